@@ -27,8 +27,9 @@ type flow struct {
 	computed bool
 	// uncounted: of how many items it is a list isn't known.
 	uncounted bool
-	// unsure: items of the list that it is, or is of, may be null for all that is known; only a
-	// trial tells.
+	// unsure: items of the list that it is, or is of, may be null for all that is known, or it is
+	// written in parts, of each of which the state schema is asked, and of the whole never (S5.2);
+	// only a trial tells.
 	unsure bool
 	// rare: it may come, and isn't what the plan is about: a failure record, the
 	// result of a call that another one may exclude. It keeps a mismatch from being
@@ -356,7 +357,8 @@ func outputPlace(tool *compiler.Tool, rest []expression.Segment) []remark {
 // still holds.
 func (p *Pass) composed(r *compiler.Read, seen []origin, base []flow) flow {
 	declared := p.stateAt(r.Path)
-	rest := flow{schema: declared.Schema, loose: true, said: "stateSchema"}
+	inParts := declared.Schema != nil && slices.ContainsFunc(seen, func(o origin) bool { return o.below })
+	rest := flow{schema: declared.Schema, loose: true, said: "stateSchema", unsure: inParts && !p.hasToBeBrought(r)}
 	if kinds := collected(seen, base); declared.Schema == nil && kinds != 0 {
 		rest.schema, rest.parts = schema.OfKinds(kinds), seen
 	}
@@ -377,8 +379,18 @@ func (p *Pass) composed(r *compiler.Read, seen []origin, base []flow) flow {
 		return rest
 	}
 	made.schema = p.meet(made.schema, declared.Schema)
-	made.parts = seen
+	made.parts, made.unsure = seen, made.unsure || rest.unsure
 	return made
+}
+
+// hasToBeBrought reports whether a run has to begin with something at the key of the state
+// that is read, of which the document says no more.
+func (p *Pass) hasToBeBrought(r *compiler.Read) bool {
+	path := p.Plan.Paths.Segments(r.Path)
+	if _, given := pathtree.Walk(p.Plan.State, path[1:min(2, len(path))]); given || path[0].Key != "state" || len(path) < 2 {
+		return false
+	}
+	return p.Plan.StateSchema.At(compiler.SchemaPath(path[1:2])).Required
 }
 
 // collected is which kind of value is sure to come of what is merged into objects
