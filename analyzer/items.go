@@ -169,7 +169,7 @@ const triedItems = 5
 
 // performItems goes through a call for the items of its list.
 func (w *trial) performItems(call *compiler.Call, guessed bool) {
-	own, there, vague := w.resolve(call, call.Each.List)
+	own, there, vague := w.listFor(call)
 	list, isList := own.([]any)
 	if !there && !vague {
 		w.ended[call.Index].lacks = call.Each.List
@@ -223,6 +223,7 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 		case !runs && params != nil:
 			return // something isn't accepted, which is told
 		case !runs:
+			known = known && w.lackSpoken(call, list, at)
 			continue
 		}
 		if call.Each.Collect && w.random.IntN(4) == 0 {
@@ -241,6 +242,44 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 	}
 	w.reached[int32(call.Index)]++
 	w.write(call, results, known)
+}
+
+// lackSpoken reports whether the types speak of what an item of a list lacks, for want of which
+// the call isn't made for it: that there may be, say, keys of one kind, whichever they are.
+func (w *trial) lackSpoken(call *compiler.Call, list []any, at int) bool {
+	t := call.Each.List
+	if t.Expr == nil || !t.Expr.Plain() {
+		return true
+	}
+	for e := range w.ended[call.Index].lacks.Expressions() {
+		for _, read := range e.Reads {
+			r := &w.pass.Plan.Reads[read]
+			path := append([]schema.Step{schema.Index(at)}, compiler.SchemaPath(r.Ref.Path)...)
+			if r.Ref.Kind == "item" && slices.ContainsFunc(w.pass.flowsOfRead(t.Reads[0]), func(f flow) bool {
+				if f.schema == nil {
+					return false
+				}
+				place := f.schema.AtIn(list, path)
+				return place.Possible && !spoken(place.Schema, false, 4)
+			}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// listFor is the list that a call runs for, see [trial.resolve]. That other keys may be in its
+// items leaves open what these are, and not how many there are: it is for who reads them.
+func (w *trial) listFor(call *compiler.Call) (list any, there, vague bool) {
+	t := call.Each.List
+	if t.Expr != nil && t.Expr.Plain() {
+		if r := &w.pass.Plan.Reads[t.Reads[0]]; !w.isVague(r, false) {
+			value, presence := w.read(r)
+			return value, presence == expression.There, false
+		}
+	}
+	return w.resolve(call, t)
 }
 
 // carriedOut is what comes of a call that runs, or of one for an item, and whether something

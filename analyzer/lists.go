@@ -170,6 +170,7 @@ func (p *Pass) mayLack(call *compiler.Call) (hole *compiler.Read, without any, u
 		for i := range elements {
 			f := &elements[i]
 			if f.schema == nil || f.rare {
+				unsure = unsure || !f.rare
 				continue
 			}
 			if relation, item := p.relate(f, whole); relation == schema.MayNotFit || relation == schema.Never {

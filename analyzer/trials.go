@@ -466,9 +466,9 @@ func (w *trial) result(call *compiler.Call, params map[string]any, vague bool) (
 }
 
 // mayFail reports whether a call is thought of as one that fails. A model's answer is so
-// only where the plan has a place for failures by its name.
+// only where the tool says that it fails, or the plan has a place for failures by its name.
 func (w *trial) mayFail(call *compiler.Call) bool {
-	return call.Activity != "" || call.Plan() != "" || slices.ContainsFunc(call.Output[call.FailureRoute()], w.pass.namesFailures)
+	return call.Activity != "" || call.Plan() != "" || call.Single().SaysItFails() || slices.ContainsFunc(call.Output[call.FailureRoute()], w.pass.namesFailures)
 }
 
 // aRecord is what stands for the records of failures (S9.2).

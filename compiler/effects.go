@@ -312,6 +312,15 @@ func (t *Tool) Cost() (cost float64, known bool) {
 	return n.Float(), true
 }
 
+// SaysItFails reports whether a tool is said to fail at times, by its x-simulate (S15.1).
+func (t *Tool) SaysItFails() bool {
+	if t == nil {
+		return false
+	}
+	n := t.Simulate.Get("failure")
+	return n != nil && n.Kind == source.Number && n.Float() > 0
+}
+
 // Runs reports whether a tool is carried out by an activity, or lets its calls
 // choose it: one that it names, or without a word about it the one of its name.
 func (t *Tool) Runs(activity string) bool {
