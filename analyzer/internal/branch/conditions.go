@@ -99,12 +99,13 @@ type valued struct {
 
 // What the variables stand for.
 type (
-	aboutOutcome struct{ call int }    // takes one of some alternatives
-	aboutFailure struct{ call int }    // fails, and has no failure route
-	aboutAtom    struct{ text string } // an expression that isn't looked into is true
-	aboutSubject struct{ of *subject } // the value of a reference is among some of its cells
-	aboutNull    struct{ heldKey }     // there is null at a path
-	aboutGiven   struct{ heldKey }     // something is there, or isn't null, as whoever gives it decides; of a result, where
+	aboutOutcome struct{ call int }         // takes one of some alternatives
+	aboutFailure struct{ call int }         // fails, and has no failure route
+	aboutAtom    struct{ text string }      // an expression that isn't looked into is true
+	aboutSubject struct{ of *subject }      // the value of a reference is among some of its cells
+	aboutNull    struct{ heldKey }          // there is null at a path
+	aboutAbsent  struct{ path pathtree.ID } // there is nothing at a path in some instances
+	aboutGiven   struct{ heldKey }          // something is there, or isn't null, as whoever gives it decides; of a result, where
 )
 
 const (

@@ -234,11 +234,17 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 			return promised(plan.InputSchema)
 		}
 	case "state":
-		switch null := e.beginNull(r); {
-		case null == 0:
+		switch null, absent := e.begins(r); { // branches of the plan, as its instances are known
+		case absent > 0 && absent < len(plan.Instances) && e.isAskedFor(r.Path):
+			there := e.lacks(r.Path).Not()
+			if null > 0 {
+				return valued{there, e.And(there, e.nulls(heldKey{-1, r.Path}).Not())}
+			}
+			return valued{there, there}
+		case null == 0 || absent > 0:
 		case null == len(plan.Instances):
 			return valued{logic.True, logic.False}
-		default: // a branch of the plan, as its instances are known
+		default:
 			return valued{logic.True, e.nulls(heldKey{-1, r.Path}).Not()}
 		}
 		if given, ok := plan.Paths.Walk(plan.State, r.Path); ok {
@@ -274,22 +280,39 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 	return valued{there, e.And(there, e.given())}
 }
 
-// beginNull is how many instances of the plan begin with null where a read looks; none do where
-// that isn't known of each.
-func (e *Conditions) beginNull(r *compiler.Read) (null int) {
+// begins is how many instances of the plan begin with null where a read looks, and how many
+// with nothing; it is 0 of a read that isn't of all of them.
+func (e *Conditions) begins(r *compiler.Read) (null, absent int) {
 	if r.Start || r.Call >= 0 && e.plan.Calls[r.Call].Instance != "" {
-		return 0
+		return 0, 0
 	}
 	for i := range e.plan.Instances {
-		value, there := e.plan.BeginsWith(&e.plan.Instances[i], r.Path)
-		if !there {
-			return 0
-		}
-		if value == nil {
+		switch value, there := e.plan.BeginsWith(&e.plan.Instances[i], r.Path); {
+		case !there:
+			absent++
+		case value == nil:
 			null++
 		}
 	}
-	return null
+	return null, absent
+}
+
+// isAskedFor reports whether a condition of a call looks at a path.
+func (e *Conditions) isAskedFor(id pathtree.ID) bool {
+	return slices.ContainsFunc(e.plan.Calls, func(call *compiler.Call) bool {
+		return call.When != nil && slices.ContainsFunc(call.When.Reads, func(read int) bool { return e.plan.Reads[read].Path == id })
+	})
+}
+
+// lacks is that an instance begins with nothing at a path at which others have something.
+func (e *Conditions) lacks(id pathtree.ID) logic.Literal {
+	k := heldKey{-2, id}
+	l, ok := e.null[k]
+	if !ok {
+		l = e.Variable(true, false, aboutAbsent{id})
+		e.null[k] = l
+	}
+	return l
 }
 
 // promised is what a schema says of a path of what the run begins with, below its kind. What it
