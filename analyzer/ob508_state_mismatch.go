@@ -178,6 +178,19 @@ func (p *Pass) partsMismatch(call *compiler.Call, given, into *schema.Schema, ab
 			p.stateMismatch(call, from.Schema, to.Schema, above+name)
 		}
 	}
+	for _, name := range into.Properties() { // of a map it is said what may stand under any name
+		key := []schema.Step{schema.Key(name)}
+		from, to := given.At(key), into.At(key)
+		if slices.Contains(given.Properties(), name) || !from.Possible || !from.Named || from.Schema == nil || from.Schema.Kinds() == schema.Anything || to.Schema == nil ||
+			call.Method == compiler.Merge && from.Schema.Kinds()&schema.Object != 0 {
+			continue
+		}
+		v := p.contains(from.Schema, to.Schema)
+		if (v.Relation == schema.Never || v.Relation == schema.MayNotFit) &&
+			p.contains(schema.AllOf(given, schema.Containing(key, schema.Const(v.Witness))), schema.AnyOf()).Relation == schema.Never { // some result has it there
+			p.stateMismatch(call, schema.AnyOf(from.Schema, to.Schema), to.Schema, above+name)
+		}
+	}
 }
 
 // noPlaceFor reports a property that the state schema leaves no room for.
