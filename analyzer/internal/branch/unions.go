@@ -75,8 +75,8 @@ func (e *Conditions) possible(goal logic.Literal, answer logic.Answer, strict bo
 // A told is what an assignment says of a part of a result.
 type told struct {
 	at   string // where, and what
-	says *schema.Schema
-	so   logic.Literal
+	says func() *schema.Schema
+	so   func() logic.Literal
 }
 
 // conflict is what of an assignment in which a goal holds no result of some call allows; False
@@ -106,18 +106,21 @@ func (e *Conditions) conflict(goal logic.Literal, a logic.Assignment, optional b
 			k := about.heldKey
 			switch steps, required, ok := e.below(k); {
 			case ok && (required || optional) && e.Value(v, a):
-				add(k.call, told{fmt.Sprint(k.path, "null"), schema.Containing(steps, schema.OfKinds(schema.Null)), e.null[k]})
+				add(k.call, e.ofNull(k, "null", steps, schema.Null, false))
 			case ok && required && !e.Value(v, a):
-				add(k.call, told{fmt.Sprint(k.path, "more"), schema.Containing(steps, schema.OfKinds(schema.Anything&^schema.Null)), e.null[k].Not()})
+				add(k.call, e.ofNull(k, "more", steps, schema.Anything&^schema.Null, true))
 			}
 		case aboutGiven:
 			k := about.heldKey
 			if steps, _, ok := e.below(k); ok && optional && e.Value(v, a) {
-				add(k.call, told{fmt.Sprint(k.path), schema.Containing(steps, nil), e.holding[k].there})
+				add(k.call, told{fmt.Sprint(steps), func() *schema.Schema { return schema.Containing(steps, nil) }, func() logic.Literal { return e.holding[k].there }})
 			}
 		}
 	}
 	for _, call := range calls {
+		if len(all[call]) < 2 {
+			continue
+		}
 		if conflict := e.refute(e.plan.Calls[call].Tool.Output, all[call]); conflict != logic.False {
 			return conflict
 		}
@@ -125,19 +128,29 @@ func (e *Conditions) conflict(goal logic.Literal, a logic.Assignment, optional b
 	return logic.False
 }
 
+// ofNull is that a part of a result is null, or, if so it is asked, that it is not.
+func (e *Conditions) ofNull(k heldKey, at string, steps []schema.Step, kinds schema.Kinds, not bool) told {
+	return told{fmt.Sprint(steps, at), func() *schema.Schema { return schema.Containing(steps, schema.OfKinds(kinds)) }, func() logic.Literal {
+		if not {
+			return e.null[k].Not()
+		}
+		return e.null[k]
+	}}
+}
+
 // refute is the first two of what is told of a result that it can't be at once, or all of it.
 func (e *Conditions) refute(result *schema.Schema, all []told) logic.Literal {
 	for i := range all {
 		for k := range i {
 			if e.excluded(result, all[k], all[i]) {
-				return e.And(all[k].so, all[i].so)
+				return e.And(all[k].so(), all[i].so())
 			}
 		}
 	}
 	if len(all) > 2 && e.excluded(result, all...) {
 		whole := logic.True
 		for _, one := range all {
-			whole = e.And(whole, one.so)
+			whole = e.And(whole, one.so())
 		}
 		return whole
 	}
@@ -149,10 +162,12 @@ func (e *Conditions) excluded(result *schema.Schema, all ...told) bool {
 	key, parts := refutation{result: result}, []*schema.Schema{result}
 	for _, one := range all {
 		key.told += one.at + "\x00"
-		parts = append(parts, one.says)
 	}
 	is, known := e.refuted[key]
 	if !known {
+		for _, one := range all {
+			parts = append(parts, one.says())
+		}
 		is = schema.Empty(schema.AllOf(parts...), unionSteps, &e.refuting)
 		e.refuted[key] = is
 	}
@@ -182,9 +197,11 @@ func (e *Conditions) toldOf(s *subject, a logic.Assignment, optional bool) (call
 		if s.cells[i].elsewhere || !e.Holds(in, a) {
 			continue
 		}
-		if values := e.standsFor(s, i); values != nil {
-			return k.call, told{fmt.Sprint(k.path, "cell", i), schema.Containing(steps, values), e.And(solid, in)}, true
-		}
+		return k.call, told{
+			fmt.Sprint(steps, "cell", i, s.likeness().atoms),
+			func() *schema.Schema { return schema.Containing(steps, e.standsFor(s, i)) },
+			func() logic.Literal { return e.And(solid, in) },
+		}, true
 	}
 	return 0, one, false
 }
