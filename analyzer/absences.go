@@ -111,7 +111,7 @@ func (p *Pass) mayBeAbsent(r *compiler.Read) bool {
 			return true // what was there may be gone, where no two objects or lists meet
 		}
 		rest, ok := p.lookedInto(call, r.Path)
-		return ok && len(rest) > 0 && (rest[0].IsIndex && call.Each != nil || absent(call.Tool.Output, inItem(call, rest)))
+		return ok && len(rest) > 0 && absent(call.Tool.Output, rest)
 	})
 }
 
@@ -123,15 +123,6 @@ func (p *Pass) lookedInto(call *compiler.Call, at pathtree.ID) (rest []expressio
 		return nil, false
 	}
 	return p.Plan.Paths.Segments(at)[p.Plan.Paths.Depth(path.ID):], true
-}
-
-// inItem are those steps as the tool's schema has them: a call for several items gives a list
-// of results (S3.3).
-func inItem(call *compiler.Call, rest []expression.Segment) []expression.Segment {
-	if call.Each != nil && len(rest) > 0 {
-		return rest[1:]
-	}
-	return rest
 }
 
 // A want is why something has no value in a trial: what it hangs on, if that is sure and can

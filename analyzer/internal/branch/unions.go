@@ -189,7 +189,10 @@ func (e *Conditions) toldOf(s *subject, a logic.Assignment, optional bool) (call
 	}
 	k := heldKey{r.Writers[0], r.Path}
 	steps, required, ok := e.below(k)
-	solid := e.read(s.read).solid
+	solid, together := e.read(s.read).solid, 0
+	if len(s.under.with) > 1 { // else subjects that are alike have the same cells
+		together = 1 + s.number
+	}
 	if !ok || !required && !optional || !e.Evaluate(solid, a) {
 		return 0, one, false
 	}
@@ -198,7 +201,7 @@ func (e *Conditions) toldOf(s *subject, a logic.Assignment, optional bool) (call
 			continue
 		}
 		return k.call, told{
-			fmt.Sprint(steps, "cell", i, s.likeness().atoms),
+			fmt.Sprint(steps, "cell", i, s.likeness(), together),
 			func() *schema.Schema { return schema.Containing(steps, e.standsFor(s, i)) },
 			func() logic.Literal { return e.And(solid, in) },
 		}, true
