@@ -141,6 +141,7 @@ func TestHostileDocumentsAreBounded(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(sound, true)
 	f.Add("openapi: 3.0.1\npaths:\n  /a:\n    get: {responses: {'200': {content: {text/csv: {}}}}}\n", false)
+	f.Add("openapi: 3.0.1\npaths:\n  /%:\n    get: {responses: {'200': {content: {application/json: {}}}}}\n  /a/%2e./b:\n    get: {responses: {}}\n", false)
 	f.Fuzz(func(t *testing.T, text string, json bool) {
 		name := "api.yaml"
 		if json {

@@ -3,6 +3,7 @@ package openapi
 import (
 	"cmp"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,6 +71,14 @@ func (b *builder) parameters() *refusal {
 	})
 	if strings.ContainsAny(placeholder.ReplaceAllString(b.url, ""), " {}#\\") {
 		return refuse(b.Node, misshapen, "the path %q has a character that no address has", b.Path)
+	}
+	for segment := range strings.SplitSeq(placeholder.ReplaceAllString(b.url, "x"), "/") {
+		switch plain, err := url.PathUnescape(segment); {
+		case err != nil:
+			return refuse(b.Node, misshapen, "the path %q has a %% that stands for no byte", b.Path)
+		case plain == "." || plain == "..":
+			return refuse(b.Node, misshapen, "the path %q leaves a folder by %q", b.Path, plain)
+		}
 	}
 	return nil
 }
