@@ -100,7 +100,7 @@ func (p *Pass) hasBranches() bool {
 func (p *Pass) mayEndEmpty(t *compiler.Template) bool {
 	for e := range t.Expressions() {
 		fallback, literal := e.Expr.Alternatives()
-		if fallback && !literal && slices.ContainsFunc(e.Reads, func(r int) bool { return len(p.Plan.Reads[r].Writers) > 0 }) {
+		if fallback && !literal && slices.ContainsFunc(e.Reads, func(r int) bool { return len(p.Plan.Reads[r].Writers) > 0 || p.beginsNull(&p.Plan.Reads[r]) }) {
 			return true
 		}
 		if !fallback && !e.Expr.Plain() && slices.ContainsFunc(e.Reads, func(r int) bool { return p.meetsNull(p.Plan.Reads[r], true) }) {
