@@ -23,7 +23,7 @@ func (p *Pass) mayComeToNothing() bool {
 	if !p.givesOutput() || hasLiterals(p.Plan.Output) {
 		return false
 	}
-	lacking, forOne := p.mayBeSkipped(), false
+	lacking, some := p.mayBeSkipped(), false // some part hangs on values, and not on branches alone
 	for t := range p.Plan.Output.Expressions() {
 		if t.FallsBack() {
 			continue
@@ -33,12 +33,12 @@ func (p *Pass) mayComeToNothing() bool {
 			return p.mayBeAbsent(r) || p.meetsNull(*r, true) || p.beginsNull(r) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] })
 		}
 		if slices.ContainsFunc(t.Reads, hanging) {
-			forOne = true
+			some = true
 		} else if !slices.ContainsFunc(t.Reads, p.onSomeBranches) {
 			return false
 		}
 	}
-	return forOne
+	return some
 }
 
 // onSomeBranches reports whether what stands where a read looks is written on some branches

@@ -44,10 +44,14 @@ func typeOfSchema(s *schema.Schema, brought bool, depth int) *expression.Type {
 	if kinds&schema.Object != 0 {
 		if names := s.Properties(); len(names) <= maxFields {
 			t.Fields = make(map[string]*expression.Type, len(names))
+			var union *schema.Schema // as its author means it: a variant may lack what another has
+			if !brought && isUnion(s) {
+				union = s.AsDeclared()
+			}
 			for _, name := range names {
 				at := s.At([]schema.Step{schema.Key(name)})
 				field := typeOfSchema(at.Schema, brought, depth-1)
-				if field != nil && !at.Required && (brought || isUnion(s) && !s.AsDeclared().At([]schema.Step{schema.Key(name)}).Required) {
+				if field != nil && !at.Required && (brought || union != nil && !union.At([]schema.Step{schema.Key(name)}).Required) {
 					field.Kinds |= expression.Null
 				}
 				t.Fields[name] = field

@@ -78,8 +78,9 @@ type Conditions struct {
 	whens    []*expression.Term       // by call
 	holding  map[heldKey]valued
 	null     map[heldKey]logic.Literal
-	work     int  // contributions of writers to reads that were looked at
-	outdated bool // an atom is about a value that has been divided without it
+	absent   map[pathtree.ID]logic.Literal // where some instances begin with nothing
+	work     int                           // contributions of writers to reads that were looked at
+	outdated bool                          // an atom is about a value that has been divided without it
 
 	refuted    map[refutation]bool
 	refuting   int                     // steps that refuting may still take
@@ -137,7 +138,7 @@ func begun(plan *compiler.Plan, facts Facts, part int) *Conditions {
 	e := &Conditions{
 		Circuit: logic.New(maxGates + callGates*n), plan: plan, facts: facts,
 		failures: map[int]logic.Literal{}, shared: map[readKey]valued{}, chosen: map[chosenKey]chosen{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, divided: map[likeness]*subject{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
-		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, refuted: map[refutation]bool{}, refuting: unionBudget, unions: map[*schema.Schema]bool{}, evaluations: expression.Meter{Steps: evaluationWork / part, Memory: evaluationRoom / part},
+		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, absent: map[pathtree.ID]logic.Literal{}, refuted: map[refutation]bool{}, refuting: unionBudget, unions: map[*schema.Schema]bool{}, evaluations: expression.Meter{Steps: evaluationWork / part, Memory: evaluationRoom / part},
 	}
 	e.reach()
 	e.findAtoms(plan.Calls)

@@ -306,11 +306,10 @@ func (e *Conditions) isAskedFor(id pathtree.ID) bool {
 
 // lacks is that an instance begins with nothing at a path at which others have something.
 func (e *Conditions) lacks(id pathtree.ID) logic.Literal {
-	k := heldKey{-2, id}
-	l, ok := e.null[k]
+	l, ok := e.absent[id]
 	if !ok {
 		l = e.Variable(true, false, aboutAbsent{id})
-		e.null[k] = l
+		e.absent[id] = l
 	}
 	return l
 }

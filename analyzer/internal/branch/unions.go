@@ -19,10 +19,10 @@ import (
 
 // Bounds on refuting.
 const (
-	maxRefuted  = 24     // times that a question is asked again
-	maxTold     = 6      // parts of one result that are held against each other
-	unionSteps  = 2_000  // of looking for a result, each time
-	unionBudget = 60_000 // of all times
+	maxRefuted    = 24     // times that a question is asked again
+	maxStatements = 6      // parts of one result that are held against each other
+	unionSteps    = 2_000  // of looking for a result, each time
+	unionBudget   = 60_000 // of all times
 )
 
 // Solve is [logic.Circuit.Solve] of what no union rules out.
@@ -72,8 +72,9 @@ func (e *Conditions) possible(goal logic.Literal, answer logic.Answer, strict bo
 	return answer
 }
 
-// A told is what an assignment says of a part of a result.
-type told struct {
+// A statement is what an assignment says of a part of a result. It is worked out where there are
+// two of one result.
+type statement struct {
 	at   string // where, and what
 	says func() *schema.Schema
 	so   func() logic.Literal
@@ -86,34 +87,34 @@ func (e *Conditions) conflict(goal logic.Literal, a logic.Assignment, optional b
 	if !e.hasUnions() {
 		return logic.False
 	}
-	all := map[int32][]told{}
+	all := map[int32][]statement{}
 	var calls []int32
-	add := func(call int32, one told) {
+	add := func(call int32, one statement) {
 		if all[call] == nil {
 			calls = append(calls, call)
 		}
-		if len(all[call]) < maxTold && !slices.ContainsFunc(all[call], func(known told) bool { return known.at == one.at }) {
+		if len(all[call]) < maxStatements && !slices.ContainsFunc(all[call], func(known statement) bool { return known.at == one.at }) {
 			all[call] = append(all[call], one)
 		}
 	}
 	for _, v := range e.Implicant(goal, a) {
 		switch about := e.About(v).(type) {
 		case aboutSubject:
-			if call, one, ok := e.toldOf(about.of, a, optional); ok {
+			if call, one, ok := e.statementOf(about.of, a, optional); ok {
 				add(call, one)
 			}
 		case aboutNull:
 			k := about.heldKey
 			switch steps, required, ok := e.below(k); {
 			case ok && (required || optional) && e.Value(v, a):
-				add(k.call, e.ofNull(k, "null", steps, schema.Null, false))
+				add(k.call, e.ofNull(k, steps, true))
 			case ok && required && !e.Value(v, a):
-				add(k.call, e.ofNull(k, "more", steps, schema.Anything&^schema.Null, true))
+				add(k.call, e.ofNull(k, steps, false))
 			}
 		case aboutGiven:
 			k := about.heldKey
 			if steps, _, ok := e.below(k); ok && optional && e.Value(v, a) {
-				add(k.call, told{fmt.Sprint(steps), func() *schema.Schema { return schema.Containing(steps, nil) }, func() logic.Literal { return e.holding[k].there }})
+				add(k.call, statement{fmt.Sprint(steps), func() *schema.Schema { return schema.Containing(steps, nil) }, func() logic.Literal { return e.holding[k].there }})
 			}
 		}
 	}
@@ -128,18 +129,17 @@ func (e *Conditions) conflict(goal logic.Literal, a logic.Assignment, optional b
 	return logic.False
 }
 
-// ofNull is that a part of a result is null, or, if so it is asked, that it is not.
-func (e *Conditions) ofNull(k heldKey, at string, steps []schema.Step, kinds schema.Kinds, not bool) told {
-	return told{fmt.Sprint(steps, at), func() *schema.Schema { return schema.Containing(steps, schema.OfKinds(kinds)) }, func() logic.Literal {
-		if not {
-			return e.null[k].Not()
-		}
-		return e.null[k]
-	}}
+// ofNull is that a part of a result is there and null, or there and not null.
+func (e *Conditions) ofNull(k heldKey, steps []schema.Step, null bool) statement {
+	kinds, so := schema.Null, e.null[k]
+	if !null {
+		kinds, so = schema.Anything&^schema.Null, so.Not()
+	}
+	return statement{fmt.Sprint(steps, null), func() *schema.Schema { return schema.Containing(steps, schema.OfKinds(kinds)) }, func() logic.Literal { return so }}
 }
 
-// refute is the first two of what is told of a result that it can't be at once, or all of it.
-func (e *Conditions) refute(result *schema.Schema, all []told) logic.Literal {
+// refute is the first two statements about a result that can't both be true, or all of them.
+func (e *Conditions) refute(result *schema.Schema, all []statement) logic.Literal {
 	for i := range all {
 		for k := range i {
 			if e.excluded(result, all[k], all[i]) {
@@ -158,7 +158,7 @@ func (e *Conditions) refute(result *schema.Schema, all []told) logic.Literal {
 }
 
 // excluded reports whether no result is all that is told of it.
-func (e *Conditions) excluded(result *schema.Schema, all ...told) bool {
+func (e *Conditions) excluded(result *schema.Schema, all ...statement) bool {
 	key, parts := refutation{result: result}, []*schema.Schema{result}
 	for _, one := range all {
 		key.told += one.at + "\x00"
@@ -180,9 +180,9 @@ type refutation struct {
 	told   string
 }
 
-// toldOf is what an assignment says of the value of a subject: that it is there, and in one of
+// statementOf is what an assignment says of the value of a subject: that it is there, and in one of
 // its cells.
-func (e *Conditions) toldOf(s *subject, a logic.Assignment, optional bool) (call int32, one told, ok bool) {
+func (e *Conditions) statementOf(s *subject, a logic.Assignment, optional bool) (call int32, one statement, ok bool) {
 	r := &e.plan.Reads[s.read]
 	if len(r.Writers) != 1 || e.plan.OfItem(r) || e.initial(r).there != logic.False {
 		return 0, one, false
@@ -200,7 +200,7 @@ func (e *Conditions) toldOf(s *subject, a logic.Assignment, optional bool) (call
 		if s.cells[i].elsewhere || !e.Holds(in, a) {
 			continue
 		}
-		return k.call, told{
+		return k.call, statement{
 			fmt.Sprint(steps, "cell", i, s.likeness(), together),
 			func() *schema.Schema { return schema.Containing(steps, e.standsFor(s, i)) },
 			func() logic.Literal { return e.And(solid, in) },
@@ -300,6 +300,7 @@ func (e *Conditions) hasUnions() bool {
 	return e.someUnion
 }
 
+// hasAlternatives reports whether a schema holds keywords by which parts of a value hang together.
 func hasAlternatives(raw any, depth int) bool {
 	switch raw := raw.(type) {
 	case map[string]any:
