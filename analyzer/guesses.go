@@ -13,10 +13,27 @@ import (
 type guesser struct {
 	pass     *Pass
 	random   *rand.Rand
-	literals []any // constants of the expressions that look at the values
-	aims     aims  // numbers and sizes at which something may change
-	left     *int  // steps
-	meager   bool  // of values there is as little as may be
+	literals []any    // constants of the expressions that look at the values
+	aims     aims     // numbers and sizes at which something may change
+	left     *int     // steps
+	meager   bool     // of values there is as little as may be
+	alike    *float64 // the aim of all
+}
+
+func (t *trier) guesser() guesser {
+	return guesser{pass: t.pass, literals: t.literals, aims: t.aims, left: t.left}
+}
+
+// vary is what makes the values of the nth trial up. In one of six there is as little as may
+// be, and in two most numbers and sizes are alike: what goes wrong where several values meet,
+// as where no item of a list is more than ten, seldom comes of values that are each made up
+// for itself.
+func (g guesser) vary(n int, random *rand.Rand) guesser {
+	g.random, g.meager, g.alike = random, n%6 == 4, nil
+	if at := n%6/2 + n/6*2; (n%6 == 1 || n%6 == 3) && len(g.aims) > 0 {
+		g.alike = &g.aims[at%len(g.aims)]
+	}
+	return g
 }
 
 // maxLandmarks bounds how many constants are tried, and how many aims.
@@ -48,16 +65,26 @@ func landmarks(all []any, e *expression.Expr) []any {
 func (g *guesser) sample(s *schema.Schema, brought bool) (any, bool) {
 	declared := g.pass.flowing().asDeclared(s, brought)
 	odd := g.random.IntN(2) == 0
-	value, ok := affordable(g.left, func(steps *int) (any, bool) {
-		if odd {
-			return declared.OddWithin(g.random, steps, g.aims...)
+	value, ok := affordable(g.left, func(steps *int) (v any, ok bool) {
+		switch {
+		case g.alike != nil:
+			v, ok = declared.AlikeWithin(g.random, steps, *g.alike)
+		case odd:
+			v, ok = declared.OddWithin(g.random, steps, g.aims...)
 		}
-		return declared.SampleWithin(g.random, steps)
+		if !ok {
+			v, ok = declared.SampleWithin(g.random, steps)
+		}
+		return v, ok
 	})
 	if !ok {
 		return nil, false
 	}
-	for range g.random.IntN(3) {
+	changes := g.random.IntN(3)
+	if g.alike != nil {
+		changes = 0
+	}
+	for range changes {
 		if bent := g.bend(value, 0); declared.Accepts(bent) {
 			value = bent
 		}
@@ -69,7 +96,8 @@ func (g *guesser) sample(s *schema.Schema, brought bool) (any, bool) {
 	return value, true
 }
 
-// emptied is a value with null for each part of it, or an empty list, that may be so.
+// emptied is a value with null for each part of it, no text, zero or an empty list, as far
+// as it may be so.
 func emptied(v any, may func(any) bool, tries *int) any {
 	instead := func(other any) bool {
 		*tries--
@@ -91,8 +119,25 @@ func emptied(v any, may func(any) bool, tries *int) any {
 		}
 		return v
 	case []any:
-		if len(v) > 0 && instead([]any{}) {
+		if len(v) == 0 || instead([]any{}) {
 			return []any{}
+		}
+		for i := range v {
+			with := func(item any) []any {
+				out := slices.Clone(v)
+				out[i] = item
+				return out
+			}
+			v = with(emptied(v[i], func(other any) bool { return may(with(other)) }, tries))
+		}
+		return v
+	case float64:
+		if v != 0 && instead(0.0) {
+			return 0.0
+		}
+	case string:
+		if v != "" && instead("") {
+			return ""
 		}
 	}
 	return v

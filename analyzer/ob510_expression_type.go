@@ -183,7 +183,7 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 	g.aims.atConstants(g.literals)
 	for n := 0; n < codeTrials && steps > 0; n++ {
 		steps -= callWork
-		g.random = rand.New(rand.NewPCG(uint64(n), 72))
+		g = g.vary(n, rand.New(rand.NewPCG(uint64(n), 72)))
 		drawn, ok := g.sample(known.schema, false)
 		params, isObject := drawn.(map[string]any)
 		if !ok || !isObject {

@@ -27,7 +27,7 @@ import (
 // Bounds on trials.
 const (
 	maxTrials = 300     // of a plan
-	enough    = 60      // of them in which a call comes to what is doubted
+	enough    = 100     // of them in which a call comes to what is doubted
 	minTrials = 2       // where the plan is large
 	trialWork = 120_000 // steps of all of them: of making values up, and callWork for each call
 	callWork  = 60
@@ -70,6 +70,7 @@ type doubtfulPlace struct {
 // A trial is one course that a run may take.
 type trial struct {
 	*trier
+	n      int // counts them
 	guess  guesser
 	random *rand.Rand
 	log    *statelog.Log
@@ -200,7 +201,7 @@ func (t *trier) gather(output bool) {
 func (t *trier) try(n int, output bool) {
 	p := t.pass
 	random := rand.New(&chances{Source: rand.NewPCG(uint64(n), 71), taken: &t.chosen})
-	w := &trial{trier: t, random: random, guess: guesser{p, random, t.literals, t.aims, t.left, n%5 == 4}, ended: make([]ending, len(p.Plan.Calls))}
+	w := &trial{trier: t, n: n, random: random, guess: t.guesser().vary(n, random), ended: make([]ending, len(p.Plan.Calls))}
 	input, state := p.Plan.Input, p.Plan.State
 	if all := p.Plan.Instances; len(all) > 0 {
 		own := &all[n%len(all)]

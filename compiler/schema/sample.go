@@ -38,10 +38,16 @@ func (s *Schema) FullWithin(r *rand.Rand, steps *int) (any, bool) {
 }
 
 // OddWithin is SampleWithin that looks for values in which something is out of the
-// ordinary: a null or a fraction where there may be one, a list of several, a number or a
-// size that is aimed at, or as near to it as the schema lets it come.
+// ordinary: a null, a zero or a fraction where there may be one, a list of several, a number
+// or a size that is aimed at, or as near to it as the schema lets it come.
 func (s *Schema) OddWithin(r *rand.Rand, steps *int, aims ...float64) (any, bool) {
 	return s.sampleWithin(r, steps, odd, aims)
+}
+
+// AlikeWithin is OddWithin that looks for values of which most numbers and sizes are one,
+// or as near to it as the schema lets them come.
+func (s *Schema) AlikeWithin(r *rand.Rand, steps *int, aim float64) (any, bool) {
+	return s.sampleWithin(r, steps, alike, []float64{aim})
 }
 
 // A taste is what values are looked for.
@@ -50,6 +56,7 @@ type taste uint8
 const (
 	usual taste = iota
 	odd         // see [Schema.OddWithin]
+	alike       // see [Schema.AlikeWithin]
 	full        // see [Schema.FullWithin]
 )
 
@@ -66,9 +73,9 @@ const SampleSteps = 10_000
 func sample(n *node, r *rand.Rand, left *int, of taste, aims []float64) (any, bool) {
 	writers := map[*regex.Pattern]*regex.Writer{}
 	for try := 0; try < 24 && *left > 0; try++ {
-		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7, odd: of == odd && try < 4}
+		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7, odd: (of == odd || of == alike) && try < 4}
 		if m.odd {
-			m.aims = aims
+			m.aims, m.alike = aims, of == alike
 		}
 		if of == full && try < len(fullDepths) {
 			m.full = fullDepths[try]
@@ -92,6 +99,7 @@ type sampler struct {
 	frugal  bool                             // say as little as possible
 	odd     bool                             // see [Schema.OddWithin]
 	aims    []float64                        // numbers and sizes, see [Schema.OddWithin]
+	alike   bool                             // see [Schema.AlikeWithin]
 	full    int                              // how deep objects have all properties and lists an item; see [Schema.FullWithin]
 }
 
@@ -315,7 +323,7 @@ func (m *sampler) number(w want, kind Kinds) any {
 			}
 		}
 	}
-	if at, ok := m.aim(); ok {
+	if at, ok := m.aim(); ok || m.odd && m.r.IntN(6) == 0 { // else zero, or what is nearest to it
 		if m.r.IntN(4) == 0 && math.Abs(at) < maxCount/1000 {
 			at *= 1000
 		}
@@ -334,7 +342,9 @@ func (m *sampler) number(w want, kind Kinds) any {
 	}
 	if step == 0 {
 		if step = 1; kind == Fraction && high-low > 0 {
-			step = math.Pow(10, math.Floor(math.Log10(high-low))-2)
+			if step = math.Pow(10, math.Floor(math.Log10(high-low))-2); m.odd {
+				step = min(step, 0.5)
+			}
 		}
 	}
 	first, last := math.Ceil(low/step), math.Floor(high/step)
@@ -349,9 +359,9 @@ func (m *sampler) number(w want, kind Kinds) any {
 	return k * step
 }
 
-// aim is a number that is aimed at, at times.
+// aim is a number that is aimed at, at times; more often than not where all go for one.
 func (m *sampler) aim() (float64, bool) {
-	if len(m.aims) == 0 || m.r.IntN(3) > 0 {
+	if len(m.aims) == 0 || (m.r.IntN(3) == 0) == m.alike {
 		return 0, false
 	}
 	return m.aims[m.r.IntN(len(m.aims))], true
