@@ -48,7 +48,7 @@ func (f branchFacts) Handed(path []expression.Segment) (is, known bool) {
 	return is, !is && !own || is && sure && len(path) == 1
 }
 
-func (f branchFacts) BeginsWith(path []expression.Segment) bool { return f.begins("state", path) }
+func (f branchFacts) Begins(path []expression.Segment) bool { return f.begins("state", path) }
 
 func (f branchFacts) InResult(tool *compiler.Tool, at pathtree.ID, below int) schema.Place {
 	if below == 1 { // as it mostly is

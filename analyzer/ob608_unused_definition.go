@@ -34,9 +34,13 @@ func unusedDefinitions(p *Pass) {
 	for _, call := range plan.Calls {
 		tools[call.ToolName] = true
 		activities[call.Activity] = true
-		if call.Tool != nil {
-			activities[call.Tool.Activity] = true
-			for _, choice := range call.Tool.Activities {
+		tool := call.Tool
+		if near, ok := p.tools().Nearest(call.ToolName); ok && p.unknownTool(call) {
+			tool, tools[near] = plan.Tool(near), true // which is meant, as OB501 says
+		}
+		if tool != nil {
+			activities[tool.Activity] = true
+			for _, choice := range tool.Activities {
 				activities[choice] = true
 			}
 		}

@@ -54,6 +54,7 @@ func TestFaults(t *testing.T) {
 		{"⟦†⟧ state.a", "must follow † directly", "††"},
 		{"⟦†.⟧a", "begins with its kind", ""},
 		{"⟦†⟧\"x\" + 1", "in parentheses", "†("},
+		{"†state.a || ⟦†⟧(1 + 2)", "need no †", "leave out"},
 		{"⟦†①⟧.a", "\"①\"", ""},
 		{"†state⟦.⟧", "end with a dot", ""},
 		{"†state.a⟦.⟧ + 1", "end with a dot", ""},

@@ -71,6 +71,8 @@ func noKind(text string, at int) *Error {
 		return fail(at, end+len(mark), "two † in a row mean a literal †, and only at the beginning of a string", "write one †")
 	case rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\n':
 		return fail(at, end, "a kind must follow † directly", escape)
+	case rest[0] == '(' && at > 0:
+		return fail(at, end, "within an expression parentheses need no †", "leave out the † before the parenthesis")
 	case rest[0] == '.' || rest[0] == '*':
 		return fail(at, end+1, "a reference begins with its kind", escape)
 	case strings.IndexByte("\"'`[{!-+#", rest[0]) >= 0:

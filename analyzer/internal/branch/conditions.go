@@ -21,9 +21,9 @@ type Facts interface {
 	Unknown(diag.Facts) bool
 	// MayBeThere reports whether something may put a value where a read looks.
 	MayBeThere(*compiler.Read) bool
-	// BeginsWith reports whether the state begins with something at a path, be it in one
+	// Begins reports whether the state begins with something at a path, be it in one
 	// instance only.
-	BeginsWith(path []expression.Segment) bool
+	Begins(path []expression.Segment) bool
 	// InResult is what a tool's schema says of the part of its result that comes to stand
 	// at a path, so many steps below where the result is written.
 	InResult(tool *compiler.Tool, at pathtree.ID, below int) schema.Place
@@ -381,7 +381,7 @@ func (e *Conditions) occupied(call *compiler.Call, alternative int, records bool
 		if v, ok := pathtree.Walk(plan.State, segments[1:]); ok && v != nil && segments[0].Key == "state" {
 			return logic.True
 		}
-		if len(plan.Instances) > 0 && segments[0].Key == "state" && e.facts.BeginsWith(segments[1:]) {
+		if len(plan.Instances) > 0 && segments[0].Key == "state" && e.facts.Begins(segments[1:]) {
 			occupied = e.Or(occupied, e.unknown(true))
 		}
 		// The calls before it are often those before the last such call, and some more.

@@ -268,7 +268,7 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 			return valued{logic.True, logic.True}
 		}
 		if len(r.Writers) > 0 && (plan.Form == compiler.PlanFile || plan.Form == compiler.CallList || plan.Form == compiler.Replan) && !e.facts.Unknown(diag.State|diag.Writes) &&
-			(len(plan.Instances) == 0 || !e.facts.BeginsWith(below())) {
+			(len(plan.Instances) == 0 || !e.facts.Begins(below())) {
 			return valued{logic.False, logic.False}
 		}
 	case "data":
