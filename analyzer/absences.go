@@ -126,11 +126,13 @@ func (p *Pass) lookedInto(call *compiler.Call, at pathtree.ID) (rest []expressio
 }
 
 // A want is why something has no value in a trial: what it hangs on, if that is sure and can
-// come; and whether it is a property that counts as there (S7.1).
+// come; whether it is a property that counts as there (S7.1), and whether it hangs on values of
+// which nothing is said.
 type want struct {
 	branch []BranchChoice
 	sure   bool
 	spared bool
+	vague  bool
 }
 
 func (a *want) add(b want) {
@@ -143,17 +145,18 @@ func (a *want) add(b want) {
 			a.branch = append(slices.DeleteFunc(a.branch, func(known BranchChoice) bool { return within(known, c) }), c)
 		}
 	}
-	a.sure, a.spared = a.sure && b.sure, a.spared || b.spared
+	a.sure, a.spared, a.vague = a.sure && b.sure, a.spared || b.spared, a.vague || b.vague
 }
 
 // lacksOutput reports what of the plan's output isn't there, where a run has nothing to
-// give then, or where it couldn't be decided from the conditions whether it is. It is false
-// where nothing is to be concluded from what is missing.
-func (w *trial) lacksOutput() bool {
+// give then, or where it couldn't be decided from the conditions whether it is. Of a run in
+// which something fails that is said of the branch. It is why parts are missing.
+func (w *trial) lacksOutput() (why want) {
 	p := w.pass
 	var first *compiler.Template
 	leaves := 0
-	nothing, why := !hasLiterals(p.Plan.Output), want{sure: true}
+	why.sure = true
+	nothing := !hasLiterals(p.Plan.Output)
 	for t := range p.Plan.Output.Expressions() {
 		leaves++
 		value, there, vague := w.value(nil, t)
@@ -162,17 +165,17 @@ func (w *trial) lacksOutput() bool {
 			continue
 		}
 		one := w.wanting(t, map[int32]bool{})
-		if !there && slices.Contains(p.undecided, t) && one.sure && !one.spared {
+		if !there && slices.Contains(p.undecided, t) && one.sure && !one.spared && !w.failed {
 			w.reportLack(t, one.branch, true)
 		}
 		if why.add(one); first == nil {
 			first = t
 		}
 	}
-	if nothing && first != nil && why.sure && !why.spared && p.givesOutput() {
+	if nothing && first != nil && why.sure && !why.spared && !w.failed && p.givesOutput() {
 		w.reportLack(first, why.branch, leaves == 1)
 	}
-	return !why.spared
+	return why
 }
 
 // reportLack reports a leaf of the output, unless something is said of the output already;
@@ -197,7 +200,7 @@ func (w *trial) wanting(t *compiler.Template, seen map[int32]bool) want {
 		}
 		value, there, vague := w.value(nil, e)
 		if vague || p.isTold(e.Node) {
-			return want{}
+			return want{vague: vague}
 		}
 		if there && value != nil && value != false {
 			continue
@@ -218,7 +221,7 @@ func (w *trial) wanting(t *compiler.Template, seen map[int32]bool) want {
 // holds is what is there at or above a read.
 func (w *trial) holds(r *compiler.Read, at pathtree.ID, value any) want {
 	if w.isVague(r, false) {
-		return want{}
+		return want{vague: true}
 	}
 	return want{branch: []BranchChoice{{Reference: w.pass.path(at), Value: &value}}, sure: true}
 }
@@ -240,7 +243,7 @@ func (w *trial) absent(r *compiler.Read, seen map[int32]bool) want {
 		case end.done:
 			why.add(want{branch: []BranchChoice{{Call: call.Name, Takes: p.Plan.Offered(call)[end.takes]}}, sure: true})
 		case end.lacks == nil:
-			return want{}
+			return want{vague: end.vague}
 		case !seen[i]:
 			seen[i] = true
 			why.add(w.wanting(end.lacks, seen))
@@ -260,7 +263,7 @@ func (w *trial) absent(r *compiler.Read, seen map[int32]bool) want {
 			return why
 		}
 	}
-	return want{} // which isn't given, or went elsewhere
+	return want{vague: w.isVague(r, false)} // which isn't given, or went elsewhere
 }
 
 // spares reports whether nothing is to be said of an object that goes without a property: an

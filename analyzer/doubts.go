@@ -39,7 +39,7 @@ func (p *Pass) doubtful(call *compiler.Call) bool {
 			}
 		}
 	}
-	return p.opens(call) || p.mayLackRoom(call)
+	return p.opens(call) || p.mayLackRoom(call) || p.flowing().openCode[call.Single()] && call.FailureRoute() < 0
 }
 
 // outputDoubtful reports whether the plan's output may go wrong, or may not fit its

@@ -57,6 +57,7 @@ type schemaTable struct {
 	counts     map[[2]int]*schema.Schema // of so many items
 	places     map[int]*schema.Schema    // of an item among so many
 	containing map[string]*schema.Schema // something at a path
+	openCode   map[*compiler.Tool]bool   // tools whose code is sure of nothing, as they don't say what they take
 	steps      int                       // of reasoning that may still be done
 	making     int                       // of making values up as evidence
 	trying     int                       // of trials
@@ -70,7 +71,8 @@ func newSchemaTable() *schemaTable {
 		declared: map[description]*schema.Schema{}, verdicts: map[[2]*schema.Schema]schema.Verdict{},
 		ofSchemas: map[description]*expression.Type{}, likes: map[*expression.Type]*schema.Schema{}, sendable: map[sending]*schema.Schema{},
 		lists: map[listed]*compiler.Tool{}, counts: map[[2]int]*schema.Schema{}, places: map[int]*schema.Schema{}, containing: map[string]*schema.Schema{},
-		steps: maxReasoning, making: maxReasoning / 4, trying: trialWork, worked: expression.Meter{Steps: 4_000_000, Memory: 256_000_000},
+		openCode: map[*compiler.Tool]bool{},
+		steps:    maxReasoning, making: maxReasoning / 4, trying: trialWork, worked: expression.Meter{Steps: 4_000_000, Memory: 256_000_000},
 	}
 }
 

@@ -186,7 +186,7 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 		var value any
 		known := call.Tool != nil
 		if known {
-			value, known = w.guess.sample(w.pass.giving(call).Output, false)
+			value, known = w.several(call)
 			known = known && !w.pass.listing(call).uncounted
 		}
 		w.write(call, value, known)
@@ -246,6 +246,29 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 	}
 	w.reached[int32(call.Index)]++
 	w.write(call, results, known)
+}
+
+// several makes up what a call gives for the items of a list that isn't known: as many results
+// as another call for the same list has.
+func (w *trial) several(call *compiler.Call) (value any, known bool) {
+	whole := w.pass.giving(call).Output
+	if value, known = w.guess.sample(whole, false); !known {
+		return nil, false
+	}
+	results, _ := value.([]any)
+	list := call.Each.Text()
+	count, again := w.counts[list]
+	if !again {
+		w.counts[list] = len(results)
+		return results, true
+	}
+	for item := whole.At(firstItem).Schema; len(results) < count; {
+		if value, known = w.guess.sample(item, false); !known {
+			return nil, false
+		}
+		results = append(results, value)
+	}
+	return results[:count], true
 }
 
 // lackSpoken reports whether the types speak of what an item of a list lacks, for want of which

@@ -18,7 +18,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = register(Rule{
+var expressionType = register(Rule{
 	Rule: &diag.Rule{Code: "OB510", Name: "expression-type", Default: diag.Error},
 	Run:  expressionTypes,
 })
@@ -171,12 +171,12 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		switch at := known.place(name); {
 		case !at.Named && known.open, at.Named && (at.Schema == nil || at.Schema.Kinds() == schema.Anything):
+			p.flowing().openCode[tool] = true
 			return
 		case at.Named && !spoken(at.Schema, false, 4):
 			open = append(open, schema.Key(name))
 		}
 	}
-	node := activity.Node.Get("expr")
 	steps := trialWork / 4
 	g := guesser{pass: p, literals: landmarks(nil, activity.Expression), left: &steps}
 	g.aims.atBounds(tool.Output)
@@ -197,36 +197,78 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 				delete(params, name)
 			}
 		}
-		value, err := activity.Expression.EvalCode(params, &p.flowing().worked)
+		value, err := p.codeGives(tool, activity, params)
 		if p.flowing().worked.Passed() {
 			return
 		}
-		if wrong := new(expression.Error); errors.As(err, &wrong) {
-			if wrong.Cause != expression.OfKind {
-				continue // it fails as any tool may
-			}
-			reported[tool.Activity] = true
-			p.codeFault(tool, node.Within(wrong.Start, wrong.End), "this may go wrong, when the parameters are "+brief(params)+": "+wrong.Message).As(diag.Warning).
-				Advise("let the tool take less, or give the expression another value for that case").Witness = params
-			return
-		}
-		if tool.Output == nil {
+		if refused := new(schema.Violation); errors.As(err, &refused) && typeAt(result, refused.Path) == nil {
 			continue
 		}
-		if o, ok := value.(map[string]any); ok && len(o) == 2 && o["_outputPath"] != nil && has(value, expression.Segment{Key: "_output"}) {
-			value = o["_output"] // it names the alternative that it takes (S2.3)
-		}
-		if refused := tool.Output.Validate(value); refused != nil && typeAt(result, refused.Path) != nil {
+		never := gives != nil && tool.Output != nil && p.contains(gives, tool.Output).Relation == schema.Never
+		if p.codeFails(tool, activity, params, value, err, never) != nil {
 			reported[tool.Activity] = true
-			words, severity := "this may not be what %q gives: of %s it makes %s: %s", diag.Warning
-			if gives != nil && p.contains(gives, tool.Output).Relation == schema.Never {
-				words, severity = "this is never what %q gives: of %s it makes %s: %s", diag.Error
-			}
-			p.codeFault(tool, node.Span(), fmt.Sprintf(words, tool.Name, brief(params), brief(value), strings.TrimPrefix(refused.Error(), "."))).As(severity).
-				Advise("let the expression give what the tool's \"_output\" says, or mend that").Witness = params
 			return
 		}
 	}
+}
+
+// codeGives is what the code of an activity makes of parameters. The error says why it makes
+// nothing, or that its tool's "_output" doesn't accept that.
+func (p *Pass) codeGives(tool *compiler.Tool, activity *compiler.Activity, params map[string]any) (value any, err error) {
+	if value, err = activity.Expression.EvalCode(params, &p.flowing().worked); err != nil {
+		return nil, err
+	}
+	if o, ok := value.(map[string]any); ok && len(o) == 2 && o["_outputPath"] != nil && has(value, expression.Segment{Key: "_output"}) {
+		value = o["_output"] // it names the alternative that it takes (S2.3)
+	}
+	if tool != nil && tool.Output != nil {
+		if refused := tool.Output.Validate(value); refused != nil {
+			return value, refused
+		}
+	}
+	return value, nil
+}
+
+// codeFails reports why the code of an activity fails with some parameters; nothing where it
+// doesn't, or fails as any tool may.
+func (p *Pass) codeFails(tool *compiler.Tool, activity *compiler.Activity, params map[string]any, value any, err error, never bool) (f *diag.Diagnostic) {
+	node := activity.Node.Get("expr")
+	wrong, refused := new(expression.Error), new(schema.Violation)
+	switch {
+	case errors.As(err, &wrong) && wrong.Cause == expression.OfKind:
+		f = p.codeFault(tool, node.Within(wrong.Start, wrong.End), "this may go wrong, when the parameters are "+brief(params)+": "+wrong.Message).As(diag.Warning).
+			Advise("let the tool take less, or give the expression another value for that case")
+	case errors.As(err, &refused):
+		words, severity := "this may not be what %q gives: of %s it makes %s: %s", diag.Warning
+		if never {
+			words, severity = "this is never what %q gives: of %s it makes %s: %s", diag.Error
+		}
+		f = p.codeFault(tool, node.Span(), fmt.Sprintf(words, tool.Name, brief(params), brief(value), strings.TrimPrefix(refused.Error(), "."))).As(severity).
+			Advise("let the expression give what the tool's \"_output\" says, or mend that")
+	default:
+		return nil
+	}
+	f.Witness = params
+	return f
+}
+
+// tryCode works the code of an activity out with what a call passes. What goes wrong is
+// reported where the tool doesn't say what it takes: nothing but a call shows it then.
+func (w *trial) tryCode(call *compiler.Call, activity *compiler.Activity, params map[string]any) (value any, well bool) {
+	p, tool := w.pass, call.Single()
+	value, err := p.codeGives(tool, activity, params)
+	if err == nil {
+		return value, true
+	}
+	if p.flowing().openCode[tool] && call.FailureRoute() < 0 && !w.worked.Passed() && w.first(call, tool, activity.Node.Get("expr")) {
+		rule := p.rule
+		p.rule = expressionType.Rule
+		if f := p.codeFails(tool, activity, params, value, err, false); f != nil {
+			f.About(call.Label()).Note(call.ToolNode.Span(), "this call passes them")
+		}
+		p.rule = rule
+	}
+	return nil, false
 }
 
 // leftOutOf are the parameters that the code of an activity names and some call of the

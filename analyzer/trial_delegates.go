@@ -61,7 +61,7 @@ func (w *trial) delegated(call *compiler.Call, sub *trier, params map[string]any
 		return nil, false, true
 	}
 	p := sub.pass
-	inner := &trial{trier: sub, n: w.n, random: w.random, handed: true, guess: sub.guesser().vary(w.n, w.random), ended: make([]ending, len(p.Plan.Calls))}
+	inner := &trial{trier: sub, n: w.n, random: w.random, handed: true, guess: sub.guesser().vary(w.n, w.random), counts: map[string]int{}, ended: make([]ending, len(p.Plan.Calls))}
 	inner.log = statelog.New(statelog.Delegated(p.Plan, given, params))
 	inner.log.Follow(&sub.layout)
 	before := len(p.found)

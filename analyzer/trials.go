@@ -78,7 +78,8 @@ type trial struct {
 	failed bool           // a call has
 	item   map[string]any // that is at hand, of a call that runs for several, and its place
 	vague  []pathtree.ID
-	handed bool // the input is what a call hands over
+	counts map[string]int // of the items of lists of which nothing is known, by how these are worked out
+	handed bool           // the input is what a call hands over
 }
 
 // An ending is what became of a call in a trial.
@@ -87,7 +88,7 @@ type ending struct {
 	takes int                // the alternative of its output that it took then, or in failing
 	fails bool               // it failed, which its failure route takes up
 	blank bool               // no result was made up: nothing is said of it, or there was no time
-	vague bool               // the result is made up though nothing is said of it, or of parts
+	vague bool               // the result is made up, or it was skipped, though nothing is said of it, or of parts
 	lacks *compiler.Template // why it was skipped, if that is sure: what has no value, or its condition
 }
 
@@ -201,7 +202,7 @@ func (t *trier) gather(output bool) {
 func (t *trier) try(n int, output bool) {
 	p := t.pass
 	random := rand.New(&chances{Source: rand.NewPCG(uint64(n), 71), taken: &t.chosen})
-	w := &trial{trier: t, n: n, random: random, guess: t.guesser().vary(n, random), ended: make([]ending, len(p.Plan.Calls))}
+	w := &trial{trier: t, n: n, random: random, guess: t.guesser().vary(n, random), counts: map[string]int{}, ended: make([]ending, len(p.Plan.Calls))}
 	input, state := p.Plan.Input, p.Plan.State
 	if all := p.Plan.Instances; len(all) > 0 {
 		own := &all[n%len(all)]
@@ -251,6 +252,7 @@ func (w *trial) perform(call *compiler.Call) {
 		value, there, vague := w.value(call, guard)
 		if guessed = vague; vague {
 			value = w.random.IntN(2) == 0 && w.arbitrarily(guard)
+			w.ended[call.Index].vague = true
 		}
 		if value != true || !there && !vague {
 			if !vague {
@@ -451,7 +453,7 @@ func (w *trial) result(call *compiler.Call, params map[string]any, vague bool) (
 		return call.Produced.Value(), true
 	}
 	if a := p.Plan.Activities[call.Activity]; a != nil && a.Expression != nil && !vague {
-		if v, err := a.Expression.EvalCode(params, w.worked); err == nil && (tool == nil || tool.Output == nil || tool.Output.Accepts(v)) {
+		if v, well := w.tryCode(call, a, params); well {
 			return v, true
 		}
 	}
@@ -586,8 +588,8 @@ func (w *trial) giveOutput() {
 	if !there {
 		value = nil // an absent whole
 	}
-	if !w.failed && !w.lacksOutput() {
-		return
+	if why := w.lacksOutput(); why.vague || why.spared && !w.failed {
+		return // nothing follows from what is missing
 	}
 	if s := p.Plan.OutputSchema; s != nil && !vague && s.Compile() == nil {
 		if wrong := s.Validate(value); wrong != nil {

@@ -101,10 +101,13 @@ func (t *trier) speaks(s *schema.Schema, path []expression.Segment, strict bool)
 
 // spokenIn is the same of a value at hand: of the variants of a union those count that it is of.
 func spokenIn(s *schema.Schema, value any, path []schema.Step, strict bool) bool {
-	const most = 40 // steps of a way, and parts of a value
+	const steps, parts = 40, 1_000 // at most
+	if len(path) >= steps {
+		return false
+	}
+	left := parts
 	at := s.AtIn(value, path)
-	left := most
-	return len(path) < most && at.Possible && spokenParts(at.Schema, valueAt(value, path), strict, &left)
+	return at.Possible && spokenParts(at.Schema, valueAt(value, path), strict, &left)
 }
 
 func spokenParts(s *schema.Schema, value any, strict bool, left *int) bool {
