@@ -32,13 +32,22 @@ func (p *Pass) mayComeToNothing() bool {
 			r := &p.Plan.Reads[i]
 			return p.mayBeAbsent(r) || p.meetsNull(*r, true) || p.beginsNull(r) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] })
 		}
-		if slices.ContainsFunc(t.Reads, hanging) {
+		if slices.ContainsFunc(t.Reads, hanging) || p.mayBeNull(t) {
 			some = true
 		} else if !slices.ContainsFunc(t.Reads, p.onSomeBranches) {
 			return false
 		}
 	}
 	return some
+}
+
+// mayBeNull reports whether an expression may come to null, for all that types say.
+func (p *Pass) mayBeNull(t *compiler.Template) bool {
+	if t.Expr.Plain() {
+		return false // that is its read's
+	}
+	result, wrong := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
+	return wrong == nil && result != nil && result.Kinds&expression.Null != 0
 }
 
 // onSomeBranches reports whether what stands where a read looks is written on some branches
@@ -116,10 +125,10 @@ func (p *Pass) mayBeAbsent(r *compiler.Read) bool {
 }
 
 // lookedInto are the steps from where a call writes a result, of which something is said, to
-// what stands at or below it.
+// what stands at or below it; a merged null is null, too (RFC 7396).
 func (p *Pass) lookedInto(call *compiler.Call, at pathtree.ID) (rest []expression.Segment, ok bool) {
 	path, ok := p.outputOver(call, at)
-	if !ok || call.Tool == nil || call.Tool.Output == nil || call.Method != compiler.Set || !p.Plan.Paths.IsAbove(path.ID, at) {
+	if !ok || call.Tool == nil || call.Tool.Output == nil || call.Method != compiler.Set && call.Method != compiler.Merge || !p.Plan.Paths.IsAbove(path.ID, at) {
 		return nil, false
 	}
 	return p.Plan.Paths.Segments(at)[p.Plan.Paths.Depth(path.ID):], true

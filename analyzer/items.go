@@ -164,6 +164,24 @@ func (w *trial) readsVaguely(t *compiler.Template, strict bool) bool {
 	return false
 }
 
+// firstTried are those results for the items of a list that aren't there again after them.
+func firstTried(call *compiler.Call, value any) any {
+	if list, ok := value.([]any); ok && call.Each != nil && len(list) > triedItems {
+		return list[:triedItems]
+	}
+	return value
+}
+
+// readsBlank reports whether a template reads something that was never made up.
+func (w *trial) readsBlank(t *compiler.Template) bool {
+	for e := range t.Expressions() {
+		if slices.ContainsFunc(e.Reads, func(read int) bool { return w.isBlank(&w.pass.Plan.Reads[read]) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // triedItems bounds how many items of a list are gone through in a trial.
 const triedItems = 5
 
@@ -184,7 +202,7 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 	}
 	if call.Tool == nil || !isList {
 		var value any
-		known := call.Tool != nil
+		known := call.Tool != nil && !w.readsBlank(call.Each.List)
 		if known {
 			value, known = w.several(call)
 			known = known && !w.pass.listing(call).uncounted

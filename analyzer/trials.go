@@ -506,7 +506,7 @@ func (w *trial) fail(call *compiler.Call) {
 func (w *trial) write(call *compiler.Call, value any, known bool) {
 	tool := call.Single()
 	w.ended[call.Index] = ending{done: true, blank: !known && value == nil, vague: !known || tool != nil && tool.Output != nil && call.Produced == nil &&
-		!w.speaks(tool.Output, nil, true) && !spokenIn(call.Tool.Output, value, nil, true)}
+		!w.speaks(tool.Output, nil, true) && !spokenIn(call.Tool.Output, firstTried(call, value), nil, true)}
 	if len(call.Output) == 0 {
 		return
 	}

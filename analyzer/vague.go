@@ -101,7 +101,7 @@ func (t *trier) speaks(s *schema.Schema, path []expression.Segment, strict bool)
 
 // spokenIn is the same of a value at hand: of the variants of a union those count that it is of.
 func spokenIn(s *schema.Schema, value any, path []schema.Step, strict bool) bool {
-	const steps, parts = 40, 1_000 // at most
+	const steps, parts = 40, 5_000 // at most
 	if len(path) >= steps {
 		return false
 	}

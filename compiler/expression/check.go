@@ -409,6 +409,10 @@ func (c *checker) call(n *node) *Type {
 		return first.elem().with(Null)
 	case n.fn.same:
 		return first.without(Null)
+	case n.name == "values":
+		return &Type{Kinds: Array, Elem: first.parts()}
+	case n.name == "fromPairs":
+		return &Type{Kinds: Object, Open: true, Rest: first.elem().elem()}
 	}
 	return n.fn.result
 }

@@ -2,6 +2,8 @@ package expression
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -77,6 +79,21 @@ func (t *Type) elem() *Type {
 	return t.Elem
 }
 
+// parts is the type of what the keys of an object have; nil where it isn't known of all.
+func (t *Type) parts() *Type {
+	if t == nil || t.Rest == nil && t.open() {
+		return nil
+	}
+	all := never
+	if t.Rest != nil {
+		all = t.Rest
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
+		all = either(all, t.Fields[name], 0)
+	}
+	return all
+}
+
 // without is the type less some kinds. A type of which nothing is left is one
 // of which nothing is known.
 func (t *Type) without(kinds KindSet) *Type {
@@ -129,9 +146,9 @@ func either(a, b *Type, depth int) *Type {
 	}
 	switch {
 	case a.Kinds&Object == 0:
-		out.Fields, out.Open = b.Fields, b.Open
+		out.Fields, out.Open, out.Rest = b.Fields, b.Open, b.Rest
 	case b.Kinds&Object == 0:
-		out.Fields, out.Open = a.Fields, a.Open
+		out.Fields, out.Open, out.Rest = a.Fields, a.Open, a.Rest
 	default:
 		out.Open = a.open() || b.open()
 		out.Fields = make(map[string]*Type, len(a.Fields)+len(b.Fields))
@@ -168,7 +185,7 @@ func (t *Type) outside(depth int) *Type {
 	if out.Kinds&(date|duration) != 0 {
 		out.Kinds = out.Kinds&^(date|duration) | String
 	}
-	out.Elem = t.Elem.outside(depth + 1)
+	out.Elem, out.Rest = t.Elem.outside(depth+1), t.Rest.outside(depth+1)
 	if t.Fields != nil {
 		out.Fields = make(map[string]*Type, len(t.Fields))
 		for name, field := range t.Fields {

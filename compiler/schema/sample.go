@@ -342,8 +342,9 @@ func (m *sampler) number(w want, kind Kinds) any {
 	}
 	if step == 0 {
 		if step = 1; kind == Fraction && high-low > 0 {
-			if step = math.Pow(10, math.Floor(math.Log10(high-low))-2); m.odd {
-				step = min(step, 0.5)
+			step = math.Pow(10, math.Floor(math.Log10(high-low))-2)
+			if m.odd { // a half, or what doesn't become whole by a factor
+				step = min(step, [...]float64{0.5, 0.001}[m.r.IntN(2)])
 			}
 		}
 	}

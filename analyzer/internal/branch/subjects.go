@@ -112,21 +112,28 @@ func (e *Conditions) domainOf(r *compiler.Read) domain {
 				continue
 			}
 			rest := paths.Segments(r.Path)[min(paths.Depth(r.Path), paths.Depth(path.ID)):]
+			s, described := declared, call.Tool != nil && call.Tool.Output != nil
+			var text *schema.Schema // in a record
 			if i == call.FailureRoute() {
 				if record, ok := pathtree.Walk(someRecord, rest); ok {
 					d.records = append(d.records, record)
+					if _, isText := record.(string); isText {
+						text = e.facts.Both(schema.OfKinds(schema.String), declared)
+						s = text
+					}
 				}
 			}
-			s := declared
 			if i != call.FailureRoute() && path.ID == r.Path && (call.Method == compiler.Push || call.Method == compiler.Concat) {
 				s = e.facts.Both(schema.OfKinds(schema.Array), declared)
 			}
-			if call.Method == compiler.Set && paths.IsAbove(path.ID, r.Path) && call.Tool != nil && call.Tool.Output != nil {
+			if call.Method == compiler.Set && paths.IsAbove(path.ID, r.Path) && described {
 				if at := e.facts.InResult(call.Tool, r.Path, len(rest)); at.Possible {
-					s = e.facts.Both(at.Schema, declared)
+					if s = e.facts.Both(at.Schema, declared); text != nil && s != nil {
+						s = schema.AnyOf(s, text)
+					}
 				}
 			}
-			add(s, s != nil)
+			add(s, s != nil && (text == nil || described))
 		}
 	}
 	if _, held := paths.Walk(e.plan.State, r.Path); len(r.Writers) == 0 || r.Start || held {
