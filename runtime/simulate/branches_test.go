@@ -233,3 +233,35 @@ func TestItemsAndLoopsAreBranches(t *testing.T) {
 		}
 	}
 }
+
+// S15.3: a condition that another variant of a union fulfils, which has other parts, isn't
+// said to be out of reach, and no result is made up that the tool can't give.
+func TestVariantsAreBranches(t *testing.T) {
+	for _, each := range []string{"[a]", "[a, b]", "†state.found"} {
+		found := simulate.Explore(verified(t, `
+tools:
+  find: {type: object, properties: {_output: {type: array, items: {type: string}}}}
+  classify:
+    properties:
+      _output:
+        oneOf:
+          - {type: object, properties: {kind: {const: bug}, severity: {type: integer}}, required: [kind, severity], additionalProperties: false}
+          - {type: object, properties: {kind: {const: question}, topic: {type: string}}, required: [kind, topic], additionalProperties: false}
+          - {type: object, properties: {kind: {const: spam}}, required: [kind], additionalProperties: false}
+  page: {type: object}
+calls:
+  - {_tool: find, _outputPath: found}
+  - {_tool: classify, _each: `+each+`, _outputPath: classes}
+  - {_tool: page, _when: "†(any(†state.classes, .kind == 'bug'))"}
+output: †state.classes
+`), simulate.Options{Seed: 1}, simulate.MadeUp{}, 100)
+		if len(found.Unreached)+len(found.Idle) > 0 {
+			t.Errorf("%s: not reached %v, idle %q", each, found.Unreached, found.Idle)
+		}
+		for _, p := range found.Problems {
+			if strings.Contains(fmt.Sprint(p), "_output") {
+				t.Errorf("%s: %v", each, p)
+			}
+		}
+	}
+}

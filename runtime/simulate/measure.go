@@ -265,6 +265,42 @@ func (e *ending) offer(now any, c change) (key string, option int) {
 	return runtime.Path(e.under, p.key), slices.IndexFunc(p.values, func(v any) bool { return reflect.DeepEqual(v, c.value) })
 }
 
+// shapes calls f with others in the place of every object of a value that its schema doesn't
+// close to one: as other variants of a union have them.
+func (e *ending) shapes(v any, f func(steps []expression.Segment, other any)) {
+	if e.schema == nil || e.made != nil {
+		return
+	}
+	objects(v, nil, func(steps []expression.Segment, now map[string]any) {
+		at := e.schema.At(compiler.SchemaPath(steps))
+		if at.Schema == nil {
+			return
+		}
+		for n := range uint64(mostShapes) {
+			if other, ok := at.Schema.Sample(rand.New(rand.NewPCG(n, 2))); ok && len(differences(now, other, nil)) > 0 {
+				f(steps, other)
+			}
+		}
+	})
+}
+
+// mostShapes bounds how many others are tried in the place of an object.
+const mostShapes = 8
+
+func objects(v any, steps []expression.Segment, f func([]expression.Segment, map[string]any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		f(steps, v)
+		for _, key := range sortedKeys(v) {
+			objects(v[key], append(slices.Clip(steps), expression.Segment{Key: key}), f)
+		}
+	case []any:
+		for i, item := range v[:min(len(v), 3)] {
+			objects(item, append(slices.Clip(steps), expression.Segment{Key: strconv.Itoa(i), IsIndex: true, Index: i}), f)
+		}
+	}
+}
+
 // item makes up an item of a list in the value.
 func (e *ending) item(steps []expression.Segment) (any, bool) {
 	if e.schema == nil {

@@ -303,14 +303,12 @@ func (s *steering) settle(a *attempt, aim []want) bool {
 		if !met {
 			return false
 		}
-		changes := differences(now, p.value, nil)
-		if one := now; len(changes) > 1 {
-			for _, c := range changes {
-				if one = planted(now, c.steps, c.value); !p.of.accepts(one) {
-					changes = []change{{nil, p.value}}
-					break
-				}
-			}
+		changes, all := differences(now, p.value, nil), now
+		for _, c := range changes {
+			all = planted(all, c.steps, c.value)
+		}
+		if !reflect.DeepEqual(all, p.value) || slices.ContainsFunc(changes, func(c change) bool { return !p.of.accepts(planted(now, c.steps, c.value)) }) {
+			changes = []change{{nil, p.value}} // another variant of a union, say, has other parts
 		}
 		for _, c := range changes {
 			for i := range p.of.places { // the part above it may be another as a whole
@@ -356,6 +354,11 @@ func (s *steering) climb(best *attempt, aim []want) *attempt {
 			e.leaves(best.results[e], func(steps []expression.Segment, _ any) {
 				if far > 0 && left > 0 && s.affords() {
 					s.vary(best, e, steps, aim, func(v any) float64 { return try(e, planted(best.results[e], steps, v)) })
+				}
+			})
+			e.shapes(best.results[e], func(steps []expression.Segment, other any) {
+				if far > 0 {
+					try(e, planted(best.results[e], steps, other))
 				}
 			})
 		}

@@ -188,6 +188,9 @@ func (s *steering) exhausted(aim []want) bool {
 			set[at].value = planted(set[at].value, v.steps, v.values[rest%len(v.values)])
 			rest /= len(v.values)
 		}
+		if slices.ContainsFunc(set, func(p planting) bool { return !p.of.accepts(p.value) }) {
+			return false // a part hangs on another, as in a union: there may be values of other parts
+		}
 		if !s.affords() || s.try(base.told, set).far(aim) == 0 {
 			return false
 		}
