@@ -223,22 +223,35 @@ func (t *trier) report(rule *diag.Rule, severity diag.Severity, call *compiler.C
 	return t.pass.found.Report(rule, at, format, args...).About(call.Label()).As(severity)
 }
 
-// goesWrong reports an expression that fails with values that may come; seen are the
-// references that were looked at, by index, each with its value.
-func (w *trial) goesWrong(call *compiler.Call, t *compiler.Template, err error, seen []any) {
+// A looked is what was found where an expression looked, by the index of the reference.
+type looked struct {
+	ref      int
+	value    any
+	presence expression.Presence
+}
+
+// goesWrong reports an expression that fails with values that may come, as they were seen.
+func (w *trial) goesWrong(call *compiler.Call, t *compiler.Template, err error, seen []looked) {
 	wrong := new(expression.Error)
 	if !errors.As(err, &wrong) || !w.first(call, t, t.Node) {
 		return
 	}
 	refs := t.Expr.References()
-	var with []string
+	var with, lacking []string
 	values := map[string]any{}
-	for i := 0; i < len(seen); i += 2 {
-		name := refs[seen[i].(int)].String()
-		if _, known := values[name]; !known {
-			values[name] = seen[i+1]
-			with = append(with, fmt.Sprintf("%q is %s", name, brief(seen[i+1])))
+	for _, of := range seen {
+		name := refs[of.ref].String()
+		if _, known := values[name]; known {
+			continue
 		}
+		if values[name] = of.value; of.presence == expression.There {
+			with = append(with, fmt.Sprintf("%q is %s", name, brief(of.value)))
+		} else {
+			lacking = append(lacking, fmt.Sprintf("%q has no value", name))
+		}
+	}
+	if len(with) == 0 {
+		with = lacking // which comes of a ?.
 	}
 	f := w.report(mayMismatchRule, diag.Warning, call, t.Node.Within(wrong.Start, wrong.End), "this may go wrong, when %s: %s", strings.Join(with, " and "), wrong.Message)
 	f.Witness = values

@@ -74,6 +74,7 @@ func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.P
 			}
 			if f.schema.Kinds()&schema.Array != 0 {
 				f.schema = number // of one of its items
+				f.read, f.operand = nil, operand{t.Node, part.Start, part.End}
 			}
 			f.schema = p.meet(f.schema, number)
 			f.loose, f.sample, f.computed = true, false, true

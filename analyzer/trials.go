@@ -309,7 +309,7 @@ func (w *trial) read(r *compiler.Read) (any, expression.Presence) {
 // value is what an expression comes to; vague where that hangs on values of which
 // nothing is said. One that goes wrong is reported, and counts as absent.
 func (w *trial) value(call *compiler.Call, t *compiler.Template) (value any, there, vague bool) {
-	var seen []any
+	var seen []looked
 	strictly := false // something may be in an object that nothing is said of
 	blind := once(w.blind, t, func() bool { _, blind := w.pass.doubts(t); return blind })
 	value, presence, err := t.Expr.EvalWithin(func(i int) (any, expression.Presence) {
@@ -322,9 +322,7 @@ func (w *trial) value(call *compiler.Call, t *compiler.Template) (value any, the
 			return nil, expression.Pending
 		}
 		v, presence := w.read(r)
-		if presence == expression.There {
-			seen = append(seen, i, v)
-		}
+		seen = append(seen, looked{i, v, presence})
 		return v, presence
 	}, w.worked)
 	if wrong := new(expression.Error); w.worked.Passed() || errors.As(err, &wrong) && wrong.Cause == expression.OfText {
@@ -334,8 +332,8 @@ func (w *trial) value(call *compiler.Call, t *compiler.Template) (value any, the
 		if err = w.kindsClash(t); err != nil {
 			seen = nil
 			for i := range t.Reads {
-				v, _ := w.read(&w.pass.Plan.Reads[t.Reads[i]])
-				seen = append(seen, i, v)
+				v, presence := w.read(&w.pass.Plan.Reads[t.Reads[i]])
+				seen = append(seen, looked{i, v, presence})
 			}
 		}
 	}

@@ -165,6 +165,13 @@ func helpNull(v any) string {
 	return ""
 }
 
+func helpNoText(v any) string {
+	if v == nil {
+		return "write … || \"\" to have a text in its place"
+	}
+	return ""
+}
+
 // arithmetic evaluates + - * / % and **.
 func (m *evaluation) arithmetic(n *node, a, b any) any {
 	x, isNumber := a.(float64)
@@ -175,7 +182,7 @@ func (m *evaluation) arithmetic(n *node, a, b any) any {
 	if s, ok := a.(string); ok && n.op == opAdd {
 		t, ok := b.(string)
 		if !ok {
-			panic(m.fail(n.args[1], "a string is joined with a string, and this is "+kindOf(b).String(), helpJoin(b)))
+			panic(m.fail(n.args[1], "a string is joined with a string, and this is "+kindOf(b).String(), cmp.Or(helpNoText(b), helpJoin(b))))
 		}
 		m.grow(n, len(s)+len(t))
 		return s + t
@@ -194,7 +201,9 @@ func (m *evaluation) arithmetic(n *node, a, b any) any {
 		panic(m.fail(n, quote(binaryNames[n.op])+" has no meaning between "+kindOf(a).String()+" and "+kindOf(b).String(), ""))
 	}
 	help := helpNull(a)
-	if _, ok := a.([]any); ok && n.op == opAdd {
+	if _, text := b.(string); text && n.op == opAdd {
+		help = helpNoText(a)
+	} else if _, ok := a.([]any); ok && n.op == opAdd {
 		help = "lists are joined by concat(…, …)"
 	}
 	panic(m.fail(n.args[0], quote(binaryNames[n.op])+" wants "+wants+", and got "+kindOf(a).String(), help))
