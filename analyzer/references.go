@@ -184,6 +184,11 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *compiler.Read, call *compiler
 			return
 		}
 	}
+	if path, ok := p.writtenBelowState(r); ok {
+		f.Advise("leave out \"state.\" there: what \"_outputPath\" names begins in the state")
+		f.Note(path.Span(), "%q is written here", p.path(path.ID))
+		return
+	}
 	near, ok := p.nearReference(r)
 	if !ok {
 		return
@@ -194,6 +199,20 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *compiler.Read, call *compiler
 	}
 	f.Rename(r.Node, r.Ref.Start, r.Ref.End, near.text, near.sure)
 	p.noteMeant(f, near.Reference)
+}
+
+// writtenBelowState is a path that a call writes as "state.key" without a †, where a read looks
+// for the key itself.
+func (p *Pass) writtenBelowState(r *compiler.Read) (compiler.Path, bool) {
+	read := p.Plan.Paths.Segments(r.Path)
+	for _, call := range p.Plan.Calls {
+		for _, path := range call.Paths() {
+			if s := p.Plan.Paths.Segments(path.ID); len(s) > 2 && len(read) > 1 && read[0].Key == "state" && s[0].Key == "state" && s[1].Key == "state" && s[2] == read[1] {
+				return path, true
+			}
+		}
+	}
+	return compiler.Path{}, false
 }
 
 // noteMeant tells of a reference that was meant by another where it is written; that

@@ -165,11 +165,13 @@ var conditionFamilies = map[string]func(g conditionMaker) string{
 func (g conditionMaker) condition(family string, depth int) string {
 	simple := func() string { return conditionFamilies[family](g) }
 	if depth > 0 && g.r.IntN(3) == 0 {
-		switch g.r.IntN(3) {
+		switch g.r.IntN(4) {
 		case 0:
 			return "not (" + g.condition(family, depth-1) + ")"
 		case 1:
 			return "(" + g.condition(family, depth-1) + " and " + simple() + ")"
+		case 2:
+			return "(" + g.condition(family, depth-1) + " ? " + simple() + " : " + g.one(simple(), "false", "true") + ")"
 		}
 		return "(" + g.condition(family, depth-1) + " or " + simple() + ")"
 	}

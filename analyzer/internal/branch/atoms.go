@@ -68,8 +68,19 @@ func (e *Conditions) atomsIn(t *compiler.Template, term *expression.Term) {
 			e.atomsIn(t, a)
 		}
 	default:
-		e.atom(t, term)
+		if !isChoice(term) {
+			e.atom(t, term)
+			return
+		}
+		for _, a := range term.Args {
+			e.atomsIn(t, a)
+		}
 	}
+}
+
+// isChoice reports whether a term is one of two others, as a third comes out.
+func isChoice(t *expression.Term) bool {
+	return t.Op == expression.TermOther && t.Name == "?:" && len(t.Args) == 3
 }
 
 // atom is the atom that a term is, the same one for terms that are written alike and

@@ -180,7 +180,13 @@ func (f *formula) truth(t *expression.Term) truth {
 			h.yes, h.no = h.no, h.yes
 		}
 	default:
-		h = f.atom(t)
+		if !isChoice(t) {
+			h = f.atom(t)
+			break
+		}
+		asked, one, other := f.truth(t.Args[0]), f.truth(t.Args[1]), f.truth(t.Args[2])
+		h.yes = f.Or(f.And(asked.yes, one.yes), f.And(asked.no, other.yes))
+		h.no = f.Or(f.And(asked.yes, one.no), f.And(asked.no, other.no))
 	}
 	f.truths[t] = h
 	return h
