@@ -208,17 +208,17 @@ var shells = []string{"ash", "bash", "csh", "dash", "fish", "flock", "ksh", "mks
 var (
 	// shellOption is an option behind which a shell takes code, and one of which a
 	// parameter decides it.
-	shellOption = regexp.MustCompile(`^(?i:-[a-z]*c[a-z]*|/[ck]|--(init-)?command)(=|$)|^-[a-zA-Z]*\{`)
+	shellOption = lazily(`^(?i:-[a-z]*c[a-z]*|/[ck]|--(init-)?command)(=|$)|^-[a-zA-Z]*\{`)
 	// takesValue is an option of a shell that what follows belongs to.
-	takesValue = regexp.MustCompile(`^[-+][a-zA-Z]*[oO]$`)
+	takesValue = lazily(`^[-+][a-zA-Z]*[oO]$`)
 	// ofPOSIX is a shell that takes no option any more behind the name of a script, and
 	// mayTake one of its options that the next argument may belong to.
-	ofPOSIX = regexp.MustCompile(`^(.*/)?(ash|bash|dash|ksh|mksh|rbash|sh|yash|zsh)(\.exe)?$`)
-	mayTake = regexp.MustCompile(`^([-+][a-zA-Z]*[oORT]|--[^=]+)$`)
+	ofPOSIX = lazily(`^(.*/)?(ash|bash|dash|ksh|mksh|rbash|sh|yash|zsh)(\.exe)?$`)
+	mayTake = lazily(`^([-+][a-zA-Z]*[oORT]|--[^=]+)$`)
 	// beforeShell is what may stand before a shell's name without being another program's argument.
-	beforeShell = regexp.MustCompile(`^((.*/)?(busybox|env)|[A-Za-z_]\w*=.*)$`)
+	beforeShell = lazily(`^((.*/)?(busybox|env)|[A-Za-z_]\w*=.*)$`)
 	// inOneText is a shell with its code in one text, as "env -S" takes it.
-	inOneText = regexp.MustCompile(`(^|[\s/;&|])(` + strings.Join(shells[:len(shells)-1], "|") + `)(\.exe)?\s(.*\s)?(-[A-Za-z]*c[A-Za-z]*|/[cCkK])\s`)
+	inOneText = lazily(`(^|[\s/;&|])(` + strings.Join(shells[:len(shells)-1], "|") + `)(\.exe)?\s(.*\s)?(-[A-Za-z]*c[A-Za-z]*|/[cCkK])\s`)
 )
 
 // isShell reports whether a program is one that takes code, by its name.
@@ -277,7 +277,7 @@ func (c *compilation) shellCode(argv *source.Node) {
 type splitting struct{ env, next bool }
 
 // splitOption is the option, with the text or without.
-var splitOption = regexp.MustCompile(`^(?:-[a-zA-Z]*S|-{2}split-string=?)(.*)$`)
+var splitOption = lazily(`^(?:-[a-zA-Z]*S|-{2}split-string=?)(.*)$`)
 
 // words are the texts of an item, those that are split as so many.
 func (s *splitting) words(texts []*source.Node) (all []*source.Node) {

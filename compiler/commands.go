@@ -1,7 +1,6 @@
 package compiler
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,18 +16,18 @@ type shellCommand struct {
 var (
 	// prefix is a word behind which the program stands, and sourcing one that runs a file in
 	// the shell itself.
-	prefix   = regexp.MustCompile(`^(exec|command|builtin|eval|coproc|busybox)$`)
-	sourcing = regexp.MustCompile(`^(\.|source)$`)
+	prefix   = lazily(`^(exec|command|builtin|eval|coproc|busybox)$`)
+	sourcing = lazily(`^(\.|source)$`)
 	// entering changes the folder, copying writes to the last of what it is given, and writing
 	// to all of it, or removes it.
-	copying   = regexp.MustCompile(`^(cp|mv|ln|install)$`)
-	entering  = regexp.MustCompile(`^(cd|pushd|chdir)$`)
-	writing   = regexp.MustCompile(`^(tee|touch|rm|rmdir|mkdir|truncate)$`)
-	appending = regexp.MustCompile(`^-(a|-append|t|-target.*)$`) // of tee; or it is no copy to what stands last
+	copying   = lazily(`^(cp|mv|ln|install)$`)
+	entering  = lazily(`^(cd|pushd|chdir)$`)
+	writing   = lazily(`^(tee|touch|rm|rmdir|mkdir|truncate)$`)
+	appending = lazily(`^-(a|-append|t|-target.*)$`) // of tee; or it is no copy to what stands last
 	// searchPath is a variable that says where programs and what they load are found.
-	searchPath = regexp.MustCompile(`^(PATH|BASH_ENV|ENV|LD_[A-Z_]+|PYTHON[A-Z]+|NODE_[A-Z]+|PERL5[A-Z]+|RUBY[A-Z]+)\+?=`)
+	searchPath = lazily(`^(PATH|BASH_ENV|ENV|LD_[A-Z_]+|PYTHON[A-Z]+|NODE_[A-Z]+|PERL5[A-Z]+|RUBY[A-Z]+)\+?=`)
 	// argument is one of the code's own.
-	argument = regexp.MustCompile(`^["']?\$(\{[0-9@*]\}|[0-9@*])["']?$`)
+	argument = lazily(`^["']?\$(\{[0-9@*]\}|[0-9@*])["']?$`)
 )
 
 // commandsOf are the simple commands of a shell's code.

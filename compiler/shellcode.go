@@ -61,8 +61,8 @@ func shellWords(code string) (words []shellWord) {
 // beforeCommand is a word behind which the name of a program may stand, and setsVariable
 // one behind which it still may.
 var (
-	beforeCommand = regexp.MustCompile(`^(if|then|elif|else|while|until|do|done|fi|esac|\{|\}|!)$`)
-	setsVariable  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\+?=`)
+	beforeCommand = lazily(`^(if|then|elif|else|while|until|do|done|fi|esac|\{|\}|!)$`)
+	setsVariable  = lazily(`^[A-Za-z_][A-Za-z0-9_]*\+?=`)
 )
 
 func shellWordAt(code string, i int) shellWord {
@@ -149,8 +149,8 @@ func commandAt(code string, i int, within byte) shellWord {
 // dataProgram is a program, or a word of the language, that takes its arguments for data
 // whatever its options are, and ownVariable what sets a variable that no program heeds.
 var (
-	dataProgram = regexp.MustCompile(`^(:|\[|\[\[|if|then|elif|else|fi|while|until|for|do|done|case|esac|\{|\}|!|basename|cat|cd|chmod|cksum|cmp|comm|cp|curl|cut|date|diff|dirname|echo|exit|expr|false|fold|grep|head|ln|ls|md5sum|mkdir|mv|nl|paste|printf|pwd|read|realpath|return|rm|rmdir|seq|set|sha(1|256|512)sum|shift|sleep|stat|tail|tee|test|touch|tr|true|uniq|unset|wc)$`)
-	ownVariable = regexp.MustCompile(`^[a-z_][a-z0-9_]*=`)
+	dataProgram = lazily(`^(:|\[|\[\[|if|then|elif|else|fi|while|until|for|do|done|case|esac|\{|\}|!|basename|cat|cd|chmod|cksum|cmp|comm|cp|curl|cut|date|diff|dirname|echo|exit|expr|false|fold|grep|head|ln|ls|md5sum|mkdir|mv|nl|paste|printf|pwd|read|realpath|return|rm|rmdir|seq|set|sha(1|256|512)sum|shift|sleep|stat|tail|tee|test|touch|tr|true|uniq|unset|wc)$`)
+	ownVariable = lazily(`^[a-z_][a-z0-9_]*=`)
 )
 
 // onlyData reports whether a shell's code surely starts nothing by its arguments: each

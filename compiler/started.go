@@ -3,7 +3,6 @@ package compiler
 import (
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,28 +13,28 @@ import (
 var (
 	// launcher is a program that starts the one which the next argument names that is no
 	// option, and interpreter one that runs the code in it.
-	launcher    = regexp.MustCompile(`^(env|sudo|doas|nice|ionice|nohup|timeout|time|xargs|stdbuf|setsid|chroot|unshare|strace|ltrace|ld(-[a-z0-9_-]*)?\.so[0-9.]*|npx|ansible-playbook)$`)
-	interpreter = regexp.MustCompile(`^((python|pypy|ruby|perl|php|lua)[0-9.]*|node|nodejs|deno|bun|java|luajit|rscript|tclsh|wish|osascript|groovy|scala)$`)
+	launcher    = lazily(`^(env|sudo|doas|nice|ionice|nohup|timeout|time|xargs|stdbuf|setsid|chroot|unshare|strace|ltrace|ld(-[a-z0-9_-]*)?\.so[0-9.]*|npx|ansible-playbook)$`)
+	interpreter = lazily(`^((python|pypy|ruby|perl|php|lua)[0-9.]*|node|nodejs|deno|bun|java|luajit|rscript|tclsh|wish|osascript|groovy|scala)$`)
 	// reader is a program that runs what the option names behind which its code stands.
-	reader = regexp.MustCompile(`^(awk|gawk|mawk|sed|make|gmake|jq|psql|gdb|gnuplot)$`)
+	reader = lazily(`^(awk|gawk|mawk|sed|make|gmake|jq|psql|gdb|gnuplot)$`)
 	// codeFile is an option of these two that names a file of code, or a module of it.
-	codeFile = regexp.MustCompile(`^(-[fmrx]|--(file|from-file|require|import|module|jar)(=|$)|-jar$)`)
+	codeFile = lazily(`^(-[fmrx]|--(file|from-file|require|import|module|jar)(=|$)|-jar$)`)
 	// codeOption is one behind which the code itself stands, of what isn't a shell.
-	codeOption = regexp.MustCompile(`^(-[a-zA-Z]*[ceE]|--(eval|print))$`)
+	codeOption = lazily(`^(-[a-zA-Z]*[ceE]|--(eval|print))$`)
 	// notByName is an option that has what is started looked for elsewhere than in the
 	// program's folder, or under another name.
-	notByName = regexp.MustCompile(`^(-[Cm]|--(chdir|directory|module))`)
+	notByName = lazily(`^(-[Cm]|--(chdir|directory|module))`)
 	// valueOrSetting is an argument between such a program and what it starts.
-	valueOrSetting = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*=.*|[0-9]+(\.[0-9]+)?[a-z]?|run)$`)
+	valueOrSetting = lazily(`^([A-Za-z_][A-Za-z0-9_]*=.*|[0-9]+(\.[0-9]+)?[a-z]?|run)$`)
 	// withValue is such a program with an option that what follows is the value of,
 	// whatever it looks like.
-	withValue = regexp.MustCompile(`^(env -[uC]|(perl|ruby)[0-9.]* -I)$`)
+	withValue = lazily(`^(env -[uC]|(perl|ruby)[0-9.]* -I)$`)
 	// otherShell is a shell that what is named first behind it isn't a file for.
-	otherShell = regexp.MustCompile(`^(flock|script|su|runuser|cmd|\{\$shell\})$`)
+	otherShell = lazily(`^(flock|script|su|runuser|cmd|\{\$shell\})$`)
 	// asksOnly is an option of one that has it run nothing.
-	asksOnly = regexp.MustCompile(`^-(-(version|help)|V)$`)
+	asksOnly = lazily(`^-(-(version|help)|V)$`)
 	// finder is a program that finds what it runs by itself.
-	finder = regexp.MustCompile(`^(make|gmake|ninja|cmake|meson|bazel|just|task|rake|npm|npx|pnpm|yarn|cargo|go|gradlew?|mvnw?|ant|tox|nox|pytest|uv|poetry|docker|docker-compose|podman|terraform|ansible-playbook|vagrant|dotnet)$`)
+	finder = lazily(`^(make|gmake|ninja|cmake|meson|bazel|just|task|rake|npm|npx|pnpm|yarn|cargo|go|gradlew?|mvnw?|ant|tox|nox|pytest|uv|poetry|docker|docker-compose|podman|terraform|ansible-playbook|vagrant|dotnet)$`)
 )
 
 // starting are the texts of the argv, as they stand there, that parameters or variables
