@@ -158,8 +158,8 @@ func (a *want) add(b want) {
 }
 
 // lacksOutput reports what of the plan's output isn't there, where a run has nothing to
-// give then, or where it couldn't be decided from the conditions whether it is. Of a run in
-// which something fails that is said of the branch. It is why parts are missing.
+// give then, or where it couldn't be decided from the conditions whether it is. Where
+// something fails nothing is reported. It gives why parts are missing.
 func (w *trial) lacksOutput() (why want) {
 	p := w.pass
 	var first *compiler.Template

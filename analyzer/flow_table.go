@@ -57,7 +57,7 @@ type schemaTable struct {
 	counts     map[[2]int]*schema.Schema // of so many items
 	places     map[int]*schema.Schema    // of an item among so many
 	containing map[string]*schema.Schema // something at a path
-	openCode   map[*compiler.Tool]bool   // tools whose code is sure of nothing, as they don't say what they take
+	openCode   map[*compiler.Tool]bool   // tools that don't say what they take, so that nothing is known of what their code does
 	steps      int                       // of reasoning that may still be done
 	making     int                       // of making values up as evidence
 	trying     int                       // of trials

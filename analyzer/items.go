@@ -156,8 +156,12 @@ func (w *trial) isVagueItem(r *compiler.Read, strict bool) bool {
 // readsVaguely reports whether a template reads something of which nothing can be
 // concluded.
 func (w *trial) readsVaguely(t *compiler.Template, strict bool) bool {
+	return w.readsOne(t, func(r *compiler.Read) bool { return w.isVague(r, strict) })
+}
+
+func (w *trial) readsOne(t *compiler.Template, is func(*compiler.Read) bool) bool {
 	for e := range t.Expressions() {
-		if slices.ContainsFunc(e.Reads, func(read int) bool { return w.isVague(&w.pass.Plan.Reads[read], strict) }) {
+		if slices.ContainsFunc(e.Reads, func(read int) bool { return is(&w.pass.Plan.Reads[read]) }) {
 			return true
 		}
 	}
@@ -170,16 +174,6 @@ func firstTried(call *compiler.Call, value any) any {
 		return list[:triedItems]
 	}
 	return value
-}
-
-// readsBlank reports whether a template reads something that was never made up.
-func (w *trial) readsBlank(t *compiler.Template) bool {
-	for e := range t.Expressions() {
-		if slices.ContainsFunc(e.Reads, func(read int) bool { return w.isBlank(&w.pass.Plan.Reads[read]) }) {
-			return true
-		}
-	}
-	return false
 }
 
 // triedItems bounds how many items of a list are gone through in a trial.
@@ -202,7 +196,7 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 	}
 	if call.Tool == nil || !isList {
 		var value any
-		known := call.Tool != nil && !w.readsBlank(call.Each.List)
+		known := call.Tool != nil && !w.readsOne(call.Each.List, w.isBlank)
 		if known {
 			value, known = w.several(call)
 			known = known && !w.pass.listing(call).uncounted

@@ -204,7 +204,7 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 		if refused := new(schema.Violation); errors.As(err, &refused) && typeAt(result, refused.Path) == nil {
 			continue
 		}
-		never := gives != nil && tool.Output != nil && p.contains(gives, tool.Output).Relation == schema.Never
+		never := err != nil && gives != nil && tool.Output != nil && p.contains(gives, tool.Output).Relation == schema.Never
 		if p.codeFails(tool, activity, params, value, err, never) != nil {
 			reported[tool.Activity] = true
 			return

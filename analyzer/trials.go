@@ -252,10 +252,9 @@ func (w *trial) perform(call *compiler.Call) {
 		value, there, vague := w.value(call, guard)
 		if guessed = vague; vague {
 			value = w.random.IntN(2) == 0 && w.arbitrarily(guard)
-			w.ended[call.Index].vague = true
 		}
 		if value != true || !there && !vague {
-			if !vague {
+			if w.ended[call.Index].vague = vague; !vague {
 				w.ended[call.Index].lacks = guard
 			}
 			return
