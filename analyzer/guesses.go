@@ -17,6 +17,7 @@ type guesser struct {
 	aims     aims     // numbers and sizes at which something may change
 	left     *int     // steps
 	meager   bool     // of values there is as little as may be
+	lists    bool     // even then their lists have items
 	alike    *float64 // the aim of all
 }
 
@@ -29,7 +30,7 @@ func (t *trier) guesser() guesser {
 // as where no item of a list is more than ten, seldom comes of values that are each made up
 // for itself.
 func (g guesser) vary(n int, random *rand.Rand) guesser {
-	g.random, g.meager, g.alike = random, n%6 == 4, nil
+	g.random, g.meager, g.lists, g.alike = random, n%6 == 4, n%12 == 4, nil
 	if at := n%6/2 + n/6*2; (n%6 == 1 || n%6 == 3) && len(g.aims) > 0 {
 		g.alike = &g.aims[at%len(g.aims)]
 	}
@@ -91,20 +92,23 @@ func (g *guesser) sample(s *schema.Schema, brought bool) (any, bool) {
 	}
 	if g.meager {
 		tries := 40
-		value = emptied(value, declared.Accepts, &tries)
+		value = emptied(value, declared.Accepts, !g.lists, &tries)
 	}
 	return value, true
 }
 
-// emptied is a value with null for each part of it, no text, zero or an empty list, as far
-// as it may be so.
-func emptied(v any, may func(any) bool, tries *int) any {
+// emptied is a value with null for each part of it, no text, zero or an empty list or map, as
+// far as it may be so; lists and maps are kept where that is said.
+func emptied(v any, may func(any) bool, all bool, tries *int) any {
 	instead := func(other any) bool {
 		*tries--
 		return *tries >= 0 && may(other)
 	}
 	switch v := v.(type) {
 	case map[string]any:
+		if all && len(v) > 0 && instead(map[string]any{}) {
+			return map[string]any{}
+		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			with := func(part any) map[string]any {
 				out := maps.Clone(v)
@@ -114,12 +118,12 @@ func emptied(v any, may func(any) bool, tries *int) any {
 			if part := v[name]; part == nil || instead(with(nil)) {
 				v = with(nil)
 			} else {
-				v = with(emptied(part, func(other any) bool { return may(with(other)) }, tries))
+				v = with(emptied(part, func(other any) bool { return may(with(other)) }, all, tries))
 			}
 		}
 		return v
 	case []any:
-		if len(v) == 0 || instead([]any{}) {
+		if len(v) == 0 || all && instead([]any{}) {
 			return []any{}
 		}
 		for i := range v {
@@ -128,7 +132,7 @@ func emptied(v any, may func(any) bool, tries *int) any {
 				out[i] = item
 				return out
 			}
-			v = with(emptied(v[i], func(other any) bool { return may(with(other)) }, tries))
+			v = with(emptied(v[i], func(other any) bool { return may(with(other)) }, all, tries))
 		}
 		return v
 	case float64:
