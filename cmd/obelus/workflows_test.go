@@ -10,10 +10,10 @@ import (
 )
 
 // S7.0: workflows of other systems (state machines, pipelines, chains of an agent's
-// tools), written as plans by somebody who had read LANGUAGE.md, with the verdict in
-// their first line before they were checked: there is no false alarm on those that are
-// clean, which a rehearsal plays to its end, and the deliberate faults are found; and so
-// are those of small plans with one slip each.
+// tools), and those of a shop and a help desk, written as plans by somebody who had read
+// LANGUAGE.md, with the verdict in their first line before they were checked: there is no
+// false alarm on those that are clean, which a rehearsal plays to its end, and the
+// deliberate faults are found; and so are those of small plans with one slip each.
 func TestWorkflows(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/workflows/*.yaml")
 	if err != nil {
