@@ -197,7 +197,7 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 				delete(params, name)
 			}
 		}
-		value, err := p.codeGives(tool, activity, params)
+		value, err := p.codeGives(tool, activity, params, &steps)
 		if p.flowing().worked.Passed() {
 			return
 		}
@@ -212,16 +212,29 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 	}
 }
 
+var errTooLarge = errors.New("there is no time to hold it against a schema")
+
 // codeGives is what the code of an activity makes of parameters. The error says why it makes
-// nothing, or that its tool's "_output" doesn't accept that.
-func (p *Pass) codeGives(tool *compiler.Tool, activity *compiler.Activity, params map[string]any) (value any, err error) {
+// nothing, or that its tool's "_output" doesn't accept that, as far as steps suffice to tell.
+func (p *Pass) codeGives(tool *compiler.Tool, activity *compiler.Activity, params map[string]any, steps *int) (value any, err error) {
 	if value, err = activity.Expression.EvalCode(params, &p.flowing().worked); err != nil {
 		return nil, err
 	}
 	if o, ok := value.(map[string]any); ok && len(o) == 2 && o["_outputPath"] != nil && has(value, expression.Segment{Key: "_output"}) {
 		value = o["_output"] // it names the alternative that it takes (S2.3)
 	}
-	if tool != nil && tool.Output != nil {
+	if tool == nil || tool.Output == nil {
+		return value, nil
+	}
+	decided := false
+	_, accepted := affordable(steps, func(steps *int) (_ any, accepted bool) {
+		accepted, decided = tool.Output.AcceptsWithin(value, steps)
+		return nil, accepted
+	})
+	if !decided {
+		return nil, errTooLarge
+	}
+	if !accepted {
 		if refused := tool.Output.Validate(value); refused != nil {
 			return value, refused
 		}
@@ -256,7 +269,7 @@ func (p *Pass) codeFails(tool *compiler.Tool, activity *compiler.Activity, param
 // reported where the tool doesn't say what it takes: nothing but a call shows it then.
 func (w *trial) tryCode(call *compiler.Call, activity *compiler.Activity, params map[string]any) (value any, well bool) {
 	p, tool := w.pass, call.Single()
-	value, err := p.codeGives(tool, activity, params)
+	value, err := p.codeGives(tool, activity, params, w.left)
 	if err == nil {
 		return value, true
 	}
