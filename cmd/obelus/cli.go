@@ -189,6 +189,10 @@ func flagTrouble(cmd *cobra.Command, err error) error {
 	switch {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
+		path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+		if instead, ok := removedFlags[path+" --"+name]; ok {
+			return troubled("%s no longer has the flag --%s", path, name).Advise("%s", instead)
+		}
 		if other := otherwiseCalled(cmd, name); other != "" {
 			hint = other
 		}
