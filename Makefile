@@ -5,7 +5,7 @@ GO ?= go
 FUZZTIME ?= 1s
 BENCHCOUNT ?= 6
 
-.PHONY: check build fmt vet staticcheck test modules thorough race fuzz generated readme bench update rule clean
+.PHONY: check build fmt vet staticcheck test modules thorough race fuzz generated readme bench oracle differential update rule clean
 
 check: fmt vet staticcheck test modules thorough race generated readme fuzz
 
@@ -18,7 +18,7 @@ fmt:
 	if [ -n "$$untidy" ]; then echo "gofmt -w would change:"; echo "$$untidy"; exit 1; fi
 
 vet:
-	$(GO) vet ./...
+	$(GO) vet ./... ./testdata/...
 
 staticcheck:
 	$(GO) tool staticcheck ./...
@@ -87,6 +87,23 @@ readme:
 # For benchstat: make bench > new.txt
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) -timeout 0 ./...
+
+# The program before it was made smaller, which "make differential" compares this one with.
+ORACLE := fb111e0
+oracle: .tools/oracle/obelus
+
+.tools/oracle/obelus:
+	@git cat-file -e $(ORACLE)^{commit} 2> /dev/null || { echo "this clone lacks commit $(ORACLE), which the oracle is built from: run \"git fetch --unshallow\""; exit 1; }
+	rm -rf .tools/oracle && mkdir -p .tools/oracle/source
+	git archive $(ORACLE) | tar -x -C .tools/oracle/source
+	cd .tools/oracle/source && $(GO) build -o ../obelus ./cmd/obelus
+
+# Both programs over the corpus, examples, cases, rule pages and generated plans; reviewed differences
+# are in testdata/accepted.tsv. ONLY=D1,D7 runs some of the differentials.
+ONLY ?=
+differential: oracle
+	$(GO) build -o .tools/differential/obelus ./cmd/obelus
+	$(GO) run ./testdata/differential -only "$(ONLY)"
 
 # A new rule, its page and its case together; the tests fail until they are filled in.
 SEVERITY ?= warning
