@@ -60,7 +60,7 @@ func (c *cli) resumeCommand() *cobra.Command {
 func (c *cli) resume(ctx context.Context, path string, o *running, options session.ResumeOptions) error {
 	s, err := session.Open(path, options)
 	switch {
-	case errors.Is(err, session.ErrStillAtWork), errors.Is(err, session.ErrNotThere):
+	case errors.Is(err, session.ErrNotThere):
 		c.explainTrouble(err)
 		return ending(statusStopped)
 	case err != nil:

@@ -55,7 +55,6 @@ var byFlag = []struct {
 	{kind: session.ErrChanged, help: func(t *diag.Trouble) string {
 		return "put it back, or say that the new one is meant: --activities " + t.Name
 	}},
-	{kind: session.ErrStillAtWork, help: func(t *diag.Trouble) string { return "obelus resume " + t.Name + " goes on once it is gone" }},
 	{kind: session.ErrNotThere, help: func(t *diag.Trouble) string { return "put it back; obelus resume " + t.Name + " goes on then" }},
 	{kind: session.ErrJournalSpace, help: func(t *diag.Trouble) string {
 		return "nothing is done any more; when there is room again, obelus resume " + t.Name + " goes on from what the journal holds"

@@ -135,29 +135,22 @@ type Options struct {
 	Private *Private
 	// Hosts are where requests may go.
 	Hosts hosts.Rules
-	// Register, if given, keeps which programs run, for when this process is killed.
-	Register *Register
-	// Waits, if given, is told in words when a program has to wait for processes, files
-	// or memory. It is called from any goroutine.
-	Waits func(why string)
 }
 
 // A Set is the activities of one run. Its methods may be called from many
 // goroutines at once.
 type Set struct {
-	byName   map[string]starter
-	workers  []*worker
-	client   *http.Client       // of all that send requests; nil for none
-	servers  map[string]*server // by what they are
-	inUse    func(string) bool
-	register *Register
-	waits    func(string)
+	byName  map[string]starter
+	workers []*worker
+	client  *http.Client       // of all that send requests; nil for none
+	servers map[string]*server // by what they are
+	inUse   func(string) bool
 
-	mu      sync.Mutex
-	said    map[string]time.Time // of waits, when
-	closed  bool
-	tries   map[*ongoing]struct{}
-	running sync.WaitGroup
+	mu       sync.Mutex
+	lastTurn chan struct{} // of the program that starts last
+	closed   bool
+	tries    map[*ongoing]struct{}
+	running  sync.WaitGroup
 }
 
 // An ongoing try has begun and not ended.
@@ -182,7 +175,8 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 	for _, secret := range o.Secrets {
 		hide.Keep("secret", secret)
 	}
-	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, inUse: o.InUse, tries: map[*ongoing]struct{}{}, register: o.Register, waits: o.Waits, said: map[string]time.Time{}}
+	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, inUse: o.InUse, tries: map[*ongoing]struct{}{}, lastTurn: make(chan struct{})}
+	close(s.lastTurn)
 	for name, run := range funcs {
 		s.byName[name] = &function{name, run, o.Grace, hide}
 	}
@@ -314,28 +308,6 @@ func (s *Set) enter(t *ongoing) bool {
 	s.tries[t] = struct{}{}
 	s.running.Add(1)
 	return true
-}
-
-// say tells that programs wait, and why: not again within a while, or once for all.
-func (s *Set) say(again bool, why string) {
-	if s.waits == nil {
-		return
-	}
-	const quiet = 10 * time.Second
-	key := why
-	if again {
-		key = ""
-	}
-	s.mu.Lock()
-	last, before := s.said[key]
-	tell := !before || again && time.Since(last) > quiet
-	if tell {
-		s.said[key] = time.Now()
-	}
-	s.mu.Unlock()
-	if tell {
-		s.waits(why)
-	}
 }
 
 func (s *Set) leave(t *ongoing) {

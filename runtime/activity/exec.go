@@ -36,24 +36,24 @@ func (x *program) keptStderr() int {
 	return quotedStderr + 64 + 2*x.hide.Longest()
 }
 
-// start takes the program's place in line, so that programs start in the order of
-// their calls (S8.4), and runs it.
+// start takes the program's turn, so that programs start in the order of their calls
+// (S8.4), and runs it.
 func (x *program) start(ctx context.Context, r Request, ended func(Result, error)) {
-	place := inLine()
-	go func() { ended(x.run(ctx, place, r)) }()
+	t := x.set.turn()
+	go func() { ended(x.run(ctx, t, r)) }()
 }
 
 // run starts the program and waits for its end.
-func (x *program) run(ctx context.Context, place *launch, r Request) (Result, error) {
+func (x *program) run(ctx context.Context, t turn, r Request) (Result, error) {
 	argv, input, err := x.given(&r)
 	if err != nil {
-		place.leave()
+		t.leave()
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: err.Error()}
 	}
 	var output bytes.Buffer
 	full := make(chan struct{})
 	form := x.stdout(&r)
-	p, err := place.start(x.toStart(ctx, argv, input, r.Call, func(stdout io.Reader) {
+	p, err := t.start(x.toStart(ctx, argv, input, func(stdout io.Reader) {
 		if form == compiler.StreamNone {
 			io.Copy(io.Discard, stdout)
 		} else if n, _ := io.Copy(&output, io.LimitReader(stdout, maxOutput+1)); n > maxOutput {
@@ -66,7 +66,7 @@ func (x *program) run(ctx context.Context, place *launch, r Request) (Result, er
 	case err != nil:
 		return Result{Route: -1}, cannotStart(x.name, argv[0], err)
 	}
-	if limit := x.def.Timeout; limit > 0 { // of the program, not of its wait in line
+	if limit := x.def.Timeout; limit > 0 { // of the program, not of its wait for its turn
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, errOverdue{limit})
 		defer cancel()
@@ -120,9 +120,9 @@ func (x *program) stdout(r *Request) string {
 }
 
 // toStart is how the program is started for a call.
-func (x *program) toStart(ctx context.Context, argv []string, input []byte, call string, read func(io.Reader)) *start {
+func (x *program) toStart(ctx context.Context, argv []string, input []byte, read func(io.Reader)) *start {
 	environ := append(slices.Clip(x.environ), tracedVariables(ctx)...)
-	return &start{ctx: ctx, argv: argv, dir: x.def.Dir, environ: environ, input: input, keep: x.keptStderr(), read: read, set: x.set, activity: x.name, call: call, private: x.private}
+	return &start{ctx: ctx, argv: argv, dir: x.def.Dir, environ: environ, input: input, keep: x.keptStderr(), read: read, set: x.set, activity: x.name, private: x.private}
 }
 
 // input is what a program reads: the parameters, none of which begins with "_",

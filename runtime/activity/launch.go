@@ -2,205 +2,81 @@ package activity
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"runtime"
 	"sync"
-	"syscall"
-	"time"
 )
 
-// A launch is a place in the line of programs that this process is to start. One
-// goroutine starts them, one after the other in the order in which they came (S8.4),
-// on a thread that lives as long as we do: where a program dies with its parent, the
-// system means the thread that started it.
-type launch struct {
-	turn chan *start   // takes what is to be started when the turn has come; closed for nothing
-	done chan struct{} // closed when it has started, or can't be
-	p    *process
-	err  error
+// A turn is a place in the order in which the programs of a set start: that of their calls (S8.4).
+type turn struct {
+	before <-chan struct{} // closed when the turn has come
+	over   chan struct{}   // closed for the next
 }
 
-// A start says what is to be started and how.
-type start struct {
-	ctx            context.Context // of who waits for it
-	argv           []string
-	dir            string
-	environ        []string
-	input          []byte          // all that it reads; nil is a pipe, process.stdin
-	keep           int             // bytes of stderr
-	read           func(io.Reader) // is given its stdout, in a goroutine of its own, and may leave some of it
-	set            *Set
-	activity, call string // what it is for; a worker is for no call
-	private        *Private
-}
-
-var line = struct {
-	once    sync.Once
-	mu      sync.Mutex
-	waiting []*launch
-	more    chan struct{}
-	ended   chan struct{} // a program has ended, and given back what it had
-}{more: make(chan struct{}, 1), ended: make(chan struct{}, 1)}
-
-// inLine takes a place. Whoever has one uses it or leaves it, soon: others wait behind.
-func inLine() *launch {
-	line.once.Do(func() {
-		haveThreads()
-		go startAll()
-	})
-	l := &launch{turn: make(chan *start), done: make(chan struct{})}
-	line.mu.Lock()
-	line.waiting = append(line.waiting, l)
-	line.mu.Unlock()
-	nudge(line.more)
-	return l
-}
-
-func nudge(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default: // it has been told and hasn't looked yet
-	}
+// turn takes the last place. Whoever has it calls start or leave, soon: others wait behind.
+func (s *Set) turn() turn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := turn{s.lastTurn, make(chan struct{})}
+	s.lastTurn = t.over
+	return t
 }
 
 // leave gives the place up.
-func (l *launch) leave() { close(l.turn) }
+func (t turn) leave() {
+	go func() {
+		<-t.before
+		close(t.over)
+	}()
+}
 
 // start starts a program when its turn has come; a context that ends before gives an
 // error.
-func (l *launch) start(s *start) (*process, error) {
+func (t turn) start(s *start) (p *process, err error) {
 	select {
-	case l.turn <- s:
-		<-l.done
-		return l.p, l.err
+	case <-t.before:
 	case <-s.ctx.Done():
-		l.leave()
+		t.leave()
 		return nil, s.ctx.Err()
 	}
-}
-
-func startAll() {
-	runtime.LockOSThread()
-	most := spare()
-	for {
-		line.mu.Lock()
-		var next *launch
-		if len(line.waiting) > 0 {
-			next = line.waiting[0]
-			line.waiting[0] = nil
-			line.waiting = line.waiting[1:]
-		}
-		line.mu.Unlock()
-		if next == nil {
-			<-line.more
-			continue
-		}
-		if s, ok := <-next.turn; ok {
-			next.p, next.err = most.start(s)
-			close(next.done)
-		}
+	started := make(chan struct{})
+	launcher() <- func() {
+		p, err = begin(s)
+		close(started)
 	}
+	<-started
+	close(t.over)
+	return p, err
 }
 
-// A supply is how many programs may run at once, by what the system allows. It leaves
-// room: programs start others, and our own threads count where processes do. We don't
-// survive a thread that can't be had.
-type supply struct {
-	most    int    // of the limit, now
-	limit   int    // 0 is none
-	because string // what limits it, in words
-	lowered time.Time
-}
-
-// start starts a program as soon as there is what it takes.
-func (y *supply) start(s *start) (*process, error) {
-	const longest = time.Second
-	for pause := 5 * time.Millisecond; ; pause = min(2*pause, longest) {
-		running := programs()
-		lack := ""
-		if y.limit > 0 && y.most < y.limit && time.Since(y.lowered) > time.Minute { // others may have given something back
-			y.most, y.lowered = y.most+1, time.Now()
+// launcher gives the goroutine that starts all programs what it has to do. Its thread lives
+// as long as we do: where a program dies with its parent, the system means the thread that
+// started it.
+var launcher = sync.OnceValue(func() chan<- func() {
+	todo := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for do := range todo {
+			do()
 		}
-		if y.most == 0 || running < max(y.most, 1) {
-			p, err := begin(s)
-			if lack = lacking(err); lack == "" {
-				return p, err
-			}
-			y.lower(running)
-			s.set.say(true, fmt.Sprintf("no %s left to start a program (%s): %d of ours run, and the next waits", lack, systemsWords(err), running))
-		} else if y.because != "" {
-			s.set.say(false, fmt.Sprintf("at most %d programs run at once here: %s", y.most, y.because))
-		}
-		patience := time.NewTimer(pause)
-		select {
-		case <-line.ended:
-		case <-patience.C:
-		case <-s.ctx.Done():
-			patience.Stop()
-			return nil, s.ctx.Err()
-		}
-		patience.Stop()
-	}
-}
+	}()
+	return todo
+})
 
-// lower makes room when something has run out: were as many started again, it would
-// be a thread of ours next that can't be had.
-func (y *supply) lower(running int) {
-	if y.limit == 0 {
-		y.limit = running
-	}
-	y.most, y.lowered, y.because = max(1, running-(running+3)/4), time.Now(), "the system had nothing left for more"
-}
-
-// lacking names what there is too little of, for the time being; "" if that isn't
-// what is wrong.
-func lacking(err error) string {
-	switch {
-	case err == nil:
-	case errors.Is(err, syscall.EAGAIN):
-		return "processes"
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return "files"
-	case errors.Is(err, syscall.ENOMEM):
-		return "memory"
-	}
-	return ""
-}
-
-// systemsWords is what the system said, without what it was asked.
-func systemsWords(err error) string {
-	var no syscall.Errno
-	if errors.As(err, &no) {
-		return no.Error()
-	}
-	return err.Error()
-}
-
-// threads is how many threads there are before the first program is started. The
-// runtime keeps them for when it needs one, which may be when none can be had.
-const threads = 16
-
-// haveThreads makes threads.
-func haveThreads() {
-	var all sync.WaitGroup
-	held := make(chan struct{})
-	var ready sync.WaitGroup
-	for range threads {
-		ready.Add(1)
-		all.Go(func() {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			ready.Done()
-			<-held
-		})
-	}
-	ready.Wait()
-	close(held)
-	all.Wait()
+// A start says what is to be started and how.
+type start struct {
+	ctx      context.Context // of who waits for it
+	argv     []string
+	dir      string
+	environ  []string
+	input    []byte          // all that it reads; nil is a pipe, process.stdin
+	keep     int             // bytes of stderr
+	read     func(io.Reader) // is given its stdout, in a goroutine of its own, and may leave some of it
+	set      *Set
+	activity string // what it is for
+	private  *Private
 }
 
 // begin starts a program.
@@ -260,7 +136,6 @@ func begin(s *start) (p *process, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.set.register.add(p.cmd.Process.Pid, s.activity, s.call)
 
 	var readers sync.WaitGroup
 	readers.Go(func() { s.read(stdout) })

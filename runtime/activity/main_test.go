@@ -15,8 +15,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -33,7 +31,7 @@ func TestMain(m *testing.M) {
 		play(os.Args[2], os.Args[3:])
 		quit(0)
 	}
-	inLine().leave() // the goroutine that starts programs is there from now on
+	launcher() // its goroutine is there from now on
 	os.Exit(m.Run())
 }
 
@@ -129,8 +127,6 @@ func play(part string, args []string) {
 		json.NewEncoder(os.Stdout).Encode(dir)
 	case "worker":
 		work()
-	case "crowd":
-		crowd(args[0])
 	case "deaf": // a worker that reads nothing
 		time.Sleep(time.Hour)
 	case "stubborn-worker":
@@ -218,41 +214,6 @@ func work() {
 			flood(os.Stdout)
 		}
 	}
-}
-
-// crowd starts many programs at once, of which none ends until it has been said that no
-// more can run, for which there is a file then.
-func crowd(crowded string) {
-	var done, failed atomic.Int32
-	s, err := Open(nil, nil, Options{})
-	if err != nil {
-		panic(err)
-	}
-	s.waits = func(why string) {
-		fmt.Println(why)
-		if strings.Contains(why, "at once here") {
-			os.WriteFile(crowded, nil, 0o600)
-		}
-	}
-	act := append([]string{"sh", "-c", `test ! -e "$0" && exec "$@"; echo 1`, crowded}, helper("once", crowded, "1")...)
-	p := &program{name: "act", def: &compiler.Activity{Argv: texts(act)}, grace: time.Second, set: s}
-	s.byName["act"] = p
-	var all sync.WaitGroup
-	for range 300 {
-		all.Add(1)
-		s.Start(background, "act", Request{}, func(_ Result, err error) {
-			if err != nil {
-				fmt.Println(err)
-				failed.Add(1)
-			} else {
-				done.Add(1)
-			}
-			all.Done()
-		})
-	}
-	all.Wait()
-	fmt.Printf("%d done, %d failed\n", done.Load(), failed.Load())
-	os.Exit(0) // which the race detector has a say in
 }
 
 // helper is the argv of a part.

@@ -57,7 +57,6 @@ func (p *process) follow(readers *sync.WaitGroup, outputs ...*os.File) {
 	}
 	p.cmd.Wait()
 	p.mu.Unlock()
-	nudge(line.ended)
 
 	p.stdin.Close() // a nil file only says so
 	for _, f := range outputs {
@@ -107,13 +106,6 @@ func KillAll() {
 	for _, p := range all {
 		p.kill()
 	}
-}
-
-// programs is how many programs run now.
-func programs() int {
-	living.mu.Lock()
-	defer living.mu.Unlock()
-	return len(living.all)
 }
 
 // stopped reports whether we ended the process before it ended by itself.

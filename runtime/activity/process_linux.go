@@ -1,12 +1,9 @@
 package activity
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -50,37 +47,7 @@ func scratch() (*os.File, error) {
 	if err == nil {
 		return os.NewFile(uintptr(fd), "parameters"), nil
 	}
-	if lacking(err) != "" {
-		return nil, err
-	}
 	return temporary()
-}
-
-// spare is how many programs may run at once: of the processes that our user or
-// our control group may have a quarter, since programs start others and our threads
-// count as well, and of the files that we may have open as many as that takes.
-func spare() *supply {
-	y := &supply{}
-	bound := func(limit uint64, what string) {
-		if most := int(min(limit/4, 1<<20)); y.most == 0 || most < y.most {
-			y.most, y.because = max(1, most), fmt.Sprintf("the system allows us %d %s", limit, what)
-		}
-	}
-	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) == nil && limit.Cur < 1<<20 && os.Geteuid() != 0 {
-		bound(limit.Cur, "processes")
-	}
-	for _, file := range []string{"/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"} {
-		text, err := os.ReadFile(file)
-		if n, bad := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil && bad == nil {
-			bound(n, "processes")
-		}
-	}
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil && limit.Cur < 1<<20 {
-		bound(max(limit.Cur, 68)-64, "files")
-	}
-	y.limit = y.most
-	return y
 }
 
 // changed is when anything about a file was changed last, which a program can't set.

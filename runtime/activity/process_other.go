@@ -14,7 +14,5 @@ func awaitEnd(cmd *exec.Cmd) { cmd.Wait() }
 
 func scratch() (*os.File, error) { return temporary() }
 
-func spare() *supply { return &supply{} }
-
 // changed is unknown here.
 func changed(fs.FileInfo) int64 { return 0 }

@@ -337,7 +337,7 @@ func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
 func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
 	c.lines = mcp.NewLines(maxOutput + envelope)
 	argv, _ := s.def.Arguments(nil, s.env.get) // it takes no parameters
-	p, err := inLine().start(s.toStart(s.over, argv, nil, "", func(stdout io.Reader) { c.lines.Take(stdout) }))
+	p, err := s.set.turn().start(s.toStart(s.over, argv, nil, func(stdout io.Reader) { c.lines.Take(stdout) }))
 	if err != nil {
 		f := cannotStart(s.name, argv[0], err)
 		f.Message = fmt.Sprintf("the MCP server %q can't be started: ", s.of.Name) + strings.TrimPrefix(f.Message, fmt.Sprintf("activity %q ", s.name))

@@ -129,11 +129,7 @@ func (w *worker) put(ctx context.Context, r Request) (*request, error) {
 	default:
 		w.waiting = append(w.waiting, req)
 		w.opening = true
-		var place *launch
-		if w.dying == nil {
-			place = inLine()
-		}
-		go w.open(place)
+		go w.open(w.set.turn(), w.dying)
 	}
 	return req, nil
 }
@@ -144,27 +140,23 @@ func (w *worker) isClosed() error {
 
 // open starts a process for those who wait for one. The one before it, if it is still
 // dying, is waited for: two at once might be in each other's way.
-func (w *worker) open(place *launch) {
-	if place == nil {
-		w.mu.Lock()
-		dying := w.dying
-		w.mu.Unlock()
-		if dying != nil {
-			patience := time.NewTimer(2 * (w.grace + 2*drain))
-			select {
-			case <-dying.done:
-			case <-patience.C: // not even killing it helped
-			case <-w.over.Done():
-			}
-			patience.Stop()
+func (w *worker) open(t turn, dying *process) {
+	if dying != nil {
+		t.leave() // nobody waits for that
+		patience := time.NewTimer(2 * (w.grace + 2*drain))
+		select {
+		case <-dying.done:
+		case <-patience.C: // not even killing it helped
+		case <-w.over.Done():
 		}
-		place = inLine()
+		patience.Stop()
+		t = w.set.turn()
 	}
 	s := &shift{w: w, more: make(chan struct{}, 1)}
 	begun := make(chan struct{})
 	defer close(begun)
 	argv, _ := w.def.Arguments(nil, w.env.get) // it takes no parameters
-	p, err := place.start(w.toStart(w.over, argv, nil, "", func(stdout io.Reader) {
+	p, err := t.start(w.toStart(w.over, argv, nil, func(stdout io.Reader) {
 		<-begun
 		s.read(stdout)
 	}))
@@ -196,7 +188,10 @@ func (w *worker) open(place *launch) {
 func (s *shift) take(req *request) {
 	s.queue = append(s.queue, req)
 	s.unsent++
-	nudge(s.more)
+	select {
+	case s.more <- struct{}{}:
+	default: // it has been told and hasn't looked yet
+	}
 	s.watch()
 }
 

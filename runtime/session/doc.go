@@ -47,7 +47,6 @@ var (
 	ErrGone          = errors.New("a file that the run was begun with is gone")
 	ErrChanged       = errors.New("a file that the run was begun with has changed")
 	ErrNotThere      = errors.New("the run can't go on where it stood")
-	ErrStillAtWork   = errors.New("a program of the run is still at work")
 	ErrFunctions     = errors.New("the run was begun by a program that registers other functions")
 	ErrNoPlanner     = errors.New("the run was begun with a planner that isn't there")
 	ErrNotRecorded   = errors.New("the recording isn't whole")

@@ -91,16 +91,13 @@ func Remove(path string) error {
 	if journal.Running(path) {
 		return diag.Troubled(ErrLocked, "the run is going on, in another process").About(path)
 	}
-	for _, name := range []string{path, string(boxOf(path)), boxOf(path).asked(), (&keeper{file: path}).programs()} {
+	for _, name := range []string{path, string(boxOf(path)), boxOf(path).asked()} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return diag.Troubled(ErrNoJournal, "can't remove %q: %s", name, workspace.Reason(err)).About(name).From(err)
 		}
 	}
 	return nil
 }
-
-// programs is the file that names the programs at work, beside the journal.
-func (k *keeper) programs() string { return strings.TrimSuffix(k.file, extension) + ".programs" }
 
 // at notes a moment at which it makes a difference whether a run is killed.
 func (k *keeper) at(what string) {

@@ -91,7 +91,7 @@ type Observer interface {
 	// Observe sees every command before it is carried out, from one goroutine, with
 	// the time since the run began.
 	Observe(at time.Duration, c runtime.Command)
-	// Waits is told in words when programs wait for what the system lacks; from any
+	// Waits is told in a sentence what the run waits for, or what was noticed; from any
 	// goroutine.
 	Waits(why string)
 }
@@ -179,7 +179,6 @@ type Session struct {
 	replay   *Replay // of a run that is resumed
 
 	keeper   *keeper
-	register *activity.Register
 	set      *activity.Set
 	private  *activity.Private // nil where no digest is demanded
 	source   *instancesFile
@@ -239,8 +238,7 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 	return s, nil
 }
 
-// Open opens a run from its journal, and what it needs to go on. What a killed
-// process left at work is ended first.
+// Open opens a run from its journal, and what it needs to go on.
 func Open(path string, o ResumeOptions) (*Session, error) {
 	writer, contents, err := journal.Open(path)
 	if err != nil {
@@ -263,9 +261,6 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 		o.Notice(contents.Torn.String() + "; they are cut off")
 	}
 	if s.manifest, err = readManifest(path, contents.Header); err != nil {
-		return err
-	}
-	if err := endPrograms(s.keeper, o.Notice); err != nil {
 		return err
 	}
 	if o.Digest != "" && o.Digest != s.manifest.Digest {
@@ -328,7 +323,6 @@ func (s *Session) open() (err error) {
 	if err := local.Runnable(plan, s.Planned() || o.Model != ""); err != nil {
 		return diag.Troubled(ErrUnanswered, "%v", err).From(err).Advise("define one under \"activities\", or have a model answer the call")
 	}
-	s.register = &activity.Register{}
 	activities := s.program.Activities(activity.Of)
 	if o.Digest != "" {
 		if s.private, err = s.keep(activities); err != nil {
@@ -336,7 +330,7 @@ func (s *Session) open() (err error) {
 		}
 	}
 	s.set, err = activity.Open(activities, o.Functions, activity.Options{
-		InUse: activity.InUse(plan, s.Planned()), Private: s.private, Register: s.register, Waits: s.wait, Hosts: s.program.HostRules(),
+		InUse: activity.InUse(plan, s.Planned()), Private: s.private, Hosts: s.program.HostRules(),
 	})
 	if err != nil {
 		return diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
@@ -355,9 +349,6 @@ func (s *Session) open() (err error) {
 			return err
 		}
 		s.keeper.moment = o.Moment
-	}
-	if s.keeper != nil {
-		return s.register.Open(s.keeper.programs())
 	}
 	return nil
 }
@@ -561,9 +552,6 @@ func (s *Session) Close() error {
 	}
 	if s.private != nil {
 		s.private.Close()
-	}
-	if s.register != nil {
-		s.register.Close()
 	}
 	return err
 }
