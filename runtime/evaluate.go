@@ -75,7 +75,6 @@ func (f *frame) value(t *compiler.Template, v *readiness) any {
 		return nil
 	case t.Expr != nil && t.Expr.Plain():
 		value, presence := f.read(t.Reads[0])
-		f.watched(t, presence)
 		f.note(t, presence, v)
 		return value
 	case t.Expr != nil:
@@ -86,7 +85,6 @@ func (f *frame) value(t *compiler.Template, v *readiness) any {
 			}
 			return nil
 		}
-		f.watched(t, presence)
 		f.note(t, presence, v)
 		return value
 	case t.Fields != nil:
@@ -101,13 +99,6 @@ func (f *frame) value(t *compiler.Template, v *readiness) any {
 		list[i] = f.value(item, v)
 	}
 	return list
-}
-
-// watched lets whoever watches a rehearsal see what an expression was resolved over.
-func (f *frame) watched(t *compiler.Template, p expression.Presence) {
-	if watch := f.machine.watch; watch != nil && p != expression.Pending {
-		watch(f.site.Under, t, func(ref int) (any, expression.Presence) { return f.read(t.Reads[ref]) })
-	}
 }
 
 func (f *frame) note(t *compiler.Template, p expression.Presence, v *readiness) {

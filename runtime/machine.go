@@ -61,7 +61,6 @@ type Machine struct {
 	programs  map[*compiler.Plan]*program
 	byTime    bool // see program
 	rehearsed bool // the results of latent calls are made up, so that no model is asked for them
-	watch     Watch
 	shared    shared
 	veil      *compiler.Veil // what of it no message quotes; nil until one is made
 
@@ -115,14 +114,6 @@ func Rehearse(r *analyzer.Rehearsal, o Options) *Machine {
 	m.rehearsed = true
 	return m
 }
-
-// Watch is told of every expression of calls that was resolved, below which calls that was
-// done, and what its references came to.
-type Watch func(under string, t *compiler.Template, look expression.Lookup)
-
-// Watch lets a rehearsal be watched: whoever looks for values with which it goes another
-// way has to see how far it is from there.
-func (m *Machine) Watch(w Watch) { m.watch = w }
 
 // newMachine prepares a run. One of a record with a solution is a tick of the run that it
 // was recorded of, and its solution what a planner has answered (S11.9).

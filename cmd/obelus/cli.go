@@ -186,10 +186,10 @@ func flagTrouble(cmd *cobra.Command, err error) error {
 		owner = "there is"
 	}
 	hint := fmt.Sprintf("\"%s --help\" lists the flags", cmd.CommandPath())
+	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 	switch {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
-		path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 		if instead, ok := removedFlags[path+" --"+name]; ok {
 			return troubled("%s no longer has the flag --%s", path, name).Advise("%s", instead)
 		}
@@ -211,6 +211,9 @@ func flagTrouble(cmd *cobra.Command, err error) error {
 		return troubled("the flag --%s needs a value", flag.Name).Advise("write --%s %s", flag.Name, placeholder(flag))
 	case errors.As(err, &invalid):
 		flag := invalid.GetFlag()
+		if instead, ok := removedFlags[path+" --"+flag.Name+" "+invalid.GetValue()]; ok {
+			return troubled("%s no longer has --%s %s", path, flag.Name, invalid.GetValue()).Advise("%s", instead)
+		}
 		wrong := troubled("expected %s", expectation(flag))
 		errors.As(invalid.Unwrap(), &wrong)
 		return troubled("--%s can't be %q: %s", flag.Name, invalid.GetValue(), wrong.Message).Advise("%s", wrong.Help)

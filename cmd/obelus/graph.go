@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"maps"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -46,9 +43,8 @@ func (c *cli) graphCommand() *cobra.Command {
 		return oneArg("a plan, or a run with --run")(cmd, args)
 	}
 	reading := c.addReading(cmd)
-	format := choose(cmd, "format", "the drawing's form; the ending of a file name given with -o says it, too", "dot", "mermaid", "svg", "png", "text", "html")
+	format := choose(cmd, "format", "the drawing's form; the ending of a file name given with -o says it, too", "dot", "mermaid", "svg", "text", "html")
 	output := addOutput(cmd)
-	engine := choose(cmd, "layout", "who lays an SVG out: obelus itself, or the Graphviz that is installed", "obelus", "dot")
 	var o dot.Options
 	flags := cmd.Flags()
 	flags.BoolVar(&o.Paths, "paths", false, "draw the state's paths as nodes of their own, and who writes and who reads them")
@@ -93,7 +89,7 @@ func (c *cli) graphCommand() *cobra.Command {
 			case form == "html":
 				return c.writePage(one, *output)
 			}
-			return c.draw(one.View, form, *output, *engine)
+			return c.draw(one.View, form, *output)
 		}
 		p, err := c.prepared(args[0], reading)
 		if err != nil {
@@ -119,7 +115,7 @@ func (c *cli) graphCommand() *cobra.Command {
 		if err := rehearse(&view, p, *critical); err != nil {
 			return err
 		}
-		return c.draw(view, form, *output, *engine)
+		return c.draw(view, form, *output)
 	}
 	return cmd
 }
@@ -249,7 +245,7 @@ func atOnce(s *simulate.Scenario) (most []string) {
 
 // endings say what a file of a name holds.
 var endings = map[string]string{
-	".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".md": "mermaid", ".svg": "svg", ".png": "png", ".txt": "text", ".html": "html", ".htm": "html",
+	".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".md": "mermaid", ".svg": "svg", ".txt": "text", ".html": "html", ".htm": "html",
 }
 
 // formOf is the form that is asked for, or that the name of the file stands for.
@@ -259,50 +255,21 @@ func formOf(format, output string, asked bool) (string, error) {
 		return "", troubled("a file that ends in %q isn't of the format %s", ending, format).Advise("name it otherwise, or leave out --format")
 	} else if known {
 		return form, nil
+	} else if ending == ".png" && !asked {
+		return "", troubled("obelus no longer draws PNG").Advise(toPNG)
 	} else if output != "" && output != "-" && !asked {
-		return "", troubled("nothing is drawn into a file that ends in %q", ending).Advise("it may end in .svg, .html, .png, .txt, .dot, .gv, .mmd or .md; --format says what other files hold")
+		return "", troubled("nothing is drawn into a file that ends in %q", ending).Advise("it may end in .svg, .html, .txt, .dot, .gv, .mmd or .md; --format says what other files hold")
 	}
 	return format, nil
 }
 
 // draw writes a view in a form.
-func (c *cli) draw(view dot.View, format, output, engine string) error {
-	switch {
-	case format == "png", format == "svg" && engine == "dot":
-		return c.graphviz(view, format, output)
-	case engine == "dot":
-		return troubled("--layout dot lays out SVG and PNG, and no %s", format).Advise("add --format svg, or leave it out")
-	}
+func (c *cli) draw(view dot.View, format, output string) error {
 	drawing := view.In(format)
 	if strings.EqualFold(filepath.Ext(output), ".md") {
 		drawing = "```mermaid\n" + strings.TrimRight(drawing, "\n") + "\n```\n"
 	}
 	return c.write(output, []byte(drawing))
-}
-
-// patience is how long Graphviz may take for a drawing.
-const patience = 2 * time.Minute
-
-// graphviz has the Graphviz that is installed draw a view.
-func (c *cli) graphviz(view dot.View, format, output string) error {
-	program, err := exec.LookPath("dot")
-	if err != nil {
-		return troubled("Graphviz isn't installed: its program \"dot\" draws %s", strings.ToUpper(format)).Advise("install it (the package is called graphviz), or draw an SVG without --layout dot")
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "-T"+format)
-	cmd.Stdin = strings.NewReader(view.DOT())
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	drawing, err := cmd.Output()
-	switch {
-	case ctx.Err() != nil:
-		return troubled("Graphviz didn't draw this within %v", patience).Advise("--depth and --focus draw less")
-	case err != nil:
-		return troubled("Graphviz can't draw this: %v: %s", err, strings.TrimSpace(said.String()))
-	}
-	return c.write(output, drawing)
 }
 
 // knownCall refuses the name of a call that the plan doesn't have.

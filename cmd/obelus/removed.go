@@ -2,4 +2,13 @@ package main
 
 // removedFlags has the flags that commands no longer have: "command --flag" and what to use instead.
 // Each gives one error; none is registered, so that help and completion don't list them.
-var removedFlags = map[string]string{}
+// A value of a flag stands behind the flag: "command --flag value".
+var removedFlags = map[string]string{
+	"graph --format png":    toPNG,
+	"graph --layout":        "draw with Graphviz: obelus graph PLAN --format dot | dot -Tsvg",
+	"simulate --format png": toPNG,
+	"simulate --from":       "compute statistics of a run from its events: obelus run PLAN --format json | jq",
+	"simulate --runs":       "compute statistics of a run from its events: obelus run PLAN --format json | jq",
+}
+
+const toPNG = "draw with Graphviz: obelus graph PLAN --format dot | dot -Tpng -o FILE"

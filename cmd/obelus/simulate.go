@@ -34,14 +34,13 @@ func (c *cli) simulateCommand() *cobra.Command {
 		Long: "Rehearses a plan: the engine of a real run on a virtual clock, with results, durations, costs\n" +
 			"and failures made up from what the tools say of themselves (_mock, examples, _output and\n" +
 			"x-simulate). Expressions are computed. The same seed gives the same rehearsal.\n\n" +
-			"With --seeds the same plan is rehearsed with many seeds, for the percentiles of time and cost; with\n" +
-			"--from, tools take as long, cost as much and fail as often as in runs that were.\n" +
+			"With --seeds the same plan is rehearsed with many seeds. For statistics, use jq on --format json.\n" +
 			"With --schedules the same work is done in other orders as well, to see that all end alike.\n" +
 			"With --branches every combination is rehearsed of how calls may end (each alternative, a failure)\n" +
-			"and of made-up values with which conditions hold and don't, also on what is worked out of them,\n" +
-			"or of too many a sample. It tells what wasn't reached, and which combinations get stuck, end\n" +
-			"without output or with a failure that nothing handles, or skip what needn't be skipped, each\n" +
-			"cause once, with the shortest way there.\n" +
+			"and of made-up values with which conditions hold and don't, or of too many a sample. It lists the\n" +
+			"conditions that didn't come out both ways, the calls that depend on computed values, which it\n" +
+			"doesn't search, and which combinations get stuck, end without output or with a failure that\n" +
+			"nothing handles, or skip what needn't be skipped, each cause once, with the shortest way there.\n" +
 			"Times in JSON are milliseconds.\n\n" +
 			"A rehearsal is bounded: where there are too many instances or orders it takes some of them,\n" +
 			"one of too many or too large values is stopped, and it is said what was left out.\n" +
@@ -53,13 +52,11 @@ func (c *cli) simulateCommand() *cobra.Command {
 	}
 	o := simulating{reading: c.addReading(cmd), given: addGiven(cmd)}
 	digest := addDemanded(cmd, "rehearse the plan of this digest, which \"obelus compile --digest\" prints, or none")
-	format := choose(cmd, "format", "how the rehearsal is written; drawn are its timeline (mermaid, svg) or, with --branches, the branches that go wrong; the ending of a file name given with -o says it, too", "text", "json", "mermaid", "svg", "dot", "png", "html")
+	format := choose(cmd, "format", "how the rehearsal is written; drawn are its timeline (mermaid, svg) or, with --branches, the branches that go wrong; the ending of a file name given with -o says it, too", "text", "json", "mermaid", "svg", "dot", "html")
 	output := addOutput(cmd)
 	flags := cmd.Flags()
 	flags.Uint64Var(&o.seed, "seed", 1, "decides what is left to chance")
-	flags.IntVar(&o.seeds, "seeds", 0, "rehearse with this many seeds, from --seed on, and tell the percentiles of time and cost")
-	from := flags.StringArray("from", nil, "a run, or its journal, whose durations, costs and failures take the place of what the tools say; may be repeated")
-	folder := (&running{}).addRuns(cmd)
+	flags.IntVar(&o.seeds, "seeds", 0, "rehearse with this many seeds, from --seed on")
 	flags.IntVar(&o.schedules, "schedules", 0, "rehearse this many other orders too")
 	flags.StringVar(&o.schedule, "schedule", "", "replay one of --schedules by its number, or the order, or the orders, that a file holds: {events: [{call, output, path?, fails?}]}, or a finding's witness")
 	flags.StringArrayVar(&o.fail, "fail", nil, "a tool, a call, or an item of one (fetch#1[2]) that fails every time; may be repeated")
@@ -67,7 +64,6 @@ func (c *cli) simulateCommand() *cobra.Command {
 	flags.BoolVar(&o.unbounded, "unbounded", false, "leave nothing out, whatever it costs")
 	stands(cmd, "seed", "N")
 	stands(cmd, "seeds", "N")
-	stands(cmd, "from", "RUN")
 	stands(cmd, "schedules", "N")
 	stands(cmd, "schedule", "N|FILE")
 	stands(cmd, "fail", "TOOL|CALL|ITEM")
@@ -76,7 +72,6 @@ func (c *cli) simulateCommand() *cobra.Command {
 			return err
 		}
 		o.digest, o.output = *digest, *output
-		o.observed = func(p *compiler.Plan) (map[string]*simulate.Observed, error) { return c.observed(p, folder, *from) }
 		if o.schedules < 0 {
 			return troubled("--schedules can't be %d: expected a whole number from 0", o.schedules)
 		}
@@ -129,7 +124,6 @@ type simulating struct {
 	seed                uint64
 	seeds, schedules    int
 	schedule            string
-	observed            func(*compiler.Plan) (map[string]*simulate.Observed, error) // nil for none
 	fail                []string
 	branches, unbounded bool
 	watch               func(steps int) bool // see [simulate.Options]
@@ -166,12 +160,7 @@ func (c *cli) simulate(o simulating, name string) error {
 	if o.unbounded {
 		each.Steps, each.Unbounded = 0, true
 	}
-	if o.observed != nil {
-		if each.Observed, err = o.observed(p.Plan); err != nil {
-			return err
-		}
-	}
-	r := rehearsal{cli: c, plan: p.Plan, findings: p.Findings, json: o.format == "json", form: o.format, output: o.output, drawn: drawings[o.format], madeUp: madeUp, fail: o.fail, steps: 2 * each.Steps, most: cmp.Or(o.given.parallel, p.Plan.Limits.Together())}
+	r := rehearsal{cli: c, plan: p.Plan, findings: p.Findings, json: o.format == "json", form: o.format, output: o.output, drawn: drawings[o.format], madeUp: madeUp, fail: o.fail, ends: map[runtime.RunStatus]int{}, steps: 2 * each.Steps, most: cmp.Or(o.given.parallel, p.Plan.Limits.Together())}
 	if o.branches {
 		r.drawn = nil
 		return r.explore(prepared, each)
@@ -391,7 +380,7 @@ type rehearsal struct {
 	replaying bool                       // the orders are given, and each is worth showing
 	madeUp    simulate.MadeUp
 	fail      []string
-	spread    spread
+	ends      map[runtime.RunStatus]int // of the rehearsals, where each has another seed
 	plays     []func() (*simulate.Scenario, error)
 	steps     int // what all of them may cost; 0 for no bound
 	left      int // orders that weren't rehearsed
@@ -420,7 +409,7 @@ func (r *rehearsal) play() error {
 			different = s
 		}
 		steps += s.Steps
-		r.spread.take(s)
+		r.ends[s.Outcome.Status]++
 		good = good && s.Outcome.Status == runtime.RunDone
 		if n == 0 || r.json || r.replaying {
 			if err := r.show(s); err != nil {
@@ -492,6 +481,10 @@ type (
 		End      session.Milliseconds `json:"end"`
 		Cost     float64              `json:"cost"`
 		Output   any                  `json:"output"`
+	}
+	seedSummary struct {
+		Count int `json:"count"`
+		Done  int `json:"done"`
 	}
 	simulationSummary struct {
 		Kind          string               `json:"kind"` // "summary"

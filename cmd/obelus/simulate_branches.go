@@ -21,23 +21,21 @@ type (
 		Message string               `json:"message"`
 	}
 	branchSummary struct {
-		Choices  int            `json:"choices"`
-		Played   int            `json:"played"` // combinations
-		Most     float64        `json:"most"`   // that there may be
-		Complete bool           `json:"complete"`
-		Pairs    *pairSummary   `json:"pairs"` // of a sample, where they were counted
-		Problems map[string]int `json:"problems"`
-		LeftOut  int            `json:"leftOut,omitzero"` // causes that there was no room to follow
-		Idle     []string       `json:"idle,omitempty"`   // calls that ran in none of them: where values decide, others than were tried may let them run
-		Missed   []missed       `json:"unreached,omitempty"`
-		Vague    bool           `json:"vague,omitzero"`  // there were too many conditions to look for all ways in which they come out
-		GaveUp   bool           `json:"gaveUp,omitzero"` // there was no room to look for every way to end without output
+		Choices   int            `json:"choices"`
+		Played    int            `json:"played"` // combinations
+		Most      float64        `json:"most"`   // that there may be
+		Complete  bool           `json:"complete"`
+		Pairs     *pairSummary   `json:"pairs"` // of a sample, where they were counted
+		Problems  map[string]int `json:"problems"`
+		LeftOut   int            `json:"leftOut,omitzero"` // causes that there was no room to follow
+		Idle      []string       `json:"idle,omitempty"`   // calls that ran in none of them: where values decide, others than were tried may let them run
+		Unreached []unplayed     `json:"unreached,omitempty"`
+		Computed  []string       `json:"computed,omitempty"` // calls that depend on computed values, which aren't searched
+		Vague     bool           `json:"vague,omitzero"`     // there were too many values to try all
+		GaveUp    bool           `json:"gaveUp,omitzero"`    // there was no room to look for every way to end without output
 	}
-	missed struct {
-		Call   *string                 `json:"call"`   // that never ran; null for conditions
-		Branch []analyzer.BranchChoice `json:"branch"` // how conditions didn't come out, alone or together
-		Proven bool                    `json:"proven"` // nothing lets them
-		Why    string                  `json:"why"`
+	unplayed struct {
+		Branch []analyzer.BranchChoice `json:"branch"` // one way in which a condition came out in none of them
 	}
 	pairSummary struct {
 		Played int `json:"played"`
@@ -81,9 +79,9 @@ func (r *rehearsal) list(found *simulate.Exploration) error {
 	summary := summaryOf(found.Usual)
 	summary.Scenarios, summary.Stuck, summary.Deterministic = 1+len(found.Problems), found.Stuck, true
 	summary.Branches = &branchSummary{Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, GaveUp: found.GaveUp, Idle: found.Idle, Problems: map[string]int{}}
-	summary.Branches.Vague = found.Vague
-	for _, u := range found.Unreached {
-		summary.Branches.Missed = append(summary.Branches.Missed, missed{diag.OrNull(u.Call), diag.Listed(u.Branch), u.Proven, whyUnreached(&u)})
+	summary.Branches.Computed, summary.Branches.Vague = found.Computed, found.Vague
+	for _, choice := range found.Unreached {
+		summary.Branches.Unreached = append(summary.Branches.Unreached, unplayed{[]analyzer.BranchChoice{choice}})
 	}
 	if found.Pairs > 0 {
 		summary.Branches.Pairs = &pairSummary{found.Together, found.Pairs}
@@ -156,47 +154,31 @@ func (r *rehearsal) tell(found *simulate.Exploration) error {
 	return err
 }
 
-// whyUnreached says why something wasn't reached.
-func whyUnreached(u *simulate.Unreached) string {
-	switch {
-	case u.Proven:
-		return "proven: no values let it be so"
-	case u.Call != "":
-		return "nothing was found that lets it run, and it isn't proven that nothing does"
-	case len(u.Branch) > 1:
-		return "no values were found that make it so together, and it isn't proven that none do"
-	}
-	return "no values were found that make it so, and it isn't proven that none do"
-}
-
 // maxUnreached bounds what people are told wasn't reached.
 const maxUnreached = 12
 
-// unreached tells what came out so in no combination.
+// unreached lists what came out so in no combination, and what wasn't searched.
 func unreached(say func(string, ...any), found *simulate.Exploration, style terminal.Style) {
 	if found.Vague {
-		say("\nthere are too many conditions or values to try every way in which they come out together")
+		say("there are too many values to try all of them")
 	}
-	for i, u := range found.Unreached {
+	if n := len(found.Computed); n > 0 {
+		say("%s on computed values, which aren't searched, so other branches may exist: %s",
+			wording.Counted(n, "call depends", "calls depend"), diag.Escape(wording.Cut(strings.Join(found.Computed, ", "), 200)))
+	}
+	for i, b := range found.Unreached {
 		if i == 0 {
-			say("\n%s %s", style.Yellow("!"), style.Bold("not reached"))
+			say("\n%s %s", style.Yellow("!"), style.Bold("not played"))
 		}
 		if i == maxUnreached {
 			say("  … and %d more; --format json has them all", len(found.Unreached)-i)
 			return
 		}
-		words := []string{}
-		for _, b := range u.Branch {
-			who := b.Call
-			if b.Reference != "" {
-				b.Call = "" // which reads it
-			}
-			words = append(words, fmt.Sprintf("%q: %s", who, analyzer.InWords(b)))
+		call := b.Call
+		if b.Reference != "" {
+			b.Call = "" // which reads it
 		}
-		if u.Call != "" {
-			words = []string{fmt.Sprintf("%q runs", u.Call)}
-		}
-		say("  %s\n      %s", diag.Escape(strings.Join(words, ", and ")), whyUnreached(&u))
+		say("  %s", diag.Escape(fmt.Sprintf("%q: %s", call, analyzer.InWords(b))))
 	}
 }
 

@@ -55,7 +55,7 @@ func (r *rehearsal) picture(found *simulate.Exploration) error {
 	if found.Cut {
 		v.Notes = append(v.Notes, "some combinations were stopped: "+simulate.TooLong)
 	}
-	return r.draw(v, r.form, r.output, "obelus")
+	return r.draw(v, r.form, r.output)
 }
 
 // wrong draws a branch, and where it goes wrong.

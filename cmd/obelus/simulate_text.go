@@ -253,7 +253,7 @@ func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 			summary.Diverging = r.diverge(first, different)
 		}
 		if r.seeds {
-			summary.Seeds = r.spread.summary()
+			summary.Seeds = &seedSummary{len(r.plays) - r.left, r.ends[runtime.RunDone]}
 		}
 		summary.Scenarios, summary.LeftOut, summary.Deterministic = len(r.plays)-r.left, r.left, different == nil
 		if stuck(first) {
@@ -265,7 +265,17 @@ func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 	var err error
 	switch {
 	case r.seeds:
-		_, err = fmt.Fprint(r.out, r.spread.words(r.left))
+		var ends []string
+		for _, status := range []runtime.RunStatus{runtime.RunDone, runtime.RunFailed, runtime.RunStopped} {
+			if n := r.ends[status]; n > 0 {
+				ends = append(ends, fmt.Sprintf("%d %s", n, status))
+			}
+		}
+		text := fmt.Sprintf("\nover %s: %s\n", wording.Count(len(r.plays)-r.left, "seed"), strings.Join(ends, ", "))
+		if r.left > 0 {
+			text += wording.Count(r.left, "more seed") + " left out: they would cost too much; --unbounded rehearses all\n"
+		}
+		_, err = fmt.Fprint(r.out, text)
 	case different != nil:
 		_, err = fmt.Fprintf(r.out, "\n%s schedule %d ends differently:\n%s", style.Red("✗"), r.number(different), r.difference(first, different))
 	case r.left > 0 && len(r.plays)-r.left == 1:

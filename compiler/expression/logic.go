@@ -131,28 +131,17 @@ func (e *Expr) PrintAs(t *Term, named func(ref int) string) string {
 
 // Holds evaluates a term of the expression that comes out true or false, over what
 // look tells of its references, none of which may be pending. It is neither where
-// the term has no value or goes wrong.
+// the term has no value or goes wrong, as one of a loop has none without an item, and one of a
+// let without what that names.
 func (e *Expr) Holds(t *Term, look Lookup, left *Meter) (yes, no bool) {
-	value, ok := e.ValueOf(t, look, nil, left)
-	return ok && value == true, ok && value == false
-}
-
-// ValueOf evaluates a term of the expression over what look tells of its references, or, of
-// the code of an activity, over the parameters of a call. It is false where the term has no
-// value or goes wrong, as one of a loop has none without an item, and one of a let without
-// what that names.
-func (e *Expr) ValueOf(t *Term, look Lookup, params map[string]any, left *Meter) (any, bool) {
-	if t.node == nil { // the name of a key
-		return t.Value, true
-	}
 	if t.node.open() {
-		return nil, false
+		return false, false
 	}
 	if left.Steps < 1 {
 		left.Steps = -1
-		return nil, false
+		return false, false
 	}
-	m := &evaluation{expr: e, look: look, params: params, most: *left}
+	m := &evaluation{expr: e, look: look, most: *left}
 	if m.refs = m.few[:]; len(e.refs) > len(m.few) {
 		m.refs = make([]slot, len(e.refs))
 	}
@@ -166,7 +155,7 @@ func (e *Expr) ValueOf(t *Term, look Lookup, params map[string]any, left *Meter)
 	value, err := m.attempt(t.node)
 	left.Steps -= m.steps
 	left.Memory -= m.memory
-	return value, err == nil
+	return err == nil && value == true, err == nil && value == false
 }
 
 // settle evaluates the fallbacks and gates of a node that are kept beforehand.

@@ -19,9 +19,6 @@ type Alternative struct {
 // Options.Steps bounds each rehearsal, and half as many steps all.
 func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)) (left int) {
 	x := e.by
-	if most > 1 {
-		x.steer()
-	}
 	x.allow(most)
 	x.play(nil, nil)
 	more := each(x.alternative(nil, false))

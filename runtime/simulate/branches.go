@@ -17,7 +17,7 @@ type Exploration struct {
 	Played   int       // combinations of options, each once
 	Most     float64   // combinations there are, those that can't be reached among them
 	Varied   bool      // all combinations of what is varied were played
-	Complete bool      // and these are all that can be reached
+	Complete bool      // and these are all that can be reached: nothing depends on computed values
 	Pairs    int       // of options of two choices, of a sample; 0 where there are too many to count
 	Together int       // of these, those that were played in one combination
 	Stuck    int       // combinations in which calls never settled
@@ -27,8 +27,9 @@ type Exploration struct {
 	Problems []Problem // the shortest path first
 	Idle     []string  // calls of the plan that ran in no combination, in the order of the text
 
-	Unreached []Unreached // ways that conditions, and what else decides, came out in no combination
-	Vague     bool        // there was no room to look for all of these
+	Unreached []analyzer.BranchChoice // ways that conditions, and what else decides, came out in no combination
+	Computed  []string                // paths of calls that depend on computed values: others may lead elsewhere
+	Vague     bool                    // there was no room to try all values
 
 	by *explorer
 }
@@ -96,7 +97,8 @@ const mostPaired = 300
 // them.
 func Explore(r *analyzer.Rehearsal, o Options, made MadeUp, most int) *Exploration {
 	x := Begin(r, o, made).by
-	x.steer()
+	x.decisionOf = map[string]*decision{}
+	(&level{explorer: x, plan: x.plan}).trace(0)
 	x.allow(most)
 	if x.out.Varied = x.enumerate(); !x.out.Varied {
 		x.allow(most)
@@ -106,7 +108,6 @@ func Explore(r *analyzer.Rehearsal, o Options, made MadeUp, most int) *Explorati
 		x.allow(most)
 		x.searchIdle()
 	}
-	x.idle()
 	x.allow(searching * most)
 	x.conclude()
 	return &x.out
@@ -137,7 +138,6 @@ type explorer struct {
 	invented  MadeUp
 	input     *ending
 	state     *ending
-	steering  *steering        // nil where nothing that is worked out is steered
 	forks     map[string]*fork // by the path of the call
 	turned    map[*compiler.Plan]*turned
 	names     map[string]int // the plan's calls
@@ -152,12 +152,13 @@ type explorer struct {
 	now, last *course          // the combination that is played, and that was played last
 	out       Exploration
 
-	plays, steps int         // that are left
-	making       int         // steps that are left for results
-	varying      int         // and for what they may be instead
-	crowded      bool        // there was no room to try all that they may be
-	doubts       []Unreached // that they were never, as far as is known for want of a value
-	looks        int         // what it costs that calls look at their reads, as often as one of those settles that they wait for
+	plays, steps int // that are left
+	making       int // steps that are left for results
+	varying      int // and for what they may be instead
+	decisions    []*decision
+	decisionOf   map[string]*decision // by the path of the call
+	traced       int
+	looks        int // what it costs that calls look at their reads, as often as one of those settles that they wait for
 }
 
 // A trial is one combination that was played.
@@ -186,10 +187,11 @@ func (x *explorer) affords() bool {
 	return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) && (x.o.Watch == nil || x.out.Usual == nil || x.o.Watch(0))
 }
 
-// run rehearses the combination that [explorer.play] does, with some results in the place of
-// others.
-func (x *explorer) run(told []pick, prefer func(choice, n int) int, set []planting) *course {
-	c := &course{explorer: x, told: map[int]int{}, prefer: prefer, taken: map[int]int{}, writes: map[int][]*runtime.Message{}, set: set, results: map[*ending]any{}, marks: map[*site]*mark{}}
+// play rehearses the combination that has these options and elsewhere the usual ones, or
+// those preferred.
+func (x *explorer) play(told []pick, prefer func(choice, n int) int) *trial {
+	c := &course{explorer: x, told: map[int]int{}, prefer: prefer, taken: map[int]int{},
+		writes: map[int][]*runtime.Message{}}
 	for _, p := range told {
 		c.told[p.choice] = p.option
 	}
@@ -211,16 +213,6 @@ func (x *explorer) run(told []pick, prefer func(choice, n int) int, set []planti
 	}
 	x.plays--
 	x.steps -= c.scenario.Steps + x.looks
-	if x.steering != nil && len(set) == 0 && !c.void {
-		x.steering.sees(c)
-	}
-	return c
-}
-
-// play rehearses the combination that has these options and elsewhere the usual ones, or
-// those preferred.
-func (x *explorer) play(told []pick, prefer func(choice, n int) int) *trial {
-	c := x.run(told, prefer, nil)
 	t := &trial{picks: c.picks}
 	key := keyOf(c.picks)
 	if was := x.trials[key]; was != nil {
@@ -234,9 +226,11 @@ func (x *explorer) play(told []pick, prefer func(choice, n int) int) *trial {
 	x.out.Played++
 	t.problems = c.judge()
 	for i := range c.scenario.Calls {
-		if one := &c.scenario.Calls[i]; one.Started && one.Under == "" && one.Call.ItemOf == nil {
+		one := &c.scenario.Calls[i]
+		if one.Started && one.Under == "" && one.Call.ItemOf == nil {
 			x.started[x.names[one.Call.Name]] = true // a call of an instance has a number of its own
 		}
+		x.see(one)
 	}
 	for _, p := range t.picks {
 		if x.options[p] = true; x.met[p.choice] == nil {
@@ -314,7 +308,6 @@ func (x *explorer) cover() {
 	for found := true; found; {
 		found = false
 		for at := 0; at < len(x.choices) && x.affords(); at++ { // each alone first: rehearsals bring further choices
-			x.meet(at)
 			for option := range x.choices[at].options {
 				if one := (pick{at, option}); !x.options[one] && !tried[paired(one, one)] && x.met[at] != nil && x.affords() {
 					tried[paired(one, one)] = true
@@ -334,20 +327,6 @@ func (x *explorer) cover() {
 				}
 			}
 		})
-	}
-}
-
-// meet plays a combination that comes by a choice which only steering has come by so far.
-func (x *explorer) meet(at int) {
-	if x.met[at] != nil || x.steering == nil {
-		return
-	}
-	by := slices.IndexFunc(x.steering.bases, func(a *attempt) bool {
-		_, met := a.taken[at]
-		return met && len(a.set) == 0
-	})
-	if by >= 0 && x.affords() {
-		x.play(x.steering.bases[by].picks, nil)
 	}
 }
 
@@ -486,6 +465,7 @@ func (x *explorer) conclude() {
 		}
 	}
 	x.out.Untold = len(untold)
+	x.account()
 	for _, t := range x.order {
 		for i := range x.out.Problems {
 			p := &x.out.Problems[i]

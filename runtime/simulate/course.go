@@ -28,13 +28,9 @@ type course struct {
 	taken    map[int]int                // the same by choice
 	writes   map[int][]*runtime.Message // of the plan itself, by call
 	void     bool                       // no value has all that was chosen for its parts
-	set      []planting
-	results  map[*ending]any // what was made up, as it was given first
-	came     []*ending       // the same in order
-	marks    map[*site]*mark // how far it was from coming out otherwise
-	given    map[string]any  // the input
-	state    map[string]any  // that the run begins with
-	begins   map[string]any  // what is there before any call, once that was asked
+	given    map[string]any             // the input
+	state    map[string]any             // that the run begins with
+	begins   map[string]any             // what is there before any call, once that was asked
 	scenario *Scenario
 }
 
@@ -47,7 +43,12 @@ func (c *course) choose(key string, call int, options []analyzer.BranchChoice) i
 	if len(options) < 2 {
 		return 0
 	}
-	at := c.register(key, call, options)
+	at, known := c.known[key]
+	if !known {
+		at = len(c.choices)
+		c.known[key] = at
+		c.choices = append(c.choices, choice{options, call})
+	}
 	if option, ok := c.taken[at]; ok {
 		return option
 	}
@@ -59,23 +60,9 @@ func (c *course) choose(key string, call int, options []analyzer.BranchChoice) i
 	return option
 }
 
-// register gives the number of a choice. It may have got further options.
-func (x *explorer) register(key string, call int, options []analyzer.BranchChoice) int {
-	at, known := x.known[key]
-	if !known {
-		at = len(x.choices)
-		x.known[key] = at
-		path, _, _ := strings.Cut(key, "\x00")
-		x.choices = append(x.choices, choice{path: path, call: call})
-	}
-	x.choices[at].options = options
-	return at
-}
-
 // A choice is something in which two courses may differ. It belongs to a call of the plan
 // itself, in whose delegate it may stand; -1 is the input.
 type choice struct {
-	path    string // of the call, below those above it
 	options []analyzer.BranchChoice
 	call    int
 }
@@ -94,13 +81,12 @@ type ending struct {
 	value    any
 	places   []part
 
-	path, under string // of the call that has come to it first, and of those above
-	root        int
-	name        string         // where it is written
-	prefix      string         // of the keys of its parts
-	schema      *schema.Schema // nil for anything
-	accepts     func(any) bool
-	made        []string // of what a run is given: the keys that were made up
+	under   string // the calls above the one that has come to it first
+	root    int
+	prefix  string         // of the keys of its parts
+	schema  *schema.Schema // nil for anything
+	accepts func(any) bool
+	made    []string // of what a run is given: the keys that were made up
 }
 
 // A part is one of a result, or of the input, on which something hangs.
@@ -131,10 +117,9 @@ func (c *course) ends(w *world, command runtime.Command, chance *rand.Rand, e *r
 	case how.fails != "":
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: how.fails}
 	case how.computed:
-		c.decides(path, command)
 		w.perform(command, chance, e)
 	default:
-		how.path, how.under, how.root = path, command.Under, root
+		how.under, how.root = command.Under, root
 		e.Value = c.comesTo(how)
 		if e.Route = how.route; command.Of.ItemOf != nil {
 			e.Route = -1
@@ -184,13 +169,6 @@ func (c *course) comesTo(how *ending) any {
 		}
 	}
 	c.void = c.void || changed > 1 && !how.accepts(value)
-	if at := slices.IndexFunc(c.set, func(p planting) bool { return p.of == how }); at >= 0 {
-		value = c.set[at].value
-	}
-	if _, met := c.results[how]; !met && c.steering != nil {
-		c.results[how] = value
-		c.came = append(c.came, how)
-	}
 	return value
 }
 
@@ -316,9 +294,6 @@ func (x *explorer) made(w *world, plan *compiler.Plan, call *compiler.Call, rout
 	e.accepts = func(v any) bool { return fits(plan, call, e.route, v) }
 	if known := schemas(plan, call, e.route); len(known) > 0 {
 		e.schema = schema.AllOf(known...)
-	}
-	if at := w.planOf(plan, call); at != nil && route >= 0 {
-		e.name = at.Paths.String(call.Output[route][0].ID)
 	}
 	e.prefix = call.Name + "\x00" + strconv.Itoa(route)
 	if ok && route >= 0 {
@@ -469,10 +444,10 @@ func (x *explorer) try(g *gathering, of func(*compiler.Read) *part) {
 
 // begins are what a run is given: its input, or its state, of which some keys were made up.
 func (x *explorer) begins(kind string, given map[string]any, made []string) *ending {
-	e := &ending{value: any(given), root: -1, name: "†" + kind, prefix: "\x00", made: made}
+	e := &ending{value: any(given), root: -1, prefix: "\x00", made: made}
 	own, whole := x.plan.Input, x.plan.InputSchema
 	if kind == "state" {
-		e.path, e.prefix, own, whole = "†state", "†state\x00", x.plan.State, x.plan.StateSchema
+		e.prefix, own, whole = "†state\x00", x.plan.State, x.plan.StateSchema
 	}
 	e.schema = whole
 	e.accepts = func(v any) bool {
@@ -489,7 +464,7 @@ func (x *explorer) begins(kind string, given map[string]any, made []string) *end
 		return e
 	}
 	g := &gathering{explorer: x, of: e, plan: x.plan}
-	g.name = e.name
+	g.name = "†" + kind
 	at := func(read *compiler.Read) *part {
 		steps := x.plan.Paths.Segments(read.Path)
 		if len(steps) < 2 || steps[0].Key != kind || !slices.Contains(made, steps[1].Key) {

@@ -58,7 +58,6 @@ func (g *gathering) parts() (all []part) {
 // turn takes up the values for which conditions come to something else than usual.
 func (g *gathering) turn(p *part, t *analyzer.Turn) {
 	for _, v := range t.Values {
-		// Where a condition is about other values, too, more are looked for by steering.
 		if !t.Alike(v, p.values[0]) && (len(p.values) < mostValues || t.Alike(v, v)) {
 			g.admit(p, t.Read, v, mostValues)
 		}
@@ -93,7 +92,7 @@ func (g *gathering) bare(v any, s *schema.Schema) any {
 	switch of := v.(type) {
 	case map[string]any:
 		object := maps.Clone(of)
-		for _, key := range sortedKeys(of) {
+		for _, key := range slices.Sorted(maps.Keys(of)) {
 			at := s.At([]schema.Step{schema.Key(key)})
 			if delete(object, key); at.Required || !at.Named || !s.Accepts(object) {
 				if object[key] = g.bare(of[key], at.Schema); at.Schema != nil && at.Schema.Kinds()&schema.Null != 0 && at.Schema.Kinds() != schema.Anything {
@@ -138,7 +137,7 @@ func (g *gathering) admit(p *part, read *compiler.Read, v any, most int) {
 
 func (g *gathering) take(p *part, name string, v any, most int) {
 	if g.varying -= stepsOfCall; len(p.values) >= most || g.varying <= 0 {
-		g.crowded = true
+		g.out.Vague = true
 		return
 	}
 	p.add(name, v)
@@ -164,7 +163,7 @@ func (x *explorer) alike(plan *compiler.Plan, e *ending, steps []expression.Segm
 		default:
 			as.Value = &v
 		}
-		x.doubts = append(x.doubts, Unreached{Branch: []analyzer.BranchChoice{as}})
+		x.out.Unreached = append(x.out.Unreached, as)
 	}
 	return depth, part, ok
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -81,8 +82,10 @@ func (l *list) tried(g *gathering, p *part) (all []any) {
 		if at.Schema != nil && at.Possible {
 			one.schema, one.accepts = at.Schema, at.Schema.Accepts
 		}
-		if item, ok := g.of.item(p.steps); ok && len(items) == 0 {
-			items = []any{item}
+		if len(items) == 0 && at.Schema != nil {
+			if item, ok := at.Schema.Sample(rand.New(rand.NewPCG(1, 1))); ok {
+				items = []any{item}
+			}
 		}
 	}
 	if len(items) == 0 {

@@ -42,10 +42,6 @@ type Options struct {
 	Steps int
 	// Observe sees every command at its virtual time.
 	Observe func(at time.Duration, c runtime.Command)
-	// Observed is what runs have shown of tools, by name: it takes the place of what they say
-	// of themselves.
-	Observed map[string]*Observed
-
 	// Watch, if given, is asked before every event, with what the rehearsal has cost so far;
 	// where it says no the rehearsal is stopped, and no other of the same kind begun.
 	Watch func(steps int) bool
@@ -233,9 +229,6 @@ func newWorld(r *analyzer.Rehearsal, o Options) *world {
 	w := &world{plan: r.Plan(), options: o, machine: runtime.Rehearse(r, o.Options), profiles: map[*compiler.Tool]profile{}, read: map[*compiler.Plan][][]*compiler.Read{}, frames: map[place]*played{}, entered: map[delegated]entry{}}
 	if w.machine.Bounded() {
 		w.budget = activity.NewBudget(0, 0, 0)
-	}
-	if o.course != nil && o.course.steering != nil {
-		w.machine.Watch(o.course.observe)
 	}
 	w.out = &Scenario{Plan: w.plan, Seed: o.Seed, Schedule: o.Schedule}
 	return w
