@@ -451,7 +451,7 @@ func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runti
 		case runtime.Cancel:
 			key := try{c.Tick, c.Frame, c.Call, c.Attempt}
 			if q, ok := w.asked[key]; ok {
-				q.cancel(w.cause(c))
+				q.cancel(w.cause(c, commands))
 			}
 			if cancel, ok := w.tries[key]; ok {
 				cancel()

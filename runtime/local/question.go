@@ -82,9 +82,13 @@ type unanswered struct {
 func (w *world) leaveOpen(u unanswered) {
 	w.shown(u.try)
 	w.over(u.try)
-	if w.machine.Status(u.frame, u.call) == runtime.Asking {
+	if w.isOpen(u) {
 		w.open = append(w.open, u)
 	}
+}
+
+func (w *world) isOpen(u unanswered) bool {
+	return u.tick == w.machine.Tick() && w.machine.Status(u.frame, u.call) == runtime.Asking
 }
 
 // stuck is why the run can't go on but for answers that nobody is there to give, or "".
@@ -93,9 +97,7 @@ func (w *world) stuck() runtime.Reason {
 	if len(w.open) == 0 || w.busy > 0 || w.synced != nil {
 		return ""
 	}
-	w.open = slices.DeleteFunc(w.open, func(u unanswered) bool {
-		return u.tick != w.machine.Tick() || w.machine.Status(u.frame, u.call) != runtime.Asking
-	})
+	w.open = slices.DeleteFunc(w.open, func(u unanswered) bool { return !w.isOpen(u) })
 	for key := range w.timers {
 		if key.call != runtime.Run && w.machine.Status(key.frame, key.call) != runtime.Running {
 			return ""
@@ -122,13 +124,21 @@ func unasked(q *runtime.Question) runtime.Reason {
 
 var errStopped = errors.New("the run was stopped")
 
-// cause says in words why a question is taken back.
-func (w *world) cause(c runtime.Command) error {
-	switch {
-	case w.machine.Stopped():
+// cause is why a question is taken back, by the commands that come with that; nil where
+// nobody needs the answer any more. The tick of the question may be over already.
+func (w *world) cause(c runtime.Command, commands []runtime.Command) error {
+	if w.machine.Stopped() {
 		return errStopped
-	case w.machine.Status(c.Frame, c.Call) == runtime.Rejected:
-		return errors.New("nobody answered in time, which counts as no")
+	}
+	for _, end := range commands {
+		if end.Kind == runtime.Settle && end.Frame == c.Frame && end.Call == c.Call {
+			switch end.Settlement.Status {
+			case runtime.Rejected:
+				return errors.New("nobody answered in time, which counts as no")
+			case runtime.Cancelled:
+				return nil
+			}
+		}
 	}
 	return errors.New("nobody answered in time, which counts as yes")
 }

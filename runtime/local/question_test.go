@@ -70,6 +70,31 @@ func TestAnswerTimeBeginsWhenShown(t *testing.T) {
 	}
 }
 
+// S10.2: an answer that doesn't come in time may end the tick. The question is taken back all the
+// same, and the next tick begins.
+func TestAnswerTimeEndsTick(t *testing.T) {
+	pay := func(context.Context, activity.Request) (any, error) { return "paid", nil }
+	synctest.Test(t, func(t *testing.T) {
+		asked := &latecomer{}
+		o := local.Options{Confirmer: asked, Planner: &ticks{`{"calls": [{"_tool": "pay", "_outputPath": "one"}], "output": null}`, `{"calls": [], "output": "nobody"}`}}
+		o.Planned, o.Confirm = true, runtime.Confirm{Policy: runtime.Always, Timeout: time.Second, Default: runtime.Reject}
+		outcome, story := run(t, t.Context(), "tools: {pay: {}}\ncalls: []\n", map[string]activity.Func{"pay": pay}, o)
+		synctest.Wait()
+		if story != "1s rejected pay#1" || outcome.Output != "nobody" || asked.why.Error() != "nobody answered in time, which counts as no" {
+			t.Errorf("%s\n%v\n%v", story, outcome.Output, asked.why)
+		}
+	})
+}
+
+// Ticks are the answers of a planner, one after the other.
+type ticks []string
+
+func (p *ticks) Answer(_ context.Context, _ *runtime.Request, emit func(string)) (runtime.Usage, error) {
+	emit((*p)[0])
+	*p = (*p)[1:]
+	return runtime.Usage{}, nil
+}
+
 // S10.2: where nobody can be asked, a run goes on with all that doesn't need the answer,
 // pauses between tries included, and stops then with all of its questions, without waiting
 // for the limit of the run. The time for an answer counts.
