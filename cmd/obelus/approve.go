@@ -4,10 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +18,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 // A signing is what one approve command works on.
@@ -61,9 +56,9 @@ func (c *cli) approveCommand() *cobra.Command {
 			"policies, and the programs of the workspace; with --input or --state over these values, too,\n" +
 			"and the plan runs with no others. A plan that is approved already is signed besides,\n" +
 			"for who wants two people's approval; an approval of something else is replaced by --replace only.\n\n" +
-			"A key is one that the SSH agent holds, or a file: of OpenSSH, or ed25519 in PKCS #8. Whose\n" +
-			"signature counts is for those to say who run the plan, in an allowed_signers file of OpenSSH.\n\n" +
-			"The real ssh-keygen signs and verifies as well: --payload prints what a signature is over.\n\n" +
+			"ssh-keygen signs, with a key that the SSH agent holds or a file of OpenSSH. Whose signature\n" +
+			"counts is for those to say who run the plan, in an allowed_signers file of OpenSSH.\n\n" +
+			"--payload prints what a signature is over, for signing and verifying with ssh-keygen elsewhere.\n\n" +
 			"The exit status of --verify is 0 if the approval holds, and 1 if it doesn't.",
 		Example: "obelus approve plan.yaml --as alice@example.com --key ~/.ssh/id_ed25519\nobelus approve plan.yaml --show --format markdown\n" +
 			"obelus approve plan.yaml --verify --signers /etc/obelus/signers\n" +
@@ -208,11 +203,10 @@ func (a *signing) approve(judge approval.Judge) error {
 		}
 		return a.write(next, "nobody: it has no signature")
 	}
-	key, done, err := a.findKey()
+	key, err := findKey(a.key, a.err)
 	if err != nil {
 		return err
 	}
-	defer done()
 	next := a.old
 	if !again {
 		if next, err = a.statement(key, judge); err != nil {
@@ -351,73 +345,4 @@ func (a *signing) ask(again bool) error {
 		return ending(statusFound)
 	}
 	return nil
-}
-
-// findKey finds the key that signs; done lets go of the agent.
-func (a *signing) findKey() (key *approval.Key, done func(), err error) {
-	done = func() {}
-	wanted := a.key
-	if a.key != "" {
-		text, err := os.ReadFile(a.key)
-		switch {
-		case err == nil && strings.Contains(string(text), "PRIVATE KEY"):
-			key, err = approval.ReadKey(a.key, text, a.passphrase)
-			return key, done, err
-		case err == nil:
-			wanted = string(text)
-		}
-	}
-	socket := os.Getenv("SSH_AUTH_SOCK")
-	if _, err := os.Stat(a.key); socket == "" && a.key != "" && err != nil {
-		return nil, done, troubled("there is no file %q, and no SSH agent that could have a key of that name", a.key)
-	} else if socket == "" {
-		return nil, done, troubled("there is no SSH agent that could sign").Advise("name a key's file with --key")
-	}
-	conn, err := net.Dial("unix", socket)
-	if err != nil {
-		return nil, done, troubled("the SSH agent doesn't answer: %v", err).Advise("name a key's file with --key")
-	}
-	done = func() { conn.Close() }
-	keys, err := approval.AgentKeys(conn)
-	if err != nil {
-		return nil, done, err
-	}
-	if wanted != "" {
-		keys = slices.DeleteFunc(keys, func(k *approval.Key) bool { return !k.Is(wanted) })
-	}
-	switch {
-	case len(keys) == 0 && a.key != "":
-		return nil, done, troubled("the SSH agent doesn't hold the key %q, and there is no private key in a file of that name", a.key)
-	case len(keys) == 0:
-		return nil, done, troubled("the SSH agent holds no key that could sign").Advise("name a key's file with --key")
-	case len(keys) > 1:
-		var names []string
-		for _, k := range keys {
-			names = append(names, k.Fingerprint()+" "+k.Name)
-		}
-		return nil, done, troubled("the SSH agent holds %d keys: %s", len(keys), wording.And(names)).Advise("say which signs with --key FINGERPRINT")
-	}
-	return keys[0], done, nil
-}
-
-// passphrase asks for that of a locked key.
-func (a *signing) passphrase() ([]byte, error) {
-	file, ok := a.in.(*os.File)
-	if !ok || !terminal.CanAsk(a.in, a.err) {
-		return nil, troubled("the key %q is locked, and nobody can be asked for its passphrase", a.key).Advise("let an SSH agent hold it: ssh-add %s", a.key)
-	}
-	found, err := term.MakeRaw(int(file.Fd())) // before it is asked for: who is quick isn't echoed either
-	if err != nil {
-		return nil, err
-	}
-	defer term.Restore(int(file.Fd()), found)
-	person := term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{file, a.err}, "")
-	words, err := person.ReadPassword(fmt.Sprintf("passphrase of \"%s\": ", diag.Escape(a.key)))
-	if err == io.EOF {
-		return nil, troubled("the key %q is locked, and no passphrase was given", a.key)
-	}
-	return []byte(words), err
 }

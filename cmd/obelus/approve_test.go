@@ -1,13 +1,10 @@
 package main
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -63,20 +60,12 @@ func FuzzShownBefore(f *testing.F) {
 	})
 }
 
-// aKey writes a key of the test's own.
+// aKey writes a key of the test's own, with its public key beside it.
 func aKey(t testing.TB, folder string) (file string) {
 	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file = filepath.Join(folder, "key.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}), 0o600); err != nil {
-		t.Fatal(err)
+	file = filepath.Join(folder, "key")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file).CombinedOutput(); err != nil {
+		t.Skipf("ssh-keygen makes no key: %v %s", err, out)
 	}
 	return file
 }

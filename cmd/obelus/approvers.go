@@ -23,7 +23,7 @@ type approvers struct {
 func (o *approvers) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	addText(cmd, &o.signers, "signers", "FILE", "whose approval counts: an allowed_signers file of OpenSSH, outside of the plan's folder; by default what \"signers\" names in an\nobelus.yaml above that folder")
-	addText(cmd, &o.revoked, "revoked", "FILE", "keys that don't count any more, besides those that \"revoked\" in obelus.yaml names: public keys, one a line, or a binary list of ssh-keygen -k")
+	addText(cmd, &o.revoked, "revoked", "FILE", "keys that don't count any more, besides those of \"revoked\" in obelus.yaml: a file of public keys, one a line")
 	flags.IntVar(&o.approvals, "approvals", 0, "how many people have to approve; \"approvals\" in obelus.yaml may ask for more")
 	stands(cmd, "approvals", "N")
 }
@@ -69,7 +69,7 @@ func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, by s
 		}
 	}
 	if err == nil {
-		j, err = approval.Judging(plan, signers, revoked, time.Local)
+		j, err = approval.Judging(plan, signers, revoked)
 	}
 	j.Approvals, j.Now = needed, time.Now()
 	return j, by, err

@@ -87,7 +87,11 @@ func TestSessions(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(f.Name), 0o755); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(f.Name, f.Data, 0o644); err != nil {
+				mode := os.FileMode(0o644)
+				if bytes.Contains(f.Data, []byte("PRIVATE KEY")) {
+					mode = 0o600 // or ssh-keygen doesn't use it
+				}
+				if err := os.WriteFile(f.Name, f.Data, mode); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -190,11 +190,10 @@ func (d *decision) sign(c *cli, taken *runtime.Decision, q *runtime.Question, qu
 	if !questions.ToSign(q) {
 		return nil
 	}
-	key, done, err := (&signing{cli: c, key: d.key}).findKey()
+	key, err := findKey(d.key, c.err)
 	if err != nil {
 		return err
 	}
-	defer done()
 	return questions.Sign(q, taken, d.named, key, d.approvers.of(c))
 }
 

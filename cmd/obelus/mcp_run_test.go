@@ -25,7 +25,7 @@ func approvedPlan(t *testing.T, script string) (root, signers string) {
 		"plans/pay.sh": script, "plans/other.yaml": "calls: []\n", "plans/bad.yaml": badPlan,
 	}
 	for _, f := range keys.Files {
-		if f.Name == "keys/alice" || f.Name == "signers" {
+		if f.Name == "keys/alice" || f.Name == "keys/alice.pub" || f.Name == "signers" {
 			files[f.Name] = string(f.Data)
 		}
 	}

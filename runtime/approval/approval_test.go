@@ -2,21 +2,16 @@ package approval
 
 import (
 	"bytes"
-	"context"
-	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,11 +20,10 @@ import (
 
 	"github.com/hiddeco/sshsig"
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 	"golang.org/x/crypto/ssh"
-	"golang.org/x/crypto/ssh/agent"
 )
+
+func init() { time.Local = time.UTC }
 
 var today = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
@@ -65,42 +59,43 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-// key makes a key of a kind as it stands in a file.
-func key(t testing.TB, kind string) *Key {
+// A pair signs in this process, by another implementation of SSH signatures.
+type pair struct {
+	*Key
+	signer ssh.Signer
+}
+
+func pairOf(t testing.TB, private any) pair {
 	t.Helper()
-	var private any
+	signer := must[ssh.Signer](t)(ssh.NewSignerFromKey(private))
+	sign := func(payload []byte) ([]byte, error) {
+		sig, err := sshsig.Sign(bytes.NewReader(payload), signer, sshsig.HashSHA512, Namespace)
+		return sshsig.Armor(sig), err
+	}
+	return pair{must[*Key](t)(NewKey(string(ssh.MarshalAuthorizedKey(signer.PublicKey())), sign)), signer}
+}
+
+func key(t testing.TB, kind string) pair {
+	t.Helper()
 	switch kind {
 	case "rsa":
-		private = must[*rsa.PrivateKey](t)(rsa.GenerateKey(rand.Reader, 1024))
+		return pairOf(t, must[*rsa.PrivateKey](t)(rsa.GenerateKey(rand.Reader, 1024)))
 	case "ecdsa":
-		private = must[*ecdsa.PrivateKey](t)(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))
-	default:
-		_, made, err := ed25519.GenerateKey(rand.Reader)
-		private = must[ed25519.PrivateKey](t)(made, err)
+		return pairOf(t, must[*ecdsa.PrivateKey](t)(ecdsa.GenerateKey(elliptic.P384(), rand.Reader)))
 	}
-	var block *pem.Block
-	if kind == "plain" {
-		block = &pem.Block{Type: "PRIVATE KEY", Bytes: must[[]byte](t)(x509.MarshalPKCS8PrivateKey(private))}
-	} else {
-		block = must[*pem.Block](t)(ssh.MarshalPrivateKey(private, kind))
-	}
-	return must[*Key](t)(ReadKey(kind, pem.EncodeToMemory(block), nil))
+	_, made, err := ed25519.GenerateKey(rand.Reader)
+	return pairOf(t, must[ed25519.PrivateKey](t)(made, err))
 }
 
 // fixed is a key that each process of a fuzzer has alike.
-func fixed(t testing.TB, kind string, seed byte) *Key {
+func fixed(t testing.TB, seed byte) pair {
 	t.Helper()
-	private := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
-	k := &Key{Name: kind, signer: must[ssh.Signer](t)(ssh.NewSignerFromKey(private))}
-	if kind == "plain" {
-		k.plain = private
-	}
-	return k
+	return pairOf(t, ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize)))
 }
 
 func signers(t testing.TB, lines ...string) *Signers {
 	t.Helper()
-	return must[*Signers](t)(ReadSigners("signers", []byte(strings.Join(lines, "\n")), time.UTC))
+	return must[*Signers](t)(ReadSigners("signers", []byte(strings.Join(lines, "\n"))))
 }
 
 // again is an approval as it is read from its file.
@@ -109,147 +104,65 @@ func again(t testing.TB, a *Approval) *Approval {
 	return must[*Approval](t)(Read(must[[]byte](t)(a.Text())))
 }
 
-// S16.1: every kind of key signs what its holder approves, from a file or by an agent.
+// S16.1: every kind of key signs what its holder approves.
 func TestApproves(t *testing.T) {
-	for _, kind := range []string{"plain", "ed25519", "ecdsa", "rsa"} {
+	for _, kind := range []string{"ed25519", "ecdsa", "rsa"} {
 		k, a := key(t, kind), approval(t)
-		if err := a.Sign(k); err != nil {
+		if err := a.Sign(k.Key); err != nil {
 			t.Fatal(err)
 		}
 		v := again(t, a).Verify(Judge{Signers: signers(t, k.Line("alice@example.com")), Now: today}, parts())
 		if v.Err != nil || fmt.Sprint(v.Signers()) != "[alice@example.com]" || v.Signatures[0].Key != k.Fingerprint() {
 			t.Errorf("%s: %v %v", kind, v.Err, v.Signatures)
 		}
-		if err := a.Sign(k); !errors.Is(err, ErrTwice) {
+		if err := a.Sign(k.Key); !errors.Is(err, ErrTwice) {
 			t.Errorf("%s: signing twice: %v", kind, err)
 		}
 	}
 }
 
-// S16.1: an agent's keys sign, those with certificates included.
-func TestAgentSigns(t *testing.T) {
-	ring := agent.NewKeyring()
-	authority := key(t, "ed25519")
-	for _, kind := range []string{"ed25519", "ecdsa", "rsa"} {
-		for _, certified := range []bool{false, true} {
-			var private any
-			switch kind {
-			case "rsa":
-				private = must[*rsa.PrivateKey](t)(rsa.GenerateKey(rand.Reader, 1024))
-			case "ecdsa":
-				private = must[*ecdsa.PrivateKey](t)(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
-			default:
-				_, made, _ := ed25519.GenerateKey(rand.Reader)
-				private = &made
-			}
-			added := agent.AddedKey{PrivateKey: private, Comment: fmt.Sprint(kind, certified)}
-			if certified {
-				signer := must[ssh.Signer](t)(ssh.NewSignerFromKey(private))
-				added.Certificate = certificate(t, signer.PublicKey(), authority, "alice@example.com")
-			}
-			if err := ring.Add(added); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	client, server := net.Pipe()
-	go agent.ServeAgent(ring, server)
-	defer client.Close()
-	keys := must[[]*Key](t)(AgentKeys(client))
-	if len(keys) != 6 {
-		t.Fatalf("%d keys", len(keys))
-	}
-	for _, k := range keys {
-		a := approval(t)
-		if err := a.Sign(k); err != nil {
-			t.Errorf("%s: %v", k.Name, err)
-			continue
-		}
-		who := signers(t, "alice@example.com "+strings.TrimSpace(string(ssh.MarshalAuthorizedKey(bare(k.signer.PublicKey())))),
-			strings.Replace(authority.Line("*@example.com"), "namespaces", "cert-authority,namespaces", 1))
-		if v := again(t, a).Verify(Judge{Signers: who, Now: today}, parts()); v.Err != nil {
-			t.Errorf("%s: %v", k.Name, v.Err)
-		}
-		if !k.Is(k.Name) || !k.Is(k.Fingerprint()) || !k.Is(string(ssh.MarshalAuthorizedKey(k.signer.PublicKey()))) || k.Is("another") {
-			t.Errorf("%s isn't found", k.Name)
-		}
+// S16.1: what is signed is DSSE's pre-authentication encoding.
+func TestPayloadIsOfDSSE(t *testing.T) {
+	a := &Approval{payload: []byte("hello world")}
+	if text := string(a.Payload()); text != "DSSEv1 28 application/vnd.in-toto+json 11 hello world" {
+		t.Error(text)
 	}
 }
-
-func certificate(t testing.TB, of ssh.PublicKey, authority *Key, principals ...string) *ssh.Certificate {
-	t.Helper()
-	c := &ssh.Certificate{Key: of, CertType: ssh.UserCert, ValidPrincipals: principals,
-		ValidAfter: uint64(today.Add(-time.Hour).Unix()), ValidBefore: uint64(today.Add(time.Hour).Unix())}
-	if err := c.SignCert(rand.Reader, authority.signer); err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// S16.1: a plain signature is what any other program that reads DSSE expects.
-func TestOthersVerify(t *testing.T) {
-	k, a := key(t, "plain"), approval(t)
-	if err := a.Sign(k); err != nil {
-		t.Fatal(err)
-	}
-	text := must[[]byte](t)(a.Text())
-	var envelope dsse.Envelope
-	if err := diag.ReadStrictly(text, &envelope); err != nil {
-		t.Fatal(err)
-	}
-	verifier := must[*dsse.EnvelopeVerifier](t)(dsse.NewEnvelopeVerifier(&edVerifier{k.plain.Public().(ed25519.PublicKey)}))
-	if _, err := verifier.Verify(context.Background(), &envelope); err != nil {
-		t.Error(err)
-	}
-}
-
-type edVerifier struct{ key ed25519.PublicKey }
-
-func (v *edVerifier) Verify(_ context.Context, data, sig []byte) error {
-	if !ed25519.Verify(v.key, data, sig) {
-		return errors.New("no")
-	}
-	return nil
-}
-func (v *edVerifier) KeyID() (string, error)   { return "", nil }
-func (v *edVerifier) Public() crypto.PublicKey { return v.key }
 
 // S16.1: each way to pass something else off as an approval is refused with its own word.
 func TestAttacks(t *testing.T) {
-	alice, bob, eve, authority := key(t, "ed25519"), key(t, "plain"), key(t, "ecdsa"), key(t, "ed25519")
+	alice, bob, eve := key(t, "ed25519"), key(t, "rsa"), key(t, "ecdsa")
 	known := []string{alice.Line("alice@example.com"), bob.Line("bob@example.com")}
-	signed := func(by ...*Key) *Approval {
+	signed := func(by ...pair) *Approval {
 		a := approval(t)
 		for _, k := range by {
-			if err := a.Sign(k); err != nil {
+			if err := a.Sign(k.Key); err != nil {
 				t.Fatal(err)
 			}
 		}
 		return a
 	}
-	forged := func(a *Approval, k *Key, pae []byte, namespace string) *Approval {
+	forged := func(a *Approval, k pair, pae []byte, namespace string) *Approval {
 		sig := must[*sshsig.Signature](t)(sshsig.Sign(strings.NewReader(string(pae)), k.signer, sshsig.HashSHA512, namespace))
-		a.signatures = append(a.signatures, dsse.Signature{KeyID: k.Fingerprint(), Sig: base64.StdEncoding.EncodeToString(sshsig.Armor(sig))})
+		a.signatures = append(a.signatures, signature{KeyID: k.Fingerprint(), Sig: sshsig.Armor(sig)})
 		return a
 	}
 	made := func(change func(*Predicate)) *Approval {
 		p := approval(t).Statement.Predicate
 		change(&p)
 		a := must[*Approval](t)(New(parts(), p))
-		if err := a.Sign(alice); err != nil {
+		if err := a.Sign(alice.Key); err != nil {
 			t.Fatal(err)
 		}
 		return a
 	}
-	withCertificate := func(change func(*ssh.Certificate)) *Approval {
-		c := certificate(t, eve.signer.PublicKey(), authority, "alice@example.com")
-		change(c)
-		if err := c.SignCert(rand.Reader, authority.signer); err != nil {
+	withCertificate := func() *Approval {
+		c := &ssh.Certificate{Key: eve.signer.PublicKey(), CertType: ssh.UserCert, ValidPrincipals: []string{"alice@example.com"}, ValidBefore: ssh.CertTimeInfinity}
+		if err := c.SignCert(rand.Reader, bob.signer); err != nil {
 			t.Fatal(err)
 		}
-		return signed(&Key{signer: must[ssh.Signer](t)(ssh.NewCertSigner(c, eve.signer))})
+		return forged(approval(t), pair{eve.Key, must[ssh.Signer](t)(ssh.NewCertSigner(c, eve.signer))}, approval(t).Payload(), Namespace)
 	}
-	ca := strings.Replace(authority.Line("*@example.com"), "namespaces", "cert-authority,namespaces", 1)
 	swapped := parts()
 	swapped[1].Digest, swapped[2].Digest = swapped[2].Digest, swapped[1].Digest
 
@@ -263,19 +176,17 @@ func TestAttacks(t *testing.T) {
 		message string
 	}{
 		{name: "holds", of: signed(alice)},
+		{name: "certificate", of: withCertificate(), lines: []string{known[0], eve.Line("alice@example.com")}, kind: ErrUnknownKey, message: "SSH certificates don't count"},
 		{name: "two of two", of: signed(bob, alice), judge: Judge{Approvals: 2}},
-		{name: "certificate", of: withCertificate(func(*ssh.Certificate) {}), lines: []string{ca}},
 		{name: "wrong namespace", of: forged(approval(t), alice, approval(t).Payload(), "git"), kind: ErrNamespace, message: `made for "git"`},
-		{name: "other payload type", of: forged(approval(t), alice, dsse.PAE("text/plain", approval(t).payload), Namespace), kind: ErrSignature, message: "isn't over this statement"},
+		{name: "other payload type", of: forged(approval(t), alice, fmt.Appendf(nil, "DSSEv1 10 text/plain %d %s", len(approval(t).payload), approval(t).payload), Namespace), kind: ErrSignature, message: "isn't over this statement"},
 		{name: "no encoding", of: forged(approval(t), alice, approval(t).payload, Namespace), kind: ErrSignature, message: "isn't over this statement"},
 		{name: "namespace not permitted", of: signed(alice), lines: []string{strings.Replace(known[0], Namespace, "git,file", 1)}, kind: ErrNamespace, message: "may sign git,file"},
 		{name: "expired", of: signed(alice), judge: Judge{Now: today.Add(2 * time.Hour)}, kind: ErrExpired, message: "the approval expired at 2026-11-22 13:00:00 UTC"},
 		{name: "not yet", of: made(func(p *Predicate) { p.Made = today.Add(time.Hour) }), kind: ErrNotYet, message: "isn't valid before 2026-11-22 13:00:00 UTC"},
 		{name: "key expired", of: signed(alice), lines: []string{strings.Replace(known[0], "namespaces", `valid-before="20261121Z",namespaces`, 1)}, kind: ErrExpired, message: "its key isn't valid after 2026-11-21"},
 		{name: "key not yet", of: signed(alice), lines: []string{strings.Replace(known[0], "namespaces", `valid-after="20261123Z",namespaces`, 1)}, kind: ErrNotYet, message: "its key isn't valid before 2026-11-23"},
-		{name: "revoked", of: signed(alice), judge: Judge{Revoked: []*Revocation{revoked(t, alice)}}, kind: ErrRevoked, message: "its key is revoked"},
-		{name: "authority revoked", of: withCertificate(func(*ssh.Certificate) {}), lines: []string{ca}, judge: Judge{Revoked: []*Revocation{revoked(t, authority)}}, kind: ErrRevoked, message: "its key is revoked"},
-		{name: "certified key revoked", of: withCertificate(func(*ssh.Certificate) {}), lines: []string{ca}, judge: Judge{Revoked: []*Revocation{revoked(t, eve)}}, kind: ErrRevoked, message: "its key is revoked"},
+		{name: "revoked", of: signed(alice), judge: Judge{Revoked: []Revoked{revoked(t, alice)}}, kind: ErrRevoked, message: "its key is revoked"},
 		{name: "stranger", of: signed(eve), kind: ErrUnknownKey, message: "isn't one of a signer"},
 		{name: "stranger, plainly", of: signed(bob), lines: known[:1], kind: ErrUnknownKey, message: "isn't one of a signer"},
 		{name: "nobody counts", of: signed(alice), lines: []string{""}, kind: ErrUnknownKey, message: "isn't one of a signer: nobody is named"},
@@ -288,13 +199,6 @@ func TestAttacks(t *testing.T) {
 		{name: "swapped subjects", of: signed(alice), now: swapped, kind: ErrChanged, message: `the tool "pay" is another and the tool "read" is another`},
 		{name: "a part more", of: signed(alice), now: append(parts(), part("tool", "rm")), kind: ErrChanged, message: `tool "rm" is new`},
 		{name: "a part less", of: signed(alice), now: parts()[:2], kind: ErrChanged, message: `tool "read" is gone`},
-		{name: "certificate for another", of: withCertificate(func(c *ssh.Certificate) { c.ValidPrincipals = []string{"alice@example.org"} }), lines: []string{ca}, kind: ErrUnknownKey, message: "can't speak"},
-		{name: "certificate for anybody", of: withCertificate(func(c *ssh.Certificate) { c.ValidPrincipals = nil }), lines: []string{ca}, kind: ErrUnknownKey, message: "can't speak"},
-		{name: "certificate of a host", of: withCertificate(func(c *ssh.Certificate) { c.CertType = ssh.HostCert }), lines: []string{ca}, kind: ErrUnknownKey, message: "isn't one of a person"},
-		{name: "certificate expired", of: withCertificate(func(c *ssh.Certificate) { c.ValidBefore = c.ValidAfter + 1 }), lines: []string{ca}, kind: ErrExpired, message: "its certificate isn't valid after"},
-		{name: "certificate not yet", of: withCertificate(func(c *ssh.Certificate) { c.ValidAfter = c.ValidBefore - 1 }), lines: []string{ca}, kind: ErrNotYet, message: "its certificate isn't valid before"},
-		{name: "certificate for a command", of: withCertificate(func(c *ssh.Certificate) { c.CriticalOptions = map[string]string{"force-command": "ls"} }), lines: []string{ca}, kind: ErrUnknownKey, message: "force-command"},
-		{name: "authority signs itself", of: signed(authority), lines: []string{ca}, kind: ErrUnknownKey, message: "isn't one of a signer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := c.judge
@@ -324,15 +228,15 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-func revoked(t testing.TB, k *Key) *Revocation {
+func revoked(t testing.TB, k pair) Revoked {
 	t.Helper()
-	return must[*Revocation](t)(ReadRevoked("revoked", ssh.MarshalAuthorizedKey(k.signer.PublicKey())))
+	return must[Revoked](t)(ReadRevoked("revoked", ssh.MarshalAuthorizedKey(k.signer.PublicKey())))
 }
 
 // S16.1: a file that doesn't mean one thing only is refused, and with which word.
 func TestFilesAreReadStrictly(t *testing.T) {
 	a := approval(t)
-	if err := a.Sign(key(t, "ed25519")); err != nil {
+	if err := a.Sign(key(t, "ed25519").Key); err != nil {
 		t.Fatal(err)
 	}
 	text := string(must[[]byte](t)(a.Text()))
@@ -356,13 +260,13 @@ func TestFilesAreReadStrictly(t *testing.T) {
 		{"a list", "[" + text + "]", ErrMalformed, "isn't what is expected"},
 		{"huge", strings.Repeat(" ", MostBytes) + text, ErrTooLarge, "larger than"},
 		{"many signatures", strings.Replace(text, `"signatures": [`, `"signatures": [`+strings.Repeat(`{"keyid": "", "sig": ""},`, mostSignatures), 1), ErrTooLarge, "101 signatures"},
-		{"large signature", strings.Replace(text, `"sig": "`, `"sig": "`+strings.Repeat("AAAA", mostSignature/4), 1), ErrTooLarge, "larger than any"},
+		{"large signature", strings.Replace(text, `"sig": "`, `"sig": "`+strings.Repeat("AAAA", mostSignature/3), 1), ErrTooLarge, "larger than any"},
 		{"other payload type", strings.Replace(text, PayloadType, "application/json", 1), ErrStatement, `of the type "application/json"`},
 		{"no payload type", strings.Replace(text, `"payloadType": "`+PayloadType+`",`, "", 1), ErrStatement, `of the type ""`},
 		{"url base64", loose, ErrMalformed, "isn't"},
 		{"base64 without padding", strings.Replace(text, payload, base64.RawStdEncoding.EncodeToString([]byte(statement+" ")), 1), ErrMalformed, "isn't"},
-		{"base64 with a line break", strings.Replace(text, payload, payload[:8]+`\n`+payload[8:], 1), ErrMalformed, "isn't standard base64"},
-		{"base64 with loose bits", strings.Replace(text, payload, "e31=", 1), ErrMalformed, "isn't standard base64"},
+		{"base64 with a line break", strings.Replace(text, payload, payload[:8]+`\n`+payload[8:], 1), ErrMalformed, "isn't what is expected"},
+		{"base64 with loose bits", strings.Replace(text, payload, "e31=", 1), ErrMalformed, "base64 isn't the standard one"},
 		{"several statements", about("[" + statement + "," + statement + "]"), ErrMalformed, "a list of statements"},
 		{"statements one after the other", about(statement + statement), ErrMalformed, "more than one JSON value"},
 		{"statement with a field twice", about(strings.Replace(statement, `"predicate":`, `"predicate":{},"predicate":`, 1)), ErrMalformed, "twice"},
@@ -392,27 +296,29 @@ func TestSignersAreReadStrictly(t *testing.T) {
 	for _, c := range []struct{ text, message string }{
 		{"", "lists nobody"},
 		{"# nobody\n\n", "lists nobody"},
-		{"alice@example.com", "signers:1: there is no key"},
+		{"alice@example.com", "signers:1: there is no key that"},
 		{line + "\nbob", "signers:2: there is no key"},
 		{"alice,,bob " + line, "signers:1: a principal is empty"},
 		{`"alice ssh-ed25519 AAAA`, "isn't closed"},
-		{strings.Replace(line, "ssh-ed25519", "ssh-rsa", 1), `said to be of the type "ssh-rsa"`},
-		{strings.Replace(line, "AAAA", "!", 1), "isn't base64"},
-		{strings.Replace(line, "AAAA", "AAAB", 1), "isn't a key that is understood"},
-		{strings.Replace(line, "namespaces=", "no-touch,namespaces=", 1), `no option "no-touch"`},
+		{strings.Replace(line, "ssh-ed25519", "ssh-rsa", 1), "no key that is understood"},
+		{strings.Replace(line, "AAAA", "!", 1), "no key that is understood"},
+		{strings.Replace(line, "AAAA", "AAAB", 1), "no key that is understood"},
+		{strings.Replace(line, "namespaces=", `no-touch="",namespaces=`, 1), "isn't known"},
+		{strings.Replace(line, "namespaces=", "cert-authority,namespaces=", 1), "cert-authority isn't supported"},
+		{strings.Replace(line, "namespaces=", "no-touch,namespaces=", 1), "isn't in quotes"},
 		{strings.Replace(line, "namespaces=", `namespaces="git",namespaces=`, 1), "twice"},
 		{strings.Replace(line, `"obelus-plan"`, "obelus-plan", 1), "isn't in quotes"},
-		{strings.Replace(line, `"obelus-plan"`, `"obelus-plan`, 1), "isn't closed"},
+		{strings.Replace(line, `"obelus-plan"`, `"obelus-plan`, 1), "no key that is understood"},
 		{strings.Replace(line, "namespaces=", `valid-after="yesterday",namespaces=`, 1), "isn't a time"},
 		{strings.Replace(line, "namespaces=", `valid-after="20260230",namespaces=`, 1), "isn't a time"},
 		{strings.Replace(line, "namespaces=", `valid-after="20261122",valid-before="20261121",namespaces=`, 1), "isn't after"},
 		{strings.Repeat("#\n", mostList), "larger than"},
 	} {
-		if _, err := ReadSigners("signers", []byte(c.text), time.UTC); err == nil || !strings.Contains(err.Error(), c.message) {
+		if _, err := ReadSigners("signers", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%.200s: %v", c.text, err)
 		}
 	}
-	if _, err := ReadRevoked("revoked", []byte("SSHKRL\n\x00…")); err == nil || !strings.Contains(err.Error(), "cut off") {
+	if _, err := ReadRevoked("revoked", []byte("SSHKRL\n\x00…")); err == nil || !strings.Contains(err.Error(), "binary list") {
 		t.Errorf("a binary list: %v", err)
 	}
 }
@@ -425,39 +331,12 @@ func TestLargeStatementsAreRefused(t *testing.T) {
 	}
 }
 
-// S16.1: keys that can't sign say why.
-func TestKeysThatCantSign(t *testing.T) {
-	_, private, _ := ed25519.GenerateKey(rand.Reader)
-	locked := pem.EncodeToMemory(must[*pem.Block](t)(ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte("secret"))))
-	asked := func(answer string) func() ([]byte, error) {
-		return func() ([]byte, error) { return []byte(answer), nil }
-	}
-	if k, err := ReadKey("id", locked, asked("secret")); err != nil || k.plain != nil {
-		t.Errorf("a locked key: %v", err)
-	}
-	for _, c := range []struct {
-		name, text string
-		passphrase func() ([]byte, error)
-		message    string
-	}{
-		{"wrong passphrase", string(locked), asked("other"), "the passphrase is wrong"},
-		{"nobody to ask", string(locked), nil, "protected"},
-		{"public key", "ssh-ed25519 AAAA", nil, "isn't a private key"},
-		{"encrypted PKCS #8", "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n", nil, "encrypted in PKCS #8"},
-		{"certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", nil, "unsupported key type"},
-	} {
-		if _, err := ReadKey("id", []byte(c.text), c.passphrase); !errors.Is(err, ErrKey) || !strings.Contains(err.Error(), c.message) {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-}
-
 // S16.1: nothing that a file says makes reading it or judging it fail otherwise than with
 // a word, and what is read is written again as the same bytes.
 func FuzzApproval(f *testing.F) {
 	a := approval(f)
-	k, b := fixed(f, "ed25519", 1), fixed(f, "plain", 2)
-	if err := errors.Join(a.Sign(k), a.Sign(b)); err != nil {
+	k, b := fixed(f, 1), fixed(f, 2)
+	if err := errors.Join(a.Sign(k.Key), a.Sign(b.Key)); err != nil {
 		f.Fatal(err)
 	}
 	j := Judge{Signers: signers(f, k.Line("alice@example.com"), b.Line("bob@example.com")), Approvals: 2, Now: today}
@@ -482,21 +361,17 @@ func FuzzApproval(f *testing.F) {
 }
 
 func FuzzAllowedSigners(f *testing.F) {
-	k := fixed(f, "ed25519", 1)
+	k := fixed(f, 1)
 	for _, line := range []string{
 		k.Line("alice@example.com"), k.Line("!bob@*,*@example.com"), `"a b,c" cert-authority,valid-after="20260101Z",valid-before="202612312359" ` + k.Line("x")[2:], "# nothing",
 	} {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, list := range [][]byte{text, append([]byte(krlMagic+"\x00\x00\x00\x01"), text...)} {
-			if r, err := ReadRevoked("revoked", list); err == nil {
-				r.revoked(k.signer.PublicKey())
-			} else if !errors.Is(err, ErrSigners) {
-				t.Fatal(err)
-			}
+		if _, err := ReadRevoked("revoked", text); err != nil && !errors.Is(err, ErrSigners) {
+			t.Fatal(err)
 		}
-		s, err := ReadSigners("signers", text, time.UTC)
+		s, err := ReadSigners("signers", text)
 		if err != nil {
 			if !errors.Is(err, ErrSigners) {
 				t.Fatal(err)

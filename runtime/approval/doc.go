@@ -3,9 +3,9 @@
 // An approval is an in-toto statement in a DSSE envelope. Its subjects are the plan and
 // all else that decides what runs, by their digests; its predicate says who made it, when,
 // until when it counts, and what was shown. A signature is an SSH signature (SSHSIG) over
-// the envelope's pre-authentication encoding, which ssh-keygen makes and verifies as well,
-// or a plain ed25519 one, as other programs that read DSSE do. Whose signatures count is
-// said by an allowed_signers file, which means here what it means to ssh-keygen.
+// the envelope's pre-authentication encoding, which ssh-keygen makes and verifies as well.
+// An allowed_signers file lists whose signatures count. It means here what it means to
+// ssh-keygen, except that SSH certificates don't count.
 //
 // The package has no clock: each function that needs the time is given it.
 package approval

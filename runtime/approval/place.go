@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -28,13 +27,13 @@ func (l List) read(plan string) ([]byte, error) {
 // Judging reads whose signatures count for a plan, by its file's name: an allowed_signers
 // file, and lists of revoked keys. The judge's time and how many approvals it takes are
 // for the caller to say.
-func Judging(plan string, signers List, revoked []List, zone *time.Location) (j Judge, err error) {
+func Judging(plan string, signers List, revoked []List) (j Judge, err error) {
 	if signers.Name != "" {
 		text, err := signers.read(plan)
 		if err != nil {
 			return j, err
 		}
-		if j.Signers, err = ReadSigners(signers.Name, text, zone); err != nil {
+		if j.Signers, err = ReadSigners(signers.Name, text); err != nil {
 			return j, err
 		}
 	}

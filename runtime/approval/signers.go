@@ -2,10 +2,8 @@ package approval
 
 import (
 	"bytes"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,18 +27,17 @@ type Signers struct{ lines []signerLine }
 type signerLine struct {
 	principals    []string // patterns
 	key           ssh.PublicKey
-	authority     bool     // of certificates
 	namespaces    []string // patterns; nil is any
 	after, before time.Time
 }
 
 // ReadSigners reads an allowed_signers file. Unlike ssh-keygen, which passes over what
 // follows a line that it doesn't understand, it refuses the whole of such a file. Times
-// without a Z are of a time zone, which is usually [time.Local].
-func ReadSigners(name string, text []byte, zone *time.Location) (*Signers, error) {
+// without a Z are local.
+func ReadSigners(name string, text []byte) (*Signers, error) {
 	s := &Signers{}
 	err := eachLine(name, text, func(line string) error {
-		one, err := readSigner(line, zone)
+		one, err := readSigner(line)
 		s.lines = append(s.lines, one)
 		return err
 	})
@@ -69,133 +66,85 @@ func eachLine(name string, text []byte, each func(string) error) error {
 	return nil
 }
 
-func readSigner(line string, zone *time.Location) (s signerLine, err error) {
+func readSigner(line string) (s signerLine, err error) {
 	var principals string
 	if strings.HasPrefix(line, `"`) {
 		var closed bool
 		if principals, line, closed = strings.Cut(line[1:], `"`); !closed {
 			return s, errors.New("the quote around the principals isn't closed")
 		}
-		line = strings.TrimLeft(line, " \t")
 	} else {
-		principals, line = word(line)
+		end := strings.IndexAny(line+" ", " \t")
+		principals, line = line[:end], line[end:]
 	}
-	s.principals = strings.Split(principals, ",")
-	if slices.Contains(s.principals, "") {
+	if s.principals = strings.Split(principals, ","); slices.Contains(s.principals, "") {
 		return s, errors.New("a principal is empty")
 	}
-	if s.key, err = publicKey(line); err == nil || keyType.MatchString(line) {
+	line = strings.TrimLeft(line, " \t")
+	var options []string
+	if s.key, _, options, err = publicKey(line); err != nil {
 		return s, err
 	}
-	if line, err = s.options(line, zone); err != nil {
-		return s, err
+	if written := strings.Join(options, ","); written != "" && !strings.ContainsAny(strings.TrimPrefix(line, written)[:1], " \t") {
+		return s, errors.New("behind the options there is no key")
 	}
-	s.key, err = publicKey(line)
-	return s, err
-}
-
-// keyType begins what is meant as a key.
-var keyType = regexp.MustCompile(`^(ssh|ecdsa|sk|rsa)-[^= \t,"]*([ \t]|$)`)
-
-// word is the first field of a line, and the rest of it.
-func word(line string) (first, rest string) {
-	end := strings.IndexAny(line, " \t")
-	if end < 0 {
-		return line, ""
-	}
-	return line[:end], strings.TrimLeft(line[end:], " \t")
-}
-
-// publicKey reads a key: its type, and its base64.
-func publicKey(line string) (ssh.PublicKey, error) {
-	kind, line := word(line)
-	encoded, _ := word(line)
-	if encoded == "" {
-		return nil, errors.New("there is no key; expected principals, options, the type of a key, and the key")
-	}
-	blob, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		return nil, errors.New("the key isn't base64")
-	}
-	key, err := ssh.ParsePublicKey(blob)
-	if err != nil {
-		return nil, fmt.Errorf("%q isn't a key that is understood", kind)
-	}
-	if key.Type() != kind {
-		return nil, fmt.Errorf("the key is said to be of the type %q and is of %q", kind, key.Type())
-	}
-	return key, nil
-}
-
-// options reads the options before a key, and gives what follows them.
-func (s *signerLine) options(line string, zone *time.Location) (rest string, err error) {
-	for {
-		end := strings.IndexAny(line, "=, \t")
-		if end < 0 {
-			return "", errors.New("there is no key; expected principals, options, the type of a key, and the key")
+	for _, one := range options {
+		if err := s.option(one); err != nil {
+			return s, err
 		}
-		name := line[:end]
-		line = line[end:]
-		value, valued := "", line[0] == '='
-		if valued {
-			if value, line, err = quoted(line[1:]); err != nil {
-				return "", fmt.Errorf("the option %q: %w", name, err)
-			}
-		}
-		if err := s.option(strings.ToLower(name), value, valued, zone); err != nil {
-			return "", err
-		}
-		if line == "" || line[0] != ',' {
-			if next := strings.TrimLeft(line, " \t"); next != line {
-				break
-			}
-			return "", fmt.Errorf("after the option %q there is neither a comma nor a key", name)
-		}
-		line = line[1:]
 	}
 	if !s.after.IsZero() && !s.before.IsZero() && !s.after.Before(s.before) {
-		return "", errors.New("\"valid-before\" isn't after \"valid-after\"")
+		return s, errors.New("\"valid-before\" isn't after \"valid-after\"")
 	}
-	return strings.TrimLeft(line, " \t"), nil
+	return s, nil
 }
 
-func (s *signerLine) option(name, value string, valued bool, zone *time.Location) (err error) {
+// publicKey reads options, the type of a key, the key and a comment.
+func publicKey(line string) (key ssh.PublicKey, comment string, options []string, err error) {
+	if key, comment, options, _, err = ssh.ParseAuthorizedKey([]byte(line)); err != nil {
+		return nil, "", nil, errors.New("there is no key that is understood; expected options, the type of a key, and the key in base64")
+	}
+	return key, comment, options, bare(key)
+}
+
+// bare refuses certificates.
+func bare(key ssh.PublicKey) error {
+	if _, ok := key.(*ssh.Certificate); ok {
+		return errors.New("SSH certificates don't count: sign with the key itself, and list that")
+	}
+	return nil
+}
+
+// option reads one of a line: name="value".
+func (s *signerLine) option(text string) (err error) {
+	name, value, _ := strings.Cut(text, "=")
+	name = strings.ToLower(name)
+	if name == "cert-authority" {
+		return errors.New("certificates don't count, so cert-authority isn't supported: list each person's key")
+	}
+	if !quoted.MatchString(value) {
+		return fmt.Errorf("the value of the option %q isn't in quotes", name)
+	}
+	value = strings.ReplaceAll(value[1:len(value)-1], `\"`, `"`)
 	switch {
-	case name == "cert-authority" && !valued:
-		s.authority = true
-	case name == "namespaces" && valued && s.namespaces == nil:
+	case name == "namespaces" && s.namespaces == nil:
 		s.namespaces = strings.Split(value, ",")
-	case name == "valid-after" && valued && s.after.IsZero():
-		s.after, err = moment(value, zone)
-	case name == "valid-before" && valued && s.before.IsZero():
-		s.before, err = moment(value, zone)
-	case slices.Contains([]string{"namespaces", "valid-after", "valid-before"}, name) && valued:
-		return fmt.Errorf("the option %q is there twice", name)
+	case name == "valid-after" && s.after.IsZero():
+		s.after, err = moment(value)
+	case name == "valid-before" && s.before.IsZero():
+		s.before, err = moment(value)
 	default:
-		return fmt.Errorf("there is no option %q; known are cert-authority, namespaces=\"…\", valid-after=\"…\" and valid-before=\"…\"", name)
+		return fmt.Errorf("the option %q is there twice, or isn't known; known are namespaces=\"…\", valid-after=\"…\" and valid-before=\"…\"", name)
 	}
 	return err
 }
 
-// quoted reads a text in quotes, in which \" stands for one.
-func quoted(line string) (text, rest string, err error) {
-	if line == "" || line[0] != '"' {
-		return "", "", errors.New("its value isn't in quotes")
-	}
-	for i := 1; i < len(line); i++ {
-		switch {
-		case line[i] == '"':
-			return strings.ReplaceAll(line[1:i], `\"`, `"`), line[i+1:], nil
-		case line[i] == '\\' && i+1 < len(line) && line[i+1] == '"':
-			i++
-		}
-	}
-	return "", "", errors.New("the quote around its value isn't closed")
-}
+// quoted is a text in quotes, in which \" stands for one.
+var quoted = regexp.MustCompile(`^"([^"\\]|\\.)*"$`)
 
 // moment reads YYYYMMDD[Z] or YYYYMMDDHHMM[SS][Z].
-func moment(text string, zone *time.Location) (time.Time, error) {
-	digits := text
+func moment(text string) (time.Time, error) {
+	digits, zone := text, time.Local
 	for _, utc := range []string{"Z", "UTC"} {
 		if n := len(text) - len(utc); n > 0 && strings.EqualFold(text[n:], utc) {
 			digits, zone = text[:n], time.UTC
@@ -214,7 +163,7 @@ func moment(text string, zone *time.Location) (time.Time, error) {
 }
 
 // An identity is how a list of signers knows the holder of a key: the patterns of
-// principals that its line has, or the principals of a certificate.
+// principals that its lines have.
 type identity []string
 
 // named reports whether a person of a name may be the holder.
@@ -259,19 +208,9 @@ func (s *Signers) holder(key ssh.PublicKey, at time.Time) (identity, error) {
 
 // admits gives the principals that a line knows a key by; none if the line isn't about it.
 func (line *signerLine) admits(key ssh.PublicKey, at time.Time) (identity, error) {
-	certificate, _ := key.(*ssh.Certificate)
-	principals := identity(line.principals)
 	switch {
-	case !line.authority && certificate == nil && same(key, line.key):
-	case line.authority && certificate != nil && same(certificate.SignatureKey, line.key):
-		var err error
-		if principals, err = certified(certificate, line.principals, at); err != nil {
-			return nil, err
-		}
-	default:
+	case !same(key, line.key):
 		return nil, nil
-	}
-	switch {
 	case line.namespaces != nil && !listed(line.namespaces, Namespace):
 		return nil, diag.Troubled(ErrNamespace, "its key may sign %s, and not %s", strings.Join(line.namespaces, ","), Namespace)
 	case !line.after.IsZero() && at.Before(line.after):
@@ -279,54 +218,26 @@ func (line *signerLine) admits(key ssh.PublicKey, at time.Time) (identity, error
 	case !line.before.IsZero() && at.Truncate(time.Second).After(line.before):
 		return nil, diag.Troubled(ErrExpired, "its key isn't valid after %s", stamp(line.before))
 	}
-	return principals, nil
+	return line.principals, nil
 }
 
-// certified gives those principals of a user's certificate that its authority may speak
-// for.
-func certified(c *ssh.Certificate, patterns []string, at time.Time) (id identity, err error) {
-	for _, name := range c.ValidPrincipals {
-		if listed(patterns, name) {
-			id = append(id, name)
-		}
-	}
-	switch {
-	case c.CertType != ssh.UserCert:
-		return nil, diag.Troubled(ErrUnknownKey, "its certificate isn't one of a person")
-	case len(id) == 0:
-		return nil, diag.Troubled(ErrUnknownKey, "its certificate is for %q, for whom the authority can't speak", c.ValidPrincipals)
-	case c.ValidAfter > math.MaxInt64, at.Unix() < int64(c.ValidAfter):
-		return nil, diag.Troubled(ErrNotYet, "its certificate isn't valid before %s", stamp(time.Unix(int64(min(c.ValidAfter, 1<<40)), 0)))
-	case c.ValidBefore != ssh.CertTimeInfinity && (c.ValidBefore > math.MaxInt64 || at.Unix() >= int64(c.ValidBefore)):
-		return nil, diag.Troubled(ErrExpired, "its certificate isn't valid after %s", stamp(time.Unix(int64(c.ValidBefore), 0)))
-	}
-	if c.Signature == nil || !slices.Contains(accepted, c.Signature.Format) {
-		return nil, diag.Troubled(ErrAlgorithm, "its certificate is signed in a way that isn't accepted; expected one of %s", strings.Join(accepted, ", "))
-	}
-	checker := ssh.CertChecker{Clock: func() time.Time { return at }}
-	if err := checker.CheckCert(id[0], c); err != nil {
-		return nil, diag.Troubled(ErrUnknownKey, "its certificate doesn't count: %s", strings.TrimPrefix(err.Error(), "ssh: ")).From(err)
-	}
-	return id, nil
-}
+// Revoked are keys that don't count any more.
+type Revoked map[string]bool
 
-// ReadRevoked reads a list of revoked keys, as ssh-keygen -Y verify -r takes it: public
-// keys, one a line, or a binary list.
-func ReadRevoked(name string, text []byte) (*Revocation, error) {
-	r := &Revocation{keys: map[string]bool{}}
-	if bytes.HasPrefix(text, []byte(krlMagic)) {
-		if len(text) > mostList {
-			return nil, diag.Troubled(ErrSigners, "%q is larger than %d bytes", name, mostList).About(name)
-		}
-		if err := r.readKRL(text); err != nil {
-			return nil, diag.Troubled(ErrSigners, "%q can't be used: %v", name, err).About(name)
-		}
-		return r, nil
+// ReadRevoked reads a list of revoked keys: public keys, one a line.
+func ReadRevoked(name string, text []byte) (Revoked, error) {
+	if bytes.HasPrefix(text, []byte("SSHKRL\n")) {
+		return nil, diag.Troubled(ErrSigners, "%q is a binary list of revoked keys, which isn't supported", name).About(name).
+			Advise("list the public keys, one a line")
 	}
+	r := Revoked{}
 	return r, eachLine(name, text, func(line string) error {
-		key, err := publicKey(line)
+		key, _, options, err := publicKey(line)
+		if err == nil && options != nil {
+			err = errors.New("a key that is revoked has no options")
+		}
 		if err == nil {
-			r.keys[string(key.Marshal())] = true
+			r[string(key.Marshal())] = true
 		}
 		return err
 	})

@@ -3,8 +3,7 @@ package approval
 import (
 	"bytes"
 	"cmp"
-	"encoding/base64"
-	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 )
 
 // What the formats are called.
@@ -67,7 +65,19 @@ type Predicate struct {
 type Approval struct {
 	Statement  Statement
 	payload    []byte // the statement as it is signed
-	signatures []dsse.Signature
+	signatures []signature
+}
+
+// An envelope is a statement as DSSE has it in a file.
+type envelope struct {
+	PayloadType string      `json:"payloadType"`
+	Payload     []byte      `json:"payload"`
+	Signatures  []signature `json:"signatures"`
+}
+
+type signature struct {
+	KeyID string `json:"keyid"`
+	Sig   []byte `json:"sig"` // armored
 }
 
 // Parts are all that an approval of a plan is about: the plan, by one digest over all that
@@ -130,9 +140,9 @@ func New(parts []compiler.Part, predicate Predicate) (*Approval, error) {
 	return a, a.check()
 }
 
-// canonical is the one text of a statement (RFC 8785).
-func canonical(s *Statement) ([]byte, error) {
-	text, err := json.Marshal(s)
+// canonical is the one text of a value in canonical JSON (RFC 8785).
+func canonical(value any) ([]byte, error) {
+	text, err := json.Marshal(value)
 	if err == nil {
 		err = (*jsontext.Value)(&text).Canonicalize()
 	}
@@ -141,10 +151,8 @@ func canonical(s *Statement) ([]byte, error) {
 
 // Is reports whether a text means to be an approval: a JSON object with what each has.
 func Is(text []byte) bool {
-	var envelope struct {
-		PayloadType string `json:"payloadType"`
-	}
-	return len(text) <= MostBytes && json.Unmarshal(text, &envelope) == nil && envelope.PayloadType == PayloadType
+	var e envelope
+	return len(text) <= MostBytes && json.Unmarshal(text, &e) == nil && e.PayloadType == PayloadType
 }
 
 // Read reads an approval. It is sure that the text means one thing only: what it holds
@@ -153,27 +161,23 @@ func Read(text []byte) (*Approval, error) {
 	if len(text) > MostBytes {
 		return nil, diag.Troubled(ErrTooLarge, "the approval is larger than %d bytes", MostBytes)
 	}
-	var envelope dsse.Envelope
-	if err := diag.ReadStrictly(text, &envelope); err != nil {
+	var e envelope
+	if err := diag.ReadStrictly(text, &e); err != nil {
 		return nil, malformed("%v", err)
 	}
-	if envelope.PayloadType != PayloadType {
-		return nil, diag.Troubled(ErrStatement, "its payload is of the type %q; expected %q", envelope.PayloadType, PayloadType)
+	read := slices.Clone(jsontext.Value(text))
+	switch written, err := canonical(&e); {
+	case e.PayloadType != PayloadType:
+		return nil, diag.Troubled(ErrStatement, "its payload is of the type %q; expected %q", e.PayloadType, PayloadType)
+	case len(e.Signatures) > mostSignatures:
+		return nil, diag.Troubled(ErrTooLarge, "it has %d signatures, and at most %d are read", len(e.Signatures), mostSignatures)
+	case cmp.Or(err, read.Canonicalize()) != nil || !bytes.Equal(written, read):
+		return nil, malformed("it lacks a field, or its base64 isn't the standard one with its padding")
 	}
-	if len(envelope.Signatures) > mostSignatures {
-		return nil, diag.Troubled(ErrTooLarge, "it has %d signatures, and at most %d are read", len(envelope.Signatures), mostSignatures)
-	}
-	a := &Approval{signatures: envelope.Signatures}
-	var err error
-	if a.payload, err = decoded(envelope.Payload); err != nil {
-		return nil, malformed("its payload %v", err)
-	}
-	for i, s := range envelope.Signatures {
+	a := &Approval{payload: e.Payload, signatures: e.Signatures}
+	for i, s := range e.Signatures {
 		if len(s.Sig) > mostSignature || len(s.KeyID) > mostName {
 			return nil, diag.Troubled(ErrTooLarge, "the signature %d is larger than any can be", i+1)
-		}
-		if _, err := decoded(s.Sig); err != nil {
-			return nil, malformed("the signature %d %v", i+1, err)
 		}
 	}
 	if value := bytes.TrimSpace(a.payload); len(value) > 0 && value[0] == '[' {
@@ -193,15 +197,6 @@ func Read(text []byte) (*Approval, error) {
 
 func malformed(format string, args ...any) error {
 	return diag.Troubled(ErrMalformed, "that is no approval: "+format, args...)
-}
-
-// decoded reads base64 in its one standard form.
-func decoded(text string) ([]byte, error) {
-	raw, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || base64.StdEncoding.EncodeToString(raw) != text {
-		return nil, errors.New("isn't standard base64 with its padding")
-	}
-	return raw, nil
 }
 
 var hexadecimal = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -233,12 +228,13 @@ func (a *Approval) check() error {
 }
 
 // Payload is what a signature is over: the pre-authentication encoding of the statement.
-func (a *Approval) Payload() []byte { return dsse.PAE(PayloadType, a.payload) }
+func (a *Approval) Payload() []byte {
+	return fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(PayloadType), PayloadType, len(a.payload), a.payload)
+}
 
 // Text is the approval as a file.
 func (a *Approval) Text() ([]byte, error) {
-	envelope := dsse.Envelope{PayloadType: PayloadType, Payload: base64.StdEncoding.EncodeToString(a.payload), Signatures: a.signatures}
-	text, err := json.Marshal(&envelope, jsontext.WithIndent("  "))
+	text, err := json.Marshal(envelope{PayloadType, a.payload, a.signatures}, jsontext.WithIndent("  "))
 	return append(text, '\n'), err
 }
 

@@ -2,24 +2,24 @@ package approval
 
 import (
 	"bytes"
-	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/pem"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/hiddeco/sshsig"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
-	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 	"golang.org/x/crypto/ssh"
 )
 
 // A Judge says whose signatures count, how many it takes, and at which time.
 type Judge struct {
 	Signers   *Signers
-	Revoked   []*Revocation
+	Revoked   []Revoked
 	Approvals int // how many people it takes; 0 is one
 	Now       time.Time
 }
@@ -68,10 +68,10 @@ func (a *Approval) Verify(j Judge, now []compiler.Part) *Verdict {
 	return v
 }
 
-func (a *Approval) judge(s dsse.Signature, pae []byte, j *Judge, before []Signature) (one Signature) {
-	one.key, one.Err = authentic(s, pae, j.Signers)
+func (a *Approval) judge(s signature, pae []byte, j *Judge, before []Signature) (one Signature) {
+	one.key, one.Err = authentic(s.KeyID, s.Sig, pae)
 	if one.key != nil {
-		one.Key = fingerprint(one.key)
+		one.Key = ssh.FingerprintSHA256(one.key)
 	}
 	if one.Err == nil {
 		one.holder, one.Err = j.holder(one.key, before)
@@ -87,7 +87,7 @@ func (a *Approval) judge(s dsse.Signature, pae []byte, j *Judge, before []Signat
 
 // holder says who holds a key that made a signature, if it counts beside those before it.
 func (j *Judge) holder(key ssh.PublicKey, before []Signature) (identity, error) {
-	if slices.ContainsFunc(j.Revoked, func(r *Revocation) bool { return r.revoked(key) }) {
+	if slices.ContainsFunc(j.Revoked, func(r Revoked) bool { return r[string(key.Marshal())] }) {
 		return nil, diag.Troubled(ErrRevoked, "its key is revoked")
 	}
 	id, err := j.Signers.holder(key, j.Now)
@@ -97,7 +97,7 @@ func (j *Judge) holder(key ssh.PublicKey, before []Signature) (identity, error) 
 	for _, other := range before {
 		switch {
 		case other.Err != nil:
-		case same(bare(key), bare(other.key)):
+		case same(key, other.key):
 			return nil, diag.Troubled(ErrTwice, "its key has signed already")
 		case !id.distinct(other.holder):
 			return nil, diag.Troubled(ErrTwice, "it is by %q, who can't be told from %q: each counts once", strings.Join(id, ","), other.Signer)
@@ -106,41 +106,56 @@ func (j *Judge) holder(key ssh.PublicKey, before []Signature) (identity, error) 
 	return id, nil
 }
 
-// bare is a key without its certificate: several may be for one key.
-func bare(key ssh.PublicKey) ssh.PublicKey {
-	if c, ok := key.(*ssh.Certificate); ok {
-		return c.Key
+// armor begins an SSH signature.
+const armor = "-----BEGIN SSH SIGNATURE-----\n"
+
+// A blob is what the armor of an SSH signature holds (OpenSSH's PROTOCOL.sshsig), and signed is
+// what such a signature is over.
+type (
+	blob struct {
+		Magic                     [6]byte
+		Version                   uint32
+		Key                       []byte
+		Namespace, Reserved, Hash string
+		Signature                 []byte
 	}
-	return key
-}
+	signed struct {
+		Magic                     [6]byte
+		Namespace, Reserved, Hash string
+		Sum                       []byte
+	}
+)
 
-// fingerprint names a key as OpenSSH does.
-func fingerprint(key ssh.PublicKey) string { return ssh.FingerprintSHA256(bare(key)) }
+var magic = [6]byte([]byte("SSHSIG"))
 
-// authentic gives the key that a signature was made with, if it was made over these bytes
-// and for approvals.
-func authentic(s dsse.Signature, pae []byte, signers *Signers) (ssh.PublicKey, error) {
-	raw, err := decoded(s.Sig)
+// authentic gives the key that an armored signature was made with, if it was made over these
+// bytes and for approvals. The id is what the key is said to be, "" for nothing.
+func authentic(id string, armored, pae []byte) (ssh.PublicKey, error) {
+	var b blob
+	var sig ssh.Signature
+	block, rest := pem.Decode(armored)
+	if !bytes.HasPrefix(armored, []byte(armor)) || block == nil || len(block.Headers)+len(bytes.TrimSpace(rest)) > 0 ||
+		ssh.Unmarshal(block.Bytes, &b) != nil || b.Magic != magic || b.Version != 1 || ssh.Unmarshal(b.Signature, &sig) != nil {
+		return nil, diag.Troubled(ErrSignature, "it isn't an SSH signature")
+	}
+	key, err := ssh.ParsePublicKey(b.Key)
+	if err == nil {
+		err = bare(key)
+	}
 	if err != nil {
-		return nil, malformed("a signature %v", err)
+		return nil, diag.Troubled(ErrUnknownKey, "its key can't count: %s", strings.TrimPrefix(err.Error(), "ssh: ")).From(err)
 	}
-	if !bytes.HasPrefix(raw, []byte("-----BEGIN")) {
-		return plain(s.KeyID, raw, pae, signers)
-	}
-	sig, err := sshsig.Unarmor(raw)
-	if err != nil || !bytes.Equal(sshsig.Armor(sig), raw) {
-		return nil, diag.Troubled(ErrSignature, "it isn't an SSH signature as this program writes it")
-	}
-	key := sig.PublicKey
+	sum256, sum512 := sha256.Sum256(pae), sha512.Sum512(pae)
+	sums := map[string][]byte{"sha256": sum256[:], "sha512": sum512[:]}
 	switch {
-	case s.KeyID != "" && s.KeyID != fingerprint(key):
-		return key, diag.Troubled(ErrSignature, "it is said to be by the key %q, and is by another", s.KeyID)
-	case sig.Namespace != Namespace:
-		return key, diag.Troubled(ErrNamespace, "it was made for %q, and not for %q", sig.Namespace, Namespace)
-	case !slices.Contains(accepted, sig.Signature.Format):
-		return key, diag.Troubled(ErrAlgorithm, "it is of the kind %q; expected one of %s", sig.Signature.Format, strings.Join(accepted, ", "))
+	case id != "" && id != ssh.FingerprintSHA256(key):
+		return key, diag.Troubled(ErrSignature, "it is said to be by the key %q, and is by another", id)
+	case b.Namespace != Namespace:
+		return key, diag.Troubled(ErrNamespace, "it was made for %q, and not for %q", b.Namespace, Namespace)
+	case !slices.Contains(accepted, sig.Format) || sums[b.Hash] == nil:
+		return key, diag.Troubled(ErrAlgorithm, "it is of the kind %q with %q; expected one of %s", sig.Format, b.Hash, strings.Join(accepted, ", "))
 	}
-	if err := sshsig.Verify(bytes.NewReader(pae), sig, key, sig.HashAlgorithm, Namespace); err != nil {
+	if err := key.Verify(ssh.Marshal(signed{magic, Namespace, "", b.Hash, sums[b.Hash]}), &sig); err != nil {
 		return key, diag.Troubled(ErrSignature, "it isn't over this statement").From(err)
 	}
 	return key, nil
@@ -150,27 +165,6 @@ func authentic(s dsse.Signature, pae []byte, signers *Signers) (ssh.PublicKey, e
 var accepted = []string{
 	ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521, ssh.KeyAlgoRSASHA256, ssh.KeyAlgoRSASHA512,
 	ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256,
-}
-
-// plain judges an ed25519 signature over the bytes themselves. It doesn't hold its key:
-// that is the signers' one of the fingerprint that it names.
-func plain(id string, raw, pae []byte, signers *Signers) (ssh.PublicKey, error) {
-	if len(raw) != ed25519.SignatureSize {
-		return nil, diag.Troubled(ErrSignature, "it is neither an SSH signature nor an ed25519 one")
-	}
-	if signers != nil {
-		for _, line := range signers.lines {
-			if fingerprint(line.key) != id || line.key.Type() != ssh.KeyAlgoED25519 {
-				continue
-			}
-			public := line.key.(ssh.CryptoPublicKey).CryptoPublicKey().(ed25519.PublicKey)
-			if !ed25519.Verify(public, pae, raw) {
-				return line.key, diag.Troubled(ErrSignature, "it isn't over this statement")
-			}
-			return line.key, nil
-		}
-	}
-	return nil, diag.Troubled(ErrUnknownKey, "its key %q isn't one of a signer", id)
 }
 
 // verdict is why an approval doesn't hold, the first reason in the order of what a reader

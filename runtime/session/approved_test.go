@@ -2,11 +2,7 @@ package session_test
 
 import (
 	"bytes"
-	"crypto/ed25519"
-	"crypto/rand"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,6 +20,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/obelus-dev/obelus/testdata/sshkey"
 )
 
 // A workspace is the texts of a plan with all that it takes in, by their names.
@@ -163,19 +160,8 @@ func (w workspace) prepare(t *testing.T, folder string) *project.Program {
 // approval refuses before anything starts and names it; what is only layout, and another
 // input, is no reason to.
 func TestTamperedPlansAreRefused(t *testing.T) {
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := approval.ReadKey("key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signers, err := approval.ReadSigners("signers", []byte(key.Line("alice")), time.UTC)
+	key := sshkey.Of(t, "alice")
+	signers, err := approval.ReadSigners("signers", []byte(key.Line("alice")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,6 @@
 package session
 
 import (
-	"crypto/ed25519"
-	"crypto/x509"
-	"encoding/pem"
 	"strings"
 	"testing"
 	"time"
@@ -11,27 +8,14 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/approval"
+	"github.com/obelus-dev/obelus/testdata/sshkey"
 )
-
-func keyOf(t *testing.T, name string) *approval.Key {
-	seed := make([]byte, ed25519.SeedSize)
-	copy(seed, name)
-	text, err := x509.MarshalPKCS8PrivateKey(ed25519.NewKeyFromSeed(seed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := approval.ReadKey(name, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
 
 // S16.2: who approves what leaves a signed approval signs that one difference, asked about by
 // that one run, and is one of those whose signature counts; as many of them as it takes.
 func TestSignedDifferences(t *testing.T) {
-	alice, bob, eve := keyOf(t, "alice"), keyOf(t, "bob"), keyOf(t, "eve")
-	signers, err := approval.ReadSigners("signers", []byte(alice.Line("alice")+"\n"+bob.Line("bob")+"\n"), time.UTC)
+	alice, bob, eve := sshkey.Of(t, "alice"), sshkey.Of(t, "bob"), sshkey.Of(t, "eve")
+	signers, err := approval.ReadSigners("signers", []byte(alice.Line("alice")+"\n"+bob.Line("bob")+"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
