@@ -319,7 +319,7 @@ func (c *cli) replacement(text string) (json.RawMessage, error) {
 	return json.Marshal(call)
 }
 
-// showQuestions shows questions as a table, or in full.
+// showQuestions shows questions, briefly or in full.
 func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format string, full bool) error {
 	if format == "json" {
 		for _, q := range list {
@@ -333,18 +333,17 @@ func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format
 		_, err := fmt.Fprintln(c.out, "the run asks nothing")
 		return err
 	}
-	sheet := terminal.NewSheet(c.out, toolsOf(p))
-	text, hidden := sheet.Table(list, full)
+	sheet, text, hidden := terminal.NewSheet(c.out, toolsOf(p)), "", 0
 	for _, q := range list {
-		if len(q.Outside) > 0 {
-			text += fmt.Sprintf("    %s leaves what was approved: %s\n", named(q), leftBy(q))
+		if full {
+			text += sheet.Full(q)
+			continue
 		}
-	}
-	if full && len(list) == 1 {
-		text = sheet.Full(list[0])
+		brief, n := sheet.Brief(q)
+		text, hidden = text+brief, hidden+n
 	}
 	if hidden > 0 {
-		text += "  " + wording.Counted(hidden, "value isn't", "values aren't") + " shown whole: the name of a call, or --format json, shows all\n"
+		text += "  " + wording.Counted(hidden, "value isn't", "values aren't") + " shown completely: the name of a call, or --format json, shows all\n"
 	}
 	_, err := fmt.Fprint(c.out, text)
 	return err

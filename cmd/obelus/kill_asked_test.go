@@ -34,9 +34,9 @@ func approving(t *testing.T, cmd *exec.Cmd) (leave func()) {
 			switch news := p.News(); {
 			case !strings.HasSuffix(news, "  > "):
 			case strings.Contains(news, "r run it again"):
-				p.Press("q")
+				p.Press("q\r")
 			default:
-				p.Press("y")
+				p.Press("y\r")
 			}
 		}
 	}()

@@ -54,26 +54,24 @@ func TestRunAsksOnATerminal(t *testing.T) {
 		{"approved", nil, func(v *victim, p *pty.Terminal) {
 			v.touch(t, "wait")
 			p.Asked()
-			p.Press("y")
+			p.Press("y\r")
 			p.Sees("running") // what comes and goes is drawn below the question
 			v.gone(t, "wait")
 		}, statusOK, 1,
 			[]string{"✓ order", `? may "refund" run?`, `amount: 120.5  ← †state.order.total, written by "order"`, "✓ approved", "✓ refund", "✓ write", "done in", "3 done"}},
-		{"rejected", nil, func(v *victim, p *pty.Terminal) { p.Asked(); p.Press("n"); p.Prompted("why?"); p.Press("too much\r") }, statusFound, 0,
+		{"rejected", nil, func(v *victim, p *pty.Terminal) { p.Asked(); p.Press("n\r"); p.Prompted("why?"); p.Press("too much\r") }, statusFound, 0,
 			[]string{"✓ order", `? may "refund" run?`, "why? too much", "✗ rejected", "✗ refund", "too much", "✓ write", "failed in", "1 rejected"}},
 		{"changed to what doesn't fit", nil, func(v *victim, p *pty.Terminal) {
 			p.Asked()
-			p.Press("e")
-			p.Prompted("change:")
-			p.Press("amount=5000\r")
-			p.Prompted("change:")
+			p.Press("e\r")
+			p.Prompted("parameters:")
+			p.Press(`{"amount": 5000}` + "\r")
+			p.Prompted("parameters:")
 			p.Press("\r")
-			p.Sees("edit again")
-			p.Press("b")
 			p.Asked()
-			p.Press("y")
+			p.Press("y\r")
 		}, statusOK, 1,
-			[]string{"? may \"refund\" run?", "that can't be taken: the parameters don't fit the tool's schema at amount", "left as it was", "✓ approved", "✓ refund"}},
+			[]string{"? may \"refund\" run?", "! the parameters don't fit the tool's schema at amount", "✓ approved", "✓ refund"}},
 		{"unanswered", []string{"--answer-within", "300ms", "--unanswered", "reject"}, func(v *victim, p *pty.Terminal) { p.Sees("✗ refund") }, statusFound, 0,
 			[]string{"✓ order", `? may "refund" run?`, "– nobody answered in time, which counts as no", "✗ refund", "rejected: nobody answered within 300ms", "✓ write", "1 rejected"}},
 	} {
@@ -113,7 +111,7 @@ func TestResumeAsksOnATerminal(t *testing.T) {
 			p := pty.Open(t, 100)
 			cmd := v.atTerminal(t, p, "run", "plan.yaml", "--runs", v.runs)
 			p.Asked()
-			p.Press("y")
+			p.Press("y\r")
 			pty.Eventually(t, "the payment is at work", func() bool { return v.there("at-work") })
 			cmd.Process.Kill()
 			_ = cmd.Wait()
@@ -127,7 +125,7 @@ func TestResumeAsksOnATerminal(t *testing.T) {
 			if screen := p.Text(); strings.Contains(screen, "may \"refund\" run?") || !strings.Contains(screen, "r run it again") || !strings.Contains(screen, "f count it as failed") {
 				t.Errorf("the question isn't about a call in flight:\n%s", screen)
 			}
-			p.Press(test.key)
+			p.Press(test.key + "\r")
 			v.concludes(t, p, cmd, test.status, test.shows)
 			p.Restored(before)
 			if n := v.effects(t)["paid"]; n != test.paid {
@@ -219,7 +217,7 @@ func (v *victim) concludes(t *testing.T, p *pty.Terminal, cmd *exec.Cmd, status 
 		rest = rest[at+len(text):]
 	}
 	for line := range strings.Lines(screen) {
-		if strings.Contains(line, "running") || strings.Contains(line, "waiting") || strings.Contains(line, "stop the run") || strings.Contains(line, "☠") {
+		if strings.Contains(line, "running") || strings.Contains(line, "waiting") || strings.Contains(line, "☠") {
 			t.Errorf("this is left of what comes and goes: %q; the screen:\n%s", line, screen)
 		}
 	}

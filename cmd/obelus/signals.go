@@ -30,7 +30,7 @@ func interruptible(parent context.Context, asking *terminal.Dialogue) (ctx conte
 		for busy := true; busy; {
 			select {
 			case s := <-signals:
-				busy = asking != nil && s == os.Interrupt && asking.BusyElsewhere()
+				busy = asking != nil && s == os.Interrupt && asking.InEditor()
 			case <-over:
 				return
 			}
@@ -40,7 +40,7 @@ func interruptible(parent context.Context, asking *terminal.Dialogue) (ctx conte
 			select {
 			case second := <-signals:
 				if second != syscall.SIGHUP { // which comes from the terminal and from its shell
-					dieOf(second, asking)
+					dieOf(second)
 				}
 			case <-over:
 				return
@@ -57,10 +57,7 @@ func interruptible(parent context.Context, asking *terminal.Dialogue) (ctx conte
 }
 
 // dieOf ends this process and the programs that it runs, as a signal does.
-func dieOf(s os.Signal, asking *terminal.Dialogue) {
-	if asking != nil {
-		asking.Restore()
-	}
+func dieOf(s os.Signal) {
 	activity.KillAll()
 	signal.Reset()
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s) == nil {

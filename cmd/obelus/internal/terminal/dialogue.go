@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -23,9 +22,8 @@ import (
 // errStopAsked is how a dialogue says that the person wants the run to stop.
 var errStopAsked = errors.New("the person who was asked stopped the run")
 
-// errNobodyThere is how a dialogue says that its terminal is gone: nobody can
-// be asked any more (S10.2).
-var errNobodyThere = errors.New("the terminal is gone, and nobody can be asked any more")
+// errNoReviewer reports that the terminal is gone: no question can be asked any more.
+var errNoReviewer = errors.New("the terminal is gone, and nobody can be asked any more")
 
 // CanAsk reports whether there is a person to ask (S10.2): keys can be read and
 // questions shown on a terminal that does more than plain lines, the program
@@ -60,13 +58,7 @@ type Dialogue struct {
 	closing sync.Once
 	stopped atomic.Bool // the person has stopped the run, and isn't asked again
 
-	// These belong to whose turn it is.
-	rested  <-chan time.Time // the breath after the last answer; nil before the first
-	trusted map[trust]bool
-	decided map[*runtime.Question]runtime.Decision // with others, at a table
-	apart   map[*runtime.Question]bool             // to be asked about one by one
-	laid    map[*runtime.Question]bool             // at the table that is open
-	drafts  map[string]string                      // what was last entered for a call, as JSON
+	trusted map[trust]bool // belongs to the question whose turn it is
 }
 
 // NewDialogue asks on a terminal for which [CanAsk] holds. While a question is
@@ -78,8 +70,7 @@ func NewDialogue(stdin io.Reader, stderr io.Writer, beside *Gate, who string, to
 	return &Dialogue{
 		over: over, end: end,
 		Sheet:   &Sheet{style: c.style, width: c.width, tools: tools, more: moreByKey},
-		console: c, beside: beside, who: who,
-		trusted: map[trust]bool{}, decided: map[*runtime.Question]runtime.Decision{}, apart: map[*runtime.Question]bool{}, drafts: map[string]string{},
+		console: c, beside: beside, who: who, trusted: map[trust]bool{},
 	}
 }
 
@@ -108,15 +99,11 @@ func trustOf(q *runtime.Question) trust {
 	return trust{q.Delegate, q.Tool, q.Activity, JSON(runs, ""), scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces, q.OpenWorld, q.Doubt != ""}
 }
 
-// breath is how long a question waits after the answer to another, so that a
-// key that was pressed twice answers one of them and not two.
-const breath = 300 * time.Millisecond
-
 // Ask puts a question in line, and gives a function that waits for its answer; that
 // calls shown when the question has had its turn and stands on the terminal. When
 // ctx ends before that, the question is taken back and the error is that of ctx.
 // [errStopAsked] says that the run is to stop, also to those who ask after that;
-// [errNobodyThere] that the terminal is gone.
+// [errNoReviewer] that the terminal is gone.
 func (d *Dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error)) {
 	at := d.line.join(q, shown, q.Problem != "" || q.Replaces != "")
 	return func() (runtime.Decision, error) {
@@ -141,10 +128,6 @@ func (d *Dialogue) await(ctx context.Context, at *place) (runtime.Decision, erro
 	case d.stopped.Load():
 		return runtime.Decision{}, errStopAsked
 	}
-	if decision, done := d.decided[q]; done {
-		delete(d.decided, q)
-		return decision, nil
-	}
 	if d.beside != nil {
 		d.beside.hold()
 		defer d.beside.release()
@@ -154,7 +137,6 @@ func (d *Dialogue) await(ctx context.Context, at *place) (runtime.Decision, erro
 		return runtime.Decision{Verdict: runtime.Approve, By: d.who}, nil
 	}
 	decision, err := d.open(ctx, at)
-	d.rested = time.After(breath)
 	if err != nil {
 		return runtime.Decision{}, err
 	}
@@ -162,61 +144,43 @@ func (d *Dialogue) await(ctx context.Context, at *place) (runtime.Decision, erro
 	return decision, nil
 }
 
-// open shows a question and reads keys until one of them is an answer.
+// open shows a question and reads lines until one of them answers it.
 func (d *Dialogue) open(ctx context.Context, at *place) (decision runtime.Decision, err error) {
 	c, q := d.console, at.asked
-	if err := c.claim(); err != nil {
-		return decision, fmt.Errorf("%w: %w", errNobodyThere, err)
+	if err := c.drain(ctx); err != nil {
+		return decision, err
 	}
-	defer c.yield()
-	if d.rested != nil {
-		select {
-		case <-d.rested:
-		case <-ctx.Done():
-			return decision, ctx.Err()
-		}
-	}
-	if all := d.together(at); len(all) > 1 {
-		decision, err := d.openTable(ctx, all)
-		if !errors.Is(err, errOneByOne) {
-			return decision, err
-		}
-	}
-	if q.Problem == "" && q.Replaces == "" {
-		delete(d.drafts, callOf(q))
-	}
-	text, hidden := d.summary(q)
+	text, hidden := d.Brief(q)
 	c.print("\n" + text)
 	at.shown()
 	for {
-		key, err := d.key(ctx, answersTo(q), &hidden, func(key rune) bool { return approves(q, key) })
-		if err != nil {
-			d.takeBack(ctx, err)
-			return decision, err
+		key, err := d.key(ctx, q, &hidden)
+		if err == nil {
+			var answered bool
+			if decision, answered, err = d.carryOut(ctx, q, key); answered {
+				c.print("\n")
+				return decision, nil
+			}
 		}
-		decision, answered, err := d.carryOut(ctx, q, key)
-		switch {
-		case errors.Is(err, errBack):
-		case err != nil:
+		if err != nil && !errors.Is(err, errBack) {
+			if errors.Is(err, errStopAsked) {
+				d.stopped.Store(true)
+			}
 			d.takeBack(ctx, err)
 			return decision, err
-		case answered:
-			c.print("\n")
-			return decision, nil
 		}
 	}
 }
 
-// key waits for a key that answers. One that approves what wasn't shown whole shows it
-// first.
-func (d *Dialogue) key(ctx context.Context, options []option, hidden *int, approves func(rune) bool) (rune, error) {
-	key, err := d.choose(ctx, options)
+// key waits for a key that answers a question. One that approves what wasn't shown completely shows it first.
+func (d *Dialogue) key(ctx context.Context, q *runtime.Question, hidden *int) (rune, error) {
+	key, err := d.choose(ctx, answersTo(q))
 	switch {
 	case err != nil:
 	case key == '?':
 		*hidden = 0
-	case *hidden > 0 && approves(key):
-		d.console.say(d.console.style.Yellow("!"), wording.Counted(*hidden, "value wasn't", "values weren't")+" shown whole; look at all of it, and press the key again")
+	case *hidden > 0 && approves(q, key):
+		d.console.say(d.console.style.Yellow("!"), wording.Counted(*hidden, "value wasn't", "values weren't")+" shown completely; read all of it, and answer again")
 		key, *hidden = '?', 0
 	}
 	return key, err
@@ -256,7 +220,6 @@ func (d *Dialogue) carryOut(ctx context.Context, q *runtime.Question, key rune) 
 		c.print("\n" + d.Full(q))
 		return decision, false, nil
 	case key == 'q':
-		d.stopped.Store(true)
 		return decision, false, errStopAsked
 	case key == 'r' && q.InFlight:
 		c.say(s.Yellow("↻"), "to be run again")
@@ -272,13 +235,13 @@ func (d *Dialogue) carryOut(ctx context.Context, q *runtime.Question, key rune) 
 		c.say(s.Green("✓"), fmt.Sprintf("approved, and all further calls of %s in this run", Quoted(q.Tool)))
 		return runtime.Decision{Verdict: runtime.Approve}, true, nil
 	case key == 'n':
-		c.hint("Enter alone gives no reason, Esc goes back")
-		reason, err := c.lines(ctx)("why? ")
+		c.hint("Enter alone gives no reason")
+		reason, err := c.line(ctx, "why?")
 		if err != nil {
 			return decision, false, err
 		}
 		c.say(s.Yellow("✗"), "rejected")
-		return runtime.Decision{Verdict: runtime.Reject, Reason: strings.TrimSpace(reason)}, true, nil
+		return runtime.Decision{Verdict: runtime.Reject, Reason: reason}, true, nil
 	case key == 'e':
 		decision, err = d.change(ctx, q)
 	case key == 'r':
@@ -287,52 +250,28 @@ func (d *Dialogue) carryOut(ctx context.Context, q *runtime.Question, key rune) 
 	return decision, err == nil, err
 }
 
-// choose shows what the keys do until one of them is pressed; what was pressed
-// earlier doesn't count. While it waits it tells how many other questions do.
+// choose shows the keys until one of them is entered.
 func (d *Dialogue) choose(ctx context.Context, options []option) (rune, error) {
-	c, hint := d.console, ""
-	shown := -1
-	draw := func() {
-		if waiting := d.waiting(); waiting != shown {
-			shown = waiting
-			c.erase()
-			c.draw(legend(c, options, hint, waiting))
-		}
-	}
-	defer c.erase()
-	if err := c.drain(ctx); err != nil {
-		return 0, err
-	}
+	d.legend(options)
 	for {
-		draw()
-		key, err := c.press(ctx, draw)
+		line, err := d.console.line(ctx, d.console.style.Yellow(">"))
 		if err != nil {
 			return 0, err
 		}
 		for _, o := range options {
-			if key == o.key {
-				return key, nil
+			if strings.EqualFold(line, string(o.key)) {
+				return o.key, nil
 			}
 		}
-		hint, shown = "that key does nothing here", -1
-		if key == 0 {
-			hint = "several keys at once answer nothing"
+		if line != "" {
+			d.console.hint("enter one of the letters above")
 		}
 	}
 }
 
-// waiting is how many questions wait that aren't shown.
-func (d *Dialogue) waiting() (n int) {
-	for _, p := range d.line.others() {
-		if !d.laid[p.asked] {
-			n++
-		}
-	}
-	return n
-}
-
-// legend says what the keys do, in as many lines as it takes.
-func legend(c *console, options []option, hint string, waiting int) string {
+// legend shows what the keys do and how many other questions wait, in as many lines as that needs.
+func (d *Dialogue) legend(options []option) {
+	c := d.console
 	p := &page{width: c.width()}
 	const between = " · "
 	line, columns := "", 0
@@ -351,13 +290,10 @@ func legend(c *console, options []option, hint string, waiting int) string {
 		columns += diag.Columns(words)
 	}
 	p.line(2, line)
-	if waiting > 0 {
+	if waiting := d.line.length(); waiting > 0 {
 		p.text(2, c.style.Faint, wording.Counted(waiting, "question is", "questions are")+" waiting")
 	}
-	if hint != "" {
-		p.text(2, c.style.Faint, hint)
-	}
-	return p.b.String() + "  " + c.style.Yellow(">") + " "
+	c.print(p.b.String())
 }
 
 // takeBack leaves a clean line where a question wasn't answered, and says why.
@@ -367,7 +303,7 @@ func (d *Dialogue) takeBack(ctx context.Context, err error) {
 	switch {
 	case errors.Is(err, errStopAsked):
 		words = "the run stops here"
-	case errors.Is(err, errNobodyThere):
+	case errors.Is(err, errNoReviewer):
 		return
 	case ctx.Err() == nil || cause == context.Canceled:
 	case cause == context.DeadlineExceeded:
@@ -379,25 +315,16 @@ func (d *Dialogue) takeBack(ctx context.Context, err error) {
 	d.console.print("\n")
 }
 
-// callOf is what a call is known by among questions.
-func callOf(q *runtime.Question) string { return q.Under + "\x00" + q.Call + "\x00" + q.Instance }
-
 // Stopped reports whether the person has stopped the run.
 func (d *Dialogue) Stopped() bool { return d.stopped.Load() }
 
-// BusyElsewhere reports whether another program, an editor, has the terminal. A
-// Ctrl-C is meant for it then.
-func (d *Dialogue) BusyElsewhere() bool { return d.console.lent.Load() }
+// InEditor reports whether an editor has the terminal. A Ctrl-C is for the editor then.
+func (d *Dialogue) InEditor() bool { return d.console.lent.Load() }
 
-// Close takes back the question that is open, if one is, and waits until the
-// terminal is as it was found. Nothing is asked after it.
+// Close takes back the question that is open, if one is. Nothing is asked after it.
 func (d *Dialogue) Close() {
 	d.closing.Do(func() {
 		d.end()
 		<-d.line.join(nil, nil, true).turn
 	})
 }
-
-// Restore gives the terminal back at once, for a program that is about to be
-// killed.
-func (d *Dialogue) Restore() { d.console.yield() }

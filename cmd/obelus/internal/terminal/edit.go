@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -23,139 +22,44 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// change lets the person change the parameters, shows what that makes of them
-// and asks whether it is meant.
+// change lets the person write other parameters, shows the differences and asks for a confirmation.
 func (d *Dialogue) change(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
-	c, s := d.console, d.console.style
-	text := d.drafts[callOf(q)]
-	if draft, err := object(text); err != nil || draft["_tool"] != nil {
-		text = writable(q.Params)
-	}
-	for {
-		params, entered, err := d.enterParams(ctx, text)
-		if err != nil {
-			return runtime.Decision{}, err
+	c := d.console
+	var params map[string]any
+	_, err := d.enter(ctx, "parameters", writable(q.Params), func(text string) (err error) {
+		if params, err = object(text); err != nil {
+			return err
 		}
-		if reflect.DeepEqual(params, q.Params) || len(params)+len(q.Params) == 0 {
-			c.say(s.Faint("–"), "nothing was changed")
-			c.print("\n")
-			return runtime.Decision{}, errBack
+		if problem := q.Unacceptable(params); problem != "" {
+			return errors.New(problem)
 		}
-		c.print("\n" + d.Differences(q.Params, params) + "\n")
-		again, problem := false, q.Unacceptable(params)
-		if problem == "" {
-			again, err = d.meant(ctx, "run it with these")
-		} else {
-			c.say(s.Red("!"), "that can't be taken: "+diag.Escape(problem))
-			again, err = d.meant(ctx, "")
-		}
-		if err != nil {
-			return runtime.Decision{}, err
-		}
-		if !again {
-			d.drafts[callOf(q)] = entered
-			c.say(s.Green("✓"), "approved with these changes")
-			return runtime.Decision{Verdict: runtime.Change, Params: params}, nil
-		}
-		text = entered
-	}
-}
-
-// replace lets the person write another call. It is asked about in its turn, with
-// all that it would be started with, before it runs.
-func (d *Dialogue) replace(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
-	text := d.drafts[callOf(q)]
-	if draft, err := object(text); err != nil || draft["_tool"] == nil {
-		text = asCall(q)
-	}
-	call, entered, err := d.enterCall(ctx, text)
+		return nil
+	})
 	if err != nil {
 		return runtime.Decision{}, err
 	}
-	var line bytes.Buffer
-	if err := json.Compact(&line, []byte(entered)); err != nil {
+	if reflect.DeepEqual(params, q.Params) || len(params)+len(q.Params) == 0 {
+		c.say(c.style.Faint("–"), "nothing was changed")
+		return runtime.Decision{}, errBack
+	}
+	c.print("\n" + d.Differences(q.Params, params) + "\n")
+	key, err := d.choose(ctx, []option{{'y', "run it with these"}, {'b', "back to the question"}})
+	if err != nil {
 		return runtime.Decision{}, err
 	}
-	d.drafts[callOf(q)] = entered
-	d.console.say(d.console.style.Yellow("↻"), "a call of "+Quoted(call["_tool"].(string))+" in its place, to be looked at")
-	return runtime.Decision{Verdict: runtime.Replace, Replacement: line.Bytes()}, nil
+	if key == 'b' {
+		c.say(c.style.Faint("–"), "nothing was changed")
+		return runtime.Decision{}, errBack
+	}
+	c.say(c.style.Green("✓"), "approved with these changes")
+	return runtime.Decision{Verdict: runtime.Change, Params: params}, nil
 }
 
-// meant asks whether what was entered is to be the answer, which words describe, or
-// is to be entered again; where there are none it can't be the answer.
-func (d *Dialogue) meant(ctx context.Context, words string) (again bool, err error) {
-	options := []option{{'y', words}, {'e', "edit again"}, {'b', "back to the question"}}
-	if words == "" {
-		options = options[1:]
-	}
-	key, err := d.choose(ctx, options)
-	if err == nil && key == 'b' {
-		d.console.say(d.console.style.Faint("–"), "left as it was")
-		d.console.print("\n")
-		err = errBack
-	}
-	return key == 'e', err
-}
-
-// enterParams reads all parameters, by an editor or line by line. It gives them
-// as they were entered, too.
-func (d *Dialogue) enterParams(ctx context.Context, text string) (params map[string]any, entered string, err error) {
-	if editor() != "" {
-		entered, err = d.edit(ctx, "parameters.json", text, func(text string) error {
-			params, err = object(text)
-			return err
-		})
-		if !errors.Is(err, errNoEditor) {
-			return params, entered, err
-		}
-	}
-	if params, err = object(text); err != nil {
-		return nil, "", err
-	}
-	c := d.console
-	c.hint("name=value sets a parameter, to JSON or else to text; -name takes one away; an empty line ends, Esc goes back")
-	read := c.lines(ctx)
-	for {
-		line, err := read("change: ")
-		if err != nil {
-			return nil, "", err
-		}
-		line = strings.TrimSpace(line)
-		if line == "" {
-			return params, writable(params), nil
-		}
-		if problem := assign(params, line); problem != "" {
-			c.say(c.style.Red("!"), problem)
-		}
-	}
-}
-
-// assign carries out one line of name=value, or -name, or says what is wrong.
-func assign(params map[string]any, line string) (problem string) {
-	if name, gone := strings.CutPrefix(line, "-"); gone && !strings.Contains(line, "=") {
-		name = strings.TrimSpace(name)
-		if _, there := params[name]; !there {
-			return "there is no parameter " + Quoted(name)
-		}
-		delete(params, name)
-		return ""
-	}
-	name, value, ok := strings.Cut(line, "=")
-	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-	if !ok || name == "" {
-		return "expected name=value, but got " + Quoted(line)
-	}
-	read, problem := ValueOf(value, source.DefaultLimits())
-	if problem != "" {
-		return Quoted(name) + ": " + problem + "; if it is text, put it in quotes"
-	}
-	params[name] = read
-	return ""
-}
-
-// enterCall reads a call as JSON, by an editor or on the terminal.
-func (d *Dialogue) enterCall(ctx context.Context, text string) (call map[string]any, entered string, err error) {
-	check := func(text string) error {
+// replace lets the person write another call. It is asked about in its turn, with everything that it would be started
+// with, before it runs.
+func (d *Dialogue) replace(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
+	var call map[string]any
+	entered, err := d.enter(ctx, "call", asCall(q), func(text string) (err error) {
 		if call, err = object(text); err != nil {
 			return err
 		}
@@ -163,46 +67,45 @@ func (d *Dialogue) enterCall(ctx context.Context, text string) (call map[string]
 			return errors.New(`a call names its tool: {"_tool": "…", …}`)
 		}
 		return nil
+	})
+	if err != nil {
+		return runtime.Decision{}, err
 	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, []byte(entered)); err != nil {
+		return runtime.Decision{}, err
+	}
+	d.console.say(d.console.style.Yellow("↻"), "a call of "+Quoted(call["_tool"].(string))+" in its place, which is asked about next")
+	return runtime.Decision{Verdict: runtime.Replace, Replacement: line.Bytes()}, nil
+}
+
+// enter reads what is called so as JSON, in the person's editor or else as one line, until check accepts it.
+func (d *Dialogue) enter(ctx context.Context, what, text string, check func(string) error) (string, error) {
 	if editor() != "" {
-		entered, err = d.edit(ctx, "call.json", text, check)
+		entered, err := d.edit(ctx, what+".json", text, check)
 		if !errors.Is(err, errNoEditor) {
-			return call, entered, err
+			return entered, err
 		}
 	}
 	c := d.console
-	c.hint("a call as JSON, on one line or several, such as this one; an empty line or Esc goes back")
+	c.hint("the " + what + " as JSON on one line, such as this; Enter alone goes back")
 	p := &page{width: c.width()}
 	p.quote(2, text, 0)
 	c.print(p.b.String())
-	read := c.lines(ctx)
-	prompt, entered := "call: ", ""
 	for {
-		line, err := read(prompt)
+		line, err := c.line(ctx, what+":")
 		switch {
 		case err != nil:
-			return nil, "", err
-		case strings.TrimSpace(line) == "":
-			return nil, "", errBack
+			return "", err
+		case line == "":
+			return "", errBack
 		}
-		entered += line + "\n"
-		if unfinished(entered) {
-			prompt = "… "
-			continue
+		problem := check(line)
+		if problem == nil {
+			return line, nil
 		}
-		if problem := check(entered); problem == nil {
-			return call, entered, nil
-		} else {
-			c.say(c.style.Red("!"), diag.Escape(problem.Error()))
-		}
-		prompt, entered = "call: ", ""
+		c.say(c.style.Red("!"), diag.Escape(problem.Error()))
 	}
-}
-
-// unfinished reports whether JSON goes on in the next line.
-func unfinished(text string) bool {
-	var value any
-	return errors.Is(json.NewDecoder(strings.NewReader(text)).Decode(&value), io.ErrUnexpectedEOF)
 }
 
 // errNoEditor says that the person's editor can't be started.
@@ -226,7 +129,7 @@ func (d *Dialogue) edit(ctx context.Context, name, text string, check func(strin
 		switch {
 		case ctx.Err() != nil:
 			return "", ctx.Err()
-		case errors.Is(err, errNobodyThere):
+		case errors.Is(err, errNoReviewer):
 			return "", err
 		case errors.Is(err, errNoEditor):
 			c.say(c.style.Red("!"), fmt.Sprintf("the editor %s can't be started; change $VISUAL or $EDITOR to have another", Quoted(editor())))
@@ -298,7 +201,6 @@ func (l *Sheet) Differences(before, after map[string]any) string {
 		for _, line := range wrapValue(sign+label(name)+": "+visibly(value, ""), p.width-4) {
 			p.line(4, paint(line))
 		}
-		l.lookTwice(p, 6, map[string]any{name: value})
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		was, had := before[name]

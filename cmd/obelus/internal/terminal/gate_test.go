@@ -43,7 +43,7 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 		t.Errorf("more is kept than what settled: %q", kept)
 	}
 	g.mu.Unlock()
-	p.Press("y")
+	p.Press("y\r")
 	wants(t, await(t, p, answers), runtime.Approve)
 	p.Sees("1 waiting, 1 of 2 settled")
 	screen := p.Text()

@@ -55,9 +55,14 @@ func (l *line) leave(p *place) {
 	l.waiting = l.waiting[1:]
 }
 
-// others are the questions that wait.
-func (l *line) others() []*place {
+// length is how many questions wait.
+func (l *line) length() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(l.waiting), func(p *place) bool { return p.asked == nil })
+	for _, p := range l.waiting {
+		if p.asked != nil {
+			n++
+		}
+	}
+	return n
 }

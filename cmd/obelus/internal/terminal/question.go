@@ -45,9 +45,8 @@ func (l *Sheet) Unbroken() *Sheet {
 	return l
 }
 
-// summary is a question as it is first put: what to decide about and what it
-// takes to decide, in a few lines; and how many values aren't shown whole.
-func (l *Sheet) summary(q *runtime.Question) (text string, hidden int) { return l.lay(q, false) }
+// Brief is a question as it is first put, in a few lines, and how many of its values aren't shown completely.
+func (l *Sheet) Brief(q *runtime.Question) (text string, hidden int) { return l.lay(q, false) }
 
 // Full is a question with all there is to know: values in full, and what
 // the tool says of itself.
@@ -247,7 +246,6 @@ func (l *Sheet) runs(p *page, q *runtime.Question, full bool) (hidden int) {
 			hidden = 1
 			p.text(6, l.style.Faint, "it goes on"+l.more)
 		}
-		l.lookTwice(p, 6, value)
 	}
 	p.gap()
 	return hidden
@@ -352,7 +350,6 @@ func label(name string) string {
 // shown. Text is in quotes, so that "5" isn't 5.
 func (l *Sheet) param(p *page, column int, name string, value any, from []runtime.Source, full bool) (whole bool) {
 	s := l.style
-	named := map[string]any{name: value}
 	name = label(name)
 	indent := 4 + column + 1
 	room := p.width - indent
@@ -363,7 +360,6 @@ func (l *Sheet) param(p *page, column int, name string, value any, from []runtim
 		for _, line := range lines {
 			p.line(4, "│ "+line)
 		}
-		l.lookTwice(p, 6, named)
 		l.origins(p, 6, from, full)
 		return true
 	}
@@ -384,7 +380,6 @@ func (l *Sheet) param(p *page, column int, name string, value any, from []runtim
 	if !whole {
 		p.text(indent, s.Faint, wording.Count(utf8.RuneCountInString(JSON(value, "")), "character")+" in all; ? shows them")
 	}
-	l.lookTwice(p, indent, named)
 	l.origins(p, indent, from, full)
 	return whole && diag.Columns(name) < column
 }

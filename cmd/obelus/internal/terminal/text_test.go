@@ -47,18 +47,8 @@ func FuzzQuestionText(f *testing.F) {
 				q.Advice = append(q.Advice, compiler.Rank{Tool: name + call[:min(i, len(call))], Weight: float64(i) * 1e99, Votes: []compiler.Vote{{Advisor: reference, Instance: value}, {Advisor: call}}})
 			}
 		}
-		summary, _ := d.summary(q)
-		short, plain := *q, *q // one that a line of a table holds, and one that differs in its program
-		short.Scopes, short.Context, short.Reason = nil, nil, ""
-		plain.Runs.Argv = []string{value}
-		shown := []string{summary, d.Full(q)}
-		for _, full := range []bool{false, true} {
-			for _, list := range [][]*runtime.Question{{q, q}, {&short, &short}, {q, &plain, &short}} {
-				text, _ := d.Table(list, full)
-				shown = append(shown, text)
-			}
-		}
-		for _, text := range shown {
+		brief, _ := d.Brief(q)
+		for _, text := range []string{brief, d.Full(q)} {
 			for line := range strings.SplitSeq(text, "\n") {
 				if diag.Escape(line) != line {
 					t.Fatalf("this line acts on a terminal: %q", line)
@@ -102,10 +92,10 @@ func FuzzFold(f *testing.F) {
 // What is handed to an editor and comes back as it was is what it was, and
 // shows every character that it has.
 func FuzzEntered(f *testing.F) {
-	f.Add(`{"amount": 120.5, "note": "a\u202eb\ud83d\ude00\n", "†": "††x"}`, "amount=5")
-	f.Add(`{"_tool": "x", "list": [1, {"a": null}, "†state.x"]}`, "-list")
-	f.Add(`{}`, "a=b=c")
-	f.Fuzz(func(t *testing.T, text, line string) {
+	f.Add(`{"amount": 120.5, "note": "a\u202eb\ud83d\ude00\n", "†": "††x"}`)
+	f.Add(`{"_tool": "x", "list": [1, {"a": null}, "†state.x"]}`)
+	f.Add(`{}`)
+	f.Fuzz(func(t *testing.T, text string) {
 		params, err := object(text)
 		if err != nil {
 			return
@@ -125,34 +115,7 @@ func FuzzEntered(f *testing.F) {
 		if strings.Count(string(literal), `:"†`) != strings.Count(string(literal), `:"††`) {
 			t.Fatalf("a value became an expression: %s", literal)
 		}
-		if problem := assign(params, line); problem != "" && !reflect.DeepEqual(params, again) {
-			t.Fatalf("%q isn't taken, and changes something: %v", line, params)
-		}
 	})
-}
-
-func TestAssign(t *testing.T) {
-	for _, test := range []struct{ line, want, problem string }{
-		{`a=2`, `{"a":2}`, ""},
-		{` b = [1, "x"] `, `{"a":1,"b":[1,"x"]}`, ""},
-		{`b=x=y`, `{"a":1,"b":"x=y"}`, ""},
-		{`b="5"`, `{"a":1,"b":"5"}`, ""},
-		{`b=`, `{"a":1,"b":""}`, ""},
-		{`b={"x":`, `{"a":1,"b":"{\"x\":"}`, ""},
-		{`-a`, `{}`, ""},
-		{`- a`, `{}`, ""},
-		{`-b`, `{"a":1}`, `there is no parameter "b"`},
-		{`-b=1`, `{"-b":1,"a":1}`, ""},
-		{`=1`, `{"a":1}`, `expected name=value, but got "=1"`},
-		{"x\x1b[2J", `{"a":1}`, `expected name=value, but got "x<U+001B>[2J"`},
-	} {
-		params := map[string]any{"a": 1.0}
-		problem := assign(params, strings.TrimSpace(test.line))
-		got, _ := json.Marshal(params)
-		if string(got) != test.want || problem != test.problem {
-			t.Errorf("%s: %s, %q; want %s, %q", test.line, got, problem, test.want, test.problem)
-		}
-	}
 }
 
 // S10.1: what a call may do, in words; what sounds harmless is said to be only

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,7 +13,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -59,15 +57,16 @@ func JSON(value any, indent string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// visibly is a value as JSON that shows all that it is: what can't be seen, or
-// would look like something else, is spelled out as JSON spells it. Two values that
-// differ never look the same but for letters that are drawn alike; see lookTwice.
+// visibly is a value as JSON in which invisible and confusable characters are escaped as JSON escapes them, so that two
+// values that differ never look the same.
 func visibly(value any, indent string) string {
+	text := JSON(value, indent)
+	confusable := naming.Deceptive(text)
 	var b strings.Builder
 	before := ' '
-	for _, r := range JSON(value, indent) {
+	for i, r := range text {
 		switch {
-		case r == '\n' || r < 0x7f && r >= ' ' || !ambiguous(before, r):
+		case r == '\n' || r < utf8.RuneSelf && r >= ' ' && r != 0x7f || !ambiguous(before, r) && !inside(confusable, text, i):
 			b.WriteRune(r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
@@ -80,13 +79,21 @@ func visibly(value any, indent string) string {
 	return b.String()
 }
 
-// ambiguous reports whether a character can't be seen, or not be told from another
-// spelling of the same: a space that isn't the usual one, a letter that could be
-// composed otherwise, our own mark of a line that goes on.
+// ambiguous reports whether a character is invisible or is written like others: a space that isn't the usual one, a
+// letter or mark that could be composed otherwise, our own mark of a continued line.
 func ambiguous(before, r rune) bool {
 	text := string(r)
 	return text == goesOn || diag.Escape(text) != text || unicode.IsSpace(r) || norm.NFC.String(text) != text ||
 		unicode.Is(unicode.M, r) && utf8.RuneCountInString(norm.NFC.String(string(before)+text)) == 1
+}
+
+// inside reports whether the character at i is in one of the words, which are parts of the text.
+func inside(words []string, text string, i int) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		first := max(0, i-len(word)+1)
+		at := strings.Index(text[first:], word)
+		return at >= 0 && first+at <= i
+	})
 }
 
 // goesOn ends a line of a value that goes on in the next. No value shows it.
@@ -147,61 +154,6 @@ func wrapValue(text string, columns int) []string {
 		}
 	}
 	return append(lines, text[start:])
-}
-
-// lookTwice tells of words in a value whose letters aren't what they seem.
-func (l *Sheet) lookTwice(p *page, indent int, value any) {
-	const most = 5
-	found := deceptive(value, nil)
-	for i, word := range found {
-		if i == most {
-			p.text(indent, l.style.Yellow, "look twice: "+wording.Count(len(found)-most, "more word")+" of that kind")
-			return
-		}
-		p.text(indent, l.style.Yellow, "look twice: "+visibly(word, "")+" is "+inASCII(word))
-	}
-}
-
-// deceptive collects the words of a value's texts and keys that look like others.
-func deceptive(value any, found []string) []string {
-	add := func(text string) {
-		for _, word := range naming.Deceptive(text) {
-			if !slices.Contains(found, word) {
-				found = append(found, word)
-			}
-		}
-	}
-	switch v := value.(type) {
-	case string:
-		add(v)
-	case []string:
-		for _, item := range v {
-			add(item)
-		}
-	case []any:
-		for _, item := range v {
-			found = deceptive(item, found)
-		}
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			add(key)
-			found = deceptive(v[key], found)
-		}
-	}
-	return found
-}
-
-// inASCII spells every character of a word that isn't ASCII.
-func inASCII(word string) string {
-	var b strings.Builder
-	for _, r := range word {
-		if r < utf8.RuneSelf {
-			b.WriteRune(r)
-		} else {
-			fmt.Fprintf(&b, "<U+%04X>", r)
-		}
-	}
-	return diag.Escape(b.String())
 }
 
 // ValueOf is the JSON value that a text is, or else the text itself. JSON that can't
