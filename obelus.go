@@ -274,7 +274,7 @@ type RunOptions struct {
 	// would have to ask and has none stops, and can be resumed.
 	Ask       Policy
 	Confirmer Confirmer
-	// Planner writes what is run: replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL. Model
+	// Planner writes what is run: replay:FILE, openai:MODEL or anthropic:MODEL. Model
 	// answers the calls that no activity carries out, in a plan that is run as it stands.
 	// Record is a folder for what either answers.
 	Planner, Model, Record string

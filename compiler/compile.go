@@ -176,7 +176,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 	}
 	c.hold()
 	for _, file := range o.Catalogues {
-		c.catalogue(file)
+		c.nameCatalogue(file)
 	}
 	switch {
 	case c.plan.Root == nil:
@@ -185,6 +185,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 	default:
 		c.lower(c.plan.Root)
 	}
+	c.takeCatalogues() // where the document defines nothing itself
 	for _, extra := range o.Activities {
 		c.overlay(extra)
 	}
@@ -221,6 +222,7 @@ type compilation struct {
 	tools       map[string]*Tool
 	schemas     map[string]any          // the document's named schemas
 	schemaNodes map[string]*source.Node // where they stand
+	catalogues  []*source.Node          // those whose definitions aren't read yet
 	badSchemas  map[source.Span]int     // the findings about faults in schemas, by place
 	keys        *keys                   // of the object whose unknown keys are reported
 	outputNode  *source.Node
@@ -236,7 +238,6 @@ type compilation struct {
 	items       bool                 // what is read is said of one item
 	top         *source.Node         // the document
 	words       map[string]bool      // see [compilation.names]; nil until they are asked for
-	declares    bool                 // the document declares a tool, or somebody does for it
 	everywhere  map[pathtree.ID]bool // what every instance begins with, of the paths that were asked for
 	spellings   spellings
 	instanceIDs *naming.Suggester // made when one is misspelt

@@ -277,6 +277,12 @@ func (c *compilation) lowerContext(n *source.Node) {
 		c.wants(n, "a context", "a list of messages")
 		return
 	}
+	for _, m := range n.Items {
+		if isMessage(m) && MessageType(m) == "tool" {
+			c.nameSchemas(m)
+		}
+	}
+	c.takeCatalogues()
 	var plan *source.Node
 	for _, m := range n.Items {
 		if !isMessage(m) {

@@ -351,13 +351,12 @@ func (c *compilation) toolMessage(m *source.Node) {
 	if files := m.Get("files"); files != nil {
 		c.filesWithin(files)
 	}
-	c.nameSchemas(m)
 	c.judgeSchemas(m)
 	if activities := m.Get("activities"); activities != nil {
 		c.collectActivities(activities, c.plan.dir)
 	}
 	if tools := m.Get("tool"); tools != nil {
-		c.declares = true
+		c.plan.ToolsDeclared = true
 		c.collectTools(tools, c.plan.dir)
 	} else if len(m.Fields) == 1 {
 		c.report(diag.WrongType, m.Span(), "a message of type tool needs its tools under \"tool\"")

@@ -2,11 +2,11 @@ package compiler
 
 import (
 	"fmt"
-	"net/url"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -225,6 +225,7 @@ func (c *compilation) definitions(root *source.Node, dir string) {
 		}
 		c.nameSchemas(f.root)
 	}
+	c.takeCatalogues()
 	for _, f := range files { // schemas may refer to those of any file
 		c.judgeSchemas(f.root)
 	}
@@ -260,27 +261,9 @@ func (c *compilation) onlyDefines(root *source.Node, what string, kinds ...strin
 func (c *compilation) lowerDefinitions(root *source.Node) {
 	c.plan.Form = Definitions
 	c.onlyDefines(root, "a file of definitions", "tools", "activities", "schemas", "import", "advisors", "servers")
-	c.openSchemas(root)
+	catalogue.Open(root, c.schemas)
 	if root.Kind == source.Object {
 		c.definitions(root, c.plan.dir)
-	}
-}
-
-// openSchemas takes the named schemas that a file refers to for ones of which nothing is
-// known, until they are met.
-func (c *compilation) openSchemas(n *source.Node) {
-	for _, item := range n.Items {
-		c.openSchemas(item)
-	}
-	for _, f := range n.Fields {
-		if name, named := strings.CutPrefix(f.Value.Text, "#/schemas/"); named && f.Key.Text == "$ref" {
-			name, _, _ = strings.Cut(name, "/")
-			if plain, err := url.PathUnescape(name); err == nil {
-				name = plain
-			}
-			c.schemas[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)] = true
-		}
-		c.openSchemas(f.Value)
 	}
 }
 
@@ -288,7 +271,7 @@ func (c *compilation) openSchemas(n *source.Node) {
 // a catalogue.
 func (c *compilation) implementations(root *source.Node, dir string) {
 	if tools := root.Get("tools"); tools != nil {
-		c.declares = true
+		c.plan.ToolsDeclared = true
 		c.delegation.reads.keywords -= keywordsOfDefinition * (len(tools.Fields) + len(tools.Items))
 		c.collectTools(tools, dir)
 	}

@@ -55,3 +55,59 @@ func TestFaultOfToolSchema(t *testing.T) {
 		t.Errorf("%v", found)
 	}
 }
+
+// S1.9, S2.2: a tool of a catalogue accepts what its own file's schemas say, whatever schemas
+// of the same name a plan, an import or another catalogue has. The compiled plan says the
+// same, with the catalogues and without.
+func TestCataloguesKeepTheirSchemas(t *testing.T) {
+	file := func(name, text string) *source.File { return source.NewFile(name, []byte(text)) }
+	first := file("a.tools.yaml", "schemas: {Text: {type: string, pattern: '^SELECT '}, List: {type: array, items: {$ref: '#/schemas/Text'}}}\n"+
+		"tools: {query: {properties: {sql: {$ref: '#/schemas/Text'}, more: {$ref: '#/schemas/List'}}}}\n")
+	second := file("b.tools.yaml", "schemas: {Text: {type: integer}}\ntools: {count: {properties: {n: {$ref: '#/schemas/Text'}}}}\n")
+	third := file("c.tools.yaml", "tools: {last: {properties: {n: {$ref: '#/schemas/Text'}}}}\n")
+	plan := "schemas: {Text: {type: string}}\ntools: {own: {properties: {s: {$ref: '#/schemas/Text'}}}}\ncalls: [{_tool: own, s: x}]\n"
+	with := Options{Catalogues: []*source.File{first, second, third}}
+	p, found := Compile(file("plan.yaml", plan), with)
+	if diag.HasErrors(found) {
+		t.Fatal(found)
+	}
+	accepts := func(p *Plan, tool string, params map[string]any, want bool) {
+		t.Helper()
+		if got := p.Tool(tool).Parameters.Validate(params) == nil; got != want {
+			t.Errorf("%s accepts %v: %t, want %t", tool, params, got, want)
+		}
+	}
+	text, err := p.Canonical()
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, _ := p.Digest()
+	for _, o := range []Options{with, {}} {
+		again, found := Compile(file("plan.json", string(text)), o)
+		if diag.HasErrors(found) || again.NotAsCompiled() != nil {
+			t.Fatal(found, again.NotAsCompiled())
+		}
+		if sum, _ := again.Digest(); sum != digest {
+			t.Errorf("the digest is %s, and that of the compiled plan %s", digest, sum)
+		}
+		for _, p := range []*Plan{p, again} {
+			accepts(p, "query", map[string]any{"sql": "SELECT 1"}, true)
+			accepts(p, "query", map[string]any{"sql": "DELETE"}, false)
+			accepts(p, "query", map[string]any{"more": []any{"DELETE"}}, false)
+			accepts(p, "count", map[string]any{"n": 1.0}, true)
+			accepts(p, "count", map[string]any{"n": "1"}, false)
+			accepts(p, "last", map[string]any{"n": 1.0}, true)
+			accepts(p, "last", map[string]any{"n": "1"}, false)
+			accepts(p, "own", map[string]any{"s": "DELETE"}, true)
+		}
+	}
+}
+
+// S1.9: a catalogue can't leave it to a plan what a tool accepts.
+func TestCataloguesReferToNoPlan(t *testing.T) {
+	o := Options{Catalogues: []*source.File{source.NewFile("a.tools.yaml", []byte("tools: {query: {properties: {sql: {$ref: '#/schemas/SQL'}}}}\n"))}}
+	_, found := Compile(source.NewFile("plan.yaml", []byte("schemas: {SQL: {type: string}}\ncalls: []\n")), o)
+	if len(found) != 1 || !strings.Contains(found[0].Message, `no catalogue has the schema "SQL"`) || found[0].Span.File.Name != "a.tools.yaml" {
+		t.Errorf("%v", found)
+	}
+}

@@ -61,7 +61,7 @@ func (s Setting) begin(file *source.File, o Options) *compilation {
 	p.decidedBy()
 	s.applyTo(p)
 	c := &compilation{
-		options: o, plan: p, delegation: &delegation{chain: []link{{}}}, declares: base.ToolsDeclared, schemas: base.schemas,
+		options: o, plan: p, delegation: &delegation{chain: []link{{}}}, schemas: base.schemas,
 		tools: make(map[string]*Tool, len(base.Tools)), ids: map[string]*Call{},
 		schemaNodes: map[string]*source.Node{}, badSchemas: map[source.Span]int{},
 	}

@@ -69,7 +69,6 @@ func (c *compilation) defineTools() {
 		c.plan.Tools = append(c.plan.Tools, tool)
 		c.resolve(tool)
 	}
-	c.plan.ToolsDeclared = c.declares
 }
 
 // Tool is the definition of a name that counts, or nil.

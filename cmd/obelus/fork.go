@@ -21,7 +21,7 @@ func (c *cli) forkCommand() *cobra.Command {
 	o.add(c, cmd)
 	at := addAt(cmd, "the point from which the new run goes on")
 	activities := addActivities(cmd)
-	addText(cmd, &o.planner, "planner", "PLANNER", "who writes the further ticks, in the place of who did: replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL")
+	addText(cmd, &o.planner, "planner", "PLANNER", "who writes the further ticks, in the place of who did: replay:FILE, openai:MODEL or anthropic:MODEL")
 	addText(cmd, &o.model, "model", "MODEL", "who answers latent calls, in the place of who did")
 	addText(cmd, &o.record, "record", "DIR", "write the further solutions and ticks to a folder, as run does")
 	addText(cmd, &o.out, "out", "FILE.jsonl", "write how the run went for each instance, as run does")

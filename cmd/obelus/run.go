@@ -47,8 +47,8 @@ func (c *cli) runCommand() *cobra.Command {
 	o.add(c, cmd)
 	flags := cmd.Flags()
 	o.planner = "none"
-	addText(cmd, &o.planner, "planner", "PLANNER", "who writes what is run: none, replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL; where they are and their keys come from the\nusual variables, such as OPENAI_BASE_URL and ANTHROPIC_API_KEY")
-	addText(cmd, &o.model, "model", "MODEL", "who answers the calls that no activity carries out, in a plan that is run as it stands: replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL")
+	addText(cmd, &o.planner, "planner", "PLANNER", "who writes what is run: none, replay:FILE, openai:MODEL or anthropic:MODEL; where they are and their keys come from the\nusual variables, such as OPENAI_BASE_URL and ANTHROPIC_API_KEY")
+	addText(cmd, &o.model, "model", "MODEL", "who answers the calls that no activity carries out, in a plan that is run as it stands: replay:FILE, openai:MODEL or anthropic:MODEL")
 	addText(cmd, &o.record, "record", "DIR", "write the planner's solutions or the model's answers (solutions.json, for replay) and each tick (tick-N.json) to a folder")
 	_ = cmd.MarkFlagDirname("record")
 	addText(cmd, &o.instances, "instances", "FILE.jsonl", "run the plan over the instances of a file, after the plan's own: {\"id\", \"state\"?, \"input\"?} a line, read as they are needed")

@@ -40,9 +40,10 @@ var mayImport = map[string][]string{
 	"compiler/policy":          {"compiler/source", "compiler/diag", "compiler/expression", "compiler/hosts", "compiler/schema", "compiler/naming", "compiler/wording"},
 	"compiler/label":           {"compiler", "compiler/*"},
 	"compiler/workspace":       {},
+	"compiler/catalogue":       {"compiler/source", "compiler/diag"},
 	"compiler/lock":            {"compiler/source", "compiler/diag", "compiler/naming", "compiler/schema", "compiler/wording"},
 	"compiler/openapi":         {"compiler/source", "compiler/diag", "compiler/lock", "compiler/schema", "compiler/wording"},
-	"compiler":                 {"compiler/policy", "compiler/dag", "compiler/hosts", "compiler/lock", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
+	"compiler":                 {"compiler/policy", "compiler/catalogue", "compiler/dag", "compiler/hosts", "compiler/lock", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
 	"analyzer":                 {"compiler", "compiler/*", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/orders", "runtime/statelog"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
 	"analyzer/facts":           {"compiler", "compiler/*", "analyzer/internal/branch", "analyzer/internal/logic"},
@@ -84,10 +85,9 @@ var mayImport = map[string][]string{
 	// A format knows what is sent and how it is read, and nothing of HTTP or of runs.
 	"runtime/planner/recording": {"compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/endpoint"},
 	"runtime/planner/prompt":    {"compiler/diag", "compiler/expression", "runtime/request"},
-	"runtime/planner/dialect":   {"runtime/request"},
 	"runtime/planner/endpoint":  {"compiler/source", "compiler/diag", "runtime/redact", "runtime/request", "runtime/planner/prompt", "runtime/web"},
-	"runtime/planner/openai":    {"runtime/request", "runtime/planner/dialect", "runtime/planner/endpoint", "runtime/planner/prompt"},
-	"runtime/planner/anthropic": {"runtime/planner/dialect", "runtime/planner/endpoint", "runtime/planner/prompt", "runtime/request"},
+	"runtime/planner/openai":    {"runtime/request", "runtime/planner/endpoint", "runtime/planner/prompt"},
+	"runtime/planner/anthropic": {"runtime/planner/endpoint", "runtime/planner/prompt", "runtime/request"},
 }
 
 // machine is what runs inside of the machine (S8.1).

@@ -147,9 +147,8 @@ type importing struct {
 }
 
 // options are how a document is read.
-func (o importing) options(file string) (openapi.Options, error) {
-	stem, _, _ := strings.Cut(filepath.Base(file), ".")
-	out := openapi.Options{Limits: o.limits, Server: o.server, Prefix: strings.ToUpper(stem), Headers: map[string]any{}}
+func (o importing) options() (openapi.Options, error) {
+	out := openapi.Options{Limits: o.limits, Server: o.server, Headers: map[string]any{}}
 	for _, header := range o.headers {
 		name, value, ok := strings.Cut(header, ":")
 		if !ok || name == "" {
@@ -181,7 +180,7 @@ const importedHead = "# Written by obelus tools import"
 
 // importFile makes a catalogue of a document, and says what became of it.
 func (c *cli) importFile(name string, text []byte, o importing) error {
-	options, err := o.options(name)
+	options, err := o.options()
 	if err != nil {
 		return err
 	}

@@ -193,7 +193,7 @@ func (c *cli) drift(folder string, was lock.File, limits source.Limits) (*drifti
 			o.server = ""
 		}
 	}
-	options, err := o.options(d.name)
+	options, err := o.options()
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func runsAgainstStub(t *testing.T, file string, most int) {
 	s := &stub{r: rand.New(rand.NewPCG(1, 1))}
 	server := httptest.NewServer(s)
 	defer server.Close()
-	api, found := openapi.Read(source.NewFile(file, text), openapi.Options{Server: server.URL, Prefix: "STUB"})
+	api, found := openapi.Read(source.NewFile(file, text), openapi.Options{Server: server.URL})
 	if api == nil {
 		t.Fatalf("it isn't read: %v", found)
 	}

@@ -20,7 +20,7 @@ import (
 // imported reads a document, and holds its catalogue to what a file of definitions must be.
 func imported(t *testing.T, name, text string) *API {
 	t.Helper()
-	api, found := Read(source.NewFile(name, []byte(text)), Options{Server: "https://api.example.com", Prefix: "API"})
+	api, found := Read(source.NewFile(name, []byte(text)), Options{Server: "https://api.example.com"})
 	if api == nil {
 		if !diag.HasErrors(found) {
 			t.Fatal("it isn't read, and nothing is said")

@@ -29,8 +29,6 @@ type Options struct {
 	Server string
 	// Headers are sent with every request, besides what the document says.
 	Headers map[string]any
-	// Prefix begins the names of the environment's variables that hold keys and tokens.
-	Prefix string
 	// Called are the names of tools, by their operations ("GET /users/{id}"), that are others
 	// than the document would give them.
 	Called map[string]string

@@ -328,8 +328,10 @@ func (b *builder) scheme(name string) (add func(), why string) {
 	if refused != nil {
 		return nil, fmt.Sprintf("%q isn't defined", name)
 	}
-	variable := func(holds string) string {
-		v := strings.Trim(notVariable.ReplaceAllString(strings.ToUpper(b.Prefix+"_"+name), "_"), "_")
+	variable := func(holds string) string { // its name has the host, so that no other host is sent the secret
+		_, host, _ := strings.Cut(b.url, "://")
+		host, _, _ = strings.Cut(host, "/")
+		v := strings.Trim(notVariable.ReplaceAllString(strings.ToUpper(host+"_"+name), "_"), "_")
 		if v == "" || v[0] <= '9' {
 			v = "KEY_" + v
 		}

@@ -32,7 +32,7 @@ type protocol struct {
 
 // below is the path of the endpoint's address.
 func (p protocol) below() string {
-	return strings.NewReplacer("/chat/completions", "", "/responses", "", "/v1/messages", "").Replace(p.path)
+	return strings.NewReplacer("/chat/completions", "", "/v1/messages", "").Replace(p.path)
 }
 
 const testKey = "sk-test-0123456789-very-secret"
@@ -50,23 +50,6 @@ var protocols = map[string]protocol{
 			return fmt.Sprintf("data: {\"error\":{\"type\":%q,\"message\":%q,\"code\":null}}\n\n", kind, words)
 		},
 		stop: map[string]string{"done": "stop", "full": "length", "refused": "content_filter"},
-	},
-	"openai-responses": {
-		spec: "openai-responses:some-model", path: "/v1/responses", base: "OPENAI_BASE_URL", key: "OPENAI_API_KEY", header: "Authorization",
-		event: func(s string) string {
-			return fmt.Sprintf("event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":4,\"item_id\":\"m1\",\"output_index\":0,\"content_index\":0,\"delta\":%s,\"logprobs\":[]}\n\n", request.Quoted(s))
-		},
-		end: func(reason string, in, out int) string {
-			kind, details := "completed", "null"
-			if reason != "completed" {
-				kind, details = "incomplete", fmt.Sprintf("{\"reason\":%q}", reason)
-			}
-			return fmt.Sprintf("event: response.%s\ndata: {\"type\":\"response.%s\",\"response\":{\"id\":\"r1\",\"status\":%q,\"error\":null,\"incomplete_details\":%s,\"usage\":{\"input_tokens\":%d,\"output_tokens\":%d,\"total_tokens\":%d}}}\n\n", kind, kind, kind, details, in, out, in+out)
-		},
-		failure: func(kind, words string) string {
-			return fmt.Sprintf("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":%q,\"code\":null,\"message\":%q,\"param\":null}}\n\n", kind, words)
-		},
-		stop: map[string]string{"done": "completed", "full": "max_output_tokens", "refused": "content_filter"},
 	},
 	"anthropic": {
 		spec: "anthropic:some-model", path: "/v1/messages", base: "ANTHROPIC_BASE_URL", key: "ANTHROPIC_API_KEY", header: "X-Api-Key",

@@ -270,8 +270,7 @@ func TestRefusals(t *testing.T) {
 		}
 	})
 	words := map[string]string{
-		"openai":           `data: {"choices":[{"index":0,"delta":{"refusal":"I can't "}}]}` + "\n\n" + `data: {"choices":[{"index":0,"delta":{"refusal":"help with that."},"finish_reason":"stop"}]}` + "\n\n",
-		"openai-responses": `data: {"type":"response.refusal.delta","delta":"I can't "}` + "\n\n" + `data: {"type":"response.refusal.delta","delta":"help with that."}` + "\n\n" + `data: {"type":"response.completed","response":{"usage":{"input_tokens":11,"output_tokens":1}}}` + "\n\n",
+		"openai": `data: {"choices":[{"index":0,"delta":{"refusal":"I can't "}}]}` + "\n\n" + `data: {"choices":[{"index":0,"delta":{"refusal":"help with that."},"finish_reason":"stop"}]}` + "\n\n",
 		"anthropic": beginMessage + "event: message_delta\n" +
 			`data: {"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,"explanation":"I can't help with that."}},"usage":{"output_tokens":1}}` + "\n\n",
 	}
@@ -441,7 +440,7 @@ func TestPlainerForms(t *testing.T) {
 		if p.begin() != "" {
 			text = streams(beginMessage + latentEvent(p, solution) + p.end("end_turn", 120, 30))
 		}
-		tries := map[string]int{"openai": 3, "openai-responses": 3, "anthropic": 2}[strings.Split(p.spec, ":")[0]]
+		tries := map[string]int{"openai": 3, "anthropic": 2}[strings.Split(p.spec, ":")[0]]
 		turns := append(slices.Repeat([]turn{refuses}, tries-1), text, text)
 		e := &fake{turns: turns, key: p.header}
 		e.serve(t)
@@ -465,14 +464,14 @@ func TestPlainerForms(t *testing.T) {
 }
 
 // The schema reaches an endpoint with its properties in their order, and is
-// enforced to the letter where it can be.
+// enforced where it can be.
 func TestForms(t *testing.T) {
 	closed := `{"type":"object","properties":{"zeta":{"type":"string","minLength":2},"alpha":{"type":["integer","null"]}},"required":["zeta","alpha"],"additionalProperties":false}`
 	open := `{"type":"object","properties":{"zeta":{},"alpha":{"type":"integer"}}}`
 	cases := []struct{ protocol, schema, want string }{
-		{"openai", closed, `"response_format":{"json_schema":{"name":"answer","schema":{"type":"object","properties":{"zeta":{"type":"string"},"alpha":{"type":["integer","null"]}},"required":["zeta","alpha"],"additionalProperties":false},"strict":true},"type":"json_schema"}`},
+		{"openai", closed, `"response_format":{"json_schema":{"name":"answer","schema":` + closed + `,"strict":true},"type":"json_schema"}`},
 		{"openai", open, `"response_format":{"json_schema":{"name":"answer","schema":` + open + `,"strict":false},"type":"json_schema"}`},
-		{"anthropic", closed, `"output_config":{"format":{"schema":{"type":"object","properties":{"zeta":{"type":"string"},"alpha":{"type":["integer","null"]}},"required":["zeta","alpha"],"additionalProperties":false},"type":"json_schema"}}`},
+		{"anthropic", closed, `"output_config":{"format":{"schema":` + closed + `,"type":"json_schema"}}`},
 		{"anthropic", open, `"eager_input_streaming":true,"input_schema":` + open + `,"name":"answer"}]`},
 		{"anthropic", open, `"tool_choice":{"disable_parallel_tool_use":true,"name":"answer","type":"tool"}`},
 	}

@@ -1,5 +1,5 @@
 // Package planner asks for solutions, and for the results of latent calls:
-// models behind three wire formats, and a file of recorded answers that needs no
+// models behind two wire formats, and a file of recorded answers that needs no
 // model (S11.6). PLANNERS.md beside this file tells people how to use them.
 //
 // A planner hands out text as it comes and judges none of it; what a solution
@@ -72,13 +72,13 @@ func (o Options) endpoint() endpoint.Options {
 	return endpoint.Options{Prices: o.Prices, MaxTokens: o.MaxTokens, Patience: o.Patience, Silence: o.Silence, Client: o.Client, Notice: o.Notice}
 }
 
-var kinds = []string{"replay", "openai", "openai-responses", "anthropic"}
+var kinds = []string{"replay", "openai", "anthropic"}
 
 // forms says how planners are named.
-const forms = "replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL"
+const forms = "replay:FILE, openai:MODEL or anthropic:MODEL"
 
-// Open makes the planner that a person names: replay:FILE, openai:MODEL,
-// openai-responses:MODEL or anthropic:MODEL. Base URLs and keys come from the variables that the
+// Open makes the planner that a person names: replay:FILE, openai:MODEL or
+// anthropic:MODEL. Base URLs and keys come from the variables that the
 // makers' own libraries read: OPENAI_BASE_URL and OPENAI_API_KEY, ANTHROPIC_BASE_URL and
 // ANTHROPIC_API_KEY. No request is made yet. The error says what is wrong with
 // the spec, the file (with places) or the settings.
@@ -92,7 +92,7 @@ func Open(spec string, o Options) (Planner, error) {
 	case kind == "openai":
 		return opened(openai.Open(name, o.endpoint()))
 	case kind == "openai-responses":
-		return opened(openai.OpenResponses(name, o.endpoint()))
+		return nil, fmt.Errorf("the planner openai-responses was removed; write openai:%s", diag.Escape(name))
 	case kind == "anthropic":
 		return opened(anthropic.Open(name, o.endpoint()))
 	}

@@ -22,18 +22,19 @@ func TestOpen(t *testing.T) {
 		}
 		return nil, os.ErrNotExist
 	}
-	for _, spec := range []string{"replay:a:b.yaml", "openai:gpt-5", "openai:library/llama3:8b", "openai-responses:gpt-5", "anthropic:claude-sonnet-4-5"} {
+	for _, spec := range []string{"replay:a:b.yaml", "openai:gpt-5", "openai:library/llama3:8b", "anthropic:claude-sonnet-4-5"} {
 		if _, err := Open(spec, Options{Open: file}); err != nil {
 			t.Errorf("%s: %v", spec, err)
 		}
 	}
 	for spec, want := range map[string]string{
-		"":                `"" names no planner: write replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL`,
-		"gpt-5":           `"gpt-5" names no planner`,
-		"openai:":         `"openai:" names no planner`,
-		"opnai:gpt-5":     `there is no planner "opnai"; did you mean openai:gpt-5?`,
-		"\x1bx:y":         `there is no planner "<U+001B>x": write replay:FILE`,
-		"replay:gone.yml": "the recorded solutions can't be read: file does not exist",
+		"":                       `"" names no planner: write replay:FILE, openai:MODEL or anthropic:MODEL`,
+		"openai-responses:gpt-5": "the planner openai-responses was removed; write openai:gpt-5",
+		"gpt-5":                  `"gpt-5" names no planner`,
+		"openai:":                `"openai:" names no planner`,
+		"opnai:gpt-5":            `there is no planner "opnai"; did you mean openai:gpt-5?`,
+		"\x1bx:y":                `there is no planner "<U+001B>x": write replay:FILE`,
+		"replay:gone.yml":        "the recorded solutions can't be read: file does not exist",
 	} {
 		if _, err := Open(spec, Options{Open: file}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", spec, err, want)

@@ -82,20 +82,13 @@ func formAsked(t *testing.T, body string) string {
 			Type       string
 			JSONSchema struct{ Strict bool } `json:"json_schema"`
 		} `json:"response_format"`
-		Text struct {
-			Format struct {
-				Type   string
-				Strict bool
-			}
-		}
-		Store  *bool
 		Output struct{ Format struct{ Type string } } `json:"output_config"`
 		Tools  []any
 	}
 	if err := json.Unmarshal([]byte(body), &r); err != nil || !r.Stream || r.Model == "" {
 		t.Errorf("%s: %v", body, err)
 	}
-	kind, strict := r.ResponseFormat.Type+r.Text.Format.Type, r.ResponseFormat.JSONSchema.Strict || r.Text.Format.Strict
+	kind, strict := r.ResponseFormat.Type, r.ResponseFormat.JSONSchema.Strict
 	switch {
 	case strict:
 		return "strict"

@@ -4,7 +4,6 @@ package anthropic
 import (
 	"encoding/json"
 
-	"github.com/obelus-dev/obelus/runtime/planner/dialect"
 	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
 	"github.com/obelus-dev/obelus/runtime/planner/prompt"
 )
@@ -17,15 +16,6 @@ var address = endpoint.Address{
 		{Name: "X-Api-Key", Variable: "ANTHROPIC_API_KEY"},
 		{Name: "Authorization", Prefix: "Bearer ", Variable: "ANTHROPIC_AUTH_TOKEN"},
 	},
-}
-
-// Enforced is what Anthropic's endpoint enforces, from its guide to structured
-// outputs.
-var Enforced = dialect.Dialect{
-	Keywords:  []string{"minItems"},
-	Formats:   []string{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"},
-	AtMost:    1,
-	Optionals: 24, Unions: 16,
 }
 
 type format struct {
@@ -55,7 +45,7 @@ const (
 )
 
 func (a *format) Forms(schema any) []endpoint.Form {
-	return append(endpoint.Forms(outputFormat, forcedTool)(Enforced.Write(schema)), endpoint.Form{Name: anyText})
+	return append(endpoint.Forms(schema, outputFormat, forcedTool), endpoint.Form{Name: anyText})
 }
 
 type object = map[string]any

@@ -40,18 +40,23 @@ type Form struct {
 	Wrapped bool   // the answer stands under "result"
 }
 
-// Forms are those of an endpoint that takes schemas, by their names, for what its dialect
-// writes: the one that enforces it, and the one that is given all of it.
-func Forms(enforcing, whole string) func(enforced, all string, wraps bool) []Form {
-	return func(enforced, all string, wraps bool) (forms []Form) {
-		if enforced != "" {
-			forms = append(forms, Form{enforcing, enforced, wraps})
+// Forms are the ways of an endpoint that accepts schemas, by their names: the one that
+// enforces a schema, where endpoints can, and the one that only shows it to the model. There is
+// none for a schema that can't be that of an object.
+func Forms(schema any, enforced, shown string) []Form {
+	wrapped := !isA("object", schema)
+	if wrapped {
+		outer := wrap(schema)
+		if outer == nil {
+			return nil
 		}
-		if all != "" {
-			forms = append(forms, Form{whole, all, wraps})
-		}
-		return forms
+		schema = outer
 	}
+	forms := []Form{{shown, request.JSON(schema), wrapped}}
+	if enforceable(schema) {
+		forms = append([]Form{{enforced, forms[0].Schema, wrapped}}, forms...)
+	}
+	return forms
 }
 
 // An Ending is what a stream said about its answer.

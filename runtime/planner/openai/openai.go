@@ -1,12 +1,11 @@
-// Package openai are the wire formats of OpenAI: chat completions, which many others
-// speak, and responses.
+// Package openai is the wire format of OpenAI's chat completions, which many other
+// endpoints accept.
 package openai
 
 import (
 	"encoding/json"
 	"strings"
 
-	"github.com/obelus-dev/obelus/runtime/planner/dialect"
 	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
 	"github.com/obelus-dev/obelus/runtime/planner/prompt"
 	"github.com/obelus-dev/obelus/runtime/request"
@@ -20,15 +19,6 @@ var address = endpoint.Address{
 		{Name: "OpenAI-Organization", Variable: "OPENAI_ORG_ID"},
 		{Name: "OpenAI-Project", Variable: "OPENAI_PROJECT_ID"},
 	},
-}
-
-// Strict is what OpenAI's endpoint enforces, from its guide to structured outputs.
-var Strict = dialect.Dialect{
-	Keywords:    []string{"pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems"},
-	Formats:     []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"},
-	AtMost:      -1,
-	AllRequired: true, Recursive: true,
-	Depth: 10, Properties: 5_000, Enums: 1_000, Letters: 120_000,
 }
 
 type format struct {
@@ -54,7 +44,7 @@ const (
 )
 
 func (a *format) Forms(schema any) []endpoint.Form {
-	forms := endpoint.Forms(strictSchema, guidingSchema)(Strict.Write(schema))
+	forms := endpoint.Forms(schema, strictSchema, guidingSchema)
 	if n := len(forms); n > 0 && forms[n-1].Name == guidingSchema && !forms[n-1].Wrapped {
 		forms = append(forms, endpoint.Form{Name: anyObject})
 	}
