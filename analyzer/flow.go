@@ -126,7 +126,7 @@ func (p *Pass) flowsOfRead(index int) []flow {
 	}
 	r := &p.Plan.Reads[index]
 	t.into = p.flowsInto(t.into[:0], r)
-	flows := t.keep(t.into)
+	flows := slices.Clone(t.into)
 	for i := range flows {
 		flows[i].read = r
 	}

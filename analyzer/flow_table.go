@@ -35,7 +35,6 @@ type flowTable struct {
 	cutShort   string // why the question at hand isn't fully analysed
 	sure       bool   // all flows of the question at hand fit whatever comes
 
-	room    []flow   // the free rest of a slab, see keep
 	into    []flow   // those into the read at hand
 	outOf   []flow   // those out of the expression at hand
 	writers []origin // of the read at hand
@@ -123,17 +122,6 @@ func once[K comparable, V any](known map[K]V, key K, work func() V) V {
 		known[key] = v
 	}
 	return v
-}
-
-// keep copies flows to where they stay.
-func (t *flowTable) keep(flows []flow) []flow {
-	const slab = 128
-	if len(flows) > cap(t.room)-len(t.room) {
-		t.room = make([]flow, 0, max(len(flows), min(len(t.reads), slab)))
-	}
-	at := len(t.room)
-	t.room = append(t.room, flows...)
-	return t.room[at:len(t.room):len(t.room)]
 }
 
 // given is what the document itself says of a path.

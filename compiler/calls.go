@@ -122,7 +122,7 @@ func (c *compilation) nameCall(n *source.Node, place int) *Call {
 		c.noTool(n, tool, place)
 		return nil
 	}
-	call := c.rooms.calls.one()
+	call := new(Call)
 	call.Node, call.ToolNode, call.ToolName, call.Tool, call.Partial = n, tool, tool.Text, c.tools[tool.Text], partial
 	call.Name = tool.Text + "#" + strconv.Itoa(place)
 	id := n.Get("_id")
@@ -178,7 +178,7 @@ func (c *compilation) lowerCall(call *Call) {
 	c.lowerScopes(call)
 	call.Params = c.objectTemplate(call, call.Node, true)
 	c.items = false
-	call.Reads = c.rooms.numbers.from(firstRead, len(p.Reads))
+	call.Reads = consecutive(firstRead, len(p.Reads))
 	c.consulted(call)
 	c.carriedOut(call)
 	if call.Each != nil {
@@ -312,7 +312,7 @@ func (c *compilation) outputPath(call *Call, n *source.Node) {
 		return
 	}
 	for _, alternative := range alternatives {
-		route := Route(c.rooms.paths.some(len(alternative))[:0])
+		route := make(Route, 0, len(alternative))
 		for _, ref := range alternative {
 			if why, only := readOnly[ref.Kind]; only {
 				c.report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+ref.Kind, why).About(call.Label()).
@@ -446,9 +446,7 @@ func isParameter(key string) bool {
 // newTemplate is a template of a value in which there is no expression, as far as
 // is known.
 func (c *compilation) newTemplate(n *source.Node, value any) *Template {
-	t := c.rooms.templates.one()
-	t.Node, t.Value = n, value
-	return t
+	return &Template{Node: n, Value: value}
 }
 
 // objectTemplate reads a mapping; that of a call holds the call's parameters
@@ -462,7 +460,7 @@ func (c *compilation) objectTemplate(call *Call, n *source.Node, params bool) *T
 			count++
 		}
 	}
-	t.Fields = c.rooms.fields.some(count)[:0]
+	t.Fields = make([]TemplateField, 0, count)
 	live := false
 	for _, f := range n.Fields {
 		if !counts(f) {
@@ -523,8 +521,20 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 		c.plan.Reads = append(c.plan.Reads, read)
 		t.perItem = t.perItem || c.items && IsItemKind(ref.Kind)
 	}
-	t.Reads = c.rooms.numbers.from(firstRead, len(c.plan.Reads))
+	t.Reads = consecutive(firstRead, len(c.plan.Reads))
 	return t
+}
+
+// consecutive are the numbers from first up to and without end; nil where there is none.
+func consecutive(first, end int) []int {
+	if first == end {
+		return nil
+	}
+	list := make([]int, end-first)
+	for i := range list {
+		list[i] = first + i
+	}
+	return list
 }
 
 func (c *compilation) parseString(s string, isText bool) (*expression.Expr, *expression.Error) {

@@ -216,7 +216,6 @@ type compilation struct {
 	options Options
 	plan    *Plan
 	found   diag.Findings
-	rooms   rooms
 
 	toolDefs    []definition
 	tools       map[string]*Tool

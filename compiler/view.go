@@ -179,7 +179,6 @@ func (v *viewer) add(i int32) {
 type viewer struct {
 	whole, view *Plan
 	calls       []int32 // of the whole, ascending
-	rooms       rooms
 	binder      binder
 	upTo        int // the calls of the whole before it have been looked at
 }
@@ -204,7 +203,7 @@ func (v *viewer) copy() {
 
 // call copies a call to its place in the view.
 func (v *viewer) call(of *Call, at int) *Call {
-	call := v.rooms.calls.one()
+	call := new(Call)
 	*call = *of
 	call.Index, call.Choices, call.Waits, call.After, call.Ordered = at, nil, nil, nil, nil
 	for _, other := range of.After {
@@ -223,7 +222,7 @@ func (v *viewer) call(of *Call, at int) *Call {
 	}
 	first, end := of.Reads[0], of.Reads[len(of.Reads)-1]+1
 	shift := v.reads(first, end, at)
-	call.Reads = v.rooms.numbers.from(first+shift, end+shift)
+	call.Reads = consecutive(first+shift, end+shift)
 	call.Params, call.When = v.template(of.Params, shift), v.template(of.When, shift)
 	if of.Each != nil {
 		each := *of.Each
@@ -252,13 +251,13 @@ func (v *viewer) template(t *Template, shift int) *Template {
 	if t == nil || !t.Live() || shift == 0 {
 		return t
 	}
-	one := v.rooms.templates.one()
+	one := new(Template)
 	*one = *t
 	if len(t.Reads) > 0 {
-		one.Reads = v.rooms.numbers.from(t.Reads[0]+shift, t.Reads[len(t.Reads)-1]+1+shift)
+		one.Reads = consecutive(t.Reads[0]+shift, t.Reads[len(t.Reads)-1]+1+shift)
 	}
 	if len(t.Fields) > 0 {
-		one.Fields = v.rooms.fields.some(len(t.Fields))
+		one.Fields = make([]TemplateField, len(t.Fields))
 		for i, f := range t.Fields {
 			f.Value = v.template(f.Value, shift)
 			one.Fields[i] = f

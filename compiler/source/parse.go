@@ -157,17 +157,13 @@ func read(f *File, l Limits, reader func(*builder) *Node) (root *Node, problems 
 // stopped unwinds a reader after a problem that it can't read past.
 type stopped struct{}
 
-// A builder makes nodes and keeps what is wrong. It allocates in slabs: a plan
-// of a hundred thousand calls is a million small nodes.
+// A builder makes nodes and keeps what is wrong.
 type builder struct {
 	file     *File
 	text     string
 	limits   Limits
 	problems []Problem
 
-	nodes      []Node
-	items      []*Node // the free rest of a slab
-	fields     []Field
 	scratch    []byte  // for decoding
 	itemStack  []*Node // of the lists that are being read
 	fieldStack []Field
@@ -223,35 +219,23 @@ func (b *builder) add(p Problem) {
 }
 
 func (b *builder) node(kind Kind, style Style, start, end int) *Node {
-	if len(b.nodes) == cap(b.nodes) {
-		b.nodes = make([]Node, 0, grown(cap(b.nodes)))
-	}
-	b.nodes = append(b.nodes, Node{File: b.file, Kind: kind, Style: style, Start: start, End: end})
-	return &b.nodes[len(b.nodes)-1]
+	return &Node{File: b.file, Kind: kind, Style: style, Start: start, End: end}
 }
 
-// grown is the size of the next slab.
-func grown(last int) int { return min(max(2*last, 16), 1024) }
-
 // takeItems moves what the item stack holds above a mark into a slice of its own.
-func (b *builder) takeItems(mark int) []*Node { return taken(&b.items, &b.itemStack, mark) }
+func (b *builder) takeItems(mark int) []*Node { return taken(&b.itemStack, mark) }
 
 // takeFields does the same for fields, without duplicates (S1.5).
 func (b *builder) takeFields(mark int) []Field {
 	b.dropDuplicates(mark)
-	return taken(&b.fields, &b.fieldStack, mark)
+	return taken(&b.fieldStack, mark)
 }
 
-// taken moves what stands on a stack from a mark on to where it stays.
-func taken[T any](stay, stack *[]T, mark int) []T {
-	n := len(*stack) - mark
-	if n > cap(*stay)-len(*stay) {
-		*stay = make([]T, 0, max(n, grown(cap(*stay))))
-	}
-	at := len(*stay)
-	*stay = append(*stay, (*stack)[mark:]...)
+// taken moves what stands on a stack from a mark on into a slice of its own.
+func taken[T any](stack *[]T, mark int) []T {
+	own := slices.Clone((*stack)[mark:])
 	*stack = (*stack)[:mark]
-	return (*stay)[at:len(*stay):len(*stay)]
+	return own
 }
 
 // fewFields is up to how many keys comparing all pairs beats a map.
