@@ -20,7 +20,7 @@ import (
 
 func (c *cli) compatCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "compat PRODUCER CONSUMER | --batch FILE | --batch -",
+		Use:   "compat PRODUCER CONSUMER | --batch FILE",
 		Short: "tell whether every value of one JSON Schema fits another",
 		Long: "Tells how the values that one JSON Schema accepts stand to another: fits (the consumer\n" +
 			"accepts all of them), never (it accepts none), may-not-fit (it refuses some, and one is\n" +
@@ -29,27 +29,19 @@ func (c *cli) compatCommand() *cobra.Command {
 			"each, in JSON or YAML; one of them may be -, standard input.\n\n" +
 			"The exit status is 0 for fits, 1 for never and may-not-fit, 3 for unknown, and 2 when a\n" +
 			"file can't be read or holds no valid schema.\n\n" +
-			"With --batch each line is {\"sub\": PRODUCER, \"super\": CONSUMER}, with \"dialect\" and\n" +
-			"\"name\" if you like, and is answered at once by one line, in order, with that name. A\n" +
-			"line that can't be judged is answered by unknown and told of on standard error. Then the\n" +
-			"exit status is 0, whatever the verdicts, or 2 when there were such lines.",
+			"With --batch each line of a file, or of standard input for -, is a pair\n" +
+			"{\"sub\": PRODUCER, \"super\": CONSUMER}, with \"name\" and \"dialect\" (draft7) if you like. It\n" +
+			"is answered at once by one line of JSON with that name. The answer to a line that can't be\n" +
+			"judged is unknown, with the fault on standard error. Then the exit status is 0, whatever\n" +
+			"the verdicts, or 2 when there were such lines.",
 		Example: "obelus compat output.schema.json parameter.schema.yaml\n" +
-			"obelus compat --dialect draft7 old.json new.json\n" +
 			"obelus compat --batch pairs.jsonl",
 	}
 	reading := c.newReading()
-	format := choose(cmd, "format", "how verdicts are written; with --batch json unless you say text", "text", "json")
-	dialect := choose(cmd, "dialect", "what schemas are read as that have no $schema", dialectNames...)
-	flags := cmd.Flags()
+	format := choose(cmd, "format", "how the verdict is written; with --batch always json", "text", "json")
 	batch := addText(cmd, new(string), "batch", "FILE", "judge a pair a line of a file of JSON lines; - is standard input")
-	flags.Lookup("batch").NoOptDefVal = "-"
 	addLimits(cmd, &reading.Limits)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		// A flag that may go without its value leaves one that stands apart among
-		// the arguments.
-		if *batch == "-" && len(args) == 1 {
-			*batch, args = args[0], nil
-		}
 		switch {
 		case *batch != "" && len(args) > 0:
 			return troubled("compat --batch takes one file, but got %q besides", args[len(args)-1]).Advise("usage: %s", usageLine(cmd))
@@ -62,9 +54,8 @@ func (c *cli) compatCommand() *cobra.Command {
 		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		j := judge{cli: c, reading: reading, json: *format == "json", dialect: dialects[*dialect]}
+		j := judge{cli: c, reading: reading, json: *format == "json" || *batch != ""}
 		if *batch != "" {
-			j.json = j.json || !cmd.Flags().Changed("format")
 			return j.batch(cmd.Context(), *batch)
 		}
 		return j.pair(args[0], args[1])
@@ -72,8 +63,8 @@ func (c *cli) compatCommand() *cobra.Command {
 	return cmd
 }
 
-// dialects are the drafts of JSON Schema by the names that the corpora of
-// schema tests use; dialectNames begins with the default.
+// dialects are the drafts of JSON Schema by the names that pairs have for them;
+// dialectNames begins with the default.
 var (
 	dialectNames = []string{"2020-12", "2019-09", "draft7", "draft6", "draft4"}
 	dialects     = map[string]schema.Dialect{
@@ -87,7 +78,6 @@ type judge struct {
 	*cli
 	reading *reading
 	json    bool
-	dialect schema.Dialect
 }
 
 // A ruling is the answer to one pair.
@@ -124,7 +114,7 @@ func (j judge) pair(producer, consumer string) error {
 		whole, problems := j.read(source.NewFile(name, text))
 		found = append(found, problems...)
 		if !diag.HasErrors(problems) {
-			s, wrong := schemaOf(whole, j.dialect)
+			s, wrong := schemaOf(whole, schema.Draft2020)
 			schemas[i], found = s, append(found, wrong...)
 		}
 	}
@@ -182,9 +172,6 @@ func (r ruling) writeJSON(w io.Writer) error {
 // and the value that shows it.
 func (r ruling) writeText(w io.Writer, style terminal.Style) error {
 	var text strings.Builder
-	if r.name != nil {
-		text.WriteString(terminal.Brief(r.name) + ": ")
-	}
 	word := verdictNames[r.verdict.Relation]
 	switch r.verdict.Relation {
 	case schema.Fits:
@@ -305,7 +292,7 @@ func (j judge) line(file *source.File) (ruling, []diag.Diagnostic) {
 		return unjudged(pair.Get("name").Value(), found), found
 	}
 	name := pair.Get("name").Value()
-	dialect := j.dialect
+	dialect := schema.Draft2020
 	if d := pair.Get("dialect"); d != nil {
 		text, _ := d.Value().(string)
 		known := false

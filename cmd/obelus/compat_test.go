@@ -107,7 +107,7 @@ func TestCompatAnswersAtOnce(t *testing.T) {
 	hear, answers := io.Pipe()
 	ended := make(chan int)
 	go func() {
-		ended <- run(t.Context(), []string{"compat", "--batch"}, questions, answers, io.Discard)
+		ended <- run(t.Context(), []string{"compat", "--batch", "-"}, questions, answers, io.Discard)
 		answers.Close()
 	}()
 	lines := bufio.NewScanner(hear)
@@ -176,7 +176,7 @@ func FuzzCompat(f *testing.F) {
 			t.Skip("large texts have tests of their own")
 		}
 		begun := cputime.Used()
-		stdout, stderr, status := obelus(strings.NewReader(text), "compat", "--batch")
+		stdout, stderr, status := obelus(strings.NewReader(text), "compat", "--batch", "-")
 		if strings.Contains(stderr, "internal error") {
 			t.Fatal(stderr)
 		}
@@ -199,7 +199,7 @@ func FuzzCompat(f *testing.F) {
 		if got != want || (status == statusTrouble) != (stderr != "") {
 			t.Fatalf("%d answers to %d lines, exit status %d, and %q", got, want, status, stderr)
 		}
-		if again, _, _ := obelus(strings.NewReader(text), "compat", "--batch"); again != stdout {
+		if again, _, _ := obelus(strings.NewReader(text), "compat", "--batch", "-"); again != stdout {
 			t.Fatalf("the answers don't repeat themselves:\n%s\n%s", stdout, again)
 		}
 		if took := cputime.Used() - begun; took > 20*time.Second {

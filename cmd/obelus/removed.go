@@ -12,3 +12,7 @@ var removedFlags = map[string]string{
 }
 
 const toPNG = "draw with Graphviz: obelus graph PLAN --format dot | dot -Tpng -o FILE"
+
+var removedFlags = map[string]string{
+	"compat --dialect": "name the draft in the schema's $schema, or in \"dialect\" of a line of --batch",
+}
