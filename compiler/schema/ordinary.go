@@ -92,30 +92,106 @@ func metaschemaOf(url string) (*ordinary.Schema, error) {
 	return compiled, err
 }
 
-// compileOrdinary hands the texts that a node depends on to the ordinary
-// validator, each as a resource of its own, with every reference spelled out.
-func compileOrdinary(root *node) (compiled *ordinary.Schema, err error) {
+// compileOrdinary compiles a node. A combination becomes a small document of its own,
+// whose parts are compiled where they stand.
+func compileOrdinary(n *node) (*ordinary.Schema, error) {
+	if n.unit != loose {
+		return n.unit.family.export.compile(n)
+	}
+	c, parts := newCompiler(), &partPlaces{}
+	c.RegisterExtension(partKeyword, nil, parts)
+	const top = "obelus:///combination"
+	if err := add(c, top, map[string]any{"$schema": metaURL[Draft2020], "allOf": []any{parts.place(n)}}); err != nil {
+		return nil, err
+	}
+	return c.Compile(top)
+}
+
+// partKeyword stands in the text of a combination for one of its parts, by number.
+const partKeyword = "x-part"
+
+type partPlaces struct{ nodes []*node }
+
+// place is the text of a combination, or stands for a node of another text.
+func (x *partPlaces) place(n *node) any {
+	if n.unit != loose {
+		x.nodes = append(x.nodes, n)
+		return map[string]any{partKeyword: len(x.nodes) - 1}
+	}
+	if n.meta != "" {
+		return n.raw
+	}
+	switch n.verdict {
+	case always:
+		return true
+	case never:
+		return false
+	}
+	return n.made(x.place)
+}
+
+func (x *partPlaces) Compile(_ ordinary.CompilerContext, m map[string]any) (ordinary.ExtSchema, error) {
+	number, ok := m[partKeyword].(json.Number)
+	if !ok {
+		return nil, nil
+	}
+	i, err := strconv.Atoi(string(number))
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := compileOrdinary(x.nodes[i])
+	return compiledPart{compiled}, err
+}
+
+type compiledPart struct{ *ordinary.Schema }
+
+func (p compiledPart) Validate(c ordinary.ValidationContext, v any) error {
+	if p.Schema.Validate(v) != nil {
+		return c.Error(partKeyword, "the part doesn't accept this")
+	}
+	return nil
+}
+
+// An exporter hands the texts of a family to the ordinary validator, each once, as a
+// resource of its own with every reference spelled out.
+type exporter struct {
+	mutex      sync.Mutex
+	compiler   *ordinary.Compiler // nil before anything is compiled
+	urls       map[*unit]string
+	units      []*unit // that have a URL
+	added      int     // how many of the units the compiler has
+	unreadable bool    // something has no form that the library can read
+	err        error   // of what was compiled before, which leaves the compiler unusable
+}
+
+// compile compiles the place of a node.
+func (x *exporter) compile(n *node) (compiled *ordinary.Schema, err error) {
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
+	if x.err != nil {
+		return nil, x.err
+	}
 	defer func() {
 		if r := recover(); r != nil { // the library panics on texts it should refuse
 			compiled, err = nil, fmt.Errorf("the ordinary validator can't compile this schema: %v", r)
 		}
+		x.err = err
 	}()
-	x := exporter{urls: map[*unit]string{}}
-	c := newCompiler()
-	c.AssertFormat = root.unit.family != nil && root.unit.family.options.AssertFormat
-	top := "obelus:///schema"
-	if err := add(c, top, map[string]any{"$schema": metaURL[Draft2020], "allOf": []any{x.place(root)}}); err != nil {
-		return nil, err
+	if x.compiler == nil {
+		x.compiler, x.urls = newCompiler(), map[*unit]string{}
+		x.compiler.AssertFormat = n.unit.family.options.AssertFormat
 	}
-	for i := 0; i < len(x.units); i++ {
-		if err := add(c, x.urls[x.units[i]], x.export(x.units[i])); err != nil {
+	url := x.address(n)
+	for ; x.added < len(x.units); x.added++ {
+		u := x.units[x.added]
+		if err := add(x.compiler, x.urls[u], x.export(u)); err != nil {
 			return nil, err
 		}
 	}
 	if x.unreadable {
 		return nil, errors.New("the ordinary validator can't compile patterns of names with look-around or back-references")
 	}
-	return c.Compile(top)
+	return x.compiler.Compile(url)
 }
 
 func add(c *ordinary.Compiler, url string, doc any) error {
@@ -124,12 +200,6 @@ func add(c *ordinary.Compiler, url string, doc any) error {
 		return err
 	}
 	return c.AddResource(url, bytes.NewReader(text))
-}
-
-type exporter struct {
-	urls       map[*unit]string
-	units      []*unit
-	unreadable bool // something has no form that the library can read
 }
 
 // exportedKey is the key of a node under patternProperties as Go reads the pattern,
@@ -153,25 +223,11 @@ func (n *node) exportedKey() string {
 	return key
 }
 
-// place is a schema that stands for a node: a reference to where it stands, or
-// for a combination its parts.
-func (x *exporter) place(n *node) any {
-	if n.unit != loose {
-		return map[string]any{"$ref": x.address(n)}
-	}
-	if n.meta != "" {
-		return map[string]any{"$ref": n.meta}
-	}
-	switch n.verdict {
-	case always:
-		return true
-	case never:
-		return false
-	}
-	return n.made(x.place)
-}
-
+// address is where a node stands.
 func (x *exporter) address(n *node) string {
+	if n.meta != "" {
+		return n.meta
+	}
 	u := n.unit
 	if x.urls[u] == "" {
 		x.urls[u] = fmt.Sprintf("obelus:///%d", len(x.units))
@@ -256,11 +312,11 @@ func (x *exporter) spellOut(n *node, m map[string]any) {
 		delete(m, "$ref")
 		return
 	}
-	m["$ref"] = x.place(n.ref).(map[string]any)["$ref"]
+	m["$ref"] = x.address(n.ref)
 	for _, extra := range n.allOf { // a settled $dynamicRef beside a $ref
 		if extra.parent != n {
 			list, _ := m["allOf"].([]any)
-			m["allOf"] = append(list, x.place(extra))
+			m["allOf"] = append(list, map[string]any{"$ref": x.address(extra)})
 		}
 	}
 }

@@ -42,6 +42,7 @@ type family struct {
 	options Options
 	units   map[string]*unit // by the name of the named schema
 	scoped  bool             // some reference depends on the dynamic scope
+	export  exporter
 }
 
 // A reader builds nodes. Of several faults it keeps the one whose place comes
