@@ -4,6 +4,7 @@ package main
 // Each gives one error; none is registered, so that help and completion don't list them.
 // A value of a flag stands behind the flag: "command --flag value".
 var removedFlags = map[string]string{
+	"compat --dialect":      "name the draft in the schema's $schema, or in \"dialect\" of a line of --batch",
 	"graph --format png":    toPNG,
 	"graph --layout":        "draw with Graphviz: obelus graph PLAN --format dot | dot -Tsvg",
 	"simulate --format png": toPNG,
@@ -12,7 +13,3 @@ var removedFlags = map[string]string{
 }
 
 const toPNG = "draw with Graphviz: obelus graph PLAN --format dot | dot -Tpng -o FILE"
-
-var removedFlags = map[string]string{
-	"compat --dialect": "name the draft in the schema's $schema, or in \"dialect\" of a line of --batch",
-}

@@ -3,15 +3,14 @@ package schema
 import "slices"
 
 // An arrayGoal is what is asked of an array: its length, rules for all its
-// items, goals for some, how many are of a sort, and whether they differ.
+// items, goals for some, and whether they differ.
 type arrayGoal struct {
 	size
 	rules     []*arrayRules
 	here      []itemGoal // at their index
 	somewhere []itemGoal // at their index or after it
-	counts    []countGoal
-	unique    bool // no two items are equal
-	twins     bool // two items are equal
+	unique    bool       // no two items are equal
+	twins     bool       // two items are equal
 }
 
 type itemGoal struct {
@@ -19,13 +18,8 @@ type itemGoal struct {
 	literals []literal
 }
 
-type countGoal struct {
-	node *node
-	size
-}
-
 func (g *arrayGoal) clip() {
-	g.rules, g.here, g.somewhere, g.counts = slices.Clip(g.rules), slices.Clip(g.here), slices.Clip(g.somewhere), slices.Clip(g.counts)
+	g.rules, g.here, g.somewhere = slices.Clip(g.rules), slices.Clip(g.here), slices.Clip(g.somewhere)
 }
 
 func (g *arrayGoal) accept(s *state, r *arrayRules) bool {
@@ -41,8 +35,11 @@ func (g *arrayGoal) accept(s *state, r *arrayRules) bool {
 	if r.prefix != nil || r.rest != nil {
 		g.rules = append(g.rules, r)
 	}
-	if r.contains != nil && !(countOf{countGoal{r.contains, size{r.least, r.most}}}).apply(nil, s) {
-		return false
+	if r.contains != nil {
+		g.contains(s, r)
+	}
+	if r.unevaluated.limits() {
+		s.leaveOut("unevaluatedItems")
 	}
 	if r.unique {
 		g.unique = true
@@ -50,10 +47,32 @@ func (g *arrayGoal) accept(s *state, r *arrayRules) bool {
 	return g.min <= g.max && !(g.unique && g.twins)
 }
 
+// contains asks for an item of a kind, or that there is none. Larger counts aren't
+// modelled.
+func (g *arrayGoal) contains(s *state, r *arrayRules) {
+	if r.least > 0 {
+		g.narrow(size{r.least, maxCount})
+		g.somewhere = append(g.somewhere, itemGoal{0, []literal{{r.contains, false}}})
+	}
+	if r.most == 0 {
+		g.rules = append(g.rules, noItem(r.contains))
+	}
+	if r.least > 1 || r.most > 0 && r.most < maxCount {
+		s.leaveOut("contains")
+	}
+}
+
+// noItem are the rules of arrays without an item that a node accepts.
+func noItem(n *node) *arrayRules {
+	r := anyArray(false)
+	r.rest = &node{unit: loose, kinds: Anything, not: n}
+	return r
+}
+
 type (
 	itemAt     struct{ itemGoal }
 	itemFrom   struct{ itemGoal }
-	countOf    struct{ countGoal }
+	itemRules  struct{ *arrayRules } // rules for all items
 	equalItems struct{}
 )
 
@@ -77,11 +96,9 @@ func (g *arrayGoal) foreseeItem(i int) outlook {
 	return open
 }
 
-func (g countOf) apply(_ *prover, s *state) bool {
-	if g.size != anySize {
-		s.array.counts = append(s.array.counts, g.countGoal)
-	}
-	return g.min <= g.max && s.array.narrow(size{g.min, maxCount})
+func (g itemRules) apply(_ *prover, s *state) bool {
+	s.array.rules = append(s.array.rules, g.arrayRules)
+	return true
 }
 
 func (equalItems) apply(p *prover, s *state) bool {
@@ -106,13 +123,18 @@ func (r *arrayRules) refusals() []goal {
 	if r.rest != nil && r.rest.verdict != always {
 		options = append(options, itemFrom{itemGoal{len(r.prefix), []literal{{r.rest, true}}}})
 	}
-	if r.contains != nil {
-		if r.least > 0 {
-			options = append(options, countOf{countGoal{r.contains, size{0, r.least - 1}}})
-		}
-		if r.most < maxCount {
-			options = append(options, countOf{countGoal{r.contains, size{r.most + 1, maxCount}}})
-		}
+	switch {
+	case r.contains == nil:
+	case r.least > 1 || r.most > 0 && r.most < maxCount:
+		options = append(options, skip("contains"))
+	case r.least == 1:
+		options = append(options, itemRules{noItem(r.contains)})
+	}
+	if r.contains != nil && r.most == 0 {
+		options = append(options, itemFrom{itemGoal{0, []literal{{r.contains, false}}}})
+	}
+	if r.unevaluated.limits() {
+		options = append(options, skip("unevaluatedItems"))
 	}
 	if r.unique {
 		options = append(options, equalItems{})
@@ -178,8 +200,7 @@ func (a *asker) failed() finding {
 
 // An arraySearch places the goals of an array of some length: the first items
 // have a place of their own each, those after them are alike but for what is
-// placed there. Items are then sorted by which of the counted sorts they are
-// of.
+// placed there.
 type arraySearch struct {
 	asker
 	goal   *arrayGoal
@@ -196,8 +217,6 @@ type slot struct {
 	times    int
 }
 
-const maxCounts = 4
-
 func (g *arrayGoal) solve(p *prover) finding {
 	places := 0
 	for _, r := range g.rules {
@@ -207,15 +226,9 @@ func (g *arrayGoal) solve(p *prover) finding {
 		places = max(places, d.index+1)
 	}
 	a := arraySearch{asker: asker{p: p, low: unconditional}, goal: g}
-	if len(g.counts) > maxCounts {
-		return unknown("contains")
-	}
 	// Longer arrays than these have items that serve no goal and can go.
 	longest := g.min
 	extra := len(g.somewhere)
-	for _, c := range g.counts {
-		extra += c.min
-	}
 	if g.twins {
 		extra += 2
 	}
@@ -240,7 +253,8 @@ func (g *arrayGoal) solve(p *prover) finding {
 			a.slots = append(a.slots, slot{literals, i, 1})
 		}
 		a.rest = n - len(a.slots)
-		if a.place(0) {
+		impossible := func(s slot) bool { return a.ask(s.literals).status == empty }
+		if !slices.ContainsFunc(a.slots, impossible) && a.place(0) {
 			return some(a.result)
 		}
 	}
@@ -255,7 +269,7 @@ func (a *arraySearch) place(i int) bool {
 		return false
 	}
 	if i == len(a.goal.somewhere) {
-		return a.sort(0)
+		return a.finish()
 	}
 	d := a.goal.somewhere[i]
 	for j := range a.slots {
@@ -287,114 +301,22 @@ func (a *arraySearch) place(i int) bool {
 	return false
 }
 
-// sort decides for every slot which of the counted sorts it is of.
-func (a *arraySearch) sort(i int) bool {
-	if !a.p.spend(1) {
-		return false
-	}
-	if i == len(a.slots) {
-		return a.sortRest(0, a.rest)
-	}
-	if len(a.goal.counts) == 0 {
-		return a.ask(a.slots[i].literals).status != empty && a.sort(i+1)
-	}
-	old := a.slots[i].literals
-	for signs := range 1 << len(a.goal.counts) {
-		a.slots[i].literals = a.signed(old, signs)
-		if a.ask(a.slots[i].literals).status != empty && a.sort(i+1) {
-			return true
-		}
-	}
-	a.slots[i].literals = old
-	return false
-}
-
-// signed adds which sorts an item is of: the bits of signs that are 0 say yes.
-func (a *arraySearch) signed(literals []literal, signs int) []literal {
-	literals = slices.Clip(literals)
-	for j, c := range a.goal.counts {
-		literals = append(literals, literal{c.node, signs>>j&1 == 1})
-	}
-	return literals
-}
-
-// sortRest decides how many of the other items are of each combination of
-// sorts.
-func (a *arraySearch) sortRest(signs, left int) bool {
-	if !a.p.spend(1) {
-		return false
-	}
-	combinations := 1 << len(a.goal.counts)
-	if left == 0 {
-		return a.counted() && a.finish()
-	}
-	if signs == combinations {
-		return false
-	}
-	literals := a.signed(a.goal.literals(a.length), signs)
-	most := left
-	if a.ask(literals).status == empty {
-		most = 0
-	}
-	least := 0
-	if signs == combinations-1 {
-		least = left
-	}
-	if len(a.goal.counts) == 1 && signs == 0 {
-		// Of two sorts the number of one follows from the count.
-		c, already := a.goal.counts[0], a.countOf(0)
-		least, most = max(least, c.min-already), min(most, c.max-already)
-	}
-	for times := least; times <= most; times++ {
-		if times > 0 {
-			a.slots = append(a.slots, slot{literals, -1, times})
-		}
-		ok := a.sortRest(signs+1, left-times)
-		if ok {
-			return true
-		}
-		if times > 0 {
-			a.slots = a.slots[:len(a.slots)-1]
-		}
-	}
-	return false
-}
-
-func (a *arraySearch) countOf(j int) int {
-	total := 0
-	for _, s := range a.slots {
-		// signed puts the counted literals last.
-		l := s.literals[len(s.literals)-len(a.goal.counts)+j]
-		if !l.deny {
-			total += s.times
-		}
-	}
-	return total
-}
-
-func (a *arraySearch) counted() bool {
-	for j, c := range a.goal.counts {
-		if !c.holds(a.countOf(j)) {
-			return false
-		}
-	}
-	return true
-}
-
 // finish makes up the items.
 func (a *arraySearch) finish() bool {
-	g := a.goal
-	if !a.p.spend(a.length / 64) {
-		return false
+	slots := a.slots
+	if a.rest > 0 {
+		slots = append(slices.Clip(slots), slot{a.goal.literals(a.length), -1, a.rest})
 	}
 	switch {
-	case g.unique:
-		return a.differing()
-	case g.twins:
-		return a.twin()
+	case !a.p.spend(1 + a.length/64):
+		return false
+	case a.goal.unique:
+		return a.differing(slots)
+	case a.goal.twins:
+		return a.twin(slots)
 	}
 	a.result = make([]any, 0, a.length)
-	for _, s := range a.slots {
+	for _, s := range slots {
 		f := a.ask(s.literals)
 		if f.status != found {
 			return false
@@ -407,16 +329,16 @@ func (a *arraySearch) finish() bool {
 }
 
 // twin gives two items one value.
-func (a *arraySearch) twin() bool {
-	values := make([]finding, len(a.slots))
-	for i, s := range a.slots {
+func (a *arraySearch) twin(slots []slot) bool {
+	values := make([]finding, len(slots))
+	for i, s := range slots {
 		if values[i] = a.ask(s.literals); values[i].status != found {
 			return false
 		}
 	}
 	emit := func(i, j int, shared any) bool {
 		a.result = make([]any, 0, a.length)
-		for k, s := range a.slots {
+		for k, s := range slots {
 			v := values[k].value
 			if k == i || k == j {
 				v = shared
@@ -427,12 +349,12 @@ func (a *arraySearch) twin() bool {
 		}
 		return true
 	}
-	for i, s := range a.slots {
+	for i, s := range slots {
 		if s.times > 1 {
 			return emit(i, i, values[i].value)
 		}
 		for j := range i {
-			if f := a.ask(slices.Concat(s.literals, a.slots[j].literals)); f.status == found {
+			if f := a.ask(slices.Concat(s.literals, slots[j].literals)); f.status == found {
 				return emit(i, j, f.value)
 			}
 		}
@@ -442,13 +364,13 @@ func (a *arraySearch) twin() bool {
 
 // differing gives all items different values: as many candidates for each as
 // there are items, and then a matching.
-func (a *arraySearch) differing() bool {
+func (a *arraySearch) differing(slots []slot) bool {
 	if a.length > 64 {
 		a.doubt("uniqueItems")
 		return false
 	}
 	var candidates [][]any
-	for _, s := range a.slots {
+	for _, s := range slots {
 		values, ok := a.several(s.literals, a.length)
 		if !ok {
 			return false

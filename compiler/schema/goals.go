@@ -127,19 +127,9 @@ func (g accept) apply(p *prover, s *state) bool {
 		if n.arrays != nil && !s.array.accept(s, n.arrays) {
 			return false
 		}
-		if rest, keyword := n.otherItems(); rest != nil && !s.array.accept(s, rest) {
-			return false
-		} else if keyword != "" {
-			s.leaveOut(keyword)
-		}
 	case Object:
 		if n.objects != nil && !s.object.accept(p, s, n.objects) {
 			return false
-		}
-		if rest, keyword := n.otherProperties(); rest != nil && !s.object.accept(p, s, rest) {
-			return false
-		} else if keyword != "" {
-			s.leaveOut(keyword)
 		}
 	}
 	if n.ref != nil && !(accept{n.ref}).apply(p, s) {
@@ -238,19 +228,9 @@ func (n *node) refusals(kind Kinds) []goal {
 		if n.arrays != nil {
 			options = append(options, n.arrays.refusals()...)
 		}
-		if rest, keyword := n.otherItems(); rest != nil {
-			options = append(options, rest.refusals()...)
-		} else if keyword != "" {
-			options = append(options, skip(keyword))
-		}
 	case Object:
 		if n.objects != nil {
 			options = append(options, n.objects.refusals()...)
-		}
-		if rest, keyword := n.otherProperties(); rest != nil {
-			options = append(options, rest.refusals()...)
-		} else if keyword != "" {
-			options = append(options, skip(keyword))
 		}
 	}
 	if n.ref != nil {

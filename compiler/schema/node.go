@@ -283,6 +283,9 @@ func combined(nodes []*node, decisive, neutral *node, put func(c *node, kept []*
 // varies reports whether what the node accepts depends on the way to it.
 func (n *node) varies() bool { return n.scoped }
 
+// limits reports whether there is a node that doesn't accept everything.
+func (n *node) limits() bool { return n != nil && n.verdict != always }
+
 // inPlace calls visit for every node that n applies to the value itself.
 func (n *node) inPlace(visit func(*node)) {
 	single := [...]*node{n.ref, nil, n.not, n.cond, n.then, n.other}

@@ -11,7 +11,6 @@ import (
 type objectGoal struct {
 	size
 	rules     []*objectRules
-	names     []*node // that accept every name
 	has       []string
 	lacks     []string
 	values    []valueGoal
@@ -24,11 +23,16 @@ type valueGoal struct {
 	literals []literal
 }
 
-// A someGoal is for some property with a name as described.
-type someGoal struct{ name, value []literal }
+// A someGoal is for some property: its name matches some patterns and not others,
+// and isn't one of a list.
+type someGoal struct {
+	matches, misses []*regex.Pattern
+	not             []string
+	value           []literal
+}
 
 func (g *objectGoal) clip() {
-	g.rules, g.names, g.has, g.lacks = slices.Clip(g.rules), slices.Clip(g.names), slices.Clip(g.has), slices.Clip(g.lacks)
+	g.rules, g.has, g.lacks = slices.Clip(g.rules), slices.Clip(g.has), slices.Clip(g.lacks)
 	g.values, g.somewhere = slices.Clip(g.values), slices.Clip(g.somewhere)
 }
 
@@ -38,7 +42,10 @@ func (g *objectGoal) accept(p *prover, s *state, r *objectRules) bool {
 		g.rules = append(g.rules, r)
 	}
 	if r.propertyNames != nil {
-		g.names = append(g.names, r.propertyNames)
+		s.leaveOut("propertyNames")
+	}
+	if r.unevaluated.limits() {
+		s.leaveOut("unevaluatedProperties")
 	}
 	for _, name := range r.required {
 		if !(present(name)).apply(p, s) {
@@ -154,21 +161,21 @@ func (r *objectRules) refusals() []goal {
 	}
 	for _, x := range r.patterns {
 		if x.node.verdict != always {
-			options = append(options, someValue{someGoal{[]literal{{patternNode(x.pattern), false}}, []literal{{x.node, true}}}})
+			options = append(options, someValue{someGoal{matches: []*regex.Pattern{x.pattern}, value: []literal{{x.node, true}}}})
 		}
 	}
-	if r.additional != nil && r.additional.verdict != always {
-		var name []literal
-		if len(r.names) > 0 {
-			name = append(name, literal{nameNode(r.names), true})
-		}
+	if r.additional.limits() {
+		other := someGoal{not: r.names, value: []literal{{r.additional, true}}}
 		for _, x := range r.patterns {
-			name = append(name, literal{patternNode(x.pattern), true})
+			other.misses = append(other.misses, x.pattern)
 		}
-		options = append(options, someValue{someGoal{name, []literal{{r.additional, true}}}})
+		options = append(options, someValue{other})
 	}
 	if r.propertyNames != nil {
-		options = append(options, someValue{someGoal{[]literal{{r.propertyNames, true}}, nil}})
+		options = append(options, skip("propertyNames"))
+	}
+	if r.unevaluated.limits() {
+		options = append(options, skip("unevaluatedProperties"))
 	}
 	for _, d := range r.needs {
 		for _, name := range d.names {
@@ -187,29 +194,11 @@ func differsFromObject(v map[string]any) goal {
 	for _, name := range names {
 		options = append(options, missing(name))
 	}
-	other := someGoal{}
-	if len(names) > 0 {
-		other.name = []literal{{nameNode(names), true}}
-	}
-	options = append(options, someValue{other})
+	options = append(options, someValue{someGoal{not: names}})
 	for _, name := range names {
 		options = append(options, valueOf{valueGoal{name, []literal{{constant(v[name]), true}}}})
 	}
 	return options
-}
-
-// patternNode accepts the strings that a pattern matches, and nameNode those of
-// a list.
-func patternNode(x *regex.Pattern) *node {
-	return &node{unit: loose, kinds: Anything, strings: &stringRules{size: anySize, pattern: x}}
-}
-
-func nameNode(names []string) *node {
-	values := make([]any, len(names))
-	for i, name := range names {
-		values[i] = name
-	}
-	return &node{unit: loose, kinds: String, values: values}
 }
 
 // An objectSearch makes up an object, property by property: those that have to
@@ -222,21 +211,7 @@ type objectSearch struct {
 	explicit []string // all names that anything speaks of, sorted
 	names    []string // those that are there, in the order in which they came
 	literals map[string][]literal
-	unnamed  []unnamed        // more that are there, under names that nothing speaks of
-	patterns []*regex.Pattern // of all rules, each once
-}
-
-// An unnamed is a property whose name isn't chosen yet: what is asked of the name
-// and of the value, and what it may be. Where there are fewer candidates than
-// goals for some property, these are all that there are.
-type unnamed struct {
-	someGoal
-	candidates []candidate
-}
-
-type candidate struct {
-	name  string
-	value []literal
+	patterns []*regex.Pattern // that anything says of names, each once
 }
 
 const (
@@ -294,12 +269,21 @@ func (o *objectSearch) gather() {
 	o.gathered = true
 	g := o.goal
 	names := slices.Concat(g.has, g.lacks)
+	add := func(x *regex.Pattern) {
+		if !slices.ContainsFunc(o.patterns, x.Same) {
+			o.patterns = append(o.patterns, x)
+		}
+	}
 	for _, r := range g.rules {
 		names = append(names, r.names...)
 		for _, x := range r.patterns {
-			if !slices.ContainsFunc(o.patterns, x.pattern.Same) {
-				o.patterns = append(o.patterns, x.pattern)
-			}
+			add(x.pattern)
+		}
+	}
+	for _, d := range g.somewhere {
+		names = append(names, d.not...)
+		for _, x := range slices.Concat(d.matches, d.misses) {
+			add(x)
 		}
 	}
 	slices.Sort(names)
@@ -322,9 +306,6 @@ func (o *objectSearch) cut(length int) {
 // valueLiterals are what the rules say of the value of a property; false when
 // there can be none of that name.
 func (o *objectSearch) valueLiterals(name string) ([]literal, bool) {
-	if slices.ContainsFunc(o.goal.names, func(n *node) bool { return !o.p.accepts(n, name) }) {
-		return nil, false
-	}
 	var list []literal
 	for _, r := range o.goal.rules {
 		list = r.valueLiterals(list, r.properties[name], func(x *regex.Pattern) bool { return o.p.matches(x, name) })
@@ -349,6 +330,13 @@ func (r *objectRules) valueLiterals(list []literal, declared *node, matches func
 	return list
 }
 
+// named reports whether a goal for some property can be for the one of this name.
+func (o *objectSearch) named(d someGoal, name string) bool {
+	matches := func(x *regex.Pattern) bool { return o.p.matches(x, name) }
+	return !slices.Contains(d.not, name) && !slices.ContainsFunc(d.misses, matches) &&
+		!slices.ContainsFunc(d.matches, func(x *regex.Pattern) bool { return !matches(x) })
+}
+
 // place fulfils the goals for some property: by one that is there, by one that
 // is spoken of, or by one with a name of its own.
 func (o *objectSearch) place(i int) bool {
@@ -356,11 +344,16 @@ func (o *objectSearch) place(i int) bool {
 		return false
 	}
 	if i == len(o.goal.somewhere) {
-		return o.christen()
+		before := len(o.names)
+		if o.fill() {
+			return true
+		}
+		o.cut(before)
+		return false
 	}
 	d := o.goal.somewhere[i]
 	for _, name := range slices.Clone(o.names) {
-		if !o.p.holds(d.name, name) {
+		if !o.named(d, name) {
 			continue
 		}
 		old := o.literals[name]
@@ -370,17 +363,11 @@ func (o *objectSearch) place(i int) bool {
 		}
 		o.literals[name] = old
 	}
-	for j, u := range o.unnamed {
-		if o.unnamed[j] = o.called(someGoal{slices.Concat(u.name, d.name), slices.Concat(u.value, d.value)}); o.unnamed[j].candidates != nil && o.place(i+1) {
-			return true
-		}
-		o.unnamed[j] = u
-	}
-	if len(o.names)+len(o.unnamed) >= o.goal.max {
+	if len(o.names) >= o.goal.max {
 		return false
 	}
 	for _, name := range o.optional() {
-		if !o.p.holds(d.name, name) {
+		if !o.named(d, name) {
 			continue
 		}
 		literals, ok := o.valueLiterals(name)
@@ -397,16 +384,7 @@ func (o *objectSearch) place(i int) bool {
 		}
 		o.cut(len(o.names) - 1)
 	}
-	u := o.called(d)
-	if u.candidates == nil {
-		return false
-	}
-	o.unnamed = append(o.unnamed, u)
-	if o.place(i + 1) {
-		return true
-	}
-	o.unnamed = o.unnamed[:len(o.unnamed)-1]
-	return false
+	return o.fresh(d, func() bool { return o.place(i + 1) })
 }
 
 // optional are the names that are spoken of and may be there but aren't yet.
@@ -421,79 +399,49 @@ func (o *objectSearch) optional() []string {
 	return list
 }
 
-// called looks for names that nothing speaks of: for every combination of patterns
-// that match the name there is another rule for the value. As many as there are
-// goals are enough, because no more are needed at once.
-func (o *objectSearch) called(d someGoal) unnamed {
+// fresh adds a property with a name that nothing speaks of, and goes on. Names that
+// the same patterns match are all alike, so that one for each combination is enough.
+func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
 	o.gather()
-	u, enough := unnamed{someGoal: d}, max(len(o.goal.somewhere), 1)
 	if len(o.patterns) > maxPatterns {
 		o.doubt("patternProperties")
-		return u
+		return false
 	}
-	taken := slices.Concat(o.explicit, o.names)
-	slices.Sort(taken)
-	taken = slices.Compact(taken)
 	for signs := range 1 << len(o.patterns) {
-		if !o.p.spend(1) || enough <= 0 {
-			break
+		if !o.p.spend(1) {
+			return false
 		}
-		matches := func(x *regex.Pattern) bool {
-			i := slices.IndexFunc(o.patterns, x.Same)
-			return signs>>i&1 == 1
+		matches := func(x *regex.Pattern) bool { return signs>>slices.IndexFunc(o.patterns, x.Same)&1 == 1 }
+		if slices.ContainsFunc(d.misses, matches) || slices.ContainsFunc(d.matches, func(x *regex.Pattern) bool { return !matches(x) }) {
+			continue
 		}
 		var value []literal
 		for _, r := range o.goal.rules {
 			value = r.valueLiterals(value, nil, matches)
 		}
 		value = append(value, d.value...)
-		if slices.ContainsFunc(value, func(l literal) bool { return l.node.verdict == never && !l.deny }) {
+		if slices.ContainsFunc(value, func(l literal) bool { return l.node.verdict == never && !l.deny }) || o.ask(value).status == empty {
 			continue
 		}
-		possible := o.ask(value).status
-		if possible == empty {
-			continue
+		name := textGoal{size: anySize, not: slices.Concat(o.explicit, o.names)}
+		for _, x := range o.patterns {
+			if matches(x) {
+				name.matches = append(name.matches, x)
+			} else {
+				name.misses = append(name.misses, x)
+			}
 		}
-		name := append(slices.Clip(d.name), literal{kindNode(String), false})
-		for i, x := range o.patterns {
-			name = append(name, literal{patternNode(x), signs>>i&1 == 0})
-		}
-		for _, n := range o.goal.names {
-			name = append(name, literal{n, false})
-		}
-		if len(taken) > 0 {
-			name = append(name, literal{nameNode(taken), true})
-		}
-		names, _ := o.several(name, enough)
-		for _, x := range names {
-			u.candidates = append(u.candidates, candidate{x.(string), value})
-		}
-		if possible == found { // others may have to give way
-			enough -= len(names)
+		switch f := name.solve(o.p); f.status {
+		case unclear:
+			o.doubt(f.why)
+		case found:
+			o.put(f.value.(string), value)
+			if goOn() {
+				return true
+			}
+			o.cut(len(o.names) - 1)
 		}
 	}
-	return u
-}
-
-// christen gives the properties without names a different name each, and adds
-// properties until there are enough.
-func (o *objectSearch) christen() bool {
-	before := len(o.names)
-	names := make([][]any, len(o.unnamed))
-	for i, u := range o.unnamed {
-		for _, c := range u.candidates {
-			names[i] = append(names[i], c.name)
-		}
-	}
-	chosen, ok := o.p.distinct(names)
-	for i, name := range chosen {
-		at := slices.Index(names[i], name)
-		o.put(name.(string), o.unnamed[i].candidates[at].value)
-	}
-	if ok && o.fill() {
-		return true
-	}
-	o.cut(before)
 	return false
 }
 
@@ -511,12 +459,10 @@ func (o *objectSearch) fill() bool {
 			o.put(name, literals)
 		}
 	}
-	for len(o.names) < o.goal.min && o.p.spend(1) {
-		u := o.called(someGoal{})
-		if u.candidates == nil {
+	for len(o.names) < o.goal.min {
+		if !o.fresh(someGoal{}, func() bool { return true }) {
 			return false
 		}
-		o.put(u.candidates[0].name, u.candidates[0].value)
 	}
-	return len(o.names) >= o.goal.min
+	return true
 }

@@ -235,6 +235,9 @@ func (p *prover) word(low, high int, matches, misses []*regex.Pattern, not []str
 	if low > longest {
 		return unknown("minLength")
 	}
+	if slices.ContainsFunc(slices.Concat(matches, misses), func(x *regex.Pattern) bool { return !x.Regular() }) {
+		return unknown("pattern")
+	}
 	word, ok, why := p.words.Find(low, high, matches, misses, not)
 	switch {
 	case ok:

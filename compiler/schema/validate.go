@@ -348,7 +348,7 @@ func (c *checker) object(r *objectRules, v map[string]any) bool {
 			}
 		}
 	}
-	if r.additional != nil && r.additional.verdict != always && declared < len(v) || r.patterns != nil || r.propertyNames != nil {
+	if r.additional.limits() && declared < len(v) || r.patterns != nil || r.propertyNames != nil {
 		if c.most > 0 {
 			for _, name := range sortedKeys(v) {
 				if !c.otherwise(r, name, v[name]) {
@@ -407,7 +407,7 @@ func (c *checker) array(r *arrayRules, v []any) bool {
 			if !c.accepts(r.prefix[i], x) {
 				return false
 			}
-		} else if r.rest == nil || r.rest.verdict == always {
+		} else if !r.rest.limits() {
 			break
 		} else if !c.accepts(r.rest, x) {
 			return false
@@ -468,7 +468,7 @@ func (c *checker) unevaluated(n *node, v any) bool {
 func (c *checker) leftOver(n *node, v any, judge func(by *node, name string, index int, x any) bool) bool {
 	switch v := v.(type) {
 	case map[string]any:
-		if n.objects == nil || n.objects.unevaluated == nil || n.objects.unevaluated.verdict == always {
+		if n.objects == nil || !n.objects.unevaluated.limits() {
 			return true
 		}
 		seen := evaluated{names: map[string]bool{}}
@@ -479,7 +479,7 @@ func (c *checker) leftOver(n *node, v any, judge func(by *node, name string, ind
 			}
 		}
 	case []any:
-		if n.arrays == nil || n.arrays.unevaluated == nil || n.arrays.unevaluated.verdict == always {
+		if n.arrays == nil || !n.arrays.unevaluated.limits() {
 			return true
 		}
 		seen := evaluated{items: map[int]bool{}}
