@@ -39,15 +39,6 @@ type branchFacts struct{ *Pass }
 
 func (f branchFacts) MayBeThere(r *compiler.Read) bool { return f.mayBeThere(r) }
 
-func (f branchFacts) Handed(path []expression.Segment) (is, known bool) {
-	if f.handed == nil || len(path) == 0 {
-		return false, false
-	}
-	sure, is := f.handed[path[0].Key]
-	_, own := pathtree.Walk(f.Plan.Input, path[:1])
-	return is, !is && !own || is && sure && len(path) == 1
-}
-
 func (f branchFacts) Begins(path []expression.Segment) bool { return f.begins("state", path) }
 
 func (f branchFacts) InResult(tool *compiler.Tool, at pathtree.ID, below int) schema.Place {

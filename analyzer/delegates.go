@@ -12,13 +12,13 @@ import (
 // plan is said when the plan itself is checked.
 type delegates struct {
 	judge  func(*compiler.Plan) Judgement
-	orders map[orderPlace]orderPart            // see [Pass.orderPartOf]
+	orders map[orderPlace]delegateShare        // see [Pass.delegateShare]
 	bounds map[*compiler.Plan][]*parameters    // see [Pass.boundsWithin]
 	needs  map[*compiler.Plan][]*compiler.Read // see neededState
 }
 
 func newDelegates(c Config, judge func(*compiler.Plan, []diag.Diagnostic, Config) Judgement) *delegates {
-	d, judged := &delegates{orders: map[orderPlace]orderPart{}, bounds: map[*compiler.Plan][]*parameters{}, needs: map[*compiler.Plan][]*compiler.Read{}}, map[*compiler.Plan]Judgement{}
+	d, judged := &delegates{orders: map[orderPlace]delegateShare{}, bounds: map[*compiler.Plan][]*parameters{}, needs: map[*compiler.Plan][]*compiler.Read{}}, map[*compiler.Plan]Judgement{}
 	c.delegates, c.within = d, true
 	d.judge = func(p *compiler.Plan) Judgement {
 		return once(judged, p, func() Judgement { return judge(p, p.Findings(), c) })

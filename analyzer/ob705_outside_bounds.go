@@ -10,7 +10,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/runtime/orders"
 )
 
 var _ = register(Rule{
@@ -126,7 +125,7 @@ func (p *Pass) untyped(bounds *policy.Bounds, of *policy.BoundTool) {
 }
 
 func (p *Pass) unlisted(only *policy.Only, call *compiler.Call) {
-	name := orders.Unlisted(only, call)
+	name := label.Unlisted(only, call)
 	if name == "" {
 		return
 	}

@@ -1,9 +1,7 @@
 package analyzer
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
@@ -11,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/runtime/orders"
+	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
 var _ = register(Rule{
@@ -21,323 +19,270 @@ var _ = register(Rule{
 })
 
 // An OrderWitness is the evidence of OB706: calls in an order that the graph allows, of
-// which the last mustn't begin there, and the branch on which they run.
+// which the last mustn't start there, and the branch on which they run.
 type OrderWitness struct {
 	Order  []string        `json:"order"`
 	Branch []branch.Choice `json:"branch,omitempty"`
 }
 
-// orderChecks are what the policies of the plan ask of orders.
-func (p *Pass) orderChecks() []orders.Check {
-	if p.checks == nil && len(p.Plan.Policies) > 0 {
-		p.checks = orders.Of(p.Plan.Policies)
-	}
-	return p.checks
-}
+// orderBudget bounds the work of all order rules together on one plan: pairs of calls,
+// edges that are followed, questions about branches.
+const (
+	orderBudget  = 4_000_000
+	questionCost = 100
+)
 
-// forbiddenOrders reports calls that may begin where a policy forbids it, in some order
-// that the graph allows, on some branch (S17.6). A solution is held to it as it runs: what
-// earlier ticks did counts there, see [Pass.orderSolution].
+// forbiddenOrders reports calls for which the graph doesn't force the order that a policy
+// requires (S17.6), on some branch. Whether an order that the graph leads to is kept on
+// every branch isn't looked at: the run refuses what would break it.
 func forbiddenOrders(p *Pass) {
-	checks := p.orderChecks()
-	if len(checks) == 0 || p.screens || !p.Plan.Graph.Acyclic() {
+	if p.screens || !p.Plan.Graph.Acyclic() { // a solution is held to it as it runs: earlier ticks count
 		return
 	}
-	var doubtful [][2]int
-	for at := range checks {
-		c := &checks[at]
-		shares, subjects, others := p.shares(at, c)
-		var all []broken
+	var pairs [][2]int
+	for at := range p.orderChecks() {
+		c := &p.checks[at]
+		shares := p.shares(at)
+		var all []misorder
 		switch {
-		case len(subjects) == 0 || c.Kind == orders.NeverAfter && len(others) == 0:
-			continue
-		case c.Kind == orders.OnlyAfter && p.config.within:
-			continue // what was done before the call that runs the plan counts
-		case c.Kind == orders.OnlyAfter:
-			all = p.notAfter(c, shares, subjects)
-			for i := range all { // of a solution alone nobody knows what was done before it
-				all[i].sure = all[i].sure && p.Plan.Form != compiler.Solution
-			}
-		case c.Kind == orders.NeverAfter:
-			all = p.after(shares, subjects, others)
-		default:
-			all = p.tooOften(c, shares, subjects)
+		case c.Kind == policy.NeverAfter:
+			all = p.maybeAfter(shares)
+		case c.Kind == policy.AtMost:
+			all = p.tooOften(c, shares)
+		case !p.config.within: // else what was done before the call that runs the plan counts
+			all = p.maybeBefore(shares)
 		}
-		slices.SortStableFunc(all, func(a, b broken) int { return cmp.Compare(b.certainty(), a.certainty()) })
 		for i := range all {
-			if i < maxOrderFindings {
-				f := p.reportOrder(c, &all[i])
-				if more := len(all) - maxOrderFindings; more > 0 && i == maxOrderFindings-1 {
-					f.Message += fmt.Sprintf("; so it is with %d more calls", more)
-				}
-			}
-			if !all[i].sure {
-				doubtful = p.inDoubt(doubtful, c, &all[i], subjects, others)
-			}
+			p.reportOrder(c, &all[i])
 		}
+		pairs = p.toOrder(pairs, c, shares, slices.ContainsFunc(all, func(m misorder) bool { return !m.certain }))
 	}
-	p.inOrder(doubtful)
-}
-
-// maxOrderFindings bounds how many calls one order is said to be broken by.
-const maxOrderFindings = 50
-
-func (b *broken) certainty() int {
-	if b.sure {
-		return 1
-	}
-	return 0
-}
-
-// inDoubt adds the pairs of calls of which it matters to a call in doubt which comes first,
-// as they are listed; those that the graph orders otherwise are left out.
-func (p *Pass) inDoubt(pairs [][2]int, c *orders.Check, b *broken, subjects, others []int32) [][2]int {
-	var trace dag.Trace
-	add := func(i, k int32) {
-		i, k = min(i, k), max(i, k)
-		if trace.Follow(&p.Plan.Graph, i, 0); i != k && !trace.Met(k) {
-			pairs = append(pairs, [2]int{int(i), int(k)})
-		}
-	}
-	const most = 200 // which are enough for a reader of such a plan
-	if p.budget().follows -= len(p.Plan.Calls); p.may.follows < 0 {
-		return pairs
-	}
-	if c.Kind == orders.AtMost {
-		for at := 1; at < min(len(subjects), most); at++ {
-			add(subjects[at-1], subjects[at])
-		}
-		return pairs
-	}
-	for _, other := range others[:min(len(others), most)] {
-		add(other, b.call)
-	}
-	return pairs
-}
-
-// inOrder lets pairs of calls run as listed, so that which of them is refused doesn't hang
-// on timing, as long as no calls wait for each other then.
-func (p *Pass) inOrder(pairs [][2]int) {
-	if len(pairs) == 0 {
-		return
-	}
-	if all := slices.Concat(p.ordered, pairs); p.Plan.InOrder(all).Graph.Acyclic() {
-		p.ordered = all
-		return
-	}
-	for _, pair := range pairs[:min(len(pairs), maxOrdered)] {
-		if more := append(slices.Clip(p.ordered), pair); p.Plan.InOrder(more).Graph.Acyclic() {
-			p.ordered = more
-		}
+	if pairs = slices.Concat(p.ordered, pairs); len(pairs) > len(p.ordered) && p.Plan.InOrder(pairs).Graph.Acyclic() {
+		p.ordered = pairs
 	}
 }
 
-// after are the subjects that may begin after one of the others has begun.
-func (p *Pass) after(shares []share, subjects, others []int32) (all []broken) {
-	free, soft, complete := p.unorderedPairs(shares, subjects, others)
-	if is := func(of []int32) bool { return len(of) > 0 }; complete && !slices.ContainsFunc(free, is) && !slices.ContainsFunc(soft, is) &&
-		!slices.ContainsFunc(subjects, func(i int32) bool { return shares[i].clashes }) {
+// A misorder is a call that may start where a check forbids it, after some others.
+type misorder struct {
+	call    *compiler.Call
+	others  []*compiler.Call
+	goal    logic.Literal // the branch
+	answer  logic.Answer
+	certain bool
+}
+
+// misorder asks whether a call can come where it mustn't; nil where it can't.
+func (p *Pass) misorder(call *compiler.Call, goal logic.Literal, certain bool, others ...*compiler.Call) *misorder {
+	e := p.conditions()
+	if !p.spend(questionCost) {
 		return nil
 	}
+	a := e.SolveLikely([]logic.Literal{goal})[0]
+	if a.Impossible || e.Exhausted() {
+		return nil
+	}
+	if certain = certain && a.Possible; certain {
+		// It mustn't depend on what the plan doesn't tell.
+		certain = undecided(e.Decisions(goal, a.Assignment)) == 0
+		for _, v := range e.Implicant(goal, a.Assignment) {
+			call, ends := e.EndingOf(v)
+			unlikely := ends && a.Assignment.Flips(v) && (p.Plan.Calls[call].Plan() != "" || p.Plan.Calls[call].Each != nil)
+			certain = certain && e.About(v) != nil && !unlikely
+		}
+	}
+	return &misorder{call, others, goal, a, certain}
+}
+
+// maybeBefore are the subjects that may start without one of the others done before.
+func (p *Pass) maybeBefore(shares []share) (all []misorder) {
 	e := p.conditions()
-	for at, x := range subjects {
-		call := p.Plan.Calls[x]
-		var best *broken
-		asked := map[logic.Literal]bool{}
-		ask := func(y int32, goal logic.Literal, sure bool) {
-			if asked[goal] || best != nil && best.sure || e.Exhausted() {
-				return
-			}
-			asked[goal] = true
-			answer, certain := p.canHold(goal)
-			if sure = sure && certain && shares[x].sure && shares[y].sure; !answer.Impossible && (best == nil || sure) {
-				best = &broken{x, []int32{y}, answer, goal, sure}
-			}
-		}
-		if shares[x].clashes {
-			ask(x, e.Runs(call), !shares[x].open)
-		}
-		for _, y := range free[at] {
-			is, _ := shares[x].same(&shares[y])
-			ask(y, e.And(e.Runs(call), e.Runs(p.Plan.Calls[y])), is)
-		}
-		if len(soft[at]) > 0 && (best == nil || !best.sure) {
-			if p.budget().follows -= len(shares); p.may.follows < 0 {
-				complete = false
-				continue
-			}
-			happens := make([]logic.Literal, len(shares))
-			for i := range happens {
-				happens[i] = logic.False
-			}
-			happens[x] = logic.True
-			starts := e.Before(happens).Starts
-			for _, y := range soft[at] {
-				is, _ := shares[x].same(&shares[y])
-				ask(y, e.And(e.And(e.Runs(call), e.Runs(p.Plan.Calls[y])), starts[y].Not()), is)
-			}
-		}
-		if best != nil {
-			all = append(all, *best)
-		}
-	}
-	if !complete || p.budget().goals < 0 || e.Exhausted() {
-		p.uncounted()
-	}
-	return all
-}
-
-// unorderedPairs are, by subject, the others that the graph doesn't order behind it, and
-// those that it does but that may begin earlier where something is skipped or isn't needed.
-func (p *Pass) unorderedPairs(shares []share, subjects, others []int32) (free, soft [][]int32, complete bool) {
-	free, soft = make([][]int32, len(subjects)), make([][]int32, len(subjects))
-	of := slices.Concat(subjects, others)
-	slices.Sort(of)
-	of = slices.Compact(of)
-	place := make([]int, len(subjects)) // of the subjects, ascending
-	for at, x := range subjects {
-		place[at], _ = slices.BinarySearch(of, x)
-	}
-	may := p.budget()
-	look := func(g *dag.Graph, f func(at int, x, y int32, depends bool)) {
-		g.Reach(of, func(y int32, from int, set *dag.Set) {
-			if !shares[y].other {
-				return
-			}
-			first, _ := slices.BinarySearch(place, from)
-			for at := first; at < len(place) && place[at] < from+dag.Block; at++ {
-				if x := subjects[at]; x != y && may.pairs > 0 {
-					may.pairs--
-					f(at, x, y, set.Has(from, place[at]))
-				}
-			}
-		})
-	}
-	firmPairs := map[[2]int32]bool{}
-	look(&p.firmly().graph, func(_ int, x, y int32, depends bool) {
-		if depends {
-			firmPairs[[2]int32{x, y}] = true
-		}
-	})
-	look(&p.Plan.Graph, func(at int, x, y int32, depends bool) {
-		switch _, may := shares[x].same(&shares[y]); {
-		case !may:
-		case !depends:
-			free[at] = append(free[at], y)
-		case !firmPairs[[2]int32{x, y}]:
-			soft[at] = append(soft[at], y)
-		}
-	})
-	return free, soft, may.pairs > 0
-}
-
-// tooOften are the calls with which subjects may begin more often than they may: the last
-// of as few as that takes.
-func (p *Pass) tooOften(c *orders.Check, shares []share, subjects []int32) (all []broken) {
-	exceeds := func(of []int32, sure bool) {
-		total := 0
-		for _, i := range of {
-			total = capped(math.MaxInt32, total+shares[i].begins)
-		}
-		if total <= c.Most {
-			return
-		}
-		e := p.conditions()
-		goal := p.atLeast(shares, of, c.Most+1)[c.Most+1]
-		answer, certain := p.canHold(goal)
-		if answer.Impossible || e.Exhausted() {
-			return
-		}
-		runs := func(i int32) bool { return !answer.Possible || e.Evaluate(e.Runs(p.Plan.Calls[i]), answer.Assignment) }
-		with := slices.DeleteFunc(slices.Clone(of), func(i int32) bool { return !runs(i) })
-		slices.SortStableFunc(with, func(a, b int32) int { return shares[b].begins - shares[a].begins })
-		count, enough := 0, 0
-		for count <= c.Most && enough < len(with) {
-			count += shares[with[enough]].begins
-			sure = sure && shares[with[enough]].sure
-			enough++
-		}
-		with = with[:enough]
-		slices.SortFunc(with, func(a, b int32) int { return p.Plan.Graph.Rank(int(a)) - p.Plan.Graph.Rank(int(b)) })
-		all = append(all, broken{with[enough-1], with[:enough-1], answer, goal, sure && certain})
-	}
-	var keys []string
-	alike := map[string][]int32{} // those that are sure to count under one value
-	var vague []int32             // those that may count under any
-	for _, i := range subjects {
-		one := &shares[i]
-		if one.open || !one.literal() {
-			vague = append(vague, i)
-		}
-		if one.open {
+	before := map[string][]logic.Literal{}
+	for i := range shares {
+		x := &shares[i]
+		if !x.subject {
 			continue
 		}
-		if alike[one.key] == nil {
-			keys = append(keys, one.key)
+		if _, known := before[x.key]; !known && !p.spend(p.Plan.Graph.Len()+p.Plan.Graph.Edges()) {
+			break
 		}
-		alike[one.key] = append(alike[one.key], i)
-	}
-	for _, key := range keys {
-		exceeds(alike[key], true)
-	}
-	if len(all) > 0 || len(vague) == 0 {
-		return all
-	}
-	exceeds(vague, false)
-	for left := p.budget().gates; len(all) == 0 && len(keys) > 0 && left > 0; keys = keys[1:] {
-		if of := alike[keys[0]]; shares[of[0]].literal() {
-			left -= (len(of) + len(vague)) * (c.Most + 2)
-			exceeds(slices.Concat(of, vague), false)
+		done := once(before, x.key, func() []logic.Literal { return p.doneBefore(shares, x) })[x.call.Index]
+		certain := !x.uncertain && p.Plan.Form != compiler.Solution && // of which nobody knows what was done before it
+			!slices.ContainsFunc(shares, func(y share) bool { is, may := x.same(&y); return y.other && is != may })
+		if m := p.misorder(x.call, e.And(e.Runs(x.call), done.Not()), certain); m != nil && (m.answer.Possible || done == logic.False) {
+			all = append(all, *m)
 		}
 	}
 	return all
 }
 
-// reportOrder reports a call that may begin where a policy forbids it.
-func (p *Pass) reportOrder(c *orders.Check, b *broken) *diag.Diagnostic {
-	call := p.Plan.Calls[b.call]
-	var names []string
-	for _, i := range b.with {
-		if i != b.call {
-			names = append(names, p.Plan.Calls[i].Name)
+// doneBefore is, by call, whether one of the others that count with a subject is done
+// among the calls that the call depends on.
+func (p *Pass) doneBefore(shares []share, x *share) []logic.Literal {
+	e := p.conditions()
+	e.Allow(2 * (p.Plan.Graph.Len() + p.Plan.Graph.Edges()))
+	before := make([]logic.Literal, len(p.Plan.Calls))
+	own := slices.Repeat([]logic.Literal{logic.False}, len(before))
+	for i := range shares {
+		if y := &shares[i]; y.other && y.some {
+			if is, _ := x.same(y); is {
+				own[y.call.Index] = e.Done(y.call)
+			}
 		}
 	}
+	for _, i := range p.Plan.Graph.Order() {
+		before[i] = logic.False
+		for _, d := range p.Plan.Graph.Deps(int(i)) {
+			before[i] = e.Or(before[i], e.Or(own[d], before[d]))
+		}
+	}
+	return before
+}
+
+// maybeAfter are the subjects that may start after one of the others has started: nothing
+// lets the other wait for them.
+func (p *Pass) maybeAfter(shares []share) (all []misorder) {
 	e := p.conditions()
+	found := map[*share]*misorder{}
+	p.pairs(&p.Plan.Graph, shares, func(y, x *share, ordered bool) {
+		if is, may := x.same(y); !ordered && may && x.subject && y.other && (found[x] == nil || !found[x].certain) {
+			goal := e.And(e.Runs(x.call), e.Runs(y.call))
+			if m := p.misorder(x.call, goal, is && !x.uncertain && !y.uncertain, y.call); m != nil && (found[x] == nil || m.certain) {
+				found[x] = m
+			}
+		}
+	})
+	for i := range shares {
+		if m := found[&shares[i]]; m != nil {
+			all = append(all, *m)
+		}
+	}
+	return all
+}
+
+// pairs goes through the pairs of calls with a role; ordered says that y comes after x in a
+// graph.
+func (p *Pass) pairs(g *dag.Graph, shares []share, f func(y, x *share, ordered bool)) {
+	of, at := make([]int32, len(shares)), map[int32]int{}
+	for i := range shares {
+		of[i] = int32(shares[i].call.Index)
+		at[of[i]] = i
+	}
+	g.Reach(of, func(y int32, from int, after *dag.Set) {
+		for i := from; i < min(len(of), from+dag.Block); i++ {
+			if of[i] != y && p.spend(1) {
+				f(&shares[at[y]], &shares[i], after.Has(from, i))
+			}
+		}
+	})
+}
+
+// tooOften are the calls with which subjects may start more often than they may.
+func (p *Pass) tooOften(c *policy.Check, shares []share) (all []misorder) {
+	var keys []string
+	alike := map[string][]*share{} // those that are sure to count under one value
+	var vague []*share             // those that may count under several
+	for i := range shares {
+		x := &shares[i]
+		if x.key == "" || !x.literal() {
+			vague = append(vague, x)
+		}
+		if x.key == "" {
+			continue
+		}
+		if alike[x.key] == nil {
+			keys = append(keys, x.key)
+		}
+		alike[x.key] = append(alike[x.key], x)
+	}
+	for _, key := range keys {
+		all = append(all, p.together(c, alike[key], true)...)
+	}
+	if len(all) == 0 {
+		all = p.together(c, vague, false)
+	}
+	return all
+}
+
+// together is the call with which some shares may be one too many.
+func (p *Pass) together(c *policy.Check, of []*share, certain bool) []misorder {
+	total := 0
+	for _, x := range of {
+		total = min(total+x.count, c.Most+1)
+	}
+	if total <= c.Most || !p.spend(len(of)*(c.Most+2)) {
+		return nil
+	}
+	// By number: at least so many of the subjects start.
+	e := p.conditions()
+	e.Allow(2 * len(of) * (c.Most + 2))
+	counts := slices.Repeat([]logic.Literal{logic.False}, c.Most+2)
+	counts[0] = logic.True
+	for _, x := range of {
+		for n := c.Most + 1; n > 0; n-- {
+			counts[n] = e.Or(counts[n], e.And(e.Runs(x.call), counts[max(0, n-x.count)]))
+		}
+	}
+	m := p.misorder(nil, counts[c.Most+1], certain)
+	if m == nil {
+		return nil
+	}
+	for total = 0; total <= c.Most; of = of[1:] {
+		x := of[0]
+		if m.answer.Possible && !e.Evaluate(e.Runs(x.call), m.answer.Assignment) {
+			continue
+		}
+		if m.call != nil {
+			m.others = append(m.others, m.call)
+		}
+		m.call, m.certain = x.call, m.certain && !x.uncertain
+		total += x.count
+	}
+	return []misorder{*m}
+}
+
+// spend takes work off the budget. Where it doesn't last that is a finding.
+func (p *Pass) spend(work int) bool {
+	if p.orderWork < orderBudget && p.orderWork+work >= orderBudget {
+		p.cutShort(headOf(p.Plan.CallsNode.Span()), "which of the calls may come after which isn't fully analysed for the policy: there are too many")
+	}
+	p.orderWork += work
+	return p.orderWork < orderBudget
+}
+
+// reportOrder reports a call that may start where a policy forbids it.
+func (p *Pass) reportOrder(c *policy.Check, m *misorder) {
+	names := make([]string, len(m.others))
+	for i, other := range m.others {
+		names[i] = other.Name
+	}
 	var says, help string
 	switch {
-	case c.Kind == orders.OnlyAfter:
-		says, help = fmt.Sprintf("%q may begin before %q is done", call.Name, c.Other.Text), fmt.Sprintf("name a call of %q in its \"_after\", or let it read what that gives", c.Other.Text)
-	case c.Kind == orders.AtMost:
-		says, help = fmt.Sprintf("%q may be one too many: with it %q begins more often than %s", call.Name, c.Subject.Text, times(c.Most)), "take calls or tries of them out, or give the list that it runs for \"maxItems\""
-		if len(names) > 0 {
-			says = fmt.Sprintf("%q may be one too many after %s: together %q begins more often than %s", call.Name, quotedNames(names), c.Subject.Text, times(c.Most))
-		}
+	case c.Kind == policy.OnlyAfter:
+		says, help = fmt.Sprintf("%q may start before %q is done", m.call.Name, c.Other.Text), fmt.Sprintf("name a call of %q in its \"_after\", or let it read what that gives", c.Other.Text)
+	case c.Kind == policy.NeverAfter:
+		says, help = fmt.Sprintf("%q may start after %s", m.call.Name, quotedNames(names)), fmt.Sprintf("let %s wait for it: \"_after\": {\"settled\": [%q]}", quotedNames(names), p.idOf(m.call))
 	case len(names) == 0:
-		says, help = fmt.Sprintf("%q may come after itself: %q and %q both begin with it, more than once", call.Name, c.Other.Text, c.Subject.Text), "take one of the two out"
+		says, help = fmt.Sprintf("%q starts %q more often than %s", m.call.Name, c.Subject.Text, times(c.Most)), "limit its \"_retry\", or give the list that it runs for \"maxItems\""
 	default:
-		says, help = fmt.Sprintf("%q may begin after %s", call.Name, quotedNames(names)), fmt.Sprintf("let it come first: {settled: [%s]} in the \"_after\" of %s", p.idOf(call), quotedNames(names))
+		says, help = fmt.Sprintf("%q may be one too many after %s: together they start %q more often than %s", m.call.Name, quotedNames(names), c.Subject.Text, times(c.Most)), "remove one of them"
 	}
-	branch := e.Decisions(b.goal, b.answer.Assignment)
-	if b.answer.Possible {
-		if words := told(branch); words != "" {
+	witness := OrderWitness{Order: append(names, m.call.Name)}
+	if m.answer.Possible {
+		witness.Branch = p.conditions().Decisions(m.goal, m.answer.Assignment)
+		if words := told(witness.Branch); words != "" {
 			says += ", when " + words
 		}
 	}
-	f := p.Report(call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says, quote(c.Name), c.Says()).About(call.Label()).Advise("%s", help)
-	if b.answer.Possible {
-		f.Witness = OrderWitness{append(names, call.Name), branch}
-	}
-	for _, i := range b.with[:min(len(b.with), maxShown)] {
-		if i != b.call {
-			f.Note(p.Plan.Calls[i].ToolNode.Span(), "%q is here", p.Plan.Calls[i].Name)
-		}
+	f := p.Report(m.call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says, quote(c.Name), c.Says()).About(m.call.Label()).Advise("%s", help)
+	f.Witness = witness
+	for _, other := range m.others[:min(len(m.others), maxShown)] {
+		f.Note(other.ToolNode.Span(), "%q is here", other.Name)
 	}
 	f.Show(headOf(c.Node.Span()), "the rule is here")
-	if !b.sure {
-		f.Message += "; whether that happens couldn't be decided, so a run refuses the call if it does"
+	if !m.certain {
+		f.Message += "; whether that happens isn't known, so a run refuses the call if it does"
 		f.As(diag.Warning)
 	}
-	return f
 }
 
 // idOf is what "_after" can call a call.

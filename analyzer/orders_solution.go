@@ -5,22 +5,21 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
-	"github.com/obelus-dev/obelus/runtime/orders"
+	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
-// A solution is held to a policy's orders as it runs, since what earlier ticks did counts.
-// So that neither timing nor the pieces in which it comes decide which of its calls is
-// refused (S11.4), calls that an order speaks of together run as they are listed, unless
-// nothing can be refused among them.
+// A solution is held to a policy's order rules as it runs, since what earlier ticks did
+// counts. Calls that a rule relates run as they are listed, unless nothing can be refused
+// among them, so that neither timing nor the pieces in which the solution comes decide which
+// call is refused (S11.4).
 
-// A told call is one of a solution, as a check sees it.
+// A toldCall is one of a solution, as a check sees it.
 type toldCall struct {
-	call  int
-	role  orders.Role
-	total int // of AtMost: how often the subjects may have begun, this one included
+	share
+	total int // of AtMost: how often the subjects may have started, this one included
 }
 
-// related are the calls listed before one with which orders speak of it.
+// related are the calls listed before one with which order rules relate it.
 func (p *Pass) related(call *compiler.Call) (with []int) {
 	checks := p.orderChecks()
 	if p.told == nil {
@@ -28,58 +27,37 @@ func (p *Pass) related(call *compiler.Call) (with []int) {
 	}
 	for at := range checks {
 		c := &checks[at]
-		one := toldCall{call: call.Index, role: c.Role(p.Plan, call)}
-		own := p.share(at, c, call, one.role).begins
+		one := toldCall{share: p.share(at, call)}
 		if call.Plan() != "" { // of its calls nothing is known here
-			one.role, own = orders.Subject|orders.Other, c.Most+1
+			one.subject, one.other, one.count = true, true, c.Most+1
 		}
-		known := p.told[at]
-		before, _ := slices.BinarySearchFunc(known, call.Index, func(t toldCall, call int) int { return t.call - call })
-		if one.role == 0 {
+		if !one.subject && !one.other {
 			continue
 		}
-		others := func(t toldCall) bool {
-			return one.role&orders.Subject != 0 && t.role&orders.Other != 0 || t.role&orders.Subject != 0 && one.role&orders.Other != 0
+		before, _ := slices.BinarySearchFunc(p.told[at], call.Index, func(t toldCall, call int) int { return t.call.Index - call })
+		known := p.told[at][:before:before]
+		if live := p.Plan.Live; live != nil && at < len(live.Begun) {
+			one.total = live.Begun[at]
 		}
-		if c.Kind == orders.AtMost {
-			if live := p.Plan.Live; live != nil && at < len(live.Begun) {
-				one.total = live.Begun[at]
-			}
-			if before > 0 {
-				one.total = known[before-1].total
-			}
-			one.total = capped(c.Most+1, one.total+own)
-			others = func(toldCall) bool { return true }
+		if before > 0 {
+			one.total = known[before-1].total
 		}
-		with = append(with, few(known[:before], &one, others, c)...)
-		p.told[at] = append(known[:before:before], one)
-	}
-	slices.Sort(with)
-	return slices.Compact(with)
-}
-
-// few are those of the calls before one that orders speak of with it; of many as many as it
-// takes to come after all: the last of its own role waits for those before that.
-func few(before []toldCall, one *toldCall, others func(toldCall) bool, c *orders.Check) (with []int) {
-	const many = 64
-	atMost := c.Kind == orders.AtMost
-	if atMost && one.total <= c.Most {
-		return nil
-	}
-	if len(before) > many || atMost {
-		for at, t := range slices.Backward(before) {
-			if t.role&one.role == one.role && (!atMost || t.total > c.Most) {
-				with, before = append(with, t.call), before[at+1:]
+		one.total = min(one.total+one.count, c.Most+1)
+		for _, t := range slices.Backward(known) {
+			if c.Kind == policy.AtMost && one.total <= c.Most { // there is room for all of them
+				break
+			}
+			if one.subject && t.other || t.subject && one.other {
+				with = append(with, t.call.Index)
+			}
+			if c.Kind == policy.AtMost && t.total > c.Most { // which waits for those before it
 				break
 			}
 		}
+		p.told[at] = append(known, one)
 	}
-	for _, t := range before {
-		if others(t) {
-			with = append(with, t.call)
-		}
-	}
-	return with
+	slices.Sort(with)
+	return slices.Compact(with)
 }
 
 // asListed are the pairs of calls of a solution that run as listed for the sake of orders.

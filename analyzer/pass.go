@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -12,7 +13,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/runtime/orders"
 )
 
 // A Pass is one analysis of one plan: what a rule looks at, and where its
@@ -63,11 +63,10 @@ type Pass struct {
 	flows      *flowTable
 	labelled   *label.Labels // see labels
 	bounds     map[*policy.BoundTool]*parameters
-	handed     map[string]bool // of a plan that a call runs: its parameters, see [Pass.passedBy]; else nil
-	checks     []orders.Check  // see orderChecks
-	firm       *firmOrder      // see firmly
-	may        *orderBudget    // see budget
-	told       [][]toldCall    // see related
+	checks     []policy.Check // see orderChecks
+	strict     *dag.Graph     // see strictGraph
+	orderWork  int            // that order rules have taken, see spend
+	told       [][]toldCall   // see related
 
 	// What dangling references were most likely meant to read: that it isn't read
 	// is no finding of its own.

@@ -332,7 +332,7 @@ func (f *frame) settleContinued() {
 	for i, call := range f.plan.Calls {
 		for _, route := range call.Output {
 			if output, there := f.initialOutput(route); there {
-				f.orders.Begun(f.plan, call, nil, false) // and not done, for which a state is no evidence
+				f.orders.Started(f.plan, call, nil, false) // and not done, for which a state is no evidence
 				f.settle(int32(i), doneBefore(output))
 				break
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/runtime/orders"
+	"github.com/obelus-dev/obelus/runtime/guard"
 )
 
 // A readiness is whether a call can run, by what its reads say so far.
@@ -206,7 +206,7 @@ func invalid(plan *compiler.Plan, call *compiler.Call, params map[string]any, a 
 			return &Failure{Code: "bad-parameter", Message: err.Error()}
 		}
 	}
-	if why := orders.Outside(plan, call, params, a); why != "" {
+	if why := guard.Outside(plan, call, params, a); why != "" {
 		return &Failure{Code: codeOutside, Message: why}
 	}
 	if why := label.UnendorsedParameter(plan, call, params, a); why != "" {

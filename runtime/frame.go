@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
-	"github.com/obelus-dev/obelus/runtime/orders"
+	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -50,7 +50,7 @@ type frame struct {
 	history            []request.Written // what its calls did in earlier ticks
 	draft              *analyzer.Draft   // of the solution that is arriving
 	ranking            []compiler.Rank   // what the advisors make of the tools
-	orders             *orders.Log       // of a frame of the run: what policies ask of the order of calls hangs on it; nil where they ask nothing
+	orders             guard.Orders      // of a frame of the run: what policies ask of the order of calls depends on it
 	veil               frameVeil
 	wrote              map[writing]string // as whom calls write; nil without an envelope
 }

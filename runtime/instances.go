@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/runtime/orders"
+	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
@@ -151,7 +151,7 @@ func (m *Machine) open(one *Instance) {
 	}
 	f.showFailures()
 	f.setPlan(f.view(m.plan))
-	f.orders = orders.NewLog(orders.Of(base.Policies))
+	f.orders = guard.NewOrders(base.Policies)
 	f.orders.Remember(base, base.History[own.ID], f.failures)
 	f.recall(base.History[own.ID])
 	if m.loop == nil {

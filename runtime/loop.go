@@ -116,7 +116,7 @@ func (m *Machine) nextTick() {
 	if first && len(l.said) > 0 {
 		m.giveAdvice()
 	}
-	m.count()
+	m.countOrders()
 	l.setting, l.owned = m.setting(func(*frame, *Message) bool { return true }), false
 	if given := l.given; given != "" {
 		l.given = ""

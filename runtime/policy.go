@@ -4,12 +4,8 @@ import (
 	"fmt"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/runtime/orders"
+	"github.com/obelus-dev/obelus/compiler/label"
 )
-
-// What policies ask of the order of calls (S17.6) holds for each instance of a run by
-// itself, for its delegates and items as well, over ticks and resumed runs: what has been
-// begun and done in it is worked out from the events of the run like everything else.
 
 // The codes of what a policy forbids: those of the rules that find it beforehand.
 const (
@@ -18,26 +14,26 @@ const (
 	codeMisfit    = "output-mismatch"
 )
 
-// count lets the solution of a tick be judged with what has been begun before it.
-func (m *Machine) count() {
+// countOrders lets the solution of a tick be judged with what has started before it.
+func (m *Machine) countOrders() {
 	l := m.loop
 	if l.live == nil {
 		return
 	}
 	l.live = l.live.Clone()
 	for _, f := range m.roots() {
-		for at, n := range f.orders.Standing() {
-			if l.live.Begun == nil {
-				l.live.Begun = f.orders.Standing()
-			}
-			l.live.Begun[at] = max(l.live.Begun[at], n)
+		if l.live.Begun == nil {
+			l.live.Begun = f.orders.Totals()
+		}
+		for i, n := range f.orders.Totals() {
+			l.live.Begun[i] = max(l.live.Begun[i], n)
 		}
 	}
 }
 
-// forbidden is why a call can't begin now with parameters; nil when it can.
+// forbidden is why a call can't start now with parameters; nil when it can.
 func (f *frame) forbidden(i int32, call *compiler.Call, params map[string]any) *Failure {
-	if call.Each != nil { // its items begin, one by one
+	if call.Each != nil { // its items start, one by one
 		return nil
 	}
 	c := f.root().orders.Forbids(f.plan, call, params, f.repeats(i, call))
@@ -47,12 +43,12 @@ func (f *frame) forbidden(i int32, call *compiler.Call, params map[string]any) *
 	return &Failure{Code: codeForbidden, Message: fmt.Sprintf("the policy's rule %q says that %s", c.Name, c.Says())}
 }
 
-// repeats reports whether the next try of a call does no more than those before it.
+// repeats reports whether the next attempt of a call does no more than those before it.
 func (f *frame) repeats(i int32, call *compiler.Call) bool {
-	return f.calls[i].attempt > 0 && orders.Idempotent(f.plan, call)
+	return f.calls[i].attempt > 0 && label.IsIdempotent(f.plan, call)
 }
 
-// refusedByOrder settles a call that can't begin now.
+// refusedByOrder settles a call that can't start now.
 func (f *frame) refusedByOrder(i int32) bool {
 	failure := f.forbidden(i, f.call(i), f.calls[i].params)
 	if failure != nil {
@@ -61,13 +57,13 @@ func (f *frame) refusedByOrder(i int32) bool {
 	return failure != nil
 }
 
-// began notes that a try of a call begins.
+// began counts an attempt of a call that starts.
 func (f *frame) began(i int32) {
 	call := f.call(i)
-	f.root().orders.Begun(f.plan, call, f.calls[i].params, f.repeats(i, call))
+	f.root().orders.Started(f.plan, call, f.calls[i].params, f.repeats(i, call))
 }
 
-// did notes that a call is done.
+// did counts a call that is done.
 func (f *frame) did(i int32) {
 	if call := f.call(i); call.Each == nil {
 		f.root().orders.Done(f.plan, call, f.calls[i].params)

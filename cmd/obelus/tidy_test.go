@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"compiler/lock":            {"compiler/source", "compiler/diag", "compiler/naming", "compiler/schema", "compiler/wording"},
 	"compiler/openapi":         {"compiler/source", "compiler/diag", "compiler/lock", "compiler/schema", "compiler/wording"},
 	"compiler":                 {"compiler/policy", "compiler/catalogue", "compiler/dag", "compiler/hosts", "compiler/lock", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
-	"analyzer":                 {"compiler", "compiler/*", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/orders", "runtime/statelog"},
+	"analyzer":                 {"compiler", "compiler/*", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/statelog"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
 	"analyzer/facts":           {"compiler", "compiler/*", "analyzer/internal/branch", "analyzer/internal/logic"},
 	"analyzer/envelope":        {"analyzer/facts", "compiler", "compiler/*", "analyzer/internal/branch"},
@@ -53,8 +53,8 @@ var mayImport = map[string][]string{
 	"dot":                      {"analyzer/facts", "compiler", "compiler/*", "dot/layout"},
 	"dot/layout":               {},
 	"dot/page":                 {"analyzer/facts", "compiler", "compiler/*", "dot"},
-	"runtime":                  {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime/orders", "runtime/request", "runtime/statelog"},
-	"runtime/orders":           {"compiler", "compiler/*"},
+	"runtime":                  {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime/guard", "runtime/request", "runtime/statelog"},
+	"runtime/guard":            {"compiler", "compiler/*"},
 	"runtime/statelog":         {"compiler", "compiler/*"},
 	"runtime/request":          {"compiler", "compiler/*"},
 	"runtime/redact":           {"compiler/naming"},
@@ -91,7 +91,7 @@ var mayImport = map[string][]string{
 }
 
 // machine is what runs inside of the machine (S8.1).
-var machine = []string{"analyzer/envelope", "runtime", "runtime/orders", "runtime/request", "runtime/statelog"}
+var machine = []string{"analyzer/envelope", "runtime", "runtime/guard", "runtime/request", "runtime/statelog"}
 
 const maxLines = 600
 

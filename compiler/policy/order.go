@@ -104,6 +104,16 @@ func (o *Order) Checks() (all []Check) {
 	return all
 }
 
+// Checks are those of all orders of some policies.
+func Checks(policies []*Policy) (all []Check) {
+	for _, p := range policies {
+		for i := range p.Orders {
+			all = append(all, p.Orders[i].Checks()...)
+		}
+	}
+	return all
+}
+
 // Forbids reports whether a subject mustn't begin when so many of the others have come
 // under its value: been done, for OnlyAfter, or else begun.
 func (c *Check) Forbids(came int) bool {

@@ -32,9 +32,6 @@ type Facts interface {
 	// Given is what the document itself says of a path, nil where it says nothing, and
 	// whether that is sure: values that a document gives stand for others like them.
 	Given(pathtree.ID) (s *schema.Schema, sure bool)
-	// Handed is, of a part of the input of a plan that a call runs, whether the call passes it,
-	// if that is known; what is passed isn't null then.
-	Handed(path []expression.Segment) (is, known bool)
 	// Item is what comes to a read of an item, or of its place, nil where that isn't known,
 	// and whether that is sure.
 	Item(*compiler.Read) (s *schema.Schema, sure bool)

@@ -111,11 +111,10 @@ var constants = regexp.MustCompile(`\d+(\.\d+)?|'[^']*'|"[^"]*"`)
 type Nothing struct{}
 
 // The methods are those of [Facts].
-func (Nothing) Item(*compiler.Read) (*schema.Schema, bool)   { return nil, false }
-func (Nothing) Unknown(diag.Facts) bool                      { return false }
-func (Nothing) MayBeThere(*compiler.Read) bool               { return true }
-func (Nothing) Begins([]expression.Segment) bool             { return false }
-func (Nothing) Handed([]expression.Segment) (is, known bool) { return false, false }
+func (Nothing) Item(*compiler.Read) (*schema.Schema, bool) { return nil, false }
+func (Nothing) Unknown(diag.Facts) bool                    { return false }
+func (Nothing) MayBeThere(*compiler.Read) bool             { return true }
+func (Nothing) Begins([]expression.Segment) bool           { return false }
 func (Nothing) InResult(*compiler.Tool, pathtree.ID, int) schema.Place {
 	return schema.Place{Possible: true}
 }

@@ -227,9 +227,6 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 	promised := func(s *schema.Schema) valued { return e.promised(s, r.Path, below()) }
 	switch plan.Paths.Kind(r.Path) {
 	case "input":
-		if is, known := e.facts.Handed(below()); known {
-			return valued{logic.Constant(is), logic.Constant(is)}
-		}
 		if plan.InputSchema != nil {
 			return promised(plan.InputSchema)
 		}

@@ -1,0 +1,61 @@
+package label
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/policy"
+)
+
+// Role is what a call is to a check of a policy's order rule: the one that may be refused,
+// the one that it depends on, both or neither.
+type Role uint8
+
+// The roles of a call.
+const (
+	Subject Role = 1 << iota
+	Other
+)
+
+// RoleOf is that of a call of a plan. It counts under the name of its tool and under that of
+// the activity that carries it out, so that no other name gets round a rule.
+func RoleOf(c *policy.Check, plan *compiler.Plan, call *compiler.Call) (role Role) {
+	if meets(c.Subject, plan, call) {
+		role |= Subject
+	}
+	if meets(c.Other, plan, call) {
+		role |= Other
+	}
+	return role
+}
+
+func meets(s policy.Subject, plan *compiler.Plan, call *compiler.Call) bool {
+	switch {
+	case s.Any:
+		return true
+	case s.Tool != "":
+		return Carries(call, s.Tool)
+	case s.Effects != 0:
+		return s.Effects&Effects(plan, call) != 0
+	}
+	return s.Label.Within(Gives(plan, call))
+}
+
+// IsIdempotent reports whether another attempt of a call does no more than the first.
+func IsIdempotent(plan *compiler.Plan, call *compiler.Call) bool {
+	// Whether a tool takes the call's parameters isn't asked, so that what is known of a
+	// call's effects is the same before a run and in it.
+	return call.Plan() == "" && plan.Effect(call, func(*compiler.Tool) bool { return false }).Idempotent
+}
+
+// Unlisted is the name of a call, its tool's or that of an activity that its tool doesn't
+// name, which isn't among the tools that there may be; "" when there is none.
+func Unlisted(o *policy.Only, call *compiler.Call) string {
+	tool := call.Single()
+	switch {
+	case tool != nil && tool.Builtin:
+	case !o.Allows(call.ToolName):
+		return call.ToolName
+	case call.Activity != "" && call.Activity != call.ToolName && (tool == nil || !tool.Runs(call.Activity)) && !o.Allows(call.Activity):
+		return call.Activity
+	}
+	return ""
+}

@@ -1,0 +1,40 @@
+// Package guard decides whether a policy lets a call of a run start, by its parameters and by
+// what has started and finished before. It never changes a call or a run.
+package guard
+
+import (
+	"fmt"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// Outside is why a call with parameters may not be, by the policies of its plan (S17.5);
+// "" when it may. What patterns cost is taken off an allowance.
+func Outside(plan *compiler.Plan, call *compiler.Call, params map[string]any, a *schema.Allowance) string {
+	for _, p := range plan.Policies {
+		for i := range p.Only {
+			if name := label.Unlisted(&p.Only[i], call); name != "" {
+				return fmt.Sprintf("%q isn't among the tools that there may be, by the policy's rule %q", name, p.Only[i].Name)
+			}
+		}
+		for _, b := range p.Bounds {
+			for _, t := range b.Tools {
+				if !label.Carries(call, t.Name) {
+					continue
+				}
+				for _, bound := range t.Parameters {
+					value, given := params[bound.Name]
+					if !given {
+						continue
+					}
+					if v := bound.Schema.ValidateWithin(value, a); v != nil {
+						return fmt.Sprintf("the policy's rule %q doesn't let %q of %q be this: %s", b.Name, bound.Name+v.Where(), t.Name, v.Message)
+					}
+				}
+			}
+		}
+	}
+	return ""
+}

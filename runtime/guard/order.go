@@ -1,0 +1,128 @@
+package guard
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/policy"
+)
+
+// Orders counts what has started and finished, as far as the order rules of policies (S17.6)
+// depend on it. Each instance of a run has one, for its delegates and items as well, over
+// ticks and resumed runs: it follows from the events of the run like everything else.
+type Orders struct {
+	checks []policy.Check
+	counts []orderCount // by check
+}
+
+// An orderCount is how many of the calls that a check depends on are done, or have started.
+type orderCount struct {
+	byKey  map[string]int // see [policy.Order.Key]
+	anyKey int            // those whose key isn't known
+	all    int
+}
+
+// NewOrders begins with nothing counted.
+func NewOrders(policies []*policy.Policy) Orders {
+	l := Orders{checks: policy.Checks(policies)}
+	l.counts = make([]orderCount, len(l.checks))
+	for i := range l.counts {
+		l.counts[i].byKey = map[string]int{}
+	}
+	return l
+}
+
+// Forbids is the first check that a call would break if it started now; nil when it may.
+// Again says that it is one more attempt of a call that does no more than the first.
+func (l *Orders) Forbids(plan *compiler.Plan, call *compiler.Call, params map[string]any, again bool) *policy.Check {
+	for i := range l.checks {
+		c, count := &l.checks[i], &l.counts[i]
+		if label.RoleOf(c, plan, call)&label.Subject == 0 || again && c.Kind == policy.AtMost {
+			continue
+		}
+		n := count.byKey[c.Key(params)]
+		if c.Kind != policy.OnlyAfter || c.Per == "" {
+			n += count.anyKey
+		}
+		if c.Forbids(n) {
+			return c
+		}
+	}
+	return nil
+}
+
+// Started counts a call that starts.
+func (l *Orders) Started(plan *compiler.Plan, call *compiler.Call, params map[string]any, again bool) {
+	for i := range l.checks {
+		if c := &l.checks[i]; c.Kind == policy.NeverAfter || c.Kind == policy.AtMost && !again {
+			l.count(i, plan, call, params)
+		}
+	}
+}
+
+// Done counts a call that is done.
+func (l *Orders) Done(plan *compiler.Plan, call *compiler.Call, params map[string]any) {
+	for i := range l.checks {
+		if l.checks[i].Kind == policy.OnlyAfter {
+			l.count(i, plan, call, params)
+		}
+	}
+}
+
+// count counts a call under its key, or where its parameters aren't known under any.
+func (l *Orders) count(i int, plan *compiler.Plan, call *compiler.Call, params map[string]any) {
+	c, count := &l.checks[i], &l.counts[i]
+	switch {
+	case label.RoleOf(c, plan, call)&label.Other == 0:
+		return
+	case params == nil:
+		count.anyKey++
+	default:
+		count.byKey[c.Key(params)]++
+	}
+	count.all++
+}
+
+// Remember counts what a document says of earlier ticks: the calls that wrote something or
+// failed may have started. That one of them is done is more than a document can vouch for
+// (S1.9).
+func (l *Orders) Remember(plan *compiler.Plan, history []compiler.Written, failures []any) {
+	if len(l.checks) == 0 {
+		return
+	}
+	known := map[string]bool{}
+	for i := range history {
+		w := &history[i]
+		if id := w.ID(); !known[id] {
+			known[id] = true
+			l.startedBefore(plan, w.Tool(), w.Activity(), w.Params())
+		}
+	}
+	for _, failure := range failures {
+		of, _ := failure.(map[string]any)
+		call, _ := of["call"].(map[string]any)
+		tool, _ := call["_tool"].(string)
+		activity, _ := call["_activity"].(string)
+		l.startedBefore(plan, tool, activity, nil) // the values of its expressions aren't known
+	}
+}
+
+func (l *Orders) startedBefore(plan *compiler.Plan, tool, activity string, params map[string]any) {
+	call := &compiler.Call{ToolName: tool, Tool: plan.Tool(tool), Activity: activity}
+	each := []any{params}
+	if items, ok := params["_each"].([]any); ok {
+		each = items
+	}
+	for _, one := range each {
+		own, _ := one.(map[string]any)
+		l.Started(plan, call, own, false)
+	}
+}
+
+// Totals are, by check, how many calls count, whatever their keys are.
+func (l *Orders) Totals() []int {
+	all := make([]int, len(l.counts))
+	for i, count := range l.counts {
+		all[i] = count.all
+	}
+	return all
+}
