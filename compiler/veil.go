@@ -3,10 +3,10 @@ package compiler
 import (
 	"cmp"
 	"encoding/json"
+	"net/url"
 	"regexp"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -85,9 +85,8 @@ func (v *Veil) keep(value, name string) {
 	}
 	v.names[value] = name
 	bare := func(quoted string) string { return quoted[1 : len(quoted)-1] }
-	once := bare(strconv.Quote(value))
-	// The text of a document that quotes it may be quoted itself.
-	for i, form := range []string{value, once, bare(strconv.QuoteToGraphic(value)), bare(asJSON(value)), diag.Escape(value), bare(strconv.Quote(once)), bare(strconv.Quote(bare(asJSON(value))))} {
+	inJSON := bare(asJSON(value))
+	for i, form := range []string{value, inJSON, bare(asJSON(inJSON)), url.QueryEscape(value)} { // a message may quote text that quotes it
 		if i == 0 || form != value {
 			v.fresh = append(v.fresh, secret{form, value})
 		}

@@ -9,7 +9,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"mime"
 	"net/http"
@@ -80,33 +79,16 @@ func learnUser(who *url.Userinfo, hide *redact.Redactor) {
 	hide.Learn("key", base64.StdEncoding.EncodeToString([]byte(who.Username()+":"+password)))
 }
 
-// hideSent makes secret what a definition takes of the environment, in every form in which
-// it is sent, and in those in which pages and JSON of common makers tell it back.
+// hideSent makes secret what a definition takes of the environment: plainly, in JSON and in addresses.
 func (e environment) hideSent(def *compiler.Activity, hide *redact.Redactor) {
 	for _, v := range def.Variables {
 		secret := e[v.Name]
 		quoted, _ := encode(secret)
-		escaped := strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")
-		inJSON, inHTML := string(quoted[1:len(quoted)-1]), html.EscapeString(secret)
-		for _, form := range []string{secret, inJSON, strings.ReplaceAll(inJSON, "/", `\/`), inHTML, namedEntities.Replace(inHTML), hexEntities.Replace(inHTML), escaped, lowerEscapes(escaped), url.QueryEscape(secret), url.PathEscape(secret)} {
+		inQuery := url.QueryEscape(secret)
+		for _, form := range []string{secret, string(quoted[1 : len(quoted)-1]), inQuery, strings.ReplaceAll(inQuery, "+", "%20")} {
 			hide.Keep(v.Name, form)
 		}
 	}
-}
-
-// Quotes as others than Go write them in HTML: PHP and Java by name, Python by hexadecimal.
-var (
-	namedEntities = strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#039;")
-	hexEntities   = strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;")
-)
-
-// lowerEscapes writes the digits of %XX in lower case.
-func lowerEscapes(text string) string {
-	parts := strings.Split(text, "%")
-	for i := range parts[1:] {
-		parts[i+1] = strings.ToLower(parts[i+1][:2]) + parts[i+1][2:]
-	}
-	return strings.Join(parts, "%")
 }
 
 func (x *caller) start(ctx context.Context, r Request, ended func(Result, error)) {
