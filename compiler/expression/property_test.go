@@ -349,7 +349,8 @@ func TestAgainstTheLibrary(t *testing.T) {
 		if value, err := again.EvalCode(params, nil); err != nil || !reflect.DeepEqual(value, got) {
 			t.Fatalf("%s = %v, and its canonical form %s = %v (%v)", code, got, ours, value, err)
 		}
-		if _, err := ours.CheckCode(func(name string) *Type { return typeOf(params[name]) }); err != nil {
+		_, err = ours.CheckCode(func(name string) *Type { return typeOf(params[name]) })
+		if err != nil && err.Message != "division by zero" && !failsAlone(code[err.Start:err.End], params) { // in a branch that isn't evaluated
 			t.Fatalf("%s is said to be wrong: %s (at %q)", code, err.Message, code[err.Start:err.End])
 		}
 		agreed++
@@ -358,6 +359,16 @@ func TestAgainstTheLibrary(t *testing.T) {
 	if agreed < cases/2 {
 		t.Errorf("only %d agreed", agreed)
 	}
+}
+
+// failsAlone reports whether a part of code has no value by itself.
+func failsAlone(part string, params object) bool {
+	code, wrong := ParseCode(part, DefaultLimits())
+	if wrong != nil {
+		return true
+	}
+	_, err := code.EvalCode(params, nil)
+	return err != nil
 }
 
 // plainJSON turns the library's values into those of JSON.

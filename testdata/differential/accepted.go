@@ -38,9 +38,22 @@ func readAccepted(name string) (*accepted, error) {
 		}
 		fields := strings.Split(line, "\t")
 		if len(fields) != 4 || slices.Contains(fields, "") {
-			return nil, fmt.Errorf("%s:%d: expected differential, case, what and reason, separated by tabs", name, number)
+			return nil, fmt.Errorf(
+				"%s:%d: expected differential, case, what and reason, separated by tabs", name, number,
+			)
 		}
-		a.rows = append(a.rows, &row{line: number, differential: fields[0], name: fields[1], what: fields[2], reason: fields[3], names: pattern(fields[1]), whats: pattern(fields[2])})
+		a.rows = append(
+			a.rows,
+			&row{
+				line:         number,
+				differential: fields[0],
+				name:         fields[1],
+				what:         fields[2],
+				reason:       fields[3],
+				names:        pattern(fields[1]),
+				whats:        pattern(fields[2]),
+			},
+		)
 	}
 	if len(a.rows) > mostRows {
 		return nil, fmt.Errorf("%s has %d rows; at most %d are allowed", name, len(a.rows), mostRows)

@@ -12,10 +12,11 @@ import (
 // digests compares the canonical bytes of every plan that compiles, and with them its digest and the parts
 // that the digest covers.
 func digests(old, changed program, m *material) (outcome, error) {
-	return overPlans(m.documents, func(plan string) []difference {
-		before, after := old.run("compile", plan), changed.run("compile", plan)
+	plans := append(m.in(examples, workflows, cases, pages), thin(m.in(corpus, generated), 2)...)
+	return overPlans(m.sound(old, plans), func(plan string) []difference {
+		before, after := old.read("compile", plan), changed.read("compile", plan)
 		if before.status != after.status {
-			return []difference{{name: plan, what: fmt.Sprintf("exit status %d -> %d", before.status, after.status), old: before.err, changed: after.err}}
+			return []difference{exits(plan, before, after)}
 		}
 		if before.out == after.out || before.status != 0 { // without a plan there are findings, which D1 compares
 			return nil
@@ -33,7 +34,8 @@ func changes(plan, old, changed string) []difference {
 	var differences []difference
 	walk("", before, after, func(path string, a, b any) {
 		if len(differences) < 12 {
-			differences = append(differences, difference{name: plan, what: path, old: compact(a), changed: compact(b)})
+			d := difference{name: plan, what: path, old: compact(a), changed: compact(b)}
+			differences = append(differences, d)
 		}
 	})
 	if len(differences) == 0 {

@@ -15,24 +15,44 @@ type finding struct {
 
 // findings compares what "check" finds, by code, severity, call and line.
 func findings(old, changed program, m *material) (outcome, error) {
-	chunks := slices.Collect(slices.Chunk(m.documents, 100))
-	found := make([][]difference, len(chunks))
-	each(len(chunks), func(i int) {
-		args := append([]string{"check", "--format", "json"}, chunks[i]...)
-		before, after := old.run(args...), changed.run(args...)
-		for _, a := range []answer{before, after} {
-			if a.status != 0 && a.status != 1 && a.status != 2 {
-				found[i] = []difference{{name: chunks[i][0], what: "crash", old: before.err, changed: after.err}}
-				return
-			}
-		}
-		found[i] = compareFindings(before, after)
-	})
+	before, after := checked(old, m.documents), checked(changed, m.documents)
 	result := outcome{cases: m.documents}
-	for _, some := range found {
-		result.differences = append(result.differences, some...)
+	for i := range before {
+		if crashed(before[i]) || crashed(after[i]) {
+			d := difference{name: m.documents[i*perCheck], what: "crash", old: before[i].err, changed: after[i].err}
+			result.differences = append(result.differences, d)
+			continue
+		}
+		result.differences = append(result.differences, compareFindings(before[i], after[i])...)
 	}
 	return result, nil
+}
+
+const perCheck = 100
+
+// checked are the answers of "check" for some documents, so many at a time.
+func checked(p program, documents []string) []answer {
+	chunks := slices.Collect(slices.Chunk(documents, perCheck))
+	answers := make([]answer, len(chunks))
+	each(len(chunks), func(i int) {
+		answers[i] = p.read(append([]string{"check", "--format", "json"}, chunks[i]...)...)
+	})
+	return answers
+}
+
+func crashed(a answer) bool { return a.status < 0 || a.status > 2 }
+
+// sound keeps the plans in which the oracle finds no error: the others can't be compiled or run, and what is
+// wrong with them D1 compares.
+func (m *material) sound(old program, plans []string) []string {
+	faulty := map[string]bool{}
+	for _, a := range checked(old, m.everything) {
+		for file, found := range byFile(a) {
+			faulty[file] = faulty[file] ||
+				slices.ContainsFunc(found, func(f finding) bool { return f.Severity == "error" })
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(plans), func(plan string) bool { return faulty[plan] })
 }
 
 func compareFindings(before, after answer) []difference {
@@ -63,7 +83,8 @@ func byFile(a answer) map[string][]finding {
 		}
 	}
 	for line := range strings.Lines(a.err) {
-		files["standard error"] = append(files["standard error"], finding{Code: "error", Message: strings.TrimSpace(line)})
+		said := finding{Code: "error", Message: strings.TrimSpace(line)}
+		files["standard error"] = append(files["standard error"], said)
 	}
 	return files
 }
@@ -74,15 +95,18 @@ func compareFile(file string, old, changed []finding) []difference {
 	key := func(f finding) string { return fmt.Sprintf("%s %s %s %d", f.Code, f.Severity, f.Call, f.Start.Line) }
 	moved := func(f finding) string { return f.Code + " " + f.Severity + " " + f.Call }
 	reweighed := func(f finding) string { return fmt.Sprintf("%s %s %d", f.Code, f.Call, f.Start.Line) }
+	by := func(key func(finding) string) func(a, b finding) bool {
+		return func(a, b finding) bool { return key(a) == key(b) }
+	}
 	var differences []difference
-	old, changed = unpaired(old, changed, key, nil)
+	old, changed = without(old, slices.Clone(changed), by(key), nil)
 	tell := func(f finding, what string, with finding) {
 		differences = append(differences, difference{name: file, what: what, old: f.shown(), changed: with.shown()})
 	}
-	old, changed = unpaired(old, changed, reweighed, func(a, b finding) {
+	old, changed = without(old, changed, by(reweighed), func(a, b finding) {
 		tell(a, fmt.Sprintf("severity %s %s -> %s %s", a.Code, a.Severity, b.Severity, a.Call), b)
 	})
-	old, changed = unpaired(old, changed, moved, func(a, b finding) {
+	old, changed = without(old, changed, by(moved), func(a, b finding) {
 		tell(a, fmt.Sprintf("moved %s %d -> %d %s", a.Code, a.Start.Line, b.Start.Line, a.Call), b)
 	})
 	for _, f := range old {
@@ -92,24 +116,6 @@ func compareFile(file string, old, changed []finding) []difference {
 		tell(finding{}, strings.TrimSpace("new "+moved(f)), f)
 	}
 	return differences
-}
-
-// unpaired returns what is left of both lists once each of the first took one with the same key of the
-// second.
-func unpaired(old, changed []finding, key func(finding) string, pair func(a, b finding)) (left, right []finding) {
-	right = slices.Clone(changed)
-	for _, f := range old {
-		at := slices.IndexFunc(right, func(g finding) bool { return key(f) == key(g) })
-		if at < 0 {
-			left = append(left, f)
-			continue
-		}
-		if pair != nil {
-			pair(f, right[at])
-		}
-		right = slices.Delete(right, at, at+1)
-	}
-	return left, right
 }
 
 func (f finding) shown() string {

@@ -43,7 +43,12 @@ type difference struct {
 var differentials = []differential{
 	{"D1", "findings", findings},
 	{"D2", "digests", digests},
+	{"D3", "runs", runs},
+	{"D4", "states", states},
+	{"D5", "facts", facts},
+	{"D6", "drawings", drawings},
 	{"D7", "schemas", schemas},
+	{"D8", "evaluation", evaluation},
 }
 
 type options struct {
@@ -59,7 +64,10 @@ func main() {
 	flag.StringVar(&o.accepted, "accepted", "testdata/accepted.tsv", "the reviewed differences")
 	flag.StringVar(&o.examples, "examples", ".tools/differential/differences.txt", "where each difference is written")
 	flag.StringVar(&o.folder, "folder", ".tools/differential", "the folder for plans, journals and results")
-	flag.StringVar(&o.source, "source", ".tools/oracle/source", "the oracle's repository: its examples, cases and rule pages are the plans")
+	flag.StringVar(
+		&o.source, "source", ".tools/oracle/source",
+		"the oracle's repository: its examples, cases and rule pages are the plans",
+	)
 	flag.StringVar(&o.shared, "shared", "../shared/corpus", "the shared corpus")
 	flag.BoolVar(&o.self, "self", true, "compare the oracle with itself first")
 	flag.Parse()
@@ -82,12 +90,19 @@ func run(o options) (failed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if m.temporary, err = os.MkdirTemp("", "differential-"); err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(m.temporary)
 	old, err := newProgram(o.old, m, "old")
 	if err != nil {
 		return false, err
 	}
 	again := old
-	again.role = "again"
+	again.role, again.answers = "again", nil
+	if old.answers, err = openAnswers(old.path, m); err != nil {
+		return false, err
+	}
 	changed, err := newProgram(o.changed, m, "new")
 	if err != nil {
 		return false, err
@@ -100,13 +115,19 @@ func run(o options) (failed bool, err error) {
 		return false, err
 	}
 	defer file.Close()
-	fmt.Printf("%-4s %-11s %9s %7s %7s %9s %10s %6s\n", "", "", "itself", "cases", "equal", "accepted", "different", "time")
+	fmt.Printf(
+		"%-4s %-11s %9s %7s %7s %9s %10s %6s %6s\n", "", "", "itself", "cases", "equal", "accepted",
+		"different", "time", "cpu",
+	)
 	for _, d := range selected(o.only) {
 		bad, err := one(d, o, rows, old, again, changed, m, file)
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", d.name, err)
 		}
 		failed = failed || bad
+		if err := old.answers.save(); err != nil {
+			return false, err
+		}
 	}
 	for _, note := range m.absent {
 		fmt.Println(note)
@@ -122,11 +143,13 @@ func run(o options) (failed bool, err error) {
 }
 
 // one runs a differential, prints its line of the table and writes its differences to a file.
-func one(d differential, o options, rows *accepted, old, again, changed program, m *material, file *os.File) (failed bool, err error) {
-	began := time.Now()
+func one(
+	d differential, o options, rows *accepted, old, again, changed program, m *material, file *os.File,
+) (failed bool, err error) {
+	began, spent := time.Now(), processorTime.Load()
 	itself := "-"
-	if o.self {
-		result, err := d.compare(old, again, m.sample(d.name))
+	if o.self && d.name != "D8" { // which runs tests of this tree
+		result, err := d.compare(old, again, m.sample())
 		if err != nil {
 			return false, err
 		}
@@ -156,7 +179,11 @@ func one(d differential, o options, rows *accepted, old, again, changed program,
 		}
 	}
 	equal := len(result.cases) - len(different) - onlyAccepted
-	fmt.Printf("%-4s %-11s %9s %7d %7d %9d %10d %5.0fs  %s\n", d.name, d.title, itself, len(result.cases), equal, onlyAccepted, len(different), time.Since(began).Seconds(), result.note)
+	fmt.Printf(
+		"%-4s %-11s %9s %7d %7d %9d %10d %5.0fs %5.0fs  %s\n", d.name, d.title, itself, len(result.cases),
+		equal, onlyAccepted, len(different), time.Since(began).Seconds(),
+		time.Duration(processorTime.Load()-spent).Seconds(), result.note,
+	)
 	write(file, d.name+" different", open)
 	write(file, d.name+" accepted", reviewed)
 	return failed || len(open) > 0, nil

@@ -20,8 +20,12 @@ import (
 // of schemas. Plans are paths below the folder.
 type material struct {
 	folder, plans string // absolute
+	temporary     string // outside of the repository, for journals and sessions
 	documents     []string
+	everything    []string // the same; a sample's documents are fewer
 	pairs         []pair
+	slow          []string // plans whose calls take a moment, to be killed
+	sessions      []session
 	absent        []string // sentences about what isn't here
 }
 
@@ -32,6 +36,7 @@ const (
 	cases     = "cases"
 	pages     = "pages"
 	corpus    = "corpus"
+	generated = "generated"
 )
 
 func prepare(o options) (*material, error) {
@@ -40,7 +45,7 @@ func prepare(o options) (*material, error) {
 		return nil, err
 	}
 	m := &material{folder: folder, plans: filepath.Join(folder, "plans")}
-	for _, stale := range []string{m.plans, filepath.Join(folder, "runs"), filepath.Join(folder, "home")} {
+	for _, stale := range []string{m.plans, filepath.Join(folder, "home")} {
 		if err := os.RemoveAll(stale); err != nil {
 			return nil, err
 		}
@@ -54,12 +59,20 @@ func prepare(o options) (*material, error) {
 		func() error { return m.writeCases(o.source) },
 		func() error { return m.writePages(filepath.Join(o.source, "analyzer", "rules")) },
 		func() error { return m.writeCorpus(o.shared) },
+		m.writeGenerated,
+		m.writeSlow,
+		func() error { return os.MkdirAll(filepath.Join(m.plans, "arithmetic"), 0o755) },
+		func() error {
+			return os.WriteFile(filepath.Join(m.plans, "arithmetic", "activities.yaml"), []byte(arithmetic), 0o644)
+		},
+		func() error { return m.readSessions(filepath.Join(o.source, "cmd", "obelus", "testdata")) },
 	} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
 	slices.Sort(m.documents)
+	m.everything = m.documents
 	return m, nil
 }
 
@@ -75,15 +88,10 @@ func (m *material) in(groups ...string) []string {
 }
 
 // sample returns the part that the oracle is compared with itself on: one document of eight.
-func (m *material) sample(string) *material {
+func (m *material) sample() *material {
 	part := *m
-	part.documents, part.pairs = nil, nil
-	for i := 0; i < len(m.documents); i += 8 {
-		part.documents = append(part.documents, m.documents[i])
-	}
-	for i := 0; i < len(m.pairs); i += 8 {
-		part.pairs = append(part.pairs, m.pairs[i])
-	}
+	part.documents, part.pairs = thin(m.documents, 8), thin(m.pairs, 8)
+	part.slow, part.sessions = thin(m.slow, 8), thin(m.sessions, 8)
 	return &part
 }
 
@@ -106,7 +114,9 @@ func (m *material) write(name string, text []byte) error {
 // isDocument reports whether a file may be a plan: obelus itself decides.
 func isDocument(name string) bool {
 	base := filepath.Base(name)
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(base)) && !strings.HasPrefix(base, "obelus.") && !strings.HasSuffix(base, ".golden.json")
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(base)) &&
+		!strings.HasPrefix(base, "obelus.") &&
+		!strings.HasSuffix(base, ".golden.json")
 }
 
 func (m *material) copyTree(from, to string) error {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,7 +20,10 @@ type program struct {
 	plans      string   // the folder that it works in: paths in its output are relative to it
 	runs       string   // where it keeps its journals
 	env        []string // the same for both
+	answers    *answers // what is known of it already, or nil
 }
+
+var processorTime atomic.Int64 // of both programs, in nanoseconds
 
 const patience = 2 * time.Minute
 
@@ -29,12 +33,16 @@ func newProgram(path string, m *material, role string) (program, error) {
 		return program{}, err
 	}
 	if _, err := os.Stat(path); err != nil {
-		return program{}, fmt.Errorf("%w (run \"make oracle\" for the oracle; -old and -new name other programs)", err)
+		return program{}, fmt.Errorf(
+			"%w (run \"make oracle\" for the oracle; -old and -new name other programs)", err,
+		)
 	}
 	home := filepath.Join(m.folder, "home")
-	return program{path: path, role: role, plans: m.plans, runs: filepath.Join(m.folder, "runs"), env: []string{
+	return program{path: path, role: role, plans: m.plans, runs: m.temporary, env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"),
-		"XDG_CONFIG_HOME=" + filepath.Join(home, "config"), "OBELUS_TRUST=" + m.plans, "USER=tester", "TZ=UTC", "LANG=C.UTF-8", "NO_COLOR=1",
+		"XDG_CONFIG_HOME=" + filepath.Join(
+			home, "config",
+		), "OBELUS_TRUST=" + m.plans, "USER=tester", "TZ=UTC", "LANG=C.UTF-8", "NO_COLOR=1",
 	}}, nil
 }
 
@@ -54,6 +62,7 @@ func (p program) runWith(input []byte, args ...string) answer {
 	var out, trouble bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.plans, p.env, bytes.NewReader(input), &out, &trouble
 	err := cmd.Run()
+	processorTime.Add(int64(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()))
 	a := answer{out: out.String(), err: trouble.String(), status: cmd.ProcessState.ExitCode()}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

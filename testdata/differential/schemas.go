@@ -47,7 +47,11 @@ func schemas(old, changed program, m *material) (outcome, error) {
 	}
 	var batch bytes.Buffer
 	for i, p := range m.pairs {
-		line := map[string]json.RawMessage{"name": fmt.Appendf(nil, `"%d"`, i), "sub": dialect(p.Dialect, p.Sub), "super": dialect(p.Dialect, p.Super)}
+		line := map[string]json.RawMessage{
+			"name":  fmt.Appendf(nil, `"%d"`, i),
+			"sub":   dialect(p.Dialect, p.Sub),
+			"super": dialect(p.Dialect, p.Super),
+		}
 		text, err := json.Marshal(line)
 		if err != nil {
 			return result, err
@@ -72,7 +76,15 @@ func schemas(old, changed program, m *material) (outcome, error) {
 		case b == "unknown":
 			more++
 		default:
-			result.differences = append(result.differences, difference{name: p.Name, what: before[i] + " -> " + after[i], old: string(p.Sub), changed: string(p.Super)})
+			result.differences = append(
+				result.differences,
+				difference{
+					name:    p.Name,
+					what:    before[i] + " -> " + after[i],
+					old:     string(p.Sub),
+					changed: string(p.Super),
+				},
+			)
 		}
 		if after[i] == "unknown" {
 			unknown++
@@ -80,7 +92,14 @@ func schemas(old, changed program, m *material) (outcome, error) {
 	}
 	result.note = fmt.Sprintf("unknown: %d, %d more and %d fewer than the oracle's", unknown, more, fewer)
 	if unknown*50 > len(m.pairs) {
-		result.differences = append(result.differences, difference{name: "all pairs", what: "unknown", changed: fmt.Sprintf("%d of %d are unknown, which is more than 2 %%", unknown, len(m.pairs))})
+		result.differences = append(
+			result.differences,
+			difference{
+				name:    "all pairs",
+				what:    "unknown",
+				changed: fmt.Sprintf("%d of %d are unknown, which is more than 2 %%", unknown, len(m.pairs)),
+			},
+		)
 	}
 	return result, nil
 }
@@ -100,7 +119,10 @@ func dialect(name string, schema json.RawMessage) json.RawMessage {
 		return schema // true, false, or it says so itself
 	}
 	rest := bytes.TrimPrefix(bytes.TrimSpace(schema), []byte("{"))
-	uri := map[string]string{"draft4": "http://json-schema.org/draft-04/schema#", "draft7": "http://json-schema.org/draft-07/schema#"}[name]
+	uri := map[string]string{
+		"draft4": "http://json-schema.org/draft-04/schema#",
+		"draft7": "http://json-schema.org/draft-07/schema#",
+	}[name]
 	if len(object) > 0 {
 		rest = append([]byte(","), rest...)
 	}
