@@ -87,7 +87,6 @@ const (
 	InFlightAsk   InFlight = "ask"   // a person is asked about it; "" means the same
 	InFlightRetry InFlight = "retry" // it is run again
 	InFlightFail  InFlight = "fail"  // it counts as failed
-	InFlightAnew  InFlight = "anew"  // it counts as not begun, and people are asked about it as about any call
 )
 
 // EventKind says what happened.

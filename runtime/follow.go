@@ -162,7 +162,7 @@ func (f *Follower) resumed(e *Event) error {
 		}
 	}
 	if how := e.Resumption; how != nil {
-		if !slices.Contains([]InFlight{"", InFlightAsk, InFlightRetry, InFlightFail, InFlightAnew}, how.InFlight) {
+		if !slices.Contains([]InFlight{"", InFlightAsk, InFlightRetry, InFlightFail}, how.InFlight) {
 			return fmt.Errorf("there is no way %q to go on with calls that were in flight", how.InFlight)
 		}
 		if how.Confirm != nil {

@@ -49,7 +49,7 @@ func (w *orderWorld) randomly(r *rand.Rand) bool {
 				delete(w.open, name)
 			}
 		}
-		how := []InFlight{InFlightRetry, InFlightFail, InFlightAnew, InFlightAsk}[r.IntN(4)]
+		how := []InFlight{InFlightRetry, InFlightFail, InFlightAsk}[r.IntN(3)]
 		w.step(Event{Kind: Resumed, Resumption: &Resumption{InFlight: how}})
 		return true
 	}

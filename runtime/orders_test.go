@@ -86,8 +86,6 @@ func TestWhatAPolicyRefuses(t *testing.T) {
 			[]Event{begun, failed(0, 1), {Kind: Fired, Call: 0, Attempt: 1}}, []string{"f#1 starts", "", "f#1 starts"}},
 		{"what a kill cut short", "[{_tool: f}]", fOnce, Options{}, nil, []Event{begun, resumed(InFlightRetry)},
 			[]string{"f#1 starts", "f#1 is failed (interrupted)"}},
-		{"what a kill cut short, of which a fork knows nothing", "[{_tool: f}]", fOnce, Options{}, nil, []Event{begun, resumed(InFlightAnew)},
-			[]string{"f#1 starts", "f#1 is failed (forbidden-order)"}},
 		{"what was tried isn't done", "[{_tool: g, _id: g}, {_tool: f, _after: {settled: [g]}}]", fAfterG, Options{}, nil, []Event{begun, failed(0, 1)},
 			[]string{"g starts", "g is failed (error), f#2 is failed (forbidden-order)"}},
 		{"what was done is", "[{_tool: g, _id: g}, {_tool: f, _after: {settled: [g]}}]", fAfterG, Options{}, nil, []Event{begun, ended(0, 1)},

@@ -93,11 +93,6 @@ func backoff(r compiler.Retry, attempt int) time.Duration {
 // inFlight decides about a call that was at work when the run was killed.
 func (f *frame) inFlight(i int32, how InFlight) {
 	switch {
-	case how == InFlightAnew:
-		more := f.calls[i].rare()
-		f.calls[i].approved, more.admission.approved = false, nil
-		f.calls[i].attempt, more.lost = f.calls[i].attempt-1, more.lost-1 // the try wasn't begun
-		f.enqueue(i)
 	case f.forbidden(i, f.call(i), f.calls[i].params) != nil:
 		f.interrupted(i)
 	case f.repeatable(i):

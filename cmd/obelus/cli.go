@@ -140,6 +140,7 @@ func (c *cli) rootCommand() *cobra.Command {
 	root.SetHelpCommand(c.helpCommand())
 	root.AddGroup(groups...)
 	root.AddCommand(c.commands()...)
+	root.AddCommand(removedCommand("fork", "continue from a tick of a run: obelus resume RUN --at TICK"))
 	version := root.Flags().Bool("version", false, "print the version")
 	plain := root.RunE
 	root.RunE = func(root *cobra.Command, args []string) error {

@@ -37,11 +37,11 @@ const (
 // itself what happened.
 func drawnRun(path string, activities []string, o dot.Options, paged bool) (*page.Page, error) {
 	happened := newCourse()
-	look, err := session.LookAt(path, "", session.ResumeOptions{Activities: activities}, happened.Observe)
+	look, err := session.LookAt(path, session.ResumeOptions{Activities: activities}, happened.Observe)
 	if err != nil {
 		return nil, err
 	}
-	if err := happened.End(stood(look, true)); err != nil {
+	if err := happened.End(stood(look)); err != nil {
 		return nil, err
 	}
 	one := happened.page(look.Program, look.Manifest.Options.Planned, o)

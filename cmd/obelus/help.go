@@ -28,7 +28,7 @@ func (c *cli) commands() []*cobra.Command {
 	}
 	var all []*cobra.Command
 	all = append(all, in("look", c.checkCommand(), c.explainCommand(), c.graphCommand(), c.compileCommand(), c.approveCommand(), c.diffCommand(), c.compatCommand(), c.toolsCommand(), c.trustCommand(), c.mcpCommand())...)
-	all = append(all, in("run", c.simulateCommand(), c.runCommand(), c.resumeCommand(), c.decideCommand(), c.forkCommand(), c.runsCommand())...)
+	all = append(all, in("run", c.simulateCommand(), c.runCommand(), c.resumeCommand(), c.decideCommand(), c.runsCommand())...)
 	all = append(all, in("about", c.schemaCommand(), c.completionCommand(), c.versionCommand())...)
 	return all
 }

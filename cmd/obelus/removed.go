@@ -1,5 +1,7 @@
 package main
 
+import "github.com/spf13/cobra"
+
 // removedFlags has the flags that commands no longer have: "command --flag" and what to use instead.
 // Each gives one error; none is registered, so that help and completion don't list them.
 // A value of a flag stands behind the flag: "command --flag value".
@@ -7,9 +9,17 @@ var removedFlags = map[string]string{
 	"compat --dialect":      "name the draft in the schema's $schema, or in \"dialect\" of a line of --batch",
 	"graph --format png":    toPNG,
 	"graph --layout":        "draw with Graphviz: obelus graph PLAN --format dot | dot -Tsvg",
+	"runs show --at":        "continue from a tick of a run: obelus resume RUN --at TICK; \"obelus runs show RUN --format json\" lists its events in order",
 	"simulate --format png": toPNG,
 	"simulate --from":       "compute statistics of a run from its events: obelus run PLAN --format json | jq",
 	"simulate --runs":       "compute statistics of a run from its events: obelus run PLAN --format json | jq",
 }
 
 const toPNG = "draw with Graphviz: obelus graph PLAN --format dot | dot -Tpng -o FILE"
+
+// removedCommand gives one error, whatever its flags.
+func removedCommand(name, instead string) *cobra.Command {
+	return &cobra.Command{Use: name, Hidden: true, DisableFlagParsing: true, RunE: func(*cobra.Command, []string) error {
+		return troubled("there is no command %q any more", name).Advise("%s", instead)
+	}}
+}

@@ -22,8 +22,9 @@ func (c *cli) resumeCommand() *cobra.Command {
 			"begun with a stricter one keeps it. A run that stopped at one of its limits gets as much again.\n\n" +
 			"A run that failed has ended; --retry-failed goes on with it: what failed runs again, and what was\n" +
 			"skipped for it. What was done, failures that the plan took, and what a person rejected stand.\n" +
-			"Under an approval every try counts: one more than was approved is asked about, and signed.",
-		Example: "obelus resume 20261121-093012-refund-4f2a\nobelus resume 20261121-0930 --in-flight retry\nobelus resume 20261121-0930 --retry-failed",
+			"Under an approval every try counts: one more than was approved is asked about, and signed.\n\n" +
+			"--at TICK begins a new run with the state in which a tick of a planned run began. Both stay.",
+		Example: "obelus resume 20261121-093012-refund-4f2a\nobelus resume 20261121-0930 --in-flight retry\nobelus resume 20261121-0930 --retry-failed\nobelus resume 20261121-0930 --at 3",
 		Args:    oneArg("a run"),
 	}
 	var o running
@@ -32,6 +33,9 @@ func (c *cli) resumeCommand() *cobra.Command {
 	activities := addActivities(cmd)
 	decide := addText(cmd, new(string), "decide", "FILE", "answers to what is asked: {\"call\", \"verdict\", \"id\"?, \"instance\"?, \"under\"?, \"params\"?, \"replacement\"?, \"reason\"?, \"by\"?}, one or a list of them, or one a line (.jsonl)")
 	retryFailed := cmd.Flags().Bool("retry-failed", false, "run again what failed, and what was skipped for it, also of a run that has ended; nothing that was done")
+	at := cmd.Flags().Int("at", 0, "begin a new run that continues from the state in which this tick of a planned run began")
+	stands(cmd, "at", "TICK")
+	addText(cmd, &o.planner, "planner", "PLANNER", "with --at: who writes the further ticks, in the place of the run's planner")
 	digest := addDemanded(cmd, "go on with the plan of this digest or not at all, with its programs' files as they are now; by default, with those that --digest of the run demanded")
 	requireApproval := cmd.Flags().Bool("require-approval", false, "go on only with a run that was begun under an approval; that has to hold still in any case")
 	o.approvers.add(cmd)
@@ -45,6 +49,16 @@ func (c *cli) resumeCommand() *cobra.Command {
 			return err
 		}
 		path, err := o.find(args[0])
+		switch {
+		case err != nil:
+		case cmd.Flags().Changed("at"):
+			var runs string
+			if runs, err = o.runsFolder(); err == nil {
+				path, err = session.At(path, *at, o.planner, runs)
+			}
+		case o.planner != "":
+			err = troubled("a run goes on with its own planner").Advise("--at TICK begins a new run, which may have another")
+		}
 		if err != nil {
 			return err
 		}

@@ -341,7 +341,7 @@ func (c *cli) whatNow(result *session.Result, s *session.Session) {
 		help("what a run does under an approval is counted over all of it: have more approved, and begin a new run")
 	case s.ID() != "" && result.Why != "":
 		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(result.Why))
-		help("%s asks for two more ticks; \"obelus fork %s --at TICK\" goes on from an earlier one", again, s.ID())
+		help("%[1]s asks for two more ticks; %[1]s --at TICK continues from an earlier one", again)
 	case s.ID() != "" && result.BadInstances:
 		help("mend it; %s goes on from there", again)
 	case s.ID() != "":

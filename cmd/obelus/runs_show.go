@@ -19,13 +19,12 @@ func (c *cli) showCommand() *cobra.Command {
 		Use:   "show RUN",
 		Short: "tell of one run",
 		Long: "Tells of one run from its journal: its calls with their times and results, what people decided,\n" +
-			"what failed, and what models used; up to a point of it with --at. --state shows the state at that\n" +
-			"point, or at the end. The run isn't touched, and may go on meanwhile.",
-		Example: "obelus runs show 20261121-0930\nobelus runs show 20261121-0930 --state --at pay#2\nobelus runs show 20261121-0930 --format json",
+			"what failed, and what models used. --state shows the state at the end. The run isn't touched, and\n" +
+			"may go on meanwhile.",
+		Example: "obelus runs show 20261121-0930\nobelus runs show 20261121-0930 --state\nobelus runs show 20261121-0930 --format json",
 		Args:    oneArg("a run"),
 	}
 	o := new(running).addRuns(cmd)
-	at := addAt(cmd, "the point up to which it is told")
 	state := cmd.Flags().Bool("state", false, "show the state, as JSON, of each instance by its id where there are any")
 	activities := addActivities(cmd)
 	format := choose(cmd, "format", "how the run is written; json is its events, one a line", "text", "json")
@@ -35,13 +34,12 @@ func (c *cli) showCommand() *cobra.Command {
 			return err
 		}
 		options := session.ResumeOptions{Activities: *activities}
-		look, err := session.LookAt(path, *at, options, nil)
+		look, err := session.LookAt(path, options, nil)
 		if err != nil {
 			return err
 		}
-		stands := look.Replay.Machine.Stands()
 		if *state {
-			return c.showState(stands, *format)
+			return c.showState(look.Replay.Machine.Stands(), *format)
 		}
 		journal := session.NewEvents(c.out, path)
 		var show observer = lines{journal}
@@ -50,7 +48,7 @@ func (c *cli) showCommand() *cobra.Command {
 		}
 		show = &leftLast{observer: show}
 		var decided []string
-		_, err = session.LookAt(path, *at, options, func(at time.Duration, command runtime.Command) {
+		_, err = session.LookAt(path, options, func(at time.Duration, command runtime.Command) {
 			if d := command.Settlement; command.Kind == runtime.Settle && d.Decision != nil {
 				for _, one := range append(slices.Clone(d.Earlier), d.Decision) {
 					decided = append(decided, decidedLine(command, one))
@@ -64,7 +62,7 @@ func (c *cli) showCommand() *cobra.Command {
 		if *format == "text" && len(decided) > 0 {
 			fmt.Fprintf(c.out, "\n  decided:\n%s", strings.Join(decided, ""))
 		}
-		return show.End(stood(look, *at == ""))
+		return show.End(stood(look))
 	}
 	return cmd
 }
@@ -97,13 +95,13 @@ func (l *leftLast) End(o *runtime.Outcome) error {
 	return l.observer.End(o)
 }
 
-// stood is how a run ended, where it was looked at up to its end, or how it stands.
-func stood(look *session.Look, whole bool) *runtime.Outcome {
+// stood is how a run ended, or how it stands.
+func stood(look *session.Look) *runtime.Outcome {
 	if look.Replay.Over() && look.Replay.Outcome != nil {
 		return look.Replay.Outcome
 	}
 	stands := look.Replay.Machine.Stands()
-	if !look.Replay.Machine.Stopped() && (!whole || look.Status == string(runtime.RunGoesOn)) {
+	if !look.Replay.Machine.Stopped() && look.Status == string(runtime.RunGoesOn) {
 		stands.Status, stands.Reason = runtime.RunGoesOn, ""
 		for i := range stands.Instances {
 			if one := &stands.Instances[i]; one.Status == runtime.RunStopped {

@@ -43,7 +43,7 @@ const oneDay = `
 // questions; one is decided by command, by the id that its event gave, the other by a file;
 // the run is killed while a call is at work, stops on resuming for want of a word about
 // that call, waits for it, is told to try it again, and fails; what was wrong is mended, and
-// what failed runs again. Of another run a tick is forked, and the two are compared. Every
+// what failed runs again. A new run continues from a tick of another, and the two are compared. Every
 // step's status and events say so, the journal who decided what, and nothing happened that
 // nobody said.
 func TestServiceWithoutATerminal(t *testing.T) {
@@ -158,7 +158,7 @@ func TestServiceWithoutATerminal(t *testing.T) {
 		return strings.TrimSuffix(filepath.Base(end["journal"].(string)), ".jsonl")
 	}
 	one := id(step(statusOK, nil, "", "run", "planned.yaml", "--planner", "replay:one.yaml", "--confirm", "never", "--format", "json"))
-	other := id(step(statusOK, nil, "", "fork", one, "--at", "2", "--planner", "replay:other.yaml", "--confirm", "never", "--format", "json"))
+	other := id(step(statusOK, nil, "", "resume", one, "--at", "2", "--planner", "replay:other.yaml", "--confirm", "never", "--format", "json"))
 	for run, whom := range map[string]string{one: "ann", other: "zoe"} {
 		out, _, _ := v.process(t, 0, "runs", "show", run, "--state", "--format", "json", "--runs", runs)
 		var state map[string]any
@@ -167,6 +167,6 @@ func TestServiceWithoutATerminal(t *testing.T) {
 		}
 	}
 	if got := v.effects(t); got["paid"] != 3 || got["mailed"] != 3 {
-		t.Errorf("with a planned run and its fork what happened is %v", got)
+		t.Errorf("with a planned run and one that continues from its tick what happened is %v", got)
 	}
 }

@@ -4,73 +4,87 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// S8.6, S19.3: whatever an event says that begins, or is asked about, is a point of the run
-// by the names in that event: calls, items, calls of delegates of items, each of its
-// instance. There nothing of it has settled, and a run that is forked there comes to what
-// the first came to.
-func TestEventsNamePoints(t *testing.T) {
+// S8.6: a new run continues from the state in which a tick of a planned run began, under the same
+// head but for its recording and results, and with another planner if one is named.
+func TestContinuesFromTick(t *testing.T) {
 	folder := t.TempDir()
-	for name, text := range map[string]string{
-		"inner.yaml": "input: {v: 0}\ntools: {twice: {properties: {v: {type: integer}, _output: {type: integer}}}}\nactivities: {twice: {expr: v * 2}}\n" +
-			"calls:\n- {_tool: twice, v: †input.v, _outputPath: a}\n- {_tool: twice, _each: [†state.a, 1], v: †item, _outputPath: b}\noutput: †state.b\n",
-	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+	t.Chdir(folder)
+	for name, of := range map[string]string{"first.yaml": "add", "second.yaml": "double"} {
+		text := "- {calls: [{_tool: add, v: 1, _outputPath: a}], output: null}\n- {calls: [{_tool: " + of + ", v: †state.a, _outputPath: b}], output: null}\n- {calls: [], output: †state.b}\n"
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p := programIn(t, folder, `
-limits: {parallel: 1}
-tools: {inner: {properties: {v: {type: integer}}}, note: {properties: {of: {}}}}
-activities: {note: {expr: of}}
-instances: {one: {state: {list: [1, 2]}}, two: {state: {list: [3]}}}
-calls:
-- {_tool: inner, _delegate: inner.yaml, _each: †state.list, v: †item, _outputPath: all}
-- {_tool: note, of: †state.all, _confirm: true, _outputPath: noted}
-output: †state.noted
-`)
-	var lines bytes.Buffer
-	host := session.Host{Confirmer: decider{}, Observer: session.NewEvents(&lines, "")}
-	first, err := session.Run(t.Context(), p, session.Options{Host: host, Runs: t.TempDir()})
+	p := programIn(t, folder, "tools: {add: {properties: {v: {}}}, double: {properties: {v: {}}}}\nactivities: {add: {expr: v + 1}, double: {expr: v * 10}}\ncalls: []\n")
+	runs := t.TempDir()
+	first, err := session.Run(t.Context(), p, session.Options{Runs: runs, PlannerName: "replay:first.yaml", Record: "record"})
+	if err != nil || first.Output != 3.0 {
+		t.Fatalf("%v, %v", first, err)
+	}
+	for _, test := range []struct {
+		tick           int
+		planner, wrong string
+		output         any
+	}{
+		{1, "", "", 3.0}, {2, "", "", 3.0}, {3, "", "", 3.0}, {2, "replay:second.yaml", "", 20.0}, {3, "replay:second.yaml", "", 3.0},
+		{4, "", "its last so far is 3", nil}, {0, "", "no tick 0", nil}, {-1, "", "no tick -1", nil},
+	} {
+		path, err := session.At(first.Journal, test.tick, test.planner, runs)
+		if test.wrong != "" {
+			if !errors.Is(err, session.ErrNoPoint) || !strings.Contains(err.Error(), test.wrong) {
+				t.Errorf("tick %d: %v", test.tick, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := map[int]bool{}
+		again, err := session.Resume(t.Context(), path, session.ResumeOptions{Host: session.Host{Observer: observed(func(c runtime.Command) {
+			if asked[c.Tick] = true; c.Kind == runtime.Start && c.Tick < test.tick {
+				t.Errorf("tick %d: %s of tick %d runs again", test.tick, c.Of.Name, c.Tick)
+			}
+		})}})
+		if err != nil || again.Output != test.output || again.Ticks != 3 {
+			t.Errorf("tick %d with %q: %+v, %v", test.tick, test.planner, again, err)
+		}
+		for tick := 1; tick <= 3; tick++ {
+			if asked[tick] != (tick >= test.tick) {
+				t.Errorf("tick %d: of tick %d something happens: %v", test.tick, tick, asked[tick])
+			}
+		}
+		m, _, err := session.Read(path)
+		if err != nil || m.Record != "" || m.Forked.Run != first.Run {
+			t.Errorf("tick %d: %+v, %v", test.tick, m, err)
+		}
+	}
+	if whole, err := os.ReadFile("record/solutions.json"); err != nil || !strings.Contains(string(whole), "†state.b") {
+		t.Errorf("the recording of the first run is %s, %v", whole, err)
+	}
+	plain, err := session.Run(t.Context(), programIn(t, folder, "calls: []\n"), session.Options{Runs: runs})
 	if err != nil {
 		t.Fatal(err)
 	}
-	points := map[string]bool{}
-	for line := range bytes.Lines(lines.Bytes()) {
-		var e struct{ Event, Call, Under, Instance, Status string }
-		if err := json.Unmarshal(line, &e); err != nil {
-			t.Fatal(err)
-		}
-		at := runtime.Path(e.Under, e.Call) + "@" + e.Instance
-		if !(e.Event == "ask" || e.Event == "call" && e.Status == "started") || points[at] {
-			continue
-		}
-		points[at] = true
-		_, err := session.LookAt(first.Journal, at, session.ResumeOptions{}, nil)
-		if err != nil {
-			t.Errorf("%s: %v", at, err)
-			continue
-		}
-		forked, err := session.Fork(first.Journal, session.ForkOptions{At: at, Runs: t.TempDir()})
-		if err != nil {
-			t.Fatalf("%s: %v", at, err)
-		}
-		again, err := session.Resume(t.Context(), forked, session.ResumeOptions{Host: session.Host{Confirmer: decider{}}, InFlight: runtime.InFlightAnew})
-		if err != nil || again.Status != first.Status || again.Counts != first.Counts {
-			t.Errorf("%s: forked there it came to %+v, %v, and at first to %+v", at, again, err, first)
-		}
-	}
-	if len(points) != 19 {
-		t.Errorf("%d points: %v", len(points), points)
+	if _, err := session.At(plain.Journal, 1, "", runs); err == nil {
+		t.Error("a run without a planner has a tick")
 	}
 }
+
+type observed func(runtime.Command)
+
+func (f observed) Observe(_ time.Duration, c runtime.Command) { f(c) }
+func (f observed) Waits(string)                               {}
 
 // S8.6, S19.3: of a run that was killed, wherever that was, it is told what that left: each call
 // that had started settles once, as often as the last line counts, and those that were at work
@@ -108,7 +122,7 @@ output: †state.noted
 		}
 		var lines bytes.Buffer
 		events := session.NewEvents(&lines, killed)
-		look, err := session.LookAt(killed, "", session.ResumeOptions{}, events.Observe)
+		look, err := session.LookAt(killed, session.ResumeOptions{}, events.Observe)
 		if err != nil || look.Status != "killed" {
 			t.Fatalf("%d records: %q, %v", n, look.Status, err)
 		}

@@ -61,13 +61,13 @@ type Manifest struct {
 	Limits  source.Limits   `json:"limits"`
 	Hosts   hosts.Rules     `json:"hosts,omitempty"` // where requests may go, but for what policies say
 
-	Forked *Forked `json:"forked,omitempty"` // of a run that goes on from where another stood
+	Forked *Forked `json:"forked,omitempty"` // of a run that continues from a tick of another
 
 	Instances string `json:"instances,omitempty"` // the file of instances
 	Out       string `json:"out,omitempty"`       // the file of results
 }
 
-// Forked says from where a run goes on.
+// Forked is the run and the tick from which another run continues.
 type Forked struct {
 	Run string `json:"run"`
 	At  string `json:"at"`

@@ -292,13 +292,13 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 		failed, _ := s.replay.Machine.Failed()
 		switch {
 		case m.Options.Planned:
-			return diag.Troubled(ErrNothingFailed, "a planner wrote this run, and its next tick says what becomes of what failed").Advise("begin a new run at one of its ticks")
+			return diag.Troubled(ErrNothingFailed, "a planner wrote this run, and its next tick says what becomes of what failed").Advise("begin a new run that continues from one of its ticks")
 		case failed > 0:
 			s.resume.RetryFailed = true
 			s.replay.reopen()
 		case s.replay.Over():
 			return diag.Troubled(ErrNothingFailed, "no call of the run %s failed that could be run again", s.ID()).About(s.ID()).
-				Advise("what was rejected, by a person or as nobody answered, and an output that doesn't fit stand as they are: begin a new run at one of its calls")
+				Advise("what was rejected, by a person or as nobody answered, and an output that doesn't fit stand as they are: begin a new run")
 		}
 	}
 	if s.replay.Over() && !s.resume.RetryFailed {

@@ -25,14 +25,14 @@ func (s *Session) traced() trace.Run {
 // ran it. Of a run that goes on it tells what has happened; one that was stopped and
 // resumed is one, which ended when it ended last.
 func Traced(path string, o ResumeOptions, attributes ...attribute.KeyValue) (*trace.Recording, error) {
-	look, err := LookAt(path, "", o, nil)
+	look, err := LookAt(path, o, nil)
 	if err != nil {
 		return nil, err
 	}
 	recording := trace.NewRecording(look.Run, attributes...)
 	tracer := trace.New(context.Background(), recording, nil, trace.Run{ID: look.Run, Plan: look.Manifest.Title, Began: look.Begun})
 	stop := func() {} // ends it, if nothing follows
-	_, err = LookAt(path, "", o, func(at time.Duration, c runtime.Command) {
+	_, err = LookAt(path, o, func(at time.Duration, c runtime.Command) {
 		if c.Kind == runtime.Finish {
 			stop = func() { tracer.Observe(at, c) }
 			return
