@@ -556,13 +556,6 @@ func (c *compilation) isPlainText(s string) bool {
 	return !slices.ContainsFunc(slices.Concat(builtinKinds, c.plan.Kinds), func(kind string) bool { return strings.HasPrefix(word, kind) })
 }
 
-// Live reports whether there is an expression somewhere in the template.
-func (t *Template) Live() bool { return t.dynamic }
-
-// Opaque reports whether nothing is known of the value but by evaluating it: the
-// template is an expression, be it one that doesn't parse.
-func (t *Template) Opaque() bool { return t.dynamic && t.Fields == nil && t.Items == nil }
-
 // Expressions gives the expressions in the template, in the order of the text; of nil none.
 func (t *Template) Expressions() iter.Seq[*Template] {
 	return func(yield func(*Template) bool) { t.expressions(yield) }
@@ -594,14 +587,4 @@ func (c *Call) Expressions() iter.Seq[*Template] {
 	return func(yield func(*Template) bool) {
 		_ = (c.Each == nil || c.Each.List.expressions(yield)) && c.Params.expressions(yield) && c.When.expressions(yield)
 	}
-}
-
-// FallsBack reports whether a template is an expression that ends in a literal, as in
-// †state.x || null: its author says what it comes to when nothing else is there.
-func (t *Template) FallsBack() bool {
-	if t.Expr == nil {
-		return false
-	}
-	_, literal := t.Expr.Alternatives()
-	return literal
 }

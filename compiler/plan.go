@@ -442,6 +442,23 @@ type TemplateField struct {
 	Value *Template
 }
 
+// Live reports whether there is an expression somewhere in the template.
+func (t *Template) Live() bool { return t.dynamic }
+
+// Opaque reports whether nothing is known of the value but by evaluating it: the
+// template is an expression, be it one that doesn't parse.
+func (t *Template) Opaque() bool { return t.dynamic && t.Fields == nil && t.Items == nil }
+
+// FallsBack reports whether a template is an expression that ends in a literal, as in
+// †state.x || null: its author says what it comes to when nothing else is there.
+func (t *Template) FallsBack() bool {
+	if t.Expr == nil {
+		return false
+	}
+	_, literal := t.Expr.Alternatives()
+	return literal
+}
+
 // SchemaOver is the schema that what is written to a path is held against, that of the
 // state or of a kind of data, and the part of the path below it; nil where there is none.
 func (p *Plan) SchemaOver(id pathtree.ID) (s *schema.Schema, below []expression.Segment) {

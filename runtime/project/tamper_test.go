@@ -85,7 +85,7 @@ func newTampering(seed uint64) *tampering {
 		"plans/sub/more.yaml": object{"tools": object{"more": w.tool()}, "activities": object{"more": w.program("plans/sub", "more")}, "schemas": schemas},
 		"deep/two.yaml":       object{"calls": list{call("inner")}, "tools": object{"inner": w.tool()}, "schemas": schemas, "activities": object{"inner": w.program("deep", "inner")}, "output": w.word()},
 		"obelus.yaml":         object{"tools": list{"cat/catalogue.yaml"}},
-		"cat/catalogue.yaml":  object{"tools": object{"listed": w.tool()}, "activities": object{"listed": w.program("cat", "listed")}, "schemas": object{"T": object{"const": w.word()}}},
+		"cat/catalogue.yaml":  object{"tools": object{"listed": w.tool()}, "activities": object{"listed": w.program("cat", "listed")}, "schemas": object{"S": object{"type": "string"}, "T": object{"const": w.word()}}},
 		"ops/prod.yaml":       object{"activities": object{"overlaid": w.program("ops", "overlaid")}},
 	}
 	top := w.at("plans/plan.yaml")
