@@ -10,10 +10,8 @@ package planner
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -43,34 +41,10 @@ type Planner interface {
 }
 
 // Options are what planners take from outside. The zero value is ready for use.
-type Options struct {
-	// Prices make costs of tokens. Without them a model costs nothing.
-	Prices Prices
-	// MaxTokens bounds what a model may write in one answer, its reasoning
-	// included. 0 leaves it to the endpoint, where that has a bound of its own, and
-	// is 32,000 for Anthropic's, which has none.
-	MaxTokens int
-	// Patience is how long one answer may wait for an endpoint that is busy, all
-	// waits together. 0 is five minutes.
-	Patience time.Duration
-	// Silence is how long an endpoint may send nothing at all. 0 is ten minutes.
-	Silence time.Duration
-	// Client carries requests to endpoints. Nil is one of our own, with the proxy
-	// that the environment names. Redirects are never followed.
-	Client *http.Client
-	// Notice, if given, is told in words when an endpoint makes trouble and is asked again,
-	// or says nothing for long; from any goroutine.
-	Notice func(text string)
-	// Open reads the file of a replay planner. Nil is os.ReadFile.
-	Open func(name string) ([]byte, error)
-}
+type Options = endpoint.Options
 
 // Prices are what a million tokens cost, in the currency of "limits.cost".
 type Prices = endpoint.Prices
-
-func (o Options) endpoint() endpoint.Options {
-	return endpoint.Options{Prices: o.Prices, MaxTokens: o.MaxTokens, Patience: o.Patience, Silence: o.Silence, Client: o.Client, Notice: o.Notice}
-}
 
 var kinds = []string{"replay", "openai", "anthropic"}
 
@@ -88,13 +62,13 @@ func Open(spec string, o Options) (Planner, error) {
 	case !colon || name == "":
 		return nil, fmt.Errorf("%q names no planner: write %s", diag.Escape(spec), forms)
 	case kind == "replay":
-		return openReplay(name, o)
+		return openReplay(name)
 	case kind == "openai":
-		return opened(openai.Open(name, o.endpoint()))
+		return opened(openai.Open(name, o))
 	case kind == "openai-responses":
 		return nil, fmt.Errorf("the planner openai-responses was removed; write openai:%s", diag.Escape(name))
 	case kind == "anthropic":
-		return opened(anthropic.Open(name, o.endpoint()))
+		return opened(anthropic.Open(name, o))
 	}
 	near, ok := naming.Nearest(kind, kinds)
 	if !ok {
@@ -110,12 +84,8 @@ func opened[P Planner](p P, err error) (Planner, error) {
 	return p, nil
 }
 
-func openReplay(name string, o Options) (Planner, error) {
-	read := o.Open
-	if read == nil {
-		read = os.ReadFile
-	}
-	text, err := read(name)
+func openReplay(name string) (Planner, error) {
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("the recorded solutions can't be read: %w", err)
 	}

@@ -16,14 +16,12 @@ func TestOpen(t *testing.T) {
 	for _, p := range protocols {
 		settings(t, p)
 	}
-	file := func(name string) ([]byte, error) {
-		if name == "a:b.yaml" {
-			return []byte("- calls: []\n  output: 1\n"), nil
-		}
-		return nil, os.ErrNotExist
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("a:b.yaml", []byte("- calls: []\n  output: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	for _, spec := range []string{"replay:a:b.yaml", "openai:gpt-5", "openai:library/llama3:8b", "anthropic:claude-sonnet-4-5"} {
-		if _, err := Open(spec, Options{Open: file}); err != nil {
+		if _, err := Open(spec, Options{}); err != nil {
 			t.Errorf("%s: %v", spec, err)
 		}
 	}
@@ -34,9 +32,9 @@ func TestOpen(t *testing.T) {
 		"openai:":                `"openai:" names no planner`,
 		"opnai:gpt-5":            `there is no planner "opnai"; did you mean openai:gpt-5?`,
 		"\x1bx:y":                `there is no planner "<U+001B>x": write replay:FILE`,
-		"replay:gone.yml":        "the recorded solutions can't be read: file does not exist",
+		"replay:gone.yml":        "the recorded solutions can't be read: open gone.yml",
 	} {
-		if _, err := Open(spec, Options{Open: file}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Open(spec, Options{}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", spec, err, want)
 		}
 	}

@@ -18,24 +18,18 @@ var address = endpoint.Address{
 	},
 }
 
-type format struct {
-	model     string
-	maxTokens int
-}
+type format struct{ model string }
+
+// maxTokens bounds an answer, reasoning included: the endpoint has no bound of its own.
+const maxTokens = 32_000
 
 // Open makes the planner of a model.
 func Open(model string, o endpoint.Options) (*endpoint.Planner, error) {
-	return endpoint.Open("anthropic:"+model, address, Format(model, o.MaxTokens), o)
+	return endpoint.Open("anthropic:"+model, address, Format(model), o)
 }
 
-// Format is how a model is asked; maxTokens bounds an answer, as the endpoint
-// wants it: 32,000 where it is 0.
-func Format(model string, maxTokens int) endpoint.Format {
-	if maxTokens <= 0 {
-		maxTokens = 32_000
-	}
-	return &format{model, maxTokens}
-}
+// Format is how a model is asked.
+func Format(model string) endpoint.Format { return &format{model} }
 
 // The forms of the endpoint.
 const (
@@ -52,7 +46,7 @@ type object = map[string]any
 
 func (a *format) Body(p prompt.Prompt, f endpoint.Form) any {
 	body := object{
-		"model": a.model, "stream": true, "max_tokens": a.maxTokens,
+		"model": a.model, "stream": true, "max_tokens": maxTokens,
 		"system":   []object{{"type": "text", "text": p.System}},
 		"messages": []object{{"role": "user", "content": []object{{"type": "text", "text": p.User}}}},
 	}

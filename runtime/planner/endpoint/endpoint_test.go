@@ -44,11 +44,11 @@ func asked(t *testing.T, handle http.HandlerFunc) (answer string, times int, err
 	}))
 	defer server.Close()
 	t.Setenv("PLAIN_BASE_URL", server.URL)
-	p, err := Open("plain:m", Address{Base: "PLAIN_BASE_URL", Path: "ask", Keys: []string{"PLAIN_KEY"}}, plain{}, Options{Patience: time.Millisecond})
+	p, err := Open("plain:m", Address{Base: "PLAIN_BASE_URL", Path: "ask", Keys: []string{"PLAIN_KEY"}}, plain{}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.wire.maxEvent = 16 << 10
+	p.wire.maxEvent, p.patience = 16<<10, time.Millisecond
 	_, err = p.Answer(t.Context(), &request.Request{Tick: 1, Schema: true}, func(s string) { answer += s })
 	return answer, int(count.Load()), err
 }

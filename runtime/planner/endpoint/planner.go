@@ -85,12 +85,14 @@ type Header struct{ Name, Prefix, Variable string }
 // Options are what planners of endpoints take from outside. The zero value is
 // ready for use.
 type Options struct {
-	Prices    Prices
-	MaxTokens int           // of one answer; 0 leaves it to the format
-	Patience  time.Duration // all waits for one answer; 0 is five minutes
-	Silence   time.Duration // for how long nothing may come; 0 is ten minutes
-	Client    *http.Client  // nil is one of our own
-	Notice    func(string)  // told in words of trouble while it lasts; may be nil
+	// Prices make costs of tokens. Without them a model costs nothing.
+	Prices Prices
+	// Client carries requests to endpoints. Nil is one of our own, with the proxy
+	// that the environment names. Redirects are never followed.
+	Client *http.Client
+	// Notice, if given, is told in words when an endpoint makes trouble and is asked again,
+	// or says nothing for long; from any goroutine.
+	Notice func(text string)
 }
 
 // Prices are what a million tokens cost, in the currency of "limits.cost".
@@ -123,8 +125,8 @@ func Words(words, piece string) string {
 }
 
 const (
-	maxTries        = 6
-	defaultPatience = 5 * time.Minute
+	maxTries = 6
+	patience = 5 * time.Minute // of all waits for one answer
 )
 
 // Open makes the planner of a name and a format. No request is made yet. The error
@@ -137,10 +139,7 @@ func Open(name string, at Address, f Format, o Options) (*Planner, error) {
 	if err := needKey(name, at); err != nil {
 		return nil, err
 	}
-	p := &Planner{name: name, address: at, format: f, wire: w, prices: o.Prices, patience: o.Patience, refused: map[string]int{}}
-	if p.patience <= 0 {
-		p.patience = defaultPatience
-	}
+	p := &Planner{name: name, address: at, format: f, wire: w, prices: o.Prices, patience: patience, refused: map[string]int{}}
 	p.notice = o.Notice
 	if p.notice == nil {
 		p.notice = func(string) {}

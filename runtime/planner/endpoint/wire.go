@@ -50,10 +50,7 @@ func newWire(at Address, o Options) (*wire, error) {
 		client.Transport = http.DefaultTransport
 	}
 	client.Transport = unmoved{client.Transport}
-	w := &wire{address: at, client: client, hide: v, silence: o.Silence, maxEvent: maxEvent}
-	if w.silence <= 0 {
-		w.silence = 10 * time.Minute
-	}
+	w := &wire{address: at, client: client, hide: v, silence: maxSilence, maxEvent: maxEvent}
 	return w, nil
 }
 
@@ -92,8 +89,11 @@ type exchange struct {
 	heard   atomic.Int64 // when something came last
 }
 
-// quietAfter is how long an endpoint may say nothing before that is told.
-const quietAfter = 20 * time.Second
+// How long an endpoint may send nothing before that is told, and before it is given up.
+const (
+	quietAfter = 20 * time.Second
+	maxSilence = 10 * time.Minute
+)
 
 // maxRefusal is how much is read of an answer that isn't a stream, in bytes.
 const maxRefusal = 64 << 10
