@@ -41,8 +41,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
-	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/trace"
+	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 // What functions, people and watchers are given and give.
@@ -286,15 +285,13 @@ type RunOptions struct {
 	// are started with the files that it is over, whatever becomes of them meanwhile.
 	Digest   string
 	Observer Observer
-	Telemetry
+	// Telemetry, if given, is told of the spans of the run.
+	Telemetry Telemetry
 }
 
-// Telemetry is whom a run is told to in OpenTelemetry's terms; see package trace for what
-// is told. A nil provider is told nothing. Functions run within the spans of their tries.
-type Telemetry struct {
-	Spans  trace.TracerProvider
-	Meters metric.MeterProvider
-}
+// Telemetry is told of the spans of runs; package runtime/trace describes them. The module
+// github.com/obelus-dev/obelus/runtime/otel has one that sends them to OpenTelemetry.
+type Telemetry = trace.Observer
 
 // Digest is over all that decides what the plan does when it is run: itself and what it
 // takes in, the plans that it delegates to, and the files of the workspace that its
@@ -310,7 +307,7 @@ func (p *Plan) Run(ctx context.Context, o RunOptions) (*Result, error) {
 	}
 	return session.Run(ctx, p.program, session.Options{
 		Options: runtime.Options{Input: o.Input, State: o.State, Parallel: o.Parallel, Confirm: runtime.Confirm{Policy: o.Ask}},
-		Host:    session.Host{Functions: p.functions, Confirmer: o.Confirmer, Observer: o.Observer, Spans: o.Spans, Meters: o.Meters, Version: version()},
+		Host:    session.Host{Functions: p.functions, Confirmer: o.Confirmer, Observer: o.Observer, Telemetry: o.Telemetry, Version: version()},
 
 		PlannerName: o.Planner, Model: o.Model, Record: o.Record, Instances: o.Instances, Results: o.Results, Runs: o.Journals, Digest: o.Digest,
 	})
@@ -333,7 +330,7 @@ type ResumeOptions struct {
 	Ask       Policy
 	Confirmer Confirmer
 	Observer  Observer
-	Telemetry
+	Telemetry Telemetry
 }
 
 // Resume goes on with a run from its journal, whatever has become of its plan's file:
@@ -341,7 +338,7 @@ type ResumeOptions struct {
 // the error [ErrEnded].
 func Resume(ctx context.Context, journal string, o ResumeOptions) (*Result, error) {
 	return session.Resume(ctx, journal, session.ResumeOptions{
-		Host:       session.Host{Functions: o.Functions, Hints: o.Hints, Confirmer: o.Confirmer, Observer: o.Observer, Spans: o.Spans, Meters: o.Meters, Version: version()},
+		Host:       session.Host{Functions: o.Functions, Hints: o.Hints, Confirmer: o.Confirmer, Observer: o.Observer, Telemetry: o.Telemetry, Version: version()},
 		Activities: o.Activities, InFlight: o.InFlight, Answers: o.Answers, Confirm: &runtime.Confirm{Policy: o.Ask},
 	})
 }

@@ -8,12 +8,12 @@ import (
 	"log"
 	"os"
 
-	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 func main() {
 	log.SetOutput(io.Discard) // to which net/http tells what servers say unasked
 	// Who started us may have told of a span, within which whatever we start stands then.
-	ctx := activity.WithTrace(context.Background(), map[string]string{"traceparent": os.Getenv("TRACEPARENT"), "tracestate": os.Getenv("TRACESTATE")})
+	ctx := trace.WithHeaders(context.Background(), os.Getenv("TRACEPARENT"), os.Getenv("TRACESTATE"))
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

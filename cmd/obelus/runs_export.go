@@ -4,8 +4,8 @@ import (
 	"os"
 
 	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/obelus-dev/obelus/runtime/trace"
 	"github.com/spf13/cobra"
-	"go.opentelemetry.io/otel/attribute"
 )
 
 func (c *cli) exportCommand() *cobra.Command {
@@ -32,7 +32,7 @@ func (c *cli) exportCommand() *cobra.Command {
 			return err
 		}
 		recording, err := session.Traced(path, session.ResumeOptions{Activities: *activities},
-			attribute.String("service.name", "obelus"), attribute.String("service.version", version()))
+			trace.Attribute{Key: "service.name", Value: "obelus"}, trace.Attribute{Key: "service.version", Value: version()})
 		if err != nil {
 			return err
 		}

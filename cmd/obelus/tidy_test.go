@@ -59,11 +59,11 @@ var mayImport = map[string][]string{
 	"runtime/request":          {"compiler", "compiler/*"},
 	"runtime/redact":           {"compiler/naming"},
 	"runtime/web":              {"compiler/hosts"},
-	"runtime/activity":         {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity/mcp", "runtime/redact", "runtime/web"},
+	"runtime/activity":         {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity/mcp", "runtime/redact", "runtime/trace", "runtime/web"},
 	"runtime/local":            {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity", "runtime/request"},
 	"runtime/journal":          {},
 	"runtime/trace":            {"runtime"},
-	"otel":                     {""}, // a module of its own
+	"runtime/otel":             {"", "runtime/trace"}, // a module of its own
 	"runtime/approval":         {"compiler", "compiler/*"},
 	"runtime/planner":          {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
 	"runtime/simulate":         {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},

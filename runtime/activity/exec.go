@@ -15,6 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 // A program is an activity that starts a process for each call. Its definition says
@@ -121,7 +122,11 @@ func (x *program) stdout(r *Request) string {
 
 // toStart is how the program is started for a call.
 func (x *program) toStart(ctx context.Context, argv []string, input []byte, read func(io.Reader)) *start {
-	environ := append(slices.Clip(x.environ), tracedVariables(ctx)...)
+	environ := slices.Clip(x.environ)
+	headers := trace.Headers(ctx)
+	for _, name := range slices.Sorted(maps.Keys(headers)) { // in capitals, as programs that know them expect
+		environ = append(environ, strings.ToUpper(name)+"="+headers[name])
+	}
 	return &start{ctx: ctx, argv: argv, dir: x.def.Dir, environ: environ, input: input, keep: x.keptStderr(), read: read, set: x.set, activity: x.name, private: x.private}
 }
 

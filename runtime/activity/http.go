@@ -20,6 +20,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/runtime/trace"
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
@@ -161,7 +162,7 @@ func (x *caller) request(ctx context.Context, r *Request) (*http.Request, error)
 	for _, h := range sent.Headers {
 		request.Header.Add(h[0], h[1])
 	}
-	for name, value := range Traced(ctx) {
+	for name, value := range trace.Headers(ctx) {
 		if request.Header.Values(name) == nil {
 			request.Header.Set(name, value)
 		}

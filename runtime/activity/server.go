@@ -15,6 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
+	"github.com/obelus-dev/obelus/runtime/trace"
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
@@ -141,7 +142,7 @@ func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan str
 	if err := t.held(ctx, c); err != nil {
 		return none, err
 	}
-	call := mcp.Call{Tool: t.def.Remote, Params: json.RawMessage(params), Meta: Traced(ctx), Sent: sent}
+	call := mcp.Call{Tool: t.def.Remote, Params: json.RawMessage(params), Meta: trace.Headers(ctx), Sent: sent}
 	if r.Progress != nil {
 		call.Progress = func(done, total float64, message string) {
 			r.Progress(done, total, t.hide.Message(message[:min(len(message), longestProgress)]))

@@ -25,6 +25,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 // serveTools is an MCP server as others write them, by the protocol's library.
@@ -297,7 +298,7 @@ func TestServerResults(t *testing.T) {
 		}
 	}
 	const span = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	if r, err := s.Run(WithTrace(t.Context(), map[string]string{"traceparent": span}), "trace", Request{}); err != nil || r.Value != span {
+	if r, err := s.Run(trace.WithHeaders(t.Context(), span, ""), "trace", Request{}); err != nil || r.Value != span {
 		t.Errorf("the span of the call: %v, %v", r.Value, err)
 	}
 	_, err := s.Run(t.Context(), "say", Request{Params: map[string]any{"text": "words"}, Output: object})
@@ -312,7 +313,7 @@ func TestServerResults(t *testing.T) {
 func TestServerIsToldOfTheSpan(t *testing.T) {
 	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	s := openTools(t, Options{Environ: os.Environ()}, soundTool, "span")
-	r, err := s.Run(WithTrace(t.Context(), map[string]string{"traceparent": parent}), "span", Request{})
+	r, err := s.Run(trace.WithHeaders(t.Context(), parent, ""), "span", Request{})
 	if err != nil || r.Value != parent {
 		t.Errorf("the server was told of %v: %v", r.Value, err)
 	}

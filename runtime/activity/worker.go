@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 // A worker is an activity whose calls share one process: a request a line on its
@@ -104,8 +106,8 @@ func (w *worker) put(ctx context.Context, r Request) (*request, error) {
 		Tool    string            `json:"tool"`
 		Params  map[string]any    `json:"params"`
 		Context map[string]any    `json:"context,omitzero"`
-		Trace   map[string]string `json:"trace,omitempty"` // see [Traced]
-	}{0, r.Tool, r.Params, r.Context, Traced(ctx)}
+		Trace   map[string]string `json:"trace,omitempty"` // see [trace.Headers]
+	}{0, r.Tool, r.Params, r.Context, trace.Headers(ctx)}
 	if asked.Params == nil {
 		asked.Params = map[string]any{}
 	}

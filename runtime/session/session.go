@@ -22,8 +22,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/trace"
-	"go.opentelemetry.io/otel/metric"
-	otel "go.opentelemetry.io/otel/trace"
 )
 
 // Options say what a run is to do.
@@ -70,10 +68,9 @@ type Host struct {
 	Confirmer local.Confirmer
 	// Observer, if given, sees the run.
 	Observer Observer
-	// Spans and Meters, if given, are told of the run (package trace). Activities are carried
-	// out within the spans of their tries, and hand these on.
-	Spans  otel.TracerProvider
-	Meters metric.MeterProvider
+	// Telemetry, if given, is told of the spans of the run. Activities are carried out within
+	// the spans of their attempts, and hand these on.
+	Telemetry trace.Observer
 	// Notice, if given, is told in a sentence what was met that needs no decision.
 	Notice func(text string)
 	// Explain, if given, words what is wrong with an instance before it becomes the
@@ -462,7 +459,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		ctx, cancel = context.WithDeadline(ctx, *e.Expires)
 		defer cancel()
 	}
-	s.tracer = trace.New(ctx, s.options.Spans, s.options.Meters, s.traced())
+	s.tracer = trace.New(ctx, s.options.Telemetry, s.traced())
 	if err := s.hold(ctx); err != nil {
 		return nil, err
 	}
@@ -509,7 +506,6 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 
 // wait tells the observer what is waited for.
 func (s *Session) wait(why string) {
-	s.tracer.Waits(why)
 	if s.Observer != nil {
 		s.Observer.Waits(why)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/trace"
-	"go.opentelemetry.io/otel/attribute"
 )
 
 // traced is what spans tell of the run as a whole, which begins or goes on now.
@@ -14,7 +13,7 @@ func (s *Session) traced() trace.Run {
 	r := trace.Run{ID: s.ID(), Plan: s.manifest.Title, Began: time.Now()}
 	if s.replay != nil {
 		r.Began, r.Resumed = r.Began.Add(-s.replay.At), true
-		if s.options.Meters != nil {
+		if s.options.Telemetry != nil {
 			r.Used = s.replay.Machine.Stands().Usage
 		}
 	}
@@ -24,13 +23,13 @@ func (s *Session) traced() trace.Run {
 // Traced tells of the run of a journal in spans (package trace), with attributes of what
 // ran it. Of a run that goes on it tells what has happened; one that was stopped and
 // resumed is one, which ended when it ended last.
-func Traced(path string, o ResumeOptions, attributes ...attribute.KeyValue) (*trace.Recording, error) {
+func Traced(path string, o ResumeOptions, attributes ...trace.Attribute) (*trace.Recording, error) {
 	look, err := LookAt(path, o, nil)
 	if err != nil {
 		return nil, err
 	}
 	recording := trace.NewRecording(look.Run, attributes...)
-	tracer := trace.New(context.Background(), recording, nil, trace.Run{ID: look.Run, Plan: look.Manifest.Title, Began: look.Begun})
+	tracer := trace.New(context.Background(), recording, trace.Run{ID: look.Run, Plan: look.Manifest.Title, Began: look.Begun})
 	stop := func() {} // ends it, if nothing follows
 	_, err = LookAt(path, o, func(at time.Duration, c runtime.Command) {
 		if c.Kind == runtime.Finish {

@@ -33,7 +33,7 @@ func BenchmarkTraced(b *testing.B) {
 			for range b.N {
 				o := obelus.RunOptions{Journals: b.TempDir()}
 				if on {
-					o.Spans = trace.NewRecording("a run")
+					o.Telemetry = trace.NewRecording("a run")
 				}
 				if result, err := p.Run(b.Context(), o); err != nil || result.Status != obelus.Done {
 					b.Fatal(result, err)

@@ -1,14 +1,14 @@
-// Package trace tells of a run in OpenTelemetry's terms: spans of the run, its ticks, its
-// calls, their tries, the questions about them and the pauses between tries, with links
-// from a call to those whose results it reads; and a few measures. It sees what an observer
-// of a run sees ([session.Observer]), so that a run that goes on and one that is read from
-// its journal give the same spans.
+// Package trace describes a run as spans: of the run, its ticks, its calls, their attempts, the
+// questions about them and the pauses between attempts, with links from a call to those whose
+// results it reads. What comes in is what an observer of a run sees ([session.Observer]), so
+// that a run that goes on and one that is read from its journal give the same spans.
 //
-// Spans hold names, times, and how and why things ended, never parameters or results: of
-// what a plan works on only the message of a failure is told, without what is secret.
+// Spans hold names, times, and how and why things ended, never parameters or results: of what
+// a plan works on only the message of a failure, without what is secret.
 //
-// What tells whom is the embedding program's choice: the providers are its own. [Recording]
-// is one that keeps the spans of a run, to be written in OTLP's JSON form.
+// The package sends nothing. An embedding program gives an [Observer]; the module
+// github.com/obelus-dev/obelus/runtime/otel has one that sends spans to an OpenTelemetry
+// collector. [Recording] keeps the spans of a run and writes them in OTLP's JSON form.
 package trace
 
 import (
@@ -17,18 +17,54 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/runtime"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
-	nomeasures "go.opentelemetry.io/otel/metric/noop"
-	"go.opentelemetry.io/otel/trace"
-	nospans "go.opentelemetry.io/otel/trace/noop"
 )
 
-// scope is the name under which spans and measures are made.
-const scope = "github.com/obelus-dev/obelus"
+// Scope is the name under which spans are made.
+const Scope = "github.com/obelus-dev/obelus"
 
-// A Run is what is told of a run as a whole.
+// An Observer is told of the spans of runs. One that is given to several runs at a time is
+// called from several goroutines.
+type Observer interface {
+	// Begin tells that a span has begun. That above it was told of before; of one without,
+	// the run, ctx may hold what it is a part of.
+	Begin(ctx context.Context, s *Span)
+	// End tells that a span has ended. It doesn't change any more.
+	End(s *Span)
+	// Within is ctx for the work of a span: with it for Go functions, and with the headers
+	// that hand it on ([WithHeaders]).
+	Within(ctx context.Context, s *Span) context.Context
+}
+
+// A Span is one thing that takes time in a run.
+type Span struct {
+	Name         string
+	Client       bool // it asks something outside of obelus
+	Above        *Span
+	Links        []*Span
+	Began, Ended time.Time // Ended is zero for one that goes on
+	Attributes   []Attribute
+	Failed       bool
+	Message      string        // why it failed
+	Used         runtime.Usage // of a run: what models used since it began or was resumed
+	Own          any           // for the observer
+}
+
+// An Attribute is something that is known of a span: a text, an integer or a boolean.
+type Attribute struct {
+	Key   string
+	Value any
+}
+
+func (s *Span) add(key string, value any) { s.Attributes = append(s.Attributes, Attribute{key, value}) }
+
+func (s *Span) fail(failure *runtime.Failure) {
+	if failure != nil {
+		s.Failed, s.Message = true, failure.Message
+		s.add("error.type", failure.Code)
+	}
+}
+
+// A Run is what is known of a run as a whole.
 type Run struct {
 	ID, Plan string
 	Began    time.Time // when it began; pauses between a kill and its resumption are left out of all times
@@ -37,81 +73,70 @@ type Run struct {
 	Used runtime.Usage
 }
 
-// A Tracer makes the spans of one run. It isn't for several goroutines.
+// A Tracer makes the spans of one run. It isn't for several goroutines. A nil Tracer does
+// nothing.
 type Tracer struct {
-	tracer    trace.Tracer
-	measures  measures
+	observer  Observer
+	ctx       context.Context // of the run
+	run       *Span
+	used      runtime.Usage // before it was resumed
 	began     time.Time
-	run       context.Context         // with the run's span
-	used      runtime.Usage           // before it was resumed
-	ticks     map[int]context.Context // with the spans of ticks that go on
-	instances map[string]*instance    // those that haven't left; "" is a run without
-
-	// Room that is used again: what begins a span copies its options.
-	attributes []attribute.KeyValue
-	links      []trace.Link
-	options    []trace.SpanStartOption
+	ticks     map[int]*Span        // that go on
+	instances map[string]*instance // those that haven't left; "" is a run without
 }
 
 // An instance is what is known of the calls of one.
 type instance struct {
-	at    map[place]*call
+	at    map[position]*call
 	named map[string]*call // by name: the latest of it
 }
 
-// A place is that of a call in a run.
-type place struct{ tick, frame, call int }
+// A position is that of a call in a run.
+type position struct{ tick, frame, call int }
 
 // A call is one whose spans are told.
 type call struct {
-	ctx     context.Context // with its span; nil as long as nothing is a part of it
-	began   time.Time
-	try     context.Context // with the span of its try; nil when none is at work
-	other   trace.Span      // the question about it, or the pause before its next try; nil without
+	span    *Span
+	attempt *Span // nil when none is at work
+	other   *Span // the question about it, or the pause before its next attempt; nil without
 	settled bool
 }
 
-// New begins to tell of a run. What ctx holds of a span is the run's parent. Either
-// provider may be nil; without both there is nothing to tell, and New gives nil, which is
-// a Tracer that does nothing.
-func New(ctx context.Context, spans trace.TracerProvider, meters metric.MeterProvider, r Run) *Tracer {
-	if spans == nil && meters == nil {
+// New begins to tell of a run. It is nil without an observer.
+func New(ctx context.Context, o Observer, r Run) *Tracer {
+	if o == nil {
 		return nil
 	}
-	if spans == nil {
-		spans = nospans.NewTracerProvider()
-	}
-	if meters == nil {
-		meters = nomeasures.NewMeterProvider()
-	}
-	t := &Tracer{tracer: spans.Tracer(scope), measures: measuresOf(meters.Meter(scope)), began: r.Began, used: r.Used, ticks: map[int]context.Context{}, instances: map[string]*instance{}}
-	t.run, _ = t.tracer.Start(ctx, "run", trace.WithTimestamp(r.Began), trace.WithAttributes(
-		attribute.String("obelus.run", r.ID), attribute.String("obelus.plan", r.Plan), attribute.Bool("obelus.resumed", r.Resumed)))
+	t := &Tracer{observer: o, ctx: ctx, began: r.Began, used: r.Used, ticks: map[int]*Span{}, instances: map[string]*instance{}}
+	t.run = t.begin(&Span{Name: "run", Began: r.Began, Attributes: []Attribute{{"obelus.run", r.ID}, {"obelus.plan", r.Plan}, {"obelus.resumed", r.Resumed}}})
 	return t
 }
 
-// Within is the context in which what a command asks for is carried out, once the command
-// was observed: a try in that of its span, a request for a plan in that of its tick.
+func (t *Tracer) begin(s *Span) *Span {
+	t.observer.Begin(t.ctx, s)
+	return s
+}
+
+func (t *Tracer) end(s *Span, now time.Time) {
+	s.Ended = now
+	t.observer.End(s)
+}
+
+// Within is the context in which a command is carried out, once the command was observed: an
+// attempt in that of its span, a request for a plan in that of its tick.
 func (t *Tracer) Within(ctx context.Context, c runtime.Command) context.Context {
 	if t == nil {
 		return ctx
 	}
 	inner := t.above(c)
 	if c.Kind == runtime.Start {
-		one := t.instance(c).at[placeOf(c)]
-		if one == nil || one.try == nil {
-			return ctx // whatever it is, it asks nobody
+		one := t.instance(c).at[positionOf(c)]
+		if one == nil || one.attempt == nil {
+			return ctx // an expression, which asks nobody
 		}
-		inner = one.try
+		inner = one.attempt
 	}
-	return trace.ContextWithSpan(ctx, trace.SpanFromContext(inner))
-}
-
-// Waits tells that programs wait for what the system lacks; from any goroutine.
-func (t *Tracer) Waits(why string) {
-	if t != nil {
-		trace.SpanFromContext(t.run).AddEvent("wait", trace.WithAttributes(attribute.String("obelus.reason", why)))
-	}
+	return t.observer.Within(ctx, inner)
 }
 
 // Observe takes a command, with the time since the run began.
@@ -122,43 +147,39 @@ func (t *Tracer) Observe(at time.Duration, c runtime.Command) {
 	now := t.began.Add(at)
 	switch c.Kind {
 	case runtime.Plan:
-		t.ticks[c.Tick], _ = t.tracer.Start(t.run, "tick", trace.WithTimestamp(now), trace.WithAttributes(attribute.Int("obelus.tick", c.Tick)))
+		t.ticks[c.Tick] = t.begin(&Span{Name: "tick", Above: t.run, Began: now, Attributes: []Attribute{{"obelus.tick", c.Tick}}})
 	case runtime.EndTick:
 		t.endTick(now, c)
 	case runtime.Ask:
-		one := t.opened(now, c)
-		one.pass(now)
-		_, one.other = t.tracer.Start(one.ctx, "question", trace.WithTimestamp(now))
+		one := t.call(now, c)
+		t.pass(one, now)
+		one.other = t.begin(&Span{Name: "question", Above: one.span, Began: now})
 	case runtime.Enter:
-		one := t.opened(now, c)
-		one.pass(now)
+		one := t.call(now, c)
+		t.pass(one, now)
 		if c.Of.Each != nil {
-			trace.SpanFromContext(one.ctx).SetAttributes(attribute.Int("obelus.items", c.Count))
+			one.span.add("obelus.items", c.Count)
 		}
 	case runtime.Start:
-		kind := trace.SpanKindInternal
-		switch how := c.Plan.Activities[c.Of.Activity]; {
-		case how == nil || how.Kind == "http" || how.Kind == "mcp":
-			kind = trace.SpanKindClient
-		case how.Kind == "expr":
-			t.call(now, c).pass(now)
+		one := t.call(now, c)
+		t.pass(one, now)
+		a := c.Plan.Activities[c.Of.Activity]
+		if a != nil && a.Kind == "expr" {
 			return // it is over at once, and hands nothing on
 		}
-		one := t.opened(now, c)
-		one.pass(now)
-		one.try, _ = t.tracer.Start(one.ctx, "try", trace.WithTimestamp(now), trace.WithSpanKind(kind), trace.WithAttributes(attribute.Int("obelus.attempt", c.Attempt)))
+		one.attempt = t.begin(&Span{Name: "try", Above: one.span, Began: now, Client: a == nil || a.Kind == "http" || a.Kind == "mcp", Attributes: []Attribute{{"obelus.attempt", c.Attempt}}})
 	case runtime.Tried:
-		one := t.opened(now, c)
-		one.endTry(now, c.Failure)
+		one := t.call(now, c)
+		t.endAttempt(one, now, c.Failure)
 		if c.After > 0 {
-			_, one.other = t.tracer.Start(one.ctx, "pause", trace.WithTimestamp(now))
+			one.other = t.begin(&Span{Name: "pause", Above: one.span, Began: now})
 		}
 	case runtime.Settle:
 		t.settle(now, c)
 	case runtime.Repeat:
 		own := t.instance(c)
 		if before := own.named[nameOf(c)]; before != nil {
-			own.at[placeOf(c)] = before
+			own.at[positionOf(c)] = before
 		}
 	case runtime.Leave:
 		delete(t.instances, c.Left.ID)
@@ -167,7 +188,7 @@ func (t *Tracer) Observe(at time.Duration, c runtime.Command) {
 	}
 }
 
-func placeOf(c runtime.Command) place { return place{c.Tick, c.Frame, c.Call} }
+func positionOf(c runtime.Command) position { return position{c.Tick, c.Frame, c.Call} }
 
 // nameOf is how a command's call is found in a later tick, and by those that are carried
 // out in its stead.
@@ -176,7 +197,7 @@ func nameOf(c runtime.Command) string { return runtime.Path(c.Under, c.Of.Name) 
 func (t *Tracer) instance(c runtime.Command) *instance {
 	own := t.instances[c.Instance]
 	if own == nil {
-		own = &instance{map[place]*call{}, map[string]*call{}}
+		own = &instance{map[position]*call{}, map[string]*call{}}
 		t.instances[c.Instance] = own
 	}
 	return own
@@ -184,11 +205,11 @@ func (t *Tracer) instance(c runtime.Command) *instance {
 
 // above is what a command's call is a part of: the call in whose stead it is carried out,
 // the tick, or the run.
-func (t *Tracer) above(c runtime.Command) context.Context {
+func (t *Tracer) above(c runtime.Command) *Span {
 	if c.Of != nil {
 		if path := c.Above(); path != "" {
 			if one := t.instance(c).named[path]; one != nil {
-				return one.ctx
+				return one.span
 			}
 		}
 	}
@@ -198,130 +219,85 @@ func (t *Tracer) above(c runtime.Command) context.Context {
 	return t.run
 }
 
-// call is the one that a command is about, begun with it if nothing was heard of it before.
+// call is the one that a command is about. It begins with the first command about it.
 func (t *Tracer) call(now time.Time, c runtime.Command) *call {
-	own, at := t.instance(c), placeOf(c)
+	own, at := t.instance(c), positionOf(c)
 	one := own.at[at]
-	if one == nil || one.settled {
-		one = &call{began: now}
-		own.at[at] = one
-		if c.Kind == runtime.Enter || c.Tick > 0 { // else nobody asks for it by name
-			own.named[nameOf(c)] = one
-		}
+	if one != nil && !one.settled {
+		return one
 	}
-	return one
-}
-
-// opened is the call that a command is about, with its span.
-func (t *Tracer) opened(now time.Time, c runtime.Command) *call {
-	one := t.call(now, c)
-	if one.ctx == nil {
-		t.open(one, c, t.about(c))
-	}
-	return one
-}
-
-// about is what is said of a command's call whatever becomes of it, until it is asked again.
-func (t *Tracer) about(c runtime.Command) []attribute.KeyValue {
-	attributes := append(t.attributes[:0], attribute.String("obelus.call", nameOf(c)), attribute.String("obelus.tool", c.Of.ToolName))
-	if how := c.Plan.Activities[c.Of.Activity]; how != nil {
-		attributes = append(attributes, attribute.String("obelus.activity", how.Kind))
+	s := &Span{Name: "call " + c.Of.ToolName, Above: t.above(c), Links: own.read(c), Began: now}
+	s.Attributes = []Attribute{{"obelus.call", nameOf(c)}, {"obelus.tool", c.Of.ToolName}}
+	if a := c.Plan.Activities[c.Of.Activity]; a != nil {
+		s.add("obelus.activity", a.Kind)
 	}
 	if c.Tick > 0 {
-		attributes = append(attributes, attribute.Int("obelus.tick", c.Tick))
+		s.add("obelus.tick", c.Tick)
 	}
 	if c.Instance != "" {
-		attributes = append(attributes, attribute.String("obelus.instance", c.Instance))
+		s.add("obelus.instance", c.Instance)
 	}
-	t.attributes = attributes
-	return attributes
+	one = &call{span: t.begin(s)}
+	own.at[at] = one
+	if c.Kind == runtime.Enter || c.Tick > 0 { // else nobody asks for it by name
+		own.named[nameOf(c)] = one
+	}
+	return one
 }
 
-// open begins the span of a call.
-func (t *Tracer) open(one *call, c runtime.Command, attributes []attribute.KeyValue) {
-	t.links = t.instance(c).read(t.links[:0], c)
-	t.options = append(t.options[:0], trace.WithTimestamp(one.began), trace.WithAttributes(attributes...), trace.WithLinks(t.links...))
-	one.ctx, _ = t.tracer.Start(t.above(c), "call "+c.Of.ToolName, t.options...)
-}
-
-// read adds links to the calls whose results a command's call may read and that have
-// been told of.
-func (own *instance) read(links []trace.Link, c runtime.Command) []trace.Link {
+// read are the calls whose results a command's call may read and that have been told of.
+func (own *instance) read(c runtime.Command) (links []*Span) {
 	for _, r := range c.Of.Reads {
 		for _, w := range c.Plan.Reads[r].Writers {
-			writer := own.at[place{c.Tick, c.Frame, int(w)}]
-			if writer == nil || !writer.settled {
-				continue
-			}
-			link := trace.Link{SpanContext: trace.SpanContextFromContext(writer.ctx)}
-			told := func(l trace.Link) bool { return l.SpanContext.Equal(link.SpanContext) }
-			if link.SpanContext.IsValid() && !slices.ContainsFunc(links, told) {
-				links = append(links, link)
+			writer := own.at[position{c.Tick, c.Frame, int(w)}]
+			if writer != nil && writer.settled && !slices.Contains(links, writer.span) {
+				links = append(links, writer.span)
 			}
 		}
 	}
 	return links
 }
 
-// pass ends what a call was in before its next try.
-func (one *call) pass(now time.Time) {
+// pass ends what a call was in before its next attempt.
+func (t *Tracer) pass(one *call, now time.Time) {
 	if one.other != nil {
-		one.other.End(trace.WithTimestamp(now))
+		t.end(one.other, now)
 		one.other = nil
 	}
-	one.endTry(now, nil)
+	t.endAttempt(one, now, nil)
 }
 
-func (one *call) endTry(now time.Time, failure *runtime.Failure) {
-	if one.try == nil {
-		return
-	}
-	span := trace.SpanFromContext(one.try)
-	fail(span, failure)
-	span.End(trace.WithTimestamp(now))
-	one.try = nil
-}
-
-func fail(span trace.Span, failure *runtime.Failure) {
-	if failure != nil {
-		span.SetStatus(codes.Error, failure.Message)
-		span.SetAttributes(attribute.String("error.type", failure.Code))
+func (t *Tracer) endAttempt(one *call, now time.Time, failure *runtime.Failure) {
+	if one.attempt != nil {
+		one.attempt.fail(failure)
+		t.end(one.attempt, now)
+		one.attempt = nil
 	}
 }
 
 // settle ends a call, or what a stop has left of it.
 func (t *Tracer) settle(now time.Time, c runtime.Command) {
 	one, s := t.call(now, c), c.Settlement
-	one.endTry(now, s.Failure)
-	one.pass(now)
+	t.endAttempt(one, now, s.Failure)
+	t.pass(one, now)
 	status := s.Status.String()
 	if s.Left {
 		status = "left"
 	}
-	var attributes []attribute.KeyValue
-	if one.ctx == nil {
-		attributes = t.about(c)
-	}
-	attributes = append(attributes, attribute.String("obelus.status", status), attribute.Int("obelus.tries", s.Attempts))
+	one.span.add("obelus.status", status)
+	one.span.add("obelus.tries", s.Attempts)
 	if s.Reason != "" {
-		attributes = append(attributes, attribute.String("obelus.reason", s.Reason))
+		one.span.add("obelus.reason", s.Reason)
 	}
 	if s.Routed {
-		attributes = append(attributes, attribute.Bool("obelus.routed", true))
+		one.span.add("obelus.routed", true)
 	}
 	if d := s.Decision; d != nil {
-		attributes = append(attributes, attribute.String("obelus.verdict", string(d.Verdict)))
+		one.span.add("obelus.verdict", string(d.Verdict))
 	}
-	if one.ctx == nil {
-		t.open(one, c, attributes)
-	} else {
-		trace.SpanFromContext(one.ctx).SetAttributes(attributes...)
-	}
-	span := trace.SpanFromContext(one.ctx)
-	fail(span, s.Failure)
-	span.End(trace.WithTimestamp(now))
+	one.span.fail(s.Failure)
+	t.end(one.span, now)
 	one.settled = true
-	t.measures.settled(one.ctx, now.Sub(one.began), c.Of.ToolName, status)
 }
 
 func (t *Tracer) endTick(now time.Time, c runtime.Command) {
@@ -329,12 +305,11 @@ func (t *Tracer) endTick(now time.Time, c runtime.Command) {
 	if tick == nil {
 		return
 	}
-	span := trace.SpanFromContext(tick)
-	span.SetAttributes(attribute.Int("obelus.faults", len(c.End.Faults)))
+	tick.add("obelus.faults", len(c.End.Faults))
 	if len(c.End.Faults) > 0 {
-		span.SetStatus(codes.Error, c.End.Faults[0].Message)
+		tick.Failed, tick.Message = true, c.End.Faults[0].Message
 	}
-	span.End(trace.WithTimestamp(now))
+	t.end(tick, now)
 	delete(t.ticks, c.Tick)
 }
 
@@ -345,41 +320,41 @@ func (t *Tracer) Break(why error) {
 	}
 	now := time.Now()
 	t.close(now)
-	span := trace.SpanFromContext(t.run)
-	span.SetStatus(codes.Error, why.Error())
-	span.End(trace.WithTimestamp(now))
+	t.run.Failed, t.run.Message = true, why.Error()
+	t.end(t.run, now)
 }
 
 // close ends whatever of the run is still open.
 func (t *Tracer) close(now time.Time) {
 	for _, own := range t.instances {
 		for _, one := range own.at {
-			if !one.settled && one.ctx != nil {
-				one.pass(now)
-				trace.SpanFromContext(one.ctx).End(trace.WithTimestamp(now))
+			if !one.settled {
+				t.pass(one, now)
+				t.end(one.span, now)
+				one.settled = true
 			}
 		}
 	}
 	for _, tick := range t.ticks {
-		trace.SpanFromContext(tick).End(trace.WithTimestamp(now))
+		t.end(tick, now)
 	}
 }
 
 // finish ends the run.
 func (t *Tracer) finish(now time.Time, o *runtime.Outcome) {
 	t.close(now)
-	span := trace.SpanFromContext(t.run)
-	span.SetAttributes(attribute.String("obelus.status", string(o.Status)), attribute.Int("obelus.done", o.Counts.Done),
-		attribute.Int("obelus.failed", o.Counts.Failed), attribute.Int("obelus.skipped", o.Counts.Skipped))
+	t.run.Attributes = append(t.run.Attributes, Attribute{"obelus.status", string(o.Status)}, Attribute{"obelus.done", o.Counts.Done},
+		Attribute{"obelus.failed", o.Counts.Failed}, Attribute{"obelus.skipped", o.Counts.Skipped})
 	if o.Reason != "" {
-		span.SetAttributes(attribute.String("obelus.reason", string(o.Reason)))
+		t.run.add("obelus.reason", string(o.Reason))
 	}
 	if o.Usage.InputTokens+o.Usage.OutputTokens > 0 {
-		span.SetAttributes(attribute.Int("gen_ai.usage.input_tokens", o.Usage.InputTokens), attribute.Int("gen_ai.usage.output_tokens", o.Usage.OutputTokens))
+		t.run.add("gen_ai.usage.input_tokens", o.Usage.InputTokens)
+		t.run.add("gen_ai.usage.output_tokens", o.Usage.OutputTokens)
 	}
 	if o.Status == runtime.RunFailed {
-		span.SetStatus(codes.Error, string(o.Reason))
+		t.run.Failed, t.run.Message = true, string(o.Reason)
 	}
-	span.End(trace.WithTimestamp(now))
-	t.measures.finished(t.run, now.Sub(t.began), o.Status, o.Usage.InputTokens-t.used.InputTokens, o.Usage.OutputTokens-t.used.OutputTokens)
+	t.run.Used = runtime.Usage{InputTokens: o.Usage.InputTokens - t.used.InputTokens, OutputTokens: o.Usage.OutputTokens - t.used.OutputTokens}
+	t.end(t.run, now)
 }

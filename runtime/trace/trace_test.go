@@ -16,10 +16,8 @@ import (
 
 	"github.com/obelus-dev/obelus"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/trace"
-	otel "go.opentelemetry.io/otel/trace"
 )
 
 // A spans is what OTLP says of one run, with what is asked of it here.
@@ -174,7 +172,7 @@ func told(t *testing.T) (live, kept *spans) {
 	tries := 0
 	functions := map[string]obelus.Function{
 		"flaky": func(ctx context.Context, r obelus.Request) (any, error) {
-			if !otel.SpanContextFromContext(ctx).IsValid() {
+			if trace.Headers(ctx)["traceparent"] == "" {
 				t.Error("a function doesn't run within a span")
 			}
 			if tries++; tries < 3 {
@@ -189,7 +187,7 @@ func told(t *testing.T) (live, kept *spans) {
 		t.Fatal(err)
 	}
 	recording := trace.NewRecording("live")
-	result, err := p.Run(t.Context(), obelus.RunOptions{Journals: filepath.Join(folder, "runs"), Confirmer: yes{}, Telemetry: obelus.Telemetry{Spans: recording}})
+	result, err := p.Run(t.Context(), obelus.RunOptions{Journals: filepath.Join(folder, "runs"), Confirmer: yes{}, Telemetry: recording})
 	if err != nil || result.Status != obelus.Done {
 		t.Fatal(result, err)
 	}
@@ -307,7 +305,7 @@ activities:
 		return strings.Fields(strings.ReplaceAll(result.Output.(string), `"`, ""))
 	}
 	recording := trace.NewRecording("live")
-	got := run(t.Context(), obelus.Telemetry{Spans: recording})
+	got := run(t.Context(), recording)
 	var want []string
 	for _, one := range read(t, recording).all {
 		if one.Name == "try" {
@@ -318,10 +316,10 @@ activities:
 		t.Errorf("programs were told of %v, want %v", got, want)
 	}
 	const ours = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	if got := run(activity.WithTrace(t.Context(), map[string]string{"traceparent": ours}), obelus.Telemetry{}); !slices.Equal(got, []string{ours, ours}) {
+	if got := run(trace.WithHeaders(t.Context(), ours, ""), nil); !slices.Equal(got, []string{ours, ours}) {
 		t.Errorf("without a provider they were told of %v", got)
 	}
-	if got := run(t.Context(), obelus.Telemetry{}); len(got) > 1 || len(got) == 1 && !strings.HasPrefix(got[0], "{") {
+	if got := run(t.Context(), nil); len(got) > 1 || len(got) == 1 && !strings.HasPrefix(got[0], "{") {
 		t.Errorf("without a span they were told of %v", got)
 	}
 }
@@ -348,7 +346,7 @@ func TestRequestsCarryTheirSpan(t *testing.T) {
 		t.Fatal(err)
 	}
 	recording := trace.NewRecording("live")
-	result, err := p.Run(t.Context(), obelus.RunOptions{Telemetry: obelus.Telemetry{Spans: recording}, Ask: "never"})
+	result, err := p.Run(t.Context(), obelus.RunOptions{Telemetry: recording, Ask: "never"})
 	if err != nil || result.Status != obelus.Done {
 		t.Fatalf("%+v %v", result, err)
 	}
@@ -364,7 +362,7 @@ func TestRequestsCarryTheirSpan(t *testing.T) {
 // A run that couldn't go on has ended, with why, and so has what it was at.
 func TestBrokenRunsHaveEnded(t *testing.T) {
 	kept := trace.NewRecording("r")
-	tracer := trace.New(t.Context(), kept, nil, trace.Run{Began: time.Unix(100, 0)})
+	tracer := trace.New(t.Context(), kept, trace.Run{Began: time.Unix(100, 0)})
 	tracer.Observe(time.Second, runtime.Command{Kind: runtime.Plan, Tick: 1})
 	tracer.Break(errors.New("the disk is full"))
 	all := read(t, kept)
@@ -375,5 +373,44 @@ func TestBrokenRunsHaveEnded(t *testing.T) {
 		if ended, _ := one.EndTimeUnixNano.Int64(); ended < int64(200*time.Second) {
 			t.Errorf("%s is open", all.name(one))
 		}
+	}
+}
+
+// used notes what models used in runs that ended.
+type used struct{ tokens int }
+
+func (*used) Begin(context.Context, *trace.Span) {}
+
+func (u *used) End(s *trace.Span) { u.tokens += s.Used.InputTokens + s.Used.OutputTokens }
+
+func (*used) Within(ctx context.Context, _ *trace.Span) context.Context { return ctx }
+
+// What models used before a run was resumed isn't counted a second time.
+func TestTokensAreCountedOnce(t *testing.T) {
+	all, before := &used{}, runtime.Usage{}
+	for _, now := range []runtime.Usage{{InputTokens: 5, OutputTokens: 3}, {InputTokens: 9, OutputTokens: 3}} {
+		tracer := trace.New(t.Context(), all, trace.Run{Began: time.Unix(0, 0), Used: before})
+		tracer.Observe(time.Second, runtime.Command{Kind: runtime.Finish, Outcome: &runtime.Outcome{Status: runtime.RunStopped, Usage: now}})
+		before = now
+	}
+	if all.tokens != 12 {
+		t.Errorf("%d tokens are counted, want 12", all.tokens)
+	}
+}
+
+// A context takes headers only from a span that W3C's Trace Context allows.
+func TestHeadersNameSpans(t *testing.T) {
+	const ours = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for parent, is := range map[string]bool{
+		ours: true, "": false, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331": false,
+		"ff" + ours[2:]: false, strings.ToUpper(ours): false, ours + "\n": false,
+		"00-00000000000000000000000000000000-b7ad6b7169203331-01": false, "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01": false,
+	} {
+		if got := trace.Headers(trace.WithHeaders(t.Context(), parent, "a=b")); (got != nil) != is {
+			t.Errorf("%q: %v", parent, got)
+		}
+	}
+	if got := trace.Headers(trace.WithHeaders(t.Context(), ours, "a=b\r\nx: y")); len(got) != 1 {
+		t.Errorf("a state with a line end is handed on: %q", got)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus"
-	"github.com/obelus-dev/obelus/otel"
+	"github.com/obelus-dev/obelus/runtime/otel"
 	metrics "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	traces "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
