@@ -37,11 +37,6 @@ func (p *Plan) Advisor(id string) *Advisor {
 	return p.Advisors[at]
 }
 
-// OnDemand are the advisors that speak when they are asked.
-func (p *Plan) OnDemand() []*Advisor {
-	return slices.DeleteFunc(slices.Clone(p.Advisors), func(a *Advisor) bool { return a.On != "" })
-}
-
 // advisors reads the advisors of a plan file or an import (S13.1).
 func (c *compilation) advisors(n *source.Node) {
 	if n.Kind != source.Array {
@@ -112,7 +107,7 @@ func (c *compilation) ofOpinions(n *source.Node, what string) *schema.Schema {
 // (S13.4). It takes the place of whatever else has its name: its answers are the
 // advisors'.
 func (c *compilation) consultation() {
-	advisors := c.plan.OnDemand()
+	advisors := slices.DeleteFunc(slices.Clone(c.plan.Advisors), func(a *Advisor) bool { return a.On != "" })
 	if len(advisors) == 0 {
 		return
 	}

@@ -61,10 +61,7 @@ func parametersIn(text string) (names []string) {
 // boolean alone in one of its texts is there without that text where it is true, and
 // left out where it is false. The error is an [*UnfitArgument].
 func (a *Activity) Arguments(params map[string]any, lookup func(variable string) string) ([]string, error) {
-	var argv, starting []string
-	if a.instead != nil {
-		starting, _ = a.starting(func(name string) (any, bool) { return params[name], true })
-	}
+	var argv []string
 	guarded := false // everything behind -- is no option
 	for _, item := range a.Argv {
 		texts, values, err := item.given(params)
@@ -82,11 +79,6 @@ func (a *Activity) Arguments(params map[string]any, lookup func(variable string)
 					}
 					return nil, &UnfitArgument{name, what + ", which the program would take for an option",
 						fmt.Sprintf("put \"--\" before %q in \"argv\", or join it to the option whose value it is", text)}
-				}
-				if slices.Contains(starting, text) {
-					if option, file := optionValue(argument); a.instead(a.at(file)) != "" {
-						argument = option + a.instead(a.at(file))
-					}
 				}
 				argv = append(argv, argument)
 				guarded = guarded || text == "--"
@@ -306,28 +298,40 @@ func (s *splitting) words(texts []*source.Node) (all []*source.Node) {
 
 // readsCode reports whether a program is a shell that takes what it reads for code.
 func (a *Activity) readsCode() bool {
-	shell, value := false, false
+	shell, from := a.shellCodeFrom()
+	return shell && slices.Contains([]string{"", "-s", "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}, from)
+}
+
+// HasUncoveredCode reports whether a shell of the argv runs code, or a file that a parameter
+// names, and "files" doesn't say which files of the workspace that uses (S6.6).
+func (a *Activity) HasUncoveredCode() bool {
+	shell, from := a.shellCodeFrom()
+	return len(a.Files) == 0 && shell && from != "" && (shellOption.MatchString(from) || placeholder.MatchString(from))
+}
+
+// shellCodeFrom reports whether a shell is in the argv, and the text behind it by which it
+// finds its code: an option, or a file; "" where it reads its input.
+func (a *Activity) shellCodeFrom() (shell bool, text string) {
+	value := false
 	for _, argument := range a.Argv {
 		for _, text := range argument.Texts {
 			switch {
+			case !shell && inOneText.MatchString(text):
+				return true, "-c"
 			case !shell:
 				shell = isShell(text)
 			case value:
 				value = false
-			case text == "-s":
-				return true
-			case shellOption.MatchString(text):
-				return false
-			case slices.Contains([]string{"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}, text):
-				return true
+			case text == "-s", text == "-", shellOption.MatchString(text):
+				return true, text
 			case strings.HasPrefix(text, "-"), strings.HasPrefix(text, "+"):
 				value = takesValue.MatchString(text)
 			default:
-				return false
+				return true, text
 			}
 		}
 	}
-	return shell
+	return shell, ""
 }
 
 // hasParameter reports whether a parameter stands in an item of an argv.

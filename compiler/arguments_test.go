@@ -178,3 +178,20 @@ func TestShellsAreGivenNoValues(t *testing.T) {
 		}
 	}
 }
+
+// S6.6: of which argvs a shell runs code, or a file that a parameter names, and "files" doesn't say
+// what that uses.
+func TestUncoveredCode(t *testing.T) {
+	for argv, want := range map[string]bool{
+		`argv: [sh, -c, "make"]`: true, `argv: [/bin/bash, -ec, "make"]`: true, `argv: [env, A=b, dash, -o, pipefail, -c, x]`: true, `argv: [env, -S, "sh -c 'x'"]`: true,
+		`argv: [sudo, sh, "{script}"]`: true, `argv: [sh, "{$SCRIPT}"]`: true, `argv: [timeout, "5", sh, -x, "lib/{name}.sh"]`: true,
+		`argv: [sh, -c, "make"], files: [Makefile]`: false, `argv: [sh, "{script}"], files: ["*.sh"]`: false,
+		`argv: [sh, build.sh, "{target}"]`: false, `argv: [bash, -e, build.sh, -c, x]`: false, `argv: [make]`: false, `argv: [python3, "{script}"]`: false, `argv: [sh]`: false,
+	} {
+		text := "tools: {t: {properties: {script: {}, name: {}, target: {}}}}\nactivities: {t: {exec: {stdin: none, " + argv + "}}}\ncalls: []\n"
+		p, found := Compile(source.NewFile("plan.yaml", []byte(text)), Options{Limits: source.DefaultLimits()})
+		if got := p.Activities["t"].HasUncoveredCode(); got != want || len(found) > 0 {
+			t.Errorf("%s: %v, %v", argv, got, found)
+		}
+	}
+}

@@ -225,7 +225,11 @@ func (b *binder) bind() (tooDense int) {
 	p := b.plan
 	p.writers = indexWriters(p.Paths, p.Calls, nil)
 	p.places = p.writers
-	if p.hasItems() {
+	if slices.ContainsFunc(p.Calls, func(call *Call) bool { // which may write an item of a list, or into one
+		return slices.ContainsFunc(call.Output, func(route Route) bool {
+			return slices.ContainsFunc(route, func(path Path) bool { return p.Paths.List(path.ID) != path.ID })
+		})
+	}) {
 		p.places = indexBy(p.Paths, p.Calls, nil, p.Paths.List)
 	}
 	tooDense = -1
@@ -457,15 +461,6 @@ func (p *Plan) sharesPlaces(call *Call) bool {
 		}
 	}
 	return false
-}
-
-// hasItems reports whether a call may write an item of a list, or into one.
-func (p *Plan) hasItems() bool {
-	return slices.ContainsFunc(p.Calls, func(call *Call) bool {
-		return slices.ContainsFunc(call.Output, func(route Route) bool {
-			return slices.ContainsFunc(route, func(path Path) bool { return p.Paths.List(path.ID) != path.ID })
-		})
-	})
 }
 
 // valueAt reports whether the document gives the path a value other than null.

@@ -22,10 +22,9 @@ type Options struct {
 	// root with forward slashes. It must refuse what lies outside the root,
 	// symbolic links included. Without it imports are errors.
 	Open func(name string) ([]byte, error)
-	// Sum is a digest of what a file of the workspace holds, by its path from the root
-	// or an absolute one; "" for what is no file of the workspace. Without it what
-	// programs are started with isn't in the plan's digest.
-	Sum func(name string) (digest string, err error)
+	// Files are those of the workspace. Without them those that activities name aren't in
+	// the plan's digest.
+	Files Files
 	// Name is the document's own path from the workspace root: imports are
 	// relative to its folder.
 	Name string
@@ -160,7 +159,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		plan: &Plan{
 			File: file, Paths: pathtree.New(), Activities: map[string]*Activity{}, Servers: map[string]*Server{}, Terminate: TerminateOutput, Mode: Eager,
 			AwaitsInstances: o.Instances, Policies: all.policies,
-			Advice: defaultAdvice, dir: path.Dir(o.Name), sum: o.Sum, workspace: all.workspace,
+			Advice: defaultAdvice, dir: path.Dir(o.Name), files: o.Files, workspace: all.workspace,
 		},
 		tools:       map[string]*Tool{},
 		ids:         map[string]*Call{},

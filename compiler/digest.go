@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -30,7 +31,7 @@ const (
 	PartFunction = "function" // an activity that the embedding program registers; nothing but its name is known
 	PartPolicy   = "policy"   // one that the plan stands under; see [Plan.PolicyParts]
 	PartPlan     = "plan"     // the document, without what has a part of its own
-	PartProgram  = "program"  // the bytes of a file of the workspace that an activity's argv names
+	PartProgram  = "program"  // the bytes of a file of the workspace that an activity names
 	PartSchema   = "schema"   // one that has a name
 	PartServer   = "server"   // a definition, with what is locked of its tools
 	PartTool     = "tool"     // a definition, wherever it comes from
@@ -54,7 +55,7 @@ func (p *Plan) Parts() ([]Part, error) { return p.parts() }
 
 // decidedBy lets what decides what the plan does be found out, once.
 func (p *Plan) decidedBy() {
-	p.parts, p.ownPrograms = sync.OnceValues(p.collect), sync.OnceValues(p.findPrograms)
+	p.parts, p.covered = sync.OnceValues(p.collect), sync.OnceValues(p.findFiles)
 }
 
 // collect finds the parts out.
@@ -96,8 +97,8 @@ func (p *Plan) collect() ([]Part, error) {
 		failed = cmp.Or(failed, err)
 		parts = append(parts, Part{Kind: PartDelegate, Name: p.from(path), Digest: digest})
 	}
-	own, err := p.ownPrograms()
-	for name, digest := range own {
+	covered, err := p.covered()
+	for name, digest := range together(covered) {
 		parts = append(parts, Part{Kind: PartProgram, Name: p.from(name), Digest: digest})
 	}
 	for path, d := range p.AllDelegates() {
@@ -143,154 +144,176 @@ func DigestOf(value any) (string, error) {
 	return workspace.SumOf(text), nil
 }
 
-// Programs are the digests of the workspace's files that programs of the plan and of its
-// delegates are started with, by path from the workspace root (S6.6).
+// Files are those of the workspace, as a plan's digest covers them.
+type Files interface {
+	// Sum is a digest of what a file holds; "" for what is no file of the workspace. The
+	// name is seen from a folder, and that from the root; either may be absolute.
+	Sum(folder, name string) (digest string, err error)
+	// Glob gives the files that match a pattern ([workspace.Pattern]), by their paths from
+	// the root.
+	Glob(pattern string) ([]string, error)
+}
+
+// ErrOther is returned when a file isn't the one that the digest covers.
+var ErrOther = errors.New("not what was approved")
+
+// Programs are the digests of the workspace's files that activities of the plan and of its
+// delegates name, by path from the workspace root (S6.6).
 func (p *Plan) Programs() (map[string]string, error) {
 	all := map[string]string{}
 	plans := append(slices.Collect(maps.Values(p.AllDelegates())), p)
 	for _, one := range plans {
-		own, err := one.ownPrograms()
+		covered, err := one.covered()
 		if err != nil {
 			return nil, err
 		}
-		maps.Copy(all, own)
+		maps.Copy(all, together(covered))
 	}
 	return all, nil
 }
 
-func (p *Plan) findPrograms() (map[string]string, error) {
-	found := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(p.Activities)) {
-		a := p.Activities[name]
-		if len(a.Argv) == 0 || p.sum == nil {
-			continue
-		}
-		if a.Whence() == Document && !path.IsAbs(a.Dir) {
-			there := *a
-			there.Dir = path.Join(p.workspace, a.Dir)
-			a = &there
-		}
-		for _, file := range p.Naming(a).Files(nil) {
-			if _, known := found[file]; known {
-				continue
-			}
-			digest, err := p.sum(file)
-			if err != nil {
-				return nil, fmt.Errorf("the file %q, which the activity %q names, can't be read: %w", file, name, err)
-			}
-			found[file] = digest
+// together are the files of all activities.
+func together(byActivity map[string]map[string]string) map[string]string {
+	all := map[string]string{}
+	for _, activity := range slices.Sorted(maps.Keys(byActivity)) {
+		for name, digest := range byActivity[activity] {
+			addFile(all, name, digest)
 		}
 	}
-	maps.DeleteFunc(found, func(_, digest string) bool { return digest == "" })
+	return all
+}
+
+// addFile adds a file's digest to others. Of two files, of which one is named through the
+// folder above a link (link/../name), the digest is over both.
+func addFile(digests map[string]string, name, digest string) {
+	if was := digests[name]; was != "" && was != digest {
+		digest = workspace.SumOf([]byte(was + digest))
+	}
+	digests[name] = digest
+}
+
+// findFiles finds the digests of the files that activities name, by their names and paths.
+func (p *Plan) findFiles() (map[string]map[string]string, error) {
+	found := map[string]map[string]string{}
+	if p.files == nil {
+		return found, nil
+	}
+	for name := range p.Activities {
+		files, err := p.FilesNow(name, p.files, nil)
+		if err != nil {
+			return nil, err
+		}
+		found[name] = files
+	}
 	return found, nil
 }
 
-// Files are the paths that an activity's argv may name files by, from the folder that its
-// own is seen from: each text, what follows its first "=", and of what may be the code of
-// a shell the words that may name one ([codeReading.pathsIn]), but what it
-// writes to; and what calls have it start ([Plan.Naming]). Most are those of no file. A
-// program that is looked for in PATH isn't among them, nor what a parameter says
-// otherwise; where a variable of the environment stands there is what lookup gives, and
-// nothing without it.
-func (a *Activity) Files(lookup func(variable string) string) []string {
-	var names []string
-	hold := func(name string) { names = append(names, name) }
-	a.filesIn(lookup, codeReading{hold: hold, file: func(name string) string {
-		hold(name)
-		return ""
-	}})
-	for _, text := range a.started {
-		names = append(names, a.at(text))
+// FilesNow are the digests of the workspace's files that an activity names, by path from
+// the workspace root: those that a text of its argv names, and those that its "files"
+// match. A text names a file as a whole, by what follows its first "=", or by what follows
+// an option of one letter. A program that is looked for in PATH isn't among them, nor what
+// a parameter decides; where a variable of the environment stands there is what lookup
+// gives, and nothing without it.
+func (p *Plan) FilesNow(activity string, in Files, lookup func(variable string) string) (map[string]string, error) {
+	a := p.Activities[activity]
+	digests, top := map[string]string{}, p.topOf(a)
+	add := func(folder, name string) error {
+		digest, err := in.Sum(folder, name)
+		if err != nil {
+			return fmt.Errorf("the file %q, which the activity %q names, can't be read: %w", name, activity, err)
+		}
+		if digest != "" {
+			addFile(digests, PathOf(folder, name), digest)
+		}
+		return nil
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	for _, name := range a.mayName(lookup) {
+		if err := add(PathOf(top, a.Dir), name); err != nil {
+			return nil, err
+		}
+	}
+	for _, pattern := range a.Files {
+		names, err := in.Glob(path.Join(top, pattern.Text))
+		if err != nil {
+			return nil, fmt.Errorf("the files %q of the activity %q can't be found: %w", pattern.Text, activity, err)
+		}
+		for _, name := range names {
+			if err := add("", name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return digests, nil
 }
 
-// Held are those of the [Activity.Files] that nothing can take the place of, since its argv
-// doesn't tell whether a word of its code names them, or from where: they are to be as
-// they were themselves.
-func (a *Activity) Held() (names []string) {
-	a.filesIn(nil, codeReading{file: func(string) string { return "" }, hold: func(name string) { names = append(names, name) }})
-	return names
+// topOf is the folder that the folder of an activity is seen from, from the workspace root.
+func (p *Plan) topOf(a *Activity) string {
+	if a.Whence() == Document {
+		return p.workspace
+	}
+	return ""
 }
 
-// at is the path of what an argv names.
-func (a *Activity) at(text string) string {
-	name := filepath.ToSlash(text)
-	if !filepath.IsAbs(text) && !path.IsAbs(name) {
-		name = path.Join(filepath.ToSlash(a.Dir), name)
+// PathOf is the path from the workspace root of a file that is named from a folder, or an
+// absolute one.
+func PathOf(folder, name string) string {
+	if name = filepath.ToSlash(name); !path.IsAbs(name) && !filepath.IsAbs(name) {
+		name = path.Join(filepath.ToSlash(folder), name)
 	}
 	return path.Clean(name)
 }
 
-// WithFiles is the activity with other paths in the place of those that its argv names
-// files by, as they stand there without a variable, and of those that a call has it start;
-// "" keeps one. The error says that one can't stand there.
-func (a *Activity) WithFiles(instead func(name string) string) (*Activity, error) {
-	var err error
-	with := *a
-	with.instead = instead
-	unfit := func(path string) {
-		err = fmt.Errorf("the path %q can't stand in an argv in the place of what it is a copy of", path)
-	}
-	with.Argv = a.filesIn(nil, codeReading{file: func(name string) string {
-		path := instead(name)
-		if strings.Contains(path, "{") { // as of a parameter
-			unfit(path)
-		}
-		return path
-	}, unfit: unfit})
-	return &with, err
-}
-
-// filesIn is the argv with what r says in the place of the paths that it may name files by.
-func (a *Activity) filesIn(lookup func(variable string) string, r codeReading) []Argument {
-	file, hold := r.file, r.hold
-	fits := func(text string) bool {
-		return text != "" && len(text) <= longestPath && !strings.ContainsAny(text, "{}\x00")
-	}
-	r.file = func(text string) string {
-		if !fits(text) {
-			return ""
-		}
-		return file(a.at(text))
-	}
-	r.hold = func(text string) {
-		if hold != nil && fits(text) {
-			hold(a.at(text))
-		}
-	}
-	argv := make([]Argument, len(a.Argv))
+// mayName are the names that texts of the argv may have for files.
+func (a *Activity) mayName(lookup func(variable string) string) (names []string) {
 	for i, argument := range a.Argv {
-		argv[i] = Argument{slices.Clone(argument.Texts), argument.Option}
-		for j, text := range argument.Texts {
-			if variable.MatchString(text) {
-				if lookup == nil {
-					continue
-				}
-				text = Filled(text, lookup)
-			}
-			if i == 0 && text == filepath.Base(text) {
+		for _, text := range argument.Texts {
+			if len(parametersIn(text)) > 0 || lookup == nil && variable.MatchString(text) {
 				continue
 			}
-			edits := r.named(text, nameBegins(text))
-			if edits == nil && inCode(text) {
-				edits = r.pathsIn(text)
+			text = fill(text, nil, lookup)
+			if i == 0 && text == filepath.Base(text) {
+				continue // looked for in PATH
 			}
-			slices.SortFunc(edits, func(a, b edit) int { return b.start - a.start })
-			for _, e := range edits {
-				text = text[:e.start] + e.with + text[e.end:]
+			names = append(names, text)
+			if _, value, ok := strings.Cut(text, "="); ok {
+				names = append(names, value)
 			}
-			argv[i].Texts[j] = text
+			if len(text) > 2 && text[0] == '-' && text[1] != '-' {
+				names = append(names, text[2:])
+			}
 		}
 	}
-	return argv
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" || strings.Contains(name, "\x00") })
 }
 
-// inCode reports whether a text may be the code of a shell, with words in it.
-func inCode(text string) bool { return strings.ContainsAny(text, " \t\n;|&()<>'\"`\\") }
-
-const longestPath = 4096
+// Unchanged returns an error that wraps [ErrOther] unless the files that an activity names
+// now, and the program that was found for it, are those of the workspace that the digest
+// covers. The digest of the program is "" where it lies elsewhere.
+func (p *Plan) Unchanged(activity, program string, in Files, lookup func(variable string) string) (digest string, err error) {
+	covered, err := p.covered()
+	if err != nil {
+		return "", err
+	}
+	now, err := p.FilesNow(activity, in, lookup)
+	if err == nil && program != "" {
+		a := p.Activities[activity]
+		folder := PathOf(p.topOf(a), a.Dir)
+		if digest, err = in.Sum(folder, program); digest != "" {
+			now[PathOf(folder, program)] = digest
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	was := covered[activity]
+	names := slices.Sorted(maps.Keys(now))
+	for _, name := range append(names, slices.Sorted(maps.Keys(was))...) {
+		if now[name] != was[name] {
+			return "", fmt.Errorf("%w: the file %q of the activity %q", ErrOther, name, activity)
+		}
+	}
+	return digest, nil
+}
 
 // String names a part to people.
 func (p Part) String() string {

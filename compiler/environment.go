@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 // variable is how an activity takes a value of the environment (S2.3): {$NAME}.
@@ -56,6 +57,24 @@ func (c *compilation) inherited(a *Activity, n *source.Node) {
 		if name := c.text(item, "an item of \"inherit\""); name != "" {
 			c.variableName(item)
 			a.Inherit = append(a.Inherit, name)
+		}
+	}
+}
+
+// filesOf reads patterns of the files that a program uses.
+func (c *compilation) filesOf(a *Activity, n *source.Node) {
+	if n.Kind != source.Array {
+		c.wants(n, "\"files\"", "a list of patterns of files of the workspace, such as [lib/**/*.py]")
+		return
+	}
+	for _, item := range n.Items {
+		text := c.text(item, "an item of \"files\"")
+		switch _, trouble, help := workspace.Path("pattern", ".", text); {
+		case text == "":
+		case trouble != "":
+			c.report(diag.WrongType, item.Span(), "%s", trouble).Advise("%s", help)
+		default:
+			a.Files = append(a.Files, item)
 		}
 	}
 }

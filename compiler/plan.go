@@ -89,9 +89,9 @@ type Plan struct {
 	circle      []link                  // of delegates, in which it takes part
 	schemas     map[string]any          // the named schemas, imports included
 	schemaNodes map[string]*source.Node // where they stand
-	sum         func(file string) (digest string, err error)
-	parts       func() ([]Part, error) // see Parts; found out once, as are those programs' files
-	ownPrograms func() (map[string]string, error)
+	files       Files
+	parts       func() ([]Part, error)                       // see Parts; found out once, as are the files
+	covered     func() (map[string]map[string]string, error) // by activity
 }
 
 // Terminate says when a run with a planner has reached its goal.
@@ -260,11 +260,11 @@ type Activity struct {
 	// Variables are those of our environment that its texts take as {$NAME}. What they
 	// hold is secret.
 	Variables []Variable
-	Origin    Origin
-	Hints     Hints // what it says of itself; see [Plan.Effect]
-
-	started []string                 // see [Plan.Naming]
-	instead func(name string) string // see [Activity.WithFiles]
+	// Files are patterns of files of the workspace that it uses, from the root, which the
+	// digest covers besides those that its argv names (S6.6).
+	Files  []*source.Node // exec
+	Origin Origin
+	Hints  Hints // what it says of itself; see [Plan.Effect]
 }
 
 // An EnvSetting gives a variable of the environment a value, in which {$NAME} stands for

@@ -108,7 +108,7 @@ func serversOf(p *policy.Policy, o Options, folder string) ([]*Server, []diag.Di
 // counts by a policy, as [Plan.Programs] has those of a plan, by path from the policy's
 // folder; and the names of the programs that are looked for in PATH.
 func PolicyPrograms(p *policy.Policy, o Options) (programs map[string]string, sought []string, err error) {
-	plan := &Plan{Activities: map[string]*Activity{}, sum: o.Sum}
+	plan := &Plan{Activities: map[string]*Activity{}, files: o.Files}
 	servers, _ := serversOf(p, o, ".")
 	for i, s := range servers {
 		if plan.Activities[strconv.Itoa(i)] = &s.Activity; len(s.Argv) > 0 {
@@ -117,8 +117,8 @@ func PolicyPrograms(p *policy.Policy, o Options) (programs map[string]string, so
 			}
 		}
 	}
-	programs, err = plan.findPrograms()
-	return programs, sought, err
+	covered, err := plan.findFiles()
+	return together(covered), sought, err
 }
 
 // is reports whether two definitions are of one server: the same program with the same

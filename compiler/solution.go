@@ -56,7 +56,7 @@ func (s Setting) begin(file *source.File, o Options) *compilation {
 		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema, DataSchemas: base.DataSchemas,
 		Writes: base.Writes, Terminate: base.Terminate, Mode: base.Mode, Limits: base.Limits,
 		Policies: base.Policies, Live: s.Live, Advisors: base.Advisors, Advice: base.Advice, Delegates: base.Delegates, dir: base.dir,
-		schemas: base.schemas, veil: newVeil(base.veil), sum: base.sum,
+		schemas: base.schemas, veil: newVeil(base.veil), files: base.files,
 	}
 	p.decidedBy()
 	s.applyTo(p)

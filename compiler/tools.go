@@ -349,6 +349,7 @@ func (c *compilation) execActivity(a *Activity, n *source.Node, what string) {
 		"cwd":     func(f source.Field) { c.cwd(a, f.Value) },
 		"env":     func(f source.Field) { c.envOf(a, f.Value) },
 		"inherit": func(f source.Field) { c.inherited(a, f.Value) },
+		"files":   func(f source.Field) { c.filesOf(a, f.Value) },
 		"worker":  func(f source.Field) { a.Worker = c.boolean(f.Value, "\"worker\"") },
 		"timeout": func(f source.Field) { a.Timeout = c.duration(f.Value, "\"timeout\"") },
 	})

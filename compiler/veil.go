@@ -192,17 +192,12 @@ func (c *compilation) concealNames(n *source.Node, name string) {
 	case source.String, source.Number:
 		if name != "" {
 			c.conceal(n, name)
-		} else if n.Kind == source.String {
-			c.concealPasswords(n)
+			return
 		}
-	}
-}
-
-// concealPasswords keeps those that stand in addresses.
-func (c *compilation) concealPasswords(n *source.Node) {
-	for _, at := range wording.PasswordsIn(n.Text) {
-		n.File.Hide(n.Within(at[0], at[1]))
-		c.plan.veil.keep(n.Text[at[0]:at[1]], "password")
+		for _, at := range wording.PasswordsIn(n.Text) { // of addresses
+			n.File.Hide(n.Within(at[0], at[1]))
+			c.plan.veil.keep(n.Text[at[0]:at[1]], "password")
+		}
 	}
 }
 

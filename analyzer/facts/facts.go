@@ -95,8 +95,8 @@ type Execution struct {
 	Defined    *Place   `json:"defined,omitempty"`
 	Program    []string `json:"program,omitempty"` // exec, mcp: the argv, with {name} for parameters and {$NAME} for the environment
 	Folder     string   `json:"folder,omitempty"`  // exec, mcp: where it is started, from the workspace root
-	Starts     []string `json:"starts,omitempty"`  // exec, mcp: those of the argv that name a program, or the text of one, which only the run tells
-	Unseen     []string `json:"unseen,omitempty"`  // exec, mcp: by which of its code it may run files that no digest is over
+	Files      []string `json:"files,omitempty"`   // exec: patterns of further files that the digest covers
+	Unseen     []string `json:"unseen,omitempty"`  // exec, mcp: the argv, if a shell in it runs code that may use files which the digest doesn't cover
 	Method     string   `json:"method,omitempty"`  // http
 	URL        string   `json:"url,omitempty"`     // http, mcp
 	Text       string   `json:"text,omitempty"`    // expr; mcp: the tool's name there

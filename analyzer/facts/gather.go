@@ -118,9 +118,6 @@ func (g *gatherer) execution(c *compiler.Call) Execution {
 		e = Execution{Kind: compiler.Unknown, Activity: c.Activity}
 	default:
 		e = g.activity(a)
-		if e.Starts != nil { // what this call says may tell
-			_, e.Starts = a.Starts(c)
-		}
 	}
 	e.Alone = c.Delegate == compiler.Anonymous
 	return e
@@ -148,14 +145,16 @@ func (g *gatherer) activity(a *compiler.Activity) Execution {
 		e.Text = g.shown(a.Node.Get("expr").Text)
 	case len(a.Argv) > 0:
 		e.Folder = cmp.Or(a.Dir, ".")
-		_, e.Starts = a.Starts(&compiler.Call{})
-		for _, text := range a.Unseen() {
-			e.Unseen = append(e.Unseen, g.shown(text))
-		}
 		for _, argument := range a.Argv {
 			for _, text := range argument.Texts {
 				e.Program = append(e.Program, g.shown(text))
 			}
+		}
+		for _, pattern := range a.Files {
+			e.Files = append(e.Files, pattern.Text)
+		}
+		if a.HasUncoveredCode() {
+			e.Unseen = e.Program
 		}
 	}
 	if len(definition) > 0 {

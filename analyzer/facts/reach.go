@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 // mostReached is how many of the calls are named that a setting reaches.
@@ -187,14 +189,15 @@ func overlaps(a, b string) bool {
 }
 
 // names reports whether calls of a plan may run a file, by its path from the plan's folder,
-// and the harm that they do: those whose program or literals hold its name.
+// and the harm that they do: those whose program has its name, or whose patterns match it.
 func (c *comparison) names(f *Facts, file string) (of harm, named bool) {
 	base := path.Base(file)
 	for _, p := range f.plans() {
 		for i := range p.facts.Calls {
 			call := &p.facts.Calls[i]
 			holds := func(text string) bool { return strings.Contains(text, base) }
-			if slices.ContainsFunc(call.Runs.Program, holds) || len(call.Runs.Program) > 0 && slices.ContainsFunc(call.Values, func(v Value) bool { return holds(string(v.Literal.Text)) }) {
+			matches := func(pattern string) bool { return workspace.Pattern(path.Base(pattern)).MatchString(base) }
+			if slices.ContainsFunc(call.Runs.Program, holds) || slices.ContainsFunc(call.Runs.Files, matches) {
 				of, named = of.and(c.harms(call)), true
 			}
 		}

@@ -120,9 +120,9 @@ func TestWhatOnlyTightensIsntFirst(t *testing.T) {
 }
 
 // S16.3: a file that calls run is told of where it holds something else, or is there in one
-// of the plans only, whether an argv, a shell's code or a call's literal names it.
+// of the plans only, whether an argv, a shell's code or a pattern names it.
 func TestFilesThatRunAreCompared(t *testing.T) {
-	for _, argv := range []string{`[sh, lib/s.sh]`, `[sh, -c, "if [ -f ./lib/s.sh ]; then . ./lib/s.sh; fi"]`, `[sh, "{x}"]`} {
+	for _, argv := range []string{`[sh, lib/s.sh]`, `[sh, -c, "if [ -f ./lib/s.sh ]; then . ./lib/s.sh; fi"]`, `[sh, "{x}"], files: [lib/*.sh]`} {
 		of := func(digest string) *facts.Facts {
 			text := "tools: {t: {properties: {x: {}}}}\nactivities: {t: {exec: {argv: " + argv + "}}}\ncalls: [{_tool: t, x: lib/s.sh}]\n"
 			var parts []compiler.Part

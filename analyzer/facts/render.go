@@ -143,7 +143,7 @@ func (f *Facts) write(s *sheet) string {
 		s.heading("A model plans with these tools")
 		for _, t := range f.Tools {
 			s.item(0, s.code(t.Name)+": "+s.effect(t.Effect)+"; "+s.runs(&t.Runs))
-			s.starts(&t.Runs)
+			s.unseen(&t.Runs)
 		}
 	}
 	if len(f.Output) > 0 {
@@ -232,7 +232,7 @@ func (s *sheet) body(c *Call) {
 	if !c.Produced.IsZero() && c.Runs.Kind == Produced {
 		s.item(1, "result: "+s.code(string(c.Produced.Text)))
 	}
-	s.starts(&c.Runs)
+	s.unseen(&c.Runs)
 	s.conditions(c)
 	s.values(1, c.Values)
 	s.context(c)
@@ -294,17 +294,10 @@ func (s *sheet) setsOff(c *Call, plan, why string, left *int) (told []string) {
 	return told
 }
 
-// starts shows by what a program names what it runs, where the plan doesn't tell.
-func (s *sheet) starts(e *Execution) {
+// unseen reports a shell whose code may use files that the digest doesn't cover.
+func (s *sheet) unseen(e *Execution) {
 	if len(e.Unseen) > 0 {
-		s.item(1, "may run files that the digest isn't over, by "+s.codes(e.Unseen))
-	}
-	if len(e.Starts) > 0 {
-		words := "runs whatever file " + s.codes(e.Starts) + " names then: only the run tells which"
-		if slices.ContainsFunc(e.Starts, func(text string) bool { return strings.Contains(text, "{$") }) {
-			words += " (by a variable under an approval none of the workspace)"
-		}
-		s.item(1, words)
+		s.item(1, "runs shell code without \"files\": the digest doesn't cover the files that it uses")
 	}
 }
 

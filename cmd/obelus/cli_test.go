@@ -161,14 +161,12 @@ func timeless(text string) string {
 	text = stampAt.ReplaceAllString(text, "TIME")
 	text = elapsed.ReplaceAllString(text, " 0 ms")
 	text = keptAt.ReplaceAllString(text, "; journal …")
-	text = pinnedID.ReplaceAllString(text, "$1-PIN")
 	return eventTime.ReplaceAllString(text, `"at":0}`)
 }
 
 var (
 	begunAt   = regexp.MustCompile(`begun (?:on )?[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}`)
 	runID     = regexp.MustCompile(`\b[0-9]{8}-[0-9]{6}-([a-z0-9-]+)-[0-9a-f]{4}\b`)
-	pinnedID  = regexp.MustCompile(`\b([0-9a-f]{16})-[0-9a-f]{16}\b`)
 	keptAt    = regexp.MustCompile(`; journal \S+`)
 	elapsed   = regexp.MustCompile(` *\b[0-9]+(\.[0-9])? (µs|ms|s)\b`)
 	stampAt   = regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}(Z|[+-][0-9:]{5})`)

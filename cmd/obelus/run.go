@@ -54,7 +54,7 @@ func (c *cli) runCommand() *cobra.Command {
 	addText(cmd, &o.instances, "instances", "FILE.jsonl", "run the plan over the instances of a file, after the plan's own: {\"id\", \"state\"?, \"input\"?} a line, read as they are needed")
 	addText(cmd, &o.out, "out", "FILE.jsonl", "write how the run went for each instance, a line as it ends: {\"id\", \"status\", \"input\"?, \"state\", \"output\", \"errors\"};\n--instances of another run takes these lines")
 	flags.BoolVar(&o.again, "continue", false, "count a call as done when the state to start from holds its output: what stopped half-way is finished, not repeated")
-	digest := addDemanded(cmd, "run that plan or nothing: the one with this digest, which \"obelus compile --digest\" prints; its programs are started with copies of their files")
+	digest := addDemanded(cmd, "run that plan or nothing: the one with this digest, which \"obelus compile --digest\" prints; its files are compared before each start")
 	requireApproval := flags.Bool("require-approval", false, "run the plan only as it was approved (obelus approve), and ask nobody about what was approved; \"require-approval\" in obelus.yaml asks for it, too")
 	approvalFile := addText(cmd, new(string), "approval", "FILE", "the approval; by default plan.approval.json beside a plan.yaml")
 	within := addEnvelope(cmd, "hold the run to what a file lets it do, such as \"obelus approve --show --format json\" writes; an approval has its own")

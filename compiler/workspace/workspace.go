@@ -61,67 +61,7 @@ type unread struct{ error }
 func (u unread) Error() string { return Reason(u.error) }
 func (u unread) Unwrap() error { return u.error }
 
-// Sum is the digest of [Folder.Take]; "" where there is no such file.
-func (f Folder) Sum(name string) (string, error) {
-	if text, given := f.Texts[path.Clean(filepath.ToSlash(name))]; given {
-		return SumOf([]byte(text)), nil
-	}
-	taken, err := f.Take(name, io.Discard)
-	return taken.Sum, err
-}
-
-// Taken is what was found under a name.
-type Taken struct {
-	Sum   string // "sha256:" and the SHA-256 of what the file holds, or of where a link leads
-	Mode  fs.FileMode
-	Leads string // where a link leads that leaves the folder; nothing was written of it
-}
-
-// Take copies what a file holds, which is named by its path from the folder or by an
-// absolute one. Where the folder has no such file nothing is taken.
-func (f Folder) Take(name string, to io.Writer) (t Taken, err error) {
-	top, err := filepath.Abs(f.Dir)
-	if err != nil {
-		return t, err
-	}
-	if name = filepath.FromSlash(name); !filepath.IsAbs(name) {
-		name = filepath.Join(top, name)
-	}
-	inside, err := filepath.Rel(top, name)
-	if err != nil || !filepath.IsLocal(inside) {
-		return t, nil
-	}
-	if info, err := os.Stat(name); err != nil && !errors.Is(err, fs.ErrPermission) || err == nil && !info.Mode().IsRegular() {
-		return t, nil
-	}
-	root, err := os.OpenRoot(top)
-	if err != nil {
-		return t, errors.New(Reason(err))
-	}
-	defer root.Close()
-	sum := sha256.New()
-	file, err := root.Open(inside)
-	if err != nil && escapes(err) {
-		t.Leads, err = filepath.EvalSymlinks(name)
-		fmt.Fprintf(sum, "leads to %q", t.Leads)
-	} else if err == nil {
-		defer file.Close()
-		var info fs.FileInfo
-		if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
-			return t, nil
-		} else if err == nil {
-			t.Mode = info.Mode()
-			_, err = io.Copy(io.MultiWriter(sum, to), file)
-		}
-	}
-	if err != nil {
-		return Taken{}, errors.New(Reason(err))
-	}
-	t.Sum = digest(sum.Sum(nil))
-	return t, nil
-}
-
-// SumOf is the sum of a text, as [Taken] has that of a file.
+// SumOf is the sum of a text, as [Folder.Sum] gives that of a file.
 func SumOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return digest(sum[:])

@@ -23,6 +23,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"slices"
 	"sync"
 	"time"
@@ -130,9 +131,10 @@ type Options struct {
 	// InUse reports whether an activity may be called, so that what its definition
 	// takes of the environment has to be there; nil means that any may. See [InUse].
 	InUse func(name string) bool
-	// Private, if given, are the copies that programs are started with ([Keep]); each is
-	// held to them whenever it starts, and once it has ended.
-	Private *Private
+	// Unchanged, if given, is asked right before each start of a program whether the files
+	// of an activity and the program that was found for it are what was approved, and gives
+	// the digest of the program; "" of one that lies outside of the workspace.
+	Unchanged func(activity, program string) (digest string, err error)
 	// Hosts are where requests may go.
 	Hosts hosts.Rules
 }
@@ -206,6 +208,12 @@ func (s *Set) open(name string, def *compiler.Activity, o Options, env environme
 			return nil, missing
 		}
 		p := s.program(name, def, o, env, hide)
+		if o.Unchanged != nil && (o.InUse == nil || o.InUse(name)) {
+			program, _ := exec.LookPath(compiler.Filled(def.Argv[0].Texts[0], env.get))
+			if _, err := o.Unchanged(name, program); err != nil {
+				return nil, err
+			}
+		}
 		if def.Worker {
 			return newWorker(p), nil
 		}
@@ -235,7 +243,7 @@ func (s *Set) open(name string, def *compiler.Activity, o Options, env environme
 }
 
 func (s *Set) program(name string, def *compiler.Activity, o Options, env environment, hide *redact.Redactor) program {
-	return program{name: name, def: def, env: env, environ: env.program(def, hide), grace: o.Grace, hide: hide, set: s, private: o.Private}
+	return program{name: name, def: def, env: env, environ: env.program(def, hide), grace: o.Grace, hide: hide, set: s, unchanged: o.Unchanged}
 }
 
 // serve opens a tool of an MCP server, which all tools of it share.

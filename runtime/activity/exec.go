@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -15,7 +14,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/runtime/redact"
-	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 // A program is an activity that starts a process for each call. Its definition says
@@ -28,7 +26,8 @@ type program struct {
 	grace   time.Duration
 	hide    *redact.Redactor
 	set     *Set
-	private *Private
+	// unchanged is that of [Options], or nil.
+	unchanged func(activity, program string) (digest string, err error)
 }
 
 // keptStderr is how many bytes of stderr are kept, so that what is quoted can
@@ -54,13 +53,13 @@ func (x *program) run(ctx context.Context, t turn, r Request) (Result, error) {
 	var output bytes.Buffer
 	full := make(chan struct{})
 	form := x.stdout(&r)
-	p, err := t.start(x.toStart(ctx, argv, input, func(stdout io.Reader) {
+	p, err := t.start(&start{x, ctx, argv, input, func(stdout io.Reader) {
 		if form == compiler.StreamNone {
 			io.Copy(io.Discard, stdout)
 		} else if n, _ := io.Copy(&output, io.LimitReader(stdout, maxOutput+1)); n > maxOutput {
 			close(full)
 		}
-	}))
+	}})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return Result{Route: -1}, interrupted(ctx, x.name)
@@ -120,16 +119,6 @@ func (x *program) stdout(r *Request) string {
 	return compiler.StreamJSON
 }
 
-// toStart is how the program is started for a call.
-func (x *program) toStart(ctx context.Context, argv []string, input []byte, read func(io.Reader)) *start {
-	environ := slices.Clip(x.environ)
-	headers := trace.Headers(ctx)
-	for _, name := range slices.Sorted(maps.Keys(headers)) { // in capitals, as programs that know them expect
-		environ = append(environ, strings.ToUpper(name)+"="+headers[name])
-	}
-	return &start{ctx: ctx, argv: argv, dir: x.def.Dir, environ: environ, input: input, keep: x.keptStderr(), read: read, set: x.set, activity: x.name, private: x.private}
-}
-
 // input is what a program reads: the parameters, none of which begins with "_",
 // and the context of a call that has one.
 func (r *Request) input() map[string]any {
@@ -159,9 +148,6 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 		f.Message += saying(stderr)
 		f.Details = p.details(stderr)
 		return Result{Route: -1}, f
-	}
-	if err := x.appeared(); err != nil {
-		return Result{Route: -1}, err
 	}
 	if !p.cmd.ProcessState.Success() {
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: x.died(p, stderr), Details: p.details(stderr)}
@@ -201,15 +187,6 @@ func (x *program) read(form string, output []byte) (any, error) {
 		list = append(list, strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
 	}
 	return list, nil
-}
-
-// appeared is the failure of a program that may have found a file meanwhile which it
-// wasn't approved with: what it gives isn't taken.
-func (x *program) appeared() error {
-	if err := x.private.unseen(x.name, ""); err != nil {
-		return &Failure{Code: CodeError, Message: fmt.Sprintf("what activity %q gave isn't taken, since a file has come or changed while it worked: %v (a file that it writes is named by a parameter)", x.name, err)}
-	}
-	return nil
 }
 
 // died says how the program ended by itself, and what it said last: mostly

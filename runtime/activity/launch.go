@@ -3,10 +3,15 @@ package activity
 import (
 	"context"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
+
+	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 // A turn is a place in the order in which the programs of a set start: that of their calls (S8.4).
@@ -67,16 +72,11 @@ var launcher = sync.OnceValue(func() chan<- func() {
 
 // A start says what is to be started and how.
 type start struct {
-	ctx      context.Context // of who waits for it
-	argv     []string
-	dir      string
-	environ  []string
-	input    []byte          // all that it reads; nil is a pipe, process.stdin
-	keep     int             // bytes of stderr
-	read     func(io.Reader) // is given its stdout, in a goroutine of its own, and may leave some of it
-	set      *Set
-	activity string // what it is for
-	private  *Private
+	*program
+	ctx   context.Context // of who waits for it
+	argv  []string
+	input []byte          // all that it reads; nil is a pipe, process.stdin
+	read  func(io.Reader) // is given its stdout, in a goroutine of its own, and may leave some of it
 }
 
 // begin starts a program.
@@ -107,8 +107,17 @@ func begin(s *start) (p *process, err error) {
 		return r, w
 	}
 	p = &process{cmd: exec.Command(s.argv[0], s.argv[1:]...), done: make(chan struct{})}
-	if err = s.private.unseen(s.activity, p.cmd.Path); err != nil {
-		return nil, err
+	if s.unchanged != nil {
+		digest, err := s.unchanged(s.name, p.cmd.Path)
+		if err == nil && digest != "" {
+			var opened *os.File
+			if opened, err = fromDescriptor(p.cmd, s.def.Dir, digest); opened != nil {
+				theirs = append(theirs, opened)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	var stdin *os.File
 	if s.input == nil {
@@ -121,8 +130,12 @@ func begin(s *start) (p *process, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.stderr.keep = s.keep
-	p.cmd.Dir, p.cmd.Env = s.dir, s.environ
+	p.stderr.keep = s.keptStderr()
+	p.cmd.Dir, p.cmd.Env = s.def.Dir, slices.Clip(s.environ)
+	headers := trace.Headers(s.ctx)
+	for _, name := range slices.Sorted(maps.Keys(headers)) { // in capitals, as programs that know them expect
+		p.cmd.Env = append(p.cmd.Env, strings.ToUpper(name)+"="+headers[name])
+	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, itsStdout, itsStderr
 	ownGroup(p.cmd)
 	living.mu.Lock() // so that KillAll sees it from its first moment

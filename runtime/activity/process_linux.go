@@ -1,11 +1,14 @@
 package activity
 
 import (
-	"io/fs"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"golang.org/x/sys/unix"
 )
 
@@ -50,10 +53,27 @@ func scratch() (*os.File, error) {
 	return temporary()
 }
 
-// changed is when anything about a file was changed last, which a program can't set.
-func changed(file fs.FileInfo) int64 {
-	if stat, ok := file.Sys().(*syscall.Stat_t); ok {
-		return stat.Ctim.Nano()
+// fromDescriptor has a program start from the file that is opened here and has a digest,
+// whatever then becomes of its name. A script stays as it is, since its interpreter opens
+// it by its name.
+func fromDescriptor(cmd *exec.Cmd, dir, digest string) (*os.File, error) {
+	name := cmd.Path
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
 	}
-	return 0
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := workspace.SumFrom(file)
+	start := make([]byte, 2)
+	_, _ = file.ReadAt(start, 0) // of what is shorter the system says what is wrong
+	switch {
+	case err != nil:
+	case sum != digest:
+		err = fmt.Errorf("%w: the program %q", compiler.ErrOther, name)
+	case string(start) != "#!":
+		cmd.Path = fmt.Sprintf("/proc/self/fd/%d", file.Fd())
+	}
+	return file, err
 }

@@ -3,7 +3,6 @@
 package activity
 
 import (
-	"io/fs"
 	"os"
 	"os/exec"
 )
@@ -14,5 +13,5 @@ func awaitEnd(cmd *exec.Cmd) { cmd.Wait() }
 
 func scratch() (*os.File, error) { return temporary() }
 
-// changed is unknown here.
-func changed(fs.FileInfo) int64 { return 0 }
+// fromDescriptor is for systems that start programs from a descriptor.
+func fromDescriptor(*exec.Cmd, string, string) (*os.File, error) { return nil, nil }

@@ -149,9 +149,6 @@ func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan str
 		}
 	}
 	answer, err := c.session.Call(ctx, call)
-	if err == nil {
-		err = t.unapproved()
-	}
 	if err != nil {
 		return none, t.failure(ctx, c, err)
 	}
@@ -164,15 +161,6 @@ func (r *Request) params() map[string]any {
 		return all
 	}
 	return map[string]any{}
-}
-
-// unapproved is the failure of a server that may have found a file meanwhile which it
-// wasn't approved with.
-func (t *tool) unapproved() error {
-	if len(t.of.Argv) == 0 {
-		return nil
-	}
-	return t.appeared()
 }
 
 // failure is why a call has no answer.
@@ -338,7 +326,7 @@ func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
 func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
 	c.lines = mcp.NewLines(maxOutput + envelope)
 	argv, _ := s.def.Arguments(nil, s.env.get) // it takes no parameters
-	p, err := s.set.turn().start(s.toStart(s.over, argv, nil, func(stdout io.Reader) { c.lines.Take(stdout) }))
+	p, err := s.set.turn().start(&start{&s.program, s.over, argv, nil, func(stdout io.Reader) { c.lines.Take(stdout) }})
 	if err != nil {
 		f := cannotStart(s.name, argv[0], err)
 		f.Message = fmt.Sprintf("the MCP server %q can't be started: ", s.of.Name) + strings.TrimPrefix(f.Message, fmt.Sprintf("activity %q ", s.name))

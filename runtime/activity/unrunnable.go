@@ -48,9 +48,9 @@ func found(program, dir string) bool {
 }
 
 // Unrunnable tells all that keeps an activity from being carried out on this machine (S2.3):
-// it is of a kind that this version can't run, or what it starts or takes of the environment
-// isn't there, or it may not go to its host.
-func Unrunnable(a *compiler.Activity, rules hosts.Rules, tell func(what, help string, at source.Span)) {
+// it is of a kind that this version can't run, or what it starts, uses or takes of the
+// environment isn't there, or it may not go to its host.
+func Unrunnable(a *compiler.Activity, files compiler.Files, rules hosts.Rules, tell func(what, help string, at source.Span)) {
 	at := a.Node.Span()
 	if a.NameNode != nil {
 		at = a.NameNode.Span()
@@ -58,6 +58,7 @@ func Unrunnable(a *compiler.Activity, rules hosts.Rules, tell func(what, help st
 	switch a.Kind {
 	case "exec":
 		unfound(a, at, tell)
+		unmatched(a, files, tell)
 	case "mcp":
 		if a.Server == nil {
 			return // it was reported
@@ -98,6 +99,20 @@ func refusedHost(a *compiler.Activity, rules hosts.Rules) *hosts.Refusal {
 		return nil
 	}
 	return rules.Refuse(at.Hostname(), web.Port(at))
+}
+
+// unmatched reports patterns of files that match none.
+func unmatched(a *compiler.Activity, files compiler.Files, tell func(what, help string, at source.Span)) {
+	for _, pattern := range a.Files {
+		what := fmt.Sprintf("no file of the workspace matches %q", pattern.Text)
+		names, err := files.Glob(pattern.Text)
+		if err != nil {
+			what = fmt.Sprintf("files that match %q can't be found: %v", pattern.Text, err)
+		}
+		if len(names) == 0 {
+			tell(what, "a pattern is relative to the workspace's root: lib/*.sh, or lib/** for all files below lib", pattern.Span())
+		}
+	}
 }
 
 // unfound tells what isn't there of what an activity starts.

@@ -158,10 +158,10 @@ func (w *worker) open(t turn, dying *process) {
 	begun := make(chan struct{})
 	defer close(begun)
 	argv, _ := w.def.Arguments(nil, w.env.get) // it takes no parameters
-	p, err := t.start(w.toStart(w.over, argv, nil, func(stdout io.Reader) {
+	p, err := t.start(&start{&w.program, w.over, argv, nil, func(stdout io.Reader) {
 		<-begun
 		s.read(stdout)
-	}))
+	}})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	waiting := w.waiting
@@ -276,9 +276,6 @@ func (w *worker) reply(req *request, object map[string]any) workerReply {
 	problem, bad := object["error"]
 	if ok == bad {
 		return failed(CodeBadOutput, fmt.Sprintf(`activity %q must answer {"id": …, "result": …} or {"id": …, "error": …}: got %s`, w.name, keysOf(object)), nil)
-	}
-	if err := w.appeared(); err != nil {
-		return workerReply{Result{Route: -1}, err}
 	}
 	if ok {
 		result, err := route(result, req.Request, w.name, "")

@@ -3,6 +3,7 @@ package project
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
 
@@ -58,7 +60,11 @@ func (p *Program) Judge() analyzer.Judgement {
 	c.Envelope = p.Envelope
 	if p.Machine != AnyMachine {
 		c.Machine = &analyzer.Machine{Other: p.Machine == OtherMachine, Unrunnable: func(a *compiler.Activity, tell func(what, help string, at source.Span)) {
-			activity.Unrunnable(p.here(a), p.HostRules(), tell)
+			there := p.here(a)
+			if p.Plan.Workspace() != "" { // of a record, whose patterns are seen from elsewhere
+				there.Files = nil
+			}
+			activity.Unrunnable(there, p.Options.Files, p.HostRules(), tell)
 		}}
 	}
 	return analyzer.Analyze(p.Plan, p.Findings, c)
@@ -120,21 +126,53 @@ func (p *Program) Tool(delegate, name string) *compiler.Tool {
 // them: the machine runs it.
 func (p *Program) Activities(name func(delegate, name string) string) map[string]*compiler.Activity {
 	all := make(map[string]*compiler.Activity, len(p.Plan.Activities))
-	add := func(delegate string, plan *compiler.Plan) {
-		for _, own := range slices.Sorted(maps.Keys(plan.Activities)) {
-			a := plan.Activities[own]
+	for delegate, plan := range p.plans() {
+		for own, a := range plan.Activities {
 			if a.Kind == "plan" || a.Kind == "go" && delegate != "" { // functions are everyone's
 				continue
 			}
-			all[name(delegate, own)] = p.here(plan.Naming(a))
+			all[name(delegate, own)] = p.here(a)
 		}
-	}
-	add("", p.Plan)
-	for path, plan := range p.Plan.AllDelegates() {
-		add(path, plan)
 	}
 	return all
 }
+
+// plans are the plan, by "", and those that it delegates to, by their paths.
+func (p *Program) plans() map[string]*compiler.Plan {
+	all := maps.Clone(p.Plan.AllDelegates())
+	if all == nil {
+		all = map[string]*compiler.Plan{}
+	}
+	all[""] = p.Plan
+	return all
+}
+
+// FilesNow are the digests of the workspace's files that an activity names, as they are now
+// ([compiler.Plan.FilesNow]).
+func (p *Program) FilesNow(delegate, activity string) (map[string]string, error) {
+	plan := p.plans()[delegate]
+	if plan == nil || plan.Activities[activity] == nil {
+		return nil, nil
+	}
+	return plan.FilesNow(activity, p.folder(), os.Getenv)
+}
+
+// Unchanged returns functions that tell of each activity, by the name that name gives it,
+// whether its files are still those that the plan's digest covers ([compiler.Plan.Unchanged]).
+func (p *Program) Unchanged(name func(delegate, name string) string) func(activity, program string) (string, error) {
+	byName := map[string]func(program string) (string, error){}
+	for delegate, plan := range p.plans() {
+		for own := range plan.Activities {
+			byName[name(delegate, own)] = func(program string) (string, error) {
+				return plan.Unchanged(own, program, p.folder(), os.Getenv)
+			}
+		}
+	}
+	return func(activity, program string) (string, error) { return byName[activity](program) }
+}
+
+// folder is the workspace as it is now.
+func (p *Program) folder() workspace.Folder { return workspace.Folder{Dir: p.Root} }
 
 // HostRules are where requests of the plan may go: the lists of policies are held to
 // whatever else is listed.

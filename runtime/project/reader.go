@@ -277,9 +277,9 @@ func (r *Reader) options(name string) (o compiler.Options, place workspace.Place
 	limits := r.limits()
 	o = compiler.Options{
 		Name: filepath.ToSlash(relative), Limits: limits, Instances: r.Instances, Functions: r.Functions, Hints: r.Hints,
-		Open: workspace.Folder{Dir: root, Limit: limits.Bytes, Texts: r.Texts}.Open,
-		Sum:  workspace.Folder{Dir: root, Texts: r.Texts}.Sum,
-		Show: func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) },
+		Open:  workspace.Folder{Dir: root, Limit: limits.Bytes, Texts: r.Texts}.Open,
+		Files: workspace.Folder{Dir: root, Texts: r.Texts},
+		Show:  func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) },
 	}
 	for _, extra := range r.Activities {
 		text, err := r.text(extra)

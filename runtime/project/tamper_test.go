@@ -40,23 +40,14 @@ func (w *tampering) tool() object {
 func (w *tampering) program(folder, name string) object {
 	file := name + ".sh"
 	w.programs[filepath.Join(folder, file)] = "#!/bin/sh\n# " + w.word() + "\necho '\"ok\"'\n"
-	argv := []list{
-		{"sh", file}, {"./" + file}, {"sh", "-c", ": && ./" + file + " > out.txt; :"}, {"env", "X=" + file, "sh", file}, {"sh", "./x/../" + file, "{x}"},
-	}[w.chance.IntN(5)]
-	return object{"exec": object{"argv": argv, "env": object{"MODE": w.word()}}, "annotations": object{"readOnlyHint": true}}
-}
-
-// scripted is an activity that starts what a call names, in one of the ways in which argvs
-// do, and a call of it, which names data besides.
-func (w *tampering) scripted(folder, tool string) (activity, call object) {
-	file := tool + ".sh"
-	w.programs[filepath.Join(folder, file)] = "echo '\"ok\"' # " + w.word() + "\n"
 	w.programs[filepath.Join(folder, "data.txt")] = w.word()
-	argv := []list{
-		{"sh", "{script}", "{x}"}, {"env", "A=b", "bash", "-e", "./x/../{script}", "{x}"}, {"timeout", "-s", "KILL", "60", "python3", "-u", "{script}", "--", "{x}"},
-		{"sh", "-c", `if [ "$1" ]; then . "./$1" </dev/null; fi`, "sh", list{"{script}"}}, {"make", "-f", "{script}", "all"}, {"sh", list{"-x", "{flag}"}, "{script}", "{x}"},
-	}[w.chance.IntN(6)]
-	return object{"exec": object{"argv": argv}}, object{"_tool": tool, "script": file, "flag": w.chance.IntN(2) == 0, "x": "data.txt", "_outputPath": "†state." + w.word()}
+	exec := object{"argv": list{"sh", "-c", ": && ./" + file + " > data.txt; :"}, "env": object{"MODE": w.word()}}
+	if n := w.chance.IntN(5); n == 4 {
+		exec["files"] = list{[]string{folder + "/" + file, "**/" + file, folder + "/" + name + ".s?"}[w.chance.IntN(3)]}
+	} else {
+		exec["argv"] = []list{{"sh", file}, {"./" + file}, {"env", "X=" + file, "sh", file}, {"sh", "./x/../" + file, "{x}"}}[n]
+	}
+	return object{"exec": exec, "annotations": object{"readOnlyHint": true}}
 }
 
 func newTampering(seed uint64) *tampering {
@@ -92,13 +83,6 @@ func newTampering(seed uint64) *tampering {
 	top["tools"], top["schemas"] = object{"own": w.tool(), "overlaid": w.tool()}, object{"S": object{"type": "string"}, "Mine": object{"enum": list{w.word()}}}
 	top["activities"] = object{"own": w.program("plans", "own"), "run": object{"plan": "sub/one.yaml"}, "overlaid": w.program("plans", "unused")}
 	w.at("plans/sub/one.yaml")["activities"] = object{"deeper": object{"plan": "../../deep/two.yaml"}}
-	for _, one := range []struct{ plan, definitions, tool string }{{"plans/plan.yaml", "lib/tools.yaml", "named"}, {"plans/plan.yaml", "lib/tools.yaml", "missing"}, {"plans/sub/one.yaml", "plans/sub/more.yaml", "scripted"}} {
-		activity, call := w.scripted(filepath.Dir(one.definitions), one.tool)
-		w.at(one.definitions, "activities")[one.tool] = activity
-		w.at(one.definitions, "tools")[one.tool] = object{"properties": object{"script": object{}, "flag": object{}, "x": object{}, "_output": object{}}}
-		w.at(one.plan)["calls"] = append(w.at(one.plan)["calls"].(list), call)
-	}
-	delete(w.programs, "lib/missing.sh")
 	return w
 }
 
@@ -161,17 +145,6 @@ func changes(w *tampering) []change {
 		{"a program of a delegate", program("plans/sub/more.sh"), `the program "more.sh" of the delegate "sub/one.yaml" is another`},
 		{"a program of a delegate's delegate", program("deep/inner.sh"), `the program "inner.sh" of the delegate "../deep/two.yaml" is another`},
 		{"a program that is gone", func(w *tampering) { delete(w.programs, "cat/listed.sh") }, `the program "../cat/listed.sh" is gone`},
-
-		{"a script that a call names", program("lib/named.sh"), `the program "../lib/named.sh" is another`},
-		{"a script that a delegate's call names", program("plans/sub/scripted.sh"), `the program "scripted.sh" of the delegate "sub/one.yaml" is another`},
-		{"a script that wasn't there", program("lib/missing.sh"), `the program "../lib/missing.sh" is new`},
-		{"which script a call names", func(w *tampering) {
-			for _, call := range w.at("plans/plan.yaml")["calls"].(list) {
-				if call.(object)["_tool"] == "named" {
-					call.(object)["script"] = "imported.sh"
-				}
-			}
-		}, `the program "../lib/named.sh" is gone`},
 
 		{"a file that is data", program("lib/data.txt"), ""},
 		{"layout", func(*tampering) {}, ""},
@@ -409,6 +382,9 @@ func TestTrustEndsWithWhatWasTrusted(t *testing.T) {
 		}
 		w.put(t, folder, layout())
 		w.put(t, other, layout())
+		if err := os.Symlink(other, filepath.Join(folder, "link")); err != nil {
+			t.Fatal(err)
+		}
 		if counts(folder, project.Reader{}) {
 			t.Fatalf("seed %d: it is trusted before anybody said so", seed)
 		}
@@ -420,7 +396,8 @@ func TestTrustEndsWithWhatWasTrusted(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !counts(folder, project.Reader{}) || counts(other, project.Reader{}) || !counts(other, project.Reader{Trust: true}) ||
-			!counts(other, project.Reader{Trusted: []string{filepath.Dir(other)}}) || counts(other, project.Reader{Trusted: []string{folder}}) {
+			!counts(other, project.Reader{Trusted: []string{filepath.Dir(other)}}) || counts(other, project.Reader{Trusted: []string{folder}}) ||
+			counts(filepath.Join(folder, "link"), project.Reader{Trusted: []string{folder}}) {
 			t.Errorf("seed %d: trust counts where it shouldn't, or doesn't where it should", seed)
 		}
 		for _, change := range []struct {

@@ -181,7 +181,7 @@ func (r *Reader) vouchingOfPolicy(file *source.File) (*Vouching, error) {
 	}
 	v.Policy, _ = policy.Parse(file, r.limits()) // what is wrong with it is said of plans
 	here := workspace.Folder{Dir: filepath.Dir(v.File)}
-	programs, sought, err := compiler.PolicyPrograms(v.Policy, compiler.Options{Limits: r.limits(), Sum: here.Sum})
+	programs, sought, err := compiler.PolicyPrograms(v.Policy, compiler.Options{Limits: r.limits(), Files: here})
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func (r *Reader) vouchingOfPolicy(file *source.File) (*Vouching, error) {
 	for _, name := range sought {
 		where, _ := exec.LookPath(name) // "" is nowhere
 		v.Holds[name+" in PATH"] = where
-		if sum, err := here.Sum(where); where != "" && err == nil && sum != "" {
+		if sum, err := here.Sum("", where); where != "" && err == nil && sum != "" {
 			v.Holds[where] = sum
 		}
 	}
@@ -205,8 +205,8 @@ func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
 	folder := filepath.Dir(v.File)
 	v.Plan, _ = compiler.Compile(source.NewFile(c.File.Name, nil), compiler.Options{
 		Name: workspace.Settings, Limits: limits, Definitions: true, Catalogues: c.Catalogues, Trusted: true,
-		Sum:  workspace.Folder{Dir: folder}.Sum,
-		Show: func(name string) string { return filepath.Join(folder, filepath.FromSlash(name)) },
+		Files: workspace.Folder{Dir: folder},
+		Show:  func(name string) string { return filepath.Join(folder, filepath.FromSlash(name)) },
 	})
 	programs, err := v.Plan.Programs()
 	if err != nil {
@@ -249,7 +249,7 @@ func (r *Reader) trusts(file string, vouching func() (*Vouching, error)) (bool, 
 	}
 	if r.Trust || slices.ContainsFunc(r.Trusted, func(folder string) bool {
 		below, err := filepath.Abs(folder)
-		return err == nil && folder != "" && workspace.Holds(below, absolute)
+		return err == nil && folder != "" && workspace.Holds(whereItLies(below), whereItLies(absolute))
 	}) {
 		return true, nil
 	}

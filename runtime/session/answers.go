@@ -19,7 +19,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/local"
 )
 
@@ -194,9 +193,9 @@ type desk struct {
 	person local.Confirmer
 	within time.Duration // how long an answer is waited for
 	box    box
-	before map[string]bool // questions that were answered before the run was resumed
-	pins   *activity.Pins
-	signed *vouching // nil of a run without an approval
+	before map[string]bool         // questions that were answered before the run was resumed
+	pin    func(*runtime.Question) // nil of a run without a journal, which nobody answers later
+	signed *vouching               // nil of a run without an approval
 	notice func(string)
 
 	mu      sync.Mutex
@@ -211,10 +210,13 @@ type desk struct {
 }
 
 func newDesk(person local.Confirmer, s *Session) *desk {
-	d := &desk{person: person, box: s.keeper.box(), given: s.answers, pins: s.pins, asked: map[string][]*runtime.Question{}, notice: s.options.Notice, over: make(chan struct{})}
+	d := &desk{person: person, box: s.keeper.box(), given: s.answers, asked: map[string][]*runtime.Question{}, notice: s.options.Notice, over: make(chan struct{})}
 	if d.within = s.options.Options.Confirm.Timeout; s.vouching != nil {
 		s.vouching.run = s.ID()
 		d.signed = s.vouching
+	}
+	if s.keeper != nil {
+		d.pin = func(q *runtime.Question) { pin(s.program, q) }
 	}
 	if s.replay != nil {
 		d.before = s.replay.answered
@@ -338,7 +340,9 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 // now is the name that a question has as things are.
 func (d *desk) now(q *runtime.Question) string {
 	same := *q
-	pin(d.pins, &same)
+	if d.pin != nil {
+		d.pin(&same)
+	}
 	return same.ID
 }
 
@@ -495,7 +499,7 @@ func (d *desk) untaken(a *Answer) string {
 	case a.ID == "" || slices.ContainsFunc(asked, func(q *runtime.Question) bool { return q.ID == a.ID }):
 		return "needed: another answer to the question was taken"
 	case slices.ContainsFunc(asked, unseen):
-		return "taken: the program, or what it is given of the environment, has changed since"
+		return "taken: a file that the activity names has changed since"
 	}
 	return "taken: what it was about wasn't asked"
 }

@@ -74,24 +74,12 @@ func (k *keeper) box() box {
 
 func boxOf(file string) box { return box(strings.TrimSuffix(file, extension) + ".answers") }
 
-// asked is the file of the names that questions had when the run asked them, a line each:
-// who decides about them elsewhere may have another environment.
-func (b box) asked() string { return strings.TrimSuffix(string(b), ".answers") + ".asked" }
-
-// note keeps the name of a question. One that can't be kept is found out anew.
-func (b box) note(q *runtime.Question) {
-	if f, err := os.OpenFile(b.asked(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
-		fmt.Fprintln(f, q.ID)
-		f.Close()
-	}
-}
-
 // Remove removes the journal of a run, and what stands beside it.
 func Remove(path string) error {
 	if journal.Running(path) {
 		return diag.Troubled(ErrLocked, "the run is going on, in another process").About(path)
 	}
-	for _, name := range []string{path, string(boxOf(path)), boxOf(path).asked()} {
+	for _, name := range []string{path, string(boxOf(path))} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return diag.Troubled(ErrNoJournal, "can't remove %q: %s", name, workspace.Reason(err)).About(name).From(err)
 		}

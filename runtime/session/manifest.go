@@ -1,7 +1,6 @@
 package session
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -19,7 +18,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -46,13 +44,10 @@ type Manifest struct {
 	Functions  []string    `json:"functions,omitempty"` // that the embedding program registers
 
 	// Digest is what the plan had to have that was begun, and Programs are the digests of
-	// the files that its programs were to be started with, by their paths in the workspace:
-	// nil where neither that nor the plan itself said which they must be (S6.6).
-	Digest   string            `json:"digest,omitempty"`
-	Programs map[string]string `json:"programs,omitempty"`
-
-	// Key keeps secret what digests are of that leave the journal ([activity.Pins]).
-	Key string `json:"key,omitempty"`
+	// the files that its activities name, by their paths in the workspace: nil where neither
+	// that nor the plan itself said which they must be (S6.6).
+	Digest   string   `json:"digest,omitempty"`
+	Programs recorded `json:"programs,omitempty"`
 
 	Options runtime.Options `json:"options"`
 	Planner string          `json:"planner,omitempty"`
@@ -107,9 +102,6 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 		Name: p.Document.Options.Name, Plan: Text{p.File.Name, string(p.File.Text)}, Imports: p.Opened, Limits: p.Document.Options.Limits, Functions: p.Document.Options.Functions,
 		Options: o.Options, Planner: o.PlannerName, Model: o.Model, Record: o.Record, Instances: o.Instances, Out: o.Results,
 		Hosts: p.Hosts,
-	}
-	if o.Runs != "" {
-		m.Key = rand.Text()
 	}
 	if m.Digest = o.Digest; m.Digest != "" || p.Plan.Compiled() {
 		if m.Programs, err = p.Plan.Programs(); err != nil {
@@ -188,13 +180,8 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]comp
 				}
 				return nil, notHeld{}
 			},
-			Sum: func(name string) (string, error) {
-				if m.Programs != nil {
-					return m.Programs[name], nil
-				}
-				return workspace.Folder{Dir: m.At(m.Root)}.Sum(name)
-			},
-			Show: func(name string) string { return filepath.Join(m.At(m.Root), filepath.FromSlash(name)) },
+			Files: m.files(),
+			Show:  func(name string) string { return filepath.Join(m.At(m.Root), filepath.FromSlash(name)) },
 		},
 	}
 	for _, one := range m.Policies {
@@ -245,15 +232,43 @@ func (m *Manifest) unchanged(list []Reference) ([]*source.File, error) {
 	return files, nil
 }
 
-// pins tell of what a program runs that its plan and activities don't say. Of a run
-// without a journal, which nobody answers later, they tell nothing.
-func (m *Manifest) pins(p *project.Program) *activity.Pins {
-	return &activity.Pins{Activities: p.Activities(activity.Of), Root: p.Root, Key: m.Key}
+// files are those that the run was begun with, as far as they are recorded.
+func (m *Manifest) files() compiler.Files {
+	if m.Programs != nil {
+		return m.Programs
+	}
+	return workspace.Folder{Dir: m.At(m.Root)}
 }
 
-// pin adds to a question's name what it is about as it is now.
-func pin(pins *activity.Pins, q *runtime.Question) {
-	q.Pin(pins.Of(activity.Of(q.Delegate, q.Activity), q.Runs.Argv))
+// recorded are the digests of files, by their paths in the workspace.
+type recorded map[string]string
+
+// Sum is the digest of a file.
+func (r recorded) Sum(from, name string) (string, error) {
+	return r[compiler.PathOf(from, name)], nil
+}
+
+// Glob gives the files that match a pattern.
+func (r recorded) Glob(pattern string) (names []string, err error) {
+	matches := workspace.Pattern(pattern)
+	for name := range r {
+		if matches.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// pin adds to a question's name a digest of the files that its activity names, as they are
+// now: an answer counts only as long as they are the same (S10.2).
+func pin(p *project.Program, q *runtime.Question) {
+	files, err := p.FilesNow(q.Delegate, q.Activity)
+	if len(files) == 0 && err == nil {
+		q.Pin("")
+		return
+	}
+	sum := sha256.Sum256(fmt.Append(nil, files, err))
+	q.Pin(hex.EncodeToString(sum[:8]))
 }
 
 // At is a path of the run as this process sees it.

@@ -14,10 +14,9 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// S10.1, S10.2: an answer by its id is to what would run as it is now: the file that PATH
-// gives, the bytes of what the workspace holds of it, and the variables that it is given
-// by name. Whatever of that has changed since, the call is asked about again; what it
-// isn't given may change. Nobody learns what a variable holds from the ids of runs.
+// S10.1, S10.2: an answer by its id is to what would run as it is now: the bytes of the
+// files of the workspace that the activity names. Whatever of that has changed since, the
+// call is asked about again; what it doesn't name may change.
 func TestAnswersAreToWhatRunsNow(t *testing.T) {
 	write := func(name, text string) {
 		t.Helper()
@@ -28,28 +27,26 @@ func TestAnswersAreToWhatRunsNow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ids := map[string]bool{}
 	for name, c := range map[string]struct {
 		activity string
 		change   func(folder string)
 		again    bool
 	}{
-		"the program":        {"argv: [./s.sh]", func(folder string) { write(folder+"/s.sh", "echo two") }, true},
-		"a file of its argv": {"argv: [sh, s.sh]", func(folder string) { write(folder+"/s.sh", "echo two") }, true},
-		"a file elsewhere":   {"argv: [sh, s.sh]", func(folder string) { write(folder+"/t.sh", "echo two") }, false},
-		"PATH":               {"argv: [mytool]", func(folder string) { t.Setenv("PATH", folder+"/two:"+os.Getenv("PATH")) }, true},
-		"a secret":           {`argv: [sh, s.sh], env: {TARGET: "https://{$HOST_OF_IT}/"}`, func(string) { t.Setenv("HOST_OF_IT", "two") }, true},
-		"a secret argument":  {`argv: [sh, s.sh, "{$HOST_OF_IT}"]`, func(string) { t.Setenv("HOST_OF_IT", "two") }, true},
-		"what it inherits":   {"argv: [sh, s.sh], inherit: [HOST_OF_IT]", func(string) { t.Setenv("HOST_OF_IT", "") }, true},
-		"what it isn't told": {"argv: [sh, s.sh]", func(string) { t.Setenv("HOST_OF_IT", "two") }, false},
+		"the program":         {"argv: [./s.sh]", func(folder string) { write(folder+"/s.sh", "echo two") }, true},
+		"a file of its argv":  {"argv: [sh, s.sh]", func(folder string) { write(folder+"/s.sh", "echo two") }, true},
+		"behind a link":       {"argv: [sh, link]", func(folder string) { write(folder+"/s.sh", "echo two") }, true},
+		"a file elsewhere":    {"argv: [sh, s.sh]", func(folder string) { write(folder+"/t.sh", "echo two") }, false},
+		"a file of a pattern": {"argv: [sh, -c, \"echo two\"], files: [\"*/mytool\"]", func(folder string) { write(folder+"/one/mytool", "echo two") }, true},
+		"a variable":          {`argv: [sh, s.sh], env: {TARGET: "https://{$HOST_OF_IT}/"}`, func(string) { t.Setenv("HOST_OF_IT", "two") }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
 			t.Setenv("HOST_OF_IT", "one")
-			t.Setenv("PATH", folder+"/one:"+os.Getenv("PATH"))
 			write(folder+"/s.sh", "echo one")
 			write(folder+"/one/mytool", "echo one")
-			write(folder+"/two/mytool", "echo two")
+			if err := os.Symlink(folder+"/s.sh", folder+"/link"); err != nil {
+				t.Fatal(err)
+			}
 			p := programIn(t, folder, `tools: {t: {properties: {}, _output: {type: string}}}
 activities: {t: {exec: {`+c.activity+`, stdin: none, stdout: text}}}
 calls: [{_tool: t, _outputPath: r}]
@@ -61,14 +58,8 @@ output: †state.r
 				t.Fatalf("%+v, %v", got, err)
 			}
 			id := got.Asked[0].ID
-			if ids[id] {
-				t.Errorf("two runs have the same id %s", id)
-			}
-			ids[id] = true
 			approve := session.AnswerTo(got.Asked[0], runtime.Decision{Verdict: runtime.Approve, By: "ann"})
-			os.Setenv("HOST_OF_IT", "whoever decides has another")
 			questions, err := session.OpenQuestions(got.Journal, session.ResumeOptions{})
-			os.Setenv("HOST_OF_IT", "one")
 			if err == nil && questions.Open()[0].ID != id {
 				t.Fatalf("the run asked %s, and its journal %s", id, questions.Open()[0].ID)
 			}

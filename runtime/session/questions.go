@@ -2,13 +2,10 @@ package session
 
 import (
 	"maps"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/journal"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
@@ -23,9 +20,7 @@ type Questions struct {
 	Kept []Kept
 
 	machine  *runtime.Machine
-	pins     *activity.Pins
 	vouching *vouching
-	asked    map[string]string // by the machine's part of a question's name, what the run added to it
 	box      box
 	without  func(ids map[string]bool) (*Questions, error) // the same without some answers
 }
@@ -63,7 +58,7 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 	if replay.Over() {
 		return nil, diag.Troubled(ErrEnded, "the run has ended, and asks nothing any more").About(path)
 	}
-	q := &Questions{Program: p, machine: replay.Machine, pins: m.pins(p), asked: map[string]string{}, box: boxOf(path), Running: journal.Running(path)}
+	q := &Questions{Program: p, machine: replay.Machine, box: boxOf(path), Running: journal.Running(path)}
 	if m.Approval != nil && m.Options.Signed {
 		q.vouching = &vouching{run: (&keeper{file: path}).id(), plan: m.file(), under: m.Approval}
 	}
@@ -74,12 +69,6 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 			how.Kept = append(how.Kept, runtime.Kept{Call: open.Path(), Instance: open.Instance})
 		}
 		q.machine.Step(runtime.Event{Kind: runtime.Resumed, At: replay.At, Resumption: &how})
-	}
-	if text, err := os.ReadFile(q.box.asked()); err == nil {
-		for _, id := range strings.Fields(string(text)) {
-			own, unseen, _ := strings.Cut(id, "-")
-			q.asked[own] = unseen
-		}
 	}
 	decided, _, err := q.box.since(0)
 	if err != nil {
@@ -114,19 +103,9 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 func (q *Questions) Open() []*runtime.Question {
 	open := q.machine.Questions()
 	for _, one := range open {
-		q.pin(one)
+		pin(q.Program, one)
 	}
 	return open
-}
-
-// pin gives a question the name that it has in the run, or would have here.
-func (q *Questions) pin(one *runtime.Question) {
-	one.Pin("")
-	if unseen := q.asked[one.ID]; unseen != "" {
-		one.Pin(unseen)
-		return
-	}
-	pin(q.pins, one)
 }
 
 // try has the machine, which starts nothing, take a decision, and gives what it asks
@@ -135,7 +114,7 @@ func (q *Questions) try(about *runtime.Question, d runtime.Decision) (again *run
 	for _, c := range q.machine.Step(about.Answered(&d)) {
 		if c.Kind == runtime.Ask && c.Question.Call == about.Call && c.Question.Under == about.Under && c.Question.Instance == about.Instance {
 			again = c.Question
-			q.pin(again)
+			pin(q.Program, again)
 		}
 	}
 	return again

@@ -177,13 +177,11 @@ type Session struct {
 
 	keeper   *keeper
 	set      *activity.Set
-	private  *activity.Private // nil where no digest is demanded
 	source   *instancesFile
 	results  *results
 	planner  planner.Planner
 	recorder *recording.Recorder
 	answers  []Answer
-	pins     *activity.Pins
 	vouching *vouching // nil of a run without an approval
 	tracer   *trace.Tracer
 	ran      bool
@@ -320,16 +318,15 @@ func (s *Session) open() (err error) {
 	if err := local.Runnable(plan, s.Planned() || o.Model != ""); err != nil {
 		return diag.Troubled(ErrUnanswered, "%v", err).From(err).Advise("define one under \"activities\", or have a model answer the call")
 	}
-	activities := s.program.Activities(activity.Of)
+	options := activity.Options{InUse: activity.InUse(plan, s.Planned()), Hosts: s.program.HostRules()}
 	if o.Digest != "" {
-		if s.private, err = s.keep(activities); err != nil {
-			return err
-		}
+		options.Unchanged = s.program.Unchanged(activity.Of)
 	}
-	s.set, err = activity.Open(activities, o.Functions, activity.Options{
-		InUse: activity.InUse(plan, s.Planned()), Private: s.private, Hosts: s.program.HostRules(),
-	})
-	if err != nil {
+	s.set, err = activity.Open(s.program.Activities(activity.Of), o.Functions, options)
+	switch {
+	case errors.Is(err, compiler.ErrOther):
+		return diag.Troubled(project.ErrOther, "this isn't the plan that is demanded any more: %v", err).From(err)
+	case err != nil:
 		return diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
 	}
 	if s.source, err = s.instances(); err != nil {
@@ -348,24 +345,6 @@ func (s *Session) open() (err error) {
 		s.keeper.moment = o.Moment
 	}
 	return nil
-}
-
-// keep has programs started with copies of the files that the digest is over.
-func (s *Session) keep(activities map[string]*compiler.Activity) (*activity.Private, error) {
-	programs, err := s.program.Plan.Programs()
-	if err == nil {
-		var private *activity.Private
-		if private, err = activity.Keep(s.program.Root, programs, activities, activity.InUse(s.program.Plan, s.Planned())); err == nil {
-			return private, nil
-		}
-	}
-	switch {
-	case errors.Is(err, activity.ErrOther):
-		return nil, diag.Troubled(project.ErrOther, "this isn't the plan that is demanded any more: %v", err).From(err)
-	case errors.Is(err, activity.ErrUnseen):
-		return nil, diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err).Advise("name the file itself in argv, so that the digest is over it")
-	}
-	return nil, diag.Troubled(ErrUnrunnable, "the programs that are demanded can't be kept: %v", err).From(err)
 }
 
 // openPlanner makes the planner that a run is to ask, and its recorder.
@@ -463,7 +442,6 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	if err := s.hold(ctx); err != nil {
 		return nil, err
 	}
-	s.pins = s.manifest.pins(s.program)
 	desk := newDesk(s.Confirmer, s)
 	world := local.Options{Options: s.options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered, Observe: s.observe, Within: s.tracer.Within}
 	if s.planner != nil {
@@ -499,7 +477,6 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	result.Refused = desk.refused(outcome.Asked)
 	if s.keeper != nil && result.Status != runtime.RunStopped {
 		os.Remove(string(s.keeper.box())) // the journal tells of what was decided
-		os.Remove(s.keeper.box().asked())
 	}
 	return result, errors.Join(result.Incomplete...)
 }
@@ -512,12 +489,8 @@ func (s *Session) wait(why string) {
 }
 
 func (s *Session) observe(at time.Duration, c runtime.Command) {
-	if c.Kind == runtime.Ask {
-		if own := c.Question.ID; s.keeper != nil {
-			if pin(s.pins, c.Question); c.Question.ID != own {
-				s.keeper.box().note(c.Question)
-			}
-		}
+	if c.Kind == runtime.Ask && s.keeper != nil {
+		pin(s.program, c.Question)
 	}
 	if c.Kind == runtime.Leave && s.results != nil {
 		s.results.add(c.Left)
@@ -545,9 +518,6 @@ func (s *Session) Close() error {
 	}
 	if s.set != nil {
 		s.set.Close()
-	}
-	if s.private != nil {
-		s.private.Close()
 	}
 	return err
 }

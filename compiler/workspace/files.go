@@ -1,0 +1,171 @@
+package workspace
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Sum is the digest of what a file of the folder holds: "sha256:" and the SHA-256; "" where
+// a name leads to none, through links too. The name is seen from another folder, where a
+// program is started, and that from this one; either may be absolute. Of a link in the
+// folder that leads out of it the digest is over where it leads.
+func (f Folder) Sum(from, name string) (string, error) {
+	if text, given := f.Texts[path.Join(filepath.ToSlash(from), filepath.ToSlash(name))]; given {
+		return SumOf([]byte(text)), nil
+	}
+	top, err := filepath.Abs(f.Dir)
+	if err != nil {
+		return "", err
+	}
+	from = seenFrom(top, from)
+	name = seenFrom(from, name)
+	file, err := resolve(name, from)
+	if err != nil {
+		return "", nil
+	}
+	root, err := filepath.EvalSymlinks(top)
+	if err != nil {
+		return "", errors.New(Reason(err))
+	}
+	switch info, err := os.Stat(file); {
+	case err != nil && errors.Is(err, fs.ErrPermission) && Holds(root, file):
+		return "", errors.New(Reason(err))
+	case err != nil || !info.Mode().IsRegular():
+		return "", nil
+	case Holds(root, file):
+		return sumOfFile(file)
+	case Holds(top, filepath.Clean(name)):
+		return SumOf(fmt.Appendf(nil, "leads to %q", file)), nil
+	}
+	return "", nil
+}
+
+func sumOfFile(name string) (string, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", errors.New(Reason(err))
+	}
+	defer file.Close()
+	return SumFrom(file)
+}
+
+// SumFrom is the sum of what is read, as [Folder.Sum] gives that of a file.
+func SumFrom(r io.Reader) (string, error) {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, r); err != nil {
+		return "", errors.New(Reason(err))
+	}
+	return digest(sum.Sum(nil)), nil
+}
+
+// seenFrom is the path of a file that is named from a folder. Nothing of it is left out:
+// behind a link .. means the folder above where that leads.
+func seenFrom(folder, name string) string {
+	if name = filepath.FromSlash(name); filepath.IsAbs(name) {
+		return name
+	}
+	return folder + string(filepath.Separator) + name
+}
+
+// resolve follows the links of an absolute path, as a program does that is started in a
+// folder: /proc/self is that program.
+func resolve(name, folder string) (string, error) {
+	const most = 40 // links, as many as Linux follows
+	split := func(name string) (volume string, parts []string) {
+		volume = filepath.VolumeName(name)
+		return volume + string(filepath.Separator), strings.Split(name[len(volume):], string(filepath.Separator))
+	}
+	done, left := split(name)
+	for links := 0; len(left) > 0; {
+		at := filepath.Join(done, left[0])
+		left = left[1:]
+		to, err := os.Readlink(at)
+		switch at {
+		case "/proc/self", "/proc/thread-self":
+			done = at
+			continue
+		case "/proc/self/cwd", "/proc/thread-self/cwd":
+			to, err = folder, nil
+		case "/proc/self/root", "/proc/thread-self/root":
+			to, err = "/", nil
+		}
+		if err != nil {
+			done = at
+			continue
+		}
+		if links++; links > most {
+			return "", errors.New("too many links")
+		}
+		parts := strings.Split(to, string(filepath.Separator))
+		if filepath.IsAbs(to) {
+			done, parts = split(to)
+		}
+		left = append(parts, left...)
+	}
+	if strings.HasPrefix(done, "/proc/self/") || strings.HasPrefix(done, "/proc/thread-self/") {
+		return "", errors.New("only the program tells what that is")
+	}
+	return done, nil
+}
+
+// mostEntries is how many entries of folders a pattern is held against.
+const mostEntries = 100_000
+
+// Glob gives the files of the folder that match a pattern ([Pattern]), by their paths from
+// it. It doesn't follow links to folders but in what stands in front of the first * or ?.
+func (f Folder) Glob(pattern string) (names []string, err error) {
+	matches := Pattern(pattern)
+	for name := range f.Texts {
+		if matches.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	root, err := os.OpenRoot(f.Dir)
+	if err != nil {
+		return nil, errors.New(Reason(err))
+	}
+	defer root.Close()
+	top := path.Clean(pattern)
+	if !fs.ValidPath(top) {
+		return names, nil // another workspace's
+	}
+	i := strings.IndexAny(top, "*?")
+	if i < 0 {
+		if info, err := root.Lstat(filepath.FromSlash(top)); err == nil && !info.IsDir() {
+			names = append(names, top)
+		}
+		return names, nil
+	}
+	top = path.Dir(top[:i] + "x")
+	entries := 0
+	err = fs.WalkDir(root.FS(), top, func(name string, entry fs.DirEntry, err error) error {
+		if entries++; err != nil || entries > mostEntries {
+			return cmp.Or(err, fmt.Errorf("more than %d entries lie below %q", mostEntries, top))
+		}
+		if !entry.IsDir() && matches.MatchString(name) {
+			names = append(names, name)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New(Reason(err))
+	}
+	return names, nil
+}
+
+// Pattern matches the paths that a pattern means: * is any part of a name, ? a letter of
+// one, and ** any folders.
+func Pattern(pattern string) *regexp.Regexp {
+	text := regexp.QuoteMeta(path.Clean(pattern))
+	text = strings.NewReplacer(`\*\*/`, "(?:.*/)?", `\*\*`, ".*", `\*`, "[^/]*", `\?`, "[^/]").Replace(text)
+	return regexp.MustCompile("(?s)^" + text + "$")
+}

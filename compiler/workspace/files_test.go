@@ -1,0 +1,95 @@
+//go:build unix
+
+package workspace
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// S6.6: a name counts as the file of the folder that it leads to, through whatever links; of
+// a link that leads out, where to counts.
+func TestSumFollowsLinks(t *testing.T) {
+	top := t.TempDir()
+	w := filepath.Join(top, "w")
+	for name, text := range map[string]string{"w/prog": "prog", "w/lib/prog": "lib", "w/lib/deep/x": "x", "out": "out", "out2": "out"} {
+		name = filepath.Join(top, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{
+		"l": "w", "w/relative": "lib/prog", "w/absolute": w + "/lib/prog", "w/above": "../w/lib/prog", "w/folder": w + "/lib", "w/deep": "lib/deep",
+		"w/twice": "folder/prog", "w/own": "/proc/self/cwd/prog", "w/leads": "../out", "w/loop": "loop", "w/broken": "nothing",
+	} {
+		if err := os.Symlink(to, filepath.Join(top, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	folder := Folder{Dir: filepath.Join(top, "l"), Texts: map[string]string{"given": "given"}}
+	for _, test := range []struct{ from, name, holds string }{
+		{".", "prog", "prog"}, {".", "./prog", "prog"}, {"lib", "prog", "lib"}, {w + "/lib", "prog", "lib"}, {".", w + "/prog", "prog"}, {".", top + "/l/prog", "prog"},
+		{".", "relative", "lib"}, {".", "absolute", "lib"}, {".", "above", "lib"}, {".", "folder/prog", "lib"}, {".", "twice", "lib"},
+		{".", "deep/../prog", "lib"}, {"deep", "../prog", "lib"}, {"lib", "../prog", "prog"}, {"nothing", "../prog", "prog"},
+		{".", "../out", ""}, {".", top + "/out", ""}, {".", "lib", ""}, {".", "", ""}, {".", "loop", ""}, {".", "broken", ""}, {".", "no such file", ""},
+		{".", "given", "given"}, {"lib", "../given", "given"}, {".", strings.Repeat("x/", 5000), ""}, {".", "/dev/stdin", ""},
+	} {
+		want := ""
+		if test.holds != "" {
+			want = SumOf([]byte(test.holds))
+		}
+		if got, err := folder.Sum(test.from, test.name); got != want || err != nil {
+			t.Errorf("%q from %q: %s, %v; expected what %q has", test.name, test.from, got, err, test.holds)
+		}
+	}
+	leads, err := folder.Sum(".", "leads")
+	if err := errors.Join(err, os.Remove(w+"/leads"), os.Symlink("../out2", w+"/leads")); err != nil {
+		t.Fatal(err)
+	}
+	if now, _ := folder.Sum(".", "leads"); leads == "" || now == leads {
+		t.Errorf("a link that leads out has %q, and %q when it leads elsewhere", leads, now)
+	}
+	if runtime.GOOS == "linux" {
+		for from, holds := range map[string]string{".": "prog", "lib": "lib"} { // wherever this process is
+			for _, name := range []string{w + "/own", "/proc/self/cwd/prog", "/proc/thread-self/cwd/prog", "/proc/self/root/" + top + "/l/own"} {
+				if got, err := folder.Sum(from, name); got != SumOf([]byte(holds)) || err != nil {
+					t.Errorf("%q from %q: %s, %v", name, from, got, err)
+				}
+			}
+		}
+	}
+}
+
+// S6.6: which files a pattern matches, links among them; none outside of the folder.
+func TestGlob(t *testing.T) {
+	top := t.TempDir()
+	for _, name := range []string{"w/a.sh", "w/b.txt", "w/lib/c.sh", "w/lib/deep/d.sh", "w/lib/deep/er/e.sh", "w/[x]/f.sh", "x/out.sh"} {
+		name = filepath.Join(top, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Symlink("../x", top+"/w/out"), os.Symlink("lib", top+"/w/in"), os.Symlink("/nowhere", top+"/w/l.sh")); err != nil {
+		t.Fatal(err)
+	}
+	folder := Folder{Dir: top + "/w", Texts: map[string]string{"lib/given.sh": ""}}
+	for pattern, want := range map[string]string{
+		"a.sh": "a.sh", "l.sh": "l.sh", "*.sh": "a.sh l.sh", "?.txt": "b.txt", "lib": "", "lib/*.sh": "lib/c.sh lib/given.sh", "./lib/*/*.sh": "lib/deep/d.sh",
+		"lib/**": "lib/c.sh lib/deep/d.sh lib/deep/er/e.sh lib/given.sh", "**/d.sh": "lib/deep/d.sh", "**/e?/*": "lib/deep/er/e.sh", "lib/**/*.sh": "lib/c.sh lib/deep/d.sh lib/deep/er/e.sh lib/given.sh",
+		"in/*.sh": "in/c.sh", "[x]/*": "[x]/f.sh", "none/*.sh": "", "*.SH": "", "../x/*": "", "/etc/*": "",
+	} {
+		names, err := folder.Glob(pattern)
+		slices.Sort(names)
+		if got := strings.Join(names, " "); got != want || err != nil {
+			t.Errorf("%s: %q, %v; expected %q", pattern, got, err, want)
+		}
+	}
+	if names, err := folder.Glob("out/*"); len(names) > 0 || err == nil {
+		t.Errorf("a link out: %q, %v", names, err)
+	}
+}
