@@ -5,6 +5,7 @@ package local_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -115,14 +116,14 @@ type paced struct {
 	text, file *os.File
 	last       time.Time // the end of the last wait
 	waits      []float64 // of this turn
-	event      []byte    // the last
 }
 
-func (p *paced) Append(e *runtime.Event) (err error) {
-	if p.event, err = session.AppendRecord(p.event[:0], e); err != nil {
+func (p *paced) Append(e *runtime.Event) error {
+	body, err := json.Marshal(session.Record{Event: e})
+	if err != nil {
 		return err
 	}
-	return p.Writer.Append(p.event)
+	return p.Writer.Append(body)
 }
 
 func (p *paced) Sync() error {

@@ -27,7 +27,6 @@ type keeper struct {
 	file   string
 	place  string // the same, in whatever folder we are
 	moment func(what string)
-	text   []byte // of the last event
 }
 
 // create begins the journal of a run.
@@ -95,12 +94,13 @@ func (k *keeper) at(what string) {
 }
 
 // Append keeps an event.
-func (k *keeper) Append(e *runtime.Event) (err error) {
-	if k.text, err = AppendRecord(k.text[:0], e); err != nil {
+func (k *keeper) Append(e *runtime.Event) error {
+	body, err := json.Marshal(Record{Event: e})
+	if err != nil {
 		return fmt.Errorf("an event can't be kept: %w", err)
 	}
 	defer k.at("appended")
-	return k.writer.Append(k.text)
+	return k.writer.Append(body)
 }
 
 // Sync brings what was appended to disk.

@@ -2,7 +2,6 @@ package session
 
 import (
 	"cmp"
-	"encoding/json"
 	"iter"
 	"maps"
 	"path/filepath"
@@ -28,21 +27,18 @@ type Look struct {
 // LookAt replays the journal of a run, and shows what happened, and of one that was killed what
 // that left; observe may be nil. Of the options it needs Activities and what the host registers.
 func LookAt(path string, o ResumeOptions, observe func(at time.Duration, c runtime.Command)) (*Look, error) {
-	contents, err := journal.Read(path)
+	m, records, err := Read(path)
 	if err != nil {
-		return nil, journalTrouble(path, err)
-	}
-	l := &Look{Entry: entryOf(journal.Look(path))}
-	if l.Manifest, err = readManifest(path, contents.Header); err != nil {
 		return nil, err
 	}
-	functions := slices.Concat(slices.Sorted(maps.Keys(o.Functions)), l.Manifest.Functions) // nothing is run
-	if l.Program, err = l.Manifest.Program(o.Activities, functions, o.Hints); err != nil {
+	l := &Look{Entry: entryOf(journal.Look(path)), Manifest: m}
+	functions := slices.Concat(slices.Sorted(maps.Keys(o.Functions)), m.Functions) // nothing is run
+	if l.Program, err = m.Program(o.Activities, functions, o.Hints); err != nil {
 		return nil, err
 	}
-	l.Replay = NewReplay(l.Program.Verified, l.Manifest.Options)
+	l.Replay = NewReplay(l.Program.Verified, m.Options)
 	l.Replay.Reopenable()
-	err = l.Manifest.follow(path, l.Replay, contents.Bodies(), func(at time.Duration, commands []runtime.Command) {
+	err = m.follow(path, l.Replay, records, func(at time.Duration, commands []runtime.Command) {
 		if observe != nil {
 			for _, c := range commands {
 				observe(at, c)
@@ -71,23 +67,15 @@ func (l *Look) breakOff(observe func(at time.Duration, c runtime.Command)) {
 // At begins the journal of a new run with what a planned run had done when a tick began, and gives
 // its file: [Open] continues from there. A planner, if named, takes the place of the run's own.
 func At(path string, tick int, planner, runs string) (string, error) {
-	contents, err := journal.Read(path)
-	if err != nil {
-		return "", journalTrouble(path, err)
-	}
-	m, err := readManifest(path, contents.Header)
+	m, records, err := Read(path)
 	if err != nil {
 		return "", err
 	}
-	var earlier [][]byte
+	var earlier []*runtime.Event
 	last := 0 // tick of which there are events
-	for body, err := range contents.Bodies() {
-		var record Record
-		if err == nil {
-			record, err = ReadRecord(body)
-		}
+	for record, err := range records {
 		if err != nil {
-			return "", journalTrouble(path, err)
+			return "", err
 		}
 		if record.Event == nil {
 			continue
@@ -95,7 +83,7 @@ func At(path string, tick int, planner, runs string) (string, error) {
 		if last = max(last, record.Event.Tick); last >= tick {
 			break
 		}
-		earlier = append(earlier, slices.Clone(body))
+		earlier = append(earlier, record.Event)
 	}
 	switch {
 	case !m.Options.Planned:
@@ -114,10 +102,10 @@ func At(path string, tick int, planner, runs string) (string, error) {
 		return "", err
 	}
 	defer k.writer.Close()
-	for _, body := range earlier {
-		err = cmp.Or(err, k.writer.Append(body))
+	for _, e := range earlier {
+		err = cmp.Or(err, k.Append(e))
 	}
-	if err := cmp.Or(err, k.writer.Sync()); err != nil {
+	if err = cmp.Or(err, k.Sync()); err != nil {
 		return "", diag.Troubled(ErrJournalSpace, "%v", err).About(k.id()).From(err)
 	}
 	return k.file, nil
@@ -133,26 +121,21 @@ func absolute(name string) string {
 
 // follow takes all records of a journal. What comes of each is seen by seen, which may be
 // nil.
-func (m *Manifest) follow(path string, r *Replay, bodies iter.Seq2[json.RawMessage, error], seen func(at time.Duration, commands []runtime.Command)) error {
+func (m *Manifest) follow(path string, r *Replay, records iter.Seq2[Record, error], seen func(at time.Duration, commands []runtime.Command)) error {
 	line := 1 // the header's
-	for body, err := range bodies {
+	for record, err := range records {
 		if err != nil {
-			return journalTrouble(path, err)
+			return err
 		}
 		line++
-		record, err := ReadRecord(body)
-		if err == nil && !r.reopenable && record.reopens() { // what had failed is needed, and wasn't kept
+		if !r.reopenable && record.reopens() { // what had failed is needed, and wasn't kept
 			r.begin()
 			r.Reopenable()
-			return m.follow(path, r, bodies, seen)
+			return m.follow(path, r, records, seen)
 		}
-		var commands []runtime.Command
-		if err == nil {
-			commands, err = r.Take(record)
-		}
+		commands, err := r.Take(record)
 		if err != nil {
-			return diag.Troubled(ErrDamaged, "the journal %q can't be followed: line %d: %v", path, line, err).About(path).
-				Advise("its run can't have been there: take an untouched copy, the version of obelus that wrote it (%s), or begin a new run", m.Obelus)
+			return m.unfollowed(path, line, err)
 		}
 		if seen != nil {
 			seen(r.At, commands)

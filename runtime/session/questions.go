@@ -39,11 +39,7 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 }
 
 func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Questions, error) {
-	contents, err := journal.Read(path)
-	if err != nil {
-		return nil, journalTrouble(path, err)
-	}
-	m, err := readManifest(path, contents.Header)
+	m, records, err := Read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +48,7 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 		return nil, err
 	}
 	replay := NewReplay(p.Verified, m.Options)
-	if err := m.follow(path, replay, contents.Bodies(), nil); err != nil {
+	if err := m.follow(path, replay, records, nil); err != nil {
 		return nil, err
 	}
 	if replay.Over() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/journal"
 )
@@ -111,15 +112,32 @@ func Read(path string) (*Manifest, iter.Seq2[Record, error], error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return m, func(yield func(Record, error) bool) {
+	return m, m.records(path, contents), nil
+}
+
+// records are those of a journal. No other follows an error.
+func (m *Manifest) records(path string, contents *journal.Contents) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		line := 1 // the header's
 		for body, err := range contents.Bodies() {
-			var record Record
-			if err == nil {
-				record, err = ReadRecord(body)
+			if err != nil {
+				yield(Record{}, journalTrouble(path, err))
+				return
+			}
+			line++
+			record, err := readRecord(body)
+			if err != nil {
+				err = m.unfollowed(path, line, err)
 			}
 			if !yield(record, err) || err != nil {
 				return
 			}
 		}
-	}, nil
+	}
+}
+
+// unfollowed is the trouble with a record that no run can have written.
+func (m *Manifest) unfollowed(path string, line int, err error) error {
+	return diag.Troubled(ErrDamaged, "the journal %q can't be followed: line %d: %v", path, line, err).About(path).
+		Advise("its run can't have been there: take an untouched copy, the version of obelus that wrote it (%s), or begin a new run", m.Obelus)
 }

@@ -280,7 +280,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 	if o.RetryFailed {
 		s.replay.Reopenable()
 	}
-	if err := m.follow(path, s.replay, contents.Bodies(), nil); err != nil {
+	if err := m.follow(path, s.replay, m.records(path, contents), nil); err != nil {
 		return err
 	}
 	if o.RetryFailed {
