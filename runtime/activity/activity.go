@@ -126,8 +126,6 @@ type Options struct {
 	// Environ is the environment that programs are given a part of, as "NAME=value";
 	// nil means this process's own.
 	Environ []string
-	// Secrets are further values that nothing an activity hands over may hold.
-	Secrets []string
 	// InUse reports whether an activity may be called, so that what its definition
 	// takes of the environment has to be there; nil means that any may. See [InUse].
 	InUse func(name string) bool
@@ -174,9 +172,6 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 	}
 	hide, env := &redact.Redactor{}, readEnvironment(o.Environ)
 	hide.Environment(o.Environ)
-	for _, secret := range o.Secrets {
-		hide.Keep("secret", secret)
-	}
 	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, inUse: o.InUse, tries: map[*ongoing]struct{}{}, lastTurn: make(chan struct{})}
 	close(s.lastTurn)
 	for name, run := range funcs {

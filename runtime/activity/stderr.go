@@ -56,18 +56,14 @@ func (t *tail) text(hide *redact.Redactor) string {
 		case r == '\n', r == '\t':
 			out.WriteRune(r)
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"), !strconv.IsPrint(r):
-			quoted := strconv.QuoteToASCII(s[i : i+runeLen(s[i:])])
+			_, size := utf8.DecodeRuneInString(s[i:])
+			quoted := strconv.QuoteToASCII(s[i : i+size])
 			out.WriteString(quoted[1 : len(quoted)-1])
 		default:
 			out.WriteRune(r)
 		}
 	}
 	return out.String()
-}
-
-func runeLen(s string) int {
-	_, size := utf8.DecodeRuneInString(s)
-	return size
 }
 
 // saying is how a message ends that quotes stderr: one line, whatever was in

@@ -95,12 +95,8 @@ func Parts(p *compiler.Plan) ([]compiler.Part, error) {
 // Given is the part of an approval that is about input and state alone that a plan runs
 // with.
 func Given(input, state map[string]any) (compiler.Part, error) {
-	return partOf(given, "", map[string]any{"input": input, "state": state})
-}
-
-func partOf(kind, name string, value any) (compiler.Part, error) {
-	digest, err := compiler.DigestOf(value)
-	return compiler.Part{Kind: kind, Name: name, Digest: digest}, err
+	digest, err := compiler.DigestOf(map[string]any{"input": input, "state": state})
+	return compiler.Part{Kind: given, Digest: digest}, err
 }
 
 const given = "input"

@@ -106,7 +106,7 @@ type adviceEvent struct {
 	At       Milliseconds    `json:"at"`
 }
 
-// waitEvent tells that programs wait for processes, files or memory (S8.4).
+// waitEvent reports what the run waits for, or what was noticed.
 type waitEvent struct {
 	Event  string       `json:"event"` // "wait"
 	Reason string       `json:"reason"`
@@ -161,7 +161,7 @@ func (e *Events) write(value any) {
 	}
 }
 
-// Waits writes why programs wait.
+// Waits writes what the run waits for, or what was noticed.
 func (e *Events) Waits(why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
