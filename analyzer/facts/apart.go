@@ -36,7 +36,7 @@ func (g *gatherer) tools(writers []int32) []string {
 	if len(writers) == 0 {
 		return nil
 	}
-	key := writerList{&writers[0], len(writers)}
+	key := listOf(writers)
 	if known, ok := g.byTool[key]; ok {
 		return known
 	}
@@ -55,4 +55,11 @@ func (g *gatherer) tools(writers []int32) []string {
 type writerList struct {
 	first *int32
 	n     int
+}
+
+func listOf(writers []int32) writerList {
+	if len(writers) == 0 {
+		return writerList{}
+	}
+	return writerList{&writers[0], len(writers)}
 }

@@ -3,9 +3,7 @@ package facts
 import (
 	"cmp"
 	"maps"
-	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/obelus-dev/obelus/compiler"
 )
@@ -15,27 +13,26 @@ type Difference struct {
 	Change Change `json:"change"`
 	Of     Thing  `json:"of"`
 	In     string `json:"in,omitempty"`   // the delegate that it is in, by its path in the new plan
-	Name   string `json:"name,omitempty"` // of the call, path, tool, …: in the new plan if it is there
+	Name   string `json:"name,omitempty"` // of the call, path, tool, …: in the new plan if it exists there
 	Was    string `json:"was,omitempty"`  // its name in the old plan, if that is another
-	What   string `json:"what,omitempty"` // of what changed: which part of it
+	What   string `json:"what,omitempty"` // which part of it changed
 	Path   string `json:"path,omitempty"` // in that part
 	Old    *Value `json:"old,omitempty"`
 	New    *Value `json:"new,omitempty"`
 	Risk   Risk   `json:"risk,omitempty"`
 	At     *Place `json:"at,omitempty"`
-	// Reaches are calls that are given what a setting says is there from the start, or what
-	// comes of the call, by themselves or by way of others: the first of them.
+	// Reaches are calls that destroy something, or may, or hand something out, and that receive the
+	// changed value or what depends on it: the first 20, and those that no earlier difference names.
 	Reaches []string `json:"reaches,omitempty"`
 
-	call *Call  // that it is about
+	call *Call  // the call that it is about
 	by   string // the call that runs the delegate
-	harm harm   // that is done by what it reaches, or what runs it
 }
 
-// Change is what became of a thing.
+// Change is what happened to a thing.
 type Change string
 
-// What may become of it. What is renamed does what it did.
+// The changes. A renamed thing does what it did.
 const (
 	Added   Change = "added"
 	Removed Change = "removed"
@@ -43,14 +40,13 @@ const (
 	Changed Change = "changed"
 )
 
-// Thing is what a difference is of.
+// Thing is the kind of what differs.
 type Thing string
 
 // The things that plans may differ in.
 const (
 	ThingCall     Thing = "call"
 	ThingPath     Thing = "path"     // where something is written and read
-	ThingEdge     Thing = "edge"     // between calls that are in both plans: for whom Name waits
 	ThingActivity Thing = "activity" // what carries calls out
 	ThingOutput   Thing = "output"
 	ThingOrder    Thing = "order" // in which calls write one path
@@ -60,7 +56,7 @@ const (
 	ThingWorst    Thing = "worst"
 )
 
-// Risk is why a difference should be looked at first.
+// Risk is why a difference should be reviewed first.
 type Risk string
 
 // The risks, the worst first.
@@ -69,99 +65,89 @@ const (
 	Leaves   Risk = "leaves"   // something leaves the machine that didn't, or goes elsewhere
 )
 
-// A Comparison is how two plans differ by what they mean (S16.3).
+func (r Risk) rank() int { return slices.Index([]Risk{Destroys, Leaves, ""}, r) }
+
+// A Comparison is how two plans differ by what they do (S16.3).
 type Comparison struct {
 	Differences []Difference // the worst first, then in the order of the new plan
 
-	outermost *matching
+	outermost *pair
 }
 
-// Compare finds how a new plan differs from an old one. What is only layout is no
-// difference, and calls are the same when they do the same, whatever they are called.
+// Compare finds how a new plan differs from an old one. Layout is no difference, and calls that do the
+// same are the same, whatever their names.
 func Compare(old, new *Facts) *Comparison {
-	c := &comparison{old: old, new: new, seen: map[[2]string]bool{}, activities: map[[3]string]bool{}, harmful: map[string]harm{}}
-	outermost := c.plans(old, new, "")
-	c.programs()
-	c.worst()
-	for i := range c.all {
-		c.all[i].Risk = c.risk(&c.all[i])
+	c := &comparison{
+		outer: [2]*Facts{old, new}, compared: map[[2]string]bool{}, activities: map[[3]string]bool{}, graph: graphOf(new),
+	}
+	outermost := c.plans(old, new, "", "")
+	outermost.programs()
+	a, b := &old.Worst, &new.Worst
+	for _, of := range []struct {
+		name     string
+		old, new Bound
+	}{{"calls", a.Calls, b.Calls}, {"tries", a.Tries, b.Tries}, {"ticks", a.Ticks, b.Ticks}, {"cost", a.Cost, b.Cost}, {"seconds", a.Time, b.Time}} {
+		outermost.compare(Difference{Of: ThingWorst, Name: of.name}, part{}, of.old.node(), of.new.node())
 	}
 	slices.SortStableFunc(c.all, func(a, b Difference) int { return cmp.Compare(a.Risk.rank(), b.Risk.rank()) })
 	return &Comparison{c.all, outermost}
 }
 
-// Same reports whether the plans mean the same.
+// Same reports whether the plans do the same.
 func (c *Comparison) Same() bool { return len(c.Differences) == 0 }
 
-func (r Risk) rank() int { return slices.Index([]Risk{Destroys, Leaves, ""}, r) }
-
-// Reaches is the part of a call whose values may leave the machine.
-const Reaches = "may reach beyond the machine"
-
+// A comparison is of two plans and all that they run.
 type comparison struct {
-	old, new   *Facts
+	outer      [2]*Facts // the old and the new one
 	all        []Difference
-	seen       map[[2]string]bool // delegates that were compared
-	activities map[[3]string]bool // where, and by both names
-	harmful    map[string]harm    // what plans do that calls of the new plan run
-	flows      map[flowKey]bool
-	reached    map[string]reached // by path
-	harmsBelow []harm             // see below
-	given      [][]*Source        // see gives
-	beyond     harm               // done by those that are given what the plan gives whose calls run this one
-	passed     int                // how many differences of calls were followed
-	marks      []int              // by call of the new plan: the stamp of the last who met it
-	stamp      int
-	*matching  // of the plans that are being compared
-	in, by     string
-	renames    map[string]string // of paths, by the old one
+	compared   map[[2]string]bool // pairs of delegates
+	activities map[[3]string]bool // pairs that were compared, and where
+	graph      *graph             // of the new plan and those that it runs
 }
 
-// plans compares two plans, and then those that calls of both run.
-func (c *comparison) plans(old, new *Facts, in string) *matching {
-	m := match(old, new)
-	c.matching, c.in, c.flows, c.marks, c.reached, c.harmsBelow, c.given = m, in, map[flowKey]bool{}, make([]int, len(new.Calls)), map[string]reached{}, nil, nil
-	c.renamedPaths()
+// A pair is two plans that are compared, and which of their calls are the same.
+type pair struct {
+	*comparison
+	matching
+	path, by string // the new plan, and the call that runs it
+}
+
+func (c *comparison) plans(old, new *Facts, path, by string) *pair {
+	p := &pair{comparison: c, matching: match(old, new), path: path, by: by}
+	p.renamePaths()
 	for j := range new.Calls {
-		if i := m.newTo[j]; i >= 0 {
-			c.calls(&old.Calls[i], &new.Calls[j])
-			c.edges(i, j)
+		if i := p.newTo[j]; i >= 0 {
+			p.calls(i, j)
 		} else {
-			c.report(Difference{Change: Added, Of: ThingCall, Name: new.Calls[j].Name, call: &new.Calls[j], At: new.Calls[j].At})
+			p.report(Difference{Change: Added, Of: ThingCall, Name: new.Calls[j].Name, call: &new.Calls[j], At: new.Calls[j].At}, part{acts: true}, j)
 		}
 	}
 	for i := range old.Calls {
-		if m.oldTo[i] < 0 {
-			c.report(Difference{Change: Removed, Of: ThingCall, Name: old.Calls[i].Name, call: &old.Calls[i], At: old.Calls[i].At})
+		if call := &old.Calls[i]; p.oldTo[i] < 0 {
+			p.report(Difference{Change: Removed, Of: ThingCall, Name: call.Name, call: call, At: call.At}, part{})
 		}
 	}
-	c.values(Difference{Of: ThingOutput}, old.Output, new.Output)
-	c.orders()
-	c.tools()
-	c.settings()
+	p.compare(Difference{Of: ThingOutput}, part{}, p.values(oldSide, old.Output), p.values(newSide, new.Output))
+	p.orders()
+	p.tools()
+	p.settings()
 	for j := range new.Calls {
-		i := m.newTo[j]
+		i := p.newTo[j]
 		if i < 0 {
 			continue
 		}
-		pair := [2]string{old.Calls[i].Runs.Plan, new.Calls[j].Runs.Plan}
-		a, b := c.old.Delegates[pair[0]], c.new.Delegates[pair[1]]
-		if a != nil && b != nil && !c.seen[pair] {
-			c.seen[pair] = true
-			inner := *c
-			inner.by, inner.beyond = join(in, new.Calls[j].Name), c.beyond.and(c.below()[j])
-			inner.plans(a, b, pair[1])
-			c.all = inner.all
+		both := [2]string{old.Calls[i].Runs.Plan, new.Calls[j].Runs.Plan}
+		if a, b := c.outer[oldSide].Delegates[both[0]], c.outer[newSide].Delegates[both[1]]; a != nil && b != nil && !c.compared[both] {
+			c.compared[both] = true
+			c.plans(a, b, both[1], join(path, new.Calls[j].Name))
 		}
 	}
-	return m
+	return p
 }
 
-func (c *comparison) report(d Difference) {
-	if d.In, d.by = c.in, c.by; d.Of == ThingSetting {
-		c.reach(&d)
-	}
-	c.pass(&d)
+// report notes a difference of some calls of the new plan, with what it reaches.
+func (p *pair) report(d Difference, of part, calls ...int) {
+	d.In, d.by = p.path, p.by
 	if d.Change == "" {
 		switch whole := d.What == "" && d.Path == ""; {
 		case whole && d.Old == nil:
@@ -172,255 +158,145 @@ func (c *comparison) report(d Difference) {
 			d.Change = Changed
 		}
 	}
-	c.all = append(c.all, d)
+	var h harm
+	if of.acts && !of.tightens(&d) {
+		for _, j := range calls {
+			h = h.and(p.graph.harmOf(&p.new.Calls[j]))
+		}
+		h = of.narrow(h, &d)
+	}
+	if from := d.begins(); from != "" || of.gives && len(calls) > 0 && !of.tightens(&d) {
+		h = h.and(p.graph.follow(&d, from, map[string][]int{p.path: calls}))
+	}
+	d.Risk = h.risk()
+	p.all = append(p.all, d)
+}
+
+// A part is one of those that calls and tools are compared by.
+type part struct {
+	name  string
+	of    func(p *pair, side int, c *Call) *node
+	acts  bool // it decides what the call does, to what, or how often
+	gives bool // it decides what the call gives
+	limit bool // to add it, or to lower it, has the call do less
+}
+
+// callParts are all parts of a call, in the order in which differences are shown.
+var callParts = []part{
+	{name: "tool", of: textOf(func(c *Call) string { return c.Tool }), acts: true, gives: true},
+	{name: "instance", of: textOf(func(c *Call) string { return c.Instance }), acts: true},
+	{name: effectKind, of: textOf(func(c *Call) string { return c.Effect.Kind }), acts: true},
+	{name: "effect that only the plan claims", of: textOf(func(c *Call) string { return c.Effect.Claimed })},
+	{name: Reaches, of: flagOf(func(c *Call) bool { return c.Effect.OpenWorld || c.Runs.Kind == Model }), acts: true},
+	{name: "a second time does no more", of: flagOf(func(c *Call) bool { return c.Effect.Idempotent })},
+	{name: "runs the plan", of: planOf, acts: true, gives: true},
+	{name: "in a context of its own", of: flagOf(func(c *Call) bool { return c.Runs.Alone }), acts: true, gives: true},
+	{name: "carried out by", of: carrierOf, acts: true, gives: true},
+	{name: "value", of: func(p *pair, side int, c *Call) *node { return p.values(side, c.Values) }, acts: true, gives: true},
+	{name: "condition", of: func(p *pair, side int, c *Call) *node { return p.values(side, optional(c.When)) }, acts: true, gives: true, limit: true},
+	{name: "goes on when an item failed", of: flagOf(func(c *Call) bool { return c.Each != nil && c.Each.Collect })},
+	{name: "most items", of: mostOf, acts: true, gives: true, limit: true},
+	{name: "each of", of: eachOf, acts: true, gives: true},
+	{name: "context", of: contextOf, acts: true, gives: true},
+	{name: "writes", of: writesOf},
+	{name: "method", of: textOf(func(c *Call) string { return c.Method })},
+	{name: "after", of: afterOf, acts: true, limit: true},
+	{name: "tries", of: func(_ *pair, _ int, c *Call) *node { return leaf(max(1, c.Tries)) }, acts: true, limit: true},
+	{name: "backoff", of: textOf(func(c *Call) string { return c.Backoff })},
+	{name: "timeout", of: textOf(func(c *Call) string { return c.Timeout })},
+	{name: "a person is asked", of: flagOf(func(c *Call) bool { return c.Confirm }), acts: true, limit: true},
+	{name: "result", of: func(_ *pair, _ int, c *Call) *node { return literalNode(c.Produced) }, acts: true, gives: true},
+	{name: "reasoning", of: textOf(func(c *Call) string { return c.Reason })},
+}
+
+// The parts of a call's effect.
+const (
+	effectKind = "effect"
+	// Reaches is the part of a call whose values may leave the machine.
+	Reaches = "may reach beyond the machine"
+)
+
+// tightens reports whether a difference of the part only has a call done less, later or with a
+// person's decision.
+func (of part) tightens(d *Difference) bool {
+	return of.limit && (d.Old == nil || d.New != nil && less(d.New.Literal, d.Old.Literal))
+}
+
+// narrow is the harm that a difference of the part may do, of that of its call.
+func (of part) narrow(h harm, d *Difference) harm {
+	switch of.name {
+	case effectKind:
+		h.leaves = false
+	case Reaches:
+		h = harm{leaves: h.leaves && d.New != nil}
+	}
+	return h
+}
+
+// less compares two numbers.
+func less(a, b Literal) bool {
+	x, isX := a.value().(float64)
+	y, isY := b.value().(float64)
+	return isX && isY && x < y
 }
 
 // calls compares two calls that are the same one.
-func (c *comparison) calls(a, b *Call) {
-	about := func(what string) Difference {
-		d := Difference{Of: ThingCall, Name: b.Name, What: what, call: b, At: b.At}
-		if a.Name != b.Name {
-			d.Was = a.Name
-		}
-		return d
+func (p *pair) calls(i, j int) {
+	a, b := &p.old.Calls[i], &p.new.Calls[j]
+	d := Difference{Of: ThingCall, Name: b.Name, call: b, At: b.At}
+	if a.Name != b.Name {
+		d.Was = a.Name
 	}
 	if a.ID != b.ID {
-		d := about("")
-		d.Change = Renamed
-		c.report(d)
+		renamed := d
+		renamed.Change = Renamed
+		p.report(renamed, part{})
 	}
-	text := func(what, old, new string) { c.text(about(what), old, new) }
-	text("tool", a.Tool, b.Tool)
-	text("instance", a.Instance, b.Instance)
-	text("effect", a.Effect.Kind, b.Effect.Kind)
-	text("effect that only the plan claims", a.Effect.Claimed, b.Effect.Claimed)
-	c.flag(about(Reaches), a.Effect.OpenWorld || a.Runs.Kind == Model, b.Effect.OpenWorld || b.Runs.Kind == Model)
-	c.flag(about("a second time does no more"), a.Effect.Idempotent, b.Effect.Idempotent)
-	c.runs(about, &a.Runs, &b.Runs)
-	c.values(about("value"), a.Values, b.Values)
-	c.values(about("condition"), optional(a.When), optional(b.When))
-	var listA, listB *Value
-	if a.Each != nil && b.Each != nil {
-		c.flag(about("goes on when an item failed"), a.Each.Collect, b.Each.Collect)
-		c.number(about("most items"), a.Each.Most, b.Each.Most)
+	for _, of := range callParts {
+		d.What = of.name
+		p.compare(d, of, of.of(p, oldSide, a), of.of(p, newSide, b), j)
 	}
-	if a.Each != nil {
-		listA = &a.Each.List
-	}
-	if b.Each != nil {
-		listB = &b.Each.List
-	}
-	c.values(about("each of"), optional(listA), optional(listB))
-	c.sources(about("context"), a.Context, b.Context)
-	c.writes(about("writes"), a.Writes, b.Writes)
-	text("method", a.Method, b.Method)
-	c.after(about("after"), a, b)
-	c.number(about("tries"), max(1, a.Tries), max(1, b.Tries))
-	text("backoff", a.Backoff, b.Backoff)
-	text("timeout", a.Timeout, b.Timeout)
-	c.flag(about("a person is asked"), a.Confirm, b.Confirm)
-	c.literal(about("result"), a.Produced, b.Produced)
-	text("reasoning", a.Reason, b.Reason)
+	p.carriers(a, b)
 }
 
-func optional(v *Value) []Value {
-	if v == nil {
-		return nil
-	}
-	return []Value{*v}
-}
-
-func (c *comparison) text(d Difference, old, new string) {
-	if old != new {
-		d.Old, d.New = said(old), said(new)
-		c.report(d)
-	}
-}
-
-// said is a text as a value, nil for none.
-func said(text string) *Value {
-	if text == "" {
-		return nil
-	}
-	return &Value{Literal: Literal{Text: asJSON(text)}}
-}
-
-func (c *comparison) flag(d Difference, old, new bool) {
-	yes := func(b bool) string { return map[bool]string{true: "yes"}[b] }
-	c.text(d, yes(old), yes(new))
-}
-
-func (c *comparison) number(d Difference, old, new int) {
-	if old != new {
-		number := func(n int) *Value {
-			if n == 0 {
-				return nil
-			}
-			return &Value{Literal: Literal{Text: strconv.AppendInt(nil, int64(n), 10)}}
-		}
-		d.Old, d.New = number(old), number(new)
-		c.report(d)
-	}
-}
-
-// runs compares what carries a call out. What becomes of one activity is told once, for
-// all of its calls.
-func (c *comparison) runs(about func(string) Difference, a, b *Execution) {
-	c.place(about("runs the plan"), a.Plan, b.Plan)
-	c.flag(about("in a context of its own"), a.Alone, b.Alone)
-	if a.Activity != b.Activity || a.Kind != b.Kind && (a.Activity == "" || b.Activity == "") {
-		c.text(about("carried out by"), a.carrier(), b.carrier())
-	}
-	key := [3]string{c.in, a.Activity, b.Activity}
-	if a.Activity == "" || b.Activity == "" || c.activities[key] {
+// carriers compares the activities that carry out two calls, each pair once for all of their calls.
+func (p *pair) carriers(a, b *Call) {
+	from, to := a.Runs.Activity, b.Runs.Activity
+	key := [3]string{p.path, from, to}
+	if from == "" || to == "" || p.activities[key] {
 		return
 	}
-	c.activities[key] = true
-	d := about("")
-	d.Of, d.Name, d.Was = ThingActivity, b.Activity, ""
-	if a.Activity != b.Activity {
-		d.Was = a.Activity
+	p.activities[key] = true
+	var calls []int
+	for j := range p.new.Calls {
+		if p.new.Calls[j].Runs.Activity == to {
+			calls = append(calls, j)
+		}
 	}
-	d.What = "definition"
-	c.literal(d, a.Definition, b.Definition)
+	d := Difference{Of: ThingActivity, Name: to, call: b, At: b.At, What: "definition"}
+	if from != to {
+		d.Was = from
+	}
+	of := part{acts: true, gives: true}
+	p.compare(d, of, literalNode(a.Runs.Definition), literalNode(b.Runs.Definition), calls...)
 	d.What = "folder"
-	c.place(d, a.Folder, b.Folder)
+	p.compare(d, of, p.place(oldSide, a.Runs.Folder), p.place(newSide, b.Runs.Folder), calls...)
 }
-
-// place compares where two things lie: they are at the same place where that is the same
-// from the workspaces' roots, or from the folders of the plans.
-func (c *comparison) place(d Difference, old, new string) {
-	seen := func(f *Facts, path string) string {
-		relative, err := filepath.Rel(filepath.FromSlash(f.Folder), filepath.FromSlash(path))
-		if err != nil {
-			return path
-		}
-		return filepath.ToSlash(relative)
-	}
-	if old == "" || new == "" || seen(c.old, old) != seen(c.new, new) {
-		c.text(d, old, new)
-	}
-}
-
-// carrier names what carries a call out, with its definition where it has a name.
-func (e *Execution) carrier() string {
-	if e.Activity == "" || e.Kind == aPlan {
-		return e.Kind
-	}
-	return e.Activity + ": " + e.Destination()
-}
-
-// literal compares two values part by part.
-func (c *comparison) literal(d Difference, old, new Literal) {
-	if old.Equal(new) {
-		return
-	}
-	before := len(c.all)
-	if !old.IsZero() && !new.IsZero() {
-		parts(d.Path, old.value(), new.value(), func(path string, old, new *Value) {
-			d := d
-			d.Path, d.Old, d.New = path, old, new
-			c.report(d)
-		})
-	}
-	if len(c.all) == before { // it is only there in one of them, or a secret
-		if !old.IsZero() {
-			d.Old = &Value{Literal: old}
-		}
-		if !new.IsZero() {
-			d.New = &Value{Literal: new}
-		}
-		c.report(d)
-	}
-}
-
-// parts finds where two JSON values differ.
-func parts(path string, old, new any, found func(path string, old, new *Value)) {
-	switch a := old.(type) {
-	case map[string]any:
-		b, ok := new.(map[string]any)
-		if !ok {
-			break
-		}
-		keys := slices.Sorted(maps.Keys(a))
-		for _, k := range slices.Sorted(maps.Keys(b)) {
-			if _, both := a[k]; !both {
-				keys = append(keys, k)
-			}
-		}
-		slices.Sort(keys)
-		for _, k := range keys {
-			x, inA := a[k]
-			y, inB := b[k]
-			switch {
-			case inA && inB:
-				parts(step(path, k), x, y, found)
-			case inA:
-				found(step(path, k), asValue(x), nil)
-			default:
-				found(step(path, k), nil, asValue(y))
-			}
-		}
-		return
-	case []any:
-		b, ok := new.([]any)
-		if !ok {
-			break
-		}
-		items(path, a, b, found)
-		return
-	}
-	if x, y := asValue(old), asValue(new); string(x.Literal.Text) != string(y.Literal.Text) {
-		found(path, x, y)
-	}
-}
-
-// items finds where two lists differ, less what they begin and end with alike.
-func items(path string, a, b []any, found func(path string, old, new *Value)) {
-	same := func(x, y any) bool { return string(asJSON(x)) == string(asJSON(y)) }
-	at := 0
-	for at < len(a) && at < len(b) && same(a[at], b[at]) {
-		at++
-	}
-	endA, endB := len(a), len(b)
-	for endA > at && endB > at && same(a[endA-1], b[endB-1]) {
-		endA, endB = endA-1, endB-1
-	}
-	for i := at; i < max(endA, endB); i++ {
-		where := path + "[" + strconv.Itoa(i) + "]"
-		switch {
-		case i < endA && i < endB:
-			parts(where, a[i], b[i], found)
-		case i < endA:
-			found(where, asValue(a[i]), nil)
-		default:
-			found(where, nil, asValue(b[i]))
-		}
-	}
-}
-
-func asValue(v any) *Value { return &Value{Literal: Literal{Text: asJSON(v)}} }
 
 // settings compares what else of the documents decides what happens.
-func (c *comparison) settings() {
-	a, b := c.matching.old, c.matching.new
-	progress := a.Form != b.Form && (a.IsAnswer() || b.IsAnswer())
+func (p *pair) settings() {
+	progress := p.old.Form != p.new.Form && (p.old.IsAnswer() || p.new.IsAnswer())
 	if !progress {
-		c.text(Difference{Of: ThingSetting, Name: "plan"}, a.Plan, b.Plan)
+		p.compare(Difference{Of: ThingSetting, Name: "plan"}, part{}, textNode(p.old.Plan), textNode(p.new.Plan))
 	}
-	keys := map[string]bool{}
-	for _, settings := range []map[string]Literal{a.Settings, b.Settings} {
-		for key := range settings {
-			keys[key] = !progress || !slices.Contains(standing, key)
+	for _, key := range keysOf(p.old.Settings, p.new.Settings) {
+		if !progress || !slices.Contains(standing, key) {
+			p.compare(Difference{Of: ThingSetting, Name: key}, part{}, literalNode(p.old.Settings[key]), literalNode(p.new.Settings[key]))
 		}
-	}
-	maps.DeleteFunc(keys, func(_ string, counts bool) bool { return !counts })
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		c.literal(Difference{Of: ThingSetting, Name: key}, a.Settings[key], b.Settings[key])
 	}
 }
 
-// standing is what a record or a solution tells of where its run stood, which is no
+// standing are the settings of a record or a solution that have the state of its run, which is no
 // difference to the plan.
 var standing = []string{"description", "version", "input", "state", "data", "errors", "opinions"}
 
@@ -431,101 +307,132 @@ func (f *Facts) IsAnswer() bool {
 }
 
 // tools compares the tools of two plans by their names.
-func (c *comparison) tools() {
-	a, b := c.matching.old.Tools, c.matching.new.Tools
-	for len(a) > 0 || len(b) > 0 {
-		switch {
-		case len(b) == 0 || len(a) > 0 && a[0].Name < b[0].Name:
-			c.report(Difference{Change: Removed, Of: ThingTool, Name: a[0].Name, At: a[0].At})
-			a = a[1:]
-		case len(a) == 0 || b[0].Name < a[0].Name:
-			c.report(Difference{Change: Added, Of: ThingTool, Name: b[0].Name, At: b[0].At})
-			b = b[1:]
+func (p *pair) tools() {
+	old, new := map[string]*Tool{}, map[string]*Tool{}
+	for i := range p.old.Tools {
+		old[p.old.Tools[i].Name] = &p.old.Tools[i]
+	}
+	for i := range p.new.Tools {
+		new[p.new.Tools[i].Name] = &p.new.Tools[i]
+	}
+	for _, name := range keysOf(old, new) {
+		switch a, b := old[name], new[name]; {
+		case b == nil:
+			p.report(Difference{Change: Removed, Of: ThingTool, Name: name, At: a.At}, part{})
+		case a == nil:
+			p.report(Difference{Change: Added, Of: ThingTool, Name: name, At: b.At}, part{})
 		default:
-			d := Difference{Of: ThingTool, Name: b[0].Name, At: b[0].At}
-			part := func(what string) Difference { d.What = what; return d }
-			c.text(part("description"), a[0].Description, b[0].Description)
-			c.literal(part("parameters"), a[0].Parameters, b[0].Parameters)
-			c.literal(part("output"), a[0].Output, b[0].Output)
-			c.literal(part("definition"), a[0].Definition, b[0].Definition)
-			a, b = a[1:], b[1:]
+			for _, of := range []struct {
+				what     string
+				old, new *node
+			}{
+				{"description", textNode(a.Description), textNode(b.Description)},
+				{"parameters", literalNode(a.Parameters), literalNode(b.Parameters)},
+				{"output", literalNode(a.Output), literalNode(b.Output)},
+				{"definition", literalNode(a.Definition), literalNode(b.Definition)},
+			} {
+				p.compare(Difference{Of: ThingTool, Name: name, At: b.At, What: of.what}, part{}, of.old, of.new)
+			}
 		}
 	}
 }
 
-// programs compares what the files hold that calls of both plans run; a file that is only
-// there in one of them is told of if both name it.
-func (c *comparison) programs() {
-	files := maps.Clone(c.old.Programs)
-	if files == nil {
-		files = map[string]string{}
-	}
-	maps.Copy(files, c.new.Programs)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		old, new := c.old.Programs[name], c.new.Programs[name]
-		if old == new {
+// programs compares the files that calls of both plans run; a file that exists in one of them alone is
+// reported if both name it.
+func (p *pair) programs() {
+	for _, file := range keysOf(p.old.Programs, p.new.Programs) {
+		old, new := p.old.Programs[file], p.new.Programs[file]
+		before, now := p.old.callsOf(file), p.new.callsOf(file)
+		if old == new || (old == "" || new == "") && (len(before) == 0 || len(now) == 0) {
 			continue
 		}
-		_, before := c.names(c.old, name)
-		d := Difference{Of: ThingProgram, Name: name}
-		now := false
-		if d.harm, now = c.names(c.new, name); before && now || old != "" && new != "" {
-			c.text(d, old, new)
+		d := Difference{Of: ThingProgram, Name: file, Old: textNode(old).shown(), New: textNode(new).shown()}
+		h := p.graph.follow(&d, "", now)
+		for path, calls := range now {
+			for _, j := range calls {
+				h = h.and(p.graph.harmOf(&p.graph.plans[path].Calls[j]))
+			}
 		}
+		p.report(d, part{})
+		p.all[len(p.all)-1].Risk = h.risk()
 	}
 }
 
 // orders compares in which order calls write a path that both plans have.
-func (c *comparison) orders() {
+func (p *pair) orders() {
 	old := map[string][]string{}
-	for _, o := range c.matching.old.Orders {
-		old[c.renamed(o.Path)] = o.Calls
+	for _, o := range p.old.Orders {
+		old[p.renamed(o.Path)] = o.Calls
 	}
-	for _, o := range c.matching.new.Orders {
-		var before, after []string
-		there, kept := map[string]bool{}, map[string]bool{}
-		for _, name := range o.Calls {
-			there[name] = true
-		}
+	for _, o := range p.new.Orders {
+		before := []string{} // the calls that are in both, with their names in the new plan
 		for _, name := range old[o.Path] {
-			at, known := c.oldAt[name] // facts that were read from a file may name any
-			if !known {
-				continue
-			}
-			if to := c.oldTo[at]; to >= 0 && there[c.matching.new.Calls[to].Name] {
-				before = append(before, c.matching.new.Calls[to].Name)
-				kept[c.matching.new.Calls[to].Name] = true
+			if i, known := p.oldAt[name]; known && p.oldTo[i] >= 0 {
+				before = append(before, p.new.Calls[p.oldTo[i]].Name)
 			}
 		}
-		for _, name := range o.Calls {
-			if kept[name] {
-				after = append(after, name)
-			}
+		common := func(some, others []string) []string {
+			there := setOf(others)
+			return slices.DeleteFunc(slices.Clone(some), func(name string) bool { return !there[name] })
 		}
-		if !slices.Equal(before, after) {
-			c.report(Difference{Of: ThingOrder, Name: o.Path, Old: asValue(before[:min(mostCalls, len(before))]), New: asValue(after[:min(mostCalls, len(after))])})
+		if a, b := common(before, o.Calls), common(o.Calls, before); !slices.Equal(a, b) {
+			p.report(Difference{Of: ThingOrder, Name: o.Path, Old: leaf(a[:min(mostCalls, len(a))]).value, New: leaf(b[:min(mostCalls, len(b))]).value}, part{})
 		}
 	}
 }
 
-// worst compares what the plans come to at worst.
-func (c *comparison) worst() {
-	for _, b := range []struct {
-		what     string
-		old, new Bound
-	}{
-		{"calls", c.old.Worst.Calls, c.new.Worst.Calls}, {"tries", c.old.Worst.Tries, c.new.Worst.Tries},
-		{"ticks", c.old.Worst.Ticks, c.new.Worst.Ticks}, {"cost", c.old.Worst.Cost, c.new.Worst.Cost}, {"seconds", c.old.Worst.Time, c.new.Worst.Time},
-	} {
-		old, new := asValue("unbounded"), asValue("unbounded")
-		if b.old.Most != nil {
-			old = asValue(*b.old.Most)
-		}
-		if b.new.Most != nil {
-			new = asValue(*b.new.Most)
-		}
-		if string(old.Literal.Text) != string(new.Literal.Text) {
-			c.report(Difference{Of: ThingWorst, Name: b.what, Old: old, New: new})
+// Was is the name in the old plan of a call of the new one, "" of one that was added.
+func (c *Comparison) Was(call string) string {
+	if i := c.outermost.newTo[c.outermost.newAt[call]]; i >= 0 {
+		return c.outermost.old.Calls[i].Name
+	}
+	return ""
+}
+
+// Touched are the calls of the new plan that differ, or run a plan in which something
+// does, by name.
+func (c *Comparison) Touched() map[string]bool {
+	all, inside, activities := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for i := range c.Differences {
+		switch d := &c.Differences[i]; {
+		case d.In != "":
+			inside[d.In] = true
+		case d.Of == ThingCall:
+			all[d.Name] = true
+		case d.Of == ThingActivity:
+			activities[d.Name] = true
 		}
 	}
+	f := c.outermost.new
+	for i := range f.Calls {
+		call := &f.Calls[i]
+		if activities[call.Runs.Activity] || f.runs(call.Runs.Plan, inside, map[string]bool{}) {
+			all[call.Name] = true
+		}
+	}
+	return all
+}
+
+// runs reports whether a delegate is one of some, or runs one.
+func (f *Facts) runs(plan string, some, seen map[string]bool) bool {
+	d := f.Delegates[plan]
+	if d == nil || seen[plan] {
+		return false
+	}
+	seen[plan] = true
+	return some[plan] || slices.ContainsFunc(d.Calls, func(c Call) bool { return f.runs(c.Runs.Plan, some, seen) })
+}
+
+func keysOf[V any](a, b map[string]V) []string {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func setOf(all []string) map[string]bool {
+	set := make(map[string]bool, len(all))
+	for _, one := range all {
+		set[one] = true
+	}
+	return set
 }

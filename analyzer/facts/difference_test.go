@@ -16,12 +16,11 @@ import (
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
-// flows are the differences that follow for where values come from, who waits for whom,
-// and which reads are known from the start, found by what the compiler bound. Calls stand
-// as <N>.
+// flows are the differences that follow for where values come from and which reads are known from the
+// start, found by what the compiler bound. Calls are written <N>.
 func flows(a, b *compiler.Plan, idsA, idsB []int) []string {
-	bindings := func(p *compiler.Plan, ids []int) (values map[string]string, edges map[[2]int]bool) {
-		values, edges = map[string]string{}, map[[2]int]bool{}
+	bindings := func(p *compiler.Plan, ids []int) map[string]string {
+		values := map[string]string{}
 		for i, c := range p.Calls {
 			put := func(key string, reads []int) {
 				var all []string
@@ -33,7 +32,6 @@ func flows(a, b *compiler.Plan, idsA, idsB []int) []string {
 					var writers []int
 					for _, w := range read.Writers {
 						writers = append(writers, ids[w])
-						edges[[2]int{ids[w], ids[i]}] = true
 					}
 					sort.Ints(writers)
 					all = append(all, fmt.Sprint(read.Ref.String(), writers, read.Start || len(writers) == 0))
@@ -52,9 +50,6 @@ func flows(a, b *compiler.Plan, idsA, idsB []int) []string {
 					values[fmt.Sprintf("<%d> value c", ids[i])] = values[fmt.Sprintf("<%d> each of ", ids[i])] + "item"
 				}
 			}
-			for _, after := range c.After {
-				edges[[2]int{ids[after.Call], ids[i]}] = true
-			}
 		}
 		if p.Output != nil {
 			leaves("", p.Output, func(key string, reads []int) {
@@ -71,10 +66,9 @@ func flows(a, b *compiler.Plan, idsA, idsB []int) []string {
 				values["output   "+strings.TrimPrefix(key, ".")] = strings.Join(all, ";")
 			})
 		}
-		return values, edges
+		return values
 	}
-	valuesA, edgesA := bindings(a, idsA)
-	valuesB, edgesB := bindings(b, idsB)
+	valuesA, valuesB := bindings(a, idsA), bindings(b, idsB)
 	var all []string
 	for key, value := range valuesA {
 		if other, both := valuesB[key]; both && other != value {
@@ -82,19 +76,6 @@ func flows(a, b *compiler.Plan, idsA, idsB []int) []string {
 				key = "call " + key
 			}
 			all = append(all, strings.TrimRight("changed "+key, " ")+" in")
-		}
-	}
-	both := func(e [2]int) bool {
-		return slices.Contains(idsA, e[0]) && slices.Contains(idsB, e[0]) && slices.Contains(idsA, e[1]) && slices.Contains(idsB, e[1])
-	}
-	for e := range edgesA {
-		if !edgesB[e] && both(e) {
-			all = append(all, fmt.Sprintf("removed edge <%d> <%d>  in", e[1], e[0]))
-		}
-	}
-	for e := range edgesB {
-		if !edgesA[e] && both(e) {
-			all = append(all, fmt.Sprintf("added edge <%d> <%d>  in", e[1], e[0]))
 		}
 	}
 	return all
@@ -157,24 +138,12 @@ func TestDifferencesAreExact(t *testing.T) {
 			if d.Of == facts.ThingWorst {
 				continue
 			}
-			if d.In == "" && (d.Of == facts.ThingCall || d.Of == facts.ThingEdge) {
-				if d.Change == facts.Removed && d.Of == facts.ThingCall {
+			if d.In == "" && d.Of == facts.ThingCall {
+				if d.Change == facts.Removed {
 					d.Name = known(d.Name, a, old.ids)
 				} else {
 					d.Name = known(d.Name, b, new.ids)
 				}
-			}
-			if d.Of == facts.ThingEdge {
-				for change, side := range map[facts.Change]*facts.Value{facts.Added: d.New, facts.Removed: d.Old} {
-					if side == nil {
-						continue
-					}
-					for _, w := range side.Sources[0].Calls {
-						d.Change, d.What = change, known(w, b, new.ids)
-						got = append(got, said(d))
-					}
-				}
-				continue
 			}
 			got = append(got, said(d))
 		}
@@ -222,9 +191,6 @@ func mirrors(t *testing.T, a, b *facts.Facts) {
 				case facts.Removed:
 					d.Change = facts.Added
 				}
-			}
-			if d.Of == facts.ThingEdge { // whose names are those of the new plan
-				old, new = nil, nil
 			}
 			all = append(all, fmt.Sprint(d.Change, d.Of, " ", d.Name, was, d.What, d.Path, " in ", d.In, string(old), string(new)))
 		}

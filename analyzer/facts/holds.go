@@ -88,7 +88,7 @@ func (c *Call) hold(f *Facts, set []uint64, kinds []string) {
 // handed are the sources of all that a call is given, each list of writers once.
 func (c *Call) handed() []*Source {
 	one := Call{Values: c.Values, Each: c.Each, Context: c.Context}
-	return one.waits()
+	return one.reads()
 }
 
 // kinds are those of what is there from the start and is read.

@@ -10,15 +10,185 @@ import (
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
-// mostReached is how many of the calls are named that a setting reaches.
+// mostReached is how many calls each difference names that it reaches, besides those that no earlier
+// difference names.
 const mostReached = 20
+
+// mostSteps bounds the work of following values, in calls that are visited. Past it every call of a
+// plan may receive them.
+const mostSteps = 5_000_000
+
+// A harm is whether a call, or one of the plan that it runs, destroys something or may,
+// and whether what it receives leaves the machine.
+type harm struct{ destroys, leaves bool }
+
+func (h harm) and(o harm) harm { return harm{h.destroys || o.destroys, h.leaves || o.leaves} }
+
+func (h harm) risk() Risk {
+	switch {
+	case h.destroys:
+		return Destroys
+	case h.leaves:
+		return Leaves
+	}
+	return ""
+}
+
+// A graph is which calls of a plan, and of those that it runs, receive what others give.
+type graph struct {
+	plans   map[string]*Facts // by path
+	first   map[string]int    // by path: the number of its first call
+	paths   []string          // by call
+	calls   []*Call
+	of      [][]int          // by call: the lists of writers that it is in
+	users   [][]int          // by list: the calls that read what these write
+	runners map[string][]int // by path: the calls that run it
+	below   map[string]harm  // of plans
+	harms   []harm           // by call
+	met     []int            // by call, and then by list: the last round that met it
+	round   int
+	named   []bool // the calls that a difference names
+	steps   int    // that may still be taken
+
+	exhausted bool // every call was named since there were no steps left
+	all       harm // of these
+}
+
+func graphOf(f *Facts) *graph {
+	g := &graph{plans: map[string]*Facts{}, first: map[string]int{}, runners: map[string][]int{}, below: map[string]harm{}, steps: mostSteps}
+	known := map[writerList]int{}
+	for _, p := range f.plans() {
+		first, at := len(g.calls), byName(p.facts)
+		g.plans[p.path], g.first[p.path] = p.facts, first
+		g.of = append(g.of, make([][]int, len(p.facts.Calls))...)
+		for i := range p.facts.Calls {
+			call := &p.facts.Calls[i]
+			g.runners[call.Runs.Plan] = append(g.runners[call.Runs.Plan], first+i)
+			g.calls, g.paths = append(g.calls, call), append(g.paths, p.path)
+			for _, s := range call.reads() {
+				shared := listOf(s.writers)
+				id, met := known[shared]
+				if !met || len(s.writers) == 0 {
+					id = len(g.users)
+					g.users = append(g.users, nil)
+					known[shared] = id
+					for _, w := range s.indexes(at) {
+						g.of[first+w] = append(g.of[first+w], id)
+					}
+				}
+				g.users[id] = append(g.users[id], first+i)
+			}
+		}
+	}
+	for _, call := range g.calls {
+		g.harms = append(g.harms, g.harmOf(call))
+	}
+	g.named, g.met = make([]bool, len(g.calls)), make([]int, len(g.calls)+len(g.users))
+	return g
+}
+
+// harmOf is the harm of a call.
+func (g *graph) harmOf(call *Call) harm {
+	plan := call.Runs.Plan
+	if plan == "" {
+		return harm{slices.Contains(groups[0].kinds, call.Effect.Kind), call.Leaves()}
+	}
+	all, known := g.below[plan]
+	if d := g.plans[plan]; d != nil && !known {
+		g.below[plan] = all // a plan that runs itself adds nothing
+		for i := range d.Calls {
+			all = all.and(g.harmOf(&d.Calls[i]))
+		}
+		g.below[plan] = all
+	}
+	return all
+}
+
+// indexes are the calls that wrote what is read from a source.
+func (s *Source) indexes(at map[string]int) (all []int) {
+	for _, w := range s.writers {
+		all = append(all, int(w))
+	}
+	if s.writers == nil { // the facts were read from a file
+		for _, name := range s.Calls {
+			if i, known := at[name]; known {
+				all = append(all, i)
+			}
+		}
+	}
+	return all
+}
+
+// follow names in a difference the harmful calls that receive what some calls give, by plan, or what is
+// at a path from the start of its plan, and returns their harm. What a call of a delegate gives may
+// reach the calls that receive what the delegate gives.
+func (g *graph) follow(d *Difference, from string, calls map[string][]int) (h harm) {
+	g.round++
+	var queue []int
+	visit := func(call int) {
+		if g.steps--; g.met[call] == g.round {
+			return
+		}
+		g.met[call] = g.round
+		queue = append(queue, call)
+		if one := g.harms[call]; one != (harm{}) {
+			h = h.and(one)
+			if len(d.Reaches) < mostReached || !g.named[call] {
+				g.named[call] = true
+				d.Reaches = append(d.Reaches, join(g.paths[call], g.calls[call].Name))
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(calls)) {
+		for _, i := range calls[path] {
+			queue = append(queue, g.first[path]+i)
+		}
+		if from == "" {
+			continue
+		}
+		for i := range g.plans[path].Calls {
+			if slices.ContainsFunc(g.calls[g.first[path]+i].reads(), func(s *Source) bool { return s.Start && overlaps(s.Path, from) }) {
+				visit(g.first[path] + i)
+			}
+		}
+	}
+	left := map[string]bool{"": true} // plans whose runners were added
+	for at := 0; at < len(queue) && g.steps > 0; at++ {
+		call := queue[at]
+		for _, list := range g.of[call] {
+			if g.met[len(g.calls)+list] != g.round {
+				g.met[len(g.calls)+list] = g.round
+				for _, user := range g.users[list] {
+					visit(user)
+				}
+			}
+		}
+		if path := g.paths[call]; !left[path] {
+			left[path] = true
+			queue = append(queue, g.runners[path]...)
+		}
+	}
+	if g.steps > 0 {
+		return h
+	}
+	for call := range g.calls {
+		if visit(call); g.exhausted && len(d.Reaches) >= mostReached {
+			return g.all
+		}
+	}
+	g.exhausted, g.all = true, h
+	return h
+}
 
 // ofInstance is the path of a value in the input or the state of one instance.
 var ofInstance = regexp.MustCompile(`^(?:[^.\[]+|\["(?:[^"\\]|\\.)*"\])\.(input|state)(.*)$`)
 
-// begins is the path at which plans read what a setting says, for those that say what is
-// there from the start: all that lies below is meant. "" is none.
+// begins is the path at which plans read what a setting says, for those that say what exists
+// at the start: all that lies below is meant. "" is none.
 func (d *Difference) begins() string {
+	if d.Of != ThingSetting {
+		return ""
+	}
 	switch d.Name {
 	case "input", "state":
 		if d.Path == "" || d.Path[0] == '[' {
@@ -36,150 +206,6 @@ func (d *Difference) begins() string {
 	return ""
 }
 
-// A reached is the calls that are given something, the first of
-// them by name, and the harm that all of them do.
-type reached struct {
-	calls []string
-	harm  harm
-}
-
-// mostFollowed is how many paths are followed by themselves.
-const mostFollowed = 50
-
-// reach finds which calls are given what a setting says, themselves or by way of others
-// that are given it. Where following it takes too long it is all that may be.
-func (c *comparison) reach(d *Difference) {
-	from := d.begins()
-	if from == "" {
-		return
-	}
-	if len(c.reached) >= mostFollowed {
-		from = kindOf(from)
-	}
-	r, known := c.reached[from]
-	if !known {
-		r = c.follow(from, nil)
-		c.reached[from] = r
-	}
-	d.Reaches, d.harm = r.calls, r.harm
-}
-
-// resultOf are the parts of a call on which hangs what it gives.
-var resultOf = []string{"tool", "carried out by", "runs the plan", "in a context of its own", "value", "context", "condition", "each of", "most items", "result"}
-
-// pass finds which calls are given what comes of those that a difference is about, where
-// these do more harm than the calls themselves.
-func (c *comparison) pass(d *Difference) {
-	if d.call == nil || d.What == "condition" && d.Old == nil || d.Of != ThingActivity && (d.Of != ThingCall || !slices.Contains(resultOf, d.What)) {
-		return
-	}
-	var own harm
-	from, calls := map[int]bool{}, c.matching.new.Calls
-	if d.Of == ThingActivity {
-		for i := range calls {
-			from[i] = calls[i].Runs.Activity == d.Name
-		}
-	} else if i, is := c.newAt[d.call.Name]; is && &calls[i] == d.call {
-		from[i] = true
-	}
-	maps.DeleteFunc(from, func(_ int, is bool) bool { return !is })
-	for i := range from {
-		own, d.harm = own.and(c.harms(&calls[i])), d.harm.and(c.below()[i])
-	}
-	inside := d.harm
-	if len(from) > 0 {
-		d.harm = d.harm.and(c.beyond)
-	}
-	if d.harm.risk().rank() >= own.risk().rank() {
-		d.harm = harm{}
-		return
-	}
-	if c.passed++; c.passed <= mostFollowed {
-		d.Reaches = c.follow("", from).calls
-	}
-	if inside != d.harm {
-		d.Reaches = append(d.Reaches, c.by)
-	}
-}
-
-// below is, by call of the new plan, the harm done by those that are given what comes of it.
-func (c *comparison) below() []harm {
-	f := c.matching.new
-	if c.harmsBelow != nil {
-		return c.harmsBelow
-	}
-	c.harmsBelow = make([]harm, len(f.Calls))
-	gives, told := c.gives(), map[flowKey]harm{}
-	for more := true; more; {
-		more = false
-		for i := len(f.Calls) - 1; i >= 0; i-- {
-			h := c.harms(&f.Calls[i]).and(c.harmsBelow[i])
-			for _, s := range gives[i] {
-				if len(s.writers) > 0 {
-					key := flowKey{old: &s.writers[0], oldLen: len(s.writers)}
-					if told[key].and(h) == told[key] {
-						continue
-					}
-					told[key] = told[key].and(h)
-				}
-				eachWriter(s, c.newAt, func(w int) {
-					if was := c.harmsBelow[w]; was.and(h) != was {
-						c.harmsBelow[w], more = was.and(h), true
-					}
-				})
-			}
-		}
-	}
-	return c.harmsBelow
-}
-
-// gives is, by call of the new plan, where what it is given comes from.
-func (c *comparison) gives() [][]*Source {
-	if calls := c.matching.new.Calls; c.given == nil {
-		c.given = make([][]*Source, len(calls))
-		for i := range calls {
-			c.given[i] = calls[i].reads()
-		}
-	}
-	return c.given
-}
-
-// follow finds the calls that are given what stands at a path from the start, or what some
-// calls give.
-func (c *comparison) follow(from string, calls map[int]bool) (r reached) {
-	f := c.matching.new
-	given, left := make([]bool, len(f.Calls)), mostSpread
-	gives := c.gives()
-	for i := range calls {
-		given[i] = true
-	}
-	holds := func(s *Source) bool {
-		if left -= len(s.writers) + len(s.Calls) + 1; left < 0 || s.Start && from != "" && overlaps(s.Path, from) {
-			return true
-		}
-		hit := false
-		eachWriter(s, c.newAt, func(w int) { hit = hit || given[w] })
-		return hit
-	}
-	for more := true; more; {
-		more = false
-		for i := range f.Calls {
-			if !given[i] && slices.ContainsFunc(gives[i], holds) {
-				given[i], more = true, true
-			}
-		}
-	}
-	for i := range f.Calls {
-		if call := &f.Calls[i]; given[i] && !calls[i] {
-			r.harm = r.harm.and(c.harms(call))
-			if len(r.calls) < mostReached {
-				r.calls = append(r.calls, call.Name)
-			}
-		}
-	}
-	return r
-}
-
 // overlaps reports whether one of two paths is the other or lies below it.
 func overlaps(a, b string) bool {
 	if len(a) > len(b) {
@@ -188,19 +214,18 @@ func overlaps(a, b string) bool {
 	return a == "†" || strings.HasPrefix(b, a) && (len(a) == len(b) || b[len(a)] == '.' || b[len(a)] == '[')
 }
 
-// names reports whether calls of a plan may run a file, by its path from the plan's folder,
-// and the harm that they do: those whose program has its name, or whose patterns match it.
-func (c *comparison) names(f *Facts, file string) (of harm, named bool) {
-	base := path.Base(file)
+// callsOf are the calls, by plan, that may run a file, given by its path from the plan's folder: those
+// whose program has its name, or whose patterns match it.
+func (f *Facts) callsOf(file string) map[string][]int {
+	base, all := path.Base(file), map[string][]int{}
+	holds := func(text string) bool { return strings.Contains(text, base) }
+	matches := func(pattern string) bool { return workspace.Pattern(path.Base(pattern)).MatchString(base) }
 	for _, p := range f.plans() {
 		for i := range p.facts.Calls {
-			call := &p.facts.Calls[i]
-			holds := func(text string) bool { return strings.Contains(text, base) }
-			matches := func(pattern string) bool { return workspace.Pattern(path.Base(pattern)).MatchString(base) }
-			if slices.ContainsFunc(call.Runs.Program, holds) || slices.ContainsFunc(call.Runs.Files, matches) {
-				of, named = of.and(c.harms(call)), true
+			if e := &p.facts.Calls[i].Runs; slices.ContainsFunc(e.Program, holds) || slices.ContainsFunc(e.Files, matches) {
+				all[p.path] = append(all[p.path], i)
 			}
 		}
 	}
-	return of, named
+	return all
 }

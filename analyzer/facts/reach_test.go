@@ -13,8 +13,8 @@ import (
 )
 
 // S16.3: a value of the plan's own input or state that is another stands with the calls
-// that are given it, themselves or by way of others, and first where one of these destroys
-// something or hands something out: as what the compiler bound to what says.
+// that destroy something or hand something out and receive it, directly or through others, and first
+// where there are any: by what the compiler bound.
 func TestWhatSettingsReach(t *testing.T) {
 	met := map[string]int{}
 	for seed := range uint64(amount.Of(150, 2000, 50_000)) {
@@ -39,6 +39,7 @@ func TestWhatSettingsReach(t *testing.T) {
 				continue
 			}
 			told++
+			slices.Sort(d.Reaches)
 			if !slices.Equal(d.Reaches, want) || d.Risk != risk {
 				t.Fatalf("seed %d, %s.%s: it reaches %q and %s; expected %q, %s\n%s", seed, kind, key, d.Reaches, d.Risk, want, risk, new.text())
 			}
@@ -72,7 +73,6 @@ func reaches(p *compiler.Plan, f *facts.Facts, kind, key string) (names []string
 		if !hit[i] {
 			continue
 		}
-		names = append(names, c.Name)
 		one := facts.Risk("")
 		switch {
 		case c.Runs.Plan != "": // it asks a model, of which nobody says what it does
@@ -86,8 +86,12 @@ func reaches(p *compiler.Plan, f *facts.Facts, kind, key string) (names []string
 		if rank[one] > rank[risk] {
 			risk = one
 		}
+		if one != "" {
+			names = append(names, c.Name)
+		}
 	}
-	return names[:min(len(names), 20)], risk
+	slices.Sort(names)
+	return names, risk
 }
 
 // S16.3: what only has a call done less, later or with a person's word isn't told of
@@ -173,14 +177,14 @@ output: †state.f
 		from, to, reaches string
 		risk              facts.Risk
 	}{
-		{"v: †state.a.n", "v: †(†state.a.n * 100)", "c d e", facts.Destroys},
-		{"calc: {expr: v}, work", "calc: {expr: v + 1}, work", "c e", facts.Destroys},
+		{"v: †state.a.n", "v: †(†state.a.n * 100)", "e", facts.Destroys},
+		{"calc: {expr: v}, work", "calc: {expr: v + 1}, work", "e", facts.Destroys},
 		{"v: †state.c", "v: †(†state.c + 1)", "e", facts.Destroys},
 		{"== 'ann'", "!= 'bob'", "e", facts.Destroys},
-		{"{n: 1}", "{n: 2}", "b c d e", facts.Destroys},
+		{"{n: 1}", "{n: 2}", "e", facts.Destroys},
 		{"v: 7", "v: 8", "", ""},
-		{"calc: {expr: v}}\ncalls", "calc: {expr: v + 1}}\ncalls", "c", facts.Destroys},
-		{"v: †input.v", "v: †(†input.v + 1)", "c", facts.Destroys},
+		{"calc: {expr: v}}\ncalls", "calc: {expr: v + 1}}\ncalls", "e", facts.Destroys},
+		{"v: †input.v", "v: †(†input.v + 1)", "e", facts.Destroys},
 	} {
 		met := false
 		for _, d := range facts.Compare(old, of(strings.Replace(plan, test.from, test.to, 1), strings.Replace(inner, test.from, test.to, 1))).Differences {
@@ -195,5 +199,34 @@ output: †state.f
 		if !met {
 			t.Errorf("%s: no difference is told", test.to)
 		}
+	}
+}
+
+// S16.3: every harmful call that a change reaches is named, however many others it reaches: in each plan
+// that runs the delegate that is changed, and once where several changes reach many.
+func TestEveryHarmfulCallIsNamed(t *testing.T) {
+	const head = "input: {x: 1, y: 1}\ntools:\n  calc: {properties: {v: {}, _output: {}}}\n  pay: {properties: {v: {}}, annotations: {destructiveHint: true}}\n  work: {properties: {v: {}, _output: {}}}\nactivities: {calc: {expr: v}, pay: {exec: {argv: [pay, '{v}']}}, work: {plan: inner.yaml}}\ncalls:\n"
+	const inner = "tools: {calc: {properties: {v: {}, _output: {}}}}\nactivities: {calc: {expr: v}}\ncalls:\n- {_tool: calc, v: †input.v, _outputPath: r}\noutput: †state.r\n"
+	text := head
+	for i := range 30 {
+		text += fmt.Sprintf("- {_tool: calc, v: †input.x, _outputPath: a%d}\n", i)
+	}
+	for i := range 30 {
+		text += fmt.Sprintf("- {_id: pay%d, _tool: pay, v: \"†(†input.x + †input.y)\"}\n", i)
+	}
+	text += "- {_tool: work, v: 1, _outputPath: w0}\n- {_tool: work, v: 2, _outputPath: w1}\n- {_id: last, _tool: pay, v: †state.w1}\n"
+	old := facts.Of(compiled(t, "plan.yaml", text, map[string]string{"inner.yaml": inner}), facts.Options{})
+	new := facts.Of(compiled(t, "plan.yaml", strings.Replace(text, "x: 1, y: 1", "x: 2, y: 2", 1), map[string]string{"inner.yaml": strings.Replace(inner, "†input.v", "†(input.v + 1)", 1)}), facts.Options{})
+	named := map[string]int{}
+	for _, d := range facts.Compare(old, new).Differences {
+		if d.Of == facts.ThingSetting && len(d.Reaches) < 20 || d.In != "" && !slices.Equal(d.Reaches, []string{"last"}) {
+			t.Errorf("%s %s reaches %q", d.In, d.Path, d.Reaches)
+		}
+		for _, name := range d.Reaches {
+			named[name]++
+		}
+	}
+	if len(named) != 31 || named["pay0"] != 2 || named["pay29"] != 1 {
+		t.Errorf("named: %v", named)
 	}
 }
