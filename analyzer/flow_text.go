@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
 // maxTextPattern bounds the pattern of what a text may be.
@@ -102,8 +103,8 @@ func (p *Pass) textsOf(s *schema.Schema, few []any) (pattern string, longest int
 	}
 	marks := s.Landmarks()
 	for _, known := range slices.Backward(marks.Patterns) { // a condition's are the last
-		if within("pattern", "^"+known+"$") {
-			pattern = known
+		if whole, ok := regex.Whole(known); ok && within("pattern", known) {
+			pattern = whole
 			break
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 var _ = register(Rule{Rule: diag.DanglingReference, Run: danglingReferences})
@@ -30,7 +31,7 @@ func danglingReferences(p *Pass) {
 			}
 		}
 		for _, r := range required {
-			if call == nil || !p.waitsForItself(call) || !p.writesItself(call, reads[r].Path) { // else it is a cycle of one
+			if call == nil || !p.isCycle(call, reads[r].Path) {
 				p.dangling(&reads[r])
 			}
 		}
@@ -50,9 +51,11 @@ func danglingReferences(p *Pass) {
 	})
 }
 
-func (p *Pass) waitsForItself(call *compiler.Call) bool {
-	_, yes := slices.BinarySearch(p.Plan.Graph.SelfCycles(), int32(call.Index))
-	return yes
+// isCycle reports whether a call waits for itself, by writing a path that it reads.
+func (p *Pass) isCycle(call *compiler.Call, id pathtree.ID) bool {
+	_, waits := slices.BinarySearch(p.Plan.Graph.SelfCycles(), int32(call.Index))
+	_, writes := p.outputOver(call, id)
+	return waits && writes
 }
 
 func (p *Pass) dangling(r *compiler.Read) *diag.Diagnostic {

@@ -167,21 +167,25 @@ func (p *Pass) outOfBounds(call *compiler.Call, bounds *parameters) {
 		for i := range found {
 			p.reportBounds(&found[i])
 		}
-		if bounds.which != "delegate" && len(found) == 0 && !p.isWithin(call, f.Value, place.Schema) {
+		if bounds.which != "delegate" && len(found) == 0 && !p.isWithin(call, f.Value, place.Schema, schema.Fits) {
 			to.node = f.Value.Node
-			p.reportBounds(&judgement{relation: schema.Unknown, several: true, to: to})
+			j := judgement{relation: schema.Unknown, several: true, to: to}
+			if p.isWithin(call, f.Value, place.Schema, schema.Fits, schema.Unknown) {
+				j.cutShort = "the schemas can't be compared"
+			}
+			p.reportBounds(&j)
 		}
 	}
 }
 
-// isWithin reports whether all that a template may give is known to fit a schema; of a
-// value that the document gives as an example nothing more is known than that it does.
-func (p *Pass) isWithin(call *compiler.Call, t *compiler.Template, s *schema.Schema) bool {
+// isWithin reports whether all that a template may give is in one of some relations to a
+// schema; of a value that the document gives as an example it is known that it fits.
+func (p *Pass) isWithin(call *compiler.Call, t *compiler.Template, s *schema.Schema, relations ...schema.Relation) bool {
 	return !slices.ContainsFunc(p.flowsOut(call, t), func(f flow) bool {
 		if f.schema = p.guarded(&f, call); f.schema == nil {
 			return true
 		}
-		return !f.sample && p.fits(f.schema, s, f.brought).Relation != schema.Fits
+		return !f.sample && !slices.Contains(relations, p.fits(f.schema, s, f.brought).Relation)
 	})
 }
 
@@ -196,7 +200,9 @@ func (p *Pass) reportBounds(j *judgement) {
 		f.Message += "; a run refuses the call then"
 	default:
 		f = p.Report(j.place(), "whether %s fits %s isn't known; a run refuses the call if it doesn't", j.called(), what).About(j.to.call.Label()).As(diag.Warning)
-		p.note(f, j)
+		if p.note(f, j); j.cutShort != "" {
+			f.As(diag.Info)
+		}
 	}
 	f.Advise("narrow what the source may give to what the policy allows, or let a \"_when\" see to it")
 }

@@ -142,12 +142,6 @@ func (p *Pass) describesKind(kind string) bool {
 	return false
 }
 
-// writesItself reports whether a call may write a path that it reads.
-func (p *Pass) writesItself(call *compiler.Call, id pathtree.ID) bool {
-	_, yes := p.outputOver(call, id)
-	return yes
-}
-
 // outputOver is the first of a call's output paths that overlaps a path.
 func (p *Pass) outputOver(call *compiler.Call, id pathtree.ID) (compiler.Path, bool) {
 	for _, path := range call.Paths() {

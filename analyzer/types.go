@@ -45,8 +45,10 @@ func typeOfSchema(s *schema.Schema, brought bool, depth int) *expression.Type {
 		if names := s.Properties(); len(names) <= maxFields {
 			t.Fields = make(map[string]*expression.Type, len(names))
 			var union *schema.Schema // as its author means it: a variant may lack what another has
-			if !brought && isUnion(s) {
-				union = s.AsDeclared()
+			if !brought {
+				if raw, _ := s.Raw().(map[string]any); raw["anyOf"] != nil || raw["oneOf"] != nil {
+					union = s.AsDeclared()
+				}
 			}
 			for _, name := range names {
 				at := s.At([]schema.Step{schema.Key(name)})
@@ -63,12 +65,6 @@ func typeOfSchema(s *schema.Schema, brought bool, depth int) *expression.Type {
 		t.Elem = typeOfSchema(s.At([]schema.Step{schema.Index(0)}).Schema, brought, depth-1)
 	}
 	return t
-}
-
-// isUnion reports whether a schema has alternatives, of which one may lack what another has.
-func isUnion(s *schema.Schema) bool {
-	raw, _ := s.Raw().(map[string]any)
-	return raw["anyOf"] != nil || raw["oneOf"] != nil
 }
 
 // uniform reports whether a schema plainly says one thing of all items.

@@ -120,7 +120,7 @@ func (g accept) apply(p *prover, s *state) bool {
 			return false
 		}
 	case String:
-		if n.strings != nil && !s.text.accept(s, n.strings) {
+		if n.strings != nil && !s.text.accept(n.strings) {
 			return false
 		}
 	case Array:

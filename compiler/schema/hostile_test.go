@@ -107,10 +107,9 @@ func randomly(letters string, length int) string {
 // cost: a few large ones on a long text are refused, and a small one on a text of
 // megabytes isn't.
 func TestPatternsAreBounded(t *testing.T) {
-	var large, tame []string // of the second the automata are small
+	var large []string
 	for i := range 10 {
 		large = append(large, fmt.Sprintf(`{"pattern":"[ab]*a[ab]{600}c%d$"}`, i))
-		tame = append(tame, fmt.Sprintf(`{"pattern":"([ab]*c%d){300}$"}`, i))
 	}
 	text := randomly("ab", 45_000)
 	for name, c := range map[string]struct {
@@ -120,7 +119,6 @@ func TestPatternsAreBounded(t *testing.T) {
 	}{
 		"one large":                   {`{"anyOf":[` + large[0] + `,{"type":"string"}]}`, text, ""},
 		"ten large":                   {`{"anyOf":[` + strings.Join(large, ",") + `,{"type":"string"}]}`, text, "limit"},
-		"ten tame":                    {`{"anyOf":[` + strings.Join(tame, ",") + `,{"type":"string"}]}`, text, ""},
 		"ten large on a short one":    {`{"anyOf":[` + strings.Join(large, ",") + `,{"type":"string"}]}`, text[:1000], ""},
 		"one large on many":           {`{"items":{"anyOf":[` + large[0] + `,{"type":"string"}]}}`, slices.Repeat([]any{text[:1000]}, 1000), "limit"},
 		"a small one on megabytes":    {`{"pattern":"^data:image/(png|jpeg|gif);base64,[A-Za-z0-9+/]*={0,2}$"}`, "data:image/png;base64," + strings.Repeat("ab", 4<<20), ""},

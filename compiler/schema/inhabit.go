@@ -3,8 +3,6 @@ package schema
 import (
 	"math"
 	"slices"
-
-	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
 // Inhabit looks for a value that some schemas accept and none of others does. It is
@@ -50,7 +48,7 @@ type Landmarks struct {
 	Lengths []int     // bounds of how many characters, items or properties there are
 	Listed  []any     // the values that it lists
 
-	Patterns []string // what it wants texts to match, as a whole and whatever stands around it
+	Patterns []string // what it wants texts to match
 }
 
 // Landmarks are those of the schema, as far as its parts are looked at.
@@ -126,9 +124,7 @@ func (l *Landmarks) of(n *node) {
 	if n.strings != nil {
 		l.Lengths = append(l.Lengths, n.strings.min, n.strings.max)
 		if n.strings.pattern != nil {
-			if whole, ok := regex.Whole(n.strings.pattern.Source); ok {
-				l.Patterns = append(l.Patterns, whole)
-			}
+			l.Patterns = append(l.Patterns, n.strings.pattern.Source)
 		}
 	}
 	if n.arrays != nil {

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-
-	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
 // The prover looks for one value that a set of literals describes: nodes that
@@ -27,17 +25,14 @@ type prover struct {
 	memo         map[string]finding
 	active       map[string]frame
 	stack        int
-	words        regex.Words
 	kinds        map[*node]Kinds
 	bares        map[*node]*node
 	tags         map[*node][]string
 }
 
 func newProver(limit int) *prover {
-	p := &prover{limit: limit, ids: map[*node]uint32{}, forms: map[uint64][]*node{}, memo: map[string]finding{},
+	return &prover{limit: limit, ids: map[*node]uint32{}, forms: map[uint64][]*node{}, memo: map[string]finding{},
 		active: map[string]frame{}, kinds: map[*node]Kinds{}, bares: map[*node]*node{}, tags: map[*node][]string{}}
-	p.words.Spend = p.spend
-	return p
 }
 
 type frame struct{ index, level int }

@@ -1,7 +1,9 @@
 package schema
 
 import (
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
@@ -21,15 +23,14 @@ func (g *textGoal) clip() {
 	g.checks, g.failures, g.not = slices.Clip(g.checks), slices.Clip(g.failures), slices.Clip(g.not)
 }
 
-func (g *textGoal) accept(s *state, r *stringRules) bool {
+func (g *textGoal) accept(r *stringRules) bool {
 	g.narrow(r.size)
-	switch {
-	case r.pattern == nil || slices.ContainsFunc(g.matches, r.pattern.Same):
-	case !r.pattern.Regular():
-		s.leaveOut("pattern")
-	case slices.ContainsFunc(g.misses, r.pattern.Same):
-		return false
-	default:
+	if r.pattern != nil && !slices.ContainsFunc(g.matches, r.pattern.Same) {
+		if slices.ContainsFunc(g.misses, r.pattern.Same) {
+			return false
+		}
+		least, most := r.pattern.Lengths()
+		g.narrow(size{least, min(most, maxCount)})
 		g.matches = append(g.matches, r.pattern)
 	}
 	for _, check := range r.checks() {
@@ -87,10 +88,8 @@ func (g notText) apply(_ *prover, s *state) bool {
 
 func (r *stringRules) refusals() []goal {
 	options := r.size.refusals()
-	if r.pattern != nil && r.pattern.Regular() {
+	if r.pattern != nil {
 		options = append(options, misses{r.pattern})
-	} else if r.pattern != nil {
-		options = append(options, skip("pattern"))
 	}
 	for _, check := range r.checks() {
 		options = append(options, fails{check})
@@ -99,17 +98,17 @@ func (r *stringRules) refusals() []goal {
 }
 
 // fits reports whether a string is as asked.
-func (g *textGoal) fits(s string) bool {
+func (g *textGoal) fits(p *prover, s string) bool {
 	if !g.holds(utf8.RuneCountInString(s)) || slices.Contains(g.not, s) {
 		return false
 	}
-	for _, p := range g.matches {
-		if !p.Match(s) {
+	for _, x := range g.matches {
+		if !p.matches(x, s) {
 			return false
 		}
 	}
-	for _, p := range g.misses {
-		if p.Match(s) {
+	for _, x := range g.misses {
+		if p.matches(x, s) || p.out {
 			return false
 		}
 	}
@@ -127,7 +126,7 @@ func (g *textGoal) fits(s string) bool {
 }
 
 // plainWords are some of no format.
-var plainWords = []string{"", "a", "?", "\\", "(", "{", "é", "%"}
+var plainWords = []string{"", "a", "?", "\\", "(", "{", "é", "%", "\n", "a\n"}
 
 // shortFormats are strings of the formats, the shortest first.
 var shortFormats = map[string][]string{
@@ -144,7 +143,8 @@ var shortFormats = map[string][]string{
 // longest is the longest string that is ever made up as evidence.
 const longest = 1 << 16
 
-// solve finds a shortest such string.
+// solve finds such a string. Where patterns, formats or contents are asked for, some
+// strings are tried, and that there is none isn't known.
 func (g *textGoal) solve(p *prover) finding {
 	if len(g.matches)+len(g.misses)+len(g.checks)+len(g.failures) == 0 {
 		return g.plainText(p)
@@ -156,45 +156,45 @@ func (g *textGoal) solve(p *prover) finding {
 			candidates = append([]string{"", "e30=", "{}", "aGVsbG8="}, candidates...)
 		}
 	}
-	for _, s := range candidates {
-		if g.fits(s) {
+	for _, s := range append(slices.Clip(candidates), g.words(p)...) {
+		if g.fits(p, s) {
 			return some(s)
 		}
 	}
-	matches := slices.Clip(g.matches)
-	for _, c := range g.checks {
-		if hull := hulls[c.format]; hull != nil {
-			matches = append(matches, hull)
-		}
+	switch {
+	case p.out:
+		return unknown("budget")
+	case len(g.matches)+len(g.misses) > 0:
+		return unknown("pattern")
 	}
-	if len(g.checks)+len(g.failures) == 0 {
-		return p.word(g.min, g.max, matches, g.misses, g.not)
-	}
-	// What a format accepts can't be enumerated: words are tried one after the other.
-	not := slices.Clip(g.not)
-	for range 24 {
-		f := p.word(g.min, g.max, matches, g.misses, not)
-		if f.status != found {
-			if f.status == empty && len(not) > len(g.not) {
-				return none() // all words there are were tried
-			}
-			return f
-		}
-		word := f.value.(string)
-		for _, x := range slices.Concat(matches, g.misses) {
-			if !p.spend(x.Effort(word) / checksPerStep) {
-				return unknown("budget")
-			}
-		}
-		if g.fits(word) {
-			return f
-		}
-		not = append(not, word)
-	}
-	if len(g.checks) > 0 && g.checks[0].format == "" || len(g.checks) == 0 && g.failures[0].format == "" {
+	if checks := slices.Concat(g.checks, g.failures); checks[0].format == "" {
 		return unknown("contentEncoding")
 	}
 	return unknown("format")
+}
+
+// words are short words of the patterns that have to match, as long as is asked where
+// the patterns repeat something.
+func (g *textGoal) words(p *prover) (words []string) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, x := range g.matches {
+		writer := x.Writer()
+		for try := range 12 {
+			extra := try % 4
+			if try >= 8 && g.min <= longest {
+				extra = max(extra, g.min)
+			}
+			word, steps := writer.Word(r, extra, (p.limit-p.steps)*checksPerStep)
+			if !p.spend(1 + steps/checksPerStep) {
+				return words
+			}
+			if n := utf8.RuneCountInString(word); n < g.min && g.min <= longest {
+				word += strings.Repeat("a", g.min-n) // what isn't anchored goes on
+			}
+			words = append(words, word)
+		}
+	}
+	return words
 }
 
 // plainText is a string of which only the length matters: one of as many as
@@ -227,46 +227,4 @@ func (g *textGoal) plainText(p *prover) finding {
 		}
 	}
 	return unknown("enum")
-}
-
-// word finds a shortest string of a length between low and high that some
-// patterns match, some don't, and that isn't one of a list.
-func (p *prover) word(low, high int, matches, misses []*regex.Pattern, not []string) finding {
-	if low > longest {
-		return unknown("minLength")
-	}
-	if slices.ContainsFunc(slices.Concat(matches, misses), func(x *regex.Pattern) bool { return !x.Regular() }) {
-		return unknown("pattern")
-	}
-	word, ok, why := p.words.Find(low, high, matches, misses, not)
-	switch {
-	case ok:
-		return some(word)
-	case why != "":
-		return unknown(why)
-	}
-	return none()
-}
-
-// hulls are patterns that match at least what a format accepts; they tell of
-// strings that no format lets through.
-var hulls = map[string]*regex.Pattern{}
-
-func init() {
-	for format, text := range map[string]string{
-		"date":      `^\d{4}-\d\d-\d\d$`,
-		"date-time": `^\d{4}-\d\d-\d\d[Tt].{6,}$`,
-		"time":      `^(?s:..:..:..)`,
-		"ipv4":      `^[^.]+\.[^.]+\.[^.]+\.[^.]+$`,
-		"email":     `@`,
-		"uuid":      `^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`,
-		"uri":       `:`,
-		"duration":  `^P`,
-	} {
-		hull, _, err := regex.Compile(text)
-		if err != nil {
-			panic(err)
-		}
-		hulls[format] = hull
-	}
 }

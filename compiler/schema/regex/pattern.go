@@ -1,14 +1,12 @@
 // Package regex is the regular expressions of JSON Schema, which are those of
-// ECMA-262: matching them, making up words of them, and finding a shortest word
-// that some patterns match and others don't.
+// ECMA-262: matching them and making up words of them.
 //
 // A pattern is written anew for Go's regexp, with what the two read differently
 // spelled out (\s, \c, \u, ., [], [^], \p{Script=…}). As the standard advises, it is
 // read in Unicode mode; what that mode forbids and the older one takes literally
 // (an escaped comma, a brace that closes nothing) is taken literally. Look-ahead,
 // look-behind and back-references, which Go's regexp doesn't have, are matched by
-// backtracking in a counted number of steps, so that one text has one answer; such
-// patterns aren't reasoned about.
+// backtracking in a counted number of steps, so that one text has one answer.
 package regex
 
 import (
@@ -22,7 +20,7 @@ import (
 	"sync/atomic"
 )
 
-// maxProgram bounds the programs of patterns that are reasoned about.
+// maxProgram is the size of a pattern that the library reads only in another form.
 const maxProgram = 5_000
 
 // A Pattern is a regular expression that was read. It is safe for concurrent use.
@@ -33,11 +31,11 @@ type Pattern struct {
 	re   *regexp.Regexp
 	odd  *irregular // in the place of re, where Go has nothing like it
 
-	once sync.Once
-	size int // of its program, see Effort
+	once        sync.Once
+	size        int // of its program, see Effort
+	least, most int // see Lengths
 
 	writer atomic.Pointer[Writer]
-	last   atomic.Pointer[remembered]
 }
 
 // Compile reads a regular expression. The size is that of its program, where the
@@ -52,8 +50,7 @@ func Compile(source string) (p *Pattern, size int, err error) {
 		if p.odd, err = t.irregular(); err != nil {
 			return nil, 0, err
 		}
-		p.size = p.odd.size()
-		p.once.Do(func() {})
+		p.once.Do(func() { p.size, p.most = p.odd.size(), math.MaxInt })
 		return p, p.size, nil
 	}
 	if p.re, size, err = compile(p.text); err != nil {
@@ -81,8 +78,7 @@ func compile(text string) (re *regexp.Regexp, size int, err error) {
 	return re, size, err
 }
 
-// Regular reports whether the pattern has neither look-around nor back-references,
-// and so can be reasoned about.
+// Regular reports whether the pattern has neither look-around nor back-references.
 func (p *Pattern) Regular() bool { return p.odd == nil }
 
 // Text is the pattern as Go reads it, where it is regular, and else empty.
@@ -107,21 +103,6 @@ func (p *Pattern) Match(text string) bool {
 	return matched
 }
 
-// A dear match is one for which the pattern's automaton is tried first, where the pattern
-// has so many instructions, and which is worth remembering: calls of a plan are often
-// given the same text.
-const (
-	dear         = 20_000
-	ambiguous    = 32
-	rememberable = 1 << 16 // bytes
-)
-
-type remembered struct {
-	text    string
-	matched bool
-	cost    int
-}
-
 // MatchWithin is Match within a number of steps, off which it takes its own: the same
 // for the same text, whatever has been asked before. It is undecided when they don't
 // last.
@@ -133,42 +114,10 @@ func (p *Pattern) MatchWithin(text string, steps *int) (matched, decided bool) {
 		*steps -= most - left
 		return matched, decided
 	}
-	effort := p.Effort(text)
-	if effort < dear {
-		if *steps -= effort; *steps < 0 {
-			return false, false
-		}
-		return p.re.MatchString(text), true
+	if *steps -= p.Effort(text); *steps < 0 {
+		return false, false
 	}
-	known := p.last.Load()
-	if known == nil || known.text != text {
-		known = &remembered{text: text}
-		if known.matched, known.cost, decided = p.search(text, effort, *steps); decided && len(text) <= rememberable {
-			p.last.Store(known)
-		}
-	}
-	*steps -= known.cost
-	return known.matched && *steps >= 0, *steps >= 0
-}
-
-// search looks for a match in a text that may be dear. The automaton of a pattern, made
-// as the text is read, mostly needs a small part of the effort; one that grows too large
-// for that is given up.
-func (p *Pattern) search(text string, effort, steps int) (matched bool, cost int, decided bool) {
-	most := 0
-	if p.size >= ambiguous {
-		most = min(effort/4, steps)
-		matched, cost, decided = p.read(text, most)
-	}
-	if !decided && most < steps {
-		if cost += effort; cost <= steps {
-			matched, decided = p.re.MatchString(text), true
-		}
-	}
-	if !decided {
-		cost = max(cost, steps+1)
-	}
-	return matched, cost, decided
+	return p.re.MatchString(text), true
 }
 
 // parsed is the pattern as a tree and as a program, without what isn't regular.
@@ -177,11 +126,9 @@ func (p *Pattern) parsed() (*syntax.Regexp, *syntax.Prog) {
 	if tree, err := syntax.Parse(p.text, syntax.Perl); err == nil {
 		tree = tree.Simplify()
 		if prog, err := syntax.Compile(tree); err == nil {
-			p.once.Do(func() { p.size = len(prog.Inst) })
 			return tree, prog
 		}
 	}
-	p.once.Do(func() { p.size = maxProgram }) // not of a pattern that regexp reads
 	return &syntax.Regexp{Op: syntax.OpNoMatch}, &syntax.Prog{Inst: make([]syntax.Inst, maxProgram)}
 }
 
@@ -211,16 +158,58 @@ func looksAround(re *syntax.Regexp) bool {
 	return re.Op >= syntax.OpBeginLine && re.Op <= syntax.OpNoWordBoundary || slices.ContainsFunc(re.Sub, looksAround)
 }
 
-// Effort is what matching a text costs at most without an automaton, in steps of a
-// validator: the matcher may follow every instruction at every character.
+// Effort is what matching a text costs at most, in steps of a validator: the matcher
+// may follow every instruction at every character.
 func (p *Pattern) Effort(text string) int {
+	p.measure()
+	return 1 + len(text)*p.size/8
+}
+
+// Lengths returns bounds of the number of characters of the texts in which the pattern
+// matches. Without ^ and $ around all of it there is no upper one: most is math.MaxInt.
+func (p *Pattern) Lengths() (least, most int) {
+	p.measure()
+	return p.least, p.most
+}
+
+func (p *Pattern) measure() {
 	p.once.Do(func() {
-		p.size = maxProgram
-		if tree, err := syntax.Parse(p.text, syntax.Perl); err == nil {
-			if prog, err := syntax.Compile(tree.Simplify()); err == nil {
-				p.size = len(prog.Inst)
-			}
+		tree, prog := p.parsed()
+		p.size = len(prog.Inst)
+		p.least, p.most = lengths(tree)
+		if last := len(tree.Sub) - 1; tree.Op != syntax.OpConcat || tree.Sub[0].Op != syntax.OpBeginText || tree.Sub[last].Op != syntax.OpEndText {
+			p.most = math.MaxInt
 		}
 	})
-	return 1 + len(text)*p.size/8
+}
+
+// lengths returns how many characters an expression takes, its assertions left aside.
+func lengths(re *syntax.Regexp) (least, most int) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return len(re.Rune), len(re.Rune)
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return 1, 1
+	case syntax.OpStar:
+		return 0, math.MaxInt
+	case syntax.OpPlus:
+		least, _ = lengths(re.Sub[0])
+		return least, math.MaxInt
+	case syntax.OpQuest:
+		_, most = lengths(re.Sub[0])
+		return 0, most
+	case syntax.OpAlternate:
+		least = math.MaxInt
+	}
+	for _, sub := range re.Sub {
+		low, high := lengths(sub)
+		if re.Op == syntax.OpAlternate {
+			least, most = min(least, low), max(most, high)
+		} else if least += low; most > math.MaxInt-high {
+			most = math.MaxInt
+		} else {
+			most += high
+		}
+	}
+	return least, most
 }

@@ -1,12 +1,15 @@
 package regex
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/dlclark/regexp2"
 	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/obelus-dev/obelus/testdata/patterns"
 )
 
 // S2.2: patterns are those of ECMA-262, in Unicode mode; what that refuses is
@@ -89,6 +92,42 @@ func TestPatterns(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// No text that a pattern matches is shorter or longer than its lengths.
+func TestLengths(t *testing.T) {
+	for source, want := range map[string][2]int{
+		`^a{2,5}$`: {2, 5}, `^a{2,}$`: {2, math.MaxInt}, `a{2,5}$`: {2, math.MaxInt}, `^(a|bcd)?[xy]$`: {1, 4}, `^$`: {0, 0}, `^(ab)*$`: {0, math.MaxInt},
+		`^a|b$`: {1, math.MaxInt}, `^(?=a)a$`: {0, math.MaxInt}, `^🐲\bé$`: {2, 2}, `^(?:ab+|c)d$`: {2, math.MaxInt}, `(?m)^a$`: {1, math.MaxInt},
+	} {
+		p, _, err := Compile(source)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if least, most := p.Lengths(); least != want[0] || most != want[1] {
+			t.Errorf("%s: %d to %d, want %v", source, least, most, want)
+		}
+	}
+	r := rand.New(rand.NewPCG(3, 5))
+	matched := 0
+	for range 2000 {
+		p, _, err := Compile(patterns.Random(r, 2))
+		if err != nil {
+			continue
+		}
+		least, most := p.Lengths()
+		for _, text := range []string{"", "a", "é", "ab", "A1", "a\n", "a b", "abé.", "aaaaaaaaa", "ab1 A.\néab1"} {
+			if n := utf8.RuneCountInString(text); p.Match(text) {
+				if matched++; n < least || n > most {
+					t.Errorf("%s matches %q, and its lengths are %d to %d", p.Source, text, least, most)
+				}
+			}
+		}
+	}
+	if matched < 2000 {
+		t.Errorf("only %d texts matched", matched)
 	}
 }
 

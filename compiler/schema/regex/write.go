@@ -74,8 +74,6 @@ func (p *pen) word(re *syntax.Regexp, depth int) {
 		p.repeat(re, 1, -1, depth)
 	case syntax.OpQuest:
 		p.repeat(re, 0, 1, depth)
-	case syntax.OpRepeat:
-		p.repeat(re, re.Min, re.Max, depth)
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
 			p.word(sub, depth+1)
