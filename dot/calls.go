@@ -37,7 +37,6 @@ func (d *drawing) drawCalls() {
 			d.shown[g] = d.b.node(d.callNode(d.plan.Calls[last[g]]))
 		default:
 			n := d.grouping.groups[g].node()
-			n.Label, n.Detail, n.Tool = diag.Escape(n.Label), escapeLines(n.Detail), diag.Escape(n.Tool)
 			if of[g].one() {
 				n.Frames = d.framesOf(d.plan.Calls[last[g]])
 			} else if words := cmp.Or(of[g].words(), inEvery(d.plan)); words != "" {

@@ -95,6 +95,19 @@ func layers(net network) []int32 {
 	}
 }
 
+// maxPassed bounds how many layers the edges of a drawing pass, all together: that is what
+// laying it out takes.
+const maxPassed = 200_000
+
+// passed is how many layers the edges of a view pass.
+func (v View) passed() (n int) {
+	layer := layers(v.network())
+	for _, e := range v.Edges {
+		n += int(max(layer[e.From], layer[e.To]) - min(layer[e.From], layer[e.To]))
+	}
+	return n
+}
+
 // A grouping puts nodes together: group of[i] has node i.
 type grouping struct {
 	of     []int32
@@ -214,8 +227,8 @@ func (g *group) node() Node {
 
 // explain says how a drawing of so many calls was folded.
 func explain(level, calls int) string {
-	how := [...]string{"", "those of one tool and layer are drawn as one", "those of one layer are drawn as one", "those of neighbouring layers are drawn as one", "those of neighbouring layers are drawn as one"}[level]
-	return fmt.Sprintf("%d calls: %s", calls, how)
+	how := [...]string{"", "one tool and layer", "one layer", "neighbouring layers", "neighbouring layers"}[level]
+	return fmt.Sprintf("%d calls: those of %s are drawn as one", calls, how)
 }
 
 // Fold is the view with calls drawn together until it has no more than so many
@@ -226,11 +239,7 @@ func (v View) Fold(nodes, edges int) View {
 	if len(v.Nodes) <= nodes && len(v.Edges) <= edges {
 		return v
 	}
-	net := newLists(len(v.Nodes))
-	for _, e := range v.Edges {
-		net.add(int32(e.From), int32(e.To))
-	}
-	layer := layers(net)
+	layer := layers(v.network())
 	calls := 0
 	for _, n := range v.Nodes {
 		calls += n.Count

@@ -3,7 +3,6 @@ package dot
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
@@ -58,6 +57,7 @@ func FromPlan(p *compiler.Plan, findings []diag.Diagnostic, o Options) View {
 	d := &drawing{plan: p, options: o, findings: findings, facts: facts.OfCalls(p), net: networkOf(p)}
 	d.indexFindings()
 	d.findEither()
+	d.findSubstitutes()
 	d.focus()
 	level := byCall
 	if d.near == nil && len(p.Calls) > o.MaxNodes {
@@ -115,6 +115,7 @@ type drawing struct {
 	facts    func(*compiler.Call) *facts.Call
 	net      network
 	either   map[*compiler.Read]bool // see findEither
+	instead  []bool                  // by read; see findSubstitutes
 	near     []bool                  // by call: it is drawn; nil when all are
 	layer    []int32                 // by call, once it is needed
 	branches map[int][]string        // by call: the frames of those that it runs on
@@ -158,17 +159,14 @@ func networkOf(p *compiler.Plan) network {
 // finding says so, or it is of state that isn't there from the start, in a
 // document that is checked with its state.
 func (d *drawing) findsNothing(r *compiler.Read) bool {
-	if span := r.Span(); overlaps(d.missing[d.callName(r.Call)], span.Start, span.End) {
+	call := ""
+	if r.Call >= 0 {
+		call = d.plan.Calls[r.Call].Name
+	}
+	if span := r.Span(); overlaps(d.missing[call], span.Start, span.End) {
 		return true
 	}
 	return r.Ref.Kind == "state" && !r.Start && d.plan.Form != compiler.Solution
-}
-
-func (d *drawing) callName(i int) string {
-	if i < 0 {
-		return ""
-	}
-	return d.plan.Calls[i].Name
 }
 
 // focus finds which calls are near the one asked for.
@@ -207,7 +205,7 @@ func (d *drawing) focus() {
 }
 
 // draw makes the view at one level of coarseness, and reports whether it is
-// small enough. One of too many nodes is given up before its edges are drawn,
+// small enough. One of too many nodes or edges is given up before all edges are drawn,
 // whose number may be the square of that of the calls.
 func (d *drawing) draw(level int) (v View, fits bool) {
 	if level > byCall || d.options.Depth > 0 {
@@ -216,7 +214,7 @@ func (d *drawing) draw(level int) (v View, fits bool) {
 		}
 	}
 	d.grouping = regroup(len(d.plan.Calls), func(i int) part {
-		return part{tool: d.plan.Calls[i].ToolName, calls: 1, alone: level == byCall && d.options.Depth == 0}
+		return part{tool: diag.Escape(d.plan.Calls[i].ToolName), calls: 1, alone: level == byCall && d.options.Depth == 0}
 	}, d.layer, level, d.options.Depth)
 	d.b = newBuilder(diag.Escape(d.plan.Name))
 	d.sources, d.paths, d.lost, d.output = map[string]int{}, map[string]int{}, map[string]int{}, -1
@@ -242,12 +240,14 @@ func (d *drawing) draw(level int) (v View, fits bool) {
 		v.Notes = append(v.Notes, note)
 	}
 	v = v.withoutImplied(implied)
-	return v, len(v.Nodes) <= d.options.MaxNodes && len(v.Edges) <= d.options.MaxEdges
+	return v, len(v.Nodes) <= d.options.MaxNodes && len(v.Edges) <= d.options.MaxEdges && v.passed() <= maxPassed
 }
 
-// crowded reports whether the drawing has too many nodes already, and a coarser
-// one can be drawn instead.
-func (d *drawing) crowded() bool { return !d.last && len(d.b.v.Nodes) > d.options.MaxNodes }
+// crowded reports whether the drawing has too many nodes, or edges that values take, already,
+// and a coarser one can be drawn instead.
+func (d *drawing) crowded() bool {
+	return !d.last && (len(d.b.v.Nodes) > d.options.MaxNodes || len(d.b.edges) > d.options.MaxEdges)
+}
 
 // of is the node of a call, or -1.
 func (d *drawing) of(call int) int { return d.shown[d.grouping.of[call]] }
@@ -263,8 +263,8 @@ func (d *drawing) drawReads() {
 			if reader = d.of(r.Call); reader < 0 {
 				continue
 			}
-		} else if !d.nearOutput(r) {
-			continue
+		} else if d.near != nil && !slices.ContainsFunc(r.Writers, func(w int32) bool { return d.near[w] }) {
+			continue // the output's, of what isn't drawn
 		} else {
 			if d.output < 0 {
 				d.output = d.b.node(Node{Kind: Output, Label: "output"})
@@ -274,14 +274,11 @@ func (d *drawing) drawReads() {
 		switch {
 		case d.plan.OfItem(r):
 		case len(r.Writers) == 0:
-			d.drawUnbound(r, reader)
+			d.drawUnbound(i, reader)
 		case d.options.Paths:
 			d.drawPath(r, reader)
 		default:
-			name := d.pathName(r)
-			for _, w := range r.Writers {
-				d.drawData(d.of(int(w)), reader, r, int(w), name)
-			}
+			d.drawWriters(reader, i)
 		}
 	}
 	if d.options.Paths && !d.crowded() {
@@ -289,22 +286,23 @@ func (d *drawing) drawReads() {
 	}
 }
 
-// nearOutput reports whether a read of the plan's output belongs to the drawing.
-func (d *drawing) nearOutput(r *compiler.Read) bool {
-	return d.near == nil || slices.ContainsFunc(r.Writers, func(w int32) bool { return d.near[w] })
-}
-
-// drawData draws that a reader sees what a call wrote.
-func (d *drawing) drawData(from, to int, r *compiler.Read, writer int, name string) {
-	if from < 0 || from == to && d.b.v.Nodes[from].Count > 1 {
-		return
-	}
-	e := d.b.edge(from, to, d.writeKind(writer, r.Path))
-	e.needed = e.needed || r.Ref.Required && !d.oneOf(r)
-	e.read(d.named(r, name))
-	e.conditional(d.condition(writer, r.Path))
-	if r.Call >= 0 && d.onCycle(writer, r.Call) {
-		e.marks = addMark(e.marks, cycleMark)
+// drawWriters draws which calls a reader sees the values of.
+func (d *drawing) drawWriters(reader, read int) {
+	r := &d.plan.Reads[read]
+	needed := r.Ref.Required && !d.oneOf(read)
+	label := d.named(read, d.pathName(r))
+	for _, w := range r.Writers {
+		from := d.of(int(w))
+		if from < 0 || from == reader && d.b.v.Nodes[from].Count > 1 {
+			continue
+		}
+		e := d.b.edge(from, reader, d.writeKind(int(w), r.Path))
+		e.needed = e.needed || needed
+		e.read(label)
+		e.conditional(d.condition(int(w), r.Path))
+		if r.Call >= 0 && d.onCycle(int(w), r.Call) {
+			e.marks = addMark(e.marks, cycleMark)
+		}
 	}
 }
 
@@ -328,6 +326,9 @@ func (d *drawing) writeKind(call int, path pathtree.ID) EdgeKind {
 // overlaps a path.
 func (d *drawing) condition(call int, path pathtree.ID) string {
 	routes := d.plan.Calls[call].Output
+	if len(routes) < 2 {
+		return ""
+	}
 	n := 0
 	for _, route := range routes {
 		if slices.ContainsFunc(route, func(p compiler.Path) bool { return d.plan.Paths.Overlap(p.ID, path) }) {
@@ -360,31 +361,39 @@ func (d *drawing) pathName(r *compiler.Read) string {
 }
 
 // named is the path of a read, and whether its reader can do without.
-func (d *drawing) named(r *compiler.Read, name string) string {
+func (d *drawing) named(read int, name string) string {
 	switch {
-	case d.either[r], d.oneOf(r):
+	case d.either[&d.plan.Reads[read]], d.oneOf(read):
 		return name + " (or another)"
-	case r.Ref.Required:
+	case d.plan.Reads[read].Ref.Required:
 		return name
 	}
 	return name + " (if there)"
 }
 
 // oneOf reports whether a read is given all that it needs by any of several calls, each in
-// the place of the others.
-func (d *drawing) oneOf(r *compiler.Read) bool {
-	for _, w := range r.Writers {
-		c := d.plan.Calls[w]
-		if c.Method != compiler.Set || d.of(int(w)) == d.of(int(r.Writers[0])) && w != r.Writers[0] {
-			return false
-		}
-		if !slices.ContainsFunc(c.Output, func(route compiler.Route) bool {
-			return slices.ContainsFunc(route, func(p compiler.Path) bool { return p.ID == r.Path || d.plan.Paths.IsAbove(p.ID, r.Path) })
-		}) {
-			return false
-		}
+// the place of the others, and drawn as another node.
+func (d *drawing) oneOf(read int) bool {
+	if !d.instead[read] {
+		return false
 	}
-	return r.Ref.Required && len(r.Writers) > 1
+	writers := d.plan.Reads[read].Writers
+	node := d.of(int(writers[0]))
+	return !slices.ContainsFunc(writers[1:], func(w int32) bool { return d.of(int(w)) == node })
+}
+
+// findSubstitutes finds the reads that are given all that they need by any of several calls.
+func (d *drawing) findSubstitutes() {
+	d.instead = make([]bool, len(d.plan.Reads))
+	for i := range d.plan.Reads {
+		r := &d.plan.Reads[i]
+		d.instead[i] = r.Ref.Required && len(r.Writers) > 1 && !slices.ContainsFunc(r.Writers, func(w int32) bool {
+			c := d.plan.Calls[w]
+			return c.Method != compiler.Set || !slices.ContainsFunc(c.Output, func(route compiler.Route) bool {
+				return slices.ContainsFunc(route, func(p compiler.Path) bool { return p.ID == r.Path || d.plan.Paths.IsAbove(p.ID, r.Path) })
+			})
+		})
+	}
 }
 
 // findEither finds the reads of which an expression needs one and can do without the others.
@@ -405,7 +414,8 @@ func (d *drawing) findEither() {
 
 // drawUnbound draws a read that no call writes for: of the input, of what is
 // there from the start, or of nothing.
-func (d *drawing) drawUnbound(r *compiler.Read, reader int) {
+func (d *drawing) drawUnbound(read, reader int) {
+	r := &d.plan.Reads[read]
 	name := d.pathName(r)
 	if r.Call >= 0 && d.rewrites(r.Call, r.Path) {
 		e := d.b.edge(reader, reader, Data)
@@ -444,7 +454,7 @@ func (d *drawing) drawUnbound(r *compiler.Read, reader int) {
 	}
 	e := d.b.edge(d.source(n, d.sources), reader, Data)
 	e.takes(r)
-	e.read(d.named(r, name))
+	e.read(d.named(read, name))
 }
 
 // atMost is how many sources of a kind are drawn one by one.
@@ -512,7 +522,7 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 		}
 		for _, w := range d.net.Deps(i) {
 			from := d.of(int(w))
-			if waited[w] == i+1 || from < 0 || from == to {
+			if waited[w] == i+1 || from < 0 || from == to || d.follows(from, int(w), to, i) {
 				continue
 			}
 			before := len(d.b.edges)
@@ -533,10 +543,19 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 	return implied
 }
 
-func escapeLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = diag.Escape(lines[i])
+// follows reports whether it follows from other edges of the drawing that one call waits for
+// another: the last that it waits for does, too. Then the square of their number isn't drawn
+// first, and dropped.
+func (d *drawing) follows(from, earlier, to, later int) bool {
+	g, ok := d.net.(*dag.Graph)
+	if !ok || !g.Acyclic() {
+		return false
 	}
-	return strings.Join(lines, "\n")
+	deps := g.Deps(later)
+	between := int(deps[len(deps)-1])
+	if at := d.of(between); at < 0 || at == from || at == to {
+		return false
+	}
+	_, waits := slices.BinarySearch(g.Deps(between), int32(earlier))
+	return waits
 }

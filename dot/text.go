@@ -11,12 +11,10 @@ func (v View) Text() string {
 	for _, line := range append(rows(v.Name, maxTitle), v.Notes...) {
 		t.out.WriteString(inOne(line) + "\n")
 	}
-	net := newLists(len(v.Nodes))
 	for i, e := range v.Edges {
-		net.add(int32(e.From), int32(e.To))
 		t.into[e.To] = append(t.into[e.To], i)
 	}
-	layer := layers(net)
+	layer := layers(v.network())
 	var roots []int
 	for i, n := range v.Nodes {
 		last := -1

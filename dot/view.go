@@ -6,6 +6,8 @@
 package dot
 
 import (
+	"cmp"
+	"math/big"
 	"regexp"
 	"slices"
 	"strings"
@@ -273,7 +275,7 @@ func (v View) withoutImplied(droppable map[int]bool) View {
 	edges := v.Edges
 	v.Edges = nil
 	for i, e := range edges {
-		if !droppable[i] || !farther[e.From].has(e.To) {
+		if !droppable[i] || farther[e.From].Bit(e.To) == 0 {
 			v.Edges = append(v.Edges, e)
 		}
 	}
@@ -281,52 +283,36 @@ func (v View) withoutImplied(droppable map[int]bool) View {
 }
 
 // farther gives for every node those that can be reached from it in two steps or
-// more, and reports whether the view has no cycle; if it has one, there is no
+// more, as bits, and reports whether the view has no cycle; if it has one, there is no
 // answer.
-func (v View) farther() (sets []nodeSet, acyclic bool) {
-	n := len(v.Nodes)
-	next, waiting := make([][]int, n), make([]int, n)
-	for _, e := range v.Edges {
-		next[e.From] = append(next[e.From], e.To)
-		waiting[e.To]++
+func (v View) farther() (sets []*big.Int, acyclic bool) {
+	net := v.network()
+	layer, order := layers(net), make([]int, len(v.Nodes))
+	for i := range order {
+		order[i] = i
 	}
-	order := make([]int, 0, n) // each before those that its edges lead to
-	for i := range n {
-		if waiting[i] == 0 {
-			order = append(order, i)
-		}
-	}
-	for at := 0; at < len(order); at++ {
-		for _, to := range next[order[at]] {
-			if waiting[to]--; waiting[to] == 0 {
-				order = append(order, to)
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(layer[b], layer[a]) })
+	sets = make([]*big.Int, len(order))
+	reached := make([]*big.Int, len(order)) // in one step or more
+	for _, i := range order {
+		sets[i], reached[i] = new(big.Int), new(big.Int)
+		for _, to := range net.Users(i) {
+			if layer[to] <= layer[i] {
+				return nil, false
 			}
+			sets[i].Or(sets[i], reached[to])
+			reached[i].SetBit(reached[i], int(to), 1)
 		}
-	}
-	if len(order) < n {
-		return nil, false
-	}
-	sets = make([]nodeSet, n)
-	reached := make([]nodeSet, n) // in one step or more
-	for _, i := range slices.Backward(order) {
-		sets[i], reached[i] = make(nodeSet, (n+63)/64), make(nodeSet, (n+63)/64)
-		for _, to := range next[i] {
-			sets[i].addAll(reached[to])
-			reached[i].add(to)
-		}
-		reached[i].addAll(sets[i])
+		reached[i].Or(reached[i], sets[i])
 	}
 	return sets, true
 }
 
-// A nodeSet is a set of nodes, a bit each.
-type nodeSet []uint64
-
-func (s nodeSet) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
-func (s nodeSet) add(i int)      { s[i/64] |= 1 << (i % 64) }
-
-func (s nodeSet) addAll(other nodeSet) {
-	for i, bits := range other {
-		s[i] |= bits
+// network is who waits for whom in the view.
+func (v View) network() *lists {
+	net := newLists(len(v.Nodes))
+	for _, e := range v.Edges {
+		net.add(int32(e.From), int32(e.To))
 	}
+	return net
 }

@@ -22,9 +22,6 @@ type (
 	Usage = request.Usage
 )
 
-// ErrCut says that an answer broke off before its end.
-var ErrCut = request.ErrCut
-
 // A Question is what a person is asked about a call that is ready (S10.1).
 type Question struct {
 	Call     string `json:"call"` // its "_id", or tool#place (S3.2)

@@ -59,7 +59,7 @@ func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.R
 func answerFailure(err error) *runtime.Failure {
 	var refusal interface{ Refusal() string }
 	switch {
-	case errors.Is(err, runtime.ErrCut):
+	case errors.Is(err, request.ErrCut):
 		return &runtime.Failure{Code: "cut", Message: err.Error()}
 	case errors.As(err, &refusal):
 		return &runtime.Failure{Code: "refused", Message: refusal.Refusal()}

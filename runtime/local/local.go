@@ -57,7 +57,7 @@ type Runner interface {
 }
 
 // A Planner answers a request, handing out the text of its answer piece by piece
-// as it comes. An error that is [runtime.ErrCut] says that the answer broke off;
+// as it comes. An error that is [request.ErrCut] says that the answer broke off;
 // one with a method Refusal() string that the model declined, in its words; any
 // other that there is no planner to be had, which stops the run.
 type Planner interface {

@@ -22,6 +22,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/local"
+	"github.com/obelus-dev/obelus/runtime/request"
 	"golang.org/x/tools/txtar"
 )
 
@@ -447,7 +448,7 @@ func (s *scenario) Answer(ctx context.Context, r *runtime.Request, emit func(str
 		at = end
 	}
 	if cut {
-		return runtime.Usage{OutputTokens: 10}, fmt.Errorf("%w: the connection was lost", runtime.ErrCut)
+		return runtime.Usage{OutputTokens: 10}, fmt.Errorf("%w: the connection was lost", request.ErrCut)
 	}
 	return runtime.Usage{OutputTokens: 10}, nil
 }

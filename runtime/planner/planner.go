@@ -46,8 +46,6 @@ type Options = endpoint.Options
 // Prices are what a million tokens cost, in the currency of "limits.cost".
 type Prices = endpoint.Prices
 
-var kinds = []string{"replay", "openai", "anthropic"}
-
 // forms says how planners are named.
 const forms = "replay:FILE, openai:MODEL or anthropic:MODEL"
 
@@ -64,24 +62,17 @@ func Open(spec string, o Options) (Planner, error) {
 	case kind == "replay":
 		return openReplay(name)
 	case kind == "openai":
-		return opened(openai.Open(name, o))
+		return openai.Open(name, o)
 	case kind == "openai-responses":
 		return nil, fmt.Errorf("the planner openai-responses was removed; write openai:%s", diag.Escape(name))
 	case kind == "anthropic":
-		return opened(anthropic.Open(name, o))
+		return anthropic.Open(name, o)
 	}
-	near, ok := naming.Nearest(kind, kinds)
+	near, ok := naming.Nearest(kind, []string{"replay", "openai", "anthropic"})
 	if !ok {
 		return nil, fmt.Errorf("there is no planner %q: write %s", diag.Escape(kind), forms)
 	}
 	return nil, fmt.Errorf("there is no planner %q; did you mean %s:%s?", diag.Escape(kind), near, diag.Escape(name))
-}
-
-func opened[P Planner](p P, err error) (Planner, error) {
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
 }
 
 func openReplay(name string) (Planner, error) {
@@ -89,5 +80,5 @@ func openReplay(name string) (Planner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the recorded solutions can't be read: %w", err)
 	}
-	return opened(recording.Replay(name, text))
+	return recording.Replay(name, text)
 }

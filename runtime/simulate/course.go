@@ -380,6 +380,9 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 			}
 			g.all = append(g.all, item.all...)
 		}
+		if e.schema == nil {
+			continue // nothing says what may be missing or null
+		}
 		for _, read := range w.readers(plan, call) {
 			if !sees(read) {
 				continue

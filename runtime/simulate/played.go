@@ -62,11 +62,7 @@ func (w *world) enter(c runtime.Command) {
 	if p.children == nil {
 		p.children = map[int][]*played{}
 	}
-	path := c.Of.Name
-	if c.Under != "" {
-		path = c.Under + "/" + path
-	}
-	w.entered[delegated{c.Instance, path}] = entry{p, c.Call}
+	w.entered[delegated{c.Instance, runtime.Path(c.Under, c.Of.Name)}] = entry{p, c.Call}
 	if report := w.report(c.Frame, c.Call); !report.Started {
 		report.Started, report.From = true, w.now
 	}
@@ -120,9 +116,8 @@ func (w *world) analyse() {
 		w.out.Work += w.out.Calls[i].Busy
 		w.out.Cost += w.out.Calls[i].Cost
 	}
-	w.out.LowerBound = w.out.Critical
 	parallel := cmp.Or(w.options.Parallel, w.plan.Limits.Parallel, compiler.DefaultParallel)
-	w.out.LowerBound = max(w.out.LowerBound, w.out.Work/time.Duration(parallel))
+	w.out.LowerBound = max(w.out.Critical, w.out.Work/time.Duration(parallel))
 }
 
 // longest is the longest path through a plan at work, and the activities on it, by what

@@ -54,10 +54,8 @@ func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, e
 
 // over lays values over others, key by key.
 func over(below, above map[string]any) map[string]any {
-	all := maps.Clone(below)
-	if all == nil {
-		all = map[string]any{}
-	}
+	all := map[string]any{}
+	maps.Copy(all, below)
 	maps.Copy(all, above)
 	return all
 }

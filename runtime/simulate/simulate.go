@@ -33,8 +33,6 @@ type Options struct {
 	// Answer, of a run that is planned, gives the planner's answer to the request for
 	// a solution, in the pieces in which it arrives.
 	Answer func(*runtime.Request) []Piece
-	// Decide is how people answer, and after how long. Nil approves at once.
-	Decide func(*runtime.Question) (runtime.Decision, time.Duration)
 	// Steps, above 0, bounds what the rehearsal may cost: a step for every value that
 	// calls are given and give back, and stepsOfCall for a call; a call of a delegate
 	// costs as much again when the delegate begins. One that needs more is
@@ -390,16 +388,13 @@ func (w *world) answer(c runtime.Command) {
 	w.later(after, runtime.Event{Kind: runtime.Closed, Tick: c.Tick, Call: runtime.Run})
 }
 
-// decide lets a person answer.
+// decide lets a person answer, at once.
 func (w *world) decide(c runtime.Command) {
-	decision, after := runtime.Decision{Verdict: runtime.Approve}, time.Duration(0)
+	decision := runtime.Decision{Verdict: runtime.Approve}
 	if w.options.course != nil && !w.options.course.approves(c) {
 		decision.Verdict = runtime.Reject
 	}
-	if w.options.Decide != nil {
-		decision, after = w.options.Decide(c.Question)
-	}
-	w.later(after, runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Decision: &decision})
+	w.later(0, runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Decision: &decision})
 }
 
 // perform makes up what a try gives back, by the very rules by which a run takes it.

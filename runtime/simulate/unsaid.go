@@ -22,9 +22,9 @@ func (w *world) unsaid(plan *compiler.Plan, call *compiler.Call, chance *rand.Ra
 	reads := w.readers(plan, whole)
 	var value any
 	for _, target := range slices.Concat(whole.Output...) {
-		for _, read := range reads {
-			if !plan.Paths.IsAbove(target.ID, read.Path) {
-				continue
+		for i, read := range reads {
+			if !plan.Paths.IsAbove(target.ID, read.Path) || i > 0 && reads[i-1].Path == read.Path {
+				continue // nothing below the target, or the value has it by now
 			}
 			steps := plan.Paths.Segments(read.Path)[plan.Paths.Depth(target.ID):]
 			if whole.Each != nil { // it is one item of what is read
