@@ -15,7 +15,7 @@ var _ = register(Rule{
 })
 
 // driftedServers reports activities that are tools which their MCP server didn't have when
-// its tools were locked (S2.3), each once. What the server has by now a run finds out.
+// its tools were imported (S2.3), each once. What the server has by now a run finds out.
 func driftedServers(p *Pass) {
 	told := map[string]bool{}
 	for _, call := range p.Plan.Calls {
@@ -32,12 +32,12 @@ func driftedServers(p *Pass) {
 			continue
 		}
 		at := a.Node.Get("mcp").Get("tool")
-		f := p.Report(at.Span(), "the MCP server %q has no tool %q, as its lock file says", compiler.Shown(a.Server.Name), compiler.Shown(a.Remote)).About(call.Label()).
+		f := p.Report(at.Span(), "the MCP server %q has no tool %q, as its catalogue records", compiler.Shown(a.Server.Name), compiler.Shown(a.Remote)).About(call.Label()).
 			Note(call.ToolNode.Span(), "%q needs it", call.Name)
 		if near, ok := naming.NewSuggester(names).Nearest(a.Remote); ok {
 			f.Advise("did you mean %q?", near).Rename(at, 0, len(a.Remote), near, false)
 		} else {
-			f.Advise("name one that it has, or lock its tools anew")
+			f.Advise("name one that it has, or import its tools again")
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -23,7 +22,6 @@ const maxImports = 1_000
 type reads struct {
 	files  map[string]opened
 	parsed map[*source.File]tree
-	locks  map[*source.File]*lock.Lock
 	bytes  int
 
 	// Keywords is how many the schemas may still have with their references

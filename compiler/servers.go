@@ -1,9 +1,7 @@
 package compiler
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/url"
 	"path"
@@ -12,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -27,8 +25,8 @@ type Server struct {
 	Activity
 	URL     string // "" of a program
 	Headers []EnvSetting
-	Lock    *lock.Server // what its tools were when they were taken in; nil when nobody said
-	// TrustedBy is the policy, in words, that has what is locked of its tools' effects count
+	Lock    *catalogue.Record // what its tools were when they were imported; nil if that isn't recorded
+	// TrustedBy is the policy, in words, that has what is recorded of its tools' effects count
 	// (S1.9); "" where none does.
 	TrustedBy string
 }
@@ -51,7 +49,7 @@ func (c *compilation) server(d definition) *Server {
 		"command":     func(f source.Field) { c.argv(a, f.Value, "command") },
 		"env":         func(f source.Field) { c.envOf(a, f.Value) },
 		"inherit":     func(f source.Field) { c.inherited(a, f.Value) },
-		"cwd":         func(source.Field) {}, // below: the lock lies beside the file, wherever the program starts
+		"cwd":         func(source.Field) {}, // below: a lock file lay beside the file, wherever the program starts
 		"url":         func(f source.Field) { c.serverURL(s, f.Value) },
 		"headers":     func(f source.Field) { c.headers(s, f.Value, what) },
 		"timeout":     func(f source.Field) { a.Timeout = c.duration(f.Value, "\"timeout\"") },
@@ -61,7 +59,7 @@ func (c *compilation) server(d definition) *Server {
 	if n.Kind != source.Object {
 		return s
 	}
-	c.locked(s)
+	c.recorded(s)
 	if cwd := n.Get("cwd"); cwd != nil {
 		c.cwd(a, cwd)
 	}
@@ -203,43 +201,27 @@ func (c *compilation) headers(s *Server, n *source.Node, what string) {
 	}
 }
 
-// locked finds what is locked of a server: with it, as a compiled plan has it, or in the
-// file beside the one that defines it.
-func (c *compilation) locked(s *Server) {
-	if own := s.Node.Get("lock"); own != nil {
-		read, found := lock.ReadServer(s.Name, own)
-		s.Lock, c.found = &read, append(c.found, found...)
+// LockFile is the name of the file that recorded servers in earlier releases.
+const LockFile = "obelus.lock.yaml"
+
+// recorded reads what a server's definition records of its tools. A lock file of an earlier
+// release beside it is refused: without it nothing would be recorded.
+func (c *compilation) recorded(s *Server) {
+	if n := s.Node.Get("lock"); n != nil {
+		s.Lock = catalogue.ReadRecord(s.Name, n, &c.found)
 		return
 	}
 	if c.options.Open == nil || c.plan.Root.Get(compiledKey) != nil {
 		return
 	}
-	name := path.Join(s.Dir, lock.Name)
+	name := path.Join(s.Dir, LockFile)
 	if s.Origin == Document {
 		name = path.Join(c.plan.workspace, name)
 	}
-	file, err := c.open(name)
-	switch {
-	case err == nil:
-		c.lockIn(s, file)
-	case !errors.Is(err, fs.ErrNotExist):
-		c.report(ruleOfReading(err, diag.WrongType), s.NameNode.Span(), "what is locked of the server %q can't be read: %v", s.Name, err)
+	if file, err := c.open(name); err == nil {
+		c.report(diag.WrongType, s.NameNode.Span(), "%s isn't read any more, and nothing else records the tools of the server %q", file.Name, s.Name).
+			Advise("%s, and delete %s", catalogue.ImportAgain, file.Name)
 	}
-}
-
-// lockIn takes what a lock file has of a server. What is wrong with the file is told once.
-func (c *compilation) lockIn(s *Server, file *source.File) {
-	read, known := c.delegation.reads.locks[file]
-	if !known {
-		var found []diag.Diagnostic
-		read, found = lock.Read(file, c.options.Limits)
-		c.found = append(c.found, found...)
-		if c.delegation.reads.locks == nil {
-			c.delegation.reads.locks = map[*source.File]*lock.Lock{}
-		}
-		c.delegation.reads.locks[file] = read
-	}
-	s.Lock = read.Server(s.Name)
 }
 
 // mcpActivity reads which tool of which server an activity is.
@@ -290,16 +272,16 @@ func (a *Activity) Source() Origin {
 	return a.Origin
 }
 
-// says is what a server's word about one of its tools' effects comes to: as it is locked,
+// says is what a server's word about one of its tools' effects comes to: as it is recorded,
 // which each start of the server is held to (OB610). Where no policy trusts the server, it
 // only makes them worse.
 func (s *Server) says(tool string) (said claim, any bool) {
-	locked := s.Lock.Tool(tool)
-	if locked == nil {
+	recorded := s.Lock.Tool(tool)
+	if recorded == nil {
 		return said, false
 	}
 	of := func(name string) *bool {
-		if is, ok := locked.Annotations[name]; ok {
+		if is, ok := recorded.Hints[name]; ok {
 			return &is
 		}
 		return nil
@@ -324,7 +306,7 @@ func (a *Activity) Whence() Origin {
 }
 
 // serverHere is a server's definition as it reads in the plan's own folder, with what is
-// locked of it.
+// recorded of it.
 func (p *Plan) serverHere(s *Server) any {
 	value := s.Node.Value()
 	definition, ok := value.(map[string]any)
@@ -335,7 +317,7 @@ func (p *Plan) serverHere(s *Server) any {
 		definition["cwd"] = p.from(s.Dir)
 	}
 	if s.Lock != nil {
-		definition["lock"] = s.Lock.Value()
+		definition["lock"] = s.Lock.Node.Value()
 	}
 	return definition
 }

@@ -3,11 +3,14 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 )
 
 // killingServer is an MCP server whose tool, called for the first time, kills the run and
@@ -29,19 +32,23 @@ done
 
 // S8.6, S1.9: a run that is killed while a tool of an MCP server is at work takes the server
 // along. The call is in doubt, and becomes what is said of it, unless a server that a policy
-// trusts has said, as it is locked, that the call may be done again.
+// trusts has said, as it is recorded, that the call may be done again.
 func TestKilledWhileAServerWorks(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("there is no shell to be a server")
 	}
 	const trusts = "servers: [{command: [sh, server.sh]}]\n"
-	newKilled := func(policy, locked, hints string) *victim {
+	newKilled := func(policy, recorded, hints string) *victim {
+		act := catalogue.Tool{}
+		if err := json.Unmarshal([]byte(hints), &act.Hints); err != nil {
+			t.Fatal(err)
+		}
+		act.SetDigest()
 		v := &victim{folder: hauntedFolder(t)}
 		v.runs = filepath.Join(v.folder, "runs")
 		for file, text := range map[string]string{
 			"obelus.yaml": "", "obelus.policy.yaml": policy, "server.sh": killingServer, "hints": hints,
-			"obelus.lock.yaml": "servers: {docs: {tools: {act: {annotations: " + locked + "}}}}\n",
-			"plan.yaml":        "servers: {docs: {command: [sh, server.sh]}}\nactivities: {act: {mcp: {server: docs, tool: act}}}\ncalls: [{_tool: act, _outputPath: a}]\noutput: †state.a\n",
+			"plan.yaml": "servers: {docs: {command: [sh, server.sh], lock: {tools: {act: {digest: '" + act.Digest + "', annotations: " + recorded + "}}}}}\nactivities: {act: {mcp: {server: docs, tool: act}}}\ncalls: [{_tool: act, _outputPath: a}]\noutput: †state.a\n",
 		} {
 			if err := os.WriteFile(filepath.Join(v.folder, file), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
@@ -78,7 +85,7 @@ func TestKilledWhileAServerWorks(t *testing.T) {
 	}
 	v := newKilled(trusts, `{"readOnlyHint": true}`, `{}`)
 	said, err := v.command(t, 0, "run", "plan.yaml", "--runs", v.runs).CombinedOutput()
-	if err == nil || !strings.Contains(string(said), `OB610: obelus.lock.yaml:1:`) || !strings.Contains(string(said), "its readOnlyHint is false, and was true") || len(v.effects(t)) > 0 {
-		t.Errorf("a lock that says more than the server: %v, %s", err, said)
+	if err == nil || !strings.Contains(string(said), `OB610: plan.yaml:1:`) || !strings.Contains(string(said), "its description, hints or schemas have changed") || len(v.effects(t)) > 0 {
+		t.Errorf("a record that says more than the server: %v, %s", err, said)
 	}
 }

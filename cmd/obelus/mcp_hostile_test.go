@@ -111,7 +111,7 @@ func TestMCPStaysInside(t *testing.T) {
 	s := served(t, root, nil, "--allow-run")
 	starting := "tools: {go: {properties: {_output: {}}}}\nactivities: {go: {exec: {argv: [touch, " + marker + "]}}}\ncalls:\n- {_tool: go, _outputPath: a}\n- {_tool: send, _outputPath: b}\n"
 	vouching := map[string]any{"tools.yaml": "tools: {send: {annotations: {readOnlyHint: true}}}\n"}
-	for _, name := range []string{"obelus.yaml", "sub/obelus.yaml", "./obelus.policy.yaml", "obelus.lock.yaml"} {
+	for _, name := range []string{"obelus.yaml", "sub/obelus.yaml", "./obelus.policy.yaml"} {
 		if said, _, failed := called(t, s, "check", map[string]any{"plan": starting, "files": map[string]any{name: ""}}); !failed || !strings.Contains(said, "the workspace's own") {
 			t.Errorf("%s is taken from a client: %s", name, said)
 		}

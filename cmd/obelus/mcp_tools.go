@@ -18,7 +18,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -292,7 +291,7 @@ func (a *asked) reads(given planGiven) (r *reading, name string, err error) {
 		if !filepath.IsLocal(clean) || clean == "." {
 			return nil, "", diag.Troubled(project.ErrOutside, "\"files\" has %q, which isn't a path below the workspace's root", named).Advise("name it as the plan does, from the root")
 		}
-		if slices.Contains([]string{workspace.Settings, policy.File, lock.Name}, path.Base(clean)) {
+		if slices.Contains([]string{workspace.Settings, policy.File}, path.Base(clean)) {
 			return nil, "", troubled("\"files\" can't have %q: what says who is trusted is the workspace's own", named).Advise("leave it out; the workspace's is read")
 		}
 		r.Texts[clean] = given.Files[named]

@@ -13,6 +13,7 @@ var removedFlags = map[string]string{
 	"simulate --format png": toPNG,
 	"simulate --from":       "compute statistics of a run from its events: obelus run PLAN --format json | jq",
 	"simulate --runs":       "compute statistics of a run from its events: obelus run PLAN --format json | jq",
+	"tools --plan":          "import the tools again and check the plan: obelus tools import FILE -o CATALOGUE, then obelus check PLAN",
 }
 
 const toPNG = "draw with Graphviz: obelus graph PLAN --format dot | dot -Tpng -o FILE"

@@ -40,39 +40,33 @@ func TestExampleOverSQLite(t *testing.T) {
 	}
 }
 
-// S2.3: a server whose tools aren't what was locked is told of before anything is called:
-// what breaks plans ends the run, what is harmless doesn't, and nothing locked is said.
-func TestServersAreHeldToTheLock(t *testing.T) {
+// S2.3: a server whose tools aren't what was imported is reported before anything is called:
+// a tool that changed at all ends the run, and that nothing is recorded is reported.
+func TestServersAreComparedWithTheirRecord(t *testing.T) {
 	example := stockExample(t)
 	plan, err := os.ReadFile(filepath.Join(example, "inventory.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	locked, err := os.ReadFile(filepath.Join(example, "obelus.lock.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := strings.Replace(string(plan), "stock: {command", "stock: {cwd: "+example+", command", 1)
+	own := strings.Replace(string(plan), "command: [go", "cwd: "+example+"\n    command: [go", 1)
 	for _, c := range []struct {
-		name, from, to string // in the lock
+		name, from, to string // in the plan
 		status         int
 		stdout, stderr string
 	}{
-		{"a parameter that was free", "required:\n          - least", "required: []\n          x-was:\n          - least", statusTrouble, "", `OB610: `},
-		{"a tool that isn't used", "servers:\n  stock:\n    tools:\n", "servers:\n  stock:\n    tools:\n      other: {}\n", statusOK, `"ordered": 22`, ""},
-		{"other words", "description: sha256:6", "description: sha256:7", statusOK, `the tool "low" of the MCP server "stock" isn't what was locked: it describes itself otherwise (harmless)`, ""},
-		{"nothing", string(locked), "{}\n", statusOK, `nothing is locked of the MCP server "stock"`, ""},
+		{"another declaration", "low: {digest: \"sha256:", "low: {digest: \"sha256:0", statusTrouble, "", `the tool "low" of the MCP server "stock" isn't what was imported: its description, hints or schemas have changed`},
+		{"another hint", "readOnlyHint: true", "readOnlyHint: false", statusTrouble, "", "OB610: "},
+		{"a tool that isn't used", "low: {digest: ", "other: {digest: \"sha256:0\"}\n        low: {digest: ", statusOK, `"ordered": 22`, ""},
+		{"nothing", "lock:", "x-lock:", statusOK, `nothing is recorded of the MCP server "stock"`, ""},
 	} {
 		folder := t.TempDir()
 		t.Setenv("STOCK_DB", filepath.Join(folder, "stock.db"))
-		drifted := strings.Replace(string(locked), c.from, c.to, 1)
-		if drifted == string(locked) {
-			t.Fatalf("%s: the lock is as it was", c.name)
+		drifted := strings.Replace(own, c.from, c.to, 1)
+		if drifted == own {
+			t.Fatalf("%s: the record is as it was", c.name)
 		}
-		for name, text := range map[string]string{"plan.yaml": own, "obelus.lock.yaml": drifted} {
-			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		if err := os.WriteFile(filepath.Join(folder, "plan.yaml"), []byte(drifted), 0o600); err != nil {
+			t.Fatal(err)
 		}
 		stdout, stderr, status := obelus(strings.NewReader(""), "run", "--confirm", "never", "--no-journal", filepath.Join(folder, "plan.yaml"))
 		if status != c.status || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) || status != statusOK && strings.Contains(stdout, "✓") {

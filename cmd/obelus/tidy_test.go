@@ -40,10 +40,9 @@ var mayImport = map[string][]string{
 	"compiler/policy":          {"compiler/source", "compiler/diag", "compiler/expression", "compiler/hosts", "compiler/schema", "compiler/naming", "compiler/wording"},
 	"compiler/label":           {"compiler", "compiler/*"},
 	"compiler/workspace":       {},
-	"compiler/catalogue":       {"compiler/source", "compiler/diag"},
-	"compiler/lock":            {"compiler/source", "compiler/diag", "compiler/naming", "compiler/schema", "compiler/wording"},
-	"compiler/openapi":         {"compiler/source", "compiler/diag", "compiler/lock", "compiler/schema", "compiler/wording"},
-	"compiler":                 {"compiler/policy", "compiler/catalogue", "compiler/dag", "compiler/hosts", "compiler/lock", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
+	"compiler/catalogue":       {"compiler/source", "compiler/diag", "compiler/schema"},
+	"compiler/openapi":         {"compiler/catalogue", "compiler/source", "compiler/diag", "compiler/schema", "compiler/wording"},
+	"compiler":                 {"compiler/policy", "compiler/catalogue", "compiler/dag", "compiler/hosts", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
 	"analyzer":                 {"compiler", "compiler/*", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/statelog"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
 	"analyzer/facts":           {"compiler", "compiler/*", "analyzer/internal/branch", "analyzer/internal/logic"},
@@ -77,7 +76,7 @@ var mayImport = map[string][]string{
 	"examples/library/service": {},
 	"cmd/obelus":               {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "dot", "dot/*", "examples", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
 
-	"runtime/activity/mcp": {"compiler/lock"},
+	"runtime/activity/mcp": {"compiler/catalogue"},
 
 	// The terminal shows what happens, and asks; it knows no command and no flag.
 	"cmd/obelus/internal/*": {"compiler", "compiler/*", "runtime", "runtime/session"},

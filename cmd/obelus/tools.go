@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/openapi"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -21,43 +21,40 @@ import (
 
 func (c *cli) toolsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "tools --check [DIR | LOCK]",
-		Short: "take in the tools of a service, and say how they have drifted",
-		Long: "\"obelus tools import\" makes a catalogue of what a service offers, with a lock file beside it\n" +
-			"(obelus.lock.yaml) that says what each tool was. --check reads the sources again, and says\n" +
-			"which tools are others by now. A change breaks plans when a value that was fine as a parameter\n" +
-			"isn't any more, when a result may come that was ruled out, when a tool does more harm than was\n" +
-			"said or isn't there, or when it is sent to another address, in another form, or with something\n" +
-			"else to show who asks. All else is harmless, and what wasn't there is new. MCP servers are\n" +
-			"started or reached for it where --trust, or a policy, says that they may.\n\n" +
-			"With --plan it says which findings a plan has with the tools as they are now that it hadn't with\n" +
-			"those of its catalogue, each at the call that breaks.\n\n" +
-			"The exit status is 0 when nothing has changed or all is harmless, 1 when something breaks plans\n" +
-			"(with --plan: one of these), and 2 when a file can't be read.",
+		Use:   "tools --check [DIR | CATALOGUE]",
+		Short: "import the tools of a service, and report how they have changed since",
+		Long: "\"obelus tools import\" makes a catalogue of what a service offers. The catalogue records its\n" +
+			"source. --check imports the source again, and reports how its tools differ from the catalogue's.\n" +
+			"A difference breaks plans if a value that was valid as a parameter isn't any more, if a result\n" +
+			"may come that was ruled out, if a tool is gone or declares worse effects, or if requests have to\n" +
+			"be sent otherwise. Other differences are harmless. A tool that the catalogue lacks is new. MCP\n" +
+			"servers are started or reached for it if --trust, or a policy, allows that; a run refuses\n" +
+			"each of their tools that has changed at all.\n\n" +
+			"To see which plans break, import again and check them.\n\n" +
+			"The exit status is 0 when nothing has changed or all is harmless, 1 when something breaks plans,\n" +
+			"and 2 when a file can't be read.",
 		Example: "obelus tools import petstore.json -o petstore.tools.yaml\n" +
 			"obelus tools --check\n" +
-			"obelus tools --check --plan plan.yaml --plan nightly.yaml",
+			"obelus tools --check petstore.tools.yaml",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return oneArg("a lock file")(cmd, args)
+			return oneArg("a folder or a catalogue")(cmd, args)
 		},
 	}
-	check := cmd.Flags().Bool("check", false, "say how tools differ from what was locked")
-	plans := cmd.Flags().StringArray("plan", nil, "a plan of which to say whether it breaks; may be given several times")
-	stands(cmd, "plan", "FILE")
+	check := cmd.Flags().Bool("check", false, "report how tools differ from their catalogues")
 	format := choose(cmd, "format", "how it is told; json is one object a line", "text", "json")
 	reading := c.addReading(cmd)
 	cmd.AddCommand(c.importCommand())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !*check {
-			if len(args)+len(*plans) > 0 {
-				return troubled("what is tools to do with %q?", append(args, *plans...)[0]).Advise("usage: %s", usageLine(cmd))
+			if len(args) > 0 {
+				return troubled("what is tools to do with %q?", args[0]).Advise("usage: %s", usageLine(cmd))
 			}
 			return cmd.Help()
 		}
-		return c.checkLock(cmd.Context(), append(args, ".")[0], reading, *plans, *format == "json")
+		return c.checkTools(cmd.Context(), append(args, ".")[0], reading, *format == "json")
 	}
 	return cmd
 }
@@ -73,13 +70,13 @@ func (c *cli) importCommand() *cobra.Command {
 			"the file is read.\n\n" +
 			"Or of a file that defines MCP servers (servers: {docs: {command: [docs-mcp]}}): each is started or\n" +
 			"reached, and what it lists as its tools is imported; --only is a server and a tool then, \"docs *\".\n" +
-			"The catalogue and the lock stand beside the file; an obelus.yaml names the catalogue (tools).\n\n" +
+			"The catalogue is written beside the file; an obelus.yaml names the catalogue (tools).\n\n" +
 			"A GET is said to only read, a PUT and a DELETE to come to the same when they are done twice, and a\n" +
 			"DELETE to destroy; that something is harmless counts where the catalogue is named by an\n" +
 			"obelus.yaml that is trusted, or with --activities.\n\n" +
-			"Beside the catalogue, obelus.lock.yaml keeps what the tools were, for \"obelus tools --check\".\n" +
-			"Without -o there is no lock, the catalogue goes to standard output, and what is told of it to\n" +
-			"standard error. Patterns are texts in which * stands for anything; each of the three flags may be\n" +
+			"The catalogue records its source, for \"obelus tools --check\", and of an MCP server's tools\n" +
+			"digests, which runs compare. Without -o the catalogue goes to standard output without its\n" +
+			"source, and what is told of it to standard error. Patterns are texts in which * stands for anything; each of the three flags may be\n" +
 			"given several times. The exit status is 1 when nothing was imported.",
 		Example: "obelus tools import petstore.json -o petstore.tools.yaml\n" +
 			"obelus tools import github.json --only \"GET /repos/*\" --tag issues -o github.tools.yaml\n" +
@@ -127,7 +124,7 @@ func (c *cli) importCommand() *cobra.Command {
 			return err
 		}
 		if args[0] == "-" && o.output != "" {
-			return troubled("standard input can't be read again, and so isn't locked").Advise("name a file, or leave -o out")
+			return troubled("standard input can't be read again").Advise("name a file, or leave -o out")
 		}
 		if args[0] != "-" && definesServers(args[0], text, o.limits) {
 			return c.importServers(cmd.Context(), args[0], reading, o)
@@ -139,11 +136,11 @@ func (c *cli) importCommand() *cobra.Command {
 
 // An importing is what the flags of an import say.
 type importing struct {
-	lock.Choice
-	headers        []string
-	server, output string
-	json           bool
-	limits         source.Limits
+	Only, Tags, Names []string
+	headers           []string
+	server, output    string
+	json              bool
+	limits            source.Limits
 }
 
 // options are how a document is read.
@@ -193,20 +190,14 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 	}
 	imported := len(api.Imported())
 	if imported > 0 {
-		l, relative := (*lock.Lock)(nil), ""
-		if o.output != "" { // what keeps it from being locked keeps it from being imported
-			if l, relative, err = c.lockOf(o, name); err != nil {
+		value := api.Catalogue()
+		if o.output != "" {
+			if value["x-source"], err = o.source(name, text); err != nil {
 				return err
 			}
 		}
-		if err := c.writeCatalogue(name, o, api.Catalogue()); err != nil {
+		if err := c.writeCatalogue(name, o, value); err != nil {
 			return err
-		}
-		if l != nil {
-			l.SetFile(lock.File{Path: relative, Digest: lock.Digest(string(text)), Choice: o.Choice, Operations: api.Locked(), Schemas: api.Schemas()})
-			if err := c.writeLock(filepath.Dir(o.output), l); err != nil {
-				return err
-			}
 		}
 	}
 	to := c.out
@@ -225,16 +216,49 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 	return err
 }
 
+// source is what a catalogue records of the file that it was made of.
+func (o importing) source(name string, text []byte) (map[string]any, error) {
+	from, err := filepath.Abs(filepath.Dir(o.output))
+	if err != nil {
+		return nil, err
+	}
+	to, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	relative, err := filepath.Rel(from, to)
+	if err != nil {
+		return nil, troubled("there is no way from %q to %q", from, name)
+	}
+	out := map[string]any{"file": filepath.ToSlash(relative), "digest": catalogue.Sum(text)}
+	if o.server != "" {
+		out["server"] = o.server
+	}
+	for key, list := range map[string][]string{"only": o.Only, "tags": o.Tags, "names": o.Names, "headers": o.headers} {
+		if len(list) > 0 {
+			out[key] = asAny(list)
+		}
+	}
+	return out, nil
+}
+
+func asAny(list []string) (all []any) {
+	for _, text := range list {
+		all = append(all, text)
+	}
+	return all
+}
+
 // writeCatalogue writes what was made of a file.
 func (c *cli) writeCatalogue(name string, o importing, value map[string]any) error {
-	catalogue, err := lock.YAML(fmt.Sprintf("%s from %s.\n", importedHead, diag.Escape(filepath.Base(name))), value)
+	text, err := catalogue.YAML(fmt.Sprintf("%s from %s.\n", importedHead, diag.Escape(filepath.Base(name))), value)
 	if err != nil {
 		return troubled("no catalogue can be made of %q: %v", name, err)
 	}
 	if before, err := os.ReadFile(o.output); err == nil && o.output != "" && !bytes.HasPrefix(before, []byte(importedHead)) {
 		return troubled("%q is there already, and wasn't written by obelus tools", o.output).Advise("name another file with -o")
 	}
-	return c.write(o.output, catalogue)
+	return c.write(o.output, text)
 }
 
 // An importTold is what is said of an import.

@@ -1,106 +1,30 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/openapi"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
-
-// lockBefore is the lock in a folder to which something is added. What is wrong with it
-// counts but where it is read again, which the nodes say that again gives: what stands there
-// is written anew. Else all that is locked of others would be lost.
-func (c *cli) lockBefore(folder string, limits source.Limits, again func(*lock.Lock) []*source.Node) (*lock.Lock, error) {
-	name := filepath.Join(folder, lock.Name)
-	text, err := os.ReadFile(name)
-	if os.IsNotExist(err) {
-		return &lock.Lock{}, nil
-	}
-	if err != nil {
-		return nil, project.CantRead(name, err)
-	}
-	l, found := lock.Read(source.NewFile(name, text), limits)
-	if !diag.HasErrors(found) {
-		return l, nil
-	}
-	anew := again(l)
-	found = slices.DeleteFunc(found, func(f diag.Diagnostic) bool {
-		return slices.ContainsFunc(anew, func(n *source.Node) bool { return f.Span.Start >= n.Start && f.Span.End <= n.End })
-	})
-	if !diag.HasErrors(found) {
-		return l, nil
-	}
-	if err := c.show(found, "text"); err != nil {
-		return nil, err
-	}
-	return nil, troubled("nothing is imported: %q, which locks other sources as well, can't be read", name).Advise("mend it, or remove it and import each of them again")
-}
-
-// lockOf is the lock beside a catalogue, to which a document is to be added.
-func (c *cli) lockOf(o importing, file string) (l *lock.Lock, relative string, err error) {
-	folder := filepath.Dir(o.output)
-	if relative, err = relativeTo(folder, file); err != nil {
-		return nil, "", err
-	}
-	l, err = c.lockBefore(folder, o.limits, func(l *lock.Lock) []*source.Node {
-		if was := l.File(relative); was != nil {
-			return []*source.Node{was.Node}
-		}
-		return nil
-	})
-	return l, relative, err
-}
-
-func (c *cli) writeLock(folder string, l *lock.Lock) error {
-	out, err := l.Text()
-	if err != nil {
-		return troubled("%v", err)
-	}
-	return c.write(filepath.Join(folder, lock.Name), out)
-}
-
-// relativeTo is the path of a file from a folder, with slashes.
-func relativeTo(folder, file string) (string, error) {
-	from, err := filepath.Abs(folder)
-	if err != nil {
-		return "", err
-	}
-	to, err := filepath.Abs(file)
-	if err != nil {
-		return "", err
-	}
-	relative, err := filepath.Rel(from, to)
-	if err != nil {
-		return "", troubled("there is no way from %q to %q", folder, file)
-	}
-	return filepath.ToSlash(relative), nil
-}
-
-// readLock reads a lock file; one that isn't there locks nothing.
-func (c *cli) readLock(name string, limits source.Limits) (*lock.Lock, error) {
-	text, err := os.ReadFile(name)
-	if os.IsNotExist(err) {
-		return &lock.Lock{}, nil
-	}
-	if err != nil {
-		return nil, project.CantRead(name, err)
-	}
-	l, found := lock.Read(source.NewFile(name, text), limits)
-	if diag.HasErrors(found) {
-		return nil, c.faulty(found, false)
-	}
-	return l, nil
-}
 
 // faulty shows what is wrong with a file, and ends the command.
 func (c *cli) faulty(found []diag.Diagnostic, json bool) error {
@@ -110,188 +34,362 @@ func (c *cli) faulty(found []diag.Diagnostic, json bool) error {
 	return ending(statusTrouble)
 }
 
-// A drifting is a source of tools that is another than it was locked.
-type drifting struct {
-	name string                   // of the file
-	held bool                     // a run ends by whatever breaks plans
-	key  func(tool string) string // what stands as x-operation in a catalogue
-	now  map[string]any           // tools as a catalogue has them, by that
-	all  []lock.Drift
-
-	schemas map[string]any // that these refer to
-	places  map[string]string
+// A toolSource is what tools were imported from, and how they differ from it by now.
+type toolSource struct {
+	name string
+	all  []difference
 }
 
-// checkLock says how the sources of a lock file differ from it.
-func (c *cli) checkLock(ctx context.Context, folder string, reading *reading, plans []string, asJSON bool) error {
-	name := folder
-	if info, err := os.Stat(folder); err == nil && info.IsDir() {
-		name = filepath.Join(folder, lock.Name)
-	}
-	if _, err := os.Stat(name); err != nil {
-		return project.CantRead(name, err).Advise("\"obelus tools import FILE -o CATALOGUE\" writes it beside the catalogue")
-	}
-	l, err := c.readLock(name, reading.Limits)
+// A difference is one between a tool of a catalogue and the same tool of its source.
+type difference struct {
+	tool    string
+	breaks  bool // a valid plan may not be valid any more; else it is harmless
+	new     bool // the catalogue doesn't have the tool
+	what    string
+	witness any    // a value that was valid and isn't, or that was ruled out and may come; or nil
+	at      string // where the operation is defined; "" if that isn't known
+}
+
+// checkTools reports how the sources of catalogues differ from them.
+func (c *cli) checkTools(ctx context.Context, name string, reading *reading, asJSON bool) error {
+	files := []string{name}
+	info, err := os.Stat(name)
 	if err != nil {
-		return err
+		return project.CantRead(name, err).Advise("\"obelus tools import FILE -o CATALOGUE\" makes a catalogue")
 	}
-	var sources []*drifting
-	for _, f := range l.OpenAPI {
-		one, err := c.drift(filepath.Dir(name), f, reading.Limits)
+	if info.IsDir() {
+		files, _ = filepath.Glob(filepath.Join(name, "*.y*ml"))
+	}
+	var sources []toolSource
+	for _, file := range files {
+		text, err := os.ReadFile(file)
 		if err != nil {
-			return err
+			return project.CantRead(file, err)
 		}
-		sources = append(sources, one)
-	}
-	servers, err := c.serversDrift(ctx, filepath.Dir(name), l, reading)
-	if err != nil {
-		return err
-	}
-	sources = append(sources, servers...)
-	report := driftReport{sources: sources}
-	for _, plan := range plans {
-		found, err := c.broken(plan, reading, sources)
-		if err != nil {
-			return err
+		root, _ := source.Parse(source.NewFile(file, text), reading.Limits)
+		from := root.Get("x-source")
+		switch {
+		case filepath.Base(file) == compiler.LockFile:
+			return troubled("%q isn't read any more", file).Advise("import the tools again (obelus tools import FILE -o CATALOGUE), and delete it")
+		case from != nil:
+			one, err := c.againstFile(file, text, from, reading.Limits)
+			if err != nil {
+				return err
+			}
+			sources = append(sources, one)
+		case definesServers(file, text, reading.Limits):
+			several, err := c.againstServers(ctx, file, reading)
+			if err != nil {
+				return err
+			}
+			sources = append(sources, several...)
 		}
-		report.plans = append(report.plans, planBreaks{plan, found})
+	}
+	if len(sources) == 0 {
+		return troubled("no catalogue in %q records what it was imported from", name).Advise("import the tools again: obelus tools import FILE -o CATALOGUE")
 	}
 	if asJSON {
-		err = report.json(c)
+		err = writeDifferences(c, sources)
 	} else {
-		_, err = fmt.Fprint(c.out, report.text(terminal.StyleFor(c.out)))
-		for _, p := range report.plans {
-			if err == nil && len(p.found) > 0 {
-				err = diag.Text(c.out, p.found, textOptions(c.out))
-			}
-		}
+		_, err = fmt.Fprint(c.out, differencesText(sources, terminal.StyleFor(c.out)))
 	}
-	if err == nil && report.breaks() {
+	breaks := func(s toolSource) bool {
+		return slices.ContainsFunc(s.all, func(d difference) bool { return d.breaks })
+	}
+	if err == nil && slices.ContainsFunc(sources, breaks) {
 		return ending(statusFound)
 	}
 	return err
 }
 
-// drift reads the source of locked operations again. They are known by method and path,
-// since a name is only what we call them.
-func (c *cli) drift(folder string, was lock.File, limits source.Limits) (*drifting, error) {
-	operations := map[string]string{}
-	d := &drifting{name: filepath.Join(folder, filepath.FromSlash(was.Path)), key: func(tool string) string { return operations[tool] }, now: map[string]any{}, places: map[string]string{}}
-	text, err := os.ReadFile(d.name)
+// againstFile imports an OpenAPI file again and compares the tools with those of a catalogue.
+func (c *cli) againstFile(name string, text []byte, from *source.Node, limits source.Limits) (toolSource, error) {
+	s := toolSource{name: filepath.Join(filepath.Dir(name), filepath.FromSlash(from.Get("file").AsText()))}
+	now, err := os.ReadFile(s.name)
 	if err != nil {
-		return nil, project.CantRead(d.name, err)
+		return s, project.CantRead(s.name, err)
 	}
-	if lock.Digest(string(text)) == was.Digest {
-		return d, nil
+	if catalogue.Sum(now) == from.Get("digest").AsText() {
+		return s, nil
 	}
-	// Where the document didn't say where requests go, it needn't do so now.
-	o := importing{Choice: was.Choice, limits: limits, server: "https://server.invalid"}
-	names := map[string]string{}
-	for _, t := range was.Operations {
-		names[t.Operation], operations[t.Name] = t.Name, t.Operation
-		if request, _ := t.Request.(map[string]any); strings.Contains(fmt.Sprint(request["url"]), "://") {
-			o.server = ""
+	o := importing{limits: limits, server: from.Get("server").AsText()}
+	for key, list := range map[string]*[]string{"only": &o.Only, "tags": &o.Tags, "names": &o.Names, "headers": &o.headers} {
+		if n := from.Get(key); n != nil {
+			for _, item := range n.Items {
+				*list = append(*list, item.AsText())
+			}
 		}
 	}
 	options, err := o.options()
 	if err != nil {
+		return s, err
+	}
+	api, found := openapi.Read(source.NewFile(s.name, now), options)
+	if api == nil {
+		return s, c.faulty(found, false)
+	}
+	was, err := c.definitions(name, text, limits)
+	if err != nil {
+		return s, err
+	}
+	is, err := c.compiled(api.Catalogue(), limits)
+	if err != nil {
+		return s, err
+	}
+	before, after := byOperation(was), byOperation(is)
+	where, refused := map[string]string{}, map[string]string{}
+	for _, o := range api.Operations {
+		where[o.String()] = o.Node.Span().Where()
+		if o.Refused != "" {
+			refused[o.String()] = "it can't be imported any more: " + o.Refused
+		}
+	}
+	for operation, tool := range before {
+		if now := after[operation]; now != nil {
+			s.all = append(s.all, compareTools(was, is, tool, now)...)
+		} else {
+			s.all = append(s.all, difference{tool: tool.Name, breaks: true, what: cmp.Or(refused[operation], "it isn't there any more"), at: where[operation]})
+		}
+	}
+	for operation, tool := range after {
+		if before[operation] == nil {
+			s.all = append(s.all, difference{tool: tool.Name, new: true, what: "it is new"})
+		}
+	}
+	for i, d := range s.all {
+		if tool := cmp.Or(was.Tool(d.tool), is.Tool(d.tool)); tool != nil && d.at == "" {
+			s.all[i].at = where[operationOf(tool)]
+		}
+	}
+	s.sort()
+	return s, nil
+}
+
+// againstServers asks the servers of a file for their tools and compares them with what is
+// recorded.
+func (c *cli) againstServers(ctx context.Context, file string, reading *reading) (all []toolSource, err error) {
+	listed, err := c.listed(ctx, file, reading, false)
+	if err != nil {
 		return nil, err
 	}
-	chosen := options.Wanted
-	options.Headers = map[string]any{"Authorization": ""} // these aren't locked; whoever imported may have given some
-	options.Called, options.Wanted = names, func(o *openapi.Operation) bool { return names[o.String()] != "" || chosen(o) }
-	api, found := openapi.Read(source.NewFile(d.name, text), options)
-	if api == nil {
+	value, _, _ := listed.catalogue(importing{limits: reading.Limits})
+	is, err := c.compiled(value, reading.Limits)
+	if err != nil {
+		return nil, err
+	}
+	before, after := byOperation(listed.plan), byOperation(is)
+	for _, server := range listed.names {
+		s, record := toolSource{name: file + ": " + server}, listed.plan.Servers[server].Lock
+		for _, t := range record.Tools {
+			why := activity.Changed(&t, t.Name, listed.tools[server], listed.refused[server])
+			if why == "" {
+				continue
+			}
+			s.all = append(s.all, difference{tool: t.Name, breaks: true, what: why})
+			if was, now := before[path.Join(server, t.Name)], after[path.Join(server, t.Name)]; was != nil && now != nil {
+				s.all = append(s.all, compareTools(listed.plan, is, was, now)...)
+			}
+		}
+		only, names := like(record.Only), like(record.Names)
+		for _, t := range listed.tools[server] {
+			if record.Tool(t.Name) == nil && only(server+" "+t.Name) && names(t.Name) {
+				s.all = append(s.all, difference{tool: t.Name, new: true, what: "it is new"})
+			}
+		}
+		s.sort()
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func (s *toolSource) sort() {
+	slices.SortStableFunc(s.all, func(a, b difference) int { return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.what, b.what)) })
+}
+
+// definitions compiles a catalogue.
+func (c *cli) definitions(name string, text []byte, limits source.Limits) (*compiler.Plan, error) {
+	p, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Definitions: true, Limits: limits})
+	if diag.HasErrors(found) {
 		return nil, c.faulty(found, false)
 	}
-	d.schemas = api.Schemas()
-	renewed := api.Catalogue()["tools"].(map[string]any)
-	for _, o := range api.Operations {
-		d.places[o.Name] = o.Node.Span().Where()
-		if tool := renewed[o.Name]; tool != nil {
-			d.now[o.String()] = tool
+	return p, nil
+}
+
+// compiled compiles a catalogue that was made just now.
+func (c *cli) compiled(value map[string]any, limits source.Limits) (*compiler.Plan, error) {
+	text, err := catalogue.YAML("", value)
+	if err != nil {
+		return nil, troubled("%v", err)
+	}
+	return c.definitions("catalogue.yaml", text, limits)
+}
+
+func operationOf(t *compiler.Tool) string { return t.Node.Get("x-operation").AsText() }
+
+// byOperation are the tools that were imported, by their operations in the source.
+func byOperation(p *compiler.Plan) map[string]*compiler.Tool {
+	all := map[string]*compiler.Tool{}
+	for _, t := range p.Tools {
+		if operation := operationOf(t); operation != "" {
+			all[operation] = t
 		}
 	}
-	is := lock.File{Operations: api.Locked(), Schemas: api.Schemas()}
-	slices.SortFunc(is.Operations, func(a, b lock.Tool) int { return strings.Compare(a.Name, b.Name) })
-	d.all = was.Drifts(is)
-	for i, one := range d.all {
-		if at := slices.IndexFunc(api.Operations, func(o *openapi.Operation) bool { return o.Name == one.Tool && o.Refused != "" }); at >= 0 {
-			d.all[i].What = "it can't be imported any more: " + api.Operations[at].Refused
+	return all
+}
+
+// compareTools reports how a tool differs from what a catalogue has. What a plan passes to a
+// tool was checked against the catalogue's parameters, so each value of these must still be
+// valid; what comes back must be what the catalogue's result admits.
+func compareTools(before, after *compiler.Plan, was, is *compiler.Tool) (all []difference) {
+	add := func(breaks bool, format string, args ...any) {
+		all = append(all, difference{tool: was.Name, breaks: breaks, what: fmt.Sprintf(format, args...)})
+	}
+	compareRequests(before, after, was, is, add)
+	if !reflect.DeepEqual(withReferences(before, was.Parameters), withReferences(after, is.Parameters)) {
+		passed := was.Parameters
+		if !was.Open { // plans pass the parameters that it names (OB503)
+			passed = schema.AllOf(passed, onlyNamed(was))
+		}
+		all = append(all, fits(was.Name, passed, is.Parameters, "its parameters have changed", "its parameters may not be %s any more"))
+	}
+	if !reflect.DeepEqual(withReferences(before, was.Output), withReferences(after, is.Output)) {
+		all = append(all, fits(was.Name, is.Output, was.Output, "its result has changed", "its result may now be %s, which was ruled out"))
+	}
+	old, now := before.Activities[was.Name], after.Activities[is.Name]
+	for i, name := range catalogue.Hints {
+		worst := name == "destructiveHint" || name == "openWorldHint" // what isn't said is the worst (S17.1)
+		said := func(a *compiler.Activity) bool {
+			if a != nil {
+				if hint := []*bool{a.Hints.ReadOnly, a.Hints.Destructive, a.Hints.Idempotent, a.Hints.OpenWorld}[i]; hint != nil {
+					return *hint
+				}
+			}
+			return worst
+		}
+		if before, after := said(old), said(now); before != after {
+			add(after == worst, "its %s is %t, and was %t", name, after, before)
 		}
 	}
-	return d, nil
-}
-
-// at is where an operation stands, or its file.
-func (d *drifting) at(tool string) string {
-	if at := d.places[tool]; at != "" {
-		return at
+	if was.Description != is.Description {
+		add(false, "it describes itself otherwise")
 	}
-	return d.name
+	return all
 }
 
-// A driftReport is what is told of the sources of a lock file.
-type driftReport struct {
-	sources []*drifting
-	plans   []planBreaks
-}
-
-// A planBreaks is a plan with what is wrong with it by what has drifted.
-type planBreaks struct {
-	name  string
-	found []diag.Diagnostic
-}
-
-// breaks reports whether a drift breaks a plan: one of those that were named, or else one
-// that there might be.
-func (r *driftReport) breaks() bool {
-	if len(r.plans) > 0 {
-		return slices.ContainsFunc(r.plans, func(p planBreaks) bool { return len(p.found) > 0 })
+// onlyNamed accepts the parameters that a tool names.
+func onlyNamed(t *compiler.Tool) *schema.Schema {
+	properties := map[string]any{}
+	if raw, ok := t.Parameters.Raw().(map[string]any); ok {
+		named, _ := raw["properties"].(map[string]any)
+		for name := range named {
+			properties[name] = true
+		}
 	}
-	return slices.ContainsFunc(r.sources, func(d *drifting) bool { return lock.Breaking(d.all) })
+	return schema.New(map[string]any{"properties": properties, "additionalProperties": false}, schema.Options{})
 }
 
-func (r *driftReport) text(style terminal.Style) string {
+// withReferences is a schema together with those that it refers to.
+func withReferences(p *compiler.Plan, s *schema.Schema) any {
+	named := map[string]any{}
+	for name, n := range p.NamedSchemas() {
+		named[name] = n.Value()
+	}
+	all := map[string]any{}
+	catalogue.Reach(s.Raw(), named, map[string]bool{}, func(name string) { all[name] = named[name] })
+	return []any{s.Raw(), all}
+}
+
+// fits reports whether a change of a schema breaks plans, with a value that the producer
+// gives and the consumer refuses.
+func fits(tool string, producer, consumer *schema.Schema, changed, refused string) difference {
+	verdict := schema.Contains(producer, consumer, schema.Budget{})
+	switch verdict.Relation {
+	case schema.Fits:
+		return difference{tool: tool, what: changed + ", and whatever was sound is"}
+	case schema.Unknown:
+		return difference{tool: tool, breaks: true, what: fmt.Sprintf("%s, and it can't be shown that whatever was sound is (%s)", changed, cmp.Or(verdict.Reason, verdict.Keyword))}
+	}
+	text, _ := json.Marshal(verdict.Witness)
+	what := fmt.Sprintf(refused, wording.Cut(string(text), 200))
+	if why := consumer.Validate(verdict.Witness); why != nil {
+		what += ": " + why.Message
+	}
+	return difference{tool: tool, breaks: true, what: what, witness: verdict.Witness}
+}
+
+// compareRequests reports how an operation is sent otherwise. A catalogue goes on sending what
+// was imported, so that whatever else is required breaks plans, but for the place of a parameter
+// that the catalogue doesn't have: that is reported with the parameters.
+func compareRequests(before, after *compiler.Plan, was, is *compiler.Tool, add func(breaks bool, format string, args ...any)) {
+	old, now := requestParts(before.Activities[was.Name]), requestParts(after.Activities[is.Name])
+	parameters, _ := onlyNamed(was).Raw().(map[string]any)["properties"].(map[string]any)
+	for _, part := range slices.Sorted(maps.Keys(now)) {
+		if text, there := old[part]; there {
+			if text != now[part] {
+				add(true, "%s is %s, and was %s", part, now[part], text)
+			}
+		} else if name := requestParameter.FindStringSubmatch(now[part]); part != itsBody && (name == nil || parameters[name[1]] != nil) {
+			add(true, "%s is wanted now: %s", part, now[part])
+		}
+	}
+}
+
+var requestParameter = regexp.MustCompile(`^[^†]*†([A-Za-z_][A-Za-z0-9_]*)`)
+
+const itsBody = "its body"
+
+// requestParts are what a request is made of, by what messages call it; none of what isn't sent
+// over HTTP.
+func requestParts(a *compiler.Activity) map[string]string {
+	parts := map[string]string{}
+	if a == nil || a.Node.Get("http") == nil {
+		return parts
+	}
+	parts["its response"] = `"json"`
+	add := func(called string, value any) {
+		text, _ := json.Marshal(value)
+		parts[called] = string(text)
+	}
+	all, _ := a.Node.Get("http").Value().(map[string]any)
+	for key, value := range all {
+		of := map[string]string{"query": "the field %q of its query", "headers": "the header %q", "body": "the field %q of its body"}[key]
+		fields, several := value.(map[string]any)
+		for name, field := range fields {
+			add(fmt.Sprintf(of, name), field)
+		}
+		if !several && value != "none" {
+			add("its "+key, value)
+		}
+	}
+	return parts
+}
+
+func differencesText(sources []toolSource, style terminal.Style) string {
 	var out strings.Builder
-	for _, d := range r.sources {
-		if len(d.all) == 0 {
-			fmt.Fprintf(&out, "%s: as it was\n", diag.Escape(d.name))
+	for _, s := range sources {
+		if len(s.all) == 0 {
+			fmt.Fprintf(&out, "%s: as it was\n", diag.Escape(s.name))
 			continue
 		}
-		fmt.Fprintf(&out, "%s: %s\n", diag.Escape(d.name), wording.Count(len(d.all), "difference"))
+		fmt.Fprintf(&out, "%s: %s\n", diag.Escape(s.name), wording.Count(len(s.all), "difference"))
 		for _, kind := range []struct {
 			title       string
 			breaks, new bool
 		}{{style.Red("breaks plans:"), true, false}, {style.Green("harmless:"), false, false}, {style.Green("new:"), false, true}} {
-			title := kind.title
-			for _, one := range d.all {
-				if one.Breaks != kind.breaks || one.New != kind.new {
-					continue
-				}
-				if title != "" {
-					out.WriteString(title + "\n")
+			title := kind.title + "\n"
+			for _, one := range s.all {
+				if one.breaks == kind.breaks && one.new == kind.new {
+					fmt.Fprintf(&out, "%s  %s: %s: %s\n", title, diag.Escape(cmp.Or(one.at, s.name)), diag.Escape(one.tool), diag.Escape(one.what))
 					title = ""
 				}
-				fmt.Fprintf(&out, "  %s: %s: %s\n", diag.Escape(d.at(one.Tool)), diag.Escape(one.Tool), diag.Escape(one.What))
 			}
-		}
-	}
-	if len(r.sources) == 0 {
-		out.WriteString("the lock file locks nothing\n")
-	}
-	for _, p := range r.plans {
-		if len(p.found) == 0 {
-			fmt.Fprintf(&out, "%s: nothing of it breaks\n", diag.Escape(p.name))
-		} else {
-			fmt.Fprintf(&out, "%s: %s\n", diag.Escape(p.name), style.Red("breaks"))
 		}
 	}
 	return out.String()
 }
 
 type (
-	driftLine struct {
+	differenceLine struct {
 		Kind    string `json:"kind"`
 		File    string `json:"file"`
 		Tool    string `json:"tool"`
@@ -300,39 +398,30 @@ type (
 		Message string `json:"message"`
 		Witness any    `json:"witness"`
 	}
-	driftSummary struct {
-		Kind     string   `json:"kind"`
-		Files    int      `json:"files"`
-		Breaking int      `json:"breaking"`
-		Harmless int      `json:"harmless"`
-		New      int      `json:"new"`
-		Plans    []string `json:"plans"` // that break, of those that were named
+	differenceSummary struct {
+		Kind     string `json:"kind"`
+		Files    int    `json:"files"`
+		Breaking int    `json:"breaking"`
+		Harmless int    `json:"harmless"`
+		New      int    `json:"new"`
 	}
 )
 
-func (r *driftReport) json(c *cli) error {
-	sum := driftSummary{Kind: "summary", Files: len(r.sources), Plans: []string{}}
-	for _, d := range r.sources {
-		for _, one := range d.all {
+func writeDifferences(c *cli, sources []toolSource) error {
+	sum := differenceSummary{Kind: "summary", Files: len(sources)}
+	for _, s := range sources {
+		for _, one := range s.all {
 			switch {
-			case one.Breaks:
+			case one.breaks:
 				sum.Breaking++
-			case one.New:
+			case one.new:
 				sum.New++
 			default:
 				sum.Harmless++
 			}
-			if err := diag.JSONLine(c.out, driftLine{"drift", d.name, one.Tool, one.Breaks, one.New, one.What, one.Witness}); err != nil {
+			if err := diag.JSONLine(c.out, differenceLine{"drift", s.name, one.tool, one.breaks, one.new, one.what, one.witness}); err != nil {
 				return err
 			}
-		}
-	}
-	for _, p := range r.plans {
-		if len(p.found) > 0 {
-			sum.Plans = append(sum.Plans, p.name)
-		}
-		if err := diag.JSON(c.out, p.found); err != nil {
-			return err
 		}
 	}
 	return diag.JSONLine(c.out, sum)

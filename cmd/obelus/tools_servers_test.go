@@ -7,16 +7,16 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// S2.3, S19: what an MCP server lists is imported with a lock file, checks clean, and its
-// drift is told; the server is this program's own.
+// S2.3, S19: what an MCP server lists is imported with its digests, checks clean, and how it
+// changes is reported; the server is this program's own.
 func TestServersAreImported(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
@@ -38,49 +38,46 @@ func TestServersAreImported(t *testing.T) {
 	if said := printed(t, "check", "--min-severity", "info", "self.tools.yaml", "plan.yaml"); !strings.HasPrefix(said, "nothing to report in 2 files") {
 		t.Error(said)
 	}
-	if said := printed(t, "tools", "--check", "--trust", "--plan", "plan.yaml"); said != "self.tools.yaml: self: as it was\nplan.yaml: nothing of it breaks\n" {
+	if said := printed(t, "tools", "--check", "--trust"); said != "self.tools.yaml: self: as it was\n" {
 		t.Error(said)
 	}
-	text, err := os.ReadFile("obelus.lock.yaml")
+	text, err := os.ReadFile("self.tools.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := strings.Replace(string(text), "      check:\n", "      checks: {}\n      check:\n", 1)
-	write("obelus.lock.yaml", other)
-	said, _, status := obelus(strings.NewReader(""), "tools", "--check", "--trust")
-	if status != statusFound || !strings.Contains(said, "self.tools.yaml: self: checks: it isn't there any more") {
-		t.Errorf("status %d: %s", status, said)
-	}
-	if said, _, status := obelus(strings.NewReader(""), "tools", "--check", "--trust", "--plan", "plan.yaml"); status != statusOK || !strings.HasSuffix(said, "plan.yaml: nothing of it breaks\n") {
-		t.Errorf("status %d: %s", status, said)
-	}
-
-	// A run ends by any drift that breaks plans, of a tool that it may need (OB610), also where the
-	// plan's own calls would do.
-	l, _ := lock.Read(source.NewFile(lock.Name, text), source.DefaultLimits())
-	server := *l.Server("self")
-	server.Tools = slices.Clone(server.Tools)
-	for i, tool := range server.Tools {
-		if tool.Name == "check" {
-			server.Tools[i].Input = map[string]any{"type": "object"}
+	differs := func(catalogue string, parts ...string) {
+		t.Helper()
+		write("self.tools.yaml", catalogue)
+		said, _, status := obelus(strings.NewReader(""), "tools", "--check", "--trust")
+		for _, part := range parts {
+			if status != statusFound || !strings.Contains(said, part) {
+				t.Errorf("status %d, without %q: %s", status, part, said)
+			}
 		}
 	}
-	server.Tools = slices.DeleteFunc(server.Tools, func(t lock.Tool) bool { return t.Name == "explain" })
-	l.SetServer(server)
-	if text, err = l.Text(); err != nil {
-		t.Fatal(err)
+	differs(strings.Replace(string(text), "        check:\n", "        checks: {digest: 'sha256:0'}\n        check:\n", 1), "self.tools.yaml: self: checks: the server doesn't list it")
+
+	// A run ends if a tool that it may need has changed at all (OB610), also where the plan's own
+	// calls would do.
+	const digest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+	recorded := func(tool string) *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^        ` + tool + `:\n(?:          .*\n)*?          digest: (sha256:[0-9a-f]+)\n`)
 	}
-	write("obelus.lock.yaml", string(text))
+	at := recorded("check").FindSubmatchIndex(text)
+	changed := string(text[:at[2]]) + digest + string(text[at[3]:])
+	changed = strings.Replace(changed, "    inputSchema:\n", "    inputSchema:\n      minProperties: 0\n", 1) // of the first tool, which is check
+	changed = recorded("explain").ReplaceAllString(changed, "")
+	differs(changed, "breaks plans:\n  self.tools.yaml: self: check: its description, hints or schemas have changed\n",
+		"harmless:\n  self.tools.yaml: self: check: its parameters have changed, and whatever was sound is\n", "new:\n  self.tools.yaml: self: explain: it is new\n")
 	write("other.yaml", "calls:\n  - {_tool: graph, plan: 'calls: []', _outputPath: †state.found}\noutput: †state.found\n")
-	said, _, status = obelus(strings.NewReader(""), "tools", "--check", "--trust", "--plan", "plan.yaml", "--plan", "other.yaml")
-	for _, part := range []string{"breaks plans:\n  self.tools.yaml: self: check: its parameters may not be {\"files\":null} any more", "new:\n  self.tools.yaml: self: explain: it is new\n",
-		"plan.yaml: breaks\nother.yaml: nothing of it breaks\nerror[OB610]: \"check\" isn't what was locked"} {
-		if status != statusFound || !strings.Contains(said, part) {
-			t.Errorf("status %d, without %q: %s", status, part, said)
+	for plan, want := range map[string]int{"plan.yaml": statusTrouble, "other.yaml": statusOK} {
+		_, stderr, status := obelus(strings.NewReader(""), "run", "--trust", "--no-journal", "--confirm", "never", plan)
+		if status != want || want != statusOK && !strings.Contains(stderr, `OB610: self.tools.yaml:`) {
+			t.Errorf("%s: status %d: %s", plan, status, stderr)
 		}
 	}
 	write("servers.yaml", "servers: {none: {command: [none-of-this-name]}}\n")
-	write("self.tools.yaml", "servers: {none: {command: [none-of-this-name]}}\n")
+	write("self.tools.yaml", "servers: {none: {command: [none-of-this-name], lock: {tools: {}}}}\n")
 	for _, args := range [][]string{{"tools", "--check", "--trust"}, {"tools", "import", "servers.yaml", "-o", "x.yaml"}} {
 		if _, stderr, status := obelus(strings.NewReader(""), args...); status != statusTrouble || !strings.HasPrefix(stderr, "obelus: ") {
 			t.Errorf("%v: status %d: %s", args, status, stderr)
@@ -89,8 +86,8 @@ func TestServersAreImported(t *testing.T) {
 }
 
 // S10.1: a plan's servers aren't started, nor reached with their secrets, before a person has
-// let a call of theirs through, also to hold them to their lock; nothing hinders where nobody
-// is asked. Nor does a check of locks start what nobody trusts.
+// let a call of theirs through, also to compare them with their record; nothing hinders where nobody
+// is asked. Nor does a check of catalogues start what nobody trusts.
 func TestServersWaitForPeople(t *testing.T) {
 	folder := t.TempDir()
 	asked := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -104,8 +101,7 @@ func TestServersWaitForPeople(t *testing.T) {
 		"asked":   `{url: "` + asked.URL + `", headers: {X-Key: "{$KEY}"}}`,
 	} {
 		for file, text := range map[string]string{
-			"obelus.lock.yaml": "servers: {s: {tools: {note: {inputSchema: {type: object}}}}}\n",
-			"plan.yaml": "servers: {s: " + server + "}\nactivities: {note: {mcp: {server: s, tool: note}}}\ntools: {note: {properties: {_output: {type: string}}}}\n" +
+			"plan.yaml": "servers: {s: " + strings.TrimSuffix(server, "}") + ", lock: {tools: {note: {digest: 'sha256:0'}}}}}\nactivities: {note: {mcp: {server: s, tool: note}}}\ntools: {note: {properties: {_output: {type: string}}}}\n" +
 				"calls: [{_tool: note, _outputPath: †state.n}]\noutput: †state.n\n",
 		} {
 			if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
@@ -146,26 +142,26 @@ func TestServersWaitForPeople(t *testing.T) {
 // in its stead, and one that is unsound spoils no catalogue: neither is taken in, and why is
 // said. Nothing is fetched.
 func TestUnfitToolsAreRefused(t *testing.T) {
-	one := func(properties string) lock.Tool {
+	one := func(properties string) catalogue.Tool {
 		var schema any
 		if err := json.Unmarshal([]byte(`{"type":"object","properties":{`+properties+`}}`), &schema); err != nil {
 			t.Fatal(err)
 		}
-		return lock.Tool{Name: "look", Input: schema}
+		return catalogue.Tool{Name: "look", Input: schema}
 	}
 	for _, c := range []struct {
-		tool lock.Tool
+		tool catalogue.Tool
 		says string
 	}{
 		{one(`"q":{"type":"string"}`), ""},
-		{lock.Tool{Name: "look"}, ""},
+		{catalogue.Tool{Name: "look"}, ""},
 		{one(`"_activity":{"const":"wipe"}`), `a plan can't pass its parameter "_activity"`},
 		{one(`"_delegate":{"const":"other.yaml"}`), `its parameter "_delegate"`},
 		{one(`"_outputPath":{"const":"†state.allowed"}`), `its parameter "_outputPath"`},
 		{one(`"_x":{}`), `its parameter "_x"`},
 		{one(`"q":{"$ref":"file:///etc/passwd"}`), "/etc/passwd"},
-		{lock.Tool{Name: "look", Input: map[string]any{"type": "array"}}, "mapping"},
-		{lock.Tool{Name: "look", Output: map[string]any{"type": "none"}}, "none"},
+		{catalogue.Tool{Name: "look", Input: map[string]any{"type": "array"}}, "mapping"},
+		{catalogue.Tool{Name: "look", Output: map[string]any{"type": "none"}}, "none"},
 	} {
 		if why := unfit(c.tool, source.DefaultLimits()); (why == "") != (c.says == "") || !strings.Contains(why, c.says) {
 			t.Errorf("%v: %q", c.tool.Input, why)
@@ -173,8 +169,8 @@ func TestUnfitToolsAreRefused(t *testing.T) {
 	}
 }
 
-// S2.3: what is wrong with the catalogue, or with what is locked, that an import writes anew
-// keeps nothing from being imported; what else is locked isn't lost for it.
+// S2.3: what is wrong with the catalogue that an import writes anew, or with a lock file beside
+// it, keeps nothing from being imported.
 func TestImportsReplaceWhatIsBroken(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
@@ -189,15 +185,13 @@ func TestImportsReplaceWhatIsBroken(t *testing.T) {
 		catalogue, lock, from string
 		refused               string
 	}{
-		"no YAML":         {old + "tools: {a: [\n", "", "servers.yaml", ""},
-		"no catalogue":    {old + bad, "", "servers.yaml", ""},
-		"itself":          {old + bad + servers, "", "api.tools.yaml", ""},
-		"its own lock":    {"", "servers: {self: {tools: 5}}\n", "servers.yaml", ""},
-		"another's lock":  {"", "servers: {other: {tools: 5}}\n", "servers.yaml", "nothing is imported"},
-		"a conflict":      {"", "<<<<<<< HEAD\nservers: {}\n", "servers.yaml", "nothing is imported"},
-		"OpenAPI's lock":  {"", "openapi: {shop.yaml: {digest: x, operations: {}}}\n", "shop.yaml", ""},
-		"another OpenAPI": {"", "openapi: {a.yaml: {digest: x, operations: {}}}\n", "shop.yaml", "nothing is imported"},
-		"not written":     {"tools: {}\n", "", "shop.yaml", "is there already"},
+		"no YAML":        {old + "tools: {a: [\n", "", "servers.yaml", ""},
+		"no catalogue":   {old + bad, "", "servers.yaml", ""},
+		"itself":         {old + bad + servers, "", "api.tools.yaml", ""},
+		"its own record": {old + strings.Replace(servers, "command:", "lock: {tools: 5}, command:", 1), "", "api.tools.yaml", ""},
+		"a lock file":    {"", "servers: {self: {tools: 5}}\n", "servers.yaml", ""},
+		"a conflict":     {"", "<<<<<<< HEAD\nservers: {}\n", "servers.yaml", ""},
+		"not written":    {"tools: {}\n", "", "shop.yaml", "is there already"},
 	} {
 		for file, text := range map[string]string{"servers.yaml": servers, "shop.yaml": shop, "obelus.yaml": "tools: [api.tools.yaml]\n", "api.tools.yaml": c.catalogue, "obelus.lock.yaml": c.lock} {
 			if os.Remove(file); text == "" {

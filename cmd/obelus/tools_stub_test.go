@@ -21,6 +21,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/openapi"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -168,12 +169,24 @@ func routerOf(t *testing.T, file string, text []byte, address string) routers.Ro
 	return router
 }
 
+// tools are the imported operations, with their parameters and results.
+func (s *stub) tools() (all []catalogue.Tool) {
+	for _, o := range s.api.Imported() {
+		input := maps.Clone(s.api.Catalogue()["tools"].(map[string]any)[o.Name].(map[string]any))
+		properties := maps.Clone(input["properties"].(map[string]any))
+		input["properties"] = properties
+		all = append(all, catalogue.Tool{Name: o.Name, Description: o.String(), Input: input, Output: properties["_output"]})
+		delete(properties, "_output")
+	}
+	return all
+}
+
 // plan is one with a call of each of some operations, with parameters that are made up.
 func (s *stub) plan(t *testing.T, most int) (plan []byte, calls int) {
-	locked := s.api.Locked()
+	all := s.tools()
 	var list []any
-	for i := 0; i < len(locked); i += max(1, len(locked)/most) {
-		tool := locked[i]
+	for i := 0; i < len(all); i += max(1, len(all)/most) {
+		tool := all[i]
 		steps := schema.SampleSteps
 		value, ok := schema.New(tool.Input, schema.Options{Defs: s.api.Schemas()}).SampleWithin(s.r, &steps)
 		call, _ := value.(map[string]any)
@@ -183,7 +196,7 @@ func (s *stub) plan(t *testing.T, most int) (plan []byte, calls int) {
 		}
 		named := tool.Input.(map[string]any)["properties"].(map[string]any)
 		maps.DeleteFunc(call, func(name string, _ any) bool { return named[name] == nil })
-		for _, name := range regexp.MustCompile(`\{([^}]+)\}`).FindAllStringSubmatch(tool.Operation, -1) {
+		for _, name := range regexp.MustCompile(`\{([^}]+)\}`).FindAllStringSubmatch(tool.Description, -1) {
 			if text, isText := call[name[1]].(string); isText && text == "" {
 				call[name[1]] = "x" // an empty text can't stand in a path
 			}
@@ -234,7 +247,7 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	for _, tool := range s.api.Locked() {
+	for _, tool := range s.tools() {
 		if tool.Name != o.Name {
 			continue
 		}

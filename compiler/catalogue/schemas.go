@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"reflect"
 	"slices"
@@ -174,5 +175,27 @@ func Open(n *source.Node, schemas map[string]any) {
 			schemas[name] = true
 		}
 		Open(f.Value, schemas)
+	}
+}
+
+// Reach visits the names of the schemas that a schema refers to as "#/schemas/NAME", those
+// inside others first. What is in seen isn't visited, and is then.
+func Reach(raw any, named map[string]any, seen map[string]bool, visit func(name string)) {
+	switch v := raw.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			ref, ok := v[key].(string)
+			name := strings.TrimPrefix(ref, "#/schemas/")
+			if _, known := named[name]; ok && key == "$ref" && known && !seen[name] {
+				seen[name] = true
+				Reach(named[name], named, seen, visit)
+				visit(name)
+			}
+			Reach(v[key], named, seen, visit)
+		}
+	case []any:
+		for _, item := range v {
+			Reach(item, named, seen, visit)
+		}
 	}
 }

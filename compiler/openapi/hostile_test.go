@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -30,7 +30,7 @@ func imported(t *testing.T, name, text string) *API {
 	if len(api.Imported()) == 0 {
 		return api
 	}
-	out, err := lock.YAML("# test\n", api.Catalogue())
+	out, err := catalogue.YAML("# test\n", api.Catalogue())
 	if err != nil {
 		t.Fatalf("no catalogue: %v\n%s", err, text)
 	}

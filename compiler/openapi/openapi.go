@@ -29,9 +29,6 @@ type Options struct {
 	Server string
 	// Headers are sent with every request, besides what the document says.
 	Headers map[string]any
-	// Called are the names of tools, by their operations ("GET /users/{id}"), that are others
-	// than the document would give them.
-	Called map[string]string
 	// Wanted reports whether an operation is to be imported; nil wants all.
 	Wanted func(*Operation) bool
 }
@@ -65,14 +62,39 @@ type Operation struct {
 	At              source.Span
 
 	tool, activity map[string]any
-	request        map[string]any // as the document wants it
 	input, output  any
-	hints          map[string]bool
 	scope          *named // what its schemas refer to
 }
 
 // Operation is how people call it: its method and path.
 func (o *Operation) String() string { return o.Method + " " + o.Path }
+
+// Imported are the operations that became tools.
+func (a *API) Imported() (all []*Operation) {
+	for _, o := range a.Operations {
+		if o.Refused == "" {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// Catalogue is the file of definitions that the imported operations make: tools, the
+// activities that carry them out, and the schemas that they share.
+func (a *API) Catalogue() map[string]any {
+	tools, activities := map[string]any{}, map[string]any{}
+	for _, o := range a.Imported() {
+		tools[o.Name], activities[o.Name] = o.tool, o.activity
+	}
+	out := map[string]any{"tools": tools, "activities": activities}
+	if len(a.schemas) > 0 {
+		out["schemas"] = a.schemas
+	}
+	return out
+}
+
+// Schemas are those that the tools refer to, by name.
+func (a *API) Schemas() map[string]any { return a.schemas }
 
 // A Note is something that was left out or changed.
 type Note struct {

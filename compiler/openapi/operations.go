@@ -20,14 +20,6 @@ var methods = []string{"get", "put", "post", "delete", "options", "head", "patch
 func (r *reading) operations() {
 	names := map[string]int{}
 	for _, path := range r.root.Get("paths").Fields {
-		item, _ := r.resolve(path.Value)
-		for _, method := range methods {
-			if name := r.Called[strings.ToUpper(method)+" "+path.Key.Text]; name != "" && item.Get(method) != nil {
-				names[name]++
-			}
-		}
-	}
-	for _, path := range r.root.Get("paths").Fields {
 		if strings.HasPrefix(path.Key.Text, "x-") {
 			continue // an extension
 		}
@@ -48,9 +40,7 @@ func (r *reading) operations() {
 				continue
 			}
 			o := &Operation{Method: strings.ToUpper(f.Key.Text), Path: path.Key.Text, Node: f.Key, ID: textOf(f.Value.Get("operationId"))}
-			if o.Name = r.Called[o.String()]; o.Name == "" {
-				o.Name = unique(names, cmp.Or(safeName(o.ID), safeName(f.Key.Text+" "+o.Path)))
-			}
+			o.Name = unique(names, cmp.Or(safeName(o.ID), safeName(f.Key.Text+" "+o.Path)))
 			if tags := f.Value.Get("tags"); tags != nil {
 				for _, tag := range tags.Items {
 					o.Tags = append(o.Tags, textOf(tag))
@@ -64,7 +54,7 @@ func (r *reading) operations() {
 				continue
 			}
 			noted := len(r.Notes)
-			if own := safeName(o.ID); own != "" && o.Name != own && r.Called[o.String()] == "" {
+			if own := safeName(o.ID); own != "" && o.Name != own {
 				r.note(f.Key, "two operations have one operationId", "%s has the operationId %q of another one; it is called %q", o, o.ID, o.Name)
 			}
 			b := builder{reading: r, Operation: o, node: f.Value, item: item, taken: map[string]int{}, properties: map[string]any{}}
@@ -139,7 +129,6 @@ type builder struct {
 	query      map[string]any
 	headers    map[string]any
 	url        string
-	unmet      string // what shows who asks, and can't be said
 	http       map[string]any
 }
 
@@ -163,19 +152,13 @@ func (b *builder) build() *refusal {
 	if len(b.headers) > 0 {
 		b.http["headers"] = maps.Clone(b.headers)
 	}
-	b.request = maps.Clone(b.http)
-	b.request["url"] = strings.TrimPrefix(b.url, strings.TrimSuffix(b.Server, "/"))
-	if b.unmet != "" {
-		b.request["security"] = b.unmet
-	}
 	if maps.Copy(b.headers, b.Headers); len(b.headers) > 0 {
 		b.http["headers"] = b.headers
 	}
 	b.order = append(b.order, b.scope)
-	b.hints = effects[b.Method]
 	b.activity = map[string]any{"http": b.http}
-	if len(b.hints) > 0 {
-		b.activity["annotations"] = asJSON(b.hints)
+	if hints := effects[b.Method]; len(hints) > 0 {
+		b.activity["annotations"] = hints
 	}
 	input := map[string]any{"type": "object", "properties": b.properties}
 	if len(b.required) > 0 {
@@ -194,17 +177,9 @@ func (b *builder) build() *refusal {
 
 // effects are what RFC 9110 says of methods: what is safe only reads, and what is
 // idempotent may be done twice. What a POST or PATCH does nobody says, which is the worst.
-var effects = map[string]map[string]bool{
+var effects = map[string]map[string]any{
 	"GET": {"readOnlyHint": true}, "HEAD": {"readOnlyHint": true}, "OPTIONS": {"readOnlyHint": true},
 	"PUT": {"idempotentHint": true}, "DELETE": {"idempotentHint": true, "destructiveHint": true},
-}
-
-func asJSON(hints map[string]bool) map[string]any {
-	out := map[string]any{}
-	for name, yes := range hints {
-		out[name] = yes
-	}
-	return out
 }
 
 // MaxDescription is how many characters a tool may say of itself.
@@ -315,8 +290,7 @@ func (b *builder) security() *refusal {
 		}
 	}
 	if len(b.Headers) > 0 {
-		b.unmet = strings.Join(unmet, "; ")
-		b.note(needs, UnknownKey, "what shows who asks is taken from the headers that are given: %s", b.unmet)
+		b.note(needs, UnknownKey, "what shows who asks is taken from the headers that are given: %s", strings.Join(unmet, "; "))
 		return nil
 	}
 	return refuse(needs, UnknownKey, "none of its security schemes can be met: %s", strings.Join(unmet, "; "))

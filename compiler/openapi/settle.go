@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -283,7 +283,7 @@ func (r *reading) relax(v any) (found bool) {
 		return false
 	}
 	seen := map[string]bool{}
-	lock.Reach(v, r.schemas, seen, func(name string) {
+	catalogue.Reach(v, r.schemas, seen, func(name string) {
 		if n := r.byName[name]; schema.Empty(r.compiled(r.schemas[name]), emptySteps, &r.left) && !n.relaxed {
 			properties, budget := map[string]any{}, maxParts
 			r.schemas[name] = true
@@ -359,7 +359,7 @@ func listOf(v any) []any {
 func (r *reading) keepReached() {
 	kept, seen := map[string]any{}, map[string]bool{}
 	for _, o := range r.Imported() {
-		lock.Reach(o.tool, r.schemas, seen, func(name string) { kept[name] = r.schemas[name] })
+		catalogue.Reach(o.tool, r.schemas, seen, func(name string) { kept[name] = r.schemas[name] })
 	}
 	r.schemas = kept
 }

@@ -6,52 +6,58 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
 )
 
-// Tools is what an MCP server lists as its tools, as it is locked, and what of it is refused.
-// The server is started or reached for it, and ended; its folder is as this process sees it.
-func Tools(ctx context.Context, of *compiler.Server, o Options) (lock.Server, []RefusedTool, error) {
+// Tools is what an MCP server lists as its tools, and what of it is refused. The server is
+// started or reached for it, and ended; its folder is as this process sees it.
+func Tools(ctx context.Context, of *compiler.Server, o Options) ([]catalogue.Tool, []RefusedTool, error) {
 	def := of.Activity
 	def.Kind, def.Server = "mcp", of
 	set, err := Open(map[string]*compiler.Activity{of.Name: &def}, nil, o)
 	if err != nil {
-		return lock.Server{}, nil, err
+		return nil, nil, err
 	}
 	defer set.Close()
 	s := set.byName[of.Name].(*tool).server
 	c, err := s.session(ctx)
 	if err != nil {
-		return lock.Server{}, nil, err
+		return nil, nil, err
 	}
-	tools, refused, err := s.list(ctx, c)
-	return lock.Server{Name: of.Name, Tools: tools}, refused, err
+	return s.list(ctx, c)
 }
 
-// A RefusedTool is an entry of a server's list that isn't taken for a tool.
+// A RefusedTool is an entry of a server's list that isn't accepted as a tool.
 type RefusedTool = mcp.Refused
 
-// WhyRefused says of tools that aren't there any more, and are refused, why.
-func WhyRefused(drifts []lock.Drift, refused []RefusedTool) []lock.Drift {
-	for i, d := range drifts {
-		if at := slices.IndexFunc(refused, func(r RefusedTool) bool { return r.Tool == d.Tool }); at >= 0 {
-			drifts[i].What = "it is refused: " + refused[at].Why
-		}
+// Changed says why a tool isn't what is recorded of it, given what its server lists and what
+// of that is refused; "" if it is.
+func Changed(recorded *catalogue.Tool, name string, listed []catalogue.Tool, refused []RefusedTool) string {
+	if at := slices.IndexFunc(refused, func(r RefusedTool) bool { return r.Tool == name }); at >= 0 {
+		return "it is refused: " + refused[at].Why
 	}
-	return drifts
+	at := slices.IndexFunc(listed, func(t catalogue.Tool) bool { return t.Name == name })
+	switch {
+	case at < 0:
+		return "the server doesn't list it"
+	case recorded == nil:
+		return "it isn't recorded"
+	case recorded.Digest != listed[at].Digest || !maps.Equal(recorded.Hints, listed[at].Hints):
+		return "its description, hints or schemas have changed"
+	}
+	return ""
 }
 
-// A Held server is how the tools of an MCP server that calls may need stand to what is
-// locked of them.
+// A Held server is how the tools of an MCP server that calls may need compare to what is
+// recorded of them.
 type Held struct {
-	Server *compiler.Server
-	Drifts []lock.Drift // of the tools that calls may need; none where nothing is locked
+	Server  *compiler.Server
+	Changed []string // what has changed of each tool that did; none where nothing is recorded
 }
 
-// Hold asks each server that calls may need and of which something is locked for its
-// tools, but for those that may not begin yet: they are held to their locks when they do.
-// Nothing is called.
+// Hold asks each server that calls may need and of which something is recorded for its
+// tools, but for those that may not begin yet: they are compared when they do. Nothing is called.
 func (s *Set) Hold(ctx context.Context, may func(*compiler.Server) bool) (all []Held, err error) {
 	used, of := map[*server]map[string]bool{}, []*server{}
 	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
@@ -73,11 +79,13 @@ func (s *Set) Hold(ctx context.Context, may func(*compiler.Server) bool) (all []
 				return nil, err
 			}
 			for _, tool := range slices.Sorted(maps.Keys(used[one])) {
-				drifts, err := one.drifts(ctx, c, tool)
+				why, err := one.changed(ctx, c, tool)
 				if err != nil {
 					return nil, err
 				}
-				h.Drifts = append(h.Drifts, drifts...)
+				if why != "" {
+					h.Changed = append(h.Changed, why)
+				}
 			}
 		}
 		all = append(all, h)

@@ -12,7 +12,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
 	"github.com/obelus-dev/obelus/runtime/trace"
@@ -54,11 +54,10 @@ type contact struct {
 	broken  chan struct{}
 	breaks  sync.Once
 
-	// How tools stand to what is locked of them, by what the server has listed; for the call
-	// whose turn it is.
-	listed  []lock.Tool
-	refused []RefusedTool           // of what it lists
-	drifted map[string][]lock.Drift // nil before it has listed any
+	// What the server has listed, if it has; for the call whose turn it is.
+	asked   bool
+	listed  []catalogue.Tool
+	refused []RefusedTool
 }
 
 func newServer(p program) *server {
@@ -399,45 +398,40 @@ func (s *server) session(ctx context.Context) (*contact, error) {
 	return c, nil
 }
 
-// held is why a call may not be put to a server: its tool isn't what is locked any more.
+// held is why a call may not be put to a server: its tool isn't what is recorded any more.
 // A run has looked before its first call; since then the server may have begun anew, or
 // said that its tools are others.
 func (t *tool) held(ctx context.Context, c *contact) error {
-	drifts, err := t.drifts(ctx, c, t.def.Remote)
-	if err != nil {
-		return err
+	why, err := t.changed(ctx, c, t.def.Remote)
+	if err == nil && why != "" {
+		err = &Failure{Code: CodeDrifted, Message: "OB610: " + why}
 	}
-	for _, d := range drifts {
-		if d.Breaks {
-			return &Failure{Code: CodeDrifted, Message: t.hide.Message(fmt.Sprintf("OB610: the tool %q of the MCP server %q isn't what was locked any more: %s", d.Tool, t.of.Name, brief(d.What)))}
-		}
-	}
-	return nil
+	return err
 }
 
-// drifts are how a tool stands to what is locked of it; none where nothing is locked of the
-// server. It is asked for its tools once, and again when it says that they are others.
-func (s *server) drifts(ctx context.Context, c *contact, tool string) ([]lock.Drift, error) {
+// changed says why a tool isn't what is recorded of it; "" if it is, or nothing is recorded of
+// the server. The server is asked for its tools once, and again when it says that they changed.
+func (s *server) changed(ctx context.Context, c *contact, tool string) (string, error) {
 	if s.of.Lock == nil {
-		return nil, nil
+		return "", nil
 	}
-	if c.session.Changed() || c.drifted == nil {
-		c.drifted = nil
+	if c.session.Changed() || !c.asked {
+		c.asked = false
 		listed, refused, err := s.list(ctx, c)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		c.listed, c.refused, c.drifted = listed, refused, map[string][]lock.Drift{}
+		c.asked, c.listed, c.refused = true, listed, refused
 	}
-	if _, known := c.drifted[tool]; !known {
-		now := lock.Server{Tools: c.listed}
-		c.drifted[tool] = WhyRefused(lock.Compare(s.of.Lock.Only(tool), now.Only(tool)), c.refused)
+	why := Changed(s.of.Lock.Tool(tool), tool, c.listed, c.refused)
+	if why == "" {
+		return "", nil
 	}
-	return c.drifted[tool], nil
+	return s.hide.Message(fmt.Sprintf("the tool %q of the MCP server %q isn't what was imported: %s", tool, s.of.Name, brief(why))), nil
 }
 
 // list is what the server lists as its tools, and what of it is refused.
-func (s *server) list(ctx context.Context, c *contact) ([]lock.Tool, []RefusedTool, error) {
+func (s *server) list(ctx context.Context, c *contact) ([]catalogue.Tool, []RefusedTool, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errOverdue{startTime})
 	defer cancel()
 	tools, odd, err := c.session.Tools(ctx)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
 )
 
@@ -22,19 +22,22 @@ var oddLists = map[string]string{
 
 // S2.3: an odd entry of a server's list spoils no other one: it is refused, and why is said.
 // Of two tools of one name none is believed, wherever they stand. What is sound can be called,
-// and is held to its lock; a tool that is odd by now isn't what was locked.
+// and is compared with its record; a tool that is odd by now isn't what was imported.
 func TestOddListsOfTools(t *testing.T) {
 	def := func(tool string) *compiler.Activity { return remoteDef(tool, helper("mcp-raw", "odd-list")) }
 	l, refused, err := Tools(t.Context(), def("a").Server, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []lock.Tool{
+	want := []catalogue.Tool{
 		{Name: "a", Input: map[string]any{"type": "object"}},
-		{Name: "z", Annotations: map[string]bool{"idempotentHint": true}},
+		{Name: "z", Hints: map[string]bool{"idempotentHint": true}},
 	}
-	if !reflect.DeepEqual(l.Tools, want) {
-		t.Errorf("%+v", l.Tools)
+	for i := range want {
+		want[i].SetDigest()
+	}
+	if !reflect.DeepEqual(l, want) {
+		t.Errorf("%+v", l)
 	}
 	for i, want := range []mcp.Refused{
 		{Tool: "(entry 6)", Why: "it is no mapping"}, {Tool: "(entry 7)", Why: `it has no "name"`}, {Tool: "(entry 8)", Why: `it has no "name"`},
@@ -47,10 +50,10 @@ func TestOddListsOfTools(t *testing.T) {
 			t.Fatalf("%d: %+v, not %+v", i, refused, want)
 		}
 	}
-	locked := &lock.Server{Name: "docs", Tools: []lock.Tool{l.Tools[0], {Name: "twin"}, l.Tools[1]}}
+	record := &catalogue.Record{Tools: []catalogue.Tool{l[0], {Name: "twin"}, l[1]}}
 	s := openTools(t, Options{}, func(tool string) *compiler.Activity {
 		def := def(tool)
-		def.Server.Lock = locked
+		def.Server.Lock = record
 		return def
 	}, "a", "twin")
 	if r, err := s.Run(t.Context(), "a", Request{}); err != nil || r.Value != "a" {

@@ -21,8 +21,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/hosts"
-	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/trace"
@@ -407,18 +407,20 @@ func TestServerDies(t *testing.T) {
 	}
 }
 
-// S1.9, S2.3: a server is held to what is locked whenever it begins anew and once it says that
-// its tools are others: a tool that has become worse isn't called any more, the others are.
-func TestServersAreHeldToTheirLock(t *testing.T) {
+// S1.9, S2.3: a server that begins anew, or says that its tools changed, is compared with its record.
+func TestServersAreHeldToTheirRecord(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, how := range []string{"tell", "die"} {
-		locked := &lock.Server{Name: "docs", Tools: []lock.Tool{{Name: "a", Annotations: map[string]bool{"readOnlyHint": true}}, {Name: "die"}, {Name: "tell"}}}
+		record := &catalogue.Record{Tools: []catalogue.Tool{{Name: "a", Hints: map[string]bool{"readOnlyHint": true}}, {Name: "die"}, {Name: "tell"}}}
+		for i := range record.Tools {
+			record.Tools[i].SetDigest()
+		}
 		s := openTools(t, Options{}, func(tool string) *compiler.Activity {
 			def := remoteDef(tool, helper("mcp-raw", "turn"))
-			def.Server.Lock = locked
+			def.Server.Lock = record
 			return def
 		}, "a", "tell", "die")
-		if all, err := s.Hold(t.Context(), func(*compiler.Server) bool { return true }); err != nil || len(all) != 1 || len(all[0].Drifts) > 0 {
+		if all, err := s.Hold(t.Context(), func(*compiler.Server) bool { return true }); err != nil || len(all) != 1 || len(all[0].Changed) > 0 {
 			t.Fatal(all, err)
 		}
 		if _, err := s.Run(t.Context(), "a", Request{}); err != nil {
@@ -429,7 +431,7 @@ func TestServersAreHeldToTheirLock(t *testing.T) {
 		}
 		for range 2 {
 			_, err := s.Run(t.Context(), "a", Request{})
-			failure(t, err, CodeDrifted, `OB610: the tool "a" of the MCP server "docs" isn't what was locked any more: its readOnlyHint is false, and was true`)
+			failure(t, err, CodeDrifted, `OB610: the tool "a" of the MCP server "docs" isn't what was imported: its description, hints or schemas have changed`)
 		}
 		want := map[string]float64{"tell": 1, "die": 0}[how]
 		if r, err := s.Run(t.Context(), "tell", Request{}); err != nil || r.Value != want {

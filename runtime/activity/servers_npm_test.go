@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 )
 
 // npmServer is how a server of the protocol's makers, in TypeScript, is started.
@@ -33,7 +33,7 @@ func npmServer(t *testing.T, name string, args ...string) []string {
 	return append([]string{"node", script}, args...)
 }
 
-// S2.3: servers in another language, by their makers: listed, locked, called, failed and
+// S2.3: servers in another language, by their makers: listed, recorded, called, failed and
 // cancelled.
 func TestServersOfTheProtocolsMakers(t *testing.T) {
 	folder := t.TempDir()
@@ -62,19 +62,17 @@ func TestServersOfTheProtocolsMakers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := &lock.Lock{}
-			l.SetServer(listed)
-			if _, err := l.Text(); err != nil || len(listed.Tools) == 0 || listed.Tools[0].Input == nil {
-				t.Errorf("%d tools; %v", len(listed.Tools), err)
+			if len(listed) == 0 || listed[0].Input == nil {
+				t.Errorf("%d tools", len(listed))
 			}
-			def.Server.Lock = l.Server("docs")
+			def.Server.Lock = &catalogue.Record{Tools: listed}
 			s, err := Open(map[string]*compiler.Activity{"x": def}, nil, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if held, err := s.Hold(t.Context(), func(*compiler.Server) bool { return true }); err != nil || len(held) != 1 || len(held[0].Drifts) > 0 {
-				t.Errorf("held to its own lock: %v, %v", held, err)
+			if held, err := s.Hold(t.Context(), func(*compiler.Server) bool { return true }); err != nil || len(held) != 1 || len(held[0].Changed) > 0 {
+				t.Errorf("compared with its own record: %v, %v", held, err)
 			}
 			r, err := s.Run(t.Context(), "x", Request{Params: c.params})
 			text, _ := encode(r.Value)

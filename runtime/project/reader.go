@@ -4,14 +4,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
-	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -125,7 +123,6 @@ func (r *Reader) Split(name string, text []byte, each func(Document) error) erro
 		return err
 	}
 	options.Catalogues, options.Trusted = config.Catalogues, config.Trusted
-	OpenLocks(&options, place.Root)
 	opened := remembered(&options)
 	rules := r.hosts(config)
 	if isLines(name) {
@@ -338,28 +335,6 @@ func below(dir, name string) (string, error) {
 		return "", diag.Troubled(ErrOutside, "%q isn't in the workspace %q", name, dir).About(name).Advise("name a workspace that holds it")
 	}
 	return relative, nil
-}
-
-// OpenLocks lets a compilation open the lock files beside files of activities and catalogues
-// that lie outside of the workspace: whoever runs the plan has named these.
-func OpenLocks(o *compiler.Options, root string) {
-	outside, open := map[string]string{}, o.Open
-	for _, file := range slices.Concat(o.Activities, o.Catalogues) {
-		name := filepath.Join(filepath.Dir(file.Name), lock.Name)
-		if relative, err := from(root, name); err == nil && !filepath.IsLocal(relative) {
-			outside[filepath.ToSlash(relative)] = name
-		}
-	}
-	if len(outside) == 0 {
-		return
-	}
-	limit := o.Limits.Bytes
-	o.Open = func(name string) ([]byte, error) {
-		if at := outside[name]; at != "" {
-			return workspace.Read(at, limit)
-		}
-		return open(name)
-	}
 }
 
 // remembered keeps the texts of files that a compilation opens.

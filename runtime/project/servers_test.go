@@ -12,11 +12,11 @@ import (
 )
 
 // S1.9, S17.1: what a server says of its tools counts where a policy trusts what runs or is
-// asked, whatever a plan calls it, and as it is locked; the verdict stands first.
+// asked, whatever a plan calls it, and as it is recorded; the verdict stands first.
 func TestServersAreTrustedForWhatTheyAre(t *testing.T) {
 	const (
 		trusts = "servers:\n- {command: [python3, docs.py, --stdio], env: {MODE: 'a', LEVEL: '1'}, inherit: [DOCS_HOME, DOCS_KEY]}\n- {command: [docs-mcp], cwd: sub}\n- {url: 'https://mcp.example.com/mcp?v=1'}\n- {url: 'https://mcp.example.com/', headers: {Authorization: 'Bearer {$TOKEN}'}}\n"
-		reads  = "servers: {docs: {tools: {search: {annotations: {readOnlyHint: true}}}}}\n"
+		reads  = "{tools: {search: {digest: 'sha256:0', annotations: {readOnlyHint: true}}}}"
 		same   = "{command: [python3, docs.py, --stdio], env: {LEVEL: '1', MODE: 'a'}, inherit: [DOCS_KEY, DOCS_HOME], timeout: 5s}"
 	)
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
@@ -51,12 +51,11 @@ func TestServersAreTrustedForWhatTheyAre(t *testing.T) {
 		{"unknown", "another path", "{url: 'https://mcp.example.com/MCP?v=1'}", nil},
 		{"unknown", "another query", "{url: 'https://mcp.example.com/mcp?v=2'}", nil},
 		{"unknown", "an escape for a letter", "{url: 'https://mcp.example.com/%6dcp?v=1'}", nil},
-		{"unknown", "a tool of which nothing is locked", same, map[string]string{"obelus.lock.yaml": "servers: {docs: {tools: {other: {annotations: {readOnlyHint: true}}}}}"}},
-		{"unknown", "a server of another name has it locked", same, map[string]string{"obelus.lock.yaml": strings.Replace(reads, "docs:", "other:", 1)}},
-		{"unknown", "nothing is locked", same, map[string]string{"obelus.lock.yaml": "{}"}},
-		{"destructive", "it says that it destroys", same, map[string]string{"obelus.lock.yaml": strings.Replace(reads, "readOnlyHint", "destructiveHint", 1)}},
-		{"destructive", "nobody trusts it, and it says that it destroys", "{command: [x]}", map[string]string{"obelus.lock.yaml": strings.Replace(reads, "readOnlyHint", "destructiveHint", 1)}},
-		{"writes", "it destroys nothing", same, map[string]string{"obelus.lock.yaml": "servers: {docs: {tools: {search: {annotations: {destructiveHint: false}}}}}"}},
+		{"unknown", "a tool of which nothing is recorded", same, map[string]string{"lock": strings.Replace(reads, "search:", "other:", 1)}},
+		{"unknown", "nothing is recorded", same, map[string]string{"lock": "{tools: {}}"}},
+		{"destructive", "it says that it destroys", same, map[string]string{"lock": strings.Replace(reads, "readOnlyHint", "destructiveHint", 1)}},
+		{"destructive", "nobody trusts it, and it says that it destroys", "{command: [x]}", map[string]string{"lock": strings.Replace(reads, "readOnlyHint", "destructiveHint", 1)}},
+		{"writes", "it destroys nothing", same, map[string]string{"lock": strings.Replace(reads, "readOnlyHint: true", "destructiveHint: false", 1)}},
 		{"unknown", "the plan's own word for another program", "{command: [x]}", map[string]string{"plan.yaml": "tools: {find: {annotations: {readOnlyHint: true}}}\n"}},
 		{"unknown", "a policy has more to say against it", same, map[string]string{"obelus.policy.yaml": trusts + "tools: {find: {effects: [read, write]}}\n"}},
 		{"unknown", "a policy of the same words in another folder", same, map[string]string{"obelus.policy.yaml": "strict: false", "sub/obelus.policy.yaml": trusts}},
@@ -72,17 +71,21 @@ func TestServersAreTrustedForWhatTheyAre(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for name, text := range map[string]string{"obelus.yaml": "", "obelus.policy.yaml": trusts, "obelus.lock.yaml": reads} {
+		for name, text := range map[string]string{"obelus.yaml": "", "obelus.policy.yaml": trusts, "lock": reads} {
 			write(name, text)
 		}
 		for name, text := range c.files {
 			write(name, text)
 		}
+		lock, err := os.ReadFile(filepath.Join(folder, "lock"))
+		if err != nil {
+			t.Fatal(err)
+		}
 		policies := []string{filepath.Join(folder, "obelus.policy.yaml")}
 		if c.files["sub/obelus.policy.yaml"] != "" {
 			policies = append(policies, filepath.Join(folder, "sub/obelus.policy.yaml"))
 		}
-		write("plan.yaml", c.files["plan.yaml"]+"servers: {docs: "+c.server+"}\nactivities: {find: {mcp: {server: docs, tool: search}}}\ncalls: [{_tool: find}]\n")
+		write("plan.yaml", c.files["plan.yaml"]+"servers: {docs: "+strings.TrimSuffix(c.server, "}")+", lock: "+string(lock)+"}}\nactivities: {find: {mcp: {server: docs, tool: search}}}\ncalls: [{_tool: find}]\n")
 		effect := func(r project.Reader) string {
 			d, err := r.One(filepath.Join(folder, "plan.yaml"))
 			if err != nil {
@@ -145,8 +148,7 @@ func TestTrustInServersEndsWithTheirPrograms(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"obelus.policy.yaml": "servers: [{command: [docs-mcp, docs.py]}]\n", "docs.py": "1", "other.py": "1",
-		"obelus.lock.yaml": "servers: {docs: {tools: {search: {annotations: {readOnlyHint: true}}}}}\n",
-		"plan.yaml":        "servers: {docs: {command: [docs-mcp, docs.py]}}\nactivities: {find: {mcp: {server: docs, tool: search}}}\ncalls: [{_tool: find}]\n",
+		"plan.yaml": "servers: {docs: {command: [docs-mcp, docs.py], lock: {tools: {search: {digest: 'sha256:0', annotations: {readOnlyHint: true}}}}}}\nactivities: {find: {mcp: {server: docs, tool: search}}}\ncalls: [{_tool: find}]\n",
 	} {
 		put(filepath.Join(folder, name), text)
 	}
@@ -186,30 +188,31 @@ func TestTrustInServersEndsWithTheirPrograms(t *testing.T) {
 	}
 }
 
-// S2.3: the lock beside a file of activities is read wherever that lies, since whoever runs the
-// plan has named it; and no other file there.
-func TestLocksBesideActivitiesAreRead(t *testing.T) {
-	root, outside := t.TempDir(), t.TempDir()
-	for name, text := range map[string]string{
-		filepath.Join(root, "plan.yaml"):           "calls: [{_tool: find}]\n",
-		filepath.Join(root, "obelus.yaml"):         "",
-		filepath.Join(outside, "act.yaml"):         "servers: {docs: {command: [docs-mcp]}}\nactivities: {find: {mcp: {server: docs, tool: search}}}\n",
-		filepath.Join(outside, "obelus.lock.yaml"): "servers: {docs: {tools: {search: {}}}}\n",
-	} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+// S2.3: a lock file of an earlier release is refused beside the definition of a server of which
+// nothing else is recorded.
+func TestLockFilesAreRefused(t *testing.T) {
+	root := t.TempDir()
+	for record, want := range map[string]string{"": "obelus.lock.yaml isn't read any more, and nothing else records the tools of the server \"docs\"", ", lock: {tools: {}}": ""} {
+		for name, text := range map[string]string{
+			"plan.yaml":        "servers: {docs: {command: [docs-mcp]" + record + "}}\ncalls: []\n",
+			"obelus.lock.yaml": "servers: {docs: {tools: {search: {inputSchema: {type: object}}}}}\n",
+		} {
+			if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d, err := (&project.Reader{}).One(filepath.Join(root, "plan.yaml"))
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	d, err := (&project.Reader{Activities: []string{filepath.Join(outside, "act.yaml")}}).One(filepath.Join(root, "plan.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := d.Compile()
-	if s := p.Plan.Servers["docs"]; diag.HasErrors(p.Findings) || s == nil || s.Lock.Tool("search") == nil {
-		t.Errorf("%v: %+v", p.Findings, s)
-	}
-	away, _ := filepath.Rel(root, filepath.Join(outside, "act.yaml"))
-	if _, err := d.Options.Open(filepath.ToSlash(away)); err == nil {
-		t.Error("another file outside of the workspace is read")
+		said := ""
+		for _, f := range d.Compile().Findings {
+			if f.Severity == diag.Error {
+				said += f.Message
+			}
+		}
+		if !strings.HasSuffix(said, want) || (said == "") != (want == "") {
+			t.Errorf("%q: %q", record, said)
+		}
 	}
 }

@@ -31,7 +31,7 @@ var (
 	ErrOutside       = errors.New("the run leaves what was approved")
 	ErrUnanswered    = errors.New("no model answers one of the calls")
 	ErrUnrunnable    = errors.New("the plan can't be run here")
-	ErrDrifted       = errors.New("a server's tools aren't what was locked") // OB610
+	ErrDrifted       = errors.New("a server's tools aren't what was imported") // OB610
 	ErrInstances     = errors.New("the instances can't be read")
 	ErrAnswers       = errors.New("the answers can't be taken")
 	ErrResults       = errors.New("the results can't be written")

@@ -8,7 +8,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -27,9 +26,9 @@ func (s *Session) unasked(of *compiler.Server) bool {
 	return confirm.Policy == runtime.Never || s.manifest.Approval != nil || of.Origin.Vouches() || of.TrustedBy != ""
 }
 
-// hold holds the MCP servers that the run may need against what is locked of their tools,
-// before the first call (S2.3): a drift that breaks plans ends the run, any other is told.
-// Those that a person has to let begin are held to it when they do.
+// hold compares the MCP servers that the run may need with what is recorded of their tools,
+// before the first call (S2.3): a tool that has changed ends the run. Those that a person has
+// to let begin are compared when they do.
 func (s *Session) hold(ctx context.Context) (err error) {
 	defer func() {
 		if err == nil {
@@ -48,26 +47,12 @@ func (s *Session) hold(ctx context.Context) (err error) {
 		return diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
 	}
 	for _, held := range all {
-		if held.Server.Lock == nil {
-			s.wait(fmt.Sprintf("nothing is locked of the MCP server %q: nobody knows whether its tools are what they were", held.Server.Name))
-			continue
-		}
-		var breaks []string
-		for _, d := range held.Drifts {
-			what := fmt.Sprintf("the tool %q of the MCP server %q isn't what was locked: %s", d.Tool, held.Server.Name, d.What)
-			if d.Breaks {
-				breaks = append(breaks, what)
-			} else {
-				s.wait(what + " (harmless)")
-			}
-		}
-		if lock.Breaking(held.Drifts) {
-			at := ""
-			if n := held.Server.Lock.Node; n != nil {
-				at = n.Span().Where() + ": "
-			}
-			return diag.Troubled(ErrDrifted, "OB610: %s%s", at, strings.Join(breaks, "; ")).About(held.Server.Name).
-				Advise("look whether the plan still means what it meant, and lock the server's tools anew")
+		switch recorded := held.Server.Lock; {
+		case recorded == nil:
+			s.wait(fmt.Sprintf("nothing is recorded of the MCP server %q: nobody knows whether its tools are what they were", held.Server.Name))
+		case len(held.Changed) > 0:
+			return diag.Troubled(ErrDrifted, "OB610: %s: %s", recorded.Node.Span().Where(), strings.Join(held.Changed, "; ")).About(held.Server.Name).
+				Advise("check that the plan still means what it meant, then import the server's tools again")
 		}
 	}
 	return nil

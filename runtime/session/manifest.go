@@ -197,7 +197,6 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]comp
 			}
 			d.Options.Activities = append(d.Options.Activities, source.NewFile(name, text))
 		}
-		project.OpenLocks(&d.Options, d.Root)
 	} else if d.Options.Activities, err = m.unchanged(m.Activities); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 )
 
 // The bounds of what a server may list and send.
@@ -147,7 +147,7 @@ type Refused struct{ Tool, Why string }
 
 // Tools are the tools that the server lists, by name, and what of its list is refused: an odd
 // entry spoils no other one, and of two tools of one name neither is believed.
-func (s *Session) Tools(ctx context.Context) (tools []lock.Tool, refused []Refused, err error) {
+func (s *Session) Tools(ctx context.Context) (tools []catalogue.Tool, refused []Refused, err error) {
 	seen := map[string]bool{}
 	listed := map[string]int{}
 	entries := 0
@@ -184,14 +184,14 @@ func (s *Session) Tools(ctx context.Context) (tools []lock.Tool, refused []Refus
 		seen[cursor] = true
 	}
 	twice := func(name string) bool { return listed[name] > 1 }
-	tools = slices.DeleteFunc(tools, func(t lock.Tool) bool { return twice(t.Name) })
+	tools = slices.DeleteFunc(tools, func(t catalogue.Tool) bool { return twice(t.Name) })
 	refused = slices.DeleteFunc(refused, func(r Refused) bool { return twice(r.Tool) })
 	for name, times := range listed {
 		if times > 1 {
 			refused = append(refused, Refused{name, fmt.Sprintf("%d tools of this name are listed, and none is believed", times)})
 		}
 	}
-	slices.SortFunc(tools, func(a, b lock.Tool) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(tools, func(a, b catalogue.Tool) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(refused, func(a, b Refused) int { return cmp.Or(strings.Compare(a.Tool, b.Tool), strings.Compare(a.Why, b.Why)) })
 	return tools, refused, nil
 }
@@ -220,7 +220,7 @@ func (s *Session) page(ctx context.Context, cursor string) (list []json.RawMessa
 }
 
 // toolOf reads an entry of a list of tools; why says what is odd about one.
-func (s *Session) toolOf(entry json.RawMessage) (t lock.Tool, why string) {
+func (s *Session) toolOf(entry json.RawMessage) (t catalogue.Tool, why string) {
 	var called map[string]json.RawMessage
 	if json.Unmarshal(entry, &called) != nil {
 		return t, "it is no mapping"
@@ -243,22 +243,21 @@ func (s *Session) toolOf(entry json.RawMessage) (t lock.Tool, why string) {
 	if !isText && said["description"] != nil {
 		return t, "its \"description\" is no text"
 	}
-	if description != "" {
-		t.Description, t.Says = lock.Digest(description), description
-	}
+	t.Description = description
 	hints, _ := said["annotations"].(map[string]any)
-	for _, name := range lock.Hints {
+	for _, name := range catalogue.Hints {
 		is, ok := hints[name].(bool)
 		if !ok && hints[name] != nil {
 			return t, fmt.Sprintf("its %q is neither true nor false", name)
 		} else if !ok {
 			continue
 		}
-		if t.Annotations == nil {
-			t.Annotations = map[string]bool{}
+		if t.Hints == nil {
+			t.Hints = map[string]bool{}
 		}
-		t.Annotations[name] = is
+		t.Hints[name] = is
 	}
+	t.SetDigest()
 	return t, ""
 }
 
