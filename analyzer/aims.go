@@ -105,10 +105,6 @@ func (t *trier) findBrought() {
 	}
 }
 
-// input is the input of a trial: the document's own, and at times another that its
-// schema accepts.
-func (w *trial) input(own any) any { return w.begin(own, w.pass.Plan.InputSchema, nil) }
-
 // state is the state that a trial begins with: the document's own, and at times another
 // where no call writes.
 func (w *trial) state(own any) any {

@@ -85,7 +85,16 @@ func branchy() map[string]struct {
 		"once, many for one path": {"writes: once\ncalls:\n" + repeated(1000, func(i int) string {
 			return fmt.Sprintf("- {_tool: f, x: †state.q, _when: †input.n == %d, _outputPath: p || †state.e}\n", i)
 		}), want{"OB302": 0}},
-		"a thousand conditions on one value": {"calls:\n" + repeated(1500, func(i int) string { return fmt.Sprintf("- {_tool: f, _when: †input.n == %d, _outputPath: p}\n", i) }), want{"OB212": 0}},
+		"a thousand conditions on one value": {"calls:\n" + repeated(1500, func(i int) string { return fmt.Sprintf("- {_tool: f, _when: †input.n == %d, _outputPath: p}\n", i) }), want{"OB212": 0, "OB401": 0, "OB902": 1}},
+		"160 conditions on one number": {"tools: {j: {_output: {type: integer}}, f: {}}\ncalls:\n- {_tool: j, _outputPath: n}\n" + repeated(160, func(i int) string { return fmt.Sprintf("- {_tool: f, _when: †state.n == %d, _outputPath: p}\n", 3*i) }),
+			want{"OB401": 0, "OB902": 1}},
+		"289 beginnings of one text": {"tools: {j: {_output: {type: string}}, f: {}}\ncalls:\n- {_tool: j, _outputPath: s}\n" + repeated(289, func(i int) string {
+			return fmt.Sprintf("- {_tool: f, _when: \"†state.s startsWith 'kind%d:'\", _outputPath: p}\n", i)
+		}), want{"OB401": 0, "OB902": 1}},
+		"10 words that one text may hold": {"tools: {j: {_output: {type: string}}, f: {}}\ncalls:\n- {_tool: j, _outputPath: s}\n" + repeated(10, func(i int) string {
+			return fmt.Sprintf("- {_tool: f, _when: \"†state.s contains 'word%d'\", _outputPath: p}\n", i)
+		}),
+			want{"OB401": 9, "OB902": 0}},
 		"conditions on conditions": {"calls:\n" + repeated(800, func(i int) string {
 			return fmt.Sprintf("- {_tool: f, _when: \"†(†state.a%d == 'x' and †input.n%d > 3)\", _outputPath: a%d}\n", max(0, i-1), i, i)
 		}), want{"OB302": 0, "OB902": 0}},
@@ -255,5 +264,26 @@ func TestLikeConditionsAreDividedAlike(t *testing.T) {
 	}
 	if shared < 50 {
 		t.Errorf("only %d were alike", shared)
+	}
+}
+
+// S7.2: calls of which no values were found that let both run are no finding, and wait for
+// each other as listed, also where there are more pairs than are looked at.
+func TestUndecidedPairsRunAsListed(t *testing.T) {
+	for _, n := range []int{2, 200} {
+		text := "tools: {j: {_output: {type: integer}}, f: {}}\ncalls:\n- {_tool: j, _outputPath: n}\n" +
+			repeated(n, func(i int) string {
+				return fmt.Sprintf("- {_tool: f, _when: †state.n %% 1000 == %d, _outputPath: p}\n", i)
+			})
+		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
+		j := Analyze(p, found, Config{})
+		if j.Verified == nil || slices.ContainsFunc(j.Findings, func(d diag.Diagnostic) bool { return d.Rule == writeConflict.Rule }) {
+			t.Fatalf("%d calls: %s", n, every(j.Findings))
+		}
+		for i := 2; i <= n; i++ {
+			if !slices.Contains(j.Plan.Calls[i].Ordered, int32(i-1)) {
+				t.Errorf("%d calls: call %d waits for %v alone", n, i, j.Plan.Calls[i].Ordered)
+			}
+		}
 	}
 }

@@ -152,7 +152,7 @@ func (p *Pass) relate(f *flow, to *schema.Schema) (schema.Relation, any) {
 	}
 	v := p.fits(f.schema, to, f.brought)
 	if f.uncounted && v.Relation == schema.MayNotFit {
-		if v = p.fits(p.meet(f.schema, p.asLong(to)), to, f.brought); v.Relation == schema.Fits {
+		if v = p.fits(p.meet(f.schema, p.ofLengths(to.Lengths())), to, f.brought); v.Relation == schema.Fits {
 			return schema.Unknown, nil
 		}
 		v.Relation = schema.MayNotFit

@@ -150,13 +150,7 @@ func (w *trial) isVagueItem(r *compiler.Read, strict bool) bool {
 		return false
 	}
 	return slices.ContainsFunc(w.pass.flowsOfItem(nil, r), func(f flow) bool { return f.loose || !spoken(f.schema, strict, 4) }) &&
-		w.readsVaguely(w.pass.caller(r).Each.List, strict)
-}
-
-// readsVaguely reports whether a template reads something of which nothing can be
-// concluded.
-func (w *trial) readsVaguely(t *compiler.Template, strict bool) bool {
-	return w.readsOne(t, func(r *compiler.Read) bool { return w.isVague(r, strict) })
+		w.readsOne(w.pass.caller(r).Each.List, func(r *compiler.Read) bool { return w.isVague(r, strict) })
 }
 
 func (w *trial) readsOne(t *compiler.Template, is func(*compiler.Read) bool) bool {

@@ -155,9 +155,6 @@ func (p *Pass) ofLengths(least, most int) *schema.Schema {
 	})
 }
 
-// asLong is the schema of all values but lists of lengths that another schema refuses.
-func (p *Pass) asLong(s *schema.Schema) *schema.Schema { return p.ofLengths(s.Lengths()) }
-
 // mayLack is a reference to something of an item without which the item is skipped, and an
 // item of the call's list that hasn't got it; unsure where none is known, and what the items
 // are that an expression leaves isn't.
@@ -201,15 +198,12 @@ func (p *Pass) mayLack(call *compiler.Call) (hole *compiler.Read, without any, u
 			if r.Ref.Kind != "item" || len(r.Ref.Path) == 0 || !r.Ref.Required {
 				continue
 			}
-			if item, yes := lacks(p.containing(compiler.SchemaPath(r.Ref.Path))); yes {
+			path := compiler.SchemaPath(r.Ref.Path)
+			has := func() *schema.Schema { return schema.Containing(path, nil) }
+			if item, yes := lacks(once(p.flowing().containing, fmt.Sprint(path), has)); yes {
 				return r, item, false
 			}
 		}
 	}
 	return nil, nil, unsure
-}
-
-// containing is the schema of all values that have something at a path.
-func (p *Pass) containing(path []schema.Step) *schema.Schema {
-	return once(p.flowing().containing, fmt.Sprint(path), func() *schema.Schema { return schema.Containing(path, nil) })
 }

@@ -3,11 +3,11 @@ package analyzer
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 var writeConflict = register(Rule{
@@ -42,7 +42,7 @@ func writeConflicts(p *Pass) {
 		goals[i] = e.Meet(&pairs[i])
 	}
 	answers := e.SolveLikely(goals)
-	var doubts []doubt
+	var listed [][2]int
 	for i := 0; i < len(pairs); {
 		end := i + 1
 		for end < len(pairs) && pairs[end].B == pairs[i].B {
@@ -54,109 +54,124 @@ func writeConflicts(p *Pass) {
 				with = append(with, k)
 			}
 		}
-		if len(with) > 0 {
-			if d, doubtful := p.conflict(pairs, goals, answers, with); doubtful {
-				doubts = append(doubts, d)
+		if len(with) > 0 && !p.conflict(pairs, goals, answers, with) {
+			for _, k := range with {
+				listed = append(listed, [2]int{pairs[k].A, pairs[k].B})
 			}
 		}
 		i = end
 	}
-	p.orderDoubts(doubts)
+	p.order(pairs, listed)
 }
 
-// A doubt is pairs of which it couldn't be shown that it matters which comes first,
-// and the place of the finding that says so.
-type doubt struct {
-	finding int
-	pairs   [][2]int
-}
-
-// conflict reports a call and those of the pairs that it may conflict in. It is an
-// error where two schedules show it, or without a replay where values do, and otherwise
-// a doubt.
-func (p *Pass) conflict(pairs []compiler.Unordered, goals []logic.Literal, answers []logic.Answer, with []int) (d doubt, doubtful bool) {
+// conflict reports a call and those of the pairs that it may conflict in: an error where
+// two schedules show the conflict, or without a replay where values do, and a warning where
+// values let both calls run. It reports whether that is an error.
+func (p *Pass) conflict(pairs []compiler.Unordered, goals []logic.Literal, answers []logic.Answer, with []int) (isError bool) {
 	e := p.conditions()
 	possible := slices.DeleteFunc(slices.Clone(with), func(k int) bool { return !answers[k].Possible })
+	first := func(k int) []int {
+		return append([]int{k}, slices.DeleteFunc(slices.Clone(possible), func(other int) bool { return other == k })...)
+	}
+	meet := -1 // a pair that values let run
 	for _, k := range possible[:min(len(possible), maxShownConflicts)] {
 		branch := e.Decisions(goals[k], answers[k].Assignment)
+		decided := undecided(branch) == 0
+		if decided && meet < 0 {
+			meet = k
+		}
 		var schedules []Schedule
 		if p.config.Replay != nil {
 			schedules = p.conflictSchedules(&pairs[k], answers[k].Assignment)
 		}
-		if schedules == nil && (p.config.Replay != nil || undecided(branch) > 0) {
+		if schedules == nil && (p.config.Replay != nil || !decided) {
 			continue
 		}
-		first := append([]int{k}, slices.DeleteFunc(slices.Clone(possible), func(other int) bool { return other == k })...)
-		f := p.writeConflict(pairs, first, "what stays depends on timing")
+		f := p.writeConflict(pairs, first(k), "what stays depends on timing")
 		if !p.screens { // what comes behind changes the example
 			if words := told(branch); words != "" {
 				f.Message += "; both run when " + words
 			}
 			f.Witness = Branch{Branch: branch, Schedules: schedules}
 		}
-		return d, false
+		return true
 	}
-	call, why := p.Plan.Calls[pairs[with[0]].B], "no two runs were found that end differently"
-	switch a := answers[with[0]]; {
-	case a.Beyond, a.Possible && undecided(e.Decisions(goals[with[0]], a.Assignment)) > 0:
-		why = "whether they can both run couldn't be decided"
-	case !a.Possible:
-		why = "whether they can both run is not fully analysed: too many decisions meet"
+	if meet >= 0 {
+		p.writeConflict(pairs, first(meet), "no two runs were found that end differently; they run one after the other, as listed if that is possible").As(diag.Warning)
 	}
-	f := p.writeConflict(pairs, with, why+runAsListed).As(diag.Warning)
-	d.finding = len(p.found) - 1
 	for _, k := range with {
-		d.pairs = append(d.pairs, [2]int{pairs[k].A, pairs[k].B})
+		if a := answers[k]; !a.Possible && !a.Beyond {
+			call := p.Plan.Calls[pairs[k].B]
+			p.unanswered(pairs[k].PathB.Span(), call, "whether "+quote(call.Name)+" conflicts with other calls")
+			break
+		}
 	}
-	if len(possible) == 0 && !answers[with[0]].Beyond {
-		p.unanswered(f.Span, call, "whether "+quote(call.Name)+" conflicts with other calls")
-	}
-	return d, true
+	return false
 }
-
-const runAsListed = "; so they run in the order in which they are listed"
 
 // maxShownConflicts bounds how many pairs with one call are tried for schedules.
 const maxShownConflicts = 3
 
-// orderDoubts orders the pairs in doubt as listed, so that it doesn't matter what is
-// true of them. Where that would let calls wait for each other they stay errors.
-func (p *Pass) orderDoubts(doubts []doubt) {
-	var all [][2]int
-	for _, d := range doubts {
-		all = append(all, d.pairs...)
+// order lets the calls of each pair run one after the other, so that the final state is the
+// same whether or not both run: as they are listed, or as in the graph where calls would
+// wait for each other as listed. Where there are more pairs than are kept, that holds for all
+// calls that may write the same place.
+func (p *Pass) order(unordered []compiler.Unordered, pairs [][2]int) {
+	more := len(p.Plan.Unordered) >= compiler.MaxUnordered
+	if more {
+		p.unanswered(headOf(p.Plan.CallsNode.Span()), nil, fmt.Sprintf("whether more than %d pairs of calls conflict", compiler.MaxUnordered))
 	}
-	if len(p.Plan.Unordered) >= compiler.MaxUnordered {
-		for _, d := range doubts {
-			p.unordered(d, "there are too many such pairs to order them all")
-		}
+	if len(pairs) == 0 && !more {
 		return
 	}
-	arriving := p.held != nil // what arrives comes after what is there
-	if len(all) == 0 || arriving || !p.Plan.Graph.Acyclic() || p.Plan.InOrder(all).Graph.Acyclic() {
-		p.ordered = all
-		return
-	}
-	for _, d := range doubts[:min(len(doubts), maxOrdered)] {
-		if more := append(slices.Clip(p.ordered), d.pairs...); p.Plan.InOrder(more).Graph.Acyclic() {
-			p.ordered = more
-			continue
+	listed := func(call int32) int { return int(call) }
+	inGraph := func(call int32) int { return p.Plan.Graph.Rank(int(call)) }
+	for _, place := range []func(call int32) int{listed, inGraph} {
+		p.ordered = nil
+		for _, pair := range pairs {
+			if place(int32(pair[0])) > place(int32(pair[1])) {
+				pair[0], pair[1] = pair[1], pair[0]
+			}
+			p.ordered = append(p.ordered, pair)
 		}
-		p.unordered(d, "in the order in which they are listed calls would wait for each other")
+		if more {
+			p.ordered = append(p.ordered, p.chains(place)...)
+		}
+		arriving := p.held != nil // what arrives comes after what is there
+		if arriving || !p.Plan.Graph.Acyclic() || p.Plan.InOrder(p.ordered).Graph.Acyclic() {
+			return
+		}
+		if p.view != nil { // each instance's graph has an order of its own
+			break
+		}
 	}
-	for _, d := range doubts[min(len(doubts), maxOrdered):] {
-		p.unordered(d, "in the order in which they are listed calls would wait for each other")
+	p.ordered = nil
+	for i, u := range unordered {
+		if more || slices.Contains(pairs, [2]int{u.A, u.B}) {
+			p.writeConflict(unordered, []int{i}, "in the order in which they are listed calls would wait for each other")
+		}
 	}
 }
 
-// maxOrdered bounds how often an order is tried.
-const maxOrdered = 20
-
-// unordered makes an error of a doubt.
-func (p *Pass) unordered(d doubt, why string) {
-	f := &p.found[d.finding]
-	f.Severity = diag.Error
-	f.Message = strings.TrimSuffix(f.Message, runAsListed) + "; " + why
+// chains are pairs that order all calls that may write the same place.
+func (p *Pass) chains(place func(call int32) int) (pairs [][2]int) {
+	known := map[pathtree.ID]bool{}
+	for _, call := range p.Plan.Calls {
+		for _, path := range call.Paths() {
+			if known[path.ID] {
+				continue
+			}
+			known[path.ID] = true
+			writers := slices.Clone(p.Plan.Around(path.ID))
+			slices.SortFunc(writers, func(a, b compiler.Writer) int { return place(a.Call) - place(b.Call) })
+			for i := 1; i < len(writers); i++ {
+				if writers[i-1].Call != writers[i].Call {
+					pairs = append(pairs, [2]int{int(writers[i-1].Call), int(writers[i].Call)})
+				}
+			}
+		}
+	}
+	return pairs
 }
 
 // writeConflict reports one call against some of those before it, by their places

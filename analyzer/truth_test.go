@@ -306,8 +306,12 @@ func (c *truthCase) judge(r *rand.Rand, goal logic.Literal, reached func(values 
 	return both, ""
 }
 
+// comparing are the families that only compare a value with constants, or values of enums
+// with each other: of these it is always decided what can hold.
+var comparing = []string{"enum", "integer", "null", "number"}
+
 // S6.5, S7.2: whether two conditions can both hold, and whether one of several always
-// does, is what evaluating them says; values that show it are such as their schemas
+// does, is what evaluating them says, or open; values that show it are such as their schemas
 // and the conditions allow.
 func TestConditionsAgreeWithEvaluation(t *testing.T) {
 	seed := chooseSeed(t)
@@ -361,7 +365,7 @@ func TestConditionsAgreeWithEvaluation(t *testing.T) {
 			return a && b
 		})
 		note("both", family, v)
-		if v == wrong {
+		if v == wrong || v == open && other == family && slices.Contains(comparing, family) {
 			fail("both hold", conditions[:2], says, n)
 		}
 		v, says = c.judge(r, none, func(values map[string]any) bool {
@@ -373,16 +377,11 @@ func TestConditionsAgreeWithEvaluation(t *testing.T) {
 			return true
 		})
 		note("cover", family, v)
-		if v == wrong {
+		if v == wrong || v == open && other == family && slices.Contains(comparing, family) {
 			fail("none holds", conditions, says, n)
 		}
 	}
 	for _, question := range []string{"both", "cover"} {
-		total := counts[question]
-		all := total[exclusive] + total[both] + total[open] + total[wrong]
-		if 20*total[open] > all {
-			t.Errorf("%s: %d of %d are open", question, total[open], all)
-		}
 		for _, name := range append([]string{""}, names...) {
 			of := counts[strings.TrimSpace(question+" "+name)]
 			t.Logf("%-18s exclusive %5d  possible %5d  open %5d  wrong %5d", question+" "+name, of[exclusive], of[both], of[open], of[wrong])

@@ -222,7 +222,22 @@ func (r *reporter) judge(p *project.Program) error {
 	r.total.Suppressed += len(j.Suppressed)
 	slices.Sort(r.total.Unjudged)
 	r.total.Unjudged = slices.Compact(r.total.Unjudged)
-	return r.show(outOfReach(r.once(j.Findings, plan), p.File), config)
+	err := r.show(outOfReach(r.once(j.Findings, plan), p.File), config)
+	if err == nil && r.evidence && r.format == "text" {
+		err = r.showOrder(j.Plan)
+	}
+	return err
+}
+
+// showOrder lists the calls that wait for others only because both may write the same place.
+func (r *reporter) showOrder(p *compiler.Plan) (err error) {
+	for _, call := range p.Calls {
+		for _, other := range call.Ordered {
+			line := fmt.Sprintf("%s: %q runs after %q, as listed: they may write the same path", call.Node.Span().Where(), call.Name, p.Calls[other].Name)
+			_, err = fmt.Fprintf(r.out, "%s\n\n", diag.Escape(line))
+		}
+	}
+	return err
 }
 
 // named is the file of a configuration that --fix may mend: one that was named.

@@ -96,12 +96,6 @@ var verdictNames = map[schema.Relation]string{
 	schema.Fits: "fits", schema.Never: "never", schema.MayNotFit: "may-not-fit", schema.Unknown: "unknown",
 }
 
-// witnessed tells whether there is a value that the producer accepts and the
-// consumer refuses. It may well be null.
-func (r ruling) witnessed() bool {
-	return r.verdict.Relation == schema.Never || r.verdict.Relation == schema.MayNotFit
-}
-
 // pair judges the schemas of two files.
 func (j judge) pair(producer, consumer string) error {
 	var schemas [2]*schema.Schema
@@ -161,7 +155,7 @@ func (r ruling) writeJSON(w io.Writer) error {
 		Keyword *string `json:"keyword"`
 		Reason  *string `json:"reason"`
 	}{Kind: "verdict", Name: r.name, Verdict: verdictNames[r.verdict.Relation]}
-	if r.witnessed() {
+	if r.verdict.Relation == schema.Never || r.verdict.Relation == schema.MayNotFit { // a value shows it, and may be null
 		line.Witness = r.verdict.Witness
 	}
 	line.Keyword, line.Reason = diag.OrNull(r.verdict.Keyword), diag.OrNull(r.verdict.Reason)

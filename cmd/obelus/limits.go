@@ -21,14 +21,6 @@ func addLimits(cmd *cobra.Command, limits *source.Limits) {
 
 var limitNames = []string{"bytes", "depth", "scalar", "number", "alias-nodes", "alias-ratio"}
 
-// field is the limit of a name; nil where there is none.
-func (f limitFlag) field(name string) *int {
-	l := f.limits
-	return map[string]*int{
-		"bytes": &l.Bytes, "depth": &l.Depth, "scalar": &l.Scalar, "number": &l.Number, "alias-nodes": &l.AliasNodes, "alias-ratio": &l.AliasRatio,
-	}[name]
-}
-
 func (f limitFlag) String() string { return "" }
 func (f limitFlag) Type() string   { return "NAME=N" }
 
@@ -37,7 +29,10 @@ func (f limitFlag) Set(text string) error {
 	if !ok {
 		return troubled("expected NAME=N").Advise("for example --limit bytes=256MiB")
 	}
-	to := f.field(name)
+	l := f.limits
+	to := map[string]*int{
+		"bytes": &l.Bytes, "depth": &l.Depth, "scalar": &l.Scalar, "number": &l.Number, "alias-nodes": &l.AliasNodes, "alias-ratio": &l.AliasRatio,
+	}[name]
 	if to == nil {
 		return troubled("there is no limit %q", name).Advise("limits are %s", wording.Or(limitNames)).Suggest(name, limitNames)
 	}

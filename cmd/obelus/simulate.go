@@ -566,10 +566,6 @@ func criticalInstance(s *simulate.Scenario) *string {
 	return diag.OrNull(s.Calls[s.CriticalPath[0]].Instance)
 }
 
-func stuck(s *simulate.Scenario) bool {
-	return slices.ContainsFunc(s.Calls, func(c simulate.CallReport) bool { return !c.Status.Settled() })
-}
-
 func summaryOf(first *simulate.Scenario) simulationSummary {
 	return simulationSummary{
 		Kind: "summary", Makespan: session.InMilliseconds(first.Makespan), CriticalPath: names(first, first.CriticalPath), LowerBound: session.InMilliseconds(first.LowerBound), Cost: first.Cost,

@@ -256,7 +256,7 @@ func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 			summary.Seeds = &seedSummary{len(r.plays) - r.left, r.ends[runtime.RunDone]}
 		}
 		summary.Scenarios, summary.LeftOut, summary.Deterministic = len(r.plays)-r.left, r.left, different == nil
-		if stuck(first) {
+		if slices.ContainsFunc(first.Calls, func(c simulate.CallReport) bool { return !c.Status.Settled() }) {
 			summary.Stuck++
 		}
 		return diag.JSONLine(r.out, summary)

@@ -116,7 +116,7 @@ func Explore(r *analyzer.Rehearsal, o Options, made MadeUp, most int) *Explorati
 // Begin is an exploration in which nothing was played yet.
 func Begin(r *analyzer.Rehearsal, o Options, made MadeUp) *Exploration {
 	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*compiler.Plan]*turned{},
-		names: map[string]int{}, options: map[pick]bool{}, met: map[int]*trial{}, trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
+		names: map[string]int{}, options: map[pick][]*trial{}, met: map[int]*trial{}, trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
 	if x.making = o.Steps / 8; o.Steps == 0 {
 		x.making = math.MaxInt
 	}
@@ -145,11 +145,11 @@ type explorer struct {
 	choices   []choice
 	trials    map[string]*trial
 	order     []*trial
-	pairs     map[[2]pick]bool // that were played together
-	options   map[pick]bool    // that were played
-	met       map[int]*trial   // the first with a choice
-	started   []bool           // calls of the plan, in some combination
-	now, last *course          // the combination that is played, and that was played last
+	pairs     map[[2]pick]bool  // that were played together
+	options   map[pick][]*trial // that were played, and in which combinations
+	met       map[int]*trial    // the first with a choice
+	started   []bool            // calls of the plan, in some combination
+	now, last *course           // the combination that is played, and that was played last
 	out       Exploration
 
 	plays, steps int // that are left
@@ -164,6 +164,7 @@ type explorer struct {
 // A trial is one combination that was played.
 type trial struct {
 	picks    []pick
+	taken    map[int]int // the same by choice
 	problems []Problem
 }
 
@@ -213,7 +214,7 @@ func (x *explorer) play(told []pick, prefer func(choice, n int) int) *trial {
 	}
 	x.plays--
 	x.steps -= c.scenario.Steps + x.looks
-	t := &trial{picks: c.picks}
+	t := &trial{picks: c.picks, taken: c.taken}
 	key := keyOf(c.picks)
 	if was := x.trials[key]; was != nil {
 		return was
@@ -233,7 +234,7 @@ func (x *explorer) play(told []pick, prefer func(choice, n int) int) *trial {
 		x.see(one)
 	}
 	for _, p := range t.picks {
-		if x.options[p] = true; x.met[p.choice] == nil {
+		if x.options[p] = append(x.options[p], t); x.met[p.choice] == nil {
 			x.met[p.choice] = t
 		}
 	}
@@ -309,7 +310,7 @@ func (x *explorer) cover() {
 		found = false
 		for at := 0; at < len(x.choices) && x.affords(); at++ { // each alone first: rehearsals bring further choices
 			for option := range x.choices[at].options {
-				if one := (pick{at, option}); !x.options[one] && !tried[paired(one, one)] && x.met[at] != nil && x.affords() {
+				if one := (pick{at, option}); x.options[one] == nil && !tried[paired(one, one)] && x.met[at] != nil && x.affords() {
 					tried[paired(one, one)] = true
 					x.play(replaced(x.met[at].picks, one), nil)
 				}
@@ -351,15 +352,13 @@ func (x *explorer) eachPair(f func([2]pick)) {
 func (x *explorer) near(p [2]pick) (near [][]pick) {
 	for i, other := range []int{1, 0} {
 		var best []pick
-		for _, t := range x.order {
-			if slices.Contains(t.picks, p[i]) {
-				met := slices.ContainsFunc(t.picks, func(q pick) bool { return q.choice == p[other].choice })
-				if best == nil || met {
-					best = replaced(t.picks, p[other])
-				}
-				if met {
-					break
-				}
+		for _, t := range x.options[p[i]] {
+			_, met := t.taken[p[other].choice]
+			if best == nil || met {
+				best = replaced(t.picks, p[other])
+			}
+			if met {
+				break
 			}
 		}
 		if best != nil {

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"cmp"
 	"maps"
 	"math/rand/v2"
 	"reflect"
@@ -407,9 +406,17 @@ func (p *part) add(name string, v any) {
 	if v == missing {
 		as.Value, as.Absent = nil, true
 	}
+	words := analyzer.InWords(as)
 	for i, known := range p.values { // long ones may begin alike
-		if other := &p.options[i]; v != missing && analyzer.InWords(as) == analyzer.InWords(*other) {
-			as.Apart, other.Apart = unlike(v, known, ""), cmp.Or(other.Apart, unlike(known, v, ""))
+		other := &p.options[i]
+		if v == missing || words != strings.TrimSuffix(analyzer.InWords(*other), other.Apart) {
+			continue
+		}
+		if apart := unlike(v, known, ""); !strings.Contains(as.Apart, apart) {
+			as.Apart += apart
+		}
+		if apart := unlike(known, v, ""); !strings.Contains(other.Apart, apart) {
+			other.Apart += apart
 		}
 	}
 	p.values, p.options = append(p.values, v), append(p.options, as)

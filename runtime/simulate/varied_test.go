@@ -45,8 +45,8 @@ func TestBranchesVaryWhatIsMadeUp(t *testing.T) {
 			nil, nil, "", false},
 		{"each variant, by what is read", "calls:\n- {_tool: event, _outputPath: e}\n- {_tool: t, v: †state.e.to, _outputPath: r}\n- {_tool: t, v: †state.e.tel, _outputPath: q}\noutput: †state.r || †state.q",
 			nil, nil, "", false},
-		{"of each variant what is worked out", "calls:\n- {_tool: event, _outputPath: e}\n- {_tool: t, v: 1, _when: '†(†state.e.kind == \"mail\" and len(†state.e.to) > 40)', _outputPath: r}\n- {_tool: t, v: 2, _when: '†(†state.e.kind == \"call\" and †state.e.tel * 3 == 126)', _outputPath: r}\noutput: {r: '†state.r || \"-\"'}",
-			nil, nil, "", false},
+		{"of each variant what conditions compare", "calls:\n- {_tool: event, _outputPath: e}\n- {_tool: t, v: 1, _when: '†(†state.e.kind == \"mail\" and len(†state.e.to) > 40)', _outputPath: r}\n- {_tool: t, v: 2, _when: '†(†state.e.kind == \"call\" and †state.e.tel == 42)', _outputPath: r}\noutput: {r: '†state.r || \"-\"'}",
+			nil, nil, "", true},
 		{"what is pushed", "calls:\n- {_tool: found, _outputPath: fs, _outputMethod: push}\n- {_tool: t, v: '†state.fs[0].by', _outputPath: r}\noutput: †state.r",
 			nil, nil, `"†state.fs[0].by" is null`, false},
 		{"what an expression takes of a list", "inputSchema: {type: object, properties: {es: {type: array, items: {type: object, properties: {y: {type: string}}}}}, required: [es]}\ncalls:\n- {_tool: t, v: '†(join(map(†input.es, .y), \"\"))', _outputPath: r}\noutput: †state.r",
@@ -55,7 +55,7 @@ func TestBranchesVaryWhatIsMadeUp(t *testing.T) {
 			nil, nil, "", true},
 		{"the calls of each instance", "instances: {a: {state: {x: 1}}, b: {state: {x: 2}}}\ncalls:\n- {_tool: t, _instance: a, v: †state.x, _outputPath: r}\n- {_tool: t, _instance: b, v: 5, _outputPath: r}\noutput: {r: †state.r}",
 			nil, nil, "", false},
-		{"a state", "activities: {t: {expr: toJSON(v)}}\nstateSchema: {type: object, properties: {q: {type: [integer, \"null\"]}, r: {type: string}, s: {type: string}}, required: [q]}\ncalls:\n- {_tool: t, v: 1, _when: '†((†state.q || 1) * 3 == 126)', _outputPath: r}\n- {_tool: t, v: †state.q, _outputPath: s}\noutput: †state.r || †state.s",
+		{"a state", "activities: {t: {expr: toJSON(v)}}\nstateSchema: {type: object, properties: {q: {type: [integer, \"null\"]}, r: {type: string}, s: {type: string}}, required: [q]}\ncalls:\n- {_tool: t, v: 1, _when: '†((†state.q || 1) == 42)', _outputPath: r}\n- {_tool: t, v: †state.q, _outputPath: s}\noutput: †state.r || †state.s",
 			nil, map[string]any{"q": 5.0}, `"†state.q" is null`, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

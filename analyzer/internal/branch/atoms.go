@@ -108,7 +108,6 @@ func (e *Conditions) atom(t *compiler.Template, term *expression.Term) *atom {
 	for _, s := range a.subjects {
 		s.atoms = append(s.atoms, a)
 		e.outdated = e.outdated || s.divided
-		s.join(a.subjects[0])
 	}
 	return a
 }

@@ -86,7 +86,7 @@ type Conditions struct {
 	unionsUpTo int
 
 	evaluations expression.Meter // that evaluating atoms may still take
-	searched    int              // steps that looking for values took
+	sampled     int              // steps that making values took
 }
 
 // A valued is what is known of a value to come.
@@ -287,7 +287,7 @@ func (e *Conditions) outcome(call *compiler.Call) []logic.Literal {
 	n := len(call.Output)
 	taken := make([]logic.Literal, max(n, 1))
 	e.within(call.Index, func() {
-		if e.neverFails(call) {
+		if e.plan.StateSchema == nil && neverFails(call) {
 			for i := range taken {
 				taken[i] = logic.Constant(i == 0)
 			}
@@ -303,8 +303,8 @@ func (e *Conditions) outcome(call *compiler.Call) []logic.Literal {
 
 // neverFails reports whether a call runs for items that are written out and puts the
 // failures of any in the list that it gives, for which there is room.
-func (e *Conditions) neverFails(call *compiler.Call) bool {
-	return call.Each != nil && call.Each.Collect && !call.Each.List.Live() && e.plan.StateSchema == nil &&
+func neverFails(call *compiler.Call) bool {
+	return call.Each != nil && call.Each.Collect && !call.Each.List.Live() &&
 		!slices.ContainsFunc(call.Params.Fields, func(f compiler.TemplateField) bool {
 			return f.Value.Live() && !f.Value.PerItem() && (f.Value.Expr == nil || !f.Value.Expr.Plain())
 		})

@@ -2,6 +2,7 @@ package branch
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -68,21 +69,16 @@ func (e *Conditions) EndingOf(v int32) (call int, ok bool) {
 	return 0, false
 }
 
-// OnEndings reports whether a goal holds in an assignment for how calls end alone, whatever
-// values there are.
-func (e *Conditions) OnEndings(goal logic.Literal, a logic.Assignment) bool {
-	return !slices.ContainsFunc(e.Implicant(goal, a), func(v int32) bool {
-		_, ok := e.EndingOf(v)
-		return !ok
-	})
-}
-
 // decision is what a variable, which is about something, says in an assignment.
 func (e *Conditions) decision(about any, v int32, a logic.Assignment) (d Choice, key any, ok bool) {
 	switch about := about.(type) {
 	case aboutOutcome:
 		call := e.plan.Calls[about.call]
-		return Choice{Call: call.Name, Takes: e.plan.Offered(call)[e.taking(about.call, a)]}, about.call, true
+		var takes []string
+		for _, path := range call.Output[e.taking(about.call, a)] {
+			takes = append(takes, e.plan.Paths.String(path.ID))
+		}
+		return Choice{Call: call.Name, Takes: strings.Join(takes, " && ")}, about.call, true
 	case aboutFailure:
 		return Choice{Call: e.plan.Calls[about.call].Name, Fails: true}, about.call, a.Flips(v)
 	case aboutAtom:

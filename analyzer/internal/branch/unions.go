@@ -3,11 +3,9 @@ package branch
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -107,9 +105,9 @@ func (e *Conditions) conflict(goal logic.Literal, a logic.Assignment, optional b
 			k := about.heldKey
 			switch steps, required, ok := e.below(k); {
 			case ok && (required || optional) && e.Value(v, a):
-				add(k.call, e.ofNull(k, steps, true))
+				add(k.call, ofNull(steps, true, e.null[k]))
 			case ok && required && !e.Value(v, a):
-				add(k.call, e.ofNull(k, steps, false))
+				add(k.call, ofNull(steps, false, e.null[k].Not()))
 			}
 		case aboutGiven:
 			k := about.heldKey
@@ -130,12 +128,13 @@ func (e *Conditions) conflict(goal logic.Literal, a logic.Assignment, optional b
 }
 
 // ofNull is that a part of a result is there and null, or there and not null.
-func (e *Conditions) ofNull(k heldKey, steps []schema.Step, null bool) statement {
-	kinds, so := schema.Null, e.null[k]
+func ofNull(steps []schema.Step, null bool, so logic.Literal) statement {
+	kinds := schema.Null
 	if !null {
-		kinds, so = schema.Anything&^schema.Null, so.Not()
+		kinds = schema.Anything &^ schema.Null
 	}
-	return statement{fmt.Sprint(steps, null), func() *schema.Schema { return schema.Containing(steps, schema.OfKinds(kinds)) }, func() logic.Literal { return so }}
+	says := func() *schema.Schema { return schema.Containing(steps, schema.OfKinds(kinds)) }
+	return statement{fmt.Sprint(steps, null), says, func() logic.Literal { return so }}
 }
 
 // refute is the first two statements about a result that can't both be true, or all of them.
@@ -190,7 +189,7 @@ func (e *Conditions) statementOf(s *subject, a logic.Assignment, optional bool) 
 	k := heldKey{r.Writers[0], r.Path}
 	steps, required, ok := e.below(k)
 	solid, together := e.read(s.read).solid, 0
-	if len(s.under.with) > 1 { // else subjects that are alike have the same cells
+	if !s.isAlone() { // else subjects that are alike have the same cells
 		together = 1 + s.number
 	}
 	if !ok || !required && !optional || !e.Evaluate(solid, a) {
@@ -201,7 +200,7 @@ func (e *Conditions) statementOf(s *subject, a logic.Assignment, optional bool) 
 			continue
 		}
 		return k.call, statement{
-			fmt.Sprint(steps, "cell", i, s.likeness(), together),
+			fmt.Sprint(steps, "cell", i, e.likeness(s), together),
 			func() *schema.Schema { return schema.Containing(steps, e.standsFor(s, i)) },
 			func() logic.Literal { return e.And(solid, in) },
 		}, true
@@ -212,17 +211,10 @@ func (e *Conditions) statementOf(s *subject, a logic.Assignment, optional bool) 
 // standsFor accepts all values for which a cell stands, and maybe others; nil accepts all.
 func (e *Conditions) standsFor(s *subject, cell int) *schema.Schema {
 	const few = 50
-	alone := len(s.under.with) == 1
-	outcomes := func(value any) string {
-		var all strings.Builder
-		for _, a := range s.atoms {
-			all.WriteByte(byte(e.evaluate(a, func(int) (any, expression.Presence) { return value, expression.There })))
-		}
-		return all.String()
-	}
+	alone := s.isAlone()
 	own, listed := "", s.domain.schema.Landmarks().Listed
 	if alone {
-		own = outcomes(s.cells[cell].value)
+		own = e.results(s, s.cells[cell].value)
 	}
 	if s.domain.kinds()&schema.Boolean != 0 {
 		listed = append(slices.Clone(listed), true, false)
@@ -231,11 +223,12 @@ func (e *Conditions) standsFor(s *subject, cell int) *schema.Schema {
 		var every, like []*schema.Schema
 		for _, value := range listed {
 			every = append(every, schema.Const(value))
-			if alone && outcomes(value) == own || !alone && schema.Equal(value, s.cells[cell].value) {
+			if alone && e.results(s, value) == own || !alone && schema.Equal(value, s.cells[cell].value) {
 				like = append(like, schema.Const(value))
 			}
 		}
-		if schema.Contains(s.domain.schema, schema.AnyOf(every...), schema.Budget{Steps: unionSteps}).Relation == schema.Fits {
+		within := schema.Budget{Steps: unionSteps}
+		if schema.Contains(s.domain.schema, schema.AnyOf(every...), within).Relation == schema.Fits {
 			return schema.AnyOf(like...)
 		}
 	}

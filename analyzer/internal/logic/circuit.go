@@ -234,8 +234,8 @@ func (c *Circuit) implicant(goal Literal, holds func(gate int) bool) []int32 {
 			vars = append(vars, int32(in.b))
 		case holds(g):
 			stack = append(stack, in.a, in.b)
-		case holds(in.a.gate()) == (in.a&1 == 1): // the first input doesn't hold, and that is reason enough
-			stack = append(stack, in.a)
+		case holds(in.a.gate()) == (in.a&1 == 1) && (in.a != c.untried || holds(in.b.gate()) == (in.b&1 == 0)):
+			stack = append(stack, in.a) // it doesn't hold, which is enough; untried is about nothing, so the other is told if it will do
 		default:
 			stack = append(stack, in.b)
 		}

@@ -35,17 +35,6 @@ func (c *Circuit) Solve(goals []Literal, strict bool) []Answer {
 	return answers
 }
 
-// SolveLikely asks strictly first: what is possible is best shown where nothing
-// unforeseen happens.
-func (c *Circuit) SolveLikely(goals []Literal) []Answer {
-	answers := c.Solve(goals, true)
-	again, places := remaining(goals, answers, func(a Answer) bool { return !a.Possible })
-	for i, a := range c.Solve(again, false) {
-		answers[places[i]] = a
-	}
-	return answers
-}
-
 // remaining are the goals whose answers leave them open, and their places.
 func remaining(goals []Literal, answers []Answer, open func(Answer) bool) (again []Literal, places []int) {
 	for i, a := range answers {

@@ -1,0 +1,230 @@
+package branch
+
+import (
+	"math"
+	"regexp"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// Implied returns a schema that a value fits if a condition comes out as holds says; nil if
+// that says nothing about the value. Below reports whether a reference is to the value or a
+// part of it, and to which part.
+func Implied(t *expression.Term, holds bool, below func(ref int) (part []schema.Step, ok bool)) *schema.Schema {
+	operands, all := t.Args, false
+	switch t.Op {
+	case expression.TermNot:
+		return Implied(t.Args[0], !holds, below)
+	case expression.TermAnd, expression.TermOr:
+		all = (t.Op == expression.TermAnd) == holds
+	case expression.TermFallback:
+	case expression.TermGate:
+		operands = operands[len(operands)-1:]
+	case expression.TermLiteral:
+		if t.Value != holds {
+			return schema.AnyOf()
+		}
+		return nil
+	default:
+		return impliedByPredicate(t, holds, below)
+	}
+	var known []*schema.Schema
+	for _, operand := range operands {
+		if one := Implied(operand, holds, below); one != nil {
+			known = append(known, one)
+		} else if !all {
+			return nil
+		}
+	}
+	switch {
+	case len(known) == 0:
+		return nil
+	case all:
+		return schema.AllOf(known...)
+	}
+	return schema.AnyOf(known...)
+}
+
+// object is a schema, or a part of one, as JSON.
+type object = map[string]any
+
+// impliedByPredicate is Implied for a term that is no combination of others.
+func impliedByPredicate(t *expression.Term, holds bool, below func(ref int) ([]schema.Step, bool)) *schema.Schema {
+	if op, ok := opposite[t.Op]; ok && !holds {
+		t, holds = &expression.Term{Op: op, Args: t.Args}, true
+	}
+	subject, fits := about(t)
+	for subject != nil && subject.Op == expression.TermOther {
+		subject, fits = containing(subject, fits)
+	}
+	if subject == nil || subject.Op != expression.TermReference || fits == nil {
+		return nil
+	}
+	part, ok := below(subject.Ref)
+	if !ok {
+		return nil
+	}
+	if !holds {
+		fits = object{"not": fits}
+	}
+	return schema.Containing(part, schema.New(fits, schema.Options{}))
+}
+
+// about returns the operand that a predicate is about, and the schema of the values of the
+// operand for which the predicate is true; nil if no schema says that.
+func about(t *expression.Term) (subject *expression.Term, fits any) {
+	if t.Op >= expression.TermEqual {
+		left, right, op := t.Args[0], t.Args[1], t.Op
+		if left.Op == expression.TermLiteral {
+			left, right, op = right, left, turned(op)
+		}
+		if right.Op != expression.TermLiteral {
+			return nil, nil
+		}
+		return compared(left, op, right.Value)
+	}
+	if t.Op != expression.TermOther || len(t.Args) != 2 || t.Name == "." {
+		return t, object{"const": true}
+	}
+	subject, other := t.Args[0], t.Args[1]
+	if t.Name == "in" && subject.Op == expression.TermLiteral {
+		return other, membership(subject.Value)
+	}
+	if other.Op != expression.TermLiteral {
+		return nil, nil
+	}
+	text, isText := other.Value.(string)
+	switch quoted := regexp.QuoteMeta(text); t.Name {
+	case "in":
+		if items, ok := other.Value.([]any); ok && len(items) > 0 {
+			return subject, object{"enum": items}
+		}
+	case "startsWith", "hasPrefix":
+		return subject, pattern("^"+quoted, isText)
+	case "endsWith", "hasSuffix":
+		return subject, pattern(quoted+"$", isText)
+	case "contains":
+		return subject, pattern(quoted, isText)
+	case "matches":
+		if !strings.Contains(text, "(?") { // which has another meaning in a schema
+			return subject, pattern(text, isText)
+		}
+	}
+	return nil, nil
+}
+
+// membership is the schema of the lists and objects in which a value is.
+func membership(value any) any {
+	list := object{"type": "array", "contains": object{"const": value}}
+	if key, ok := value.(string); ok {
+		return object{"anyOf": []any{list, object{"type": "object", "required": []any{key}}}}
+	}
+	return list
+}
+
+func pattern(text string, ok bool) any {
+	raw := object{"type": "string", "pattern": text}
+	if !ok || schema.New(raw, schema.Options{}).Compile() != nil {
+		return nil
+	}
+	return raw
+}
+
+// ofType are the schemas of the values for which the function type returns a name.
+var ofType = map[string]object{
+	"nil": {"type": "null"}, "bool": {"type": "boolean"}, "int": {"type": "integer"},
+	"float":  {"type": "number", "not": object{"type": "integer"}},
+	"string": {"type": "string"}, "array": {"type": "array"}, "map": {"type": "object"},
+}
+
+// bounds are the keywords that compare numbers.
+var bounds = map[expression.TermOp]string{
+	expression.TermLess: "exclusiveMaximum", expression.TermLessEqual: "maximum",
+	expression.TermMore: "exclusiveMinimum", expression.TermMoreEqual: "minimum",
+}
+
+// opposite is the comparison that is true where another is false.
+var opposite = map[expression.TermOp]expression.TermOp{
+	expression.TermEqual: expression.TermUnequal, expression.TermUnequal: expression.TermEqual,
+	expression.TermLess: expression.TermMoreEqual, expression.TermMoreEqual: expression.TermLess,
+	expression.TermMore: expression.TermLessEqual, expression.TermLessEqual: expression.TermMore,
+}
+
+// compared is about for a comparison with a constant.
+func compared(t *expression.Term, op expression.TermOp, with any) (subject *expression.Term, fits any) {
+	number, isNumber := with.(float64)
+	switch {
+	case op == expression.TermUnequal:
+		if subject, fits = compared(t, expression.TermEqual, with); fits != nil {
+			fits = object{"not": fits}
+		}
+		return subject, fits
+	case t.Op == expression.TermOther && t.Name == "len" && isNumber:
+		return t.Args[0], ofLength(op, number)
+	case t.Op == expression.TermOther && t.Name == "type" && op == expression.TermEqual:
+		name, _ := with.(string)
+		if of, known := ofType[name]; known {
+			return t.Args[0], of
+		}
+	case t.Op == expression.TermOther && t.Name != ".":
+	case op == expression.TermEqual:
+		return t, object{"const": with}
+	case isNumber:
+		return t, object{"type": "number", bounds[op]: number}
+	}
+	return nil, nil
+}
+
+// ofLength is the schema of the values whose length meets a comparison.
+func ofLength(op expression.TermOp, c float64) any {
+	low, high := 0.0, math.Inf(1)
+	switch op {
+	case expression.TermLess:
+		high = math.Ceil(c) - 1
+	case expression.TermLessEqual:
+		high = math.Floor(c)
+	case expression.TermMore:
+		low = math.Floor(c) + 1
+	case expression.TermMoreEqual:
+		low = math.Ceil(c)
+	default:
+		low, high = math.Ceil(c), math.Floor(c)
+	}
+	if low = max(low, 0); high < low || low > 1<<30 {
+		return false
+	}
+	var all []any
+	for _, kind := range [][2]string{{"string", "Length"}, {"array", "Items"}, {"object", "Properties"}} {
+		one := object{"type": kind[0], "min" + kind[1]: low}
+		if high < 1<<30 {
+			one["max"+kind[1]] = high
+		}
+		all = append(all, one)
+	}
+	return object{"anyOf": all}
+}
+
+// containing returns what a term is a part of, and the schema of the values of which that
+// part fits a schema.
+func containing(t *expression.Term, fits any) (whole *expression.Term, of any) {
+	if t.Name != "." || len(t.Args) != 2 || t.Args[1].Op != expression.TermLiteral || fits == nil {
+		return nil, nil
+	}
+	switch key := t.Args[1].Value.(type) {
+	case string:
+		return t.Args[0], object{"type": "object", "properties": object{key: fits}, "required": []any{key}}
+	case float64:
+		if key < 0 || key > 20 || key != math.Trunc(key) {
+			return nil, nil
+		}
+		items := make([]any, int(key)+1)
+		for i := range items {
+			items[i] = true
+		}
+		items[int(key)] = fits
+		return t.Args[0], object{"type": "array", "prefixItems": items, "minItems": key + 1}
+	}
+	return nil, nil
+}

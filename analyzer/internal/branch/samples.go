@@ -1,0 +1,249 @@
+package branch
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// Bounds on the samples of one subject, and on making them.
+const (
+	maxSamples  = 1_000   // of one subject
+	maxTogether = 60      // of a subject that is compared with others
+	sampleSteps = 1_000   // of making one value
+	sampleWork  = 200_000 // of making values for one plan
+)
+
+// samples are the values that a subject is tried with: the constants of the conditions and
+// of the schema, their neighbours, and values that the schema and one of the conditions
+// allow.
+type samples struct {
+	e         *Conditions
+	of        *subject
+	constants []any // of all conditions that the subject is in, and of what it is compared with
+	values    []any
+	known     map[any]bool
+	most      int
+	exact     bool // every other value gives the same results as one of these
+}
+
+func newSamples(e *Conditions, s *subject) *samples {
+	x := &samples{e: e, of: s, known: map[any]bool{}, most: maxSamples}
+	if !s.isAlone() {
+		x.most = maxTogether
+	}
+	var others []*subject
+	for _, a := range s.atoms {
+		for _, other := range a.subjects {
+			if !slices.Contains(others, other) {
+				others = append(others, other)
+			}
+		}
+	}
+	for _, other := range others {
+		for _, a := range other.atoms {
+			x.constants = constantsIn(x.constants, a.term)
+		}
+		marks := e.domain(other).schema.Landmarks()
+		x.constants = append(x.constants, marks.Listed...)
+		for _, v := range marks.Numbers {
+			x.constants = append(x.constants, v)
+		}
+	}
+	kinds := e.domain(s).kinds()
+	for _, v := range x.constants {
+		x.add(v)
+	}
+	if kinds&schema.Boolean != 0 {
+		x.add(true)
+		x.add(false)
+	}
+	x.exact = !slices.ContainsFunc(s.atoms, func(a *atom) bool { return !comparesWithConstants(a.term) })
+	if kinds&schema.Number != 0 {
+		x.numbers()
+	}
+	if !x.exact {
+		x.combined()
+	}
+	texts, lists := []any{"text", "", "a", "A", "some text", "1"}, []any{[]any{}, []any{1.0}, []any{"text"}, []any{1.0, 2.0}, object{}}
+	for _, v := range append(texts, lists...) {
+		x.add(v)
+	}
+	x.sample()
+	x.exact = x.represent(kinds)
+	return x
+}
+
+// constantsIn adds the constants of a term to a list.
+func constantsIn(list []any, t *expression.Term) []any {
+	if t.Op == expression.TermLiteral {
+		list = append(list, t.Value)
+		if items, ok := t.Value.([]any); ok {
+			list = append(list, items...)
+		}
+	}
+	for _, a := range t.Args {
+		list = constantsIn(list, a)
+	}
+	return list
+}
+
+// isHole reports whether a term is the value itself that an atom is about. A fallback for it
+// counts as the value: null and absence are states of their own.
+func isHole(t *expression.Term) bool {
+	return t.Op == expression.TermReference ||
+		t.Op == expression.TermFallback && len(t.Args) == 2 && t.Args[0].Op == expression.TermReference && t.Args[1].Op == expression.TermLiteral
+}
+
+// comparesWithConstants reports whether an atom is a value, or compares one with constants:
+// all values between two constants then give the same result. Texts are only compared for
+// equality.
+func comparesWithConstants(t *expression.Term) bool {
+	if isHole(t) {
+		return true
+	}
+	if t.Op < expression.TermEqual && t.Name != "in" {
+		return false
+	}
+	value, constant := t.Args[0], t.Args[1]
+	if value.Op == expression.TermLiteral && t.Op >= expression.TermEqual {
+		value, constant = constant, value
+	}
+	_, isText := constant.Value.(string)
+	_, isList := constant.Value.([]any)
+	switch {
+	case !isHole(value) || constant.Op != expression.TermLiteral:
+		return false
+	case t.Op >= expression.TermLess:
+		return !isText
+	}
+	return t.Op >= expression.TermEqual || isList
+}
+
+// add adds a value that the subject may have.
+func (x *samples) add(v any) {
+	key := v
+	if schema.KindOf(v)&(schema.Array|schema.Object) != 0 {
+		key = fmt.Sprintf("%#v", v)
+	}
+	if v != nil && len(x.values) < x.most && !x.known[key] && x.of.domain.schema.Accepts(v) {
+		x.values, x.known[key] = append(x.values, v), true
+	}
+}
+
+// numbers adds the neighbours of zero, all constants and bounds, and a number between each two.
+func (x *samples) numbers() {
+	marks := []float64{0}
+	for _, v := range x.constants {
+		if number, ok := v.(float64); ok {
+			marks = append(marks, number)
+		}
+	}
+	marks = slices.DeleteFunc(marks, func(v float64) bool { return math.Abs(v) > 1e15 })
+	slices.Sort(marks)
+	marks = slices.Compact(marks)
+	for i, v := range marks {
+		previous, next := v-2, v+2
+		if i > 0 {
+			previous = marks[i-1]
+		}
+		if i+1 < len(marks) {
+			next = marks[i+1]
+		}
+		x.add(v)
+		x.add(max(math.Ceil(v)-1, previous))
+		x.add(min(math.Floor(v)+1, next))
+		x.add((previous + v) / 2)
+		x.add((v + next) / 2)
+	}
+}
+
+// combined adds values with which an atom is true or false, as far as a schema says that, texts
+// first; and texts and lists that hold one constant or all. The texts begin or end with one of them.
+func (x *samples) combined() {
+	for _, a := range x.of.atoms {
+		for _, holds := range []bool{true, false} {
+			ofSubject := func(ref int) ([]schema.Step, bool) { return nil, a.subjects[a.refs[ref]] == x.of }
+			if s := Implied(a.term, holds, ofSubject); s != nil {
+				x.sample(s, schema.OfKinds(schema.String))
+				x.sample(s)
+			}
+		}
+	}
+	var words []string
+	for _, v := range x.constants {
+		if text, ok := v.(string); ok && !slices.Contains(words, text) {
+			words = append(words, text)
+		}
+	}
+	all := strings.Join(words, " ")
+	for _, word := range words {
+		x.add(word + " " + all)
+		x.add(all + " " + word)
+	}
+	for _, v := range x.constants {
+		x.add([]any{v})
+		if number, ok := v.(float64); ok {
+			x.add([]any{number - 1})
+			x.add([]any{number + 1})
+		}
+	}
+	x.add(x.constants)
+}
+
+// sample adds a value that the subject may have and that fits some schemas.
+func (x *samples) sample(fits ...*schema.Schema) {
+	if s := x.of.domain.schema; s != nil {
+		fits = append(fits, s)
+	}
+	if left := sampleSteps; len(fits) > 0 && x.e.sampled < sampleWork {
+		if v, ok := schema.AllOf(fits...).SampleWithin(rand.New(rand.NewPCG(1, 1)), &left); ok {
+			x.add(v)
+		}
+		x.e.sampled += sampleSteps - left
+	}
+}
+
+// represent reports whether every value of some kinds gives the same results as a sample.
+// That is so of a kind whose values are all listed; and, if all atoms compare the subject
+// with constants, of a kind of which another value was found.
+func (x *samples) represent(kinds schema.Kinds) bool {
+	d, compares := x.of.domain, x.exact
+	if len(x.values) >= x.most || !d.sure && (kinds != schema.Anything&^schema.Null || !compares) {
+		return false
+	}
+	marks := d.schema.Landmarks()
+	for _, kind := range []schema.Kinds{schema.Number, schema.String, schema.Array, schema.Object} {
+		if kinds&kind == 0 || x.lists(kind, marks.Listed) {
+			continue
+		}
+		isOther := func(v any) bool { // of numbers, those between two constants are all tried
+			return schema.KindOf(v)&kind != 0 && (kind == schema.Number ||
+				!slices.ContainsFunc(x.constants, func(c any) bool { return schema.Equal(c, v) }))
+		}
+		if !compares || kind == schema.Number && marks.Step != 0 && marks.Step != 1 || !slices.ContainsFunc(x.values, isOther) {
+			return false
+		}
+	}
+	return true
+}
+
+// lists reports whether every value of a kind is listed in the schema.
+func (x *samples) lists(kind schema.Kinds, listed []any) bool {
+	var every []*schema.Schema
+	for _, v := range listed {
+		if schema.KindOf(v)&kind != 0 {
+			every = append(every, schema.Const(v))
+		}
+	}
+	if len(every) == 0 {
+		return false
+	}
+	all, within := schema.AllOf(x.of.domain.schema, schema.OfKinds(kind)), schema.Budget{Steps: unionSteps}
+	return schema.Contains(all, schema.AnyOf(every...), within).Relation == schema.Fits
+}
