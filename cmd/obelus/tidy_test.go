@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"compiler/catalogue":       {"compiler/source", "compiler/diag", "compiler/schema"},
 	"compiler/openapi":         {"compiler/catalogue", "compiler/source", "compiler/diag", "compiler/schema", "compiler/wording"},
 	"compiler":                 {"compiler/policy", "compiler/catalogue", "compiler/dag", "compiler/hosts", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
-	"analyzer":                 {"compiler", "compiler/*", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/statelog"},
+	"analyzer":                 {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/statelog"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
 	"analyzer/facts":           {"compiler", "compiler/*", "analyzer/internal/branch", "analyzer/internal/logic"},
 	"analyzer/envelope":        {"analyzer/facts", "compiler", "compiler/*", "analyzer/internal/branch"},
