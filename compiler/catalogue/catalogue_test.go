@@ -11,10 +11,9 @@ import (
 // the same catalogue is the same bytes.
 func TestWhatIsWrittenReadsBack(t *testing.T) {
 	for seed := range uint64(amount.Of(300, 3_000, 30_000)) {
-		all := map[string]any{}
 		for range 3 {
 			r := rand.New(rand.NewPCG(seed, 1))
-			all = map[string]any{text(r): value(r, 4), "tools": value(r, 3), text(r): value(r, 4)}
+			all := map[string]any{text(r): value(r, 4), "tools": value(r, 3), text(r): value(r, 4)}
 			out, err := YAML("# test\n", all)
 			if err != nil {
 				t.Fatalf("seed %d: %v\n%#v", seed, err, all)
