@@ -148,18 +148,14 @@ func (x *samples) numbers() {
 	slices.Sort(marks)
 	marks = slices.Compact(marks)
 	for i, v := range marks {
-		previous, next := v-2, v+2
-		if i > 0 {
-			previous = marks[i-1]
-		}
+		next := v + 2
 		if i+1 < len(marks) {
 			next = marks[i+1]
 		}
-		x.add(v)
-		x.add(max(math.Ceil(v)-1, previous))
-		x.add(min(math.Floor(v)+1, next))
-		x.add((previous + v) / 2)
-		x.add((v + next) / 2)
+		above := min(math.Floor(v)+1, next)
+		for _, value := range []float64{v, math.Ceil(v) - 1, above, v - 0.5, v + 0.5, (v + next) / 2} {
+			x.add(value)
+		}
 	}
 }
 
