@@ -65,6 +65,8 @@ func (w *orderWorld) randomly(r *rand.Rand) bool {
 			d = &Decision{Verdict: Reject}
 		case 3:
 			d = &Decision{Verdict: Retry}
+		case 4: // where what was in flight may not be tried again, only this ends it
+			d = &Decision{Verdict: Fail}
 		}
 		try.event.Decision = d
 		w.open[c.name] = try
