@@ -169,25 +169,26 @@ type Given struct {
 // and all alike, and what leaves them, and only that.
 func (e *Envelope) judge(in string, c *facts.Call, g Given, k *knowledge) (fits []int, amiss []Difference) {
 	j := judge{envelope: e, known: k, call: c, given: &g, in: in, parameters: parametersOf(c)}
-	least := maxMisses
 	var nearest []int
-	for at := range e.Calls {
-		j.allowance = &e.Calls[at]
-		if j.allowance.In != in || j.allowance.Tool != c.Tool && j.allowance.Tool != Any {
-			continue
+	for _, least := range []int{0, maxMisses} { // only where none covers the call do misses count
+		for at := range e.Calls {
+			j.allowance = &e.Calls[at]
+			if j.allowance.In != in || j.allowance.Tool != c.Tool && j.allowance.Tool != Any {
+				continue
+			}
+			switch j.misses = 0; {
+			case !j.counts(least):
+			case j.misses == 0:
+				fits = append(fits, at)
+			case j.misses < least:
+				least, nearest = j.misses, []int{at}
+			default:
+				nearest = append(nearest, at)
+			}
 		}
-		switch j.misses = 0; {
-		case !j.counts(least):
-		case j.misses == 0:
-			fits, least = append(fits, at), 0
-		case j.misses < least:
-			least, nearest = j.misses, []int{at}
-		default:
-			nearest = append(nearest, at)
+		if len(fits) > 0 {
+			return fits, nil
 		}
-	}
-	if len(fits) > 0 {
-		return fits, nil
 	}
 	j.telling = true
 	for _, at := range nearest[:min(len(nearest), mostNearest)] {
@@ -275,11 +276,16 @@ func (j *judge) counts(most int) bool {
 	if c.Effect.OpenWorld && !a.OpenWorld {
 		j.differs(Effect, "", said("what it is given may leave the machine", "it stays here"))
 	}
-	j.writes()
+	if j.misses <= most {
+		j.writes()
+	}
 	if j.misses <= most {
 		j.parameterValues(most)
 	}
-	if c.Each != nil && j.misses <= most {
+	if j.misses > most {
+		return false
+	}
+	if c.Each != nil {
 		list := []Leaf{leafOf("", &c.Each.List)}
 		if a.Each == nil {
 			j.differs(List, "", func() (string, string) { return leavesText(list), "one call" })

@@ -5,9 +5,6 @@ package cputime
 
 import (
 	"runtime"
-	"slices"
-	"strconv"
-	"sync"
 	"time"
 )
 
@@ -23,40 +20,11 @@ func Used() time.Duration {
 	return time.Since(begun)
 }
 
-// Spent is what a function costs on the reference machine: a machine that needs twice as long for the reference work
-// counts half of what it spends. A faster machine counts everything.
+// Spent is what a function costs.
 func Spent(f func()) time.Duration {
-	slower := slowdown()
 	before := Used()
 	f()
-	return time.Duration(float64(Used()-before) / slower)
-}
-
-// reference is how long the reference machine takes for the reference work.
-const reference = 18 * time.Millisecond
-
-// slowdown is how much longer this machine takes than the reference machine: at least 1, at most 3. Of several
-// measurements the least counts.
-var slowdown = sync.OnceValue(func() float64 {
-	least := time.Duration(1<<63 - 1)
-	for range 12 {
-		before := Used()
-		referenceWork()
-		least = min(least, Used()-before)
-	}
-	return min(max(1, float64(least)/float64(reference)), 3)
-})
-
-// referenceWork is of the kind that the tests measure: maps, texts, allocation and sorting.
-func referenceWork() int {
-	counts := map[string]int{}
-	var list []*[4]int
-	for i := range 60_000 {
-		counts[strconv.Itoa(i%7919)] += i
-		list = append(list, &[4]int{i, i ^ 5, i * 3})
-	}
-	slices.SortFunc(list, func(a, b *[4]int) int { return a[0]*7919%65537 - b[0]*7919%65537 })
-	return len(counts) + list[0][0]
+	return Used() - before
 }
 
 // Within repeats a function until one time costs no more than a bound, at most

@@ -162,7 +162,7 @@ func looksAround(re *syntax.Regexp) bool {
 // may follow every instruction at every character.
 func (p *Pattern) Effort(text string) int {
 	p.measure()
-	return 1 + len(text)*p.size/8
+	return 1 + len(text)*p.size/6
 }
 
 // Lengths returns bounds of the number of characters of the texts in which the pattern
