@@ -276,9 +276,7 @@ func (j *judge) counts(most int) bool {
 	if c.Effect.OpenWorld && !a.OpenWorld {
 		j.differs(Effect, "", said("what it is given may leave the machine", "it stays here"))
 	}
-	if j.misses <= most {
-		j.writes()
-	}
+	j.writes()
 	if j.misses <= most {
 		j.parameterValues(most)
 	}

@@ -88,7 +88,11 @@ func (c *cli) compared(name string, reading *reading, format string) (side, erro
 		p.Analyze()
 	}
 	if partial {
-		if err := c.showFaulty(p, findingsAs(format)); err != nil {
+		as := "text"
+		if format == "json" {
+			as = format
+		}
+		if err := c.showFaulty(p, as); err != nil {
 			return side{}, err
 		}
 		return side{}, ending(statusTrouble)
@@ -125,14 +129,6 @@ func approved(name string, text []byte, format string) (side, error) {
 		return side{}, troubled("the approval %q has no plan that could be drawn", name).Advise("compare it as text, json or markdown")
 	}
 	return side{facts: shown}, nil
-}
-
-// findingsAs is how findings are written where a command's result has some format.
-func findingsAs(format string) string {
-	if format == "json" {
-		return format
-	}
-	return "text"
 }
 
 // told is a comparison in some format.

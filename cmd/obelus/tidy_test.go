@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"compiler/policy":          {"compiler/source", "compiler/diag", "compiler/expression", "compiler/hosts", "compiler/schema", "compiler/naming", "compiler/wording"},
 	"compiler/label":           {"compiler", "compiler/*"},
 	"compiler/workspace":       {},
-	"compiler/catalogue":       {"compiler/source", "compiler/diag", "compiler/schema"},
+	"compiler/catalogue":       {"compiler/source", "compiler/diag", "compiler/schema", "compiler/workspace"},
 	"compiler/openapi":         {"compiler/catalogue", "compiler/source", "compiler/diag", "compiler/schema", "compiler/wording"},
 	"compiler":                 {"compiler/policy", "compiler/catalogue", "compiler/dag", "compiler/hosts", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
 	"analyzer":                 {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/statelog"},

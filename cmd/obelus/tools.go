@@ -16,6 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/openapi"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/spf13/cobra"
 )
 
@@ -230,7 +231,7 @@ func (o importing) source(name string, text []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, troubled("there is no way from %q to %q", from, name)
 	}
-	out := map[string]any{"file": filepath.ToSlash(relative), "digest": catalogue.Sum(text)}
+	out := map[string]any{"file": filepath.ToSlash(relative), "digest": workspace.SumOf(text)}
 	if o.server != "" {
 		out["server"] = o.server
 	}

@@ -22,13 +22,14 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
 // faulty shows what is wrong with a file, and ends the command.
-func (c *cli) faulty(found []diag.Diagnostic, json bool) error {
-	if err := c.show(found, map[bool]string{true: "json", false: "text"}[json]); err != nil {
+func (c *cli) faulty(found []diag.Diagnostic) error {
+	if err := c.show(found, "text"); err != nil {
 		return err
 	}
 	return ending(statusTrouble)
@@ -109,7 +110,7 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node, limits so
 	if err != nil {
 		return s, project.CantRead(s.name, err)
 	}
-	if catalogue.Sum(now) == from.Get("digest").AsText() {
+	if workspace.SumOf(now) == from.Get("digest").AsText() {
 		return s, nil
 	}
 	o := importing{limits: limits, server: from.Get("server").AsText()}
@@ -126,7 +127,7 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node, limits so
 	}
 	api, found := openapi.Read(source.NewFile(s.name, now), options)
 	if api == nil {
-		return s, c.faulty(found, false)
+		return s, c.faulty(found)
 	}
 	was, err := c.definitions(name, text, limits)
 	if err != nil {
@@ -210,7 +211,7 @@ func (s *toolSource) sort() {
 func (c *cli) definitions(name string, text []byte, limits source.Limits) (*compiler.Plan, error) {
 	p, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Definitions: true, Limits: limits})
 	if diag.HasErrors(found) {
-		return nil, c.faulty(found, false)
+		return nil, c.faulty(found)
 	}
 	return p, nil
 }

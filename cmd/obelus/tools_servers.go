@@ -50,7 +50,7 @@ func (c *cli) listed(ctx context.Context, file string, reading *reading, named b
 	p := d.Compile()
 	found := slices.DeleteFunc(slices.Clone(p.Findings), func(f diag.Diagnostic) bool { return named && ofBefore(f, root) })
 	if diag.HasErrors(found) {
-		return nil, c.faulty(found, false)
+		return nil, c.faulty(found)
 	}
 	all := &listing{plan: p.Plan, tools: map[string][]catalogue.Tool{}, refused: map[string][]activity.RefusedTool{}}
 	for _, name := range slices.Sorted(maps.Keys(p.Plan.Servers)) {

@@ -169,8 +169,8 @@ func TestUnfitToolsAreRefused(t *testing.T) {
 	}
 }
 
-// S2.3: what is wrong with the catalogue that an import writes anew, or with a lock file beside
-// it, keeps nothing from being imported.
+// S2.3: what is wrong with the catalogue that an import writes anew, or with a lock file of an
+// earlier release beside it, keeps nothing from being imported.
 func TestImportsReplaceWhatIsBroken(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {

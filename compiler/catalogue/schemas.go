@@ -1,6 +1,7 @@
-// Package catalogue is about files of tools that a configuration gives to every plan. It
-// keeps the schemas of such files apart from others of the same name. It opens no file and
-// knows no plan.
+// Package catalogue is about files of tools that a configuration gives to every plan, and
+// that imports write. It writes them as YAML, reads what they record of an MCP server's tools,
+// and keeps their schemas apart from others of the same name. It opens no file and knows no
+// plan.
 package catalogue
 
 import (

@@ -1,7 +1,6 @@
 package catalogue
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 // A Tool is what an MCP server declares of one of its tools. Of a recorded tool only the
@@ -27,7 +27,7 @@ var Hints = []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openW
 func (t *Tool) SetDigest() {
 	declared := map[string]any{}
 	if t.Description != "" {
-		declared["description"] = Sum([]byte(t.Description))
+		declared["description"] = workspace.SumOf([]byte(t.Description))
 	}
 	if len(t.Hints) > 0 {
 		declared["annotations"] = t.Hints
@@ -39,11 +39,8 @@ func (t *Tool) SetDigest() {
 		declared["outputSchema"] = t.Output
 	}
 	text, _ := json.Marshal(declared) // of values that were read as JSON; the keys are sorted
-	t.Digest = Sum(text)
+	t.Digest = workspace.SumOf(text)
 }
-
-// Sum is the digest of a text: "sha256:" and hexadecimal digits.
-func Sum(text []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(text)) }
 
 // A Record is what the tools of an MCP server were when they were imported.
 type Record struct {
