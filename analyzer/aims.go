@@ -111,23 +111,25 @@ func (w *trial) state(own any) any {
 	if len(w.brought) == 0 {
 		return orEmpty(own)
 	}
-	return w.begin(own, w.pass.Plan.StateSchema, w.brought)
+	state, _ := w.begin(own, w.pass.Plan.StateSchema, w.brought)
+	return state
 }
 
 // begin lays values that a schema accepts, of some keys or of all, over what the document
-// gives, as a run does: at times, and always where it doesn't begin with the latter alone.
-func (w *trial) begin(own any, s *schema.Schema, of map[string]bool) any {
+// gives, as a run does: at times, and always where it doesn't begin with the latter alone. It
+// reports whether there was room to make them; otherwise the schema may refuse what is there.
+func (w *trial) begin(own any, s *schema.Schema, of map[string]bool) (value any, ok bool) {
 	if s == nil || own != nil && w.random.IntN(2) != 0 && s.Accepts(own) {
-		return orEmpty(own)
+		return orEmpty(own), true
 	}
 	v, ok := w.guess.sample(s, true)
 	if !ok {
-		return orEmpty(own)
+		return orEmpty(own), false
 	}
 	given, _ := own.(map[string]any)
 	over, isObject := v.(map[string]any)
 	if !isObject {
-		return v
+		return v, true
 	}
 	whole := maps.Clone(given)
 	if whole == nil {
@@ -138,5 +140,5 @@ func (w *trial) begin(own any, s *schema.Schema, of map[string]bool) any {
 			whole[key] = value
 		}
 	}
-	return whole
+	return whole, true
 }

@@ -49,7 +49,7 @@ func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) (all []diag.Di
 	if p.Root != nil { // what couldn't be read at all isn't judged
 		pass := newPass(p, found)
 		pass.config = c
-		several := differs(p)
+		several := p.Targeted() || slices.ContainsFunc(p.Instances, func(i compiler.Instance) bool { return p.Particular(&i) })
 		pass.apply(func(r *Rule) bool { return !several || !r.byView() })
 		all = append(all, pass.found...)
 		if several {

@@ -68,7 +68,7 @@ func (p *Pass) unknownField(r *compiler.Read) {
 		return
 	}
 	step := first.rest[place.Depth]
-	known := p.inResultOf(first, place)
+	known := once(p.inResult, placeIn(first.call.Tool, first.rest[:place.Depth]), func() *declaration { return declarationOf(place) })
 	f := p.Report(r.Span(), "the result of %q has no %q", first.call.ToolName, step.Key).About(p.caller(r).Label())
 	f.Note(first.path.Span(), "%q writes its result to %q here", first.call.Name, p.path(first.path.ID))
 	f.Advise("read a field that the tool's \"_output\" names, or name this one there")
@@ -115,11 +115,6 @@ func (p *Pass) instead(f *diag.Diagnostic, r *compiler.Read, rest []expression.S
 
 // failureFields are what a failure record holds (S9.2).
 var failureFields = []string{"code", "message", "details"}
-
-// inResultOf is what the schema of a result names where a read leaves it.
-func (p *Pass) inResultOf(o origin, place schema.Place) *declaration {
-	return once(p.inResult, placeIn(o.call.Tool, o.rest[:place.Depth]), func() *declaration { return declarationOf(place) })
-}
 
 // declaredElsewhere reports whether the document itself holds or names a path of
 // the state, whatever the tools say.

@@ -208,7 +208,11 @@ func (t *trier) try(n int, output bool) {
 		own := &all[n%len(all)]
 		input, state = compiler.Overlay(input, own.Input), compiler.Overlay(state, own.State)
 	}
-	w.log = statelog.New(map[string]any{"input": w.begin(input, p.Plan.InputSchema, nil), "state": w.state(state), "data": orEmpty(anyMap(p.Plan.Data))})
+	input, ok := w.begin(input, p.Plan.InputSchema, nil)
+	if !ok {
+		return
+	}
+	w.log = statelog.New(map[string]any{"input": input, "state": w.state(state), "data": orEmpty(anyMap(p.Plan.Data))})
 	w.log.Follow(&t.layout)
 	w.goThrough()
 	if output && p.Plan.Output != nil {

@@ -136,12 +136,6 @@ func asOne(p *compiler.Plan) *compiler.Plan {
 	return &one
 }
 
-// differs reports whether instances of a plan run different calls, or the same under
-// different schemas.
-func differs(p *compiler.Plan) bool {
-	return p.Targeted() || slices.ContainsFunc(p.Instances, func(i compiler.Instance) bool { return p.Particular(&i) })
-}
-
 // byView judges a plan view by view.
 func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.Diagnostic {
 	c := &sharedPass{whole, newSchemaTable(), map[pathtree.ID]flow{}, map[pathtree.ID]schema.Place{}, map[pathtree.ID]bool{}, first}

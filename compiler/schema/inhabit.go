@@ -52,7 +52,10 @@ type Landmarks struct {
 }
 
 // Landmarks are those of the schema, as far as its parts are looked at.
-func (s *Schema) Landmarks() Landmarks {
+func (s *Schema) Landmarks() Landmarks { return s.landmarks((*node).inPlace) }
+
+// landmarks are those of the schema and of the parts that a function visits.
+func (s *Schema) landmarks(parts func(n *node, visit func(*node))) Landmarks {
 	var all Landmarks
 	seen := map[*node]bool{}
 	var visit func(n *node)
@@ -62,7 +65,7 @@ func (s *Schema) Landmarks() Landmarks {
 		}
 		seen[n] = true
 		all.of(n)
-		n.inPlace(visit)
+		parts(n, visit)
 	}
 	visit(s.ready())
 	return all
@@ -71,34 +74,17 @@ func (s *Schema) Landmarks() Landmarks {
 // Bounds are where a schema bounds a number or a size, in whatever it says of a value and
 // of its parts.
 func (s *Schema) Bounds() []float64 {
-	var all []float64
-	add := func(v float64) {
-		if math.Abs(v) < maxCount && !slices.Contains(all, v) {
-			all = append(all, v)
-		}
-	}
-	seen := map[*node]bool{}
-	var visit func(n *node)
-	visit = func(n *node) {
-		if n == nil || seen[n] || len(seen) > maxLandmarks {
-			return
-		}
-		seen[n] = true
-		var at Landmarks
-		at.of(n)
-		for _, v := range at.Numbers {
-			add(v)
-		}
-		for _, v := range at.Lengths {
-			if v > 0 {
-				add(float64(v))
-			}
-		}
+	marks := s.landmarks(func(n *node, visit func(*node)) {
 		n.inPlace(visit)
 		n.below(visit)
+	})
+	all := marks.Numbers
+	for _, length := range marks.Lengths {
+		if length > 0 {
+			all = append(all, float64(length))
+		}
 	}
-	visit(s.ready())
-	return all
+	return slices.DeleteFunc(all, func(v float64) bool { return math.Abs(v) >= maxCount })
 }
 
 // maxLandmarks bounds how many parts of a schema are looked at for landmarks.

@@ -270,7 +270,13 @@ func (e *Conditions) open(a *atom) truth {
 		left, right, op = right, left, turned(op)
 	}
 	equal := e.freely(a, left+" == "+right)
-	less := e.And(equal.Not(), e.freely(a, left+" < "+right))
+	below := e.freely(a, left+" < "+right)
+	if value, constant := sides(t); value.Op == expression.TermOther && value.Name == "len" {
+		if number, ok := constant.Value.(float64); ok && number <= 0 { // no length is below it
+			below = logic.Constant(a.expr.Print(value) == right)
+		}
+	}
+	less := e.And(equal.Not(), below)
 	more := e.And(equal.Not(), less.Not())
 	holds := map[expression.TermOp]logic.Literal{
 		expression.TermEqual: equal, expression.TermUnequal: equal.Not(), expression.TermLess: less, expression.TermMore: more,

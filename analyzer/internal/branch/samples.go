@@ -110,10 +110,7 @@ func comparesWithConstants(t *expression.Term) bool {
 	if t.Op < expression.TermEqual && t.Name != "in" {
 		return false
 	}
-	value, constant := t.Args[0], t.Args[1]
-	if value.Op == expression.TermLiteral && t.Op >= expression.TermEqual {
-		value, constant = constant, value
-	}
+	value, constant := sides(t)
 	_, isText := constant.Value.(string)
 	_, isList := constant.Value.([]any)
 	switch {
@@ -123,6 +120,14 @@ func comparesWithConstants(t *expression.Term) bool {
 		return !isText
 	}
 	return t.Op >= expression.TermEqual || isList
+}
+
+// sides are the operands of a comparison or of "in", of a comparison a constant as the second.
+func sides(t *expression.Term) (value, constant *expression.Term) {
+	if value, constant = t.Args[0], t.Args[1]; value.Op == expression.TermLiteral && t.Op >= expression.TermEqual {
+		return constant, value
+	}
+	return value, constant
 }
 
 // add adds a value that the subject may have.

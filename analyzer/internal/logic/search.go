@@ -26,23 +26,19 @@ func (c *Circuit) Solve(goals []Literal, strict bool) []Answer {
 		tried[i] = c.And(goal, c.untried.Not())
 	}
 	answers := c.solve(tried, strict)
-	again, places := remaining(goals, answers, func(a Answer) bool { return a.Impossible })
+	var again []Literal
+	var places []int
+	for i, a := range answers {
+		if a.Impossible {
+			again, places = append(again, goals[i]), append(places, i)
+		}
+	}
 	for i, a := range c.solve(again, strict) {
 		if !a.Impossible {
 			answers[places[i]] = Answer{Beyond: a.Possible, Assignment: a.Assignment}
 		}
 	}
 	return answers
-}
-
-// remaining are the goals whose answers leave them open, and their places.
-func remaining(goals []Literal, answers []Answer, open func(Answer) bool) (again []Literal, places []int) {
-	for i, a := range answers {
-		if open(a) {
-			again, places = append(again, goals[i]), append(places, i)
-		}
-	}
-	return again, places
 }
 
 // solve answers by trying where it can: the defaults, then 64 other assignments at once,
