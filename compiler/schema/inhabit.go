@@ -78,13 +78,13 @@ func (s *Schema) Bounds() []float64 {
 		n.inPlace(visit)
 		n.below(visit)
 	})
-	all := marks.Numbers
 	for _, length := range marks.Lengths {
 		if length > 0 {
-			all = append(all, float64(length))
+			marks.Numbers = append(marks.Numbers, float64(length))
 		}
 	}
-	return slices.DeleteFunc(all, func(v float64) bool { return math.Abs(v) >= maxCount })
+	slices.Sort(marks.Numbers)
+	return slices.Compact(slices.DeleteFunc(marks.Numbers, func(v float64) bool { return math.Abs(v) >= maxCount }))
 }
 
 // maxLandmarks bounds how many parts of a schema are looked at for landmarks.

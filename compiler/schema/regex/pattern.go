@@ -20,9 +20,6 @@ import (
 	"sync/atomic"
 )
 
-// maxProgram is the size of a pattern that the library reads only in another form.
-const maxProgram = 5_000
-
 // A Pattern is a regular expression that was read. It is safe for concurrent use.
 type Pattern struct {
 	Source string // as it was written
@@ -123,13 +120,10 @@ func (p *Pattern) MatchWithin(text string, steps *int) (matched, decided bool) {
 // parsed is the pattern as a tree and as a program, without what isn't regular.
 // They are large and seldom needed, and so aren't kept.
 func (p *Pattern) parsed() (*syntax.Regexp, *syntax.Prog) {
-	if tree, err := syntax.Parse(p.text, syntax.Perl); err == nil {
-		tree = tree.Simplify()
-		if prog, err := syntax.Compile(tree); err == nil {
-			return tree, prog
-		}
-	}
-	return &syntax.Regexp{Op: syntax.OpNoMatch}, &syntax.Prog{Inst: make([]syntax.Inst, maxProgram)}
+	tree, _ := syntax.Parse(p.text, syntax.Perl) // as it was read before
+	tree = tree.Simplify()
+	prog, _ := syntax.Compile(tree)
+	return tree, prog
 }
 
 // Whole is a pattern, to be put between others, for the texts in which one finds something;
