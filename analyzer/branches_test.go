@@ -146,7 +146,7 @@ func TestBranchesAreBounded(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			var plan *compiler.Plan
 			var found []diag.Diagnostic
-			took, soon := cputime.Within(2*time.Second, func() { plan, _, found = judged("plan.yaml", c.text) })
+			took, soon := cputime.Within(3*time.Second, func() { plan, _, found = judged("plan.yaml", c.text) })
 			runtime.ReadMemStats(&after)
 			t.Logf("%d bytes, %d calls: %d findings, %v, %d MiB allocated in all", len(c.text), len(plan.Calls), len(found), took.Round(time.Millisecond), (after.TotalAlloc-before.TotalAlloc)>>20)
 			if !soon {

@@ -83,7 +83,7 @@ func TestContainmentIsBounded(t *testing.T) {
 		from.Ordinary()
 		to.Ordinary()
 		var v Verdict
-		best, soon := cputime.Within(50*time.Millisecond, func() { v = Contains(from, to, Budget{}) })
+		best, soon := cputime.Within(100*time.Millisecond, func() { v = Contains(from, to, Budget{}) })
 		t.Logf("%-45s %-12v %9v %6d steps %s %s", c.name, v.Relation, best.Round(time.Microsecond), v.Steps, v.Keyword, short(v.Witness)[:min(60, len(short(v.Witness)))])
 		if v.Alarm || !strings.Contains(" "+c.want+" ", " "+v.Relation.String()+" ") {
 			t.Errorf("%s: %v, want %s; alarm %v, witness %s", c.name, v.Relation, c.want, v.Alarm, short(v.Witness))
