@@ -14,7 +14,7 @@ import (
 
 // What no branch leaves out may be absent all the same: an item past the end of a list, a key
 // that a map doesn't hold, a field that another variant of a union has. Whoever needs it is
-// skipped (S4.4), and where all of the plan's output hangs on it, the run fails (S11.8). Trials
+// skipped, and where all of the plan's output hangs on it, the run fails. Trials
 // show that with the values that it comes of.
 
 // mayComeToNothing reports whether values may come with which nothing of the plan's output is
@@ -135,7 +135,7 @@ func (p *Pass) lookedInto(call *compiler.Call, at pathtree.ID) (rest []expressio
 }
 
 // A want is why something has no value in a trial: what it hangs on, if that is sure and can
-// come; whether it is a property that counts as there (S7.1), and whether it hangs on values of
+// come; whether it is a property that counts as there, and whether it hangs on values of
 // which nothing is said.
 type want struct {
 	branch []BranchChoice
@@ -276,7 +276,7 @@ func (w *trial) absent(r *compiler.Read, seen map[int32]bool) want {
 }
 
 // spares reports whether nothing is to be said of an object that goes without a property: an
-// "_output" names it and has room for it (S7.1), or it needn't be given.
+// "_output" names it and has room for it, or it needn't be given.
 func (w *trial) spares(r *compiler.Read, value any, step expression.Segment) bool {
 	object, ok := value.(map[string]any)
 	if !ok || step.IsIndex {

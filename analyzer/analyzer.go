@@ -37,7 +37,7 @@ func (v *Verified) Plan() *compiler.Plan { return v.plan }
 // Rules are those of [Config.Rules] that it was held to, as solutions of it are.
 func (v *Verified) Rules() []*Rule { return v.own }
 
-// Delegate is one of the plan's own delegates (S14.1), by [compiler.Call.Delegate]:
+// Delegate is one of the plan's own delegates, by [compiler.Call.Delegate]:
 // it was found free of errors along with the plan. It is nil where there is none.
 // A solution's are those of the plan that it is a solution of.
 func (v *Verified) Delegate(path string) *Verified { return v.delegates[path] }
@@ -85,7 +85,7 @@ func (p *Pass) unjudged() (kinds []string) {
 // Config is what an analysis takes from outside the plan. The zero value judges
 // by the rules alone.
 type Config struct {
-	// StrictProtocol reports what the base protocol doesn't have (S3.1).
+	// StrictProtocol reports what the base protocol doesn't have.
 	StrictProtocol bool
 	// Rules are looked for besides those that [Rules] lists: a program's own.
 	Rules []*Rule
@@ -110,7 +110,7 @@ type Config struct {
 
 // A Judgement is all that an analysis has to say of a plan.
 type Judgement struct {
-	// Plan is the plan with the order that findings speak of (S7.2), in it and in the
+	// Plan is the plan with the order that findings speak of, in it and in the
 	// plans that it delegates to, if it has no errors. It is the one that was judged
 	// where there is none.
 	Plan *compiler.Plan
@@ -124,10 +124,10 @@ type Judgement struct {
 	// Errors are the findings that keep the plan from being verified, as their
 	// rules have them, suppressed or lowered or not.
 	Errors []diag.Diagnostic
-	// Maturity is how much the plan says of itself (S7.3).
+	// Maturity is how much the plan says of itself.
 	Maturity Maturity
 	// Unjudged names what errors keep from being judged yet, in part or whole: types,
-	// branches, conflicts (S7.0).
+	// branches, conflicts.
 	Unjudged []string
 	// Used are the ignores of the settings that suppressed something.
 	Used []*Ignore
@@ -135,7 +135,7 @@ type Judgement struct {
 
 // Analyze judges a plan, given the findings that compiling it made. The plan is
 // verified when no finding is an error by its rule: to suppress or lower an error
-// doesn't make a plan sound (S7). The time that it takes grows with the plan's
+// doesn't make a plan sound. The time that it takes grows with the plan's
 // text and dependencies, not faster.
 func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	if c.delegates == nil {

@@ -171,7 +171,7 @@ func TestCases(t *testing.T) {
 }
 
 // callByCall holds what rules that judge call by call say of a whole plan against
-// what they say of each call alone, the last one first (S11.4).
+// what they say of each call alone, the last one first.
 func callByCall(t testing.TB, plan *compiler.Plan, found []diag.Diagnostic) {
 	t.Helper()
 	if plan.Root == nil {
@@ -195,7 +195,7 @@ func callByCall(t testing.TB, plan *compiler.Plan, found []diag.Diagnostic) {
 	}
 }
 
-// wellFormed checks what every finding owes its reader (S7).
+// wellFormed checks what every finding owes its reader.
 func wellFormed(t testing.TB, found []diag.Diagnostic) {
 	t.Helper()
 	for _, d := range found {
@@ -282,7 +282,7 @@ func TestEveryRuleHasItsPlaceAndPage(t *testing.T) {
 	}
 }
 
-// S7: of the two plans of every page the first yields the code at the marked
+// LANGUAGE.md#findings: of the two plans of every page the first yields the code at the marked
 // line, and the second neither that code nor any error.
 func TestPages(t *testing.T) {
 	for _, r := range rules {

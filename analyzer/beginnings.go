@@ -18,7 +18,7 @@ const maxBeginnings = maxViewed
 
 // inEveryInstance looks for faults that depend on the initial state: of a plan with
 // instances in each of them. What it finds in all of them is said once, what only
-// some have names them (S12.3).
+// some have names them.
 func (p *Pass) inEveryInstance(look func(beginning)) {
 	all := p.Plan.Instances
 	if len(all) == 0 {

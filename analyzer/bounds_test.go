@@ -137,7 +137,7 @@ func (b boundedPlan) outcomes(p *compiler.Plan, bound *schema.Schema) (accepts, 
 	return accepts, refuses
 }
 
-// S17.5: where everything that comes is within a bound, because a condition, a choice, min,
+// LANGUAGE.md#policies-and-labels: where everything that comes is within a bound, because a condition, a choice, min,
 // max or what is written around it in a text sees to that, nothing is said; where nothing
 // is, it is an error; and else a warning: what trying the values says. Patterns may leave it
 // open, which is an info, and an error may be a warning then.

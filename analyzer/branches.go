@@ -17,7 +17,7 @@ import (
 // A BranchChoice is one thing that a branch of a plan hangs on.
 type BranchChoice = branch.Choice
 
-// A Branch is the evidence that goes with a finding about branches (S7.2): the
+// A Branch is the evidence that goes with a finding about branches: the
 // decisions that lead into it, in the order of the run. Where something is the
 // other way on another branch, Instead leads there.
 type Branch struct {
@@ -102,7 +102,7 @@ func (p *Pass) mayEndEmpty(t *compiler.Template) bool {
 }
 
 // isBelowNull reports whether a read looks into something of which it is said that it
-// may be null: then it is absent, and who reads it is skipped (S4.4).
+// may be null: then it is absent, and who reads it is skipped.
 func (p *Pass) isBelowNull(r compiler.Read) bool { return p.meetsNull(r, false) }
 
 // meetsNull reports whether it is said that null may come to where a read looks into something

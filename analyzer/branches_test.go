@@ -132,7 +132,7 @@ func hardPlan(n int, r *rand.Rand) string {
 	return b.String()
 }
 
-// S18, S6.5: whatever the branches, a check ends within 2 seconds and 256 MiB,
+// EXECUTION.md#running: whatever the branches, a check ends within 2 seconds and 256 MiB,
 // and what it says is true.
 func TestBranchesAreBounded(t *testing.T) {
 	cases := branchy()
@@ -175,7 +175,7 @@ func TestBranchesAreBounded(t *testing.T) {
 	}
 }
 
-// S18: findings about branches are the same every time.
+// EXECUTION.md#running: findings about branches are the same every time.
 func TestBranchesAreJudgedTheSameEveryTime(t *testing.T) {
 	for name, c := range branchy() {
 		if len(c.text) > 40_000 {
@@ -209,7 +209,7 @@ func BenchmarkBranches(b *testing.B) {
 	}
 }
 
-// S7.1: what may be tried of a value is the same whether or not the plan asks the same of
+// LANGUAGE.md#findings: what may be tried of a value is the same whether or not the plan asks the same of
 // another: those that differ in what they may be, or in what is asked, are told apart.
 func TestLikeConditionsAreDividedAlike(t *testing.T) {
 	types := []string{
@@ -267,7 +267,7 @@ func TestLikeConditionsAreDividedAlike(t *testing.T) {
 	}
 }
 
-// S7.2: calls of which no values were found that let both run are no finding, and wait for
+// LANGUAGE.md#findings: calls of which no values were found that let both run are no finding, and wait for
 // each other as listed, also where there are more pairs than are looked at.
 func TestUndecidedPairsRunAsListed(t *testing.T) {
 	for _, n := range []int{2, 200} {

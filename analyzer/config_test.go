@@ -46,7 +46,7 @@ func codes(found []diag.Diagnostic) string {
 	return strings.Join(all, ", ")
 }
 
-// S7: a rule's severity can be changed and a finding suppressed, from inside and
+// LANGUAGE.md#findings: a rule's severity can be changed and a finding suppressed, from inside and
 // from outside the plan; none of it makes an error less of one for a run.
 func TestWhatIsSuppressedStillCounts(t *testing.T) {
 	for _, c := range []struct{ name, text, settings, shown string }{
@@ -77,7 +77,7 @@ func TestWhatIsSuppressedStillCounts(t *testing.T) {
 	}
 }
 
-// S7: a raised finding counts for who looks, and an unverified plan stays so
+// LANGUAGE.md#findings: a raised finding counts for who looks, and an unverified plan stays so
 // only for its rules' own errors.
 func TestRaisedFindingsDontForbidARun(t *testing.T) {
 	text := "tools: {fetch: {type: object, properties: {}}}\ncalls: [{_tool: fetch}]\n"
@@ -87,7 +87,7 @@ func TestRaisedFindingsDontForbidARun(t *testing.T) {
 	}
 }
 
-// S7: paths of ignores are globs.
+// LANGUAGE.md#findings: paths of ignores are globs.
 func TestPatterns(t *testing.T) {
 	for _, c := range []struct {
 		pattern  string
@@ -155,7 +155,7 @@ var settingsCases = []struct{ text, want string }{
 	{"a: [", "OB101"},
 }
 
-// S7, S1.4: what is wrong in obelus.yaml is said at its place, with the near name.
+// LANGUAGE.md#findings: what is wrong in obelus.yaml is said at its place, with the near name.
 func TestSettingsAreJudged(t *testing.T) {
 	for _, c := range settingsCases[2:] {
 		_, found := settingsOf(t, c.text)
@@ -174,7 +174,7 @@ func TestSettingsAreJudged(t *testing.T) {
 	}
 }
 
-// S7: the JSON Schema of obelus.yaml takes what the reader takes, and refuses
+// LANGUAGE.md#findings: the JSON Schema of obelus.yaml takes what the reader takes, and refuses
 // what has the wrong shape.
 func TestSettingsSchema(t *testing.T) {
 	c := jsonschema.NewCompiler()
@@ -209,7 +209,7 @@ func TestSettingsSchema(t *testing.T) {
 	}
 }
 
-// S1.8: any text may stand in an obelus.yaml or in a suppression.
+// LANGUAGE.md#documents: any text may stand in an obelus.yaml or in a suppression.
 func FuzzSettings(f *testing.F) {
 	for _, c := range settingsCases {
 		f.Add(c.text, "OB502 known")
@@ -238,7 +238,7 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// S7.3: the degrees of maturity.
+// LANGUAGE.md#findings: the degrees of maturity.
 func TestMaturity(t *testing.T) {
 	const tools = `
 tools:
@@ -264,7 +264,7 @@ activities: {fetch: {expr: '"x"'}}
 	}
 }
 
-// S7: of suppressions that reach the same finding the innermost has its use, and
+// LANGUAGE.md#findings: of suppressions that reach the same finding the innermost has its use, and
 // one that repeats another has none.
 func TestInnermostSuppressionCounts(t *testing.T) {
 	text := `tools: {fetch: {type: object, properties: {url: {type: string}}, required: [url]}}
@@ -288,7 +288,7 @@ calls:
 	}
 }
 
-// S18: many suppressions over many findings cost what they are long.
+// EXECUTION.md#running: many suppressions over many findings cost what they are long.
 func TestManySuppressions(t *testing.T) {
 	const n = 20_000
 	var b strings.Builder

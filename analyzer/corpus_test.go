@@ -102,7 +102,7 @@ func shown(d diag.Diagnostic) string {
 	return fmt.Sprintf("%d:%d %s %s: %s (%s)", at.Line, at.Column, d.Severity, d.Rule.Code, d.Message, d.Help)
 }
 
-// S7: plans without a known fault have no error and no warning.
+// LANGUAGE.md#findings: plans without a known fault have no error and no warning.
 func TestSoundPlansOfTheCorpus(t *testing.T) {
 	for _, name := range []string{"mathqa.jsonl", "nestools.jsonl"} {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestSoundPlansOfTheCorpus(t *testing.T) {
 	}
 }
 
-// S1.10, S2.1: a catalogue without output schemas gives nothing to object to,
+// LANGUAGE.md#documents: a catalogue without output schemas gives nothing to object to,
 // neither by itself nor where its tools are called as they ask.
 func TestRealToolCatalogue(t *testing.T) {
 	text := corpus.Text(t, "github-mcp-tools.json")
@@ -309,7 +309,7 @@ func parameter(t *testing.T, call any) string {
 	return "_when"
 }
 
-// S7: a fault put into a sound plan is found, where it is, and nothing else.
+// LANGUAGE.md#findings: a fault put into a sound plan is found, where it is, and nothing else.
 func TestMutants(t *testing.T) {
 	made := map[string]int{}
 	all := rows(t, "nestools.jsonl")
@@ -360,10 +360,10 @@ func TestMutants(t *testing.T) {
 
 // Faults that another checker lists and that are none here, with the reason.
 var notFaults = map[string]string{
-	"nestful1-glaive-94 self_ref amount": "the call before it writes †state.var1 as well, and that is what the read is bound to (S6.2)",
+	"nestful1-glaive-94 self_ref amount": "the call before it writes †state.var1 as well, and that is what the read is bound to",
 }
 
-// S7: what an independent checker has found in real plans is found here, at its
+// LANGUAGE.md#findings: what an independent checker has found in real plans is found here, at its
 // call and parameter.
 func TestFaultyPlansOfTheCorpus(t *testing.T) {
 	for _, name := range []string{"taskbench.jsonl", "nestful.jsonl"} {

@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// S14.1: a plan's delegates are judged by a program's own rules as well.
+// LANGUAGE.md#delegates-and-scopes: a plan's delegates are judged by a program's own rules as well.
 func TestDelegatesAreJudgedByOwnRules(t *testing.T) {
 	text := []byte("plan: one\nactivities:\n  pay: {plan: below.yaml}\ncalls:\n  - {_tool: pay, _outputPath: †state.paid}\n")
 	open := func(name string) ([]byte, error) {

@@ -144,7 +144,7 @@ func (p *Pass) somethingKnown(read int) bool {
 }
 
 // mayLackRoom reports whether there may be no place for what a call writes, as far as
-// that hangs on what stands there (S5.3).
+// that hangs on what stands there.
 func (p *Pass) mayLackRoom(call *compiler.Call) bool {
 	paths := p.Plan.Paths
 	for i, route := range call.Output {

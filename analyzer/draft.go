@@ -10,7 +10,7 @@ import (
 )
 
 // A Draft is a solution, or as much of it as has arrived, as far as it may be
-// run (S11.4): call by call. Only [Screen] and [Arriving] make one.
+// run: call by call. Only [Screen] and [Arriving] make one.
 type Draft struct {
 	plan   *compiler.Plan
 	whole  bool

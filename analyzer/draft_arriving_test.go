@@ -17,7 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// S11.4: each call of a solution that arrives, compiled and judged once, gets the verdict
+// EXECUTION.md#the-planning-loop: each call of a solution that arrives, compiled and judged once, gets the verdict
 // that compiling and judging all that has arrived by then gives it, in plans of one state
 // and of several.
 func TestEveryCallIsJudgedAsWithAllBeforeIt(t *testing.T) {
@@ -272,7 +272,7 @@ func screenPrefix(p *compiler.Plan, found []diag.Diagnostic, loose func(call *co
 	return d
 }
 
-// S7.2, S11.4: calls of which it can't be decided whether they conflict run as listed,
+// LANGUAGE.md#findings: calls of which it can't be decided whether they conflict run as listed,
 // also where they arrive one after the other.
 func TestArrivingDoubtsAreOrdered(t *testing.T) {
 	base, _ := compiler.Compile(source.NewFile("plan.yaml", []byte("input: {text: abc}\nstate: {v: 1}\ncalls: []\n")), compiler.Options{})

@@ -42,7 +42,7 @@ func holding(id string, keys ...string) compiler.Instance {
 	return compiler.Instance{ID: id, State: state}
 }
 
-// S12.2, S11.4: a view of a solution is screened as what its instances run.
+// LANGUAGE.md#instances: a view of a solution is screened as what its instances run.
 func TestScreenViews(t *testing.T) {
 	const text = `
 calls:
@@ -69,7 +69,7 @@ output: †state.w
 	}
 }
 
-// S6.2, S11.4: what every instance of a run holds is there from the start for a
+// LANGUAGE.md#the-graph: what every instance of a run holds is there from the start for a
 // call of all, and what its own holds for a call of one.
 func TestInstancesOfARunAreKnown(t *testing.T) {
 	const text = `
@@ -96,7 +96,7 @@ calls:
 	}
 }
 
-// S12.2: a run without instances has nobody for a call of one.
+// LANGUAGE.md#instances: a run without instances has nobody for a call of one.
 func TestRunWithoutInstances(t *testing.T) {
 	p, found := solved(t, "calls:\n  - {_tool: a, _instance: ①}\n")
 	d := Screen(p, found, nil, nil)

@@ -17,7 +17,7 @@ import (
 )
 
 // A Rehearsal is a plan that may be rehearsed: a verified one, or one whose only
-// errors are OB401, so that its conflicts can be watched (S7.2). It is never run.
+// errors are OB401, so that its conflicts can be watched. It is never run.
 type Rehearsal struct {
 	plan     *compiler.Plan
 	conflict bool
@@ -88,9 +88,9 @@ type Schedule struct {
 
 // A ScheduledEnd is the end of one call's activity.
 type ScheduledEnd struct {
-	Call   string `json:"call"`            // the call's name (S3.2)
+	Call   string `json:"call"`            // the call's name
 	Output any    `json:"output"`          // its result; null for one that fails
-	Path   string `json:"path,omitempty"`  // the alternative that it takes; "" leaves it to S5.2
+	Path   string `json:"path,omitempty"`  // the alternative that it takes; "" leaves it to LANGUAGE.md#output-paths-and-state
 	Fails  bool   `json:"fails,omitempty"` // it ends badly
 }
 

@@ -28,7 +28,7 @@ type flow struct {
 	// uncounted: of how many items it is a list isn't known.
 	uncounted bool
 	// unsure: items of the list that it is, or is of, may be null for all that is known, or it is
-	// written in parts, of each of which the state schema is asked, and of the whole never (S5.2);
+	// written in parts, of each of which the state schema is asked, and of the whole never;
 	// only a trial tells.
 	unsure bool
 	// rare: it may come, and isn't what the plan is about: a failure record, the
@@ -162,7 +162,7 @@ func (p *Pass) flowsInto(flows []flow, r *compiler.Read) []flow {
 	return append(flows, flow{}) // errors come with a run
 }
 
-// vote is what the advisors' votes on a tool come to (S13.3).
+// vote is what the advisors' votes on a tool come to.
 var vote = schema.OfKinds(schema.Number)
 
 // said is the document's schema of a path, or else its value there, which stands

@@ -150,8 +150,7 @@ func (p *Pass) looksAt(t *compiler.Template, f *flow) bool {
 	return looks > 1
 }
 
-// lessNull leaves of the flows from a place on what counts as there: null doesn't
-// (S4.3).
+// lessNull leaves of the flows from a place on what counts as there: null doesn't.
 func (p *Pass) lessNull(flows []flow, from int) []flow {
 	there := flows[:from]
 	for i := from; i < len(flows); i++ {

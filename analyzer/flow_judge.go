@@ -73,7 +73,7 @@ func (p *Pass) contains(producer, consumer *schema.Schema) schema.Verdict {
 
 // fits asks how what a schema declares stands to what another wants. That some
 // of it is refused counts only where the schema says so: not for a property that
-// it names and doesn't require (S7.1), unless it describes what is brought to the plan,
+// it names and doesn't require, unless it describes what is brought to the plan,
 // and not for parts of which it says nothing.
 func (p *Pass) fits(producer, consumer *schema.Schema, brought bool) schema.Verdict {
 	v := p.contains(producer, consumer)
@@ -428,7 +428,7 @@ func (p *Pass) judgements() []judgement {
 	return t.judgements
 }
 
-// sendable is what the request of a call can be made of, of a parameter's values (S2.3); nil
+// sendable is what the request of a call can be made of, of a parameter's values; nil
 // where it is any, or none is sent.
 func (p *Pass) sendable(call *compiler.Call, name string) *schema.Schema {
 	a := p.Plan.Activities[call.Activity]

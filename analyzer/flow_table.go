@@ -98,7 +98,7 @@ func (p *Pass) flowing() *flowTable {
 }
 
 // A description is a schema, and whether what it describes is brought to the plan: then of
-// the properties that it names only those are there for sure which it requires (S7.1).
+// the properties that it names only those are there for sure which it requires.
 type description struct {
 	schema  *schema.Schema
 	brought bool
@@ -143,7 +143,7 @@ func (p *Pass) inResultAt(tool *compiler.Tool, rest []expression.Segment) schema
 }
 
 // stateAt is what the schema of the state, or of a kind of data, says of a path: a value that it rejects is
-// never written there (S5.2).
+// never written there.
 func (p *Pass) stateAt(id pathtree.ID) schema.Place {
 	if p.Plan.StateSchema == nil && p.Plan.DataSchemas == nil || p.Unknown(diag.State) {
 		return schema.Place{Possible: true}

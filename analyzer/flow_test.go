@@ -122,7 +122,7 @@ func (g schemaMaker) plan() flowPlan {
 func (f *flowPlan) sampled(r *rand.Rand, n int) []any {
 	var all []any
 	for _, p := range f.producers {
-		p = p.AsDeclared() // what it names is there (S7.1)
+		p = p.AsDeclared() // what it names is there
 		for range n {
 			if v, ok := p.Sample(r); ok && !(f.less && v == nil) {
 				all = append(all, v)
@@ -143,7 +143,7 @@ func chooseSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// S7.1, S7.2, S4.3, S4.5: over generated plans whose flows are fully known, no
+// LANGUAGE.md#findings: over generated plans whose flows are fully known, no
 // value is refused where nothing is reported, none is accepted where OB505 is,
 // and every value that OB506 shows is one that the source's schema accepts and
 // the parameter's refuses, by the word of the ordinary validator.
@@ -251,7 +251,7 @@ func inner(v any, whole func(any) bool) any {
 	return v
 }
 
-// S4.5, S7.2: the same of what expressions work out: nothing that comes out is
+// LANGUAGE.md#references-and-expressions: the same of what expressions work out: nothing that comes out is
 // accepted where OB505 is reported, and the value that OB506 shows is one that
 // comes out, and that the ordinary validator refuses.
 func TestGeneratedExpressionFlows(t *testing.T) {
@@ -320,7 +320,7 @@ func TestGeneratedExpressionFlows(t *testing.T) {
 	}
 }
 
-// S7.2: what the cases show of OB506 is confirmed as well: the witness of each is
+// LANGUAGE.md#findings: what the cases show of OB506 is confirmed as well: the witness of each is
 // refused by the schema of the place that it would come to.
 func TestWitnessesOfTheCorpusAreConfirmed(t *testing.T) {
 	shownSome := 0
@@ -404,7 +404,7 @@ func TestMediaAreTextsInTheCorpus(t *testing.T) {
 	}
 }
 
-// S18: many hard questions cost no more than the plan's budget, and what was left
+// EXECUTION.md#running: many hard questions cost no more than the plan's budget, and what was left
 // unanswered is said.
 func TestHardFlowsAreBounded(t *testing.T) {
 	var tools, calls []string
@@ -479,7 +479,7 @@ func FuzzFlows(f *testing.F) {
 	})
 }
 
-// S18: what a plan says over and over is reasoned about once, so that the budget
+// EXECUTION.md#running: what a plan says over and over is reasoned about once, so that the budget
 // for reasoning lasts for a plan of any length.
 func TestAlikeFlowsAreJudgedOnce(t *testing.T) {
 	var text strings.Builder

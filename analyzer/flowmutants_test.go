@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/corpus"
 )
 
-// S7: a type that is changed in a sound plan is found at the reference that it
+// LANGUAGE.md#findings: a type that is changed in a sound plan is found at the reference that it
 // spoils: the parameter's, the source's, or the results of two tools swapped.
 func TestTypeMutants(t *testing.T) {
 	made, found := map[string]int{}, map[string]int{}

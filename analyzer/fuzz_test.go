@@ -14,7 +14,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// S1.1, S4.5: the place of a finding inside a string is the text that is meant,
+// LANGUAGE.md#documents: the place of a finding inside a string is the text that is meant,
 // however the string is written.
 func TestPlacesInsideScalars(t *testing.T) {
 	const head = "inputSchema: {type: object, properties: {note: {type: string}, price: {type: number}}}\ncalls:\n  - _tool: pay\n    ①: \"†† 🙂\"\n    amount: "
@@ -69,7 +69,7 @@ func everyCase(f *testing.F) {
 
 // FuzzAnalyze: whatever the text, there is no panic; findings are in the file, in
 // form, in order, and the same every time; only a plan without errors is
-// verified, and such a plan can run to its end: its graph has no cycle (S6.4) and
+// verified, and such a plan can run to its end: its graph has no cycle and
 // each of its calls a known tool, where tools are known at all.
 func FuzzAnalyze(f *testing.F) {
 	everyCase(f)

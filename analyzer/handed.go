@@ -9,7 +9,7 @@ import (
 )
 
 // A delegate has a state of its own: what its plan gives it, what its calls write, and what
-// the scopes of the call hand over, and nothing else is there (S14.1).
+// the scopes of the call hand over, and nothing else is there.
 
 // neededState are the reads of a plan's state that only whoever runs it can fill, and
 // without which what reads it is skipped.

@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// S7.0: whatever error stands beside it, a fault of a plan is found, or the judgement
+// LANGUAGE.md#findings: whatever error stands beside it, a fault of a plan is found, or the judgement
 // says that faults of its kind weren't looked for everywhere.
 func TestNothingIsHiddenWithoutAWord(t *testing.T) {
 	const tools = `tools:

@@ -93,7 +93,7 @@ func hostile() map[string]string {
 	}
 }
 
-// S18, S1.8: checking any file under 100 kB ends within 2 seconds and 256 MiB.
+// EXECUTION.md#running: checking any file under 100 kB ends within 2 seconds and 256 MiB.
 func TestHostilePlansAreBounded(t *testing.T) {
 	for name, text := range hostile() {
 		t.Run(name, func(t *testing.T) {

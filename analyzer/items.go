@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// What a call with "_each" says of one item is judged by what its list may hold (S3.3):
+// What a call with "_each" says of one item is judged by what its list may hold:
 // whatever fits there fits for every item.
 
 var aList = schema.OfKinds(schema.Array)

@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// What a call with "_each" gives is a list of what its tool gives (S3.3): as long as the list
+// What a call with "_each" gives is a list of what its tool gives: as long as the list
 // that it runs for, and with null for each item of which something isn't there that the call
 // can't do without.
 

@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
-// S4.7, S7.5: a reference that is written as elsewhere becomes one, alone or within a
+// LANGUAGE.md#references-and-expressions: a reference that is written as elsewhere becomes one, alone or within a
 // text, and the text keeps its layout.
 func TestLookalikesAreMended(t *testing.T) {
 	for _, c := range []struct{ name, before, after string }{
@@ -31,7 +31,7 @@ func TestLookalikesAreMended(t *testing.T) {
 	}
 }
 
-// S1.8, S4.7: how long one takes doesn't hang on how much else was found.
+// LANGUAGE.md#documents: how long one takes doesn't hang on how much else was found.
 func TestManyLookalikesAreFoundSoon(t *testing.T) {
 	const many, others = 10_000, 100_000
 	document := fmt.Sprintf("{\"calls\": [{\"_tool\": \"t\", \"a\": [%s\"\"]}]}", strings.Repeat("\"x {{state.a}}\", ", many))

@@ -6,7 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// Maturity is how much a plan says of itself and is prepared for (S7.3). Each
+// Maturity is how much a plan says of itself and is prepared for. Each
 // degree includes those before it.
 type Maturity uint8
 

@@ -98,7 +98,7 @@ type meant struct {
 }
 
 // respelt is the text of a path with one key spelt otherwise and all else as it
-// stands, its † or none among it (S4.9), where that says what is meant, and else the
+// stands, its † or none among it, where that says what is meant, and else the
 // usual spelling of it.
 func respelt(text, key, other string, meant expression.Reference) string {
 	for at := strings.LastIndex(text, key); at >= 0; at = strings.LastIndex(text[:at], key) {

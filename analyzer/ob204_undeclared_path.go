@@ -12,7 +12,7 @@ import (
 var _ = register(Rule{Rule: diag.UndeclaredPath, Run: undeclaredPaths})
 
 // undeclaredPaths finds reads and writes of what a closed state schema leaves no
-// room for (S5.7).
+// room for.
 func undeclaredPaths(p *Pass) {
 	s := p.Plan.StateSchema
 	if s == nil {

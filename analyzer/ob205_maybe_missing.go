@@ -32,7 +32,7 @@ func missingOutputs(p *Pass) {
 	p.Expressions(func(call *compiler.Call, t *compiler.Template) {
 		switch {
 		case call != nil:
-		case t == p.Plan.Output && t.Expr != nil && !t.FallsBack(): // a run whose whole output is null has failed (S11.8)
+		case t == p.Plan.Output && t.Expr != nil && !t.FallsBack(): // a run whose whole output is null has failed
 			leaves, there = append(leaves, t), append(there, e.Solid(t))
 		default:
 			leaves, there = append(leaves, t), append(there, e.There(t))
@@ -73,7 +73,7 @@ func missingOutputs(p *Pass) {
 }
 
 // missingAltogether finds a branch on which no leaf of the output is more than null: a run
-// whose output comes to nothing has failed (S11.8).
+// whose output comes to nothing has failed.
 func (p *Pass) missingAltogether(e *branch.Conditions, leaves []*compiler.Template) {
 	nothing := logic.True
 	for _, leaf := range leaves {
@@ -128,7 +128,7 @@ func (p *Pass) reportMissing(leaf *compiler.Template, branch []BranchChoice, alo
 		reference := short(p.Plan.Reads[leaf.Reads[0]].Ref.String())
 		f.Advise("give what may be missing a fallback of its own (\"(%s || null)\"), write it on every branch, or let the output hold what the other branch writes", reference)
 	}
-	if leaf == p.Plan.Output { // a run whose whole output is null has failed (S11.8)
+	if leaf == p.Plan.Output { // a run whose whole output is null has failed
 		f.Advise("write it on every branch, or join what the branches write with \"||\": without any of it the output comes to nothing")
 	} else if alone && leaf.Expr != nil && leaf.Expr.Plain() && !p.requiredInOutput(leaf) { // whether null will do is for the author to say
 		f.Offer("let it be null then", leaf.Node, len(leaf.Node.Text), len(leaf.Node.Text), " || null", false)

@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// S7.5, S11.8: a key of the output may be null where it is missing, and that is offered. The
+// LANGUAGE.md#findings: a key of the output may be null where it is missing, and that is offered. The
 // whole may not: a run whose output comes to nothing has failed.
 func TestNullIsOfferedForPartsOfTheOutput(t *testing.T) {
 	const calls = "inputSchema: {properties: {go: {type: boolean}}, required: [go]}\ncalls: [{_tool: a, _when: †input.go, _outputPath: †state.x}]\n"

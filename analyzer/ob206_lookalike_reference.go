@@ -14,7 +14,7 @@ import (
 
 var _ = register(Rule{Rule: diag.LookalikeRef, Scope: Document, Run: lookalikes})
 
-// lookalikes finds strings that were meant as references and don't begin with † (S4.7):
+// lookalikes finds strings that were meant as references and don't begin with †:
 // where the tool takes no string, and where a reference stands as others write it.
 func lookalikes(p *Pass) {
 	for _, call := range p.Plan.Calls {
@@ -211,7 +211,7 @@ func (p *Pass) named(ref expression.Reference) bool {
 }
 
 // bareReferences finds strings that read like a reference without its † where
-// the tool takes no string (S4.7).
+// the tool takes no string.
 func bareReferences(p *Pass, call *compiler.Call) {
 	takers := p.takers(call)
 	if len(takers) == 0 {

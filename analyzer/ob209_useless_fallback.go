@@ -120,7 +120,7 @@ func (p *Pass) sureItem(r *compiler.Read) bool {
 }
 
 // unwrittenOperands reports operands at whose path nothing ever stands: nobody
-// writes it, and the document doesn't say that a run begins with it (S1.10). That
+// writes it, and the document doesn't say that a run begins with it. That
 // a state given at run time may bring it is for the document to declare.
 func (p *Pass) unwrittenOperands() {
 	if p.Plan.Form == compiler.Solution {

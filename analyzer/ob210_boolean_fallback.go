@@ -17,7 +17,7 @@ var _ = register(Rule{
 })
 
 // booleanFallbacks reports || and && between booleans, which choose by presence
-// and not by truth (S4.3). A literal at the end of a fallback is a default.
+// and not by truth. A literal at the end of a fallback is a default.
 func booleanFallbacks(p *Pass) {
 	p.calculations(func(call *compiler.Call, t *compiler.Template) {
 		if _, literal := t.Expr.Alternatives(); literal || t.Expr.Plain() || !strings.ContainsAny(t.Expr.Text, "|&") {

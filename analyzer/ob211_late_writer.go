@@ -15,8 +15,8 @@ var _ = register(Rule{
 	Run:   lateWriters,
 })
 
-// lateWriters reports reads that are bound to calls listed before the reader
-// (S6.2) while a call listed after it writes more of the same path. A later call
+// lateWriters reports reads that are bound to calls listed before the reader while a call listed
+// after it writes more of the same path. A later call
 // that waits for the reader is meant to come after it, and isn't reported; nor is one
 // that never runs when the reader does.
 func lateWriters(p *Pass) {

@@ -16,13 +16,13 @@ var _ = register(Rule{Rule: diag.Cycle, Run: cycles})
 type edge struct {
 	from, to *compiler.Call // from waits for to
 	why      string         // the path; "" when from names to in its "_after"
-	choice   bool           // both may write the path, and only one does (S5.5)
+	choice   bool           // both may write the path, and only one does
 	at       source.Span    // in from
 	other    source.Span    // in to
 }
 
 // cycles reports calls that wait for each other, one shortest cycle a group, and
-// calls that wait for themselves (S6.4).
+// calls that wait for themselves.
 func cycles(p *Pass) {
 	for _, i := range p.Plan.Graph.SelfCycles() {
 		p.selfCycle(p.Plan.Calls[i])
@@ -119,7 +119,7 @@ func (p *Pass) edge(from, to *compiler.Call) edge {
 		}
 		return e
 	}
-	for _, route := range from.Output { // a choice under once (S6.1)
+	for _, route := range from.Output { // a choice under once
 		for _, path := range route {
 			if other, ok := p.outputOver(to, path.ID); ok {
 				e.why, e.choice, e.at, e.other = p.path(other.ID), true, path.Span(), other.Span()

@@ -17,9 +17,9 @@ var writeConflict = register(Rule{
 })
 
 // writeConflicts reports calls that may write one path although neither waits
-// for the other (S6.3): for each call those listed before it, in one finding.
+// for the other: for each call those listed before it, in one finding.
 // Calls of which one runs only on branches on which the other doesn't, or
-// doesn't write that path, don't conflict (S6.5).
+// doesn't write that path, don't conflict.
 func writeConflicts(p *Pass) {
 	p.ordered = nil
 	if len(p.Plan.Unordered) == 0 {

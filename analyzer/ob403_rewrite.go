@@ -12,7 +12,7 @@ var _ = register(Rule{
 })
 
 // rewrites reports, under once, calls that need a value at a path before they
-// may write it: by then it is taken (S5.4, S5.5).
+// may write it: by then it is taken.
 func rewrites(p *Pass) {
 	if p.Plan.Writes != compiler.Once {
 		return

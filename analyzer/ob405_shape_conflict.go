@@ -108,7 +108,7 @@ func (p *Pass) holders(id pathtree.ID) []holder {
 func (p *Pass) rank(call *compiler.Call) int { return int(p.Plan.Graph.Rank(call.Index)) }
 
 // before are the holders whose values may stand when a call writes, the last of them
-// first: what a call sets afterwards takes the place of the whole, parts and all (S5.3).
+// first: what a call sets afterwards takes the place of the whole, parts and all.
 func (p *Pass) before(call *compiler.Call, holders []holder) []holder {
 	at, _ := slices.BinarySearchFunc(holders, p.rank(call), func(h holder, rank int) int { return cmp.Or(p.rank(h.call)-rank, -1) })
 	before := slices.Clone(holders[max(0, at-maxHolders):at])
@@ -166,7 +166,7 @@ func (p *Pass) excludes(h holder, written write, depth int) bool {
 }
 
 // A need is what one path of a call needs to stand somewhere on its way. It shows
-// in the path and the call's method alone (S5.3): a key needs an object above it, an
+// in the path and the call's method alone: a key needs an object above it, an
 // index a list that is long enough, "push" a list, "merge" an object.
 type need struct {
 	call        *compiler.Call

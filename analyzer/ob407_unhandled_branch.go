@@ -44,7 +44,7 @@ func unhandledBranches(p *Pass) {
 }
 
 // triedNext is, under "writes: once", the last call that offers a value at a path first:
-// when one before it fails, its value comes in that one's place (S5.5).
+// when one before it fails, its value comes in that one's place.
 func (p *Pass) triedNext() map[pathtree.ID]int {
 	if p.Plan.Writes != compiler.Once {
 		return nil

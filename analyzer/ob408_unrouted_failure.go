@@ -49,7 +49,7 @@ func unroutedFailures(p *Pass) {
 
 // unrouted reports whether nothing of the call's own takes up a failure of its
 // tool: an explicit one that has no failure route, or one where the state schema
-// has no room for the record (S5.1, S7.3, S9.2).
+// has no room for the record.
 func unrouted(p *compiler.Plan, call *compiler.Call) bool {
 	if call.Latent() {
 		return false
@@ -71,7 +71,7 @@ func admitsFailure(p *compiler.Plan, path []expression.Segment) bool {
 }
 
 // failurePath is where fixes send failures: calls that meet only there don't
-// conflict (S5.8).
+// conflict.
 const failurePath = "†state.error"
 
 // takesFailures reports whether nothing but failures stands at failurePath, and

@@ -20,7 +20,7 @@ var _ = register(Rule{
 })
 
 // failuresJoinBranches reports last alternatives whose readers take them for ordinary
-// values, although a record of the failure goes there as well (S9.2).
+// values, although a record of the failure goes there as well.
 func failuresJoinBranches(p *Pass) {
 	joins := map[*compiler.Call]bool{} // calls of which that may be so, with whether it was reported
 	for _, call := range p.Plan.Calls {

@@ -13,7 +13,7 @@ var _ = register(Rule{
 
 // unknownTool reports calls of tools that nobody declares. A tool without a
 // schema whose activity is registered is known by that; ConsultAdvisor exists
-// wherever advisors do (S13.4).
+// wherever advisors do.
 func unknownTool(p *Pass, call *compiler.Call) {
 	if !p.Plan.ToolsDeclared || !p.unknownTool(call) {
 		return

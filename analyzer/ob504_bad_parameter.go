@@ -32,7 +32,7 @@ func badParameters(p *Pass, call *compiler.Call) {
 }
 
 // unfitArguments reports literals that can't be arguments of the program that is run,
-// or stand in the request that is sent (S2.3).
+// or stand in the request that is sent.
 func (p *Pass) unfitArguments(call *compiler.Call) {
 	a := p.Plan.Activities[call.Activity]
 	if a == nil || a.HTTP == nil && len(a.Parameters) == 0 {

@@ -16,7 +16,7 @@ var _ = register(Rule{
 })
 
 // forbiddenOutputPath reports output paths that the tool's own schema doesn't
-// allow (S5.2), however they are spelt.
+// allow, however they are spelt.
 func forbiddenOutputPath(p *Pass, call *compiler.Call) {
 	if call.Tool == nil || call.Tool.OutputPath == nil || call.Tool.OutputPath.Compile() != nil {
 		return

@@ -24,7 +24,7 @@ var expressionType = register(Rule{
 })
 
 // expressionTypes holds every expression against what is known of the types of
-// its references (S4.5), and every _when against being a boolean.
+// its references, and every _when against being a boolean.
 func expressionTypes(p *Pass) {
 	if p.from == 0 {
 		p.activityCode()
@@ -56,7 +56,7 @@ func expressionTypes(p *Pass) {
 }
 
 // activityCode holds the expressions of activities against the parameters of the
-// tools that they carry out (S4.5).
+// tools that they carry out.
 func (p *Pass) activityCode() {
 	reported := map[string]bool{}
 	for _, tool := range p.Plan.Tools {
@@ -221,7 +221,7 @@ func (p *Pass) codeGives(tool *compiler.Tool, activity *compiler.Activity, param
 		return nil, err
 	}
 	if o, ok := value.(map[string]any); ok && len(o) == 2 && o["_outputPath"] != nil && has(value, expression.Segment{Key: "_output"}) {
-		value = o["_output"] // it names the alternative that it takes (S2.3)
+		value = o["_output"] // it names the alternative that it takes
 	}
 	if tool == nil || tool.Output == nil {
 		return value, nil

@@ -14,7 +14,7 @@ var _ = register(Rule{
 })
 
 // badMethods reports methods that can't work on what stands at the path, or with
-// what the tool gives (S5.3).
+// what the tool gives.
 func badMethods(p *Pass) {
 	var applied []*compiler.Call
 	for _, call := range p.fresh() {

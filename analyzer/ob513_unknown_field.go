@@ -113,7 +113,7 @@ func (p *Pass) instead(f *diag.Diagnostic, r *compiler.Read, rest []expression.S
 	}
 }
 
-// failureFields are what a failure record holds (S9.2).
+// failureFields are what a failure record holds.
 var failureFields = []string{"code", "message", "details"}
 
 // declaredElsewhere reports whether the document itself holds or names a path of

@@ -13,7 +13,7 @@ var _ = register(Rule{
 })
 
 // latentTools says once which tools need a model, because no activity carries
-// them out (S2.4).
+// them out.
 func latentTools(p *Pass) {
 	if p.Plan.Form == compiler.Solution && !p.Plan.ToolsDeclared {
 		return

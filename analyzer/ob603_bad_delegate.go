@@ -15,7 +15,7 @@ import (
 var _ = register(Rule{Rule: diag.BadDelegate, Scope: Document, Run: badDelegates})
 
 // badDelegates reports delegates that have errors of their own, and those whose
-// output isn't what the tool of a call gives (S14.2). A solution's were judged
+// output isn't what the tool of a call gives. A solution's were judged
 // with the plan that it is a solution of.
 func badDelegates(p *Pass) {
 	if p.Plan.Form == compiler.Replan || p.config.delegates == nil {

@@ -12,7 +12,7 @@ var _ = register(Rule{
 
 // unsafeRetry reports calls that are tried again although what carries them out
 // isn't known to do no harm twice, by the plan's own word or another's. What has no effect by itself
-// is safe: an expression, a model's answer. A plan begins anew with each try (S14.1), and is as
+// is safe: an expression, a model's answer. A plan begins anew with each try, and is as
 // unsafe as its calls are.
 func unsafeRetry(p *Pass, call *compiler.Call) {
 	if call.Retry.Attempts <= 1 || call.Tool == nil || call.Latent() || p.Plan.Said(call).Idempotent {

@@ -73,8 +73,7 @@ func unusedDefinitions(p *Pass) {
 	p.unusedImports(files, usedFiles)
 }
 
-// shadowed reports definitions that a later one of the same name replaces
-// (S2.5).
+// shadowed reports definitions that a later one of the same name replaces.
 func (p *Pass) shadowed() {
 	for _, t := range p.Plan.Shadowed {
 		if t.NameNode == nil {

@@ -30,7 +30,7 @@ type Machine struct {
 }
 
 // unrunnableActivities reports activities that calls use and that can't be carried out
-// where the plan is to be run (S2.3), each once.
+// where the plan is to be run, each once.
 func unrunnableActivities(p *Pass) {
 	p.unfitActivities()
 	if p.config.Machine == nil {

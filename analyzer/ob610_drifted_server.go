@@ -15,7 +15,7 @@ var _ = register(Rule{
 })
 
 // driftedServers reports activities that are tools which their MCP server didn't have when
-// its tools were imported (S2.3), each once. What the server has by now a run finds out.
+// its tools were imported, each once. What the server has by now a run finds out.
 func driftedServers(p *Pass) {
 	told := map[string]bool{}
 	for _, call := range p.Plan.Calls {

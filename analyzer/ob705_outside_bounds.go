@@ -18,7 +18,7 @@ var _ = register(Rule{
 })
 
 // outsideOfBounds reports calls of tools that a policy doesn't list, and what their
-// parameters are or may be beside what it lets them be (S17.5): its bounds are one more
+// parameters are or may be beside what it lets them be: its bounds are one more
 // taker of the parameters. A call that a plan carries out passes them on as well.
 func outsideOfBounds(p *Pass) {
 	if len(p.Plan.Policies) == 0 {

@@ -33,7 +33,7 @@ const (
 )
 
 // forbiddenOrders reports calls for which the graph doesn't force the order that a policy
-// requires (S17.6), on some branch. Whether an order that the graph leads to is kept on
+// requires, on some branch. Whether an order that the graph leads to is kept on
 // every branch isn't looked at: the run refuses what would break it.
 func forbiddenOrders(p *Pass) {
 	if p.screens || !p.Plan.Graph.Acyclic() { // a solution is held to it as it runs: earlier ticks count

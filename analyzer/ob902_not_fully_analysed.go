@@ -11,7 +11,7 @@ var notAnalysed = register(Rule{
 	Run:  notFullyAnalysed,
 })
 
-// cutShort says that a judgement was cut short (S18).
+// cutShort says that a judgement was cut short.
 func (p *Pass) cutShort(at source.Span, format string, args ...any) *diag.Diagnostic {
 	return p.found.Report(notAnalysed.Rule, at, format, args...).Advise("simpler schemas, or fewer alternatives in them, can be judged")
 }
@@ -56,7 +56,7 @@ type unsure struct {
 	what string
 }
 
-// unanswered notes something that the budget didn't last for (S18).
+// unanswered notes something that the budget didn't last for.
 func (p *Pass) unanswered(at source.Span, call *compiler.Call, what string) {
 	p.unsure = append(p.unsure, unsure{at, call, what})
 }

@@ -12,7 +12,7 @@ var _ = register(Rule{
 })
 
 // toolsNotJudged says that there is nothing to hold tools and parameters
-// against (S1.10).
+// against.
 func toolsNotJudged(p *Pass) {
 	if p.Plan.ToolsDeclared || len(p.Plan.Calls) == 0 {
 		return

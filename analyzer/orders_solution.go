@@ -11,7 +11,7 @@ import (
 // A solution is held to a policy's order rules as it runs, since what earlier ticks did
 // counts. Calls that a rule relates run as they are listed, unless nothing can be refused
 // among them, so that neither timing nor the pieces in which the solution comes decide which
-// call is refused (S11.4).
+// call is refused.
 
 // A toldCall is one of a solution, as a check sees it.
 type toldCall struct {

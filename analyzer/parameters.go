@@ -43,7 +43,7 @@ func (p *Pass) parametersOf(tool *compiler.Tool) *parameters {
 }
 
 // takers are what takes the parameters of a call: its tool, and the plan that is
-// run as the call (S14.2). Where that plan is all that is known of the tool, it
+// run as the call. Where that plan is all that is known of the tool, it
 // speaks for both.
 func (p *Pass) takers(call *compiler.Call) []*parameters {
 	known := p.parametersOf(call.Tool)

@@ -33,7 +33,7 @@ type Pass struct {
 	// before them have been.
 	from, fromRead int
 	held           func(call int) bool // the call isn't judged yet; nil for none
-	// ordered are the pairs of calls that are to run as listed (S7.2), by index.
+	// ordered are the pairs of calls that are to run as listed, by index.
 	ordered [][2]int
 	// evidence counts the calls that were replayed to confirm schedules.
 	evidence int

@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// What 20 rules of orders and bounds cost a plan of 10,000 calls (S17.5, S17.6). Labels
+// What 20 rules of orders and bounds cost a plan of 10,000 calls. Labels
 // are followed under any policy; the empty one tells what they cost.
 func BenchmarkPolicied(b *testing.B) {
 	var text, rules strings.Builder

@@ -36,7 +36,7 @@ func reference(t testing.TB) string {
 	return b.String()
 }
 
-// S7: the rule reference lists every rule, and is up to date.
+// LANGUAGE.md#findings: the rule reference lists every rule, and is up to date.
 func TestReferenceIsUpToDate(t *testing.T) {
 	want := reference(t)
 	if *update {

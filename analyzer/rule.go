@@ -34,7 +34,7 @@ type Rule struct {
 }
 
 // A Scope says what a rule looks at: it decides how a plan is judged whose
-// instances have calls of their own (S12.2).
+// instances have calls of their own.
 type Scope uint8
 
 const (

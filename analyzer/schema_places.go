@@ -15,7 +15,7 @@ type schemaPlace struct {
 	whole *schema.Schema // what it is a part of; nil where the place isn't one of a value
 	steps []schema.Step  // the place of the values in those of the whole
 	tool  bool           // the node is a tool's definition as well
-	takes bool           // it is a tool's parameters, among which its meta-fields may stand (S2.1)
+	takes bool           // it is a tool's parameters, among which its meta-fields may stand
 }
 
 // maxSchemaPlaces bounds how many schemas are looked at one by one.

@@ -22,7 +22,7 @@ type Settings struct {
 	Tools   []*source.Node // the paths of catalogues, relative to the file's folder
 	// MinSeverity is the least severity with which a check fails; nil where nothing is said.
 	MinSeverity *diag.Severity
-	// RequireApproval says that plans run only as they were approved (S16.1), Approvals by
+	// RequireApproval says that plans run only as they were approved, Approvals by
 	// how many people, 0 where nothing is said. Signers and Revoked name, relative to the
 	// file's folder, the lists of whose signatures count and of keys that don't; nil for none.
 	RequireApproval  bool

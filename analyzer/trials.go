@@ -19,7 +19,7 @@ import (
 // with failures that have a route, and the very things are asked that a run asks before
 // and after a call: what its expressions come to, whether its parameters are accepted,
 // whether there is a place for what it writes. What goes wrong then can go wrong in a
-// run, and the values show it (S7.1).
+// run, and the values show it.
 //
 // Nothing is concluded from values of which the plan says nothing: what hangs on them is
 // open.
@@ -372,7 +372,7 @@ func (w *trial) kindsClash(t *compiler.Template) error {
 }
 
 // resolve is a template of a call with its values, and whether they are all there; of the
-// plan's output, for no call, what is absent is left out (S11.8).
+// plan's output, for no call, what is absent is left out.
 func (w *trial) resolve(call *compiler.Call, t *compiler.Template) (value any, there, vague bool) {
 	switch {
 	case !t.Live():
@@ -475,11 +475,11 @@ func (w *trial) mayFail(call *compiler.Call) bool {
 	return call.Activity != "" || call.Plan() != "" || call.Single().SaysItFails() || slices.ContainsFunc(call.Output[call.FailureRoute()], w.pass.namesFailures)
 }
 
-// aRecord is what stands for the records of failures (S9.2).
+// aRecord is what stands for the records of failures.
 var aRecord any = map[string]any{"code": "error", "message": "it failed", "details": nil}
 
 // fails lets a call fail at times that has a failure route: it writes the record where the
-// plan wants it, if there is room (S9.2).
+// plan wants it, if there is room.
 func (w *trial) fails(call *compiler.Call) bool {
 	if call.FailureRoute() < 0 || w.joined[int32(call.Index)] || w.random.IntN(4) != 0 || !w.mayFail(call) {
 		return false
@@ -503,7 +503,7 @@ func (w *trial) fail(call *compiler.Call) {
 	}
 }
 
-// write writes a result to the alternative that takes it (S5.2).
+// write writes a result to the alternative that takes it.
 func (w *trial) write(call *compiler.Call, value any, known bool) {
 	tool := call.Single()
 	w.ended[call.Index] = ending{done: true, blank: !known && value == nil, vague: !known || tool != nil && tool.Output != nil && call.Produced == nil &&
@@ -562,8 +562,8 @@ func (w *trial) taking(call *compiler.Call, value any) int {
 
 var errNoRoom = errors.New("the state schema has no room for it")
 
-// unfit is the path of a route at which there is no place for a value (S5.3), or the
-// state schema rejects what comes of it (S5.2).
+// unfit is the path of a route at which there is no place for a value, or the
+// state schema rejects what comes of it.
 func (w *trial) unfit(call *compiler.Call, route compiler.Route, method compiler.Method, value any) (at compiler.Path, err error, vague bool) {
 	draft := w.log.Draft(int32(call.Index))
 	defer draft.Discard()

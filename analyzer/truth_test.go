@@ -310,7 +310,7 @@ func (c *truthCase) judge(r *rand.Rand, goal logic.Literal, reached func(values 
 // with each other: of these it is always decided what can hold.
 var comparing = []string{"enum", "integer", "null", "number"}
 
-// S6.5, S7.2: whether two conditions can both hold, and whether one of several always
+// LANGUAGE.md#the-graph: whether two conditions can both hold, and whether one of several always
 // does, is what evaluating them says, or open; values that show it are such as their schemas
 // and the conditions allow.
 func TestConditionsAgreeWithEvaluation(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A plan with calls for single instances is several plans in one text (S12.2):
+// A plan with calls for single instances is several plans in one text:
 // each instance runs the calls for all and its own, and whatever hangs on which
 // calls run together, or on a state schema of an instance's own, is another
 // matter in each. So such a plan is judged view by view, and what the views have
@@ -120,7 +120,7 @@ func (p *Pass) lacksInput(id pathtree.ID, path []expression.Segment) bool {
 }
 
 // asOne makes of a plan that runs for one known instance one without instances,
-// whose input and state are that instance's. An input that is open (S1.10) stays
+// whose input and state are that instance's. An input that is open stays
 // so. A solution isn't judged by what one instance holds: which instances run the
 // same of it changes while it arrives.
 func asOne(p *compiler.Plan) *compiler.Plan {

@@ -45,7 +45,7 @@ func judgedText(t testing.TB, text string) []diag.Diagnostic {
 	return Analyze(p, found, Config{}).Findings
 }
 
-// S12.2, S12.3: what is wrong with a plan over instances is what is wrong with
+// LANGUAGE.md#instances: what is wrong with a plan over instances is what is wrong with
 // the plan of one of them. A reference that dangles in some is a warning there.
 func TestViewsJudgeLikePlans(t *testing.T) {
 	const seed = 12_001
@@ -140,7 +140,7 @@ func manyInstances(shared, instances int) string {
 	return b.String()
 }
 
-// S18: views are judged within a budget, and what is left over is said.
+// EXECUTION.md#running: views are judged within a budget, and what is left over is said.
 func TestViewsHaveABudget(t *testing.T) {
 	said := func(found []diag.Diagnostic) bool {
 		return slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
@@ -160,7 +160,7 @@ func TestViewsHaveABudget(t *testing.T) {
 	}
 }
 
-// S19.4, S12.2: where the instances come with the run, those that no call names
+// EXECUTION.md#events: where the instances come with the run, those that no call names
 // are judged as well, by the calls that they run.
 func TestInstancesOfTheRun(t *testing.T) {
 	const text = `
@@ -188,7 +188,7 @@ calls:
 	}
 }
 
-// S19: long lists of instances are cut short.
+// EXECUTION.md#events: long lists of instances are cut short.
 func TestManyInstancesAreNamedShortly(t *testing.T) {
 	text := "instances:\n"
 	for i := range 50 {

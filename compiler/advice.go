@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// Advice says how votes are put together, and what comes of them (S13.3).
+// Advice says how votes are put together, and what comes of them.
 type Advice struct {
 	Aggregate    string // "mean" (default), "sum" or "min"
 	Threshold    float64

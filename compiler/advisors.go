@@ -9,14 +9,14 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// An Advisor gives opinions on what to do next (S13.1).
+// An Advisor gives opinions on what to do next.
 type Advisor struct {
 	ID, Role, Description string
 
 	On        string         // when it speaks: "start", "finish", "request", or "" on demand
 	Schema    *schema.Schema // of what it says besides its votes; nil when it has none, or a broken one
 	Instanced bool           // it speaks once for each instance
-	Scopes    []Scope        // what it looks at first; they hide nothing (S13.5)
+	Scopes    []Scope        // what it looks at first; they hide nothing
 	Node      *source.Node   // as the document writes it
 	IDNode    *source.Node   // where its id stands
 	Said      []*source.Node // in a record: what it has said before
@@ -24,8 +24,7 @@ type Advisor struct {
 	plan *Plan // which has the tools that it votes on
 }
 
-// Consult is the tool with which a model asks an advisor that speaks on demand
-// (S13.4).
+// Consult is the tool with which a model asks an advisor that speaks on demand.
 const Consult = "ConsultAdvisor"
 
 // Advisor is the advisor of an id, or nil.
@@ -37,7 +36,7 @@ func (p *Plan) Advisor(id string) *Advisor {
 	return p.Advisors[at]
 }
 
-// advisors reads the advisors of a plan file or an import (S13.1).
+// advisors reads the advisors of a plan file or an import.
 func (c *compilation) advisors(n *source.Node) {
 	if n.Kind != source.Array {
 		c.wants(n, "\"advisors\"", "a list of advisors, each with an \"id\"")
@@ -103,8 +102,8 @@ func (c *compilation) ofOpinions(n *source.Node, what string) *schema.Schema {
 	return s
 }
 
-// consultation makes the tool that asks the advisors which speak on demand
-// (S13.4). It takes the place of whatever else has its name: its answers are the
+// consultation makes the tool that asks the advisors which speak on demand. It takes the place
+// of whatever else has its name: its answers are the
 // advisors'.
 func (c *compilation) consultation() {
 	advisors := slices.DeleteFunc(slices.Clone(c.plan.Advisors), func(a *Advisor) bool { return a.On != "" })
@@ -152,7 +151,7 @@ func (c *compilation) consulted(call *Call) {
 	}
 }
 
-// opinions finds what the advisors said in a solution (S13.2).
+// opinions finds what the advisors said in a solution.
 func (c *compilation) opinions(n *source.Node) {
 	c.plan.Opinions = n
 	if n.Kind != source.Array {

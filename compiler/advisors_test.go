@@ -33,7 +33,7 @@ func compiledPlan(t testing.TB, text string) *Plan {
 	return p
 }
 
-// S13.1, S13.3: advisors and advice as the document says them, and what holds
+// LANGUAGE.md#advisors: advisors and advice as the document says them, and what holds
 // where it doesn't.
 func TestAdvisors(t *testing.T) {
 	p := compiledPlan(t, council)
@@ -55,7 +55,7 @@ func TestAdvisors(t *testing.T) {
 		t.Errorf("advice is %+v", p.Advice)
 	}
 	if tool := p.Tool(Consult); tool == nil || !tool.Builtin || !tool.Latent {
-		t.Errorf("S13.4: the tool that consults is %+v", tool)
+		t.Errorf("the tool that consults is %+v", tool)
 	}
 	plain := compiledPlan(t, "tools: {a: {type: object}}\nadvisors: [{id: x, role: r, 'on': finish}]\ncalls: []")
 	if want := (Advice{Aggregate: "mean", Enforce: "off"}); plain.Advice != want || plain.Tool(Consult) != nil {
@@ -63,7 +63,7 @@ func TestAdvisors(t *testing.T) {
 	}
 }
 
-// S1.6, S2.5: of several advisors with one id the last counts, also over one of
+// LANGUAGE.md#documents: of several advisors with one id the last counts, also over one of
 // an import.
 func TestLaterAdvisorsWin(t *testing.T) {
 	open := func(string) ([]byte, error) {
@@ -91,7 +91,7 @@ func parsed(t testing.TB, text string) *source.Node {
 	return n
 }
 
-// S13.2: what an advisor may say, and what it can't, hostile votes among it.
+// LANGUAGE.md#advisors: what an advisor may say, and what it can't, hostile votes among it.
 func TestOpinions(t *testing.T) {
 	p := compiledPlan(t, council)
 	deep := strings.Repeat("[", 200) + strings.Repeat("]", 200)
@@ -139,7 +139,7 @@ func TestOpinions(t *testing.T) {
 	}
 }
 
-// S13.2: whatever an advisor says is an opinion or a fault, and votes are finite.
+// LANGUAGE.md#advisors: whatever an advisor says is an opinion or a fault, and votes are finite.
 func FuzzOpinion(f *testing.F) {
 	p := compiledPlan(f, council)
 	f.Add(`{"deploy": 1}`)
@@ -170,7 +170,7 @@ func FuzzOpinion(f *testing.F) {
 	})
 }
 
-// S13.3: a rank is what its votes come to, by hand.
+// LANGUAGE.md#advisors: a rank is what its votes come to, by hand.
 func TestRank(t *testing.T) {
 	opinions := []Opinion{
 		{Advisor: "b", Votes: map[string]float64{"deploy": 10, "delay": 95}},
@@ -195,7 +195,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// S13.3: the order of opinions makes no difference, who abstains has no part, a
+// LANGUAGE.md#advisors: the order of opinions makes no difference, who abstains has no part, a
 // mean and a minimum lie between the votes, and nothing overflows.
 func TestRankProperties(t *testing.T) {
 	const seed = 20260113
@@ -248,7 +248,7 @@ func TestRankProperties(t *testing.T) {
 	}
 }
 
-// S13.2: a solution's opinions are held against the advisors of its setting, and
+// LANGUAGE.md#advisors: a solution's opinions are held against the advisors of its setting, and
 // what these are is carried along.
 func TestOpinionsOfASolution(t *testing.T) {
 	base := compiledPlan(t, council)

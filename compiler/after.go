@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// An After is a call that another comes after, for order without data (S3.1).
+// An After is a call that another comes after, for order without data.
 type After struct {
 	Call    int          // its index
 	Settled bool         // that it has settled is enough; else it must be done, or the other is skipped

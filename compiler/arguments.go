@@ -16,7 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// An Argument is an item of an argv (S2.3): a text, or an option of several that a
+// An Argument is an item of an argv: a text, or an option of several that a
 // call's parameters leave out or repeat together.
 type Argument struct {
 	Texts  []string
@@ -303,7 +303,7 @@ func (a *Activity) readsCode() bool {
 }
 
 // HasUncoveredCode reports whether a shell of the argv runs code, or a file that a parameter
-// names, and "files" doesn't say which files of the workspace that uses (S6.6).
+// names, and "files" doesn't say which files of the workspace that uses.
 func (a *Activity) HasUncoveredCode() bool {
 	shell, from := a.shellCodeFrom()
 	return len(a.Files) == 0 && shell && from != "" && (shellOption.MatchString(from) || placeholder.MatchString(from))

@@ -23,7 +23,7 @@ func argv(items ...any) *Activity {
 	return a
 }
 
-// S2.3: what an argv makes of a call's parameters.
+// LANGUAGE.md#tools-and-activities: what an argv makes of a call's parameters.
 func TestArguments(t *testing.T) {
 	params := map[string]any{
 		"text": "a b", "empty": "", "number": 3.0, "yes": true, "no": false, "none": nil, "list": []any{"x", nil, 2.0}, "nothing": []any{}, "object": map[string]any{"b": "<", "a": 1.0},
@@ -82,7 +82,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// S2.3: whatever values say, an argv has the options that its definition has and no
+// LANGUAGE.md#tools-and-activities: whatever values say, an argv has the options that its definition has and no
 // others, no value is split or joined, and none is read as a placeholder.
 func TestArgumentsAreNothingElse(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
@@ -132,7 +132,7 @@ func TestArgumentsAreNothingElse(t *testing.T) {
 	}
 }
 
-// S2.3: a value is never what a shell runs, wherever the shell stands in an argv and
+// LANGUAGE.md#tools-and-activities: a value is never what a shell runs, wherever the shell stands in an argv and
 // however its option is written; behind the code it is an argument.
 func TestShellsAreGivenNoValues(t *testing.T) {
 	refused := func(argv string) bool {
@@ -179,7 +179,7 @@ func TestShellsAreGivenNoValues(t *testing.T) {
 	}
 }
 
-// S6.6: of which argvs a shell runs code, or a file that a parameter names, and "files" doesn't say
+// LANGUAGE.md#the-graph: of which argvs a shell runs code, or a file that a parameter names, and "files" doesn't say
 // what that uses.
 func TestUncoveredCode(t *testing.T) {
 	for argv, want := range map[string]bool{

@@ -178,8 +178,8 @@ func (w *writers) callsOver(id pathtree.ID) []int32 {
 	return list
 }
 
-// bind finds for every read the calls that it sees (S6.2), and from these the
-// graph (S6.1).
+// bind finds for every read the calls that it sees, and from these the
+// graph.
 func (c *compilation) bind() {
 	p := c.plan
 	p.targets = targetsOf(p.Calls)
@@ -319,7 +319,7 @@ func (b *binder) bindRead(r *Read) (selfish bool) {
 	}
 	switch {
 	case r.Call < 0:
-		r.Bound, r.Writers = Earlier, all // the output counts as listed after all calls (S11.8)
+		r.Bound, r.Writers = Earlier, all // the output counts as listed after all calls
 	case b.plan.Writes == Once:
 		r.Bound, r.Writers = All, all
 		if mine {
@@ -339,7 +339,7 @@ func (b *binder) bindRead(r *Read) (selfish bool) {
 }
 
 // choices are the calls listed before one that may write what it may write,
-// failure route against failure route aside (S6.1 under once).
+// failure route against failure route aside (once).
 func (b *binder) choices(call *Call) []int32 {
 	layers := []*writers{b.plan.writers}
 	if b.shared != nil && call.Instance != "" {
@@ -365,7 +365,7 @@ func (b *binder) choices(call *Call) []int32 {
 
 // Unordered is a pair of calls that may write overlapping paths although
 // neither depends on the other: A is listed before B. At least one of the two
-// writes by set, and they don't meet in failure routes alone (S5.8).
+// writes by set, and they don't meet in failure routes alone.
 type Unordered struct {
 	A, B         int
 	PathA, PathB Path
@@ -376,7 +376,7 @@ type Unordered struct {
 const MaxUnordered = 10_000
 
 // orderWrites finds how the graph orders the calls that may write overlapping
-// paths: of an ordered pair the later waits for the earlier (S8.2), an unordered
+// paths: of an ordered pair the later waits for the earlier, an unordered
 // pair is kept for those who judge it. How long a list is decides where an item
 // may go, so who writes into a list counts here as one that writes the list: both
 // the one that waits and the one that is waited for, or else two calls could each
@@ -514,7 +514,7 @@ func (p *Plan) Writers(id pathtree.ID) []Writer { return p.writers.overlapping(i
 func (p *Plan) Around(id pathtree.ID) []Writer { return p.places.overlapping(p.Paths.List(id)) }
 
 // Sees reports whether the read sees what a call writes to a path that overlaps
-// its own (S6.2).
+// its own.
 func (r *Read) Sees(call int) bool {
 	switch r.Bound {
 	case Earlier:
@@ -527,8 +527,7 @@ func (r *Read) Sees(call int) bool {
 	return false
 }
 
-// Offered is a call's alternatives as text, in order: what an activity may name
-// (S2.3).
+// Offered is a call's alternatives as text, in order: what an activity may name.
 func (p *Plan) Offered(call *Call) []string {
 	offered := make([]string, len(call.Output))
 	for i, route := range call.Output {

@@ -44,33 +44,33 @@ func bindings(p *Plan) string {
 
 func TestBinding(t *testing.T) {
 	for _, c := range []struct{ name, plan, want string }{
-		{"S6.2 earlier writers before later ones", `
+		{"earlier writers before later ones", `
 calls:
 - {_id: a, _tool: t, _outputPath: x}
 - {_id: b, _tool: t, in: †state.x, _outputPath: x}
 - {_id: c, _tool: t, in: †state.x, _outputPath: x}
 output: †state.x
 `, "b †state.x ← a\nc †state.x ← a b\noutput †state.x ← a b c\n"},
-		{"S6.2 later writers when there are no earlier", `
+		{"later writers when there are no earlier", `
 calls:
 - {_id: a, _tool: t, in: †state.x.y}
 - {_id: b, _tool: t, _outputPath: x}
 - {_id: c, _tool: t, _outputPath: x.y.z}
 - {_id: d, _tool: t, _outputPath: x.other}
 `, "a †state.x.y ← b c\n"},
-		{"S6.2 none when it is there from the start", `
+		{"none when it is there from the start", `
 state: {x: 1, n: null}
 calls:
 - {_id: a, _tool: t, in: †state.x, and: †state.n}
 - {_id: b, _tool: t, _outputPath: x && n}
 `, "a †state.x ← start\na †state.n ← b\n"},
-		{"S6.2 required by the state schema", `
+		{"required by the state schema", `
 stateSchema: {type: object, properties: {x: {type: object, properties: {y: {type: number}}, required: [y]}}, required: [x]}
 calls:
 - {_id: a, _tool: t, in: †state.x.y}
 - {_id: b, _tool: t, _outputPath: x.y}
 `, "a †state.x.y ← start\n"},
-		{"S6.2 all of them under once, the reader aside", `
+		{"all of them under once, the reader aside", `
 writes: once
 state: {x: 1}
 calls:
@@ -78,18 +78,18 @@ calls:
 - {_id: b, _tool: t, in: †state.x, _outputPath: y}
 - {_id: c, _tool: t, _outputPath: x}
 `, "b †state.x ← a c start\n"},
-		{"S6.1 a prefix either way, indexes and quoted keys apart", `
+		{"a prefix either way, indexes and quoted keys apart", `
 calls:
 - {_id: a, _tool: t, _outputPath: 'list[0]'}
 - {_id: b, _tool: t, _outputPath: 'list["0"]'}
 - {_id: c, _tool: t, one: †state.list.0, key: '†state.list["0"]', all: †state.list}
 `, "c †state.list[0] ← a\nc †state.list[\"0\"] ← b\nc †state.list ← a b\n"},
-		{"S5.1 every path of every alternative", `
+		{"every path of every alternative", `
 calls:
 - {_id: a, _tool: t, _outputPath: †state.p && †state.q || †state.error}
 - {_id: b, _tool: t, in: '†state.q || †state.error'}
 `, "b †state.q ← a\nb †state.error ← a\n"},
-		{"S1.3 a kind that a message declares, under both its names", `
+		{"a kind that a message declares, under both its names", `
 - {type: data, kind: user, data: {name: John}}
 - {type: plan, plan: [{_id: a, _tool: t, _outputPath: †data.user.summary}, {_id: b, _tool: t, in: †user.summary, of: †user.name}]}
 `, "b †data.user.summary ← a\nb †data.user.name ← start\n"},
@@ -102,8 +102,8 @@ calls:
 	}
 }
 
-// S5.5, S6.1, S8.2: under once an earlier offer comes first; failure route
-// against failure route aside (S5.8).
+// LANGUAGE.md#output-paths-and-state: under once an earlier offer comes first; failure route
+// against failure route aside.
 func TestChoicesAndWaits(t *testing.T) {
 	p := compiled(t, `
 writes: once
@@ -137,7 +137,7 @@ calls:
 	}
 }
 
-// S6.4: shortest cycles, one a component, and calls that need only themselves.
+// LANGUAGE.md#the-graph: shortest cycles, one a component, and calls that need only themselves.
 func TestCycles(t *testing.T) {
 	p := compiled(t, `
 calls:
@@ -153,7 +153,7 @@ calls:
 	}
 }
 
-// S5.3: what is on a cycle comes behind the order, and what hangs on it behind the
+// LANGUAGE.md#output-paths-and-state: what is on a cycle comes behind the order, and what hangs on it behind the
 // whole of it, so that whatever of such a plan can run writes in one order.
 func TestRanksBehindCycles(t *testing.T) {
 	p := compiled(t, `
@@ -177,7 +177,7 @@ calls:
 	}
 }
 
-// S5.3: the order takes the earliest-listed ready call first.
+// LANGUAGE.md#output-paths-and-state: the order takes the earliest-listed ready call first.
 func TestOrder(t *testing.T) {
 	p := compiled(t, `
 calls:
@@ -191,7 +191,7 @@ calls:
 	}
 }
 
-// S1.5: a key that repeats one of the format in other letters is a duplicate.
+// LANGUAGE.md#documents: a key that repeats one of the format in other letters is a duplicate.
 func TestKeysInOtherLetters(t *testing.T) {
 	_, found := Compile(source.NewFile("plan.yaml", []byte("calls:\n- {_tool: a, _Tool: b}\nCalls: []\n")), Options{})
 	var got []string
@@ -203,7 +203,7 @@ func TestKeysInOtherLetters(t *testing.T) {
 	}
 }
 
-// S5.2: one result isn't written over itself.
+// LANGUAGE.md#output-paths-and-state: one result isn't written over itself.
 func TestFanOutOverItself(t *testing.T) {
 	for output, at := range map[string]string{
 		"x && y.z || y && x && y.z": "y.z", "x && x": "x", "x && y && †state.x": "†state.x", "(x || y) && x": "x",

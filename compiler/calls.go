@@ -15,7 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// maxCalls bounds a plan (S18).
+// maxCalls bounds a plan.
 const maxCalls = 1_000_000
 
 // usualReads is more references than most plans have for each call.
@@ -83,8 +83,8 @@ func (c *compilation) addSize(call *Call) {
 	}
 }
 
-// apart reports an "_id" that is also what a call without one is known by
-// (S3.2): nothing that names the one would tell it from the other.
+// apart reports an "_id" that is also what a call without one is known by: nothing that names
+// the one would tell it from the other.
 func (c *compilation) apart(call *Call) {
 	if call.ID != "" {
 		return
@@ -108,7 +108,7 @@ func (c *compilation) sharesName(named, call *Call) {
 		Note(id, "it is this call's").Advise("give it an \"_id\", or choose another for the other")
 }
 
-// nameCall finds a call's tool and name; place counts from 1 (S3.2).
+// nameCall finds a call's tool and name; place counts from 1.
 func (c *compilation) nameCall(n *source.Node, place int) *Call {
 	if n.Kind != source.Object {
 		c.wants(n, "call "+strconv.Itoa(place), "a mapping with \"_tool\"")
@@ -191,7 +191,7 @@ func (c *compilation) lowerCall(call *Call) {
 }
 
 // chosen takes a result apart that stands in a solution and names the alternative which it
-// takes (S2.3).
+// takes.
 func (c *compilation) chosen(call *Call) {
 	path, result := call.Produced.Get("_outputPath"), call.Produced.Get("_output")
 	if path == nil || result == nil || len(call.Produced.Fields) != 2 {
@@ -300,7 +300,7 @@ func (c *compilation) attempts(call *Call, n *source.Node, what string) int {
 	return tries
 }
 
-// outputPath reads where a call's result goes (S5.1).
+// outputPath reads where a call's result goes.
 func (c *compilation) outputPath(call *Call, n *source.Node) {
 	if n.Kind != source.String {
 		c.wants(n, "\"_outputPath\"", "a path such as †state.result").About(call.Label())
@@ -351,7 +351,7 @@ var readOnly = map[string]string{
 	"advice": "advice comes from advisors",
 }
 
-// inheritOutputPath gives a call the path that its tool fixes (S5.2).
+// inheritOutputPath gives a call the path that its tool fixes.
 func (c *compilation) inheritOutputPath(call *Call) {
 	raw, _ := call.Tool.OutputPath.Raw().(map[string]any)
 	text, ok := raw["const"].(string)
@@ -413,7 +413,7 @@ func (c *compilation) lowerOutput() {
 	}
 }
 
-// template reads a value that may hold expressions at its leaves (S4.1). The
+// template reads a value that may hold expressions at its leaves. The
 // call is nil for the plan's output.
 func (c *compilation) template(call *Call, n *source.Node) *Template {
 	switch n.Kind {
@@ -438,7 +438,7 @@ func (c *compilation) template(call *Call, n *source.Node) *Template {
 	return c.newTemplate(n, n.Value())
 }
 
-// isParameter reports whether a key of a call is one of its parameters (S3.1).
+// isParameter reports whether a key of a call is one of its parameters.
 func isParameter(key string) bool {
 	return !strings.HasPrefix(key, "_") && !strings.HasPrefix(key, "x-")
 }
@@ -485,8 +485,8 @@ func (c *compilation) objectTemplate(call *Call, n *source.Node, params bool) *T
 	return t
 }
 
-// textTemplate reads a string: one expression (S4.1), or a text with expressions
-// in it or without (S4.9).
+// textTemplate reads a string: one expression, or a text with expressions
+// in it or without.
 func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 	isText := expression.IsText(n.Text)
 	if !isText && !expression.IsExpression(n.Text) {

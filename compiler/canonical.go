@@ -18,7 +18,7 @@ import (
 // extension key, so that the compiled plan is a document again.
 const compiledKey = "x-obelus"
 
-// Canonical is the compiled plan (S6.6): canonical JSON (RFC 8785) of the
+// Canonical is the compiled plan: canonical JSON (RFC 8785) of the
 // document with what it takes in from other files, and under "x-obelus" every call with
 // its activity, the calls it depends on and what each of its reads is bound to, the
 // digest with its [Plan.Parts], and the plans that are run as its calls, by their paths
@@ -43,8 +43,8 @@ func (p *Plan) Canonical() ([]byte, error) {
 // Compiled reports whether the document is a compiled plan.
 func (p *Plan) Compiled() bool { return p.Form != Replan && p.Root.Get(compiledKey) != nil }
 
-// NotAsCompiled is the finding about a compiled plan that isn't what compiling it gives
-// (S6.6), or nil: somebody changed it, or a file that its programs are started with. A
+// NotAsCompiled is the finding about a compiled plan that isn't what compiling it gives, or nil:
+// somebody changed it, or a file that its programs are started with. A
 // document that isn't a compiled plan costs nothing.
 func (p *Plan) NotAsCompiled() *diag.Diagnostic {
 	if !p.Compiled() {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Combine applies a method to what stands at the path itself (S5.3). Absent and
+// Combine applies a method to what stands at the path itself. Absent and
 // null are an empty base.
 func (method Method) Combine(under, over any) (any, error) {
 	switch method {

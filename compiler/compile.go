@@ -32,40 +32,40 @@ type Options struct {
 	// path from the root. Without it that path is shown.
 	Show func(name string) string
 	// Activities are further files of activities, the later over the earlier,
-	// and all over the document's own (S2.3).
+	// and all over the document's own.
 	Activities []*source.File
 	// Catalogues are files of tools, activities and schemas that every document
 	// has, as if it imported them first.
 	Catalogues []*source.File
 	// Trusted says that what the catalogues say of effects counts, also where it makes
-	// them less (S1.9).
+	// them less.
 	Trusted bool
 	// Functions are the activities that the embedding program registers.
 	Functions []string
-	// Policies say what plans may do (S17). They stand outside of the document, and hold
+	// Policies say what plans may do. They stand outside of the document, and hold
 	// for its delegates as well.
 	Policies []PolicyFile
 	// Hints say what those functions do to the world, by name; about any that isn't
 	// here nothing is known.
 	Hints map[string]Hints
-	// Instances says that the instances are given at run time (S19.4): the
+	// Instances says that the instances are given at run time: the
 	// document needn't know them, and what they hold isn't known.
 	Instances bool
 	// Definitions says that the document is no plan but a file of definitions for
-	// others to take in (S1.6).
+	// others to take in.
 	Definitions bool
-	// Limits bound the reading; the zero value means the defaults of S18.
+	// Limits bound the reading; the zero value means the defaults.
 	Limits source.Limits
 }
 
 // A PolicyFile is a policy, and whether it may make anything less strict: one that the
-// workspace brings along must be trusted first (S1.9).
+// workspace brings along must be trusted first.
 type PolicyFile struct {
 	File   *source.File
 	Counts bool
 }
 
-// Compile reads a document of any accepted shape (S1.2) and binds it. It is
+// Compile reads a document of any accepted shape and binds it. It is
 // pure: the same text and options give the same plan and findings, in the same
 // order. The plan is never nil; when findings hold an error it may be partial.
 func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
@@ -100,7 +100,7 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 }
 
 // ReadPolicy reads a policy as [policy.Parse] does, and says besides which names of tools in
-// it a reader can't see or may take for others (S2.6), whatever plans there are.
+// it a reader can't see or may take for others, whatever plans there are.
 func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag.Diagnostic) {
 	p, problems := policy.Parse(file, limits)
 	found := diag.Findings(problems)
@@ -121,7 +121,7 @@ func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag
 
 // misnamed warns of the tools that a policy names and the plan doesn't have, where the plan
 // has one that must have been meant: a rule about another tool than that one keeps nothing
-// from happening. One that only looks like it is an error (S2.6). A policy may speak of tools
+// from happening. One that only looks like it is an error. A policy may speak of tools
 // that other plans have.
 func (p *Plan) misnamed() (found diag.Findings) {
 	var names *naming.Suggester
@@ -171,7 +171,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 	c.plan.veil = newVeil(nil)
 	c.plan.Root = c.parse(file)
 	if row := c.plan.Root.Get("document"); row != nil && file.Row > 0 {
-		c.plan.Root = row // a line of a .jsonl file may say more than its document (S19)
+		c.plan.Root = row // a line of a .jsonl file may say more than its document
 	}
 	c.hold()
 	for _, file := range o.Catalogues {
@@ -260,7 +260,7 @@ func (c *compilation) report(rule *diag.Rule, at source.Span, format string, arg
 // Misspelt reports whether a name can only be another one, written with other letters
 // in case or other separators: it stands nowhere else, and the other one is declared
 // or stands in more than one place. Which of two names that stand in one place each is
-// right nobody can tell (S7.5).
+// right nobody can tell.
 func (p *Plan) Misspelt(name, other string, names *naming.Suggester, declared bool) bool {
 	return names.Sure(name) && p.File.Mentions(name) == 1 && (declared || p.File.Mentions(other) > 1)
 }
@@ -342,7 +342,7 @@ func (c *compilation) fields(n *source.Node, what string, handlers map[string]fu
 }
 
 // unknownKey reports a key of an object that the format doesn't have, or that
-// repeats one that it has in other letters (S1.5).
+// repeats one that it has in other letters.
 func (c *compilation) unknownKey(n, key *source.Node, what string, known []string) *diag.Diagnostic {
 	if c.keys == nil || c.keys.of != n || c.keys.what != what {
 		c.keys = newKeys(n, what, known)

@@ -17,7 +17,7 @@ import (
 )
 
 // Anonymous is the delegate that is no plan: the call itself, run in a context
-// in which there is nothing but what its scopes name (S14.1).
+// in which there is nothing but what its scopes name.
 const Anonymous = "anonymous"
 
 // What delegates may cost: they are read with the plan that names them.
@@ -34,7 +34,7 @@ type delegation struct {
 	reads     reads
 
 	policies []*policy.Policy // of whoever runs the outermost
-	trusted  []*Server        // whose word counts by these (S1.9)
+	trusted  []*Server        // whose word counts by these
 }
 
 // A link of a chain of delegates: a plan, and where it is named; nowhere for the
@@ -56,7 +56,7 @@ func circle(chain []link) string {
 // runsPlan reports whether a delegate is a plan of its own.
 func runsPlan(delegate string) bool { return delegate != "" && delegate != Anonymous }
 
-// Plan is the path of the plan that is run as the call (S14.1), or "".
+// Plan is the path of the plan that is run as the call, or "".
 func (c *Call) Plan() string {
 	if runsPlan(c.Delegate) {
 		return c.Delegate
@@ -65,7 +65,7 @@ func (c *Call) Plan() string {
 }
 
 // Latent reports whether nothing carries the call out, so that a model must produce
-// its result (S2.4), unless it stands there already.
+// its result, unless it stands there already.
 func (c *Call) Latent() bool { return c.Activity == "" && c.Plan() == "" }
 
 // Findings are what compiling a delegate found. They are its own and not among
@@ -73,7 +73,7 @@ func (c *Call) Latent() bool { return c.Activity == "" && c.Plan() == "" }
 func (p *Plan) Findings() []diag.Diagnostic { return slices.Clone(p.found) }
 
 // Interface is how a delegate looks to a call: as a tool whose parameters are its
-// input and whose result is its output (S14.2). It is nil for any other plan.
+// input and whose result is its output. It is nil for any other plan.
 func (p *Plan) Interface() *Tool {
 	if p == nil {
 		return nil
@@ -169,7 +169,7 @@ func (c *compilation) toolDelegate(t *Tool, dir string) {
 	}
 }
 
-// carriedOut finds who carries a call out (S2.4): what it says itself, else what
+// carriedOut finds who carries a call out: what it says itself, else what
 // its tool says. A plan of its own takes the place of an activity; an activity
 // may be a plan.
 func (c *compilation) carriedOut(call *Call) {
@@ -333,7 +333,7 @@ func (c *compilation) leadsBack(l link, chain []link, call *Call) {
 }
 
 // interfaceOf makes a plan's interface. Without an input schema what it reads of
-// its input are its parameters (S1.10), and those that it can't do without are
+// its input are its parameters, and those that it can't do without are
 // required.
 func interfaceOf(p *Plan, name string) *Tool {
 	t := &Tool{Name: name, Node: p.Root, Parameters: p.InputSchema, Open: true, Output: p.OutputSchema, Delegate: name}

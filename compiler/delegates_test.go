@@ -35,7 +35,7 @@ func (f *folder) compile(name string) (*Plan, []diag.Diagnostic) {
 	return Compile(source.NewFile(name, []byte(f.files[name])), Options{Name: name, Open: f.open, Functions: []string{"given"}})
 }
 
-// S14.1, S14.2: a delegate is compiled once, whoever names it and however, with
+// LANGUAGE.md#delegates-and-scopes: a delegate is compiled once, whoever names it and however, with
 // the same options, and stands under its path from the workspace root.
 func TestDelegates(t *testing.T) {
 	f := &folder{files: map[string]string{
@@ -82,7 +82,7 @@ calls:
 	}
 }
 
-// S14.2, S18: whatever names whatever, compiling ends, and says why not.
+// LANGUAGE.md#delegates-and-scopes: whatever names whatever, compiling ends, and says why not.
 func TestDelegatesAreBounded(t *testing.T) {
 	loop := func(name string) ([]byte, error) { // a folder that holds itself, by a symbolic link
 		return []byte("calls: [{_tool: a, _delegate: l/" + path.Base(name) + "}, {_tool: b, _delegate: r/" + path.Base(name) + "}]"), nil
@@ -129,7 +129,7 @@ func TestDelegatesAreBounded(t *testing.T) {
 	}
 }
 
-// S14.2: what only is on offer may lead back to the plan; what is called may not.
+// LANGUAGE.md#delegates-and-scopes: what only is on offer may lead back to the plan; what is called may not.
 func TestOfferedDelegatesMayLeadBack(t *testing.T) {
 	f := &folder{files: map[string]string{
 		"plan.yaml":   "import: tools.yaml\ncalls: [{_tool: digest}]",
@@ -148,7 +148,7 @@ func TestOfferedDelegatesMayLeadBack(t *testing.T) {
 	}
 }
 
-// S11.4, S14.1: a call of a solution runs the plans that its tool names or offers,
+// EXECUTION.md#the-planning-loop: a call of a solution runs the plans that its tool names or offers,
 // and no others that the setting knows.
 func TestDelegatesOfASolution(t *testing.T) {
 	f := &folder{files: map[string]string{
@@ -178,7 +178,7 @@ calls: []
 		}
 	}
 	if out := p.Calls[2].Tool.Output; out == nil || !out.Accepts("text") || out.Accepts(3.0) {
-		t.Error("S14.2: the delegate's output isn't the call's type")
+		t.Error("the delegate's output isn't the call's type")
 	}
 	for _, one := range []string{`{"_tool": "free", "_delegate": "a.yaml"}`, `{"_tool": "free", "_delegate": "c.yaml"}`, `{"_tool": "fixed", "_delegate": "b.yaml"}`, `{"_tool": "fixed", "_delegate": "anonymous"}`, `{"_tool": "free", "_delegate": "../a.yaml"}`, `{"_tool": "brief", "_delegate": "c.yaml"}`} {
 		_, found := s.Solve(source.NewFile("tick.json", []byte(`{"calls": [`+one+`]}`)), Options{})
@@ -188,7 +188,7 @@ calls: []
 	}
 }
 
-// S14.3: scopes are reads of their call, bound like any other, and never
+// LANGUAGE.md#delegates-and-scopes: scopes are reads of their call, bound like any other, and never
 // required; none at all isn't the same as an empty list.
 func TestScopesAreReads(t *testing.T) {
 	p := compiledPlan(t, `
@@ -226,7 +226,7 @@ calls:
 	}
 }
 
-// S6.6: the compiled plan names its delegates with their digests, stands by
+// LANGUAGE.md#the-graph: the compiled plan names its delegates with their digests, stands by
 // itself where imports named them from elsewhere, and compiles to the same bytes.
 func TestCompiledDelegates(t *testing.T) {
 	f := &folder{files: map[string]string{

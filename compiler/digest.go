@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
-// A Part is one thing that decides what a plan does when it is run (S6.6). Names are
+// A Part is one thing that decides what a plan does when it is run. Names are
 // those that the plan itself has for it, and paths are seen from its folder, so that a
 // part is the same wherever its definition stands and wherever the workspace lies.
 type Part struct {
@@ -120,7 +120,7 @@ func comparePart(a, b Part) int {
 }
 
 // PolicyParts are the policies that the plan stands under. They lie outside of it and
-// aren't in its digest, but whoever approves it approves it under them (S16.1).
+// aren't in its digest, but whoever approves it approves it under them.
 func (p *Plan) PolicyParts() (all []Part, failed error) {
 	names := map[string]int{}
 	for _, one := range p.Policies {
@@ -158,7 +158,7 @@ type Files interface {
 var ErrOther = errors.New("not what was approved")
 
 // Programs are the digests of the workspace's files that activities of the plan and of its
-// delegates name, by path from the workspace root (S6.6).
+// delegates name, by path from the workspace root.
 func (p *Plan) Programs() (map[string]string, error) {
 	all := map[string]string{}
 	plans := append(slices.Collect(maps.Values(p.AllDelegates())), p)

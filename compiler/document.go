@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// lower takes a document of any shape apart (S1.2): values, definitions and the
+// lower takes a document of any shape apart: values, definitions and the
 // list of calls end up in the plan and the compilation, whatever the shape was.
 func (c *compilation) lower(root *source.Node) {
 	switch list := toolCalls(root); {
@@ -170,8 +170,7 @@ func (c *compilation) overlay(file *source.File) {
 	}
 }
 
-// values reads input or state: a mapping of plain values, never expressions
-// (S4.8).
+// values reads input or state: a mapping of plain values, never expressions.
 func (c *compilation) values(n *source.Node, what string) any {
 	if n.Kind == source.Null {
 		return nil
@@ -309,8 +308,8 @@ func (c *compilation) lowerContext(n *source.Node) {
 	}
 }
 
-// MessageType is the type of a message; a kind may stand for it (S1.3), and one that is
-// the name of a type is that type (S1.2).
+// MessageType is the type of a message; a kind may stand for it, and one that is
+// the name of a type is that type.
 func MessageType(m *source.Node) string {
 	if kind := m.Get("type"); kind != nil {
 		return kind.AsText()
@@ -357,7 +356,7 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 }
 
 // valueMessage reads the payload of an input, state or data message, under the
-// key of its own type or inline (S1.3), and its schema.
+// key of its own type or inline, and its schema.
 func (c *compilation) valueMessage(m *source.Node, kind string) {
 	p := c.plan
 	payload, name, under := m.Get(kind), kind, kind

@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// An Each is how a call runs once for every item of a list (S3.3). The call stays one:
+// An Each is how a call runs once for every item of a list. The call stays one:
 // it is bound as a whole, and what it gives is the list of results, which is what the
 // "_output" of its tool describes then.
 type Each struct {
@@ -29,7 +29,7 @@ func (e *Each) Text() string {
 	return e.List.Node.Span().Text()
 }
 
-// MaxItems bounds a list that a call runs for (S3.3).
+// MaxItems bounds a list that a call runs for.
 const MaxItems = 100_000
 
 // The kinds that only what a call with "_each" says of one item can name.
@@ -38,7 +38,7 @@ const (
 	indexKind = "index"
 )
 
-// FailureRecord is what stands where a failure was put in the place of a result (S9.2).
+// FailureRecord is what stands where a failure was put in the place of a result.
 var FailureRecord = schema.ObjectOf(map[string]*schema.Schema{
 	"code": schema.OfKinds(schema.String), "message": schema.OfKinds(schema.String), "details": nil,
 }, []string{"code", "message"})
@@ -120,8 +120,7 @@ type listTool struct {
 
 // skipsItems reports whether the plan says that an item may be skipped, in whose place
 // there is null then: by its condition, by an expression that may find nothing, or by an
-// index into an item. That a property isn't there of which a schema speaks is no such word
-// (S7.1).
+// index into an item. That a property isn't there of which a schema speaks is no such word.
 func (c *Call) skipsItems() bool {
 	if c.When.PerItem() {
 		return true
@@ -196,7 +195,7 @@ func (c *Call) Single() *Tool {
 }
 
 // PerItem reports whether something in a template is about one item of those that its
-// call runs for (S3.3), so that it has no value of its own. Nil has nothing.
+// call runs for, so that it has no value of its own. Nil has nothing.
 func (t *Template) PerItem() bool { return t != nil && t.perItem }
 
 // OfItem reports whether a read is of an item that its call runs for, or of the item's

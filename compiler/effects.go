@@ -14,7 +14,7 @@ import (
 )
 
 // Origin is where a definition comes from. It decides whether the definition may
-// say that something is harmless (S1.9): a document can't vouch for itself, and
+// say that something is harmless: a document can't vouch for itself, and
 // neither can what it imports or delegates to.
 type Origin uint8
 
@@ -118,8 +118,8 @@ type claim struct {
 	from  Origin // the least of those that it takes for it to lower a risk
 }
 
-// Effect is what the activity that carries a call out may do, and who says so
-// (S1.9). Not the call's tool is judged but what runs: the hints of a tool speak
+// Effect is what the activity that carries a call out may do, and who says so. Not the call's
+// tool is judged but what runs: the hints of a tool speak
 // for an activity that the tool itself names, or that has its name, and for no
 // other that a call puts in its place. Whoever says that something is harmful is
 // believed; that it is harmless only counts where both the activity and the word
@@ -300,7 +300,7 @@ func (t *Tool) Takes(name string) bool {
 	return at.Named || at.Possible && (t.Open || at.Open)
 }
 
-// Cost is what one try of a tool is said to cost, by its x-simulate (S15.1).
+// Cost is what one try of a tool is said to cost, by its x-simulate.
 func (t *Tool) Cost() (cost float64, known bool) {
 	if t == nil {
 		return 0, false
@@ -312,7 +312,7 @@ func (t *Tool) Cost() (cost float64, known bool) {
 	return n.Float(), true
 }
 
-// SaysItFails reports whether a tool is said to fail at times, by its x-simulate (S15.1).
+// SaysItFails reports whether a tool is said to fail at times, by its x-simulate.
 func (t *Tool) SaysItFails() bool {
 	if t == nil {
 		return false
@@ -329,7 +329,7 @@ func (t *Tool) Runs(activity string) bool {
 
 // maySubstitute reports who carries a call of a solution out although its tool
 // doesn't allow it: a solution is untrusted text, and a tool says both what its
-// calls take and what becomes of them (S11.4). The call then runs nothing.
+// calls take and what becomes of them. The call then runs nothing.
 func (c *compilation) maySubstitute(call *Call) bool {
 	if c.plan.Form != Replan {
 		return true

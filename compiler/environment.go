@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
-// variable is how an activity takes a value of the environment (S2.3): {$NAME}.
+// variable is how an activity takes a value of the environment: {$NAME}.
 var variable = regexp.MustCompile(`\{\$([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// S7.5: a name that differs in case or separators alone is mended by --fix, one that
+// LANGUAGE.md#findings: a name that differs in case or separators alone is mended by --fix, one that
 // is a slip away is only offered, and the mended text keeps its layout.
 func TestSafeFixes(t *testing.T) {
 	for _, c := range []struct{ name, before, after string }{

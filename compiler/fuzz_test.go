@@ -12,8 +12,7 @@ import (
 )
 
 // FuzzCompile: whatever the text, compiling ends, every finding has its place in
-// the file, and a plan without errors compiles to the same bytes again (S1.1,
-// S1.8, S6.6).
+// the file, and a plan without errors compiles to the same bytes again.
 func FuzzCompile(f *testing.F) {
 	examples, err := filepath.Glob("../examples/*.yaml")
 	if err != nil || len(examples) == 0 {
@@ -44,7 +43,7 @@ func FuzzCompile(f *testing.F) {
 		file := source.NewFile(name, text)
 		begun := cputime.Used()
 		p, found := Compile(file, Options{})
-		if took := cputime.Used() - begun; took > 10*time.Second { // S18's 2 s, and as much again for being watched and in company
+		if took := cputime.Used() - begun; took > 10*time.Second { // EXECUTION.md#running's 2 s, and as much again for being watched and in company
 			t.Fatalf("took %v", took)
 		}
 		inside := func(s source.Span, what string) {

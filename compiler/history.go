@@ -14,7 +14,7 @@ import (
 )
 
 // A Written is what a call of an earlier tick wrote, as one message of a context holds
-// it: a value at a path, with the call under "_call" (S11.9). One that wrote nothing has
+// it: a value at a path, with the call under "_call". One that wrote nothing has
 // a message without a path.
 type Written struct {
 	Path   pathtree.ID // [pathtree.Root] where nothing was written
@@ -93,7 +93,7 @@ func (w *Written) Output() any {
 }
 
 // Identity is what a call has in common with one that repeats it, its resolved
-// parameters aside (S11.5).
+// parameters aside.
 func (p *Plan) Identity(call *Call) string {
 	return identity(call.ToolName, call.Activity, call.Delegate, call.Instance, call.Method.String(), strings.Join(p.Offered(call), " || "))
 }
@@ -200,7 +200,7 @@ func (one *Instance) Begun() (state any, data map[string]any) {
 	return one.State, one.Data
 }
 
-// Asking are the tools about whose calls the plan has a person asked (S3.1), by name: what
+// Asking are the tools about whose calls the plan has a person asked, by name: what
 // a planner writes is held to it.
 func (p *Plan) Asking() []string {
 	var tools []string
@@ -218,7 +218,7 @@ func (p *Plan) Asking() []string {
 	return slices.Compact(tools)
 }
 
-// Carries reports whether the strategy of a run goes from tick to tick (S11.3).
+// Carries reports whether the strategy of a run goes from tick to tick.
 func (p *Plan) Carries() bool {
 	switch p.Form {
 	case Context, ProcessRecord, Solution:
@@ -229,7 +229,7 @@ func (p *Plan) Carries() bool {
 
 // takeUpHistory puts what calls of earlier ticks wrote into the values of the document,
 // as these stand now: less what was done by those that are listed again, whose work it is
-// then (S11.5).
+// then.
 func (c *compilation) takeUpHistory() {
 	p := c.plan
 	for _, id := range slices.Sorted(maps.Keys(p.History)) {

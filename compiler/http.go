@@ -17,7 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// An HTTP is how an activity makes a request of a call's parameters (S2.3).
+// An HTTP is how an activity makes a request of a call's parameters.
 type HTTP struct {
 	Method string
 	// Host is where it goes, with the port if one is written; no parameter decides it.

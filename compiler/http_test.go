@@ -26,7 +26,7 @@ func requestOf(t *testing.T, http string) *HTTP {
 
 func variables(name string) string { return map[string]string{"KEY": "s3cret/ü&x", "EMPTY": ""}[name] }
 
-// S2.3: what is sent for which parameters.
+// LANGUAGE.md#tools-and-activities: what is sent for which parameters.
 func TestRequests(t *testing.T) {
 	type sent = WebRequest
 	for _, c := range []struct {
@@ -66,7 +66,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// S2.3: what can't be sent is refused by the parameter that is at fault, and no message
+// LANGUAGE.md#tools-and-activities: what can't be sent is refused by the parameter that is at fault, and no message
 // holds a secret.
 func TestUnfitRequests(t *testing.T) {
 	for _, c := range []struct {
@@ -101,7 +101,7 @@ func TestUnfitRequests(t *testing.T) {
 	}
 }
 
-// S2.3: whatever a value holds, the request goes to the same host, and its path has the
+// LANGUAGE.md#tools-and-activities: whatever a value holds, the request goes to the same host, and its path has the
 // same folders and as many segments, however often a server decodes it.
 func TestValuesStayInTheirSegment(t *testing.T) {
 	h := requestOf(t, `{url: "https://h.test/a/{x}/b/{y}.json?q={z}"}`)
@@ -146,7 +146,7 @@ func TestValuesStayInTheirSegment(t *testing.T) {
 	}
 }
 
-// S10.1: what people are shown holds no secret, and is what is sent but for secrets.
+// EXECUTION.md#reviewers: what people are shown holds no secret, and is what is sent but for secrets.
 func TestShownRequest(t *testing.T) {
 	h := requestOf(t, `{method: POST, url: "https://me:{$KEY}@h.test/{x}/{$KEY}", query: {k: "{$KEY}", x: †x}, headers: {A: "{$KEY}"}}`)
 	r, err := h.Shown(map[string]any{"x": "a b{$KEY}&y=z"})

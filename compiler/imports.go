@@ -101,7 +101,7 @@ func (r *reads) texts() map[string]string {
 }
 
 // An importer reads the files that a document imports, and those that these
-// import (S1.6).
+// import.
 type importer struct {
 	*compilation
 	files map[string]*imported
@@ -118,7 +118,7 @@ type imported struct {
 // imports are the files that a document takes in, each once, and last the
 // document: those of a file before the file itself, and otherwise as they are
 // named. Where one is named several times the last counts, because the later
-// definition wins (S2.5).
+// definition wins.
 func (c *compilation) imports(root *source.Node, dir string) []*imported {
 	in := importer{compilation: c, files: map[string]*imported{}}
 	top := &imported{root: root, dir: dir}
@@ -214,7 +214,7 @@ func ring(chain []string, name string) string {
 }
 
 // definitions collects what a plan file defines, and before it what its imports
-// do, so that its own definitions, being later, win (S2.5).
+// do, so that its own definitions, being later, win.
 func (c *compilation) definitions(root *source.Node, dir string) {
 	files := c.imports(root, dir)
 	for _, f := range files {

@@ -29,7 +29,7 @@ func taken(document string, files map[string]string) (p *Plan, found []diag.Diag
 	return p, found, opened
 }
 
-// S1.6, S2.5: whatever the imports are, each file is read once, and of several
+// LANGUAGE.md#documents: whatever the imports are, each file is read once, and of several
 // definitions that one counts which comes last when every import is put in the
 // place where it is named.
 func TestImportsAreReadOnce(t *testing.T) {
@@ -98,7 +98,7 @@ func TestImportsAreReadOnce(t *testing.T) {
 	}
 }
 
-// S1.6, S18: many ways to a file cost no more than one; a circle is an error at
+// LANGUAGE.md#documents: many ways to a file cost no more than one; a circle is an error at
 // each place that closes it, and what is read has an end.
 func TestImportsAreBounded(t *testing.T) {
 	web := func(n int, of func(i int) []int) map[string]string {
@@ -165,7 +165,7 @@ func TestImportsAreBounded(t *testing.T) {
 	}
 }
 
-// S1.6, S14.1: what several delegates import, and what they share with the plan
+// LANGUAGE.md#documents: what several delegates import, and what they share with the plan
 // itself, is read once.
 func TestDelegatesShareWhatTheyRead(t *testing.T) {
 	files := map[string]string{"tools.yaml": "tools: {t: {properties: {x: {type: string}}}}\n"}
@@ -185,7 +185,7 @@ func TestDelegatesShareWhatTheyRead(t *testing.T) {
 	}
 }
 
-// S18: what a plan takes in counts together, however it does: imports, catalogues,
+// EXECUTION.md#running: what a plan takes in counts together, however it does: imports, catalogues,
 // files of activities and delegates have as many bytes as one document may have, and
 // what each delegate takes in for itself is bounded too.
 func TestTakenInTogether(t *testing.T) {

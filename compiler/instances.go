@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// instances reads the instances of a plan file (S12.1).
+// instances reads the instances of a plan file.
 func (c *compilation) instances(n *source.Node) {
 	if n.Kind != source.Object {
 		c.wants(n, "\"instances\"", "a mapping from ids to {input, state}")
@@ -102,7 +102,7 @@ func placesOf(instances []Instance) map[string]int {
 }
 
 // Overlay lays one value over another, as an instance's own lies over the shared
-// one (S12.1) and a message over those before it: objects key by key, anything
+// one and a message over those before it: objects key by key, anything
 // else whole. Neither is changed.
 func Overlay(under, over any) any {
 	o, ok := over.(map[string]any)
@@ -194,7 +194,7 @@ const (
 )
 
 // start notes for reads whether its path is known to be there before any
-// call has run (S6.2): in the values of the document, or of every instance that
+// call has run: in the values of the document, or of every instance that
 // the reader runs for, or required by a schema. What a template's reads are
 // bound to is therefore the same in every instance.
 func (c *compilation) start(reads []Read) {

@@ -13,7 +13,7 @@ import (
 )
 
 // judgeNames looks for ids and paths that a reader can't tell apart, or can't
-// see (S2.6).
+// see.
 func (c *compilation) judgeNames() {
 	tools := newNames(c.report, "plan's tools", 0)
 	for _, d := range c.toolDefs {
@@ -150,7 +150,7 @@ func (n *names) add(name string, at source.Span, parts ...string) {
 
 // Shown is a name as a message prints it: as it is, unless it mixes scripts or
 // looks like another that the message names. Then its characters beyond ASCII
-// are spelt out (S2.6), so that a reader sees what tells it from what it seems.
+// are spelt out, so that a reader sees what tells it from what it seems.
 func Shown(name string, beside ...string) string {
 	if naming.IsASCII(name) {
 		return name

@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// An Opinion is what one advisor said in a solution (S13.2).
+// An Opinion is what one advisor said in a solution.
 type Opinion struct {
 	Advisor  string             `json:"advisor"`
 	Instance string             `json:"instance,omitempty"`
@@ -110,7 +110,7 @@ func (a *Advisor) votes(n *source.Node) (map[string]float64, *OpinionFault) {
 }
 
 // callable reports whether a call can use a tool: it is declared, an activity has
-// its name, or tools aren't judged (S1.10). Otherwise it names the nearest that
+// its name, or tools aren't judged. Otherwise it names the nearest that
 // there is, or "".
 func (p *Plan) callable(tool string) (near string, ok bool) {
 	if p == nil || !p.ToolsDeclared || p.Tool(tool) != nil || p.Activities[tool] != nil {

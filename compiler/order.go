@@ -6,7 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/dag"
 )
 
-// InOrder is the plan with more order (S7.2): of each pair of calls, by index, the
+// InOrder is the plan with more order: of each pair of calls, by index, the
 // second waits for the first. It is for calls of which it isn't known whether it
 // matters which comes first. The graph may have cycles then. The plan itself stays as
 // it is.

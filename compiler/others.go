@@ -11,7 +11,7 @@ import (
 )
 
 // messageKeys are what a message of a type may hold besides its type, which its kind may
-// say in the type's place (S1.2).
+// say in the type's place.
 func messageKeys(m *source.Node, own ...string) []string {
 	if kind := m.Get("kind"); kind != nil && kind.Text == MessageType(m) {
 		own = append(own, "kind")
@@ -19,7 +19,7 @@ func messageKeys(m *source.Node, own ...string) []string {
 	return slices.Concat(own, []string{"type", "description", "_instance"}, notedInMessage)
 }
 
-// onlyKeys reports the keys of a message that are none of its own (S1.4).
+// onlyKeys reports the keys of a message that are none of its own.
 func (c *compilation) onlyKeys(m *source.Node, what string, known []string) {
 	for _, f := range m.Fields {
 		if !slices.Contains(known, f.Key.Text) && !strings.HasPrefix(f.Key.Text, "x-") {
@@ -103,7 +103,7 @@ func (c *compilation) schemaName(kind string) string {
 	return "\"" + kind + "Schema\""
 }
 
-// simulated judges how a rehearsal is to play a tool (S15.1): what it can't read
+// simulated judges how a rehearsal is to play a tool: what it can't read
 // it would pass over, and the rehearsal would tell of another tool.
 func (c *compilation) simulated(n *source.Node) {
 	if n == nil {

@@ -1,5 +1,5 @@
 // Package compiler turns a document into a [Plan]: tools, activities and calls
-// with every reference bound to the calls whose writes it reads (S6), every
+// with every reference bound to the calls whose writes it reads, every
 // path interned and every schema read once. What comes after it (findings,
 // drawings, rehearsals, runs) reads these bindings and none works them out
 // again.
@@ -35,8 +35,8 @@ type Plan struct {
 	veil      *planVeil
 
 	Tools         []*Tool // the definition of each name that counts, by name
-	ToolsDeclared bool    // the document declares tools, so that they can be judged (S1.10)
-	Shadowed      []*Tool // earlier definitions of the same names (S2.5), in source order
+	ToolsDeclared bool    // the document declares tools, so that they can be judged
+	Shadowed      []*Tool // earlier definitions of the same names, in source order
 	Activities    map[string]*Activity
 	PlanMessage   *source.Node   // of a context, or nil
 	Calls         []*Call        // in the order of the text
@@ -51,19 +51,19 @@ type Plan struct {
 	Data                 map[string]any       // initial values of data messages, by kind
 	Kinds                []string             // kinds that the document's messages declare, sorted
 	Errors               []any                // the data of its error messages, in the order of the text; read as †error
-	Instances            []Instance           // in the order of the text (S12); those of a view are the ones that it is for
-	AwaitsInstances      bool                 // the instances come with the run (S19.4), whatever else is known of them
-	History              map[string][]Written // by instance, "" without: what calls of earlier ticks did, in the order in which it counts (S11.9); Input, State and Data hold it
+	Instances            []Instance           // in the order of the text; those of a view are the ones that it is for
+	AwaitsInstances      bool                 // the instances come with the run, whatever else is known of them
+	History              map[string][]Written // by instance, "" without: what calls of earlier ticks did, in the order in which it counts; Input, State and Data hold it
 	Tick                 int                  // of a process record: which of its run it is; 0 when it doesn't say
 	Solution             *source.Node         // of a process record, or nil
 	Servers              map[string]*Server
 
-	Policies  []*policy.Policy // what it may do (S17), said outside of it; none of a delegate's own
+	Policies  []*policy.Policy // what it may do, said outside of it; none of a delegate's own
 	Live      *policy.Live     // of a [Replan]: what its run has left behind so far; nil without policies
-	Advisors  []*Advisor       // in the order of the text, imports first (S13)
+	Advisors  []*Advisor       // in the order of the text, imports first
 	Advice    Advice           // how their votes are put together
 	Opinions  *source.Node     // what they said in a solution: the list under "advisors"; or nil
-	Delegates map[string]*Plan // the plans that calls, tools and activities name, by path from the workspace root (S14)
+	Delegates map[string]*Plan // the plans that calls, tools and activities name, by path from the workspace root
 
 	InputSchema, StateSchema, OutputSchema *schema.Schema // nil when absent
 	// Where these stand.
@@ -112,10 +112,10 @@ const (
 	Lazy  Mode = "lazy"  // once the solution is whole
 )
 
-// Form is which of the accepted shapes a document has (S1.2).
+// Form is which of the accepted shapes a document has.
 type Form uint8
 
-// The shapes of S1.2, in its order.
+// The shapes of LANGUAGE.md#documents, in its order.
 const (
 	PlanFile Form = iota
 	CallList
@@ -132,7 +132,7 @@ func (f Form) String() string {
 	return [...]string{"plan", "list of calls", "solution", "context", "process record", "solution of a run", "file of definitions"}[f]
 }
 
-// Policy says what becomes of a second write to one path (S5.4).
+// Policy says what becomes of a second write to one path.
 type Policy uint8
 
 // Last lets the last write win; Once writes a path at most once.
@@ -143,7 +143,7 @@ const (
 
 func (p Policy) String() string { return [...]string{"last", "once"}[p] }
 
-// An Instance is one of several states that a plan runs over (S12.1).
+// An Instance is one of several states that a plan runs over.
 type Instance struct {
 	ID           string
 	Node         *source.Node
@@ -159,7 +159,7 @@ type Instance struct {
 	begun begun // before its part of the history
 }
 
-// Limits are the bounds of a run (S11.7, S18); zero means the default.
+// Limits are the bounds of a run; zero means the default.
 type Limits struct {
 	Ticks, Calls, Parallel int
 	Time                   time.Duration
@@ -167,7 +167,7 @@ type Limits struct {
 	Cost                   float64
 }
 
-// Together is how many activities are at work at once, at most (S8.4).
+// Together is how many activities are at work at once, at most.
 func (l Limits) Together() int { return cmp.Or(l.Parallel, DefaultParallel) }
 
 // String is what the plan itself says of them; "" where it says nothing.
@@ -189,11 +189,11 @@ func (l Limits) String() string {
 
 // What holds where neither a plan nor who runs it says otherwise.
 const (
-	DefaultTicks    = 25 // answers of a planner (S11.7)
-	DefaultParallel = 64 // activities that are at work at once (S8.4)
+	DefaultTicks    = 25 // answers of a planner
+	DefaultParallel = 64 // activities that are at work at once
 )
 
-// A Tool is an interface: what a call may pass and what it gives back (S2.1).
+// A Tool is an interface: what a call may pass and what it gives back.
 type Tool struct {
 	Name        string
 	Description string
@@ -205,29 +205,29 @@ type Tool struct {
 	Given        map[string]any    // what a tool that is a plan has for parameters that a call leaves out
 	Output       *schema.Schema    // nil: nothing is known of the result
 	OutputNode   *source.Node      // where that schema stands
-	OutputPath   *schema.Schema    // constrains a call's _outputPath (S5.2); nil when free
-	Scopes       *schema.Schema    // constrains a call's _scopes (S14.3); nil when free
+	OutputPath   *schema.Schema    // constrains a call's _outputPath; nil when free
+	Scopes       *schema.Schema    // constrains a call's _scopes; nil when free
 	ScopesNode   *source.Node      // where it does
 	Activity     string            // the activity that carries it out; "" when it has none
 	ActivityNode *source.Node      // where it names its activity; nil when it doesn't
 	Activities   []string          // those that it lets a call choose from
-	Delegate     string            // the plan that carries it out, as Call.Delegate has it (S14.1); ""
+	Delegate     string            // the plan that carries it out, as Call.Delegate has it; ""
 	DelegateNode *source.Node      // where it names that plan, or those to choose from; nil when it doesn't
 	delegates    map[string]string // those that it lets a call choose from: as it writes them, by path
 	Builtin      bool              // it is the language's own, and stands in no document
-	Latent       bool              // neither: a model must produce its result (S2.4)
+	Latent       bool              // neither: a model must produce its result
 
 	Origin   Origin
 	Hints    Hints
-	Volatile bool         // x-volatile: a repeated call is run again (S11.5)
-	Mocks    []any        // _mock, else examples (S15.1)
+	Volatile bool         // x-volatile: a repeated call is run again
+	Mocks    []any        // _mock, else examples
 	Simulate *source.Node // x-simulate, or nil
 }
 
 // Hints are MCP's annotations; a nil pointer is a hint not given.
 type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld *bool }
 
-// An Activity is an implementation (S2.3). Exactly one of Exec, HTTP, MCP,
+// An Activity is an implementation. Exactly one of Exec, HTTP, MCP,
 // Expression and Plan describes it; none does for one that the embedding
 // program registers.
 type Activity struct {
@@ -254,14 +254,14 @@ type Activity struct {
 	Dir           string               // exec: the folder in which it is started; of the file that defines it, or its cwd
 	// Env are the variables that a program gets besides those that every one gets, in
 	// the order in which they are listed, and Inherit the names of those that it gets of
-	// our own environment (S2.3).
+	// our own environment.
 	Env     []EnvSetting // exec
 	Inherit []string     // exec
 	// Variables are those of our environment that its texts take as {$NAME}. What they
 	// hold is secret.
 	Variables []Variable
 	// Files are patterns of files of the workspace that it uses, from the root, which the
-	// digest covers besides those that its argv names (S6.6).
+	// digest covers besides those that its argv names.
 	Files  []*source.Node // exec
 	Origin Origin
 	Hints  Hints // what it says of itself; see [Plan.Effect]
@@ -281,13 +281,13 @@ type Variable struct {
 type Call struct {
 	Index    int    // its place in Plan.Calls
 	Place    int    // its place among the calls of the whole plan; Index differs from it in a view
-	Name     string // _id, or tool#place (S3.2)
+	Name     string // _id, or tool#place
 	ID       string // _id; "" when it has none
 	ToolName string
 	Tool     *Tool  // nil when no such tool is defined
 	Activity string // the activity that carries it out; "" when latent
 	// Delegate is the plan that is run as the call, by its path from the workspace
-	// root; [Anonymous]; or "" (S14.1). A plan that an activity of kind plan names is
+	// root; [Anonymous]; or "". A plan that an activity of kind plan names is
 	// here as well as its name in Activity: it is the plan that is run.
 	Delegate string
 	Node     *source.Node // the whole call
@@ -303,20 +303,20 @@ type Call struct {
 	Retry      Retry
 	Timeout    time.Duration  // 0: none of its own
 	Confirm    bool           // _confirm: a person is asked about it, whatever else asks for that
-	Each       *Each          // the list for whose items it runs (S3.3), or nil
+	Each       *Each          // the list for whose items it runs, or nil
 	ItemOf     *Call          // of a call for one item: the one that runs it; see [Plan.Items]
-	Instance   string         // the instance that it is for; "" for all (S12.2)
+	Instance   string         // the instance that it is for; "" for all
 	Produced   *source.Node   // _output: a latent call's result, already produced; or nil
 	Takes      int            // the alternative that Produced names, from 1; 0 for none
 	Reason     string         // _reasoningForCall
-	Scopes     []Scope        // what its context is made of (S14.3); nil when nothing says so, empty when it is to be empty
+	Scopes     []Scope        // what its context is made of; nil when nothing says so, empty when it is to be empty
 	ScopesNode *source.Node   // _scopes, or nil
-	Extensions []source.Field // its keys that the base protocol doesn't have (S3.1)
+	Extensions []source.Field // its keys that the base protocol doesn't have
 
 	Reads   []int   // its reads, as indexes of Plan.Reads
-	Ordered []int32 // calls listed before it that it comes after as listed (S7.2), ascending: see [Plan.InOrder]
-	Choices []int32 // under once: the calls listed before it that may write what it may write (S6.1), ascending
-	Waits   []int32 // those of Ordered, and the calls it depends on, directly or not, that may write what it may write (S8.2), ascending
+	Ordered []int32 // calls listed before it that it comes after as listed, ascending: see [Plan.InOrder]
+	Choices []int32 // under once: the calls listed before it that may write what it may write, ascending
+	Waits   []int32 // those of Ordered, and the calls it depends on, directly or not, that may write what it may write, ascending
 }
 
 // A Route is one alternative of an output path: every path that it writes.
@@ -353,8 +353,7 @@ func (c *Call) Paths() iter.Seq2[int, Path] {
 	}
 }
 
-// FailureRoute is the index of the alternative that a failure is written to
-// (S9.2), or -1.
+// FailureRoute is the index of the alternative that a failure is written to, or -1.
 func (c *Call) FailureRoute() int {
 	if len(c.Output) > 1 {
 		return len(c.Output) - 1
@@ -372,10 +371,10 @@ func (c *Call) SetsAt(id pathtree.ID) bool {
 	return at >= 0 && slices.ContainsFunc(c.Output[at], func(path Path) bool { return path.ID == id })
 }
 
-// Method is how a result is written to its path (S3.1).
+// Method is how a result is written to its path.
 type Method uint8
 
-// The methods of S5.3.
+// The methods of LANGUAGE.md#output-paths-and-state.
 const (
 	Set Method = iota
 	Merge
@@ -406,7 +405,7 @@ type Read struct {
 // Span is where the reference stands.
 func (r *Read) Span() source.Span { return r.Node.Within(r.Ref.Start, r.Ref.End) }
 
-// Binding is which of the calls that may write a read's path it sees (S6.2).
+// Binding is which of the calls that may write a read's path it sees.
 type Binding uint8
 
 const (

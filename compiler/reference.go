@@ -2,8 +2,8 @@ package compiler
 
 import _ "embed"
 
-// Reference is the plan language as people are told it, in Markdown: a heading for each
-// part ("## S5 Output paths and state"), and in it the clauses ("**S5.1** …").
+// Reference is the reference of the plan language, in Markdown: a heading for each
+// section ("## Output paths and state").
 //
 //go:embed LANGUAGE.md
 var Reference string

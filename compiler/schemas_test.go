@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// S2.2, OB509: a fault inside a named schema is one finding, on that schema's
+// LANGUAGE.md#tools-and-activities: OB509: a fault inside a named schema is one finding, on that schema's
 // own text, and those that refer to it are named with it.
 func TestFaultOfNamedSchema(t *testing.T) {
 	text := `
@@ -56,7 +56,7 @@ func TestFaultOfToolSchema(t *testing.T) {
 	}
 }
 
-// S1.9, S2.2: a tool of a catalogue accepts what its own file's schemas say, whatever schemas
+// LANGUAGE.md#documents: a tool of a catalogue accepts what its own file's schemas say, whatever schemas
 // of the same name a plan, an import or another catalogue has. The compiled plan says the
 // same, with the catalogues and without.
 func TestCataloguesKeepTheirSchemas(t *testing.T) {
@@ -103,7 +103,7 @@ func TestCataloguesKeepTheirSchemas(t *testing.T) {
 	}
 }
 
-// S1.9: a catalogue can't leave it to a plan what a tool accepts.
+// LANGUAGE.md#documents: a catalogue can't leave it to a plan what a tool accepts.
 func TestCataloguesReferToNoPlan(t *testing.T) {
 	o := Options{Catalogues: []*source.File{source.NewFile("a.tools.yaml", []byte("tools: {query: {properties: {sql: {$ref: '#/schemas/SQL'}}}}\n"))}}
 	_, found := Compile(source.NewFile("plan.yaml", []byte("schemas: {SQL: {type: string}}\ncalls: []\n")), o)

@@ -12,9 +12,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A Scope is a part of the context that is handed on: to the activity of a call
-// (S14.3), to the plan that is run as one (S14.1). Those of an advisor only say
-// what it looks at (S13.5).
+// A Scope is a part of the context that is handed on: to the activity of a call, to the plan
+// that is run as one. Those of an advisor only say
+// what it looks at.
 type Scope struct {
 	Kind string               // input, state, data, error, advice or a kind that a message declares
 	Read int                  // the read that it is, as an index of Plan.Reads; -1 for an advisor's

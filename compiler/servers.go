@@ -17,7 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A Server is an MCP server that activities of the kind mcp name (S2.3): a program that
+// A Server is an MCP server that activities of the kind mcp name: a program that
 // is spoken to on its standard streams, or an address.
 type Server struct {
 	// Activity is the program, as an activity would start it: its argv, environment, folder
@@ -26,12 +26,11 @@ type Server struct {
 	URL     string // "" of a program
 	Headers []EnvSetting
 	Lock    *catalogue.Record // what its tools were when they were imported; nil if that isn't recorded
-	// TrustedBy is the policy, in words, that has what is recorded of its tools' effects count
-	// (S1.9); "" where none does.
+	// TrustedBy is the policy, in words, that has what is recorded of its tools' effects count; "" where none does.
 	TrustedBy string
 }
 
-// servers reads the MCP servers that activities of the kind mcp name (S2.3).
+// servers reads the MCP servers that activities of the kind mcp name.
 func (c *compilation) servers(n *source.Node, dir string) {
 	if n.Kind != source.Object {
 		c.wants(n, "\"servers\"", "a mapping from names to servers")

@@ -13,7 +13,7 @@ import (
 // its run stands as a tick begins.
 type Setting struct {
 	// Plan gives the tools, activities, schemas and settings. A solution can't
-	// define any of them (S1.10).
+	// define any of them.
 	Plan *Plan
 	// Input, State and Data are the values as the tick begins; Errors is what
 	// †error reads.
@@ -26,11 +26,11 @@ type Setting struct {
 	// Paths is shared by all solutions of one run, so that a path keeps its
 	// number; see [pathtree.Tree.Clone].
 	Paths *pathtree.Tree
-	// Live is how worthy of trust what stands there is; nil without policies (S17.2).
+	// Live is how worthy of trust what stands there is; nil without policies.
 	Live *policy.Live
 }
 
-// Solve compiles a solution in its setting (S11.4): a plan of the form [Replan]. It
+// Solve compiles a solution in its setting: a plan of the form [Replan]. It
 // gives the same calls with the same numbers, paths and reads as [Setting.Begin] and
 // [Growing.Add] do; only what a read is bound to may be another matter while it is
 // bound to no call listed before it.

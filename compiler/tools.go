@@ -11,8 +11,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// metaKeys are the keys of a call that aren't parameters (S3.1), and of them
-// those that a tool's schema may constrain (S2.1).
+// metaKeys are the keys of a call that aren't parameters, and of them
+// those that a tool's schema may constrain.
 var (
 	metaKeys = []string{
 		"_tool", "_outputPath", "_outputMethod", "_instance", "_activity", "_delegate", "_scopes", "_output", "_reasoningForCall",
@@ -51,7 +51,7 @@ func (c *compilation) collectTools(n *source.Node, dir string) {
 }
 
 // defineTools makes the tools once all definitions are known, so that the last
-// of each name wins (S2.5).
+// of each name wins.
 func (c *compilation) defineTools() {
 	for _, d := range c.toolDefs {
 		tool := c.tool(d)
@@ -80,7 +80,7 @@ func (p *Plan) Tool(name string) *Tool {
 	return p.Tools[at]
 }
 
-// tool reads one definition, in the protocol's form or MCP's (S2.1).
+// tool reads one definition, in the protocol's form or MCP's.
 func (c *compilation) tool(d definition) *Tool {
 	if d.node.Kind != source.Object {
 		c.wants(d.node, "the tool \""+d.name+"\"", "a JSON Schema (a mapping)")
@@ -149,7 +149,7 @@ func (c *compilation) tool(d definition) *Tool {
 }
 
 // metaFields reports keys that begin with "_" and aren't the protocol's: they
-// describe no parameter, so a misspelt one would go unseen (S2.1).
+// describe no parameter, so a misspelt one would go unseen.
 func (c *compilation) metaFields(n *source.Node, what string, more ...string) {
 	if n == nil || n.Kind != source.Object {
 		return
@@ -265,7 +265,7 @@ func (c *compilation) activityHints(n *source.Node, what string) Hints {
 }
 
 // resolve finds the activity of a tool that its calls get unless they name one
-// themselves (S2.4).
+// themselves.
 func (c *compilation) resolve(t *Tool) {
 	switch {
 	case t.Activity != "" && runsPlan(t.Delegate):
@@ -293,7 +293,7 @@ func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
 	return f.Advise("define it under \"activities\", or give a file of activities")
 }
 
-// collectActivities reads an "activities" mapping (S2.3).
+// collectActivities reads an "activities" mapping.
 func (c *compilation) collectActivities(n *source.Node, dir string) {
 	if n.Kind != source.Object {
 		c.wants(n, "\"activities\"", "a mapping from names to activities")

@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// Targets say which calls of a plan are for which instance (S12.2).
+// Targets say which calls of a plan are for which instance.
 type targets struct {
 	shared []int32            // the calls for all, ascending
 	own    map[string][]int32 // by id: those for that one, ascending
@@ -54,9 +54,9 @@ func (p *Plan) Whole() *Plan {
 	return p
 }
 
-// For is the plan as one instance runs it (S12.2): the calls without "_instance"
+// For is the plan as one instance runs it: the calls without "_instance"
 // and those for this one, bound as if the others had never been written, but
-// that what counts as known from the start is what it is in the whole (S6.2).
+// that what counts as known from the start is what it is in the whole.
 // The calls have indexes of their own, and so have reads; names, paths, tools
 // and schemas are shared. Its schemas, data and errors are the instance's own, where it has
 // such.

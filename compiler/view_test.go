@@ -187,7 +187,7 @@ func planOf(text string) *Plan {
 	return p
 }
 
-// S12.2, S6.2: an instance's view binds like the plan without the calls of
+// LANGUAGE.md#instances: an instance's view binds like the plan without the calls of
 // others, and compiling is the same each time.
 func TestViewBindsAlone(t *testing.T) {
 	const seed = 20261121
@@ -225,14 +225,14 @@ func TestViewBindsAlone(t *testing.T) {
 	}
 }
 
-// S12.4: instances that run the same calls share one plan.
+// LANGUAGE.md#instances: instances that run the same calls share one plan.
 func TestViewsAreShared(t *testing.T) {
 	p := planOf("instances: {a: {}, b: {}, c: {stateSchema: {type: object}}}\ncalls: [{_tool: x}]")
 	if p.For("a") != p || p.For("b") != p || p.For("unknown") != p || p.Targeted() {
 		t.Error("a plan in which all calls are for all isn't its own view")
 	}
 	if c := p.For("c"); c == p || c.StateSchema == nil || p.StateSchema != nil || c.Calls[0] != p.Calls[0] || len(c.Instances) != 1 {
-		t.Error("an instance's own state schema (S12.1) isn't in its view, or costs more than that")
+		t.Error("an instance's own state schema isn't in its view, or costs more than that")
 	}
 	p = planOf("instances: {a: {}, b: {}, c: {}}\ncalls: [{_tool: x}, {_tool: y, _instance: a}]")
 	if p.For("a") != p {
@@ -243,7 +243,7 @@ func TestViewsAreShared(t *testing.T) {
 	}
 }
 
-// S12.1, S1.3: a state message of an instance brings it a state and a schema.
+// LANGUAGE.md#instances: a state message of an instance brings it a state and a schema.
 func TestInstanceMessages(t *testing.T) {
 	p := planOf(`
 context:

@@ -59,7 +59,7 @@ func unfolded(p *compiler.Plan, levels, most int) int {
 	return size
 }
 
-// unfold draws in a frame of its own what a call delegates to (S14.1). The call
+// unfold draws in a frame of its own what a call delegates to. The call
 // stands in it for the input and for what its scopes hand over, and whoever
 // waits for its result waits for the output of the delegate.
 func (v View) unfold(p *compiler.Plan, levels int, o Options) View {

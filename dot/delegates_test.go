@@ -50,7 +50,7 @@ calls:
 `,
 }
 
-// S14.1: what a call delegates to is drawn in a frame around it. The call stands
+// LANGUAGE.md#delegates-and-scopes: what a call delegates to is drawn in a frame around it. The call stands
 // for the delegate's input and for what its scopes hand over; its readers wait for
 // the delegate's output, and those of its failure for the call itself.
 func TestDelegates(t *testing.T) {
@@ -99,7 +99,7 @@ func TestDelegates(t *testing.T) {
 	}
 	draw(t, "delegates", v)
 
-	// S15.2: a critical path leads into delegates and out of them, through their calls and
+	// EXECUTION.md#simulation: a critical path leads into delegates and out of them, through their calls and
 	// frames, and what is done for one item is its call's.
 	v.Way([]string{"one[0]/outline#1", "one[0]/text[3]/draft#1", "bind#2", "nobody"}, Mark{Kind: Critical})
 	var marked []string
@@ -157,7 +157,7 @@ func TestEdgesCountOn(t *testing.T) {
 	}
 }
 
-// S1.8: delegates that double at every level are unfolded only as far as there is
+// LANGUAGE.md#documents: delegates that double at every level are unfolded only as far as there is
 // room for, and a plan that reaches itself is drawn.
 func TestHostileDelegates(t *testing.T) {
 	files := map[string]string{"plan.yaml": "calls: [{_tool: a, _delegate: d0.yaml}, {_tool: a, _delegate: d0.yaml}]"}

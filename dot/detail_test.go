@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// S1.9, S2.3, S15.1: a box holds what a yes depends on, whole: the program with all of its words,
+// LANGUAGE.md#documents: a box holds what a yes depends on, whole: the program with all of its words,
 // the address, the condition, what is computed, time and cost, who says that something leaves,
 // and the parameters, in the order of the text. Formats that break lines lose none of it.
 func TestDetailIsWhole(t *testing.T) {
@@ -51,7 +51,7 @@ activities:
 	draw(t, "detail", v)
 }
 
-// S4.4: what a call can do without is told from what it needs, and alternatives of each other
+// LANGUAGE.md#references-and-expressions: what a call can do without is told from what it needs, and alternatives of each other
 // from both; an edge is open where nothing that goes that way is needed.
 func TestOptional(t *testing.T) {
 	p, _ := compile(t, "optional.yaml", `

@@ -83,7 +83,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// S16.1: over the corpus edges cross at most 1.3 times as often as in Graphviz's drawings,
+// EXECUTION.md#approval: over the corpus edges cross at most 1.3 times as often as in Graphviz's drawings,
 // which are asked for only where ours cross, and nothing lies over a text.
 func TestCorpusIsLegible(t *testing.T) {
 	plans, ours, theirs := 0, 0, 0

@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// Instances are those whose calls one node stands for (S12.2).
+// Instances are those whose calls one node stands for.
 type instances struct {
 	ids    map[string]bool
 	shared bool // it stands for calls of all instances as well

@@ -9,7 +9,7 @@ import (
 )
 
 // Labels writes beside each call what it gives, where that isn't trusted and public, and
-// marks the ways of the flows that the policies forbid (S17.2). A plan that stands under
+// marks the ways of the flows that the policies forbid. A plan that stands under
 // no policy has none.
 func (v *View) Labels(p *compiler.Plan) {
 	labels := label.Of(p)

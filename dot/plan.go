@@ -23,7 +23,7 @@ type Options struct {
 	// one and what is deeper tool by tool. With Focus it is how many steps
 	// from the call the drawing reaches; 0 is one step.
 	Depth int
-	// Focus draws only the call of this name (S3.2) or _id and what is near it.
+	// Focus draws only the call of this name or _id and what is near it.
 	Focus string
 	// MaxNodes and MaxEdges bound the drawing: past them calls of one tool and
 	// layer are drawn as one, then layers, and a note says so. 0 is what

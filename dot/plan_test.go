@@ -68,7 +68,7 @@ calls:
 output: †state.receipt || †state.letter
 `
 
-// S6.1, S9.2: calls are nodes, the paths that they read stand on the edges,
+// LANGUAGE.md#the-graph: calls are nodes, the paths that they read stand on the edges,
 // failure routes are told apart, and input and output are there.
 func TestFromPlan(t *testing.T) {
 	p, _ := compile(t, "refund.yaml", refundPlan)
@@ -134,7 +134,7 @@ calls:
 output: {a: †state.alone, b: †state.nothing}
 `
 
-// S19 (graph), S6.4: a plan that doesn't check is drawn: cycles in red with
+// EXECUTION.md#events (graph): a plan that doesn't check is drawn: cycles in red with
 // their code, what nothing writes as nodes of their own, findings at their
 // calls.
 func TestFromFaultyPlan(t *testing.T) {
@@ -183,7 +183,7 @@ func TestFromFaultyPlan(t *testing.T) {
 	}
 }
 
-// S6.2, S6.3: with paths as nodes, a path that is written anew is one node for
+// LANGUAGE.md#the-graph: with paths as nodes, a path that is written anew is one node for
 // each set of writers that a reader sees, so a plan without a cycle is drawn
 // without one.
 func TestPaths(t *testing.T) {
@@ -221,7 +221,7 @@ output: †state.page
 	draw(t, "paths", v)
 }
 
-// S3.1, S5.5, S6.1: what a call comes after without a value of it is told by what becomes of
+// LANGUAGE.md#calls: what a call comes after without a value of it is told by what becomes of
 // it when that doesn't end well: skipped, run all the same, or run for that very reason. Who
 // is tried first under the policy once is drawn where it doesn't follow from a longer way.
 func TestOrder(t *testing.T) {
@@ -244,7 +244,7 @@ calls:
 	draw(t, "once", v)
 }
 
-// S12.2: the calls for one instance stand in one frame, and those for all in none and
+// LANGUAGE.md#instances: the calls for one instance stand in one frame, and those for all in none and
 // say for how many they are.
 func TestInstances(t *testing.T) {
 	p, _ := compile(t, "instances.yaml", `
@@ -275,7 +275,7 @@ calls:
 	draw(t, "instances", v)
 }
 
-// S12.2: a node that stands for many calls says how many instances they are for.
+// LANGUAGE.md#instances: a node that stands for many calls says how many instances they are for.
 func TestFoldedInstances(t *testing.T) {
 	text := "instances:\n"
 	for i := range 400 {
@@ -466,7 +466,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// S18: drawing stays quick when a plan is large, its graph dense or a cycle.
+// EXECUTION.md#running: drawing stays quick when a plan is large, its graph dense or a cycle.
 func TestDrawingIsQuick(t *testing.T) {
 	var cyclic strings.Builder
 	cyclic.WriteString("calls:\n")
@@ -489,7 +489,7 @@ func TestDrawingIsQuick(t *testing.T) {
 	}
 }
 
-// S1.8, S2.6: whatever a document holds, it is drawn without a panic, within
+// LANGUAGE.md#documents: whatever a document holds, it is drawn without a panic, within
 // bounds, and every line of its Mermaid has one of our forms.
 func FuzzFromPlan(f *testing.F) {
 	for _, s := range []string{refundPlan, faultyPlan, layered(3, 3), "- {_tool: a, x: †state.b, _outputPath: 'b && c || d'}", "calls: [{_tool: \"\\\"<\", _id: \"a\\nb\", _when: †input.x, _instance: end}]"} {
@@ -509,7 +509,7 @@ func FuzzFromPlan(f *testing.F) {
 	})
 }
 
-// S3.3: a call that runs for each item of a list is one node, which says so; what it reads of
+// LANGUAGE.md#calls: a call that runs for each item of a list is one node, which says so; what it reads of
 // an item comes from no other node.
 func TestEach(t *testing.T) {
 	p, _ := compile(t, "each.yaml", `

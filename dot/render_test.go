@@ -174,7 +174,7 @@ func squeeze(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '\n' || r == '\u00a0' }), " ")
 }
 
-// S2.6: whatever a label holds, the real Graphviz draws the same nodes and
+// LANGUAGE.md#tools-and-activities: whatever a label holds, the real Graphviz draws the same nodes and
 // edges, and the words in them are the label's.
 func TestGraphvizDrawsEveryLabel(t *testing.T) {
 	t.Parallel()
@@ -258,7 +258,7 @@ func parseSVG(t *testing.T, text string) svgPage {
 	}
 }
 
-// S2.6: whatever a label holds, the real Mermaid draws the same nodes and
+// LANGUAGE.md#tools-and-activities: whatever a label holds, the real Mermaid draws the same nodes and
 // edges, the words in them are the label's, and no element or attribute comes
 // from it.
 func TestMermaidDrawsEveryLabel(t *testing.T) {

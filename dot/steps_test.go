@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// S19: the plans of a run with a planner are drawn one below the other, with the model
+// EXECUTION.md#events: the plans of a run with a planner are drawn one below the other, with the model
 // that is asked again between them.
 func TestSteps(t *testing.T) {
 	one := View{Name: "trip", Nodes: []Node{{ID: "n0", Kind: Call, Call: "flight", Label: "flight", Count: 1}, {ID: "n1", Kind: Call, Call: "hotel", Label: "hotel", Count: 1}}, Edges: []Edge{{From: 0, To: 1, Kind: Data, Label: "†state.day"}}}

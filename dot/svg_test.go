@@ -185,7 +185,7 @@ func legible(t testing.TB, name, svg string) {
 	}
 }
 
-// S2.6: whatever a label holds, it comes through as text, in SVG and in the tree.
+// LANGUAGE.md#tools-and-activities: whatever a label holds, it comes through as text, in SVG and in the tree.
 func TestSVGDrawsEveryLabel(t *testing.T) {
 	for _, batch := range batches(append(append(randomTexts(60), strings.Repeat("8 kB ]]>", 1000), "\ufffe\uffff", "--></style></title></text>"), hostile...)) {
 		v := labelled(batch...)
@@ -264,7 +264,7 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// S16.1: a box says what a yes depends on: what the call may do and who says so, what
+// EXECUTION.md#approval: a box says what a yes depends on: what the call may do and who says so, what
 // it runs, how often and how long; and with Detail what it is given.
 func TestWhatACallSays(t *testing.T) {
 	p, _ := compile(t, "plan.yaml", `

@@ -22,7 +22,7 @@ func timelineOf(texts []string) *Timeline {
 	return t
 }
 
-// S15.4, S2.6: whatever calls are called, the real Mermaid draws a task for each, with its
+// EXECUTION.md#simulation: whatever calls are called, the real Mermaid draws a task for each, with its
 // name.
 func TestGanttsAreDrawn(t *testing.T) {
 	t.Parallel()
@@ -41,7 +41,7 @@ func TestGanttsAreDrawn(t *testing.T) {
 	}
 }
 
-// S15.4, S2.6: a timeline's SVG is well-formed and has each call's name, as text, once as its
+// EXECUTION.md#simulation: a timeline's SVG is well-formed and has each call's name, as text, once as its
 // label; the critical path is told from the rest.
 func TestTimelinesAreDrawn(t *testing.T) {
 	for _, batch := range batches(append(append(slices.Clone(hostile), strings.Repeat("8 kB ]]>", 1000)), randomTexts(30)...)) {
@@ -67,7 +67,7 @@ func TestTimelinesAreDrawn(t *testing.T) {
 	}
 }
 
-// S15.4: a timeline is as wide as what stands in it: what is said behind an early bar has its room within the plot.
+// EXECUTION.md#simulation: a timeline is as wide as what stands in it: what is said behind an early bar has its room within the plot.
 func TestTimelinesAreNoWiderThanWhatTheySay(t *testing.T) {
 	width := func(at time.Duration) (width int) {
 		line := &Timeline{Name: "x", Bars: []Bar{{Label: "a", To: 10 * time.Second}, {Label: "b", Detail: strings.Repeat("why ", 20), From: at, To: at}}}

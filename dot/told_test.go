@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
-// S1.9, S15.1: the outline is that of the effect. A warning about what destroys takes nothing
+// LANGUAGE.md#documents: the outline is that of the effect. A warning about what destroys takes nothing
 // from it, gives its colour to nothing that only reads, and says what it means; the legend
 // names an outline only where no box has one for what became of it.
 func TestOutlineIsOfTheEffect(t *testing.T) {
@@ -55,7 +55,7 @@ activities:
 	}
 }
 
-// S4.4, S9.2, S6.2: of several that a text takes, and of several calls that write one path, one is
+// LANGUAGE.md#references-and-expressions: of several that a text takes, and of several calls that write one path, one is
 // enough; with a value that is always there behind them none is needed. A call whose result
 // is given takes no time, and a text says of a call the condition of its branch.
 func TestOneOfSeveralIsEnough(t *testing.T) {

@@ -1,7 +1,7 @@
 // Package dot draws plans. A [View] is what is drawn: nodes, edges, and marks
 // on both, with no word about any format. [FromPlan] makes one of a plan;
 // [View.DOT] and [View.Mermaid] write it, each with the one escaper that its format
-// needs, so that nothing in a plan can break out of a label (S2.6). The same
+// needs, so that nothing in a plan can break out of a label. The same
 // view always gives the same bytes.
 package dot
 
@@ -31,7 +31,7 @@ type Node struct {
 	Kind    Kind
 	Frames  []string // the names of the frames that it stands in, the outermost first
 	Tooltip string   // a line each; shown where the format can
-	Call    string   // the call's name (S3.2); "" when it isn't one call
+	Call    string   // the call's name; "" when it isn't one call
 	Tool    string   // the tool of the call or calls; "" when none or several
 	Count   int      // how many calls it stands for; 0 when it isn't calls
 	Repeats bool     // it stands for a call that runs once for each of several items or instances
@@ -44,8 +44,8 @@ type Kind string
 // The kinds of node.
 const (
 	Call    Kind = "call"
-	Effect  Kind = "effect"  // a call without output: run for what it does (S5.6)
-	Latent  Kind = "latent"  // a call whose result a model produces (S2.4)
+	Effect  Kind = "effect"  // a call without output: run for what it does
+	Latent  Kind = "latent"  // a call whose result a model produces
 	Folded  Kind = "folded"  // several calls in one
 	Path    Kind = "path"    // a state path as its readers see it
 	Input   Kind = "input"   // the plan's input
@@ -76,8 +76,8 @@ const (
 	Data    EdgeKind = "data"    // a value is read
 	After   EdgeKind = "after"   // no value, but only if the call is done: _after
 	Order   EdgeKind = "order"   // only the order, however the call ends: _after with settled, or as listed
-	Once    EdgeKind = "once"    // only if the call hasn't written: who is tried first under the policy once (S5.5)
-	Failure EdgeKind = "failure" // what is read is there only when the writer failed (S9.2)
+	Once    EdgeKind = "once"    // only if the call hasn't written: who is tried first under the policy once
+	Failure EdgeKind = "failure" // what is read is there only when the writer failed
 	Write   EdgeKind = "write"   // a call writes a path that has a node of its own
 )
 
@@ -90,7 +90,7 @@ type Mark struct {
 	Count int    // how many marks of this kind and code it stands for; 0 counts as 1
 }
 
-// MarkKind is a finding's severity, a call's status (S8.3), or what became of something.
+// MarkKind is a finding's severity, a call's status, or what became of something.
 type MarkKind string
 
 // The kinds of mark.
@@ -110,7 +110,7 @@ const (
 	Removed MarkKind = "removed"
 	Changed MarkKind = "changed"
 
-	// What carrying a call out may do to the world (S1.9). Nobody whose word counts says
+	// What carrying a call out may do to the world. Nobody whose word counts says
 	// what one of UnknownEffect does.
 	Destructive   MarkKind = "destroys"
 	Leaves        MarkKind = "leaves"

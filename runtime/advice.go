@@ -15,7 +15,7 @@ import (
 // An opinionKey is whose opinion it is, and on which instance.
 type opinionKey struct{ advisor, instance string }
 
-// speakers are the advisors who may speak in the tick (S13.1). Those of the start
+// speakers are the advisors who may speak in the tick. Those of the start
 // speak until they have been heard.
 func (l *loop) speakers() []*compiler.Advisor {
 	return slices.DeleteFunc(slices.Clone(l.base.Advisors), func(a *compiler.Advisor) bool {
@@ -24,7 +24,7 @@ func (l *loop) speakers() []*compiler.Advisor {
 }
 
 // takeOpinions takes the opinions of a solution, and reports whether its calls may start:
-// not while one is missing or isn't valid (S13.2).
+// not while one is missing or isn't valid.
 func (m *Machine) takeOpinions(plan *compiler.Plan, found []diag.Diagnostic) bool {
 	l := m.loop
 	if l.heard {
@@ -97,8 +97,8 @@ func mustSpeak(a *compiler.Advisor, instance string) string {
 	return fmt.Sprintf("the advisor %q hasn't spoken%s: its opinion comes first, under \"advisors\"", a.ID, about)
 }
 
-// rank puts together what the advisors have said last, in this tick or before
-// (S13.3): for each instance what was said of it and of all.
+// rank puts together what the advisors have said last, in this tick or before: for each instance
+// what was said of it and of all.
 func (m *Machine) rank() {
 	l := m.loop
 	maps.Copy(l.said, l.spoken)

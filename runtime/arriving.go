@@ -112,7 +112,7 @@ func (f *frame) loose(plan *compiler.Plan, call *compiler.Call) bool {
 
 // looseRead reports whether a read may be bound to calls that haven't arrived:
 // those listed before it come first, then what is there, and only then those
-// listed after it (S6.2). In a carried plan what is there may turn out to be the
+// listed after it. In a carried plan what is there may turn out to be the
 // work of a call that is repeated further down.
 func (f *frame) looseRead(plan *compiler.Plan, read *compiler.Read, call *compiler.Call) bool {
 	if kind := plan.Paths.Kind(read.Path); kind != "state" && kind != "data" {

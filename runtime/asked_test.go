@@ -170,7 +170,7 @@ func (v *vouching) answer() *runtime.Decision {
 }
 
 // harmless reports whether somebody whose word counts says that an activity only
-// reads (S1.9): whoever defines the activity, or a tool that it carries out, and
+// reads: whoever defines the activity, or a tool that it carries out, and
 // neither of them the document, nor a workspace that isn't trusted.
 func (v *vouching) harmless(activity string) bool {
 	a := v.activities[activity]
@@ -284,7 +284,7 @@ func (w *recordingWorld) judge(c runtime.Command) {
 	}
 }
 
-// S1.9, S2.4, S10.1, S10.2, S11.4, S14.3: whatever tools, activities, scopes and
+// LANGUAGE.md#documents: whatever tools, activities, scopes and
 // hints say, and wherever they say it: what starts unasked is known to be harmless by
 // a word that counts, and of what was asked about just that is started, with the
 // parameters, the context and the program that were shown. Plans, solutions and
@@ -327,7 +327,7 @@ func TestWhatRunsIsWhatWasAsked(t *testing.T) {
 	t.Logf("%d cases: %d started, %d of them unasked, %d questions, %d plans refused", cases, started, unasked, questions, refused)
 }
 
-// S10.1: what a person gave in the place of a parameter's value is said to be theirs when
+// EXECUTION.md#reviewers: what a person gave in the place of a parameter's value is said to be theirs when
 // its call is asked about once more, as it was at work when the run was killed.
 func TestWhatAPersonGaveIsSaidToBeTheirs(t *testing.T) {
 	m := runtime.New(verify(t, `{"state": {"n": 1}, "tools": {"pay": {"properties": {"x": {"type": "integer"}}}}, "activities": {"pay": {"exec": {"argv": ["pay"]}}},

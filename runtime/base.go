@@ -6,7 +6,7 @@ import (
 )
 
 // looseBase reports whether the value into which a call writes, and which decides
-// whether there is a place for what it writes (S5.3), may turn out to be the work
+// whether there is a place for what it writes, may turn out to be the work
 // of a call that is repeated further down; unless there is a place either way.
 func (f *frame) looseBase(call *compiler.Call) bool {
 	for _, path := range call.Paths() {

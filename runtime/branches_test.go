@@ -359,7 +359,7 @@ func analysed(text string) (*compiler.Plan, []diag.Diagnostic, *analyzer.Rehears
 	return p, found, analyzer.Rehearse(p, found)
 }
 
-// S6.5, S7.2 and OB205, OB209, OB212, OB302, OB401: no call found dead ever runs
+// LANGUAGE.md#the-graph: LANGUAGE.md#findings and OB205, OB209, OB212, OB302, OB401: no call found dead ever runs
 // and no dead one is missed, no operand found useless is ever missed, calls that
 // don't conflict never write the same, conflicts and missing leaves show a branch
 // on which they are.

@@ -18,7 +18,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// S7.1: a plan that checks clean never fails for what the rules look for. It is
+// LANGUAGE.md#findings: a plan that checks clean never fails for what the rules look for. It is
 // run with results drawn from its tools' "_output": no call fails in structure,
 // none is skipped but for a branch that wasn't taken, no state violates its
 // schema, and the last one is the same under every schedule.
@@ -150,7 +150,7 @@ func worst(found []diag.Diagnostic) diag.Severity {
 	return worst
 }
 
-// judgeClean holds one run against S7.1.
+// judgeClean holds one run against LANGUAGE.md#findings.
 func judgeClean(t *testing.T, text []byte, s *simulate.Scenario) {
 	t.Helper()
 	if s.Outcome.Status != "done" {

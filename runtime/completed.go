@@ -44,7 +44,7 @@ func (l *memo) nextTick(log *Log) {
 }
 
 // A completedCall is one that is done. A carried plan may list it again, and it
-// isn't run again then (S11.5).
+// isn't run again then.
 type completedCall struct {
 	key    string // tool, activity, instance, method and path
 	params string // resolved, as canonical JSON
@@ -155,8 +155,7 @@ func (l *memo) isListed(message *Message) bool {
 }
 
 // stands reports whether a message of an earlier tick counts for a read: one of a
-// call that is listed again counts only for those who are bound to that call
-// (S11.5).
+// call that is listed again counts only for those who are bound to that call.
 func (f *frame) stands(message *Message, sees func(call int) bool) bool {
 	if f.memo == nil || message.Completed == 0 {
 		return true
@@ -196,7 +195,7 @@ func (f *frame) mayBeListedLater(paths []pathtree.ID, call *compiler.Call) bool 
 // doubts are, in a run with instances, the paths at which an instance holds what a
 // done call left: each with the place of the last call that may turn out to stand
 // for one. What a call for all instances reads is there from the start only if it
-// is so in all of them (S6.2).
+// is so in all of them.
 func (m *Machine) doubts() map[pathtree.ID]int {
 	if m.instances == nil {
 		return nil
@@ -327,7 +326,7 @@ func doneBefore(output any) Settlement {
 
 // settleContinued settles the calls that were done before this run began: those of whose
 // output the frame's initial state holds one alternative, the failure route
-// included (S12.5).
+// included.
 func (f *frame) settleContinued() {
 	for i, call := range f.plan.Calls {
 		for _, route := range call.Output {

@@ -12,7 +12,7 @@ import (
 
 // Computed is what the activities of a run that are expressions have taken so far,
 // ended tries alone: how many these were, their steps, and the bytes of the values
-// that they made. The world holds it against what they may take together (S18), so
+// that they made. The world holds it against what they may take together, so
 // that a run that is resumed has as much left as when it stopped.
 type Computed struct{ Tries, Steps, Made int }
 
@@ -30,7 +30,7 @@ func (m *Machine) Computed() Computed { return m.computed }
 // Bounded reports whether the expressions of the run have a budget together.
 func (m *Machine) Bounded() bool { return !m.options.Unbounded }
 
-// What the expressions that stand in calls and in the output may take together (S18),
+// What the expressions that stand in calls and in the output may take together,
 // and how much more for each evaluation.
 const (
 	resolvingSteps  = 10_000_000

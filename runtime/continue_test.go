@@ -47,7 +47,7 @@ func played(v *analyzer.Verified, o runtime.Options, failing ...string) (said []
 	return said, outcome
 }
 
-// S12.5: what a state shows to be done isn't run again: one alternative is enough,
+// LANGUAGE.md#instances: what a state shows to be done isn't run again: one alternative is enough,
 // the failure route too, all paths of a fan-out are needed, and null is nothing.
 // Nothing of it is counted, and what reads it goes on.
 func TestContinue(t *testing.T) {
@@ -80,7 +80,7 @@ output: {h: †state.h, a: †state.a}
 	}
 }
 
-// S12.5: a batch of which some calls failed is finished and not repeated: what it
+// LANGUAGE.md#instances: a batch of which some calls failed is finished and not repeated: what it
 // then comes to is what an undisturbed one comes to, and no done call runs twice.
 func TestFailedBatchIsContinued(t *testing.T) {
 	calls := `
@@ -126,7 +126,7 @@ output: [†state.b, †state.d]
 	}
 }
 
-// S12.3, S19.3: an instance whose values don't fit the schemas fails alone, before
+// LANGUAGE.md#instances: an instance whose values don't fit the schemas fails alone, before
 // any of its calls starts; every call of it settles once.
 func TestBadInstance(t *testing.T) {
 	v := verify(t, `
@@ -176,7 +176,7 @@ failed 4 {1 0 3 0 0}`
 	}
 }
 
-// S12.3, S11.2: with a planner an instance that doesn't fit takes no part, whether
+// LANGUAGE.md#instances: with a planner an instance that doesn't fit takes no part, whether
 // others are left or not, and the run has failed in the end.
 func TestBadInstanceOfPlannedRun(t *testing.T) {
 	v := verify(t, `

@@ -46,7 +46,7 @@ var meetings = map[string]meeting{
 }
 
 // What a write costs hangs on what it touches, and not on all that was written
-// before it (S5.3, S5.5, S18). It is shown by what is allocated: for four times the
+// before it. It is shown by what is allocated: for four times the
 // calls little more than four times as much, in whichever order they end.
 func TestWritesCostWhatTheyTouch(t *testing.T) {
 	for name, of := range meetings {

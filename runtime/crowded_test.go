@@ -132,8 +132,7 @@ func plainDocument(doc map[string]any) (read map[string]any) {
 
 // Every plan that check passes comes to its end, in a run, in a run that is killed
 // and resumed, and in rehearsals; it ends alike in all of them; and its state is
-// what S5.3 says of the messages in its log, with none left out (S5.3, S5.8, S6.3,
-// S6.4, S8.2, S8.3, S8.6, S9.2).
+// what LANGUAGE.md#output-paths-and-state says of the messages in its log, with none left out.
 func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
 	count := map[string]int{}
 	for n := range amount.Of(600, 5_000, 100_000) {
@@ -187,7 +186,7 @@ func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
 	}
 }
 
-// stateOf is S5.3 said once more: messages count in the graph's topological order
+// stateOf is LANGUAGE.md#output-paths-and-state said once more: messages count in the graph's topological order
 // (that takes the earliest-listed ready call first), the paths of one result as they
 // are listed; of failure records on one path that of the call listed first stands. It
 // reports false if something has no place.
@@ -224,7 +223,7 @@ func stateOf(doc map[string]any, plan *compiler.Plan, messages []runtime.Message
 }
 
 // What is carried from tick to tick meets what was written before: it fits then,
-// or is an error of its call (S5.3, S11.3). Reads and writes are as the naive
+// or is an error of its call. Reads and writes are as the naive
 // interpreter has them.
 func TestCrowdedPlansAreCarried(t *testing.T) {
 	carriedPlans(t, amount.Of(25, 400, 6000), func(n int, _ *rand.Rand) map[string]any { return crowdedPlan(n) }, 20)
@@ -254,7 +253,7 @@ func TestCrowdedPlansAgreeWithTheModel(t *testing.T) {
 
 // A call waits for another only if that doesn't wait for it, however they are
 // connected: reads, "_after", choices, and the order among those who write one
-// place (S6.4, S8.2).
+// place.
 func TestNobodyWaitsInACircle(t *testing.T) {
 	for n := range amount.Of(600, 5_000, 100_000) {
 		v, _ := compileGenerated(t, crowdedPlan(n))
@@ -288,7 +287,7 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 
 // A plan has a cycle (OB301) just where the graph has one, or where a call requires
 // what only it writes; in an operand of a fallback that is just never there, which
-// is OB209 (S6.4).
+// is OB209.
 func TestCyclesAgreeWithTheModel(t *testing.T) {
 	cyclic, never := 0, 0
 	for n := range amount.Of(400, 6000, 60_000) {
@@ -330,7 +329,7 @@ func TestCyclesAgreeWithTheModel(t *testing.T) {
 	t.Logf("%d are cyclic; in %d a call reads in a fallback what only it writes", cyclic, never)
 }
 
-// requires reports whether an expression has no value without a reference (S4.4).
+// requires reports whether an expression has no value without a reference.
 func (e *formula) requires(r reference) bool {
 	switch e.kind {
 	case referenceExpression:

@@ -16,7 +16,7 @@ import (
 
 // A hundred comments are judged in one request: the model gives every instance a
 // call of its own, with the result, and nobody is asked again; however the
-// solution comes in (S12.1, S12.2, S2.4, S11.1).
+// solution comes in.
 func TestHundredComments(t *testing.T) {
 	const comments = 100
 	instances, calls := map[string]any{}, []any{}
@@ -126,7 +126,7 @@ func advised(r *rand.Rand) (doc map[string]any, solutions []string) {
 
 // What advisors say counts the same under any schedule, and after any kill or stop:
 // the same calls start, with the same weights, the same people are asked, and the
-// planner is told the same (S13.1, S13.2, S13.3, S13.5, S8.6). A replay says what was
+// planner is told the same. A replay says what was
 // said, byte for byte.
 func TestAdvisedRuns(t *testing.T) {
 	plans, count := amount.Of(60, 150, 5000), map[string]int{}
@@ -173,7 +173,7 @@ func TestAdvisedRuns(t *testing.T) {
 }
 
 // Instances that were on their way when a run was stopped aren't lost: the journal
-// has them, and whoever brings them doesn't bring them again (S8.6, S12.3).
+// has them, and whoever brings them doesn't bring them again.
 func TestJoinedAfterStop(t *testing.T) {
 	v, why := compileWith(t, map[string]any{"plan": "joined", "tools": toolDefinitions(), "calls": []any{}}, compiler.Options{Instances: true})
 	if v == nil {

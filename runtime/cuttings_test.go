@@ -15,13 +15,13 @@ import (
 
 // Settlements, state, output, errors and what the next request says are the same
 // however a solution's text is cut into pieces, and whatever happens between two
-// of them (S11.4): solutions of one tick and of several, carried, whose calls fight
+// of them: solutions of one tick and of several, carried, whose calls fight
 // for few paths.
 func TestCuttings(t *testing.T) {
 	cuttings(t, amount.Of(40, 1000, 10_000), compiler.Options{})
 }
 
-// So they are where a policy orders what the solutions call (S17.6): which call is refused
+// So they are where a policy orders what the solutions call: which call is refused
 // hangs on neither timing nor pieces.
 func TestCuttingsUnderAPolicy(t *testing.T) {
 	cuttings(t, amount.Of(40, 1000, 10_000), compiler.Options{Limits: source.DefaultLimits(), Policies: []compiler.PolicyFile{{File: orderPolicy(), Counts: true}}})
@@ -89,7 +89,7 @@ func cuttings(t *testing.T, plans int, o compiler.Options) {
 }
 
 // A call doesn't write into what a call wrote that is listed again behind it: that
-// isn't there from the start (S11.4, S11.5).
+// isn't there from the start.
 func TestWriteIntoWhatIsRepeated(t *testing.T) {
 	for _, into := range []string{"b.k", "b[0]", "b[1].k"} {
 		v, why := compileGenerated(t, map[string]any{"plan": "carried", "tools": toolDefinitions(), "state": map[string]any{"b": []any{7.0}}, "calls": []any{}})

@@ -106,7 +106,7 @@ func (q *Question) Verdicts() []string {
 }
 
 // rejected settles a call that a person doesn't want: the one that stands in the
-// plan, whatever was proposed in its place. Its failure route takes the record (S10.3).
+// plan, whatever was proposed in its place. Its failure route takes the record.
 func (f *frame) rejected(i int32, d *Decision) {
 	state := &f.calls[i]
 	state.more.decide(d)
@@ -122,7 +122,7 @@ func (f *frame) rejected(i int32, d *Decision) {
 }
 
 // Unacceptable says why parameters that a person writes can't be the call's, or "":
-// they are judged as if they stood in a call (S10.1). What they hold is values.
+// they are judged as if they stood in a call. What they hold is values.
 func (q *Question) Unacceptable(params map[string]any) string {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if strings.HasPrefix(name, "_") || strings.HasPrefix(name, "x-") {
@@ -144,7 +144,7 @@ func (q *Question) Unacceptable(params map[string]any) string {
 }
 
 // A replacement is a call that a person put in the place of another. It keeps that
-// one's id, place and output path, and nothing else (S10.1).
+// one's id, place and output path, and nothing else.
 type replacement struct {
 	call     *compiler.Call
 	decision *Decision

@@ -16,7 +16,7 @@ func (f *frame) child(i int32) *frame {
 }
 
 // delegate begins the next try of a call that a plan carries out. It takes no
-// place from activities (S8.4): its own calls do.
+// place from activities: its own calls do.
 func (f *frame) delegate(i int32) {
 	call, state := f.call(i), &f.calls[i]
 	plan := f.plan.Delegates[call.Delegate]
@@ -95,7 +95,7 @@ func (f *frame) returnResult() {
 }
 
 // handUp leaves with the call above what was done in its stead though that has failed: the
-// next request tells of it, so that it isn't done again for want of knowing (S11.3).
+// next request tells of it, so that it isn't done again for want of knowing.
 func (f *frame) handUp() {
 	if f.machine.loop == nil {
 		return
@@ -170,7 +170,7 @@ func (f *frame) release() {
 	}
 }
 
-// context is what a call is given besides its parameters (S14.3).
+// context is what a call is given besides its parameters.
 func (f *frame) context(i int32) map[string]any {
 	if r := f.replacement(i); r != nil {
 		return r.context

@@ -10,13 +10,13 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// A call with "_each" runs as a frame of calls, one for each item (S3.3): each takes a
+// A call with "_each" runs as a frame of calls, one for each item: each takes a
 // place, is asked about, tried again, bounded in time, journaled and resumed as any call
 // is. The frame has no state of its own: what its calls read is what the call above reads,
 // and what they give is kept until the list is whole.
 
 // An item is what one of these calls is run with, worked out for all before the first
-// starts: a structural error is found before a call has done anything (S9.1).
+// starts: a structural error is found before a call has done anything.
 type item struct {
 	params  map[string]any
 	skip    string   // why it isn't run; "" where it is
@@ -41,7 +41,7 @@ type results struct {
 }
 
 // An endedItem is what the next requests may have to tell of an item: that it is done, or
-// that a person decided otherwise than to let it run (S10.1, S11.3).
+// that a person decided otherwise than to let it run.
 type endedItem struct {
 	item          int32
 	done, decided bool

@@ -16,7 +16,7 @@ import (
 
 // Items that are done aren't run again by a carried plan, whatever became of their call and
 // whichever call lists them: the nth of the same parameters stands for the nth, in any
-// pieces, with kills, and going on from the record of any tick (S3.3, S11.3, S11.5, S11.9).
+// pieces, with kills, and going on from the record of any tick.
 func TestItemsAreDoneOnce(t *testing.T) {
 	plans, count := amount.Of(30, 300, 5000), map[string]int{}
 	for n := range plans {

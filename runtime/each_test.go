@@ -231,7 +231,7 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 				if len(coming) < all || !slow[place{c.Frame, c.Call}] { // a question is taken back, and what else is at work ends by itself
 					continue
 				}
-			case runtime.Settle: // S19.3: once, but for what a stop leaves
+			case runtime.Settle: // EXECUTION.md#events: once, but for what a stop leaves
 				if key := fmt.Sprint(c.Instance, " ", c.Under, " ", c.Tries, " ", c.Of.Name); !c.Settlement.Left {
 					if settled[key] {
 						t.Fatalf("%s has settled, and settles as %s", key, c.Settlement.Status)
@@ -325,7 +325,7 @@ func cameTo(o *runtime.Outcome) string {
 	return text
 }
 
-// S3.3, S6.3, S8.6: a call with "_each" comes to what a call for each item, written out, and
+// LANGUAGE.md#calls: a call with "_each" comes to what a call for each item, written out, and
 // one that puts their results together come to: whatever the order in which they end, however
 // many run at once, with failures, time-outs, retries, conditions, delegates with such calls of
 // their own, instances with lists of their own, asked about or not, and killed anywhere. What was
@@ -391,7 +391,7 @@ func TestEachIsWhatIsWrittenOut(t *testing.T) {
 	}
 }
 
-// S3.3: as many items as there are, each once and in its place; none at all are done at once. A
+// LANGUAGE.md#calls: as many items as there are, each once and in its place; none at all are done at once. A
 // list that is none, or that is too long, and parameters that don't fit are found before
 // anything has run.
 func TestEachOfSoMany(t *testing.T) {
@@ -447,7 +447,7 @@ func TestEachOfSoMany(t *testing.T) {
 	}
 }
 
-// S3.3, S11.7: items count in limits.calls; a run that stops there goes on with the others.
+// LANGUAGE.md#calls: items count in limits.calls; a run that stops there goes on with the others.
 func TestEachCountsInLimits(t *testing.T) {
 	f := fan{items: make([]any, 9), retries: 1}
 	for i := range f.items {

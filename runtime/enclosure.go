@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
-// A run under an approval is held to its envelope (S16.2) twice. A call that a model has
+// A run under an approval is held to its envelope twice. A call that a model has
 // written is judged by its text as it arrives: while a person is asked about one that
 // leaves the envelope, nothing starts. And every call is judged just before a try of it
 // starts, by its values, by who wrote what it reads and by what is left of the budget,

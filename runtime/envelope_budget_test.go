@@ -45,7 +45,7 @@ func fails(string, int, map[string]any) (any, string, *failure) {
 
 const oneRefund = "tools: {refund: {properties: {amount: {}, _output: {}}}}\ncalls:\n- {_tool: refund, amount: 20, _outputPath: refunded}\n"
 
-// S16.2: a budget counts over tries, ticks, kills and resumes, and is never renewed.
+// EXECUTION.md#approval: a budget counts over tries, ticks, kills and resumes, and is never renewed.
 func TestEnvelopeBudgetsAreCumulative(t *testing.T) {
 	refund := `{"_tool":"refund","amount":20,"_outputPath":"refunded"}`
 	for name, run := range map[string]func(t *testing.T) *held{
@@ -99,7 +99,7 @@ func TestEnvelopeBudgetsAreCumulative(t *testing.T) {
 	}
 }
 
-// S16.2: a list that turns out longer than was approved stops where that ends.
+// EXECUTION.md#approval: a list that turns out longer than was approved stops where that ends.
 func TestEnvelopeBoundsLists(t *testing.T) {
 	h := hold(t, "stateSchema: {type: object, properties: {pages: {type: array, maxItems: 3}}}\ntools: {file: {properties: {page: {}}}}\nstate: {pages: [1, 2]}\ncalls:\n- {_tool: file, _each: †state.pages, page: †item}\n",
 		func(e *envelope.Envelope) {
@@ -113,7 +113,7 @@ func TestEnvelopeBoundsLists(t *testing.T) {
 	}
 }
 
-// S16.2: a run stops before it asks a model once more than approved, or when it has cost or
+// EXECUTION.md#approval: a run stops before it asks a model once more than approved, or when it has cost or
 // taken more; going on with it changes nothing.
 func TestEnvelopeStopsTheRun(t *testing.T) {
 	lookUp := `{"_tool":"lookUp","id":"†input.id","_outputPath":"person"}`
@@ -148,7 +148,7 @@ func TestEnvelopeStopsTheRun(t *testing.T) {
 	}
 }
 
-// S16.2: what a person approves by the name of the difference runs, once, and a replay of
+// EXECUTION.md#approval: what a person approves by the name of the difference runs, once, and a replay of
 // the journal comes to the same; what is approved without that name doesn't.
 func TestPeopleApproveTheDifference(t *testing.T) {
 	more := `{"_tool":"refund","amount":200,"to":"†state.person.iban","_outputPath":"refunded"}`
@@ -191,7 +191,7 @@ func TestPeopleApproveTheDifference(t *testing.T) {
 	}
 }
 
-// S16.2, S12.2: what may run once may run once for each instance, and what was approved for
+// EXECUTION.md#approval: what may run once may run once for each instance, and what was approved for
 // one instance runs for no other.
 func TestEnvelopeOfInstances(t *testing.T) {
 	plan := "instances: {①: {state: {iban: A}}, ②: {state: {iban: B}}}\ntools: {refund: {properties: {to: {}, _output: {}}}, wipe: {properties: {folder: {}}}}\ncalls:\n" +
@@ -216,7 +216,7 @@ func TestEnvelopeOfInstances(t *testing.T) {
 	}
 }
 
-// S8.6, S12.5, S16.2: what failed and is run again, and what a state shows to be done,
+// EXECUTION.md#running: what failed and is run again, and what a state shows to be done,
 // counts as it would otherwise.
 func TestEnvelopeOfRunsThatGoOn(t *testing.T) {
 	h := hold(t, oneRefund, nil)
@@ -238,7 +238,7 @@ func TestEnvelopeOfRunsThatGoOn(t *testing.T) {
 	}
 }
 
-// S16.2: a path that a person allows means what the plan's own calls write there, or those
+// EXECUTION.md#approval: a path that a person allows means what the plan's own calls write there, or those
 // that are named for it: a model can't make up the value that is to be pinned.
 func TestAllowedPathsCannotBeForged(t *testing.T) {
 	const plan = "input: {id: 7}\ninputSchema: {type: object, properties: {id: {}}}\ntools:\n  find: {properties: {id: {}, _output: {}}}\n  upper: {properties: {a: {}, _output: {}}}\n  refund: {properties: {amount: {}, to: {}, _output: {}}}\n" +
@@ -290,7 +290,7 @@ func TestAllowedPathsCannotBeForged(t *testing.T) {
 	}
 }
 
-// S16.2, S10.1: a question about what leaves the envelope shows what would run, with what it
+// EXECUTION.md#approval: a question about what leaves the envelope shows what would run, with what it
 // is given, and from whom that is: also before anything of the answer has started, and of
 // what an earlier tick wrote.
 func TestQuestionsOutsideShowWhatRuns(t *testing.T) {
@@ -320,7 +320,7 @@ func TestQuestionsOutsideShowWhatRuns(t *testing.T) {
 	}
 }
 
-// S16.2: where the approval is signed, a yes to what leaves it that isn't lets nothing run.
+// EXECUTION.md#approval: where the approval is signed, a yes to what leaves it that isn't lets nothing run.
 func TestDifferencesAreSigned(t *testing.T) {
 	for signed, starts := range map[string]int{"": 0, "a statement": 1} {
 		h := hold(t, oneRefund, func(e *envelope.Envelope) { e.Calls[0].Parameters["amount"] = envelope.Values{} })

@@ -7,7 +7,7 @@ import (
 )
 
 // A runError is what went wrong, and where: in which order errors come depends on
-// timing, and in which they are reported doesn't (S9.2).
+// timing, and in which they are reported doesn't.
 type runError struct {
 	CallError
 	tick  int

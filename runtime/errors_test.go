@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// S9.2, S19.3: what went wrong, and the reason of a run that failed, are told in plan
+// EXECUTION.md#failures: what went wrong, and the reason of a run that failed, are told in plan
 // order, whatever ended first; also over instances.
 func TestFaultsInPlanOrder(t *testing.T) {
 	plans := amount.Of(60, 150, 3000)

@@ -23,7 +23,7 @@ type readiness struct {
 }
 
 // evaluate resolves a call's condition and parameters as far as its reads are
-// settled (S8.2): one that is absent decides at once, whatever else is pending.
+// settled: one that is absent decides at once, whatever else is pending.
 func (f *frame) evaluate(call *compiler.Call) (map[string]any, readiness) {
 	var v readiness
 	if call.When != nil && !call.When.PerItem() {
@@ -128,7 +128,7 @@ func (f *frame) absent(t *compiler.Template) string {
 }
 
 // read is the value of a read: of the initial state and its bound writers'
-// messages alone (S6.3).
+// messages alone.
 func (f *frame) read(r int) (any, expression.Presence) {
 	state := &f.reads[r]
 	if !state.known {
@@ -185,9 +185,9 @@ func unfitting(code, what string, v *schema.Violation) *Failure {
 	return &Failure{Code: code, Message: what + misfit(v)}
 }
 
-// invalid validates resolved parameters just before the start (S8.5): what doesn't fit
-// the tool, can't be an argument of the program or stand in the request, or isn't within the bounds of a policy
-// (S17.5), is a structural error. What the
+// invalid validates resolved parameters just before the start: what doesn't fit
+// the tool, can't be an argument of the program or stand in the request, or isn't within the
+// bounds of a policy, is a structural error. What the
 // schema's patterns cost is taken off an allowance; nil is none.
 func invalid(plan *compiler.Plan, call *compiler.Call, params map[string]any, a *schema.Allowance) *Failure {
 	tool, by := call.Single(), plan.Activities[call.Activity]
@@ -238,7 +238,7 @@ func (f *frame) candidates(call *compiler.Call, value any, named int) []compiler
 	return call.Output[at : at+1]
 }
 
-// taking is the alternative that a result takes (S5.2).
+// taking is the alternative that a result takes.
 func (f *frame) taking(call *compiler.Call, value any, named int) int {
 	if named >= 0 || len(call.Output) == 1 {
 		return max(0, named)
@@ -252,7 +252,7 @@ func (f *frame) admitted(call *compiler.Call, value any, named int) (int, *Failu
 	route := f.taking(call, value, named)
 	if f.plan.Writes == compiler.Once {
 		// Only where the activity itself names the failure route. Those who meet
-		// there aren't ordered (S5.8), so they never refuse each other.
+		// there aren't ordered, so they never refuse each other.
 		for _, path := range call.Output[route] {
 			if f.occupied(path.ID, func(message *Message) bool { return !message.Failure }) {
 				return 0, badOutput("%s is written already, and a path is written once", f.plan.Paths.String(path.ID))
@@ -286,8 +286,8 @@ func badOutput(format string, args ...any) *Failure {
 }
 
 // unfit says why a value can't be written to all paths of a route, one after the
-// other: what stands there has no place for it (S5.3), or the state schema rejects
-// it (S5.2).
+// other: what stands there has no place for it, or the state schema rejects
+// it.
 func (f *frame) unfit(call *compiler.Call, route compiler.Route, method compiler.Method, value any) *Failure {
 	draft := f.log.Draft(int32(call.Index))
 	defer draft.Discard()
@@ -310,7 +310,7 @@ func (f *frame) unfit(call *compiler.Call, route compiler.Route, method compiler
 }
 
 // routes writes a failure record to every path of the call's failure route, if
-// it has one that admits it, and reports whether it did (S9.2).
+// it has one that admits it, and reports whether it did.
 func (f *frame) routes(call *compiler.Call, failure *Failure) bool {
 	at := call.FailureRoute()
 	if at < 0 {
@@ -335,7 +335,7 @@ func (f *frame) routes(call *compiler.Call, failure *Failure) bool {
 }
 
 // taken reports whether, under once, a value already stands where the call would
-// write, its failure route aside (S5.5).
+// write, its failure route aside.
 func (f *frame) taken(call *compiler.Call) bool {
 	if f.plan.Writes != compiler.Once {
 		return false

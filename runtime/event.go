@@ -1,4 +1,4 @@
-// Package runtime runs a verified plan: one deterministic machine (S8.1), and
+// Package runtime runs a verified plan: one deterministic machine, and
 // around it the worlds that carry its commands out.
 //
 // A [Machine] holds no goroutine, clock, file or network. It is told what
@@ -17,7 +17,7 @@ import (
 
 // An Event is something that happened outside the machine. Its JSON form is what
 // a journal keeps: feeding the events of a run to a new machine brings it to
-// where the run stood (S8.6).
+// where the run stood.
 type Event struct {
 	Kind EventKind `json:"kind"`
 	// At is the time since the run began, pauses between a kill and its resumption
@@ -32,7 +32,7 @@ type Event struct {
 	Attempt int `json:"attempt,omitzero"`
 	// Value is the result of a try that ended well.
 	Value any `json:"value,omitempty"`
-	// Route is the alternative that the activity named, or -1 (S5.2).
+	// Route is the alternative that the activity named, or -1.
 	Route int `json:"route,omitzero"`
 	// Failure is why a try ended badly, or why a planner's answer did; nil when it
 	// ended well.
@@ -59,7 +59,7 @@ type Event struct {
 // A Resumption is how a run goes on that was stopped or killed.
 type Resumption struct {
 	// InFlight says what becomes of calls that were at work and may not simply be
-	// run again (S8.6).
+	// run again.
 	InFlight InFlight `json:"inFlight,omitzero"`
 	// Confirm, if given, takes the place of what the run was begun with.
 	Confirm *Confirm `json:"confirm,omitempty"`
@@ -147,11 +147,10 @@ type Command struct {
 
 	// Of Start, Ask and Enter: the resolved parameters. They must not be changed.
 	Params map[string]any
-	// Of Start: what the activity is handed besides, by kind (S14.3); nil for a call
+	// Of Start: what the activity is handed besides, by kind; nil for a call
 	// without scopes.
 	Context map[string]any
-	// Of Start and Enter: that the advisors rate the call's tool below the threshold
-	// (S13.3); "" when they don't.
+	// Of Start and Enter: that the advisors rate the call's tool below the threshold; "" when they don't.
 	Doubt string
 	// Of Plan, and of the Start of a latent call: what a model is asked; a latent call
 	// of a rehearsal has none.
@@ -159,7 +158,7 @@ type Command struct {
 	// Of Ask: what a person is asked.
 	Question *Question
 	// Of Join: how many instances are asked for, at most. Of Enter: how many items a call
-	// with "_each" runs for (S3.3).
+	// with "_each" runs for.
 	Count int
 	// Of SetTimer: how long it waits. Of Tried: how long until the next try.
 	After time.Duration
@@ -238,8 +237,8 @@ const (
 	// Start asks for a try of the call's activity; of a latent call, for a model's
 	// answer.
 	Start CommandKind = iota
-	// Cancel asks that a try be given up; it is at work until its Ended event comes
-	// (S8.8). Of a call that a person is asked about, it takes the question back, and
+	// Cancel asks that a try be given up; it is at work until its Ended event comes. Of a call that
+	// a person is asked about, it takes the question back, and
 	// with [Run] as the call it is the planner's answer that is given up; what it says
 	// until its Closed event isn't heard.
 	Cancel
@@ -264,12 +263,12 @@ const (
 	// Settle lets be known that a call has settled: once for every call.
 	Settle
 	// Repeat lets be known that a call is done already and isn't run again: of a
-	// carried plan (S11.5), or of a run that is continued (S12.5). It isn't settled a
+	// carried plan, or of a run that is continued. It isn't settled a
 	// second time.
 	Repeat
 	// EndTick lets be known that the calls of a tick have settled.
 	EndTick
-	// Enter lets be known that a call's delegate begins (S14.1): its calls follow, and
+	// Enter lets be known that a call's delegate begins: its calls follow, and
 	// the call settles when they have.
 	Enter
 	// Advise lets be known that the advisors' votes have been put together.
@@ -290,7 +289,7 @@ const firstNotice = 64
 // nothing to carry out.
 func (k CommandKind) Notice() bool { return k >= firstNotice }
 
-// Status is how a call settled (S8.3), or that it hasn't yet.
+// Status is how a call settled, or that it hasn't yet.
 type Status uint8
 
 // What a call may be. From Done on it has settled.
@@ -318,7 +317,7 @@ func (s Status) Settled() bool { return s >= Done }
 // A Settlement is how and why a call settled.
 type Settlement struct {
 	Status   Status
-	Routed   bool        // the failure was written to the call's failure route (S9.2)
+	Routed   bool        // the failure was written to the call's failure route
 	Attempts int         // tries of its activity
 	Output   any         // the result, of a call that is done
 	Failure  *Failure    // of a call that failed
@@ -333,7 +332,7 @@ type Settlement struct {
 	unquoted bool // the failure quotes no secret any more
 }
 
-// A Failure is why a call failed (S9.2). It is also the record that a failure
+// A Failure is why a call failed. It is also the record that a failure
 // route receives: {code, message, details}.
 type Failure struct {
 	Code    string `json:"code"` // "error", "timeout", "bad-output", the activity's own, or the name of the rule that a structural error breaks
@@ -389,7 +388,7 @@ const (
 	ReasonCost         Reason = "limits.cost"
 )
 
-// An Outcome is how a run ended (S11.8, S19.3).
+// An Outcome is how a run ended.
 type Outcome struct {
 	Status RunStatus
 	Reason Reason // why it stopped or failed; "" for a run that is done
@@ -401,7 +400,7 @@ type Outcome struct {
 	// Instances are how the run went for each, in the order in which they ended, in
 	// the place of State and Output; nil without instances.
 	Instances []InstanceEnd
-	Asked     []*Question // that were open when the run stopped, in the order of S8.4
+	Asked     []*Question // that were open when the run stopped, in the order of EXECUTION.md#running
 	Ticks     int         // 0 without a planner
 	Usage     Usage       // of all requests to a model
 }

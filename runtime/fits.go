@@ -82,7 +82,7 @@ func unquoted(v *schema.Violation, values map[string]any, s *schema.Schema) *sch
 }
 
 // Lacking are the references to keys of the input that aren't there although a call that
-// runs whatever comes can't do without them, the first to each key (S11.8): it would be
+// runs whatever comes can't do without them, the first to each key: it would be
 // skipped. Of a call that may not run, for its condition, for what it comes after or for
 // what another may not write, nothing is asked: it may never be missed.
 func Lacking(p *compiler.Plan, input, state map[string]any) (lacking []*compiler.Read) {
@@ -90,7 +90,7 @@ func Lacking(p *compiler.Plan, input, state map[string]any) (lacking []*compiler
 	certain := make([]bool, len(p.Calls))
 	for _, i := range p.Graph.Order() {
 		call := p.Calls[i]
-		var ofItems []int // what is read for each item of a call, and not for the call (S3.3)
+		var ofItems []int // what is read for each item of a call, and not for the call
 		for t := range call.Expressions() {
 			if t.PerItem() {
 				ofItems = append(ofItems, t.Reads...)

@@ -8,7 +8,7 @@ import (
 )
 
 // A write that doesn't fit is an error of the call that makes it, when it makes it,
-// and what others wrote stays; one that fits stays as well (S5.3, S9.2). A plan that
+// and what others wrote stays; one that fits stays as well. A plan that
 // shows beforehand that something can't fit is refused (OB405).
 func TestWritesThatDoNotFit(t *testing.T) {
 	for name, c := range map[string]struct{ plan, refused, errors, state string }{
@@ -61,7 +61,7 @@ func TestWritesThatDoNotFit(t *testing.T) {
 }
 
 // What is judged, and what is read, hangs on the graph and not on what had been written
-// by chance (S5.3, S6.3).
+// by chance.
 func TestNeighboursInAList(t *testing.T) {
 	for name, calls := range map[string]string{
 		"a read of an item sees what its own writers made of the list": `

@@ -9,7 +9,7 @@ import (
 
 // Format is the version of what events mean: it is raised whenever a machine would
 // come elsewhere by the events of a journal than the one that answered them. A
-// journal of another version can't be followed (S8.6).
+// journal of another version can't be followed.
 const Format = 2
 
 // A Follower brings a new machine to where a run stood, by the events of its

@@ -13,8 +13,8 @@ import (
 )
 
 // A frame is one plan at work on one state: that of the run, of one of its
-// instances, or of a delegate (S14.1). All reads and writes of a call stay within
-// its frame (S12.2).
+// instances, or of a delegate. All reads and writes of a call stay within
+// its frame.
 type frame struct {
 	machine *Machine
 	program *program
@@ -30,7 +30,7 @@ type frame struct {
 	under   int32    // the call of its parent that it carries out
 	depth   int32    // how many frames are above it
 	givenUp bool     // a delegate whose call is given up: it is over when what it has at work has ended
-	items   *results // of a frame whose calls are one call's, for one item each (S3.3); else nil
+	items   *results // of a frame whose calls are one call's, for one item each; else nil
 	ofItem  bool     // what is read of an item is that of one at hand
 
 	log                *Log
@@ -60,10 +60,10 @@ type callState struct {
 	status   Status
 	queued   bool  // is among the stale
 	partial  bool  // may be decided before all its reads are settled
-	held     bool  // must wait for the whole plan (S11.4)
+	held     bool  // must wait for the whole plan
 	approved bool  // a person has said yes
 	open     int32 // its reads that aren't settled
-	order    int32 // how many there may still be of the calls that must settle first, for _after, for a choice (S5.5), or for the order of writes (S8.2)
+	order    int32 // how many there may still be of the calls that must settle first, for _after, for a choice, or for the order of writes
 	attempt  int32
 	params   map[string]any
 	more     *rareState
@@ -219,7 +219,7 @@ func (f *frame) decide(i int32) {
 	}
 }
 
-// alreadyThere is why a call is skipped whose path has a value that stays (S5.5).
+// alreadyThere is why a call is skipped whose path has a value that stays.
 const alreadyThere = "a value is already there"
 
 // verdict is whether a call can run, by its reads and by the calls that it comes after.
@@ -232,8 +232,7 @@ func (f *frame) verdict(i int32) (map[string]any, readiness) {
 	return params, v
 }
 
-// undone is a call that must be done before another starts, and has ended otherwise
-// (S3.1); -1 is none.
+// undone is a call that must be done before another starts, and has ended otherwise; -1 is none.
 func (f *frame) undone(call *compiler.Call) int {
 	for _, a := range call.After {
 		if status := f.calls[a.Call].status; !a.Settled && status.Settled() && status != Done {
@@ -392,7 +391,7 @@ func (f *frame) fired(e Event) {
 	}
 }
 
-// giveUp asks that a try be given up. It holds its place until it has ended (S8.8):
+// giveUp asks that a try be given up. It holds its place until it has ended:
 // what its program still does, and what comes after it, are never at work together.
 func (f *frame) giveUp(i int32) {
 	if child := f.child(i); child != nil {

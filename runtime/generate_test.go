@@ -256,7 +256,7 @@ func (a *author) failing() {
 }
 
 // sharedTrouble has calls that may fail into one path, or into one above the
-// other (S5.8). One may also put its result there.
+// other. One may also put its result there.
 func (a *author) sharedTrouble() {
 	trouble := a.freshPath()
 	for range 2 + a.IntN(2) {
@@ -275,7 +275,7 @@ func (a *author) sharedTrouble() {
 }
 
 // crowdedTrouble has a call fail to where something stands already: the record
-// may find no place there, and under once it isn't let in (S9.2).
+// may find no place there, and under once it isn't let in.
 func (a *author) crowdedTrouble() {
 	path, end := a.freshPath(), a.freshPath()
 	a.call(path, a.anyShape(), map[string]any{"from": a.spot()})
@@ -324,7 +324,7 @@ func (a *author) forward() {
 }
 
 // refused writes below a path, or adds to it, though what stands there may be
-// of a kind that can't take it (S5.3).
+// of a kind that can't take it.
 func (a *author) refused() {
 	path, trouble := a.freshPath(), a.freshPath()
 	a.call(path, a.anyShape(), map[string]any{"from": a.spot()})
@@ -381,7 +381,7 @@ func (a *author) listItems() {
 }
 
 // rewrite writes one path again and again: draft, polish, publish. A reader
-// listed between two of them sees the first alone, however late it comes (S6.3).
+// listed between two of them sees the first alone, however late it comes.
 func (a *author) rewrite() {
 	path := a.freshPath()
 	if _, there := a.state["known"]; there && a.chance(30) {
@@ -423,7 +423,7 @@ func (a *author) between(path string) {
 }
 
 // hasty has a call that could start early, but writes where one that it depends
-// on does: the last rule of S8.2 holds it back.
+// on does: the last rule of EXECUTION.md#running holds it back.
 func (a *author) hasty() {
 	other, path, middle := a.freshPath(), a.freshPath(), a.freshPath()
 	a.call(other+" && "+path, a.anyShape(), map[string]any{"from": a.value()})

@@ -11,8 +11,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// keepHistory notes what the calls of a tick did, for the records of further ticks
-// (S11.9): what they wrote in the order in which it counts, and those that were done and
+// keepHistory notes what the calls of a tick did, for the records of further ticks: what they
+// wrote in the order in which it counts, and those that were done and
 // wrote nothing.
 func (f *frame) keepHistory() {
 	numbers := map[int]int32{} // by call: of the done ones, from 1
@@ -47,7 +47,7 @@ func (f *frame) keepHistory() {
 }
 
 // keepItems notes which items of a call are done, so that they aren't run again when a
-// carried plan lists them with others (S11.5). It gives the call as a record holds it, with
+// carried plan lists them with others. It gives the call as a record holds it, with
 // their places, and reports whether there are any.
 func (f *frame) keepItems(i int, call request.Object) (request.Object, bool) {
 	results := f.calls[i].more.results

@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// S8.8, S8.4: a try holds its place until it has ended, also after its time-out and
+// EXECUTION.md#running: a try holds its place until it has ended, also after its time-out and
 // that of the calls that delegate to it: never are more at work than limits.parallel,
 // a call isn't tried again nor settled beside its own try, and the run comes to its
 // end, also when it is killed in the middle and resumed. So it is in whichever order
@@ -155,7 +155,7 @@ func (h *holder) next() {
 }
 
 // What came too late to count isn't a result: a try that ran out of time has failed
-// with the code "timeout", whatever it still brought (S9.1).
+// with the code "timeout", whatever it still brought.
 func TestOverdueTryBringsNothing(t *testing.T) {
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte("calls: [{_tool: work, _timeout: 1s, _outputPath: p || e}]")), compiler.Options{Functions: []string{"work"}})
 	v := analyzer.Analyze(p, found, analyzer.Config{}).Verified

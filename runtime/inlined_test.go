@@ -121,8 +121,7 @@ func (m *mason) open(name string) ([]byte, error) {
 
 // A plan with pieces in delegates, nested ones too, does what it does with these
 // written out: the same calls with the same parameters, and the same output; also
-// for several instances side by side, in ticks, and with kills and stops (S14.1,
-// S14.2, S12.2, S8.6).
+// for several instances side by side, in ticks, and with kills and stops.
 func TestDelegatesInlined(t *testing.T) {
 	plans, count := amount.Of(25, 150, 5000), map[string]int{}
 	for n := range plans {
@@ -189,8 +188,7 @@ func (m *mason) compile(t *testing.T, doc map[string]any) (*analyzer.Verified, s
 }
 
 // Whatever fails in delegates, and whatever people say of their calls, every
-// schedule, kill and stop ends alike; so does what the failure of a delegate is (S14.1,
-// S6.3, S8.6, S9.2, S10.1).
+// schedule, kill and stop ends alike; so does what the failure of a delegate is.
 func TestDelegatesEndAlike(t *testing.T) {
 	plans, count := amount.Of(50, 120, 5000), map[string]int{}
 	for n := range plans {

@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
-// An Instance is one of several states that a plan runs over (S12.1): its own
+// An Instance is one of several states that a plan runs over: its own
 // values lie over the shared ones, key by key at any depth.
 type Instance struct {
 	ID    string         `json:"id"`
@@ -35,7 +35,7 @@ type InstanceEnd struct {
 
 // An instancePool is the instances of a run. Only so many are at work at once: what
 // waits is no more than its values, and what has ended no more than its result,
-// so that memory goes with the states and not with the plan (S12.4).
+// so that memory goes with the states and not with the plan.
 type instancePool struct {
 	waiting []Instance // that haven't begun, in their order
 	asked   bool       // for more
@@ -195,7 +195,7 @@ func (f *frame) failCycles() {
 }
 
 // rejectInstance ends an instance whose values don't fit the plan before any of its
-// calls has begun. The others aren't concerned (S12.3).
+// calls has begun. The others aren't concerned.
 func (f *frame) rejectInstance(what string, v *schema.Violation) {
 	f.recordError(CallError{Code: "bad-instance", Message: "the " + what + " of the instance doesn't fit its schema" + misfit(v)}, atFirst)
 	for i := range f.calls {

@@ -24,7 +24,7 @@ func verify(t testing.TB, text string) *analyzer.Verified {
 	return v
 }
 
-// S12.1, S12.2, S12.3: shared values and own ones, a call for one instance, and
+// LANGUAGE.md#instances: shared values and own ones, a call for one instance, and
 // one that fails alone.
 func TestInstances(t *testing.T) {
 	v := verify(t, `
@@ -91,7 +91,7 @@ func text(v any) string {
 	return string(out)
 }
 
-// S12.3, S18: where a plan has too many calls for single instances to be judged for
+// LANGUAGE.md#instances: where a plan has too many calls for single instances to be judged for
 // each of them, a cycle in one of those fails there, and the run ends.
 func TestCycleInOneInstanceOfTooMany(t *testing.T) {
 	if amount.Of(0, 1, 1) == 0 {

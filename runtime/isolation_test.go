@@ -204,8 +204,7 @@ func (r *rehearser) lived(prefix string, end runtime.InstanceEnd) map[string]any
 // Instances are independent: what becomes of each is what becomes of it alone,
 // whatever happens to the others, under any schedule, with any number of
 // activities at once, with kills and stops, and whether the plan is there or is
-// being written; and it is what a plan without instances does with its values
-// (S12.1, S12.2, S12.3, S8.6, S8.8).
+// being written; and it is what a plan without instances does with its values.
 func TestInstancesAreIndependent(t *testing.T) {
 	plans, count := amount.Of(25, 150, 6000), map[string]int{}
 	for n := range plans {
@@ -295,7 +294,7 @@ func (c *crowd) compare(t *testing.T, n int, seed uint64, got, want map[string]m
 }
 
 // So it is when a planner writes the plan, however it comes in: what one instance
-// does with a solution is what it does with its own calls alone (S12.2, S11.4).
+// does with a solution is what it does with its own calls alone.
 func TestPlannedInstancesAreIndependent(t *testing.T) {
 	plans, count := amount.Of(15, 80, 4000), map[string]int{}
 	for n := range plans {
@@ -327,7 +326,7 @@ func TestPlannedInstancesAreIndependent(t *testing.T) {
 }
 
 // Instances that come from outside, a few at a time, end as they do when the plan
-// lists them, though some leave before others join (S12.3, S19.4).
+// lists them, though some leave before others join.
 func TestJoiningInstances(t *testing.T) {
 	plans, count := amount.Of(25, 60, 3000), map[string]int{}
 	awaiting := compiler.Options{Instances: true}
@@ -366,8 +365,7 @@ func asObject(value any) map[string]any {
 }
 
 // Over several ticks, with a plan that is carried and calls that are done already
-// in some instances and not in others, every schedule, kill and stop ends alike
-// (S12.3, S11.3, S11.5, S8.6).
+// in some instances and not in others, every schedule, kill and stop ends alike.
 func TestCarriedInstances(t *testing.T) {
 	plans, count := amount.Of(10, 60, 3000), map[string]int{}
 	for n := range plans {

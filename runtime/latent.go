@@ -27,9 +27,9 @@ func (m *Machine) request() *Request {
 	return request.Compose(s)
 }
 
-// latentRequest composes the request for the result of a latent call (S2.4). It
+// latentRequest composes the request for the result of a latent call. It
 // sees the state as its tick began, and what its own reads are bound to; or, if it
-// has scopes, what these hand on (S14.3).
+// has scopes, what these hand on.
 func (f *frame) latentRequest(i int32) *Request {
 	call, params := f.call(i), f.calls[i].params
 	s := request.Context{Plan: f.plan, Tick: f.machine.tick, Input: f.log.Given("input"), Only: f.context(i), Offered: f.plan.Offered(call)}

@@ -20,8 +20,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
-// loop is what a machine that is given its calls by a planner has besides
-// (S11). Every tick begins with no call; those of its solution are scheduled as
+// loop is what a machine that is given its calls by a planner has besides. Every tick begins
+// with no call; those of its solution are scheduled as
 // they arrive.
 type loop struct {
 	base       *compiler.Plan  // gives tools, schemas and settings
@@ -34,11 +34,11 @@ type loop struct {
 	about      []diag.Diagnostic                  // what stands before the calls
 	drafts     map[*compiler.Plan]*analyzer.Draft // what was judged, for instances that run the same
 	tickErrors []CallError                        // structural errors of the tick that no call carries
-	refused    bool                               // it doesn't end the loop, whatever its output (S11.2)
+	refused    bool                               // it doesn't end the loop, whatever its output
 	changed    bool                               // the tick has written something, or carried something out
 	idle       []string                           // what became of the calls of these
 	still      int                                // ticks in a row that changed nothing
-	carries    bool                               // the strategy is carried from tick to tick (S11.3)
+	carries    bool                               // the strategy is carried from tick to tick
 	carried    []standing                         // the calls of the next request's plan message
 	stood      []request.Object                   // what a record says of the first of these
 	past       request.Past                       // what is told of calls besides
@@ -92,7 +92,7 @@ func newLoop(base *compiler.Plan) *loop {
 // planning reports whether more of a solution may come.
 func (m *Machine) planning() bool { return m.loop != nil && m.loop.open }
 
-// nextTick asks for the next solution (S11.1).
+// nextTick asks for the next solution.
 func (m *Machine) nextTick() {
 	l := m.loop
 	if m.overspends(m.tick + 1) {
@@ -196,8 +196,7 @@ func (f *frame) values(visible func(*Message) bool) (input, state, data map[stri
 	return object("input"), object("state"), object("data")
 }
 
-// streamed takes the next piece of the solution, and the calls that it completes
-// (S8.4, S11.4).
+// streamed takes the next piece of the solution, and the calls that it completes.
 func (m *Machine) streamed(e Event) {
 	if !m.planning() || e.Tick != m.tick {
 		return
@@ -214,8 +213,7 @@ func (m *Machine) streamed(e Event) {
 	}
 }
 
-// closed ends the stream: what only the whole solution shows is found now
-// (S11.4).
+// closed ends the stream: what only the whole solution shows is found now.
 func (m *Machine) closed(e Event) {
 	if !m.planning() || e.Tick != m.tick {
 		return
@@ -471,7 +469,7 @@ func (l *loop) settled(f *frame, i int32, s *Settlement) {
 }
 
 // endTick decides, when every call of a solution has settled, whether it has
-// reached its goal (S11.2), and else asks for the next. The goal is reached when
+// reached its goal, and else asks for the next. The goal is reached when
 // it is in every instance.
 func (m *Machine) endTick() {
 	l := m.loop

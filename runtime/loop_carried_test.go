@@ -16,8 +16,7 @@ import (
 
 // A plan that is carried over several ticks, with calls repeated, changed, dropped
 // and added, runs what the model runs, with the same parameters, and ends in its
-// state: streamed in any pieces, under any schedule, with kills (S8.6, S11.3,
-// S11.4, S11.5).
+// state: streamed in any pieces, under any schedule, with kills.
 func TestCarriedPlans(t *testing.T) {
 	carriedPlans(t, amount.Of(30, 400, 6000), func(n int, r *rand.Rand) map[string]any { return carriedDocument(t, n, r) }, 5)
 }
@@ -110,7 +109,7 @@ func carriedPlans(t *testing.T, plans int, document func(n int, r *rand.Rand) ma
 
 // Calls that differ in their parameters alone, and that write in no fixed order,
 // are told apart by the order of the plan: which of them a repeated call stands for
-// doesn't depend on which came to its end first (S6.3, S11.5).
+// doesn't depend on which came to its end first.
 func TestTwinsEndInAnyOrder(t *testing.T) {
 	const one, two = `{"_tool":"fetch","n":1,"shape":"number","_outputPath":"list","_outputMethod":"push"}`, `{"_tool":"fetch","n":2,"shape":"number","_outputPath":"list","_outputMethod":"push"}`
 	sameInAnyPieces(t, []string{
@@ -121,7 +120,7 @@ func TestTwinsEndInAnyOrder(t *testing.T) {
 }
 
 // A call that is listed again isn't judged by what it, or another that is listed
-// again, has written (S11.4, S11.5).
+// again, has written.
 func TestRepeatedIsNotJudgedByWhatItDid(t *testing.T) {
 	const calls = `{"calls":[{"_tool":"fetch","shape":"list","_outputPath":"mix","_outputMethod":"merge"}]}`
 	sameInAnyPieces(t, []string{calls, calls, noMore})

@@ -16,8 +16,7 @@ import (
 
 // A solution with errors of any kind, streamed in tiny pieces while its calls
 // run, comes to what it comes to in one piece: the same calls run, the planner is
-// told the same, no call that has an error runs, and the run ends (S8.3, S9.2,
-// S9.3, S11.2, S11.4).
+// told the same, no call that has an error runs, and the run ends.
 func TestFaultySolutions(t *testing.T) {
 	solutions := amount.Of(60, 500, 15_000)
 	kinds, told := map[string]int{}, 0
@@ -55,8 +54,8 @@ func TestFaultySolutions(t *testing.T) {
 }
 
 // What only the whole of a solution shows is shown of calls that could have run
-// without it: they are held (S11.4), and what runs beside a cycle, or behind one,
-// writes in one order (S5.3).
+// without it: they are held, and what runs beside a cycle, or behind one,
+// writes in one order.
 func TestFaultyInPieces(t *testing.T) {
 	for _, one := range []struct{ name, calls, state string }{
 		{

@@ -11,8 +11,7 @@ import (
 
 // Whatever a planner answers, tick after tick, in whatever pieces: the run ends
 // without a panic and as it does in one piece, no call starts whose tool isn't known or whose
-// parameters its schema rejects, and none that has an error (S1.8, S8.3, S8.5,
-// S11.4).
+// parameters its schema rejects, and none that has an error.
 func FuzzSolution(f *testing.F) {
 	for _, seed := range []string{
 		`{"calls":[],"output":1}`,

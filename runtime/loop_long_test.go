@@ -85,7 +85,7 @@ func longPlan(t testing.TB) *analyzer.Verified {
 	return v
 }
 
-// A long solution that comes in a few bytes at a time runs to its end (S8.4, S11.1).
+// A long solution that comes in a few bytes at a time runs to its end.
 func TestLongSolutions(t *testing.T) {
 	v := longPlan(t)
 	for _, n := range []int{100, 300, 1000}[:amount.Of(1, 2, 3)] {
@@ -97,7 +97,7 @@ func TestLongSolutions(t *testing.T) {
 	}
 }
 
-// What a solution costs that comes in a few bytes at a time (S11.4).
+// What a solution costs that comes in a few bytes at a time.
 func BenchmarkStreamed(b *testing.B) {
 	v := longPlan(b)
 	for _, one := range longSolutions {
@@ -114,7 +114,7 @@ func BenchmarkStreamed(b *testing.B) {
 	}
 }
 
-// S11.4: an answer four times as long takes four times as much, however small its pieces
+// EXECUTION.md#the-planning-loop: an answer four times as long takes four times as much, however small its pieces
 // are: nothing of it is compiled or judged again. Whoever did that would make as many
 // copies, so that what is allocated is counted.
 func TestStreamedCostIsLinear(t *testing.T) {
@@ -138,7 +138,7 @@ func TestStreamedCostIsLinear(t *testing.T) {
 }
 
 // A solution in which too much is wrong to be read on keeps the calls that could be read
-// before, in pieces as in one (S1.5, S11.4).
+// before, in pieces as in one.
 func TestSolutionsWithTooManyFaults(t *testing.T) {
 	const faulty = 1100
 	var text strings.Builder

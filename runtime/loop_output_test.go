@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// S11.2, S11.8: a planned run ends with the first solution that ends the loop and whose
+// EXECUTION.md#the-planning-loop: a planned run ends with the first solution that ends the loop and whose
 // output, null included, its schema accepts; with every way to end a loop, schema and
 // output, with instances and without.
 func TestPlannedOutputFits(t *testing.T) {

@@ -15,8 +15,7 @@ import (
 
 // A run, of several ticks or without a planner, that is stopped (gently or not), killed and resumed at
 // random ends as it does undisturbed: in the same state, with every call settled
-// in the same way and once, and with the planner told the same (S8.6, S8.8, S10.1,
-// S11.3, S11.5). That a replay of the events says the same, byte for byte, the
+// in the same way and once, and with the planner told the same. That a replay of the events says the same, byte for byte, the
 // rehearser sees to at every kill.
 func TestStoppedAndResumed(t *testing.T) {
 	plans := amount.Of(25, 250, 5000)
@@ -58,8 +57,7 @@ func TestStoppedAndResumed(t *testing.T) {
 }
 
 // A call whose try fails while a run comes to a gentle stop (for a limit, or for
-// want of a person) has the tries that "_retry" gives it when the run is resumed
-// (S9.1, S8.6).
+// want of a person) has the tries that "_retry" gives it when the run is resumed.
 func TestGentleStopLeavesRetries(t *testing.T) {
 	v, why := compileGenerated(t, map[string]any{
 		"plan": "generated", "tools": toolDefinitions(),
@@ -145,7 +143,7 @@ func settlements(settled map[string]string) runtime.Counts {
 }
 
 // What came to its end while a run was being stopped is in the journal, and isn't run
-// again when the run goes on (S8.6).
+// again when the run goes on.
 func TestEndedAfterStop(t *testing.T) {
 	v := verify(t, `
 calls:

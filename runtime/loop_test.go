@@ -247,7 +247,7 @@ func (r *rehearser) kill() {
 }
 
 // follow brings a new machine to where the run stands. A replay says again what was said,
-// byte for byte (S8.6).
+// byte for byte.
 func (r *rehearser) follow() {
 	text, err := json.Marshal(r.events)
 	if err != nil {
@@ -311,7 +311,7 @@ const noMore = `{"calls":[],"output":"that is all"}`
 
 // A sound plan that streams in, in any pieces and whatever happens meanwhile,
 // ends as the naive interpreter says of the whole plan, people who say yes and
-// kills included (S8.2, S8.4, S8.6, S11.4).
+// kills included.
 func TestStreamedAgreesWithTheModel(t *testing.T) {
 	plans := amount.Of(40, 800, 4000)
 	run, kills := 0, 0
@@ -366,7 +366,7 @@ func inJSON(v any) string {
 
 // Whatever people answer, and whatever fails: where the analyzer promises one
 // final state, every schedule ends in it, and the same seed says the same to the
-// byte (S6.3, S8.2, S10.1).
+// byte.
 func TestAnySchedule(t *testing.T) {
 	seeds := amount.Of(50, 1500, 10_000)
 	promised := 0

@@ -20,14 +20,14 @@ import (
 // Options are what a run takes besides its plan. A journal keeps them, so that a
 // run is resumed as it was begun.
 type Options struct {
-	// Input and State lie over the plan's own, key by key (S5.7). They bind
+	// Input and State lie over the plan's own, key by key. They bind
 	// nothing anew.
 	Input map[string]any `json:"input,omitempty"`
 	State map[string]any `json:"state,omitempty"`
 	// Parallel is how many activities may run at once; 0 means the plan's own
 	// limit, or else [compiler.DefaultParallel].
 	Parallel int `json:"parallel,omitzero"`
-	// Planned says that a planner writes what is run, tick after tick (S11); the
+	// Planned says that a planner writes what is run, tick after tick; the
 	// plan's own calls are then its first draft.
 	Planned bool `json:"planned,omitzero"`
 	// Confirm says which calls a person is asked about before they start.
@@ -36,13 +36,13 @@ type Options struct {
 	// machine asks for them with [Join].
 	Joining bool `json:"joining,omitzero"`
 	// Continue takes a call of whose output one alternative is there from the start
-	// for done (S12.5).
+	// for done.
 	Continue bool `json:"continue,omitzero"`
 	// Unbounded lets the expressions and patterns of the run take together whatever they
 	// take; each
-	// has its own limits still (S18).
+	// has its own limits still.
 	Unbounded bool `json:"unbounded,omitzero"`
-	// Envelope is what the run may do under its approval (S16.2); nil holds it to nothing.
+	// Envelope is what the run may do under its approval; nil holds it to nothing.
 	Envelope *envelope.Envelope `json:"envelope,omitempty"`
 	// Signed says that people have signed that, and that who approves what leaves it signs
 	// it, too: a decision without [Decision.Signed] isn't taken. Whether that holds is for
@@ -116,7 +116,7 @@ func Rehearse(r *analyzer.Rehearsal, o Options) *Machine {
 }
 
 // newMachine prepares a run. One of a record with a solution is a tick of the run that it
-// was recorded of, and its solution what a planner has answered (S11.9).
+// was recorded of, and its solution what a planner has answered.
 func newMachine(p *compiler.Plan, o Options, byTime, recorded bool) *Machine {
 	m := &Machine{plan: p, options: o, byTime: byTime, programs: map[*compiler.Plan]*program{}}
 	m.resolving = expression.Meter{Steps: resolvingSteps, Memory: resolvingMemory}
@@ -307,8 +307,7 @@ func (m *Machine) settleAll() {
 	}
 }
 
-// startQueued starts ready calls in plan order, then in the order of instances
-// (S8.4), as long as there is room.
+// startQueued starts ready calls in plan order, then in the order of instances, as long as there is room.
 func (m *Machine) startQueued() {
 	m.commands = slices.Grow(m.commands, m.room())
 	for len(m.queue) > 0 && m.draining == "" && !m.over && m.running < m.parallel && !m.isGated() {
@@ -386,7 +385,7 @@ func (m *Machine) room() int {
 // Run stands in the place of a call in a timer that is the whole run's.
 const Run = -1
 
-// advance ends the run, or its tick, now that every call has settled (S11.8). It
+// advance ends the run, or its tick, now that every call has settled. It
 // reports whether there is more to do.
 func (m *Machine) advance() bool {
 	switch {

@@ -123,8 +123,7 @@ func functionNames(doc map[string]any) []string {
 }
 
 // The machine settles every call as the naive interpreter does, and ends in the
-// same state, whatever the schedule (S5.3, S5.5, S5.8, S6.3, S8.2, S8.3, S9.2,
-// S11.8).
+// same state, whatever the schedule.
 func TestMachineAgreesWithTheModel(t *testing.T) {
 	plans := amount.Of(200, 4000, 20_000)
 	run, refused := 0, map[string]int{}

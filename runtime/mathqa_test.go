@@ -116,7 +116,7 @@ func verified(t testing.TB, name string, document []byte, functions ...string) *
 }
 
 // Every plan of MathQA checks, runs, and gives every intermediate value and the
-// answer (S5.3, S6.3, S8.2, S11.8).
+// answer.
 func TestMathQA(t *testing.T) {
 	rows := corpus.Rows[mathRow](t, "mathqa.jsonl")
 	funcs := calculators()
@@ -168,8 +168,7 @@ func near(got, want any) bool {
 	return reflect.DeepEqual(got, want)
 }
 
-// A rehearsal of the same plan ends in the same state under every schedule
-// (S6.3, S15.4).
+// A rehearsal of the same plan ends in the same state under every schedule.
 func TestMathQASchedules(t *testing.T) {
 	names := slices.Sorted(maps.Keys(operations))
 	for _, row := range corpus.Rows[mathRow](t, "mathqa.jsonl") {

@@ -16,7 +16,7 @@ var answers = []struct {
 	nothing        bool   // the output comes to nothing
 }{
 	{
-		name: "a fallback skips what is absent or null, and false is there (S4.3)",
+		name: "a fallback skips what is absent or null, and false is there",
 		document: `{"state": {"no": false}, "calls": [
 			{"_tool": "give", "value": null, "_outputPath": "nothing"},
 			{"_tool": "give", "value": "†state.gone || †state.nothing || †state.no || 7", "_outputPath": "a"},
@@ -27,7 +27,7 @@ var answers = []struct {
 		status: "ddddss", state: `{"nothing": null, "no": false, "a": false, "b": null, "c": null}`,
 	},
 	{
-		name: "a gate is the last operand when all are there; && binds tighter; parentheses group (S4.3)",
+		name: "a gate is the last operand when all are there; && binds tighter; parentheses group",
 		document: `{"input": {"x": 1, "y": 0}, "calls": [
 			{"_tool": "give", "value": "†input.x && †input.y", "_outputPath": "a"},
 			{"_tool": "give", "value": "†input.z && †input.x || †input.y", "_outputPath": "b"},
@@ -37,7 +37,7 @@ var answers = []struct {
 		status: "dddsd", state: `{"a": 0, "b": 0, "c": 0, "e": "†input.x"}`,
 	},
 	{
-		name: "dead paths die out, a false condition skips, any settlement will do for _after (S8.3)",
+		name: "dead paths die out, a false condition skips, any settlement will do for _after",
 		document: `{"calls": [
 			{"_tool": "give", "value": false, "_outputPath": "flag"},
 			{"_tool": "give", "_id": "two", "value": 1, "_when": "†state.flag", "_outputPath": "a"},
@@ -47,7 +47,7 @@ var answers = []struct {
 		status: "dssd", state: `{"flag": false, "c": 2}`, output: `{"c": 2, "list": [1]}`,
 	},
 	{
-		name: "a comparison has no value while an operand is absent, and one with null has (S4.4)",
+		name: "a comparison has no value while an operand is absent, and one with null has",
 		document: `{"input": {"n": 3, "none": null}, "calls": [
 			{"_tool": "give", "value": 1, "_when": "†input.n > 2", "_outputPath": "a"},
 			{"_tool": "give", "value": 2, "_when": "†input.n <= 2", "_outputPath": "b"},
@@ -57,22 +57,22 @@ var answers = []struct {
 		status: "dssdd", state: `{"a": 1, "d": 4, "e": 3}`,
 	},
 	{
-		name:     "an absent whole output is null, and the run failed (S11.8)",
+		name:     "an absent whole output is null, and the run failed",
 		document: `{"calls": [{"_tool": "give", "value": "†input.x", "_outputPath": "a"}], "output": "†state.a"}`,
 		status:   "s", state: `{}`, nothing: true,
 	},
 	{
-		name:     "an output that its author lets be null (S11.8)",
+		name:     "an output that its author lets be null",
 		document: `{"calls": [{"_tool": "give", "value": "†input.x", "_outputPath": "a"}], "output": "†state.a || null"}`,
 		status:   "s", state: `{}`,
 	},
 	{
-		name:     "an output of which no leaf is there, but for what holds them (S11.8)",
+		name:     "an output of which no leaf is there, but for what holds them",
 		document: `{"calls": [{"_tool": "give", "value": "†input.x", "_outputPath": "a"}], "output": {"a": ["†state.a"], "b": {}}}`,
 		status:   "s", state: `{}`, output: `{"a": [], "b": {}}`, nothing: true,
 	},
 	{
-		name: "a failure is set on every path of the last alternative, and is unrouted without one (S9.2)",
+		name: "a failure is set on every path of the last alternative, and is unrouted without one",
 		document: `{"calls": [
 			{"_tool": "give", "value": 1, "fail": "busy", "_outputPath": "a || b || e && f.g"},
 			{"_tool": "give", "value": "†state.e.code", "_outputPath": "seen"},
@@ -81,14 +81,14 @@ var answers = []struct {
 		state: `{"e": {"code": "busy", "message": "", "details": null}, "f": {"g": {"code": "busy", "message": "", "details": null}}, "seen": "busy"}`,
 	},
 	{
-		name: "the activity names its alternative; a path that isn't offered is a runtime error (S5.2, S2.3)",
+		name: "the activity names its alternative; a path that isn't offered is a runtime error",
 		document: `{"calls": [
 			{"_tool": "give", "value": 1, "at": "b", "_outputPath": "a || b || c"},
 			{"_tool": "give", "value": 2, "at": "x", "_outputPath": "d || e"}]}`,
 		status: "df", state: `{"b": 1, "e": {"code": "bad-output", "message": "", "details": null}}`,
 	},
 	{
-		name: "set replaces exactly its path; merge is deep and keeps nulls; assign is shallow (S5.3)",
+		name: "set replaces exactly its path; merge is deep and keeps nulls; assign is shallow",
 		document: `{"state": {"p": {"q": 1, "r": {"s": 1, "t": 2}}, "o": {"r": {"s": 1}}}, "calls": [
 			{"_tool": "give", "value": 5, "_outputPath": "p.q"},
 			{"_tool": "give", "value": {"r": {"s": null, "u": 3}}, "_outputPath": "p", "_outputMethod": "merge"},
@@ -97,7 +97,7 @@ var answers = []struct {
 		status: "dddd", state: `{"p": {"q": 5, "r": {"s": null, "t": 2, "u": 3}}, "o": {"r": {"v": 4}}, "n": {"deep": 1}}`,
 	},
 	{
-		name: "push and concat add in topological order; an index equal to the length appends (S5.3)",
+		name: "push and concat add in topological order; an index equal to the length appends",
 		document: `{"state": {"list": [1]}, "calls": [
 			{"_tool": "give", "value": "†state.late", "_outputPath": "x", "_outputMethod": "push"},
 			{"_tool": "give", "value": [2, 3], "_outputPath": "x", "_outputMethod": "concat"},
@@ -107,7 +107,7 @@ var answers = []struct {
 		status: "ddddd", state: `{"list": [1, 4, 4], "late": 9, "x": [2, 3, 9]}`,
 	},
 	{
-		name: "an item goes behind those of the calls that come before its writer in the graph (S5.3)",
+		name: "an item goes behind those of the calls that come before its writer in the graph",
 		document: `{"input": {"x": 3}, "calls": [
 			{"_tool": "give", "value": 1, "_outputPath": "list[0] && y"},
 			{"_tool": "give", "value": "†input.x || †state.y", "_outputPath": "list[1]"},
@@ -115,7 +115,7 @@ var answers = []struct {
 		status: "ddf", state: `{"list": [1, 3], "y": 1, "e": {"code": "bad-output", "message": "", "details": null}}`,
 	},
 	{
-		name: "a base of another kind refuses the write (S5.3)",
+		name: "a base of another kind refuses the write",
 		document: `{"state": {"text": "t", "object": {}}, "calls": [
 			{"_tool": "give", "value": 1, "_outputPath": "text.key || e1"},
 			{"_tool": "give", "value": 1, "_outputPath": "object", "_outputMethod": "push"}]}`,
@@ -123,7 +123,7 @@ var answers = []struct {
 		state: `{"text": "t", "object": {}, "e1": {"code": "bad-output", "message": "", "details": null}}`,
 	},
 	{
-		name: "a read sees the writers listed before it alone (S6.2, S6.3)",
+		name: "a read sees the writers listed before it alone",
 		document: `{"calls": [
 			{"_tool": "give", "value": "draft", "_outputPath": "text"},
 			{"_tool": "give", "value": {"saw": "†state.text"}, "_outputPath": "first"},
@@ -133,7 +133,7 @@ var answers = []struct {
 		status: "dddd", state: `{"text": ["draft"], "first": {"saw": "draft"}, "second": {"saw": ["draft"]}}`, output: `["draft"]`,
 	},
 	{
-		name: "what is known from the start needs no later writer; what isn't waits for one (S6.2)",
+		name: "what is known from the start needs no later writer; what isn't waits for one",
 		document: `{"state": {"a": 1}, "calls": [
 			{"_tool": "give", "value": ["†state.a", "†state.b"], "_outputPath": "c"},
 			{"_tool": "give", "value": 2, "_outputPath": "a"},
@@ -141,7 +141,7 @@ var answers = []struct {
 		status: "ddd", state: `{"a": 2, "b": 3, "c": [1, 3]}`,
 	},
 	{
-		name: "once: the first offer in plan order that can gives the value (S5.5)",
+		name: "once: the first offer in plan order that can gives the value",
 		document: `{"writes": "once", "state": {"start": 0}, "calls": [
 			{"_tool": "give", "value": 1, "fail": "down", "_outputPath": "a || e"},
 			{"_tool": "give", "value": "†state.late", "_outputPath": "a"},
@@ -152,7 +152,7 @@ var answers = []struct {
 		status: "fdssd", state: `{"start": 0, "a": 5, "late": 5, "e": {"code": "down", "message": "", "details": null}}`, output: `5`,
 	},
 	{
-		name: "once: nothing but a failure record may stand where a failure goes (S9.2)",
+		name: "once: nothing but a failure record may stand where a failure goes",
 		document: `{"writes": "once", "state": {"e": 1}, "calls": [
 			{"_tool": "give", "value": 1, "fail": "x", "_outputPath": "a || e"},
 			{"_tool": "give", "value": 1, "_outputPath": "g"},
@@ -163,14 +163,14 @@ var answers = []struct {
 		state: `{"e": 1, "g": 1, "h": {"code": "z", "message": "", "details": null}}`,
 	},
 	{
-		name: "once: a result doesn't go to a failure route that is taken (S5.4)",
+		name: "once: a result doesn't go to a failure route that is taken",
 		document: `{"writes": "once", "state": {"e": 1}, "calls": [
 			{"_tool": "give", "value": 1, "at": "e", "_outputPath": "a || e"},
 			{"_tool": "give", "value": 2, "at": "f", "_outputPath": "b || f"}]}`,
 		status: "fd", errors: `{"give#1": "bad-output"}`, state: `{"e": 1, "f": 2}`,
 	},
 	{
-		name: "of several failure records on one path the first-listed call's stands (S5.8)",
+		name: "of several failure records on one path the first-listed call's stands",
 		document: `{"calls": [
 			{"_tool": "give", "value": "†state.late", "fail": "first", "_outputPath": "a || e"},
 			{"_tool": "give", "value": 1, "fail": "second", "_outputPath": "b || e"},
@@ -179,7 +179,7 @@ var answers = []struct {
 		status: "ffdd", state: `{"late": 1, "e": {"code": "first", "message": "", "details": null}, "seen": "first"}`,
 	},
 	{
-		name: "retries apply to runtime errors, not to parameters that the schema rejects (S8.5, S9.1)",
+		name: "retries apply to runtime errors, not to parameters that the schema rejects",
 		document: `{"tools": {"strict": {"type": "object", "properties": {"value": {"type": "integer"}}, "required": ["value"]},
 			"even": {"type": "object", "_output": {"type": "integer", "enum": [2, 4]}}}, "calls": [
 			{"_tool": "give", "value": 1, "fail": "down", "until": 3, "_retry": {"attempts": 3}, "_outputPath": "a"},
@@ -191,7 +191,7 @@ var answers = []struct {
 		state: `{"a": 1, "word": "one", "e": {"code": "down", "message": "", "details": null}, "g": {"code": "bad-output", "message": "", "details": null}}`,
 	},
 	{
-		name: "alternatives of fan-outs (S5.1)",
+		name: "alternatives of fan-outs",
 		document: `{"calls": [
 			{"_tool": "give", "value": 1, "_outputPath": "†state.a && (†state.b || c[\"the key\"])"},
 			{"_tool": "give", "value": 2, "at": "z", "_outputPath": "x || y && z"}]}`,

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// The model of a carried plan (S11.3, S11.5): one tick after the other, each
+// The model of a carried plan: one tick after the other, each
 // interpreted as a plan of its own in the light of what the ticks before it left.
 //
 // What the contract leaves open is as EXECUTION.md tells it: of the calls that are

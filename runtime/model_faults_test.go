@@ -7,8 +7,8 @@ import (
 
 // faults are the model's own reasons not to run a document: those findings of
 // severity error that generated plans can earn, judged without knowledge of
-// branches (S6.5) and therefore at times stricter than need be. An empty result
-// means that the plan has one outcome, whatever the timing (S6.3).
+// branches and therefore at times stricter than need be. An empty result
+// means that the plan has one outcome, whatever the timing.
 func faults(doc map[string]any) []string {
 	p := readPlan(doc)
 	var found []string
@@ -127,7 +127,7 @@ func (c *callModel) mayNameSharedRoute(other *callModel) bool {
 	return overlapsAny(c.failureRoute(), target) && overlapsAny(other.failureRoute(), target)
 }
 
-// leaves counts those of an output that are there (S11.8).
+// leaves counts those of an output that are there.
 func (m *model) leaves(output any, n int) (count int) {
 	switch v := output.(type) {
 	case []any:
@@ -147,7 +147,7 @@ func (m *model) leaves(output any, n int) (count int) {
 	return 1
 }
 
-// saysNull reports whether the author of an output has said that it may be null (S11.8):
+// saysNull reports whether the author of an output has said that it may be null:
 // references, and last a literal.
 func (m *model) saysNull(output any) bool {
 	text, ok := output.(string)

@@ -7,7 +7,7 @@ import (
 )
 
 // How the model reads a plan: its calls, what each read is bound to, and who
-// depends on whom (S5.1, S6.1, S6.2).
+// depends on whom.
 
 type planModel struct {
 	calls    []*callModel
@@ -19,7 +19,7 @@ type planModel struct {
 	output   any
 	once     bool
 	parallel int
-	topology []int // S5.3's order; shorter than calls when there is a cycle
+	topology []int // LANGUAGE.md#output-paths-and-state's order; shorter than calls when there is a cycle
 }
 
 type callModel struct {
@@ -35,7 +35,7 @@ type callModel struct {
 	attempts int
 	after    map[int]bool // calls named in _after
 	done     map[int]bool // those of them that must be done
-	needs    map[int]bool // S6.1
+	needs    map[int]bool // LANGUAGE.md#the-graph
 	allNeeds map[int]bool // directly or not
 }
 
@@ -53,7 +53,7 @@ func readPlan(doc map[string]any) *planModel {
 	for i, item := range doc["calls"].([]any) {
 		c := readCall(i, item.(map[string]any))
 		c.tool, _ = p.tools[item.(map[string]any)["_tool"].(string)].(map[string]any)
-		if c.result = c.tool["_output"]; c.result == nil { // S2.1
+		if c.result = c.tool["_output"]; c.result == nil { // LANGUAGE.md#tools-and-activities
 			properties, _ := c.tool["properties"].(map[string]any)
 			c.result = properties["_output"]
 		}
@@ -66,7 +66,7 @@ func readPlan(doc map[string]any) *planModel {
 	return p
 }
 
-// comesAfter reads an _after (S3.1): ids, tools that one call has, {settled: …}, or a
+// comesAfter reads an _after: ids, tools that one call has, {settled: …}, or a
 // list of these.
 func (p *planModel) comesAfter(c *callModel, named any, done bool) {
 	switch named := named.(type) {
@@ -126,7 +126,7 @@ func readCall(place int, item map[string]any) *callModel {
 	return c
 }
 
-// failureRoute is the last of several alternatives (S5.1), or nil.
+// failureRoute is the last of several alternatives, or nil.
 func (c *callModel) failureRoute() []statePath {
 	if len(c.routes) < 2 {
 		return nil
@@ -159,7 +159,7 @@ func (c *callModel) neighbours(other *callModel) bool {
 }
 
 // meets reports whether two calls may write overlapping paths, failure route
-// against failure route aside (S5.8).
+// against failure route aside.
 func (c *callModel) meets(other *callModel) bool {
 	for i, mine := range c.routes {
 		for j, theirs := range other.routes {
@@ -181,8 +181,8 @@ func (c *callModel) references() []reference {
 	return found
 }
 
-// bound is S6.2: the calls whose writes the reader at this place sees at p.
-// The plan's output reads from the place after the last call (S11.8).
+// bound is LANGUAGE.md#the-graph: the calls whose writes the reader at this place sees at p.
+// The plan's output reads from the place after the last call.
 func (p *planModel) bound(reader int, r reference) map[int]bool {
 	earlier, later := map[int]bool{}, map[int]bool{}
 	if r.kind == "state" {
@@ -227,7 +227,7 @@ func (p *planModel) knownFromTheStart(r reference) bool {
 	return there && value != nil
 }
 
-// needed is S6.1: the calls that c depends on directly.
+// needed is LANGUAGE.md#the-graph: the calls that c depends on directly.
 func (p *planModel) needed(c *callModel) map[int]bool {
 	needs := union(c.after)
 	for _, r := range c.references() {

@@ -35,7 +35,7 @@ func sameOutcome(a, b Outcome) bool {
 }
 
 // A sound plan gives one settlement of every call, one state and one output,
-// whatever the schedule (S6.3).
+// whatever the schedule.
 func TestModelIsConfluent(t *testing.T) {
 	sound := 0
 	plans := amount.Of(40, 800, 5000)
@@ -56,7 +56,7 @@ func TestModelIsConfluent(t *testing.T) {
 	t.Logf("%d of %d plans are sound", sound, plans)
 }
 
-// Without the last rule of S8.2, or with reads that see every write (S6.3), some
+// Without the last rule of EXECUTION.md#running, or with reads that see every write, some
 // plan has two outcomes: the comparison above can fail.
 func TestModelWithoutItsRulesIsNotConfluent(t *testing.T) {
 	wrongs := map[string]model{"hasty": {hasty: true}, "nosy": {nosy: true}}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// How the model puts values together from messages (S5.3, S5.8).
+// How the model puts values together from messages.
 
 // An entry is a message of the log, and whether a reader sees it.
 type entry struct {
@@ -15,7 +15,7 @@ type entry struct {
 }
 
 // entries are all messages in the order in which they count, those of each tick in
-// its topological order (S5.3). Whoever sees these calls sees what they wrote.
+// its topological order. Whoever sees these calls sees what they wrote.
 func (m *model) entries(of func(call int) bool) []entry {
 	all := m.carried.entries(of)
 	for _, i := range m.plan.topology {
@@ -29,7 +29,7 @@ func (m *model) entries(of func(call int) bool) []entry {
 }
 
 // yields reports whether a failure record gives way to one that counts before it, of
-// a call listed before its own (S5.8).
+// a call listed before its own.
 func (e entry) yields(before []entry) bool {
 	return e.record && slices.ContainsFunc(before, func(o entry) bool {
 		return o.seen && o.record && o.tick == e.tick && o.call < e.call && o.path.equal(e.path)
@@ -38,7 +38,7 @@ func (e entry) yields(before []entry) bool {
 
 // made is the value at a path, put together from newest to oldest: the newest set
 // that covers the path ends the search, and what comes after it is applied to its
-// value (S5.3).
+// value.
 func (m *model) made(p statePath, entries []entry) (any, bool) {
 	top := p
 	for _, e := range entries {

@@ -28,11 +28,11 @@ import (
 //   - A failure record is set, whatever the call's method.
 //   - A message that has no place in what a reader sees brings with it all that
 //     counts before it there.
-//   - A null in the initial state doesn't count as there (S4.3).
+//   - A null in the initial state doesn't count as there.
 //   - A call that `once` rejects isn't validated any more.
 //   - Under `once` a result that its activity sends to the failure route is a
-//     runtime error when something stands there (S5.4) that didn't come by a
-//     failure route itself: those who meet there aren't ordered (S5.8), and what
+//     runtime error when something stands there that didn't come by a
+//     failure route itself: those who meet there aren't ordered, and what
 //     the first-listed of them wrote stands.
 //   - A fallback in parentheses is an operand like any other: the null that it
 //     may end in isn't there for the one around it.
@@ -56,7 +56,7 @@ type failure struct {
 
 // A behaviour is what all activities do: a pure function of its arguments, so that results don't
 // depend on the schedule. attempt counts from 1. A path other than "" names
-// the alternative that the value takes (S5.2).
+// the alternative that the value takes.
 type behaviour func(call string, attempt int, params map[string]any) (value any, path string, failed *failure)
 
 // structuralFault is the model's code for parameters that the tool's schema
@@ -68,7 +68,7 @@ const (
 
 // interpret runs a document's plan; order decides which running activity ends
 // next, and nothing else. A call without `_id` is known by its tool and its
-// place in the list, from 1 (S3.2). It panics on a document that the model can't read.
+// place in the list, from 1. It panics on a document that the model can't read.
 func interpret(doc map[string]any, act behaviour, order *rand.Rand) Outcome {
 	return (&model{plan: readPlan(doc), act: act}).run(order)
 }
@@ -89,7 +89,7 @@ type model struct {
 
 	// Two ways to get it wrong, to show that the rules are needed and that
 	// generated plans and schedules would notice: hasty leaves out the last rule
-	// of S8.2 and judges results when they come, nosy lets a read see all that was written so far (against S6.3).
+	// of EXECUTION.md#running and judges results when they come, nosy lets a read see all that was written so far (against LANGUAGE.md#the-graph).
 	hasty, nosy bool
 
 	carried *carried // nil outside carried plans
@@ -149,7 +149,7 @@ func (m *model) run(order *rand.Rand) Outcome {
 }
 
 // startAllReady decides every call that can be decided, until none can:
-// a skipped call settles its paths, which may decide others (S8.3).
+// a skipped call settles its paths, which may decide others.
 func (m *model) startAllReady() {
 	for again := true; again; {
 		again = false
@@ -162,8 +162,7 @@ func (m *model) startAllReady() {
 	}
 }
 
-// decide skips, fails or starts a pending call if that can be done now (S8.2,
-// S8.3) and reports whether it did. When no slot is free nothing starts (S8.4).
+// decide skips, fails or starts a pending call if that can be done now and reports whether it did. When no slot is free nothing starts.
 func (m *model) decide(c *callModel, full bool) bool {
 	when := resolved{value: true}
 	if c.when != nil {
@@ -220,7 +219,7 @@ func (m *model) decide(c *callModel, full bool) bool {
 	return true
 }
 
-// undone reports whether a call that must be done before c has ended otherwise (S3.1).
+// undone reports whether a call that must be done before c has ended otherwise.
 func (m *model) undone(c *callModel) bool {
 	for other, must := range c.done {
 		if must && slices.Contains([]string{"failed", "skipped", "rejected", "cancelled"}, m.status[other]) {
@@ -235,7 +234,7 @@ func (m *model) skip(c *callModel) {
 	m.status[c.place] = "skipped"
 }
 
-// overlapping are the calls that c must wait for by the last rule of S8.2. How
+// overlapping are the calls that c must wait for by the last rule of EXECUTION.md#running. How
 // long a list is decides where an item may go, so whoever writes into a list
 // waits for all of these calls that write into it.
 func (m *model) overlapping(c *callModel) map[int]bool {
@@ -252,7 +251,7 @@ func (m *model) overlapping(c *callModel) map[int]bool {
 	return found
 }
 
-// offeredEarlier are the calls listed before c that may write one of its paths (S5.5).
+// offeredEarlier are the calls listed before c that may write one of its paths.
 func (m *model) offeredEarlier(c *callModel) map[int]bool {
 	found := map[int]bool{}
 	for _, w := range m.plan.calls[:c.place] {
@@ -264,7 +263,7 @@ func (m *model) offeredEarlier(c *callModel) map[int]bool {
 }
 
 // taken reports whether `once` rejects c: one of its paths, other than its
-// failure route's, is there from the start or has been written (S5.5).
+// failure route's, is there from the start or has been written.
 func (m *model) taken(c *callModel) bool {
 	routes := c.routes
 	if c.failureRoute() != nil {
@@ -323,7 +322,7 @@ func (m *model) end(c *callModel) {
 }
 
 // write puts a result into the log, at all paths of the alternative that it
-// takes or at none (S5.2, S5.3).
+// takes or at none.
 func (m *model) write(c *callModel, value any, named string) *failure {
 	if !accepts(c.result, value) {
 		m.note(outputRejected)
@@ -349,7 +348,7 @@ func (m *model) write(c *callModel, value any, named string) *failure {
 	return nil
 }
 
-// taking is S5.2: the paths of the alternative that the activity names, else
+// taking is LANGUAGE.md#output-paths-and-state: the paths of the alternative that the activity names, else
 // of the first.
 func (c *callModel) taking(named string) (route []statePath, offered bool) {
 	if named == "" {
@@ -367,7 +366,7 @@ func (c *callModel) taking(named string) (route []statePath, offered bool) {
 	return nil, false
 }
 
-// fail is S9.2: the record goes to the failure route, or the failure becomes
+// fail is EXECUTION.md#failures: the record goes to the failure route, or the failure becomes
 // an error of the run.
 func (m *model) fail(c *callModel, f *failure) {
 	record := map[string]any{"code": f.Code, "message": f.Message, "details": f.Details}
@@ -456,11 +455,11 @@ type resolved struct {
 	partial any  // of a structure: the value with absent leaves left out
 }
 
-// whole is what S11.8 makes of an output: absent leaves are left out, an
+// whole is what EXECUTION.md#the-planning-loop makes of an output: absent leaves are left out, an
 // absent whole is null.
 func (r resolved) whole() (any, bool) { return r.partial, !r.absent }
 
-// text is what a text with expressions in it comes to (S4.9).
+// text is what a text with expressions in it comes to.
 func (m *model) text(e *formula, reader int) resolved {
 	var total resolved
 	var text string
@@ -536,7 +535,7 @@ func leafAbsent(item any, part resolved) bool {
 	return isText && (part.absent || part.wrong)
 }
 
-// evaluate is S4.3 with a third truth: an operand may still be pending.
+// evaluate is LANGUAGE.md#references-and-expressions with a third truth: an operand may still be pending.
 func (m *model) evaluate(e *formula, reader int) resolved {
 	switch e.kind {
 	case literalExpression:
@@ -579,7 +578,7 @@ func (m *model) evaluate(e *formula, reader int) resolved {
 	return resolved{absent: true}
 }
 
-// read resolves one reference: S6.3's view once S8.2 has it settled.
+// read resolves one reference: LANGUAGE.md#the-graph's view once EXECUTION.md#running has it settled.
 func (m *model) read(r reference, reader int) resolved {
 	if r.kind == "input" {
 		value, there := valueAt(m.plan.input, r.path)

@@ -15,7 +15,7 @@ import (
 // What the model knows of paths, expressions and values.
 
 // A path leads into the state or the input; a shorter one that begins another
-// overlaps it (S6.1).
+// overlaps it.
 type statePath []segment
 
 type segment struct {
@@ -84,7 +84,7 @@ type reference struct {
 	path statePath
 }
 
-// readExpression reads a string that begins with † (S4.1–S4.3): references,
+// readExpression reads a string that begins with †: references,
 // literals, fallbacks, gates and parentheses.
 func readExpression(text string) *formula {
 	r := &reader{text: []rune(text)}
@@ -94,7 +94,7 @@ func readExpression(text string) *formula {
 	return r.readAll()
 }
 
-// readText reads a text with expressions in it (S4.9): its pieces, one after the other.
+// readText reads a text with expressions in it: its pieces, one after the other.
 func readText(text string) *formula {
 	r := &reader{text: []rune(text)}
 	e := &formula{kind: textExpression}
@@ -141,7 +141,7 @@ func inText(value any) (string, bool) {
 	return "", false
 }
 
-// readRoutes reads an _outputPath as alternatives of fan-outs (S5.1).
+// readRoutes reads an _outputPath as alternatives of fan-outs.
 func readRoutes(text string) [][]statePath {
 	r := &reader{text: []rune(text), barePaths: true}
 	return alternatives(r.readAll())
@@ -232,7 +232,7 @@ func compared(a any, operator string, b any) bool {
 }
 
 // joined is a chain of operands; one alone is itself. What stands in
-// parentheses is an operand: a null that it comes to isn't there (S4.3).
+// parentheses is an operand: a null that it comes to isn't there.
 func joined(kind expressionKind, operands []*formula) *formula {
 	if len(operands) == 1 {
 		return operands[0]
@@ -285,7 +285,7 @@ func (r *reader) segments() statePath {
 	return p
 }
 
-// asSegment makes .0 an index like [0] (S4.2).
+// asSegment makes .0 an index like [0].
 func asSegment(word string) segment {
 	if index, err := strconv.Atoi(word); err == nil {
 		return segment{index: index, isIndex: true}
@@ -345,8 +345,7 @@ func (r *reader) take(token string) bool {
 	return false
 }
 
-// readString reads a string of a plan: one dagger begins an expression, two a literal
-// (S4.1), and in a text expressions stand in braces (S4.9). It is nil for a text without.
+// readString reads a string of a plan: one dagger begins an expression, two a literal, and in a text expressions stand in braces. It is nil for a text without.
 func readString(text string) *formula {
 	if e, read := formulas.Load(text); read {
 		return e.(*formula)
@@ -431,7 +430,7 @@ func valueAt(root any, p statePath) (any, bool) {
 	return root, true
 }
 
-// written is S5.3: base with value written at p, as a new value; false when
+// written is LANGUAGE.md#output-paths-and-state: base with value written at p, as a new value; false when
 // the base is of a kind that can't take it. A nil base is empty.
 func written(base any, p statePath, method string, value any) (any, bool) {
 	if len(p) == 0 {

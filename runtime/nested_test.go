@@ -22,7 +22,7 @@ func doubled(deep int) (*mason, map[string]any) {
 	return m, twice(1)
 }
 
-// S14.1: of delegates within delegates no more are open than keep every place busy,
+// LANGUAGE.md#delegates-and-scopes: of delegates within delegates no more are open than keep every place busy,
 // and a call that delegates counts in limits.calls.
 func TestNestedDelegatesAreOpenedAsThereIsWork(t *testing.T) {
 	const deep, parallel = 9, 3

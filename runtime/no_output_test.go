@@ -8,7 +8,7 @@ import (
 )
 
 // What is told of an output that comes to nothing costs in proportion to the calls on the
-// way to it, however many of them share a path (S11.8): compare the times for one call.
+// way to it, however many of them share a path: compare the times for one call.
 func BenchmarkNoOutput(b *testing.B) {
 	for _, n := range []int{500, 2000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -35,7 +35,7 @@ func BenchmarkNoOutput(b *testing.B) {
 	}
 }
 
-// S11.8, S4.3: in whatever an output puts its leaves, it comes to nothing where none of them
+// EXECUTION.md#the-planning-loop: in whatever an output puts its leaves, it comes to nothing where none of them
 // is there; null isn't, be it written, given or that of a skipped item; false, 0, "" and
 // what an author says that it comes to are.
 func TestNullIsNoOutput(t *testing.T) {

@@ -450,7 +450,7 @@ func (g *orderedPlan) enumerate(plan *compiler.Plan, most int) (broken map[strin
 // more than once.
 var early = regexp.MustCompile(`_each|_tool: d|\|\||_retry|settled`)
 
-// S17.6: where OB706 is an error, some run breaks the rule: this goes through all orders and
+// LANGUAGE.md#policies-and-labels: where OB706 is an error, some run breaks the rule: this goes through all orders and
 // branches of a machine that forbids nothing. Where no call starts early or more than once,
 // every rule that a run breaks is found.
 func TestForbiddenOrdersAgreeWithEnumeration(t *testing.T) {

@@ -75,7 +75,7 @@ func (w *orderWorld) randomly(r *rand.Rand) bool {
 	return true
 }
 
-// S17.5, S17.6: whatever order things happen in, what fails, is asked about, changed,
+// LANGUAGE.md#policies-and-labels: whatever order things happen in, what fails, is asked about, changed,
 // replaced, killed and gone on with: no call begins where a policy forbids it or outside
 // of its bounds, and what is refused says so.
 func TestPoliciesHoldInEveryRun(t *testing.T) {

@@ -56,7 +56,7 @@ func toldCommands(commands []Command) string {
 	return strings.Join(all, ", ")
 }
 
-// S17.5, S17.6: what doesn't start, in the ways in which a call can come to start.
+// LANGUAGE.md#policies-and-labels: what doesn't start, in the ways in which a call can come to start.
 func TestWhatAPolicyRefuses(t *testing.T) {
 	begun := Event{Kind: Begun}
 	ended := func(call, attempt int) Event {

@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// S11.4: a solution is held to the rules of the embedding program as well, those that
+// EXECUTION.md#the-planning-loop: a solution is held to the rules of the embedding program as well, those that
 // look at one call and those that look at all, in whatever pieces it comes.
 func TestSolutionsAreHeldToOwnRules(t *testing.T) {
 	own := []*analyzer.Rule{{

@@ -7,10 +7,10 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
-// Whether a write fits (S5.3), and what its state schema says of the result, is
+// Whether a write fits, and what its state schema says of the result, is
 // judged on all that counts before it: earlier ticks, and in its own the calls
 // that have their place before its own in the graph's order. Those that it
-// depends on have settled when it starts (S8.2). Of the others few can make a
+// depends on have settled when it starts. Of the others few can make a
 // difference: a result is kept until these have settled, so that no judgement
 // hangs on timing, and what was found to fit then fits whenever the state is put
 // together again. Nobody waits in a circle: all waiting goes to earlier places.

@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// Confirm says which calls a person is asked about (S10.2), and what counts as
+// Confirm says which calls a person is asked about, and what counts as
 // the answer when none comes. The zero value asks nobody.
 type Confirm struct {
 	Policy  Policy        `json:"policy,omitzero"`
@@ -24,7 +24,7 @@ type Confirm struct {
 // Policy is whom a run asks before a call starts.
 type Policy string
 
-// The policies of S10.2.
+// The policies of EXECUTION.md#reviewers.
 const (
 	Never   Policy = ""        // nobody
 	Effects Policy = "effects" // about calls that may change the world
@@ -134,7 +134,7 @@ func (f *frame) put(i int32, problem string) {
 	c.Params, c.Question = q.Params, q
 }
 
-// Questions are those that are open, in the order in which people are asked (S8.4).
+// Questions are those that are open, in the order in which people are asked.
 func (m *Machine) Questions() []*Question {
 	var open queue
 	for _, f := range m.frames {
@@ -165,7 +165,7 @@ func (f *frame) askInFlight(i int32) {
 }
 
 // question is what a person has to know of a call: what runs, with all that it is
-// given (S10.1).
+// given.
 func (f *frame) question(i int32) *Question {
 	call, effect := f.call(i), f.effect(i)
 	q := &Question{

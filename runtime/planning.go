@@ -22,9 +22,9 @@ type (
 	Usage = request.Usage
 )
 
-// A Question is what a person is asked about a call that is ready (S10.1).
+// A Question is what a person is asked about a call that is ready.
 type Question struct {
-	Call     string `json:"call"` // its "_id", or tool#place (S3.2)
+	Call     string `json:"call"` // its "_id", or tool#place
 	Tool     string `json:"tool"`
 	Activity string `json:"activity,omitzero"` // what carries it out; "" for a latent call
 	Instance string `json:"instance,omitzero"` // "" without instances
@@ -39,13 +39,13 @@ type Question struct {
 	// Runs is what is started, and Attempts how often at most.
 	Runs     Execution `json:"runs"`
 	Attempts int       `json:"attempts,omitzero"` // 0 is once
-	// Scopes are the parts of the context that it is given besides (S14.3), and
+	// Scopes are the parts of the context that it is given besides, and
 	// Context what they hold, by kind; nil for a call without scopes.
 	Scopes  []Handed       `json:"scopes,omitzero"`
 	Context map[string]any `json:"context,omitzero"`
 	// Effects is what the activity that runs may do: "read-only", "writes",
 	// "destructive", or "unknown"; EffectsBy who says so, "" for nobody; Claimed what is
-	// said where that is less and doesn't count (S1.9), ClaimedBy who says that, and
+	// said where that is less and doesn't count, ClaimedBy who says that, and
 	// Untrusted that it is a workspace that isn't trusted, and not the plan.
 	// OpenWorld is set where it reaches beyond what this machine knows, or may.
 	Effects   string   `json:"effects"`
@@ -58,11 +58,11 @@ type Question struct {
 	Method    string   `json:"method,omitzero"` // how it is written there: "merge", "push", …; "" to take the place of what is there
 	Cost      float64  `json:"cost,omitzero"`   // what one try is said to cost ("x-simulate"); 0 when nothing is said
 	// InFlight is set where the run was killed while this call was at work, and
-	// its tool isn't known to be idempotent: it may have happened already (S8.6).
+	// its tool isn't known to be idempotent: it may have happened already.
 	// Then Retry, Fail and nothing else answers.
 	InFlight bool `json:"inFlight,omitzero"`
 	// Advice is what the advisors make of the tools, the best first, and Doubt says
-	// that this call's tool is rated below the threshold (S13.3).
+	// that this call's tool is rated below the threshold.
 	Advice []compiler.Rank `json:"advice,omitzero"`
 	Doubt  string          `json:"doubt,omitzero"`
 	// Wanted is set where the plan itself has a person asked ("_confirm").
@@ -70,7 +70,7 @@ type Question struct {
 	// Replaces is the tool of the call in whose place a person put this one; "" when
 	// nobody did. It runs once it is approved as it is shown.
 	Replaces string `json:"replaces,omitzero"`
-	// Outside is what of the call leaves the run's envelope, and nothing else (S16.2);
+	// Outside is what of the call leaves the run's envelope, and nothing else;
 	// Beyond identifies that, for whoever approves it. Params are then as they are
 	// written, where the call hasn't come as far as to have values.
 	Outside []envelope.Difference `json:"outside,omitzero"`
@@ -159,7 +159,7 @@ type Execution struct {
 	Text string `json:"text,omitzero"`
 	// Defined is where it is defined, "file:line".
 	Defined string `json:"defined,omitzero"`
-	// Alone is set where the call is run in an empty context (S14.1).
+	// Alone is set where the call is run in an empty context.
 	Alone bool `json:"alone,omitzero"`
 
 	hides string // the URL with the password that URL hides; "" if there is none
@@ -182,7 +182,7 @@ type Source struct {
 // Verdict is how a person answers a [Question].
 type Verdict string
 
-// The answers of S10.1, and those to a question about a call in flight (S8.6).
+// The answers of EXECUTION.md#reviewers, and those to a question about a call in flight.
 const (
 	Approve Verdict = "approve"
 	Change  Verdict = "change"  // run it with Decision.Params

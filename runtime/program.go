@@ -8,7 +8,7 @@ import (
 )
 
 // A program is a plan with what all who run it share: many instances run one
-// plan, and each keeps only its own state (S12.4).
+// plan, and each keeps only its own state.
 type program struct {
 	statelog.Layout
 	schemas map[pathtree.ID]*schema.Schema // what the state schema says of a path; nil for nothing

@@ -14,7 +14,7 @@ func (h *callHeap) pop() int32 {
 // A queue is the ready calls of a run, of all its frames.
 type queue []ready
 
-// A ready call, and where it stands in the order of S8.4: by its place in the
+// A ready call, and where it stands in the order of EXECUTION.md#running: by its place in the
 // plan, then by its instance; a delegate's calls stand where the delegate does. So
 // of delegates within delegates the first is carried through before the next begins,
 // and no more of them are at work than keep every place busy.

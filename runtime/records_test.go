@@ -22,8 +22,7 @@ import (
 // The record of every tick holds all that the tick began with: gone on from with the
 // same solutions, the run ends each tick in the state that it ended in, does nothing
 // again that was done, and tells the planner the same; and played by itself, where its
-// solution is sound and so valid against its own schema (S2.2), it ends where the tick did
-// (S1.2, S11.3, S11.5, S11.9).
+// solution is sound and so valid against its own schema, it ends where the tick did.
 func TestRecordsAreGoneOnFrom(t *testing.T) {
 	plans, count := amount.Of(10, 100, 500), map[string]int{}
 	for n := range plans {

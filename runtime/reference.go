@@ -2,7 +2,7 @@ package runtime
 
 import _ "embed"
 
-// Reference is how a plan runs as people are told it, in the form of [compiler.Reference].
+// Reference is how a plan runs , in the form of [compiler.Reference].
 //
 //go:embed EXECUTION.md
 var Reference string

@@ -16,7 +16,7 @@ import (
 
 // A run that failed, and is gone on with when what failed works again, comes to what a run
 // without any failure comes to: nothing that was done is done again, in delegates, over
-// instances and over items neither, under any schedule and with kills (S8.6).
+// instances and over items neither, under any schedule and with kills.
 func TestRetryFailed(t *testing.T) {
 	plans, count := amount.Of(40, 300, 5000), map[string]int{}
 	for n := range plans {
@@ -81,7 +81,7 @@ func TestRetryFailed(t *testing.T) {
 // items too: what they rejected isn't run, nor a list of which they rejected an item; what
 // they changed, or put in a call's place, is what runs, and what the question shows where
 // they are asked anew. Where they are asked as before, the run comes to what it comes to
-// without any failure (S3.3, S8.6, S10.1, S10.3).
+// without any failure.
 func TestRetryFailedAsDecided(t *testing.T) {
 	plans, count := amount.Of(15, 200, 5000), map[string]int{}
 	for n := range plans {

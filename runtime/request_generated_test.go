@@ -16,7 +16,7 @@ import (
 )
 
 // Whatever a plan's calls use, a planner that is shown it may repeat it, and the
-// two make a process record that compiles without errors (S1.2, S11.1, S11.3).
+// two make a process record that compiles without errors.
 func TestRequestsOfGeneratedPlans(t *testing.T) {
 	cases, asked := amount.Of(100, 600, 6000), 0
 	for seed := range uint64(cases) {

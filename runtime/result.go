@@ -12,14 +12,14 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
-// An errorMessage is a failure that no route of its call took (S9.2).
+// An errorMessage is a failure that no route of its call took.
 type errorMessage struct {
 	call    int
 	failure *Failure
 }
 
 // appendErrors makes what failed readable as †error, now that nothing more can
-// start: until then no call sees the errors of its own tick (S9.3). They stand
+// start: until then no call sees the errors of its own tick. They stand
 // in plan order, which doesn't depend on timing.
 func (f *frame) appendErrors() {
 	slices.SortFunc(f.unrouted, func(a, b errorMessage) int { return a.call - b.call })
@@ -140,7 +140,7 @@ func (m *Machine) finish(o *Outcome) {
 // there is none.
 func (f *frame) result() (any, *CallError) {
 	planned := f.parent == nil && f.machine.options.Planned
-	held := f.plan.Output != nil // against its schema; a planner's null is none, unless the loop ends with it (S11.2)
+	held := f.plan.Output != nil // against its schema; a planner's null is none, unless the loop ends with it
 	r := resolution{frame: f, known: map[int]readState{}, left: maxOutputValues, room: maxOutputText}
 	var value any
 	if f.plan.Output != nil {
@@ -167,7 +167,7 @@ func (f *frame) result() (any, *CallError) {
 }
 
 // noOutput says what the plan's output lacks, and which calls were skipped for want of
-// something on the way to it (S11.8). Where calls failed, these say it.
+// something on the way to it. Where calls failed, these say it.
 func (f *frame) noOutput() *CallError {
 	if len(f.errors) > 0 {
 		return nil
@@ -231,7 +231,7 @@ func (f *frame) noOutput() *CallError {
 	return &CallError{Code: "no-output", Message: strings.TrimSuffix("the plan's output comes to nothing: "+strings.Join(told, "; "), ": ")}
 }
 
-// The bounds of a plan's output, which may hold one value in many places (S18): those
+// The bounds of a plan's output, which may hold one value in many places: those
 // of any result.
 const (
 	maxOutputValues = 2_000_000
@@ -260,7 +260,7 @@ func (r *resolution) value(t *compiler.Template) (any, bool) {
 			r.problem = &CallError{Code: failure.Code, Message: "the output " + failure.Message}
 			return nil, false
 		}
-		if presence == expression.There && (value != nil || t.FallsBack()) { // null isn't there (S4.3)
+		if presence == expression.There && (value != nil || t.FallsBack()) { // null isn't there
 			r.leaves++
 		}
 		return value, presence == expression.There && r.fits(value)

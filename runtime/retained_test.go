@@ -13,7 +13,7 @@ import (
 )
 
 // Of ten thousand instances that have left, delegates and calls of their own
-// included, a machine holds what they came to, and no more (S12.4).
+// included, a machine holds what they came to, and no more.
 func TestInstancesThatLeftAreForgotten(t *testing.T) {
 	const instances = 10_000
 	var plan strings.Builder

@@ -8,14 +8,14 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// Whether a call is tried again is decided here: after a try that failed (S9.2),
-// and after a kill that cut one short (S8.6).
+// Whether a call is tried again is decided here: after a try that failed,
+// and after a kill that cut one short.
 
 // longestPause is how long a call waits for its next try at most. One that is asked to
 // wait for longer has failed.
 const longestPause = time.Hour
 
-// failed tries a call again, or settles it (S9.2).
+// failed tries a call again, or settles it.
 func (f *frame) failed(i int32, failure *Failure) {
 	call := f.call(i)
 	if f.tries(i) < call.Retry.Attempts && failure.After > longestPause && call.Each == nil {
@@ -114,7 +114,7 @@ func (f *frame) interrupted(i int32) {
 }
 
 // repeatable reports whether running a call twice does no more than running it
-// once, by what is known of the activity that carries it out (S8.6).
+// once, by what is known of the activity that carries it out.
 func (f *frame) repeatable(i int32) bool {
 	return f.effect(i).Idempotent
 }

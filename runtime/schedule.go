@@ -41,7 +41,7 @@ func (f *frame) connect(i int) {
 	f.isOrdered(int32(i))
 }
 
-// isSettled reports whether all writers that a read is bound to have settled (S8.2);
+// isSettled reports whether all writers that a read is bound to have settled;
 // if not, it waits for one of them.
 func (f *frame) isSettled(r int32) bool {
 	read, writers := &f.reads[r], f.plan.Reads[r].Writers

@@ -11,7 +11,7 @@ import (
 )
 
 // Values stay as they are wherever they are handed on: in the state, in events, in what
-// is given to an activity. What is said of them goes through here (S7).
+// is given to an activity. What is said of them goes through here.
 
 // A frameVeil is what no message of a frame quotes: it is learned when the first message
 // is made.

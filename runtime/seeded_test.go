@@ -82,7 +82,7 @@ var underRace bool
 // A tally counts what became of the faults of one kind.
 type tally struct{ seeded, harmless, found, missed int }
 
-// S7, S6.4, S6.5: one fault put into a sound plan is found where it is, for each
+// LANGUAGE.md#findings: one fault put into a sound plan is found where it is, for each
 // kind of fault and each plan. One that isn't found is harmless only if the naive
 // interpreter comes to the same result as without it on every branch.
 func TestSeededFaults(t *testing.T) {

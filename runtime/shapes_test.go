@@ -69,7 +69,7 @@ func shapedPlan(n int) map[string]any {
 	return plainDocument(doc)
 }
 
-// misfits are the calls whose write has no place in one state, as S5.3 says it of
+// misfits are the calls whose write has no place in one state, as LANGUAGE.md#output-paths-and-state says it of
 // values. What doesn't fit isn't written.
 func misfits(doc map[string]any, state any) (calls []string) {
 	for _, c := range readPlan(doc).calls {
@@ -98,9 +98,9 @@ func isPlain(doc map[string]any, misfit string) bool {
 }
 
 // A plan is refused for the shape of what it writes (OB405, OB511) only where a write
-// has no place (S5.3), but for what the rule's page says of a closed schema and of a
+// has no place, but for what the rule's page says of a closed schema and of a
 // list beside an object; and where it is plain to see that one has none, in the
-// instances that the finding names (S12.3).
+// instances that the finding names.
 func TestPlansAreRefusedForWritesWithoutAPlace(t *testing.T) {
 	count := map[string]int{}
 	for n := range amount.Of(600, 12_000, 100_000) {

@@ -34,7 +34,7 @@ func (one *standing) told() request.Standing {
 }
 
 // carry makes the solution's calls the next request's plan message, and notes what
-// that and the state don't tell of them (S11.3).
+// that and the state don't tell of them.
 func (m *Machine) carry() {
 	l := m.loop
 	if m.plan.CallsNode == nil {

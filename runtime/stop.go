@@ -11,7 +11,7 @@ func (m *Machine) drain(reason Reason) {
 }
 
 // stop cancels what runs and reports everything that hasn't settled as
-// cancelled. Where calls stand is kept: the run can be resumed (S8.8).
+// cancelled. Where calls stand is kept: the run can be resumed.
 func (m *Machine) stop(reason Reason) {
 	outcome := m.outcome(RunStopped, reason)
 	m.ending = reason
@@ -73,7 +73,7 @@ func (f *frame) report(counts *Counts, reason string) {
 	}
 }
 
-// checkBudget stops a run that has used up what its limits allow (S11.7).
+// checkBudget stops a run that has used up what its limits allow.
 func (m *Machine) checkBudget() {
 	limits, spent := &m.plan.Limits, &m.spent.usage
 	switch {
@@ -107,7 +107,7 @@ func (m *Machine) renewBudget(reason Reason) {
 	}
 }
 
-// resume goes on where a stopped or killed run stood (S8.6). A call that was at
+// resume goes on where a stopped or killed run stood. A call that was at
 // work is tried again if that can't do harm, and otherwise as the event says.
 func (m *Machine) resume(e Event) {
 	how := Resumption{}

@@ -16,7 +16,7 @@ func setOf(list ...Status) statuses {
 func (s statuses) has(one Status) bool { return s&(1<<one) != 0 }
 
 // mayFollow says what a call may become from each status; from one that is settled
-// nothing follows (S8.3).
+// nothing follows.
 var mayFollow = [...]statuses{
 	// Done where the call was done before; Cancelled with the delegate that it is in.
 	Waiting: setOf(Queued, Done, Failed, Skipped, Cancelled),

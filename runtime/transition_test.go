@@ -22,7 +22,7 @@ func init() {
 	onTransition = func(from, to Status) { made[from].Or(1 << to) }
 }
 
-// The tests together meet every transition that the table allows (S8.3): what none
+// The tests together meet every transition that the table allows: what none
 // of them needs has no place there.
 func TestMain(m *testing.M) {
 	failed := m.Run()
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(failed)
 }
 
-// S8.3: nothing follows what is settled, and every status that isn't can come to
+// EXECUTION.md#running: nothing follows what is settled, and every status that isn't can come to
 // an end.
 func TestSettledIsFinal(t *testing.T) {
 	if len(mayFollow) != int(Cancelled)+1 {
@@ -115,7 +115,7 @@ func TestIllegalTransitionEndsTheRun(t *testing.T) {
 	}
 }
 
-// S12.5, S12.3: where calls wait for each other in one instance alone, those whose
+// LANGUAGE.md#instances: where calls wait for each other in one instance alone, those whose
 // output is there from the start are done all the same.
 func TestContinuedCycleOfOneInstance(t *testing.T) {
 	m := unverified(t, `

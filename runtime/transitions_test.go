@@ -36,7 +36,7 @@ func (s *story) tell(kind runtime.EventKind, call string, more func(*runtime.Eve
 
 // What happens to few calls: one that a kill cut short and that is said to have failed,
 // one whose result was kept and doesn't fit, and what a delegate has in hand when it is
-// given up (S5.3, S8.3, S8.6, S8.8, S9.2).
+// given up.
 func TestRareTransitions(t *testing.T) {
 	merges := []any{
 		map[string]any{"_tool": "draft", "_id": "one", "_outputPath": "a", "_outputMethod": "merge"},

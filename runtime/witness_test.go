@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// S7.2: every OB401 comes with two schedules, and replaying them ends in
+// LANGUAGE.md#findings: every OB401 comes with two schedules, and replaying them ends in
 // different states.
 func TestConflictsShow(t *testing.T) {
 	plans, conflicts, shown := amount.Of(200, 4000, 20_000), 0, 0

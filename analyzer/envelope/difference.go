@@ -14,7 +14,7 @@ import (
 
 // A Difference is one thing that leaves an envelope.
 type Difference struct {
-	Call     string       `json:"call,omitempty"` // S3.2; "" where it is about no call
+	Call     string       `json:"call,omitempty"` // LANGUAGE.md#calls; "" where it is about no call
 	In       string       `json:"in,omitempty"`   // the delegate that the call stands in
 	Tool     string       `json:"tool,omitempty"`
 	At       *facts.Place `json:"at,omitempty"`

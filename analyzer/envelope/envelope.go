@@ -1,5 +1,5 @@
 // Package envelope says what may be run under an approval besides the plan that was
-// approved (S16.2): what a model plans anew, what a person puts in the place of a call,
+// approved: what a model plans anew, what a person puts in the place of a call,
 // and what a resumed run does again.
 //
 // An envelope is data. It is made from the facts of the plan that is approved, and then
@@ -9,7 +9,7 @@
 //
 // It speaks of what calls do and of what they wait for: a condition, and calls that must be
 // done before. Any further order among calls is the plan's own business, and what must
-// never come before something else is said by a policy (S17.6).
+// never come before something else is said by a policy.
 package envelope
 
 import (
@@ -27,7 +27,7 @@ import (
 // An Envelope is what may be run. Its JSON form reads back as the same envelope.
 type Envelope struct {
 	// Parts are the definitions of all that calls may use, and the policies over them, by
-	// digest (S6.6). A run under the envelope has these, or of the definitions fewer.
+	// digest. A run under the envelope has these, or of the definitions fewer.
 	Parts []compiler.Part `json:"parts,omitempty"`
 	// Calls are what may be called. A call stays within if one of them covers it.
 	Calls []Allowance `json:"calls"`
@@ -94,7 +94,7 @@ type Runs struct {
 	Kind     string `json:"kind"` // see [facts.Execution]
 	Activity string `json:"activity,omitempty"`
 	Plan     string `json:"plan,omitempty"`
-	Alone    bool   `json:"alone,omitempty"` // in a context of its own (S14.1)
+	Alone    bool   `json:"alone,omitempty"` // in a context of its own
 }
 
 // Values is what a value may be: what any of its parts says. The zero value is nothing.

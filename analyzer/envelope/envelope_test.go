@@ -40,7 +40,7 @@ func compiled(t testing.TB, text string, files map[string]string) *compiler.Plan
 	return p
 }
 
-// The JSON form of the envelope of a plan reads back as the same envelope (S16.2).
+// The JSON form of the envelope of a plan reads back as the same envelope.
 func TestEnvelopeReadsBack(t *testing.T) {
 	archive, err := txtar.ParseFile(filepath.Join("..", "facts", "testdata", "mails.txtar"))
 	if err != nil {
@@ -108,7 +108,7 @@ func TestWithinIsQuick(t *testing.T) {
 	}
 }
 
-// S16.2: an envelope is read as one thing only.
+// EXECUTION.md#approval: an envelope is read as one thing only.
 func TestEnvelopesAreReadStrictly(t *testing.T) {
 	whole := `{"calls": [{"tool": "pay", "effect": "writes", "times": 1, "parameters": {"to": {"literals": [{"is": "ann"}]}}}], "budget": {"calls": 1}}`
 	if _, err := envelope.Read([]byte(whole)); err != nil {

@@ -461,7 +461,7 @@ func subset(plan, replan []drawnCall, w *widened) bool {
 	return one(0, 0)
 }
 
-// S16.2: whether a replan is a subset of what was approved agrees with enumeration; what is
+// EXECUTION.md#approval: whether a replan is a subset of what was approved agrees with enumeration; what is
 // said to leave is all that leaves: without the calls that it names, the rest is within.
 func TestWithinAgreesWithEnumeration(t *testing.T) {
 	within, outside := 0, 0
@@ -507,7 +507,7 @@ func TestWithinAgreesWithEnumeration(t *testing.T) {
 	}
 }
 
-// S16.2: that a value fits what a person allows is proven by what schemas say of it; what
+// EXECUTION.md#approval: that a value fits what a person allows is proven by what schemas say of it; what
 // may not fit is outside.
 func TestSchemasDecideFlows(t *testing.T) {
 	plan := func(head, amount string) string {

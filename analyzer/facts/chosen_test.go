@@ -143,7 +143,7 @@ func (n *nest) play(at int, given [3]map[string]bool) map[string]bool {
 	return last
 }
 
-// A scope hands on who has chosen what it names, and nothing else of the state (S14.1, S16.1).
+// A scope hands on who has chosen what it names, and nothing else of the state.
 func TestChosenThroughScopes(t *testing.T) {
 	f := facts.Of(compiled(t, "plan.yaml", `
 tools: {run: {properties: {}}, ask: {properties: {_output: {}}}}
@@ -163,7 +163,7 @@ calls: [{_tool: put, a: †state.to.name, b: †state.own || 'x'}]
 }
 
 // What a model has chosen of a value that leaves or destroys is told through the doors of plans
-// that are run as calls, in and out, however deep: as if each of them stood where it is run (S16.1).
+// that are run as calls, in and out, however deep: as if each of them stood where it is run.
 func TestChosenThroughDelegates(t *testing.T) {
 	within := 0
 	for seed := range uint64(amount.Of(300, 3000, 50_000)) {

@@ -10,9 +10,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// S16.1: branches as conditions: a call is shown with all that must hold for it to run, be it
+// EXECUTION.md#approval: branches as conditions: a call is shown with all that must hold for it to run, be it
 // said of itself, by one of the alternatives that "||" joins, or of a call that it can't run
-// without. What is asked of each item of a list says nothing of what reads the list (S3.3).
+// without. What is asked of each item of a list says nothing of what reads the list.
 func TestConditionsOfCalls(t *testing.T) {
 	text := `
 tools: {pay: {}, hold: {}, release: {properties: {hold: {}, why: {}}}, node: {}, drain: {properties: {of: {}}}, note: {properties: {of: {}}}}

@@ -67,7 +67,7 @@ const (
 
 func (r Risk) rank() int { return slices.Index([]Risk{Destroys, Leaves, ""}, r) }
 
-// A Comparison is how two plans differ by what they do (S16.3).
+// A Comparison is how two plans differ by what they do.
 type Comparison struct {
 	Differences []Difference // the worst first, then in the order of the new plan
 

@@ -106,8 +106,7 @@ func tidied(all []string) []string {
 }
 
 // What is told of one change to a plan is that change and what follows from it for the
-// flow of values, and nothing else; the other way round it is told the other way round
-// (S16.3).
+// flow of values, and nothing else; the other way round it is told the other way round.
 func TestDifferencesAreExact(t *testing.T) {
 	counts := map[string]int{}
 	for seed := range uint64(amount.Of(430, 10_000, 200_000)) {
@@ -219,7 +218,7 @@ func TestDifferencesMirror(t *testing.T) {
 }
 
 // Whatever message of a context is another, or setting of a plan, is told; and what it is by
-// default is the same as if it were written (S1.2, S16.3).
+// default is the same as if it were written.
 func TestEverySettingCounts(t *testing.T) {
 	messages := func(m string) string {
 		return `[{"type":"tool","tool":{"t":{"type":"object","properties":{"x":{}}}}},` + m + `,{"type":"plan","plan":[{"_tool":"t","x":1}]}]`
@@ -265,7 +264,7 @@ func TestEverySettingCounts(t *testing.T) {
 	}
 }
 
-// Every key of a call counts, and how it is written doesn't (S3.1, S16.3).
+// Every key of a call counts, and how it is written doesn't.
 func TestEveryKeyOfACallCounts(t *testing.T) {
 	files := map[string]string{"a.yaml": "calls: []", "b.yaml": "calls: []"}
 	for _, c := range []struct{ old, new, want string }{

@@ -5,7 +5,7 @@
 // Facts are made from the compiled plan alone. They are complete about what may happen:
 // where the plan doesn't tell, they name the worst. They hold no secret of the plan, and
 // nothing of its layout but where things stand. People are shown them before they approve
-// a plan (S16.1), and two plans are compared by them (S16.3).
+// a plan, and two plans are compared by them.
 package facts
 
 import (
@@ -45,7 +45,7 @@ type Place struct {
 
 // A Call is what one call may do.
 type Call struct {
-	Name     string    `json:"call"` // S3.2
+	Name     string    `json:"call"` // LANGUAGE.md#calls
 	ID       string    `json:"id,omitempty"`
 	Tool     string    `json:"tool"`
 	At       *Place    `json:"at,omitempty"`
@@ -62,9 +62,9 @@ type Call struct {
 	HoldsMore int      `json:"holdsMore,omitempty"` // how many calls aren't listed
 	// Labels are, of a plan that stands under policies, what these make of its parameters, of
 	// what decides whether it runs ("_when") and of all that it takes where it is handed more
-	// than them ("_scopes"): integrity and confidentiality (S17).
+	// than them ("_scopes"): integrity and confidentiality.
 	Labels     map[string]string `json:"labels,omitempty"`
-	Writes     [][]string        `json:"writes,omitempty"` // the alternatives of its output (S5.1); exactly one is written
+	Writes     [][]string        `json:"writes,omitempty"` // the alternatives of its output; exactly one is written
 	Method     string            `json:"method,omitempty"` // how, if not by set
 	When       *Value            `json:"when,omitempty"`
 	After      []After           `json:"after,omitempty"`
@@ -78,7 +78,7 @@ type Call struct {
 	Reason     string            `json:"reasoning,omitempty"` // for people; nothing hangs on it
 }
 
-// An Effect is what carrying a call out may do to the world, and who says so (S1.9).
+// An Effect is what carrying a call out may do to the world, and who says so.
 type Effect struct {
 	Kind       string `json:"kind"` // [compiler.ReadOnly], [compiler.Writes], [compiler.Destructive] or [compiler.Unknown]
 	By         string `json:"by,omitempty"`
@@ -101,7 +101,7 @@ type Execution struct {
 	URL        string   `json:"url,omitempty"`     // http, mcp
 	Text       string   `json:"text,omitempty"`    // expr; mcp: the tool's name there
 	Plan       string   `json:"plan,omitempty"`    // plan: see [Facts.Delegates]
-	Alone      bool     `json:"alone,omitempty"`   // in a context of its own (S14.1)
+	Alone      bool     `json:"alone,omitempty"`   // in a context of its own
 	Definition Literal  `json:"definition,omitzero"`
 }
 
@@ -134,7 +134,7 @@ type Source struct {
 type After struct {
 	Call    string `json:"call"`
 	Settled bool   `json:"settled,omitempty"` // however it ended
-	Listed  bool   `json:"listed,omitempty"`  // only since it is listed before it (S7.2)
+	Listed  bool   `json:"listed,omitempty"`  // only since it is listed before it
 }
 
 // A Condition is something that must hold for a call to run: some of the plan's text

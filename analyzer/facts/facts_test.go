@@ -44,7 +44,7 @@ func compiled(t testing.TB, name, text string, files map[string]string) *compile
 	return p
 }
 
-// The facts of a plan as people read them, with destroyers first (S16.1), in text and in
+// The facts of a plan as people read them, with destroyers first, in text and in
 // Markdown; and their JSON form, which reads back as the same.
 func TestFacts(t *testing.T) {
 	cases, err := filepath.Glob("testdata/*.txtar")
@@ -105,7 +105,7 @@ func TestFacts(t *testing.T) {
 }
 
 // A tool that somebody vouches for speaks for its activity only where the values that it is
-// given instead are surely such as the tool takes (S1.9).
+// given instead are surely such as the tool takes.
 func TestEffectOfAnotherToolsActivity(t *testing.T) {
 	files := map[string]string{"obelus-tools.yaml": "tools:\n  show: {type: object, properties: {file: {const: notes}}, required: [file], annotations: {readOnlyHint: true}}\nactivities:\n  show: {exec: {argv: [show, \"{file}\"]}}\n"}
 	for values, want := range map[string]string{
@@ -166,7 +166,7 @@ func BenchmarkFacts(b *testing.B) {
 	}
 }
 
-// S16.1: no two programs with their arguments look the same, and what looks like a blank
+// EXECUTION.md#approval: no two programs with their arguments look the same, and what looks like a blank
 // in an argument is spelled out.
 func TestNoTwoProgramsLookAlike(t *testing.T) {
 	parts := []string{"", "a", " ", `"`, "'", `\`, ";", "\u00a0", "\u3000", "\u2028", "\n"}

@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// S16.3: a value of the plan's own input or state that is another stands with the calls
+// EXECUTION.md#approval: a value of the plan's own input or state that is another stands with the calls
 // that destroy something or hand something out and receive it, directly or through others, and first
 // where there are any: by what the compiler bound.
 func TestWhatSettingsReach(t *testing.T) {
@@ -94,7 +94,7 @@ func reaches(p *compiler.Plan, f *facts.Facts, kind, key string) (names []string
 	return names, risk
 }
 
-// S16.3: what only has a call done less, later or with a person's word isn't told of
+// EXECUTION.md#approval: what only has a call done less, later or with a person's word isn't told of
 // first, and the other way round it is.
 func TestWhatOnlyTightensIsntFirst(t *testing.T) {
 	const head = "tools: {t: {properties: {x: {}}}, z: {properties: {}}}\nactivities: {t: {exec: {argv: [t, '{x}']}}, z: {expr: '1'}}\ninput: {x: 1, l: [1]}\ncalls:\n- {_id: z, _tool: z, _outputPath: z}\n"
@@ -123,7 +123,7 @@ func TestWhatOnlyTightensIsntFirst(t *testing.T) {
 	}
 }
 
-// S16.3: a file that calls run is told of where it holds something else, or is there in one
+// EXECUTION.md#approval: a file that calls run is told of where it holds something else, or is there in one
 // of the plans only, whether an argv, a shell's code or a pattern names it.
 func TestFilesThatRunAreCompared(t *testing.T) {
 	for _, argv := range []string{`[sh, lib/s.sh]`, `[sh, -c, "if [ -f ./lib/s.sh ]; then . ./lib/s.sh; fi"]`, `[sh, "{x}"], files: [lib/*.sh]`} {
@@ -147,7 +147,7 @@ func TestFilesThatRunAreCompared(t *testing.T) {
 	}
 }
 
-// S16.3: what is changed of a call that itself does no harm stands first, with what it
+// EXECUTION.md#approval: what is changed of a call that itself does no harm stands first, with what it
 // reaches, where what it gives goes to one that does: itself, by way of others, or out of a
 // delegate; and where it doesn't, it doesn't.
 func TestWhatCallsReach(t *testing.T) {
@@ -202,7 +202,7 @@ output: †state.f
 	}
 }
 
-// S16.3: every harmful call that a change reaches is named, however many others it reaches: in each plan
+// EXECUTION.md#approval: every harmful call that a change reaches is named, however many others it reaches: in each plan
 // that runs the delegate that is changed, and once where several changes reach many.
 func TestEveryHarmfulCallIsNamed(t *testing.T) {
 	const head = "input: {x: 1, y: 1}\ntools:\n  calc: {properties: {v: {}, _output: {}}}\n  pay: {properties: {v: {}}, annotations: {destructiveHint: true}}\n  work: {properties: {v: {}, _output: {}}}\nactivities: {calc: {expr: v}, pay: {exec: {argv: [pay, '{v}']}}, work: {plan: inner.yaml}}\ncalls:\n"

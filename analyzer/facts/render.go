@@ -17,7 +17,7 @@ import (
 
 // Text is the facts for people who decide about a plan: first what destroys, then what
 // leaves the machine and to where, then what writes and what reads, and the worst case.
-// Nothing in the plan acts as a control sequence or a line of its own (S2.6).
+// Nothing in the plan acts as a control sequence or a line of its own.
 func (f *Facts) Text() string { return f.write(&sheet{}) }
 
 // Markdown is Text for a pull request. What comes from the plan stands in code, which

@@ -18,7 +18,7 @@ func (c *Comparison) Text() string { return c.write(&sheet{most: longest}) }
 // Markdown is Text for a pull request.
 func (c *Comparison) Markdown() string { return c.write(&sheet{markdown: true, most: longest}) }
 
-// JSON writes an object a line (S19.1): each difference, and a summary.
+// JSON writes an object a line: each difference, and a summary.
 func (c *Comparison) JSON(w io.Writer) error {
 	counts := map[Change]int{}
 	for i := range c.Differences {

@@ -154,7 +154,7 @@ func trySeconds(p *compiler.Plan, c *compiler.Call) (seconds float64, bounded bo
 	case a != nil && a.Timeout > 0:
 		return a.Timeout.Seconds(), true
 	case a != nil && a.Kind == "expr":
-		return max(1, seldomMore(c.Single())), true // S18, or what its tool says of it in rehearsals
+		return max(1, seldomMore(c.Single())), true // Or what its tool says of it in rehearsals
 	}
 	return 0, false
 }

@@ -77,7 +77,7 @@ func (c *cli) explain(name string) error {
 	return t.Advise("\"obelus explain\" lists all findings")
 }
 
-// maturities is what the last line of a check says of a plan without errors (S7.3).
+// maturities is what the last line of a check says of a plan without errors.
 const maturities = `How mature a plan is, as "obelus check" says in its last line. Each degree includes those before it:
 
   freeform  nothing says what the state holds

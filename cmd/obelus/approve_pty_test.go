@@ -15,7 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/pty"
 )
 
-// S16.1: a person at a terminal is asked whether to approve, and by ssh-keygen for the passphrase
+// EXECUTION.md#approval: a person at a terminal is asked whether to approve, and by ssh-keygen for the passphrase
 // of a key that is locked; nothing is written without a yes.
 func TestApproveAsksOnATerminal(t *testing.T) {
 	folder := t.TempDir()
@@ -65,7 +65,7 @@ func TestApproveAsksOnATerminal(t *testing.T) {
 	}
 }
 
-// S16.1: the keys of a real SSH agent sign, and several are told apart.
+// EXECUTION.md#approval: the keys of a real SSH agent sign, and several are told apart.
 func TestApproveWithAnAgent(t *testing.T) {
 	for _, tool := range []string{"ssh-agent", "ssh-add", "ssh-keygen"} {
 		if _, err := exec.LookPath(tool); err != nil {

@@ -32,7 +32,7 @@ type shownApproval struct {
 	// Since the approval that there is, by parts and by what they mean.
 	Changed     []string          `json:"changed,omitempty"`
 	Differences []json.RawMessage `json:"differences,omitempty"`
-	// Envelope is what a run under the approval may do (S16.2).
+	// Envelope is what a run under the approval may do.
 	Envelope *envelope.Envelope `json:"envelope"`
 }
 

@@ -388,7 +388,7 @@ func (r *reporter) end() error {
 	return err
 }
 
-// show writes findings to standard output (S19.1).
+// show writes findings to standard output.
 func (c *cli) show(found []diag.Diagnostic, format string) error {
 	found = withFlags(found)
 	if format == "json" {

@@ -23,7 +23,7 @@ func write(t *testing.T, files map[string]string) {
 
 const fetch = "tools: {fetch: {type: object, properties: {url: {type: string}}, required: [url]}}\nactivities: {fetch: {expr: url}}\n"
 
-// S7, S7.4: a SARIF log keeps account of what was suppressed, inside the plan and
+// LANGUAGE.md#findings: a SARIF log keeps account of what was suppressed, inside the plan and
 // outside, with the reason; and it has the page of every rule.
 func TestSARIFOfACheck(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -76,7 +76,7 @@ func TestSARIFOfACheck(t *testing.T) {
 	}
 }
 
-// S7.4: SARIF and GitHub's annotations name files from the root of their repository,
+// LANGUAGE.md#findings: SARIF and GitHub's annotations name files from the root of their repository,
 // whichever folder the check is run from and however the files are named.
 func TestPathsAreThoseOfTheRepository(t *testing.T) {
 	top := t.TempDir()
@@ -117,7 +117,7 @@ func TestPathsAreThoseOfTheRepository(t *testing.T) {
 	}
 }
 
-// S1.6, S7: the nearest obelus.yaml counts, from the plan's folder up to the
+// LANGUAGE.md#documents: the nearest obelus.yaml counts, from the plan's folder up to the
 // workspace's root and not beyond.
 func TestNearestSettings(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -146,7 +146,7 @@ func TestNearestSettings(t *testing.T) {
 	}
 }
 
-// S7: --fix keeps a file's permissions and its neighbours, mends every line of a
+// LANGUAGE.md#findings: --fix keeps a file's permissions and its neighbours, mends every line of a
 // .jsonl file, follows links, and never touches what a plan imports.
 func TestFixInPlace(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -190,7 +190,7 @@ func TestFixInPlace(t *testing.T) {
 	}
 }
 
-// S7, S1.8: whatever the text is, --fix gives one that reads if the first did,
+// LANGUAGE.md#findings: whatever the text is, --fix gives one that reads if the first did,
 // has no more errors, and leaves nothing for a second --fix; --diff writes nothing.
 func FuzzFix(f *testing.F) {
 	f.Add(fetch + "calls:\n  - {_tool: ftch, url: '{{input.x}}', _outputPth: †stat.a} # kept\n")
@@ -222,7 +222,7 @@ func FuzzFix(f *testing.F) {
 	})
 }
 
-// S19.1: people see the first findings of a kind and how many more there are;
+// EXECUTION.md#events: people see the first findings of a kind and how many more there are;
 // programs get all.
 func TestFindingsOfOneKindAreCounted(t *testing.T) {
 	var text strings.Builder
@@ -241,7 +241,7 @@ func TestFindingsOfOneKindAreCounted(t *testing.T) {
 	}
 }
 
-// S1.6: what is named from the folder above is taken in where an obelus.yaml or a
+// LANGUAGE.md#documents: what is named from the folder above is taken in where an obelus.yaml or a
 // .git above says that it belongs together, and what others may have written isn't
 // read, which is said.
 func TestWorkspaceRoot(t *testing.T) {

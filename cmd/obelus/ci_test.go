@@ -24,7 +24,7 @@ func readYAML(t *testing.T, name string) *source.Node {
 	return root
 }
 
-// S7.4: the hooks have what pre-commit requires, find plans and nothing else,
+// LANGUAGE.md#findings: the hooks have what pre-commit requires, find plans and nothing else,
 // and call commands that exist.
 func TestPreCommitHooks(t *testing.T) {
 	ids := map[string]bool{}
@@ -60,7 +60,7 @@ func TestPreCommitHooks(t *testing.T) {
 	}
 }
 
-// S7.4: the workflow calls commands that exist.
+// LANGUAGE.md#findings: the workflow calls commands that exist.
 func TestWorkflow(t *testing.T) {
 	commands := 0
 	for _, job := range readYAML(t, "examples/ci/github-actions.yml").Get("jobs").Fields {
@@ -93,7 +93,7 @@ func commandExists(t *testing.T, command string) {
 	}
 }
 
-// S7: the example of a configuration has nothing wrong.
+// LANGUAGE.md#findings: the example of a configuration has nothing wrong.
 func TestExampleSettings(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "examples", "ci", "obelus.yaml"))
 	if err != nil {

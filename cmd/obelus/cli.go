@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The exit statuses (S7.4, S19.3).
+// The exit statuses.
 const (
 	statusOK      = 0
 	statusFound   = 1 // findings at or above the threshold, or a run that failed

@@ -25,7 +25,7 @@ import (
 // TestMain keeps the journals of runs away from the user's own, and the programs that
 // tests start from being deaf to signals where somebody started the tests so, as nohup
 // does: what is caught here is as usual again in a child. Temporary folders lie in one
-// that everybody may write, where the search for settings ends (S1.6): what somebody
+// that everybody may write, where the search for settings ends: what somebody
 // left in the system's is nothing to a test.
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
@@ -261,7 +261,7 @@ func words(command string) []string {
 	return all
 }
 
-// S19: help names only commands that exist, and each explains itself.
+// EXECUTION.md#events: help names only commands that exist, and each explains itself.
 func TestEveryCommandHasHelp(t *testing.T) {
 	c := &cli{in: strings.NewReader(""), out: io.Discard, err: io.Discard}
 	for _, cmd := range c.rootCommand().Commands() {
@@ -283,7 +283,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 	}
 }
 
-// S7: every code that check may print can be explained.
+// LANGUAGE.md#findings: every code that check may print can be explained.
 func TestEveryRuleIsExplained(t *testing.T) {
 	listed, _, _ := obelus(nil, "explain")
 	for _, rule := range analyzer.Rules() {
@@ -299,7 +299,7 @@ func TestEveryRuleIsExplained(t *testing.T) {
 	}
 }
 
-// S19.1: colours are for terminals alone.
+// EXECUTION.md#events: colours are for terminals alone.
 func TestNoColoursElsewhere(t *testing.T) {
 	for _, args := range [][]string{{}, {"check", "--help"}, {"chek"}, {"check", "-"}} {
 		stdout, stderr, _ := obelus(strings.NewReader("calls: [{_tool: a, b: †state.c}]"), args...)
@@ -309,7 +309,7 @@ func TestNoColoursElsewhere(t *testing.T) {
 	}
 }
 
-// S19: trouble with input or output is said in words, with status 2.
+// EXECUTION.md#events: trouble with input or output is said in words, with status 2.
 func TestTroubleWithStreams(t *testing.T) {
 	_, stderr, status := obelus(iotest.ErrReader(io.ErrUnexpectedEOF), "check", "-")
 	if status != statusTrouble || !strings.Contains(stderr, `can't read "-"`) {
@@ -343,7 +343,7 @@ type panickyReader struct{}
 
 func (panickyReader) Read([]byte) (int, error) { panic("out of luck") }
 
-// S2.6: nothing that a user or a plan wrote acts on the terminal.
+// LANGUAGE.md#tools-and-activities: nothing that a user or a plan wrote acts on the terminal.
 func TestMessagesAreEscaped(t *testing.T) {
 	for _, args := range [][]string{{"\x1b[31mred"}, {"check", "\x1b]0;title\a"}, {"explain", "a\nobelus: done"}, {"check", "--format", "\x1b[2J"}, {"check", "--\x1b[2J"}} {
 		_, stderr, status := obelus(nil, args...)
@@ -353,7 +353,7 @@ func TestMessagesAreEscaped(t *testing.T) {
 	}
 }
 
-// S8.8, S19.3: an interrupted run starts nothing new, cancels what runs, says so
+// EXECUTION.md#running: an interrupted run starts nothing new, cancels what runs, says so
 // and ends with status 3.
 func TestInterruptedRun(t *testing.T) {
 	if _, err := exec.LookPath("sleep"); err != nil {

@@ -22,7 +22,7 @@ type answered struct {
 	Keyword, Reason     *string
 }
 
-// S19, S7.2: pairs that others wrote and judged, put through the command: a
+// EXECUTION.md#events: pairs that others wrote and judged, put through the command: a
 // line is answered by a line, in order and by name; no verdict is wrong; and of
 // the core no more than one in a hundred stays undecided.
 func TestCompatOnTheCorpus(t *testing.T) {
@@ -100,7 +100,7 @@ func inCore(tags []string) bool {
 	return true
 }
 
-// S19: a pair is answered before the next one is there, so that a program can
+// EXECUTION.md#events: a pair is answered before the next one is there, so that a program can
 // ask, wait for the answer, and ask again.
 func TestCompatAnswersAtOnce(t *testing.T) {
 	questions, ask := io.Pipe()
@@ -129,7 +129,7 @@ func TestCompatAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// S18: a line beyond the limit costs no memory in proportion, and the line after
+// EXECUTION.md#running: a line beyond the limit costs no memory in proportion, and the line after
 // it is answered as ever.
 func TestCompatLeavesEndlessLines(t *testing.T) {
 	endless := io.MultiReader(
@@ -142,7 +142,7 @@ func TestCompatLeavesEndlessLines(t *testing.T) {
 	}
 }
 
-// S18: a line that never ends isn't waited for.
+// EXECUTION.md#running: a line that never ends isn't waited for.
 func TestCompatGivesEndlessLineUp(t *testing.T) {
 	_, stderr, status := obelus(repeated('x'), "compat", "--batch", "-", "--limit", "bytes=100KiB")
 	if status != statusTrouble || !strings.Contains(stderr, "line 1 goes on behind 6 MiB") {
@@ -159,7 +159,7 @@ func (r repeated) Read(to []byte) (int, error) {
 
 // FuzzCompat hands any text to the command as a line: there is one answer for
 // each line that isn't blank, it is JSON, it repeats itself, it says why where
-// it says unknown, and none takes long (S18).
+// it says unknown, and none takes long.
 func FuzzCompat(f *testing.F) {
 	for _, seed := range []string{
 		`{"sub": {"type": "integer"}, "super": {"minimum": 0}}`,

@@ -108,7 +108,7 @@ func nameInView(command runtime.Command) string {
 	return name
 }
 
-// pathItems are the numbers of items in a path of calls (S3.3).
+// pathItems are the numbers of items in a path of calls.
 var pathItems = regexp.MustCompile(`\[\d+\](/|$)`)
 
 // of is what became of a call, by its name in a view.

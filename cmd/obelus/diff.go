@@ -105,7 +105,7 @@ func (c *cli) compared(name string, reading *reading, format string) (side, erro
 }
 
 // unordered reports whether calls of a plan write what others write, and only analysis
-// tells whether one comes after the other as listed (S7.2).
+// tells whether one comes after the other as listed.
 func unordered(p *compiler.Plan) bool {
 	for _, d := range p.AllDelegates() {
 		if len(d.Unordered) > 0 {
@@ -153,7 +153,7 @@ func told(differs *facts.Comparison, sides [2]side, format string) []byte {
 	return out.Bytes()
 }
 
-// otherwiseDigested reports whether two plans have other digests (S6.6).
+// otherwiseDigested reports whether two plans have other digests.
 func otherwiseDigested(sides [2]side) bool {
 	var digests [2]string
 	for i, one := range sides {

@@ -26,7 +26,7 @@ func trustExamples(t *testing.T) {
 	t.Setenv("OBELUS_TRUST", folder)
 }
 
-// S1.9: a folder that the environment trusts is the same wherever one stands.
+// LANGUAGE.md#documents: a folder that the environment trusts is the same wherever one stands.
 func TestTrustedFoldersAreAbsolute(t *testing.T) {
 	t.Setenv("OBELUS_TRUST", t.TempDir()+string(filepath.ListSeparator)+"examples")
 	if _, stderr, status := obelus(strings.NewReader("calls: []"), "check", "-"); status != statusTrouble || !strings.Contains(stderr, `"examples", which isn't an absolute path`) {
@@ -34,7 +34,7 @@ func TestTrustedFoldersAreAbsolute(t *testing.T) {
 	}
 }
 
-// S1.7, S19: every example is checked, drawn, rehearsed and run, and there is
+// LANGUAGE.md#documents: every example is checked, drawn, rehearsed and run, and there is
 // nothing to say about any of them.
 func TestExamples(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
@@ -88,7 +88,7 @@ func examplePlans(t *testing.T) []string {
 	return plans
 }
 
-// S11.6, S19: plans that a model writes as they run, with what it answered beside
+// EXECUTION.md#the-planning-loop: plans that a model writes as they run, with what it answered beside
 // them. What such a run prints is in testdata/planned-examples (-update rewrites it).
 func TestPlannedExamples(t *testing.T) {
 	golden, err := filepath.Abs(filepath.Join("testdata", "planned-examples", "printed.txtar"))
@@ -131,7 +131,7 @@ func TestPlannedExamples(t *testing.T) {
 				t.Errorf("it prints (-update accepts it)\n%s\nand printed\n%s", text, want.Data)
 			}
 			fitTheirSchemas(t, talk)
-			// What a run records can be run again, and comes to the same (S11.9).
+			// What a run records can be run again, and comes to the same.
 			runs := t.TempDir()
 			end := lastLine(t, printed(t, append(run, "--planner", "replay:"+recording, "--runs", runs, "--format", "json")...))
 			again := lastLine(t, printed(t, append(run, "--planner", "replay:"+filepath.Join(talk, "solutions.json"), "--format", "json")...))
@@ -152,8 +152,7 @@ func TestPlannedExamples(t *testing.T) {
 	}
 }
 
-// fitTheirSchemas shows that each recorded solution is one that its request asked for
-// (S11.1): a planner that keeps to the schema could have written it.
+// fitTheirSchemas shows that each recorded solution is one that its request asked for: a planner that keeps to the schema could have written it.
 func fitTheirSchemas(t *testing.T, talk string) {
 	ticks, err := filepath.Glob(filepath.Join(talk, "tick-*.json"))
 	if err != nil || len(ticks) == 0 {
@@ -187,7 +186,7 @@ func there(name string) bool {
 	return err == nil
 }
 
-// S12.1, S12.5: the plan of many comments runs over each of them, and is done for
+// LANGUAGE.md#instances: the plan of many comments runs over each of them, and is done for
 // all; what it wrote is where another run goes on, in which nothing is done again.
 func TestExampleOfManyComments(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
@@ -207,7 +206,7 @@ func TestExampleOfManyComments(t *testing.T) {
 }
 
 // startsWhileWritten steps the journal of a run through a machine, and tells
-// whether calls start before the solution is whole (S8.4). No clock decides it:
+// whether calls start before the solution is whole. No clock decides it:
 // the pieces of the solution are events like any other.
 func startsWhileWritten(t *testing.T, runs string) {
 	t.Helper()
@@ -256,7 +255,7 @@ func anyOrder(text string) string {
 
 var quotedCommand = regexp.MustCompile("`(obelus run [^`]+)`")
 
-// S19: the commands that the examples' page gives are there to be typed as they
+// EXECUTION.md#events: the commands that the examples' page gives are there to be typed as they
 // stand, one for every plan.
 func TestExamplesPage(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))

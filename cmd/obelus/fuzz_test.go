@@ -21,9 +21,9 @@ import (
 )
 
 // FuzzDocument hands any text to every command that takes a document. None may
-// panic or take long; findings are JSON with places inside the text (S19.2);
-// what is accepted fits the documents' schema (S1.7) and compiles to itself (S6.6); rehearsals repeat themselves (S15.2)
-// and depend on no schedule (S6.3).
+// panic or take long; findings are JSON with places inside the text;
+// what is accepted fits the documents' schema and compiles to itself; rehearsals repeat themselves
+// and depend on no schedule.
 func FuzzDocument(f *testing.F) {
 	n := 0
 	add := func(text string) {
@@ -114,8 +114,7 @@ func FuzzDocument(f *testing.F) {
 	})
 }
 
-// validate checks a document that was accepted against the schema of documents
-// (S1.7).
+// validate checks a document that was accepted against the schema of documents.
 func validate(t *testing.T, text string) {
 	t.Helper()
 	root, _ := source.Parse(source.NewFile("-", []byte(text)), source.DefaultLimits())
@@ -159,7 +158,7 @@ func inspectFindings(t *testing.T, lines string, size int) {
 }
 
 // FuzzValue: whatever is given as KEY=VALUE is a JSON value, and text stays
-// text (S19.4, S4.8).
+// text.
 func FuzzValue(f *testing.F) {
 	for _, text := range []string{"5", "true", "null", "Paris", `{"a": [1]}`, "[1,]", "†input.x", "1e999", `"quoted"`, "", "0777", "\xff", "9007199254740993", `{"id": -9007199254740993}`} {
 		f.Add(text)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// S19: in what Mermaid draws of a plan, no box, no label and no edge lies over the title of a frame: of a
+// EXECUTION.md#events: in what Mermaid draws of a plan, no box, no label and no edge lies over the title of a frame: of a
 // delegate, of an instance, of branches within branches, or of a branch that goes wrong; and a condition
 // stands there whole.
 func TestMermaidLeavesTitlesFree(t *testing.T) {

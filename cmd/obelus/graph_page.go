@@ -176,7 +176,7 @@ func inWords(path []analyzer.BranchChoice) (words []string) {
 	return words
 }
 
-// eventsOf are the events of a rehearsal as a run has them (S19.3).
+// eventsOf are the events of a rehearsal as a run has them.
 func eventsOf(s *simulate.Scenario, results bool) (all []json.RawMessage, err error) {
 	add := func(e any) {
 		text, bad := json.Marshal(e)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// S3.3, S12.2, S15.1, S19: a page counts the items of a list, and not the call that has them; it
+// LANGUAGE.md#calls: a page counts the items of a list, and not the call that has them; it
 // says which are skipped, of which call and instance a row and a moment are, how many were at
 // work together as the drawing does, which calls ran in no rehearsal, what a request takes
 // from the environment, and parameters in the order of the text.
@@ -55,7 +55,7 @@ activities:
 	}
 }
 
-// S19: a page shows of a long line what stands of it around a call, and of the branches that go wrong no more than
+// EXECUTION.md#events: a page shows of a long line what stands of it around a call, and of the branches that go wrong no more than
 // there is room for, and says of how many others: it grows with the plan and not with its square.
 func TestPageOfOneLongLine(t *testing.T) {
 	var calls []string

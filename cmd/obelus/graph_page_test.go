@@ -144,7 +144,7 @@ func ladder(n int) string {
 	return b.String()
 }
 
-// S19: what people do with a page, in a real browser from a file: find a call, see where
+// EXECUTION.md#events: what people do with a page, in a real browser from a file: find a call, see where
 // its second parameter comes from, see what is skipped where a call fails, step to the
 // moment of a failure, and find the critical path.
 func TestPageInBrowser(t *testing.T) {
@@ -191,7 +191,7 @@ func TestPageInBrowser(t *testing.T) {
 	}
 }
 
-// S2.6: nothing in a plan runs in a browser that opens its page, and all of it is text.
+// LANGUAGE.md#tools-and-activities: nothing in a plan runs in a browser that opens its page, and all of it is text.
 func TestPageIsInert(t *testing.T) {
 	evil := []string{`</script><script>window.hacked=1</script>`, `<img src=x onerror="window.hacked=1">`, `<!--<script>`, `]]></svg><script>window.hacked=1</script>`,
 		`"><svg onload=window.hacked=1>`, "javascript:window.hacked=1", "{{title}}{{drawing}}", "\u202egnp.exe", "end\x01\x7f", strings.Repeat("<b>x</b>", 1000)}
@@ -242,7 +242,7 @@ func TestPageIsInert(t *testing.T) {
 	}
 }
 
-// S19: what happened in a run is drawn in every form: how each call ended and when, why
+// EXECUTION.md#events: what happened in a run is drawn in every form: how each call ended and when, why
 // it didn't run, who tried again, and the steps of a run that a model planned.
 func TestRunsAreDrawn(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
@@ -290,7 +290,7 @@ func TestRunsAreDrawn(t *testing.T) {
 	}
 }
 
-// S7: what a call is made to give, or gave, under the name of a secret isn't in a page.
+// LANGUAGE.md#findings: what a call is made to give, or gave, under the name of a secret isn't in a page.
 func TestPageHoldsNoSecret(t *testing.T) {
 	dir := t.TempDir()
 	plan, page := filepath.Join(dir, "plan.yaml"), filepath.Join(dir, "page.html")
@@ -309,7 +309,7 @@ func TestPageHoldsNoSecret(t *testing.T) {
 	}
 }
 
-// S15.3, S19: several things are set to go otherwise at once, by keys and by mouse; what
+// EXECUTION.md#simulation: several things are set to go otherwise at once, by keys and by mouse; what
 // comes of it is what a rehearsal with these failures comes to, and one key takes all back.
 func TestSeveralThingsGoOtherwiseOnAPage(t *testing.T) {
 	plan := filepath.Join(t.TempDir(), "ladder.yaml")

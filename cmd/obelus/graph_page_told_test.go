@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// S15.2, S15.3, S19: what a page tells of a plan is so. A call that a person rejects hasn't run; the
+// EXECUTION.md#simulation: what a page tells of a plan is so. A call that a person rejects hasn't run; the
 // critical path goes through the calls that run for a list, and its edges have no holes; what
 // surely destroys is told first, and whether a person is asked, and what a no sets off; a call of a delegate has the
 // conditions of the call that runs it; what a model is handed leaves, and what it has chosen is told;

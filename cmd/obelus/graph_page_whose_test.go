@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// S2.4, S3.3, S10.3, S12.3, S15.2: a page says of what a person's no in a delegate sets off around it,
+// LANGUAGE.md#tools-and-activities: a page says of what a person's no in a delegate sets off around it,
 // marks the critical path of the one instance whose it is, names as a model's what a model gives, and not
 // what the plan gives, and shows a call as done whose items are all skipped.
 func TestPageSaysWhoseItIs(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// S15.1, S16.1: what a plan comes to at worst is no less than what it usually takes.
+// EXECUTION.md#simulation: what a plan comes to at worst is no less than what it usually takes.
 func TestWorstIsNoLessThanUsual(t *testing.T) {
 	files, _ := filepath.Glob("../../examples/*.yaml")
 	bounded := 0

@@ -109,7 +109,7 @@ const fewProperties = `{"type":"object","maxProperties":10}`
 // families are workspaces that would cost somebody dear. An # in an item stands
 // for its number.
 var families = []family{
-	// Imports: each file is read once, however many ways lead to it (S1.6).
+	// Imports: each file is read once, however many ways lead to it.
 	{"imports: each the next twice", imported(20, func(i, n int) []int { return []int{i + 1, i + 1} })},
 	{"imports: diamonds", imported(300, func(i, n int) []int { return []int{i + 1, i + 2} })},
 	{"imports: every later one", imported(70, func(i, n int) []int { return span(i+1, n) })},

@@ -63,7 +63,7 @@ const (
 	hostileMemory = 256 << 20
 )
 
-// S18, S1.8: a command on files of less than 100 kB ends within 2 seconds of
+// EXECUTION.md#running: a command on files of less than 100 kB ends within 2 seconds of
 // the processor and 256 MiB, whatever they say. Each one is a process of its own,
 // which is ended when it costs far more. Files of that size take -long; in CI they
 // are an eighth of it, in which what is exponential shows as well, and meet check

@@ -104,7 +104,7 @@ output: {order: †state.order.order, echo: †state.item.echo, trouble: †stat
 // host is the shop's, with its port.
 func (s *shop) host() string { return strings.TrimPrefix(s.URL, "http://") }
 
-// S2.3, S9.2, S11.9: a plan over a server on this machine runs as its file has it; the
+// LANGUAGE.md#tools-and-activities: a plan over a server on this machine runs as its file has it; the
 // secret is nowhere but in what is sent: not in what is printed, kept or drawn.
 func TestPlanOverHTTP(t *testing.T) {
 	s := openShop(t)
@@ -159,7 +159,7 @@ func TestPlanOverHTTP(t *testing.T) {
 	}
 }
 
-// S10.1, S10.2: whoever is asked sees the method and the address with the values.
+// EXECUTION.md#reviewers: whoever is asked sees the method and the address with the values.
 func TestQuestionOverHTTP(t *testing.T) {
 	s := openShop(t)
 	out, errs, status := obelus(nil, "run", s.plan(t), "--runs", t.TempDir(), "--allow-host", s.host(), "--format", "json")
@@ -171,7 +171,7 @@ func TestQuestionOverHTTP(t *testing.T) {
 	}
 }
 
-// S8.6: an order that was under way when its run was killed may have been taken: it isn't
+// EXECUTION.md#running: an order that was under way when its run was killed may have been taken: it isn't
 // sent again unasked, nor is a GET that nobody says only reads. Where a catalogue that
 // counts says that it may be, it is. A run is resumed with the hosts that it was begun with.
 func TestKilledOverHTTP(t *testing.T) {
@@ -227,7 +227,7 @@ func TestKilledOverHTTP(t *testing.T) {
 	}
 }
 
-// S1.9, S2.3: what an obelus.yaml lists makes stricter as it stands, and allows what isn't
+// LANGUAGE.md#documents: what an obelus.yaml lists makes stricter as it stands, and allows what isn't
 // public only once it is trusted; a policy's list can't be added to.
 func TestHostsOfWorkspaces(t *testing.T) {
 	s := openShop(t)

@@ -42,7 +42,7 @@ func putLines(t *testing.T, name string, lines []string) {
 	}
 }
 
-// S8.6, S19.4: a run that a bad line has stopped goes on from there when it is
+// EXECUTION.md#running: a run that a bad line has stopped goes on from there when it is
 // mended, wherever it was, whatever of the file of results was lost: every
 // instance has one line in the end, and no call is done twice.
 func TestBadLineIsMended(t *testing.T) {
@@ -99,7 +99,7 @@ func TestBadLineIsMended(t *testing.T) {
 	}
 }
 
-// S8.6: the lines of instances that had joined must be those that they were.
+// EXECUTION.md#running: the lines of instances that had joined must be those that they were.
 func TestInstancesMayNotChange(t *testing.T) {
 	for name, change := range map[string]func([]string) []string{
 		"when the run began the instance here was": func(l []string) []string { l[0], l[1] = l[1], l[0]; return l },
@@ -118,7 +118,7 @@ func TestInstancesMayNotChange(t *testing.T) {
 	}
 }
 
-// S8.7: of many instances only how they fare together is shown, and the first
+// EXECUTION.md#running: of many instances only how they fare together is shown, and the first
 // failures; the last line counts them.
 func TestManyInstancesAreSummedUp(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -144,7 +144,7 @@ func TestManyInstancesAreSummedUp(t *testing.T) {
 	}
 }
 
-// S1.3, S12.1, S12.2: what messages give an instance (input, state, data, errors, and
+// LANGUAGE.md#documents: what messages give an instance (input, state, data, errors, and
 // their schemas) holds for it alone: what becomes of each is what becomes of a context
 // that has only its messages, with a planner and without.
 func TestInstancesOfMessages(t *testing.T) {

@@ -66,7 +66,7 @@ while read -r p; do
 done
 `
 
-// S8.8, S8.6: a run whose programs take a while is killed at any time, again and again
+// EXECUTION.md#running: a run whose programs take a while is killed at any time, again and again
 // while it is resumed. No effect comes twice, but of what may be run again; no program of a
 // call works beside another of the same; none reads nothing, or a part; and in the end no
 // process is left.
@@ -176,7 +176,7 @@ func (v *victim) lines(t *testing.T, name string) []string {
 	return strings.Fields(strings.ReplaceAll(string(text), " ", "_"))
 }
 
-// S8.8: a program dies with an obelus that is killed, and the run can be resumed, whatever
+// EXECUTION.md#running: a program dies with an obelus that is killed, and the run can be resumed, whatever
 // that program has started.
 func TestProgramsDieWithUs(t *testing.T) {
 	v := newVictim(t, killedPlan{})
@@ -205,7 +205,7 @@ calls: [{_tool: act, _outputPath: a}]
 }
 
 // plan writes a plan, and what it says of tools and activities, before its calls, into
-// the catalogue of its workspace: there it counts (S1.9).
+// the catalogue of its workspace: there it counts.
 func (v *victim) plan(t *testing.T, text string) {
 	t.Helper()
 	tools, calls, _ := strings.Cut(text, "\ncalls:")
@@ -216,7 +216,7 @@ func (v *victim) plan(t *testing.T, text string) {
 	}
 }
 
-// S8.8: a request to terminate, a terminal that is closed and a standard output that
+// EXECUTION.md#running: a request to terminate, a terminal that is closed and a standard output that
 // nobody reads stop a run as Ctrl-C does: what runs is ended, the journal closed, and the
 // run can be resumed.
 func TestStoppedByTheSystem(t *testing.T) {
@@ -267,7 +267,7 @@ calls: [{_tool: stay, _outputPath: a}, {_tool: tick, _outputPath: b}]
 	}
 }
 
-// S8.8: a run that can't go on because a folder or a program of its workspace isn't
+// EXECUTION.md#running: a run that can't go on because a folder or a program of its workspace isn't
 // there stops, and goes on when it is back.
 func TestWorkspaceIsGone(t *testing.T) {
 	v := newVictim(t, killedPlan{})

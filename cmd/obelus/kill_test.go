@@ -27,12 +27,12 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// S8.6: a run that is killed anywhere (before and after every append and every
+// EXECUTION.md#running: a run that is killed anywhere (before and after every append and every
 // sync of its journal, again and again while it is resumed, and at times with
 // the end of the journal lost or torn as a power cut leaves it) goes on to the
 // state of the undisturbed run. What had completed isn't run again, no result is
 // lost, and what was in flight is run again only if it is idempotent, or if
-// somebody says so. So it is with a person at a terminal, who is asked (S10.1).
+// somebody says so. So it is with a person at a terminal, who is asked.
 func TestKilledAnywhere(t *testing.T) {
 	if args := os.Getenv("OBELUS_KILLED"); args != "" {
 		beKilled(args)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A limitFlag raises or lowers what reading one document may cost (S18).
+// A limitFlag raises or lowers what reading one document may cost.
 type limitFlag struct{ limits *source.Limits }
 
 func addLimits(cmd *cobra.Command, limits *source.Limits) {

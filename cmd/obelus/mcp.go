@@ -119,7 +119,7 @@ func (s *mcpServer) converse(ctx context.Context) error {
 	return err
 }
 
-// unmarked writes JSON without characters that could act on what shows it (S2.6).
+// unmarked writes JSON without characters that could act on what shows it.
 type unmarked struct{ io.Writer }
 
 func (u unmarked) Write(text []byte) (int, error) {

@@ -37,7 +37,7 @@ func (r *record) taken() string {
 	return r.text.String()
 }
 
-// S1.8, S2.6, S18: whatever text a model gives, the answer is small and has nothing in it
+// LANGUAGE.md#documents: whatever text a model gives, the answer is small and has nothing in it
 // that would act on what shows it.
 func TestMCPHostileText(t *testing.T) {
 	var sent record
@@ -91,7 +91,7 @@ func TestMCPHostileText(t *testing.T) {
 	}
 }
 
-// S1.6, S1.9: text of a model starts no program and reads nothing outside of the workspace,
+// LANGUAGE.md#documents: text of a model starts no program and reads nothing outside of the workspace,
 // nor does what it names: not by a path, an import, a delegate, a link, or a file that it
 // gives itself in the place of what decides who is trusted.
 func TestMCPStaysInside(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 )
 
 // The schemas of what the tools answer. Objects that come of commands may hold more than is
-// named here (S19.2, S19.3, S19.5).
+// named here.
 const (
 	restSchema     = `"leftOut":{"type":"integer","description":"how many entries are left out"},"next":{"type":"integer","description":"give this as \"first\" to see them"}`
 	positionSchema = `{"type":["object","null"],"properties":{"line":{"type":"integer"},"column":{"type":"integer"},"offset":{"type":"integer"}}}`
@@ -37,37 +37,34 @@ var references = []struct{ name, title, text string }{
 	{"execution", "how a plan runs", runtime.Reference},
 }
 
-// clause is a part ("S5") or a clause ("S5.1") of the reference, where both parts of it speak
-// of it from both.
-func clause(name string) (string, error) {
+// section is the section of the reference with a heading, as "Output paths and state" or
+// "output-paths-and-state"; where both documents have one of that name, both.
+func section(name string) (string, error) {
 	var all []string
 	for _, reference := range references {
-		if text := clauseOf(reference.text, name); text != "" {
+		if text := sectionOf(reference.text, name); text != "" {
 			all = append(all, text)
 		}
 	}
 	if len(all) == 0 {
-		return "", troubled("there is no clause %q", name).Advise("a clause is named such as S5 or S5.1:\n%s", contents())
+		return "", troubled("there is no section %q", name).Advise("the sections are:\n%s", contents())
 	}
 	text := strings.Join(all, "\n\n")
 	if len(text) <= mostPage {
 		return text, nil
 	}
-	brief := strings.SplitN(text, "\n", 2)[0] + ", in brief; a clause has all of it (S8.3)\n"
-	for _, line := range clauses.FindAllString(text, -1) {
-		brief += "\n" + wording.Cut(line, 160)
+	var brief strings.Builder
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		line, _, _ := strings.Cut(paragraph, "\n")
+		fmt.Fprintf(&brief, "%s\n\n", wording.Cut(line, 160))
 	}
-	return brief, nil
+	return "In brief; the resource obelus://language/" + anchor(name) + " or obelus://execution/" + anchor(name) + " has all of it.\n\n" + strings.TrimSpace(brief.String()), nil
 }
 
-// mostPage is how much of the reference is told at once, in bytes, and clauses are how its
-// clauses begin.
+// mostPage is the largest section that is returned in full, in bytes.
 const mostPage = 12 << 10
 
-var clauses = regexp.MustCompile(`(?m)^\*\*S\d+\.\d+\*\* .*$`)
-
-// parts are the headings of a reference.
-var parts = regexp.MustCompile(`(?m)^## (S\d+) (.*)$`)
+var headings = regexp.MustCompile(`(?m)^##+ (.*)$`)
 
 func contents() string {
 	var all []string
@@ -78,27 +75,30 @@ func contents() string {
 }
 
 func contentsOf(title, text string) string {
-	all := title
-	for _, part := range parts.FindAllStringSubmatch(text, -1) {
-		all += "\n  " + part[1] + " " + part[2]
+	for _, heading := range headings.FindAllStringSubmatch(text, -1) {
+		title += "\n  " + heading[1]
 	}
-	return all
+	return title
 }
 
-func clauseOf(reference, name string) string {
-	name = strings.ToUpper(name)
-	begin, end := "\n## "+name+" ", []string{"\n## "}
-	if strings.Contains(name, ".") {
-		begin, end = "\n**"+name+"**", []string{"\n## ", "\n### ", "\n**S"}
-	}
-	_, text, found := strings.Cut(reference, begin)
-	if !found {
-		return ""
-	}
-	for _, next := range end {
+// anchor is a heading as a link names it.
+func anchor(heading string) string {
+	return strings.ReplaceAll(strings.ToLower(heading), " ", "-")
+}
+
+func sectionOf(reference, name string) string {
+	for _, at := range headings.FindAllStringSubmatchIndex(reference, -1) {
+		if anchor(reference[at[2]:at[3]]) != anchor(name) {
+			continue
+		}
+		text, next := reference[at[0]:], "\n## "
+		if strings.HasPrefix(text, "###") {
+			next = "\n##"
+		}
 		text, _, _ = strings.Cut(text, next)
+		return strings.TrimSpace(text)
 	}
-	return strings.TrimSpace(begin + text)
+	return ""
 }
 
 // addResources adds what agents may read: all of it is in this program.
@@ -120,10 +120,9 @@ func (s *mcpServer) addResources(to *mcp.Server) {
 	}
 	for _, one := range references {
 		fixed("obelus://"+one.name, one.name, "Contents of the reference: "+one.title, markdown, func() string { return contentsOf(one.title, one.text) })
-		for _, part := range parts.FindAllStringSubmatch(one.text, -1) {
-			fixed("obelus://"+one.name+"/"+part[1], part[1]+" "+part[2], "A part of the reference: "+one.title, markdown, func() string { return clauseOf(one.text, part[1]) })
+		for _, heading := range headings.FindAllStringSubmatch(one.text, -1) {
+			fixed("obelus://"+one.name+"/"+anchor(heading[1]), heading[1], "A section of the reference: "+one.title, markdown, func() string { return sectionOf(one.text, heading[1]) })
 		}
-		family("obelus://"+one.name+"/", "clause", one.name+" by clause", "A clause of the reference, such as S5.1: "+one.title, markdown, func(name string) string { return clauseOf(one.text, name) })
 	}
 	fixed("obelus://rules", "rules", "All findings: code, severity, name", "text/plain", rulesList)
 	family("obelus://rules/", "code", "rule", "What a finding means and how to mend it, such as OB401", markdown, func(code string) string { text, _ := analyzer.Page(code); return text })
@@ -189,7 +188,7 @@ func (s *mcpServer) addPrompts(to *mcp.Server) {
 
 const howToWrite = "A plan is a list of calls. A call names its tool (_tool), passes parameters, and says where its result goes (_outputPath). A string that begins with † reads a path: " +
 	"†input.city, †state.weather. Calls that read what others write come after them by themselves; the others run side by side. Declare tools with JSON Schemas under \"tools\", their results under _output. " +
-	"Give the text to the tool check until it has no errors; explain tells what a finding means (code) or what the language's reference says (clause: S3 for calls, S4 for references, S5 for paths). " +
+	"Give the text to the tool check until it has no errors; explain tells what a finding means (code) or what the language's reference says (section: \"calls\", \"references-and-expressions\", \"output-paths-and-state\"). " +
 	"Then rehearse it with simulate, once with branches set, and mend what gets stuck."
 
 func prompt(about, text string) *mcp.GetPromptResult {

@@ -92,7 +92,7 @@ const (
 	nowhere = `-:4:26: error OB203: "†state.nowhere" is never there`
 )
 
-// S19: each tool answers for a good and for a bad plan, given as text or as a file, and
+// EXECUTION.md#events: each tool answers for a good and for a bad plan, given as text or as a file, and
 // what can't be answered is an error of the tool that says where, why and what to do.
 func TestMCPTools(t *testing.T) {
 	type in = map[string]any
@@ -119,10 +119,10 @@ func TestMCPTools(t *testing.T) {
 		{"check", in{}, true, "there is no plan\n  help:", ""},
 		{"check", in{"plane": ""}, true, `["plane"]`, ""},
 		{"explain", in{"code": "ob203"}, false, "# OB203 dangling-reference", "page"},
-		{"explain", in{"clause": "s5.1"}, false, "**S5.1** `_outputPath` is a path", "page"},
-		{"explain", in{"clause": "S8"}, false, "## S8 Running", "page"},
-		{"explain", in{"clause": "S8"}, false, "\n**S8.3** A call settles as *done*", "page"},
-		{"explain", in{"clause": "S99"}, true, `there is no clause "S99"`, ""},
+		{"explain", in{"section": "output-paths-and-state"}, false, "`_outputPath` is a path", "page"},
+		{"explain", in{"section": "Running"}, false, "## Running", "page"},
+		{"explain", in{"section": "running"}, false, "\nA call settles as *done*", "page"},
+		{"explain", in{"section": "walking"}, true, `there is no section "walking"`, ""},
 		{"explain", in{"code": "OB40"}, true, "did you mean", ""},
 		{"explain", in{}, false, "OB203  error", "page"},
 		{"explain", in{"plan": goodPlan, "call": "fetch#1"}, false, `"values":[{"path":"city","expression":"†input.city"`, "call"},
@@ -157,7 +157,7 @@ func TestMCPTools(t *testing.T) {
 	}
 }
 
-// S19: what tools say of themselves is true: all of them but run only read.
+// EXECUTION.md#events: what tools say of themselves is true: all of them but run only read.
 func TestMCPLists(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--allow-run"}} {
 		s := served(t, t.TempDir(), nil, flags...)
@@ -191,17 +191,17 @@ func TestMCPReference(t *testing.T) {
 		return got.Contents[0].Text
 	}
 	for uri, text := range map[string]string{
-		"obelus://language": "S5 Output paths and state", "obelus://language/S5": "**S5.3**", "obelus://language/S5.1": "**S5.1**", "obelus://execution/S8.3": "**S8.3**",
+		"obelus://language": "\n  Output paths and state", "obelus://language/output-paths-and-state": "append-only log", "obelus://execution/stopping": "## Stopping",
 		"obelus://rules": "OB401", "obelus://rules/OB401": "# OB401", "obelus://examples": "weather.yaml", "obelus://examples/weather.yaml": "plan: weather", "obelus://schemas/plan": `"$schema"`,
 	} {
 		if got := read(uri); !strings.Contains(got, text) {
 			t.Errorf("%s: %.300s", uri, got)
 		}
 	}
-	if got := read("obelus://language/S5.1"); strings.Contains(got, "S5.2") {
+	if got := read("obelus://language/calls"); strings.Contains(got, "## References and expressions") {
 		t.Error(got)
 	}
-	for _, uri := range []string{"obelus://language/S99", "obelus://rules/OB999", "obelus://examples/..%2fexamples.go", "obelus://examples/../go.mod", "file:///etc/passwd"} {
+	for _, uri := range []string{"obelus://language/walking", "obelus://rules/OB999", "obelus://examples/..%2fexamples.go", "obelus://examples/../go.mod", "file:///etc/passwd"} {
 		if got, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
 			t.Errorf("%s: %.100s", uri, got.Contents[0].Text)
 		}
@@ -249,7 +249,7 @@ func all(t *testing.T, s *mcp.ClientSession, tool, entries string, arguments map
 	}
 }
 
-// S19.2: what check answers is what "obelus check --format json" writes, of examples and of
+// EXECUTION.md#events: what check answers is what "obelus check --format json" writes, of examples and of
 // plans that others wrote; but nothing is said of what this machine lacks (OB609).
 func TestMCPChecksAsTheCommand(t *testing.T) {
 	root := t.TempDir()
@@ -387,7 +387,7 @@ func TestMCPAnswersAFile(t *testing.T) {
 	}
 }
 
-// S19: a line that is no message is answered, and what comes after it, too: with -32700 where
+// EXECUTION.md#events: a line that is no message is answered, and what comes after it, too: with -32700 where
 // it is no JSON or too long, with -32600 where it is no request, and the id if that is known.
 func TestMCPGoesOnAfterOtherLines(t *testing.T) {
 	var asked, want []string

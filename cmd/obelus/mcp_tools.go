@@ -44,9 +44,9 @@ type (
 	}
 	explainGiven struct {
 		planGiven
-		Code   string `json:"code,omitempty" jsonschema:"a finding's code or name, such as OB401; without code, clause and call all findings are listed"`
-		Clause string `json:"clause,omitempty" jsonschema:"a part or a clause of the language's reference, such as S5 or S5.1"`
-		Call   string `json:"call,omitempty" jsonschema:"a call of the plan, by its _id or by its tool and place, such as fetch#1: what it does, where its values come from, on what it hangs"`
+		Code    string `json:"code,omitempty" jsonschema:"a finding's code or name, such as OB401; without code, section and call all findings are listed"`
+		Section string `json:"section,omitempty" jsonschema:"a section of the language's reference, such as output-paths-and-state"`
+		Call    string `json:"call,omitempty" jsonschema:"a call of the plan, by its _id or by its tool and place, such as fetch#1: what it does, where its values come from, on what it hangs"`
 	}
 	graphGiven struct {
 		planGiven
@@ -99,7 +99,7 @@ type asked struct {
 // addTools adds what agents may ask for.
 func (s *mcpServer) addTools(to *mcp.Server) {
 	offer(s, to, "check", "Find faults in a plan before it runs: what it can't mean, reads that nobody writes, values that don't fit, calls that write over each other. Nothing is run.", findingsSchema, (*asked).mcpCheck)
-	offer(s, to, "explain", "Tell what a finding means with a failing and a mended plan, what a clause of the language's reference says, or what a call of a plan does.", explainedSchema, (*asked).mcpExplain)
+	offer(s, to, "explain", "Tell what a finding means with a failing and a mended plan, what a section of the language's reference says, or what a call of a plan does.", explainedSchema, (*asked).mcpExplain)
 	offer(s, to, "graph", "Draw which call of a plan waits for which, and the paths that data takes, as text or Mermaid. Plans with errors are drawn, too.", drawnSchema, (*asked).mcpGraph)
 	offer(s, to, "simulate", "Rehearse a plan on a virtual clock, with results made up from what its tools say of themselves: the order, what runs in parallel, the time and the cost, the final state, what is skipped and why. Nothing is run but expressions.", simulatedSchema, (*asked).mcpSimulate)
 	offer(s, to, "compat", "Tell whether every value of one JSON Schema fits another: fits, never, may-not-fit (with a value that shows it) or unknown (with the reason).", comparedSchema, (*asked).mcpCompat)
@@ -379,8 +379,8 @@ func (a *asked) mcpExplain(in explainGiven) (reply, error) {
 	switch {
 	case in.Call != "":
 		return a.explainCall(in)
-	case in.Clause != "":
-		text, err := clause(in.Clause)
+	case in.Section != "":
+		text, err := section(in.Section)
 		return reply{map[string]any{"page": text}, text}, err
 	case in.Code != "":
 		if err := a.explain(in.Code); err != nil {

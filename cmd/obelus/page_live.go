@@ -26,8 +26,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// A live page shows a run as it goes on, and is where a person answers what it asks
-// (S10.2). It is served on this computer alone, at an address with a token that nobody
+// A live page shows a run as it goes on, and is where a person answers what it asks. It is
+// served on this computer alone, at an address with a token that nobody
 // guesses, to requests that name that very address, and takes answers from the page
 // itself and from no other. It observes the run, and is a [local.Confirmer].
 type live struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 )
 
-// S2.6: whatever a plan holds, no command lets a character reach a terminal that
+// LANGUAGE.md#tools-and-activities: whatever a plan holds, no command lets a character reach a terminal that
 // would act on it or turn its neighbours round, and JSON stays the same value.
 func TestNothingRawOnATerminal(t *testing.T) {
 	before := terminal.Seen

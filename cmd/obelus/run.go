@@ -211,8 +211,7 @@ func (c *cli) host(o *running) session.Host {
 var moment func(what string)
 
 // sound prepares a plan that is to go further than a check. One with errors
-// doesn't: its findings are shown, and the status is that of a usage error
-// (S19.3).
+// doesn't: its findings are shown, and the status is that of a usage error.
 func (c *cli) sound(name string, reading *reading, format string) (*project.Program, error) {
 	p, err := c.prepared(name, reading)
 	if err != nil {

@@ -28,7 +28,7 @@ calls:
 output: †state.receipt.receipt
 `
 
-// paidTools is the catalogue of its workspace, which says what only reads (S1.9).
+// paidTools is the catalogue of its workspace, which says what only reads.
 const paidTools = `
 activities:
   load: {exec: {argv: [sh, -c, 'echo "{\"total\": 120.5}"']}}
@@ -39,7 +39,7 @@ tools:
   letter: {type: object, annotations: {readOnlyHint: true}}
 `
 
-// S10.1, S10.2, S8.6, S8.7: a whole run at a real terminal asks about a call that is ready, with its
+// EXECUTION.md#reviewers: a whole run at a real terminal asks about a call that is ready, with its
 // resolved parameters; the answer decides; and the lines of progress and the
 // question leave each other alone.
 func TestRunAsksOnATerminal(t *testing.T) {
@@ -93,7 +93,7 @@ func TestRunAsksOnATerminal(t *testing.T) {
 	}
 }
 
-// S8.6: who resumes a run at a terminal is asked about a call that was in flight
+// EXECUTION.md#running: who resumes a run at a terminal is asked about a call that was in flight
 // when it was killed, and about nothing that was decided before.
 func TestResumeAsksOnATerminal(t *testing.T) {
 	for _, test := range []struct {
@@ -135,7 +135,7 @@ func TestResumeAsksOnATerminal(t *testing.T) {
 	}
 }
 
-// S8.8, S19.3: a terminal that is closed stops a run, while it asks and while programs work,
+// EXECUTION.md#running: a terminal that is closed stops a run, while it asks and while programs work,
 // and that is its exit status though nobody can be told.
 func TestTerminalIsClosed(t *testing.T) {
 	for _, confirm := range []string{"effects", "never"} {

@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/corpus"
 )
 
-// S15.2, S6.6: what a command says of a file is the same every time. Go goes over maps in
+// EXECUTION.md#simulation: what a command says of a file is the same every time. Go goes over maps in
 // another order each time, so repeating it within one process shows what hangs on one.
 func TestSameBytes(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*.yaml")

@@ -52,7 +52,7 @@ var withSecrets = []string{
 // short is hidden in messages alone then.
 const elsewhere = "# elsewhere\n"
 
-// S7, S10.3: what stands under the name of a secret, is one by its schema or stands in an address as a password isn't quoted
+// LANGUAGE.md#findings: what stands under the name of a secret, is one by its schema or stands in an address as a password isn't quoted
 // by any command in a message, an excerpt, a drawing or SARIF, whatever is wrong with it.
 func TestSecretsAreNeverQuoted(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -104,7 +104,7 @@ func TestSecretsAreNeverQuoted(t *testing.T) {
 	}
 }
 
-// S10.1: a question about a request shows no password of its address; one about another is
+// EXECUTION.md#reviewers: a question about a request shows no password of its address; one about another is
 // another question.
 func TestQuestionsShowNoPassword(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -128,7 +128,7 @@ func TestQuestionsShowNoPassword(t *testing.T) {
 	}
 }
 
-// S9.2: a failure record isn't a secret for the name of its route, whose words other failures
+// EXECUTION.md#failures: a failure record isn't a secret for the name of its route, whose words other failures
 // may need; what it holds under the name of a secret is one.
 func TestFailureRecordsArentSecret(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -165,7 +165,7 @@ func messagesOf(events string) string {
 	return said.String()
 }
 
-// S7: no failure of a run or of a rehearsal quotes what came into it under the name of a
+// LANGUAGE.md#findings: no failure of a run or of a rehearsal quotes what came into it under the name of a
 // secret, on whatever way, whoever says it; nor does what refuses a state or an instance.
 func TestFailuresQuoteNoSecret(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -250,7 +250,7 @@ calls:
 	}
 }
 
-// S11.8: what a run is given isn't quoted where it doesn't fit, nor what reads it.
+// EXECUTION.md#the-planning-loop: what a run is given isn't quoted where it doesn't fit, nor what reads it.
 func TestGivenSecretsAreNeverQuoted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const secret = "zq7Marker-4711-secret"

@@ -188,7 +188,7 @@ func (c *cli) simulate(o simulating, name string) error {
 }
 
 // rehearsable prepares a plan for rehearsals. Calls that write over each other
-// don't stand in the way: that is what a rehearsal may be asked to show (S7.2).
+// don't stand in the way: that is what a rehearsal may be asked to show.
 func (c *cli) rehearsable(name string, reading *reading, format string) (*project.Program, *analyzer.Rehearsal, error) {
 	p, err := c.prepared(name, reading)
 	if err != nil {
@@ -209,7 +209,7 @@ func (c *cli) rehearsable(name string, reading *reading, format string) (*projec
 	return p, r, nil
 }
 
-// replays reads the schedules that a file holds (S7.2).
+// replays reads the schedules that a file holds.
 func (c *cli) replays(name string, reading *reading, r *analyzer.Rehearsal, o simulate.Options) ([]func() (*simulate.Scenario, error), error) {
 	values, err := c.mapping(reading, "--schedule", name)
 	if err != nil {
@@ -248,7 +248,7 @@ func (c *cli) replays(name string, reading *reading, r *analyzer.Rehearsal, o si
 	return plays, nil
 }
 
-// itemOf is the end of the name of a call for one item (S3.3).
+// itemOf is the end of the name of a call for one item.
 var itemOf = regexp.MustCompile(`\[(\d+)\]$`)
 
 // errFail is the trouble with what is to fail and isn't there.
@@ -440,7 +440,7 @@ func fate(s *simulate.Scenario) []byte {
 	return text
 }
 
-// The forms of S19.5. Times are in milliseconds of the virtual clock.
+// The forms of EXECUTION.md#events. Times are in milliseconds of the virtual clock.
 type (
 	scenarioEvent struct {
 		Kind          string                            `json:"kind"` // "scenario"

@@ -43,7 +43,7 @@ type (
 	}
 )
 
-// explore rehearses the branches of the plan (S15.3).
+// explore rehearses the branches of the plan.
 func (r *rehearsal) explore(plan *analyzer.Rehearsal, o simulate.Options) error {
 	most := mostCombinations
 	if o.Unbounded {

@@ -18,7 +18,7 @@ const (
 )
 
 // picture draws the branches that go wrong: the plan once for each, with what became of
-// every call there, and above them how much was played (S15.3).
+// every call there, and above them how much was played.
 func (r *rehearsal) picture(found *simulate.Exploration) error {
 	if r.form == "html" {
 		view := dot.FromPlan(r.plan, r.findings, dot.Options{MaxNodes: pageNodes, MaxEdges: pageEdges})

@@ -15,7 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// report is a rehearsal for people (S15.2).
+// report is a rehearsal for people.
 func (r *rehearsal) report(s *simulate.Scenario) string {
 	style := terminal.StyleFor(r.out)
 	var out strings.Builder

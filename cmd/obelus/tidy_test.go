@@ -89,7 +89,7 @@ var mayImport = map[string][]string{
 	"runtime/planner/anthropic": {"runtime/planner/endpoint", "runtime/planner/prompt", "runtime/request"},
 }
 
-// machine is what runs inside of the machine (S8.1).
+// machine is what runs inside of the machine.
 var machine = []string{"analyzer/envelope", "runtime", "runtime/guard", "runtime/request", "runtime/statelog"}
 
 const maxLines = 600
@@ -180,7 +180,7 @@ func inspectWords(t *testing.T, fset *token.FileSet, file *ast.File) {
 	})
 }
 
-// S8.1: the machine holds no goroutine, clock, chance, file or network.
+// EXECUTION.md#running: the machine holds no goroutine, clock, chance, file or network.
 func inspectMachine(t *testing.T, fset *token.FileSet, file *ast.File) {
 	forbidden := []string{"math/rand", "math/rand/v2", "crypto/rand", "os", "os/exec", "net", "net/http", "io/fs", "sync", "sync/atomic", "context", "syscall"}
 	for _, spec := range file.Imports {
@@ -203,7 +203,7 @@ func inspectMachine(t *testing.T, fset *token.FileSet, file *ast.File) {
 	})
 }
 
-// S8.1: nothing in the machine depends on the order of a map.
+// EXECUTION.md#running: nothing in the machine depends on the order of a map.
 func TestMachineGoesOverNoMap(t *testing.T) {
 	for _, folder := range machine {
 		fset := token.NewFileSet()

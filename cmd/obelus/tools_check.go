@@ -258,7 +258,7 @@ func compareTools(before, after *compiler.Plan, was, is *compiler.Tool) (all []d
 	}
 	old, now := before.Activities[was.Name], after.Activities[is.Name]
 	for i, name := range catalogue.Hints {
-		worst := name == "destructiveHint" || name == "openWorldHint" // what isn't said is the worst (S17.1)
+		worst := name == "destructiveHint" || name == "openWorldHint" // what isn't said is the worst
 		said := func(a *compiler.Activity) bool {
 			if a != nil {
 				if hint := []*bool{a.Hints.ReadOnly, a.Hints.Destructive, a.Hints.Idempotent, a.Hints.OpenWorld}[i]; hint != nil {

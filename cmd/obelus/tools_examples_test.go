@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/examples/library/service"
 )
 
-// S2.3, S19: the example over a service runs, its catalogue and lock are what import makes of
+// LANGUAGE.md#tools-and-activities: the example over a service runs, its catalogue and lock are what import makes of
 // the document, and nothing has drifted.
 func TestLibrary(t *testing.T) {
 	folder, err := filepath.Abs(filepath.Join("..", "..", "examples", "library"))
@@ -56,7 +56,7 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// S19: what was imported of GitHub's document is sound, and so is the plan over it; nothing
+// EXECUTION.md#events: what was imported of GitHub's document is sound, and so is the plan over it; nothing
 // of it is called.
 func TestGitHubsCatalogue(t *testing.T) {
 	t.Chdir(filepath.Join("..", "..", "examples", "github"))

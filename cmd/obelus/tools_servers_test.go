@@ -15,7 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// S2.3, S19: what an MCP server lists is imported with its digests, checks clean, and how it
+// LANGUAGE.md#tools-and-activities: what an MCP server lists is imported with its digests, checks clean, and how it
 // changes is reported; the server is this program's own.
 func TestServersAreImported(t *testing.T) {
 	program, err := os.Executable()
@@ -85,7 +85,7 @@ func TestServersAreImported(t *testing.T) {
 	}
 }
 
-// S10.1: a plan's servers aren't started, nor reached with their secrets, before a person has
+// EXECUTION.md#reviewers: a plan's servers aren't started, nor reached with their secrets, before a person has
 // let a call of theirs through, also to compare them with their record; nothing hinders where nobody
 // is asked. Nor does a check of catalogues start what nobody trusts.
 func TestServersWaitForPeople(t *testing.T) {
@@ -169,7 +169,7 @@ func TestUnfitToolsAreRefused(t *testing.T) {
 	}
 }
 
-// S2.3: what is wrong with the catalogue that an import writes anew, or with a lock file of an
+// LANGUAGE.md#tools-and-activities: what is wrong with the catalogue that an import writes anew, or with a lock file of an
 // earlier release beside it, keeps nothing from being imported.
 func TestImportsReplaceWhatIsBroken(t *testing.T) {
 	program, err := os.Executable()

@@ -20,7 +20,7 @@ var (
 	ofKeys        = regexp.MustCompile(`SHA256:[A-Za-z0-9+/]{43}|AAAA[A-Za-z0-9+/=]{60,}`)
 )
 
-// S16.1: the tutorial's commands do what it shows, with the real git and ssh-keygen;
+// EXECUTION.md#approval: the tutorial's commands do what it shows, with the real git and ssh-keygen;
 // -update writes what they print now.
 func TestApprovalTutorial(t *testing.T) {
 	for _, tool := range []string{"sh", "git", "ssh-keygen", "sed", "base64"} {

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Given is what a run or a rehearsal is handed besides its plan (S19.4).
+// Given is what a run or a rehearsal is handed besides its plan.
 type given struct {
 	input, state   map[string]any // that were read before
 	inputs, states []string       // what flags lay over them
@@ -168,7 +168,7 @@ func (g *given) settle(p *compiler.Plan, input map[string]any) error {
 var errUnread = errors.New("nothing reads the input")
 
 // unreadInputs refuses an input that nothing reads and no schema declares: most likely it
-// is misspelt. A model that answers a call without scopes reads all of it (S14.3).
+// is misspelt. A model that answers a call without scopes reads all of it.
 func unreadInputs(p *compiler.Plan, input map[string]any) error {
 	if slices.ContainsFunc(p.Calls, func(c *compiler.Call) bool {
 		return c.Latent() && c.Produced == nil && c.Scopes == nil && c.Delegate != compiler.Anonymous

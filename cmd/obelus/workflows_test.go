@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// S7.0: workflows of other systems (state machines, pipelines, chains of an agent's
+// LANGUAGE.md#findings: workflows of other systems (state machines, pipelines, chains of an agent's
 // tools), and those of a shop and a help desk, written as plans by somebody who had read
 // LANGUAGE.md, with the verdict in their first line before they were checked: there is no
 // false alarm on those that are clean, which a rehearsal plays to its end, and the

@@ -28,7 +28,7 @@ type Schemas struct {
 // Separate returns the catalogues with unambiguous references to the schemas of a document.
 // A catalogue refers to its own schemas, then to those of the last catalogue that has the
 // name, and never to those of a plan or import: what a trusted tool accepts must not depend
-// on them (S1.9). A schema that isn't the one that the document has under its name gets
+// on them. A schema that isn't the one that the document has under its name gets
 // another name, which depends on the contents of the catalogues alone.
 func Separate(files []*source.Node, all Schemas, found *diag.Findings) []*source.Node {
 	named := make([]map[string]*source.Node, len(files))

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// A Graph says which node depends on which (S6.1), as compressed adjacency: all edges
+// A Graph says which node depends on which, as compressed adjacency: all edges
 // in one slice, those of a node side by side.
 type Graph struct {
 	deps, users adjacency
@@ -109,10 +109,10 @@ func (g *Graph) Users(i int) []int32 {
 	return g.users.of(i)
 }
 
-// SelfCycles are the nodes that depend on themselves (S6.4), ascending.
+// SelfCycles are the nodes that depend on themselves, ascending.
 func (g *Graph) SelfCycles() []int32 { return g.self }
 
-// Order is the topological order that takes the first ready node first (S5.3). Nodes
+// Order is the topological order that takes the first ready node first. Nodes
 // on a cycle, and what depends on them, are left out.
 func (g *Graph) Order() []int32 { return g.order }
 

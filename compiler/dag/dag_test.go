@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// S5.3, S6.1, S6.4: order, ranks, cycles and reach are those that going through all
+// LANGUAGE.md#output-paths-and-state: order, ranks, cycles and reach are those that going through all
 // pairs shows.
 func TestGraphsAgreeWithAllPairs(t *testing.T) {
 	for seed := range uint64(500) {

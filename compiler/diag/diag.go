@@ -52,17 +52,17 @@ const (
 	Everything = Writes | Reads | Order | Input | State | Tools
 )
 
-// A Diagnostic is one finding (S7).
+// A Diagnostic is one finding.
 type Diagnostic struct {
 	Rule     *Rule
 	Severity Severity
 	Span     source.Span // the primary place
-	Call     string      // the call it is about, as S3.2 names it; "" when about none
+	Call     string      // the call it is about, as LANGUAGE.md#calls names it; "" when about none
 	Message  string      // what and why: lower case, no full stop, the user's own names in double quotes
 	Help     string      // what to do; may be ""
 	Related  []Note
 	Fixes    []Fix
-	Witness  any // evidence, as JSON (S7.2); nil when there is none
+	Witness  any // evidence, as JSON; nil when there is none
 }
 
 // A Note is a related place with words of its own.
@@ -138,7 +138,7 @@ func (d *Diagnostic) Show(at source.Span, format string, args ...any) *Diagnosti
 
 // Offer adds the fix that replaces the bytes [from, to) of a scalar's value by a
 // text, in the scalar's own style, where that can be done. A safe one is what
-// must have been meant (S7).
+// must have been meant.
 func (d *Diagnostic) Offer(words string, n *source.Node, from, to int, text string, safe bool) *Diagnostic {
 	if edit, ok := EditScalar(n, from, to, text); ok {
 		d.Fixes = append(d.Fixes, Fix{Message: words, Safe: safe, Edits: []Edit{edit}})
@@ -199,7 +199,7 @@ func HasErrors(findings []Diagnostic) bool {
 	return slices.ContainsFunc(findings, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// Suppressed is a finding that somebody knows of and lets stay (S7). It is shown
+// Suppressed is a finding that somebody knows of and lets stay. It is shown
 // only where tools keep account of such findings.
 type Suppressed struct {
 	Diagnostic

@@ -14,7 +14,7 @@ import (
 // act on a terminal, start a line of its own, reorder its neighbours or not be
 // seen at all is spelled out. Line feed, carriage return and tab become \n, \r
 // and \t, a byte that isn't UTF-8 becomes \xff, and any other such character
-// its number, as in <U+202E> (S2.6). Letters of every script and emoji stay.
+// its number, as in <U+202E>. Letters of every script and emoji stay.
 func Escape(s string) string {
 	if plain(s) {
 		return s

@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// S7.2: people see the evidence when they ask for it, each part on a line while
+// LANGUAGE.md#findings: people see the evidence when they ask for it, each part on a line while
 // it fits, and nothing in it acts on the terminal.
 func TestEvidence(t *testing.T) {
 	f := source.NewFile("a.yaml", []byte("calls: []\n"))

@@ -30,7 +30,7 @@ func read(t testing.TB, name, text string) (*source.File, *source.Node) {
 	return f, root
 }
 
-// S7: an edit takes on the style of the scalar that it goes into, so that the
+// LANGUAGE.md#findings: an edit takes on the style of the scalar that it goes into, so that the
 // value is the one that was meant, in every style and context.
 func TestEditScalar(t *testing.T) {
 	for _, c := range []struct{ file, text, old, insert, want string }{
@@ -72,7 +72,7 @@ func TestEditScalar(t *testing.T) {
 	}
 }
 
-// S7: a value under an alias, and one of several parts, have no text of their own.
+// LANGUAGE.md#findings: a value under an alias, and one of several parts, have no text of their own.
 func TestEditScalarHasNoPlace(t *testing.T) {
 	_, root := read(t, "a.yaml", "a: &x word\nb: *x\nc: [d]\n")
 	for i, want := range []bool{true, false, false} {
@@ -85,7 +85,7 @@ func TestEditScalarHasNoPlace(t *testing.T) {
 	}
 }
 
-// S7: of overlapping fixes the first wins; unsafe ones, ones that reach into
+// LANGUAGE.md#findings: of overlapping fixes the first wins; unsafe ones, ones that reach into
 // another file and ones that would break the text aren't made.
 func TestApply(t *testing.T) {
 	text := "# keep\na:   one   # this\nb: two\nc: &x three\nd: *x\n"
@@ -118,7 +118,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// S7: whatever the edits are, the result reads whenever the text did, and
+// LANGUAGE.md#findings: whatever the edits are, the result reads whenever the text did, and
 // nothing outside the edits changes.
 func FuzzApply(f *testing.F) {
 	f.Add("calls:\n  - {_tool: a, b: †state.c} # x\n", "†(d || [e])", uint64(1))
@@ -215,7 +215,7 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
-// S7: what --diff prints is a patch that leads from one text to the other.
+// LANGUAGE.md#findings: what --diff prints is a patch that leads from one text to the other.
 func TestDiffIsAPatch(t *testing.T) {
 	patch, err := exec.LookPath("patch")
 	if err != nil {
@@ -276,7 +276,7 @@ func TestDiffOfMuch(t *testing.T) {
 	}
 }
 
-// S18: which of thousands of fixes hold is found out by reading the text again a
+// EXECUTION.md#running: which of thousands of fixes hold is found out by reading the text again a
 // bounded number of times, also where none of them does; where all do, all are made.
 func TestApplyMany(t *testing.T) {
 	const many = 4_000

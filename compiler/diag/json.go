@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// The forms of S19.2. Their keys are never renamed, and each is always there.
+// The forms of EXECUTION.md#events. Their keys are never renamed, and each is always there.
 type (
 	jsonFinding struct {
 		Kind     string           `json:"kind"`
@@ -49,8 +49,8 @@ type (
 	}
 )
 
-// JSON writes findings for programs, one object a line, in the order given
-// (S19.2). Every key is always there: file, start, end, call, help and witness
+// JSON writes findings for programs, one object a line, in the order given. Every key is always
+// there: file, start, end, call, help and witness
 // are null when there is none, related and fixes are [] then. An edit in
 // another file than its finding's names it under "file". The error is that of
 // w, or a witness that JSON can't hold.
@@ -116,7 +116,7 @@ func place(s source.Span) (file *string, start, end *source.Position) {
 
 // JSONLine writes a value as JSON on a line of its own. It has no character
 // that could act on a terminal or break the line: what [Escape] would spell
-// out is written as \u escapes, so the value is the same (S2.6). Maps come out
+// out is written as \u escapes, so the value is the same. Maps come out
 // with their keys sorted.
 func JSONLine(w io.Writer, value any) error {
 	var b bytes.Buffer
@@ -162,8 +162,8 @@ type Summary struct {
 	Files, Errors, Warnings, Infos int
 	Suppressed                     int    // findings that somebody lets stay; not counted above
 	Excluded                       int    // files that the configuration lets nobody check
-	Maturity                       string // of S7.3; "" when it wasn't judged
-	// Unjudged are what errors kept from being judged yet (S7.0).
+	Maturity                       string // of LANGUAGE.md#findings; "" when it wasn't judged
+	// Unjudged are what errors kept from being judged yet.
 	Unjudged []string
 }
 
@@ -183,7 +183,7 @@ func Summarize(files int, findings []Diagnostic) Summary {
 	return s
 }
 
-// JSON writes the summary as the last line of S19.2; maturity is null when it
+// JSON writes the summary as the last line of EXECUTION.md#events; maturity is null when it
 // wasn't judged.
 func (s Summary) JSON(w io.Writer) error {
 	return JSONLine(w, struct {

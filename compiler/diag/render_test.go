@@ -104,7 +104,7 @@ func findings(t testing.TB) []Diagnostic {
 	return []Diagnostic{dangling, wide, mismatch, whole, far, inRow, evil, nowhere, itself, end}
 }
 
-// S7.4, S1.1: text for people, with file, line, column, the line, a mark under
+// LANGUAGE.md#findings: text for people, with file, line, column, the line, a mark under
 // the spot that †, wide characters and tabs don't shift, related places.
 func TestText(t *testing.T) {
 	var b bytes.Buffer
@@ -114,7 +114,7 @@ func TestText(t *testing.T) {
 	golden(t, "text.golden", b.String())
 }
 
-// S19.1: colours when asked for, and none otherwise.
+// EXECUTION.md#events: colours when asked for, and none otherwise.
 func TestTextColor(t *testing.T) {
 	var colored, bare bytes.Buffer
 	Text(&colored, findings(t)[:1], TextOptions{Color: true, Width: 80, Fixed: "--fix does it"})
@@ -158,7 +158,7 @@ func TestTextCountsPlacesLeftOut(t *testing.T) {
 	}
 }
 
-// S18: one finding in a line of many megabytes costs what its window costs.
+// EXECUTION.md#running: one finding in a line of many megabytes costs what its window costs.
 func TestTextLooksAtAWindowOnly(t *testing.T) {
 	f := source.NewFile("big.json", []byte(`["`+strings.Repeat("x", 8<<20)+`†here`+strings.Repeat("y", 8<<20)+`"]`))
 	span := spanOf(t, f, "†here", 0)
@@ -180,7 +180,7 @@ func TestTextLooksAtAWindowOnly(t *testing.T) {
 	golden(t, "window.golden", b.String())
 }
 
-// S19.2: the keys of a finding, in their order, each always there.
+// EXECUTION.md#events: the keys of a finding, in their order, each always there.
 func TestJSON(t *testing.T) {
 	var b bytes.Buffer
 	if err := JSON(&b, findings(t)); err != nil {
@@ -213,7 +213,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// S19.2: end is exclusive, offset in bytes from 0 and of the whole file for a
+// EXECUTION.md#events: end is exclusive, offset in bytes from 0 and of the whole file for a
 // line of a .jsonl file.
 func TestJSONPlaces(t *testing.T) {
 	row := source.NewFile("batch.jsonl", []byte(`["†a"]`))
@@ -249,7 +249,7 @@ func TestSummaryText(t *testing.T) {
 	}
 }
 
-// S2.6: what is hidden or acts on a terminal is spelled out; letters of every
+// LANGUAGE.md#tools-and-activities: what is hidden or acts on a terminal is spelled out; letters of every
 // script stay.
 func TestEscape(t *testing.T) {
 	for in, want := range map[string]string{
@@ -282,7 +282,7 @@ var (
 	numbered = regexp.MustCompile(`^ *\d+ \|`)
 )
 
-// S2.6, S1.8: whatever a file holds and wherever a span lies, the rendering has
+// LANGUAGE.md#tools-and-activities: whatever a file holds and wherever a span lies, the rendering has
 // no acting character, no line that the text began, no excerpt wider than asked
 // for, and its JSON gives back the message.
 func FuzzRender(f *testing.F) {

@@ -47,7 +47,7 @@ func sarifLogOf(t testing.TB, r Report) []byte {
 	return b.Bytes()
 }
 
-// S7.4: the log is valid against the schema that OASIS publishes, as a Go module
+// LANGUAGE.md#findings: the log is valid against the schema that OASIS publishes, as a Go module
 // carries it. Without a way to that module the test is skipped.
 func TestSARIFIsValid(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -84,7 +84,7 @@ func TestSARIFIsValid(t *testing.T) {
 	}
 }
 
-// S7.4, S2.6: what a reader of the log relies on.
+// LANGUAGE.md#findings: what a reader of the log relies on.
 func TestSARIF(t *testing.T) {
 	report := reportOfAll()
 	text := sarifLogOf(t, report)
@@ -150,7 +150,7 @@ func TestSARIFNames(t *testing.T) {
 	}
 }
 
-// S7.4, S2.6: annotations carry place, title and help, and no text of a plan
+// LANGUAGE.md#findings: annotations carry place, title and help, and no text of a plan
 // can begin a command or add a property.
 func TestGitHub(t *testing.T) {
 	f := source.NewFile("a,b:c%.yaml", []byte("x: |\n  y\n"))
@@ -172,7 +172,7 @@ func TestGitHub(t *testing.T) {
 	}
 }
 
-// S2.6: no finding, whatever its words, makes a line of its own or an escape
+// LANGUAGE.md#tools-and-activities: no finding, whatever its words, makes a line of its own or an escape
 // sequence in what machines read.
 func FuzzMachineFormats(f *testing.F) {
 	f.Add("a.yaml", "x: y", "words", "help")

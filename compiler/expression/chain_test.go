@@ -25,7 +25,7 @@ func sameAsParser(t *testing.T, text string, limits Limits) *Expr {
 	return short
 }
 
-// S4.3: chains of references and literals are read the short way, and as the
+// LANGUAGE.md#references-and-expressions: chains of references and literals are read the short way, and as the
 // parser reads them; what isn't one is left to it.
 func TestChains(t *testing.T) {
 	limits := DefaultLimits()
@@ -67,7 +67,7 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// S4.6: the limits hold for chains as they do for everything else.
+// LANGUAGE.md#references-and-expressions: the limits hold for chains as they do for everything else.
 func TestChainsKeepToTheLimits(t *testing.T) {
 	for nodes := range 12 {
 		limits := Limits{Nodes: nodes + 1, Depth: 50}.orDefault()

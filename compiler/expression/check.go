@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/naming"
 )
 
-// Check checks the expression against what is known of its references (S4.5):
+// Check checks the expression against what is known of its references:
 // ref tells the type of the reference with this index in References, nil where
 // nothing is known. It returns the type of the result, nil where nothing is
 // known of that. The error is at the operand that is wrong. Only what can't

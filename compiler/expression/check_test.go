@@ -28,7 +28,7 @@ func (e *Expr) knownTypes() func(int) *Type {
 	return func(i int) *Type { return known[e.References()[i].String()] }
 }
 
-// S4.5: a mistake of types is found, at the operand.
+// LANGUAGE.md#references-and-expressions: a mistake of types is found, at the operand.
 func TestTypeFaults(t *testing.T) {
 	for _, c := range []faultCase{
 		{"†state.n + ⟦†state.s⟧", "wants a number here, and this is a string", "float("},
@@ -83,7 +83,7 @@ func TestTypeFaults(t *testing.T) {
 	}
 }
 
-// S4.5: what may come out well isn't an error, and the type of the result is as
+// LANGUAGE.md#references-and-expressions: what may come out well isn't an error, and the type of the result is as
 // narrow as what is known allows.
 func TestTypes(t *testing.T) {
 	for _, c := range []struct {
@@ -149,7 +149,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// S4.5: the code of an activity is checked over its parameters.
+// LANGUAGE.md#references-and-expressions: the code of an activity is checked over its parameters.
 func TestCheckCode(t *testing.T) {
 	e, err := ParseCode("price * count", DefaultLimits())
 	if err != nil {

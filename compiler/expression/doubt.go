@@ -5,7 +5,7 @@ import "math"
 // Doubtful reports whether there are values of the types of the references with which
 // the expression fails, as far as [Expr.Check] finds nothing that always does: a value
 // of another kind than is wanted, an index past the end, a division by zero. Where it is
-// false the expression can't fail but by what it takes (S18).
+// false the expression can't fail but by what it takes.
 //
 // It is blind where it looks at what no type speaks of: a key of an object that may have
 // others than are named, what is read from JSON. Then a failure with some values shows

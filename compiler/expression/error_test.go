@@ -46,7 +46,7 @@ func checkFault(t *testing.T, marked string, err *Error, message, help string) {
 	}
 }
 
-// S4.2, S4.4, S4.5: what doesn't parse is reported at its place, with what to do;
+// LANGUAGE.md#references-and-expressions: what doesn't parse is reported at its place, with what to do;
 // also behind †, ① and emoji.
 func TestFaults(t *testing.T) {
 	for _, c := range []faultCase{
@@ -136,7 +136,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// S4.3, S4.4: what goes wrong while evaluating is reported at its place too.
+// LANGUAGE.md#references-and-expressions: what goes wrong while evaluating is reported at its place too.
 func TestFailures(t *testing.T) {
 	for _, c := range []faultCase{
 		{"†state.three + ⟦†state.name⟧", "wants a number here, and got a string", "string(…)"},
@@ -181,7 +181,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// S4.3: an error in an operand isn't a value that isn't there.
+// LANGUAGE.md#references-and-expressions: an error in an operand isn't a value that isn't there.
 func TestErrorsDontFallThrough(t *testing.T) {
 	e := parseOK(t, "†state.name + 1 || 5")
 	if v, _, err := e.Eval(small.look(e)); err == nil {
@@ -202,7 +202,7 @@ func manyItems(n int) any {
 	return items
 }
 
-// S4.6, S18: nothing exceeds the limits, and the refusal is prompt.
+// LANGUAGE.md#references-and-expressions: nothing exceeds the limits, and the refusal is prompt.
 func TestLimits(t *testing.T) {
 	deep := func(open, inner, closing string, n int) string {
 		return strings.Repeat(open, n) + inner + strings.Repeat(closing, n)
@@ -242,7 +242,7 @@ func TestLimits(t *testing.T) {
 	parseOK(t, "†state.items"+strings.Repeat(" | filter(.price > 10)", 100))
 }
 
-// S4.6, S18: likewise while evaluating, and it is the same on every machine.
+// LANGUAGE.md#references-and-expressions: likewise while evaluating, and it is the same on every machine.
 func TestCost(t *testing.T) {
 	w := world{"†big": manyItems(100_000), "†text": strings.Repeat("ab", 500_000), "†as": strings.Repeat("a", 500_000)}
 	doubling := "let a0 = †text; "

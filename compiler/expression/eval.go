@@ -20,7 +20,7 @@ type Lookup func(ref int) (value any, p Presence)
 // pending can't change it any more. An error is an *Error with a place in Text;
 // it is never the result of something that is only pending.
 //
-// Values are data and nothing in them is evaluated (S4.8). None that look gives
+// Values are data and nothing in them is evaluated. None that look gives
 // is changed. A value that is picked (by a plain reference, a fallback or a
 // gate) is the very value that look gave; a computed one is a copy of its own.
 func (e *Expr) Eval(look Lookup) (value any, p Presence, err error) {
@@ -54,7 +54,7 @@ func (e *Expr) EvalCode(params map[string]any, left *Meter) (any, error) {
 	return value, err
 }
 
-// A Meter is what several evaluations may still take together (S18), beside the
+// A Meter is what several evaluations may still take together, beside the
 // limits that each has for itself. The evaluation that passes it fails, and so does
 // any after it that takes anything.
 type Meter struct{ Steps, Memory int }
@@ -160,7 +160,7 @@ func (m *evaluation) result() (value any, p Presence, err error) {
 	return value, There, nil
 }
 
-// present evaluates where presence matters (S4.3).
+// present evaluates where presence matters.
 func (m *evaluation) present(n *node) (any, Presence, error) {
 	switch {
 	case n.op == opLiteral:
@@ -328,7 +328,7 @@ func (m *evaluation) export(n *node, value any, depth int) any {
 	panic(m.fail(n, "the result isn't plain data", ""))
 }
 
-// maxResultDepth bounds the nesting of a result, as of a document (S18);
+// maxResultDepth bounds the nesting of a result, as of a document;
 // maxValueDepth that of what is compared or written on the way there.
 const (
 	maxResultDepth = 100

@@ -1,5 +1,5 @@
 // Package expression reads what follows a †: references, fallbacks, gates,
-// and expressions over them (S4, S5.1). It knows nothing of plans: who writes
+// and expressions over them. It knows nothing of plans: who writes
 // a path, and whether it is there, is told to it.
 //
 // The grammar is that of github.com/expr-lang/expr, whose parser reads
@@ -19,7 +19,7 @@
 // list turned into a string is compact JSON; groupBy's keys are strings; dates
 // without a zone are in UTC; arithmetic that leaves the finite numbers is an
 // error. now, timezone, and date with a zone's name read the clock or the zone
-// files of the machine, and don't exist (S4.4).
+// files of the machine, and don't exist.
 package expression
 
 import (
@@ -86,7 +86,7 @@ const (
 	There
 )
 
-// IsExpression reports whether a string of a plan is an expression (S4.1): its
+// IsExpression reports whether a string of a plan is an expression: its
 // first character is †, and its second neither that nor the brace of an
 // expression in a text ([IsText]).
 func IsExpression(s string) bool {
@@ -96,7 +96,7 @@ func IsExpression(s string) bool {
 const mark = string(Mark)
 
 // IsBareKey reports whether a key can follow a dot in a reference without
-// quotes: letters, digits, _, and - inside (S4.2). A key of digits alone can't,
+// quotes: letters, digits, _, and - inside. A key of digits alone can't,
 // because it would be an index.
 func IsBareKey(key string) bool {
 	return key != "" && readKey(key, 0) == len(key) && digits(key, 0) != len(key)
@@ -124,7 +124,7 @@ func writePath(b *strings.Builder, path []Segment) {
 	}
 }
 
-// Limits bound an expression and its evaluation (S18). The zero value of a
+// Limits bound an expression and its evaluation. The zero value of a
 // field is the default.
 type Limits struct {
 	// Nodes and Depth bound the expression itself. A chain of operators that
@@ -139,7 +139,7 @@ type Limits struct {
 	Memory int
 }
 
-// DefaultLimits are those of S18.
+// DefaultLimits are those.
 func DefaultLimits() Limits {
 	return Limits{Nodes: 1000, Depth: 50, Steps: 10_000_000, Memory: 64 << 20}
 }

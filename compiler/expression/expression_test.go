@@ -73,7 +73,7 @@ func parseOK(t testing.TB, text string) *Expr {
 	return e
 }
 
-// S4.1
+// LANGUAGE.md#references-and-expressions
 func TestWhatIsAnExpression(t *testing.T) {
 	for _, c := range []struct {
 		text    string
@@ -104,7 +104,7 @@ func at(k string, i int) Segment {
 	return Segment{Key: k, Index: i, IsIndex: true}
 }
 
-// S4.2
+// LANGUAGE.md#references-and-expressions
 func TestReferences(t *testing.T) {
 	for _, c := range []struct {
 		text      string
@@ -147,7 +147,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// S4.2: the same reference within a longer expression, and what ends it.
+// LANGUAGE.md#references-and-expressions: the same reference within a longer expression, and what ends it.
 func TestReferencesInExpressions(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -199,7 +199,7 @@ var small = world{
 
 type absent struct{}
 
-// S4.3
+// LANGUAGE.md#references-and-expressions
 func TestFallbackAndGate(t *testing.T) {
 	evalCases(t, []evalCase{
 		{"†state.gone || †state.three", 3.0},
@@ -258,7 +258,7 @@ func TestFallbackAndGate(t *testing.T) {
 	})
 }
 
-// S4.4
+// LANGUAGE.md#references-and-expressions
 func TestExpressions(t *testing.T) {
 	evalCases(t, []evalCase{
 		{"†state.items | filter(.price > 10) | map(.name)", list("b", "c")},
@@ -324,7 +324,7 @@ func TestExpressions(t *testing.T) {
 	})
 }
 
-// S4.4: nothing that isn't a function of the references exists.
+// LANGUAGE.md#references-and-expressions: nothing that isn't a function of the references exists.
 func TestNoClockNoFilesNoEnvironment(t *testing.T) {
 	for _, text := range []string{
 		"†(now())", "†(now)", "†(timezone(\"Europe/Berlin\"))", "†(date(\"2024-01-01\", \"2006-01-02\", \"Europe/Berlin\"))",
@@ -350,7 +350,7 @@ func TestNoClockNoFilesNoEnvironment(t *testing.T) {
 	})
 }
 
-// S4.8
+// LANGUAGE.md#references-and-expressions
 func TestValuesAreNeverEvaluated(t *testing.T) {
 	evalCases(t, []evalCase{
 		{"†input.dagger", "†state.three"},
@@ -400,7 +400,7 @@ func evalCases(t *testing.T, cases []evalCase) {
 	}
 }
 
-// S2.3: the code of an activity.
+// LANGUAGE.md#tools-and-activities: the code of an activity.
 func TestCode(t *testing.T) {
 	for _, c := range []struct {
 		text      string
@@ -443,7 +443,7 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// S11.8 and S5 hand results on: none may share memory that changes with what it
+// EXECUTION.md#the-planning-loop and LANGUAGE.md#output-paths-and-state hand results on: none may share memory that changes with what it
 // was computed from.
 func TestResultsAreTheirOwn(t *testing.T) {
 	items := list(object{"n": 1.0}, object{"n": 2.0})
@@ -458,7 +458,7 @@ func TestResultsAreTheirOwn(t *testing.T) {
 	}
 }
 
-// One expression serves every instance of a run at once (S12.2).
+// One expression serves every instance of a run at once.
 func TestConcurrentUse(t *testing.T) {
 	e := parseOK(t, "†state.items | filter(.price > (†state.gone || 10)) | map(.name) | join(\"-\")")
 	results := make(chan any)

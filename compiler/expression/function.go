@@ -384,7 +384,7 @@ func fromJSON(c invocation) any {
 }
 
 // exact is a value with its numbers as float64, or says which of them would lose
-// digits (S1.5).
+// digits.
 func exact(v any) (_ any, problem string) {
 	switch v := v.(type) {
 	case json.Number:

@@ -35,12 +35,12 @@ func placed(t *testing.T, text string, err *Error) {
 
 func prompt(t *testing.T, text string, since time.Duration) {
 	t.Helper()
-	if took := cputime.Used() - since; took > 5*time.Second { // S18's second, and as much again for being watched and in company
+	if took := cputime.Used() - since; took > 5*time.Second { // EXECUTION.md#running's second, and as much again for being watched and in company
 		t.Fatalf("%.200q takes %v", text, took)
 	}
 }
 
-// S1.8, S4.6: whatever the text, reading it ends soon, its places are inside,
+// LANGUAGE.md#documents: whatever the text, reading it ends soon, its places are inside,
 // and what is read has a canonical form that keeps.
 func FuzzParse(f *testing.F) {
 	for _, s := range seeds {
@@ -96,7 +96,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// S4.6, S4.8: whatever the text and the values, evaluation ends soon with plain
+// LANGUAGE.md#references-and-expressions: whatever the text and the values, evaluation ends soon with plain
 // data or an error inside the text, twice the same, and leaves its input alone;
 // what is decided while something is pending stays so.
 func FuzzEval(f *testing.F) {
@@ -223,7 +223,7 @@ func plain(v any, depth int) bool {
 	return false
 }
 
-// S5.1: whatever the text, an output path is read soon, and what is read means
+// LANGUAGE.md#output-paths-and-state: whatever the text, an output path is read soon, and what is read means
 // the same when it is written out.
 func FuzzOutput(f *testing.F) {
 	for _, s := range seeds {

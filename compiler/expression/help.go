@@ -9,7 +9,7 @@ import (
 )
 
 // refused are the library's functions that would make an expression more than
-// a function of what it references (S4.4).
+// a function of what it references.
 var refused = map[string]string{
 	"now":      "reads the clock",
 	"timezone": "reads the machine's zone files",

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// opening begins an expression in a text (S4.9).
+// opening begins an expression in a text.
 const opening = mark + "{"
 
-// IsText reports whether a string of a plan is a text with expressions in it
-// (S4.9): it isn't one expression itself, and holds a †{ that isn't written ††{.
+// IsText reports whether a string of a plan is a text with expressions in it: it isn't one
+// expression itself, and holds a †{ that isn't written ††{.
 func IsText(s string) bool {
 	if !strings.Contains(s, opening) || IsExpression(s) {
 		return false
@@ -20,7 +20,7 @@ func IsText(s string) bool {
 }
 
 // Literal is the text that a string of a plan stands for when there is no
-// expression in it: †† at the beginning is one † (S4.1), and ††{ anywhere is †{ (S4.9).
+// expression in it: †† at the beginning is one †, and ††{ anywhere is †{.
 func Literal(s string) string {
 	text, _ := literalText(s, 0)
 	return text
@@ -86,7 +86,7 @@ func closingBrace(s string, open int) (int, *Error) {
 	return 0, fail(open, open+len(opening), "\"†{\" is never closed", "close it with }; a †{ that is text is written ††{")
 }
 
-// ParseText reads a text with expressions in it (S4.9), as it stands in the plan
+// ParseText reads a text with expressions in it, as it stands in the plan
 // once it is decoded. In its braces a word that isKind has for a kind begins a
 // reference, with or without †. The limits are those of all its expressions together.
 func ParseText(text string, isKind func(word string) bool, limits Limits) (*Expr, *Error) {

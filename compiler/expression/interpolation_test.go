@@ -17,7 +17,7 @@ func parseTextAlways(text string, l Limits) (*Expr, *Error) {
 	return ParseText(text, func(word string) bool { return slices.Contains(kinds, word) }, l)
 }
 
-// S4.9, S4.1
+// LANGUAGE.md#references-and-expressions: LANGUAGE.md#references-and-expressions
 func TestWhatIsAText(t *testing.T) {
 	for _, c := range []struct {
 		text    string
@@ -46,7 +46,7 @@ func TestWhatIsAText(t *testing.T) {
 	}
 }
 
-// S4.9
+// LANGUAGE.md#references-and-expressions
 func TestTexts(t *testing.T) {
 	evalCases(t, []evalCase{
 		{"Hello †{state.name}, †{len(state.list)} items", "Hello Jo, 3 items"},
@@ -76,12 +76,12 @@ func TestTexts(t *testing.T) {
 		{"a †{state.later} †{state.null}", pending},
 		{"a †{state.null} †{state.gone}", absent{}},
 		{"a †{state.gone?.x || \"none\"}", "a none"},
-		// A text that comes is no text of ours (S4.8).
+		// A text that comes is no text of ours.
 		{"†{\"††\" + \"{state.name}\"}", "††{state.name}"},
 	})
 }
 
-// S4.9, S4.5: the place of an error is in the string, and its help says what is meant.
+// LANGUAGE.md#references-and-expressions: the place of an error is in the string, and its help says what is meant.
 func TestFaultsInTexts(t *testing.T) {
 	for _, c := range []struct{ text, at, message, help string }{
 		{"a †{state.name", "†{", "never closed", "††{"},
@@ -121,7 +121,7 @@ func TestFaultsInTexts(t *testing.T) {
 	}
 }
 
-// S4.9, S4.5: null, a list or an object is an error where the types tell.
+// LANGUAGE.md#references-and-expressions: null, a list or an object is an error where the types tell.
 func TestTypesInTexts(t *testing.T) {
 	types := map[string]*Type{"a": aString, "n": aNumber, "l": numbers, "o": anObject, "null": {Kinds: Null}, "maybe": {Kinds: Null | String}, "any": nil}
 	for text, at := range map[string]string{
@@ -143,7 +143,7 @@ func TestTypesInTexts(t *testing.T) {
 	}
 }
 
-// S18: the limits are those of all expressions of a text together, and reading it
+// EXECUTION.md#running: the limits are those of all expressions of a text together, and reading it
 // ends soon, however many they are.
 func TestTextsAreLimited(t *testing.T) {
 	for _, c := range []struct {
@@ -172,7 +172,7 @@ func TestTextsAreLimited(t *testing.T) {
 	}
 }
 
-// A pieceOf is a literal or an expression of a text, as a plain reading of S4.9 cuts
+// A pieceOf is a literal or an expression of a text, as a plain reading of LANGUAGE.md#references-and-expressions cuts
 // it, character by character.
 type pieceOf struct {
 	text string
@@ -229,7 +229,7 @@ func plainReading(s string) (pieces []pieceOf, ok bool) {
 	return append(pieces, pieceOf{string(literal), false}), true
 }
 
-// S4.9: what a text gives is what a plain reading of the contract gives, for texts of
+// LANGUAGE.md#references-and-expressions: what a text gives is what a plain reading of the contract gives, for texts of
 // random marks, braces, quotes and expressions, over values that are there or not; and
 // its canonical form gives the same.
 func TestTextsAgainstAPlainReading(t *testing.T) {

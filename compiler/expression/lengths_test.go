@@ -2,7 +2,7 @@ package expression
 
 import "testing"
 
-// S7.2: of a list that an expression gives it is known how many items it may have, where
+// LANGUAGE.md#findings: of a list that an expression gives it is known how many items it may have, where
 // that hangs on how many those have that it is made of.
 func TestLengths(t *testing.T) {
 	const unbounded = AnyLength

@@ -10,7 +10,7 @@ type Term struct {
 	Value any     // TermLiteral: plain JSON
 	Args  []*Term // operands: one of TermNot, two of the comparisons
 	// Needs are what must be there before the term is looked at at all; while
-	// one of them is absent, so is the term (S4.4).
+	// one of them is absent, so is the term.
 	Needs      []*Term
 	Start, End int // its place in the text, in bytes
 
@@ -20,7 +20,7 @@ type Term struct {
 // TermOp says what a term does with its operands.
 type TermOp uint8
 
-// The operations. TermFallback and TermGate are || and && (S4.3); the others are the
+// The operations. TermFallback and TermGate are || and &&; the others are the
 // boolean operators and comparisons of the expression language.
 const (
 	TermOther TermOp = iota

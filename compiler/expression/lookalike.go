@@ -32,10 +32,10 @@ var notations = []struct {
 	{"‡", "", false, false}, {"&dagger;", "", false, false},
 }
 
-// A Mistaken reference stands in the literal part of a string (S4.7).
+// A Mistaken reference stands in the literal part of a string.
 type Mistaken struct {
 	Start, End int    // of the first, in bytes of the string
-	Meant      string // the whole string as it was meant: a reference where there is nothing else, else a text with references in it (S4.9)
+	Meant      string // the whole string as it was meant: a reference where there is nothing else, else a text with references in it
 	Sure       bool   // nothing else can have been meant
 }
 
@@ -106,8 +106,8 @@ func Lookalike(s string, there func(Reference) bool) (m Mistaken, ok bool) {
 	return m, ok
 }
 
-// Unfilled finds a †{ … } in a text literal of an expression, where nothing fills it in
-// (S4.9): which bytes of the string the literal takes.
+// Unfilled finds a †{ … } in a text literal of an expression, where nothing fills it in: which
+// bytes of the string the literal takes.
 func Unfilled(s string) (start, end int, ok bool) {
 	if !IsExpression(s) || !strings.Contains(s, opening) {
 		return 0, 0, false
@@ -246,7 +246,7 @@ func behindPrefix(s string, at int) int {
 	return at
 }
 
-// skipBraces is where an expression ends that begins with †{ at s[at:] (S4.9): at the
+// skipBraces is where an expression ends that begins with †{ at s[at:]: at the
 // string's end if it is never closed, behind the brace of a ††{, which is text, and
 // where it begins if there is neither.
 func skipBraces(s string, at int) int {

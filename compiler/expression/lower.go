@@ -15,7 +15,7 @@ import (
 )
 
 // maxWhole is the largest whole number that a float64 tells from its
-// neighbours (S1.5).
+// neighbours.
 const maxWhole = 1<<53 - 1
 
 // An Expr is one parsed expression. It is immutable and safe for concurrent
@@ -34,7 +34,7 @@ type Expr struct {
 	only [1]Reference // the refs of a reference alone
 }
 
-// Parse reads an expression (S4): a string whose first character is †, as it
+// Parse reads an expression: a string whose first character is †, as it
 // stands in the plan once it is decoded. The places of the error, of the
 // references and of later findings are bytes of text.
 func Parse(text string, l Limits) (*Expr, *Error) {
@@ -73,7 +73,7 @@ func (e *Expr) tree() *node {
 	return &node{op: opRef, end: e.only[0].End, local: noLocal, slot: -1}
 }
 
-// ParseCode reads the code of an expr activity (S2.3): an expression without
+// ParseCode reads the code of an expr activity: an expression without
 // references, whose variables are the parameters of the call. A variable that
 // no parameter fills is null.
 func ParseCode(text string, l Limits) (*Expr, *Error) {

@@ -105,7 +105,7 @@ type node struct {
 	fn         *function
 	pattern    *pattern // of opMatches with a constant pattern
 
-	// Where presence matters (S4.3), the node is the root of an expression, or an
+	// Where presence matters, the node is the root of an expression, or an
 	// operand of a fallback or gate that doesn't hang on a loop's item or a let.
 	// atoms are then what the rest of it can't do without: references, and
 	// fallbacks and gates below that are settled before the rest is looked at.

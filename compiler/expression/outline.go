@@ -19,7 +19,7 @@ const (
 	Gate
 	// Choice: that of either of Parts, as a condition decides (?:).
 	Choice
-	// Text: that of all Parts as text, one after the other (S4.9).
+	// Text: that of all Parts as text, one after the other.
 	Text
 	// Least and Most: the smallest and the largest number among Parts, or in them (min, max).
 	Least
@@ -93,7 +93,7 @@ func (n *node) certain() bool {
 }
 
 // Deciding tells the references that do no more than decide whether there is a value, by
-// being there: those in the operands of a gate but its last (S4.3).
+// being there: those in the operands of a gate but its last.
 func (e *Expr) Deciding(f func(ref int)) {
 	if e.root != nil {
 		e.deciding(e.root, false, f)

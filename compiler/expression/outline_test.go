@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// S4.3: an outline names what an expression hands on, and nothing else.
+// LANGUAGE.md#references-and-expressions: an outline names what an expression hands on, and nothing else.
 func TestOutline(t *testing.T) {
 	for text, want := range map[string]any{
 		`†state.a`:                          "ref 0",
@@ -47,7 +47,7 @@ func sketch(p Part) any {
 	return out
 }
 
-// S4.5: a part is checked by itself.
+// LANGUAGE.md#references-and-expressions: a part is checked by itself.
 func TestPartsAreChecked(t *testing.T) {
 	e, err := Parse(`†state.a || †state.b > 1`, Limits{})
 	if err != nil {
@@ -75,7 +75,7 @@ func TestPartsAreChecked(t *testing.T) {
 	}
 }
 
-// S4.3: chains of references are told from everything else.
+// LANGUAGE.md#references-and-expressions: chains of references are told from everything else.
 func TestAlternatives(t *testing.T) {
 	for text, want := range map[string][2]bool{
 		`†state.a || †state.b`:            {true, false},

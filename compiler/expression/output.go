@@ -12,7 +12,7 @@ const maxOutputPaths = 1000
 // maxOutputDepth bounds the parentheses of an output path.
 const maxOutputDepth = 50
 
-// ParseOutput reads an _outputPath (S5.1): paths joined by && (the result is
+// ParseOutput reads an _outputPath: paths joined by && (the result is
 // written to all of them) and || (to one of them), with parentheses. It returns
 // the alternatives in order, each with all paths that it writes, as often as it
 // names them. A path without † is one of the state.

@@ -22,7 +22,7 @@ func routes(alternatives [][]Reference) string {
 	return strings.Join(out, " || ")
 }
 
-// S5.1
+// LANGUAGE.md#output-paths-and-state
 func TestOutputPaths(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"sentiment", "†state.sentiment"},
@@ -61,7 +61,7 @@ func TestOutputPaths(t *testing.T) {
 	}
 }
 
-// S5.1: faults in a path that is written, at their places.
+// LANGUAGE.md#output-paths-and-state: faults in a path that is written, at their places.
 func TestOutputFaults(t *testing.T) {
 	for _, c := range []faultCase{
 		{"⟦⟧", "empty", ""},
@@ -90,7 +90,7 @@ func TestOutputFaults(t *testing.T) {
 	}
 }
 
-// S5.1, S18: multiplying out is bounded.
+// LANGUAGE.md#output-paths-and-state: multiplying out is bounded.
 func TestOutputIsBounded(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("(a || b) && ", 40) + "c",
@@ -110,7 +110,7 @@ func TestOutputIsBounded(t *testing.T) {
 	}
 }
 
-// S5.1: random combinations against lists of lists.
+// LANGUAGE.md#output-paths-and-state: random combinations against lists of lists.
 func TestOutputPathsAgainstTheContract(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
 	var build func(depth int) (string, [][]string)
@@ -148,7 +148,7 @@ func TestOutputPathsAgainstTheContract(t *testing.T) {
 	}
 }
 
-// S4.7, S7.5: what was an expression but for its † is never taken apart, and what may be
+// LANGUAGE.md#references-and-expressions: what was an expression but for its † is never taken apart, and what may be
 // spoken of, or belong to another template, is offered.
 func TestLookalikesKeepTheirMeaning(t *testing.T) {
 	for _, c := range []struct {
@@ -179,7 +179,7 @@ func TestLookalikesKeepTheirMeaning(t *testing.T) {
 	}
 }
 
-// S4.7
+// LANGUAGE.md#references-and-expressions
 func TestLookalikes(t *testing.T) {
 	there := func(r Reference) bool { return r.Kind == "state" && len(r.Path) > 0 && r.Path[0].Key == "order" }
 	for _, c := range []struct{ text, at, instead string }{
@@ -223,7 +223,7 @@ func TestLookalikes(t *testing.T) {
 	}
 }
 
-// S1.8, S4.7: looking for them takes no longer for a hostile text.
+// LANGUAGE.md#documents: looking for them takes no longer for a hostile text.
 func TestLookalikesAreFoundSoon(t *testing.T) {
 	for _, piece := range []string{"†.", "†a", " †a.", "{{", "${", "$state.", "{{state.a", "${state[\"", "†a[\"", "†a[", "{{ state.x ", "{a[\"", "%a.", "{state.a%", "<%= ", "@a.b", "{{(", "{{upper(state.a)}}", "${1+", "{{(}}", "†(", "†('", strings.Repeat("†(", 160) + strings.Repeat(")", 160), strings.Repeat("†(1+", 100) + strings.Repeat(")", 100)} {
 		text := "x" + strings.Repeat(piece, maxLookalike/len(piece)-1)
@@ -233,7 +233,7 @@ func TestLookalikesAreFoundSoon(t *testing.T) {
 	}
 }
 
-// S4.7: state.x where something else than text is wanted.
+// LANGUAGE.md#references-and-expressions: state.x where something else than text is wanted.
 func TestBareReferences(t *testing.T) {
 	for text, want := range map[string]bool{
 		"state.x": true, "input.y[0]": true, " data.user.name ": true, "state": false, "state.": false, "state.x y": false, "statement.x": false,

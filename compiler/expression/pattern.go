@@ -5,7 +5,7 @@ import (
 	"regexp/syntax"
 )
 
-// maxPattern bounds a pattern's characters (S18).
+// maxPattern bounds a pattern's characters.
 const maxPattern = 1000
 
 // A pattern is a compiled regular expression and what matching it costs.

@@ -149,7 +149,7 @@ func (e *Expr) in(world []outcome) outcome {
 	return outcome{v, p}
 }
 
-// S4.3, S4.4, S8.2: fallbacks and gates against a plain reading of the contract,
+// LANGUAGE.md#references-and-expressions: fallbacks and gates against a plain reading of the contract,
 // for random trees and presences; and what is decided stays decided.
 func TestFallbacksAndGatesAgainstTheContract(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
@@ -293,7 +293,7 @@ func (s speaker) boolean(d int) string {
 	)
 }
 
-// S4.4: what the library computes over whole numbers as ints is what we compute
+// LANGUAGE.md#references-and-expressions: what the library computes over whole numbers as ints is what we compute
 // over JSON's numbers, for random code; and what it refuses we refuse, but for
 // what this package decides otherwise (see the package's documentation).
 func TestAgainstTheLibrary(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// maxIndex is the largest index of a list that a reference may name (S18).
+// maxIndex is the largest index of a list that a reference may name.
 const maxIndex = 1_000_000
 
 func fail(start, end int, message, help string) *Error {

@@ -45,7 +45,7 @@ type scan struct {
 	tokens   []token
 	refs     []Reference
 	optional []bool                 // of each reference: a ?. is in it
-	isKind   func(word string) bool // in braces, where a kind's † may be left out (S4.9); else nil
+	isKind   func(word string) bool // in braces, where a kind's † may be left out; else nil
 
 	source  string  // what the parser gets: the part of the text that was scanned last
 	first   int     // the index of its first token

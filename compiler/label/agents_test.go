@@ -20,7 +20,7 @@ var (
 	after  = regexp.MustCompile(`# after (\S+)`)
 )
 
-// S17.1 to S17.3: the policies of four kinds of agents, after the suites of AgentDojo
+// LANGUAGE.md#policies-and-labels to LANGUAGE.md#policies-and-labels: the policies of four kinds of agents, after the suites of AgentDojo
 // (Debenedetti et al., 2024) and the policies that CaMeL (Debenedetti et al., 2025) has for
 // them. Honest tasks have no finding of labels at all; of every attack the marked call is
 // refused, also where a model that has read the attacker's text writes it as its next plan.

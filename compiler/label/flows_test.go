@@ -299,7 +299,7 @@ func (j judged) forbids(c *runtime.Command, parameter, taint string) bool {
 	})
 }
 
-// S17.1, S17.2: whatever reaches a parameter when a plan runs has the label that the
+// LANGUAGE.md#policies-and-labels: whatever reaches a parameter when a plan runs has the label that the
 // analysis gives the parameter. Every value of a source holds a token that is looked for
 // wherever calls are given something; and the plan is run in two worlds that differ only
 // in what the sources of one taint give: a parameter that differs, or a call that only one

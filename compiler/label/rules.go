@@ -68,7 +68,7 @@ type limit struct {
 	by   [2]*policy.Rule // of the integrity, and of the confidentiality; nil for the default
 }
 
-// Effects are those of a call as the policies of its plan see them (S17.1). What a policy
+// Effects are those of a call as the policies of its plan see them. What a policy
 // says of a tool is less than what is known otherwise only if the policy counts, and if
 // what carries the call out comes from outside of the plan.
 func Effects(p *compiler.Plan, c *compiler.Call) policy.Effects {
@@ -131,7 +131,7 @@ func isPure(p *compiler.Plan, c *compiler.Call) bool {
 // what carries it out.
 func Carries(c *compiler.Call, tool string) bool { return c.ToolName == tool || c.Activity == tool }
 
-// vouched reports whether a policy that names a tool may make less of a call (S1.9): a
+// vouched reports whether a policy that names a tool may make less of a call: a
 // plan may define another activity of the name, or have the tool carried out by another.
 func vouched(p *compiler.Plan, c *compiler.Call, tool string) bool {
 	if c.Activity == "" {
@@ -240,7 +240,7 @@ func (r *rules) speaks(rule *policy.Requires, c *compiler.Call, effects policy.E
 }
 
 // extracts reports whether a part of a call's result is trusted whatever it was made of,
-// since it can only be one of a few values (S17.3).
+// since it can only be one of a few values.
 func (r *rules) extracts(c *compiler.Call, part []expression.Segment) bool {
 	return r.endorsed(c, func(e *policy.Endorse) bool {
 		return e.Parameter == "" && len(e.Output) <= len(part) && slices.Equal(e.Output, part[:len(e.Output)])
@@ -262,7 +262,7 @@ func (r *rules) endorsed(c *compiler.Call, is func(*policy.Endorse) bool) bool {
 }
 
 // Shown reports whether a person is asked about a call in any case, since a policy takes
-// for trusted what a person has approved of its parameters (S17.3). What stands in the
+// for trusted what a person has approved of its parameters. What stands in the
 // plan's own text was approved with it, unless a model wrote that.
 func Shown(p *compiler.Plan, c *compiler.Call) bool {
 	return len(p.Policies) > 0 && newRules(p.Policies).endorsed(c, func(e *policy.Endorse) bool {

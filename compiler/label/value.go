@@ -1,4 +1,4 @@
-// Package label follows labels through a plan (S17): from what stands there from the
+// Package label follows labels through a plan: from what stands there from the
 // start and what tools give, along data and control, to the parameters of calls. What it
 // finds is what may happen under some timing and some branch. It looks at a plan that
 // stands under a policy; any other costs nothing.

@@ -3,7 +3,7 @@ package naming
 import "fmt"
 
 // IDs are ids of one sort that come one after the other from outside a document,
-// and that a reader must be able to see and to tell apart (S2.6). The zero value
+// and that a reader must be able to see and to tell apart. The zero value
 // holds none. It is not safe for concurrent use.
 type IDs struct{ drawn map[string]string } // by skeleton
 

@@ -14,7 +14,7 @@ import (
 )
 
 // Skeleton reduces a name to what the eye takes from it: two names that look
-// alike when drawn have the same skeleton (S2.6, OB106). It is meant for
+// alike when drawn have the same skeleton (OB106). It is meant for
 // comparing, never for showing. A name in ASCII is its own skeleton, so that
 // pairs such as l and 1 or O and 0, which every reader knows, never count.
 func Skeleton(id string) string {
@@ -42,7 +42,7 @@ func Skeleton(id string) string {
 }
 
 // BadCharacter finds the first character of a name that a reader can't see or
-// that changes how its neighbours are drawn (S2.6). It gives the character, its
+// that changes how its neighbours are drawn. It gives the character, its
 // byte offset in id, and what it is, with its article: "a control character".
 // The selectors and joiners inside an emoji are part of a visible sign and fine.
 func BadCharacter(id string) (r rune, at int, what string, ok bool) {

@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
-// S2.6, OB106: names that are drawn alike share a skeleton.
+// LANGUAGE.md#tools-and-activities: OB106: names that are drawn alike share a skeleton.
 func TestSkeletonUnitesLookalikes(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"sendMail", "sеndMail"},              // Cyrillic е
@@ -42,7 +42,7 @@ func TestSkeletonUnitesLookalikes(t *testing.T) {
 	}
 }
 
-// S2.6, OB106: what a reader tells apart stays apart, and ASCII never counts.
+// LANGUAGE.md#tools-and-activities: OB106: what a reader tells apart stays apart, and ASCII never counts.
 func TestSkeletonKeepsApart(t *testing.T) {
 	for _, group := range [][]string{
 		{"l", "1", "I", "|"},
@@ -71,7 +71,7 @@ func TestSkeletonKeepsApart(t *testing.T) {
 	}
 }
 
-// S2.6: bidi, invisible and control characters are found where they stand.
+// LANGUAGE.md#tools-and-activities: bidi, invisible and control characters are found where they stand.
 func TestBadCharacter(t *testing.T) {
 	for _, c := range []struct {
 		id   string
@@ -110,7 +110,7 @@ func TestBadCharacter(t *testing.T) {
 	}
 }
 
-// S2.6, OB106: scripts that nobody writes within one word are named in order.
+// LANGUAGE.md#tools-and-activities: OB106: scripts that nobody writes within one word are named in order.
 func TestMixedScripts(t *testing.T) {
 	for id, want := range map[string][2]string{
 		"sеndMail":  {"Latin", "Cyrillic"},
@@ -136,7 +136,7 @@ func TestMixedScripts(t *testing.T) {
 	}
 }
 
-// S1.4: an unknown name suggests the nearest known one.
+// LANGUAGE.md#documents: an unknown name suggests the nearest known one.
 func TestNearest(t *testing.T) {
 	keys := []string{"calls", "plan", "version", "description", "input", "inputSchema", "state", "stateSchema", "output", "outputSchema",
 		"tools", "schemas", "activities", "servers", "advisors", "instances", "mode", "writes", "terminate", "advice", "limits", "import"}
@@ -219,7 +219,7 @@ func plainSlips(a, b []rune) int {
 	return table[len(a)][len(b)]
 }
 
-// S18: many misspelt names among many known ones end in bounded time.
+// EXECUTION.md#running: many misspelt names among many known ones end in bounded time.
 func TestSuggesterIsBounded(t *testing.T) {
 	names := make([]string, 100_000)
 	for i := range names {

@@ -73,7 +73,7 @@ func (s *Suggester) Nearest(name string) (string, bool) {
 }
 
 // Sure reports whether a name can only have been meant for one of the candidates:
-// it differs from that one alone in case and separators (S7.5). A name that is a
+// it differs from that one alone in case and separators. A name that is a
 // slip away from another may as well be the name of something that isn't there.
 func (s *Suggester) Sure(name string) bool {
 	wanted, same := fold(name), 0

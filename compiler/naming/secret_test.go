@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// S2.3, S11.9: which names say that what they hold is secret, however they are
+// LANGUAGE.md#tools-and-activities: which names say that what they hold is secret, however they are
 // written.
 func TestSecret(t *testing.T) {
 	secret := []string{
@@ -29,7 +29,7 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// S11.9: a name made of any of the words, in any of the ways to write one, hides its
+// EXECUTION.md#the-planning-loop: a name made of any of the words, in any of the ways to write one, hides its
 // value; the same words inside of others don't.
 func TestSecretNamesHoweverWritten(t *testing.T) {
 	words := []string{"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "apikey", "cookie", "key", "pwd"}

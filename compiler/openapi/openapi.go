@@ -1,5 +1,5 @@
 // Package openapi reads OpenAPI documents, versions 3.0 and 3.1, and makes of each of
-// their operations a tool and the http activity that carries it out (S2.1, S2.3).
+// their operations a tool and the http activity that carries it out.
 //
 // A document comes from elsewhere and is often not quite what it should be. So each
 // operation stands for itself: one that can't be expressed isn't imported, and says why
@@ -7,7 +7,7 @@
 // Nothing but the text is ever read: what a document refers to outside of itself is told
 // of, and opened nowhere.
 //
-// The text is read by package source, which bounds what reading costs (S18) and knows
+// The text is read by package source, which bounds what reading costs and knows
 // every place, and not by a reader of OpenAPI's own types: that refuses a whole document
 // for one example that has another type than it should, without a place.
 package openapi

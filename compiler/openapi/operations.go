@@ -92,7 +92,7 @@ const maxName = 64 // characters of a tool's name, as models' interfaces have it
 
 var unsafe = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
-// safeName is a name of letters, digits, - and _ (S2.6), or "".
+// safeName is a name of letters, digits, - and _, or "".
 func safeName(text string) string {
 	name := strings.Trim(unsafe.ReplaceAllString(text, "_"), "_-")
 	return name[:min(len(name), maxName)]
@@ -112,7 +112,7 @@ func unique(taken map[string]int, name string) string {
 }
 
 // Named is a name for what comes from elsewhere under some name: of letters, digits, - and
-// _ (S2.6), and one that isn't taken, which it is then.
+// _, and one that isn't taken, which it is then.
 func Named(taken map[string]int, name string) string {
 	return unique(taken, cmp.Or(safeName(name), "tool"))
 }
@@ -186,7 +186,7 @@ var effects = map[string]map[string]any{
 const MaxDescription = 1_000
 
 // describe says what the operation does, and with which codes a call of it fails as far as the
-// document says (S9.2).
+// document says.
 func (b *builder) describe() string {
 	summary, description := strings.TrimSpace(textOf(b.node.Get("summary"))), strings.TrimSpace(textOf(b.node.Get("description")))
 	text := cmp.Or(description, summary)

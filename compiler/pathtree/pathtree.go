@@ -22,7 +22,7 @@ const Root ID = 0
 // A Tree interns paths: a path's parent is the path without its
 // last segment. Below the root stand the kinds (input, state, data, error,
 // advice), and below these the segments. Two paths overlap when one is the
-// other or stands above it in this tree (S6.1).
+// other or stands above it in this tree.
 type Tree struct {
 	nodes []pathNode
 	slots []ID // the paths by parent and segment: a hash table, open addressing; Root is a free slot

@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
-// S6.1: a table gives every path one number, whatever else it holds, and knows an
+// LANGUAGE.md#the-graph: a table gives every path one number, whatever else it holds, and knows an
 // index from a key that is written alike.
 func TestTree(t *testing.T) {
 	type step struct {
@@ -54,7 +54,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// S5.3: what stands at a path is found step by step, whichever way it is asked.
+// LANGUAGE.md#output-paths-and-state: what stands at a path is found step by step, whichever way it is asked.
 func TestWalk(t *testing.T) {
 	table := New()
 	value := map[string]any{"a": []any{map[string]any{"b": nil}, "x"}, "0": 1.0}

@@ -1,5 +1,5 @@
 // Package planschema holds the JSON Schema of the documents that the compiler
-// accepts (S1.7), so that an editor completes keys, shows what they mean and
+// accepts, so that an editor completes keys, shows what they mean and
 // marks what has the wrong shape, with no further set-up. It is looser than the
 // compiler: whatever the compiler accepts validates against it, and what only
 // the compiler can judge (references, paths, tools) is left to it.

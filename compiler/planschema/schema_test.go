@@ -42,7 +42,7 @@ func decoded(t testing.TB, yamlOrJSON string) any {
 	return v
 }
 
-// S1.7: the schema itself is one, by its own dialect's meta-schema.
+// LANGUAGE.md#documents: the schema itself is one, by its own dialect's meta-schema.
 func TestSchemaIsASchema(t *testing.T) {
 	var v any
 	if err := json.Unmarshal(JSON(), &v); err != nil {
@@ -61,7 +61,7 @@ func TestSchemaIsASchema(t *testing.T) {
 	}
 }
 
-// S1.7: an editor shows what every key is for.
+// LANGUAGE.md#documents: an editor shows what every key is for.
 func TestEveryPropertyIsDescribed(t *testing.T) {
 	var root struct {
 		Defs map[string]json.RawMessage `json:"$defs"`
@@ -108,7 +108,7 @@ func TestEveryPropertyIsDescribed(t *testing.T) {
 	}
 }
 
-// S1.2, S1.3, S1.7: every accepted shape validates.
+// LANGUAGE.md#documents: every accepted shape validates.
 func TestAcceptedShapes(t *testing.T) {
 	s := compiled(t)
 	for _, document := range []string{
@@ -177,7 +177,7 @@ calls:
 	}
 }
 
-// S1.4, S1.7: an editor marks a mistake that needs no compiler to see.
+// LANGUAGE.md#documents: an editor marks a mistake that needs no compiler to see.
 func TestMistakesAreMarked(t *testing.T) {
 	s := compiled(t)
 	for document, at := range map[string]string{
@@ -251,7 +251,7 @@ func marks(e *jsonschema.ValidationError, at string) bool {
 	return false
 }
 
-// S1.7: real plans validate: the examples, and the corpus.
+// LANGUAGE.md#documents: real plans validate: the examples, and the corpus.
 func TestRealPlans(t *testing.T) {
 	s := compiled(t)
 	checked := 0
@@ -302,7 +302,7 @@ func TestRealPlans(t *testing.T) {
 	}
 }
 
-// S2.1: a real catalogue validates as tools.
+// LANGUAGE.md#tools-and-activities: a real catalogue validates as tools.
 func TestRealCatalogue(t *testing.T) {
 	var tools any
 	if err := json.Unmarshal(corpus.Text(t, "github-mcp-tools.json"), &tools); err != nil {

@@ -33,7 +33,7 @@ var (
 	confidentialities = []string{"public", "private", "secret"}
 )
 
-// A Label is what is known of a value (S17.1). The zero Label is that of a literal of a
+// A Label is what is known of a value. The zero Label is that of a literal of a
 // plan: trusted and public.
 type Label struct {
 	Integrity       Integrity
@@ -73,7 +73,7 @@ func (s Said) Most() Label { return s.Over(Label{Untrusted, Secret}) }
 // Effects are what a tool does to the world.
 type Effects uint8
 
-// The effects of S17.1.
+// The effects of LANGUAGE.md#policies-and-labels.
 const (
 	Read Effects = 1 << iota
 	Write

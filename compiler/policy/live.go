@@ -7,13 +7,13 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
-// Live is what ticks of a run have left behind for the next (S17.2): what was ever
+// Live is what ticks of a run have left behind for the next: what was ever
 // written to each path, and what the model that writes the next calls is shown.
 type Live struct {
 	Values []LiveValue
 	Seen   Label
 	From   string // what is the worst of it, in words
-	// Begun is, for each thing that orders ask for (S17.6), how often what counts for it has
+	// Begun is, for each thing that orders ask for, how often what counts for it has
 	// happened; in a run over instances, in the one in which it happened most often.
 	Begun []int
 

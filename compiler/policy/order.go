@@ -62,7 +62,7 @@ func (s Subject) Meets(step Step) bool {
 	return s.Label.Within(step.Label)
 }
 
-// An Order says what may come after what (S17.6).
+// An Order says what may come after what.
 type Order struct {
 	Rule
 	Subject    Subject

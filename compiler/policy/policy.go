@@ -1,7 +1,7 @@
-// Package policy reads policy files (S17): which labels values have, what tools do to
+// Package policy reads policy files: which labels values have, what tools do to
 // the world, and rules about both. A policy is data with a schema ([Schema]); each of
 // its rules carries an example that it allows and one that it denies, and both are tried
-// when it is read (S17.4). What follows for a plan is for others to find: this package
+// when it is read. What follows for a plan is for others to find: this package
 // knows no plan.
 package policy
 
@@ -25,7 +25,7 @@ type Policy struct {
 	File              *source.File
 	Root              *source.Node
 	// Counts says that it may make things less strict: it was named by whoever runs the
-	// plan, or its content is trusted (S1.9). What it makes stricter always counts.
+	// plan, or its content is trusted. What it makes stricter always counts.
 	Counts bool
 	// Strict makes errors of flows through control alone.
 	Strict bool
@@ -33,7 +33,7 @@ type Policy struct {
 	Hosts  *hosts.List
 	Tools  []Tool
 	Values []Value
-	// Servers are the MCP servers whose word about their tools' effects counts (S1.9), each
+	// Servers are the MCP servers whose word about their tools' effects counts, each
 	// as a server is defined, without a name.
 	Servers []*source.Node
 
@@ -98,7 +98,7 @@ func (r *Requires) Of(parameter string) (Said, bool) {
 	return said, ok
 }
 
-// A Bounds narrows parameters of tools (S17.5).
+// A Bounds narrows parameters of tools.
 type Bounds struct {
 	Rule
 	Tools []BoundTool
@@ -152,7 +152,7 @@ type Only struct {
 // Allows reports whether there may be a tool.
 func (o *Only) Allows(tool string) bool { return slices.Contains(o.Tools, tool) }
 
-// An Endorse makes untrusted values trusted (S17.3): a part of a tool's result or one of
+// An Endorse makes untrusted values trusted: a part of a tool's result or one of
 // its parameters, if it is one of a few values, or a parameter that a person approves.
 type Endorse struct {
 	Rule

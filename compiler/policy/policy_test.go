@@ -24,7 +24,7 @@ func example(t testing.TB) string {
 	return string(text)
 }
 
-// S17.4: every kind of rule is read, with its places, and validates against the schema
+// LANGUAGE.md#policies-and-labels: every kind of rule is read, with its places, and validates against the schema
 // that editors get.
 func TestRead(t *testing.T) {
 	p, found := parse(example(t))
@@ -50,7 +50,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// S17: the policy of the reference is sound.
+// LANGUAGE.md#policies-and-labels: the policy of the reference is sound.
 func TestReference(t *testing.T) {
 	text, err := os.ReadFile("../LANGUAGE.md")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// S17.4: what is wrong with a policy is said at its place, and each rule whose examples
+// LANGUAGE.md#policies-and-labels: what is wrong with a policy is said at its place, and each rule whose examples
 // contradict it is an error there.
 func TestWrong(t *testing.T) {
 	const rule = "rules:\n- rule: r\n  "

@@ -282,7 +282,7 @@ func (r *reader) rule(n *source.Node, i int, names map[string]*source.Node) {
 // example that shows it. It reports false where the example says nothing about the rule.
 type trial func(example *source.Node) (why string, at *source.Node, applies bool)
 
-// try holds both examples of a rule against it (S17.4).
+// try holds both examples of a rule against it.
 func (r *reader) try(n *source.Node, what string, trial trial) {
 	if trial == nil {
 		return

@@ -121,7 +121,7 @@ func anyOfStrings(list []string) []any {
 // AsDeclared is the schema less what it only leaves open: a property that it
 // names is there, required or not, and where it names some and doesn't speak of
 // others, there are no others. It accepts nothing that the schema doesn't, and is
-// what a schema means when its author describes what a tool gives (S7.1).
+// what a schema means when its author describes what a tool gives.
 func (s *Schema) AsDeclared() *Schema { return s.shaped(true) }
 
 // AsNamed is [Schema.AsDeclared] that leaves open which of the properties that aren't

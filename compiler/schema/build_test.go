@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// S2.2, S7.2: schemas that are put together mean the same to our validator, to
+// LANGUAGE.md#tools-and-activities: schemas that are put together mean the same to our validator, to
 // the ordinary one, to the sampler and to the prover.
 func TestBuiltSchemas(t *testing.T) {
 	whole := New(map[string]any{"type": "integer", "minimum": 1.0}, Options{})
@@ -63,7 +63,7 @@ func TestBuiltSchemas(t *testing.T) {
 	}
 }
 
-// S7.1: what a schema names counts as there, and it alone, where nothing is said
+// LANGUAGE.md#findings: what a schema names counts as there, and it alone, where nothing is said
 // of the rest.
 func TestAsDeclared(t *testing.T) {
 	parse := func(text string) *Schema {
@@ -115,7 +115,7 @@ func TestAsDeclared(t *testing.T) {
 	}
 }
 
-// S7.1: what is brought to a plan holds what its schema requires, and nothing that it
+// LANGUAGE.md#findings: what is brought to a plan holds what its schema requires, and nothing that it
 // doesn't name.
 func TestAsNamed(t *testing.T) {
 	s := New(map[string]any{"type": "array", "items": map[string]any{"type": "object", "properties": map[string]any{"a": true, "b": true}, "required": []any{"a"}}}, Options{})
@@ -128,7 +128,7 @@ func TestAsNamed(t *testing.T) {
 	}
 }
 
-// S7.1: values that are made up come to the sizes and numbers at which they are aimed, or
+// LANGUAGE.md#findings: values that are made up come to the sizes and numbers at which they are aimed, or
 // as near as their schema lets them.
 func TestOddWithinAims(t *testing.T) {
 	s := New(map[string]any{"type": "object", "required": []any{"list", "text", "n", "most", "map"}, "properties": map[string]any{

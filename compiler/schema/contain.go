@@ -51,7 +51,7 @@ type Budget struct {
 const defaultSteps = 20_000
 
 // Contains reports whether every value that the producer accepts is accepted by
-// the consumer (S7.2). A nil schema accepts everything. Both may be of any
+// the consumer. A nil schema accepts everything. Both may be of any
 // draft. No keyword is ignored: where one isn't modelled the verdict may still
 // be certain, and is Unknown otherwise.
 func Contains(producer, consumer *Schema, b Budget) Verdict {
@@ -151,7 +151,7 @@ func (p *prover) contradicted(from, to *node) bool {
 }
 
 // CutShort says why a question stays open that a larger budget, or patterns that can
-// be reasoned about, would have settled (S18); it is empty of any other verdict.
+// be reasoned about, would have settled; it is empty of any other verdict.
 func (v Verdict) CutShort() string {
 	switch {
 	case v.Relation != Unknown:

@@ -174,7 +174,7 @@ func closeValues() (objects, arrays []any) {
 	return objects, arrays
 }
 
-// S7.2, OB505: what fits is refuted by no value of a world so small that it can be
+// LANGUAGE.md#findings: OB505: what fits is refuted by no value of a world so small that it can be
 // gone through, and what never fits by none that both accept, by the judgement of
 // the ordinary validator. -long tries far more pairs.
 func TestVerdictsAreTrueOfFewNames(t *testing.T) {
@@ -227,7 +227,7 @@ func TestVerdictsAreTrueOfFewNames(t *testing.T) {
 	}
 }
 
-// S2.2, S7.2, OB505: what a dynamic reference means depends on the way to it, which
+// LANGUAGE.md#tools-and-activities: OB505: what a dynamic reference means depends on the way to it, which
 // a proof doesn't lose: of one value containment says what the validator says, and
 // what fits is refuted by no value.
 func TestDynamicReferencesKeepTheirScope(t *testing.T) {

@@ -61,7 +61,7 @@ func (g *generator) vary(raw any, depth int) any {
 	return m
 }
 
-// S7.2: a verdict is true of every value that is tried. Fits: nothing that the
+// LANGUAGE.md#findings: a verdict is true of every value that is tried. Fits: nothing that the
 // producer accepts is refused by the consumer; never: nothing is accepted.
 // -long tries far more pairs.
 func TestVerdictsAreTrue(t *testing.T) {

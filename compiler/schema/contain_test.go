@@ -34,7 +34,7 @@ func (p pair) core() bool {
 	return true
 }
 
-// S7.2, OB505, OB506: the verdicts on schema pairs that others wrote and judged.
+// LANGUAGE.md#findings: OB505, OB506: the verdicts on schema pairs that others wrote and judged.
 func TestCorpus(t *testing.T) {
 	for _, file := range corpus.SchemaPairs {
 		t.Run(file, func(t *testing.T) {

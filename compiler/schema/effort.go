@@ -17,8 +17,8 @@ const (
 	effortsOfByte = 8
 )
 
-// An Allowance is what the patterns of several validations may still cost together
-// (S18). Where there is none left, they have that of a few short texts each.
+// An Allowance is what the patterns of several validations may still cost together. Where there
+// is none left, they have that of a few short texts each.
 type Allowance struct {
 	Left int
 	Used int // with what each validation has of its own

@@ -70,7 +70,7 @@ func (s *Schema) Validate(v any) *Violation {
 	return s.ValidateWithin(v, nil)
 }
 
-// Limit is the keyword of a violation that says that the value couldn't be judged (S18).
+// Limit is the keyword of a violation that says that the value couldn't be judged.
 const Limit = "limit"
 
 // ValidateWithin is Validate that takes what its regular patterns cost off an allowance;

@@ -15,7 +15,7 @@ import (
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// S15.1: whatever is made up is valid, formats included, for the ordinary validator, and has
+// EXECUTION.md#simulation: whatever is made up is valid, formats included, for the ordinary validator, and has
 // all properties that its schema names where some value has; over real schemas, generated ones
 // and formats with bounds.
 func TestMadeUpValuesAreValid(t *testing.T) {

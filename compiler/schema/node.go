@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
-// Bounds on what is read (S18). A schema within them costs bounded work.
+// Bounds on what is read. A schema within them costs bounded work.
 const (
 	maxKeywords = 10_000 // of a schema, with its references expanded
 	maxNesting  = 100    // of a schema

@@ -3,7 +3,7 @@ package schema
 import "testing"
 
 // What a schema says itself of other names decides whether an unnamed one is a
-// mistake (S7, OB203 and OB503).
+// mistake (OB203 and OB503).
 func TestAtTellsWhetherOtherNamesAreAllowed(t *testing.T) {
 	named := map[string]any{"a": map[string]any{"type": "object", "properties": map[string]any{"b": true}}}
 	object := func(more ...any) map[string]any {

@@ -2,7 +2,7 @@ package schema
 
 import "testing"
 
-// S7.2, OB505, OB506: verdicts keyword by keyword, with the smallest evidence.
+// LANGUAGE.md#findings: OB505, OB506: verdicts keyword by keyword, with the smallest evidence.
 func TestContains(t *testing.T) {
 	const draft4, draft7 = `"$schema":"http://json-schema.org/draft-04/schema#",`, `"$schema":"http://json-schema.org/draft-07/schema#",`
 	for _, c := range []struct {

@@ -4,7 +4,7 @@
 // another.
 //
 // Drafts 4, 6, 7, 2019-09 and 2020-12 are understood; without a $schema it is
-// 2020-12 (S2.2). What the standards leave open is decided so:
+// 2020-12. What the standards leave open is decided so:
 //
 //   - format is asserted in drafts 4 to 7 and is an annotation from 2019-09
 //     on, as those documents say. Options.AssertFormat asserts it everywhere.
@@ -177,7 +177,7 @@ type SchemaError struct {
 	Def     string
 	Message string // lower case, no full stop
 	Help    string // what to do; may be ""
-	Limit   bool   // all of it is larger than a schema may be (S18)
+	Limit   bool   // all of it is larger than a schema may be
 }
 
 func (e *SchemaError) Error() string { return e.Message }

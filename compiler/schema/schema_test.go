@@ -27,7 +27,7 @@ func parse(t testing.TB, text string) *Schema {
 	return s
 }
 
-// S2.2, OB509: what is wrong with a schema is said at its place, with what to do.
+// LANGUAGE.md#tools-and-activities: OB509: what is wrong with a schema is said at its place, with what to do.
 func TestCompileTellsTheFault(t *testing.T) {
 	defs := `{"Order":{"type":"object","properties":{"n":{"type":"integer"},"next":{"$ref":"#"},"line":{"$ref":"#/$defs/L"}},"$defs":{"L":{"type":"strin"}}},"Fine":{"type":"string"}}`
 	for _, c := range []struct{ schema, def, path, message, help string }{
@@ -70,7 +70,7 @@ func TestCompileTellsTheFault(t *testing.T) {
 	}
 }
 
-// S18: hostile schemas end in an error, soon.
+// EXECUTION.md#running: hostile schemas end in an error, soon.
 func TestCompileLimits(t *testing.T) {
 	doubled := map[string]any{}
 	for i := range 22 {
@@ -99,7 +99,7 @@ func TestCompileLimits(t *testing.T) {
 	}
 }
 
-// S8.5, OB504: a refused value is told in plain words, at its place.
+// EXECUTION.md#running: OB504: a refused value is told in plain words, at its place.
 func TestValidateSays(t *testing.T) {
 	for _, c := range []struct{ schema, value, where, message string }{
 		{`{"type":"number"}`, `"time"`, "", `expected a number, got "time"`},
@@ -128,7 +128,7 @@ func TestValidateSays(t *testing.T) {
 		if strings.Contains(c.value, "202e") {
 			found = parse(t, `{"const":1}`).Validate(decode(t, c.value))
 			if strings.ContainsAny(found.Message, "\u202e\u0007") {
-				t.Errorf("S2.6: %q lets text act", found.Message)
+				t.Errorf("%q lets text act", found.Message)
 			}
 			continue
 		}
@@ -138,7 +138,7 @@ func TestValidateSays(t *testing.T) {
 	}
 }
 
-// S18: values that would cost too much are refused in bounded time.
+// EXECUTION.md#running: values that would cost too much are refused in bounded time.
 func TestValidateLimits(t *testing.T) {
 	deep := any("end")
 	for range 100_000 {
@@ -177,7 +177,7 @@ func TestValidateLimits(t *testing.T) {
 	}
 }
 
-// S2.2: references within the schema, to anchors, ids and named schemas.
+// LANGUAGE.md#tools-and-activities: references within the schema, to anchors, ids and named schemas.
 func TestReferences(t *testing.T) {
 	defs := map[string]any{
 		"Money": decode(t, `{"type":"object","properties":{"amount":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"number"}}}`),
@@ -240,7 +240,7 @@ func TestDynamicScope(t *testing.T) {
 	}
 }
 
-// S15.1: what is made up is accepted, and the same seed makes up the same.
+// EXECUTION.md#simulation: what is made up is accepted, and the same seed makes up the same.
 func TestSample(t *testing.T) {
 	for _, text := range []string{
 		`{"type":"string","format":"date-time"}`, `{"type":"string","pattern":"^[A-Z]{2}-\\d{4}$"}`, `{"type":"integer","minimum":3,"maximum":4}`,
@@ -285,7 +285,7 @@ func TestConcurrentUse(t *testing.T) {
 	group.Wait()
 }
 
-// S18: making up a word ends, also where repetitions multiply.
+// EXECUTION.md#running: making up a word ends, also where repetitions multiply.
 func TestSampleOfNestedRepetitions(t *testing.T) {
 	nested := strings.Repeat("(", 60) + "a?" + strings.Repeat(")*", 60)
 	for _, text := range []string{nested, nested + "b", "^" + nested + "$"} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// S7.2: what keywords say of how long lists are.
+// LANGUAGE.md#findings: what keywords say of how long lists are.
 func TestLengths(t *testing.T) {
 	for text, want := range map[string][2]int{
 		`{"type":"array"}`:                                                       {0, -1},

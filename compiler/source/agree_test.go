@@ -39,7 +39,7 @@ func parse(format Format, text string) (*Node, []Problem) {
 }
 
 // TestAgreesWithGoccy reads random YAML, of the kinds that goccy's parser gets
-// right, with both readers (S1.1). What it gets wrong is left out by the
+// right, with both readers. What it gets wrong is left out by the
 // generator: a key that follows an empty item at the item's column, text of
 // several lines inside brackets, |-2, and aliases inside of anchored nodes.
 func TestAgreesWithGoccy(t *testing.T) {
@@ -60,7 +60,7 @@ func TestAgreesWithGoccy(t *testing.T) {
 }
 
 // TestAgreesWithYAMLv4 reads random YAML, all that the generator knows, with both
-// readers (S1.1). The other refuses one thing: the pairs of escapes by which JSON
+// readers. The other refuses one thing: the pairs of escapes by which JSON
 // writes what is beyond U+FFFF.
 func TestAgreesWithYAMLv4(t *testing.T) {
 	for seed := range uint64(1500) {
@@ -92,7 +92,7 @@ var suiteDifferences = map[string]string{
 	"mapping-key-and-flow-sequence-item-anchors": "a key that is a list",
 }
 
-// Messages of what S1.5 forbids and YAML allows.
+// Messages of what LANGUAGE.md#documents forbids and YAML allows.
 var forbidden = []string{
 	"second document", "directive", "a key that is", "before the colon", "a key is text", "core schema",
 	"merge key", "a NUL character", "expected a key",
@@ -147,8 +147,8 @@ func yamlSuite(t testing.TB) []suiteCase {
 	return cases
 }
 
-// TestSuite reads the YAML test suite (S1.1): what is YAML is read as it says,
-// unless S1.5 forbids it, and what isn't is refused.
+// TestSuite reads the YAML test suite: what is YAML is read as it says,
+// unless LANGUAGE.md#documents forbids it, and what isn't is refused.
 func TestSuite(t *testing.T) {
 	read := 0
 	for _, c := range yamlSuite(t) {
@@ -196,7 +196,7 @@ var writers = map[string]struct {
 }
 
 // TestCorpusAgrees reads every document of the corpus as JSON, as YAML, and as
-// YAML that other libraries' encoders wrote (S1.1, S1.2).
+// YAML that other libraries' encoders wrote.
 func TestCorpusAgrees(t *testing.T) {
 	for _, name := range corpus.Plans {
 		rows := 0
@@ -241,8 +241,7 @@ func TestCorpusAgrees(t *testing.T) {
 	}
 }
 
-// FuzzJSON holds the JSON reader against jsontext, which is strict as well
-// (S1.5): both read the same texts and give the same values. What only we
+// FuzzJSON holds the JSON reader against jsontext, which is strict as well: both read the same texts and give the same values. What only we
 // refuse is listed.
 func FuzzJSON(f *testing.F) {
 	for _, s := range []string{
@@ -288,7 +287,7 @@ func refusedByJSONText(text []byte) error {
 }
 
 // FuzzParse shows that no text makes the reader panic, leave the file with its
-// places, or make a tree beyond the limits (S1.8, S18).
+// places, or make a tree beyond the limits.
 func FuzzParse(f *testing.F) {
 	for seed := range uint64(60) {
 		text, _ := generate(seed, false)

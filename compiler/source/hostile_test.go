@@ -103,7 +103,7 @@ func steps(n int) string {
 }
 
 // TestHostile shows that a file under 100 kB costs less than a second and
-// 256 MiB, as YAML and as JSON (S1.8, S18).
+// 256 MiB, as YAML and as JSON.
 func TestHostile(t *testing.T) {
 	for name, text := range hostile() {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestHostile(t *testing.T) {
 }
 
 // TestLinear shows that a file of eight times the size costs about eight times
-// as much (S1.8): what grows faster than linearly would take 64 times as long.
+// as much: what grows faster than linearly would take 64 times as long.
 func TestLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a measurement of some seconds")
@@ -148,7 +148,7 @@ func least(text string) time.Duration {
 	return best
 }
 
-// TestLimits shows each limit of S18 from both sides.
+// TestLimits shows each limit from both sides.
 func TestLimits(t *testing.T) {
 	list := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	dashes := func(n int) string { return strings.Repeat("- ", n) + "x" }

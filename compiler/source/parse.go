@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// Limits bound what reading one file may cost (S18). In each field zero means
+// Limits bound what reading one file may cost. In each field zero means
 // its default.
 type Limits struct {
 	Bytes      int // of a file
@@ -30,7 +30,7 @@ const maxDepth = 10_000
 // MaxProblems is how many problems one file may have before its reading ends.
 const MaxProblems = 1_000
 
-// DefaultLimits are those of S18.
+// DefaultLimits are those.
 func DefaultLimits() Limits {
 	return Limits{
 		Bytes:      64 << 20,
@@ -55,7 +55,8 @@ func (l Limits) orDefaults() Limits {
 }
 
 // A Problem is one thing that is wrong with a text. Its code is that of a rule
-// of S7: OB101 (the text is no YAML or JSON, or one of S1.5's errors), OB103 (a
+// of LANGUAGE.md#findings: OB101 (the text is no YAML or JSON, or one of LANGUAGE.md#documents's
+// errors), OB103 (a
 // duplicate key), OB105 (a limit), OB107 (a scalar that YAML 1.1 reads
 // differently; the only warning).
 type Problem struct {
@@ -225,7 +226,7 @@ func (b *builder) node(kind Kind, style Style, start, end int) *Node {
 // takeItems moves what the item stack holds above a mark into a slice of its own.
 func (b *builder) takeItems(mark int) []*Node { return taken(&b.itemStack, mark) }
 
-// takeFields does the same for fields, without duplicates (S1.5).
+// takeFields does the same for fields, without duplicates.
 func (b *builder) takeFields(mark int) []Field {
 	b.dropDuplicates(mark)
 	return taken(&b.fieldStack, mark)
@@ -294,8 +295,7 @@ func (b *builder) checkNumber(n *Node, digits string, integer bool) bool {
 }
 
 // asCanonical reports whether an integer is written as canonical JSON (RFC 8785)
-// writes its float64: so comes 1e17 out of a compiled plan, which is a document again
-// (S6.6).
+// writes its float64: so comes 1e17 out of a compiled plan, which is a document again.
 func asCanonical(integer string) bool {
 	v, err := strconv.ParseFloat(integer, 64)
 	return err == nil && math.Abs(v) < 1e21 && strconv.FormatFloat(v, 'f', -1, 64) == integer
@@ -313,7 +313,7 @@ func keepsDigits(integer string) bool {
 }
 
 // Inexact says what is lost of a number, as JSON writes it, where it becomes a
-// float64 (S1.5): it is an integer beyond ±(2^53−1), or beyond a float64; "" when
+// float64: it is an integer beyond ±(2^53−1), or beyond a float64; "" when
 // nothing is. Whatever brings numbers in, a document, a flag, a program or a model,
 // holds them to this; but a document may hold integers as its compiled form has them.
 func Inexact(number string) string {

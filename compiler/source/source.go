@@ -3,7 +3,7 @@
 // A [File] is the text as it came, a [Node] is a value in it, and a [Span] is
 // where something stands. YAML and JSON give the same tree, so that nothing
 // after this package asks which of the two it was. Everything hostile about
-// text is met here, before any recursion (S1.5, S1.8, S18).
+// text is met here, before any recursion.
 //
 // Both readers are our own and go over the bytes once. A tree built from the
 // tokens or the syntax tree of goccy/go-yaml would inherit what was measured

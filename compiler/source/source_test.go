@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestWithin shows where parts of values stand in the text (S4.5).
+// TestWithin shows where parts of values stand in the text.
 func TestWithin(t *testing.T) {
 	for _, c := range []struct {
 		name, text, part, at, shown string
@@ -91,8 +91,7 @@ func TestWithinEdges(t *testing.T) {
 	}
 }
 
-// TestAmbiguous shows which scalars keep their 1.2 meaning and earn a warning
-// (S1.5), and which mean the same to both.
+// TestAmbiguous shows which scalars keep their 1.2 meaning and earn a warning, and which mean the same to both.
 func TestAmbiguous(t *testing.T) {
 	for text, want := range map[string]any{
 		"yes": "yes", "No": "No", "on": "on", "OFF": "OFF",
@@ -167,7 +166,7 @@ var coreSchema = []struct {
 	{Number, regexp.MustCompile(`^(\.nan|\.NaN|\.NAN)$`)},
 }
 
-// FuzzResolve holds the resolution of plain scalars to the core schema (S1.1).
+// FuzzResolve holds the resolution of plain scalars to the core schema.
 func FuzzResolve(f *testing.F) {
 	for _, s := range []string{"", "~", "nul", "True", "12", "-1.5e+3", "0o7", "0o8", "0x", "0xG", ".", "..", "-.5", "1.e1", "+.inf", "-.nan", ".NaN", "1e", "e1", "--1", "1-", "٣", "0o", "1:20", "1_0.5", "-0b1"} {
 		f.Add(s)
@@ -188,7 +187,7 @@ func FuzzResolve(f *testing.F) {
 }
 
 // TestAliases shows that aliases share what is below them and stand where they
-// are written (S1.5).
+// are written.
 func TestAliases(t *testing.T) {
 	root, problems := parse(YAML, "a: &x {b: [1]}\nc: *x\nd: &x 2\ne: *x\nf: &k g\n*k : *k\n")
 	if len(problems) > 0 {
@@ -234,7 +233,7 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// TestLines shows places in a .jsonl file (S1.1, S19).
+// TestLines shows places in a .jsonl file.
 func TestLines(t *testing.T) {
 	text := "{\"†\": 1}\r\n\n  \n{\"①\": [1, 2,]}\n[3]"
 	var got []string
@@ -288,7 +287,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestPositions shows lines and columns with every kind of line end (S1.1).
+// TestPositions shows lines and columns with every kind of line end.
 func TestPositions(t *testing.T) {
 	f := NewFile("x", []byte("\uFEFFa†\r\n😀b\rc\n\nd"))
 	for text, want := range map[string]Position{"a": {1, 1, 3}, "\r\n": {1, 3, 7}, "b": {2, 2, 13}, "c": {3, 1, 15}, "d": {5, 1, 18}} {

@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzSpans shows for random YAML that every node covers exactly its text
-// (S1.1), has the meaning that the generator gave it, and that places inside of
-// scalars are those of the characters there (S4.5).
+// FuzzSpans shows for random YAML that every node covers exactly its text, has the meaning that the generator gave it, and that places inside of
+// scalars are those of the characters there.
 func FuzzSpans(f *testing.F) {
 	for seed := range uint64(2000) {
 		f.Add(seed)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Stream reads a JSON solution while it is being written (S8.4, S11.4): it
+// A Stream reads a JSON solution while it is being written: it
 // knows which of its calls have come to their end before the rest is there.
 //
 // It takes the text in pieces of any size, looks at each byte once and keeps no

@@ -134,7 +134,7 @@ func whole(t *testing.T, text []byte) *Node {
 }
 
 // checkPrefixes holds what a stream says of the beginning of a solution against
-// the whole (S11.4): as many calls, the same ones, at the same places.
+// the whole: as many calls, the same ones, at the same places.
 func checkPrefixes(t *testing.T, s *Stream, solution *Node) {
 	t.Helper()
 	calls := solution.Get("calls")
@@ -153,7 +153,7 @@ func checkPrefixes(t *testing.T, s *Stream, solution *Node) {
 }
 
 // However a solution is cut into pieces, its calls come to the same ends, and
-// each is known with its last byte (S8.4, S11.4).
+// each is known with its last byte.
 func TestStreamAnySplit(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 8))
@@ -201,7 +201,7 @@ func TestStreamAnySplit(t *testing.T) {
 }
 
 // A text is refused by the stream if and only if the strict reader refuses it,
-// whatever has become of it on its way (S1.5, S11.4).
+// whatever has become of it on its way.
 func TestStreamAgreesWithParse(t *testing.T) {
 	refused := 0
 	for seed := range uint64(20_000) {
@@ -258,7 +258,7 @@ func agree(t *testing.T, s *Stream, text []byte) bool {
 	return sound
 }
 
-// What surrounds, resembles or interrupts a list of calls (S11.4).
+// What surrounds, resembles or interrupts a list of calls.
 func TestStreamCases(t *testing.T) {
 	for _, c := range []struct {
 		text     string
@@ -341,7 +341,7 @@ func TestStreamCases(t *testing.T) {
 	}
 }
 
-// Limits hold while reading (S18), and an error has its place.
+// Limits hold while reading, and an error has its place.
 func TestStreamLimits(t *testing.T) {
 	s := NewStream(Limits{Bytes: 20, Depth: 3})
 	s.Write(`{"calls":[1,2,`)

@@ -1,5 +1,5 @@
 // Package workspace says what a document may take in: which folder is its
-// workspace, which files of it can be read, and where its settings stand (S1.6).
+// workspace, which files of it can be read, and where its settings stand.
 package workspace
 
 import (

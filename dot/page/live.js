@@ -7,7 +7,7 @@ $('panel').before(desk);
 $('title').after(el('span', { id: 'live', role: 'status', className: 'working' }));
 
 // question shows what would run in full, and takes one answer. What isn't shown whole is
-// let run by nobody (S10.1): once the text has been scrolled to its end, or all of it opened.
+// let run by nobody: once the text has been scrolled to its end, or all of it opened.
 function question(q) {
   const box = el('section', { className: 'question' }), note = el('p', { role: 'status', className: 'danger' });
   const text = el('pre', { tabIndex: 0, 'aria-label': 'what would run' }, q.text.replace(/[ \n]+$/, ''));

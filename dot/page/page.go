@@ -3,7 +3,7 @@
 // that it loads nothing, and nothing in a plan can run.
 //
 // What it shows is the view with all that is known of its calls, and what happened to
-// them, in a rehearsal or in a run, as the events that programs are given (S19.3).
+// them, in a rehearsal or in a run, as the events that programs are given.
 package page
 
 import (
@@ -75,7 +75,7 @@ type Scenario struct {
 	Critical []string          `json:"critical,omitempty"` // its critical path, where it is known, and whose it is
 	Instance string            `json:"criticalInstance,omitempty"`
 	Cost     float64           `json:"cost,omitempty"`
-	Events   []json.RawMessage `json:"events"` // S19.3
+	Events   []json.RawMessage `json:"events"` // EXECUTION.md#events
 }
 
 // The form of the block of data, which only the page's own script reads.

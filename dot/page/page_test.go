@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// S15.3: the scripts of a page share one scope, so that a name stands in one of them only: a browser
+// EXECUTION.md#simulation: the scripts of a page share one scope, so that a name stands in one of them only: a browser
 // refuses the whole of a script that declares one again, and the page does nothing more.
 func TestScriptsShareNoNames(t *testing.T) {
 	declares := regexp.MustCompile(`(?m)^(?:const|let|class|function\*?|async function)\s+([\w$]+)`)

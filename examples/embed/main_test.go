@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// S14.1, S2.3: a program that embeds the libraries runs every example as the command
+// LANGUAGE.md#delegates-and-scopes: a program that embeds the libraries runs every example as the command
 // does, from any folder: delegates find their activities and these their folders.
 func TestRunsEveryExample(t *testing.T) {
 	var plans []string

@@ -1,18 +1,18 @@
 // Package activity carries calls out: programs, workers, requests over HTTP, expressions
-// and Go functions (S2.3). It knows nothing of plans, state or retries; it turns a
+// and Go functions. It knows nothing of plans, state or retries; it turns a
 // tool's parameters into one JSON value, or into a [Failure] that says what
-// went wrong in words fit for a person and for a plan's failure route (S9.2).
+// went wrong in words fit for a person and for a plan's failure route.
 //
 // What an activity gives back is data from outside. It is read strictly and
 // within bounds: one JSON value, at most 8 MiB, 100 levels deep and two million
 // values, valid UTF-8 without NUL and without a key given twice. Numbers are
-// float64, and one that would lose digits as such is refused (S1.5); a tool that
+// float64, and one that would lose digits as such is refused; a tool that
 // means an identifier writes a string.
 //
 // Of our own environment a program gets PATH, HOME, LANG, TMPDIR and what its
 // definition asks for. Values of variables whose names say that they are secret,
 // and those that a definition takes as {$NAME}, are replaced in everything that an
-// activity hands over, messages included (S2.3, S11.9).
+// activity hands over, messages included.
 package activity
 
 import (
@@ -37,7 +37,7 @@ import (
 // A Request is one try of one call.
 type Request struct {
 	Tool    string         // the tool's name; a worker learns it
-	Call    string         // the call's name (S3.2), for people
+	Call    string         // the call's name, for people
 	Attempt int            // 1 for the first try
 	Params  map[string]any // resolved parameters, as JSON values
 	Paths   []string       // the alternatives that the call offers, as text: "†state.receipt", "†state.a && †state.b"
@@ -47,7 +47,7 @@ type Request struct {
 	// Output is what the call's tool says of the result; nil is nothing. An MCP server's
 	// text is JSON where that admits no text.
 	Output *schema.Schema
-	// Context is what the call's scopes hand on, each value under its kind (S14.3);
+	// Context is what the call's scopes hand on, each value under its kind;
 	// nil for a call without scopes. A program finds it beside its parameters, as
 	// "_context", and a worker beside "params", as "context".
 	Context map[string]any
@@ -61,7 +61,7 @@ type Request struct {
 }
 
 // Of is the name under which an activity of a plan is opened and run: that of a
-// delegate (S14.1) has its plan's path before its own, since each plan names its
+// delegate has its plan's path before its own, since each plan names its
 // activities for itself.
 func Of(delegate, name string) string {
 	if delegate == "" {
@@ -88,7 +88,7 @@ const (
 	CodeCancelled = "cancelled"      // the run was stopped, or the set closed
 )
 
-// A Failure is a runtime error (S9.1): what a failure route is given.
+// A Failure is a runtime error: what a failure route is given.
 type Failure struct {
 	Code    string // one of the Code constants, or the worker's own
 	Message string

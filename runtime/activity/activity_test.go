@@ -27,7 +27,7 @@ func openFunc(t testing.TB, run Func) *Set {
 	return s
 }
 
-// S2.3: Go functions that a program registers; their results become JSON
+// LANGUAGE.md#tools-and-activities: Go functions that a program registers; their results become JSON
 // values that nobody else holds.
 func TestFunctionResults(t *testing.T) {
 	shared := map[string]any{"list": []any{1, "two"}}
@@ -44,7 +44,7 @@ func TestFunctionResults(t *testing.T) {
 		"nested":    {map[string]any{"p": []point{{X: 1}}}, map[string]any{"p": []any{map[string]any{"x": 1.0}}}},
 		"strings":   {[]string{"a"}, []any{"a"}},
 		"a map":     {shared, map[string]any{"list": []any{1.0, "two"}}},
-		"reference": {"†state.secret", "†state.secret"}, // S4.8: data stays data
+		"reference": {"†state.secret", "†state.secret"}, // LANGUAGE.md#references-and-expressions: data stays data
 	} {
 		s := openFunc(t, func(context.Context, Request) (any, error) { return c.give, nil })
 		got, err := s.Run(context.Background(), "act", Request{})
@@ -64,7 +64,7 @@ type panicky struct{}
 
 func (panicky) MarshalJSON() ([]byte, error) { panic("while encoding") }
 
-// S9.1: what isn't a JSON value is a runtime error, not a panic.
+// EXECUTION.md#failures: what isn't a JSON value is a runtime error, not a panic.
 func TestFunctionBadResults(t *testing.T) {
 	loop := map[string]any{}
 	loop["self"] = loop
@@ -95,7 +95,7 @@ func TestFunctionBadResults(t *testing.T) {
 	}
 }
 
-// S9.2: a function's error keeps its own code and details.
+// EXECUTION.md#failures: a function's error keeps its own code and details.
 func TestFunctionErrors(t *testing.T) {
 	own := &Failure{Code: "declined", Message: "card expired", Details: map[string]int{"try": 2}}
 	for name, c := range map[string]struct {
@@ -127,7 +127,7 @@ func TestFunctionErrors(t *testing.T) {
 	}
 }
 
-// S9.1, S8.8: a function hears of its time running out; one that doesn't listen
+// EXECUTION.md#failures: a function hears of its time running out; one that doesn't listen
 // delays the run by the grace time and no more.
 func TestFunctionInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestFunctionInterrupted(t *testing.T) {
 	})
 }
 
-// S2.3, S5.2: a result of exactly two keys names its alternative; a path that
+// LANGUAGE.md#tools-and-activities: a result of exactly two keys names its alternative; a path that
 // the call doesn't offer is a runtime error.
 func TestNamedAlternative(t *testing.T) {
 	offered := []string{"†state.receipt", "†state.audit && †state.log[0]", "†state.error"}
@@ -215,8 +215,8 @@ func TestNamedAlternative(t *testing.T) {
 	}
 }
 
-// S2.3: an expression over the call's parameters; what it can't work out is a
-// runtime error (S9.1), and parameters are never evaluated (S4.8).
+// LANGUAGE.md#tools-and-activities: an expression over the call's parameters; what it can't work out is a
+// runtime error, and parameters are never evaluated.
 func TestExpression(t *testing.T) {
 	defs := map[string]*compiler.Activity{}
 	for name, text := range map[string]string{
@@ -265,7 +265,7 @@ func TestExpression(t *testing.T) {
 	}
 }
 
-// S2.3: kinds that can't be run are said at once, functions stand in for
+// LANGUAGE.md#tools-and-activities: kinds that can't be run are said at once, functions stand in for
 // definitions, and an unknown name is no runtime error.
 func TestOpen(t *testing.T) {
 	for want, def := range map[string]*compiler.Activity{
@@ -296,7 +296,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// S11.9: a function's words are cleared of secrets as well.
+// EXECUTION.md#the-planning-loop: a function's words are cleared of secrets as well.
 func TestFunctionSecrets(t *testing.T) {
 	o := Options{Environ: []string{"SOME_TOKEN=tok-12345678"}}
 	s, err := Open(nil, map[string]Func{
@@ -321,7 +321,7 @@ func TestFunctionSecrets(t *testing.T) {
 	}
 }
 
-// S8.4: what a call costs beyond what its function does.
+// EXECUTION.md#running: what a call costs beyond what its function does.
 func BenchmarkFunction(b *testing.B) {
 	s := openFunc(b, func(_ context.Context, r Request) (any, error) { return r.Params["x"], nil })
 	r := Request{Params: map[string]any{"x": 1.0}}

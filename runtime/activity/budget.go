@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
-// What the expressions of a run may take together (S18): about what one of them may
+// What the expressions of a run may take together: about what one of them may
 // take, which is less memory since a run keeps what they make, and a little more for every evaluation, so that a plan of many calls, or over
 // many instances, has enough for ordinary ones.
 const (

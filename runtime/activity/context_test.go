@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 )
 
-// S14.3: what a call's scopes hand on reaches every kind of activity that can
+// LANGUAGE.md#delegates-and-scopes: what a call's scopes hand on reaches every kind of activity that can
 // take it, an empty context too, and none where there are no scopes.
 func TestContextReachesActivities(t *testing.T) {
 	params := map[string]any{"n": 1.0}
@@ -63,7 +63,7 @@ func TestContextReachesActivities(t *testing.T) {
 	}
 }
 
-// S2.3: a plan is no activity's to run, and keeps the others from nothing.
+// LANGUAGE.md#tools-and-activities: a plan is no activity's to run, and keeps the others from nothing.
 func TestPlansAreRunElsewhere(t *testing.T) {
 	s, err := Open(map[string]*compiler.Activity{"digest": {Kind: "plan"}, "act": execDef(helper("say", "1")...)}, nil, Options{})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
-// S2.3: a secret that a server tells back is hidden also as JSON and addresses have it.
+// LANGUAGE.md#tools-and-activities: a secret that a server tells back is hidden also as JSON and addresses have it.
 func TestEchoesOfSecretsAreHidden(t *testing.T) {
 	var hide redact.Redactor
 	environment{"KEY": `wJal/K7&bP"f'CY+EXA=`}.hideSent(&compiler.Activity{Variables: []compiler.Variable{{Name: "KEY"}}}, &hide)

@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
-// everybodys are the variables that every program gets (S2.3): it couldn't be
+// everybodys are the variables that every program gets: it couldn't be
 // found, find its files, or speak the user's language without.
 var everybodys = []string{"PATH", "HOME", "LANG", "TMPDIR"}
 

@@ -36,8 +36,7 @@ func (x *program) keptStderr() int {
 	return quotedStderr + 64 + 2*x.hide.Longest()
 }
 
-// start takes the program's turn, so that programs start in the order of their calls
-// (S8.4), and runs it.
+// start takes the program's turn, so that programs start in the order of their calls, and runs it.
 func (x *program) start(ctx context.Context, r Request, ended func(Result, error)) {
 	t := x.set.turn()
 	go func() { ended(x.run(ctx, t, r)) }()

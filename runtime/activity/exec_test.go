@@ -20,7 +20,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
-// S2.3: parameters are JSON on stdin, the result is JSON on stdout.
+// LANGUAGE.md#tools-and-activities: parameters are JSON on stdin, the result is JSON on stdout.
 func TestExecGivesBackWhatTheProgramWrites(t *testing.T) {
 	s := openOne(t, execDef(helper("echo")...), Options{})
 	params := map[string]any{"text": "†state.x \"quoted\"\n①", "n": 1.5, "deep": map[string]any{"list": []any{true, nil, "€"}}}
@@ -37,7 +37,7 @@ func TestExecGivesBackWhatTheProgramWrites(t *testing.T) {
 	}
 }
 
-// S2.3: a program needn't read its parameters, however many there are.
+// LANGUAGE.md#tools-and-activities: a program needn't read its parameters, however many there are.
 func TestExecWithoutReadingStdin(t *testing.T) {
 	s := openOne(t, execDef(helper("say", "[1, 2.5, -0.0]")...), Options{})
 	big := map[string]any{"text": strings.Repeat("x", 1<<20)}
@@ -47,7 +47,7 @@ func TestExecWithoutReadingStdin(t *testing.T) {
 	}
 }
 
-// S2.3: it runs in the folder of the file that defines it, argv is no shell
+// LANGUAGE.md#tools-and-activities: it runs in the folder of the file that defines it, argv is no shell
 // string, and the environment is what it was.
 func TestExecSurroundings(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -81,7 +81,7 @@ func TestExecSurroundings(t *testing.T) {
 	}
 }
 
-// S2.3, S9.1: what isn't exactly one acceptable JSON value is a runtime error
+// LANGUAGE.md#tools-and-activities: what isn't exactly one acceptable JSON value is a runtime error
 // that quotes the end of stderr.
 func TestExecBadOutput(t *testing.T) {
 	for name, c := range map[string]struct{ output, want string }{
@@ -117,7 +117,7 @@ func TestExecBadOutput(t *testing.T) {
 	}
 }
 
-// S2.3: more than 8 MiB is a runtime error, and costs no more than that.
+// LANGUAGE.md#tools-and-activities: more than 8 MiB is a runtime error, and costs no more than that.
 func TestExecTooMuchOutput(t *testing.T) {
 	s := openOne(t, execDef(helper("flood")...), Options{})
 	_, err := s.Run(background, "act", Request{})
@@ -130,8 +130,8 @@ func TestExecTooMuchOutput(t *testing.T) {
 	}
 }
 
-// S2.3, S9.1: a program that fails is an error with the end of its stderr, in
-// which nothing acts as markup or a line of its own (S2.6).
+// LANGUAGE.md#tools-and-activities: a program that fails is an error with the end of its stderr, in
+// which nothing acts as markup or a line of its own.
 func TestExecFailure(t *testing.T) {
 	stderr := strings.Repeat("long ago\n", 1000) + "first\r\n\x1b[31mred\x1b[0m \u202e\xff last é"
 	s := openOne(t, execDef(helper("fail", "3", stderr)...), Options{})
@@ -171,7 +171,7 @@ func TestExecFailure(t *testing.T) {
 	failure(t, err, CodeError, "can't be written as JSON")
 }
 
-// S9.1, S8.8: a time-out and a cancelled run ask the program to end, and kill
+// EXECUTION.md#failures: a time-out and a cancelled run ask the program to end, and kill
 // it when it doesn't; both come back, with what it said last.
 func TestExecInterrupted(t *testing.T) {
 	given(t, func(timeout time.Duration) error {
@@ -214,7 +214,7 @@ func TestExecInterrupted(t *testing.T) {
 	failure(t, err, CodeCancelled, "was cancelled")
 }
 
-// S2.3: what a program leaves behind in its process group ends with it, and
+// LANGUAGE.md#tools-and-activities: what a program leaves behind in its process group ends with it, and
 // holds nobody up when it has left the group.
 func TestExecGrandchildren(t *testing.T) {
 	if testing.Short() {
@@ -250,7 +250,7 @@ func TestExecGrandchildren(t *testing.T) {
 	}
 }
 
-// S8.4: many calls at once.
+// EXECUTION.md#running: many calls at once.
 func TestExecInParallel(t *testing.T) {
 	s := openOne(t, execDef(helper("echo")...), Options{})
 	var all sync.WaitGroup
@@ -265,7 +265,7 @@ func TestExecInParallel(t *testing.T) {
 	all.Wait()
 }
 
-// S8.8: closing the set ends what runs, and nothing runs afterwards.
+// EXECUTION.md#running: closing the set ends what runs, and nothing runs afterwards.
 func TestCloseEndsPrograms(t *testing.T) {
 	s := openOne(t, execDef(helper("sleep")...), Options{})
 	ended := make(chan error)
@@ -282,7 +282,7 @@ func TestCloseEndsPrograms(t *testing.T) {
 	failure(t, err, CodeCancelled, "closed")
 }
 
-// S11.9: no secret of an activity's environment reaches a result or a message,
+// EXECUTION.md#the-planning-loop: no secret of an activity's environment reaches a result or a message,
 // also when the quotation begins inside it.
 func TestSecretsStayHidden(t *testing.T) {
 	const secret = "s3cr3t-s3cr3t-s3cr3t"
@@ -315,7 +315,7 @@ func TestSecretsStayHidden(t *testing.T) {
 	}
 }
 
-// S2.3: the cost of a call is that of a process.
+// LANGUAGE.md#tools-and-activities: the cost of a call is that of a process.
 func BenchmarkExec(b *testing.B) {
 	s := openOne(b, execDef("true"), Options{})
 	for b.Loop() {

@@ -19,8 +19,8 @@ func Evaluate(name string, e *expression.Expr, r Request) (Result, error) {
 	return (&code{name, e}).Run(context.Background(), r)
 }
 
-// Run evaluates the expression, within its own limits and the budget of the request
-// (S18), which is why the context needn't be asked again.
+// Run evaluates the expression, within its own limits and the budget of the request, which is
+// why the context needn't be asked again.
 func (c *code) Run(_ context.Context, r Request) (Result, error) {
 	left := r.Budget.take()
 	before := left

@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
-// A turn is a place in the order in which the programs of a set start: that of their calls (S8.4).
+// A turn is a place in the order in which the programs of a set start: that of their calls.
 type turn struct {
 	before <-chan struct{} // closed when the turn has come
 	over   chan struct{}   // closed for the next

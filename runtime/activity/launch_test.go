@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// S8.8: what a program reads is there as a whole, whatever its size.
+// EXECUTION.md#running: what a program reads is there as a whole, whatever its size.
 func TestInputIsWhole(t *testing.T) {
 	for _, size := range []int{0, 1, 4095, 4096, 65_000, 65_536, 65_537, 1 << 20} {
 		input := []byte(strings.Repeat("x", size))

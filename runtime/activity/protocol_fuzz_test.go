@@ -35,7 +35,7 @@ const (
 // FuzzWorker: whatever a worker writes, in whatever pieces and however its answers
 // lie among the calls, every call ends once, within bounded time: with the result
 // that a line with its id holds, or with a failure that has a code and words. None
-// shows a secret. Worker and pipes are in memory, and live in virtual time (S2.3).
+// shows a secret. Worker and pipes are in memory, and live in virtual time.
 func FuzzWorker(f *testing.F) {
 	for _, script := range []string{
 		`{"id":1,"result":{"a":[1,null,"x"]}}` + "\n" + `{"result":"hunter2hunter2","id":2}` + "\r\n" + `{"id":3,"error":"hunter2hunter2"}` + "\n",
@@ -347,7 +347,7 @@ func sound(t *testing.T, result Result, err error, paths int) {
 // FuzzProgram: whatever a program writes and however it ends, its call has a result
 // that JSON can write, or a failure with a code and words, and neither shows a
 // secret; what the standard library's reader takes for one plain value is the result
-// of a program that ends well (S2.3).
+// of a program that ends well.
 func FuzzProgram(f *testing.F) {
 	var ends []*os.ProcessState
 	for _, script := range []string{"exit 0", "exit 1", "exit 127", "kill -9 $$"} {

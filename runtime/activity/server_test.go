@@ -271,7 +271,7 @@ func openTools(t testing.TB, o Options, def func(tool string) *compiler.Activity
 
 func soundTool(tool string) *compiler.Activity { return remoteDef(tool, helper("mcp")) }
 
-// S2.3: what a tool of a server gives: its structure, else its text, which is JSON where
+// LANGUAGE.md#tools-and-activities: what a tool of a server gives: its structure, else its text, which is JSON where
 // the result is no text; an error with the server's words.
 func TestServerResults(t *testing.T) {
 	s := openTools(t, Options{Environ: append(os.Environ(), "TEST_API_KEY=hush-hush-hush-1")}, func(tool string) *compiler.Activity {
@@ -349,7 +349,7 @@ func TestServerIsShared(t *testing.T) {
 	}
 }
 
-// S8.4: calls reach a server in the order in which they are started.
+// EXECUTION.md#running: calls reach a server in the order in which they are started.
 func TestServerIsAskedInOrder(t *testing.T) {
 	s := openTools(t, Options{}, func(tool string) *compiler.Activity { return remoteDef(tool, helper("mcp-raw", "note")) }, "note")
 	const calls = 50
@@ -407,7 +407,7 @@ func TestServerDies(t *testing.T) {
 	}
 }
 
-// S1.9, S2.3: a server that begins anew, or says that its tools changed, is compared with its record.
+// LANGUAGE.md#documents: a server that begins anew, or says that its tools changed, is compared with its record.
 func TestServersAreHeldToTheirRecord(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, how := range []string{"tell", "die"} {
@@ -440,7 +440,7 @@ func TestServersAreHeldToTheirRecord(t *testing.T) {
 	}
 }
 
-// S8.7: how far a server says that a call is is heard while the call is at work, without
+// EXECUTION.md#running: how far a server says that a call is is heard while the call is at work, without
 // secrets, as often as it says so; of no other call, and nothing that is no progress.
 func TestServersProgress(t *testing.T) {
 	t.Setenv("TEST_API_KEY", "a very secret key, 123456")

@@ -47,7 +47,7 @@ func found(program, dir string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// Unrunnable tells all that keeps an activity from being carried out on this machine (S2.3):
+// Unrunnable tells all that keeps an activity from being carried out on this machine:
 // it is of a kind that this version can't run, or what it starts, uses or takes of the
 // environment isn't there, or it may not go to its host.
 func Unrunnable(a *compiler.Activity, files compiler.Files, rules hosts.Rules, tell func(what, help string, at source.Span)) {

@@ -324,7 +324,7 @@ func brief(s string) string {
 }
 
 // Take reads a value that stands for an activity's result, such as a mock or a
-// model's answer: where it names its alternative (S2.3) it is taken apart, and a path
+// model's answer: where it names its alternative it is taken apart, and a path
 // that the call doesn't offer is a failure. name is the activity's, for the message;
 // "" where a model answers.
 func Take(value any, r Request, name string) (Result, error) {
@@ -339,7 +339,7 @@ func route(value any, r Request, name, more string) (Result, error) {
 	return routeOf(value, r, fmt.Sprintf("activity %q", name), more)
 }
 
-// routeOf finds out whether a result names its alternative (S2.3, S5.2). Whose is
+// routeOf finds out whether a result names its alternative. Whose is
 // what the failure's message begins with, and more what it ends with.
 func routeOf(value any, r Request, whose, more string) (Result, error) {
 	object, ok := value.(map[string]any)

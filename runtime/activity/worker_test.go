@@ -29,7 +29,7 @@ func whoami(t *testing.T, s *Set) (pid int, served int) {
 	return int(me["pid"].(float64)), int(me["served"].(float64))
 }
 
-// S2.3: one process answers all calls, in order, also when they come at once.
+// LANGUAGE.md#tools-and-activities: one process answers all calls, in order, also when they come at once.
 func TestWorkerIsShared(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
 	pid, _ := whoami(t, s)
@@ -51,7 +51,7 @@ func TestWorkerIsShared(t *testing.T) {
 	gone(t, pid)
 }
 
-// S2.3: answers find their calls by id, in whatever order they come.
+// LANGUAGE.md#tools-and-activities: answers find their calls by id, in whatever order they come.
 func TestWorkerAnswersInAnyOrder(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
 	later := make(chan any)
@@ -65,7 +65,7 @@ func TestWorkerAnswersInAnyOrder(t *testing.T) {
 	}
 }
 
-// S8.4: calls reach a worker, and programs start, in the order in which they are begun.
+// EXECUTION.md#running: calls reach a worker, and programs start, in the order in which they are begun.
 func TestStartsInOrder(t *testing.T) {
 	const calls = 100
 	w := openOne(t, workerDef(), Options{})
@@ -103,7 +103,7 @@ func TestStartsInOrder(t *testing.T) {
 	}
 }
 
-// S2.3: large requests and answers don't get stuck in each other's pipes.
+// LANGUAGE.md#tools-and-activities: large requests and answers don't get stuck in each other's pipes.
 func TestWorkerLargeLines(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
 	var all sync.WaitGroup
@@ -119,7 +119,7 @@ func TestWorkerLargeLines(t *testing.T) {
 	all.Wait()
 }
 
-// S2.3, S9.2: a worker's error is a string or a record.
+// LANGUAGE.md#tools-and-activities: a worker's error is a string or a record.
 func TestWorkerErrors(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
 	pid, _ := whoami(t, s)
@@ -146,7 +146,7 @@ func TestWorkerErrors(t *testing.T) {
 	}
 }
 
-// S2.3: a dead worker is a runtime error of the calls in flight, which quotes
+// LANGUAGE.md#tools-and-activities: a dead worker is a runtime error of the calls in flight, which quotes
 // the end of stderr; the next call has a new one.
 func TestWorkerDies(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
@@ -163,7 +163,7 @@ func TestWorkerDies(t *testing.T) {
 	gone(t, pid)
 }
 
-// S2.3: of several calls in flight each fails, none waits.
+// LANGUAGE.md#tools-and-activities: of several calls in flight each fails, none waits.
 func TestWorkerDiesWithCallsInFlight(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
 	whoami(t, s)
@@ -186,7 +186,7 @@ func TestWorkerDiesWithCallsInFlight(t *testing.T) {
 	all.Wait()
 }
 
-// S2.3: a worker that breaks the protocol is killed, and the next call has a
+// LANGUAGE.md#tools-and-activities: a worker that breaks the protocol is killed, and the next call has a
 // new one.
 func TestWorkerBreaksTheProtocol(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -235,7 +235,7 @@ func TestWorkerBreaksTheProtocol(t *testing.T) {
 	})
 }
 
-// S9.1: a worker's timeout counts from when a call's turn comes, ends the
+// EXECUTION.md#failures: a worker's timeout counts from when a call's turn comes, ends the
 // process, and the calls behind it hear why.
 func TestWorkerTimeout(t *testing.T) {
 	given(t, func(timeout time.Duration) error {
@@ -265,7 +265,7 @@ func TestWorkerTimeout(t *testing.T) {
 	})
 }
 
-// S8.8, S9.1: a call that is given up has ended when the worker has answered it all
+// EXECUTION.md#running: a call that is given up has ended when the worker has answered it all
 // the same, and that late answer is dropped; a worker that never answers is ended.
 func TestWorkerCallCancelled(t *testing.T) {
 	s := openOne(t, workerDef(), Options{Grace: time.Hour})
@@ -310,7 +310,7 @@ func TestWorkerCallCancelled(t *testing.T) {
 	}
 }
 
-// S8.8: a request that the worker hasn't seen is taken back.
+// EXECUTION.md#running: a request that the worker hasn't seen is taken back.
 func TestWorkerRequestTakenBack(t *testing.T) {
 	def := execDef(helper("deaf")...)
 	def.Worker = true
@@ -328,7 +328,7 @@ func TestWorkerRequestTakenBack(t *testing.T) {
 	all.Wait()
 }
 
-// S8.8: closing ends a worker that doesn't care for the end of its input.
+// EXECUTION.md#running: closing ends a worker that doesn't care for the end of its input.
 func TestCloseEndsStubbornWorker(t *testing.T) {
 	def := execDef(helper("stubborn-worker")...)
 	def.Worker = true
@@ -345,7 +345,7 @@ func TestCloseEndsStubbornWorker(t *testing.T) {
 	failure(t, err, CodeCancelled, "closed")
 }
 
-// S2.3: a worker that can't be started says so for each call.
+// LANGUAGE.md#tools-and-activities: a worker that can't be started says so for each call.
 func TestWorkerCannotStart(t *testing.T) {
 	def := execDef("obelus-no-such-program")
 	def.Worker = true
@@ -356,7 +356,7 @@ func TestWorkerCannotStart(t *testing.T) {
 	}
 }
 
-// S5.2: a worker names its alternative too.
+// LANGUAGE.md#output-paths-and-state: a worker names its alternative too.
 func TestWorkerNamesAlternative(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
 	got, err := s.Run(background, "act", Request{

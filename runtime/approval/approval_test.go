@@ -104,7 +104,7 @@ func again(t testing.TB, a *Approval) *Approval {
 	return must[*Approval](t)(Read(must[[]byte](t)(a.Text())))
 }
 
-// S16.1: every kind of key signs what its holder approves.
+// EXECUTION.md#approval: every kind of key signs what its holder approves.
 func TestApproves(t *testing.T) {
 	for _, kind := range []string{"ed25519", "ecdsa", "rsa"} {
 		k, a := key(t, kind), approval(t)
@@ -121,7 +121,7 @@ func TestApproves(t *testing.T) {
 	}
 }
 
-// S16.1: what is signed is DSSE's pre-authentication encoding.
+// EXECUTION.md#approval: what is signed is DSSE's pre-authentication encoding.
 func TestPayloadIsOfDSSE(t *testing.T) {
 	a := &Approval{payload: []byte("hello world")}
 	if text := string(a.Payload()); text != "DSSEv1 28 application/vnd.in-toto+json 11 hello world" {
@@ -129,7 +129,7 @@ func TestPayloadIsOfDSSE(t *testing.T) {
 	}
 }
 
-// S16.1: each way to pass something else off as an approval is refused with its own word.
+// EXECUTION.md#approval: each way to pass something else off as an approval is refused with its own word.
 func TestAttacks(t *testing.T) {
 	alice, bob, eve := key(t, "ed25519"), key(t, "rsa"), key(t, "ecdsa")
 	known := []string{alice.Line("alice@example.com"), bob.Line("bob@example.com")}
@@ -233,7 +233,7 @@ func revoked(t testing.TB, k pair) Revoked {
 	return must[Revoked](t)(ReadRevoked("revoked", ssh.MarshalAuthorizedKey(k.signer.PublicKey())))
 }
 
-// S16.1: a file that doesn't mean one thing only is refused, and with which word.
+// EXECUTION.md#approval: a file that doesn't mean one thing only is refused, and with which word.
 func TestFilesAreReadStrictly(t *testing.T) {
 	a := approval(t)
 	if err := a.Sign(key(t, "ed25519").Key); err != nil {
@@ -290,7 +290,7 @@ func TestFilesAreReadStrictly(t *testing.T) {
 	}
 }
 
-// S16.1: what a list of signers doesn't mean to ssh-keygen it doesn't mean here.
+// EXECUTION.md#approval: what a list of signers doesn't mean to ssh-keygen it doesn't mean here.
 func TestSignersAreReadStrictly(t *testing.T) {
 	line := key(t, "ed25519").Line("alice@example.com")
 	for _, c := range []struct{ text, message string }{
@@ -323,7 +323,7 @@ func TestSignersAreReadStrictly(t *testing.T) {
 	}
 }
 
-// S16.1: a statement that couldn't be read again isn't made.
+// EXECUTION.md#approval: a statement that couldn't be read again isn't made.
 func TestLargeStatementsAreRefused(t *testing.T) {
 	shown := []byte(`"` + strings.Repeat("x", MostPayload) + `"`)
 	if _, err := New(parts(), Predicate{Signer: "alice", Made: today, Shown: shown}); !errors.Is(err, ErrTooLarge) {
@@ -331,7 +331,7 @@ func TestLargeStatementsAreRefused(t *testing.T) {
 	}
 }
 
-// S16.1: nothing that a file says makes reading it or judging it fail otherwise than with
+// EXECUTION.md#approval: nothing that a file says makes reading it or judging it fail otherwise than with
 // a word, and what is read is written again as the same bytes.
 func FuzzApproval(f *testing.F) {
 	a := approval(f)
@@ -401,7 +401,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// S16.1: whoever writes a plan doesn't say who may approve it: a list in the plan's folder
+// EXECUTION.md#approval: whoever writes a plan doesn't say who may approve it: a list in the plan's folder
 // is refused, whatever way leads there, and one that others may write.
 func TestListsLieOutside(t *testing.T) {
 	top := t.TempDir()

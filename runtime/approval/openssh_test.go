@@ -37,7 +37,7 @@ func read(t *testing.T, folder, name string) []byte {
 	return must[[]byte](t)(os.ReadFile(filepath.Join(folder, name)))
 }
 
-// S16.1: what ssh-keygen signs counts, with each kind of key, and what is in the file counts to
+// EXECUTION.md#approval: what ssh-keygen signs counts, with each kind of key, and what is in the file counts to
 // ssh-keygen.
 func TestSignaturesAreThoseOfSSHKeygen(t *testing.T) {
 	folder := t.TempDir()
@@ -77,7 +77,7 @@ func TestSignaturesAreThoseOfSSHKeygen(t *testing.T) {
 	}
 }
 
-// S16.1: a line of an allowed_signers file, and one of revoked keys, mean what they mean
+// EXECUTION.md#approval: a line of an allowed_signers file, and one of revoked keys, mean what they mean
 // to ssh-keygen, except that certificates don't count.
 func TestSignersAreThoseOfSSHKeygen(t *testing.T) {
 	folder := t.TempDir()

@@ -63,7 +63,7 @@ func ReadFile(name string, limit int) ([]byte, error) {
 
 // Outside reports as an error that a file lies in a plan's folder or below it, by its name
 // or by where a symbolic link of that name leads, or that others may write it: whoever
-// writes a plan doesn't say who may approve it (S1.9).
+// writes a plan doesn't say who may approve it.
 func Outside(plan, file string) error {
 	inside := func() error {
 		return diag.Troubled(ErrPlace, "%q lies in the plan's folder, where the plan's author may have written it", file).About(file).

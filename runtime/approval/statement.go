@@ -57,7 +57,7 @@ type Predicate struct {
 	Expires time.Time `json:"expires,omitzero"` // zero is never
 	// Shown is what the signer was shown of what the plan does.
 	Shown jsontext.Value `json:"shown,omitzero"`
-	// Envelope is what a run may do besides (S16.2).
+	// Envelope is what a run may do besides.
 	Envelope jsontext.Value `json:"envelope,omitzero"`
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// Outside is why a call with parameters may not be, by the policies of its plan (S17.5);
+// Outside is why a call with parameters may not be, by the policies of its plan;
 // "" when it may. What patterns cost is taken off an allowance.
 func Outside(plan *compiler.Plan, call *compiler.Call, params map[string]any, a *schema.Allowance) string {
 	for _, p := range plan.Policies {

@@ -1,5 +1,5 @@
 // Package journal keeps what happens to a run on disk, so that a run that was
-// killed can go on (S8.6): an append-only file of JSON lines, each of which
+// killed can go on: an append-only file of JSON lines, each of which
 // carries a hash of itself and of all before it. It knows nothing of what the
 // lines are about.
 //

@@ -18,7 +18,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// S2.3, S2.4, S15.1: of plans whose activities are expressions, and whose latent
+// LANGUAGE.md#tools-and-activities: of plans whose activities are expressions, and whose latent
 // tools are answered as their mocks say, a run and a rehearsal tell the same: how
 // every call settled, with the same words, and in which state. Results that name an
 // alternative, one that isn't offered, and expressions that fail are among them.

@@ -28,7 +28,7 @@ import (
 
 // Calls a second of runs, eight at a time, whose activities end at once: without a
 // journal, with one, and of a bare loop that appends the bytes of that very journal
-// and waits for the disk after the same records (S8.6). Others may use the disk and
+// and waits for the disk after the same records. Others may use the disk and
 // the processors, too. So the run pauses every now and then for the loop to do the
 // same, both having the same machine, and what counts is the median of what it takes
 // from the end of one wait to the end of the next.

@@ -30,7 +30,7 @@ func (p *tireless) Answer(ctx context.Context, r *runtime.Request, emit func(str
 }
 
 // Results, interruptions and limits of time are served between the pieces of an
-// answer (S8.4, S8.8, S11.7), however fast it comes: whether it ends there is no
+// answer, however fast it comes: whether it ends there is no
 // matter of how long it is. A busy machine may need a while for the call that comes
 // first, and gets more of it then.
 func TestServedBetweenPieces(t *testing.T) {

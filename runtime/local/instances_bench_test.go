@@ -39,7 +39,7 @@ func heap() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// S12.4: 100,000 instances of a plan of five calls in one run. The memory is what
+// LANGUAGE.md#instances: 100,000 instances of a plan of five calls in one run. The memory is what
 // is live at most (seen ten times on the way, and at the end) beyond the results,
 // which hold the states: those are weighed by themselves when the run is over.
 func BenchmarkInstances(b *testing.B) {

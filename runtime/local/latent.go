@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// produce asks the planner for the result of a latent call (S2.4). Whatever goes
+// produce asks the planner for the result of a latent call. Whatever goes
 // wrong fails the call, so that its plan may handle it.
 func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.Request, e runtime.Event) runtime.Event {
 	if w.options.Planner == nil { // it might have been done already, and wasn't

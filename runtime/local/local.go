@@ -31,11 +31,11 @@ type Options struct {
 	Confirmer Confirmer
 	// Answered, if given, gives answers that were given before the question, or nil.
 	Answered func(q *runtime.Question) *runtime.Decision
-	// Instances, if given, brings further instances (S12); the machine's options say
+	// Instances, if given, brings further instances; the machine's options say
 	// that they are to be asked for.
 	Instances Instances
 	// Journal, if given, has every event on disk before what follows from it is
-	// done (S8.6).
+	// done.
 	Journal Journal
 	// Observe, if given, sees every command, with the time since the run began,
 	// before it is carried out, and how far tries are ([runtime.Progressed]). It is called from one goroutine and must not
@@ -65,8 +65,8 @@ type Planner interface {
 }
 
 // A Confirmer puts questions to a person. Ask takes one and returns at once: it is
-// called by one goroutine, in the order in which the person is to be asked (S8.4,
-// S10.1). The function that it returns is called once, in another goroutine; it waits
+// called by one goroutine, in the order in which the person is to be asked. The function that it
+// returns is called once, in another goroutine; it waits
 // for the answer, or until ctx is done, whose cause says in words why the question is
 // taken back. It calls shown once the person sees the question: only then does the
 // time for the answer begin. An error says that no answer is to be had: the run stops, but

@@ -70,7 +70,7 @@ func after(d time.Duration) activity.Func {
 	}
 }
 
-// S8.4: ready calls start at once and in parallel, up to the limit, in plan
+// EXECUTION.md#running: ready calls start at once and in parallel, up to the limit, in plan
 // order.
 func TestParallel(t *testing.T) {
 	plan := `
@@ -101,7 +101,7 @@ func sameLines(a, b string) bool {
 	return slices.Equal(x, y)
 }
 
-// S2.3, S9.1: a pause between tries is as long as whoever failed asks for, and at least as
+// LANGUAGE.md#tools-and-activities: a pause between tries is as long as whoever failed asks for, and at least as
 // long as the plan's; one that nobody waits for fails the call, and that is said.
 func TestAskedToWait(t *testing.T) {
 	for asked, want := range map[time.Duration]string{
@@ -130,7 +130,7 @@ func TestAskedToWait(t *testing.T) {
 	}
 }
 
-// S9.1, S9.2, S3.1: a try that fails is repeated after a pause that doubles; one
+// EXECUTION.md#failures: a try that fails is repeated after a pause that doubles; one
 // that takes too long is given up; at last the failure goes to its route.
 func TestRetryAndTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -162,7 +162,7 @@ calls:
 	})
 }
 
-// S8.8: when the run is interrupted nothing new starts, what runs is cancelled,
+// EXECUTION.md#running: when the run is interrupted nothing new starts, what runs is cancelled,
 // and every call has settled.
 func TestInterrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -191,7 +191,7 @@ calls:
 	})
 }
 
-// S11.7: limits of time and of calls stop the run and say so.
+// EXECUTION.md#the-planning-loop: limits of time and of calls stop the run and say so.
 func TestLimits(t *testing.T) {
 	for limit, want := range map[string]string{"time: 2500ms": "limits.time 2 done", "calls: 3": "limits.calls 3 done"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// S1.9, S10.2: where nobody can be asked, the run stops before the call that may do
+// LANGUAGE.md#documents: where nobody can be asked, the run stops before the call that may do
 // anything, and not before one whose function is said to only read.
 func TestConfirmationStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestConfirmationStops(t *testing.T) {
 	})
 }
 
-// S5.6: a call without "_outputPath" runs for its effect; nothing waits for it
+// LANGUAGE.md#output-paths-and-state: a call without "_outputPath" runs for its effect; nothing waits for it
 // but the run, and its failure is the run's.
 func TestEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -246,7 +246,7 @@ calls:
 	})
 }
 
-// S8.8: a try that is slow to end after its time-out holds its place until it has:
+// EXECUTION.md#running: a try that is slow to end after its time-out holds its place until it has:
 // neither the next try, nor the failure route, nor another call runs beside it; and of
 // a timer that was set for something that is over no event comes.
 func TestOverdueTryHoldsItsPlace(t *testing.T) {
@@ -302,7 +302,7 @@ func (q *inquirer) Ask(_ context.Context, asked *runtime.Question, shown func())
 	}
 }
 
-// S8.4, S10.1: questions are put to a person in plan order.
+// EXECUTION.md#running: questions are put to a person in plan order.
 func TestAskedInPlanOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan, want := "calls:\n", []string(nil)

@@ -73,7 +73,7 @@ func (w *world) awaitAnswers() {
 
 // An unanswered question is one that nobody is there to answer. The time for the answer
 // counts all the same. The run goes on with all that doesn't need it, and stops when
-// nothing else is left (S10.2).
+// nothing else is left.
 type unanswered struct {
 	try
 	reason runtime.Reason
@@ -111,7 +111,7 @@ func (w *world) stuck() runtime.Reason {
 	return ""
 }
 
-// unasked is why a run stops that needs an answer and gets none (S8.6, S10.2).
+// unasked is why a run stops that needs an answer and gets none.
 func unasked(q *runtime.Question) runtime.Reason {
 	if q.InFlight {
 		return runtime.ReasonInFlight

@@ -33,7 +33,7 @@ func (l *latecomer) Ask(ctx context.Context, _ *runtime.Question, shown func()) 
 	}
 }
 
-// S10.2: the time for an answer begins when the question is shown, and who asks is
+// EXECUTION.md#reviewers: the time for an answer begins when the question is shown, and who asks is
 // told what has become of a question that is taken back.
 func TestAnswerTimeBeginsWhenShown(t *testing.T) {
 	const plan = `calls: [{_tool: pay, _outputPath: paid}]`
@@ -70,7 +70,7 @@ func TestAnswerTimeBeginsWhenShown(t *testing.T) {
 	}
 }
 
-// S10.2: an answer that doesn't come in time may end the tick. The question is taken back all the
+// EXECUTION.md#reviewers: an answer that doesn't come in time may end the tick. The question is taken back all the
 // same, and the next tick begins.
 func TestAnswerTimeEndsTick(t *testing.T) {
 	pay := func(context.Context, activity.Request) (any, error) { return "paid", nil }
@@ -95,7 +95,7 @@ func (p *ticks) Answer(_ context.Context, _ *runtime.Request, emit func(string))
 	return runtime.Usage{}, nil
 }
 
-// S10.2: where nobody can be asked, a run goes on with all that doesn't need the answer,
+// EXECUTION.md#reviewers: where nobody can be asked, a run goes on with all that doesn't need the answer,
 // pauses between tries included, and stops then with all of its questions, without waiting
 // for the limit of the run. The time for an answer counts.
 func TestNobodyToAsk(t *testing.T) {

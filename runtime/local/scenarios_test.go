@@ -73,7 +73,7 @@ type scenario struct {
 	planName  string
 	delegates map[string][]byte
 	policies  []compiler.PolicyFile
-	catalogue []*source.File // what the workspace says of the tools, and is believed (S1.9)
+	catalogue []*source.File // what the workspace says of the tools, and is believed
 	solutions []any          // objects, or texts that are no JSON
 	results   map[string][]any
 	thoughts  map[string]any // of latent calls, by name

@@ -27,7 +27,7 @@ const next = "\n\x00\n"
 // FuzzEndpoint: whatever bytes an endpoint sends, in whatever pieces, and whether it
 // hangs up or falls silent then, there is an answer in pieces of valid UTF-8 and an
 // end, or an error of a kind that a run knows, in words of one line. It comes within
-// bounded time, and neither shows the key (S11.6, S2.3).
+// bounded time, and neither shows the key.
 func FuzzEndpoint(f *testing.F) {
 	head := "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 	sized := func(status, kind, body string) string {

@@ -62,7 +62,7 @@ func (e *endless) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // A model that doesn't end is heard no longer than what it writes may become a
-// solution, or a result (S11.4, S18): the connection is closed, the calls that came
+// solution, or a result: the connection is closed, the calls that came
 // whole have run, and the error says what was wrong.
 func TestEndlessAnswers(t *testing.T) {
 	const mib = 1 << 20

@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// S11.6: a key, and what a plan holds, go to the configured address and nowhere
+// EXECUTION.md#the-planning-loop: a key, and what a plan holds, go to the configured address and nowhere
 // else, whatever that answers; over real connections, with the client of our own.
 func TestKeysStayHome(t *testing.T) {
 	var strayed atomic.Int32
@@ -50,7 +50,7 @@ func TestKeysStayHome(t *testing.T) {
 	}
 }
 
-// S2.3: a key that stands where words of an endpoint are cut, because they are longer
+// LANGUAGE.md#tools-and-activities: a key that stands where words of an endpoint are cut, because they are longer
 // than anybody reads, isn't shown in part.
 func TestCutKeys(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {

@@ -30,7 +30,7 @@ func both(t *testing.T, test func(t *testing.T, p protocol)) {
 	}
 }
 
-// S11.6: text is handed out piece by piece as it comes, and tokens are counted.
+// EXECUTION.md#the-planning-loop: text is handed out piece by piece as it comes, and tokens are counted.
 func TestStreaming(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {
 		slow := func(w http.ResponseWriter, r *http.Request) {
@@ -70,7 +70,7 @@ func TestStreaming(t *testing.T) {
 	})
 }
 
-// S11.6: busy endpoints are asked again after the wait that they name, and after
+// EXECUTION.md#the-planning-loop: busy endpoints are asked again after the wait that they name, and after
 // one of our own that grows where they name none.
 func TestRetries(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {
@@ -105,7 +105,7 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// S11.6: trouble that may pass is told while it lasts, with what was wrong, the wait and the
+// EXECUTION.md#the-planning-loop: trouble that may pass is told while it lasts, with what was wrong, the wait and the
 // try; and so is that nothing comes.
 func TestTroubleIsTold(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {
@@ -134,7 +134,7 @@ func TestTroubleIsTold(t *testing.T) {
 	})
 }
 
-// A missing key is the same trouble for every endpoint, before anything is asked (S11.6).
+// A missing key is the same trouble for every endpoint, before anything is asked.
 func TestMissingKey(t *testing.T) {
 	for _, p := range protocols {
 		settings(t, p)
@@ -340,7 +340,7 @@ func TestHanging(t *testing.T) {
 	})
 }
 
-// S11.9: a key that an endpoint echoes reaches neither text nor errors, however
+// EXECUTION.md#the-planning-loop: a key that an endpoint echoes reaches neither text nor errors, however
 // it is cut up.
 func TestKeysStayHidden(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {

@@ -1,9 +1,9 @@
 // Package planner asks for solutions, and for the results of latent calls:
 // models behind two wire formats, and a file of recorded answers that needs no
-// model (S11.6). PLANNERS.md beside this file tells people how to use them.
+// model. PLANNERS.md beside this file tells people how to use them.
 //
 // A planner hands out text as it comes and judges none of it; what a solution
-// may do is decided by those who read it (S11.4). It restarts an answer only as
+// may do is decided by those who read it. It restarts an answer only as
 // long as nothing of it was handed out.
 package planner
 

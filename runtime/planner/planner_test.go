@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// S11.6, S19.4: planners are named by kind and model or file.
+// EXECUTION.md#the-planning-loop: planners are named by kind and model or file.
 func TestOpen(t *testing.T) {
 	for _, p := range protocols {
 		settings(t, p)

@@ -110,7 +110,7 @@ func solutionRequest(tick int) *request.Request {
 	return r
 }
 
-// S11.6, S11.9: a recording of any run can be replayed: whole answers, broken
+// EXECUTION.md#the-planning-loop: a recording of any run can be replayed: whole answers, broken
 // ones, declined ones, no JSON, results of latent calls, usage.
 func TestRecordingReplays(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "made", "here")
@@ -139,7 +139,7 @@ func TestRecordingReplays(t *testing.T) {
 	}
 }
 
-// S11.9, S1.2: each tick is a document: a process record, which checks clean
+// EXECUTION.md#the-planning-loop: each tick is a document: a process record, which checks clean
 // where its solution does.
 func TestTicksAreDocuments(t *testing.T) {
 	folder := t.TempDir()
@@ -321,7 +321,7 @@ func TestRecordingTrouble(t *testing.T) {
 	}
 }
 
-// S11.9: no key reaches a recording.
+// EXECUTION.md#the-planning-loop: no key reaches a recording.
 func TestRecordingHoldsNoKey(t *testing.T) {
 	for name, p := range protocols {
 		settings(t, p)

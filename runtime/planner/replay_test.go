@@ -26,7 +26,7 @@ func replayed(t *testing.T, name, text string) Planner {
 	return p
 }
 
-// S11.6: an item of a YAML or JSON list is the solution of a tick, handed out
+// EXECUTION.md#the-planning-loop: an item of a YAML or JSON list is the solution of a tick, handed out
 // with its keys in the order of the text.
 func TestReplayShapes(t *testing.T) {
 	yaml := `
@@ -84,7 +84,7 @@ func TestReplayRunsOut(t *testing.T) {
 	}
 }
 
-// S11.6: pieces of so many bytes, one every so often; characters stay whole.
+// EXECUTION.md#the-planning-loop: pieces of so many bytes, one every so often; characters stay whole.
 func TestReplayChunks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := replayed(t, "s.yaml", "- {solution: \"ab†cd🙂e\", chunks: 3, delay: 2s}")
@@ -206,7 +206,7 @@ func TestReplayWholeThoughUnwanted(t *testing.T) {
 	}
 }
 
-// S2.4: results of latent calls stand beside the solution, under the name of the
+// LANGUAGE.md#tools-and-activities: results of latent calls stand beside the solution, under the name of the
 // call or of its tool.
 func TestReplayLatent(t *testing.T) {
 	p := replayed(t, "s.yaml", `

@@ -75,7 +75,7 @@ func run(t *testing.T, p Planner) *runtime.Outcome {
 	return outcome
 }
 
-// S11.6, S11.9: a run that went through everything, played again from its own
+// EXECUTION.md#the-planning-loop: a run that went through everything, played again from its own
 // recording, comes to the same end and makes the same recording; and each of its
 // ticks is a document.
 func TestRecordedRun(t *testing.T) {

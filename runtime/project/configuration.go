@@ -22,9 +22,9 @@ type Configuration struct {
 	File       *source.File // nil when there is none
 	Analysis   analyzer.Config
 	Catalogues []*source.File
-	Trusted    bool // what the catalogues say of effects counts (S1.9), and whom it lets approve (S16.1)
+	Trusted    bool // what the catalogues say of effects counts, and whom it lets approve
 	// Signers and Revoked are the lists that it names of whose approval counts and of keys
-	// that don't (S16.1); nil where it names none, or one that can't be read.
+	// that don't; nil where it names none, or one that can't be read.
 	Signers, Revoked *source.File
 	Found            []diag.Diagnostic // what is wrong with it
 	Told             bool              // and was said; for who shows it
@@ -87,7 +87,7 @@ func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
 }
 
 // Demanded is what the configurations in a plan's folder and in all those above it ask of
-// its runs (S16.1): how many people have to approve, and which file says that they have to
+// its runs: how many people have to approve, and which file says that they have to
 // at all, "" for none. Whatever configuration was named, and whoever may have written one:
 // this makes nothing laxer.
 func (r *Reader) Demanded(plan string) (by string, approvals int, err error) {

@@ -18,7 +18,7 @@ type Kind uint8
 
 const (
 	Foreign     Kind = iota // nothing of ours
-	Plan                    // a document of a shape of S1.2
+	Plan                    // a document of a shape of LANGUAGE.md#documents
 	Definitions             // tools, activities, schemas, advisors: what plans import, the configuration names, or --activities brings
 	Recording               // recorded solutions
 	Instances               // instances of a run, one a line
@@ -89,7 +89,7 @@ func holdsRules(root *source.Node) bool {
 	})
 }
 
-// holdsPlan reports whether a document has the outline of an accepted shape (S1.2).
+// holdsPlan reports whether a document has the outline of an accepted shape.
 func holdsPlan(root *source.Node) bool {
 	if holdsCalls(root) || holdsMessages(root) || root.Get("calls") != nil && root.Get("calls").Kind == source.Array {
 		return true

@@ -10,7 +10,7 @@ import (
 
 // Mended is the text of a file of the document, itself or one that it takes in, with
 // the safe fixes of the document's findings, and which of them these were. A fix that
-// brings the document an error or a warning which it hadn't isn't made (S7.5).
+// brings the document an error or a warning which it hadn't isn't made.
 func (d Document) Mended(file *source.File, found []diag.Diagnostic) (text []byte, made []int) {
 	left := tries(len(d.File.Text))
 	return diag.Apply(file, found, d.Options.Limits, func(text []byte, edits []diag.Edit) bool {

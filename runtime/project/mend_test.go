@@ -51,7 +51,7 @@ func faultsOf(name string, text []byte, open func(string) ([]byte, error)) map[s
 }
 
 // leavesNothingNew holds a mended text against what it was made of: no code has more
-// errors and warnings than before (S7.5).
+// errors and warnings than before.
 func leavesNothingNew(t *testing.T, name string, before []byte, open func(string) ([]byte, error)) (mended []byte) {
 	t.Helper()
 	mended = mendedAs(name, before, open)
@@ -67,7 +67,7 @@ func leavesNothingNew(t *testing.T, name string, before []byte, open func(string
 	return mended
 }
 
-// S7.5: what --fix makes of any plan of the tests has no error or warning that the
+// LANGUAGE.md#findings: what --fix makes of any plan of the tests has no error or warning that the
 // plan hadn't.
 func TestFixesOfTheCasesLeaveNothingNew(t *testing.T) {
 	archives, err := filepath.Glob("../../analyzer/testdata/*.txtar")
@@ -147,7 +147,7 @@ func letterOf(random *rand.Rand, word string) int {
 	return at
 }
 
-// S7.5: a slip anywhere in a sound plan is taken back to the last byte, or only
+// LANGUAGE.md#findings: a slip anywhere in a sound plan is taken back to the last byte, or only
 // offered, and never made anything else; what isn't a matter of case, separators or
 // the † isn't taken back unasked.
 func TestSlipsAreTakenBackOrOffered(t *testing.T) {

@@ -22,7 +22,7 @@ type Program struct {
 	Plan     *compiler.Plan // never nil; partial when findings hold an error
 	Findings []diag.Diagnostic
 	Verified *analyzer.Verified // nil when there are errors, or before Analyze
-	Unjudged []string           // what errors keep from being judged yet (S7.0)
+	Unjudged []string           // what errors keep from being judged yet
 }
 
 // Compile compiles a document.
@@ -38,7 +38,7 @@ func (d Document) Check() *Program {
 	return p
 }
 
-// Demand refuses a program that isn't the one with a digest (S6.6); "" demands nothing.
+// Demand refuses a program that isn't the one with a digest; "" demands nothing.
 func (p *Program) Demand(digest string) error {
 	if digest == "" {
 		return nil

@@ -20,13 +20,13 @@ type Reader struct {
 	Root       string                    // the workspace of all documents; "" looks for that of each
 	Folders    []string                  // that were named, with all that is in them
 	Activities []string                  // files of activities, over the documents' own
-	Policies   []string                  // files that say what plans may do (S17), in the place of the workspace's
+	Policies   []string                  // files that say what plans may do, in the place of the workspace's
 	Functions  []string                  // activities that the program registers
 	Hints      map[string]compiler.Hints // what these do to the world
 	Limits     source.Limits
 	Config     string // the configuration's file; "" looks for one
-	// Trust has the word of workspaces count where they say that something is harmless
-	// (S1.9), and Trusted the word of those in or below these folders; of others it counts
+	// Trust has the word of workspaces count where they say that something is harmless, and Trusted
+	// the word of those in or below these folders; of others it counts
 	// as far as the user has said so ([Vouching]). What is named by itself counts.
 	Trust     bool
 	Trusted   []string
@@ -261,7 +261,7 @@ func (r *Reader) folder(name string) string {
 }
 
 // options are those of a file's compilation: its imports are opened below the
-// workspace root and nowhere else (S1.6).
+// workspace root and nowhere else.
 func (r *Reader) options(name string) (o compiler.Options, place workspace.Place, err error) {
 	if place, err = r.place(name); err != nil {
 		return o, place, err

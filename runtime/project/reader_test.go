@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// S1.6: what keeps a document from being read is an error of a kind, in words that
+// LANGUAGE.md#documents: what keeps a document from being read is an error of a kind, in words that
 // name no flag; the zero reader reads what can be read.
 func TestReader(t *testing.T) {
 	folder := t.TempDir()
@@ -56,7 +56,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// S1.6: a catalogue that obelus.yaml names is read once, however often and under
+// LANGUAGE.md#documents: a catalogue that obelus.yaml names is read once, however often and under
 // however many names it is there, and for all documents: none of them finds it gone.
 func TestCataloguesAreReadOnce(t *testing.T) {
 	folder := t.TempDir()
@@ -91,7 +91,7 @@ func TestCataloguesAreReadOnce(t *testing.T) {
 	}
 }
 
-// S1.6: a reader that is confined reads nothing outside of its workspace, by whatever name,
+// LANGUAGE.md#documents: a reader that is confined reads nothing outside of its workspace, by whatever name,
 // and texts that it is given stand in the place of files that documents take in, and never
 // in that of what decides what is trusted.
 func TestConfined(t *testing.T) {
@@ -134,7 +134,7 @@ func TestConfined(t *testing.T) {
 	}
 }
 
-// S1.6, S17.1: of the files of a list, what stands over their folders is asked once a folder,
+// LANGUAGE.md#documents: of the files of a list, what stands over their folders is asked once a folder,
 // and each has what it would have by itself: a link has the policies of the house where its
 // file really lies too, and after Forget a policy that has come since counts.
 func TestListedFiles(t *testing.T) {

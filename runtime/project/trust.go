@@ -21,7 +21,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
-// A Vouching is a file of a workspace that may say that something is harmless (S1.9): an
+// A Vouching is a file of a workspace that may say that something is harmless: an
 // obelus.yaml or a policy. Its word counts only once the user has said that it is
 // trusted, with the content that it and all that it names had then.
 type Vouching struct {
@@ -33,7 +33,7 @@ type Vouching struct {
 	Plan  *compiler.Plan // what the catalogues define; nil of a policy
 	// Policy is what a policy says; nil of an obelus.yaml.
 	Policy *policy.Policy
-	// Signers is the list of whose approval counts that it names, "" for none (S16.1).
+	// Signers is the list of whose approval counts that it names, "" for none.
 	Signers string
 	Hosts   []string // that it lets requests go to, as they are written there
 	Before  *Trust   // what was trusted; nil when nothing was

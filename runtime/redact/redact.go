@@ -1,5 +1,5 @@
 // Package redact keeps secrets out of what is shown, journaled, recorded or sent
-// to a model (S2.3, S11.9). A [Redactor] learns the secrets of a run, and replaces
+// to a model. A [Redactor] learns the secrets of a run, and replaces
 // each in every text by a word that says whose place it takes.
 //
 // What a variable of the environment holds is secret when its name says so

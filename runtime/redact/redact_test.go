@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// S11.9: what is learned of an environment.
+// EXECUTION.md#the-planning-loop: what is learned of an environment.
 func TestEnvironment(t *testing.T) {
 	r := &Redactor{}
 	r.Environment([]string{
@@ -37,7 +37,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// S11.9: in a text for people what follows the name of a secret is hidden, though
+// EXECUTION.md#the-planning-loop: in a text for people what follows the name of a secret is hidden, though
 // nobody knew it; prose isn't.
 func TestMessage(t *testing.T) {
 	r := &Redactor{}
@@ -59,7 +59,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// S11.9: in what a program gives back a text under a name of the environment or of a
+// EXECUTION.md#the-planning-loop: in what a program gives back a text under a name of the environment or of a
 // header is hidden; what a tool's own schema calls a token or a key is its data.
 func TestUnder(t *testing.T) {
 	r := &Redactor{}

@@ -277,7 +277,7 @@ type target struct {
 }
 
 // target follows a reference inside its unit, or into the document's named
-// schemas (S2.2).
+// schemas.
 func (w *bundler) target(u unit, ref string) (target, bool) {
 	fragment, ok := strings.CutPrefix(ref, "#")
 	if decoded, err := url.PathUnescape(fragment); err == nil {

@@ -78,7 +78,7 @@ func nodeOf(t *testing.T, v any) *source.Node {
 
 // TestCopiedSchemas: what a request says of a schema means what the schema means,
 // of whatever draft it is; and where values may be written as references, it
-// refuses none of which the schema may turn out to accept (S2.2, S2.7, S11.1).
+// refuses none of which the schema may turn out to accept.
 func TestCopiedSchemas(t *testing.T) {
 	counts := map[schema.Relation]int{}
 	references, seen := 0, map[string]bool{}
@@ -175,7 +175,7 @@ func withReferences(r *rand.Rand, v any, n *int) any {
 	return v
 }
 
-// What references lead to is carried along, whatever way they lead (S2.2).
+// What references lead to is carried along, whatever way they lead.
 func TestReferencesInCopiedSchemas(t *testing.T) {
 	plan, found := compiler.Compile(source.NewFile("plan.yaml", []byte(`
 calls: []
@@ -217,7 +217,7 @@ schemas:
 	}
 }
 
-// However deep a schema is, a request stays a document (S18).
+// However deep a schema is, a request stays a document.
 func TestDeepSchemas(t *testing.T) {
 	deep := strings.Repeat(`{"properties":{"a":`, 40) + `{"type":"integer"}` + strings.Repeat("}}", 40)
 	n, problems := source.Parse(source.NewFile("schema.json", []byte(deep)), source.Limits{})

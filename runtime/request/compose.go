@@ -18,14 +18,14 @@ type Context struct {
 	Input, State any
 	Data         map[string]any      // by kind
 	Errors       []any               // what failed, oldest first: {call, error}
-	Instances    []Instance          // in their order (S12); input and state are then the shared ones, and errors nobody's
-	Carries      bool                // the strategy is carried (S11.3), so that there is a plan message
+	Instances    []Instance          // in their order; input and state are then the shared ones, and errors nobody's
+	Carries      bool                // the strategy is carried, so that there is a plan message
 	Carried      []Standing          // its calls
 	Stood        []Object            // what an earlier record says of what became of them, in the place of what Carried says
 	Past         Past                // what neither the state nor a carried plan tells of calls
 	Advisors     []*compiler.Advisor // those who are to speak in this tick
-	Only         map[string]any      // of a latent call: what its scopes hand on, by kind (S14.3); nil when it sees all
-	Offered      []string            // of a latent call: the paths of which its result takes one (S5.2)
+	Only         map[string]any      // of a latent call: what its scopes hand on, by kind; nil when it sees all
+	Offered      []string            // of a latent call: the paths of which its result takes one
 	Said         map[string][]any    // what advisors have said so far, by their ids; for records
 	Begun        Begun               // what the run began with, shared by all instances
 	History      []Written           // what calls of earlier ticks did since, in the order in which it counts
@@ -52,9 +52,9 @@ type Standing struct {
 	Each           []Standing // where it isn't the same in all instances: in each of them
 }
 
-// Compose makes what a planner is asked at the beginning of a tick (S11.1).
+// Compose makes what a planner is asked at the beginning of a tick.
 //
-// The context is a document again (S1.2): with a solution it makes a process
+// The context is a document again: with a solution it makes a process
 // record. Its messages stand in one order: what the document says in words, the
 // tools, input, state, data, the carried plan, advisors, and errors. Schemas in
 // them need nothing outside of their message: what they refer to stands under
@@ -86,10 +86,10 @@ func Compose(s Context) *Request {
 	return &Request{Tick: s.Tick, Messages: messages, Schema: s.solutionSchema(), Lazy: s.lazy(), of: &s}
 }
 
-// ComposeLatent makes what a model is asked about one latent call (S2.4): its
+// ComposeLatent makes what a model is asked about one latent call: its
 // tool and the values that it may see. Neither plan nor errors are among them,
 // unless its scopes name these. An anonymous delegate isn't told what the document
-// says in words (S14.1), and who is consulted is told its role (S13.4).
+// says in words, and who is consulted is told its role.
 func ComposeLatent(s Context, call *compiler.Call, params map[string]any) *Request {
 	var messages []Message
 	if call.Delegate != compiler.Anonymous {
@@ -128,7 +128,7 @@ func ComposeLatent(s Context, call *compiler.Call, params map[string]any) *Reque
 	}
 }
 
-// offering is the schema of a result that may come with the path that it takes (S2.3).
+// offering is the schema of a result that may come with the path that it takes.
 func offering(result any, paths []string) Object {
 	var shared Object
 	if o, ok := result.(Object); ok {

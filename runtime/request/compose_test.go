@@ -124,8 +124,7 @@ func requestFields(r *Request) Object {
 	return append(out, Member{"context", told(r)}, Member{"schema", r.Schema})
 }
 
-// TestRequests composes the requests of testdata (S2.4, S2.5, S2.7, S9.3, S10.1,
-// S11.1, S11.3, S13.2, S13.4, S13.5, S14.1, S14.3): a document, where the run stands, and what a model is
+// TestRequests composes the requests of testdata: a document, where the run stands, and what a model is
 // asked then.
 func TestRequests(t *testing.T) {
 	archives, _ := filepath.Glob("testdata/request-*.txtar")
@@ -190,7 +189,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// A process record is asked about as its context is (S1.2, S11.9).
+// A process record is asked about as its context is.
 func TestRequestOfRecord(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/request-context.txtar")
 	if err != nil {
@@ -235,7 +234,7 @@ func accepts(t testing.TB, s *jsonschema.Schema, solution any) error {
 	return s.Validate(v)
 }
 
-// checkRecord holds a request and a solution against S1.2 and S11.9: together
+// checkRecord holds a request and a solution against LANGUAGE.md#documents and EXECUTION.md#the-planning-loop: together
 // they are a document, and no part of it has an error.
 func checkRecord(t testing.TB, name string, p *compiler.Plan, r *Request, solution any) {
 	t.Helper()
@@ -246,7 +245,7 @@ func checkRecord(t testing.TB, name string, p *compiler.Plan, r *Request, soluti
 	}
 	for _, d := range found {
 		if d.Rule.Name == "write-conflict" && p.Writes == compiler.Once {
-			continue // a record has no place for the policy that allows it (S5.4)
+			continue // a record has no place for the policy that allows it
 		}
 		if d.Severity == diag.Error {
 			at := d.Span.From().Offset
@@ -298,7 +297,7 @@ func corpus(t *testing.T, each func(id string, text []byte)) {
 }
 
 // The schema of a request accepts every solution that has no error, and the two
-// are a document again (S1.2, S2.2, S11.1, S11.9). It refuses a tool that there
+// are a document again. It refuses a tool that there
 // isn't, a parameter that is missing, and one that the tool doesn't have.
 func TestSchemaOfSolutions(t *testing.T) {
 	count, refusals := 0, 0
@@ -353,7 +352,7 @@ func spoil(r *rand.Rand, p *compiler.Plan, call *compiler.Call) []Object {
 }
 
 // What the analyzer calls an error of a single call the schema refuses too, where
-// it can tell (S11.1).
+// it can tell.
 func TestSchemaRefusesFaults(t *testing.T) {
 	refused := map[string]int{}
 	corpus(t, func(id string, text []byte) {
@@ -379,8 +378,7 @@ func TestSchemaRefusesFaults(t *testing.T) {
 	t.Log(refused)
 }
 
-// What a tool, a plan or a run says otherwise shows in the schema (S2.4, S2.7,
-// S5.2, S12.2, S13.2).
+// What a tool, a plan or a run says otherwise shows in the schema.
 func TestSchemaCases(t *testing.T) {
 	const plan = `
 mode: %s
@@ -414,7 +412,7 @@ calls: [{_tool: latent, text: a, _id: one}]
 		{"eager", `{"calls":[],"output":{"n":"1"}}`, false},
 		{"eager", `{"calls":[],"output":{"n":1,"m":"†state.n"}}`, false},
 		{"eager", `{"calls":[{"_tool":"latent","text":"abc","_output":{"mood":"good"}}]}`, true},
-		{"eager", `{"calls":[{"_tool":"latent","text":"abc","_output":{"mood":"†state.mood"}}]}`, false}, // a value (S4.8)
+		{"eager", `{"calls":[{"_tool":"latent","text":"abc","_output":{"mood":"†state.mood"}}]}`, false}, // a value
 		{"lazy", `{"calls":[{"_tool":"latent","text":"abc","_output":{"mood":"good"}}]}`, false},
 		{"lazy", `{"calls":[{"_tool":"latent","text":"abc"}]}`, true},
 		{"eager", `{"calls":[{"_tool":"latent","text":"abcd"}]}`, false},
@@ -471,8 +469,7 @@ calls: [{_tool: latent, text: a, _id: one}]
 	}
 }
 
-// A model writes in the order of the properties, and therefore thinks in it
-// (S11.1, S13.2).
+// A model writes in the order of the properties, and therefore thinks in it.
 func TestSchemaOrder(t *testing.T) {
 	p, _ := compiled(t, "context.yaml", []byte(`
 - {type: meta, meta: {version: 1.0.0}}
@@ -492,7 +489,7 @@ func TestSchemaOrder(t *testing.T) {
 	}
 }
 
-// S2.4, S14.3: a latent call's request shows its own tool and no other, and
+// LANGUAGE.md#tools-and-activities: a latent call's request shows its own tool and no other, and
 // neither plan nor errors.
 func TestLatentRequestIsItsOwn(t *testing.T) {
 	documents(t, func(name string, p *compiler.Plan) {

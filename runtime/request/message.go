@@ -22,7 +22,7 @@ type Meta struct {
 // Tools are the tools that calls may name.
 type Tools []Tool
 
-// A Tool is a tool as a model sees it (S2.7).
+// A Tool is a tool as a model sees it.
 type Tool struct {
 	Name       string
 	Definition Object
@@ -39,20 +39,20 @@ type Values struct {
 	Looked   []Looked
 }
 
-// Looked says at what of a value an advisor looks first (S13.5).
+// Looked says at what of a value an advisor looks first.
 type Looked struct {
 	Advisor string
 	Scopes  []string
 }
 
-// Plan is the plan that is carried from tick to tick (S11.3).
+// Plan is the plan that is carried from tick to tick.
 type Plan struct {
 	Mode      string
 	Calls     []any
 	Standings []Object // what became of those that have run
 }
 
-// Advisor introduces one of those who advise (S13).
+// Advisor introduces one of those who advise.
 type Advisor struct {
 	ID   string
 	Role string

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Past is what became of calls of earlier ticks where nothing else tells of it (S11.3):
+// Past is what became of calls of earlier ticks where nothing else tells of it:
 // calls that did something and wrote nothing, and decisions of people. It stays small:
 // the newest are told in full, and of those before them how many there were.
 type Past struct {

@@ -13,7 +13,7 @@ import (
 )
 
 // A Written is what a call did, as a record keeps it: a value that it wrote to a path, or
-// that it ran and wrote nothing (S11.9).
+// that it ran and wrote nothing.
 type Written struct {
 	Path   []expression.Segment // from the kind on; none where nothing was written
 	At     string               // the path as a reference
@@ -41,8 +41,8 @@ func (w *Written) object(instance string, date func(time.Duration) string) Objec
 	return withInstance(out.With("_call", w.Call).With("_date", w.Date), instance)
 }
 
-// Record is the process record of a tick, without its solution (S11.9): a document
-// (S1.2) that holds all that the tick began with, so that it can be gone on from. Date
+// Record is the process record of a tick, without its solution: a document that holds all that
+// the tick began with, so that it can be gone on from. Date
 // gives the time of day of a moment of the run. Of files of activities that were named
 // for the run, which may hold what nobody else is to know, nothing is in it.
 func (r *Request) Record(date func(time.Duration) string) Object {

@@ -1,5 +1,5 @@
 // Package request holds what a planner is asked: its types, how the machine's
-// state becomes one (S11.1, S2.4), and how it is written as JSON. A planner of
+// state becomes one, and how it is written as JSON. A planner of
 // one's own needs no other package.
 package request
 
@@ -15,11 +15,11 @@ var ErrCut = errors.New("the answer broke off before its end")
 // ErrTooLong says that an answer is longer than a result may be.
 var ErrTooLong = fmt.Errorf("the model's answer is larger than %d MiB", MaxResult>>20)
 
-// MaxResult bounds what a model may answer for a latent call, in bytes (S18).
+// MaxResult bounds what a model may answer for a latent call, in bytes.
 const MaxResult = 8 << 20
 
-// A Request is what a planner is asked: to write the solution of a tick (S11.1),
-// or the result of one latent call (S2.4). It refers to values of the run, which
+// A Request is what a planner is asked: to write the solution of a tick,
+// or the result of one latent call. It refers to values of the run, which
 // nobody changes, so that it can be read while the run goes on; and nobody may
 // change them through it.
 type Request struct {
@@ -46,7 +46,7 @@ type Request struct {
 
 // A Call is a latent call, whose result a model writes.
 type Call struct {
-	Name   string // its "_id", or tool#place (S3.2)
+	Name   string // its "_id", or tool#place
 	Tool   string
 	Params map[string]any // resolved
 	Paths  []string       // those of which the result takes one; nil where there is no choice

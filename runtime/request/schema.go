@@ -42,7 +42,7 @@ func listOf(kinds []any) Object {
 }
 
 // callsSchema admits calls of the tools that there are. Where no tool is declared
-// they aren't judged (S1.10).
+// they aren't judged.
 func (s Context) callsSchema(w *bundler) Object {
 	switch {
 	case !s.Plan.ToolsDeclared:
@@ -189,7 +189,7 @@ func (s Context) instanceID(w *bundler) Object {
 	return w.instances
 }
 
-// opinion is the schema of what one advisor says (S13.2).
+// opinion is the schema of what one advisor says.
 func (s Context) opinion(w *bundler, advisor *compiler.Advisor) Object {
 	properties, required := Object{{"id", Object{{"const", advisor.ID}}}}, []any{"id"}
 	if advisor.Instanced {
@@ -227,7 +227,7 @@ func (s Context) opinion(w *bundler, advisor *compiler.Advisor) Object {
 	return append(out, Member{"properties", properties}, Member{"required", append(required, "calls")})
 }
 
-// toolShown is a tool's definition as a model sees it (S2.7), in the protocol's
+// toolShown is a tool's definition as a model sees it, in the protocol's
 // own form whatever it was written in.
 func (s Context) toolShown(tool *compiler.Tool) Object {
 	w := &bundler{plan: s.Plan}
@@ -316,7 +316,7 @@ func requiredBy(n *source.Node) []string {
 	return names
 }
 
-// metaField is what a tool says of one of a call's meta-fields (S2.1), among its
+// metaField is what a tool says of one of a call's meta-fields, among its
 // properties or beside them; or else what otherwise holds. Which activity or
 // delegate carries a tool out, if the tool fixes it, is no matter of a model's.
 func (w *bundler) metaField(tool *compiler.Tool, key string, otherwise any) any {

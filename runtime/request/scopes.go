@@ -7,8 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 )
 
-// handed are the messages of what a call's scopes hand on, and of nothing else
-// (S14.3).
+// handed are the messages of what a call's scopes hand on, and of nothing else.
 func (s Context) handed() []Message {
 	s.Input, s.State, s.Instances = s.Only["input"], s.Only["state"], nil
 	data, _ := s.Only["data"].(map[string]any)
@@ -32,7 +31,7 @@ func (s Context) handed() []Message {
 	return list
 }
 
-// marked puts what advisors look at first (S13.5) before the other values, and
+// marked puts what advisors look at first before the other values, and
 // says who does.
 func (s Context) marked(messages []Message) []Message {
 	var first, others []Message

@@ -23,7 +23,7 @@ import (
 )
 
 // An Answer is a decision about a call that isn't made at a terminal: it stands in a
-// file, or beside the journal of a run that goes on or will (S10.2).
+// file, or beside the journal of a run that goes on or will.
 type Answer struct {
 	Call     string `json:"call"`
 	Instance string `json:"instance,omitzero"`

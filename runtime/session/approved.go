@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// An Approval lets a run begin only as people approved it (S16.1).
+// An Approval lets a run begin only as people approved it.
 type Approval struct {
 	Text  []byte         // the file that they signed
 	Judge approval.Judge // says whose signatures count

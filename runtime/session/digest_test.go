@@ -19,7 +19,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// S6.6: a file of the workspace that an activity of a run under a digest names is compared
+// LANGUAGE.md#the-graph: a file of the workspace that an activity of a run under a digest names is compared
 // right before each start. Whoever puts something else in its place meanwhile, the program
 // isn't started; other files may change.
 func TestFilesAreComparedBeforeEachStart(t *testing.T) {
@@ -87,7 +87,7 @@ output: †state.b
 	}
 }
 
-// S6.6: while a second process keeps putting another program in the place of one, by
+// LANGUAGE.md#the-graph: while a second process keeps putting another program in the place of one, by
 // renaming, a run under a digest starts the program that it is over, or none.
 func TestProgramsStartFromWhatWasCompared(t *testing.T) {
 	folder := t.TempDir()
@@ -124,7 +124,7 @@ func TestProgramsStartFromWhatWasCompared(t *testing.T) {
 	t.Logf("%d runs were done", done)
 }
 
-// S6.6: what the digest doesn't cover of the files that a program is started with isn't run
+// LANGUAGE.md#the-graph: what the digest doesn't cover of the files that a program is started with isn't run
 // under it: what a variable names, what PATH finds, and what has come since.
 func TestWhatNobodyDemandedDoesntRun(t *testing.T) {
 	for _, test := range []struct{ argv, says string }{
@@ -155,7 +155,7 @@ func TestWhatNobodyDemandedDoesntRun(t *testing.T) {
 	}
 }
 
-// S6.6, S8.6: a run that demanded a digest goes on with the files that it was over, or
+// LANGUAGE.md#the-graph: a run that demanded a digest goes on with the files that it was over, or
 // with others where those are demanded; what lies beside a program is found there.
 func TestDemandedRunsGoOn(t *testing.T) {
 	folder := t.TempDir()

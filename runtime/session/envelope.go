@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// envelopeOf is what an approval lets a run do (S16.2): what it says, or else what the plan
+// envelopeOf is what an approval lets a run do: what it says, or else what the plan
 // itself does and nothing else.
 func envelopeOf(p *project.Program, a *approval.Approval) (*envelope.Envelope, error) {
 	if said := a.Statement.Predicate.Envelope; len(said) > 0 {

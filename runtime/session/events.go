@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// Events shows a run to programs: one JSON object a line (S19.3). It is an [Observer].
+// Events shows a run to programs: one JSON object a line. It is an [Observer].
 type Events struct {
 	out     io.Writer
 	journal string // its path; "" when the run keeps none
@@ -42,7 +42,7 @@ type callEvent struct {
 	Attempt  int          `json:"attempt"` // tries so far, this one included
 	Tick     int          `json:"tick,omitzero"`
 	Decision any          `json:"decision,omitempty"` // what a person decided
-	Doubt    string       `json:"doubt,omitempty"`    // why the advisors are against a start (S13.3)
+	Doubt    string       `json:"doubt,omitempty"`    // why the advisors are against a start
 	At       Milliseconds `json:"at"`                 // since the run began
 }
 
@@ -97,7 +97,7 @@ type askEvent struct {
 }
 
 // adviceEvent tells what the advisors make of the tools, the best first, for one
-// instance or for all (S13.3).
+// instance or for all.
 type adviceEvent struct {
 	Event    string          `json:"event"` // "advice"
 	Tick     int             `json:"tick"`

@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// S19.3: what is waited for has the time since the run began at which it is told, however
+// EXECUTION.md#events: what is waited for has the time since the run began at which it is told, however
 // long ago anything else happened; how far a call is has that of its command.
 func TestWaitsHaveTheirTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // unasked reports whether a server may be started or reached before a person has let a call
 // to it through: nobody is asked, or somebody has approved of the plan, or its definition
 // isn't the plan's own word, or a policy trusts it. Starting it may do anything, and its
-// environment and headers may hold secrets (S10.1).
+// environment and headers may hold secrets.
 func (s *Session) unasked(of *compiler.Server) bool {
 	confirm := s.options.Options.Confirm
 	switch {
@@ -27,7 +27,7 @@ func (s *Session) unasked(of *compiler.Server) bool {
 }
 
 // hold compares the MCP servers that the run may need with what is recorded of their tools,
-// before the first call (S2.3): a tool that has changed ends the run. Those that a person has
+// before the first call: a tool that has changed ends the run. Those that a person has
 // to let begin are compared when they do.
 func (s *Session) hold(ctx context.Context) (err error) {
 	defer func() {

@@ -18,8 +18,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// An instancesFile hands out the instances of a run as its machine asks for them
-// (S19.4): {id, state?, input?} a line. Of the file no more is in memory than
+// An instancesFile hands out the instances of a run as its machine asks for them: {id, state?,
+// input?} a line. Of the file no more is in memory than
 // the line that is read.
 type instancesFile struct {
 	name   string // as findings show it

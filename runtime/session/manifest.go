@@ -45,7 +45,7 @@ type Manifest struct {
 
 	// Digest is what the plan had to have that was begun, and Programs are the digests of
 	// the files that its activities name, by their paths in the workspace: nil where neither
-	// that nor the plan itself said which they must be (S6.6).
+	// that nor the plan itself said which they must be.
 	Digest   string   `json:"digest,omitempty"`
 	Programs recorded `json:"programs,omitempty"`
 
@@ -259,7 +259,7 @@ func (r recorded) Glob(pattern string) (names []string, err error) {
 }
 
 // pin adds to a question's name a digest of the files that its activity names, as they are
-// now: an answer counts only as long as they are the same (S10.2).
+// now: an answer counts only as long as they are the same.
 func pin(p *project.Program, q *runtime.Question) {
 	files, err := p.FilesNow(q.Delegate, q.Activity)
 	if len(files) == 0 && err == nil {

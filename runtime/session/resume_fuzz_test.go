@@ -111,7 +111,7 @@ type damagedRun struct {
 // repeated, moved or brought from another run, and which is sealed again, is refused
 // with a reason, a line and what to do, or its run goes on to a proper end: without a
 // call that the journal says is done, and within bounded time. What is in the journal
-// then is a run that has ended, and ends the same when it is opened once more (S8.6).
+// then is a run that has ended, and ends the same when it is opened once more.
 func FuzzResume(f *testing.F) {
 	runs := slices.Clone(damagedRuns)
 	for i := range runs {

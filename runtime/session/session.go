@@ -34,14 +34,14 @@ type Options struct {
 	// "openai:MODEL"; "" is nobody, or the Host's Planner.
 	PlannerName string
 	// Model names, in the same way, who answers the latent calls of a plan that is run as it
-	// stands (S2.4); "" is nobody. A planner answers them itself.
+	// stands; "" is nobody. A planner answers them itself.
 	Model string
 	// Record is a folder for what the planner answers; "" for none.
 	Record string
 	// Instances is a file of further instances, a JSON object {id, state?, input?} a
 	// line, and Results the file for what comes of each; "" for none.
 	Instances, Results string
-	// Digest is the one that the plan must have, "" for any (S6.6). Its programs are
+	// Digest is the one that the plan must have, "" for any. Its programs are
 	// started with the files that it is over, whatever becomes of them meanwhile.
 	Digest string
 	// Approval, if given, has to hold for the program, which is then demanded by its digest.

@@ -55,7 +55,7 @@ func stoppedRun(t *testing.T, functions map[string]activity.Func) string {
 	return result.Journal
 }
 
-// S8.6: a run that has ended, one that is going on, a journal that was changed and a file
+// EXECUTION.md#running: a run that has ended, one that is going on, a journal that was changed and a file
 // that is none of a run can't be resumed: an error each that says so, and the result
 // of the first; nothing is run.
 func TestResumeRefused(t *testing.T) {
@@ -169,7 +169,7 @@ func TestResumeWithoutFunctions(t *testing.T) {
 	}
 }
 
-// S8.6: a journal that an earlier build of this format has written is resumed: one of
+// EXECUTION.md#running: a journal that an earlier build of this format has written is resumed: one of
 // a run that had used up its limit of calls when half of them were done, with a plan
 // that imports. Whoever raises [runtime.Format] writes it anew.
 func TestResumeEarlier(t *testing.T) {
@@ -225,7 +225,7 @@ func (w *watcher) Observe(_ time.Duration, c runtime.Command) {
 
 func (w *watcher) Waits(string) {}
 
-// S10.1: a replacement that is no call, however it is written, is asked about again
+// EXECUTION.md#reviewers: a replacement that is no call, however it is written, is asked about again
 // with a reason, and the run goes on.
 func TestReplacedByNoCall(t *testing.T) {
 	for _, text := range []string{`{}`, ` {} `, `{"name":1}`, `{"_tool":5}`, `{"_tool":null}`, `{"_tool":"nothing"}`, `{"_tool":"work"},{"_tool":"work"}`, `{"_tool":"work"}]}`, `[]`, `null`, `7`, ``, `{"_tool":"work","_tool":"work"}`, "{\"\xff\":1}", `{"_tool":"work","x":†}`} {
@@ -278,7 +278,7 @@ func (r remover) Ask(ctx context.Context, q *runtime.Question, shown func()) fun
 	return r.approver.Ask(ctx, q, shown)
 }
 
-// S8.6, S8.7: a run whose journal is gone when it ends says so: it can't be shown, nor gone on with.
+// EXECUTION.md#running: a run whose journal is gone when it ends says so: it can't be shown, nor gone on with.
 func TestJournalIsGone(t *testing.T) {
 	p := programIn(t, t.TempDir(), "tools: {note: {properties: {of: {}}}}\nactivities: {note: {expr: of}}\ncalls:\n- {_tool: note, of: 1, _confirm: true, _outputPath: noted}\n")
 	runs := t.TempDir()

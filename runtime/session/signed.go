@@ -12,8 +12,7 @@ import (
 )
 
 // A vouching says how what leaves a run's envelope is approved, where the run's approval is
-// signed: by a statement about that question of that run, signed by the same people
-// (S16.2).
+// signed: by a statement about that question of that run, signed by the same people.
 type vouching struct {
 	run   string
 	plan  string // the file

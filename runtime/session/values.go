@@ -28,7 +28,7 @@ func Fits(p *compiler.Plan, input, state map[string]any) error {
 		}
 		return nil
 	}
-	for _, call := range p.Calls { // of a solution, which checked alone knows nothing of the run that it is for (S12.2)
+	for _, call := range p.Calls { // of a solution, which checked alone knows nothing of the run that it is for
 		if call.Instance != "" {
 			return diag.Troubled(ErrInstances, "the call %q is for the instance %q, and the run has no instances", call.Name, compiler.Shown(call.Instance)).
 				Advise("give the run its instances, or run the solution with the context that it answers: {context, solution}")

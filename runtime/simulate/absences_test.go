@@ -1,6 +1,6 @@
 package simulate_test
 
-// S7.1, S11.8: all of the output hangs on a part of a value, by itself or by way of a call: on
+// LANGUAGE.md#findings: all of the output hangs on a part of a value, by itself or by way of a call: on
 // an item, a key of a map, a field of one variant, something below what may be null, a gate.
 func init() {
 	faultClasses = append(faultClasses, faultClass{"an output that comes to nothing", func(k *sketch) {

@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// An Exploration is what the rehearsals of a plan's branches came to (S15.3).
+// An Exploration is what the rehearsals of a plan's branches came to.
 type Exploration struct {
 	Usual    *Scenario // what comes when each choice has its first option
 	Played   int       // combinations of options, each once

@@ -513,7 +513,7 @@ func invent(n int) *inventor {
 	return g
 }
 
-// S7.1 to the letter: a plan that checks clean never fails but for what a tool does,
+// LANGUAGE.md#findings to the letter: a plan that checks clean never fails but for what a tool does,
 // whatever its tools give, and however they fail where that has a route.
 func TestWhatChecksCleanRunsClean(t *testing.T) {
 	const together = 32 // plans, of which each is tried by itself

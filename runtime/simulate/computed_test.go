@@ -285,7 +285,7 @@ func rowOf(s *simulate.Scenario) (row string) {
 	return row
 }
 
-// S15.3: conditions on what is worked out of made-up values, by code, texts, lists or plans of
+// EXECUTION.md#simulation: conditions on what is worked out of made-up values, by code, texts, lists or plans of
 // their own, come out only as some values let them, and where not all of it is found that
 // isn't reported to be all.
 func TestNotAllIsReportedToBeAll(t *testing.T) {

@@ -76,7 +76,7 @@ type fork struct {
 type ending struct {
 	fails    string // why; "" for one that ends well
 	computed bool   // by an expression
-	route    int    // -1 leaves it to S5.2
+	route    int    // -1 leaves it to LANGUAGE.md#output-paths-and-state
 	value    any
 	places   []part
 

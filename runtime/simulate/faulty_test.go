@@ -543,7 +543,7 @@ func fails(s *simulate.Scenario) string {
 	return ""
 }
 
-// S7.1 both ways, for every class of fault that shows only at run time: a hundred
+// LANGUAGE.md#findings both ways, for every class of fault that shows only at run time: a hundred
 // documents each, of which none is suspected as it is meant, nor fails, and each is
 // reported with the fault in it.
 func TestFaultsOfEveryClassAreFound(t *testing.T) {

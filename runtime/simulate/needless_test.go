@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// S15.3: of a call that comes after another it is said that it needn't be skipped where the
+// EXECUTION.md#simulation: of a call that comes after another it is said that it needn't be skipped where the
 // other's own condition has kept that from running, and never where a failure has, however far back:
 // what it comes after may be there to guard it.
 func TestGuardsArentCalledNeedless(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 // order can be seen.
 const replayStep = 100 * time.Millisecond
 
-// Replay rehearses exactly one schedule (S7.2): activities end in its order and
+// Replay rehearses exactly one schedule: activities end in its order and
 // as it says, and those that it doesn't name fail after all others. It is an
 // error when the plan can't be run so: a call named next isn't at work.
 func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, error) {

@@ -1,6 +1,6 @@
 // Package simulate rehearses a plan: the same machine as a real run, on a
 // virtual clock, with activities whose results, durations and failures are made
-// up from what the tools say of themselves (S15). The same seed gives the same
+// up from what the tools say of themselves. The same seed gives the same
 // rehearsal.
 package simulate
 
@@ -64,7 +64,7 @@ type Piece struct {
 	Text  string
 }
 
-// A Scenario is one rehearsal (S15.2). Of a run that is planned it holds the
+// A Scenario is one rehearsal. Of a run that is planned it holds the
 // calls of all ticks, one tick after the other, and tells no critical path. The
 // work is that of activities: a call that a plan carries out is as long as its
 // calls.

@@ -53,7 +53,7 @@ func tell(s *simulate.Scenario) string {
 	return b.String()
 }
 
-// S15.1, S15.2: the same seed gives the same rehearsal to the byte, another seed
+// EXECUTION.md#simulation: the same seed gives the same rehearsal to the byte, another seed
 // another; times and costs are what the tools say.
 func TestRehearsal(t *testing.T) {
 	v := verified(t, trip)
@@ -81,7 +81,7 @@ func TestRehearsal(t *testing.T) {
 	}
 }
 
-// S15.2: the critical path is the longest chain of work, and a makespan without
+// EXECUTION.md#simulation: the critical path is the longest chain of work, and a makespan without
 // waiting is its length.
 func TestCriticalPath(t *testing.T) {
 	certain := strings.NewReplacer("failure: 0.5", "failure: 0", "{p50: 3s, p95: 6s}", "3s").Replace(trip)
@@ -98,7 +98,7 @@ func TestCriticalPath(t *testing.T) {
 	}
 }
 
-// S15.4: --fail makes a tool, or one call, fail every time.
+// EXECUTION.md#simulation: --fail makes a tool, or one call, fail every time.
 func TestFail(t *testing.T) {
 	v := verified(t, trip)
 	s := simulate.Run(v, simulate.Options{Seed: 1, Fail: []string{"book"}})
@@ -111,7 +111,7 @@ func TestFail(t *testing.T) {
 	}
 }
 
-// S8.2, S15.4: schedules differ, states don't; time-outs run on the virtual
+// EXECUTION.md#running: schedules differ, states don't; time-outs run on the virtual
 // clock.
 func TestSchedules(t *testing.T) {
 	v := verified(t, `
@@ -143,7 +143,7 @@ calls:
 	}
 }
 
-// S15.1, S2.3: a mock that names its alternative takes it.
+// EXECUTION.md#simulation: a mock that names its alternative takes it.
 func TestMockNamesItsAlternative(t *testing.T) {
 	s := simulate.Run(verified(t, `
 tools: {ask: {type: object, _mock: {_outputPath: no, _output: 3}}}
@@ -154,7 +154,7 @@ calls: [{_tool: ask, _outputPath: yes || no || error}]
 	}
 }
 
-// S7.2: a schedule replays exactly, and a plan whose writes conflict ends in two
+// LANGUAGE.md#findings: a schedule replays exactly, and a plan whose writes conflict ends in two
 // states under two of them.
 func TestReplay(t *testing.T) {
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(`
@@ -193,7 +193,7 @@ calls:
 	}
 }
 
-// S15.2, S15.4: the moments of a rehearsal tell, in order, when each call began, was tried
+// EXECUTION.md#simulation: the moments of a rehearsal tell, in order, when each call began, was tried
 // again and settled.
 func TestMoments(t *testing.T) {
 	s := simulate.Run(verified(t, `
@@ -215,7 +215,7 @@ calls:
 	}
 }
 
-// S15.2: of calls one after the other all is the critical path, tries that fail and the pauses
+// EXECUTION.md#simulation: of calls one after the other all is the critical path, tries that fail and the pauses
 // between them included.
 func TestPausesAreOnTheCriticalPath(t *testing.T) {
 	failing := 0
@@ -239,7 +239,7 @@ tools:
 	}
 }
 
-// S15.2: the critical path is made of what calls have waited for, so that nothing bounds a
+// EXECUTION.md#simulation: the critical path is made of what calls have waited for, so that nothing bounds a
 // rehearsal from below by more than it took: of "a || b", of "??" and of conditions not what
 // they could do without. Where every call has a place at once it is as long as the whole.
 func TestCriticalPathIsOfWhatWasWaitedFor(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
-// Handed is what the scopes of a call hand over, by kind (S14.3): nil when it has none,
+// Handed is what the scopes of a call hand over, by kind: nil when it has none,
 // and empty when they name nothing that is there.
 func Handed(call *compiler.Call, read func(index int) (any, expression.Presence)) map[string]any {
 	if call.Scopes == nil {
@@ -49,7 +49,7 @@ func insert(under any, path []expression.Segment, value any) any {
 	return base
 }
 
-// Delegated is what a plan begins with that is run as a call (S14.2, S14.3): its own
+// Delegated is what a plan begins with that is run as a call: its own
 // values, and over them what is handed over, by kind, and the call's parameters.
 func Delegated(p *compiler.Plan, given, params map[string]any) map[string]any {
 	other := maps.Clone(given)

@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// S5.3: whether a write fits, and what it makes of the state, is what a fold of all
+// LANGUAGE.md#output-paths-and-state: whether a write fits, and what it makes of the state, is what a fold of all
 // that counts before it says, in whichever order messages come; what they hold is
 // never changed.
 func TestDraftsAgreeWithAFold(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 )
 
 // A Log is the state of a run, or of one instance in it: initial values and an
-// append-only list of messages (S5.3). Values are never changed in place; a
+// append-only list of messages. Values are never changed in place; a
 // reader may keep what it got.
 type Log struct {
 	layout   *Layout
@@ -270,7 +270,7 @@ func (l *Log) resolveSimple(id, from pathtree.ID, visible func(*Message) bool) (
 
 // visible gathers the messages on a set of paths that may be seen, and those
 // without which others have no place, in the order in which they count. Of failure
-// records on one path, that of the call listed first stands (S5.8): one that counts
+// records on one path, that of the call listed first stands: one that counts
 // after it gives way.
 func (l *Log) visible(set *PathSet, visible func(*Message) bool, homeless []int32) []int32 {
 	var places []int32

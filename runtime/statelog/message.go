@@ -1,6 +1,6 @@
 // Package statelog is the state of a run, as a log: initial values and messages, what
-// comes of them for whoever sees some of them, and whether another has a place in it
-// (S5.3). It knows of a plan which paths its calls may write and in which order their
+// comes of them for whoever sees some of them, and whether another has a place in it. It knows
+// of a plan which paths its calls may write and in which order their
 // messages count, and nothing of how calls run.
 package statelog
 
@@ -11,11 +11,11 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
-// A Message is one entry of the state's log (S5.3).
+// A Message is one entry of the state's log.
 type Message struct {
 	Path    pathtree.ID
 	Method  compiler.Method
-	Failure bool // it is a failure record or, under once, a result that was sent to a failure route (S5.8)
+	Failure bool // it is a failure record or, under once, a result that was sent to a failure route
 	Value   any
 	Tick    int           // in which it was written; 0 without a planner
 	Call    int           // who wrote it, of the calls of that tick

@@ -1,5 +1,5 @@
 // Package cputime tells how much work the processors did for this process. Tests hold
-// the bounds of S18 against it: a machine that is busy with something else makes
+// the bounds against it: a machine that is busy with something else makes
 // the clock run on, but no more work.
 package cputime
 

@@ -45,14 +45,14 @@ type Facts interface {
 const Needed = diag.Writes | diag.Reads | diag.Order | diag.State
 
 // Conditions are, as formulas, the conditions under which calls of a plan run,
-// what they write, and which reads have a value (S4.3, S5.2, S5.5, S8.3, S9.2):
+// what they write, and which reads have a value:
 // exactly what the machine does, as far as it hangs on the plan and on what the
 // variables stand for. By default nothing fails, first alternatives are taken and
 // conditions hold. The variables that are choices make the branches of a plan; the
 // others stand for what isn't known (whether a result holds a field that its schema
 // doesn't promise, whether a tool without a failure route fails). A result of which no
 // schema tells the shape may or may not hold a field; a property that a schema names
-// counts as there in strict questions (S7.1).
+// counts as there in strict questions.
 //
 // Their circuit answers whether several of them can come together.
 type Conditions struct {
@@ -346,7 +346,7 @@ func (e *Conditions) Writes(call *compiler.Call, alternative int) logic.Literal 
 }
 
 // taken is whether a value already stands where a call would write, its failure
-// route aside (S5.5).
+// route aside.
 func (e *Conditions) taken(call *compiler.Call) logic.Literal {
 	taken := logic.False
 	for i := range call.Output {

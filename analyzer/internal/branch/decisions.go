@@ -127,7 +127,7 @@ func (e *Conditions) taking(call int, a logic.Assignment) int {
 }
 
 // Ending is how the activity of a call ends in an assignment: the alternative that it
-// takes, -1 for the one that S5.2 chooses, and whether it fails.
+// takes, -1 for the one that LANGUAGE.md#output-paths-and-state chooses, and whether it fails.
 func (e *Conditions) Ending(call int, a logic.Assignment) (alternative int, fails bool) {
 	switch taken := e.outcomes[call]; {
 	case taken == nil:

@@ -97,7 +97,7 @@ func (f *formula) neverNull(r int) bool {
 	return !f.plan.OfItem(read) && f.read(r) == valued{logic.True, logic.True} && f.domainOf(read).sure
 }
 
-// value is whether a term has a value where presence counts (S4.3).
+// value is whether a term has a value where presence counts.
 func (f *formula) value(t *expression.Term) valued {
 	if v, ok := f.values[t]; ok {
 		return v

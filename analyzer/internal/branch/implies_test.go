@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// S16.2: of conditions that are said to imply each other none is true where the other isn't,
+// EXECUTION.md#approval: of conditions that are said to imply each other none is true where the other isn't,
 // for any values, absent ones included; and what is easily seen is seen.
 func TestImpliesAgreesWithEvaluation(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 2))

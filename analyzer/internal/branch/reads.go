@@ -93,7 +93,7 @@ func (e *Conditions) afterFirst(r *compiler.Read) (valued, bool) {
 }
 
 // resolve folds what a read's writers do over what is there from the start, in
-// the order in which the machine does (S5.3).
+// the order in which the machine does.
 func (e *Conditions) resolve(r *compiler.Read) valued {
 	plan := e.plan
 	if r.Path == pathtree.Root {
@@ -140,7 +140,7 @@ func (e *Conditions) contribution(v valued, call *compiler.Call, at pathtree.ID)
 }
 
 // result is what a call that writes one path leaves at another, at or below it.
-// On its failure route that may be the record of a failure (S9.2), which isn't
+// On its failure route that may be the record of a failure, which isn't
 // null, or a result that was sent there by name.
 func (e *Conditions) result(call *compiler.Call, alternative int, at, written pathtree.ID) valued {
 	paths := e.plan.Paths
@@ -218,7 +218,7 @@ func (e *Conditions) held(k heldKey) valued {
 }
 
 // initial is what is there before any call has run. Given input is no promise,
-// as it can be replaced, and only what its schema requires is (S6.5). What calls
+// as it can be replaced, and only what its schema requires is. What calls
 // write and the document doesn't hold isn't there, although a state given at
 // run time might bring it: nobody writes a plan for that.
 func (e *Conditions) initial(r *compiler.Read) valued {

@@ -125,7 +125,7 @@ func (e *Conditions) domainOf(r *compiler.Read) domain {
 	return d
 }
 
-// someRecord is what stands for the records of failures (S9.2).
+// someRecord is what stands for the records of failures.
 var someRecord any = map[string]any{"code": "error", "message": "it failed", "details": nil}
 
 func (d *domain) kinds() schema.Kinds {

@@ -7,7 +7,7 @@ import (
 )
 
 // The circuit's ways of answering agree: what trying finds holds, and what is
-// proven is what going through all assignments shows (S6.5).
+// proven is what going through all assignments shows.
 func TestCircuitsAgreeWithAllAssignments(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1986))

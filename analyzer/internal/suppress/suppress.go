@@ -1,5 +1,5 @@
 // Package suppress finds what somebody wrote beside a plan's text to say that a
-// finding is known and why it stays (S7), and which findings it speaks of.
+// finding is known and why it stays, and which findings it speaks of.
 package suppress
 
 import (

@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/patterns"
 )
 
-// S2.2: patterns are those of ECMA-262, in Unicode mode; what that refuses is
+// LANGUAGE.md#tools-and-activities: patterns are those of ECMA-262, in Unicode mode; what that refuses is
 // refused.
 func TestPatterns(t *testing.T) {
 	for _, c := range []struct {
@@ -201,7 +201,7 @@ func TestIrregularMatchesAsOthersDo(t *testing.T) {
 	}
 }
 
-// S18: what others take for ever takes few steps, or is said not to be decided.
+// EXECUTION.md#running: what others take for ever takes few steps, or is said not to be decided.
 func TestIrregularIsBounded(t *testing.T) {
 	long := strings.Repeat("a", 5_000)
 	for _, c := range []struct {

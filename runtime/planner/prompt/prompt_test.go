@@ -68,7 +68,7 @@ func readRequest(t *testing.T, text []byte) *request.Request {
 	return r
 }
 
-// S11.1, S2.5, S9.3, S11.3: what a model sees of a request. Each case of testdata
+// EXECUTION.md#the-planning-loop: what a model sees of a request. Each case of testdata
 // is a request and the user's part of its prompt.
 func TestPrompts(t *testing.T) {
 	files, err := filepath.Glob("testdata/prompt-*.txtar")

@@ -1,5 +1,5 @@
 // Package recording keeps what a planner answered, and gives it again: a recorder that
-// stands before any planner, and a planner that replays the file (S11.6, S11.9).
+// stands before any planner, and a planner that replays the file.
 package recording
 
 import (
@@ -20,12 +20,12 @@ import (
 )
 
 // A Recorder is a planner that passes requests on to another and keeps what was
-// asked and answered in a folder (S11.9):
+// asked and answered in a folder:
 //
 //   - solutions.json is what [Replay] takes, the results of latent calls, broken
 //     off and declined answers and their usage included, so that the run can be
 //     played again;
-//   - tick-N.json is the process record of a tick (S1.2), {schema, context,
+//   - tick-N.json is the process record of a tick, {schema, context,
 //     solution}: a document that can be checked, drawn and compared. A solution
 //     that isn't JSON stands in it as text, under "x-answer".
 //

@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// Replay makes a planner that gives recorded answers (S11.6). The text is a YAML or
+// Replay makes a planner that gives recorded answers. The text is a YAML or
 // JSON list, one item a tick; an item is one of
 //
 //	{calls: […], output: …}                    a solution, as a model would write it
@@ -34,7 +34,7 @@ import (
 // bytes short, and the next longer.
 //
 // Name is shown in errors, which name places. The file is bounded as every
-// document is (S18).
+// document is.
 func Replay(name string, text []byte) (*Replayed, error) {
 	ticks, err := readRecording(name, text)
 	if err != nil {

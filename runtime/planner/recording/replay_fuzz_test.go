@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// S11.6: whatever a recording holds, it is refused in words, or what it gives is what it
+// EXECUTION.md#the-planning-loop: whatever a recording holds, it is refused in words, or what it gives is what it
 // holds, however it is cut.
 func FuzzReplay(f *testing.F) {
 	for _, seed := range []string{

@@ -20,7 +20,7 @@ const shownRanks = 5
 func rated(weight float64) string { return strconv.FormatFloat(weight, 'g', 4, 64) }
 
 // advice lists how the advisors rate the tools, the best first, with a mark at
-// the one that is asked about (S13.3).
+// the one that is asked about.
 func (l *Sheet) advice(p *page, q *runtime.Question, full bool) {
 	if len(q.Advice) == 0 {
 		return

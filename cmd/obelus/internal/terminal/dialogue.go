@@ -25,7 +25,7 @@ var errStopAsked = errors.New("the person who was asked stopped the run")
 // errNoReviewer reports that the terminal is gone: no question can be asked any more.
 var errNoReviewer = errors.New("the terminal is gone, and nobody can be asked any more")
 
-// CanAsk reports whether there is a person to ask (S10.2): keys can be read and
+// CanAsk reports whether there is a person to ask: keys can be read and
 // questions shown on a terminal that does more than plain lines, the program
 // isn't in the background, and this is no build on a server.
 func CanAsk(stdin, stderr any) bool {
@@ -43,7 +43,7 @@ func automated() bool {
 	return true
 }
 
-// A dialogue asks a person on a terminal what is to become of calls (S10.1).
+// A dialogue asks a person on a terminal what is to become of calls.
 // It is safe for concurrent use: one question at a time is open, and others
 // wait for their turn.
 type Dialogue struct {

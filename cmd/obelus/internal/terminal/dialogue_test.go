@@ -65,7 +65,7 @@ func wants(t *testing.T, a answer, verdict runtime.Verdict) {
 	}
 }
 
-// S10.1: questions are put one after the other, in the order in which they came; one tells how many wait behind it.
+// EXECUTION.md#reviewers: questions are put one after the other, in the order in which they came; one tells how many wait behind it.
 func TestQuestionsQueueUp(t *testing.T) {
 	p, d, first := askedFirst(t)
 	second := askInBackground(t.Context(), d, question("second"))
@@ -106,9 +106,9 @@ func TestQuestionIsTakenBackBeforeItsTurn(t *testing.T) {
 	}
 }
 
-// S10.1: one key approves all calls of a tool that are carried out and scoped as the
-// one that was shown, and nothing that only shares its name (S14.1: each plan has
-// tools of its own), nor what the advisors have turned against since (S13.3).
+// EXECUTION.md#reviewers: one key approves all calls of a tool that are carried out and scoped as the
+// one that was shown, and nothing that only shares its name (each plan has
+// tools of its own), nor what the advisors have turned against since.
 func TestApproveAll(t *testing.T) {
 	p, d, answers := askedFirst(t)
 	p.Press("a\r")
@@ -164,7 +164,7 @@ func TestLinesEnteredEarlierAnswerNothing(t *testing.T) {
 	wants(t, await(t, p, answers), runtime.Approve)
 }
 
-// S10.2: Ctrl-D stops the run.
+// EXECUTION.md#reviewers: Ctrl-D stops the run.
 func TestEndOfInputStopsTheRun(t *testing.T) {
 	p, d, answers := askedFirst(t)
 	p.Press("\x04")
@@ -173,7 +173,7 @@ func TestEndOfInputStopsTheRun(t *testing.T) {
 	}
 }
 
-// S10.2: a question whose time is over, or whose run ends, is taken back, in
+// EXECUTION.md#reviewers: a question whose time is over, or whose run ends, is taken back, in
 // whatever state it is.
 func TestQuestionIsTakenBack(t *testing.T) {
 	for _, test := range []struct {
@@ -225,7 +225,7 @@ func TestWhyAQuestionIsTakenBack(t *testing.T) {
 	}
 }
 
-// S8.8: Ctrl-C interrupts the run, as it does where no question is open.
+// EXECUTION.md#running: Ctrl-C interrupts the run, as it does where no question is open.
 func TestInterruptAtAQuestion(t *testing.T) {
 	for _, reach := range []string{"", "n", "e"} {
 		t.Run("after "+reach, func(t *testing.T) {
@@ -250,7 +250,7 @@ func TestInterruptAtAQuestion(t *testing.T) {
 	}
 }
 
-// S10.2: where the terminal has gone, nobody can be asked.
+// EXECUTION.md#reviewers: where the terminal has gone, nobody can be asked.
 func TestTerminalIsGone(t *testing.T) {
 	p, d, answers := askedFirst(t)
 	p.HangUp()
@@ -341,7 +341,7 @@ func TestNoiseInALine(t *testing.T) {
 	}
 }
 
-// S19.1: colours are for those who want them.
+// EXECUTION.md#events: colours are for those who want them.
 func TestColoursOfQuestions(t *testing.T) {
 	for _, test := range []struct {
 		variable string
@@ -365,7 +365,7 @@ func TestColoursOfQuestions(t *testing.T) {
 	}
 }
 
-// S10.2: a person can be asked on a terminal that can show a question, unless
+// EXECUTION.md#reviewers: a person can be asked on a terminal that can show a question, unless
 // the environment says that nobody looks.
 func TestCanAsk(t *testing.T) {
 	pty.UseEditor(t, "")

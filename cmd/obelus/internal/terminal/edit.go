@@ -250,8 +250,7 @@ func asCall(q *runtime.Question) string {
 	return writable(call)
 }
 
-// literally is a value as a plan writes it: nothing in its texts is an expression
-// (S4.1, S4.9).
+// literally is a value as a plan writes it: nothing in its texts is an expression.
 func literally(value any) any {
 	switch v := value.(type) {
 	case string:

@@ -51,7 +51,7 @@ func (g *Gate) Write(text []byte) (int, error) {
 }
 
 // pass lets a text through. When nobody reads any more, what comes is dropped: whoever
-// writes is about to hear of it, and to stop (S8.8).
+// writes is about to hear of it, and to stop.
 func (g *Gate) pass(text []byte) (int, error) {
 	if g.lost {
 		return len(text), nil

@@ -27,7 +27,7 @@ type Run struct {
 	Resumed          *session.Replay                    // what its journal held; nil for a run that begins
 }
 
-// Progress shows a run to people (S8.7): a line for every call that settles,
+// Progress shows a run to people: a line for every call that settles,
 // and on a terminal, below these lines, what is at work and what waits.
 type Progress struct {
 	out   io.Writer

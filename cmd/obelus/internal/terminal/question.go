@@ -251,7 +251,7 @@ func (l *Sheet) runs(p *page, q *runtime.Question, full bool) (hidden int) {
 	return hidden
 }
 
-// scopes shows what a call is given besides its parameters (S14.3).
+// scopes shows what a call is given besides its parameters.
 func (l *Sheet) scopes(p *page, q *runtime.Question, full bool) (hidden int) {
 	if q.Scopes == nil && len(q.Context) == 0 {
 		return 0

@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected screens in testdata")
 
-// Each file of testdata/ask is a person at a real pseudo-terminal (S10.1): a
+// Each file of testdata/ask is a person at a real pseudo-terminal: a
 // question, what the person does, and last what was on the screen and what was
 // answered. What a person does is a line each: "press KEY" with Enter as soon as a key is
 // awaited, "enter TEXT" as soon as another line is, "see TEXT", "look" (the screen is shown as it is then) and "resize COLUMNS".

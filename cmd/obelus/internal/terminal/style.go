@@ -25,7 +25,7 @@ var Seen = func(stream any) bool {
 	return isFile && term.IsTerminal(int(file.Fd()))
 }
 
-// colorful reports whether a stream gets colours (S19.1).
+// colorful reports whether a stream gets colours.
 func colorful(stream any) bool {
 	_, ok := Of(stream)
 	return ok && os.Getenv("NO_COLOR") == ""

@@ -9,7 +9,7 @@ import (
 )
 
 // A page is text that is laid out in columns. What it is given is escaped
-// already (S2.6).
+// already.
 type page struct {
 	b     strings.Builder
 	width int

@@ -23,7 +23,7 @@ func plainDialogue(t testing.TB) *Dialogue {
 	return NewDialogue(nowhere, nowhere, nil, "ann", nil)
 }
 
-// S2.6, S10.1: whatever a question holds, its text stays in its lines and acts
+// LANGUAGE.md#tools-and-activities: whatever a question holds, its text stays in its lines and acts
 // on nothing; and what is ours can't be said by others, whose lines begin with
 // their bar or further in.
 func FuzzQuestionText(f *testing.F) {
@@ -110,7 +110,7 @@ func FuzzEntered(f *testing.F) {
 		if err != nil || !reflect.DeepEqual(again, params) {
 			t.Fatalf("%v became %v, %v", params, again, err)
 		}
-		// S4.1: in a call, no value is read as an expression.
+		// LANGUAGE.md#references-and-expressions: in a call, no value is read as an expression.
 		literal, _ := json.Marshal(literally(params))
 		if strings.Count(string(literal), `:"†`) != strings.Count(string(literal), `:"††`) {
 			t.Fatalf("a value became an expression: %s", literal)
@@ -118,7 +118,7 @@ func FuzzEntered(f *testing.F) {
 	})
 }
 
-// S10.1: what a call may do, in words; what sounds harmless is said to be only
+// EXECUTION.md#reviewers: what a call may do, in words; what sounds harmless is said to be only
 // what the tool says.
 func TestEffectsInWords(t *testing.T) {
 	for _, test := range []struct {

@@ -18,7 +18,7 @@ import (
 
 // Display is a value as people read it: text as it is, anything else as JSON
 // on several lines. Nothing in it acts on the terminal, and the lines of a text
-// stand behind a bar, so that none of them passes for one of ours (S2.6).
+// stand behind a bar, so that none of them passes for one of ours.
 func Display(value any) string {
 	text, isText := value.(string)
 	if !isText {
@@ -157,7 +157,7 @@ func wrapValue(text string, columns int) []string {
 }
 
 // ValueOf is the JSON value that a text is, or else the text itself. JSON that can't
-// be kept as it is, such as an integer that would lose digits (S1.5), is neither: to
+// be kept as it is, such as an integer that would lose digits, is neither: to
 // take it for text would make a number something else.
 func ValueOf(text string, limits source.Limits) (value any, problem string) {
 	node, problems := source.Parse(source.NewFile("value.json", []byte(text)), limits)

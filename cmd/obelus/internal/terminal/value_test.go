@@ -2,7 +2,7 @@ package terminal
 
 import "testing"
 
-// S2.6: no line of a text that is shown passes for a line of ours.
+// LANGUAGE.md#tools-and-activities: no line of a text that is shown passes for a line of ours.
 func TestDisplay(t *testing.T) {
 	for value, want := range map[string]string{
 		"one line":                     "one line",
