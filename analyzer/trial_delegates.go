@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/runtime/statelog"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // A delegate is judged for itself. Where it leaves open what comes in or out, it is tried
@@ -52,7 +52,7 @@ func (t *trier) inside(call *compiler.Call) *trier {
 // in it.
 func (w *trial) delegated(call *compiler.Call, sub *trier, params map[string]any) (value any, known, well bool) {
 	vague := false
-	given := statelog.Handed(call, func(index int) (any, expression.Presence) {
+	given := state.Handed(call, func(index int) (any, expression.Presence) {
 		r := &w.pass.Plan.Reads[index]
 		vague = vague || w.isVague(r, true)
 		return w.read(r)
@@ -62,7 +62,7 @@ func (w *trial) delegated(call *compiler.Call, sub *trier, params map[string]any
 	}
 	p := sub.pass
 	inner := &trial{trier: sub, n: w.n, random: w.random, handed: true, guess: sub.guesser().vary(w.n, w.random), counts: map[string]int{}, ended: make([]ending, len(p.Plan.Calls))}
-	inner.log = statelog.New(statelog.Delegated(p.Plan, given, params))
+	inner.log = state.New(state.Delegated(p.Plan, given, params))
 	inner.log.Follow(&sub.layout)
 	before := len(p.found)
 	inner.goThrough()

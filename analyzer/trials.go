@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/runtime/statelog"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // What types, schemas and branches leave open is tried: the calls that matter are gone
@@ -36,7 +36,7 @@ const (
 // A trier tries a part of a plan.
 type trier struct {
 	pass     *Pass
-	layout   statelog.Layout
+	layout   state.Layout
 	calls    []int32                     // that matter, in the order of the graph
 	asked    map[int32]bool              // those whose own doubts are to be settled
 	joined   map[int32]bool              // failures of these go to where results are looked for, which is a finding of its own
@@ -73,7 +73,7 @@ type trial struct {
 	n      int // counts them
 	guess  guesser
 	random *rand.Rand
-	log    *statelog.Log
+	log    *state.Log
 	ended  []ending       // by call
 	failed bool           // a call has
 	item   map[string]any // that is at hand, of a call that runs for several, and its place
@@ -123,7 +123,7 @@ func (p *Pass) settleDoubts() {
 func (t *trier) prepare(output bool) {
 	p := t.pass
 	t.gather(output)
-	t.layout = statelog.Layout{Plan: p.Plan, Paths: p.Plan.Paths, Settled: true, Inconsistency: new(string)}
+	t.layout = state.Layout{Plan: p.Plan, Paths: p.Plan.Paths, Settled: true, Inconsistency: new(string)}
 }
 
 // someRarely reports whether some call that is asked has seldom got as far as to be
@@ -203,16 +203,16 @@ func (t *trier) try(n int, output bool) {
 	p := t.pass
 	random := rand.New(&chances{Source: rand.NewPCG(uint64(n), 71), taken: &t.chosen})
 	w := &trial{trier: t, n: n, random: random, guess: t.guesser().vary(n, random), counts: map[string]int{}, ended: make([]ending, len(p.Plan.Calls))}
-	input, state := p.Plan.Input, p.Plan.State
+	input, initial := p.Plan.Input, p.Plan.State
 	if all := p.Plan.Instances; len(all) > 0 {
 		own := &all[n%len(all)]
-		input, state = compiler.Overlay(input, own.Input), compiler.Overlay(state, own.State)
+		input, initial = compiler.Overlay(input, own.Input), compiler.Overlay(initial, own.State)
 	}
 	input, ok := w.begin(input, p.Plan.InputSchema, nil)
 	if !ok {
 		return
 	}
-	w.log = statelog.New(map[string]any{"input": input, "state": w.state(state), "data": orEmpty(anyMap(p.Plan.Data))})
+	w.log = state.New(map[string]any{"input": input, "state": w.state(initial), "data": orEmpty(anyMap(p.Plan.Data))})
 	w.log.Follow(&t.layout)
 	w.goThrough()
 	if output && p.Plan.Output != nil {
@@ -299,7 +299,7 @@ func (w *trial) read(r *compiler.Read) (any, expression.Presence) {
 	if w.pass.Plan.OfItem(r) {
 		return w.ofItem(r)
 	}
-	value, there := w.log.Resolve(r.Path, func(m *statelog.Message) bool {
+	value, there := w.log.Resolve(r.Path, func(m *state.Message) bool {
 		_, bound := slices.BinarySearch(r.Writers, int32(m.Call))
 		return bound
 	})
@@ -499,7 +499,7 @@ func (w *trial) fail(call *compiler.Call) {
 	}
 	w.ended[call.Index].fails, w.ended[call.Index].takes = true, call.FailureRoute()
 	for _, path := range route {
-		w.log.Append(statelog.Message{Path: path.ID, Value: aRecord, Failure: true, Call: call.Index})
+		w.log.Append(state.Message{Path: path.ID, Value: aRecord, Failure: true, Call: call.Index})
 	}
 }
 
@@ -531,7 +531,7 @@ func (w *trial) write(call *compiler.Call, value any, known bool) {
 		if !known {
 			method = compiler.Set
 		}
-		w.log.Append(statelog.Message{Path: path.ID, Method: method, Value: value, Call: call.Index})
+		w.log.Append(state.Message{Path: path.ID, Method: method, Value: value, Call: call.Index})
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
-	"github.com/obelus-dev/obelus/runtime/statelog"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // decided takes a person's answer. One that can't be taken asks again and says
@@ -192,9 +192,9 @@ func (f *frame) replace(i int32, d *Decision) string {
 	// Its references are resolved here and now, in a machine of its own.
 	scratch := &frame{machine: f.machine, plan: plan, log: f.log, reads: make([]readState, len(plan.Reads)), memo: f.memo}
 	for r := range plan.Reads {
-		state := &scratch.reads[r]
-		state.known = true
-		state.value, state.there = f.log.Resolve(plan.Reads[r].Path, statelog.Anyone)
+		read := &scratch.reads[r]
+		read.known = true
+		read.value, read.there = f.log.Resolve(plan.Reads[r].Path, state.Anyone)
 	}
 	params, verdict := scratch.evaluate(by)
 	switch {
@@ -213,7 +213,7 @@ func (f *frame) replace(i int32, d *Decision) string {
 	merged.Index, merged.Place, merged.Name, merged.ID, merged.Instance = call.Index, call.Place, call.Name, call.ID, call.Instance
 	merged.Output, merged.OutputNode, merged.ItemOf = call.Output, call.OutputNode, call.ItemOf
 	merged.Reads, merged.After, merged.Choices, merged.Waits = call.Reads, call.After, call.Choices, call.Waits
-	r := &replacement{call: &merged, decision: d, params: params, context: statelog.Handed(by, scratch.read)}
+	r := &replacement{call: &merged, decision: d, params: params, context: state.Handed(by, scratch.read)}
 	r.sources, r.scopes = scratch.provenance(by, f.reader().writersOf)
 	more := f.calls[i].rare()
 	more.replacement, more.given, more.kept = r, nil, nil

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/runtime/request"
-	"github.com/obelus-dev/obelus/runtime/statelog"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // child is the delegate at work for a call, or nil.
@@ -18,27 +18,27 @@ func (f *frame) child(i int32) *frame {
 // delegate begins the next try of a call that a plan carries out. It takes no
 // place from activities: its own calls do.
 func (f *frame) delegate(i int32) {
-	call, state := f.call(i), &f.calls[i]
+	call, status := f.call(i), &f.calls[i]
 	plan := f.plan.Delegates[call.Delegate]
 	if f.revive(i) || !f.nextTry(i) {
 		return
 	}
 	f.machine.delegated += len(plan.Calls) + 1
 	c := f.emit(i, Enter)
-	c.Params, c.Doubt = state.params, f.doubt(call)
+	c.Params, c.Doubt = status.params, f.doubt(call)
 	if call.Timeout > 0 {
 		f.pause(i, call.Timeout)
 	}
 	site := Site{Instance: f.site.Instance, Under: Path(f.site.Under, call.Name), Delegate: call.Delegate}
-	if site.Tries = slices.Clip(f.site.Tries); state.attempt > 1 || site.Tries != nil {
+	if site.Tries = slices.Clip(f.site.Tries); status.attempt > 1 || site.Tries != nil {
 		for len(site.Tries) < f.delegates() {
 			site.Tries = append(site.Tries, 1)
 		}
-		site.Tries = append(site.Tries, int(state.attempt))
+		site.Tries = append(site.Tries, int(status.attempt))
 	}
 	d := f.below(i, site)
 	given := f.context(i)
-	d.log = statelog.New(statelog.Delegated(plan, given, state.params))
+	d.log = state.New(state.Delegated(plan, given, status.params))
 	for _, kind := range []string{"error", "advice"} {
 		if value, ok := given[kind]; ok {
 			d.log.Give(kind, value)
@@ -178,5 +178,5 @@ func (f *frame) context(i int32) map[string]any {
 	if f.items != nil {
 		f.parent.turnTo(f.under, int(i))
 	}
-	return statelog.Handed(f.plan.Calls[i], f.reader().read)
+	return state.Handed(f.plan.Calls[i], f.reader().read)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/runtime/statelog"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // A run under an approval is held to its envelope twice. A call that a model has
@@ -324,7 +324,7 @@ func (f *frame) viewed(plan *compiler.Plan, by *compiler.Call) *replacementView 
 	if f.machine.enclosure == nil {
 		return nil
 	}
-	return &replacementView{facts.OfCall(plan, by), f.writersFor(plan, by, func(*compiler.Read) func(*Message) bool { return statelog.Anyone })}
+	return &replacementView{facts.OfCall(plan, by), f.writersFor(plan, by, func(*compiler.Read) func(*Message) bool { return state.Anyone })}
 }
 
 // decidedOutside takes the answer to a question about what leaves the envelope, and

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/runtime/statelog"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // An Event is something that happened outside the machine. Its JSON form is what
@@ -349,10 +349,10 @@ func (f *Failure) record() map[string]any {
 }
 
 // A Message is an entry of the state's log, and a Log is the state so far: see package
-// statelog.
+// state.
 type (
-	Message = statelog.Message
-	Log     = statelog.Log
+	Message = state.Message
+	Log     = state.Log
 )
 
 // RunStatus is how a run, or the part of it that is about one instance, ended.

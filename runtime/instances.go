@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/guard"
-	"github.com/obelus-dev/obelus/runtime/statelog"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // An Instance is one of several states that a plan runs over: its own
@@ -143,8 +143,8 @@ func (m *Machine) open(one *Instance) {
 	if m.loop != nil && m.loop.carries {
 		f.memo = &memo{byKey: map[string][]int32{}}
 	}
-	input, state := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
-	f.log = statelog.New(map[string]any{"input": input, "state": state, "data": laid(m.shared.data, own.Data)})
+	input, initial := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
+	f.log = state.New(map[string]any{"input": input, "state": initial, "data": laid(m.shared.data, own.Data)})
 	f.failures = slices.Concat(base.Errors, base.Instance(own.ID).Errors)
 	if m.loop != nil { // the plans of ticks don't know
 		f.judging = base.Own(own.ID)
@@ -158,9 +158,9 @@ func (m *Machine) open(one *Instance) {
 		f.schedule(nil)
 	}
 	if m.instances != nil {
-		what, v := Unfit(cmp.Or(f.judging, f.plan), input, state)
+		what, v := Unfit(cmp.Or(f.judging, f.plan), input, initial)
 		if v == nil && m.loop == nil {
-			what, v = "state", missing(f.plan, state)
+			what, v = "state", missing(f.plan, initial)
 		}
 		if v != nil {
 			f.rejectInstance(what, v)

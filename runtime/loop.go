@@ -17,7 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
-	"github.com/obelus-dev/obelus/runtime/statelog"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // loop is what a machine that is given its calls by a planner has besides. Every tick begins
@@ -48,7 +48,7 @@ type loop struct {
 	owned      bool                               // its objects are nobody else's
 	asked      *Request                           // for its solution
 	live       *policy.Live                       // how worthy of trust what stands there is; nil without policies
-	written    *statelog.Marks                    // the paths that earlier ticks may have written
+	written    *state.Marks                       // the paths that earlier ticks may have written
 
 	doubts map[pathtree.ID]int // see [Machine.doubts]
 
@@ -59,7 +59,7 @@ type loop struct {
 }
 
 func newLoop(base *compiler.Plan) *loop {
-	l := &loop{base: base, live: label.Beginning(base), paths: base.Paths.Clone(), written: &statelog.Marks{}, said: map[opinionKey]compiler.Opinion{}, wanted: map[string]bool{}}
+	l := &loop{base: base, live: label.Beginning(base), paths: base.Paths.Clone(), written: &state.Marks{}, said: map[opinionKey]compiler.Opinion{}, wanted: map[string]bool{}}
 	for _, tool := range base.Asking() {
 		l.wanted[tool] = true
 	}
@@ -183,7 +183,7 @@ func (f *frame) setting() compiler.Setting {
 		s.Paths = f.plan.Paths.Clone() // the plan isn't ours alone
 		f.program.Paths = s.Paths
 	}
-	s.Input, s.State, s.Data = f.values(statelog.Anyone)
+	s.Input, s.State, s.Data = f.values(state.Anyone)
 	return s
 }
 

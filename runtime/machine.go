@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/runtime/statelog"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // Options are what a run takes besides its plan. A journal keeps them, so that a
@@ -415,7 +415,7 @@ func (m *Machine) roots() []*frame {
 func (m *Machine) program(p *compiler.Plan) *program {
 	known := m.programs[p]
 	if known == nil {
-		known = &program{Layout: statelog.Layout{Plan: p, Paths: p.Paths, Tick: m.tick, Settled: true, ByTime: m.byTime, Inconsistency: &m.inconsistency}}
+		known = &program{Layout: state.Layout{Plan: p, Paths: p.Paths, Tick: m.tick, Settled: true, ByTime: m.byTime, Inconsistency: &m.inconsistency}}
 		if m.loop != nil && p.Form == compiler.Replan {
 			known.Before, known.Settled = m.loop.written, !m.loop.open
 		}

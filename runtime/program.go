@@ -4,13 +4,13 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/runtime/statelog"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // A program is a plan with what all who run it share: many instances run one
 // plan, and each keeps only its own state.
 type program struct {
-	statelog.Layout
+	state.Layout
 	schemas map[pathtree.ID]*schema.Schema // what the state schema says of a path; nil for nothing
 }
 

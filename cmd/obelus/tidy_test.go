@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"compiler/catalogue":       {"compiler/source", "compiler/diag", "compiler/schema", "compiler/workspace"},
 	"compiler/openapi":         {"compiler/catalogue", "compiler/source", "compiler/diag", "compiler/schema", "compiler/wording"},
 	"compiler":                 {"compiler/policy", "compiler/catalogue", "compiler/dag", "compiler/hosts", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
-	"analyzer":                 {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/statelog"},
+	"analyzer":                 {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/state"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
 	"analyzer/facts":           {"compiler", "compiler/*", "analyzer/internal/branch", "analyzer/internal/logic"},
 	"analyzer/envelope":        {"analyzer/facts", "compiler", "compiler/*", "analyzer/internal/branch"},
@@ -52,9 +52,9 @@ var mayImport = map[string][]string{
 	"dot":                      {"analyzer/facts", "compiler", "compiler/*", "dot/layout"},
 	"dot/layout":               {},
 	"dot/page":                 {"analyzer/facts", "compiler", "compiler/*", "dot"},
-	"runtime":                  {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime/guard", "runtime/request", "runtime/statelog"},
+	"runtime":                  {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime/guard", "runtime/request", "runtime/state"},
 	"runtime/guard":            {"compiler", "compiler/*"},
-	"runtime/statelog":         {"compiler", "compiler/*"},
+	"runtime/state":            {"compiler", "compiler/*"},
 	"runtime/request":          {"compiler", "compiler/*"},
 	"runtime/redact":           {"compiler/naming"},
 	"runtime/web":              {"compiler/hosts"},
@@ -90,7 +90,7 @@ var mayImport = map[string][]string{
 }
 
 // machine is what runs inside of the machine.
-var machine = []string{"analyzer/envelope", "runtime", "runtime/guard", "runtime/request", "runtime/statelog"}
+var machine = []string{"analyzer/envelope", "runtime", "runtime/guard", "runtime/request", "runtime/state"}
 
 const maxLines = 600
 

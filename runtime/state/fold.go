@@ -1,4 +1,4 @@
-package statelog
+package state
 
 import (
 	"fmt"

@@ -1,8 +1,8 @@
-// Package statelog is the state of a run, as a log: initial values and messages, what
+// Package state is the state of a run, as a log: initial values and messages, what
 // comes of them for whoever sees some of them, and whether another has a place in it. It knows
 // of a plan which paths its calls may write and in which order their
 // messages count, and nothing of how calls run.
-package statelog
+package state
 
 import (
 	"time"
