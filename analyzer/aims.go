@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -21,13 +21,13 @@ func (a *aims) atBounds(s *schema.Schema) {
 	}
 }
 
-// atConstants adds the numbers among constants.
-func (a *aims) atConstants(all []any) {
-	for _, v := range all {
-		if v, ok := v.(float64); ok {
-			a.add(v)
+// atConstants adds the numbers of an expression and their neighbours.
+func (a *aims) atConstants(e *expression.Expr) {
+	e.Literals(func(v any) {
+		if number, ok := v.(float64); ok {
+			a.add(number, number-1, number+1)
 		}
-	}
+	})
 }
 
 func (a *aims) add(all ...float64) {
@@ -68,57 +68,26 @@ func (t *trier) aimAtTakers(output bool) {
 			take(p.stateAt(path.ID).Schema)
 		}
 	}
-	t.aims.atConstants(t.literals)
 }
 
-// findBrought finds what of the state is read and never written, so that it comes with a
-// run if it comes at all.
-func (t *trier) findBrought() {
-	p := t.pass
-	if p.Plan.StateSchema == nil || t.depth > 0 {
-		return
-	}
-	key := func(id pathtree.ID) (key string, ok bool) {
-		path := p.Plan.Paths.Segments(id)
-		if ok = len(path) > 0 && path[0].Key == "state"; ok && len(path) > 1 {
-			key = path[1].Key
+// findInitialState collects the keys of the state that calls read and no call writes.
+func (t *trier) findInitialState() {
+	t.initial = map[string]bool{}
+	for i := range t.pass.Plan.Reads {
+		path := t.pass.Plan.Paths.Segments(t.pass.Plan.Reads[i].Path)
+		if len(path) < 2 || path[0].Key != "state" || t.pass.Plan.StateSchema == nil || t.depth > 0 {
+			continue
 		}
-		return key, ok
-	}
-	t.brought = map[string]bool{}
-	for i := range p.Plan.Reads {
-		if r := &p.Plan.Reads[i]; len(r.Writers) == 0 {
-			if k, ok := key(r.Path); ok && k != "" {
-				t.brought[k] = true
-			}
+		if id, ok := t.pass.lookup(path[:2]); ok && len(t.pass.Plan.Writers(id)) == 0 {
+			t.initial[path[1].Key] = true
 		}
 	}
-	for _, call := range p.Plan.Calls {
-		for _, path := range call.Paths() {
-			switch k, ok := key(path.ID); {
-			case ok && k == "":
-				clear(t.brought)
-			case ok:
-				delete(t.brought, k)
-			}
-		}
-	}
-}
-
-// state is the state that a trial begins with: the document's own, and at times another
-// where no call writes.
-func (w *trial) state(own any) any {
-	if len(w.brought) == 0 {
-		return orEmpty(own)
-	}
-	state, _ := w.begin(own, w.pass.Plan.StateSchema, w.brought)
-	return state
 }
 
 // begin lays values that a schema accepts, of some keys or of all, over what the document
 // gives, as a run does: at times, and always where it doesn't begin with the latter alone. It
 // reports whether there was room to make them; otherwise the schema may refuse what is there.
-func (w *trial) begin(own any, s *schema.Schema, of map[string]bool) (value any, ok bool) {
+func (w *trial) begin(own any, s *schema.Schema, keys map[string]bool) (value any, ok bool) {
 	if s == nil || own != nil && w.random.IntN(2) != 0 && s.Accepts(own) {
 		return orEmpty(own), true
 	}
@@ -136,7 +105,7 @@ func (w *trial) begin(own any, s *schema.Schema, of map[string]bool) (value any,
 		whole = map[string]any{}
 	}
 	for key, value := range over {
-		if of == nil || of[key] {
+		if keys == nil || keys[key] {
 			whole[key] = value
 		}
 	}

@@ -224,7 +224,7 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 				continue
 			}
 		}
-		params, runs, open := w.parameters(call, guess)
+		params, runs, open := w.parameters(call)
 		switch {
 		case !runs && params != nil:
 			return // something isn't accepted, which is told

@@ -178,9 +178,9 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 		}
 	}
 	steps := trialWork / 4
-	g := guesser{pass: p, literals: landmarks(nil, activity.Expression), left: &steps}
+	g := guesser{pass: p, left: &steps}
 	g.aims.atBounds(tool.Output)
-	g.aims.atConstants(g.literals)
+	g.aims.atConstants(activity.Expression)
 	for n := 0; n < codeTrials && steps > 0; n++ {
 		steps -= callWork
 		g = g.vary(n, rand.New(rand.NewPCG(uint64(n), 72)))

@@ -35,8 +35,10 @@ func unusedDefinitions(p *Pass) {
 		tools[call.ToolName] = true
 		activities[call.Activity] = true
 		tool := call.Tool
-		if near, ok := p.tools().Nearest(call.ToolName); ok && p.unknownTool(call) {
-			tool, tools[near] = plan.Tool(near), true // which is meant, as OB501 says
+		if p.unknownTool(call) {
+			if closest, ok := p.tools().Nearest(call.ToolName); ok { // OB501 suggests it
+				tool, tools[closest] = plan.Tool(closest), true
+			}
 		}
 		if tool != nil {
 			activities[tool.Activity] = true

@@ -35,24 +35,23 @@ const (
 
 // A trier tries a part of a plan.
 type trier struct {
-	pass     *Pass
-	layout   state.Layout
-	calls    []int32                     // that matter, in the order of the graph
-	asked    map[int32]bool              // those whose own doubts are to be settled
-	joined   map[int32]bool              // failures of these go to where results are looked for, which is a finding of its own
-	spoken   map[spokenOf]bool           // whether something is said of a part of a result, and all that is below it
-	literals []any                       // constants of the plan's expressions
-	aims     aims                        // see [guesser]
-	brought  map[string]bool             // what of the state comes with a run alone
-	blind    map[*compiler.Template]bool // see [expression.Expr.Doubtful]
-	told     map[doubtfulPlace]bool
-	toldOf   map[int32]bool // calls of which something was found
-	reached  map[int32]int  // of those that are asked: in how many trials they got as far
-	chosen   bool           // whether any trial hung on chance: without, all of a beginning are one
-	left     *int           // steps
-	worked   *expression.Meter
-	within   map[*compiler.Call]*trier // of delegates, see inside
-	depth    int                       // of delegates in delegates
+	pass    *Pass
+	layout  state.Layout
+	calls   []int32                     // that matter, in the order of the graph
+	asked   map[int32]bool              // those whose own doubts are to be settled
+	joined  map[int32]bool              // failures of these go to where results are looked for, which is a finding of its own
+	spoken  map[spokenOf]bool           // whether something is said of a part of a result, and all that is below it
+	initial map[string]bool             // keys of the state that are read and never written
+	aims    aims                        // see [guesser]
+	blind   map[*compiler.Template]bool // see [expression.Expr.Doubtful]
+	told    map[doubtfulPlace]bool
+	toldOf  map[int32]bool // calls of which something was found
+	reached map[int32]int  // of those that are asked: in how many trials they got as far
+	chosen  bool           // whether any trial hung on chance: without, all of a beginning are one
+	left    *int           // steps
+	worked  *expression.Meter
+	within  map[*compiler.Call]*trier // of delegates, see inside
+	depth   int                       // of delegates in delegates
 }
 
 func newTrier(p *Pass, left *int, worked *expression.Meter) *trier {
@@ -189,13 +188,13 @@ func (t *trier) gather(output bool) {
 			}
 		}
 	}
+	t.aimAtTakers(output)
+	t.findInitialState()
 	p.calculations(func(call *compiler.Call, x *compiler.Template) {
 		if call == nil || within[call.Index] {
-			t.literals = landmarks(t.literals, x.Expr)
+			t.aims.atConstants(x.Expr)
 		}
 	})
-	t.aimAtTakers(output)
-	t.findBrought()
 }
 
 // try goes through the calls once.
@@ -212,7 +211,11 @@ func (t *trier) try(n int, output bool) {
 	if !ok {
 		return
 	}
-	w.log = state.New(map[string]any{"input": input, "state": w.state(initial), "data": orEmpty(anyMap(p.Plan.Data))})
+	own := orEmpty(initial)
+	if len(w.initial) > 0 {
+		own, _ = w.begin(initial, p.Plan.StateSchema, w.initial)
+	}
+	w.log = state.New(map[string]any{"input": input, "state": own, "data": orEmpty(anyMap(p.Plan.Data))})
 	w.log.Follow(&t.layout)
 	w.goThrough()
 	if output && p.Plan.Output != nil {
@@ -268,7 +271,7 @@ func (w *trial) perform(call *compiler.Call) {
 		w.performItems(call, guessed)
 		return
 	}
-	params, runs, vague := w.parameters(call, guessed)
+	params, runs, vague := w.parameters(call)
 	if !runs {
 		return
 	}
@@ -331,15 +334,6 @@ func (w *trial) value(call *compiler.Call, t *compiler.Template) (value any, the
 	if wrong := new(expression.Error); w.worked.Passed() || errors.As(err, &wrong) && wrong.Cause == expression.OfText {
 		return nil, false, true // how a text is written is for its author to know
 	}
-	if err == nil && presence == expression.Pending {
-		if err = w.kindsClash(t); err != nil {
-			seen = nil
-			for i := range t.Reads {
-				v, presence := w.read(&w.pass.Plan.Reads[t.Reads[i]])
-				seen = append(seen, looked{i, v, presence})
-			}
-		}
-	}
 	if err != nil {
 		w.goesWrong(call, t, err, seen)
 		return nil, false, false
@@ -348,27 +342,6 @@ func (w *trial) value(call *compiler.Call, t *compiler.Template) (value any, the
 		return value, true, true
 	}
 	return value, presence == expression.There, presence == expression.Pending
-}
-
-// kindsClash is why an expression can't go well with values of these kinds, whatever else
-// they are: of some nothing more is known. It is nil where that can't be said.
-func (w *trial) kindsClash(t *compiler.Template) error {
-	p := w.pass
-	absent := false
-	_, wrong := t.Expr.Check(func(i int) *expression.Type {
-		known, r := p.typeOf(t.Reads[i]), &p.Plan.Reads[t.Reads[i]]
-		value, presence := w.read(r)
-		if absent = absent || presence != expression.There; absent || known == nil || known.Kinds == 0 || w.isBlank(r) {
-			return nil
-		}
-		of := *known
-		of.Kinds = kindSet(schema.KindOf(value))
-		return &of
-	})
-	if wrong == nil || absent {
-		return nil
-	}
-	return wrong
 }
 
 // resolve is a template of a call with its values, and whether they are all there; of the
@@ -406,10 +379,9 @@ func (w *trial) resolve(call *compiler.Call, t *compiler.Template) (value any, t
 
 // parameters are those of a call, held against what takes them. It doesn't run where
 // something is absent or isn't accepted.
-func (w *trial) parameters(call *compiler.Call, guessed bool) (params map[string]any, runs, vague bool) {
+func (w *trial) parameters(call *compiler.Call) (params map[string]any, runs, vague bool) {
 	params, runs = map[string]any{}, true
 	var whole []*compiler.TemplateField
-	open := map[string]bool{}
 	for i := range call.Params.Fields {
 		f := &call.Params.Fields[i]
 		value, there, part := w.resolve(call, f.Value)
@@ -418,11 +390,6 @@ func (w *trial) parameters(call *compiler.Call, guessed bool) (params map[string
 			return nil, false, false // what comes after it is looked at in another trial
 		}
 		params[f.Key] = value
-		if part && !guessed && f.Value.Expr != nil && f.Value.Expr.Plain() { // of kinds something may be said
-			params[f.Key], _ = w.read(&w.pass.Plan.Reads[f.Value.Reads[0]])
-			whole = append(whole, f)
-			open[f.Key] = true
-		}
 		if vague = vague || part; !part && f.Value.Live() {
 			whole = append(whole, f)
 		}
@@ -432,9 +399,6 @@ func (w *trial) parameters(call *compiler.Call, guessed bool) (params map[string
 		for _, taker := range w.pass.takers(call) {
 			if at := taker.place(f.Key); at.Possible && at.Schema != nil {
 				wrong := at.Schema.Validate(value)
-				if wrong != nil && open[f.Key] && (wrong.Keyword != "type" || !w.kindSpoken(&w.pass.Plan.Reads[f.Value.Reads[0]], wrong.Path)) {
-					break
-				}
 				if wrong != nil {
 					w.isRefused(call, taker, f, value, at.Schema, wrong)
 					runs = false

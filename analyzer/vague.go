@@ -31,10 +31,6 @@ func (w *trial) isVague(r *compiler.Read, strict bool) bool {
 		return true
 	}
 	switch p.Plan.Paths.Kind(r.Path) {
-	case "state", "data":
-		if path := p.Plan.Paths.Segments(r.Path); path[0].Key == "state" && w.brought[path[1].Key] {
-			return !w.speaksHere(p.Plan.StateSchema, compiler.Read{Path: r.Path}, len(path)-1, strict)
-		}
 	case "input":
 		if w.handed {
 			return false
@@ -44,6 +40,10 @@ func (w *trial) isVague(r *compiler.Read, strict bool) bool {
 		}
 		value, there := w.log.Initial(r.Path)
 		return !there || value == nil || value == "" // a blank to be filled in
+	case "state", "data":
+		if path := p.Plan.Paths.Segments(r.Path); path[0].Key == "state" && w.initial[path[1].Key] {
+			return !w.speaksHere(p.Plan.StateSchema, compiler.Read{Path: r.Path}, len(path)-1, strict)
+		}
 	default:
 		return true
 	}
@@ -166,44 +166,6 @@ func spoken(s *schema.Schema, strict bool, depth int) bool {
 // isBlank reports whether what stands where a read looks was never made up.
 func (w *trial) isBlank(r *compiler.Read) bool {
 	return slices.ContainsFunc(r.Writers, func(i int32) bool { return w.ended[i].blank })
-}
-
-// kindSpoken reports whether the plan says of what kind a part of a read's value is.
-func (w *trial) kindSpoken(r *compiler.Read, part []any) bool {
-	paths, said := w.pass.Plan.Paths, false
-	if w.pass.Plan.OfItem(r) {
-		return !slices.ContainsFunc(w.pass.flowsOfItem(nil, r), func(f flow) bool {
-			at := f.schema.At(stepsOf(part))
-			return f.loose || at.Schema == nil || at.Schema.Kinds() == schema.Anything
-		})
-	}
-	for _, i := range r.Writers {
-		call := w.pass.Plan.Calls[i]
-		if !w.ended[i].done {
-			continue
-		}
-		if call.Tool == nil || call.Tool.Output == nil || w.ended[i].blank {
-			return false
-		}
-		for _, path := range call.Paths() {
-			if !paths.Overlap(path.ID, r.Path) {
-				continue
-			}
-			if !paths.IsAbove(path.ID, r.Path) {
-				return false
-			}
-			steps := append(compiler.SchemaPath(paths.Segments(r.Path)[paths.Depth(path.ID):]), stepsOf(part)...)
-			if call.Method == compiler.Push && len(steps) > 0 {
-				steps = steps[1:] // it gives the items
-			}
-			at := call.Tool.Output.At(steps)
-			if at.Schema == nil || at.Schema.Kinds() == schema.Anything {
-				return false
-			}
-			said = true
-		}
-	}
-	return said
 }
 
 // saysOf reports whether a tool that leaves much of its results open says enough of them for
