@@ -32,7 +32,6 @@ type (
 		Unreached []unplayed     `json:"unreached,omitempty"`
 		Computed  []string       `json:"computed,omitempty"` // calls that depend on computed values, which aren't searched
 		Vague     bool           `json:"vague,omitzero"`     // there were too many values to try all
-		GaveUp    bool           `json:"gaveUp,omitzero"`    // there was no room to look for every way to end without output
 	}
 	unplayed struct {
 		Branch []analyzer.BranchChoice `json:"branch"` // one way in which a condition came out in none of them
@@ -62,10 +61,8 @@ func (r *rehearsal) explore(plan *analyzer.Rehearsal, o simulate.Options) error 
 	if err := say(found); err != nil {
 		return err
 	}
-	for _, p := range found.Problems {
-		if p.Kind != simulate.Needless {
-			return ending(statusFound)
-		}
+	if len(found.Problems) > 0 {
+		return ending(statusFound)
 	}
 	return nil
 }
@@ -78,7 +75,7 @@ func (r *rehearsal) list(found *simulate.Exploration) error {
 	}
 	summary := summaryOf(found.Usual)
 	summary.Scenarios, summary.Stuck, summary.Deterministic = 1+len(found.Problems), found.Stuck, true
-	summary.Branches = &branchSummary{Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, GaveUp: found.GaveUp, Idle: found.Idle, Problems: map[string]int{}}
+	summary.Branches = &branchSummary{Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, Idle: found.Idle, Problems: map[string]int{}}
 	summary.Branches.Computed, summary.Branches.Vague = found.Computed, found.Vague
 	for _, choice := range found.Unreached {
 		summary.Branches.Unreached = append(summary.Branches.Unreached, unplayed{[]analyzer.BranchChoice{choice}})
@@ -105,7 +102,6 @@ var problemTitles = []struct {
 	{simulate.Stuck, "gets stuck", "stuck"},
 	{simulate.NoOutput, "ends without output", "no output"},
 	{simulate.Unhandled, "ends with a failure that nothing handles", "nothing handles it"},
-	{simulate.Needless, "skips what needn't be skipped", "needn't be skipped"},
 }
 
 // tell writes what was found for people.
@@ -120,7 +116,6 @@ func (r *rehearsal) tell(found *simulate.Exploration) error {
 		say("some combinations were stopped: %s; --unbounded goes on to the end", simulate.TooLong)
 	}
 	unreached(say, found, style)
-	sound := true
 	for _, of := range problemTitles {
 		n := 0
 		for _, p := range found.Problems {
@@ -128,13 +123,8 @@ func (r *rehearsal) tell(found *simulate.Exploration) error {
 				continue
 			}
 			if n++; n == 1 {
-				mark := style.Red("✗")
-				if of.kind == simulate.Needless {
-					mark = style.Yellow("!")
-				}
-				say("\n%s %s", mark, style.Bold(of.title))
+				say("\n%s %s", style.Red("✗"), style.Bold(of.title))
 			}
-			sound = sound && of.kind == simulate.Needless
 			if n > maxTimeline {
 				continue
 			}
@@ -147,7 +137,7 @@ func (r *rehearsal) tell(found *simulate.Exploration) error {
 	if found.Untold > 0 {
 		say("\n%s left out: there was no room to follow them all; --unbounded does", wording.Count(found.Untold, "more cause"))
 	}
-	if sound {
+	if len(found.Problems) == 0 {
 		say("\n%s no branch that was played gets stuck, ends without output or with a failure that nothing handles", style.Green("✓"))
 	}
 	_, err := fmt.Fprint(r.out, out.String())
@@ -215,9 +205,6 @@ func extent(found *simulate.Exploration) string {
 		most = fmt.Sprintf("%.1e", found.Most)
 	}
 	text := fmt.Sprintf("played %d of at most %s combinations", found.Played, most)
-	if found.GaveUp {
-		text += " (there was no room to look for every way to end without output)"
-	}
 	switch {
 	case found.Pairs == 0:
 		return text + "; too many choices to count pairs"

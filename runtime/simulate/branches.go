@@ -8,7 +8,6 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/runtime"
 )
 
 // An Exploration is what the rehearsals of a plan's branches came to.
@@ -23,7 +22,6 @@ type Exploration struct {
 	Stuck    int       // combinations in which calls never settled
 	Cut      bool      // some were stopped since they took too many steps
 	Untold   int       // causes for which there was no room among Problems
-	GaveUp   bool      // there was no room to look for every way to end without output
 	Problems []Problem // the shortest path first
 	Idle     []string  // calls of the plan that ran in no combination, in the order of the text
 
@@ -62,10 +60,9 @@ type ProblemKind string
 
 // The kinds of problem.
 const (
-	Stuck     ProblemKind = "stuck"         // calls never settle
-	NoOutput  ProblemKind = "no-output"     // every failure is handled, and the plan's output comes to nothing
-	Unhandled ProblemKind = "failure"       // a failure that nothing handles, or an output that doesn't fit its schema
-	Needless  ProblemKind = "needless-skip" // a call is skipped for want of what it can do without
+	Stuck     ProblemKind = "stuck"     // calls never settle
+	NoOutput  ProblemKind = "no-output" // every failure is handled, and the plan's output comes to nothing
+	Unhandled ProblemKind = "failure"   // a failure that nothing handles, or an output that doesn't fit its schema
 )
 
 // A cause tells problems apart.
@@ -80,21 +77,19 @@ func (p *Problem) is(other *Problem) bool {
 	return p.Kind == other.Kind && p.Call == other.Call && p.code == other.code
 }
 
-// searching is how many times as many combinations are played to look for ways to end without
-// output, of which there may be many, and to find the shortest path to each.
+// searching is how many times as many combinations are played of few changes to the usual one, of
+// which many were played before, and to find the shortest path to each problem.
 const searching = 4
 
 // mostPaired bounds the choices of which pairs are counted.
 const mostPaired = 300
 
-// Explore rehearses the branches of a plan: all combinations of how calls end, and of
-// values with which its conditions hold or don't, as far as a run can reach them. Where
-// there are more than so many it plays a sample: combinations that bring every two options
-// together where they can come together, and those to which a search leads back from the
-// output, over what it hangs on (Alvaro, Rosen, Hellerstein: Lineage-driven Fault Injection,
-// SIGMOD 2015), and from calls that were never started. Made is what was
-// made up of what the run is given, and may be otherwise. Options.Steps bounds each rehearsal, and somewhat more all of
-// them.
+// Explore simulates the branches of a plan: all combinations of how calls end, and of
+// values with which its conditions hold or don't, that a run can reach. Where there are
+// more than most, it plays a sample: combinations that bring every two options together
+// where that is possible, and combinations that differ least from the usual one. made are
+// the generated keys of input and state, which may vary. Options.Steps bounds each
+// simulation; all of them together may take a small multiple.
 func Explore(r *analyzer.Rehearsal, o Options, made MadeUp, most int) *Exploration {
 	x := Begin(r, o, made).by
 	x.decisionOf = map[string]*decision{}
@@ -103,10 +98,7 @@ func Explore(r *analyzer.Rehearsal, o Options, made MadeUp, most int) *Explorati
 	if x.out.Varied = x.enumerate(); !x.out.Varied {
 		x.allow(most)
 		x.cover()
-		x.allow(searching * most) // of which many come to what was played before
-		x.searchOutput()
-		x.allow(most)
-		x.searchIdle()
+		x.out.Alternatives(searching*most, func(*Alternative) bool { return true })
 	}
 	x.allow(searching * most)
 	x.conclude()
@@ -191,22 +183,20 @@ func (x *explorer) affords() bool {
 // play rehearses the combination that has these options and elsewhere the usual ones, or
 // those preferred.
 func (x *explorer) play(told []pick, prefer func(choice, n int) int) *trial {
-	c := &course{explorer: x, told: map[int]int{}, prefer: prefer, taken: map[int]int{},
-		writes: map[int][]*runtime.Message{}}
+	c := &course{explorer: x, told: map[int]int{}, prefer: prefer, taken: map[int]int{}}
 	for _, p := range told {
 		c.told[p.choice] = p.option
 	}
 	o := x.o
 	o.course, x.now = c, c
 	if input, ok := c.comesTo(x.input).(map[string]any); ok {
-		o.Input, c.given = input, input
+		o.Input = input
 	}
 	if len(x.invented.State) > 0 {
 		if state, ok := c.comesTo(x.state).(map[string]any); ok {
 			o.State = state
 		}
 	}
-	c.state = o.State
 	c.scenario = Run(x.rehearsal, o)
 	x.last = c
 	if x.out.Usual == nil {
@@ -371,69 +361,6 @@ func (x *explorer) near(p [2]pick) (near [][]pick) {
 // replaced are picks with another option of one choice.
 func replaced(picks []pick, by pick) []pick {
 	return append(slices.DeleteFunc(slices.Clone(picks), func(p pick) bool { return p.choice == by.choice }), by)
-}
-
-// searchOutput looks for all shortest ways to end without output.
-func (x *explorer) searchOutput() {
-	if x.plan.Output == nil {
-		return
-	}
-	all := x.search(func(t *trial) (found, barren bool) {
-		for _, p := range t.problems {
-			found, barren = found || p.Kind == NoOutput, barren || p.Kind == Unhandled || p.Kind == Stuck
-		}
-		return found, barren
-	}, func() []int { return x.last.outputHangs() }, x.plays, false)
-	x.out.GaveUp = !all
-}
-
-// searchIdle looks for a way to start each call that never was.
-func (x *explorer) searchIdle() {
-	for i := range x.plan.Calls {
-		if !x.started[i] && x.affords() {
-			x.search(func(*trial) (bool, bool) { return x.started[i], false }, func() []int { return x.last.callHangs(i) }, max(16, x.plays/4), true)
-		}
-	}
-}
-
-// search goes from the usual combination to others by changing, one more each time, what
-// the wanted end hangs on for not having come; a combination that has all it hangs on
-// in common with one that was played comes to the same. So it finds every smallest set of
-// changes that lead there, and reports whether it had room for all. Nothing is looked for beyond what is
-// barren, nor beyond a change that isn't met any more.
-func (x *explorer) search(ends func(*trial) (found, barren bool), hangs func() []int, most int, one bool) (all bool) {
-	queue, queued := [][]pick{nil}, map[string]bool{}
-	var found [][]pick
-	for ; len(queue) > 0 && most > 0 && x.affords(); queue = queue[1:] {
-		told := queue[0]
-		if slices.ContainsFunc(found, func(f []pick) bool { return within(f, told) }) {
-			continue
-		}
-		most--
-		t := x.play(told, nil)
-		arrived, barren := ends(t)
-		if arrived {
-			if found = append(found, told); one {
-				return true
-			}
-		}
-		if arrived || barren || !within(told, x.last.picks) {
-			continue
-		}
-		for _, choice := range hangs() {
-			for option := range x.choices[choice].options {
-				if option == x.last.taken[choice] || slices.ContainsFunc(told, func(p pick) bool { return p.choice == choice }) {
-					continue
-				}
-				next := append(slices.Clone(told), pick{choice, option})
-				if key := keyOf(next); !queued[key] {
-					queued[key] = true
-					queue = append(queue, next)
-				}
-			}
-		}
-	}
-	return len(queue) == 0
 }
 
 // within reports whether all of some picks are among others.

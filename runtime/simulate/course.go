@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"reflect"
@@ -21,15 +22,11 @@ import (
 // it came by. What it isn't told it takes the first of.
 type course struct {
 	*explorer
-	told     map[int]int                // by choice
-	prefer   func(choice, n int) int    // of the others; nil is the first
-	picks    []pick                     // in the order in which they were met
-	taken    map[int]int                // the same by choice
-	writes   map[int][]*runtime.Message // of the plan itself, by call
-	void     bool                       // no value has all that was chosen for its parts
-	given    map[string]any             // the input
-	state    map[string]any             // that the run begins with
-	begins   map[string]any             // what is there before any call, once that was asked
+	told     map[int]int             // by choice
+	prefer   func(choice, n int) int // of the others; nil is the first
+	picks    []pick                  // in the order in which they were met
+	taken    map[int]int             // the same by choice
+	void     bool                    // no value has all that was chosen for its parts
 	scenario *Scenario
 }
 
@@ -406,18 +403,9 @@ func (p *part) add(name string, v any) {
 	if v == missing {
 		as.Value, as.Absent = nil, true
 	}
-	words := analyzer.InWords(as)
-	for i, known := range p.values { // long ones may begin alike
-		other := &p.options[i]
-		if v == missing || words != strings.TrimSuffix(analyzer.InWords(*other), other.Apart) {
-			continue
-		}
-		if apart := unlike(v, known, ""); !strings.Contains(as.Apart, apart) {
-			as.Apart += apart
-		}
-		if apart := unlike(known, v, ""); !strings.Contains(other.Apart, apart) {
-			other.Apart += apart
-		}
+	text := analyzer.InWords(as)
+	if slices.ContainsFunc(p.options, func(known analyzer.BranchChoice) bool { return analyzer.InWords(known) == text }) {
+		as.Apart = fmt.Sprintf(" (value %d)", len(p.values)+1) // long values may begin alike
 	}
 	p.values, p.options = append(p.values, v), append(p.options, as)
 }

@@ -1,19 +1,13 @@
 package simulate
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // turned is what the courses of a plan may hang on.
@@ -144,49 +138,4 @@ func looseOf(plan *compiler.Plan) (all []*compiler.Read) {
 		within(t, false)
 	}
 	return all
-}
-
-// unlike says in what a value differs first from another.
-func unlike(v, other any, at string) string {
-	where := ""
-	if at != "" {
-		where = " at " + at
-	}
-	switch v := v.(type) {
-	case []any:
-		others, _ := other.([]any)
-		if len(v) != len(others) {
-			return ", with " + wording.Count(len(v), "item") + where
-		}
-		for i := range v {
-			if !reflect.DeepEqual(v[i], others[i]) {
-				return unlike(v[i], others[i], fmt.Sprintf("%s[%d]", at, i))
-			}
-		}
-	case map[string]any:
-		others, _ := other.(map[string]any)
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if value, there := others[key]; !there || !reflect.DeepEqual(v[key], value) {
-				return unlike(v[key], value, at+"."+key)
-			}
-		}
-		return fmt.Sprintf(", with %s%s", wording.Counted(len(v), "property", "properties"), where)
-	case string:
-		others, _ := other.(string)
-		same := 0
-		for i, r := range v {
-			if !strings.HasPrefix(others, v[:i]+string(r)) {
-				break
-			}
-			same = i + utf8.RuneLen(r)
-		}
-		if same > 20 {
-			return fmt.Sprintf(", with %q from character %d on%s", wording.Cut(v[same:], 40), utf8.RuneCountInString(v[:same])+1, where)
-		}
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return ", with " + wording.Cut(string(text), 60) + where
 }

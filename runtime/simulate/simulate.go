@@ -323,10 +323,6 @@ func (w *world) note(c runtime.Command) {
 		w.enter(c)
 	case runtime.Settle:
 		w.settled(c)
-	case runtime.Write:
-		if w.options.course != nil && c.Frame == 0 {
-			w.options.course.writes[c.Call] = append(w.options.course.writes[c.Call], c.Message)
-		}
 	}
 }
 
