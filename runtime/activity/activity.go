@@ -146,11 +146,10 @@ type Set struct {
 	servers map[string]*server // by what they are
 	inUse   func(string) bool
 
-	mu       sync.Mutex
-	lastTurn chan struct{} // of the program that starts last
-	closed   bool
-	tries    map[*ongoing]struct{}
-	running  sync.WaitGroup
+	mu      sync.Mutex
+	closed  bool
+	tries   map[*ongoing]struct{}
+	running sync.WaitGroup
 }
 
 // An ongoing try has begun and not ended.
@@ -172,8 +171,7 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 	}
 	hide, env := &redact.Redactor{}, readEnvironment(o.Environ)
 	hide.Environment(o.Environ)
-	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, inUse: o.InUse, tries: map[*ongoing]struct{}{}, lastTurn: make(chan struct{})}
-	close(s.lastTurn)
+	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, inUse: o.InUse, tries: map[*ongoing]struct{}{}}
 	for name, run := range funcs {
 		s.byName[name] = &function{name, run, o.Grace, hide}
 	}
@@ -202,7 +200,7 @@ func (s *Set) open(name string, def *compiler.Activity, o Options, env environme
 		if missing := env.missing(def); missing != nil && (o.InUse == nil || o.InUse(name)) {
 			return nil, missing
 		}
-		p := s.program(name, def, o, env, hide)
+		p := newProgram(name, def, o, env, hide)
 		if o.Unchanged != nil && (o.InUse == nil || o.InUse(name)) {
 			program, _ := exec.LookPath(compiler.Filled(def.Argv[0].Texts[0], env.get))
 			if _, err := o.Unchanged(name, program); err != nil {
@@ -237,8 +235,8 @@ func (s *Set) open(name string, def *compiler.Activity, o Options, env environme
 	}
 }
 
-func (s *Set) program(name string, def *compiler.Activity, o Options, env environment, hide *redact.Redactor) program {
-	return program{name: name, def: def, env: env, environ: env.program(def, hide), grace: o.Grace, hide: hide, set: s, unchanged: o.Unchanged}
+func newProgram(name string, def *compiler.Activity, o Options, env environment, hide *redact.Redactor) program {
+	return program{name: name, def: def, env: env, environ: env.program(def, hide), grace: o.Grace, hide: hide, unchanged: o.Unchanged}
 }
 
 // serve opens a tool of an MCP server, which all tools of it share.
@@ -262,7 +260,7 @@ func (s *Set) serve(name string, def *compiler.Activity, o Options, env environm
 	}
 	key := fmt.Sprintf("%q %q %q %#v %q %q %q", def.Server.Name, def.Server.URL, def.Server.Headers, def.Argv, def.Env, def.Inherit, def.Dir)
 	if s.servers[key] == nil {
-		s.servers[key] = newServer(s.program(name, def, o, env, hide))
+		s.servers[key] = newServer(newProgram(name, def, o, env, hide), s.client)
 	}
 	return &tool{s.servers[key], name, def}, nil
 }

@@ -77,7 +77,7 @@ func TestFunctionBadResults(t *testing.T) {
 	}{
 		"NaN":           {math.NaN(), CodeBadOutput, "NaN"},
 		"infinity":      {[]any{math.Inf(1)}, CodeBadOutput, "Inf"},
-		"a loop":        {loop, CodeBadOutput, "deeper than 100"},
+		"a loop":        {loop, CodeBadOutput, "encountered a cycle"},
 		"a ring":        {ring, CodeBadOutput, ""},
 		"a channel":     {make(chan int), CodeBadOutput, "chan int"},
 		"invalid UTF-8": {"\xff", CodeBadOutput, "UTF-8"},

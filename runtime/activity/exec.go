@@ -25,7 +25,6 @@ type program struct {
 	environ []string    // its own
 	grace   time.Duration
 	hide    *redact.Redactor
-	set     *Set
 	// unchanged is that of [Options], or nil.
 	unchanged func(activity, program string) (digest string, err error)
 }
@@ -36,23 +35,20 @@ func (x *program) keptStderr() int {
 	return quotedStderr + 64 + 2*x.hide.Longest()
 }
 
-// start takes the program's turn, so that programs start in the order of their calls, and runs it.
 func (x *program) start(ctx context.Context, r Request, ended func(Result, error)) {
-	t := x.set.turn()
-	go func() { ended(x.run(ctx, t, r)) }()
+	go func() { ended(x.run(ctx, r)) }()
 }
 
 // run starts the program and waits for its end.
-func (x *program) run(ctx context.Context, t turn, r Request) (Result, error) {
+func (x *program) run(ctx context.Context, r Request) (Result, error) {
 	argv, input, err := x.given(&r)
 	if err != nil {
-		t.leave()
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: err.Error()}
 	}
 	var output bytes.Buffer
 	full := make(chan struct{})
 	form := x.stdout(&r)
-	p, err := t.start(&start{x, ctx, argv, input, func(stdout io.Reader) {
+	p, err := launch(&start{x, ctx, argv, input, func(stdout io.Reader) {
 		if form == compiler.StreamNone {
 			io.Copy(io.Discard, stdout)
 		} else if n, _ := io.Copy(&output, io.LimitReader(stdout, maxOutput+1)); n > maxOutput {
@@ -65,7 +61,7 @@ func (x *program) run(ctx context.Context, t turn, r Request) (Result, error) {
 	case err != nil:
 		return Result{Route: -1}, cannotStart(x.name, argv[0], err)
 	}
-	if limit := x.def.Timeout; limit > 0 { // of the program, not of its wait for its turn
+	if limit := x.def.Timeout; limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, errOverdue{limit})
 		defer cancel()

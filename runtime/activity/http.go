@@ -1,10 +1,7 @@
 package activity
 
 import (
-	"bufio"
 	"bytes"
-	"compress/flate"
-	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -43,7 +40,9 @@ const (
 // newClient makes the client of a set. It follows redirects within a host, and keeps no
 // cookies.
 func newClient(rules hosts.Rules) *http.Client {
-	return &http.Client{Transport: web.NewTransport(rules), CheckRedirect: func(r *http.Request, before []*http.Request) error {
+	transport := web.NewTransport(rules)
+	transport.DisableCompression = false
+	return &http.Client{Transport: transport, CheckRedirect: func(r *http.Request, before []*http.Request) error {
 		switch first := before[0].URL; {
 		case r.URL.Scheme != first.Scheme || !strings.EqualFold(r.URL.Hostname(), first.Hostname()) || web.Port(r.URL) != web.Port(first):
 			return &errRedirected{fmt.Sprintf("sent us on to %s://%s, which isn't followed", r.URL.Scheme, r.URL.Host)}
@@ -167,7 +166,7 @@ func (x *caller) request(ctx context.Context, r *Request) (*http.Request, error)
 			request.Header.Set(name, value)
 		}
 	}
-	for name, usual := range map[string]string{"User-Agent": "obelus", "Accept": accepted[x.form(r)], "Content-Type": contentTypes[sent.Sends], "Accept-Encoding": "gzip"} {
+	for name, usual := range map[string]string{"User-Agent": "obelus", "Accept": accepted[x.form(r)], "Content-Type": contentTypes[sent.Sends]} {
 		if usual != "" && request.Header.Values(name) == nil {
 			request.Header.Set(name, usual)
 		}
@@ -188,15 +187,14 @@ func (x *caller) exchange(request *http.Request, form string) (any, error) {
 		answer.Body.Close()
 		answer.Body = http.NoBody
 	}
-	plain, err := unpacked(answer)
 	if answer.StatusCode/100 != 2 {
-		return nil, x.refused(answer, plain)
+		return nil, x.refused(answer, answer.Body)
 	}
 	var body []byte
 	if answer.ContentLength > maxOutput {
 		err = errTooMuch
-	} else if err == nil {
-		body, err = io.ReadAll(&atMost{plain, maxOutput + 1})
+	} else {
+		body, err = io.ReadAll(&atMost{answer.Body, maxOutput + 1})
 	}
 	if err != nil {
 		return nil, x.unread(request, err)
@@ -230,50 +228,13 @@ func (a *atMost) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// An errEncoding is the error of an answer in an encoding that nobody asked for.
-type errEncoding struct{ coding string }
-
-func (e *errEncoding) Error() string { return fmt.Sprintf("its Content-Encoding is %q", e.coding) }
-
-// unpacked is the body of an answer as it was before it was compressed. As much is read of
-// what is compressed as of what isn't: what makes nothing has an end, too.
-func unpacked(answer *http.Response) (io.Reader, error) {
-	packed := &atMost{answer.Body, maxOutput + 1}
-	switch coding := strings.ToLower(strings.Join(answer.Header.Values("Content-Encoding"), ", ")); coding {
-	case "", "identity":
-		return packed, nil
-	case "gzip", "x-gzip":
-		packed := bufio.NewReader(packed)
-		if begins, _ := packed.Peek(len(gzipBegins)); !strings.HasPrefix(gzipBegins, string(begins)) {
-			return http.NoBody, gzip.ErrHeader // which a short text that is none would be too short to tell
-		}
-		plain, err := gzip.NewReader(packed)
-		if err == io.EOF { // there is no body
-			return packed, nil
-		} else if err != nil {
-			return http.NoBody, err
-		}
-		return plain, nil
-	default:
-		return http.NoBody, &errEncoding{coding}
-	}
-}
-
-const gzipBegins = "\x1f\x8b"
-
 // unread is the failure of an answer that can't be read to its end.
 func (x *caller) unread(request *http.Request, err error) *Failure {
-	var corrupt flate.CorruptInputError
-	var unknown *errEncoding
 	why := x.brief(web.Cause(err).Error(), maxQuoted)
-	switch from := from(request); {
-	case errors.Is(err, errTooMuch):
-		return x.failure(CodeBadOutput, "was sent more than %d MiB by %s", maxOutput>>20, from)
-	case errors.As(err, &unknown), errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
-		return x.failure(CodeBadOutput, "can't read the answer of %s: %s; it takes gzip, or nothing of the kind", from, why)
-	default:
-		return x.failure(CodeError, "lost the answer of %s: it broke off (%s)", from, why)
+	if errors.Is(err, errTooMuch) {
+		return x.failure(CodeBadOutput, "was sent more than %d MiB by %s", maxOutput>>20, from(request))
 	}
+	return x.failure(CodeError, "lost the answer of %s: it broke off (%s)", from(request), why)
 }
 
 // from is where a request went, less what may be secret.

@@ -14,51 +14,19 @@ import (
 	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
-// A turn is a place in the order in which the programs of a set start: that of their calls.
-type turn struct {
-	before <-chan struct{} // closed when the turn has come
-	over   chan struct{}   // closed for the next
-}
-
-// turn takes the last place. Whoever has it calls start or leave, soon: others wait behind.
-func (s *Set) turn() turn {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := turn{s.lastTurn, make(chan struct{})}
-	s.lastTurn = t.over
-	return t
-}
-
-// leave gives the place up.
-func (t turn) leave() {
-	go func() {
-		<-t.before
-		close(t.over)
-	}()
-}
-
-// start starts a program when its turn has come; a context that ends before gives an
-// error.
-func (t turn) start(s *start) (p *process, err error) {
-	select {
-	case <-t.before:
-	case <-s.ctx.Done():
-		t.leave()
-		return nil, s.ctx.Err()
-	}
+// launch starts a program.
+func launch(s *start) (p *process, err error) {
 	started := make(chan struct{})
 	launcher() <- func() {
 		p, err = begin(s)
 		close(started)
 	}
 	<-started
-	close(t.over)
 	return p, err
 }
 
-// launcher gives the goroutine that starts all programs what it has to do. Its thread lives
-// as long as we do: where a program dies with its parent, the system means the thread that
-// started it.
+// launcher returns the queue of the goroutine that starts all programs. Its thread lives
+// as long as this process: Linux kills a program when the thread that started it ends.
 var launcher = sync.OnceValue(func() chan<- func() {
 	todo := make(chan func())
 	go func() {
@@ -120,11 +88,7 @@ func begin(s *start) (p *process, err error) {
 		}
 	}
 	var stdin *os.File
-	if s.input == nil {
-		stdin, p.stdin = pipe(true)
-	} else if stdin, err = whole(s.input); err == nil {
-		theirs = append(theirs, stdin)
-	}
+	stdin, p.stdin = pipe(true)
 	stdout, itsStdout := pipe(false)
 	stderr, itsStderr := pipe(false)
 	if err != nil {
@@ -153,36 +117,12 @@ func begin(s *start) (p *process, err error) {
 	var readers sync.WaitGroup
 	readers.Go(func() { s.read(stdout) })
 	readers.Go(func() { io.Copy(&p.stderr, stderr) })
+	if s.input != nil {
+		go func() {
+			p.stdin.Write(s.input) // a program need not read it
+			p.stdin.Close()
+		}()
+	}
 	go p.follow(&readers, stdout, stderr)
 	return p, nil
-}
-
-// whole is a file in which a program finds all that it reads from the first moment:
-// should we be killed, it must not take the beginning for the whole, nor nothing.
-func whole(input []byte) (*os.File, error) {
-	if f := filled(input); f != nil {
-		return f, nil
-	}
-	f, err := scratch()
-	if err != nil {
-		return nil, err
-	}
-	if _, err = f.Write(input); err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// temporary is a file that nobody else finds, and that is gone when it is closed
-// where the system can do that.
-func temporary() (*os.File, error) {
-	f, err := os.CreateTemp("", "obelus-*")
-	if err == nil {
-		_ = os.Remove(f.Name()) // it may have to wait for the temporary folder to be cleaned
-	}
-	return f, err
 }

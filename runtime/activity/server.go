@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -35,7 +36,8 @@ const longestProgress = 4 << 10
 // started anew for the next call.
 type server struct {
 	program
-	of *compiler.Server
+	of     *compiler.Server
+	client *http.Client // of a server at an address
 
 	mu   sync.Mutex
 	now  *contact
@@ -60,8 +62,8 @@ type contact struct {
 	refused []RefusedTool
 }
 
-func newServer(p program) *server {
-	s := &server{program: p, of: p.def.Server, last: make(chan struct{})}
+func newServer(p program, client *http.Client) *server {
+	s := &server{program: p, of: p.def.Server, client: client, last: make(chan struct{})}
 	close(s.last)
 	s.over, s.end = context.WithCancel(context.Background())
 	return s
@@ -325,7 +327,7 @@ func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
 func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
 	c.lines = mcp.NewLines(maxOutput + envelope)
 	argv, _ := s.def.Arguments(nil, s.env.get) // it takes no parameters
-	p, err := s.set.turn().start(&start{&s.program, s.over, argv, nil, func(stdout io.Reader) { c.lines.Take(stdout) }})
+	p, err := launch(&start{&s.program, s.over, argv, nil, func(stdout io.Reader) { c.lines.Take(stdout) }})
 	if err != nil {
 		f := cannotStart(s.name, argv[0], err)
 		f.Message = fmt.Sprintf("the MCP server %q can't be started: ", s.of.Name) + strings.TrimPrefix(f.Message, fmt.Sprintf("activity %q ", s.name))

@@ -23,11 +23,11 @@ func (e environment) endpoint(of *compiler.Server) string {
 // address is the way to a server that isn't started here. What is lost on it isn't sent
 // again: nobody knows whether it came.
 func (s *server) address() sdk.Transport {
-	d := &dressed{next: s.set.client.Transport, headers: http.Header{}}
+	d := &dressed{next: s.client.Transport, headers: http.Header{}}
 	for _, h := range s.of.Headers {
 		d.headers.Set(h.Name, compiler.Filled(h.Value, s.env.get))
 	}
-	client := *s.set.client
+	client := *s.client
 	client.Transport = d
 	return &sdk.StreamableClientTransport{
 		Endpoint:   s.env.endpoint(s.of),

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -38,7 +36,19 @@ func encode(v any) ([]byte, error) {
 var floats = json.WithMarshalers(json.JoinMarshalers(
 	json.MarshalToFunc(func(to *jsontext.Encoder, v float64) error { return large(to, v) }),
 	json.MarshalToFunc(func(to *jsontext.Encoder, v float32) error { return large(to, float64(v)) }),
+	json.MarshalToFunc(func(to *jsontext.Encoder, v number) error {
+		if text := jsontext.Value(v.String()); text.IsValid() && text.Kind() == '0' {
+			return to.WriteValue(text)
+		}
+		return fmt.Errorf("%q is no JSON number", brief(v.String()))
+	}),
 ))
+
+// A number is a Number of encoding/json.
+type number interface {
+	Float64() (float64, error)
+	String() string
+}
 
 func large(to *jsontext.Encoder, v float64) error {
 	if math.Abs(v) < 1<<53 || math.IsInf(v, 0) || math.IsNaN(v) {
@@ -168,10 +178,16 @@ func (d *decoder) object() (any, error) {
 }
 
 // plain turns what a Go function returned into a JSON value that shares
-// nothing with it. Structs and the like go through their JSON encoding.
+// nothing with it, through its JSON encoding.
 func plain(v any, hide *redact.Redactor) (any, error) {
-	p := plainer{hide: hide, left: maxValues, room: maxOutput}
-	return p.value(v, 0)
+	var out bounded
+	if err := json.MarshalWrite(&out, v, floats); err != nil {
+		if out.full {
+			return nil, fmt.Errorf("more than %d MiB", maxOutput>>20)
+		}
+		return nil, fmt.Errorf("a value of type %T: %w", v, err)
+	}
+	return decode(out.Bytes(), maxDepth, hide)
 }
 
 var errTooLarge = fmt.Errorf("the result is too large: it may have %d MiB of text, %d values and %d levels", maxOutput>>20, maxValues, maxDepth)
@@ -201,109 +217,14 @@ func (m *measure) fits(v any, depth int) bool {
 	return m.left >= 0 && m.room >= 0 && depth <= maxDepth
 }
 
-type plainer struct {
-	hide *redact.Redactor
-	left int // values
-	room int // bytes of text
-}
-
-func (p *plainer) value(v any, depth int) (any, error) {
-	if p.left--; p.left < 0 {
-		return nil, fmt.Errorf("more than %d values", maxValues)
-	}
-	if depth > maxDepth {
-		return nil, fmt.Errorf("deeper than %d levels", maxDepth)
-	}
-	switch v := v.(type) {
-	case nil:
-		return nil, nil
-	case bool:
-		return v, nil
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%v is no JSON number", v)
-		}
-		return v, nil
-	case int:
-		return p.number(strconv.Itoa(v))
-	case interface { // encoding/json's Number
-		Float64() (float64, error)
-		String() string
-	}:
-		return p.number(v.String())
-	case string:
-		return p.text(v)
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			var err error
-			if list[i], err = p.value(item, depth+1); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			name, err := p.text(key)
-			if err != nil {
-				return nil, err
-			}
-			if _, twice := object[name]; twice {
-				return nil, fmt.Errorf("the key %q is there twice", name)
-			}
-			if object[name], err = p.value(v[key], depth+1); err != nil {
-				return nil, err
-			}
-			if text, ok := object[name].(string); ok {
-				object[name] = p.hide.Under(name, text)
-			}
-		}
-		return object, nil
-	}
-	return p.foreign(v, depth)
-}
-
-func (p *plainer) number(text string) (any, error) {
-	if !jsontext.Value(text).IsValid() || jsontext.Value(text).Kind() != '0' {
-		return nil, fmt.Errorf("%q is no JSON number", brief(text))
-	}
-	return decode([]byte(text), maxDepth, p.hide)
-}
-
-func (p *plainer) text(s string) (string, error) {
-	if p.room -= len(s); p.room < 0 {
-		return "", fmt.Errorf("more than %d MiB of text", maxOutput>>20)
-	}
-	if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
-		return "", fmt.Errorf("the string %q isn't UTF-8 without NUL", brief(s))
-	}
-	return p.hide.Valid(s), nil
-}
-
-// foreign encodes a Go value that isn't one of JSON's own types.
-func (p *plainer) foreign(v any, depth int) (any, error) {
-	var out bounded
-	out.room = p.room
-	if err := json.MarshalWrite(&out, v, floats); err != nil {
-		if out.full {
-			return nil, fmt.Errorf("more than %d MiB of text", maxOutput>>20)
-		}
-		return nil, fmt.Errorf("a value of type %T: %w", v, err)
-	}
-	p.room -= out.Len()
-	return decode(out.Bytes(), maxDepth-depth, p.hide)
-}
-
-// A bounded buffer refuses what is beyond its room.
+// A bounded buffer refuses what is beyond maxOutput.
 type bounded struct {
 	bytes.Buffer
-	room int
 	full bool
 }
 
 func (b *bounded) Write(text []byte) (int, error) {
-	if b.Len()+len(text) > b.room {
+	if b.Len()+len(text) > maxOutput {
 		b.full = true
 		return 0, io.ErrShortWrite
 	}

@@ -131,7 +131,7 @@ func (w *worker) put(ctx context.Context, r Request) (*request, error) {
 	default:
 		w.waiting = append(w.waiting, req)
 		w.opening = true
-		go w.open(w.set.turn(), w.dying)
+		go w.open(w.dying)
 	}
 	return req, nil
 }
@@ -142,9 +142,8 @@ func (w *worker) isClosed() error {
 
 // open starts a process for those who wait for one. The one before it, if it is still
 // dying, is waited for: two at once might be in each other's way.
-func (w *worker) open(t turn, dying *process) {
+func (w *worker) open(dying *process) {
 	if dying != nil {
-		t.leave() // nobody waits for that
 		patience := time.NewTimer(2 * (w.grace + 2*drain))
 		select {
 		case <-dying.done:
@@ -152,13 +151,12 @@ func (w *worker) open(t turn, dying *process) {
 		case <-w.over.Done():
 		}
 		patience.Stop()
-		t = w.set.turn()
 	}
 	s := &shift{w: w, more: make(chan struct{}, 1)}
 	begun := make(chan struct{})
 	defer close(begun)
 	argv, _ := w.def.Arguments(nil, w.env.get) // it takes no parameters
-	p, err := t.start(&start{&w.program, w.over, argv, nil, func(stdout io.Reader) {
+	p, err := launch(&start{&w.program, w.over, argv, nil, func(stdout io.Reader) {
 		<-begun
 		s.read(stdout)
 	}})
