@@ -152,7 +152,7 @@ func (c *cli) kept(about, again []*runtime.Question, d runtime.Decision, questio
 			fmt.Fprintf(out, "  leaves what was approved: %s\n", left)
 		}
 		if d.Verdict == runtime.Change {
-			out.WriteString(terminal.NewSheet(c.out, nil).Differences(q.Params, d.Params))
+			out.WriteString(terminal.NewRenderer(c.out, 0, nil).Differences(q.Params, d.Params))
 		}
 	}
 	if _, err := fmt.Fprint(c.err, out.String()); err != nil {
@@ -333,20 +333,17 @@ func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format
 		_, err := fmt.Fprintln(c.out, "the run asks nothing")
 		return err
 	}
-	sheet, text, hidden := terminal.NewSheet(c.out, toolsOf(p)), "", 0
+	render := terminal.NewRenderer(c.out, 0, toolsOf(p))
+	text := render.Question
+	if full {
+		text = render.Full
+	}
 	for _, q := range list {
-		if full {
-			text += sheet.Full(q)
-			continue
+		if _, err := fmt.Fprint(c.out, text(q)); err != nil {
+			return err
 		}
-		brief, n := sheet.Brief(q)
-		text, hidden = text+brief, hidden+n
 	}
-	if hidden > 0 {
-		text += "  " + wording.Counted(hidden, "value isn't", "values aren't") + " shown completely: the name of a call, or --format json, shows all\n"
-	}
-	_, err := fmt.Fprint(c.out, text)
-	return err
+	return nil
 }
 
 func toolsOf(p *project.Program) func(*runtime.Question) *compiler.Tool {

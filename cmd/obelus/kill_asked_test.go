@@ -19,7 +19,7 @@ func init() { atHand = approving }
 func approving(t *testing.T, cmd *exec.Cmd) (leave func()) {
 	t.Helper()
 	p := pty.Open(t, 100)
-	cmd.Env = append(cmd.Env, "CI=", "TERM=xterm", "NO_COLOR=1", "EDITOR=", "VISUAL=")
+	cmd.Env = append(cmd.Env, "CI=", "TERM=xterm", "NO_COLOR=1")
 	cmd.Stdin, cmd.Stderr = p.Slave, p.Slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	over, left := make(chan struct{}), make(chan struct{})

@@ -60,7 +60,7 @@ func (c *cli) mcpCommand() *cobra.Command {
 			return err
 		}
 		s.reading.Root, s.reading.Confined = place.Root, true
-		ctx, _, release := interruptible(cmd.Context(), nil)
+		ctx, _, release := interruptible(cmd.Context())
 		defer release()
 		if *listen != "" {
 			return s.listen(ctx, *listen, *hosts)

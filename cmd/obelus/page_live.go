@@ -32,13 +32,13 @@ import (
 // itself and from no other. It observes the run, and is a [local.Confirmer].
 type live struct {
 	door
-	who      string // who answers here
-	server   *http.Server
-	program  *project.Program
-	planned  bool
-	sheet    *terminal.Sheet
-	finished sync.WaitGroup // of streams
-	read     atomic.Int64   // messages of streams
+	who       string // who answers here
+	server    *http.Server
+	program   *project.Program
+	planned   bool
+	questions *terminal.Renderer
+	finished  sync.WaitGroup // of streams
+	read      atomic.Int64   // messages of streams
 
 	mu      sync.Mutex
 	page    string // of the plans that stand still; its events come by stream
@@ -67,7 +67,7 @@ func serve(s *session.Session, who string) (*live, error) {
 		return nil, troubled("the page can't be served: %s", reason(err))
 	}
 	l := &live{door: door{host: listener.Addr().String(), token: rand.Text()}, who: who, program: s.Program(), planned: s.Planned(), course: newCourse(), changed: make(chan struct{}), ending: make(chan struct{})}
-	l.sheet = terminal.NewSheet(io.Discard, toolsOf(l.program)).Unbroken()
+	l.questions = terminal.NewRenderer(io.Discard, 1000, toolsOf(l.program)) // the page breaks lines
 	if err := l.draw(); err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (l *live) stream(w http.ResponseWriter, r *http.Request) {
 }
 
 func (l *live) shown(q *runtime.Question) shown {
-	s := shown{ID: q.ID, Key: q.Path(), Text: l.sheet.Full(q), Again: q.InFlight}
+	s := shown{ID: q.ID, Key: q.Path(), Text: l.questions.Full(q), Again: q.InFlight}
 	if !q.InFlight && len(q.Outside) == 0 {
 		s.Params = q.Params
 	}

@@ -252,7 +252,7 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 		defer asking.Close()
 		s.Confirmer = asking
 	}
-	ctx, stop, released := interruptible(ctx, asking)
+	ctx, stop, released := interruptible(ctx)
 	defer released()
 	screen.WhenClosed(stop)
 

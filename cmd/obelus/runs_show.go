@@ -127,7 +127,7 @@ func (c *cli) tell(look *session.Look, path string) observer {
 		fmt.Fprintf(c.out, ", from %s at %s", diag.Escape(m.Forked.Run), diag.Escape(m.Forked.At))
 	}
 	fmt.Fprint(c.out, "\n\n")
-	return terminal.NewTold(c.out, terminal.Run{Plan: look.Program.Plan, Planned: m.Options.Planned, Journal: path})
+	return terminal.NewRecorded(c.out, terminal.Run{Plan: look.Program.Plan, Planned: m.Options.Planned, Journal: path})
 }
 
 // decidedLine is what a person decided about a call, on a line.

@@ -7,16 +7,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
 
 // interruptible gives a context that ends with Ctrl-C, a request to terminate, a
 // terminal that is closed, or stop. A second Ctrl-C or request kills: the programs
 // that run, and then this one, as the signal would have done by itself.
-//
-// While a question is answered in an editor, Ctrl-C is the editor's.
-func interruptible(parent context.Context, asking *terminal.Dialogue) (ctx context.Context, stop, release func()) {
+func interruptible(parent context.Context) (ctx context.Context, stop, release func()) {
 	ctx, stop = context.WithCancel(parent)
 	signals, pipes := make(chan os.Signal, 4), make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -27,13 +24,10 @@ func interruptible(parent context.Context, asking *terminal.Dialogue) (ctx conte
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		for busy := true; busy; {
-			select {
-			case s := <-signals:
-				busy = asking != nil && s == os.Interrupt && asking.InEditor()
-			case <-over:
-				return
-			}
+		select {
+		case <-signals:
+		case <-over:
+			return
 		}
 		stop()
 		for {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -359,21 +358,6 @@ func (s *screen) text() string {
 		b.WriteString(strings.TrimRight(strings.Join(row, ""), " ") + "\n")
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
-}
-
-// UseEditor lets a line of shell be the person's editor; "" is none.
-func UseEditor(t *testing.T, command string) {
-	t.Setenv("VISUAL", "")
-	t.Setenv("EDITOR", "")
-	t.Setenv("TERM", "xterm")
-	if command == "" {
-		return
-	}
-	file := filepath.Join(t.TempDir(), "editor")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+command+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("EDITOR", file)
 }
 
 // Patience is how long a test waits for what is sure to come, on a machine that others

@@ -1,91 +1,80 @@
-// Package terminal is the person in front of the program: what they are shown while a
-// plan runs, what they are asked and how they answer, and how text and values are laid
-// out for them. It knows neither commands nor flags.
+// Package terminal shows a run to a person and asks its questions: progress, questions and
+// answers, and the layout of texts and values. It knows no commands and no flags.
 package terminal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
+	"golang.org/x/term"
 )
 
-// errStopAsked is how a dialogue says that the person wants the run to stop.
-var errStopAsked = errors.New("the person who was asked stopped the run")
+var (
+	// errStopRequested is returned when the person stops the run.
+	errStopRequested = errors.New("the person who was asked stopped the run")
+	// errNoReviewer is returned when the terminal is closed.
+	errNoReviewer = errors.New("the terminal is closed, and nobody can be asked")
+	// errNoAnswer is returned when the question stays open.
+	errNoAnswer = errors.New("the question is still open")
+)
 
-// errNoReviewer reports that the terminal is gone: no question can be asked any more.
-var errNoReviewer = errors.New("the terminal is gone, and nobody can be asked any more")
-
-// CanAsk reports whether there is a person to ask: keys can be read and
-// questions shown on a terminal that does more than plain lines, the program
-// isn't in the background, and this is no build on a server.
+// CanAsk reports whether a person can be asked: both streams are terminals, this process is in
+// the foreground, and the environment variable CI isn't set.
 func CanAsk(stdin, stderr any) bool {
 	in, readable := Of(stdin)
 	_, writable := Of(stderr)
-	return readable && writable && keysCanBeAwaited && inForeground(in) && !automated()
+	ci := strings.ToLower(os.Getenv("CI"))
+	return readable && writable && canAwaitInput && inForeground(in) && slices.Contains([]string{"", "0", "false", "no"}, ci)
 }
 
-// automated reports whether the environment says that no person is looking.
-func automated() bool {
-	switch strings.ToLower(os.Getenv("CI")) {
-	case "", "0", "false", "no":
-		return false
-	}
-	return true
-}
-
-// A dialogue asks a person on a terminal what is to become of calls.
-// It is safe for concurrent use: one question at a time is open, and others
-// wait for their turn.
+// A Dialogue asks a person on a terminal about calls. It is safe for concurrent use: one question
+// is open at a time, and the others wait in a queue.
 type Dialogue struct {
-	*Sheet
-	console *console
-	beside  *Gate  // what else writes on the terminal; nil for nothing
-	who     string // the person, as decisions name them
+	*Renderer
+	in, out *os.File
+	gate    *Gate  // holds other output while a question is open; may be nil
+	person  string // the name of the person in decisions
 
-	over    context.Context // ends with close
-	end     context.CancelFunc
-	line    line
+	closed  context.Context
+	close   context.CancelFunc
 	closing sync.Once
-	stopped atomic.Bool // the person has stopped the run, and isn't asked again
+	queue   queue
+	stopped atomic.Bool
 
-	trusted map[trust]bool // belongs to the question whose turn it is
+	approvedAll map[callClass]bool // only the open question reads and writes it
 }
 
-// NewDialogue asks on a terminal for which [CanAsk] holds. While a question is
-// open, beside is held: it keeps what it has to show. The person is known by a name. Of a
-// tool's calls, tools tells more than a question does; it may give nil.
-func NewDialogue(stdin io.Reader, stderr io.Writer, beside *Gate, who string, tools func(*runtime.Question) *compiler.Tool) *Dialogue {
-	over, end := context.WithCancel(context.Background())
-	c := &console{in: stdin.(*os.File), out: stderr.(*os.File), style: StyleFor(stderr)}
+// NewDialogue asks on a terminal for which [CanAsk] is true.
+func NewDialogue(stdin io.Reader, stderr io.Writer, gate *Gate, person string, tools func(*runtime.Question) *compiler.Tool) *Dialogue {
+	closed, cancel := context.WithCancel(context.Background())
 	return &Dialogue{
-		over: over, end: end,
-		Sheet:   &Sheet{style: c.style, width: c.width, tools: tools, more: moreByKey},
-		console: c, beside: beside, who: who, trusted: map[trust]bool{},
+		Renderer: NewRenderer(stderr, 0, tools), in: stdin.(*os.File), out: stderr.(*os.File), gate: gate, person: person,
+		closed: closed, close: cancel, approvedAll: map[callClass]bool{},
 	}
 }
 
-// Trust is what all calls share that are approved with one: the plan that they
-// stand in, their tool, what carries them out with all that starts it, the scopes
-// that hand them more than their parameters, and what is said of their effects. A
-// call that the advisors have turned against since is another matter, and so is one
-// that a person put in the place of another. Values may differ.
-type trust struct {
-	delegate, tool, activity, runs, scopes string
-	effects, by, claimed, replaces         string
-	openWorld, doubted                     bool
+// A callClass is what all calls have in common that are approved together. Values may differ.
+type callClass struct {
+	delegate, tool, activity, execution, scopes string
+	effects, by, claimed, replaces              string
+	openWorld, doubted                          bool
 }
 
-func trustOf(q *runtime.Question) trust {
+func classOf(q *runtime.Question) callClass {
 	scopes := "none"
 	if q.Scopes != nil {
 		names := make([]string, len(q.Scopes))
@@ -94,237 +83,305 @@ func trustOf(q *runtime.Question) trust {
 		}
 		scopes = JSON(names, "")
 	}
-	runs := q.Runs
-	runs.Argv = runs.Argv[:min(1, len(runs.Argv))] // the others may hold values, and are what its definition says
-	return trust{q.Delegate, q.Tool, q.Activity, JSON(runs, ""), scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces, q.OpenWorld, q.Doubt != ""}
+	execution := q.Runs
+	execution.Argv = execution.Argv[:min(1, len(execution.Argv))] // the others may contain values
+	return callClass{q.Delegate, q.Tool, q.Activity, JSON(execution, ""), scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces, q.OpenWorld, q.Doubt != ""}
 }
 
-// Ask puts a question in line, and gives a function that waits for its answer; that
-// calls shown when the question has had its turn and stands on the terminal. When
-// ctx ends before that, the question is taken back and the error is that of ctx.
-// [errStopAsked] says that the run is to stop, also to those who ask after that;
-// [errNoReviewer] that the terminal is gone.
+// Ask puts a question in the queue, and returns a function that waits for its answer and calls
+// shown once the question is on the terminal. When ctx ends the question is withdrawn.
 func (d *Dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error)) {
-	at := d.line.join(q, shown, q.Problem != "" || q.Replaces != "")
+	turn := d.queue.join(q.Problem != "" || q.Replaces != "") // these had their turn before
 	return func() (runtime.Decision, error) {
-		defer d.line.leave(at)
-		return d.await(ctx, at)
+		defer d.queue.leave(turn)
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(d.closed, cancel)()
+		select {
+		case <-turn:
+		case <-ctx.Done():
+		}
+		switch {
+		case ctx.Err() != nil:
+			return runtime.Decision{}, ctx.Err()
+		case d.stopped.Load():
+			return runtime.Decision{}, errStopRequested
+		}
+		if d.gate != nil {
+			d.gate.hold()
+			defer d.gate.release()
+		}
+		decision, err := d.open(ctx, q, shown)
+		if err != nil {
+			return runtime.Decision{}, err
+		}
+		decision.By = d.person
+		return decision, nil
 	}
 }
 
-// await asks a question when its turn comes.
-func (d *Dialogue) await(ctx context.Context, at *place) (runtime.Decision, error) {
-	q := at.asked
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(d.over, func() { cancel(nil) })()
-	select {
-	case <-at.turn:
-	case <-ctx.Done():
+// open shows a question and reads lines until one answers it.
+func (d *Dialogue) open(ctx context.Context, q *runtime.Question, shown func()) (runtime.Decision, error) {
+	if d.approvedAll[classOf(q)] && !q.InFlight && len(q.Outside) == 0 && q.Problem == "" {
+		d.say(d.style.Green("✓"), fmt.Sprintf("%s: approved, as all calls of %s", Quoted(q.Path()), Quoted(q.Tool)))
+		return runtime.Decision{Verdict: runtime.Approve}, nil
 	}
-	switch {
-	case ctx.Err() != nil:
-		return runtime.Decision{}, ctx.Err()
-	case d.stopped.Load():
-		return runtime.Decision{}, errStopAsked
-	}
-	if d.beside != nil {
-		d.beside.hold()
-		defer d.beside.release()
-	}
-	if d.trusted[trustOf(q)] && !q.InFlight && len(q.Outside) == 0 && q.Problem == "" {
-		d.console.say(d.console.style.Green("✓"), fmt.Sprintf("%s: approved, as all calls of %s", Quoted(q.Path()), Quoted(q.Tool)))
-		return runtime.Decision{Verdict: runtime.Approve, By: d.who}, nil
-	}
-	decision, err := d.open(ctx, at)
+	err := d.discardInput(ctx)
 	if err != nil {
 		return runtime.Decision{}, err
 	}
-	decision.By = d.who
-	return decision, nil
+	d.print("\n" + d.Question(q))
+	shown()
+	for {
+		var decision runtime.Decision
+		if decision, err = d.answer(ctx, q); err == nil {
+			d.print("\n")
+			return decision, nil
+		} else if !errors.Is(err, errNoAnswer) {
+			break
+		}
+	}
+	text := "no longer asked"
+	switch cause := context.Cause(ctx); {
+	case errors.Is(err, errNoReviewer):
+		return runtime.Decision{}, err
+	case errors.Is(err, errStopRequested):
+		d.stopped.Store(true)
+		text = "the run stops here"
+	case cause != nil && cause != context.Canceled:
+		text = diag.Escape(cause.Error())
+	}
+	d.say(d.style.Faint("–"), text)
+	d.print("\n")
+	return runtime.Decision{}, err
 }
 
-// open shows a question and reads lines until one of them answers it.
-func (d *Dialogue) open(ctx context.Context, at *place) (decision runtime.Decision, err error) {
-	c, q := d.console, at.asked
-	if err := c.drain(ctx); err != nil {
+// answer reads a letter and what belongs to it. The error is errNoAnswer if the question stays open.
+func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (decision runtime.Decision, err error) {
+	s := d.style
+	letters := "y approve · n reject · e change parameters · r replace · a approve all of this tool · ? more · q stop the run"
+	switch {
+	case q.InFlight:
+		letters = "r run it again · f count it as failed · ? more · q stop the run"
+	case len(q.Outside) > 0:
+		letters = "y approve what the approval doesn't cover · n reject · ? more · q stop the run"
+	}
+	d.hint(letters)
+	line, err := d.line(ctx, s.Yellow(">"))
+	if err != nil {
 		return decision, err
 	}
-	text, hidden := d.Brief(q)
-	c.print("\n" + text)
-	at.shown()
-	for {
-		key, err := d.key(ctx, q, &hidden)
-		if err == nil {
-			var answered bool
-			if decision, answered, err = d.carryOut(ctx, q, key); answered {
-				c.print("\n")
-				return decision, nil
-			}
-		}
-		if err != nil && !errors.Is(err, errBack) {
-			if errors.Is(err, errStopAsked) {
-				d.stopped.Store(true)
-			}
-			d.takeBack(ctx, err)
-			return decision, err
-		}
+	letter := strings.ToLower(line)
+	if len(line) != 1 || !slices.ContainsFunc(strings.Split(letters, " · "), func(option string) bool { return strings.HasPrefix(option, letter+" ") }) {
+		return decision, errNoAnswer
 	}
-}
-
-// key waits for a key that answers a question. One that approves what wasn't shown completely shows it first.
-func (d *Dialogue) key(ctx context.Context, q *runtime.Question, hidden *int) (rune, error) {
-	key, err := d.choose(ctx, answersTo(q))
+	switch {
+	case letter == "?":
+		d.print("\n" + d.Full(q))
+		return decision, errNoAnswer
+	case letter == "q":
+		return decision, errStopRequested
+	case letter == "r" && q.InFlight:
+		d.say(s.Yellow("↻"), "it runs again")
+		return runtime.Decision{Verdict: runtime.Retry}, nil
+	case letter == "f":
+		d.say(s.Red("✗"), "counted as failed")
+		return runtime.Decision{Verdict: runtime.Fail}, nil
+	case letter == "y":
+		d.say(s.Green("✓"), "approved")
+		return runtime.Decision{Verdict: runtime.Approve, Beyond: q.Beyond}, nil
+	case letter == "a":
+		d.approvedAll[classOf(q)] = true
+		d.say(s.Green("✓"), fmt.Sprintf("approved, and all further calls of %s in this run", Quoted(q.Tool)))
+		return runtime.Decision{Verdict: runtime.Approve}, nil
+	case letter == "n":
+		d.hint("Enter alone gives no reason")
+		reason, err := d.line(ctx, "why?")
+		if err == nil {
+			d.say(s.Yellow("✗"), "rejected")
+		}
+		return runtime.Decision{Verdict: runtime.Reject, Reason: reason}, err
+	case letter == "r":
+		entered, _, err := d.object(ctx, "call", map[string]any{"_tool": q.Tool})
+		if err == nil {
+			d.say(s.Yellow("↻"), "the other call is asked about next")
+		}
+		return runtime.Decision{Verdict: runtime.Replace, Replacement: json.RawMessage(entered)}, err
+	}
+	_, params, err := d.object(ctx, "parameters", q.Params)
 	switch {
 	case err != nil:
-	case key == '?':
-		*hidden = 0
-	case *hidden > 0 && approves(q, key):
-		d.console.say(d.console.style.Yellow("!"), wording.Counted(*hidden, "value wasn't", "values weren't")+" shown completely; read all of it, and answer again")
-		key, *hidden = '?', 0
+		return decision, err
+	case reflect.DeepEqual(params, q.Params):
+		d.say(s.Faint("–"), "nothing was changed")
+		return decision, errNoAnswer
 	}
-	return key, err
+	d.print(d.Differences(q.Params, params))
+	d.say(s.Green("✓"), "approved with these changes")
+	return runtime.Decision{Verdict: runtime.Change, Params: params}, nil
 }
 
-// An option is a key that answers, and what it does in words.
-type option struct {
-	key   rune
-	words string
-}
-
-// answersTo lists the keys that a question takes.
-func answersTo(q *runtime.Question) []option {
-	if q.InFlight {
-		return []option{{'r', "run it again"}, {'f', "count it as failed"}, {'?', "more"}, {'q', "stop the run"}}
+// object reads a JSON object on one line. The error is errNoAnswer if there is none.
+func (d *Dialogue) object(ctx context.Context, what string, example map[string]any) (string, map[string]any, error) {
+	if example == nil {
+		example = map[string]any{}
 	}
-	if len(q.Outside) > 0 {
-		return []option{{'y', "approve what leaves it"}, {'n', "reject"}, {'?', "more"}, {'q', "stop the run"}}
+	d.hint("the " + what + " as JSON on one line, such as this; Enter alone goes back")
+	p := &block{width: d.width()}
+	p.quote(2, visibly(example, ""))
+	d.print(p.String())
+	line, err := d.line(ctx, what+":")
+	if err == nil && line == "" {
+		err = errNoAnswer
 	}
-	return []option{
-		{'y', "approve"}, {'n', "reject"}, {'e', "change parameters"}, {'r', "replace"},
-		{'a', "approve all of this tool"}, {'?', "more"}, {'q', "stop the run"},
+	if err != nil {
+		return "", nil, err
 	}
-}
-
-// approves reports whether a key lets a call run as it is.
-func approves(q *runtime.Question, key rune) bool {
-	return key == 'y' || key == 'a' || key == 'r' && q.InFlight
-}
-
-// carryOut does what a key stands for. The question stays open unless it is
-// answered; errBack says that the person changed their mind.
-func (d *Dialogue) carryOut(ctx context.Context, q *runtime.Question, key rune) (decision runtime.Decision, answered bool, err error) {
-	c, s := d.console, d.console.style
+	node, problems := source.Parse(source.NewFile("entered.json", []byte(line)), source.DefaultLimits())
 	switch {
-	case key == '?':
-		c.print("\n" + d.Full(q))
-		return decision, false, nil
-	case key == 'q':
-		return decision, false, errStopAsked
-	case key == 'r' && q.InFlight:
-		c.say(s.Yellow("↻"), "to be run again")
-		return runtime.Decision{Verdict: runtime.Retry}, true, nil
-	case key == 'f':
-		c.say(s.Red("✗"), "counted as failed")
-		return runtime.Decision{Verdict: runtime.Fail}, true, nil
-	case key == 'y':
-		c.say(s.Green("✓"), "approved")
-		return runtime.Decision{Verdict: runtime.Approve, Beyond: q.Beyond}, true, nil
-	case key == 'a':
-		d.trusted[trustOf(q)] = true
-		c.say(s.Green("✓"), fmt.Sprintf("approved, and all further calls of %s in this run", Quoted(q.Tool)))
-		return runtime.Decision{Verdict: runtime.Approve}, true, nil
-	case key == 'n':
-		c.hint("Enter alone gives no reason")
-		reason, err := c.line(ctx, "why?")
-		if err != nil {
-			return decision, false, err
-		}
-		c.say(s.Yellow("✗"), "rejected")
-		return runtime.Decision{Verdict: runtime.Reject, Reason: reason}, true, nil
-	case key == 'e':
-		decision, err = d.change(ctx, q)
-	case key == 'r':
-		decision, err = d.replace(ctx, q)
-	}
-	return decision, err == nil, err
-}
-
-// choose shows the keys until one of them is entered.
-func (d *Dialogue) choose(ctx context.Context, options []option) (rune, error) {
-	d.legend(options)
-	for {
-		line, err := d.console.line(ctx, d.console.style.Yellow(">"))
-		if err != nil {
-			return 0, err
-		}
-		for _, o := range options {
-			if strings.EqualFold(line, string(o.key)) {
-				return o.key, nil
-			}
-		}
-		if line != "" {
-			d.console.hint("enter one of the letters above")
-		}
-	}
-}
-
-// legend shows what the keys do and how many other questions wait, in as many lines as that needs.
-func (d *Dialogue) legend(options []option) {
-	c := d.console
-	p := &page{width: c.width()}
-	const between = " · "
-	line, columns := "", 0
-	for _, o := range options {
-		words := string(o.key) + " " + o.words
-		if 4+columns+diag.Columns(words) > p.width && columns > 0 {
-			p.line(2, line)
-			line, columns = "", 0
-		}
-		if columns > 0 {
-			line += c.style.Faint(between)
-			columns += diag.Columns(between)
-		}
-		words = Cut(words, p.width-2)
-		line += c.style.Bold(words[:1]) + words[1:]
-		columns += diag.Columns(words)
-	}
-	p.line(2, line)
-	if waiting := d.line.length(); waiting > 0 {
-		p.text(2, c.style.Faint, wording.Counted(waiting, "question is", "questions are")+" waiting")
-	}
-	c.print(p.b.String())
-}
-
-// takeBack leaves a clean line where a question wasn't answered, and says why.
-func (d *Dialogue) takeBack(ctx context.Context, err error) {
-	words := "no longer asked"
-	cause := context.Cause(ctx)
-	switch {
-	case errors.Is(err, errStopAsked):
-		words = "the run stops here"
-	case errors.Is(err, errNoReviewer):
-		return
-	case ctx.Err() == nil || cause == context.Canceled:
-	case cause == context.DeadlineExceeded:
-		words = "nobody answered in time"
+	case len(problems) > 0:
+		d.say(d.style.Red("!"), diag.Escape(fmt.Sprintf("column %d: %s", problems[0].Span.From().Column, problems[0].Message)))
+	case node == nil || node.Kind != source.Object:
+		d.say(d.style.Red("!"), "expected a JSON object: {…}")
 	default:
-		words = diag.Escape(cause.Error())
+		return line, node.Value().(map[string]any), nil
 	}
-	d.console.say(d.console.style.Faint("–"), words)
-	d.console.print("\n")
+	return "", nil, errNoAnswer
 }
 
 // Stopped reports whether the person has stopped the run.
 func (d *Dialogue) Stopped() bool { return d.stopped.Load() }
 
-// InEditor reports whether an editor has the terminal. A Ctrl-C is for the editor then.
-func (d *Dialogue) InEditor() bool { return d.console.lent.Load() }
-
-// Close takes back the question that is open, if one is. Nothing is asked after it.
+// Close withdraws the open question, if any. Nothing is asked after it.
 func (d *Dialogue) Close() {
 	d.closing.Do(func() {
-		d.end()
-		<-d.line.join(nil, nil, true).turn
+		d.close()
+		<-d.queue.join(true)
 	})
+}
+
+func (d *Dialogue) print(text string) {
+	_, _ = io.WriteString(d.out, text) // a terminal that can't be written to can't be read either
+}
+
+// say prints a line with a mark.
+func (d *Dialogue) say(mark, text string) {
+	p := &block{width: d.width()}
+	p.text(4, unpainted, text)
+	d.print("  " + mark + strings.TrimPrefix(p.String(), "   "))
+}
+
+// hint prints what may be entered.
+func (d *Dialogue) hint(text string) {
+	p := &block{width: d.width()}
+	p.text(2, d.style.Faint, text)
+	d.print(p.String())
+}
+
+// columnsOf is how many columns a line of text may have on a stream.
+func columnsOf(stream any) int {
+	columns := 0
+	if fd, ok := Of(stream); ok {
+		columns, _, _ = term.GetSize(fd) // 0 if the size is unknown
+	}
+	if columns <= 0 {
+		columns = 80
+	}
+	return max(12, min(100, columns)-1)
+}
+
+const (
+	pollInterval = 50 * time.Millisecond // how often a wait for a line checks its context
+	lineBytes    = 4095                  // the longest line that a terminal accepts
+)
+
+// line reads one line behind a prompt. Ctrl-D is errStopRequested, a closed terminal errNoReviewer.
+func (d *Dialogue) line(ctx context.Context, prompt string) (string, error) {
+	d.print("  " + prompt + " ")
+	var line []byte
+	for buffer := make([]byte, lineBytes+1); ; {
+		n, err := d.read(ctx, buffer)
+		if err == nil && n == 0 && len(line) == 0 {
+			err = errStopRequested
+		}
+		if err != nil {
+			d.print("\n")
+			return "", err
+		}
+		line = append(line, buffer[:n]...)
+		if text, ended := strings.CutSuffix(string(line), "\n"); ended {
+			if len(text) >= lineBytes {
+				d.say(d.style.Red("!"), fmt.Sprintf("a line has at most %d bytes; obelus decide reads longer values from a file", lineBytes-1))
+				return "", errNoAnswer
+			}
+			return strings.TrimSpace(strings.ToValidUTF8(text, "")), nil
+		}
+	}
+}
+
+// read waits for a line of the terminal; 0 bytes are Ctrl-D.
+func (d *Dialogue) read(ctx context.Context, into []byte) (int, error) {
+	for ready := false; !ready; {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		var err error
+		if ready, err = awaitInput(d.in, pollInterval); err != nil {
+			return 0, fmt.Errorf("%w: %w", errNoReviewer, err)
+		}
+	}
+	n, err := d.in.Read(into)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, fmt.Errorf("%w: %w", errNoReviewer, err)
+	}
+	if n == 0 && !term.IsTerminal(int(d.in.Fd())) { // it was closed
+		return 0, errNoReviewer
+	}
+	return n, nil
+}
+
+// discardInput drops lines that were entered before the question was shown.
+func (d *Dialogue) discardInput(ctx context.Context) error {
+	for {
+		ready, err := awaitInput(d.in, 0)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errNoReviewer, err)
+		}
+		if !ready {
+			return nil
+		}
+		if n, err := d.read(ctx, make([]byte, lineBytes+1)); err != nil || n == 0 {
+			return err
+		}
+	}
+}
+
+// A queue orders questions. The first waits for its answer, and the others for their turn.
+type queue struct {
+	mu    sync.Mutex
+	turns []chan struct{} // a channel is closed when its turn has come
+}
+
+// join adds a question at the end, or in front of those that wait.
+func (l *queue) join(first bool) chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	turn, at := make(chan struct{}), len(l.turns)
+	if at == 0 {
+		close(turn)
+	} else if first {
+		at = 1
+	}
+	l.turns = slices.Insert(l.turns, at, turn)
+	return turn
+}
+
+// leave removes a question.
+func (l *queue) leave(turn chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := slices.Index(l.turns, turn)
+	if l.turns = slices.Delete(l.turns, at, at+1); at == 0 && len(l.turns) > 0 {
+		close(l.turns[0])
+	}
 }

@@ -20,11 +20,10 @@ type answer struct {
 	err      error
 }
 
-// askedFirst is a person at a terminal without an editor who has been asked a first
+// askedFirst is a person at a terminal who has been asked a first
 // question.
 func askedFirst(t *testing.T) (*pty.Terminal, *Dialogue, <-chan answer) {
 	t.Helper()
-	pty.UseEditor(t, "")
 	p := pty.Open(t, 80)
 	d := dialogueAt(p)
 	answers := askInBackground(t.Context(), d, question("first"))
@@ -65,16 +64,15 @@ func wants(t *testing.T, a answer, verdict runtime.Verdict) {
 	}
 }
 
-// EXECUTION.md#reviewers: questions are put one after the other, in the order in which they came; one tells how many wait behind it.
+// EXECUTION.md#reviewers: questions are put one after the other, in the order in which they came.
 func TestQuestionsQueueUp(t *testing.T) {
 	p, d, first := askedFirst(t)
 	second := askInBackground(t.Context(), d, question("second"))
 	third := askInBackground(t.Context(), d, question("third"))
-	pty.Eventually(t, "two questions wait", func() bool { return d.line.length() == 2 })
+	pty.Eventually(t, "two questions wait", func() bool { return d.queue.length() == 3 })
 	p.Press("y\r")
 	wants(t, await(t, p, first), runtime.Approve)
 	p.Sees(`may "second" run?`)
-	p.Sees("1 question is waiting")
 	p.Asked()
 	p.Press("n\r")
 	p.Prompted("why?")
@@ -84,7 +82,7 @@ func TestQuestionsQueueUp(t *testing.T) {
 	p.Asked()
 	p.Press("y\r")
 	wants(t, await(t, p, third), runtime.Approve)
-	if text := p.Settled(); strings.Count(text, "third") != 1 || strings.Count(text, "waiting") != 1 {
+	if text := p.Settled(); strings.Count(text, "third") != 1 {
 		t.Errorf("the screen is\n%s", text)
 	}
 }
@@ -94,7 +92,7 @@ func TestQuestionIsTakenBackBeforeItsTurn(t *testing.T) {
 	p, d, first := askedFirst(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	second := askInBackground(ctx, d, question("second"))
-	pty.Eventually(t, "a question waits", func() bool { return d.line.length() == 1 })
+	pty.Eventually(t, "a question waits", func() bool { return d.queue.length() == 2 })
 	cancel()
 	if a := await(t, p, second); !errors.Is(a.err, context.Canceled) {
 		t.Errorf("answered %+v, %v", a.decision, a.err)
@@ -138,10 +136,10 @@ func TestApproveAll(t *testing.T) {
 func TestStopHoldsForAllQuestions(t *testing.T) {
 	p, d, first := askedFirst(t)
 	second := askInBackground(t.Context(), d, question("second"))
-	pty.Eventually(t, "a question waits", func() bool { return d.line.length() == 1 })
+	pty.Eventually(t, "a question waits", func() bool { return d.queue.length() == 2 })
 	p.Press("q\r")
 	for _, answers := range []<-chan answer{first, second} {
-		if a := await(t, p, answers); !errors.Is(a.err, errStopAsked) {
+		if a := await(t, p, answers); !errors.Is(a.err, errStopRequested) {
 			t.Errorf("answered %+v, %v", a.decision, a.err)
 		}
 	}
@@ -152,7 +150,6 @@ func TestStopHoldsForAllQuestions(t *testing.T) {
 
 // Lines that were entered before a question could be read don't answer it.
 func TestLinesEnteredEarlierAnswerNothing(t *testing.T) {
-	pty.UseEditor(t, "")
 	p := pty.Open(t, 80)
 	d := dialogueAt(p)
 	p.Press("y\rn\r")
@@ -168,7 +165,7 @@ func TestLinesEnteredEarlierAnswerNothing(t *testing.T) {
 func TestEndOfInputStopsTheRun(t *testing.T) {
 	p, d, answers := askedFirst(t)
 	p.Press("\x04")
-	if a := await(t, p, answers); !errors.Is(a.err, errStopAsked) || !d.Stopped() {
+	if a := await(t, p, answers); !errors.Is(a.err, errStopRequested) || !d.Stopped() {
 		t.Errorf("answered %+v, %v", a.decision, a.err)
 	}
 }
@@ -177,18 +174,14 @@ func TestEndOfInputStopsTheRun(t *testing.T) {
 // whatever state it is.
 func TestQuestionIsTakenBack(t *testing.T) {
 	for _, test := range []struct {
-		name, editor string
-		reach        func(p *pty.Terminal)
+		name  string
+		reach func(p *pty.Terminal)
 	}{
-		{"key", "", func(*pty.Terminal) {}},
-		{"reason", "", func(p *pty.Terminal) { p.Press("n\r"); p.Prompted("why?"); p.Press("beca"); p.Sees("beca") }},
-		{"change", "", func(p *pty.Terminal) { p.Press("e\r"); p.Prompted("parameters:") }},
-		{"editor", "echo at work; exec sleep 60", func(p *pty.Terminal) { p.Press("e\r"); p.Sees("at work") }},
-		{"confirmation", `echo '{}' > "$1"`, func(p *pty.Terminal) { p.Press("e\r"); p.Sees("run it with these"); p.Asked() }},
+		{"key", func(*pty.Terminal) {}},
+		{"reason", func(p *pty.Terminal) { p.Press("n\r"); p.Prompted("why?"); p.Press("beca"); p.Sees("beca") }},
+		{"change", func(p *pty.Terminal) { p.Press("e\r"); p.Prompted("parameters:") }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			pty.UseEditor(t, test.editor)
-			t.Setenv("TMPDIR", t.TempDir())
 			p := pty.Open(t, 80)
 			d := dialogueAt(p)
 			ctx, over := context.WithCancelCause(t.Context())
@@ -203,25 +196,7 @@ func TestQuestionIsTakenBack(t *testing.T) {
 			if !strings.HasSuffix(screen, "\n  – nobody answered within 5m0s\n") || !p.AtLineStart() {
 				t.Errorf("the last line isn't clean:\n%s", screen)
 			}
-			left, _ := filepath.Glob(filepath.Join(os.TempDir(), "obelus-*"))
-			if len(left) > 0 {
-				t.Errorf("what was edited lies about: %q", left)
-			}
 		})
-	}
-}
-
-// The words for each way in which a question may end without an answer.
-func TestWhyAQuestionIsTakenBack(t *testing.T) {
-	pty.UseEditor(t, "")
-	p := pty.Open(t, 80)
-	timeOut, stop := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
-	defer stop()
-	ended, end := context.WithCancel(t.Context())
-	end()
-	for want, ctx := range map[string]context.Context{"– nobody answered in time": timeOut, "– no longer asked": ended} {
-		dialogueAt(p).takeBack(ctx, ctx.Err())
-		p.Sees(want)
 	}
 }
 
@@ -229,7 +204,6 @@ func TestWhyAQuestionIsTakenBack(t *testing.T) {
 func TestInterruptAtAQuestion(t *testing.T) {
 	for _, reach := range []string{"", "n", "e"} {
 		t.Run("after "+reach, func(t *testing.T) {
-			pty.UseEditor(t, "")
 			p := pty.Open(t, 80)
 			d := dialogueAt(p)
 			ctx, stop := context.WithCancel(t.Context())
@@ -262,57 +236,8 @@ func TestTerminalIsGone(t *testing.T) {
 	}
 }
 
-// What the editor gives is the answer, and a replacement is asked about in its turn.
-func TestEditorAnswers(t *testing.T) {
-	pty.UseEditor(t, `cat "$1"; sed -i 's/5/55/' "$1"`)
-	p := pty.Open(t, 80)
-	d := dialogueAt(p)
-	answers := askInBackground(t.Context(), d, question("first"))
-	p.Asked()
-	p.Press("e\r")
-	p.Sees("run it with these")
-	p.Asked()
-	p.Press("y\r")
-	a := await(t, p, answers)
-	wants(t, a, runtime.Change)
-	if got := a.decision.Params["amount"]; got != 55.0 {
-		t.Errorf("the amount is %v", got)
-	}
-	answers = askInBackground(t.Context(), d, question("second"))
-	p.Sees("second")
-	p.Asked()
-	p.Press("r\r")
-	a = await(t, p, answers)
-	wants(t, a, runtime.Replace)
-	if want := `{"_tool":"pay","amount":55}`; string(a.decision.Replacement) != want {
-		t.Errorf("the replacement is %s, not %s", a.decision.Replacement, want)
-	}
-}
-
-// An editor that can't be started gives way to a line; $VISUAL is before $EDITOR.
-func TestNoSuchEditor(t *testing.T) {
-	pty.UseEditor(t, "exit 7")
-	t.Setenv("VISUAL", "/no/such/editor --wait")
-	p := pty.Open(t, 80)
-	answers := askInBackground(t.Context(), dialogueAt(p), question("first"))
-	p.Asked()
-	p.Press("e\r")
-	p.Sees(`the editor "/no/such/editor --wait" can't be started`)
-	p.Prompted("parameters:")
-	p.Press("{\"amount\": 1}\r")
-	p.Sees("run it with these")
-	p.Asked()
-	p.Press("y\r")
-	a := await(t, p, answers)
-	wants(t, a, runtime.Change)
-	if a.decision.Params["amount"] != 1.0 {
-		t.Errorf("answered %+v", a.decision)
-	}
-}
-
 // A line that is longer than a line can be isn't silently cut.
 func TestLineThatIsTooLong(t *testing.T) {
-	pty.UseEditor(t, "")
 	p := pty.Open(t, 80)
 	answers := askInBackground(t.Context(), dialogueAt(p), question("first"))
 	p.Asked()
@@ -347,7 +272,6 @@ func TestColoursOfQuestions(t *testing.T) {
 		variable string
 		painted  bool
 	}{{"", true}, {"1", false}} {
-		pty.UseEditor(t, "")
 		t.Setenv("NO_COLOR", test.variable)
 		p := pty.Open(t, 80)
 		answers := askInBackground(t.Context(), dialogueAt(p), question("first"))
@@ -368,7 +292,6 @@ func TestColoursOfQuestions(t *testing.T) {
 // EXECUTION.md#reviewers: a person can be asked on a terminal that can show a question, unless
 // the environment says that nobody looks.
 func TestCanAsk(t *testing.T) {
-	pty.UseEditor(t, "")
 	t.Setenv("CI", "")
 	p := pty.Open(t, 80)
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
@@ -395,30 +318,8 @@ func TestCanAsk(t *testing.T) {
 	}
 }
 
-// While an editor has the terminal, Ctrl-C is the editor's.
-func TestEditorHasTheTerminal(t *testing.T) {
-	gone := filepath.Join(t.TempDir(), "gone")
-	pty.UseEditor(t, "echo at work; while [ ! -e "+gone+" ]; do sleep 0.02; done")
-	p := pty.Open(t, 80)
-	d := dialogueAt(p)
-	answers := askInBackground(t.Context(), d, question("first"))
-	p.Asked()
-	if d.InEditor() {
-		t.Error("the terminal is lent before it is")
-	}
-	p.Press("e\r")
-	p.Sees("at work")
-	if !d.InEditor() {
-		t.Error("the editor doesn't have the terminal")
-	}
-	if err := os.WriteFile(gone, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p.Sees("nothing was changed")
-	p.Asked()
-	if d.InEditor() {
-		t.Error("the terminal is still lent")
-	}
-	p.Press("y\r")
-	wants(t, await(t, p, answers), runtime.Approve)
+func (l *queue) length() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.turns)
 }

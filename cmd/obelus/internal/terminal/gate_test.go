@@ -18,12 +18,11 @@ import (
 // While a question is open, a run's progress waits: what settles is shown
 // afterwards, and what comes and goes is off the screen.
 func TestProgressWaitsForQuestions(t *testing.T) {
-	pty.UseEditor(t, "")
 	p := pty.Open(t, 80)
 	plan := progressPlan(t)
 	g := &Gate{to: p.Slave}
 	show := NewProgress(t.Context(), g, Run{Plan: plan})
-	p.Sees("2 waiting, 0 of 2 settled")
+	p.Sees("0 running, 0 settled")
 	d := NewDialogue(p.Slave, p.Slave, g, "terminal", nil)
 	answers := askInBackground(t.Context(), d, question("first"))
 	p.Asked()
@@ -39,13 +38,13 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 		}
 	}
 	g.mu.Lock()
-	if kept := g.kept.String(); strings.Count(kept, "\n") != 1 {
+	if kept := g.held.String(); strings.Count(kept, "\n") != 1 {
 		t.Errorf("more is kept than what settled: %q", kept)
 	}
 	g.mu.Unlock()
 	p.Press("y\r")
 	wants(t, await(t, p, answers), runtime.Approve)
-	p.Sees("1 waiting, 1 of 2 settled")
+	p.Sees("0 running, 1 waiting, 1 settled")
 	screen := p.Text()
 	if answered, done := strings.Index(screen, "✓ approved"), strings.Index(screen, "here it is"); answered < 0 || done < answered {
 		t.Errorf("what settled isn't shown below the question:\n%s", screen)
@@ -61,7 +60,7 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 func TestProgressSaysHowFarCallsAre(t *testing.T) {
 	plan := progressPlan(t)
 	var drawn strings.Builder
-	p := &Progress{out: &drawn, run: Run{Plan: plan}, width: 60}
+	p := &Progress{out: &drawn, run: Run{Plan: plan}, width: 60, names: 3}
 	about := func(kind runtime.CommandKind, attempt int, far *runtime.Progress) string {
 		p.Observe(0, runtime.Command{Kind: kind, Attempt: attempt, Of: plan.Calls[0], Site: &runtime.Site{}, Plan: plan, Progress: far})
 		drawn.Reset()
@@ -85,7 +84,7 @@ func TestProgressSaysHowFarCallsAre(t *testing.T) {
 			t.Errorf("%q, without %q", line, c.want)
 		}
 	}
-	if line := about(runtime.Start, 2, nil); !strings.HasSuffix(line, "running, try 2") {
+	if line := about(runtime.Start, 2, nil); !strings.HasSuffix(line, "running, attempt 2") {
 		t.Errorf("%q", line)
 	}
 }
@@ -95,7 +94,7 @@ func TestProgressSaysHowFarCallsAre(t *testing.T) {
 func TestGate(t *testing.T) {
 	var out, log strings.Builder
 	drawn := &told{&log}
-	g := &Gate{to: &out, with: drawn}
+	g := &Gate{to: &out, drawing: drawn}
 	for _, text := range []string{"a", "b"} {
 		if n, err := g.Write([]byte(text)); n != 1 || err != nil {
 			t.Error(n, err)
@@ -109,7 +108,7 @@ func TestGate(t *testing.T) {
 	if out.String() != "ab" || log.String() != "hold hold release " {
 		t.Errorf("%q came, %q was told", out.String(), log.String())
 	}
-	broken := &Gate{to: full{}, with: drawn}
+	broken := &Gate{to: full{}, drawing: drawn}
 	broken.hold()
 	if _, err := broken.Write([]byte("x")); err != nil {
 		t.Errorf("what is kept isn't written: %v", err)
@@ -125,7 +124,6 @@ func TestGate(t *testing.T) {
 	if out.String() != "{}\n" {
 		t.Error("a program waits for a person")
 	}
-	pty.UseEditor(t, "")
 	p := pty.Open(t, 80)
 	shown := &Gate{to: p.Slave}
 	shown.hold()

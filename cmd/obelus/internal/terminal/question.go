@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -16,100 +16,96 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// How much of a question is shown before somebody asks for more.
-const (
-	shownParams  = 12 // parameters
-	shownSources = 3  // places that one of them comes from
-	shownLines   = 3  // lines of a value, or of a model's reason
-)
-
-// A Sheet lays out for people what they are asked.
-type Sheet struct {
+// A Renderer lays out questions as text. Every value is shown in full.
+type Renderer struct {
 	style Style
-	width func() int
-	tools func(*runtime.Question) *compiler.Tool // what is known of the tool in question; nil where nothing is
-	more  string                                 // how all of it is had, behind what isn't shown whole
+	width func() int                             // columns of a line
+	tools func(*runtime.Question) *compiler.Tool // the tool of a question, nil if unknown
 }
 
-// moreByKey is what a person at a terminal types.
-const moreByKey = "; ? shows all"
-
-// NewSheet lays questions out for what is shown on a stream.
-func NewSheet(stream any, tools func(*runtime.Question) *compiler.Tool) *Sheet {
-	return &Sheet{style: StyleFor(stream), width: func() int { return columnsOf(stream) }, tools: tools}
+// NewRenderer lays out text for a stream. A width of 0 is that of the stream's terminal.
+func NewRenderer(stream any, width int, tools func(*runtime.Question) *compiler.Tool) *Renderer {
+	columns := func() int { return width }
+	if width == 0 {
+		columns = func() int { return columnsOf(stream) }
+	}
+	return &Renderer{style: StyleFor(stream), width: columns, tools: tools}
 }
 
-// Unbroken lays out for what breaks lines itself.
-func (l *Sheet) Unbroken() *Sheet {
-	l.width = func() int { return 1000 }
-	return l
-}
-
-// Brief is a question as it is first put, in a few lines, and how many of its values aren't shown completely.
-func (l *Sheet) Brief(q *runtime.Question) (text string, hidden int) { return l.lay(q, false) }
-
-// Full is a question with all there is to know: values in full, and what
-// the tool says of itself.
-func (l *Sheet) Full(q *runtime.Question) string {
-	text, _ := l.lay(q, true)
-	return text
-}
-
-func (l *Sheet) lay(q *runtime.Question, full bool) (text string, hidden int) {
-	s := l.style
-	p := &page{width: l.width()}
+// Question returns a question with everything that an answer approves.
+func (r *Renderer) Question(q *runtime.Question) string {
+	s := r.style
+	p := &block{width: r.width()}
 	if q.Problem != "" {
-		p.text(2, s.Red, "that can't be taken: "+diag.Escape(q.Problem))
+		p.text(2, s.Red, "that answer can't be used: "+diag.Escape(q.Problem))
 	}
-	l.headline(p, q)
+	r.headline(p, q)
 	p.gap()
-	hidden += l.runs(p, q, full)
-	hidden += l.params(p, q, full)
-	p.gap()
-	hidden += l.scopes(p, q, full)
-	if words := account(q); words != "" {
-		p.text(4, plainly, words)
+	r.execution(p, q)
+	if len(q.Params) == 0 {
+		p.text(4, s.Faint, "without parameters")
 	}
-	l.advice(p, q, full)
+	for _, name := range slices.Sorted(maps.Keys(q.Params)) {
+		r.value(p, visibly(name, ""), q.Params[name], sourcesOf(q, name))
+	}
+	p.gap()
+	r.scopes(p, q)
+	if text := effectsOnRun(q); text != "" {
+		p.text(4, unpainted, text)
+	}
+	r.advice(p, q)
 	if q.Reason != "" {
-		p.text(4, plainly, "the model's words, which nobody has checked:")
-		most := shownLines
-		if full {
-			most = 0
-		}
-		p.quote(4, q.Reason, most)
-	}
-	if full {
-		l.toolItself(p, q)
+		p.text(4, unpainted, "the model's reason, which is not verified:")
+		p.quote(4, q.Reason)
 	}
 	p.gap()
-	return p.b.String(), hidden
+	return p.String()
 }
 
-// headline says what is to be decided and what hangs on it.
-func (l *Sheet) headline(p *page, q *runtime.Question) {
-	s := l.style
+// Full returns a question, and the description and the schema of its tool.
+func (r *Renderer) Full(q *runtime.Question) string {
+	p := &block{width: r.width()}
+	var tool *compiler.Tool
+	if r.tools != nil {
+		tool = r.tools(q)
+	}
+	if tool != nil && tool.Description != "" {
+		p.text(4, r.style.Bold, "the tool's own description:")
+		p.quote(4, tool.Description)
+		p.gap()
+	}
+	if tool != nil && tool.Parameters != nil {
+		p.text(4, r.style.Bold, "the schema of its parameters:")
+		p.quote(4, JSON(tool.Parameters.Raw(), "  "))
+		p.gap()
+	}
+	return r.Question(q) + p.String()
+}
+
+// headline is what is to be decided, the effects, and the tool.
+func (r *Renderer) headline(p *block, q *runtime.Question) {
+	s := r.style
 	ask := "may " + Quoted(q.Path()) + " run?"
 	if q.InFlight {
-		ask = Quoted(q.Path()) + " was at work when the run broke off; run it again?"
+		ask = Quoted(q.Path()) + " had started when the run was interrupted; run it again?"
 	}
 	for i, line := range Fold(ask, p.width-4) {
 		mark := " "
 		if i == 0 {
 			mark = s.Yellow("?")
 		}
-		p.line(2, mark+" "+s.Bold(line))
+		p.row(2, mark+" "+s.Bold(line))
 	}
-	words, paint := effectsInWords(q, s)
-	p.text(4, paint, words)
+	text, paint := effects(q, s)
+	p.text(4, paint, text)
 	for i, d := range q.Outside {
 		if i == 0 {
-			p.text(4, s.Red, "it leaves what was approved:")
+			p.text(4, s.Red, "the approval doesn't cover it:")
 		}
 		p.text(6, s.Red, d.String())
 	}
 	if q.Wanted {
-		p.text(4, plainly, "the plan itself or a policy has a person asked about it")
+		p.text(4, unpainted, "the plan or a policy requires a person's answer")
 	}
 	if q.Doubt != "" {
 		p.text(4, s.Yellow, diag.Escape(q.Doubt))
@@ -118,13 +114,13 @@ func (l *Sheet) headline(p *page, q *runtime.Question) {
 	if q.Instance != "" {
 		tool += ", for the instance " + Quoted(q.Instance)
 	}
-	p.text(4, plainly, tool)
+	p.text(4, unpainted, tool)
 	if q.Replaces != "" {
-		p.text(4, s.Yellow, "in the place of a call of "+Quoted(q.Replaces))
+		p.text(4, s.Yellow, "it replaces a call of "+Quoted(q.Replaces))
 	}
 }
 
-// toolOf says what a call is of, and what carries it out.
+// toolOf names the tool of a call and its activity.
 func toolOf(q *runtime.Question) string {
 	tool := "the tool " + Quoted(q.Tool)
 	switch {
@@ -140,150 +136,130 @@ func toolOf(q *runtime.Question) string {
 	return tool
 }
 
-// effectsInWords says what a call may do to the world, who says so, and how
-// worrying that is.
-func effectsInWords(q *runtime.Question, s Style) (words string, paint func(string) string) {
+// effects describes what a call may change, who declares that, and the colour for it.
+func effects(q *runtime.Question, s Style) (text string, paint func(string) string) {
 	switch q.Effects {
 	case compiler.ReadOnly:
-		words, paint = "it only reads", s.Green
+		text, paint = "it only reads", s.Green
 	case compiler.Writes:
-		words, paint = "it adds things and destroys none", s.Yellow
+		text, paint = "it adds data and deletes none", s.Yellow
 	case compiler.Destructive:
-		words, paint = "it may change or delete things for good", s.Red
+		text, paint = "it may change or delete data permanently", s.Red
 	default:
-		words, paint = "it may do anything", s.Yellow
+		text, paint = "unknown effects", s.Yellow
 	}
 	switch {
 	case q.EffectsBy != "":
-		words += ", says " + diag.Escape(q.EffectsBy)
+		text += ", declared by " + diag.Escape(q.EffectsBy)
 	case q.Runs.Kind == "expr":
-		words = "it computes a value and changes nothing"
+		text = "it computes a value and changes nothing"
 	case q.Runs.Kind == "model":
-		words = "a model writes its result, and nothing else is done"
+		text = "a model writes its result, and nothing else is done"
 	case q.Runs.Kind == "plan":
-		words = "it does what the calls of its plan do"
+		text = "it does what the calls of its plan do"
 	case q.Effects == compiler.Unknown:
-		words += ": nobody says what it does whose word counts"
+		text += ": no trusted source describes this call"
 	}
-	claim := map[string]string{compiler.ReadOnly: "it only reads", compiler.Writes: "it destroys nothing"}[q.Claimed]
+	claim := map[string]string{compiler.ReadOnly: "it only reads", compiler.Writes: "it deletes nothing"}[q.Claimed]
 	switch {
 	case claim == "":
 	case q.Untrusted:
-		words += "; " + diag.Escape(q.ClaimedBy) + " says that " + claim + ", but the workspace isn't trusted (obelus trust)"
+		text += "; " + diag.Escape(q.ClaimedBy) + " declares that " + claim + ", but the workspace isn't trusted (obelus trust)"
 	default:
-		words += "; the plan says that " + claim + ", which doesn't count"
+		text += "; the plan declares that " + claim + ", which has no effect"
 	}
 	if q.OpenWorld {
-		words += "; it may reach beyond this machine"
+		text += "; it may reach other machines"
 	}
 	if q.InFlight {
-		words = "it may have happened already, and would then happen twice; " + words
+		text = "it may have happened already, and would happen twice; " + text
 	}
-	return words, paint
+	return text, paint
 }
 
-// runs says what is started.
-func (l *Sheet) runs(p *page, q *runtime.Question, full bool) (hidden int) {
-	var what string
+// execution shows the program, request or expression that is started.
+func (r *Renderer) execution(p *block, q *runtime.Question) {
+	var text string
 	var value any
 	switch e := &q.Runs; e.Kind {
 	case "exec":
-		what, value = "it runs the program", e.Argv
+		text, value = "it runs the program", e.Argv
 		if e.Worker {
-			what = "it asks the worker"
+			text = "it calls the worker"
 		}
 	case "expr":
-		what, value = "it computes the expression", e.Text
+		text, value = "it computes the expression", e.Text
 	case "plan":
-		what, value = "it runs the plan", e.Text
+		text, value = "it runs the plan", e.Text
 	case "mcp":
-		what, value = "it calls the tool "+visibly(e.Text, "")+" of the MCP server", e.URL
+		text, value = "it calls the tool "+visibly(e.Text, "")+" of the MCP server", e.URL
 		if len(e.Argv) > 0 {
 			value = e.Argv
 		}
 	case "http":
-		if what = "it sends a request by " + e.Kind; e.URL != "" {
-			what = "it sends " + diag.Escape(e.Method+" "+e.URL)
+		if text = "it sends a request by " + e.Kind; e.URL != "" {
+			text = "it sends " + diag.Escape(e.Method+" "+e.URL)
 		}
 		value = json.RawMessage(e.Text)
 	case "go":
-		what = "it calls a function of this program"
+		text = "it calls a function of this program"
 	default:
-		return 0
+		return
 	}
 	if q.Runs.Folder != "" && q.Runs.Folder != "." {
-		what += " in the folder " + visibly(q.Runs.Folder, "")
+		text += " in the folder " + visibly(q.Runs.Folder, "")
 	}
 	switch q.Runs.Stdin {
 	case "":
 	case compiler.StreamNone:
-		what += ", with nothing on its standard input"
+		text += ", with nothing on its standard input"
 	default:
-		what += ", with " + visibly(q.Runs.Stdin, "") + " on its standard input"
+		text += ", with " + visibly(q.Runs.Stdin, "") + " on its standard input"
 	}
 	if q.Runs.Alone {
-		what += ", in a context of its own"
+		text += ", in a context of its own"
 	}
-	if given := slices.Concat(q.Runs.Env, q.Runs.Inherit); len(given) > 0 {
-		what += ", with " + visibly(given, "") + " in its environment"
+	if env := slices.Concat(q.Runs.Env, q.Runs.Inherit); len(env) > 0 {
+		text += ", with " + visibly(env, "") + " in its environment"
 	}
 	if len(q.Runs.Headers) > 0 {
-		what += ", with the headers " + visibly(q.Runs.Headers, "")
+		text += ", with the headers " + visibly(q.Runs.Headers, "")
 	}
 	if q.Runs.Defined != "" {
-		what += ", defined in " + diag.Escape(q.Runs.Defined)
+		text += ", defined in " + diag.Escape(q.Runs.Defined)
 	}
-	if value != nil {
-		what += ":"
-	}
-	p.text(4, plainly, what)
-	if value != nil {
-		lines, whole := inLines(value, p.width-6, full)
-		for _, line := range lines {
-			p.line(6, line)
-		}
-		if !whole {
-			hidden = 1
-			p.text(6, l.style.Faint, "it goes on"+l.more)
-		}
+	if value == nil {
+		p.text(4, unpainted, text)
+	} else {
+		p.text(4, unpainted, text+":")
+		p.lines(6, jsonLines(value, p.width-6))
 	}
 	p.gap()
-	return hidden
 }
 
-// scopes shows what a call is given besides its parameters.
-func (l *Sheet) scopes(p *page, q *runtime.Question, full bool) (hidden int) {
+// scopes shows what a call receives besides its parameters.
+func (r *Renderer) scopes(p *block, q *runtime.Question) {
 	if q.Scopes == nil && len(q.Context) == 0 {
-		return 0
+		return
 	}
-	var parts []string
+	var scopes []string
 	for _, s := range q.Scopes {
-		parts = append(parts, visibly(s.Scope, "")+fromWhom(runtime.Source{Reference: s.Scope, From: s.From}))
+		scopes = append(scopes, visibly(s.Scope, "")+writers(runtime.Source{Reference: s.Scope, From: s.From}))
 	}
-	if len(parts) == 0 {
-		p.text(4, plainly, "it is given nothing besides")
-		p.gap()
-		return 0
+	text := "nothing"
+	if len(scopes) > 0 {
+		text = strings.Join(scopes, "; ")
 	}
-	p.text(4, plainly, "besides, it is given "+strings.Join(parts, "; "))
-	given := map[string]any{}
-	for kind, value := range q.Context {
-		given["†"+kind] = value
-	}
-	names := slices.Sorted(maps.Keys(given))
-	column := nameColumn(p, names)
-	for _, name := range names {
-		if !l.param(p, column, name, given[name], nil, full) {
-			hidden++
-		}
+	p.text(4, unpainted, "besides its parameters it receives "+text)
+	for _, kind := range slices.Sorted(maps.Keys(q.Context)) {
+		r.value(p, visibly("†"+kind, ""), q.Context[kind], nil)
 	}
 	p.gap()
-	return hidden
 }
 
-// account says where the result goes and what a try costs.
-func account(q *runtime.Question) string {
-	var parts []string
+// effectsOnRun describes where the result is written, the attempts and the cost.
+func effectsOnRun(q *runtime.Question) string {
+	var all []string
 	if len(q.Writes) > 0 {
 		paths := make([]string, len(q.Writes))
 		for i, path := range q.Writes {
@@ -293,152 +269,75 @@ func account(q *runtime.Question) string {
 		if q.Method != "" {
 			how = "it writes (by " + diag.Escape(q.Method) + ") "
 		}
-		parts = append(parts, how+wording.Or(paths))
+		all = append(all, how+wording.Or(paths))
 	}
 	if q.Attempts > 1 {
-		parts = append(parts, fmt.Sprintf("it is tried up to %d times", q.Attempts))
+		all = append(all, fmt.Sprintf("it is attempted up to %d times", q.Attempts))
 	}
 	if q.Cost != 0 {
-		parts = append(parts, "a try costs "+strconv.FormatFloat(q.Cost, 'g', 6, 64)+", says its tool")
+		all = append(all, "an attempt costs "+strconv.FormatFloat(q.Cost, 'g', 6, 64)+", as its tool declares")
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(all, "; ")
 }
 
-// params lists the resolved parameters, each with where it comes from.
-func (l *Sheet) params(p *page, q *runtime.Question, full bool) (hidden int) {
-	names := slices.Sorted(maps.Keys(q.Params))
-	if len(names) == 0 {
-		p.text(4, l.style.Faint, "without parameters")
-	}
-	if !full && len(names) > shownParams {
-		hidden = len(names) - shownParams
-		names = names[:shownParams]
-	}
-	left := hidden
-	column := nameColumn(p, names)
-	for _, name := range names {
-		if !l.param(p, column, name, q.Params[name], sourcesOf(q, name), full) {
-			hidden++
+// value shows a named value and its sources. Texts are quoted, so that "5" differs from 5.
+func (r *Renderer) value(p *block, name string, value any, from []runtime.Source) {
+	lines := jsonLines(value, p.width-6)
+	if name += ":"; len(lines) == 1 && diag.Columns(name+" "+lines[0]) <= p.width-4 {
+		p.row(4, r.style.Bold(name)+" "+lines[0])
+	} else {
+		for _, line := range wrapValue(name, p.width-4) {
+			p.row(4, r.style.Bold(line))
 		}
+		p.lines(6, lines)
 	}
-	if left > 0 {
-		p.text(4, l.style.Faint, "and "+wording.Count(left, "more parameter")+l.more)
-	}
-	return hidden
-}
-
-// nameColumn is how wide names are shown, their colon included.
-func nameColumn(p *page, names []string) int {
-	widest := 0
-	for _, name := range names {
-		widest = max(widest, diag.Columns(label(name)))
-	}
-	return 1 + min(widest, max(8, p.width/4))
-}
-
-// label is a name as it is shown: in quotes, as JSON, where it holds what else
-// couldn't be told apart.
-func label(name string) string {
-	shown := visibly(name, "")
-	if shown != `"`+name+`"` || strings.TrimSpace(name) != name || name == "" || name[0] == '"' {
-		return shown
-	}
-	return name
-}
-
-// param shows one value and where it comes from, and reports whether all of it is
-// shown. Text is in quotes, so that "5" isn't 5.
-func (l *Sheet) param(p *page, column int, name string, value any, from []runtime.Source, full bool) (whole bool) {
-	s := l.style
-	name = label(name)
-	indent := 4 + column + 1
-	room := p.width - indent
-	lines, whole := inLines(value, room, full)
-	if diag.Columns(name) >= column && full || full && len(lines) > 1 {
-		p.text(4, s.Bold, name+":")
-		lines, _ = inLines(value, p.width-6, true)
-		for _, line := range lines {
-			p.line(4, "│ "+line)
+	for _, source := range from {
+		text := "← "
+		if source.Param != "" {
+			text += diag.Escape(source.Param) + " is "
 		}
-		l.origins(p, 6, from, full)
-		return true
-	}
-	if len(from) == 1 && from[0].Param == "" && len(lines) == 1 {
-		if words := "  " + inWords(from[0]); diag.Columns(lines[0]+words) <= room {
-			lines[0] += s.Faint(words)
-			from = nil
-		}
-	}
-	label := Cut(name, column-1) + ":"
-	for i, line := range lines {
-		if i == 0 {
-			p.line(4, s.Bold(label)+strings.Repeat(" ", column-diag.Columns(label)+1)+line)
+		if source.By != "" {
+			text += "given by " + diag.Escape(source.By)
 		} else {
-			p.line(indent, line)
+			text += diag.Escape(source.Reference) + writers(source)
 		}
+		p.text(6, r.style.Faint, text)
 	}
-	if !whole {
-		p.text(indent, s.Faint, wording.Count(utf8.RuneCountInString(JSON(value, "")), "character")+" in all; ? shows them")
-	}
-	l.origins(p, indent, from, full)
-	return whole && diag.Columns(name) < column
 }
 
-// sourcesOf lists where a parameter and what is in it come from.
+// sourcesOf lists the sources of a parameter and of its fields.
 func sourcesOf(q *runtime.Question, name string) []runtime.Source {
-	var there []runtime.Source
+	var all []runtime.Source
 	for _, source := range q.Sources {
-		if inside, ok := strings.CutPrefix(source.Param, name); ok && (inside == "" || inside[0] == '.' || inside[0] == '[') {
-			source.Param = strings.TrimPrefix(inside, ".")
-			there = append(there, source)
+		if field, ok := strings.CutPrefix(source.Param, name); ok && (field == "" || field[0] == '.' || field[0] == '[') {
+			source.Param = strings.TrimPrefix(field, ".")
+			all = append(all, source)
 		}
 	}
-	return there
+	return all
 }
 
-// origins says where a parameter comes from.
-func (l *Sheet) origins(p *page, indent int, from []runtime.Source, full bool) {
-	for i, source := range from {
-		if !full && i == shownSources {
-			p.text(indent, l.style.Faint, "← and "+wording.Count(len(from)-i, "more place")+l.more)
-			return
-		}
-		p.text(indent, l.style.Faint, inWords(source))
-	}
-}
-
-func inWords(source runtime.Source) string {
-	words := "← "
-	if source.Param != "" {
-		words += diag.Escape(source.Param) + " is "
-	}
-	if source.By != "" {
-		return words + "given by " + diag.Escape(source.By)
-	}
-	return words + diag.Escape(source.Reference) + fromWhom(source)
-}
-
-// fromWhom says who wrote what a reference read.
-func fromWhom(source runtime.Source) string {
+// writers names the calls that wrote what a reference read.
+func writers(source runtime.Source) string {
 	var calls []string
 	for _, from := range source.From {
-		if !names(source.Reference, from) { // else it was there from the start, and the reference says where
+		if !readsKind(source.Reference, from) { // else the value was there at the start
 			calls = append(calls, Quoted(from))
 		}
 	}
 	switch {
 	case slices.Contains(source.From, "item"):
-		return ", of the list that the call runs over"
+		return ", an item of the call's list"
 	case slices.Contains(source.From, "index") && len(calls) == 0:
-		return ", the place of the item in the list"
+		return ", the index of the item in the list"
 	case len(calls) == 0:
-		return ", there from the start"
+		return ", set at the start"
 	}
 	return ", written by " + wording.And(calls)
 }
 
-// names reports whether a reference, or a text with some in it, reads a kind.
-func names(reference, kind string) bool {
+// readsKind reports whether a reference, or a text with references, reads a kind such as "input".
+func readsKind(reference, kind string) bool {
 	if strings.Contains(reference, "†"+kind) {
 		return true
 	}
@@ -449,27 +348,63 @@ func names(reference, kind string) bool {
 
 var (
 	inBraces   = regexp.MustCompile(`†\{[^}]*\}`)
-	firstWords = regexp.MustCompile(`[^\pL\pN_.]([\pL_][\pL\pN_]*)`) // that no dot is before
+	firstWords = regexp.MustCompile(`[^\pL\pN_.]([\pL_][\pL\pN_]*)`) // not behind a dot
 )
 
-// toolItself adds what is known of the tool.
-func (l *Sheet) toolItself(p *page, q *runtime.Question) {
-	if l.tools == nil {
+// advice lists how the advisors rate the tools, the best first, with an arrow at the question's tool.
+func (r *Renderer) advice(p *block, q *runtime.Question) {
+	if len(q.Advice) == 0 {
 		return
 	}
-	tool := l.tools(q)
-	if tool == nil {
-		return
+	p.text(4, unpainted, "how the advisors rate the tools:")
+	for _, rank := range q.Advice {
+		mark, paint := " ", unpainted
+		if rank.Tool == q.Tool {
+			mark, paint = "→", r.style.Bold
+		}
+		text := diag.Escape(rank.Tool) + " " + weight(rank.Weight)
+		for i, v := range rank.Votes {
+			advisor := diag.Escape(v.Advisor)
+			if v.Instance != "" {
+				advisor += " of " + diag.Escape(v.Instance)
+			}
+			text += map[bool]string{true: ": ", false: ", "}[i == 0] + advisor + " " + weight(v.Weight)
+		}
+		for i, line := range Fold(text, p.width-6) {
+			if i > 0 {
+				mark = " "
+			}
+			p.row(4, mark+" "+paint(line))
+		}
 	}
-	s := l.style
-	if tool.Description != "" {
-		p.gap()
-		p.text(4, s.Bold, "the tool says of itself:")
-		p.quote(4, tool.Description, 0)
+}
+
+func weight(of float64) string { return strconv.FormatFloat(of, 'g', 4, 64) }
+
+// Differences shows how parameters were changed.
+func (r *Renderer) Differences(before, after map[string]any) string {
+	p := &block{width: r.width()}
+	names := map[string]any{}
+	maps.Copy(names, before)
+	maps.Copy(names, after)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		was, had := before[name]
+		is, has := after[name]
+		if had && has && reflect.DeepEqual(was, is) {
+			continue
+		}
+		for _, side := range []struct {
+			paint func(string) string
+			sign  string
+			value any
+			shown bool
+		}{{r.style.Red, "- ", was, had}, {r.style.Green, "+ ", is, has}} {
+			if side.shown {
+				for _, line := range wrapValue(side.sign+visibly(name, "")+": "+visibly(side.value, ""), p.width-4) {
+					p.row(4, side.paint(line))
+				}
+			}
+		}
 	}
-	if tool.Parameters != nil {
-		p.gap()
-		p.text(4, s.Bold, "the schema of its parameters:")
-		p.quote(4, JSON(tool.Parameters.Raw(), "  "), 0)
-	}
+	return p.String()
 }

@@ -23,11 +23,15 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected screens in testdata")
 
+func TestMain(m *testing.M) {
+	os.Setenv("TERM", "xterm")
+	os.Exit(m.Run())
+}
+
 // Each file of testdata/ask is a person at a real pseudo-terminal: a
 // question, what the person does, and last what was on the screen and what was
 // answered. What a person does is a line each: "press KEY" with Enter as soon as a key is
 // awaited, "enter TEXT" as soon as another line is, "see TEXT", "look" (the screen is shown as it is then) and "resize COLUMNS".
-// "editor: SCRIPT" is a line of shell in which $1 is the file.
 func TestQuestions(t *testing.T) {
 	files, err := filepath.Glob("testdata/ask/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -65,22 +69,16 @@ func TestQuestions(t *testing.T) {
 
 // converse lets a person answer a question and gives the screen and the answer.
 func converse(t *testing.T, script string, question []byte) string {
-	columns, command := 80, ""
-	pty.UseEditor(t, "")
+	columns := 80
 	var steps []string
 	for line := range strings.Lines(script) {
 		verb, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
 		switch verb {
 		case "columns":
 			columns, _ = strconv.Atoi(rest)
-		case "editor:":
-			command = rest
 		case "press", "enter", "see", "look", "resize":
 			steps = append(steps, verb+" "+rest)
 		}
-	}
-	if command != "" {
-		pty.UseEditor(t, command)
 	}
 	var q runtime.Question
 	if err := json.Unmarshal(question, &q); err != nil {

@@ -8,58 +8,55 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
-// A page is text that is laid out in columns. What it is given is escaped
-// already.
-type page struct {
-	b     strings.Builder
+// A block is escaped text in lines of at most width columns.
+type block struct {
+	strings.Builder
 	width int
 }
 
-// text adds lines that are indented and wrapped, each painted by itself.
-func (p *page) text(indent int, paint func(string) string, text string) {
+// text adds indented and wrapped lines, each with its own colour.
+func (p *block) text(indent int, paint func(string) string, text string) {
 	for _, line := range Fold(text, p.width-indent) {
-		p.line(indent, paint(line))
+		p.row(indent, paint(line))
 	}
 }
 
-func (p *page) line(indent int, painted string) {
-	p.b.WriteString(strings.Repeat(" ", indent) + painted + "\n")
+func (p *block) row(indent int, painted string) {
+	p.WriteString(strings.Repeat(" ", indent) + painted + "\n")
 }
 
-// gap sets what follows apart.
-func (p *page) gap() {
-	if !strings.HasSuffix(p.b.String(), "\n\n") {
-		p.b.WriteString("\n")
+func (p *block) lines(indent int, lines []string) {
+	for _, line := range lines {
+		p.row(indent, line)
 	}
 }
 
-// quote adds somebody else's words, however many lines they have. Behind their
-// bar they can't pass for ours.
-func (p *page) quote(indent int, words string, most int) {
-	var lines []string
-	for line := range strings.SplitSeq(strings.TrimRight(words, "\n"), "\n") {
-		lines = append(lines, Fold(diag.Escape(line), p.width-indent-2)...)
-		if most > 0 && len(lines) > most {
-			lines = append(lines[:most-1], Cut(lines[most-1]+" …", p.width-indent-2))
-			break
+// gap ends a paragraph.
+func (p *block) gap() {
+	if p.Len() > 0 && !strings.HasSuffix(p.String(), "\n\n") {
+		p.WriteString("\n")
+	}
+}
+
+// quote adds text that others have written, with a bar before each line.
+func (p *block) quote(indent int, text string) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		for _, one := range Fold(diag.Escape(line), p.width-indent-2) {
+			p.row(indent, "│ "+one)
 		}
 	}
-	for _, line := range lines {
-		p.line(indent, "│ "+line)
-	}
 }
 
-func plainly(text string) string { return text }
+func unpainted(text string) string { return text }
 
-// Quoted is a name in quotes, which stays in its line and acts on nothing.
+// Quoted is an escaped name in quotes.
 func Quoted(name string) string { return `"` + diag.Escape(name) + `"` }
 
-// Fold breaks escaped text into lines of so many columns: between words, and
-// inside of those that are too long.
+// Fold breaks escaped text into lines of at most so many columns, between words if possible.
 func Fold(text string, columns int) []string {
 	columns = max(8, columns)
 	var lines []string
-	line, at, blank := 0, 0, -1 // where the line began, its columns so far, its last blank
+	line, at, blank := 0, 0, -1 // the start of the line, its columns so far, its last space
 	for i, w := range diag.Characters(text) {
 		space := text[i] == ' '
 		if at+w > columns {
@@ -85,7 +82,7 @@ func Fold(text string, columns int) []string {
 	return append(lines, text[min(line, len(text)):])
 }
 
-// Cut shortens escaped text to so many columns.
+// Cut shortens escaped text to at most so many columns.
 func Cut(text string, columns int) string {
 	if diag.Columns(text) <= columns {
 		return text
@@ -99,12 +96,12 @@ func Cut(text string, columns int) string {
 	return text
 }
 
-// Pad is escaped text that fills so many columns.
+// Pad is escaped text with exactly so many columns.
 func Pad(text string, columns int) string {
 	return Cut(text, columns) + strings.Repeat(" ", max(0, columns-diag.Columns(text)))
 }
 
-// Duration is a duration in three digits or so.
+// Duration is a duration with about three digits.
 func Duration(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:

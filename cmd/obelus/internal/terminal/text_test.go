@@ -1,9 +1,7 @@
 package terminal
 
 import (
-	"encoding/json"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -43,20 +41,19 @@ func FuzzQuestionText(f *testing.F) {
 		}
 		if inFlight {
 			q.Problem, q.Doubt, q.Under, q.Delegate = reason, value, reference, name
-			for i := range shownRanks + 2 {
+			for i := range 7 {
 				q.Advice = append(q.Advice, compiler.Rank{Tool: name + call[:min(i, len(call))], Weight: float64(i) * 1e99, Votes: []compiler.Vote{{Advisor: reference, Instance: value}, {Advisor: call}}})
 			}
 		}
-		brief, _ := d.Brief(q)
-		for _, text := range []string{brief, d.Full(q)} {
+		for _, text := range []string{d.Question(q), d.Full(q)} {
 			for line := range strings.SplitSeq(text, "\n") {
 				if diag.Escape(line) != line {
 					t.Fatalf("this line acts on a terminal: %q", line)
 				}
-				if diag.Columns(line) > d.console.width() {
-					t.Fatalf("this line is longer than %d columns: %q", d.console.width(), line)
+				if diag.Columns(line) > d.width() {
+					t.Fatalf("this line is longer than %d columns: %q", d.width(), line)
 				}
-				if line != "" && !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "  ? ") && !strings.HasPrefix(line, "  that can't be taken: ") && q.Problem == "" {
+				if line != "" && !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "  ? ") && !strings.HasPrefix(line, "  that answer can't be used: ") && q.Problem == "" {
 					t.Fatalf("this line stands where only ours do: %q", line)
 				}
 			}
@@ -89,53 +86,24 @@ func FuzzFold(f *testing.F) {
 	})
 }
 
-// What is handed to an editor and comes back as it was is what it was, and
-// shows every character that it has.
-func FuzzEntered(f *testing.F) {
-	f.Add(`{"amount": 120.5, "note": "a\u202eb\ud83d\ude00\n", "†": "††x"}`)
-	f.Add(`{"_tool": "x", "list": [1, {"a": null}, "†state.x"]}`)
-	f.Add(`{}`)
-	f.Fuzz(func(t *testing.T, text string) {
-		params, err := object(text)
-		if err != nil {
-			return
-		}
-		shown := writable(params)
-		for line := range strings.SplitSeq(shown, "\n") {
-			if diag.Escape(line) != line {
-				t.Fatalf("an editor would hide something of %q", line)
-			}
-		}
-		again, err := object(shown)
-		if err != nil || !reflect.DeepEqual(again, params) {
-			t.Fatalf("%v became %v, %v", params, again, err)
-		}
-		// LANGUAGE.md#references-and-expressions: in a call, no value is read as an expression.
-		literal, _ := json.Marshal(literally(params))
-		if strings.Count(string(literal), `:"†`) != strings.Count(string(literal), `:"††`) {
-			t.Fatalf("a value became an expression: %s", literal)
-		}
-	})
-}
-
 // EXECUTION.md#reviewers: what a call may do, in words; what sounds harmless is said to be only
 // what the tool says.
-func TestEffectsInWords(t *testing.T) {
+func TestEffects(t *testing.T) {
 	for _, test := range []struct {
 		q    runtime.Question
 		want []string
 	}{
-		{runtime.Question{Effects: "read-only", EffectsBy: "the tool \"a\" in b\n.yaml"}, []string{`it only reads, says the tool "a" in b\n.yaml`}},
-		{runtime.Question{Effects: "writes", EffectsBy: "c"}, []string{"it adds things and destroys none, says c"}},
-		{runtime.Question{Effects: "destructive", EffectsBy: "c"}, []string{"it may change or delete things for good, says c"}},
-		{runtime.Question{Effects: "unknown"}, []string{"it may do anything: nobody says what it does whose word counts"}},
-		{runtime.Question{Effects: "unknown", Claimed: "read-only"}, []string{"it may do anything: nobody says what it does whose word counts", "the plan says that it only reads, which doesn't count"}},
+		{runtime.Question{Effects: "read-only", EffectsBy: "the tool \"a\" in b\n.yaml"}, []string{`it only reads, declared by the tool "a" in b\n.yaml`}},
+		{runtime.Question{Effects: "writes", EffectsBy: "c"}, []string{"it adds data and deletes none, declared by c"}},
+		{runtime.Question{Effects: "destructive", EffectsBy: "c"}, []string{"it may change or delete data permanently, declared by c"}},
+		{runtime.Question{Effects: "unknown"}, []string{"unknown effects: no trusted source describes this call"}},
+		{runtime.Question{Effects: "unknown", Claimed: "read-only"}, []string{"unknown effects: no trusted source describes this call", "the plan declares that it only reads, which has no effect"}},
 		{runtime.Question{Effects: "read-only", Runs: runtime.Execution{Kind: "expr"}}, []string{"it computes a value and changes nothing"}},
 		{runtime.Question{Effects: "read-only", Runs: runtime.Execution{Kind: "model"}}, []string{"a model writes its result, and nothing else is done"}},
-		{runtime.Question{Effects: "read-only", EffectsBy: "c", OpenWorld: true}, []string{"it only reads, says c", "it may reach beyond this machine"}},
-		{runtime.Question{Effects: "writes", EffectsBy: "c", InFlight: true}, []string{"it may have happened already, and would then happen twice", "it adds things and destroys none, says c"}},
+		{runtime.Question{Effects: "read-only", EffectsBy: "c", OpenWorld: true}, []string{"it only reads, declared by c", "it may reach other machines"}},
+		{runtime.Question{Effects: "writes", EffectsBy: "c", InFlight: true}, []string{"it may have happened already, and would happen twice", "it adds data and deletes none, declared by c"}},
 	} {
-		words, _ := effectsInWords(&test.q, false)
+		words, _ := effects(&test.q, false)
 		if !slices.Equal(strings.Split(words, "; "), test.want) {
 			t.Errorf("%+v: %q", test.q, words)
 		}
@@ -144,7 +112,7 @@ func TestEffectsInWords(t *testing.T) {
 
 // Where a value comes from is told by the names of calls, or by the reference
 // itself where nobody wrote it.
-func TestFromWhom(t *testing.T) {
+func TestWriters(t *testing.T) {
 	for _, test := range []struct {
 		reference, want string
 		from            []string
@@ -152,11 +120,11 @@ func TestFromWhom(t *testing.T) {
 		{"†state.a", `, written by "x"`, []string{"x"}},
 		{"†state.a", `, written by "x" and "y"`, []string{"x", "y"}},
 		{"†state.a", `, written by "x", "y" and "z"`, []string{"x", "y", "z"}},
-		{"†input.a", ", there from the start", []string{"input"}},
+		{"†input.a", ", set at the start", []string{"input"}},
 		{"†state.a || †input.b", `, written by "x"`, []string{"x", "input"}},
-		{"†user.name", ", there from the start", []string{"user"}},
+		{"†user.name", ", set at the start", []string{"user"}},
 	} {
-		if got := fromWhom(runtime.Source{Reference: test.reference, From: test.from}); got != test.want {
+		if got := writers(runtime.Source{Reference: test.reference, From: test.from}); got != test.want {
 			t.Errorf("%s from %q: %q, want %q", test.reference, test.from, got, test.want)
 		}
 	}

@@ -16,9 +16,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Display is a value as people read it: text as it is, anything else as JSON
-// on several lines. Nothing in it acts on the terminal, and the lines of a text
-// stand behind a bar, so that none of them passes for one of ours.
+// Display is a text as it is, or any other value as indented JSON. Control characters are
+// escaped. A text of several lines has a bar before each, which sets it apart from other output.
 func Display(value any) string {
 	text, isText := value.(string)
 	if !isText {
@@ -45,7 +44,7 @@ func Brief(value any) string {
 	return diag.Escape(JSON(value, ""))
 }
 
-// JSON is a value as JSON, its levels indented by a text; "" is one line.
+// JSON is a value as JSON, indented by a text; on one line if that is "".
 func JSON(value any, indent string) string {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -57,8 +56,8 @@ func JSON(value any, indent string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// visibly is a value as JSON in which invisible and confusable characters are escaped as JSON escapes them, so that two
-// values that differ never look the same.
+// visibly is a value as JSON, with JSON's escapes for invisible and confusable characters. Two
+// different values never look the same.
 func visibly(value any, indent string) string {
 	text := JSON(value, indent)
 	confusable := naming.Deceptive(text)
@@ -79,15 +78,15 @@ func visibly(value any, indent string) string {
 	return b.String()
 }
 
-// ambiguous reports whether a character is invisible or is written like others: a space that isn't the usual one, a
-// letter or mark that could be composed otherwise, our own mark of a continued line.
+// ambiguous reports whether a character is invisible or looks like others: an unusual space, a
+// letter or mark with another composition, or the mark of a continued line.
 func ambiguous(before, r rune) bool {
 	text := string(r)
-	return text == goesOn || diag.Escape(text) != text || unicode.IsSpace(r) || norm.NFC.String(text) != text ||
+	return text == continued || diag.Escape(text) != text || unicode.IsSpace(r) || norm.NFC.String(text) != text ||
 		unicode.Is(unicode.M, r) && utf8.RuneCountInString(norm.NFC.String(string(before)+text)) == 1
 }
 
-// inside reports whether the character at i is in one of the words, which are parts of the text.
+// inside reports whether the character at i belongs to one of the words of the text.
 func inside(words []string, text string, i int) bool {
 	return slices.ContainsFunc(words, func(word string) bool {
 		first := max(0, i-len(word)+1)
@@ -96,43 +95,33 @@ func inside(words []string, text string, i int) bool {
 	})
 }
 
-// goesOn ends a line of a value that goes on in the next. No value shows it.
-const goesOn = "↩"
+// continued ends a line of a value that the next line continues. No value contains it.
+const continued = "↩"
 
-// inLines is a value in lines of so many columns, and whether they hold all of it:
-// in full, or as much as is shown at first. A text of several lines is shown as its
-// lines, each in quotes, so that blanks at their ends are seen.
-func inLines(value any, columns int, full bool) (lines []string, whole bool) {
+// jsonLines is a value as JSON in lines of at most so many columns. A text of several lines has
+// each of them in quotes, so that spaces at their ends are visible.
+func jsonLines(value any, columns int) (lines []string) {
 	line := visibly(value, "")
-	if lines = wrapValue(line, columns); !full {
-		if len(lines) > shownLines {
-			return append(lines[:shownLines-1], Cut(strings.TrimSuffix(lines[shownLines-1], goesOn)+" …", columns)), false
-		}
-		return lines, true
+	if diag.Columns(line) <= columns {
+		return []string{line}
 	}
-	text, isText := value.(string)
-	var parts []string
-	switch {
-	case isText && strings.Contains(strings.TrimSuffix(text, "\n"), "\n"):
+	all := strings.Split(visibly(value, "  "), "\n")
+	if text, ok := value.(string); ok {
+		all = nil
 		for part := range strings.SplitAfterSeq(text, "\n") {
 			if part != "" {
-				parts = append(parts, visibly(part, ""))
+				all = append(all, visibly(part, ""))
 			}
 		}
-	case isText || len(lines) == 1:
-		return lines, true
-	default:
-		parts = strings.Split(visibly(value, "  "), "\n")
 	}
-	lines = nil
-	for _, part := range parts {
-		lines = append(lines, wrapValue(part, columns)...)
+	for _, one := range all {
+		lines = append(lines, wrapValue(one, columns)...)
 	}
-	return lines, true
+	return lines
 }
 
-// wrapValue breaks text into lines of so many columns, between words where it can. It
-// drops nothing: a line that goes on ends with a mark, after its blanks.
+// wrapValue breaks text into lines of at most so many columns, between words if possible. It
+// drops nothing: a continued line ends with a mark.
 func wrapValue(text string, columns int) []string {
 	columns = max(8, columns)
 	if diag.Columns(text) <= columns {
@@ -146,7 +135,7 @@ func wrapValue(text string, columns int) []string {
 			if word > start {
 				end = word
 			}
-			lines = append(lines, text[start:end]+goesOn)
+			lines = append(lines, text[start:end]+continued)
 			start, at = end, diag.Columns(text[end:i])
 		}
 		if at += w; text[i] == ' ' {
@@ -156,9 +145,8 @@ func wrapValue(text string, columns int) []string {
 	return append(lines, text[start:])
 }
 
-// ValueOf is the JSON value that a text is, or else the text itself. JSON that can't
-// be kept as it is, such as an integer that would lose digits, is neither: to
-// take it for text would make a number something else.
+// ValueOf is the JSON value of a text, or the text itself if it isn't JSON. Valid JSON that can't
+// be represented, such as an integer that would lose digits, is a problem.
 func ValueOf(text string, limits source.Limits) (value any, problem string) {
 	node, problems := source.Parse(source.NewFile("value.json", []byte(text)), limits)
 	switch {
