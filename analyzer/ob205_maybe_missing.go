@@ -42,7 +42,7 @@ func missingOutputs(p *Pass) {
 	for i, l := range there {
 		lacks[i] = l.Not()
 	}
-	missing, present, before := e.Solve(lacks, true), e.Solve(there, true), len(p.found)
+	missing, present := e.Solve(lacks, true), e.Solve(there, true)
 	for i := range leaves {
 		// That no value was found with which it is there doesn't show that none comes.
 		tried := missing[i].Beyond || missing[i].Possible && !present[i].Possible && !present[i].Impossible && !e.Exhausted()
@@ -65,26 +65,6 @@ func missingOutputs(p *Pass) {
 			if branch := e.Decisions(lacks[i], missing[i].Assignment); undecided(branch) < 2 {
 				p.reportMissing(leaves[i], branch, true)
 			}
-		}
-	}
-	if len(p.found) == before && p.Plan.Output.Expr == nil && p.givesOutput() && !hasLiterals(p.Plan.Output) {
-		p.missingAltogether(e, leaves)
-	}
-}
-
-// missingAltogether finds a branch on which no leaf of the output is more than null: a run
-// whose output comes to nothing has failed.
-func (p *Pass) missingAltogether(e *branch.Conditions, leaves []*compiler.Template) {
-	nothing := logic.True
-	for _, leaf := range leaves {
-		if leaf.Expr == nil || leaf.FallsBack() {
-			return
-		}
-		nothing = e.And(nothing, e.Solid(leaf).Not())
-	}
-	if found := e.SolveOne(nothing, true); found.Possible && e.SolveOne(nothing.Not(), true).Possible {
-		if branch := e.Decisions(nothing, found.Assignment); len(branch) > 0 && undecided(branch) < 2 {
-			p.reportMissing(leaves[0], branch, len(leaves) == 1)
 		}
 	}
 }

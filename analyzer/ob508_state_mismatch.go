@@ -44,7 +44,6 @@ func stateMismatches(p *Pass) {
 	}
 	if !p.screens { // it is no error
 		p.missingParts()
-		p.partsBeside()
 	}
 }
 
@@ -231,53 +230,6 @@ func (p *Pass) missingParts() {
 			}
 		}
 	}
-}
-
-// partsBeside reports writes of a part of an object that the state schema doesn't allow
-// beside what is there from the start and stays: the state fits its schema no longer.
-func (p *Pass) partsBeside() {
-	paths := p.Plan.Paths
-	if p.Unknown(diag.Writes) || p.Plan.State == nil {
-		return
-	}
-	for _, call := range p.Plan.Calls {
-		for i, route := range call.Output {
-			for _, path := range route {
-				for whole := paths.Parent(path.ID); paths.Depth(whole) > 1 && i != call.FailureRoute(); whole = paths.Parent(whole) {
-					s := p.stateAt(whole).Schema
-					if s == nil {
-						continue
-					}
-					if kept, fits := p.fitsBeside(whole, path.ID, s); !fits {
-						p.Report(path.Span(), "this writes a part of %q for which the state schema has no room beside %s, which is there from the start", p.path(whole), brief(kept)).About(call.Label()).As(diag.Warning).
-							Advise("write the whole of it, or let the state schema allow both")
-						break
-					}
-				}
-			}
-		}
-	}
-}
-
-// fitsBeside reports whether a schema accepts an object with a part that is written and
-// with those parts that are there from the start and stay.
-func (p *Pass) fitsBeside(whole, written pathtree.ID, s *schema.Schema) (kept map[string]any, fits bool) {
-	paths := p.Plan.Paths
-	value, _ := paths.Walk(p.Plan.State, whole)
-	object, _ := value.(map[string]any)
-	if len(object) == 0 || len(object) > maxFields || paths.Kind(whole) != "state" || len(p.Plan.Instances) > 0 ||
-		slices.ContainsFunc(p.Plan.Writers(whole), func(w compiler.Writer) bool { return paths.IsAbove(w.Path, whole) }) {
-		return nil, true
-	}
-	all := []*schema.Schema{s, schema.Containing(compiler.SchemaPath(paths.Segments(written)[paths.Depth(whole):]), nil)}
-	kept = map[string]any{}
-	for _, key := range sortedKeys(object) {
-		if id, known := paths.Lookup(whole, expression.Segment{Key: key}); object[key] != nil && (!known || len(p.Plan.Around(id)) == 0) {
-			kept[key] = object[key]
-			all = append(all, schema.Containing([]schema.Step{schema.Key(key)}, schema.Const(object[key])))
-		}
-	}
-	return kept, len(kept) == 0 || p.contains(schema.AllOf(all...), schema.AnyOf()).Relation != schema.Fits
 }
 
 // comesInto reports whether a part of an object in the state is there from the

@@ -93,49 +93,32 @@ func (p *Pass) misorder(call *compiler.Call, goal logic.Literal, certain bool, o
 	return &misorder{call, others, goal, a, certain}
 }
 
-// maybeBefore are the subjects that may start without one of the others done before.
+// maybeBefore are the subjects that may start without one of the others done before. Only the
+// calls that a subject depends on count.
 func (p *Pass) maybeBefore(shares []share) (all []misorder) {
 	e := p.conditions()
-	before := map[string][]logic.Literal{}
+	for i := range shares {
+		shares[i].without = e.Runs(shares[i].call)
+	}
+	p.pairs(&p.Plan.Graph, shares, func(y, x *share, ordered bool) {
+		if is, _ := x.same(y); ordered && is && y.subject && x.other && x.some {
+			e.Allow(2)
+			y.without = e.And(y.without, e.Done(x.call).Not())
+		}
+	})
 	for i := range shares {
 		x := &shares[i]
-		if !x.subject {
+		if !x.subject || x.without == logic.False {
 			continue
 		}
-		if _, known := before[x.key]; !known && !p.spend(p.Plan.Graph.Len()+p.Plan.Graph.Edges()) {
-			break
-		}
-		done := once(before, x.key, func() []logic.Literal { return p.doneBefore(shares, x) })[x.call.Index]
 		certain := !x.uncertain && p.Plan.Form != compiler.Solution && // of which nobody knows what was done before it
 			!slices.ContainsFunc(shares, func(y share) bool { is, may := x.same(&y); return y.other && is != may })
-		if m := p.misorder(x.call, e.And(e.Runs(x.call), done.Not()), certain); m != nil && (m.answer.Possible || done == logic.False) {
+		m := p.misorder(x.call, x.without, certain)
+		if m != nil && (m.answer.Possible || x.without == e.Runs(x.call)) {
 			all = append(all, *m)
 		}
 	}
 	return all
-}
-
-// doneBefore is, by call, whether one of the others that count with a subject is done
-// among the calls that the call depends on.
-func (p *Pass) doneBefore(shares []share, x *share) []logic.Literal {
-	e := p.conditions()
-	e.Allow(2 * (p.Plan.Graph.Len() + p.Plan.Graph.Edges()))
-	before := make([]logic.Literal, len(p.Plan.Calls))
-	own := slices.Repeat([]logic.Literal{logic.False}, len(before))
-	for i := range shares {
-		if y := &shares[i]; y.other && y.some {
-			if is, _ := x.same(y); is {
-				own[y.call.Index] = e.Done(y.call)
-			}
-		}
-	}
-	for _, i := range p.Plan.Graph.Order() {
-		before[i] = logic.False
-		for _, d := range p.Plan.Graph.Deps(int(i)) {
-			before[i] = e.Or(before[i], e.Or(own[d], before[d]))
-		}
-	}
-	return before
 }
 
 // maybeAfter are the subjects that may start after one of the others has started: nothing

@@ -9,7 +9,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/policy"
-	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // A share is what a call is to a check of a policy's order rule: it itself, or the calls
@@ -17,10 +16,11 @@ import (
 type share struct {
 	call           *compiler.Call
 	subject, other bool
-	uncertain      bool   // the calls of the plan that carries it out may not run, or not fail
-	some           bool   // once it is done at least one of its items is
-	count          int    // AtMost: how often subjects start with it, at most one too many
-	key            string // what it counts under: see orderKey
+	uncertain      bool          // the calls of the plan that carries it out may not run, or not fail
+	some           bool          // once it is done at least one of its items is
+	count          int           // AtMost: how often subjects start with it, at most one too many
+	key            string        // what it counts under: see orderKey
+	without        logic.Literal // it runs, and none of the others that it depends on is done
 }
 
 // A delegateShare is what the calls of a plan are to a check.
@@ -61,8 +61,8 @@ func (p *Pass) share(at int, call *compiler.Call) share {
 	one.subject, one.other = one.subject || in.subject, one.other || in.other
 	if one.subject || one.other {
 		if call.Each != nil {
-			items, one.some = p.lengths(call.Each, c.Most+2)
-			one.some = one.some && !call.When.PerItem() && !call.Each.Collect
+			least, most := p.lengthsOf(call)
+			items, one.some = min(most, c.Most+2), least > 0 && !call.When.PerItem() && !call.Each.Collect
 		}
 		if one.key = p.orderKey(c.Per, call); c.Per != "" && one.key == "" {
 			items = 1 // each may count under a value of its own
@@ -128,30 +128,6 @@ func (s *share) literal() bool { return strings.HasPrefix(s.key, "=") }
 func (s *share) same(other *share) (is, may bool) {
 	is = s.key != "" && s.key == other.key
 	return is, is || !s.literal() || !other.literal()
-}
-
-// lengths are the most items that the list of a call may have, up to a limit, and whether
-// it is sure to have one.
-func (p *Pass) lengths(each *compiler.Each, limit int) (most int, some bool) {
-	switch list := each.List; {
-	case list.Items != nil:
-		return min(len(list.Items), limit), len(list.Items) > 0
-	case !list.Live():
-		items, _ := list.Value.([]any)
-		return min(len(items), limit), len(items) > 0
-	default:
-		flows := p.flowsOf(list)
-		such := func(keyword string, n int) bool { // whether all that comes is known to be such a list
-			lists := schema.New(map[string]any{keyword: float64(n)}, schema.Options{})
-			return len(flows) > 0 && !slices.ContainsFunc(flows, func(f flow) bool {
-				return f.schema == nil || f.sample || p.contains(f.schema, lists).Relation != schema.Fits
-			})
-		}
-		for most < limit && !such("maxItems", most) {
-			most++
-		}
-		return most, such("minItems", 1)
-	}
 }
 
 // toOrder adds the pairs of calls that are to run one after the other although the second

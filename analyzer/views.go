@@ -142,9 +142,9 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 	var all []*viewResult
 	known := map[*compiler.Plan]*viewResult{}
 	ids, own := instancesOf(whole)
-	place := map[string]int{}
+	order := map[string]int{}
 	for i, id := range ids {
-		place[id] = i
+		order[id] = i
 	}
 	// Those with few calls of their own come first, as more of them are judged within
 	// the budget; those with none share one view.
@@ -185,7 +185,7 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 			v.others = true
 		}
 	}
-	m := viewMerger{plan: whole, views: all, place: place, idle: map[*diag.Rule]bool{}}
+	m := viewMerger{plan: whole, views: all, order: order, idle: map[*diag.Rule]bool{}}
 	for _, r := range first.config.rules() {
 		m.idle[r.Rule] = r.Scope == Idle
 	}
@@ -229,23 +229,23 @@ func about(view *compiler.Plan, found []diag.Diagnostic) []diag.Diagnostic {
 	})
 }
 
-// A viewMerger says once what several views have in common.
+// A viewMerger joins the findings of several views.
 type viewMerger struct {
-	plan  *compiler.Plan
-	views []*viewResult
-	place map[string]int  // of instances, in the order of the text
-	ofOne map[string]bool // the names of the calls for one instance
-	idle  map[*diag.Rule]bool
+	plan     *compiler.Plan
+	views    []*viewResult
+	order    map[string]int  // of instances in the text
+	targeted map[string]bool // the names of the calls of one instance
+	idle     map[*diag.Rule]bool
 }
 
-// A sharedFinding is a finding and the views that have it, ascending.
+// A sharedFinding is a finding, and the views that have it in ascending order. Messages may
+// differ between views; the first is kept.
 type sharedFinding struct {
 	diag.Diagnostic
-	views  []int
-	varied bool // in other words in all but the first
+	views []int
 }
 
-// A findingKey is what a finding is about, whatever its words are.
+// A findingKey identifies a finding without its message.
 type findingKey struct {
 	rule     *diag.Rule
 	severity diag.Severity
@@ -255,121 +255,69 @@ type findingKey struct {
 
 func keyOf(d *diag.Diagnostic) findingKey { return findingKey{d.Rule, d.Severity, d.Span, d.Call} }
 
-func (m *viewMerger) merge() diag.Findings {
-	m.ofOne = map[string]bool{}
+func (m *viewMerger) merge() (merged diag.Findings) {
+	m.targeted = map[string]bool{}
 	for _, call := range m.plan.Calls {
 		if call.Instance != "" {
-			m.ofOne[call.Name] = true
+			m.targeted[call.Name] = true
 		}
 	}
-	keys, shared := m.findings()
-	var merged diag.Findings
-	told := map[source.Span]bool{}
-	for _, k := range keys {
-		for _, s := range m.said(k, shared[k]) {
-			switch {
-			case m.lacksIn(k, s):
-				if !told[k.at] {
-					told[k.at] = true
-					merged = append(merged, m.missing(s))
-				}
-			case len(s.views) < m.having(k) || s.varied || m.isPartial(s):
-				merged = append(merged, m.inSome(s))
-			default:
-				merged = append(merged, s.Diagnostic)
+	reported := map[source.Span]bool{}
+	for _, s := range m.shared() {
+		views := m.having(&s.Diagnostic)
+		switch {
+		case m.idle[s.Rule] && len(s.views) < views:
+		case m.isMissing(s, views):
+			if !reported[s.Span] {
+				reported[s.Span] = true
+				merged = append(merged, m.missing(s))
 			}
+		case len(s.views) < views || m.isPartial(s):
+			d := s.Diagnostic
+			d.Message += " (" + m.where(s, s.views) + ")"
+			d.Fixes = slices.Clone(d.Fixes)
+			for i := range d.Fixes { // other instances may need the text as it is
+				d.Fixes[i].Safe = false
+			}
+			merged = append(merged, d)
+		default:
+			merged = append(merged, s.Diagnostic)
 		}
 	}
 	return merged
 }
 
-// findings collects what was found, by key: in the same words it is one finding.
-func (m *viewMerger) findings() (keys []findingKey, by map[findingKey][]*sharedFinding) {
-	by = map[findingKey][]*sharedFinding{}
+// shared collects the findings of all views. Of several with one key in a view, the first is
+// the same as the first in other views, and so on.
+func (m *viewMerger) shared() (all []*sharedFinding) {
+	known := map[findingKey][]*sharedFinding{}
 	for i, v := range m.views {
+		count := map[findingKey]int{}
 		for _, d := range v.found {
 			k := keyOf(&d)
-			all, known := by[k]
-			if !known {
-				keys = append(keys, k)
+			if count[k] == len(known[k]) {
+				s := &sharedFinding{Diagnostic: d}
+				known[k], all = append(known[k], s), append(all, s)
 			}
-			at := slices.IndexFunc(all, func(s *sharedFinding) bool { return s.Message == d.Message && s.views[len(s.views)-1] != i })
-			if at < 0 {
-				by[k] = append(all, &sharedFinding{Diagnostic: d, views: []int{i}})
-			} else {
-				all[at].views = append(all[at].views, i)
-			}
+			s := known[k][count[k]]
+			s.views = append(s.views, i)
+			count[k]++
 		}
 	}
-	return keys, by
+	return all
 }
 
-// having counts the views that have what a key is about.
-func (m *viewMerger) having(k findingKey) int {
-	if m.ofOne[k.call] {
+// having counts the views that have the call of a finding.
+func (m *viewMerger) having(d *diag.Diagnostic) int {
+	if m.targeted[d.Call] {
 		return 1
 	}
-	if k.call == "" && k.at.File == m.plan.File {
-		if call := callAt(m.plan, k.at.Start); call != nil && call.Instance != "" {
+	if d.Call == "" && d.Span.File == m.plan.File {
+		if call := callAt(m.plan, d.Span.Start); call != nil && call.Instance != "" {
 			return 1
 		}
 	}
 	return len(m.views)
-}
-
-// said are the findings of a key that are worth saying. What is idle must be
-// so in every view; of the rest, what different views have in different words is
-// one.
-func (m *viewMerger) said(k findingKey, all []*sharedFinding) []*sharedFinding {
-	total := m.having(k)
-	if m.idle[k.rule] {
-		seen := map[int]bool{}
-		for _, s := range all {
-			for _, v := range s.views {
-				seen[v] = true
-			}
-		}
-		if len(seen) < total {
-			return nil
-		}
-		if full := slices.DeleteFunc(slices.Clone(all), func(s *sharedFinding) bool { return len(s.views) < total }); len(full) > 0 {
-			return full
-		}
-		return []*sharedFinding{{Diagnostic: all[0].Diagnostic, views: all[0].views, varied: true}}
-	}
-	var said []*sharedFinding
-	var some *sharedFinding
-	for _, s := range all {
-		switch {
-		case len(s.views) < total && some != nil && s.views[0] > some.views[len(some.views)-1]:
-			some.views, some.varied = append(some.views, s.views...), true
-		case len(s.views) < total:
-			some = s
-			said = append(said, s)
-		default:
-			said = append(said, s)
-		}
-	}
-	return said
-}
-
-// inSome names the instances in which a finding holds. What mends it there may do
-// harm elsewhere.
-func (m *viewMerger) inSome(s *sharedFinding) diag.Diagnostic {
-	d := s.Diagnostic
-	at := m.where(s, s.views)
-	if s.varied {
-		at = m.where(s, s.views[:1])
-		if more := len(s.views) - 1; more > 0 {
-			at += ", and the like " + m.where(s, s.views[1:])
-		}
-	}
-	d.Message += " (" + at + ")"
-	d.Fixes = slices.Clone(d.Fixes)
-	for i := range d.Fixes {
-		d.Fixes[i].Safe = false
-	}
-	return d
 }
 
 // isPartial reports whether only some instances of a view have what was found in it.
@@ -401,17 +349,17 @@ func (m *viewMerger) where(s *sharedFinding, views []int) string {
 
 // sort brings instances into the order of the text.
 func (m *viewMerger) sort(ids []string) {
-	slices.SortFunc(ids, func(a, b string) int { return m.place[a] - m.place[b] })
+	slices.SortFunc(ids, func(a, b string) int { return m.order[a] - m.order[b] })
 }
 
-// lacksIn reports whether a finding is of a reference that some instances can't
-// satisfy, and others can.
-func (m *viewMerger) lacksIn(k findingKey, s *sharedFinding) bool {
-	one, known := m.views[s.views[0]].missing[k.at]
-	if !known || k.rule == maybeMissing.Rule {
-		return known && one.ids != nil
+// isMissing reports whether a finding is about a reference that some instances satisfy and
+// others don't.
+func (m *viewMerger) isMissing(s *sharedFinding, views int) bool {
+	reference, known := m.views[s.views[0]].missing[s.Span]
+	if !known || s.Rule == maybeMissing.Rule {
+		return known && reference.ids != nil
 	}
-	return (k.rule == diag.DanglingReference || k.rule == diag.BadScope) && len(s.views) < m.having(k)
+	return (s.Rule == diag.DanglingReference || s.Rule == diag.BadScope) && len(s.views) < views
 }
 
 // missing says which instances can't satisfy a reference, whatever the views that
