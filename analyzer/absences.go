@@ -138,23 +138,23 @@ func (p *Pass) lookedInto(call *compiler.Call, at pathtree.ID) (rest []expressio
 // come; whether it is a property that counts as there, and whether it hangs on values of
 // which nothing is said.
 type want struct {
-	branch []BranchChoice
-	sure   bool
-	spared bool
-	vague  bool
+	branch      []BranchChoice
+	sure        bool
+	spared      bool
+	unspecified bool
 }
 
 func (a *want) add(b want) {
-	within := func(part, whole BranchChoice) bool { // of which the whole tells
-		rest, is := strings.CutPrefix(part.Reference, whole.Reference)
-		return is && part.Call == whole.Call && (rest == "" || whole.Reference != "" && (rest[0] == '.' || rest[0] == '['))
+	within := func(part, container BranchChoice) bool { // of which the whole tells
+		rest, is := strings.CutPrefix(part.Reference, container.Reference)
+		return is && part.Call == container.Call && (rest == "" || container.Reference != "" && (rest[0] == '.' || rest[0] == '['))
 	}
 	for _, c := range b.branch {
 		if !slices.ContainsFunc(a.branch, func(known BranchChoice) bool { return within(c, known) }) {
 			a.branch = append(slices.DeleteFunc(a.branch, func(known BranchChoice) bool { return within(known, c) }), c)
 		}
 	}
-	a.sure, a.spared, a.vague = a.sure && b.sure, a.spared || b.spared, a.vague || b.vague
+	a.sure, a.spared, a.unspecified = a.sure && b.sure, a.spared || b.spared, a.unspecified || b.unspecified
 }
 
 // lacksOutput reports what of the plan's output isn't there, where a run has nothing to
@@ -168,8 +168,8 @@ func (w *trial) lacksOutput() (why want) {
 	nothing := !hasLiterals(p.Plan.Output)
 	for t := range p.Plan.Output.Expressions() {
 		leaves++
-		value, there, vague := w.value(nil, t)
-		if there && (value != nil || t.FallsBack()) || vague {
+		value, there, unspecified := w.value(nil, t)
+		if there && (value != nil || t.FallsBack()) || unspecified {
 			nothing = false
 			continue
 		}
@@ -191,7 +191,7 @@ func (w *trial) lacksOutput() (why want) {
 // null instead mends it if it does so alone.
 func (w *trial) reportLack(leaf *compiler.Template, branch []BranchChoice, alone bool) {
 	p := w.pass
-	if len(branch) == 0 || p.isTold(p.Plan.Output.Node) || !p.config.asksFor(maybeMissing) {
+	if len(branch) == 0 || p.isReported(p.Plan.Output.Node) || !p.config.asksFor(maybeMissing) {
 		return
 	}
 	rule := p.rule
@@ -207,9 +207,9 @@ func (w *trial) wanting(t *compiler.Template, seen map[int32]bool) want {
 		if e.PerItem() {
 			continue
 		}
-		value, there, vague := w.value(nil, e)
-		if vague || p.isTold(e.Node) {
-			return want{vague: vague}
+		value, there, unspecified := w.value(nil, e)
+		if unspecified || p.isReported(e.Node) {
+			return want{unspecified: unspecified}
 		}
 		if there && value != nil && value != false {
 			continue
@@ -229,8 +229,8 @@ func (w *trial) wanting(t *compiler.Template, seen map[int32]bool) want {
 
 // holds is what is there at or above a read.
 func (w *trial) holds(r *compiler.Read, at pathtree.ID, value any) want {
-	if w.isVague(r, false) {
-		return want{vague: true}
+	if w.isUnspecified(r, false) {
+		return want{unspecified: true}
 	}
 	return want{branch: []BranchChoice{{Reference: w.pass.path(at), Value: &value}}, sure: true}
 }
@@ -252,7 +252,7 @@ func (w *trial) absent(r *compiler.Read, seen map[int32]bool) want {
 		case end.done:
 			why.add(want{branch: []BranchChoice{{Call: call.Name, Takes: p.Plan.Offered(call)[end.takes]}}, sure: true})
 		case end.lacks == nil:
-			return want{vague: end.vague}
+			return want{unspecified: end.unspecified}
 		case !seen[i]:
 			seen[i] = true
 			why.add(w.wanting(end.lacks, seen))
@@ -272,7 +272,7 @@ func (w *trial) absent(r *compiler.Read, seen map[int32]bool) want {
 			return why
 		}
 	}
-	return want{vague: w.isVague(r, false)} // which isn't given, or went elsewhere
+	return want{unspecified: w.isUnspecified(r, false)} // which isn't given, or went elsewhere
 }
 
 // spares reports whether nothing is to be said of an object that goes without a property: an

@@ -177,21 +177,21 @@ func callByCall(t testing.TB, plan *compiler.Plan, found []diag.Diagnostic) {
 	if plan.Root == nil {
 		return
 	}
-	whole, alone := newPass(plan, found), newPass(plan, found)
+	full, alone := newPass(plan, found), newPass(plan, found)
 	for _, r := range rules {
-		if r.Call == nil || whole.Unknown(r.Needs) {
+		if r.Call == nil || full.Unknown(r.Needs) {
 			continue
 		}
-		whole.run(r)
+		full.run(r)
 		alone.rule = r.Rule
 		for _, call := range slices.Backward(plan.Calls) {
 			r.Call(alone, call)
 		}
 	}
-	diag.Sort(whole.found)
+	diag.Sort(full.found)
 	diag.Sort(alone.found)
-	if every(whole.found) != every(alone.found) {
-		t.Errorf("of all calls:\n%s\nof each alone:\n%s", every(whole.found), every(alone.found))
+	if every(full.found) != every(alone.found) {
+		t.Errorf("of all calls:\n%s\nof each alone:\n%s", every(full.found), every(alone.found))
 	}
 }
 

@@ -188,12 +188,12 @@ func TestBoundsAreProven(t *testing.T) {
 		default:
 			silent++
 		}
-		vague := b.when != "" && strings.Contains(b.value, "{") // of what is put into a text one condition counts
+		unspecified := b.when != "" && strings.Contains(b.value, "{") // of what is put into a text one condition counts
 		if seed%2 == 0 && (slices.Equal(said, []string{"info"}) || refuses && !accepts && slices.Equal(said, []string{"warning"})) {
 			open++
 			continue
 		}
-		if !slices.Equal(said, want) && !(vague && slices.Equal(said, []string{"warning"})) {
+		if !slices.Equal(said, want) && !(unspecified && slices.Equal(said, []string{"warning"})) {
 			t.Errorf("seed %d: wants %v, says %v:\n%s%s", seed, want, said, b.text(), b.bound)
 		}
 	}

@@ -62,7 +62,7 @@ func (f branchFacts) Given(id pathtree.ID) (s *schema.Schema, sure bool) {
 func (f branchFacts) Item(r *compiler.Read) (s *schema.Schema, sure bool) {
 	var all []*schema.Schema
 	for _, one := range f.flowsOfItem(nil, r) {
-		if one.schema == nil || one.sample || one.loose {
+		if one.schema == nil || one.sample || one.overApproximate {
 			return nil, false
 		}
 		all = append(all, one.schema)
@@ -154,13 +154,13 @@ func (p *Pass) noteWriters(f *diag.Diagnostic, templates ...*compiler.Template) 
 }
 
 // maxTold bounds how many decisions a message tells.
-const maxTold = 4
+const maxChoices = 4
 
 // told is a branch in words: "judge#1" takes "†state.bad" and "†input.size" is 11.
-func told(branch []branch.Choice) string {
+func describeBranch(branch []branch.Choice) string {
 	var words []string
 	for i, d := range branch {
-		if i == maxTold && len(branch) > maxTold+1 {
+		if i == maxChoices && len(branch) > maxChoices+1 {
 			words = append(words, fmt.Sprintf("%d more things come together", len(branch)-i))
 			break
 		}

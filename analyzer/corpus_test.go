@@ -180,7 +180,7 @@ type mutant struct {
 	at         []any    // the way from the call to the value that is at fault
 	key        bool     // not that value but its key
 	length     int      // how much of a text is the reference; 0 is all
-	others     []string // codes of errors that follow from the fault itself
+	related    []string // codes of errors that follow from the fault itself
 }
 
 // A leaf is a string somewhere in a call, and the way to it.
@@ -285,7 +285,7 @@ func mutants(t *testing.T, document []byte) []mutant {
 	key := ref.at[0].(string)
 	put(list[reader], []any{key + "x"}, list[reader].(map[string]any)[key])
 	delete(list[reader].(map[string]any), key)
-	all = append(all, mutant{name: "misspelt parameter", code: "OB503", document: d, call: reader, at: []any{key + "x"}, key: true, others: []string{"OB502"}})
+	all = append(all, mutant{name: "misspelt parameter", code: "OB503", document: d, call: reader, at: []any{key + "x"}, key: true, related: []string{"OB502"}})
 
 	// The writer reads what its reader writes.
 	d, list = fresh()
@@ -295,7 +295,7 @@ func mutants(t *testing.T, document []byte) []mutant {
 	if key == "_when" {
 		put(list[writer], []any{key}, back+" != null")
 	}
-	return append(all, mutant{name: "closed cycle", code: "OB301", document: d, call: writer, at: []any{key}, length: len(back), others: []string{"OB505"}})
+	return append(all, mutant{name: "closed cycle", code: "OB301", document: d, call: writer, at: []any{key}, length: len(back), related: []string{"OB505"}})
 }
 
 // parameter is the first parameter of a call, or _when when it has none.
@@ -339,7 +339,7 @@ func TestMutants(t *testing.T) {
 					continue
 				}
 				seen = seen || d.Rule.Code == m.code && d.Span == want && d.Call == plan.Calls[m.call].Name
-				if d.Rule.Code != m.code && !slices.Contains(m.others, d.Rule.Code) {
+				if d.Rule.Code != m.code && !slices.Contains(m.related, d.Rule.Code) {
 					t.Errorf("%s, %s: found besides: %s", r.ID, m.name, shown(d))
 				}
 			}

@@ -12,12 +12,12 @@ import (
 // A Draft is a solution, or as much of it as has arrived, as far as it may be
 // run: call by call. Only [Screen] and [Arriving] make one.
 type Draft struct {
-	plan   *compiler.Plan
-	whole  bool
-	faults [][]diag.Diagnostic // by call
-	amiss  []diag.Diagnostic
-	held   []bool
-	barred []bool // has a fault that is no conflict
+	plan     *compiler.Plan
+	complete bool
+	faults   [][]diag.Diagnostic // by call
+	problems []diag.Diagnostic
+	held     []bool
+	barred   []bool // has a fault that is no conflict
 
 	// Of one that is arriving:
 	pass      *Pass
@@ -30,10 +30,10 @@ type Draft struct {
 // findings that compiling it made, by a program's own rules as well. Held says which
 // calls have been held back until now, as [Draft.Extend] found; nil is all.
 func Screen(p *compiler.Plan, found []diag.Diagnostic, own []*Rule, held func(call *compiler.Call) bool) *Draft {
-	d := &Draft{plan: p, whole: true, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
+	d := &Draft{plan: p, complete: true, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
 	found = about(p, found)
 	if p.Root == nil {
-		d.amiss = diag.AtLeast(diag.Error, found)
+		d.problems = diag.AtLeast(diag.Error, found)
 		return d
 	}
 	for i, call := range p.Calls {
@@ -76,7 +76,7 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	pass.ordered = append(pass.ordered, pass.asListed(func(call int) bool { return d.held[call] })...)
 	switch {
 	case len(pass.ordered) == 0:
-	case d.whole:
+	case d.complete:
 		d.plan = d.plan.InOrder(pass.ordered)
 	default:
 		for _, pair := range pass.ordered {
@@ -99,7 +99,7 @@ func Arriving(p *compiler.Plan, own []*Rule) *Draft {
 // call, or if it writes what such a call listed before it writes. What isn't held is
 // judged once and for all: calls listed after it change nothing about it, so that it
 // may start.
-func (d *Draft) Extend(found []diag.Diagnostic, loose func(call *compiler.Call) bool) {
+func (d *Draft) Extend(found []diag.Diagnostic, overApproximate func(call *compiler.Call) bool) {
 	p, i := d.plan, len(d.held)
 	if i == len(p.Calls) {
 		return // it has been judged for another instance that runs the same
@@ -109,7 +109,7 @@ func (d *Draft) Extend(found []diag.Diagnostic, loose func(call *compiler.Call) 
 	d.held = append(d.held, false)
 	found = about(p, found)
 	related := d.pass.related(call)
-	d.held[i] = loose(call) || d.waitsForTheRest(call, found) || slices.ContainsFunc(related, func(earlier int) bool { return d.held[earlier] })
+	d.held[i] = overApproximate(call) || d.waitsForTheRest(call, found) || slices.ContainsFunc(related, func(earlier int) bool { return d.held[earlier] })
 	reads := d.reads
 	d.reads = len(p.Reads)
 	if d.held[i] {
@@ -145,7 +145,7 @@ func (d *Draft) Restand() { d.pass.forgetValues() }
 func (d *Draft) Plan() *compiler.Plan { return d.plan }
 
 // Whole reports whether nothing more will come.
-func (d *Draft) Whole() bool { return d.whole }
+func (d *Draft) Complete() bool { return d.complete }
 
 // Faults are the errors that keep a call from running; those of a call that is
 // held aren't known yet.
@@ -155,17 +155,17 @@ func (d *Draft) Faults(call int) []diag.Diagnostic {
 }
 
 // Held reports whether a call must wait for the whole.
-func (d *Draft) Held(call int) bool { return d.held[call] && !d.whole }
+func (d *Draft) Held(call int) bool { return d.held[call] && !d.complete }
 
 // Amiss are the errors of the solution that are no call's.
-func (d *Draft) Amiss() []diag.Diagnostic {
-	d.plan.Veil(d.amiss)
-	return d.amiss
+func (d *Draft) Problems() []diag.Diagnostic {
+	d.plan.Veil(d.problems)
+	return d.problems
 }
 
 // Sound reports whether there is no error at all.
 func (d *Draft) Sound() bool {
-	return len(d.amiss) == 0 && !slices.ContainsFunc(d.faults, func(f []diag.Diagnostic) bool { return len(f) > 0 })
+	return len(d.problems) == 0 && !slices.ContainsFunc(d.faults, func(f []diag.Diagnostic) bool { return len(f) > 0 })
 }
 
 // take files errors under calls: under one that is held, where an error speaks of
@@ -175,8 +175,8 @@ func (d *Draft) take(found []diag.Diagnostic) {
 	for _, f := range found {
 		call := d.callIn(f.Span)
 		if call == nil {
-			if d.whole {
-				d.amiss = append(d.amiss, f)
+			if d.complete {
+				d.problems = append(d.problems, f)
 			}
 			continue
 		}
@@ -187,7 +187,7 @@ func (d *Draft) take(found []diag.Diagnostic) {
 				}
 			}
 		}
-		if d.whole || call.Index == len(d.held)-1 {
+		if d.complete || call.Index == len(d.held)-1 {
 			d.faults[call.Index] = append(d.faults[call.Index], f)
 		}
 	}

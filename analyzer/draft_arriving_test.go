@@ -189,8 +189,8 @@ func (s *solution) arrive(t *testing.T, count map[string]int) {
 			continue
 		}
 		found := growing.Bind()
-		whole := growing.Plan()
-		last := whole.Calls[len(whole.Calls)-1]
+		full := growing.Plan()
+		last := full.Calls[len(full.Calls)-1]
 		plan, all := s.setting.Solve(source.NewFile("solution.json", append(slices.Clone(text), "]}"...)), compiler.Options{})
 		for _, id := range ids {
 			if last.Instance != "" && last.Instance != id {
@@ -237,11 +237,11 @@ func verdict(d *Draft, call int) string {
 }
 
 // screenPrefix judges all of what has arrived of a solution anew.
-func screenPrefix(p *compiler.Plan, found []diag.Diagnostic, loose func(call *compiler.Call) bool) *Draft {
-	d := &Draft{plan: p, whole: true, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
+func screenPrefix(p *compiler.Plan, found []diag.Diagnostic, overApproximate func(call *compiler.Call) bool) *Draft {
+	d := &Draft{plan: p, complete: true, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
 	found = about(p, found)
 	for i, call := range p.Calls {
-		d.held[i] = loose(call)
+		d.held[i] = overApproximate(call)
 	}
 	for i := range found {
 		if found[i].Rule == diag.UnknownCall {
@@ -296,8 +296,8 @@ func TestArrivingDoubtsAreOrdered(t *testing.T) {
 		d.Extend(found, loose(growing.Plan()))
 	}
 	setting.Paths = base.Paths.Clone()
-	whole, found := setting.Solve(source.NewFile("solution.json", append(slices.Clone(text), "]}"...)), compiler.Options{})
-	for name, d := range map[string]*Draft{"arriving": d, "whole": Screen(whole, found, nil, nil)} {
+	full, found := setting.Solve(source.NewFile("solution.json", append(slices.Clone(text), "]}"...)), compiler.Options{})
+	for name, d := range map[string]*Draft{"arriving": d, "whole": Screen(full, found, nil, nil)} {
 		for i, want := range []string{"[]", "[0]", "[]"} {
 			call := d.Plan().Calls[i]
 			if got := fmt.Sprint(call.Waits); got != want || len(d.Faults(i)) > 0 {

@@ -28,7 +28,7 @@ func faultsOf(d *Draft) string {
 			all = append(all, call.Name+" held")
 		}
 	}
-	for _, f := range d.Amiss() {
+	for _, f := range d.Problems() {
 		all = append(all, "amiss "+f.Rule.Code)
 	}
 	return strings.Join(all, ", ")

@@ -272,17 +272,17 @@ func (m *maker) beginning() (input, state map[string]any) {
 		if _, given := pathtree.Walk(own, path[1:]); given && !one.fixed {
 			continue
 		}
-		whole := map[string]any{}
+		merged := map[string]any{}
 		if *over != nil {
-			whole = *over
+			merged = *over
 		}
 		key := path[1]
-		if _, there := whole[key.Key]; !there {
+		if _, there := merged[key.Key]; !there {
 			if value, ok := pathtree.Step(own, key); ok {
-				whole[key.Key] = value
+				merged[key.Key] = value
 			}
 		}
-		if planted, ok := plant(whole, path[1:], one, func() any { return m.given(one) }).(map[string]any); ok {
+		if planted, ok := plant(merged, path[1:], one, func() any { return m.given(one) }).(map[string]any); ok {
 			*over = planted
 		}
 	}

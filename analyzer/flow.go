@@ -19,10 +19,10 @@ type flow struct {
 	schema *schema.Schema // accepts every value that may come; nil when nothing is known
 	// spoken: where nothing is known of all values that may come, it is of some of them: those of
 	// the variants of a union that speak of it.
-	spoken *schema.Schema
+	partial *schema.Schema
 	// loose: the schema may accept more than can come, so that only what holds for
 	// all of its values can be concluded.
-	loose bool
+	overApproximate bool
 	// computed: it is what an expression works out.
 	computed bool
 	// uncounted: of how many items it is a list isn't known.
@@ -30,13 +30,13 @@ type flow struct {
 	// unsure: items of the list that it is, or is of, may be null for all that is known, or it is
 	// written in parts, of each of which the state schema is asked, and of the whole never;
 	// only a trial tells.
-	unsure bool
+	uncertain bool
 	// rare: it may come, and isn't what the plan is about: a failure record, the
 	// result of a call that another one may exclude. It keeps a mismatch from being
 	// certain and never makes one.
-	rare bool
+	exceptional bool
 	// brought: it comes with a run, and no call has written it.
-	brought bool
+	external bool
 	// sample: the schema is one value that the document gives; another run may
 	// have another, such as like describes.
 	sample bool
@@ -169,12 +169,12 @@ var vote = schema.OfKinds(schema.Number)
 // for values like it. An empty text, and a null of the input, is a blank to be filled in; a
 // null of the state is what a run passes on until somebody writes there.
 func (p *Pass) said(path []expression.Segment) flow {
-	key, s, whole, below := "inputSchema", p.Plan.InputSchema, p.Plan.Input, path[1:]
+	key, s, value, below := "inputSchema", p.Plan.InputSchema, p.Plan.Input, path[1:]
 	switch path[0].Key {
 	case "state":
-		key, s, whole = "stateSchema", p.Plan.StateSchema, p.Plan.State
+		key, s, value = "stateSchema", p.Plan.StateSchema, p.Plan.State
 	case "data":
-		key, s, whole = "", nil, anyMap(p.Plan.Data)
+		key, s, value = "", nil, anyMap(p.Plan.Data)
 		if len(path) > 1 && p.Plan.DataSchemas[path[1].Key] != nil {
 			s, below = p.Plan.DataSchemas[path[1].Key], path[2:]
 		}
@@ -184,9 +184,9 @@ func (p *Pass) said(path []expression.Segment) flow {
 		if !at.Possible || at.Schema == nil {
 			return flow{}
 		}
-		return flow{schema: at.Schema, said: key, brought: key != ""}
+		return flow{schema: at.Schema, said: key, external: key != ""}
 	}
-	value, ok := pathtree.Walk(whole, path[1:])
+	value, ok := pathtree.Walk(value, path[1:])
 	if !ok || value == nil && path[0].Key != "state" || value == "" || len(p.Plan.Instances) > 0 {
 		return flow{}
 	}
@@ -304,7 +304,7 @@ func (p *Pass) fromTheStart(r *compiler.Read) (flow, bool) {
 		return flow{}, false
 	}
 	f := p.given(r.Path)
-	f.rare = true
+	f.exceptional = true
 	return f, true
 }
 
@@ -313,12 +313,12 @@ func (p *Pass) fromTheStart(r *compiler.Read) (flow, bool) {
 func (p *Pass) results(flows []flow, r *compiler.Read, o *origin) []flow {
 	declared := p.stateAt(r.Path)
 	add := func(s *schema.Schema, said string, failure bool) *flow {
-		flows = append(flows, flow{schema: p.meet(s, declared.Schema), rare: o.failure, from: *o, said: said})
+		flows = append(flows, flow{schema: p.meet(s, declared.Schema), exceptional: o.failure, from: *o, said: said})
 		f := &flows[len(flows)-1]
 		f.from.failure = failure
 		if o.call.Each != nil {
 			list := p.listing(o.call)
-			f.uncounted, f.unsure = len(o.rest) == 0 && list.uncounted, list.unsure
+			f.uncounted, f.uncertain = len(o.rest) == 0 && list.uncounted, list.uncertain
 		}
 		return f
 	}
@@ -337,7 +337,7 @@ func (p *Pass) results(flows []flow, r *compiler.Read, o *origin) []flow {
 	default:
 		if at := p.inResultAt(p.giving(o.call), o.rest); at.Possible {
 			if f := add(at.Schema, "", false); f.schema == nil {
-				f.spoken = at.Spoken
+				f.partial = at.Spoken
 			}
 		}
 	}
@@ -358,7 +358,7 @@ func outputPlace(tool *compiler.Tool, rest []expression.Segment) []remark {
 func (p *Pass) composed(r *compiler.Read, seen []origin, base []flow) flow {
 	declared := p.stateAt(r.Path)
 	inParts := declared.Schema != nil && slices.ContainsFunc(seen, func(o origin) bool { return o.below })
-	rest := flow{schema: declared.Schema, loose: true, said: "stateSchema", unsure: inParts && !p.hasToBeBrought(r)}
+	rest := flow{schema: declared.Schema, overApproximate: true, said: "stateSchema", uncertain: inParts && !p.isRequiredAtStart(r)}
 	if kinds := collected(seen, base); declared.Schema == nil && kinds != 0 {
 		rest.schema, rest.parts = schema.OfKinds(kinds), seen
 	}
@@ -379,13 +379,13 @@ func (p *Pass) composed(r *compiler.Read, seen []origin, base []flow) flow {
 		return rest
 	}
 	made.schema = p.meet(made.schema, declared.Schema)
-	made.parts, made.unsure = seen, made.unsure || rest.unsure
+	made.parts, made.uncertain = seen, made.uncertain || rest.uncertain
 	return made
 }
 
 // hasToBeBrought reports whether a run has to begin with something at the key of the state
 // that is read, of which the document says no more.
-func (p *Pass) hasToBeBrought(r *compiler.Read) bool {
+func (p *Pass) isRequiredAtStart(r *compiler.Read) bool {
 	path := p.Plan.Paths.Segments(r.Path)
 	if _, given := pathtree.Walk(p.Plan.State, path[1:min(2, len(path))]); given || path[0].Key != "state" || len(path) < 2 {
 		return false
@@ -430,11 +430,11 @@ func collected(seen []origin, base []flow) schema.Kinds {
 
 // assembled is the object that writes below a path make.
 func (p *Pass) assembled(r *compiler.Read, seen []origin) (flow, bool) {
-	whole := &assembly{}
+	value := &assembly{}
 	depth := p.Plan.Paths.Depth(r.Path)
 	exact := true
 	for _, o := range seen {
-		at := whole
+		at := value
 		for _, s := range p.Plan.Paths.Segments(o.path.ID)[depth:] {
 			if s.IsIndex || at.set {
 				return flow{}, false
@@ -453,8 +453,8 @@ func (p *Pass) assembled(r *compiler.Read, seen []origin) (flow, bool) {
 		at.sure = at.sure || p.alwaysBelow(o)
 		exact = exact && len(at.schemas) == 1
 	}
-	s, sure := whole.schema()
-	return flow{schema: s, loose: !exact || !sure}, true
+	s, sure := value.schema()
+	return flow{schema: s, overApproximate: !exact || !sure}, true
 }
 
 func (p *Pass) alwaysBelow(o origin) bool { return sets(o.call) && p.certain(o.call) }
@@ -514,7 +514,7 @@ func (p *Pass) pushed(seen []origin) (flow, bool) {
 		items = append(items, s)
 	}
 	list := schema.ListOf(schema.AnyOf(items...), 1, len(seen))
-	f := flow{schema: list, loose: len(seen) > 1}
+	f := flow{schema: list, overApproximate: len(seen) > 1}
 	if len(rest) > 0 {
 		at := list.At(compiler.SchemaPath(rest))
 		if !at.Possible {

@@ -37,10 +37,10 @@ func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.P
 	case expression.Referred:
 		flows = append(flows, p.flowsOfRead(t.Reads[part.Ref])...)
 		if part.Soft {
-			flows = append(flows, flow{schema: schema.OfKinds(schema.Null), rare: true, brought: true})
+			flows = append(flows, flow{schema: schema.OfKinds(schema.Null), exceptional: true, external: true})
 		}
 	case expression.Written:
-		flows = append(flows, flow{schema: p.literalSchema(part.Value), brought: true, operand: operand{t.Node, part.Start, part.End}})
+		flows = append(flows, flow{schema: p.literalSchema(part.Value), external: true, operand: operand{t.Node, part.Start, part.End}})
 	case expression.Fallback:
 		for _, operand := range part.Parts {
 			before = len(flows)
@@ -58,7 +58,7 @@ func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.P
 			flows = p.flowsOfPart(flows, t, operand)
 			for k := range flows[from:] {
 				f := &flows[from+k]
-				f.loose, f.schema = f.loose || p.looksAt(t, f), p.implied(f, t, part.Condition, part.Start, i == 0)
+				f.overApproximate, f.schema = f.overApproximate || p.looksAt(t, f), p.implied(f, t, part.Condition, part.Start, i == 0)
 			}
 		}
 		return p.lessImpossible(flows, before)
@@ -77,14 +77,14 @@ func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.P
 				f.read, f.operand = nil, operand{t.Node, part.Start, part.End}
 			}
 			f.schema = p.meet(f.schema, number)
-			f.loose, f.sample, f.computed = true, false, true
+			f.overApproximate, f.sample, f.computed = true, false, true
 		}
 		return p.lessImpossible(flows, before)
 	case expression.Text:
 		flows = append(flows, p.flowOfText(t, part))
 	default:
 		like := p.counted(p.likeness(p.typeOfPart(t, part)), t, part)
-		flows = append(flows, flow{schema: like, loose: true, computed: true, operand: operand{t.Node, part.Start, part.End}})
+		flows = append(flows, flow{schema: like, overApproximate: true, computed: true, operand: operand{t.Node, part.Start, part.End}})
 	}
 	return flows
 }
@@ -187,7 +187,7 @@ func (p *Pass) typeOfFlows(flows []flow) *expression.Type {
 			value, _ := f.schema.Raw().(map[string]any)["enum"].([]any)
 			all = append(all, typeOfValue(value[0], typeDepth))
 		default:
-			all = append(all, p.typeOfSchema(f.schema, f.brought))
+			all = append(all, p.typeOfSchema(f.schema, f.external))
 		}
 	}
 	if len(all) == 0 {

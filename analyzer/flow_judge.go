@@ -75,19 +75,19 @@ func (p *Pass) contains(producer, consumer *schema.Schema) schema.Verdict {
 // of it is refused counts only where the schema says so: not for a property that
 // it names and doesn't require, unless it describes what is brought to the plan,
 // and not for parts of which it says nothing.
-func (p *Pass) fits(producer, consumer *schema.Schema, brought bool) schema.Verdict {
+func (p *Pass) fits(producer, consumer *schema.Schema, external bool) schema.Verdict {
 	v := p.contains(producer, consumer)
 	if v.Relation != schema.MayNotFit {
 		return v
 	}
 	t := p.flowing()
 	t.sure = false
-	if declared := t.asDeclared(producer, brought); declared != producer {
+	if declared := t.asDeclared(producer, external); declared != producer {
 		if v = p.contains(declared, consumer); v.Relation == schema.Never {
 			v.Relation = schema.MayNotFit
 		}
 	}
-	if v.Relation == schema.MayNotFit && unspoken(producer, consumer, v.Witness) {
+	if v.Relation == schema.MayNotFit && isUndescribed(producer, consumer, v.Witness) {
 		return schema.Verdict{Reason: "the producer says nothing of it"}
 	}
 	return v
@@ -95,7 +95,7 @@ func (p *Pass) fits(producer, consumer *schema.Schema, brought bool) schema.Verd
 
 // unspoken reports whether a value is refused for a part of which the producer says
 // nothing.
-func unspoken(producer, consumer *schema.Schema, witness any) bool {
+func isUndescribed(producer, consumer *schema.Schema, witness any) bool {
 	why := consumer.Validate(witness)
 	if why == nil {
 		return false
@@ -129,10 +129,10 @@ func (p *Pass) relate(f *flow, to *schema.Schema) (schema.Relation, any) {
 	switch {
 	case to == nil:
 		return schema.Fits, nil
-	case f.schema == nil && f.spoken == nil:
+	case f.schema == nil && f.partial == nil:
 		return schema.Unknown, nil
 	case f.schema == nil: // others may come as well
-		if v := p.fits(f.spoken, to, f.brought); !f.loose && (v.Relation == schema.MayNotFit || v.Relation == schema.Never) {
+		if v := p.fits(f.partial, to, f.external); !f.overApproximate && (v.Relation == schema.MayNotFit || v.Relation == schema.Never) {
 			return schema.MayNotFit, v.Witness
 		}
 		return schema.Unknown, nil
@@ -150,17 +150,17 @@ func (p *Pass) relate(f *flow, to *schema.Schema) (schema.Relation, any) {
 		}
 		return schema.MayNotFit, value
 	}
-	v := p.fits(f.schema, to, f.brought)
+	v := p.fits(f.schema, to, f.external)
 	if f.uncounted && v.Relation == schema.MayNotFit {
-		if v = p.fits(p.meet(f.schema, p.ofLengths(to.Lengths())), to, f.brought); v.Relation == schema.Fits {
+		if v = p.fits(p.meet(f.schema, p.ofLengths(to.Lengths())), to, f.external); v.Relation == schema.Fits {
 			return schema.Unknown, nil
 		}
 		v.Relation = schema.MayNotFit
 	}
-	if f.loose && v.Relation == schema.MayNotFit {
+	if f.overApproximate && v.Relation == schema.MayNotFit {
 		return schema.Unknown, nil
 	}
-	if !f.loose {
+	if !f.overApproximate {
 		p.flows.cutShort = cmp.Or(p.flows.cutShort, v.CutShort())
 	}
 	return v.Relation, v.Witness
@@ -256,14 +256,14 @@ func (p *Pass) judge(flows []flow, to *target) (j judgement, bad bool) {
 	for i := range flows {
 		f := &flows[i]
 		relation, witness := p.relateTo(f, to)
-		p.flows.sure = p.flows.sure && relation == schema.Fits && !f.unsure
+		p.flows.sure = p.flows.sure && relation == schema.Fits && !f.uncertain
 		if relation == schema.Never {
 			kinds |= f.schema.Kinds()
 			if never++; never == 1 {
 				first = judgement{relation: schema.Never, flow: *f, witness: witness, to: *to}
 			}
 		}
-		if found || f.rare || f.loose || relation != schema.Never && relation != schema.MayNotFit {
+		if found || f.exceptional || f.overApproximate || relation != schema.Never && relation != schema.MayNotFit {
 			continue
 		}
 		if p.canCome(f, witness, to) {
@@ -287,8 +287,8 @@ func (p *Pass) judge(flows []flow, to *target) (j judgement, bad bool) {
 // doesn't look at it first and stay away.
 func (p *Pass) canCome(f *flow, witness any, to *target) bool {
 	if c := f.from.call; c != nil && len(f.from.rest) > 0 && c.Tool != nil && c.Tool.Output != nil && c.Produced == nil {
-		whole := schema.AllOf(p.giving(c).Output, schema.Containing(compiler.SchemaPath(f.from.rest), schema.Const(witness)))
-		if p.contains(whole, schema.AnyOf()).Relation != schema.Never {
+		container := schema.AllOf(p.giving(c).Output, schema.Containing(compiler.SchemaPath(f.from.rest), schema.Const(witness)))
+		if p.contains(container, schema.AnyOf()).Relation != schema.Never {
 			return false
 		}
 	}
@@ -457,13 +457,13 @@ func (p *Pass) judgeTemplate(t *compiler.Template, to target, sound bool) []judg
 	if t.Expr != nil || len(found) > 0 || !sound {
 		return found
 	}
-	whole, ok := p.flowOfTemplate(to.call, t)
+	container, ok := p.flowOfTemplate(to.call, t)
 	if !ok {
 		return nil
 	}
 	to.node = t.Node
-	whole.operand.node = t.Node
-	if j, bad := p.judge([]flow{whole}, &to); bad {
+	container.operand.node = t.Node
+	if j, bad := p.judge([]flow{container}, &to); bad {
 		found = append(found, j)
 	}
 	return found
@@ -504,8 +504,8 @@ func (p *Pass) flowsOut(call *compiler.Call, t *compiler.Template) []flow {
 	if t.Expr != nil {
 		return p.flowsOf(t)
 	}
-	if whole, ok := p.flowOfTemplate(call, t); ok {
-		return []flow{whole}
+	if container, ok := p.flowOfTemplate(call, t); ok {
+		return []flow{container}
 	}
 	return unknown
 }
@@ -515,11 +515,11 @@ func (p *Pass) flowsOut(call *compiler.Call, t *compiler.Template) []flow {
 func (p *Pass) flowOfTemplate(call *compiler.Call, t *compiler.Template) (flow, bool) {
 	switch {
 	case !t.Live():
-		return flow{schema: schema.Const(t.Value), brought: true}, true
+		return flow{schema: schema.Const(t.Value), external: true}, true
 	case t.Expr != nil:
 		return p.oneFlow(call, p.flowsOf(t))
 	case t.Items != nil:
-		whole := flow{brought: true}
+		container := flow{external: true}
 		items := make([]*schema.Schema, len(t.Items))
 		for i, item := range t.Items {
 			f, ok := p.flowOfTemplate(call, item)
@@ -527,12 +527,12 @@ func (p *Pass) flowOfTemplate(call *compiler.Call, t *compiler.Template) (flow, 
 				return f, false
 			}
 			items[i] = f.schema
-			whole.join(&f)
+			container.join(&f)
 		}
-		whole.schema = schema.TupleOf(items...)
-		return whole, true
+		container.schema = schema.TupleOf(items...)
+		return container, true
 	case t.Fields != nil:
-		whole := flow{brought: true}
+		container := flow{external: true}
 		parts := make(map[string]*schema.Schema, len(t.Fields))
 		names := make([]string, len(t.Fields))
 		for i, field := range t.Fields {
@@ -541,34 +541,34 @@ func (p *Pass) flowOfTemplate(call *compiler.Call, t *compiler.Template) (flow, 
 				return f, false
 			}
 			names[i], parts[field.Key] = field.Key, f.schema
-			whole.join(&f)
+			container.join(&f)
 		}
-		whole.schema = schema.ObjectOf(parts, names)
-		return whole, true
+		container.schema = schema.ObjectOf(parts, names)
+		return container, true
 	}
 	return flow{}, false
 }
 
 // join takes up what is known of a part.
 func (f *flow) join(part *flow) {
-	f.loose, f.rare, f.brought = f.loose || part.loose || part.schema == nil, f.rare || part.rare, f.brought && part.brought
-	f.unsure = f.unsure || part.unsure
+	f.overApproximate, f.exceptional, f.external = f.overApproximate || part.overApproximate || part.schema == nil, f.exceptional || part.exceptional, f.external && part.external
+	f.uncertain = f.uncertain || part.uncertain
 }
 
 // oneFlow joins flows. Values that only stand for others are joined as what
 // they are like.
 func (p *Pass) oneFlow(call *compiler.Call, flows []flow) (flow, bool) {
-	joined := flow{brought: true}
+	joined := flow{external: true}
 	var all []*schema.Schema
 	for _, f := range flows {
-		joined.brought, joined.unsure = joined.brought && f.brought, joined.unsure || f.unsure
+		joined.external, joined.uncertain = joined.external && f.external, joined.uncertain || f.uncertain
 		s := p.letThrough(&f, call)
 		if f.sample {
-			s, joined.loose = f.like, true
+			s, joined.overApproximate = f.like, true
 		}
-		joined.loose = joined.loose || f.loose || f.rare || f.uncounted
+		joined.overApproximate = joined.overApproximate || f.overApproximate || f.exceptional || f.uncounted
 		if s == nil {
-			return flow{loose: true}, true
+			return flow{overApproximate: true}, true
 		}
 		all = append(all, s)
 	}

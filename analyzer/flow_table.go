@@ -100,14 +100,14 @@ func (p *Pass) flowing() *flowTable {
 // A description is a schema, and whether what it describes is brought to the plan: then of
 // the properties that it names only those are there for sure which it requires.
 type description struct {
-	schema  *schema.Schema
-	brought bool
+	schema   *schema.Schema
+	external bool
 }
 
 // asDeclared is a schema as its author means it.
-func (t *schemaTable) asDeclared(s *schema.Schema, brought bool) *schema.Schema {
-	return once(t.declared, description{s, brought}, func() *schema.Schema {
-		if brought {
+func (t *schemaTable) asDeclared(s *schema.Schema, external bool) *schema.Schema {
+	return once(t.declared, description{s, external}, func() *schema.Schema {
+		if external {
 			return s.AsNamed()
 		}
 		return s.AsDeclared()
@@ -197,8 +197,8 @@ func (p *Pass) literalSchema(value any) *schema.Schema {
 }
 
 // typeOfSchema is the type of what a schema accepts. It mustn't be changed.
-func (p *Pass) typeOfSchema(s *schema.Schema, brought bool) *expression.Type {
-	return once(p.flowing().ofSchemas, description{s, brought}, func() *expression.Type { return typeOfSchema(s, brought, typeDepth) })
+func (p *Pass) typeOfSchema(s *schema.Schema, external bool) *expression.Type {
+	return once(p.flowing().ofSchemas, description{s, external}, func() *expression.Type { return typeOfSchema(s, external, typeDepth) })
 }
 
 // likeness is the schema of what a type describes; nil where it says nothing.

@@ -211,7 +211,7 @@ func TestGeneratedFlows(t *testing.T) {
 // source says nothing, so that nothing is concluded from it.
 func (f *flowPlan) excused(v any) bool {
 	for _, p := range f.producers {
-		if p.Accepts(v) && unspoken(p, f.consumer, v) {
+		if p.Accepts(v) && isUndescribed(p, f.consumer, v) {
 			return true
 		}
 	}
@@ -226,11 +226,11 @@ func (f *flowPlan) confirm(t *testing.T, said *diag.Diagnostic) {
 		t.Fatal(err)
 	}
 	witness := said.Witness
-	whole := func(v any) bool { // the witness may be of the whole parameter
+	full := func(v any) bool { // the witness may be of the whole parameter
 		m, ok := v.(map[string]any)
 		return ok && len(m) == 1
 	}
-	for _, v := range []any{witness, inner(witness, whole)} {
+	for _, v := range []any{witness, inner(witness, full)} {
 		for _, p := range f.producers {
 			producer, err := p.Ordinary()
 			if err != nil {
@@ -244,8 +244,8 @@ func (f *flowPlan) confirm(t *testing.T, said *diag.Diagnostic) {
 	t.Errorf("%s\n%s isn't what one accepts and the other refuses\n%s", shown(*said), brief(witness), f.text)
 }
 
-func inner(v any, whole func(any) bool) any {
-	if whole(v) {
+func inner(v any, full func(any) bool) any {
+	if full(v) {
 		return v.(map[string]any)["at"]
 	}
 	return v

@@ -22,7 +22,7 @@ const maxTexts = 64
 // to them it is one of so many texts, of which some may never come, as values hang
 // together; else it is a text with what is written out in its places.
 func (p *Pass) flowOfText(t *compiler.Template, part expression.Part) flow {
-	out := flow{loose: true, computed: true, operand: operand{t.Node, part.Start, part.End}}
+	out := flow{overApproximate: true, computed: true, operand: operand{t.Node, part.Start, part.End}}
 	texts, pattern, length := []any{""}, "", 0
 	for _, piece := range part.Parts {
 		flows := p.flowsOfPart(nil, t, piece)
@@ -33,7 +33,7 @@ func (p *Pass) flowOfText(t *compiler.Template, part expression.Part) flow {
 		var patterns []string
 		longest := 0
 		for _, f := range flows {
-			if f.schema = p.guarded(&f, p.taker(t)); f.loose || f.sample {
+			if f.schema = p.guarded(&f, p.taker(t)); f.overApproximate || f.sample {
 				f.schema = nil
 			}
 			few := p.fewValues(f.schema)
@@ -103,8 +103,8 @@ func (p *Pass) textsOf(s *schema.Schema, few []any) (pattern string, longest int
 	}
 	marks := s.Landmarks()
 	for _, known := range slices.Backward(marks.Patterns) { // a condition's are the last
-		if whole, ok := regex.Whole(known); ok && within("pattern", known) {
-			pattern = whole
+		if full, ok := regex.Whole(known); ok && within("pattern", known) {
+			pattern = full
 			break
 		}
 	}

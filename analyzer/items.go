@@ -36,7 +36,7 @@ func (p *Pass) flowsOfItem(flows []flow, r *compiler.Read) []flow {
 	for _, f := range p.elements(call.Each.List) {
 		if f.schema != nil && len(r.Ref.Path) > 0 {
 			if at := f.schema.At(compiler.SchemaPath(r.Ref.Path)); at.Possible {
-				f.schema, f.spoken = at.Schema, at.Spoken
+				f.schema, f.partial = at.Schema, at.Spoken
 			} else {
 				f.schema = nil // which is a finding of its own
 			}
@@ -64,7 +64,7 @@ func (p *Pass) elements(list *compiler.Template) []flow {
 			if !ok {
 				return unknown
 			}
-			all = append(all, flow{schema: f.schema, loose: true})
+			all = append(all, flow{schema: f.schema, overApproximate: true})
 		}
 		return all
 	case list.Expr.Plain():
@@ -77,11 +77,11 @@ func (p *Pass) elements(list *compiler.Template) []flow {
 	}
 	for i := range all {
 		f := &all[i]
-		s, loose := f.schema, f.loose
+		s, overApproximate := f.schema, f.overApproximate
 		if f.sample {
-			s, loose = f.like, true
+			s, overApproximate = f.like, true
 		}
-		*f = flow{loose: loose, unsure: f.unsure, rare: f.rare, computed: f.computed, brought: f.brought}
+		*f = flow{overApproximate: overApproximate, uncertain: f.uncertain, exceptional: f.exceptional, computed: f.computed, external: f.external}
 		if s != nil && uniform(s) {
 			f.schema = s.At([]schema.Step{schema.Index(0)}).Schema
 		}
@@ -115,7 +115,7 @@ func (p *Pass) unknownInItem(r *compiler.Read) {
 	}
 	var at schema.Place
 	for i := range all {
-		if all[i].schema == nil || all[i].loose {
+		if all[i].schema == nil || all[i].overApproximate {
 			return
 		}
 		if at = all[i].schema.At(compiler.SchemaPath(r.Ref.Path)); at.Named || at.Possible && (at.Silent || at.Open) {
@@ -142,15 +142,15 @@ func (p *Pass) inItem(call *compiler.Call, ref expression.Reference) bool {
 
 // isVagueItem reports whether nothing can be concluded from what is read of an item: the
 // types don't speak of it, and its list hangs on values that are made up.
-func (w *trial) isVagueItem(r *compiler.Read, strict bool) bool {
+func (w *trial) isUnspecifiedItem(r *compiler.Read, strict bool) bool {
 	item, there := w.item["item"]
 	if there && r.Ref.Kind == "item" && !slices.ContainsFunc(w.pass.elements(w.pass.caller(r).Each.List), func(f flow) bool {
-		return f.loose || f.schema == nil || !spokenIn(f.schema, item, compiler.SchemaPath(r.Ref.Path), strict)
+		return f.overApproximate || f.schema == nil || !isDescribedIn(f.schema, item, compiler.SchemaPath(r.Ref.Path), strict)
 	}) {
 		return false
 	}
-	return slices.ContainsFunc(w.pass.flowsOfItem(nil, r), func(f flow) bool { return f.loose || !spoken(f.schema, strict, 4) }) &&
-		w.readsOne(w.pass.caller(r).Each.List, func(r *compiler.Read) bool { return w.isVague(r, strict) })
+	return slices.ContainsFunc(w.pass.flowsOfItem(nil, r), func(f flow) bool { return f.overApproximate || !isDescribed(f.schema, strict, 4) }) &&
+		w.readsOne(w.pass.caller(r).Each.List, func(r *compiler.Read) bool { return w.isUnspecified(r, strict) })
 }
 
 func (w *trial) readsOne(t *compiler.Template, is func(*compiler.Read) bool) bool {
@@ -174,14 +174,14 @@ func firstTried(call *compiler.Call, value any) any {
 const triedItems = 5
 
 // performItems goes through a call for the items of its list.
-func (w *trial) performItems(call *compiler.Call, guessed bool) {
-	own, there, vague := w.listFor(call)
+func (w *trial) performItems(call *compiler.Call, guardUnknown bool) {
+	own, there, unspecified := w.listFor(call)
 	list, isList := own.([]any)
-	if !there && !vague {
+	if !there && !unspecified {
 		w.ended[call.Index].lacks = call.Each.List
 		return
 	}
-	if !vague && !isList {
+	if !unspecified && !isList {
 		w.isRefused(call, &parameters{taker: quote(call.Name)}, &compiler.TemplateField{Key: "_each", Value: call.Each.List}, own, aList, aList.Validate(own))
 		return
 	}
@@ -214,10 +214,10 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 			continue
 		}
 		w.item = map[string]any{"item": item, "index": float64(at)}
-		guess := guessed || vague
+		conditionUnknown := guardUnknown || unspecified
 		if call.When.PerItem() {
 			value, there, open := w.value(call, call.When)
-			if guess = guess || open; open {
+			if conditionUnknown = conditionUnknown || open; open {
 				value, there = w.arbitrarily(call.When), true
 			}
 			if value != true || !there {
@@ -229,7 +229,7 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 		case !runs && params != nil:
 			return // something isn't accepted, which is told
 		case !runs:
-			known = known && w.lackSpoken(call, list, at)
+			known = known && w.describesLack(call, list, at)
 			continue
 		}
 		if call.Each.Collect && w.random.IntN(4) == 0 {
@@ -240,7 +240,7 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 			results[at] = results[0]
 			continue
 		}
-		value, ok, well := w.carriedOut(call, params, open || guess)
+		value, ok, well := w.carriedOut(call, params, open || conditionUnknown)
 		if !well {
 			return
 		}
@@ -257,8 +257,8 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 // several makes up what a call gives for the items of a list that isn't known: as many results
 // as another call for the same list has.
 func (w *trial) several(call *compiler.Call) (value any, known bool) {
-	whole := w.pass.giving(call).Output
-	if value, known = w.guess.sample(whole, false); !known {
+	output := w.pass.giving(call).Output
+	if value, known = w.generator.sample(output, false); !known {
 		return nil, false
 	}
 	results, _ := value.([]any)
@@ -268,8 +268,8 @@ func (w *trial) several(call *compiler.Call) (value any, known bool) {
 		w.counts[list] = len(results)
 		return results, true
 	}
-	for item := whole.At(firstItem).Schema; len(results) < count; {
-		if value, known = w.guess.sample(item, false); !known {
+	for item := output.At(firstItem).Schema; len(results) < count; {
+		if value, known = w.generator.sample(item, false); !known {
 			return nil, false
 		}
 		results = append(results, value)
@@ -279,7 +279,7 @@ func (w *trial) several(call *compiler.Call) (value any, known bool) {
 
 // lackSpoken reports whether the types speak of what an item of a list lacks, for want of which
 // the call isn't made for it: that there may be, say, keys of one kind, whichever they are.
-func (w *trial) lackSpoken(call *compiler.Call, list []any, at int) bool {
+func (w *trial) describesLack(call *compiler.Call, list []any, at int) bool {
 	t := call.Each.List
 	if t.Expr == nil || !t.Expr.Plain() {
 		return true
@@ -293,7 +293,7 @@ func (w *trial) lackSpoken(call *compiler.Call, list []any, at int) bool {
 					return false
 				}
 				place := f.schema.AtIn(list, path)
-				return place.Possible && !spoken(place.Schema, false, 4)
+				return place.Possible && !isDescribed(place.Schema, false, 4)
 			}) {
 				return false
 			}
@@ -304,10 +304,10 @@ func (w *trial) lackSpoken(call *compiler.Call, list []any, at int) bool {
 
 // listFor is the list that a call runs for, see [trial.resolve]. That other keys may be in its
 // items leaves open what these are, and not how many there are: it is for who reads them.
-func (w *trial) listFor(call *compiler.Call) (list any, there, vague bool) {
+func (w *trial) listFor(call *compiler.Call) (list any, there, unspecified bool) {
 	t := call.Each.List
 	if t.Expr != nil && t.Expr.Plain() {
-		if r := &w.pass.Plan.Reads[t.Reads[0]]; !w.isVague(r, false) {
+		if r := &w.pass.Plan.Reads[t.Reads[0]]; !w.isUnspecified(r, false) {
 			value, presence := w.read(r)
 			return value, presence == expression.There, false
 		}
@@ -317,11 +317,11 @@ func (w *trial) listFor(call *compiler.Call) (list any, there, vague bool) {
 
 // carriedOut is what comes of a call that runs, or of one for an item, and whether something
 // is said of it. It doesn't go well where something in its delegate doesn't.
-func (w *trial) carriedOut(call *compiler.Call, params map[string]any, vague bool) (value any, known, well bool) {
-	if sub := w.inside(call); sub != nil && !vague {
+func (w *trial) carriedOut(call *compiler.Call, params map[string]any, unspecified bool) (value any, known, well bool) {
+	if sub := w.inside(call); sub != nil && !unspecified {
 		return w.delegated(call, sub, params)
 	}
-	value, known = w.result(call, params, vague)
+	value, known = w.result(call, params, unspecified)
 	return value, known, true
 }
 

@@ -18,7 +18,7 @@ type listing struct {
 	tool      *compiler.Tool // with the list as its output
 	hole      *compiler.Read // of something that an item may lack; nil where none is known
 	item      any            // an item that lacks it
-	unsure    bool           // items may lack something, of which only a trial can tell
+	uncertain bool           // items may lack something, of which only a trial can tell
 	uncounted bool           // nothing is said of how many there are
 }
 
@@ -59,7 +59,7 @@ func (p *Pass) listing(call *compiler.Call) listing {
 		})
 	}
 	if call.Each.Tool != nil && call.Each.Tool.Output != nil && call.Tool.Output.At(firstItem).Schema.Kinds()&schema.Null == 0 {
-		made.hole, made.item, made.unsure = p.mayLack(call)
+		made.hole, made.item, made.uncertain = p.mayLack(call)
 		how.holes = made.hole != nil
 	}
 	made.tool = p.listOf(how)
@@ -158,22 +158,22 @@ func (p *Pass) ofLengths(least, most int) *schema.Schema {
 // mayLack is a reference to something of an item without which the item is skipped, and an
 // item of the call's list that hasn't got it; unsure where none is known, and what the items
 // are that an expression leaves isn't.
-func (p *Pass) mayLack(call *compiler.Call) (hole *compiler.Read, without any, unsure bool) {
+func (p *Pass) mayLack(call *compiler.Call) (hole *compiler.Read, without any, uncertain bool) {
 	var elements []flow
-	lacks := func(whole *schema.Schema) (item any, yes bool) {
+	lacks := func(container *schema.Schema) (item any, yes bool) {
 		if elements == nil {
 			elements = p.elements(call.Each.List)
 		}
 		for i := range elements {
 			f := &elements[i]
-			if f.schema == nil || f.rare {
-				unsure = unsure || !f.rare
+			if f.schema == nil || f.exceptional {
+				uncertain = uncertain || !f.exceptional
 				continue
 			}
-			if relation, item := p.relate(f, whole); relation == schema.MayNotFit || relation == schema.Never {
+			if relation, item := p.relate(f, container); relation == schema.MayNotFit || relation == schema.Never {
 				return item, true
 			}
-			unsure = unsure || f.loose && p.contains(f.schema, whole).Relation != schema.Fits
+			uncertain = uncertain || f.overApproximate && p.contains(f.schema, container).Relation != schema.Fits
 		}
 		return nil, false
 	}
@@ -205,5 +205,5 @@ func (p *Pass) mayLack(call *compiler.Call) (hole *compiler.Read, without any, u
 			}
 		}
 	}
-	return nil, nil, unsure
+	return nil, nil, uncertain
 }

@@ -25,7 +25,7 @@ type literals struct {
 // judge holds a template against a schema; key is that of the mapping that it stands in,
 // nil in a list.
 func (l *literals) judge(t *compiler.Template, key *source.Node, s *schema.Schema, below string) {
-	whole := func(why string) { l.refused(placeAt(key, t.Node, nil), below, why) }
+	refuse := func(why string) { l.refused(placeAt(key, t.Node, nil), below, why) }
 	switch {
 	case s == nil || t.Opaque():
 	case !t.Live():
@@ -37,7 +37,7 @@ func (l *literals) judge(t *compiler.Template, key *source.Node, s *schema.Schem
 		}
 	case t.Items != nil:
 		if s.Kinds()&schema.Array == 0 {
-			whole("expected " + s.Kinds().String() + ", got a list")
+			refuse("expected " + s.Kinds().String() + ", got a list")
 			return
 		}
 		for i, item := range t.Items {
@@ -46,12 +46,12 @@ func (l *literals) judge(t *compiler.Template, key *source.Node, s *schema.Schem
 			}
 		}
 	case s.Kinds()&schema.Object == 0:
-		whole("expected " + s.Kinds().String() + ", got a mapping")
+		refuse("expected " + s.Kinds().String() + ", got a mapping")
 	default:
 		for _, required := range s.Required() {
 			at := slices.IndexFunc(t.Fields, func(f compiler.TemplateField) bool { return f.Key == required })
 			if at < 0 {
-				whole("the property " + quote(required) + " is missing")
+				refuse("the property " + quote(required) + " is missing")
 			} else if l.given != nil {
 				l.given(t.Fields[at], below)
 			}

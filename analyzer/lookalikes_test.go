@@ -33,15 +33,15 @@ func TestLookalikesAreMended(t *testing.T) {
 
 // LANGUAGE.md#documents: how long one takes doesn't hang on how much else was found.
 func TestManyLookalikesAreFoundSoon(t *testing.T) {
-	const many, others = 10_000, 100_000
+	const many, related = 10_000, 100_000
 	document := fmt.Sprintf("{\"calls\": [{\"_tool\": \"t\", \"a\": [%s\"\"]}]}", strings.Repeat("\"x {{state.a}}\", ", many))
 	plan, _ := compiler.Compile(source.NewFile("a.json", []byte(document)), compiler.Options{})
 	p := newPass(plan, nil)
-	p.rule, p.found = diag.LookalikeRef, make([]diag.Diagnostic, others)
+	p.rule, p.found = diag.LookalikeRef, make([]diag.Diagnostic, related)
 	if took, ok := cputime.Within(time.Second, func() {
-		p.found = p.found[:others] // when it is measured again
+		p.found = p.found[:related] // when it is measured again
 		lookalikes(p)
-	}); !ok || len(p.found) != others+many {
-		t.Errorf("%d findings in %v", len(p.found)-others, took)
+	}); !ok || len(p.found) != related+many {
+		t.Errorf("%d findings in %v", len(p.found)-related, took)
 	}
 }

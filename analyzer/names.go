@@ -90,7 +90,7 @@ func (p *Pass) tools() *naming.Suggester {
 }
 
 // A meant is a reference that was most likely meant by another.
-type meant struct {
+type suggestion struct {
 	expression.Reference
 	text    string // as it would stand in the place of the other
 	respelt bool   // both are one text, composed and decomposed
@@ -100,21 +100,21 @@ type meant struct {
 // respelt is the text of a path with one key spelt otherwise and all else as it
 // stands, its † or none among it, where that says what is meant, and else the
 // usual spelling of it.
-func respelt(text, key, other string, meant expression.Reference) string {
+func respelt(text, key, other string, suggested expression.Reference) string {
 	for at := strings.LastIndex(text, key); at >= 0; at = strings.LastIndex(text[:at], key) {
 		instead := text[:at] + other + text[at+len(key):]
 		for _, marked := range []string{instead, string(expression.Mark) + instead} {
-			if paths, err := expression.ParseOutput(marked); err == nil && len(paths) == 1 && len(paths[0]) == 1 && paths[0][0].String() == meant.String() {
+			if paths, err := expression.ParseOutput(marked); err == nil && len(paths) == 1 && len(paths[0]) == 1 && paths[0][0].String() == suggested.String() {
 				return instead
 			}
 		}
 	}
-	return meant.String()
+	return suggested.String()
 }
 
 // nearReference is the same path with one key spelt as something that is there,
 // or the same path of another kind.
-func (p *Pass) nearReference(r *compiler.Read) (near meant, ok bool) {
+func (p *Pass) nearReference(r *compiler.Read) (near suggestion, ok bool) {
 	ref := r.Ref
 	id, at := pathtree.Root, -1
 	full := p.Plan.Paths.Segments(r.Path)
@@ -131,7 +131,7 @@ func (p *Pass) nearReference(r *compiler.Read) (near meant, ok bool) {
 	}
 	near.Reference = expression.Reference{Kind: ref.Kind, Path: append([]expression.Segment(nil), ref.Path...)}
 	names, key := p.children(id), ref.Path[at].Key
-	spell := func(other string, sure bool) (meant, bool) {
+	spell := func(other string, sure bool) (suggestion, bool) {
 		near.Path[at].Key, near.sure = other, sure
 		near.text = respelt(r.Node.Text[ref.Start:ref.End], key, other, near.Reference)
 		return near, true

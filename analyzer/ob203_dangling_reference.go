@@ -20,14 +20,14 @@ func danglingReferences(p *Pass) {
 	reads := p.Plan.Reads
 	never := func(r int) bool { return !p.mayBeThere(&reads[r]) }
 	p.Expressions(func(call *compiler.Call, t *compiler.Template) {
-		var required, others []int
+		var required, optional []int
 		for _, r := range t.Reads {
 			switch {
 			case !never(r):
 			case reads[r].Ref.Required:
 				required = append(required, r)
 			default:
-				others = append(others, r)
+				optional = append(optional, r)
 			}
 		}
 		for _, r := range required {
@@ -35,16 +35,16 @@ func danglingReferences(p *Pass) {
 				p.dangling(&reads[r])
 			}
 		}
-		if len(required) > 0 || len(others) == 0 {
+		if len(required) > 0 || len(optional) == 0 {
 			return
 		}
 		if !neverThere(t, never) {
 			return
 		}
-		f := p.dangling(&reads[others[0]])
-		if len(others) > 1 {
+		f := p.dangling(&reads[optional[0]])
+		if len(optional) > 1 {
 			f.Message += "; nor are the other operands"
-			for _, r := range others[1:] {
+			for _, r := range optional[1:] {
 				f.Note(reads[r].Span(), "%q is never there either", reads[r].Ref.String())
 			}
 		}

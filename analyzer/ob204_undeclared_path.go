@@ -37,10 +37,10 @@ func undeclaredPaths(p *Pass) {
 				if node == call.ToolNode { // the tool itself fixes the path
 					node = nil
 				}
-				p.meantPaths[path.ID] = true // that nothing reads it follows from it
-				if meant, ok := p.offerDeclared(f, path.ID, node, path.Start, path.End); ok {
+				p.suggestedPaths[path.ID] = true // that nothing reads it follows from it
+				if suggested, ok := p.offerDeclared(f, path.ID, node, path.Start, path.End); ok {
 					for i := range p.Plan.Reads {
-						if r := &p.Plan.Reads[i]; len(r.Writers) == 0 && r.Ref.Kind == "state" && r.Ref.String() == meant.String() {
+						if r := &p.Plan.Reads[i]; len(r.Writers) == 0 && r.Ref.Kind == "state" && r.Ref.String() == suggested.String() {
 							p.misreads(r.Call)
 						}
 					}
@@ -51,8 +51,8 @@ func undeclaredPaths(p *Pass) {
 	for i := p.fromRead; i < len(p.Plan.Reads); i++ {
 		if r := &p.Plan.Reads[i]; undeclared(r.Path) {
 			f := p.undeclared(r.Path, r.Span(), "read").About(p.caller(r).Label())
-			if meant, ok := p.offerDeclared(f, r.Path, r.Node, r.Ref.Start, r.Ref.End); ok {
-				p.noteMeant(f, meant)
+			if suggested, ok := p.offerDeclared(f, r.Path, r.Node, r.Ref.Start, r.Ref.End); ok {
+				p.noteSuggestion(f, suggested)
 			}
 			p.misreads(r.Call)
 		}
@@ -75,23 +75,23 @@ func (p *Pass) undeclared(id pathtree.ID, at source.Span, done string) *diag.Dia
 // offerDeclared offers the path that the state schema names and that comes nearest to
 // one that it doesn't, in the place of the bytes [from, to) of a string, if that is
 // the plan's own.
-func (p *Pass) offerDeclared(f *diag.Diagnostic, id pathtree.ID, n *source.Node, from, to int) (meant expression.Reference, ok bool) {
+func (p *Pass) offerDeclared(f *diag.Diagnostic, id pathtree.ID, n *source.Node, from, to int) (suggested expression.Reference, ok bool) {
 	path := p.Plan.Paths.Segments(id)
 	place := p.Plan.StateSchema.At(compiler.SchemaPath(path[1:]))
 	step := &path[1+place.Depth]
 	known := p.declared(id, place)
 	near, ok := known.Nearest(step.Key)
 	if !ok || step.IsIndex {
-		return meant, false
+		return suggested, false
 	}
 	key, sure := step.Key, p.Plan.Misspelt(step.Key, near, known.Suggester, true)
 	step.Key = near
-	meant = expression.Reference{Kind: "state", Path: path[1:]}
-	f.Advise("did you mean %q?", meant.String())
+	suggested = expression.Reference{Kind: "state", Path: path[1:]}
+	f.Advise("did you mean %q?", suggested.String())
 	if n != nil {
-		f.Rename(n, from, to, respelt(n.Text[from:to], key, near, meant), sure)
+		f.Rename(n, from, to, respelt(n.Text[from:to], key, near, suggested), sure)
 	}
-	return meant, true
+	return suggested, true
 }
 
 // declared is what the state schema names where a path leaves it.

@@ -101,7 +101,7 @@ func missingInstead(e *branch.Conditions, there []logic.Literal, leaf int) logic
 }
 
 func (p *Pass) reportMissing(leaf *compiler.Template, branch []BranchChoice, alone bool) {
-	f := p.Report(leaf.Node.Span(), "the output goes without %q when %s", short(leaf.Node.Text), told(branch)).
+	f := p.Report(leaf.Node.Span(), "the output goes without %q when %s", short(leaf.Node.Text), describeBranch(branch)).
 		Advise("give it a fallback (\"… || null\"), write it on every branch, or let the output hold what the other branch writes")
 	f.Witness = Branch{Branch: branch}
 	if leaf.Expr != nil && !leaf.Expr.Plain() && expression.IsExpression(leaf.Node.Text) && len(leaf.Reads) > 0 {
@@ -195,8 +195,8 @@ func (p *Pass) keptAway(r *compiler.Read, one *compiler.Instance) bool {
 }
 
 // inSomeOnly reports a reference that some instances can't satisfy.
-func (p *Pass) inSomeOnly(r *compiler.Read, without []string, others bool) *diag.Diagnostic {
-	return p.Report(r.Span(), "%q is there in some instances only: %s", r.Ref.String(), lacking(without, others)).
+func (p *Pass) inSomeOnly(r *compiler.Read, without []string, unnamed bool) *diag.Diagnostic {
+	return p.Report(r.Span(), "%q is there in some instances only: %s", r.Ref.String(), lacking(without, unnamed)).
 		Advise("give it to every instance, give it to all of them in the shared %s, or use a fallback", r.Ref.Kind)
 }
 
@@ -207,11 +207,11 @@ func (p *Pass) noteMissing(r *compiler.Read, without []string) {
 	}
 }
 
-func lacking(instances []string, others bool) string {
+func lacking(instances []string, unnamed bool) string {
 	switch {
-	case others && len(instances) == 0:
+	case unnamed && len(instances) == 0:
 		return "those that no call names lack it"
-	case others:
+	case unnamed:
 		return namedInstances(instances) + " and those that no call names lack it"
 	case len(instances) == 1:
 		return namedInstances(instances) + " lacks it"

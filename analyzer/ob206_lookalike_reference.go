@@ -20,13 +20,13 @@ func lookalikes(p *Pass) {
 	for _, call := range p.Plan.Calls {
 		before := len(p.found)
 		bareReferences(p, call)
-		told := p.found[before:len(p.found):len(p.found)]
+		reported := p.found[before:len(p.found):len(p.found)]
 		for _, f := range call.Params.Fields {
-			p.mistakenReferences(call, f.Value.Node, told)
+			p.unmarkedReferences(call, f.Value.Node, reported)
 		}
 	}
 	if p.Plan.Output != nil {
-		p.mistakenReferences(nil, p.Plan.Output.Node, nil)
+		p.unmarkedReferences(nil, p.Plan.Output.Node, nil)
 	}
 	p.carriedOut(func(known *parameters, a *compiler.Activity, _ []*compiler.Call) {
 		for _, one := range []struct {
@@ -40,7 +40,7 @@ func lookalikes(p *Pass) {
 		} {
 			for _, key := range one.keys {
 				if n := one.of.Get(key); n != nil {
-					eachString(n, func(n *source.Node) { p.mistakenPlaces(known, a, n, one.places) })
+					eachString(n, func(n *source.Node) { p.unboundPlaces(known, a, n, one.places) })
 				}
 			}
 		}
@@ -57,7 +57,7 @@ var variableLike = regexp.MustCompile(`(?:\$\{|\{\{)([A-Z][A-Z0-9_]+)\}+|\$([A-Z
 // mistakenPlaces looks through a text of which a program's arguments or a request are made for
 // parameters and references that nothing is put in the place of. Only in some texts parameters
 // stand, in braces.
-func (p *Pass) mistakenPlaces(known *parameters, a *compiler.Activity, n *source.Node, places bool) {
+func (p *Pass) unboundPlaces(known *parameters, a *compiler.Activity, n *source.Node, places bool) {
 	if a.HTTP != nil && expression.IsExpression(n.Text) {
 		return // the parameter itself
 	}
@@ -98,7 +98,7 @@ func (p *Pass) mistakenPlaces(known *parameters, a *compiler.Activity, n *source
 		if isPart {
 			name = ref.Kind
 		}
-		p.meantParameters[meantParameter{a, name}] = true
+		p.suggestedParameters[suggestedParameter{a, name}] = true
 		f := p.Report(n.Within(start, end), "this is passed as it stands, though %q looks like a value", n.Text[start:end])
 		switch place := "{" + name + "}"; {
 		case isReference:
@@ -117,7 +117,7 @@ func (p *Pass) mistakenPlaces(known *parameters, a *compiler.Activity, n *source
 }
 
 // A meantParameter is one that a text of an activity evidently means, and doesn't take.
-type meantParameter struct {
+type suggestedParameter struct {
 	activity *compiler.Activity
 	name     string
 }
@@ -132,8 +132,8 @@ const parametersAlone = "an activity is given parameters alone: let calls pass t
 
 // mistakenReferences looks through the strings of a value, but for those of which a
 // finding tells already.
-func (p *Pass) mistakenReferences(call *compiler.Call, n *source.Node, told []diag.Diagnostic) {
-	eachString(n, func(n *source.Node) { p.mistakenReference(call, n, told) })
+func (p *Pass) unmarkedReferences(call *compiler.Call, n *source.Node, reported []diag.Diagnostic) {
+	eachString(n, func(n *source.Node) { p.unmarkedReference(call, n, reported) })
 	eachKey(n, func(key *source.Node) {
 		if !expression.IsExpression(key.Text) && !expression.IsText(key.Text) {
 			return
@@ -167,13 +167,13 @@ func eachString(n *source.Node, give func(*source.Node)) {
 	}
 }
 
-func (p *Pass) mistakenReference(call *compiler.Call, n *source.Node, told []diag.Diagnostic) {
+func (p *Pass) unmarkedReference(call *compiler.Call, n *source.Node, reported []diag.Diagnostic) {
 	if start, end, ok := expression.Unfilled(n.Text); ok {
 		p.Report(n.Within(start, end), "this is a literal string of an expression, and what stands in its †{ … } isn't filled in").About(call.Label()).
 			Advise("join the text and the value: \"… \" + string(†state.x)")
 	}
 	m, ok := expression.Lookalike(n.Text, func(ref expression.Reference) bool { return p.named(ref) || p.inItem(call, ref) })
-	if !ok || slices.ContainsFunc(told, func(f diag.Diagnostic) bool { return f.Span == n.Span() }) {
+	if !ok || slices.ContainsFunc(reported, func(f diag.Diagnostic) bool { return f.Span == n.Span() }) {
 		return
 	}
 	f := p.Report(n.Within(m.Start, m.End), "this is a literal string, though %q looks like a reference", n.Text[m.Start:m.End]).About(call.Label())
@@ -244,8 +244,8 @@ func (p *Pass) bareReference(call *compiler.Call, s *schema.Schema, n *source.No
 	if !at.Possible || kinds == 0 || kinds&schema.String != 0 {
 		return
 	}
-	meant := "†" + n.Text
+	suggested := "†" + n.Text
 	f := p.Report(n.Span(), "this is the text %q, where %q wants %s", n.Text, call.ToolName, kinds).About(call.Label()).
-		Advise("a reference begins with †: write %q", meant)
+		Advise("a reference begins with †: write %q", suggested)
 	f.Offer("make it a reference", n, 0, 0, string(expression.Mark), true)
 }

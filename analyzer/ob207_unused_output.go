@@ -34,7 +34,7 @@ func unusedOutputs(p *Pass) {
 				continue
 			}
 			for _, path := range route {
-				if (!seen[call.Index] || !p.isRead(path.ID)) && !p.meantPaths[path.ID] {
+				if (!seen[call.Index] || !p.isRead(path.ID)) && !p.suggestedPaths[path.ID] {
 					p.Report(path.Span(), "nothing reads %q, and the plan's output doesn't hold it", p.path(path.ID)).About(call.Label()).
 						Advise("read it, add it to \"output\", or leave \"_outputPath\" out if the call is made for its effect")
 				}

@@ -111,7 +111,7 @@ func (p *Pass) sureItem(r *compiler.Read) bool {
 	}
 	flows := p.elements(call.Each.List)
 	return len(flows) > 0 && !slices.ContainsFunc(flows, func(f flow) bool {
-		if f.schema == nil || f.sample || f.loose || f.schema.Kinds()&schema.Null != 0 {
+		if f.schema == nil || f.sample || f.overApproximate || f.schema.Kinds()&schema.Null != 0 {
 			return true
 		}
 		at := f.schema.At(compiler.SchemaPath(r.Ref.Path))

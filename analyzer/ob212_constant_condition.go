@@ -37,7 +37,7 @@ func (p *Pass) comparison(call *compiler.Call, t *compiler.Template, read int, w
 	flows := p.flowsOfRead(read)
 	kind := schema.KindOf(with.Value)
 	if with.Value == nil || len(flows) == 0 || slices.ContainsFunc(flows, func(f flow) bool {
-		return f.schema == nil || f.sample || f.loose || f.schema.Kinds() == 0
+		return f.schema == nil || f.sample || f.overApproximate || f.schema.Kinds() == 0
 	}) {
 		return
 	}

@@ -138,7 +138,7 @@ func (p *Pass) rewritesItself(call *compiler.Call) bool {
 }
 
 func needs(f *diag.Diagnostic, n *source.Node, branch []BranchChoice) {
-	if words := told(branch); words != "" {
+	if words := describeBranch(branch); words != "" {
 		f.Note(n.Span(), "it needs this, which is so when %s", words)
 	} else {
 		f.Note(n.Span(), "it needs this")

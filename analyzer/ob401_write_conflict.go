@@ -89,7 +89,7 @@ func (p *Pass) conflict(pairs []compiler.Unordered, goals []logic.Literal, answe
 		}
 		f := p.writeConflict(pairs, first(k), "what stays depends on timing")
 		if !p.screens { // what comes behind changes the example
-			if words := told(branch); words != "" {
+			if words := describeBranch(branch); words != "" {
 				f.Message += "; both run when " + words
 			}
 			f.Witness = Branch{Branch: branch, Schedules: schedules}

@@ -116,9 +116,9 @@ func (p *Pass) before(call *compiler.Call, holders []holder) []holder {
 	return before
 }
 
-func (p *Pass) shapeConflict(written write, whole pathtree.ID, holders []holder) {
+func (p *Pass) shapeConflict(written write, container pathtree.ID, holders []holder) {
 	call, paths := written.call, p.Plan.Paths
-	below := paths.Segments(written.path.ID)[paths.Depth(whole):]
+	below := paths.Segments(written.path.ID)[paths.Depth(container):]
 	for _, h := range holders {
 		place := h.call.Tool.Output.At(compiler.SchemaPath(below))
 		if place.Possible || h.call == call || p.excludes(h, written, place.Depth) {
@@ -129,7 +129,7 @@ func (p *Pass) shapeConflict(written write, whole pathtree.ID, holders []holder)
 			says = "the result of \"" + h.call.ToolName + "\" has no " + quote(below[place.Depth].Key)
 		}
 		f := p.Report(written.path.Span(), "%q writes %q into a value that can't hold it: %s", call.Name, p.path(written.path.ID), says).About(call.Label()).
-			Note(h.path.Span(), "%q sets %q to that result here", h.call.Name, p.path(whole))
+			Note(h.path.Span(), "%q sets %q to that result here", h.call.Name, p.path(container))
 		f.Show(headOf(h.call.Tool.OutputNode.Span()), "the schema of the result is here").Advise("write the part to a path of its own, or let the schema of the result name it")
 		return
 	}
@@ -255,18 +255,18 @@ func (p *Pass) listsAndObjects() {
 		return cmp.Or(a.first[0].call.Index-b.first[0].call.Index, a.ordinal-b.ordinal)
 	})
 	for _, here := range both {
-		told := map[*compiler.Call]bool{}
+		reported := map[*compiler.Call]bool{}
 		for _, later := range here.later {
 			earlier := here.first
 			if i := slices.Index(earlier, later); i >= 0 {
 				earlier = earlier[:i]
 			}
 			for _, earlier := range earlier {
-				if earlier.kind == later.kind || told[later.call] || p.held != nil && p.held(earlier.call.Index) {
+				if earlier.kind == later.kind || reported[later.call] || p.held != nil && p.held(earlier.call.Index) {
 					continue
 				}
 				if p.disagree(here.at, earlier, later) {
-					told[later.call] = true
+					reported[later.call] = true
 					p.listAndObject(here.at, earlier, later)
 				}
 			}

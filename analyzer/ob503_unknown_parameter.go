@@ -43,8 +43,8 @@ func (p *Pass) unknownParameter(call *compiler.Call, known *parameters, f compil
 	if near, ok := known.names().Nearest(f.Key); ok && !passes(call, near) {
 		found.Advise("did you mean %q?", near)
 		rival := slices.ContainsFunc(call.Params.Fields, func(other compiler.TemplateField) bool {
-			meant, _ := known.names().Nearest(other.Key)
-			return other.Node != f.Node && known.unknown(other.Key) && meant == near
+			suggested, _ := known.names().Nearest(other.Key)
+			return other.Node != f.Node && known.unknown(other.Key) && suggested == near
 		})
 		found.Rename(f.Node, 0, len(f.Key), near, !rival && p.Plan.Misspelt(f.Key, near, known.names().Suggester, true))
 	} else if meta, ok := compiler.MetaElsewhere(f.Key); ok {

@@ -211,18 +211,18 @@ func (p *Pass) missingParts() {
 	if p.Unknown(diag.Writes) {
 		return
 	}
-	paths, told := p.Plan.Paths, map[pathtree.ID]bool{}
+	paths, reported := p.Plan.Paths, map[pathtree.ID]bool{}
 	for _, call := range p.Plan.Calls {
 		for _, path := range call.Paths() {
-			for whole := paths.Parent(path.ID); paths.Depth(whole) > 1 && !told[whole]; whole = paths.Parent(whole) {
-				told[whole] = true
-				s := p.stateAt(whole).Schema
+			for container := paths.Parent(path.ID); paths.Depth(container) > 1 && !reported[container]; container = paths.Parent(container) {
+				reported[container] = true
+				s := p.stateAt(container).Schema
 				if s == nil {
 					continue
 				}
 				for _, name := range s.Required() {
-					if part := (expression.Segment{Key: name}); !p.comesInto(whole, part) {
-						p.Report(path.Span(), "this writes a part of %q, in which the state schema requires %q as well, and nothing writes that", p.path(whole), name).About(call.Label()).As(diag.Warning).
+					if part := (expression.Segment{Key: name}); !p.comesInto(container, part) {
+						p.Report(path.Span(), "this writes a part of %q, in which the state schema requires %q as well, and nothing writes that", p.path(container), name).About(call.Label()).As(diag.Warning).
 							Advise("write the whole of it, let a call write %q, or don't require it", name)
 						break
 					}
@@ -234,14 +234,14 @@ func (p *Pass) missingParts() {
 
 // comesInto reports whether a part of an object in the state is there from the
 // start, or some call writes it, more or less of it.
-func (p *Pass) comesInto(whole pathtree.ID, part expression.Segment) bool {
-	path := append(p.Plan.Paths.Segments(whole), part)[1:]
-	value, there := p.Plan.Paths.Walk(p.Plan.State, whole)
-	if null := there && value == nil && p.stateAt(whole).Schema.Kinds()&schema.Null != 0; !null && p.begins("state", path) { // else it is a blank
+func (p *Pass) comesInto(container pathtree.ID, part expression.Segment) bool {
+	path := append(p.Plan.Paths.Segments(container), part)[1:]
+	value, there := p.Plan.Paths.Walk(p.Plan.State, container)
+	if null := there && value == nil && p.stateAt(container).Schema.Kinds()&schema.Null != 0; !null && p.begins("state", path) { // else it is a blank
 		return true
 	}
-	if id, known := p.Plan.Paths.Lookup(whole, part); known {
+	if id, known := p.Plan.Paths.Lookup(container, part); known {
 		return len(p.Plan.Writers(id)) > 0
 	}
-	return slices.ContainsFunc(p.Plan.Writers(whole), func(w compiler.Writer) bool { return p.Plan.Paths.IsAbove(w.Path, whole) })
+	return slices.ContainsFunc(p.Plan.Writers(container), func(w compiler.Writer) bool { return p.Plan.Paths.IsAbove(w.Path, container) })
 }

@@ -24,13 +24,13 @@ func emptySchemas(p *Pass) {
 	left := emptyBudget
 	for _, at := range slices.Backward(places) { // the inner before the outer
 		n := at.node
-		if at.whole == nil || !restricts(n) || at.whole.Compile() != nil {
+		if at.root == nil || !restricts(n) || at.root.Compile() != nil {
 			continue
 		}
 		if slices.ContainsFunc(reported, func(s source.Span) bool { return s.File == n.File && n.Start <= s.Start && s.End <= n.End }) {
 			continue
 		}
-		if !schema.Empty(at.whole.At(at.steps).Schema, emptySteps, &left) {
+		if !schema.Empty(at.root.At(at.steps).Schema, emptySteps, &left) {
 			continue
 		}
 		reported = append(reported, n.Span())

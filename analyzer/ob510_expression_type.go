@@ -123,7 +123,7 @@ func (p *Pass) strayName(name string, known *parameters, activity *compiler.Acti
 	if near, ok := known.names().Nearest(first); quoted >= 0 {
 		f.Advise("a parameter whose name isn't a word is read as $env[%q]", known.schema.Properties()[quoted])
 	} else if ok {
-		p.meantParameters[meantParameter{activity, near}] = true
+		p.suggestedParameters[suggestedParameter{activity, near}] = true
 		f.Advise("did you mean %q?", near)
 	} else if list := known.names().list; list != "" {
 		f.Advise("the parameters are %s; a text stands in quotes", list)
@@ -160,11 +160,11 @@ const codeTrials = 64
 // codeTried works the code of an activity out with parameters that its tool takes: what
 // goes wrong, and what isn't a result of the tool, is reported with them.
 func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, variable func(string) *expression.Type, used map[string]bool, result *expression.Type, reported map[string]bool) {
-	doubtful, blind := activity.Expression.CodeDoubtful(variable)
+	risky, blind := activity.Expression.CodeDoubtful(variable)
 	gives := p.likeness(result)
 	known := p.parametersOf(tool)
 	left := p.leftOutOf(tool, known, used)
-	if blind || p.alwaysRouted(tool) || !doubtful && len(left) == 0 && (tool.Output == nil || gives != nil && p.contains(gives, tool.Output).Relation == schema.Fits) {
+	if blind || p.alwaysRouted(tool) || !risky && len(left) == 0 && (tool.Output == nil || gives != nil && p.contains(gives, tool.Output).Relation == schema.Fits) {
 		return
 	}
 	var open []schema.Step // of which nothing is said in some variant of a union
@@ -173,14 +173,14 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 		case !at.Named && known.open, at.Named && (at.Schema == nil || at.Schema.Kinds() == schema.Anything):
 			p.flowing().openCode[tool] = true
 			return
-		case at.Named && !spoken(at.Schema, false, 4):
+		case at.Named && !isDescribed(at.Schema, false, 4):
 			open = append(open, schema.Key(name))
 		}
 	}
 	steps := trialWork / 4
-	g := guesser{pass: p, left: &steps}
-	g.aims.atBounds(tool.Output)
-	g.aims.atConstants(activity.Expression)
+	g := generator{pass: p, left: &steps}
+	g.boundaries.atBounds(tool.Output)
+	g.boundaries.atConstants(activity.Expression)
 	for n := 0; n < codeTrials && steps > 0; n++ {
 		steps -= callWork
 		g = g.vary(n, rand.New(rand.NewPCG(uint64(n), 72)))
@@ -189,7 +189,7 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 		if !ok || !isObject {
 			return
 		}
-		if slices.ContainsFunc(open, func(step schema.Step) bool { return !spokenIn(known.schema, params, []schema.Step{step}, false) }) {
+		if slices.ContainsFunc(open, func(step schema.Step) bool { return !isDescribedIn(known.schema, params, []schema.Step{step}, false) }) {
 			continue
 		}
 		for _, name := range left {

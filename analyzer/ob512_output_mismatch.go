@@ -114,5 +114,5 @@ func (p *Pass) leftOut(t *compiler.Template) string {
 	if !found.Possible {
 		return ""
 	}
-	return told(e.Decisions(lacks, found.Assignment))
+	return describeBranch(e.Decisions(lacks, found.Assignment))
 }

@@ -59,7 +59,7 @@ func (p *Pass) unknownField(r *compiler.Read) {
 		}
 		return true
 	})
-	if silent || first.call == nil || p.declaredElsewhere(r) {
+	if silent || first.call == nil || p.declaredInDocument(r) {
 		return
 	}
 	if first.failure {
@@ -73,9 +73,9 @@ func (p *Pass) unknownField(r *compiler.Read) {
 	f.Note(first.path.Span(), "%q writes its result to %q here", first.call.Name, p.path(first.path.ID))
 	f.Advise("read a field that the tool's \"_output\" names, or name this one there")
 	if function, ok := expression.FunctionFor(step.Key); ok && known.list == "" && !step.IsIndex {
-		whole := r.Ref
-		whole.Path = r.Ref.Path[:len(r.Ref.Path)-len(first.rest)+place.Depth]
-		f.Advise("what it has is worked out by a function: †(%s(%s))", function, whole.String())
+		object := r.Ref
+		object.Path = r.Ref.Path[:len(r.Ref.Path)-len(first.rest)+place.Depth]
+		f.Advise("what it has is worked out by a function: †(%s(%s))", function, object.String())
 	}
 	p.instead(f, r, first.rest, missingField{first.call.Tool.Output, place, known, closed, "there it is", "its"})
 }
@@ -105,11 +105,11 @@ func (p *Pass) instead(f *diag.Diagnostic, r *compiler.Read, rest []expression.S
 		f.As(diag.Error)
 	}
 	if near, ok := m.known.Nearest(step.Key); ok && !step.IsIndex {
-		meant := r.Ref
-		meant.Path = slices.Clone(r.Ref.Path)
-		meant.Path[len(meant.Path)-len(rest)+m.at.Depth].Key = near
-		f.Advise("did you mean %q?", meant.String())
-		f.Rename(r.Node, r.Ref.Start, r.Ref.End, respelt(r.Node.Text[r.Ref.Start:r.Ref.End], step.Key, near, meant), p.Plan.Misspelt(step.Key, near, m.known.Suggester, true))
+		suggested := r.Ref
+		suggested.Path = slices.Clone(r.Ref.Path)
+		suggested.Path[len(suggested.Path)-len(rest)+m.at.Depth].Key = near
+		f.Advise("did you mean %q?", suggested.String())
+		f.Rename(r.Node, r.Ref.Start, r.Ref.End, respelt(r.Node.Text[r.Ref.Start:r.Ref.End], step.Key, near, suggested), p.Plan.Misspelt(step.Key, near, m.known.Suggester, true))
 	}
 }
 
@@ -118,7 +118,7 @@ var failureFields = []string{"code", "message", "details"}
 
 // declaredElsewhere reports whether the document itself holds or names a path of
 // the state, whatever the tools say.
-func (p *Pass) declaredElsewhere(r *compiler.Read) bool {
+func (p *Pass) declaredInDocument(r *compiler.Read) bool {
 	path := p.Plan.Paths.Segments(r.Path)
 	switch path[0].Key {
 	case "state":
@@ -169,7 +169,7 @@ func (p *Pass) unknownMembers() {
 // schemas name and no others, where these say nothing of others.
 func (p *Pass) declaredType(read int) *expression.Type {
 	flows := p.flowsOfRead(read)
-	if len(flows) != 1 || flows[0].schema == nil || flows[0].sample || flows[0].loose {
+	if len(flows) != 1 || flows[0].schema == nil || flows[0].sample || flows[0].overApproximate {
 		return p.typeOf(read)
 	}
 	t := typeOfSchema(flows[0].schema, false, typeDepth)

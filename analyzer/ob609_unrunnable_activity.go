@@ -36,13 +36,13 @@ func unrunnableActivities(p *Pass) {
 	if p.config.Machine == nil {
 		return
 	}
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, call := range p.Plan.Calls {
 		a := p.Plan.Activities[call.Activity]
-		if a == nil || a.Node == nil || told[call.Activity] {
+		if a == nil || a.Node == nil || reported[call.Activity] {
 			continue
 		}
-		told[call.Activity] = true
+		reported[call.Activity] = true
 		p.config.Machine.Unrunnable(a, func(what, help string, at source.Span) {
 			f := p.Report(at, "the activity %q can't be run: %s", compiler.Shown(a.Name), what).About(call.Label()).Advise("%s", help).
 				Note(call.ToolNode.Span(), "%q needs it", call.Name)
@@ -123,7 +123,7 @@ func (p *Pass) strayParameter(known *parameters, a *compiler.Activity, taken com
 	f := p.Report(taken.Node.Within(at, min(at+len(braces), len(taken.Node.Text))), "the activity %q takes the parameter %q, which the tool %q doesn't have", compiler.Shown(a.Name), taken.Name, known.tool.Name)
 	ref, err := expression.ParsePath(taken.Node.Text)
 	if near, ok := known.names().Nearest(taken.Name); ok {
-		p.meantParameters[meantParameter{a, near}] = true
+		p.suggestedParameters[suggestedParameter{a, near}] = true
 		f.Advise("did you mean %q?", near)
 	} else if err == nil && isKnownKind(ref) {
 		f.Advise("%s", parametersAlone)
@@ -151,7 +151,7 @@ func (p *Pass) dropped(known *parameters, a *compiler.Activity, calls []*compile
 		names = known.schema.Properties()
 	}
 	for _, name := range names {
-		if a.Ignores(name) && a.NameNode != nil && !known.unknown(name) && !slices.Contains(known.ignored, name) && !p.meantParameters[meantParameter{a, name}] {
+		if a.Ignores(name) && a.NameNode != nil && !known.unknown(name) && !slices.Contains(known.ignored, name) && !p.suggestedParameters[suggestedParameter{a, name}] {
 			p.droppedParameter(known, a, name, passed[name])
 		}
 	}

@@ -17,13 +17,13 @@ var _ = register(Rule{
 // driftedServers reports activities that are tools which their MCP server didn't have when
 // its tools were imported, each once. What the server has by now a run finds out.
 func driftedServers(p *Pass) {
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, call := range p.Plan.Calls {
 		a := p.Plan.Activities[call.Activity]
-		if a == nil || a.Server == nil || a.Server.Lock == nil || a.Remote == "" || told[call.Activity] {
+		if a == nil || a.Server == nil || a.Server.Lock == nil || a.Remote == "" || reported[call.Activity] {
 			continue
 		}
-		told[call.Activity] = true
+		reported[call.Activity] = true
 		var names []string
 		for _, t := range a.Server.Lock.Tools {
 			names = append(names, t.Name)

@@ -185,7 +185,7 @@ func (p *Pass) isWithin(call *compiler.Call, t *compiler.Template, s *schema.Sch
 		if f.schema = p.guarded(&f, call); f.schema == nil {
 			return true
 		}
-		return !f.sample && !slices.Contains(relations, p.fits(f.schema, s, f.brought).Relation)
+		return !f.sample && !slices.Contains(relations, p.fits(f.schema, s, f.external).Relation)
 	})
 }
 

@@ -65,14 +65,14 @@ func forbiddenOrders(p *Pass) {
 // A misorder is a call that may start where a check forbids it, after some others.
 type misorder struct {
 	call    *compiler.Call
-	others  []*compiler.Call
+	earlier []*compiler.Call
 	goal    logic.Literal // the branch
 	answer  logic.Answer
 	certain bool
 }
 
 // misorder asks whether a call can come where it mustn't; nil where it can't.
-func (p *Pass) misorder(call *compiler.Call, goal logic.Literal, certain bool, others ...*compiler.Call) *misorder {
+func (p *Pass) misorder(call *compiler.Call, goal logic.Literal, certain bool, earlier ...*compiler.Call) *misorder {
 	e := p.conditions()
 	if !p.spend(questionCost) {
 		return nil
@@ -90,7 +90,7 @@ func (p *Pass) misorder(call *compiler.Call, goal logic.Literal, certain bool, o
 			certain = certain && e.About(v) != nil && !unlikely
 		}
 	}
-	return &misorder{call, others, goal, a, certain}
+	return &misorder{call, earlier, goal, a, certain}
 }
 
 // maybeBefore are the subjects that may start without one of the others done before. Only the
@@ -163,11 +163,11 @@ func (p *Pass) pairs(g *dag.Graph, shares []share, f func(y, x *share, ordered b
 func (p *Pass) tooOften(c *policy.Check, shares []share) (all []misorder) {
 	var keys []string
 	alike := map[string][]*share{} // those that are sure to count under one value
-	var vague []*share             // those that may count under several
+	var unspecified []*share       // those that may count under several
 	for i := range shares {
 		x := &shares[i]
 		if x.key == "" || !x.literal() {
-			vague = append(vague, x)
+			unspecified = append(unspecified, x)
 		}
 		if x.key == "" {
 			continue
@@ -181,7 +181,7 @@ func (p *Pass) tooOften(c *policy.Check, shares []share) (all []misorder) {
 		all = append(all, p.together(c, alike[key], true)...)
 	}
 	if len(all) == 0 {
-		all = p.together(c, vague, false)
+		all = p.together(c, unspecified, false)
 	}
 	return all
 }
@@ -215,7 +215,7 @@ func (p *Pass) together(c *policy.Check, of []*share, certain bool) []misorder {
 			continue
 		}
 		if m.call != nil {
-			m.others = append(m.others, m.call)
+			m.earlier = append(m.earlier, m.call)
 		}
 		m.call, m.certain = x.call, m.certain && !x.uncertain
 		total += x.count
@@ -234,8 +234,8 @@ func (p *Pass) spend(work int) bool {
 
 // reportOrder reports a call that may start where a policy forbids it.
 func (p *Pass) reportOrder(c *policy.Check, m *misorder) {
-	names := make([]string, len(m.others))
-	for i, other := range m.others {
+	names := make([]string, len(m.earlier))
+	for i, other := range m.earlier {
 		names[i] = other.Name
 	}
 	var says, help string
@@ -252,13 +252,13 @@ func (p *Pass) reportOrder(c *policy.Check, m *misorder) {
 	witness := OrderWitness{Order: append(names, m.call.Name)}
 	if m.answer.Possible {
 		witness.Branch = p.conditions().Decisions(m.goal, m.answer.Assignment)
-		if words := told(witness.Branch); words != "" {
+		if words := describeBranch(witness.Branch); words != "" {
 			says += ", when " + words
 		}
 	}
 	f := p.Report(m.call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says, quote(c.Name), c.Says()).About(m.call.Label()).Advise("%s", help)
 	f.Witness = witness
-	for _, other := range m.others[:min(len(m.others), maxShown)] {
+	for _, other := range m.earlier[:min(len(m.earlier), maxShown)] {
 		f.Note(other.ToolNode.Span(), "%q is here", other.Name)
 	}
 	f.Show(headOf(c.Node.Span()), "the rule is here")

@@ -30,16 +30,16 @@ func notFullyAnalysed(p *Pass) {
 	case p.branches == nil || p.branches.Exhausted():
 	default:
 		last := map[*compiler.Call]int{} // one for each call is enough
-		for i, u := range p.unsure {
+		for i, u := range p.openQuestions {
 			last[u.call] = i
 		}
 		shown := 0
-		for i, u := range p.unsure {
+		for i, u := range p.openQuestions {
 			if u.call != nil && last[u.call] != i {
 				continue
 			}
 			if shown++; shown > maxShown {
-				p.Report(u.at, "%d more questions about branches are not fully analysed", len(p.unsure)-i).About(u.call.Label()).
+				p.Report(u.at, "%d more questions about branches are not fully analysed", len(p.openQuestions)-i).About(u.call.Label()).
 					Advise("let less hang on the same decisions, or split the plan")
 				break
 			}
@@ -50,7 +50,7 @@ func notFullyAnalysed(p *Pass) {
 }
 
 // An unsure is a question that has no answer.
-type unsure struct {
+type openQuestion struct {
 	at   source.Span
 	call *compiler.Call
 	what string
@@ -58,5 +58,5 @@ type unsure struct {
 
 // unanswered notes something that the budget didn't last for.
 func (p *Pass) unanswered(at source.Span, call *compiler.Call, what string) {
-	p.unsure = append(p.unsure, unsure{at, call, what})
+	p.openQuestions = append(p.openQuestions, openQuestion{at, call, what})
 }

@@ -14,7 +14,7 @@ import (
 // call is refused.
 
 // A toldCall is one of a solution, as a check sees it.
-type toldCall struct {
+type orderedCall struct {
 	share
 	total int // of AtMost: how often the subjects may have started, this one included
 }
@@ -22,22 +22,22 @@ type toldCall struct {
 // related are the calls listed before one with which order rules relate it.
 func (p *Pass) related(call *compiler.Call) (with []int) {
 	checks := p.orderChecks()
-	if p.told == nil {
-		p.told = make([][]toldCall, len(checks))
+	if p.orderedCalls == nil {
+		p.orderedCalls = make([][]orderedCall, len(checks))
 	}
 	for at := range checks {
 		c := &checks[at]
-		one := toldCall{share: p.share(at, call)}
+		one := orderedCall{share: p.share(at, call)}
 		if call.Plan() != "" { // of its calls nothing is known here
 			one.subject, one.other, one.count = true, true, c.Most+1
 		}
 		if !one.subject && !one.other {
 			continue
 		}
-		before, _ := slices.BinarySearchFunc(p.told[at], call.Index, func(t toldCall, call int) int { return t.call.Index - call })
-		known := p.told[at][:before:before]
-		if live := p.Plan.Live; live != nil && at < len(live.Begun) {
-			one.total = live.Begun[at]
+		before, _ := slices.BinarySearchFunc(p.orderedCalls[at], call.Index, func(t orderedCall, call int) int { return t.call.Index - call })
+		known := p.orderedCalls[at][:before:before]
+		if live := p.Plan.Live; live != nil && at < len(live.Started) {
+			one.total = live.Started[at]
 		}
 		if before > 0 {
 			one.total = known[before-1].total
@@ -54,7 +54,7 @@ func (p *Pass) related(call *compiler.Call) (with []int) {
 				break
 			}
 		}
-		p.told[at] = append(known, one)
+		p.orderedCalls[at] = append(known, one)
 	}
 	slices.Sort(with)
 	return slices.Compact(with)

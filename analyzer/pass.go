@@ -46,59 +46,59 @@ type Pass struct {
 		upTo int
 		yes  bool
 	}
-	shapes     shapes
-	possible   []int8 // by path: see undeclaredPaths
-	written    writtenPaths
-	branches   *branch.Conditions
-	unsure     []unsure             // questions about branches for which the budget didn't last
-	undecided  []*compiler.Template // leaves of the output of which their conditions don't tell whether they are there
-	unread     int                  // the instances whose initial state wasn't looked at
-	near       map[pathtree.ID]*names
-	inState    map[pathtree.ID]*declaration // what the state schema names below a path
-	inResult   map[resultPlace]*declaration
-	fields     map[resultPlace]schema.Place
-	parameters map[*compiler.Tool]*parameters
-	toolNames  *naming.Suggester
-	unsafe     map[*compiler.Plan]unsafeCall // see unsafeIn
-	flows      *flowTable
-	labelled   *label.Labels // see labels
-	bounds     map[*policy.BoundTool]*parameters
-	checks     []policy.Check // see orderChecks
-	strict     *dag.Graph     // see strictGraph
-	orderWork  int            // that order rules have taken, see spend
-	told       [][]toldCall   // see related
+	shapes        shapes
+	possible      []int8 // by path: see undeclaredPaths
+	written       writtenPaths
+	branches      *branch.Conditions
+	openQuestions []openQuestion       // questions about branches for which the budget didn't last
+	undecided     []*compiler.Template // leaves of the output of which their conditions don't tell whether they are there
+	unread        int                  // the instances whose initial state wasn't looked at
+	near          map[pathtree.ID]*names
+	inState       map[pathtree.ID]*declaration // what the state schema names below a path
+	inResult      map[resultPlace]*declaration
+	fields        map[resultPlace]schema.Place
+	parameters    map[*compiler.Tool]*parameters
+	toolNames     *naming.Suggester
+	unsafe        map[*compiler.Plan]unsafeCall // see unsafeIn
+	flows         *flowTable
+	labelled      *label.Labels // see labels
+	bounds        map[*policy.BoundTool]*parameters
+	checks        []policy.Check  // see orderChecks
+	strict        *dag.Graph      // see strictGraph
+	orderWork     int             // that order rules have taken, see spend
+	orderedCalls  [][]orderedCall // see related
 
 	// What dangling references were most likely meant to read: that it isn't read
 	// is no finding of its own.
-	meantInputs map[string]bool
+	suggestedInputs map[string]bool
 	// meantParameters are those that texts of activities mean, and don't take.
-	meantParameters map[meantParameter]bool
-	meantPaths      map[pathtree.ID]bool
-	misread         map[int]bool // the calls that read what is never there, and must have been meant to read something else
-	strayed         bool         // whether some calls conflict hangs on these, in this view or another
+	suggestedParameters map[suggestedParameter]bool
+	suggestedPaths      map[pathtree.ID]bool
+	misread             map[int]bool // the calls that read what is never there, and must have been meant to read something else
+	strayed             bool         // whether some calls conflict hangs on these, in this view or another
 
 	view *viewPass // of this view of the plan; nil where there is but one
 }
 
 func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 	return &Pass{
-		Plan:        asOne(p),
-		hidden:      unknownFacts(p, found),
-		near:        map[pathtree.ID]*names{},
-		inState:     map[pathtree.ID]*declaration{},
-		inResult:    map[resultPlace]*declaration{},
-		fields:      map[resultPlace]schema.Place{},
-		parameters:  map[*compiler.Tool]*parameters{},
-		bounds:      map[*policy.BoundTool]*parameters{},
-		meantInputs: map[string]bool{}, meantParameters: map[meantParameter]bool{},
-		meantPaths: map[pathtree.ID]bool{},
-		misread:    map[int]bool{},
+		Plan:            asOne(p),
+		hidden:          unknownFacts(p, found),
+		near:            map[pathtree.ID]*names{},
+		inState:         map[pathtree.ID]*declaration{},
+		inResult:        map[resultPlace]*declaration{},
+		fields:          map[resultPlace]schema.Place{},
+		parameters:      map[*compiler.Tool]*parameters{},
+		bounds:          map[*policy.BoundTool]*parameters{},
+		suggestedInputs: map[string]bool{}, suggestedParameters: map[suggestedParameter]bool{},
+		suggestedPaths: map[pathtree.ID]bool{},
+		misread:        map[int]bool{},
 	}
 }
 
 // Whole reports whether all of the plan could be understood. Where it couldn't, a
 // rule that concludes something from what isn't there would only hide the fault.
-func (p *Pass) Whole() bool { return p.hidden == 0 }
+func (p *Pass) Understood() bool { return p.hidden == 0 }
 
 // Unknown reports whether some of certain facts aren't known, because a part of the
 // plan couldn't be understood.
@@ -113,7 +113,7 @@ func (p *Pass) apply(counts func(*Rule) bool) {
 		}
 	}
 	if counts(outputMismatch) {
-		p.settleDoubts()
+		p.runSamples()
 	}
 }
 

@@ -44,9 +44,9 @@ func placeAt(key, n *source.Node, path []any) source.Span {
 		}
 		n = next
 	}
-	whole := n.Span()
-	if key != nil && (n.Kind == source.Object || n.Kind == source.Array) && key.Span().From().Line != whole.To().Line {
+	span := n.Span()
+	if key != nil && (n.Kind == source.Object || n.Kind == source.Array) && key.Span().From().Line != span.To().Line {
 		return key.Span()
 	}
-	return headOf(whole)
+	return headOf(span)
 }

@@ -168,13 +168,13 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *compiler.Read, call *compiler
 			return
 		}
 	}
-	whole := p.Plan.Paths.Segments(r.Path)
+	path := p.Plan.Paths.Segments(r.Path)
 	for i, step := range r.Ref.Path {
-		above, _ := p.initial(whole[:len(whole)-len(r.Ref.Path)+i])
+		above, _ := p.initial(path[:len(path)-len(r.Ref.Path)+i])
 		if object, is := above.(map[string]any); is && step.IsIndex && object[step.Key] != nil {
-			meant := expression.Reference{Kind: r.Ref.Kind, Path: slices.Clone(r.Ref.Path)}
-			meant.Path[i].IsIndex = false
-			f.Advise("a key that is made of digits is quoted: %s", meant.String())
+			suggested := expression.Reference{Kind: r.Ref.Kind, Path: slices.Clone(r.Ref.Path)}
+			suggested.Path[i].IsIndex = false
+			f.Advise("a key that is made of digits is quoted: %s", suggested.String())
 			return
 		}
 	}
@@ -192,7 +192,7 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *compiler.Read, call *compiler
 		f.Advise("did you mean %q? the two are one text in two spellings: composed characters in one, combining ones in the other", near.String())
 	}
 	f.Rename(r.Node, r.Ref.Start, r.Ref.End, near.text, near.sure)
-	p.noteMeant(f, near.Reference)
+	p.noteSuggestion(f, near.Reference)
 }
 
 // writtenBelowState is a path that a call writes as "state.key" without a †, where a read looks
@@ -211,12 +211,12 @@ func (p *Pass) writtenBelowState(r *compiler.Read) (compiler.Path, bool) {
 
 // noteMeant tells of a reference that was meant by another where it is written; that
 // nothing reads it is then no finding of its own.
-func (p *Pass) noteMeant(f *diag.Diagnostic, meant expression.Reference) {
-	if meant.Kind == "input" && len(meant.Path) > 0 {
-		p.meantInputs[meant.Path[0].Key] = true
+func (p *Pass) noteSuggestion(f *diag.Diagnostic, suggested expression.Reference) {
+	if suggested.Kind == "input" && len(suggested.Path) > 0 {
+		p.suggestedInputs[suggested.Path[0].Key] = true
 	}
-	if at, ok := p.writtenAt(meant); ok {
-		p.meantPaths[at.ID] = true
+	if at, ok := p.writtenAt(suggested); ok {
+		p.suggestedPaths[at.ID] = true
 		f.Note(at.Span(), "%q is written here", p.path(at.ID))
 	}
 }

@@ -12,7 +12,7 @@ import (
 type schemaPlace struct {
 	what  string         // which schema it is a part of, for a message
 	node  *source.Node   // an object
-	whole *schema.Schema // what it is a part of; nil where the place isn't one of a value
+	root  *schema.Schema // what it is a part of; nil where the place isn't one of a value
 	steps []schema.Step  // the place of the values in those of the whole
 	tool  bool           // the node is a tool's definition as well
 	takes bool           // it is a tool's parameters, among which its meta-fields may stand
@@ -35,9 +35,9 @@ func (p *Pass) schemaPlaces() []schemaPlace {
 			parameters = in
 		}
 		if t.OutputNode != nil {
-			w.add(schemaPlace{what: "the result of " + quote(t.Name), node: t.OutputNode, whole: t.Output})
+			w.add(schemaPlace{what: "the result of " + quote(t.Name), node: t.OutputNode, root: t.Output})
 		}
-		w.add(schemaPlace{what: what, node: parameters, whole: t.Parameters, tool: parameters == t.Node, takes: true})
+		w.add(schemaPlace{what: what, node: parameters, root: t.Parameters, tool: parameters == t.Node, takes: true})
 	}
 	root := p.Plan.Root
 	for _, own := range []struct {
@@ -45,7 +45,7 @@ func (p *Pass) schemaPlaces() []schemaPlace {
 		s   *schema.Schema
 	}{{"inputSchema", p.Plan.InputSchema}, {"stateSchema", p.Plan.StateSchema}, {"outputSchema", p.Plan.OutputSchema}} {
 		if n := root.Get(own.key); n != nil {
-			w.add(schemaPlace{what: quote(own.key), node: n, whole: own.s})
+			w.add(schemaPlace{what: quote(own.key), node: n, root: own.s})
 		}
 	}
 	if named := root.Get("schemas"); named != nil {
@@ -73,9 +73,9 @@ func (w *schemaWalk) add(at schemaPlace) {
 		switch f.Key.Text {
 		case "properties":
 			for _, property := range value.Fields {
-				inner.node, inner.whole, inner.steps = property.Value, at.whole, append(slices.Clip(at.steps), schema.Key(property.Key.Text))
+				inner.node, inner.root, inner.steps = property.Value, at.root, append(slices.Clip(at.steps), schema.Key(property.Key.Text))
 				if at.takes && strings.HasPrefix(property.Key.Text, "_") {
-					inner.whole = nil
+					inner.root = nil
 				}
 				w.add(inner)
 			}
@@ -91,7 +91,7 @@ func (w *schemaWalk) add(at schemaPlace) {
 			}
 		case "items":
 			if n.Get("prefixItems") == nil {
-				inner.whole, inner.steps = at.whole, append(slices.Clip(at.steps), schema.Index(0))
+				inner.root, inner.steps = at.root, append(slices.Clip(at.steps), schema.Index(0))
 			}
 			w.add(inner)
 		case "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "unevaluatedItems", "unevaluatedProperties", "additionalItems":

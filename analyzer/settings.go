@@ -74,7 +74,7 @@ func ReadSettings(file *source.File, limits source.Limits, own ...*Rule) (*Setti
 	switch {
 	case root == nil, root.Kind == source.Null: // an empty file sets nothing
 	case root.Kind != source.Object:
-		r.wants(root, "the configuration", "a mapping with \"rules\", \"ignore\", \"exclude\", \"min-severity\", \"tools\", \"hosts\" or \"signers\"")
+		r.reportType(root, "the configuration", "a mapping with \"rules\", \"ignore\", \"exclude\", \"min-severity\", \"tools\", \"hosts\" or \"signers\"")
 	default:
 		r.fields(root, "the configuration", map[string]func(source.Field){
 			"rules": r.rules, "ignore": r.ignores, "tools": r.tools, "exclude": r.exclude, "min-severity": r.minSeverity,
@@ -96,12 +96,12 @@ func (r *settingsReader) report(rule *diag.Rule, at source.Span, format string, 
 	return r.found.Report(rule, at, format, args...)
 }
 
-func (r *settingsReader) wants(n *source.Node, what, expected string) *diag.Diagnostic {
+func (r *settingsReader) reportType(n *source.Node, what, expected string) *diag.Diagnostic {
 	return r.report(diag.WrongType, n.Span(), "%s is %s; expected %s", what, n.Kind, expected)
 }
 
 // meantOf offers the one of some names that comes near to a text.
-func meantOf(f *diag.Diagnostic, n *source.Node, names []string) *diag.Diagnostic {
+func suggest(f *diag.Diagnostic, n *source.Node, names []string) *diag.Diagnostic {
 	known := naming.NewSuggester(names)
 	near, ok := known.Nearest(n.Text)
 	if !ok {
@@ -112,7 +112,7 @@ func meantOf(f *diag.Diagnostic, n *source.Node, names []string) *diag.Diagnosti
 
 func (r *settingsReader) fields(n *source.Node, what string, handlers map[string]func(source.Field)) {
 	if n.Kind != source.Object {
-		r.wants(n, what, "a mapping")
+		r.reportType(n, what, "a mapping")
 		return
 	}
 	for _, f := range n.Fields {
@@ -120,7 +120,7 @@ func (r *settingsReader) fields(n *source.Node, what string, handlers map[string
 			handle(f)
 		} else if !strings.HasPrefix(f.Key.Text, "x-") {
 			known := slices.Sorted(maps.Keys(handlers))
-			meantOf(r.report(diag.UnknownKey, f.Key.Span(), "%s has no key %q", what, f.Key.Text).
+			suggest(r.report(diag.UnknownKey, f.Key.Span(), "%s has no key %q", what, f.Key.Text).
 				Advise("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", ")), f.Key, known)
 		}
 	}
@@ -134,7 +134,7 @@ func (r *settingsReader) rule(n *source.Node) *diag.Rule {
 		for _, known := range r.known {
 			names = append(names, known.Code, known.Name)
 		}
-		meantOf(r.report(diag.WrongType, n.Span(), "there is no rule %q", n.Text).Advise("\"obelus explain\" lists all rules"), n, names)
+		suggest(r.report(diag.WrongType, n.Span(), "there is no rule %q", n.Text).Advise("\"obelus explain\" lists all rules"), n, names)
 		return nil
 	}
 	return rule.Rule
@@ -146,7 +146,7 @@ var levels = map[string]Level{
 
 func (r *settingsReader) rules(f source.Field) {
 	if f.Value.Kind != source.Object {
-		r.wants(f.Value, "\"rules\"", "a mapping from codes or names to off, info, warning or error")
+		r.reportType(f.Value, "\"rules\"", "a mapping from codes or names to off, info, warning or error")
 		return
 	}
 	first := map[*diag.Rule]*source.Node{}
@@ -154,7 +154,7 @@ func (r *settingsReader) rules(f source.Field) {
 		rule := r.rule(one.Key)
 		level, ok := levels[one.Value.Text]
 		if !ok || one.Value.Kind != source.String {
-			meantOf(r.report(diag.WrongType, one.Value.Span(), "the severity of %q must be off, info, warning or error", one.Key.Text).
+			suggest(r.report(diag.WrongType, one.Value.Span(), "the severity of %q must be off, info, warning or error", one.Key.Text).
 				Advise("write it like OB407: info"), one.Value, slices.Sorted(maps.Keys(levels)))
 			continue
 		}
@@ -173,7 +173,7 @@ func (r *settingsReader) rules(f source.Field) {
 
 func (r *settingsReader) ignores(f source.Field) {
 	if f.Value.Kind != source.Array {
-		r.wants(f.Value, "\"ignore\"", "a list of {code, path, reason}")
+		r.reportType(f.Value, "\"ignore\"", "a list of {code, path, reason}")
 		return
 	}
 	for i, item := range f.Value.Items {
@@ -194,7 +194,7 @@ func (r *settingsReader) ignore(item *source.Node) {
 	for key, to := range described {
 		handlers[key] = func(f source.Field) {
 			if f.Value.Kind != source.String || strings.TrimSpace(f.Value.Text) == "" {
-				r.wants(f.Value, fmt.Sprintf("%q", key), "a text").Advise("write %s: and what it is", key)
+				r.reportType(f.Value, fmt.Sprintf("%q", key), "a text").Advise("write %s: and what it is", key)
 				known = false
 				return
 			}
@@ -256,7 +256,7 @@ func (r *settingsReader) exclude(f source.Field) {
 func (r *settingsReader) minSeverity(f source.Field) {
 	level, ok := levels[f.Value.Text]
 	if !ok || level.Off || f.Value.Kind != source.String {
-		meantOf(r.report(diag.WrongType, f.Value.Span(), "\"min-severity\" must be info, warning or error").
+		suggest(r.report(diag.WrongType, f.Value.Span(), "\"min-severity\" must be info, warning or error").
 			Advise("it is the least severity with which a check fails"), f.Value, []string{"info", "warning", "error"})
 		return
 	}
@@ -266,13 +266,13 @@ func (r *settingsReader) minSeverity(f source.Field) {
 // texts reads a list of strings that say something, or a single one.
 func (r *settingsReader) texts(f source.Field, list, one, help string) []*source.Node {
 	if f.Value.Kind != source.String && f.Value.Kind != source.Array {
-		r.wants(f.Value, fmt.Sprintf("%q", f.Key.Text), list).Advise("%s", help)
+		r.reportType(f.Value, fmt.Sprintf("%q", f.Key.Text), list).Advise("%s", help)
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(f.Value.Several()), func(item *source.Node) bool {
 		bad := item.Kind != source.String || strings.TrimSpace(item.Text) == ""
 		if bad {
-			r.wants(item, fmt.Sprintf("an item of %q", f.Key.Text), one).Advise("%s", help)
+			r.reportType(item, fmt.Sprintf("an item of %q", f.Key.Text), one).Advise("%s", help)
 		}
 		return bad
 	})
@@ -345,7 +345,7 @@ func (r *settingsReader) hosts(f source.Field) {
 
 func (r *settingsReader) requireApproval(f source.Field) {
 	if f.Value.Kind != source.Bool {
-		r.wants(f.Value, "\"require-approval\"", "true or false")
+		r.reportType(f.Value, "\"require-approval\"", "true or false")
 	}
 	// What can't be read isn't taken for less.
 	r.settings.RequireApproval = f.Value.Kind != source.Bool || f.Value.Text == "true"
@@ -354,7 +354,7 @@ func (r *settingsReader) requireApproval(f source.Field) {
 func (r *settingsReader) approvals(f source.Field) {
 	n, err := strconv.Atoi(f.Value.Text)
 	if f.Value.Kind != source.Number || err != nil || n < 1 || n > mostApprovals {
-		r.wants(f.Value, "\"approvals\"", fmt.Sprintf("how many people have to approve, from 1 to %d", mostApprovals))
+		r.reportType(f.Value, "\"approvals\"", fmt.Sprintf("how many people have to approve, from 1 to %d", mostApprovals))
 		n = mostApprovals
 	}
 	r.settings.Approvals = n
@@ -367,7 +367,7 @@ const mostApprovals = 100
 func (r *settingsReader) file(to **source.Node) func(source.Field) {
 	return func(f source.Field) {
 		if *to = f.Value; f.Value.Kind != source.String || strings.TrimSpace(f.Value.Text) == "" {
-			r.wants(f.Value, fmt.Sprintf("%q", f.Key.Text), "a file's path, relative to this file")
+			r.reportType(f.Value, fmt.Sprintf("%q", f.Key.Text), "a file's path, relative to this file")
 		}
 	}
 }

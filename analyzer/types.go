@@ -34,7 +34,7 @@ func kindSet(kinds schema.Kinds) (set expression.KindSet) {
 
 // typeOfSchema is the type of what a schema accepts. What is brought to the plan may lack
 // what isn't required of it, which gives null where an expression looks into it.
-func typeOfSchema(s *schema.Schema, brought bool, depth int) *expression.Type {
+func typeOfSchema(s *schema.Schema, external bool, depth int) *expression.Type {
 	kinds := s.Kinds()
 	if kinds == schema.Anything || kinds == 0 || depth == 0 {
 		return nil
@@ -45,15 +45,15 @@ func typeOfSchema(s *schema.Schema, brought bool, depth int) *expression.Type {
 		if names := s.Properties(); len(names) <= maxFields {
 			t.Fields = make(map[string]*expression.Type, len(names))
 			var union *schema.Schema // as its author means it: a variant may lack what another has
-			if !brought {
+			if !external {
 				if raw, _ := s.Raw().(map[string]any); raw["anyOf"] != nil || raw["oneOf"] != nil {
 					union = s.AsDeclared()
 				}
 			}
 			for _, name := range names {
 				at := s.At([]schema.Step{schema.Key(name)})
-				field := typeOfSchema(at.Schema, brought, depth-1)
-				if field != nil && !at.Required && (brought || union != nil && !union.At([]schema.Step{schema.Key(name)}).Required) {
+				field := typeOfSchema(at.Schema, external, depth-1)
+				if field != nil && !at.Required && (external || union != nil && !union.At([]schema.Step{schema.Key(name)}).Required) {
 					field.Kinds |= expression.Null
 				}
 				t.Fields[name] = field
@@ -62,7 +62,7 @@ func typeOfSchema(s *schema.Schema, brought bool, depth int) *expression.Type {
 		}
 	}
 	if kinds&schema.Array != 0 && uniform(s) {
-		t.Elem = typeOfSchema(s.At([]schema.Step{schema.Index(0)}).Schema, brought, depth-1)
+		t.Elem = typeOfSchema(s.At([]schema.Step{schema.Index(0)}).Schema, external, depth-1)
 	}
 	return t
 }

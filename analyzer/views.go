@@ -25,7 +25,7 @@ const maxViewed = 200_000
 // A viewResult is what was found in one view.
 type viewResult struct {
 	ids     []string // the instances that have it
-	others  bool     // so have those that come with the run and have no calls of their own
+	unnamed bool     // so have those that come with the run and have no calls of their own
 	found   []diag.Diagnostic
 	missing map[source.Span]missingReference
 	some    map[findingKey][]string // of findings that only some of its instances have: which
@@ -48,21 +48,21 @@ type viewPass struct {
 
 // A sharedPass is what the passes over all views of a plan work out together.
 type sharedPass struct {
-	whole   *compiler.Plan
-	schemas *schemaTable
-	given   map[pathtree.ID]flow // of the values and schemas that all instances share
-	state   map[pathtree.ID]schema.Place
-	inputs  map[pathtree.ID]bool // some instance's input holds the path
-	first   *Pass                // the whole plan's, which knows the tools
+	entirePlan *compiler.Plan
+	schemas    *schemaTable
+	given      map[pathtree.ID]flow // of the values and schemas that all instances share
+	state      map[pathtree.ID]schema.Place
+	inputs     map[pathtree.ID]bool // some instance's input holds the path
+	first      *Pass                // the whole plan's, which knows the tools
 }
 
 // within begins the pass over the view that an instance has.
 func (c *sharedPass) within(view *compiler.Plan, id string, found []diag.Diagnostic) *Pass {
 	found = about(view, found)
-	if view == c.whole { // not all of its instances need run all of its calls
+	if view == c.entirePlan { // not all of its instances need run all of its calls
 		one := *view
 		one.Instances = slices.DeleteFunc(slices.Clone(view.Instances), func(i compiler.Instance) bool {
-			return c.whole.Particular(&i) || view.Targeted() && i.ID != id
+			return c.entirePlan.Particular(&i) || view.Targeted() && i.ID != id
 		})
 		view = &one
 	}
@@ -96,7 +96,7 @@ func (p *Pass) ownValue(id pathtree.ID) bool {
 // isParticular reports whether the instance of this view has schemas or data of its own.
 func (p *Pass) isParticular() bool {
 	view := p.view.plan
-	return len(view.Instances) == 1 && p.view.shared.whole.Particular(&view.Instances[0])
+	return len(view.Instances) == 1 && p.view.shared.entirePlan.Particular(&view.Instances[0])
 }
 
 func has(value any, key expression.Segment) bool {
@@ -113,7 +113,7 @@ func (p *Pass) lacksInput(id pathtree.ID, path []expression.Segment) bool {
 	given := func(i compiler.Instance) bool { return i.Node == nil || holds(i.Input, path) } // of one that isn't there nothing is said
 	somewhere, asked := p.view.shared.inputs[id]
 	if !asked {
-		somewhere = slices.ContainsFunc(p.view.shared.whole.Instances, given)
+		somewhere = slices.ContainsFunc(p.view.shared.entirePlan.Instances, given)
 		p.view.shared.inputs[id] = somewhere
 	}
 	return somewhere && !slices.ContainsFunc(p.view.plan.Instances, given)
@@ -137,11 +137,11 @@ func asOne(p *compiler.Plan) *compiler.Plan {
 }
 
 // byView judges a plan view by view.
-func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.Diagnostic {
-	c := &sharedPass{whole, newSchemaTable(), map[pathtree.ID]flow{}, map[pathtree.ID]schema.Place{}, map[pathtree.ID]bool{}, first}
+func byView(entirePlan *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.Diagnostic {
+	c := &sharedPass{entirePlan, newSchemaTable(), map[pathtree.ID]flow{}, map[pathtree.ID]schema.Place{}, map[pathtree.ID]bool{}, first}
 	var all []*viewResult
 	known := map[*compiler.Plan]*viewResult{}
-	ids, own := instancesOf(whole)
+	ids, own := instancesOf(entirePlan)
 	order := map[string]int{}
 	for i, id := range ids {
 		order[id] = i
@@ -149,12 +149,12 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 	// Those with few calls of their own come first, as more of them are judged within
 	// the budget; those with none share one view.
 	slices.SortStableFunc(ids, func(a, b string) int { return own[a] - own[b] })
-	budget, skipped := max(maxViewed, 2*len(whole.Calls)), 0
+	budget, skipped := max(maxViewed, 2*len(entirePlan.Calls)), 0
 	look := func(id string) *viewResult {
 		if budget < 0 && own[id] > 0 {
 			return nil // its view isn't made for nothing
 		}
-		view := whole.For(id)
+		view := entirePlan.For(id)
 		if v := known[view]; v != nil {
 			return v
 		}
@@ -168,7 +168,7 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 			first.ordered = append(first.ordered, [2]int{view.Calls[pair[0]].Place, view.Calls[pair[1]].Place})
 		}
 		v := &viewResult{found: pass.found, missing: pass.view.missing, some: pass.view.some}
-		if all = append(all, v); view == whole || len(view.Instances) != 1 { // else nobody else has it
+		if all = append(all, v); view == entirePlan || len(view.Instances) != 1 { // else nobody else has it
 			known[view] = v
 		}
 		return v
@@ -180,18 +180,18 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 			skipped++
 		}
 	}
-	if whole.AwaitsInstances {
+	if entirePlan.AwaitsInstances {
 		if v := look(""); v != nil {
-			v.others = true
+			v.unnamed = true
 		}
 	}
-	m := viewMerger{plan: whole, views: all, order: order, idle: map[*diag.Rule]bool{}}
+	m := viewMerger{plan: entirePlan, views: all, order: order, idle: map[*diag.Rule]bool{}}
 	for _, r := range first.config.rules() {
 		m.idle[r.Rule] = r.Scope == Idle
 	}
 	merged := m.merge()
 	if skipped > 0 {
-		merged.Report(notAnalysed.Rule, headOf(whole.CallsNode.Span()), "the plan was judged for %d of its instances and not fully analysed for %d, whose calls differ", len(ids)-skipped, skipped).
+		merged.Report(notAnalysed.Rule, headOf(entirePlan.CallsNode.Span()), "the plan was judged for %d of its instances and not fully analysed for %d, whose calls differ", len(ids)-skipped, skipped).
 			Advise("split it into plans of fewer instances")
 	}
 	return merged
@@ -220,12 +220,12 @@ func instancesOf(p *compiler.Plan) (ids []string, own map[string]int) {
 
 // about leaves out the findings about calls that a view doesn't have.
 func about(view *compiler.Plan, found []diag.Diagnostic) []diag.Diagnostic {
-	whole := view.Whole()
-	if whole == view || len(found) == 0 {
+	entirePlan := view.Whole()
+	if entirePlan == view || len(found) == 0 {
 		return found
 	}
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
-		return d.Span.File == whole.File && callAt(view, d.Span.Start) == nil && callAt(whole, d.Span.Start) != nil
+		return d.Span.File == entirePlan.File && callAt(view, d.Span.Start) == nil && callAt(entirePlan, d.Span.Start) != nil
 	})
 }
 
@@ -328,12 +328,12 @@ func (m *viewMerger) isPartial(s *sharedFinding) bool {
 // where names the instances of some views that have what was found there.
 func (m *viewMerger) where(s *sharedFinding, views []int) string {
 	var ids []string
-	others := false
+	unnamed := false
 	for _, v := range views {
 		if some := m.views[v].some[keyOf(&s.Diagnostic)]; some != nil {
 			ids = append(ids, some...)
 		} else {
-			ids, others = append(ids, m.views[v].ids...), others || m.views[v].others
+			ids, unnamed = append(ids, m.views[v].ids...), unnamed || m.views[v].unnamed
 		}
 	}
 	m.sort(ids)
@@ -341,7 +341,7 @@ func (m *viewMerger) where(s *sharedFinding, views []int) string {
 	if len(ids) > 0 {
 		parts = append(parts, inInstances(ids))
 	}
-	if others {
+	if unnamed {
 		parts = append(parts, "in instances that no call names")
 	}
 	return strings.Join(parts, " and ")
@@ -366,7 +366,7 @@ func (m *viewMerger) isMissing(s *sharedFinding, views int) bool {
 // they have.
 func (m *viewMerger) missing(s *sharedFinding) diag.Diagnostic {
 	var without []string
-	others := false
+	unnamed := false
 	for _, v := range m.views {
 		one, known := v.missing[s.Span]
 		if !known {
@@ -381,12 +381,12 @@ func (m *viewMerger) missing(s *sharedFinding) diag.Diagnostic {
 				without = append(without, id)
 			}
 		}
-		others = others || one.ids == nil && v.others
+		unnamed = unnamed || one.ids == nil && v.unnamed
 	}
 	m.sort(without)
 	p := newPass(m.plan, nil)
 	p.rule = maybeMissing.Rule
-	f := p.inSomeOnly(m.views[s.views[0]].missing[s.Span].read, without, others)
+	f := p.inSomeOnly(m.views[s.views[0]].missing[s.Span].read, without, unnamed)
 	f.Call, f.Severity = s.Call, min(s.Severity, f.Severity)
 	return *f
 }

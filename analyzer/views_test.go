@@ -63,12 +63,12 @@ func TestViewsJudgeLikePlans(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, i))
 		calls, of := randomCalls(r)
 		head := []string{"", "writes: once\n"}[r.IntN(2)] + []string{"", "state: {b: 1}\n"}[r.IntN(2)]
-		whole := head + "instances: {①: {}, employee_B: {}, c: {}}\ncalls:\n"
+		full := head + "instances: {①: {}, employee_B: {}, c: {}}\ncalls:\n"
 		for k, call := range calls {
 			if of[k] != "" {
 				call += ", _instance: " + of[k]
 			}
-			whole += "  - {" + call + "}\n"
+			full += "  - {" + call + "}\n"
 		}
 		want, dangling := map[string]bool{}, map[string]int{}
 		for _, id := range threeInstances {
@@ -93,10 +93,10 @@ func TestViewsJudgeLikePlans(t *testing.T) {
 				}
 			}
 		}
-		got, found := map[string]bool{}, judgedText(t, whole)
+		got, found := map[string]bool{}, judgedText(t, full)
 		topics(found, got)
 		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Fatalf("seed %d/%d:\n%s\nhas %v\nand the plans of its instances %v", seed, i, whole, got, want)
+			t.Fatalf("seed %d/%d:\n%s\nhas %v\nand the plans of its instances %v", seed, i, full, got, want)
 		}
 		for at, n := range dangling {
 			call, _, _ := strings.Cut(at, " ")
@@ -110,10 +110,10 @@ func TestViewsJudgeLikePlans(t *testing.T) {
 				several++
 			}
 			if !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule == rule && d.Call+" "+d.Span.Text() == at }) {
-				t.Fatalf("seed %d/%d:\n%s\n%s dangles in %d instances, and %s doesn't say so:\n%s", seed, i, whole, at, n, rule.Code, every(found))
+				t.Fatalf("seed %d/%d:\n%s\n%s dangles in %d instances, and %s doesn't say so:\n%s", seed, i, full, at, n, rule.Code, every(found))
 			}
 		}
-		if again := judgedText(t, whole); every(again) != every(found) {
+		if again := judgedText(t, full); every(again) != every(found) {
 			t.Fatalf("seed %d/%d: another time it is judged differently", seed, i)
 		}
 	}

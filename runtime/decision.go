@@ -260,7 +260,7 @@ func (f *frame) compileReplacement(call *compiler.Call, text json.RawMessage) (*
 	plan, found := f.setting().Solve(file, compiler.Options{})
 	draft := analyzer.Screen(plan, found, f.machine.rules, nil)
 	if !draft.Sound() || len(plan.Calls) != 1 {
-		amiss := draft.Amiss()
+		amiss := draft.Problems()
 		if len(plan.Calls) == 1 {
 			amiss = slices.Concat(amiss, draft.Faults(0))
 		}

@@ -234,7 +234,7 @@ func (m *Machine) closed(e Event) {
 	sound := true
 	for _, d := range drafts {
 		sound = sound && d.Sound()
-		for _, amiss := range d.Amiss() {
+		for _, amiss := range d.Problems() {
 			l.addTickError(CallError{Code: amiss.Rule.Name, Message: structural(&amiss)})
 		}
 	}
@@ -419,12 +419,12 @@ func (f *frame) extend(d *analyzer.Draft) {
 	f.setPlan(d.Plan())
 	f.schedule(d)
 	from := first
-	if d.Whole() {
+	if d.Complete() {
 		from = 0
 	}
 	for i := from; i < len(f.calls); i++ {
 		state, isJudged := &f.calls[i], i >= first
-		if state.held && d.Whole() {
+		if state.held && d.Complete() {
 			state.held, isJudged = false, true
 			f.connect(i)
 		}
@@ -435,7 +435,7 @@ func (f *frame) extend(d *analyzer.Draft) {
 		}
 		f.look(int32(i)) // which of several a done call stands for is known with the whole
 	}
-	if d.Whole() {
+	if d.Complete() {
 		f.unparkAll() // so is where each has its place
 	}
 }

@@ -22,11 +22,11 @@ func (m *Machine) countOrders() {
 	}
 	l.live = l.live.Clone()
 	for _, f := range m.roots() {
-		if l.live.Begun == nil {
-			l.live.Begun = f.orders.Totals()
+		if l.live.Started == nil {
+			l.live.Started = f.orders.Totals()
 		}
 		for i, n := range f.orders.Totals() {
-			l.live.Begun[i] = max(l.live.Begun[i], n)
+			l.live.Started[i] = max(l.live.Started[i], n)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func replanned(t *testing.T, o compiler.Options, first, next string) []diag.Diag
 	s := compiler.Setting{Plan: p, State: state, Paths: p.Paths.Clone(), Live: live}
 	plan, found := s.Solve(source.NewFile("next.yaml", []byte(next)), compiler.Options{})
 	d := analyzer.Screen(plan, found, nil, nil)
-	all := d.Amiss()
+	all := d.Problems()
 	for i := range plan.Calls {
 		all = append(all, d.Faults(i)...)
 	}

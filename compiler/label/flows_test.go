@@ -260,8 +260,8 @@ func (w world) from(v *analyzer.Verified, input, state map[string]any) (map[stri
 			events = append(events, runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Value: value, Route: route, Failure: failure})
 		}
 	}
-	whole, _ := m.Stands().State.(map[string]any)
-	return taken, whole
+	full, _ := m.Stands().State.(map[string]any)
+	return taken, full
 }
 
 // A judged is what the analysis says of a plan.
@@ -282,10 +282,10 @@ func has(l policy.Label, taint string) bool {
 
 // of is what the analysis says of a parameter of a call of the plan itself.
 func (j judged) of(c *compiler.Call, parameter string) (data, control policy.Label) {
-	whole := j.plan.Calls[c.Whole().Place]
-	for at, f := range whole.Params.Fields {
+	full := j.plan.Calls[c.Whole().Place]
+	for at, f := range full.Params.Fields {
 		if f.Key == parameter {
-			return j.Parameter(whole.Index, at)
+			return j.Parameter(full.Index, at)
 		}
 	}
 	return data, control

@@ -19,7 +19,7 @@ type Labels struct {
 	rules   *rules
 	start   *start
 	given   value // of what the plan's own text says
-	begun   value // what decides whether any of it runs
+	started value // what decides whether any of it runs
 	calls   []ofCall
 	secrets map[*compiler.Tool]bool // their results hold secrets
 	depth   int
@@ -73,7 +73,7 @@ func Judged(p *compiler.Plan) *Labels {
 // be forbidden.
 func (l *Labels) isIdle() bool {
 	p := l.Plan
-	if len(p.Delegates) > 0 || l.start.all != nothing || l.given != nothing || l.begun != nothing {
+	if len(p.Delegates) > 0 || l.start.all != nothing || l.given != nothing || l.started != nothing {
 		return false
 	}
 	for i := range p.Paths.Len() {
@@ -156,7 +156,7 @@ func (l *Labels) live(live *policy.Live) {
 		l.start.add(v.Path, of(v.Label, "an earlier tick wrote it: "+v.From))
 	}
 	l.given = of(live.Seen, "the model that wrote the calls was shown "+live.From)
-	l.begun.control = l.given.decides()
+	l.started.control = l.given.decides()
 }
 
 // Extend follows labels through the calls that have come last.
@@ -197,7 +197,7 @@ func (l *Labels) call(i int) {
 	}
 	of := ofCall{done: true}
 	clear(l.reads)
-	join(&of.control, l.begun.control)
+	join(&of.control, l.started.control)
 	join(&of.control, l.inTemplate(c.When, c).decides())
 	if c.Each != nil { // how long the list is
 		join(&of.control, l.inTemplate(c.Each.List, c).decides())
@@ -218,7 +218,7 @@ func (l *Labels) call(i int) {
 		join(&of.control, v.control) // whether it is there decides whether the call runs
 		of.parameters = append(of.parameters, v)
 	}
-	of.context = l.handed(c)
+	of.context = l.contextOf(c)
 	l.calls[i] = of
 	l.calls[i].out, l.calls[i].failure = l.comes(c, &of)
 	l.judge(c, &l.calls[i])
@@ -399,7 +399,7 @@ func (l *Labels) isPlain(w *compiler.Call, rest []expression.Segment) bool {
 }
 
 // handed is what a call is given besides its parameters.
-func (l *Labels) handed(c *compiler.Call) (v value) {
+func (l *Labels) contextOf(c *compiler.Call) (v value) {
 	if c.Scopes == nil && c.Latent() && c.Produced == nil && c.Delegate == "" {
 		return l.start.all.over(Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(), Words: fmt.Sprintf("the model that answers %q is shown all that stood there before", c.Name)})
 	}
@@ -441,7 +441,7 @@ const maxDepth = 32
 // delegate follows labels through a plan that is run as a call.
 func (l *Labels) delegate(c *compiler.Call, of *ofCall, p *compiler.Plan) (v, failure value) {
 	below := &Labels{Plan: p, rules: l.rules, start: newStart(p, l.start.followed), secrets: l.secrets, reads: map[int]value{}, depth: l.depth + 1}
-	below.begun.control = of.control
+	below.started.control = of.control
 	for i, f := range c.Params.Fields {
 		below.start.add([]expression.Segment{{Key: "input"}, {Key: f.Key}}, of.parameters[i])
 	}

@@ -15,7 +15,7 @@ type Live struct {
 	From   string // what is the worst of it, in words
 	// Begun is, for each thing that orders ask for, how often what counts for it has
 	// happened; in a run over instances, in the one in which it happened most often.
-	Begun []int
+	Started []int
 
 	at map[string]int // of values, by their paths as they are written
 }
@@ -29,7 +29,7 @@ type LiveValue struct {
 
 // Clone is the same, to be gone on with.
 func (l *Live) Clone() *Live {
-	return &Live{slices.Clone(l.Values), l.Seen, l.From, l.Begun, maps.Clone(l.at)}
+	return &Live{slices.Clone(l.Values), l.Seen, l.From, l.Started, maps.Clone(l.at)}
 }
 
 // Write notes what a call writes to a path.

@@ -49,18 +49,18 @@ func (r *reader) report(rule *diag.Rule, at source.Span, format string, args ...
 
 // parts are the schemas of a policy's parts, by name; "" is that of the whole.
 var parts = sync.OnceValue(func() map[string]*schema.Schema {
-	var whole map[string]any
-	if err := json.Unmarshal(schemaText, &whole); err != nil {
+	var document map[string]any
+	if err := json.Unmarshal(schemaText, &document); err != nil {
 		panic(err)
 	}
-	defs := whole["$defs"].(map[string]any)
+	defs := document["$defs"].(map[string]any)
 	all := map[string]*schema.Schema{}
 	for name := range defs {
 		all[name] = schema.New(map[string]any{"$ref": "#/$defs/" + name, "$defs": defs}, schema.Options{})
 	}
-	head := map[string]any{"patternProperties": whole["patternProperties"], "additionalProperties": false}
+	head := map[string]any{"patternProperties": document["patternProperties"], "additionalProperties": false}
 	properties := map[string]any{}
-	for name, of := range whole["properties"].(map[string]any) {
+	for name, of := range document["properties"].(map[string]any) {
 		properties[name] = of
 		if kind := of.(map[string]any)["type"]; kind == "object" || kind == "array" {
 			properties[name] = map[string]any{"type": kind, "maxItems": maxRules}

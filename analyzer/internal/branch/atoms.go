@@ -194,7 +194,7 @@ func (f *formula) over(a *atom, reads []int, subject, states int) truth {
 		}
 		switch {
 		case in == logic.False:
-		case state >= stateCells && s.cells[state-stateCells].elsewhere:
+		case state >= stateCells && s.cells[state-stateCells].untried:
 			add(e.open(a), in)
 		default:
 			add(f.over(a, reads, subject+1, states*(stateCells+len(s.cells))+state), in)

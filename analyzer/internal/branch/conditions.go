@@ -114,7 +114,7 @@ const (
 
 // New works out the conditions of a plan.
 func New(plan *compiler.Plan, facts Facts) *Conditions {
-	e := begun(plan, facts, 1)
+	e := newConditions(plan, facts, 1)
 	inOrder := make([]bool, len(plan.Calls))
 	for _, i := range plan.Graph.Order() {
 		inOrder[i] = true
@@ -130,7 +130,7 @@ func New(plan *compiler.Plan, facts Facts) *Conditions {
 
 // begun are conditions of which no more is worked out than what they are about, for a part of
 // the work that evaluating them may take.
-func begun(plan *compiler.Plan, facts Facts, part int) *Conditions {
+func newConditions(plan *compiler.Plan, facts Facts, part int) *Conditions {
 	n := len(plan.Calls)
 	e := &Conditions{
 		Circuit: logic.New(maxGates + callGates*n), plan: plan, facts: facts,

@@ -29,14 +29,14 @@ type Choice struct {
 // out where it doesn't.
 func (e *Conditions) Decisions(goal logic.Literal, a logic.Assignment) []Choice {
 	list := []Choice{}
-	told := map[any]bool{}
+	reported := map[any]bool{}
 	var tell func(about any, v int32)
 	tell = func(about any, v int32) {
 		d, key, ok := e.decision(about, v, a)
-		if !ok || told[key] {
+		if !ok || reported[key] {
 			return
 		}
-		told[key] = true
+		reported[key] = true
 		list = append(list, d)
 		if s, ok := key.(*subject); ok { // of what it is compared with not every value will do
 			for _, a := range s.atoms {
@@ -153,7 +153,7 @@ func (e *Conditions) ReadValue(read int, a logic.Assignment) (value any, known b
 // value is what a subject is in an assignment, if it was tried.
 func (s *subject) value(c *logic.Circuit, a logic.Assignment) (value any, known bool) {
 	for i, in := range s.in {
-		if !s.cells[i].elsewhere && c.Holds(in, a) {
+		if !s.cells[i].untried && c.Holds(in, a) {
 			return s.cells[i].value, true
 		}
 	}

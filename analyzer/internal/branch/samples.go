@@ -37,15 +37,15 @@ func newSamples(e *Conditions, s *subject) *samples {
 	if !s.isAlone() {
 		x.most = maxTogether
 	}
-	var others []*subject
+	var related []*subject
 	for _, a := range s.atoms {
 		for _, other := range a.subjects {
-			if !slices.Contains(others, other) {
-				others = append(others, other)
+			if !slices.Contains(related, other) {
+				related = append(related, other)
 			}
 		}
 	}
-	for _, other := range others {
+	for _, other := range related {
 		for _, a := range other.atoms {
 			x.constants = constantsIn(x.constants, a.term)
 		}

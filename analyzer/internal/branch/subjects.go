@@ -32,10 +32,10 @@ type subject struct {
 
 // A cell is one value, in the place of many.
 type cell struct {
-	value     any
-	rare      bool   // it can come, and isn't what the plan is about: a failure record, or a value with which a condition fails
-	elsewhere bool   // a value that wasn't tried
-	outcomes  string // by atom, where they were asked for
+	value       any
+	exceptional bool   // it can come, and isn't what the plan is about: a failure record, or a value with which a condition fails
+	untried     bool   // a value that wasn't tried
+	outcomes    string // by atom, where they were asked for
 }
 
 func (e *Conditions) subject(read int) *subject {
@@ -197,18 +197,18 @@ func (s *subject) divideLike(other *subject) {
 func (s *subject) place(e *Conditions) {
 	s.in = make([]logic.Literal, len(s.cells))
 	about, so, last := aboutSubject{s}, logic.True, len(s.cells)
-	if last > 0 && s.cells[last-1].elsewhere {
+	if last > 0 && s.cells[last-1].untried {
 		last--
 		if s.in[last] = logic.True; !s.opaque {
 			s.in[last] = e.And(e.Untried(), e.Variable(true, false, about))
 		}
 		so = s.in[last].Not()
 	}
-	rare := slices.IndexFunc(s.cells[:last], func(c cell) bool { return c.rare })
-	if rare > 0 {
+	exceptional := slices.IndexFunc(s.cells[:last], func(c cell) bool { return c.exceptional })
+	if exceptional > 0 {
 		usual := e.Variable(false, true, about)
-		e.ExactlyOne(s.in[rare:last], e.And(so, usual.Not()), false, about)
-		so, last = e.And(so, usual), rare
+		e.ExactlyOne(s.in[exceptional:last], e.And(so, usual.Not()), false, about)
+		so, last = e.And(so, usual), exceptional
 	}
 	if last > 0 {
 		e.ExactlyOne(s.in[:last], so, true, about)
@@ -221,7 +221,7 @@ func (s *subject) place(e *Conditions) {
 func (s *subject) settle(e *Conditions, from *samples) {
 	alone := s.isAlone()
 	alike := map[string]bool{}
-	var usual, rare []cell
+	var usual, exceptional []cell
 	for _, v := range from.values {
 		c := cell{value: v}
 		if alone {
@@ -230,25 +230,25 @@ func (s *subject) settle(e *Conditions, from *samples) {
 				continue
 			}
 			alike[c.outcomes] = true
-			c.rare = strings.IndexByte(c.outcomes, byte(isNeither)) >= 0
+			c.exceptional = strings.IndexByte(c.outcomes, byte(isNeither)) >= 0
 		}
-		if c.rare {
-			rare = append(rare, c)
+		if c.exceptional {
+			exceptional = append(exceptional, c)
 		} else {
 			usual = append(usual, c)
 		}
 	}
 	if s.opaque = len(usual) == 0; s.opaque {
-		rare = nil
+		exceptional = nil
 	}
-	s.cells = append(usual, rare...)
+	s.cells = append(usual, exceptional...)
 	for _, record := range s.domain.records {
 		if record != nil && len(s.cells) > 0 && s.domain.schema != nil {
-			s.cells = append(s.cells, cell{value: record, rare: true})
+			s.cells = append(s.cells, cell{value: record, exceptional: true})
 		}
 	}
 	if s.exact = from.exact && !s.opaque; !s.exact {
-		s.cells = append(s.cells, cell{elsewhere: true})
+		s.cells = append(s.cells, cell{untried: true})
 	}
 	if alone {
 		for i, a := range s.atoms {
@@ -296,13 +296,13 @@ func (t *Turn) Alike(a, b any) bool {
 // for them. What can't be had from outside, as the record of a failure, isn't among their
 // values.
 func Turns(plan *compiler.Plan, facts Facts) []Turn {
-	e := begun(plan, facts, 8)
+	e := newConditions(plan, facts, 8)
 	turns := make([]Turn, len(e.subjects))
 	for _, s := range e.subjects {
 		e.divide(s)
 		turn := Turn{Read: &e.plan.Reads[s.read], Exact: s.exact, of: s, e: e}
 		for _, c := range s.cells {
-			if !c.rare && !c.elsewhere {
+			if !c.exceptional && !c.untried {
 				turn.Values = append(turn.Values, c.value)
 			}
 		}

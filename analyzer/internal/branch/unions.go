@@ -147,11 +147,11 @@ func (e *Conditions) refute(result *schema.Schema, all []statement) logic.Litera
 		}
 	}
 	if len(all) > 2 && e.excluded(result, all...) {
-		whole := logic.True
+		result := logic.True
 		for _, one := range all {
-			whole = e.And(whole, one.so())
+			result = e.And(result, one.so())
 		}
-		return whole
+		return result
 	}
 	return logic.False
 }
@@ -160,7 +160,7 @@ func (e *Conditions) refute(result *schema.Schema, all []statement) logic.Litera
 func (e *Conditions) excluded(result *schema.Schema, all ...statement) bool {
 	key, parts := refutation{result: result}, []*schema.Schema{result}
 	for _, one := range all {
-		key.told += one.at + "\x00"
+		key.reported += one.at + "\x00"
 	}
 	is, known := e.refuted[key]
 	if !known {
@@ -175,8 +175,8 @@ func (e *Conditions) excluded(result *schema.Schema, all ...statement) bool {
 
 // A refutation is a question whether a result can be all that is told of it.
 type refutation struct {
-	result *schema.Schema
-	told   string
+	result   *schema.Schema
+	reported string
 }
 
 // statementOf is what an assignment says of the value of a subject: that it is there, and in one of
@@ -196,7 +196,7 @@ func (e *Conditions) statementOf(s *subject, a logic.Assignment, optional bool) 
 		return 0, one, false
 	}
 	for i, in := range s.in {
-		if s.cells[i].elsewhere || !e.Holds(in, a) {
+		if s.cells[i].untried || !e.Holds(in, a) {
 			continue
 		}
 		return k.call, statement{

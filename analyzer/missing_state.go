@@ -33,7 +33,7 @@ func neededState(d *compiler.Plan) (needed []*compiler.Read) {
 }
 
 // notHanded are those of them that a call leaves out.
-func (p *Pass) notHanded(call *compiler.Call) (missing []*compiler.Read) {
+func (p *Pass) missingState(call *compiler.Call) (missing []*compiler.Read) {
 	d := p.Plan.Delegates[call.Plan()]
 	if d == nil || p.config.delegates == nil {
 		return nil
@@ -53,7 +53,7 @@ func (p *Pass) notHanded(call *compiler.Call) (missing []*compiler.Read) {
 // handsOver reports a delegate that isn't handed a part of the state that it requires, or
 // without which nothing can come of it.
 func (p *Pass) handsOver(call *compiler.Call) {
-	missing := p.notHanded(call)
+	missing := p.missingState(call)
 	if len(missing) == 0 {
 		return
 	}

@@ -12,17 +12,17 @@ import (
 // what takes them are passed, or not reached, only by values of such a size.
 
 // Aims are numbers, and sizes, at which something may change.
-type aims []float64
+type boundaryValues []float64
 
 // atBounds adds those of a schema, and what lies next to them and beyond.
-func (a *aims) atBounds(s *schema.Schema) {
+func (a *boundaryValues) atBounds(s *schema.Schema) {
 	for _, bound := range s.Bounds() {
 		a.add(bound+1, bound, bound-1, 2*bound+2)
 	}
 }
 
 // atConstants adds the numbers of an expression and their neighbours.
-func (a *aims) atConstants(e *expression.Expr) {
+func (a *boundaryValues) atConstants(e *expression.Expr) {
 	e.Literals(func(v any) {
 		if number, ok := v.(float64); ok {
 			a.add(number, number-1, number+1)
@@ -30,7 +30,7 @@ func (a *aims) atConstants(e *expression.Expr) {
 	})
 }
 
-func (a *aims) add(all ...float64) {
+func (a *boundaryValues) add(all ...float64) {
 	for _, v := range all {
 		if len(*a) < maxLandmarks && !slices.Contains(*a, v) {
 			*a = append(*a, v)
@@ -40,13 +40,13 @@ func (a *aims) add(all ...float64) {
 
 // aimAtTakers collects at which numbers and sizes something may change: what takes values
 // has bounds, conditions compare with constants.
-func (t *trier) aimAtTakers(output bool) {
+func (t *sampler) findBoundaries(output bool) {
 	p := t.pass
 	seen := map[*schema.Schema]bool{nil: true}
 	take := func(s *schema.Schema) {
-		if !seen[s] && len(t.aims) < maxLandmarks {
+		if !seen[s] && len(t.boundaries) < maxLandmarks {
 			seen[s] = true
-			t.aims.atBounds(s)
+			t.boundaries.atBounds(s)
 		}
 	}
 	if output {
@@ -71,7 +71,7 @@ func (t *trier) aimAtTakers(output bool) {
 }
 
 // findInitialState collects the keys of the state that calls read and no call writes.
-func (t *trier) findInitialState() {
+func (t *sampler) findInitialState() {
 	t.initial = map[string]bool{}
 	for i := range t.pass.Plan.Reads {
 		path := t.pass.Plan.Paths.Segments(t.pass.Plan.Reads[i].Path)
@@ -91,7 +91,7 @@ func (w *trial) begin(own any, s *schema.Schema, keys map[string]bool) (value an
 	if s == nil || own != nil && w.random.IntN(2) != 0 && s.Accepts(own) {
 		return orEmpty(own), true
 	}
-	v, ok := w.guess.sample(s, true)
+	v, ok := w.generator.sample(s, true)
 	if !ok {
 		return orEmpty(own), false
 	}
@@ -100,14 +100,14 @@ func (w *trial) begin(own any, s *schema.Schema, keys map[string]bool) (value an
 	if !isObject {
 		return v, true
 	}
-	whole := maps.Clone(given)
-	if whole == nil {
-		whole = map[string]any{}
+	merged := maps.Clone(given)
+	if merged == nil {
+		merged = map[string]any{}
 	}
 	for key, value := range over {
 		if keys == nil || keys[key] {
-			whole[key] = value
+			merged[key] = value
 		}
 	}
-	return whole, true
+	return merged, true
 }

@@ -18,7 +18,7 @@ import (
 
 // doubtful reports whether something that a call works out, passes or writes may go
 // wrong for all that types, schemas and paths say.
-func (p *Pass) doubtful(call *compiler.Call) bool {
+func (p *Pass) isUndecided(call *compiler.Call) bool {
 	if call.When != nil && p.mayFail(call.When) || call.Each != nil && (p.mayFail(call.Each.List) || !p.surelyFits(call.Each.List, aList)) {
 		return true
 	}
@@ -34,7 +34,7 @@ func (p *Pass) doubtful(call *compiler.Call) bool {
 			continue // it was judged
 		}
 		for _, taker := range p.takers(call) {
-			if at := taker.place(f.Key); at.Possible && !p.surelyFits(f.Value, at.Schema) && !(f.Value.Expr != nil && p.isTold(f.Value.Node)) {
+			if at := taker.place(f.Key); at.Possible && !p.surelyFits(f.Value, at.Schema) && !(f.Value.Expr != nil && p.isReported(f.Value.Node)) {
 				return true
 			}
 		}
@@ -44,20 +44,20 @@ func (p *Pass) doubtful(call *compiler.Call) bool {
 
 // outputDoubtful reports whether the plan's output may go wrong, or may not fit its
 // schema.
-func (p *Pass) outputDoubtful() bool {
+func (p *Pass) isOutputUndecided() bool {
 	t := p.Plan.Output
 	if t == nil || !t.Live() {
 		return false
 	}
 	return p.mayFail(t) || len(p.undecided) > 0 || p.mayComeToNothing() || p.Plan.OutputSchema != nil && (!p.surelyFits(t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r compiler.Read) bool {
 		return slices.ContainsFunc(r.Ref.Path, func(s expression.Segment) bool { return s.IsIndex }) || // the list may end before, and what reads it is skipped
-			p.mayBeAbsent(&r) || r.Call < 0 && p.mayNotBeBrought(&r)
+			p.mayBeAbsent(&r) || r.Call < 0 && p.mayBeOmitted(&r)
 	}))
 }
 
 // mayNotBeBrought reports whether a run may begin without what is read, for all that the
 // schema says of the input, or of a state that no call writes.
-func (p *Pass) mayNotBeBrought(r *compiler.Read) bool {
+func (p *Pass) mayBeOmitted(r *compiler.Read) bool {
 	path := p.Plan.Paths.Segments(r.Path)
 	if len(path) < 2 || len(r.Writers) > 0 {
 		return false
@@ -69,16 +69,16 @@ func (p *Pass) mayNotBeBrought(r *compiler.Read) bool {
 // mayFail reports whether an expression of a template may fail of which nothing is said.
 // Where nothing is known of any value that it reads, none would show anything.
 func (p *Pass) mayFail(t *compiler.Template) bool {
-	unsure := func(read int) bool {
+	uncertain := func(read int) bool {
 		return slices.ContainsFunc(p.Plan.Reads[read].Writers, func(w int32) bool { return p.Plan.Calls[w].Each != nil }) &&
-			slices.ContainsFunc(p.flowsOfRead(read), func(f flow) bool { return f.unsure })
+			slices.ContainsFunc(p.flowsOfRead(read), func(f flow) bool { return f.uncertain })
 	}
 	known := func(read int) bool { return p.typeOf(read) != nil || p.somethingKnown(read) }
 	for e := range t.Expressions() {
 		if len(e.Reads) > 0 && (neverFails(e.Expr) || !slices.ContainsFunc(e.Reads, known)) {
 			continue
 		}
-		if doubtful, _ := p.doubts(e); (doubtful || slices.ContainsFunc(e.Reads, unsure)) && !p.isTold(e.Node) {
+		if risky, _ := p.evaluationRisk(e); (risky || slices.ContainsFunc(e.Reads, uncertain)) && !p.isReported(e.Node) {
 			return true
 		}
 	}
@@ -86,7 +86,7 @@ func (p *Pass) mayFail(t *compiler.Template) bool {
 }
 
 // doubts are those of an expression, see [expression.Expr.Doubtful].
-func (p *Pass) doubts(t *compiler.Template) (doubtful, blind bool) {
+func (p *Pass) evaluationRisk(t *compiler.Template) (risky, blind bool) {
 	if neverFails(t.Expr) {
 		return false, false
 	}
@@ -108,7 +108,7 @@ func (p *Pass) surelyFits(t *compiler.Template, to *schema.Schema) bool {
 	flows := p.flowsOut(nil, t)
 	for i := range flows {
 		switch f := &flows[i]; {
-		case f.unsure:
+		case f.uncertain:
 			return false
 		case f.schema != nil:
 			if v := p.contains(f.schema, to); v.Relation != schema.Fits && v.Keyword != "budget" {
@@ -152,7 +152,7 @@ func (p *Pass) mayLackRoom(call *compiler.Call) bool {
 			if s := p.stateAt(path.ID).Schema; i == call.FailureRoute() && s != nil && p.forFailures(call, path) && !s.Accepts(aRecord) {
 				return true
 			}
-			if call.Each != nil && p.stateAt(path.ID).Schema != nil && p.listing(call).unsure {
+			if call.Each != nil && p.stateAt(path.ID).Schema != nil && p.listing(call).uncertain {
 				return true
 			}
 			needs := call.Method != compiler.Set
@@ -194,32 +194,32 @@ func (p *Pass) beginsWith(id pathtree.ID) bool {
 // with.
 
 // first reports whether something is the first that is found at a place.
-func (t *trier) first(call *compiler.Call, at any, node *source.Node) bool {
-	place := doubtfulPlace{-1, at}
+func (t *sampler) first(call *compiler.Call, at any, node *source.Node) bool {
+	place := undecidedPlace{-1, at}
 	if call != nil {
 		if place.call = call.Index; !t.asked[int32(call.Index)] {
 			return false
 		}
 	}
-	if t.told[place] {
+	if t.reported[place] {
 		return false
 	}
-	t.told[place] = true
+	t.reported[place] = true
 	if call != nil {
-		t.toldOf[int32(call.Index)] = true
+		t.reportedFor[int32(call.Index)] = true
 	}
-	return !t.pass.isTold(node)
+	return !t.pass.isReported(node)
 }
 
 // isTold reports whether a finding is about something in a value already.
-func (p *Pass) isTold(n *source.Node) bool {
+func (p *Pass) isReported(n *source.Node) bool {
 	return slices.ContainsFunc(p.found, func(f diag.Diagnostic) bool {
 		return f.Severity > diag.Info && f.Span.File == n.File && f.Span.Start < n.Span().End && n.Span().Start < f.Span.End
 	})
 }
 
 // report makes a finding of a rule that has been asked already.
-func (t *trier) report(rule *diag.Rule, severity diag.Severity, call *compiler.Call, at source.Span, format string, args ...any) *diag.Diagnostic {
+func (t *sampler) report(rule *diag.Rule, severity diag.Severity, call *compiler.Call, at source.Span, format string, args ...any) *diag.Diagnostic {
 	return t.pass.found.Report(rule, at, format, args...).About(call.Label()).As(severity)
 }
 

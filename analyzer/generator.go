@@ -7,26 +7,26 @@ import (
 )
 
 // A guesser makes values up with which something may go wrong.
-type guesser struct {
-	pass   *Pass
-	random *rand.Rand
-	aims   aims     // numbers and sizes at which something may change
-	left   *int     // steps
-	alike  *float64 // the aim of all
+type generator struct {
+	pass       *Pass
+	random     *rand.Rand
+	boundaries boundaryValues // numbers and sizes at which something may change
+	left       *int           // steps
+	alike      *float64       // the aim of all
 }
 
-func (t *trier) guesser() guesser {
-	return guesser{pass: t.pass, aims: t.aims, left: t.left}
+func (t *sampler) newGenerator() generator {
+	return generator{pass: t.pass, boundaries: t.boundaries, left: t.left}
 }
 
 // vary is what makes the values of the nth trial up. In one of six there is as little as may
 // be, and in two most numbers and sizes are alike: what goes wrong where several values meet,
 // as where no item of a list is more than ten, seldom comes of values that are each made up
 // for itself.
-func (g guesser) vary(n int, random *rand.Rand) guesser {
+func (g generator) vary(n int, random *rand.Rand) generator {
 	g.random, g.alike = random, nil
-	if at := n%6/2 + n/6*2; (n%6 == 1 || n%6 == 3) && len(g.aims) > 0 {
-		g.alike = &g.aims[at%len(g.aims)]
+	if at := n%6/2 + n/6*2; (n%6 == 1 || n%6 == 3) && len(g.boundaries) > 0 {
+		g.alike = &g.boundaries[at%len(g.boundaries)]
 	}
 	return g
 }
@@ -37,15 +37,15 @@ const maxLandmarks = 64
 // sample makes up a value that a schema accepts as it is declared, and at times one that
 // is remarkable: with an empty list, a zero, a null, a number or a size that is aimed at.
 // Of what is brought to the plan nothing is there for sure but what is required.
-func (g *guesser) sample(s *schema.Schema, brought bool) (any, bool) {
-	declared := g.pass.flowing().asDeclared(s, brought)
+func (g *generator) sample(s *schema.Schema, external bool) (any, bool) {
+	declared := g.pass.flowing().asDeclared(s, external)
 	odd := g.random.IntN(2) == 0
 	value, ok := affordable(g.left, func(steps *int) (v any, ok bool) {
 		switch {
 		case g.alike != nil:
 			v, ok = declared.AlikeWithin(g.random, steps, *g.alike)
 		case odd:
-			v, ok = declared.OddWithin(g.random, steps, g.aims...)
+			v, ok = declared.OddWithin(g.random, steps, g.boundaries...)
 		}
 		if !ok {
 			v, ok = declared.SampleWithin(g.random, steps)

@@ -26,19 +26,19 @@ func (p *Pass) opens(call *compiler.Call) bool {
 
 // inside is what tries the delegate of a call; nil where that shows nothing, or it isn't
 // sound by itself.
-func (t *trier) inside(call *compiler.Call) *trier {
+func (t *sampler) inside(call *compiler.Call) *sampler {
 	p := t.pass
-	if !p.opens(call) || p.config.delegates == nil || t.depth >= maxInside || len(p.notHanded(call)) > 0 {
+	if !p.opens(call) || p.config.delegates == nil || t.depth >= maxInside || len(p.missingState(call)) > 0 {
 		return nil
 	}
-	return once(t.within, call, func() *trier {
+	return once(t.within, call, func() *sampler {
 		judged := p.config.delegates.judge(p.Plan.Delegates[call.Plan()])
 		if judged.Verified == nil || len(diag.AtLeast(diag.Warning, judged.Findings)) > 0 {
 			return nil
 		}
 		pass := newPass(judged.Plan, nil)
 		pass.config = p.config
-		sub := newTrier(pass, t.left, t.worked)
+		sub := newSampler(pass, t.left, t.worked)
 		sub.depth = t.depth + 1
 		for i := range pass.Plan.Calls {
 			sub.asked[int32(i)] = true
@@ -50,25 +50,25 @@ func (t *trier) inside(call *compiler.Call) *trier {
 
 // delegated goes through the delegate of a call. It is false where something went wrong
 // in it.
-func (w *trial) delegated(call *compiler.Call, sub *trier, params map[string]any) (value any, known, well bool) {
-	vague := false
+func (w *trial) delegated(call *compiler.Call, sub *sampler, params map[string]any) (value any, known, well bool) {
+	unspecified := false
 	given := state.Handed(call, func(index int) (any, expression.Presence) {
 		r := &w.pass.Plan.Reads[index]
-		vague = vague || w.isVague(r, true)
+		unspecified = unspecified || w.isUnspecified(r, true)
 		return w.read(r)
 	})
-	if vague {
+	if unspecified {
 		return nil, false, true
 	}
 	p := sub.pass
-	inner := &trial{trier: sub, n: w.n, random: w.random, handed: true, guess: sub.guesser().vary(w.n, w.random), counts: map[string]int{}, ended: make([]ending, len(p.Plan.Calls))}
+	inner := &trial{sampler: sub, n: w.n, random: w.random, fromCall: true, generator: sub.newGenerator().vary(w.n, w.random), counts: map[string]int{}, ended: make([]ending, len(p.Plan.Calls))}
 	inner.log = state.New(state.Delegated(p.Plan, given, params))
 	inner.log.Follow(&sub.layout)
 	before := len(p.found)
 	inner.goThrough()
 	if p.Plan.Output == nil {
 		known = true
-	} else if result, there, vague := inner.resolve(nil, p.Plan.Output); !vague {
+	} else if result, there, unspecified := inner.resolve(nil, p.Plan.Output); !unspecified {
 		known = true
 		if there {
 			value = result

@@ -15,24 +15,24 @@ import (
 // such values on, and report nothing that hangs on them.
 
 // A spokenOf is a question that [trier.speaks] has answered.
-type spokenOf struct {
+type describedKey struct {
 	schema *schema.Schema
 	path   string
 	strict bool
 }
 
 // isVague reports whether nothing can be concluded from the value of a read.
-func (w *trial) isVague(r *compiler.Read, strict bool) bool {
+func (w *trial) isUnspecified(r *compiler.Read, strict bool) bool {
 	p := w.pass
 	switch {
 	case p.Plan.OfItem(r):
-		return w.isVagueItem(r, strict)
+		return w.isUnspecifiedItem(r, strict)
 	case r.Path == pathtree.Root || p.Plan.Paths.Depth(r.Path) < 2:
 		return true
 	}
 	switch p.Plan.Paths.Kind(r.Path) {
 	case "input":
-		if w.handed {
+		if w.fromCall {
 			return false
 		}
 		if p.Plan.InputSchema != nil {
@@ -48,7 +48,7 @@ func (w *trial) isVague(r *compiler.Read, strict bool) bool {
 		return true
 	}
 	for _, i := range r.Writers {
-		if end := &w.ended[i]; end.blank || end.vague && w.vagueFor(p.Plan.Calls[i], r.Path, strict) {
+		if end := &w.ended[i]; end.blank || end.unspecified && w.unspecifiedFor(p.Plan.Calls[i], r.Path, strict) {
 			return true
 		}
 	}
@@ -57,7 +57,7 @@ func (w *trial) isVague(r *compiler.Read, strict bool) bool {
 
 // vagueFor reports whether of what a call writes something is read of which nothing is
 // said.
-func (w *trial) vagueFor(call *compiler.Call, read pathtree.ID, strict bool) bool {
+func (w *trial) unspecifiedFor(call *compiler.Call, read pathtree.ID, strict bool) bool {
 	if call.Tool == nil || call.Tool.Output == nil || call.Each != nil && w.pass.listing(call).uncounted {
 		return true
 	}
@@ -66,9 +66,9 @@ func (w *trial) vagueFor(call *compiler.Call, read pathtree.ID, strict bool) boo
 		if !paths.Overlap(path.ID, read) {
 			continue
 		}
-		whole := call.Method != compiler.Set || !paths.IsAbove(path.ID, read)
-		if whole && !w.speaks(call.Tool.Output, nil, strict) ||
-			!whole && !w.speaksHere(call.Tool.Output, compiler.Read{Path: read, Writers: []int32{int32(call.Index)}}, paths.Depth(read)-paths.Depth(path.ID), strict) {
+		complete := call.Method != compiler.Set || !paths.IsAbove(path.ID, read)
+		if complete && !w.speaks(call.Tool.Output, nil, strict) ||
+			!complete && !w.speaksHere(call.Tool.Output, compiler.Read{Path: read, Writers: []int32{int32(call.Index)}}, paths.Depth(read)-paths.Depth(path.ID), strict) {
 			return true
 		}
 	}
@@ -87,36 +87,36 @@ func (w *trial) speaksHere(s *schema.Schema, r compiler.Read, below int, strict 
 		r.Path = paths.Parent(r.Path)
 	}
 	value, presence := w.read(&r)
-	return presence == expression.There && spokenIn(s, value, compiler.SchemaPath(rest), strict)
+	return presence == expression.There && isDescribedIn(s, value, compiler.SchemaPath(rest), strict)
 }
 
 // speaks reports whether a schema says of a part, and of all parts below it, what may
 // stand there; strictly, if an object's keys are to be named as well.
-func (t *trier) speaks(s *schema.Schema, path []expression.Segment, strict bool) bool {
-	return once(t.spoken, spokenOf{s, expression.Reference{Path: path}.String(), strict}, func() bool {
+func (t *sampler) speaks(s *schema.Schema, path []expression.Segment, strict bool) bool {
+	return once(t.described, describedKey{s, expression.Reference{Path: path}.String(), strict}, func() bool {
 		at := s.At(compiler.SchemaPath(path))
-		return !at.Possible || spoken(at.Schema, strict, 4)
+		return !at.Possible || isDescribed(at.Schema, strict, 4)
 	})
 }
 
 // spokenIn is the same of a value at hand: of the variants of a union those count that it is of.
-func spokenIn(s *schema.Schema, value any, path []schema.Step, strict bool) bool {
+func isDescribedIn(s *schema.Schema, value any, path []schema.Step, strict bool) bool {
 	const steps, parts = 40, 5_000 // at most
 	if len(path) >= steps {
 		return false
 	}
 	left := parts
 	at := s.AtIn(value, path)
-	return at.Possible && spokenParts(at.Schema, valueAt(value, path), strict, &left)
+	return at.Possible && arePartsDescribed(at.Schema, valueAt(value, path), strict, &left)
 }
 
-func spokenParts(s *schema.Schema, value any, strict bool, left *int) bool {
+func arePartsDescribed(s *schema.Schema, value any, strict bool, left *int) bool {
 	if *left--; s == nil || *left < 0 || s.Kinds()&^schema.Null == schema.Anything&^schema.Null {
 		return false
 	}
 	part := func(step schema.Step, of any) bool {
 		at := s.AtIn(value, []schema.Step{step})
-		return at.Possible && spokenParts(at.Schema, of, strict, left)
+		return at.Possible && arePartsDescribed(at.Schema, of, strict, left)
 	}
 	switch value := value.(type) {
 	case []any:
@@ -140,12 +140,12 @@ func spokenParts(s *schema.Schema, value any, strict bool, left *int) bool {
 
 // spoken is speaks of a whole schema, so many levels deep: what lies below counts as vague,
 // as schemas may contain themselves.
-func spoken(s *schema.Schema, strict bool, depth int) bool {
+func isDescribed(s *schema.Schema, strict bool, depth int) bool {
 	if s == nil || depth == 0 || s.Kinds()&^schema.Null == schema.Anything&^schema.Null {
 		return false
 	}
 	if s.Kinds()&schema.Array != 0 {
-		if at := s.At([]schema.Step{schema.Index(0)}); at.Possible && !spoken(at.Schema, strict, depth-1) {
+		if at := s.At([]schema.Step{schema.Index(0)}); at.Possible && !isDescribed(at.Schema, strict, depth-1) {
 			return false
 		}
 	}
@@ -155,7 +155,7 @@ func spoken(s *schema.Schema, strict bool, depth int) bool {
 			return false
 		}
 		for _, name := range names {
-			if at := s.At([]schema.Step{schema.Key(name)}); at.Possible && !spoken(at.Schema, strict, depth-1) {
+			if at := s.At([]schema.Step{schema.Key(name)}); at.Possible && !isDescribed(at.Schema, strict, depth-1) {
 				return false
 			}
 		}
@@ -179,5 +179,5 @@ func (w *trial) saysOf(call *compiler.Call, value, written any, path compiler.Pa
 	if !errors.Is(err, errNoRoom) {
 		return tool.Output.Kinds() != schema.Anything && schema.KindOf(value)&patchKinds[call.Method] == 0
 	}
-	return (call.Method == compiler.Assign || call.Method == compiler.Merge) && !unspoken(tool.Output, w.pass.stateAt(path.ID).Schema, written)
+	return (call.Method == compiler.Assign || call.Method == compiler.Merge) && !isUndescribed(tool.Output, w.pass.stateAt(path.ID).Schema, written)
 }

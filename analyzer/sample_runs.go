@@ -34,74 +34,74 @@ const (
 )
 
 // A trier tries a part of a plan.
-type trier struct {
-	pass    *Pass
-	layout  state.Layout
-	calls   []int32                     // that matter, in the order of the graph
-	asked   map[int32]bool              // those whose own doubts are to be settled
-	joined  map[int32]bool              // failures of these go to where results are looked for, which is a finding of its own
-	spoken  map[spokenOf]bool           // whether something is said of a part of a result, and all that is below it
-	initial map[string]bool             // keys of the state that are read and never written
-	aims    aims                        // see [guesser]
-	blind   map[*compiler.Template]bool // see [expression.Expr.Doubtful]
-	told    map[doubtfulPlace]bool
-	toldOf  map[int32]bool // calls of which something was found
-	reached map[int32]int  // of those that are asked: in how many trials they got as far
-	chosen  bool           // whether any trial hung on chance: without, all of a beginning are one
-	left    *int           // steps
-	worked  *expression.Meter
-	within  map[*compiler.Call]*trier // of delegates, see inside
-	depth   int                       // of delegates in delegates
+type sampler struct {
+	pass        *Pass
+	layout      state.Layout
+	calls       []int32                     // that matter, in the order of the graph
+	asked       map[int32]bool              // those whose own doubts are to be settled
+	joined      map[int32]bool              // failures of these go to where results are looked for, which is a finding of its own
+	described   map[describedKey]bool       // whether something is said of a part of a result, and all that is below it
+	initial     map[string]bool             // keys of the state that are read and never written
+	boundaries  boundaryValues              // see [guesser]
+	blind       map[*compiler.Template]bool // see [expression.Expr.Doubtful]
+	reported    map[undecidedPlace]bool
+	reportedFor map[int32]bool // calls of which something was found
+	reached     map[int32]int  // of those that are asked: in how many trials they got as far
+	chosen      bool           // whether any trial hung on chance: without, all of a beginning are one
+	left        *int           // steps
+	worked      *expression.Meter
+	within      map[*compiler.Call]*sampler // of delegates, see inside
+	depth       int                         // of delegates in delegates
 }
 
-func newTrier(p *Pass, left *int, worked *expression.Meter) *trier {
-	return &trier{pass: p, asked: map[int32]bool{}, joined: map[int32]bool{}, spoken: map[spokenOf]bool{}, blind: map[*compiler.Template]bool{}, told: map[doubtfulPlace]bool{},
-		toldOf: map[int32]bool{}, reached: map[int32]int{}, within: map[*compiler.Call]*trier{}, left: left, worked: worked}
+func newSampler(p *Pass, left *int, worked *expression.Meter) *sampler {
+	return &sampler{pass: p, asked: map[int32]bool{}, joined: map[int32]bool{}, described: map[describedKey]bool{}, blind: map[*compiler.Template]bool{}, reported: map[undecidedPlace]bool{},
+		reportedFor: map[int32]bool{}, reached: map[int32]int{}, within: map[*compiler.Call]*sampler{}, left: left, worked: worked}
 }
 
 // A doubtfulPlace is where a trial can go wrong: a parameter of a call or a path that
 // it writes.
-type doubtfulPlace struct {
+type undecidedPlace struct {
 	call int
 	at   any
 }
 
 // A trial is one course that a run may take.
 type trial struct {
-	*trier
-	n      int // counts them
-	guess  guesser
-	random *rand.Rand
-	log    *state.Log
-	ended  []ending       // by call
-	failed bool           // a call has
-	item   map[string]any // that is at hand, of a call that runs for several, and its place
-	vague  []pathtree.ID
-	counts map[string]int // of the items of lists of which nothing is known, by how these are worked out
-	handed bool           // the input is what a call hands over
+	*sampler
+	n           int // counts them
+	generator   generator
+	random      *rand.Rand
+	log         *state.Log
+	ended       []ending       // by call
+	failed      bool           // a call has
+	item        map[string]any // that is at hand, of a call that runs for several, and its place
+	unspecified []pathtree.ID
+	counts      map[string]int // of the items of lists of which nothing is known, by how these are worked out
+	fromCall    bool           // the input is what a call hands over
 }
 
 // An ending is what became of a call in a trial.
 type ending struct {
-	done  bool
-	takes int                // the alternative of its output that it took then, or in failing
-	fails bool               // it failed, which its failure route takes up
-	blank bool               // no result was made up: nothing is said of it, or there was no time
-	vague bool               // the result is made up, or it was skipped, though nothing is said of it, or of parts
-	lacks *compiler.Template // why it was skipped, if that is sure: what has no value, or its condition
+	done        bool
+	takes       int                // the alternative of its output that it took then, or in failing
+	fails       bool               // it failed, which its failure route takes up
+	blank       bool               // no result was made up: nothing is said of it, or there was no time
+	unspecified bool               // the result is made up, or it was skipped, though nothing is said of it, or of parts
+	lacks       *compiler.Template // why it was skipped, if that is sure: what has no value, or its condition
 }
 
 // settleDoubts tries what isn't sure to go well.
-func (p *Pass) settleDoubts() {
+func (p *Pass) runSamples() {
 	if p.screens || p.from > 0 || p.Plan.Form == compiler.Replan || p.Plan.AwaitsInstances ||
 		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Input|diag.Reads|diag.Tools) || !p.Plan.Graph.Acyclic() {
 		return
 	}
 	p.rule = outputMismatch.Rule
-	t := newTrier(p, &p.flowing().trying, &p.flowing().worked)
-	output := p.outputDoubtful()
+	t := newSampler(p, &p.flowing().trying, &p.flowing().worked)
+	output := p.isOutputUndecided()
 	for _, call := range p.Plan.Calls {
-		if p.doubtful(call) {
+		if p.isUndecided(call) {
 			t.asked[int32(call.Index)] = true
 		}
 	}
@@ -109,9 +109,9 @@ func (p *Pass) settleDoubts() {
 		return
 	}
 	t.prepare(output)
-	hangs := output && (len(p.undecided) > 0 || p.mayComeToNothing())
+	dependsOnValues := output && (len(p.undecided) > 0 || p.mayComeToNothing())
 	for n := range maxTrials {
-		if *t.left < 0 && n >= minTrials || t.worked.Passed() || n >= enough && !t.someRarely() && !(hangs && !p.isTold(p.Plan.Output.Node)) || n > 0 && n >= len(p.Plan.Instances) && !t.chosen {
+		if *t.left < 0 && n >= minTrials || t.worked.Passed() || n >= enough && !t.needsMoreSamples() && !(dependsOnValues && !p.isReported(p.Plan.Output.Node)) || n > 0 && n >= len(p.Plan.Instances) && !t.chosen {
 			break
 		}
 		t.try(n, output)
@@ -119,7 +119,7 @@ func (p *Pass) settleDoubts() {
 }
 
 // prepare finds out what has to be gone through.
-func (t *trier) prepare(output bool) {
+func (t *sampler) prepare(output bool) {
 	p := t.pass
 	t.gather(output)
 	t.layout = state.Layout{Plan: p.Plan, Paths: p.Plan.Paths, Settled: true, Inconsistency: new(string)}
@@ -127,9 +127,9 @@ func (t *trier) prepare(output bool) {
 
 // someRarely reports whether some call that is asked has seldom got as far as to be
 // looked at, and may yet.
-func (t *trier) someRarely() bool {
+func (t *sampler) needsMoreSamples() bool {
 	for i := range t.asked {
-		if t.reached[i] < enough && !t.toldOf[i] {
+		if t.reached[i] < enough && !t.reportedFor[i] {
 			return true
 		}
 	}
@@ -138,7 +138,7 @@ func (t *trier) someRarely() bool {
 
 // gather lists what has to be gone through to try what is asked: all that it depends on,
 // and all that writes where it does.
-func (t *trier) gather(output bool) {
+func (t *sampler) gather(output bool) {
 	p := t.pass
 	within := make([]bool, len(p.Plan.Calls))
 	around := map[pathtree.ID]bool{}
@@ -188,20 +188,20 @@ func (t *trier) gather(output bool) {
 			}
 		}
 	}
-	t.aimAtTakers(output)
+	t.findBoundaries(output)
 	t.findInitialState()
 	p.calculations(func(call *compiler.Call, x *compiler.Template) {
 		if call == nil || within[call.Index] {
-			t.aims.atConstants(x.Expr)
+			t.boundaries.atConstants(x.Expr)
 		}
 	})
 }
 
 // try goes through the calls once.
-func (t *trier) try(n int, output bool) {
+func (t *sampler) try(n int, output bool) {
 	p := t.pass
 	random := rand.New(&chances{Source: rand.NewPCG(uint64(n), 71), taken: &t.chosen})
-	w := &trial{trier: t, n: n, random: random, guess: t.guesser().vary(n, random), counts: map[string]int{}, ended: make([]ending, len(p.Plan.Calls))}
+	w := &trial{sampler: t, n: n, random: random, generator: t.newGenerator().vary(n, random), counts: map[string]int{}, ended: make([]ending, len(p.Plan.Calls))}
 	input, initial := p.Plan.Input, p.Plan.State
 	if all := p.Plan.Instances; len(all) > 0 {
 		own := &all[n%len(all)]
@@ -254,24 +254,24 @@ func (w *trial) perform(call *compiler.Call) {
 	if slices.ContainsFunc(call.After, func(a compiler.After) bool { return !a.Settled && !w.ended[a.Call].done }) {
 		return
 	}
-	guessed := false // whether the call runs
+	guardUnknown := false // whether the call runs
 	if guard := call.Guard(); guard != nil {
-		value, there, vague := w.value(call, guard)
-		if guessed = vague; vague {
+		value, there, unspecified := w.value(call, guard)
+		if guardUnknown = unspecified; unspecified {
 			value = w.random.IntN(2) == 0 && w.arbitrarily(guard)
 		}
-		if value != true || !there && !vague {
-			if w.ended[call.Index].vague = vague; !vague {
+		if value != true || !there && !unspecified {
+			if w.ended[call.Index].unspecified = unspecified; !unspecified {
 				w.ended[call.Index].lacks = guard
 			}
 			return
 		}
 	}
 	if call.Each != nil {
-		w.performItems(call, guessed)
+		w.performItems(call, guardUnknown)
 		return
 	}
-	params, runs, vague := w.parameters(call)
+	params, runs, unspecified := w.parameters(call)
 	if !runs {
 		return
 	}
@@ -279,7 +279,7 @@ func (w *trial) perform(call *compiler.Call) {
 		return
 	}
 	w.reached[int32(call.Index)]++
-	if value, known, well := w.carriedOut(call, params, vague); well {
+	if value, known, well := w.carriedOut(call, params, unspecified); well {
 		w.write(call, value, known)
 	}
 }
@@ -289,7 +289,7 @@ func (w *trial) arbitrarily(t *compiler.Template) bool {
 	some := []any{true, nil, "text", 1.0}
 	value, presence, err := t.Expr.EvalWithin(func(i int) (any, expression.Presence) {
 		r := &w.pass.Plan.Reads[t.Reads[i]]
-		if w.isVague(r, true) {
+		if w.isUnspecified(r, true) {
 			return some[w.random.IntN(len(some))], expression.There
 		}
 		return w.read(r)
@@ -314,14 +314,14 @@ func (w *trial) read(r *compiler.Read) (any, expression.Presence) {
 
 // value is what an expression comes to; vague where that hangs on values of which
 // nothing is said. One that goes wrong is reported, and counts as absent.
-func (w *trial) value(call *compiler.Call, t *compiler.Template) (value any, there, vague bool) {
+func (w *trial) value(call *compiler.Call, t *compiler.Template) (value any, there, unspecified bool) {
 	var seen []looked
 	strictly := false // something may be in an object that nothing is said of
-	blind := once(w.blind, t, func() bool { _, blind := w.pass.doubts(t); return blind })
+	blind := once(w.blind, t, func() bool { _, blind := w.pass.evaluationRisk(t); return blind })
 	value, presence, err := t.Expr.EvalWithin(func(i int) (any, expression.Presence) {
 		r := &w.pass.Plan.Reads[t.Reads[i]]
-		strictly = strictly || w.isVague(r, true)
-		if blind || w.isVague(r, t.Expr.Plain()) {
+		strictly = strictly || w.isUnspecified(r, true)
+		if blind || w.isUnspecified(r, t.Expr.Plain()) {
 			if _, presence := w.read(r); presence != expression.There {
 				return nil, presence
 			}
@@ -346,7 +346,7 @@ func (w *trial) value(call *compiler.Call, t *compiler.Template) (value any, the
 
 // resolve is a template of a call with its values, and whether they are all there; of the
 // plan's output, for no call, what is absent is left out.
-func (w *trial) resolve(call *compiler.Call, t *compiler.Template) (value any, there, vague bool) {
+func (w *trial) resolve(call *compiler.Call, t *compiler.Template) (value any, there, unspecified bool) {
 	switch {
 	case !t.Live():
 		return t.Value, true, false
@@ -356,7 +356,7 @@ func (w *trial) resolve(call *compiler.Call, t *compiler.Template) (value any, t
 	object, list := make(map[string]any, len(t.Fields)), make([]any, 0, len(t.Items))
 	part := func(of *compiler.Template, put func(any)) bool {
 		v, ok, open := w.resolve(call, of)
-		if vague = vague || open; ok || open && call != nil {
+		if unspecified = unspecified || open; ok || open && call != nil {
 			put(v)
 		}
 		return ok || open || call == nil
@@ -372,16 +372,16 @@ func (w *trial) resolve(call *compiler.Call, t *compiler.Template) (value any, t
 		}
 	}
 	if t.Fields != nil {
-		return object, true, vague
+		return object, true, unspecified
 	}
-	return list, true, vague
+	return list, true, unspecified
 }
 
 // parameters are those of a call, held against what takes them. It doesn't run where
 // something is absent or isn't accepted.
-func (w *trial) parameters(call *compiler.Call) (params map[string]any, runs, vague bool) {
+func (w *trial) parameters(call *compiler.Call) (params map[string]any, runs, unspecified bool) {
 	params, runs = map[string]any{}, true
-	var whole []*compiler.TemplateField
+	var expressions []*compiler.TemplateField
 	for i := range call.Params.Fields {
 		f := &call.Params.Fields[i]
 		value, there, part := w.resolve(call, f.Value)
@@ -390,11 +390,11 @@ func (w *trial) parameters(call *compiler.Call) (params map[string]any, runs, va
 			return nil, false, false // what comes after it is looked at in another trial
 		}
 		params[f.Key] = value
-		if vague = vague || part; !part && f.Value.Live() {
-			whole = append(whole, f)
+		if unspecified = unspecified || part; !part && f.Value.Live() {
+			expressions = append(expressions, f)
 		}
 	}
-	for _, f := range whole {
+	for _, f := range expressions {
 		value := params[f.Key]
 		for _, taker := range w.pass.takers(call) {
 			if at := taker.place(f.Key); at.Possible && at.Schema != nil {
@@ -407,17 +407,17 @@ func (w *trial) parameters(call *compiler.Call) (params map[string]any, runs, va
 			}
 		}
 	}
-	return params, runs, vague
+	return params, runs, unspecified
 }
 
 // result makes up what a call gives, or works it out, and whether something is said of
 // it.
-func (w *trial) result(call *compiler.Call, params map[string]any, vague bool) (value any, known bool) {
+func (w *trial) result(call *compiler.Call, params map[string]any, unspecified bool) (value any, known bool) {
 	p, tool := w.pass, call.Single()
 	if call.Produced != nil {
 		return call.Produced.Value(), true
 	}
-	if a := p.Plan.Activities[call.Activity]; a != nil && a.Expression != nil && !vague {
+	if a := p.Plan.Activities[call.Activity]; a != nil && a.Expression != nil && !unspecified {
 		if v, well := w.tryCode(call, a, params); well {
 			return v, true
 		}
@@ -430,7 +430,7 @@ func (w *trial) result(call *compiler.Call, params map[string]any, vague bool) (
 			return v, true
 		}
 	}
-	return w.guess.sample(tool.Output, false)
+	return w.generator.sample(tool.Output, false)
 }
 
 // mayFail reports whether a call is thought of as one that fails. A model's answer is so
@@ -470,8 +470,8 @@ func (w *trial) fail(call *compiler.Call) {
 // write writes a result to the alternative that takes it.
 func (w *trial) write(call *compiler.Call, value any, known bool) {
 	tool := call.Single()
-	w.ended[call.Index] = ending{done: true, blank: !known && value == nil, vague: !known || tool != nil && tool.Output != nil && call.Produced == nil &&
-		!w.speaks(tool.Output, nil, true) && !spokenIn(call.Tool.Output, firstTried(call, value), nil, true)}
+	w.ended[call.Index] = ending{done: true, blank: !known && value == nil, unspecified: !known || tool != nil && tool.Output != nil && call.Produced == nil &&
+		!w.speaks(tool.Output, nil, true) && !isDescribedIn(call.Tool.Output, firstTried(call, value), nil, true)}
 	if len(call.Output) == 0 {
 		return
 	}
@@ -479,8 +479,8 @@ func (w *trial) write(call *compiler.Call, value any, known bool) {
 	w.ended[call.Index].takes = at
 	route := call.Output[at]
 	if known {
-		if path, err, vague := w.unfit(call, route, call.Method, value); err != nil {
-			if !vague {
+		if path, err, unspecified := w.unfit(call, route, call.Method, value); err != nil {
+			if !unspecified {
 				w.hasNoPlace(call, path, value, false, err)
 			}
 			w.ended[call.Index] = ending{}
@@ -489,7 +489,7 @@ func (w *trial) write(call *compiler.Call, value any, known bool) {
 	}
 	for _, path := range route {
 		if !known {
-			w.vague = append(w.vague, path.ID)
+			w.unspecified = append(w.unspecified, path.ID)
 		}
 		method := call.Method
 		if !known {
@@ -528,7 +528,7 @@ var errNoRoom = errors.New("the state schema has no room for it")
 
 // unfit is the path of a route at which there is no place for a value, or the
 // state schema rejects what comes of it.
-func (w *trial) unfit(call *compiler.Call, route compiler.Route, method compiler.Method, value any) (at compiler.Path, err error, vague bool) {
+func (w *trial) unfit(call *compiler.Call, route compiler.Route, method compiler.Method, value any) (at compiler.Path, err error, unspecified bool) {
 	draft := w.log.Draft(int32(call.Index))
 	defer draft.Discard()
 	for _, path := range route {
@@ -540,8 +540,8 @@ func (w *trial) unfit(call *compiler.Call, route compiler.Route, method compiler
 			}
 			err = fmt.Errorf("%w: %v", errNoRoom, s.Validate(written))
 		}
-		vague := w.ended[call.Index].vague && !w.saysOf(call, value, written, path, err) || slices.ContainsFunc(w.vague, func(id pathtree.ID) bool { return w.pass.Plan.Paths.Overlap(id, path.ID) })
-		return path, err, vague
+		unspecified := w.ended[call.Index].unspecified && !w.saysOf(call, value, written, path, err) || slices.ContainsFunc(w.unspecified, func(id pathtree.ID) bool { return w.pass.Plan.Paths.Overlap(id, path.ID) })
+		return path, err, unspecified
 	}
 	return at, nil, false
 }
@@ -549,14 +549,14 @@ func (w *trial) unfit(call *compiler.Call, route compiler.Route, method compiler
 // giveOutput works the plan's output out.
 func (w *trial) giveOutput() {
 	p := w.pass
-	value, there, vague := w.resolve(nil, p.Plan.Output)
+	value, there, unspecified := w.resolve(nil, p.Plan.Output)
 	if !there {
 		value = nil // an absent whole
 	}
-	if why := w.lacksOutput(); why.vague || why.spared && !w.failed {
+	if why := w.lacksOutput(); why.unspecified || why.spared && !w.failed {
 		return // nothing follows from what is missing
 	}
-	if s := p.Plan.OutputSchema; s != nil && !vague && s.Compile() == nil {
+	if s := p.Plan.OutputSchema; s != nil && !unspecified && s.Compile() == nil {
 		if wrong := s.Validate(value); wrong != nil {
 			w.isRefused(nil, nil, &compiler.TemplateField{Value: p.Plan.Output}, value, s, wrong)
 		}
