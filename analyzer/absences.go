@@ -12,10 +12,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// What no branch leaves out may be absent all the same: an item past the end of a list, a key
-// that a map doesn't hold, a field that another variant of a union has. Whoever needs it is
-// skipped, and where all of the plan's output hangs on it, the run fails. Trials
-// show that with the values that it comes of.
+// A value may be absent on every branch: an item past the end of a list, a key that a map doesn't hold,
+// a field of another variant of a union. Calls that need it are skipped, and without any output the run
+// fails. Sample runs find such values.
 
 // mayComeToNothing reports whether values may come with which nothing of the plan's output is
 // there, for all that schemas say.
@@ -23,7 +22,7 @@ func (p *Pass) mayComeToNothing() bool {
 	if !p.givesOutput() || hasLiterals(p.Plan.Output) {
 		return false
 	}
-	lacking, some := p.mayBeSkipped(), false // some part hangs on values, and not on branches alone
+	lacking, some := p.mayBeSkipped(), false // some part depends on values, not only on branches
 	for t := range p.Plan.Output.Expressions() {
 		if t.FallsBack() {
 			continue
@@ -41,7 +40,7 @@ func (p *Pass) mayComeToNothing() bool {
 	return some
 }
 
-// mayBeNull reports whether an expression may come to null, for all that types say.
+// mayBeNull reports whether the type of an expression includes null.
 func (p *Pass) mayBeNull(t *compiler.Template) bool {
 	if t.Expr.Plain() {
 		return false // that is its read's
@@ -50,8 +49,7 @@ func (p *Pass) mayBeNull(t *compiler.Template) bool {
 	return wrong == nil && result != nil && result.Kinds&expression.Null != 0
 }
 
-// onSomeBranches reports whether what stands where a read looks is written on some branches
-// only.
+// onSomeBranches reports whether the writers of a read run on some branches only.
 func (p *Pass) onSomeBranches(read int) bool {
 	return slices.ContainsFunc(p.Plan.Reads[read].Writers, func(w int32) bool {
 		call := p.Plan.Calls[w]
@@ -59,8 +57,7 @@ func (p *Pass) onSomeBranches(read int) bool {
 	})
 }
 
-// beginsNull reports whether null stands where a read looks when the run begins, be it in one
-// instance only.
+// beginsNull reports whether the initial state has null at a read, in any instance.
 func (p *Pass) beginsNull(r *compiler.Read) bool {
 	null := func(state any) bool {
 		value, there := p.Plan.Paths.Walk(state, r.Path)
@@ -124,8 +121,8 @@ func (p *Pass) mayBeAbsent(r *compiler.Read) bool {
 	})
 }
 
-// lookedInto are the steps from where a call writes a result, of which something is said, to
-// what stands at or below it; a merged null is null, too (RFC 7396).
+// lookedInto returns the steps from where a call writes a described result to a path at or below it. A
+// merged null is null (RFC 7396).
 func (p *Pass) lookedInto(call *compiler.Call, at pathtree.ID) (rest []expression.Segment, ok bool) {
 	path, ok := p.outputOver(call, at)
 	if !ok || call.Tool == nil || call.Tool.Output == nil || call.Method != compiler.Set && call.Method != compiler.Merge || !p.Plan.Paths.IsAbove(path.ID, at) {
@@ -134,9 +131,8 @@ func (p *Pass) lookedInto(call *compiler.Call, at pathtree.ID) (rest []expressio
 	return p.Plan.Paths.Segments(at)[p.Plan.Paths.Depth(path.ID):], true
 }
 
-// A want is why something has no value in a trial: what it hangs on, if that is sure and can
-// come; whether it is a property that counts as there, and whether it hangs on values of
-// which nothing is said.
+// A want is why something has no value in a sample run: its decisions, if they are certain and
+// possible; whether a property is assumed to be present; and whether it depends on undescribed values.
 type want struct {
 	branch      []BranchChoice
 	sure        bool
@@ -145,7 +141,7 @@ type want struct {
 }
 
 func (a *want) add(b want) {
-	within := func(part, container BranchChoice) bool { // of which the whole tells
+	within := func(part, container BranchChoice) bool { // part is covered by container
 		rest, is := strings.CutPrefix(part.Reference, container.Reference)
 		return is && part.Call == container.Call && (rest == "" || container.Reference != "" && (rest[0] == '.' || rest[0] == '['))
 	}
@@ -157,9 +153,9 @@ func (a *want) add(b want) {
 	a.sure, a.spared, a.unspecified = a.sure && b.sure, a.spared || b.spared, a.unspecified || b.unspecified
 }
 
-// lacksOutput reports what of the plan's output isn't there, where a run has nothing to
-// give then, or where it couldn't be decided from the conditions whether it is. Where
-// something fails nothing is reported. It gives why parts are missing.
+// lacksOutput reports missing parts of the plan's output where the run has no output then, or where
+// conditions don't decide about them. After a failure nothing is reported. It returns why parts are
+// missing.
 func (w *trial) lacksOutput() (why want) {
 	p := w.pass
 	var first *compiler.Template
@@ -187,8 +183,8 @@ func (w *trial) lacksOutput() (why want) {
 	return why
 }
 
-// reportLack reports a leaf of the output, unless something is said of the output already;
-// null instead mends it if it does so alone.
+// reportLack reports a leaf of the output, unless the output has a finding. A fallback to null is
+// offered if it is enough.
 func (w *trial) reportLack(leaf *compiler.Template, branch []BranchChoice, alone bool) {
 	p := w.pass
 	if len(branch) == 0 || p.isReported(p.Plan.Output.Node) || !p.config.asksFor(maybeMissing) {
@@ -310,8 +306,8 @@ func (w *trial) spares(r *compiler.Read, value any, step expression.Segment) boo
 	return !lacking || builds && named
 }
 
-// lacks reports whether what a call gave has no part of a name, neither in what came nor, as it
-// is of this variant, by what is said of it.
+// lacks reports whether a call's result has no part of some name, neither its value nor the schema of
+// its variant.
 func (w *trial) lacks(call *compiler.Call, at pathtree.ID, step expression.Segment) bool {
 	p, paths := w.pass, w.pass.Plan.Paths
 	path, ok := p.outputOver(call, at)
@@ -323,7 +319,7 @@ func (w *trial) lacks(call *compiler.Call, at pathtree.ID, step expression.Segme
 		return false
 	}
 	s, rest := call.Tool.Output, paths.Segments(at)[paths.Depth(path.ID):]
-	if call.Method == compiler.Push || call.Method == compiler.Concat { // of which it is an item
+	if call.Method == compiler.Push || call.Method == compiler.Concat { // the result is an item
 		if len(rest) == 0 || !rest[0].IsIndex {
 			return false
 		}

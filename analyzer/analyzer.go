@@ -1,14 +1,12 @@
-// Package analyzer judges a compiled plan: it finds what would go wrong in a
-// run, or says something else than its author meant, before anything has run.
+// Package analyzer checks a compiled plan. It finds what would fail in a run, or means something else
+// than its author intended, before anything has run.
 //
-// A rule is a value in a file that its code and name give a name,
-// ob203_dangling_reference.go, and has a page, rules/OB203-dangling-reference.md.
-// Its file registers it; [Rules] lists all. Those that a document is read by have
-// their findings made by the compiler and no file here. What several rules need
-// stands in files named by what it does: references, parameters, flows, branches.
+// A rule is a value in a file with its code and name, ob203_dangling_reference.go, and has a page,
+// rules/OB203-dangling-reference.md. Its file registers it; [Rules] lists all. The compiler reports the
+// findings of some rules; these have no file here. Code that several rules share is in files named by
+// its purpose: references, parameters, flows, branches.
 //
-// Every rule errs on the side of silence: a plan is only called wrong where the
-// plan itself shows it, and a rule stays silent about what hangs on a part that
+// Every rule prefers silence to a false finding. It reports nothing that depends on a part that
 // couldn't be read.
 package analyzer
 

@@ -16,9 +16,8 @@ type beginning struct {
 // write is followed.
 const maxBeginnings = maxViewed
 
-// inEveryInstance looks for faults that depend on the initial state: of a plan with
-// instances in each of them. What it finds in all of them is said once, what only
-// some have names them.
+// inEveryInstance looks for faults that depend on the initial state, in each instance. A finding that
+// only some instances have names them.
 func (p *Pass) inEveryInstance(look func(beginning)) {
 	all := p.Plan.Instances
 	if len(all) == 0 {
@@ -49,7 +48,7 @@ func (p *Pass) inEveryInstance(look func(beginning)) {
 	for _, d := range found {
 		if ids := in[keyOf(&d)]; len(ids) < len(all) {
 			if p.view != nil {
-				p.view.some[keyOf(&d)] = ids // of which more is said with the other views
+				p.view.some[keyOf(&d)] = ids // the other views add instances
 			} else {
 				d.Message += " (" + inInstances(ids) + ")"
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// What trials begin with, and at what the values that they make up are aimed: bounds of
-// what takes them are passed, or not reached, only by values of such a size.
+// Sample runs begin with generated input and state. Generated numbers and sizes are near the bounds of
+// the schemas and conditions that receive them.
 
 // Aims are numbers, and sizes, at which something may change.
 type boundaryValues []float64
@@ -38,8 +38,7 @@ func (a *boundaryValues) add(all ...float64) {
 	}
 }
 
-// aimAtTakers collects at which numbers and sizes something may change: what takes values
-// has bounds, conditions compare with constants.
+// findBoundaries collects the bounds of the schemas that receive values.
 func (t *sampler) findBoundaries(output bool) {
 	p := t.pass
 	seen := map[*schema.Schema]bool{nil: true}

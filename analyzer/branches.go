@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// A BranchChoice is one thing that a branch of a plan hangs on.
+// A BranchChoice is one decision of a branch.
 type BranchChoice = branch.Choice
 
 // A Branch is the evidence that goes with a finding about branches: the
@@ -101,12 +101,11 @@ func (p *Pass) mayEndEmpty(t *compiler.Template) bool {
 	return false
 }
 
-// isBelowNull reports whether a read looks into something of which it is said that it
-// may be null: then it is absent, and who reads it is skipped.
+// isBelowNull reports whether a read looks into a value that a schema allows to be null: then it is
+// absent, and its reader is skipped.
 func (p *Pass) isBelowNull(r compiler.Read) bool { return p.meetsNull(r, false) }
 
-// meetsNull reports whether it is said that null may come to where a read looks into something
-// or, itself, to where it looks.
+// meetsNull reports whether a schema allows null above a read or, with itself set, at the read.
 func (p *Pass) meetsNull(r compiler.Read, itself bool) bool {
 	paths := p.Plan.Paths
 	along := func(rest []expression.Segment, at func([]expression.Segment) *schema.Schema) bool {
@@ -153,7 +152,7 @@ func (p *Pass) noteWriters(f *diag.Diagnostic, templates ...*compiler.Template) 
 	}
 }
 
-// maxTold bounds how many decisions a message tells.
+// maxChoices limits the decisions in a message.
 const maxChoices = 4
 
 // told is a branch in words: "judge#1" takes "†state.bad" and "†input.size" is 11.
@@ -169,7 +168,7 @@ func describeBranch(branch []branch.Choice) string {
 	return wording.And(words)
 }
 
-// InWords is one thing that a branch hangs on in words.
+// InWords is a decision as text.
 func InWords(d BranchChoice) string {
 	switch {
 	case d.Takes != "":

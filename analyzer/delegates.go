@@ -7,9 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
-// delegates are the plans below one, each judged once however many name it: by
-// the rules alone, the program's own among them, and where it is to be run, since what a workspace thinks of a
-// plan is said when the plan itself is checked.
+// delegates are the plans below a plan, each checked once, without the settings of a workspace.
 type delegates struct {
 	judge  func(*compiler.Plan) Judgement
 	orders map[orderPlace]delegateShare        // see [Pass.delegateShare]

@@ -9,8 +9,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A Draft is a solution, or as much of it as has arrived, as far as it may be
-// run: call by call. Only [Screen] and [Arriving] make one.
+// A Draft is a solution, or the part of it that has arrived, with the calls that may run. Only [Screen]
+// and [Arriving] make one.
 type Draft struct {
 	plan     *compiler.Plan
 	complete bool
@@ -85,7 +85,7 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	}
 }
 
-// Arriving begins the judgement of a solution of which no call has arrived yet.
+// Arriving starts the check of a solution without calls.
 func Arriving(p *compiler.Plan, own []*Rule) *Draft {
 	return &Draft{plan: p, pass: newScreening(p, own)}
 }
@@ -122,8 +122,7 @@ func (d *Draft) Extend(found []diag.Diagnostic, overApproximate func(call *compi
 	d.screen(d.pass, found)
 }
 
-// On goes on with the judgement in another plan, which begins with the same calls: so
-// many of them have been judged.
+// On continues the check in another plan that starts with the same calls; so many of them were checked.
 func (d *Draft) On(p *compiler.Plan, judged int) *Draft {
 	one := Arriving(p, d.pass.config.Rules)
 	for i, call := range p.Calls[:judged] {
@@ -157,7 +156,7 @@ func (d *Draft) Faults(call int) []diag.Diagnostic {
 // Held reports whether a call must wait for the whole.
 func (d *Draft) Held(call int) bool { return d.held[call] && !d.complete }
 
-// Amiss are the errors of the solution that are no call's.
+// Problems are the errors of the solution that belong to no call.
 func (d *Draft) Problems() []diag.Diagnostic {
 	d.plan.Veil(d.problems)
 	return d.problems

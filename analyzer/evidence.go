@@ -256,8 +256,7 @@ func (m *maker) decided(read int) demand {
 	return demand{fixed: known, value: value}
 }
 
-// beginning is the input and the state that the run begins with, as far as they aren't
-// the plan's own.
+// beginning is the input and the state that the run begins with, where they differ from the plan's own.
 func (m *maker) beginning() (input, state map[string]any) {
 	plan := m.pass.Plan
 	for _, one := range m.leaves[-1] {
@@ -323,8 +322,8 @@ func (m *maker) end(index int) ScheduledEnd {
 	return end
 }
 
-// result makes up what a call gives: what its tool and the state schema accept
-// as far as they are known, with something wherever somebody reads.
+// result makes a result that the tool and the state schema accept, with a value at every path that is
+// read.
 func (m *maker) result(call *compiler.Call, route compiler.Route) any {
 	if call.Produced != nil {
 		return call.Produced.Value()
@@ -393,9 +392,8 @@ func (m *maker) filling(call *compiler.Call, one demand) any {
 	}
 }
 
-// plant puts something at a place in a value, unless something stands there; a
-// fixed value is put there in any case. What stands in the way is replaced only
-// where nothing is known.
+// plant puts a value at a path of another value unless one is present; a fixed value always replaces
+// it. Values above it are replaced only where nothing is known.
 func plant(value any, steps []expression.Segment, one demand, filling func() any) any {
 	if len(steps) == 0 {
 		if value == nil || one.fixed {

@@ -11,10 +11,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A flow is one way in which a value may come to where it is read, and what is
-// known of it before there is one. What a read or an expression may give is a
-// list of flows, of which a run takes one; an empty list says that nothing is
-// known, as a flow without a schema does.
+// A flow is one source of a value, and what is known about the value before the run. A read or an
+// expression has a list of flows; each run uses one. In an empty list, or without a schema, nothing is
+// known.
 type flow struct {
 	schema *schema.Schema // accepts every value that may come; nil when nothing is known
 	// spoken: where nothing is known of all values that may come, it is of some of them: those of
@@ -27,9 +26,8 @@ type flow struct {
 	computed bool
 	// uncounted: of how many items it is a list isn't known.
 	uncounted bool
-	// unsure: items of the list that it is, or is of, may be null for all that is known, or it is
-	// written in parts, of each of which the state schema is asked, and of the whole never;
-	// only a trial tells.
+	// uncertain: items of the list, or of the list that it is an item of, may be null; or it is written
+	// in parts, so that the state schema never checks all of it. Only a sample run decides.
 	uncertain bool
 	// rare: it may come, and isn't what the plan is about: a failure record, the
 	// result of a call that another one may exclude. It keeps a mismatch from being
@@ -162,12 +160,11 @@ func (p *Pass) flowsInto(flows []flow, r *compiler.Read) []flow {
 	return append(flows, flow{}) // errors come with a run
 }
 
-// vote is what the advisors' votes on a tool come to.
+// vote is the result of the advisors' votes on a tool.
 var vote = schema.OfKinds(schema.Number)
 
-// said is the document's schema of a path, or else its value there, which stands
-// for values like it. An empty text, and a null of the input, is a blank to be filled in; a
-// null of the state is what a run passes on until somebody writes there.
+// said is the document's schema of a path, or its value there as an example. An empty text, and a null
+// of the input, is a blank to be filled in. A null of the state may be read until a call writes there.
 func (p *Pass) said(path []expression.Segment) flow {
 	key, s, value, below := "inputSchema", p.Plan.InputSchema, p.Plan.Input, path[1:]
 	switch path[0].Key {
@@ -229,8 +226,7 @@ var describes = map[string]string{
 	"stateSchema": "the state's schema describes it here",
 }
 
-// describing is the part of a schema's text that describes a path, as far as
-// properties and items lead to it.
+// describing is the part of a schema's text that describes a path; properties and items are followed.
 func describing(n *source.Node, path []expression.Segment) *source.Node {
 	for _, s := range path {
 		next := n.Get("properties").Get(s.Key)
@@ -383,8 +379,8 @@ func (p *Pass) composed(r *compiler.Read, seen []origin, base []flow) flow {
 	return made
 }
 
-// hasToBeBrought reports whether a run has to begin with something at the key of the state
-// that is read, of which the document says no more.
+// isRequiredAtStart reports whether a run must provide the key of the state that is read, and the
+// document has no value for it.
 func (p *Pass) isRequiredAtStart(r *compiler.Read) bool {
 	path := p.Plan.Paths.Segments(r.Path)
 	if _, given := pathtree.Walk(p.Plan.State, path[1:min(2, len(path))]); given || path[0].Key != "state" || len(path) < 2 {
@@ -393,8 +389,8 @@ func (p *Pass) isRequiredAtStart(r *compiler.Read) bool {
 	return p.Plan.StateSchema.At(compiler.SchemaPath(path[1:2])).Required
 }
 
-// collected is which kind of value is sure to come of what is merged into objects
-// or appended to lists; 0 when neither is.
+// collected is the certain kind of a value that is merged into objects or appended to lists; 0 if
+// unknown.
 func collected(seen []origin, base []flow) schema.Kinds {
 	both := schema.Object | schema.Array
 	for _, f := range base {

@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// maxFlows bounds how many flows into one place are told apart.
+// maxFlows limits the flows of one target.
 const maxFlows = 64
 
 // flowsOf are the flows out of an expression: those into what it hands on, and
@@ -89,8 +89,7 @@ func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.P
 	return flows
 }
 
-// implied is what comes of a flow where a condition of a template, which stands somewhere in
-// it, comes out as said.
+// implied is the schema of a flow where a condition of a template has an outcome.
 func (p *Pass) implied(f *flow, t *compiler.Template, condition func() *expression.Term, at int, holds bool) *schema.Schema {
 	if f.read == nil || f.sample {
 		return f.schema
@@ -107,14 +106,14 @@ func (p *Pass) implied(f *flow, t *compiler.Template, condition func() *expressi
 	}))
 }
 
-// lessImpossible leaves of the flows from a place on those of which a value can come.
+// lessImpossible drops flows without possible values, from an index on.
 func (p *Pass) lessImpossible(flows []flow, from int) []flow {
 	return append(flows[:from], slices.DeleteFunc(flows[from:], func(f flow) bool {
 		return f.schema != nil && p.contains(f.schema, schema.AnyOf()).Relation == schema.Fits
 	})...)
 }
 
-// An implication is a condition, how it comes out, and the place of which that says something.
+// An implication is a condition, its outcome, and the path that it restricts.
 type implication struct {
 	of    *compiler.Template
 	at    int

@@ -71,10 +71,9 @@ func (p *Pass) contains(producer, consumer *schema.Schema) schema.Verdict {
 	return v
 }
 
-// fits asks how what a schema declares stands to what another wants. That some
-// of it is refused counts only where the schema says so: not for a property that
-// it names and doesn't require, unless it describes what is brought to the plan,
-// and not for parts of which it says nothing.
+// fits compares a producer's schema with a consumer's. A refused value counts only if the schema
+// describes it: not for an optional property that it names, except in external values, and not for
+// undescribed parts.
 func (p *Pass) fits(producer, consumer *schema.Schema, external bool) schema.Verdict {
 	v := p.contains(producer, consumer)
 	if v.Relation != schema.MayNotFit {
@@ -93,8 +92,8 @@ func (p *Pass) fits(producer, consumer *schema.Schema, external bool) schema.Ver
 	return v
 }
 
-// unspoken reports whether a value is refused for a part of which the producer says
-// nothing.
+// isUndescribed reports whether a value is refused because of a part that the producer doesn't
+// describe.
 func isUndescribed(producer, consumer *schema.Schema, witness any) bool {
 	why := consumer.Validate(witness)
 	if why == nil {
@@ -244,8 +243,7 @@ func (p *Pass) guarded(f *flow, call *compiler.Call) *schema.Schema {
 	return p.implied(f, call.When, call.When.Expr.Logic, 0, true)
 }
 
-// judge holds flows against what a place wants. Something is said only where
-// every flow is known not to fit, or where a value is at hand that may come and
+// judge compares flows with a target. It reports a problem only if no flow fits, or if a possible value
 // isn't accepted.
 func (p *Pass) judge(flows []flow, to *target) (j judgement, bad bool) {
 	p.flows.cutShort, p.flows.sure = "", true
@@ -555,8 +553,7 @@ func (f *flow) join(part *flow) {
 	f.uncertain = f.uncertain || part.uncertain
 }
 
-// oneFlow joins flows. Values that only stand for others are joined as what
-// they are like.
+// oneFlow joins flows. Examples are joined by the type of the value.
 func (p *Pass) oneFlow(call *compiler.Call, flows []flow) (flow, bool) {
 	joined := flow{external: true}
 	var all []*schema.Schema

@@ -60,7 +60,7 @@ type schemaTable struct {
 	steps      int                       // of reasoning that may still be done
 	making     int                       // of making values up as evidence
 	trying     int                       // of trials
-	worked     expression.Meter          // what expressions may still take in them
+	worked     expression.Meter          // remaining cost of expressions
 }
 
 func newSchemaTable() *schemaTable {
@@ -133,8 +133,7 @@ func (p *Pass) given(id pathtree.ID) flow {
 	return once(known, id, func() flow { return p.said(p.Plan.Paths.Segments(id)) })
 }
 
-// inResultAt is what a tool's _output says of a part of its result.
-// Fields of results are read again and again, so what is said of them is kept.
+// inResultAt is the schema of a part of a tool's result.
 func (p *Pass) inResultAt(tool *compiler.Tool, rest []expression.Segment) schema.Place {
 	if len(rest) == 0 {
 		return schema.Place{Schema: tool.Output, Possible: true}

@@ -15,12 +15,11 @@ import (
 // maxTextPattern bounds the pattern of what a text may be.
 const maxTextPattern = 500
 
-// maxTexts bounds how many texts are told apart that one expression may give.
+// maxTexts limits the possible texts of one expression.
 const maxTexts = 64
 
-// flowOfText is the flow out of a text with expressions in it: where few values come
-// to them it is one of so many texts, of which some may never come, as values hang
-// together; else it is a text with what is written out in its places.
+// flowOfText is the flow of a text with expressions. If these have few values it lists the texts, some
+// of them perhaps impossible. Otherwise it has the pattern and the length of the text.
 func (p *Pass) flowOfText(t *compiler.Template, part expression.Part) flow {
 	out := flow{overApproximate: true, computed: true, operand: operand{t.Node, part.Start, part.End}}
 	texts, pattern, length := []any{""}, "", 0
@@ -80,11 +79,11 @@ func (p *Pass) taker(t *compiler.Template) *compiler.Call {
 	return call
 }
 
-// anyLength is how long a text is of which nothing is known.
+// anyLength is the length of an unknown text.
 const anyLength = 1 << 30
 
-// textsOf is a pattern for what values of a schema, of which it may have few, are as text,
-// and how long the longest is.
+// textsOf returns a pattern and the maximum length for values of a schema as text. If the schema has
+// few values they are given.
 func (p *Pass) textsOf(s *schema.Schema, few []any) (pattern string, longest int) {
 	if few != nil {
 		var words []string
@@ -118,8 +117,7 @@ func (p *Pass) textsOf(s *schema.Schema, few []any) (pattern string, longest int
 	return pattern, longest
 }
 
-// appended puts every one of some values behind every one of some texts. Values that
-// can't stand in a text are for others to report.
+// appended appends every value to every text. Values without a text are skipped.
 func appended(texts, values []any) []any {
 	var all []any
 	for _, before := range texts {

@@ -10,10 +10,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// unknownFacts is what errors of the compiler leave unknown of a plan, by the parts
-// of the document that they stand in. The fault itself has its finding; what follows
-// from it alone would only hide it, so rules look here before they conclude something
-// from what isn't there.
+// unknownFacts returns the facts that errors of the compiler hide, by the parts of the document with
+// errors. Rules don't conclude anything from hidden facts, since the finding would only repeat the
+// fault.
 func unknownFacts(p *compiler.Plan, found []diag.Diagnostic) diag.Facts {
 	var unknown diag.Facts
 	for i := range found {
@@ -55,8 +54,8 @@ func hiddenInCall(p *compiler.Plan, d *diag.Diagnostic) diag.Facts {
 	return hides
 }
 
-// callAt is the call whose text an offset falls into, or nil. Calls stand in
-// the order of the text unless aliases repeat them.
+// callAt is the call whose text contains an offset, or nil. Calls are in the order of the text unless
+// aliases repeat them.
 func callAt(p *compiler.Plan, offset int) *compiler.Call {
 	at := sort.Search(len(p.Calls), func(i int) bool { return p.Calls[i].Node.Start > offset }) - 1
 	if at >= 0 && within(p.Calls[at].Node, offset) {
@@ -74,7 +73,7 @@ func hiddenInDocument(p *compiler.Plan, offset int) diag.Facts {
 			return hiddenInField(f)
 		}
 	}
-	return diag.Everything // an unknown key may stand for any of the document's
+	return diag.Everything // an unknown key may be a misspelt one
 }
 
 func hiddenInField(f source.Field) diag.Facts {

@@ -6,7 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// A guesser makes values up with which something may go wrong.
+// A generator makes values for sample runs.
 type generator struct {
 	pass       *Pass
 	random     *rand.Rand
@@ -19,10 +19,8 @@ func (t *sampler) newGenerator() generator {
 	return generator{pass: t.pass, boundaries: t.boundaries, left: t.left}
 }
 
-// vary is what makes the values of the nth trial up. In one of six there is as little as may
-// be, and in two most numbers and sizes are alike: what goes wrong where several values meet,
-// as where no item of a list is more than ten, seldom comes of values that are each made up
-// for itself.
+// vary prepares the generator for the nth sample run. In two of six runs most numbers and sizes are
+// equal, which independent values rarely are.
 func (g generator) vary(n int, random *rand.Rand) generator {
 	g.random, g.alike = random, nil
 	if at := n%6/2 + n/6*2; (n%6 == 1 || n%6 == 3) && len(g.boundaries) > 0 {
@@ -31,7 +29,7 @@ func (g generator) vary(n int, random *rand.Rand) generator {
 	return g
 }
 
-// maxLandmarks bounds the number of aims.
+// maxLandmarks limits the boundary values.
 const maxLandmarks = 64
 
 // sample makes up a value that a schema accepts as it is declared, and at times one that

@@ -46,13 +46,12 @@ func (p *Pass) flowsOfItem(flows []flow, r *compiler.Read) []flow {
 	return flows
 }
 
-// elements are what may come of the items of a list: one flow for each way in which the
-// list may come about. Of what the document gives as an example, others may come.
+// elements are the flows of the items of a list. An example in the document may have other items.
 func (p *Pass) elements(list *compiler.Template) []flow {
 	var all []flow
 	switch {
 	case !list.Live():
-		const most = 1000 // of which each is told from the others
+		const most = 1000 // with more the items aren't compared
 		values, _ := list.Value.([]any)
 		if len(values) == 0 || len(values) > most {
 			return unknown
@@ -140,8 +139,8 @@ func (p *Pass) inItem(call *compiler.Call, ref expression.Reference) bool {
 	})
 }
 
-// isVagueItem reports whether nothing can be concluded from what is read of an item: the
-// types don't speak of it, and its list hangs on values that are made up.
+// isUnspecifiedItem reports whether nothing can be concluded from the value of an item: types don't
+// describe it, and its list depends on generated values.
 func (w *trial) isUnspecifiedItem(r *compiler.Read, strict bool) bool {
 	item, there := w.item["item"]
 	if there && r.Ref.Kind == "item" && !slices.ContainsFunc(w.pass.elements(w.pass.caller(r).Each.List), func(f flow) bool {
@@ -162,7 +161,7 @@ func (w *trial) readsOne(t *compiler.Template, is func(*compiler.Read) bool) boo
 	return false
 }
 
-// firstTried are those results for the items of a list that aren't there again after them.
+// firstTried are the results without their repetitions.
 func firstTried(call *compiler.Call, value any) any {
 	if list, ok := value.([]any); ok && call.Each != nil && len(list) > triedItems {
 		return list[:triedItems]
@@ -227,7 +226,7 @@ func (w *trial) performItems(call *compiler.Call, guardUnknown bool) {
 		params, runs, open := w.parameters(call)
 		switch {
 		case !runs && params != nil:
-			return // something isn't accepted, which is told
+			return // a parameter isn't accepted, which is reported
 		case !runs:
 			known = known && w.describesLack(call, list, at)
 			continue
@@ -277,8 +276,7 @@ func (w *trial) several(call *compiler.Call) (value any, known bool) {
 	return results[:count], true
 }
 
-// lackSpoken reports whether the types speak of what an item of a list lacks, for want of which
-// the call isn't made for it: that there may be, say, keys of one kind, whichever they are.
+// describesLack reports whether types describe the part that an item lacks, so that the call skips it.
 func (w *trial) describesLack(call *compiler.Call, list []any, at int) bool {
 	t := call.Each.List
 	if t.Expr == nil || !t.Expr.Plain() {
@@ -315,8 +313,8 @@ func (w *trial) listFor(call *compiler.Call) (list any, there, unspecified bool)
 	return w.resolve(call, t)
 }
 
-// carriedOut is what comes of a call that runs, or of one for an item, and whether something
-// is said of it. It doesn't go well where something in its delegate doesn't.
+// carriedOut is the result of a call or of one item, whether it is known, and whether nothing failed in
+// its delegate.
 func (w *trial) carriedOut(call *compiler.Call, params map[string]any, unspecified bool) (value any, known, well bool) {
 	if sub := w.inside(call); sub != nil && !unspecified {
 		return w.delegated(call, sub, params)

@@ -9,17 +9,16 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// What a call with "_each" gives is a list of what its tool gives: as long as the list
-// that it runs for, and with null for each item of which something isn't there that the call
-// can't do without.
+// The result of a call with "_each" is a list of its tool's results: as long as its list, with null for
+// each item that lacks a part that the call needs.
 
 // A listing is what is known of the list that a call gives.
 type listing struct {
 	tool      *compiler.Tool // with the list as its output
 	hole      *compiler.Read // of something that an item may lack; nil where none is known
 	item      any            // an item that lacks it
-	uncertain bool           // items may lack something, of which only a trial can tell
-	uncounted bool           // nothing is said of how many there are
+	uncertain bool           // items may lack something; only a sample run decides
+	uncounted bool           // the number of items is unknown
 }
 
 // A listed is how the list that calls of a tool give differs from any other.
@@ -49,7 +48,7 @@ func (p *Pass) listing(call *compiler.Call) listing {
 	if t.listing == maxListings || call.Tool == nil {
 		return made
 	}
-	t.listings[call] = made // for who asks on the way: it hangs on itself
+	t.listings[call] = made // for recursive questions
 	t.listing++
 	how := listed{tool: call.Tool}
 	how.least, how.most = p.lengthsOf(call)

@@ -12,18 +12,15 @@ import (
 // Literals are held against schemas: the values in a template, or the parts of them,
 // that hold no expression. What an expression will give isn't judged here.
 type literals struct {
-	// refused is told of what a schema doesn't accept, so far below the whole: .x[0].
+	// refused receives what a schema doesn't accept, and its path: .x[0].
 	refused func(at source.Span, below, why string)
-	// value, if given, is told besides of a value that a schema refused, and of what
-	// would do there.
+	// value, if set, receives each refused value with the schema.
 	value func(n *source.Node, s *schema.Schema)
-	// given, if given, is told of the properties that are required and there, and of what
-	// they are properties.
+	// given, if set, receives the required properties that are present, and their object.
 	given func(f compiler.TemplateField, below string)
 }
 
-// judge holds a template against a schema; key is that of the mapping that it stands in,
-// nil in a list.
+// judge compares a template with a schema; key is the key of its mapping, nil in a list.
 func (l *literals) judge(t *compiler.Template, key *source.Node, s *schema.Schema, below string) {
 	refuse := func(why string) { l.refused(placeAt(key, t.Node, nil), below, why) }
 	switch {

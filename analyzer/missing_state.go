@@ -11,10 +11,10 @@ import (
 // A delegate has a state of its own: what its plan gives it, what its calls write, and what
 // the scopes of the call hand over, and nothing else is there.
 
-// neededState are the reads of a plan's state that only whoever runs it can fill, and
-// without which what reads it is skipped.
+// neededState returns the reads of a plan's state that only its caller can provide and that calls
+// require.
 func neededState(d *compiler.Plan) (needed []*compiler.Read) {
-	scopes := map[int]bool{} // what isn't there is left out of them
+	scopes := map[int]bool{} // missing values are left out
 	for _, call := range d.Calls {
 		for _, s := range call.Scopes {
 			scopes[s.Read] = true
@@ -32,7 +32,7 @@ func neededState(d *compiler.Plan) (needed []*compiler.Read) {
 	return needed
 }
 
-// notHanded are those of them that a call leaves out.
+// missingState are the needed reads that a call doesn't provide.
 func (p *Pass) missingState(call *compiler.Call) (missing []*compiler.Read) {
 	d := p.Plan.Delegates[call.Plan()]
 	if d == nil || p.config.delegates == nil {
@@ -50,8 +50,8 @@ func (p *Pass) missingState(call *compiler.Call) (missing []*compiler.Read) {
 	return missing
 }
 
-// handsOver reports a delegate that isn't handed a part of the state that it requires, or
-// without which nothing can come of it.
+// handsOver reports a delegate that doesn't receive a required part of its state, or has no output
+// without it.
 func (p *Pass) handsOver(call *compiler.Call) {
 	missing := p.missingState(call)
 	if len(missing) == 0 {

@@ -92,7 +92,7 @@ func (p *Pass) tools() *naming.Suggester {
 // A meant is a reference that was most likely meant by another.
 type suggestion struct {
 	expression.Reference
-	text    string // as it would stand in the place of the other
+	text    string // the text that replaces it
 	respelt bool   // both are one text, composed and decomposed
 	sure    bool   // nothing else can have been meant
 }

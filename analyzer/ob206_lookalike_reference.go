@@ -54,9 +54,8 @@ var placeLike = regexp.MustCompile(`([$†{]?)\{(\s*)([^{}$\s][^{}$]*?)\s*\}|†
 // variableLike is what looks like a variable of the environment: ${NAME} {{NAME}} or $NAME_OF_IT.
 var variableLike = regexp.MustCompile(`(?:\$\{|\{\{)([A-Z][A-Z0-9_]+)\}+|\$([A-Z][A-Z0-9]*_[A-Z0-9_]+)`)
 
-// mistakenPlaces looks through a text of which a program's arguments or a request are made for
-// parameters and references that nothing is put in the place of. Only in some texts parameters
-// stand, in braces.
+// unboundPlaces reports parameters and references in a text of a program's arguments or a request that
+// nothing replaces. Only some texts may contain parameters, in braces.
 func (p *Pass) unboundPlaces(known *parameters, a *compiler.Activity, n *source.Node, places bool) {
 	if a.HTTP != nil && expression.IsExpression(n.Text) {
 		return // the parameter itself
@@ -116,7 +115,7 @@ func (p *Pass) unboundPlaces(known *parameters, a *compiler.Activity, n *source.
 	}
 }
 
-// A meantParameter is one that a text of an activity evidently means, and doesn't take.
+// A suggestedParameter is one that a text of an activity most likely refers to.
 type suggestedParameter struct {
 	activity *compiler.Activity
 	name     string
@@ -130,8 +129,7 @@ func isKnownKind(ref expression.Reference) bool {
 // parametersAlone is what to do about a reference in an activity.
 const parametersAlone = "an activity is given parameters alone: let calls pass the value, and write the parameter's name in braces"
 
-// mistakenReferences looks through the strings of a value, but for those of which a
-// finding tells already.
+// unmarkedReferences checks the strings of a value that have no finding.
 func (p *Pass) unmarkedReferences(call *compiler.Call, n *source.Node, reported []diag.Diagnostic) {
 	eachString(n, func(n *source.Node) { p.unmarkedReference(call, n, reported) })
 	eachKey(n, func(key *source.Node) {

@@ -207,7 +207,7 @@ func (p *Pass) uselessOperands(e *branch.Conditions, call *compiler.Call, t *com
 	span := func(i int) source.Span { return t.Node.Within(fallback.Args[i].Start, fallback.Args[i].End) }
 	useless := func(i int) {
 		if a := fallback.Args[i]; a.Op == expression.TermReference && e.NeverThere(&p.Plan.Reads[t.Reads[a.Ref]]) {
-			return // which is told already
+			return // already reported
 		} else if a.Op == expression.TermReference && p.onlyDeadWrite(e, &p.Plan.Reads[t.Reads[a.Ref]]) {
 			return // that is their own fault, and told
 		}

@@ -16,10 +16,8 @@ var writeConflict = register(Rule{
 	Run:   writeConflicts,
 })
 
-// writeConflicts reports calls that may write one path although neither waits
-// for the other: for each call those listed before it, in one finding.
-// Calls of which one runs only on branches on which the other doesn't, or
-// doesn't write that path, don't conflict.
+// writeConflicts reports calls that may write one path although neither waits for the other, in one
+// finding for each call. Calls that never write the path in the same run don't conflict.
 func writeConflicts(p *Pass) {
 	p.ordered = nil
 	if len(p.Plan.Unordered) == 0 {

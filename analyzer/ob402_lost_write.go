@@ -83,8 +83,8 @@ func (p *Pass) readBetween(earlier, later *compiler.Call) bool {
 	return found
 }
 
-// alwaysWith reports whether one call runs whenever another does, as far as the
-// plan decides it: a value that is replaced only on some branches is a default.
+// alwaysWith reports whether one call runs whenever another does. A value that is replaced only on some
+// branches is a default.
 func (p *Pass) alwaysWith(later, earlier *compiler.Call) bool {
 	if !p.hasBranches() {
 		return true

@@ -135,9 +135,8 @@ func (p *Pass) shapeConflict(written write, container pathtree.ID, holders []hol
 	}
 }
 
-// excludes reports whether a call only ever writes a part when what a holder has set
-// isn't there: on other branches, or since another call has replaced what can't hold
-// the part, so many segments below the holder's path.
+// excludes reports whether a call writes a part only when the holder's value is absent: on other
+// branches, or after another call has replaced it, so many segments below the holder's path.
 func (p *Pass) excludes(h holder, written write, depth int) bool {
 	at := written.path.ID
 	for p.Plan.Paths.Depth(at) > p.Plan.Paths.Depth(h.path.ID)+depth {
@@ -205,8 +204,7 @@ func (p *Pass) needsOf(call *compiler.Call, f func(pathtree.ID, need)) {
 	}
 }
 
-// misplacedWrites reports writes for which there can be no place, as far as paths
-// and the initial state show it.
+// misplacedWrites reports impossible writes that paths and the initial state show.
 func misplacedWrites(p *Pass) {
 	if p.Unknown(diag.Order | diag.Writes) {
 		return
@@ -277,7 +275,7 @@ func (p *Pass) listsAndObjects() {
 // A meeting is a path at which calls need both a list and an object.
 type meeting struct {
 	at      pathtree.ID
-	first   []need // of all calls, as far as others are compared with them
+	first   []need // of all calls, at most maxNeeds
 	ordinal int    // of the first of these, among the needs of its call
 	later   []need // of the calls that are judged
 }
@@ -380,8 +378,7 @@ func (p *Pass) setters(at pathtree.ID) []compiler.Writer {
 	return all
 }
 
-// isBefore reports whether what a call writes may count before what another does,
-// as far as it can be known when the other arrives.
+// isBefore reports whether a call's write may precede another call, as known when the other arrives.
 func (p *Pass) isBefore(w int32, call *compiler.Call) bool {
 	return int(w) < call.Index || p.Plan.Graph.Rank(int(w)) < p.Plan.Graph.Rank(call.Index)
 }

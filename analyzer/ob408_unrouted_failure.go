@@ -17,10 +17,9 @@ var _ = register(Rule{
 	Run:   unroutedFailures,
 })
 
-// unroutedFailures reports calls whose tool may fail for good without anything in
-// the plan that handles it. It stays silent about expressions, which fail for
-// what they are given alone; where something reads †error, which tells of all
-// failures; and in what a model wrote, as its next request tells of them.
+// unroutedFailures reports calls whose tool may fail and whose failure nothing handles. It ignores
+// expressions, plans that read †error, and calls that a model wrote, whose next request reports
+// failures.
 func unroutedFailures(p *Pass) {
 	if p.Plan.Form != compiler.PlanFile && p.Plan.Form != compiler.CallList {
 		return

@@ -22,7 +22,7 @@ var _ = register(Rule{
 // failuresJoinBranches reports last alternatives whose readers take them for ordinary
 // values, although a record of the failure goes there as well.
 func failuresJoinBranches(p *Pass) {
-	joins := map[*compiler.Call]bool{} // calls of which that may be so, with whether it was reported
+	joins := map[*compiler.Call]bool{} // candidates, with whether they were reported
 	for _, call := range p.Plan.Calls {
 		last := call.FailureRoute()
 		if last >= 0 && (call.Activity != "" || call.Plan() != "") && !slices.ContainsFunc(call.Output[last], p.tellsFailures) {

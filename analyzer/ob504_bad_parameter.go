@@ -31,8 +31,7 @@ func badParameters(p *Pass, call *compiler.Call) {
 	}
 }
 
-// unfitArguments reports literals that can't be arguments of the program that is run,
-// or stand in the request that is sent.
+// unfitArguments reports literals that can't be program arguments or parts of a request.
 func (p *Pass) unfitArguments(call *compiler.Call) {
 	a := p.Plan.Activities[call.Activity]
 	if a == nil || a.HTTP == nil && len(a.Parameters) == 0 {

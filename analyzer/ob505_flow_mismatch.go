@@ -18,7 +18,7 @@ func help(j *judgement) string {
 	return "pass something of the right kind, convert it (string(…), int(…), float(…)), or mend the schema that says it wrong"
 }
 
-// flowMismatches reports flows of which nothing fits the parameter.
+// flowMismatches reports flows whose values never fit the parameter.
 func flowMismatches(p *Pass) {
 	for _, j := range p.judgements() {
 		if j.relation != schema.Never {

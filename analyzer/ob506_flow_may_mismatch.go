@@ -12,8 +12,8 @@ var flowMayMismatch = register(Rule{
 	Run:  flowMayMismatches,
 })
 
-// flowMayMismatches reports flows of which something doesn't fit, with such a
-// value, and those that couldn't be judged within the budget.
+// flowMayMismatches reports flows with a value that doesn't fit, and those that couldn't be checked
+// within the budget.
 func flowMayMismatches(p *Pass) {
 	for _, j := range p.judgements() {
 		switch j.relation {

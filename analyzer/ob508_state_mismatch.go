@@ -19,8 +19,7 @@ var _ = register(Rule{
 	Run:   stateMismatches,
 })
 
-// stateMismatches reports results that the state schema never accepts where they
-// are written, and those of which it refuses some.
+// stateMismatches reports results that the state schema refuses, always or for some values.
 func stateMismatches(p *Pass) {
 	if p.Plan.StateSchema == nil && p.Plan.DataSchemas == nil || p.Plan.StateSchema != nil && p.Plan.StateSchema.Compile() != nil {
 		return
@@ -47,8 +46,7 @@ func stateMismatches(p *Pass) {
 	}
 }
 
-// acceptedSomewhere is what the state schema accepts of a result at one
-// alternative at least, all paths of which are written.
+// acceptedSomewhere is what the state schema accepts at all paths of at least one alternative.
 func (p *Pass) acceptedSomewhere(call *compiler.Call) *schema.Schema {
 	var any []*schema.Schema
 	for _, route := range call.Output {
@@ -177,7 +175,7 @@ func (p *Pass) partsMismatch(call *compiler.Call, given, into *schema.Schema, ab
 			p.stateMismatch(call, from.Schema, to.Schema, above+name)
 		}
 	}
-	for _, name := range into.Properties() { // of a map it is said what may stand under any name
+	for _, name := range into.Properties() { // a map has a schema for any name
 		key := []schema.Step{schema.Key(name)}
 		from, to := given.At(key), into.At(key)
 		if slices.Contains(given.Properties(), name) || !from.Possible || !from.Named || from.Schema == nil || from.Schema.Kinds() == schema.Anything || to.Schema == nil ||
@@ -204,9 +202,8 @@ func (p *Pass) noPlaceFor(call *compiler.Call, part string, always bool) {
 	showAll(f, outputPlace(call.Tool, nil))
 }
 
-// missingParts reports writes of a part of an object in which the state schema
-// requires another part that nothing ever writes: the state doesn't fit its
-// schema from then on. Of the state as a whole that is said where a run begins.
+// missingParts reports writes into an object whose schema requires another part that nothing writes.
+// The state itself is checked when a run begins.
 func (p *Pass) missingParts() {
 	if p.Unknown(diag.Writes) {
 		return

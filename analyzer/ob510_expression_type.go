@@ -167,7 +167,7 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 	if blind || p.alwaysRouted(tool) || !risky && len(left) == 0 && (tool.Output == nil || gives != nil && p.contains(gives, tool.Output).Relation == schema.Fits) {
 		return
 	}
-	var open []schema.Step // of which nothing is said in some variant of a union
+	var open []schema.Step // parameters that some variant of a union doesn't describe
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		switch at := known.place(name); {
 		case !at.Named && known.open, at.Named && (at.Schema == nil || at.Schema.Kinds() == schema.Anything):
@@ -214,8 +214,8 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 
 var errTooLarge = errors.New("there is no time to hold it against a schema")
 
-// codeGives is what the code of an activity makes of parameters. The error says why it makes
-// nothing, or that its tool's "_output" doesn't accept that, as far as steps suffice to tell.
+// codeGives evaluates the code of an activity. The error says why it fails, or that the tool's
+// "_output" refuses the result.
 func (p *Pass) codeGives(tool *compiler.Tool, activity *compiler.Activity, params map[string]any, steps *int) (value any, err error) {
 	if value, err = activity.Expression.EvalCode(params, &p.flowing().worked); err != nil {
 		return nil, err
@@ -265,8 +265,8 @@ func (p *Pass) codeFails(tool *compiler.Tool, activity *compiler.Activity, param
 	return f
 }
 
-// tryCode works the code of an activity out with what a call passes. What goes wrong is
-// reported where the tool doesn't say what it takes: nothing but a call shows it then.
+// tryCode evaluates the code of an activity with a call's parameters. Faults are reported if the tool
+// doesn't describe its parameters: only calls show them then.
 func (w *trial) tryCode(call *compiler.Call, activity *compiler.Activity, params map[string]any) (value any, well bool) {
 	p, tool := w.pass, call.Single()
 	value, err := p.codeGives(tool, activity, params, w.left)

@@ -71,8 +71,8 @@ func (p *Pass) methodPlace(call *compiler.Call) source.Span {
 	return call.OutputNode.Span()
 }
 
-// baseOf is which kinds of value may stand where a call's method is applied, and
-// where that is said; 0 where it isn't known or nothing may stand there.
+// baseOf returns the possible kinds of value that a method is applied to, and where they are declared;
+// 0 if unknown.
 func (p *Pass) baseOf(b beginning, call *compiler.Call, path compiler.Path) (schema.Kinds, []remark) {
 	segments := p.Plan.Paths.Segments(path.ID)
 	if len(segments) < 2 || p.Unknown(diag.State|diag.Writes) {

@@ -116,8 +116,8 @@ func (p *Pass) instead(f *diag.Diagnostic, r *compiler.Read, rest []expression.S
 // failureFields are what a failure record holds.
 var failureFields = []string{"code", "message", "details"}
 
-// declaredElsewhere reports whether the document itself holds or names a path of
-// the state, whatever the tools say.
+// declaredInDocument reports whether the document itself holds or names a path of the state, whatever
+// the tools say.
 func (p *Pass) declaredInDocument(r *compiler.Read) bool {
 	path := p.Plan.Paths.Segments(r.Path)
 	switch path[0].Key {

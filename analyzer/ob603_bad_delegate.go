@@ -31,8 +31,8 @@ func badDelegates(p *Pass) {
 			p.unsound(path, judged.Errors, "can't be run", diag.Error)
 			continue
 		}
-		if doubts := diag.AtLeast(diag.Warning, judged.Findings); len(doubts) > 0 {
-			p.unsound(path, doubts, "may go wrong", diag.Warning)
+		if warnings := diag.AtLeast(diag.Warning, judged.Findings); len(warnings) > 0 {
+			p.unsound(path, warnings, "may go wrong", diag.Warning)
 		}
 	}
 	type outcome struct {

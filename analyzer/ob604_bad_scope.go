@@ -24,7 +24,7 @@ func badScopes(p *Pass) {
 			p.noteMissing(r, nil)
 			if call.ScopesNode == nil {
 				f.Note(headOf(s.Node.Span()), "the tool fixes the scope here")
-				continue // the reference isn't the call's to mend
+				continue // the call can't fix the reference
 			}
 			p.explainNever(f, r, call)
 		}

@@ -10,10 +10,8 @@ var _ = register(Rule{
 	Call: unsafeRetry,
 })
 
-// unsafeRetry reports calls that are tried again although what carries them out
-// isn't known to do no harm twice, by the plan's own word or another's. What has no effect by itself
-// is safe: an expression, a model's answer. A plan begins anew with each try, and is as
-// unsafe as its calls are.
+// unsafeRetry reports retries of calls that aren't known to be safe to repeat. Expressions and a
+// model's answers have no effect and are safe. A delegate is as unsafe as its calls.
 func unsafeRetry(p *Pass, call *compiler.Call) {
 	if call.Retry.Attempts <= 1 || call.Tool == nil || call.Latent() || p.Plan.Said(call).Idempotent {
 		return
@@ -46,8 +44,7 @@ type unsafeCall struct {
 	name string
 }
 
-// unsafeIn is the first call of a plan that another runs, or of those below it, that isn't known
-// to do no harm twice; none where there is none.
+// unsafeIn is the first call of a delegate, or of its delegates, that isn't known to be safe to repeat.
 func (p *Pass) unsafeIn(above *compiler.Plan, path string) unsafeCall {
 	plan := above.Delegates[path]
 	if plan == nil {

@@ -89,8 +89,8 @@ func (p *Pass) shadowed() {
 	}
 }
 
-// unusedImports reports imported files of which no call uses anything. A file
-// that may bring something else than tools and activities isn't judged.
+// unusedImports reports imported files without used definitions. A file that may contain more than
+// tools and activities isn't checked.
 func (p *Pass) unusedImports(files map[string][]*source.File, used map[*source.File]bool) {
 	list := p.Plan.Root.Get("import")
 	if list == nil {

@@ -75,8 +75,7 @@ func (p *Pass) unfitActivities() {
 	}
 }
 
-// carriedOut goes over the activities that carry tools out, each once for a tool of which
-// the parameters are known, with the calls that it carries out.
+// carriedOut visits each activity of a tool with known parameters once, with its calls.
 func (p *Pass) carriedOut(judge func(known *parameters, a *compiler.Activity, calls []*compiler.Call)) {
 	if len(p.Plan.Activities) == 0 {
 		return
@@ -177,7 +176,7 @@ func (p *Pass) droppedParameter(known *parameters, a *compiler.Activity, name st
 	}
 }
 
-// otherResult reports a program of which no result is of a kind that its tool gives.
+// otherResult reports a program whose results never have the kind of its tool's result.
 func (p *Pass) otherResult(tool *compiler.Tool, a *compiler.Activity) {
 	gives := map[string]schema.Kinds{compiler.StreamText: schema.String, compiler.StreamLines: schema.Array, compiler.StreamNone: schema.Null}[a.Stdout]
 	if gives == 0 || tool.Output == nil || tool.Output.Compile() != nil || tool.Output.Kinds()&gives != 0 {

@@ -15,8 +15,8 @@ var _ = register(Rule{
 	Run:   overBudget,
 })
 
-// overBudget reports a budget that the plan can't keep at worst, by what its tools are said
-// to cost ("x-simulate"). Where that isn't said of all it stays silent.
+// overBudget reports a budget that the worst case exceeds, by the costs of tools ("x-simulate"). It
+// reports nothing if a cost is unknown.
 func overBudget(p *Pass) {
 	budget := p.Plan.Root.Get("limits").Get("cost")
 	if p.screens || budget == nil || p.Plan.Limits.Cost <= 0 {

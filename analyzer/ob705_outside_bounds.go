@@ -60,8 +60,8 @@ func (p *Pass) boundsOn(call *compiler.Call) (all []*parameters) {
 	return all
 }
 
-// boundsWithin are those that a delegate's parameters come to for certain: if they are
-// given, and nothing fails, its calls pass them on to what is bounded.
+// boundsWithin are the bounds of a delegate's parameters: its calls pass them to bounded parameters for
+// certain.
 func (p *Pass) boundsWithin(path string) []*parameters {
 	d := p.Plan.Delegates[path]
 	if path == "" || d == nil || p.config.delegates == nil {
@@ -108,8 +108,8 @@ func (p *Pass) passedOn(call *compiler.Call, f compiler.TemplateField, bounds *p
 	return &parameters{which: "delegate", places: map[string]schema.Place{name: place}, bounds: map[string]*source.Node{name: bounds.bounds[f.Key]}}
 }
 
-// untyped reports bounds that a value of another type than they speak of is within, of
-// parameters of which the tool of a call doesn't tell the type either.
+// untyped reports bounds that accept values of other types, if the tool doesn't declare the type
+// either.
 func (p *Pass) untyped(bounds *policy.Bounds, of *policy.BoundTool) {
 	at := slices.IndexFunc(p.Plan.Calls, func(c *compiler.Call) bool { return label.Carries(c, of.Name) && c.Tool != nil })
 	if at < p.from {
@@ -161,7 +161,7 @@ func (p *Pass) outOfBounds(call *compiler.Call, bounds *parameters) {
 		}
 		to := target{call: call, taker: bounds, schema: place.Schema, key: f.Key}
 		found := p.judgeTemplate(f.Value, to, true)
-		if bounds.which == "delegate" { // of which its own findings say what else may be
+		if bounds.which == "delegate" { // its own findings cover the rest
 			found = slices.DeleteFunc(found, func(j judgement) bool { return j.relation != schema.Never })
 		}
 		for i := range found {

@@ -18,8 +18,8 @@ var _ = register(Rule{
 	Run:   forbiddenOrders,
 })
 
-// An OrderWitness is the evidence of OB706: calls in an order that the graph allows, of
-// which the last mustn't start there, and the branch on which they run.
+// An OrderWitness is the evidence of OB706: calls in an order that the graph allows, the last of them
+// forbidden, and the branch on which they run.
 type OrderWitness struct {
 	Order  []string        `json:"order"`
 	Branch []branch.Choice `json:"branch,omitempty"`
@@ -111,7 +111,7 @@ func (p *Pass) maybeBefore(shares []share) (all []misorder) {
 		if !x.subject || x.without == logic.False {
 			continue
 		}
-		certain := !x.uncertain && p.Plan.Form != compiler.Solution && // of which nobody knows what was done before it
+		certain := !x.uncertain && p.Plan.Form != compiler.Solution && // calls of earlier ticks are unknown
 			!slices.ContainsFunc(shares, func(y share) bool { is, may := x.same(&y); return y.other && is != may })
 		m := p.misorder(x.call, x.without, certain)
 		if m != nil && (m.answer.Possible || x.without == e.Runs(x.call)) {

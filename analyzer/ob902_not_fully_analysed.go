@@ -49,7 +49,7 @@ func notFullyAnalysed(p *Pass) {
 	}
 }
 
-// An unsure is a question that has no answer.
+// An openQuestion is a question about branches without an answer.
 type openQuestion struct {
 	at   source.Span
 	call *compiler.Call

@@ -13,7 +13,7 @@ import (
 // among them, so that neither timing nor the pieces in which the solution comes decide which
 // call is refused.
 
-// A toldCall is one of a solution, as a check sees it.
+// An orderedCall is a call of a solution in the view of a check.
 type orderedCall struct {
 	share
 	total int // of AtMost: how often the subjects may have started, this one included

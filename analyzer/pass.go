@@ -26,8 +26,7 @@ type Pass struct {
 	found  diag.Findings
 	hidden diag.Facts          // what errors of the compiler leave unknown
 	barred func(call int) bool // the call is known never to run; nil for none
-	// screens says that calls may be listed behind the plan's: what is found of one
-	// mustn't hang on those behind it.
+	// screens says that more calls may follow; findings must not depend on them.
 	screens bool
 	// Of a plan that arrives only the calls and reads from these on are judged: those
 	// before them have been.
@@ -51,7 +50,7 @@ type Pass struct {
 	written       writtenPaths
 	branches      *branch.Conditions
 	openQuestions []openQuestion       // questions about branches for which the budget didn't last
-	undecided     []*compiler.Template // leaves of the output of which their conditions don't tell whether they are there
+	undecided     []*compiler.Template // leaves of the output whose conditions don't decide about their presence
 	unread        int                  // the instances whose initial state wasn't looked at
 	near          map[pathtree.ID]*names
 	inState       map[pathtree.ID]*declaration // what the state schema names below a path
@@ -71,11 +70,11 @@ type Pass struct {
 	// What dangling references were most likely meant to read: that it isn't read
 	// is no finding of its own.
 	suggestedInputs map[string]bool
-	// meantParameters are those that texts of activities mean, and don't take.
+	// suggestedParameters are those that texts of activities most likely refer to.
 	suggestedParameters map[suggestedParameter]bool
 	suggestedPaths      map[pathtree.ID]bool
 	misread             map[int]bool // the calls that read what is never there, and must have been meant to read something else
-	strayed             bool         // whether some calls conflict hangs on these, in this view or another
+	strayed             bool         // whether conflicts depend on these, in this view or another
 
 	view *viewPass // of this view of the plan; nil where there is but one
 }
@@ -96,8 +95,8 @@ func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 	}
 }
 
-// Whole reports whether all of the plan could be understood. Where it couldn't, a
-// rule that concludes something from what isn't there would only hide the fault.
+// Understood reports whether all of the plan could be read. Otherwise rules conclude nothing from what
+// is absent.
 func (p *Pass) Understood() bool { return p.hidden == 0 }
 
 // Unknown reports whether some of certain facts aren't known, because a part of the

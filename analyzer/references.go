@@ -79,13 +79,12 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 	return true // errors come with a run
 }
 
-// mayBeCalled reports whether there is a tool of some name, as far as is known.
+// mayBeCalled reports whether a tool of some name may exist.
 func (p *Pass) mayBeCalled(tool string) bool {
 	return !p.Plan.ToolsDeclared || p.Unknown(diag.Tools) || p.Plan.Tool(tool) != nil || p.Plan.Activities[tool] != nil || p.defines(tool)
 }
 
-// holds reports whether there is something at a path of a value. A null on the
-// way stands for a value that is filled in later.
+// holds reports whether a value has something at a path. A null on the way is a blank to be filled in.
 func holds(value any, path []expression.Segment) bool {
 	for _, s := range path {
 		if value == nil {
@@ -209,8 +208,7 @@ func (p *Pass) writtenBelowState(r *compiler.Read) (compiler.Path, bool) {
 	return compiler.Path{}, false
 }
 
-// noteMeant tells of a reference that was meant by another where it is written; that
-// nothing reads it is then no finding of its own.
+// noteSuggestion notes where the suggested reference is written. Nothing else is reported about it.
 func (p *Pass) noteSuggestion(f *diag.Diagnostic, suggested expression.Reference) {
 	if suggested.Kind == "input" && len(suggested.Path) > 0 {
 		p.suggestedInputs[suggested.Path[0].Key] = true

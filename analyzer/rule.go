@@ -83,9 +83,8 @@ func named(rules []*Rule, word string) (rule *Rule, near string) {
 	return nil, near
 }
 
-// Page is the page of a rule, in Markdown: what it means, why it matters, a plan
-// that fails and the same plan mended. It is found by code, in any case; false
-// when there is no such rule.
+// Page is the page of a rule, in Markdown. The code may have any case. It returns false if there is no
+// such rule.
 func Page(code string) (string, bool) {
 	r, _ := Named(code)
 	if r == nil {

@@ -11,14 +11,13 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// A delegate is judged for itself. Where it leaves open what comes in or out, it is tried
-// with what its calls hand over as well, and what goes wrong then is told of the call.
+// A delegate is checked by itself. If its schemas leave parameters or results open, it is sampled with
+// the values of its calls as well, and faults are reported at the call.
 
 // maxInside bounds how deep trials follow delegates.
 const maxInside = 4
 
-// opens reports whether a call is carried out by a plan that doesn't say all of what it
-// takes and gives.
+// opens reports whether a call runs a plan whose schemas don't describe all parameters and results.
 func (p *Pass) opens(call *compiler.Call) bool {
 	d := p.Plan.Delegates[call.Plan()]
 	return d != nil && (d.InputSchema == nil || d.Output != nil && d.OutputSchema == nil || len(call.Scopes) > 0)
@@ -102,7 +101,7 @@ func (w *trial) goesWrongInside(call *compiler.Call, found *diag.Diagnostic) {
 		Advise("hand over what it can take, or let its \"inputSchema\" and \"stateSchema\" say what it needs")
 }
 
-// givesAnother reports a delegate that gives something else than is said of it.
+// givesAnother reports a delegate whose output doesn't fit its schema.
 func (w *trial) givesAnother(call *compiler.Call, value any, what string, at *source.Node, wrong *schema.Violation) {
 	if !w.first(call, "delegate", call.ToolNode) {
 		return

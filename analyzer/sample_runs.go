@@ -14,40 +14,37 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// What types, schemas and branches leave open is tried: the calls that matter are gone
-// through in the order of the graph, with results made up from what their tools give and
-// with failures that have a route, and the very things are asked that a run asks before
-// and after a call: what its expressions come to, whether its parameters are accepted,
-// whether there is a place for what it writes. What goes wrong then can go wrong in a
-// run, and the values show it.
+// Sample runs check what types, schemas and branches leave open. Calls run in the order of the graph
+// with generated results and with routed failures. Each step checks what a run checks: the values of
+// expressions, the parameters, the room for results. A fault that is found can happen in a run, and the
+// values show it.
 //
-// Nothing is concluded from values of which the plan says nothing: what hangs on them is
-// open.
+// Nothing is concluded from values that the plan doesn't describe.
 
-// Bounds on trials.
+// Bounds on sample runs.
 const (
 	maxTrials = 300     // of a plan
-	enough    = 100     // of them in which a call comes to what is doubted
+	enough    = 100     // of them in which a call is reached
 	minTrials = 2       // where the plan is large
 	trialWork = 120_000 // steps of all of them: of making values up, and callWork for each call
 	callWork  = 60
 )
 
-// A trier tries a part of a plan.
+// A sampler runs a part of a plan with generated values.
 type sampler struct {
 	pass        *Pass
 	layout      state.Layout
 	calls       []int32                     // that matter, in the order of the graph
-	asked       map[int32]bool              // those whose own doubts are to be settled
+	asked       map[int32]bool              // calls to check
 	joined      map[int32]bool              // failures of these go to where results are looked for, which is a finding of its own
-	described   map[describedKey]bool       // whether something is said of a part of a result, and all that is below it
+	described   map[describedKey]bool       // whether a schema describes a part of a result and everything below it
 	initial     map[string]bool             // keys of the state that are read and never written
-	boundaries  boundaryValues              // see [guesser]
+	boundaries  boundaryValues              // see [generator]
 	blind       map[*compiler.Template]bool // see [expression.Expr.Doubtful]
 	reported    map[undecidedPlace]bool
-	reportedFor map[int32]bool // calls of which something was found
-	reached     map[int32]int  // of those that are asked: in how many trials they got as far
-	chosen      bool           // whether any trial hung on chance: without, all of a beginning are one
+	reportedFor map[int32]bool // calls with a finding
+	reached     map[int32]int  // by call of asked: the number of sample runs that reached it
+	chosen      bool           // whether a sample run used random numbers: without, one is enough
 	left        *int           // steps
 	worked      *expression.Meter
 	within      map[*compiler.Call]*sampler // of delegates, see inside
@@ -59,14 +56,13 @@ func newSampler(p *Pass, left *int, worked *expression.Meter) *sampler {
 		reportedFor: map[int32]bool{}, reached: map[int32]int{}, within: map[*compiler.Call]*sampler{}, left: left, worked: worked}
 }
 
-// A doubtfulPlace is where a trial can go wrong: a parameter of a call or a path that
-// it writes.
+// An undecidedPlace is a parameter of a call or a path that it writes.
 type undecidedPlace struct {
 	call int
 	at   any
 }
 
-// A trial is one course that a run may take.
+// A trial is one sample run.
 type trial struct {
 	*sampler
 	n           int // counts them
@@ -77,21 +73,21 @@ type trial struct {
 	failed      bool           // a call has
 	item        map[string]any // that is at hand, of a call that runs for several, and its place
 	unspecified []pathtree.ID
-	counts      map[string]int // of the items of lists of which nothing is known, by how these are worked out
+	counts      map[string]int // of the items of unknown lists, by their expression
 	fromCall    bool           // the input is what a call hands over
 }
 
-// An ending is what became of a call in a trial.
+// An ending is the outcome of a call in a sample run.
 type ending struct {
 	done        bool
 	takes       int                // the alternative of its output that it took then, or in failing
 	fails       bool               // it failed, which its failure route takes up
-	blank       bool               // no result was made up: nothing is said of it, or there was no time
-	unspecified bool               // the result is made up, or it was skipped, though nothing is said of it, or of parts
+	blank       bool               // no result was generated: it is undescribed, or the budget is spent
+	unspecified bool               // it was skipped, or its result is partly undescribed
 	lacks       *compiler.Template // why it was skipped, if that is sure: what has no value, or its condition
 }
 
-// settleDoubts tries what isn't sure to go well.
+// runSamples runs the calls that aren't known to succeed.
 func (p *Pass) runSamples() {
 	if p.screens || p.from > 0 || p.Plan.Form == compiler.Replan || p.Plan.AwaitsInstances ||
 		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Input|diag.Reads|diag.Tools) || !p.Plan.Graph.Acyclic() {
@@ -125,8 +121,7 @@ func (t *sampler) prepare(output bool) {
 	t.layout = state.Layout{Plan: p.Plan, Paths: p.Plan.Paths, Settled: true, Inconsistency: new(string)}
 }
 
-// someRarely reports whether some call that is asked has seldom got as far as to be
-// looked at, and may yet.
+// needsMoreSamples reports whether some call was rarely reached and has no finding.
 func (t *sampler) needsMoreSamples() bool {
 	for i := range t.asked {
 		if t.reached[i] < enough && !t.reportedFor[i] {
@@ -223,7 +218,7 @@ func (t *sampler) try(n int, output bool) {
 	}
 }
 
-// Chances are a source that tells whether anything was asked of it.
+// chances is a source that records whether it was used.
 type chances struct {
 	rand.Source
 	taken *bool
@@ -312,11 +307,11 @@ func (w *trial) read(r *compiler.Read) (any, expression.Presence) {
 	return value, expression.There
 }
 
-// value is what an expression comes to; vague where that hangs on values of which
-// nothing is said. One that goes wrong is reported, and counts as absent.
+// value evaluates an expression; unspecified if it depends on undescribed values. A fault is reported,
+// and counts as absent.
 func (w *trial) value(call *compiler.Call, t *compiler.Template) (value any, there, unspecified bool) {
 	var seen []looked
-	strictly := false // something may be in an object that nothing is said of
+	strictly := false // an undescribed object may hold something
 	blind := once(w.blind, t, func() bool { _, blind := w.pass.evaluationRisk(t); return blind })
 	value, presence, err := t.Expr.EvalWithin(func(i int) (any, expression.Presence) {
 		r := &w.pass.Plan.Reads[t.Reads[i]]
@@ -387,7 +382,7 @@ func (w *trial) parameters(call *compiler.Call) (params map[string]any, runs, un
 		value, there, part := w.resolve(call, f.Value)
 		if !there && !part {
 			w.ended[call.Index].lacks = f.Value
-			return nil, false, false // what comes after it is looked at in another trial
+			return nil, false, false // another sample run checks the rest
 		}
 		params[f.Key] = value
 		if unspecified = unspecified || part; !part && f.Value.Live() {
@@ -410,8 +405,7 @@ func (w *trial) parameters(call *compiler.Call) (params map[string]any, runs, un
 	return params, runs, unspecified
 }
 
-// result makes up what a call gives, or works it out, and whether something is said of
-// it.
+// result generates or computes the result of a call, and reports whether it is described.
 func (w *trial) result(call *compiler.Call, params map[string]any, unspecified bool) (value any, known bool) {
 	p, tool := w.pass, call.Single()
 	if call.Produced != nil {
@@ -439,7 +433,7 @@ func (w *trial) mayFail(call *compiler.Call) bool {
 	return call.Activity != "" || call.Plan() != "" || call.Single().SaysItFails() || slices.ContainsFunc(call.Output[call.FailureRoute()], w.pass.namesFailures)
 }
 
-// aRecord is what stands for the records of failures.
+// aRecord represents the records of failures.
 var aRecord any = map[string]any{"code": "error", "message": "it failed", "details": nil}
 
 // fails lets a call fail at times that has a failure route: it writes the record where the
@@ -526,8 +520,7 @@ func (w *trial) taking(call *compiler.Call, value any) int {
 
 var errNoRoom = errors.New("the state schema has no room for it")
 
-// unfit is the path of a route at which there is no place for a value, or the
-// state schema rejects what comes of it.
+// unfit is the path of a route that has no place for a value, or whose schema rejects the result.
 func (w *trial) unfit(call *compiler.Call, route compiler.Route, method compiler.Method, value any) (at compiler.Path, err error, unspecified bool) {
 	draft := w.log.Draft(int32(call.Index))
 	defer draft.Discard()

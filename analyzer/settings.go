@@ -20,15 +20,15 @@ type Settings struct {
 	Rules   map[*diag.Rule]Level
 	Ignores []*Ignore
 	Tools   []*source.Node // the paths of catalogues, relative to the file's folder
-	// MinSeverity is the least severity with which a check fails; nil where nothing is said.
+	// MinSeverity is the least severity with which a check fails; nil for the default.
 	MinSeverity *diag.Severity
-	// RequireApproval says that plans run only as they were approved, Approvals by
-	// how many people, 0 where nothing is said. Signers and Revoked name, relative to the
-	// file's folder, the lists of whose signatures count and of keys that don't; nil for none.
+	// RequireApproval says that plans run only as approved, by at least Approvals people; 0 for the
+	// default. Signers and Revoked name, relative to the file's folder, the lists of accepted and of
+	// revoked keys; nil for none.
 	RequireApproval  bool
 	Approvals        int
 	Signers, Revoked *source.Node
-	// Hosts are those that requests may go to; nil where nothing is said.
+	// Hosts are those that requests may go to; nil for the default.
 	Hosts    *hosts.List
 	excluded []*regexp.Regexp
 }
@@ -60,9 +60,8 @@ type Ignore struct {
 // one that an ignore speaks of.
 func (i *Ignore) Covers(path string) bool { return i.paths.MatchString(path) }
 
-// ReadSettings reads an obelus.yaml. What is wrong with it is said in the same
-// form as what is wrong with a plan; the settings hold what could be understood.
-// They may speak of a program's own rules besides those that [Rules] lists.
+// ReadSettings reads an obelus.yaml. The settings hold what could be read; the findings say what is
+// wrong. A program's own rules may be named besides those of [Rules].
 func ReadSettings(file *source.File, limits source.Limits, own ...*Rule) (*Settings, []diag.Diagnostic) {
 	r := &settingsReader{known: slices.Concat(rules, own), settings: &Settings{Rules: map[*diag.Rule]Level{}}}
 	root, problems := source.Parse(file, limits)
@@ -100,7 +99,7 @@ func (r *settingsReader) reportType(n *source.Node, what, expected string) *diag
 	return r.report(diag.WrongType, n.Span(), "%s is %s; expected %s", what, n.Kind, expected)
 }
 
-// meantOf offers the one of some names that comes near to a text.
+// suggest offers the closest of some names.
 func suggest(f *diag.Diagnostic, n *source.Node, names []string) *diag.Diagnostic {
 	known := naming.NewSuggester(names)
 	near, ok := known.Nearest(n.Text)

@@ -8,7 +8,6 @@ import (
 // A Turn is a value on which conditions of a plan turn.
 type Turn = branch.Turn
 
-// Turns are the values on which conditions of a plan, or of one of its delegates, turn,
-// and for each what it may be: so chosen that conditions hold with some and don't hold
-// with others, as far as the plan's schemas allow both.
+// Turns are the values that conditions of a plan, or of one of its delegates, are about, with samples
+// for which conditions hold and don't hold, if the schemas allow both.
 func Turns(p *compiler.Plan) []Turn { return branch.Turns(p, branchFacts{newPass(p, nil)}) }

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	typeDepth = 6   // levels of a schema that a type tells of
-	maxFields = 200 // names of an object that a type tells of
+	typeDepth = 6   // levels of a schema in a type
+	maxFields = 200 // names of an object in a type
 )
 
 // kindPairs are the kinds as schemas and as expressions tell them apart.
@@ -119,7 +119,7 @@ func typeOfValue(v any, depth int) *expression.Type {
 			t.Fields[key] = typeOfValue(v[key], depth-1)
 		}
 	default:
-		return nil // null stands for a value that is filled in later
+		return nil // null is a blank to be filled in
 	}
 	return t
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// Which calls are worth a trial: those of which it isn't sure that they go well.
+// Sample runs include calls that aren't known to succeed.
 
-// doubtful reports whether something that a call works out, passes or writes may go
-// wrong for all that types, schemas and paths say.
+// isUndecided reports whether types, schemas and paths leave open that a call's expressions, parameters
+// or writes fail.
 func (p *Pass) isUndecided(call *compiler.Call) bool {
 	if call.When != nil && p.mayFail(call.When) || call.Each != nil && (p.mayFail(call.Each.List) || !p.surelyFits(call.Each.List, aList)) {
 		return true
@@ -42,8 +42,7 @@ func (p *Pass) isUndecided(call *compiler.Call) bool {
 	return p.opens(call) || p.mayLackRoom(call) || p.flowing().openCode[call.Single()] && call.FailureRoute() < 0
 }
 
-// outputDoubtful reports whether the plan's output may go wrong, or may not fit its
-// schema.
+// isOutputUndecided reports whether the plan's output may fail or may not fit its schema.
 func (p *Pass) isOutputUndecided() bool {
 	t := p.Plan.Output
 	if t == nil || !t.Live() {
@@ -55,8 +54,8 @@ func (p *Pass) isOutputUndecided() bool {
 	}))
 }
 
-// mayNotBeBrought reports whether a run may begin without what is read, for all that the
-// schema says of the input, or of a state that no call writes.
+// mayBeOmitted reports whether the schemas of the input and the state let a run begin without the value
+// of a read.
 func (p *Pass) mayBeOmitted(r *compiler.Read) bool {
 	path := p.Plan.Paths.Segments(r.Path)
 	if len(path) < 2 || len(r.Writers) > 0 {
@@ -66,8 +65,8 @@ func (p *Pass) mayBeOmitted(r *compiler.Read) bool {
 	return s != nil && !s.At(compiler.SchemaPath(path[1:])).Required
 }
 
-// mayFail reports whether an expression of a template may fail of which nothing is said.
-// Where nothing is known of any value that it reads, none would show anything.
+// mayFail reports whether an expression of a template may fail and has no finding. It is false if
+// nothing is known about its values.
 func (p *Pass) mayFail(t *compiler.Template) bool {
 	uncertain := func(read int) bool {
 		return slices.ContainsFunc(p.Plan.Reads[read].Writers, func(w int32) bool { return p.Plan.Calls[w].Each != nil }) &&
@@ -85,7 +84,7 @@ func (p *Pass) mayFail(t *compiler.Template) bool {
 	return false
 }
 
-// doubts are those of an expression, see [expression.Expr.Doubtful].
+// evaluationRisk is [expression.Expr.Doubtful] for a template.
 func (p *Pass) evaluationRisk(t *compiler.Template) (risky, blind bool) {
 	if neverFails(t.Expr) {
 		return false, false
@@ -99,8 +98,7 @@ func neverFails(e *expression.Expr) bool {
 	return references || e.Plain()
 }
 
-// surelyFits reports whether a schema accepts all that may come to a template, as far
-// as anything is known of it.
+// surelyFits reports whether a schema accepts all known values of a template.
 func (p *Pass) surelyFits(t *compiler.Template, to *schema.Schema) bool {
 	if to == nil {
 		return true
@@ -121,7 +119,7 @@ func (p *Pass) surelyFits(t *compiler.Template, to *schema.Schema) bool {
 	return true
 }
 
-// somethingKnown reports whether the plan tells of a value that may come to a read.
+// somethingKnown reports whether the plan describes a value of a read.
 func (p *Pass) somethingKnown(read int) bool {
 	r := &p.Plan.Reads[read]
 	paths := p.Plan.Paths
@@ -143,8 +141,7 @@ func (p *Pass) somethingKnown(read int) bool {
 		})
 }
 
-// mayLackRoom reports whether there may be no place for what a call writes, as far as
-// that hangs on what stands there.
+// mayLackRoom reports whether the state may have no place for what a call writes.
 func (p *Pass) mayLackRoom(call *compiler.Call) bool {
 	paths := p.Plan.Paths
 	for i, route := range call.Output {
@@ -190,8 +187,7 @@ func (p *Pass) beginsWith(id pathtree.ID) bool {
 	return held(p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i compiler.Instance) bool { return held(i.State) })
 }
 
-// What trials find is reported like what schemas show, with the values that it was found
-// with.
+// Findings of sample runs have the form of those of schemas, with the values.
 
 // first reports whether something is the first that is found at a place.
 func (t *sampler) first(call *compiler.Call, at any, node *source.Node) bool {
@@ -211,7 +207,7 @@ func (t *sampler) first(call *compiler.Call, at any, node *source.Node) bool {
 	return !t.pass.isReported(node)
 }
 
-// isTold reports whether a finding is about something in a value already.
+// isReported reports whether a finding is about something in a value.
 func (p *Pass) isReported(n *source.Node) bool {
 	return slices.ContainsFunc(p.found, func(f diag.Diagnostic) bool {
 		return f.Severity > diag.Info && f.Span.File == n.File && f.Span.Start < n.Span().End && n.Span().Start < f.Span.End
@@ -251,7 +247,7 @@ func (w *trial) goesWrong(call *compiler.Call, t *compiler.Template, err error, 
 		}
 	}
 	if len(with) == 0 {
-		with = lacking // which comes of a ?.
+		with = lacking // the result of a ?.
 	}
 	f := w.report(mayMismatchRule, diag.Warning, call, t.Node.Within(wrong.Start, wrong.End), "this may go wrong, when %s: %s", strings.Join(with, " and "), wrong.Message)
 	f.Witness = values

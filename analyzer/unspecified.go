@@ -10,18 +10,17 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// A value is vague where the plan says too little of it to conclude anything from one that
-// was made up: a tool without "_output", an object that may hold other keys. Trials pass
-// such values on, and report nothing that hangs on them.
+// A value is unspecified if the plan describes too little of it: a tool without "_output", an object
+// that may hold other keys. Sample runs pass such values on, and report nothing that depends on them.
 
-// A spokenOf is a question that [trier.speaks] has answered.
+// A describedKey is a question that [sampler.speaks] has answered.
 type describedKey struct {
 	schema *schema.Schema
 	path   string
 	strict bool
 }
 
-// isVague reports whether nothing can be concluded from the value of a read.
+// isUnspecified reports whether nothing can be concluded from the value of a read.
 func (w *trial) isUnspecified(r *compiler.Read, strict bool) bool {
 	p := w.pass
 	switch {
@@ -55,8 +54,7 @@ func (w *trial) isUnspecified(r *compiler.Read, strict bool) bool {
 	return false
 }
 
-// vagueFor reports whether of what a call writes something is read of which nothing is
-// said.
+// unspecifiedFor reports whether a read of a call's result sees undescribed values.
 func (w *trial) unspecifiedFor(call *compiler.Call, read pathtree.ID, strict bool) bool {
 	if call.Tool == nil || call.Tool.Output == nil || call.Each != nil && w.pass.listing(call).uncounted {
 		return true
@@ -99,7 +97,8 @@ func (t *sampler) speaks(s *schema.Schema, path []expression.Segment, strict boo
 	})
 }
 
-// spokenIn is the same of a value at hand: of the variants of a union those count that it is of.
+// isDescribedIn is isDescribed for a part of a value; of the variants of a union only those of the
+// value count.
 func isDescribedIn(s *schema.Schema, value any, path []schema.Step, strict bool) bool {
 	const steps, parts = 40, 5_000 // at most
 	if len(path) >= steps {
@@ -163,14 +162,13 @@ func isDescribed(s *schema.Schema, strict bool, depth int) bool {
 	return true
 }
 
-// isBlank reports whether what stands where a read looks was never made up.
+// isBlank reports whether a read has no generated value.
 func (w *trial) isBlank(r *compiler.Read) bool {
 	return slices.ContainsFunc(r.Writers, func(i int32) bool { return w.ended[i].blank })
 }
 
-// saysOf reports whether a tool that leaves much of its results open says enough of them for
-// a write by "assign", "merge" or "concat" that fails: what kind of value it may be, or what
-// comes of it at the place that the state schema refuses.
+// saysOf reports whether a tool with undescribed results describes enough for a failed write by
+// "assign", "merge" or "concat": the kind of its results, or the refused part.
 func (w *trial) saysOf(call *compiler.Call, value, written any, path compiler.Path, err error) bool {
 	tool := call.Single()
 	if tool == nil || tool.Output == nil || call.Each != nil {

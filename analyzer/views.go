@@ -12,11 +12,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A plan with calls for single instances is several plans in one text:
-// each instance runs the calls for all and its own, and whatever hangs on which
-// calls run together, or on a state schema of an instance's own, is another
-// matter in each. So such a plan is judged view by view, and what the views have
-// in common is said once.
+// In a plan with calls for single instances each instance runs the shared calls and its own. What
+// depends on which calls run together, or on a state schema of one instance, differs between instances.
+// Such a plan is checked view by view, and equal findings are reported once.
 
 // maxViewed bounds the calls that are judged over all views, unless two views of
 // the plan have more. Dependencies and paths count as well, eight as one call.
@@ -110,7 +108,7 @@ func (p *Pass) lacksInput(id pathtree.ID, path []expression.Segment) bool {
 	if p.view == nil || p.Plan.AwaitsInstances {
 		return false
 	}
-	given := func(i compiler.Instance) bool { return i.Node == nil || holds(i.Input, path) } // of one that isn't there nothing is said
+	given := func(i compiler.Instance) bool { return i.Node == nil || holds(i.Input, path) } // an unknown instance may have it
 	somewhere, asked := p.view.shared.inputs[id]
 	if !asked {
 		somewhere = slices.ContainsFunc(p.view.shared.entirePlan.Instances, given)

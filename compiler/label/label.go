@@ -232,7 +232,7 @@ func (l *Labels) ended(call int, at source.Span) [taints]*step {
 	}
 	c := l.Plan.Calls[call]
 	decides := l.calls[call].out.control
-	if len(c.Output) > 1 || l.Plan.Writes == compiler.Once { // what it gives may go where failures go, or be none that stands in the way
+	if len(c.Output) > 1 || l.Plan.Writes == compiler.Once { // its result may be written to the failure route, or be absent
 		decides = l.calls[call].out.decides()
 	}
 	return over(decides, Hop{Plan: l.Plan, Call: c, Span: at, Words: fmt.Sprintf("what becomes of %q decides whether the call runs", c.Name), Control: true})
@@ -281,8 +281,8 @@ func onlyRefers(e *expression.Expr) bool {
 	return e.Plain() || alternatives && !literal
 }
 
-// readOf is what a read of a call may see, be it of an item. Of the place of one only
-// whether it is there hangs on the list.
+// readOf is the label of a read of a call, or of an item. Only the presence of an index depends on the
+// list.
 func (l *Labels) readOf(r int, c *compiler.Call) value {
 	read := &l.Plan.Reads[r]
 	if !l.Plan.OfItem(read) {
@@ -359,7 +359,7 @@ func (l *Labels) written(writer int, r *compiler.Read) (v value) {
 func (l *Labels) part(w *compiler.Call, written, read pathtree.ID) (rest []expression.Segment, ok bool) {
 	paths := l.Plan.Paths
 	if w.Method == compiler.Push || w.Method == compiler.Concat || !paths.IsAbove(written, read) ||
-		w.Each != nil && w.Each.Collect { // the record of a failure may stand in the place of a result
+		w.Each != nil && w.Each.Collect { // a failure record may replace a result
 		return nil, false
 	}
 	rest = paths.Segments(read)[paths.Depth(written):]
@@ -411,7 +411,7 @@ func (l *Labels) contextOf(c *compiler.Call) (v value) {
 	return v
 }
 
-// comes is what comes of a call, and of its failure.
+// comes is the label of a call's result and of its failure.
 func (l *Labels) comes(c *compiler.Call, of *ofCall) (v, failure value) {
 	switch below := l.Plan.Delegates[c.Plan()]; {
 	case c.Produced != nil:

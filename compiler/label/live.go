@@ -43,9 +43,8 @@ func Unknown() *policy.Live {
 	return live
 }
 
-// Leave notes what calls leave behind for those who come after them: what may stand at
-// the paths that they write, and what a model is told of all of them. Happened reports
-// whether one has carried out anything.
+// Leave records the labels that calls leave for later ticks: at the paths that they write, and in what
+// a model is shown. Happened reports whether a call has run.
 func (l *Labels) Leave(live *policy.Live, happened func(call int) bool) {
 	for i, c := range l.Plan.Calls {
 		control := of(l.calls[i].control)

@@ -75,7 +75,7 @@ func Effects(p *compiler.Plan, c *compiler.Call) policy.Effects {
 	return newRules(p.Policies).effects(p, c)
 }
 
-// Gives is the label of what a call gives, besides that of what it takes.
+// Gives is the label that a call adds to its result.
 func Gives(p *compiler.Plan, c *compiler.Call) policy.Label {
 	l, _ := newRules(p.Policies).output(p, c)
 	return l
@@ -144,7 +144,7 @@ func vouched(p *compiler.Plan, c *compiler.Call, tool string) bool {
 	return c.Activity == tool || c.Tool != nil && c.Tool.Name == tool && c.Tool.Origin.Vouches() && c.Tool.Runs(c.Activity)
 }
 
-// output is the label of what a call gives, besides that of what it takes, and who says so.
+// output is the label that a call adds to its result, and its source.
 func (r *rules) output(p *compiler.Plan, c *compiler.Call) (l policy.Label, says string) {
 	standard, says := policy.Label{}, "nothing says otherwise"
 	if !c.Latent() && !isPure(p, c) && p.Effect(c, nil).OpenWorld {
@@ -261,9 +261,8 @@ func (r *rules) endorsed(c *compiler.Call, is func(*policy.Endorse) bool) bool {
 	})
 }
 
-// Shown reports whether a person is asked about a call in any case, since a policy takes
-// for trusted what a person has approved of its parameters. What stands in the
-// plan's own text was approved with it, unless a model wrote that.
+// Shown reports whether a person must be asked about a call because a policy trusts parameters that a
+// person approved. The plan's own text was approved with it, unless a model wrote it.
 func Shown(p *compiler.Plan, c *compiler.Call) bool {
 	return len(p.Policies) > 0 && newRules(p.Policies).endorsed(c, func(e *policy.Endorse) bool {
 		return e.Person && slices.ContainsFunc(c.Params.Fields, func(f compiler.TemplateField) bool {
@@ -325,7 +324,7 @@ func (l *Labels) judge(c *compiler.Call, is *ofCall) {
 	}
 	known := l.rules.of(l.Plan, c)
 	anything := policy.Label{Integrity: policy.Untrusted, Confidentiality: policy.Secret}
-	strictest := limit{most: anything} // what decides whether it runs must be as good as what it takes
+	strictest := limit{most: anything} // the condition must be as trusted as the parameters
 	take := func(name string, v value, at func() source.Span) {
 		most := l.rules.demand(c, known, name)
 		if most.person {

@@ -20,7 +20,7 @@ type start struct {
 	followed [taints]bool
 	root     spot
 	all      value
-	known    []*value        // by path, what read gives, as far as it was asked
+	known    []*value        // by path, results of read, filled on demand
 	secrets  map[string]bool // keys, whether they are names of secrets
 }
 
@@ -29,15 +29,15 @@ type spot struct {
 	next  map[expression.Segment]*spot
 	here  value // of what stands at the place itself
 	below value // of all that stands there and below
-	open  bool  // a policy says who may know what stands there, whatever it is called
+	open  bool  // a policy declares its confidentiality, whatever its name is
 }
 
 func newStart(p *compiler.Plan, followed [taints]bool) *start {
 	return &start{plan: p, followed: followed, secrets: map[string]bool{}}
 }
 
-// from is the value of a source with a label, as far as it is followed; hop is called for each taint that it has,
-// so that each has words of its own.
+// from is the value of a source with a label. Taints that aren't followed are dropped. Hop makes the
+// hop of each taint.
 func (s *start) from(l policy.Label, hop func(taint) Hop) (v value) {
 	for i, has := range [taints]bool{l.Integrity == policy.Untrusted, l.Confidentiality >= policy.Private, l.Confidentiality == policy.Secret} {
 		if has && s.followed[i] {

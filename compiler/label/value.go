@@ -115,8 +115,7 @@ func of(ways [taints]*step) (l policy.Label) {
 	return l
 }
 
-// maxWay is how many hops of a way are told; what a plan of many calls forbids would
-// otherwise take the square of them.
+// maxWay limits the hops of a path that are reported.
 const maxWay = 12
 
 // way is the hops that lead to a step, the source first. Of a long way those behind the

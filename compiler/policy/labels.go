@@ -50,13 +50,13 @@ func (l Label) Join(other Label) Label {
 // Within reports whether a label is no worse than another in either respect.
 func (l Label) Within(most Label) bool { return l.Join(most) == most }
 
-// Said is a label of which a policy may say only a part.
+// Said is a label that a policy declares in full or in part.
 type Said struct {
 	Integrity       *Integrity
 	Confidentiality *Confidentiality
 }
 
-// Over is a label with what is said in the place of what was.
+// Over returns the label with the declared components replaced.
 func (s Said) Over(l Label) Label {
 	if s.Integrity != nil {
 		l.Integrity = *s.Integrity
@@ -67,7 +67,7 @@ func (s Said) Over(l Label) Label {
 	return l
 }
 
-// Most is the label that what is said lets through.
+// Most is the worst label that the declaration allows.
 func (s Said) Most() Label { return s.Over(Label{Untrusted, Secret}) }
 
 // Effects are what a tool does to the world.

@@ -27,7 +27,7 @@ type LiveValue struct {
 	From  string // which call made it so
 }
 
-// Clone is the same, to be gone on with.
+// Clone returns a copy that can be extended.
 func (l *Live) Clone() *Live {
 	return &Live{slices.Clone(l.Values), l.Seen, l.From, l.Started, maps.Clone(l.at)}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A Subject is which calls something is said of: those of a tool, those with one of some
-// effects, those that deal with values of a label or a worse one, or all.
+// A Subject selects calls: those of a tool, those with one of some effects, those with a label at least
+// as bad, or all.
 type Subject struct {
 	Node    *source.Node
 	Text    string
@@ -160,8 +160,8 @@ func (c *Check) Says() string {
 	return fmt.Sprintf("%q may come %s%s", c.Subject.Text, times, per)
 }
 
-// Refuses is the first of some calls, each of which is done before the next begins, that
-// mustn't come where it comes; -1 when all may.
+// Refuses returns the first of some consecutive calls that isn't allowed at its position; -1 when all
+// are.
 func (o *Order) Refuses(steps []Step) int {
 	checks := o.Checks()
 	came := make([]map[string]int, len(checks))

@@ -24,17 +24,17 @@ type Policy struct {
 	Name, Description string
 	File              *source.File
 	Root              *source.Node
-	// Counts says that it may make things less strict: it was named by whoever runs the
-	// plan, or its content is trusted. What it makes stricter always counts.
+	// Counts says that the policy may relax rules: the user named it, or its content is trusted.
+	// Restrictions always apply.
 	Counts bool
 	// Strict makes errors of flows through control alone.
 	Strict bool
-	// Hosts are the only ones that requests may go to; nil where nothing is said.
+	// Hosts are the only ones that requests may go to; nil for no restriction.
 	Hosts  *hosts.List
 	Tools  []Tool
 	Values []Value
-	// Servers are the MCP servers whose word about their tools' effects counts, each
-	// as a server is defined, without a name.
+	// Servers are the MCP servers whose effect annotations are trusted, as server definitions without a
+	// name.
 	Servers []*source.Node
 
 	// The rules by their kinds, in the order of the text.
@@ -67,7 +67,7 @@ type Rule struct {
 type Tool struct {
 	Name    string
 	Node    *source.Node
-	Effects *Effects // nil when nothing is said
+	Effects *Effects // nil when not declared
 	Output  Said     // of its result
 }
 

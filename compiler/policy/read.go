@@ -16,9 +16,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// Parse reads a policy, and says what is wrong with it as it is said of plans. The policy
-// is never nil; it holds what could be understood, and must not be used when a finding
-// is an error.
+// Parse reads a policy and returns its findings. The policy is never nil. It must not be used if a
+// finding is an error.
 func Parse(file *source.File, limits source.Limits) (*Policy, []diag.Diagnostic) {
 	r := &reader{policy: &Policy{File: file}, tried: schema.NewAllowance()}
 	root, problems := source.Parse(file, limits)

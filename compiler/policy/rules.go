@@ -93,8 +93,7 @@ func (r *reader) bounds(n *source.Node, rule Rule) trial {
 	}
 }
 
-// Untyped remarks on bounds that a value of another type than they speak of is within,
-// unless a tool that isn't known here says what it takes.
+// Untyped reports bounds that accept values of other types.
 func (p *Policy) Untyped() (found []diag.Diagnostic) {
 	for _, rule := range p.Bounds {
 		for _, tool := range rule.Tools {

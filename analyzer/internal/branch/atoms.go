@@ -10,17 +10,15 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
-// An atom is a part of conditions that is true or false, and has no part that is, as
-// far as branches are concerned: a boolean, a comparison, a question about a list. What
-// it comes out as for a value is found by evaluating it; what has to be known besides
-// is which values are enough to try, see [subject].
+// An atom is a part of conditions that is evaluated as a unit: a boolean, a comparison, a question
+// about a list. See [subject] for the values that it is evaluated with.
 type atom struct {
 	expr     *expression.Expr
 	term     *expression.Term
 	shape    string     // what it says, with its subjects by their place among these
 	subjects []*subject // what it is about
 	refs     []int      // by the expression's references: which of the subjects it is
-	outcomes []outcome  // by the states of its subjects, as far as they were asked for
+	outcomes []outcome  // by the states of its subjects, filled on demand
 	free     truth      // what it is where its subjects have values that weren't tried; see [Conditions.open]
 }
 
@@ -49,8 +47,8 @@ const (
 	evaluationRoom = 256_000_000 // bytes that it may make
 )
 
-// findAtoms goes through the conditions of calls: which values are enough to try hangs on
-// all atoms that are about a value.
+// findAtoms collects the atoms of the conditions of calls. The samples of a value depend on all atoms
+// about it.
 func (e *Conditions) findAtoms(calls []*compiler.Call) {
 	for _, call := range calls {
 		if when := call.When; when != nil && when.Expr != nil {
@@ -155,8 +153,7 @@ func (f *formula) atom(t *expression.Term) truth {
 	return f.over(a, reads, 0, 0)
 }
 
-// over is the truth of an atom of whose subjects the first so many are in the states
-// that a number stands for.
+// over is the truth of an atom. The number encodes the states of its first subjects.
 func (f *formula) over(a *atom, reads []int, subject, states int) truth {
 	e := f.Conditions
 	if subject == len(a.subjects) {
@@ -208,7 +205,7 @@ func (f *formula) over(a *atom, reads []int, subject, states int) truth {
 	return h
 }
 
-// comesOut evaluates an atom whose subjects are in the states that a number stands for.
+// comesOut evaluates an atom in encoded states of its subjects.
 func (e *Conditions) comesOut(a *atom, states int) outcome {
 	if a.outcomes[states] != unasked {
 		return a.outcomes[states]
@@ -232,7 +229,7 @@ func (e *Conditions) comesOut(a *atom, states int) outcome {
 	return o
 }
 
-// evaluate is what an atom comes out as, with what value tells of its subjects.
+// evaluate returns the outcome of an atom for the values of its subjects.
 func (e *Conditions) evaluate(a *atom, value func(subject int) (any, expression.Presence)) outcome {
 	yes, no := a.expr.Holds(a.term, func(ref int) (any, expression.Presence) { return value(a.refs[ref]) }, &e.evaluations)
 	switch {

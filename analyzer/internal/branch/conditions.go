@@ -24,18 +24,17 @@ type Facts interface {
 	// Begins reports whether the state begins with something at a path, be it in one
 	// instance only.
 	Begins(path []expression.Segment) bool
-	// InResult is what a tool's schema says of the part of its result that comes to stand
-	// at a path, so many steps below where the result is written.
+	// InResult is the part of a tool's result schema for a path, so many steps below the path that the
+	// result is written to.
 	InResult(tool *compiler.Tool, at pathtree.ID, below int) schema.Place
 	// InState is what the state schema says of a path; nil where it says nothing.
 	InState(pathtree.ID) *schema.Schema
-	// Given is what the document itself says of a path, nil where it says nothing, and
-	// whether that is sure: values that a document gives stand for others like them.
+	// Given is the document's schema of a path, nil without one, and whether it is certain: a value in
+	// the document is only an example.
 	Given(pathtree.ID) (s *schema.Schema, sure bool)
-	// Item is what comes to a read of an item, or of its place, nil where that isn't known,
-	// and whether that is sure.
+	// Item is the schema of a read of an item or its index, nil if unknown, and whether it is certain.
 	Item(*compiler.Read) (s *schema.Schema, sure bool)
-	// Both is the schema of what two schemas accept, of which either may be nil.
+	// Both is the intersection of two schemas; nil accepts everything.
 	Both(a, b *schema.Schema) *schema.Schema
 	// NotNull is a schema less null.
 	NotNull(*schema.Schema) *schema.Schema
@@ -44,17 +43,16 @@ type Facts interface {
 // Needed is what must be known of a plan before its branches are judged.
 const Needed = diag.Writes | diag.Reads | diag.Order | diag.State
 
-// Conditions are, as formulas, the conditions under which calls of a plan run,
-// what they write, and which reads have a value:
-// exactly what the machine does, as far as it hangs on the plan and on what the
-// variables stand for. By default nothing fails, first alternatives are taken and
-// conditions hold. The variables that are choices make the branches of a plan; the
-// others stand for what isn't known (whether a result holds a field that its schema
-// doesn't promise, whether a tool without a failure route fails). A result of which no
-// schema tells the shape may or may not hold a field; a property that a schema names
-// counts as there in strict questions.
+// Conditions are formulas: when each call of a plan runs, what it writes, and which reads have a value.
+// They describe what the machine does. By default nothing fails, first alternatives are selected and
+// conditions hold.
 //
-// Their circuit answers whether several of them can come together.
+// Variables that are choices make the branches of a plan. The others represent what isn't known:
+// whether a result holds a field that its schema doesn't promise, whether a tool without a failure
+// route fails. Without a schema a result may or may not hold a field. Strict questions assume every
+// property that a schema names.
+//
+// The circuit decides whether several formulas can be true together.
 type Conditions struct {
 	*logic.Circuit
 	plan  *compiler.Plan
@@ -95,7 +93,7 @@ type valued struct {
 	solid logic.Literal // there is one, and it isn't null
 }
 
-// What the variables stand for.
+// The subjects of variables.
 type (
 	aboutOutcome struct{ call int }         // takes one of some alternatives
 	aboutFailure struct{ call int }         // fails, and has no failure route
@@ -103,7 +101,7 @@ type (
 	aboutSubject struct{ of *subject }      // the value of a reference is among some of its cells
 	aboutNull    struct{ heldKey }          // there is null at a path
 	aboutAbsent  struct{ path pathtree.ID } // there is nothing at a path in some instances
-	aboutGiven   struct{ heldKey }          // something is there, or isn't null, as whoever gives it decides; of a result, where
+	aboutGiven   struct{ heldKey }          // a value is present or isn't null, as its provider decides
 )
 
 const (
@@ -128,8 +126,7 @@ func New(plan *compiler.Plan, facts Facts) *Conditions {
 	return e
 }
 
-// begun are conditions of which no more is worked out than what they are about, for a part of
-// the work that evaluating them may take.
+// newConditions allocates conditions without formulas, with a share of the evaluation budget.
 func newConditions(plan *compiler.Plan, facts Facts, part int) *Conditions {
 	n := len(plan.Calls)
 	e := &Conditions{
@@ -179,9 +176,8 @@ func (e *Conditions) reach() {
 	}
 }
 
-// Extend takes up the calls that a plan has got since, each of which depends on earlier
-// ones alone. It reports false where they ask about a value what it wasn't divided by:
-// then all has to be built anew.
+// Extend adds the calls that the plan got since; each depends on earlier ones alone. It returns false
+// if they need new samples of a known value: then all conditions must be built again.
 func (e *Conditions) Extend() bool {
 	known := len(e.runs)
 	e.reach()
@@ -203,13 +199,12 @@ func (e *Conditions) unknown(byDefault bool) logic.Literal {
 	return e.Variable(false, byDefault, nil)
 }
 
-// given is whether a value from outside of the plan is there, or isn't null: whoever gives
-// it decides that.
+// given is a variable for an external value: it is present, or isn't null.
 func (e *Conditions) given() logic.Literal {
 	return e.Variable(false, true, aboutGiven{heldKey{call: -1}})
 }
 
-// within builds what belongs to a call in its place, whoever asks for it first.
+// within builds formulas at the level of a call.
 func (e *Conditions) within(call int, build func()) {
 	level := e.Level
 	e.Level = int32(e.plan.Graph.Rank(call))
@@ -345,8 +340,7 @@ func (e *Conditions) Writes(call *compiler.Call, alternative int) logic.Literal 
 	return w
 }
 
-// taken is whether a value already stands where a call would write, its failure
-// route aside.
+// taken is whether a path that a call would write already has a value, except its failure route.
 func (e *Conditions) taken(call *compiler.Call) logic.Literal {
 	taken := logic.False
 	for i := range call.Output {

@@ -8,10 +8,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
-// A Choice is one thing that a branch of a plan hangs on. It holds a call and
-// the alternative that it takes, or that it fails, or whether people approve it; or a
-// reference and its value, with the call by whose delegate or whose list it is one of several of that name; or a
-// condition and whether it holds.
+// A Choice is one decision of a branch: a call with its alternative, failure or approval; a reference
+// and its value, with the call whose delegate or list it belongs to; or a condition and its outcome.
 type Choice struct {
 	Call      string `json:"call,omitempty"`
 	Takes     string `json:"takes,omitempty"` // the alternative's paths, as in the plan
@@ -25,8 +23,7 @@ type Choice struct {
 	Holds     *bool  `json:"holds,omitempty"`
 }
 
-// Decisions are what a goal hangs on in an assignment: what would change it is left
-// out where it doesn't.
+// Decisions returns the decisions that a goal depends on in an assignment.
 func (e *Conditions) Decisions(goal logic.Literal, a logic.Assignment) []Choice {
 	list := []Choice{}
 	reported := map[any]bool{}
@@ -116,7 +113,7 @@ func (e *Conditions) onlyAt(path pathtree.ID) *subject {
 	return only
 }
 
-// taking is the alternative that a call takes in an assignment, if it runs.
+// taking is the alternative that a call selects in an assignment, if it runs.
 func (e *Conditions) taking(call int, a logic.Assignment) int {
 	for i, taken := range e.outcomes[call] {
 		if e.Holds(taken, a) {

@@ -35,8 +35,8 @@ func (e *Conditions) Condition(call *compiler.Call) logic.Literal {
 	}
 }
 
-// ConditionAlone is whether a call's _when is true and whether it is false, whatever may
-// come to what it reads.
+// ConditionAlone is whether a call's _when is true and whether it is false, for any values of its
+// references.
 func (e *Conditions) ConditionAlone(call *compiler.Call) (yes, no logic.Literal) {
 	f := e.formula(call.When)
 	f.alone = map[int]valued{}
@@ -134,7 +134,7 @@ func (f *formula) value(t *expression.Term) valued {
 		}
 		v.solid = v.there
 		if t.Op == expression.TermOther {
-			v.solid = f.And(v.there, f.unknown(true)) // it may come to null
+			v.solid = f.And(v.there, f.unknown(true)) // it may be null
 		}
 	}
 	f.values[t] = v

@@ -206,8 +206,7 @@ func ofLength(op expression.TermOp, c float64) any {
 	return object{"anyOf": all}
 }
 
-// containing returns what a term is a part of, and the schema of the values of which that
-// part fits a schema.
+// containing returns the container of a term, and the schema of containers whose part fits a schema.
 func containing(t *expression.Term, fits any) (container *expression.Term, of any) {
 	if t.Name != "." || len(t.Args) != 2 || t.Args[1].Op != expression.TermLiteral || fits == nil {
 		return nil, nil

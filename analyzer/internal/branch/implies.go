@@ -16,8 +16,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// Implies reports whether it is proven that one condition of a call holds only where
-// another one does, whatever may come to what they read. Both are texts as _when has them.
+// Implies reports whether one condition of a call provably implies another, for all values. Both are
+// texts of _when.
 func Implies(condition, other string) bool {
 	type call struct {
 		Tool string `json:"_tool"`
@@ -101,7 +101,7 @@ func holdsWherever(condition, other string) bool {
 	return try(names)
 }
 
-// missing is the value of what isn't there.
+// missing is an absent value.
 type missing struct{}
 
 // constants are the numbers and texts of an expression.

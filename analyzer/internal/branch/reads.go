@@ -65,7 +65,7 @@ func (e *Conditions) NeverThere(r *compiler.Read) bool {
 // bound to some of them share the work.
 type prefix struct {
 	after   []valued // after[i]: when i of them have been looked at
-	ordered int      // how many of them are known to stand in the graph's order
+	ordered int      // how many of them are in the graph's order
 }
 
 // afterFirst is the value of a read that is bound to the first writers of a path
@@ -171,7 +171,7 @@ func (e *Conditions) result(call *compiler.Call, alternative int, at, written pa
 	case place.Schema == nil:
 	case place.Schema.Kinds()&schema.Null == 0:
 		v.solid = v.there
-	default: // it is said that null may come, so that it is a branch of the plan
+	default: // a schema allows null, so it is a branch of the plan
 		v.solid = e.And(v.there, e.nulls(heldKey{int32(call.Index), at}).Not())
 	}
 	return v
@@ -217,10 +217,8 @@ func (e *Conditions) held(k heldKey) valued {
 	return v
 }
 
-// initial is what is there before any call has run. Given input is no promise,
-// as it can be replaced, and only what its schema requires is. What calls
-// write and the document doesn't hold isn't there, although a state given at
-// run time might bring it: nobody writes a plan for that.
+// initial is what a read finds before any call runs. Input may be replaced, so only what its schema
+// requires is certain. State that calls write and the document doesn't hold is absent.
 func (e *Conditions) initial(r *compiler.Read) valued {
 	plan := e.plan
 	below := func() []expression.Segment { return plan.Paths.Segments(r.Path)[1:] }
@@ -311,9 +309,9 @@ func (e *Conditions) lacks(id pathtree.ID) logic.Literal {
 	return l
 }
 
-// promised is what a schema says of a path of what the run begins with, below its kind. What it
-// doesn't require is as whoever gives the rest decides; null where it says that null may
-// come is a branch of the plan, and below that nothing is there.
+// promised is what a schema guarantees about a path of the input or the initial state. The provider
+// decides about optional properties. A nullable value is a branch of the plan, and its properties are
+// absent when it is null.
 func (e *Conditions) promised(s *schema.Schema, id pathtree.ID, path []expression.Segment) valued {
 	place := s.At(compiler.SchemaPath(path))
 	v := valued{there: logic.True}

@@ -164,8 +164,8 @@ func (x *samples) numbers() {
 	}
 }
 
-// combined adds values with which an atom is true or false, as far as a schema says that, texts
-// first; and texts and lists that hold one constant or all. The texts begin or end with one of them.
+// combined adds values for which an atom is true or false, if a schema describes them, texts first. It
+// adds texts and lists that contain one constant or all; the texts begin or end with one of them.
 func (x *samples) combined() {
 	for _, a := range x.of.atoms {
 		for _, holds := range []bool{true, false} {
@@ -210,9 +210,8 @@ func (x *samples) sample(fits ...*schema.Schema) {
 	}
 }
 
-// represent reports whether every value of some kinds gives the same results as a sample.
-// That is so of a kind whose values are all listed; and, if all atoms compare the subject
-// with constants, of a kind of which another value was found.
+// represent reports whether every value of some kinds gives the same results as a sample: all values of
+// the kind are listed, or all atoms compare with constants and another value was found.
 func (x *samples) represent(kinds schema.Kinds) bool {
 	d, compares := x.of.domain, x.exact
 	if len(x.values) >= x.most || !d.sure && (kinds != schema.Anything&^schema.Null || !compares) {

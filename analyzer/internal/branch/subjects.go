@@ -13,9 +13,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// A subject is a value that conditions are about. It is tried with a few values, its cells,
-// see [samples]. A last cell stands for the values that weren't tried, unless each of them
-// is known to give the same results as one of the cells.
+// A subject is a value that conditions are about. Its cells are sample values, see [samples]. A last
+// cell represents all other values, unless each of them gives the same results as a sample.
 type subject struct {
 	name   string // the reference as a person writes it
 	number int
@@ -55,13 +54,13 @@ func (s *subject) isAlone() bool {
 
 // A domain is what a value may be that isn't null.
 type domain struct {
-	schema  *schema.Schema // what it is as far as it is known; nil for anything
+	schema  *schema.Schema // its schema; nil for anything
 	sure    bool           // it is never anything else
 	records []any          // what it is where it is (part of) the record of a failure
 }
 
-// domainOf is what may come to a read: of results what schemas say, of values that a
-// document gives others like them.
+// domainOf returns the possible values of a read: from schemas of results, and from values like those
+// in the document.
 func (e *Conditions) domainOf(r *compiler.Read) domain {
 	paths := e.plan.Paths
 	kind := paths.Kind(r.Path)
@@ -125,7 +124,7 @@ func (e *Conditions) domainOf(r *compiler.Read) domain {
 	return d
 }
 
-// someRecord is what stands for the records of failures.
+// someRecord represents the records of failures.
 var someRecord any = map[string]any{"code": "error", "message": "it failed", "details": nil}
 
 func (d *domain) kinds() schema.Kinds {
@@ -271,8 +270,8 @@ func (e *Conditions) results(s *subject, value any) string {
 	return string(all)
 }
 
-// A Turn is a value that conditions are about, by one of its reads, and what it may be:
-// for whatever the conditions can come to, as far as such values were found.
+// A Turn is a value that conditions are about, by one of its reads, with sample values for their
+// outcomes.
 type Turn struct {
 	Read   *compiler.Read
 	Values []any
@@ -282,7 +281,7 @@ type Turn struct {
 	e  *Conditions
 }
 
-// Alike reports whether all conditions are known to come to the same with either value.
+// Alike reports whether all conditions have the same outcome for both values.
 func (t *Turn) Alike(a, b any) bool {
 	return !slices.ContainsFunc(t.of.atoms, func(of *atom) bool {
 		comes := func(v any) outcome {

@@ -156,7 +156,7 @@ func (e *Conditions) refute(result *schema.Schema, all []statement) logic.Litera
 	return logic.False
 }
 
-// excluded reports whether no result is all that is told of it.
+// excluded reports whether no result satisfies all statements.
 func (e *Conditions) excluded(result *schema.Schema, all ...statement) bool {
 	key, parts := refutation{result: result}, []*schema.Schema{result}
 	for _, one := range all {
@@ -173,7 +173,7 @@ func (e *Conditions) excluded(result *schema.Schema, all ...statement) bool {
 	return is
 }
 
-// A refutation is a question whether a result can be all that is told of it.
+// A refutation is a question whether a result can satisfy some statements.
 type refutation struct {
 	result   *schema.Schema
 	reported string
@@ -249,8 +249,8 @@ func (e *Conditions) standsFor(s *subject, cell int) *schema.Schema {
 	return schema.AllOf(known...)
 }
 
-// below is where in the result of a call, of which a union tells, a path lies, and whether
-// every result has something there.
+// below returns the position of a path in the result of a call whose schema is a union, and whether
+// every result has a value there.
 func (e *Conditions) below(k heldKey) (steps []schema.Step, required, ok bool) {
 	if k.call < 0 {
 		return nil, false, false
@@ -272,7 +272,7 @@ func (e *Conditions) below(k heldKey) (steps []schema.Step, required, ok bool) {
 	return steps, required, ok
 }
 
-// isUnion reports whether a schema tells of a call's result that has alternatives in it.
+// isUnion reports whether the schema of a call's result contains alternatives.
 func (e *Conditions) isUnion(call *compiler.Call) bool {
 	if call.Tool == nil || call.Tool.Output == nil || call.Each != nil || call.Produced != nil {
 		return false

@@ -36,15 +36,12 @@ func (l Literal) flip() uint64 { return -uint64(l & 1) }
 // variable's number.
 type gate struct{ a, b Literal }
 
-// A Circuit is an and-inverter graph: formulas over variables. A formula is built in
-// one step from those before it, so that the gates stand in an order in which they
-// can be evaluated one after the other.
+// A Circuit is an and-inverter graph: formulas over variables. Each formula is built from earlier ones,
+// so the gates can be evaluated in order.
 //
-// Each variable has a default value. Variables come in two sorts, choices and others;
-// a strict question may only vary the choices.
+// Each variable has a default value. A strict question may only vary the variables that are choices.
 //
-// A circuit has a limit of gates. Past it nothing may be concluded any more: see
-// [Circuit.Exhausted].
+// A circuit has a limit of gates. Past it no conclusion is valid: see [Circuit.Exhausted].
 type Circuit struct {
 	// Level is that of the variables to come: those that are made at a higher level
 	// stand above the others in decision diagrams, which are smallest where the
@@ -169,8 +166,8 @@ func (c *Circuit) ExactlyOne(each []Literal, condition Literal, choice bool, abo
 	c.ExactlyOne(each[middle:], c.And(condition, first.Not()), choice, about)
 }
 
-// Untried is a variable, always the same, that stands for what isn't known well enough: a
-// question is first asked without it, see [Circuit.Solve].
+// Untried is a variable for what isn't known well enough. A question is first asked without it, see
+// [Circuit.Solve].
 func (c *Circuit) Untried() Literal {
 	if c.untried == True {
 		c.untried = c.Variable(true, false, nil)
@@ -191,7 +188,7 @@ func (a Assignment) Flips(v int32) bool {
 // Value is a variable's value in an assignment.
 func (c *Circuit) Value(v int32, a Assignment) bool { return c.vars[v].byDefault != a.Flips(v) }
 
-// Holds reports whether a literal that hangs on few variables holds in an assignment.
+// Holds evaluates a literal that depends on few variables.
 func (c *Circuit) Holds(l Literal, a Assignment) bool {
 	holds := true
 	switch in := c.gates[l.gate()]; {
@@ -204,7 +201,7 @@ func (c *Circuit) Holds(l Literal, a Assignment) bool {
 	return holds != (l&1 == 1)
 }
 
-// Evaluate reports whether a literal holds in an assignment, whatever it hangs on.
+// Evaluate reports whether a literal is true in an assignment.
 func (c *Circuit) Evaluate(l Literal, a Assignment) bool {
 	words := c.simulate([]Assignment{a}, []Literal{l})
 	return words(l.gate())&1 == 1 != (l&1 == 1)
@@ -235,7 +232,7 @@ func (c *Circuit) implicant(goal Literal, holds func(gate int) bool) []int32 {
 		case holds(g):
 			stack = append(stack, in.a, in.b)
 		case holds(in.a.gate()) == (in.a&1 == 1) && (in.a != c.untried || holds(in.b.gate()) == (in.b&1 == 0)):
-			stack = append(stack, in.a) // it doesn't hold, which is enough; untried is about nothing, so the other is told if it will do
+			stack = append(stack, in.a) // false, which is enough; untried is about nothing, so the other is preferred
 		default:
 			stack = append(stack, in.b)
 		}

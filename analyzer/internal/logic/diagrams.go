@@ -4,11 +4,10 @@ import (
 	"slices"
 )
 
-// diagrams decide what trying didn't: formulas as reduced ordered binary decision
-// diagrams with complemented edges (Bryant, IEEE Trans. Comput. C-35, 1986; Brace,
-// Rudell and Bryant, DAC 1990). The variables of the highest level stand on top: of
-// formulas that are built level by level, where each hangs on few variables of its
-// own and on what those below already hang on, most grow by one node a level.
+// diagrams decide what sampling didn't: formulas as reduced ordered binary decision diagrams with
+// complemented edges (Bryant, IEEE Trans. Comput. C-35, 1986; Brace, Rudell and Bryant, DAC 1990). The
+// variables of the highest level are on top. Formulas that are built level by level, with few variables
+// of their own, grow by about one node a level.
 //
 // Work is counted in steps, not timed. Past the budget there is no answer.
 type diagrams struct {
@@ -41,7 +40,7 @@ const (
 	proofSteps  = 4_000_000 // about a second, for all questions about one circuit
 	querySteps  = 400_000   // for one of them
 	proofNodes  = 1_000_000
-	proofVars   = 20_000 // how many variables one question may hang on
+	proofVars   = 20_000 // maximum number of variables of a question
 	proofGates  = 200_000
 	cacheLength = 1 << 17
 )
@@ -89,7 +88,7 @@ func (c *Circuit) Prove(goal Literal, strict bool) Answer {
 	return Answer{Possible: true, Assignment: w}
 }
 
-// of is the diagram of a literal, made of those of all gates that it hangs on.
+// of is the diagram of a literal, built from the diagrams of its gates.
 func (p *diagrams) of(goal Literal, strict bool) diagram {
 	c := p.circuit
 	at := &p.known[0]
@@ -188,8 +187,7 @@ func (p *diagrams) grow() {
 	}
 }
 
-// and goes down at most one level a variable, of which a question has no more
-// than proofVars.
+// and descends at most one level a variable; a question has at most proofVars.
 func (p *diagrams) and(a, b diagram) diagram {
 	if a > b {
 		a, b = b, a

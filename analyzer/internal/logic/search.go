@@ -234,9 +234,8 @@ func (c *Circuit) tryRepairs(goals []Literal, answers []Answer, left []int, stri
 // nearby is how many gates are evaluated without asking which of them matter.
 const nearby = 1024
 
-// simulate evaluates goals in several assignments, a bit for each: the gates that the
-// goals hang on, as far as they come after the first variable that doesn't have its
-// default.
+// simulate evaluates goals in several assignments, a bit for each: the gates of the goals after the
+// first variable without its default.
 func (c *Circuit) simulate(assignments []Assignment, goals []Literal) func(gate int) uint64 {
 	c.scratch, c.flips = atLeast(c.scratch, len(c.gates)), atLeast(c.flips, len(c.vars))
 	first, last := len(c.gates), 0
@@ -286,8 +285,8 @@ func (c *Circuit) simulate(assignments []Assignment, goals []Literal) func(gate 
 	return words
 }
 
-// cone is the goals' cone of influence: the gates from a first one on that they hang
-// on, ascending. The next cone takes its place.
+// cone is the goals' cone of influence: the gates that they depend on from a first one on, ascending.
+// The next cone replaces it.
 func (c *Circuit) cone(goals []Literal, first int) []int32 {
 	c.visit()
 	cone, stack, last := c.coned[:0], append(c.todo[:0], goals...), 0

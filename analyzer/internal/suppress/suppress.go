@@ -15,19 +15,15 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A Suppression speaks of the findings of some rules in a part of the text. There
-// are two forms:
+// A Suppression covers findings of some rules in a range of the text. There are two forms:
 //
-//   - the comment # obelus:ignore OB407,OB502 reason. At the end of a line it
-//     speaks of what begins on that line; on lines of its own, of the whole node
-//     that begins on the next line: a call, or a key with its value.
-//   - the key x-obelus-ignore with the text "OB407 reason", or a list of such
-//     texts, which speaks of the mapping that it stands in. It is only looked for
-//     where a key that begins with x- is ignored otherwise: never among values,
-//     which belong to the tools and the user.
+//   - the comment # obelus:ignore OB407,OB502 reason. At the end of a line it covers what begins on that line;
+//     on lines of its own it covers the node that begins on the next line: a call, or a key with its value.
+//   - the key x-obelus-ignore with the text "OB407 reason", or a list of such texts, covers its mapping. It is
+//     read where x- keys are ignored otherwise, and never among values, which belong to tools and users.
 //
-// Those of an imported file count like the plan's own, but whether one of them is
-// useless isn't judged: the file may serve several plans.
+// Suppressions of imported files count too. Whether they are useless isn't checked: other plans may use
+// the file.
 type Suppression struct {
 	At     source.Span // where it stands
 	Reason string
