@@ -6,11 +6,11 @@ import (
 )
 
 // looseBase reports whether the value into which a call writes, and which decides
-// whether there is a place for what it writes, may turn out to be the work
-// of a call that is repeated further down; unless there is a place either way.
+// whether the write fits, may turn out to be the result of a call that is listed again
+// further down.
 func (f *frame) looseBase(call *compiler.Call) bool {
 	for _, path := range call.Paths() {
-		if f.baseMayBeListedLater(call, path.ID) && !f.holds(call, path.ID) {
+		if f.baseMayBeListedLater(call, path.ID) {
 			return true
 		}
 	}
@@ -53,70 +53,4 @@ func (f *frame) stepIsIndex(up, below pathtree.ID) bool {
 		below = paths.Parent(below)
 	}
 	return paths.Segment(below).IsIndex
-}
-
-// isOld reports whether an earlier tick wrote to a path.
-func (f *frame) isOld(id pathtree.ID) bool {
-	for _, message := range f.log.On(id) {
-		if message.Tick != f.machine.tick {
-			return true
-		}
-	}
-	return false
-}
-
-// holds reports whether there is a place for what a call writes to a path whichever
-// of the messages of earlier ticks count: each of them leaves an object above the path, and
-// at the path what the call's method wants.
-func (f *frame) holds(call *compiler.Call, id pathtree.ID) bool {
-	paths := f.program.Paths
-	if paths.List(id) != id || call.Method != compiler.Set && f.schemaAt(id) != nil {
-		return false
-	}
-	wantsList := call.Method == compiler.Push || call.Method == compiler.Concat
-	for up := id; up > pathtree.Root; up = paths.Parent(up) {
-		if up == id && call.Method == compiler.Set {
-			continue
-		}
-		list := up == id && wantsList
-		if value, there := f.log.Initial(up); there && !isBase(value, list) {
-			return false
-		}
-		for _, message := range f.log.On(up) {
-			if message.Tick != f.machine.tick && !leaves(message, list) {
-				return false
-			}
-		}
-		for _, below := range f.program.Overlapping(up).Below {
-			if f.stepIsIndex(up, below) != list && f.isOld(below) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// leaves reports whether a message, where it fits, leaves a list or an object.
-func leaves(m *Message, list bool) bool {
-	switch m.Method {
-	case compiler.Push, compiler.Concat:
-		return list
-	case compiler.Assign:
-		return !list
-	}
-	return isBase(m.Value, list)
-}
-
-// isBase reports whether a value is a list or an object, or null, which is an empty
-// one of either.
-func isBase(value any, list bool) bool {
-	switch value.(type) {
-	case nil:
-		return true
-	case []any:
-		return list
-	case map[string]any:
-		return !list
-	}
-	return false
 }

@@ -10,10 +10,9 @@ import (
 // Whether a write fits, and what its state schema says of the result, is
 // judged on all that counts before it: earlier ticks, and in its own the calls
 // that have their place before its own in the graph's order. Those that it
-// depends on have settled when it starts. Of the others few can make a
-// difference: a result is kept until these have settled, so that no judgement
-// hangs on timing, and what was found to fit then fits whenever the state is put
-// together again. Nobody waits in a circle: all waiting goes to earlier places.
+// depends on have settled when it starts. A result is kept until the others have settled,
+// so that no verdict depends on timing, and what was found to fit then fits whenever the
+// state is put together again. There is no deadlock: calls wait for earlier places only.
 
 // An arrival is what the activity of a call has come to, kept until it can be
 // judged.
@@ -47,32 +46,19 @@ func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a
 	return false
 }
 
-// ahead is a call that must have settled before a write can be judged, of several the
-// one listed last: when it has settled, most others have; -1 for none. Where one of
-// those that count before it makes a difference, the others there may make one to
-// that.
+// ahead is a call that must have settled before a write can be judged, the last one
+// listed of those that count before it; -1 for none.
 func (f *frame) ahead(i int32, path pathtree.ID, method compiler.Method) int32 {
 	if !f.needsBase(path, method) {
 		return -1
 	}
-	around, mine, behind := f.plan.Around(path), f.placeOf(i), int32(-1)
-	for _, w := range slices.Backward(around) {
+	mine := f.placeOf(i)
+	for _, w := range slices.Backward(f.plan.Around(path)) {
 		if !f.calls[w.Call].status.Settled() && w.Call != i && f.placeOf(w.Call) < mine {
-			behind = w.Call
-			break
+			return w.Call
 		}
 	}
-	judged := f.schemaAt(path) != nil
-	if behind < 0 || !slices.ContainsFunc(around, func(w compiler.Writer) bool {
-		how := f.call(w.Call).Method
-		if w.Sets {
-			how = compiler.Set
-		}
-		return w.Call != i && f.decides(w.Path, how, path, method, judged) && f.placeOf(w.Call) < mine
-	}) {
-		return -1
-	}
-	return behind
+	return -1
 }
 
 // placeOf is the place of a call of the current tick among those whose messages
@@ -90,46 +76,6 @@ func (f *frame) needsBase(path pathtree.ID, method compiler.Method) bool {
 	}
 	above := f.plan.Paths.Parent(path)
 	return above != pathtree.Root && f.program.IsWritten(above)
-}
-
-// decides reports whether a write that counts before another may decide whether
-// that one fits, or what becomes of it where a schema judges that.
-func (f *frame) decides(first pathtree.ID, how compiler.Method, path pathtree.ID, method compiler.Method, judged bool) bool {
-	paths := f.plan.Paths
-	switch {
-	case first != path && !paths.Overlap(first, path):
-		return f.divides(first, path)
-	case judged && method != compiler.Set:
-		return true
-	case first != path:
-		return paths.IsAbove(first, path) // what a write makes of the way to its own path is what that one needs as well
-	case method == compiler.Set:
-		return false
-	case method == compiler.Push || method == compiler.Concat:
-		return how != compiler.Push && how != compiler.Concat
-	}
-	return how != compiler.Assign // what is merged may be something else than an object
-}
-
-// divides reports whether two paths part at items of a list, the first at an
-// earlier one: that may make the list long enough for the other. A key and an item
-// are never both right.
-func (f *frame) divides(first, path pathtree.ID) bool {
-	paths := f.plan.Paths
-	for paths.Depth(first) > paths.Depth(path) {
-		first = paths.Parent(first)
-	}
-	for paths.Depth(path) > paths.Depth(first) {
-		path = paths.Parent(path)
-	}
-	for paths.Parent(first) != paths.Parent(path) {
-		first, path = paths.Parent(first), paths.Parent(path)
-	}
-	a, b := paths.Segment(first), paths.Segment(path)
-	if !a.IsIndex || !b.IsIndex {
-		return a.IsIndex || b.IsIndex
-	}
-	return a.Index < b.Index
 }
 
 // unpark looks at what was kept for a call that has settled.

@@ -415,7 +415,7 @@ func (p *part) add(name string, v any) {
 func (x *explorer) turns(plan *compiler.Plan) *turned {
 	if x.turned[plan] == nil {
 		turns := analyzer.Turns(plan)
-		x.turned[plan] = &turned{turns, listsOf(plan, turns), looseOf(plan)}
+		x.turned[plan] = &turned{turns, listsOf(plan, turns)}
 	}
 	return x.turned[plan]
 }
@@ -431,11 +431,6 @@ func (x *explorer) try(g *gathering, of func(*compiler.Read) *part) {
 	for _, list := range known.lists {
 		if p := of(list.read); p != nil {
 			g.lists(p, list)
-		}
-	}
-	for _, read := range known.loose {
-		if p := of(read); p != nil {
-			g.least(p, read)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -70,45 +69,6 @@ func (g *gathering) presence(p *part, read *compiler.Read) {
 	for _, v := range g.of.others(p.steps) {
 		g.admit(p, read, v, mostValues+2)
 	}
-}
-
-// least takes up a value that has nothing in it that needn't be there.
-func (g *gathering) least(p *part, read *compiler.Read) {
-	usual, _ := pathtree.Walk(g.of.value, p.steps)
-	if g.of.schema == nil || schema.KindOf(usual)&(schema.Object|schema.Array) == 0 || g.varying <= 0 {
-		return
-	}
-	if v := g.bare(usual, g.of.schema.At(compiler.SchemaPath(p.steps)).Schema); g.of.accepts(planted(g.of.value, p.steps, v)) {
-		g.take(p, read.Ref.String(), v, mostValues+2)
-	}
-}
-
-// bare is a value of a schema without what needn't be in it.
-func (g *gathering) bare(v any, s *schema.Schema) any {
-	g.varying -= stepsOfSample
-	if s == nil || s.Kinds() == schema.Anything || g.varying <= 0 {
-		return v
-	}
-	switch of := v.(type) {
-	case map[string]any:
-		object := maps.Clone(of)
-		for _, key := range slices.Sorted(maps.Keys(of)) {
-			at := s.At([]schema.Step{schema.Key(key)})
-			if delete(object, key); at.Required || !at.Named || !s.Accepts(object) {
-				if object[key] = g.bare(of[key], at.Schema); at.Schema != nil && at.Schema.Kinds()&schema.Null != 0 && at.Schema.Kinds() != schema.Anything {
-					object[key] = nil
-				}
-			}
-		}
-		return object
-	case []any:
-		list := slices.Clone(of)
-		for i := range list {
-			list[i] = g.bare(of[i], s.At([]schema.Step{schema.Index(i)}).Schema)
-		}
-		return list
-	}
-	return v
 }
 
 // lists takes up lists that a call runs for.

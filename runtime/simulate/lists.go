@@ -14,7 +14,6 @@ import (
 type turned struct {
 	turns []analyzer.Turn
 	lists []*list
-	loose []*compiler.Read // of which expressions, code and delegates take what they need
 }
 
 // A list is one that a call runs for the items of.
@@ -117,25 +116,5 @@ func (l *list) tried(g *gathering, p *part) (all []any) {
 		kinds = append(kinds, kinds[len(kinds)-1])
 	}
 	add(kinds[:min(len(kinds), longestList)]...)
-	return all
-}
-
-// looseOf are the reads of a plan that don't say what of their values is needed.
-func looseOf(plan *compiler.Plan) (all []*compiler.Read) {
-	within := func(t *compiler.Template, whole bool) {
-		for _, r := range t.Reads {
-			if read := &plan.Reads[r]; (whole || !t.Expr.Plain()) && !plan.OfItem(read) {
-				all = append(all, read)
-			}
-		}
-	}
-	for _, call := range plan.Calls {
-		for t := range call.Expressions() {
-			within(t, plan.Delegates[call.Plan()] != nil || codeOf(plan, call) != nil)
-		}
-	}
-	for t := range plan.Output.Expressions() {
-		within(t, false)
-	}
 	return all
 }

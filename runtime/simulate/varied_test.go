@@ -49,8 +49,6 @@ func TestBranchesVaryWhatIsMadeUp(t *testing.T) {
 			nil, nil, "", true},
 		{"what is pushed", "calls:\n- {_tool: found, _outputPath: fs, _outputMethod: push}\n- {_tool: t, v: '†state.fs[0].by', _outputPath: r}\noutput: †state.r",
 			nil, nil, `"†state.fs[0].by" is null`, false},
-		{"what an expression takes of a list", "inputSchema: {type: object, properties: {es: {type: array, items: {type: object, properties: {y: {type: string}}}}}, required: [es]}\ncalls:\n- {_tool: t, v: '†(join(map(†input.es, .y), \"\"))', _outputPath: r}\noutput: †state.r",
-			map[string]any{"es": []any{map[string]any{"y": "a"}}}, nil, `"†input.es" is [{}]`, false},
 		{"what is never there", "calls:\n- {_tool: found, _outputPath: f}\n- {_tool: t, v: '†state.f.list[1]', _when: '†(len(†state.f.list) == 1)', _outputPath: r}\noutput: {r: '†state.r || \"-\"'}",
 			nil, nil, "", true},
 		{"the calls of each instance", "instances: {a: {state: {x: 1}}, b: {state: {x: 2}}}\ncalls:\n- {_tool: t, _instance: a, v: †state.x, _outputPath: r}\n- {_tool: t, _instance: b, v: 5, _outputPath: r}\noutput: {r: †state.r}",
