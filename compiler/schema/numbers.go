@@ -80,7 +80,8 @@ func (g bound) foresee(s *state) outlook {
 	switch {
 	case !n.sound():
 		return hopeless
-	case n.low == s.number.low && n.lowOpen == s.number.lowOpen && n.high == s.number.high && n.highOpen == s.number.highOpen:
+	case n.low == s.number.low && n.lowOpen == s.number.lowOpen && n.high == s.number.high &&
+		n.highOpen == s.number.highOpen:
 		return sure
 	}
 	return open
@@ -114,7 +115,8 @@ func (r *numberRules) refusals() []goal {
 
 // fits reports whether a number is as asked, apart from its kind.
 func (g *numberGoal) fits(f float64) bool {
-	if g.low != nil && (f < *g.low || f == *g.low && g.lowOpen) || g.high != nil && (f > *g.high || f == *g.high && g.highOpen) {
+	if g.low != nil && (f < *g.low || f == *g.low && g.lowOpen) || g.high != nil &&
+		(f > *g.high || f == *g.high && g.highOpen) {
 		return false
 	}
 	for _, m := range g.multiples {

@@ -3,12 +3,16 @@ package schema
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/big"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // maxSteps bounds the work of one validation: enough for values of megabytes,
@@ -50,6 +54,10 @@ type checker struct {
 	memo   map[memoKey]bool
 
 	allowance *Allowance // of effort, with other validations; nil for none
+
+	explains bool       // it looks for a violation, and remembers no answers
+	found    *Violation // by which the last node refused the value
+	path     []Step     // in the value, while it explains
 }
 
 // A scope is the chain of resources through which a schema was reached, the
@@ -74,11 +82,12 @@ func (c *checker) accepts(n *node, v any) bool {
 		c.spent = true
 		return false
 	}
+	c.explains = c.explains && c.steps <= maxExplained
 	switch n.verdict {
 	case always:
 		return true
 	case never:
-		return false
+		return c.explains && c.fail(n, "", "nothing is allowed here, got %s", describe(v))
 	}
 	if n.scoped {
 		defer c.enter(n)()
@@ -99,11 +108,31 @@ func (c *checker) enter(n *node) (leave func()) {
 	return func() { c.scope = outer }
 }
 
+// test is accepts for a node whose refusal is no violation.
+func (c *checker) test(n *node, v any) bool {
+	explains := c.explains
+	c.explains = false
+	defer func() { c.explains = explains }()
+	return c.accepts(n, v)
+}
+
+// part reports whether the node, if there is one, accepts a part of the value.
+func (c *checker) part(n *node, step Step, v any) bool {
+	if n == nil || !c.explains {
+		return n == nil || c.accepts(n, v)
+	}
+	c.path = append(c.path, step)
+	defer c.leave()
+	return c.accepts(n, v)
+}
+
+func (c *checker) leave() { c.path = c.path[:len(c.path)-1] }
+
 // memoized remembers answers about containers once a validation has become
 // long. What a node says of a value doesn't depend on the way there, but for
 // dynamic references.
 func (c *checker) memoized(n *node, v any) bool {
-	if c.steps < memoAfter || n.scoped {
+	if c.steps < memoAfter || n.scoped || c.explains {
 		return c.check(n, v)
 	}
 	key := memoKey{node: n}
@@ -128,42 +157,44 @@ func (c *checker) memoized(n *node, v any) bool {
 	return answer
 }
 
+// check reports whether the node accepts the value. When the checker explains, it keeps the violation.
 func (c *checker) check(n *node, v any) bool {
-	switch v := v.(type) {
-	case string:
-		if n.kinds&String == 0 || n.strings != nil && !c.text(n.strings, v) {
-			return false
-		}
-	case float64:
-		if !n.acceptsNumber(v) {
-			return false
-		}
-	case bool:
-		if n.kinds&Boolean == 0 {
-			return false
-		}
-	case nil:
-		if n.kinds&Null == 0 {
-			return false
-		}
-	case map[string]any:
-		if n.kinds&Object == 0 || n.objects != nil && !c.object(n.objects, v) {
-			return false
-		}
-	case []any:
-		if n.kinds&Array == 0 || n.arrays != nil && !c.array(n.arrays, v) {
-			return false
-		}
-	default:
-		f, ok := number(v)
-		if !ok || !n.acceptsNumber(f) {
-			return false
-		}
+	kind := KindOf(v)
+	switch {
+	case kind == 0:
+		return c.explains && c.fail(n, "type", "expected a JSON value, got %s", describe(v))
+	case n.kinds&kind == 0:
+		return c.explains && c.fail(n, "type", "expected %s, got %s", n.kinds, describe(v))
+	case n.values != nil && !n.lists(v):
+		return c.explains && c.fail(n, n.valuesKeyword(), "expected %s, got %s", shown(listed(n.values)), describe(v))
 	}
-	if n.values != nil && !n.lists(v) {
-		return false
+	switch kind {
+	case String:
+		if n.strings != nil && !c.text(n, v.(string)) {
+			return false
+		}
+	case Integer, Fraction:
+		if f, _ := number(v); n.numbers != nil && !c.number(n, f) {
+			return false
+		}
+	case Object:
+		if n.objects != nil && !c.object(n, v.(map[string]any)) {
+			return false
+		}
+	case Array:
+		if n.arrays != nil && !c.array(n, v.([]any)) {
+			return false
+		}
 	}
 	return c.inPlace(n, v)
+}
+
+// valuesKeyword is the keyword that lists the node's values.
+func (n *node) valuesKeyword() string {
+	if m, ok := n.raw.(map[string]any); ok && m["enum"] == nil {
+		return "const"
+	}
+	return "enum"
 }
 
 // lists reports whether a value is among the node's.
@@ -194,44 +225,32 @@ func contains(values []any, v any) bool {
 	return false
 }
 
-// inPlace holds what the node applies to the value itself.
+// inPlace checks what the node applies to the value itself.
 func (c *checker) inPlace(n *node, v any) bool {
-	if n.ref != nil && !c.accepts(n.ref, v) {
+	if n.ref != nil && !c.accepts(n.ref, v) || n.dynamic != nil && !c.accepts(c.dynamicTarget(n.dynamic), v) {
 		return false
 	}
-	if n.meta != "" && !c.metaschema(n, v) {
-		return false
-	}
-	if n.dynamic != nil && !c.accepts(c.dynamicTarget(n.dynamic), v) {
-		return false
+	if n.meta != "" && !metaschemaAccepts(n.meta, v) {
+		return c.explains && c.fail(n, "$ref", "expected a JSON Schema that is valid by %s", n.meta)
 	}
 	for _, x := range n.allOf {
 		if !c.accepts(x, v) {
 			return false
 		}
 	}
-	if n.anyOf != nil && !slices.ContainsFunc(n.anyOf, func(x *node) bool { return c.accepts(x, v) }) {
+	if n.anyOf != nil && !c.alternatives(n, "anyOf", n.anyOf, v) || n.oneOf != nil &&
+		!c.alternatives(n, "oneOf", n.oneOf, v) {
 		return false
 	}
-	if n.oneOf != nil {
-		matched := 0
-		for _, x := range n.oneOf {
-			if c.accepts(x, v) {
-				if matched++; matched > 1 {
-					return false
-				}
-			}
+	if n.not != nil && c.test(n.not, v) {
+		if n.not.values != nil {
+			return c.explains && c.fail(n, "not", "expected anything but %s", shown(listed(n.not.values)))
 		}
-		if matched == 0 {
-			return false
-		}
-	}
-	if n.not != nil && c.accepts(n.not, v) {
-		return false
+		return c.explains && c.fail(n, "not", "%s fits what is excluded here", describe(v))
 	}
 	if n.cond != nil && (n.then != nil || n.other != nil) {
 		branch := n.other
-		if c.accepts(n.cond, v) {
+		if c.test(n.cond, v) {
 			branch = n.then
 		}
 		if branch != nil && !c.accepts(branch, v) {
@@ -239,6 +258,31 @@ func (c *checker) inPlace(n *node, v any) bool {
 		}
 	}
 	return c.unevaluated(n, v)
+}
+
+// alternatives checks the value against the branches of anyOf, or of oneOf, of which exactly one must accept it.
+func (c *checker) alternatives(n *node, keyword string, list []*node, v any) bool {
+	var refusals []*Violation
+	first := -1
+	for i, x := range list {
+		switch {
+		case !c.accepts(x, v):
+			refusals = append(refusals, c.found)
+		case first >= 0:
+			return c.explains && c.fail(n, keyword,
+				"expected exactly one of %d alternatives to fit, but number %d and number %d both fit %s",
+				len(list), first+1, i+1, describe(v))
+		default:
+			first = i
+		}
+		if first >= 0 && keyword == "anyOf" {
+			break
+		}
+	}
+	if c.found = nil; first < 0 && c.explains {
+		c.found = c.closest(n, keyword, list, refusals, v)
+	}
+	return first >= 0
 }
 
 func (c *checker) dynamicTarget(d *dynamicRef) *node {
@@ -255,25 +299,13 @@ func (c *checker) dynamicTarget(d *dynamicRef) *node {
 	return target
 }
 
-// metaschema asks the ordinary validator, which holds the standard ones.
-func (c *checker) metaschema(n *node, v any) bool {
+// metaschemaAccepts asks the ordinary validator, which holds the standard metaschemas.
+func metaschemaAccepts(url string, v any) bool {
 	if unfit(v, maxNesting) != "" {
 		return false
 	}
-	compiled, err := metaschemaOf(n.meta)
+	compiled, err := metaschemaOf(url)
 	return err == nil && compiled.Validate(v) == nil
-}
-
-func (n *node) acceptsNumber(f float64) bool {
-	return n.kinds&kindOfFloat(f) != 0 && (n.numbers == nil || n.numbers.accepts(f))
-}
-
-// accepts compares as floats where the meaning is decimal: both give the same
-// answer, because the shortest decimals of floats are in the floats' order.
-func (r *numberRules) accepts(f float64) bool {
-	return !(r.min != nil && f < *r.min || r.max != nil && f > *r.max ||
-		r.above != nil && f <= *r.above || r.below != nil && f >= *r.below) &&
-		(r.multiple == nil || isMultiple(f, *r.multiple))
 }
 
 // isMultiple judges the numbers as they are written: 0.3 is a multiple of 0.1.
@@ -291,13 +323,50 @@ func rational(f float64) *big.Rat {
 	return r
 }
 
-func (c *checker) text(r *stringRules, s string) bool {
-	if r.min > 0 || r.max < len(s) {
-		if !r.holds(utf8.RuneCountInString(s)) {
-			return false
-		}
+func (c *checker) number(n *node, f float64) bool {
+	r := n.numbers
+	keyword, format, bound := "", "", (*float64)(nil)
+	switch {
+	case r.min != nil && f < *r.min:
+		keyword, format, bound = "minimum", "expected %s or more, got %s", r.min
+	case r.above != nil && f <= *r.above:
+		keyword, format, bound = "exclusiveMinimum", "expected more than %s, got %s", r.above
+	case r.max != nil && f > *r.max:
+		keyword, format, bound = "maximum", "expected %s or less, got %s", r.max
+	case r.below != nil && f >= *r.below:
+		keyword, format, bound = "exclusiveMaximum", "expected less than %s, got %s", r.below
+	case r.multiple != nil && !isMultiple(f, *r.multiple):
+		keyword, format, bound = "multipleOf", "expected a multiple of %s, got %s", r.multiple
+	default:
+		return true
 	}
-	return (r.pattern == nil || c.matches(r.pattern, s)) && r.formed(s)
+	return c.explains && c.fail(n, keyword, format, quote(*bound), shown(quote(f)))
+}
+
+func (c *checker) text(n *node, s string) bool {
+	r := n.strings
+	length := r.min
+	if r.min > 0 || r.max < len(s) {
+		length = utf8.RuneCountInString(s)
+	}
+	switch {
+	case length < r.min:
+		return c.explains && c.fail(n, "minLength", "expected at least %s, got %s with %d", wording.Count(r.min, "character"),
+			shown(quote(s)), length)
+	case length > r.max:
+		return c.explains && c.fail(n, "maxLength", "expected at most %s, got %s with %d", wording.Count(r.max, "character"),
+			shown(quote(s)), length)
+	case r.pattern != nil && !c.matches(r.pattern, s):
+		return c.explains && c.fail(n, "pattern", "expected a string that matches the pattern %s, got %s",
+			quote(r.pattern.Source), shown(quote(s)))
+	case r.valid != nil && !r.valid(s):
+		return c.explains && c.fail(n, "format", "expected a string of the format %s, got %s", quote(r.format),
+			shown(quote(s)))
+	case !r.content(s):
+		return c.explains && c.fail(n, "contentEncoding", "expected a string that holds %s, got %s",
+			strings.TrimSpace(r.encoding+" "+r.mediaType), shown(quote(s)))
+	}
+	return true
 }
 
 // formed judges the format and the contents of a string.
@@ -321,73 +390,73 @@ func (r *stringRules) content(s string) bool {
 	return r.mediaType != "application/json" || json.Valid(data)
 }
 
-func (c *checker) object(r *objectRules, v map[string]any) bool {
-	if !r.holds(len(v)) {
-		return false
-	}
+func (c *checker) object(n *node, v map[string]any) bool {
+	r := n.objects
 	for _, name := range r.required {
 		if _, ok := v[name]; !ok {
+			if c.explains {
+				c.found = c.violation(n, "required", "%q is missing", name)
+				c.found.Lacks = name
+			}
 			return false
 		}
 	}
-	declared := 0
-	if len(r.names) <= len(v) || c.most > 0 {
-		for _, name := range r.names {
-			if x, ok := v[name]; ok {
-				if declared++; !c.accepts(r.properties[name], x) {
-					return false
-				}
-			}
-		}
-	} else {
-		for name, x := range v {
-			if p := r.properties[name]; p != nil {
-				if declared++; !c.accepts(p, x) {
-					return false
-				}
-			}
-		}
-	}
-	if r.additional.limits() && declared < len(v) || r.patterns != nil || r.propertyNames != nil {
-		if c.most > 0 {
+	if r.properties != nil || r.patterns != nil || r.propertyNames != nil || r.additional.limits() {
+		if c.most > 0 || c.explains { // the order decides how many steps there are, and which violation is found
 			for _, name := range sortedKeys(v) {
-				if !c.otherwise(r, name, v[name]) {
+				if !c.property(n, name, v[name]) {
 					return false
 				}
 			}
 		} else {
 			for name, x := range v {
-				if !c.otherwise(r, name, x) {
+				if !c.property(n, name, x) {
 					return false
 				}
 			}
 		}
 	}
+	switch {
+	case len(v) < r.min:
+		return c.explains && c.fail(n, "minProperties", "expected at least %s, got %d",
+			wording.Counted(r.min, "property", "properties"), len(v))
+	case len(v) > r.max:
+		return c.explains && c.fail(n, "maxProperties", "expected at most %s, got %d",
+			wording.Counted(r.max, "property", "properties"), len(v))
+	}
 	for _, d := range r.needs {
 		if _, ok := v[d.name]; !ok {
 			continue
 		}
-		if d.node != nil && !c.accepts(d.node, v) {
-			return false
-		}
 		for _, name := range d.names {
 			if _, ok := v[name]; !ok {
-				return false
+				return c.explains && c.fail(n, d.keyword, "%q is missing, which is needed where %q is there", name, d.name)
 			}
+		}
+		if d.node != nil && !c.accepts(d.node, v) {
+			return false
 		}
 	}
 	return true
 }
 
-// otherwise judges a property by all but properties.
-func (c *checker) otherwise(r *objectRules, name string, x any) bool {
-	if r.propertyNames != nil && !c.accepts(r.propertyNames, name) {
+func (c *checker) property(n *node, name string, x any) bool {
+	r, step := n.objects, Key(name)
+	if r.propertyNames != nil && !c.part(r.propertyNames, step, name) {
+		if c.explains && c.found != nil {
+			c.found.Keyword, c.found.Message = "propertyNames", fmt.Sprintf("the name %q isn't allowed: %s", name,
+				c.found.Message)
+		}
 		return false
 	}
-	matched := false
+	declared := r.properties[name]
+	if declared != nil && !c.part(declared, step, x) {
+		return false
+	}
+	known := declared != nil
 	for _, p := range r.patterns {
 		if c.matches(p.pattern, name) {
-			if matched = true; !c.accepts(p.node, x) {
+			if known = true; !c.part(p.node, step, x) {
 				return false
 			}
 		}
@@ -395,39 +464,61 @@ func (c *checker) otherwise(r *objectRules, name string, x any) bool {
 			return false
 		}
 	}
-	return matched || r.additional == nil || r.properties[name] != nil || c.accepts(r.additional, x)
+	return known || c.undeclared(n, "additionalProperties", r.additional, r.names, name, x)
 }
 
-func (c *checker) array(r *arrayRules, v []any) bool {
-	if !r.holds(len(v)) {
-		return false
+// undeclared checks a property that the node doesn't declare against the schema of the rest.
+func (c *checker) undeclared(n *node, keyword string, rest *node, known []string, name string, x any) bool {
+	if c.explains && rest != nil && rest.verdict == never {
+		c.path = append(c.path, Key(name))
+		defer c.leave()
+		return c.fail(n, keyword, "%q isn't a known property%s", name, knownNames(known))
+	}
+	return c.part(rest, Key(name), x)
+}
+
+func (c *checker) array(n *node, v []any) bool {
+	r := n.arrays
+	switch {
+	case len(v) < r.min:
+		return c.explains && c.fail(n, "minItems", "expected at least %s, got %d", wording.Count(r.min, "item"), len(v))
+	case len(v) > r.max:
+		return c.explains && c.fail(n, "maxItems", "expected at most %s, got %d", wording.Count(r.max, "item"), len(v))
+	case r.rest != nil && r.rest.verdict == never && len(v) > len(r.prefix):
+		return c.explains && c.fail(n, r.restKeyword, "expected at most %s, got %d", wording.Count(len(r.prefix), "item"),
+			len(v))
 	}
 	for i, x := range v {
-		if i < len(r.prefix) {
-			if !c.accepts(r.prefix[i], x) {
-				return false
-			}
-		} else if !r.rest.limits() {
+		item := r.item(i)
+		if i >= len(r.prefix) && !item.limits() {
 			break
-		} else if !c.accepts(r.rest, x) {
-			return false
 		}
-	}
-	if r.contains != nil {
-		matched := 0
-		for _, x := range v {
-			if c.accepts(r.contains, x) {
-				matched++
-			}
-		}
-		if matched < r.least || matched > r.most {
+		if !c.part(item, Step{Index: i, IsIndex: true}, x) {
 			return false
 		}
 	}
 	if r.unique {
-		if i, _ := duplicate(v); i >= 0 {
-			return false
+		if i, j := duplicate(v); i >= 0 {
+			return c.explains && c.fail(n, "uniqueItems", "expected items that all differ, but items %d and %d are both %s", i,
+				j, describe(v[j]))
 		}
+	}
+	if r.contains == nil {
+		return true
+	}
+	matched := 0
+	for _, x := range v {
+		if c.test(r.contains, x) {
+			matched++
+		}
+	}
+	switch {
+	case matched < r.least:
+		return c.explains && c.fail(n, "contains", "expected at least %s of the kind that contains asks for, got %d",
+			wording.Count(r.least, "item"), matched)
+	case matched > r.most:
+		return c.explains && c.fail(n, "maxContains", "expected at most %s of the kind that contains asks for, got %d",
+			wording.Count(r.most, "item"), matched)
 	}
 	return true
 }
@@ -458,14 +549,8 @@ func duplicate(v []any) (int, int) {
 	return -1, -1
 }
 
-// unevaluated judges what no other keyword has evaluated.
+// unevaluated checks every part that no other keyword has evaluated, in order.
 func (c *checker) unevaluated(n *node, v any) bool {
-	return c.leftOver(n, v, func(by *node, _ string, _ int, x any) bool { return c.accepts(by, x) })
-}
-
-// leftOver calls judge for every part that no other keyword has evaluated, in order,
-// until it is false: with what is said of such parts, and a name or an index.
-func (c *checker) leftOver(n *node, v any, judge func(by *node, name string, index int, x any) bool) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		if n.objects == nil || !n.objects.unevaluated.limits() {
@@ -474,7 +559,8 @@ func (c *checker) leftOver(n *node, v any, judge func(by *node, name string, ind
 		seen := evaluated{names: map[string]bool{}}
 		c.evaluate(n, v, &seen, true)
 		for _, name := range sortedKeys(v) {
-			if !seen.all && !seen.names[name] && !judge(n.objects.unevaluated, name, 0, v[name]) {
+			if !seen.all && !seen.names[name] && !c.undeclared(n, "unevaluatedProperties", n.objects.unevaluated, nil, name,
+				v[name]) {
 				return false
 			}
 		}
@@ -485,7 +571,8 @@ func (c *checker) leftOver(n *node, v any, judge func(by *node, name string, ind
 		seen := evaluated{items: map[int]bool{}}
 		c.evaluate(n, v, &seen, true)
 		for i, x := range v {
-			if !seen.all && i >= seen.first && !seen.items[i] && !judge(n.arrays.unevaluated, "", i, x) {
+			if !seen.all && i >= seen.first && !seen.items[i] &&
+				!c.part(n.arrays.unevaluated, Step{Index: i, IsIndex: true}, x) {
 				return false
 			}
 		}
@@ -519,7 +606,8 @@ func (c *checker) evaluate(n *node, v any, seen *evaluated, asking bool) {
 				return
 			}
 			for name := range v {
-				if o.properties[name] != nil || slices.ContainsFunc(o.patterns, func(p patternRule) bool { return c.matches(p.pattern, name) }) {
+				if o.properties[name] != nil || slices.ContainsFunc(o.patterns,
+					func(p patternRule) bool { return c.matches(p.pattern, name) }) {
 					seen.names[name] = true
 				}
 			}
