@@ -57,11 +57,7 @@ func Parse(text string, l Limits) (*Expr, *Error) {
 			return e, nil
 		}
 	}
-	limits := l.orDefault()
-	if e := parseChain(text, limits); e != nil {
-		return e, nil
-	}
-	return parse(text, limits, false)
+	return parse(text, l.orDefault(), false)
 }
 
 // tree is the root of the expression's tree. A plan is full of plain references,

@@ -362,67 +362,32 @@ func (a *arraySearch) twin(slots []slot) bool {
 	return false
 }
 
-// differing gives all items different values: as many candidates for each as
-// there are items, and then a matching.
+// differing gives all items different values: to each the first of as many candidates as there are items that no item
+// before it has.
 func (a *arraySearch) differing(slots []slot) bool {
 	if a.length > 64 {
 		a.doubt("uniqueItems")
 		return false
 	}
-	var candidates [][]any
+	a.result = nil
 	for _, s := range slots {
 		values, ok := a.several(s.literals, a.length)
 		if !ok {
 			return false
 		}
 		for range s.times {
-			candidates = append(candidates, values)
-		}
-	}
-	result, ok := a.p.distinct(candidates)
-	a.result = result
-	return ok
-}
-
-// distinct chooses a value for each of several, no two of them equal: a matching
-// in the graph of who may take which.
-func (p *prover) distinct(candidates [][]any) (chosen []any, ok bool) {
-	var pool []any
-	owner := map[int]int{} // value by number → who takes it
-	numbers := make([][]int, len(candidates))
-	for i, values := range candidates {
-		for _, v := range values {
-			k := slices.IndexFunc(pool, func(x any) bool { return Equal(x, v) })
-			if k < 0 {
-				k, pool = len(pool), append(pool, v)
+			free := func(v any) bool { return !slices.ContainsFunc(a.result, func(x any) bool { return Equal(x, v) }) }
+			at := slices.IndexFunc(values, free)
+			if at < 0 {
+				if len(slots) > 1 { // another choice of the items before might have left one
+					a.doubt("uniqueItems")
+				}
+				return false
 			}
-			numbers[i] = append(numbers[i], k)
+			a.result = append(a.result, values[at])
 		}
 	}
-	var assign func(i int, tried map[int]bool) bool
-	assign = func(i int, tried map[int]bool) bool {
-		for _, k := range numbers[i] {
-			if tried[k] {
-				continue
-			}
-			tried[k] = true
-			if other, taken := owner[k]; !taken || assign(other, tried) {
-				owner[k] = i
-				return true
-			}
-		}
-		return false
-	}
-	for i := range candidates {
-		if !p.spend(len(candidates)) || !assign(i, map[int]bool{}) {
-			return nil, false
-		}
-	}
-	chosen = make([]any, len(candidates))
-	for k, i := range owner {
-		chosen[i] = pool[k]
-	}
-	return chosen, true
+	return true
 }
 
 // several finds up to n different values; fewer only when there are no more.

@@ -188,11 +188,6 @@ func (g *numberGoal) between(p *prover, fits func(float64) bool) finding {
 
 // onGrid finds a multiple of all the grids: of their least common multiple.
 func (g *numberGoal) onGrid(p *prover, grids []float64, kind Kinds) finding {
-	if len(g.multiples)+len(g.unlikely) == 0 {
-		if f := g.wholeNumber(p); f.status != unclear {
-			return f
-		}
-	}
 	step := rational(grids[0])
 	for _, m := range grids[1:] {
 		step = commonMultiple(step, rational(m))
@@ -256,47 +251,6 @@ func (g *numberGoal) onGrid(p *prover, grids []float64, kind Kinds) finding {
 		}
 	}
 	return unknown("multipleOf")
-}
-
-// wholeNumber is onGrid for the commonest grid, without big numbers.
-func (g *numberGoal) wholeNumber(p *prover) finding {
-	const exact = 1 << 53
-	low, high := math.Inf(-1), math.Inf(1)
-	if g.low != nil {
-		if low = math.Ceil(*g.low); low == *g.low && g.lowOpen {
-			low++
-		}
-	}
-	if g.high != nil {
-		if high = math.Floor(*g.high); high == *g.high && g.highOpen {
-			high--
-		}
-	}
-	if low > high && math.Abs(low) < exact && math.Abs(high) < exact {
-		return none()
-	}
-	start := max(low, min(high, 0))
-	if math.Abs(start) >= exact/2 || !p.spend(1+len(g.not)) {
-		return unknown("")
-	}
-	for i := range 2*len(g.not) + 3 {
-		f := start + float64((i+1)/2)
-		if i%2 == 0 {
-			f = start - float64(i/2)
-		}
-		if f >= low && f <= high && !slices.Contains(g.not, f) {
-			return some(f)
-		}
-	}
-	if high-low <= float64(2*len(g.not)) {
-		for f := low; f <= high; f++ {
-			if !slices.Contains(g.not, f) {
-				return some(f)
-			}
-		}
-		return none()
-	}
-	return unknown("")
 }
 
 // exhausted is the answer when every point of a short grid was tried. Points
