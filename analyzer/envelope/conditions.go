@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
-	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 )
 
 // A Gate is a call of the approved plan that another comes after.
@@ -115,30 +114,8 @@ type standing struct {
 // knowledge is what has been found out of calls and conditions, which is asked again.
 type knowledge struct {
 	stands map[*facts.Call]*standing // of calls as they are written
-	proven map[[2]string]bool        // whether a condition implies another
 	ended  []ended
 	gates  map[[2]string]int // the allowances that gates name, by delegate and name; nil before they are asked for
-}
-
-// mostProofs bounds how many conditions are compared by meaning, each with another. Past
-// it those imply each other that are written alike.
-const mostProofs = 500
-
-// implies reports whether a condition surely holds only where another does.
-func (k *knowledge) implies(condition, other string) bool {
-	if condition == other {
-		return true
-	}
-	pair := [2]string{condition, other}
-	yes, known := k.proven[pair]
-	if !known && len(k.proven) < mostProofs {
-		if k.proven == nil {
-			k.proven = map[[2]string]bool{}
-		}
-		yes = branch.Implies(condition, other)
-		k.proven[pair] = yes
-	}
-	return yes
 }
 
 // condition holds when the call runs: only where what was approved of that is so, by
@@ -171,15 +148,7 @@ func (j *judge) only(approved *Leaf) bool {
 			return true
 		}
 	}
-	if is.Expression == "" || approved.Expression == "" {
-		return is.Literal != nil && string(is.Literal.Is) == "false" // it never runs
-	}
-	for _, o := range approved.Sources { // the same values, by the same writers
-		if !slices.ContainsFunc(is.Sources, func(s Source) bool { return s.Path == o.Path && j.writtenBy(s, o) }) {
-			return false
-		}
-	}
-	return j.known.implies(is.Expression, approved.Expression)
+	return is.Literal != nil && string(is.Literal.Is) == "false" // it never runs
 }
 
 // writtenBy reports whether nobody but those approved has written what a leaf reads.

@@ -93,7 +93,7 @@ func (w *walk) plan(f *facts.Facts, in string, times int) {
 	for i := range f.Calls {
 		byName[f.Calls[i].Name] = &f.Calls[i]
 	}
-	given := Given{Facts: f, Beside: func(name string) (*facts.Call, bool) { return byName[name], false }}
+	given := Given{Beside: func(name string) (*facts.Call, bool) { return byName[name], false }}
 	for i := range f.Calls {
 		c := &f.Calls[i]
 		n := product(times, max(1, c.Tries))
@@ -149,9 +149,6 @@ type Given struct {
 	// decide is left for later if Later is set, and else counts as outside.
 	Values map[string]any
 	Later  bool
-	// Facts are those of the plan that the call stands in, whose schemas say what its
-	// values may come to; nil where they aren't asked.
-	Facts *facts.Facts
 	// Instance is the one that it is for; "" as the call says.
 	Instance string
 	// Tick is that of a run: calls that were done in earlier ones are done.

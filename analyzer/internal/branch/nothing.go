@@ -1,0 +1,25 @@
+package branch
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// Nothing is known of a plan beside itself.
+type Nothing struct{}
+
+// The methods are those of [Facts].
+func (Nothing) Item(*compiler.Read) (*schema.Schema, bool) { return nil, false }
+func (Nothing) Unknown(diag.Facts) bool                    { return false }
+func (Nothing) MayBeThere(*compiler.Read) bool             { return true }
+func (Nothing) Begins([]expression.Segment) bool           { return false }
+func (Nothing) InResult(*compiler.Tool, pathtree.ID, int) schema.Place {
+	return schema.Place{Possible: true}
+}
+func (Nothing) InState(pathtree.ID) *schema.Schema       { return nil }
+func (Nothing) Given(pathtree.ID) (*schema.Schema, bool) { return nil, false }
+func (Nothing) Both(_, b *schema.Schema) *schema.Schema  { return b }
+func (Nothing) NotNull(s *schema.Schema) *schema.Schema  { return s }
