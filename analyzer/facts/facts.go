@@ -249,6 +249,6 @@ func Of(p *compiler.Plan, o Options) *Facts {
 		}
 	}
 	f.reckon(p, all)
-	f.choose(p, all)
+	f.selectedBy(p, all)
 	return f
 }
