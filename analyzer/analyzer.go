@@ -152,8 +152,7 @@ func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 			plan = final
 		}
 	}
-	p.Veil(all)
-	p.Shroud(all)
+	p.RedactFindings(all)
 	j := Judgement{Plan: plan, Maturity: assess(p, all), Unjudged: unjudged}
 	suppressions := suppress.Of(p, func(word string) (*diag.Rule, string) {
 		if rule, near := named(c.rules(), word); rule == nil {

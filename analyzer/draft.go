@@ -149,7 +149,7 @@ func (d *Draft) Complete() bool { return d.complete }
 // Faults are the errors that keep a call from running; those of a call that is
 // held aren't known yet.
 func (d *Draft) Faults(call int) []diag.Diagnostic {
-	d.plan.Veil(d.faults[call])
+	d.plan.RedactFindings(d.faults[call])
 	return d.faults[call]
 }
 
@@ -158,7 +158,7 @@ func (d *Draft) Held(call int) bool { return d.held[call] && !d.complete }
 
 // Problems are the errors of the solution that belong to no call.
 func (d *Draft) Problems() []diag.Diagnostic {
-	d.plan.Veil(d.problems)
+	d.plan.RedactFindings(d.problems)
 	return d.problems
 }
 

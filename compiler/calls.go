@@ -49,7 +49,7 @@ func (c *compilation) lowerCalls() {
 	for _, call := range c.plan.Calls {
 		c.lowerCall(call)
 		if call.Tool != nil {
-			c.concealFitting(call.Node, call.Tool.Parameters)
+			c.secretsOf(call.Node, call.Tool.Parameters)
 		}
 	}
 	c.plan.size = len(c.plan.Calls)
@@ -283,7 +283,7 @@ func (c *compilation) lowerExtension(call *Call, f source.Field) {
 	case "_timeout":
 		call.Timeout = c.duration(n, "\"_timeout\"")
 	case "_confirm":
-		if call.Confirm = n.Kind == source.Bool && n.Text == "true"; !call.Confirm {
+		if call.Confirm = n.IsTrue(); !call.Confirm {
 			c.report(diag.WrongType, n.Span(), "\"_confirm\" can only be true").About(call.Label()).
 				Advise("leave it out: which other calls a person is asked about is for whoever runs the plan to say")
 		}

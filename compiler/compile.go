@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/policy"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -72,7 +73,7 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 	if o.Limits == (source.Limits{}) {
 		o.Limits = source.DefaultLimits()
 	}
-	all := &delegation{plans: map[string]*Plan{}, chain: []link{{path: path.Clean(o.Name)}}}
+	all := &delegation{plans: map[string]*Plan{}, chain: []link{{path: path.Clean(o.Name)}}, secrets: &redact.Set{}}
 	for _, taken := range slices.Concat(o.Catalogues, o.Activities) {
 		all.reads.bytes += len(taken.Text)
 	}
@@ -159,7 +160,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		plan: &Plan{
 			File: file, Paths: pathtree.New(), Activities: map[string]*Activity{}, Servers: map[string]*Server{}, Terminate: TerminateOutput, Mode: Eager,
 			AwaitsInstances: o.Instances, Policies: all.policies,
-			Advice: defaultAdvice, dir: path.Dir(o.Name), files: o.Files, workspace: all.workspace,
+			Advice: defaultAdvice, dir: path.Dir(o.Name), files: o.Files, workspace: all.workspace, secrets: all.secrets,
 		},
 		tools:       map[string]*Tool{},
 		ids:         map[string]*Call{},
@@ -168,7 +169,6 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		badSchemas:  map[source.Span]int{},
 	}
 	c.plan.decidedBy()
-	c.plan.veil = newVeil(nil)
 	c.plan.Root = c.parse(file)
 	if row := c.plan.Root.Get("document"); row != nil && file.Row > 0 {
 		c.plan.Root = row // a line of a .jsonl file may say more than its document
@@ -234,8 +234,6 @@ type compilation struct {
 	interfaces  map[through]*Tool    // of calls that plans carry out
 	lists       map[listTool]*Tool   // of calls that run for each item of a list
 	items       bool                 // what is read is said of one item
-	top         *source.Node         // the document
-	words       map[string]bool      // see [compilation.names]; nil until they are asked for
 	everywhere  map[pathtree.ID]bool // what every instance begins with, of the paths that were asked for
 	spellings   spellings
 	instanceIDs *naming.Suggester // made when one is misspelt
@@ -294,12 +292,9 @@ func (c *compilation) parse(file *source.File) *source.Node {
 	}
 	if known.root != nil {
 		if len(known.problems) == 0 { // else the tree needn't have all of the text
-			file.Whole()
+			file.SetParsed()
 		}
-		if c.top == nil {
-			c.top = known.root
-		}
-		c.concealNames(known.root, "")
+		c.secretsIn(known.root, "")
 	}
 	return known.root
 }

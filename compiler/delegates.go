@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/policy"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -32,6 +33,7 @@ type delegation struct {
 	chain     []link           // the plans that are being compiled, the outermost first
 	workspace string           // of a record, where its plan's lies
 	reads     reads
+	secrets   *redact.Set
 
 	policies []*policy.Policy // of whoever runs the outermost
 	trusted  []*Server        // whose word counts by these

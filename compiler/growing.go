@@ -83,9 +83,9 @@ func (g *Growing) Add(text []byte, start, end int) bool {
 		c.sharesName(call, c.unnamed[call.ID])
 	}
 	c.lowerCall(call)
-	c.concealNames(n, "")
+	c.secretsIn(n, "")
 	if call.Tool != nil {
-		c.concealFitting(call.Node, call.Tool.Parameters)
+		c.secretsOf(call.Node, call.Tool.Parameters)
 	}
 	p.size++
 	c.addSize(call)

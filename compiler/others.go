@@ -66,7 +66,7 @@ func (c *compilation) judgeValues() {
 }
 
 func (c *compilation) judgeObject(values any, at *source.Node, s *schema.Schema, kind string) {
-	c.concealFitting(at, s)
+	c.secretsOf(at, s)
 	object, ok := values.(map[string]any)
 	if !ok || s == nil || at == nil {
 		return

@@ -18,6 +18,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/policy"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -32,7 +33,7 @@ type Plan struct {
 	File      *source.File
 	Root      *source.Node // the document as it was written; nil when it couldn't be read
 	CallsNode *source.Node // the list of calls, or nil
-	veil      *planVeil
+	secrets   *redact.Set  // of the document, and of all that it is compiled with
 
 	Tools         []*Tool // the definition of each name that counts, by name
 	ToolsDeclared bool    // the document declares tools, so that they can be judged

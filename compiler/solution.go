@@ -56,12 +56,12 @@ func (s Setting) begin(file *source.File, o Options) *compilation {
 		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema, DataSchemas: base.DataSchemas,
 		Writes: base.Writes, Terminate: base.Terminate, Mode: base.Mode, Limits: base.Limits,
 		Policies: base.Policies, Live: s.Live, Advisors: base.Advisors, Advice: base.Advice, Delegates: base.Delegates, dir: base.dir,
-		schemas: base.schemas, veil: newVeil(base.veil), files: base.files,
+		schemas: base.schemas, secrets: base.secrets, files: base.files,
 	}
 	p.decidedBy()
 	s.applyTo(p)
 	c := &compilation{
-		options: o, plan: p, delegation: &delegation{chain: []link{{}}}, schemas: base.schemas,
+		options: o, plan: p, delegation: &delegation{chain: []link{{}}, secrets: base.secrets}, schemas: base.schemas,
 		tools: make(map[string]*Tool, len(base.Tools)), ids: map[string]*Call{},
 		schemaNodes: map[string]*source.Node{}, badSchemas: map[source.Span]int{},
 	}

@@ -91,9 +91,7 @@ func (c *compilation) tool(d definition) *Tool {
 	if n := fields.Get("description"); n != nil && n.Kind == source.String {
 		t.Description = n.Text
 	}
-	if n := d.node.Get("x-volatile"); n != nil {
-		t.Volatile = n.Kind == source.Bool && n.Text == "true"
-	}
+	t.Volatile = d.node.Get("x-volatile").IsTrue()
 	t.Hints = hintsOf(d.node.Get("annotations"))
 
 	meta := d.node
@@ -386,5 +384,5 @@ func (c *compilation) boolean(n *source.Node, what string) bool {
 	if n.Kind != source.Bool {
 		c.wants(n, what, "true or false")
 	}
-	return n.Kind == source.Bool && n.Text == "true"
+	return n.IsTrue()
 }

@@ -81,10 +81,10 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 	said, marks := d.effect(c, fact)
 	detail, n.Marks = append(detail, said...), marks
 	if c.Each != nil {
-		detail = append(detail, "for each of "+diag.Escape(d.plan.Veiled(shorten(c.Each.Text(), maxTip))))
+		detail = append(detail, "for each of "+diag.Escape(d.plan.Redact(shorten(c.Each.Text(), maxTip))))
 	}
 	if c.When != nil && c.When.Node != nil {
-		if text := diag.Escape(d.plan.Veiled(c.When.Node.Text)); !slices.Contains(n.Frames, "if "+text) {
+		if text := diag.Escape(d.plan.Redact(c.When.Node.Text)); !slices.Contains(n.Frames, "if "+text) {
 			detail = append(detail, "when "+text)
 		}
 	}
@@ -93,7 +93,7 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 		tooltip = append(tooltip, diag.Escape(c.Tool.Description))
 	}
 	if c.Reason != "" {
-		tooltip = append(tooltip, diag.Escape(d.plan.Veiled(c.Reason)))
+		tooltip = append(tooltip, diag.Escape(d.plan.Redact(c.Reason)))
 	}
 	if c.Node != nil {
 		tooltip = append(tooltip, diag.Escape(c.Node.Span().Where()))
@@ -195,7 +195,7 @@ func (d *drawing) limits(c *compiler.Call) []string {
 			if n == nil {
 				return ""
 			}
-			text := d.plan.Veiled(shorten(n.Text, 20))
+			text := d.plan.Redact(shorten(n.Text, 20))
 			if length, err := time.ParseDuration(text); err == nil && length > 0 {
 				text = wording.Duration(length)
 			}

@@ -80,7 +80,7 @@ func (d *drawing) drawBranches(level int) {
 		}
 		for _, one := range fork {
 			for _, call := range one.Calls {
-				d.branches[call] = append(d.branches[call], title, "if "+diag.Escape(d.plan.Veiled(one.Condition)))
+				d.branches[call] = append(d.branches[call], title, "if "+diag.Escape(d.plan.Redact(one.Condition)))
 			}
 		}
 	}

@@ -2,12 +2,9 @@ package runtime
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
-	"github.com/obelus-dev/obelus/compiler/naming"
 )
 
 // Computed is what the activities of a run that are expressions have taken so far,
@@ -58,23 +55,10 @@ func (m *Machine) compute(t *compiler.Template, look expression.Lookup) (any, ex
 	case left != nil && left.Passed():
 		return nil, presence, &Failure{Code: codeLimit, Message: fmt.Sprintf("%s: the expressions in the run's calls may take %d million steps and make %d MiB of values together, and more for each of many: do less in them, or do it in an activity", t.Node.Text, resolvingSteps/1_000_000, resolvingMemory>>20)}
 	case err != nil:
-		return nil, presence, &Failure{Code: "expression-type", Message: withoutSecrets(t, fmt.Sprintf("%s: %v", t.Node.Text, err))}
+		return nil, presence, &Failure{Code: "expression-type", Message: fmt.Sprintf("%s: %v", t.Node.Text, err)}
 	}
 	return value, presence, nil
 }
 
 // codeLimit is the code of what is more than it may be.
 const codeLimit = "limit"
-
-var quotedValue = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`)
-
-// withoutSecrets is what is said of an expression without what it reads under the name of
-// a secret: any value quoted may be that.
-func withoutSecrets(t *compiler.Template, message string) string {
-	for _, ref := range t.Expr.References() {
-		if slices.ContainsFunc(ref.Path, func(s expression.Segment) bool { return !s.IsIndex && naming.SecretKey(s.Key) }) {
-			return quotedValue.ReplaceAllString(message, "[hidden]")
-		}
-	}
-	return message
-}

@@ -24,7 +24,7 @@ const (
 // recordError keeps an error of the call at a place, or of none. That of a delegate
 // is its own: the call that it carries out has to handle it.
 func (f *frame) recordError(e CallError, place int32) {
-	e.Instance, e.Message = f.site.Instance, f.unquoted(e.Message)
+	e.Instance, e.Message = f.site.Instance, f.redact(e.Message)
 	one := runError{e, f.machine.tick, place, f.order}
 	f.errors = append(f.errors, one)
 	if f.parent == nil {

@@ -107,7 +107,7 @@ func (f *frame) note(t *compiler.Template, p expression.Presence, v *readiness) 
 		v.pending = true
 	case expression.Absent:
 		if v.skip == "" {
-			v.skip = f.plan.Veiled(f.absent(t)) + " has no value"
+			v.skip = f.plan.Redact(f.absent(t)) + " has no value"
 		}
 	}
 }

@@ -329,7 +329,7 @@ type Settlement struct {
 	before bool // it was done already, and isn't settled a second time
 	absent bool // of one that was skipped: the reason is what the call lacks
 
-	unquoted bool // the failure quotes no secret any more
+	redacted bool // the failure has no secret any more
 }
 
 // A Failure is why a call failed. It is also the record that a failure

@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -18,7 +19,7 @@ import (
 func Unfit(p *compiler.Plan, input, state map[string]any) (what string, why *schema.Violation) {
 	if p.InputSchema != nil {
 		if v := p.InputSchema.Validate(input); v != nil {
-			return "input", unquoted(v, input, p.InputSchema)
+			return "input", redacted(v, input, p.InputSchema)
 		}
 	}
 	return "state", UnfitKeys(p.StateSchema, state)
@@ -67,17 +68,17 @@ func UnfitKeys(s *schema.Schema, values map[string]any) *schema.Violation {
 		}
 		if v := place.Schema.Validate(values[key]); v != nil {
 			v.Path = slices.Concat([]any{key}, v.Path)
-			return unquoted(v, values, s)
+			return redacted(v, values, s)
 		}
 	}
 	return nil
 }
 
-// unquoted is a violation that doesn't quote a secret of the values.
-func unquoted(v *schema.Violation, values map[string]any, s *schema.Schema) *schema.Violation {
-	veil := compiler.NewVeil(nil)
-	veil.Learn(nil, values, s)
-	v.Message = veil.Over(v.Message)
+// redacted is a violation that doesn't quote a secret of the values.
+func redacted(v *schema.Violation, values map[string]any, s *schema.Schema) *schema.Violation {
+	secrets := &redact.Set{}
+	compiler.LearnSecrets(secrets, nil, values, s)
+	v.Message = secrets.Text(v.Message)
 	return v
 }
 

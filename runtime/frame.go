@@ -51,7 +51,7 @@ type frame struct {
 	draft              *analyzer.Draft   // of the solution that is arriving
 	ranking            []compiler.Rank   // what the advisors make of the tools
 	orders             guard.Orders      // of a frame of the run: what policies ask of the order of calls depends on it
-	veil               frameVeil
+	secrets            frameSecrets
 	wrote              map[writing]string // as whom calls write; nil without an envelope
 }
 
@@ -418,7 +418,7 @@ func (f *frame) settle(i int32, s Settlement) {
 		f.closeEarly(i)
 		f.emit(i, Cancel)
 	}
-	if s.Failure != nil && !s.unquoted {
+	if s.Failure != nil && !s.redacted {
 		s.Failure = f.withoutSecrets(i, s.Failure)
 	}
 	if f.machine.loop != nil && f.items == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/state"
@@ -62,7 +63,7 @@ type Machine struct {
 	byTime    bool // see program
 	rehearsed bool // the results of latent calls are made up, so that no model is asked for them
 	shared    shared
-	veil      *compiler.Veil // what of it no message quotes; nil until one is made
+	secrets   *redact.Set // of all instances; nil until a message is made
 
 	frames        []*frame         // by number; nil for one that is over
 	instances     *instancePool    // nil for a plan that has one state

@@ -123,7 +123,7 @@ func (f *frame) put(i int32, problem string) {
 		more.question = f.question(i)
 	}
 	q := more.question
-	q.Problem, q.at = f.unquoted(problem), f.tryOf(i)
+	q.Problem, q.at = f.redact(problem), f.tryOf(i)
 	if q.identify(); !q.InFlight && len(q.Outside) == 0 {
 		q.Within = f.machine.options.Confirm.Timeout
 	}

@@ -161,7 +161,7 @@ func (f *frame) result() (any, *CallError) {
 		}
 	}
 	if r.problem != nil {
-		r.problem.Message = f.unquoted(r.problem.Message)
+		r.problem.Message = f.redact(r.problem.Message)
 	}
 	return value, r.problem
 }

@@ -43,7 +43,7 @@ func (f *frame) failedForGood(i int32, failure *Failure) {
 	}
 	state := &f.calls[i]
 	failure = f.withoutSecrets(i, failure)
-	s := Settlement{Status: Failed, Failure: failure, Routed: f.routes(call, failure), Attempts: int(state.attempt), unquoted: true}
+	s := Settlement{Status: Failed, Failure: failure, Routed: f.routes(call, failure), Attempts: int(state.attempt), redacted: true}
 	if more := state.more; more != nil && more.decision != nil && more.decision.Verdict == Reject {
 		s.Status, s.Reason, s.Failure = Rejected, failure.Message, nil
 		if !s.Routed && f.items == nil && (f.machine.loop == nil || f.parent != nil) { // a planner is told of those of its own plan

@@ -7,94 +7,101 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // Values stay as they are wherever they are handed on: in the state, in events, in what
-// is given to an activity. What is said of them goes through here.
+// is given to an activity. Messages about them are redacted here.
 
-// A frameVeil is what no message of a frame quotes: it is learned when the first message
-// is made.
-type frameVeil struct {
-	*compiler.Veil
+// frameSecrets are the secrets of a frame, which are learned with its first message.
+type frameSecrets struct {
+	set  *redact.Set
 	seen int // messages of the log that it has learned of
 }
 
-// unquoted is a text for people without secrets of the plan, of what the frame was given,
+// redact is a text for people without secrets of the plan, of what the frame was given,
 // and of what its calls have written and were called with.
-func (f *frame) unquoted(text string) string { return f.plan.Veiled(f.veiled().Over(text)) }
+func (f *frame) redact(text string) string {
+	text = f.plan.Redact(text)
+	for f != nil {
+		reader := f.reader()
+		text = reader.learned().Text(text)
+		if reader.parent == nil {
+			text = f.machine.learned().Text(text)
+		}
+		f = reader.parent
+	}
+	return text
+}
 
-// withoutSecrets is a failure whose message and details quote no secret. The parameters
-// of the call that it is about have names as well.
+// withoutSecrets is a failure without secrets in its message and details, those in the
+// parameters of its call included.
 func (f *frame) withoutSecrets(i int32, failure *Failure) *Failure {
 	var own *schema.Schema
 	if tool := f.call(i).Tool; tool != nil {
 		own = tool.Parameters
 	}
-	f.veiled().Learn(nil, any(f.calls[i].params), own)
-	return &Failure{Code: failure.Code, Message: f.unquoted(failure.Message), Details: f.unquotedIn(failure.Details)}
+	compiler.LearnSecrets(f.reader().learned(), nil, any(f.calls[i].params), own)
+	return &Failure{Code: failure.Code, Message: f.redact(failure.Message), Details: f.redactIn(failure.Details)}
 }
 
-func (f *frame) unquotedIn(details any) any {
+func (f *frame) redactIn(details any) any {
 	switch v := details.(type) {
 	case string:
-		return f.unquoted(v)
+		return f.redact(v)
 	case []any:
 		list := make([]any, len(v))
 		for i, item := range v {
-			list[i] = f.unquotedIn(item)
+			list[i] = f.redactIn(item)
 		}
 		return list
 	case map[string]any:
 		object := maps.Clone(v)
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			object[key] = f.unquotedIn(v[key])
+		for key, value := range v {
+			object[key] = f.redactIn(value)
 		}
 		return object
 	}
 	return details
 }
 
-// veiled is what the frame's messages don't quote by now.
-func (f *frame) veiled() *compiler.Veil {
-	r := f.reader()
-	if r.veil.Veil == nil {
-		var own Instance
-		if r.parent != nil {
-			r.veil.Veil = compiler.NewVeil(r.parent.veiled())
-			own = Instance{Input: mapping(r.log.Given("input")), State: mapping(r.log.Given("state")), Data: mapping(r.log.Given("data"))}
-		} else {
-			r.veil.Veil = compiler.NewVeil(r.machine.veiled())
-			own = r.given
+// learned are the secrets of a frame that reads values of its own, as far as they are known.
+func (f *frame) learned() *redact.Set {
+	if f.secrets.set == nil {
+		f.secrets.set = &redact.Set{}
+		own := f.given
+		if f.parent != nil {
+			own = Instance{Input: mapping(f.log.Given("input")), State: mapping(f.log.Given("state")), Data: mapping(f.log.Given("data"))}
 		}
-		learn(r.veil.Veil, cmp.Or(r.judging, r.plan), own)
+		learn(f.secrets.set, cmp.Or(f.judging, f.plan), own)
 	}
-	for messages := r.log.Messages(); r.veil.seen < len(messages); r.veil.seen++ {
-		m := &messages[r.veil.seen]
+	for messages := f.log.Messages(); f.secrets.seen < len(messages); f.secrets.seen++ {
+		m := &messages[f.secrets.seen]
 		if record, ok := m.Value.(map[string]any); ok && m.Failure && record["code"] != nil && record["message"] != nil {
-			r.veil.Learn(nil, m.Value, nil) // it was told already, whatever the path is called
+			compiler.LearnSecrets(f.secrets.set, nil, m.Value, nil) // it is known already, whatever the path is called
 			continue
 		}
-		r.veil.Learn(r.plan.Paths.Segments(m.Path), m.Value, r.schemaAt(m.Path))
+		compiler.LearnSecrets(f.secrets.set, f.plan.Paths.Segments(m.Path), m.Value, f.schemaAt(m.Path))
 	}
-	return r.veil.Veil
+	return f.secrets.set
 }
 
-// veiled is what no message of the run quotes of what all its instances have.
-func (m *Machine) veiled() *compiler.Veil {
-	if m.veil == nil {
-		m.veil = compiler.NewVeil(nil)
-		learn(m.veil, m.base(), Instance{Input: m.shared.input, State: m.shared.state, Data: m.shared.data})
+// learned are the secrets that all instances of the run have.
+func (m *Machine) learned() *redact.Set {
+	if m.secrets == nil {
+		m.secrets = &redact.Set{}
+		learn(m.secrets, m.base(), Instance{Input: m.shared.input, State: m.shared.state, Data: m.shared.data})
 	}
-	return m.veil
+	return m.secrets
 }
 
-// learn hides what a frame is given.
-func learn(veil *compiler.Veil, p *compiler.Plan, given Instance) {
-	veil.Learn(nil, any(given.Input), p.InputSchema)
-	veil.Learn(nil, any(given.State), p.StateSchema)
-	veil.Learn(nil, any(given.Data), nil)
+// learn adds the secrets of what a frame is given.
+func learn(secrets *redact.Set, p *compiler.Plan, given Instance) {
+	compiler.LearnSecrets(secrets, nil, any(given.Input), p.InputSchema)
+	compiler.LearnSecrets(secrets, nil, any(given.State), p.StateSchema)
+	compiler.LearnSecrets(secrets, nil, any(given.Data), nil)
 	for _, kind := range slices.Sorted(maps.Keys(p.DataSchemas)) {
-		veil.Learn([]expression.Segment{{Key: kind}}, given.Data[kind], p.DataSchemas[kind])
+		compiler.LearnSecrets(secrets, []expression.Segment{{Key: kind}}, given.Data[kind], p.DataSchemas[kind])
 	}
 }

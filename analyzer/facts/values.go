@@ -140,7 +140,7 @@ func maxItems(raw any) (int, bool) {
 }
 
 // shown is a text of the plan without its secrets.
-func (g *gatherer) shown(text string) string { return g.plan.Veiled(text) }
+func (g *gatherer) shown(text string) string { return g.plan.Redact(text) }
 
 // literal is a value of the plan without its secrets.
 func (g *gatherer) literal(v any) Literal {

@@ -14,6 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/approval"
 )
@@ -117,14 +118,14 @@ func (a *signing) showAll(changed []string) error {
 
 // given are input and state that alone are approved, as they may be shown.
 func (a *signing) given() (shown [2]map[string]json.RawMessage) {
-	veil := compiler.NewVeil(nil)
-	veil.Learn(nil, any(a.input), a.program.Plan.InputSchema)
-	veil.Learn(nil, any(a.state), a.program.Plan.StateSchema)
+	secrets := &redact.Set{}
+	compiler.LearnSecrets(secrets, nil, any(a.input), a.program.Plan.InputSchema)
+	compiler.LearnSecrets(secrets, nil, any(a.state), a.program.Plan.StateSchema)
 	for i, values := range []map[string]any{a.input, a.state} {
 		shown[i] = map[string]json.RawMessage{}
 		for key, value := range values {
 			text, _ := json.Marshal(value) // it was read from JSON or YAML
-			if text = []byte(veil.Over(string(text))); !json.Valid(text) {
+			if text = []byte(secrets.Text(string(text))); !json.Valid(text) {
 				text, _ = json.Marshal(string(text))
 			}
 			shown[i][key] = text
@@ -143,8 +144,7 @@ func objects(write func(io.Writer) error) ([]json.RawMessage, error) {
 	return all, err
 }
 
-// before is what was shown to those who signed the approval that there is; nil where it
-// can't be told.
+// before is what was shown to those who signed the existing approval; nil if unknown.
 func (a *signing) before() *facts.Facts {
 	if a.old == nil {
 		return nil
@@ -152,8 +152,7 @@ func (a *signing) before() *facts.Facts {
 	return shownBy(a.old)
 }
 
-// shownBy is what an approval says was shown to those who signed it; nil where it can't be
-// told.
+// shownBy is what was shown to those who signed an approval; nil if unknown.
 func shownBy(a *approval.Approval) *facts.Facts {
 	f := &facts.Facts{}
 	if err := json.Unmarshal(a.Statement.Predicate.Shown, f); err != nil {

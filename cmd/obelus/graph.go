@@ -163,7 +163,7 @@ func atWorst(plan *compiler.Plan) []string {
 		}
 		for _, why := range one.Because {
 			if !told[why] {
-				words += " (" + diag.Escape(plan.Veiled(why)) + ")"
+				words += " (" + diag.Escape(plan.Redact(why)) + ")"
 				told[why] = true
 			}
 		}

@@ -151,8 +151,10 @@ func (s *start) hold(kind string, v any, of *schema.Schema) {
 	path := []expression.Segment{{Key: kind}}
 	s.named(path, v)
 	s.ofSchema(path, of)
-	if of.SpeaksOfSecrets() {
-		of.Secrets(v, func(steps []any) { s.secret(slices.Concat(path, segments(steps)), "its schema says that it is secret") })
+	if of.HasSecrets() {
+		of.Secrets(v, func(steps []any, _ any) {
+			s.secret(slices.Concat(path, segments(steps)), "its schema says that it is secret")
+		})
 	}
 }
 
@@ -228,7 +230,7 @@ func (s *start) holdsSecrets(of *schema.Schema, depth int) bool {
 	if of == nil || depth > maxDeclared {
 		return false
 	}
-	return of.SpeaksOfSecrets() || slices.ContainsFunc(of.Properties(), func(key string) bool {
+	return of.HasSecrets() || slices.ContainsFunc(of.Properties(), func(key string) bool {
 		return s.isSecret(key) || s.holdsSecrets(of.At([]schema.Step{schema.Key(key)}).Schema, depth+1)
 	})
 }

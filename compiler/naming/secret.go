@@ -1,85 +1,52 @@
 package naming
 
 import (
-	"slices"
+	"regexp"
 	"strings"
 	"unicode"
+)
+
+var (
+	secretName = regexp.MustCompile(`apikey|authorization|credential|passphrase|passwd|password|secret` +
+		`|(cookie|key|pass?|pwd|token)s?\d*(-|$)` + // as a word or the end of one: MYTOKEN, DBPASS
+		`|(^|-)(auth|dsn|pat|session)s?\d*$`) // as the last word: SSH_AUTH_SOCK is a path
+	harmlessName = regexp.MustCompile(`^(old)?pwd$|\bpublic\b`)
+	harmlessWord = regexp.MustCompile(`\b((by|com|over|sur|tres|under)pass|(don|hoc|joc|lac|mon|tur|whis)key)s?\d*\b`)
+	purposeOfKey = regexp.MustCompile(`\b(access|account|api|auth|client|encryption|license|master|private|service|signing|ssh|storage)$`)
 )
 
 // Secret reports whether a name, of a variable of the environment or of a
 // key, says that its value is secret. A name is a sequence of words, divided
 // where the case changes and at everything that is neither a letter nor a digit:
 // "MYSQL_PWD", "apiKey", "X-Auth-Token".
-func Secret(name string) bool {
-	words := words(name)
-	if len(words) == 1 && slices.Contains(harmlessNames, words[0]) || slices.Contains(words, "public") {
-		return false
-	}
-	for i, word := range words {
-		word = strings.TrimSuffix(strings.TrimRight(word, "0123456789"), "s")
-		if i == len(words)-1 && slices.Contains(last, word) {
-			return true
-		}
-		if slices.ContainsFunc(within, func(part string) bool { return strings.Contains(word, part) }) {
-			return true
-		}
-		for _, end := range ends {
-			if strings.HasSuffix(word, end) && !slices.Contains(ordinary, word) {
-				return true
-			}
-		}
-	}
-	return false
+func Secret(name string) bool { return isSecret(words(name)) }
+
+func isSecret(words string) bool {
+	return secretName.MatchString(words) && !harmlessName.MatchString(words) && secretName.MatchString(harmlessWord.ReplaceAllString(words, ""))
 }
 
-// What makes a name one of a secret, in the singular: "pas" is "pass" without its s.
-var (
-	last     = []string{"auth", "dsn", "pat", "session"}        // as the last word: SSH_AUTH_SOCK is only a place
-	ends     = []string{"cookie", "key", "pas", "pwd", "token"} // as a word or the end of one: MYTOKEN, DBPASS
-	within   = []string{"apikey", "authorization", "credential", "passphrase", "passwd", "password", "secret"}
-	ordinary = []string{ // words that happen to end so
-		"bypas", "compas", "donkey", "hockey", "jockey", "lackey", "monkey", "overpas", "surpas", "trespas", "turkey", "underpas", "whiskey",
+// SecretKey is Secret for a key of a document, where "key" is an ordinary word: it is the
+// name of a secret only after its purpose, as in "accessKey".
+func SecretKey(name string) bool {
+	words := words(name)
+	before, isKey := strings.CutSuffix(strings.TrimSuffix(words, "s"), "key")
+	if !isSecret(words) || !isKey || before != "" && !strings.HasSuffix(before, "-") {
+		return isSecret(words)
 	}
-	harmlessNames = []string{"pwd", "oldpwd"} // the working directory
-)
+	before = strings.TrimSuffix(before, "-")
+	return purposeOfKey.MatchString(before) || isSecret(before)
+}
 
-// words are the words of a name in small letters.
-func words(name string) []string {
-	var all []string
-	var word []rune
-	flush := func() {
-		if len(word) > 0 {
-			all = append(all, strings.ToLower(string(word)))
-			word = word[:0]
-		}
-	}
+// words are the words of a name in small letters, with hyphens between them.
+func words(name string) string {
+	var b strings.Builder
 	runes := []rune(name)
 	for i, r := range runes {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			flush()
-			continue
-		case unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])):
-			flush() // "apiKey", and "APIKey"
+		isStart := unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) // "apiKey", and "APIKey"
+		if isStart || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			b.WriteByte('-')
 		}
-		word = append(word, r)
+		b.WriteRune(unicode.ToLower(r))
 	}
-	flush()
-	return all
+	return strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
 }
-
-// SecretKey is Secret for a key of a document, where "key" is an ordinary word: it says
-// something only behind what the key is for, as in "accessKey".
-func SecretKey(name string) bool {
-	if !Secret(name) {
-		return false
-	}
-	words := words(name)
-	last := len(words) - 1
-	if words[last] != "key" && words[last] != "keys" {
-		return true
-	}
-	return last > 0 && slices.Contains(secretKeys, words[last-1]) || Secret(strings.Join(words[:last], "-"))
-}
-
-var secretKeys = []string{"access", "account", "api", "auth", "client", "encryption", "license", "master", "private", "service", "signing", "ssh", "storage"}

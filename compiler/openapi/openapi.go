@@ -187,8 +187,6 @@ func textOf(n *source.Node) string {
 	return n.Text
 }
 
-func isTrue(n *source.Node) bool { return n != nil && n.Kind == source.Bool && n.Text == "true" }
-
 // note says once what was left out or changed at a place.
 func (r *reading) note(n *source.Node, reason, format string, args ...any) {
 	if at := n.Span().Head(); !r.noted[at] {

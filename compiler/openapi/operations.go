@@ -169,7 +169,7 @@ func (b *builder) build() *refusal {
 	if text := b.describe(); text != "" {
 		b.tool["description"] = text
 	}
-	if isTrue(b.node.Get("deprecated")) {
+	if b.node.Get("deprecated").IsTrue() {
 		b.tool["deprecated"] = true
 	}
 	return nil
@@ -194,7 +194,7 @@ func (b *builder) describe() string {
 		text = summary + "\n\n" + description
 	}
 	text = wording.Cut(text, MaxDescription)
-	if isTrue(b.node.Get("deprecated")) {
+	if b.node.Get("deprecated").IsTrue() {
 		text = strings.TrimSpace("Deprecated. " + text)
 	}
 	var fails []string

@@ -34,7 +34,7 @@ func (b *builder) parameters() *refusal {
 				return refused
 			}
 			p := parameter{node: n, wire: textOf(n.Get("name")), in: textOf(n.Get("in"))}
-			p.required = p.in == "path" || isTrue(n.Get("required"))
+			p.required = p.in == "path" || n.Get("required").IsTrue()
 			if p.wire == "" || !slices.Contains([]string{"path", "query", "header", "cookie"}, p.in) {
 				return refuse(n, misshapen, "a parameter needs a \"name\", and an \"in\" that is path, query, header or cookie")
 			}
@@ -130,7 +130,7 @@ func (b *builder) parameter(p *parameter) (left, refused *refusal) {
 	at := p.node.Get("schema")
 	style := textOf(p.node.Get("style"))
 	explode := p.node.Get("explode")
-	exploded := isTrue(explode) || explode == nil && p.in == "query" && (style == "" || style == "form")
+	exploded := explode.IsTrue() || explode == nil && p.in == "query" && (style == "" || style == "form")
 	join, known := styles[style]
 	if p.in == "query" && exploded {
 		join = ""
@@ -161,7 +161,7 @@ func (b *builder) parameter(p *parameter) (left, refused *refusal) {
 	if at != nil {
 		schema = b.schema(at, request, b.scope)
 	}
-	b.properties[p.name] = describing(schema, textOf(p.node.Get("description")), isTrue(p.node.Get("deprecated")))
+	b.properties[p.name] = describing(schema, textOf(p.node.Get("description")), p.node.Get("deprecated").IsTrue())
 	if p.required {
 		b.required = append(b.required, p.name)
 	}
@@ -352,7 +352,7 @@ func (b *builder) body() *refusal {
 	if refused != nil {
 		return refused
 	}
-	required := isTrue(n.Get("required"))
+	required := n.Get("required").IsTrue()
 	all := medias(n)
 	asJSON := first(all, "application/json", media.isJSON)
 	asForm := first(all, form, func(media) bool { return false })

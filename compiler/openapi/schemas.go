@@ -56,7 +56,7 @@ const malformed = "a schema isn't valid"
 // schema translates a schema to draft 2020-12.
 func (r *reading) schema(n *source.Node, dir direction, in *named) any {
 	if n.Kind == source.Bool {
-		return isTrue(n)
+		return n.IsTrue()
 	}
 	if n.Kind != source.Object {
 		r.note(n, malformed, "a schema is a mapping, not %s; it is taken to allow everything", n.Kind)
@@ -108,7 +108,7 @@ func (r *reading) schema(n *source.Node, dir direction, in *named) any {
 		}
 	}
 	if r.old {
-		return modern(out, isTrue(n.Get("nullable")))
+		return modern(out, n.Get("nullable").IsTrue())
 	}
 	return out
 }
@@ -120,7 +120,7 @@ func (r *reading) hidden(n *source.Node, dir direction, in *named) (gone []strin
 		return nil
 	}
 	for _, f := range properties.Fields {
-		readOnly, writeOnly := isTrue(f.Value.Get("readOnly")), isTrue(f.Value.Get("writeOnly"))
+		readOnly, writeOnly := f.Value.Get("readOnly").IsTrue(), f.Value.Get("writeOnly").IsTrue()
 		if readOnly != writeOnly {
 			in.pruned = true
 		}

@@ -73,8 +73,8 @@ type Schema struct {
 	compiled *ordinary.Schema
 	broken   error
 
-	looked    sync.Once
-	secretive bool // see Secrets
+	secretsOnce sync.Once
+	hasSecrets  bool
 }
 
 // New makes a schema of a decoded JSON value: a boolean or a map[string]any,

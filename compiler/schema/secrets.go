@@ -2,30 +2,30 @@ package schema
 
 import "slices"
 
-// Secrets tells the paths of a value's parts of which the schema says that they are
-// secret: writeOnly, or of the format "password".
-func (s *Schema) Secrets(v any, found func(path []any)) {
-	steps := maxSecretSteps
-	s.ready().secrets(v, nil, &steps, found)
+// Secrets gives the parts of a value that the schema declares secret, writeOnly or of the
+// format "password", with their paths.
+func (s *Schema) Secrets(v any, found func(path []any, secret any)) {
+	if s.HasSecrets() {
+		steps := maxSecretSteps
+		s.ready().secrets(v, nil, &steps, found)
+	}
 }
 
-// SpeaksOfSecrets reports whether the schema says of anything that it is secret.
-func (s *Schema) SpeaksOfSecrets() bool {
+// HasSecrets reports whether the schema declares anything secret.
+func (s *Schema) HasSecrets() bool {
 	if s == nil {
 		return false
 	}
-	s.looked.Do(func() { s.secretive = s.ready().speaksOfSecrets(map[*node]bool{}) })
-	return s.secretive
+	s.secretsOnce.Do(func() { s.hasSecrets = s.ready().hasSecrets(map[*node]bool{}) })
+	return s.hasSecrets
 }
 
-// speaksOfSecrets reports whether a schema or one that it leads to says of something that
-// it is secret.
-func (n *node) speaksOfSecrets(seen map[*node]bool) bool {
+func (n *node) hasSecrets(seen map[*node]bool) bool {
 	if n == nil || seen[n] {
 		return false
 	}
 	seen[n] = true
-	return n.secret() || n.ref.speaksOfSecrets(seen) || slices.ContainsFunc(n.children, func(x *node) bool { return x.speaksOfSecrets(seen) })
+	return n.secret() || n.ref.hasSecrets(seen) || slices.ContainsFunc(n.children, func(x *node) bool { return x.hasSecrets(seen) })
 }
 
 // maxSecretSteps bounds how many schemas are held against parts of a value.
@@ -36,12 +36,12 @@ func (n *node) secret() bool {
 	return raw["writeOnly"] == true || raw["format"] == "password"
 }
 
-func (n *node) secrets(v any, path []any, steps *int, found func(path []any)) {
+func (n *node) secrets(v any, path []any, steps *int, found func(path []any, secret any)) {
 	if *steps--; n == nil || *steps < 0 {
 		return
 	}
 	if n.secret() {
-		found(path)
+		found(path, v)
 		return
 	}
 	alike := []*node{n.ref, n.then, n.other}

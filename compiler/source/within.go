@@ -80,6 +80,9 @@ func (n *Node) AsText() string {
 	return n.Text
 }
 
+// IsTrue reports whether a value is the boolean true.
+func (n *Node) IsTrue() bool { return n != nil && n.Kind == Bool && n.Text == "true" }
+
 // Float is the value of a number, however it is written; 0 for anything else.
 func (n *Node) Float() float64 {
 	if n == nil || n.Kind != Number {

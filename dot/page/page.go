@@ -210,7 +210,7 @@ func (p *Page) veiled(events []json.RawMessage) []json.RawMessage {
 	for _, event := range events {
 		text := string(event)
 		for _, one := range p.Parts {
-			text = one.Plan.Veiled(text)
+			text = one.Plan.Redact(text)
 		}
 		if text == string(event) {
 			all = append(all, event)
@@ -225,7 +225,7 @@ func (p *Page) veiled(events []json.RawMessage) []json.RawMessage {
 func (b *block) add(p Part, outermost *facts.Facts, nodes map[string]string) {
 	about := map[string][]finding{}
 	for _, f := range p.Findings {
-		one := finding{f.Rule.Code, f.Severity.String(), p.Plan.Veiled(f.Message), p.Plan.Veiled(f.Help)}
+		one := finding{f.Rule.Code, f.Severity.String(), p.Plan.Redact(f.Message), p.Plan.Redact(f.Help)}
 		if f.Call == "" {
 			b.Findings = append(b.Findings, one)
 		} else {
@@ -286,7 +286,7 @@ func (c *call) lines(p *compiler.Plan, of *compiler.Call) {
 	} else {
 		text += "…"
 	}
-	c.Lines = strings.Split(strings.TrimRight(p.Veiled(text), "\r\n "), "\n")
+	c.Lines = strings.Split(strings.TrimRight(p.Redact(text), "\r\n "), "\n")
 	for i, line := range c.Lines {
 		c.Lines[i] = wording.Cut(strings.TrimSuffix(line, "\r"), longestLine)
 	}

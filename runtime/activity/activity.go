@@ -30,8 +30,8 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
 // A Request is one try of one call.
@@ -169,7 +169,7 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
-	hide, env := &redact.Redactor{}, readEnvironment(o.Environ)
+	hide, env := &redact.Set{}, readEnvironment(o.Environ)
 	hide.Environment(o.Environ)
 	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, inUse: o.InUse, tries: map[*ongoing]struct{}{}}
 	for name, run := range funcs {
@@ -191,7 +191,7 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 	return s, nil
 }
 
-func (s *Set) open(name string, def *compiler.Activity, o Options, env environment, hide *redact.Redactor) (starter, error) {
+func (s *Set) open(name string, def *compiler.Activity, o Options, env environment, hide *redact.Set) (starter, error) {
 	switch def.Kind {
 	case "exec":
 		if len(def.Argv) == 0 {
@@ -235,12 +235,12 @@ func (s *Set) open(name string, def *compiler.Activity, o Options, env environme
 	}
 }
 
-func newProgram(name string, def *compiler.Activity, o Options, env environment, hide *redact.Redactor) program {
+func newProgram(name string, def *compiler.Activity, o Options, env environment, hide *redact.Set) program {
 	return program{name: name, def: def, env: env, environ: env.program(def, hide), grace: o.Grace, hide: hide, unchanged: o.Unchanged}
 }
 
 // serve opens a tool of an MCP server, which all tools of it share.
-func (s *Set) serve(name string, def *compiler.Activity, o Options, env environment, hide *redact.Redactor) (starter, error) {
+func (s *Set) serve(name string, def *compiler.Activity, o Options, env environment, hide *redact.Set) (starter, error) {
 	if def.Server == nil {
 		return nil, fmt.Errorf("activity %q is of an MCP server that isn't defined", name)
 	}
@@ -251,7 +251,7 @@ func (s *Set) serve(name string, def *compiler.Activity, o Options, env environm
 		if refusal := refusedHost(def, o.Hosts); refusal != nil && (o.InUse == nil || o.InUse(name)) {
 			return nil, fmt.Errorf("the MCP server %q may not be reached: %s; %s", def.Server.Name, refusal.Why, refusal.Help)
 		}
-		if env.hideSent(def, hide); s.client == nil {
+		if env.hideVariables(def, hide); s.client == nil {
 			s.client = newClient(o.Hosts)
 		}
 		if at, err := url.Parse(env.endpoint(def.Server)); err == nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/naming"
-	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
 // everybodys are the variables that every program gets: it couldn't be
@@ -33,10 +33,8 @@ func (e environment) get(name string) string { return e[name] }
 // program is the environment that a program is started with. What the program is
 // given as {$NAME} is secret from now on, and so is what stands there outright under a
 // name that says so.
-func (e environment) program(def *compiler.Activity, hide *redact.Redactor) []string {
-	for _, v := range def.Variables {
-		hide.Keep(v.Name, e[v.Name])
-	}
+func (e environment) program(def *compiler.Activity, hide *redact.Set) []string {
+	e.hideVariables(def, hide)
 	given := environment{}
 	for _, name := range slices.Concat(everybodys, def.Inherit) {
 		if value, there := e[name]; there {
@@ -46,7 +44,7 @@ func (e environment) program(def *compiler.Activity, hide *redact.Redactor) []st
 	for _, one := range def.Env {
 		given[one.Name] = compiler.Filled(one.Value, e.get)
 		if naming.Secret(one.Name) {
-			hide.Learn(one.Name, one.Value)
+			hide.KeepDistinctive(one.Name, one.Value)
 		}
 	}
 	environ := make([]string, 0, len(given))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
-	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
 // A program is an activity that starts a process for each call. Its definition says
@@ -24,7 +24,7 @@ type program struct {
 	env     environment // ours
 	environ []string    // its own
 	grace   time.Duration
-	hide    *redact.Redactor
+	hide    *redact.Set
 	// unchanged is that of [Options], or nil.
 	unchanged func(activity, program string) (digest string, err error)
 }

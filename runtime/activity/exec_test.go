@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
 // LANGUAGE.md#tools-and-activities: parameters are JSON on stdin, the result is JSON on stdout.
@@ -307,7 +307,7 @@ func TestSecretsStayHidden(t *testing.T) {
 	for shift := range 2*len(secret) + 4 {
 		kept := tail{keep: quotedStderr + 64 + 2*len(secret)}
 		kept.Write([]byte(strings.Repeat("a", 100) + secret + strings.Repeat("b", kept.keep-shift)))
-		hide := &redact.Redactor{}
+		hide := &redact.Set{}
 		hide.Keep("secret", secret)
 		if text := kept.text(hide); strings.Contains(text, secret[len(secret)-4:]) {
 			t.Fatalf("with %d bytes of room the end of the secret shows: %q…", shift, text[:40])

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
 // A function is an activity that the embedding program registered.
@@ -16,7 +16,7 @@ type function struct {
 	name  string
 	run   Func
 	grace time.Duration
-	hide  *redact.Redactor
+	hide  *redact.Set
 }
 
 // start calls the function in a goroutine of its own, and waits for one that ignores

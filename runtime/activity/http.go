@@ -16,7 +16,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/hosts"
-	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/runtime/trace"
 	"github.com/obelus-dev/obelus/runtime/web"
 )
@@ -26,7 +26,7 @@ type caller struct {
 	name   string
 	def    *compiler.Activity
 	env    environment
-	hide   *redact.Redactor
+	hide   *redact.Set
 	client *http.Client // shared by all of the set
 }
 
@@ -63,31 +63,26 @@ func (e *errRedirected) Error() string { return e.why }
 
 // newCaller makes the activity of a request. What it takes of the environment is secret
 // from now on, in every form in which it is sent.
-func newCaller(name string, def *compiler.Activity, env environment, hide *redact.Redactor, client *http.Client) *caller {
-	env.hideSent(def, hide)
+func newCaller(name string, def *compiler.Activity, env environment, hide *redact.Set, client *http.Client) *caller {
+	env.hideVariables(def, hide)
 	learnUser(def.HTTP.UserInfo(env.get), hide)
 	return &caller{name, def, env, hide, client}
 }
 
 // learnUser makes secret what an address says to show who asks.
-func learnUser(who *url.Userinfo, hide *redact.Redactor) {
+func learnUser(who *url.Userinfo, hide *redact.Set) {
 	if who == nil {
 		return
 	}
 	password, _ := who.Password()
-	hide.Learn("password", password)
-	hide.Learn("key", base64.StdEncoding.EncodeToString([]byte(who.Username()+":"+password)))
+	hide.KeepDistinctive("password", password)
+	hide.KeepDistinctive("key", base64.StdEncoding.EncodeToString([]byte(who.Username()+":"+password)))
 }
 
-// hideSent makes secret what a definition takes of the environment: plainly, in JSON and in addresses.
-func (e environment) hideSent(def *compiler.Activity, hide *redact.Redactor) {
+// hideVariables makes secret what a definition takes of the environment.
+func (e environment) hideVariables(def *compiler.Activity, hide *redact.Set) {
 	for _, v := range def.Variables {
-		secret := e[v.Name]
-		quoted, _ := encode(secret)
-		inQuery := url.QueryEscape(secret)
-		for _, form := range []string{secret, string(quoted[1 : len(quoted)-1]), inQuery, strings.ReplaceAll(inQuery, "+", "%20")} {
-			hide.Keep(v.Name, form)
-		}
+		hide.Keep(v.Name, e[v.Name])
 	}
 }
 
@@ -300,7 +295,7 @@ func (x *caller) refusal(status int, header http.Header, content []byte, from st
 func (x *caller) brief(text string, most int) string {
 	if len(text) >= maxRefusal { // it may be cut within one
 		text = text[:maxRefusal]
-		text = text[:len(text)-x.hide.Unsure(text)]
+		text = text[:len(text)-x.hide.Unfinished(text)]
 	}
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
 // fuzzedSecret is what nothing that comes of a program may hold.
@@ -66,7 +66,7 @@ func FuzzWorker(f *testing.F) {
 				t.Fatal(err)
 			}
 			defer null.Close()
-			hide := &redact.Redactor{}
+			hide := &redact.Set{}
 			hide.Keep("secret", fuzzedSecret)
 			w := newWorker(program{name: "act", def: &compiler.Activity{Argv: texts([]string{"act"}), Timeout: 20 * time.Second}, grace: 2 * time.Second, hide: hide})
 			stage := &stage{w: w, null: null, piece: int(piece), hangs: hangs}
@@ -363,7 +363,7 @@ func FuzzProgram(f *testing.F) {
 		f.Add([]byte(stdout), []byte("warning\x1b[1m "+fuzzedSecret), byte(i), i%4 == 0)
 		f.Add([]byte(stdout), []byte("hu\r\rnter2hunter2"), byte(i<<6), false)
 	}
-	hide := &redact.Redactor{}
+	hide := &redact.Set{}
 	hide.Keep("secret", fuzzedSecret)
 	forms := []string{compiler.StreamJSON, compiler.StreamText, compiler.StreamLines, compiler.StreamNone}
 	x := &program{name: "act", def: &compiler.Activity{}, hide: hide}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
 // quotedStderr is how much of the end of stderr a failure quotes, in bytes.
@@ -33,7 +33,7 @@ func (t *tail) Write(text []byte) (int, error) {
 
 // text is the end of what was written, without secrets, with every character
 // that a terminal would act on escaped; line ends and tabs stay.
-func (t *tail) text(hide *redact.Redactor) string {
+func (t *tail) text(hide *redact.Set) string {
 	t.mu.Lock()
 	raw, lost := string(t.end), t.lost
 	t.mu.Unlock()

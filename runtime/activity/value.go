@@ -12,9 +12,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
-	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
 // The bounds of what an activity may give back. maxValues keeps 8 MiB of "[]"
@@ -59,7 +59,7 @@ func large(to *jsontext.Encoder, v float64) error {
 
 // decode reads text that must be exactly one JSON value, at most depth levels
 // deep. Its errors say what is wrong, to follow a colon.
-func decode(text []byte, depth int, hide *redact.Redactor) (any, error) {
+func decode(text []byte, depth int, hide *redact.Set) (any, error) {
 	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
 		return nil, errors.New("there is none")
 	}
@@ -90,7 +90,7 @@ type decoder struct {
 	in    *jsontext.Decoder
 	depth int
 	left  int
-	hide  *redact.Redactor
+	hide  *redact.Set
 }
 
 func (d *decoder) value() (any, error) {
@@ -179,7 +179,7 @@ func (d *decoder) object() (any, error) {
 
 // plain turns what a Go function returned into a JSON value that shares
 // nothing with it, through its JSON encoding.
-func plain(v any, hide *redact.Redactor) (any, error) {
+func plain(v any, hide *redact.Set) (any, error) {
 	var out bounded
 	if err := json.MarshalWrite(&out, v, floats); err != nil {
 		if out.full {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
 // LANGUAGE.md#tools-and-activities: whatever text a program writes, reading it ends in a value that JSON
@@ -15,7 +15,7 @@ func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,-2.5e3,null,true,"†é\ud83d\ude00"]}`, "", "[", `{"a":1,"a":2}`, "1e400", "\xff", "[[[[]]]]", `"\u0000"`, "1 2"} {
 		f.Add([]byte(seed))
 	}
-	hide := &redact.Redactor{}
+	hide := &redact.Set{}
 	hide.Environment([]string{"A_TOKEN=hidden12", "B_PASSWORD=31415926"})
 	f.Fuzz(func(t *testing.T, text []byte) {
 		value, err := decode(append([]byte(nil), text...), maxDepth, nil)
@@ -49,7 +49,7 @@ func FuzzDecode(f *testing.F) {
 func FuzzQuotation(f *testing.F) {
 	f.Add([]byte("plain"), []byte(" text\r\n"))
 	f.Add([]byte("\x1b[2J\xff\xfe\u202e"), []byte(strings.Repeat("é", 2000)))
-	hide := &redact.Redactor{}
+	hide := &redact.Set{}
 	hide.Keep("secret", "hunter2hunter2")
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		kept := tail{keep: quotedStderr + 200}

@@ -16,9 +16,9 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/planner/recording"
-	"github.com/obelus-dev/obelus/runtime/redact"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 

@@ -225,15 +225,13 @@ func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, op
 		return w.dependencies(out, value, here)
 	case key == "exclusiveMinimum" && value.Kind == source.Bool, key == "exclusiveMaximum" && value.Kind == source.Bool:
 		return out // draft 4: it belongs to its neighbour
-	case key == "minimum" && isTrue(n.Get("exclusiveMinimum")):
+	case key == "minimum" && n.Get("exclusiveMinimum").IsTrue():
 		return add("exclusiveMinimum", Of(value))
-	case key == "maximum" && isTrue(n.Get("exclusiveMaximum")):
+	case key == "maximum" && n.Get("exclusiveMaximum").IsTrue():
 		return add("exclusiveMaximum", Of(value))
 	}
 	return add(key, Of(value))
 }
-
-func isTrue(n *source.Node) bool { return n != nil && n.Kind == source.Bool && n.Text == "true" }
 
 // untellable reports whether a keyword can't be judged of a value of which a part
 // may be a reference.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -18,7 +18,7 @@ var harmless = []string{
 
 // learn takes what is secret about a request: the values of all headers but
 // well-known harmless ones, and what its address says besides host and path.
-func learn(v *redact.Redactor, r *http.Request) {
+func learn(v *redact.Set, r *http.Request) {
 	for name, values := range r.Header {
 		if slices.Contains(harmless, name) {
 			continue
@@ -28,10 +28,10 @@ func learn(v *redact.Redactor, r *http.Request) {
 			if !two {
 				credentials = value
 			}
-			v.Learn("key", credentials)
+			v.KeepDistinctive("key", credentials)
 			if plain, err := base64.StdEncoding.DecodeString(credentials); err == nil && strings.EqualFold(scheme, "basic") {
 				_, password, _ := strings.Cut(string(plain), ":")
-				v.Learn("key", password)
+				v.KeepDistinctive("key", password)
 			}
 		}
 	}
@@ -39,13 +39,13 @@ func learn(v *redact.Redactor, r *http.Request) {
 }
 
 // learnAddress takes what is secret about an address.
-func learnAddress(v *redact.Redactor, at *url.URL) {
+func learnAddress(v *redact.Set, at *url.URL) {
 	if password, set := at.User.Password(); set {
-		v.Learn("key", password)
+		v.KeepDistinctive("key", password)
 	}
 	for _, values := range at.Query() {
 		for _, value := range values {
-			v.Learn("key", value)
+			v.KeepDistinctive("key", value)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func learnAddress(v *redact.Redactor, at *url.URL) {
 // An outlet hands out an answer's text: without secrets, also where one is
 // split among pieces, and as valid UTF-8.
 type outlet struct {
-	hide *redact.Redactor
+	hide *redact.Set
 	emit func(string)    // nil gathers the text instead, which then nobody has seen
 	full func()          // called when more is to be gathered than a result may be long
 	text strings.Builder // what was gathered
@@ -63,7 +63,7 @@ type outlet struct {
 
 func (o *outlet) write(piece string) {
 	s := o.hide.Text(o.held + piece)
-	keep := len(s) - o.hide.Unsure(s)
+	keep := len(s) - o.hide.Unfinished(s)
 	o.held = s[keep:]
 	o.send(s[:keep])
 }

@@ -198,7 +198,7 @@ func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *r
 		case end.Refused:
 			words := end.Words
 			if len(words) > maxWords-utf8.UTFMax { // cut, perhaps in a secret
-				words = words[:len(words)-p.wire.hide.Unsure(words)]
+				words = words[:len(words)-p.wire.hide.Unfinished(words)]
 			}
 			return f, &request.Refused{Planner: p.name, Words: p.clean(words)}
 		case end.Whole:

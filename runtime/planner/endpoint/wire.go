@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -23,7 +23,7 @@ import (
 type wire struct {
 	address Address
 	client  *http.Client
-	hide    *redact.Redactor
+	hide    *redact.Set
 	silence time.Duration
 	quiet   func(silent time.Duration) // tells that nothing has come for so long
 
@@ -33,7 +33,7 @@ type wire struct {
 // newWire makes a wire to the endpoint whose address a variable may hold. The
 // error is for an address that is none.
 func newWire(at Address, o Options) (*wire, error) {
-	v := &redact.Redactor{}
+	v := &redact.Set{}
 	if text, set := os.LookupEnv(at.Base); set {
 		address, err := url.Parse(text)
 		if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
@@ -80,7 +80,7 @@ func needKey(planner string, at Address) error {
 
 // An exchange is what became of one request on the wire.
 type exchange struct {
-	hide    *redact.Redactor
+	hide    *redact.Set
 	at      string // scheme and host of the endpoint; "" when nothing was sent
 	status  int    // 0 when no answer came
 	header  http.Header

@@ -7,7 +7,7 @@ import (
 
 // EXECUTION.md#the-planning-loop: what is learned of an environment.
 func TestEnvironment(t *testing.T) {
-	r := &Redactor{}
+	r := &Set{}
 	r.Environment([]string{
 		"GITHUB_TOKEN=ghp_0123456789", "DATABASE_URL=postgres://me:pa55word-x@db/x", "PASSWORD=password", "KEYBOARD=qwerty0123456789",
 		"SSH_AUTH_SOCK=/tmp/agent.12345678", "HOME=/home/someone0123456789", "NPM_TOKEN=", "aws_secret_access_key=abcdefghijklmnopqrst", "BROKEN",
@@ -32,7 +32,7 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}
-	if got := (*Redactor)(nil).Text("extra"); got != "extra" {
+	if got := (*Set)(nil).Text("extra"); got != "extra" {
 		t.Errorf("nobody's secret became %q", got)
 	}
 }
@@ -40,7 +40,7 @@ func TestEnvironment(t *testing.T) {
 // EXECUTION.md#the-planning-loop: in a text for people what follows the name of a secret is hidden, though
 // nobody knew it; prose isn't.
 func TestMessage(t *testing.T) {
-	r := &Redactor{}
+	r := &Set{}
 	for text, want := range map[string]string{
 		"PGPASSWORD=hunter2 psql":               "PGPASSWORD=[hidden PGPASSWORD] psql",
 		"Authorization: Bearer abcdef":          "Authorization: Bearer [hidden Authorization]",
@@ -62,7 +62,7 @@ func TestMessage(t *testing.T) {
 // EXECUTION.md#the-planning-loop: in what a program gives back a text under a name of the environment or of a
 // header is hidden; what a tool's own schema calls a token or a key is its data.
 func TestUnder(t *testing.T) {
-	r := &Redactor{}
+	r := &Set{}
 	for _, key := range []string{"PGPASSWORD", "MYSQL_PWD", "MYTOKEN", "AUTHORIZATION", "Authorization", "authorization", "X-Api-Key", "OPENAI_API_KEY", "Set-Cookie"} {
 		if got := r.Under(key, "value"); got != Hidden(key) {
 			t.Errorf("%s: %q", key, got)
@@ -80,7 +80,7 @@ func TestUnder(t *testing.T) {
 func FuzzText(f *testing.F) {
 	f.Add("secret-1234567890", "crets-12345", "a secret-1234567890 in crets-12345")
 	f.Fuzz(func(t *testing.T, one, two, text string) {
-		r := &Redactor{}
+		r := &Set{}
 		r.Keep("one", one)
 		r.Keep("two", two)
 		got := r.Text(text)
