@@ -80,6 +80,9 @@ func TestHostileFilesAreBounded(t *testing.T) {
 	var spent time.Duration
 	costs := map[string]cost{}
 	for n, f := range slices.Concat(families, working, shared) {
+		if met == 1 && n%6 > 1 { // with -thorough all are tried
+			continue
+		}
 		dir := t.TempDir()
 		name := ""
 		total := 0
