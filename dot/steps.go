@@ -41,16 +41,6 @@ func Steps(views []View, told func(step int) string) View {
 	return out
 }
 
-// Beside draws views of one plan as one, each in a frame of its own under its name. The name
-// of a call of view n, counted from 1, begins with "n:".
-func Beside(name string, views []View) View {
-	b := newBuilder(name)
-	for n, v := range views {
-		b.take(v, n+1, v.Name)
-	}
-	return b.view()
-}
-
 // take draws all of a view in a frame, and tells which nodes its own are now. The names of
 // its calls begin with a number.
 func (b *builder) take(v View, number int, frame string) (placed []int) {

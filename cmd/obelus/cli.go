@@ -194,9 +194,6 @@ func flagTrouble(cmd *cobra.Command, err error) error {
 		if instead, ok := removedFlags[path+" --"+name]; ok {
 			return troubled("%s no longer has the flag --%s", path, name).Advise("%s", instead)
 		}
-		if other := otherwiseCalled(cmd, name); other != "" {
-			hint = other
-		}
 		if unknown.GetSpecifiedShortnames() != "" {
 			return troubled("%s no flag %q", owner, "-"+name).Advise("%s", hint)
 		}
@@ -220,27 +217,6 @@ func flagTrouble(cmd *cobra.Command, err error) error {
 		return troubled("--%s can't be %q: %s", flag.Name, invalid.GetValue(), wrong.Message).Advise("%s", wrong.Help)
 	}
 	return troubled("%v", err).Advise("%s", hint)
-}
-
-// otherwiseCalled is how a command is asked for what other programs have a flag for; "" where
-// it has nothing of the kind.
-func otherwiseCalled(cmd *cobra.Command, flag string) string {
-	has := func(name string) bool { return cmd.Flags().Lookup(name) != nil }
-	switch flag {
-	case "y", "yes", "auto-approve", "force", "f":
-		if has("confirm") {
-			return "with --confirm never nobody is asked"
-		}
-	case "n", "dry-run", "check":
-		if cmd.Name() == "run" {
-			return "\"obelus simulate\" rehearses a plan, and nothing is touched"
-		}
-	case "json", "j":
-		if has("format") {
-			return "write --format json"
-		}
-	}
-	return ""
 }
 
 // expectation is what the value of a flag must be.

@@ -18,7 +18,6 @@ import (
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
-	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
 // A course is what happened in a run or in a rehearsal, for drawings: its events as
@@ -125,29 +124,6 @@ func fateMark(status runtime.Status, routed bool) dot.Mark {
 		return dot.Mark{Kind: dot.Failed, Code: ", handled"}
 	}
 	return dot.Mark{Kind: dot.MarkKind(status.String())}
-}
-
-// took takes a rehearsal that has ended.
-func (c *course) took(s *simulate.Scenario) {
-	for i := range s.Calls {
-		one := &s.Calls[i]
-		f := c.of(runtime.Path(pathItems.ReplaceAllString(one.Under, "$1"), one.Call.Whole().Name))
-		fate := fateMark(one.Status, one.Routed)
-		if i+1 == len(s.Calls) || s.Calls[i+1].Call.ItemOf != one.Call {
-			f.counts[fate]++
-		} else { // its items are counted
-			f.listed = f.listed || one.Status == runtime.Done
-		}
-		if !f.started || one.From < f.from {
-			f.from = one.From
-		}
-		f.started, f.to, f.tries = f.started || one.Started, max(f.to, one.To), max(f.tries, one.Attempts)
-		if why := one.Reason; one.Failure != nil {
-			f.whys[fate] = one.Failure.Message
-		} else if why != "" {
-			f.whys[fate] = why
-		}
-	}
 }
 
 func (c *course) note(at time.Duration, command runtime.Command) {

@@ -2,22 +2,16 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
-	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 	"github.com/spf13/cobra"
 )
@@ -54,7 +48,7 @@ func (c *cli) graphCommand() *cobra.Command {
 	flags.StringVar(&o.Focus, "focus", "", "draw only this call and what is near it")
 	stands(cmd, "focus", "CALL")
 	labels := flags.Bool("labels", false, "write beside each call how worthy of trust and how confidential its result is under the policy, and mark the ways that it forbids")
-	critical := flags.Bool("critical", false, "rehearse the plan, every call as long as its tool says (x-simulate), and mark what the time of the whole hangs on")
+	critical := flags.Bool("critical", false, "simulate the plan, every call as long as its tool says (x-simulate), and mark the critical path")
 	flags.IntVar(&o.Delegates, "delegates", 0, "draw what delegates do, so many levels deep, 0 for none; by default all of it where the drawing stays small")
 	stands(cmd, "delegates", "N")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -112,7 +106,7 @@ func (c *cli) graphCommand() *cobra.Command {
 			}
 			return c.writePage(one, *output)
 		}
-		if err := rehearse(&view, p, *critical); err != nil {
+		if err := markCritical(&view, p, *critical); err != nil {
 			return err
 		}
 		return c.draw(view, form, *output)
@@ -132,43 +126,7 @@ func viewOf(p *project.Program, o dot.Options, labels bool) (dot.View, error) {
 	if words := p.Plan.Limits.String(); words != "" {
 		view.Notes = append(view.Notes, "limits of the plan: "+words)
 	}
-	view.Notes = append(view.Notes, atWorst(p.Plan)...)
 	return view, nil
-}
-
-// atWorst says how often calls run, how long that takes and what it costs at most,
-// where their tools say anything of cost.
-func atWorst(plan *compiler.Plan) []string {
-	if !timed(plan) {
-		return nil
-	}
-	worst := facts.Of(plan, facts.Options{}).Worst
-	words := "at worst"
-	told := map[string]bool{}
-	for _, one := range []struct {
-		name string
-		facts.Bound
-		show func(float64) string
-	}{
-		{": tries ", worst.Tries, func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }},
-		{", cost ", worst.Cost, func(n float64) string { return strconv.FormatFloat(n, 'g', 4, 64) }},
-		{", time ", worst.Time, func(n float64) string {
-			return wording.Duration(time.Duration(min(n, 1e9) * float64(time.Second)).Round(time.Millisecond))
-		}},
-	} {
-		if words += one.name; one.Most == nil {
-			words += "unbounded"
-		} else {
-			words += one.show(*one.Most)
-		}
-		for _, why := range one.Because {
-			if !told[why] {
-				words += " (" + diag.Escape(plan.Redact(why)) + ")"
-				told[why] = true
-			}
-		}
-	}
-	return []string{words}
 }
 
 // explored are the rehearsals of a plan that drawings and pages show, and what input they
@@ -178,69 +136,28 @@ func explored(plan *compiler.Plan, r *analyzer.Rehearsal) (found *simulate.Explo
 	return simulate.Begin(r, simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1, Steps: simulate.DefaultSteps(plan)}, made), input
 }
 
-// rehearse says how long a plan takes and what it costs when nothing fails, and what is at
-// work at once, where tools say anything of time or cost; on demand it marks the critical path.
-func rehearse(view *dot.View, p *project.Program, critical bool) error {
-	r := analyzer.Rehearse(p.Plan, p.Findings)
-	if r == nil && critical {
-		return troubled("the plan has errors, so it can't be rehearsed and has no critical path").Advise("obelus check shows them")
-	} else if r == nil || !critical && !timed(p.Plan) {
+// markCritical marks, if asked, the critical path of a simulation without failures, and notes its time and cost.
+func markCritical(view *dot.View, p *project.Program, marked bool) error {
+	if !marked {
 		return nil
 	}
-	found, input := explored(p.Plan, r)
-	if session.Fits(p.Plan, input, nil) != nil && !critical {
-		return nil // nobody can say what it would be given
+	r := analyzer.Rehearse(p.Plan, p.Findings)
+	if r == nil {
+		return troubled("the plan has errors, so it can't be simulated and has no critical path").Advise("obelus check shows them")
 	}
+	found, _ := explored(p.Plan, r)
 	found.Alternatives(1, func(usual *simulate.Alternative) (more bool) {
 		s := usual.Scenario
-		note := "rehearsed without failures: " + wording.Duration(s.Makespan.Round(time.Millisecond))
-		if critical {
-			view.Way(names(s, s.CriticalPath), dot.Mark{Kind: dot.Critical})
-		}
-		if s.Critical < s.Makespan {
-			note += ", the critical path " + wording.Duration(s.Critical.Round(time.Millisecond))
-		}
-		note += fmt.Sprintf(", cost %.4g", s.Cost)
-		view.Notes = append(view.Notes, note)
-		if together := atOnce(s); len(together) > 1 {
-			view.Notes = append(view.Notes, fmt.Sprintf("in the rehearsal %s: %s", togetherOf(s, p.Plan.Limits.Together()), wording.Cut(diag.Escape(strings.Join(together, ", ")), 120)))
-		}
+		view.Way(names(s, s.CriticalPath), dot.Mark{Kind: dot.Critical})
+		view.Notes = append(view.Notes, fmt.Sprintf("simulated without failures: %s, cost %.4g", wording.Duration(s.Makespan.Round(time.Millisecond)), s.Cost))
 		return false
 	})
 	return nil
 }
 
-// timed reports whether tools of a plan, or of what it delegates to, say how long they take
-// or what they cost.
-func timed(plan *compiler.Plan) bool {
-	says := func(p *compiler.Plan) bool {
-		return slices.ContainsFunc(p.Tools, func(t *compiler.Tool) bool { return t.Simulate != nil })
-	}
-	return says(plan) || slices.ContainsFunc(slices.Collect(maps.Values(plan.AllDelegates())), says)
-}
-
 // togetherOf says how many activities a rehearsal had at work together, and how many may be.
 func togetherOf(s *simulate.Scenario, most int) string {
 	return fmt.Sprintf("%d at once, of at most %d", s.Peak, most)
-}
-
-// atOnce are the calls of the largest set of a rehearsal that were at work together.
-func atOnce(s *simulate.Scenario) (most []string) {
-	now := map[int]bool{}
-	for _, m := range s.Moments {
-		if c := &s.Calls[m.Call]; m.Status != runtime.Running {
-			delete(now, m.Call)
-		} else if c.Call.Plan() == "" && c.Call.Each == nil { // else what it runs is at work
-			now[m.Call] = true
-		}
-		if len(now) > len(most) {
-			most = most[:0]
-			for _, i := range slices.Sorted(maps.Keys(now)) {
-				most = append(most, strings.TrimPrefix(s.Calls[i].Instance+" "+pathOf(&s.Calls[i]), " "))
-			}
-		}
-	}
-	return most
 }
 
 // endings say what a file of a name holds.

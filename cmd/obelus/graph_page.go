@@ -13,7 +13,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
 	"github.com/obelus-dev/obelus/runtime"
@@ -27,7 +26,7 @@ import (
 const (
 	pageNodes  = 2_000
 	pageEdges  = 8_000
-	pageEvents = 20_000 // of those that go wrong as many again
+	pageEvents = 20_000
 
 	pageTogether   = 4_000 // events of those in which several do
 	pageRehearsals = 300
@@ -102,8 +101,8 @@ func pageOfPlan(plan *compiler.Plan, findings []diag.Diagnostic, view dot.View) 
 	return &page.Page{View: view, Kind: page.Rehearsal, Parts: []page.Part{{Plan: plan, Facts: facts.Of(plan, facts.Options{}), Findings: findings}}}
 }
 
-// rehearsed puts the rehearsals of an exploration into a page: the usual one, those that go
-// wrong where any were found, and those in which something goes otherwise.
+// rehearsed adds the simulated runs of an exploration to a page: the usual one, and those in
+// which a call fails or a condition changes.
 func rehearsed(one *page.Page, found *simulate.Exploration) error {
 	var bad error
 	at := map[string]int{} // by what they hang on
@@ -127,21 +126,12 @@ func rehearsed(one *page.Page, found *simulate.Exploration) error {
 		one.Scenarios = append(one.Scenarios, of)
 		return &one.Scenarios[at[key]]
 	}
-	events, crowded, together, wrong, unshown := 0, 0, 0, 0, 0
+	events, crowded, together := 0, 0, 0
 	left := found.Alternatives(pageRehearsals, func(a *simulate.Alternative) bool {
 		size := len(a.Scenario.Moments)
 		switch {
 		case len(a.Path) == 0:
 			add(nil, a.Picks, a.Scenario)
-			for i := range found.Problems {
-				p := &found.Problems[i]
-				if wrong += len(p.Scenario.Moments); wrong > pageEvents && i > 0 {
-					unshown++
-					continue
-				}
-				of := add(p.Path, p.Picks, p.Scenario)
-				of.Problem = strings.TrimPrefix(of.Problem+"; "+p.Message, "; ")
-			}
 		case a.Together:
 			if together += size; together <= pageTogether {
 				add(a.Path, a.Picks, a.Scenario).Together = true
@@ -156,9 +146,6 @@ func rehearsed(one *page.Page, found *simulate.Exploration) error {
 		return together <= pageTogether
 	})
 	one.Left = left + crowded
-	if unshown += found.Untold; unshown > 0 {
-		one.View.Notes = append(one.View.Notes, wording.Count(unshown, "more problem")+" had no room here: obelus simulate --branches has those that were followed")
-	}
 	for _, options := range found.Choices() {
 		one.Choices = append(one.Choices, inWords(options))
 	}

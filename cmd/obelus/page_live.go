@@ -119,16 +119,15 @@ type shown struct {
 	Again  bool   `json:"again,omitempty"`  // retry or fail is the answer
 }
 
-// goodbye is how long a page that doesn't read keeps a run from its end. One that reads,
-// however slowly, is told all.
-const goodbye = 3 * time.Second
-
 // mostAtOnce bounds the events of a message, and pause is between two, so that a page
 // isn't woken for each.
 const (
 	mostAtOnce = 5_000
 	pause      = 100 * time.Millisecond
 )
+
+// lastMessages is how long a page has to read the end of the run.
+const lastMessages = 5 * time.Second
 
 // stream tells a page what happens from an event on, as it happens, until the run is over.
 func (l *live) stream(w http.ResponseWriter, r *http.Request) {
@@ -157,7 +156,6 @@ func (l *live) stream(w http.ResponseWriter, r *http.Request) {
 		if _, err := fmt.Fprintf(w, "id: %d\ndata: %s\n\n", to, text); err != nil || out.Flush() != nil || n.Over {
 			return
 		}
-		l.read.Add(1)
 		if from = to; behind {
 			continue
 		}
@@ -294,17 +292,13 @@ func (l *live) close(o *runtime.Outcome) {
 	close(l.ending)
 	l.tell()
 	l.mu.Unlock()
-	told := make(chan struct{})
-	go func() { l.finished.Wait(); close(told) }()
-	defer l.server.Close()
-	for read := int64(-1); read != l.read.Load(); {
-		read = l.read.Load()
-		select {
-		case <-told:
-			return
-		case <-time.After(goodbye):
-		}
+	sent := make(chan struct{})
+	go func() { l.finished.Wait(); close(sent) }()
+	select {
+	case <-sent:
+	case <-time.After(lastMessages):
 	}
+	l.server.Close()
 }
 
 // paged shows a run on its page as well.

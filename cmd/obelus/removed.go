@@ -6,17 +6,22 @@ import "github.com/spf13/cobra"
 // Each gives one error; none is registered, so that help and completion don't list them.
 // A value of a flag stands behind the flag: "command --flag value".
 var removedFlags = map[string]string{
-	"compat --dialect":      "name the draft in the schema's $schema, or in \"dialect\" of a line of --batch",
-	"graph --format png":    toPNG,
-	"graph --layout":        "draw with Graphviz: obelus graph PLAN --format dot | dot -Tsvg",
-	"runs show --at":        "continue from a tick of a run: obelus resume RUN --at TICK; \"obelus runs show RUN --format json\" lists its events in order",
-	"simulate --format png": toPNG,
-	"simulate --from":       "compute statistics of a run from its events: obelus run PLAN --format json | jq",
-	"simulate --runs":       "compute statistics of a run from its events: obelus run PLAN --format json | jq",
-	"tools --plan":          "import the tools again and check the plan: obelus tools import FILE -o CATALOGUE, then obelus check PLAN",
+	"compat --dialect":       "name the draft in the schema's $schema, or in \"dialect\" of a line of --batch",
+	"graph --format png":     toPNG,
+	"graph --layout":         "draw with Graphviz: obelus graph PLAN --format dot | dot -Tsvg",
+	"runs show --at":         "continue from a tick of a run: obelus resume RUN --at TICK; \"obelus runs show RUN --format json\" lists its events in order",
+	"simulate --format dot":  toPage,
+	"simulate --format html": toPage,
+	"simulate --format png":  toPNG,
+	"simulate --from":        "compute statistics of a run from its events: obelus run PLAN --format json | jq",
+	"simulate --runs":        "compute statistics of a run from its events: obelus run PLAN --format json | jq",
+	"tools --plan":           "import the tools again and check the plan: obelus tools import FILE -o CATALOGUE, then obelus check PLAN",
 }
 
-const toPNG = "draw with Graphviz: obelus graph PLAN --format dot | dot -Tpng -o FILE"
+const (
+	toPNG  = "draw with Graphviz: obelus graph PLAN --format dot | dot -Tpng -o FILE"
+	toPage = "list the branches with --branches --format json; obelus graph PLAN -o FILE.html draws what happens when a call fails"
+)
 
 // removedCommand gives one error, whatever its flags.
 func removedCommand(name, instead string) *cobra.Command {

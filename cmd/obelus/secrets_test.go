@@ -3,11 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/obelus-dev/obelus/testdata/amount"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // Plans with something wrong about a secret, at every place where a document can hold one:

@@ -52,7 +52,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 	}
 	o := simulating{reading: c.addReading(cmd), given: addGiven(cmd)}
 	digest := addDemanded(cmd, "rehearse the plan of this digest, which \"obelus compile --digest\" prints, or none")
-	format := choose(cmd, "format", "how the rehearsal is written; drawn are its timeline (mermaid, svg) or, with --branches, the branches that go wrong; the ending of a file name given with -o says it, too", "text", "json", "mermaid", "svg", "dot", "html")
+	format := choose(cmd, "format", "how the rehearsal is written; mermaid and svg draw its timeline; the ending of a file name given with -o says it, too", "text", "json", "mermaid", "svg")
 	output := addOutput(cmd)
 	flags := cmd.Flags()
 	flags.Uint64Var(&o.seed, "seed", 1, "decides what is left to chance")
@@ -71,7 +71,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 		if o.format, err = formOf(*format, *output, cmd.Flags().Changed("format")); err != nil {
 			return err
 		}
-		o.digest, o.output = *digest, *output
+		o.digest = *digest
 		if o.schedules < 0 {
 			return troubled("--schedules can't be %d: expected a whole number from 0", o.schedules)
 		}
@@ -90,15 +90,12 @@ func (c *cli) simulateCommand() *cobra.Command {
 		if len(several) > 1 {
 			return troubled("%s can't be given together: each is another set of rehearsals", wording.And(several))
 		}
-		told := o.format == "json" || o.format == "text"
-		switch {
-		case told || o.branches:
-		case len(several) > 0:
-			return troubled("--format %s draws one rehearsal, and %s is for several", o.format, several[0])
-		case drawings[o.format] == nil:
-			return troubled("--format %s draws branches, and no timeline", o.format).Advise("add --branches, or draw the plan with obelus graph")
+		if _, known := drawings[o.format]; !known && o.format != "json" && o.format != "text" {
+			return troubled("simulate doesn't write %s", o.format).Advise("draw the plan with obelus graph")
+		} else if known && len(several) > 0 {
+			return troubled("--format %s draws one rehearsal, and %s is for several", o.format, several[0]).Advise("--format json writes all; obelus graph -o plan.html draws what happens when a call fails")
 		}
-		if o.output == "" || o.branches && !told {
+		if *output == "" {
 			return c.simulate(o, args[0])
 		}
 		var text bytes.Buffer
@@ -106,7 +103,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 		to.out = &text
 		err = to.simulate(o, args[0])
 		if text.Len() > 0 {
-			if bad := c.write(o.output, text.Bytes()); bad != nil {
+			if bad := c.write(*output, text.Bytes()); bad != nil {
 				return bad
 			}
 		}
@@ -120,7 +117,6 @@ type simulating struct {
 	reading             *reading
 	given               *given
 	format, digest      string
-	output              string // a file, for pictures of branches; "" for standard output
 	seed                uint64
 	seeds, schedules    int
 	schedule            string
@@ -160,9 +156,8 @@ func (c *cli) simulate(o simulating, name string) error {
 	if o.unbounded {
 		each.Steps, each.Unbounded = 0, true
 	}
-	r := rehearsal{cli: c, plan: p.Plan, findings: p.Findings, json: o.format == "json", form: o.format, output: o.output, drawn: drawings[o.format], madeUp: madeUp, fail: o.fail, ends: map[runtime.RunStatus]int{}, steps: 2 * each.Steps, most: cmp.Or(o.given.parallel, p.Plan.Limits.Together())}
+	r := rehearsal{cli: c, plan: p.Plan, json: o.format == "json", drawn: drawings[o.format], madeUp: madeUp, fail: o.fail, ends: map[runtime.RunStatus]int{}, steps: 2 * each.Steps, most: cmp.Or(o.given.parallel, p.Plan.Limits.Together())}
 	if o.branches {
-		r.drawn = nil
 		return r.explore(prepared, each)
 	}
 	number, err := strconv.Atoi(o.schedule)
@@ -371,10 +366,7 @@ func haveOwn(instances []compiler.Instance, values func(compiler.Instance) any, 
 type rehearsal struct {
 	*cli
 	plan      *compiler.Plan
-	findings  []diag.Diagnostic
 	json      bool
-	form      string
-	output    string                     // a file; "" for standard output
 	drawn     func(*dot.Timeline) string // how the timeline is drawn; nil for text and JSON
 	seeds     bool                       // each play has another
 	replaying bool                       // the orders are given, and each is worth showing

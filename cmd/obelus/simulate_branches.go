@@ -55,8 +55,6 @@ func (r *rehearsal) explore(plan *analyzer.Rehearsal, o simulate.Options) error 
 	say := r.tell
 	if r.json {
 		say = r.list
-	} else if r.form != "text" {
-		say = r.picture
 	}
 	if err := say(found); err != nil {
 		return err

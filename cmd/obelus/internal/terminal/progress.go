@@ -218,7 +218,9 @@ func (p *Progress) observeCall(at time.Duration, c runtime.Command) {
 			mark, text := p.settlement(c)
 			p.finished(one, mark, text)
 		}
-		p.settled(c, f)
+		if !c.Settlement.Left { // else it continues with the run
+			p.settled(c, f)
+		}
 	}
 }
 
