@@ -333,7 +333,7 @@ func (p *Pass) results(flows []flow, r *compiler.Read, o *origin) []flow {
 	default:
 		if at := p.inResultAt(p.giving(o.call), o.rest); at.Possible {
 			if f := add(at.Schema, "", false); f.schema == nil {
-				f.partial = at.Spoken
+				f.partial = at.Partial
 			}
 		}
 	}

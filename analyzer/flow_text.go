@@ -102,7 +102,7 @@ func (p *Pass) textsOf(s *schema.Schema, few []any) (pattern string, longest int
 	}
 	marks := s.Landmarks()
 	for _, known := range slices.Backward(marks.Patterns) { // a condition's are the last
-		if full, ok := regex.Whole(known); ok && within("pattern", known) {
+		if full, ok := regex.FullMatch(known); ok && within("pattern", known) {
 			pattern = full
 			break
 		}

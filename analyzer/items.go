@@ -36,7 +36,7 @@ func (p *Pass) flowsOfItem(flows []flow, r *compiler.Read) []flow {
 	for _, f := range p.elements(call.Each.List) {
 		if f.schema != nil && len(r.Ref.Path) > 0 {
 			if at := f.schema.At(compiler.SchemaPath(r.Ref.Path)); at.Possible {
-				f.schema, f.partial = at.Schema, at.Spoken
+				f.schema, f.partial = at.Schema, at.Partial
 			} else {
 				f.schema = nil // which is a finding of its own
 			}

@@ -175,17 +175,17 @@ func (p *Pass) unmarkedReference(call *compiler.Call, n *source.Node, reported [
 		return
 	}
 	f := p.Report(n.Within(m.Start, m.End), "this is a literal string, though %q looks like a reference", n.Text[m.Start:m.End]).About(call.Label())
-	from, to, tail := 0, len(n.Text), len(m.Meant)
-	if expression.IsExpression(m.Meant) {
-		f.Advise("an expression begins with †: write %q", m.Meant)
+	from, to, tail := 0, len(n.Text), len(m.Intended)
+	if expression.IsExpression(m.Intended) {
+		f.Advise("an expression begins with †: write %q", m.Intended)
 	} else {
-		f.Advise("in a text an expression stands in †{ … }: write %q", m.Meant)
+		f.Advise("in a text an expression stands in †{ … }: write %q", m.Intended)
 		// What comes before and after stays, be it on many lines.
-		for from = m.Start; to > m.End && n.Text[to-1] == m.Meant[tail-1]; tail-- {
+		for from = m.Start; to > m.End && n.Text[to-1] == m.Intended[tail-1]; tail-- {
 			to--
 		}
 	}
-	f.Offer("make it a reference", n, from, to, m.Meant[from:tail], m.Sure)
+	f.Offer("make it a reference", n, from, to, m.Intended[from:tail], m.Sure)
 }
 
 // named reports whether the first key of a reference is one that a call writes, that the

@@ -160,7 +160,7 @@ const codeTrials = 64
 // codeTried works the code of an activity out with parameters that its tool takes: what
 // goes wrong, and what isn't a result of the tool, is reported with them.
 func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, variable func(string) *expression.Type, used map[string]bool, result *expression.Type, reported map[string]bool) {
-	risky, blind := activity.Expression.CodeDoubtful(variable)
+	risky, blind := activity.Expression.CodeMayFail(variable)
 	gives := p.likeness(result)
 	known := p.parametersOf(tool)
 	left := p.leftOutOf(tool, known, used)

@@ -40,7 +40,7 @@ type sampler struct {
 	described   map[describedKey]bool       // whether a schema describes a part of a result and everything below it
 	initial     map[string]bool             // keys of the state that are read and never written
 	boundaries  boundaryValues              // see [generator]
-	blind       map[*compiler.Template]bool // see [expression.Expr.Doubtful]
+	blind       map[*compiler.Template]bool // see [expression.Expr.MayFail]
 	reported    map[undecidedPlace]bool
 	reportedFor map[int32]bool // calls with a finding
 	reached     map[int32]int  // by call of asked: the number of sample runs that reached it

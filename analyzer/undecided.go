@@ -84,12 +84,12 @@ func (p *Pass) mayFail(t *compiler.Template) bool {
 	return false
 }
 
-// evaluationRisk is [expression.Expr.Doubtful] for a template.
+// evaluationRisk is [expression.Expr.MayFail] for a template.
 func (p *Pass) evaluationRisk(t *compiler.Template) (risky, blind bool) {
 	if neverFails(t.Expr) {
 		return false, false
 	}
-	return t.Expr.Doubtful(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
+	return t.Expr.MayFail(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
 }
 
 // neverFails reports whether an expression gives one of its references, whatever these hold.

@@ -36,8 +36,8 @@ type Start struct {
 
 // Judge says what of a call leaves the envelope, whatever is left of that.
 func (a *Account) Judge(in string, c *facts.Call, g Given) []Difference {
-	_, amiss := a.judge(in, c, g, a.knows(g.Instance))
-	return amiss
+	_, problems := a.judge(in, c, g, a.knows(g.Instance))
+	return problems
 }
 
 // Ended notes that a call of the plan itself has come to its end: what comes after it in a
@@ -68,22 +68,22 @@ func (a *Account) knows(instance string) *knowledge {
 // Admit says what of carrying out a call leaves the envelope, or what is left of it; and
 // if nothing does, notes what covers the call for [Account.Charge].
 func (a *Account) Admit(s *Start) []Difference {
-	fits, amiss := a.judge(s.In, s.Call, s.Given, a.knows(s.Given.Instance))
+	fits, problems := a.judge(s.In, s.Call, s.Given, a.knows(s.Given.Instance))
 	if fits != nil {
 		if _, ok := a.of(s.Given.Instance).place(a.Envelope, fits, 1); ok {
 			a.of(s.Given.Instance).giveBack(fits, 1)
 		} else {
-			amiss = append(amiss, a.tooOften(s.In, s.Call, 1, 0))
+			problems = append(problems, a.tooOften(s.In, s.Call, 1, 0))
 		}
 	}
 	s.fits = fits
 	if most := a.Budget.Calls; most != nil && !s.Further && float64(a.calls+1) > *most {
-		amiss = append(amiss, Difference{What: Spent, Of: "calls", Is: number(float64(a.calls + 1)), Approved: number(*most)})
+		problems = append(problems, Difference{What: Spent, Of: "calls", Is: number(float64(a.calls + 1)), Approved: number(*most)})
 	}
 	if most := a.Budget.Cost; most != nil && s.Cost > 0 && a.cost+s.Cost > *most {
-		amiss = append(amiss, Difference{What: Spent, Of: "cost", Is: number(a.cost + s.Cost), Approved: number(*most)})
+		problems = append(problems, Difference{What: Spent, Of: "cost", Is: number(a.cost + s.Cost), Approved: number(*most)})
 	}
-	return amiss
+	return problems
 }
 
 // Charge takes the start of a call off what is left. One that leaves the envelope, which

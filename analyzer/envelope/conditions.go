@@ -106,9 +106,9 @@ type ended struct {
 
 // A standing is for which allowances a call stands where others come after it.
 type standing struct {
-	done  []int // if it is done: those that cover it
-	ended []int // however it ended: those of them that nothing less keeps from running
-	whole bool  // ended is known
+	done     []int // if it is done: those that cover it
+	ended    []int // however it ended: those of them that nothing less keeps from running
+	complete bool  // ended is known
 }
 
 // knowledge is what has been found out of calls and conditions, which is asked again.
@@ -314,12 +314,12 @@ func (j *judge) standing(c *facts.Call, approved bool) *standing {
 	one := k.stands[c]
 	if one == nil {
 		one = k.keep(c, nil) // a call that comes after itself
-		if fits, amiss := j.envelope.judge(j.in, c, g, k); len(amiss) == 0 {
+		if fits, problems := j.envelope.judge(j.in, c, g, k); len(problems) == 0 {
 			one.done = fits
 		}
 	}
-	if !one.whole {
-		one.whole = true
+	if !one.complete {
+		one.complete = true
 		other := judge{envelope: j.envelope, known: k, call: c, given: &g, in: j.in}
 		one.done = slices.DeleteFunc(slices.Clone(one.done), func(at int) bool {
 			other.allowance = &j.envelope.Calls[at]

@@ -68,7 +68,7 @@ type Allowance struct {
 	Context []string `json:"context,omitempty"`
 	// Handed is the context that a delegate has, all of it: without a part, or with what
 	// somebody else wrote, its conditions would come out otherwise.
-	Handed []Source `json:"handed,omitempty"`
+	DelegateContext []Source `json:"handed,omitempty"`
 	// Tries, Timeout and Collect say what makes the call fail, where others come after it:
 	// how often it is tried, how long it may take, and that failures of items don't count.
 	Tries   int    `json:"tries,omitempty"`
@@ -169,7 +169,7 @@ func defines(p compiler.Part) bool {
 const mostTimes = 1 << 40
 
 // add takes in what the calls of a plan may do that is run so many times.
-func (e *Envelope) add(known map[string]int, f *facts.Facts, in string, whole *facts.Facts, times int) {
+func (e *Envelope) add(known map[string]int, f *facts.Facts, in string, root *facts.Facts, times int) {
 	of := make([]int, len(f.Calls))
 	for i := range f.Calls {
 		c := &f.Calls[i]
@@ -180,8 +180,8 @@ func (e *Envelope) add(known map[string]int, f *facts.Facts, in string, whole *f
 			a.Times = product(a.Times, c.Each.Most)
 		}
 		a.Times = product(a.Times, max(1, c.Tries))
-		if d := whole.Delegates[c.Runs.Plan]; d != nil {
-			e.add(known, d, c.Runs.Plan, whole, a.Times)
+		if d := root.Delegates[c.Runs.Plan]; d != nil {
+			e.add(known, d, c.Runs.Plan, root, a.Times)
 		}
 		at, ok := known[string(key)]
 		if !ok {
@@ -223,7 +223,7 @@ func allowanceOf(in string, c *facts.Call) Allowance {
 	for _, s := range c.Context {
 		a.Context = append(a.Context, s.Path)
 		if c.Runs.Plan != "" {
-			a.Handed = append(a.Handed, Source{s.Path, s.Tools, s.Start})
+			a.DelegateContext = append(a.DelegateContext, Source{s.Path, s.Tools, s.Start})
 		}
 	}
 	a.Tries, a.Timeout, a.Collect = c.Tries, c.Timeout, c.Each != nil && c.Each.Collect

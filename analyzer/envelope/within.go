@@ -21,7 +21,7 @@ func (e *Envelope) Within(f *facts.Facts, parts []compiler.Part) []Difference {
 	all := e.definitions(parts)
 	w := walk{envelope: e, facts: f, used: &ledger{used: make([]int, len(e.Calls))}, known: &knowledge{}}
 	w.plan(f, "", 1)
-	all = append(all, w.amiss...)
+	all = append(all, w.problems...)
 	if !f.Planned {
 		all = append(all, e.Budget.exceeded(&f.Worst)...)
 	}
@@ -79,7 +79,7 @@ type walk struct {
 	used     *ledger
 	known    *knowledge
 	depth    int
-	amiss    []Difference
+	problems []Difference
 }
 
 // plan holds a plan that is run so many times.
@@ -100,16 +100,16 @@ func (w *walk) plan(f *facts.Facts, in string, times int) {
 		if c.Each != nil {
 			n = product(n, c.Each.Most)
 		}
-		fits, amiss := w.envelope.judge(in, c, given, w.known)
-		if len(amiss) > 0 {
+		fits, problems := w.envelope.judge(in, c, given, w.known)
+		if len(problems) > 0 {
 			fits = nil
 		} else if had, ok := w.used.place(w.envelope, fits, n); !ok {
-			amiss = append(amiss, w.envelope.tooOften(in, c, n, had))
+			problems = append(problems, w.envelope.tooOften(in, c, n, had))
 		}
 		if w.known.stands[c] == nil {
 			w.known.keep(c, fits)
 		}
-		w.amiss = append(w.amiss, amiss...)
+		w.problems = append(w.problems, problems...)
 		if d := w.facts.Delegates[c.Runs.Plan]; d != nil {
 			w.plan(d, c.Runs.Plan, n)
 		}
@@ -164,7 +164,7 @@ type Given struct {
 // judge says which allowances cover a call of a plan (in is the delegate that it stands
 // in), whatever is left of them; or if none does, those that it leaves in the fewest ways
 // and all alike, and what leaves them, and only that.
-func (e *Envelope) judge(in string, c *facts.Call, g Given, k *knowledge) (fits []int, amiss []Difference) {
+func (e *Envelope) judge(in string, c *facts.Call, g Given, k *knowledge) (fits []int, problems []Difference) {
 	j := judge{envelope: e, known: k, call: c, given: &g, in: in, parameters: parametersOf(c)}
 	var nearest []int
 	for _, least := range []int{0, maxMisses} { // only where none covers the call do misses count
@@ -189,19 +189,19 @@ func (e *Envelope) judge(in string, c *facts.Call, g Given, k *knowledge) (fits 
 	}
 	j.telling = true
 	for _, at := range nearest[:min(len(nearest), mostNearest)] {
-		j.allowance, j.amiss = &e.Calls[at], nil
-		if j.counts(maxMisses); amiss == nil || len(j.amiss) < len(amiss) {
-			fits, amiss = []int{at}, j.amiss
-		} else if len(j.amiss) == len(amiss) && alsoApproved(amiss, j.amiss) {
+		j.allowance, j.problems = &e.Calls[at], nil
+		if j.counts(maxMisses); problems == nil || len(j.problems) < len(problems) {
+			fits, problems = []int{at}, j.problems
+		} else if len(j.problems) == len(problems) && alsoApproved(problems, j.problems) {
 			fits = append(fits, at)
 		}
 	}
-	if len(amiss) == 0 {
+	if len(problems) == 0 {
 		d := differing(in, c, Tool)
 		d.Of, d.Is = c.Tool, described(c)
-		amiss = []Difference{d}
+		problems = []Difference{d}
 	}
-	return fits, amiss
+	return fits, problems
 }
 
 const (
@@ -214,13 +214,13 @@ const mostApproved = 300
 
 // alsoApproved adds what another allowance approves of where a call leaves both alike, and
 // reports whether it does.
-func alsoApproved(all, others []Difference) bool {
-	for i, d := range others {
+func alsoApproved(all, more []Difference) bool {
+	for i, d := range more {
 		if all[i].What != d.What || all[i].Of != d.Of || all[i].Is != d.Is {
 			return false
 		}
 	}
-	for i, d := range others {
+	for i, d := range more {
 		one := &all[i].Approved
 		if d.Approved != "" && *one != d.Approved && !strings.HasSuffix(*one, " or "+d.Approved) && len(*one)+len(d.Approved) < mostApproved {
 			*one += " or " + d.Approved
@@ -242,7 +242,7 @@ type judge struct {
 	passedAll  bool
 	misses     int
 	telling    bool // differences are worded, and not only counted
-	amiss      []Difference
+	problems   []Difference
 }
 
 // differs notes that the call leaves the allowance; is says in words how.
@@ -251,7 +251,7 @@ func (j *judge) differs(what, of string, is func() (is, approved string)) {
 		d := differing(j.in, j.call, what)
 		d.Of = of
 		d.Is, d.Approved = is()
-		j.amiss = append(j.amiss, d)
+		j.problems = append(j.problems, d)
 	}
 }
 
@@ -295,7 +295,7 @@ func (j *judge) counts(most int) bool {
 			j.differs(Context, "", func() (string, string) { return s.Path, listed(a.Context) })
 		}
 	}
-	for _, o := range a.Handed {
+	for _, o := range a.DelegateContext {
 		if !slices.ContainsFunc(c.Context, func(s facts.Source) bool { return s.Path == o.Path && j.writtenBy(Source{s.Path, s.Tools, s.Start}, o) }) {
 			j.differs(Context, o.Path, said("left out, or written by others", o.String()))
 		}

@@ -11,7 +11,7 @@ import (
 // A Difference is one thing in which a new plan differs from an old one.
 type Difference struct {
 	Change Change `json:"change"`
-	Of     Thing  `json:"of"`
+	Of     Item   `json:"of"`
 	In     string `json:"in,omitempty"`   // the delegate that it is in, by its path in the new plan
 	Name   string `json:"name,omitempty"` // of the call, path, tool, …: in the new plan if it exists there
 	Was    string `json:"was,omitempty"`  // its name in the old plan, if that is another
@@ -40,20 +40,20 @@ const (
 	Changed Change = "changed"
 )
 
-// Thing is the kind of what differs.
-type Thing string
+// Item is the kind of what differs.
+type Item string
 
 // The things that plans may differ in.
 const (
-	ThingCall     Thing = "call"
-	ThingPath     Thing = "path"     // where something is written and read
-	ThingActivity Thing = "activity" // what carries calls out
-	ThingOutput   Thing = "output"
-	ThingOrder    Thing = "order" // in which calls write one path
-	ThingTool     Thing = "tool"
-	ThingSetting  Thing = "setting"
-	ThingProgram  Thing = "program" // a file of the workspace that is run
-	ThingWorst    Thing = "worst"
+	ItemCall     Item = "call"
+	ItemPath     Item = "path"     // where something is written and read
+	ItemActivity Item = "activity" // what carries calls out
+	ItemOutput   Item = "output"
+	ItemOrder    Item = "order" // in which calls write one path
+	ItemTool     Item = "tool"
+	ItemSetting  Item = "setting"
+	ItemProgram  Item = "program" // a file of the workspace that is run
+	ItemWorst    Item = "worst"
 )
 
 // Risk is why a difference should be reviewed first.
@@ -87,7 +87,7 @@ func Compare(old, new *Facts) *Comparison {
 		name     string
 		old, new Bound
 	}{{"calls", a.Calls, b.Calls}, {"tries", a.Tries, b.Tries}, {"ticks", a.Ticks, b.Ticks}, {"cost", a.Cost, b.Cost}, {"seconds", a.Time, b.Time}} {
-		outermost.compare(Difference{Of: ThingWorst, Name: of.name}, part{}, of.old.node(), of.new.node())
+		outermost.compare(Difference{Of: ItemWorst, Name: of.name}, part{}, of.old.node(), of.new.node())
 	}
 	slices.SortStableFunc(c.all, func(a, b Difference) int { return cmp.Compare(a.Risk.rank(), b.Risk.rank()) })
 	return &Comparison{c.all, outermost}
@@ -119,15 +119,15 @@ func (c *comparison) plans(old, new *Facts, path, by string) *pair {
 		if i := p.newTo[j]; i >= 0 {
 			p.calls(i, j)
 		} else {
-			p.report(Difference{Change: Added, Of: ThingCall, Name: new.Calls[j].Name, call: &new.Calls[j], At: new.Calls[j].At}, part{acts: true}, j)
+			p.report(Difference{Change: Added, Of: ItemCall, Name: new.Calls[j].Name, call: &new.Calls[j], At: new.Calls[j].At}, part{acts: true}, j)
 		}
 	}
 	for i := range old.Calls {
 		if call := &old.Calls[i]; p.oldTo[i] < 0 {
-			p.report(Difference{Change: Removed, Of: ThingCall, Name: call.Name, call: call, At: call.At}, part{})
+			p.report(Difference{Change: Removed, Of: ItemCall, Name: call.Name, call: call, At: call.At}, part{})
 		}
 	}
-	p.compare(Difference{Of: ThingOutput}, part{}, p.values(oldSide, old.Output), p.values(newSide, new.Output))
+	p.compare(Difference{Of: ItemOutput}, part{}, p.values(oldSide, old.Output), p.values(newSide, new.Output))
 	p.orders()
 	p.tools()
 	p.settings()
@@ -149,19 +149,19 @@ func (c *comparison) plans(old, new *Facts, path, by string) *pair {
 func (p *pair) report(d Difference, of part, calls ...int) {
 	d.In, d.by = p.path, p.by
 	if d.Change == "" {
-		switch whole := d.What == "" && d.Path == ""; {
-		case whole && d.Old == nil:
+		switch entire := d.What == "" && d.Path == ""; {
+		case entire && d.Old == nil:
 			d.Change = Added
-		case whole && d.New == nil:
+		case entire && d.New == nil:
 			d.Change = Removed
 		default:
 			d.Change = Changed
 		}
 	}
-	var h harm
+	var h impact
 	if of.acts && !of.tightens(&d) {
 		for _, j := range calls {
-			h = h.and(p.graph.harmOf(&p.new.Calls[j]))
+			h = h.and(p.graph.impactOf(&p.new.Calls[j]))
 		}
 		h = of.narrow(h, &d)
 	}
@@ -223,12 +223,12 @@ func (of part) tightens(d *Difference) bool {
 }
 
 // narrow is the harm that a difference of the part may do, of that of its call.
-func (of part) narrow(h harm, d *Difference) harm {
+func (of part) narrow(h impact, d *Difference) impact {
 	switch of.name {
 	case effectKind:
 		h.leaves = false
 	case Reaches:
-		h = harm{leaves: h.leaves && d.New != nil}
+		h = impact{leaves: h.leaves && d.New != nil}
 	}
 	return h
 }
@@ -243,7 +243,7 @@ func less(a, b Literal) bool {
 // calls compares two calls that are the same one.
 func (p *pair) calls(i, j int) {
 	a, b := &p.old.Calls[i], &p.new.Calls[j]
-	d := Difference{Of: ThingCall, Name: b.Name, call: b, At: b.At}
+	d := Difference{Of: ItemCall, Name: b.Name, call: b, At: b.At}
 	if a.Name != b.Name {
 		d.Was = a.Name
 	}
@@ -273,7 +273,7 @@ func (p *pair) carriers(a, b *Call) {
 			calls = append(calls, j)
 		}
 	}
-	d := Difference{Of: ThingActivity, Name: to, call: b, At: b.At, What: "definition"}
+	d := Difference{Of: ItemActivity, Name: to, call: b, At: b.At, What: "definition"}
 	if from != to {
 		d.Was = from
 	}
@@ -287,11 +287,11 @@ func (p *pair) carriers(a, b *Call) {
 func (p *pair) settings() {
 	progress := p.old.Form != p.new.Form && (p.old.IsAnswer() || p.new.IsAnswer())
 	if !progress {
-		p.compare(Difference{Of: ThingSetting, Name: "plan"}, part{}, textNode(p.old.Plan), textNode(p.new.Plan))
+		p.compare(Difference{Of: ItemSetting, Name: "plan"}, part{}, textNode(p.old.Plan), textNode(p.new.Plan))
 	}
 	for _, key := range keysOf(p.old.Settings, p.new.Settings) {
 		if !progress || !slices.Contains(standing, key) {
-			p.compare(Difference{Of: ThingSetting, Name: key}, part{}, literalNode(p.old.Settings[key]), literalNode(p.new.Settings[key]))
+			p.compare(Difference{Of: ItemSetting, Name: key}, part{}, literalNode(p.old.Settings[key]), literalNode(p.new.Settings[key]))
 		}
 	}
 }
@@ -318,9 +318,9 @@ func (p *pair) tools() {
 	for _, name := range keysOf(old, new) {
 		switch a, b := old[name], new[name]; {
 		case b == nil:
-			p.report(Difference{Change: Removed, Of: ThingTool, Name: name, At: a.At}, part{})
+			p.report(Difference{Change: Removed, Of: ItemTool, Name: name, At: a.At}, part{})
 		case a == nil:
-			p.report(Difference{Change: Added, Of: ThingTool, Name: name, At: b.At}, part{})
+			p.report(Difference{Change: Added, Of: ItemTool, Name: name, At: b.At}, part{})
 		default:
 			for _, of := range []struct {
 				what     string
@@ -331,7 +331,7 @@ func (p *pair) tools() {
 				{"output", literalNode(a.Output), literalNode(b.Output)},
 				{"definition", literalNode(a.Definition), literalNode(b.Definition)},
 			} {
-				p.compare(Difference{Of: ThingTool, Name: name, At: b.At, What: of.what}, part{}, of.old, of.new)
+				p.compare(Difference{Of: ItemTool, Name: name, At: b.At, What: of.what}, part{}, of.old, of.new)
 			}
 		}
 	}
@@ -346,11 +346,11 @@ func (p *pair) programs() {
 		if old == new || (old == "" || new == "") && (len(before) == 0 || len(now) == 0) {
 			continue
 		}
-		d := Difference{Of: ThingProgram, Name: file, Old: textNode(old).shown(), New: textNode(new).shown()}
+		d := Difference{Of: ItemProgram, Name: file, Old: textNode(old).shown(), New: textNode(new).shown()}
 		h := p.graph.follow(&d, "", now)
 		for path, calls := range now {
 			for _, j := range calls {
-				h = h.and(p.graph.harmOf(&p.graph.plans[path].Calls[j]))
+				h = h.and(p.graph.impactOf(&p.graph.plans[path].Calls[j]))
 			}
 		}
 		p.report(d, part{})
@@ -371,12 +371,12 @@ func (p *pair) orders() {
 				before = append(before, p.new.Calls[p.oldTo[i]].Name)
 			}
 		}
-		common := func(some, others []string) []string {
-			there := setOf(others)
+		common := func(some, known []string) []string {
+			there := setOf(known)
 			return slices.DeleteFunc(slices.Clone(some), func(name string) bool { return !there[name] })
 		}
 		if a, b := common(before, o.Calls), common(o.Calls, before); !slices.Equal(a, b) {
-			p.report(Difference{Of: ThingOrder, Name: o.Path, Old: leaf(a[:min(mostCalls, len(a))]).value, New: leaf(b[:min(mostCalls, len(b))]).value}, part{})
+			p.report(Difference{Of: ItemOrder, Name: o.Path, Old: leaf(a[:min(mostCalls, len(a))]).value, New: leaf(b[:min(mostCalls, len(b))]).value}, part{})
 		}
 	}
 }
@@ -397,9 +397,9 @@ func (c *Comparison) Touched() map[string]bool {
 		switch d := &c.Differences[i]; {
 		case d.In != "":
 			inside[d.In] = true
-		case d.Of == ThingCall:
+		case d.Of == ItemCall:
 			all[d.Name] = true
-		case d.Of == ThingActivity:
+		case d.Of == ItemActivity:
 			activities[d.Name] = true
 		}
 	}

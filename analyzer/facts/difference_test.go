@@ -134,10 +134,10 @@ func TestDifferencesAreExact(t *testing.T) {
 		}
 		var got []string
 		for _, d := range facts.Compare(before, after).Differences {
-			if d.Of == facts.ThingWorst {
+			if d.Of == facts.ItemWorst {
 				continue
 			}
-			if d.In == "" && d.Of == facts.ThingCall {
+			if d.In == "" && d.Of == facts.ItemCall {
 				if d.Change == facts.Removed {
 					d.Name = known(d.Name, a, old.ids)
 				} else {
@@ -252,9 +252,9 @@ func TestEverySettingCounts(t *testing.T) {
 		var got []string
 		old, new := compiled(t, "old.yaml", c.old, nil), compiled(t, "new.yaml", c.new, nil)
 		for _, d := range facts.Compare(facts.Of(old, facts.Options{}), facts.Of(new, facts.Options{})).Differences {
-			if d.Of == facts.ThingSetting && !slices.Contains(got, d.Name) {
+			if d.Of == facts.ItemSetting && !slices.Contains(got, d.Name) {
 				got = append(got, d.Name)
-			} else if d.Of != facts.ThingSetting && d.Of != facts.ThingWorst {
+			} else if d.Of != facts.ItemSetting && d.Of != facts.ItemWorst {
 				t.Errorf("%s and %s: %s differs", c.old, c.new, d.Of)
 			}
 		}
@@ -301,7 +301,7 @@ func TestEveryKeyOfACallCounts(t *testing.T) {
 		}
 		var got []string
 		for _, d := range facts.Compare(compile(c.old), compile(c.new)).Differences {
-			if d.Of == facts.ThingCall && !slices.Contains(got, d.What) {
+			if d.Of == facts.ItemCall && !slices.Contains(got, d.What) {
 				got = append(got, d.What)
 			}
 		}

@@ -34,8 +34,8 @@ func Forks(p *compiler.Plan) []Fork {
 	var all [][]*guard
 	for _, g := range guards {
 		g.holds = solver.Condition(p.Calls[g.calls[0]])
-		excluded := func(others []*guard) bool {
-			return !slices.ContainsFunc(others, func(o *guard) bool {
+		excluded := func(cases []*guard) bool {
+			return !slices.ContainsFunc(cases, func(o *guard) bool {
 				return !solver.SolveOne(solver.And(g.holds, o.holds), false).Impossible
 			})
 		}

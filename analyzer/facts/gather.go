@@ -73,10 +73,10 @@ func (g *gatherer) call(c *compiler.Call) Call {
 		one.Method = c.Method.String()
 	}
 	if c.When != nil {
-		one.When = g.whole(c.When, c)
+		one.When = g.single(c.When, c)
 	}
 	if c.Each != nil {
-		one.Each = &Each{List: *g.whole(c.Each.List, c), Collect: c.Each.Collect}
+		one.Each = &Each{List: *g.single(c.Each.List, c), Collect: c.Each.Collect}
 		one.Each.Most, one.Each.bounded = g.most(c.Each.List)
 	}
 	for _, a := range c.After {
@@ -272,12 +272,12 @@ func (g *gatherer) giving(c *compiler.Call) []Condition {
 		return known
 	}
 	g.gives[c] = nil
-	whole, reads := c.AsOne(), needed(c)
+	asOne, reads := c.AsOne(), needed(c)
 	var its []Condition
-	if whole.When != nil {
-		its = append(its, Condition{"if", g.whole(whole.When, c).String(), "for", c.Name})
+	if asOne.When != nil {
+		its = append(its, Condition{"if", g.single(asOne.When, c).String(), "for", c.Name})
 	}
-	its = merged(its, slices.Concat(g.branches(reads, whole.Params), g.inherited(c, reads)))
+	its = merged(its, slices.Concat(g.branches(reads, asOne.Params), g.inherited(c, reads)))
 	g.gives[c] = its
 	return its
 }
@@ -288,8 +288,8 @@ func needed(c *compiler.Call) []int {
 	if c.Each == nil {
 		return c.Reads
 	}
-	whole := c.AsOne()
-	return slices.Concat(readsOf(whole.When), readsOf(whole.Params))
+	asOne := c.AsOne()
+	return slices.Concat(readsOf(asOne.When), readsOf(asOne.Params))
 }
 
 // indispensable are the calls that another can't run without: those that alone write what

@@ -28,8 +28,8 @@ func (g *gatherer) holds(f *Facts) {
 	left := mostSpread
 	for _, i := range g.plan.Graph.Order() {
 		c := &f.Calls[i]
-		handed := c.handed()
-		for _, s := range handed {
+		received := c.received()
+		for _, s := range received {
 			left -= (len(s.writers) + 1) * words
 		}
 		if left < 0 {
@@ -39,7 +39,7 @@ func (g *gatherer) holds(f *Facts) {
 			continue
 		}
 		given, direct := make([]uint64, words), make([]uint64, words)
-		for _, s := range handed {
+		for _, s := range received {
 			for _, w := range s.writers {
 				for k, word := range gives[w] {
 					given[k] |= word
@@ -85,8 +85,8 @@ func (c *Call) hold(f *Facts, set []uint64, kinds []string) {
 	}
 }
 
-// handed are the sources of all that a call is given, each list of writers once.
-func (c *Call) handed() []*Source {
+// received are the sources of all that a call is given, each list of writers once.
+func (c *Call) received() []*Source {
 	one := Call{Values: c.Values, Each: c.Each, Context: c.Context}
 	return one.reads()
 }
@@ -95,7 +95,7 @@ func (c *Call) handed() []*Source {
 func (g *gatherer) kinds(f *Facts) []string {
 	var all []string
 	for i := range f.Calls {
-		for _, s := range f.Calls[i].handed() {
+		for _, s := range f.Calls[i].received() {
 			if kind := kindOf(s.Path); s.Start && !slices.Contains(all, kind) {
 				all = append(all, kind)
 			}

@@ -79,9 +79,9 @@ func (m *matching) pair(of func(*Call) string, only bool) {
 	}
 	new := left(m.new, m.newTo)
 	for k, is := range left(m.old, m.oldTo) {
-		if others := new[k]; !only || len(is) == 1 && len(others) == 1 {
-			for i := range min(len(is), len(others)) {
-				m.oldTo[is[i]], m.newTo[others[i]] = others[i], is[i]
+		if candidates := new[k]; !only || len(is) == 1 && len(candidates) == 1 {
+			for i := range min(len(is), len(candidates)) {
+				m.oldTo[is[i]], m.newTo[candidates[i]] = candidates[i], is[i]
 			}
 		}
 	}
@@ -91,11 +91,11 @@ func (m *matching) pair(of func(*Call) string, only bool) {
 func key(parts ...string) string { return strings.Join(parts, "\x00") }
 
 // keyIf is a key of parts of which the first must exist.
-func keyIf(first string, others ...string) string {
+func keyIf(first string, candidates ...string) string {
 	if first == "" {
 		return ""
 	}
-	return key(append(others, first)...)
+	return key(append(candidates, first)...)
 }
 
 // given is what a call is given.
@@ -153,7 +153,7 @@ func (p *pair) renamePaths() {
 		for _, path := range slices.Concat(call.Writes...) {
 			if all := to[path]; len(all) == 1 && len(from[all[0]]) == 1 && p.renames[path] == "" {
 				p.renames[path] = all[0]
-				p.report(Difference{Change: Renamed, Of: ThingPath, Name: all[0], Was: path}, part{})
+				p.report(Difference{Change: Renamed, Of: ItemPath, Name: all[0], Was: path}, part{})
 			}
 		}
 	}

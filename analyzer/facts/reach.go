@@ -18,13 +18,13 @@ const mostReached = 20
 // plan may receive them.
 const mostSteps = 5_000_000
 
-// A harm is whether a call, or one of the plan that it runs, destroys something or may,
+// An impact is whether a call, or one of the plan that it runs, destroys something or may,
 // and whether what it receives leaves the machine.
-type harm struct{ destroys, leaves bool }
+type impact struct{ destroys, leaves bool }
 
-func (h harm) and(o harm) harm { return harm{h.destroys || o.destroys, h.leaves || o.leaves} }
+func (h impact) and(o impact) impact { return impact{h.destroys || o.destroys, h.leaves || o.leaves} }
 
-func (h harm) risk() Risk {
+func (h impact) risk() Risk {
 	switch {
 	case h.destroys:
 		return Destroys
@@ -40,22 +40,22 @@ type graph struct {
 	first   map[string]int    // by path: the number of its first call
 	paths   []string          // by call
 	calls   []*Call
-	of      [][]int          // by call: the lists of writers that it is in
-	users   [][]int          // by list: the calls that read what these write
-	runners map[string][]int // by path: the calls that run it
-	below   map[string]harm  // of plans
-	harms   []harm           // by call
-	met     []int            // by call, and then by list: the last round that met it
+	of      [][]int           // by call: the lists of writers that it is in
+	users   [][]int           // by list: the calls that read what these write
+	runners map[string][]int  // by path: the calls that run it
+	below   map[string]impact // of plans
+	impacts []impact          // by call
+	met     []int             // by call, and then by list: the last round that met it
 	round   int
 	named   []bool // the calls that a difference names
 	steps   int    // that may still be taken
 
-	exhausted bool // every call was named since there were no steps left
-	all       harm // of these
+	exhausted bool   // every call was named since there were no steps left
+	all       impact // of these
 }
 
 func graphOf(f *Facts) *graph {
-	g := &graph{plans: map[string]*Facts{}, first: map[string]int{}, runners: map[string][]int{}, below: map[string]harm{}, steps: mostSteps}
+	g := &graph{plans: map[string]*Facts{}, first: map[string]int{}, runners: map[string][]int{}, below: map[string]impact{}, steps: mostSteps}
 	known := map[writerList]int{}
 	for _, p := range f.plans() {
 		first, at := len(g.calls), byName(p.facts)
@@ -81,23 +81,23 @@ func graphOf(f *Facts) *graph {
 		}
 	}
 	for _, call := range g.calls {
-		g.harms = append(g.harms, g.harmOf(call))
+		g.impacts = append(g.impacts, g.impactOf(call))
 	}
 	g.named, g.met = make([]bool, len(g.calls)), make([]int, len(g.calls)+len(g.users))
 	return g
 }
 
-// harmOf is the harm of a call.
-func (g *graph) harmOf(call *Call) harm {
+// impactOf is the impact of a call.
+func (g *graph) impactOf(call *Call) impact {
 	plan := call.Runs.Plan
 	if plan == "" {
-		return harm{slices.Contains(groups[0].kinds, call.Effect.Kind), call.Leaves()}
+		return impact{slices.Contains(groups[0].kinds, call.Effect.Kind), call.Leaves()}
 	}
 	all, known := g.below[plan]
 	if d := g.plans[plan]; d != nil && !known {
 		g.below[plan] = all // a plan that runs itself adds nothing
 		for i := range d.Calls {
-			all = all.and(g.harmOf(&d.Calls[i]))
+			all = all.and(g.impactOf(&d.Calls[i]))
 		}
 		g.below[plan] = all
 	}
@@ -122,7 +122,7 @@ func (s *Source) indexes(at map[string]int) (all []int) {
 // follow names in a difference the harmful calls that receive what some calls give, by plan, or what is
 // at a path from the start of its plan, and returns their harm. What a call of a delegate gives may
 // reach the calls that receive what the delegate gives.
-func (g *graph) follow(d *Difference, from string, calls map[string][]int) (h harm) {
+func (g *graph) follow(d *Difference, from string, calls map[string][]int) (h impact) {
 	g.round++
 	var queue []int
 	visit := func(call int) {
@@ -131,7 +131,7 @@ func (g *graph) follow(d *Difference, from string, calls map[string][]int) (h ha
 		}
 		g.met[call] = g.round
 		queue = append(queue, call)
-		if one := g.harms[call]; one != (harm{}) {
+		if one := g.impacts[call]; one != (impact{}) {
 			h = h.and(one)
 			if len(d.Reaches) < mostReached || !g.named[call] {
 				g.named[call] = true
@@ -186,7 +186,7 @@ var ofInstance = regexp.MustCompile(`^(?:[^.\[]+|\["(?:[^"\\]|\\.)*"\])\.(input|
 // begins is the path at which plans read what a setting says, for those that say what exists
 // at the start: all that lies below is meant. "" is none.
 func (d *Difference) begins() string {
-	if d.Of != ThingSetting {
+	if d.Of != ItemSetting {
 		return ""
 	}
 	switch d.Name {

@@ -35,7 +35,7 @@ func TestWhatSettingsReach(t *testing.T) {
 		want, risk := reaches(b, after, kind, key)
 		told := 0
 		for _, d := range facts.Compare(facts.Of(a, facts.Options{}), after).Differences {
-			if d.Of != facts.ThingSetting {
+			if d.Of != facts.ItemSetting {
 				continue
 			}
 			told++
@@ -115,7 +115,7 @@ func TestWhatOnlyTightensIsntFirst(t *testing.T) {
 			risk     facts.Risk
 		}{"tightened": {loose, tight, ""}, "loosened": {tight, loose, facts.Destroys}} {
 			for _, d := range facts.Compare(c.old, c.new).Differences {
-				if d.Of == facts.ThingCall && d.Risk != c.risk {
+				if d.Of == facts.ItemCall && d.Risk != c.risk {
 					t.Errorf("%s, %s: %s is %q", fmt.Sprint(test), what, d.What, d.Risk)
 				}
 			}
@@ -140,7 +140,7 @@ func TestFilesThatRunAreCompared(t *testing.T) {
 			change   facts.Change
 		}{{"1", "2", facts.Changed}, {"", "2", facts.Added}, {"1", "", facts.Removed}} {
 			all := facts.Compare(of(test.old), of(test.new)).Differences
-			if len(all) != 1 || all[0].Of != facts.ThingProgram || all[0].Change != test.change || all[0].Risk != facts.Destroys {
+			if len(all) != 1 || all[0].Of != facts.ItemProgram || all[0].Change != test.change || all[0].Risk != facts.Destroys {
 				t.Errorf("%s, %q and %q: %+v", argv, test.old, test.new, all)
 			}
 		}
@@ -188,7 +188,7 @@ output: †state.f
 	} {
 		met := false
 		for _, d := range facts.Compare(old, of(strings.Replace(plan, test.from, test.to, 1), strings.Replace(inner, test.from, test.to, 1))).Differences {
-			if d.Of != facts.ThingCall && d.Of != facts.ThingActivity {
+			if d.Of != facts.ItemCall && d.Of != facts.ItemActivity {
 				continue
 			}
 			met = true
@@ -219,7 +219,7 @@ func TestEveryHarmfulCallIsNamed(t *testing.T) {
 	new := facts.Of(compiled(t, "plan.yaml", strings.Replace(text, "x: 1, y: 1", "x: 2, y: 2", 1), map[string]string{"inner.yaml": strings.Replace(inner, "†input.v", "†(input.v + 1)", 1)}), facts.Options{})
 	named := map[string]int{}
 	for _, d := range facts.Compare(old, new).Differences {
-		if d.Of == facts.ThingSetting && len(d.Reaches) < 20 || d.In != "" && !slices.Equal(d.Reaches, []string{"last"}) {
+		if d.Of == facts.ItemSetting && len(d.Reaches) < 20 || d.In != "" && !slices.Equal(d.Reaches, []string{"last"}) {
 			t.Errorf("%s %s reaches %q", d.In, d.Path, d.Reaches)
 		}
 		for _, name := range d.Reaches {

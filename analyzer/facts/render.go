@@ -156,15 +156,15 @@ func (f *Facts) write(s *sheet) string {
 
 // calls shows the calls of one section.
 func (s *sheet) calls(heading string, plans []within, belongs func(*Call) bool, show func(*sheet, *Call, string)) {
-	begun := false
+	started := false
 	for _, p := range plans {
 		for i := range p.facts.Calls {
 			c := &p.facts.Calls[i]
 			if !belongs(c) {
 				continue
 			}
-			if !begun {
-				begun = true
+			if !started {
+				started = true
 				s.heading(heading)
 			}
 			s.in = p.path
@@ -269,29 +269,29 @@ func (s *sheet) body(c *Call) {
 // failure of a call that runs its plan.
 func (s *sheet) asked(c *Call, plan string) string {
 	left := mostRunners
-	told := s.setsOff(c, plan, "", &left)
-	if len(told) == 0 {
+	failures := s.setsOff(c, plan, "", &left)
+	if len(failures) == 0 {
 		return "a person is asked"
 	}
-	return "a person is asked; a no, like a failure, may set off " + strings.Join(told, "; ")
+	return "a person is asked; a no, like a failure, may set off " + strings.Join(failures, "; ")
 }
 
 // setsOff are the calls that the failure of another may set off, first those beside it; why is said
 // behind these.
-func (s *sheet) setsOff(c *Call, plan, why string, left *int) (told []string) {
+func (s *sheet) setsOff(c *Call, plan, why string, left *int) (failures []string) {
 	if c.Each != nil && c.Each.Collect || *left < 0 {
 		return nil // the list has the failure
 	}
 	if then := s.failing[join(plan, c.Name)]; len(then) > 0 {
-		told = append(told, s.codes(then)+why)
+		failures = append(failures, s.codes(then)+why)
 	}
 	if len(c.Writes) < 2 { // nothing takes it
 		for _, r := range s.runners[plan] {
 			*left--
-			told = append(told, s.setsOff(r.call, r.plan, ", since "+s.code(join(r.plan, r.call.Name))+" fails", left)...)
+			failures = append(failures, s.setsOff(r.call, r.plan, ", since "+s.code(join(r.plan, r.call.Name))+" fails", left)...)
 		}
 	}
-	return told
+	return failures
 }
 
 // unseen reports a shell whose code may use files that the digest doesn't cover.
@@ -401,10 +401,10 @@ func beside(e *Execution) string {
 		return ""
 	}
 	definition := e.Definition.value()
-	whole, _ := definition.(map[string]any)
-	own, _ := whole[e.Kind].(map[string]any)
+	object, _ := definition.(map[string]any)
+	own, _ := object[e.Kind].(map[string]any)
 	if e.Kind == "mcp" {
-		own, _ = whole["server"].(map[string]any)
+		own, _ = object["server"].(map[string]any)
 	}
 	for _, key := range []string{"argv", "command", "cwd", "method", "url"} {
 		delete(own, key)

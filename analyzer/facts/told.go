@@ -25,7 +25,7 @@ func (c *Comparison) JSON(w io.Writer) error {
 		d := &c.Differences[i]
 		counts[d.Change]++
 		var call *Call
-		if d.Of == ThingCall && d.What == "" && d.Change != Renamed {
+		if d.Of == ItemCall && d.What == "" && d.Change != Renamed {
 			call = d.call
 		}
 		if err := diag.JSONLine(w, struct {
@@ -51,17 +51,17 @@ func (c *Comparison) JSON(w io.Writer) error {
 var headings = []struct {
 	risk    Risk
 	heading string
-	things  []Thing
+	items   []Item
 }{
 	{Destroys, "May destroy what it didn't", nil},
 	{Leaves, "Changes what leaves the machine", nil},
-	{"", "Calls", []Thing{ThingCall}},
-	{"", "Paths", []Thing{ThingPath, ThingOrder}},
-	{"", "Activities and programs", []Thing{ThingActivity, ThingProgram}},
-	{"", "Tools", []Thing{ThingTool}},
-	{"", "Output", []Thing{ThingOutput}},
-	{"", "Settings", []Thing{ThingSetting}},
-	{"", "At worst", []Thing{ThingWorst}},
+	{"", "Calls", []Item{ItemCall}},
+	{"", "Paths", []Item{ItemPath, ItemOrder}},
+	{"", "Activities and programs", []Item{ItemActivity, ItemProgram}},
+	{"", "Tools", []Item{ItemTool}},
+	{"", "Output", []Item{ItemOutput}},
+	{"", "Settings", []Item{ItemSetting}},
+	{"", "At worst", []Item{ItemWorst}},
 }
 
 func (c *Comparison) write(s *sheet) string {
@@ -69,14 +69,14 @@ func (c *Comparison) write(s *sheet) string {
 		return "the plans mean the same\n"
 	}
 	for _, section := range headings {
-		begun, last := false, ""
+		started, last := false, ""
 		for i := range c.Differences {
 			d := &c.Differences[i]
-			if d.Risk != section.risk || d.Risk == "" && !slices.Contains(section.things, d.Of) {
+			if d.Risk != section.risk || d.Risk == "" && !slices.Contains(section.items, d.Of) {
 				continue
 			}
-			if !begun {
-				begun = true
+			if !started {
+				started = true
 				s.heading(section.heading)
 			}
 			if head := s.about(d); head != last {
@@ -92,7 +92,7 @@ func (c *Comparison) write(s *sheet) string {
 // about is the line above all differences of one thing.
 func (s *sheet) about(d *Difference) string {
 	words := map[Change]string{Added: "+ ", Removed: "− ", Changed: "~ ", Renamed: "~ "}[d.Change]
-	if d.Of == ThingOutput {
+	if d.Of == ItemOutput {
 		words += "output"
 	} else {
 		words += s.code(d.Name)
@@ -112,13 +112,13 @@ func (s *sheet) about(d *Difference) string {
 // difference is what differs there.
 func (s *sheet) difference(d *Difference) {
 	switch {
-	case d.Of == ThingCall && d.Change == Added:
+	case d.Of == ItemCall && d.Change == Added:
 		s.body(d.call)
-	case d.Of == ThingCall && d.Change == Removed:
+	case d.Of == ItemCall && d.Change == Removed:
 		s.item(1, "ran "+s.runs(&d.call.Runs))
 	case d.Change == Renamed:
 		s.item(1, "renamed")
-	case d.Of == ThingProgram:
+	case d.Of == ItemProgram:
 		s.item(1, "file "+string(d.Change))
 	case d.Old != nil || d.New != nil:
 		words := strings.TrimSpace(d.What + " " + s.code(d.Path))

@@ -50,8 +50,8 @@ func (g *gatherer) leaf(path string, t *compiler.Template, of *compiler.Call) Va
 	return v
 }
 
-// whole is a template as one value: a list that is written out holds what its items do.
-func (g *gatherer) whole(t *compiler.Template, of *compiler.Call) *Value {
+// single is a template as one value: a list that is written out holds what its items do.
+func (g *gatherer) single(t *compiler.Template, of *compiler.Call) *Value {
 	leaves := g.values(nil, "", t, of)
 	if len(leaves) == 1 && leaves[0].Path == "" {
 		return &leaves[0]
@@ -144,28 +144,28 @@ func (g *gatherer) shown(text string) string { return g.plan.Redact(text) }
 
 // literal is a value of the plan without its secrets.
 func (g *gatherer) literal(v any) Literal {
-	whole := asJSON(v)
-	l := Literal{Text: whole}
-	if g.shown(string(whole)) != string(whole) {
-		l.secret = string(whole)
-		l.Text = asJSON(g.veiled(v))
+	encoded := asJSON(v)
+	l := Literal{Text: encoded}
+	if g.shown(string(encoded)) != string(encoded) {
+		l.secret = string(encoded)
+		l.Text = asJSON(g.redacted(v))
 	}
 	return l
 }
 
-// veiled is a value with its secrets replaced, each where it stands.
-func (g *gatherer) veiled(v any) any {
+// redacted is a value with its secrets replaced, each where it stands.
+func (g *gatherer) redacted(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, below := range v {
-			out[g.shown(key)] = g.veiled(below)
+			out[g.shown(key)] = g.redacted(below)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			out[i] = g.veiled(item)
+			out[i] = g.redacted(item)
 		}
 		return out
 	}

@@ -33,7 +33,7 @@ type checker struct {
 	locals   []*Type
 	times    bool // dates or durations occur; otherwise no value can be one
 	blind    bool // it looks at what no type speaks of
-	doubt    bool // there are values with which it fails, see Doubtful
+	mayFail  bool // there are values with which it fails, see MayFail
 }
 
 type itemType struct{ item, acc *Type }
@@ -82,7 +82,7 @@ func (c *checker) check(n *node) *Type {
 	if c.err != nil {
 		return nil
 	}
-	c.doubts(n)
+	c.noteFailures(n)
 	switch n.op {
 	case opLiteral:
 		return &Type{Kinds: kindOf(n.value)}
@@ -461,7 +461,7 @@ const sizes = Number | String | date | duration
 // ordered checks two values that are compared by size.
 func (c *checker) ordered(left, right *node, a, b *Type) {
 	x, y := a.kinds(), b.kinds()
-	c.doubt = c.doubt || x != y || x != Number && x != String
+	c.mayFail = c.mayFail || x != y || x != Number && x != String
 	switch {
 	case x&sizes == 0:
 		c.fail(left, x.String()+" can't be compared by size", "")
@@ -547,7 +547,7 @@ func (c *checker) arithmetic(n *node, x, y KindSet) *Type {
 	if !c.times {
 		x, y = x&AnyKind, y&AnyKind
 	}
-	c.doubt = c.doubt || x != y || x != Number && (x != String || n.op != opAdd)
+	c.mayFail = c.mayFail || x != y || x != Number && (x != String || n.op != opAdd)
 	for _, s := range sums[n.op] {
 		left |= s[0]
 		if x&s[0] != 0 {

@@ -57,8 +57,8 @@ func (a abandoned) of(cause Cause) abandoned {
 	return a
 }
 
-func (c invocation) whole(i int) int {
-	v, ok := whole(c.args[i])
+func (c invocation) integer(i int) int {
+	v, ok := integer(c.args[i])
 	if !ok {
 		panic(c.fail(i, quote(c.n.name)+" wants a whole number here, and got "+describe(c.args[i]), "round(…), floor(…) or int(…) make one"))
 	}
@@ -109,7 +109,7 @@ var functions = map[string]*function{
 	"ceil":   {least: 1, most: 1, params: []KindSet{Number}, result: aNumber, words: "ceil(number)", run: numeric(math.Ceil)},
 	"floor":  {least: 1, most: 1, params: []KindSet{Number}, result: aNumber, words: "floor(number)", run: numeric(math.Floor)},
 	"round":  {least: 1, most: 1, params: []KindSet{Number}, result: aNumber, words: "round(number)", run: numeric(math.Round)},
-	"int":    {least: 1, most: 1, params: []KindSet{Number | String}, result: aNumber, words: "int(value)", run: toWhole},
+	"int":    {least: 1, most: 1, params: []KindSet{Number | String}, result: aNumber, words: "int(value)", run: toInteger},
 	"float":  {least: 1, most: 1, params: []KindSet{Number | String}, result: aNumber, words: "float(value)", run: toNumber},
 	"string": {least: 1, most: 1, params: []KindSet{anything}, result: aString, words: "string(value)", run: toText},
 
@@ -200,10 +200,10 @@ func numeric(f func(float64) float64) func(invocation) any {
 	return func(c invocation) any { return f(c.args[0].(float64)) }
 }
 
-func toWhole(c invocation) any {
+func toInteger(c invocation) any {
 	if s, ok := c.args[0].(string); ok {
 		v, err := strconv.ParseInt(s, 10, 64)
-		if err != nil || v > maxWhole || v < -maxWhole {
+		if err != nil || v > maxInteger || v < -maxInteger {
 			panic(c.misread(quote(s)+" isn't a whole number", "float(…) reads numbers with a fraction"))
 		}
 		return float64(v)
@@ -270,7 +270,7 @@ func split(f func(s, separator string, n int) []string) func(invocation) any {
 	return func(c invocation) any {
 		s, separator, most := c.text(0), c.text(1), -1
 		if c.given(2) {
-			most = c.whole(2)
+			most = c.integer(2)
 		}
 		c.work(len(s) / 8)
 		pieces := strings.Count(s, separator) + 1
@@ -290,7 +290,7 @@ func split(f func(s, separator string, n int) []string) func(invocation) any {
 func replace(c invocation) any {
 	s, before, after, most := c.text(0), c.text(1), c.text(2), -1
 	if c.given(3) {
-		most = c.whole(3)
+		most = c.integer(3)
 	}
 	c.work(len(s) / 8)
 	times := strings.Count(s, before)
@@ -302,7 +302,7 @@ func replace(c invocation) any {
 }
 
 func repeat(c invocation) any {
-	times := c.whole(1)
+	times := c.integer(1)
 	if times < 0 {
 		panic(c.fail(1, "a string can't be repeated "+itoa(times)+" times", "").of(OfValue))
 	}
@@ -429,16 +429,16 @@ func fromBase64(c invocation) any {
 
 func bits(f func(a, b int64) int64) func(invocation) any {
 	return func(c invocation) any {
-		a := c.whole(0)
-		b := c.whole(1)
+		a := c.integer(0)
+		b := c.integer(1)
 		return c.exact(f(int64(a), int64(b)))
 	}
 }
 
 func shift(f func(a int64, by uint) int64) func(invocation) any {
 	return func(c invocation) any {
-		a := c.whole(0)
-		by := c.whole(1)
+		a := c.integer(0)
+		by := c.integer(1)
 		if by < 0 {
 			panic(c.fail(1, "bits can't be shifted by "+itoa(by), ""))
 		}
@@ -447,13 +447,13 @@ func shift(f func(a int64, by uint) int64) func(invocation) any {
 }
 
 func bitnot(c invocation) any {
-	a := c.whole(0)
+	a := c.integer(0)
 	return c.exact(^int64(a))
 }
 
 // exact lets a whole number through that a number of JSON holds exactly.
 func (c invocation) exact(v int64) any {
-	if v > maxWhole || v < -maxWhole {
+	if v > maxInteger || v < -maxInteger {
 		panic(c.m.fail(c.n, "the result of "+quote(c.n.name)+" is larger than a number can be exactly", ""))
 	}
 	return float64(v)

@@ -78,8 +78,8 @@ func FuzzParse(f *testing.F) {
 			if !ok {
 				continue
 			}
-			if _, err := parseString(m.Meant, DefaultLimits()); err != nil && utf8.ValidString(text) && !IsText(text) {
-				t.Fatalf("%q, which %q is taken for, isn't read: %s", m.Meant, text, err.Message)
+			if _, err := parseString(m.Intended, DefaultLimits()); err != nil && utf8.ValidString(text) && !IsText(text) {
+				t.Fatalf("%q, which %q is taken for, isn't read: %s", m.Intended, text, err.Message)
 			}
 		}
 		if IsText(Escape(text)) || IsExpression(Escape(text)) || Literal(Escape(text)) != text {

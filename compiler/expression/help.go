@@ -15,9 +15,9 @@ var refused = map[string]string{
 	"timezone": "reads the machine's zone files",
 }
 
-// elsewhere are names that other languages have for what is written otherwise
+// foreignNames are names that other languages have for what is written otherwise
 // here.
-var elsewhere = map[string]string{
+var foreignNames = map[string]string{
 	"length": "len(…)", "lenght": "len(…)", "size": "len(…)", "count": "len(…)",
 	"substring": "a slice, such as x[0:3]", "substr": "a slice, such as x[0:3]", "slice": "a slice, such as x[0:3]",
 	"touppercase": "upper(…)", "uppercase": "upper(…)", "upcase": "upper(…)", "lowercase": "lower(…)", "downcase": "lower(…)", "toupper": "upper(…)", "tolowercase": "lower(…)", "tolower": "lower(…)",
@@ -32,7 +32,7 @@ var elsewhere = map[string]string{
 
 // FunctionFor is the function that a word is, or that other languages give that name.
 func FunctionFor(word string) (name string, ok bool) {
-	if name, ok = strings.CutSuffix(elsewhere[strings.ToLower(word)], "(…)"); ok {
+	if name, ok = strings.CutSuffix(foreignNames[strings.ToLower(word)], "(…)"); ok {
 		return name, true
 	}
 	return word, functions[word] != nil
@@ -49,7 +49,7 @@ func helpFunction(name string) string {
 	if refused[name] != "" {
 		return "pass the value in as input, or let a tool produce it"
 	}
-	if instead := elsewhere[strings.ToLower(name)]; instead != "" {
+	if instead := foreignNames[strings.ToLower(name)]; instead != "" {
 		return "write " + instead
 	}
 	if near, ok := naming.Nearest(name, functionNames); ok {

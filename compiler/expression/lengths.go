@@ -24,7 +24,7 @@ func (n *node) lengths(ref func(i int) (least, most int)) (least, most int) {
 		if at.op == opNegate {
 			sign, at = -1, at.args[0]
 		}
-		v, ok := whole(at.value)
+		v, ok := integer(at.value)
 		return sign * v, ok && at.op == opLiteral
 	}
 	switch n.op {

@@ -24,7 +24,7 @@ func get(c invocation) any {
 		}
 		panic(c.fail(1, "the key of an object is a string, and this is "+kindOf(c.args[1]).String(), ""))
 	case []any:
-		i := c.whole(1)
+		i := c.integer(1)
 		if i < 0 {
 			i += len(v)
 		}
@@ -36,7 +36,7 @@ func get(c invocation) any {
 }
 
 func take(c invocation) any {
-	n := c.whole(1)
+	n := c.integer(1)
 	if n < 0 {
 		panic(c.fail(1, itoa(n)+" items can't be taken", "").of(OfValue))
 	}

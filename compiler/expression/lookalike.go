@@ -32,10 +32,10 @@ var notations = []struct {
 	{"‡", "", false, false}, {"&dagger;", "", false, false},
 }
 
-// A Mistaken reference stands in the literal part of a string.
-type Mistaken struct {
+// A Misspelt reference is in the literal part of a string.
+type Misspelt struct {
 	Start, End int    // of the first, in bytes of the string
-	Meant      string // the whole string as it was meant: a reference where there is nothing else, else a text with references in it
+	Intended   string // the whole string as it was meant: a reference where there is nothing else, else a text with references in it
 	Sure       bool   // nothing else can have been meant
 }
 
@@ -43,21 +43,21 @@ type Mistaken struct {
 // a † inside, $state.x, ${state.x}, {{state.x}}, and where there reports that what they
 // name is there, those that other notations have. Without any mark only a whole string
 // counts.
-func Lookalike(s string, there func(Reference) bool) (m Mistaken, ok bool) {
+func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 	if IsExpression(s) || len(s) > maxLookalike || !strings.ContainsAny(s, ".[{$") && !strings.Contains(s, mark) {
 		return m, false
 	}
 	quoted := strings.ReplaceAll(s, "'", "\"") // ['key'] is read as ["key"]
 	if ref, end, ok := unmarked(quoted, behindPrefix(quoted, 0)); ok && strings.TrimSpace(s[end:]) == "" && there(ref) {
-		return Mistaken{0, end, ref.String(), false}, true
+		return Misspelt{0, end, ref.String(), false}, true
 	}
 	switch trimmed := strings.TrimSpace(s); {
 	case !strings.Contains(s, mark) || !isExpression(s):
 	case !strings.HasPrefix(trimmed, mark):
-		return Mistaken{0, len(s), mark + "(" + s + ")", false}, true
+		return Misspelt{0, len(s), mark + "(" + s + ")", false}, true
 	default:
 		if _, err := ParsePath(trimmed); err != nil {
-			return Mistaken{0, len(s), trimmed, false}, true
+			return Misspelt{0, len(s), trimmed, false}, true
 		}
 	}
 	var text strings.Builder
@@ -77,7 +77,7 @@ func Lookalike(s string, there func(Reference) bool) (m Mistaken, ok bool) {
 			inside, alone, end = calculated(s, at, there)
 		}
 		if end == at {
-			ref, behind := mistakenAt(quoted, at, there)
+			ref, behind := misspeltAt(quoted, at, there)
 			inside, end, alone = ref.String(), behind, ref.String()
 			if slices.Contains(kinds, ref.Kind) {
 				inside = strings.TrimPrefix(inside, mark)
@@ -100,8 +100,8 @@ func Lookalike(s string, there func(Reference) bool) (m Mistaken, ok bool) {
 	if strings.Contains(s[copied:], "{{") {
 		m.Sure = false // another template's
 	}
-	if m.Meant = text.String() + s[copied:]; ok && strings.TrimSpace(s[:m.Start]) == "" && strings.TrimSpace(s[m.End:]) == "" {
-		m.Meant = alone
+	if m.Intended = text.String() + s[copied:]; ok && strings.TrimSpace(s[:m.Start]) == "" && strings.TrimSpace(s[m.End:]) == "" {
+		m.Intended = alone
 	}
 	return m, ok
 }
@@ -195,9 +195,9 @@ func calculated(s string, at int, there func(Reference) bool) (inside, alone str
 	return "", "", at
 }
 
-// mistakenAt reads the mistaken reference at s[at:], and where it ends: at, if there is
+// misspeltAt reads the misspelt reference at s[at:], and where it ends: at, if there is
 // none.
-func mistakenAt(s string, at int, there func(Reference) bool) (ref Reference, end int) {
+func misspeltAt(s string, at int, there func(Reference) bool) (ref Reference, end int) {
 	before, _ := utf8.DecodeLastRuneInString(s[:at])
 	for _, n := range notations {
 		switch {

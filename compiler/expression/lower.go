@@ -14,9 +14,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/naming"
 )
 
-// maxWhole is the largest whole number that a float64 tells from its
+// maxInteger is the largest whole number that a float64 tells from its
 // neighbours.
-const maxWhole = 1<<53 - 1
+const maxInteger = 1<<53 - 1
 
 // An Expr is one parsed expression. It is immutable and safe for concurrent
 // use.
@@ -193,7 +193,7 @@ func (l *lowering) lower(n ast.Node, depth int) *node {
 	case *ast.BoolNode:
 		return literal(n.Value)
 	case *ast.IntegerNode:
-		if n.Value > maxWhole || n.Value < -maxWhole {
+		if n.Value > maxInteger || n.Value < -maxInteger {
 			return l.fail(t.start, t.end, quote(l.text[t.start:t.end])+" is larger than a number can be exactly", "whole numbers go up to 9007199254740991")
 		}
 		return literal(float64(n.Value))

@@ -171,11 +171,11 @@ func TestLookalikesKeepTheirMeaning(t *testing.T) {
 		{"Use {{input.s}} or {{name}}", "Use †{input.s} or {{name}}", false},
 	} {
 		m, ok := Lookalike(c.text, func(Reference) bool { return false })
-		if !ok || m.Meant != c.meant || m.Sure != c.sure {
+		if !ok || m.Intended != c.meant || m.Sure != c.sure {
 			t.Errorf("Lookalike(%q) = %+v, %v", c.text, m, ok)
 			continue
 		}
-		parseOK(t, m.Meant)
+		parseOK(t, m.Intended)
 	}
 }
 
@@ -206,11 +206,11 @@ func TestLookalikes(t *testing.T) {
 		{"${{ state.order.n + 1 }}", "${{ state.order.n + 1 }}", "†(†state.order.n + 1)"},
 	} {
 		m, ok := Lookalike(c.text, there)
-		if !ok || c.text[m.Start:m.End] != c.at || m.Meant != c.instead {
+		if !ok || c.text[m.Start:m.End] != c.at || m.Intended != c.instead {
 			t.Errorf("Lookalike(%q) = %+v, %v", c.text, m, ok)
 			continue
 		}
-		parseOK(t, m.Meant)
+		parseOK(t, m.Intended)
 	}
 	for _, text := range []string{
 		"", "plain", "$5", "$5.00 or €4", "costs $state", "US$state.x", "statement.of", "the state.ment", "{{name}}", "{{user.name}}", "${HOME}/x",
@@ -218,7 +218,7 @@ func TestLookalikes(t *testing.T) {
 		"$inputs.x", "use state.x here", "†", "†state.x", "$data", "data: $", "{{", "${", "{{state.", "${state.x", "†state", "see †2 and †3.", "†{state.a}", "a †{state.b}", "a †$state.x", "a ††state.x", "†{state.a $state.b",
 	} {
 		if m, ok := Lookalike(text, there); ok {
-			t.Errorf("%q is taken for %s because of %q", text, m.Meant, text[m.Start:m.End])
+			t.Errorf("%q is taken for %s because of %q", text, m.Intended, text[m.Start:m.End])
 		}
 	}
 }

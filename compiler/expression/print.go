@@ -265,7 +265,7 @@ func (p *printer) literal(v any) {
 			p.text("false")
 		}
 	case float64:
-		if v > maxWhole || v < -maxWhole { // digits alone would be read as a whole number
+		if v > maxInteger || v < -maxInteger { // digits alone would be read as a whole number
 			p.text(strconv.FormatFloat(v, 'e', -1, 64))
 		} else {
 			p.text(string(appendNumber(nil, v)))

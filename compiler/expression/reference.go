@@ -327,12 +327,12 @@ func afterReference(text string, ref Reference, end int, otherwise string) *Erro
 	case r == '(':
 		help := "only functions can be called, not references"
 		switch last := len(ref.Path) - 1; {
-		case last < 0 && functions[ref.Kind] == nil && !loops[ref.Kind] && elsewhere[strings.ToLower(ref.Kind)] != "":
-			help = "write " + elsewhere[strings.ToLower(ref.Kind)] + ", in parentheses: †( … )"
+		case last < 0 && functions[ref.Kind] == nil && !loops[ref.Kind] && foreignNames[strings.ToLower(ref.Kind)] != "":
+			help = "write " + foreignNames[strings.ToLower(ref.Kind)] + ", in parentheses: †( … )"
 		case last < 0:
 			help = "an expression that begins with a function stands in parentheses: †(" + ref.Kind + "( … ))"
-		case elsewhere[strings.ToLower(ref.Path[last].Key)] != "":
-			help += "; write " + elsewhere[strings.ToLower(ref.Path[last].Key)] + ", in parentheses: †( … )"
+		case foreignNames[strings.ToLower(ref.Path[last].Key)] != "":
+			help += "; write " + foreignNames[strings.ToLower(ref.Path[last].Key)] + ", in parentheses: †( … )"
 		}
 		return fail(ref.Start, end, quote(text[ref.Start:end])+" can't be called", help)
 	case r == Mark:

@@ -168,7 +168,7 @@ func (m *evaluation) member(n *node) any {
 		}
 		panic(m.fail(at, "the key of an object is a string, and this is "+kindOf(key).String(), ""))
 	case []any:
-		if i, ok := whole(key); ok {
+		if i, ok := integer(key); ok {
 			return m.item(n, base, i)
 		}
 		if name, ok := key.(string); ok {
@@ -176,7 +176,7 @@ func (m *evaluation) member(n *node) any {
 		}
 		panic(m.fail(at, "the index of a list is a whole number, and this is "+describe(key), ""))
 	case string:
-		if i, ok := whole(key); ok {
+		if i, ok := integer(key); ok {
 			length := m.characters(n, base)
 			at := i
 			if at < 0 {
@@ -229,7 +229,7 @@ func (m *evaluation) slice(n *node) any {
 			continue
 		}
 		v := m.run(b)
-		at, ok := whole(v)
+		at, ok := integer(v)
 		if !ok {
 			panic(m.fail(b, "a slice is cut at whole numbers, and this is "+describe(v), ""))
 		}
@@ -364,11 +364,11 @@ func (m *evaluation) search(n *node, left, right any) any {
 
 // span is the list of the whole numbers from one to another.
 func (m *evaluation) span(n *node, left, right any) any {
-	from, ok := whole(left)
+	from, ok := integer(left)
 	if !ok {
 		panic(m.fail(n.args[0], "a range goes from one whole number to another, and this is "+describe(left), ""))
 	}
-	to, ok := whole(right)
+	to, ok := integer(right)
 	if !ok {
 		panic(m.fail(n.args[1], "a range goes from one whole number to another, and this is "+describe(right), ""))
 	}

@@ -42,10 +42,10 @@ func describe(v any) string {
 	return kindOf(v).String()
 }
 
-// whole is a value as a whole number, if it is one that a float64 holds exactly.
-func whole(v any) (int, bool) {
+// integer is a value as a whole number, if it is one that a float64 holds exactly.
+func integer(v any) (int, bool) {
 	n, ok := v.(float64)
-	if !ok || n != math.Trunc(n) || n > maxWhole || n < -maxWhole {
+	if !ok || n != math.Trunc(n) || n > maxInteger || n < -maxInteger {
 		return 0, false
 	}
 	return int(n), true
@@ -190,9 +190,9 @@ func (m *evaluation) arithmetic(n *node, a, b any) any {
 	if v, ok := timeArithmetic(n.op, a, b); ok {
 		return v
 	}
-	wants := "a number"
+	expected := "a number"
 	if n.op == opAdd {
-		wants = "a number or a string"
+		expected = "a number or a string"
 	}
 	if isNumber {
 		panic(m.fail(n.args[1], quote(binaryNames[n.op])+" wants a number here, and got "+kindOf(b).String(), helpJoin(b)))
@@ -206,7 +206,7 @@ func (m *evaluation) arithmetic(n *node, a, b any) any {
 	} else if _, ok := a.([]any); ok && n.op == opAdd {
 		help = "lists are joined by concat(…, …)"
 	}
-	panic(m.fail(n.args[0], quote(binaryNames[n.op])+" wants "+wants+", and got "+kindOf(a).String(), help))
+	panic(m.fail(n.args[0], quote(binaryNames[n.op])+" wants "+expected+", and got "+kindOf(a).String(), help))
 }
 
 func helpJoin(v any) string {
@@ -236,11 +236,11 @@ func (m *evaluation) calculate(n *node, x, y float64) any {
 		}
 		out = x / y
 	case opModulo:
-		a, ok := whole(x)
+		a, ok := integer(x)
 		if !ok {
 			panic(m.fail(n.args[0], "\"%\" wants whole numbers, and got "+describe(x), ""))
 		}
-		b, ok := whole(y)
+		b, ok := integer(y)
 		if !ok {
 			panic(m.fail(n.args[1], "\"%\" wants whole numbers, and got "+describe(y), ""))
 		}

@@ -65,7 +65,7 @@ func (g *arrayGoal) contains(s *state, r *arrayRules) {
 // noItem are the rules of arrays without an item that a node accepts.
 func noItem(n *node) *arrayRules {
 	r := anyArray(false)
-	r.rest = &node{unit: loose, kinds: Anything, not: n}
+	r.rest = &node{unit: detached, kinds: Anything, not: n}
 	return r
 }
 
@@ -152,7 +152,7 @@ func differsFromArray(v []any) goal {
 
 // constant is the node of some values.
 func constant(values ...any) *node {
-	return &node{unit: loose, kinds: kindsOf(values), values: values}
+	return &node{unit: detached, kinds: kindsOf(values), values: values}
 }
 
 // literals are what the rules say of the item at an index.
@@ -179,12 +179,12 @@ func (a *asker) ask(literals []literal) finding {
 	f := a.p.inside(literals)
 	a.low = min(a.low, f.low)
 	if f.status == unclear {
-		a.doubt(f.why)
+		a.undecided(f.why)
 	}
 	return f
 }
 
-func (a *asker) doubt(why string) {
+func (a *asker) undecided(why string) {
 	if !a.none {
 		a.none, a.why = true, why
 	}
@@ -313,7 +313,7 @@ func (a *arraySearch) finish() bool {
 	case a.goal.unique:
 		return a.differing(slots)
 	case a.goal.twins:
-		return a.twin(slots)
+		return a.equalPair(slots)
 	}
 	a.result = make([]any, 0, a.length)
 	for _, s := range slots {
@@ -328,8 +328,8 @@ func (a *arraySearch) finish() bool {
 	return true
 }
 
-// twin gives two items one value.
-func (a *arraySearch) twin(slots []slot) bool {
+// equalPair gives two items one value.
+func (a *arraySearch) equalPair(slots []slot) bool {
 	values := make([]finding, len(slots))
 	for i, s := range slots {
 		if values[i] = a.ask(s.literals); values[i].status != found {
@@ -366,7 +366,7 @@ func (a *arraySearch) twin(slots []slot) bool {
 // before it has.
 func (a *arraySearch) differing(slots []slot) bool {
 	if a.length > 64 {
-		a.doubt("uniqueItems")
+		a.undecided("uniqueItems")
 		return false
 	}
 	a.result = nil
@@ -380,7 +380,7 @@ func (a *arraySearch) differing(slots []slot) bool {
 			at := slices.IndexFunc(values, free)
 			if at < 0 {
 				if len(slots) > 1 { // another choice of the items before might have left one
-					a.doubt("uniqueItems")
+					a.undecided("uniqueItems")
 				}
 				return false
 			}

@@ -18,7 +18,7 @@ func ObjectOf(properties map[string]*Schema, required []string) *Schema {
 		o.properties[name] = part
 	}
 	o.required = slices.Sorted(slices.Values(required))
-	return of(&node{unit: loose, kinds: Object, objects: o})
+	return of(&node{unit: detached, kinds: Object, objects: o})
 }
 
 // ListOf is the schema of a list of least to most items, each of which is what
@@ -29,7 +29,7 @@ func ListOf(item *Schema, least, most int) *Schema {
 	}
 	a := anyArray(true)
 	a.size, a.rest, a.restKeyword = size{least, most}, item.ready(), "items"
-	return of(&node{unit: loose, kinds: Array, arrays: a})
+	return of(&node{unit: detached, kinds: Array, arrays: a})
 }
 
 // TupleOf is the schema of a list that is put together from its items.
@@ -39,7 +39,7 @@ func TupleOf(items ...*Schema) *Schema {
 	if slices.ContainsFunc(a.prefix, func(n *node) bool { return n.verdict == never }) {
 		return of(nothing)
 	}
-	return of(&node{unit: loose, kinds: Array, arrays: a})
+	return of(&node{unit: detached, kinds: Array, arrays: a})
 }
 
 // OfKinds is the schema of all values of some kinds.
@@ -50,7 +50,7 @@ func OfKinds(kinds Kinds) *Schema {
 	case 0:
 		return of(nothing)
 	}
-	return of(&node{unit: loose, kinds: kinds})
+	return of(&node{unit: detached, kinds: kinds})
 }
 
 // Containing is the schema of all values that have something at a path, which
@@ -65,10 +65,10 @@ func Containing(path []Step, inner *Schema) *Schema {
 				a.prefix = append(a.prefix, everything)
 			}
 			a.prefix = append(a.prefix, n)
-			n = &node{unit: loose, kinds: Array, arrays: a}
+			n = &node{unit: detached, kinds: Array, arrays: a}
 			continue
 		}
-		n = &node{unit: loose, kinds: Object, objects: &objectRules{
+		n = &node{unit: detached, kinds: Object, objects: &objectRules{
 			size: anySize, properties: map[string]*node{step.Key: n}, names: []string{step.Key}, required: []string{step.Key}}}
 	}
 	return of(n)
@@ -128,9 +128,9 @@ func (s *Schema) AsDeclared() *Schema { return s.shaped(true) }
 // required are there: what a schema means that describes what is brought to a plan.
 func (s *Schema) AsNamed() *Schema { return s.shaped(false) }
 
-func (s *Schema) shaped(whole bool) *Schema {
+func (s *Schema) shaped(allNames bool) *Schema {
 	n := s.ready()
-	shaped := n.shape(maxShape, shaping{map[*node]bool{}, whole})
+	shaped := n.shape(maxShape, shaping{map[*node]bool{}, allNames})
 	if shaped.verdict == always {
 		return s
 	}
@@ -142,8 +142,8 @@ const maxShape = 8
 
 // A shaping is how nodes are taken as declared.
 type shaping struct {
-	above map[*node]bool // those that are gone through
-	whole bool           // with every property that they name
+	above    map[*node]bool // those that are gone through
+	allNames bool           // with every property that they name
 }
 
 // shape is what taking a node as declared adds to it.
@@ -178,7 +178,7 @@ func (n *node) shape(depth int, by shaping) *node {
 		if item := a.rest.shape(depth-1, by); item.verdict != always {
 			list := anyArray(true)
 			list.rest, list.restKeyword = item, "items"
-			parts = append(parts, &node{unit: loose, kinds: Anything, arrays: list})
+			parts = append(parts, &node{unit: detached, kinds: Anything, arrays: list})
 		}
 	}
 	return both(parts)
@@ -200,7 +200,7 @@ func (o *objectRules) shape(depth int, by shaping, alone bool) *node {
 	for _, name := range o.names {
 		p := o.properties[name]
 		declared.properties[name] = p.shape(depth, by)
-		if by.whole && p.verdict != never {
+		if by.allNames && p.verdict != never {
 			declared.required = append(declared.required, name)
 		}
 	}
@@ -219,5 +219,5 @@ func (o *objectRules) shape(depth int, by shaping, alone bool) *node {
 	if !says {
 		return everything
 	}
-	return &node{unit: loose, kinds: Anything, objects: declared}
+	return &node{unit: detached, kinds: Anything, objects: declared}
 }

@@ -59,7 +59,7 @@ func Contains(producer, consumer *Schema, b Budget) Verdict {
 	if producer.Compile() != nil || consumer.Compile() != nil {
 		return Verdict{Keyword: "$schema", Reason: "one of the schemas isn't valid"}
 	}
-	if from == to || from.possible()&^to.whole() == 0 {
+	if from == to || from.possible()&^to.fullKinds() == 0 {
 		return Verdict{Relation: Fits}
 	}
 	if b.Steps == 0 {
@@ -110,12 +110,12 @@ func (p *prover) allow(steps int) { p.limit, p.out = p.steps+steps, false }
 func (p *prover) confirmed(producer, consumer *Schema, witness any, steps int) Verdict {
 	from, to := producer.ready(), consumer.ready()
 	p.allow(steps)
-	begun := p.steps
+	before := p.steps
 	ok := p.isWitness(from, to, witness)
 	if p.out {
 		return Verdict{Keyword: "budget", Reason: reasonFor("budget"), Steps: p.steps}
 	}
-	dear := (p.steps - begun) > steps/8
+	dear := (p.steps - before) > steps/8
 	if ok && !dear {
 		witness = shrink(witness, func(x any) bool { return p.isWitness(from, to, x) })
 	}
@@ -250,13 +250,13 @@ func shrink(v any, ok func(any) bool) any {
 }
 
 // smaller takes one step; whole puts the part that it is about into its place.
-func (s *shrinker) smaller(v any, whole func(any) any) (any, bool) {
+func (s *shrinker) smaller(v any, rebuild func(any) any) (any, bool) {
 	try := func(make func() any) (any, bool) {
 		if s.work <= 0 {
 			return nil, false
 		}
 		x := make()
-		candidate := whole(x)
+		candidate := rebuild(x)
 		s.work -= sizeOf(candidate, 1_000)
 		return x, s.ok(candidate)
 	}
@@ -273,7 +273,7 @@ func (s *shrinker) smaller(v any, whole func(any) any) (any, bool) {
 				with[k] = x
 				return with
 			}
-			if x, ok := s.smaller(v[k], func(x any) any { return whole(put(x)) }); ok {
+			if x, ok := s.smaller(v[k], func(x any) any { return rebuild(put(x)) }); ok {
 				return put(x), true
 			}
 		}
@@ -289,7 +289,7 @@ func (s *shrinker) smaller(v any, whole func(any) any) (any, bool) {
 				with[i] = x
 				return with
 			}
-			if x, ok := s.smaller(v[i], func(x any) any { return whole(put(x)) }); ok {
+			if x, ok := s.smaller(v[i], func(x any) any { return rebuild(put(x)) }); ok {
 				return put(x), true
 			}
 		}

@@ -104,7 +104,7 @@ func TestAgreesWithTheOrdinaryValidator(t *testing.T) {
 // watch ends the test when what it watches doesn't end by itself, however busy
 // the machine is.
 func watch(inputs ...string) (stop func()) {
-	begun, stopped := cputime.Used(), make(chan struct{})
+	started, stopped := cputime.Used(), make(chan struct{})
 	go func() {
 		for tick := time.NewTicker(time.Second); ; {
 			select {
@@ -112,7 +112,7 @@ func watch(inputs ...string) (stop func()) {
 				tick.Stop()
 				return
 			case <-tick.C:
-				if cputime.Used()-begun > 10*time.Second {
+				if cputime.Used()-started > 10*time.Second {
 					panic(fmt.Sprintf("no end in sight: %q", inputs))
 				}
 			}

@@ -122,7 +122,7 @@ func (c *checker) violation(n *node, keyword string, format string, args ...any)
 		}
 	}
 	v.Message = fmt.Sprintf(format, args...)
-	if n.unit != loose {
+	if n.unit != detached {
 		v.SchemaPath = n.path()
 		if keyword != "" {
 			v.SchemaPath = append(v.SchemaPath, keyword)

@@ -189,7 +189,7 @@ func (g refuse) apply(p *prover, s *state) bool {
 		return false
 	case n.verdict == never || p.possibleKinds(n)&s.kind == 0 || p.holdsNode(s.refused, n):
 		return true
-	case n.whole()&s.kind != 0:
+	case n.fullKinds()&s.kind != 0:
 		return false
 	}
 	if !p.spend(1) {
@@ -308,7 +308,7 @@ func (p *prover) outlook(s *state, g goal) outlook {
 		switch {
 		case n.verdict == never || p.possibleKinds(n)&s.kind == 0 || p.holdsNode(s.refused, n) || p.clashes(s, n):
 			return sure
-		case n.verdict == always || p.holdsNode(s.accepted, n) || n.whole()&s.kind != 0:
+		case n.verdict == always || p.holdsNode(s.accepted, n) || n.fullKinds()&s.kind != 0:
 			return hopeless
 		}
 	case every:
@@ -478,7 +478,7 @@ func (p *prover) bare(n *node) *node {
 	applies := n.objects != nil && (n.objects.needs != nil || n.objects.unevaluated != nil) || n.arrays != nil && n.arrays.unevaluated != nil || n.meta != "" || n.scoped
 	n.inPlace(func(*node) { applies = true })
 	if applies {
-		b = &node{unit: loose, kinds: n.kinds, values: n.values, numbers: n.numbers, strings: n.strings}
+		b = &node{unit: detached, kinds: n.kinds, values: n.values, numbers: n.numbers, strings: n.strings}
 		if n.objects != nil && !n.scoped {
 			o := *n.objects
 			o.needs, o.unevaluated = nil, nil
@@ -497,7 +497,7 @@ func (p *prover) bare(n *node) *node {
 var kindNodes = func() map[Kinds]*node {
 	m := map[Kinds]*node{}
 	for k := Null; k <= Object; k <<= 1 {
-		m[k] = &node{unit: loose, kinds: k}
+		m[k] = &node{unit: detached, kinds: k}
 	}
 	return m
 }()

@@ -62,8 +62,8 @@ type node struct {
 
 // A valueIndex holds the strings among values, and the rest of them by hash.
 type valueIndex struct {
-	words  map[string]bool
-	others map[uint64][]any
+	words map[string]bool
+	rest  map[uint64][]any
 }
 
 type numberRules struct {
@@ -158,11 +158,11 @@ type resource struct {
 	recursive bool
 }
 
-// loose is the unit of nodes that stand in no text.
-var loose = &unit{draft: Draft2020}
+// detached is the unit of nodes that are in no text.
+var detached = &unit{draft: Draft2020}
 
-var everything = &node{unit: loose, verdict: always, kinds: Anything, raw: true}
-var nothing = &node{unit: loose, verdict: never, raw: false}
+var everything = &node{unit: detached, verdict: always, kinds: Anything, raw: true}
+var nothing = &node{unit: detached, verdict: never, raw: false}
 
 // path leads from the unit's root to the node.
 func (n *node) path() []string { return n.pathBy(func(n *node) string { return n.key }) }
@@ -275,7 +275,7 @@ func combined(nodes []*node, decisive, neutral *node, put func(c *node, kept []*
 	case 1:
 		return kept[0]
 	}
-	c := &node{unit: loose, kinds: Anything, scoped: slices.ContainsFunc(kept, (*node).varies)}
+	c := &node{unit: detached, kinds: Anything, scoped: slices.ContainsFunc(kept, (*node).varies)}
 	put(c, kept)
 	return c
 }

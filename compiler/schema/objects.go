@@ -404,7 +404,7 @@ func (o *objectSearch) optional() []string {
 func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
 	o.gather()
 	if len(o.patterns) > maxPatterns {
-		o.doubt("patternProperties")
+		o.undecided("patternProperties")
 		return false
 	}
 	for signs := range 1 << len(o.patterns) {
@@ -433,7 +433,7 @@ func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
 		}
 		switch f := name.solve(o.p); f.status {
 		case unclear:
-			o.doubt(f.why)
+			o.undecided(f.why)
 		case found:
 			o.put(f.value.(string), value)
 			if goOn() {

@@ -95,7 +95,7 @@ func metaschemaOf(url string) (*ordinary.Schema, error) {
 // compileOrdinary compiles a node. A combination becomes a small document of its own,
 // whose parts are compiled where they stand.
 func compileOrdinary(n *node) (*ordinary.Schema, error) {
-	if n.unit != loose {
+	if n.unit != detached {
 		return n.unit.family.export.compile(n)
 	}
 	c, parts := newCompiler(), &partPlaces{}
@@ -114,7 +114,7 @@ type partPlaces struct{ nodes []*node }
 
 // place is the text of a combination, or stands for a node of another text.
 func (x *partPlaces) place(n *node) any {
-	if n.unit != loose {
+	if n.unit != detached {
 		x.nodes = append(x.nodes, n)
 		return map[string]any{partKeyword: len(x.nodes) - 1}
 	}

@@ -45,7 +45,7 @@ type Place struct {
 
 	// Spoken describes what those alternatives accept there that say something of it, where
 	// Schema is nil because others don't; else it is nil.
-	Spoken *Schema
+	Partial *Schema
 
 	in *node // where step Depth goes wrong; nil when no step does
 }
@@ -70,22 +70,22 @@ func (s *Schema) AtIn(value any, path []Step) Place { return s.at(path, &value) 
 
 func (s *Schema) at(path []Step, in *any) Place {
 	p := Place{Possible: true, Named: true, Required: true, Depth: len(path)}
-	n, spoken := s.ready(), (*node)(nil)
+	n, partial := s.ready(), (*node)(nil)
 	for i, step := range path {
 		r := n.at(step, Anything, in, maxNesting)
-		if spoken != nil {
-			below := spoken.at(step, Anything, in, maxNesting)
-			if spoken = below.node; spoken == nil {
-				spoken = below.spoken
+		if partial != nil {
+			below := partial.at(step, Anything, in, maxNesting)
+			if partial = below.node; partial == nil {
+				partial = below.partial
 			}
 		} else {
-			spoken = r.spoken
+			partial = r.partial
 		}
-		named := r.named || step.IsIndex && r.told
+		named := r.named || step.IsIndex && r.described
 		if p.Named && !named || !r.possible {
 			p.Depth = i
 			p.in = n
-			p.Silent = !r.told
+			p.Silent = !r.described
 			p.Open = r.open
 		}
 		p.Named = p.Named && named
@@ -107,27 +107,27 @@ func (s *Schema) at(path []Step, in *any) Place {
 		}
 	}
 	if p.Schema = of(n); p.Schema == nil {
-		p.Spoken = of(spoken)
+		p.Partial = of(partial)
 	}
 	return p
 }
 
 // A reach is what one step leads to.
 type reach struct {
-	node     *node // nil: nothing is said of it
-	spoken   *node // what is said of it by some alternatives, where others say nothing
-	possible bool
-	named    bool // declared by this name
-	required bool
-	told     bool // something was said of what is here
-	open     bool // other names than the declared ones are explicitly allowed
+	node      *node // nil: nothing is said of it
+	partial   *node // what is said of it by some alternatives, where others say nothing
+	possible  bool
+	named     bool // declared by this name
+	required  bool
+	described bool // something was said of what is here
+	open      bool // other names than the declared ones are explicitly allowed
 }
 
 // at takes one step from a node, of whose values only those of some kinds count, or only the
 // one that is at hand.
 func (n *node) at(step Step, within Kinds, in *any, depth int) reach {
 	if n.verdict == never {
-		return reach{told: true}
+		return reach{described: true}
 	}
 	if n.verdict == always || depth < 0 || n.meta != "" {
 		return reach{possible: true}
@@ -161,7 +161,7 @@ func (n *node) at(step Step, within Kinds, in *any, depth int) reach {
 		with(among(branches, step, within, in, depth))
 	}
 	if n.not != nil {
-		r.told = true
+		r.described = true
 	}
 	return r
 }
@@ -173,13 +173,13 @@ func (n *node) own(step Step, within Kinds) reach {
 		kind = Array
 	}
 	if within&kind == 0 {
-		return reach{told: true}
+		return reach{described: true}
 	}
 	r := reach{possible: true}
 	only := within == kind
 	if step.IsIndex {
 		a := n.arrays
-		if r.told = a != nil || n.kinds != Anything; a == nil {
+		if r.described = a != nil || n.kinds != Anything; a == nil {
 			return r
 		}
 		if i := step.Index; i < 0 || i >= a.max {
@@ -194,7 +194,7 @@ func (n *node) own(step Step, within Kinds) reach {
 	if o == nil {
 		return r
 	}
-	r.told = o.properties != nil || o.patterns != nil || o.additional != nil
+	r.described = o.properties != nil || o.patterns != nil || o.additional != nil
 	r.open = o.open()
 	var parts []*node
 	if p := o.properties[step.Key]; p != nil {
@@ -241,7 +241,7 @@ func (r reach) settle() reach {
 		r.node = nil
 	}
 	if !r.possible {
-		r.required, r.node, r.spoken = false, nil, nil
+		r.required, r.node, r.partial = false, nil, nil
 	}
 	return r
 }
@@ -249,15 +249,15 @@ func (r reach) settle() reach {
 // meet combines what two schemas say that both hold.
 func meet(a, b reach) reach {
 	r := reach{
-		possible: a.possible && b.possible,
-		named:    a.named || b.named,
-		required: a.required || b.required,
-		told:     a.told || b.told,
-		open:     a.open || b.open,
+		possible:  a.possible && b.possible,
+		named:     a.named || b.named,
+		required:  a.required || b.required,
+		described: a.described || b.described,
+		open:      a.open || b.open,
 	}
 	switch {
 	case a.node == nil && b.node == nil:
-		r.spoken = cmp.Or(a.spoken, b.spoken)
+		r.partial = cmp.Or(a.partial, b.partial)
 	case a.node == nil:
 		r.node = b.node
 	case b.node == nil:
@@ -271,7 +271,7 @@ func meet(a, b reach) reach {
 // among is what alternatives say, of which one holds. Those that the kinds of
 // the whole node already exclude don't count, nor those that don't accept the value at hand.
 func among(list []*node, step Step, within Kinds, in *any, depth int) reach {
-	r := reach{required: true, told: true}
+	r := reach{required: true, described: true}
 	var parts []*node
 	open := false
 	for _, x := range list {
@@ -279,7 +279,7 @@ func among(list []*node, step Step, within Kinds, in *any, depth int) reach {
 			continue
 		}
 		part := x.at(step, within, in, depth-1)
-		r.told = r.told && (part.told || !part.possible)
+		r.described = r.described && (part.described || !part.possible)
 		r.required = r.required && part.required
 		if !part.possible {
 			continue
@@ -290,7 +290,7 @@ func among(list []*node, step Step, within Kinds, in *any, depth int) reach {
 		if part.node == nil {
 			open = true
 		}
-		if said := cmp.Or(part.node, part.spoken); said != nil {
+		if said := cmp.Or(part.node, part.partial); said != nil {
 			parts = append(parts, said)
 		}
 	}
@@ -300,14 +300,14 @@ func among(list []*node, step Step, within Kinds, in *any, depth int) reach {
 	case !open || in != nil && parts != nil:
 		r.node = union(parts)
 	case parts != nil:
-		r.spoken = union(parts)
+		r.partial = union(parts)
 	}
 	return r.settle()
 }
 
 // amongValues is what a list of values says.
 func amongValues(values []any, step Step) reach {
-	r := reach{required: true, told: true}
+	r := reach{required: true, described: true}
 	var parts []any
 	for _, v := range values {
 		x, ok := stepInto(v, step)
@@ -370,10 +370,10 @@ func (n *node) possible() Kinds {
 		}
 	}
 	if n.not != nil {
-		k &^= n.not.whole()
+		k &^= n.not.fullKinds()
 	}
 	if n.cond != nil && (n.then != nil || n.other != nil) {
-		then, other := n.cond.possible(), Anything&^n.cond.whole()
+		then, other := n.cond.possible(), Anything&^n.cond.fullKinds()
 		if n.then != nil {
 			then &= n.then.possible()
 		}
@@ -385,9 +385,9 @@ func (n *node) possible() Kinds {
 	return k
 }
 
-// whole is a set of kinds of which the node accepts every value; it can be too
+// fullKinds are kinds whose values the node accepts, all of them; the set can be too
 // small, never too large.
-func (n *node) whole() Kinds {
+func (n *node) fullKinds() Kinds {
 	switch n.verdict {
 	case never:
 		return 0
@@ -411,15 +411,15 @@ func (n *node) whole() Kinds {
 		k &^= Object
 	}
 	if n.ref != nil {
-		k &= n.ref.whole()
+		k &= n.ref.fullKinds()
 	}
 	for _, x := range n.allOf {
-		k &= x.whole()
+		k &= x.fullKinds()
 	}
 	if n.anyOf != nil {
 		var of Kinds
 		for _, x := range n.anyOf {
-			of |= x.whole()
+			of |= x.fullKinds()
 		}
 		k &= of
 	}

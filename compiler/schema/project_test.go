@@ -106,8 +106,8 @@ func TestPlacesInUnions(t *testing.T) {
 			t.Fatal(err)
 		}
 		spoken := Kinds(0)
-		if p := s.At(path); p.Spoken != nil {
-			spoken = p.Spoken.Kinds()
+		if p := s.At(path); p.Partial != nil {
+			spoken = p.Partial.Kinds()
 		}
 		if in := s.AtIn(value, path); spoken != c.spoken || in.Schema.Kinds() != c.in || in.Named != c.named {
 			t.Errorf("%s at %s: spoken %v, of %s %v, named %v; want %v, %v, %v", c.schema, c.path, spoken, c.value, in.Schema.Kinds(), in.Named, c.spoken, c.in, c.named)

@@ -22,7 +22,7 @@ type prover struct {
 	level        int  // how deep inside the value
 	ids          map[*node]uint32
 	forms        map[uint64][]*node // nodes by form, to know equal ones again
-	memo         map[string]finding
+	cache        map[string]finding
 	active       map[string]frame
 	stack        int
 	kinds        map[*node]Kinds
@@ -31,7 +31,7 @@ type prover struct {
 }
 
 func newProver(limit int) *prover {
-	return &prover{limit: limit, ids: map[*node]uint32{}, forms: map[uint64][]*node{}, memo: map[string]finding{},
+	return &prover{limit: limit, ids: map[*node]uint32{}, forms: map[uint64][]*node{}, cache: map[string]finding{},
 		active: map[string]frame{}, kinds: map[*node]Kinds{}, bares: map[*node]*node{}, tags: map[*node][]string{}}
 }
 
@@ -99,7 +99,7 @@ func (p *prover) inhabit(literals []literal) finding {
 		return some(nil)
 	}
 	key := p.key(literals)
-	if known, ok := p.memo[key]; ok {
+	if known, ok := p.cache[key]; ok {
 		return known
 	}
 	if open, ok := p.active[key]; ok {
@@ -119,7 +119,7 @@ func (p *prover) inhabit(literals []literal) finding {
 	}
 	if result.status == found || result.low >= index {
 		result.low = unconditional
-		p.memo[key] = result
+		p.cache[key] = result
 	}
 	return result
 }
@@ -150,13 +150,13 @@ func (p *prover) canonical(literals []literal) ([]literal, bool) {
 			contradiction = contradiction || !l.deny
 			return
 		}
-		if l.node.unit == loose && l.node.allOf != nil && !l.deny {
+		if l.node.unit == detached && l.node.allOf != nil && !l.deny {
 			for _, part := range l.node.allOf { // a meet of places
 				add(literal{part, false})
 			}
 			return
 		}
-		if l.node.unit == loose && l.node.anyOf != nil && l.deny {
+		if l.node.unit == detached && l.node.anyOf != nil && l.deny {
 			for _, part := range l.node.anyOf { // a join of places
 				add(literal{part, true})
 			}
@@ -228,7 +228,7 @@ func (p *prover) split(literals []literal) finding {
 	var finite []any
 	for _, l := range literals {
 		if l.deny {
-			kinds &^= l.node.whole()
+			kinds &^= l.node.fullKinds()
 			continue
 		}
 		kinds &= p.possibleKinds(l.node)

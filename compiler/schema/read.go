@@ -320,8 +320,8 @@ func (p *parser) types(v any) Kinds {
 			}
 		}
 		help := "it is one of null, boolean, number, integer, string, array, object"
-		if meant, ok := foreignTypes[strings.ToLower(name)]; ok {
-			help = fmt.Sprintf("did you mean %q?", meant)
+		if intended, ok := foreignTypes[strings.ToLower(name)]; ok {
+			help = fmt.Sprintf("did you mean %q?", intended)
 		}
 		p.fail("type", help, "%s isn't a type", quote(v))
 		return 0
@@ -384,7 +384,7 @@ func (p *parser) enum(v any, m map[string]any) {
 				index.words[word] = true
 			} else {
 				h := hash(x, maxNesting)
-				index.others[h] = append(index.others[h], x)
+				index.rest[h] = append(index.rest[h], x)
 			}
 		}
 		p.node.index = index

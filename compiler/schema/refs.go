@@ -58,7 +58,7 @@ func (r *reader) target(n *node, ref string) (target *node, fault, help string) 
 		uri = resolveURI(n.base.uri, uri)
 		if at = u.resources[uri]; at == nil {
 			if d, ok := dialectOf(uri); ok && fragment == "" {
-				return &node{unit: loose, kinds: Anything, meta: metaURL[d], raw: map[string]any{"$ref": uri}}, "", ""
+				return &node{unit: detached, kinds: Anything, meta: metaURL[d], raw: map[string]any{"$ref": uri}}, "", ""
 			}
 			return nil, fmt.Sprintf("%q is outside of this document", ref), r.help(u, ref)
 		}

@@ -40,8 +40,8 @@ func (s *Schema) FullWithin(r *rand.Rand, steps *int) (any, bool) {
 // OddWithin is SampleWithin that looks for values in which something is out of the
 // ordinary: a null, a zero or a fraction where there may be one, a list of several, a number
 // or a size that is aimed at, or as near to it as the schema lets it come.
-func (s *Schema) OddWithin(r *rand.Rand, steps *int, aims ...float64) (any, bool) {
-	return s.sampleWithin(r, steps, odd, aims)
+func (s *Schema) OddWithin(r *rand.Rand, steps *int, targets ...float64) (any, bool) {
+	return s.sampleWithin(r, steps, odd, targets)
 }
 
 // AlikeWithin is OddWithin that looks for values of which most numbers and sizes are one,
@@ -60,9 +60,9 @@ const (
 	full        // see [Schema.FullWithin]
 )
 
-func (s *Schema) sampleWithin(r *rand.Rand, steps *int, of taste, aims []float64) (any, bool) {
+func (s *Schema) sampleWithin(r *rand.Rand, steps *int, of taste, targets []float64) (any, bool) {
 	left := *steps * checksPerStep
-	v, ok := sample(s.ready(), r, &left, of, aims)
+	v, ok := sample(s.ready(), r, &left, of, targets)
 	*steps = left / checksPerStep
 	return v, ok
 }
@@ -70,12 +70,12 @@ func (s *Schema) sampleWithin(r *rand.Rand, steps *int, of taste, aims []float64
 // SampleSteps is what one value may cost where nobody says.
 const SampleSteps = 10_000
 
-func sample(n *node, r *rand.Rand, left *int, of taste, aims []float64) (any, bool) {
+func sample(n *node, r *rand.Rand, left *int, of taste, targets []float64) (any, bool) {
 	writers := map[*regex.Pattern]*regex.Writer{}
 	for try := 0; try < 24 && *left > 0; try++ {
 		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7, odd: (of == odd || of == alike) && try < 4}
 		if m.odd {
-			m.aims, m.alike = aims, of == alike
+			m.targets, m.alike = targets, of == alike
 		}
 		if of == full && try < len(fullDepths) {
 			m.full = fullDepths[try]
@@ -98,7 +98,7 @@ type sampler struct {
 	writers map[*regex.Pattern]*regex.Writer // that words were made by
 	frugal  bool                             // say as little as possible
 	odd     bool                             // see [Schema.OddWithin]
-	aims    []float64                        // numbers and sizes, see [Schema.OddWithin]
+	targets []float64                        // numbers and sizes, see [Schema.OddWithin]
 	alike   bool                             // see [Schema.AlikeWithin]
 	full    int                              // how deep objects have all properties and lists an item; see [Schema.FullWithin]
 }
@@ -178,7 +178,7 @@ func (m *sampler) gather(nodes []*node) want {
 		w.nodes = append(w.nodes, n)
 		w.kinds &= n.kinds
 		if n.not != nil {
-			w.kinds &^= n.not.whole()
+			w.kinds &^= n.not.fullKinds()
 		}
 		if n.verdict == never {
 			w.kinds = 0
@@ -255,25 +255,25 @@ func (m *sampler) value(nodes []*node, depth int, name string) any {
 // kind picks one of the possible kinds: those that the keywords speak of
 // first, and null only where little else is left or it is looked for.
 func (m *sampler) kind(w want, depth int) Kinds {
-	var spoken Kinds
+	var mentioned Kinds
 	for _, n := range w.nodes {
 		if n.objects != nil {
-			spoken |= Object
+			mentioned |= Object
 		}
 		if n.arrays != nil {
-			spoken |= Array
+			mentioned |= Array
 		}
 		if n.strings != nil {
-			spoken |= String
+			mentioned |= String
 		}
 		if n.numbers != nil {
-			spoken |= Number
+			mentioned |= Number
 		}
 	}
 	candidates := w.kinds
 	switch {
-	case w.kinds&spoken != 0 && w.kinds == Anything:
-		candidates = w.kinds & spoken
+	case w.kinds&mentioned != 0 && w.kinds == Anything:
+		candidates = w.kinds & mentioned
 	case w.kinds == Anything:
 		candidates = String | Integer | Boolean
 	case depth > 6 && depth >= m.full && candidates&^(Array|Object) != 0:
@@ -362,10 +362,10 @@ func (m *sampler) number(w want, kind Kinds) any {
 
 // aim is a number that is aimed at, at times; more often than not where all go for one.
 func (m *sampler) aim() (float64, bool) {
-	if len(m.aims) == 0 || (m.r.IntN(3) == 0) == m.alike {
+	if len(m.targets) == 0 || (m.r.IntN(3) == 0) == m.alike {
 		return 0, false
 	}
-	return m.aims[m.r.IntN(len(m.aims))], true
+	return m.targets[m.r.IntN(len(m.targets))], true
 }
 
 // size is a size within bounds that is aimed at, at times; past the bounds of all that take
@@ -373,7 +373,7 @@ func (m *sampler) aim() (float64, bool) {
 func (m *sampler) size(low, high, most int) (int, bool) {
 	at, ok := m.aim()
 	if ok && m.r.IntN(3) == 0 {
-		for _, v := range m.aims {
+		for _, v := range m.targets {
 			if v > at && v <= float64(most) {
 				at = v
 			}
@@ -388,9 +388,9 @@ func (m *sampler) size(low, high, most int) (int, bool) {
 
 // Bounds on what is aimed at.
 const (
-	aimedItems   = 1_000
-	aimedLetters = 20_000
-	aimedNames   = 50
+	maxTargetItems   = 1_000
+	maxTargetLetters = 20_000
+	maxTargetNames   = 50
 )
 
 func (m *sampler) array(w want, depth int, name string) any {
@@ -421,9 +421,9 @@ func (m *sampler) array(w want, depth int, name string) any {
 		}
 	}
 	length = min(length, high)
-	aimed := false
-	if at, ok := m.size(max(low, len(contains)), high, aimedItems); ok {
-		length, aimed = at, true
+	targeted := false
+	if at, ok := m.size(max(low, len(contains)), high, maxTargetItems); ok {
+		length, targeted = at, true
 	}
 	if length > 1000 {
 		return nil
@@ -434,7 +434,7 @@ func (m *sampler) array(w want, depth int, name string) any {
 		if j := i - (length - len(contains)); j >= 0 {
 			nodes = append(nodes, contains[j])
 		}
-		if aimed && i >= 32 && !unique && len(contains) == 0 {
+		if targeted && i >= 32 && !unique && len(contains) == 0 {
 			items = append(items, items[i%32]) // of many the last are like the first
 			continue
 		}
@@ -489,7 +489,7 @@ func (m *sampler) object(w want, depth int) any {
 			add(sampleWords[m.r.IntN(len(sampleWords))], false)
 		}
 		if m.odd {
-			if n, ok := m.size(low, high, aimedNames); ok {
+			if n, ok := m.size(low, high, maxTargetNames); ok {
 				low, first = n, m.r.IntN(len(sampleWords))
 			}
 			if len(names) > 0 && m.r.IntN(8) == 0 && firstPattern(w.nodes) == nil {

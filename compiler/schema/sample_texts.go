@@ -97,14 +97,14 @@ func (m *sampler) text(w want, name string) any {
 			return s
 		}
 	}
-	at, aimed := m.size(low, high, aimedLetters)
-	if aimed {
+	at, targeted := m.size(low, high, maxTargetLetters)
+	if targeted {
 		low, high = at, at
 	}
 	if len(patterns) > 0 {
 		return m.matching(patterns, low, high)
 	}
-	if aimed && m.r.IntN(6) == 0 {
+	if targeted && m.r.IntN(6) == 0 {
 		return strings.Repeat(" ", at)
 	}
 	s := sampleWords[m.r.IntN(len(sampleWords))]

@@ -167,7 +167,7 @@ func nodesOf(schemas []*Schema) []*node {
 }
 
 // Const is the schema of one value.
-func Const(v any) *Schema { return of(&node{unit: loose, kinds: KindOf(v), values: []any{v}}) }
+func Const(v any) *Schema { return of(&node{unit: detached, kinds: KindOf(v), values: []any{v}}) }
 
 // A SchemaError says what makes a schema invalid.
 type SchemaError struct {

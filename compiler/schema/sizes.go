@@ -95,14 +95,14 @@ func (n *node) lengths(depth int) size {
 
 // across are the sizes of those of several that have one.
 func across[T any](all []T, of func(T) (size, bool)) size {
-	whole, some := size{min: maxCount}, false
+	hull, some := size{min: maxCount}, false
 	for _, one := range all {
 		if z, ok := of(one); ok {
-			whole, some = size{min(whole.min, z.min), max(whole.max, z.max)}, true
+			hull, some = size{min(hull.min, z.min), max(hull.max, z.max)}, true
 		}
 	}
 	if !some {
 		return anySize
 	}
-	return whole
+	return hull
 }

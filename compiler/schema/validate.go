@@ -19,8 +19,8 @@ import (
 // remember what it has found, which keeps recursive alternatives from being
 // tried over and over at every level.
 const (
-	maxSteps  = 20_000_000
-	memoAfter = 50_000
+	maxSteps   = 20_000_000
+	cacheAfter = 50_000
 )
 
 // Accepts reports whether the schema accepts a value, without saying why not.
@@ -50,7 +50,7 @@ type checker struct {
 	depth  int
 	spent  bool // out of steps or depth: no answer counts
 	scope  *scope
-	memo   map[memoKey]bool
+	cache  map[cacheKey]bool
 
 	allowance *Allowance // of effort, with other validations; nil for none
 
@@ -66,7 +66,7 @@ type scope struct {
 	outer *scope
 }
 
-type memoKey struct {
+type cacheKey struct {
 	node *node
 	data uintptr
 	size int
@@ -131,10 +131,10 @@ func (c *checker) leave() { c.path = c.path[:len(c.path)-1] }
 // long. What a node says of a value doesn't depend on the way there, but for
 // dynamic references.
 func (c *checker) memoized(n *node, v any) bool {
-	if c.steps < memoAfter || n.scoped || c.explains {
+	if c.steps < cacheAfter || n.scoped || c.explains {
 		return c.check(n, v)
 	}
-	key := memoKey{node: n}
+	key := cacheKey{node: n}
 	switch v := v.(type) {
 	case map[string]any:
 		key.data, key.size = reflect.ValueOf(v).Pointer(), -1
@@ -143,15 +143,15 @@ func (c *checker) memoized(n *node, v any) bool {
 	default:
 		return c.check(n, v)
 	}
-	if answer, ok := c.memo[key]; ok {
+	if answer, ok := c.cache[key]; ok {
 		return answer
 	}
 	answer := c.check(n, v)
 	if !c.spent {
-		if c.memo == nil {
-			c.memo = map[memoKey]bool{}
+		if c.cache == nil {
+			c.cache = map[cacheKey]bool{}
 		}
-		c.memo[key] = answer
+		c.cache[key] = answer
 	}
 	return answer
 }
@@ -204,7 +204,7 @@ func (n *node) lists(v any) bool {
 	if word, ok := v.(string); ok {
 		return n.index.words[word]
 	}
-	return contains(n.index.others[hash(v, maxNesting)], v)
+	return contains(n.index.rest[hash(v, maxNesting)], v)
 }
 
 func contains(values []any, v any) bool {

@@ -126,9 +126,9 @@ func (p *Pattern) parsed() (*syntax.Regexp, *syntax.Prog) {
 	return tree, prog
 }
 
-// Whole is a pattern, to be put between others, for the texts in which one finds something;
+// FullMatch is a pattern, to be put between others, for the texts in which one finds something;
 // false where what it asks hangs on what is around it.
-func Whole(source string) (whole string, ok bool) {
+func FullMatch(source string) (full string, ok bool) {
 	p, _, err := Compile(source)
 	if err != nil || !p.Regular() {
 		return "", false

@@ -2,7 +2,7 @@ package expression
 
 import "math"
 
-// Doubtful reports whether there are values of the types of the references with which
+// MayFail reports whether there are values of the types of the references with which
 // the expression fails, as far as [Expr.Check] finds nothing that always does: a value
 // of another kind than is wanted, an index past the end, a division by zero. Where it is
 // false the expression can't fail but by what it takes.
@@ -10,18 +10,18 @@ import "math"
 // It is blind where it looks at what no type speaks of: a key of an object that may have
 // others than are named, what is read from JSON. Then a failure with some values shows
 // nothing, as there may be more in them.
-func (e *Expr) Doubtful(ref func(i int) *Type) (doubtful, blind bool) {
-	return (&checker{expr: e, ref: ref}).doubtful()
+func (e *Expr) MayFail(ref func(i int) *Type) (mayFail, blind bool) {
+	return (&checker{expr: e, ref: ref}).findFailures()
 }
 
-// CodeDoubtful is Doubtful of the code of an activity.
-func (e *Expr) CodeDoubtful(variable func(name string) *Type) (doubtful, blind bool) {
-	return (&checker{expr: e, variable: variable}).doubtful()
+// CodeMayFail is MayFail of the code of an activity.
+func (e *Expr) CodeMayFail(variable func(name string) *Type) (mayFail, blind bool) {
+	return (&checker{expr: e, variable: variable}).findFailures()
 }
 
-func (c *checker) doubtful() (doubtful, blind bool) {
+func (c *checker) findFailures() (mayFail, blind bool) {
 	_, err := c.result()
-	return err == nil && c.doubt, c.blind
+	return err == nil && c.mayFail, c.blind
 }
 
 // suspect notes that a value of a type may not do where one of some kinds is needed.
@@ -30,7 +30,7 @@ func (c *checker) suspect(t *Type, kinds KindSet) {
 	if !c.times {
 		all &= AnyKind
 	}
-	c.doubt = c.doubt || all&^kinds != 0
+	c.mayFail = c.mayFail || all&^kinds != 0
 }
 
 // total are the functions that give a value for all arguments of their kinds.
@@ -40,29 +40,29 @@ var total = map[string]bool{
 	"first": true, "last": true, "keys": true, "values": true, "toPairs": true, "reverse": true, "uniq": true, "concat": true, "flatten": true,
 }
 
-// doubts notes what may fail of a node although the kinds of its operands are right.
-func (c *checker) doubts(n *node) {
+// noteFailures notes what may fail of a node although the kinds of its operands are right.
+func (c *checker) noteFailures(n *node) {
 	literal := func(i int) bool { return len(n.args) > i && n.args[i] != nil && n.args[i].op == opLiteral }
 	switch n.op {
 	case opDivide:
-		c.doubt = c.doubt || !literal(1) || n.args[1].value == 0.0
+		c.mayFail = c.mayFail || !literal(1) || n.args[1].value == 0.0
 	case opModulo, opPower, opMethod:
-		c.doubt = true
+		c.mayFail = true
 	case opRange:
-		c.doubt = c.doubt || !literal(0) || !literal(1) || !isShort(n.args[0].value, n.args[1].value)
+		c.mayFail = c.mayFail || !literal(0) || !literal(1) || !isShort(n.args[0].value, n.args[1].value)
 	case opAt:
-		c.doubt = c.doubt || !literal(1) || kindOf(n.args[1].value) != String
+		c.mayFail = c.mayFail || !literal(1) || kindOf(n.args[1].value) != String
 	case opSlice:
 		for i := range n.args[1:] {
-			c.doubt = c.doubt || n.args[1+i] != nil && !literal(1+i)
+			c.mayFail = c.mayFail || n.args[1+i] != nil && !literal(1+i)
 		}
 	case opMatches:
-		c.doubt = c.doubt || n.pattern == nil
+		c.mayFail = c.mayFail || n.pattern == nil
 	case opLoop:
-		c.doubt = c.doubt || n.name == "reduce" && len(n.args) < 3 || n.name == "sortBy"
+		c.mayFail = c.mayFail || n.name == "reduce" && len(n.args) < 3 || n.name == "sortBy"
 	case opCall:
 		c.blind = c.blind || n.name == "fromJSON"
-		c.doubt = c.doubt || !total[n.name] || (n.name == "split" || n.name == "replace") && literal(len(n.args)-1) && len(n.args) > n.fn.least
+		c.mayFail = c.mayFail || !total[n.name] || (n.name == "split" || n.name == "replace") && literal(len(n.args)-1) && len(n.args) > n.fn.least
 	}
 }
 
