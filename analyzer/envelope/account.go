@@ -29,7 +29,7 @@ type Start struct {
 	Call    *facts.Call
 	Given   Given
 	Further bool    // it isn't the first try
-	Cost    float64 // what a try is said to cost
+	Cost    float64 // the declared cost of a try
 
 	fits []int // the allowances that cover it, or come nearest
 }
@@ -40,8 +40,8 @@ func (a *Account) Judge(in string, c *facts.Call, g Given) []Difference {
 	return problems
 }
 
-// Ended notes that a call of the plan itself has come to its end: what comes after it in a
-// later tick comes after it. See [Given.Beside] for approved.
+// Ended notes that a call of the plan itself has ended: it counts for calls that come after it in a later tick. See
+// [Given.Beside] for approved.
 func (a *Account) Ended(c *facts.Call, g Given, done, approved bool) {
 	if a.gated {
 		j := judge{envelope: a.Envelope, known: a.knows(g.Instance), given: &g}
@@ -110,8 +110,8 @@ func (a *Account) Refund(s *Start) {
 // Spend takes what a model's answer cost off what is left.
 func (a *Account) Spend(cost float64) { a.cost += cost }
 
-// Overspent says by how much more than the envelope allows a run has cost or asked a
-// model to plan, or how long it has taken in seconds; "" where it is within.
+// Overspent says by how much more than the envelope allows a run has cost or asked a model to plan, or how many seconds
+// it lasted; "" where it is within.
 func (a *Account) Overspent(ticks int, seconds float64) string {
 	for _, one := range []struct {
 		what string

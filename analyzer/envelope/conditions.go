@@ -61,8 +61,7 @@ func needs(v *facts.Value, path string) bool {
 	return v.Expression == path || v.Expression != "" && !mayDoWithout.MatchString(v.Expression)
 }
 
-// mayDoWithout is in expressions that may come to something though what they read isn't
-// there, or before they come to it.
+// mayDoWithout is in expressions that may have a value without what they read.
 var mayDoWithout = regexp.MustCompile(`[|?&]|\b(and|or|if)\b`)
 
 // reads are the values that decide whether and how a call is carried out.
@@ -76,7 +75,7 @@ func reads(c *facts.Call) iter.Seq[*facts.Value] {
 				return
 			}
 		}
-		if c.Runs.Plan != "" { // which may read of its context what isn't there
+		if c.Runs.Plan != "" { // whose context may lack what it reads
 			yield(&facts.Value{Sources: c.Context})
 		}
 	}
@@ -97,14 +96,14 @@ func (e *Envelope) name(f *facts.Facts, of []int) {
 	}
 }
 
-// An ended call is one that a run has come to the end of, in some tick.
+// An ended call is one that has ended in some tick.
 type ended struct {
 	*standing
 	done bool
 	tick int
 }
 
-// A standing is for which allowances a call stands where others come after it.
+// A standing is which allowances a call counts for where others come after it.
 type standing struct {
 	done     []int // if it is done: those that cover it
 	ended    []int // however it ended: those of them that nothing less keeps from running
@@ -179,8 +178,8 @@ func (j *judge) gates() {
 	}
 }
 
-// lacking are the gates that nothing stands for: with all, also those of what the call
-// doesn't start without. What comes right before the call is enough in nearly every case.
+// lacking are the gates that nothing meets: with all, also those of what the call doesn't start without. What comes
+// right before the call is enough in nearly every case.
 func (j *judge) lacking(all bool) []Gate {
 	if len(j.allowance.After) == 0 {
 		return nil
@@ -196,8 +195,7 @@ func (j *judge) lacking(all bool) []Gate {
 	return gates
 }
 
-// unmet are the gates that nothing of what has passed stands for. One call stands for one of
-// them.
+// unmet are the gates that no ended call meets. One call meets one of them.
 func (j *judge) unmet(all bool) (gates []Gate) {
 	left := map[int][2]int{}
 	for _, gate := range j.allowance.After {
@@ -302,8 +300,8 @@ func (j *judge) pass(all bool) {
 	}
 }
 
-// standing is what another call stands for as it is written; of one that a person has
-// approved of as it is, what it comes nearest to, and only as it has ended.
+// standing is what another call counts for as it is written; of one that a person has approved of as it is, what it
+// comes nearest to, and only as it has ended.
 func (j *judge) standing(c *facts.Call, approved bool) *standing {
 	g, k := *j.given, j.known
 	g.Values, g.Writers, g.Later = nil, nil, g.Live

@@ -15,7 +15,7 @@ import (
 // A Difference is one thing that leaves an envelope.
 type Difference struct {
 	Call     string       `json:"call,omitempty"` // LANGUAGE.md#calls; "" where it is about no call
-	In       string       `json:"in,omitempty"`   // the delegate that the call stands in
+	In       string       `json:"in,omitempty"`   // the delegate of the call
 	Tool     string       `json:"tool,omitempty"`
 	At       *facts.Place `json:"at,omitempty"`
 	What     string       `json:"what"`
@@ -39,7 +39,7 @@ const (
 	Result     = "result"     // its result stands there already
 	Instance   = "instance"   // it runs for others
 	Times      = "times"      // it runs more often
-	Spent      = "budget"     // the run comes to more
+	Spent      = "budget"     // the run uses more
 	Definition = "definition" // a tool, an activity, a program … is another
 )
 

@@ -7,9 +7,8 @@
 // something stays within is decided from facts (package facts) and, where a run knows
 // them, from the values that a call is about to be given.
 //
-// It speaks of what calls do and of what they wait for: a condition, and calls that must be
-// done before. Any further order among calls is the plan's own business, and what must
-// never come before something else is said by a policy.
+// It speaks of what calls do and of what they wait for: a condition, and calls that must be done before. Any further
+// order among calls is the plan's own business, and a policy declares what must never come before something else.
 package envelope
 
 import (
@@ -54,8 +53,8 @@ type Allowance struct {
 	OpenWorld bool   `json:"openWorld,omitempty"`
 	// Instances are those that it may run for; nil is every one.
 	Instances []string `json:"instances,omitempty"`
-	// Parameters are what each may be, by name; [Any] stands for those without an entry.
-	// One with an entry of its own must be there.
+	// Parameters are what each may be, by name; [Any] is that of those without an entry. One with an entry of its own must
+	// be there.
 	Parameters map[string]Values `json:"parameters,omitempty"`
 	// When is the condition under which alone it may run, and After are the calls that must
 	// have ended before: those that it comes after, and those that write what it reads. Confirm is set where a person is to be asked about it in any case.
@@ -168,7 +167,7 @@ func defines(p compiler.Part) bool {
 // mostTimes is more often than anything is carried out.
 const mostTimes = 1 << 40
 
-// add takes in what the calls of a plan may do that is run so many times.
+// add adds what the calls of a plan may do that is run so many times.
 func (e *Envelope) add(known map[string]int, f *facts.Facts, in string, root *facts.Facts, times int) {
 	of := make([]int, len(f.Calls))
 	for i := range f.Calls {
@@ -281,8 +280,7 @@ func literalOf(l facts.Literal) Literal {
 	return Literal{Is: l.Text}
 }
 
-// equal reports whether two literals are the same value, of which the second may be
-// known in clear where the first isn't.
+// equal reports whether two literals are the same value; one of them may be known by its digest alone.
 func (l Literal) equal(o Literal) bool {
 	switch {
 	case l.Digest == o.Digest:

@@ -11,8 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// value holds a value, put together of its leaves, against what it may be. Its own is what
-// it comes to, if that is known.
+// value holds a value, put together of its leaves, against what it may be. Own is the value itself, if that is known.
 func (j *judge) value(what, of string, leaves []Leaf, own *any, allowed *Values) {
 	if j.covers(leaves, own, allowed) {
 		return

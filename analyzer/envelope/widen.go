@@ -148,7 +148,7 @@ func writers(f *facts.Facts, rules map[string]any, allowed []Allowance, at strin
 	return sorted(tools)
 }
 
-// read takes what is said of the calls of a tool.
+// read reads the rule for the calls of a tool.
 func (a *Allowance) read(said any) (err error) {
 	rule, ok := said.(map[string]any)
 	if !ok && said != nil {

@@ -15,8 +15,8 @@ import (
 // is in it. Parts are the plan's own; what it defines must be what was approved, or part
 // of it. A list, a cost or a time that nothing bounds counts as one that is too much.
 //
-// Of a run that is planned the plan's calls are where the model begins: what they come to
-// together isn't known, and is held against the budget as it goes.
+// Of a run that is planned the plan's calls are where the model begins: their sum isn't known, and is held against the
+// budget as it goes.
 func (e *Envelope) Within(f *facts.Facts, parts []compiler.Part) []Difference {
 	all := e.definitions(parts)
 	w := walk{envelope: e, facts: f, used: &ledger{used: make([]int, len(e.Calls))}, known: &knowledge{}}
@@ -139,8 +139,7 @@ func timesOf(n int) string {
 // Given is what is known of a call besides its facts, when a run is about to make it. The
 // zero value is of a call that nothing more is known of.
 type Given struct {
-	// Live says that what is there from the start is what a run has come to, so that
-	// Writers tell who wrote it.
+	// Live is set if the start is the state of a run, so that Writers are known.
 	Live bool
 	// Writers are the tools that have written what stands at the paths that the call
 	// reads, where they are known.
@@ -161,9 +160,8 @@ type Given struct {
 	Stands func(condition string) (writers map[string][]string, holds bool)
 }
 
-// judge says which allowances cover a call of a plan (in is the delegate that it stands
-// in), whatever is left of them; or if none does, those that it leaves in the fewest ways
-// and all alike, and what leaves them, and only that.
+// judge says which allowances cover a call of a plan (in is its delegate), whatever is left of them; or if none does,
+// those that it leaves in the fewest ways and all alike, and what leaves them, and only that.
 func (e *Envelope) judge(in string, c *facts.Call, g Given, k *knowledge) (fits []int, problems []Difference) {
 	j := judge{envelope: e, known: k, call: c, given: &g, in: in, parameters: parametersOf(c)}
 	var nearest []int
@@ -206,10 +204,10 @@ func (e *Envelope) judge(in string, c *facts.Call, g Given, k *knowledge) (fits 
 
 const (
 	maxMisses   = 1 << 30
-	mostNearest = 20 // of the allowances that a call leaves in as few ways, how many are told of
+	mostNearest = 20 // of the allowances that a call leaves in as few ways, how many are reported
 )
 
-// mostApproved bounds how much is told of what else is approved.
+// mostApproved bounds how much of what else is approved is reported.
 const mostApproved = 300
 
 // alsoApproved adds what another allowance approves of where a call leaves both alike, and

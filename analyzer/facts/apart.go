@@ -10,7 +10,7 @@ import (
 // OfCall is what one call of a plan may do, as [Of] has it.
 func OfCall(p *compiler.Plan, c *compiler.Call) *Call { return OfCalls(p)(c) }
 
-// OfCalls is [OfCall] of many calls of a plan: what one hangs on is looked at once for all.
+// OfCalls is [OfCall] of many calls of a plan: what they depend on is collected once for all.
 func OfCalls(p *compiler.Plan) func(*compiler.Call) *Call {
 	g := newGatherer(p)
 	return func(c *compiler.Call) *Call {
@@ -19,8 +19,8 @@ func OfCalls(p *compiler.Plan) func(*compiler.Call) *Call {
 	}
 }
 
-// Sum identifies a value of which Text hides something, and is "" for any other: what
-// is compared with it later needn't be kept in clear.
+// Sum identifies a value that Text hides a part of, and is "" for any other: what is compared with it later needn't be
+// kept in clear.
 func (l Literal) Sum() string {
 	if l.secret == "" {
 		return ""

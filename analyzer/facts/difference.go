@@ -86,7 +86,8 @@ func Compare(old, new *Facts) *Comparison {
 	for _, of := range []struct {
 		name     string
 		old, new Bound
-	}{{"calls", a.Calls, b.Calls}, {"tries", a.Tries, b.Tries}, {"ticks", a.Ticks, b.Ticks}, {"cost", a.Cost, b.Cost}, {"seconds", a.Time, b.Time}} {
+	}{{"calls", a.Calls, b.Calls}, {"tries", a.Tries, b.Tries}, {"ticks", a.Ticks, b.Ticks},
+		{"cost", a.Cost, b.Cost}, {"seconds", a.Time, b.Time}} {
 		outermost.compare(Difference{Of: ItemWorst, Name: of.name}, part{}, of.old.node(), of.new.node())
 	}
 	slices.SortStableFunc(c.all, func(a, b Difference) int { return cmp.Compare(a.Risk.rank(), b.Risk.rank()) })
@@ -119,7 +120,8 @@ func (c *comparison) plans(old, new *Facts, path, by string) *pair {
 		if i := p.newTo[j]; i >= 0 {
 			p.calls(i, j)
 		} else {
-			p.report(Difference{Change: Added, Of: ItemCall, Name: new.Calls[j].Name, call: &new.Calls[j], At: new.Calls[j].At}, part{acts: true}, j)
+			p.report(Difference{Change: Added, Of: ItemCall, Name: new.Calls[j].Name, call: &new.Calls[j], At: new.Calls[j].At},
+				part{acts: true}, j)
 		}
 	}
 	for i := range old.Calls {
@@ -137,7 +139,8 @@ func (c *comparison) plans(old, new *Facts, path, by string) *pair {
 			continue
 		}
 		both := [2]string{old.Calls[i].Runs.Plan, new.Calls[j].Runs.Plan}
-		if a, b := c.outer[oldSide].Delegates[both[0]], c.outer[newSide].Delegates[both[1]]; a != nil && b != nil && !c.compared[both] {
+		if a, b := c.outer[oldSide].Delegates[both[0]], c.outer[newSide].Delegates[both[1]]; a != nil && b != nil &&
+			!c.compared[both] {
 			c.compared[both] = true
 			c.plans(a, b, both[1], join(path, new.Calls[j].Name))
 		}
@@ -192,8 +195,10 @@ var callParts = []part{
 	{name: "runs the plan", of: planOf, acts: true, gives: true},
 	{name: "in a context of its own", of: flagOf(func(c *Call) bool { return c.Runs.Alone }), acts: true, gives: true},
 	{name: "carried out by", of: carrierOf, acts: true, gives: true},
-	{name: "value", of: func(p *pair, side int, c *Call) *node { return p.values(side, c.Values) }, acts: true, gives: true},
-	{name: "condition", of: func(p *pair, side int, c *Call) *node { return p.values(side, optional(c.When)) }, acts: true, gives: true, limit: true},
+	{name: "value", of: func(p *pair, side int, c *Call) *node { return p.values(side, c.Values) }, acts: true,
+		gives: true},
+	{name: "condition", of: func(p *pair, side int, c *Call) *node { return p.values(side, optional(c.When)) }, acts: true,
+		gives: true, limit: true},
 	{name: "goes on when an item failed", of: flagOf(func(c *Call) bool { return c.Each != nil && c.Each.Collect })},
 	{name: "most items", of: mostOf, acts: true, gives: true, limit: true},
 	{name: "each of", of: eachOf, acts: true, gives: true},
@@ -222,7 +227,7 @@ func (of part) tightens(d *Difference) bool {
 	return of.limit && (d.Old == nil || d.New != nil && less(d.New.Literal, d.Old.Literal))
 }
 
-// narrow is the harm that a difference of the part may do, of that of its call.
+// narrow is the part of the call's impact that a difference of the part may have.
 func (of part) narrow(h impact, d *Difference) impact {
 	switch of.name {
 	case effectKind:
@@ -291,7 +296,8 @@ func (p *pair) settings() {
 	}
 	for _, key := range keysOf(p.old.Settings, p.new.Settings) {
 		if !progress || !slices.Contains(standing, key) {
-			p.compare(Difference{Of: ItemSetting, Name: key}, part{}, literalNode(p.old.Settings[key]), literalNode(p.new.Settings[key]))
+			p.compare(Difference{Of: ItemSetting, Name: key}, part{}, literalNode(p.old.Settings[key]),
+				literalNode(p.new.Settings[key]))
 		}
 	}
 }
@@ -303,7 +309,8 @@ var standing = []string{"description", "version", "input", "state", "data", "err
 // IsAnswer reports whether the document is what a model wrote, alone or in the record of
 // its tick.
 func (f *Facts) IsAnswer() bool {
-	return slices.Contains([]string{compiler.Solution.String(), compiler.ProcessRecord.String(), compiler.Replan.String()}, f.Form)
+	return slices.Contains([]string{compiler.Solution.String(), compiler.ProcessRecord.String(), compiler.Replan.String()},
+		f.Form)
 }
 
 // tools compares the tools of two plans by their names.
@@ -376,7 +383,8 @@ func (p *pair) orders() {
 			return slices.DeleteFunc(slices.Clone(some), func(name string) bool { return !there[name] })
 		}
 		if a, b := common(before, o.Calls), common(o.Calls, before); !slices.Equal(a, b) {
-			p.report(Difference{Of: ItemOrder, Name: o.Path, Old: leaf(a[:min(mostCalls, len(a))]).value, New: leaf(b[:min(mostCalls, len(b))]).value}, part{})
+			p.report(Difference{Of: ItemOrder, Name: o.Path, Old: leaf(a[:min(mostCalls, len(a))]).value,
+				New: leaf(b[:min(mostCalls, len(b))]).value}, part{})
 		}
 	}
 }

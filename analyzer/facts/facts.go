@@ -1,6 +1,6 @@
-// Package facts says what a plan may do: every call with its effect and who vouches for
-// it, what carries it out, where each of its values comes from and where it goes, what it
-// writes, under which conditions and how often, and the worst that all of it can come to.
+// Package facts says what a plan may do: every call with its effect and who declared it, what carries it out, where
+// each of its values comes from and where it goes, what it writes, under which conditions and how often, and the worst
+// case of all of it.
 //
 // Facts are made from the compiled plan alone. They are complete about what may happen:
 // where the plan doesn't tell, they name the worst. They hold no secret of the plan, and
@@ -75,14 +75,14 @@ type Call struct {
 	Timeout    string            `json:"timeout,omitempty"`
 	Confirm    bool              `json:"confirm,omitempty"`   // a person is asked about it in any case
 	Produced   Literal           `json:"produced,omitzero"`   // the result of a latent call that stands there already
-	Reason     string            `json:"reasoning,omitempty"` // for people; nothing hangs on it
+	Reason     string            `json:"reasoning,omitempty"` // for people; it has no effect
 }
 
 // An Effect is what carrying a call out may do to the world, and who says so.
 type Effect struct {
 	Kind       string `json:"kind"` // [compiler.ReadOnly], [compiler.Writes], [compiler.Destructive] or [compiler.Unknown]
 	By         string `json:"by,omitempty"`
-	Claimed    string `json:"claimed,omitempty"`   // what is said that doesn't count: by the plan, or
+	Claimed    string `json:"claimed,omitempty"`   // declared without being trusted: by the plan, or
 	Untrusted  bool   `json:"untrusted,omitempty"` // by the workspace, which isn't trusted
 	Idempotent bool   `json:"idempotent,omitempty"`
 	OpenWorld  bool   `json:"openWorld,omitempty"` // what it is given may leave the machine
@@ -173,8 +173,7 @@ type Tool struct {
 	Definition  Literal   `json:"definition,omitzero"` // all else that it says
 }
 
-// Worst is the most that a plan can come to. Resuming a run that stopped at a limit gives
-// as much again of what it ran out of.
+// Worst bounds what a plan can use. Resuming a run that stopped at a limit gives as much again of what it ran out of.
 type Worst struct {
 	Calls Bound `json:"calls"` // that start
 	Tries Bound `json:"tries"` // of them
@@ -183,7 +182,7 @@ type Worst struct {
 	Time  Bound `json:"time"`  // in seconds, without people's answers
 }
 
-// A Bound is the most that something can come to. Without a number nothing bounds it.
+// A Bound is an upper bound. Without a number nothing bounds it.
 type Bound struct {
 	Most    *float64 `json:"most"`
 	Because []string `json:"because,omitempty"` // what makes it so much, and what bounds it
@@ -207,7 +206,7 @@ func (l *Literal) UnmarshalJSON(text []byte) error {
 // IsZero reports whether there is no value, which null is.
 func (l Literal) IsZero() bool { return l.Text == nil }
 
-// Equal reports whether two values are the same, secrets included as far as both are known.
+// Equal reports whether two values are the same, secrets included if both are known.
 func (l Literal) Equal(o Literal) bool {
 	return string(l.Text) == string(o.Text) && (l.secret == "" || o.secret == "" || l.secret == o.secret)
 }

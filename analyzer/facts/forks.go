@@ -9,8 +9,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 )
 
-// A Fork is a set of conditions of which no two hold in one run, as those of an if and its
-// else or the cases of an enum, with the calls that run on one of these branches alone.
+// A Fork is a set of conditions that exclude each other in one run, as those of an if and its else or the cases of an
+// enum, with the calls that run on one of these branches alone.
 type Fork []Case
 
 // A Case is one branch of a fork.

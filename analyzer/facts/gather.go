@@ -216,13 +216,13 @@ func (g *gatherer) conditions(c *compiler.Call, one *Call) []Condition {
 	return all
 }
 
-// mostInherited is how many conditions of others are told of a call.
+// mostInherited is how many conditions of others a call lists.
 const mostInherited = 12
 
 // failing is what must be so of a call whose failure another waits for.
 const failing = "fails, or writes"
 
-// orIf begins a condition of which it is enough that it holds or the one before it.
+// orIf begins an alternative to the condition before it.
 const orIf = "or if"
 
 // merged adds conditions to others, those that are joined by or together, and nothing twice.
@@ -371,8 +371,8 @@ func (g *gatherer) branch(r *compiler.Read) (Condition, bool) {
 	return Condition{"if", w.Name, more, g.plan.Paths.String(w.Output[taken][0].ID)}, true
 }
 
-// mostOrdered is how many calls the orders of overlapping paths have together. Past that
-// only those of each path by itself are told.
+// mostOrdered is how many calls the orders of overlapping paths have together. Past that only those of each path by
+// itself are listed.
 const mostOrdered = 1_000_000
 
 // orders are the paths at which it counts in which order calls write: those of results

@@ -14,7 +14,7 @@ import (
 // are looked at. Past it a call may hold anything.
 const mostSpread = 3_000_000
 
-// Anything is what a call may hold of which more can't be told.
+// Anything is what a call may hold if more isn't known.
 const Anything = "†"
 
 // holds follows values through the calls that take and give them: what a call gives may

@@ -90,7 +90,7 @@ func (m *matching) pair(of func(*Call) string, only bool) {
 // key is one text for several.
 func key(parts ...string) string { return strings.Join(parts, "\x00") }
 
-// keyIf is a key of parts of which the first must exist.
+// keyIf is a key of parts; the first must exist.
 func keyIf(first string, candidates ...string) string {
 	if first == "" {
 		return ""

@@ -329,7 +329,7 @@ func (a After) String() string {
 	return a.Call
 }
 
-// node is the most that something can come to.
+// node is the bound as a leaf.
 func (b Bound) node() *node {
 	if b.Most == nil {
 		return leaf("unbounded")

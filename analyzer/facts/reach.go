@@ -55,7 +55,8 @@ type graph struct {
 }
 
 func graphOf(f *Facts) *graph {
-	g := &graph{plans: map[string]*Facts{}, first: map[string]int{}, runners: map[string][]int{}, below: map[string]impact{}, steps: mostSteps}
+	g := &graph{plans: map[string]*Facts{}, first: map[string]int{}, runners: map[string][]int{},
+		below: map[string]impact{}, steps: mostSteps}
 	known := map[writerList]int{}
 	for _, p := range f.plans() {
 		first, at := len(g.calls), byName(p.facts)
@@ -119,9 +120,9 @@ func (s *Source) indexes(at map[string]int) (all []int) {
 	return all
 }
 
-// follow names in a difference the harmful calls that receive what some calls give, by plan, or what is
-// at a path from the start of its plan, and returns their harm. What a call of a delegate gives may
-// reach the calls that receive what the delegate gives.
+// follow names in a difference the calls with an impact that receive what some calls give, by plan, or what is at a
+// path from the start of its plan, and returns their impact. What a call of a delegate gives may reach the calls that
+// receive what the delegate gives.
 func (g *graph) follow(d *Difference, from string, calls map[string][]int) (h impact) {
 	g.round++
 	var queue []int
@@ -147,7 +148,8 @@ func (g *graph) follow(d *Difference, from string, calls map[string][]int) (h im
 			continue
 		}
 		for i := range g.plans[path].Calls {
-			if slices.ContainsFunc(g.calls[g.first[path]+i].reads(), func(s *Source) bool { return s.Start && overlaps(s.Path, from) }) {
+			if slices.ContainsFunc(g.calls[g.first[path]+i].reads(),
+				func(s *Source) bool { return s.Start && overlaps(s.Path, from) }) {
 				visit(g.first[path] + i)
 			}
 		}

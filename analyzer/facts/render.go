@@ -20,8 +20,7 @@ import (
 // Nothing in the plan acts as a control sequence or a line of its own.
 func (f *Facts) Text() string { return f.write(&sheet{}) }
 
-// Markdown is Text for a pull request. What comes from the plan stands in code, which
-// nothing in it ends.
+// Markdown is Text for a pull request. Texts of the plan are written as code, which nothing in them ends.
 func (f *Facts) Markdown() string { return f.write(&sheet{markdown: true}) }
 
 // A sheet lays sections and items out.
@@ -34,7 +33,7 @@ type sheet struct {
 	failing  map[string][]string // what the failure of a call may set off, by plan and call
 }
 
-// A runner is a call that runs another plan, and the plan that it stands in.
+// A runner is a call that runs another plan, and the plan that it is in.
 type runner struct {
 	plan string
 	call *Call
@@ -95,7 +94,7 @@ func (f *Facts) plans() []within {
 	return all
 }
 
-// join is a call with the plan that it stands in.
+// join is a call with the plan that it is in.
 func join(plan, call string) string {
 	if plan == "" {
 		return call
@@ -173,8 +172,8 @@ func (s *sheet) calls(heading string, plans []within, belongs func(*Call) bool, 
 	}
 }
 
-// Leaves reports whether what the call is given may leave the machine: to whoever the
-// program, the address or the server at its other end is, or to a model.
+// Leaves reports whether what the call is given may leave the machine: to a program, an address or a server, or to a
+// model.
 func (c *Call) Leaves() bool {
 	return c.Runs.Plan == "" && (c.Effect.OpenWorld || c.Runs.Kind == Model)
 }
@@ -276,8 +275,7 @@ func (s *sheet) asked(c *Call, plan string) string {
 	return "a person is asked; a no, like a failure, may set off " + strings.Join(failures, "; ")
 }
 
-// setsOff are the calls that the failure of another may set off, first those beside it; why is said
-// behind these.
+// setsOff are the calls that the failure of another may set off, first those beside it; why follows behind these.
 func (s *sheet) setsOff(c *Call, plan, why string, left *int) (failures []string) {
 	if c.Each != nil && c.Each.Collect || *left < 0 {
 		return nil // the list has the failure
@@ -288,7 +286,8 @@ func (s *sheet) setsOff(c *Call, plan, why string, left *int) (failures []string
 	if len(c.Writes) < 2 { // nothing takes it
 		for _, r := range s.runners[plan] {
 			*left--
-			failures = append(failures, s.setsOff(r.call, r.plan, ", since "+s.code(join(r.plan, r.call.Name))+" fails", left)...)
+			failures = append(failures, s.setsOff(r.call, r.plan, ", since "+s.code(join(r.plan, r.call.Name))+" fails",
+				left)...)
 		}
 	}
 	return failures
@@ -328,7 +327,8 @@ func (s *sheet) leaving(c *Call, name string) {
 	case slices.Contains(c.Holds, Anything):
 		s.item(1, "may hold anything")
 	case c.HoldsMore > 0:
-		s.item(1, fmt.Sprintf("may hold what came from %s, and %s more", s.codes(c.Holds), wording.Count(c.HoldsMore, "call")))
+		s.item(1, fmt.Sprintf("may hold what came from %s, and %s more", s.codes(c.Holds),
+			wording.Count(c.HoldsMore, "call")))
 	case len(c.Holds) > 0:
 		s.item(1, "may hold what came from "+s.codes(c.Holds))
 	}
@@ -415,8 +415,8 @@ func beside(e *Execution) string {
 	return string(asJSON(own))
 }
 
-// mostRunners is how many calls are told by which a plan is run, those of the plans that
-// they stand in included, and deepest is how far up.
+// mostRunners is how many calls that run a plan are listed, those of the plans around them included, and deepest is how
+// far up.
 const (
 	mostRunners = 24
 	deepest     = 8
@@ -436,7 +436,8 @@ func (s *sheet) runBy(plan string, depth int, left *int) {
 	words := "run by "
 	for i, r := range s.runners[plan] {
 		if *left == 0 || depth > deepest {
-			s.item(depth, fmt.Sprintf("or by %s more, under conditions of theirs", wording.Count(len(s.runners[plan])-i, "call")))
+			s.item(depth, fmt.Sprintf("or by %s more, under conditions of theirs",
+				wording.Count(len(s.runners[plan])-i, "call")))
 			return
 		}
 		*left--
@@ -494,7 +495,7 @@ func (s *sheet) chosen(models []string) string {
 	return ", chosen by " + s.codes(models) + ", models"
 }
 
-// source says who may have written what a value is read from.
+// source is a path with the calls that may have written it.
 func (s *sheet) source(source Source) string {
 	if source.Path == OtherKinds {
 		return "all other messages of the context"
@@ -544,7 +545,8 @@ func (s *sheet) worst(f *Facts) {
 		of   Bound
 		show func(float64) string
 	}{
-		{"calls", f.Worst.Calls, number}, {"tries", f.Worst.Tries, number}, {"requests to the model that plans", f.Worst.Ticks, number},
+		{"calls", f.Worst.Calls, number}, {"tries", f.Worst.Tries, number}, {"requests to the model that plans",
+			f.Worst.Ticks, number},
 		{"cost", f.Worst.Cost, number}, {"time", f.Worst.Time, seconds},
 	} {
 		words := b.what + ": unbounded"

@@ -15,7 +15,7 @@ func (g *gatherer) tool(t *compiler.Tool) Tool {
 	tool := Tool{Name: t.Name, Description: g.shown(t.Description), At: place(cmp.Or(t.NameNode, t.Node)), Effect: effect(g.plan.Effect(use, nil)), Runs: g.execution(use)}
 	if t.Parameters != nil {
 		parameters := t.Parameters.Raw()
-		if all, ok := parameters.(map[string]any); ok { // the tool may stand in its own schema
+		if all, ok := parameters.(map[string]any); ok { // the schema may be the tool itself
 			all = maps.Clone(all)
 			maps.DeleteFunc(all, func(key string, value any) bool {
 				return strings.HasPrefix(key, "x-") || key == "description" && value == t.Description

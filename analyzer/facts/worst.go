@@ -9,18 +9,18 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 )
 
-// A load is what the calls of a plan come to, once.
+// A load is what the calls of a plan use, once.
 type load struct {
 	calls, tries, cost float64
 	work, path         float64 // seconds of all tries, and of the longest chain of calls that wait for each other
 	unpriced           []string
 	untimed            []string
-	asked              []string // calls that a model answers, of which nothing says what they cost
+	asked              []string // calls that a model answers, without a known cost
 	lists              []string // calls that run for lists that nothing bounds
 	attempts           float64  // the most of one call
 }
 
-// reckon works out what the plan comes to at worst.
+// reckon works out the worst case of the plan.
 func (f *Facts) reckon(p *compiler.Plan, delegates map[string]*compiler.Plan) {
 	r := reckoner{plans: delegates, facts: f.Delegates, known: map[string]*load{}}
 	for path, d := range delegates {
@@ -109,7 +109,7 @@ func (r *reckoner) of(p *compiler.Plan, f *Facts) *load {
 // enough is how many calls are named as a reason.
 const enough = 100
 
-// add takes in what a call comes to that runs so many times.
+// add adds the load of a call that runs so many times.
 func (l *load) add(o *load, times float64) {
 	l.calls += times * o.calls
 	l.tries += times * o.tries
@@ -188,7 +188,7 @@ func pauses(c *compiler.Call) (sum time.Duration) {
 	return sum
 }
 
-// price is what one try is said to cost.
+// price is the declared cost of one try.
 func price(p *compiler.Plan, c *compiler.Call) (cost float64, known bool) {
 	if cost, known := c.Single().Cost(); known {
 		return cost, true
@@ -197,8 +197,7 @@ func price(p *compiler.Plan, c *compiler.Call) (cost float64, known bool) {
 	return 0, a != nil && a.Kind == "expr" || c.Activity == "" && c.Produced != nil
 }
 
-// worst puts what a plan's calls come to together with its limits, which are those of
-// the run if it is the outermost.
+// worst combines the load of a plan's calls with its limits, which are those of the run if it is the outermost.
 func worst(p *compiler.Plan, l *load, planned, outermost bool) Worst {
 	var limits compiler.Limits
 	if outermost {
@@ -217,8 +216,8 @@ func worst(p *compiler.Plan, l *load, planned, outermost bool) Worst {
 	}
 	seconds := l.path
 	if l.calls > parallel {
-		// Ready calls start as soon as there is room, so at every moment either all places
-		// are taken or a longest chain goes on (Graham 1969).
+		// Ready calls start as soon as there is room, so at every moment either all places are taken or a longest chain
+		// continues (Graham 1969).
 		seconds += l.work / parallel
 	}
 	if w.Time = most(seconds); len(l.untimed) > 0 {

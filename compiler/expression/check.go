@@ -186,8 +186,8 @@ func (c *checker) truth(n *node, what string) {
 	c.want(n, c.check(n), Bool, what, helpTruth(n))
 }
 
-// pick is the type of a fallback or gate. Null never comes out of an operand,
-// except of a literal; in a loop it stands for absence.
+// pick is the type of a fallback or gate. Null never comes out of an operand, except of a literal; in a loop it means
+// absence.
 func (c *checker) pick(n *node) *Type {
 	var out *Type
 	first := true
@@ -455,7 +455,7 @@ func (c *checker) method(n *node) *Type {
 	return of.result
 }
 
-// sizes are the kinds of which one value can be smaller than another.
+// sizes are the kinds with an order.
 const sizes = Number | String | date | duration
 
 // ordered checks two values that are compared by size.

@@ -13,7 +13,7 @@ import (
 // string, []any, map[string]any) and only read when the presence is There.
 type Lookup func(ref int) (value any, p Presence)
 
-// Eval evaluates the expression with what look tells of its references.
+// Eval evaluates the expression with the values of its references from look.
 //
 // The result is There with a value, Absent, or Pending when what was looked up
 // doesn't yet decide it; once it isn't Pending, references that were still
@@ -27,8 +27,8 @@ func (e *Expr) Eval(look Lookup) (value any, p Presence, err error) {
 	return e.EvalWithin(look, nil)
 }
 
-// EvalWithin is [Expr.Eval] of an expression that shares a budget with others: what
-// it takes is taken from the meter, which may be nil.
+// EvalWithin is [Expr.Eval] of an expression that shares a budget with others: its steps and memory are taken from the
+// meter, which may be nil.
 func (e *Expr) EvalWithin(look Lookup, left *Meter) (value any, p Presence, err error) {
 	if e.Plain() {
 		if value, p = look(0); p != There {
@@ -44,10 +44,9 @@ func (e *Expr) EvalWithin(look Lookup, left *Meter) (value any, p Presence, err 
 	return m.within(left)
 }
 
-// EvalCode evaluates the code of an activity over the parameters of a call,
-// which are plain JSON and aren't changed. A parameter that isn't there is
-// null, and so is the result when no operand of an outermost fallback is there.
-// What it takes is taken from the meter, which may be nil.
+// EvalCode evaluates the code of an activity over the parameters of a call, which are plain JSON and aren't changed. A
+// missing parameter is null, and so is the result when no operand of an outermost fallback is there. Its steps and
+// memory are taken from the meter, which may be nil.
 func (e *Expr) EvalCode(params map[string]any, left *Meter) (any, error) {
 	m := &evaluation{expr: e, params: params}
 	value, _, err := m.within(left)
@@ -112,8 +111,7 @@ type scope struct {
 	acc   any
 }
 
-// errPending and errAbsent leave an operand whose reference isn't there; they
-// never leave an evaluation.
+// errPending and errAbsent leave an operand whose reference is missing; they never leave an evaluation.
 var (
 	errPending = errors.New("pending")
 	errAbsent  = errors.New("absent")
@@ -124,7 +122,7 @@ var (
 // the result.
 type abandoned struct{ error }
 
-// attempt is run for whoever goes on after a failure.
+// attempt is run for callers that continue after a failure.
 func (m *evaluation) attempt(n *node) (value any, err error) {
 	defer catch(&value, &err)
 	return m.run(n), nil

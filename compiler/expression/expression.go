@@ -1,6 +1,5 @@
-// Package expression reads what follows a †: references, fallbacks, gates,
-// and expressions over them. It knows nothing of plans: who writes
-// a path, and whether it is there, is told to it.
+// Package expression reads what follows a †: references, fallbacks, gates, and expressions over them. It knows nothing
+// of plans: who writes a path, and whether it has a value, are inputs.
 //
 // The grammar is that of github.com/expr-lang/expr, whose parser reads
 // everything that is more than one reference. References are cut out first
@@ -130,9 +129,8 @@ type Limits struct {
 	// Nodes and Depth bound the expression itself. A chain of operators that
 	// associate to the left, of members or of pipes is one level deep.
 	Nodes, Depth int
-	// Steps bounds the work of one evaluation. A step is about what it takes to
-	// look at one value, so that the default ends well within a second; it is
-	// counted, not timed, and therefore the same on every machine.
+	// Steps bounds the work of one evaluation. A step is about the work of looking at one value, so that the default ends
+	// well within a second; it is counted, not timed, and therefore the same on every machine.
 	Steps int
 	// Memory bounds the bytes of the strings, lists and objects that one
 	// evaluation makes.

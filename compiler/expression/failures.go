@@ -2,10 +2,9 @@ package expression
 
 import "math"
 
-// MayFail reports whether there are values of the types of the references with which
-// the expression fails, as far as [Expr.Check] finds nothing that always does: a value
-// of another kind than is wanted, an index past the end, a division by zero. Where it is
-// false the expression can't fail but by what it takes.
+// MayFail reports whether there are values of the types of the references with which the expression fails, where
+// [Expr.Check] finds nothing that always fails: a value of another kind than is wanted, an index past the end, a
+// division by zero. Where it is false the expression can only fail by its limits.
 //
 // It is blind where it looks at what no type speaks of: a key of an object that may have
 // others than are named, what is read from JSON. Then a failure with some values shows
@@ -95,7 +94,7 @@ const (
 // spent reports whether an evaluation has taken more than it may.
 func (m *evaluation) spent() bool { return m.steps > m.most.Steps || m.memory > m.most.Memory }
 
-// varies reports whether a node's value hangs on something from outside of it.
+// varies reports whether a node's value depends on something outside of it.
 func (n *node) varies() bool {
 	if n == nil {
 		return false

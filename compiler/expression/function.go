@@ -16,7 +16,7 @@ import (
 // A function is one that an expression can call with values.
 type function struct {
 	least, most int       // arguments; most -1 is any number
-	params      []KindSet // what each argument may be; the last stands for all further ones
+	params      []KindSet // what each argument may be; the last is that of all further ones
 	result      *Type     // nil is anything
 	items       bool      // the result has the type of the first argument's items, or is null
 	same        bool      // the result has the type of the first argument

@@ -58,7 +58,7 @@ func helpFunction(name string) string {
 	return "an expression can't call tools; their results are read from where they are written, such as †state.result"
 }
 
-// helpName is what to do about a word that stands where a value should.
+// helpName is what to do about a word in the place of a value.
 func helpName(name string) string {
 	switch strings.ToLower(name) {
 	case "none", "undefined", "nil", "null":
@@ -202,8 +202,7 @@ func (s *scan) callAround(i int) int {
 	return open - 1
 }
 
-// inBraces reports whether the i-th token stands in braces that are the beginning
-// of an argument.
+// inBraces reports whether the i-th token is in braces that are the beginning of an argument.
 func (s *scan) inBraces(i int) bool {
 	open := s.bracketAround(i)
 	if open < 1 || s.text[s.tokens[open].start] != '{' {

@@ -19,15 +19,14 @@ func IsText(s string) bool {
 	return next < len(s)
 }
 
-// Literal is the text that a string of a plan stands for when there is no
-// expression in it: †† at the beginning is one †, and ††{ anywhere is †{.
+// Literal is the text of a string of a plan when there is no expression in it: †† at the beginning is one †, and ††{
+// anywhere is †{.
 func Literal(s string) string {
 	text, _ := literalText(s, 0)
 	return text
 }
 
-// Escape is the string of a plan that stands for a text, whatever that holds: the
-// inverse of [Literal].
+// Escape is the string of a plan for a text, whatever that holds: the inverse of [Literal].
 func Escape(text string) string {
 	text = escapeBraces(text)
 	if strings.HasPrefix(text, mark) && !strings.HasPrefix(text, mark+opening) {
@@ -38,8 +37,8 @@ func Escape(text string) string {
 
 func escapeBraces(text string) string { return strings.ReplaceAll(text, opening, mark+opening) }
 
-// literalText is the text that a string of a plan stands for from a place on, up to
-// the next expression in it, and where that begins: at the string's end if there is none.
+// literalText is the text of a string of a plan from a place on, up to the next expression in it, and where that
+// begins: at the string's end if there is none.
 func literalText(s string, at int) (text string, next int) {
 	var before strings.Builder
 	copied := at // up to here the string is in the text
@@ -86,9 +85,8 @@ func closingBrace(s string, open int) (int, *Error) {
 	return 0, fail(open, open+len(opening), "\"†{\" is never closed", "close it with }; a †{ that is text is written ††{")
 }
 
-// ParseText reads a text with expressions in it, as it stands in the plan
-// once it is decoded. In its braces a word that isKind has for a kind begins a
-// reference, with or without †. The limits are those of all its expressions together.
+// ParseText reads a text with expressions in it, as the plan has it once it is decoded. In its braces a word that
+// isKind has for a kind begins a reference, with or without †. The limits are those of all its expressions together.
 func ParseText(text string, isKind func(word string) bool, limits Limits) (*Expr, *Error) {
 	l := &lowering{scan: newScan(text, isKind), limits: limits.orDefault(), nodes: 1}
 	defer l.release()
@@ -134,7 +132,7 @@ func (n *node) plainText() (string, bool) {
 	return text, ok && n.op == opLiteral
 }
 
-// braced reads what stands in the braces of a text.
+// braced reads the contents of the braces of a text.
 func (l *lowering) braced(from, to int) (*node, *Error) {
 	text := l.text[:to]
 	at := skipBlanks(text, from)
@@ -158,7 +156,7 @@ func (l *lowering) braced(from, to int) (*node, *Error) {
 	return l.read(from, to, 2)
 }
 
-// words are those of the expression language that stand for no value of a kind.
+// words are those of the expression language that are no kinds.
 var words = map[string]bool{
 	"let": true, "if": true, "else": true, "in": true, "not": true, "and": true, "or": true, "matches": true, "contains": true,
 	"startsWith": true, "endsWith": true, "true": true, "false": true, "nil": true, "null": true,
@@ -219,8 +217,8 @@ func appendAsText(text []byte, value any) ([]byte, bool) {
 	return append(text, time...), ok
 }
 
-// AsText is a value as it stands in a text with expressions in it. It is false for
-// one that can't: null, a list or an object.
+// AsText is a value as it is written in a text with expressions in it. It is false for one that can't: null, a list or
+// an object.
 func AsText(value any) (string, bool) {
 	text, ok := appendAsText(nil, value)
 	return string(text), ok

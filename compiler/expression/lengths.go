@@ -11,7 +11,7 @@ func (p Part) Lengths(ref func(i int) (least, most int)) (least, most int) {
 	return n.lengths(ref)
 }
 
-// AnyLength is the most items of which nothing is known.
+// AnyLength is the most items of a list with no known bound.
 const AnyLength = 1<<31 - 1
 
 func (n *node) lengths(ref func(i int) (least, most int)) (least, most int) {

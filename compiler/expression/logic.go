@@ -1,7 +1,6 @@
 package expression
 
-// A Term is a piece of an expression, for those who reason about what it may come
-// to.
+// A Term is a piece of an expression, for reasoning about its possible values.
 type Term struct {
 	Op    TermOp
 	Name  string  // TermOther: the operator, function or key; "#" is the item of a loop
@@ -39,8 +38,8 @@ const (
 	TermMoreEqual
 )
 
-// Logic is the expression as terms: a graph without cycles, in which a term may
-// stand in several places. It is made anew by every call.
+// Logic is the expression as terms: a graph without cycles, in which a term may occur in several places. It is made
+// anew by every call.
 func (e *Expr) Logic() *Term { return new(terms).of(e.tree()) }
 
 var termOps = map[op]TermOp{
@@ -129,10 +128,9 @@ func (e *Expr) PrintAs(t *Term, named func(ref int) string) string {
 	return p.out.String()
 }
 
-// Holds evaluates a term of the expression that comes out true or false, over what
-// look tells of its references, none of which may be pending. It is neither where
-// the term has no value or goes wrong, as one of a loop has none without an item, and one of a
-// let without what that names.
+// Holds evaluates a term of the expression that comes out true or false, over the values of its references from look;
+// none may be pending. It is neither where the term has no value or goes wrong, as one of a loop has none without an
+// item, and one of a let without what that names.
 func (e *Expr) Holds(t *Term, look Lookup, left *Meter) (yes, no bool) {
 	if t.node.open() {
 		return false, false

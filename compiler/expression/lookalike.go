@@ -136,8 +136,8 @@ func isExpression(s string) bool {
 	return err == nil
 }
 
-// parenthesized reads an expression in †( … ) at s[at:], as it stands where the whole
-// string is one, and where it ends: at, if there is none.
+// parenthesized reads an expression in †( … ) at s[at:], as it is in a string that is nothing else, and where it ends:
+// at, if there is none.
 func parenthesized(s string, at int) (inside string, end int) {
 	if !strings.HasPrefix(s[at:], mark+"(") {
 		return "", at
@@ -167,9 +167,8 @@ func parenthesized(s string, at int) (inside string, end int) {
 	return "", at
 }
 
-// calculated reads what other notations have for a text with more than a reference in it,
-// {{upper(input.name)}} or ${input.count + 1}, as it stands in braces and as an expression of
-// its own, and where it ends: at, if there is none.
+// calculated reads what other notations have for a text with more than a reference in it, {{upper(input.name)}} or
+// ${input.count + 1}, as it is in braces and as an expression of its own, and where it ends: at, if there is none.
 func calculated(s string, at int, there func(Reference) bool) (inside, alone string, end int) {
 	for _, n := range notations {
 		if n.closing == "" || !strings.HasPrefix(s[at:], n.open) {
@@ -288,9 +287,8 @@ func unmarked(s string, at int) (ref Reference, end int, ok bool) {
 	return Reference{Kind: s[at:kind], Path: path}, end, err == nil && kind > at
 }
 
-// BareReference reports whether a literal is nothing but kind.path without its †,
-// as in state.items[0]. Whether that is a mistake hangs on what is wanted
-// there, which the caller knows.
+// BareReference reports whether a literal is nothing but kind.path without its †, as in state.items[0]. Whether that is
+// a mistake depends on the expected type, which the caller knows.
 func BareReference(s string) bool {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, mark) {

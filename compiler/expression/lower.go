@@ -34,9 +34,8 @@ type Expr struct {
 	only [1]Reference // the refs of a reference alone
 }
 
-// Parse reads an expression: a string whose first character is †, as it
-// stands in the plan once it is decoded. The places of the error, of the
-// references and of later findings are bytes of text.
+// Parse reads an expression: a string whose first character is †, as the plan has it once it is decoded. The places of
+// the error, of the references and of later findings are bytes of text.
 func Parse(text string, l Limits) (*Expr, *Error) {
 	if !IsExpression(text) {
 		return nil, fail(0, len(text), "an expression begins with one †", "write †state.key")
@@ -60,8 +59,8 @@ func Parse(text string, l Limits) (*Expr, *Error) {
 	return parse(text, l.orDefault(), false)
 }
 
-// tree is the root of the expression's tree. A plan is full of plain references,
-// of which few are ever asked for theirs, so that it is made when it is.
+// tree is the root of the expression's tree. Most expressions are plain references whose tree is never needed, so that
+// it is made on demand.
 func (e *Expr) tree() *node {
 	if e.root != nil {
 		return e.root
@@ -346,8 +345,8 @@ func (l *lowering) reference(t token) *node {
 	return &node{op: opRef, index: i, soft: l.optional[i], start: t.start, end: t.end}
 }
 
-// sameChain reports whether an operator only goes on with the chain on its left:
-// a || b || c is one node with three operands.
+// sameChain reports whether an operator only continues the chain on its left: a || b || c is one node with three
+// operands.
 func sameChain(n ast.Node) bool {
 	b, ok := n.(*ast.BinaryNode)
 	if !ok || b.Operator != "||" && b.Operator != "??" && b.Operator != "&&" {
@@ -421,8 +420,8 @@ func (l *lowering) binary(n *ast.BinaryNode, depth int) *node {
 	return out
 }
 
-// endsInside reports whether a fallback stands in parentheses of its own and may
-// end in them with a null, which doesn't end the fallback around it.
+// endsInside reports whether a fallback is in parentheses of its own and may end in them with a null, which doesn't end
+// the fallback around it.
 func (l *lowering) endsInside(n *node) bool {
 	if start, _ := l.widen(n.start, n.end); start == n.start {
 		return false

@@ -22,7 +22,7 @@ const (
 	opObject             // args[2i] is a key, args[2i+1] its value
 	opMember             // args[0].name; soft: null of null
 	opAt                 // args[0][args[1]]; soft: null of null
-	opSlice              // args[0][args[1]:args[2]], either of which may be nil
+	opSlice              // args[0][args[1]:args[2]], both may be nil
 	opChain              // args[0] ops[0] args[1] ops[1] args[2] …, comparisons that all hold
 	opLoop               // name over args[0] with args[1] once per item; args[2] is reduce's start or sortBy's order
 	opCall               // fn with args
@@ -105,10 +105,9 @@ type node struct {
 	fn         *function
 	pattern    *pattern // of opMatches with a constant pattern
 
-	// Where presence matters, the node is the root of an expression, or an
-	// operand of a fallback or gate that doesn't hang on a loop's item or a let.
-	// atoms are then what the rest of it can't do without: references, and
-	// fallbacks and gates below that are settled before the rest is looked at.
+	// Where presence matters, the node is the root of an expression, or an operand of a fallback or gate that doesn't
+	// depend on a loop's item or a let. atoms are then what the rest of it can't do without: references, and fallbacks and
+	// gates below that are settled before the rest is looked at.
 	atoms []*node
 	slot  int // where a fallback or gate that is an atom keeps its value; -1: it is evaluated in place
 
@@ -120,8 +119,7 @@ type node struct {
 
 const noLocal = math.MaxInt
 
-// open reports whether a node's value changes from one item of a loop to the
-// next, or hangs on a let.
+// open reports whether a node's value changes from one item of a loop to the next, or depends on a let.
 func (n *node) open() bool { return n.item || n.local != noLocal }
 
 func (n *node) isPresence() bool { return n.op == opFallback || n.op == opGate }

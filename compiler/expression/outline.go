@@ -26,9 +26,8 @@ const (
 	Most
 )
 
-// A Part is an expression, or a part of one, as far as its value is handed on
-// unchanged from somewhere else: what is known of that place is known of the
-// value.
+// A Part is an expression, or a part of one, whose value is passed on unchanged from somewhere else: what is known of
+// that place is known of the value.
 type Part struct {
 	Kind       PartKind
 	Soft       bool   // of a reference: null where it is absent
@@ -67,8 +66,8 @@ func (e *Expr) Alternatives() (yes, literal bool) {
 	return true, false
 }
 
-// Either tells the references of which the expression needs one, and can do without the others:
-// the operands of fallbacks that don't end in a value that is always there.
+// Either calls f with the references where the expression needs one and can do without the others: the operands of
+// fallbacks that don't end in a value that is always there.
 func (e *Expr) Either(f func(ref int)) {
 	if e.root != nil {
 		e.root.either(false, f)
@@ -87,7 +86,7 @@ func (n *node) either(within bool, f func(ref int)) {
 	}
 }
 
-// certain reports whether a node has a value whatever references come to.
+// certain reports whether a node has a value whatever the references are.
 func (n *node) certain() bool {
 	return n.constant() || n.op == opRef && n.soft || n.op == opFallback && slices.ContainsFunc(n.args, (*node).certain)
 }

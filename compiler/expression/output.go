@@ -164,7 +164,7 @@ func readBare(text string, start int) (ref Reference, end int, optional bool, er
 	return ref, end, optional, err
 }
 
-// unexpected explains what stands where a path has ended.
+// unexpected explains the text behind a path.
 func (o *outputReader) unexpected() *Error {
 	rest := o.text[o.at:]
 	word := rest

@@ -23,7 +23,7 @@ func (e *Expr) String() string {
 
 type printer struct {
 	expr  *Expr
-	named func(ref int) string // what stands for references; nil: what is written
+	named func(ref int) string // names for references; nil: as they are written
 	out   strings.Builder
 }
 

@@ -81,8 +81,8 @@ func (m *evaluation) run(n *node) any {
 	return m.operator(n)
 }
 
-// pick evaluates a fallback or gate whose value isn't kept: one that hangs on a
-// loop's item or a let. Where it is absent it is null.
+// pick evaluates a fallback or gate whose value isn't kept: one that depends on a loop's item or a let. Where it is
+// absent it is null.
 func (m *evaluation) pick(n *node) any {
 	if n.slot >= 0 {
 		if err := m.kept[n.slot].err; err != nil {

@@ -7,8 +7,8 @@ var layouts = []string{
 	"2006-01-02", "15:04:05", "2006-01-02 15:04:05", time.RFC3339, time.RFC822, time.RFC850, time.RFC1123,
 }
 
-// toDate reads a date. A date that names no zone is in UTC; a zone's short name
-// means nothing, because what it means hangs on the machine.
+// toDate reads a date. A date that names no zone is in UTC; a zone's short name means nothing, because its meaning
+// depends on the machine.
 func toDate(c invocation) any {
 	s := c.text(0)
 	if c.given(1) {

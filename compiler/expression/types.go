@@ -48,8 +48,8 @@ func (k KindSet) String() string {
 	return cmp.Or(wording.Or(names), "no value")
 }
 
-// A Type is what is known of a value before there is one. A nil Type is a value
-// of which nothing is known. A Type isn't changed once it is in use.
+// A Type is what is known of a value before there is one. A nil Type is a value about which nothing is known. A Type
+// isn't changed once it is in use.
 type Type struct {
 	// Kinds are the kinds that the value may have; 0 is any.
 	Kinds KindSet
@@ -94,8 +94,7 @@ func (t *Type) parts() *Type {
 	return all
 }
 
-// without is the type less some kinds. A type of which nothing is left is one
-// of which nothing is known.
+// without is the type less some kinds. A type without kinds left is nil.
 func (t *Type) without(kinds KindSet) *Type {
 	if t == nil || t.Kinds&kinds == 0 {
 		return t

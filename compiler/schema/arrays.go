@@ -166,8 +166,8 @@ func (g *arrayGoal) literals(i int) []literal {
 	return list
 }
 
-// An asker asks about parts of a value and keeps in mind what the answers
-// depend on, for the case that nothing comes of it.
+// An asker asks about parts of a value and keeps in mind what the answers depend on, for the case that the search
+// fails.
 type asker struct {
 	p    *prover
 	low  int

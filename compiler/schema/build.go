@@ -21,8 +21,8 @@ func ObjectOf(properties map[string]*Schema, required []string) *Schema {
 	return of(&node{unit: detached, kinds: Object, objects: o})
 }
 
-// ListOf is the schema of a list of least to most items, each of which is what
-// the schema accepts; most is -1 where there may be any number.
+// ListOf is the schema of a list of least to most items, whose items the schema accepts; most is -1 where there may be
+// any number.
 func ListOf(item *Schema, least, most int) *Schema {
 	if most < 0 {
 		most = maxCount

@@ -15,7 +15,7 @@ const (
 	Unknown Relation = iota
 	// Fits: the consumer accepts every value of the producer.
 	Fits
-	// MayNotFit: it accepts some and refuses others, of which Verdict.Witness is one.
+	// MayNotFit: it accepts some and refuses others, such as Verdict.Witness.
 	MayNotFit
 	// Never: it accepts none; Verdict.Witness is one that it refuses.
 	Never
@@ -136,8 +136,7 @@ func (p *prover) confirmed(producer, consumer *Schema, witness any, steps int) V
 	return Verdict{Witness: witness, Reason: "the reasoning and the validators disagree", Steps: p.steps, Alarm: true}
 }
 
-// contradicted tries some values of a producer of which the consumer should
-// accept none.
+// contradicted reports whether the consumer accepts some sampled value of a producer although it should accept none.
 func (p *prover) contradicted(from, to *node) bool {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 3 {

@@ -2,9 +2,8 @@ package schema
 
 import "github.com/obelus-dev/obelus/compiler/schema/regex"
 
-// Work is counted in steps, so that the same question always has the same
-// answer. A step of reasoning costs a few microseconds; validating and making up
-// values go by smaller ones, of which that many make one of the others.
+// Work is counted in steps, so that the same question always has the same answer. A step of reasoning costs a few
+// microseconds; validating and making up values count smaller steps, and this many make one step of reasoning.
 const checksPerStep = 32
 
 // bounded is a checker that takes no more than so many steps.
@@ -38,8 +37,8 @@ func (a *Allowance) draw(effort int) {
 	}
 }
 
-// Refill adds what it may take to match a value that has come from outside several times:
-// whoever waits for many documents waits for their patterns as well.
+// Refill adds what it may take to match a value that has come from outside several times: a run that reads many
+// documents may spend time on their patterns as well.
 func (a *Allowance) Refill(v any) { a.Left += 8 * effortsOfByte * textOf(v) }
 
 // textOf is how many bytes of text there are in a value.

@@ -21,7 +21,7 @@ type Violation struct {
 	Keyword    string
 	// Message is in plain words: lower case, no full stop.
 	Message string
-	Lacks   string // the key that isn't there, of the keyword required
+	Lacks   string // the missing key, of the keyword required
 }
 
 // Where is the path in the notation of expressions: .items[0]["odd key"].

@@ -27,7 +27,7 @@ type state struct {
 	object objectGoal
 }
 
-// A choice is a set of goals of which one has to be fulfilled.
+// A choice is a set of goals. A value has to fulfil one.
 type choice struct {
 	options []goal
 	origin  *node // the node whose refusal it is, or nil

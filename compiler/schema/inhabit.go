@@ -51,7 +51,7 @@ type Landmarks struct {
 	Patterns []string // what it wants texts to match
 }
 
-// Landmarks are those of the schema, as far as its parts are looked at.
+// Landmarks are those of the schema and of the parts that it applies to the same value.
 func (s *Schema) Landmarks() Landmarks { return s.landmarks((*node).inPlace) }
 
 // landmarks are those of the schema and of the parts that a function visits.
@@ -121,8 +121,8 @@ func (l *Landmarks) of(n *node) {
 	}
 }
 
-// Empty reports whether no value fits a schema, as far as that can be told in so many
-// steps and in those that are left, of which it takes what it needs.
+// Empty reports whether no value fits a schema, if that can be proven in so many steps. It takes the steps that it
+// needs off those that are left.
 func Empty(s *Schema, steps int, left *int) bool {
 	if s.Compile() != nil || *left <= 0 {
 		return false

@@ -33,7 +33,7 @@ const (
 type node struct {
 	unit    *unit
 	parent  *node
-	keyword string // under which it stands in the parent
+	keyword string // under which it is in the parent
 	key     string // and there under this name, or at this index
 	raw     any    // nil for a combination of other nodes
 
@@ -186,8 +186,7 @@ func (n *node) pathBy(key func(*node) string) []string {
 	return back
 }
 
-// keyed reports whether the node stands in a map or a list of schemas: then even
-// an empty key is a step of its path.
+// keyed reports whether the node is in a map or a list of schemas: then even an empty key is a step of its path.
 func (n *node) keyed() bool {
 	switch n.keyword {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":

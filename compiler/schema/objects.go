@@ -399,8 +399,8 @@ func (o *objectSearch) optional() []string {
 	return list
 }
 
-// fresh adds a property with a name that nothing speaks of, and goes on. Names that
-// the same patterns match are all alike, so that one for each combination is enough.
+// fresh adds a property with a name that no rule mentions, and continues. Names that the same patterns match are all
+// alike, so that one for each combination is enough.
 func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
 	o.gather()
 	if len(o.patterns) > maxPatterns {

@@ -56,9 +56,8 @@ func newCompiler() *ordinary.Compiler {
 	return c
 }
 
-// irregularPattern stands in the place of pattern where Go's expressions can't say
-// what it says. Of patternProperties there is no such thing: the library can't read
-// those.
+// irregularPattern replaces the keyword pattern where Go's expressions can't say what it says. Of patternProperties
+// there is no such thing: the library can't read those.
 const irregularPattern = "x-irregular-pattern"
 
 type irregular struct{ *regex.Pattern }
@@ -107,12 +106,12 @@ func compileOrdinary(n *node) (*ordinary.Schema, error) {
 	return c.Compile(top)
 }
 
-// partKeyword stands in the text of a combination for one of its parts, by number.
+// partKeyword represents a part of a combination in its text, by number.
 const partKeyword = "x-part"
 
 type partPlaces struct{ nodes []*node }
 
-// place is the text of a combination, or stands for a node of another text.
+// place is the text of a combination, or refers to a node of another text.
 func (x *partPlaces) place(n *node) any {
 	if n.unit != detached {
 		x.nodes = append(x.nodes, n)

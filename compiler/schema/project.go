@@ -114,8 +114,8 @@ func (s *Schema) at(path []Step, in *any) Place {
 
 // A reach is what one step leads to.
 type reach struct {
-	node      *node // nil: nothing is said of it
-	partial   *node // what is said of it by some alternatives, where others say nothing
+	node      *node // nil: nothing is declared for it
+	partial   *node // what some alternatives declare, where others declare nothing
 	possible  bool
 	named     bool // declared by this name
 	required  bool
@@ -221,8 +221,7 @@ func (n *node) own(step Step, within Kinds) reach {
 	return r.settle()
 }
 
-// open reports whether it is said, and not only left open, that there may be
-// properties that aren't declared.
+// open reports whether the schema explicitly allows properties that aren't declared.
 func (o *objectRules) open() bool {
 	return o != nil && (o.additional != nil && o.additional.verdict != never || o.unevaluated != nil && o.unevaluated.verdict != never)
 }
@@ -268,8 +267,8 @@ func meet(a, b reach) reach {
 	return r.settle()
 }
 
-// among is what alternatives say, of which one holds. Those that the kinds of
-// the whole node already exclude don't count, nor those that don't accept the value at hand.
+// among is what alternatives declare, one of them being true. Those that the kinds of the whole node already exclude
+// don't count, nor those that don't accept the value at hand.
 func among(list []*node, step Step, within Kinds, in *any, depth int) reach {
 	r := reach{required: true, described: true}
 	var parts []*node
@@ -464,8 +463,8 @@ func (n *node) declared() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Required are the names that every accepted object has, sorted, as far as the
-// schema says so directly, by its parts, or by all of its alternatives.
+// Required are the names that every accepted object has, sorted, if the schema declares so directly, by its parts, or
+// by all of its alternatives.
 func (s *Schema) Required() []string {
 	return slices.Sorted(maps.Keys(s.ready().needed()))
 }

@@ -76,9 +76,8 @@ func (f finding) or(g finding) finding {
 	return f
 }
 
-// spend takes steps off the budget, and reports whether there are any left.
-// Whoever finds none gives up; that this isn't taken for an answer is seen to by
-// [prover.inhabit].
+// spend takes steps off the budget, and reports whether there are any left. A search without steps gives up;
+// [prover.inhabit] doesn't take that for an answer.
 func (p *prover) spend(n int) bool {
 	p.steps += n
 	p.out = p.out || p.steps > p.limit
@@ -313,8 +312,8 @@ func (p *prover) id(n *node) uint32 {
 	return id
 }
 
-// A known is a node of which it is settled whether it accepts the value, and those
-// before it. Nodes with one id have one form. Branches share what they know.
+// A known is a node that is known to accept the value, or to refuse it, and those before it. Nodes with one id have one
+// form. Branches share what they know.
 type known struct {
 	node   *node
 	id     uint32

@@ -182,7 +182,7 @@ func (r *reader) identify(n *node, m map[string]any) {
 		key = "id"
 	}
 	if _, refers := m["$ref"]; refers && u.draft < Draft2019 {
-		return // what stands beside a $ref doesn't count there, not even this
+		return // keywords beside a $ref don't count there, not even this
 	}
 	id, _ := m[key].(string)
 	uri, fragment, _ := strings.Cut(id, "#")

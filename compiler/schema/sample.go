@@ -25,9 +25,8 @@ func (s *Schema) SampleWithin(r *rand.Rand, steps *int) (any, bool) {
 	return s.sampleWithin(r, steps, usual, nil)
 }
 
-// FullWithin is SampleWithin that looks for values with every property that the schema
-// names, and none of which is null that may be something else. Where it finds none by
-// guessing it takes whatever [Inhabit] finds.
+// FullWithin is SampleWithin that looks for values with every property that the schema names, and with no null where
+// another value is possible. Where it finds none by guessing it takes whatever [Inhabit] finds.
 func (s *Schema) FullWithin(r *rand.Rand, steps *int) (any, bool) {
 	v, ok := s.sampleWithin(r, steps, full, nil)
 	if most := min(*steps, defaultSteps); !ok && most > 0 {
@@ -44,8 +43,8 @@ func (s *Schema) OddWithin(r *rand.Rand, steps *int, targets ...float64) (any, b
 	return s.sampleWithin(r, steps, odd, targets)
 }
 
-// AlikeWithin is OddWithin that looks for values of which most numbers and sizes are one,
-// or as near to it as the schema lets them come.
+// AlikeWithin is OddWithin that looks for values whose numbers and sizes are mostly one number, or as near to it as the
+// schema lets them come.
 func (s *Schema) AlikeWithin(r *rand.Rand, steps *int, aim float64) (any, bool) {
 	return s.sampleWithin(r, steps, alike, []float64{aim})
 }
@@ -67,7 +66,7 @@ func (s *Schema) sampleWithin(r *rand.Rand, steps *int, of taste, targets []floa
 	return v, ok
 }
 
-// SampleSteps is what one value may cost where nobody says.
+// SampleSteps is the default budget of one value.
 const SampleSteps = 10_000
 
 func sample(n *node, r *rand.Rand, left *int, of taste, targets []float64) (any, bool) {
@@ -89,8 +88,7 @@ func sample(n *node, r *rand.Rand, left *int, of taste, targets []float64) (any,
 	return nil, false
 }
 
-// A sampler makes a guess at a value of a conjunction of nodes; whoever asked
-// validates it.
+// A sampler makes a guess at a value of a conjunction of nodes; the caller validates it.
 type sampler struct {
 	r       *rand.Rand
 	budget  int                              // of values and letters in one guess
@@ -498,7 +496,7 @@ func (m *sampler) object(w want, depth int) any {
 		}
 	}
 	if low > maxProperties {
-		return nil // nobody wants to see that; whoever asked finds it refused
+		return nil // too large to show; the caller finds it refused
 	}
 	v := map[string]any{}
 	put := func(name string) {

@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
-// formatted makes up a text of a format; "" for a format of which nothing is known.
+// formatted makes up a text of a format; "" for an unknown format.
 func (m *sampler) formatted(format string) string {
 	word, n := sampleWords[m.r.IntN(len(sampleWords))], 1+m.r.IntN(250)
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(m.r.IntN(366*86400)) * time.Second)
@@ -112,7 +112,7 @@ func (m *sampler) text(w want, name string) any {
 		s = name + " " + s
 	}
 	if low > longest {
-		return nil // nobody wants to see that; whoever asked finds it refused
+		return nil // too large to show; the caller finds it refused
 	}
 	if !m.affords(low / 8) {
 		return nil

@@ -34,7 +34,7 @@ import (
 // A Dialect is a draft of JSON Schema.
 type Dialect uint16
 
-// The dialects. The zero Dialect stands for Draft2020.
+// The dialects. The zero Dialect means Draft2020.
 const (
 	Draft4    Dialect = 4
 	Draft6    Dialect = 6

@@ -55,8 +55,8 @@ func (z size) refusals() []goal {
 	return options
 }
 
-// Lengths are how many items the lists among the values that the schema accepts may have, at
-// least and at most, as far as its keywords tell; most is -1 where they don't bound it.
+// Lengths are how many items the lists among the values that the schema accepts may have, at least and at most, by its
+// keywords; most is -1 where they don't bound it.
 func (s *Schema) Lengths() (least, most int) {
 	z := s.ready().lengths(maxShape)
 	if z.max == maxCount {

@@ -189,7 +189,7 @@ func (g *textGoal) words(p *prover) (words []string) {
 				return words
 			}
 			if n := utf8.RuneCountInString(word); n < g.min && g.min <= longest {
-				word += strings.Repeat("a", g.min-n) // what isn't anchored goes on
+				word += strings.Repeat("a", g.min-n) // a pattern without $ allows more text
 			}
 			words = append(words, word)
 		}
@@ -197,8 +197,7 @@ func (g *textGoal) words(p *prover) (words []string) {
 	return words
 }
 
-// plainText is a string of which only the length matters: one of as many as
-// are excluded, and one more.
+// plainText is a string where only the length matters: one of as many as are excluded, and one more.
 func (g *textGoal) plainText(p *prover) finding {
 	if !p.spend(1 + len(g.not)) {
 		return unknown("budget")

@@ -259,7 +259,7 @@ func (c *checker) inPlace(n *node, v any) bool {
 	return c.unevaluated(n, v)
 }
 
-// alternatives checks the value against the branches of anyOf, or of oneOf, of which exactly one must accept it.
+// alternatives checks the value against the branches of anyOf, or of oneOf, where exactly one must accept it.
 func (c *checker) alternatives(n *node, keyword string, list []*node, v any) bool {
 	var refusals []*Violation
 	first := -1
@@ -373,8 +373,7 @@ func (r *stringRules) formed(s string) bool {
 	return (r.valid == nil || r.valid(s)) && (r.encoding == "" && r.mediaType == "" || r.content(s))
 }
 
-// content judges draft 7's contentEncoding and contentMediaType, of which base64
-// and JSON are asserted.
+// content judges draft 7's contentEncoding and contentMediaType: base64 and JSON are asserted.
 func (r *stringRules) content(s string) bool {
 	data := []byte(s)
 	if r.encoding == "base64" {

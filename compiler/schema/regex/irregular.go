@@ -252,8 +252,7 @@ func (m *matching) rune(at int) rune {
 	return m.text[at]
 }
 
-// capture goes past the beginning or the end of a group, or past a mark, of which
-// only the beginning counts.
+// capture goes past the beginning or the end of a group, or past a mark, where only the beginning counts.
 func (m *matching) capture(p program, inst *syntax.Inst, at int) (to int, ok bool) {
 	group, end := p.groups[inst.Arg/2-1], int(inst.Arg%2)
 	if group > 0 {

@@ -126,8 +126,8 @@ func (p *Pattern) parsed() (*syntax.Regexp, *syntax.Prog) {
 	return tree, prog
 }
 
-// FullMatch is a pattern, to be put between others, for the texts in which one finds something;
-// false where what it asks hangs on what is around it.
+// FullMatch is a pattern, to be put between others, for the texts in which one finds something; false where a match
+// depends on the text around it.
 func FullMatch(source string) (full string, ok bool) {
 	p, _, err := Compile(source)
 	if err != nil || !p.Regular() {

@@ -18,8 +18,8 @@ const (
 	nothing   = `[^\x00-\x{10ffff}]`
 )
 
-// A mark is what Go's expressions don't have: a look-around, or a reference back to
-// what a group has matched. In the text an empty group stands in its place.
+// A mark is what Go's expressions don't have: a look-around, or a reference back to what a group has matched. In the
+// text an empty group replaces it.
 type mark struct {
 	part             int // of the text, for a look-around
 	behind, negative bool
@@ -88,7 +88,7 @@ func (t *translator) take(text string) bool {
 
 const maxDepth = 250
 
-// group goes on to the end of a group, or of everything.
+// group reads to the end of a group, or of everything.
 func (t *translator) group(depth int) error {
 	if depth > maxDepth {
 		return errors.New("groups are nested too deep")

@@ -37,8 +37,8 @@ func weight(prog *syntax.Prog) int {
 	return n
 }
 
-// Word writes a word, its repetitions up to extra more often than they must be, and
-// tells how many steps it took. The word ends where these are more than most.
+// Word writes a word, its repetitions up to extra more often than they must be, and returns how many steps it took. The
+// word ends where these are more than most.
 func (w *Writer) Word(r *rand.Rand, extra, most int) (word string, steps int) {
 	p := pen{r: r, extra: extra, left: most}
 	p.word(w.tree, 0)
@@ -97,7 +97,7 @@ func (p *pen) repeat(re *syntax.Regexp, low, high, depth int) {
 
 func (p *pen) letter() rune { return rune('a' + p.r.IntN(26)) }
 
-// dot is the class that the dot stands for.
+// dot is the class of the dot.
 var dot = func() []rune {
 	tree, err := syntax.Parse(notEnds, syntax.Perl)
 	if err != nil {
