@@ -5,7 +5,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -20,10 +19,9 @@ type Draft struct {
 	barred   []bool // has a fault that is no conflict
 
 	// Of one that is arriving:
-	pass      *Pass
-	reads     int  // those before it have been judged
-	some      bool // calls so far are held
-	heldPaths heldPaths
+	pass  *Pass
+	reads int  // those before it have been judged
+	some  bool // calls so far are held
 }
 
 // Screen judges a whole solution that has been compiled in the setting of a run, with the
@@ -113,7 +111,7 @@ func (d *Draft) Extend(found []diag.Diagnostic, overApproximate func(call *compi
 	reads := d.reads
 	d.reads = len(p.Reads)
 	if d.held[i] {
-		d.hold(call)
+		d.some = true
 		d.barred = append(d.barred, false)
 		return
 	}
@@ -130,7 +128,7 @@ func (d *Draft) On(p *compiler.Plan, judged int) *Draft {
 		one.reads += len(call.Reads)
 		one.pass.related(call)
 		if d.held[i] {
-			one.hold(call)
+			one.some = true
 		}
 	}
 	return one
@@ -240,59 +238,17 @@ func (d *Draft) waitsForTheRest(call *compiler.Call, found []diag.Diagnostic) bo
 	// listed before it. How a call goes together with one that is held and writes
 	// what it writes isn't known, unless it depends on it, as under once.
 	return d.some && (slices.ContainsFunc(d.plan.Graph.Deps(call.Index), func(dep int32) bool { return d.held[dep] }) ||
-		d.plan.Writes != compiler.Once && d.heldPaths.joins(d.plan.Paths, call))
+		d.plan.Writes != compiler.Once && d.joinsHeld(call))
 }
 
-func (d *Draft) hold(call *compiler.Call) {
-	d.some = true
-	d.heldPaths.add(d.plan.Paths, call)
-}
-
-// Held paths are what calls that are held may write.
-type heldPaths struct{ at, below []heldWrites } // by path
-
-// heldWrites says how: on a failure route, or otherwise.
-type heldWrites uint8
-
-const (
-	heldFailure heldWrites = 1 << iota
-	heldResult
-)
-
-func (h *heldPaths) add(paths *pathtree.Tree, call *compiler.Call) {
-	h.at, h.below = reaches(h.at, paths.Len()), reaches(h.below, paths.Len())
-	for alternative, route := range call.Output {
-		how := heldResult
-		if alternative == call.FailureRoute() {
-			how = heldFailure
-		}
-		for _, path := range route {
-			h.at[path.ID] |= how
-			for up := paths.Parent(path.ID); up > pathtree.Root; up = paths.Parent(up) {
-				h.below[up] |= how
-			}
-		}
-	}
-}
-
-// joins reports whether a call may write what one that is held may write, not both as
-// their failure routes.
-func (h *heldPaths) joins(paths *pathtree.Tree, call *compiler.Call) bool {
-	h.at, h.below = reaches(h.at, paths.Len()), reaches(h.below, paths.Len())
-	for alternative, route := range call.Output {
-		ways := heldResult | heldFailure
-		if alternative == call.FailureRoute() {
-			ways = heldResult
-		}
-		for _, path := range route {
-			if h.below[path.ID]&ways != 0 {
-				return true
-			}
-			for id := path.ID; id > pathtree.Root; id = paths.Parent(id) {
-				if h.at[id]&ways != 0 {
-					return true
-				}
-			}
+// joinsHeld reports whether a call may write what one that is held may write, except both as
+// their failures.
+func (d *Draft) joinsHeld(call *compiler.Call) bool {
+	for alternative, path := range call.Paths() {
+		if slices.ContainsFunc(d.plan.Writers(path.ID), func(w compiler.Writer) bool {
+			return d.held[w.Call] && !(w.Failure && alternative == call.FailureRoute())
+		}) {
+			return true
 		}
 	}
 	return false
