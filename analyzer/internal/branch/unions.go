@@ -210,31 +210,10 @@ func (e *Conditions) statementOf(s *subject, a logic.Assignment, optional bool) 
 
 // standsFor accepts all values for which a cell stands, and maybe others; nil accepts all.
 func (e *Conditions) standsFor(s *subject, cell int) *schema.Schema {
-	const few = 50
-	alone := s.isAlone()
-	own, listed := "", s.domain.schema.Landmarks().Listed
-	if alone {
-		own = e.results(s, s.cells[cell].value)
-	}
-	if s.domain.kinds()&schema.Boolean != 0 {
-		listed = append(slices.Clone(listed), true, false)
-	}
-	if len(listed) <= few {
-		var every, like []*schema.Schema
-		for _, value := range listed {
-			every = append(every, schema.Const(value))
-			if alone && e.results(s, value) == own || !alone && schema.Equal(value, s.cells[cell].value) {
-				like = append(like, schema.Const(value))
-			}
-		}
-		within := schema.Budget{Steps: unionSteps}
-		if schema.Contains(s.domain.schema, schema.AnyOf(every...), within).Relation == schema.Fits {
-			return schema.AnyOf(like...)
-		}
-	}
-	if !alone {
+	if !s.isAlone() {
 		return nil
 	}
+	own := e.results(s, s.cells[cell].value)
 	var known []*schema.Schema
 	for i, a := range s.atoms {
 		if o := outcome(own[i]); o == isTrue || o == isFalse {
