@@ -280,16 +280,9 @@ func (p *Pass) judge(flows []flow, to *target) (j judgement, bad bool) {
 	return judgement{}, false
 }
 
-// canCome reports whether a value that a flow's schema accepts can really be what
-// comes: some whole result has it at that place, and the call that would get it
-// doesn't look at it first and stay away.
+// canCome reports whether a value reaches its target: the flow exists on some branch, and the
+// call's conditions don't exclude the value.
 func (p *Pass) canCome(f *flow, witness any, to *target) bool {
-	if c := f.from.call; c != nil && len(f.from.rest) > 0 && c.Tool != nil && c.Tool.Output != nil && c.Produced == nil {
-		container := schema.AllOf(p.giving(c).Output, schema.Containing(compiler.SchemaPath(f.from.rest), schema.Const(witness)))
-		if p.contains(container, schema.AnyOf()).Relation != schema.Never {
-			return false
-		}
-	}
 	if !p.comes(f) {
 		return false
 	}

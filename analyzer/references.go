@@ -167,16 +167,6 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *compiler.Read, call *compiler
 			return
 		}
 	}
-	path := p.Plan.Paths.Segments(r.Path)
-	for i, step := range r.Ref.Path {
-		above, _ := p.initial(path[:len(path)-len(r.Ref.Path)+i])
-		if object, is := above.(map[string]any); is && step.IsIndex && object[step.Key] != nil {
-			suggested := expression.Reference{Kind: r.Ref.Kind, Path: slices.Clone(r.Ref.Path)}
-			suggested.Path[i].IsIndex = false
-			f.Advise("a key that is made of digits is quoted: %s", suggested.String())
-			return
-		}
-	}
 	if path, ok := p.writtenBelowState(r); ok {
 		f.Advise("leave out \"state.\" there: what \"_outputPath\" names begins in the state")
 		f.Note(path.Span(), "%q is written here", p.path(path.ID))

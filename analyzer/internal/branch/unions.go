@@ -137,7 +137,7 @@ func ofNull(steps []schema.Step, null bool, so logic.Literal) statement {
 	return statement{fmt.Sprint(steps, null), says, func() logic.Literal { return so }}
 }
 
-// refute is the first two statements about a result that can't both be true, or all of them.
+// refute is the first two statements about a result that can't both be true.
 func (e *Conditions) refute(result *schema.Schema, all []statement) logic.Literal {
 	for i := range all {
 		for k := range i {
@@ -145,13 +145,6 @@ func (e *Conditions) refute(result *schema.Schema, all []statement) logic.Litera
 				return e.And(all[k].so(), all[i].so())
 			}
 		}
-	}
-	if len(all) > 2 && e.excluded(result, all...) {
-		result := logic.True
-		for _, one := range all {
-			result = e.And(result, one.so())
-		}
-		return result
 	}
 	return logic.False
 }
