@@ -288,7 +288,7 @@ func TestPages(t *testing.T) {
 	for _, r := range rules {
 		text, _ := Page(r.Code)
 		t.Run(r.Code, func(t *testing.T) {
-			for _, part := range []string{"# " + r.Code + " " + r.Name + "\n", "\n## What it means\n", "\n## Why it matters\n", "\n## A plan that fails\n", "\n## The same plan, mended\n"} {
+			for _, part := range []string{"# " + r.Code + " " + r.Name + "\n", "\n## What it means\n", "\n## Why it matters\n", "\n## A plan that fails\n", "\n## The same plan, fixed\n"} {
 				if !strings.Contains(text, part) {
 					t.Errorf("the page lacks %q", part)
 				}

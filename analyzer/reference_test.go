@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "rewrite the rule reference")
 func reference(t testing.TB) string {
 	var b strings.Builder
 	b.WriteString("# Rules\n\n" +
-		"What `obelus check` finds. Each rule has a page with a plan that fails and the same plan mended; `obelus explain CODE` prints it.\n" +
+		"What `obelus check` finds. Each rule has a page with a plan that fails and the same plan fixed; `obelus explain CODE` prints it.\n" +
 		"This table is generated from the registry and the pages: `make update` writes it anew.\n\n" +
 		"A rule's severity is set in `obelus.yaml`, and one finding is suppressed where it stands: see [OB901](OB901-useless-suppression.md).\n" +
 		"A rule that is off speaks where `obelus.yaml` gives it a severity.\n\n" +
