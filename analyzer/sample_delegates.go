@@ -51,7 +51,7 @@ func (t *sampler) inside(call *compiler.Call) *sampler {
 // in it.
 func (w *trial) delegated(call *compiler.Call, sub *sampler, params map[string]any) (value any, known, well bool) {
 	unspecified := false
-	given := state.Handed(call, func(index int) (any, expression.Presence) {
+	given := state.ScopeValues(call, func(index int) (any, expression.Presence) {
 		r := &w.pass.Plan.Reads[index]
 		unspecified = unspecified || w.isUnspecified(r, true)
 		return w.read(r)

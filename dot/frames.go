@@ -11,10 +11,10 @@ type frame struct {
 // frames is the drawing as a frame: in each the nodes and the frames stand in the
 // order of the view. Frames of one name inside the same frame are one.
 func (v View) frames() *frame {
-	whole := &frame{}
+	root := &frame{}
 	frames := 0
 	for i, n := range v.Nodes {
-		at := whole
+		at := root
 		for _, name := range n.Frames {
 			if name == "" {
 				continue
@@ -29,7 +29,7 @@ func (v View) frames() *frame {
 		}
 		at.nodes = append(at.nodes, i)
 	}
-	return whole
+	return root
 }
 
 func (f *frame) named(name string) *frame {

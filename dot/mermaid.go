@@ -41,23 +41,23 @@ func tooLarge(nodes, edges int) string {
 
 func (v View) mermaid(sizes labelSizes) string {
 	var b strings.Builder
-	head, told := "", []string{}
+	head, lines := "", []string{}
 	if title := strings.Join(rows(v.Name, maxTitle), " "); title != "" {
 		if strings.ContainsFunc(title, func(r rune) bool { return !harmless(r) }) {
-			told = append(told, "<b>"+escapeMermaid(title)+"</b>") // Mermaid changes < and & in titles
+			lines = append(lines, "<b>"+escapeMermaid(title)+"</b>") // Mermaid changes < and & in titles
 		} else {
 			head = fmt.Sprintf("title: \"%s\"\n", title)
 		}
 	}
 	for _, note := range v.Notes {
-		told = append(told, linesMermaid(wrapped(note, mermaidNote)))
+		lines = append(lines, linesMermaid(wrapped(note, mermaidNote)))
 	}
 	for _, entry := range v.Legend() {
 		if entry.Repeats { // it has no stacks
 			entry.Look = each
 		}
 		if !entry.Optional { // nor other arrows, and labels say so in words
-			told = append(told, linesMermaid(wrapped(entry.String(), mermaidNote)))
+			lines = append(lines, linesMermaid(wrapped(entry.String(), mermaidNote)))
 		}
 	}
 	frames := v.frames()
@@ -67,12 +67,12 @@ func (v View) mermaid(sizes labelSizes) string {
 	for _, e := range v.Edges {
 		b.WriteString("  " + e.mermaid(v.Nodes, sizes) + "\n")
 	}
-	if len(told) > 0 {
-		fmt.Fprintf(&b, "  note0[%s]:::obNote\n", quoteMermaid("<small>"+strings.Join(told, "<br/>")+"</small>"))
+	if len(lines) > 0 {
+		fmt.Fprintf(&b, "  note0[%s]:::obNote\n", quoteMermaid("<small>"+strings.Join(lines, "<br/>")+"</small>"))
 	}
 	room := mermaidEdges - len(v.Edges)
-	v.below(&b, frames, len(told) > 0, &room)
-	v.classes(&b, len(told) > 0 || len(frames.inside) > 0)
+	v.below(&b, frames, len(lines) > 0, &room)
+	v.classes(&b, len(lines) > 0 || len(frames.inside) > 0)
 	return b.String()
 }
 

@@ -187,8 +187,8 @@ func (d *drawing) focus() {
 	for range max(1, d.options.Depth) {
 		var next []int32
 		for _, i := range edge {
-			for _, others := range [][]int32{d.net.Deps(int(i)), d.net.Users(int(i))} {
-				for _, other := range others {
+			for _, neighbours := range [][]int32{d.net.Deps(int(i)), d.net.Users(int(i))} {
+				for _, other := range neighbours {
 					if !d.near[other] {
 						d.near[other] = true
 						next = append(next, other)

@@ -5,7 +5,7 @@ import "fmt"
 // Steps draws the plans of a run with a planner as one view, one below the other: each in
 // a frame of its own, between them the model that is asked again. The name of a call of
 // step n begins with "n:". Of a single view it changes nothing but these names.
-func Steps(views []View, told func(step int) string) View {
+func Steps(views []View, detail func(step int) string) View {
 	if len(views) == 0 {
 		return View{}
 	}
@@ -13,7 +13,7 @@ func Steps(views []View, told func(step int) string) View {
 	var last []int // what the step before ends with
 	for n, v := range views {
 		step := n + 1
-		asked := b.node(Node{Kind: Latent, Label: fmt.Sprintf("step %d: a model plans", step), Detail: told(step)})
+		asked := b.node(Node{Kind: Latent, Label: fmt.Sprintf("step %d: a model plans", step), Detail: detail(step)})
 		for _, end := range last {
 			b.edge(end, asked, Order).read("after")
 		}

@@ -175,13 +175,13 @@ func (t *Timeline) SVG() string {
 }
 
 // tickOf is a round length of time of which a whole has few.
-func tickOf(whole time.Duration) time.Duration {
+func tickOf(total time.Duration) time.Duration {
 	step := time.Nanosecond
-	for whole/(step*10) > 8 {
+	for total/(step*10) > 8 {
 		step *= 10
 	}
 	for _, by := range []time.Duration{1, 2, 5} {
-		if whole/(step*by) <= 8 {
+		if total/(step*by) <= 8 {
 			return step * by
 		}
 	}

@@ -42,7 +42,7 @@ func (m *Machine) takeOpinions(plan *compiler.Plan, found []diag.Diagnostic) boo
 // noteOpinions notes who has spoken, and reports whether what they said can be taken.
 // Whoever said what can't be isn't silent: there is a finding about it.
 func (l *loop) noteOpinions(opinions *source.Node) bool {
-	l.spoken = map[opinionKey]compiler.Opinion{}
+	l.tickOpinions = map[opinionKey]compiler.Opinion{}
 	if opinions == nil {
 		return true
 	}
@@ -57,7 +57,7 @@ func (l *loop) noteOpinions(opinions *source.Node) bool {
 		if fault != nil {
 			sound, o.Advisor, o.Instance = false, a.ID, n.Get("_instance").AsText()
 		}
-		l.spoken[opinionKey{o.Advisor, o.Instance}] = o
+		l.tickOpinions[opinionKey{o.Advisor, o.Instance}] = o
 	}
 	return sound
 }
@@ -78,7 +78,7 @@ func (m *Machine) silent(ending bool) []CallError {
 			}
 		}
 		for _, instance := range of {
-			if _, yes := m.loop.spoken[opinionKey{a.ID, instance}]; !yes {
+			if _, yes := m.loop.tickOpinions[opinionKey{a.ID, instance}]; !yes {
 				missing = append(missing, CallError{Code: diag.BadAdvisor.Name, Message: mustSpeak(a, instance), Instance: instance})
 			}
 		}
@@ -101,7 +101,7 @@ func mustSpeak(a *compiler.Advisor, instance string) string {
 // what was said of it and of all.
 func (m *Machine) rank() {
 	l := m.loop
-	maps.Copy(l.said, l.spoken)
+	maps.Copy(l.said, l.tickOpinions)
 	m.giveAdvice()
 }
 
@@ -137,7 +137,7 @@ func (m *Machine) giveAdvice() {
 
 // doubt says that the advisors rate the tool of a call below the threshold, or the
 // one of the name of what carries it out; or nothing.
-func (f *frame) doubt(call *compiler.Call) string {
+func (f *frame) uncertainty(call *compiler.Call) string {
 	advice := &f.machine.base().Advice
 	if !advice.HasThreshold || advice.Enforce == "off" {
 		return ""
@@ -152,7 +152,7 @@ func (f *frame) doubt(call *compiler.Call) string {
 
 // asksForAdvice reports whether the advisors' doubt brings a call before a person.
 func (f *frame) asksForAdvice(call *compiler.Call) bool {
-	return f.machine.loop != nil && f.machine.base().Advice.Enforce == "ask" && f.doubt(call) != ""
+	return f.machine.loop != nil && f.machine.base().Advice.Enforce == "ask" && f.uncertainty(call) != ""
 }
 
 // root is the frame of the run itself that a delegate works for.

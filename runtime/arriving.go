@@ -14,7 +14,7 @@ func (m *Machine) arrive() {
 	l := m.loop
 	if l.growing == nil {
 		l.growing, l.about = l.setting.Begin(document(m.tick, l.stream.Prefix(0)), compiler.Options{})
-		l.doubts = m.doubts()
+		l.uncertainPaths = m.uncertainPaths()
 	}
 	if !m.takeOpinions(l.growing.Plan(), l.about) {
 		return // they stand before the calls, or it takes the whole to tell
@@ -46,17 +46,17 @@ func (m *Machine) judgeLast() {
 	call := m.plan.Calls[len(m.plan.Calls)-1]
 	stands := false // for one that is done
 	for _, f := range m.roots() {
-		if f.memo == nil || !f.takes(call) {
+		if f.doneCalls == nil || !f.takes(call) {
 			continue
 		}
-		if number, yes := f.memo.list(m.plan, call); yes {
+		if number, yes := f.doneCalls.list(m.plan, call); yes {
 			stands = true
 			m.standDown(f, number)
 		}
 	}
 	if stands {
 		l.growing.Stand(l.setting)
-		l.doubts = m.doubts()
+		l.uncertainPaths = m.uncertainPaths()
 		for _, f := range m.roots() {
 			if f.draft != nil {
 				f.draft.Restand()
@@ -69,7 +69,7 @@ func (m *Machine) judgeLast() {
 		case takes:
 			view := f.viewOfArriving()
 			f.draft = f.draftOf(view, len(view.Calls)-1)
-			f.draft.Extend(found, func(call *compiler.Call) bool { return f.loose(view, call) })
+			f.draft.Extend(found, func(call *compiler.Call) bool { return f.mayChange(view, call) })
 		case f.draft != nil && f.draft.Plan() == m.plan: // from now on it runs less than all
 			view := f.viewOfArriving()
 			f.draft = f.draftOf(view, len(view.Calls))
@@ -87,7 +87,7 @@ func (f *frame) takes(call *compiler.Call) bool {
 // of which have been. Instances that run the same share it, unless what is held hangs on
 // what each has done.
 func (f *frame) draftOf(view *compiler.Plan, judged int) *analyzer.Draft {
-	l, own := f.machine.loop, f.memo != nil && f.memo.before > 0
+	l, own := f.machine.loop, f.doneCalls != nil && f.doneCalls.before > 0
 	d := f.draft
 	if !own && l.drafts[view] != nil {
 		return l.drafts[view]
@@ -106,15 +106,15 @@ func (f *frame) draftOf(view *compiler.Plan, judged int) *analyzer.Draft {
 
 // loose reports whether what a call, in a plan that is still arriving, reads or
 // writes into may turn out to be another call's work.
-func (f *frame) loose(plan *compiler.Plan, call *compiler.Call) bool {
-	return slices.ContainsFunc(call.Reads, func(r int) bool { return f.looseRead(plan, &plan.Reads[r], call) }) || f.looseBase(call)
+func (f *frame) mayChange(plan *compiler.Plan, call *compiler.Call) bool {
+	return slices.ContainsFunc(call.Reads, func(r int) bool { return f.readMayChange(plan, &plan.Reads[r], call) }) || f.baseMayChange(call)
 }
 
 // looseRead reports whether a read may be bound to calls that haven't arrived:
 // those listed before it come first, then what is there, and only then those
 // listed after it. In a carried plan what is there may turn out to be the
 // work of a call that is repeated further down.
-func (f *frame) looseRead(plan *compiler.Plan, read *compiler.Read, call *compiler.Call) bool {
+func (f *frame) readMayChange(plan *compiler.Plan, read *compiler.Read, call *compiler.Call) bool {
 	if kind := plan.Paths.Kind(read.Path); kind != "state" && kind != "data" {
 		return false
 	}
@@ -123,7 +123,7 @@ func (f *frame) looseRead(plan *compiler.Plan, read *compiler.Read, call *compil
 		return true
 	}
 	paths := f.program.Overlapping(read.Path)
-	inDoubt := func(path pathtree.ID) bool { return f.machine.loop.doubts[path] > call.Place }
+	uncertain := func(path pathtree.ID) bool { return f.machine.loop.uncertainPaths[path] > call.Place }
 	return f.mayBeListedLater(paths.Above, call) || f.mayBeListedLater(paths.Below, call) ||
-		call.Instance == "" && (slices.ContainsFunc(paths.Above, inDoubt) || slices.ContainsFunc(paths.Below, inDoubt))
+		call.Instance == "" && (slices.ContainsFunc(paths.Above, uncertain) || slices.ContainsFunc(paths.Below, uncertain))
 }

@@ -205,7 +205,7 @@ type recordingWorld struct {
 }
 
 func (w *recordingWorld) play(m *runtime.Machine, solution string) {
-	waiting := slices.Clone(m.Step(runtime.Event{Kind: runtime.Begun}))
+	waiting := slices.Clone(m.Step(runtime.Event{Kind: runtime.RunBegan}))
 	for steps := 0; len(waiting) > 0 && steps < 200; steps++ {
 		c := waiting[0]
 		waiting = waiting[1:]
@@ -341,7 +341,7 @@ func TestWhatAPersonGaveIsSaidToBeTheirs(t *testing.T) {
 		t.Fatal("nothing is asked")
 		return nil
 	}
-	q := question(m.Step(runtime.Event{Kind: runtime.Begun}))
+	q := question(m.Step(runtime.Event{Kind: runtime.RunBegan}))
 	if len(q.Sources) != 1 || q.Sources[0].Reference != "†state.n" || q.Sources[0].By != "" {
 		t.Errorf("at first x comes from %+v", q.Sources)
 	}

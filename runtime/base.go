@@ -8,7 +8,7 @@ import (
 // looseBase reports whether the value into which a call writes, and which decides
 // whether the write fits, may turn out to be the result of a call that is listed again
 // further down.
-func (f *frame) looseBase(call *compiler.Call) bool {
+func (f *frame) baseMayChange(call *compiler.Call) bool {
 	for _, path := range call.Paths() {
 		if f.baseMayBeListedLater(call, path.ID) {
 			return true

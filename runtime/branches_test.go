@@ -174,7 +174,7 @@ func runBranch(t testing.TB, rehearsal *analyzer.Rehearsal, n any, how []ending)
 			}
 		}
 	}
-	take(m.Step(runtime.Event{Kind: runtime.Begun}))
+	take(m.Step(runtime.Event{Kind: runtime.RunBegan}))
 	for !m.Over() {
 		e := coming[0]
 		coming = coming[1:]

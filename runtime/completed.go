@@ -12,7 +12,7 @@ import (
 
 // A memo is what a frame knows of the calls that it has done, where a carried
 // plan may list them again.
-type memo struct {
+type doneCalls struct {
 	completed []completedCall
 	byKey     map[string][]int32      // their numbers, from 0, in order
 	before    int32                   // how many of them earlier ticks have done
@@ -29,7 +29,7 @@ type memo struct {
 }
 
 // nextTick forgets what the plan of a tick was.
-func (l *memo) nextTick(log *Log) {
+func (l *doneCalls) nextTick(log *Log) {
 	if l == nil {
 		return
 	}
@@ -71,7 +71,7 @@ func canonical(params map[string]any) string {
 
 // list takes up the next call of the tick, and gives the number of the done one that it
 // stands for, the nth of an identity for the nth; false where there is none.
-func (l *memo) list(plan *compiler.Plan, call *compiler.Call) (number int32, stands bool) {
+func (l *doneCalls) list(plan *compiler.Plan, call *compiler.Call) (number int32, stands bool) {
 	id, i := dedupeKey(plan, call), int32(len(l.keys))
 	l.keys, l.places = append(l.keys, id), append(l.places, call.Place)
 	if id == "" {
@@ -91,7 +91,7 @@ func (l *memo) list(plan *compiler.Plan, call *compiler.Call) (number int32, sta
 func (m *Machine) rematchCompleted(plan *compiler.Plan) bool {
 	grown := false
 	for _, f := range m.roots() {
-		if l := f.memo; l != nil && f.runs(plan) > len(l.keys) {
+		if l := f.doneCalls; l != nil && f.runs(plan) > len(l.keys) {
 			view := f.view(plan)
 			for _, call := range view.Calls[len(l.keys):] {
 				if _, stands := l.list(view, call); stands {
@@ -105,7 +105,7 @@ func (m *Machine) rematchCompleted(plan *compiler.Plan) bool {
 
 // sortCompleted numbers what the tick has done as it is listed, whenever it ended.
 func (f *frame) sortCompleted() {
-	l := f.memo
+	l := f.doneCalls
 	if l == nil {
 		return
 	}
@@ -138,7 +138,7 @@ func (f *frame) sortCompleted() {
 
 // ofEarlierTicks are the calls of an identity that earlier ticks have done, by number. What
 // the tick itself does, it doesn't repeat.
-func (l *memo) ofEarlierTicks(identity string) []int32 {
+func (l *doneCalls) ofEarlierTicks(identity string) []int32 {
 	numbers := l.byKey[identity]
 	before, _ := slices.BinarySearch(numbers, l.before)
 	return numbers[:before]
@@ -146,7 +146,7 @@ func (l *memo) ofEarlierTicks(identity string) []int32 {
 
 // isListed reports whether a message was written by a done call for which one of the
 // plan stands.
-func (l *memo) isListed(message *Message) bool {
+func (l *doneCalls) isListed(message *Message) bool {
 	if message.Completed == 0 {
 		return false
 	}
@@ -157,17 +157,17 @@ func (l *memo) isListed(message *Message) bool {
 // stands reports whether a message of an earlier tick counts for a read: one of a
 // call that is listed again counts only for those who are bound to that call.
 func (f *frame) stands(message *Message, sees func(call int) bool) bool {
-	if f.memo == nil || message.Completed == 0 {
+	if f.doneCalls == nil || message.Completed == 0 {
 		return true
 	}
-	owner, listed := f.memo.owners[message.Completed-1]
+	owner, listed := f.doneCalls.owners[message.Completed-1]
 	return !listed || sees(int(owner)) || f.repeater(message.Completed, sees)
 }
 
 // repeater reports whether one of the calls that are seen lists a completed one again.
 func (f *frame) repeater(completed int32, sees func(call int) bool) bool {
-	id := f.memo.completed[completed-1].key
-	for i, other := range f.memo.keys {
+	id := f.doneCalls.completed[completed-1].key
+	for i, other := range f.doneCalls.keys {
 		if other == id && i < len(f.calls) && f.calls[i].more != nil && f.calls[i].more.repeats == completed && sees(i) {
 			return true
 		}
@@ -179,12 +179,12 @@ func (f *frame) repeater(completed int32, sees func(call int) bool) bool {
 // may be the work of a done call that is listed again only after a call of the
 // tick.
 func (f *frame) mayBeListedLater(paths []pathtree.ID, call *compiler.Call) bool {
-	if f.memo == nil {
+	if f.doneCalls == nil {
 		return false
 	}
 	for _, path := range paths {
-		for _, done := range f.memo.earlier[path] {
-			if owner, listed := f.memo.owners[done]; !listed || int(owner) > call.Index {
+		for _, done := range f.doneCalls.earlier[path] {
+			if owner, listed := f.doneCalls.owners[done]; !listed || int(owner) > call.Index {
 				return true
 			}
 		}
@@ -196,23 +196,23 @@ func (f *frame) mayBeListedLater(paths []pathtree.ID, call *compiler.Call) bool 
 // done call left: each with the place of the last call that may turn out to stand
 // for one. What a call for all instances reads is there from the start only if it
 // is so in all of them.
-func (m *Machine) doubts() map[pathtree.ID]int {
+func (m *Machine) uncertainPaths() map[pathtree.ID]int {
 	if m.instances == nil {
 		return nil
 	}
 	last := map[pathtree.ID]int{}
 	for _, f := range m.roots() {
-		if f.memo == nil {
+		if f.doneCalls == nil {
 			continue
 		}
 		for i := range f.log.Messages() {
 			message := &f.log.Messages()[i]
-			if message.Tick == m.tick || message.Completed == 0 || f.memo.completed[message.Completed-1].key == "" {
+			if message.Tick == m.tick || message.Completed == 0 || f.doneCalls.completed[message.Completed-1].key == "" {
 				continue
 			}
 			place := math.MaxInt
-			if owner, listed := f.memo.owners[message.Completed-1]; listed {
-				place = f.memo.places[owner]
+			if owner, listed := f.doneCalls.owners[message.Completed-1]; listed {
+				place = f.doneCalls.places[owner]
 			}
 			last[message.Path] = max(last[message.Path], place)
 		}
@@ -231,7 +231,7 @@ const (
 // dedupe reports whether a call whose parameters are resolved is done already. Of
 // several that are alike the nth, in the graph's order, repeats the nth.
 func (f *frame) dedupe(i int32, params map[string]any) dedupeResult {
-	l := f.memo
+	l := f.doneCalls
 	if !l.knows(l.keys[i]) {
 		return fresh
 	}
@@ -248,7 +248,7 @@ func (f *frame) dedupe(i int32, params map[string]any) dedupeResult {
 			nth++
 		}
 	}
-	f.calls[i].rare().resolved = own
+	f.calls[i].details().resolved = own
 	for _, number := range l.ofEarlierTicks(id) {
 		if l.completed[number].params != own {
 			continue
@@ -266,13 +266,13 @@ func (f *frame) dedupe(i int32, params map[string]any) dedupeResult {
 }
 
 // knows reports whether earlier ticks have done a call of an identity, or items of one.
-func (l *memo) knows(identity string) bool {
+func (l *doneCalls) knows(identity string) bool {
 	return len(l.ofEarlierTicks(identity)) > 0 || len(l.items[identity]) > 0
 }
 
 // repeatItems finds those items of a call that are done already, though the call as a whole
 // isn't: another one of it has failed, or its list was another.
-func (l *memo) repeatItems(identity string, items []item) {
+func (l *doneCalls) repeatItems(identity string, items []item) {
 	for at := range items {
 		if one := &items[at]; one.params != nil && one.failure == nil {
 			own := canonical(one.params)
@@ -286,7 +286,7 @@ func (l *memo) repeatItems(identity string, items []item) {
 }
 
 // keepItem notes an item that is done, for the ticks to come.
-func (l *memo) keepItem(identity string, params map[string]any, output any) {
+func (l *doneCalls) keepItem(identity string, params map[string]any, output any) {
 	if identity == "" {
 		return
 	}
@@ -302,7 +302,7 @@ func (l *memo) keepItem(identity string, params map[string]any, output any) {
 
 // lookAgain notes that those may be decided that waited for a call of their kind.
 func (f *frame) lookAgain(i int32) {
-	l := f.memo
+	l := f.doneCalls
 	if int(i) >= len(l.keys) || !l.knows(l.keys[i]) {
 		return
 	}
@@ -315,7 +315,7 @@ func (f *frame) lookAgain(i int32) {
 
 // settleRepeated settles a call that is done already, without a word to the world.
 func (f *frame) settleRepeated(i int32) {
-	d := &f.memo.completed[f.calls[i].more.repeats-1]
+	d := &f.doneCalls.completed[f.calls[i].more.repeats-1]
 	f.settle(i, doneBefore(d.output))
 }
 
@@ -358,12 +358,12 @@ func (f *frame) initialOutput(route compiler.Route) (first any, there bool) {
 // stands there, whatever a person made of it. What it writes next carries its
 // number.
 func (f *frame) recordCompleted(i int32, output any) {
-	l := f.memo
+	l := f.doneCalls
 	l.latest = l.add(completedCall{l.keys[i], canonical(f.resolvedParams(i)), i, output})
 }
 
 // add notes a call that is done, and gives its number, from 1.
-func (l *memo) add(one completedCall) int32 {
+func (l *doneCalls) add(one completedCall) int32 {
 	number := int32(len(l.completed))
 	l.completed = append(l.completed, one)
 	if one.key != "" {

@@ -16,7 +16,7 @@ import (
 // call; "failing" names calls, with their instance where there is one, that fail.
 func played(v *analyzer.Verified, o runtime.Options, failing ...string) (said []string, outcome *runtime.Outcome) {
 	m := runtime.New(v, o)
-	events := []runtime.Event{{Kind: runtime.Begun}}
+	events := []runtime.Event{{Kind: runtime.RunBegan}}
 	for len(events) > 0 && outcome == nil {
 		e := events[0]
 		events = events[1:]
@@ -137,7 +137,7 @@ calls:
 output: †state.out
 `)
 	m := runtime.New(v, runtime.Options{Joining: true, Input: map[string]any{"n": 1.0}})
-	m.Step(runtime.Event{Kind: runtime.Begun})
+	m.Step(runtime.Event{Kind: runtime.RunBegan})
 	var said []string
 	for _, e := range []runtime.Event{
 		{Kind: runtime.Joined, Last: true, Instances: []runtime.Instance{
@@ -193,7 +193,7 @@ calls: []
 		var outcome *runtime.Outcome
 		asked := 0
 		for _, e := range []runtime.Event{
-			{Kind: runtime.Begun},
+			{Kind: runtime.RunBegan},
 			{Kind: runtime.Joined, Last: true, Instances: instances},
 			{Kind: runtime.Streamed, Tick: 1, Text: `{"calls": [], "output": "†input.n"}`},
 			{Kind: runtime.Closed, Tick: 1},

@@ -90,7 +90,7 @@ func meetingCost(t *testing.T, of meeting, n int) uint64 {
 			}
 		}
 	}
-	take(m.Step(runtime.Event{Kind: runtime.Begun}))
+	take(m.Step(runtime.Event{Kind: runtime.RunBegan}))
 	for len(started) > 0 {
 		at, last := r.IntN(len(started)), len(started)-1
 		c := started[at]

@@ -142,7 +142,7 @@ func TestAdvisedRuns(t *testing.T) {
 			r := &rehearser{
 				t: t, verified: v, solutions: solutions, act: unlucky(uint64(n)), order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed), stops: int(seed) / 2,
 				decide: func(q *runtime.Question) runtime.Decision {
-					asked = append(asked, fmt.Sprint(q.Instance, " ", q.Call, " ", inJSON(q.Params), " ", q.Doubt, " ", inJSON(q.Advice)))
+					asked = append(asked, fmt.Sprint(q.Instance, " ", q.Call, " ", inJSON(q.Params), " ", q.Uncertainty, " ", inJSON(q.Advice)))
 					return moody(uint64(n))(q)
 				},
 			}
@@ -180,7 +180,7 @@ func TestJoinedAfterStop(t *testing.T) {
 		t.Fatal(why)
 	}
 	m := runtime.New(v, runtime.Options{Joining: true})
-	m.Step(runtime.Event{Kind: runtime.Begun})
+	m.Step(runtime.Event{Kind: runtime.RunBegan})
 	m.Step(runtime.Event{Kind: runtime.Stopped, Text: "interrupted"})
 	m.Step(runtime.Event{Kind: runtime.Joined, Instances: []runtime.Instance{{ID: "①"}, {ID: "②"}}, Last: true})
 	if !m.Stopped() {

@@ -44,7 +44,7 @@ func (f *frame) decided(e Event) {
 			f.askAgain(i, failure.Message)
 			return
 		}
-		more.admission.again, more.doubtful = true, false
+		more.permitState.again, more.uncertain = true, false
 	case Fail:
 		more.decide(d)
 		more.question = nil
@@ -87,7 +87,7 @@ func (f *frame) decided(e Event) {
 }
 
 // decide takes an answer, after those that were taken before.
-func (more *rareState) decide(d *Decision) {
+func (more *callDetails) decide(d *Decision) {
 	if more.decision != nil {
 		more.earlier = append(more.earlier, more.decision)
 	}
@@ -151,7 +151,7 @@ type replacement struct {
 	params   map[string]any
 	context  map[string]any // what its scopes hand over, resolved like its parameters when it was written
 	sources  []Source
-	scopes   []Handed
+	scopes   []ScopeSource
 }
 
 // replacement is what a person put in the place of a call, or nil.
@@ -190,7 +190,7 @@ func (f *frame) replace(i int32, d *Decision) string {
 		return fmt.Sprintf("no activity carries out the tool %q", by.ToolName)
 	}
 	// Its references are resolved here and now, in a machine of its own.
-	scratch := &frame{machine: f.machine, plan: plan, log: f.log, reads: make([]readState, len(plan.Reads)), memo: f.memo}
+	scratch := &frame{machine: f.machine, plan: plan, log: f.log, reads: make([]readState, len(plan.Reads)), doneCalls: f.doneCalls}
 	for r := range plan.Reads {
 		read := &scratch.reads[r]
 		read.known = true
@@ -213,11 +213,11 @@ func (f *frame) replace(i int32, d *Decision) string {
 	merged.Index, merged.Place, merged.Name, merged.ID, merged.Instance = call.Index, call.Place, call.Name, call.ID, call.Instance
 	merged.Output, merged.OutputNode, merged.ItemOf = call.Output, call.OutputNode, call.ItemOf
 	merged.Reads, merged.After, merged.Choices, merged.Waits = call.Reads, call.After, call.Choices, call.Waits
-	r := &replacement{call: &merged, decision: d, params: params, context: state.Handed(by, scratch.read)}
+	r := &replacement{call: &merged, decision: d, params: params, context: state.ScopeValues(by, scratch.read)}
 	r.sources, r.scopes = scratch.provenance(by, f.reader().writersOf)
-	more := f.calls[i].rare()
+	more := f.calls[i].details()
 	more.replacement, more.given, more.kept = r, nil, nil
-	more.admission = admission{wrote: f.viewed(plan, by)}
+	more.permitState = permitState{wrote: f.viewed(plan, by)}
 	f.calls[i].params = params
 	return ""
 }
@@ -260,11 +260,11 @@ func (f *frame) compileReplacement(call *compiler.Call, text json.RawMessage) (*
 	plan, found := f.setting().Solve(file, compiler.Options{})
 	draft := analyzer.Screen(plan, found, f.machine.rules, nil)
 	if !draft.Sound() || len(plan.Calls) != 1 {
-		amiss := draft.Problems()
+		problems := draft.Problems()
 		if len(plan.Calls) == 1 {
-			amiss = slices.Concat(amiss, draft.Faults(0))
+			problems = slices.Concat(problems, draft.Faults(0))
 		}
-		for _, d := range amiss {
+		for _, d := range problems {
 			return nil, d.Message
 		}
 		return nil, "that isn't one call"

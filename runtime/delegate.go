@@ -25,7 +25,7 @@ func (f *frame) delegate(i int32) {
 	}
 	f.machine.delegated += len(plan.Calls) + 1
 	c := f.emit(i, Enter)
-	c.Params, c.Doubt = status.params, f.doubt(call)
+	c.Params, c.Uncertainty = status.params, f.uncertainty(call)
 	if call.Timeout > 0 {
 		f.pause(i, call.Timeout)
 	}
@@ -68,7 +68,7 @@ func (f *frame) below(i int32, site Site) *frame {
 		d.place = int32(f.plan.Calls[i].Place)
 	}
 	f.machine.frames = append(f.machine.frames, d)
-	f.calls[i].rare().child = d
+	f.calls[i].details().child = d
 	return d
 }
 
@@ -110,7 +110,7 @@ func (f *frame) handUp() {
 		case f.items == nil && !more.settlement.before:
 			one := standing{call: f.plan.Calls[i].Node, name: f.plan.Calls[i].Name, instance: f.site.Instance}
 			one.take(more.settlement)
-			above.within = append(above.within, request.Settled{Standing: one.told(), Tool: f.call(int32(i)).ToolName, Tick: f.machine.tick, Params: more.ran, Result: more.settlement.Output})
+			above.within = append(above.within, request.Settled{Standing: one.report(), Tool: f.call(int32(i)).ToolName, Tick: f.machine.tick, Params: more.ran, Result: more.settlement.Output})
 		}
 	}
 }
@@ -122,7 +122,7 @@ func (f *frame) doneWithin(i int32) []request.Settled {
 	if more.results != nil {
 		for _, one := range more.results.ended {
 			if one.done {
-				all = append(all, one.told)
+				all = append(all, one.report)
 			}
 		}
 	}
@@ -178,5 +178,5 @@ func (f *frame) context(i int32) map[string]any {
 	if f.items != nil {
 		f.parent.turnTo(f.under, int(i))
 	}
-	return state.Handed(f.plan.Calls[i], f.reader().read)
+	return state.ScopeValues(f.plan.Calls[i], f.reader().read)
 }

@@ -45,7 +45,7 @@ type results struct {
 type endedItem struct {
 	item          int32
 	done, decided bool
-	told          request.Settled
+	report        request.Settled
 }
 
 // enumerate works out what each item of a call's list is run with, once all that it may
@@ -60,7 +60,7 @@ func (f *frame) enumerate(i int32, own map[string]any, given any) (map[string]an
 		return nil, &Failure{Code: codeLimit, Message: fmt.Sprintf("\"_each\" has %d items; the limit is %d", len(list), compiler.MaxItems)}
 	}
 	all, params := &items{list, make([]item, len(list))}, make([]any, len(list))
-	f.calls[i].rare().items = all
+	f.calls[i].details().items = all
 	for at := range list {
 		f.turnTo(i, at)
 		one := f.itemOf(call, own)
@@ -165,7 +165,7 @@ func (f *frame) itemSettled(i int32, s *Settlement) {
 		one := standing{call: f.plan.Calls[i].Node, name: f.plan.Calls[i].Name, instance: f.site.Instance}
 		one.take(s)
 		params := f.parent.calls[f.under].more.items.of[i].params
-		f.items.ended = append(f.items.ended, endedItem{i, done, decided, request.Settled{Standing: one.told(), Tool: f.plan.Calls[i].ToolName, Tick: f.machine.tick, Params: params, Result: s.Output}})
+		f.items.ended = append(f.items.ended, endedItem{i, done, decided, request.Settled{Standing: one.report(), Tool: f.plan.Calls[i].ToolName, Tick: f.machine.tick, Params: params, Result: s.Output}})
 	}
 	switch s.Status {
 	case Done:

@@ -268,7 +268,7 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 		how = []runtime.InFlight{runtime.InFlightRetry, runtime.InFlightAsk}[r.IntN(2)]
 		step(runtime.Event{Kind: runtime.Resumed, Resumption: &runtime.Resumption{InFlight: how}})
 	}
-	step(runtime.Event{Kind: runtime.Begun})
+	step(runtime.Event{Kind: runtime.RunBegan})
 	for outcome == nil {
 		if kills > 0 && r.IntN(4) == 0 {
 			if kills--; r.IntN(2) == 0 { // it is asked to stop, and goes on in the same or another process
@@ -432,7 +432,7 @@ func TestEachOfSoMany(t *testing.T) {
 			t.Fatal(why)
 		}
 		m := runtime.New(v, runtime.Options{})
-		m.Step(runtime.Event{Kind: runtime.Begun})
+		m.Step(runtime.Event{Kind: runtime.RunBegan})
 		for _, c := range m.Step(runtime.Event{Kind: runtime.Ended, Attempt: 1, Route: -1, Value: items}) {
 			switch {
 			case c.Kind == runtime.Start || c.Kind == runtime.Write && c.Call == 1:
@@ -462,7 +462,7 @@ func TestEachCountsInLimits(t *testing.T) {
 	m := runtime.New(v, runtime.Options{})
 	started := map[string]int{}
 	reasons := []runtime.Reason{}
-	events := []runtime.Event{{Kind: runtime.Begun}}
+	events := []runtime.Event{{Kind: runtime.RunBegan}}
 	for len(events) > 0 {
 		e := events[0]
 		events = events[1:]

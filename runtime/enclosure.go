@@ -22,7 +22,7 @@ import (
 // turned out longer, a resumed run.
 
 // enclosure is what a machine has that is held to an envelope.
-type enclosure struct {
+type permitGuard struct {
 	*envelope.Account
 	facts  map[*compiler.Call]*facts.Call // of the calls of the tick
 	asked  int                            // calls that a person is asked about as they arrived
@@ -33,7 +33,7 @@ type enclosure struct {
 }
 
 // place finds a call of a plan by name.
-func (e *enclosure) place(plan *compiler.Plan, name string) (int32, bool) {
+func (e *permitGuard) place(plan *compiler.Plan, name string) (int32, bool) {
 	if e.of != plan || len(e.places) != len(plan.Calls) {
 		e.of, e.places = plan, make(map[string]int32, len(plan.Calls))
 		for i, c := range plan.Calls {
@@ -45,7 +45,7 @@ func (e *enclosure) place(plan *compiler.Plan, name string) (int32, bool) {
 }
 
 // admission is what an envelope has to do with a call.
-type admission struct {
+type permitState struct {
 	early bool // a person is asked about it, as it arrived outside of the envelope
 	again bool // a person has it run again that was cut short, however often that is then
 	// Approved are the differences that a person has approved.
@@ -63,27 +63,27 @@ type replacementView struct {
 
 // asks reports whether a person is being asked about a call.
 func (c *callState) asks() bool {
-	return c.status == Asking || c.status == Waiting && c.more != nil && c.more.admission.early
+	return c.status == Asking || c.status == Waiting && c.more != nil && c.more.permitState.early
 }
 
 // isGated reports whether nothing may start, since a solution has left the envelope and
 // nobody has decided about that yet.
-func (m *Machine) isGated() bool { return m.enclosure != nil && m.enclosure.asked > 0 }
+func (m *Machine) isGated() bool { return m.permit != nil && m.permit.asked > 0 }
 
 // screen asks about a call that arrives outside of the envelope.
 func (f *frame) screen(i int32) {
-	e := f.machine.enclosure
+	e := f.machine.permit
 	if e == nil || f.calls[i].status != Waiting {
 		return
 	}
 	given := f.circumstances(i)
 	given.Later = true
-	amiss := e.Account.Judge(f.site.Delegate, f.factsOf(i), given)
-	if len(amiss) == 0 {
+	differences := e.Account.Judge(f.site.Delegate, f.factsOf(i), given)
+	if len(differences) == 0 {
 		return
 	}
-	more := f.calls[i].rare()
-	more.admission.early = true
+	more := f.calls[i].details()
+	more.permitState.early = true
 	e.asked++
 	more.question = f.question(i)
 	more.question.Params = map[string]any{}
@@ -93,18 +93,18 @@ func (f *frame) screen(i int32) {
 	more.question.Runs = f.execution(f.plan.Calls[i], more.question.Params)
 	effect := f.plan.Effect(f.plan.Calls[i], nil) // its parameters aren't known yet
 	more.question.Effects, more.question.EffectsBy, more.question.Claimed, more.question.OpenWorld = effect.Kind, effect.By, effect.Claimed, effect.OpenWorld
-	more.question.outside(amiss)
+	more.question.outside(differences)
 	f.put(i, "")
 }
 
 // outside says that a question is about what leaves the envelope.
-func (q *Question) outside(amiss []envelope.Difference) {
-	q.Outside, q.Beyond, q.Within = amiss, envelope.Digest(amiss), 0
+func (q *Question) outside(differences []envelope.Difference) {
+	q.Outside, q.Beyond, q.Within = differences, envelope.Digest(differences), 0
 }
 
 // admit reports whether a try of a call may start. If it may not, a person is asked.
 func (f *frame) admit(i int32) bool {
-	e, state := f.machine.enclosure, &f.calls[i]
+	e, state := f.machine.permit, &f.calls[i]
 	if e == nil {
 		return true
 	}
@@ -114,27 +114,27 @@ func (f *frame) admit(i int32) bool {
 	s.Given = f.circumstances(i)
 	s.Given.Writers, s.Given.Values = f.writers(i), state.params
 	e.next = s
-	amiss := e.Admit(s)
-	if more := state.more; more != nil && len(amiss) > 0 {
-		if amiss = envelope.Without(amiss, more.admission.approved); more.admission.again {
-			amiss = slices.DeleteFunc(amiss, func(d envelope.Difference) bool { return d.What == envelope.Times })
+	differences := e.Admit(s)
+	if more := state.more; more != nil && len(differences) > 0 {
+		if differences = envelope.Without(differences, more.permitState.approved); more.permitState.again {
+			differences = slices.DeleteFunc(differences, func(d envelope.Difference) bool { return d.What == envelope.Times })
 		}
 	}
-	if len(amiss) == 0 {
+	if len(differences) == 0 {
 		return true
 	}
-	state.rare().question = f.question(i)
-	state.more.question.outside(amiss)
+	state.details().question = f.question(i)
+	state.more.question.outside(differences)
 	f.put(i, "")
 	return false
 }
 
 // charge takes a try that starts off what is left of the envelope.
 func (f *frame) charge(i int32) {
-	if e := f.machine.enclosure; e != nil && e.next != nil {
+	if e := f.machine.permit; e != nil && e.next != nil {
 		e.Charge(e.next)
 		f.reader().writes(f.listed(i), e.next.Writer(e.Envelope))
-		f.calls[i].rare().admission.charged, e.next = e.next, nil
+		f.calls[i].details().permitState.charged, e.next = e.next, nil
 	}
 }
 
@@ -152,13 +152,13 @@ func (f *frame) circumstances(i int32) envelope.Given {
 	return envelope.Given{
 		Live: true, Instance: f.site.Instance, Tick: f.machine.tick,
 		Beside: func(name string) (*facts.Call, bool) {
-			at, there := reader.machine.enclosure.place(reader.plan, name)
+			at, there := reader.machine.permit.place(reader.plan, name)
 			if !there {
 				return nil, false
 			}
 			return reader.judged(at)
 		},
-		Stands: func(condition string) (map[string][]string, bool) { return reader.stood(call, condition) },
+		Stands: func(condition string) (map[string][]string, bool) { return reader.initialWriters(call, condition) },
 	}
 }
 
@@ -167,17 +167,17 @@ func (f *frame) circumstances(i int32) envelope.Given {
 func (f *frame) judged(i int32) (c *facts.Call, approved bool) {
 	switch more := f.calls[i].more; {
 	case more == nil:
-	case len(more.admission.approved) > 0:
+	case len(more.permitState.approved) > 0:
 		return f.factsOf(i), true
-	case more.replacement != nil || len(more.admission.changed) > 0:
+	case more.replacement != nil || len(more.permitState.changed) > 0:
 		return f.factsOf(i), false
 	}
-	return f.machine.enclosure.factsOf(f.plan, f.plan.Calls[i]), false
+	return f.machine.permit.factsOf(f.plan, f.plan.Calls[i]), false
 }
 
 // stood reports whether a condition held when the tick began, and who had written what it
 // reads. It doesn't, as far as is known, where a call listed before may write there.
-func (f *frame) stood(call *compiler.Call, condition string) (writers map[string][]string, holds bool) {
+func (f *frame) initialWriters(call *compiler.Call, condition string) (writers map[string][]string, holds bool) {
 	e, err := expression.Parse(condition, expression.Limits{})
 	if err != nil {
 		return nil, false
@@ -219,18 +219,18 @@ func (f *frame) stood(call *compiler.Call, condition string) (writers map[string
 
 // refund gives back a try that was cut short and does nothing more when it is made again.
 func (f *frame) refund(i int32) {
-	if more := f.calls[i].more; more != nil && more.admission.charged != nil && f.repeatable(i) {
-		f.machine.enclosure.Refund(more.admission.charged)
-		more.admission.charged = nil
+	if more := f.calls[i].more; more != nil && more.permitState.charged != nil && f.repeatable(i) {
+		f.machine.permit.Refund(more.permitState.charged)
+		more.permitState.charged = nil
 	}
 }
 
 // factsOf are those of what runs in a place of the plan.
 func (f *frame) factsOf(i int32) *facts.Call {
-	one := *f.machine.enclosure.factsOf(f.reader().plan, f.listed(i))
+	one := *f.machine.permit.factsOf(f.reader().plan, f.listed(i))
 	if more := f.calls[i].more; more != nil && more.replacement != nil {
 		when, after := one.When, one.After // that it has waited for
-		one = *more.admission.wrote.facts
+		one = *more.permitState.wrote.facts
 		one.When, one.After, one.Confirm = when, after, true
 	}
 	one.Name = f.plan.Calls[i].Name
@@ -238,13 +238,13 @@ func (f *frame) factsOf(i int32) *facts.Call {
 		effect := f.effect(i)
 		one.Effect.Kind, one.Effect.OpenWorld = effect.Kind, effect.OpenWorld
 	}
-	if more := f.calls[i].more; more != nil && len(more.admission.changed) > 0 {
-		return envelope.Changed(&one, f.calls[i].params, more.admission.changed)
+	if more := f.calls[i].more; more != nil && len(more.permitState.changed) > 0 {
+		return envelope.Changed(&one, f.calls[i].params, more.permitState.changed)
 	}
 	return &one
 }
 
-func (e *enclosure) factsOf(plan *compiler.Plan, call *compiler.Call) *facts.Call {
+func (e *permitGuard) factsOf(plan *compiler.Plan, call *compiler.Call) *facts.Call {
 	known := e.facts[call]
 	if known == nil {
 		known = facts.OfCall(plan, call)
@@ -255,18 +255,18 @@ func (e *enclosure) factsOf(plan *compiler.Plan, call *compiler.Call) *facts.Cal
 
 // change notes which parameters a person gives other values.
 func (f *frame) change(i int32, params map[string]any) {
-	if f.machine.enclosure == nil {
+	if f.machine.permit == nil {
 		return
 	}
-	was, more := f.calls[i].params, f.calls[i].rare()
+	was, more := f.calls[i].params, f.calls[i].details()
 	for _, name := range slices.Sorted(maps.Keys(was)) {
-		if v, there := params[name]; (!there || !schema.Equal(v, was[name])) && !slices.Contains(more.admission.changed, name) {
-			more.admission.changed = append(more.admission.changed, name)
+		if v, there := params[name]; (!there || !schema.Equal(v, was[name])) && !slices.Contains(more.permitState.changed, name) {
+			more.permitState.changed = append(more.permitState.changed, name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(params)) {
-		if _, there := was[name]; !there && !slices.Contains(more.admission.changed, name) {
-			more.admission.changed = append(more.admission.changed, name)
+		if _, there := was[name]; !there && !slices.Contains(more.permitState.changed, name) {
+			more.permitState.changed = append(more.permitState.changed, name)
 		}
 	}
 }
@@ -278,7 +278,7 @@ func (f *frame) writers(i int32) map[string][]string {
 		return func(message *Message) bool { return reader.sees(read, message) }
 	})
 	if f.replacement(i) != nil {
-		maps.Copy(all, f.calls[i].more.admission.wrote.writers)
+		maps.Copy(all, f.calls[i].more.permitState.wrote.writers)
 	}
 	return all
 }
@@ -321,7 +321,7 @@ func (f *frame) writes(call *compiler.Call, as string) {
 
 // viewed is what a replacement is judged by: what is there now.
 func (f *frame) viewed(plan *compiler.Plan, by *compiler.Call) *replacementView {
-	if f.machine.enclosure == nil {
+	if f.machine.permit == nil {
 		return nil
 	}
 	return &replacementView{facts.OfCall(plan, by), f.writersFor(plan, by, func(*compiler.Read) func(*Message) bool { return state.Anyone })}
@@ -331,7 +331,7 @@ func (f *frame) viewed(plan *compiler.Plan, by *compiler.Call) *replacementView 
 // reports whether that was all. An approval is of what was shown: it names it.
 func (f *frame) decidedOutside(i int32, d *Decision) bool {
 	state := &f.calls[i]
-	q, a := state.more.question, &state.more.admission
+	q, a := state.more.question, &state.more.permitState
 	switch {
 	case d.Verdict == Approve && d.Beyond != q.Beyond:
 		f.askAgain(i, "it leaves what was approved, and an approval of that names what it is about: \"beyond\": \""+q.Beyond+"\"")
@@ -362,8 +362,8 @@ func (f *frame) decidedOutside(i int32, d *Decision) bool {
 // closeEarly notes that a person isn't asked any more about a call that arrived outside of
 // the envelope.
 func (f *frame) closeEarly(i int32) {
-	f.calls[i].more.admission.early = false
-	f.machine.enclosure.asked--
+	f.calls[i].more.permitState.early = false
+	f.machine.permit.asked--
 }
 
 // checkEnvelope stops a run that has used up what its envelope allows as a whole.
@@ -376,7 +376,7 @@ func (m *Machine) checkEnvelope() {
 // overspends reports whether a run that has come to a tick leaves the budget of its
 // envelope as a whole.
 func (m *Machine) overspends(tick int) bool {
-	e := m.enclosure
+	e := m.permit
 	if e == nil {
 		return false
 	}
@@ -396,7 +396,7 @@ func (m *Machine) deadline() time.Duration {
 	if limit := m.plan.Limits.Time; limit > 0 {
 		left = max(limit-(m.now-m.spent.time), time.Nanosecond)
 	}
-	if e := m.enclosure; e != nil && e.Budget.Time != nil {
+	if e := m.permit; e != nil && e.Budget.Time != nil {
 		own := max(time.Duration(*e.Budget.Time*float64(time.Second))+time.Nanosecond-m.now, time.Nanosecond)
 		if left == 0 || own < left {
 			left = own

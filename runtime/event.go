@@ -94,7 +94,7 @@ type EventKind uint8
 
 const (
 	// Begun starts the run. It is the first event, and comes once.
-	Begun EventKind = iota
+	RunBegan EventKind = iota
 	// Ended says that a try of a call's activity came to its end.
 	Ended
 	// Fired says that a timer set for a call has run out.
@@ -151,7 +151,7 @@ type Command struct {
 	// without scopes.
 	Context map[string]any
 	// Of Start and Enter: that the advisors rate the call's tool below the threshold; "" when they don't.
-	Doubt string
+	Uncertainty string
 	// Of Plan, and of the Start of a latent call: what a model is asked; a latent call
 	// of a rehearsal has none.
 	Request *Request

@@ -31,12 +31,12 @@ func Wanting(p *compiler.Plan, state map[string]any) (keys []string) {
 	if p.StateSchema == nil {
 		return nil
 	}
-	whole, _ := p.Paths.Lookup(pathtree.Root, expression.Segment{Key: "state"})
+	stateRoot, _ := p.Paths.Lookup(pathtree.Root, expression.Segment{Key: "state"})
 	for _, name := range p.StateSchema.Required() {
 		if _, there := state[name]; there {
 			continue
 		}
-		if id, known := p.Paths.Lookup(whole, expression.Segment{Key: name}); known && len(p.Writers(id)) > 0 || len(p.WritersAt(whole)) > 0 {
+		if id, known := p.Paths.Lookup(stateRoot, expression.Segment{Key: name}); known && len(p.Writers(id)) > 0 || len(p.WritersAt(stateRoot)) > 0 {
 			continue
 		}
 		keys = append(keys, name)
@@ -99,7 +99,7 @@ func Lacking(p *compiler.Plan, input, state map[string]any) (lacking []*compiler
 		}
 		certain[i] = (call.When == nil || call.When.Value == true || call.When.PerItem()) && len(call.Choices) == 0 &&
 			!slices.ContainsFunc(call.After, func(a compiler.After) bool { return !a.Settled && !certain[a.Call] })
-		var wants []*compiler.Read
+		var required []*compiler.Read
 		for _, at := range call.Reads {
 			r := &p.Reads[at]
 			if _, there := p.Paths.Walk(given[r.Ref.Kind], r.Path); there || !r.Ref.Required {
@@ -109,7 +109,7 @@ func Lacking(p *compiler.Plan, input, state map[string]any) (lacking []*compiler
 				continue // there may be no item that needs it
 			}
 			if r.Ref.Kind == "input" && len(r.Ref.Path) > 0 {
-				wants = append(wants, r)
+				required = append(required, r)
 				continue
 			}
 			certain[i] = certain[i] && slices.ContainsFunc(r.Writers, func(w int32) bool {
@@ -118,7 +118,7 @@ func Lacking(p *compiler.Plan, input, state map[string]any) (lacking []*compiler
 			})
 		}
 		if certain[i] {
-			lacking = append(lacking, wants...)
+			lacking = append(lacking, required...)
 		}
 	}
 	slices.SortStableFunc(lacking, func(a, b *compiler.Read) int { return a.Call - b.Call })

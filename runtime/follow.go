@@ -89,9 +89,9 @@ func (f *Follower) admit(e *Event) error {
 	switch {
 	case e.At < f.at:
 		return fmt.Errorf("the event %q comes %v after the run began, and the one before it %v", e.Kind, e.At, f.at)
-	case e.Kind == Begun && f.began:
+	case e.Kind == RunBegan && f.began:
 		return errors.New("the run begins a second time")
-	case !f.began && e.Kind != Begun && e.Kind != Resumed && e.Kind != Stopped:
+	case !f.began && e.Kind != RunBegan && e.Kind != Resumed && e.Kind != Stopped:
 		return fmt.Errorf("the event %q comes before the run began", e.Kind)
 	case e.Usage != nil && (e.Usage.InputTokens < 0 || e.Usage.OutputTokens < 0 || !(e.Usage.Cost >= 0)):
 		return errors.New("what an answer cost is below nothing")
@@ -99,7 +99,7 @@ func (f *Follower) admit(e *Event) error {
 	switch e.Kind {
 	case Resumed:
 		return f.resumed(e)
-	case Begun, Stopped:
+	case RunBegan, Stopped:
 		return nil
 	case Streamed, Closed:
 		return f.consume(e, expectation{Closed, e.Tick, 0, Run, 0}, "there is no answer of a planner under way")

@@ -33,26 +33,26 @@ type frame struct {
 	items   *results // of a frame whose calls are one call's, for one item each; else nil
 	ofItem  bool     // what is read of an item is that of one at hand
 
-	log                *Log
-	calls              []callState
-	reads              []readState
-	boundBy, orderedBy links    // reads that wait for a call that they are bound to, and calls that wait for one for the sake of order
-	stale              callHeap // calls to look at again
-	parked, unparked   []int32  // calls whose results are kept: until another has settled; and to be looked at again
-	isAwake            bool     // some call is to be looked at, and the machine knows it
-	unsettled          int      // its calls that haven't settled
-	rejects            bool     // it has failed for a call that isn't to be tried again
-	errors             []runError
-	unrouted           []errorMessage
-	told               []errorMessage // those that †error reads, of the plan at hand
-	failures           []any          // what †error reads: the data of error messages, oldest first
-	memo               *memo
-	history            []request.Written // what its calls did in earlier ticks
-	draft              *analyzer.Draft   // of the solution that is arriving
-	ranking            []compiler.Rank   // what the advisors make of the tools
-	orders             guard.Orders      // of a frame of the run: what policies ask of the order of calls depends on it
-	secrets            frameSecrets
-	wrote              map[writing]string // as whom calls write; nil without an envelope
+	log                           *Log
+	calls                         []callState
+	reads                         []readState
+	boundBy, orderedBy            links    // reads that wait for a call that they are bound to, and calls that wait for one for the sake of order
+	stale                         callHeap // calls to look at again
+	pendingWrites, releasedWrites []int32  // calls whose results are kept: until another has settled; and to be looked at again
+	isAwake                       bool     // some call is to be looked at, and the machine knows it
+	unsettled                     int      // its calls that haven't settled
+	rejects                       bool     // it has failed for a call that isn't to be tried again
+	errors                        []runError
+	unrouted                      []errorMessage
+	shownErrors                   []errorMessage // those that †error reads, of the plan at hand
+	failures                      []any          // what †error reads: the data of error messages, oldest first
+	doneCalls                     *doneCalls
+	history                       []request.Written // what its calls did in earlier ticks
+	draft                         *analyzer.Draft   // of the solution that is arriving
+	ranking                       []compiler.Rank   // what the advisors make of the tools
+	orders                        guard.Orders      // of a frame of the run: what policies ask of the order of calls depends on it
+	secrets                       frameSecrets
+	wrote                         map[writing]string // as whom calls write; nil without an envelope
 }
 
 // callState is what the machine knows of a call.
@@ -66,13 +66,13 @@ type callState struct {
 	order    int32 // how many there may still be of the calls that must settle first, for _after, for a choice, or for the order of writes
 	attempt  int32
 	params   map[string]any
-	more     *rareState
+	more     *callDetails
 }
 
 // rareState is what it knows besides of few calls, so that the others don't pay for it.
-type rareState struct {
+type callDetails struct {
 	lost        int32         // tries that a kill or a stop cut short
-	doubtful    bool          // such a try may have had its effect, and whoever resumed the run last said of all of them that they run again: this one hasn't yet
+	uncertain   bool          // such a try may have had its effect, and whoever resumed the run last said of all of them that they run again: this one hasn't yet
 	due         time.Duration // the end of a pause, or of the time for an answer
 	question    *Question     // that a person is asked
 	decision    *Decision
@@ -91,14 +91,14 @@ type rareState struct {
 	results     *results          // of its items, once they have settled
 	within      []request.Settled // what was done, for the next request, by delegates of it that have failed
 	overdue     bool              // its try ran out of time, and hasn't ended yet
-	admission   admission         // what an envelope has to do with it
+	permitState permitState       // what an envelope has to do with it
 	arrival     *arrival          // what it has come to, while it is Writing
 }
 
 // rare is a call's rare state, made when it is first asked for.
-func (c *callState) rare() *rareState {
+func (c *callState) details() *callDetails {
 	if c.more == nil {
-		c.more = &rareState{}
+		c.more = &callDetails{}
 	}
 	return c.more
 }
@@ -161,11 +161,11 @@ func (f *frame) wake() {
 
 // settleAll decides about every call that may have become decidable.
 func (f *frame) settleAll() {
-	for len(f.stale)+len(f.unparked) > 0 {
-		if len(f.unparked) > 0 {
-			call := f.unparked[0]
-			f.unparked = f.unparked[1:]
-			f.judgeParked(call)
+	for len(f.stale)+len(f.releasedWrites) > 0 {
+		if len(f.releasedWrites) > 0 {
+			call := f.releasedWrites[0]
+			f.releasedWrites = f.releasedWrites[1:]
+			f.judgePending(call)
 			continue
 		}
 		call := f.stale.pop()
@@ -194,7 +194,7 @@ func (f *frame) decide(i int32) {
 	case call.Each != nil && verdict.failure == nil:
 		params, verdict.failure = f.enumerate(i, params, verdict.list)
 	}
-	if verdict.failure == nil && f.memo != nil {
+	if verdict.failure == nil && f.doneCalls != nil {
 		switch f.dedupe(i, params) {
 		case undecided:
 			return
@@ -251,7 +251,7 @@ func (f *frame) ready(i int32, params map[string]any) {
 	}
 	f.calls[i].params = params
 	f.enqueue(i)
-	if f.memo != nil {
+	if f.doneCalls != nil {
 		f.lookAgain(i)
 	}
 }
@@ -286,7 +286,7 @@ func (f *frame) nextTry(i int32) bool {
 	f.began(i)
 	f.calls[i].attempt++
 	if more := f.calls[i].more; more != nil {
-		more.doubtful = false
+		more.uncertain = false
 	}
 	f.charge(i)
 	return true
@@ -300,7 +300,7 @@ func (f *frame) start(i int32) {
 	}
 	f.machine.running++
 	c := f.emit(i, Start)
-	c.Params, c.Context, c.Doubt = state.params, f.context(i), f.doubt(call)
+	c.Params, c.Context, c.Uncertainty = state.params, f.context(i), f.uncertainty(call)
 	if call.Activity == "" && !f.machine.rehearsed {
 		c.Request = f.latentRequest(i)
 	}
@@ -357,7 +357,7 @@ func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 		f.failed(i, failure)
 		return
 	}
-	if f.memo != nil {
+	if f.doneCalls != nil {
 		f.recordCompleted(i, value)
 	}
 	if len(call.Output) > 0 {
@@ -365,8 +365,8 @@ func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 			f.write(call, path.ID, call.Method, value, f.plan.Writes == compiler.Once && route == call.FailureRoute())
 		}
 	}
-	if f.memo != nil {
-		f.memo.latest = 0
+	if f.doneCalls != nil {
+		f.doneCalls.latest = 0
 	}
 	f.settle(i, Settlement{Status: Done, Output: value, Attempts: int(f.calls[i].attempt)})
 }
@@ -380,7 +380,7 @@ func (f *frame) fired(e Event) {
 	}
 	switch state.status {
 	case Running:
-		if more := state.rare(); !more.overdue {
+		if more := state.details(); !more.overdue {
 			more.overdue = true
 			f.giveUp(i)
 		}
@@ -410,11 +410,11 @@ func (f *frame) settle(i int32, s Settlement) {
 	if s.Status == Done && !s.before {
 		f.did(i)
 	}
-	if e := f.machine.enclosure; e != nil && f.parent == nil {
+	if e := f.machine.permit; e != nil && f.parent == nil {
 		one, approved := f.judged(i)
 		e.Ended(one, f.circumstances(i), s.Status == Done, approved)
 	}
-	if state.more != nil && state.more.admission.early {
+	if state.more != nil && state.more.permitState.early {
 		f.closeEarly(i)
 		f.emit(i, Cancel)
 	}
@@ -422,7 +422,7 @@ func (f *frame) settle(i int32, s Settlement) {
 		s.Failure = f.withoutSecrets(i, s.Failure)
 	}
 	if f.machine.loop != nil && f.items == nil {
-		more := state.rare()
+		more := state.details()
 		more.ran, more.settlement = state.params, &s
 	}
 	state.params = nil
@@ -457,8 +457,8 @@ func (f *frame) settle(i int32, s Settlement) {
 			}
 		}
 	}
-	if len(f.parked) > 0 {
-		f.unpark(i)
+	if len(f.pendingWrites) > 0 {
+		f.releaseAfter(i)
 	}
 	for waiting, ok := f.orderedBy.take(i); ok; waiting, ok = f.orderedBy.take(i) {
 		if f.calls[waiting].order--; f.isOrdered(waiting) || s.Status != Done {
@@ -483,11 +483,11 @@ func (f *frame) write(call *compiler.Call, path pathtree.ID, method compiler.Met
 		f.machine.loop.changed = true
 		f.machine.loop.written.Add(path)
 	}
-	if _, known := f.wrote[writing{message.Tick, message.Call}]; !known && f.machine.enclosure != nil { // of one that has failed without a start
+	if _, known := f.wrote[writing{message.Tick, message.Call}]; !known && f.machine.permit != nil { // of one that has failed without a start
 		f.writes(call, call.ToolName)
 	}
-	if f.memo != nil {
-		message.Completed = f.memo.latest
+	if f.doneCalls != nil {
+		message.Completed = f.doneCalls.latest
 	}
 	f.emit(int32(call.Index), Write).Message = f.log.Append(message)
 }

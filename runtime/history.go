@@ -16,9 +16,9 @@ import (
 // wrote nothing.
 func (f *frame) keepHistory() {
 	numbers := map[int]int32{} // by call: of the done ones, from 1
-	if f.memo != nil {
-		for at, one := range f.memo.completed[f.memo.before:] {
-			numbers[int(one.call)] = f.memo.before + int32(at) + 1
+	if f.doneCalls != nil {
+		for at, one := range f.doneCalls.completed[f.doneCalls.before:] {
+			numbers[int(one.call)] = f.doneCalls.before + int32(at) + 1
 		}
 	}
 	calls := map[int]request.Object{}
@@ -51,13 +51,13 @@ func (f *frame) keepHistory() {
 // their places, and reports whether there are any.
 func (f *frame) keepItems(i int, call request.Object) (request.Object, bool) {
 	results := f.calls[i].more.results
-	if f.memo == nil || results == nil {
+	if f.doneCalls == nil || results == nil {
 		return call, false
 	}
 	var places []any
 	for _, one := range results.ended {
 		if one.done {
-			f.memo.keepItem(f.memo.keys[i], one.told.Params, one.told.Result)
+			f.doneCalls.keepItem(f.doneCalls.keys[i], one.report.Params, one.report.Result)
 			places = append(places, float64(one.item))
 		}
 	}
@@ -74,7 +74,7 @@ func (f *frame) ran(i int, number int32) request.Object {
 	params := f.calls[i].more.ran
 	if number > 0 { // what the plan resolved them to, whatever a person made of them
 		params = nil
-		if err := json.Unmarshal([]byte(f.memo.completed[number-1].params), &params); err != nil {
+		if err := json.Unmarshal([]byte(f.doneCalls.completed[number-1].params), &params); err != nil {
 			panic("parameters that aren't JSON: " + err.Error())
 		}
 	}
@@ -110,21 +110,21 @@ func (f *frame) recall(history []compiler.Written) {
 	base, paths := f.machine.loop.base, f.program.Paths
 	numbers := map[int]int32{}
 	volatile := func(w *compiler.Written) bool { tool := base.Tool(w.Tool()); return tool != nil && tool.Volatile }
-	if f.memo != nil {
+	if f.doneCalls != nil {
 		for _, w := range compiler.DoneCalls(history) {
 			one := completedCall{key: w.Identity(), params: canonical(w.Params()), output: w.Output()}
 			if volatile(w) {
 				one.key = ""
 			}
-			numbers[w.Number()] = f.memo.add(one)
+			numbers[w.Number()] = f.doneCalls.add(one)
 		}
 	}
 	seen := map[int]bool{}
 	for i := range history {
 		w := &history[i]
-		if number := w.Number(); f.memo != nil && !seen[number] && !volatile(w) {
+		if number := w.Number(); f.doneCalls != nil && !seen[number] && !volatile(w) {
 			seen[number] = number > 0 // of the messages of one call the first
-			w.Items(func(params map[string]any, output any) { f.memo.keepItem(w.Identity(), params, output) })
+			w.Items(func(params map[string]any, output any) { f.doneCalls.keepItem(w.Identity(), params, output) })
 		}
 		said, _ := request.Of(w.Call).(request.Object)
 		kept := request.Written{Call: said, Date: w.Date}

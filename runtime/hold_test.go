@@ -24,7 +24,7 @@ func TestTriesHoldTheirPlaces(t *testing.T) {
 		chance := rand.New(rand.NewPCG(seed, 8))
 		v := overduePlan(t, chance)
 		h := &holder{t: t, seed: seed, m: New(v, Options{}), parallel: v.Plan().Limits.Parallel, chance: chance, atWork: map[string]Event{}}
-		h.take(h.m.Step(Event{Kind: Begun}))
+		h.take(h.m.Step(Event{Kind: RunBegan}))
 		for h.outcome == nil && len(h.coming) > 0 {
 			h.next()
 		}
@@ -160,7 +160,7 @@ func TestOverdueTryBringsNothing(t *testing.T) {
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte("calls: [{_tool: work, _timeout: 1s, _outputPath: p || e}]")), compiler.Options{Functions: []string{"work"}})
 	v := analyzer.Analyze(p, found, analyzer.Config{}).Verified
 	m := New(v, Options{})
-	m.Step(Event{Kind: Begun})
+	m.Step(Event{Kind: RunBegan})
 	var kinds []string
 	for _, c := range m.Step(Event{Kind: Fired, Attempt: 1}) {
 		kinds = append(kinds, fmt.Sprint(c.Kind == Cancel))

@@ -22,7 +22,7 @@ func (m *Machine) checkItself() {
 // stuck reports whether the machine waits although nobody will tell it anything
 // any more.
 func (m *Machine) stuck() bool {
-	if !m.begun || m.unsettled == 0 || m.running > 0 || m.planning() || m.instances != nil && m.instances.asked {
+	if !m.opened || m.unsettled == 0 || m.running > 0 || m.planning() || m.instances != nil && m.instances.asked {
 		return false
 	}
 	for _, f := range m.frames {

@@ -43,7 +43,7 @@ type instancePool struct {
 	known   map[string]bool
 	roots   []*frame // of a planned run, where all are at work until its end
 	working int
-	begun   int32
+	started int32
 	ends    []InstanceEnd // in the order in which they ended
 }
 
@@ -87,7 +87,7 @@ func (m *Machine) atOnce() int {
 // last has begun. It reports whether anything has changed.
 func (m *Machine) admit() bool {
 	c := m.instances
-	if c == nil || !m.begun {
+	if c == nil || !m.opened {
 		return false
 	}
 	most := m.atOnce()
@@ -136,12 +136,12 @@ func (m *Machine) open(one *Instance) {
 	base, own := m.base(), Instance{}
 	if c := m.instances; c != nil {
 		own = *one
-		f.site.Instance, f.order, f.given = own.ID, c.begun, own
-		c.begun++
+		f.site.Instance, f.order, f.given = own.ID, c.started, own
+		c.started++
 		c.working++
 	}
 	if m.loop != nil && m.loop.carries {
-		f.memo = &memo{byKey: map[string][]int32{}}
+		f.doneCalls = &doneCalls{byKey: map[string][]int32{}}
 	}
 	input, initial := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
 	f.log = state.New(map[string]any{"input": input, "state": initial, "data": laid(m.shared.data, own.Data)})
@@ -168,7 +168,7 @@ func (m *Machine) open(one *Instance) {
 		}
 	}
 	switch {
-	case m.loop == nil && m.begun:
+	case m.loop == nil && m.opened:
 		f.begin()
 	case m.loop != nil && m.instances != nil:
 		m.instances.roots = append(m.instances.roots, f)
@@ -278,5 +278,5 @@ func laid(shared, own map[string]any) map[string]any {
 
 // end is how an instance stands.
 func (f *frame) end(status RunStatus, output any) InstanceEnd {
-	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given.Input, State: f.log.Whole("state"), Output: output, Errors: sortedErrors(f.errors)}
+	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given.Input, State: f.log.Value("state"), Output: output, Errors: sortedErrors(f.errors)}
 }

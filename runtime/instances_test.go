@@ -62,7 +62,7 @@ output: {text: †state.text, shouted: "†state.shouted || null"}
 			}
 		}
 	}
-	take(m.Step(runtime.Event{Kind: runtime.Begun}))
+	take(m.Step(runtime.Event{Kind: runtime.RunBegan}))
 	for len(events) > 0 {
 		e := events[0]
 		events = events[1:]
@@ -111,7 +111,7 @@ func TestCycleInOneInstanceOfTooMany(t *testing.T) {
 		fmt.Fprintf(&b, "  i%d: {}\n", i)
 	}
 	m := runtime.New(verify(t, b.String()), runtime.Options{})
-	events := []runtime.Event{{Kind: runtime.Begun}}
+	events := []runtime.Event{{Kind: runtime.RunBegan}}
 	var outcome *runtime.Outcome
 	for len(events) > 0 && outcome == nil {
 		e := events[0]

@@ -53,7 +53,7 @@ func TestLackingInputs(t *testing.T) {
 func skippedIn(v *analyzer.Verified, input map[string]any, chance *rand.Rand) map[string]string {
 	skipped := map[string]string{}
 	m := runtime.New(v, runtime.Options{Input: input})
-	for coming := []runtime.Event{{Kind: runtime.Begun}}; len(coming) > 0; coming = coming[1:] {
+	for coming := []runtime.Event{{Kind: runtime.RunBegan}}; len(coming) > 0; coming = coming[1:] {
 		for _, c := range m.Step(coming[0]) {
 			switch c.Kind {
 			case runtime.Start:

@@ -40,7 +40,7 @@ type loop struct {
 	still      int                                // ticks in a row that changed nothing
 	carries    bool                               // the strategy is carried from tick to tick
 	carried    []standing                         // the calls of the next request's plan message
-	stood      []request.Object                   // what a record says of the first of these
+	recorded   []request.Object                   // what a record says of the first of these
 	past       request.Past                       // what is told of calls besides
 	given      string                             // the solution of the first tick, where a record holds it
 	ended      bool                               // the tick has been judged, and the next not begun
@@ -50,12 +50,12 @@ type loop struct {
 	live       *policy.Live                       // how worthy of trust what stands there is; nil without policies
 	written    *state.Marks                       // the paths that earlier ticks may have written
 
-	doubts map[pathtree.ID]int // see [Machine.doubts]
+	uncertainPaths map[pathtree.ID]int // see [Machine.doubts]
 
-	greeted bool                            // the advisors of the start have been heard
-	heard   bool                            // the tick's opinions are there, or none is wanted
-	spoken  map[opinionKey]compiler.Opinion // in this tick
-	said    map[opinionKey]compiler.Opinion // last, in all ticks
+	greeted      bool                            // the advisors of the start have been heard
+	heard        bool                            // the tick's opinions are there, or none is wanted
+	tickOpinions map[opinionKey]compiler.Opinion // in this tick
+	said         map[opinionKey]compiler.Opinion // last, in all ticks
 }
 
 func newLoop(base *compiler.Plan) *loop {
@@ -79,10 +79,10 @@ func newLoop(base *compiler.Plan) *loop {
 			l.carried = append(l.carried, standing{call: call.Node, name: call.Name})
 		}
 	}
-	if stood := base.PlanMessage.Get("x-standing"); stood != nil {
-		for _, one := range stood.Items {
+	if recorded := base.PlanMessage.Get("x-standing"); recorded != nil {
+		for _, one := range recorded.Items {
 			if said, ok := request.Of(one).(request.Object); ok {
-				l.stood = append(l.stood, said)
+				l.recorded = append(l.recorded, said)
 			}
 		}
 	}
@@ -104,11 +104,11 @@ func (m *Machine) nextTick() {
 	l.stream, l.open, l.known = source.NewStream(source.DefaultLimits()), true, 0
 	l.growing, l.about, l.drafts = nil, nil, map[*compiler.Plan]*analyzer.Draft{}
 	l.tickErrors, l.refused, l.changed, l.ended = nil, false, false, false
-	l.heard, l.spoken = len(l.speakers()) == 0, nil
+	l.heard, l.tickOpinions = len(l.speakers()) == 0, nil
 	m.plan = l.emptyPlan()
 	m.programs = map[*compiler.Plan]*program{}
-	if m.enclosure != nil {
-		m.enclosure.facts = map[*compiler.Call]*facts.Call{}
+	if m.permit != nil {
+		m.permit.facts = map[*compiler.Call]*facts.Call{}
 	}
 	for _, f := range m.roots() {
 		f.nextTick()
@@ -133,7 +133,7 @@ func (f *frame) nextTick() {
 	f.calls, f.reads, f.stale, f.unsettled = nil, nil, nil, 0
 	f.boundBy, f.orderedBy = links{}, links{}
 	f.draft = nil
-	f.memo.nextTick(f.log)
+	f.doneCalls.nextTick(f.log)
 	f.setPlan(f.machine.plan)
 }
 
@@ -230,12 +230,12 @@ func (m *Machine) closed(e Event) {
 	case e.Failure != nil:
 		l.addTickError(CallError{Code: e.Failure.Code, Message: e.Failure.Message})
 	}
-	drafts := m.wholeDrafts()
+	drafts := m.finishedDrafts()
 	sound := true
 	for _, d := range drafts {
 		sound = sound && d.Sound()
-		for _, amiss := range d.Problems() {
-			l.addTickError(CallError{Code: amiss.Rule.Name, Message: structural(&amiss)})
+		for _, problem := range d.Problems() {
+			l.addTickError(CallError{Code: problem.Rule.Name, Message: structural(&problem)})
 		}
 	}
 	lazy := l.base.Mode == compiler.Lazy
@@ -274,7 +274,7 @@ func (l *loop) addTickError(e CallError) {
 
 // wholeDrafts judge the solution as it is at the end of the stream. Where the text is
 // broken, its calls up to there are taken.
-func (m *Machine) wholeDrafts() []*analyzer.Draft {
+func (m *Machine) finishedDrafts() []*analyzer.Draft {
 	l := m.loop
 	text := l.stream.Solution()
 	if l.stream.Err() != nil {
@@ -325,7 +325,7 @@ func (m *Machine) resetSetting() {
 // seenByTick reports whether a message was there before the tick, and isn't the work of a
 // call that the tick lists again.
 func (f *frame) seenByTick(message *Message) bool {
-	return message.Tick < f.machine.tick && !f.memo.isListed(message)
+	return message.Tick < f.machine.tick && !f.doneCalls.isListed(message)
 }
 
 // standDown takes what one more done call did out of the setting, without looking at the
@@ -344,7 +344,7 @@ func (m *Machine) standDown(f *frame, number int32) {
 		at := slices.Index(m.roots(), f)
 		state, data = mapping(l.setting.Instances[at].State), l.setting.Instances[at].Data
 	}
-	for _, path := range f.memo.wrote[number] {
+	for _, path := range f.doneCalls.wrote[number] {
 		segments := f.program.Paths.Segments(path)
 		of := map[string]map[string]any{"state": state, "data": data}[segments[0].Key]
 		if len(segments) < 2 || of == nil {
@@ -370,7 +370,7 @@ func (m *Machine) drafts(plan *compiler.Plan, found []diag.Diagnostic) []*analyz
 	drafts := make([]*analyzer.Draft, len(m.roots()))
 	for at, f := range m.roots() {
 		view := f.view(plan)
-		own := f.memo != nil && len(f.memo.completed) > 0 // what is held hangs on what it has done
+		own := f.doneCalls != nil && len(f.doneCalls.completed) > 0 // what is held hangs on what it has done
 		if drafts[at] = shared[view]; own || drafts[at] == nil {
 			drafts[at] = analyzer.Screen(view, found, m.rules, func(call *compiler.Call) bool {
 				return call.Index >= len(f.calls) || f.calls[call.Index].held
@@ -436,7 +436,7 @@ func (f *frame) extend(d *analyzer.Draft) {
 		f.look(int32(i)) // which of several a done call stands for is known with the whole
 	}
 	if d.Complete() {
-		f.unparkAll() // so is where each has its place
+		f.releaseAll() // so is where each has its place
 	}
 }
 
@@ -463,7 +463,7 @@ func (l *loop) settled(f *frame, i int32, s *Settlement) {
 	if (s.Status == Done || s.Status == Failed) && s.Attempts > 0 {
 		l.changed = true
 	}
-	if f.memo != nil {
+	if f.doneCalls != nil {
 		f.lookAgain(i)
 	}
 }
@@ -535,12 +535,12 @@ const fewIdle = 3
 
 // idled says what became of the calls of a tick.
 func (m *Machine) idled() string {
-	var told []string
+	var lines []string
 	more := 0
 	for _, f := range m.roots() {
 		for i, call := range f.plan.Calls {
 			s := f.calls[i].more.settlement
-			if len(told) == fewIdle {
+			if len(lines) == fewIdle {
 				more++
 				continue
 			}
@@ -555,24 +555,24 @@ func (m *Machine) idled() string {
 			default:
 				words += "was " + s.Status.String()
 			}
-			told = append(told, words)
+			lines = append(lines, words)
 		}
 	}
 	if more > 0 {
-		told = append(told, fmt.Sprintf("and so on (%d more)", more))
+		lines = append(lines, fmt.Sprintf("and so on (%d more)", more))
 	}
 	for _, e := range m.loop.tickErrors {
-		told = append(told, "its solution has an error ("+e.Code+")")
+		lines = append(lines, "its solution has an error ("+e.Code+")")
 	}
-	if len(told) == 0 {
-		told = []string{"its solution had neither calls nor an output"}
+	if len(lines) == 0 {
+		lines = []string{"its solution had neither calls nor an output"}
 	}
-	return fmt.Sprintf("in tick %d %s", m.tick, strings.Join(told, ", "))
+	return fmt.Sprintf("in tick %d %s", m.tick, strings.Join(lines, ", "))
 }
 
 // showTickErrors makes structural errors of the tick readable as †error.
-func (f *frame) showTickErrors(amiss []CallError) {
-	for _, e := range amiss {
+func (f *frame) showTickErrors(problems []CallError) {
+	for _, e := range problems {
 		if e.Instance == "" || e.Instance == f.site.Instance {
 			f.failures = append(slices.Clip(f.failures), map[string]any{"call": nil, "error": map[string]any{"code": e.Code, "message": e.Message, "details": nil}})
 		}

@@ -63,7 +63,7 @@ func streamIn(t testing.TB, v *analyzer.Verified, solution string, ending bool) 
 			step(e)
 		}
 	}
-	step(runtime.Event{Kind: runtime.Begun})
+	step(runtime.Event{Kind: runtime.RunBegan})
 	for rest := solution; rest != ""; {
 		size := min(len(rest), 16)
 		step(runtime.Event{Kind: runtime.Streamed, Tick: 1, Text: rest[:size]})

@@ -33,7 +33,7 @@ func TestRepeatedCostIsLinear(t *testing.T) {
 					}
 				}
 			}
-			step(runtime.Event{Kind: runtime.Begun})
+			step(runtime.Event{Kind: runtime.RunBegan})
 			for tick := 1; tick <= 2; tick++ {
 				goruntime.ReadMemStats(&before)
 				for at := 0; at < len(solution); at += 100 {

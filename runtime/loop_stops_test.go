@@ -67,7 +67,7 @@ func TestGentleStopLeavesRetries(t *testing.T) {
 		t.Fatal(why)
 	}
 	m := runtime.New(v, runtime.Options{})
-	m.Step(runtime.Event{Kind: runtime.Begun})
+	m.Step(runtime.Event{Kind: runtime.RunBegan})
 	m.Step(runtime.Event{Kind: runtime.Stopped, Gently: true, Text: "limits.calls"})
 	m.Step(runtime.Event{Kind: runtime.Ended, Attempt: 1, Failure: &runtime.Failure{Code: "error", Message: "broken"}})
 	if !m.Stopped() {
@@ -151,7 +151,7 @@ calls:
 - {_tool: g, _outputPath: b}
 `)
 	m := runtime.New(v, runtime.Options{})
-	m.Step(runtime.Event{Kind: runtime.Begun})
+	m.Step(runtime.Event{Kind: runtime.RunBegan})
 	m.Step(runtime.Event{Kind: runtime.Stopped, Text: "limits.time"})
 	m.Step(runtime.Event{Kind: runtime.Ended, Call: 0, Attempt: 1, Route: -1, Value: 1.0})
 	if !m.Stopped() {

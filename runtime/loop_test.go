@@ -59,7 +59,7 @@ type rehearser struct {
 func (r *rehearser) run() *runtime.Outcome {
 	r.machine = runtime.New(r.verified, r.options)
 	r.tries, r.settled, r.begun, r.failed = map[string]int{}, map[string]string{}, map[string]string{}, map[string]*runtime.Settlement{}
-	r.step(runtime.Event{Kind: runtime.Begun})
+	r.step(runtime.Event{Kind: runtime.RunBegan})
 	return r.goOn()
 }
 

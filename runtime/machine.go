@@ -86,9 +86,9 @@ type Machine struct {
 	draining      Reason // why nothing starts any more, while what runs comes to its end
 	computed      Computed
 	resolving     expression.Meter // what the expressions that the machine itself evaluates may still take
-	enclosure     *enclosure       // nil without an envelope
+	permit        *permitGuard     // nil without an envelope
 	spent         budget           // what doesn't count against the limits, since the run was resumed after reaching them
-	begun         bool
+	opened        bool
 	over          bool
 	keepsFailed   bool              // see Reopenable
 	kept          map[Kept][]string // the names of the questions that answers wait for, by their calls
@@ -128,7 +128,7 @@ func newMachine(p *compiler.Plan, o Options, byTime, recorded bool) *Machine {
 		m.matching.Refill(given)
 	}
 	if o.Envelope != nil {
-		m.enclosure = &enclosure{Account: o.Envelope.Open(), facts: map[*compiler.Call]*facts.Call{}}
+		m.permit = &permitGuard{Account: o.Envelope.Open(), facts: map[*compiler.Call]*facts.Call{}}
 	}
 	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, compiler.DefaultParallel)
 	if o.Planned || recorded {
@@ -214,7 +214,7 @@ func (m *Machine) take(e Event) {
 	}
 	m.computed.add(e)
 	switch e.Kind {
-	case Begun:
+	case RunBegan:
 		m.begin()
 	case Joined:
 		m.joined(e)
@@ -273,7 +273,7 @@ func (m *Machine) emitRun(kind CommandKind) *Command {
 }
 
 func (m *Machine) begin() {
-	m.begun = true
+	m.opened = true
 	if left := m.deadline(); left > 0 {
 		m.emitRun(SetTimer).After = left
 	}
@@ -390,7 +390,7 @@ const Run = -1
 // reports whether there is more to do.
 func (m *Machine) advance() bool {
 	switch {
-	case m.instances.more() || !m.begun || m.planning():
+	case m.instances.more() || !m.opened || m.planning():
 		return false
 	case m.loop == nil, len(m.roots()) == 0:
 		m.conclude()

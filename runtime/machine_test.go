@@ -38,7 +38,7 @@ func drive(t testing.TB, v *analyzer.Verified, act behaviour, order *rand.Rand) 
 			}
 		}
 	}
-	take(m.Step(runtime.Event{Kind: runtime.Begun}))
+	take(m.Step(runtime.Event{Kind: runtime.RunBegan}))
 	for !m.Over() {
 		if len(coming) == 0 {
 			t.Fatal("nothing is at work, and the run isn't over")

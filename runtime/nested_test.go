@@ -54,7 +54,7 @@ func TestNestedDelegatesAreOpenedAsThereIsWork(t *testing.T) {
 				most = max(most, open)
 			}
 		}
-		for step(runtime.Event{Kind: runtime.Begun}); len(due) > 0 && !machine.Over(); {
+		for step(runtime.Event{Kind: runtime.RunBegan}); len(due) > 0 && !machine.Over(); {
 			c := due[0]
 			due = due[1:]
 			step(runtime.Event{Kind: runtime.Ended, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1})

@@ -25,7 +25,7 @@ func BenchmarkNoOutput(b *testing.B) {
 			}
 			for b.Loop() {
 				m := runtime.New(v, runtime.Options{})
-				commands := m.Step(runtime.Event{Kind: runtime.Begun})
+				commands := m.Step(runtime.Event{Kind: runtime.RunBegan})
 				if end := commands[len(commands)-1].Outcome; end == nil || len(end.Errors) != 1 {
 					b.Fatalf("ends with %+v", end)
 				}

@@ -376,7 +376,7 @@ func (w *orderWorld) take(c choice, lists int) {
 		delete(w.open, c.name)
 	}
 	if strings.HasPrefix(c.name, "end ") {
-		w.open["in "+strings.TrimPrefix(c.name, "end ")] = openTry{Event{Kind: Begun}, try.of, try.params}
+		w.open["in "+strings.TrimPrefix(c.name, "end ")] = openTry{Event{Kind: RunBegan}, try.of, try.params}
 		delete(w.open, c.name)
 	}
 	w.step(e)
@@ -400,7 +400,7 @@ func (g *orderedPlan) enumerate(plan *compiler.Plan, most int) (broken map[strin
 		seen := map[string]bool{}
 		begin := func() *orderWorld {
 			w := &orderWorld{machine: newMachine(plan, Options{Input: input, Confirm: Confirm{Policy: Always}}, false, false), monitor: newOrderMonitor(g.rules), open: map[string]openTry{}}
-			w.step(Event{Kind: Begun})
+			w.step(Event{Kind: RunBegan})
 			return w
 		}
 		// The world is one in which the path has been gone; the last way on goes on in it.

@@ -109,7 +109,7 @@ func TestPoliciesHoldInEveryRun(t *testing.T) {
 					outside++
 				}
 			}
-			w.step(Event{Kind: Begun})
+			w.step(Event{Kind: RunBegan})
 			for steps := 0; w.randomly(r) && steps < 200; steps++ {
 			}
 			if len(w.monitor.broken) > 0 {

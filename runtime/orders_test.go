@@ -58,7 +58,7 @@ func toldCommands(commands []Command) string {
 
 // LANGUAGE.md#policies-and-labels: what doesn't start, in the ways in which a call can come to start.
 func TestWhatAPolicyRefuses(t *testing.T) {
-	begun := Event{Kind: Begun}
+	begun := Event{Kind: RunBegan}
 	ended := func(call, attempt int) Event {
 		return Event{Kind: Ended, Call: call, Attempt: attempt, Route: -1, Value: 1.0}
 	}

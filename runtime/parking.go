@@ -36,8 +36,8 @@ func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a
 					if before == Running {
 						f.tried(i, a.failure, 0)
 					}
-					f.calls[i].rare().arrival = &arrival{a.value, a.route, a.failure, behind}
-					f.parked = append(f.parked, i)
+					f.calls[i].details().arrival = &arrival{a.value, a.route, a.failure, behind}
+					f.pendingWrites = append(f.pendingWrites, i)
 				}
 				return true
 			}
@@ -79,29 +79,29 @@ func (f *frame) needsBase(path pathtree.ID, method compiler.Method) bool {
 }
 
 // unpark looks at what was kept for a call that has settled.
-func (f *frame) unpark(behind int32) {
-	f.parked = slices.DeleteFunc(f.parked, func(i int32) bool {
+func (f *frame) releaseAfter(behind int32) {
+	f.pendingWrites = slices.DeleteFunc(f.pendingWrites, func(i int32) bool {
 		if f.calls[i].more.arrival.behind != behind {
 			return false
 		}
-		f.unparked = append(f.unparked, i)
+		f.releasedWrites = append(f.releasedWrites, i)
 		return true
 	})
-	if len(f.unparked) > 0 {
+	if len(f.releasedWrites) > 0 {
 		f.wake()
 	}
 }
 
 // unparkAll looks at all that was kept: the plan has become another.
-func (f *frame) unparkAll() {
-	if len(f.parked) > 0 {
-		f.unparked, f.parked = append(f.unparked, f.parked...), nil
+func (f *frame) releaseAll() {
+	if len(f.pendingWrites) > 0 {
+		f.releasedWrites, f.pendingWrites = append(f.releasedWrites, f.pendingWrites...), nil
 		f.wake()
 	}
 }
 
 // judgeParked takes up what a call has come to where it was left.
-func (f *frame) judgeParked(i int32) {
+func (f *frame) judgePending(i int32) {
 	a := f.calls[i].more.arrival
 	f.calls[i].more.arrival = nil
 	switch {

@@ -118,7 +118,7 @@ func (f *frame) askAgain(i int32, problem string) { f.put(i, problem) }
 
 func (f *frame) put(i int32, problem string) {
 	state := &f.calls[i]
-	more := state.rare()
+	more := state.details()
 	if more.question == nil {
 		more.question = f.question(i)
 	}
@@ -127,7 +127,7 @@ func (f *frame) put(i int32, problem string) {
 	if q.identify(); !q.InFlight && len(q.Outside) == 0 {
 		q.Within = f.machine.options.Confirm.Timeout
 	}
-	if !more.admission.early && !f.transition(i, Asking) {
+	if !more.permitState.early && !f.transition(i, Asking) {
 		return
 	}
 	c := f.emit(i, Ask)
@@ -158,7 +158,7 @@ func (m *Machine) Questions() []*Question {
 // askInFlight asks what is to become of a call that was at work when the run was
 // killed.
 func (f *frame) askInFlight(i int32) {
-	more := f.calls[i].rare()
+	more := f.calls[i].details()
 	more.question = f.question(i)
 	more.question.InFlight = true
 	f.ask(i, "")
@@ -173,7 +173,7 @@ func (f *frame) question(i int32) *Question {
 		Params: f.calls[i].params, Runs: f.execution(call, f.calls[i].params), Context: f.context(i),
 		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, ClaimedBy: effect.ClaimedBy, Untrusted: effect.Untrusted, OpenWorld: effect.OpenWorld,
 		Writes: f.plan.Offered(call.Whole()),
-		Advice: f.root().ranking, Doubt: f.doubt(call), Wanted: f.wanted(i),
+		Advice: f.root().ranking, Uncertainty: f.uncertainty(call), Wanted: f.wanted(i),
 		takers: []*compiler.Tool{call.Tool, f.plan.Delegates[call.Plan()].Interface()}, plan: f.plan, of: call,
 	}
 	q.Cost, _ = call.Tool.Cost()
@@ -199,17 +199,17 @@ func (f *frame) question(i int32) *Question {
 
 // provenance is where a call's parameters and scopes get their values, by what
 // tells who wrote what a read reads.
-func (f *frame) provenance(call *compiler.Call, origins func(*compiler.Read) []string) ([]Source, []Handed) {
+func (f *frame) provenance(call *compiler.Call, origins func(*compiler.Read) []string) ([]Source, []ScopeSource) {
 	var sources []Source
 	for _, field := range call.Params.Fields {
 		sources = f.sources(sources, origins, field.Key, field.Value)
 	}
-	var scopes []Handed
+	var scopes []ScopeSource
 	if call.Scopes != nil {
-		scopes = []Handed{}
+		scopes = []ScopeSource{}
 	}
 	for _, s := range call.Scopes {
-		scopes = append(scopes, Handed{s.Node.Text, origins(&f.plan.Reads[s.Read])})
+		scopes = append(scopes, ScopeSource{s.Node.Text, origins(&f.plan.Reads[s.Read])})
 	}
 	return sources, scopes
 }

@@ -41,7 +41,7 @@ type Question struct {
 	Attempts int       `json:"attempts,omitzero"` // 0 is once
 	// Scopes are the parts of the context that it is given besides, and
 	// Context what they hold, by kind; nil for a call without scopes.
-	Scopes  []Handed       `json:"scopes,omitzero"`
+	Scopes  []ScopeSource  `json:"scopes,omitzero"`
 	Context map[string]any `json:"context,omitzero"`
 	// Effects is what the activity that runs may do: "read-only", "writes",
 	// "destructive", or "unknown"; EffectsBy who says so, "" for nobody; Claimed what is
@@ -63,8 +63,8 @@ type Question struct {
 	InFlight bool `json:"inFlight,omitzero"`
 	// Advice is what the advisors make of the tools, the best first, and Doubt says
 	// that this call's tool is rated below the threshold.
-	Advice []compiler.Rank `json:"advice,omitzero"`
-	Doubt  string          `json:"doubt,omitzero"`
+	Advice      []compiler.Rank `json:"advice,omitzero"`
+	Uncertainty string          `json:"doubt,omitzero"`
 	// Wanted is set where the plan itself has a person asked ("_confirm").
 	Wanted bool `json:"wanted,omitzero"`
 	// Replaces is the tool of the call in whose place a person put this one; "" when
@@ -166,7 +166,7 @@ type Execution struct {
 }
 
 // Handed is a part of the context that a call's scopes hand over.
-type Handed struct {
+type ScopeSource struct {
 	Scope string   `json:"scope"` // as it stands in the plan
 	From  []string `json:"from"`  // the calls that wrote what it holds; "input", "state" for what was there from the start
 }
@@ -211,7 +211,7 @@ type Decision struct {
 }
 
 // told is a decision as a model sees it.
-func (d *Decision) told() request.Object {
+func (d *Decision) report() request.Object {
 	if d == nil {
 		return nil
 	}

@@ -29,17 +29,17 @@ func (f *frame) hasLeft() bool { return f.left && f.parent == nil }
 // to: a person rejected an item of a list, or what was given up with the frame stands.
 func (f *frame) failedCalls() []int32 {
 	var failed []int32
-	whole := f.items != nil && !f.items.collect
+	allOrNothing := f.items != nil && !f.items.collect
 	for at := range f.calls {
 		i, status := int32(at), f.calls[at].status
 		unrouted := f.items != nil || slices.ContainsFunc(f.errors, func(e runError) bool { return e.place == i })
 		switch {
-		case status == Rejected && whole:
+		case status == Rejected && allOrNothing:
 			return nil
 		case !(status == Failed && unrouted || status == Cancelled && f.parent != nil):
 		case !f.isFinal(i):
 			failed = append(failed, i)
-		case whole || status == Cancelled:
+		case allOrNothing || status == Cancelled:
 			return nil
 		}
 	}
@@ -107,7 +107,7 @@ func (f *frame) reopen() bool {
 			}
 		}
 		f.errors = slices.DeleteFunc(f.errors, func(e runError) bool { return e.place == atLast || e.place >= 0 && again[e.place] })
-		f.unrouted = slices.DeleteFunc(slices.Concat(f.told, f.unrouted), func(e errorMessage) bool { return again[e.call] })
+		f.unrouted = slices.DeleteFunc(slices.Concat(f.shownErrors, f.unrouted), func(e errorMessage) bool { return again[e.call] })
 		f.forgetFailures()
 	} else {
 		f.items.failure = nil
@@ -143,10 +143,10 @@ func (f *frame) reset(i int32) {
 			f.reads[r] = readState{}
 		}
 	}
-	was := state.rare()
-	*state = callState{attempt: state.attempt, more: &rareState{
+	was := state.details()
+	*state = callState{attempt: state.attempt, more: &callDetails{
 		lost: state.attempt, again: true, kept: was.kept, given: was.given, replacement: was.replacement,
-		admission: admission{changed: was.admission.changed, wrote: was.admission.wrote},
+		permitState: permitState{changed: was.permitState.changed, wrote: was.permitState.wrote},
 	}}
 }
 

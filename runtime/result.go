@@ -27,7 +27,7 @@ func (f *frame) appendErrors() {
 	for _, e := range f.unrouted {
 		f.failures = append(f.failures, map[string]any{"call": f.plan.Calls[e.call].Node.Value(), "error": e.failure.record()})
 	}
-	f.told, f.unrouted = f.unrouted, nil
+	f.shownErrors, f.unrouted = f.unrouted, nil
 	f.showFailures()
 }
 
@@ -119,7 +119,7 @@ func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
 		o.Ticks = m.tick
 	}
 	if m.instances == nil {
-		o.State = m.frames[0].log.Whole("state")
+		o.State = m.frames[0].log.Value("state")
 		return o
 	}
 	o.Instances = append(make([]InstanceEnd, 0, len(m.instances.ends)), m.instances.ends...)
@@ -224,11 +224,11 @@ func (f *frame) noOutput() *CallError {
 	if len(skipped) > 0 {
 		done = nil // which only matters where nothing else tells why
 	}
-	told := slices.Concat(slices.Compact(lacks), skipped, done)
-	if more := len(told) - most; more > 0 {
-		told = append(told[:most], fmt.Sprintf("and %d more", more))
+	entries := slices.Concat(slices.Compact(lacks), skipped, done)
+	if more := len(entries) - most; more > 0 {
+		entries = append(entries[:most], fmt.Sprintf("and %d more", more))
 	}
-	return &CallError{Code: "no-output", Message: strings.TrimSuffix("the plan's output comes to nothing: "+strings.Join(told, "; "), ": ")}
+	return &CallError{Code: "no-output", Message: strings.TrimSuffix("the plan's output comes to nothing: "+strings.Join(entries, "; "), ": ")}
 }
 
 // The bounds of a plan's output, which may hold one value in many places: those

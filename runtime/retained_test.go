@@ -41,7 +41,7 @@ func TestInstancesThatLeftAreForgotten(t *testing.T) {
 		t.Fatal(found)
 	}
 	m := New(v, Options{Joining: true, Parallel: 50})
-	events, joined, most := []Event{{Kind: Begun}}, 0, 0
+	events, joined, most := []Event{{Kind: RunBegan}}, 0, 0
 	var outcome *Outcome
 	for outcome == nil {
 		e := events[0]

@@ -19,9 +19,9 @@ const longestPause = time.Hour
 func (f *frame) failed(i int32, failure *Failure) {
 	call := f.call(i)
 	if f.tries(i) < call.Retry.Attempts && failure.After > longestPause && call.Each == nil {
-		told := *failure
-		told.Message += fmt.Sprintf("; it isn't tried again, as it asks for a pause of %s, and none is longer than %s", wording.Duration(failure.After), wording.Duration(longestPause))
-		failure = &told
+		shown := *failure
+		shown.Message += fmt.Sprintf("; it isn't tried again, as it asks for a pause of %s, and none is longer than %s", wording.Duration(failure.After), wording.Duration(longestPause))
+		failure = &shown
 	}
 	if f.tries(i) < call.Retry.Attempts && failure.After <= longestPause && call.Each == nil && !f.exhausted(i) && f.forbidden(i, call, f.calls[i].params) == nil { // of items each was tried again
 		if f.transition(i, Pausing) {
@@ -74,7 +74,7 @@ func (f *frame) tried(i int32, failure *Failure, after time.Duration) {
 
 // pause sets a timer that a resumed run sets again.
 func (f *frame) pause(i int32, after time.Duration) {
-	f.calls[i].rare().due = f.machine.now + after
+	f.calls[i].details().due = f.machine.now + after
 	f.emit(i, SetTimer).After = after
 }
 
@@ -98,7 +98,7 @@ func (f *frame) inFlight(i int32, how InFlight) {
 	case f.repeatable(i):
 		f.enqueue(i)
 	case how == InFlightRetry:
-		f.calls[i].more.doubtful = true
+		f.calls[i].more.uncertain = true
 		f.enqueue(i)
 	case how == InFlightFail:
 		f.interrupted(i)
@@ -109,7 +109,7 @@ func (f *frame) inFlight(i int32, how InFlight) {
 
 // interrupted fails a call of which nobody knows what it did.
 func (f *frame) interrupted(i int32) {
-	f.calls[i].rare().refused = true
+	f.calls[i].details().refused = true
 	f.failedForGood(i, &Failure{Code: "interrupted", Message: "the run broke off while this call was at work, and it isn't known whether it took effect"})
 }
 

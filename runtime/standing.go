@@ -21,15 +21,15 @@ type standing struct {
 func standings(list []standing) []request.Standing {
 	all := make([]request.Standing, len(list))
 	for i, one := range list {
-		all[i] = one.told()
+		all[i] = one.report()
 	}
 	return all
 }
 
-func (one *standing) told() request.Standing {
+func (one *standing) report() request.Standing {
 	return request.Standing{
 		Call: one.call, Name: one.name, Instance: one.instance, Status: one.status, Reason: one.reason,
-		Decision: one.decision.told(), Each: standings(one.each),
+		Decision: one.decision.report(), Each: standings(one.each),
 	}
 }
 
@@ -40,7 +40,7 @@ func (m *Machine) carry() {
 	if m.plan.CallsNode == nil {
 		return // of a solution that couldn't be read, the plan before it stands
 	}
-	l.stood = nil
+	l.recorded = nil
 	l.carried = make([]standing, len(m.plan.Calls))
 	for i, call := range m.plan.Calls {
 		l.carried[i] = standing{call: call.Node, name: call.Name}
@@ -48,7 +48,7 @@ func (m *Machine) carry() {
 	for _, f := range m.roots() {
 		for i, call := range f.plan.Calls {
 			one := standing{call: call.Node, name: call.Name, instance: f.site.Instance}
-			s := f.calls[i].rare().settlement
+			s := f.calls[i].details().settlement
 			if s.absent { // of several values that it lacks, timing decided which was seen first
 				if _, v := f.evaluate(call); v.skip != "" {
 					s.Reason = v.skip
@@ -57,8 +57,8 @@ func (m *Machine) carry() {
 			one.take(s)
 			l.carried[call.Place].each = append(l.carried[call.Place].each, one)
 			f.tellItems(int32(i))
-			if told, ok := f.toldApart(int32(i), one, s); ok {
-				l.past.Add(told)
+			if settled, ok := f.reportApart(int32(i), one, s); ok {
+				l.past.Add(settled)
 			}
 		}
 	}
@@ -101,17 +101,17 @@ func (m *Machine) dropped() (names []string) {
 // the carried plan says of it: one that did something and wrote nothing, so that it
 // isn't done again for want of knowing; and, where no plan is carried, one about which
 // a person decided otherwise than to let it run.
-func (f *frame) toldApart(i int32, one standing, s *Settlement) (request.Settled, bool) {
+func (f *frame) reportApart(i int32, one standing, s *Settlement) (request.Settled, bool) {
 	call := f.plan.Calls[i]
 	acted := s.Status == Done && !s.before && len(call.Output) == 0
 	if !acted && (f.machine.loop.carries || s.Decision == nil || s.Decision.Verdict == Approve) {
 		return request.Settled{}, false
 	}
-	told := request.Settled{Standing: one.told(), Tool: f.call(i).ToolName, Tick: f.machine.tick, Result: s.Output}
+	settled := request.Settled{Standing: one.report(), Tool: f.call(i).ToolName, Tick: f.machine.tick, Result: s.Output}
 	if acted && f.replacement(i) == nil { // that one stands in the decision
-		told.Params = f.resolvedParams(i)
+		settled.Params = f.resolvedParams(i)
 	}
-	return told, true
+	return settled, true
 }
 
 // tellItems tells of a call's items what neither the state nor the plan tells: what people
@@ -122,7 +122,7 @@ func (f *frame) tellItems(i int32) {
 	if more.results != nil {
 		for _, one := range more.results.ended {
 			if one.decided || one.done && more.settlement.Status == Failed {
-				past.Add(one.told)
+				past.Add(one.report)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func TestWhatWroteNothingIsTold(t *testing.T) {
 	for _, document := range []string{`[` + tool + `]`, `[` + tool + `, {"type": "plan", "plan": []}]`} {
 		m := runtime.New(verify(t, document), runtime.Options{Planned: true})
 		made, longest := map[string]int{}, 0
-		pending := []runtime.Event{{Kind: runtime.Begun}}
+		pending := []runtime.Event{{Kind: runtime.RunBegan}}
 		for len(pending) > 0 {
 			commands := m.Step(pending[0])
 			pending = pending[1:]

@@ -53,7 +53,7 @@ func (c *callState) left(why Reason) string {
 
 // isDoubtful reports whether a try of a call was cut short that may have had its effect, so
 // that it is run again only if whoever resumes the run says so once more.
-func (c *callState) isDoubtful() bool { return c.more != nil && c.more.doubtful }
+func (c *callState) isUncertain() bool { return c.more != nil && c.more.uncertain }
 
 // report cancels what runs in a frame that is stopped, and tells so of all that hasn't
 // settled: for a reason, or "" as they are left.
@@ -130,7 +130,7 @@ func (m *Machine) resume(e Event) {
 	if how.RetryFailed && m.loop == nil {
 		defer m.reopen()
 	}
-	if !m.begun { // it was killed before its first event was kept
+	if !m.opened { // it was killed before its first event was kept
 		m.begin()
 		return
 	}
@@ -176,7 +176,7 @@ func (f *frame) resume(how Resumption) {
 		}
 		switch state.status {
 		case Queued:
-			if state.isDoubtful() && how.InFlight != InFlightRetry { // the word of who resumes now counts, not that of who did before
+			if state.isUncertain() && how.InFlight != InFlightRetry { // the word of who resumes now counts, not that of who did before
 				f.inFlight(i, how.InFlight)
 			}
 		case Running:
@@ -186,7 +186,7 @@ func (f *frame) resume(how Resumption) {
 				f.complete(i, nil, -1, nil)
 			case f.child(i) == nil:
 				f.machine.running--
-				state.rare().lost++
+				state.details().lost++
 				f.refund(i)
 				f.inFlight(i, how.InFlight)
 			case f.call(i).Each == nil && f.call(i).Timeout > 0 && !state.more.overdue: // a delegate's calls see to themselves
@@ -195,7 +195,7 @@ func (f *frame) resume(how Resumption) {
 		case Pausing:
 			f.pause(i, max(state.more.due-f.machine.now, time.Nanosecond))
 		case Asking:
-			if q := state.more.question; q.InFlight || state.isDoubtful() {
+			if q := state.more.question; q.InFlight || state.isUncertain() {
 				f.inFlight(i, how.InFlight)
 			} else if f.asks(i) {
 				f.ask(i, q.Problem)

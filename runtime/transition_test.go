@@ -65,7 +65,7 @@ func TestSettledIsFinal(t *testing.T) {
 func startedMachine(t *testing.T) *Machine {
 	t.Helper()
 	m := unverified(t, "calls: [{_tool: f, _id: one, _outputPath: a}, {_tool: f, _id: two, x: †state.a}]", Options{})
-	if commands := m.Step(Event{Kind: Begun}); len(commands) != 1 || commands[0].Kind != Start {
+	if commands := m.Step(Event{Kind: RunBegan}); len(commands) != 1 || commands[0].Kind != Start {
 		t.Fatalf("the machine begins with %v", commands)
 	}
 	return m
@@ -125,7 +125,7 @@ calls:
 instances: {a: {}, b: {}}
 `, Options{Continue: true, State: map[string]any{"left": 1.0, "right": 2.0}})
 	var said []string
-	for _, c := range m.Step(Event{Kind: Begun}) {
+	for _, c := range m.Step(Event{Kind: RunBegan}) {
 		switch {
 		case c.Settlement != nil:
 			said = append(said, fmt.Sprintf("%s %s %s", c.Of.Name, c.Settlement.Status, c.Settlement.Reason))

@@ -133,7 +133,7 @@ func TestRareTransitions(t *testing.T) {
 				o.Confirm.Policy = runtime.Always
 			}
 			s := &story{machine: runtime.New(v, o), last: map[string]runtime.Command{}}
-			s.tell(runtime.Begun, "", nil)
+			s.tell(runtime.RunBegan, "", nil)
 			c.events(s)
 			if told := strings.Join(s.told, ", "); told != c.want || !s.machine.Over() {
 				t.Errorf("it goes\n%s\nand not\n%s", told, c.want)

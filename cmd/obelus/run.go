@@ -406,8 +406,8 @@ func (c *cli) unansweredFor(q *runtime.Question, p *compiler.Plan) (why, how str
 		return "it leaves what was approved: " + leftBy(q), ""
 	case q.InFlight:
 		return "it was at work when the run broke off, and may have happened", "%s --in-flight retry runs it again, --in-flight fail counts it as failed"
-	case q.Doubt != "" && p.Advice.Enforce == "ask":
-		return diag.Escape(q.Doubt), "%s asks on a terminal, whatever --confirm says; with \"advice: {enforce: warn}\" in its plan a run only tells of it"
+	case q.Uncertainty != "" && p.Advice.Enforce == "ask":
+		return diag.Escape(q.Uncertainty), "%s asks on a terminal, whatever --confirm says; with \"advice: {enforce: warn}\" in its plan a run only tells of it"
 	case q.Replaces != "" && !q.Wanted:
 		return "it stands in the place of another, and is to be approved as it would run", "%s --confirm never goes on without asking"
 	case q.Wanted:

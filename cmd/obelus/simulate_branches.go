@@ -74,7 +74,7 @@ func (r *rehearsal) list(found *simulate.Exploration) error {
 	summary := summaryOf(found.Usual)
 	summary.Scenarios, summary.Stuck, summary.Deterministic = 1+len(found.Problems), found.Stuck, true
 	summary.Branches = &branchSummary{Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, Idle: found.Idle, Problems: map[string]int{}}
-	summary.Branches.Computed, summary.Branches.Vague = found.Computed, found.Vague
+	summary.Branches.Computed, summary.Branches.Vague = found.Computed, found.ValuesLeft
 	for _, choice := range found.Unreached {
 		summary.Branches.Unreached = append(summary.Branches.Unreached, unplayed{[]analyzer.BranchChoice{choice}})
 	}
@@ -147,7 +147,7 @@ const maxUnreached = 12
 
 // unreached lists what came out so in no combination, and what wasn't searched.
 func unreached(say func(string, ...any), found *simulate.Exploration, style terminal.Style) {
-	if found.Vague {
+	if found.ValuesLeft {
 		say("there are too many values to try all of them")
 	}
 	if n := len(found.Computed); n > 0 {

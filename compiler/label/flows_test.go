@@ -240,7 +240,7 @@ func (w world) run(v *analyzer.Verified) (map[string]*runtime.Command, map[strin
 func (w world) from(v *analyzer.Verified, input, state map[string]any) (map[string]*runtime.Command, map[string]any) {
 	m := runtime.New(v, runtime.Options{Input: input, State: state})
 	taken := map[string]*runtime.Command{}
-	events := []runtime.Event{{Kind: runtime.Begun}}
+	events := []runtime.Event{{Kind: runtime.RunBegan}}
 	for len(events) > 0 {
 		commands := m.Step(events[0])
 		events = events[1:]

@@ -105,7 +105,7 @@ func Place(g Graph) Placed {
 	if len(g.Clusters) == 0 {
 		g.Clusters = []Cluster{{}}
 	}
-	whole := Placed{Nodes: make([]Box, len(g.Nodes)), Edges: make([]Route, len(g.Edges)), Clusters: make([]Box, len(g.Clusters))}
+	placed := Placed{Nodes: make([]Box, len(g.Nodes)), Edges: make([]Route, len(g.Edges)), Clusters: make([]Box, len(g.Clusters))}
 	parts := g.parts()
 	places, sizes := make([]Placed, len(parts)), make([]Box, len(parts))
 	for i, p := range parts {
@@ -116,10 +116,10 @@ func Place(g Graph) Placed {
 	for i, p := range parts {
 		at, size := places[i], sizes[i]
 		for k, node := range p.nodes {
-			whole.Nodes[node] = at.Nodes[k].moved(size)
+			placed.Nodes[node] = at.Nodes[k].moved(size)
 		}
 		for k, cluster := range p.clusters {
-			whole.Clusters[cluster] = at.Clusters[k].moved(size)
+			placed.Clusters[cluster] = at.Clusters[k].moved(size)
 		}
 		for k, edge := range p.edges {
 			r := at.Edges[k]
@@ -127,12 +127,12 @@ func Place(g Graph) Placed {
 			for c := range r.Curve {
 				r.Curve[c].X, r.Curve[c].Y = r.Curve[c].X+size.X, r.Curve[c].Y+size.Y
 			}
-			whole.Edges[edge] = r
+			placed.Edges[edge] = r
 		}
-		whole.Width, whole.Height = max(whole.Width, size.X+size.Width), max(whole.Height, size.Y+size.Height)
+		placed.Width, placed.Height = max(placed.Width, size.X+size.Width), max(placed.Height, size.Y+size.Height)
 	}
-	whole.Clusters[0] = Box{Width: whole.Width, Height: whole.Height}
-	return whole
+	placed.Clusters[0] = Box{Width: placed.Width, Height: placed.Height}
+	return placed
 }
 
 func (b Box) moved(by Box) Box {

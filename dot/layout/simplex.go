@@ -295,16 +295,16 @@ func (s *simplex) exchange(c int) {
 		inside, outside = outside, inside
 	}
 	// The subtree hangs elsewhere now, and from another of its variables.
-	top, whole := s.other(old, c), s.excess[c]
+	top, excess := s.other(old, c), s.excess[c]
 	for ; !s.holds(top, outside); top = s.other(s.parent[top], top) {
-		s.excess[top] -= whole
+		s.excess[top] -= excess
 	}
 	for v := outside; v != top; v = s.other(s.parent[v], v) {
-		s.excess[v] += whole
+		s.excess[v] += excess
 	}
 	before := 0
 	for v := inside; ; v = s.other(s.parent[v], v) {
-		before, s.excess[v] = s.excess[v], whole-before
+		before, s.excess[v] = s.excess[v], excess-before
 		if v == c {
 			break
 		}

@@ -198,14 +198,14 @@ func (p *Page) block() *block {
 	}
 	b.Advisors = slices.Compact(b.Advisors)
 	for i := range b.Scenarios {
-		b.Scenarios[i].Events = p.veiled(b.Scenarios[i].Events)
+		b.Scenarios[i].Events = p.redacted(b.Scenarios[i].Events)
 	}
 	return b
 }
 
 // veiled are events without the secrets of the plans; one that is no JSON without them is
 // left out.
-func (p *Page) veiled(events []json.RawMessage) []json.RawMessage {
+func (p *Page) redacted(events []json.RawMessage) []json.RawMessage {
 	all := make([]json.RawMessage, 0, len(events))
 	for _, event := range events {
 		text := string(event)

@@ -153,11 +153,11 @@ func (w *worker) open(dying *process) {
 		patience.Stop()
 	}
 	s := &shift{w: w, more: make(chan struct{}, 1)}
-	begun := make(chan struct{})
-	defer close(begun)
+	ready := make(chan struct{})
+	defer close(ready)
 	argv, _ := w.def.Arguments(nil, w.env.get) // it takes no parameters
 	p, err := launch(&start{&w.program, w.over, argv, nil, func(stdout io.Reader) {
-		<-begun
+		<-ready
 		s.read(stdout)
 	}})
 	w.mu.Lock()

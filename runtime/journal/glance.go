@@ -29,7 +29,7 @@ func glance(path string, running bool) *Contents {
 	if err != nil || bad != nil {
 		return nil
 	}
-	c := &Contents{Header: slices.Clone(head.body), Records: 1, Begun: head.time, Last: head.time, Size: w.at, name: path, last: slices.Clone(head.hash)}
+	c := &Contents{Header: slices.Clone(head.body), Records: 1, First: head.time, Last: head.time, Size: w.at, name: path, last: slices.Clone(head.hash)}
 	c.open = func() (source, error) { return openRegular(path, os.O_RDONLY) }
 	if size == c.Size {
 		return c
@@ -66,21 +66,21 @@ func lastLine(f io.ReaderAt, from, size int64, running bool) (line, prev []byte,
 		if _, err := f.ReadAt(text, begin); err != nil {
 			return nil, nil, 0
 		}
-		whole := bytes.LastIndexByte(text, '\n') + 1
-		if whole < len(text) && !running {
+		length := bytes.LastIndexByte(text, '\n') + 1
+		if length < len(text) && !running {
 			return nil, nil, 0
 		}
-		if begin+int64(whole) == from {
+		if begin+int64(length) == from {
 			return []byte{}, nil, from
 		}
 		at := -1
-		if whole > 0 {
-			at = bytes.LastIndexByte(text[:whole-1], '\n')
+		if length > 0 {
+			at = bytes.LastIndexByte(text[:length-1], '\n')
 		}
 		if at >= sealSize {
 			seal := text[at-sealSize : at]
 			if prev, ok := bytes.CutPrefix(bytes.TrimSuffix(seal, []byte(lineEnd)), []byte(hashKey)); ok && len(prev) == hashSize {
-				return text[at+1 : whole-1], prev, begin + int64(whole)
+				return text[at+1 : length-1], prev, begin + int64(length)
 			}
 			return nil, nil, 0
 		}

@@ -122,7 +122,7 @@ func TestForm(t *testing.T) {
 	}
 	begun := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	if string(c.Header) != `{"plan":"refund"}` || string(c.Ending) != `{}` || c.Records != 4 || c.Torn != nil ||
-		!c.Begun.Equal(begun) || !c.Last.Equal(begun.Add(time.Hour+1500*time.Millisecond)) || c.Size != int64(len(load(t, path))) {
+		!c.First.Equal(begun) || !c.Last.Equal(begun.Add(time.Hour+1500*time.Millisecond)) || c.Size != int64(len(load(t, path))) {
 		t.Errorf("got %+v", c)
 	}
 }

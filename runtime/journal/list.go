@@ -20,8 +20,8 @@ const extension = ".jsonl"
 // ID makes the id of a run: when it began, in UTC, what its plan is called, and
 // letters or digits that keep runs of one second apart, as 20261121-093012-refund-4f2a.
 // It has lower-case ASCII letters, digits and hyphens only, and sorts by time.
-func ID(begun time.Time, name, suffix string) string {
-	id := begun.UTC().Format("20060102-150405")
+func ID(start time.Time, name, suffix string) string {
+	id := start.UTC().Format("20060102-150405")
 	if name = slug(name, 40); name == "" {
 		name = "run"
 	}
@@ -80,7 +80,7 @@ type Run struct {
 // first record and its last are read and verified, which costs the same however
 // long it is; with whole, every record of every journal. A folder that isn't there
 // has no runs.
-func List(folder string, whole bool) (iter.Seq[Run], error) {
+func List(folder string, verify bool) (iter.Seq[Run], error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the runs can't be listed: %w", err)
@@ -88,7 +88,7 @@ func List(folder string, whole bool) (iter.Seq[Run], error) {
 	return func(yield func(Run) bool) {
 		for _, entry := range entries {
 			id, ok := strings.CutSuffix(entry.Name(), extension)
-			if ok && !yield(look(id, filepath.Join(folder, entry.Name()), whole)) {
+			if ok && !yield(look(id, filepath.Join(folder, entry.Name()), verify)) {
 				return
 			}
 		}
@@ -112,7 +112,7 @@ func Running(path string) bool {
 
 // look reads one run. Whether it is running is asked before: what a running one has just
 // begun to write isn't torn.
-func look(id, path string, whole bool) Run {
+func look(id, path string, verify bool) Run {
 	run := Run{ID: id, Path: path}
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -121,7 +121,7 @@ func look(id, path string, whole bool) Run {
 	}
 	run.Running = locked(f)
 	f.Close()
-	if !whole {
+	if !verify {
 		if run.Contents = glance(path, run.Running); run.Contents != nil {
 			return run
 		}

@@ -216,7 +216,7 @@ func TestList(t *testing.T) {
 			if run.Contents.Torn != nil {
 				got += ", torn"
 			}
-			if string(run.Contents.Header) != `{"plan":"refund"}` || run.Contents.Begun.IsZero() || run.Contents.Last.Before(run.Contents.Begun) {
+			if string(run.Contents.Header) != `{"plan":"refund"}` || run.Contents.First.IsZero() || run.Contents.Last.Before(run.Contents.First) {
 				t.Errorf("%s: %+v", run.ID, run.Contents)
 			}
 		} else {

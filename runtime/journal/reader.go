@@ -21,7 +21,7 @@ type Contents struct {
 	// Records counts the records, the header among them.
 	Records int
 	// Begun and Last are when the first and the last record were written, in UTC.
-	Begun, Last time.Time
+	First, Last time.Time
 	// Size is how many bytes the records take. What is torn comes after them.
 	Size int64
 	// Torn is what a crash left behind the last record, or nil. While a run is
@@ -204,7 +204,7 @@ func verify(src io.ReaderAt, name string, size int64) (*Contents, *walker, error
 		r, bad, err := w.step()
 		switch {
 		case err == io.EOF && w.chain.next == 0:
-			return nil, nil, neverBegun(name)
+			return nil, nil, noHeader(name)
 		case err == io.EOF:
 			return c, w, nil
 		case err != nil:
@@ -215,7 +215,7 @@ func verify(src io.ReaderAt, name string, size int64) (*Contents, *walker, error
 			}
 			return c, w, nil
 		case r.n == 0:
-			c.Header, c.Begun = slices.Clone(r.body), r.time
+			c.Header, c.First = slices.Clone(r.body), r.time
 		default:
 			c.Ending = append(c.Ending[:0], r.body...)
 		}
@@ -224,7 +224,7 @@ func verify(src io.ReaderAt, name string, size int64) (*Contents, *walker, error
 	}
 }
 
-func neverBegun(name string) error {
+func noHeader(name string) error {
 	return &Fault{Path: name, Line: 1, Why: "there is no whole header, so the run had not begun when it was cut short", Do: "delete the file and begin the run anew"}
 }
 
@@ -252,8 +252,8 @@ func (w *walker) judge(s stranger, name string, size int64) (*Torn, error) {
 	if s.long && !torn {
 		return fault(s.why, distrust)
 	}
-	_, whole := parse(s.line)
-	if whole && s.ended && !torn {
+	_, complete := parse(s.line)
+	if complete && s.ended && !torn {
 		return fault(s.why, distrust)
 	}
 	if size-s.at > int64(maxWrite) {
@@ -284,7 +284,7 @@ func (w *walker) judgeHeader(s stranger, name string, torn bool) error {
 		if err == nil && later > 0 {
 			err = fault(wasOnDisk("the header is damaged", later), distrust)
 		} else if err == nil {
-			err = neverBegun(name)
+			err = noHeader(name)
 		}
 		return err
 	case !begins || len(text) < len(magic):

@@ -99,7 +99,7 @@ func Run(ctx context.Context, v *analyzer.Verified, o Options) (*runtime.Outcome
 	if err := Runnable(v.Plan(), o.Planner != nil); err != nil {
 		return nil, err
 	}
-	return newWorld(runtime.New(v, o.Options), o).run(ctx, runtime.Event{Kind: runtime.Begun})
+	return newWorld(runtime.New(v, o.Options), o).run(ctx, runtime.Event{Kind: runtime.RunBegan})
 }
 
 // Resume goes on with a run that was stopped or killed: with a machine that has

@@ -319,8 +319,8 @@ func (s *scenario) observe(at time.Duration, c runtime.Command) {
 		if c.Context != nil {
 			with = " with " + inJSON(c.Context)
 		}
-		if c.Doubt != "" {
-			with += ", though " + c.Doubt
+		if c.Uncertainty != "" {
+			with += ", though " + c.Uncertainty
 		}
 		s.say("%v start %s %s%s", at, name, inJSON(c.Params), with)
 		if c.Request != nil && s.options["requests"] == true {
@@ -337,8 +337,8 @@ func (s *scenario) observe(at time.Duration, c runtime.Command) {
 		if c.Question.Problem != "" {
 			problem = " (" + c.Question.Problem + ")"
 		}
-		if c.Question.Doubt != "" {
-			problem += ", for " + c.Question.Doubt + ": " + ranked(c.Question.Advice)
+		if c.Question.Uncertainty != "" {
+			problem += ", for " + c.Question.Uncertainty + ": " + ranked(c.Question.Advice)
 		}
 		s.say("%v ask about %s %s%s", at, name, inJSON(c.Question.Params), problem)
 	case runtime.Repeat:

@@ -176,7 +176,7 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 	switch c.Kind {
 	case runtime.Start, runtime.Enter:
 		event := e.about(at, c)
-		event.Status, event.Doubt = "started", c.Doubt
+		event.Status, event.Doubt = "started", c.Uncertainty
 		e.write(event)
 	case runtime.Settle:
 		event, s := e.about(at, c), c.Settlement

@@ -59,7 +59,7 @@ func entryOf(run journal.Run) Entry {
 		entry.Reason = "its head isn't that of a run"
 		return entry
 	}
-	entry.Plan, entry.Begun, entry.Last, entry.Status = head.Title, run.Contents.Begun, run.Contents.Last, "killed"
+	entry.Plan, entry.Begun, entry.Last, entry.Status = head.Title, run.Contents.First, run.Contents.Last, "killed"
 	var last Record
 	if err := json.Unmarshal(run.Contents.Ending, &last); err == nil && last.End != nil {
 		end := last.End

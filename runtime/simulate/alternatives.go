@@ -24,30 +24,30 @@ func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)
 	more := each(x.alternative(nil, false))
 	met := make([][]pick, len(x.choices)) // by choice: what brings it about
 	queue, queued := []meeting{{nil, x.last.picks}}, map[string]bool{}
-	take := func(told []pick, together bool) {
-		queued[keyOf(told)] = true
-		x.play(told, nil)
+	take := func(forced []pick, together bool) {
+		queued[keyOf(forced)] = true
+		x.play(forced, nil)
 		for len(met) < len(x.choices) {
-			met = append(met, told)
+			met = append(met, forced)
 		}
-		if !x.last.void && within(told, x.last.picks) {
-			more = each(x.alternative(told, together))
-			queue = append(queue, meeting{told, x.last.picks})
+		if !x.last.void && within(forced, x.last.picks) {
+			more = each(x.alternative(forced, together))
+			queue = append(queue, meeting{forced, x.last.picks})
 		}
 	}
 	for _, anything := range []bool{false, true} { // first what the plan does something about
 		for i := 0; i < len(x.choices); i++ {
 			for option := 1; option < len(x.choices[i].options); option++ {
-				told := append(met[i][:len(met[i]):len(met[i])], pick{i, option})
-				if queued[keyOf(told)] || !anything && x.plainly(pick{i, option}) {
+				forced := append(met[i][:len(met[i]):len(met[i])], pick{i, option})
+				if queued[keyOf(forced)] || !anything && x.plainly(pick{i, option}) {
 					continue
 				}
 				if !x.affords() {
-					queued[keyOf(told)] = true
+					queued[keyOf(forced)] = true
 					left++
 					continue
 				}
-				take(told, false)
+				take(forced, false)
 			}
 		}
 	}
@@ -59,9 +59,9 @@ func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)
 					if !x.affords() || !more {
 						return left
 					}
-					told := append(queue[at].told[:len(queue[at].told):len(queue[at].told)], now)
-					if !queued[keyOf(told)] && (anything || !x.plainly(now)) {
-						take(told, true)
+					forced := append(queue[at].forced[:len(queue[at].forced):len(queue[at].forced)], now)
+					if !queued[keyOf(forced)] && (anything || !x.plainly(now)) {
+						take(forced, true)
 					}
 				}
 			}
@@ -71,7 +71,7 @@ func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)
 }
 
 // A meeting is what a course was told, and what it came by.
-type meeting struct{ told, picks []pick }
+type meeting struct{ forced, picks []pick }
 
 // plainly reports whether an option is a failure that no route takes.
 func (x *explorer) plainly(p pick) bool {
@@ -80,9 +80,9 @@ func (x *explorer) plainly(p pick) bool {
 }
 
 // alternative is what was played last, and was told this.
-func (x *explorer) alternative(told []pick, together bool) *Alternative {
+func (x *explorer) alternative(forced []pick, together bool) *Alternative {
 	a := &Alternative{Picks: pairsOf(x.last.picks), Together: together, Scenario: x.last.scenario}
-	for _, p := range told {
+	for _, p := range forced {
 		a.Path = append(a.Path, x.choices[p.choice].options[p.option])
 	}
 	return a

@@ -25,9 +25,9 @@ type Exploration struct {
 	Problems []Problem // the shortest path first
 	Idle     []string  // calls of the plan that ran in no combination, in the order of the text
 
-	Unreached []analyzer.BranchChoice // ways that conditions, and what else decides, came out in no combination
-	Computed  []string                // paths of calls that depend on computed values: others may lead elsewhere
-	Vague     bool                    // there was no room to try all values
+	Unreached  []analyzer.BranchChoice // ways that conditions, and what else decides, came out in no combination
+	Computed   []string                // paths of calls that depend on computed values: others may lead elsewhere
+	ValuesLeft bool                    // there was no room to try all values
 
 	by *explorer
 }
@@ -182,10 +182,10 @@ func (x *explorer) affords() bool {
 
 // play rehearses the combination that has these options and elsewhere the usual ones, or
 // those preferred.
-func (x *explorer) play(told []pick, prefer func(choice, n int) int) *trial {
-	c := &course{explorer: x, told: map[int]int{}, prefer: prefer, taken: map[int]int{}}
-	for _, p := range told {
-		c.told[p.choice] = p.option
+func (x *explorer) play(forced []pick, prefer func(choice, n int) int) *trial {
+	c := &course{explorer: x, forced: map[int]int{}, prefer: prefer, taken: map[int]int{}}
+	for _, p := range forced {
+		c.forced[p.choice] = p.option
 	}
 	o := x.o
 	o.course, x.now = c, c

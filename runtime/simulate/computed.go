@@ -43,7 +43,7 @@ type level struct {
 // computed values. It returns the origin of the plan's output.
 func (l *level) trace(depth int) (output origin) {
 	if l.traced += len(l.plan.Calls); depth > 8 || l.traced > mostTraced {
-		l.out.Vague = true
+		l.out.ValuesLeft = true
 		return computed
 	}
 	l.results, l.lists = make([]origin, len(l.plan.Calls)), map[pathtree.ID]bool{}
@@ -190,11 +190,11 @@ func codeOf(plan *compiler.Plan, call *compiler.Call) *expression.Expr {
 
 // see notes how the condition of a call came out.
 func (x *explorer) see(one *CallReport) {
-	whole := one.Call.Whole()
-	if whole.When == nil || whole.When.PerItem() && one.Call.ItemOf == nil {
+	planned := one.Call.Whole()
+	if planned.When == nil || planned.When.PerItem() && one.Call.ItemOf == nil {
 		return
 	}
-	if d := x.decisionOf[runtime.Path(one.Under, whole.Name)]; d != nil {
+	if d := x.decisionOf[runtime.Path(one.Under, planned.Name)]; d != nil {
 		d.held = d.held || one.Started || one.Status == runtime.Done
 		d.not = d.not || one.Status == runtime.Skipped && strings.HasPrefix(one.Reason, "its condition")
 	}
@@ -207,7 +207,7 @@ func (x *explorer) account() {
 			x.out.Idle = append(x.out.Idle, x.plan.Calls[i].Name)
 		}
 	}
-	x.out.Complete = x.out.Varied && !x.out.Vague && len(x.out.Computed)+len(x.out.Idle) == 0
+	x.out.Complete = x.out.Varied && !x.out.ValuesLeft && len(x.out.Computed)+len(x.out.Idle) == 0
 	for _, d := range x.decisions {
 		if x.out.Complete = x.out.Complete && d.held && d.not; d.held != d.not {
 			d.as.Holds = &d.not

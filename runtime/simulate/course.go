@@ -22,7 +22,7 @@ import (
 // it came by. What it isn't told it takes the first of.
 type course struct {
 	*explorer
-	told     map[int]int             // by choice
+	forced   map[int]int             // by choice
 	prefer   func(choice, n int) int // of the others; nil is the first
 	picks    []pick                  // in the order in which they were met
 	taken    map[int]int             // the same by choice
@@ -48,7 +48,7 @@ func (c *course) choose(key string, call int, options []analyzer.BranchChoice) i
 	if option, ok := c.taken[at]; ok {
 		return option
 	}
-	option, ok := c.told[at]
+	option, ok := c.forced[at]
 	if !ok && c.prefer != nil {
 		option = c.prefer(at, len(options))
 	}
@@ -152,15 +152,15 @@ func named(options []analyzer.BranchChoice, under string) []analyzer.BranchChoic
 // another as a whole nothing is chosen. The course is void where nothing holds all of them.
 func (c *course) comesTo(how *ending) any {
 	value, changed := how.value, 0
-	var whole []*part // that are others, the deepest last
+	var changedParts []*part // that are others, the deepest last
 	for i := range slices.Backward(how.places) {
 		p := &how.places[i]
-		if slices.ContainsFunc(whole, func(above *part) bool { return above.holds(p.steps) }) {
+		if slices.ContainsFunc(changedParts, func(above *part) bool { return above.holds(p.steps) }) {
 			continue
 		}
 		if option := c.choose(runtime.Path(how.under, p.key), how.root, named(p.options, how.under)); option > 0 {
 			value = planted(value, p.steps, p.values[option])
-			whole = append(whole, p)
+			changedParts = append(changedParts, p)
 			changed++
 		}
 	}
@@ -203,8 +203,8 @@ func planted(value any, steps []expression.Segment, part any) any {
 // fork works out what a call may come to: an alternative each, with the values on which
 // conditions hang, and failing.
 func (x *explorer) fork(w *world, command runtime.Command, call *compiler.Call) *fork {
-	told := w.options.toldToFail(command.Of, command.Under)
-	if told && command.Of.ItemOf != nil {
+	mustFail := w.options.mustFail(command.Of, command.Under)
+	if mustFail && command.Of.ItemOf != nil {
 		call = command.Of // not every item need be told to
 	}
 	key := runtime.Path(command.Under, call.Name)
@@ -223,18 +223,18 @@ func (x *explorer) fork(w *world, command runtime.Command, call *compiler.Call) 
 		expr = true
 	}
 	how := w.profile(tool)
-	mayFail := told || how.failure > 0 || !how.rated && (!expr || call.FailureRoute() >= 0)
+	mayFail := mustFail || how.failure > 0 || !how.rated && (!expr || call.FailureRoute() >= 0)
 	last := len(call.Output)
 	if mayFail && call.FailureRoute() >= 0 {
 		last--
 	}
 	offered := plan.Offered(call)
 	unmade := "the rehearsal lets it fail"
-	if told {
-		unmade = asTold
+	if mustFail {
+		unmade = asRequested
 	}
 	switch {
-	case told:
+	case mustFail:
 	case expr:
 		add(ending{computed: true, route: -1}, analyzer.BranchChoice{})
 	case len(call.Output) < 2:
@@ -343,8 +343,8 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 		below := func(read *compiler.Read) []expression.Segment {
 			return paths.Segments(read.Path)[paths.Depth(target.ID):]
 		}
-		whole := call.Each == nil && call.Method != compiler.Push // else it gives items
-		if whole {
+		entire := call.Each == nil && call.Method != compiler.Push // else it gives items
+		if entire {
 			x.try(g, func(read *compiler.Read) *part {
 				if !sees(read) {
 					return nil
@@ -353,7 +353,7 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 			})
 		}
 		for _, list := range x.turns(plan).lists {
-			if whole || !sees(list.read) || list.read.Path != target.ID {
+			if entire || !sees(list.read) || list.read.Path != target.ID {
 				continue
 			}
 			item := &gathering{explorer: x, of: e, plan: plan, name: list.call.Name + "†item"}
@@ -384,7 +384,7 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 				continue
 			}
 			switch steps := below(read); {
-			case whole:
+			case entire:
 				g.presence(g.at(paths.String(read.Path), steps, read), read)
 			case len(steps) > 0 && steps[0].IsIndex: // all items go alike
 				g.presence(g.at(pathtree.Below(g.name+"[]", steps[1:]), steps[1:], read), read)
@@ -438,20 +438,20 @@ func (x *explorer) try(g *gathering, of func(*compiler.Read) *part) {
 // begins are what a run is given: its input, or its state, of which some keys were made up.
 func (x *explorer) begins(kind string, given map[string]any, made []string) *ending {
 	e := &ending{value: any(given), root: -1, prefix: "\x00", made: made}
-	own, whole := x.plan.Input, x.plan.InputSchema
+	own, against := x.plan.Input, x.plan.InputSchema
 	if kind == "state" {
-		e.prefix, own, whole = "†state\x00", x.plan.State, x.plan.StateSchema
+		e.prefix, own, against = "†state\x00", x.plan.State, x.plan.StateSchema
 	}
-	e.schema = whole
+	e.schema = against
 	e.accepts = func(v any) bool {
 		switch {
-		case whole == nil:
+		case against == nil:
 			return true
 		case kind == "input":
-			return whole.Accepts(compiler.Overlay(own, v))
+			return against.Accepts(compiler.Overlay(own, v))
 		}
 		object, ok := v.(map[string]any)
-		return ok && runtime.UnfitKeys(whole, object) == nil && !slices.ContainsFunc(made, func(key string) bool { _, there := object[key]; return !there })
+		return ok && runtime.UnfitKeys(against, object) == nil && !slices.ContainsFunc(made, func(key string) bool { _, there := object[key]; return !there })
 	}
 	if len(made) == 0 {
 		return e

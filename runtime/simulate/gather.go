@@ -66,7 +66,7 @@ func (g *gathering) turn(p *part, t *analyzer.Turn) {
 // presence takes up that what is read isn't there, or is null, or that it is where it
 // usually isn't.
 func (g *gathering) presence(p *part, read *compiler.Read) {
-	for _, v := range g.of.others(p.steps) {
+	for _, v := range g.of.alternatives(p.steps) {
 		g.admit(p, read, v, mostValues+2)
 	}
 }
@@ -97,7 +97,7 @@ func (g *gathering) admit(p *part, read *compiler.Read, v any, most int) {
 
 func (g *gathering) take(p *part, name string, v any, most int) {
 	if g.varying -= stepsOfCall; len(p.values) >= most || g.varying <= 0 {
-		g.out.Vague = true
+		g.out.ValuesLeft = true
 		return
 	}
 	p.add(name, v)
@@ -133,7 +133,7 @@ var present = new(any)
 
 // others are what a schema allows a part to be besides what it usually is: [missing], null
 // or [present]; none where it says nothing of it.
-func (e *ending) others(steps []expression.Segment) (all []any) {
+func (e *ending) alternatives(steps []expression.Segment) (all []any) {
 	if e.schema == nil {
 		return nil
 	}

@@ -105,7 +105,7 @@ func (l *list) tried(g *gathering, p *part) (all []any) {
 		}
 	}
 	for _, read := range l.reads {
-		for _, v := range one.others(g.plan.Paths.Segments(read.Path)[1:]) {
+		for _, v := range one.alternatives(g.plan.Paths.Segments(read.Path)[1:]) {
 			kind(read, v)
 		}
 	}

@@ -36,7 +36,7 @@ func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, e
 	o.Parallel = math.MaxInt // what the schedule doesn't name mustn't keep it waiting for a place
 	w := newWorld(r, o)
 	w.replaying = true
-	w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.Begun}))
+	w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.RunBegan}))
 	for i, end := range s.Events {
 		if err := w.endAs(end); err != nil {
 			return nil, fmt.Errorf("event %d of the schedule: %w", i+1, err)

@@ -121,7 +121,7 @@ type CallReport struct {
 func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 	w := newWorld(r, o)
 	w.prepare()
-	w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.Begun}))
+	w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.RunBegan}))
 	for len(w.due) > 0 && w.out.Outcome == nil {
 		if o.Steps > 0 && w.out.Steps > o.Steps {
 			w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.Stopped, At: w.now, Text: TooLong}))
@@ -354,8 +354,8 @@ func (w *world) start(c runtime.Command) {
 	switch {
 	case w.options.course != nil:
 		w.options.course.ends(w, c, chance, &e)
-	case w.options.toldToFail(call, c.Under):
-		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: asTold}
+	case w.options.mustFail(call, c.Under):
+		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: asRequested}
 	case chance.Float64() < how.failure:
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "a failure drawn at the tool's rate"}
 	default:
@@ -365,12 +365,12 @@ func (w *world) start(c runtime.Command) {
 }
 
 // asTold is why a call fails that [Options.Fail] names.
-const asTold = "the rehearsal was told to let it fail"
+const asRequested = "the rehearsal was told to let it fail"
 
-func (o *Options) toldToFail(call *compiler.Call, under string) bool {
-	whole := call.Whole().Name
+func (o *Options) mustFail(call *compiler.Call, under string) bool {
+	planned := call.Whole().Name
 	return slices.ContainsFunc(o.Fail, func(name string) bool {
-		return name == call.ToolName || name == call.Name || name == whole || under != "" && (name == runtime.Path(under, call.Name) || name == runtime.Path(under, whole))
+		return name == call.ToolName || name == call.Name || name == planned || under != "" && (name == runtime.Path(under, call.Name) || name == runtime.Path(under, planned))
 	})
 }
 

@@ -15,26 +15,26 @@ import (
 // the types of the parameters that take it, and is a text where nothing more is known; null
 // where nothing reads it. Without it nothing that hangs on the result would be rehearsed.
 func (w *world) unsaid(plan *compiler.Plan, call *compiler.Call, chance *rand.Rand) any {
-	whole := call.Whole()
-	if plan = w.planOf(plan, whole); len(whole.Output) == 0 || plan == nil {
+	planned := call.Whole()
+	if plan = w.planOf(plan, planned); len(planned.Output) == 0 || plan == nil {
 		return nil
 	}
-	reads := w.readers(plan, whole)
+	reads := w.readers(plan, planned)
 	var value any
-	for _, target := range slices.Concat(whole.Output...) {
+	for _, target := range slices.Concat(planned.Output...) {
 		for i, read := range reads {
 			if !plan.Paths.IsAbove(target.ID, read.Path) || i > 0 && reads[i-1].Path == read.Path {
 				continue // nothing below the target, or the value has it by now
 			}
 			steps := plan.Paths.Segments(read.Path)[plan.Paths.Depth(target.ID):]
-			if whole.Each != nil { // it is one item of what is read
+			if planned.Each != nil { // it is one item of what is read
 				if len(steps) == 0 || !steps[0].IsIndex {
 					continue
 				}
 				steps = steps[1:]
 			}
 			if now, _ := pathtree.Walk(value, steps); now == nil && possible(value, steps) {
-				value = planted(value, steps, taken(plan, read, whole.Name, chance))
+				value = planted(value, steps, taken(plan, read, planned.Name, chance))
 			}
 		}
 	}
@@ -43,12 +43,12 @@ func (w *world) unsaid(plan *compiler.Plan, call *compiler.Call, chance *rand.Ra
 	}
 	_, object := value.(map[string]any)
 	switch {
-	case value == nil && whole.Method != compiler.Merge && whole.Method != compiler.Assign:
-		value = "made up by " + whole.Name
-	case !object && (whole.Method == compiler.Merge || whole.Method == compiler.Assign):
-		value = map[string]any{"by": whole.Name}
+	case value == nil && planned.Method != compiler.Merge && planned.Method != compiler.Assign:
+		value = "made up by " + planned.Name
+	case !object && (planned.Method == compiler.Merge || planned.Method == compiler.Assign):
+		value = map[string]any{"by": planned.Name}
 	}
-	if _, list := value.([]any); whole.Method == compiler.Concat && !list {
+	if _, list := value.([]any); planned.Method == compiler.Concat && !list {
 		value = []any{value}
 	}
 	return value

@@ -10,7 +10,7 @@ import (
 
 // Handed is what the scopes of a call hand over, by kind: nil when it has none,
 // and empty when they name nothing that is there.
-func Handed(call *compiler.Call, read func(index int) (any, expression.Presence)) map[string]any {
+func ScopeValues(call *compiler.Call, read func(index int) (any, expression.Presence)) map[string]any {
 	if call.Scopes == nil {
 		return nil
 	}

@@ -61,9 +61,9 @@ func (l *Log) keepParts(at int32) {
 		}
 	}
 	if l.layout.Paths.Depth(path) == 1 { // from now on it is a part as a whole
-		whole := l.parts[path]
-		if l.parts = nil; whole != nil {
-			l.parts = map[pathtree.ID]*part{path: whole}
+		existing := l.parts[path]
+		if l.parts = nil; existing != nil {
+			l.parts = map[pathtree.ID]*part{path: existing}
 		}
 	}
 }

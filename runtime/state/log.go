@@ -211,11 +211,11 @@ func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (v
 		}
 	}
 	if root != id {
-		whole, there := l.Resolve(root, visible)
+		above, there := l.Resolve(root, visible)
 		if !there {
 			return nil, false, -1
 		}
-		value, there = l.walk(whole, root, id)
+		value, there = l.walk(above, root, id)
 		return value, there, -1
 	}
 	if last := l.resolved[id]; slices.Equal(last.seen, seen) {
@@ -336,7 +336,7 @@ func (r records) yields(m *Message) bool {
 func Anyone(*Message) bool { return true }
 
 // Whole is the value of a kind, of all messages.
-func (l *Log) Whole(kind string) any { return l.SeenBy(kind, Anyone) }
+func (l *Log) Value(kind string) any { return l.SeenBy(kind, Anyone) }
 
 // SeenBy is the value of a kind, of the messages that are visible.
 func (l *Log) SeenBy(kind string, visible func(*Message) bool) any {

@@ -171,7 +171,7 @@ func (l *listener) stop(d delta) {
 	case "max_tokens", "model_context_window_exceeded":
 		l.end.Full = true
 	default:
-		l.end.Whole = true
+		l.end.Complete = true
 		if l.byTool && !l.came {
 			l.say(l.aside)
 		}

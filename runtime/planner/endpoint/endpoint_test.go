@@ -25,10 +25,10 @@ func (plain) Body(p prompt.Prompt, _ Form) any { return p.User }
 
 func (plain) Listen(_ Form, end *Ending, say func(string)) func(event, data string) (bool, error) {
 	return func(_, data string) (bool, error) {
-		if end.Whole = data == "{}"; !end.Whole {
+		if end.Complete = data == "{}"; !end.Complete {
 			say(data)
 		}
-		return !end.Whole, nil
+		return !end.Complete, nil
 	}
 }
 

@@ -61,11 +61,11 @@ func Forms(schema any, enforced, shown string) []Form {
 
 // An Ending is what a stream said about its answer.
 type Ending struct {
-	Whole   bool // it came to its own end
-	Full    bool // the answer reached the bound on its tokens
-	Refused bool
-	Words   string // of a refusal
-	Usage   request.Usage
+	Complete bool // it came to its own end
+	Full     bool // the answer reached the bound on its tokens
+	Refused  bool
+	Words    string // of a refusal
+	Usage    request.Usage
 }
 
 // An Address is where requests go, and which variables say so.
@@ -201,13 +201,13 @@ func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *r
 				words = words[:len(words)-p.wire.hide.Unfinished(words)]
 			}
 			return f, &request.Refused{Planner: p.name, Words: p.clean(words)}
-		case end.Whole:
+		case end.Complete:
 			out.flush()
 			return f, nil
 		case ctx.Err() != nil:
 			return f, fmt.Errorf("asking %s: %w", p.name, ctx.Err())
 		}
-		t := p.trouble(end, x, streamErr)
+		t := p.diagnose(end, x, streamErr)
 		if out.seen() {
 			out.flush()
 			return f, fmt.Errorf("%w: %s, after %d bytes of it", request.ErrCut, t.why, out.sent)
@@ -242,22 +242,22 @@ func (p *Planner) send(ctx context.Context, q question, f Form, out *outlet) (En
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	out.full = func() { giveUp(request.ErrTooLong) }
-	told := q.prompt
+	sent := q.prompt
 	switch {
 	case f.Schema == "":
-		told = told.WithSchema(q.schema)
+		sent = sent.WithSchema(q.schema)
 	case f.Wrapped:
-		told.User += "Write it as {\"result\": …}.\n"
+		sent.User += "Write it as {\"result\": …}.\n"
 	}
 	var end Ending
-	err := p.wire.ask(ctx, p.format.Body(told, f), p.format.Listen(f, &end, out.write))
+	err := p.wire.ask(ctx, p.format.Body(sent, f), p.format.Listen(f, &end, out.write))
 	if cause := context.Cause(ctx); cause == errSilent || cause == request.ErrTooLong {
 		err = cause
 	}
 	return end, x, err
 }
 
-func (p *Planner) trouble(end Ending, x *exchange, err error) (t trouble) {
+func (p *Planner) diagnose(end Ending, x *exchange, err error) (t failure) {
 	switch {
 	case end.Full:
 		t.why = "it reached the bound on what a model may write in one answer"
@@ -275,7 +275,7 @@ func (p *Planner) trouble(end Ending, x *exchange, err error) (t trouble) {
 // clean makes words from outside fit to be shown.
 func (p *Planner) clean(s string) string { return diag.Escape(p.wire.hide.Message(s)) }
 
-func (p *Planner) unavailable(t trouble, tries int) *request.Unavailable {
+func (p *Planner) unavailable(t failure, tries int) *request.Unavailable {
 	if tries > 1 {
 		t.why += fmt.Sprintf(" (asked %d times)", tries)
 	}

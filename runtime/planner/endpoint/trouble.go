@@ -20,7 +20,7 @@ import (
 )
 
 // A trouble is why an endpoint gave no answer, or not all of one.
-type trouble struct {
+type failure struct {
 	why    string        // in one line, without secrets
 	remedy string        // what a person may do
 	again  bool          // it may pass by itself
@@ -34,27 +34,27 @@ type complaint struct{ kind, code, words string }
 
 // read finds the complaint in what an endpoint sent.
 func readComplaint(text []byte) complaint {
-	var whole struct {
+	var message struct {
 		Error           json.RawMessage
 		Message, Detail json.RawMessage
 		Type            string
 	}
-	if json.Unmarshal(text, &whole) != nil {
+	if json.Unmarshal(text, &message) != nil {
 		return complaint{words: string(text)}
 	}
 	var inner struct {
 		Type, Message string
 		Code          any
 	}
-	c := complaint{kind: whole.Type}
+	c := complaint{kind: message.Type}
 	switch {
-	case json.Unmarshal(whole.Error, &inner) == nil && (inner.Message != "" || inner.Type != ""):
+	case json.Unmarshal(message.Error, &inner) == nil && (inner.Message != "" || inner.Type != ""):
 		c.kind, c.words = inner.Type, inner.Message
 		if inner.Code != nil {
 			c.code = fmt.Sprint(inner.Code)
 		}
 	default:
-		for _, said := range []json.RawMessage{whole.Error, whole.Message, whole.Detail, text} {
+		for _, said := range []json.RawMessage{message.Error, message.Message, message.Detail, text} {
 			if json.Unmarshal(said, &c.words) == nil {
 				break
 			}
@@ -83,8 +83,8 @@ var (
 
 // judge tells what to make of the end of a request that brought no whole answer.
 // keys are the variables that hold what an endpoint wants to see.
-func judge(x *exchange, err error, base, keys string) trouble {
-	t := trouble{wait: -1, remedy: "resume the run when the endpoint works again"}
+func judge(x *exchange, err error, base, keys string) failure {
+	t := failure{wait: -1, remedy: "resume the run when the endpoint works again"}
 	where := x.at
 	switch {
 	case x.status >= 300:
@@ -106,7 +106,7 @@ func judge(x *exchange, err error, base, keys string) trouble {
 }
 
 // judgeStatus is for an answer that is an error by its status.
-func (t *trouble) judgeStatus(x *exchange, base, keys string) {
+func (t *failure) judgeStatus(x *exchange, base, keys string) {
 	c := readComplaint(x.refusal)
 	t.why = fmt.Sprintf("%s said %d %s", x.at, x.status, http.StatusText(x.status))
 	if c.words != "" {
@@ -140,7 +140,7 @@ func (t *trouble) judgeStatus(x *exchange, base, keys string) {
 }
 
 // judgeStream is for a stream that broke off, or brought an error.
-func (t *trouble) judgeStream(x *exchange, err error) {
+func (t *failure) judgeStream(x *exchange, err error) {
 	said := streamed(err)
 	switch c := readComplaint(said); {
 	case errors.Is(err, bufio.ErrTooLong): // nobody writes so much by mistake

@@ -42,7 +42,7 @@ func enforceable(schema any) bool {
 // "result": the outermost value that endpoints enforce is always an object. It
 // is nil where references would lose their aim.
 func wrap(schema any) request.Object {
-	if !aimsAtDefinitions(schema) {
+	if !refersToDefinitions(schema) {
 		return nil
 	}
 	inner, outer := request.Object{}, request.Object{}.With("type", "object")
@@ -60,10 +60,10 @@ func wrap(schema any) request.Object {
 
 // aimsAtDefinitions reports whether all references of a schema lead into its own
 // definitions.
-func aimsAtDefinitions(v any) bool {
+func refersToDefinitions(v any) bool {
 	switch v := v.(type) {
 	case []any:
-		return !slices.ContainsFunc(v, func(item any) bool { return !aimsAtDefinitions(item) })
+		return !slices.ContainsFunc(v, func(item any) bool { return !refersToDefinitions(item) })
 	case request.Object:
 		for _, m := range v {
 			if _, text := m.Value.(string); text && (m.Key == "$ref" || m.Key == "$dynamicRef") {
@@ -71,7 +71,7 @@ func aimsAtDefinitions(v any) bool {
 					return false
 				}
 			}
-			if !aimsAtDefinitions(m.Value) {
+			if !refersToDefinitions(m.Value) {
 				return false
 			}
 		}

@@ -122,6 +122,6 @@ func hear(e *endpoint.Ending, c choice, say func(string)) {
 		e.Refused = true
 	case "error", "abort", "insufficient_system_resource": // of vLLM and others: it broke off
 	default:
-		e.Whole = true
+		e.Complete = true
 	}
 }

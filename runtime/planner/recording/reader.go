@@ -184,18 +184,18 @@ func (r *recordingReader) manner(f source.Field, a *answer, known []string) {
 	switch key := f.Key.Text; key {
 	case "chunks":
 		if a.chunks = r.count(f, math.MaxInt32); a.chunks == 0 {
-			r.wants(f, "a number of bytes from 1")
+			r.expects(f, "a number of bytes from 1")
 		}
 	case "delay":
 		d, err := time.ParseDuration(f.Value.Text)
 		if f.Value.Kind != source.String || err != nil || d < 0 {
-			r.wants(f, "a duration such as 50ms or 1s")
+			r.expects(f, "a duration such as 50ms or 1s")
 			return
 		}
 		a.delay = d
 	case "cut":
 		if a.cut = f.Value.Text == "true"; f.Value.Kind != source.Bool {
-			r.wants(f, "true or false")
+			r.expects(f, "true or false")
 		}
 	case "refused":
 		words := r.str(f)
@@ -217,7 +217,7 @@ func (r *recordingReader) manner(f source.Field, a *answer, known []string) {
 
 func (r *recordingReader) usage(f source.Field) (u request.Usage) {
 	if f.Value.Kind != source.Object {
-		r.wants(f, "a mapping with inputTokens, outputTokens, cost")
+		r.expects(f, "a mapping with inputTokens, outputTokens, cost")
 		return u
 	}
 	for _, f := range f.Value.Fields {
@@ -228,7 +228,7 @@ func (r *recordingReader) usage(f source.Field) (u request.Usage) {
 			u.OutputTokens = r.count(f, 1<<53)
 		case "cost":
 			if u.Cost = f.Value.Float(); f.Value.Kind != source.Number || u.Cost < 0 {
-				r.wants(f, "a number from 0")
+				r.expects(f, "a number from 0")
 			}
 		default:
 			r.fail(f.Key.Span(), "known keys are inputTokens, outputTokens, cost", "nothing is known under %q here", f.Key.Text)
@@ -237,7 +237,7 @@ func (r *recordingReader) usage(f source.Field) (u request.Usage) {
 	return u
 }
 
-func (r *recordingReader) wants(f source.Field, what string) {
+func (r *recordingReader) expects(f source.Field, what string) {
 	r.fail(f.Value.Span(), "", "%q is %s, and this is %s", f.Key.Text, what, f.Value.Kind)
 }
 
@@ -245,7 +245,7 @@ func (r *recordingReader) wants(f source.Field, what string) {
 func (r *recordingReader) count(f source.Field, most float64) int {
 	v := f.Value.Float()
 	if f.Value.Kind != source.Number || v != math.Trunc(v) || v < 0 || v > most {
-		r.wants(f, fmt.Sprintf("a whole number from 0 to %.0f", most))
+		r.expects(f, fmt.Sprintf("a whole number from 0 to %.0f", most))
 		return 1
 	}
 	return int(v)
@@ -253,7 +253,7 @@ func (r *recordingReader) count(f source.Field, most float64) int {
 
 func (r *recordingReader) str(f source.Field) string {
 	if f.Value.Kind != source.String {
-		r.wants(f, "text")
+		r.expects(f, "text")
 	}
 	return f.Value.Text
 }

@@ -50,7 +50,7 @@ type Recorder struct {
 	folder  string
 
 	mu      sync.Mutex
-	begun   bool
+	started bool
 	ticks   []*keptTick // nil where nothing is known of one
 	unsaved int         // results of latent calls that aren't on disk yet
 	saved   int         // those that are
@@ -77,8 +77,8 @@ func NewRecorder(p answerer, folder string) (*Recorder, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("the run can't be recorded: %w", err)
 	}
-	begun := time.Now()
-	return &Recorder{planner: p, folder: folder, Date: begun.Add}, nil
+	start := time.Now()
+	return &Recorder{planner: p, folder: folder, Date: start.Add}, nil
 }
 
 // Answer passes a request on and records it. Trouble with the recording doesn't
@@ -123,10 +123,10 @@ func (r *Recorder) keep(q *request.Request, answer string, usage request.Usage, 
 // begin looks at what the folder holds already: the earlier ticks of a run that
 // is resumed, or another run's, which this one takes the place of.
 func (r *Recorder) begin(q *request.Request) error {
-	if r.begun {
+	if r.started {
 		return nil
 	}
-	r.begun = true
+	r.started = true
 	name := filepath.Join(r.folder, SolutionsFile)
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {

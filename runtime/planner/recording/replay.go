@@ -173,13 +173,13 @@ func (a answer) play(ctx context.Context, from int, emit func(string)) error {
 			return err
 		}
 		at = a.pieceEnd(at)
-		whole := at
-		for whole < len(a.text) && whole > sent && !utf8.RuneStart(a.text[whole]) {
-			whole--
+		end := at
+		for end < len(a.text) && end > sent && !utf8.RuneStart(a.text[end]) {
+			end--
 		}
-		if whole > sent {
-			emit(a.text[sent:whole])
-			sent = whole
+		if end > sent {
+			emit(a.text[sent:end])
+			sent = end
 		}
 	}
 	return nil // it is whole, whether or not anybody wants more

@@ -85,7 +85,7 @@ func classOf(q *runtime.Question) callClass {
 	}
 	execution := q.Runs
 	execution.Argv = execution.Argv[:min(1, len(execution.Argv))] // the others may contain values
-	return callClass{q.Delegate, q.Tool, q.Activity, JSON(execution, ""), scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces, q.OpenWorld, q.Doubt != ""}
+	return callClass{q.Delegate, q.Tool, q.Activity, JSON(execution, ""), scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces, q.OpenWorld, q.Uncertainty != ""}
 }
 
 // Ask puts a question in the queue, and returns a function that waits for its answer and calls

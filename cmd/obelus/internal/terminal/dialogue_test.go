@@ -117,9 +117,9 @@ func TestApproveAll(t *testing.T) {
 	otherActivity, otherEffects, inFlight, problem := question("a"), question("b"), question("c"), question("d")
 	otherActivity.Activity, otherEffects.Effects, inFlight.InFlight, problem.Problem = "shell", "unknown", true, "it can't be"
 	otherPlan, doubted := question("e"), question("f")
-	otherPlan.Delegate, doubted.Doubt = "other.yaml", "the advisors are against it"
+	otherPlan.Delegate, doubted.Uncertainty = "other.yaml", "the advisors are against it"
 	scoped, empty, otherProgram, replaced := question("g"), question("h"), question("i"), question("j")
-	scoped.Scopes, empty.Scopes = []runtime.Handed{{Scope: "state"}}, []runtime.Handed{}
+	scoped.Scopes, empty.Scopes = []runtime.ScopeSource{{Scope: "state"}}, []runtime.ScopeSource{}
 	otherProgram.Runs, replaced.Replaces = runtime.Execution{Kind: "exec", Argv: []string{"sh"}}, "transfer"
 	for _, q := range []*runtime.Question{otherActivity, otherEffects, inFlight, problem, otherPlan, doubted, scoped, empty, otherProgram, replaced} {
 		ctx, takeBack := context.WithCancel(t.Context())

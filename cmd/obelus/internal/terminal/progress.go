@@ -197,8 +197,8 @@ func (p *Progress) observeCall(at time.Duration, c runtime.Command) {
 		case many:
 		case c.Attempt > 1:
 			p.finished(one, p.style.Yellow("↻"), fmt.Sprintf("attempt %d", c.Attempt))
-		case c.Doubt != "":
-			p.finished(one, p.style.Yellow("!"), diag.Escape(c.Doubt))
+		case c.Uncertainty != "":
+			p.finished(one, p.style.Yellow("!"), diag.Escape(c.Uncertainty))
 		}
 	case runtime.Progressed:
 		one.report = report(c.Progress)

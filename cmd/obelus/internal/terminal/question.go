@@ -107,8 +107,8 @@ func (r *Renderer) headline(p *block, q *runtime.Question) {
 	if q.Wanted {
 		p.text(4, unpainted, "the plan or a policy requires a person's answer")
 	}
-	if q.Doubt != "" {
-		p.text(4, s.Yellow, diag.Escape(q.Doubt))
+	if q.Uncertainty != "" {
+		p.text(4, s.Yellow, diag.Escape(q.Uncertainty))
 	}
 	tool := toolOf(q)
 	if q.Instance != "" {

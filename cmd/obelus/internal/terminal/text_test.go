@@ -32,7 +32,7 @@ func FuzzQuestionText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, call, name, value, reason, reference string, inFlight bool) {
 		q := &runtime.Question{
 			Runs:   runtime.Execution{Kind: "exec", Argv: []string{value, name}, Folder: reference, Defined: reason},
-			Scopes: []runtime.Handed{{Scope: reference, From: []string{name}}}, Context: map[string]any{call: value},
+			Scopes: []runtime.ScopeSource{{Scope: reference, From: []string{name}}}, Context: map[string]any{call: value},
 			EffectsBy: name, Claimed: "read-only", Replaces: call,
 			Call: call, Tool: name, Activity: value, Instance: reference, Reason: reason, Effects: value, Writes: []string{reference, call},
 			Params:  map[string]any{name: value, call: []any{value, map[string]any{reference: 1.5}}},
@@ -40,7 +40,7 @@ func FuzzQuestionText(f *testing.F) {
 			Cost:    0.5, InFlight: inFlight,
 		}
 		if inFlight {
-			q.Problem, q.Doubt, q.Under, q.Delegate = reason, value, reference, name
+			q.Problem, q.Uncertainty, q.Under, q.Delegate = reason, value, reference, name
 			for i := range 7 {
 				q.Advice = append(q.Advice, compiler.Rank{Tool: name + call[:min(i, len(call))], Weight: float64(i) * 1e99, Votes: []compiler.Vote{{Advisor: reference, Instance: value}, {Advisor: call}}})
 			}
