@@ -3,7 +3,7 @@ package dot
 import "slices"
 
 // Against draws what became of an older plan in its new one: what is new and what changed
-// is marked, and what isn't there any more drawn in addition. Was gives the name that a
+// is marked, and what no longer exists drawn in addition. Was gives the name that a
 // call had in the old plan, or "" for none.
 func (v View) Against(old View, was func(call string) string, changed func(call string) bool) View {
 	b := newBuilder(v.Name)
@@ -56,7 +56,7 @@ func (v View) Against(old View, was func(call string) string, changed func(call 
 }
 
 // identity is what tells the nodes of a view apart: calls by their names, others by what
-// they stand for.
+// they represent.
 func identity(n Node) [2]string {
 	if n.Call != "" {
 		return [2]string{"call", n.Call}

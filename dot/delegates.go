@@ -60,7 +60,7 @@ func unfolded(p *compiler.Plan, levels, most int) int {
 }
 
 // unfold draws in a frame of its own what a call delegates to. The call
-// stands in it for the input and for what its scopes hand over, and whoever
+// represents the input and what its scopes hand over, and whatever
 // waits for its result waits for the output of the delegate.
 func (v View) unfold(p *compiler.Plan, levels int, o Options) View {
 	calls := make(map[string]*compiler.Call, len(p.Calls))
@@ -136,7 +136,7 @@ func handsOver(c *compiler.Call, label string) bool {
 	})
 }
 
-// advisorsNote says who advises the model that plans, and when.
+// advisorsNote names the advisors of the planning model, and when they are asked.
 func advisorsNote(p *compiler.Plan) string {
 	when := map[string]string{"start": "at the start", "finish": "at the end", "request": "at every request", "": "when asked"}
 	var words []string

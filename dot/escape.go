@@ -40,8 +40,8 @@ func rows(s string, limit int) []string {
 }
 
 // wrapped are the lines of a longer text, each fit for people and broken between words, or
-// within a word that is longer than a line: what a program is told to do, and a condition,
-// may hang on any of it. Of very many lines it tells how many are left out.
+// within a word that is longer than a line: the text of a command, and a condition,
+// may depend on any of it. Of very many lines it reports how many are left out.
 func wrapped(s string, limit int) (out []string) {
 	if s == "" {
 		return nil

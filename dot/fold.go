@@ -35,7 +35,7 @@ const (
 	wideBands = 8
 )
 
-// A network says who waits for whom, each as often as there are reasons. Its
+// A network is the edges from calls to those that wait for them, each as often as there are reasons. Its
 // slices are not to be changed.
 type network interface {
 	Len() int
@@ -118,7 +118,7 @@ type group struct {
 	kind        Kind  // as in part
 	first       int   // its earliest node
 	nodes       int   // how many nodes it has
-	low, high   int32 // the layers that they stand in
+	low, high   int32 // the layers that they are in
 	tools       map[string]int
 	calls       int
 	deeperLayer bool // it holds whatever lies beyond the depth asked for
@@ -128,7 +128,7 @@ type group struct {
 type part struct {
 	kind  Kind // only nodes of one kind come together; "" for calls of every kind
 	tool  string
-	calls int  // how many it stands for
+	calls int  // how many it represents
 	alone bool // it is never put together with others
 }
 
@@ -188,7 +188,7 @@ func layerOf(layer []int32, i int) int32 {
 	return layer[i]
 }
 
-// node is the node that stands for a group of several.
+// node is the node that represents a group of several.
 func (g *group) node() Node {
 	names := make([]string, 0, len(g.tools))
 	for name := range g.tools {
@@ -396,7 +396,7 @@ func (b *builder) view() View {
 	b.v.Edges = make([]Edge, len(b.edges))
 	for i, e := range b.edges {
 		if b.v.Nodes[e.from].Count > 1 || b.v.Nodes[e.to].Count > 1 {
-			e.keep(1) // one path as an example: such edges stand for many
+			e.keep(1) // one path as an example: such edges represent many
 		}
 		label := strings.Join(e.labels, "\n")
 		if e.further > 0 {

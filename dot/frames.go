@@ -8,7 +8,7 @@ type frame struct {
 	inside []*frame
 }
 
-// frames is the drawing as a frame: in each the nodes and the frames stand in the
+// frames is the drawing as a frame: in each the nodes and the frames are in the
 // order of the view. Frames of one name inside the same frame are one.
 func (v View) frames() *frame {
 	root := &frame{}

@@ -34,7 +34,7 @@ var paints = map[Kind]paint{
 	Output:  {"#ebf8ee", "#68b37c", ink},
 }
 
-// darker are the colours that stand for others on black.
+// darker are the colours that represent others on black.
 var darker = map[string]string{
 	paper: "#0d1117", ink: "#e6edf3", muted: "#9aa4af", line: "#768390", danger: "#ff7b72", caution: "#d8a02a", fine: "#4cc465", working: "#6cb2ff",
 	"#f6f8fa": "#161b22", "#eaf7f5": "#10292a", "#5a9f97": "#4a938d", "#f7f2fd": "#221a33", "#9a7fd1": "#a98ee0", "#eaeef2": "#262c35", "#6e7781": "#8b949e",

@@ -9,10 +9,10 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// Instances are those whose calls one node stands for.
+// Instances are those whose calls one node represents.
 type instances struct {
 	ids    map[string]bool
-	shared bool // it stands for calls of all instances as well
+	shared bool // it represents calls of all instances as well
 }
 
 func (i *instances) add(id string) {

@@ -29,7 +29,7 @@ type Options struct {
 	// layer are drawn as one, then layers, and a note says so. 0 is what
 	// Mermaid takes, 300 and 450.
 	MaxNodes, MaxEdges int
-	// Delegates is how many levels of delegates are drawn call by call, as far as
+	// Delegates is how many levels of delegates are drawn call by call, while
 	// the drawing has room; below 0 none, and 0 all of them where the drawing has
 	// no more than 30 calls then.
 	Delegates int
@@ -156,7 +156,7 @@ func networkOf(p *compiler.Plan) network {
 }
 
 // findsNothing reports whether a read is of a value that no one provides: a
-// finding says so, or it is of state that isn't there from the start, in a
+// finding says so, or it is of state that is missing from the start, in a
 // document that is checked with its state.
 func (d *drawing) findsNothing(r *compiler.Read) bool {
 	call := ""
@@ -396,7 +396,7 @@ func (d *drawing) findSubstitutes() {
 	}
 }
 
-// findEither finds the reads of which an expression needs one and can do without the others.
+// findEither finds the alternative reads of expressions that need only one of them.
 func (d *drawing) findEither() {
 	d.either = map[*compiler.Read]bool{}
 	look := func(t *compiler.Template) {

@@ -90,7 +90,7 @@ func (t *textTree) node(i int, branch, indent string) {
 		head = append(head, m.words())
 	}
 	for _, frame := range n.Frames {
-		if !strings.HasSuffix(frame, atMostOne) { // which is said of branches, and not of a call
+		if !strings.HasSuffix(frame, atMostOne) { // a frame of branches, not of a call
 			head = append(head, inOne(frame))
 		}
 	}

@@ -174,7 +174,7 @@ func (t *Timeline) SVG() string {
 	return d.out.String()
 }
 
-// tickOf is a round length of time of which a whole has few.
+// tickOf is a round duration that divides the total into few ticks.
 func tickOf(total time.Duration) time.Duration {
 	step := time.Nanosecond
 	for total/(step*10) > 8 {

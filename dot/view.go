@@ -29,16 +29,16 @@ type Node struct {
 	Label   string // what it is called; a line each
 	Detail  string // smaller, below; a line each
 	Kind    Kind
-	Frames  []string // the names of the frames that it stands in, the outermost first
+	Frames  []string // the names of the frames that it is in, the outermost first
 	Tooltip string   // a line each; shown where the format can
 	Call    string   // the call's name; "" when it isn't one call
 	Tool    string   // the tool of the call or calls; "" when none or several
-	Count   int      // how many calls it stands for; 0 when it isn't calls
-	Repeats bool     // it stands for a call that runs once for each of several items or instances
+	Count   int      // how many calls it represents; 0 when it isn't calls
+	Repeats bool     // it represents a call that runs once for each of several items or instances
 	Marks   []Mark
 }
 
-// Kind is what a node stands for.
+// Kind is what a node represents.
 type Kind string
 
 // The kinds of node.
@@ -85,9 +85,9 @@ const (
 // or what became of it.
 type Mark struct {
 	Kind  MarkKind
-	Code  string // of a finding; what else is said of an effect, and by whom; "" otherwise
+	Code  string // of a finding; the rest of an effect, and who declares it; "" otherwise
 	Text  string // the message of the first one
-	Count int    // how many marks of this kind and code it stands for; 0 counts as 1
+	Count int    // how many marks of this kind and code it represents; 0 counts as 1
 }
 
 // MarkKind is a finding's severity, a call's status, or what became of something.
@@ -110,7 +110,7 @@ const (
 	Removed MarkKind = "removed"
 	Changed MarkKind = "changed"
 
-	// What carrying a call out may do to the world. Nobody whose word counts says
+	// The effects of carrying a call out. No trusted source declares
 	// what one of UnknownEffect does.
 	Destructive   MarkKind = "destroys"
 	Leaves        MarkKind = "leaves"
@@ -120,7 +120,7 @@ const (
 	// Wrong is where a rehearsal goes wrong; its code says how, and begins with a colon.
 	Wrong MarkKind = "wrong"
 
-	// Critical is of what the shortest time of the whole hangs on.
+	// Critical marks what decides the shortest time of the run.
 	Critical MarkKind = "critical"
 )
 

@@ -40,7 +40,7 @@ func (m *Machine) takeOpinions(plan *compiler.Plan, found []diag.Diagnostic) boo
 }
 
 // noteOpinions notes who has spoken, and reports whether what they said can be taken.
-// Whoever said what can't be isn't silent: there is a finding about it.
+// An invalid opinion isn't silence: it has a finding.
 func (l *loop) noteOpinions(opinions *source.Node) bool {
 	l.tickOpinions = map[opinionKey]compiler.Opinion{}
 	if opinions == nil {

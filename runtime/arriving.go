@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
-// arrive takes up the calls that have come to their end. Each is compiled, bound and
+// arrive takes up the calls that have ended. Each is compiled, bound and
 // judged once, together with those before it.
 func (m *Machine) arrive() {
 	l := m.loop
@@ -83,9 +83,9 @@ func (f *frame) takes(call *compiler.Call) bool {
 	return f.machine.instances == nil || call.Instance == "" || call.Instance == f.site.Instance
 }
 
-// draftOf is where the calls of a plan that is arriving are judged for the frame, so many
-// of which have been. Instances that run the same share it, unless what is held hangs on
-// what each has done.
+// draftOf is the draft in which the calls of an arriving plan are judged for the frame;
+// judged of them have been. Instances that run the same calls share it, unless earlier
+// ticks have done some of them.
 func (f *frame) draftOf(view *compiler.Plan, judged int) *analyzer.Draft {
 	l, own := f.machine.loop, f.doneCalls != nil && f.doneCalls.before > 0
 	d := f.draft

@@ -25,7 +25,7 @@ type doneCalls struct {
 	latest    int32                   // the number, from 1, of the completed call whose messages are being written
 
 	items map[string]map[string][]any // by identity of the call and by parameters: what items gave that earlier ticks have done
-	taken map[string]int              // by parameters and identity: how many of these the tick's calls stand for
+	taken map[string]int              // by parameters and identity: how many of these the tick's calls repeat
 }
 
 // nextTick forgets what the plan of a tick was.
@@ -70,7 +70,7 @@ func canonical(params map[string]any) string {
 }
 
 // list takes up the next call of the tick, and gives the number of the done one that it
-// stands for, the nth of an identity for the nth; false where there is none.
+// repeats, the nth of an identity for the nth; false where there is none.
 func (l *doneCalls) list(plan *compiler.Plan, call *compiler.Call) (number int32, stands bool) {
 	id, i := dedupeKey(plan, call), int32(len(l.keys))
 	l.keys, l.places = append(l.keys, id), append(l.places, call.Place)
@@ -87,7 +87,7 @@ func (l *doneCalls) list(plan *compiler.Plan, call *compiler.Call) (number int32
 }
 
 // rematchCompleted takes up the calls of the tick's whole plan that haven't been, and
-// reports whether more of what is done has somebody to stand for it.
+// reports whether more done calls are repeated.
 func (m *Machine) rematchCompleted(plan *compiler.Plan) bool {
 	grown := false
 	for _, f := range m.roots() {

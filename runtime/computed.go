@@ -27,7 +27,7 @@ func (m *Machine) Computed() Computed { return m.computed }
 // Bounded reports whether the expressions of the run have a budget together.
 func (m *Machine) Bounded() bool { return !m.options.Unbounded }
 
-// What the expressions that stand in calls and in the output may take together,
+// What the expressions that are in calls and in the output may take together,
 // and how much more for each evaluation.
 const (
 	resolvingSteps  = 10_000_000

@@ -97,7 +97,7 @@ func (more *callDetails) decide(d *Decision) {
 // Path is that of the call: "digest#1/chapter#2".
 func (q *Question) Path() string { return Path(q.Under, q.Call) }
 
-// Verdicts are those of which one answers the question.
+// Verdicts are the possible answers to the question.
 func (q *Question) Verdicts() []string {
 	if q.InFlight {
 		return []string{string(Retry), string(Fail)}
@@ -105,7 +105,7 @@ func (q *Question) Verdicts() []string {
 	return []string{string(Approve), string(Reject), string(Change), string(Replace)}
 }
 
-// rejected settles a call that a person doesn't want: the one that stands in the
+// rejected settles a call that a person rejects: the one that is in the
 // plan, whatever was proposed in its place. Its failure route takes the record.
 func (f *frame) rejected(i int32, d *Decision) {
 	state := &f.calls[i]
@@ -190,7 +190,8 @@ func (f *frame) replace(i int32, d *Decision) string {
 		return fmt.Sprintf("no activity carries out the tool %q", by.ToolName)
 	}
 	// Its references are resolved here and now, in a machine of its own.
-	scratch := &frame{machine: f.machine, plan: plan, log: f.log, reads: make([]readState, len(plan.Reads)), doneCalls: f.doneCalls}
+	scratch := &frame{machine: f.machine, plan: plan, log: f.log, doneCalls: f.doneCalls}
+	scratch.reads = make([]readState, len(plan.Reads))
 	for r := range plan.Reads {
 		read := &scratch.reads[r]
 		read.known = true

@@ -72,7 +72,7 @@ func (f *frame) below(i int32, site Site) *frame {
 	return d
 }
 
-// returnResult gives the call that a delegate carries out what it has come to.
+// returnResult gives the call of a delegate its result.
 func (f *frame) returnResult() {
 	if f.givenUp {
 		f.handUp()
@@ -95,7 +95,7 @@ func (f *frame) returnResult() {
 }
 
 // handUp leaves with the call above what was done in its stead though that has failed: the
-// next request tells of it, so that it isn't done again for want of knowing.
+// next request reports it, so that it isn't done again for want of knowing.
 func (f *frame) handUp() {
 	if f.machine.loop == nil {
 		return
@@ -161,7 +161,7 @@ func (f *frame) settleCancelled(i int32) {
 	f.settle(i, Settlement{Status: Cancelled, Reason: "the call that delegates was given up", Attempts: int(f.calls[i].attempt)})
 }
 
-// release lets go of a delegate that has come to its end.
+// release lets go of a delegate that has ended.
 func (f *frame) release() {
 	more := f.parent.calls[f.under].more
 	f.machine.frames[f.number], more.child, more.refused = nil, nil, f.rejects

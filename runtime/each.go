@@ -31,7 +31,7 @@ type items struct {
 	of   []item
 }
 
-// results is what a frame of items comes to.
+// results is the result of a frame of items.
 type results struct {
 	values  []any
 	collect bool
@@ -40,7 +40,7 @@ type results struct {
 	ended   []endedItem
 }
 
-// An endedItem is what the next requests may have to tell of an item: that it is done, or
+// An endedItem is what the next requests may have to report an item: that it is done, or
 // that a person decided otherwise than to let it run.
 type endedItem struct {
 	item          int32
@@ -156,8 +156,8 @@ func (f *frame) expand(i int32) {
 	}
 }
 
-// itemSettled takes what an item has come to. Of several that fail the first in the list
-// counts: all before it have been started, so that which it is doesn't hang on timing.
+// itemSettled takes the result of an item. Of several that fail the first in the list
+// counts: all before it have been started, so that which it is doesn't depend on timing.
 func (f *frame) itemSettled(i int32, s *Settlement) {
 	failure := s.Failure
 	decided, done := s.Decision != nil && s.Decision.Verdict != Approve, s.Status == Done && !s.before
@@ -204,7 +204,7 @@ func (f *frame) startNoOther(failed int32) {
 	}
 }
 
-// returnList gives the call above what its items have come to.
+// returnList gives the call above the result of its items.
 func (f *frame) returnList() {
 	f.release()
 	slices.SortFunc(f.items.ended, func(a, b endedItem) int { return int(a.item - b.item) })

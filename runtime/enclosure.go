@@ -176,7 +176,7 @@ func (f *frame) judged(i int32) (c *facts.Call, approved bool) {
 }
 
 // stood reports whether a condition held when the tick began, and who had written what it
-// reads. It doesn't, as far as is known, where a call listed before may write there.
+// reads. It doesn't, if known, where a call listed before may write there.
 func (f *frame) initialWriters(call *compiler.Call, condition string) (writers map[string][]string, holds bool) {
 	e, err := expression.Parse(condition, expression.Limits{})
 	if err != nil {
@@ -373,7 +373,7 @@ func (m *Machine) checkEnvelope() {
 	}
 }
 
-// overspends reports whether a run that has come to a tick leaves the budget of its
+// overspends reports whether a run at a tick exceeds the budget of its
 // envelope as a whole.
 func (m *Machine) overspends(tick int) bool {
 	e := m.permit

@@ -22,7 +22,7 @@ type readiness struct {
 	failure *Failure // an expression that went wrong; counts only once nothing can skip the call any more
 }
 
-// evaluate resolves a call's condition and parameters as far as its reads are
+// evaluate resolves a call's condition and parameters where its reads are
 // settled: one that is absent decides at once, whatever else is pending.
 func (f *frame) evaluate(call *compiler.Call) (map[string]any, readiness) {
 	var v readiness
@@ -35,7 +35,7 @@ func (f *frame) evaluate(call *compiler.Call) (map[string]any, readiness) {
 	if v.skip != "" {
 		return nil, v
 	}
-	for _, scope := range call.Scopes { // what isn't there keeps nothing from running
+	for _, scope := range call.Scopes { // a missing value doesn't block the call
 		if !f.plan.OfItem(&f.plan.Reads[scope.Read]) {
 			_, presence := f.read(scope.Read)
 			v.pending = v.pending || presence == expression.Pending
@@ -186,7 +186,7 @@ func unfitting(code, what string, v *schema.Violation) *Failure {
 }
 
 // invalid validates resolved parameters just before the start: what doesn't fit
-// the tool, can't be an argument of the program or stand in the request, or isn't within the
+// the tool, can't be an argument of the program or be in the request, or isn't within the
 // bounds of a policy, is a structural error. What the
 // schema's patterns cost is taken off an allowance; nil is none.
 func invalid(plan *compiler.Plan, call *compiler.Call, params map[string]any, a *schema.Allowance) *Failure {
@@ -217,7 +217,7 @@ func invalid(plan *compiler.Plan, call *compiler.Call, params map[string]any, a 
 
 // refused says what a tool's own schema has against a result.
 func (f *frame) refused(call *compiler.Call, value any) *Failure {
-	if call.Tool != nil && call.Tool.Output != nil && call.Each == nil { // of which each result was judged
+	if call.Tool != nil && call.Tool.Output != nil && call.Each == nil { // each result of it was judged
 		if v := f.machine.validate(call.Tool.Output, value); v != nil {
 			return unfitting("bad-output", "the result doesn't fit the tool's \"_output\"", v)
 		}
@@ -334,7 +334,7 @@ func (f *frame) routes(call *compiler.Call, failure *Failure) bool {
 	return true
 }
 
-// taken reports whether, under once, a value already stands where the call would
+// taken reports whether, under once, a value already is where the call would
 // write, its failure route aside.
 func (f *frame) taken(call *compiler.Call) bool {
 	if f.plan.Writes != compiler.Once {

@@ -1,7 +1,7 @@
 // Package runtime runs a verified plan: one deterministic machine, and
 // around it the worlds that carry its commands out.
 //
-// A [Machine] holds no goroutine, clock, file or network. It is told what
+// A [Machine] holds no goroutine, clock, file or network. It is given what
 // happened, one [Event] at a time, and answers with [Command]s. What is
 // rehearsed on a virtual clock is therefore what runs.
 package runtime
@@ -23,7 +23,7 @@ type Event struct {
 	// At is the time since the run began, pauses between a kill and its resumption
 	// left out. It never goes back.
 	At time.Duration `json:"at"`
-	// Tick, Call and Attempt say which try of which call of which tick an event is
+	// Tick, Call and Attempt identify the try of a call that an event is
 	// about; Tick is 0 without a planner. What the machine has given up is ignored.
 	// A timer of the whole run comes back as [Run].
 	Tick    int `json:"tick,omitzero"`
@@ -40,7 +40,7 @@ type Event struct {
 	// Text is why a Stopped run stops, and of Streamed the next piece of the
 	// planner's answer: valid UTF-8, never a part of a character.
 	Text string `json:"text,omitzero"`
-	// Gently lets what runs come to its end, of Stopped.
+	// Gently, of Stopped, lets running calls end.
 	Gently bool `json:"gently,omitzero"`
 	// Usage is what a model's answer cost, of Closed and of an Ended latent call.
 	Usage *Usage `json:"usage,omitempty"`
@@ -49,14 +49,14 @@ type Event struct {
 	Made  int `json:"made,omitzero"`
 	// Decision is how a person answered a question.
 	Decision *Decision `json:"decision,omitempty"`
-	// Resumption is how a Resumed run goes on.
+	// Resumption is how a Resumed run continues.
 	Resumption *Resumption `json:"resumption,omitempty"`
 	// Instances are further ones, of Joined, and Last says that no more will come.
 	Instances []Instance `json:"instances,omitempty"`
 	Last      bool       `json:"last,omitzero"`
 }
 
-// A Resumption is how a run goes on that was stopped or killed.
+// A Resumption is how a run continues that was stopped or killed.
 type Resumption struct {
 	// InFlight says what becomes of calls that were at work and may not simply be
 	// run again.
@@ -64,13 +64,13 @@ type Resumption struct {
 	// Confirm, if given, takes the place of what the run was begun with.
 	Confirm *Confirm `json:"confirm,omitempty"`
 	// RetryFailed runs again what failed and what was skipped for it, also of a run that
-	// has come to its end; see [Machine.Reopenable].
+	// has ended; see [Machine.Reopenable].
 	RetryFailed bool `json:"retryFailed,omitzero"`
 	// Kept are answers that wait for the run: what they are to is asked, whatever Confirm says.
 	Kept []Kept `json:"kept,omitempty"`
 }
 
-// A Kept answer is told by the path of its call ([Path]), the instance, and the name of
+// A Kept answer is identified by the path of its call ([Path]), the instance, and the name of
 // the question where the answer has one.
 type Kept struct {
 	Call     string `json:"call"`
@@ -104,11 +104,11 @@ const (
 	Stopped
 	// Streamed brings the next piece of the planner's answer.
 	Streamed
-	// Closed says that the planner's answer has come to its end.
+	// Closed says that the planner's answer has ended.
 	Closed
 	// Decided brings a person's answer.
 	Decided
-	// Resumed goes on with a run that was stopped or killed.
+	// Resumed continues with a run that was stopped or killed.
 	Resumed
 	// Joined brings further instances, in answer to [Join].
 	Joined
@@ -132,17 +132,17 @@ func (k *EventKind) UnmarshalText(text []byte) error {
 }
 
 // A Command is something that the machine wants done, or lets be known: see
-// [CommandKind.Notice]. What it is about and what it says hang on its kind.
+// [CommandKind.Notice]. Its subject and content depend on its kind.
 type Command struct {
 	Kind CommandKind
-	// Tick, Frame, Call and Attempt say which try of which call of which tick it is
+	// Tick, Frame, Call and Attempt identify the try of a call that it is
 	// about, and Of is that call. Frames number the states on which a plan is at work
 	// at the same time: 0 is the run's own, and each instance and each delegate at
 	// work has a number that no other ever has.
 	Tick, Frame, Call, Attempt int
 	Of                         *compiler.Call
 	*Site                      // never nil
-	// Plan is the one that the call stands in; nil in what is about no call.
+	// Plan is the one that the call is in; nil in what is about no call.
 	Plan *compiler.Plan
 
 	// Of Start, Ask and Enter: the resolved parameters. They must not be changed.
@@ -185,7 +185,7 @@ type Command struct {
 type Site struct {
 	// Instance is the one that the call works on; "" without instances. Under is, of
 	// a call of a delegate, the path of the calls that delegate: "digest#1/chapter#2".
-	// Delegate is the path of the plan that such a call stands in.
+	// Delegate is the path of the plan that such a call is in.
 	Instance, Under, Delegate string
 	// Tries are, where one of the calls in Under is tried again, which try of each it is,
 	// the outermost first. With them each call settles once.
@@ -255,7 +255,7 @@ const (
 	Finish
 )
 
-// What only lets be known how the run goes: whoever does nothing about these
+// Notices report how the run goes: a world that ignores these
 // carries it out all the same.
 const (
 	// Write lets be known that a message was appended to the state's log.
@@ -273,13 +273,13 @@ const (
 	Enter
 	// Advise lets be known that the advisors' votes have been put together.
 	Advise
-	// Leave lets be known that an instance has come to its end.
+	// Leave lets be known that an instance has ended.
 	Leave
 	// Tried lets be known that a try has ended with which its call doesn't settle: the call
-	// is tried again, or what it has come to can't be judged yet.
+	// is tried again, or its result can't be judged yet.
 	Tried
 	// Progressed lets be known how far a try says that it is. The machine knows nothing of
-	// it: a world tells it between the Start of the try and what comes of that.
+	// it: a world reports it between the Start of the try and its end.
 	Progressed
 )
 
@@ -324,7 +324,7 @@ type Settlement struct {
 	Reason   string      // in words, of a call that was skipped, rejected or cancelled
 	Decision *Decision   // what a person decided about it, or nil
 	Earlier  []*Decision // those that were taken before it, about tries that came to nothing
-	Left     bool        // it hasn't settled: a stop left it so, and it goes on with the run
+	Left     bool        // it hasn't settled: a stop left it so, and it continues with the run
 
 	before bool // it was done already, and isn't settled a second time
 	absent bool // of one that was skipped: the reason is what the call lacks
@@ -338,7 +338,7 @@ type Failure struct {
 	Code    string `json:"code"` // "error", "timeout", "bad-output", the activity's own, or the name of the rule that a structural error breaks
 	Message string `json:"message"`
 	Details any    `json:"details,omitempty"`
-	// After is how long whoever failed asks to wait before another try; 0 is nothing.
+	// After is how long the failed party asks to wait before another try; 0 is nothing.
 	After time.Duration `json:"after,omitzero"`
 }
 
@@ -413,7 +413,7 @@ type CallError struct {
 	Instance string `json:"instance,omitzero"`
 }
 
-// Counts tell how many calls settled in each way.
+// Counts are the numbers of calls by final status.
 type Counts struct {
 	Done      int `json:"done"`
 	Failed    int `json:"failed"`

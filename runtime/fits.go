@@ -13,7 +13,7 @@ import (
 )
 
 // Unfit is what the plan's schemas don't admit of an input and of an initial
-// state, and of which of the two ("input", "state"); nil if all of it fits. Such
+// state, and which one ("input", "state"); nil if all of it fits. Such
 // values would only make calls skip or fail later, where the cause is harder to
 // see. The state may still lack what its schema requires: the calls bring it.
 func Unfit(p *compiler.Plan, input, state map[string]any) (what string, why *schema.Violation) {
@@ -25,7 +25,7 @@ func Unfit(p *compiler.Plan, input, state map[string]any) (what string, why *sch
 	return "state", UnfitKeys(p.StateSchema, state)
 }
 
-// Wanting are the keys that the schema of the state requires, that aren't there, and that no
+// Wanting are the keys that the schema of the state requires, that are missing, and that no
 // call writes.
 func Wanting(p *compiler.Plan, state map[string]any) (keys []string) {
 	if p.StateSchema == nil {
@@ -82,7 +82,7 @@ func redacted(v *schema.Violation, values map[string]any, s *schema.Schema) *sch
 	return v
 }
 
-// Lacking are the references to keys of the input that aren't there although a call that
+// Lacking are the references to keys of the input that are missing although a call that
 // runs whatever comes can't do without them, the first to each key: it would be
 // skipped. Of a call that may not run, for its condition, for what it comes after or for
 // what another may not write, nothing is asked: it may never be missed.

@@ -25,7 +25,7 @@ type frame struct {
 	judging *compiler.Plan // the document as its instance has it, where that has schemas of its own and the plan at hand doesn't know them
 	order   int32          // of its instance
 	place   int32          // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
-	left    bool           // it is that of an instance that has come to its end
+	left    bool           // it is that of an instance that has ended
 	parent  *frame
 	under   int32    // the call of its parent that it carries out
 	depth   int32    // how many frames are above it
@@ -36,9 +36,9 @@ type frame struct {
 	log                           *Log
 	calls                         []callState
 	reads                         []readState
-	boundBy, orderedBy            links    // reads that wait for a call that they are bound to, and calls that wait for one for the sake of order
+	boundBy, orderedBy            links    // reads by the call that they are bound to; calls by the call that they follow
 	stale                         callHeap // calls to look at again
-	pendingWrites, releasedWrites []int32  // calls whose results are kept: until another has settled; and to be looked at again
+	pendingWrites, releasedWrites []int32  // calls with results that wait for other calls; that can be checked again
 	isAwake                       bool     // some call is to be looked at, and the machine knows it
 	unsettled                     int      // its calls that haven't settled
 	rejects                       bool     // it has failed for a call that isn't to be tried again
@@ -50,7 +50,7 @@ type frame struct {
 	history                       []request.Written // what its calls did in earlier ticks
 	draft                         *analyzer.Draft   // of the solution that is arriving
 	ranking                       []compiler.Rank   // what the advisors make of the tools
-	orders                        guard.Orders      // of a frame of the run: what policies ask of the order of calls depends on it
+	orders                        guard.Orders      // of a frame of the run: the order rules of policies
 	secrets                       frameSecrets
 	wrote                         map[writing]string // as whom calls write; nil without an envelope
 }
@@ -72,7 +72,7 @@ type callState struct {
 // rareState is what it knows besides of few calls, so that the others don't pay for it.
 type callDetails struct {
 	lost        int32         // tries that a kill or a stop cut short
-	uncertain   bool          // such a try may have had its effect, and whoever resumed the run last said of all of them that they run again: this one hasn't yet
+	uncertain   bool          // such a try may have had its effect; it runs again only if a resume says so once more
 	due         time.Duration // the end of a pause, or of the time for an answer
 	question    *Question     // that a person is asked
 	decision    *Decision
@@ -83,7 +83,7 @@ type callDetails struct {
 	ran         map[string]any    // its parameters, kept in ticks once it has settled
 	resolved    string            // its parameters as canonical JSON, where it might repeat a done call
 	repeats     int32             // the number of the done call that it repeats, from 1; or 0
-	kept        *frame            // what has become of that of the last try, where it may be gone on with
+	kept        *frame            // what has become of that of the last try, where it may be continued
 	again       bool              // it had failed for good, and runs again
 	refused     bool              // it isn't to be tried again, as a person rejected what is within it, or nobody knows what it did
 	child       *frame            // its delegate, or its items, at work
@@ -92,7 +92,7 @@ type callDetails struct {
 	within      []request.Settled // what was done, for the next request, by delegates of it that have failed
 	overdue     bool              // its try ran out of time, and hasn't ended yet
 	permitState permitState       // what an envelope has to do with it
-	arrival     *arrival          // what it has come to, while it is Writing
+	arrival     *arrival          // its result, while it is Writing
 }
 
 // rare is a call's rare state, made when it is first asked for.
@@ -263,7 +263,7 @@ func (f *frame) enqueue(i int32) {
 	}
 }
 
-// inLine is a call where it stands in the order in which calls start.
+// inLine is a call with its position in the order in which calls start.
 func (f *frame) inLine(i int32) ready {
 	place := f.place
 	if place < 0 {
@@ -272,7 +272,7 @@ func (f *frame) inLine(i int32) ready {
 	return ready{f, i, place, f.order}
 }
 
-// isProduced reports whether a call's result stands in the plan already.
+// isProduced reports whether a call's result is in the plan already.
 func isProduced(call *compiler.Call) bool { return call.Latent() && call.Produced != nil }
 
 // nextTry counts a further try of a call; false where it may have none.

@@ -8,7 +8,7 @@ const codeInternal = "internal"
 // checkItself ends a run in which the machine isn't consistent, before anybody waits
 // for what can't come: an event to which nothing would ever answer, a state that
 // can't be made of what was written, a call's status that can't follow its last. The event that showed it is in
-// the journal, so whoever reads that comes to the same end.
+// the journal, so that a resumed run ends the same way.
 func (m *Machine) checkItself() {
 	switch {
 	case m.over:

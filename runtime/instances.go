@@ -76,7 +76,7 @@ func (m *Machine) atOnce() int {
 	said := cmp.Or(m.options.Parallel, m.plan.Limits.Parallel)
 	switch {
 	case m.loop != nil:
-		return 1 << 30 // a request tells of all
+		return 1 << 30 // a request reports all
 	case said > 0:
 		return max(64, 2*said)
 	}
@@ -204,7 +204,7 @@ func (f *frame) rejectInstance(what string, v *schema.Violation) {
 	f.leaving(RunFailed, nil)
 }
 
-// leave takes the result of an instance that has come to its end, and forgets
+// leave takes the result of an instance that has ended, and forgets
 // the rest of it.
 func (f *frame) leave() {
 	output := f.conclude()

@@ -52,8 +52,8 @@ func (f *frame) labels() *policy.Live {
 	return live
 }
 
-// worse says why a call that a person writes can't take the place of another: what comes of
-// it would be worse than what was judged of it, and of all that reads it.
+// worse is the reason why a call that a person writes can't replace another: its labels
+// would be worse than those with which the plan was checked.
 func (f *frame) worse(call *compiler.Call, by *compiler.Plan) string {
 	judged := label.Of(f.reader().plan) // of an item the call that runs it was judged
 	if judged == nil {

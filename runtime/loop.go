@@ -27,7 +27,7 @@ type loop struct {
 	base       *compiler.Plan  // gives tools, schemas and settings
 	wanted     map[string]bool // tools about whose calls it has a person asked
 	paths      *pathtree.Tree
-	stream     *source.Stream                     // the solution, as far as it has arrived
+	stream     *source.Stream                     // the part of the solution that has arrived
 	open       bool                               // more of it may come
 	known      int                                // the places of its list that have been looked at
 	growing    *compiler.Growing                  // what has arrived of it, compiled; nil before the first call
@@ -41,7 +41,7 @@ type loop struct {
 	carries    bool                               // the strategy is carried from tick to tick
 	carried    []standing                         // the calls of the next request's plan message
 	recorded   []request.Object                   // what a record says of the first of these
-	past       request.Past                       // what is told of calls besides
+	past       request.Past                       // of other calls, for the next requests
 	given      string                             // the solution of the first tick, where a record holds it
 	ended      bool                               // the tick has been judged, and the next not begun
 	setting    compiler.Setting                   // of the tick
@@ -144,7 +144,7 @@ func (f *frame) setPlan(p *compiler.Plan) {
 	f.log.Follow(&f.program.Layout)
 }
 
-// emptyPlan is the plan of a tick of which nothing has arrived.
+// emptyPlan is the plan of a tick before anything has arrived.
 func (l *loop) emptyPlan() *compiler.Plan {
 	plan, _ := compiler.Setting{Plan: l.base, Paths: l.paths}.Solve(source.NewFile("tick.json", []byte(`{"calls":[]}`)), compiler.Options{})
 	return plan
@@ -307,7 +307,7 @@ func (m *Machine) finishedDrafts() []*analyzer.Draft {
 }
 
 // withoutRepeated compiles as much of a solution as has arrived once more if it lists
-// calls again that are done: what they did isn't there from the start.
+// calls again that are done: their writes are no initial values.
 func (m *Machine) withoutRepeated(file *source.File, plan *compiler.Plan, found []diag.Diagnostic) (*compiler.Plan, []diag.Diagnostic) {
 	l := m.loop
 	if m.rematchCompleted(plan) {
@@ -370,7 +370,7 @@ func (m *Machine) drafts(plan *compiler.Plan, found []diag.Diagnostic) []*analyz
 	drafts := make([]*analyzer.Draft, len(m.roots()))
 	for at, f := range m.roots() {
 		view := f.view(plan)
-		own := f.doneCalls != nil && len(f.doneCalls.completed) > 0 // what is held hangs on what it has done
+		own := f.doneCalls != nil && len(f.doneCalls.completed) > 0 // what is held depends on what it has done
 		if drafts[at] = shared[view]; own || drafts[at] == nil {
 			drafts[at] = analyzer.Screen(view, found, m.rules, func(call *compiler.Call) bool {
 				return call.Index >= len(f.calls) || f.calls[call.Index].held
@@ -433,7 +433,7 @@ func (f *frame) extend(d *analyzer.Draft) {
 		} else if isJudged && !state.held {
 			f.screen(int32(i))
 		}
-		f.look(int32(i)) // which of several a done call stands for is known with the whole
+		f.look(int32(i)) // which of several repeats a done call is known with the entire plan
 	}
 	if d.Complete() {
 		f.releaseAll() // so is where each has its place
@@ -458,7 +458,7 @@ func structural(d *diag.Diagnostic) string {
 	return text
 }
 
-// settled keeps what the next request tells of a call.
+// settled stores what the next request reports about a call.
 func (l *loop) settled(f *frame, i int32, s *Settlement) {
 	if (s.Status == Done || s.Status == Failed) && s.Attempts > 0 {
 		l.changed = true
@@ -530,7 +530,7 @@ func (m *Machine) endTick() {
 	}
 }
 
-// fewIdle is how many calls are told of a tick that changed nothing.
+// fewIdle is the number of calls that are reported of a tick without changes.
 const fewIdle = 3
 
 // idled says what became of the calls of a tick.

@@ -83,7 +83,7 @@ type Machine struct {
 	usage         Usage
 	errors        []runError
 	counts        Counts
-	draining      Reason // why nothing starts any more, while what runs comes to its end
+	draining      Reason // why nothing starts any more, while what runs ends
 	computed      Computed
 	resolving     expression.Meter // what the expressions that the machine itself evaluates may still take
 	permit        *permitGuard     // nil without an envelope
@@ -93,7 +93,7 @@ type Machine struct {
 	keepsFailed   bool              // see Reopenable
 	kept          map[Kept][]string // the names of the questions that answers wait for, by their calls
 	stopped       bool              // over, but may be resumed
-	late          []Event           // that came after it had stopped: they count when it goes on
+	late          []Event           // that came after it had stopped: they count when it continues
 	ending        Reason            // why it stopped
 	why           string            // what that means, where more is to be said
 	inconsistency string            // why it isn't to be believed any more; see checkItself
@@ -156,7 +156,7 @@ func (m *Machine) Plan() *compiler.Plan { return m.plan }
 // Tick is the current tick, from 1; 0 without a planner.
 func (m *Machine) Tick() int { return m.tick }
 
-// Status is how a call of the current tick stands in a frame: see
+// Status is the status of a call of the current tick in a frame: see
 // [Command.Frame]. In a frame that is over every call has settled.
 func (m *Machine) Status(frame, call int) Status {
 	if frame >= len(m.frames) || m.frames[frame] == nil {
@@ -383,7 +383,7 @@ func (m *Machine) room() int {
 	return min(len(m.queue), max(0, m.parallel-m.running))
 }
 
-// Run stands in the place of a call in a timer that is the whole run's.
+// Run is the call of a timer for the run itself.
 const Run = -1
 
 // advance ends the run, or its tick, now that every call has settled. It

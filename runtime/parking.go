@@ -14,7 +14,7 @@ import (
 // so that no verdict depends on timing, and what was found to fit then fits whenever the
 // state is put together again. There is no deadlock: calls wait for earlier places only.
 
-// An arrival is what the activity of a call has come to, kept until it can be
+// An arrival is the result of the activity of a call, kept until it can be
 // judged.
 type arrival struct {
 	value   any
@@ -23,7 +23,7 @@ type arrival struct {
 	behind  int32 // the call that must settle first
 }
 
-// park keeps what a call has come to if its writes can't be judged yet, and
+// park keeps the result of a call if its writes can't be judged yet, and
 // reports whether it does.
 func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a arrival) bool {
 	if f.program.ByTime {
@@ -100,7 +100,7 @@ func (f *frame) releaseAll() {
 	}
 }
 
-// judgeParked takes up what a call has come to where it was left.
+// judgePending takes up the result of a call where it was left.
 func (f *frame) judgePending(i int32) {
 	a := f.calls[i].more.arrival
 	f.calls[i].more.arrival = nil

@@ -80,7 +80,7 @@ func (f *frame) keptFor(i int32) Kept {
 	return Kept{Call: Path(f.site.Under, f.call(i).Name), Instance: f.site.Instance}
 }
 
-// tryOf is which try of a call is next, or goes on.
+// tryOf is the next or current try of a call.
 func (f *frame) tryOf(i int32) try {
 	return try{f.machine.tick, f.number, int(i), int(f.calls[i].attempt)}
 }

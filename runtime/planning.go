@@ -29,7 +29,7 @@ type Question struct {
 	Activity string `json:"activity,omitzero"` // what carries it out; "" for a latent call
 	Instance string `json:"instance,omitzero"` // "" without instances
 	// Under is the path of the calls above one of a delegate, "digest#1/chapter#2",
-	// and Delegate the plan that such a call stands in.
+	// and Delegate the plan that such a call is in.
 	Under    string         `json:"under,omitzero"`
 	Delegate string         `json:"delegate,omitzero"`
 	Reason   string         `json:"reason,omitzero"` // the call's "_reasoningForCall": a model's words, never ours
@@ -56,7 +56,7 @@ type Question struct {
 	OpenWorld bool     `json:"openWorld"`
 	Writes    []string `json:"writes,omitzero"` // the alternatives of its output path, as text
 	Method    string   `json:"method,omitzero"` // how it is written there: "merge", "push", …; "" to take the place of what is there
-	Cost      float64  `json:"cost,omitzero"`   // what one try is said to cost ("x-simulate"); 0 when nothing is said
+	Cost      float64  `json:"cost,omitzero"`   // the declared cost of one try ("x-simulate"); 0 when undeclared
 	// InFlight is set where the run was killed while this call was at work, and
 	// its tool isn't known to be idempotent: it may have happened already.
 	// Then Retry, Fail and nothing else answers.
@@ -71,8 +71,8 @@ type Question struct {
 	// nobody did. It runs once it is approved as it is shown.
 	Replaces string `json:"replaces,omitzero"`
 	// Outside is what of the call leaves the run's envelope, and nothing else;
-	// Beyond identifies that, for whoever approves it. Params are then as they are
-	// written, where the call hasn't come as far as to have values.
+	// Beyond identifies that for approval. Params are then as they are
+	// written, where the call has no values yet.
 	Outside []envelope.Difference `json:"outside,omitzero"`
 	Beyond  string                `json:"beyond,omitzero"`
 	// Problem says why the last answer couldn't be taken; "" for the first time.
@@ -100,8 +100,8 @@ func (q *Question) Answered(d *Decision) Event {
 	return Event{Kind: Decided, Tick: q.at.tick, Frame: q.at.frame, Call: q.at.call, Attempt: q.at.attempt, Decision: d}
 }
 
-// identify gives a question its name: a digest of which try of which call it is about,
-// and of what would run. Where that is defined doesn't count: it is told by the paths of
+// identify gives a question its name: a digest of the try of a call that it is about,
+// and of what would run. Where that is defined doesn't count: it is identified by the paths of
 // the process that asks.
 func (q *Question) identify() {
 	same := *q
@@ -167,14 +167,14 @@ type Execution struct {
 
 // Handed is a part of the context that a call's scopes hand over.
 type ScopeSource struct {
-	Scope string   `json:"scope"` // as it stands in the plan
+	Scope string   `json:"scope"` // as in the plan
 	From  []string `json:"from"`  // the calls that wrote what it holds; "input", "state" for what was there from the start
 }
 
 // A Source is where a part of a parameter comes from.
 type Source struct {
 	Param     string   `json:"param"`       // a path into the parameters: "user.name", "items[0]"
-	Reference string   `json:"reference"`   // the expression, as it stands in the plan
+	Reference string   `json:"reference"`   // the expression, as in the plan
 	From      []string `json:"from"`        // the calls that wrote what it reads, or may yet; "input", "state" for what was there from the start
 	By        string   `json:"by,omitzero"` // who gave the value in the place of all that, or "" for nobody
 }
@@ -192,7 +192,7 @@ const (
 	Fail    Verdict = "fail"  // in flight: count it as failed
 )
 
-// A Decision is a person's answer. It is journaled, and a model is told of it.
+// A Decision is a person's answer. It is journaled, and a model learns of it.
 type Decision struct {
 	Verdict Verdict        `json:"verdict"`
 	Params  map[string]any `json:"params,omitzero"` // of Change: all parameters, as values

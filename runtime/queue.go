@@ -14,8 +14,8 @@ func (h *callHeap) pop() int32 {
 // A queue is the ready calls of a run, of all its frames.
 type queue []ready
 
-// A ready call, and where it stands in the order of EXECUTION.md#running: by its place in the
-// plan, then by its instance; a delegate's calls stand where the delegate does. So
+// A ready call and its position in the order of EXECUTION.md#running: by its place in the
+// plan, then by its instance; a delegate's calls have the position of the delegate. So
 // of delegates within delegates the first is carried through before the next begins,
 // and no more of them are at work than keep every place busy.
 type ready struct {

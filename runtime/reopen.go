@@ -21,7 +21,7 @@ func (m *Machine) Failed() (calls int, instances []string) {
 	return calls, instances
 }
 
-// hasLeft reports whether a frame is that of an instance that has come to its end.
+// hasLeft reports whether a frame is that of an instance that has ended.
 func (f *frame) hasLeft() bool { return f.left && f.parent == nil }
 
 // failedCalls are the calls of a frame that failed, whose failure nothing took, and of
@@ -46,9 +46,8 @@ func (f *frame) failedCalls() []int32 {
 	return failed
 }
 
-// isFinal reports whether a call was carried out by a delegate, or by its items, of which
-// nothing can run again: begun anew it would do again what was done, and ask or run again
-// what a person has decided about.
+// isFinal reports whether a call was carried out by a delegate, or by its items, and nothing
+// of them can run again: started anew, it would repeat what was done or decided.
 func (f *frame) isFinal(i int32) bool {
 	more := f.calls[i].more
 	return more != nil && more.kept != nil && len(more.kept.failedCalls()) == 0
@@ -107,7 +106,8 @@ func (f *frame) reopen() bool {
 			}
 		}
 		f.errors = slices.DeleteFunc(f.errors, func(e runError) bool { return e.place == atLast || e.place >= 0 && again[e.place] })
-		f.unrouted = slices.DeleteFunc(slices.Concat(f.shownErrors, f.unrouted), func(e errorMessage) bool { return again[e.call] })
+		all := slices.Concat(f.shownErrors, f.unrouted)
+		f.unrouted = slices.DeleteFunc(all, func(e errorMessage) bool { return again[e.call] })
 		f.forgetFailures()
 	} else {
 		f.items.failure = nil
@@ -168,7 +168,7 @@ func (f *frame) exhausted(i int32) bool {
 	return more != nil && (more.refused || more.again && f.isFinal(i))
 }
 
-// revive goes on with the delegate, or the items, of a call's last try that failed, where
+// revive continues with the delegate, or the items, of a call's last try that failed, where
 // something of it can run again.
 func (f *frame) revive(i int32) bool {
 	more := f.calls[i].more

@@ -124,7 +124,7 @@ func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
 	}
 	o.Instances = append(make([]InstanceEnd, 0, len(m.instances.ends)), m.instances.ends...)
 	for _, f := range m.frames {
-		if f != nil && f.parent == nil && !f.left { // it hasn't come to its end
+		if f != nil && f.parent == nil && !f.left { // it hasn't ended
 			o.Instances = append(o.Instances, f.end(status, nil))
 		}
 	}
@@ -260,7 +260,7 @@ func (r *resolution) value(t *compiler.Template) (any, bool) {
 			r.problem = &CallError{Code: failure.Code, Message: "the output " + failure.Message}
 			return nil, false
 		}
-		if presence == expression.There && (value != nil || t.FallsBack()) { // null isn't there
+		if presence == expression.There && (value != nil || t.FallsBack()) { // null counts as missing
 			r.leaves++
 		}
 		return value, presence == expression.There && r.fits(value)
@@ -303,7 +303,7 @@ func hasLeaf(value any) bool {
 	return true
 }
 
-// read is the value of a read, whoever has settled: it is resolved once.
+// read is the value of a read; it is resolved once.
 func (r *resolution) read(at int) (any, expression.Presence) {
 	state, known := r.known[at]
 	if !known {

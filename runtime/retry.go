@@ -46,7 +46,7 @@ func (f *frame) failedForGood(i int32, failure *Failure) {
 	s := Settlement{Status: Failed, Failure: failure, Routed: f.routes(call, failure), Attempts: int(state.attempt), redacted: true}
 	if more := state.more; more != nil && more.decision != nil && more.decision.Verdict == Reject {
 		s.Status, s.Reason, s.Failure = Rejected, failure.Message, nil
-		if !s.Routed && f.items == nil && (f.machine.loop == nil || f.parent != nil) { // a planner is told of those of its own plan
+		if !s.Routed && f.items == nil && (f.machine.loop == nil || f.parent != nil) {
 			f.recordError(CallError{Call: call.Name, Code: failure.Code, Message: failure.Message}, i)
 		}
 	}
@@ -63,7 +63,7 @@ func (f *frame) tries(i int32) int {
 	return int(state.attempt - state.more.lost)
 }
 
-// tried lets be known that a try has ended and its call goes on.
+// tried reports that a try has ended and its call continues.
 func (f *frame) tried(i int32, failure *Failure, after time.Duration) {
 	if failure != nil {
 		failure = f.withoutSecrets(i, failure)
@@ -107,7 +107,7 @@ func (f *frame) inFlight(i int32, how InFlight) {
 	}
 }
 
-// interrupted fails a call of which nobody knows what it did.
+// interrupted fails a call whose effect is unknown.
 func (f *frame) interrupted(i int32) {
 	f.calls[i].details().refused = true
 	f.failedForGood(i, &Failure{Code: "interrupted", Message: "the run broke off while this call was at work, and it isn't known whether it took effect"})

@@ -34,7 +34,7 @@ func (one *standing) report() request.Standing {
 }
 
 // carry makes the solution's calls the next request's plan message, and notes what
-// that and the state don't tell of them.
+// that and the state don't show them.
 func (m *Machine) carry() {
 	l := m.loop
 	if m.plan.CallsNode == nil {
@@ -97,7 +97,7 @@ func (m *Machine) dropped() (names []string) {
 	return names
 }
 
-// toldApart is what the next requests tell of a call besides what it wrote and what
+// reportApart is what the next requests report about a call besides what it wrote and what
 // the carried plan says of it: one that did something and wrote nothing, so that it
 // isn't done again for want of knowing; and, where no plan is carried, one about which
 // a person decided otherwise than to let it run.
@@ -108,13 +108,13 @@ func (f *frame) reportApart(i int32, one standing, s *Settlement) (request.Settl
 		return request.Settled{}, false
 	}
 	settled := request.Settled{Standing: one.report(), Tool: f.call(i).ToolName, Tick: f.machine.tick, Result: s.Output}
-	if acted && f.replacement(i) == nil { // that one stands in the decision
+	if acted && f.replacement(i) == nil { // that one is in the decision
 		settled.Params = f.resolvedParams(i)
 	}
 	return settled, true
 }
 
-// tellItems tells of a call's items what neither the state nor the plan tells: what people
+// tellItems reports of a call's items what neither the state nor the plan shows: what people
 // decided about them otherwise than to let them run, and, where the call has failed, which
 // are done all the same.
 func (f *frame) tellItems(i int32) {

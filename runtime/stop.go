@@ -2,7 +2,7 @@ package runtime
 
 import "time"
 
-// drain lets what runs come to its end and starts nothing more; then the run
+// drain lets what runs end and starts nothing more; then the run
 // stops. What was in flight is thus not in doubt when it is resumed.
 func (m *Machine) drain(reason Reason) {
 	if m.draining == "" {
@@ -28,7 +28,7 @@ func (m *Machine) stop(reason Reason) {
 	m.finish(outcome)
 }
 
-// left says what is so of a call that a stop finds in some status, and that goes on when
+// left is the reason of a call that a stop finds unsettled, and that continues when
 // the run does.
 func (c *callState) left(why Reason) string {
 	switch c.status {
@@ -52,7 +52,7 @@ func (c *callState) left(why Reason) string {
 }
 
 // isDoubtful reports whether a try of a call was cut short that may have had its effect, so
-// that it is run again only if whoever resumes the run says so once more.
+// that it runs again only if the next resume says so once more.
 func (c *callState) isUncertain() bool { return c.more != nil && c.more.uncertain }
 
 // report cancels what runs in a frame that is stopped, and tells so of all that hasn't
@@ -93,7 +93,7 @@ type budget struct {
 }
 
 // renewBudget gives a run that stopped at a limit as much again of what it ran out
-// of: whoever resumes it wants it to go on.
+// of: resuming means continuing.
 func (m *Machine) renewBudget(reason Reason) {
 	switch reason {
 	case ReasonCalls:
@@ -107,8 +107,8 @@ func (m *Machine) renewBudget(reason Reason) {
 	}
 }
 
-// resume goes on where a stopped or killed run stood. A call that was at
-// work is tried again if that can't do harm, and otherwise as the event says.
+// resume continues where a stopped or killed run stood. A call that was at
+// work is tried again if that can't have a second effect, and otherwise as the event says.
 func (m *Machine) resume(e Event) {
 	how := Resumption{}
 	if e.Resumption != nil {
@@ -156,7 +156,7 @@ func (m *Machine) resume(e Event) {
 }
 
 // catchUp takes what had happened when the run stopped, but came after: the journal
-// has it, so that nobody will tell of it again. Timers are set anew.
+// has it, so that nothing reports it again. Timers are set anew.
 func (m *Machine) catchUp() {
 	late := m.late
 	m.late = nil
@@ -167,7 +167,7 @@ func (m *Machine) catchUp() {
 	}
 }
 
-// resume goes on in a frame.
+// resume continues in a frame.
 func (f *frame) resume(how Resumption) {
 	for at := range f.calls {
 		i, state := int32(at), &f.calls[at]
@@ -176,7 +176,7 @@ func (f *frame) resume(how Resumption) {
 		}
 		switch state.status {
 		case Queued:
-			if state.isUncertain() && how.InFlight != InFlightRetry { // the word of who resumes now counts, not that of who did before
+			if state.isUncertain() && how.InFlight != InFlightRetry { // the latest resume decides
 				f.inFlight(i, how.InFlight)
 			}
 		case Running:

@@ -25,7 +25,7 @@ var mayFollow = [...]statuses{
 	// failed; Writing of its record then.
 	Queued: setOf(Queued, Asking, Running, Writing, Failed, Cancelled),
 	// Asking again where an answer can't be taken. Failed of a call that a kill cut short
-	// and of which a person says that it has failed; Writing of its record, and that of a
+	// that a person reports as failed; Writing of its record, and that of a
 	// call which is rejected.
 	Asking: setOf(Queued, Asking, Writing, Failed, Rejected, Cancelled),
 	// Queued and Asking where a kill cut the try short.

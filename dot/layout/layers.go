@@ -2,7 +2,7 @@ package layout
 
 import "slices"
 
-// A vertex stands in one layer: a node, or where an edge passes by.
+// A vertex is in one layer: a node, or where an edge passes by.
 type vertex struct {
 	layer       int
 	left, right int // how far it reaches from its x

@@ -14,12 +14,12 @@ type ordering struct {
 	work  int
 	flip  bool // those that would stand equally well change places
 	count []int
-	// What is made anew again and again stands in these.
+	// What is made anew again and again is in these.
 	buffers [2][]int
 	median  []int
 }
 
-// How fine keys are, and how often the search goes on without having found better.
+// How fine keys are, and how often the search continues without having found better.
 const (
 	fine     = 1 << 12
 	patience = 8
@@ -31,7 +31,7 @@ const (
 // edges, sweeps down and up put each vertex where those that it is joined to are
 // (their mean and their median by turns), and neighbours change places where that
 // saves crossings. The best order wins. What is in a cluster stays together, and
-// clusters stand in one order in all layers.
+// clusters are in one order in all layers.
 func (d *layering) arrange() {
 	o := &ordering{layering: d, rank: make([]int, len(d.Clusters)), key: make([]int, len(d.vertices)), work: crossingWork}
 	d.at = make([]int, len(d.vertices))
@@ -147,7 +147,7 @@ func (o *ordering) sweep(downwards, median bool) {
 		for _, v := range o.layers[layer] {
 			o.key[v] = o.measure(joined[v], median)
 		}
-		var clusters map[int][2]int // where clusters stand in the layer before: sum, number
+		var clusters map[int][2]int // where clusters are in the layer before: sum, number
 		if len(o.Clusters) > 1 {
 			clusters = map[int][2]int{}
 			for _, v := range o.layers[before] {
@@ -340,7 +340,7 @@ func (o *ordering) places(layer []int, joined [][]int, side int) [][]int {
 	return places
 }
 
-// inversions counts the pairs of which the one from a is greater.
+// inversions counts the pairs whose value from a is greater.
 func inversions(a, b []int) int {
 	n, less := 0, 0
 	for _, x := range a {

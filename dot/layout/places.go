@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A token is what stands in a layer from the left to the right: a vertex, or the
+// A token is what is in a layer from the left to the right: a vertex, or the
 // left or right edge of a cluster.
 type token struct {
 	vertex  int // -1 for the edge of a cluster
@@ -189,7 +189,7 @@ func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 }
 
 // port is how far from the x of its vertex an edge passes there: edges of one
-// node stand beside each other in the order in which they leave.
+// node end beside each other in the order in which they leave.
 func (d *layering) port(i, at int) int {
 	v := d.ways[i][at]
 	if !d.isNode(v) {

@@ -19,7 +19,7 @@ func (c constraint) slack(pos []int) int { return pos[c.to] - pos[c.from] - c.le
 // better be longer, it leaves the tree, and another one closes the gap.
 type simplex struct {
 	constraints []constraint
-	incident    [][]int // by variable: the constraints that it stands in
+	incident    [][]int // by variable: the constraints that it is in
 	pos         []int
 	links       [][]int // by variable: those of them that are in the tree
 	inTree      []bool  // by constraint
@@ -27,7 +27,7 @@ type simplex struct {
 	low, lim    []int   // by variable: the places in order that its subtree takes; the last is its own
 	order       []int   // the variables, each after those below it
 	excess      []int   // by variable: the weight that leaves its subtree less the weight that enters it
-	next        int     // where the search for a constraint to leave goes on
+	next        int     // where the search for a constraint to leave continues
 	work        int     // steps that are left
 }
 

@@ -1,5 +1,5 @@
 // Package page writes a drawing as one HTML file that needs nothing else: its script and
-// its style stand in it, and its content policy allows these two and nothing more, so
+// its style are in it, and its content policy allows these two and nothing more, so
 // that it loads nothing, and nothing in a plan can run.
 //
 // What it shows is the view with all that is known of its calls, and what happened to
@@ -54,7 +54,7 @@ type Kind string
 const (
 	Rehearsal Kind = "rehearsal" // the first as the plan goes, the others with a call that fails
 	Run       Kind = "run"       // one run
-	Live      Kind = "live"      // one that goes on: its events come from where the page does
+	Live      Kind = "live"      // of a run in progress: its events come from where the page does
 )
 
 // A Part is a plan whose calls the view has.
@@ -68,7 +68,7 @@ type Part struct {
 // A Scenario is a rehearsal or a run.
 type Scenario struct {
 	Name     string            `json:"name"`
-	Picks    [][2]int          `json:"picks,omitempty"`    // what it hangs on: of every choice that it came by the option
+	Picks    [][2]int          `json:"picks,omitempty"`    // the option of every choice that it met
 	Together bool              `json:"together,omitempty"` // several things go otherwise that needn't all do
 	Problem  string            `json:"problem,omitempty"`  // what goes wrong, in words, where it is shown for that
 	Fails    string            `json:"fails,omitempty"`    // the call that it lets fail
@@ -130,7 +130,7 @@ type (
 	}
 )
 
-// mostCalls bounds the calls of delegates that a page tells of; those of the plan itself
+// mostCalls bounds the calls of delegates that a page reports; those of the plan itself
 // are all there.
 const mostCalls = 3000
 
@@ -221,7 +221,7 @@ func (p *Page) redacted(events []json.RawMessage) []json.RawMessage {
 	return all
 }
 
-// add takes in the calls of a plan, and below each those of the plan that it runs.
+// add accepts the calls of a plan, and below each those of the plan that it runs.
 func (b *block) add(p Part, outermost *facts.Facts, nodes map[string]string) {
 	about := map[string][]finding{}
 	for _, f := range p.Findings {
@@ -268,7 +268,7 @@ const (
 	longestLine = 500
 )
 
-// lines are those that the call stands in, without secrets.
+// lines are those that the call is in, without secrets.
 func (c *call) lines(p *compiler.Plan, of *compiler.Call) {
 	if of.Node == nil || of.Node.File == nil {
 		return

@@ -41,7 +41,7 @@ type Request struct {
 	Attempt int            // 1 for the first try
 	Params  map[string]any // resolved parameters, as JSON values
 	Paths   []string       // the alternatives that the call offers, as text: "†state.receipt", "†state.a && †state.b"
-	// Unread says that nothing is to come of the call: its tool has no _output, and it has
+	// Unread reports that the call has no result: its tool has no _output, and it has
 	// no _outputPath.
 	Unread bool
 	// Output is what the call's tool says of the result; nil is nothing. An MCP server's
@@ -93,7 +93,7 @@ type Failure struct {
 	Code    string // one of the Code constants, or the worker's own
 	Message string
 	Details any // a JSON value; nil when there are none
-	// After is how long whoever failed asks to wait before another try; 0 is nothing.
+	// After is how long the failed party asks to wait before another try; 0 is nothing.
 	After time.Duration
 }
 
@@ -159,7 +159,7 @@ var errClosed = errors.New("the activities are closed")
 
 // Open makes the activities of a run. A function in funcs takes the place of a
 // definition with its name; a plan has none here, since it is no activity's to
-// run. No process is started yet: a program that isn't there fails the call that
+// run. No process is started yet: a program that is missing fails the call that
 // needs it. The error names an activity that this version can't carry out, or that
 // takes what the environment doesn't have.
 func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) (*Set, error) {
@@ -176,7 +176,7 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 		s.byName[name] = &function{name, run, o.Grace, hide}
 	}
 	for _, name := range slices.Sorted(maps.Keys(defs)) {
-		if s.byName[name] != nil || defs[name].Kind == "plan" { // a plan is run by whoever runs plans
+		if s.byName[name] != nil || defs[name].Kind == "plan" { // plans are not run here
 			continue
 		}
 		a, err := s.open(name, defs[name], o, env, hide)
@@ -329,7 +329,7 @@ func (s *Set) Run(ctx context.Context, name string, r Request) (result Result, e
 	return result, err
 }
 
-// Close ends what still runs: calls are cancelled, workers are told by the end
+// Close ends what still runs: calls are cancelled, workers are stopped by the end
 // of their input, and what hasn't ended after the grace time is killed. It
 // waits for all of them, and may be called again.
 func (s *Set) Close() error {

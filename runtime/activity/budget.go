@@ -17,8 +17,8 @@ const (
 	memoryOfTry  = 4 << 10
 )
 
-// What it takes to look at a result, in the steps of an expression: for each of its
-// values, of which so many bytes of text count as one.
+// The cost of checking a result, in the steps of an expression: for each of its
+// values; this many bytes of text count as one value.
 const (
 	stepsOfValue = 1
 	bytesOfValue = 64

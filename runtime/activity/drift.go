@@ -56,8 +56,8 @@ type Held struct {
 	Changed []string // what has changed of each tool that did; none where nothing is recorded
 }
 
-// Hold asks each server that calls may need and of which something is recorded for its
-// tools, but for those that may not begin yet: they are compared when they do. Nothing is called.
+// Hold asks each recorded server that calls may need for its tools. A server that may not
+// start yet is compared when it does. No tool is called.
 func (s *Set) Hold(ctx context.Context, may func(*compiler.Server) bool) (all []Held, err error) {
 	used, of := map[*server]map[string]bool{}, []*server{}
 	for _, name := range slices.Sorted(maps.Keys(s.byName)) {

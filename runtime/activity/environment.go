@@ -55,7 +55,7 @@ func (e environment) program(def *compiler.Activity, hide *redact.Set) []string 
 	return environ
 }
 
-// missing says what a definition takes of the environment that isn't there, and
+// missing reports the first variable of a definition that the environment lacks, and
 // where.
 func (e environment) missing(def *compiler.Activity) error {
 	for _, v := range def.Variables {

@@ -114,7 +114,7 @@ func (x *program) stdout(r *Request) string {
 	return compiler.StreamJSON
 }
 
-// input is what a program reads: the parameters, none of which begins with "_",
+// input is what a program reads: the parameters, whose names don't begin with "_",
 // and the context of a call that has one.
 func (r *Request) input() map[string]any {
 	if r.Context == nil {

@@ -61,7 +61,7 @@ type errRedirected struct{ why string }
 
 func (e *errRedirected) Error() string { return e.why }
 
-// newCaller makes the activity of a request. What it takes of the environment is secret
+// newCaller makes the activity of a request. The variables that it uses are secret
 // from now on, in every form in which it is sent.
 func newCaller(name string, def *compiler.Activity, env environment, hide *redact.Set, client *http.Client) *caller {
 	env.hideVariables(def, hide)
@@ -269,7 +269,7 @@ func (x *caller) refused(answer *http.Response, body io.Reader) *Failure {
 	return f
 }
 
-// refusal is what is told of an answer that says no: its message is what was got, and from
+// refusal is the failure of an answer with an error status: its message is what was got, and from
 // where, if that is given.
 func (x *caller) refusal(status int, header http.Header, content []byte, from string) *Failure {
 	details, quoted := map[string]any{"status": float64(status)}, ""

@@ -60,7 +60,7 @@ func (p *process) follow(readers *sync.WaitGroup, outputs ...*os.File) {
 
 	p.stdin.Close()
 	for _, f := range outputs {
-		f.Close() // frees the readers from whoever still holds the other end
+		f.Close() // frees the readers from other holders of the pipe
 	}
 	<-silent
 	close(p.done)

@@ -14,9 +14,9 @@ import (
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
-// Missing is what isn't there of what an activity starts, in words: its folder and its
+// Missing is what an activity starts and this machine lacks, in words: its folder and its
 // program; or "" for each that is. The folder is as this process sees it; of a program that
-// would lie in one that isn't there nothing is known.
+// would be in a missing folder nothing is known.
 func Missing(a *compiler.Activity) (folder, program string) {
 	if len(a.Argv) == 0 {
 		return "", ""
@@ -32,7 +32,7 @@ func Missing(a *compiler.Activity) (folder, program string) {
 }
 
 // found reports whether a program that is started in a folder is there. One whose name
-// something else stands for isn't looked for.
+// a variable holds isn't looked for.
 func found(program, dir string) bool {
 	switch {
 	case strings.Contains(program, "{"):
@@ -49,7 +49,7 @@ func found(program, dir string) bool {
 
 // Unrunnable tells all that keeps an activity from being carried out on this machine:
 // it is of a kind that this version can't run, or what it starts, uses or takes of the
-// environment isn't there, or it may not go to its host.
+// environment is missing, or it may not go to its host.
 func Unrunnable(a *compiler.Activity, files compiler.Files, rules hosts.Rules, tell func(what, help string, at source.Span)) {
 	at := a.Node.Span()
 	if a.NameNode != nil {
@@ -86,7 +86,7 @@ func Unrunnable(a *compiler.Activity, files compiler.Files, rules hosts.Rules, t
 	}
 }
 
-// refusedHost is why an activity may not go to its host, as far as that is known.
+// refusedHost is why an activity may not go to its host, if known.
 func refusedHost(a *compiler.Activity, rules hosts.Rules) *hosts.Refusal {
 	base := ""
 	if a.Server != nil {
@@ -115,7 +115,7 @@ func unmatched(a *compiler.Activity, files compiler.Files, tell func(what, help 
 	}
 }
 
-// unfound tells what isn't there of what an activity starts.
+// unfound reports the missing folder and program of an activity.
 func unfound(a *compiler.Activity, at source.Span, tell func(what, help string, at source.Span)) {
 	exec, argv := a.Node.Get("exec"), "argv"
 	if a.Server != nil {

@@ -244,7 +244,7 @@ func brief(s string) string {
 	return s[:cut] + "…"
 }
 
-// Take reads a value that stands for an activity's result, such as a mock or a
+// Take reads a value that represents an activity's result, such as a mock or a
 // model's answer: where it names its alternative it is taken apart, and a path
 // that the call doesn't offer is a failure. name is the activity's, for the message;
 // "" where a model answers.

@@ -6,7 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
-// Orders counts what has started and finished, as far as the order rules of policies
+// Orders counts what has started and finished where the order rules of policies
 // depend on it. Each instance of a run has one, for its delegates and items as well, over
 // ticks and resumed runs: it follows from the events of the run like everything else.
 type Orders struct {
@@ -83,7 +83,7 @@ func (l *Orders) count(i int, plan *compiler.Plan, call *compiler.Call, params m
 }
 
 // Remember counts what a document says of earlier ticks: the calls that wrote something or
-// failed may have started. That one of them is done is more than a document can vouch for.
+// failed may have started. That one of them is done is more than a document can prove.
 func (l *Orders) Remember(plan *compiler.Plan, history []compiler.Written, failures []any) {
 	if len(l.checks) == 0 {
 		return

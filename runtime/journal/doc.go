@@ -1,5 +1,5 @@
 // Package journal keeps what happens to a run on disk, so that a run that was
-// killed can go on: an append-only file of JSON lines, each of which
+// killed can go on: an append-only file of JSON lines. Each
 // carries a hash of itself and of all before it. It knows nothing of what the
 // lines are about.
 //
@@ -15,7 +15,7 @@
 //
 // The fields, in this order and with no blanks between them:
 //
-//   - n counts the records from 0; record n stands in line n+1.
+//   - n counts the records from 0; record n is in line n+1.
 //   - synced is how many records were safely on disk when this one was written:
 //     records with the same number went to disk together, with one write.
 //   - time is when the first record of that write came, in UTC.

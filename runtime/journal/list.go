@@ -78,7 +78,7 @@ type Run struct {
 // List goes over the runs of a folder, by id and so by time, and reads each as
 // it comes: memory is needed for one at a time. Of a journal that ends well its
 // first record and its last are read and verified, which costs the same however
-// long it is; with whole, every record of every journal. A folder that isn't there
+// long it is; with verify, every record of every journal. A missing folder
 // has no runs.
 func List(folder string, verify bool) (iter.Seq[Run], error) {
 	entries, err := os.ReadDir(folder)

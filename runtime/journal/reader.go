@@ -61,7 +61,7 @@ func (f *Fault) Error() string {
 }
 
 // Read reads and verifies a journal and changes nothing. It may be one that
-// another process writes: then it is read as far as it goes. The error is a *[Fault] if
+// another process writes: then it is read to its last record. The error is a *[Fault] if
 // the file isn't an intact journal.
 func Read(path string) (*Contents, error) {
 	f, err := openRegular(path, os.O_RDONLY)
@@ -228,7 +228,7 @@ func noHeader(name string) error {
 	return &Fault{Path: name, Line: 1, Why: "there is no whole header, so the run had not begun when it was cut short", Do: "delete the file and begin the run anew"}
 }
 
-// distrust is what to do with a journal of which nobody can tell what else was changed.
+// distrust is the advice for a journal with unknown changes.
 const distrust = "don't go on from it: take an untouched copy, or begin a new run"
 
 func wasOnDisk(why string, later int) string {

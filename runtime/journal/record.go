@@ -103,7 +103,7 @@ func newChain() chain {
 	return chain{prev: make([]byte, 0, hashSize), digest: sha256.New()}
 }
 
-// link returns the hash of the next record, of which covered is all but its
+// link returns the hash of the next record, where covered is all but its
 // hash. It is good until the next call.
 func (c *chain) link(covered []byte) []byte {
 	c.digest.Reset()
@@ -112,7 +112,7 @@ func (c *chain) link(covered []byte) []byte {
 	return c.digest.Sum(c.sum[:0])
 }
 
-// accept goes on to a record if it is the next, and otherwise says why it isn't.
+// accept takes a record if it is the next, and otherwise reports why it isn't.
 func (c *chain) accept(r record) (why string) {
 	switch {
 	case r.n < c.next:

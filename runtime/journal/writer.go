@@ -155,7 +155,7 @@ func (w *Writer) Append(body []byte) error {
 	return err
 }
 
-// add puts a record into the next write and tells how many bytes that has.
+// add puts a record into the next write and reports how many bytes that has.
 func (w *Writer) add(body []byte) (pending int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -191,7 +191,7 @@ func (w *Writer) Sync() error {
 	defer w.mu.Unlock()
 	if err != nil {
 		w.broken, w.pending = fmt.Errorf("the journal can't be written: %w", err), nil
-		return w.broken // whoever appends or syncs from now on is told the same
+		return w.broken // later appends and syncs fail in the same way
 	}
 	w.end += int64(len(batch))
 	if cap(batch) <= 1<<20 { // one large batch isn't paid for ever after

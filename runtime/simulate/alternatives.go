@@ -5,12 +5,12 @@ import "github.com/obelus-dev/obelus/analyzer"
 // An Alternative is a rehearsal in which something goes otherwise than usual.
 type Alternative struct {
 	Path     []analyzer.BranchChoice // what does; empty of the usual course
-	Picks    [][2]int                // of every choice that it came by, the choice and the option; it hangs on nothing else
+	Picks    [][2]int                // every choice that it met, and the option
 	Together bool                    // several things go otherwise that needn't all do
 	Scenario *Scenario
 }
 
-// Alternatives rehearses what comes when things go otherwise than usual. Each is told first
+// Alternatives rehearses what comes when things go otherwise than usual. Each is reported first
 // of the usual course, in which nothing fails, and then of one for every other option of
 // every choice that one of these courses meets: the last of its path is the option, what
 // comes before is what brings the choice about. Failures that no route takes come last. At

@@ -61,7 +61,7 @@ type ProblemKind string
 // The kinds of problem.
 const (
 	Stuck     ProblemKind = "stuck"     // calls never settle
-	NoOutput  ProblemKind = "no-output" // every failure is handled, and the plan's output comes to nothing
+	NoOutput  ProblemKind = "no-output" // every failure is handled, and the plan's output has no value
 	Unhandled ProblemKind = "failure"   // a failure that nothing handles, or an output that doesn't fit its schema
 )
 
@@ -81,7 +81,7 @@ func (p *Problem) is(other *Problem) bool {
 // which many were played before, and to find the shortest path to each problem.
 const searching = 4
 
-// mostPaired bounds the choices of which pairs are counted.
+// mostPaired bounds the choices whose pairs are counted.
 const mostPaired = 300
 
 // Explore simulates the branches of a plan: all combinations of how calls end, and of
@@ -419,7 +419,7 @@ func (x *explorer) conclude() {
 	})
 }
 
-// shortest leaves out of a problem's path whatever it comes to without.
+// shortest leaves out of a problem's path what it doesn't need.
 func (x *explorer) shortest(p Problem, path []pick) Problem {
 	for i := len(path) - 1; i >= 0; i-- {
 		if without := slices.Delete(slices.Clone(path), i, i+1); len(path) > 1 && x.play(without, nil).has(&p) != nil {

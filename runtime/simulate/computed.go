@@ -11,11 +11,11 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// An origin says where a value comes from, as far as exploring is concerned.
+// An origin is the source of a value for exploration.
 type origin int
 
 const (
-	given    origin = iota // by the document, or by whoever starts the run
+	given    origin = iota // by the document, or by the user of the run
 	madeUp                 // exploring sets it
 	computed               // from made-up values: exploring doesn't look for values of these that change it
 )
@@ -152,7 +152,7 @@ func (l *level) decided(call *compiler.Call, path string) (computes bool) {
 	})
 }
 
-// tried reports whether values that stand for all that a read may give are tried, as far as
+// tried reports whether representatives of all values of a read are tried, where
 // conditions are concerned.
 func (l *level) tried(call *compiler.Call, read *compiler.Read) bool {
 	return slices.ContainsFunc(l.turns(l.plan).turns, func(t analyzer.Turn) bool {
@@ -162,7 +162,7 @@ func (l *level) tried(call *compiler.Call, read *compiler.Read) bool {
 	})
 }
 
-// mayBeNull reports whether code may come to null by what is written in it.
+// mayBeNull reports whether code may evaluate to null, by its text.
 func mayBeNull(t *expression.Term) bool {
 	switch {
 	case t.Op == expression.TermLiteral:

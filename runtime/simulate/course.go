@@ -63,7 +63,7 @@ type choice struct {
 	call    int
 }
 
-// A fork is what a call may come to.
+// A fork is how a call may end.
 type fork struct {
 	endings []ending
 	options []analyzer.BranchChoice
@@ -77,7 +77,7 @@ type ending struct {
 	value    any
 	places   []part
 
-	under   string // the calls above the one that has come to it first
+	under   string // the calls above the first call that ended so
 	root    int
 	prefix  string         // of the keys of its parts
 	schema  *schema.Schema // nil for anything
@@ -98,7 +98,7 @@ func (p *part) holds(steps []expression.Segment) bool {
 	return len(p.steps) < len(steps) && slices.Equal(p.steps, steps[:len(p.steps)])
 }
 
-// missing stands for a part that is left out.
+// missing represents a part that is left out.
 var missing = new(any)
 
 // ends lets a try end as the course has it.
@@ -200,7 +200,7 @@ func planted(value any, steps []expression.Segment, part any) any {
 	return object
 }
 
-// fork works out what a call may come to: an alternative each, with the values on which
+// fork works out how a call may end: an alternative each, with the values on which
 // conditions hang, and failing.
 func (x *explorer) fork(w *world, command runtime.Command, call *compiler.Call) *fork {
 	mustFail := w.options.mustFail(command.Of, command.Under)
@@ -260,7 +260,7 @@ func (x *explorer) fork(w *world, command runtime.Command, call *compiler.Call) 
 // if one fits.
 func (x *explorer) made(w *world, plan *compiler.Plan, call *compiler.Call, route int) (e ending, ok bool) {
 	if x.making -= stepsOfCall; x.making <= 0 {
-		x.out.Cut = true // it isn't known what the call may come to
+		x.out.Cut = true // it isn't known how the call may end
 		return e, false
 	}
 	e.route = route
@@ -435,7 +435,7 @@ func (x *explorer) try(g *gathering, of func(*compiler.Read) *part) {
 	}
 }
 
-// begins are what a run is given: its input, or its state, of which some keys were made up.
+// begins is the input or the state of a run, with the keys that were generated.
 func (x *explorer) begins(kind string, given map[string]any, made []string) *ending {
 	e := &ending{value: any(given), root: -1, prefix: "\x00", made: made}
 	own, against := x.plan.Input, x.plan.InputSchema

@@ -43,7 +43,7 @@ func (g *gathering) part(name string, steps []expression.Segment, reference stri
 	return p
 }
 
-// parts are those of which there is more than one value, the deepest first.
+// parts are those with more than one value, the deepest first.
 func (g *gathering) parts() (all []part) {
 	for _, p := range g.all {
 		if len(p.values) > 1 {
@@ -54,7 +54,7 @@ func (g *gathering) parts() (all []part) {
 	return all
 }
 
-// turn takes up the values for which conditions come to something else than usual.
+// turn adds the values for which conditions evaluate differently than usual.
 func (g *gathering) turn(p *part, t *analyzer.Turn) {
 	for _, v := range t.Values {
 		if !t.Alike(v, p.values[0]) && (len(p.values) < mostValues || t.Alike(v, v)) {
@@ -63,7 +63,7 @@ func (g *gathering) turn(p *part, t *analyzer.Turn) {
 	}
 }
 
-// presence takes up that what is read isn't there, or is null, or that it is where it
+// presence takes up that what is read is missing, or is null, or that it is where it
 // usually isn't.
 func (g *gathering) presence(p *part, read *compiler.Read) {
 	for _, v := range g.of.alternatives(p.steps) {
@@ -128,7 +128,7 @@ func (x *explorer) alike(plan *compiler.Plan, e *ending, steps []expression.Segm
 	return depth, part, ok
 }
 
-// present stands for a part that is there, whatever it is.
+// present represents a part that is there, whatever it is.
 var present = new(any)
 
 // others are what a schema allows a part to be besides what it usually is: [missing], null
@@ -167,7 +167,7 @@ func (e *ending) with(steps []expression.Segment, v any, left *int) (depth int, 
 		if e.accepts(planted(e.value, steps[:depth], v)) {
 			return depth, v, true, false
 		}
-		if v != missing { // what is in something that isn't there isn't there
+		if v != missing { // what is in something that is missing is missing too
 			break
 		}
 	}

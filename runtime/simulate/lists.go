@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// turned is what the courses of a plan may hang on.
+// turned is what the courses of a plan may depend on.
 type turned struct {
 	turns []analyzer.Turn
 	lists []*list
@@ -55,7 +55,7 @@ func listsOf(plan *compiler.Plan, turns []analyzer.Turn) (all []*list) {
 // tried are the lists that are tried in the place of another: none, one and two items, each
 // with the values for which conditions of the call hold or don't, and without what is read of
 // it and needn't be there, and all of these together;
-// and as many as it takes that one stands where they turn on its place.
+// and as many as it takes that one is where they turn on its place.
 func (l *list) tried(g *gathering, p *part) (all []any) {
 	usual := p.values[0]
 	items, _ := usual.([]any)

@@ -81,7 +81,7 @@ func (w *world) report(frame, call int) *CallReport {
 }
 
 // arrange puts the reports in plan order, instance by instance, the calls of a
-// delegate behind the call that they are done for. Which frame came first hangs on
+// delegate behind the call that they are done for. Which frame came first depends on
 // the schedule.
 func (w *world) arrange() {
 	all, now := make([]CallReport, 0, len(w.out.Calls)), make([]int, len(w.out.Calls))
@@ -104,7 +104,7 @@ func (w *world) arrange() {
 	}
 }
 
-// analyse works out what the rehearsal tells of time and cost.
+// analyse computes the times and costs of a simulation.
 func (w *world) analyse() {
 	w.arrange()
 	for _, p := range w.roots {

@@ -78,7 +78,7 @@ func (w *world) endAs(end analyzer.ScheduledEnd) error {
 	}
 	switch status := w.machine.Status(0, at); {
 	case status.Settled() && w.plan.Calls[at].Produced != nil, status == runtime.Skipped:
-		return nil // its result stands in the plan, or it has none
+		return nil // its result is in the plan, or it has none
 	case status != runtime.Running:
 		return fmt.Errorf("the call %q isn't at work then: it is %s", end.Call, status)
 	}

@@ -47,7 +47,7 @@ type Options struct {
 	course *course // says how calls end, where branches are explored
 }
 
-// DefaultSteps is what one rehearsal of a plan may cost where nobody says otherwise,
+// DefaultSteps is what one rehearsal of a plan may cost where no one declares otherwise,
 // and twice as much what all of it in other orders may.
 func DefaultSteps(p *compiler.Plan) int {
 	calls := len(p.Calls)

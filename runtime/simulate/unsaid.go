@@ -11,9 +11,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// unsaid makes up a result of which nobody says what it is: it has what is read of it, of
+// unsaid makes up a result without a schema: it has what is read of it, of
 // the types of the parameters that take it, and is a text where nothing more is known; null
-// where nothing reads it. Without it nothing that hangs on the result would be rehearsed.
+// where nothing reads it. Without it nothing that depends on the result would be rehearsed.
 func (w *world) unsaid(plan *compiler.Plan, call *compiler.Call, chance *rand.Rand) any {
 	planned := call.Whole()
 	if plan = w.planOf(plan, planned); len(planned.Output) == 0 || plan == nil {
@@ -54,7 +54,7 @@ func (w *world) unsaid(plan *compiler.Plan, call *compiler.Call, chance *rand.Ra
 	return value
 }
 
-// planOf is the plan that a call stands in: that of a call for an item has the reads of
+// planOf is the plan that a call is in: that of a call for an item has the reads of
 // it, and none of its calls. It is nil where it isn't found.
 func (w *world) planOf(plan *compiler.Plan, call *compiler.Call) *compiler.Plan {
 	has := func(p *compiler.Plan) bool { return call.Index < len(p.Calls) && p.Calls[call.Index] == call }
@@ -89,7 +89,7 @@ func possible(value any, steps []expression.Segment) bool {
 }
 
 // taken makes up a value for a read: what the parameter accepts that it is the whole of, or
-// what the expression goes well with that it stands in.
+// what its expression evaluates with.
 func taken(plan *compiler.Plan, read *compiler.Read, by string, chance *rand.Rand) any {
 	text := any("made up by " + by)
 	some := []any{text, 2.0, true, []any{text}, map[string]any{}}

@@ -11,12 +11,12 @@ import (
 )
 
 // A part is the state below one path as the messages so far have made it, up to one
-// of them: it goes on and back from there to where a write is judged, so that this
+// of them: it moves to where a write is judged, so that this
 // costs what was written in between, and not all that was written.
 type part struct {
 	fold
 	order    []int32 // the messages at and below its path, in the order in which they count
-	applied  []step  // by message of the order, as far as it has come
+	applied  []step  // by message of the order, up to the applied ones
 	sure     int     // changes of what is applied: what comes after them is tried
 	standing records
 }

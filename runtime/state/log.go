@@ -73,7 +73,7 @@ func (l *Log) place(m *Message) int32 {
 	return int32(m.Call)
 }
 
-// order is the order in which messages count, wherever they stand in the log.
+// order is the order in which messages count, wherever they are in the log.
 func (l *Log) order(a, b int32) int {
 	if l.layout.ByTime {
 		return int(a - b)
@@ -155,9 +155,8 @@ func (l *Log) walk(value any, from, id pathtree.ID) (any, bool) {
 // The messages count in the graph's topological order, whenever they were
 // written: the newest set that covers the path ends the search, and what came
 // after it is applied to its value, oldest first. Nothing is left out: every
-// message fitted what counted before it when it was written. Where that is
-// something of which the reader sees nothing, so that the message has no place in
-// what it sees, it sees that as well.
+// message fitted what counted before it when it was written. A message that
+// fits only on messages that the reader doesn't see makes these visible as well.
 func (l *Log) Resolve(id pathtree.ID, visible func(*Message) bool) (any, bool) {
 	set := l.layout.Overlapping(id)
 	if len(set.Above) == 1 && len(set.Below) == 0 {
@@ -188,7 +187,7 @@ func (l *Log) isBase(m *Message, of []int32) bool {
 	})
 }
 
-// A resolved is what came of messages when a path was resolved last: whoever sees
+// A resolved is the value of a path for the messages that were visible last: a reader that sees
 // the same of them sees the same value.
 type resolved struct {
 	seen  []int32

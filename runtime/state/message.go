@@ -1,5 +1,5 @@
 // Package state is the state of a run, as a log: initial values and messages, what
-// comes of them for whoever sees some of them, and whether another has a place in it. It knows
+// they result in for a reader that sees some of them, and whether another fits. It knows
 // of a plan which paths its calls may write and in which order their
 // messages count, and nothing of how calls run.
 package state

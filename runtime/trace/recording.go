@@ -13,7 +13,7 @@ import (
 )
 
 // A Recording is an observer that keeps the spans of one run. Their ids are made from the
-// run's, so that a run that is told of again has the same. It isn't for several goroutines.
+// run's, so that a run that is exported again has the same. It isn't for several goroutines.
 type Recording struct {
 	attributes []Attribute
 	trace      string // its id
@@ -88,7 +88,7 @@ type (
 )
 
 // OTLP is the spans as one request in OTLP's JSON form and a line end, which a collector
-// takes at /v1/traces. What hasn't ended is told of up to the latest that is known.
+// takes at /v1/traces. What hasn't ended is exported up to the latest known time.
 func (r *Recording) OTLP() ([]byte, error) {
 	var latest time.Time
 	for _, s := range r.spans {

@@ -1,7 +1,7 @@
 // Package trace describes a run as spans: of the run, its ticks, its calls, their attempts, the
 // questions about them and the pauses between attempts, with links from a call to those whose
 // results it reads. What comes in is what an observer of a run sees ([session.Observer]), so
-// that a run that goes on and one that is read from its journal give the same spans.
+// that a run that continues and one that is read from its journal give the same spans.
 //
 // Spans hold names, times, and how and why things ended, never parameters or results: of what
 // a plan works on only the message of a failure, without what is secret.
@@ -22,10 +22,10 @@ import (
 // Scope is the name under which spans are made.
 const Scope = "github.com/obelus-dev/obelus"
 
-// An Observer is told of the spans of runs. One that is given to several runs at a time is
+// An Observer learns of the spans of runs. One that is given to several runs at a time is
 // called from several goroutines.
 type Observer interface {
-	// Begin tells that a span has begun. That above it was told of before; of one without,
+	// Begin tells that a span has begun. That above it was reported before; of one without,
 	// the run, ctx may hold what it is a part of.
 	Begin(ctx context.Context, s *Span)
 	// End tells that a span has ended. It doesn't change any more.
@@ -41,7 +41,7 @@ type Span struct {
 	Client       bool // it asks something outside of obelus
 	Above        *Span
 	Links        []*Span
-	Began, Ended time.Time // Ended is zero for one that goes on
+	Began, Ended time.Time // Ended is zero for one that continues
 	Attributes   []Attribute
 	Failed       bool
 	Message      string        // why it failed
@@ -94,7 +94,7 @@ type instance struct {
 // A position is that of a call in a run.
 type position struct{ tick, frame, call int }
 
-// A call is one whose spans are told.
+// A call is one whose spans are reported.
 type call struct {
 	span    *Span
 	attempt *Span // nil when none is at work
@@ -102,7 +102,7 @@ type call struct {
 	settled bool
 }
 
-// New begins to tell of a run. It is nil without an observer.
+// New begins to report a run. It is nil without an observer.
 func New(ctx context.Context, o Observer, r Run) *Tracer {
 	if o == nil {
 		return nil
@@ -245,7 +245,7 @@ func (t *Tracer) call(now time.Time, c runtime.Command) *call {
 	return one
 }
 
-// read are the calls whose results a command's call may read and that have been told of.
+// read are the calls whose results a command's call may read and that have been reported.
 func (own *instance) read(c runtime.Command) (links []*Span) {
 	for _, r := range c.Of.Reads {
 		for _, w := range c.Plan.Reads[r].Writers {

@@ -31,7 +31,7 @@ type Lines struct {
 // ErrEnded is why nothing more comes from a server that has closed its output.
 var ErrEnded = errors.New("it has ended")
 
-// NewLines makes the streams of a server, of which a line has so many bytes at most.
+// NewLines makes the streams of a server with at most so many bytes in a line.
 func NewLines(limit int) *Lines {
 	return &Lines{in: make(chan jsonrpc.Message), over: make(chan struct{}), more: make(chan struct{}, 1), limit: limit}
 }

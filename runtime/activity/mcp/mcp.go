@@ -42,7 +42,7 @@ type Session struct {
 }
 
 // Begin begins a session over a transport. A server that asks for anything (a model's
-// words, a person's, folders) is told that there is none.
+// words, a person's, folders) gets an error.
 func Begin(ctx context.Context, by sdk.Transport, decode Decode) (*Session, error) {
 	_, lines := by.(*Lines)
 	t := &tapped{by: by, tap: &tap{strict: !lines, calls: map[jsonrpc.ID]*exchange{}, progress: map[string]*exchange{}}}
@@ -265,11 +265,11 @@ func (s *Session) toolOf(entry json.RawMessage) (t catalogue.Tool, why string) {
 type Call struct {
 	Tool   string
 	Params json.RawMessage
-	// Meta is said besides, such as the span that the call is a part of.
+	// Meta is sent besides, such as the span that the call is a part of.
 	Meta map[string]string
 	// Sent, if given, is called once the call is on its way, or never will be.
 	Sent func()
-	// Progress, if given, is told how far the server says that it is; total is 0 when it
+	// Progress, if given, is called with the server's progress; total is 0 when it
 	// doesn't know.
 	Progress func(done, total float64, message string)
 }
@@ -284,7 +284,7 @@ type Answer struct {
 }
 
 // Call calls a tool. The error is a [*Refusal] if the server has answered with one; when
-// ctx is done the server is told so, and nobody waits for what it does then.
+// ctx is done the server is notified, and nobody waits for what it does then.
 func (s *Session) Call(ctx context.Context, c Call) (*Answer, error) {
 	params := &sdk.CallToolParams{Name: c.Tool, Arguments: c.Params}
 	for key, value := range c.Meta {

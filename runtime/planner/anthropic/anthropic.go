@@ -78,7 +78,7 @@ func (a *format) Listen(f endpoint.Form, end *endpoint.Ending, say func(string))
 	}
 }
 
-// What an event of the stream says, as far as it is of use.
+// What an event of the stream says, where it is of use.
 type (
 	event struct {
 		Type         string

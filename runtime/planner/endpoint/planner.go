@@ -36,7 +36,7 @@ type Format interface {
 // A Form is a way to ask for an answer of a schema.
 type Form struct {
 	Name    string
-	Schema  string // as the endpoint is given it; "" when it is told to the model instead
+	Schema  string // as the endpoint is given it; "" when the prompt holds it instead
 	Wrapped bool   // the answer stands under "result"
 }
 
@@ -90,7 +90,7 @@ type Options struct {
 	// Client carries requests to endpoints. Nil is one of our own, with the proxy
 	// that the environment names. Redirects are never followed.
 	Client *http.Client
-	// Notice, if given, is told in words when an endpoint makes trouble and is asked again,
+	// Notice, if given, is called with a text when an endpoint fails and is asked again,
 	// or says nothing for long; from any goroutine.
 	Notice func(text string)
 }
@@ -119,7 +119,7 @@ type Planner struct {
 // maxWords bounds what a model may say besides an answer, in bytes.
 const maxWords = 64 << 10
 
-// Words adds a piece to such words, as far as there is room.
+// Words adds a piece to such words while there is room.
 func Words(words, piece string) string {
 	return words + strings.ToValidUTF8(piece[:min(len(piece), maxWords-len(words))], "")
 }
@@ -184,8 +184,8 @@ func (p *Planner) question(r *request.Request) question {
 	return question{prompt: prompt.Render(r), schema: request.JSON(r.Schema), forms: p.format.Forms(r.Schema)}
 }
 
-// persist asks until there is an answer or no use in asking. An answer of which
-// somebody has seen a part is never asked for again.
+// persist asks until there is an answer or no use in asking. An answer that was
+// handed out in part is never asked for again.
 func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *request.Usage) (Form, error) {
 	waited := time.Duration(0)
 	for try := 1; ; {

@@ -89,7 +89,7 @@ type exchange struct {
 	heard   atomic.Int64 // when something came last
 }
 
-// How long an endpoint may send nothing before that is told, and before it is given up.
+// How long an endpoint may send nothing before a notice, and before the request fails.
 const (
 	quietAfter = 20 * time.Second
 	maxSilence = 10 * time.Minute

@@ -106,7 +106,7 @@ type choice struct {
 	Delta        struct{ Content, Refusal string }
 }
 
-// hear takes in a piece of the answer.
+// hear accepts a piece of the answer.
 func hear(e *endpoint.Ending, c choice, say func(string)) {
 	if c.Delta.Refusal != "" {
 		e.Refused, e.Words = true, endpoint.Words(e.Words, c.Delta.Refusal)

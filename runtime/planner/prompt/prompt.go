@@ -169,7 +169,7 @@ func (p *page) plan(m request.Plan) {
 	p.fence(lines(m.Standings))
 }
 
-// past tells of calls that nothing else tells of, so that they aren't made again.
+// past reports calls that nothing else reports, so that they aren't made again.
 func (p *page) past(m request.Past) {
 	p.heading("Earlier calls", "")
 	p.say("What became of calls of earlier turns that the values above don't show. What is done stays done.")

@@ -241,7 +241,7 @@ func (r *recordingReader) expects(f source.Field, what string) {
 	r.fail(f.Value.Span(), "", "%q is %s, and this is %s", f.Key.Text, what, f.Value.Kind)
 }
 
-// count reads a whole number up to most; anything else is said, and 0.
+// count reads a whole number up to most; anything else is reported and read as 1.
 func (r *recordingReader) count(f source.Field, most float64) int {
 	v := f.Value.Float()
 	if f.Value.Kind != source.Number || v != math.Trunc(v) || v < 0 || v > most {

@@ -27,10 +27,10 @@ import (
 //     played again;
 //   - tick-N.json is the process record of a tick, {schema, context,
 //     solution}: a document that can be checked, drawn and compared. A solution
-//     that isn't JSON stands in it as text, under "x-answer".
+//     that isn't JSON is in it as text, under "x-answer".
 //
 // Both are replaced whole, never written half, and only their owner can read
-// them: they hold the values of the run. A recording goes on where a run
+// them: they hold the values of the run. A recording continues where a run
 // is resumed, and begins anew with the first tick of another.
 //
 // An answer that the run itself broke off isn't recorded: it will be asked for
@@ -82,7 +82,7 @@ func NewRecorder(p answerer, folder string) (*Recorder, error) {
 }
 
 // Answer passes a request on and records it. Trouble with the recording doesn't
-// stop the run; [Recorder.Close] tells of it.
+// stop the run; [Recorder.Close] reports it.
 func (r *Recorder) Answer(ctx context.Context, q *request.Request, emit func(string)) (request.Usage, error) {
 	var answer strings.Builder
 	answer.WriteString(q.Received)
