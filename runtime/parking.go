@@ -52,19 +52,13 @@ func (f *frame) ahead(i int32, path pathtree.ID, method compiler.Method) int32 {
 	if !f.needsBase(path, method) {
 		return -1
 	}
-	mine := f.placeOf(i)
+	mine := f.log.Place(i)
 	for _, w := range slices.Backward(f.plan.Around(path)) {
-		if !f.calls[w.Call].status.Settled() && w.Call != i && f.placeOf(w.Call) < mine {
+		if !f.calls[w.Call].status.Settled() && w.Call != i && f.log.Place(w.Call) < mine {
 			return w.Call
 		}
 	}
 	return -1
-}
-
-// placeOf is the place of a call of the current tick among those whose messages
-// count before each other's.
-func (f *frame) placeOf(call int32) int32 {
-	return f.log.Place(call)
 }
 
 // needsBase reports whether a write asks for something of what stands there
