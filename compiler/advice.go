@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// Advice says how votes are put together, and what comes of them.
+// Advice says how votes are put together, and what results from them.
 type Advice struct {
 	Aggregate    string // "mean" (default), "sum" or "min"
 	Threshold    float64
@@ -77,7 +77,7 @@ func (a Advice) Rank(opinions []Opinion) []Rank {
 	return ranking
 }
 
-// weight is what votes on one tool come to.
+// weight is the aggregate of votes on one tool.
 func (a Advice) weight(votes []Vote) float64 {
 	weights := make([]float64, len(votes))
 	for i, v := range votes {

@@ -47,7 +47,7 @@ func (c *compilation) advisors(n *source.Node) {
 	}
 }
 
-// advisor reads one advisor, which may stand in a message: that brings keys of
+// advisor reads one advisor, which may be in a message: that brings keys of
 // its own. Of several with one id the last counts, as of tools.
 func (c *compilation) advisor(n *source.Node, what string, more ...string) {
 	a := &Advisor{Node: n, plan: c.plan}
@@ -64,7 +64,7 @@ func (c *compilation) advisor(n *source.Node, what string, more ...string) {
 		"scopes":      func(source.Field) {}, // once all kinds are known, see scopesOfAdvisors
 		"isInstanced": func(f source.Field) { a.Instanced = c.boolean(f.Value, "\"isInstanced\"") },
 	}
-	if len(more) > 0 { // it stands in a message
+	if len(more) > 0 { // it is in a message
 		handlers["said"] = func(f source.Field) { a.Said = f.Value.Items }
 	}
 	for _, key := range more {
@@ -159,7 +159,9 @@ func (c *compilation) opinions(n *source.Node) {
 		return
 	}
 	for _, one := range n.Items {
-		c.mapping(one, "an opinion")
+		if one.Kind != source.Object {
+			c.wants(one, "an opinion", "a mapping")
+		}
 	}
 }
 

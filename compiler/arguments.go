@@ -23,14 +23,14 @@ type Argument struct {
 	Option bool // it stands as a list in the argv
 }
 
-// placeholder is what stands in a text of an argv for something else: {$NAME} for what
+// placeholder is what is in a text of an argv for something else: {$NAME} for what
 // the environment holds, {name} for a parameter, and {{name}} for the text {name}. What
 // stands behind a $, as ${NAME}, is a shell's own and stays.
 var placeholder = regexp.MustCompile(`\$\{` + parameterName + `\}|\{\{` + parameterName + `\}\}|\{` + parameterName + `\}|` + variable.String())
 
 const parameterName = `[\pL_](?:[\pL\pN_-]*[\pL\pN_])?`
 
-// named is the parameter that a placeholder stands for, or "".
+// named is the parameter that a placeholder represents, or "".
 func named(found string) string {
 	if found[0] == '$' || found[1] == '{' || found[1] == '$' {
 		return ""
@@ -43,7 +43,7 @@ func IsParameter(text string) bool {
 	return placeholder.FindString(text) == text && named(text) != ""
 }
 
-// parametersIn are the parameters whose values stand in a text of an argv.
+// parametersIn are the parameters whose values are in a text of an argv.
 func parametersIn(text string) (names []string) {
 	for _, found := range placeholder.FindAllString(text, -1) {
 		if name := named(found); name != "" && !slices.Contains(names, name) {
@@ -56,7 +56,7 @@ func parametersIn(text string) (names []string) {
 // Arguments is the argv of a call with these parameters, which hold values and never
 // what is read as a placeholder; lookup gives what a variable of the environment holds.
 //
-// Where a parameter isn't given, or null, the item of the argv that it stands in is left
+// Where a parameter isn't given, or null, the item of the argv that it is in is left
 // out. Where it is a list, the item is repeated for each of its values. An option with a
 // boolean alone in one of its texts is there without that text where it is true, and
 // left out where it is false. The error is an [*UnfitArgument].
@@ -119,7 +119,7 @@ func fill(text string, params map[string]any, lookup func(string) string) string
 }
 
 // given is what is left of an item's texts with a call's parameters, and the values to
-// fill in, once for each time that it stands in the argv.
+// fill in, once for each time that it is in the argv.
 func (g Argument) given(params map[string]any) (texts []string, values []map[string]any, err error) {
 	list := ""
 	for _, text := range g.Texts {
@@ -229,7 +229,7 @@ func isShell(program string) bool {
 func (c *compilation) shellCode(argv *source.Node) {
 	shell, value := false, false
 	first, scripted := true, false // nothing but the shell is started so far, and a script may stand next
-	option, script := -1, -1       // the items that they stand in
+	option, script := -1, -1       // the items that they are in
 	var split splitting
 	for i, item := range argv.Items {
 		if script >= 0 && (script == option || !hasParameter(argv.Items[script])) {
@@ -334,7 +334,7 @@ func (a *Activity) shellCodeFrom() (shell bool, text string) {
 	return shell, ""
 }
 
-// hasParameter reports whether a parameter stands in an item of an argv.
+// hasParameter reports whether a parameter is in an item of an argv.
 func hasParameter(item *source.Node) bool {
 	return len(parametersIn(item.Text)) > 0 || slices.ContainsFunc(item.Items, hasParameter)
 }

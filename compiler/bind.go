@@ -74,7 +74,7 @@ func indexBy(p *pathtree.Tree, all []*Call, some []int32, under func(pathtree.ID
 	return w
 }
 
-// slot is where a path stands in the index. The table of paths may have grown
+// slot is where a path is in the index. The table of paths may have grown
 // since.
 func (w *writers) slot(id pathtree.ID) (int, bool) {
 	if w.slots == nil {
@@ -509,7 +509,7 @@ func (p *Plan) WritersAt(id pathtree.ID) []Writer { return p.writers.of(id) }
 func (p *Plan) Writers(id pathtree.ID) []Writer { return p.writers.overlapping(id) }
 
 // Around lists who may write a path, what is above it or below it, or into the
-// list that it leads into: whoever decides what stands there. It is ascending by
+// list that it leads into: all that decide its value. It is ascending by
 // call, and the plan's own.
 func (p *Plan) Around(id pathtree.ID) []Writer { return p.places.overlapping(p.Paths.List(id)) }
 

@@ -190,7 +190,7 @@ func (c *compilation) lowerCall(call *Call) {
 	c.chosen(call)
 }
 
-// chosen takes a result apart that stands in a solution and names the alternative which it
+// chosen takes a result apart that is in a solution and names the alternative which it
 // takes.
 func (c *compilation) chosen(call *Call) {
 	path, result := call.Produced.Get("_outputPath"), call.Produced.Get("_output")
@@ -420,7 +420,7 @@ func (c *compilation) template(call *Call, n *source.Node) *Template {
 	case source.Object:
 		return c.objectTemplate(call, n, false)
 	case source.Array:
-		t := c.newTemplate(n, nil)
+		t := &Template{Node: n}
 		values := make([]any, 0, len(n.Items))
 		for _, item := range n.Items {
 			sub := c.template(call, item)
@@ -435,7 +435,7 @@ func (c *compilation) template(call *Call, n *source.Node) *Template {
 	case source.String:
 		return c.textTemplate(call, n)
 	}
-	return c.newTemplate(n, n.Value())
+	return &Template{Node: n, Value: n.Value()}
 }
 
 // isParameter reports whether a key of a call is one of its parameters.
@@ -443,16 +443,10 @@ func isParameter(key string) bool {
 	return !strings.HasPrefix(key, "_") && !strings.HasPrefix(key, "x-")
 }
 
-// newTemplate is a template of a value in which there is no expression, as far as
-// is known.
-func (c *compilation) newTemplate(n *source.Node, value any) *Template {
-	return &Template{Node: n, Value: value}
-}
-
 // objectTemplate reads a mapping; that of a call holds the call's parameters
 // among other things.
 func (c *compilation) objectTemplate(call *Call, n *source.Node, params bool) *Template {
-	t := c.newTemplate(n, nil)
+	t := &Template{Node: n}
 	counts := func(f source.Field) bool { return !params || isParameter(f.Key.Text) }
 	count := 0
 	for _, f := range n.Fields {
@@ -490,7 +484,7 @@ func (c *compilation) objectTemplate(call *Call, n *source.Node, params bool) *T
 func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 	isText := expression.IsText(n.Text)
 	if !isText && !expression.IsExpression(n.Text) {
-		return c.newTemplate(n, expression.Literal(n.Text))
+		return &Template{Node: n, Value: expression.Literal(n.Text)}
 	}
 	e, err := c.parseString(n.Text, isText)
 	if err != nil {
@@ -502,12 +496,9 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 		if edit, ok := diag.EditScalar(n, 0, 0, "†"); ok && c.isPlainText(n.Text) {
 			f.Fixes = append(f.Fixes, diag.Fix{Message: "write †† for a text that begins with †", Safe: true, Edits: []diag.Edit{edit}})
 		}
-		t := c.newTemplate(n, nil)
-		t.dynamic = true
-		return t
+		return &Template{Node: n, dynamic: true}
 	}
-	t := c.newTemplate(n, nil)
-	t.Expr, t.dynamic = e, true
+	t := &Template{Node: n, Expr: e, dynamic: true}
 	firstRead := len(c.plan.Reads)
 	for _, ref := range e.References() {
 		id, ok := c.kindPath(ref, n, call)

@@ -19,7 +19,7 @@ import (
 const compiledKey = "x-obelus"
 
 // Canonical is the compiled plan: canonical JSON (RFC 8785) of the
-// document with what it takes in from other files, and under "x-obelus" every call with
+// document with what it reads from other files, and under "x-obelus" every call with
 // its activity, the calls it depends on and what each of its reads is bound to, the
 // digest with its [Plan.Parts], and the plans that are run as its calls, by their paths
 // from its folder. It is a document that compiles to the same bytes again, and needs of
@@ -125,7 +125,7 @@ func canonicalJSON(v any) ([]byte, error) {
 }
 
 // document is the plan's document as a mapping: a list becomes the mapping that
-// means the same, and imports are taken in.
+// means the same, and imports are merged in.
 func (p *Plan) document() map[string]any {
 	document := map[string]any{}
 	if p.Root == nil {
@@ -248,7 +248,7 @@ func (p *Plan) delegateHere(t *Tool, said any) any {
 	return said
 }
 
-// choicesHere names the delegates that calls choose as the tools taken in do.
+// choicesHere names the delegates that calls choose as the merged tools do.
 func (p *Plan) choicesHere(root map[string]any) {
 	calls, _ := root["calls"].([]any)
 	if p.Form != PlanFile || len(calls) != len(p.Calls) {

@@ -53,7 +53,7 @@ type Options struct {
 	// document needn't know them, and what they hold isn't known.
 	Instances bool
 	// Definitions says that the document is no plan but a file of definitions for
-	// others to take in.
+	// others to import.
 	Definitions bool
 	// Limits bound the reading; the zero value means the defaults.
 	Limits source.Limits
@@ -233,20 +233,20 @@ type compilation struct {
 	refused     map[link]bool        // delegates that were reported
 	interfaces  map[through]*Tool    // of calls that plans carry out
 	lists       map[listTool]*Tool   // of calls that run for each item of a list
-	items       bool                 // what is read is said of one item
+	items       bool                 // what is read belongs to one item
 	everywhere  map[pathtree.ID]bool // what every instance begins with, of the paths that were asked for
 	spellings   spellings
 	instanceIDs *naming.Suggester // made when one is misspelt
-	arriving    bool              // more calls may come: what they might mend needn't be worked out
+	arriving    bool              // more calls may come: what they might fix needn't be worked out
 	unnamed     map[string]*Call  // of what arrives, the calls without "_id", by their names
 }
 
-// A definition is a named thing as it stands in a document.
+// A definition is a named thing as it is in a document.
 type definition struct {
 	name string
 	key  *source.Node
 	node *source.Node
-	dir  string // folder of the file it stands in
+	dir  string // folder of the file it is in
 }
 
 // report makes a finding, which is completed by its own methods before the next one
@@ -257,7 +257,7 @@ func (c *compilation) report(rule *diag.Rule, at source.Span, format string, arg
 
 // Misspelt reports whether a name can only be another one, written with other letters
 // in case or other separators: it stands nowhere else, and the other one is declared
-// or stands in more than one place. Which of two names that stand in one place each is
+// or is in more than one place. Which of two names that are in one place each is
 // right nobody can tell.
 func (p *Plan) Misspelt(name, other string, names *naming.Suggester, declared bool) bool {
 	return names.Sure(name) && p.File.Mentions(name) == 1 && (declared || p.File.Mentions(other) > 1)
@@ -275,7 +275,7 @@ func meant(f *diag.Diagnostic, n *source.Node, near string, names *naming.Sugges
 }
 
 // parse reads one file and reports what is wrong with its text. A file that
-// several plans take in is read once.
+// several plans import is read once.
 func (c *compilation) parse(file *source.File) *source.Node {
 	known, ok := c.delegation.reads.parsed[file]
 	if !ok {
@@ -300,7 +300,7 @@ func (c *compilation) parse(file *source.File) *source.Node {
 }
 
 // partial reports whether some of a node's text couldn't be read, or stands there in
-// the place of something else: what isn't there may have been meant to be.
+// the place of something else: what is missing may have been meant to be there.
 func (c *compilation) partial(n *source.Node) bool {
 	if n == nil {
 		return false

@@ -35,8 +35,8 @@ type delegation struct {
 	reads     reads
 	secrets   *redact.Set
 
-	policies []*policy.Policy // of whoever runs the outermost
-	trusted  []*Server        // whose word counts by these
+	policies []*policy.Policy // of the user who runs the outermost
+	trusted  []*Server        // that these policies trust
 }
 
 // A link of a chain of delegates: a plan, and where it is named; nowhere for the

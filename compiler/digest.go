@@ -120,7 +120,7 @@ func comparePart(a, b Part) int {
 }
 
 // PolicyParts are the policies that the plan stands under. They lie outside of it and
-// aren't in its digest, but whoever approves it approves it under them.
+// aren't in its digest, but an approval covers them.
 func (p *Plan) PolicyParts() (all []Part, failed error) {
 	names := map[string]int{}
 	for _, one := range p.Policies {
@@ -329,7 +329,7 @@ func (p Part) String() string {
 
 // Changed says of each part that two lists don't have in common what became of it from
 // the one to the other: `the tool "pay" is another`, "is new" or "is gone". Of a delegate
-// that has become another it is said which of its parts did.
+// that has changed, the changed parts are listed.
 func Changed(was, is []Part) []string {
 	var all []string
 	before := map[Part]string{}

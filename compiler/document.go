@@ -308,7 +308,7 @@ func (c *compilation) lowerContext(n *source.Node) {
 	}
 }
 
-// MessageType is the type of a message; a kind may stand for it, and one that is
+// MessageType is the type of a message; a kind may represent it, and one that is
 // the name of a type is that type.
 func MessageType(m *source.Node) string {
 	if kind := m.Get("type"); kind != nil {

@@ -38,7 +38,7 @@ const (
 	indexKind = "index"
 )
 
-// FailureRecord is what stands where a failure was put in the place of a result.
+// FailureRecord is the schema of a failure in the place of a result.
 var FailureRecord = schema.ObjectOf(map[string]*schema.Schema{
 	"code": schema.OfKinds(schema.String), "message": schema.OfKinds(schema.String), "details": nil,
 }, []string{"code", "message"})
@@ -120,7 +120,7 @@ type listTool struct {
 
 // skipsItems reports whether the plan says that an item may be skipped, in whose place
 // there is null then: by its condition, by an expression that may find nothing, or by an
-// index into an item. That a property isn't there of which a schema speaks is no such word.
+// index into an item. A property that a schema leaves optional doesn't count.
 func (c *Call) skipsItems() bool {
 	if c.When.PerItem() {
 		return true
@@ -161,7 +161,7 @@ func (c *Call) Guard() *Template {
 }
 
 // AsOne is a call that runs for each item of a list as one that runs once, with all that
-// doesn't hang on an item: what it gives is the list at once. Any other stays as it is.
+// doesn't depend on an item: what it gives is the list at once. Any other stays as it is.
 func (c *Call) AsOne() *Call {
 	if c.Each == nil {
 		return c

@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -14,7 +15,7 @@ import (
 )
 
 // Origin is where a definition comes from. It decides whether the definition may
-// say that something is harmless: a document can't vouch for itself, and
+// say that something is harmless: a document can't declare that of itself, and
 // neither can what it imports or delegates to.
 type Origin uint8
 
@@ -27,13 +28,13 @@ const (
 	// Workspace is a catalogue of a configuration that the user trusts, or a policy that
 	// counts.
 	Workspace
-	// CommandLine is a file of activities that whoever runs the plan names.
+	// CommandLine is a file of activities that the user who runs the plan names.
 	CommandLine
 	// Program is the program that embeds this one, which registers a function.
 	Program
 )
 
-// Vouches reports whether what is said there may lower a risk.
+// Vouches reports whether a definition of that origin may lower a risk.
 func (o Origin) Vouches() bool { return o >= Workspace }
 
 // originOf is where a definition in a file comes from.
@@ -63,8 +64,8 @@ type Effect struct {
 	Kind       string // [ReadOnly], [Writes], [Destructive] or [Unknown]
 	Idempotent bool   // a second time does no more than the first
 	OpenWorld  bool   // it may reach beyond this machine
-	By         string // which definition says so, in words; "" where it is plain, or nobody says so whose word counts
-	// Claimed is what is said where that is less than Kind, and doesn't count; "" when
+	By         string // which definition says so, in words; "" where none is needed, or no trusted definition does
+	// Claimed is a smaller effect that is declared and doesn't count; "" when
 	// nothing of the kind is. ClaimedBy says who does, and Untrusted that it is the
 	// workspace, whose word would count if it were trusted; else it is the document.
 	Claimed, ClaimedBy string
@@ -121,7 +122,7 @@ type claim struct {
 // Effect is what the activity that carries a call out may do, and who says so. Not the call's
 // tool is judged but what runs: the hints of a tool speak
 // for an activity that the tool itself names, or that has its name, and for no
-// other that a call puts in its place. Whoever says that something is harmful is
+// other that a call puts in its place. Anyone who says that something is harmful is
 // believed; that it is harmless only counts where both the activity and the word
 // for it come from outside of the document. A tool that merely has the activity's
 // name speaks for it if fits says that the call's parameters are such as that tool
@@ -159,7 +160,7 @@ func (p *Plan) Said(call *Call) Effect {
 	return judge(p.claims(call, p.Activities[call.Activity], nil), Document)
 }
 
-// claims collects what is said of an activity. What can only make it worse is
+// claims collects what is declared of an activity. What can only make it worse is
 // taken from the call's tool in any case.
 func (p *Plan) claims(call *Call, a *Activity, fits func(*Tool) bool) []claim {
 	var all []claim
@@ -219,7 +220,7 @@ func hintsOfPolicy(e policy.Effects) Hints {
 }
 
 // judge puts claims together: the worst counts, and for something to be harmless
-// there must be one that comes from there or from whose word counts more, and none
+// there must be one of that origin or a more trusted one, and none
 // against it.
 func judge(claims []claim, least Origin) Effect {
 	counts := func(c claim) bool { return c.from >= least }
@@ -300,7 +301,7 @@ func (t *Tool) Takes(name string) bool {
 	return at.Named || at.Possible && (t.Open || at.Open)
 }
 
-// Cost is what one try of a tool is said to cost, by its x-simulate.
+// Cost is the declared cost of one attempt of a tool, by its x-simulate.
 func (t *Tool) Cost() (cost float64, known bool) {
 	if t == nil {
 		return 0, false
@@ -312,7 +313,7 @@ func (t *Tool) Cost() (cost float64, known bool) {
 	return n.Float(), true
 }
 
-// SaysItFails reports whether a tool is said to fail at times, by its x-simulate.
+// SaysItFails reports whether a tool's x-simulate declares a rate of failures.
 func (t *Tool) SaysItFails() bool {
 	if t == nil {
 		return false
@@ -358,7 +359,10 @@ func (c *compilation) maySubstitute(call *Call) bool {
 	if n == nil || call.Delegate == "" {
 		return true
 	}
-	byTool := tool != nil && (tool.Delegate == call.Delegate || tool.allowsDelegate(call.Delegate))
+	byTool := false
+	if tool != nil {
+		byTool = slices.Contains(append(slices.Collect(maps.Values(tool.delegates)), tool.Delegate), call.Delegate)
+	}
 	if call.Delegate == Anonymous { // it hands over less, and runs what would run without it
 		byTool = byTool || tool == nil || !runsPlan(tool.Delegate) && len(tool.delegates) == 0
 	}
@@ -367,13 +371,4 @@ func (c *compilation) maySubstitute(call *Call) bool {
 			Advise("leave \"_delegate\" out: a tool names the plans that it allows in its \"_delegate\", as {const: …} or {enum: […]}")
 	}
 	return byTool
-}
-
-func (t *Tool) allowsDelegate(path string) bool {
-	for _, allowed := range t.delegates {
-		if allowed == path {
-			return true
-		}
-	}
-	return false
 }

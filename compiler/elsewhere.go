@@ -9,7 +9,7 @@ import (
 )
 
 // elsewhere are our words by the names that other systems have for them, in small
-// letters and without separators. No name stands for two words that one mapping knows.
+// letters and without separators. No name represents two words that one mapping knows.
 var elsewhere = func() map[string][]string {
 	all := map[string][]string{}
 	for meant, names := range map[string]string{
@@ -91,8 +91,8 @@ func (c *compilation) refuseToolCalls(list *source.Node) {
 }
 
 // foreignTool reports a tool that is written as a model's interface wants it, and gives
-// what it says of itself and where the schema of its parameters stands: what hangs on
-// these can be judged all the same.
+// what it says of itself and where the schema of its parameters stands: what depends
+// on these can be checked all the same.
 func (c *compilation) foreignTool(d definition) (fields, parameters *source.Node) {
 	fields = d.node
 	if inner := d.node.Get("function"); inner != nil && inner.Kind == source.Object && d.node.Get("properties") == nil {

@@ -57,7 +57,7 @@ type WebRequest struct {
 	Sends string
 }
 
-// usualTimeout is how long a request and all of its answer may take where nothing is said.
+// usualTimeout is how long a request and all of its answer may take by default.
 const usualTimeout = time.Minute
 
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
@@ -285,7 +285,7 @@ func (c *compilation) httpBody(a *Activity, n *source.Node) {
 	}
 }
 
-// isDots reports whether a segment of a path stands for another folder.
+// isDots reports whether a segment of a path represents another folder.
 func isDots(segment string) bool { return segment == "." || segment == ".." }
 
 // badHeader reports whether a text can't be the value of a header.
@@ -358,7 +358,7 @@ func (h *HTTP) request(in *filling) (*WebRequest, error) {
 	return r, err
 }
 
-// nameIn is the parameter that stands in a field; "" for none.
+// nameIn is the parameter that is in a field; "" for none.
 func nameIn(all []httpField, field string) string {
 	for _, f := range all {
 		if f.name == field {
@@ -368,7 +368,7 @@ func nameIn(all []httpField, field string) string {
 	return ""
 }
 
-// named is the first parameter that stands in a template; "" for none.
+// namedIn is the first parameter in a template; "" for none.
 func namedIn(n *source.Node) string {
 	names := parametersIn(n.Text)
 	if expression.IsExpression(n.Text) {
@@ -382,7 +382,7 @@ func namedIn(n *source.Node) string {
 	return cmp.Or(names...)
 }
 
-// escape writes a text so that it stays what it is wherever it stands in an address: all
+// escape writes a text so that it stays what it is wherever it is in an address: all
 // but letters, digits and -._~ as %XX (RFC 6570, level 1). What people are shown is
 // escaped but for the names of variables.
 func (in *filling) escape(text string) string {
@@ -428,7 +428,7 @@ func (in *filling) encoded(template string, inPath bool) (text string, err error
 	return text, err
 }
 
-// unnamed says why a value isn't one name in a path to whoever reads it, also once more
+// unnamed says why a value isn't one name in a path, also once more
 // decoded; "" for one that is.
 func unnamed(value string) string {
 	plain, err := url.PathUnescape(value)
@@ -449,7 +449,7 @@ func unnamed(value string) string {
 }
 
 // path fills in the path of an address. No segment becomes another folder, whatever
-// stands beside a value in it.
+// is beside a value in it.
 func (in *filling) path(template string) (string, error) {
 	path, err := in.encoded(template, true)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// What can stand in an address, in a field, and in a field that may be sent several times,
+// What can be in an address, in a field, and in a field that may be sent several times,
 // as JSON Schemas.
 var (
 	asSegment = map[string]any{"type": []any{"string", "number", "boolean"}}
@@ -20,7 +20,7 @@ var (
 
 // Takes is a JSON Schema of the values of a parameter that the request can be made of, as
 // far as their kinds say; nil where it can be made of any. What is refused besides
-// ([HTTP.Request]) hangs on the values.
+// ([HTTP.Request]) depends on the values.
 func (h *HTTP) Takes(parameter string) any {
 	var all []any
 	takes := func(n *source.Node, what map[string]any) {
@@ -77,7 +77,7 @@ func (h *HTTP) IsForm(parameter string) bool {
 	return h.Sends == BodyForm && h.body != nil && h.body.Kind == source.String && h.body.Text == "†"+parameter
 }
 
-// openPassword warns of a password that stands in an address itself.
+// openPassword warns of a password that is in an address itself.
 func (c *compilation) openPassword(n *source.Node) {
 	for _, at := range wording.PasswordsIn(n.Text) {
 		c.report(diag.WrongType, n.Within(at[0], at[1]), "a password stands in the url, for all who read this file or a journal of its runs").As(diag.Warning).

@@ -115,7 +115,7 @@ type imported struct {
 	names []*imported
 }
 
-// imports are the files that a document takes in, each once, and last the
+// imports are the files that a document reads, each once, and last the
 // document: those of a file before the file itself, and otherwise as they are
 // named. Where one is named several times the last counts, because the later
 // definition wins.
@@ -161,7 +161,7 @@ func (in *importer) follow(f *imported) {
 	}
 }
 
-// read is the file that an item names, nil when there is none to take in.
+// read is the file that an item names, nil when there is none to read.
 func (in *importer) read(item *source.Node, dir string) *imported {
 	name, trouble, help := workspace.Path("import", dir, item.Text)
 	at := slices.Index(in.chain, name)
@@ -255,7 +255,7 @@ func (c *compilation) onlyDefines(root *source.Node, what string, kinds ...strin
 
 // lowerDefinitions takes apart a file of definitions by itself: one that plans import,
 // that the configuration names, or one of activities. What it doesn't hold may stand
-// beside it, wherever it is taken in.
+// beside it, wherever it is imported.
 func (c *compilation) lowerDefinitions(root *source.Node) {
 	c.plan.Form = Definitions
 	c.onlyDefines(root, "a file of definitions", "tools", "activities", "schemas", "import", "advisors", "servers")
@@ -279,7 +279,7 @@ func (c *compilation) implementations(root *source.Node, dir string) {
 	}
 }
 
-// nameSchemas takes in "schemas", which every other schema of the document may
+// nameSchemas reads "schemas", which every other schema of the document may
 // refer to, those of imports included.
 func (c *compilation) nameSchemas(root *source.Node) {
 	named := root.Get("schemas")

@@ -231,14 +231,8 @@ func (p *Plan) startsWith(one *Instance, id pathtree.ID) bool {
 	if one.StateSchema != nil {
 		s = one.StateSchema
 	}
-	return p.instanceHolds(one, id) || p.requiredAt(id, s)
-}
-
-// instanceHolds reports whether an instance begins with a value other than null at
-// a path.
-func (p *Plan) instanceHolds(one *Instance, id pathtree.ID) bool {
-	value, ok := p.BeginsWith(one, id)
-	return ok && value != nil
+	value, known := p.BeginsWith(one, id)
+	return known && value != nil || p.requiredAt(id, s)
 }
 
 // BeginsWith is what stands at a path of the input, the state or the data when an instance of

@@ -215,7 +215,7 @@ type Tool struct {
 	Delegate     string            // the plan that carries it out, as Call.Delegate has it; ""
 	DelegateNode *source.Node      // where it names that plan, or those to choose from; nil when it doesn't
 	delegates    map[string]string // those that it lets a call choose from: as it writes them, by path
-	Builtin      bool              // it is the language's own, and stands in no document
+	Builtin      bool              // it is the language's own, and is in no document
 	Latent       bool              // neither: a model must produce its result
 
 	Origin   Origin
@@ -268,7 +268,7 @@ type Activity struct {
 	Hints  Hints // what it says of itself; see [Plan.Effect]
 }
 
-// An EnvSetting gives a variable of the environment a value, in which {$NAME} stands for
+// An EnvSetting gives a variable of the environment a value, in which {$NAME} represents
 // what our own environment holds.
 type EnvSetting struct{ Name, Value string }
 
@@ -326,7 +326,7 @@ type Route []Path
 // A Path is a written path with its place in the text.
 type Path struct {
 	ID         pathtree.ID
-	Node       *source.Node // the string that it stands in
+	Node       *source.Node // the string that it is in
 	Start, End int          // its bytes in that string, decoded
 }
 
@@ -397,7 +397,7 @@ type Read struct {
 	Call    int // index of the reader; -1 is the plan's output
 	Ref     expression.Reference
 	Path    pathtree.ID  // pathtree.Root when its kind is unknown
-	Node    *source.Node // the string that it stands in
+	Node    *source.Node // the string that it is in
 	Bound   Binding
 	Writers []int32 // the calls it is bound to, ascending
 	Start   bool    // its path is known to be there from the start
@@ -450,7 +450,7 @@ func (t *Template) Live() bool { return t.dynamic }
 func (t *Template) Opaque() bool { return t.dynamic && t.Fields == nil && t.Items == nil }
 
 // FallsBack reports whether a template is an expression that ends in a literal, as in
-// †state.x || null: its author says what it comes to when nothing else is there.
+// †state.x || null: its author gives the value for when nothing else is there.
 func (t *Template) FallsBack() bool {
 	if t.Expr == nil {
 		return false

@@ -68,7 +68,7 @@ func (c *compilation) scopesOf(n *source.Node, call *Call) []Scope {
 }
 
 // lowerScopes makes the scopes of a call reads of its own: those that it says, or
-// that its tool fixes. A scope that isn't there keeps nothing from running.
+// that its tool fixes. A scope without a value keeps nothing from running.
 func (c *compilation) lowerScopes(call *Call) {
 	tool := call.Tool
 	switch {

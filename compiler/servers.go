@@ -87,7 +87,7 @@ func (c *compilation) server(d definition) *Server {
 	return s
 }
 
-// serversOf reads the servers whose word counts by a policy that lies in a folder; "" is the
+// serversOf reads the servers that are trusted by a policy that lies in a folder; "" is the
 // one that its file's name says.
 func serversOf(p *policy.Policy, o Options, folder string) ([]*Server, []diag.Diagnostic) {
 	if o.Open = nil; folder != "" {
@@ -271,7 +271,7 @@ func (a *Activity) Source() Origin {
 	return a.Origin
 }
 
-// says is what a server's word about one of its tools' effects comes to: as it is recorded,
+// says is what a server declares of one of its tools' effects, as it is recorded,
 // which each start of the server is held to (OB610). Where no policy trusts the server, it
 // only makes them worse.
 func (s *Server) says(tool string) (said claim, any bool) {

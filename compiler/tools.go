@@ -127,7 +127,12 @@ func (c *compilation) tool(d definition) *Tool {
 		t.OutputNode = output
 	}
 	if n := field("_outputPath"); n != nil {
-		t.OutputPath = c.schemaOf(fixedAsConst(n), rawConst(n), "the \"_outputPath\" of "+what)
+		at, raw := n, n.Value()
+		if n.Kind == source.String { // a bare string is a constant
+			at = &source.Node{File: n.File, Kind: source.Object, Start: n.Start, End: n.End}
+			raw = map[string]any{"const": n.Text}
+		}
+		t.OutputPath = c.schemaOf(at, raw, "the \"_outputPath\" of "+what)
 	}
 	t.Activity = fixedText(field("_activity"))
 	t.ActivityNode = field("_activity")
@@ -198,21 +203,6 @@ func withDefinitions(raw any, around *source.Node) any {
 		}
 	}
 	return inner
-}
-
-// A meta-field may be fixed by a bare string as well as by {const: …}.
-func rawConst(n *source.Node) any {
-	if n.Kind == source.String {
-		return map[string]any{"const": n.Text}
-	}
-	return n.Value()
-}
-
-func fixedAsConst(n *source.Node) *source.Node {
-	if n.Kind == source.String {
-		return &source.Node{File: n.File, Kind: source.Object, Start: n.Start, End: n.End}
-	}
-	return n
 }
 
 func fixedText(n *source.Node) string {
@@ -329,12 +319,6 @@ func (c *compilation) activity(d definition) *Activity {
 		return nil
 	}
 	return a
-}
-
-func (c *compilation) mapping(n *source.Node, what string) {
-	if n.Kind != source.Object {
-		c.wants(n, what, "a mapping")
-	}
 }
 
 func (c *compilation) execActivity(a *Activity, n *source.Node, what string) {

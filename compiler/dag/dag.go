@@ -37,7 +37,7 @@ func NewBuilder(nodes, edges int) *Builder {
 // Add says what the node at hand depends on, in any order; repetitions count once.
 func (b *Builder) Add(deps ...int32) { b.deps.to = append(b.deps.to, deps...) }
 
-// Next ends the node at hand, and goes on to the next.
+// Next ends the node at hand, and continues to the next.
 func (b *Builder) Next() {
 	a := &b.deps
 	from := a.start[len(a.start)-1]
@@ -46,7 +46,7 @@ func (b *Builder) Next() {
 	a.start = append(a.start, int32(len(a.to)))
 }
 
-// Graph is the graph of the nodes so far. Those that depend on themselves are told
+// Graph is the graph of the nodes so far. Those that depend on themselves are passed
 // apart, ascending: they have no edge.
 func (b *Builder) Graph(self []int32) Graph {
 	g := Graph{deps: b.deps, self: self}

@@ -30,14 +30,14 @@ type Rule struct {
 	// Optional rules are off unless an obelus.yaml gives them a severity: what they
 	// report is right in some workspaces and a matter of taste in others.
 	Optional bool
-	// Hides is what an error of the compiler leaves unknown where it stands in a call;
+	// Hides is what an error of the compiler leaves unknown where it is in a call;
 	// elsewhere its place tells that as well. Nothing and [Everything] hold wherever
 	// it stands.
 	Hides Facts
 }
 
 // Facts are kinds of what a plan says. An error may hide some of them, and then
-// nothing can be concluded from what isn't there.
+// nothing can be concluded from what is missing.
 type Facts uint8
 
 // The kinds of facts.
@@ -71,7 +71,7 @@ type Note struct {
 	Message string
 }
 
-// A Fix is a change of the text that mends the finding. A safe one keeps the
+// A Fix is a change of the text that fixes the finding. A safe one keeps the
 // plan's meaning as its author must have intended it, and may be applied unasked.
 type Fix struct {
 	Message string
@@ -205,5 +205,5 @@ type Suppressed struct {
 	Diagnostic
 	Reason  string
 	At      source.Span // what suppresses it
-	Outside bool        // that stands in the configuration, not beside the plan's text
+	Outside bool        // that is in the configuration, not beside the plan's text
 }

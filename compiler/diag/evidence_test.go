@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// LANGUAGE.md#findings: people see the evidence when they ask for it, each part on a line while
+// LANGUAGE.md#findings: people see the evidence when they ask for it, on one line if
 // it fits, and nothing in it acts on the terminal.
 func TestEvidence(t *testing.T) {
 	f := source.NewFile("a.yaml", []byte("calls: []\n"))
@@ -20,20 +20,24 @@ func TestEvidence(t *testing.T) {
 		witness any
 		want    string
 	}{
-		{map[string]any{"value": "a,b: \"c\\\" "}, "  = evidence:\n    {\"value\": \"a,b: \\\"c\\\\\\\" \"}\n\n"},
+		{map[string]any{"value": "a,b: \"c\\\" "}, "  = evidence:\n    {\"value\":\"a,b: \\\"c\\\\\\\" \"}\n\n"},
 		{[]any{}, "  = evidence:\n    []\n\n"},
 		{"\x1b[31m\u202e", "  = evidence:\n    \"\\u001b[31m<U+202E>\"\n\n"},
-		{map[string]any{"schedules": [][]event{{{"first", 1}, {"second", "x"}}, {{"second", "x"}, {"first", []int{1, 2}}}}},
+		{map[string]any{"schedules": [][]event{{{"first", 1}}, {{"second", "a text that makes the whole longer than a line"}}}},
 			"  = evidence:\n" +
 				"    {\n" +
 				"      \"schedules\": [\n" +
 				"        [\n" +
-				"          {\"call\": \"first\", \"output\": 1},\n" +
-				"          {\"call\": \"second\", \"output\": \"x\"}\n" +
+				"          {\n" +
+				"            \"call\": \"first\",\n" +
+				"            \"output\": 1\n" +
+				"          }\n" +
 				"        ],\n" +
 				"        [\n" +
-				"          {\"call\": \"second\", \"output\": \"x\"},\n" +
-				"          {\"call\": \"first\", \"output\": [1, 2]}\n" +
+				"          {\n" +
+				"            \"call\": \"second\",\n" +
+				"            \"output\": \"a text that makes the whole longer than a line\"\n" +
+				"          }\n" +
 				"        ]\n" +
 				"      ]\n" +
 				"    }\n\n"},

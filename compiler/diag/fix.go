@@ -14,7 +14,7 @@ import (
 // EditScalar is the edit that replaces the bytes [from, to) of a scalar's value by
 // a text, written as the scalar's own style wants it: escaped between quotes,
 // plain only where the whole stays one plain string in any context that it may
-// stand in. Where the style can't hold the text the whole scalar is replaced by
+// be in. Where the style can't hold the text the whole scalar is replaced by
 // one in double quotes. It is false where the value has no text of its own: in
 // lists and mappings, and under an alias.
 func EditScalar(n *source.Node, from, to int, text string) (Edit, bool) {
@@ -22,7 +22,7 @@ func EditScalar(n *source.Node, from, to int, text string) (Edit, bool) {
 		return Edit{}, false
 	}
 	value := n.Text
-	if n.Kind != source.String { // a number, true or null stands for itself as it is written
+	if n.Kind != source.String { // the text of a number, true or null is as it is written
 		value = n.Span().Text()
 	}
 	from = max(0, min(from, len(value)))
@@ -73,7 +73,7 @@ func quoted(s string) string {
 
 const flowMarks = ",[]{}"
 
-// inked reports whether every character of a text can stand in YAML as it is and
+// inked reports whether every character of a text can be in YAML as it is and
 // on one line.
 func inked(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r != ' ' && (unicode.IsSpace(r) || hidden(r)) })
@@ -106,7 +106,7 @@ const bytesRead = 6 << 20
 
 // Apply makes the safe fixes of findings in one file's text and tells which
 // were made, by their places in the list. Those that hold, if given, doesn't accept
-// together with what was made before are left out; it is told the text that they
+// together with what was made before are left out; it is given the text that they
 // make, and the edits that lead there, in the order of the text. Of fixes that overlap the first of the
 // text wins; one with an edit in another file isn't made at all. Nothing but the
 // edits' own places changes: neither other bytes nor, since the result is read

@@ -131,7 +131,7 @@ func JSONLine(w io.Writer, value any) error {
 }
 
 // EscapeJSON spells out hidden characters of a JSON text. Beyond ASCII they
-// can only stand in strings, where an escape means the same.
+// can only be in strings, where an escape means the same.
 func EscapeJSON(text []byte) []byte {
 	if !bytes.ContainsFunc(text, hidden) {
 		return text

@@ -4,8 +4,8 @@ import "slices"
 
 // The rules that other packages than the analyzer report or speak of: those that
 // a document is read by, for the most part. Each has a page in analyzer/rules;
-// what a rule means is said there and only there. A rule of the analyzer alone
-// stands in a file of its own there.
+// its meaning is documented there. A rule of the analyzer alone
+// is in a file of its own there.
 var (
 	Syntax             = shared("OB101", "syntax", Error, Everything)
 	UnknownKey         = shared("OB102", "unknown-key", Error, ofCalls)

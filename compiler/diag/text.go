@@ -20,7 +20,7 @@ type TextOptions struct {
 	Color bool // terminal colours
 	Width int  // columns of a line; 0 is 100, and fewer than 40 count as 40
 
-	// Fixed is said behind a fix that is safe: who makes it. "" says nothing.
+	// Fixed is text after a safe fix: who makes it; or "".
 	Fixed string
 	// Evidence shows the witness of each finding that has one.
 	Evidence bool
@@ -271,7 +271,7 @@ type cell struct {
 
 const tabWidth = 4
 
-// shrouded stands for what nobody is shown.
+// shrouded replaces what is hidden.
 const shrouded = "[hidden]"
 
 func newCell(file *source.File, at, size int, before rune, hidden func(at int) (start, end int)) cell {

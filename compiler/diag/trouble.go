@@ -8,7 +8,7 @@ import (
 
 // Trouble is what keeps something from being done and is no fault of a plan: the
 // world refuses, or what was asked for can't be had. It says what happened, and
-// where that helps what to do, in words that fit every front end; whoever has flags
+// where that helps what to do, in words that fit every front end; a front end that has flags
 // or fields adds their names by the kind.
 type Trouble struct {
 	Kind    error  // what it is, for [errors.Is]; each package lists its own
@@ -30,7 +30,7 @@ func (t *Trouble) Advise(format string, args ...any) *Trouble {
 }
 
 // Suggest advises the word that was most likely meant, where one is near; what else is
-// to be advised is said before.
+// to be advised is set before.
 func (t *Trouble) Suggest(word string, words []string) *Trouble {
 	if near, ok := naming.Nearest(word, words); ok {
 		t.Advise("did you mean %q?", near)

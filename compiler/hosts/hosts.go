@@ -1,6 +1,6 @@
 // Package hosts says where requests may go: which hosts a list allows, and which
 // addresses are nobody's business but this machine's and its network's. It looks nothing
-// up: whoever connects asks it about the name, and again about the address that the name
+// up: the client that connects asks it about the name, and again about the address that the name
 // led to.
 package hosts
 
@@ -132,7 +132,7 @@ func (r Rules) RefuseUnknown(host, port string) *Refusal {
 	return r.refuse(host, port, literal(host), false)
 }
 
-// literal is the address that stands for a host or that everybody knows it to be.
+// literal is the address that represents a host or that everybody knows it to be.
 func literal(host string) netip.Addr {
 	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		return addr.Unmap()

@@ -11,7 +11,7 @@ import (
 // Nearest finds the candidate that name was most likely meant to be: the same
 // but for case and for '_', '-' or spaces, or else a few slips of the keyboard
 // away (a letter too many, too few, wrong, or two swapped), the fewer the
-// shorter the name. Equally near candidates are taken in alphabetical order, so
+// shorter the name. Of equally near candidates the first in alphabetical order wins, so
 // the answer depends neither on the candidates' order nor on anything else. It
 // is false when nothing is near.
 func Nearest(name string, candidates []string) (string, bool) {
@@ -74,7 +74,7 @@ func (s *Suggester) Nearest(name string) (string, bool) {
 
 // Sure reports whether a name can only have been meant for one of the candidates:
 // it differs from that one alone in case and separators. A name that is a
-// slip away from another may as well be the name of something that isn't there.
+// slip away from another may as well be the name of something that doesn't exist.
 func (s *Suggester) Sure(name string) bool {
 	wanted, same := fold(name), 0
 	for _, c := range s.byLength[len(wanted)] {

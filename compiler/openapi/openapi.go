@@ -2,10 +2,10 @@
 // their operations a tool and the http activity that carries it out.
 //
 // A document comes from elsewhere and is often not quite what it should be. So each
-// operation stands for itself: one that can't be expressed isn't imported, and says why
+// operation is independent: one that can't be expressed isn't imported, and says why
 // and where, and so does a keyword of a schema that is no JSON Schema, which is left out.
-// Nothing but the text is ever read: what a document refers to outside of itself is told
-// of, and opened nowhere.
+// Nothing but the text is ever read: references out of the document are
+// reported, and never opened.
 //
 // The text is read by package source, which bounds what reading costs and knows
 // every place, and not by a reader of OpenAPI's own types: that refuses a whole document
@@ -22,7 +22,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// Options say how a document is taken in.
+// Options say how a document is imported.
 type Options struct {
 	Limits source.Limits
 	// Server is the address of the service, in the place of what the document says.

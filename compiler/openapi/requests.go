@@ -19,7 +19,7 @@ type parameter struct {
 	required bool
 }
 
-// parameters takes in those of the operation, and those of its path that it doesn't
+// parameters reads those of the operation, and those of its path that it doesn't
 // replace.
 func (b *builder) parameters() *refusal {
 	var all []parameter
@@ -42,7 +42,7 @@ func (b *builder) parameters() *refusal {
 			all = append(all, p)
 		}
 	}
-	// What stands in the path keeps its name where others have it, too.
+	// What is in the path keeps its name where others have it, too.
 	slices.SortStableFunc(all, func(p, q parameter) int { return strings.Compare(places[p.in], places[q.in]) })
 	inPath := map[string]string{}
 	for _, p := range all {
@@ -113,7 +113,7 @@ const (
 // styles are how the items of a list are joined where they aren't fields of their own.
 var styles = map[string]string{"": ",", "form": ",", "simple": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 
-// parameter takes in one, or says why it is left out.
+// parameter reads one, or says why it is left out.
 func (b *builder) parameter(p *parameter) (left, refused *refusal) {
 	if p.in == "cookie" {
 		return refuse(p.node, cookies, "it is sent as a cookie"), nil
@@ -338,7 +338,7 @@ func kindsOf(all []media) string {
 
 const form = "application/x-www-form-urlencoded"
 
-// body takes in what the operation sends besides its parameters.
+// body reads what the operation sends besides its parameters.
 func (b *builder) body() *refusal {
 	given := b.node.Get("requestBody")
 	bodiless := b.Method == "GET" || b.Method == "HEAD"
@@ -454,7 +454,7 @@ func (b *builder) content(n *source.Node, sends string, required bool) *refusal 
 	return nil
 }
 
-// result takes in what comes of the operation.
+// result reads what results from the operation.
 func (b *builder) result() *refusal {
 	responses := b.node.Get("responses")
 	var schemas []any

@@ -24,7 +24,7 @@ type pointer struct {
 	dir direction
 }
 
-// A named schema is one that others refer to, or all of those that stand in one operation.
+// A named schema is one that others refer to, or all of those that are in one operation.
 type named struct {
 	pointer
 	node     *source.Node
@@ -33,7 +33,7 @@ type named struct {
 	pruned   bool         // the other direction has another one
 	external *source.Node // what leads out of the document
 	name     string       // under "schemas"
-	twin     *named       // which says the same, and stands for it
+	twin     *named       // an equal schema that replaces it
 	relaxed  bool         // no value fitted it
 }
 
@@ -290,7 +290,7 @@ func (r *reading) translate(n *named) {
 	}
 }
 
-// compile is what is wrong with a schema in which names stand for others.
+// compile is what is wrong with a schema that refers to others by name.
 func compile(v any, all map[string]any) *schema.SchemaError {
 	err := schema.New(v, schema.Options{Defs: all}).Compile()
 	wrong, _ := err.(*schema.SchemaError)

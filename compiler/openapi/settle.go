@@ -149,7 +149,7 @@ func rendered(v any) any {
 // maxMends is how many faults of one schema are left out before all of it is.
 const maxMends = 100
 
-// mend takes out of the named schemas what makes them invalid, each as if those that it
+// mend removes from the named schemas what makes them invalid, each as if those that it
 // refers to allowed everything, and what makes one refer to itself for ever.
 func (r *reading) mend() {
 	r.schemas = map[string]any{}
@@ -335,8 +335,9 @@ func (r *reading) inline(v any, depth int, left *int) any {
 		}
 		if ref, ok := v["$ref"].(string); ok {
 			name := strings.TrimPrefix(ref, "#/schemas/")
+			more, _ := out["allOf"].([]any)
 			if delete(out, "$ref"); depth > 0 {
-				out["allOf"] = append([]any{r.inline(r.schemas[name], depth-1, left)}, listOf(out["allOf"])...)
+				out["allOf"] = append([]any{r.inline(r.schemas[name], depth-1, left)}, more...)
 			}
 		}
 		return out
@@ -348,11 +349,6 @@ func (r *reading) inline(v any, depth int, left *int) any {
 		return out
 	}
 	return v
-}
-
-func listOf(v any) []any {
-	list, _ := v.([]any)
-	return list
 }
 
 // keepReached leaves the schemas that the imported operations lead to.

@@ -1,4 +1,4 @@
-// Package pathtree numbers the paths that a plan speaks of, so that whoever asks which
+// Package pathtree numbers the paths that a plan refers to, so that a caller that asks which
 // of them overlap compares numbers.
 package pathtree
 

@@ -94,10 +94,10 @@ func (y *yamlReader) coreTag(start, end int) string {
 	return ""
 }
 
-// A budget counts what aliases stand for.
+// A budget counts what aliases represent.
 type budget struct{ nodes, bytes int }
 
-// An anchor is a node that aliases can stand for. It is open while the node is
+// An anchor is a node that aliases can represent. It is open while the node is
 // being read.
 type anchor struct {
 	node           *Node

@@ -14,13 +14,13 @@ type decoder struct {
 	out        []byte
 	mapping    bool
 	strictJSON bool // JSON's escapes only, and no line folding
-	nul        bool // an escape may stand for NUL
+	nul        bool // an escape may represent NUL
 
 	pieces []piece
 }
 
 // A piece is a part of the value that begins at text and ends where the next
-// piece begins. It is a copy of src from start on, or else stands for all of
+// piece begins. It is a copy of src from start on, or else represents all of
 // src[start:end].
 type piece struct {
 	text, start, end int
@@ -50,14 +50,14 @@ func (d *decoder) put(value string, start, end int) {
 	d.out = append(d.out, value...)
 }
 
-// newlines stands for n line breaks somewhere in src[start:end].
+// newlines represents n line breaks somewhere in src[start:end].
 func (d *decoder) newlines(n, start, end int) {
 	if n > 0 {
 		d.put(strings.Repeat("\n", n), start, end)
 	}
 }
 
-// place is where src[from:to] of the value stands in the text.
+// place is where src[from:to] of the value is in the text.
 func (d *decoder) place(from, to int) (start, end int) {
 	if len(d.pieces) == 0 {
 		return -1, -1
@@ -108,7 +108,7 @@ func afterBreak(s string, i int) int {
 	return i + 1
 }
 
-// breaks counts line breaks from i on, among blanks, and gives where the text goes on.
+// breaks counts line breaks from i on, among blanks, and gives where the text continues.
 func (d *decoder) breaks(i, end int) (next, count int) {
 	for i < end {
 		switch {
@@ -126,7 +126,7 @@ func (d *decoder) breaks(i, end int) (next, count int) {
 
 // fold reads the line break at i, with the blanks and empty lines that follow:
 // one break is a space, each further one a line break. It gives where the text
-// goes on.
+// continues.
 func (d *decoder) fold(i, end int) int {
 	next, count := d.breaks(i, end)
 	d.joinLines(count, i, next)
@@ -177,7 +177,7 @@ func (d *decoder) single(start, end int) {
 func (d *decoder) double(start, end int) *fault { return d.quoted(start, end, '\\', d.escape) }
 
 // quoted decodes text between quotes, in which one character begins escapes. What reads
-// them gives where the text goes on.
+// them gives where the text continues.
 func (d *decoder) quoted(start, end int, escapes byte, escape func(i, end int) (next int, bad *fault)) *fault {
 	end--
 	run := start + 1
@@ -212,7 +212,7 @@ const (
 
 var wideEscapes = map[byte]string{'N': "\u0085", '_': "\u00A0", 'L': "\u2028", 'P': "\u2029"}
 
-// escape reads the escape at i and gives where the text goes on.
+// escape reads the escape at i and gives where the text continues.
 func (d *decoder) escape(i, end int) (int, *fault) {
 	c := d.src[i+1]
 	if k := strings.IndexByte(jsonEscapes, c); k >= 0 {
@@ -295,7 +295,7 @@ func (d *decoder) hex(from, end, digits int) (rune, bool) {
 	return rune(r), true
 }
 
-// escapedBreak reads a backslash at the end of a line: the line goes on without
+// escapedBreak reads a backslash at the end of a line: the line continues without
 // a space, and empty lines that follow are line breaks.
 func (d *decoder) escapedBreak(i, end int) int {
 	next, count := d.breaks(i+1, end)

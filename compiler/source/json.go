@@ -232,7 +232,7 @@ func (j *jsonReader) refuseCommentAhead() {
 	}
 }
 
-// quotable is what stands for itself in a string.
+// quotable are the bytes that need no escape in a string.
 var quotable = classOf(func(c byte) bool { return c >= ' ' && c != '"' && c != '\\' })
 
 // str reads a string. One without escapes shares the file's text.

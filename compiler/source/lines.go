@@ -57,14 +57,14 @@ func Unfinished(text []byte) int {
 
 // A LineReader takes a stream apart into lines, each a JSON file of its own with
 // places counted in the whole. It keeps no more of a line than one byte beyond the
-// limit: whoever reads the text then says that it is too large.
+// limit: the parser then reports that it is too large.
 type LineReader struct {
 	name    string
 	in      *bufio.Reader
 	limit   int
 	row     int
 	base    int
-	endless bool // the last line goes on for too long
+	endless bool // the last line is too long
 }
 
 // patience is how many times the limit a line may have that is passed over.

@@ -18,8 +18,8 @@ import (
 type Limits struct {
 	Bytes      int // of a file
 	Depth      int // of nested lists and mappings, aliases followed
-	AliasRatio int // bytes that aliases stand for, as a multiple of the file's
-	AliasNodes int // values that aliases stand for
+	AliasRatio int // bytes that aliases represent, as a multiple of the file's
+	AliasNodes int // values that aliases represent
 	Scalar     int // bytes of one scalar as it is written
 	Number     int // characters of one number
 }
@@ -66,7 +66,7 @@ type Problem struct {
 	Message string // lower case, no full stop, the user's own words in double quotes
 	Help    string // what to do; may be ""
 	Related []Note
-	Quote   bool // quotes around what stands at Span mend it
+	Quote   bool // quotes around what stands at Span fix it
 }
 
 // A Note is a related place with words of its own.

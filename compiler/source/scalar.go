@@ -78,7 +78,7 @@ func (y *yamlReader) refusePlainStart(flow bool) {
 	}
 }
 
-// inPlain is what goes on text without quotes wherever it stands.
+// inPlain is what continues text without quotes wherever it stands.
 var inPlain = classOf(func(c byte) bool { return !blank(c) && !isBreak(c) && c != ':' && c != '#' && !flowIndicator(c) })
 
 // plainLine is the end of the text without quotes that a line holds from i on.
@@ -108,7 +108,7 @@ func (y *yamlReader) plainLine(i int, flow bool) int {
 	return end
 }
 
-// continuation is where text without quotes that has come to end goes on in a
+// continuation is where text without quotes that has ended continues in a
 // further line, and where that line begins; -1 if it doesn't.
 func (y *yamlReader) continuation(end, n int, flow bool) (line, next int) {
 	i := end

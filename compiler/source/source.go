@@ -17,7 +17,7 @@
 //
 //   - Lines inside of brackets may be indented by any number of spaces, also
 //     where YAML wants them further in than the key.
-//   - Lines on which a quoted text goes on must be further in than the key, as
+//   - Lines on which a quoted text continues must be further in than the key, as
 //     YAML wants: a forgotten quote is then found where it was forgotten.
 //   - NUL is refused as an escape, too.
 //   - A number that isn't zero but would become zero is beyond float64.
@@ -68,7 +68,7 @@ type File struct {
 	runes []int // characters before each runeStep-th byte
 
 	counting sync.Once
-	words    map[string]int // how often each stands in the text
+	words    map[string]int // how often each is in the text
 }
 
 // runeStep is the distance in bytes between two counted places: it bounds what
@@ -91,7 +91,7 @@ func NewFile(name string, text []byte) *File {
 	return f
 }
 
-// Mentions counts where a word stands by itself in the text: between characters that
+// Mentions counts where a word stands alone in the text: between characters that
 // aren't letters, digits, _ or -. What isn't one such word is mentioned nowhere.
 func (f *File) Mentions(word string) int {
 	f.counting.Do(func() {
@@ -216,7 +216,7 @@ func (s Span) To() Position {
 	return s.File.Position(s.End)
 }
 
-// Where is the beginning of a known span as people are told of it: file:line:column.
+// Where is the beginning of a known span for people: file:line:column.
 func (s Span) Where() string {
 	from := s.From()
 	return fmt.Sprintf("%s:%d:%d", s.File.Name, from.Line, from.Column)

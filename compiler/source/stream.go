@@ -6,7 +6,7 @@ import (
 )
 
 // A Stream reads a JSON solution while it is being written: it
-// knows which of its calls have come to their end before the rest is there.
+// knows which of its calls are complete before the rest has arrived.
 //
 // It takes the text in pieces of any size, looks at each byte once and keeps no
 // more than the text, the open brackets and the ends of the calls. What it lets
@@ -153,7 +153,7 @@ func (s *Stream) Write(piece string) {
 	}
 }
 
-// keep takes in what stands behind a fault, as far as it is kept: the same however
+// keep reads the text after a fault, up to a limit: the same however
 // the text is cut into pieces.
 func (s *Stream) keep(piece string) {
 	if s.whole {
@@ -165,18 +165,18 @@ func (s *Stream) keep(piece string) {
 	}
 }
 
-// Calls is how many calls have come to their end.
+// Calls is how many calls are complete.
 func (s *Stream) Calls() int { return len(s.calls) }
 
-// Call is where one of the calls stands that have come to their end, from 0: the bytes
+// Call is the place of one of the complete calls, from 0: the bytes
 // of the text from start on, up to and without end.
 func (s *Stream) Call(k int) (start, end int) { return s.calls[k].start, s.calls[k].end }
 
 // Advisors reports whether a list of advisors' opinions that stands before the
-// calls has come to its end.
+// calls is complete.
 func (s *Stream) Advisors() bool { return s.advisors }
 
-// Done reports whether the object has come to its end.
+// Done reports whether the object is complete.
 func (s *Stream) Done() bool { return s.end > 0 }
 
 // Err is why what has arrived isn't the beginning of one JSON object, and can't

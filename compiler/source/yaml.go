@@ -70,7 +70,7 @@ func (y *yamlReader) end() {
 	y.stop(y.i, y.lineEnd(y.i), "put it into a file of its own", "a second document begins here; a file holds one")
 }
 
-// inYAML is what may stand in YAML text whatever follows.
+// inYAML is what may be in YAML text whatever follows.
 var inYAML = classOf(func(c byte) bool { return c >= ' ' && c != 0x7F && c != 0xC2 || c == '\t' || isBreak(c) })
 
 // refuseControls refuses the characters that YAML text can't hold.
@@ -385,7 +385,7 @@ func (y *yamlReader) explicitEntry(column int) (key, value *Node) {
 	y.i++
 	key = y.blockNode(column, true, false)
 	y.problems = slices.DeleteFunc(y.problems, func(p Problem) bool {
-		return p.Warning && p.Span == key.Span() // what is said of values
+		return p.Warning && p.Span == key.Span() // a warning about values
 	})
 	key = y.asKey(draft{node: key, whole: true}, properties{})
 	if y.another(column) && y.at(':') {

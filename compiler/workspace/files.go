@@ -121,7 +121,7 @@ func resolve(name, folder string) (string, error) {
 const mostEntries = 100_000
 
 // Glob gives the files of the folder that match a pattern ([Pattern]), by their paths from
-// it. It doesn't follow links to folders but in what stands in front of the first * or ?.
+// it. It doesn't follow links to folders but before the first * or ?.
 func (f Folder) Glob(pattern string) (names []string, err error) {
 	matches := Pattern(pattern)
 	for name := range f.Texts {

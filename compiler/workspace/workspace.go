@@ -1,4 +1,4 @@
-// Package workspace says what a document may take in: which folder is its
+// Package workspace says what a document may read: which folder is its
 // workspace, which files of it can be read, and where its settings stand.
 package workspace
 
@@ -23,7 +23,7 @@ const Settings = "obelus.yaml"
 type Folder struct {
 	Dir   string
 	Limit int // bytes of a file; one byte more is read, so that its reader notices
-	// Texts stand in the place of files of the folder, by their clean paths from it.
+	// Texts replace files of the folder, by their clean paths from it.
 	Texts map[string]string
 }
 

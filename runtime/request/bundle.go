@@ -55,7 +55,7 @@ const deepest = 16
 
 var aReference = Object{{"$ref", "#/$defs/reference"}}
 
-// alone is the copy of a schema that stands by itself.
+// alone is the copy of a schema that is self-contained.
 func (s Context) alone(u unit, n *source.Node) any {
 	w := &bundler{plan: s.Plan}
 	copied, ok := w.schema(u, n, false, 0).(Object)
@@ -369,7 +369,7 @@ func (w *bundler) define(to target, open bool) string {
 	return name
 }
 
-// name makes a name that can stand in a reference as it is, and that no other
+// name makes a name that can be in a reference as it is, and that no other
 // definition has.
 func (w *bundler) name(like string) string {
 	like = strings.Map(func(r rune) rune {

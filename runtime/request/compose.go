@@ -55,7 +55,7 @@ type Standing struct {
 // Compose makes what a planner is asked at the beginning of a tick.
 //
 // The context is a document again: with a solution it makes a process
-// record. Its messages stand in one order: what the document says in words, the
+// record. Its messages are in one order: what the document says in words, the
 // tools, input, state, data, the carried plan, advisors, and errors. Schemas in
 // them need nothing outside of their message: what they refer to stands under
 // their own "$defs". Extension keys (x-) and what serves rehearsals alone aren't
@@ -89,7 +89,7 @@ func Compose(s Context) *Request {
 // ComposeLatent makes what a model is asked about one latent call: its
 // tool and the values that it may see. Neither plan nor errors are among them,
 // unless its scopes name these. An anonymous delegate isn't told what the document
-// says in words, and who is consulted is told its role.
+// says in words, and who is consulted is given its role.
 func ComposeLatent(s Context, call *compiler.Call, params map[string]any) *Request {
 	var messages []Message
 	if call.Delegate != compiler.Anonymous {
@@ -307,7 +307,7 @@ func declared(kinds []string, kind string) bool {
 	return ok
 }
 
-// schemaOf is a schema that stands by itself; nil where there is none.
+// schemaOf is a schema that is self-contained; nil where there is none.
 func (s Context) schemaOf(n *source.Node) any {
 	if n == nil {
 		return nil

@@ -15,7 +15,7 @@ type Text struct {
 // Meta says something of the document, or of what became of a call.
 type Meta struct {
 	About string
-	Meta  any    // nil: it stands in More
+	Meta  any    // nil: it is in More
 	More  Object // what else the message says
 }
 

@@ -8,23 +8,23 @@ import (
 
 // Past is what became of calls of earlier ticks where nothing else tells of it:
 // calls that did something and wrote nothing, and decisions of people. It stays small:
-// the newest are told in full, and of those before them how many there were.
+// the newest are given in full, and of those before them how many there were.
 type Past struct {
 	Settled []Settled // oldest first
 	Earlier Object    // by tool, how many more there were before
 }
 
-// A Settled call is one that has come to its end.
+// A Settled call is one that has ended.
 type Settled struct {
 	Standing
 	Tool   string
 	Tick   int
-	Params map[string]any // as they were resolved; nil where the call is told as it was written
+	Params map[string]any // as they were resolved; nil where the call is given as it was written
 	Result any
 }
 
 const (
-	maxSettled = 32    // calls that are told in full
+	maxSettled = 32    // calls that are given in full
 	maxTold    = 1_000 // bytes of JSON of what they were given, and of what they gave
 )
 
@@ -49,7 +49,7 @@ func (p Past) object() Object {
 	return Object{{"type", "meta"}, {"description", "calls of earlier ticks that neither the state nor the plan tells of"}, {"meta", meta}}
 }
 
-// Calls are they as a planner is told of them, each an [Object].
+// Calls are the calls as a planner sees them, each an [Object].
 func (p Past) Calls() []any {
 	all := make([]any, len(p.Settled))
 	for i, one := range p.Settled {

@@ -42,7 +42,7 @@ func (w *Written) object(instance string, date func(time.Duration) string) Objec
 }
 
 // Record is the process record of a tick, without its solution: a document that holds all that
-// the tick began with, so that it can be gone on from. Date
+// the tick began with, so that it can be resumed. Date
 // gives the time of day of a moment of the run. Of files of activities that were named
 // for the run, which may hold what nobody else is to know, nothing is in it.
 func (r *Request) Record(date func(time.Duration) string) Object {
@@ -190,7 +190,7 @@ func (s *Context) begun(instance string, b Begun, owner *compiler.Instance) (mes
 	}
 	state := b.State
 	if instance != "" && state == nil {
-		state = map[string]any{} // so that it is told of
+		state = map[string]any{} // so that it is listed
 	}
 	add(Object{{"type", "input"}}, b.Input, "input", owner.InputSchemaNode)
 	add(Object{{"type", "state"}}, state, "state", owner.StateSchemaNode)

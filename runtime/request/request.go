@@ -20,24 +20,24 @@ const MaxResult = 8 << 20
 
 // A Request is what a planner is asked: to write the solution of a tick,
 // or the result of one latent call. It refers to values of the run, which
-// nobody changes, so that it can be read while the run goes on; and nobody may
+// nobody changes, so that it can be read while the run continues; and nobody may
 // change them through it.
 type Request struct {
 	// Tick counts from 1.
 	Tick int
 	// Call is the latent call whose result is wanted; nil when a solution is.
 	Call *Call
-	// Messages are what the planner is to know, in the order in which it is told.
+	// Messages are what the planner is to know, in the order in which it is given.
 	Messages []Message
 	// Schema is the JSON Schema of the answer, an [Object] or a bool: the
-	// solution's, whose properties stand in the order in which a model is to write
+	// solution's, whose properties are in the order in which a model is to write
 	// them, or the "_output" of the latent call's tool. It refers to nothing outside
 	// of itself.
 	Schema any
 	// Lazy says that the model is to plan and not to answer latent calls.
 	Lazy bool
 	// Received is what has arrived of this very answer already: a run was killed
-	// while it streamed. A planner that can tell how it goes on gives the rest;
+	// while it streamed. A planner that can continue it gives the rest;
 	// any other answers [ErrCut].
 	Received string
 

@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// solutionSchema is the schema of what a planner answers. Its properties stand in
+// solutionSchema is the schema of what a planner answers. Its properties are in
 // the order in which a model is to write them, and therefore thinks.
 //
 // It never refuses what the machine would run: a value that the machine will
@@ -68,7 +68,7 @@ func (s Context) outputSchema(w *bundler) any {
 
 var anyText = Object{{"type", "string"}}
 
-// sharedSchemas are what stands in many places of the schema of a solution.
+// sharedSchemas are in many places of the schema of a solution.
 var sharedSchemas = Object{
 	{"reference", Object{{"type", "string"}, {"pattern", "^†|†\\{"}, {"description", "an expression over what is there or what a call writes: †state.path; or a text with expressions in it: rows: †{state.path}"}}},
 	{"condition", Object{{"anyOf", []any{Object{{"type", "boolean"}}, aReference}}}},
