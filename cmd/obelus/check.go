@@ -1,10 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -96,10 +96,8 @@ func (c *cli) check(o checking) error {
 func (c *cli) checkFiles(o checking, files []project.Named) error {
 	r := &reporter{cli: c, checking: o, told: map[string]bool{}, paths: map[string]string{}}
 	r.total.Excluded = o.reading.Excluded
-	for _, file := range files {
-		if err := r.judgeFile(file); err != nil {
-			return err
-		}
+	if err := r.judgeFiles(files); err != nil {
+		return err
 	}
 	if r.total.Files == 0 && r.total.Excluded == 0 {
 		return troubled("there is no plan in %q", o.args[0]).Advise("plans end in .yaml, .yml, .json or .jsonl and have \"calls\"")
@@ -107,54 +105,76 @@ func (c *cli) checkFiles(o checking, files []project.Named) error {
 	return r.end()
 }
 
-// judgeFile checks a file as what it is. What was met in a folder and is nothing of ours
-// is passed over.
-func (r *reporter) judgeFile(file project.Named) error {
-	if isSettings(file.Name) {
-		return r.judgeSettings(file)
-	}
-	text, err := r.reading.Text(file.Name)
-	if err != nil {
-		return err
-	}
-	judged := !file.Found
-	err = r.reading.Split(file.Name, text, func(d project.Document) error {
-		p, kind, sure := d.As()
-		if file.Found && !sure {
-			return nil
+// judgeFiles reads files one after the other, judges them side by side, and shows what was
+// found in their order.
+func (r *reporter) judgeFiles(files []project.Named) error {
+	ahead, judged := 2*runtime.GOMAXPROCS(0), make([]chan func() error, 0, len(files))
+	for i := range files {
+		for n := len(judged); n < min(i+ahead, len(files)); n++ {
+			judge, show := r.readFile(files[n]), make(chan func() error, 1)
+			judged = append(judged, show)
+			go func() { show <- judge() }()
 		}
-		judged = true
-		var found []diag.Diagnostic
-		switch kind {
-		case project.Recording:
-			found = recording.Judge(d.File, r.reading.Limits)
-		case project.Instances:
-			found = session.JudgeInstances(file.Name, text, r.reading.Limits)
-		case project.Policy:
-			policy, wrong := compiler.ReadPolicy(d.File, r.reading.Limits)
-			found = r.once(append(wrong, policy.Untyped()...), nil)
-		default:
-			return r.judge(p)
-		}
-		if err := r.introduce(p.Config); err != nil {
+		if err := (<-judged[i])(); err != nil {
 			return err
 		}
-		if err := r.show(found, p.Config); err != nil || kind != project.Instances {
-			return err
-		}
-		return errJudged
-	})
-	if judged {
-		r.total.Files++
 	}
-	if err == errJudged {
-		return nil
-	}
-	return err
+	return nil
 }
 
-// errJudged ends the reading of a file once all of it was judged.
-var errJudged = errors.New("the whole file was judged")
+// readFile reads a file. The function judges it as what it is, and gives the one that
+// shows what was found. What was met in a folder and is nothing of ours is passed over.
+func (r *reporter) readFile(file project.Named) (judge func() (show func() error)) {
+	if isSettings(file.Name) {
+		return func() func() error { return func() error { return r.judgeSettings(file) } }
+	}
+	var documents []project.Document
+	text, err := r.reading.Text(file.Name)
+	if err == nil {
+		err = r.reading.Split(file.Name, text, func(d project.Document) error {
+			documents = append(documents, d)
+			return nil
+		})
+	}
+	return func() func() error {
+		shows := []func() error{func() error { return err }}
+		for _, d := range documents {
+			p, kind, sure := d.As()
+			if file.Found && !sure {
+				continue
+			}
+			var found []diag.Diagnostic
+			var judged analyzer.Judgement
+			switch kind {
+			case project.Recording:
+				found = recording.Judge(d.File, r.reading.Limits)
+			case project.Instances:
+				found = session.JudgeInstances(file.Name, text, r.reading.Limits)
+			case project.Policy:
+				policy, wrong := compiler.ReadPolicy(d.File, r.reading.Limits)
+				found = append(wrong, policy.Untyped()...)
+			default:
+				judged = p.Judge()
+				p.Confirm(judged.Findings)
+			}
+			shows = append(shows, func() error { return r.judged(p, kind, judged, found) })
+			if kind == project.Instances { // all of the file
+				break
+			}
+		}
+		return func() error {
+			if len(shows) > 1 || !file.Found {
+				r.total.Files++
+			}
+			for _, show := range shows {
+				if err := show(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+}
 
 // A reporter writes findings as they are made, and in the end what they come to.
 type reporter struct {
@@ -201,14 +221,18 @@ func (r *reporter) introduce(config *project.Configuration) error {
 	return r.show(outOfReach(config.Found, r.named(config)), config)
 }
 
-// judge analyses a plan and shows what was found.
-func (r *reporter) judge(p *project.Program) error {
+// judged shows what was found in a document.
+func (r *reporter) judged(p *project.Program, kind project.Kind, j analyzer.Judgement, found []diag.Diagnostic) error {
 	config := p.Config
 	if err := r.introduce(config); err != nil {
 		return err
 	}
-	j := p.Judge()
-	p.Confirm(j.Findings)
+	switch kind {
+	case project.Policy:
+		return r.show(r.once(found, nil), config)
+	case project.Recording, project.Instances:
+		return r.show(found, config)
+	}
 	config.Judged(p.File.Name, j.Used)
 	var plan *source.File // nil where it is of a kind that plans take in
 	if p.Plan.Form != compiler.Definitions {

@@ -50,15 +50,10 @@ func section(name string) (string, error) {
 		return "", troubled("there is no section %q", name).Advise("the sections are:\n%s", contents())
 	}
 	text := strings.Join(all, "\n\n")
-	if len(text) <= mostPage {
-		return text, nil
+	if len(text) > mostPage {
+		text = wording.Cut(text, mostPage) + "\n\nThe resources obelus://language/" + anchor(name) + " and obelus://execution/" + anchor(name) + " have the rest."
 	}
-	var brief strings.Builder
-	for paragraph := range strings.SplitSeq(text, "\n\n") {
-		line, _, _ := strings.Cut(paragraph, "\n")
-		fmt.Fprintf(&brief, "%s\n\n", wording.Cut(line, 160))
-	}
-	return "In brief; the resource obelus://language/" + anchor(name) + " or obelus://execution/" + anchor(name) + " has all of it.\n\n" + strings.TrimSpace(brief.String()), nil
+	return text, nil
 }
 
 // mostPage is the largest section that is returned in full, in bytes.

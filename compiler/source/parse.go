@@ -92,14 +92,15 @@ const (
 //
 // Time and memory grow linearly with the text, for any text.
 func Parse(f *File, l Limits) (root *Node, problems []Problem) {
-	f.comments = nil
 	return read(f, l, func(b *builder) *Node {
 		b.guard()
 		b.text = string(f.Text)
 		if f.Format != YAML {
 			return (&jsonReader{builder: b}).document()
 		}
-		return newYAMLReader(b).document()
+		y := newYAMLReader(b)
+		defer f.commenting.Do(func() { f.comments = y.comments })
+		return y.document()
 	})
 }
 

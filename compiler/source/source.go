@@ -60,8 +60,9 @@ type File struct {
 	// file: lines count from here, and Base is added to every byte offset.
 	Row, Base int
 
-	comments []Comment
-	hidden   hidden
+	commenting sync.Once // a file of several documents may be parsed side by side
+	comments   []Comment
+	hidden     hidden
 
 	once  sync.Once
 	lines []int // the offset at which each line begins
@@ -108,7 +109,7 @@ func (f *File) Mentions(word string) int {
 // Grow gives a file that is still arriving the text that there is of it by now, which
 // begins with what there was. Nobody else may use the file meanwhile.
 func (f *File) Grow(text []byte) {
-	f.Text, f.once, f.lines, f.runes = text, sync.Once{}, nil, nil
+	f.Text, f.once, f.lines, f.runes, f.commenting = text, sync.Once{}, nil, nil, sync.Once{}
 }
 
 // byteOrderMark may begin a YAML file. It is no character of the first line.

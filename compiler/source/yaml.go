@@ -15,6 +15,7 @@ type yamlReader struct {
 	head int // the first thing on that line, once skip has come to it
 	tab  int // the first tab before head, or -1
 
+	comments   []Comment
 	depth      int
 	flowParent int // the column of what a flow collection belongs to
 	anchors    map[string]*anchor
@@ -125,7 +126,7 @@ func (y *yamlReader) skip() {
 
 func (y *yamlReader) comment() {
 	end := y.lineEnd(y.i)
-	y.file.comments = append(y.file.comments, Comment{Span{y.file, y.i, end}, strings.Trim(y.text[y.i+1:end], " \t")})
+	y.comments = append(y.comments, Comment{Span{y.file, y.i, end}, strings.Trim(y.text[y.i+1:end], " \t")})
 	y.i = end
 }
 
