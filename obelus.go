@@ -34,6 +34,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -55,7 +56,7 @@ type (
 	Failure = activity.Failure
 	// Hints say what a function does to the world; what isn't said isn't known, and
 	// those who are asked about effects are asked about it.
-	Hints = compiler.Hints
+	Hints = plan.Hints
 	// A Confirmer puts questions to people.
 	Confirmer = local.Confirmer
 	// A Question is what a person is asked, and a Decision the answer.
@@ -296,7 +297,7 @@ type Telemetry = trace.Observer
 // Digest is over all that decides what the plan does when it is run: itself and what it
 // takes in, the plans that it delegates to, and the files of the workspace that its
 // programs are started with.
-func (p *Plan) Digest() (string, error) { return p.program.Plan.Digest() }
+func (p *Plan) Digest() (string, error) { return compiler.Digest(p.program.Plan) }
 
 // Run runs a plan to its end. When ctx ends it stops. How it went is the result; an
 // error without one means that nothing was run, or that the journal couldn't be written

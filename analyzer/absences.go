@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -41,7 +42,7 @@ func (p *Pass) mayComeToNothing() bool {
 }
 
 // mayBeNull reports whether the type of an expression includes null.
-func (p *Pass) mayBeNull(t *compiler.Template) bool {
+func (p *Pass) mayBeNull(t *plan.Template) bool {
 	if t.Expr.Plain() {
 		return false // that is its read's
 	}
@@ -53,28 +54,28 @@ func (p *Pass) mayBeNull(t *compiler.Template) bool {
 func (p *Pass) onSomeBranches(read int) bool {
 	return slices.ContainsFunc(p.Plan.Reads[read].Writers, func(w int32) bool {
 		call := p.Plan.Calls[w]
-		return len(call.Output) > 1 || call.Guard() != nil
+		return len(call.Output) > 1 || compiler.Condition(call) != nil
 	})
 }
 
 // beginsNull reports whether the initial state has null at a read, in any instance.
-func (p *Pass) beginsNull(r *compiler.Read) bool {
+func (p *Pass) beginsNull(r *plan.Read) bool {
 	null := func(state any) bool {
 		value, there := p.Plan.Paths.Walk(state, r.Path)
 		return there && value == nil
 	}
 	return r.Path != pathtree.Root && p.Plan.Paths.Kind(r.Path) == "state" &&
-		(null(p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i compiler.Instance) bool { return null(i.State) }))
+		(null(p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i plan.Instance) bool { return null(i.State) }))
 }
 
 // hasLiterals reports whether a part of a template is there in any case.
-func hasLiterals(t *compiler.Template) bool {
+func hasLiterals(t *plan.Template) bool {
 	if !t.Live() {
 		list, isList := t.Value.([]any)
 		object, isObject := t.Value.(map[string]any)
 		return len(list)+len(object) > 0 || !isList && !isObject
 	}
-	return t.Expr == nil && (slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return hasLiterals(f.Value) }) || slices.ContainsFunc(t.Items, hasLiterals))
+	return t.Expr == nil && (slices.ContainsFunc(t.Fields, func(f plan.TemplateField) bool { return hasLiterals(f.Value) }) || slices.ContainsFunc(t.Items, hasLiterals))
 }
 
 // mayBeSkipped are, by index, the calls that may be skipped for want of a part of a value,
@@ -98,9 +99,9 @@ func (p *Pass) mayBeSkipped() []bool {
 
 // mayBeAbsent reports whether there may be nothing where a read looks into a value that has
 // come: what its schema names counts as there, in the variant of a union that names it.
-func (p *Pass) mayBeAbsent(r *compiler.Read) bool {
+func (p *Pass) mayBeAbsent(r *plan.Read) bool {
 	paths := p.Plan.Paths
-	if p.Plan.OfItem(r) || r.Path == pathtree.Root || paths.Depth(r.Path) < 3 {
+	if compiler.ReadsItem(p.Plan, r) || r.Path == pathtree.Root || paths.Depth(r.Path) < 3 {
 		return false
 	}
 	absent := func(s *schema.Schema, rest []expression.Segment) bool {
@@ -113,7 +114,7 @@ func (p *Pass) mayBeAbsent(r *compiler.Read) bool {
 	}
 	return slices.ContainsFunc(r.Writers, func(w int32) bool {
 		call := p.Plan.Calls[w]
-		if call.Method != compiler.Set {
+		if call.Method != plan.Set {
 			return true // what was there may be gone, where no two objects or lists meet
 		}
 		rest, ok := p.lookedInto(call, r.Path)
@@ -123,9 +124,9 @@ func (p *Pass) mayBeAbsent(r *compiler.Read) bool {
 
 // lookedInto returns the steps from where a call writes a described result to a path at or below it. A
 // merged null is null (RFC 7396).
-func (p *Pass) lookedInto(call *compiler.Call, at pathtree.ID) (rest []expression.Segment, ok bool) {
+func (p *Pass) lookedInto(call *plan.Call, at pathtree.ID) (rest []expression.Segment, ok bool) {
 	path, ok := p.outputOver(call, at)
-	if !ok || call.Tool == nil || call.Tool.Output == nil || call.Method != compiler.Set && call.Method != compiler.Merge || !p.Plan.Paths.IsAbove(path.ID, at) {
+	if !ok || call.Tool == nil || call.Tool.Output == nil || call.Method != plan.Set && call.Method != plan.Merge || !p.Plan.Paths.IsAbove(path.ID, at) {
 		return nil, false
 	}
 	return p.Plan.Paths.Segments(at)[p.Plan.Paths.Depth(path.ID):], true
@@ -158,7 +159,7 @@ func (a *want) add(b want) {
 // missing.
 func (w *trial) lacksOutput() (why want) {
 	p := w.pass
-	var first *compiler.Template
+	var first *plan.Template
 	leaves := 0
 	why.sure = true
 	nothing := !hasLiterals(p.Plan.Output)
@@ -185,7 +186,7 @@ func (w *trial) lacksOutput() (why want) {
 
 // reportLack reports a leaf of the output, unless the output has a finding. A fallback to null is
 // offered if it is enough.
-func (w *trial) reportLack(leaf *compiler.Template, branch []BranchChoice, alone bool) {
+func (w *trial) reportLack(leaf *plan.Template, branch []BranchChoice, alone bool) {
 	p := w.pass
 	if len(branch) == 0 || p.isReported(p.Plan.Output.Node) || !p.config.asksFor(maybeMissing) {
 		return
@@ -197,7 +198,7 @@ func (w *trial) reportLack(leaf *compiler.Template, branch []BranchChoice, alone
 }
 
 // wanting is why a template has no value; seen are the calls on the way to it.
-func (w *trial) wanting(t *compiler.Template, seen map[int32]bool) want {
+func (w *trial) wanting(t *plan.Template, seen map[int32]bool) want {
 	p, why := w.pass, want{sure: true}
 	for e := range t.Expressions() {
 		if e.PerItem() {
@@ -224,7 +225,7 @@ func (w *trial) wanting(t *compiler.Template, seen map[int32]bool) want {
 }
 
 // holds is what is there at or above a read.
-func (w *trial) holds(r *compiler.Read, at pathtree.ID, value any) want {
+func (w *trial) holds(r *plan.Read, at pathtree.ID, value any) want {
 	if w.isUnspecified(r, false) {
 		return want{unspecified: true}
 	}
@@ -233,20 +234,20 @@ func (w *trial) holds(r *compiler.Read, at pathtree.ID, value any) want {
 
 // absent is why there is nothing where a read looks: who would write it was skipped, or what
 // is there has no such part.
-func (w *trial) absent(r *compiler.Read, seen map[int32]bool) want {
+func (w *trial) absent(r *plan.Read, seen map[int32]bool) want {
 	p, paths, why := w.pass, w.pass.Plan.Paths, want{sure: true}
-	if p.Plan.OfItem(r) || r.Path == pathtree.Root {
+	if compiler.ReadsItem(p.Plan, r) || r.Path == pathtree.Root {
 		return want{}
 	}
 	done := len(r.Writers) == 0
 	for _, i := range r.Writers {
 		switch end, call := &w.ended[i], p.Plan.Calls[i]; {
-		case (end.done || end.fails) && slices.ContainsFunc(call.Output[end.takes], func(path compiler.Path) bool { return paths.Overlap(path.ID, r.Path) }):
+		case (end.done || end.fails) && slices.ContainsFunc(call.Output[end.takes], func(path plan.Path) bool { return paths.Overlap(path.ID, r.Path) }):
 			done = true
 		case end.fails:
 			why.add(want{branch: []BranchChoice{{Call: call.Name, Fails: true}}, sure: true})
 		case end.done:
-			why.add(want{branch: []BranchChoice{{Call: call.Name, Takes: p.Plan.Offered(call)[end.takes]}}, sure: true})
+			why.add(want{branch: []BranchChoice{{Call: call.Name, Takes: compiler.Offered(p.Plan, call)[end.takes]}}, sure: true})
 		case end.lacks == nil:
 			return want{unspecified: end.unspecified}
 		case !seen[i]:
@@ -273,7 +274,7 @@ func (w *trial) absent(r *compiler.Read, seen map[int32]bool) want {
 
 // spares reports whether nothing is to be said of an object that goes without a property: an
 // "_output" names it and has room for it, or it needn't be given.
-func (w *trial) spares(r *compiler.Read, value any, step expression.Segment) bool {
+func (w *trial) spares(r *plan.Read, value any, step expression.Segment) bool {
 	object, ok := value.(map[string]any)
 	if !ok || step.IsIndex {
 		return false
@@ -300,7 +301,7 @@ func (w *trial) spares(r *compiler.Read, value any, step expression.Segment) boo
 	for _, i := range r.Writers {
 		if call := p.Plan.Calls[i]; w.ended[i].done {
 			lacks := w.lacks(call, r.Path, step)
-			lacking, named, builds = lacking || lacks, named || !lacks, builds || call.Method != compiler.Set
+			lacking, named, builds = lacking || lacks, named || !lacks, builds || call.Method != plan.Set
 		}
 	}
 	return !lacking || builds && named
@@ -308,22 +309,22 @@ func (w *trial) spares(r *compiler.Read, value any, step expression.Segment) boo
 
 // lacks reports whether a call's result has no part of some name, neither its value nor the schema of
 // its variant.
-func (w *trial) lacks(call *compiler.Call, at pathtree.ID, step expression.Segment) bool {
+func (w *trial) lacks(call *plan.Call, at pathtree.ID, step expression.Segment) bool {
 	p, paths := w.pass, w.pass.Plan.Paths
 	path, ok := p.outputOver(call, at)
 	if !ok || call.Tool == nil || call.Tool.Output == nil || !paths.IsAbove(path.ID, at) {
 		return false
 	}
-	value, presence := w.read(&compiler.Read{Path: path.ID, Writers: []int32{int32(call.Index)}})
+	value, presence := w.read(&plan.Read{Path: path.ID, Writers: []int32{int32(call.Index)}})
 	if presence != expression.There {
 		return false
 	}
 	s, rest := call.Tool.Output, paths.Segments(at)[paths.Depth(path.ID):]
-	if call.Method == compiler.Push || call.Method == compiler.Concat { // the result is an item
+	if call.Method == plan.Push || call.Method == plan.Concat { // the result is an item
 		if len(rest) == 0 || !rest[0].IsIndex {
 			return false
 		}
-		if call.Method == compiler.Concat {
+		if call.Method == plan.Concat {
 			s = s.At(firstItem).Schema
 		}
 		value, rest = valueAt(value, compiler.SchemaPath(rest[:1])), rest[1:]

@@ -18,36 +18,37 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/suppress"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // Verified is a plan without errors: the only thing that is ever run. Only
 // [Analyze] makes one.
 type Verified struct {
-	plan      *compiler.Plan
+	plan      *plan.Plan
 	own       []*Rule
 	delegates map[string]*Verified
 }
 
 // Plan is the plan that was found free of errors.
-func (v *Verified) Plan() *compiler.Plan { return v.plan }
+func (v *Verified) Plan() *plan.Plan { return v.plan }
 
 // Rules are those of [Config.Rules] that it was held to, as solutions of it are.
 func (v *Verified) Rules() []*Rule { return v.own }
 
-// Delegate is one of the plan's own delegates, by [compiler.Call.Delegate]:
+// Delegate is one of the plan's own delegates, by [plan.Call.Delegate]:
 // it was found free of errors along with the plan. It is nil where there is none.
 // A solution's are those of the plan that it is a solution of.
 func (v *Verified) Delegate(path string) *Verified { return v.delegates[path] }
 
 // applied runs the rules over a plan and puts their findings to those given. Ordered
 // are the pairs of calls that are to run as listed, by index.
-func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagnostic, unjudged []string, ordered [][2]int) {
+func applied(p *plan.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagnostic, unjudged []string, ordered [][2]int) {
 	all, unjudged = slices.Clone(found), kindsOfJudgement
 	if p.Root != nil { // what couldn't be read at all isn't judged
 		pass := newPass(p, found)
 		pass.config = c
-		several := p.Targeted() || slices.ContainsFunc(p.Instances, func(i compiler.Instance) bool { return p.Particular(&i) })
+		several := p.Targeted() || slices.ContainsFunc(p.Instances, func(i plan.Instance) bool { return compiler.IsParticular(p, &i) })
 		pass.apply(func(r *Rule) bool { return !several || !r.byView() })
 		all = append(all, pass.found...)
 		if several {
@@ -111,7 +112,7 @@ type Judgement struct {
 	// Plan is the plan with the order that findings speak of, in it and in the
 	// plans that it delegates to, if it has no errors. It is the one that was judged
 	// where there is none.
-	Plan *compiler.Plan
+	Plan *plan.Plan
 	// Verified is the plan, if no finding is an error by its rule; else nil.
 	Verified *Verified
 	// Findings are those to show, with the severities that the settings give
@@ -135,7 +136,7 @@ type Judgement struct {
 // verified when no finding is an error by its rule: to suppress or lower an error
 // doesn't make a plan sound. The time that it takes grows with the plan's
 // text and dependencies, not faster.
-func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
+func Analyze(p *plan.Plan, found []diag.Diagnostic, c Config) Judgement {
 	if c.delegates == nil {
 		c.delegates = newDelegates(Config{Rules: c.Rules, Machine: c.Machine, Replay: c.Replay}, Analyze)
 	}
@@ -144,15 +145,15 @@ func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	if !diag.HasErrors(all) {
 		final := plan
 		if len(ordered) > 0 { // else schedules that show an error wouldn't be those of the plan
-			final = plan.InOrder(ordered)
+			final = compiler.WithOrder(plan, ordered)
 		}
-		if d := final.NotAsCompiled(); d != nil {
+		if d := compiler.NotAsCompiled(final); d != nil {
 			all = append(all, *d)
 		} else {
 			plan = final
 		}
 	}
-	p.RedactFindings(all)
+	compiler.RedactFindings(p, all)
 	j := Judgement{Plan: plan, Maturity: assess(p, all), Unjudged: unjudged}
 	suppressions := suppress.Of(p, func(word string) (*diag.Rule, string) {
 		if rule, near := named(c.rules(), word); rule == nil {

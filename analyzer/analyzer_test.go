@@ -11,6 +11,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"golang.org/x/tools/txtar"
 )
@@ -172,7 +173,7 @@ func TestCases(t *testing.T) {
 
 // callByCall holds what rules that judge call by call say of a whole plan against
 // what they say of each call alone, the last one first.
-func callByCall(t testing.TB, plan *compiler.Plan, found []diag.Diagnostic) {
+func callByCall(t testing.TB, plan *plan.Plan, found []diag.Diagnostic) {
 	t.Helper()
 	if plan.Root == nil {
 		return

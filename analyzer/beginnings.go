@@ -4,11 +4,12 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // A beginning is the state with which an instance begins.
 type beginning struct {
-	instance *compiler.Instance // nil where the plan has none
+	instance *plan.Instance // nil where the plan has none
 	state    any
 }
 
@@ -24,7 +25,7 @@ func (p *Pass) inEveryInstance(look func(beginning)) {
 		look(beginning{state: p.Plan.State})
 		return
 	}
-	if p.Plan.AwaitsInstances || p.Plan.Form == compiler.Replan {
+	if p.Plan.AwaitsInstances || p.Plan.Form == plan.Replan {
 		return // nobody knows yet what they begin with
 	}
 	before := len(p.found)

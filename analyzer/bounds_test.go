@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -103,13 +104,13 @@ func (b boundedPlan) text() string {
 }
 
 // outcomes is whether some value comes that a bound accepts, and one that it refuses.
-func (b boundedPlan) outcomes(p *compiler.Plan, bound *schema.Schema) (accepts, refuses bool) {
+func (b boundedPlan) outcomes(p *plan.Plan, bound *schema.Schema) (accepts, refuses bool) {
 	call := p.Calls[0]
 	for _, v := range b.tries {
 		if !p.InputSchema.Accepts(map[string]any{"v": v}) {
 			continue
 		}
-		eval := func(t *compiler.Template) any {
+		eval := func(t *plan.Template) any {
 			if !t.Live() {
 				return t.Value
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -37,11 +38,11 @@ func (p *Pass) conditions() *branch.Conditions {
 // branchFacts are what a pass knows of its plan, as [branch.Facts].
 type branchFacts struct{ *Pass }
 
-func (f branchFacts) MayBeThere(r *compiler.Read) bool { return f.mayBeThere(r) }
+func (f branchFacts) MayBeThere(r *plan.Read) bool { return f.mayBeThere(r) }
 
 func (f branchFacts) Begins(path []expression.Segment) bool { return f.begins("state", path) }
 
-func (f branchFacts) InResult(tool *compiler.Tool, at pathtree.ID, below int) schema.Place {
+func (f branchFacts) InResult(tool *plan.Tool, at pathtree.ID, below int) schema.Place {
 	if below == 1 { // as it mostly is
 		return f.inResultAt(tool, []expression.Segment{f.Plan.Paths.Segment(at)})
 	}
@@ -59,7 +60,7 @@ func (f branchFacts) Given(id pathtree.ID) (s *schema.Schema, sure bool) {
 	return given.schema, given.schema != nil
 }
 
-func (f branchFacts) Item(r *compiler.Read) (s *schema.Schema, sure bool) {
+func (f branchFacts) Item(r *plan.Read) (s *schema.Schema, sure bool) {
 	var all []*schema.Schema
 	for _, one := range f.flowsOfItem(nil, r) {
 		if one.schema == nil || one.sample || one.overApproximate {
@@ -79,7 +80,9 @@ func (p *Pass) hasBranches() bool {
 	known := &p.branching
 	if !known.yes {
 		more := p.Plan.Calls[known.upTo:]
-		known.yes = p.Plan.Writes == compiler.Once || slices.ContainsFunc(more, func(c *compiler.Call) bool { return len(c.Output) > 1 || c.Guard() != nil || p.mayEndEmpty(c.Params) }) ||
+		known.yes = p.Plan.Writes == plan.Once || slices.ContainsFunc(more, func(c *plan.Call) bool {
+			return len(c.Output) > 1 || compiler.Condition(c) != nil || p.mayEndEmpty(c.Params)
+		}) ||
 			p.Plan.Output != nil && slices.ContainsFunc(p.Plan.Reads, p.isBelowNull)
 		known.upTo += len(more)
 	}
@@ -88,7 +91,7 @@ func (p *Pass) hasBranches() bool {
 
 // mayEndEmpty reports whether a template holds a fallback or a gate that has no value where
 // what it reads is null.
-func (p *Pass) mayEndEmpty(t *compiler.Template) bool {
+func (p *Pass) mayEndEmpty(t *plan.Template) bool {
 	for e := range t.Expressions() {
 		fallback, literal := e.Expr.Alternatives()
 		if fallback && !literal && slices.ContainsFunc(e.Reads, func(r int) bool { return len(p.Plan.Reads[r].Writers) > 0 || p.beginsNull(&p.Plan.Reads[r]) }) {
@@ -103,10 +106,10 @@ func (p *Pass) mayEndEmpty(t *compiler.Template) bool {
 
 // isBelowNull reports whether a read looks into a value that a schema allows to be null: then it is
 // absent, and its reader is skipped.
-func (p *Pass) isBelowNull(r compiler.Read) bool { return p.meetsNull(r, false) }
+func (p *Pass) isBelowNull(r plan.Read) bool { return p.meetsNull(r, false) }
 
 // meetsNull reports whether a schema allows null above a read or, with itself set, at the read.
-func (p *Pass) meetsNull(r compiler.Read, itself bool) bool {
+func (p *Pass) meetsNull(r plan.Read, itself bool) bool {
 	paths := p.Plan.Paths
 	along := func(rest []expression.Segment, at func([]expression.Segment) *schema.Schema) bool {
 		for i := range len(rest) + 1 {
@@ -119,7 +122,7 @@ func (p *Pass) meetsNull(r compiler.Read, itself bool) bool {
 		}
 		return false
 	}
-	if s := p.Plan.InputSchema; s != nil && !p.Plan.OfItem(&r) && r.Path != pathtree.Root && paths.Kind(r.Path) == "input" {
+	if s := p.Plan.InputSchema; s != nil && !compiler.ReadsItem(p.Plan, &r) && r.Path != pathtree.Root && paths.Kind(r.Path) == "input" {
 		return along(paths.Segments(r.Path)[1:], func(path []expression.Segment) *schema.Schema {
 			at := s.At(compiler.SchemaPath(path))
 			return at.Schema
@@ -133,7 +136,7 @@ func (p *Pass) meetsNull(r compiler.Read, itself bool) bool {
 }
 
 // noteWriters shows where alternatives write what some expressions read; nil is none.
-func (p *Pass) noteWriters(f *diag.Diagnostic, templates ...*compiler.Template) {
+func (p *Pass) noteWriters(f *diag.Diagnostic, templates ...*plan.Template) {
 	noted := map[source.Span]bool{}
 	for _, t := range templates {
 		if t == nil {

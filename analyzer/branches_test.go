@@ -11,6 +11,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
@@ -144,7 +145,7 @@ func TestBranchesAreBounded(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			var plan *compiler.Plan
+			var plan *plan.Plan
 			var found []diag.Diagnostic
 			took, soon := cputime.Within(3*time.Second, func() { plan, _, found = judged("plan.yaml", c.text) })
 			runtime.ReadMemStats(&after)

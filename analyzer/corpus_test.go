@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/corpus"
 )
@@ -38,7 +39,7 @@ func rows(t testing.TB, name string) []row {
 }
 
 // judged compiles and analyses a text.
-func judged(name, text string) (*compiler.Plan, *Verified, []diag.Diagnostic) {
+func judged(name, text string) (*plan.Plan, *Verified, []diag.Diagnostic) {
 	plan, found := compiler.Compile(source.NewFile(name, []byte(text)), compiler.Options{Name: name, Policies: policiesOf(text)})
 	analysis := Analyze(plan, found, asked(text))
 	verified, found := analysis.Verified, analysis.Findings
@@ -74,7 +75,7 @@ func commented(text, name string) string {
 func asked(text string) Config {
 	c := Config{StrictProtocol: strings.Contains(text, "# strict protocol"), Settings: &Settings{Rules: map[*diag.Rule]Level{}}}
 	if strings.Contains(text, "OB609") { // a machine that runs no http
-		c.Machine = &Machine{Unrunnable: func(a *compiler.Activity, tell func(what, help string, at source.Span)) {
+		c.Machine = &Machine{Unrunnable: func(a *plan.Activity, tell func(what, help string, at source.Span)) {
 			if a.Kind == "mcp" {
 				tell("it is of kind mcp", "use another", a.NameNode.Span())
 			} else if a.HTTP != nil && hosts.Rules(nil).Refuse(a.HTTP.Host, "") != nil {
@@ -424,7 +425,7 @@ var codesOf = map[string][]string{
 }
 
 // isFoundBy reports whether a finding says what a fault says, where it is.
-func (f fault) isFoundBy(plan *compiler.Plan, d diag.Diagnostic, codes []string) bool {
+func (f fault) isFoundBy(plan *plan.Plan, d diag.Diagnostic, codes []string) bool {
 	if !slices.Contains(codes, d.Rule.Code) || d.Severity < diag.Warning {
 		return false
 	}
@@ -451,7 +452,7 @@ func (f fault) isFoundBy(plan *compiler.Plan, d diag.Diagnostic, codes []string)
 // isCyclic looks for a cycle of more than one call in the plainest way: each
 // reference waits for the calls that write the first key after †state, those
 // listed before the reader if there are any.
-func isCyclic(plan *compiler.Plan) bool {
+func isCyclic(plan *plan.Plan) bool {
 	writers := map[string][]int{}
 	for i, call := range plan.Calls {
 		if n := call.Node.Get("_outputPath"); n != nil {

@@ -5,31 +5,32 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // delegates are the plans below a plan, each checked once, without the settings of a workspace.
 type delegates struct {
-	judge  func(*compiler.Plan) Judgement
-	orders map[orderPlace]delegateShare        // see [Pass.delegateShare]
-	bounds map[*compiler.Plan][]*parameters    // see [Pass.boundsWithin]
-	needs  map[*compiler.Plan][]*compiler.Read // see neededState
+	judge  func(*plan.Plan) Judgement
+	orders map[orderPlace]delegateShare // see [Pass.delegateShare]
+	bounds map[*plan.Plan][]*parameters // see [Pass.boundsWithin]
+	needs  map[*plan.Plan][]*plan.Read  // see neededState
 }
 
-func newDelegates(c Config, judge func(*compiler.Plan, []diag.Diagnostic, Config) Judgement) *delegates {
-	d, judged := &delegates{orders: map[orderPlace]delegateShare{}, bounds: map[*compiler.Plan][]*parameters{}, needs: map[*compiler.Plan][]*compiler.Read{}}, map[*compiler.Plan]Judgement{}
+func newDelegates(c Config, judge func(*plan.Plan, []diag.Diagnostic, Config) Judgement) *delegates {
+	d, judged := &delegates{orders: map[orderPlace]delegateShare{}, bounds: map[*plan.Plan][]*parameters{}, needs: map[*plan.Plan][]*plan.Read{}}, map[*plan.Plan]Judgement{}
 	c.delegates, c.within = d, true
-	d.judge = func(p *compiler.Plan) Judgement {
+	d.judge = func(p *plan.Plan) Judgement {
 		return once(judged, p, func() Judgement { return judge(p, p.Findings(), c) })
 	}
 	return d
 }
 
 // ordered is a plan with the order that findings about its delegates speak of.
-func (d *delegates) ordered(p *compiler.Plan) *compiler.Plan {
-	if p.Form == compiler.Replan {
+func (d *delegates) ordered(p *plan.Plan) *plan.Plan {
+	if p.Form == plan.Replan {
 		return p
 	}
-	var with map[string]*compiler.Plan
+	var with map[string]*plan.Plan
 	for path, one := range p.Delegates {
 		if judged := d.judge(one).Plan; judged != one {
 			if with == nil {
@@ -41,12 +42,12 @@ func (d *delegates) ordered(p *compiler.Plan) *compiler.Plan {
 	if with == nil {
 		return p
 	}
-	return p.With(with)
+	return compiler.WithDelegates(p, with)
 }
 
 // of are the delegates of a plan that was found sound.
-func (d *delegates) of(p *compiler.Plan) map[string]*Verified {
-	if p.Form == compiler.Replan || len(p.Delegates) == 0 {
+func (d *delegates) of(p *plan.Plan) map[string]*Verified {
+	if p.Form == plan.Replan || len(p.Delegates) == 0 {
 		return nil
 	}
 	verified := make(map[string]*Verified, len(p.Delegates))

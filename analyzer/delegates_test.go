@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -20,7 +21,7 @@ func TestDelegatesAreJudgedByOwnRules(t *testing.T) {
 	}
 	forbidden := &Rule{
 		Rule: &diag.Rule{Code: "PAY001", Name: "forbidden", Default: diag.Error},
-		Call: func(p *Pass, call *compiler.Call) {
+		Call: func(p *Pass, call *plan.Call) {
 			if call.ToolName == "forbidden" {
 				p.Report(call.ToolNode.Span(), "%q is forbidden", call.Name).About(call.Label())
 			}

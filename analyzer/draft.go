@@ -5,13 +5,14 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // A Draft is a solution, or the part of it that has arrived, with the calls that may run. Only [Screen]
 // and [Arriving] make one.
 type Draft struct {
-	plan     *compiler.Plan
+	plan     *plan.Plan
 	complete bool
 	faults   [][]diag.Diagnostic // by call
 	problems []diag.Diagnostic
@@ -27,7 +28,7 @@ type Draft struct {
 // Screen judges a whole solution that has been compiled in the setting of a run, with the
 // findings that compiling it made, by a program's own rules as well. Held says which
 // calls have been held back until now, as [Draft.Extend] found; nil is all.
-func Screen(p *compiler.Plan, found []diag.Diagnostic, own []*Rule, held func(call *compiler.Call) bool) *Draft {
+func Screen(p *plan.Plan, found []diag.Diagnostic, own []*Rule, held func(call *plan.Call) bool) *Draft {
 	d := &Draft{plan: p, complete: true, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
 	found = about(p, found)
 	if p.Root == nil {
@@ -44,7 +45,7 @@ func Screen(p *compiler.Plan, found []diag.Diagnostic, own []*Rule, held func(ca
 // newScreening is a pass over a solution. An error leaves no gap there: what has errors
 // doesn't run, so what it would have done doesn't matter, and a solution defines
 // nothing.
-func newScreening(p *compiler.Plan, own []*Rule) *Pass {
+func newScreening(p *plan.Plan, own []*Rule) *Pass {
 	pass := newPass(p, nil)
 	pass.screens, pass.config.Rules = true, own
 	return pass
@@ -75,16 +76,16 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	switch {
 	case len(pass.ordered) == 0:
 	case d.complete:
-		d.plan = d.plan.InOrder(pass.ordered)
+		d.plan = compiler.WithOrder(d.plan, pass.ordered)
 	default:
 		for _, pair := range pass.ordered {
-			d.plan.Follow(pair[0])
+			compiler.OrderLast(d.plan, pair[0])
 		}
 	}
 }
 
 // Arriving starts the check of a solution without calls.
-func Arriving(p *compiler.Plan, own []*Rule) *Draft {
+func Arriving(p *plan.Plan, own []*Rule) *Draft {
 	return &Draft{plan: p, pass: newScreening(p, own)}
 }
 
@@ -97,7 +98,7 @@ func Arriving(p *compiler.Plan, own []*Rule) *Draft {
 // call, or if it writes what such a call listed before it writes. What isn't held is
 // judged once and for all: calls listed after it change nothing about it, so that it
 // may start.
-func (d *Draft) Extend(found []diag.Diagnostic, overApproximate func(call *compiler.Call) bool) {
+func (d *Draft) Extend(found []diag.Diagnostic, overApproximate func(call *plan.Call) bool) {
 	p, i := d.plan, len(d.held)
 	if i == len(p.Calls) {
 		return // it has been judged for another instance that runs the same
@@ -121,7 +122,7 @@ func (d *Draft) Extend(found []diag.Diagnostic, overApproximate func(call *compi
 }
 
 // On continues the check in another plan that starts with the same calls; so many of them were checked.
-func (d *Draft) On(p *compiler.Plan, judged int) *Draft {
+func (d *Draft) On(p *plan.Plan, judged int) *Draft {
 	one := Arriving(p, d.pass.config.Rules)
 	for i, call := range p.Calls[:judged] {
 		one.faults, one.held, one.barred = append(one.faults, d.faults[i]), append(one.held, d.held[i]), append(one.barred, d.barred[i])
@@ -139,7 +140,7 @@ func (d *Draft) On(p *compiler.Plan, judged int) *Draft {
 func (d *Draft) Restand() { d.pass.forgetValues() }
 
 // Plan is what was screened.
-func (d *Draft) Plan() *compiler.Plan { return d.plan }
+func (d *Draft) Plan() *plan.Plan { return d.plan }
 
 // Whole reports whether nothing more will come.
 func (d *Draft) Complete() bool { return d.complete }
@@ -147,7 +148,7 @@ func (d *Draft) Complete() bool { return d.complete }
 // Faults are the errors that keep a call from running; those of a call that is
 // held aren't known yet.
 func (d *Draft) Faults(call int) []diag.Diagnostic {
-	d.plan.RedactFindings(d.faults[call])
+	compiler.RedactFindings(d.plan, d.faults[call])
 	return d.faults[call]
 }
 
@@ -156,7 +157,7 @@ func (d *Draft) Held(call int) bool { return d.held[call] && !d.complete }
 
 // Problems are the errors of the solution that belong to no call.
 func (d *Draft) Problems() []diag.Diagnostic {
-	d.plan.RedactFindings(d.problems)
+	compiler.RedactFindings(d.plan, d.problems)
 	return d.problems
 }
 
@@ -191,7 +192,7 @@ func (d *Draft) take(found []diag.Diagnostic) {
 }
 
 // callIn is the call in whose text a place is; nil for none.
-func (d *Draft) callIn(at source.Span) *compiler.Call {
+func (d *Draft) callIn(at source.Span) *plan.Call {
 	if at.File != d.plan.File {
 		return nil
 	}
@@ -223,14 +224,14 @@ func (d *Draft) takeCycles() {
 
 // waitsForTheRest reports whether calls that are still to come may decide what becomes
 // of one.
-func (d *Draft) waitsForTheRest(call *compiler.Call, found []diag.Diagnostic) bool {
+func (d *Draft) waitsForTheRest(call *plan.Call, found []diag.Diagnostic) bool {
 	for i := range found {
 		if found[i].Rule == diag.UnknownCall && d.callIn(found[i].Span) == call {
 			return true
 		}
 	}
 	// Another call of the same tool may come, and its name not say any more which is meant.
-	if slices.ContainsFunc(call.After, func(a compiler.After) bool { return a.ByTool || a.Call == call.Index }) {
+	if slices.ContainsFunc(call.After, func(a plan.After) bool { return a.ByTool || a.Call == call.Index }) {
 		return true
 	}
 	// What depends on a call that is held may turn out to be on a cycle with it,
@@ -238,14 +239,14 @@ func (d *Draft) waitsForTheRest(call *compiler.Call, found []diag.Diagnostic) bo
 	// listed before it. How a call goes together with one that is held and writes
 	// what it writes isn't known, unless it depends on it, as under once.
 	return d.some && (slices.ContainsFunc(d.plan.Graph.Deps(call.Index), func(dep int32) bool { return d.held[dep] }) ||
-		d.plan.Writes != compiler.Once && d.joinsHeld(call))
+		d.plan.Writes != plan.Once && d.joinsHeld(call))
 }
 
 // joinsHeld reports whether a call may write what one that is held may write, except both as
 // their failures.
-func (d *Draft) joinsHeld(call *compiler.Call) bool {
+func (d *Draft) joinsHeld(call *plan.Call) bool {
 	for alternative, path := range call.Paths() {
-		if slices.ContainsFunc(d.plan.Writers(path.ID), func(w compiler.Writer) bool {
+		if slices.ContainsFunc(d.plan.Writers(path.ID), func(w plan.Writer) bool {
 			return d.held[w.Call] && !(w.Failure && alternative == call.FailureRoute())
 		}) {
 			return true

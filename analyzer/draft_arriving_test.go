@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -84,7 +85,7 @@ calls: []
 	}
 	if s.IntN(4) == 0 {
 		for _, id := range []string{"①", "②", "③"} {
-			s.setting.Instances = append(s.setting.Instances, compiler.Instance{ID: id, State: s.setting.State})
+			s.setting.Instances = append(s.setting.Instances, plan.Instance{ID: id, State: s.setting.State})
 		}
 		s.setting.Input, s.setting.State = nil, nil
 	}
@@ -159,11 +160,11 @@ func (s *solution) call(i int) string {
 }
 
 // loose is what a run says of a call that reads what may still be written.
-func loose(p *compiler.Plan) func(*compiler.Call) bool {
-	return func(call *compiler.Call) bool {
+func loose(p *plan.Plan) func(*plan.Call) bool {
+	return func(call *plan.Call) bool {
 		return slices.ContainsFunc(call.Reads, func(i int) bool {
 			r := &p.Reads[i]
-			return p.Paths.Kind(r.Path) == "state" && (p.Writes == compiler.Once || r.Bound == compiler.Later || r.Bound == compiler.Initial && !r.Start)
+			return p.Paths.Kind(r.Path) == "state" && (p.Writes == plan.Once || r.Bound == plan.Later || r.Bound == plan.Initial && !r.Start)
 		})
 	}
 }
@@ -191,7 +192,7 @@ func (s *solution) arrive(t *testing.T, count map[string]int) {
 		found := growing.Bind()
 		full := growing.Plan()
 		last := full.Calls[len(full.Calls)-1]
-		plan, all := s.setting.Solve(source.NewFile("solution.json", append(slices.Clone(text), "]}"...)), compiler.Options{})
+		p, all := s.setting.Solve(source.NewFile("solution.json", append(slices.Clone(text), "]}"...)), compiler.Options{})
 		for _, id := range ids {
 			if last.Instance != "" && last.Instance != id {
 				continue
@@ -205,13 +206,13 @@ func (s *solution) arrive(t *testing.T, count map[string]int) {
 			}
 			drafts[id] = d
 			d.Extend(found, loose(view))
-			prefix := plan.For(id)
+			prefix := compiler.ForInstance(p, id)
 			i := len(view.Calls) - 1
 			isLoose := loose(prefix)
-			isHeld := func(call *compiler.Call) bool { return isLoose(call) || call.Index < i && d.held[call.Index] } // what is held stays so
+			isHeld := func(call *plan.Call) bool { return isLoose(call) || call.Index < i && d.held[call.Index] } // what is held stays so
 			got, want := verdict(d, i), verdict(screenPrefix(prefix, all, isHeld), i)
 			if got != want {
-				t.Fatalf("seed %d, instance %q: %s\nis judged %s,\nand with all before it %s\nstate %v, writes %v, schema %v", s.seed, id, append(slices.Clone(text), "]}"...), got, want, s.setting.State, plan.Writes, plan.StateSchema != nil)
+				t.Fatalf("seed %d, instance %q: %s\nis judged %s,\nand with all before it %s\nstate %v, writes %v, schema %v", s.seed, id, append(slices.Clone(text), "]}"...), got, want, s.setting.State, p.Writes, p.StateSchema != nil)
 			}
 			count[strings.SplitN(want, " ", 2)[0]]++
 		}
@@ -237,7 +238,7 @@ func verdict(d *Draft, call int) string {
 }
 
 // screenPrefix judges all of what has arrived of a solution anew.
-func screenPrefix(p *compiler.Plan, found []diag.Diagnostic, overApproximate func(call *compiler.Call) bool) *Draft {
+func screenPrefix(p *plan.Plan, found []diag.Diagnostic, overApproximate func(call *plan.Call) bool) *Draft {
 	d := &Draft{plan: p, complete: true, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
 	found = about(p, found)
 	for i, call := range p.Calls {
@@ -250,7 +251,7 @@ func screenPrefix(p *compiler.Plan, found []diag.Diagnostic, overApproximate fun
 			}
 		}
 	}
-	joins := func(call *compiler.Call) bool {
+	joins := func(call *plan.Call) bool {
 		for alternative, route := range call.Output {
 			for _, path := range route {
 				for _, w := range p.Writers(path.ID) {
@@ -263,8 +264,8 @@ func screenPrefix(p *compiler.Plan, found []diag.Diagnostic, overApproximate fun
 		return false
 	}
 	for i, call := range p.Calls {
-		d.held[i] = d.held[i] || slices.ContainsFunc(call.After, func(other compiler.After) bool { return other.ByTool || other.Call >= i }) ||
-			slices.ContainsFunc(p.Graph.Deps(i), func(dep int32) bool { return d.held[dep] }) || p.Writes != compiler.Once && joins(call)
+		d.held[i] = d.held[i] || slices.ContainsFunc(call.After, func(other plan.After) bool { return other.ByTool || other.Call >= i }) ||
+			slices.ContainsFunc(p.Graph.Deps(i), func(dep int32) bool { return d.held[dep] }) || p.Writes != plan.Once && joins(call)
 	}
 	pass := newScreening(p, nil)
 	pass.held = func(call int) bool { return d.held[call] }

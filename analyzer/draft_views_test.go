@@ -7,11 +7,12 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // solved compiles a solution for a run over instances.
-func solved(t *testing.T, text string, instances ...compiler.Instance) (*compiler.Plan, []diag.Diagnostic) {
+func solved(t *testing.T, text string, instances ...plan.Instance) (*plan.Plan, []diag.Diagnostic) {
 	t.Helper()
 	base, _ := compiler.Compile(source.NewFile("plan.yaml", []byte("calls: []\n")), compiler.Options{})
 	return compiler.Setting{Plan: base, Instances: instances, Paths: base.Paths.Clone()}.Solve(source.NewFile("solution.yaml", []byte(text)), compiler.Options{})
@@ -34,12 +35,12 @@ func faultsOf(d *Draft) string {
 	return strings.Join(all, ", ")
 }
 
-func holding(id string, keys ...string) compiler.Instance {
+func holding(id string, keys ...string) plan.Instance {
 	state := map[string]any{}
 	for _, key := range keys {
 		state[key] = "here"
 	}
-	return compiler.Instance{ID: id, State: state}
+	return plan.Instance{ID: id, State: state}
 }
 
 // LANGUAGE.md#instances: a view of a solution is screened as what its instances run.
@@ -60,11 +61,11 @@ output: †state.w
 		"②": "c OB203, f OB401", // nothing writes z for it, and two calls write w
 		"④": "a OB203",          // it has no x
 	} {
-		if got := faultsOf(Screen(p.For(id), found, nil, nil)); got != want {
+		if got := faultsOf(Screen(compiler.ForInstance(p, id), found, nil, nil)); got != want {
 			t.Errorf("%s: %s, and not %s", id, got, want)
 		}
 	}
-	if got := faultsOf(Screen(p.For("③"), found, nil, nil)); !strings.Contains(got, "d OB606") {
+	if got := faultsOf(Screen(compiler.ForInstance(p, "③"), found, nil, nil)); !strings.Contains(got, "d OB606") {
 		t.Errorf("a call for an instance that isn't there isn't at fault: %s", got)
 	}
 }
@@ -82,11 +83,11 @@ calls:
 `
 	p, _ := solved(t, text, holding("①", "x", "y"), holding("②", "x"))
 	want := "a x true Initial, a y false Later, b x true Initial, b y true Initial, c y false Later"
-	for _, view := range []*compiler.Plan{p, p.For("①"), p.For("②")} {
+	for _, view := range []*plan.Plan{p, compiler.ForInstance(p, "①"), compiler.ForInstance(p, "②")} {
 		var got []string
 		for i := range view.Reads {
 			r := &view.Reads[i]
-			got = append(got, fmt.Sprintf("%s %s %v %s", view.Calls[r.Call].Name, r.Ref.Path[0].Key, r.Start, map[compiler.Binding]string{compiler.Initial: "Initial", compiler.Later: "Later"}[r.Bound]))
+			got = append(got, fmt.Sprintf("%s %s %v %s", view.Calls[r.Call].Name, r.Ref.Path[0].Key, r.Start, map[plan.Binding]string{plan.Initial: "Initial", plan.Later: "Later"}[r.Bound]))
 		}
 		for _, one := range got {
 			if !strings.Contains(want, one) {

@@ -13,19 +13,20 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // A Rehearsal is a plan that may be rehearsed: a verified one, or one whose only
 // errors are OB401, so that its conflicts can be watched. It is never run.
 type Rehearsal struct {
-	plan     *compiler.Plan
+	plan     *plan.Plan
 	conflict bool
 }
 
 // Rehearse gives what may be rehearsed of a plan with its findings, or nil when
 // they hold an error other than OB401.
-func Rehearse(p *compiler.Plan, found []diag.Diagnostic) *Rehearsal {
+func Rehearse(p *plan.Plan, found []diag.Diagnostic) *Rehearsal {
 	r := &Rehearsal{plan: p}
 	for i := range found {
 		if found[i].Severity < diag.Error {
@@ -49,7 +50,7 @@ func (r *Rehearsal) Single() (*Rehearsal, error) {
 	if p.Targeted() {
 		return nil, errors.New("a schedule orders the calls of one state, and instances of this plan have calls of their own")
 	}
-	if len(p.Instances) == 0 && !p.AwaitsInstances && len(p.Delegates) == 0 && !slices.ContainsFunc(p.Calls, func(c *compiler.Call) bool { return c.Each != nil }) {
+	if len(p.Instances) == 0 && !p.AwaitsInstances && len(p.Delegates) == 0 && !slices.ContainsFunc(p.Calls, func(c *plan.Call) bool { return c.Each != nil }) {
 		return r, nil
 	}
 	one := *p
@@ -61,9 +62,9 @@ func (r *Rehearsal) Single() (*Rehearsal, error) {
 			one.StateSchema = first.StateSchema
 		}
 	}
-	one.Calls = make([]*compiler.Call, len(p.Calls))
+	one.Calls = make([]*plan.Call, len(p.Calls))
 	for i, of := range p.Calls {
-		call := *of.AsOne()
+		call := *compiler.WithoutItems(of)
 		call.Delegate = ""
 		one.Calls[i] = &call
 	}
@@ -71,7 +72,7 @@ func (r *Rehearsal) Single() (*Rehearsal, error) {
 }
 
 // Plan is what is rehearsed.
-func (r *Rehearsal) Plan() *compiler.Plan { return r.plan }
+func (r *Rehearsal) Plan() *plan.Plan { return r.plan }
 
 // Conflicts reports whether calls of the plan write over each other in no fixed
 // order, so that the time at which they end decides what stands.
@@ -106,7 +107,7 @@ const conflictTries = 12
 // states: everything that the two calls depend on, then one before the other,
 // and nothing after them. They are believed only when a replay confirms them,
 // and nil when none of those made up does.
-func (p *Pass) conflictSchedules(u *compiler.Unordered, branch logic.Assignment) []Schedule {
+func (p *Pass) conflictSchedules(u *plan.Unordered, branch logic.Assignment) []Schedule {
 	needed := p.needs(u.A, u.B)
 	m := &maker{pass: p, branch: branch, conflict: u, leaves: map[int][]demand{}}
 	m.require(append(slices.Clone(needed), int32(u.A), int32(u.B)))
@@ -169,7 +170,7 @@ func (p *Pass) needs(a, b int) (needed []int32) {
 type maker struct {
 	pass     *Pass
 	branch   logic.Assignment // on which the calls run
-	conflict *compiler.Unordered
+	conflict *plan.Unordered
 	seed     uint64
 	leaves   map[int][]demand // by call: what its result must hold; by -1, what the run begins with
 }
@@ -181,7 +182,7 @@ type demand struct {
 	fixed  bool
 	value  any
 	fits   *schema.Schema
-	method compiler.Method // how the call writes for which there must be room
+	method plan.Method // how the call writes for which there must be room
 }
 
 // require notes what the calls read from each other's results: something has to
@@ -197,7 +198,7 @@ func (m *maker) require(calls []int32) {
 			}
 			m.parameter(field.Value, fits)
 		}
-		if guard := call.Guard(); guard != nil && guard.Expr != nil {
+		if guard := compiler.Condition(call); guard != nil && guard.Expr != nil {
 			m.read(guard, func(i int) demand { return m.decided(guard.Reads[i]) })
 		}
 		if call.Each != nil {
@@ -216,7 +217,7 @@ func (m *maker) require(calls []int32) {
 
 // parameter asks for something wherever a parameter reads: of the parameter's
 // own type where it is the whole of it.
-func (m *maker) parameter(t *compiler.Template, fits *schema.Schema) {
+func (m *maker) parameter(t *plan.Template, fits *schema.Schema) {
 	for e := range t.Expressions() {
 		if e != t || !e.Expr.Plain() {
 			fits = nil
@@ -227,7 +228,7 @@ func (m *maker) parameter(t *compiler.Template, fits *schema.Schema) {
 
 // room asks writers for something where a call writes inside their results: a
 // place for it, and a value that its own replaces.
-func (m *maker) room(call *compiler.Call, writers []int32) {
+func (m *maker) room(call *plan.Call, writers []int32) {
 	for _, path := range call.Paths() {
 		for _, w := range writers {
 			m.leaves[int(w)] = append(m.leaves[int(w)], demand{path: path.ID, method: call.Method})
@@ -236,7 +237,7 @@ func (m *maker) room(call *compiler.Call, writers []int32) {
 }
 
 // read notes a demand for every writer that a reference of a template may see.
-func (m *maker) read(t *compiler.Template, what func(i int) demand) {
+func (m *maker) read(t *plan.Template, what func(i int) demand) {
 	for i, at := range t.Reads {
 		r := &m.pass.Plan.Reads[at]
 		one := what(i)
@@ -311,12 +312,12 @@ func (m *maker) end(index int) ScheduledEnd {
 	if fails {
 		return end
 	}
-	var route compiler.Route
+	var route plan.Route
 	if len(call.Output) > 0 {
 		route = call.Output[max(0, alternative)]
 	}
 	if len(call.Output) > 1 && alternative >= 0 {
-		end.Path = m.pass.Plan.Offered(call)[alternative]
+		end.Path = compiler.Offered(m.pass.Plan, call)[alternative]
 	}
 	end.Output = m.result(call, route)
 	return end
@@ -324,7 +325,7 @@ func (m *maker) end(index int) ScheduledEnd {
 
 // result makes a result that the tool and the state schema accept, with a value at every path that is
 // read.
-func (m *maker) result(call *compiler.Call, route compiler.Route) any {
+func (m *maker) result(call *plan.Call, route plan.Route) any {
 	if call.Produced != nil {
 		return call.Produced.Value()
 	}
@@ -344,26 +345,26 @@ func (m *maker) result(call *compiler.Call, route compiler.Route) any {
 		value = m.filling(call, demand{})
 	}
 	switch _, isObject := value.(map[string]any); {
-	case (call.Method == compiler.Merge || call.Method == compiler.Assign) && !isObject:
+	case (call.Method == plan.Merge || call.Method == plan.Assign) && !isObject:
 		return map[string]any{"by": value}
-	case call.Method == compiler.Concat:
+	case call.Method == plan.Concat:
 		return []any{value}
 	}
 	return value
 }
 
-func (m *maker) chance(call *compiler.Call) *rand.Rand {
+func (m *maker) chance(call *plan.Call) *rand.Rand {
 	return rand.New(rand.NewPCG(m.seed, uint64(call.Index)))
 }
 
 // schemas are what is known of a call's result.
-func (m *maker) schemas(call *compiler.Call, route compiler.Route) []*schema.Schema {
+func (m *maker) schemas(call *plan.Call, route plan.Route) []*schema.Schema {
 	var known []*schema.Schema
 	if call.Tool != nil && call.Tool.Output != nil {
 		known = append(known, call.Tool.Output)
 	}
 	for _, path := range route {
-		if s := m.pass.Plan.StateSchema; s != nil && call.Method == compiler.Set && m.pass.Plan.Paths.Kind(path.ID) == "state" {
+		if s := m.pass.Plan.StateSchema; s != nil && call.Method == plan.Set && m.pass.Plan.Paths.Kind(path.ID) == "state" {
 			if at := s.At(compiler.SchemaPath(m.pass.Plan.Paths.Segments(path.ID)[1:])); at.Schema != nil {
 				known = append(known, at.Schema)
 			}
@@ -373,7 +374,7 @@ func (m *maker) schemas(call *compiler.Call, route compiler.Route) []*schema.Sch
 }
 
 // filling is a value for a place that nothing is known of: it tells who gave it.
-func (m *maker) filling(call *compiler.Call, one demand) any {
+func (m *maker) filling(call *plan.Call, one demand) any {
 	if one.fixed {
 		return one.value
 	}
@@ -383,9 +384,9 @@ func (m *maker) filling(call *compiler.Call, one demand) any {
 		}
 	}
 	switch text := "from " + call.Name; one.method {
-	case compiler.Merge, compiler.Assign:
+	case plan.Merge, plan.Assign:
 		return map[string]any{"by": text}
-	case compiler.Push, compiler.Concat:
+	case plan.Push, plan.Concat:
 		return []any{text}
 	default:
 		return text

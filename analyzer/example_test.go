@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -15,7 +16,7 @@ import (
 func Example_ruleOfOnesOwn() {
 	unconfirmed := &analyzer.Rule{
 		Rule: &diag.Rule{Code: "PAY001", Name: "unconfirmed-payment", Default: diag.Error},
-		Call: func(p *analyzer.Pass, call *compiler.Call) {
+		Call: func(p *analyzer.Pass, call *plan.Call) {
 			if strings.HasPrefix(call.ToolName, "pay-") && call.When == nil {
 				p.Report(call.ToolNode.Span(), "%q pays without a condition", call.Name).About(call.Name).
 					Advise("let it wait for a person: _when: \"†state.confirmed\"")

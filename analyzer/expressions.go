@@ -1,20 +1,20 @@
 package analyzer
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // An expressionOf is one expression of the plan; the call is nil for those of the
 // plan's output.
 type expressionOf struct {
-	call     *compiler.Call
-	template *compiler.Template
+	call     *plan.Call
+	template *plan.Template
 }
 
 // Expressions goes over every expression of the plan, in the order of the text, or of
 // one that arrives over those of the calls that are judged. The call is nil for those of
 // the plan's output.
-func (p *Pass) Expressions(f func(call *compiler.Call, t *compiler.Template)) {
+func (p *Pass) Expressions(f func(call *plan.Call, t *plan.Template)) {
 	p.findExpressions()
 	for _, x := range p.everyExpression {
 		f(x.call, x.template)
@@ -23,7 +23,7 @@ func (p *Pass) Expressions(f func(call *compiler.Call, t *compiler.Template)) {
 
 // calculations goes over those expressions that do more than pass on what one
 // reference gives: conditions, fallbacks and the like. In most plans they are few.
-func (p *Pass) calculations(f func(call *compiler.Call, t *compiler.Template)) {
+func (p *Pass) calculations(f func(call *plan.Call, t *plan.Template)) {
 	p.findExpressions()
 	for _, x := range p.calculated {
 		f(x.call, x.template)

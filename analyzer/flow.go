@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -40,11 +41,11 @@ type flow struct {
 	sample bool
 	like   *schema.Schema
 
-	read    *compiler.Read // what reads it; nil for an operand that is no reference
-	operand operand        // what it is then
-	from    origin         // the writer; its call is nil for what no call writes
-	parts   []origin       // the writers of what is put together from parts
-	said    string         // the key of the document that says what it is: "inputSchema", "state"; or ""
+	read    *plan.Read // what reads it; nil for an operand that is no reference
+	operand operand    // what it is then
+	from    origin     // the writer; its call is nil for what no call writes
+	parts   []origin   // the writers of what is put together from parts
+	said    string     // the key of the document that says what it is: "inputSchema", "state"; or ""
 }
 
 // An operand is a part of an expression, or a value that isn't one.
@@ -133,7 +134,7 @@ func (p *Pass) flowsOfRead(index int) []flow {
 }
 
 // flowsInto puts the flows into a read to others.
-func (p *Pass) flowsInto(flows []flow, r *compiler.Read) []flow {
+func (p *Pass) flowsInto(flows []flow, r *plan.Read) []flow {
 	if r.Path == pathtree.Root {
 		return append(flows, flow{})
 	}
@@ -242,7 +243,7 @@ func describing(n *source.Node, path []expression.Segment) *source.Node {
 }
 
 // flowsFromCalls puts the flows into a read that calls write for to others.
-func (p *Pass) flowsFromCalls(flows []flow, r *compiler.Read) []flow {
+func (p *Pass) flowsFromCalls(flows []flow, r *plan.Read) []flow {
 	if len(r.Writers) > maxWriters {
 		return append(flows, flow{})
 	}
@@ -262,7 +263,7 @@ func (p *Pass) flowsFromCalls(flows []flow, r *compiler.Read) []flow {
 	if first, ok := p.fromTheStart(r); ok && !slices.ContainsFunc(seen, p.always) {
 		flows = append(flows, first)
 	}
-	if plain := !slices.ContainsFunc(seen, func(o origin) bool { return o.below || o.call.Method != compiler.Set }); !plain {
+	if plain := !slices.ContainsFunc(seen, func(o origin) bool { return o.below || o.call.Method != plan.Set }); !plain {
 		return append(flows, p.composed(r, slices.Clone(seen), flows))
 	}
 	for i := range seen {
@@ -278,7 +279,7 @@ func (p *Pass) flowsFromCalls(flows []flow, r *compiler.Read) []flow {
 // call that waits for it sets the whole of what is read, whenever the earlier
 // one runs.
 func (p *Pass) covers(later, earlier origin) bool {
-	if later.call == earlier.call || later.below || !sets(later.call) || p.Plan.Writes == compiler.Once {
+	if later.call == earlier.call || later.below || !sets(later.call) || p.Plan.Writes == plan.Once {
 		return false
 	}
 	return p.waits(later.call, earlier.call) && p.alwaysWith(later.call, earlier.call)
@@ -290,13 +291,13 @@ func (p *Pass) always(o origin) bool { return !o.below && p.alwaysBelow(o) }
 
 // fromTheStart is what may stand at a path before any call writes it, if there is
 // such a thing.
-func (p *Pass) fromTheStart(r *compiler.Read) (flow, bool) {
+func (p *Pass) fromTheStart(r *plan.Read) (flow, bool) {
 	initial := p.Plan.State
 	if p.Plan.Paths.Kind(r.Path) == "data" {
 		initial = anyMap(p.Plan.Data)
 	}
 	held := func(value any) bool { _, ok := p.Plan.Paths.Walk(value, r.Path); return ok }
-	if !r.Start && !held(initial) && !slices.ContainsFunc(p.Plan.Instances, func(i compiler.Instance) bool { return held(i.State) }) {
+	if !r.Start && !held(initial) && !slices.ContainsFunc(p.Plan.Instances, func(i plan.Instance) bool { return held(i.State) }) {
 		return flow{}, false
 	}
 	f := p.given(r.Path)
@@ -306,7 +307,7 @@ func (p *Pass) fromTheStart(r *compiler.Read) (flow, bool) {
 
 // results puts the flows from one write that sets what is read, or something
 // above it, to others.
-func (p *Pass) results(flows []flow, r *compiler.Read, o *origin) []flow {
+func (p *Pass) results(flows []flow, r *plan.Read, o *origin) []flow {
 	declared := p.stateAt(r.Path)
 	add := func(s *schema.Schema, said string, failure bool) *flow {
 		flows = append(flows, flow{schema: p.meet(s, declared.Schema), exceptional: o.failure, from: *o, said: said})
@@ -341,7 +342,7 @@ func (p *Pass) results(flows []flow, r *compiler.Read, o *origin) []flow {
 }
 
 // outputPlace is where a tool's _output describes a part of its result.
-func outputPlace(tool *compiler.Tool, rest []expression.Segment) []remark {
+func outputPlace(tool *plan.Tool, rest []expression.Segment) []remark {
 	if tool.OutputNode == nil {
 		return nil
 	}
@@ -351,7 +352,7 @@ func outputPlace(tool *compiler.Tool, rest []expression.Segment) []remark {
 // composed is what several writes make together: parts written below what is
 // read, values pushed onto a list. Where that isn't modelled the state schema
 // still holds.
-func (p *Pass) composed(r *compiler.Read, seen []origin, base []flow) flow {
+func (p *Pass) composed(r *plan.Read, seen []origin, base []flow) flow {
 	declared := p.stateAt(r.Path)
 	inParts := declared.Schema != nil && slices.ContainsFunc(seen, func(o origin) bool { return o.below })
 	rest := flow{schema: declared.Schema, overApproximate: true, said: "stateSchema", uncertain: inParts && !p.isRequiredAtStart(r)}
@@ -364,9 +365,9 @@ func (p *Pass) composed(r *compiler.Read, seen []origin, base []flow) flow {
 	var made flow
 	ok := false
 	switch {
-	case !slices.ContainsFunc(seen, func(o origin) bool { return !o.below || o.call.Method != compiler.Set }):
+	case !slices.ContainsFunc(seen, func(o origin) bool { return !o.below || o.call.Method != plan.Set }):
 		made, ok = p.assembled(r, seen)
-	case !slices.ContainsFunc(seen, func(o origin) bool { return o.below || o.call.Method != compiler.Push }):
+	case !slices.ContainsFunc(seen, func(o origin) bool { return o.below || o.call.Method != plan.Push }):
 		made, ok = p.pushed(seen)
 	case len(seen) == 1 && !seen[0].below:
 		made, ok = p.laid(seen[0])
@@ -381,7 +382,7 @@ func (p *Pass) composed(r *compiler.Read, seen []origin, base []flow) flow {
 
 // isRequiredAtStart reports whether a run must provide the key of the state that is read, and the
 // document has no value for it.
-func (p *Pass) isRequiredAtStart(r *compiler.Read) bool {
+func (p *Pass) isRequiredAtStart(r *plan.Read) bool {
 	path := p.Plan.Paths.Segments(r.Path)
 	if _, given := pathtree.Walk(p.Plan.State, path[1:min(2, len(path))]); given || path[0].Key != "state" || len(path) < 2 {
 		return false
@@ -408,11 +409,11 @@ func collected(seen []origin, base []flow) schema.Kinds {
 		}
 		gives := o.call.Tool.Output.Kinds()
 		switch {
-		case o.call.Method == compiler.Push:
+		case o.call.Method == plan.Push:
 			both &= schema.Array
-		case gives == schema.Array && (o.call.Method == compiler.Concat || o.call.Method == compiler.Set):
+		case gives == schema.Array && (o.call.Method == plan.Concat || o.call.Method == plan.Set):
 			both &= schema.Array
-		case gives == schema.Object && o.call.Method != compiler.Concat:
+		case gives == schema.Object && o.call.Method != plan.Concat:
 			both &= schema.Object
 		default:
 			return 0
@@ -425,7 +426,7 @@ func collected(seen []origin, base []flow) schema.Kinds {
 }
 
 // assembled is the object that writes below a path make.
-func (p *Pass) assembled(r *compiler.Read, seen []origin) (flow, bool) {
+func (p *Pass) assembled(r *plan.Read, seen []origin) (flow, bool) {
 	value := &assembly{}
 	depth := p.Plan.Paths.Depth(r.Path)
 	exact := true
@@ -528,9 +529,9 @@ func (p *Pass) laid(o origin) (flow, bool) {
 	}
 	s := p.giving(o.call).Output
 	switch o.call.Method {
-	case compiler.Assign:
+	case plan.Assign:
 		s = p.meet(s, schema.OfKinds(schema.Object))
-	case compiler.Concat:
+	case plan.Concat:
 		s = p.meet(s, schema.OfKinds(schema.Array))
 	}
 	if len(o.rest) > 0 {

@@ -4,11 +4,11 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // certain reports whether a call runs in every run in which nothing fails.
-func (p *Pass) certain(call *compiler.Call) bool {
+func (p *Pass) certain(call *plan.Call) bool {
 	if !p.hasBranches() {
 		return true
 	}
@@ -34,7 +34,7 @@ func (p *Pass) comes(f *flow) bool {
 	e := p.conditions()
 	goal := logic.False
 	for i, route := range writer.Output {
-		if slices.ContainsFunc(route, func(path compiler.Path) bool { return path.ID == f.from.path.ID }) {
+		if slices.ContainsFunc(route, func(path plan.Path) bool { return path.ID == f.from.path.ID }) {
 			goal = e.Or(goal, e.Writes(writer, i))
 		}
 	}
@@ -43,11 +43,11 @@ func (p *Pass) comes(f *flow) bool {
 	}
 	for _, w := range r.Writers {
 		later := p.Plan.Calls[w]
-		if !p.waits(later, writer) || later.Method != compiler.Set {
+		if !p.waits(later, writer) || later.Method != plan.Set {
 			continue
 		}
 		for i, route := range later.Output {
-			if slices.ContainsFunc(route, func(path compiler.Path) bool { return p.Plan.Paths.IsAbove(path.ID, r.Path) }) {
+			if slices.ContainsFunc(route, func(path plan.Path) bool { return p.Plan.Paths.IsAbove(path.ID, r.Path) }) {
 				goal = e.And(goal, e.Writes(later, i).Not())
 			}
 		}

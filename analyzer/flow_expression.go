@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -16,7 +17,7 @@ const maxFlows = 64
 // flowsOf are the flows out of an expression: those into what it hands on, and
 // for what it works out what its types say. They stand there until the next
 // expression is asked for its own.
-func (p *Pass) flowsOf(t *compiler.Template) []flow {
+func (p *Pass) flowsOf(t *plan.Template) []flow {
 	var flows []flow
 	if t.Expr.Plain() {
 		flows = p.flowsOfRead(t.Reads[0])
@@ -31,7 +32,7 @@ func (p *Pass) flowsOf(t *compiler.Template) []flow {
 }
 
 // flowsOfPart puts the flows out of a part of an expression to others.
-func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.Part) []flow {
+func (p *Pass) flowsOfPart(flows []flow, t *plan.Template, part expression.Part) []flow {
 	before := len(flows)
 	switch part.Kind {
 	case expression.Referred:
@@ -90,7 +91,7 @@ func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.P
 }
 
 // implied is the schema of a flow where a condition of a template has an outcome.
-func (p *Pass) implied(f *flow, t *compiler.Template, condition func() *expression.Term, at int, holds bool) *schema.Schema {
+func (p *Pass) implied(f *flow, t *plan.Template, condition func() *expression.Term, at int, holds bool) *schema.Schema {
 	if f.read == nil || f.sample {
 		return f.schema
 	}
@@ -115,7 +116,7 @@ func (p *Pass) lessImpossible(flows []flow, from int) []flow {
 
 // An implication is a condition, its outcome, and the path that it restricts.
 type implication struct {
-	of    *compiler.Template
+	of    *plan.Template
 	at    int
 	holds bool
 	path  pathtree.ID
@@ -138,7 +139,7 @@ func (p *Pass) numberWithin(part expression.Part) *schema.Schema {
 
 // looksAt reports whether an expression looks at more than one place of what a flow
 // comes from, or at one more than once: a condition in it may keep some of that away.
-func (p *Pass) looksAt(t *compiler.Template, f *flow) bool {
+func (p *Pass) looksAt(t *plan.Template, f *flow) bool {
 	looks := 0
 	for _, i := range t.Reads {
 		r := &p.Plan.Reads[i]
@@ -230,7 +231,7 @@ func schemaOfType(t *expression.Type, depth int) *schema.Schema {
 }
 
 // typeOfPart is what is known of the value of a part of an expression.
-func (p *Pass) typeOfPart(t *compiler.Template, part expression.Part) *expression.Type {
+func (p *Pass) typeOfPart(t *plan.Template, part expression.Part) *expression.Type {
 	if part.Kind == expression.Referred && !part.Soft {
 		return p.typeOf(t.Reads[part.Ref])
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -27,8 +28,8 @@ type judgement struct {
 
 // A target is a place that wants values of some schema.
 type target struct {
-	call   *compiler.Call // nil for the plan's output
-	taker  *parameters    // of the call's
+	call   *plan.Call  // nil for the plan's output
+	taker  *parameters // of the call's
 	schema *schema.Schema
 	node   *source.Node // the value in the text
 	key    string       // the parameter; "" for the plan's output
@@ -181,7 +182,7 @@ func (p *Pass) relateTo(f *flow, to *target) (schema.Relation, any) {
 }
 
 // letThrough is what of a flow into a call the conditions about it leave.
-func (p *Pass) letThrough(f *flow, call *compiler.Call) *schema.Schema {
+func (p *Pass) letThrough(f *flow, call *plan.Call) *schema.Schema {
 	left := *f
 	for _, guard := range p.guards(f, call) {
 		left.schema = p.implied(&left, guard, guard.Expr.Logic, 0, true)
@@ -192,7 +193,7 @@ func (p *Pass) letThrough(f *flow, call *compiler.Call) *schema.Schema {
 // guards are the conditions about a flow that hold whenever a call runs that takes it: its own,
 // and those of calls without which it doesn't run, where what they were about can't have changed
 // since.
-func (p *Pass) guards(f *flow, call *compiler.Call) (all []*compiler.Template) {
+func (p *Pass) guards(f *flow, call *plan.Call) (all []*plan.Template) {
 	if call == nil {
 		return nil
 	}
@@ -204,13 +205,13 @@ func (p *Pass) guards(f *flow, call *compiler.Call) (all []*compiler.Template) {
 	}
 	t := p.flowing()
 	for ; t.guardsUpTo < len(p.Plan.Calls); t.guardsUpTo++ {
-		if c := p.Plan.Calls[t.guardsUpTo]; c.Guard() != nil && c.Guard().Expr != nil {
+		if c := p.Plan.Calls[t.guardsUpTo]; compiler.Condition(c) != nil && compiler.Condition(c).Expr != nil {
 			t.guarding = append(t.guarding, c)
 		}
 	}
 	for _, other := range t.guarding {
 		looks, same := false, true // at what comes, and at that alone
-		for _, i := range other.Guard().Reads {
+		for _, i := range compiler.Condition(other).Reads {
 			if r := &p.Plan.Reads[i]; p.isAbout(f, r) {
 				looks, same = true, same && slices.Equal(r.Writers, f.read.Writers)
 			}
@@ -219,7 +220,7 @@ func (p *Pass) guards(f *flow, call *compiler.Call) (all []*compiler.Template) {
 			continue
 		}
 		if e := p.conditions(); e.SolveOne(e.And(e.Runs(call), e.Runs(other).Not()), false).Impossible {
-			all = append(all, other.Guard())
+			all = append(all, compiler.Condition(other))
 		}
 	}
 	return all
@@ -227,16 +228,16 @@ func (p *Pass) guards(f *flow, call *compiler.Call) (all []*compiler.Template) {
 
 // isAbout reports whether a read looks at what a flow brings, or at another part of the result
 // that it is from, or of the item.
-func (p *Pass) isAbout(f *flow, r *compiler.Read) bool {
-	if f.read != nil && p.Plan.OfItem(f.read) {
-		return p.Plan.OfItem(r) && r.Call == f.read.Call && r.Ref.Kind == f.read.Ref.Kind
+func (p *Pass) isAbout(f *flow, r *plan.Read) bool {
+	if f.read != nil && compiler.ReadsItem(p.Plan, f.read) {
+		return compiler.ReadsItem(p.Plan, r) && r.Call == f.read.Call && r.Ref.Kind == f.read.Ref.Kind
 	}
 	return f.read != nil && f.read.Path != pathtree.Root && p.Plan.Paths.Overlap(f.read.Path, r.Path) ||
 		f.from.call != nil && slices.Contains(r.Writers, int32(f.from.call.Index))
 }
 
 // guarded is what of a flow into a call its condition lets through.
-func (p *Pass) guarded(f *flow, call *compiler.Call) *schema.Schema {
+func (p *Pass) guarded(f *flow, call *plan.Call) *schema.Schema {
 	if call == nil || call.When == nil || call.When.Expr == nil {
 		return f.schema
 	}
@@ -286,12 +287,12 @@ func (p *Pass) canCome(f *flow, witness any, to *target) bool {
 	if !p.comes(f) {
 		return false
 	}
-	return !slices.ContainsFunc(p.guards(f, to.call), func(guard *compiler.Template) bool { return !p.passesGuard(f, witness, guard) })
+	return !slices.ContainsFunc(p.guards(f, to.call), func(guard *plan.Template) bool { return !p.passesGuard(f, witness, guard) })
 }
 
 // passesGuard reports whether a condition lets a value through: it holds with it and what
 // is in it, or doesn't look at what comes from where the value does.
-func (p *Pass) passesGuard(f *flow, witness any, when *compiler.Template) bool {
+func (p *Pass) passesGuard(f *flow, witness any, when *plan.Template) bool {
 	path := pathtree.Root
 	if f.read != nil {
 		path = f.read.Path
@@ -421,13 +422,13 @@ func (p *Pass) judgements() []judgement {
 
 // sendable is what the request of a call can be made of, of a parameter's values; nil
 // where it is any, or none is sent.
-func (p *Pass) sendable(call *compiler.Call, name string) *schema.Schema {
+func (p *Pass) sendable(call *plan.Call, name string) *schema.Schema {
 	a := p.Plan.Activities[call.Activity]
 	if a == nil || a.HTTP == nil {
 		return nil
 	}
 	return once(p.flowing().sendable, sending{a, name}, func() *schema.Schema {
-		raw := a.HTTP.Takes(name)
+		raw := compiler.HTTPParameter(a.HTTP, name)
 		if raw == nil {
 			return nil
 		}
@@ -437,13 +438,13 @@ func (p *Pass) sendable(call *compiler.Call, name string) *schema.Schema {
 
 // A sending is a parameter of a request.
 type sending struct {
-	by   *compiler.Activity
+	by   *plan.Activity
 	name string
 }
 
 // judgeTemplate judges a value with expressions in it: each of these, and where
 // nothing is wrong with any and the rest is sound, the whole.
-func (p *Pass) judgeTemplate(t *compiler.Template, to target, sound bool) []judgement {
+func (p *Pass) judgeTemplate(t *plan.Template, to target, sound bool) []judgement {
 	found := p.judgeParts(nil, t, to)
 	if t.Expr != nil || len(found) > 0 || !sound {
 		return found
@@ -460,7 +461,7 @@ func (p *Pass) judgeTemplate(t *compiler.Template, to target, sound bool) []judg
 	return found
 }
 
-func (p *Pass) judgeParts(found []judgement, t *compiler.Template, to target) []judgement {
+func (p *Pass) judgeParts(found []judgement, t *plan.Template, to target) []judgement {
 	to.node = t.Node
 	switch {
 	case t.Expr != nil:
@@ -491,7 +492,7 @@ func (t target) below(step string, s *schema.Schema) target {
 }
 
 // flowsOut are the flows out of a template, for a call or for none.
-func (p *Pass) flowsOut(call *compiler.Call, t *compiler.Template) []flow {
+func (p *Pass) flowsOut(call *plan.Call, t *plan.Template) []flow {
 	if t.Expr != nil {
 		return p.flowsOf(t)
 	}
@@ -503,7 +504,7 @@ func (p *Pass) flowsOut(call *compiler.Call, t *compiler.Template) []flow {
 
 // flowOfTemplate is a value put together from what flows into it, for a call or for none. It is false
 // where a part may be left out, or nothing is known of any.
-func (p *Pass) flowOfTemplate(call *compiler.Call, t *compiler.Template) (flow, bool) {
+func (p *Pass) flowOfTemplate(call *plan.Call, t *plan.Template) (flow, bool) {
 	switch {
 	case !t.Live():
 		return flow{schema: schema.Const(t.Value), external: true}, true
@@ -547,7 +548,7 @@ func (f *flow) join(part *flow) {
 }
 
 // oneFlow joins flows. Examples are joined by the type of the value.
-func (p *Pass) oneFlow(call *compiler.Call, flows []flow) (flow, bool) {
+func (p *Pass) oneFlow(call *plan.Call, flows []flow) (flow, bool) {
 	joined := flow{external: true}
 	var all []*schema.Schema
 	for _, f := range flows {

@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -17,21 +18,21 @@ type flowTable struct {
 	types []*expression.Type // by read, where typed
 	typed []bool
 
-	guarding   []*compiler.Call // the calls with a condition of their own
-	guardsUpTo int              // of how many calls
+	guarding   []*plan.Call // the calls with a condition of their own
+	guardsUpTo int          // of how many calls
 
 	given map[pathtree.ID]flow
 	state map[pathtree.ID]schema.Place
 
 	implied map[implication]*schema.Schema
 
-	listings map[*compiler.Call]listing
+	listings map[*plan.Call]listing
 	listing  int // how many are being worked out
 
 	judgements []judgement
 	judged     bool
 	fitting    []bool // by the first read of an expression: all that comes surely fits what it is for
-	certain    map[*compiler.Call]bool
+	certain    map[*plan.Call]bool
 	cutShort   string // why the question at hand isn't fully analysed
 	sure       bool   // all flows of the question at hand fit whatever comes
 
@@ -52,11 +53,11 @@ type schemaTable struct {
 	ofSchemas  map[description]*expression.Type
 	likes      map[*expression.Type]*schema.Schema
 	sendable   map[sending]*schema.Schema
-	lists      map[listed]*compiler.Tool
+	lists      map[listed]*plan.Tool
 	counts     map[[2]int]*schema.Schema // of so many items
 	places     map[int]*schema.Schema    // of an item among so many
 	containing map[string]*schema.Schema // something at a path
-	openCode   map[*compiler.Tool]bool   // tools that don't say what they take, so that nothing is known of what their code does
+	openCode   map[*plan.Tool]bool       // tools that don't say what they take, so that nothing is known of what their code does
 	steps      int                       // of reasoning that may still be done
 	making     int                       // of making values up as evidence
 	trying     int                       // of trials
@@ -69,8 +70,8 @@ func newSchemaTable() *schemaTable {
 		meets:    map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{},
 		declared: map[description]*schema.Schema{}, verdicts: map[[2]*schema.Schema]schema.Verdict{},
 		ofSchemas: map[description]*expression.Type{}, likes: map[*expression.Type]*schema.Schema{}, sendable: map[sending]*schema.Schema{},
-		lists: map[listed]*compiler.Tool{}, counts: map[[2]int]*schema.Schema{}, places: map[int]*schema.Schema{}, containing: map[string]*schema.Schema{},
-		openCode: map[*compiler.Tool]bool{},
+		lists: map[listed]*plan.Tool{}, counts: map[[2]int]*schema.Schema{}, places: map[int]*schema.Schema{}, containing: map[string]*schema.Schema{},
+		openCode: map[*plan.Tool]bool{},
 		steps:    maxReasoning, making: maxReasoning / 4, trying: trialWork, worked: expression.Meter{Steps: 4_000_000, Memory: 256_000_000},
 	}
 }
@@ -82,8 +83,8 @@ const maxReasoning = 400_000
 func (p *Pass) flowing() *flowTable {
 	if p.flows == nil {
 		p.flows = &flowTable{
-			given: map[pathtree.ID]flow{}, state: map[pathtree.ID]schema.Place{}, certain: map[*compiler.Call]bool{}, implied: map[implication]*schema.Schema{},
-			listings: map[*compiler.Call]listing{},
+			given: map[pathtree.ID]flow{}, state: map[pathtree.ID]schema.Place{}, certain: map[*plan.Call]bool{}, implied: map[implication]*schema.Schema{},
+			listings: map[*plan.Call]listing{},
 		}
 		if p.view != nil {
 			p.flows.schemaTable = p.view.shared.schemas
@@ -134,7 +135,7 @@ func (p *Pass) given(id pathtree.ID) flow {
 }
 
 // inResultAt is the schema of a part of a tool's result.
-func (p *Pass) inResultAt(tool *compiler.Tool, rest []expression.Segment) schema.Place {
+func (p *Pass) inResultAt(tool *plan.Tool, rest []expression.Segment) schema.Place {
 	if len(rest) == 0 {
 		return schema.Place{Schema: tool.Output, Possible: true}
 	}

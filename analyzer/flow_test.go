@@ -14,6 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -360,7 +361,7 @@ func TestWitnessesOfTheCorpusAreConfirmed(t *testing.T) {
 	}
 }
 
-func callNamed(plan *compiler.Plan, name string) *compiler.Call {
+func callNamed(plan *plan.Plan, name string) *plan.Call {
 	for _, c := range plan.Calls {
 		if c.Name == name {
 			return c

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
@@ -20,7 +20,7 @@ const maxTexts = 64
 
 // flowOfText is the flow of a text with expressions. If these have few values it lists the texts, some
 // of them perhaps impossible. Otherwise it has the pattern and the length of the text.
-func (p *Pass) flowOfText(t *compiler.Template, part expression.Part) flow {
+func (p *Pass) flowOfText(t *plan.Template, part expression.Part) flow {
 	out := flow{overApproximate: true, computed: true, operand: operand{t.Node, part.Start, part.End}}
 	texts, pattern, length := []any{""}, "", 0
 	for _, piece := range part.Parts {
@@ -68,7 +68,7 @@ func (p *Pass) flowOfText(t *compiler.Template, part expression.Part) flow {
 
 // taker is the call that takes what a template gives as a parameter, once its condition has
 // come out as true; nil where there is none.
-func (p *Pass) taker(t *compiler.Template) *compiler.Call {
+func (p *Pass) taker(t *plan.Template) *plan.Call {
 	if len(t.Reads) == 0 {
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"golang.org/x/tools/txtar"
 )
@@ -77,7 +77,7 @@ func FuzzAnalyze(f *testing.F) {
 		if len(text) > 20_000 {
 			return
 		}
-		analyse := func() (*compiler.Plan, *Verified, []diag.Diagnostic) { return judged("plan.yaml", text) }
+		analyse := func() (*plan.Plan, *Verified, []diag.Diagnostic) { return judged("plan.yaml", text) }
 		plan, verified, found := analyse()
 		wellFormed(t, found)
 		sorted := slices.Clone(found)

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -13,7 +13,7 @@ import (
 // unknownFacts returns the facts that errors of the compiler hide, by the parts of the document with
 // errors. Rules don't conclude anything from hidden facts, since the finding would only repeat the
 // fault.
-func unknownFacts(p *compiler.Plan, found []diag.Diagnostic) diag.Facts {
+func unknownFacts(p *plan.Plan, found []diag.Diagnostic) diag.Facts {
 	var unknown diag.Facts
 	for i := range found {
 		if d := &found[i]; d.Severity == diag.Error {
@@ -26,7 +26,7 @@ func unknownFacts(p *compiler.Plan, found []diag.Diagnostic) diag.Facts {
 }
 
 // hidden is what one error leaves unknown.
-func hidden(p *compiler.Plan, d *diag.Diagnostic) diag.Facts {
+func hidden(p *plan.Plan, d *diag.Diagnostic) diag.Facts {
 	switch {
 	case d.Rule.Hides == 0, d.Rule.Hides == diag.Everything:
 		return d.Rule.Hides
@@ -44,7 +44,7 @@ func within(n *source.Node, offset int) bool {
 	return n != nil && n.Start <= offset && offset < n.End
 }
 
-func hiddenInCall(p *compiler.Plan, d *diag.Diagnostic) diag.Facts {
+func hiddenInCall(p *plan.Plan, d *diag.Diagnostic) diag.Facts {
 	hides := d.Rule.Hides
 	if hides&diag.Reads != 0 { // an output that can't be read may write anything
 		if call := callAt(p, d.Span.Start); call == nil || within(call.OutputNode, d.Span.Start) {
@@ -56,7 +56,7 @@ func hiddenInCall(p *compiler.Plan, d *diag.Diagnostic) diag.Facts {
 
 // callAt is the call whose text contains an offset, or nil. Calls are in the order of the text unless
 // aliases repeat them.
-func callAt(p *compiler.Plan, offset int) *compiler.Call {
+func callAt(p *plan.Plan, offset int) *plan.Call {
 	at := sort.Search(len(p.Calls), func(i int) bool { return p.Calls[i].Node.Start > offset }) - 1
 	if at >= 0 && within(p.Calls[at].Node, offset) {
 		return p.Calls[at]
@@ -64,8 +64,8 @@ func callAt(p *compiler.Plan, offset int) *compiler.Call {
 	return nil
 }
 
-func hiddenInDocument(p *compiler.Plan, offset int) diag.Facts {
-	if p.Root.Kind != source.Object || p.Form == compiler.ProcessRecord {
+func hiddenInDocument(p *plan.Plan, offset int) diag.Facts {
+	if p.Root.Kind != source.Object || p.Form == plan.ProcessRecord {
 		return diag.Everything
 	}
 	for _, f := range p.Root.Fields {

@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -21,7 +22,7 @@ func placeAmong(most int) *schema.Schema {
 }
 
 // flowsOfItem puts the flows into a read of an item, or of its place, to others.
-func (p *Pass) flowsOfItem(flows []flow, r *compiler.Read) []flow {
+func (p *Pass) flowsOfItem(flows []flow, r *plan.Read) []flow {
 	call := p.caller(r)
 	if call == nil || call.Each == nil {
 		return append(flows, flow{})
@@ -47,7 +48,7 @@ func (p *Pass) flowsOfItem(flows []flow, r *compiler.Read) []flow {
 }
 
 // elements are the flows of the items of a list. An example in the document may have other items.
-func (p *Pass) elements(list *compiler.Template) []flow {
+func (p *Pass) elements(list *plan.Template) []flow {
 	var all []flow
 	switch {
 	case !list.Live():
@@ -89,16 +90,16 @@ func (p *Pass) elements(list *compiler.Template) []flow {
 }
 
 // itemPlace is where the list that an item is of stands.
-func (p *Pass) itemPlace(r *compiler.Read) []remark {
+func (p *Pass) itemPlace(r *plan.Read) []remark {
 	call := p.caller(r)
-	if call == nil || call.Each == nil || !p.Plan.OfItem(r) {
+	if call == nil || call.Each == nil || !compiler.ReadsItem(p.Plan, r) {
 		return nil
 	}
 	return []remark{{headOf(call.Each.List.Node.Span()), "the items are of this list"}}
 }
 
 // unknownInItem reports a field of an item that the list's schema doesn't name.
-func (p *Pass) unknownInItem(r *compiler.Read) {
+func (p *Pass) unknownInItem(r *plan.Read) {
 	call := p.caller(r)
 	if call == nil || call.Each == nil || len(r.Ref.Path) == 0 {
 		return
@@ -130,7 +131,7 @@ func (p *Pass) unknownInItem(r *compiler.Read) {
 }
 
 // inItem reports whether a reference names a field that the items of a call's list have.
-func (p *Pass) inItem(call *compiler.Call, ref expression.Reference) bool {
+func (p *Pass) inItem(call *plan.Call, ref expression.Reference) bool {
 	if call == nil || call.Each == nil || ref.Kind != "item" || len(ref.Path) == 0 {
 		return false
 	}
@@ -141,7 +142,7 @@ func (p *Pass) inItem(call *compiler.Call, ref expression.Reference) bool {
 
 // isUnspecifiedItem reports whether nothing can be concluded from the value of an item: types don't
 // describe it, and its list depends on generated values.
-func (w *trial) isUnspecifiedItem(r *compiler.Read, strict bool) bool {
+func (w *trial) isUnspecifiedItem(r *plan.Read, strict bool) bool {
 	item, there := w.item["item"]
 	if there && r.Ref.Kind == "item" && !slices.ContainsFunc(w.pass.elements(w.pass.caller(r).Each.List), func(f flow) bool {
 		return f.overApproximate || f.schema == nil || !isDescribedIn(f.schema, item, compiler.SchemaPath(r.Ref.Path), strict)
@@ -149,10 +150,10 @@ func (w *trial) isUnspecifiedItem(r *compiler.Read, strict bool) bool {
 		return false
 	}
 	return slices.ContainsFunc(w.pass.flowsOfItem(nil, r), func(f flow) bool { return f.overApproximate || !isDescribed(f.schema, strict, 4) }) &&
-		w.readsOne(w.pass.caller(r).Each.List, func(r *compiler.Read) bool { return w.isUnspecified(r, strict) })
+		w.readsOne(w.pass.caller(r).Each.List, func(r *plan.Read) bool { return w.isUnspecified(r, strict) })
 }
 
-func (w *trial) readsOne(t *compiler.Template, is func(*compiler.Read) bool) bool {
+func (w *trial) readsOne(t *plan.Template, is func(*plan.Read) bool) bool {
 	for e := range t.Expressions() {
 		if slices.ContainsFunc(e.Reads, func(read int) bool { return is(&w.pass.Plan.Reads[read]) }) {
 			return true
@@ -162,7 +163,7 @@ func (w *trial) readsOne(t *compiler.Template, is func(*compiler.Read) bool) boo
 }
 
 // firstTried are the results without their repetitions.
-func firstTried(call *compiler.Call, value any) any {
+func firstTried(call *plan.Call, value any) any {
 	if list, ok := value.([]any); ok && call.Each != nil && len(list) > triedItems {
 		return list[:triedItems]
 	}
@@ -173,7 +174,7 @@ func firstTried(call *compiler.Call, value any) any {
 const triedItems = 5
 
 // performItems goes through a call for the items of its list.
-func (w *trial) performItems(call *compiler.Call, guardUnknown bool) {
+func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 	own, there, unspecified := w.listFor(call)
 	list, isList := own.([]any)
 	if !there && !unspecified {
@@ -181,7 +182,7 @@ func (w *trial) performItems(call *compiler.Call, guardUnknown bool) {
 		return
 	}
 	if !unspecified && !isList {
-		w.isRefused(call, &parameters{taker: quote(call.Name)}, &compiler.TemplateField{Key: "_each", Value: call.Each.List}, own, aList, aList.Validate(own))
+		w.isRefused(call, &parameters{taker: quote(call.Name)}, &plan.TemplateField{Key: "_each", Value: call.Each.List}, own, aList, aList.Validate(own))
 		return
 	}
 	if w.fails(call) {
@@ -255,7 +256,7 @@ func (w *trial) performItems(call *compiler.Call, guardUnknown bool) {
 
 // several makes up what a call gives for the items of a list that isn't known: as many results
 // as another call for the same list has.
-func (w *trial) several(call *compiler.Call) (value any, known bool) {
+func (w *trial) several(call *plan.Call) (value any, known bool) {
 	output := w.pass.giving(call).Output
 	if value, known = w.generator.sample(output, false); !known {
 		return nil, false
@@ -277,7 +278,7 @@ func (w *trial) several(call *compiler.Call) (value any, known bool) {
 }
 
 // describesLack reports whether types describe the part that an item lacks, so that the call skips it.
-func (w *trial) describesLack(call *compiler.Call, list []any, at int) bool {
+func (w *trial) describesLack(call *plan.Call, list []any, at int) bool {
 	t := call.Each.List
 	if t.Expr == nil || !t.Expr.Plain() {
 		return true
@@ -302,7 +303,7 @@ func (w *trial) describesLack(call *compiler.Call, list []any, at int) bool {
 
 // listFor is the list that a call runs for, see [trial.resolve]. That other keys may be in its
 // items leaves open what these are, and not how many there are: it is for who reads them.
-func (w *trial) listFor(call *compiler.Call) (list any, there, unspecified bool) {
+func (w *trial) listFor(call *plan.Call) (list any, there, unspecified bool) {
 	t := call.Each.List
 	if t.Expr != nil && t.Expr.Plain() {
 		if r := &w.pass.Plan.Reads[t.Reads[0]]; !w.isUnspecified(r, false) {
@@ -315,7 +316,7 @@ func (w *trial) listFor(call *compiler.Call) (list any, there, unspecified bool)
 
 // carriedOut is the result of a call or of one item, whether it is known, and whether nothing failed in
 // its delegate.
-func (w *trial) carriedOut(call *compiler.Call, params map[string]any, unspecified bool) (value any, known, well bool) {
+func (w *trial) carriedOut(call *plan.Call, params map[string]any, unspecified bool) (value any, known, well bool) {
 	if sub := w.inside(call); sub != nil && !unspecified {
 		return w.delegated(call, sub, params)
 	}
@@ -324,7 +325,7 @@ func (w *trial) carriedOut(call *compiler.Call, params map[string]any, unspecifi
 }
 
 // ofItem is what a trial reads of the item at hand.
-func (w *trial) ofItem(r *compiler.Read) (any, expression.Presence) {
+func (w *trial) ofItem(r *plan.Read) (any, expression.Presence) {
 	of, ok := w.item[r.Ref.Kind]
 	if ok {
 		of, ok = pathtree.Walk(of, r.Ref.Path)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -14,16 +15,16 @@ import (
 
 // A listing is what is known of the list that a call gives.
 type listing struct {
-	tool      *compiler.Tool // with the list as its output
-	hole      *compiler.Read // of something that an item may lack; nil where none is known
-	item      any            // an item that lacks it
-	uncertain bool           // items may lack something; only a sample run decides
-	uncounted bool           // the number of items is unknown
+	tool      *plan.Tool // with the list as its output
+	hole      *plan.Read // of something that an item may lack; nil where none is known
+	item      any        // an item that lacks it
+	uncertain bool       // items may lack something; only a sample run decides
+	uncounted bool       // the number of items is unknown
 }
 
 // A listed is how the list that calls of a tool give differs from any other.
 type listed struct {
-	tool        *compiler.Tool
+	tool        *plan.Tool
 	least, most int
 	holes       bool
 }
@@ -32,14 +33,14 @@ type listed struct {
 const maxListings = 50
 
 // giving is the tool of a call, with what the call gives as its output.
-func (p *Pass) giving(call *compiler.Call) *compiler.Tool {
+func (p *Pass) giving(call *plan.Call) *plan.Tool {
 	if call.Each == nil || call.Tool == nil {
 		return call.Tool
 	}
 	return p.listing(call).tool
 }
 
-func (p *Pass) listing(call *compiler.Call) listing {
+func (p *Pass) listing(call *plan.Call) listing {
 	t := p.flowing()
 	if known, ok := t.listings[call]; ok {
 		return known
@@ -69,11 +70,11 @@ func (p *Pass) listing(call *compiler.Call) listing {
 
 var firstItem = []schema.Step{schema.Index(0)}
 
-func (p *Pass) listOf(how listed) *compiler.Tool {
+func (p *Pass) listOf(how listed) *plan.Tool {
 	if how.least == 0 && how.most == compiler.MaxItems && !how.holes {
 		return how.tool
 	}
-	return once(p.flowing().lists, how, func() *compiler.Tool {
+	return once(p.flowing().lists, how, func() *plan.Tool {
 		tool, item := *how.tool, how.tool.Output.At(firstItem).Schema
 		if how.holes {
 			item = schema.AnyOf(item, schema.OfKinds(schema.Null))
@@ -84,7 +85,7 @@ func (p *Pass) listOf(how listed) *compiler.Tool {
 }
 
 // lengthsOf are how many items the list of a call may have.
-func (p *Pass) lengthsOf(call *compiler.Call) (least, most int) {
+func (p *Pass) lengthsOf(call *plan.Call) (least, most int) {
 	switch list := call.Each.List; {
 	case list.Items != nil:
 		return len(list.Items), len(list.Items)
@@ -95,7 +96,7 @@ func (p *Pass) lengthsOf(call *compiler.Call) (least, most int) {
 		return 0, compiler.MaxItems
 	default:
 		least, most = lengthsAmong(p.flowsOfPart(nil, list, list.Expr.Outline()), func(f *flow) *schema.Schema {
-			if call.Guard() == nil {
+			if compiler.Condition(call) == nil {
 				return f.schema
 			}
 			return p.guarded(f, call)
@@ -130,7 +131,7 @@ func lengthsAmong(flows []flow, of func(*flow) *schema.Schema) (least, most int)
 }
 
 // counted is the schema of what a part of an expression works out, with how many items it has.
-func (p *Pass) counted(like *schema.Schema, t *compiler.Template, part expression.Part) *schema.Schema {
+func (p *Pass) counted(like *schema.Schema, t *plan.Template, part expression.Part) *schema.Schema {
 	if like == nil || like.Kinds()&schema.Array == 0 {
 		return like
 	}
@@ -157,7 +158,7 @@ func (p *Pass) ofLengths(least, most int) *schema.Schema {
 // mayLack is a reference to something of an item without which the item is skipped, and an
 // item of the call's list that hasn't got it; unsure where none is known, and what the items
 // are that an expression leaves isn't.
-func (p *Pass) mayLack(call *compiler.Call) (hole *compiler.Read, without any, uncertain bool) {
+func (p *Pass) mayLack(call *plan.Call) (hole *plan.Read, without any, uncertain bool) {
 	var elements []flow
 	lacks := func(container *schema.Schema) (item any, yes bool) {
 		if elements == nil {

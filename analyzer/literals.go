@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -17,11 +17,11 @@ type literals struct {
 	// value, if set, receives each refused value with the schema.
 	value func(n *source.Node, s *schema.Schema)
 	// given, if set, receives the required properties that are present, and their object.
-	given func(f compiler.TemplateField, below string)
+	given func(f plan.TemplateField, below string)
 }
 
 // judge compares a template with a schema; key is the key of its mapping, nil in a list.
-func (l *literals) judge(t *compiler.Template, key *source.Node, s *schema.Schema, below string) {
+func (l *literals) judge(t *plan.Template, key *source.Node, s *schema.Schema, below string) {
 	refuse := func(why string) { l.refused(placeAt(key, t.Node, nil), below, why) }
 	switch {
 	case s == nil || t.Opaque():
@@ -46,7 +46,7 @@ func (l *literals) judge(t *compiler.Template, key *source.Node, s *schema.Schem
 		refuse("expected " + s.Kinds().String() + ", got a mapping")
 	default:
 		for _, required := range s.Required() {
-			at := slices.IndexFunc(t.Fields, func(f compiler.TemplateField) bool { return f.Key == required })
+			at := slices.IndexFunc(t.Fields, func(f plan.TemplateField) bool { return f.Key == required })
 			if at < 0 {
 				refuse("the property " + quote(required) + " is missing")
 			} else if l.given != nil {

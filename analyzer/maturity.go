@@ -1,8 +1,8 @@
 package analyzer
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -33,7 +33,7 @@ func (m Maturity) String() string {
 
 // assess says how mature a plan is. The findings are those that the rules
 // made, before any of them was suppressed.
-func assess(p *compiler.Plan, found []diag.Diagnostic) Maturity {
+func assess(p *plan.Plan, found []diag.Diagnostic) Maturity {
 	switch {
 	case p.Root == nil || len(p.Calls) == 0 || diag.HasErrors(found):
 		return Unjudged

@@ -6,6 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // A delegate has a state of its own: what its plan gives it, what its calls write, and what
@@ -13,7 +14,7 @@ import (
 
 // neededState returns the reads of a plan's state that only its caller can provide and that calls
 // require.
-func neededState(d *compiler.Plan) (needed []*compiler.Read) {
+func neededState(d *plan.Plan) (needed []*plan.Read) {
 	scopes := map[int]bool{} // missing values are left out
 	for _, call := range d.Calls {
 		for _, s := range call.Scopes {
@@ -33,14 +34,14 @@ func neededState(d *compiler.Plan) (needed []*compiler.Read) {
 }
 
 // missingState are the needed reads that a call doesn't provide.
-func (p *Pass) missingState(call *compiler.Call) (missing []*compiler.Read) {
+func (p *Pass) missingState(call *plan.Call) (missing []*plan.Read) {
 	d := p.Plan.Delegates[call.Plan()]
 	if d == nil || p.config.delegates == nil {
 		return nil
 	}
-	for _, r := range once(p.config.delegates.needs, d, func() []*compiler.Read { return neededState(d) }) {
+	for _, r := range once(p.config.delegates.needs, d, func() []*plan.Read { return neededState(d) }) {
 		path := d.Paths.Segments(r.Path)
-		if !slices.ContainsFunc(call.Scopes, func(s compiler.Scope) bool {
+		if !slices.ContainsFunc(call.Scopes, func(s plan.Scope) bool {
 			n := min(len(s.Ref.Path), len(path)-1)
 			return s.Kind == "state" && slices.Equal(s.Ref.Path[:n], path[1:1+n])
 		}) {
@@ -52,7 +53,7 @@ func (p *Pass) missingState(call *compiler.Call) (missing []*compiler.Read) {
 
 // handsOver reports a delegate that doesn't receive a required part of its state, or has no output
 // without it.
-func (p *Pass) handsOver(call *compiler.Call) {
+func (p *Pass) handsOver(call *plan.Call) {
 	missing := p.missingState(call)
 	if len(missing) == 0 {
 		return
@@ -77,12 +78,12 @@ func (p *Pass) handsOver(call *compiler.Call) {
 }
 
 // comesToNothing reports whether a plan's output is never there without some of what it reads.
-func comesToNothing(d *compiler.Plan, missing []*compiler.Read) bool {
+func comesToNothing(d *plan.Plan, missing []*plan.Read) bool {
 	if d.Output == nil || !d.Output.Live() || !d.Graph.Acyclic() {
 		return false
 	}
 	skipped := make([]bool, len(d.Calls))
-	gone := func(r *compiler.Read) bool {
+	gone := func(r *plan.Read) bool {
 		return slices.Contains(missing, r) || r.Ref.Required && !r.Start && len(r.Writers) > 0 && !slices.ContainsFunc(r.Writers, func(w int32) bool { return !skipped[w] })
 	}
 	for _, i := range d.Graph.Order() {
@@ -91,16 +92,16 @@ func comesToNothing(d *compiler.Plan, missing []*compiler.Read) bool {
 			skipped[i] = skipped[i] || !t.PerItem() && slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) })
 		}
 	}
-	var empty func(t *compiler.Template) bool
-	empty = func(t *compiler.Template) bool {
+	var empty func(t *plan.Template) bool
+	empty = func(t *plan.Template) bool {
 		switch {
 		case !t.Live():
 			return t.Value == nil
 		case t.Expr != nil:
 			return slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) })
 		}
-		return !slices.ContainsFunc(t.Items, func(item *compiler.Template) bool { return !empty(item) }) &&
-			!slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return !empty(f.Value) })
+		return !slices.ContainsFunc(t.Items, func(item *plan.Template) bool { return !empty(item) }) &&
+			!slices.ContainsFunc(t.Fields, func(f plan.TemplateField) bool { return !empty(f.Value) })
 	}
 	return empty(d.Output)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"golang.org/x/text/unicode/norm"
@@ -114,7 +115,7 @@ func respelt(text, key, other string, suggested expression.Reference) string {
 
 // nearReference is the same path with one key spelt as something that is there,
 // or the same path of another kind.
-func (p *Pass) nearReference(r *compiler.Read) (near suggestion, ok bool) {
+func (p *Pass) nearReference(r *plan.Read) (near suggestion, ok bool) {
 	ref := r.Ref
 	id, at := pathtree.Root, -1
 	full := p.Plan.Paths.Segments(r.Path)
@@ -138,7 +139,7 @@ func (p *Pass) nearReference(r *compiler.Read) (near suggestion, ok bool) {
 	}
 	if ref.Kind == "advice" && at == 0 {
 		if other, found := p.tools().Nearest(key); found {
-			return spell(other, p.Plan.Misspelt(key, other, p.tools(), true))
+			return spell(other, compiler.Misspelt(p.Plan, key, other, p.tools(), true))
 		}
 	}
 	if !ref.Path[at].IsIndex {
@@ -147,7 +148,7 @@ func (p *Pass) nearReference(r *compiler.Read) (near suggestion, ok bool) {
 			return spell(other, true)
 		}
 		if other, found := names.suggester.Nearest(key); found {
-			return spell(other, p.Plan.Misspelt(key, other, names.suggester, false))
+			return spell(other, compiler.Misspelt(p.Plan, key, other, names.suggester, false))
 		}
 	}
 	for _, kind := range []string{"state", "input"} {

@@ -3,9 +3,9 @@ package analyzer
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var _ = register(Rule{Rule: diag.DanglingReference, Run: danglingReferences})
@@ -19,7 +19,7 @@ var _ = register(Rule{Rule: diag.DanglingReference, Run: danglingReferences})
 func danglingReferences(p *Pass) {
 	reads := p.Plan.Reads
 	never := func(r int) bool { return !p.mayBeThere(&reads[r]) }
-	p.Expressions(func(call *compiler.Call, t *compiler.Template) {
+	p.Expressions(func(call *plan.Call, t *plan.Template) {
 		var required, optional []int
 		for _, r := range t.Reads {
 			switch {
@@ -52,18 +52,18 @@ func danglingReferences(p *Pass) {
 }
 
 // isCycle reports whether a call waits for itself, by writing a path that it reads.
-func (p *Pass) isCycle(call *compiler.Call, id pathtree.ID) bool {
+func (p *Pass) isCycle(call *plan.Call, id pathtree.ID) bool {
 	_, waits := slices.BinarySearch(p.Plan.Graph.SelfCycles(), int32(call.Index))
 	_, writes := p.outputOver(call, id)
 	return waits && writes
 }
 
-func (p *Pass) dangling(r *compiler.Read) *diag.Diagnostic {
+func (p *Pass) dangling(r *plan.Read) *diag.Diagnostic {
 	call := p.caller(r)
 	name := r.Ref.String()
 	kind := p.Plan.Paths.Kind(r.Path)
 	f := p.Report(r.Span(), "%q is never there: %s", name, whyNever[kind]).About(call.Label())
-	if p.Plan.Form == compiler.Solution && kind != "input" {
+	if p.Plan.Form == plan.Solution && kind != "input" {
 		f.Message = "no call of the solution writes \"" + name + "\""
 		f.As(diag.Info).Advise("the state that the solution is given must hold it")
 	} else {

@@ -84,7 +84,7 @@ func (p *Pass) offerDeclared(f *diag.Diagnostic, id pathtree.ID, n *source.Node,
 	if !ok || step.IsIndex {
 		return suggested, false
 	}
-	key, sure := step.Key, p.Plan.Misspelt(step.Key, near, known.Suggester, true)
+	key, sure := step.Key, compiler.Misspelt(p.Plan, step.Key, near, known.Suggester, true)
 	step.Key = near
 	suggested = expression.Reference{Kind: "state", Path: path[1:]}
 	f.Advise("did you mean %q?", suggested.String())

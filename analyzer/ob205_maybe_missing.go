@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var maybeMissing = register(Rule{
@@ -27,9 +28,9 @@ func missingOutputs(p *Pass) {
 		return
 	}
 	e := p.conditions()
-	var leaves []*compiler.Template
+	var leaves []*plan.Template
 	var there []logic.Literal
-	p.Expressions(func(call *compiler.Call, t *compiler.Template) {
+	p.Expressions(func(call *plan.Call, t *plan.Template) {
 		switch {
 		case call != nil:
 		case t == p.Plan.Output && t.Expr != nil && !t.FallsBack(): // a run whose whole output is null has failed
@@ -72,7 +73,7 @@ func missingOutputs(p *Pass) {
 // givesOutput reports whether it is the plan's own output that a run gives, and that it fails
 // without any.
 func (p *Pass) givesOutput() bool {
-	return p.Plan.Form == compiler.PlanFile || p.Plan.Form == compiler.CallList
+	return p.Plan.Form == plan.PlanFile || p.Plan.Form == plan.CallList
 }
 
 // undecided counts the conditions of a branch for which there are no values.
@@ -100,7 +101,7 @@ func missingInstead(e *branch.Conditions, there []logic.Literal, leaf int) logic
 	return lacks
 }
 
-func (p *Pass) reportMissing(leaf *compiler.Template, branch []BranchChoice, alone bool) {
+func (p *Pass) reportMissing(leaf *plan.Template, branch []BranchChoice, alone bool) {
 	f := p.Report(leaf.Node.Span(), "the output goes without %q when %s", short(leaf.Node.Text), describeBranch(branch)).
 		Advise("give it a fallback (\"… || null\"), write it on every branch, or let the output hold what the other branch writes")
 	f.Witness = Branch{Branch: branch}
@@ -117,13 +118,13 @@ func (p *Pass) reportMissing(leaf *compiler.Template, branch []BranchChoice, alo
 }
 
 // requiredInOutput reports whether the output's schema wants a leaf to be there.
-func (p *Pass) requiredInOutput(leaf *compiler.Template) bool {
+func (p *Pass) requiredInOutput(leaf *plan.Template) bool {
 	if p.Plan.OutputSchema == nil {
 		return false
 	}
 	required := false
-	var walk func(t *compiler.Template, names []expression.Segment)
-	walk = func(t *compiler.Template, names []expression.Segment) {
+	var walk func(t *plan.Template, names []expression.Segment)
+	walk = func(t *plan.Template, names []expression.Segment) {
 		if t == leaf {
 			required = p.Plan.OutputSchema.At(compiler.SchemaPath(names)).Required
 		}
@@ -174,18 +175,18 @@ func (p *Pass) missingInSomeInstances() {
 
 // keptAway reports whether the condition of the call that reads something isn't true with what an
 // instance begins with.
-func (p *Pass) keptAway(r *compiler.Read, one *compiler.Instance) bool {
+func (p *Pass) keptAway(r *plan.Read, one *plan.Instance) bool {
 	call := p.caller(r)
-	if call == nil || call.Guard() == nil || call.Guard().Expr == nil {
+	if call == nil || compiler.Condition(call) == nil || compiler.Condition(call).Expr == nil {
 		return false
 	}
-	when := call.Guard()
+	when := compiler.Condition(call)
 	value, presence, err := when.Expr.Eval(func(i int) (any, expression.Presence) {
 		looks := &p.Plan.Reads[when.Reads[i]]
 		if len(looks.Writers) > 0 || looks.Path == pathtree.Root {
 			return nil, expression.Pending
 		}
-		value, there := p.Plan.BeginsWith(one, looks.Path)
+		value, there := compiler.BeginsWith(p.Plan, one, looks.Path)
 		if !there {
 			return nil, expression.Absent
 		}
@@ -195,13 +196,13 @@ func (p *Pass) keptAway(r *compiler.Read, one *compiler.Instance) bool {
 }
 
 // inSomeOnly reports a reference that some instances can't satisfy.
-func (p *Pass) inSomeOnly(r *compiler.Read, without []string, unnamed bool) *diag.Diagnostic {
+func (p *Pass) inSomeOnly(r *plan.Read, without []string, unnamed bool) *diag.Diagnostic {
 	return p.Report(r.Span(), "%q is there in some instances only: %s", r.Ref.String(), lacking(without, unnamed)).
 		Advise("give it to every instance, give it to all of them in the shared %s, or use a fallback", r.Ref.Kind)
 }
 
 // noteMissing remembers what is judged again over all views of the plan.
-func (p *Pass) noteMissing(r *compiler.Read, without []string) {
+func (p *Pass) noteMissing(r *plan.Read, without []string) {
 	if p.view != nil {
 		p.view.missing[r.Span()] = missingReference{r, without}
 	}

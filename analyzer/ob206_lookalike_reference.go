@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -28,7 +29,7 @@ func lookalikes(p *Pass) {
 	if p.Plan.Output != nil {
 		p.unmarkedReferences(nil, p.Plan.Output.Node, nil)
 	}
-	p.carriedOut(func(known *parameters, a *compiler.Activity, _ []*compiler.Call) {
+	p.carriedOut(func(known *parameters, a *plan.Activity, _ []*plan.Call) {
 		for _, one := range []struct {
 			of     *source.Node
 			keys   []string
@@ -56,7 +57,7 @@ var variableLike = regexp.MustCompile(`(?:\$\{|\{\{)([A-Z][A-Z0-9_]+)\}+|\$([A-Z
 
 // unboundPlaces reports parameters and references in a text of a program's arguments or a request that
 // nothing replaces. Only some texts may contain parameters, in braces.
-func (p *Pass) unboundPlaces(known *parameters, a *compiler.Activity, n *source.Node, places bool) {
+func (p *Pass) unboundPlaces(known *parameters, a *plan.Activity, n *source.Node, places bool) {
 	if a.HTTP != nil && expression.IsExpression(n.Text) {
 		return // the parameter itself
 	}
@@ -86,7 +87,7 @@ func (p *Pass) unboundPlaces(known *parameters, a *compiler.Activity, n *source.
 		isPart := err == nil && len(ref.Path) > 0 && known.declares(ref.Kind)
 		switch {
 		case isReference || isPart && sure:
-		case !known.declares(name), !sure && !(places && a.Ignores(name)):
+		case !known.declares(name), !sure && !(places && compiler.Ignores(a, name)):
 			continue // it means something else
 		case places && compiler.IsParameter(n.Text[start:end]):
 			continue
@@ -117,7 +118,7 @@ func (p *Pass) unboundPlaces(known *parameters, a *compiler.Activity, n *source.
 
 // A suggestedParameter is one that a text of an activity most likely refers to.
 type suggestedParameter struct {
-	activity *compiler.Activity
+	activity *plan.Activity
 	name     string
 }
 
@@ -130,7 +131,7 @@ func isKnownKind(ref expression.Reference) bool {
 const parametersAlone = "an activity is given parameters alone: let calls pass the value, and write the parameter's name in braces"
 
 // unmarkedReferences checks the strings of a value that have no finding.
-func (p *Pass) unmarkedReferences(call *compiler.Call, n *source.Node, reported []diag.Diagnostic) {
+func (p *Pass) unmarkedReferences(call *plan.Call, n *source.Node, reported []diag.Diagnostic) {
 	eachString(n, func(n *source.Node) { p.unmarkedReference(call, n, reported) })
 	eachKey(n, func(key *source.Node) {
 		if !expression.IsExpression(key.Text) && !expression.IsText(key.Text) {
@@ -165,7 +166,7 @@ func eachString(n *source.Node, give func(*source.Node)) {
 	}
 }
 
-func (p *Pass) unmarkedReference(call *compiler.Call, n *source.Node, reported []diag.Diagnostic) {
+func (p *Pass) unmarkedReference(call *plan.Call, n *source.Node, reported []diag.Diagnostic) {
 	if start, end, ok := expression.Unfilled(n.Text); ok {
 		p.Report(n.Within(start, end), "this is a literal string of an expression, and what stands in its †{ … } isn't filled in").About(call.Label()).
 			Advise("join the text and the value: \"… \" + string(†state.x)")
@@ -210,7 +211,7 @@ func (p *Pass) named(ref expression.Reference) bool {
 
 // bareReferences finds strings that read like a reference without its † where
 // the tool takes no string.
-func bareReferences(p *Pass, call *compiler.Call) {
+func bareReferences(p *Pass, call *plan.Call) {
 	takers := p.takers(call)
 	if len(takers) == 0 {
 		return
@@ -227,7 +228,7 @@ func isBareReference(n *source.Node) bool {
 }
 
 // bareReference looks through a value; the steps lead to it in the schema.
-func (p *Pass) bareReference(call *compiler.Call, s *schema.Schema, n *source.Node, steps []schema.Step) {
+func (p *Pass) bareReference(call *plan.Call, s *schema.Schema, n *source.Node, steps []schema.Step) {
 	for i, item := range n.Items {
 		p.bareReference(call, s, item, append(steps, schema.Index(i)))
 	}

@@ -3,9 +3,9 @@ package analyzer
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var _ = register(Rule{
@@ -24,8 +24,8 @@ func unusedOutputs(p *Pass) {
 	}
 	seen := p.seen()
 	for _, call := range p.Plan.Calls {
-		if slices.ContainsFunc(call.Output, func(route compiler.Route) bool {
-			return len(call.Output) > 1 && slices.ContainsFunc(route, func(path compiler.Path) bool { return seen[call.Index] && p.isRead(path.ID) })
+		if slices.ContainsFunc(call.Output, func(route plan.Route) bool {
+			return len(call.Output) > 1 && slices.ContainsFunc(route, func(path plan.Path) bool { return seen[call.Index] && p.isRead(path.ID) })
 		}) {
 			continue
 		}

@@ -1,8 +1,8 @@
 package analyzer
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -16,13 +16,13 @@ var _ = register(Rule{
 // unusedInputs reports what a plan file declares as its input and never reads.
 // In the other forms the input is there for a model to see as well.
 func unusedInputs(p *Pass) {
-	plan := p.Plan
-	if plan.Form != compiler.PlanFile || len(plan.Calls) == 0 {
+	compiled := p.Plan
+	if compiled.Form != plan.PlanFile || len(compiled.Calls) == 0 {
 		return
 	}
 	used := map[string]bool{}
-	for i := range plan.Reads {
-		ref := &plan.Reads[i].Ref
+	for i := range compiled.Reads {
+		ref := &compiled.Reads[i].Ref
 		if ref.Kind != "input" {
 			continue
 		}
@@ -43,6 +43,6 @@ func unusedInputs(p *Pass) {
 			}
 		}
 	}
-	declares(plan.Root.Get("input"))
-	declares(plan.Root.Get("inputSchema").Get("properties"))
+	declares(compiled.Root.Get("input"))
+	declares(compiled.Root.Get("inputSchema").Get("properties"))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -27,8 +28,8 @@ func uselessFallbacks(p *Pass) {
 		return
 	}
 	type operand struct {
-		call     *compiler.Call
-		template *compiler.Template
+		call     *plan.Call
+		template *plan.Template
 		fallback *expression.Term
 		index    int
 		left     logic.Literal // the call runs, and no operand before it is there
@@ -43,7 +44,7 @@ func uselessFallbacks(p *Pass) {
 			dangles[r.Call] = true // that is OB203's
 		}
 	}
-	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+	p.calculations(func(call *plan.Call, t *plan.Template) {
 		if t.Expr.Plain() || t.PerItem() || call != nil && dangles[call.Index] {
 			return
 		}
@@ -85,7 +86,7 @@ func uselessFallbacks(p *Pass) {
 
 // sureItems reports operands that every item of a list has, by its type.
 func (p *Pass) sureItems() {
-	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+	p.calculations(func(call *plan.Call, t *plan.Template) {
 		if call == nil || !t.PerItem() || t.Expr.Plain() {
 			return
 		}
@@ -104,10 +105,10 @@ func (p *Pass) sureItems() {
 }
 
 // sureItem reports whether a read is of an item's place, or of what each item has.
-func (p *Pass) sureItem(r *compiler.Read) bool {
+func (p *Pass) sureItem(r *plan.Read) bool {
 	call := p.caller(r)
-	if !p.Plan.OfItem(r) || call == nil || call.Each == nil || r.Ref.Kind == "index" {
-		return p.Plan.OfItem(r) && len(r.Ref.Path) == 0 && r.Ref.Kind == "index"
+	if !compiler.ReadsItem(p.Plan, r) || call == nil || call.Each == nil || r.Ref.Kind == "index" {
+		return compiler.ReadsItem(p.Plan, r) && len(r.Ref.Path) == 0 && r.Ref.Kind == "index"
 	}
 	flows := p.elements(call.Each.List)
 	return len(flows) > 0 && !slices.ContainsFunc(flows, func(f flow) bool {
@@ -123,10 +124,10 @@ func (p *Pass) sureItem(r *compiler.Read) bool {
 // writes it, and the document doesn't say that a run begins with it. That
 // a state given at run time may bring it is for the document to declare.
 func (p *Pass) unwrittenOperands() {
-	if p.Plan.Form == compiler.Solution {
+	if p.Plan.Form == plan.Solution {
 		return // the state that it is given isn't known
 	}
-	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+	p.calculations(func(call *plan.Call, t *plan.Template) {
 		var never map[int]bool
 		for _, i := range t.Reads {
 			if r := &p.Plan.Reads[i]; !r.Ref.Required && !p.mayBeThere(r) {
@@ -161,7 +162,7 @@ var operandFrom = map[string]string{
 
 // hasSureOperand reports whether an operand before the last is seen at once to be
 // there always, or whenever the call runs, or never.
-func (p *Pass) hasSureOperand(call *compiler.Call, t *compiler.Template, fallback *expression.Term) bool {
+func (p *Pass) hasSureOperand(call *plan.Call, t *plan.Template, fallback *expression.Term) bool {
 	for _, a := range fallback.Args[:len(fallback.Args)-1] {
 		if a.Op != expression.TermReference {
 			return true
@@ -175,7 +176,7 @@ func (p *Pass) hasSureOperand(call *compiler.Call, t *compiler.Template, fallbac
 
 // sure reports whether a read is seen at once to be there always, or whenever the
 // call runs, or never.
-func (p *Pass) sure(call *compiler.Call, read int) bool {
+func (p *Pass) sure(call *plan.Call, read int) bool {
 	r := &p.Plan.Reads[read]
 	return r.Start || !p.mayBeThere(r) || call != nil && slices.ContainsFunc(call.Reads, func(i int) bool {
 		other := &p.Plan.Reads[i]
@@ -185,11 +186,11 @@ func (p *Pass) sure(call *compiler.Call, read int) bool {
 
 // onlyDeadWrite reports whether all that could write what a read reads are calls that never
 // run, which is a finding of their own.
-func (p *Pass) onlyDeadWrite(e *branch.Conditions, r *compiler.Read) bool {
+func (p *Pass) onlyDeadWrite(e *branch.Conditions, r *plan.Read) bool {
 	return len(r.Writers) > 0 && !r.Start && !slices.ContainsFunc(r.Writers, func(w int32) bool { return !e.SolveOne(e.Runs(p.Plan.Calls[w]), false).Impossible })
 }
 
-func (p *Pass) uselessOperands(e *branch.Conditions, call *compiler.Call, t *compiler.Template, fallback *expression.Term, decides []logic.Answer, standing func(operand int) (left, there logic.Literal)) {
+func (p *Pass) uselessOperands(e *branch.Conditions, call *plan.Call, t *plan.Template, fallback *expression.Term, decides []logic.Answer, standing func(operand int) (left, there logic.Literal)) {
 	last := -1 // the last operand that ever decides
 	for i, a := range decides {
 		if !a.Impossible {
@@ -247,7 +248,7 @@ func (p *Pass) uselessOperands(e *branch.Conditions, call *compiler.Call, t *com
 }
 
 // fallbacks are the fallbacks in an expression, the outermost first.
-func fallbacks(t *compiler.Template) []*expression.Term {
+func fallbacks(t *plan.Template) []*expression.Term {
 	var list []*expression.Term
 	seen := map[*expression.Term]bool{}
 	var walk func(t *expression.Term)

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var _ = register(Rule{
@@ -19,7 +19,7 @@ var _ = register(Rule{
 // booleanFallbacks reports || and && between booleans, which choose by presence
 // and not by truth. A literal at the end of a fallback is a default.
 func booleanFallbacks(p *Pass) {
-	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+	p.calculations(func(call *plan.Call, t *plan.Template) {
 		if _, literal := t.Expr.Alternatives(); literal || t.Expr.Plain() || !strings.ContainsAny(t.Expr.Text, "|&") {
 			return
 		}
@@ -27,7 +27,7 @@ func booleanFallbacks(p *Pass) {
 	})
 }
 
-func (p *Pass) booleanFallback(call *compiler.Call, t *compiler.Template, part expression.Part) {
+func (p *Pass) booleanFallback(call *plan.Call, t *plan.Template, part expression.Part) {
 	if slices.ContainsFunc(part.Parts, func(x expression.Part) bool { return x.Kind == expression.Written }) {
 		return
 	}
@@ -68,7 +68,7 @@ func (p *Pass) booleanFallback(call *compiler.Call, t *compiler.Template, part e
 
 // alwaysThere reports whether all that a part of an expression reads is there from the
 // start, or written by calls that always run.
-func (p *Pass) alwaysThere(t *compiler.Template, part expression.Part) bool {
+func (p *Pass) alwaysThere(t *plan.Template, part expression.Part) bool {
 	return !slices.ContainsFunc(t.Reads, func(read int) bool {
 		r := &p.Plan.Reads[read]
 		within := part.Start <= r.Ref.Start && r.Ref.End <= part.End

@@ -3,10 +3,10 @@ package analyzer
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var _ = register(Rule{
@@ -20,18 +20,18 @@ var _ = register(Rule{
 // that waits for the reader is meant to come after it, and isn't reported; nor is one
 // that never runs when the reader does.
 func lateWriters(p *Pass) {
-	plan := p.Plan
-	if plan.Writes == compiler.Once {
+	compiled := p.Plan
+	if compiled.Writes == plan.Once {
 		return
 	}
-	search := search{graph: &plan.Graph, budget: 5_000_000}
-	for i := range plan.Reads {
-		r := &plan.Reads[i]
-		if r.Bound != compiler.Earlier || r.Call < 0 || r.Path == pathtree.Root {
+	search := search{graph: &compiled.Graph, budget: 5_000_000}
+	for i := range compiled.Reads {
+		r := &compiled.Reads[i]
+		if r.Bound != plan.Earlier || r.Call < 0 || r.Path == pathtree.Root {
 			continue
 		}
-		writers := plan.Writers(r.Path)
-		from, _ := slices.BinarySearchFunc(writers, int32(r.Call)+1, func(w compiler.Writer, call int32) int { return int(w.Call - call) })
+		writers := compiled.Writers(r.Path)
+		from, _ := slices.BinarySearchFunc(writers, int32(r.Call)+1, func(w plan.Writer, call int32) int { return int(w.Call - call) })
 		for _, w := range writers[from:] {
 			if search.budget--; search.budget < 0 {
 				return
@@ -39,7 +39,7 @@ func lateWriters(p *Pass) {
 			if w.Failure || search.waitsFor(w.Call, int32(r.Call)) {
 				continue
 			}
-			late := plan.Calls[w.Call]
+			late := compiled.Calls[w.Call]
 			if p.neverBoth(late, p.caller(r)) {
 				continue
 			}
@@ -53,7 +53,7 @@ func lateWriters(p *Pass) {
 }
 
 // neverBoth reports whether of two calls at most one runs.
-func (p *Pass) neverBoth(a, b *compiler.Call) bool {
+func (p *Pass) neverBoth(a, b *plan.Call) bool {
 	if !p.hasBranches() {
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -23,7 +24,7 @@ var _ = register(Rule{
 // nothing can fulfil.
 func constantConditions(p *Pass) {
 	constant, left := p.constantConditions(), emptyBudget
-	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+	p.calculations(func(call *plan.Call, t *plan.Template) {
 		if !constant[t] {
 			t.Expr.Comparisons(func(ref int, with expression.Part) { p.comparison(call, t, t.Reads[ref], with, &left) })
 		}
@@ -33,7 +34,7 @@ func constantConditions(p *Pass) {
 // comparison reports a literal that the value which it is compared with can't be. Null
 // asks whether something is there; and that a value is of another kind altogether is
 // found with the types.
-func (p *Pass) comparison(call *compiler.Call, t *compiler.Template, read int, with expression.Part, left *int) {
+func (p *Pass) comparison(call *plan.Call, t *plan.Template, read int, with expression.Part, left *int) {
 	flows := p.flowsOfRead(read)
 	kind := schema.KindOf(with.Value)
 	if with.Value == nil || len(flows) == 0 || slices.ContainsFunc(flows, func(f flow) bool {
@@ -74,9 +75,9 @@ func (p *Pass) comparison(call *compiler.Call, t *compiler.Template, read int, w
 }
 
 // constantConditions reports conditions of calls that are always or never true.
-func (p *Pass) constantConditions() map[*compiler.Template]bool {
-	constant := map[*compiler.Template]bool{}
-	var calls []*compiler.Call
+func (p *Pass) constantConditions() map[*plan.Template]bool {
+	constant := map[*plan.Template]bool{}
+	var calls []*plan.Call
 	var goals []logic.Literal
 	for _, call := range p.Plan.Calls {
 		t := call.When
@@ -118,7 +119,7 @@ func (p *Pass) constantConditions() map[*compiler.Template]bool {
 // true: no call has written it, or what came has no such part.
 func (p *Pass) mayBeMissing(read int) bool {
 	r, e := &p.Plan.Reads[read], p.conditions()
-	if p.Plan.OfItem(r) {
+	if compiler.ReadsItem(p.Plan, r) {
 		call := p.caller(r)
 		return r.Ref.Kind == "item" && call != nil && call.Each != nil && slices.ContainsFunc(p.elements(call.Each.List), func(f flow) bool {
 			return f.schema != nil && !f.schema.At(compiler.SchemaPath(r.Ref.Path)).Required
@@ -134,7 +135,7 @@ func (p *Pass) mayBeMissing(read int) bool {
 }
 
 // constantAlone reports whether OB212 speaks of a call's condition.
-func (p *Pass) constantAlone(e *branch.Conditions, call *compiler.Call) bool {
+func (p *Pass) constantAlone(e *branch.Conditions, call *plan.Call) bool {
 	if !call.When.Live() || call.When.Expr != nil && len(call.When.Reads) == 0 {
 		return true
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -14,11 +14,11 @@ var _ = register(Rule{Rule: diag.Cycle, Run: cycles})
 
 // An edge is why one call depends on another, and where the text says so.
 type edge struct {
-	from, to *compiler.Call // from waits for to
-	why      string         // the path; "" when from names to in its "_after"
-	choice   bool           // both may write the path, and only one does
-	at       source.Span    // in from
-	other    source.Span    // in to
+	from, to *plan.Call  // from waits for to
+	why      string      // the path; "" when from names to in its "_after"
+	choice   bool        // both may write the path, and only one does
+	at       source.Span // in from
+	other    source.Span // in to
 }
 
 // cycles reports calls that wait for each other, one shortest cycle a group, and
@@ -45,7 +45,7 @@ func cycles(p *Pass) {
 	}
 }
 
-func (p *Pass) selfCycle(call *compiler.Call) {
+func (p *Pass) selfCycle(call *plan.Call) {
 	for _, i := range call.Reads {
 		r := &p.Plan.Reads[i]
 		if !r.Ref.Required || r.Start || len(r.Writers) > 0 {
@@ -100,7 +100,7 @@ func (p *Pass) cycle(calls []int32, together int) {
 }
 
 // edge finds what makes one call wait for another.
-func (p *Pass) edge(from, to *compiler.Call) edge {
+func (p *Pass) edge(from, to *plan.Call) edge {
 	e := edge{from: from, to: to, at: from.ToolNode.Span(), other: to.ToolNode.Span()}
 	for _, i := range from.Reads {
 		r := &p.Plan.Reads[i]

@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -43,14 +44,14 @@ func deadCalls(p *Pass) {
 type part struct {
 	holds logic.Literal
 	node  *source.Node
-	at    *compiler.Template // nil for a call that it comes after
+	at    *plan.Template // nil for a call that it comes after
 	words string
 }
 
-func (p *Pass) parts(call *compiler.Call) []part {
+func (p *Pass) parts(call *plan.Call) []part {
 	e := p.conditions()
 	var list []part
-	if when := call.Guard(); when != nil {
+	if when := compiler.Condition(call); when != nil {
 		list = append(list, part{e.Condition(call), when.Node, when, "its condition " + quote(short(when.Node.Text))})
 	}
 	for _, a := range call.After {
@@ -71,7 +72,7 @@ const maxPaired = 24
 
 // deadCall reports a call with the smallest evidence: one thing that never
 // holds, or two that exclude each other.
-func (p *Pass) deadCall(e *branch.Conditions, call *compiler.Call) {
+func (p *Pass) deadCall(e *branch.Conditions, call *plan.Call) {
 	parts := p.parts(call)
 	goals := make([]logic.Literal, len(parts))
 	for i := range parts {
@@ -130,7 +131,7 @@ func (p *Pass) deadCall(e *branch.Conditions, call *compiler.Call) {
 }
 
 // rewritesItself reports whether a call needs a value where it writes.
-func (p *Pass) rewritesItself(call *compiler.Call) bool {
+func (p *Pass) rewritesItself(call *plan.Call) bool {
 	return slices.ContainsFunc(call.Reads, func(i int) bool {
 		_, yes := p.claims(call, call.FailureRoute(), p.Plan.Reads[i].Path)
 		return yes && p.Plan.Reads[i].Ref.Required

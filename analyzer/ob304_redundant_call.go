@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var _ = register(Rule{
@@ -22,10 +23,10 @@ var _ = register(Rule{
 // call has already asked it: the same parameters, of reads with the same
 // bindings.
 func redundantCalls(p *Pass) {
-	first := map[string]*compiler.Call{}
+	first := map[string]*plan.Call{}
 	for _, call := range p.Plan.Calls {
 		tool := call.Tool
-		if tool == nil || tool.Volatile || tool.Hints.ReadOnly == nil || p.Plan.Said(call).Kind != compiler.ReadOnly || call.Produced != nil || call.Method != compiler.Set {
+		if tool == nil || tool.Volatile || tool.Hints.ReadOnly == nil || compiler.DeclaredEffect(p.Plan, call).Kind != compiler.ReadOnly || call.Produced != nil || call.Method != plan.Set {
 			continue
 		}
 		var b strings.Builder
@@ -56,7 +57,7 @@ func redundantCalls(p *Pass) {
 
 // fingerprint writes what a template passes: two with the same fingerprint get
 // the same value.
-func (p *Pass) fingerprint(b *strings.Builder, t *compiler.Template) {
+func (p *Pass) fingerprint(b *strings.Builder, t *plan.Template) {
 	switch {
 	case !t.Live():
 		text, err := json.Marshal(t.Value)
@@ -79,7 +80,7 @@ func (p *Pass) fingerprint(b *strings.Builder, t *compiler.Template) {
 		b.WriteByte(']')
 	default:
 		fields := slices.Clone(t.Fields)
-		slices.SortFunc(fields, func(x, y compiler.TemplateField) int { return strings.Compare(x.Key, y.Key) })
+		slices.SortFunc(fields, func(x, y plan.TemplateField) int { return strings.Compare(x.Key, y.Key) })
 		b.WriteByte('{')
 		for _, f := range fields {
 			b.WriteString(strconv.Quote(f.Key))
@@ -91,7 +92,7 @@ func (p *Pass) fingerprint(b *strings.Builder, t *compiler.Template) {
 }
 
 // fingerprintOfScopes writes what context a call is handed.
-func (p *Pass) fingerprintOfScopes(b *strings.Builder, call *compiler.Call) {
+func (p *Pass) fingerprintOfScopes(b *strings.Builder, call *plan.Call) {
 	if call.Scopes == nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var writeConflict = register(Rule{
@@ -24,7 +25,7 @@ func writeConflicts(p *Pass) {
 		return
 	}
 	astray := p.astray()
-	pairs := slices.DeleteFunc(slices.Clone(p.Plan.Unordered), func(u compiler.Unordered) bool {
+	pairs := slices.DeleteFunc(slices.Clone(p.Plan.Unordered), func(u plan.Unordered) bool {
 		if astray != nil && (astray[u.A] || astray[u.B]) {
 			p.strays()
 			return true
@@ -65,7 +66,7 @@ func writeConflicts(p *Pass) {
 // conflict reports a call and those of the pairs that it may conflict in: an error where
 // two schedules show the conflict, or without a replay where values do, and a warning where
 // values let both calls run. It reports whether that is an error.
-func (p *Pass) conflict(pairs []compiler.Unordered, goals []logic.Literal, answers []logic.Answer, with []int) (isError bool) {
+func (p *Pass) conflict(pairs []plan.Unordered, goals []logic.Literal, answers []logic.Answer, with []int) (isError bool) {
 	e := p.conditions()
 	possible := slices.DeleteFunc(slices.Clone(with), func(k int) bool { return !answers[k].Possible })
 	first := func(k int) []int {
@@ -114,7 +115,7 @@ const maxShownConflicts = 3
 // same whether or not both run: as they are listed, or as in the graph where calls would
 // wait for each other as listed. Where there are more pairs than are kept, that holds for all
 // calls that may write the same place.
-func (p *Pass) order(unordered []compiler.Unordered, pairs [][2]int) {
+func (p *Pass) order(unordered []plan.Unordered, pairs [][2]int) {
 	more := len(p.Plan.Unordered) >= compiler.MaxUnordered
 	if more {
 		p.unanswered(headOf(p.Plan.CallsNode.Span()), nil, fmt.Sprintf("whether more than %d pairs of calls conflict", compiler.MaxUnordered))
@@ -136,7 +137,7 @@ func (p *Pass) order(unordered []compiler.Unordered, pairs [][2]int) {
 			p.ordered = append(p.ordered, p.chains(place)...)
 		}
 		arriving := p.held != nil // what arrives comes after what is there
-		if arriving || !p.Plan.Graph.Acyclic() || p.Plan.InOrder(p.ordered).Graph.Acyclic() {
+		if arriving || !p.Plan.Graph.Acyclic() || compiler.WithOrder(p.Plan, p.ordered).Graph.Acyclic() {
 			return
 		}
 		if p.view != nil { // each instance's graph has an order of its own
@@ -161,7 +162,7 @@ func (p *Pass) chains(place func(call int32) int) (pairs [][2]int) {
 			}
 			known[path.ID] = true
 			writers := slices.Clone(p.Plan.Around(path.ID))
-			slices.SortFunc(writers, func(a, b compiler.Writer) int { return place(a.Call) - place(b.Call) })
+			slices.SortFunc(writers, func(a, b plan.Writer) int { return place(a.Call) - place(b.Call) })
 			for i := 1; i < len(writers); i++ {
 				if writers[i-1].Call != writers[i].Call {
 					pairs = append(pairs, [2]int{int(writers[i-1].Call), int(writers[i].Call)})
@@ -174,7 +175,7 @@ func (p *Pass) chains(place func(call int32) int) (pairs [][2]int) {
 
 // writeConflict reports one call against some of those before it, by their places
 // among the pairs.
-func (p *Pass) writeConflict(pairs []compiler.Unordered, with []int, says string) *diag.Diagnostic {
+func (p *Pass) writeConflict(pairs []plan.Unordered, with []int, says string) *diag.Diagnostic {
 	first := pairs[with[0]]
 	call, other := p.Plan.Calls[first.B], p.Plan.Calls[first.A]
 	path, otherPath := p.path(first.PathB.ID), p.path(first.PathA.ID)

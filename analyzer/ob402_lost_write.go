@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var _ = register(Rule{
@@ -18,7 +19,7 @@ var _ = register(Rule{
 // later call, which waits for the earlier one, sets the same path or one above
 // it, and every read that sees the earlier value sees the later one too.
 func lostWrites(p *Pass) {
-	if p.Plan.Writes == compiler.Once {
+	if p.Plan.Writes == plan.Once {
 		return
 	}
 	lost := map[int32]bool{}
@@ -46,32 +47,32 @@ func lostWrites(p *Pass) {
 const nearWrites = 8
 
 // sets reports whether a call's result, if it has one, is set at known paths.
-func sets(c *compiler.Call) bool {
-	return len(c.Output) == 1 && c.Method == compiler.Set && c.Guard() == nil
+func sets(c *plan.Call) bool {
+	return len(c.Output) == 1 && c.Method == plan.Set && compiler.Condition(c) == nil
 }
 
 // replaces reports whether everything that a call writes is overwritten by
 // another one.
-func (p *Pass) replaces(later, earlier *compiler.Call) bool {
-	return !slices.ContainsFunc(earlier.Output[0], func(path compiler.Path) bool { return p.over(later, path).Node == nil })
+func (p *Pass) replaces(later, earlier *plan.Call) bool {
+	return !slices.ContainsFunc(earlier.Output[0], func(path plan.Path) bool { return p.over(later, path).Node == nil })
 }
 
 // over is the path of a call's output that is, or stands above, another path;
 // its Node is nil when there is none.
-func (p *Pass) over(c *compiler.Call, lost compiler.Path) compiler.Path {
+func (p *Pass) over(c *plan.Call, lost plan.Path) plan.Path {
 	for _, path := range c.Output[0] {
 		if p.Plan.Paths.IsAbove(path.ID, lost.ID) {
 			return path
 		}
 	}
-	return compiler.Path{}
+	return plan.Path{}
 }
 
 // readBetween reports whether a read sees what one call wrote but not what a later
 // one did. Reads are bound by their place in the list, so those are the reads of
 // calls listed between the two, the later one's own among them, and those
 // listed before both that are bound to nothing earlier.
-func (p *Pass) readBetween(earlier, later *compiler.Call) bool {
+func (p *Pass) readBetween(earlier, later *plan.Call) bool {
 	found := false
 	for _, path := range earlier.Output[0] {
 		p.reading().overlapping(path.ID, func(calls []int32) bool {
@@ -85,7 +86,7 @@ func (p *Pass) readBetween(earlier, later *compiler.Call) bool {
 
 // alwaysWith reports whether one call runs whenever another does. A value that is replaced only on some
 // branches is a default.
-func (p *Pass) alwaysWith(later, earlier *compiler.Call) bool {
+func (p *Pass) alwaysWith(later, earlier *plan.Call) bool {
 	if !p.hasBranches() {
 		return true
 	}

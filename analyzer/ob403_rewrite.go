@@ -1,9 +1,9 @@
 package analyzer
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var _ = register(Rule{
@@ -14,7 +14,7 @@ var _ = register(Rule{
 // rewrites reports, under once, calls that need a value at a path before they
 // may write it: by then it is taken.
 func rewrites(p *Pass) {
-	if p.Plan.Writes != compiler.Once {
+	if p.Plan.Writes != plan.Once {
 		return
 	}
 	for _, call := range p.fresh() {
@@ -36,11 +36,11 @@ func rewrites(p *Pass) {
 
 // claims is the first path that a call writes, other than as its failure route,
 // and that overlaps another.
-func (p *Pass) claims(call *compiler.Call, failure int, id pathtree.ID) (compiler.Path, bool) {
+func (p *Pass) claims(call *plan.Call, failure int, id pathtree.ID) (plan.Path, bool) {
 	for i, path := range call.Paths() {
 		if i != failure && p.Plan.Paths.Overlap(path.ID, id) {
 			return path, true
 		}
 	}
-	return compiler.Path{}, false
+	return plan.Path{}, false
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -23,13 +24,13 @@ var _ = register(Rule{
 // schema leaves no room for what another writes below it.
 func shapeConflicts(p *Pass) {
 	misplacedWrites(p)
-	if p.Plan.Writes == compiler.Once {
+	if p.Plan.Writes == plan.Once {
 		return // only one of two calls writes
 	}
 	paths := p.Plan.Paths
 	for _, call := range p.fresh() {
 		for i, path := range call.Paths() {
-			if i > 0 && slices.ContainsFunc(call.Output[:i], func(earlier compiler.Route) bool { return slices.Contains(earlier, path) }) {
+			if i > 0 && slices.ContainsFunc(call.Output[:i], func(earlier plan.Route) bool { return slices.Contains(earlier, path) }) {
 				continue // one place of the text: a && (b || c) is a && b || a && c
 			}
 			for up := paths.Parent(path.ID); up > pathtree.Root; up = paths.Parent(up) {
@@ -47,9 +48,9 @@ type holder = write
 
 // A write is a path that a call writes on one of its alternatives.
 type write struct {
-	call        *compiler.Call
+	call        *plan.Call
 	alternative int
-	path        compiler.Path
+	path        plan.Path
 }
 
 // maxHolders bounds how many of those that set a path are looked at: the last ones
@@ -83,7 +84,7 @@ func (p *Pass) holders(id pathtree.ID) []holder {
 	}
 	for _, w := range writers[known.upTo:] {
 		call := p.Plan.Calls[w.Call]
-		if call.Method != compiler.Set || call.Tool == nil || call.Tool.Output == nil {
+		if call.Method != plan.Set || call.Tool == nil || call.Tool.Output == nil {
 			continue
 		}
 		var of []holder
@@ -105,11 +106,11 @@ func (p *Pass) holders(id pathtree.ID) []holder {
 	return known.list
 }
 
-func (p *Pass) rank(call *compiler.Call) int { return int(p.Plan.Graph.Rank(call.Index)) }
+func (p *Pass) rank(call *plan.Call) int { return int(p.Plan.Graph.Rank(call.Index)) }
 
 // before are the holders whose values may stand when a call writes, the last of them
 // first: what a call sets afterwards takes the place of the whole, parts and all.
-func (p *Pass) before(call *compiler.Call, holders []holder) []holder {
+func (p *Pass) before(call *plan.Call, holders []holder) []holder {
 	at, _ := slices.BinarySearchFunc(holders, p.rank(call), func(h holder, rank int) int { return cmp.Or(p.rank(h.call)-rank, -1) })
 	before := slices.Clone(holders[max(0, at-maxHolders):at])
 	slices.Reverse(before)
@@ -156,7 +157,7 @@ func (p *Pass) excludes(h holder, written write, depth int) bool {
 	}
 	for _, w := range between {
 		for i, route := range w.Output {
-			if (w.Method == compiler.Set || i == w.FailureRoute()) && slices.ContainsFunc(route, func(path compiler.Path) bool { return p.Plan.Paths.IsAbove(path.ID, at) }) {
+			if (w.Method == plan.Set || i == w.FailureRoute()) && slices.ContainsFunc(route, func(path plan.Path) bool { return p.Plan.Paths.IsAbove(path.ID, at) }) {
 				both = e.And(both, e.Writes(w, i).Not())
 			}
 		}
@@ -168,24 +169,24 @@ func (p *Pass) excludes(h holder, written write, depth int) bool {
 // in the path and the call's method alone: a key needs an object above it, an
 // index a list that is long enough, "push" a list, "merge" an object.
 type need struct {
-	call        *compiler.Call
+	call        *plan.Call
 	alternative int
-	path        compiler.Path
+	path        plan.Path
 	kind        schema.Kinds // Array or Object
 	record      bool         // it isn't a need: a failure record is an object
 }
 
 // pathNeeds calls f for everything that a path of a call needs, its own end first.
-func (p *Pass) pathNeeds(call *compiler.Call, alternative int, path compiler.Path, f func(pathtree.ID, need)) {
+func (p *Pass) pathNeeds(call *plan.Call, alternative int, path plan.Path, f func(pathtree.ID, need)) {
 	paths := p.Plan.Paths
 	switch n := (need{call: call, alternative: alternative, path: path, kind: schema.Object}); {
 	case alternative == call.FailureRoute():
 		n.record = true
 		f(path.ID, n)
-	case call.Method == compiler.Push, call.Method == compiler.Concat:
+	case call.Method == plan.Push, call.Method == plan.Concat:
 		n.kind = schema.Array
 		f(path.ID, n)
-	case call.Method == compiler.Merge, call.Method == compiler.Assign:
+	case call.Method == plan.Merge, call.Method == plan.Assign:
 		f(path.ID, n)
 	}
 	for at := path.ID; paths.Depth(at) > 1; at = paths.Parent(at) {
@@ -198,7 +199,7 @@ func (p *Pass) pathNeeds(call *compiler.Call, alternative int, path compiler.Pat
 }
 
 // needsOf calls f for everything that a call needs.
-func (p *Pass) needsOf(call *compiler.Call, f func(pathtree.ID, need)) {
+func (p *Pass) needsOf(call *plan.Call, f func(pathtree.ID, need)) {
 	for i, path := range call.Paths() {
 		p.pathNeeds(call, i, path, f)
 	}
@@ -253,7 +254,7 @@ func (p *Pass) listsAndObjects() {
 		return cmp.Or(a.first[0].call.Index-b.first[0].call.Index, a.ordinal-b.ordinal)
 	})
 	for _, here := range both {
-		reported := map[*compiler.Call]bool{}
+		reported := map[*plan.Call]bool{}
 		for _, later := range here.later {
 			earlier := here.first
 			if i := slices.Index(earlier, later); i >= 0 {
@@ -333,8 +334,8 @@ func (p *Pass) disagree(at pathtree.ID, a, b need) bool {
 		return false
 	}
 	if p.Plan.Paths.Overlap(a.path.ID, b.path.ID) {
-		sets := a.call.Method == compiler.Set || b.call.Method == compiler.Set
-		if p.Plan.Writes == compiler.Once && !failures {
+		sets := a.call.Method == plan.Set || b.call.Method == plan.Set
+		if p.Plan.Writes == plan.Once && !failures {
 			return false // only one of them is ever written
 		}
 		if sets && !failures && !p.waits(a.call, b.call) && !p.waits(b.call, a.call) {
@@ -349,13 +350,13 @@ func (p *Pass) disagree(at pathtree.ID, a, b need) bool {
 }
 
 // waits reports whether a call writes after another, on which it depends.
-func (p *Pass) waits(call, other *compiler.Call) bool {
+func (p *Pass) waits(call, other *plan.Call) bool {
 	_, waits := slices.BinarySearch(call.Waits, int32(other.Index))
 	return waits
 }
 
 // between are the calls between two others that may set a path or what is above it.
-func (p *Pass) between(at pathtree.ID, first, last *compiler.Call) (all []*compiler.Call) {
+func (p *Pass) between(at pathtree.ID, first, last *plan.Call) (all []*plan.Call) {
 	if !p.waits(last, first) {
 		return nil
 	}
@@ -368,8 +369,8 @@ func (p *Pass) between(at pathtree.ID, first, last *compiler.Call) (all []*compi
 }
 
 // setters are the calls that may replace what stands at a path.
-func (p *Pass) setters(at pathtree.ID) []compiler.Writer {
-	var all []compiler.Writer
+func (p *Pass) setters(at pathtree.ID) []plan.Writer {
+	var all []plan.Writer
 	for _, w := range p.Plan.Writers(at) {
 		if w.Sets && p.Plan.Paths.IsAbove(w.Path, at) {
 			all = append(all, w)
@@ -379,13 +380,13 @@ func (p *Pass) setters(at pathtree.ID) []compiler.Writer {
 }
 
 // isBefore reports whether a call's write may precede another call, as known when the other arrives.
-func (p *Pass) isBefore(w int32, call *compiler.Call) bool {
+func (p *Pass) isBefore(w int32, call *plan.Call) bool {
 	return int(w) < call.Index || p.Plan.Graph.Rank(int(w)) < p.Plan.Graph.Rank(call.Index)
 }
 
 // belowNothing reports a path that leads through a value of the initial state that
 // can't hold it.
-func (p *Pass) belowNothing(b beginning, call *compiler.Call, path compiler.Path) (reported bool) {
+func (p *Pass) belowNothing(b beginning, call *plan.Call, path plan.Path) (reported bool) {
 	if b.state == nil || p.Plan.Paths.Kind(path.ID) != "state" {
 		return false
 	}
@@ -400,7 +401,7 @@ func (p *Pass) belowNothing(b beginning, call *compiler.Call, path compiler.Path
 		if paths.Segment(at).IsIndex {
 			wanted = schema.Array
 		}
-		if kind == wanted || slices.ContainsFunc(p.setters(above), func(w compiler.Writer) bool { return int(w.Call) != call.Index && p.isBefore(w.Call, call) }) {
+		if kind == wanted || slices.ContainsFunc(p.setters(above), func(w plan.Writer) bool { return int(w.Call) != call.Index && p.isBefore(w.Call, call) }) {
 			return false
 		}
 		f := p.Report(path.Span(), "%q can't be written: the state begins with %s at %q, and this needs %s there", p.path(path.ID), kind, p.path(above), wanted).About(call.Label()).
@@ -413,7 +414,7 @@ func (p *Pass) belowNothing(b beginning, call *compiler.Call, path compiler.Path
 
 // beyondTheEnd reports an index past the end of a list: one that no call before it
 // makes long enough.
-func (p *Pass) beyondTheEnd(b beginning, call *compiler.Call, before compiler.Route, path compiler.Path) {
+func (p *Pass) beyondTheEnd(b beginning, call *plan.Call, before plan.Route, path plan.Path) {
 	paths := p.Plan.Paths
 	for at := path.ID; paths.Depth(at) > 1; at = paths.Parent(at) {
 		if s := paths.Segment(at); s.IsIndex && s.Index > 0 {
@@ -428,9 +429,9 @@ func (p *Pass) beyondTheEnd(b beginning, call *compiler.Call, before compiler.Ro
 
 // longest is how many items a list may have when a call writes to it; false where
 // that isn't known.
-func (p *Pass) longest(b beginning, list pathtree.ID, call *compiler.Call, before compiler.Route) (length int, known bool) {
+func (p *Pass) longest(b beginning, list pathtree.ID, call *plan.Call, before plan.Route) (length int, known bool) {
 	paths := p.Plan.Paths
-	if paths.Kind(list) != "state" || p.Plan.Form == compiler.Solution || paths.Depth(list) < 2 {
+	if paths.Kind(list) != "state" || p.Plan.Form == plan.Solution || paths.Depth(list) < 2 {
 		return 0, false
 	}
 	if value, there := paths.Walk(b.state, list); there && value != nil {
@@ -448,7 +449,7 @@ func (p *Pass) longest(b beginning, list pathtree.ID, call *compiler.Call, befor
 		switch {
 		case other == call || !p.isBefore(w.Call, call):
 		case paths.IsAbove(w.Path, list):
-			if w.Path != list || other.Method != compiler.Push || other.SetsAt(list) {
+			if w.Path != list || other.Method != plan.Push || other.SetsAt(list) {
 				return 0, false
 			}
 			length++

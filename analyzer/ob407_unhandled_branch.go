@@ -4,6 +4,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var unhandledBranch = register(Rule{
@@ -33,12 +34,12 @@ func unhandledBranches(p *Pass) {
 			if i == call.FailureRoute() {
 				what = "when the call fails, nothing comes of it"
 			}
-			f := p.Report(route[0].Span(), "nothing reads %q: %s", p.Plan.Offered(call)[i], what).About(call.Label()).
+			f := p.Report(route[0].Span(), "nothing reads %q: %s", compiler.Offered(p.Plan, call)[i], what).About(call.Label()).
 				Advise("let a call handle it, let a fallback or the plan's \"output\" read it, or take the alternative out")
-			if p.Plan.Form == compiler.Solution || p.Plan.Form == compiler.ProcessRecord {
+			if p.Plan.Form == plan.Solution || p.Plan.Form == plan.ProcessRecord {
 				f.As(diag.Info).Advise("the next solution may handle it; else let a call or the \"output\" read it")
 			}
-			f.Witness = Branch{Branch: []BranchChoice{{Call: call.Name, Takes: p.Plan.Offered(call)[i]}}}
+			f.Witness = Branch{Branch: []BranchChoice{{Call: call.Name, Takes: compiler.Offered(p.Plan, call)[i]}}}
 		}
 	}
 }
@@ -46,7 +47,7 @@ func unhandledBranches(p *Pass) {
 // triedNext is, under "writes: once", the last call that offers a value at a path first:
 // when one before it fails, its value comes in that one's place.
 func (p *Pass) triedNext() map[pathtree.ID]int {
-	if p.Plan.Writes != compiler.Once {
+	if p.Plan.Writes != plan.Once {
 		return nil
 	}
 	last := map[pathtree.ID]int{}

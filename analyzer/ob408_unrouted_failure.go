@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -21,10 +22,10 @@ var _ = register(Rule{
 // expressions, plans that read †error, and calls that a model wrote, whose next request reports
 // failures.
 func unroutedFailures(p *Pass) {
-	if p.Plan.Form != compiler.PlanFile && p.Plan.Form != compiler.CallList {
+	if p.Plan.Form != plan.PlanFile && p.Plan.Form != plan.CallList {
 		return
 	}
-	if slices.ContainsFunc(p.Plan.Reads, func(r compiler.Read) bool { return r.Ref.Kind == "error" }) {
+	if slices.ContainsFunc(p.Plan.Reads, func(r plan.Read) bool { return r.Ref.Kind == "error" }) {
 		return
 	}
 	for _, call := range p.Plan.Calls {
@@ -34,9 +35,9 @@ func unroutedFailures(p *Pass) {
 		}
 		what := "the run fails with it"
 		if route := call.FailureRoute(); route >= 0 {
-			what += ", as the state schema has no room for its record at " + quote(p.Plan.Offered(call)[route])
+			what += ", as the state schema has no room for its record at " + quote(compiler.Offered(p.Plan, call)[route])
 		} else if len(call.Output) > 0 {
-			what += ", and what reads " + quote(p.Plan.Offered(call)[0]) + " is skipped"
+			what += ", and what reads " + quote(compiler.Offered(p.Plan, call)[0]) + " is skipped"
 		}
 		f := p.Report(call.ToolNode.Span(), "nothing handles a failure of %q: %s", call.Name, what).About(call.Label()).
 			Advise("give it a failure route (\"… || %s\") that something reads, or let the plan's \"output\" read \"†error\"", failurePath)
@@ -49,19 +50,19 @@ func unroutedFailures(p *Pass) {
 // unrouted reports whether nothing of the call's own takes up a failure of its
 // tool: an explicit one that has no failure route, or one where the state schema
 // has no room for the record.
-func unrouted(p *compiler.Plan, call *compiler.Call) bool {
+func unrouted(p *plan.Plan, call *plan.Call) bool {
 	if call.Latent() {
 		return false
 	}
 	route := call.FailureRoute()
-	return route < 0 || slices.ContainsFunc(call.Output[route], func(path compiler.Path) bool {
+	return route < 0 || slices.ContainsFunc(call.Output[route], func(path plan.Path) bool {
 		return p.Paths.Kind(path.ID) == "state" && !admitsFailure(p, p.Paths.Segments(path.ID)[1:])
 	})
 }
 
 // admitsFailure reports whether the state schema has room for the record of a
 // failure at a path.
-func admitsFailure(p *compiler.Plan, path []expression.Segment) bool {
+func admitsFailure(p *plan.Plan, path []expression.Segment) bool {
 	if p.StateSchema == nil {
 		return true
 	}
@@ -81,21 +82,21 @@ func (p *Pass) takesFailures() bool {
 		return false
 	}
 	id, used := p.lookup(append([]expression.Segment{{Key: "state"}}, key...))
-	return !used || !slices.ContainsFunc(p.Plan.Calls, func(c *compiler.Call) bool {
-		return slices.ContainsFunc(c.Output[:max(0, len(c.Output)-1)], func(route compiler.Route) bool { return p.meets(route, id) }) ||
+	return !used || !slices.ContainsFunc(p.Plan.Calls, func(c *plan.Call) bool {
+		return slices.ContainsFunc(c.Output[:max(0, len(c.Output)-1)], func(route plan.Route) bool { return p.meets(route, id) }) ||
 			len(c.Output) == 1 && p.meets(c.Output[0], id)
 	})
 }
 
 // meets reports whether a route writes a path, or something above or below it.
-func (p *Pass) meets(route compiler.Route, id pathtree.ID) bool {
-	return slices.ContainsFunc(route, func(path compiler.Path) bool { return p.Plan.Paths.Overlap(path.ID, id) })
+func (p *Pass) meets(route plan.Route, id pathtree.ID) bool {
+	return slices.ContainsFunc(route, func(path plan.Path) bool { return p.Plan.Paths.Overlap(path.ID, id) })
 }
 
 // offerRoute offers to send the failures of a call to failurePath. A call without
 // an output gets a path for its result as well: only the last of several
 // alternatives is a failure route.
-func (p *Pass) offerRoute(f *diag.Diagnostic, call *compiler.Call) {
+func (p *Pass) offerRoute(f *diag.Diagnostic, call *plan.Call) {
 	const words = "send failures to " + failurePath
 	if n := call.OutputNode; n != nil && n != call.ToolNode { // else the tool itself fixes the path
 		f.Offer(words, n, len(n.Text), len(n.Text), " || "+failurePath, false)

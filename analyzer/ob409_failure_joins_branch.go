@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -22,7 +23,7 @@ var _ = register(Rule{
 // failuresJoinBranches reports last alternatives whose readers take them for ordinary
 // values, although a record of the failure goes there as well.
 func failuresJoinBranches(p *Pass) {
-	joins := map[*compiler.Call]bool{} // candidates, with whether they were reported
+	joins := map[*plan.Call]bool{} // candidates, with whether they were reported
 	for _, call := range p.Plan.Calls {
 		last := call.FailureRoute()
 		if last >= 0 && (call.Activity != "" || call.Plan() != "") && !slices.ContainsFunc(call.Output[last], p.tellsFailures) {
@@ -32,8 +33,8 @@ func failuresJoinBranches(p *Pass) {
 	if len(joins) == 0 {
 		return
 	}
-	readers := map[*compiler.Call][]*compiler.Read{}
-	p.Expressions(func(reader *compiler.Call, t *compiler.Template) {
+	readers := map[*plan.Call][]*plan.Read{}
+	p.Expressions(func(reader *plan.Call, t *plan.Template) {
 		for _, i := range t.Reads {
 			r := &p.Plan.Reads[i]
 			for _, w := range r.Writers {
@@ -54,7 +55,7 @@ func failuresJoinBranches(p *Pass) {
 			continue
 		}
 		first, last := readers[call][0], call.FailureRoute()
-		p.Report(call.Output[last][0].Span(), "when %q fails, the record of its failure goes to %q as well, and %q takes it for a result", call.Name, p.Plan.Offered(call)[last], p.caller(first).Name).
+		p.Report(call.Output[last][0].Span(), "when %q fails, the record of its failure goes to %q as well, and %q takes it for a result", call.Name, compiler.Offered(p.Plan, call)[last], p.caller(first).Name).
 			About(call.Label()).Note(first.Span(), "%q reads it here", p.caller(first).Name).
 			Advise("add an alternative for failures, such as || †state.error, or let the reader look at its code")
 	}
@@ -62,7 +63,7 @@ func failuresJoinBranches(p *Pass) {
 
 // tellsFailures reports whether a path is one for failures by its name, or the state
 // schema there names what a failure record holds, or has no room for one.
-func (p *Pass) tellsFailures(path compiler.Path) bool {
+func (p *Pass) tellsFailures(path plan.Path) bool {
 	segments := p.Plan.Paths.Segments(path.ID)
 	for _, s := range segments[1:] {
 		if slices.ContainsFunc(wordsOf(s.Key), func(word string) bool { return slices.Contains(shortFailureWords, word) || namesFailure(word) }) {
@@ -80,23 +81,23 @@ func (p *Pass) tellsFailures(path compiler.Path) bool {
 }
 
 // namesFailures reports whether a path is one for failures and nothing else, by its name.
-func (p *Pass) namesFailures(path compiler.Path) bool {
+func (p *Pass) namesFailures(path plan.Path) bool {
 	return slices.ContainsFunc(p.Plan.Paths.Segments(path.ID)[1:], func(s expression.Segment) bool { return slices.ContainsFunc(wordsOf(s.Key), namesFailure) })
 }
 
 // forFailures reports whether a path of a call's failure route is meant for the records of its
 // failures: by its name, and since the state has no room there for a result that is left by the
 // other alternatives. "rejected" may be a verdict as well.
-func (p *Pass) forFailures(call *compiler.Call, path compiler.Path) bool {
+func (p *Pass) forFailures(call *plan.Call, path plan.Path) bool {
 	if !p.namesFailures(path) {
 		return false
 	}
 	own, tool := p.stateAt(path.ID).Schema, call.Single()
-	if own == nil || call.Method != compiler.Set || tool == nil || tool.Output == nil || p.contains(tool.Output, own).Relation == schema.Never {
+	if own == nil || call.Method != plan.Set || tool == nil || tool.Output == nil || p.contains(tool.Output, own).Relation == schema.Never {
 		return true
 	}
-	return slices.ContainsFunc(call.Output[:call.FailureRoute()], func(route compiler.Route) bool {
-		return !slices.ContainsFunc(route, func(path compiler.Path) bool {
+	return slices.ContainsFunc(call.Output[:call.FailureRoute()], func(route plan.Route) bool {
+		return !slices.ContainsFunc(route, func(path plan.Path) bool {
 			s := p.stateAt(path.ID).Schema
 			return s != nil && p.contains(tool.Output, s).Relation != schema.Fits
 		})
@@ -109,7 +110,7 @@ func namesFailure(word string) bool {
 
 // looksAtFailure reports whether an expression that reads a failure route can tell a
 // failure record from a result.
-func (p *Pass) looksAtFailure(call *compiler.Call, t *compiler.Template, r *compiler.Read) bool {
+func (p *Pass) looksAtFailure(call *plan.Call, t *plan.Template, r *plan.Read) bool {
 	for _, path := range call.Output[call.FailureRoute()] {
 		if depth := p.Plan.Paths.Depth(path.ID); p.Plan.Paths.Depth(r.Path) > depth && slices.Contains(failureFields, p.Plan.Paths.Segments(r.Path)[depth].Key) {
 			return true

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var _ = register(Rule{
@@ -14,7 +15,7 @@ var _ = register(Rule{
 // unknownTool reports calls of tools that nobody declares. A tool without a
 // schema whose activity is registered is known by that; ConsultAdvisor exists
 // wherever advisors do.
-func unknownTool(p *Pass, call *compiler.Call) {
+func unknownTool(p *Pass, call *plan.Call) {
 	if !p.Plan.ToolsDeclared || !p.unknownTool(call) {
 		return
 	}
@@ -27,7 +28,7 @@ func unknownTool(p *Pass, call *compiler.Call) {
 	f := p.Report(call.ToolNode.Span(), "there is no tool %q", compiler.Shown(call.ToolName, near)).About(call.Label())
 	if ok {
 		f.Advise("did you mean %q?", compiler.Shown(near, call.ToolName))
-		f.Rename(call.ToolNode, 0, len(call.ToolName), near, p.Plan.Misspelt(call.ToolName, near, p.tools(), true))
+		f.Rename(call.ToolNode, 0, len(call.ToolName), near, compiler.Misspelt(p.Plan, call.ToolName, near, p.tools(), true))
 		if tool := p.Plan.Tool(near); tool != nil {
 			f.Show(tool.NameNode.Span(), "%q is declared here", near)
 		}
@@ -36,6 +37,6 @@ func unknownTool(p *Pass, call *compiler.Call) {
 	}
 }
 
-func (p *Pass) unknownTool(call *compiler.Call) bool {
+func (p *Pass) unknownTool(call *plan.Call) bool {
 	return call.Tool == nil && p.Plan.Activities[call.ToolName] == nil && !p.defines(call.ToolName)
 }

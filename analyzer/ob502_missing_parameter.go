@@ -1,8 +1,8 @@
 package analyzer
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -12,7 +12,7 @@ var _ = register(Rule{
 })
 
 // missingParameters reports calls that leave out what their tool requires.
-func missingParameters(p *Pass, call *compiler.Call) {
+func missingParameters(p *Pass, call *plan.Call) {
 	if call.Partial {
 		return
 	}
@@ -27,7 +27,7 @@ func missingParameters(p *Pass, call *compiler.Call) {
 	}
 }
 
-func (p *Pass) missing(call *compiler.Call, known *parameters, name string) {
+func (p *Pass) missing(call *plan.Call, known *parameters, name string) {
 	f := p.Report(call.ToolNode.Span(), "%s needs the parameter %q, which %q doesn't pass", known.taker, name, call.Name).About(call.Label()).
 		Advise("pass %q: a value, or a reference such as †state.%s", name, name).
 		Show(parameterNode(known.tool, name).Span(), "%q is declared here", name)
@@ -38,7 +38,7 @@ func (p *Pass) missing(call *compiler.Call, known *parameters, name string) {
 
 // misspelt is a parameter that the tool doesn't have and whose name is nearest
 // to one that is missing.
-func (p *Pass) misspelt(call *compiler.Call, known *parameters, missing string) (*source.Node, bool) {
+func (p *Pass) misspelt(call *plan.Call, known *parameters, missing string) (*source.Node, bool) {
 	for _, f := range call.Params.Fields {
 		if !known.unknown(f.Key) {
 			continue

@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -15,7 +16,7 @@ var _ = register(Rule{
 
 // unknownParameters reports parameters that the tool doesn't name, unless it
 // says itself that it takes others (additionalProperties).
-func unknownParameters(p *Pass, call *compiler.Call) {
+func unknownParameters(p *Pass, call *plan.Call) {
 	unknown := map[*source.Node]bool{}
 	for _, known := range p.takers(call) {
 		for _, f := range call.Params.Fields {
@@ -38,15 +39,15 @@ func unknownParameters(p *Pass, call *compiler.Call) {
 	}
 }
 
-func (p *Pass) unknownParameter(call *compiler.Call, known *parameters, f compiler.TemplateField) {
+func (p *Pass) unknownParameter(call *plan.Call, known *parameters, f plan.TemplateField) {
 	found := p.Report(f.Node.Span(), "%s has no parameter %q", known.taker, f.Key).About(call.Label())
 	if near, ok := known.names().Nearest(f.Key); ok && !passes(call, near) {
 		found.Advise("did you mean %q?", near)
-		rival := slices.ContainsFunc(call.Params.Fields, func(other compiler.TemplateField) bool {
+		rival := slices.ContainsFunc(call.Params.Fields, func(other plan.TemplateField) bool {
 			suggested, _ := known.names().Nearest(other.Key)
 			return other.Node != f.Node && known.unknown(other.Key) && suggested == near
 		})
-		found.Rename(f.Node, 0, len(f.Key), near, !rival && p.Plan.Misspelt(f.Key, near, known.names().Suggester, true))
+		found.Rename(f.Node, 0, len(f.Key), near, !rival && compiler.Misspelt(p.Plan, f.Key, near, known.names().Suggester, true))
 	} else if meta, ok := compiler.MetaElsewhere(f.Key); ok {
 		found.Advise("did you mean %q? a call's own keys begin with _", meta)
 	} else if known.which == "tool" && known.tool.Node.Get(f.Key) != nil {

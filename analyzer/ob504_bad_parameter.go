@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -21,7 +22,7 @@ var badParameter = register(Rule{
 // badParameters reports literals that the tool's schema rejects, at the value
 // that is wrong, and the results that a solution already holds where the tool's
 // _output rejects them. What an expression will give isn't judged here.
-func badParameters(p *Pass, call *compiler.Call) {
+func badParameters(p *Pass, call *plan.Call) {
 	p.produced(call)
 	p.unfitArguments(call)
 	for _, known := range p.takers(call) {
@@ -32,7 +33,7 @@ func badParameters(p *Pass, call *compiler.Call) {
 }
 
 // unfitArguments reports literals that can't be program arguments or parts of a request.
-func (p *Pass) unfitArguments(call *compiler.Call) {
+func (p *Pass) unfitArguments(call *plan.Call) {
 	a := p.Plan.Activities[call.Activity]
 	if a == nil || a.HTTP == nil && len(a.Parameters) == 0 {
 		return
@@ -51,8 +52,8 @@ func (p *Pass) unfitArguments(call *compiler.Call) {
 	}
 	var unfit *compiler.UnfitArgument
 	known := p.parametersOf(call.Single())
-	if err := a.Unfit(given); errors.As(err, &unfit) && unfit.Parameter != "" && (known == nil || !known.unknown(unfit.Parameter)) { // else the activity is at fault
-		at := slices.IndexFunc(call.Params.Fields, func(f compiler.TemplateField) bool { return f.Key == unfit.Parameter })
+	if err := compiler.CheckArguments(a, given); errors.As(err, &unfit) && unfit.Parameter != "" && (known == nil || !known.unknown(unfit.Parameter)) { // else the activity is at fault
+		at := slices.IndexFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == unfit.Parameter })
 		if at < 0 {
 			p.Report(call.ToolNode.Span(), "the activity %q can't be given this: %s", compiler.Shown(a.Name), unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
 			return
@@ -67,7 +68,7 @@ func (p *Pass) unfitArguments(call *compiler.Call) {
 
 // heldFor is the value of a plain reference to what the document itself gives and
 // nothing writes; else nil.
-func (p *Pass) heldFor(t *compiler.Template) any {
+func (p *Pass) heldFor(t *plan.Template) any {
 	if t.Expr == nil || !t.Expr.Plain() {
 		return nil
 	}
@@ -85,7 +86,7 @@ func (p *Pass) heldFor(t *compiler.Template) any {
 
 // badParametersOf judges the literals of a call, and reports whether it found a
 // fault.
-func (p *Pass) badParametersOf(call *compiler.Call, known *parameters) bool {
+func (p *Pass) badParametersOf(call *plan.Call, known *parameters) bool {
 	before := len(p.found)
 	complete := true
 	for _, f := range call.Params.Fields {
@@ -116,7 +117,7 @@ func (t *parameters) completed(passed any) any {
 	return all
 }
 
-func (p *Pass) produced(call *compiler.Call) {
+func (p *Pass) produced(call *plan.Call) {
 	if call.Produced == nil || call.Each != nil || call.Tool == nil || call.Tool.Output == nil {
 		return
 	}
@@ -128,7 +129,7 @@ func (p *Pass) produced(call *compiler.Call) {
 }
 
 // badLiteral reports what a taker of a call refuses of one of its parameters.
-func (p *Pass) badLiteral(call *compiler.Call, taker *parameters, f compiler.TemplateField, s *schema.Schema) {
+func (p *Pass) badLiteral(call *plan.Call, taker *parameters, f plan.TemplateField, s *schema.Schema) {
 	var found *diag.Diagnostic
 	l := literals{
 		refused: func(at source.Span, below, why string) {

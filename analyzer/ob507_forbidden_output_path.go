@@ -6,6 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -17,7 +18,7 @@ var _ = register(Rule{
 
 // forbiddenOutputPath reports output paths that the tool's own schema doesn't
 // allow, however they are spelt.
-func forbiddenOutputPath(p *Pass, call *compiler.Call) {
+func forbiddenOutputPath(p *Pass, call *plan.Call) {
 	if call.Tool == nil || call.Tool.OutputPath == nil || call.Tool.OutputPath.Compile() != nil {
 		return
 	}
@@ -48,13 +49,13 @@ func only(s *schema.Schema) (string, bool) {
 
 // allowsPath reports whether a tool's schema accepts an output path, as it is
 // written, in its canonical form, or each of its paths by itself.
-func (p *Pass) allowsPath(call *compiler.Call, text string) bool {
+func (p *Pass) allowsPath(call *plan.Call, text string) bool {
 	s := call.Tool.OutputPath
 	accepts := func(text string) bool {
 		bare := strings.ReplaceAll(text, string(expression.Mark), "")
 		return s.Accepts(text) || s.Accepts(bare) || s.Accepts(strings.ReplaceAll(bare, "state.", ""))
 	}
-	if accepts(text) || accepts(strings.Join(p.Plan.Offered(call), " || ")) {
+	if accepts(text) || accepts(strings.Join(compiler.Offered(p.Plan, call), " || ")) {
 		return true
 	}
 	for _, path := range call.Paths() {

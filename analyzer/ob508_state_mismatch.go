@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -25,7 +25,7 @@ func stateMismatches(p *Pass) {
 		return
 	}
 	for _, call := range p.fresh() {
-		if call.Produced != nil && call.Method == compiler.Set && len(call.Output) > 0 {
+		if call.Produced != nil && call.Method == plan.Set && len(call.Output) > 0 {
 			p.producedMismatch(call)
 			continue
 		}
@@ -33,9 +33,9 @@ func stateMismatches(p *Pass) {
 			continue
 		}
 		switch call.Method {
-		case compiler.Set:
+		case plan.Set:
 			p.stateMismatch(call, p.giving(call).Output, p.acceptedSomewhere(call), "")
-		case compiler.Push, compiler.Concat:
+		case plan.Push, plan.Concat:
 			p.itemMismatch(call)
 		default:
 			p.partMismatch(call)
@@ -47,7 +47,7 @@ func stateMismatches(p *Pass) {
 }
 
 // acceptedSomewhere is what the state schema accepts at all paths of at least one alternative.
-func (p *Pass) acceptedSomewhere(call *compiler.Call) *schema.Schema {
+func (p *Pass) acceptedSomewhere(call *plan.Call) *schema.Schema {
 	var any []*schema.Schema
 	for _, route := range call.Output {
 		var all *schema.Schema
@@ -65,7 +65,7 @@ func (p *Pass) acceptedSomewhere(call *compiler.Call) *schema.Schema {
 	return schema.AnyOf(any...)
 }
 
-func (p *Pass) stateMismatch(call *compiler.Call, produced, wanted *schema.Schema, part string) {
+func (p *Pass) stateMismatch(call *plan.Call, produced, wanted *schema.Schema, part string) {
 	if produced == nil || wanted == nil {
 		return
 	}
@@ -101,7 +101,7 @@ func (p *Pass) stateMismatch(call *compiler.Call, produced, wanted *schema.Schem
 }
 
 // producedMismatch judges a result that the solution already holds.
-func (p *Pass) producedMismatch(call *compiler.Call) {
+func (p *Pass) producedMismatch(call *plan.Call) {
 	if call.Takes > 0 { // none but this
 		one := *call
 		one.Output = call.Output[call.Takes-1 : call.Takes]
@@ -124,7 +124,7 @@ func (p *Pass) producedMismatch(call *compiler.Call) {
 
 // itemMismatch judges what is pushed, or the items of what is appended, against
 // what the state schema says of the list's items, where it says one thing of all.
-func (p *Pass) itemMismatch(call *compiler.Call) {
+func (p *Pass) itemMismatch(call *plan.Call) {
 	if len(call.Output) != 1 || len(call.Output[0]) != 1 {
 		return
 	}
@@ -134,7 +134,7 @@ func (p *Pass) itemMismatch(call *compiler.Call) {
 	}
 	item := []schema.Step{schema.Index(0)}
 	produced := p.giving(call).Output
-	if call.Method == compiler.Concat {
+	if call.Method == plan.Concat {
 		if produced.Kinds() != schema.Array || !uniform(produced) {
 			return
 		}
@@ -144,7 +144,7 @@ func (p *Pass) itemMismatch(call *compiler.Call) {
 }
 
 // partMismatch judges the properties that are merged into an object one by one.
-func (p *Pass) partMismatch(call *compiler.Call) {
+func (p *Pass) partMismatch(call *plan.Call) {
 	if len(call.Output) != 1 || len(call.Output[0]) != 1 || call.Tool.Output.Kinds() != schema.Object {
 		return
 	}
@@ -158,7 +158,7 @@ func (p *Pass) partMismatch(call *compiler.Call) {
 // maxParts bounds how deep the parts of a merged object are looked into.
 const maxParts = 8
 
-func (p *Pass) partsMismatch(call *compiler.Call, given, into *schema.Schema, above string) {
+func (p *Pass) partsMismatch(call *plan.Call, given, into *schema.Schema, above string) {
 	for _, name := range given.Properties() {
 		key := []schema.Step{schema.Key(name)}
 		from, to := given.At(key), into.At(key)
@@ -167,7 +167,7 @@ func (p *Pass) partsMismatch(call *compiler.Call, given, into *schema.Schema, ab
 		case !to.Possible:
 			p.noPlaceFor(call, above+name, from.Required)
 		case from.Schema == nil:
-		case call.Method == compiler.Merge && from.Schema.Kinds()&schema.Object != 0: // it is merged in its turn
+		case call.Method == plan.Merge && from.Schema.Kinds()&schema.Object != 0: // it is merged in its turn
 			if to.Schema != nil && from.Schema.Kinds() == schema.Object && to.Schema.Kinds() == schema.Object && strings.Count(above, ".") < maxParts {
 				p.partsMismatch(call, from.Schema, to.Schema, above+name+".")
 			}
@@ -179,7 +179,7 @@ func (p *Pass) partsMismatch(call *compiler.Call, given, into *schema.Schema, ab
 		key := []schema.Step{schema.Key(name)}
 		from, to := given.At(key), into.At(key)
 		if slices.Contains(given.Properties(), name) || !from.Possible || !from.Named || from.Schema == nil || from.Schema.Kinds() == schema.Anything || to.Schema == nil ||
-			call.Method == compiler.Merge && from.Schema.Kinds()&schema.Object != 0 {
+			call.Method == plan.Merge && from.Schema.Kinds()&schema.Object != 0 {
 			continue
 		}
 		v := p.contains(from.Schema, to.Schema)
@@ -191,7 +191,7 @@ func (p *Pass) partsMismatch(call *compiler.Call, given, into *schema.Schema, ab
 }
 
 // noPlaceFor reports a property that the state schema leaves no room for.
-func (p *Pass) noPlaceFor(call *compiler.Call, part string, always bool) {
+func (p *Pass) noPlaceFor(call *plan.Call, part string, always bool) {
 	path := call.Output[0][0]
 	verb, severity := "never fits", diag.Error
 	if !always {
@@ -240,5 +240,5 @@ func (p *Pass) comesInto(container pathtree.ID, part expression.Segment) bool {
 	if id, known := p.Plan.Paths.Lookup(container, part); known {
 		return len(p.Plan.Writers(id)) > 0
 	}
-	return slices.ContainsFunc(p.Plan.Writers(container), func(w compiler.Writer) bool { return p.Plan.Paths.IsAbove(w.Path, container) })
+	return slices.ContainsFunc(p.Plan.Writers(container), func(w plan.Writer) bool { return p.Plan.Paths.IsAbove(w.Path, container) })
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -29,7 +30,7 @@ func expressionTypes(p *Pass) {
 	if p.from == 0 {
 		p.activityCode()
 	}
-	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+	p.calculations(func(call *plan.Call, t *plan.Template) {
 		when := call != nil && t == call.When
 		if !when && neverFails(t.Expr) {
 			return
@@ -101,13 +102,13 @@ func (p *Pass) activityCode() {
 
 // strayName reports the first name in an activity's code that is none of a parameter, of
 // whatever tool that it carries out: it is always null.
-func (p *Pass) strayName(name string, known *parameters, activity *compiler.Activity, used map[string]bool) *diag.Diagnostic {
+func (p *Pass) strayName(name string, known *parameters, activity *plan.Activity, used map[string]bool) *diag.Diagnostic {
 	node, first := activity.Node.Get("expr"), ""
 	at := len(node.Text)
 	for one := range used {
-		if !known.unknown(one) || slices.ContainsFunc(p.Plan.Tools, func(t *compiler.Tool) bool {
+		if !known.unknown(one) || slices.ContainsFunc(p.Plan.Tools, func(t *plan.Tool) bool {
 			k := p.parametersOf(t)
-			return t.Runs(name) && (k == nil || !k.unknown(one))
+			return compiler.MayRun(t, name) && (k == nil || !k.unknown(one))
 		}) {
 			continue
 		}
@@ -150,7 +151,7 @@ func wordIn(text, word string) int {
 	}
 }
 
-func (p *Pass) codeFault(tool *compiler.Tool, at source.Span, message string) *diag.Diagnostic {
+func (p *Pass) codeFault(tool *plan.Tool, at source.Span, message string) *diag.Diagnostic {
 	return p.Report(at, "%s", message).Show(tool.NameNode.Span(), "%q is declared here", tool.Name)
 }
 
@@ -159,7 +160,7 @@ const codeTrials = 64
 
 // codeTried works the code of an activity out with parameters that its tool takes: what
 // goes wrong, and what isn't a result of the tool, is reported with them.
-func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, variable func(string) *expression.Type, used map[string]bool, result *expression.Type, reported map[string]bool) {
+func (p *Pass) codeTried(tool *plan.Tool, activity *plan.Activity, variable func(string) *expression.Type, used map[string]bool, result *expression.Type, reported map[string]bool) {
 	risky, blind := activity.Expression.CodeMayFail(variable)
 	gives := p.likeness(result)
 	known := p.parametersOf(tool)
@@ -216,7 +217,7 @@ var errTooLarge = errors.New("there is no time to hold it against a schema")
 
 // codeGives evaluates the code of an activity. The error says why it fails, or that the tool's
 // "_output" refuses the result.
-func (p *Pass) codeGives(tool *compiler.Tool, activity *compiler.Activity, params map[string]any, steps *int) (value any, err error) {
+func (p *Pass) codeGives(tool *plan.Tool, activity *plan.Activity, params map[string]any, steps *int) (value any, err error) {
 	if value, err = activity.Expression.EvalCode(params, &p.flowing().worked); err != nil {
 		return nil, err
 	}
@@ -244,7 +245,7 @@ func (p *Pass) codeGives(tool *compiler.Tool, activity *compiler.Activity, param
 
 // codeFails reports why the code of an activity fails with some parameters; nothing where it
 // doesn't, or fails as any tool may.
-func (p *Pass) codeFails(tool *compiler.Tool, activity *compiler.Activity, params map[string]any, value any, err error, never bool) (f *diag.Diagnostic) {
+func (p *Pass) codeFails(tool *plan.Tool, activity *plan.Activity, params map[string]any, value any, err error, never bool) (f *diag.Diagnostic) {
 	node := activity.Node.Get("expr")
 	wrong, refused := new(expression.Error), new(schema.Violation)
 	switch {
@@ -267,7 +268,7 @@ func (p *Pass) codeFails(tool *compiler.Tool, activity *compiler.Activity, param
 
 // tryCode evaluates the code of an activity with a call's parameters. Faults are reported if the tool
 // doesn't describe its parameters: only calls show them then.
-func (w *trial) tryCode(call *compiler.Call, activity *compiler.Activity, params map[string]any) (value any, well bool) {
+func (w *trial) tryCode(call *plan.Call, activity *plan.Activity, params map[string]any) (value any, well bool) {
 	p, tool := w.pass, call.Single()
 	value, err := p.codeGives(tool, activity, params, w.left)
 	if err == nil {
@@ -286,7 +287,7 @@ func (w *trial) tryCode(call *compiler.Call, activity *compiler.Activity, params
 
 // leftOutOf are the parameters that the code of an activity names and some call of the
 // tool doesn't pass; they are null there.
-func (p *Pass) leftOutOf(tool *compiler.Tool, known *parameters, used map[string]bool) (names []string) {
+func (p *Pass) leftOutOf(tool *plan.Tool, known *parameters, used map[string]bool) (names []string) {
 	for _, call := range p.Plan.Calls {
 		for name := range used {
 			if call.Single() == tool && !passes(call, name) && !slices.Contains(known.required, name) && !slices.Contains(names, name) {
@@ -300,8 +301,8 @@ func (p *Pass) leftOutOf(tool *compiler.Tool, known *parameters, used map[string
 
 // alwaysRouted reports whether the plan has a way for the failures of every call of a
 // tool.
-func (p *Pass) alwaysRouted(tool *compiler.Tool) bool {
-	return !slices.ContainsFunc(p.Plan.Calls, func(call *compiler.Call) bool { return call.Single() == tool && call.FailureRoute() < 0 })
+func (p *Pass) alwaysRouted(tool *plan.Tool) bool {
+	return !slices.ContainsFunc(p.Plan.Calls, func(call *plan.Call) bool { return call.Single() == tool && call.FailureRoute() < 0 })
 }
 
 // typeAt is the type of a part of a value; nil where nothing is known of it.

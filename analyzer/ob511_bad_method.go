@@ -1,9 +1,9 @@
 package analyzer
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -16,9 +16,9 @@ var _ = register(Rule{
 // badMethods reports methods that can't work on what stands at the path, or with
 // what the tool gives.
 func badMethods(p *Pass) {
-	var applied []*compiler.Call
+	var applied []*plan.Call
 	for _, call := range p.fresh() {
-		if call.Method == compiler.Set || len(call.Output) == 0 {
+		if call.Method == plan.Set || len(call.Output) == 0 {
 			continue
 		}
 		if call.Tool != nil && call.Tool.Output != nil && call.Produced == nil {
@@ -44,7 +44,7 @@ func badMethods(p *Pass) {
 }
 
 // badBase reports a method that can't work on what stands at one of a call's paths.
-func (p *Pass) badBase(b beginning, call *compiler.Call) {
+func (p *Pass) badBase(b beginning, call *plan.Call) {
 	for _, path := range call.Output[0] {
 		if kinds, said := p.baseOf(b, call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
 			f := p.Report(p.methodPlace(call), "%q needs %s at %q, and there it is %s", call.Method, baseKinds[call.Method], p.path(path.ID), kinds).About(call.Label()).
@@ -56,15 +56,15 @@ func (p *Pass) badBase(b beginning, call *compiler.Call) {
 }
 
 var (
-	patchKinds = map[compiler.Method]schema.Kinds{
-		compiler.Merge: schema.Anything, compiler.Assign: schema.Object, compiler.Push: schema.Anything, compiler.Concat: schema.Array,
+	patchKinds = map[plan.Method]schema.Kinds{
+		plan.Merge: schema.Anything, plan.Assign: schema.Object, plan.Push: schema.Anything, plan.Concat: schema.Array,
 	}
-	baseKinds = map[compiler.Method]schema.Kinds{
-		compiler.Merge: schema.Object, compiler.Assign: schema.Object, compiler.Push: schema.Array, compiler.Concat: schema.Array,
+	baseKinds = map[plan.Method]schema.Kinds{
+		plan.Merge: schema.Object, plan.Assign: schema.Object, plan.Push: schema.Array, plan.Concat: schema.Array,
 	}
 )
 
-func (p *Pass) methodPlace(call *compiler.Call) source.Span {
+func (p *Pass) methodPlace(call *plan.Call) source.Span {
 	if n := call.Node.Get("_outputMethod"); n != nil {
 		return n.Span()
 	}
@@ -73,7 +73,7 @@ func (p *Pass) methodPlace(call *compiler.Call) source.Span {
 
 // baseOf returns the possible kinds of value that a method is applied to, and where they are declared;
 // 0 if unknown.
-func (p *Pass) baseOf(b beginning, call *compiler.Call, path compiler.Path) (schema.Kinds, []remark) {
+func (p *Pass) baseOf(b beginning, call *plan.Call, path plan.Path) (schema.Kinds, []remark) {
 	segments := p.Plan.Paths.Segments(path.ID)
 	if len(segments) < 2 || p.Unknown(diag.State|diag.Writes) {
 		return 0, nil
@@ -88,7 +88,7 @@ func (p *Pass) baseOf(b beginning, call *compiler.Call, path compiler.Path) (sch
 	var said []remark
 	latest := -1
 	for _, w := range p.Plan.Writers(path.ID) {
-		if w.Path == path.ID && w.Method == call.Method && w.Method != compiler.Set && len(said) <= maxHolders {
+		if w.Path == path.ID && w.Method == call.Method && w.Method != plan.Set && len(said) <= maxHolders {
 			continue // it makes no difference
 		}
 		other := p.Plan.Calls[w.Call]
@@ -96,10 +96,10 @@ func (p *Pass) baseOf(b beginning, call *compiler.Call, path compiler.Path) (sch
 		if other == call || w.Failure || !before && (p.rank(other) > p.rank(call) || p.screens && int(w.Call) > call.Index) {
 			continue // nothing of it stands there yet
 		}
-		if w.Path != path.ID || other.Method != compiler.Set && other.Method != call.Method || len(said) > maxHolders {
+		if w.Path != path.ID || other.Method != plan.Set && other.Method != call.Method || len(said) > maxHolders {
 			return 0, nil
 		}
-		if other.Method != compiler.Set {
+		if other.Method != plan.Set {
 			continue
 		}
 		if !before {

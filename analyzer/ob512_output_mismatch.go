@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -34,7 +34,7 @@ func outputMismatches(p *Pass) {
 // outputForgotten reports a plan that says what its output is and gives none. One that a
 // model works on gets it from the model.
 func (p *Pass) outputForgotten() {
-	if p.Plan.Output != nil || p.Plan.OutputSchema == nil || p.Plan.Form != compiler.PlanFile || len(p.Plan.Calls) == 0 || p.Unknown(diag.Reads) {
+	if p.Plan.Output != nil || p.Plan.OutputSchema == nil || p.Plan.Form != plan.PlanFile || len(p.Plan.Calls) == 0 || p.Unknown(diag.Reads) {
 		return
 	}
 	for _, key := range []string{"output", "terminate", "mode", "advisors", "advice"} {
@@ -93,7 +93,7 @@ func (p *Pass) outputLiterals(s *schema.Schema) {
 	}
 	l := literals{
 		refused: func(at source.Span, below, why string) { wrong(at, below, why) },
-		given: func(f compiler.TemplateField, of string) {
+		given: func(f plan.TemplateField, of string) {
 			if when := p.leftOut(f.Value); when != "" {
 				wrong(placeAt(f.Node, f.Value.Node, nil), of, "the property "+quote(f.Key)+" is left out when "+when).As(diag.Warning)
 			}
@@ -104,7 +104,7 @@ func (p *Pass) outputLiterals(s *schema.Schema) {
 
 // leftOut is a branch, in words, on which an expression of the output has no
 // value; "" when there is none, or it isn't known.
-func (p *Pass) leftOut(t *compiler.Template) string {
+func (p *Pass) leftOut(t *plan.Template) string {
 	if t.Expr == nil || p.Unknown(branch.Needed) || !p.hasBranches() {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -24,7 +25,7 @@ func unknownFields(p *Pass) {
 	p.unknownMembers()
 	for i := p.fromRead; i < len(p.Plan.Reads); i++ {
 		r := &p.Plan.Reads[i]
-		if p.Plan.OfItem(r) {
+		if compiler.ReadsItem(p.Plan, r) {
 			p.unknownInItem(r)
 			continue
 		}
@@ -35,12 +36,12 @@ func unknownFields(p *Pass) {
 	}
 }
 
-func (p *Pass) unknownField(r *compiler.Read) {
+func (p *Pass) unknownField(r *plan.Read) {
 	var first origin
 	var place schema.Place
 	closed := true
 	silent := !p.origins(r, func(s origin) bool {
-		if s.below || len(s.rest) == 0 || s.call.Method != compiler.Set || s.call.Tool == nil || s.call.Tool.Output == nil {
+		if s.below || len(s.rest) == 0 || s.call.Method != plan.Set || s.call.Tool == nil || s.call.Tool.Output == nil {
 			return false
 		}
 		if s.failure && slices.Contains(failureFields, s.rest[0].Key) {
@@ -91,7 +92,7 @@ type missingField struct {
 
 // instead adds to a finding what there is in the place of a part that isn't, as the end of
 // a reference names it, and which part may be meant.
-func (p *Pass) instead(f *diag.Diagnostic, r *compiler.Read, rest []expression.Segment, m missingField) {
+func (p *Pass) instead(f *diag.Diagnostic, r *plan.Read, rest []expression.Segment, m missingField) {
 	step := rest[m.at.Depth]
 	switch {
 	case m.known.list == "":
@@ -109,7 +110,7 @@ func (p *Pass) instead(f *diag.Diagnostic, r *compiler.Read, rest []expression.S
 		suggested.Path = slices.Clone(r.Ref.Path)
 		suggested.Path[len(suggested.Path)-len(rest)+m.at.Depth].Key = near
 		f.Advise("did you mean %q?", suggested.String())
-		f.Rename(r.Node, r.Ref.Start, r.Ref.End, respelt(r.Node.Text[r.Ref.Start:r.Ref.End], step.Key, near, suggested), p.Plan.Misspelt(step.Key, near, m.known.Suggester, true))
+		f.Rename(r.Node, r.Ref.Start, r.Ref.End, respelt(r.Node.Text[r.Ref.Start:r.Ref.End], step.Key, near, suggested), compiler.Misspelt(p.Plan, step.Key, near, m.known.Suggester, true))
 	}
 }
 
@@ -118,7 +119,7 @@ var failureFields = []string{"code", "message", "details"}
 
 // declaredInDocument reports whether the document itself holds or names a path of the state, whatever
 // the tools say.
-func (p *Pass) declaredInDocument(r *compiler.Read) bool {
+func (p *Pass) declaredInDocument(r *plan.Read) bool {
 	path := p.Plan.Paths.Segments(r.Path)
 	switch path[0].Key {
 	case "state":
@@ -141,7 +142,7 @@ func (p *Pass) unknownMembers() {
 		known := p.typeOf(read)
 		return known != nil && known.Kinds&(expression.Object|expression.Array) != 0
 	}
-	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+	p.calculations(func(call *plan.Call, t *plan.Template) {
 		if t.Expr.Plain() || !slices.ContainsFunc(t.Reads, hasParts) {
 			return
 		}

@@ -1,8 +1,8 @@
 package analyzer
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
@@ -15,10 +15,10 @@ var _ = register(Rule{
 // latentTools says once which tools need a model, because no activity carries
 // them out.
 func latentTools(p *Pass) {
-	if p.Plan.Form == compiler.Solution && !p.Plan.ToolsDeclared {
+	if p.Plan.Form == plan.Solution && !p.Plan.ToolsDeclared {
 		return
 	}
-	var first *compiler.Call
+	var first *plan.Call
 	var names []string
 	named := map[string]bool{}
 	for _, call := range p.Plan.Calls {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -18,7 +19,7 @@ var _ = register(Rule{Rule: diag.BadDelegate, Scope: Document, Run: badDelegates
 // output isn't what the tool of a call gives. A solution's were judged
 // with the plan that it is a solution of.
 func badDelegates(p *Pass) {
-	if p.Plan.Form == compiler.Replan || p.config.delegates == nil {
+	if p.Plan.Form == plan.Replan || p.config.delegates == nil {
 		return
 	}
 	all := make(map[string]any, len(p.Plan.Delegates))
@@ -36,7 +37,7 @@ func badDelegates(p *Pass) {
 		}
 	}
 	type outcome struct {
-		tool     *compiler.Tool
+		tool     *plan.Tool
 		delegate string
 	}
 	judged := map[outcome]bool{}
@@ -70,7 +71,7 @@ func (p *Pass) unsound(path string, found []diag.Diagnostic, what string, severi
 
 // delegateNode is where a delegate is named, and the call that is the first to
 // use it; nil where none does.
-func (p *Pass) delegateNode(path string) (*compiler.Call, *source.Node) {
+func (p *Pass) delegateNode(path string) (*plan.Call, *source.Node) {
 	for _, call := range p.Plan.Calls {
 		if call.Plan() != path {
 			continue
@@ -100,8 +101,8 @@ func (p *Pass) delegateNode(path string) (*compiler.Call, *source.Node) {
 
 // delegateOutput holds what a delegate gives against what the tool says that it
 // gives: both hold for the result of the call.
-func (p *Pass) delegateOutput(call *compiler.Call) {
-	face, tool := p.Plan.Delegates[call.Plan()].Interface(), call.Single()
+func (p *Pass) delegateOutput(call *plan.Call) {
+	face, tool := compiler.Interface(p.Plan.Delegates[call.Plan()]), call.Single()
 	if face == nil || face.Output == nil || tool.Output == nil || face.Output == tool.Output {
 		return
 	}

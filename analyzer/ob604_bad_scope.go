@@ -1,8 +1,8 @@
 package analyzer
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var _ = register(Rule{Rule: diag.BadScope, Run: badScopes})
@@ -17,7 +17,7 @@ func badScopes(p *Pass) {
 				continue
 			}
 			kind := p.Plan.Paths.Kind(r.Path)
-			if p.Plan.Form == compiler.Solution && kind != "input" {
+			if p.Plan.Form == plan.Solution && kind != "input" {
 				continue // the state that it is given isn't known
 			}
 			f := p.Report(r.Span(), "the scope %q names nothing: %s", r.Ref.String(), whyNever[kind]).About(call.Label()).Advise("%s", whereFrom[kind])

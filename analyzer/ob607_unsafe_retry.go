@@ -3,6 +3,7 @@ package analyzer
 import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var _ = register(Rule{
@@ -12,8 +13,8 @@ var _ = register(Rule{
 
 // unsafeRetry reports retries of calls that aren't known to be safe to repeat. Expressions and a
 // model's answers have no effect and are safe. A delegate is as unsafe as its calls.
-func unsafeRetry(p *Pass, call *compiler.Call) {
-	if call.Retry.Attempts <= 1 || call.Tool == nil || call.Latent() || p.Plan.Said(call).Idempotent {
+func unsafeRetry(p *Pass, call *plan.Call) {
+	if call.Retry.Attempts <= 1 || call.Tool == nil || call.Latent() || compiler.DeclaredEffect(p.Plan, call).Idempotent {
 		return
 	}
 	at := call.Node.Get("_retry").Span()
@@ -29,7 +30,7 @@ func unsafeRetry(p *Pass, call *compiler.Call) {
 	switch h := call.Tool.Hints; {
 	case h.Idempotent != nil && !*h.Idempotent:
 		how = "says that it isn't idempotent"
-	case !call.Tool.Runs(call.Activity):
+	case !compiler.MayRun(call.Tool, call.Activity):
 		who = call.Activity
 	}
 	p.Report(at, "%q is tried up to %d times, and %q %s: a try that failed late may have had its effect", call.Name, call.Retry.Attempts, who, how).About(call.Label()).
@@ -40,36 +41,36 @@ func unsafeRetry(p *Pass, call *compiler.Call) {
 // An unsafeCall is one of a plan that is run as a call, and its name there: behind those of the
 // calls that it is below.
 type unsafeCall struct {
-	call *compiler.Call
+	call *plan.Call
 	name string
 }
 
 // unsafeIn is the first call of a delegate, or of its delegates, that isn't known to be safe to repeat.
-func (p *Pass) unsafeIn(above *compiler.Plan, path string) unsafeCall {
-	plan := above.Delegates[path]
-	if plan == nil {
+func (p *Pass) unsafeIn(above *plan.Plan, path string) unsafeCall {
+	compiled := above.Delegates[path]
+	if compiled == nil {
 		return unsafeCall{}
 	}
-	if known, ok := p.unsafe[plan]; ok {
+	if known, ok := p.unsafe[compiled]; ok {
 		return known
 	}
 	if p.unsafe == nil {
-		p.unsafe = map[*compiler.Plan]unsafeCall{}
+		p.unsafe = map[*plan.Plan]unsafeCall{}
 	}
-	p.unsafe[plan] = unsafeCall{} // and of one that reaches itself, which is an error
-	for _, call := range plan.Calls {
-		if call.Latent() || plan.Said(call).Idempotent {
+	p.unsafe[compiled] = unsafeCall{} // and of one that reaches itself, which is an error
+	for _, call := range compiled.Calls {
+		if call.Latent() || compiler.DeclaredEffect(compiled, call).Idempotent {
 			continue
 		}
 		first := unsafeCall{call, call.Name}
 		if below := call.Plan(); below != "" {
-			if first = p.unsafeIn(plan, below); first.call == nil {
+			if first = p.unsafeIn(compiled, below); first.call == nil {
 				continue
 			}
 			first.name = call.Name + "/" + first.name
 		}
-		p.unsafe[plan] = first
+		p.unsafe[compiled] = first
 		break
 	}
-	return p.unsafe[plan]
+	return p.unsafe[compiled]
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -22,22 +23,22 @@ var _ = register(Rule{
 // without calls, or one in another form, offers its tools to a model instead; a compiled
 // plan holds whatever it was compiled with.
 func unusedDefinitions(p *Pass) {
-	plan := p.Plan
-	if plan.Compiled() {
+	compiled := p.Plan
+	if compiler.Compiled(compiled) {
 		return
 	}
 	p.shadowed()
-	if plan.Form != compiler.PlanFile || len(plan.Calls) == 0 || p.Unknown(diag.Tools|diag.Writes) {
+	if compiled.Form != plan.PlanFile || len(compiled.Calls) == 0 || p.Unknown(diag.Tools|diag.Writes) {
 		return
 	}
 	tools, activities := map[string]bool{}, map[string]bool{}
-	for _, call := range plan.Calls {
+	for _, call := range compiled.Calls {
 		tools[call.ToolName] = true
 		activities[call.Activity] = true
 		tool := call.Tool
 		if p.unknownTool(call) {
 			if closest, ok := p.tools().Nearest(call.ToolName); ok { // OB501 suggests it
-				tool, tools[closest] = plan.Tool(closest), true
+				tool, tools[closest] = compiled.Tool(closest), true
 			}
 		}
 		if tool != nil {
@@ -50,7 +51,7 @@ func unusedDefinitions(p *Pass) {
 	usedFiles := map[*source.File]bool{}
 	files := map[string][]*source.File{}
 	define := func(n *source.Node, used bool) {
-		if n == nil || n.File == plan.File {
+		if n == nil || n.File == compiled.File {
 			return
 		}
 		if _, known := usedFiles[n.File]; !known {
@@ -58,16 +59,16 @@ func unusedDefinitions(p *Pass) {
 		}
 		usedFiles[n.File] = usedFiles[n.File] || used
 	}
-	for _, t := range plan.Tools {
+	for _, t := range compiled.Tools {
 		define(t.NameNode, tools[t.Name])
-		if t.NameNode != nil && t.NameNode.File == plan.File && !tools[t.Name] {
+		if t.NameNode != nil && t.NameNode.File == compiled.File && !tools[t.Name] {
 			p.Report(t.NameNode.Span(), "no call uses the tool %q", compiler.Shown(t.Name)).Advise("use it, or take it out")
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(plan.Activities)) {
-		a := plan.Activities[name]
+	for _, name := range slices.Sorted(maps.Keys(compiled.Activities)) {
+		a := compiled.Activities[name]
 		define(a.NameNode, activities[name])
-		if a.NameNode != nil && a.NameNode.File == plan.File && !activities[name] {
+		if a.NameNode != nil && a.NameNode.File == compiled.File && !activities[name] {
 			p.Report(a.NameNode.Span(), "no call uses the activity %q", compiler.Shown(name)).
 				Advise("give it the name of a tool, name it in \"_activity\", or take it out")
 		}

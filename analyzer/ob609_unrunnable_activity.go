@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -23,7 +24,7 @@ var _ = register(Rule{
 type Machine struct {
 	// Unrunnable tells each thing for which an activity can't be run there, what to do, and
 	// at which place of the text.
-	Unrunnable func(a *compiler.Activity, tell func(what, help string, at source.Span))
+	Unrunnable func(a *plan.Activity, tell func(what, help string, at source.Span))
 	// Other says that the plan will be run on another machine than the one that was
 	// looked at: what is missing is then a warning.
 	Other bool
@@ -56,7 +57,7 @@ func unrunnableActivities(p *Pass) {
 // unfitActivities reports programs that can't do what the tools say that they carry out,
 // each once for a tool.
 func (p *Pass) unfitActivities() {
-	p.carriedOut(func(known *parameters, a *compiler.Activity, calls []*compiler.Call) {
+	p.carriedOut(func(known *parameters, a *plan.Activity, calls []*plan.Call) {
 		for _, taken := range a.Parameters {
 			p.strayParameter(known, a, taken)
 		}
@@ -76,17 +77,17 @@ func (p *Pass) unfitActivities() {
 }
 
 // carriedOut visits each activity of a tool with known parameters once, with its calls.
-func (p *Pass) carriedOut(judge func(known *parameters, a *compiler.Activity, calls []*compiler.Call)) {
+func (p *Pass) carriedOut(judge func(known *parameters, a *plan.Activity, calls []*plan.Call)) {
 	if len(p.Plan.Activities) == 0 {
 		return
 	}
 	type pair struct {
-		tool     *compiler.Tool
+		tool     *plan.Tool
 		activity string
 	}
 	var pairs []pair
-	calls := map[pair][]*compiler.Call{}
-	look := func(tool *compiler.Tool, activity string, by ...*compiler.Call) {
+	calls := map[pair][]*plan.Call{}
+	look := func(tool *plan.Tool, activity string, by ...*plan.Call) {
 		one := pair{tool, activity}
 		if _, seen := calls[one]; !seen {
 			pairs = append(pairs, one)
@@ -113,7 +114,7 @@ var upperCase = regexp.MustCompile(`^[A-Z][A-Z0-9_]+$`)
 
 // strayParameter reports what a program is to be given of a call's parameters that its
 // tool doesn't have: it would always be left out.
-func (p *Pass) strayParameter(known *parameters, a *compiler.Activity, taken compiler.Variable) {
+func (p *Pass) strayParameter(known *parameters, a *plan.Activity, taken plan.Variable) {
 	if !known.unknown(taken.Name) {
 		return
 	}
@@ -138,8 +139,8 @@ func (p *Pass) strayParameter(known *parameters, a *compiler.Activity, taken com
 
 // dropped reports parameters that calls pass, or where there are no calls yet might, and that
 // change nothing.
-func (p *Pass) dropped(known *parameters, a *compiler.Activity, calls []*compiler.Call) {
-	passed := map[string]*compiler.Call{}
+func (p *Pass) dropped(known *parameters, a *plan.Activity, calls []*plan.Call) {
+	passed := map[string]*plan.Call{}
 	for _, call := range slices.Backward(calls) {
 		for _, f := range call.Params.Fields {
 			passed[f.Key] = call
@@ -150,13 +151,13 @@ func (p *Pass) dropped(known *parameters, a *compiler.Activity, calls []*compile
 		names = known.schema.Properties()
 	}
 	for _, name := range names {
-		if a.Ignores(name) && a.NameNode != nil && !known.unknown(name) && !slices.Contains(known.ignored, name) && !p.suggestedParameters[suggestedParameter{a, name}] {
+		if compiler.Ignores(a, name) && a.NameNode != nil && !known.unknown(name) && !slices.Contains(known.ignored, name) && !p.suggestedParameters[suggestedParameter{a, name}] {
 			p.droppedParameter(known, a, name, passed[name])
 		}
 	}
 }
 
-func (p *Pass) droppedParameter(known *parameters, a *compiler.Activity, name string, by *compiler.Call) {
+func (p *Pass) droppedParameter(known *parameters, a *plan.Activity, name string, by *plan.Call) {
 	f := p.Report(a.NameNode.Span(), "the activity %q leaves out the parameter %q of the tool %q", compiler.Shown(a.Name), name, known.tool.Name).As(diag.Warning)
 	switch place := "{" + name + "}"; {
 	case !compiler.IsParameter(place):
@@ -177,7 +178,7 @@ func (p *Pass) droppedParameter(known *parameters, a *compiler.Activity, name st
 }
 
 // otherResult reports a program whose results never have the kind of its tool's result.
-func (p *Pass) otherResult(tool *compiler.Tool, a *compiler.Activity) {
+func (p *Pass) otherResult(tool *plan.Tool, a *plan.Activity) {
 	gives := map[string]schema.Kinds{compiler.StreamText: schema.String, compiler.StreamLines: schema.Array, compiler.StreamNone: schema.Null}[a.Stdout]
 	if gives == 0 || tool.Output == nil || tool.Output.Compile() != nil || tool.Output.Kinds()&gives != 0 {
 		return

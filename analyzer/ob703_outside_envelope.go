@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -25,7 +26,7 @@ func leavesEnvelope(p *Pass) {
 		return
 	}
 	parts, _ := p.Plan.Parts() // what can't be read doesn't run
-	policies, _ := p.Plan.PolicyParts()
+	policies, _ := compiler.PolicyParts(p.Plan)
 	for _, d := range e.Within(facts.Of(p.Plan, facts.Options{}), slices.Concat(parts, policies)) {
 		f := p.Report(p.placeOf(&d), "%s", d)
 		if d.In == "" && d.Call != "" {
@@ -44,7 +45,7 @@ func (p *Pass) placeOf(d *envelope.Difference) source.Span {
 		}
 	}
 	for _, t := range p.Plan.Tools {
-		if d.What == envelope.Definition && t.NameNode != nil && d.Of == (compiler.Part{Kind: compiler.PartTool, Name: t.Name}).String() {
+		if d.What == envelope.Definition && t.NameNode != nil && d.Of == (plan.Part{Kind: compiler.PartTool, Name: t.Name}).String() {
 			return t.NameNode.Span()
 		}
 	}
@@ -52,7 +53,7 @@ func (p *Pass) placeOf(d *envelope.Difference) source.Span {
 }
 
 // runs reports whether a call runs a plan, or one that does.
-func (p *Pass) runs(c *compiler.Call, plan string) bool {
+func (p *Pass) runs(c *plan.Call, plan string) bool {
 	d := p.Plan.Delegates[c.Plan()]
 	return d != nil && (c.Plan() == plan || d.AllDelegates()[plan] != nil)
 }

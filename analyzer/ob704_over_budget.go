@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var _ = register(Rule{
@@ -23,7 +23,7 @@ func overBudget(p *Pass) {
 		return
 	}
 	unlimited := *p.Plan
-	unlimited.Limits = compiler.Limits{}
+	unlimited.Limits = plan.Limits{}
 	worst := facts.Of(&unlimited, facts.Options{}).Worst.Cost
 	if worst.Most == nil || *worst.Most <= p.Plan.Limits.Cost {
 		return

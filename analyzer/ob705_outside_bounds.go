@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -47,7 +48,7 @@ func outsideOfBounds(p *Pass) {
 }
 
 // boundsOn are those that policies set for a call.
-func (p *Pass) boundsOn(call *compiler.Call) (all []*parameters) {
+func (p *Pass) boundsOn(call *plan.Call) (all []*parameters) {
 	for _, one := range p.Plan.Policies {
 		for i := range one.Bounds {
 			for k := range one.Bounds[i].Tools {
@@ -90,7 +91,7 @@ func (p *Pass) boundsWithin(path string) []*parameters {
 
 // passedOn is what a bound of a call's parameter is to the parameter of the plan that is
 // passed on there; nil where none is for certain.
-func (p *Pass) passedOn(call *compiler.Call, f compiler.TemplateField, bounds *parameters) *parameters {
+func (p *Pass) passedOn(call *plan.Call, f plan.TemplateField, bounds *parameters) *parameters {
 	place, bounded := bounds.places[f.Key]
 	if !bounded || call.Each != nil || f.Value.Expr == nil || !f.Value.Expr.Plain() {
 		return nil
@@ -111,7 +112,7 @@ func (p *Pass) passedOn(call *compiler.Call, f compiler.TemplateField, bounds *p
 // untyped reports bounds that accept values of other types, if the tool doesn't declare the type
 // either.
 func (p *Pass) untyped(bounds *policy.Bounds, of *policy.BoundTool) {
-	at := slices.IndexFunc(p.Plan.Calls, func(c *compiler.Call) bool { return label.Carries(c, of.Name) && c.Tool != nil })
+	at := slices.IndexFunc(p.Plan.Calls, func(c *plan.Call) bool { return label.Carries(c, of.Name) && c.Tool != nil })
 	if at < p.from {
 		return
 	}
@@ -124,7 +125,7 @@ func (p *Pass) untyped(bounds *policy.Bounds, of *policy.BoundTool) {
 	}
 }
 
-func (p *Pass) unlisted(only *policy.Only, call *compiler.Call) {
+func (p *Pass) unlisted(only *policy.Only, call *plan.Call) {
 	name := label.Unlisted(only, call)
 	if name == "" {
 		return
@@ -149,7 +150,7 @@ func (p *Pass) boundsOf(rule *policy.Bounds, tool *policy.BoundTool) *parameters
 	})
 }
 
-func (p *Pass) outOfBounds(call *compiler.Call, bounds *parameters) {
+func (p *Pass) outOfBounds(call *plan.Call, bounds *parameters) {
 	for _, f := range call.Params.Fields {
 		place, bounded := bounds.places[f.Key]
 		if !bounded {
@@ -180,7 +181,7 @@ func (p *Pass) outOfBounds(call *compiler.Call, bounds *parameters) {
 
 // isWithin reports whether all that a template may give is in one of some relations to a
 // schema; of a value that the document gives as an example it is known that it fits.
-func (p *Pass) isWithin(call *compiler.Call, t *compiler.Template, s *schema.Schema, relations ...schema.Relation) bool {
+func (p *Pass) isWithin(call *plan.Call, t *plan.Template, s *schema.Schema, relations ...schema.Relation) bool {
 	return !slices.ContainsFunc(p.flowsOut(call, t), func(f flow) bool {
 		if f.schema = p.guarded(&f, call); f.schema == nil {
 			return true

@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
@@ -57,22 +58,22 @@ func forbiddenOrders(p *Pass) {
 		}
 		pairs = p.toOrder(pairs, c, shares, slices.ContainsFunc(all, func(m misorder) bool { return !m.certain }))
 	}
-	if pairs = slices.Concat(p.ordered, pairs); len(pairs) > len(p.ordered) && p.Plan.InOrder(pairs).Graph.Acyclic() {
+	if pairs = slices.Concat(p.ordered, pairs); len(pairs) > len(p.ordered) && compiler.WithOrder(p.Plan, pairs).Graph.Acyclic() {
 		p.ordered = pairs
 	}
 }
 
 // A misorder is a call that may start where a check forbids it, after some others.
 type misorder struct {
-	call    *compiler.Call
-	earlier []*compiler.Call
+	call    *plan.Call
+	earlier []*plan.Call
 	goal    logic.Literal // the branch
 	answer  logic.Answer
 	certain bool
 }
 
 // misorder asks whether a call can come where it mustn't; nil where it can't.
-func (p *Pass) misorder(call *compiler.Call, goal logic.Literal, certain bool, earlier ...*compiler.Call) *misorder {
+func (p *Pass) misorder(call *plan.Call, goal logic.Literal, certain bool, earlier ...*plan.Call) *misorder {
 	e := p.conditions()
 	if !p.spend(questionCost) {
 		return nil
@@ -111,7 +112,7 @@ func (p *Pass) maybeBefore(shares []share) (all []misorder) {
 		if !x.subject || x.without == logic.False {
 			continue
 		}
-		certain := !x.uncertain && p.Plan.Form != compiler.Solution && // calls of earlier ticks are unknown
+		certain := !x.uncertain && p.Plan.Form != plan.Solution && // calls of earlier ticks are unknown
 			!slices.ContainsFunc(shares, func(y share) bool { is, may := x.same(&y); return y.other && is != may })
 		m := p.misorder(x.call, x.without, certain)
 		if m != nil && (m.answer.Possible || x.without == e.Runs(x.call)) {
@@ -269,11 +270,11 @@ func (p *Pass) reportOrder(c *policy.Check, m *misorder) {
 }
 
 // idOf is what "_after" can call a call.
-func (p *Pass) idOf(call *compiler.Call) string {
+func (p *Pass) idOf(call *plan.Call) string {
 	switch {
 	case call.ID != "":
 		return call.ID
-	case slices.ContainsFunc(p.Plan.Calls, func(other *compiler.Call) bool { return other != call && other.ToolName == call.ToolName }):
+	case slices.ContainsFunc(p.Plan.Calls, func(other *plan.Call) bool { return other != call && other.ToolName == call.ToolName }):
 		return "its _id"
 	}
 	return call.ToolName

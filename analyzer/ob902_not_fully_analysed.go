@@ -1,8 +1,8 @@
 package analyzer
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -29,7 +29,7 @@ func notFullyAnalysed(p *Pass) {
 			Advise("findings about branches may be missing; let fewer calls write and read one path, or split the plan")
 	case p.branches == nil || p.branches.Exhausted():
 	default:
-		last := map[*compiler.Call]int{} // one for each call is enough
+		last := map[*plan.Call]int{} // one for each call is enough
 		for i, u := range p.openQuestions {
 			last[u.call] = i
 		}
@@ -52,11 +52,11 @@ func notFullyAnalysed(p *Pass) {
 // An openQuestion is a question about branches without an answer.
 type openQuestion struct {
 	at   source.Span
-	call *compiler.Call
+	call *plan.Call
 	what string
 }
 
 // unanswered notes something that the budget didn't last for.
-func (p *Pass) unanswered(at source.Span, call *compiler.Call, what string) {
+func (p *Pass) unanswered(at source.Span, call *plan.Call, what string) {
 	p.openQuestions = append(p.openQuestions, openQuestion{at, call, what})
 }

@@ -1,8 +1,8 @@
 package analyzer
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 var _ = register(Rule{
@@ -13,7 +13,7 @@ var _ = register(Rule{
 
 // extensions reports, where the base protocol is asked for strictly, every key of
 // a call that it doesn't have.
-func extensions(p *Pass, call *compiler.Call) {
+func extensions(p *Pass, call *plan.Call) {
 	for _, f := range call.Extensions {
 		p.Report(f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).About(call.Label()).
 			Advise("%s", insteadOf[f.Key.Text])

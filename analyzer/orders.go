@@ -5,16 +5,16 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
 // A share is what a call is to a check of a policy's order rule: it itself, or the calls
 // of the plan that carries it out.
 type share struct {
-	call           *compiler.Call
+	call           *plan.Call
 	subject, other bool
 	uncertain      bool          // the calls of the plan that carries it out may not run, or not fail
 	some           bool          // once it is done at least one of its items is
@@ -48,7 +48,7 @@ func (p *Pass) shares(at int) (all []share) {
 	return all
 }
 
-func (p *Pass) share(at int, call *compiler.Call) share {
+func (p *Pass) share(at int, call *plan.Call) share {
 	c := &p.orderChecks()[at]
 	role, in := label.RoleOf(c, p.Plan, call), p.delegateShare(at, call)
 	one := share{call: call, subject: role&label.Subject != 0, other: role&label.Other != 0, some: true, uncertain: in.uncertain}
@@ -74,7 +74,7 @@ func (p *Pass) share(at int, call *compiler.Call) share {
 }
 
 // delegateShare is what the plan that carries a call out is to a check.
-func (p *Pass) delegateShare(at int, call *compiler.Call) (all delegateShare) {
+func (p *Pass) delegateShare(at int, call *plan.Call) (all delegateShare) {
 	d := p.Plan.Delegates[call.Plan()]
 	if d == nil || p.config.delegates == nil {
 		return all
@@ -102,14 +102,14 @@ func (p *Pass) delegateShare(at int, call *compiler.Call) (all delegateShare) {
 
 // An orderPlace is a plan and a check.
 type orderPlace struct {
-	plan  *compiler.Plan
+	plan  *plan.Plan
 	check int
 }
 
 // orderKey is what a call counts under for a parameter: two calls with the same key have the
 // same value there. It is "" where that isn't known, or isn't one value.
-func (p *Pass) orderKey(parameter string, call *compiler.Call) string {
-	at := slices.IndexFunc(call.Params.Fields, func(f compiler.TemplateField) bool { return f.Key == parameter })
+func (p *Pass) orderKey(parameter string, call *plan.Call) string {
+	at := slices.IndexFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == parameter })
 	switch {
 	case parameter == "" || at < 0 && call.Plan() == "":
 		return "=null"
@@ -151,7 +151,7 @@ func (p *Pass) toOrder(pairs [][2]int, c *policy.Check, shares []share, all bool
 	p.pairs(&p.Plan.Graph, shares, func(y, x *share, after bool) {
 		pair := [2]int{x.call.Index, y.call.Index}
 		matters := (x.subject && y.other || x.other && y.subject) && !ordered[pair]
-		if matters && (after || all && p.Plan.Graph.Rank(pair[0]) < p.Plan.Graph.Rank(pair[1])) && !slices.ContainsFunc(y.call.After, func(a compiler.After) bool { return a.Call == pair[0] }) {
+		if matters && (after || all && p.Plan.Graph.Rank(pair[0]) < p.Plan.Graph.Rank(pair[1])) && !slices.ContainsFunc(y.call.After, func(a plan.After) bool { return a.Call == pair[0] }) {
 			pairs = append(pairs, pair)
 		}
 	})

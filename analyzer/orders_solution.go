@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
@@ -20,7 +21,7 @@ type orderedCall struct {
 }
 
 // related are the calls listed before one with which order rules relate it.
-func (p *Pass) related(call *compiler.Call) (with []int) {
+func (p *Pass) related(call *plan.Call) (with []int) {
 	checks := p.orderChecks()
 	if p.orderedCalls == nil {
 		p.orderedCalls = make([][]orderedCall, len(checks))
@@ -78,7 +79,7 @@ func (p *Pass) asListed(held func(call int) bool) (pairs [][2]int) {
 			}
 		}
 	}
-	if all := slices.Concat(pairs, late); len(late) > 0 && p.Plan.InOrder(slices.Concat(p.ordered, all)).Graph.Acyclic() {
+	if all := slices.Concat(pairs, late); len(late) > 0 && compiler.WithOrder(p.Plan, slices.Concat(p.ordered, all)).Graph.Acyclic() {
 		return all
 	}
 	return pairs

@@ -1,8 +1,8 @@
 package analyzer
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // maxWriters bounds how many writers of one read are looked at for its type; of
@@ -11,8 +11,8 @@ const maxWriters = 16
 
 // An origin is one output path of a call that a read is bound to.
 type origin struct {
-	call    *compiler.Call
-	path    *compiler.Path
+	call    *plan.Call
+	path    *plan.Path
 	failure bool                 // it is the call's failure route
 	below   bool                 // it stands below what is read
 	rest    []expression.Segment // what is read of it, when it stands above
@@ -20,7 +20,7 @@ type origin struct {
 
 // origins goes over the output paths that a read is bound to, until f returns
 // false; it returns false then, and true otherwise.
-func (p *Pass) origins(r *compiler.Read, f func(origin) bool) bool {
+func (p *Pass) origins(r *plan.Read, f func(origin) bool) bool {
 	paths := p.Plan.Paths
 	above := paths.Depth(r.Path) - len(r.Ref.Path) // the kind, and for kinds of data "data" above it
 	for _, w := range r.Writers {
@@ -49,12 +49,12 @@ func (p *Pass) origins(r *compiler.Read, f func(origin) bool) bool {
 
 // A resultPlace is a place in the results of a tool.
 type resultPlace struct {
-	tool *compiler.Tool
+	tool *plan.Tool
 	step expression.Segment // the first, which mostly is all
 	rest string
 }
 
-func placeIn(tool *compiler.Tool, path []expression.Segment) resultPlace {
+func placeIn(tool *plan.Tool, path []expression.Segment) resultPlace {
 	at := resultPlace{tool: tool}
 	if len(path) > 0 {
 		at.step = path[0]

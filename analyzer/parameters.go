@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -16,7 +17,7 @@ import (
 type parameters struct {
 	taker    string // what to call it
 	which    string // "tool" or "delegate"
-	tool     *compiler.Tool
+	tool     *plan.Tool
 	schema   *schema.Schema
 	required []string
 	ignored  []string // that no call can give: keys that begin with "x-"
@@ -28,7 +29,7 @@ type parameters struct {
 }
 
 // parametersOf is nil for a tool whose parameters aren't known.
-func (p *Pass) parametersOf(tool *compiler.Tool) *parameters {
+func (p *Pass) parametersOf(tool *plan.Tool) *parameters {
 	if tool == nil || tool.Parameters == nil || tool.Parameters.Compile() != nil {
 		return nil
 	}
@@ -45,13 +46,13 @@ func (p *Pass) parametersOf(tool *compiler.Tool) *parameters {
 // takers are what takes the parameters of a call: its tool, and the plan that is
 // run as the call. Where that plan is all that is known of the tool, it
 // speaks for both.
-func (p *Pass) takers(call *compiler.Call) []*parameters {
+func (p *Pass) takers(call *plan.Call) []*parameters {
 	known := p.parametersOf(call.Tool)
 	if call.Plan() == "" {
 		return known.alone()
 	}
 	var takers []*parameters
-	face := p.Plan.Delegates[call.Plan()].Interface()
+	face := compiler.Interface(p.Plan.Delegates[call.Plan()])
 	if known != nil && (face == nil || call.Tool.Parameters != face.Parameters) {
 		takers = append(takers, known)
 	}
@@ -96,8 +97,8 @@ func (t *parameters) unknown(name string) bool {
 // declares reports whether the schema names a parameter.
 func (t *parameters) declares(name string) bool { return slices.Contains(t.schema.Properties(), name) }
 
-func passes(call *compiler.Call, name string) bool {
-	return slices.ContainsFunc(call.Params.Fields, func(f compiler.TemplateField) bool { return f.Key == name })
+func passes(call *plan.Call, name string) bool {
+	return slices.ContainsFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == name })
 }
 
 // node is where a parameter is declared, or a policy says what it may be.
@@ -117,7 +118,7 @@ func (t *parameters) verb() string {
 }
 
 // parameterNode is where a tool's own text declares a parameter.
-func parameterNode(tool *compiler.Tool, name string) *source.Node {
+func parameterNode(tool *plan.Tool, name string) *source.Node {
 	if tool.Builtin {
 		return nil
 	}

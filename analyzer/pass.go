@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -19,7 +19,7 @@ import (
 // findings go.
 type Pass struct {
 	// Plan is what is judged. It mustn't be changed.
-	Plan *compiler.Plan
+	Plan *plan.Plan
 
 	config Config
 	rule   *diag.Rule // the rule that is running
@@ -49,16 +49,16 @@ type Pass struct {
 	possible      []int8 // by path: see undeclaredPaths
 	written       writtenPaths
 	branches      *branch.Conditions
-	openQuestions []openQuestion       // questions about branches for which the budget didn't last
-	undecided     []*compiler.Template // leaves of the output whose conditions don't decide about their presence
-	unread        int                  // the instances whose initial state wasn't looked at
+	openQuestions []openQuestion   // questions about branches for which the budget didn't last
+	undecided     []*plan.Template // leaves of the output whose conditions don't decide about their presence
+	unread        int              // the instances whose initial state wasn't looked at
 	near          map[pathtree.ID]*names
 	inState       map[pathtree.ID]*declaration // what the state schema names below a path
 	inResult      map[resultPlace]*declaration
 	fields        map[resultPlace]schema.Place
-	parameters    map[*compiler.Tool]*parameters
+	parameters    map[*plan.Tool]*parameters
 	toolNames     *naming.Suggester
-	unsafe        map[*compiler.Plan]unsafeCall // see unsafeIn
+	unsafe        map[*plan.Plan]unsafeCall // see unsafeIn
 	flows         *flowTable
 	labelled      *label.Labels // see labels
 	bounds        map[*policy.BoundTool]*parameters
@@ -79,7 +79,7 @@ type Pass struct {
 	view *viewPass // of this view of the plan; nil where there is but one
 }
 
-func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
+func newPass(p *plan.Plan, found []diag.Diagnostic) *Pass {
 	return &Pass{
 		Plan:            asOne(p),
 		hidden:          unknownFacts(p, found),
@@ -87,7 +87,7 @@ func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 		inState:         map[pathtree.ID]*declaration{},
 		inResult:        map[resultPlace]*declaration{},
 		fields:          map[resultPlace]schema.Place{},
-		parameters:      map[*compiler.Tool]*parameters{},
+		parameters:      map[*plan.Tool]*parameters{},
 		bounds:          map[*policy.BoundTool]*parameters{},
 		suggestedInputs: map[string]bool{}, suggestedParameters: map[suggestedParameter]bool{},
 		suggestedPaths: map[pathtree.ID]bool{},
@@ -158,7 +158,7 @@ func (p *Pass) forgetValues() {
 
 // fresh are the calls that are judged: all of them, or of a plan that arrives the
 // latest.
-func (p *Pass) fresh() []*compiler.Call { return p.Plan.Calls[p.from:] }
+func (p *Pass) fresh() []*plan.Call { return p.Plan.Calls[p.from:] }
 
 // reaches makes a table of something by number as long as it has to be.
 func reaches[T any](table []T, n int) []T {
@@ -172,7 +172,7 @@ func (p *Pass) Report(at source.Span, format string, args ...any) *diag.Diagnost
 }
 
 // caller is the call that a read belongs to; nil for the plan's output.
-func (p *Pass) caller(r *compiler.Read) *compiler.Call {
+func (p *Pass) caller(r *plan.Read) *plan.Call {
 	if r.Call < 0 {
 		return nil
 	}

@@ -7,13 +7,14 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // neverThere reports whether an expression can have no value once the reads that
 // are never there are absent, whatever the others give.
-func neverThere(t *compiler.Template, never func(read int) bool) bool {
+func neverThere(t *plan.Template, never func(read int) bool) bool {
 	_, presence, err := t.Expr.Eval(func(i int) (any, expression.Presence) {
 		if never(t.Reads[i]) {
 			return nil, expression.Absent
@@ -25,23 +26,23 @@ func neverThere(t *compiler.Template, never func(read int) bool) bool {
 
 // mayBeThere reports whether something may put a value where a read looks. It
 // says yes where it can't know.
-func (p *Pass) mayBeThere(r *compiler.Read) bool {
+func (p *Pass) mayBeThere(r *plan.Read) bool {
 	if len(r.Writers) > 0 || r.Start || r.Path == pathtree.Root {
 		return true
 	}
-	plan := p.Plan
-	path := plan.Paths.Segments(r.Path)
+	compiled := p.Plan
+	path := compiled.Paths.Segments(r.Path)
 	if len(path) == 1 {
 		return true // all of a kind is always something
 	}
-	if plan.Form == compiler.Replan { // a run knows what it has
+	if compiled.Form == plan.Replan { // a run knows what it has
 		switch path[0].Key {
 		case "input":
 			return p.begins("input", path[1:])
 		case "state":
 			return p.Unknown(diag.Writes) || p.begins("state", path[1:])
 		case "data":
-			return p.Unknown(diag.Writes) || holds(anyMap(plan.Data), path[1:])
+			return p.Unknown(diag.Writes) || holds(anyMap(compiled.Data), path[1:])
 		case "advice":
 			return len(path) == 2 && !path[1].IsIndex && p.mayBeCalled(path[1].Key)
 		}
@@ -49,11 +50,11 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 	}
 	switch path[0].Key {
 	case "input":
-		if p.Unknown(diag.Input) || plan.Input == nil && plan.InputSchema == nil {
+		if p.Unknown(diag.Input) || compiled.Input == nil && compiled.InputSchema == nil {
 			return p.Unknown(diag.Input) || !p.lacksInput(r.Path, path[1:])
 		}
-		if plan.InputSchema != nil {
-			at := plan.InputSchema.At(compiler.SchemaPath(path[1:]))
+		if compiled.InputSchema != nil {
+			at := compiled.InputSchema.At(compiler.SchemaPath(path[1:]))
 			if at.Named || at.Possible && (at.Silent || at.Open) {
 				return true
 			}
@@ -63,16 +64,16 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 		if p.Unknown(diag.State | diag.Writes) {
 			return true
 		}
-		if plan.StateSchema != nil {
-			at := plan.StateSchema.At(compiler.SchemaPath(path[1:]))
+		if compiled.StateSchema != nil {
+			at := compiled.StateSchema.At(compiler.SchemaPath(path[1:]))
 			if at.Named || !at.Possible || at.Open || at.Silent && at.Depth > 0 { // what isn't possible is OB204's
 				return true
 			}
 		}
 		return p.begins("state", path[1:])
 	case "data":
-		return p.Unknown(diag.Writes) || plan.Data[path[1].Key] == nil && p.isKind(path[1].Key) ||
-			holds(anyMap(plan.Data), path[1:]) || p.describesKind(path[1].Key)
+		return p.Unknown(diag.Writes) || compiled.Data[path[1].Key] == nil && p.isKind(path[1].Key) ||
+			holds(anyMap(compiled.Data), path[1:]) || p.describesKind(path[1].Key)
 	case "advice":
 		return len(path) == 2 && !path[1].IsIndex && p.mayBeCalled(path[1].Key)
 	}
@@ -112,11 +113,11 @@ func anyMap(m map[string]any) any {
 // begins reports whether the input or the state begins with something at a path, be
 // it in one instance only.
 func (p *Pass) begins(kind string, path []expression.Segment) bool {
-	plan := p.Plan
+	compiled := p.Plan
 	if kind == "input" {
-		return holds(plan.Input, path) || slices.ContainsFunc(plan.Instances, func(i compiler.Instance) bool { return holds(i.Input, path) })
+		return holds(compiled.Input, path) || slices.ContainsFunc(compiled.Instances, func(i plan.Instance) bool { return holds(i.Input, path) })
 	}
-	return holds(plan.State, path) || slices.ContainsFunc(plan.Instances, func(i compiler.Instance) bool { return holds(i.State, path) })
+	return holds(compiled.State, path) || slices.ContainsFunc(compiled.Instances, func(i plan.Instance) bool { return holds(i.State, path) })
 }
 
 func (p *Pass) isKind(name string) bool {
@@ -142,18 +143,18 @@ func (p *Pass) describesKind(kind string) bool {
 }
 
 // outputOver is the first of a call's output paths that overlaps a path.
-func (p *Pass) outputOver(call *compiler.Call, id pathtree.ID) (compiler.Path, bool) {
+func (p *Pass) outputOver(call *plan.Call, id pathtree.ID) (plan.Path, bool) {
 	for _, path := range call.Paths() {
 		if p.Plan.Paths.Overlap(path.ID, id) {
 			return path, true
 		}
 	}
-	return compiler.Path{}, false
+	return plan.Path{}, false
 }
 
 // explainNever adds to a finding about a reference that is never there what was
 // most likely meant by it.
-func (p *Pass) explainNever(f *diag.Diagnostic, r *compiler.Read, call *compiler.Call) {
+func (p *Pass) explainNever(f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
 	if call != nil {
 		if own, yes := p.outputOver(call, r.Path); yes {
 			f.Note(own.Span(), "only the call itself writes it, and a call doesn't see its own result")
@@ -186,7 +187,7 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *compiler.Read, call *compiler
 
 // writtenBelowState is a path that a call writes as "state.key" without a †, where a read looks
 // for the key itself.
-func (p *Pass) writtenBelowState(r *compiler.Read) (compiler.Path, bool) {
+func (p *Pass) writtenBelowState(r *plan.Read) (plan.Path, bool) {
 	read := p.Plan.Paths.Segments(r.Path)
 	for _, call := range p.Plan.Calls {
 		for _, path := range call.Paths() {
@@ -195,7 +196,7 @@ func (p *Pass) writtenBelowState(r *compiler.Read) (compiler.Path, bool) {
 			}
 		}
 	}
-	return compiler.Path{}, false
+	return plan.Path{}, false
 }
 
 // noteSuggestion notes where the suggested reference is written. Nothing else is reported about it.
@@ -316,7 +317,7 @@ func (p *Pass) lookup(path []expression.Segment) (pathtree.ID, bool) {
 }
 
 // writtenAt is where a call first writes a path, or something above or below it.
-func (p *Pass) writtenAt(r expression.Reference) (compiler.Path, bool) {
+func (p *Pass) writtenAt(r expression.Reference) (plan.Path, bool) {
 	path := append([]expression.Segment{{Key: r.Kind}}, r.Path...)
 	if p.isKind(r.Kind) {
 		path = append([]expression.Segment{{Key: "data"}}, path...)
@@ -330,12 +331,12 @@ func (p *Pass) writtenAt(r expression.Reference) (compiler.Path, bool) {
 		id = next
 	}
 	if p.Plan.Paths.Depth(id) < 2 {
-		return compiler.Path{}, false
+		return plan.Path{}, false
 	}
 	for _, w := range p.Plan.Writers(id) {
 		if at, ok := p.outputOver(p.Plan.Calls[w.Call], id); ok {
 			return at, true
 		}
 	}
-	return compiler.Path{}, false
+	return plan.Path{}, false
 }

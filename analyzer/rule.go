@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // A Rule is one thing that is looked for: what its findings are called, and a
@@ -30,7 +30,7 @@ type Rule struct {
 	// Call looks at one call, and at what the document says of its tool, but not at
 	// which other calls there are; such a rule has no Run. It is asked about each
 	// call of a plan, and about a call that arrives later alone.
-	Call func(*Pass, *compiler.Call)
+	Call func(*Pass, *plan.Call)
 }
 
 // A Scope says what a rule looks at: it decides how a plan is judged whose

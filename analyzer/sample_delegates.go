@@ -3,9 +3,9 @@ package analyzer
 import (
 	"fmt"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/state"
@@ -18,14 +18,14 @@ import (
 const maxInside = 4
 
 // opens reports whether a call runs a plan whose schemas don't describe all parameters and results.
-func (p *Pass) opens(call *compiler.Call) bool {
+func (p *Pass) opens(call *plan.Call) bool {
 	d := p.Plan.Delegates[call.Plan()]
 	return d != nil && (d.InputSchema == nil || d.Output != nil && d.OutputSchema == nil || len(call.Scopes) > 0)
 }
 
 // inside is what tries the delegate of a call; nil where that shows nothing, or it isn't
 // sound by itself.
-func (t *sampler) inside(call *compiler.Call) *sampler {
+func (t *sampler) inside(call *plan.Call) *sampler {
 	p := t.pass
 	if !p.opens(call) || p.config.delegates == nil || t.depth >= maxInside || len(p.missingState(call)) > 0 {
 		return nil
@@ -49,7 +49,7 @@ func (t *sampler) inside(call *compiler.Call) *sampler {
 
 // delegated goes through the delegate of a call. It is false where something went wrong
 // in it.
-func (w *trial) delegated(call *compiler.Call, sub *sampler, params map[string]any) (value any, known, well bool) {
+func (w *trial) delegated(call *plan.Call, sub *sampler, params map[string]any) (value any, known, well bool) {
 	unspecified := false
 	given := state.ScopeValues(call, func(index int) (any, expression.Presence) {
 		r := &w.pass.Plan.Reads[index]
@@ -91,7 +91,7 @@ func (w *trial) delegated(call *compiler.Call, sub *sampler, params map[string]a
 }
 
 // goesWrongInside reports what goes wrong in a delegate with what a call hands over.
-func (w *trial) goesWrongInside(call *compiler.Call, found *diag.Diagnostic) {
+func (w *trial) goesWrongInside(call *plan.Call, found *diag.Diagnostic) {
 	if !w.first(call, "delegate", call.ToolNode) {
 		return
 	}
@@ -102,7 +102,7 @@ func (w *trial) goesWrongInside(call *compiler.Call, found *diag.Diagnostic) {
 }
 
 // givesAnother reports a delegate whose output doesn't fit its schema.
-func (w *trial) givesAnother(call *compiler.Call, value any, what string, at *source.Node, wrong *schema.Violation) {
+func (w *trial) givesAnother(call *plan.Call, value any, what string, at *source.Node, wrong *schema.Violation) {
 	if !w.first(call, "delegate", call.ToolNode) {
 		return
 	}

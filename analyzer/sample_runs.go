@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
@@ -34,26 +35,26 @@ const (
 type sampler struct {
 	pass        *Pass
 	layout      state.Layout
-	calls       []int32                     // that matter, in the order of the graph
-	asked       map[int32]bool              // calls to check
-	joined      map[int32]bool              // failures of these go to where results are looked for, which is a finding of its own
-	described   map[describedKey]bool       // whether a schema describes a part of a result and everything below it
-	initial     map[string]bool             // keys of the state that are read and never written
-	boundaries  boundaryValues              // see [generator]
-	blind       map[*compiler.Template]bool // see [expression.Expr.MayFail]
+	calls       []int32                 // that matter, in the order of the graph
+	asked       map[int32]bool          // calls to check
+	joined      map[int32]bool          // failures of these go to where results are looked for, which is a finding of its own
+	described   map[describedKey]bool   // whether a schema describes a part of a result and everything below it
+	initial     map[string]bool         // keys of the state that are read and never written
+	boundaries  boundaryValues          // see [generator]
+	blind       map[*plan.Template]bool // see [expression.Expr.MayFail]
 	reported    map[undecidedPlace]bool
 	reportedFor map[int32]bool // calls with a finding
 	reached     map[int32]int  // by call of asked: the number of sample runs that reached it
 	chosen      bool           // whether a sample run used random numbers: without, one is enough
 	left        *int           // steps
 	worked      *expression.Meter
-	within      map[*compiler.Call]*sampler // of delegates, see inside
-	depth       int                         // of delegates in delegates
+	within      map[*plan.Call]*sampler // of delegates, see inside
+	depth       int                     // of delegates in delegates
 }
 
 func newSampler(p *Pass, left *int, worked *expression.Meter) *sampler {
-	return &sampler{pass: p, asked: map[int32]bool{}, joined: map[int32]bool{}, described: map[describedKey]bool{}, blind: map[*compiler.Template]bool{}, reported: map[undecidedPlace]bool{},
-		reportedFor: map[int32]bool{}, reached: map[int32]int{}, within: map[*compiler.Call]*sampler{}, left: left, worked: worked}
+	return &sampler{pass: p, asked: map[int32]bool{}, joined: map[int32]bool{}, described: map[describedKey]bool{}, blind: map[*plan.Template]bool{}, reported: map[undecidedPlace]bool{},
+		reportedFor: map[int32]bool{}, reached: map[int32]int{}, within: map[*plan.Call]*sampler{}, left: left, worked: worked}
 }
 
 // An undecidedPlace is a parameter of a call or a path that it writes.
@@ -80,16 +81,16 @@ type trial struct {
 // An ending is the outcome of a call in a sample run.
 type ending struct {
 	done        bool
-	takes       int                // the alternative of its output that it took then, or in failing
-	fails       bool               // it failed, which its failure route takes up
-	blank       bool               // no result was generated: it is undescribed, or the budget is spent
-	unspecified bool               // it was skipped, or its result is partly undescribed
-	lacks       *compiler.Template // why it was skipped, if that is sure: what has no value, or its condition
+	takes       int            // the alternative of its output that it took then, or in failing
+	fails       bool           // it failed, which its failure route takes up
+	blank       bool           // no result was generated: it is undescribed, or the budget is spent
+	unspecified bool           // it was skipped, or its result is partly undescribed
+	lacks       *plan.Template // why it was skipped, if that is sure: what has no value, or its condition
 }
 
 // runSamples runs the calls that aren't known to succeed.
 func (p *Pass) runSamples() {
-	if p.screens || p.from > 0 || p.Plan.Form == compiler.Replan || p.Plan.AwaitsInstances ||
+	if p.screens || p.from > 0 || p.Plan.Form == plan.Replan || p.Plan.AwaitsInstances ||
 		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Input|diag.Reads|diag.Tools) || !p.Plan.Graph.Acyclic() {
 		return
 	}
@@ -185,7 +186,7 @@ func (t *sampler) gather(output bool) {
 	}
 	t.findBoundaries(output)
 	t.findInitialState()
-	p.calculations(func(call *compiler.Call, x *compiler.Template) {
+	p.calculations(func(call *plan.Call, x *plan.Template) {
 		if call == nil || within[call.Index] {
 			t.boundaries.atConstants(x.Expr)
 		}
@@ -245,12 +246,12 @@ func orEmpty(v any) any {
 }
 
 // perform goes through one call.
-func (w *trial) perform(call *compiler.Call) {
-	if slices.ContainsFunc(call.After, func(a compiler.After) bool { return !a.Settled && !w.ended[a.Call].done }) {
+func (w *trial) perform(call *plan.Call) {
+	if slices.ContainsFunc(call.After, func(a plan.After) bool { return !a.Settled && !w.ended[a.Call].done }) {
 		return
 	}
 	guardUnknown := false // whether the call runs
-	if guard := call.Guard(); guard != nil {
+	if guard := compiler.Condition(call); guard != nil {
 		value, there, unspecified := w.value(call, guard)
 		if guardUnknown = unspecified; unspecified {
 			value = w.random.IntN(2) == 0 && w.arbitrarily(guard)
@@ -280,7 +281,7 @@ func (w *trial) perform(call *compiler.Call) {
 }
 
 // arbitrarily reports whether a condition holds with any values for what isn't known.
-func (w *trial) arbitrarily(t *compiler.Template) bool {
+func (w *trial) arbitrarily(t *plan.Template) bool {
 	some := []any{true, nil, "text", 1.0}
 	value, presence, err := t.Expr.EvalWithin(func(i int) (any, expression.Presence) {
 		r := &w.pass.Plan.Reads[t.Reads[i]]
@@ -293,8 +294,8 @@ func (w *trial) arbitrarily(t *compiler.Template) bool {
 }
 
 // read is the value of a read.
-func (w *trial) read(r *compiler.Read) (any, expression.Presence) {
-	if w.pass.Plan.OfItem(r) {
+func (w *trial) read(r *plan.Read) (any, expression.Presence) {
+	if compiler.ReadsItem(w.pass.Plan, r) {
 		return w.ofItem(r)
 	}
 	value, there := w.log.Resolve(r.Path, func(m *state.Message) bool {
@@ -309,7 +310,7 @@ func (w *trial) read(r *compiler.Read) (any, expression.Presence) {
 
 // value evaluates an expression; unspecified if it depends on undescribed values. A fault is reported,
 // and counts as absent.
-func (w *trial) value(call *compiler.Call, t *compiler.Template) (value any, there, unspecified bool) {
+func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there, unspecified bool) {
 	var seen []looked
 	strictly := false // an undescribed object may hold something
 	blind := once(w.blind, t, func() bool { _, blind := w.pass.evaluationRisk(t); return blind })
@@ -341,7 +342,7 @@ func (w *trial) value(call *compiler.Call, t *compiler.Template) (value any, the
 
 // resolve is a template of a call with its values, and whether they are all there; of the
 // plan's output, for no call, what is absent is left out.
-func (w *trial) resolve(call *compiler.Call, t *compiler.Template) (value any, there, unspecified bool) {
+func (w *trial) resolve(call *plan.Call, t *plan.Template) (value any, there, unspecified bool) {
 	switch {
 	case !t.Live():
 		return t.Value, true, false
@@ -349,7 +350,7 @@ func (w *trial) resolve(call *compiler.Call, t *compiler.Template) (value any, t
 		return w.value(call, t)
 	}
 	object, list := make(map[string]any, len(t.Fields)), make([]any, 0, len(t.Items))
-	part := func(of *compiler.Template, put func(any)) bool {
+	part := func(of *plan.Template, put func(any)) bool {
 		v, ok, open := w.resolve(call, of)
 		if unspecified = unspecified || open; ok || open && call != nil {
 			put(v)
@@ -374,9 +375,9 @@ func (w *trial) resolve(call *compiler.Call, t *compiler.Template) (value any, t
 
 // parameters are those of a call, held against what takes them. It doesn't run where
 // something is absent or isn't accepted.
-func (w *trial) parameters(call *compiler.Call) (params map[string]any, runs, unspecified bool) {
+func (w *trial) parameters(call *plan.Call) (params map[string]any, runs, unspecified bool) {
 	params, runs = map[string]any{}, true
-	var expressions []*compiler.TemplateField
+	var expressions []*plan.TemplateField
 	for i := range call.Params.Fields {
 		f := &call.Params.Fields[i]
 		value, there, part := w.resolve(call, f.Value)
@@ -406,7 +407,7 @@ func (w *trial) parameters(call *compiler.Call) (params map[string]any, runs, un
 }
 
 // result generates or computes the result of a call, and reports whether it is described.
-func (w *trial) result(call *compiler.Call, params map[string]any, unspecified bool) (value any, known bool) {
+func (w *trial) result(call *plan.Call, params map[string]any, unspecified bool) (value any, known bool) {
 	p, tool := w.pass, call.Single()
 	if call.Produced != nil {
 		return call.Produced.Value(), true
@@ -429,8 +430,8 @@ func (w *trial) result(call *compiler.Call, params map[string]any, unspecified b
 
 // mayFail reports whether a call is thought of as one that fails. A model's answer is so
 // only where the tool says that it fails, or the plan has a place for failures by its name.
-func (w *trial) mayFail(call *compiler.Call) bool {
-	return call.Activity != "" || call.Plan() != "" || call.Single().SaysItFails() || slices.ContainsFunc(call.Output[call.FailureRoute()], w.pass.namesFailures)
+func (w *trial) mayFail(call *plan.Call) bool {
+	return call.Activity != "" || call.Plan() != "" || compiler.SaysItFails(call.Single()) || slices.ContainsFunc(call.Output[call.FailureRoute()], w.pass.namesFailures)
 }
 
 // aRecord represents the records of failures.
@@ -438,7 +439,7 @@ var aRecord any = map[string]any{"code": "error", "message": "it failed", "detai
 
 // fails lets a call fail at times that has a failure route: it writes the record where the
 // plan wants it, if there is room.
-func (w *trial) fails(call *compiler.Call) bool {
+func (w *trial) fails(call *plan.Call) bool {
 	if call.FailureRoute() < 0 || w.joined[int32(call.Index)] || w.random.IntN(4) != 0 || !w.mayFail(call) {
 		return false
 	}
@@ -446,10 +447,10 @@ func (w *trial) fails(call *compiler.Call) bool {
 	return true
 }
 
-func (w *trial) fail(call *compiler.Call) {
+func (w *trial) fail(call *plan.Call) {
 	w.failed = true
 	route := call.Output[call.FailureRoute()]
-	if path, err, _ := w.unfit(call, route, compiler.Set, aRecord); err != nil {
+	if path, err, _ := w.unfit(call, route, plan.Set, aRecord); err != nil {
 		if w.pass.forFailures(call, path) {
 			w.hasNoPlace(call, path, aRecord, true, err)
 		}
@@ -462,7 +463,7 @@ func (w *trial) fail(call *compiler.Call) {
 }
 
 // write writes a result to the alternative that takes it.
-func (w *trial) write(call *compiler.Call, value any, known bool) {
+func (w *trial) write(call *plan.Call, value any, known bool) {
 	tool := call.Single()
 	w.ended[call.Index] = ending{done: true, blank: !known && value == nil, unspecified: !known || tool != nil && tool.Output != nil && call.Produced == nil &&
 		!w.speaks(tool.Output, nil, true) && !isDescribedIn(call.Tool.Output, firstTried(call, value), nil, true)}
@@ -487,7 +488,7 @@ func (w *trial) write(call *compiler.Call, value any, known bool) {
 		}
 		method := call.Method
 		if !known {
-			method = compiler.Set
+			method = plan.Set
 		}
 		w.log.Append(state.Message{Path: path.ID, Method: method, Value: value, Call: call.Index})
 	}
@@ -495,7 +496,7 @@ func (w *trial) write(call *compiler.Call, value any, known bool) {
 
 // taking is the alternative that a result takes: any that accepts it but the failure
 // route, if there is such a one.
-func (w *trial) taking(call *compiler.Call, value any) int {
+func (w *trial) taking(call *plan.Call, value any) int {
 	routes := len(call.Output)
 	if routes == 1 {
 		return 0
@@ -505,9 +506,9 @@ func (w *trial) taking(call *compiler.Call, value any) int {
 	}
 	var taking []int
 	for i, route := range call.Output[:routes-1] {
-		if !slices.ContainsFunc(route, func(path compiler.Path) bool {
+		if !slices.ContainsFunc(route, func(path plan.Path) bool {
 			s := w.pass.stateAt(path.ID).Schema
-			return s != nil && call.Method == compiler.Set && !s.Accepts(value)
+			return s != nil && call.Method == plan.Set && !s.Accepts(value)
 		}) {
 			taking = append(taking, i)
 		}
@@ -521,7 +522,7 @@ func (w *trial) taking(call *compiler.Call, value any) int {
 var errNoRoom = errors.New("the state schema has no room for it")
 
 // unfit is the path of a route that has no place for a value, or whose schema rejects the result.
-func (w *trial) unfit(call *compiler.Call, route compiler.Route, method compiler.Method, value any) (at compiler.Path, err error, unspecified bool) {
+func (w *trial) unfit(call *plan.Call, route plan.Route, method plan.Method, value any) (at plan.Path, err error, unspecified bool) {
 	draft := w.log.Draft(int32(call.Index))
 	defer draft.Discard()
 	for _, path := range route {
@@ -551,7 +552,7 @@ func (w *trial) giveOutput() {
 	}
 	if s := p.Plan.OutputSchema; s != nil && !unspecified && s.Compile() == nil {
 		if wrong := s.Validate(value); wrong != nil {
-			w.isRefused(nil, nil, &compiler.TemplateField{Value: p.Plan.Output}, value, s, wrong)
+			w.isRefused(nil, nil, &plan.TemplateField{Value: p.Plan.Output}, value, s, wrong)
 		}
 	}
 }

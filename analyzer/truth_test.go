@@ -14,6 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -180,9 +181,9 @@ func (g conditionMaker) condition(family string, depth int) string {
 
 // A truthCase is a plan whose calls have the conditions, and what is known of it.
 type truthCase struct {
-	plan  *compiler.Plan
+	plan  *plan.Plan
 	e     *branch.Conditions
-	calls []*compiler.Call
+	calls []*plan.Call
 	terms []string
 }
 
@@ -212,7 +213,7 @@ func truthCaseOf(t *testing.T, conditions []string) *truthCase {
 
 // holds evaluates a condition over some values: whether it is true, and whether it
 // is false; neither where it has no value.
-func (c *truthCase) holds(call *compiler.Call, values map[string]any) (yes, no bool) {
+func (c *truthCase) holds(call *plan.Call, values map[string]any) (yes, no bool) {
 	value, presence, err := call.When.Expr.Eval(func(i int) (any, expression.Presence) {
 		return values[c.nameOf(call, i)], expression.There
 	})
@@ -222,7 +223,7 @@ func (c *truthCase) holds(call *compiler.Call, values map[string]any) (yes, no b
 	return value == true, value == false
 }
 
-func (c *truthCase) nameOf(call *compiler.Call, ref int) string {
+func (c *truthCase) nameOf(call *plan.Call, ref int) string {
 	path := call.When.Expr.References()[ref].Path
 	return path[len(path)-1].Key
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -18,7 +19,7 @@ import (
 
 // isUndecided reports whether types, schemas and paths leave open that a call's expressions, parameters
 // or writes fail.
-func (p *Pass) isUndecided(call *compiler.Call) bool {
+func (p *Pass) isUndecided(call *plan.Call) bool {
 	if call.When != nil && p.mayFail(call.When) || call.Each != nil && (p.mayFail(call.Each.List) || !p.surelyFits(call.Each.List, aList)) {
 		return true
 	}
@@ -48,7 +49,7 @@ func (p *Pass) isOutputUndecided() bool {
 	if t == nil || !t.Live() {
 		return false
 	}
-	return p.mayFail(t) || len(p.undecided) > 0 || p.mayComeToNothing() || p.Plan.OutputSchema != nil && (!p.surelyFits(t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r compiler.Read) bool {
+	return p.mayFail(t) || len(p.undecided) > 0 || p.mayComeToNothing() || p.Plan.OutputSchema != nil && (!p.surelyFits(t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r plan.Read) bool {
 		return slices.ContainsFunc(r.Ref.Path, func(s expression.Segment) bool { return s.IsIndex }) || // the list may end before, and what reads it is skipped
 			p.mayBeAbsent(&r) || r.Call < 0 && p.mayBeOmitted(&r)
 	}))
@@ -56,7 +57,7 @@ func (p *Pass) isOutputUndecided() bool {
 
 // mayBeOmitted reports whether the schemas of the input and the state let a run begin without the value
 // of a read.
-func (p *Pass) mayBeOmitted(r *compiler.Read) bool {
+func (p *Pass) mayBeOmitted(r *plan.Read) bool {
 	path := p.Plan.Paths.Segments(r.Path)
 	if len(path) < 2 || len(r.Writers) > 0 {
 		return false
@@ -67,7 +68,7 @@ func (p *Pass) mayBeOmitted(r *compiler.Read) bool {
 
 // mayFail reports whether an expression of a template may fail and has no finding. It is false if
 // nothing is known about its values.
-func (p *Pass) mayFail(t *compiler.Template) bool {
+func (p *Pass) mayFail(t *plan.Template) bool {
 	uncertain := func(read int) bool {
 		return slices.ContainsFunc(p.Plan.Reads[read].Writers, func(w int32) bool { return p.Plan.Calls[w].Each != nil }) &&
 			slices.ContainsFunc(p.flowsOfRead(read), func(f flow) bool { return f.uncertain })
@@ -85,7 +86,7 @@ func (p *Pass) mayFail(t *compiler.Template) bool {
 }
 
 // evaluationRisk is [expression.Expr.MayFail] for a template.
-func (p *Pass) evaluationRisk(t *compiler.Template) (risky, blind bool) {
+func (p *Pass) evaluationRisk(t *plan.Template) (risky, blind bool) {
 	if neverFails(t.Expr) {
 		return false, false
 	}
@@ -99,7 +100,7 @@ func neverFails(e *expression.Expr) bool {
 }
 
 // surelyFits reports whether a schema accepts all known values of a template.
-func (p *Pass) surelyFits(t *compiler.Template, to *schema.Schema) bool {
+func (p *Pass) surelyFits(t *plan.Template, to *schema.Schema) bool {
 	if to == nil {
 		return true
 	}
@@ -123,7 +124,7 @@ func (p *Pass) surelyFits(t *compiler.Template, to *schema.Schema) bool {
 func (p *Pass) somethingKnown(read int) bool {
 	r := &p.Plan.Reads[read]
 	paths := p.Plan.Paths
-	if p.Plan.OfItem(r) {
+	if compiler.ReadsItem(p.Plan, r) {
 		list := p.caller(r).Each.List
 		return list.Expr == nil || slices.ContainsFunc(list.Reads, p.somethingKnown)
 	}
@@ -134,7 +135,7 @@ func (p *Pass) somethingKnown(read int) bool {
 		value, there := paths.Walk(map[string]any{"input": input, "state": state, "data": anyMap(p.Plan.Data)}[paths.Kind(r.Path)], r.Path)
 		return there && (value != nil || paths.Kind(r.Path) == "state")
 	}
-	return held(p.Plan.Input, p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i compiler.Instance) bool { return held(i.Input, i.State) }) ||
+	return held(p.Plan.Input, p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i plan.Instance) bool { return held(i.Input, i.State) }) ||
 		slices.ContainsFunc(r.Writers, func(w int32) bool {
 			call := p.Plan.Calls[w]
 			return call.Produced != nil || call.Tool != nil && call.Tool.Output != nil || p.opens(call)
@@ -142,7 +143,7 @@ func (p *Pass) somethingKnown(read int) bool {
 }
 
 // mayLackRoom reports whether the state may have no place for what a call writes.
-func (p *Pass) mayLackRoom(call *compiler.Call) bool {
+func (p *Pass) mayLackRoom(call *plan.Call) bool {
 	paths := p.Plan.Paths
 	for i, route := range call.Output {
 		for _, path := range route {
@@ -152,7 +153,7 @@ func (p *Pass) mayLackRoom(call *compiler.Call) bool {
 			if call.Each != nil && p.stateAt(path.ID).Schema != nil && p.listing(call).uncertain {
 				return true
 			}
-			needs := call.Method != compiler.Set
+			needs := call.Method != plan.Set
 			if gives := call.Tool; needs && gives != nil && gives.Output != nil && i != call.FailureRoute() && gives.Output.Kinds() != schema.Anything && gives.Output.Kinds()&^patchKinds[call.Method] != 0 {
 				return true
 			}
@@ -162,7 +163,7 @@ func (p *Pass) mayLackRoom(call *compiler.Call) bool {
 			if !needs {
 				continue
 			}
-			if len(route) > 1 || slices.ContainsFunc(p.Plan.Around(path.ID), func(w compiler.Writer) bool { return int(w.Call) != call.Index }) || p.beginsWith(path.ID) {
+			if len(route) > 1 || slices.ContainsFunc(p.Plan.Around(path.ID), func(w plan.Writer) bool { return int(w.Call) != call.Index }) || p.beginsWith(path.ID) {
 				return true
 			}
 			if s := p.stateAt(path.ID).Schema; s != nil || paths.Segment(path.ID).IsIndex {
@@ -184,13 +185,13 @@ func (p *Pass) beginsWith(id pathtree.ID) bool {
 		value, there := p.Plan.Paths.Walk(map[string]any{"state": state, "data": anyMap(p.Plan.Data)}[p.Plan.Paths.Kind(at)], at)
 		return there && value != nil
 	}
-	return held(p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i compiler.Instance) bool { return held(i.State) })
+	return held(p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i plan.Instance) bool { return held(i.State) })
 }
 
 // Findings of sample runs have the form of those of schemas, with the values.
 
 // first reports whether something is the first that is found at a place.
-func (t *sampler) first(call *compiler.Call, at any, node *source.Node) bool {
+func (t *sampler) first(call *plan.Call, at any, node *source.Node) bool {
 	place := undecidedPlace{-1, at}
 	if call != nil {
 		if place.call = call.Index; !t.asked[int32(call.Index)] {
@@ -215,7 +216,7 @@ func (p *Pass) isReported(n *source.Node) bool {
 }
 
 // report makes a finding of a rule that has been asked already.
-func (t *sampler) report(rule *diag.Rule, severity diag.Severity, call *compiler.Call, at source.Span, format string, args ...any) *diag.Diagnostic {
+func (t *sampler) report(rule *diag.Rule, severity diag.Severity, call *plan.Call, at source.Span, format string, args ...any) *diag.Diagnostic {
 	return t.pass.found.Report(rule, at, format, args...).About(call.Label()).As(severity)
 }
 
@@ -227,7 +228,7 @@ type looked struct {
 }
 
 // goesWrong reports an expression that fails with values that may come, as they were seen.
-func (w *trial) goesWrong(call *compiler.Call, t *compiler.Template, err error, seen []looked) {
+func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error, seen []looked) {
 	wrong := new(expression.Error)
 	if !errors.As(err, &wrong) || !w.first(call, t, t.Node) {
 		return
@@ -260,7 +261,7 @@ func (w *trial) goesWrong(call *compiler.Call, t *compiler.Template, err error, 
 }
 
 // noteSources says where the values of a template come from.
-func (w *trial) noteSources(f *diag.Diagnostic, t *compiler.Template) {
+func (w *trial) noteSources(f *diag.Diagnostic, t *plan.Template) {
 	noted := map[source.Span]bool{f.Span: true}
 	for _, read := range t.Reads {
 		for _, flow := range w.pass.flowsOfRead(read) {
@@ -276,12 +277,12 @@ func (w *trial) noteSources(f *diag.Diagnostic, t *compiler.Template) {
 
 // isRefused reports a value that may come and that a parameter, or the output's schema,
 // doesn't accept.
-func (w *trial) isRefused(call *compiler.Call, taker *parameters, field *compiler.TemplateField, value any, s *schema.Schema, wrong *schema.Violation) {
+func (w *trial) isRefused(call *plan.Call, taker *parameters, field *plan.TemplateField, value any, s *schema.Schema, wrong *schema.Violation) {
 	t, path := field.Value, wrong.Path
 	below := ""
 	for len(path) > 0 && t.Expr == nil {
 		key, isKey := path[0].(string)
-		at := slices.IndexFunc(t.Fields, func(f compiler.TemplateField) bool { return isKey && f.Key == key })
+		at := slices.IndexFunc(t.Fields, func(f plan.TemplateField) bool { return isKey && f.Key == key })
 		switch i, isIndex := path[0].(int); {
 		case at >= 0:
 			t, below = t.Fields[at].Value, below+"."+key
@@ -318,7 +319,7 @@ func (w *trial) isRefused(call *compiler.Call, taker *parameters, field *compile
 
 // hasNoPlace reports a write for which there may be no room, of a result or of the record of
 // the call's failure.
-func (w *trial) hasNoPlace(call *compiler.Call, path compiler.Path, value any, failure bool, err error) {
+func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, failure bool, err error) {
 	known := func(f diag.Diagnostic) bool {
 		return f.Call == call.Label() && f.Severity > diag.Info && (f.Rule == shapeConflictRule || f.Rule == stateMismatchRule || f.Rule.Code == "OB511")
 	}
@@ -328,7 +329,7 @@ func (w *trial) hasNoPlace(call *compiler.Call, path compiler.Path, value any, f
 	rule, name, advice := shapeConflictRule, w.pass.path(path.ID), "let the calls that it builds on run whenever this one does (\"_after\", the same \"_when\"), or write to another path"
 	if errors.Is(err, errNoRoom) {
 		rule = stateMismatchRule
-		if call.Method == compiler.Set {
+		if call.Method == plan.Set {
 			advice = "narrow what comes, let the state schema take it, or write to another path"
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -21,10 +22,10 @@ type describedKey struct {
 }
 
 // isUnspecified reports whether nothing can be concluded from the value of a read.
-func (w *trial) isUnspecified(r *compiler.Read, strict bool) bool {
+func (w *trial) isUnspecified(r *plan.Read, strict bool) bool {
 	p := w.pass
 	switch {
-	case p.Plan.OfItem(r):
+	case compiler.ReadsItem(p.Plan, r):
 		return w.isUnspecifiedItem(r, strict)
 	case r.Path == pathtree.Root || p.Plan.Paths.Depth(r.Path) < 2:
 		return true
@@ -35,13 +36,13 @@ func (w *trial) isUnspecified(r *compiler.Read, strict bool) bool {
 			return false
 		}
 		if p.Plan.InputSchema != nil {
-			return !w.speaksHere(p.Plan.InputSchema, compiler.Read{Path: r.Path}, p.Plan.Paths.Depth(r.Path)-1, strict)
+			return !w.speaksHere(p.Plan.InputSchema, plan.Read{Path: r.Path}, p.Plan.Paths.Depth(r.Path)-1, strict)
 		}
 		value, there := w.log.Initial(r.Path)
 		return !there || value == nil || value == "" // a blank to be filled in
 	case "state", "data":
 		if path := p.Plan.Paths.Segments(r.Path); path[0].Key == "state" && w.initial[path[1].Key] {
-			return !w.speaksHere(p.Plan.StateSchema, compiler.Read{Path: r.Path}, len(path)-1, strict)
+			return !w.speaksHere(p.Plan.StateSchema, plan.Read{Path: r.Path}, len(path)-1, strict)
 		}
 	default:
 		return true
@@ -55,7 +56,7 @@ func (w *trial) isUnspecified(r *compiler.Read, strict bool) bool {
 }
 
 // unspecifiedFor reports whether a read of a call's result sees undescribed values.
-func (w *trial) unspecifiedFor(call *compiler.Call, read pathtree.ID, strict bool) bool {
+func (w *trial) unspecifiedFor(call *plan.Call, read pathtree.ID, strict bool) bool {
 	if call.Tool == nil || call.Tool.Output == nil || call.Each != nil && w.pass.listing(call).uncounted {
 		return true
 	}
@@ -64,9 +65,9 @@ func (w *trial) unspecifiedFor(call *compiler.Call, read pathtree.ID, strict boo
 		if !paths.Overlap(path.ID, read) {
 			continue
 		}
-		complete := call.Method != compiler.Set || !paths.IsAbove(path.ID, read)
+		complete := call.Method != plan.Set || !paths.IsAbove(path.ID, read)
 		if complete && !w.speaks(call.Tool.Output, nil, strict) ||
-			!complete && !w.speaksHere(call.Tool.Output, compiler.Read{Path: read, Writers: []int32{int32(call.Index)}}, paths.Depth(read)-paths.Depth(path.ID), strict) {
+			!complete && !w.speaksHere(call.Tool.Output, plan.Read{Path: read, Writers: []int32{int32(call.Index)}}, paths.Depth(read)-paths.Depth(path.ID), strict) {
 			return true
 		}
 	}
@@ -75,7 +76,7 @@ func (w *trial) unspecifiedFor(call *compiler.Call, read pathtree.ID, strict boo
 
 // speaksHere is speaks of what lies so many steps below what a schema describes, with the value
 // that stands there: of the variants of a union those count that it is of.
-func (w *trial) speaksHere(s *schema.Schema, r compiler.Read, below int, strict bool) bool {
+func (w *trial) speaksHere(s *schema.Schema, r plan.Read, below int, strict bool) bool {
 	paths := w.pass.Plan.Paths
 	rest := paths.Segments(r.Path)[paths.Depth(r.Path)-below:]
 	if w.speaks(s, rest, strict) {
@@ -163,13 +164,13 @@ func isDescribed(s *schema.Schema, strict bool, depth int) bool {
 }
 
 // isBlank reports whether a read has no generated value.
-func (w *trial) isBlank(r *compiler.Read) bool {
+func (w *trial) isBlank(r *plan.Read) bool {
 	return slices.ContainsFunc(r.Writers, func(i int32) bool { return w.ended[i].blank })
 }
 
 // saysOf reports whether a tool with undescribed results describes enough for a failed write by
 // "assign", "merge" or "concat": the kind of its results, or the refused part.
-func (w *trial) saysOf(call *compiler.Call, value, written any, path compiler.Path, err error) bool {
+func (w *trial) saysOf(call *plan.Call, value, written any, path plan.Path, err error) bool {
 	tool := call.Single()
 	if tool == nil || tool.Output == nil || call.Each != nil {
 		return false
@@ -177,5 +178,5 @@ func (w *trial) saysOf(call *compiler.Call, value, written any, path compiler.Pa
 	if !errors.Is(err, errNoRoom) {
 		return tool.Output.Kinds() != schema.Anything && schema.KindOf(value)&patchKinds[call.Method] == 0
 	}
-	return (call.Method == compiler.Assign || call.Method == compiler.Merge) && !isUndescribed(tool.Output, w.pass.stateAt(path.ID).Schema, written)
+	return (call.Method == plan.Assign || call.Method == plan.Merge) && !isUndescribed(tool.Output, w.pass.stateAt(path.ID).Schema, written)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -32,21 +33,21 @@ type viewResult struct {
 // A missingReference is one that some instances of a view, or all of them, can't
 // satisfy.
 type missingReference struct {
-	read *compiler.Read
+	read *plan.Read
 	ids  []string // nil for all
 }
 
 // A viewPass is what the pass over one view has besides.
 type viewPass struct {
 	shared  *sharedPass
-	plan    *compiler.Plan // the view
+	plan    *plan.Plan // the view
 	missing map[source.Span]missingReference
 	some    map[findingKey][]string
 }
 
 // A sharedPass is what the passes over all views of a plan work out together.
 type sharedPass struct {
-	entirePlan *compiler.Plan
+	entirePlan *plan.Plan
 	schemas    *schemaTable
 	given      map[pathtree.ID]flow // of the values and schemas that all instances share
 	state      map[pathtree.ID]schema.Place
@@ -55,12 +56,12 @@ type sharedPass struct {
 }
 
 // within begins the pass over the view that an instance has.
-func (c *sharedPass) within(view *compiler.Plan, id string, found []diag.Diagnostic) *Pass {
+func (c *sharedPass) within(view *plan.Plan, id string, found []diag.Diagnostic) *Pass {
 	found = about(view, found)
 	if view == c.entirePlan { // not all of its instances need run all of its calls
 		one := *view
-		one.Instances = slices.DeleteFunc(slices.Clone(view.Instances), func(i compiler.Instance) bool {
-			return c.entirePlan.Particular(&i) || view.Targeted() && i.ID != id
+		one.Instances = slices.DeleteFunc(slices.Clone(view.Instances), func(i plan.Instance) bool {
+			return compiler.IsParticular(c.entirePlan, &i) || view.Targeted() && i.ID != id
 		})
 		view = &one
 	}
@@ -94,7 +95,7 @@ func (p *Pass) ownValue(id pathtree.ID) bool {
 // isParticular reports whether the instance of this view has schemas or data of its own.
 func (p *Pass) isParticular() bool {
 	view := p.view.plan
-	return len(view.Instances) == 1 && p.view.shared.entirePlan.Particular(&view.Instances[0])
+	return len(view.Instances) == 1 && compiler.IsParticular(p.view.shared.entirePlan, &view.Instances[0])
 }
 
 func has(value any, key expression.Segment) bool {
@@ -108,7 +109,7 @@ func (p *Pass) lacksInput(id pathtree.ID, path []expression.Segment) bool {
 	if p.view == nil || p.Plan.AwaitsInstances {
 		return false
 	}
-	given := func(i compiler.Instance) bool { return i.Node == nil || holds(i.Input, path) } // an unknown instance may have it
+	given := func(i plan.Instance) bool { return i.Node == nil || holds(i.Input, path) } // an unknown instance may have it
 	somewhere, asked := p.view.shared.inputs[id]
 	if !asked {
 		somewhere = slices.ContainsFunc(p.view.shared.entirePlan.Instances, given)
@@ -121,8 +122,8 @@ func (p *Pass) lacksInput(id pathtree.ID, path []expression.Segment) bool {
 // whose input and state are that instance's. An input that is open stays
 // so. A solution isn't judged by what one instance holds: which instances run the
 // same of it changes while it arrives.
-func asOne(p *compiler.Plan) *compiler.Plan {
-	if len(p.Instances) != 1 || p.AwaitsInstances || p.Form == compiler.Replan {
+func asOne(p *plan.Plan) *plan.Plan {
+	if len(p.Instances) != 1 || p.AwaitsInstances || p.Form == plan.Replan {
 		return p
 	}
 	one, own := *p, &p.Instances[0]
@@ -135,10 +136,10 @@ func asOne(p *compiler.Plan) *compiler.Plan {
 }
 
 // byView judges a plan view by view.
-func byView(entirePlan *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.Diagnostic {
+func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass) []diag.Diagnostic {
 	c := &sharedPass{entirePlan, newSchemaTable(), map[pathtree.ID]flow{}, map[pathtree.ID]schema.Place{}, map[pathtree.ID]bool{}, first}
 	var all []*viewResult
-	known := map[*compiler.Plan]*viewResult{}
+	known := map[*plan.Plan]*viewResult{}
 	ids, own := instancesOf(entirePlan)
 	order := map[string]int{}
 	for i, id := range ids {
@@ -152,7 +153,7 @@ func byView(entirePlan *compiler.Plan, found []diag.Diagnostic, first *Pass) []d
 		if budget < 0 && own[id] > 0 {
 			return nil // its view isn't made for nothing
 		}
-		view := entirePlan.For(id)
+		view := compiler.ForInstance(entirePlan, id)
 		if v := known[view]; v != nil {
 			return v
 		}
@@ -197,7 +198,7 @@ func byView(entirePlan *compiler.Plan, found []diag.Diagnostic, first *Pass) []d
 
 // instancesOf lists the instances that are known of: those of the plan, and those
 // that calls name, in the order of the text. It counts the calls of each.
-func instancesOf(p *compiler.Plan) (ids []string, own map[string]int) {
+func instancesOf(p *plan.Plan) (ids []string, own map[string]int) {
 	own = map[string]int{}
 	known := map[string]bool{"": true}
 	add := func(id string) {
@@ -217,7 +218,7 @@ func instancesOf(p *compiler.Plan) (ids []string, own map[string]int) {
 }
 
 // about leaves out the findings about calls that a view doesn't have.
-func about(view *compiler.Plan, found []diag.Diagnostic) []diag.Diagnostic {
+func about(view *plan.Plan, found []diag.Diagnostic) []diag.Diagnostic {
 	entirePlan := view.Whole()
 	if entirePlan == view || len(found) == 0 {
 		return found
@@ -229,7 +230,7 @@ func about(view *compiler.Plan, found []diag.Diagnostic) []diag.Diagnostic {
 
 // A viewMerger joins the findings of several views.
 type viewMerger struct {
-	plan     *compiler.Plan
+	plan     *plan.Plan
 	views    []*viewResult
 	order    map[string]int  // of instances in the text
 	targeted map[string]bool // the names of the calls of one instance

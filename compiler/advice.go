@@ -6,33 +6,12 @@ import (
 	"math"
 	"slices"
 
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// Advice says how votes are put together, and what results from them.
-type Advice struct {
-	Aggregate    string // "mean" (default), "sum" or "min"
-	Threshold    float64
-	HasThreshold bool
-	Enforce      string // "off" (default), "warn" or "ask": what a call of a tool below the threshold earns
-}
-
 // defaultAdvice is what holds where a document says nothing.
-var defaultAdvice = Advice{Aggregate: "mean", Enforce: "off"}
-
-// A Rank is what the advisors make of one tool.
-type Rank struct {
-	Tool   string  `json:"tool"`
-	Weight float64 `json:"weight"`
-	Votes  []Vote  `json:"votes"` // by advisor and instance
-}
-
-// A Vote is one advisor's weight of a tool.
-type Vote struct {
-	Advisor  string  `json:"advisor"`
-	Instance string  `json:"instance,omitempty"`
-	Weight   float64 `json:"weight"`
-}
+var defaultAdvice = plan.Advice{Aggregate: "mean", Enforce: "off"}
 
 // advice reads how votes are put together.
 func (c *compilation) advice(n *source.Node) {
@@ -54,31 +33,31 @@ func (c *compilation) advice(n *source.Node) {
 	})
 }
 
-// Rank puts votes together: a rank for each tool that somebody weighs, the
+// RankOf puts votes together: a rank for each tool that somebody weighs, the
 // highest first and then by name. Who leaves a tool out has no part in its rank.
 // The order in which the opinions come makes no difference, and no weight is
 // beyond what a float64 holds.
-func (a Advice) Rank(opinions []Opinion) []Rank {
-	votes := map[string][]Vote{}
+func RankOf(a plan.Advice, opinions []plan.Opinion) []plan.Rank {
+	votes := map[string][]plan.Vote{}
 	for _, o := range opinions {
 		for tool, weight := range o.Votes {
-			votes[tool] = append(votes[tool], Vote{o.Advisor, o.Instance, weight})
+			votes[tool] = append(votes[tool], plan.Vote{Advisor: o.Advisor, Instance: o.Instance, Weight: weight})
 		}
 	}
-	ranking := make([]Rank, 0, len(votes))
+	ranking := make([]plan.Rank, 0, len(votes))
 	for _, tool := range slices.Sorted(maps.Keys(votes)) {
 		of := votes[tool]
-		slices.SortStableFunc(of, func(x, y Vote) int {
+		slices.SortStableFunc(of, func(x, y plan.Vote) int {
 			return cmp.Or(cmp.Compare(x.Advisor, y.Advisor), cmp.Compare(x.Instance, y.Instance), cmp.Compare(x.Weight, y.Weight))
 		})
-		ranking = append(ranking, Rank{tool, a.weight(of), of})
+		ranking = append(ranking, plan.Rank{Tool: tool, Weight: weight(a, of), Votes: of})
 	}
-	slices.SortStableFunc(ranking, func(x, y Rank) int { return cmp.Compare(y.Weight, x.Weight) })
+	slices.SortStableFunc(ranking, func(x, y plan.Rank) int { return cmp.Compare(y.Weight, x.Weight) })
 	return ranking
 }
 
 // weight is the aggregate of votes on one tool.
-func (a Advice) weight(votes []Vote) float64 {
+func weight(a plan.Advice, votes []plan.Vote) float64 {
 	weights := make([]float64, len(votes))
 	for i, v := range votes {
 		weights[i] = v.Weight

@@ -5,36 +5,13 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// An Advisor gives opinions on what to do next.
-type Advisor struct {
-	ID, Role, Description string
-
-	On        string         // when it speaks: "start", "finish", "request", or "" on demand
-	Schema    *schema.Schema // of what it says besides its votes; nil when it has none, or a broken one
-	Instanced bool           // it speaks once for each instance
-	Scopes    []Scope        // what it looks at first; they hide nothing
-	Node      *source.Node   // as the document writes it
-	IDNode    *source.Node   // where its id stands
-	Said      []*source.Node // in a record: what it has said before
-
-	plan *Plan // which has the tools that it votes on
-}
-
 // Consult is the tool with which a model asks an advisor that speaks on demand.
 const Consult = "ConsultAdvisor"
-
-// Advisor is the advisor of an id, or nil.
-func (p *Plan) Advisor(id string) *Advisor {
-	at := slices.IndexFunc(p.Advisors, func(a *Advisor) bool { return a.ID == id })
-	if at < 0 {
-		return nil
-	}
-	return p.Advisors[at]
-}
 
 // advisors reads the advisors of a plan file or an import.
 func (c *compilation) advisors(n *source.Node) {
@@ -50,7 +27,7 @@ func (c *compilation) advisors(n *source.Node) {
 // advisor reads one advisor, which may be in a message: that brings keys of
 // its own. Of several with one id the last counts, as of tools.
 func (c *compilation) advisor(n *source.Node, what string, more ...string) {
-	a := &Advisor{Node: n, plan: c.plan}
+	a := &plan.Advisor{Node: n, Plan: c.plan}
 	handlers := map[string]func(source.Field){
 		"id":          func(f source.Field) { a.IDNode = f.Value },
 		"role":        func(f source.Field) { a.Role = c.text(f.Value, "\"role\"") },
@@ -86,7 +63,7 @@ func (c *compilation) advisor(n *source.Node, what string, more ...string) {
 		return
 	}
 	a.ID = a.IDNode.Text
-	c.plan.Advisors = append(slices.DeleteFunc(c.plan.Advisors, func(earlier *Advisor) bool { return earlier.ID == a.ID }), a)
+	c.plan.Advisors = append(slices.DeleteFunc(c.plan.Advisors, func(earlier *plan.Advisor) bool { return earlier.ID == a.ID }), a)
 }
 
 // ofOpinions reads the schema of what an advisor says, which is always a
@@ -106,7 +83,7 @@ func (c *compilation) ofOpinions(n *source.Node, what string) *schema.Schema {
 // of whatever else has its name: its answers are the
 // advisors'.
 func (c *compilation) consultation() {
-	advisors := slices.DeleteFunc(slices.Clone(c.plan.Advisors), func(a *Advisor) bool { return a.On != "" })
+	advisors := slices.DeleteFunc(slices.Clone(c.plan.Advisors), func(a *plan.Advisor) bool { return a.On != "" })
 	if len(advisors) == 0 {
 		return
 	}
@@ -120,7 +97,7 @@ func (c *compilation) consultation() {
 	}
 	text := `{"type": "object", "properties": {"advisor": {"enum": ` + string(choice) + `}, "question": {"type": "string"}}, "required": ["advisor", "question"], "additionalProperties": false}`
 	n, _ := source.Parse(source.NewFile(Consult+".json", []byte(text)), source.DefaultLimits())
-	tool := &Tool{
+	tool := &plan.Tool{
 		Name: Consult, Description: "asks an advisor, and gives what it says", Node: n, Builtin: true,
 		Parameters: schema.New(n.Value(), schema.Options{}), Output: advisors[0].Schema, OutputNode: advisors[0].Node.Get("schema"),
 	}
@@ -135,11 +112,11 @@ func (c *compilation) consultation() {
 
 // consulted gives a call that asks one advisor by its id that advisor's schema for
 // its result.
-func (c *compilation) consulted(call *Call) {
+func (c *compilation) consulted(call *plan.Call) {
 	if call.Tool == nil || !call.Tool.Builtin {
 		return
 	}
-	at := slices.IndexFunc(call.Params.Fields, func(f TemplateField) bool { return f.Key == "advisor" })
+	at := slices.IndexFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == "advisor" })
 	if at < 0 {
 		return
 	}
@@ -169,7 +146,7 @@ func (c *compilation) opinions(n *source.Node) {
 // of a solution that is checked alone aren't known.
 func (c *compilation) judgeOpinions() {
 	p := c.plan
-	if p.Opinions == nil || p.Form == Solution || p.Opinions.Kind != source.Array {
+	if p.Opinions == nil || p.Form == plan.Solution || p.Opinions.Kind != source.Array {
 		return
 	}
 	spoken := map[[2]string]*source.Node{}
@@ -181,7 +158,7 @@ func (c *compilation) judgeOpinions() {
 		if a == nil {
 			continue
 		}
-		opinion, fault := a.Opinion(n)
+		opinion, fault := OpinionOf(a, n)
 		if fault != nil {
 			c.report(diag.BadAdvisor, fault.At, "%s", fault.Message).Help = fault.Help
 			continue
@@ -197,7 +174,7 @@ func (c *compilation) judgeOpinions() {
 }
 
 // speaker is whose opinion something is.
-func (c *compilation) speaker(n *source.Node) *Advisor {
+func (c *compilation) speaker(n *source.Node) *plan.Advisor {
 	id := n.Get("id")
 	if id == nil || id.Kind != source.String {
 		c.report(diag.BadAdvisor, n.Span().Head(), "an opinion doesn't say whose it is").Advise("give it the \"id\" of its advisor")

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -24,7 +25,7 @@ advisors:
 calls: []
 `
 
-func compiledPlan(t testing.TB, text string) *Plan {
+func compiledPlan(t testing.TB, text string) *plan.Plan {
 	t.Helper()
 	p, found := Compile(source.NewFile("plan.yaml", []byte(text)), Options{Name: "plan.yaml"})
 	if diag.HasErrors(found) {
@@ -51,14 +52,14 @@ func TestAdvisors(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if want := (Advice{"sum", 5.5, true, "ask"}); p.Advice != want {
+	if want := (plan.Advice{Aggregate: "sum", Threshold: 5.5, HasThreshold: true, Enforce: "ask"}); p.Advice != want {
 		t.Errorf("advice is %+v", p.Advice)
 	}
 	if tool := p.Tool(Consult); tool == nil || !tool.Builtin || !tool.Latent {
 		t.Errorf("the tool that consults is %+v", tool)
 	}
 	plain := compiledPlan(t, "tools: {a: {type: object}}\nadvisors: [{id: x, role: r, 'on': finish}]\ncalls: []")
-	if want := (Advice{Aggregate: "mean", Enforce: "off"}); plain.Advice != want || plain.Tool(Consult) != nil {
+	if want := (plan.Advice{Aggregate: "mean", Enforce: "off"}); plain.Advice != want || plain.Tool(Consult) != nil {
 		t.Errorf("advice is %+v, the tool that consults %v", plain.Advice, plain.Tool(Consult))
 	}
 }
@@ -127,7 +128,7 @@ func TestOpinions(t *testing.T) {
 		{`{"id": "risk", "thought": "t", "calls": "{\"deplay\": 1}"}`, nil, "there is no such tool"},
 	} {
 		n := parsed(t, c.opinion)
-		o, fault := p.Advisor(n.Get("id").Text).Opinion(n)
+		o, fault := OpinionOf(p.Advisor(n.Get("id").Text), n)
 		switch {
 		case c.fault == "" && fault != nil:
 			t.Errorf("%s: %v", c.opinion, fault)
@@ -155,15 +156,15 @@ func FuzzOpinion(f *testing.F) {
 		if n == nil || n.Get("calls") == nil {
 			return
 		}
-		o, fault := p.Advisor("risk").Opinion(n)
+		o, fault := OpinionOf(p.Advisor("risk"), n)
 		if fault != nil {
 			if fault.Message == "" || fault.Help == "" || !fault.At.Known() {
 				t.Fatalf("%q: %+v", votes, fault)
 			}
 			return
 		}
-		for _, r := range (Advice{Aggregate: "sum"}).Rank([]Opinion{o, o, o}) {
-			if _, known := p.callable(r.Tool); !known || math.IsNaN(r.Weight) || math.IsInf(r.Weight, 0) {
+		for _, r := range RankOf((plan.Advice{Aggregate: "sum"}), []plan.Opinion{o, o, o}) {
+			if _, known := callable(p, r.Tool); !known || math.IsNaN(r.Weight) || math.IsInf(r.Weight, 0) {
 				t.Fatalf("%q: %+v", votes, r)
 			}
 		}
@@ -172,7 +173,7 @@ func FuzzOpinion(f *testing.F) {
 
 // LANGUAGE.md#advisors: a rank is what its votes come to, by hand.
 func TestRank(t *testing.T) {
-	opinions := []Opinion{
+	opinions := []plan.Opinion{
 		{Advisor: "b", Votes: map[string]float64{"deploy": 10, "delay": 95}},
 		{Advisor: "a", Votes: map[string]float64{"deploy": 5, "rollback": 50}},
 		{Advisor: "c"},
@@ -182,15 +183,15 @@ func TestRank(t *testing.T) {
 		"sum":  "[{delay 95 [{b  95}]} {rollback 50 [{a  50}]} {deploy 15 [{a  5} {b  10}]}]",
 		"min":  "[{delay 95 [{b  95}]} {rollback 50 [{a  50}]} {deploy 5 [{a  5} {b  10}]}]",
 	} {
-		if got := fmt.Sprint(Advice{Aggregate: aggregate}.Rank(opinions)); got != want {
+		if got := fmt.Sprint(RankOf(plan.Advice{Aggregate: aggregate}, opinions)); got != want {
 			t.Errorf("%s: got  %s\nwant %s", aggregate, got, want)
 		}
 	}
-	tie := Advice{Aggregate: "sum"}.Rank([]Opinion{{Advisor: "a", Votes: map[string]float64{"z": 1, "y": 1, "x": 1}}})
+	tie := RankOf(plan.Advice{Aggregate: "sum"}, []plan.Opinion{{Advisor: "a", Votes: map[string]float64{"z": 1, "y": 1, "x": 1}}})
 	if tie[0].Tool != "x" || tie[1].Tool != "y" || tie[2].Tool != "z" {
 		t.Errorf("a tie isn't broken by name: %v", tie)
 	}
-	if got := (Advice{Aggregate: "mean"}).Rank(nil); got == nil || len(got) != 0 {
+	if got := RankOf((plan.Advice{Aggregate: "mean"}), nil); got == nil || len(got) != 0 {
 		t.Errorf("nobody said anything: %v", got)
 	}
 }
@@ -213,9 +214,9 @@ func TestRankProperties(t *testing.T) {
 		return float64(r.IntN(200)-100) / 7
 	}
 	for round := range 3000 {
-		opinions := make([]Opinion, r.IntN(7))
+		opinions := make([]plan.Opinion, r.IntN(7))
 		for i := range opinions {
-			opinions[i] = Opinion{Advisor: fmt.Sprint("a", i%4), Instance: fmt.Sprint(i / 4), Votes: map[string]float64{}}
+			opinions[i] = plan.Opinion{Advisor: fmt.Sprint("a", i%4), Instance: fmt.Sprint(i / 4), Votes: map[string]float64{}}
 			for _, tool := range tools {
 				if r.IntN(3) > 0 {
 					opinions[i].Votes[tool] = weight()
@@ -223,11 +224,11 @@ func TestRankProperties(t *testing.T) {
 			}
 		}
 		for _, aggregate := range []string{"mean", "sum", "min"} {
-			a := Advice{Aggregate: aggregate}
-			ranking := a.Rank(opinions)
-			shuffled := append(slices.Clone(opinions), Opinion{Advisor: "silent"})
+			a := plan.Advice{Aggregate: aggregate}
+			ranking := RankOf(a, opinions)
+			shuffled := append(slices.Clone(opinions), plan.Opinion{Advisor: "silent"})
 			r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-			if again := a.Rank(shuffled); !reflect.DeepEqual(again, ranking) {
+			if again := RankOf(a, shuffled); !reflect.DeepEqual(again, ranking) {
 				t.Fatalf("seed %d, round %d: the order matters:\n%v\n%v", seed, round, ranking, again)
 			}
 			for i, one := range ranking {
@@ -252,7 +253,7 @@ func TestRankProperties(t *testing.T) {
 // what these are is carried along.
 func TestOpinionsOfASolution(t *testing.T) {
 	base := compiledPlan(t, council)
-	solve := func(text string) (*Plan, []diag.Diagnostic) {
+	solve := func(text string) (*plan.Plan, []diag.Diagnostic) {
 		s := Setting{Plan: base, Paths: base.Paths.Clone()}
 		return s.Solve(source.NewFile("tick.json", []byte(text)), Options{})
 	}

@@ -6,27 +6,12 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// An After is a call that another comes after, for order without data.
-type After struct {
-	Call    int          // its index
-	Settled bool         // that it has settled is enough; else it must be done, or the other is skipped
-	ByTool  bool         // it is named by its tool, which no other call has
-	Node    *source.Node // where it is named
-}
-
-// ComesAfter is how a call names another in its "_after", or nil.
-func (c *Call) ComesAfter(other int) *After {
-	if at := slices.IndexFunc(c.After, func(a After) bool { return a.Call == other }); at >= 0 {
-		return &c.After[at]
-	}
-	return nil
-}
-
 // after reads which calls must be done, or have settled, before one starts.
-func (c *compilation) after(call *Call, n *source.Node) {
+func (c *compilation) after(call *plan.Call, n *source.Node) {
 	for _, item := range n.Several() {
 		switch {
 		case item.Kind == source.String:
@@ -49,14 +34,14 @@ func (c *compilation) after(call *Call, n *source.Node) {
 
 // comesAfter finds the call that is named by its id, or by its tool where no other
 // call has that.
-func (c *compilation) comesAfter(call *Call, n *source.Node, settled bool) {
+func (c *compilation) comesAfter(call *plan.Call, n *source.Node, settled bool) {
 	if other := c.ids[n.Text]; other != nil {
-		call.After = append(call.After, After{Call: other.Index, Settled: settled, Node: n})
+		call.After = append(call.After, plan.After{Call: other.Index, Settled: settled, Node: n})
 		return
 	}
 	of := c.callsOf(n.Text)
 	if len(of) == 1 {
-		call.After = append(call.After, After{Call: int(of[0]), Settled: settled, ByTool: true, Node: n})
+		call.After = append(call.After, plan.After{Call: int(of[0]), Settled: settled, ByTool: true, Node: n})
 		return
 	}
 	if len(of) > 1 {
@@ -71,7 +56,7 @@ func (c *compilation) comesAfter(call *Call, n *source.Node, settled bool) {
 		c.idNames = naming.NewSuggester(slices.Sorted(maps.Keys(c.ids)))
 	}
 	if near, ok := c.idNames.Nearest(n.Text); ok {
-		f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, c.plan.Misspelt(n.Text, near, c.idNames, false))
+		f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, Misspelt(c.plan, n.Text, near, c.idNames, false))
 		return
 	}
 	if near, ok := naming.Nearest(n.Text, slices.Sorted(maps.Keys(c.byTool))); ok && len(c.byTool[near]) == 1 {
@@ -82,7 +67,7 @@ func (c *compilation) comesAfter(call *Call, n *source.Node, settled bool) {
 }
 
 // severalOf reports a tool's name that doesn't say which of its calls is meant.
-func (c *compilation) severalOf(call *Call, n *source.Node, of []int32) {
+func (c *compilation) severalOf(call *plan.Call, n *source.Node, of []int32) {
 	const most = 5
 	f := c.report(diag.UnknownCall, n.Span(), "%d calls are of the tool %q: its name doesn't say which is meant", len(of), n.Text).About(call.Label())
 	f.Advise("give the call that must come first an \"_id\", and name that")

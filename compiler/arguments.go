@@ -13,15 +13,9 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
-
-// An Argument is an item of an argv: a text, or an option of several that a
-// call's parameters leave out or repeat together.
-type Argument struct {
-	Texts  []string
-	Option bool // it stands as a list in the argv
-}
 
 // placeholder is what is in a text of an argv for something else: {$NAME} for what
 // the environment holds, {name} for a parameter, and {{name}} for the text {name}. What
@@ -60,11 +54,11 @@ func parametersIn(text string) (names []string) {
 // out. Where it is a list, the item is repeated for each of its values. An option with a
 // boolean alone in one of its texts is there without that text where it is true, and
 // left out where it is false. The error is an [*UnfitArgument].
-func (a *Activity) Arguments(params map[string]any, lookup func(variable string) string) ([]string, error) {
+func Arguments(a *plan.Activity, params map[string]any, lookup func(variable string) string) ([]string, error) {
 	var argv []string
 	guarded := false // everything behind -- is no option
 	for _, item := range a.Argv {
-		texts, values, err := item.given(params)
+		texts, values, err := given(item, params)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +93,7 @@ func beginsWithValue(text string) bool {
 	return len(parametersIn(text)) > 0 && first[0] == 0 && !strings.HasPrefix(text, "$") && !strings.HasPrefix(text, "{{")
 }
 
-// AsWritten leaves variables of the environment in [Activity.Arguments] as they are
+// AsWritten leaves variables of the environment in [Arguments] as they are
 // written, so that no secret is shown.
 func AsWritten(variable string) string { return "{$" + variable + "}" }
 
@@ -120,7 +114,7 @@ func fill(text string, params map[string]any, lookup func(string) string) string
 
 // given is what is left of an item's texts with a call's parameters, and the values to
 // fill in, once for each time that it is in the argv.
-func (g Argument) given(params map[string]any) (texts []string, values []map[string]any, err error) {
+func given(g plan.Argument, params map[string]any) (texts []string, values []map[string]any, err error) {
 	list := ""
 	for _, text := range g.Texts {
 		names, flag := parametersIn(text), false
@@ -169,7 +163,7 @@ func argumentText(value any) string {
 }
 
 // argv reads a program and its arguments.
-func (c *compilation) argv(a *Activity, n *source.Node, key string) {
+func (c *compilation) argv(a *plan.Activity, n *source.Node, key string) {
 	if n.Kind != source.Array || len(n.Items) == 0 {
 		c.report(diag.WrongType, n.Span(), "%q must be a list that begins with the program", key).Advise("write [program, argument, …]; there is no shell")
 		return
@@ -179,12 +173,12 @@ func (c *compilation) argv(a *Activity, n *source.Node, key string) {
 		if item.Kind == source.Array && len(a.Argv) > 0 {
 			texts = item.Items
 		}
-		arg := Argument{Option: item.Kind == source.Array}
+		arg := plan.Argument{Option: item.Kind == source.Array}
 		for _, text := range texts {
 			arg.Texts = append(arg.Texts, c.text(text, "an item of \""+key+"\""))
-			a.takes(text)
+			takes(a, text)
 			for _, name := range parametersIn(text.Text) {
-				a.Parameters = append(a.Parameters, Variable{name, text})
+				a.Parameters = append(a.Parameters, plan.Variable{Name: name, Node: text})
 			}
 		}
 		a.Argv = append(a.Argv, arg)
@@ -297,21 +291,21 @@ func (s *splitting) words(texts []*source.Node) (all []*source.Node) {
 }
 
 // readsCode reports whether a program is a shell that takes what it reads for code.
-func (a *Activity) readsCode() bool {
-	shell, from := a.shellCodeFrom()
+func readsCode(a *plan.Activity) bool {
+	shell, from := shellCodeFrom(a)
 	return shell && slices.Contains([]string{"", "-s", "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}, from)
 }
 
 // HasUncoveredCode reports whether a shell of the argv runs code, or a file that a parameter
 // names, and "files" doesn't say which files of the workspace that uses.
-func (a *Activity) HasUncoveredCode() bool {
-	shell, from := a.shellCodeFrom()
+func HasUncoveredCode(a *plan.Activity) bool {
+	shell, from := shellCodeFrom(a)
 	return len(a.Files) == 0 && shell && from != "" && (shellOption.MatchString(from) || placeholder.MatchString(from))
 }
 
 // shellCodeFrom reports whether a shell is in the argv, and the text behind it by which it
 // finds its code: an option, or a file; "" where it reads its input.
-func (a *Activity) shellCodeFrom() (shell bool, text string) {
+func shellCodeFrom(a *plan.Activity) (shell bool, text string) {
 	value := false
 	for _, argument := range a.Argv {
 		for _, text := range argument.Texts {
@@ -348,7 +342,7 @@ const (
 )
 
 // stdin reads what a program is given on its standard input.
-func (c *compilation) stdin(a *Activity, n *source.Node) {
+func (c *compilation) stdin(a *plan.Activity, n *source.Node) {
 	if n.Kind != source.String || !expression.IsExpression(n.Text) {
 		a.Stdin = c.oneOf(n, "\"stdin\"", StreamJSON, StreamNone, "†parameter")
 		return
@@ -359,11 +353,11 @@ func (c *compilation) stdin(a *Activity, n *source.Node) {
 		return
 	}
 	a.Stdin, a.StdinPath = n.Text, append([]expression.Segment{{Key: ref.Kind}}, ref.Path...)
-	a.Parameters = append(a.Parameters, Variable{ref.Kind, n})
+	a.Parameters = append(a.Parameters, plan.Variable{Name: ref.Kind, Node: n})
 }
 
 // cwd reads the folder in which a program is started.
-func (c *compilation) cwd(a *Activity, n *source.Node) {
+func (c *compilation) cwd(a *plan.Activity, n *source.Node) {
 	if dir := c.text(n, "\"cwd\""); path.IsAbs(dir) || filepath.IsAbs(dir) {
 		a.Dir = dir
 	} else {
@@ -373,7 +367,7 @@ func (c *compilation) cwd(a *Activity, n *source.Node) {
 
 // workerTakes refuses what makes no sense for a worker, which is started once for all
 // calls and is asked a line at a time.
-func (c *compilation) workerTakes(a *Activity, n *source.Node, what string) {
+func (c *compilation) workerTakes(a *plan.Activity, n *source.Node, what string) {
 	for _, p := range a.Parameters {
 		if p.Node == n.Get("stdin") {
 			continue
@@ -390,24 +384,24 @@ func (c *compilation) workerTakes(a *Activity, n *source.Node, what string) {
 
 // Ignores reports whether nothing that a call passes under a name reaches the program that
 // is run, or the request that is sent.
-func (a *Activity) Ignores(parameter string) bool {
-	if slices.ContainsFunc(a.Parameters, func(p Variable) bool { return p.Name == parameter }) {
+func Ignores(a *plan.Activity, parameter string) bool {
+	if slices.ContainsFunc(a.Parameters, func(p plan.Variable) bool { return p.Name == parameter }) {
 		return false
 	}
 	if h := a.HTTP; h != nil {
-		return h.Host != "" && (h.Sends == StreamNone || h.body != nil)
+		return h.Host != "" && (h.Sends == StreamNone || h.Body != nil)
 	}
 	return len(a.Argv) > 0 && !a.Worker && a.Stdin != "" && a.Stdin != StreamJSON
 }
 
-// Unfit is why an activity can't be given these parameters: an [*UnfitArgument], or nil.
-func (a *Activity) Unfit(params map[string]any) (err error) {
+// CheckArguments is why an activity can't be given these parameters: an [*UnfitArgument], or nil.
+func CheckArguments(a *plan.Activity, params map[string]any) (err error) {
 	switch {
 	case a.HTTP != nil:
-		_, err = a.HTTP.Shown(params)
+		_, err = ShownRequest(a.HTTP, params)
 	case len(a.Parameters) == 0:
 	default:
-		_, err = a.Arguments(params, AsWritten)
+		_, err = Arguments(a, params, AsWritten)
 	}
 	return err
 }

@@ -8,16 +8,17 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-func argv(items ...any) *Activity {
-	a := &Activity{Name: "act"}
+func argv(items ...any) *plan.Activity {
+	a := &plan.Activity{Name: "act"}
 	for _, item := range items {
 		if texts, ok := item.([]string); ok {
-			a.Argv = append(a.Argv, Argument{Texts: texts, Option: true})
+			a.Argv = append(a.Argv, plan.Argument{Texts: texts, Option: true})
 		} else {
-			a.Argv = append(a.Argv, Argument{Texts: []string{item.(string)}})
+			a.Argv = append(a.Argv, plan.Argument{Texts: []string{item.(string)}})
 		}
 	}
 	return a
@@ -66,17 +67,17 @@ func TestArguments(t *testing.T) {
 		{[]string{"--v={yes}"}, []string{"--v=true"}},
 		{[]string{"-a", "-b"}, []string{"-a", "-b"}},
 	} {
-		got, err := argv("tool", test.item).Arguments(params, func(string) string { return "/home" })
+		got, err := Arguments(argv("tool", test.item), params, func(string) string { return "/home" })
 		if want := append([]string{"tool"}, test.want...); test.want == nil && err == nil || test.want != nil && (err != nil || !slices.Equal(got, want)) {
 			t.Errorf("%v: got %q, %v, want %q", test.item, got, err, test.want)
 		}
 	}
 	for text, want := range map[string]string{"{minus}{text}": `the value of "minus" begins`, "{empty}{minus}": `"{empty}{minus}" begins with "-" as "empty" is empty`, "{empty}-x": `"{empty}-x" begins with "-" as "empty" is empty`} {
-		if _, err := argv("tool", text).Arguments(params, AsWritten); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Arguments(argv("tool", text), params, AsWritten); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	got, err := argv("tool", "--", "{dash}", []string{"{list}"}).Arguments(params, AsWritten)
+	got, err := Arguments(argv("tool", "--", "{dash}", []string{"{list}"}), params, AsWritten)
 	if err != nil || !slices.Equal(got, []string{"tool", "--", "-x", "x", "2"}) {
 		t.Errorf("behind --: %q, %v", got, err)
 	}
@@ -110,7 +111,7 @@ func TestArgumentsAreNothingElse(t *testing.T) {
 			}
 		}
 		a := argv(append([]any{"tool"}, items...)...)
-		got, err := a.Arguments(params, func(string) string { t.Fatal("a value was taken for a variable"); return "" })
+		got, err := Arguments(a, params, func(string) string { t.Fatal("a value was taken for a variable"); return "" })
 		if err != nil {
 			continue
 		}
@@ -190,7 +191,7 @@ func TestUncoveredCode(t *testing.T) {
 	} {
 		text := "tools: {t: {properties: {script: {}, name: {}, target: {}}}}\nactivities: {t: {exec: {stdin: none, " + argv + "}}}\ncalls: []\n"
 		p, found := Compile(source.NewFile("plan.yaml", []byte(text)), Options{Limits: source.DefaultLimits()})
-		if got := p.Activities["t"].HasUncoveredCode(); got != want || len(found) > 0 {
+		if got := HasUncoveredCode(p.Activities["t"]); got != want || len(found) > 0 {
 			t.Errorf("%s: %v, %v", argv, got, found)
 		}
 	}

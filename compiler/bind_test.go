@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // compiled compiles YAML that must have no error.
-func compiled(t testing.TB, text string) *Plan {
+func compiled(t testing.TB, text string) *plan.Plan {
 	t.Helper()
 	p, found := Compile(source.NewFile("plan.yaml", []byte(text)), Options{})
 	for _, f := range found {
@@ -22,7 +23,7 @@ func compiled(t testing.TB, text string) *Plan {
 }
 
 // bindings writes a plan's reads as "reader path ← writers", a line each.
-func bindings(p *Plan) string {
+func bindings(p *plan.Plan) string {
 	var b strings.Builder
 	for i := range p.Reads {
 		r := &p.Reads[i]

@@ -2,7 +2,6 @@ package compiler
 
 import (
 	"bytes"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -36,10 +36,10 @@ func (c *compilation) lowerCalls() {
 		c.report(diag.Limit, list.Items[maxCalls].Span(), "the plan has %d calls; the limit is %d", len(list.Items), maxCalls)
 		return
 	}
-	c.plan.Calls = make([]*Call, 0, len(list.Items))
+	c.plan.Calls = make([]*plan.Call, 0, len(list.Items))
 	marks := bytes.Count(c.plan.File.Text, []byte("†")) - bytes.Count(c.plan.File.Text, []byte("_outputPath"))
-	c.plan.Reads = make([]Read, 0, max(0, min(marks, usualReads*len(list.Items))))
-	c.ids = make(map[string]*Call, len(list.Items))
+	c.plan.Reads = make([]plan.Read, 0, max(0, min(marks, usualReads*len(list.Items))))
+	c.ids = make(map[string]*plan.Call, len(list.Items))
 	for place, n := range list.Items {
 		c.listCall(n, place+1)
 	}
@@ -52,7 +52,7 @@ func (c *compilation) lowerCalls() {
 			c.secretsOf(call.Node, call.Tool.Parameters)
 		}
 	}
-	c.plan.size = len(c.plan.Calls)
+	c.plan.Size = len(c.plan.Calls)
 	for _, call := range c.plan.Calls {
 		c.addSize(call)
 	}
@@ -60,7 +60,7 @@ func (c *compilation) lowerCalls() {
 
 // listCall makes a call of what stands at a place, from 1, of the list; nil if it is
 // none.
-func (c *compilation) listCall(n *source.Node, place int) *Call {
+func (c *compilation) listCall(n *source.Node, place int) *plan.Call {
 	call := c.nameCall(n, place)
 	if call != nil {
 		call.Index, call.Place = len(c.plan.Calls), len(c.plan.Calls)
@@ -71,13 +71,13 @@ func (c *compilation) listCall(n *source.Node, place int) *Call {
 
 // addSize reports the call with which a plan, with its delegates written out, has more
 // calls than a plan may have. How many they are can double with each delegate.
-func (c *compilation) addSize(call *Call) {
+func (c *compilation) addSize(call *plan.Call) {
 	p := c.plan
 	d := p.Delegates[call.Plan()]
-	if d == nil || d.size > maxCalls || p.size > maxCalls { // which has been reported
+	if d == nil || d.Size > maxCalls || p.Size > maxCalls { // which has been reported
 		return
 	}
-	if p.size += d.size; p.size > maxCalls {
+	if p.Size += d.Size; p.Size > maxCalls {
 		c.report(diag.Limit, call.Node.Span(), "with the calls of its delegates, each as often as it is run, the plan has more than %d calls", maxCalls).About(call.Label()).
 			Advise("call delegates less often, or let one of them do the work of several")
 	}
@@ -85,7 +85,7 @@ func (c *compilation) addSize(call *Call) {
 
 // apart reports an "_id" that is also what a call without one is known by: nothing that names
 // the one would tell it from the other.
-func (c *compilation) apart(call *Call) {
+func (c *compilation) apart(call *plan.Call) {
 	if call.ID != "" {
 		return
 	}
@@ -94,7 +94,7 @@ func (c *compilation) apart(call *Call) {
 
 // sharesName reports that a call's "_id" is the name of one without, if there are two. It
 // is the later one's fault, so that it doesn't matter whether they arrive together.
-func (c *compilation) sharesName(named, call *Call) {
+func (c *compilation) sharesName(named, call *plan.Call) {
 	if named == nil || call == nil {
 		return
 	}
@@ -109,7 +109,7 @@ func (c *compilation) sharesName(named, call *Call) {
 }
 
 // nameCall finds a call's tool and name; place counts from 1.
-func (c *compilation) nameCall(n *source.Node, place int) *Call {
+func (c *compilation) nameCall(n *source.Node, place int) *plan.Call {
 	if n.Kind != source.Object {
 		c.wants(n, "call "+strconv.Itoa(place), "a mapping with \"_tool\"")
 		return nil
@@ -122,7 +122,7 @@ func (c *compilation) nameCall(n *source.Node, place int) *Call {
 		c.noTool(n, tool, place)
 		return nil
 	}
-	call := new(Call)
+	call := new(plan.Call)
 	call.Node, call.ToolNode, call.ToolName, call.Tool, call.Partial = n, tool, tool.Text, c.tools[tool.Text], partial
 	call.Name = tool.Text + "#" + strconv.Itoa(place)
 	id := n.Get("_id")
@@ -166,7 +166,7 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 	f.Advise("every call names its tool: _tool: name")
 }
 
-func (c *compilation) lowerCall(call *Call) {
+func (c *compilation) lowerCall(call *plan.Call) {
 	p, firstRead := c.plan, len(c.plan.Reads)
 	c.each(call)
 	for _, f := range call.Node.Fields {
@@ -192,18 +192,18 @@ func (c *compilation) lowerCall(call *Call) {
 
 // chosen takes a result apart that is in a solution and names the alternative which it
 // takes.
-func (c *compilation) chosen(call *Call) {
+func (c *compilation) chosen(call *plan.Call) {
 	path, result := call.Produced.Get("_outputPath"), call.Produced.Get("_output")
 	if path == nil || result == nil || len(call.Produced.Fields) != 2 {
 		return
 	}
 	call.Produced = result
-	named := &Call{Node: call.Node, Name: call.Name}
+	named := &plan.Call{Node: call.Node, Name: call.Name}
 	if c.outputPath(named, path); len(named.Output) == 0 {
 		return
 	}
 	for i, offered := range call.Output {
-		if len(named.Output) == 1 && slices.EqualFunc(offered, named.Output[0], func(a, b Path) bool { return a.ID == b.ID }) {
+		if len(named.Output) == 1 && slices.EqualFunc(offered, named.Output[0], func(a, b plan.Path) bool { return a.ID == b.ID }) {
 			call.Takes = i + 1
 			return
 		}
@@ -213,7 +213,7 @@ func (c *compilation) chosen(call *Call) {
 }
 
 // lowerMeta reads one of a call's keys that begin with "_".
-func (c *compilation) lowerMeta(call *Call, f source.Field) {
+func (c *compilation) lowerMeta(call *plan.Call, f source.Field) {
 	n, key := f.Value, f.Key.Text
 	switch key {
 	case "_tool":
@@ -222,7 +222,7 @@ func (c *compilation) lowerMeta(call *Call, f source.Field) {
 		c.outputPath(call, n)
 	case "_outputMethod":
 		if word := c.oneOf(n, "\"_outputMethod\"", methodNames...); word != "" {
-			call.Method = Method(slices.Index(methodNames, word))
+			call.Method = plan.Method(slices.Index(methodNames, word))
 		}
 	case "_instance":
 		call.Instance = c.instanceID(n)
@@ -249,7 +249,7 @@ func (c *compilation) lowerMeta(call *Call, f source.Field) {
 var methodNames = []string{"set", "merge", "assign", "push", "concat"}
 
 // lowerExtension reads the keys that the base protocol doesn't have.
-func (c *compilation) lowerExtension(call *Call, f source.Field) {
+func (c *compilation) lowerExtension(call *plan.Call, f source.Field) {
 	n := f.Value
 	switch f.Key.Text {
 	case "_when":
@@ -291,7 +291,7 @@ func (c *compilation) lowerExtension(call *Call, f source.Field) {
 }
 
 // attempts reads how many tries there are in all; 0 where it doesn't say.
-func (c *compilation) attempts(call *Call, n *source.Node, what string) int {
+func (c *compilation) attempts(call *plan.Call, n *source.Node, what string) int {
 	tries, ok := whole(n)
 	if !ok || tries > 1000 {
 		c.report(diag.WrongType, n.Span(), "%s must be a whole number from 1 to 1000: the tries in all", what).About(call.Label())
@@ -301,7 +301,7 @@ func (c *compilation) attempts(call *Call, n *source.Node, what string) int {
 }
 
 // outputPath reads where a call's result goes.
-func (c *compilation) outputPath(call *Call, n *source.Node) {
+func (c *compilation) outputPath(call *plan.Call, n *source.Node) {
 	if n.Kind != source.String {
 		c.wants(n, "\"_outputPath\"", "a path such as †state.result").About(call.Label())
 		return
@@ -312,7 +312,7 @@ func (c *compilation) outputPath(call *Call, n *source.Node) {
 		return
 	}
 	for _, alternative := range alternatives {
-		route := make(Route, 0, len(alternative))
+		route := make(plan.Route, 0, len(alternative))
 		for _, ref := range alternative {
 			if why, only := readOnly[ref.Kind]; only {
 				c.report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+ref.Kind, why).About(call.Label()).
@@ -323,7 +323,7 @@ func (c *compilation) outputPath(call *Call, n *source.Node) {
 			if !ok {
 				continue
 			}
-			path := Path{id, n, ref.Start, ref.End}
+			path := plan.Path{ID: id, Node: n, Start: ref.Start, End: ref.End}
 			c.overItself(call, route, path)
 			route = append(route, path)
 		}
@@ -335,7 +335,7 @@ func (c *compilation) outputPath(call *Call, n *source.Node) {
 
 // overItself reports a path that overlaps another which the same result is
 // written to.
-func (c *compilation) overItself(call *Call, route Route, path Path) {
+func (c *compilation) overItself(call *plan.Call, route plan.Route, path plan.Path) {
 	for _, other := range route {
 		if c.plan.Paths.Overlap(other.ID, path.ID) {
 			c.report(diag.BadExpression, path.Span(), "the result would be written over itself: %q and %q overlap", c.plan.Paths.String(other.ID), c.plan.Paths.String(path.ID)).
@@ -352,7 +352,7 @@ var readOnly = map[string]string{
 }
 
 // inheritOutputPath gives a call the path that its tool fixes.
-func (c *compilation) inheritOutputPath(call *Call) {
+func (c *compilation) inheritOutputPath(call *plan.Call) {
 	raw, _ := call.Tool.OutputPath.Raw().(map[string]any)
 	text, ok := raw["const"].(string)
 	if !ok {
@@ -364,13 +364,13 @@ func (c *compilation) inheritOutputPath(call *Call) {
 		return // the tool's own trouble, reported with its schema
 	}
 	for _, alternative := range alternatives {
-		var route Route
+		var route plan.Route
 		for _, ref := range alternative {
 			if readOnly[ref.Kind] != "" {
 				continue
 			}
 			if id, ok := c.kindPath(ref, call.ToolNode, call); ok {
-				route = append(route, Path{id, call.ToolNode, 0, len(call.ToolNode.Text)})
+				route = append(route, plan.Path{ID: id, Node: call.ToolNode, Start: 0, End: len(call.ToolNode.Text)})
 			}
 		}
 		if len(route) > 0 {
@@ -380,7 +380,7 @@ func (c *compilation) inheritOutputPath(call *Call) {
 }
 
 // kindPath interns a reference's path, and reports a kind that there isn't.
-func (c *compilation) kindPath(ref expression.Reference, n *source.Node, call *Call) (pathtree.ID, bool) {
+func (c *compilation) kindPath(ref expression.Reference, n *source.Node, call *plan.Call) (pathtree.ID, bool) {
 	id, ok := c.pathOf(ref)
 	if !ok {
 		c.unknownKind(diag.UnknownKind, ref, n, call)
@@ -415,27 +415,27 @@ func (c *compilation) lowerOutput() {
 
 // template reads a value that may hold expressions at its leaves. The
 // call is nil for the plan's output.
-func (c *compilation) template(call *Call, n *source.Node) *Template {
+func (c *compilation) template(call *plan.Call, n *source.Node) *plan.Template {
 	switch n.Kind {
 	case source.Object:
 		return c.objectTemplate(call, n, false)
 	case source.Array:
-		t := &Template{Node: n}
+		t := &plan.Template{Node: n}
 		values := make([]any, 0, len(n.Items))
 		for _, item := range n.Items {
 			sub := c.template(call, item)
-			t.perItem = t.perItem || sub.perItem
+			t.ItemDependent = t.ItemDependent || sub.ItemDependent
 			t.Items = append(t.Items, sub)
 			values = append(values, sub.Value)
 		}
-		if t.dynamic = slices.ContainsFunc(t.Items, (*Template).Live); !t.dynamic {
+		if t.Dynamic = slices.ContainsFunc(t.Items, (*plan.Template).Live); !t.Dynamic {
 			t.Items, t.Value = nil, values
 		}
 		return t
 	case source.String:
 		return c.textTemplate(call, n)
 	}
-	return &Template{Node: n, Value: n.Value()}
+	return &plan.Template{Node: n, Value: n.Value()}
 }
 
 // isParameter reports whether a key of a call is one of its parameters.
@@ -445,8 +445,8 @@ func isParameter(key string) bool {
 
 // objectTemplate reads a mapping; that of a call holds the call's parameters
 // among other things.
-func (c *compilation) objectTemplate(call *Call, n *source.Node, params bool) *Template {
-	t := &Template{Node: n}
+func (c *compilation) objectTemplate(call *plan.Call, n *source.Node, params bool) *plan.Template {
+	t := &plan.Template{Node: n}
 	counts := func(f source.Field) bool { return !params || isParameter(f.Key.Text) }
 	count := 0
 	for _, f := range n.Fields {
@@ -454,7 +454,7 @@ func (c *compilation) objectTemplate(call *Call, n *source.Node, params bool) *T
 			count++
 		}
 	}
-	t.Fields = make([]TemplateField, 0, count)
+	t.Fields = make([]plan.TemplateField, 0, count)
 	live := false
 	for _, f := range n.Fields {
 		if !counts(f) {
@@ -462,8 +462,8 @@ func (c *compilation) objectTemplate(call *Call, n *source.Node, params bool) *T
 		}
 		sub := c.template(call, f.Value)
 		live = live || sub.Live()
-		t.perItem = t.perItem || sub.perItem
-		t.Fields = append(t.Fields, TemplateField{f.Key.Text, f.Key, sub})
+		t.ItemDependent = t.ItemDependent || sub.ItemDependent
+		t.Fields = append(t.Fields, plan.TemplateField{Key: f.Key.Text, Node: f.Key, Value: sub})
 	}
 	if !live {
 		value := make(map[string]any, len(t.Fields))
@@ -475,16 +475,16 @@ func (c *compilation) objectTemplate(call *Call, n *source.Node, params bool) *T
 			t.Fields = nil
 		}
 	}
-	t.dynamic = live
+	t.Dynamic = live
 	return t
 }
 
 // textTemplate reads a string: one expression, or a text with expressions
 // in it or without.
-func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
+func (c *compilation) textTemplate(call *plan.Call, n *source.Node) *plan.Template {
 	isText := expression.IsText(n.Text)
 	if !isText && !expression.IsExpression(n.Text) {
-		return &Template{Node: n, Value: expression.Literal(n.Text)}
+		return &plan.Template{Node: n, Value: expression.Literal(n.Text)}
 	}
 	e, err := c.parseString(n.Text, isText)
 	if err != nil {
@@ -496,21 +496,21 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 		if edit, ok := diag.EditScalar(n, 0, 0, "†"); ok && c.isPlainText(n.Text) {
 			f.Fixes = append(f.Fixes, diag.Fix{Message: "write †† for a text that begins with †", Safe: true, Edits: []diag.Edit{edit}})
 		}
-		return &Template{Node: n, dynamic: true}
+		return &plan.Template{Node: n, Dynamic: true}
 	}
-	t := &Template{Node: n, Expr: e, dynamic: true}
+	t := &plan.Template{Node: n, Expr: e, Dynamic: true}
 	firstRead := len(c.plan.Reads)
 	for _, ref := range e.References() {
 		id, ok := c.kindPath(ref, n, call)
 		if !ok {
 			id = pathtree.Root // the finding is made; nobody writes the root, so nothing binds to it
 		}
-		read := Read{Call: -1, Ref: ref, Path: id, Node: n}
+		read := plan.Read{Call: -1, Ref: ref, Path: id, Node: n}
 		if call != nil {
 			read.Call = call.Index
 		}
 		c.plan.Reads = append(c.plan.Reads, read)
-		t.perItem = t.perItem || c.items && IsItemKind(ref.Kind)
+		t.ItemDependent = t.ItemDependent || c.items && IsItemKind(ref.Kind)
 	}
 	t.Reads = consecutive(firstRead, len(c.plan.Reads))
 	return t
@@ -545,37 +545,4 @@ func (c *compilation) isPlainText(s string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(slices.Concat(builtinKinds, c.plan.Kinds), func(kind string) bool { return strings.HasPrefix(word, kind) })
-}
-
-// Expressions gives the expressions in the template, in the order of the text; of nil none.
-func (t *Template) Expressions() iter.Seq[*Template] {
-	return func(yield func(*Template) bool) { t.expressions(yield) }
-}
-
-func (t *Template) expressions(yield func(*Template) bool) bool {
-	switch {
-	case t == nil || !t.dynamic:
-		return true
-	case t.Expr != nil:
-		return yield(t)
-	}
-	for i := range t.Fields {
-		if !t.Fields[i].Value.expressions(yield) {
-			return false
-		}
-	}
-	for _, item := range t.Items {
-		if !item.expressions(yield) {
-			return false
-		}
-	}
-	return true
-}
-
-// Expressions gives the expressions of the call, in the order in which they are resolved:
-// of its list, its parameters, and its condition.
-func (c *Call) Expressions() iter.Seq[*Template] {
-	return func(yield func(*Template) bool) {
-		_ = (c.Each == nil || c.Each.List.expressions(yield)) && c.Params.expressions(yield) && c.When.expressions(yield)
-	}
 }

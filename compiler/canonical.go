@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -21,7 +22,7 @@ const compiledKey = "x-obelus"
 // Canonical is the compiled plan: canonical JSON (RFC 8785) of the
 // document with what it reads from other files, and under "x-obelus" every call with
 // its activity, the calls it depends on and what each of its reads is bound to, the
-// digest with its [Plan.Parts], and the plans that are run as its calls, by their paths
+// digest with its [plan.Plan.Parts], and the plans that are run as its calls, by their paths
 // from its folder. It is a document that compiles to the same bytes again, and needs of
 // the workspace no more than the files that programs are started with.
 //
@@ -30,9 +31,9 @@ const compiledKey = "x-obelus"
 // "bound" is then the word for which of the calls that write an overlapping path it
 // sees ("earlier", "later", "every" or "none"), and "depends" is left out, as it
 // follows from these words, "_after", and under "once" from the order of the calls.
-func (p *Plan) Canonical() ([]byte, error) {
-	document := p.document()
-	compiled, err := p.compiled(document)
+func Canonical(p *plan.Plan) ([]byte, error) {
+	document := document(p)
+	compiled, err := compiledForm(p, document)
 	if err != nil {
 		return nil, err
 	}
@@ -41,13 +42,13 @@ func (p *Plan) Canonical() ([]byte, error) {
 }
 
 // Compiled reports whether the document is a compiled plan.
-func (p *Plan) Compiled() bool { return p.Form != Replan && p.Root.Get(compiledKey) != nil }
+func Compiled(p *plan.Plan) bool { return p.Form != plan.Replan && p.Root.Get(compiledKey) != nil }
 
 // NotAsCompiled is the finding about a compiled plan that isn't what compiling it gives, or nil:
 // somebody changed it, or a file that its programs are started with. A
 // document that isn't a compiled plan costs nothing.
-func (p *Plan) NotAsCompiled() *diag.Diagnostic {
-	if !p.Compiled() {
+func NotAsCompiled(p *plan.Plan) *diag.Diagnostic {
+	if !Compiled(p) {
 		return nil
 	}
 	said := p.Root.Get(compiledKey)
@@ -56,7 +57,7 @@ func (p *Plan) NotAsCompiled() *diag.Diagnostic {
 		d.Help = "compile it anew from what it was compiled from; or take \"" + compiledKey + "\" out, which makes it a plan like any other"
 		return &d
 	}
-	compiled, err := p.compiled(p.document())
+	compiled, err := compiledForm(p, document(p))
 	if err != nil {
 		return refuse(said, "the compiled plan can't be compared with what compiling it gives: %v", err)
 	}
@@ -65,12 +66,12 @@ func (p *Plan) NotAsCompiled() *diag.Diagnostic {
 			delete(compiled, key)
 		}
 	}
-	var parts []Part
+	var parts []plan.Part
 	if list := said.Get("parts"); list != nil {
 		if text, err := json.Marshal(list.Value()); err == nil {
 			_ = json.Unmarshal(text, &parts) // what isn't a part differs
 		}
-		if changed := Changed(parts, compiled["parts"].([]Part)); len(changed) > 0 {
+		if changed := Changed(parts, compiled["parts"].([]plan.Part)); len(changed) > 0 {
 			return refuse(list, "this compiled plan isn't what compiling it gives: %s", strings.Join(changed[:min(len(changed), fewListed)], "; "))
 		}
 	}
@@ -106,7 +107,7 @@ func (c *compilation) hold() {
 		if text, err := canonicalJSON(f.Value.Value()); err == nil {
 			file := source.NewFile(c.plan.File.Name+"#"+f.Key.Text, text)
 			file.Format = source.JSON
-			files[path.Join(c.plan.dir, f.Key.Text)] = opened{file: file}
+			files[path.Join(c.plan.Folder, f.Key.Text)] = opened{file: file}
 		}
 	}
 	c.delegation.reads.files = files
@@ -126,7 +127,7 @@ func canonicalJSON(v any) ([]byte, error) {
 
 // document is the plan's document as a mapping: a list becomes the mapping that
 // means the same, and imports are merged in.
-func (p *Plan) document() map[string]any {
+func document(p *plan.Plan) map[string]any {
 	document := map[string]any{}
 	if p.Root == nil {
 		return document
@@ -136,37 +137,37 @@ func (p *Plan) document() map[string]any {
 		document = root
 		delete(document, compiledKey)
 	case []any:
-		if p.Form == Context {
+		if p.Form == plan.Context {
 			document["context"] = root
 		} else {
 			document["calls"] = root
 		}
 	}
-	if p.Form == PlanFile || p.Form == CallList { // no other has definitions of its own
-		p.takeIn(document)
+	if p.Form == plan.PlanFile || p.Form == plan.CallList { // no other has definitions of its own
+		takeIn(p, document)
 	}
 	return document
 }
 
 // takeIn puts what imports, catalogues and overlays contributed into the document itself.
-func (p *Plan) takeIn(root map[string]any) {
+func takeIn(p *plan.Plan, root map[string]any) {
 	delete(root, "import")
 	elsewhere := func(n *source.Node) bool { return n != nil && n.File != p.File }
-	if slices.ContainsFunc(p.Tools, func(t *Tool) bool { return !t.Builtin && elsewhere(t.Node) }) {
+	if slices.ContainsFunc(p.Tools, func(t *plan.Tool) bool { return !t.Builtin && elsewhere(t.Node) }) {
 		tools := map[string]any{}
 		for _, t := range p.Tools {
 			if !t.Builtin {
-				tools[t.Name] = p.toolHere(t)
+				tools[t.Name] = toolHere(p, t)
 			}
 		}
 		root["tools"] = tools
 	}
-	for _, n := range p.schemaNodes {
+	for _, n := range p.NamedSchemas {
 		if elsewhere(n) {
-			root["schemas"] = p.schemas
+			root["schemas"] = p.Schemas
 		}
 	}
-	if slices.ContainsFunc(p.Advisors, func(a *Advisor) bool { return elsewhere(a.Node) }) {
+	if slices.ContainsFunc(p.Advisors, func(a *plan.Advisor) bool { return elsewhere(a.Node) }) {
 		advisors := make([]any, len(p.Advisors))
 		for i, a := range p.Advisors {
 			advisors[i] = a.Node.Value()
@@ -175,16 +176,16 @@ func (p *Plan) takeIn(root map[string]any) {
 	}
 	servers := map[string]any{}
 	for name, s := range p.Servers {
-		servers[name] = p.serverHere(s)
+		servers[name] = serverHere(p, s)
 	}
 	if len(servers) > 0 {
 		root["servers"] = servers
 	}
-	p.choicesHere(root)
+	choicesHere(p, root)
 	activities := map[string]any{}
 	for name, a := range p.Activities {
 		if a.Node != nil {
-			activities[name] = p.activityHere(a)
+			activities[name] = activityHere(p, a)
 		}
 	}
 	if len(activities) > 0 {
@@ -192,22 +193,18 @@ func (p *Plan) takeIn(root map[string]any) {
 	}
 }
 
-// Here is a definition of a tool or an activity as it reads in the plan's own folder, and
+// DefinitionHere is a definition of a tool or an activity as it reads in the plan's own folder, and
 // whether that is another than where it stands.
-func (p *Plan) Here(tool *Tool, activity *Activity) (definition any, moved bool) {
+func DefinitionHere(p *plan.Plan, tool *plan.Tool, activity *plan.Activity) (definition any, moved bool) {
 	if activity != nil {
-		return p.activityHere(activity), activity.Plan != "" && activity.Node.File != p.File
+		return activityHere(p, activity), activity.Plan != "" && activity.Node.File != p.File
 	}
-	return p.toolHere(tool), tool.DelegateNode != nil && tool.Node.File != p.File
+	return toolHere(p, tool), tool.DelegateNode != nil && tool.Node.File != p.File
 }
-
-// NamedSchemas are where the document's named schemas stand, those of its imports and of
-// catalogues included, by name.
-func (p *Plan) NamedSchemas() map[string]*source.Node { return p.schemaNodes }
 
 // toolHere is a tool's definition as it reads in the plan's own folder: what it
 // delegates to is named from there.
-func (p *Plan) toolHere(t *Tool) any {
+func toolHere(p *plan.Plan, t *plan.Tool) any {
 	value := t.Node.Value()
 	if t.Node.File == p.File || t.DelegateNode == nil {
 		return value
@@ -221,27 +218,27 @@ func (p *Plan) toolHere(t *Tool) any {
 		properties, _ := at["properties"].(map[string]any)
 		for _, holder := range []map[string]any{at, properties} {
 			if said, ok := holder["_delegate"]; ok {
-				holder["_delegate"] = p.delegateHere(t, said)
+				holder["_delegate"] = delegateHere(p, t, said)
 			}
 		}
 	}
 	return definition
 }
 
-func (p *Plan) delegateHere(t *Tool, said any) any {
+func delegateHere(p *plan.Plan, t *plan.Tool, said any) any {
 	switch said := said.(type) {
 	case string:
-		if to, choice := t.delegates[said]; choice {
-			return p.from(to)
+		if to, choice := t.Delegates[said]; choice {
+			return from(p, to)
 		}
-		return p.from(t.Delegate)
+		return from(p, t.Delegate)
 	case map[string]any:
 		if fixed, ok := said["const"]; ok {
-			said["const"] = p.delegateHere(t, fixed)
+			said["const"] = delegateHere(p, t, fixed)
 		}
 		if choices, ok := said["enum"].([]any); ok {
 			for i := range choices {
-				choices[i] = p.delegateHere(t, choices[i])
+				choices[i] = delegateHere(p, t, choices[i])
 			}
 		}
 	}
@@ -249,40 +246,40 @@ func (p *Plan) delegateHere(t *Tool, said any) any {
 }
 
 // choicesHere names the delegates that calls choose as the merged tools do.
-func (p *Plan) choicesHere(root map[string]any) {
+func choicesHere(p *plan.Plan, root map[string]any) {
 	calls, _ := root["calls"].([]any)
-	if p.Form != PlanFile || len(calls) != len(p.Calls) {
+	if p.Form != plan.PlanFile || len(calls) != len(p.Calls) {
 		return
 	}
 	for i, call := range p.Calls {
 		written, _ := calls[i].(map[string]any)
 		text, _ := written["_delegate"].(string)
-		if t := p.Tool(call.ToolName); t != nil && t.Node.File != p.File && t.delegates[text] != "" {
-			written["_delegate"] = p.from(t.delegates[text])
+		if t := p.Tool(call.ToolName); t != nil && t.Node.File != p.File && t.Delegates[text] != "" {
+			written["_delegate"] = from(p, t.Delegates[text])
 		}
 	}
 }
 
 // activityHere is an activity's definition as it reads in the plan's own folder.
-func (p *Plan) activityHere(a *Activity) any {
+func activityHere(p *plan.Plan, a *plan.Activity) any {
 	value := a.Node.Value()
 	definition, ok := value.(map[string]any)
 	if !ok || a.Node.File == p.File {
 		return value
 	}
 	if a.Plan != "" {
-		definition["plan"] = p.from(a.Plan)
+		definition["plan"] = from(p, a.Plan)
 	}
-	if exec, ok := definition["exec"].(map[string]any); ok && p.from(a.Dir) != "." {
-		exec["cwd"] = p.from(a.Dir)
+	if exec, ok := definition["exec"].(map[string]any); ok && from(p, a.Dir) != "." {
+		exec["cwd"] = from(p, a.Dir)
 	}
 	return value
 }
 
 // from is a path of the workspace, or a delegate, as seen from the plan's folder.
-func (p *Plan) from(name string) string {
-	relative, err := filepath.Rel(filepath.FromSlash(p.dir), filepath.FromSlash(name))
-	if err != nil || name == "" || name == Anonymous {
+func from(p *plan.Plan, name string) string {
+	relative, err := filepath.Rel(filepath.FromSlash(p.Folder), filepath.FromSlash(name))
+	if err != nil || name == "" || name == plan.Anonymous {
 		return name
 	}
 	return filepath.ToSlash(relative)
@@ -311,9 +308,9 @@ const (
 	namesPerByte = 16
 )
 
-// compiled is what compiling a document found out about it.
-func (p *Plan) compiled(document map[string]any) (map[string]any, error) {
-	text, err := canonicalJSON(document)
+// compiledForm is what compiling a document found out about it.
+func compiledForm(p *plan.Plan, document1 map[string]any) (map[string]any, error) {
+	text, err := canonicalJSON(document1)
 	if err != nil {
 		return nil, err
 	}
@@ -325,14 +322,14 @@ func (p *Plan) compiled(document map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	abridged := p.listed() > mostNames+namesPerByte*len(text)
+	abridged := listedOf(p) > mostNames+namesPerByte*len(text)
 	reads := func(of []int) []compiledRead {
 		out := make([]compiledRead, len(of))
 		for i, r := range of {
 			read := &p.Reads[r]
 			out[i] = compiledRead{Path: p.Paths.String(read.Path), Start: read.Start}
 			if out[i].Bound = read.Bound.String(); !abridged {
-				out[i].Bound = p.names(read.Writers)
+				out[i].Bound = namesOf(p, read.Writers)
 			}
 		}
 		// The order of the text is a matter of layout.
@@ -341,9 +338,9 @@ func (p *Plan) compiled(document map[string]any) (map[string]any, error) {
 	}
 	calls := make([]compiledCall, len(p.Calls))
 	for i, c := range p.Calls {
-		one := compiledCall{Name: c.Name, Tool: c.ToolName, Delegate: p.from(c.Delegate), Reads: reads(c.Reads), Writes: make([][]string, len(c.Output))}
+		one := compiledCall{Name: c.Name, Tool: c.ToolName, Delegate: from(p, c.Delegate), Reads: reads(c.Reads), Writes: make([][]string, len(c.Output))}
 		if !abridged {
-			depends := p.names(p.Graph.Deps(i))
+			depends := namesOf(p, p.Graph.Deps(i))
 			one.Depends = &depends
 		}
 		if c.Activity != "" {
@@ -358,10 +355,10 @@ func (p *Plan) compiled(document map[string]any) (map[string]any, error) {
 	for r := len(p.Reads) - 1; r >= 0 && p.Reads[r].Call < 0; r-- {
 		output = append(output, r)
 	}
-	compiled := map[string]any{"calls": calls, "output": reads(output), "order": p.names(p.Graph.Order()), "digest": digest, "parts": parts}
+	compiled := map[string]any{"calls": calls, "output": reads(output), "order": namesOf(p, p.Graph.Order()), "digest": digest, "parts": parts}
 	delegates := map[string]any{}
 	for path, d := range p.AllDelegates() {
-		delegates[p.from(path)] = d.document()
+		delegates[from(p, path)] = document(d)
 	}
 	if len(delegates) > 0 {
 		compiled["delegates"] = delegates
@@ -372,7 +369,7 @@ func (p *Plan) compiled(document map[string]any) (map[string]any, error) {
 	return compiled, nil
 }
 
-func (p *Plan) names(calls []int32) []string {
+func namesOf(p *plan.Plan, calls []int32) []string {
 	names := make([]string, len(calls))
 	for i, c := range calls {
 		names[i] = p.Calls[c].Name
@@ -380,8 +377,8 @@ func (p *Plan) names(calls []int32) []string {
 	return names
 }
 
-// listed is about how many bytes the lists of calls would take.
-func (p *Plan) listed() (bytes int) {
+// listedOf is about how many bytes the lists of calls would take.
+func listedOf(p *plan.Plan) (bytes int) {
 	add := func(calls []int32) {
 		for _, c := range calls {
 			bytes += len(p.Calls[c].Name) + len(`"",`)
@@ -395,6 +392,3 @@ func (p *Plan) listed() (bytes int) {
 	}
 	return bytes
 }
-
-// String is the word for a binding in the compiled plan.
-func (b Binding) String() string { return [...]string{"none", "earlier", "later", "every"}[b] }

@@ -26,11 +26,11 @@ func TestCanonical(t *testing.T) {
 		if len(found) > 0 {
 			t.Fatalf("%s: %s", form.name, found[0].Message)
 		}
-		text, err := p.Canonical()
+		text, err := Canonical(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum, _ := p.Digest()
+		sum, _ := Digest(p)
 		if bytes == "" {
 			bytes, digest = string(text), sum
 		}
@@ -42,7 +42,7 @@ func TestCanonical(t *testing.T) {
 	if len(found) > 0 {
 		t.Fatalf("the compiled plan: %s", found[0].Message)
 	}
-	if again, _ := p.Canonical(); string(again) != bytes {
+	if again, _ := Canonical(p); string(again) != bytes {
 		t.Errorf("again it compiles to\n%s\nnot to\n%s", again, bytes)
 	}
 }
@@ -88,7 +88,7 @@ func compiledAgain(t *testing.T, text string) string {
 	if diag.HasErrors(found) {
 		t.Fatalf("%s: %s\n%s", found[0].Rule.Code, found[0].Message, text)
 	}
-	compiled, err := p.Canonical()
+	compiled, err := Canonical(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestCanonicalIsBounded(t *testing.T) {
 		"a chain":          "calls:\n" + repeat(900, "- {_tool: t, x: †state.p%0, _outputPath: p%1}"),
 	} {
 		p, _ := Compile(source.NewFile("plan.yaml", []byte(text)), Options{})
-		compiled, err := p.Canonical()
+		compiled, err := Canonical(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestCanonicalIsBounded(t *testing.T) {
 		if len(found) > 0 {
 			t.Fatalf("%s: %s", name, found[0].Message)
 		}
-		if same, _ := again.Canonical(); string(same) != string(compiled) {
+		if same, _ := Canonical(again); string(same) != string(compiled) {
 			t.Errorf("%s: it compiles to something else", name)
 		}
 	}

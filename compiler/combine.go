@@ -2,22 +2,23 @@ package compiler
 
 import (
 	"fmt"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"maps"
 	"slices"
 )
 
 // Combine applies a method to what stands at the path itself. Absent and
 // null are an empty base.
-func (method Method) Combine(under, over any) (any, error) {
+func Combine(method plan.Method, under, over any) (any, error) {
 	switch method {
-	case Set:
+	case plan.Set:
 		return over, nil
-	case Merge:
+	case plan.Merge:
 		if _, isObject := under.(map[string]any); under != nil && !isObject {
 			return nil, fmt.Errorf("merge into %s", KindOf(under))
 		}
 		return Merged(under, over), nil
-	case Assign:
+	case plan.Assign:
 		base, isObject := under.(map[string]any)
 		patch, isPatch := over.(map[string]any)
 		if under != nil && !isObject {
@@ -30,12 +31,12 @@ func (method Method) Combine(under, over any) (any, error) {
 		maps.Copy(out, base)
 		maps.Copy(out, patch)
 		return out, nil
-	case Push, Concat:
+	case plan.Push, plan.Concat:
 		base, isList := under.([]any)
 		if under != nil && !isList {
 			return nil, fmt.Errorf("%s to %s", method, KindOf(under))
 		}
-		if method == Push {
+		if method == plan.Push {
 			return append(slices.Clip(base), over), nil
 		}
 		more, isMore := over.([]any)

@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -25,7 +26,7 @@ type Options struct {
 	Open func(name string) ([]byte, error)
 	// Files are those of the workspace. Without them those that activities name aren't in
 	// the plan's digest.
-	Files Files
+	Files plan.Files
 	// Name is the document's own path from the workspace root: imports are
 	// relative to its folder.
 	Name string
@@ -48,7 +49,7 @@ type Options struct {
 	Policies []PolicyFile
 	// Hints say what those functions do to the world, by name; about any that isn't
 	// here nothing is known.
-	Hints map[string]Hints
+	Hints map[string]plan.Hints
 	// Instances says that the instances are given at run time: the
 	// document needn't know them, and what they hold isn't known.
 	Instances bool
@@ -69,11 +70,11 @@ type PolicyFile struct {
 // Compile reads a document of any accepted shape and binds it. It is
 // pure: the same text and options give the same plan and findings, in the same
 // order. The plan is never nil; when findings hold an error it may be partial.
-func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
+func Compile(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
 	if o.Limits == (source.Limits{}) {
 		o.Limits = source.DefaultLimits()
 	}
-	all := &delegation{plans: map[string]*Plan{}, chain: []link{{path: path.Clean(o.Name)}}, secrets: &redact.Set{}}
+	all := &delegation{plans: map[string]*plan.Plan{}, chain: []plan.Link{{Path: path.Clean(o.Name)}}, secrets: &redact.Set{}}
 	for _, taken := range slices.Concat(o.Catalogues, o.Activities) {
 		all.reads.bytes += len(taken.Text)
 	}
@@ -85,14 +86,14 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 		if read.Counts {
 			servers, _ := serversOf(read, o, "")
 			for _, s := range servers {
-				s.Origin, s.TrustedBy = Workspace, read.Title()
+				s.Origin, s.TrustedBy = plan.Workspace, read.Title()
 			}
 			all.trusted = append(all.trusted, servers...)
 		}
 	}
 	p, found := compile(file, o, all)
-	amiss = append(amiss, p.misnamed()...)
-	p.opened = all.reads.texts()
+	amiss = append(amiss, misnamed(p)...)
+	p.Files = all.reads.texts()
 	if len(amiss) > 0 {
 		found = append(found, amiss...)
 		diag.Sort(found)
@@ -124,7 +125,7 @@ func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag
 // has one that must have been meant: a rule about another tool than that one keeps nothing
 // from happening. One that only looks like it is an error. A policy may speak of tools
 // that other plans have.
-func (p *Plan) misnamed() (found diag.Findings) {
+func misnamed(p *plan.Plan) (found diag.Findings) {
 	var names *naming.Suggester
 	known := slices.Sorted(maps.Keys(p.Activities))
 	for _, tool := range p.Tools {
@@ -153,22 +154,22 @@ func (p *Plan) misnamed() (found diag.Findings) {
 }
 
 // compile is Compile for a plan and for those that are run within it.
-func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagnostic) {
+func compile(file *source.File, o Options, all *delegation) (*plan.Plan, []diag.Diagnostic) {
 	c := &compilation{
 		options:    o,
 		delegation: all,
-		plan: &Plan{
-			File: file, Paths: pathtree.New(), Activities: map[string]*Activity{}, Servers: map[string]*Server{}, Terminate: TerminateOutput, Mode: Eager,
+		plan: &plan.Plan{
+			File: file, Paths: pathtree.New(), Activities: map[string]*plan.Activity{}, Servers: map[string]*plan.Server{}, Terminate: plan.TerminateOutput, Mode: plan.Eager,
 			AwaitsInstances: o.Instances, Policies: all.policies,
-			Advice: defaultAdvice, dir: path.Dir(o.Name), files: o.Files, workspace: all.workspace, secrets: all.secrets,
+			Advice: defaultAdvice, Folder: path.Dir(o.Name), Workspaces: o.Files, Workspace: all.workspace, Secrets: all.secrets,
 		},
-		tools:       map[string]*Tool{},
-		ids:         map[string]*Call{},
+		tools:       map[string]*plan.Tool{},
+		ids:         map[string]*plan.Call{},
 		schemas:     map[string]any{},
 		schemaNodes: map[string]*source.Node{},
 		badSchemas:  map[source.Span]int{},
 	}
-	c.plan.decidedBy()
+	decidedBy(c.plan)
 	c.plan.Root = c.parse(file)
 	if row := c.plan.Root.Get("document"); row != nil && file.Row > 0 {
 		c.plan.Root = row // a line of a .jsonl file may say more than its document
@@ -189,7 +190,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		c.overlay(extra)
 	}
 	for _, name := range o.Functions {
-		c.plan.Activities[name] = &Activity{Name: name, Kind: "go", Origin: Program, Hints: o.Hints[name]}
+		c.plan.Activities[name] = &plan.Activity{Name: name, Kind: "go", Origin: plan.Program, Hints: o.Hints[name]}
 	}
 	c.serve()
 	c.defineTools()
@@ -203,7 +204,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 	c.offered()
 	c.lowerOutput()
 	c.bind()
-	c.plan.schemas, c.plan.schemaNodes = c.schemas, c.schemaNodes
+	c.plan.Schemas, c.plan.NamedSchemas = c.schemas, c.schemaNodes
 	c.judgeNames()
 	c.judgeValues()
 	diag.Sort(c.found)
@@ -213,11 +214,11 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 // A compilation is the state of one call to Compile.
 type compilation struct {
 	options Options
-	plan    *Plan
+	plan    *plan.Plan
 	found   diag.Findings
 
 	toolDefs    []definition
-	tools       map[string]*Tool
+	tools       map[string]*plan.Tool
 	schemas     map[string]any          // the document's named schemas
 	schemaNodes map[string]*source.Node // where they stand
 	catalogues  []*source.Node          // those whose definitions aren't read yet
@@ -225,20 +226,20 @@ type compilation struct {
 	keys        *keys                   // of the object whose unknown keys are reported
 	outputNode  *source.Node
 	ownValues   []ownValue // those of instances, in source order
-	ids         map[string]*Call
+	ids         map[string]*plan.Call
 	idNames     *naming.Suggester  // over ids, once all are known
 	byTool      map[string][]int32 // by tool: its calls, of those up to sorted
 	sorted      int
 	delegation  *delegation
-	refused     map[link]bool        // delegates that were reported
-	interfaces  map[through]*Tool    // of calls that plans carry out
-	lists       map[listTool]*Tool   // of calls that run for each item of a list
-	items       bool                 // what is read belongs to one item
-	everywhere  map[pathtree.ID]bool // what every instance begins with, of the paths that were asked for
+	refused     map[plan.Link]bool      // delegates that were reported
+	interfaces  map[through]*plan.Tool  // of calls that plans carry out
+	lists       map[listTool]*plan.Tool // of calls that run for each item of a list
+	items       bool                    // what is read belongs to one item
+	everywhere  map[pathtree.ID]bool    // what every instance begins with, of the paths that were asked for
 	spellings   spellings
-	instanceIDs *naming.Suggester // made when one is misspelt
-	arriving    bool              // more calls may come: what they might fix needn't be worked out
-	unnamed     map[string]*Call  // of what arrives, the calls without "_id", by their names
+	instanceIDs *naming.Suggester     // made when one is misspelt
+	arriving    bool                  // more calls may come: what they might fix needn't be worked out
+	unnamed     map[string]*plan.Call // of what arrives, the calls without "_id", by their names
 }
 
 // A definition is a named thing as it is in a document.
@@ -259,13 +260,13 @@ func (c *compilation) report(rule *diag.Rule, at source.Span, format string, arg
 // in case or other separators: it stands nowhere else, and the other one is declared
 // or is in more than one place. Which of two names that are in one place each is
 // right nobody can tell.
-func (p *Plan) Misspelt(name, other string, names *naming.Suggester, declared bool) bool {
+func Misspelt(p *plan.Plan, name, other string, names *naming.Suggester, declared bool) bool {
 	return names.Sure(name) && p.File.Mentions(name) == 1 && (declared || p.File.Mentions(other) > 1)
 }
 
 // slip offers a name that the document declares in the place of a scalar.
 func (c *compilation) slip(f *diag.Diagnostic, n *source.Node, near string, names *naming.Suggester) *diag.Diagnostic {
-	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, c.plan.Misspelt(n.Text, near, names, true))
+	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, Misspelt(c.plan, n.Text, near, names, true))
 }
 
 // meant offers a near word of the format in the place of a scalar. It is a safe fix

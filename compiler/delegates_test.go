@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -31,7 +32,7 @@ func (f *folder) open(name string) ([]byte, error) {
 	return nil, os.ErrNotExist
 }
 
-func (f *folder) compile(name string) (*Plan, []diag.Diagnostic) {
+func (f *folder) compile(name string) (*plan.Plan, []diag.Diagnostic) {
 	return Compile(source.NewFile(name, []byte(f.files[name])), Options{Name: name, Open: f.open, Functions: []string{"given"}})
 }
 
@@ -252,12 +253,12 @@ advisors: [{id: a, role: r}]
 	if diag.HasErrors(found) {
 		t.Fatal(found)
 	}
-	first, err := p.Canonical()
+	first, err := Canonical(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for path, d := range p.AllDelegates() {
-		digest, _ := d.Digest()
+		digest, _ := Digest(d)
 		fromPlan, err := filepath.Rel("plans", path) // wherever the workspace begins
 		if err != nil {
 			t.Fatal(err)
@@ -276,7 +277,7 @@ advisors: [{id: a, role: r}]
 	if diag.HasErrors(found) {
 		t.Fatalf("%v in\n%s", found, first)
 	}
-	if second, _ := again.Canonical(); string(second) != string(first) {
+	if second, _ := Canonical(again); string(second) != string(first) {
 		t.Errorf("compiled again it is\n%s\nnot\n%s", second, first)
 	}
 }

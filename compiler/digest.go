@@ -11,25 +11,16 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
-// A Part is one thing that decides what a plan does when it is run. Names are
-// those that the plan itself has for it, and paths are seen from its folder, so that a
-// part is the same wherever its definition stands and wherever the workspace lies.
-type Part struct {
-	In     string `json:"in,omitempty"` // the delegate that it is a part of; none for the plan itself
-	Kind   string `json:"kind"`
-	Name   string `json:"name,omitempty"` // none for a document
-	Digest string `json:"digest"`         // "sha256:" and 64 digits
-}
-
-// The kinds of a [Part].
+// The kinds of a [plan.Part].
 const (
 	PartActivity = "activity" // a definition, wherever it comes from
 	PartDelegate = "delegate" // another plan, by its own digest
 	PartFunction = "function" // an activity that the embedding program registers; nothing but its name is known
-	PartPolicy   = "policy"   // one that the plan stands under; see [Plan.PolicyParts]
+	PartPolicy   = "policy"   // one that the plan stands under; see [PolicyParts]
 	PartPlan     = "plan"     // the document, without what has a part of its own
 	PartProgram  = "program"  // the bytes of a file of the workspace that an activity names
 	PartSchema   = "schema"   // one that has a name
@@ -38,9 +29,9 @@ const (
 )
 
 // Digest is "sha256:" and a SHA-256 over all that decides what the plan does when it is
-// run: the canonical JSON of its [Plan.Parts]. It is the same however the document is
+// run: the canonical JSON of its [plan.Plan.Parts]. It is the same however the document is
 // laid out, and whether it is YAML or JSON.
-func (p *Plan) Digest() (string, error) {
+func Digest(p *plan.Plan) (string, error) {
 	parts, err := p.Parts()
 	if err != nil {
 		return "", err
@@ -48,65 +39,60 @@ func (p *Plan) Digest() (string, error) {
 	return DigestOf(parts)
 }
 
-// Parts are all that decides what the plan does when it is run, in a fixed order: its own
-// and those of the plans that it delegates to. They are found out once, and the files of
-// the workspace are read for it then. Nobody changes them.
-func (p *Plan) Parts() ([]Part, error) { return p.parts() }
-
 // decidedBy lets what decides what the plan does be found out, once.
-func (p *Plan) decidedBy() {
-	p.parts, p.covered = sync.OnceValues(p.collect), sync.OnceValues(p.findFiles)
+func decidedBy(p *plan.Plan) {
+	p.PartsOnce, p.Covered = sync.OnceValues(func() ([]plan.Part, error) { return collect(p) }), sync.OnceValues(func() (map[string]map[string]string, error) { return findFiles(p) })
 }
 
 // collect finds the parts out.
-func (p *Plan) collect() ([]Part, error) {
-	var parts []Part
+func collect(p *plan.Plan) ([]plan.Part, error) {
+	var parts []plan.Part
 	var failed error
 	add := func(kind, name string, of any) {
 		digest, err := DigestOf(of)
 		failed = cmp.Or(failed, err)
-		parts = append(parts, Part{Kind: kind, Name: name, Digest: digest})
+		parts = append(parts, plan.Part{Kind: kind, Name: name, Digest: digest})
 	}
-	document := p.document()
+	document := document(p)
 	for _, apart := range []string{"tools", "schemas", "activities", "servers"} {
-		if p.Form == PlanFile || p.Form == CallList {
+		if p.Form == plan.PlanFile || p.Form == plan.CallList {
 			delete(document, apart)
 		}
 	}
 	add(PartPlan, "", document)
 	for _, t := range p.Tools {
 		if !t.Builtin {
-			add(PartTool, t.Name, p.toolHere(t))
+			add(PartTool, t.Name, toolHere(p, t))
 		}
 	}
-	for name, schema := range p.schemas {
+	for name, schema := range p.Schemas {
 		add(PartSchema, name, schema)
 	}
 	for name, a := range p.Activities {
 		if a.Node == nil {
 			add(PartFunction, name, name)
 		} else {
-			add(PartActivity, name, p.activityHere(a))
+			add(PartActivity, name, activityHere(p, a))
 		}
 	}
 	for name, s := range p.Servers {
-		add(PartServer, name, p.serverHere(s))
+		add(PartServer, name, serverHere(p, s))
 	}
 	for path, d := range p.Delegates {
-		digest, err := d.Digest()
+		digest, err := Digest(d)
 		failed = cmp.Or(failed, err)
-		parts = append(parts, Part{Kind: PartDelegate, Name: p.from(path), Digest: digest})
+		parts = append(parts, plan.Part{Kind: PartDelegate, Name: from(p, path), Digest: digest})
 	}
-	covered, err := p.covered()
+	covered, err := p.Covered()
 	for name, digest := range together(covered) {
-		parts = append(parts, Part{Kind: PartProgram, Name: p.from(name), Digest: digest})
+		parts = append(parts, plan.Part{Kind: PartProgram, Name: from(p, name), Digest: digest})
 	}
 	for path, d := range p.AllDelegates() {
 		below, err := d.Parts()
 		failed = cmp.Or(failed, err)
 		for _, one := range below {
 			if one.In == "" {
-				one.In = p.from(path)
+				one.In = from(p, path)
 				parts = append(parts, one)
 			}
 		}
@@ -115,13 +101,13 @@ func (p *Plan) collect() ([]Part, error) {
 	return parts, cmp.Or(failed, err)
 }
 
-func comparePart(a, b Part) int {
+func comparePart(a, b plan.Part) int {
 	return cmp.Or(strings.Compare(a.In, b.In), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
 }
 
 // PolicyParts are the policies that the plan stands under. They lie outside of it and
 // aren't in its digest, but an approval covers them.
-func (p *Plan) PolicyParts() (all []Part, failed error) {
+func PolicyParts(p *plan.Plan) (all []plan.Part, failed error) {
 	names := map[string]int{}
 	for _, one := range p.Policies {
 		name := one.Name
@@ -130,7 +116,7 @@ func (p *Plan) PolicyParts() (all []Part, failed error) {
 		}
 		digest, err := DigestOf(one.Root.Value())
 		failed = cmp.Or(failed, err)
-		all = append(all, Part{Kind: PartPolicy, Name: name, Digest: digest})
+		all = append(all, plan.Part{Kind: PartPolicy, Name: name, Digest: digest})
 	}
 	return all, failed
 }
@@ -144,26 +130,16 @@ func DigestOf(value any) (string, error) {
 	return workspace.SumOf(text), nil
 }
 
-// Files are those of the workspace, as a plan's digest covers them.
-type Files interface {
-	// Sum is a digest of what a file holds; "" for what is no file of the workspace. The
-	// name is seen from a folder, and that from the root; either may be absolute.
-	Sum(folder, name string) (digest string, err error)
-	// Glob gives the files that match a pattern ([workspace.Pattern]), by their paths from
-	// the root.
-	Glob(pattern string) ([]string, error)
-}
-
 // ErrOther is returned when a file isn't the one that the digest covers.
 var ErrOther = errors.New("not what was approved")
 
 // Programs are the digests of the workspace's files that activities of the plan and of its
 // delegates name, by path from the workspace root.
-func (p *Plan) Programs() (map[string]string, error) {
+func Programs(p *plan.Plan) (map[string]string, error) {
 	all := map[string]string{}
 	plans := append(slices.Collect(maps.Values(p.AllDelegates())), p)
 	for _, one := range plans {
-		covered, err := one.covered()
+		covered, err := one.Covered()
 		if err != nil {
 			return nil, err
 		}
@@ -193,13 +169,13 @@ func addFile(digests map[string]string, name, digest string) {
 }
 
 // findFiles finds the digests of the files that activities name, by their names and paths.
-func (p *Plan) findFiles() (map[string]map[string]string, error) {
+func findFiles(p *plan.Plan) (map[string]map[string]string, error) {
 	found := map[string]map[string]string{}
-	if p.files == nil {
+	if p.Workspaces == nil {
 		return found, nil
 	}
 	for name := range p.Activities {
-		files, err := p.FilesNow(name, p.files, nil)
+		files, err := FilesNow(p, name, p.Workspaces, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -214,9 +190,9 @@ func (p *Plan) findFiles() (map[string]map[string]string, error) {
 // an option of one letter. A program that is looked for in PATH isn't among them, nor what
 // a parameter decides; where a variable of the environment stands there is what lookup
 // gives, and nothing without it.
-func (p *Plan) FilesNow(activity string, in Files, lookup func(variable string) string) (map[string]string, error) {
+func FilesNow(p *plan.Plan, activity string, in plan.Files, lookup func(variable string) string) (map[string]string, error) {
 	a := p.Activities[activity]
-	digests, top := map[string]string{}, p.topOf(a)
+	digests, top := map[string]string{}, topOf(p, a)
 	add := func(folder, name string) error {
 		digest, err := in.Sum(folder, name)
 		if err != nil {
@@ -227,7 +203,7 @@ func (p *Plan) FilesNow(activity string, in Files, lookup func(variable string) 
 		}
 		return nil
 	}
-	for _, name := range a.mayName(lookup) {
+	for _, name := range mayName(a, lookup) {
 		if err := add(PathOf(top, a.Dir), name); err != nil {
 			return nil, err
 		}
@@ -247,9 +223,9 @@ func (p *Plan) FilesNow(activity string, in Files, lookup func(variable string) 
 }
 
 // topOf is the folder that the folder of an activity is seen from, from the workspace root.
-func (p *Plan) topOf(a *Activity) string {
-	if a.Whence() == Document {
-		return p.workspace
+func topOf(p *plan.Plan, a *plan.Activity) string {
+	if DefinedIn(a) == plan.Document {
+		return p.Workspace
 	}
 	return ""
 }
@@ -264,7 +240,7 @@ func PathOf(folder, name string) string {
 }
 
 // mayName are the names that texts of the argv may have for files.
-func (a *Activity) mayName(lookup func(variable string) string) (names []string) {
+func mayName(a *plan.Activity, lookup func(variable string) string) (names []string) {
 	for i, argument := range a.Argv {
 		for _, text := range argument.Texts {
 			if len(parametersIn(text)) > 0 || lookup == nil && variable.MatchString(text) {
@@ -289,15 +265,15 @@ func (a *Activity) mayName(lookup func(variable string) string) (names []string)
 // Unchanged returns an error that wraps [ErrOther] unless the files that an activity names
 // now, and the program that was found for it, are those of the workspace that the digest
 // covers. The digest of the program is "" where it lies elsewhere.
-func (p *Plan) Unchanged(activity, program string, in Files, lookup func(variable string) string) (digest string, err error) {
-	covered, err := p.covered()
+func Unchanged(p *plan.Plan, activity, program string, in plan.Files, lookup func(variable string) string) (digest string, err error) {
+	covered, err := p.Covered()
 	if err != nil {
 		return "", err
 	}
-	now, err := p.FilesNow(activity, in, lookup)
+	now, err := FilesNow(p, activity, in, lookup)
 	if err == nil && program != "" {
 		a := p.Activities[activity]
-		folder := PathOf(p.topOf(a), a.Dir)
+		folder := PathOf(topOf(p, a), a.Dir)
 		if digest, err = in.Sum(folder, program); digest != "" {
 			now[PathOf(folder, program)] = digest
 		}
@@ -315,29 +291,17 @@ func (p *Plan) Unchanged(activity, program string, in Files, lookup func(variabl
 	return digest, nil
 }
 
-// String names a part to people.
-func (p Part) String() string {
-	text := "the " + p.Kind
-	if p.Name != "" {
-		text += fmt.Sprintf(" %q", p.Name)
-	}
-	if p.In != "" {
-		text += fmt.Sprintf(" of the delegate %q", p.In)
-	}
-	return text
-}
-
 // Changed says of each part that two lists don't have in common what became of it from
 // the one to the other: `the tool "pay" is another`, "is new" or "is gone". Of a delegate
 // that has changed, the changed parts are listed.
-func Changed(was, is []Part) []string {
+func Changed(was, is []plan.Part) []string {
 	var all []string
-	before := map[Part]string{}
+	before := map[plan.Part]string{}
 	for _, one := range was {
-		before[Part{In: one.In, Kind: one.Kind, Name: one.Name}] = one.Digest
+		before[plan.Part{In: one.In, Kind: one.Kind, Name: one.Name}] = one.Digest
 	}
 	for _, one := range is {
-		key := Part{In: one.In, Kind: one.Kind, Name: one.Name}
+		key := plan.Part{In: one.In, Kind: one.Kind, Name: one.Name}
 		digest, known := before[key]
 		delete(before, key)
 		switch {

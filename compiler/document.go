@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -20,16 +21,16 @@ func (c *compilation) lower(root *source.Node) {
 	case list != nil && root.Get("calls") == nil:
 		c.refuseToolCalls(list)
 	case root.Kind == source.Array && (len(root.Items) == 0 || slices.ContainsFunc(root.Items, isCall)):
-		c.plan.Form = CallList
+		c.plan.Form = plan.CallList
 		c.plan.CallsNode = root
 	case root.Kind == source.Array && slices.ContainsFunc(root.Items, isMessage):
-		c.plan.Form = Context
+		c.plan.Form = plan.Context
 		c.lowerContext(root)
 	case root.Kind == source.Object && root.Get("context") != nil:
-		c.plan.Form = ProcessRecord
+		c.plan.Form = plan.ProcessRecord
 		c.lowerRecord(root)
 	case root.Kind == source.Object && isSolution(root):
-		c.plan.Form = Solution
+		c.plan.Form = plan.Solution
 		c.lowerSolution(root, "a solution")
 	case root.Kind == source.Object && root.Get("_tool") != nil:
 		f := c.report(diag.Syntax, root.Span(), "this is a single call, not a plan").Advise("make it a list of one: put it behind \"- \"")
@@ -112,7 +113,7 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		"schemas":    func(source.Field) {},
 		"activities": func(source.Field) {},
 		"import":     func(source.Field) {},
-		"servers":    func(f source.Field) { c.servers(f.Value, p.dir) },
+		"servers":    func(f source.Field) { c.servers(f.Value, p.Folder) },
 		"advisors":   func(f source.Field) { c.advisors(f.Value) },
 		"advice":     c.setting,
 		"instances":  func(f source.Field) { c.instances(f.Value) },
@@ -144,12 +145,12 @@ func (c *compilation) setting(f source.Field) {
 	p := c.plan
 	switch f.Key.Text {
 	case "mode":
-		p.Mode = Mode(c.oneOf(f.Value, "\"mode\"", "eager", "lazy"))
+		p.Mode = plan.Mode(c.oneOf(f.Value, "\"mode\"", "eager", "lazy"))
 	case "terminate":
-		p.Terminate = Terminate(c.oneOf(f.Value, "\"terminate\"", "output", "calls"))
+		p.Terminate = plan.Terminate(c.oneOf(f.Value, "\"terminate\"", "output", "calls"))
 	case "writes":
 		if c.oneOf(f.Value, "\"writes\"", "last", "once") == "once" {
-			p.Writes = Once
+			p.Writes = plan.Once
 		}
 	case "limits":
 		c.limits(f.Value)
@@ -243,10 +244,10 @@ func (c *compilation) lowerRecord(root *source.Node) {
 			}
 		},
 		"workspace": func(f source.Field) {
-			if p.workspace = filepath.ToSlash(c.text(f.Value, "\"workspace\"")); !filepath.IsAbs(p.workspace) {
-				p.workspace = path.Join(path.Dir(c.options.Name), p.workspace)
+			if p.Workspace = filepath.ToSlash(c.text(f.Value, "\"workspace\"")); !filepath.IsAbs(p.Workspace) {
+				p.Workspace = path.Join(path.Dir(c.options.Name), p.Workspace)
 			}
-			c.delegation.workspace = p.workspace
+			c.delegation.workspace = p.Workspace
 		},
 		"solution": func(source.Field) {},
 		"calls":    func(source.Field) {},

@@ -8,26 +8,10 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
-
-// An Each is how a call runs once for every item of a list. The call stays one:
-// it is bound as a whole, and what it gives is the list of results, which is what the
-// "_output" of its tool describes then.
-type Each struct {
-	List    *Template // what gives the list
-	Collect bool      // a failure takes the item's place, and the others go on
-	Tool    *Tool     // the tool of one item; nil when no such tool is defined
-}
-
-// Text is what gives the list, as it is written.
-func (e *Each) Text() string {
-	if n := e.List.Node; n.Kind == source.String {
-		return n.Text
-	}
-	return e.List.Node.Span().Text()
-}
 
 // MaxItems bounds a list that a call runs for.
 const MaxItems = 100_000
@@ -44,7 +28,7 @@ var FailureRecord = schema.ObjectOf(map[string]*schema.Schema{
 }, []string{"code", "message"})
 
 // each reads what a call runs for each item of.
-func (c *compilation) each(call *Call) {
+func (c *compilation) each(call *plan.Call) {
 	n := call.Node.Get("_each")
 	if n == nil {
 		return
@@ -60,7 +44,7 @@ func (c *compilation) each(call *Call) {
 		c.report(diag.Limit, n.Items[MaxItems].Span(), "\"_each\" has %d items; the limit is %d", len(n.Items), MaxItems).About(call.Label())
 		return
 	}
-	call.Each = &Each{List: c.template(call, n)}
+	call.Each = &plan.Each{List: c.template(call, n)}
 	if produced := call.Node.Get("_output"); produced != nil {
 		c.report(diag.WrongType, produced.Span(), "\"_output\" is the result of one call, and this one runs for each item of a list").About(call.Label()).
 			Advise("take \"_output\" out, or \"_each\"")
@@ -68,7 +52,7 @@ func (c *compilation) each(call *Call) {
 }
 
 // onItemFailure reads what becomes of a call when one of its items has failed.
-func (c *compilation) onItemFailure(call *Call, f source.Field) {
+func (c *compilation) onItemFailure(call *plan.Call, f source.Field) {
 	switch word := c.oneOf(f.Value, "\"_onItemFailure\"", "collect", "fail"); {
 	case call.Node.Get("_each") == nil:
 		c.report(diag.WrongType, f.Key.Span(), "\"_onItemFailure\" is about the items of a call with \"_each\", and this one has none").About(call.Label())
@@ -79,13 +63,13 @@ func (c *compilation) onItemFailure(call *Call, f source.Field) {
 
 // eachGives makes the result of a call that runs for each item the list of what its tool
 // gives for one.
-func (c *compilation) eachGives(call *Call) {
+func (c *compilation) eachGives(call *plan.Call) {
 	each := call.Each
 	each.Tool = call.Tool
 	if each.Tool == nil {
 		return
 	}
-	key := listTool{each.Tool, each.Collect, call.skipsItems()}
+	key := listTool{each.Tool, each.Collect, skipsItems(call)}
 	t := c.lists[key]
 	if t == nil {
 		result := each.Tool.Output
@@ -101,11 +85,11 @@ func (c *compilation) eachGives(call *Call) {
 				result = schema.AnyOf(all...)
 			}
 		}
-		t = new(Tool)
+		t = new(plan.Tool)
 		*t = *each.Tool
 		t.Output = schema.ListOf(result, 0, MaxItems)
 		if c.lists == nil {
-			c.lists = map[listTool]*Tool{}
+			c.lists = map[listTool]*plan.Tool{}
 		}
 		c.lists[key] = t
 	}
@@ -114,14 +98,14 @@ func (c *compilation) eachGives(call *Call) {
 
 // A listTool is a tool whose calls run for each item of a list.
 type listTool struct {
-	tool            *Tool
+	tool            *plan.Tool
 	collects, skips bool
 }
 
 // skipsItems reports whether the plan says that an item may be skipped, in whose place
 // there is null then: by its condition, by an expression that may find nothing, or by an
 // index into an item. A property that a schema leaves optional doesn't count.
-func (c *Call) skipsItems() bool {
+func skipsItems(c *plan.Call) bool {
 	if c.When.PerItem() {
 		return true
 	}
@@ -151,25 +135,25 @@ func intoItem(r expression.Reference) bool {
 	return r.Kind == itemKind && slices.ContainsFunc(r.Path, func(s expression.Segment) bool { return s.IsIndex })
 }
 
-// Guard is the condition on which a call runs: its "_when", unless that is about each
+// Condition is the condition on which a call runs: its "_when", unless that is about each
 // item by itself; nil where it has none.
-func (c *Call) Guard() *Template {
+func Condition(c *plan.Call) *plan.Template {
 	if c.When.PerItem() {
 		return nil
 	}
 	return c.When
 }
 
-// AsOne is a call that runs for each item of a list as one that runs once, with all that
+// WithoutItems is a call that runs for each item of a list as one that runs once, with all that
 // doesn't depend on an item: what it gives is the list at once. Any other stays as it is.
-func (c *Call) AsOne() *Call {
+func WithoutItems(c *plan.Call) *plan.Call {
 	if c.Each == nil {
 		return c
 	}
 	one, params := *c, *c.Params
-	one.Each, one.When, one.Params = nil, c.Guard(), &params
-	params.Fields = append(slices.DeleteFunc(slices.Clone(params.Fields), func(f TemplateField) bool { return f.Value.PerItem() }), TemplateField{Key: "_each", Value: c.Each.List})
-	params.dynamic, params.perItem = true, false
+	one.Each, one.When, one.Params = nil, Condition(c), &params
+	params.Fields = append(slices.DeleteFunc(slices.Clone(params.Fields), func(f plan.TemplateField) bool { return f.Value.PerItem() }), plan.TemplateField{Key: "_each", Value: c.Each.List})
+	params.Dynamic, params.ItemDependent = true, false
 	if one.Tool != nil {
 		tool := *one.Tool
 		tool.Parameters, one.Tool = nil, &tool
@@ -177,30 +161,18 @@ func (c *Call) AsOne() *Call {
 	return &one
 }
 
-// Whole is the call whose output takes what a call gives: of one for an item the call that
+// WholeOf is the call whose output takes what a call gives: of one for an item the call that
 // runs it, of any other itself.
-func (c *Call) Whole() *Call {
+func WholeOf(c *plan.Call) *plan.Call {
 	if c.ItemOf != nil {
 		return c.ItemOf
 	}
 	return c
 }
 
-// Single is the tool of what a call runs once, or of one of the items that it runs for.
-func (c *Call) Single() *Tool {
-	if c.Each != nil {
-		return c.Each.Tool
-	}
-	return c.Tool
-}
-
-// PerItem reports whether something in a template is about one item of those that its
-// call runs for, so that it has no value of its own. Nil has nothing.
-func (t *Template) PerItem() bool { return t != nil && t.perItem }
-
-// OfItem reports whether a read is of an item that its call runs for, or of the item's
+// ReadsItem reports whether a read is of an item that its call runs for, or of the item's
 // place in the list.
-func (p *Plan) OfItem(r *Read) bool {
+func ReadsItem(p *plan.Plan, r *plan.Read) bool {
 	return r.Path != pathtree.Root && IsItemKind(p.Paths.Kind(r.Path))
 }
 
@@ -210,17 +182,17 @@ func IsItemKind(kind string) bool { return kind == itemKind || kind == indexKind
 // Items is the plan of the calls that a call with "_each" runs, for so many items: they
 // wait for nothing, write nothing and are numbered from 0. Their reads are those of the
 // call.
-func (p *Plan) Items(call *Call, count int) *Plan {
+func Items(p *plan.Plan, call *plan.Call, count int) *plan.Plan {
 	items := *p
-	items.Calls, items.Output, items.Unordered, items.targets = make([]*Call, count), nil, nil, nil
+	items.Calls, items.Output, items.Unordered, items.Targets = make([]*plan.Call, count), nil, nil, nil
 	deps := dag.NewBuilder(count, 0)
-	all := make([]Call, count)
+	all := make([]plan.Call, count)
 	for i := range all {
 		one := &all[i]
 		*one = *call
 		one.Index, one.Name, one.ID = i, call.Name+"["+strconv.Itoa(i)+"]", ""
 		one.Tool, one.Each, one.ItemOf = call.Each.Tool, nil, call
-		one.When, one.Output, one.OutputNode, one.Method = nil, nil, nil, Set
+		one.When, one.Output, one.OutputNode, one.Method = nil, nil, nil, plan.Set
 		one.After, one.Ordered, one.Choices, one.Waits = nil, nil, nil, nil
 		items.Calls[i] = one
 		deps.Next()

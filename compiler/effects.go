@@ -9,46 +9,27 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// Origin is where a definition comes from. It decides whether the definition may
-// say that something is harmless: a document can't declare that of itself, and
-// neither can what it imports or delegates to.
-type Origin uint8
-
-const (
-	// Document is the document itself, an import of it or a plan that it runs.
-	Document Origin = iota
-	// Untrusted is a catalogue that the workspace's configuration names, where the user
-	// hasn't said that its content is trusted: it may have come from anywhere.
-	Untrusted
-	// Workspace is a catalogue of a configuration that the user trusts, or a policy that
-	// counts.
-	Workspace
-	// CommandLine is a file of activities that the user who runs the plan names.
-	CommandLine
-	// Program is the program that embeds this one, which registers a function.
-	Program
-)
-
 // Vouches reports whether a definition of that origin may lower a risk.
-func (o Origin) Vouches() bool { return o >= Workspace }
+func Vouches(o plan.Origin) bool { return o >= plan.Workspace }
 
 // originOf is where a definition in a file comes from.
-func (c *compilation) originOf(file *source.File) Origin {
+func (c *compilation) originOf(file *source.File) plan.Origin {
 	switch {
 	case slices.Contains(c.options.Catalogues, file):
 		if c.options.Trusted {
-			return Workspace
+			return plan.Workspace
 		}
-		return Untrusted
+		return plan.Untrusted
 	case slices.Contains(c.options.Activities, file):
-		return CommandLine
+		return plan.CommandLine
 	}
-	return Document
+	return plan.Document
 }
 
 // The kinds of an [Effect], in the words of events.
@@ -98,10 +79,10 @@ func fileOf(by string) string {
 	return by
 }
 
-// Leaving says of a call that may reach beyond this machine which file says that it does, or
+// LeavesBy says of a call that may reach beyond this machine which file says that it does, or
 // which says that it doesn't and doesn't count; "" where none does.
-func (p *Plan) Leaving(call *Call) (by, denied string) {
-	for _, c := range p.claims(call, p.Activities[call.Activity], nil) {
+func LeavesBy(p *plan.Plan, call *plan.Call) (by, denied string) {
+	for _, c := range claims(p, call, p.Activities[call.Activity], nil) {
 		switch {
 		case yes(c.hints.OpenWorld):
 			return fileOf(c.by), ""
@@ -114,12 +95,12 @@ func (p *Plan) Leaving(call *Call) (by, denied string) {
 
 // A claim is what one definition says of the activity that carries a call out.
 type claim struct {
-	hints Hints
+	hints plan.Hints
 	by    string
-	from  Origin // the least of those that it takes for it to lower a risk
+	from  plan.Origin // the least of those that it takes for it to lower a risk
 }
 
-// Effect is what the activity that carries a call out may do, and who says so. Not the call's
+// EffectOf is what the activity that carries a call out may do, and who says so. Not the call's
 // tool is judged but what runs: the hints of a tool speak
 // for an activity that the tool itself names, or that has its name, and for no
 // other that a call puts in its place. Anyone who says that something is harmful is
@@ -130,7 +111,7 @@ type claim struct {
 //
 // An expression changes nothing, and neither does a model that writes a result. A
 // plan has no effect but that of its own calls.
-func (p *Plan) Effect(call *Call, fits func(*Tool) bool) Effect {
+func EffectOf(p *plan.Plan, call *plan.Call, fits func(*plan.Tool) bool) Effect {
 	a := p.Activities[call.Activity]
 	switch {
 	case call.Plan() != "":
@@ -140,52 +121,52 @@ func (p *Plan) Effect(call *Call, fits func(*Tool) bool) Effect {
 	case a != nil && a.Kind == "expr":
 		return Effect{Kind: ReadOnly, Idempotent: true}
 	}
-	claims := p.claims(call, a, fits)
-	e := judge(claims, Workspace)
-	for _, from := range []Origin{Untrusted, Document} {
+	claims := claims(p, call, a, fits)
+	e := judge(claims, plan.Workspace)
+	for _, from := range []plan.Origin{plan.Untrusted, plan.Document} {
 		if said := judge(claims, from); Risk(said.Kind) < Risk(e.Kind) {
-			e.Claimed, e.ClaimedBy, e.Untrusted = said.Kind, said.By, from == Untrusted
+			e.Claimed, e.ClaimedBy, e.Untrusted = said.Kind, said.By, from == plan.Untrusted
 			break
 		}
 	}
 	return e
 }
 
-// Said is what carrying a call out does by what anybody says, the document
+// DeclaredEffect is what carrying a call out does by what anybody says, the document
 // included: where its author is only told that it contradicts itself.
-func (p *Plan) Said(call *Call) Effect {
-	if e := p.Effect(call, nil); e.Kind == ReadOnly {
+func DeclaredEffect(p *plan.Plan, call *plan.Call) Effect {
+	if e := EffectOf(p, call, nil); e.Kind == ReadOnly {
 		return e
 	}
-	return judge(p.claims(call, p.Activities[call.Activity], nil), Document)
+	return judge(claims(p, call, p.Activities[call.Activity], nil), plan.Document)
 }
 
 // claims collects what is declared of an activity. What can only make it worse is
 // taken from the call's tool in any case.
-func (p *Plan) claims(call *Call, a *Activity, fits func(*Tool) bool) []claim {
+func claims(p *plan.Plan, call *plan.Call, a *plan.Activity, fits func(*plan.Tool) bool) []claim {
 	var all []claim
-	from := Document
+	from := plan.Document
 	if a != nil {
-		from = a.Source()
+		from = SourceOf(a)
 		all = append(all, claim{a.Hints, fmt.Sprintf("the activity %q%s", a.Name, whereabouts(a.NameNode)), from})
 		if a.Server != nil {
-			if said, any := a.Server.says(a.Remote); any {
+			if said, any := says(a.Server, a.Remote); any {
 				all = append(all, said)
 			}
 		}
 	}
-	of := func(t *Tool, speaks bool) {
+	of := func(t *plan.Tool, speaks bool) {
 		hints := t.Hints
 		if !speaks {
-			hints = hints.worse()
+			hints = worse(hints)
 		}
 		all = append(all, claim{hints, fmt.Sprintf("the tool %q%s", t.Name, whereabouts(t.NameNode)), min(from, t.Origin)})
 	}
 	if call.Tool != nil {
-		of(call.Tool, call.Tool.Runs(call.Activity))
+		of(call.Tool, MayRun(call.Tool, call.Activity))
 	}
 	if t := p.Tool(call.Activity); t != nil && t.Name != call.ToolName {
-		of(t, t.Runs(call.Activity) && (fits == nil || fits(t)))
+		of(t, MayRun(t, call.Activity) && (fits == nil || fits(t)))
 	}
 	for _, one := range p.Policies {
 		for _, t := range one.Tools {
@@ -194,14 +175,14 @@ func (p *Plan) claims(call *Call, a *Activity, fits func(*Tool) bool) []claim {
 			}
 			said := claim{hintsOfPolicy(*t.Effects), one.Title() + whereabouts(t.Node), from}
 			if t.Name != call.Activity { // it speaks of the tool
-				if call.Tool == nil || !call.Tool.Runs(call.Activity) {
-					said.hints = said.hints.worse()
+				if call.Tool == nil || !MayRun(call.Tool, call.Activity) {
+					said.hints = worse(said.hints)
 				} else {
 					said.from = min(from, call.Tool.Origin)
 				}
 			}
 			if !one.Counts {
-				said.from = min(said.from, Untrusted)
+				said.from = min(said.from, plan.Untrusted)
 			}
 			all = append(all, said)
 		}
@@ -210,22 +191,22 @@ func (p *Plan) claims(call *Call, a *Activity, fits func(*Tool) bool) []claim {
 }
 
 // hintsOfPolicy are what a policy says of a tool's effects.
-func hintsOfPolicy(e policy.Effects) Hints {
+func hintsOfPolicy(e policy.Effects) plan.Hints {
 	is := func(some policy.Effects) *bool {
 		yes := e&some != 0
 		return &yes
 	}
 	reads := e&(policy.Write|policy.Destructive) == 0
-	return Hints{ReadOnly: &reads, Destructive: is(policy.Destructive), OpenWorld: is(policy.External)}
+	return plan.Hints{ReadOnly: &reads, Destructive: is(policy.Destructive), OpenWorld: is(policy.External)}
 }
 
 // judge puts claims together: the worst counts, and for something to be harmless
 // there must be one of that origin or a more trusted one, and none
 // against it.
-func judge(claims []claim, least Origin) Effect {
+func judge(claims []claim, least plan.Origin) Effect {
 	counts := func(c claim) bool { return c.from >= least }
 	e := Effect{Kind: Unknown, OpenWorld: true}
-	says := func(hint func(Hints) *bool, value bool, who func(claim) bool) (string, bool) {
+	says := func(hint func(plan.Hints) *bool, value bool, who func(claim) bool) (string, bool) {
 		for _, c := range claims {
 			if h := hint(c.hints); h != nil && *h == value && who(c) {
 				return c.by, true
@@ -234,8 +215,8 @@ func judge(claims []claim, least Origin) Effect {
 		return "", false
 	}
 	anybody := func(claim) bool { return true }
-	readOnly := func(h Hints) *bool { return h.ReadOnly }
-	destructive := func(h Hints) *bool {
+	readOnly := func(h plan.Hints) *bool { return h.ReadOnly }
+	destructive := func(h plan.Hints) *bool {
 		if yes(h.ReadOnly) {
 			return nil // MCP: it means nothing beside readOnlyHint
 		}
@@ -253,11 +234,11 @@ func judge(claims []claim, least Origin) Effect {
 	case adds:
 		e.Kind, e.By = Writes, adder
 	}
-	idempotent := func(h Hints) *bool { return h.Idempotent }
+	idempotent := func(h plan.Hints) *bool { return h.Idempotent }
 	_, twice := says(idempotent, true, counts)
 	_, once := says(idempotent, false, anybody)
 	e.Idempotent = e.Kind == ReadOnly || twice && !once
-	open := func(h Hints) *bool { return h.OpenWorld }
+	open := func(h plan.Hints) *bool { return h.OpenWorld }
 	_, closed := says(open, false, counts)
 	_, opened := says(open, true, anybody)
 	e.OpenWorld = opened || !closed
@@ -273,14 +254,14 @@ func Risk(kind string) int { return slices.Index(Effects, kind) }
 func yes(hint *bool) bool { return hint != nil && *hint }
 
 // worse are the hints that make things worse.
-func (h Hints) worse() Hints {
+func worse(h plan.Hints) plan.Hints {
 	only := func(hint *bool, value bool) *bool {
 		if hint != nil && *hint == value {
 			return hint
 		}
 		return nil
 	}
-	return Hints{only(h.ReadOnly, false), only(h.Destructive, true), only(h.Idempotent, false), only(h.OpenWorld, true)}
+	return plan.Hints{ReadOnly: only(h.ReadOnly, false), Destructive: only(h.Destructive, true), Idempotent: only(h.Idempotent, false), OpenWorld: only(h.OpenWorld, true)}
 }
 
 // whereabouts names the file of a definition; a registered function has none.
@@ -291,9 +272,9 @@ func whereabouts(n *source.Node) string {
 	return " in " + diag.Escape(n.File.Name)
 }
 
-// Takes reports whether a tool has a parameter of a name, or says itself that it
+// HasParameter reports whether a tool has a parameter of a name, or says itself that it
 // takes others than it names.
-func (t *Tool) Takes(name string) bool {
+func HasParameter(t *plan.Tool, name string) bool {
 	if t.Parameters == nil {
 		return true
 	}
@@ -301,8 +282,8 @@ func (t *Tool) Takes(name string) bool {
 	return at.Named || at.Possible && (t.Open || at.Open)
 }
 
-// Cost is the declared cost of one attempt of a tool, by its x-simulate.
-func (t *Tool) Cost() (cost float64, known bool) {
+// CostOf is the declared cost of one attempt of a tool, by its x-simulate.
+func CostOf(t *plan.Tool) (cost float64, known bool) {
 	if t == nil {
 		return 0, false
 	}
@@ -314,7 +295,7 @@ func (t *Tool) Cost() (cost float64, known bool) {
 }
 
 // SaysItFails reports whether a tool's x-simulate declares a rate of failures.
-func (t *Tool) SaysItFails() bool {
+func SaysItFails(t *plan.Tool) bool {
 	if t == nil {
 		return false
 	}
@@ -322,17 +303,17 @@ func (t *Tool) SaysItFails() bool {
 	return n != nil && n.Kind == source.Number && n.Float() > 0
 }
 
-// Runs reports whether a tool is carried out by an activity, or lets its calls
+// MayRun reports whether a tool is carried out by an activity, or lets its calls
 // choose it: one that it names, or without a word about it the one of its name.
-func (t *Tool) Runs(activity string) bool {
+func MayRun(t *plan.Tool, activity string) bool {
 	return t.Activity == activity || activity != "" && slices.Contains(t.Activities, activity)
 }
 
 // maySubstitute reports who carries a call of a solution out although its tool
 // doesn't allow it: a solution is untrusted text, and a tool says both what its
 // calls take and what becomes of them. The call then runs nothing.
-func (c *compilation) maySubstitute(call *Call) bool {
-	if c.plan.Form != Replan {
+func (c *compilation) maySubstitute(call *plan.Call) bool {
+	if c.plan.Form != plan.Replan {
 		return true
 	}
 	tool := call.Tool
@@ -361,10 +342,10 @@ func (c *compilation) maySubstitute(call *Call) bool {
 	}
 	byTool := false
 	if tool != nil {
-		byTool = slices.Contains(append(slices.Collect(maps.Values(tool.delegates)), tool.Delegate), call.Delegate)
+		byTool = slices.Contains(append(slices.Collect(maps.Values(tool.Delegates)), tool.Delegate), call.Delegate)
 	}
-	if call.Delegate == Anonymous { // it hands over less, and runs what would run without it
-		byTool = byTool || tool == nil || !runsPlan(tool.Delegate) && len(tool.delegates) == 0
+	if call.Delegate == plan.Anonymous { // it hands over less, and runs what would run without it
+		byTool = byTool || tool == nil || !plan.RunsPlan(tool.Delegate) && len(tool.Delegates) == 0
 	}
 	if !byTool {
 		c.report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", call.ToolName, n.Text).About(call.Label()).

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -15,12 +16,12 @@ var variable = regexp.MustCompile(`\{\$([A-Za-z_][A-Za-z0-9_]*)\}`)
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // takes notes the variables that a text of an activity takes.
-func (a *Activity) takes(n *source.Node) {
+func takes(a *plan.Activity, n *source.Node) {
 	if n.Kind != source.String {
 		return
 	}
 	for _, found := range variable.FindAllStringSubmatch(n.Text, -1) {
-		a.Variables = append(a.Variables, Variable{found[1], n})
+		a.Variables = append(a.Variables, plan.Variable{Name: found[1], Node: n})
 	}
 }
 
@@ -31,7 +32,7 @@ func Filled(text string, lookup func(name string) string) string {
 }
 
 // envOf reads the variables that a program is given.
-func (c *compilation) envOf(a *Activity, n *source.Node) {
+func (c *compilation) envOf(a *plan.Activity, n *source.Node) {
 	if n.Kind != source.Object {
 		c.wants(n, "\"env\"", "a mapping from names of variables to texts")
 		return
@@ -42,13 +43,13 @@ func (c *compilation) envOf(a *Activity, n *source.Node) {
 			c.wants(f.Value, "the variable \""+f.Key.Text+"\"", "a text").Advise("write it in quotes")
 			continue
 		}
-		a.Env = append(a.Env, EnvSetting{f.Key.Text, f.Value.Text})
-		a.takes(f.Value)
+		a.Env = append(a.Env, plan.EnvSetting{Name: f.Key.Text, Value: f.Value.Text})
+		takes(a, f.Value)
 	}
 }
 
 // inherited reads the names of variables that a program gets of our environment.
-func (c *compilation) inherited(a *Activity, n *source.Node) {
+func (c *compilation) inherited(a *plan.Activity, n *source.Node) {
 	if n.Kind != source.Array {
 		c.wants(n, "\"inherit\"", "a list of names of variables")
 		return
@@ -62,7 +63,7 @@ func (c *compilation) inherited(a *Activity, n *source.Node) {
 }
 
 // filesOf reads patterns of the files that a program uses.
-func (c *compilation) filesOf(a *Activity, n *source.Node) {
+func (c *compilation) filesOf(a *plan.Activity, n *source.Node) {
 	if n.Kind != source.Array {
 		c.wants(n, "\"files\"", "a list of patterns of files of the workspace, such as [lib/**/*.py]")
 		return
@@ -86,17 +87,17 @@ func (c *compilation) variableName(n *source.Node) {
 	}
 }
 
-// Sent are the fields of headers and query that take something from the environment, by their
+// SentVariables are the fields of headers and query that take something from the environment, by their
 // names and that of the variable: Authorization with {$KEY}.
-func (h *HTTP) Sent() (sent []string) {
-	for _, f := range slices.Concat(h.headers, h.query) {
-		texts := []*source.Node{f.value}
-		if len(f.value.Items) > 0 {
-			texts = f.value.Items
+func SentVariables(h *plan.HTTP) (sent []string) {
+	for _, f := range slices.Concat(h.Headers, h.Query) {
+		texts := []*source.Node{f.Value}
+		if len(f.Value.Items) > 0 {
+			texts = f.Value.Items
 		}
 		for _, text := range texts {
 			for _, name := range variable.FindAllString(text.Text, -1) {
-				sent = append(sent, f.name+" with "+name)
+				sent = append(sent, f.Name+" with "+name)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
@@ -63,12 +64,12 @@ func FuzzCompile(f *testing.F) {
 			}
 		}
 		for i := range p.Instances[:min(len(p.Instances), 3)] {
-			inItself(t, p.For(p.Instances[i].ID))
+			inItself(t, ForInstance(p, p.Instances[i].ID))
 		}
 		if diag.HasErrors(found) {
 			return
 		}
-		first, err := p.Canonical()
+		first, err := Canonical(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,14 +77,14 @@ func FuzzCompile(f *testing.F) {
 		if diag.HasErrors(found) {
 			t.Fatalf("the compiled plan has errors: %s\n%s", found[0].Message, first)
 		}
-		if second, err := again.Canonical(); err != nil || string(second) != string(first) {
+		if second, err := Canonical(again); err != nil || string(second) != string(first) {
 			t.Fatalf("compiled again, it differs (%v):\n%s\n%s", err, first, second)
 		}
 	})
 }
 
 // inItself holds the numbers in a plan or a view against what they are numbers of.
-func inItself(t *testing.T, p *Plan) {
+func inItself(t *testing.T, p *plan.Plan) {
 	t.Helper()
 	for i, call := range p.Calls {
 		if call.Index != i || call.Place < i {

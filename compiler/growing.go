@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -26,21 +26,21 @@ type Growing struct {
 // are about that.
 func (s Setting) Begin(file *source.File, o Options) (*Growing, []diag.Diagnostic) {
 	c := s.begin(file, o)
-	c.arriving, c.unnamed = true, map[string]*Call{}
+	c.arriving, c.unnamed = true, map[string]*plan.Call{}
 	g := &Growing{c: c, binder: binder{plan: c.plan}, views: map[string]*viewer{}, broken: c.plan.Root == nil}
 	g.problems = len(c.delegation.reads.parsed[file].problems)
 	g.binder.bind()
-	g.binder.plan.grow()
+	growPlan(g.binder.plan)
 	c.judgeNames()
 	return g, c.foundIn(0)
 }
 
-// grow prepares a plan for further calls.
-func (p *Plan) grow() { p.writers.grows, p.places.grows = true, true }
+// growPlan prepares a plan for further calls.
+func growPlan(p *plan.Plan) { p.Index.Grows, p.PlaceIndex.Grows = true, true }
 
 // Plan is what there is of the solution. It isn't to be changed, but changes with
 // every call.
-func (g *Growing) Plan() *Plan { return g.c.plan }
+func (g *Growing) Plan() *plan.Plan { return g.c.plan }
 
 // Listed is how many items of the list of calls have been read; 0 of none at all.
 func (g *Growing) Listed() int {
@@ -87,14 +87,14 @@ func (g *Growing) Add(text []byte, start, end int) bool {
 	if call.Tool != nil {
 		c.secretsOf(call.Node, call.Tool.Parameters)
 	}
-	p.size++
+	p.Size++
 	c.addSize(call)
 	c.judgeInstance(call)
 	switch {
-	case p.targets != nil:
-		p.targets.add(call)
+	case p.Targets != nil:
+		p.Targets.Add(call)
 	case call.Instance != "":
-		p.targets = targetsOf(p.Calls)
+		p.Targets = targetsOf(p.Calls)
 	}
 	return true
 }
@@ -106,7 +106,7 @@ func (g *Growing) Stand(s Setting) {
 	for _, v := range g.views {
 		v.view.Input, v.view.State, v.view.Data, v.view.Errors = s.Input, s.State, s.Data, s.Errors
 		for i := range v.view.Instances {
-			if at, ok := g.c.plan.instanceAt[v.view.Instances[i].ID]; ok {
+			if at, ok := g.c.plan.InstanceAt[v.view.Instances[i].ID]; ok {
 				v.view.Instances[i] = s.Instances[at]
 			}
 		}
@@ -129,25 +129,25 @@ func (g *Growing) Bind() []diag.Diagnostic {
 	return c.foundIn(0)
 }
 
-// For is the plan as one instance runs it, as [Plan.For] gives it of the whole. It grows
+// For is the plan as one instance runs it, as [ForInstance] gives it of the whole. It grows
 // as well, and is asked for with every call that the instance runs.
-func (g *Growing) For(instance string) *Plan {
+func (g *Growing) For(instance string) *plan.Plan {
 	p := g.c.plan
-	if p.Runs(instance) == len(p.Calls) {
+	if CallsOf(p, instance) == len(p.Calls) {
 		return p
 	}
 	key := instance
-	if len(p.targets.own[instance]) == 0 {
+	if len(p.Targets.Own[instance]) == 0 {
 		key = ""
 	}
 	v := g.views[key]
 	if v == nil {
-		instances := p.only(instance)
+		instances := p.Only(instance)
 		if key == "" {
-			instances = p.plain()
+			instances = plain(p)
 		}
-		v = p.view(nil, slices.Clone(instances))
-		v.view.grow()
+		v = view(p, nil, slices.Clone(instances))
+		growPlan(v.view)
 		g.views[key] = v
 	}
 	for ; v.upTo < len(p.Calls); v.upTo++ {
@@ -184,7 +184,7 @@ func (b *binder) add() (tooDense bool) {
 			deps = append(deps, int32(a.Call))
 		}
 	}
-	if p.Writes == Once && !b.dense {
+	if p.Writes == plan.Once && !b.dense {
 		call.Choices = b.choices(call)
 		b.edges += len(call.Choices)
 		deps = append(deps, call.Choices...)
@@ -197,40 +197,40 @@ func (b *binder) add() (tooDense bool) {
 }
 
 // index notes what a call writes that is listed behind those that are known.
-func (b *binder) index(call *Call) {
+func (b *binder) index(call *plan.Call) {
 	p := b.plan
-	var all []Writer
+	var all []plan.Writer
 	items := false
 	for alternative, path := range call.Paths() {
-		one := call.writer(path.ID, alternative)
-		if at := slices.IndexFunc(all, func(w Writer) bool { return w.Path == path.ID }); at >= 0 {
+		one := writer(call, path.ID, alternative)
+		if at := slices.IndexFunc(all, func(w plan.Writer) bool { return w.Path == path.ID }); at >= 0 {
 			all[at].Failure = all[at].Failure && one.Failure
 			continue
 		}
 		all = append(all, one)
 		items = items || p.Paths.List(path.ID) != path.ID
 	}
-	slices.SortFunc(all, func(a, b Writer) int { return int(a.Path - b.Path) })
+	slices.SortFunc(all, func(a, b plan.Writer) int { return int(a.Path - b.Path) })
 	for _, one := range all {
-		p.writers.grow(one.Path, one)
+		p.Index.Grow(one.Path, one)
 	}
 	switch {
-	case p.places == p.writers && items:
-		p.places = indexBy(p.Paths, p.Calls, nil, p.Paths.List)
-		p.places.grows = true
-	case p.places != p.writers:
+	case p.PlaceIndex == p.Index && items:
+		p.PlaceIndex = indexBy(p.Paths, p.Calls, nil, p.Paths.List)
+		p.PlaceIndex.Grows = true
+	case p.PlaceIndex != p.Index:
 		for _, one := range all {
-			p.places.grow(p.Paths.List(one.Path), one)
+			p.PlaceIndex.Grow(p.Paths.List(one.Path), one)
 		}
 	}
 }
 
 // orderWritesOf is what orderWrites does, for the last call alone: every other comes
 // before it.
-func (b *binder) orderWritesOf(call *Call) {
+func (b *binder) orderWritesOf(call *plan.Call) {
 	p := b.plan
 	p.Unordered = nil
-	if !p.sharesPlaces(call) {
+	if !sharesPlaces(p, call) {
 		return
 	}
 	if len(p.Graph.Deps(call.Index)) > 0 {
@@ -241,47 +241,10 @@ func (b *binder) orderWritesOf(call *Call) {
 		b.trace.Follow(&p.Graph, int32(call.Index), least)
 	}
 	for alternative, path := range call.Paths() {
-		p.orderWrite(call, alternative, path, p.Around(path.ID), b.trace.Met)
+		orderWrite(p, call, alternative, path, p.Around(path.ID), b.trace.Met)
 	}
 	slices.Sort(call.Waits)
 	call.Waits = slices.Compact(call.Waits)
-	slices.SortStableFunc(p.Unordered, func(a, b Unordered) int { return cmp.Compare(a.A, b.A) })
-	p.Unordered = slices.CompactFunc(p.Unordered, func(a, b Unordered) bool { return a.A == b.A })
-}
-
-// grow notes that a call writes a path, and puts it to what has been asked before. The
-// call is listed behind those that are known.
-func (w *writers) grow(under pathtree.ID, one Writer) {
-	w.add(under, one)
-	for id := under; id > pathtree.Root; id = w.paths.Parent(id) {
-		w.put(id, one)
-	}
-	w.paths.Below(under, func(id pathtree.ID) bool {
-		if id != under {
-			w.put(id, one)
-		}
-		return true
-	})
-}
-
-func (w *writers) put(id pathtree.ID, one Writer) {
-	slot, known := w.slot(id)
-	if !known {
-		return
-	}
-	if w.over[slot] != nil {
-		w.over[slot] = append(w.over[slot], one)
-	}
-	if calls := w.calls[slot]; calls != nil && (len(calls) == 0 || calls[len(calls)-1] != one.Call) {
-		w.calls[slot] = append(calls, one.Call)
-	}
-}
-
-// asked is where what is found out about a path is kept, if it is.
-func (w *writers) asked(id pathtree.ID) (slot int, kept bool) {
-	slot, kept = w.slot(id)
-	if !kept && w.grows {
-		return w.newSlot(id), true
-	}
-	return slot, kept
+	slices.SortStableFunc(p.Unordered, func(a, b plan.Unordered) int { return cmp.Compare(a.A, b.A) })
+	p.Unordered = slices.CompactFunc(p.Unordered, func(a, b plan.Unordered) bool { return a.A == b.A })
 }

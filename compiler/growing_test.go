@@ -23,7 +23,7 @@ func TestSecretsOfArrivingCallsAreHidden(t *testing.T) {
 			t.Fatal("the call isn't read")
 		}
 		growing.Bind()
-		if got := growing.Plan().Redact("it is " + secret); got != "it is [hidden password]" {
+		if got := compiler.Redact(growing.Plan(), "it is "+secret); got != "it is [hidden password]" {
 			t.Errorf("call %d: %s", i+1, got)
 		}
 	}

@@ -14,48 +14,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
-
-// An HTTP is how an activity makes a request of a call's parameters.
-type HTTP struct {
-	Method string
-	// Host is where it goes, with the port if one is written; no parameter decides it.
-	Host string
-	// Sends says how the body is written: [StreamJSON], [BodyForm], [StreamText], or
-	// [StreamNone]; "" is JSON where there is a parameter for it, and else none.
-	Sends string
-	// Response is the form of the result: [StreamJSON], [StreamText], [ResponseFull],
-	// [StreamNone]; "" is JSON where something is to come of the call, and else none.
-	Response string
-
-	scheme, user, path, search string // of the url, as they are written
-	query, headers             []httpField
-	body                       *source.Node    // a template; nil takes the parameters that nothing else does
-	taken                      map[string]bool // the parameters that stand somewhere by name
-}
-
-// The forms of bodies and results that programs don't have.
-const (
-	BodyForm     = "form" // as the forms of pages are sent
-	ResponseFull = "full" // {status, headers, body}
-)
-
-// An httpField is a field of a query or a header.
-type httpField struct {
-	name  string
-	value *source.Node
-	join  string // what the items of a list are joined with; "" repeats the field
-}
-
-// A WebRequest is what is sent for one call.
-type WebRequest struct {
-	Method, URL string
-	Headers     [][2]string // in the order in which they are listed
-	// Body is what is sent: a JSON value, or the text of a form or a text; Sends says which.
-	Body  any
-	Sends string
-}
 
 // usualTimeout is how long a request and all of its answer may take by default.
 const usualTimeout = time.Minute
@@ -63,8 +24,8 @@ const usualTimeout = time.Minute
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 
 // httpActivity reads the description of a request.
-func (c *compilation) httpActivity(a *Activity, n *source.Node, what string) {
-	h := &HTTP{Method: "GET", taken: map[string]bool{}}
+func (c *compilation) httpActivity(a *plan.Activity, n *source.Node, what string) {
+	h := &plan.HTTP{Method: "GET", Taken: map[string]bool{}}
 	if a.HTTP = h; n.Kind == source.String {
 		c.wants(n, what+"'s \"http\"", "a mapping").Advise("write http: {url: %q}", n.Text)
 		return
@@ -72,11 +33,11 @@ func (c *compilation) httpActivity(a *Activity, n *source.Node, what string) {
 	c.fields(n, what+"'s \"http\"", map[string]func(source.Field){
 		"method":  func(f source.Field) { h.Method = c.oneOf(f.Value, "\"method\"", methods...) },
 		"url":     func(f source.Field) { c.httpURL(a, f.Value) },
-		"query":   func(f source.Field) { h.query = c.httpFields(a, f.Value, "query") },
-		"headers": func(f source.Field) { h.headers = c.httpHeaders(a, f.Value) },
+		"query":   func(f source.Field) { h.Query = c.httpFields(a, f.Value, "query") },
+		"headers": func(f source.Field) { h.Headers = c.httpHeaders(a, f.Value) },
 		"body":    func(source.Field) {}, // its form may hang on the headers
 		"response": func(f source.Field) {
-			h.Response = c.oneOf(f.Value, "\"response\"", StreamJSON, StreamText, ResponseFull, StreamNone)
+			h.Response = c.oneOf(f.Value, "\"response\"", StreamJSON, StreamText, plan.ResponseFull, StreamNone)
 		},
 		"timeout": func(f source.Field) { a.Timeout = c.duration(f.Value, "\"timeout\"") },
 	})
@@ -95,16 +56,12 @@ func (c *compilation) httpActivity(a *Activity, n *source.Node, what string) {
 		h.Sends = StreamNone
 	}
 	for _, p := range a.Parameters {
-		h.taken[p.Name] = true
+		h.Taken[p.Name] = true
 	}
 }
 
-// httpAddress takes an address apart: its scheme, who asks, the host with its port, the
-// path, the query and the fragment.
-var httpAddress = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://(?:([^/?#@]*)@)?([^/?#@]*)(/[^?#]*)?(?:\?([^#]*))?(#.*)?$`)
-
 // httpURL reads the template of an address.
-func (c *compilation) httpURL(a *Activity, n *source.Node) {
+func (c *compilation) httpURL(a *plan.Activity, n *source.Node) {
 	text := c.text(n, "\"url\"")
 	if text == "" {
 		return
@@ -118,28 +75,28 @@ func (c *compilation) httpURL(a *Activity, n *source.Node) {
 		wrong(text[at:at+1], "the url has a character that no address has").Advise("write it as %%%02X", text[at])
 		return
 	}
-	part := httpAddress.FindStringSubmatch(text)
+	part := plan.HttpAddress.FindStringSubmatch(text)
 	if part == nil {
 		wrong(text, "%q is no address", text).Advise("write it like https://api.example.com/users/{name}; the host comes from no parameter and no variable, and another file of activities can name another")
 		return
 	}
 	h := a.HTTP
-	h.scheme, h.user, h.Host, h.path, h.search = strings.ToLower(part[1]), part[2], part[3], part[4], part[5]
+	h.Scheme, h.User, h.Host, h.Path, h.Search = strings.ToLower(part[1]), part[2], part[3], part[4], part[5]
 	at, err := url.Parse("http://" + h.Host)
 	switch {
-	case h.scheme != "http" && h.scheme != "https":
+	case h.Scheme != "http" && h.Scheme != "https":
 		wrong(part[1], "requests go by http or https, and the url says %q", part[1]).Advise("begin it with https://")
 	case strings.ContainsAny(h.Host, "{}"):
 		wrong(h.Host, "the host can't come from a parameter or the environment").Advise("write it out; another file of activities can name another host")
 	case err != nil || at.Hostname() == "" || strings.HasSuffix(h.Host, ":") || !strings.HasPrefix(h.Host, "[") && !hosts.IsName(hosts.Name(at.Hostname())):
 		wrong(text, "%q is no host", h.Host).Advise("write it in ASCII, like api.example.com:8443; other letters as xn--…")
-	case len(parametersIn(h.user)) > 0:
-		wrong(h.user, "who asks can't come from a parameter").Advise("take it from the environment: {$USER}:{$PASSWORD}@")
+	case len(parametersIn(h.User)) > 0:
+		wrong(h.User, "who asks can't come from a parameter").Advise("take it from the environment: {$USER}:{$PASSWORD}@")
 	case part[6] != "":
 		wrong(part[6], "what follows # is never sent").Advise("leave it out")
 	default:
 		c.openPassword(n)
-		for segment := range strings.SplitSeq(h.path, "/") {
+		for segment := range strings.SplitSeq(h.Path, "/") {
 			plain, err := url.PathUnescape(placeholder.ReplaceAllString(segment, "x"))
 			switch {
 			case err != nil:
@@ -152,16 +109,16 @@ func (c *compilation) httpURL(a *Activity, n *source.Node) {
 }
 
 // placesIn notes the parameters and variables that a text takes.
-func (c *compilation) placesIn(a *Activity, n *source.Node) {
-	a.takes(n)
+func (c *compilation) placesIn(a *plan.Activity, n *source.Node) {
+	takes(a, n)
 	for _, name := range parametersIn(n.Text) {
-		a.Parameters = append(a.Parameters, Variable{name, n})
+		a.Parameters = append(a.Parameters, plan.Variable{Name: name, Node: n})
 	}
 }
 
 // httpTemplate reads a value of a request, in which †name is a parameter and {name} its
 // text.
-func (c *compilation) httpTemplate(a *Activity, n *source.Node) {
+func (c *compilation) httpTemplate(a *plan.Activity, n *source.Node) {
 	for _, item := range n.Items {
 		c.httpTemplate(a, item)
 	}
@@ -176,30 +133,30 @@ func (c *compilation) httpTemplate(a *Activity, n *source.Node) {
 	} else if ref, err := expression.ParsePath(n.Text); err != nil {
 		c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).Advise("a parameter is written †name, and a text that begins with † ††")
 	} else {
-		a.Parameters = append(a.Parameters, Variable{ref.Kind, n})
+		a.Parameters = append(a.Parameters, plan.Variable{Name: ref.Kind, Node: n})
 	}
 }
 
 // httpFields reads the fields of a query, or headers.
-func (c *compilation) httpFields(a *Activity, n *source.Node, key string) (all []httpField) {
+func (c *compilation) httpFields(a *plan.Activity, n *source.Node, key string) (all []plan.HTTPField) {
 	if n.Kind != source.Object {
 		c.wants(n, fmt.Sprintf("%q", key), "a mapping from names to texts or †parameters")
 		return nil
 	}
 	for _, f := range n.Fields {
-		one := httpField{name: f.Key.Text, value: f.Value}
+		one := plan.HTTPField{Name: f.Key.Text, Value: f.Value}
 		if f.Value.Get("value") != nil {
 			c.fields(f.Value, fmt.Sprintf("%q in %q", f.Key.Text, key), map[string]func(source.Field){
-				"value": func(f source.Field) { one.value = f.Value },
-				"join":  func(f source.Field) { one.join = c.text(f.Value, "\"join\"") },
+				"value": func(f source.Field) { one.Value = f.Value },
+				"join":  func(f source.Field) { one.Join = c.text(f.Value, "\"join\"") },
 			})
 		}
-		if isDeep(one.value) {
-			c.wants(one.value, fmt.Sprintf("%q in %q", f.Key.Text, key), "a text, a †parameter, or a list of them").
+		if isDeep(one.Value) {
+			c.wants(one.Value, fmt.Sprintf("%q in %q", f.Key.Text, key), "a text, a †parameter, or a list of them").
 				Advise("a list is sent as several fields, and as one where {value: †list, join: \",\"} says so")
 			continue
 		}
-		c.httpTemplate(a, one.value)
+		c.httpTemplate(a, one.Value)
 		all = append(all, one)
 	}
 	return all
@@ -215,7 +172,7 @@ var ownHeaders = []string{"accept-encoding", "connection", "content-length", "ex
 
 var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 
-func (c *compilation) httpHeaders(a *Activity, n *source.Node) []httpField {
+func (c *compilation) httpHeaders(a *plan.Activity, n *source.Node) []plan.HTTPField {
 	all := c.httpFields(a, n, "headers")
 	first := map[string]bool{}
 	for _, f := range n.Fields {
@@ -237,10 +194,10 @@ func (c *compilation) httpHeaders(a *Activity, n *source.Node) []httpField {
 }
 
 // contentType is what the headers say of the body, in lower case and without parameters.
-func (h *HTTP) contentType() string {
-	for _, f := range h.headers {
-		if strings.EqualFold(f.name, "content-type") {
-			kind, _, _ := strings.Cut(f.value.Text, ";")
+func contentType(h *plan.HTTP) string {
+	for _, f := range h.Headers {
+		if strings.EqualFold(f.Name, "content-type") {
+			kind, _, _ := strings.Cut(f.Value.Text, ";")
 			return strings.ToLower(strings.TrimSpace(kind))
 		}
 	}
@@ -248,24 +205,24 @@ func (h *HTTP) contentType() string {
 }
 
 // httpBody reads what is sent.
-func (c *compilation) httpBody(a *Activity, n *source.Node) {
+func (c *compilation) httpBody(a *plan.Activity, n *source.Node) {
 	h := a.HTTP
-	words := []string{StreamJSON, BodyForm, StreamText, StreamNone}
-	kind := h.contentType()
+	words := []string{StreamJSON, plan.BodyForm, StreamText, StreamNone}
+	kind := contentType(h)
 	isJSON := kind == "" || kind == "application/json" || strings.HasSuffix(kind, "+json")
 	switch {
 	case n.Kind == source.String && slices.Contains(words, n.Text):
 		h.Sends = n.Text
 	case n.Kind == source.Object || n.Kind == source.Array || n.Kind == source.String && expression.IsExpression(n.Text):
-		h.body, h.Sends = n, StreamJSON
+		h.Body, h.Sends = n, StreamJSON
 		if kind == "application/x-www-form-urlencoded" {
-			h.Sends = BodyForm
+			h.Sends = plan.BodyForm
 		} else if !isJSON {
 			h.Sends = StreamText
 		}
-		if h.Sends == StreamText && n.Kind != source.String || h.Sends == BodyForm && n.Kind == source.Array {
+		if h.Sends == StreamText && n.Kind != source.String || h.Sends == plan.BodyForm && n.Kind == source.Array {
 			c.report(diag.WrongType, n.Span().Head(), "this can't be sent as %s", kind).Advise("a mapping is sent as JSON, or where Content-Type says application/x-www-form-urlencoded as a form")
-		} else if h.Sends == BodyForm {
+		} else if h.Sends == plan.BodyForm {
 			for _, f := range n.Fields {
 				if isDeep(f.Value) {
 					c.wants(f.Value, fmt.Sprintf("%q in a form", f.Key.Text), "a text, a †parameter, or a list of them")
@@ -273,12 +230,12 @@ func (c *compilation) httpBody(a *Activity, n *source.Node) {
 			}
 		}
 	case n.Kind == source.String && placeholder.MatchString(n.Text):
-		h.body, h.Sends = n, StreamText
+		h.Body, h.Sends = n, StreamText
 	default:
 		c.oneOf(n, "\"body\"", append(words, "†parameter", "a mapping", "a text with {parameter}")...)
 	}
-	if h.body != nil {
-		c.httpTemplate(a, h.body)
+	if h.Body != nil {
+		c.httpTemplate(a, h.Body)
 	}
 	if h.Sends != StreamNone && (h.Method == "GET" || h.Method == "HEAD") {
 		c.report(diag.WrongType, n.Span().Head(), "a %s has no body", h.Method).Advise("say method: POST, or pass the values under \"query\"")
@@ -300,40 +257,37 @@ type filling struct {
 	shown  bool // for people: variables stand there by their names
 }
 
-// Base is the address that requests go to, without a path.
-func (h *HTTP) Base() string { return h.scheme + "://" + h.Host }
-
-// Request is what is sent for a call with these parameters; lookup gives what a variable
+// HTTPRequest is what is sent for a call with these parameters; lookup gives what a variable
 // of the environment holds. The error is an [*UnfitArgument], which never tells that.
-func (h *HTTP) Request(params map[string]any, lookup func(variable string) string) (*WebRequest, error) {
-	return h.request(&filling{params: params, lookup: lookup})
+func HTTPRequest(h *plan.HTTP, params map[string]any, lookup func(variable string) string) (*plan.WebRequest, error) {
+	return request(h, &filling{params: params, lookup: lookup})
 }
 
-// Shown is the request as people see it: variables of the environment, which are secret,
+// ShownRequest is the request as people see it: variables of the environment, which are secret,
 // stand there by their names.
-func (h *HTTP) Shown(params map[string]any) (*WebRequest, error) {
-	return h.request(&filling{params: params, lookup: AsWritten, shown: true})
+func ShownRequest(h *plan.HTTP, params map[string]any) (*plan.WebRequest, error) {
+	return request(h, &filling{params: params, lookup: AsWritten, shown: true})
 }
 
-func (h *HTTP) request(in *filling) (*WebRequest, error) {
-	r := &WebRequest{Method: h.Method, URL: h.scheme + "://"}
-	if h.user != "" {
-		user, err := in.encoded(h.user, false)
+func request(h *plan.HTTP, in *filling) (*plan.WebRequest, error) {
+	r := &plan.WebRequest{Method: h.Method, URL: h.Scheme + "://"}
+	if h.User != "" {
+		user, err := in.encoded(h.User, false)
 		if err != nil {
 			return nil, err
 		}
 		r.URL += user + "@"
 	}
-	path, err := in.path(h.path)
+	path, err := in.path(h.Path)
 	if err != nil {
 		return nil, err
 	}
 	r.URL += h.Host + path
-	query, err := in.encoded(h.search, false)
+	query, err := in.encoded(h.Search, false)
 	if err != nil {
 		return nil, err
 	}
-	fields, err := in.fields(h.query)
+	fields, err := in.fields(h.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -346,12 +300,12 @@ func (h *HTTP) request(in *filling) (*WebRequest, error) {
 	if query != "" {
 		r.URL += "?" + query
 	}
-	if r.Headers, err = in.fields(h.headers); err != nil {
+	if r.Headers, err = in.fields(h.Headers); err != nil {
 		return nil, err
 	}
 	for _, f := range r.Headers {
 		if badHeader(f[1]) {
-			return nil, &UnfitArgument{nameIn(h.headers, f[0]), fmt.Sprintf("the value for the header %q has a character that no header has", f[0]), "pass it in one line"}
+			return nil, &UnfitArgument{nameIn(h.Headers, f[0]), fmt.Sprintf("the value for the header %q has a character that no header has", f[0]), "pass it in one line"}
 		}
 	}
 	r.Body, r.Sends, err = in.body(h)
@@ -359,10 +313,10 @@ func (h *HTTP) request(in *filling) (*WebRequest, error) {
 }
 
 // nameIn is the parameter that is in a field; "" for none.
-func nameIn(all []httpField, field string) string {
+func nameIn(all []plan.HTTPField, field string) string {
 	for _, f := range all {
-		if f.name == field {
-			return namedIn(f.value)
+		if f.Name == field {
+			return namedIn(f.Value)
 		}
 	}
 	return ""
@@ -508,18 +462,18 @@ func (in *filling) value(n *source.Node) (any, bool) {
 
 // fields are the fields of a query, of headers or of a form: a list is as many fields, and
 // what isn't given is none.
-func (in *filling) fields(all []httpField) (list [][2]string, err error) {
+func (in *filling) fields(all []plan.HTTPField) (list [][2]string, err error) {
 	for _, f := range all {
-		value, _ := in.value(f.value)
+		value, _ := in.value(f.Value)
 		texts, ok := fieldTexts(value)
 		if !ok {
-			return nil, &UnfitArgument{namedIn(f.value), fmt.Sprintf("the value for %q is an object, or has one in it, and can't be sent there", f.name), "pass texts, numbers or booleans"}
+			return nil, &UnfitArgument{namedIn(f.Value), fmt.Sprintf("the value for %q is an object, or has one in it, and can't be sent there", f.Name), "pass texts, numbers or booleans"}
 		}
-		if f.join != "" && len(texts) > 0 {
-			texts = []string{strings.Join(texts, f.join)}
+		if f.Join != "" && len(texts) > 0 {
+			texts = []string{strings.Join(texts, f.Join)}
 		}
 		for _, text := range texts {
-			list = append(list, [2]string{f.name, text})
+			list = append(list, [2]string{f.Name, text})
 		}
 	}
 	return list, nil
@@ -543,20 +497,20 @@ func fieldTexts(value any) (texts []string, ok bool) {
 }
 
 // rest are the parameters that stand nowhere by name.
-func (in *filling) rest(h *HTTP) map[string]any {
+func (in *filling) rest(h *plan.HTTP) map[string]any {
 	rest := maps.Clone(in.params)
-	maps.DeleteFunc(rest, func(name string, _ any) bool { return h.taken[name] })
+	maps.DeleteFunc(rest, func(name string, _ any) bool { return h.Taken[name] })
 	return rest
 }
 
 // body is what is sent, and in which form.
-func (in *filling) body(h *HTTP) (body any, sends string, err error) {
+func (in *filling) body(h *plan.HTTP) (body any, sends string, err error) {
 	var of any
 	switch rest := in.rest(h); {
 	case h.Sends == StreamNone:
 		return nil, StreamNone, nil
-	case h.body != nil:
-		value, there := in.value(h.body)
+	case h.Body != nil:
+		value, there := in.value(h.Body)
 		if of = value; !there {
 			return nil, StreamNone, nil
 		}
@@ -579,10 +533,10 @@ func (in *filling) body(h *HTTP) (body any, sends string, err error) {
 			text = argumentText(of)
 		}
 		return text, StreamText, nil
-	case BodyForm:
+	case plan.BodyForm:
 		fields, ok := of.(map[string]any)
 		if !ok {
-			return nil, "", &UnfitArgument{namedIn(h.body), "a form is made of an object, and this is none", "pass an object"}
+			return nil, "", &UnfitArgument{namedIn(h.Body), "a form is made of an object, and this is none", "pass an object"}
 		}
 		form := url.Values{}
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -592,7 +546,7 @@ func (in *filling) body(h *HTTP) (body any, sends string, err error) {
 			}
 			form[name] = texts
 		}
-		return form.Encode(), BodyForm, nil
+		return form.Encode(), plan.BodyForm, nil
 	}
 	return of, StreamJSON, nil
 }

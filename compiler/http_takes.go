@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -18,10 +19,10 @@ var (
 	asForm    = map[string]any{"type": "object", "additionalProperties": asField}
 )
 
-// Takes is a JSON Schema of the values of a parameter that the request can be made of, as
+// HTTPParameter is a JSON Schema of the values of a parameter that the request can be made of, as
 // far as their kinds say; nil where it can be made of any. What is refused besides
-// ([HTTP.Request]) depends on the values.
-func (h *HTTP) Takes(parameter string) any {
+// ([HTTPRequest]) depends on the values.
+func HTTPParameter(h *plan.HTTP, parameter string) any {
 	var all []any
 	takes := func(n *source.Node, what map[string]any) {
 		if n.Kind != source.String || !expression.IsExpression(n.Text) {
@@ -45,21 +46,21 @@ func (h *HTTP) Takes(parameter string) any {
 			takes(item, asItem)
 		}
 	}
-	for _, name := range append(parametersIn(h.path), parametersIn(h.search)...) {
+	for _, name := range append(parametersIn(h.Path), parametersIn(h.Search)...) {
 		if name == parameter {
 			all = append(all, asSegment)
 		}
 	}
-	for _, f := range append(h.query[:len(h.query):len(h.query)], h.headers...) {
-		field(f.value)
+	for _, f := range append(h.Query[:len(h.Query):len(h.Query)], h.Headers...) {
+		field(f.Value)
 	}
 	switch {
-	case h.Sends != BodyForm:
-	case h.body == nil && !h.taken[parameter]:
+	case h.Sends != plan.BodyForm:
+	case h.Body == nil && !h.Taken[parameter]:
 		all = append(all, asField)
-	case h.body != nil:
-		takes(h.body, asForm)
-		for _, f := range h.body.Fields {
+	case h.Body != nil:
+		takes(h.Body, asForm)
+		for _, f := range h.Body.Fields {
 			field(f.Value)
 		}
 	}
@@ -72,11 +73,6 @@ func (h *HTTP) Takes(parameter string) any {
 	return map[string]any{"allOf": all}
 }
 
-// IsForm reports whether a parameter is all of a form, and so an object.
-func (h *HTTP) IsForm(parameter string) bool {
-	return h.Sends == BodyForm && h.body != nil && h.body.Kind == source.String && h.body.Text == "†"+parameter
-}
-
 // openPassword warns of a password that is in an address itself.
 func (c *compilation) openPassword(n *source.Node) {
 	for _, at := range wording.PasswordsIn(n.Text) {
@@ -85,10 +81,10 @@ func (c *compilation) openPassword(n *source.Node) {
 	}
 }
 
-// UserInfo is who asks by the address itself, nil if nobody does.
-func (h *HTTP) UserInfo(lookup func(variable string) string) *url.Userinfo {
+// HTTPUser is who asks by the address itself, nil if nobody does.
+func HTTPUser(h *plan.HTTP, lookup func(variable string) string) *url.Userinfo {
 	in := filling{lookup: lookup}
-	text, err := in.encoded(h.user, false)
+	text, err := in.encoded(h.User, false)
 	if err != nil || text == "" {
 		return nil
 	}

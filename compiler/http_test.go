@@ -10,11 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // requestOf reads an http activity of YAML.
-func requestOf(t *testing.T, http string) *HTTP {
+func requestOf(t *testing.T, http string) *plan.HTTP {
 	t.Helper()
 	text := "tools: {t: {type: object, properties: {}}}\nactivities: {t: {http: " + http + "}}\ncalls: [{_tool: t}]\n"
 	p, found := Compile(source.NewFile("p.yaml", []byte(text)), Options{Name: "p.yaml"})
@@ -28,38 +29,38 @@ func variables(name string) string { return map[string]string{"KEY": "s3cret/ü&
 
 // LANGUAGE.md#tools-and-activities: what is sent for which parameters.
 func TestRequests(t *testing.T) {
-	type sent = WebRequest
+	type sent = plan.WebRequest
 	for _, c := range []struct {
 		http   string
 		params map[string]any
 		want   sent
 	}{
-		{`{url: "https://h.test"}`, nil, sent{"GET", "https://h.test/", nil, nil, "none"}},
-		{`{url: "HTTPS://h.test:8443/a%2Fb/{x}.json"}`, map[string]any{"x": "ä/b"}, sent{"GET", "https://h.test:8443/a%2Fb/%C3%A4%2Fb.json", nil, nil, "none"}},
-		{`{url: "https://h.test/{{x}}/{x}?v=1&x={x}&k={$KEY}"}`, map[string]any{"x": "a?b#c&d=e"}, sent{"GET", "https://h.test/{x}/a%3Fb%23c%26d%3De?v=1&x=a%3Fb%23c%26d%3De&k=s3cret%2F%C3%BC%26x", nil, nil, "none"}},
-		{`{url: "https://me:{$KEY}@h.test/"}`, nil, sent{"GET", "https://me:s3cret%2F%C3%BC%26x@h.test/", nil, nil, "none"}},
-		{`{url: "https://h.test/{n}/{b}"}`, map[string]any{"n": 1e6, "b": true}, sent{"GET", "https://h.test/1000000/true", nil, nil, "none"}},
+		{`{url: "https://h.test"}`, nil, sent{Method: "GET", URL: "https://h.test/", Headers: nil, Body: nil, Sends: "none"}},
+		{`{url: "HTTPS://h.test:8443/a%2Fb/{x}.json"}`, map[string]any{"x": "ä/b"}, sent{Method: "GET", URL: "https://h.test:8443/a%2Fb/%C3%A4%2Fb.json", Headers: nil, Body: nil, Sends: "none"}},
+		{`{url: "https://h.test/{{x}}/{x}?v=1&x={x}&k={$KEY}"}`, map[string]any{"x": "a?b#c&d=e"}, sent{Method: "GET", URL: "https://h.test/{x}/a%3Fb%23c%26d%3De?v=1&x=a%3Fb%23c%26d%3De&k=s3cret%2F%C3%BC%26x", Headers: nil, Body: nil, Sends: "none"}},
+		{`{url: "https://me:{$KEY}@h.test/"}`, nil, sent{Method: "GET", URL: "https://me:s3cret%2F%C3%BC%26x@h.test/", Headers: nil, Body: nil, Sends: "none"}},
+		{`{url: "https://h.test/{n}/{b}"}`, map[string]any{"n": 1e6, "b": true}, sent{Method: "GET", URL: "https://h.test/1000000/true", Headers: nil, Body: nil, Sends: "none"}},
 		{`{url: "https://h.test/", query: {a: †a, b: †b, c: "x{c}", d: [1, †a, nein], e: {value: †b, join: ","}, f: †f.g}}`,
 			map[string]any{"a": "{b}", "b": []any{"x y", nil, 2.0, false}, "f": map[string]any{"g": "†a"}},
-			sent{"GET", "https://h.test/?a=%7Bb%7D&b=x%20y&b=2&b=false&d=1&d=%7Bb%7D&d=nein&e=x%20y%2C2%2Cfalse&f=%E2%80%A0a", nil, nil, "none"}},
+			sent{Method: "GET", URL: "https://h.test/?a=%7Bb%7D&b=x%20y&b=2&b=false&d=1&d=%7Bb%7D&d=nein&e=x%20y%2C2%2Cfalse&f=%E2%80%A0a", Headers: nil, Body: nil, Sends: "none"}},
 		{`{url: "https://h.test/", headers: {X-A: "v {a}", X-B: †b, X-C: †c, Authorization: "Bearer {$KEY}"}}`, map[string]any{"a": "1", "b": []any{"x", "y"}},
-			sent{"GET", "https://h.test/", [][2]string{{"X-A", "v 1"}, {"X-B", "x"}, {"X-B", "y"}, {"Authorization", "Bearer s3cret/ü&x"}}, nil, "none"}},
-		{`{method: POST, url: "https://h.test/{id}"}`, map[string]any{"id": "i", "x": nil, "y": 1.0}, sent{"POST", "https://h.test/i", nil, map[string]any{"x": nil, "y": 1.0}, "json"}},
-		{`{method: POST, url: "https://h.test/{id}"}`, map[string]any{"id": "i"}, sent{"POST", "https://h.test/i", nil, nil, "none"}},
-		{`{method: POST, url: "https://h.test/", body: json}`, map[string]any{}, sent{"POST", "https://h.test/", nil, map[string]any{}, "json"}},
-		{`{method: DELETE, url: "https://h.test/"}`, map[string]any{"x": 1.0}, sent{"DELETE", "https://h.test/", nil, nil, "none"}},
-		{`{method: POST, url: "https://h.test/", body: form}`, map[string]any{"b": []any{"1", 2.0}, "a": "x&y", "n": nil}, sent{"POST", "https://h.test/", nil, "a=x%26y&b=1&b=2", "form"}},
+			sent{Method: "GET", URL: "https://h.test/", Headers: [][2]string{{"X-A", "v 1"}, {"X-B", "x"}, {"X-B", "y"}, {"Authorization", "Bearer s3cret/ü&x"}}, Body: nil, Sends: "none"}},
+		{`{method: POST, url: "https://h.test/{id}"}`, map[string]any{"id": "i", "x": nil, "y": 1.0}, sent{Method: "POST", URL: "https://h.test/i", Headers: nil, Body: map[string]any{"x": nil, "y": 1.0}, Sends: "json"}},
+		{`{method: POST, url: "https://h.test/{id}"}`, map[string]any{"id": "i"}, sent{Method: "POST", URL: "https://h.test/i", Headers: nil, Body: nil, Sends: "none"}},
+		{`{method: POST, url: "https://h.test/", body: json}`, map[string]any{}, sent{Method: "POST", URL: "https://h.test/", Headers: nil, Body: map[string]any{}, Sends: "json"}},
+		{`{method: DELETE, url: "https://h.test/"}`, map[string]any{"x": 1.0}, sent{Method: "DELETE", URL: "https://h.test/", Headers: nil, Body: nil, Sends: "none"}},
+		{`{method: POST, url: "https://h.test/", body: form}`, map[string]any{"b": []any{"1", 2.0}, "a": "x&y", "n": nil}, sent{Method: "POST", URL: "https://h.test/", Headers: nil, Body: "a=x%26y&b=1&b=2", Sends: "form"}},
 		{`{method: POST, url: "https://h.test/", body: {a: †a, s: "é {a}"}, headers: {Content-Type: application/x-www-form-urlencoded}}`, map[string]any{"a": "="},
-			sent{"POST", "https://h.test/", [][2]string{{"Content-Type", "application/x-www-form-urlencoded"}}, "a=%3D&s=%C3%A9+%3D", "form"}},
-		{`{method: POST, url: "https://h.test/", body: text}`, map[string]any{"a": "x"}, sent{"POST", "https://h.test/", nil, "x", "text"}},
-		{`{method: POST, url: "https://h.test/", body: "Dear {a},"}`, map[string]any{"a": "{$KEY}"}, sent{"POST", "https://h.test/", nil, "Dear {$KEY},", "text"}},
-		{`{method: POST, url: "https://h.test/", body: †a, headers: {Content-Type: text/csv}}`, map[string]any{"a": "x,y"}, sent{"POST", "https://h.test/", [][2]string{{"Content-Type", "text/csv"}}, "x,y", "text"}},
-		{`{method: PUT, url: "https://h.test/", body: †a}`, map[string]any{"a": "x"}, sent{"PUT", "https://h.test/", nil, "x", "json"}},
-		{`{method: PUT, url: "https://h.test/", body: †a}`, map[string]any{}, sent{"PUT", "https://h.test/", nil, nil, "none"}},
+			sent{Method: "POST", URL: "https://h.test/", Headers: [][2]string{{"Content-Type", "application/x-www-form-urlencoded"}}, Body: "a=%3D&s=%C3%A9+%3D", Sends: "form"}},
+		{`{method: POST, url: "https://h.test/", body: text}`, map[string]any{"a": "x"}, sent{Method: "POST", URL: "https://h.test/", Headers: nil, Body: "x", Sends: "text"}},
+		{`{method: POST, url: "https://h.test/", body: "Dear {a},"}`, map[string]any{"a": "{$KEY}"}, sent{Method: "POST", URL: "https://h.test/", Headers: nil, Body: "Dear {$KEY},", Sends: "text"}},
+		{`{method: POST, url: "https://h.test/", body: †a, headers: {Content-Type: text/csv}}`, map[string]any{"a": "x,y"}, sent{Method: "POST", URL: "https://h.test/", Headers: [][2]string{{"Content-Type", "text/csv"}}, Body: "x,y", Sends: "text"}},
+		{`{method: PUT, url: "https://h.test/", body: †a}`, map[string]any{"a": "x"}, sent{Method: "PUT", URL: "https://h.test/", Headers: nil, Body: "x", Sends: "json"}},
+		{`{method: PUT, url: "https://h.test/", body: †a}`, map[string]any{}, sent{Method: "PUT", URL: "https://h.test/", Headers: nil, Body: nil, Sends: "none"}},
 		{`{method: PATCH, url: "https://h.test/", body: {a: †a, n: †n, gone: †gone, l: [†gone, "{gone}", ††x, 1, {k: "{$KEY}"}], t: "{{a}}"}}`, map[string]any{"a": []any{"†b"}, "n": nil},
-			sent{"PATCH", "https://h.test/", nil, map[string]any{"a": []any{"†b"}, "n": nil, "l": []any{"†x", 1.0, map[string]any{"k": "s3cret/ü&x"}}, "t": "{a}"}, "json"}},
+			sent{Method: "PATCH", URL: "https://h.test/", Headers: nil, Body: map[string]any{"a": []any{"†b"}, "n": nil, "l": []any{"†x", 1.0, map[string]any{"k": "s3cret/ü&x"}}, "t": "{a}"}, Sends: "json"}},
 	} {
-		got, err := requestOf(t, c.http).Request(c.params, variables)
+		got, err := HTTPRequest(requestOf(t, c.http), c.params, variables)
 		if err != nil || !reflect.DeepEqual(*got, c.want) {
 			t.Errorf("%s with %v:\n got %#v, %v\nwant %#v", c.http, c.params, got, err, c.want)
 		}
@@ -93,7 +94,7 @@ func TestUnfitRequests(t *testing.T) {
 		{`{method: POST, url: "https://h.test/", body: form}`, map[string]any{"a": map[string]any{}}, "a"},
 		{`{method: POST, url: "https://h.test/", body: †x, headers: {Content-Type: application/x-www-form-urlencoded}}`, map[string]any{"x": "a"}, "x"},
 	} {
-		got, err := requestOf(t, c.http).Request(c.params, variables)
+		got, err := HTTPRequest(requestOf(t, c.http), c.params, variables)
 		var unfit *UnfitArgument
 		if !errors.As(err, &unfit) || unfit.Parameter != c.parameter || strings.Contains(fmt.Sprint(err), "s3cret") {
 			t.Errorf("%s with %v: got %v, %v", c.http, c.params, got, err)
@@ -117,7 +118,7 @@ func TestValuesStayInTheirSegment(t *testing.T) {
 	taken := 0
 	for range 20000 {
 		params := map[string]any{"x": value(), "y": value(), "z": value()}
-		r, err := h.Request(params, variables)
+		r, err := HTTPRequest(h, params, variables)
 		if err != nil {
 			continue
 		}
@@ -149,7 +150,7 @@ func TestValuesStayInTheirSegment(t *testing.T) {
 // EXECUTION.md#reviewers: what people are shown holds no secret, and is what is sent but for secrets.
 func TestShownRequest(t *testing.T) {
 	h := requestOf(t, `{method: POST, url: "https://me:{$KEY}@h.test/{x}/{$KEY}", query: {k: "{$KEY}", x: †x}, headers: {A: "{$KEY}"}}`)
-	r, err := h.Shown(map[string]any{"x": "a b{$KEY}&y=z"})
+	r, err := ShownRequest(h, map[string]any{"x": "a b{$KEY}&y=z"})
 	want := "https://me:{$KEY}@h.test/a%20b{$KEY}%26y%3Dz/{$KEY}?k={$KEY}&x=a%20b{$KEY}%26y%3Dz"
 	if err != nil || r.URL != want || r.Headers[0][1] != "{$KEY}" {
 		t.Errorf("got %+v, %v", r, err)

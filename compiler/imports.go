@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -237,7 +238,7 @@ func (c *compilation) definitions(root *source.Node, dir string) {
 func (c *compilation) onlyDefines(root *source.Node, what string, kinds ...string) {
 	dir := path.Dir(root.File.Name)
 	if root == c.plan.Root {
-		dir = c.plan.dir
+		dir = c.plan.Folder
 	}
 	handlers := map[string]func(source.Field){}
 	for _, kind := range append(kinds, "description") {
@@ -257,11 +258,11 @@ func (c *compilation) onlyDefines(root *source.Node, what string, kinds ...strin
 // that the configuration names, or one of activities. What it doesn't hold may stand
 // beside it, wherever it is imported.
 func (c *compilation) lowerDefinitions(root *source.Node) {
-	c.plan.Form = Definitions
+	c.plan.Form = plan.Definitions
 	c.onlyDefines(root, "a file of definitions", "tools", "activities", "schemas", "import", "advisors", "servers")
 	catalogue.Open(root, c.schemas)
 	if root.Kind == source.Object {
-		c.definitions(root, c.plan.dir)
+		c.definitions(root, c.plan.Folder)
 	}
 }
 

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // taken compiles a document over files that stand in memory, and counts how
 // often each is opened.
-func taken(document string, files map[string]string) (p *Plan, found []diag.Diagnostic, opened map[string]int) {
+func taken(document string, files map[string]string) (p *plan.Plan, found []diag.Diagnostic, opened map[string]int) {
 	opened = map[string]int{}
 	p, found = Compile(source.NewFile("plan.yaml", []byte(document)), Options{
 		Name: "plan.yaml",

@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -30,22 +31,22 @@ func (c *compilation) instances(n *source.Node) {
 
 // instance is the instance of an id, a new one if none has it. It stays where it
 // is until the next is asked for.
-func (c *compilation) instance(id *source.Node) *Instance {
+func (c *compilation) instance(id *source.Node) *plan.Instance {
 	p := c.plan
-	at, known := p.instanceAt[id.Text]
+	at, known := p.InstanceAt[id.Text]
 	if !known {
-		if p.instanceAt == nil {
-			p.instanceAt = map[string]int{}
+		if p.InstanceAt == nil {
+			p.InstanceAt = map[string]int{}
 		}
 		at = len(p.Instances)
-		p.instanceAt[id.Text] = at
-		p.Instances = append(p.Instances, Instance{ID: id.Text, Node: id})
+		p.InstanceAt[id.Text] = at
+		p.Instances = append(p.Instances, plan.Instance{ID: id.Text, Node: id})
 	}
 	return &p.Instances[at]
 }
 
 // instanceOf is the instance that a message is for; nil for all.
-func (c *compilation) instanceOf(m *source.Node) *Instance {
+func (c *compilation) instanceOf(m *source.Node) *plan.Instance {
 	id := m.Get("_instance")
 	if id == nil || c.instanceID(id) == "" {
 		return nil
@@ -61,7 +62,7 @@ type ownValue struct {
 }
 
 // give lays input or state over what an instance has of it so far.
-func (c *compilation) give(to *Instance, kind string, value any, at *source.Node) {
+func (c *compilation) give(to *plan.Instance, kind string, value any, at *source.Node) {
 	c.ownValues = append(c.ownValues, ownValue{to.ID, kind, value, at})
 	switch kind {
 	case "input":
@@ -85,12 +86,8 @@ func (c *compilation) instanceID(n *source.Node) string {
 	return c.text(n, "\"_instance\"")
 }
 
-// Instance is the instance of an id; one of which nothing is known where the document
-// has none.
-func (p *Plan) Instance(id string) *Instance { return &p.only(id)[0] }
-
 // placesOf is where each of some instances stands, by id.
-func placesOf(instances []Instance) map[string]int {
+func placesOf(instances []plan.Instance) map[string]int {
 	if len(instances) == 0 {
 		return nil
 	}
@@ -132,19 +129,19 @@ func (c *compilation) judgeInstances() {
 	}
 }
 
-func (c *compilation) judgeInstance(call *Call) {
+func (c *compilation) judgeInstance(call *plan.Call) {
 	p := c.plan
-	if _, ok := p.instanceAt[call.Instance]; ok || call.Instance == "" || p.AwaitsInstances || p.Form == Solution {
+	if _, ok := p.InstanceAt[call.Instance]; ok || call.Instance == "" || p.AwaitsInstances || p.Form == plan.Solution {
 		return
 	}
 	at := call.Node.Get("_instance")
 	if len(p.Instances) == 0 {
-		c.report(diag.BadInstance, at.Span(), "the call is for the instance %q, but %s has no instances", Shown(call.Instance), p.Form.carrier()).About(call.Label()).
-			Advise("%s, or take \"_instance\" out", p.Form.wayToInstances())
+		c.report(diag.BadInstance, at.Span(), "the call is for the instance %q, but %s has no instances", Shown(call.Instance), carrier(p.Form)).About(call.Label()).
+			Advise("%s, or take \"_instance\" out", wayToInstances(p.Form))
 		return
 	}
 	if c.instanceIDs == nil {
-		c.instanceIDs = naming.NewSuggester(p.instanceIDs())
+		c.instanceIDs = naming.NewSuggester(instanceIDs(p))
 	}
 	f := c.report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance)).About(call.Label())
 	if near, ok := c.instanceIDs.Nearest(call.Instance); ok {
@@ -152,34 +149,34 @@ func (c *compilation) judgeInstance(call *Call) {
 		c.slip(f, at, near, c.instanceIDs)
 		return
 	}
-	f.Advise("the instances are %s", quotedList(p.instanceIDs(), maxListed))
+	f.Advise("the instances are %s", quotedList(instanceIDs(p), maxListed))
 }
 
 // carrier is what a document of some form is to its calls' instances.
-func (f Form) carrier() string {
+func carrier(f plan.Form) string {
 	switch f {
-	case Replan:
+	case plan.Replan:
 		return "the run"
-	case Context, ProcessRecord:
+	case plan.Context, plan.ProcessRecord:
 		return "the context"
 	}
 	return "the plan"
 }
 
 // wayToInstances is how a document of some form gets instances.
-func (f Form) wayToInstances() string {
+func wayToInstances(f plan.Form) string {
 	switch f {
-	case PlanFile:
+	case plan.PlanFile:
 		return "declare it under \"instances\", give a run its instances"
-	case Context, ProcessRecord:
+	case plan.Context, plan.ProcessRecord:
 		return "give the context a message of type state with this \"_instance\""
-	case Replan:
+	case plan.Replan:
 		return "let the call work on the one state there is"
 	}
 	return "give a run its instances"
 }
 
-func (p *Plan) instanceIDs() []string {
+func instanceIDs(p *plan.Plan) []string {
 	ids := make([]string, len(p.Instances))
 	for i := range p.Instances {
 		ids[i] = p.Instances[i].ID
@@ -197,25 +194,25 @@ const (
 // call has run: in the values of the document, or of every instance that
 // the reader runs for, or required by a schema. What a template's reads are
 // bound to is therefore the same in every instance.
-func (c *compilation) start(reads []Read) {
+func (c *compilation) start(reads []plan.Read) {
 	for i := range reads {
 		reads[i].Start = reads[i].Path != pathtree.Root && c.startOf(&reads[i])
 	}
 }
 
-func (c *compilation) startOf(r *Read) bool {
+func (c *compilation) startOf(r *plan.Read) bool {
 	p := c.plan
 	if len(p.Instances) == 0 || p.AwaitsInstances {
-		return p.valueAt(r.Path) || p.requiredAt(r.Path, p.StateSchema)
+		return valueAt(p, r.Path) || requiredAt(p, r.Path, p.StateSchema)
 	}
 	if r.Call >= 0 && p.Calls[r.Call].Instance != "" {
-		if at, ok := p.instanceAt[p.Calls[r.Call].Instance]; ok {
-			return p.startsWith(&p.Instances[at], r.Path)
+		if at, ok := p.InstanceAt[p.Calls[r.Call].Instance]; ok {
+			return startsWith(p, &p.Instances[at], r.Path)
 		}
 	}
 	start, asked := c.everywhere[r.Path]
 	if !asked {
-		start = !slices.ContainsFunc(p.Instances, func(one Instance) bool { return !p.startsWith(&one, r.Path) })
+		start = !slices.ContainsFunc(p.Instances, func(one plan.Instance) bool { return !startsWith(p, &one, r.Path) })
 		if c.everywhere == nil {
 			c.everywhere = map[pathtree.ID]bool{}
 		}
@@ -226,18 +223,18 @@ func (c *compilation) startOf(r *Read) bool {
 
 // startsWith reports whether a path is known to be there from the start in one
 // instance.
-func (p *Plan) startsWith(one *Instance, id pathtree.ID) bool {
+func startsWith(p *plan.Plan, one *plan.Instance, id pathtree.ID) bool {
 	s := p.StateSchema
 	if one.StateSchema != nil {
 		s = one.StateSchema
 	}
-	value, known := p.BeginsWith(one, id)
-	return known && value != nil || p.requiredAt(id, s)
+	value, known := BeginsWith(p, one, id)
+	return known && value != nil || requiredAt(p, id, s)
 }
 
 // BeginsWith is what stands at a path of the input, the state or the data when an instance of
 // the plan begins: its own value, or what all of them share.
-func (p *Plan) BeginsWith(one *Instance, id pathtree.ID) (value any, there bool) {
+func BeginsWith(p *plan.Plan, one *plan.Instance, id pathtree.ID) (value any, there bool) {
 	var shared, own any
 	switch p.Paths.Kind(id) {
 	case "input":
@@ -249,7 +246,7 @@ func (p *Plan) BeginsWith(one *Instance, id pathtree.ID) (value any, there bool)
 	default:
 		return nil, false
 	}
-	if p.Form == Replan && p.Paths.Kind(id) != "data" {
+	if p.Form == plan.Replan && p.Paths.Kind(id) != "data" {
 		shared = nil // what a run's instance holds is all that it holds
 	}
 	return overlaid(shared, own, p.Paths.Segments(id)[1:])

@@ -7,17 +7,10 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
-
-// An Opinion is what one advisor said in a solution.
-type Opinion struct {
-	Advisor  string             `json:"advisor"`
-	Instance string             `json:"instance,omitempty"`
-	Votes    map[string]float64 `json:"votes,omitempty"` // by tool; none is an abstention
-	Said     map[string]any     `json:"said,omitempty"`  // the rest, which its schema describes
-}
 
 // An OpinionFault is why an opinion can't be taken.
 type OpinionFault struct {
@@ -27,14 +20,14 @@ type OpinionFault struct {
 
 func (f *OpinionFault) Error() string { return f.Message }
 
-// Opinion reads what an advisor said: a mapping of its "id", an "_instance" if it
+// OpinionOf reads what an advisor said: a mapping of its "id", an "_instance" if it
 // speaks for each, "calls", a text that holds a JSON object of weights by tool,
 // and the rest, which is for its schema to judge. The fault is nil when there is
 // none.
-func (a *Advisor) Opinion(n *source.Node) (Opinion, *OpinionFault) {
-	o := Opinion{Advisor: a.ID, Said: map[string]any{}}
-	bad := func(at *source.Node, help, format string, args ...any) (Opinion, *OpinionFault) {
-		return Opinion{}, &OpinionFault{at.Span().Head(), fmt.Sprintf(format, args...), help}
+func OpinionOf(a *plan.Advisor, n *source.Node) (plan.Opinion, *OpinionFault) {
+	o := plan.Opinion{Advisor: a.ID, Said: map[string]any{}}
+	bad := func(at *source.Node, help, format string, args ...any) (plan.Opinion, *OpinionFault) {
+		return plan.Opinion{}, &OpinionFault{at.Span().Head(), fmt.Sprintf(format, args...), help}
 	}
 	if n == nil || n.Kind != source.Object {
 		return bad(n, "write {\"id\": …, \"calls\": …}", "an opinion must be a mapping")
@@ -62,14 +55,14 @@ func (a *Advisor) Opinion(n *source.Node) (Opinion, *OpinionFault) {
 		}
 	}
 	var fault *OpinionFault
-	if o.Votes, fault = a.votes(n.Get("calls")); fault != nil {
-		return Opinion{}, fault
+	if o.Votes, fault = votes(a, n.Get("calls")); fault != nil {
+		return plan.Opinion{}, fault
 	}
 	return o, nil
 }
 
 // votes reads weights by tool, from a text that holds JSON or from a mapping.
-func (a *Advisor) votes(n *source.Node) (map[string]float64, *OpinionFault) {
+func votes(a *plan.Advisor, n *source.Node) (map[string]float64, *OpinionFault) {
 	const form = "write \"calls\" as text that holds a JSON object of weights: \"{\\\"tool\\\": 10}\""
 	bad := func(help, format string, args ...any) (map[string]float64, *OpinionFault) {
 		return nil, &OpinionFault{n.Span().Head(), fmt.Sprintf(format, args...), help}
@@ -97,7 +90,7 @@ func (a *Advisor) votes(n *source.Node) (map[string]float64, *OpinionFault) {
 		if f.Value.Kind != source.Number {
 			return bad("a weight is a number, the higher the better; leave out the tools that it says nothing of", "the vote of %q on %q is %s, not a number", Shown(a.ID), Shown(tool), f.Value.Kind)
 		}
-		if near, known := a.plan.callable(tool); !known {
+		if near, known := callable(a.Plan, tool); !known {
 			help := "vote on the tools that there are"
 			if near != "" {
 				help = fmt.Sprintf("did you mean %q?", Shown(near, tool))
@@ -112,7 +105,7 @@ func (a *Advisor) votes(n *source.Node) (map[string]float64, *OpinionFault) {
 // callable reports whether a call can use a tool: it is declared, an activity has
 // its name, or tools aren't judged. Otherwise it names the nearest that
 // there is, or "".
-func (p *Plan) callable(tool string) (near string, ok bool) {
+func callable(p *plan.Plan, tool string) (near string, ok bool) {
 	if p == nil || !p.ToolsDeclared || p.Tool(tool) != nil || p.Activities[tool] != nil {
 		return "", true
 	}

@@ -4,15 +4,16 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/dag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// InOrder is the plan with more order: of each pair of calls, by index, the
+// WithOrder is the plan with more order: of each pair of calls, by index, the
 // second waits for the first. It is for calls of which it isn't known whether it
 // matters which comes first. The graph may have cycles then. The plan itself stays as
 // it is.
-func (p *Plan) InOrder(pairs [][2]int) *Plan {
+func WithOrder(p *plan.Plan, pairs [][2]int) *plan.Plan {
 	one := *p
-	one.Calls, one.Reads = make([]*Call, len(p.Calls)), slices.Clone(p.Reads)
+	one.Calls, one.Reads = make([]*plan.Call, len(p.Calls)), slices.Clone(p.Reads)
 	for i, of := range p.Calls {
 		call := *of
 		call.Choices, call.Waits = nil, nil
@@ -27,17 +28,17 @@ func (p *Plan) InOrder(pairs [][2]int) *Plan {
 		slices.Sort(call.Ordered)
 		call.Ordered = slices.Compact(call.Ordered)
 	}
-	one.Unordered, one.Graph, one.writers, one.places = nil, dag.Graph{}, nil, nil
-	if p.targets != nil {
-		one.targets = targetsOf(one.Calls)
+	one.Unordered, one.Graph, one.Index, one.PlaceIndex = nil, dag.Graph{}, nil, nil
+	if p.Targets != nil {
+		one.Targets = targetsOf(one.Calls)
 	}
 	newBinder(&one).bind()
 	return &one
 }
 
-// Follow lets the last call of a plan that grows come after an earlier one, before it is
-// run: see [Plan.InOrder].
-func (p *Plan) Follow(earlier int) {
+// OrderLast lets the last call of a plan that grows come after an earlier one, before it is
+// run: see [WithOrder].
+func OrderLast(p *plan.Plan, earlier int) {
 	call := p.Calls[len(p.Calls)-1]
 	for _, list := range []*[]int32{&call.Ordered, &call.Waits} {
 		at, known := slices.BinarySearch(*list, int32(earlier))
@@ -47,9 +48,9 @@ func (p *Plan) Follow(earlier int) {
 	}
 }
 
-// With is the plan with other plans in the place of some of those that it delegates to,
+// WithDelegates is the plan with other plans in the place of some of those that it delegates to,
 // by their paths.
-func (p *Plan) With(delegates map[string]*Plan) *Plan {
+func WithDelegates(p *plan.Plan, delegates map[string]*plan.Plan) *plan.Plan {
 	one := *p
 	one.Delegates = delegates
 	return &one

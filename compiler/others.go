@@ -53,7 +53,7 @@ func (c *compilation) judgeValues() {
 	c.judgeObject(c.plan.Input, c.plan.InputNode, c.plan.InputSchema, "input")
 	c.judgeObject(c.plan.State, c.plan.StateNode, c.plan.StateSchema, "state")
 	for _, own := range c.ownValues {
-		view := &c.plan.Instances[c.plan.instanceAt[own.instance]]
+		view := &c.plan.Instances[c.plan.InstanceAt[own.instance]]
 		s := cmp.Or(view.DataSchemas[own.kind], c.plan.DataSchemas[own.kind])
 		switch own.kind {
 		case "input":

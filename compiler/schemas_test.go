@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -65,32 +66,32 @@ func TestCataloguesKeepTheirSchemas(t *testing.T) {
 		"tools: {query: {properties: {sql: {$ref: '#/schemas/Text'}, more: {$ref: '#/schemas/List'}}}}\n")
 	second := file("b.tools.yaml", "schemas: {Text: {type: integer}}\ntools: {count: {properties: {n: {$ref: '#/schemas/Text'}}}}\n")
 	third := file("c.tools.yaml", "tools: {last: {properties: {n: {$ref: '#/schemas/Text'}}}}\n")
-	plan := "schemas: {Text: {type: string}}\ntools: {own: {properties: {s: {$ref: '#/schemas/Text'}}}}\ncalls: [{_tool: own, s: x}]\n"
+	thePlan := "schemas: {Text: {type: string}}\ntools: {own: {properties: {s: {$ref: '#/schemas/Text'}}}}\ncalls: [{_tool: own, s: x}]\n"
 	with := Options{Catalogues: []*source.File{first, second, third}}
-	p, found := Compile(file("plan.yaml", plan), with)
+	p, found := Compile(file("plan.yaml", thePlan), with)
 	if diag.HasErrors(found) {
 		t.Fatal(found)
 	}
-	accepts := func(p *Plan, tool string, params map[string]any, want bool) {
+	accepts := func(p *plan.Plan, tool string, params map[string]any, want bool) {
 		t.Helper()
 		if got := p.Tool(tool).Parameters.Validate(params) == nil; got != want {
 			t.Errorf("%s accepts %v: %t, want %t", tool, params, got, want)
 		}
 	}
-	text, err := p.Canonical()
+	text, err := Canonical(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	digest, _ := p.Digest()
+	digest, _ := Digest(p)
 	for _, o := range []Options{with, {}} {
 		again, found := Compile(file("plan.json", string(text)), o)
-		if diag.HasErrors(found) || again.NotAsCompiled() != nil {
-			t.Fatal(found, again.NotAsCompiled())
+		if diag.HasErrors(found) || NotAsCompiled(again) != nil {
+			t.Fatal(found, NotAsCompiled(again))
 		}
-		if sum, _ := again.Digest(); sum != digest {
+		if sum, _ := Digest(again); sum != digest {
 			t.Errorf("the digest is %s, and that of the compiled plan %s", digest, sum)
 		}
-		for _, p := range []*Plan{p, again} {
+		for _, p := range []*plan.Plan{p, again} {
 			accepts(p, "query", map[string]any{"sql": "SELECT 1"}, true)
 			accepts(p, "query", map[string]any{"sql": "DELETE"}, false)
 			accepts(p, "query", map[string]any{"more": []any{"DELETE"}}, false)

@@ -8,25 +8,16 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A Scope is a part of the context that is handed on: to the activity of a call, to the plan
-// that is run as one. Those of an advisor only say
-// what it looks at.
-type Scope struct {
-	Kind string               // input, state, data, error, advice or a kind that a message declares
-	Read int                  // the read that it is, as an index of Plan.Reads; -1 for an advisor's
-	Ref  expression.Reference // where in the text it stands, and what it names
-	Node *source.Node         // the string
-}
-
 // scope reads one scope: a kind (state, †state) or a reference.
-func (c *compilation) scope(n *source.Node, call *Call) (Scope, bool) {
+func (c *compilation) scope(n *source.Node, call *plan.Call) (plan.Scope, bool) {
 	if n.Kind != source.String {
 		c.wants(n, "a scope", "a kind such as state, or a reference such as †state.history").About(call.Label())
-		return Scope{}, false
+		return plan.Scope{}, false
 	}
 	text, bare := n.Text, !expression.IsExpression(n.Text)
 	if bare {
@@ -42,23 +33,23 @@ func (c *compilation) scope(n *source.Node, call *Call) (Scope, bool) {
 				f.Fixes = append(f.Fixes, diag.Fix{Message: "make it a reference", Safe: true, Edits: []diag.Edit{edit}})
 			}
 		}
-		return Scope{}, false
+		return plan.Scope{}, false
 	}
 	ref.Start, ref.End, ref.Required = 0, len(n.Text), false
 	if !c.isKind(ref.Kind) {
 		c.unknownKind(diag.BadScope, ref, n, call)
-		return Scope{}, false
+		return plan.Scope{}, false
 	}
-	return Scope{Kind: ref.Kind, Read: -1, Ref: ref, Node: n}, true
+	return plan.Scope{Kind: ref.Kind, Read: -1, Ref: ref, Node: n}, true
 }
 
 // scopesOf reads a list of scopes, or a single one.
-func (c *compilation) scopesOf(n *source.Node, call *Call) []Scope {
+func (c *compilation) scopesOf(n *source.Node, call *plan.Call) []plan.Scope {
 	if n.Kind != source.String && n.Kind != source.Array {
 		c.wants(n, "\"_scopes\"", "a list of kinds and references").About(call.Label())
 		return nil
 	}
-	scopes := []Scope{}
+	scopes := []plan.Scope{}
 	for _, item := range n.Several() {
 		if s, ok := c.scope(item, call); ok {
 			scopes = append(scopes, s)
@@ -69,7 +60,7 @@ func (c *compilation) scopesOf(n *source.Node, call *Call) []Scope {
 
 // lowerScopes makes the scopes of a call reads of its own: those that it says, or
 // that its tool fixes. A scope without a value keeps nothing from running.
-func (c *compilation) lowerScopes(call *Call) {
+func (c *compilation) lowerScopes(call *plan.Call) {
 	tool := call.Tool
 	switch {
 	case call.ScopesNode != nil:
@@ -90,7 +81,7 @@ func (c *compilation) lowerScopes(call *Call) {
 	for i := range call.Scopes {
 		s := &call.Scopes[i]
 		id, _ := c.pathOf(s.Ref)
-		read := Read{Call: call.Index, Ref: s.Ref, Path: id, Node: s.Node}
+		read := plan.Read{Call: call.Index, Ref: s.Ref, Path: id, Node: s.Node}
 		if call.ScopesNode == nil { // the fault of a scope that doesn't fit is shown at the call
 			read.Node, read.Ref.Start, read.Ref.End = call.ToolNode, 0, len(call.ToolNode.Text)
 		}
@@ -100,7 +91,7 @@ func (c *compilation) lowerScopes(call *Call) {
 }
 
 // scopesOfItems reports what would be handed over in vain: a plan has no such kind.
-func (c *compilation) scopesOfItems(call *Call) {
+func (c *compilation) scopesOfItems(call *plan.Call) {
 	for _, s := range call.Scopes {
 		if IsItemKind(s.Kind) {
 			c.report(diag.BadScope, s.Node.Span(), "%q can't read the scope %q: †item and †index are read in a call with \"_each\" alone", call.Plan(), s.Node.Text).About(call.Label()).
@@ -110,7 +101,7 @@ func (c *compilation) scopesOfItems(call *Call) {
 }
 
 // forbiddenScopes reports scopes that the tool doesn't let a call choose.
-func (c *compilation) forbiddenScopes(call *Call, tool *Tool) {
+func (c *compilation) forbiddenScopes(call *plan.Call, tool *plan.Tool) {
 	n := call.ScopesNode
 	chosen := n.Value()
 	if n.Kind == source.String {
@@ -135,7 +126,7 @@ func (c *compilation) forbiddenScopes(call *Call, tool *Tool) {
 
 // toolScopes reads what a tool's schema says of its calls' scopes: a list fixes
 // them, as {const: …} does, and anything else is a schema of the list.
-func (c *compilation) toolScopes(t *Tool, n *source.Node, what string) {
+func (c *compilation) toolScopes(t *plan.Tool, n *source.Node, what string) {
 	t.ScopesNode = n
 	switch n.Kind {
 	case source.Array, source.String:
@@ -184,7 +175,7 @@ func (c *compilation) isKind(kind string) bool {
 	case c.items && IsItemKind(kind):
 		return true
 	case kind == "advice":
-		return len(c.plan.Advisors) > 0 || c.plan.Form == Solution
+		return len(c.plan.Advisors) > 0 || c.plan.Form == plan.Solution
 	}
 	return slices.Contains(builtinKinds, kind) || slices.Contains(c.plan.Kinds, kind)
 }
@@ -202,7 +193,7 @@ func (c *compilation) kinds() []string {
 }
 
 // unknownKind reports a kind that there isn't, of a reference or of a scope.
-func (c *compilation) unknownKind(rule *diag.Rule, ref expression.Reference, n *source.Node, call *Call) {
+func (c *compilation) unknownKind(rule *diag.Rule, ref expression.Reference, n *source.Node, call *plan.Call) {
 	const mark = string(expression.Mark)
 	if ref.Kind == "advice" {
 		c.report(rule, n.Within(ref.Start, ref.End), "there is no advice: nobody gives any").About(call.Label()).

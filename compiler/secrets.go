@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -104,7 +105,7 @@ func (c *compilation) secretsIn(n *source.Node, name string) {
 		}
 		for _, at := range wording.PasswordsIn(n.Text) {
 			n.File.Hide(n.Within(at[0], at[1]))
-			c.plan.secrets.Learn("password", n.Text[at[0]:at[1]])
+			c.plan.Secrets.Learn("password", n.Text[at[0]:at[1]])
 		}
 	}
 }
@@ -135,7 +136,7 @@ func (c *compilation) secret(n *source.Node, name string) {
 	for _, literal := range literals {
 		if strings.TrimSpace(literal) != "" && !variable.MatchString(literal) {
 			n.File.Hide(n.Span())
-			c.plan.secrets.Learn(name, literal)
+			c.plan.Secrets.Learn(name, literal)
 		}
 	}
 }
@@ -149,17 +150,17 @@ func (c *compilation) secretsOf(n *source.Node, s *schema.Schema) {
 
 // Redact is a text for people without the secrets of the plan and of the plans that it
 // delegates to.
-func (p *Plan) Redact(text string) string { return p.secrets.Text(text) }
+func Redact(p *plan.Plan, text string) string { return p.Secrets.Text(text) }
 
 // RedactFindings hides the secrets of the plan in all texts of findings, and in excerpts of
 // their files. A fix that would write a secret is removed.
-func (p *Plan) RedactFindings(findings []diag.Diagnostic) {
+func RedactFindings(p *plan.Plan, findings []diag.Diagnostic) {
 	seen := map[*source.File]bool{}
 	hide := func(at source.Span) {
 		if at.Known() && !seen[at.File] {
 			seen[at.File] = true
 			text := string(at.File.Text)
-			p.secrets.Find(text, func(from, to int, _ string) {
+			p.Secrets.Find(text, func(from, to int, _ string) {
 				if redact.IsDistinctive(text[from:to]) {
 					at.File.Hide(source.Span{File: at.File, Start: from, End: to})
 				}
@@ -169,7 +170,7 @@ func (p *Plan) RedactFindings(findings []diag.Diagnostic) {
 	for i := range findings {
 		d := &findings[i]
 		hide(d.Span)
-		d.Message, d.Help = p.Redact(d.Message), p.Redact(d.Help)
+		d.Message, d.Help = Redact(p, d.Message), Redact(p, d.Help)
 		if at := d.Span; at.Known() && at.End > at.Start { // the file may be none that can be parsed
 			if start, end := at.File.HiddenAt(at.Start, at.End)(at.Start); end > 0 {
 				here := &redact.Set{}
@@ -180,17 +181,17 @@ func (p *Plan) RedactFindings(findings []diag.Diagnostic) {
 		}
 		for j := range d.Related {
 			hide(d.Related[j].Span)
-			d.Related[j].Message = p.Redact(d.Related[j].Message)
+			d.Related[j].Message = Redact(p, d.Related[j].Message)
 		}
 		d.Fixes = slices.DeleteFunc(d.Fixes, func(f diag.Fix) bool {
-			return p.Redact(f.Message) != f.Message || slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return p.Redact(e.Text) != e.Text })
+			return Redact(p, f.Message) != f.Message || slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return Redact(p, e.Text) != e.Text })
 		})
 		if d.Witness == nil {
 			continue
 		}
-		if text := argumentText(d.Witness); p.Redact(text) != text {
-			if d.Witness = nil; json.Valid([]byte(p.Redact(text))) {
-				d.Witness = json.RawMessage(p.Redact(text))
+		if text := argumentText(d.Witness); Redact(p, text) != text {
+			if d.Witness = nil; json.Valid([]byte(Redact(p, text))) {
+				d.Witness = json.RawMessage(Redact(p, text))
 			}
 		}
 	}

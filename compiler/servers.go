@@ -13,22 +13,10 @@ import (
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
-
-// A Server is an MCP server that activities of the kind mcp name: a program that
-// is spoken to on its standard streams, or an address.
-type Server struct {
-	// Activity is the program, as an activity would start it: its argv, environment, folder
-	// and variables; and how long it may take to start. Of an address it has the variables.
-	Activity
-	URL     string // "" of a program
-	Headers []EnvSetting
-	Lock    *catalogue.Record // what its tools were when they were imported; nil if that isn't recorded
-	// TrustedBy is the policy, in words, that has what is recorded of its tools' effects count; "" where none does.
-	TrustedBy string
-}
 
 // servers reads the MCP servers that activities of the kind mcp name.
 func (c *compilation) servers(n *source.Node, dir string) {
@@ -41,8 +29,8 @@ func (c *compilation) servers(n *source.Node, dir string) {
 	}
 }
 
-func (c *compilation) server(d definition) *Server {
-	s := &Server{Activity: Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: c.folderOf(d), Origin: c.originOf(d.node.File)}}
+func (c *compilation) server(d definition) *plan.Server {
+	s := &plan.Server{Activity: plan.Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: c.folderOf(d), Origin: c.originOf(d.node.File)}}
 	a, n, what := &s.Activity, d.node, "the server \""+d.name+"\""
 	c.fields(n, what, map[string]func(source.Field){
 		"command":     func(f source.Field) { c.argv(a, f.Value, "command") },
@@ -63,7 +51,7 @@ func (c *compilation) server(d definition) *Server {
 		c.cwd(a, cwd)
 	}
 	for _, one := range c.delegation.trusted {
-		if one.is(s, c.wholly) {
+		if one.Is(s, c.wholly) {
 			s.TrustedBy = one.TrustedBy
 			break
 		}
@@ -89,12 +77,12 @@ func (c *compilation) server(d definition) *Server {
 
 // serversOf reads the servers that are trusted by a policy that lies in a folder; "" is the
 // one that its file's name says.
-func serversOf(p *policy.Policy, o Options, folder string) ([]*Server, []diag.Diagnostic) {
+func serversOf(p *policy.Policy, o Options, folder string) ([]*plan.Server, []diag.Diagnostic) {
 	if o.Open = nil; folder != "" {
 		o.Policies = nil
 	}
-	c := &compilation{options: o, delegation: &delegation{}, plan: &Plan{File: p.File}}
-	var all []*Server
+	c := &compilation{options: o, delegation: &delegation{}, plan: &plan.Plan{File: p.File}}
+	var all []*plan.Server
 	for _, n := range p.Servers {
 		all = append(all, c.server(definition{key: n, node: n, dir: folder}))
 	}
@@ -102,10 +90,10 @@ func serversOf(p *policy.Policy, o Options, folder string) ([]*Server, []diag.Di
 }
 
 // PolicyPrograms are the digests of the files that the servers are started with whose word
-// counts by a policy, as [Plan.Programs] has those of a plan, by path from the policy's
+// counts by a policy, as [Programs] has those of a plan, by path from the policy's
 // folder; and the names of the programs that are looked for in PATH.
 func PolicyPrograms(p *policy.Policy, o Options) (programs map[string]string, sought []string, err error) {
-	plan := &Plan{Activities: map[string]*Activity{}, files: o.Files}
+	plan := &plan.Plan{Activities: map[string]*plan.Activity{}, Workspaces: o.Files}
 	servers, _ := serversOf(p, o, ".")
 	for i, s := range servers {
 		if plan.Activities[strconv.Itoa(i)] = &s.Activity; len(s.Argv) > 0 {
@@ -114,34 +102,18 @@ func PolicyPrograms(p *policy.Policy, o Options) (programs map[string]string, so
 			}
 		}
 	}
-	covered, err := plan.findFiles()
+	covered, err := findFiles(plan)
 	return together(covered), sought, err
 }
 
-// is reports whether two definitions are of one server: the same program with the same
-// arguments and environment, started in the same folder, or the same address, to the letter,
-// with the same headers, which may hold secrets. What they are called is nothing to it.
-func (s *Server) is(other *Server, wholly func(*Server) string) bool {
-	same := func(a, b []EnvSetting) bool {
-		byName := func(a, b EnvSetting) int { return strings.Compare(a.Name, b.Name) }
-		return slices.Equal(slices.SortedFunc(slices.Values(a), byName), slices.SortedFunc(slices.Values(b), byName))
-	}
-	if s.URL != "" || other.URL != "" {
-		return s.URL == other.URL && same(s.Headers, other.Headers)
-	}
-	sameText := func(a, b Argument) bool { return a.Option == b.Option && slices.Equal(a.Texts, b.Texts) }
-	return len(s.Argv) > 0 && slices.EqualFunc(s.Argv, other.Argv, sameText) && same(s.Env, other.Env) && wholly(s) == wholly(other) &&
-		slices.Equal(slices.Sorted(slices.Values(s.Inherit)), slices.Sorted(slices.Values(other.Inherit)))
-}
-
 // wholly is the folder in which a server starts, from the root of all files.
-func (c *compilation) wholly(s *Server) string {
+func (c *compilation) wholly(s *plan.Server) string {
 	dir := s.Dir
 	if path.IsAbs(dir) || filepath.IsAbs(dir) {
 		return filepath.Clean(dir)
 	}
-	if s.Origin == Document {
-		dir = path.Join(c.plan.workspace, dir)
+	if s.Origin == plan.Document {
+		dir = path.Join(c.plan.Workspace, dir)
 	}
 	if c.options.Show != nil {
 		if whole, err := filepath.Abs(c.options.Show(dir)); err == nil {
@@ -160,10 +132,10 @@ func (c *compilation) onlyWith(n *source.Node, what, other string, keys ...strin
 	}
 }
 
-func (c *compilation) serverURL(s *Server, n *source.Node) {
+func (c *compilation) serverURL(s *plan.Server, n *source.Node) {
 	s.URL = c.text(n, "\"url\"")
-	s.takes(n)
-	part := httpAddress.FindStringSubmatch(s.URL)
+	takes(&s.Activity, n)
+	part := plan.HttpAddress.FindStringSubmatch(s.URL)
 	if at, err := url.Parse(s.Host()); s.URL != "" && (part == nil || err != nil || at.Hostname() == "" || at.Scheme != "https" && at.Scheme != "http" || part[6] != "") {
 		c.report(diag.WrongType, n.Span(), "%q is no address of a server", s.URL).Advise("write it like https://example.com/mcp; the host can't come from the environment")
 		return
@@ -171,16 +143,7 @@ func (c *compilation) serverURL(s *Server, n *source.Node) {
 	c.openPassword(n)
 }
 
-// Host is where the requests to a server at an address go: its scheme, host and port.
-func (s *Server) Host() string {
-	part := httpAddress.FindStringSubmatch(s.URL)
-	if part == nil || strings.ContainsAny(part[3], "{}") {
-		return ""
-	}
-	return part[1] + "://" + part[3]
-}
-
-func (c *compilation) headers(s *Server, n *source.Node, what string) {
+func (c *compilation) headers(s *plan.Server, n *source.Node, what string) {
 	if n.Kind != source.Object {
 		c.wants(n, "\"headers\" of "+what, "a mapping from names of headers to texts")
 		return
@@ -195,8 +158,8 @@ func (c *compilation) headers(s *Server, n *source.Node, what string) {
 		case badHeader(value):
 			c.report(diag.WrongType, f.Value.Span(), "the header %q has a character that no header has", f.Key.Text).Advise("write it in one line")
 		}
-		s.Headers = append(s.Headers, EnvSetting{f.Key.Text, f.Value.Text})
-		s.takes(f.Value)
+		s.Headers = append(s.Headers, plan.EnvSetting{Name: f.Key.Text, Value: f.Value.Text})
+		takes(&s.Activity, f.Value)
 	}
 }
 
@@ -205,7 +168,7 @@ const LockFile = "obelus.lock.yaml"
 
 // recorded reads what a server's definition records of its tools. A lock file of an earlier
 // release beside it is refused: without it nothing would be recorded.
-func (c *compilation) recorded(s *Server) {
+func (c *compilation) recorded(s *plan.Server) {
 	if n := s.Node.Get("lock"); n != nil {
 		s.Lock = catalogue.ReadRecord(s.Name, n, &c.found)
 		return
@@ -214,8 +177,8 @@ func (c *compilation) recorded(s *Server) {
 		return
 	}
 	name := path.Join(s.Dir, LockFile)
-	if s.Origin == Document {
-		name = path.Join(c.plan.workspace, name)
+	if s.Origin == plan.Document {
+		name = path.Join(c.plan.Workspace, name)
 	}
 	if file, err := c.open(name); err == nil {
 		c.report(diag.WrongType, s.NameNode.Span(), "%s isn't read any more, and nothing else records the tools of the server %q", file.Name, s.Name).
@@ -224,7 +187,7 @@ func (c *compilation) recorded(s *Server) {
 }
 
 // mcpActivity reads which tool of which server an activity is.
-func (c *compilation) mcpActivity(a *Activity, n *source.Node, what string) {
+func (c *compilation) mcpActivity(a *plan.Activity, n *source.Node, what string) {
 	c.fields(n, what+"'s \"mcp\"", map[string]func(source.Field){
 		"server":  func(f source.Field) { c.text(f.Value, "\"server\"") },
 		"tool":    func(f source.Field) { a.Remote = c.text(f.Value, "\"tool\"") },
@@ -247,7 +210,7 @@ func (c *compilation) serve() {
 			continue
 		}
 		s := c.plan.Servers[at.Text]
-		if s == nil && c.plan.Form != Definitions {
+		if s == nil && c.plan.Form != plan.Definitions {
 			f := c.report(diag.NoActivity, at.Span(), "the activity %q is of the server %q, which isn't defined", name, at.Text)
 			names := naming.NewSuggester(slices.Sorted(maps.Keys(c.plan.Servers)))
 			if near, ok := names.Nearest(at.Text); ok {
@@ -262,9 +225,9 @@ func (c *compilation) serve() {
 	}
 }
 
-// Source is where what carries a call out was defined: of a tool of an MCP server, the server
+// SourceOf is where what carries a call out was defined: of a tool of an MCP server, the server
 // as well, unless a policy trusts that by what it is. The least of it counts.
-func (a *Activity) Source() Origin {
+func SourceOf(a *plan.Activity) plan.Origin {
 	if s := a.Server; s != nil && s.TrustedBy == "" {
 		return min(a.Origin, s.Origin)
 	}
@@ -274,7 +237,7 @@ func (a *Activity) Source() Origin {
 // says is what a server declares of one of its tools' effects, as it is recorded,
 // which each start of the server is held to (OB610). Where no policy trusts the server, it
 // only makes them worse.
-func (s *Server) says(tool string) (said claim, any bool) {
+func says(s *plan.Server, tool string) (said claim, any bool) {
 	recorded := s.Lock.Tool(tool)
 	if recorded == nil {
 		return said, false
@@ -285,19 +248,19 @@ func (s *Server) says(tool string) (said claim, any bool) {
 		}
 		return nil
 	}
-	hints := Hints{of("readOnlyHint"), of("destructiveHint"), of("idempotentHint"), of("openWorldHint")}
+	hints := plan.Hints{ReadOnly: of("readOnlyHint"), Destructive: of("destructiveHint"), Idempotent: of("idempotentHint"), OpenWorld: of("openWorldHint")}
 	by := fmt.Sprintf("the MCP server %q", s.Name)
 	if s.TrustedBy != "" {
-		return claim{hints, by + ", which " + s.TrustedBy + " trusts", Workspace}, true
+		return claim{hints, by + ", which " + s.TrustedBy + " trusts", plan.Workspace}, true
 	}
 	if yes(hints.ReadOnly) {
 		hints.Destructive = nil // MCP: it means nothing beside readOnlyHint
 	}
-	return claim{hints.worse(), by, Document}, true
+	return claim{worse(hints), by, plan.Document}, true
 }
 
-// Whence is where what an activity starts was defined: its server, or it itself.
-func (a *Activity) Whence() Origin {
+// DefinedIn is where what an activity starts was defined: its server, or it itself.
+func DefinedIn(a *plan.Activity) plan.Origin {
 	if a.Server != nil {
 		return a.Server.Origin
 	}
@@ -306,14 +269,14 @@ func (a *Activity) Whence() Origin {
 
 // serverHere is a server's definition as it reads in the plan's own folder, with what is
 // recorded of it.
-func (p *Plan) serverHere(s *Server) any {
+func serverHere(p *plan.Plan, s *plan.Server) any {
 	value := s.Node.Value()
 	definition, ok := value.(map[string]any)
 	if !ok {
 		return value
 	}
-	if s.Node.File != p.File && s.URL == "" && p.from(s.Dir) != "." {
-		definition["cwd"] = p.from(s.Dir)
+	if s.Node.File != p.File && s.URL == "" && from(p, s.Dir) != "." {
+		definition["cwd"] = from(p, s.Dir)
 	}
 	if s.Lock != nil {
 		definition["lock"] = s.Lock.Node.Value()

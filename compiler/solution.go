@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -14,14 +15,14 @@ import (
 type Setting struct {
 	// Plan gives the tools, activities, schemas and settings. A solution can't
 	// define any of them.
-	Plan *Plan
+	Plan *plan.Plan
 	// Input, State and Data are the values as the tick begins; Errors is what
 	// †error reads.
 	Input, State map[string]any
 	Data         map[string]any
 	// Instances are those of the run, in its order; each holds the whole input and
 	// state of one, which nothing shared lies under.
-	Instances []Instance
+	Instances []plan.Instance
 	Errors    []any
 	// Paths is shared by all solutions of one run, so that a path keeps its
 	// number; see [pathtree.Tree.Clone].
@@ -34,7 +35,7 @@ type Setting struct {
 // gives the same calls with the same numbers, paths and reads as [Setting.Begin] and
 // [Growing.Add] do; only what a read is bound to may be another matter while it is
 // bound to no call listed before it.
-func (s Setting) Solve(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
+func (s Setting) Solve(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
 	c := s.begin(file, o)
 	c.lowerCalls()
 	c.judgeInstances()
@@ -50,19 +51,19 @@ func (s Setting) begin(file *source.File, o Options) *compilation {
 		o.Limits = source.DefaultLimits()
 	}
 	base := s.Plan
-	p := &Plan{
-		Name: base.Name, Form: Replan, File: file,
+	p := &plan.Plan{
+		Name: base.Name, Form: plan.Replan, File: file,
 		Tools: base.Tools, ToolsDeclared: base.ToolsDeclared, Activities: base.Activities, Paths: s.Paths, Kinds: base.Kinds,
 		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema, DataSchemas: base.DataSchemas,
 		Writes: base.Writes, Terminate: base.Terminate, Mode: base.Mode, Limits: base.Limits,
-		Policies: base.Policies, Live: s.Live, Advisors: base.Advisors, Advice: base.Advice, Delegates: base.Delegates, dir: base.dir,
-		schemas: base.schemas, secrets: base.secrets, files: base.files,
+		Policies: base.Policies, Live: s.Live, Advisors: base.Advisors, Advice: base.Advice, Delegates: base.Delegates, Folder: base.Folder,
+		Schemas: base.Schemas, Secrets: base.Secrets, Workspaces: base.Workspaces,
 	}
-	p.decidedBy()
+	decidedBy(p)
 	s.applyTo(p)
 	c := &compilation{
-		options: o, plan: p, delegation: &delegation{chain: []link{{}}, secrets: base.secrets}, schemas: base.schemas,
-		tools: make(map[string]*Tool, len(base.Tools)), ids: map[string]*Call{},
+		options: o, plan: p, delegation: &delegation{chain: []plan.Link{{}}, secrets: base.Secrets}, schemas: base.Schemas,
+		tools: make(map[string]*plan.Tool, len(base.Tools)), ids: map[string]*plan.Call{},
 		schemaNodes: map[string]*source.Node{}, badSchemas: map[source.Span]int{},
 	}
 	for _, tool := range base.Tools {
@@ -79,8 +80,8 @@ func (s Setting) begin(file *source.File, o Options) *compilation {
 }
 
 // applyTo gives a plan the values of a setting.
-func (s Setting) applyTo(p *Plan) {
-	p.Input, p.State, p.Data, p.Errors, p.Instances, p.instanceAt = s.Input, s.State, s.Data, s.Errors, s.Instances, placesOf(s.Instances)
+func (s Setting) applyTo(p *plan.Plan) {
+	p.Input, p.State, p.Data, p.Errors, p.Instances, p.InstanceAt = s.Input, s.State, s.Data, s.Errors, s.Instances, placesOf(s.Instances)
 }
 
 // foundIn are the findings about the solution itself from a number on, in order: what

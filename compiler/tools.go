@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -71,22 +72,13 @@ func (c *compilation) defineTools() {
 	}
 }
 
-// Tool is the definition of a name that counts, or nil.
-func (p *Plan) Tool(name string) *Tool {
-	at, ok := slices.BinarySearchFunc(p.Tools, name, func(t *Tool, name string) int { return strings.Compare(t.Name, name) })
-	if !ok {
-		return nil
-	}
-	return p.Tools[at]
-}
-
 // tool reads one definition, in the protocol's form or MCP's.
-func (c *compilation) tool(d definition) *Tool {
+func (c *compilation) tool(d definition) *plan.Tool {
 	if d.node.Kind != source.Object {
 		c.wants(d.node, "the tool \""+d.name+"\"", "a JSON Schema (a mapping)")
 		return nil
 	}
-	t := &Tool{Name: d.name, Node: d.node, NameNode: d.key, Origin: c.originOf(d.node.File), Simulate: d.node.Get("x-simulate")}
+	t := &plan.Tool{Name: d.name, Node: d.node, NameNode: d.key, Origin: c.originOf(d.node.File), Simulate: d.node.Get("x-simulate")}
 	fields, parameters := c.foreignTool(d)
 	if n := fields.Get("description"); n != nil && n.Kind == source.String {
 		t.Description = n.Text
@@ -232,7 +224,7 @@ func mocks(tool *source.Node) []any {
 	return nil
 }
 
-func hintsOf(n *source.Node) Hints {
+func hintsOf(n *source.Node) plan.Hints {
 	hint := func(key string) *bool {
 		if v := n.Get(key); v != nil && v.Kind == source.Bool {
 			yes := v.Text == "true"
@@ -240,11 +232,11 @@ func hintsOf(n *source.Node) Hints {
 		}
 		return nil
 	}
-	return Hints{hint("readOnlyHint"), hint("destructiveHint"), hint("idempotentHint"), hint("openWorldHint")}
+	return plan.Hints{ReadOnly: hint("readOnlyHint"), Destructive: hint("destructiveHint"), Idempotent: hint("idempotentHint"), OpenWorld: hint("openWorldHint")}
 }
 
 // activityHints reads what an activity says of its own effects.
-func (c *compilation) activityHints(n *source.Node, what string) Hints {
+func (c *compilation) activityHints(n *source.Node, what string) plan.Hints {
 	hint := func(f source.Field) { c.boolean(f.Value, "\""+f.Key.Text+"\"") }
 	c.fields(n, "the \"annotations\" of "+what, map[string]func(source.Field){
 		"readOnlyHint": hint, "destructiveHint": hint, "idempotentHint": hint, "openWorldHint": hint, "title": func(source.Field) {},
@@ -254,22 +246,22 @@ func (c *compilation) activityHints(n *source.Node, what string) Hints {
 
 // resolve finds the activity of a tool that its calls get unless they name one
 // themselves.
-func (c *compilation) resolve(t *Tool) {
+func (c *compilation) resolve(t *plan.Tool) {
 	switch {
-	case t.Activity != "" && runsPlan(t.Delegate):
+	case t.Activity != "" && plan.RunsPlan(t.Delegate):
 		c.report(diag.BadDelegate, t.DelegateNode.Span(), "the tool %q names both an activity and a plan to carry it out", t.Name).
 			Advise("leave \"_activity\" or \"_delegate\" out")
-	case t.Activity != "" && c.plan.Activities[t.Activity] == nil && c.plan.Form != Definitions:
+	case t.Activity != "" && c.plan.Activities[t.Activity] == nil && c.plan.Form != plan.Definitions:
 		c.noActivity(t.ActivityNode, t.Activity)
-	case t.Activity == "" && !runsPlan(t.Delegate) && c.plan.Activities[t.Name] != nil:
+	case t.Activity == "" && !plan.RunsPlan(t.Delegate) && c.plan.Activities[t.Name] != nil:
 		t.Activity = t.Name
 	}
 	for i, name := range t.Activities {
-		if c.plan.Activities[name] == nil && c.plan.Form != Definitions {
+		if c.plan.Activities[name] == nil && c.plan.Form != plan.Definitions {
 			c.noActivity(t.ActivityNode.Get("enum").Items[i], name)
 		}
 	}
-	t.Latent = t.Activity == "" && !runsPlan(t.Delegate)
+	t.Latent = t.Activity == "" && !plan.RunsPlan(t.Delegate)
 }
 
 func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
@@ -294,8 +286,8 @@ func (c *compilation) collectActivities(n *source.Node, dir string) {
 	}
 }
 
-func (c *compilation) activity(d definition) *Activity {
-	a := &Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: c.folderOf(d), Origin: c.originOf(d.node.File)}
+func (c *compilation) activity(d definition) *plan.Activity {
+	a := &plan.Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: c.folderOf(d), Origin: c.originOf(d.node.File)}
 	what := "the activity \"" + d.name + "\""
 	kinds := 0
 	kind := func(name string, read func(*source.Node)) func(source.Field) {
@@ -321,7 +313,7 @@ func (c *compilation) activity(d definition) *Activity {
 	return a
 }
 
-func (c *compilation) execActivity(a *Activity, n *source.Node, what string) {
+func (c *compilation) execActivity(a *plan.Activity, n *source.Node, what string) {
 	c.fields(n, what+"'s \"exec\"", map[string]func(source.Field){
 		"argv":  func(f source.Field) { c.argv(a, f.Value, "argv") },
 		"stdin": func(f source.Field) { c.stdin(a, f.Value) },
@@ -338,7 +330,7 @@ func (c *compilation) execActivity(a *Activity, n *source.Node, what string) {
 	if n.Kind == source.Object && n.Get("argv") == nil {
 		c.report(diag.WrongType, n.Span(), "%s has no \"argv\"", what).Advise("write exec: {argv: [program, argument, …]}")
 	}
-	if a.Stdin != StreamNone && a.readsCode() {
+	if a.Stdin != StreamNone && readsCode(a) {
 		at := n.Get("argv")
 		if given := n.Get("stdin"); given != nil {
 			at = given
@@ -351,7 +343,7 @@ func (c *compilation) execActivity(a *Activity, n *source.Node, what string) {
 	}
 }
 
-func (c *compilation) exprActivity(a *Activity, n *source.Node, what string) {
+func (c *compilation) exprActivity(a *plan.Activity, n *source.Node, what string) {
 	if n.Kind != source.String {
 		c.wants(n, what+"'s \"expr\"", "an expression over the parameters, as a string")
 		return

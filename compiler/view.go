@@ -4,57 +4,26 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/obelus-dev/obelus/compiler/dag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// Targets say which calls of a plan are for which instance.
-type targets struct {
-	shared []int32            // the calls for all, ascending
-	own    map[string][]int32 // by id: those for that one, ascending
-
-	once   sync.Once
-	common *Plan // see Plan.common
-}
-
 // targetsOf is nil when every call is for all instances.
-func targetsOf(calls []*Call) *targets {
-	first := slices.IndexFunc(calls, func(c *Call) bool { return c.Instance != "" })
+func targetsOf(calls []*plan.Call) *plan.Targets {
+	first := slices.IndexFunc(calls, func(c *plan.Call) bool { return c.Instance != "" })
 	if first < 0 {
 		return nil
 	}
-	t := &targets{own: map[string][]int32{}}
+	t := &plan.Targets{Own: map[string][]int32{}}
 	for _, call := range calls {
-		t.add(call)
+		t.Add(call)
 	}
 	return t
 }
 
-func (t *targets) add(call *Call) {
-	if call.Instance == "" {
-		t.shared = append(t.shared, int32(call.Index))
-	} else {
-		t.own[call.Instance] = append(t.own[call.Instance], int32(call.Index))
-	}
-}
-
-// several reports whether no instance runs all the calls there are.
-func (t *targets) several() bool { return t != nil && len(t.own) > 1 }
-
-// Targeted reports whether some call is for one instance only.
-func (p *Plan) Targeted() bool { return p.targets != nil }
-
-// Whole is the plan that a view is a part of; any other plan is its own whole.
-func (p *Plan) Whole() *Plan {
-	if p.whole != nil {
-		return p.whole
-	}
-	return p
-}
-
-// For is the plan as one instance runs it: the calls without "_instance"
+// ForInstance is the plan as one instance runs it: the calls without "_instance"
 // and those for this one, bound as if the others had never been written, but
 // that what counts as known from the start is what it is in the whole.
 // The calls have indexes of their own, and so have reads; names, paths, tools
@@ -64,18 +33,18 @@ func (p *Plan) Whole() *Plan {
 // Instances that run the same calls under the same schema have the same view,
 // which is the plan itself where no call is left out. A view's Instances are
 // those that share it.
-func (p *Plan) For(instance string) *Plan {
-	view := p
+func ForInstance(p *plan.Plan, instance string) *plan.Plan {
+	view1 := p
 	switch {
-	case p.Runs(instance) == len(p.Calls):
-	case len(p.targets.own[instance]) == 0:
-		view = p.common()
+	case CallsOf(p, instance) == len(p.Calls):
+	case len(p.Targets.Own[instance]) == 0:
+		view1 = common(p)
 	default:
-		view = p.view(p.runs(instance), p.only(instance)).view
+		view1 = view(p, runs(p, instance), p.Only(instance)).view
 	}
-	if at, ok := p.instanceAt[instance]; ok && p.Particular(&p.Instances[at]) {
-		one, own := *view, &p.Instances[at]
-		one.Instances, one.whole = p.only(instance), p
+	if at, ok := p.InstanceAt[instance]; ok && IsParticular(p, &p.Instances[at]) {
+		one, own := *view1, &p.Instances[at]
+		one.Instances, one.Entire = p.Only(instance), p
 		one.StateSchema, one.InputSchema = cmp.Or(own.StateSchema, p.StateSchema), cmp.Or(own.InputSchema, p.InputSchema)
 		one.Data, _ = Overlay(p.Data, own.Data).(map[string]any)
 		one.Errors = slices.Concat(p.Errors, own.Errors)
@@ -88,38 +57,38 @@ func (p *Plan) For(instance string) *Plan {
 		}
 		return &one
 	}
-	return view
+	return view1
 }
 
-// Own is the plan as an instance runs it that has schemas, data or errors of its own; nil
+// OwnPlan is the plan as an instance runs it that has schemas, data or errors of its own; nil
 // for any other.
-func (p *Plan) Own(instance string) *Plan {
-	if at, ok := p.instanceAt[instance]; ok && p.Particular(&p.Instances[at]) {
-		return p.For(instance)
+func OwnPlan(p *plan.Plan, instance string) *plan.Plan {
+	if at, ok := p.InstanceAt[instance]; ok && IsParticular(p, &p.Instances[at]) {
+		return ForInstance(p, instance)
 	}
 	return nil
 }
 
-// Particular reports whether an instance has schemas, data or errors of its own, so that
+// IsParticular reports whether an instance has schemas, data or errors of its own, so that
 // its calls are judged by them. Those of a solution are judged for all instances alike:
 // the run holds each to what is its own.
-func (p *Plan) Particular(i *Instance) bool {
-	return p.Form != Replan && (i.StateSchema != nil || i.InputSchema != nil || len(i.Data) > 0 || len(i.DataSchemas) > 0 || len(i.Errors) > 0)
+func IsParticular(p *plan.Plan, i *plan.Instance) bool {
+	return p.Form != plan.Replan && (i.StateSchema != nil || i.InputSchema != nil || len(i.Data) > 0 || len(i.DataSchemas) > 0 || len(i.Errors) > 0)
 }
 
-// Runs is how many calls an instance runs: those of its view. It costs nothing.
-func (p *Plan) Runs(instance string) int {
-	if p.targets == nil {
+// CallsOf is how many calls an instance runs: those of its view. It costs nothing.
+func CallsOf(p *plan.Plan, instance string) int {
+	if p.Targets == nil {
 		return len(p.Calls)
 	}
-	return len(p.targets.shared) + len(p.targets.own[instance])
+	return len(p.Targets.Shared) + len(p.Targets.Own[instance])
 }
 
 // runs are the calls that an instance runs, ascending.
-func (p *Plan) runs(instance string) []int32 {
-	own := p.targets.own[instance]
-	all := make([]int32, 0, len(p.targets.shared)+len(own))
-	for _, i := range p.targets.shared {
+func runs(p *plan.Plan, instance string) []int32 {
+	own := p.Targets.Own[instance]
+	all := make([]int32, 0, len(p.Targets.Shared)+len(own))
+	for _, i := range p.Targets.Shared {
 		for len(own) > 0 && own[0] < i {
 			all, own = append(all, own[0]), own[1:]
 		}
@@ -128,29 +97,20 @@ func (p *Plan) runs(instance string) []int32 {
 	return append(all, own...)
 }
 
-// only is one instance by its id, of which nothing is known if it comes with the
-// run.
-func (p *Plan) only(instance string) []Instance {
-	if at, ok := p.instanceAt[instance]; ok {
-		return p.Instances[at : at+1 : at+1]
-	}
-	return []Instance{{ID: instance}}
-}
-
 // common is the view of the instances that have no calls of their own.
-func (p *Plan) common() *Plan {
-	t := p.targets
-	t.once.Do(func() {
-		t.common = p.view(t.shared, p.plain()).view
+func common(p *plan.Plan) *plan.Plan {
+	t := p.Targets
+	t.Once.Do(func() {
+		t.Common = view(p, t.Shared, plain(p)).view
 	})
-	return t.common
+	return t.Common
 }
 
 // plain are the instances that have neither calls nor schemas, data or errors of their
 // own.
-func (p *Plan) plain() (plain []Instance) {
+func plain(p *plan.Plan) (plain []plan.Instance) {
 	for i := range p.Instances {
-		if len(p.targets.own[p.Instances[i].ID]) == 0 && !p.Particular(&p.Instances[i]) {
+		if len(p.Targets.Own[p.Instances[i].ID]) == 0 && !IsParticular(p, &p.Instances[i]) {
 			plain = append(plain, p.Instances[i])
 		}
 	}
@@ -158,11 +118,11 @@ func (p *Plan) plain() (plain []Instance) {
 }
 
 // view makes a plan of some calls of this one, bound anew.
-func (p *Plan) view(calls []int32, instances []Instance) *viewer {
+func view(p *plan.Plan, calls []int32, instances []plan.Instance) *viewer {
 	one := *p
 	v := &viewer{whole: p, view: &one, calls: calls, binder: binder{plan: &one}}
-	one.whole, one.Instances, one.instanceAt, one.targets = p, instances, nil, nil
-	one.Unordered, one.Graph, one.writers, one.places = nil, dag.Graph{}, nil, nil
+	one.Entire, one.Instances, one.InstanceAt, one.Targets = p, instances, nil, nil
+	one.Unordered, one.Graph, one.Index, one.PlaceIndex = nil, dag.Graph{}, nil, nil
 	v.copy()
 	v.binder.bind()
 	return v
@@ -177,14 +137,14 @@ func (v *viewer) add(i int32) {
 
 // A viewer copies calls into a view, with new numbers for calls and reads.
 type viewer struct {
-	whole, view *Plan
+	whole, view *plan.Plan
 	calls       []int32 // of the whole, ascending
 	binder      binder
 	upTo        int // the calls of the whole before it have been looked at
 }
 
 func (v *viewer) copy() {
-	v.view.Calls = make([]*Call, len(v.calls))
+	v.view.Calls = make([]*plan.Call, len(v.calls))
 	reads := 0
 	for _, i := range v.calls {
 		reads += len(v.whole.Calls[i].Reads)
@@ -193,7 +153,7 @@ func (v *viewer) copy() {
 	for output > 0 && v.whole.Reads[output-1].Call < 0 {
 		output--
 	}
-	v.view.Reads = make([]Read, 0, reads+len(v.whole.Reads)-output)
+	v.view.Reads = make([]plan.Read, 0, reads+len(v.whole.Reads)-output)
 	for at, i := range v.calls {
 		v.view.Calls[at] = v.call(v.whole.Calls[i], at)
 	}
@@ -202,8 +162,8 @@ func (v *viewer) copy() {
 }
 
 // call copies a call to its place in the view.
-func (v *viewer) call(of *Call, at int) *Call {
-	call := new(Call)
+func (v *viewer) call(of *plan.Call, at int) *plan.Call {
+	call := new(plan.Call)
 	*call = *of
 	call.Index, call.Choices, call.Waits, call.After, call.Ordered = at, nil, nil, nil, nil
 	for _, other := range of.After {
@@ -240,31 +200,31 @@ func (v *viewer) call(of *Call, at int) *Call {
 func (v *viewer) reads(first, end, reader int) (shift int) {
 	shift = len(v.view.Reads) - first
 	for _, r := range v.whole.Reads[first:end] {
-		r.Call, r.Writers, r.Bound = reader, nil, Initial
+		r.Call, r.Writers, r.Bound = reader, nil, plan.Initial
 		v.view.Reads = append(v.view.Reads, r)
 	}
 	return shift
 }
 
 // template is a template whose reads have new numbers. What holds none is shared.
-func (v *viewer) template(t *Template, shift int) *Template {
+func (v *viewer) template(t *plan.Template, shift int) *plan.Template {
 	if t == nil || !t.Live() || shift == 0 {
 		return t
 	}
-	one := new(Template)
+	one := new(plan.Template)
 	*one = *t
 	if len(t.Reads) > 0 {
 		one.Reads = consecutive(t.Reads[0]+shift, t.Reads[len(t.Reads)-1]+1+shift)
 	}
 	if len(t.Fields) > 0 {
-		one.Fields = make([]TemplateField, len(t.Fields))
+		one.Fields = make([]plan.TemplateField, len(t.Fields))
 		for i, f := range t.Fields {
 			f.Value = v.template(f.Value, shift)
 			one.Fields[i] = f
 		}
 	}
 	if len(t.Items) > 0 {
-		one.Items = make([]*Template, len(t.Items))
+		one.Items = make([]*plan.Template, len(t.Items))
 		for i, item := range t.Items {
 			one.Items[i] = v.template(item, shift)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
@@ -107,7 +108,7 @@ func (s sketch) text(only string) string {
 }
 
 // binding writes out all that binding a plan found, by the names of calls.
-func binding(p *Plan) string {
+func binding(p *plan.Plan) string {
 	var b strings.Builder
 	names := func(calls []int32) (list []string) {
 		for _, i := range calls {
@@ -119,8 +120,8 @@ func binding(p *Plan) string {
 		one := &p.Reads[r]
 		return fmt.Sprintf("%s %d %v %v", one.Ref.String(), one.Bound, names(one.Writers), one.Start)
 	}
-	var template func(t *Template)
-	template = func(t *Template) {
+	var template func(t *plan.Template)
+	template = func(t *plan.Template) {
 		if t == nil || !t.Live() {
 			return
 		}
@@ -182,7 +183,7 @@ func sortedWriters(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-func planOf(text string) *Plan {
+func planOf(text string) *plan.Plan {
 	p, _ := Compile(source.NewFile("plan.yaml", []byte(text)), Options{})
 	return p
 }
@@ -199,7 +200,7 @@ func TestViewBindsAlone(t *testing.T) {
 			targeted++
 		}
 		for _, id := range viewed {
-			view := p.For(id)
+			view := ForInstance(p, id)
 			want := binding(planOf(s.text(id)))
 			if p.Root == nil {
 				t.Fatalf("seed %d/%d: this can't be read:\n%s", seed, i, s.text(""))
@@ -207,7 +208,7 @@ func TestViewBindsAlone(t *testing.T) {
 			if got := binding(view); got != want {
 				t.Fatalf("seed %d/%d, instance %s:\n%s\nbinds\n%s\nand alone\n%s", seed, i, id, s.text(""), got, want)
 			}
-			if again := binding(planOf(s.text("")).For(id)); again != binding(view) {
+			if again := binding(ForInstance(planOf(s.text("")), id)); again != binding(view) {
 				t.Fatalf("seed %d/%d, instance %s: another time it binds differently", seed, i, id)
 			}
 			for _, call := range view.Calls {
@@ -228,17 +229,17 @@ func TestViewBindsAlone(t *testing.T) {
 // LANGUAGE.md#instances: instances that run the same calls share one plan.
 func TestViewsAreShared(t *testing.T) {
 	p := planOf("instances: {a: {}, b: {}, c: {stateSchema: {type: object}}}\ncalls: [{_tool: x}]")
-	if p.For("a") != p || p.For("b") != p || p.For("unknown") != p || p.Targeted() {
+	if ForInstance(p, "a") != p || ForInstance(p, "b") != p || ForInstance(p, "unknown") != p || p.Targeted() {
 		t.Error("a plan in which all calls are for all isn't its own view")
 	}
-	if c := p.For("c"); c == p || c.StateSchema == nil || p.StateSchema != nil || c.Calls[0] != p.Calls[0] || len(c.Instances) != 1 {
+	if c := ForInstance(p, "c"); c == p || c.StateSchema == nil || p.StateSchema != nil || c.Calls[0] != p.Calls[0] || len(c.Instances) != 1 {
 		t.Error("an instance's own state schema isn't in its view, or costs more than that")
 	}
 	p = planOf("instances: {a: {}, b: {}, c: {}}\ncalls: [{_tool: x}, {_tool: y, _instance: a}]")
-	if p.For("a") != p {
+	if ForInstance(p, "a") != p {
 		t.Error("the view from which nothing is left out isn't the plan")
 	}
-	if b := p.For("b"); b == p || b != p.For("c") || len(b.Calls) != 1 || len(b.Instances) != 2 {
+	if b := ForInstance(p, "b"); b == p || b != ForInstance(p, "c") || len(b.Calls) != 1 || len(b.Instances) != 2 {
 		t.Error("instances without calls of their own don't share their view")
 	}
 }

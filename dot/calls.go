@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -47,7 +48,7 @@ func (d *drawing) drawCalls() {
 	}
 }
 
-func (d *drawing) callNode(c *compiler.Call) Node {
+func (d *drawing) callNode(c *plan.Call) Node {
 	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Frames: d.framesOf(c), Count: 1}
 	latent := c.Latent() && c.Produced == nil && c.Tool != nil
 	switch {
@@ -66,7 +67,7 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 		detail = append(detail, "a model answers", "leaves to it: "+seen(fact))
 	case c.Produced != nil:
 		detail = append(detail, "nothing runs: its result is given")
-	case c.Delegate == compiler.Anonymous:
+	case c.Delegate == plan.Anonymous:
 		detail = append(detail, "in a context of its own")
 	case fact.Runs.Kind == "expr":
 		detail = append(detail, "computes "+diag.Escape(shorten(fact.Runs.Text, maxTip)))
@@ -74,17 +75,17 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 		detail = append(detail, "runs "+diag.Escape(shorten(fact.Runs.Destination(), maxTip)))
 	}
 	if a := d.plan.Activities[c.Activity]; a != nil && a.HTTP != nil {
-		for _, sent := range a.HTTP.Sent() {
+		for _, sent := range compiler.SentVariables(a.HTTP) {
 			detail = append(detail, "sends "+diag.Escape(shorten(sent, maxTip)))
 		}
 	}
 	said, marks := d.effect(c, fact)
 	detail, n.Marks = append(detail, said...), marks
 	if c.Each != nil {
-		detail = append(detail, "for each of "+diag.Escape(d.plan.Redact(shorten(c.Each.Text(), maxTip))))
+		detail = append(detail, "for each of "+diag.Escape(compiler.Redact(d.plan, shorten(c.Each.Text(), maxTip))))
 	}
 	if c.When != nil && c.When.Node != nil {
-		if text := diag.Escape(d.plan.Redact(c.When.Node.Text)); !slices.Contains(n.Frames, "if "+text) {
+		if text := diag.Escape(compiler.Redact(d.plan, c.When.Node.Text)); !slices.Contains(n.Frames, "if "+text) {
 			detail = append(detail, "when "+text)
 		}
 	}
@@ -93,7 +94,7 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 		tooltip = append(tooltip, diag.Escape(c.Tool.Description))
 	}
 	if c.Reason != "" {
-		tooltip = append(tooltip, diag.Escape(d.plan.Redact(c.Reason)))
+		tooltip = append(tooltip, diag.Escape(compiler.Redact(d.plan, c.Reason)))
 	}
 	if c.Node != nil {
 		tooltip = append(tooltip, diag.Escape(c.Node.Span().Where()))
@@ -123,7 +124,7 @@ func seen(fact *facts.Call) string {
 }
 
 // parameters are a call's, in the order of the text.
-func parameters(c *compiler.Call, fact *facts.Call) (lines []string) {
+func parameters(c *plan.Call, fact *facts.Call) (lines []string) {
 	for _, value := range AsWritten(c, fact.Values) {
 		lines = append(lines, diag.Escape(value.Path+": "+shorten(value.String(), 3*maxDetail)))
 	}
@@ -131,9 +132,9 @@ func parameters(c *compiler.Call, fact *facts.Call) (lines []string) {
 }
 
 // AsWritten are the values of a call's parameters in the order of the text.
-func AsWritten(c *compiler.Call, values []facts.Value) []facts.Value {
+func AsWritten(c *plan.Call, values []facts.Value) []facts.Value {
 	of := func(value facts.Value) int {
-		return slices.IndexFunc(c.Params.Fields, func(field compiler.TemplateField) bool {
+		return slices.IndexFunc(c.Params.Fields, func(field plan.TemplateField) bool {
 			key := field.Key
 			if !expression.IsBareKey(key) {
 				key = "[" + strconv.Quote(key) + "]"
@@ -149,12 +150,12 @@ func AsWritten(c *compiler.Call, values []facts.Value) []facts.Value {
 
 // effect is what a call may do to the world, and who says so: as marks, or in words
 // that it changes nothing.
-func (d *drawing) effect(c *compiler.Call, fact *facts.Call) (words []string, marks []Mark) {
+func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks []Mark) {
 	a := d.plan.Activities[c.Activity]
 	if a == nil || a.Kind == "expr" || c.Plan() != "" {
 		return nil, nil
 	}
-	e := d.plan.Effect(c, nil)
+	e := compiler.EffectOf(d.plan, c, nil)
 	said := diag.Escape(e.String())
 	kind, harmful := map[string]MarkKind{compiler.Destructive: Destructive, compiler.Writes: Writes, compiler.Unknown: UnknownEffect}[e.Kind]
 	if !harmful {
@@ -164,7 +165,7 @@ func (d *drawing) effect(c *compiler.Call, fact *facts.Call) (words []string, ma
 		marks = addMark(marks, Mark{Kind: kind, Code: said[at:]})
 	}
 	if fact.Leaves() {
-		by, denied := d.plan.Leaving(c)
+		by, denied := compiler.LeavesBy(d.plan, c)
 		m := Mark{Kind: Leaves}
 		if by != "" {
 			m.Code = ", says " + diag.Escape(by)
@@ -178,7 +179,7 @@ func (d *drawing) effect(c *compiler.Call, fact *facts.Call) (words []string, ma
 
 // limits are how often a call is tried, how long it may take, whether a person is
 // asked, and what its tool says that it takes and costs.
-func (d *drawing) limits(c *compiler.Call) []string {
+func (d *drawing) limits(c *plan.Call) []string {
 	var out []string
 	if c.Retry.Attempts > 1 {
 		out = append(out, fmt.Sprintf("up to %d tries", c.Retry.Attempts))
@@ -195,7 +196,7 @@ func (d *drawing) limits(c *compiler.Call) []string {
 			if n == nil {
 				return ""
 			}
-			text := d.plan.Redact(shorten(n.Text, 20))
+			text := compiler.Redact(d.plan, shorten(n.Text, 20))
 			if length, err := time.ParseDuration(text); err == nil && length > 0 {
 				text = wording.Duration(length)
 			}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // How far delegates are unfolded: unasked only where the drawing stays small, and
@@ -18,7 +18,7 @@ const (
 
 // levels is how deep delegates are unfolded, and whether that is less than was
 // asked for.
-func (o Options) levels(p *compiler.Plan) (levels int, less bool) {
+func (o Options) levels(p *plan.Plan) (levels int, less bool) {
 	asked, most := o.Delegates, o.MaxNodes
 	switch {
 	case asked < 0 || len(p.Delegates) == 0:
@@ -43,7 +43,7 @@ func (o Options) levels(p *compiler.Plan) (levels int, less bool) {
 
 // unfolded is how many calls a plan has with so many levels of delegates; past
 // the most that is asked for the count isn't exact.
-func unfolded(p *compiler.Plan, levels, most int) int {
+func unfolded(p *plan.Plan, levels, most int) int {
 	size := len(p.Calls)
 	if levels == 0 {
 		return size
@@ -62,8 +62,8 @@ func unfolded(p *compiler.Plan, levels, most int) int {
 // unfold draws in a frame of its own what a call delegates to. The call
 // represents the input and what its scopes hand over, and whatever
 // waits for its result waits for the output of the delegate.
-func (v View) unfold(p *compiler.Plan, levels int, o Options) View {
-	calls := make(map[string]*compiler.Call, len(p.Calls))
+func (v View) unfold(p *plan.Plan, levels int, o Options) View {
+	calls := make(map[string]*plan.Call, len(p.Calls))
 	for _, c := range p.Calls {
 		calls[c.Name] = c
 	}
@@ -130,14 +130,14 @@ func (v View) unfold(p *compiler.Plan, levels int, o Options) View {
 
 // handsOver reports whether the scopes of a call bring what a node of the delegate
 // says is there from the start.
-func handsOver(c *compiler.Call, label string) bool {
-	return slices.ContainsFunc(c.Scopes, func(s compiler.Scope) bool {
+func handsOver(c *plan.Call, label string) bool {
+	return slices.ContainsFunc(c.Scopes, func(s plan.Scope) bool {
 		return label == "initial state" && s.Kind == "state" || label == diag.Escape(s.Kind) || strings.HasPrefix(label, "†"+diag.Escape(s.Kind)+".")
 	})
 }
 
 // advisorsNote names the advisors of the planning model, and when they are asked.
-func advisorsNote(p *compiler.Plan) string {
+func advisorsNote(p *plan.Plan) string {
 	when := map[string]string{"start": "at the start", "finish": "at the end", "request": "at every request", "": "when asked"}
 	var words []string
 	for _, a := range p.Advisors {

@@ -9,11 +9,12 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // compileFolder compiles plan.yaml of a workspace in memory.
-func compileFolder(t testing.TB, files map[string]string) (*compiler.Plan, []diag.Diagnostic) {
+func compileFolder(t testing.TB, files map[string]string) (*plan.Plan, []diag.Diagnostic) {
 	t.Helper()
 	return compiler.Compile(source.NewFile("plan.yaml", []byte(files["plan.yaml"])), compiler.Options{Name: "plan.yaml", Open: func(name string) ([]byte, error) {
 		if text, ok := files[name]; ok {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // What Mermaid draws with its default settings: it refuses more than 500
@@ -370,7 +370,7 @@ func (b *builder) again(from, to int, e Edge) {
 }
 
 // takes notes whether a read that goes this way can be done without.
-func (e *bundle) takes(r *compiler.Read) { e.needed = e.needed || r.Ref.Required }
+func (e *bundle) takes(r *plan.Read) { e.needed = e.needed || r.Ref.Required }
 
 // read adds one label to an edge.
 func (e *bundle) read(label string) {

@@ -6,6 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
@@ -43,7 +44,7 @@ func (i *instances) words() string {
 }
 
 // inEvery says for how many instances a call is run that names none.
-func inEvery(p *compiler.Plan) string {
+func inEvery(p *plan.Plan) string {
 	switch {
 	case len(p.Instances) > 0:
 		return "for each of " + wording.Count(len(p.Instances), "instance")
@@ -55,7 +56,7 @@ func inEvery(p *compiler.Plan) string {
 
 // framesOf is the frame of a call that is for one instance, or those of the branches on
 // which it runs alone.
-func (d *drawing) framesOf(c *compiler.Call) []string {
+func (d *drawing) framesOf(c *plan.Call) []string {
 	if c.Instance == "" {
 		return d.branches[c.Index]
 	}
@@ -80,7 +81,7 @@ func (d *drawing) drawBranches(level int) {
 		}
 		for _, one := range fork {
 			for _, call := range one.Calls {
-				d.branches[call] = append(d.branches[call], title, "if "+diag.Escape(d.plan.Redact(one.Condition)))
+				d.branches[call] = append(d.branches[call], title, "if "+diag.Escape(compiler.Redact(d.plan, one.Condition)))
 			}
 		}
 	}

@@ -3,15 +3,15 @@ package dot
 import (
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
 // Labels writes beside each call what it gives, where that isn't trusted and public, and
 // marks the ways of the flows that the policies forbid. A plan that stands under
 // no policy has none.
-func (v *View) Labels(p *compiler.Plan) {
+func (v *View) Labels(p *plan.Plan) {
 	labels := label.Of(p)
 	if labels == nil {
 		return

@@ -4,14 +4,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // drawPath draws a read through a node for its path as the reader sees it:
 // the same path under the same writers is one node.
-func (d *drawing) drawPath(r *compiler.Read, reader int) {
+func (d *drawing) drawPath(r *plan.Read, reader int) {
 	var key strings.Builder
 	key.WriteString("p" + strconv.Itoa(int(r.Path)))
 	for _, w := range r.Writers {
@@ -44,7 +44,7 @@ func (d *drawing) drawWrite(from, to, call int, path pathtree.ID) {
 	e.conditional(d.condition(call, path))
 	e.needed = true
 	c := d.plan.Calls[call]
-	if c.Method != compiler.Set {
+	if c.Method != plan.Set {
 		e.read(c.Method.String())
 	}
 	for _, route := range c.Output {

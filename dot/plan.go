@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // Options say what of a plan is drawn.
@@ -47,7 +48,7 @@ const (
 // and for which path, the plan's input and output, paths that nothing writes,
 // and findings at their calls. Findings about no call in particular are
 // counted in a note. A plan too large for the options is folded.
-func FromPlan(p *compiler.Plan, findings []diag.Diagnostic, o Options) View {
+func FromPlan(p *plan.Plan, findings []diag.Diagnostic, o Options) View {
 	if o.MaxNodes <= 0 {
 		o.MaxNodes = mermaidNodes
 	}
@@ -109,16 +110,16 @@ func (d *drawing) withoutPaths() {
 
 // A drawing is the work on one view of a plan.
 type drawing struct {
-	plan     *compiler.Plan
+	plan     *plan.Plan
 	options  Options
 	findings []diag.Diagnostic
-	facts    func(*compiler.Call) *facts.Call
+	facts    func(*plan.Call) *facts.Call
 	net      network
-	either   map[*compiler.Read]bool // see findEither
-	instead  []bool                  // by read; see findSubstitutes
-	near     []bool                  // by call: it is drawn; nil when all are
-	layer    []int32                 // by call, once it is needed
-	branches map[int][]string        // by call: the frames of those that it runs on
+	either   map[*plan.Read]bool // see findEither
+	instead  []bool              // by read; see findSubstitutes
+	near     []bool              // by call: it is drawn; nil when all are
+	layer    []int32             // by call, once it is needed
+	branches map[int][]string    // by call: the frames of those that it runs on
 	missing  map[string][]place
 	outputs  []place
 	notes    []string
@@ -135,7 +136,7 @@ type drawing struct {
 
 // networkOf is the plan's graph; a plan whose graph couldn't be made has one
 // from what its reads are bound to.
-func networkOf(p *compiler.Plan) network {
+func networkOf(p *plan.Plan) network {
 	if p.Graph.Len() == len(p.Calls) {
 		return &p.Graph
 	}
@@ -158,7 +159,7 @@ func networkOf(p *compiler.Plan) network {
 // findsNothing reports whether a read is of a value that no one provides: a
 // finding says so, or it is of state that is missing from the start, in a
 // document that is checked with its state.
-func (d *drawing) findsNothing(r *compiler.Read) bool {
+func (d *drawing) findsNothing(r *plan.Read) bool {
 	call := ""
 	if r.Call >= 0 {
 		call = d.plan.Calls[r.Call].Name
@@ -166,7 +167,7 @@ func (d *drawing) findsNothing(r *compiler.Read) bool {
 	if span := r.Span(); overlaps(d.missing[call], span.Start, span.End) {
 		return true
 	}
-	return r.Ref.Kind == "state" && !r.Start && d.plan.Form != compiler.Solution
+	return r.Ref.Kind == "state" && !r.Start && d.plan.Form != plan.Solution
 }
 
 // focus finds which calls are near the one asked for.
@@ -174,7 +175,7 @@ func (d *drawing) focus() {
 	if d.options.Focus == "" {
 		return
 	}
-	at := slices.IndexFunc(d.plan.Calls, func(c *compiler.Call) bool {
+	at := slices.IndexFunc(d.plan.Calls, func(c *plan.Call) bool {
 		return c.Name == d.options.Focus || c.ID == d.options.Focus
 	})
 	if at < 0 {
@@ -272,7 +273,7 @@ func (d *drawing) drawReads() {
 			reader = d.output
 		}
 		switch {
-		case d.plan.OfItem(r):
+		case compiler.ReadsItem(d.plan, r):
 		case len(r.Writers) == 0:
 			d.drawUnbound(i, reader)
 		case d.options.Paths:
@@ -315,7 +316,7 @@ func (d *drawing) writeKind(call int, path pathtree.ID) EdgeKind {
 		return Data
 	}
 	for i, alternative := range c.Output {
-		if i != route && slices.ContainsFunc(alternative, func(p compiler.Path) bool { return d.plan.Paths.Overlap(p.ID, path) }) {
+		if i != route && slices.ContainsFunc(alternative, func(p plan.Path) bool { return d.plan.Paths.Overlap(p.ID, path) }) {
 			return Data
 		}
 	}
@@ -331,7 +332,7 @@ func (d *drawing) condition(call int, path pathtree.ID) string {
 	}
 	n := 0
 	for _, route := range routes {
-		if slices.ContainsFunc(route, func(p compiler.Path) bool { return d.plan.Paths.Overlap(p.ID, path) }) {
+		if slices.ContainsFunc(route, func(p plan.Path) bool { return d.plan.Paths.Overlap(p.ID, path) }) {
 			n++
 		}
 	}
@@ -353,7 +354,7 @@ func (d *drawing) onCycle(a, b int) bool {
 	return ok && a != b && g.Component(a) == g.Component(b)
 }
 
-func (d *drawing) pathName(r *compiler.Read) string {
+func (d *drawing) pathName(r *plan.Read) string {
 	if r.Path <= pathtree.Root { // its kind is unknown
 		return diag.Escape(r.Span().Text())
 	}
@@ -389,8 +390,8 @@ func (d *drawing) findSubstitutes() {
 		r := &d.plan.Reads[i]
 		d.instead[i] = r.Ref.Required && len(r.Writers) > 1 && !slices.ContainsFunc(r.Writers, func(w int32) bool {
 			c := d.plan.Calls[w]
-			return c.Method != compiler.Set || !slices.ContainsFunc(c.Output, func(route compiler.Route) bool {
-				return slices.ContainsFunc(route, func(p compiler.Path) bool { return p.ID == r.Path || d.plan.Paths.IsAbove(p.ID, r.Path) })
+			return c.Method != plan.Set || !slices.ContainsFunc(c.Output, func(route plan.Route) bool {
+				return slices.ContainsFunc(route, func(p plan.Path) bool { return p.ID == r.Path || d.plan.Paths.IsAbove(p.ID, r.Path) })
 			})
 		})
 	}
@@ -398,8 +399,8 @@ func (d *drawing) findSubstitutes() {
 
 // findEither finds the alternative reads of expressions that need only one of them.
 func (d *drawing) findEither() {
-	d.either = map[*compiler.Read]bool{}
-	look := func(t *compiler.Template) {
+	d.either = map[*plan.Read]bool{}
+	look := func(t *plan.Template) {
 		for e := range t.Expressions() {
 			e.Expr.Either(func(ref int) { d.either[&d.plan.Reads[e.Reads[ref]]] = true })
 		}
@@ -475,8 +476,8 @@ func (d *drawing) rewrites(call int, path pathtree.ID) bool {
 	if _, alone := slices.BinarySearch(g.SelfCycles(), int32(call)); !alone {
 		return false
 	}
-	return slices.ContainsFunc(d.plan.Calls[call].Output, func(route compiler.Route) bool {
-		return slices.ContainsFunc(route, func(p compiler.Path) bool { return d.plan.Paths.Overlap(p.ID, path) })
+	return slices.ContainsFunc(d.plan.Calls[call].Output, func(route plan.Route) bool {
+		return slices.ContainsFunc(route, func(p plan.Path) bool { return d.plan.Paths.Overlap(p.ID, path) })
 	})
 }
 
@@ -527,7 +528,7 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 			}
 			before := len(d.b.edges)
 			kind, why := Once, "unless it wrote"
-			if _, listed := slices.BinarySearch(c.Ordered, w); listed || d.plan.Writes != compiler.Once {
+			if _, listed := slices.BinarySearch(c.Ordered, w); listed || d.plan.Writes != plan.Once {
 				kind, why = Order, "as listed"
 			}
 			e := d.b.edge(from, to, kind)

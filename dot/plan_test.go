@@ -9,12 +9,13 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
-func compile(t testing.TB, name, text string) (*compiler.Plan, []diag.Diagnostic) {
+func compile(t testing.TB, name, text string) (*plan.Plan, []diag.Diagnostic) {
 	t.Helper()
 	return compiler.Compile(source.NewFile(name, []byte(text)), compiler.Options{})
 }

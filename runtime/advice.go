@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
@@ -17,15 +18,15 @@ type opinionKey struct{ advisor, instance string }
 
 // speakers are the advisors who may speak in the tick. Those of the start
 // speak until they have been heard.
-func (l *loop) speakers() []*compiler.Advisor {
-	return slices.DeleteFunc(slices.Clone(l.base.Advisors), func(a *compiler.Advisor) bool {
+func (l *loop) speakers() []*plan.Advisor {
+	return slices.DeleteFunc(slices.Clone(l.base.Advisors), func(a *plan.Advisor) bool {
 		return a.On == "" || a.On == "start" && l.greeted
 	})
 }
 
 // takeOpinions takes the opinions of a solution, and reports whether its calls may start:
 // not while one is missing or isn't valid.
-func (m *Machine) takeOpinions(plan *compiler.Plan, found []diag.Diagnostic) bool {
+func (m *Machine) takeOpinions(plan *plan.Plan, found []diag.Diagnostic) bool {
 	l := m.loop
 	if l.heard {
 		return true
@@ -42,7 +43,7 @@ func (m *Machine) takeOpinions(plan *compiler.Plan, found []diag.Diagnostic) boo
 // noteOpinions notes who has spoken, and reports whether what they said can be taken.
 // An invalid opinion isn't silence: it has a finding.
 func (l *loop) noteOpinions(opinions *source.Node) bool {
-	l.tickOpinions = map[opinionKey]compiler.Opinion{}
+	l.tickOpinions = map[opinionKey]plan.Opinion{}
 	if opinions == nil {
 		return true
 	}
@@ -53,7 +54,7 @@ func (l *loop) noteOpinions(opinions *source.Node) bool {
 			sound = false
 			continue
 		}
-		o, fault := a.Opinion(n)
+		o, fault := compiler.OpinionOf(a, n)
 		if fault != nil {
 			sound, o.Advisor, o.Instance = false, a.ID, n.Get("_instance").AsText()
 		}
@@ -86,7 +87,7 @@ func (m *Machine) silent(ending bool) []CallError {
 	return missing
 }
 
-func mustSpeak(a *compiler.Advisor, instance string) string {
+func mustSpeak(a *plan.Advisor, instance string) string {
 	about := ""
 	if instance != "" {
 		about = fmt.Sprintf(" about the instance %q", instance)
@@ -110,16 +111,16 @@ func (m *Machine) giveAdvice() {
 	l := m.loop
 	said := slices.SortedFunc(maps.Keys(l.said), opinionKey.compare)
 	apart := slices.ContainsFunc(said, func(key opinionKey) bool { return key.instance != "" })
-	var ranking []compiler.Rank
+	var ranking []plan.Rank
 	for at, f := range m.roots() {
 		if at == 0 || apart {
-			var opinions []compiler.Opinion
+			var opinions []plan.Opinion
 			for _, key := range said {
 				if key.instance == "" || key.instance == f.site.Instance {
 					opinions = append(opinions, l.said[key])
 				}
 			}
-			ranking = l.base.Advice.Rank(opinions)
+			ranking = compiler.RankOf(l.base.Advice, opinions)
 			c := m.emitRun(Advise)
 			c.Frame, c.Ranking = f.number, ranking
 			if apart {
@@ -137,7 +138,7 @@ func (m *Machine) giveAdvice() {
 
 // doubt says that the advisors rate the tool of a call below the threshold, or the
 // one of the name of what carries it out; or nothing.
-func (f *frame) uncertainty(call *compiler.Call) string {
+func (f *frame) uncertainty(call *plan.Call) string {
 	advice := &f.machine.base().Advice
 	if !advice.HasThreshold || advice.Enforce == "off" {
 		return ""
@@ -151,7 +152,7 @@ func (f *frame) uncertainty(call *compiler.Call) string {
 }
 
 // asksForAdvice reports whether the advisors' doubt brings a call before a person.
-func (f *frame) asksForAdvice(call *compiler.Call) bool {
+func (f *frame) asksForAdvice(call *plan.Call) bool {
 	return f.machine.loop != nil && f.machine.base().Advice.Enforce == "ask" && f.uncertainty(call) != ""
 }
 
@@ -167,7 +168,7 @@ func (f *frame) root() *frame {
 func (l *loop) hear() {
 	for _, a := range l.base.Advisors {
 		for _, n := range a.Said {
-			if o, fault := a.Opinion(n); fault == nil {
+			if o, fault := compiler.OpinionOf(a, n); fault == nil {
 				l.said[opinionKey{o.Advisor, o.Instance}] = o
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // arrive takes up the calls that have ended. Each is compiled, bound and
@@ -33,7 +34,7 @@ func (m *Machine) arrive() {
 }
 
 // viewOfArriving is what the frame's instance runs of the solution that is arriving.
-func (f *frame) viewOfArriving() *compiler.Plan {
+func (f *frame) viewOfArriving() *plan.Plan {
 	if f.machine.instances == nil {
 		return f.machine.plan
 	}
@@ -69,7 +70,7 @@ func (m *Machine) judgeLast() {
 		case takes:
 			view := f.viewOfArriving()
 			f.draft = f.draftOf(view, len(view.Calls)-1)
-			f.draft.Extend(found, func(call *compiler.Call) bool { return f.mayChange(view, call) })
+			f.draft.Extend(found, func(call *plan.Call) bool { return f.mayChange(view, call) })
 		case f.draft != nil && f.draft.Plan() == m.plan: // from now on it runs less than all
 			view := f.viewOfArriving()
 			f.draft = f.draftOf(view, len(view.Calls))
@@ -79,14 +80,14 @@ func (m *Machine) judgeLast() {
 }
 
 // takes reports whether a call is for the frame's instance.
-func (f *frame) takes(call *compiler.Call) bool {
+func (f *frame) takes(call *plan.Call) bool {
 	return f.machine.instances == nil || call.Instance == "" || call.Instance == f.site.Instance
 }
 
 // draftOf is the draft in which the calls of an arriving plan are judged for the frame;
 // judged of them have been. Instances that run the same calls share it, unless earlier
 // ticks have done some of them.
-func (f *frame) draftOf(view *compiler.Plan, judged int) *analyzer.Draft {
+func (f *frame) draftOf(view *plan.Plan, judged int) *analyzer.Draft {
 	l, own := f.machine.loop, f.doneCalls != nil && f.doneCalls.before > 0
 	d := f.draft
 	if !own && l.drafts[view] != nil {
@@ -106,7 +107,7 @@ func (f *frame) draftOf(view *compiler.Plan, judged int) *analyzer.Draft {
 
 // loose reports whether what a call, in a plan that is still arriving, reads or
 // writes into may turn out to be another call's work.
-func (f *frame) mayChange(plan *compiler.Plan, call *compiler.Call) bool {
+func (f *frame) mayChange(plan *plan.Plan, call *plan.Call) bool {
 	return slices.ContainsFunc(call.Reads, func(r int) bool { return f.readMayChange(plan, &plan.Reads[r], call) }) || f.baseMayChange(call)
 }
 
@@ -114,12 +115,12 @@ func (f *frame) mayChange(plan *compiler.Plan, call *compiler.Call) bool {
 // those listed before it come first, then what is there, and only then those
 // listed after it. In a carried plan what is there may turn out to be the
 // work of a call that is repeated further down.
-func (f *frame) readMayChange(plan *compiler.Plan, read *compiler.Read, call *compiler.Call) bool {
-	if kind := plan.Paths.Kind(read.Path); kind != "state" && kind != "data" {
+func (f *frame) readMayChange(p *plan.Plan, read *plan.Read, call *plan.Call) bool {
+	if kind := p.Paths.Kind(read.Path); kind != "state" && kind != "data" {
 		return false
 	}
 	switch {
-	case plan.Writes == compiler.Once, read.Bound == compiler.Later, read.Bound == compiler.Initial && !read.Start:
+	case p.Writes == plan.Once, read.Bound == plan.Later, read.Bound == plan.Initial && !read.Start:
 		return true
 	}
 	paths := f.program.Overlapping(read.Path)

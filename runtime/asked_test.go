@@ -10,6 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -86,9 +87,9 @@ func newVouching(seed uint64) *vouching {
 			}
 			v.options.Functions = append(v.options.Functions, name)
 			if v.options.Hints == nil {
-				v.options.Hints = map[string]compiler.Hints{}
+				v.options.Hints = map[string]plan.Hints{}
 			}
-			v.options.Hints[name] = compiler.Hints{ReadOnly: hints("readOnlyHint"), Destructive: hints("destructiveHint"), Idempotent: hints("idempotentHint"), OpenWorld: hints("openWorldHint")}
+			v.options.Hints[name] = plan.Hints{ReadOnly: hints("readOnlyHint"), Destructive: hints("destructiveHint"), Idempotent: hints("idempotentHint"), OpenWorld: hints("openWorldHint")}
 			continue
 		}
 		where[a.origin]["activities"].(map[string]any)[name] = definition
@@ -260,7 +261,7 @@ func (w *recordingWorld) judge(c runtime.Command) {
 	a := c.Plan.Activities[c.Of.Activity]
 	var argv []string
 	if a.Kind == "exec" {
-		argv, _ = a.Arguments(q.Params, compiler.AsWritten)
+		argv, _ = compiler.Arguments(a, q.Params, compiler.AsWritten)
 	}
 	if q.Tool != c.Of.ToolName || q.Activity != c.Of.Activity || !slices.Equal(q.Runs.Argv, argv) || q.Runs.Kind != a.Kind {
 		w.t.Errorf("asked about %q by %q (%v), started %q by %q (%v)", q.Tool, q.Activity, q.Runs, c.Of.ToolName, c.Of.Activity, argv)

@@ -1,14 +1,14 @@
 package runtime
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // looseBase reports whether the value into which a call writes, and which decides
 // whether the write fits, may turn out to be the result of a call that is listed again
 // further down.
-func (f *frame) baseMayChange(call *compiler.Call) bool {
+func (f *frame) baseMayChange(call *plan.Call) bool {
 	for _, path := range call.Paths() {
 		if f.baseMayBeListedLater(call, path.ID) {
 			return true
@@ -20,11 +20,11 @@ func (f *frame) baseMayChange(call *compiler.Call) bool {
 // baseMayBeListedLater reports whether a message that decides whether there is a place
 // for a path may be the work of a done call that is listed again only after the
 // writer.
-func (f *frame) baseMayBeListedLater(call *compiler.Call, id pathtree.ID) bool {
+func (f *frame) baseMayBeListedLater(call *plan.Call, id pathtree.ID) bool {
 	base := f.program.Paths.List(id) // how long a list is decides where an item may go
 	paths := f.program.Overlapping(base)
 	above := paths.Above
-	replaces := base == id && call.Method == compiler.Set // what stands at the path itself
+	replaces := base == id && call.Method == plan.Set // what stands at the path itself
 	if n := len(above); replaces && n > 0 && above[n-1] == id {
 		above = above[:n-1]
 	}

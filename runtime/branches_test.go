@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -186,7 +187,7 @@ func runBranch(t testing.TB, rehearsal *analyzer.Rehearsal, n any, how []ending)
 
 // usualResult is something that every read of the generated plans finds its
 // part of.
-func usualResult(call *compiler.Call) any {
+func usualResult(call *plan.Call) any {
 	if call.ToolName == "sure" {
 		return "v0"
 	}
@@ -195,7 +196,7 @@ func usualResult(call *compiler.Call) any {
 
 // endings goes through the ways in which activities may end: all of them when
 // they are few, else a sample.
-func endings(p *compiler.Plan, r *rand.Rand, most int, f func(n any, how []ending, strict bool)) (all bool) {
+func endings(p *plan.Plan, r *rand.Rand, most int, f func(n any, how []ending, strict bool)) (all bool) {
 	options := make([][]ending, len(p.Calls))
 	total := 5
 	for i, call := range p.Calls {
@@ -254,7 +255,7 @@ func endings(p *compiler.Plan, r *rand.Rand, most int, f func(n any, how []endin
 
 // led is the ends of activities in the branch that a finding shows; false when
 // the branch wants two results of one call.
-func led(p *compiler.Plan, branch []analyzer.BranchChoice, r *rand.Rand) (n any, how []ending, ok bool) {
+func led(p *plan.Plan, branch []analyzer.BranchChoice, r *rand.Rand) (n any, how []ending, ok bool) {
 	how = make([]ending, len(p.Calls))
 	wanted := make([]bool, len(p.Calls))
 	n = float64(r.IntN(5))
@@ -266,7 +267,7 @@ func led(p *compiler.Plan, branch []analyzer.BranchChoice, r *rand.Rand) (n any,
 			if call.Name == d.Call {
 				how[i].fails = d.Fails
 				if d.Takes != "" {
-					how[i].alternative = slices.Index(p.Offered(call), d.Takes)
+					how[i].alternative = slices.Index(compiler.Offered(p, call), d.Takes)
 				}
 			}
 		}
@@ -310,10 +311,10 @@ func witnessOf(t testing.TB, d diag.Diagnostic) analyzer.Branch {
 
 // meets reports whether two calls wrote paths of which one is in the other, not
 // both as failure records, and at least one by set.
-func meets(p *compiler.Plan, log []runtime.Message, a, b int) bool {
+func meets(p *plan.Plan, log []runtime.Message, a, b int) bool {
 	for _, x := range log {
 		for _, y := range log {
-			if x.Call == a && y.Call == b && p.Paths.Overlap(x.Path, y.Path) && !(x.Failure && y.Failure) && (x.Method == compiler.Set || y.Method == compiler.Set) {
+			if x.Call == a && y.Call == b && p.Paths.Overlap(x.Path, y.Path) && !(x.Failure && y.Failure) && (x.Method == plan.Set || y.Method == plan.Set) {
 				return true
 			}
 		}
@@ -353,7 +354,7 @@ func without(text string, d diag.Diagnostic) (string, bool) {
 	return text[:from] + changed + text[to:], len(operands) > 0
 }
 
-func analysed(text string) (*compiler.Plan, []diag.Diagnostic, *analyzer.Rehearsal) {
+func analysed(text string) (*plan.Plan, []diag.Diagnostic, *analyzer.Rehearsal) {
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
 	found = analyzer.Analyze(p, found, analyzer.Config{}).Findings
 	return p, found, analyzer.Rehearse(p, found)
@@ -429,7 +430,7 @@ func agreeWithRuns(t *testing.T, seed uint64, most int, counts map[string]int) {
 			}
 			counts["led to conflicts"]++
 			run := runBranch(t, rehearsal, n, how)
-			b := slices.IndexFunc(p.Calls, func(c *compiler.Call) bool { return c.Name == d.Call })
+			b := slices.IndexFunc(p.Calls, func(c *plan.Call) bool { return c.Name == d.Call })
 			met := false
 			for a := range b {
 				met = met || meets(p, run.log, a, b)

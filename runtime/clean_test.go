@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
@@ -123,7 +124,7 @@ func plain(t *testing.T, value any) (read any) {
 
 // watchState follows what is written, message by message, as the naive
 // interpreter does, and looks at every state on the way.
-func watchState(t *testing.T, g *typedPlan, p *compiler.Plan, fits func(*testing.T, any, []byte), text []byte) func(time.Duration, runtime.Command) {
+func watchState(t *testing.T, g *typedPlan, p *plan.Plan, fits func(*testing.T, any, []byte), text []byte) func(time.Duration, runtime.Command) {
 	var state any = g.initial
 	return func(_ time.Duration, c runtime.Command) {
 		if c.Kind != runtime.Write {
@@ -165,7 +166,7 @@ func judgeClean(t *testing.T, text []byte, s *simulate.Scenario) {
 
 // untaken reports whether some call that a skipped one reads from was skipped
 // itself, or is done and wrote elsewhere.
-func untaken(s *simulate.Scenario, call *compiler.Call) bool {
+func untaken(s *simulate.Scenario, call *plan.Call) bool {
 	p := s.Plan
 	for _, i := range call.Reads {
 		for _, w := range p.Reads[i].Writers {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // A memo is what a frame knows of the calls that it has done, where a carried
@@ -54,11 +55,11 @@ type completedCall struct {
 
 // dedupeKey is what a call has in common with one that repeats it, its resolved
 // parameters aside; "" for one that is never taken for a repetition.
-func dedupeKey(p *compiler.Plan, call *compiler.Call) string {
+func dedupeKey(p *plan.Plan, call *plan.Call) string {
 	if call.Tool != nil && call.Tool.Volatile {
 		return ""
 	}
-	return p.Identity(call)
+	return compiler.PlanIdentity(p, call)
 }
 
 func canonical(params map[string]any) string {
@@ -71,7 +72,7 @@ func canonical(params map[string]any) string {
 
 // list takes up the next call of the tick, and gives the number of the done one that it
 // repeats, the nth of an identity for the nth; false where there is none.
-func (l *doneCalls) list(plan *compiler.Plan, call *compiler.Call) (number int32, stands bool) {
+func (l *doneCalls) list(plan *plan.Plan, call *plan.Call) (number int32, stands bool) {
 	id, i := dedupeKey(plan, call), int32(len(l.keys))
 	l.keys, l.places = append(l.keys, id), append(l.places, call.Place)
 	if id == "" {
@@ -88,7 +89,7 @@ func (l *doneCalls) list(plan *compiler.Plan, call *compiler.Call) (number int32
 
 // rematchCompleted takes up the calls of the tick's whole plan that haven't been, and
 // reports whether more done calls are repeated.
-func (m *Machine) rematchCompleted(plan *compiler.Plan) bool {
+func (m *Machine) rematchCompleted(plan *plan.Plan) bool {
 	grown := false
 	for _, f := range m.roots() {
 		if l := f.doneCalls; l != nil && f.runs(plan) > len(l.keys) {
@@ -178,7 +179,7 @@ func (f *frame) repeater(completed int32, sees func(call int) bool) bool {
 // mayBeListedLater reports whether one of the messages of earlier ticks on some paths
 // may be the work of a done call that is listed again only after a call of the
 // tick.
-func (f *frame) mayBeListedLater(paths []pathtree.ID, call *compiler.Call) bool {
+func (f *frame) mayBeListedLater(paths []pathtree.ID, call *plan.Call) bool {
 	if f.doneCalls == nil {
 		return false
 	}
@@ -341,7 +342,7 @@ func (f *frame) settleContinued() {
 
 // initialOutput reports whether the initial state holds a value, not null, at all paths
 // of an alternative, and gives the one at the first.
-func (f *frame) initialOutput(route compiler.Route) (first any, there bool) {
+func (f *frame) initialOutput(route plan.Route) (first any, there bool) {
 	for at, path := range route {
 		value, ok := f.log.Initial(path.ID)
 		if !ok || value == nil {

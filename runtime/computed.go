@@ -3,8 +3,8 @@ package runtime
 import (
 	"fmt"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // Computed is what the activities of a run that are expressions have taken so far,
@@ -42,7 +42,7 @@ func (m *Machine) Resolved() int { return resolvingSteps - m.resolving.Steps }
 
 // compute evaluates an expression of a call or of the output, within what all of the
 // run may take.
-func (m *Machine) compute(t *compiler.Template, look expression.Lookup) (any, expression.Presence, *Failure) {
+func (m *Machine) compute(t *plan.Template, look expression.Lookup) (any, expression.Presence, *Failure) {
 	left := &m.resolving
 	if m.options.Unbounded {
 		left = nil

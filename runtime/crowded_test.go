@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -190,7 +190,7 @@ func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
 // (that takes the earliest-listed ready call first), the paths of one result as they
 // are listed; of failure records on one path that of the call listed first stands. It
 // reports false if something has no place.
-func stateOf(doc map[string]any, plan *compiler.Plan, messages []runtime.Message) (any, bool) {
+func stateOf(doc map[string]any, plan *plan.Plan, messages []runtime.Message) (any, bool) {
 	p := readPlan(doc)
 	state := p.state
 	records := map[string]int{} // by path: the earliest-listed call with a record there so far

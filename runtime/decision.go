@@ -10,6 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/state"
@@ -129,7 +130,7 @@ func (q *Question) Unacceptable(params map[string]any) string {
 			return fmt.Sprintf("%q is no name of a parameter: those that begin with _ or x- say something else of a call", name)
 		}
 		for _, taker := range q.takers {
-			if taker != nil && !taker.Takes(name) {
+			if taker != nil && !compiler.HasParameter(taker, name) {
 				return fmt.Sprintf("%q has no parameter %q", taker.Name, name)
 			}
 		}
@@ -146,7 +147,7 @@ func (q *Question) Unacceptable(params map[string]any) string {
 // A replacement is a call that a person put in the place of another. It keeps that
 // one's id, place and output path, and nothing else.
 type replacement struct {
-	call     *compiler.Call
+	call     *plan.Call
 	decision *Decision
 	params   map[string]any
 	context  map[string]any // what its scopes hand over, resolved like its parameters when it was written
@@ -225,7 +226,7 @@ func (f *frame) replace(i int32, d *Decision) string {
 
 // writersOf names the calls that have written what a replacement reads, which is
 // bound to none of them; or what was there from the start.
-func (f *frame) writersOf(r *compiler.Read) []string {
+func (f *frame) writersOf(r *plan.Read) []string {
 	var from []string
 	for _, m := range f.log.Messages() {
 		if m.Tick == f.machine.tick && f.program.Paths.Overlap(m.Path, r.Path) && !slices.Contains(from, f.plan.Calls[m.Call].Name) {
@@ -240,7 +241,7 @@ func (f *frame) writersOf(r *compiler.Read) []string {
 
 // compileReplacement checks a call that a person wrote like any other, in the
 // setting of what is there now.
-func (f *frame) compileReplacement(call *compiler.Call, text json.RawMessage) (*compiler.Plan, string) {
+func (f *frame) compileReplacement(call *plan.Call, text json.RawMessage) (*plan.Plan, string) {
 	head, _ := json.Marshal(call.ToolName)
 	var own map[string]json.RawMessage
 	if err := json.Unmarshal(text, &own); err != nil || !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
@@ -251,7 +252,7 @@ func (f *frame) compileReplacement(call *compiler.Call, text json.RawMessage) (*
 	}
 	body := bytes.TrimSpace(text)
 	if call.OutputNode != nil && len(call.Output) > 0 {
-		path, _ := json.Marshal(strings.Join(f.plan.Offered(call), " || "))
+		path, _ := json.Marshal(strings.Join(compiler.Offered(f.plan, call), " || "))
 		body = slices.Concat([]byte(`{"_outputPath":`), path, []byte(","), body[1:])
 		if len(own) == 0 {
 			body = slices.Concat([]byte(`{"_outputPath":`), path, []byte("}"))

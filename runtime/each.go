@@ -7,6 +7,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -79,7 +80,7 @@ func (f *frame) enumerate(i int32, own map[string]any, given any) (map[string]an
 func (f *frame) turnTo(i int32, at int) {
 	for _, r := range f.plan.Calls[i].Reads {
 		read := &f.plan.Reads[r]
-		if !f.plan.OfItem(read) {
+		if !compiler.ReadsItem(f.plan, read) {
 			continue
 		}
 		state := &f.reads[r]
@@ -94,7 +95,7 @@ func (f *frame) turnTo(i int32, at int) {
 
 // itemOf is what the item at hand is run with; own are the parameters that are the same
 // for all.
-func (f *frame) itemOf(call *compiler.Call, own map[string]any) item {
+func (f *frame) itemOf(call *plan.Call, own map[string]any) item {
 	var v readiness
 	f.ofItem = true
 	defer func() { f.ofItem = false }()
@@ -132,7 +133,7 @@ func (f *frame) expand(i int32) {
 	c := f.emit(i, Enter)
 	c.Params, c.Count = state.params, len(all)
 	d := f.below(i, f.site)
-	d.plan, d.program, d.log = f.plan.Items(call, len(all)), f.program, f.log
+	d.plan, d.program, d.log = compiler.Items(f.plan, call, len(all)), f.program, f.log
 	d.items = &results{values: make([]any, len(all)), collect: call.Each.Collect}
 	d.calls = make([]callState, len(all))
 	d.boundBy.reach(len(all), 0)

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
@@ -24,16 +25,16 @@ import (
 // enclosure is what a machine has that is held to an envelope.
 type permitGuard struct {
 	*envelope.Account
-	facts  map[*compiler.Call]*facts.Call // of the calls of the tick
-	asked  int                            // calls that a person is asked about as they arrived
-	next   *envelope.Start                // what was admitted last, and starts now
-	models float64                        // what models have cost
-	places map[string]int32               // of the calls of a plan, by name
-	of     *compiler.Plan
+	facts  map[*plan.Call]*facts.Call // of the calls of the tick
+	asked  int                        // calls that a person is asked about as they arrived
+	next   *envelope.Start            // what was admitted last, and starts now
+	models float64                    // what models have cost
+	places map[string]int32           // of the calls of a plan, by name
+	of     *plan.Plan
 }
 
 // place finds a call of a plan by name.
-func (e *permitGuard) place(plan *compiler.Plan, name string) (int32, bool) {
+func (e *permitGuard) place(plan *plan.Plan, name string) (int32, bool) {
 	if e.of != plan || len(e.places) != len(plan.Calls) {
 		e.of, e.places = plan, make(map[string]int32, len(plan.Calls))
 		for i, c := range plan.Calls {
@@ -91,7 +92,7 @@ func (f *frame) screen(i int32) {
 		more.question.Params[field.Key] = field.Value.Node.Value()
 	}
 	more.question.Runs = f.execution(f.plan.Calls[i], more.question.Params)
-	effect := f.plan.Effect(f.plan.Calls[i], nil) // its parameters aren't known yet
+	effect := compiler.EffectOf(f.plan, f.plan.Calls[i], nil) // its parameters aren't known yet
 	more.question.Effects, more.question.EffectsBy, more.question.Claimed, more.question.OpenWorld = effect.Kind, effect.By, effect.Claimed, effect.OpenWorld
 	more.question.outside(differences)
 	f.put(i, "")
@@ -109,7 +110,7 @@ func (f *frame) admit(i int32) bool {
 		return true
 	}
 	call := f.call(i)
-	cost, _ := call.Tool.Cost()
+	cost, _ := compiler.CostOf(call.Tool)
 	s := &envelope.Start{In: f.site.Delegate, Call: f.factsOf(i), Further: state.attempt > 0, Cost: cost}
 	s.Given = f.circumstances(i)
 	s.Given.Writers, s.Given.Values = f.writers(i), state.params
@@ -139,7 +140,7 @@ func (f *frame) charge(i int32) {
 }
 
 // listed is the call of the plan that runs in a place: of an item the one that runs it.
-func (f *frame) listed(i int32) *compiler.Call {
+func (f *frame) listed(i int32) *plan.Call {
 	if f.items != nil {
 		return f.parent.plan.Calls[f.under]
 	}
@@ -177,7 +178,7 @@ func (f *frame) judged(i int32) (c *facts.Call, approved bool) {
 
 // stood reports whether a condition held when the tick began, and who had written what it
 // reads. It doesn't, if known, where a call listed before may write there.
-func (f *frame) initialWriters(call *compiler.Call, condition string) (writers map[string][]string, holds bool) {
+func (f *frame) initialWriters(call *plan.Call, condition string) (writers map[string][]string, holds bool) {
 	e, err := expression.Parse(condition, expression.Limits{})
 	if err != nil {
 		return nil, false
@@ -198,7 +199,7 @@ func (f *frame) initialWriters(call *compiler.Call, condition string) (writers m
 		}
 		for _, other := range f.plan.Calls[:call.Index] {
 			for _, route := range other.Output {
-				known = known && !slices.ContainsFunc(route, func(p compiler.Path) bool { return paths.Overlap(p.ID, at) })
+				known = known && !slices.ContainsFunc(route, func(p plan.Path) bool { return paths.Overlap(p.ID, at) })
 			}
 		}
 		if known = known && at != pathtree.Root; !known {
@@ -244,7 +245,7 @@ func (f *frame) factsOf(i int32) *facts.Call {
 	return &one
 }
 
-func (e *permitGuard) factsOf(plan *compiler.Plan, call *compiler.Call) *facts.Call {
+func (e *permitGuard) factsOf(plan *plan.Plan, call *plan.Call) *facts.Call {
 	known := e.facts[call]
 	if known == nil {
 		known = facts.OfCall(plan, call)
@@ -274,7 +275,7 @@ func (f *frame) change(i int32, params map[string]any) {
 // writers are the tools that have written what a call reads, by path.
 func (f *frame) writers(i int32) map[string][]string {
 	reader := f.reader()
-	all := reader.writersFor(reader.plan, f.listed(i), func(read *compiler.Read) func(*Message) bool {
+	all := reader.writersFor(reader.plan, f.listed(i), func(read *plan.Read) func(*Message) bool {
 		return func(message *Message) bool { return reader.sees(read, message) }
 	})
 	if f.replacement(i) != nil {
@@ -283,11 +284,11 @@ func (f *frame) writers(i int32) map[string][]string {
 	return all
 }
 
-func (f *frame) writersFor(plan *compiler.Plan, call *compiler.Call, seen func(*compiler.Read) func(*Message) bool) map[string][]string {
+func (f *frame) writersFor(plan *plan.Plan, call *plan.Call, seen func(*plan.Read) func(*Message) bool) map[string][]string {
 	all := map[string][]string{}
 	for _, r := range call.Reads {
 		read := &plan.Reads[r]
-		if plan.OfItem(read) {
+		if compiler.ReadsItem(plan, read) {
 			continue
 		}
 		path := read.Ref.String()
@@ -312,7 +313,7 @@ func (f *frame) tools(path pathtree.ID, counts func(*Message) bool) (tools []str
 type writing struct{ tick, call int }
 
 // writes notes as whom a call writes.
-func (f *frame) writes(call *compiler.Call, as string) {
+func (f *frame) writes(call *plan.Call, as string) {
 	if f.wrote == nil {
 		f.wrote = map[writing]string{}
 	}
@@ -320,11 +321,11 @@ func (f *frame) writes(call *compiler.Call, as string) {
 }
 
 // viewed is what a replacement is judged by: what is there now.
-func (f *frame) viewed(plan *compiler.Plan, by *compiler.Call) *replacementView {
+func (f *frame) viewed(p *plan.Plan, by *plan.Call) *replacementView {
 	if f.machine.permit == nil {
 		return nil
 	}
-	return &replacementView{facts.OfCall(plan, by), f.writersFor(plan, by, func(*compiler.Read) func(*Message) bool { return state.Anyone })}
+	return &replacementView{facts.OfCall(p, by), f.writersFor(p, by, func(*plan.Read) func(*Message) bool { return state.Anyone })}
 }
 
 // decidedOutside takes the answer to a question about what leaves the envelope, and

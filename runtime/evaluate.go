@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/guard"
 )
@@ -24,7 +25,7 @@ type readiness struct {
 
 // evaluate resolves a call's condition and parameters where its reads are
 // settled: one that is absent decides at once, whatever else is pending.
-func (f *frame) evaluate(call *compiler.Call) (map[string]any, readiness) {
+func (f *frame) evaluate(call *plan.Call) (map[string]any, readiness) {
 	var v readiness
 	if call.When != nil && !call.When.PerItem() {
 		f.meets(call, &v)
@@ -36,7 +37,7 @@ func (f *frame) evaluate(call *compiler.Call) (map[string]any, readiness) {
 		return nil, v
 	}
 	for _, scope := range call.Scopes { // a missing value doesn't block the call
-		if !f.plan.OfItem(&f.plan.Reads[scope.Read]) {
+		if !compiler.ReadsItem(f.plan, &f.plan.Reads[scope.Read]) {
 			_, presence := f.read(scope.Read)
 			v.pending = v.pending || presence == expression.Pending
 		}
@@ -57,7 +58,7 @@ func (f *frame) evaluate(call *compiler.Call) (map[string]any, readiness) {
 }
 
 // meets notes in the readiness whether a call's condition holds.
-func (f *frame) meets(call *compiler.Call, v *readiness) {
+func (f *frame) meets(call *plan.Call, v *readiness) {
 	value := f.value(call.When, v)
 	if yes, isBool := value.(bool); v.skip == "" && !v.pending && v.failure == nil && (!isBool || !yes) {
 		v.skip = "its condition is not true"
@@ -67,7 +68,7 @@ func (f *frame) meets(call *compiler.Call, v *readiness) {
 }
 
 // value resolves a template, and notes in the readiness what stands against it.
-func (f *frame) value(t *compiler.Template, v *readiness) any {
+func (f *frame) value(t *plan.Template, v *readiness) any {
 	switch {
 	case !t.Live():
 		return t.Value
@@ -101,20 +102,20 @@ func (f *frame) value(t *compiler.Template, v *readiness) any {
 	return list
 }
 
-func (f *frame) note(t *compiler.Template, p expression.Presence, v *readiness) {
+func (f *frame) note(t *plan.Template, p expression.Presence, v *readiness) {
 	switch p {
 	case expression.Pending:
 		v.pending = true
 	case expression.Absent:
 		if v.skip == "" {
-			v.skip = f.plan.Redact(f.absent(t)) + " has no value"
+			v.skip = compiler.Redact(f.plan, f.absent(t)) + " has no value"
 		}
 	}
 }
 
 // absent is the text of an expression that has no value, or the one reference in it that
 // it is for the want of.
-func (f *frame) absent(t *compiler.Template) string {
+func (f *frame) absent(t *plan.Template) string {
 	text := t.Node.Text
 	for i, r := range t.Reads {
 		if _, presence := f.read(r); presence == expression.Absent {
@@ -145,12 +146,12 @@ func (f *frame) read(r int) (any, expression.Presence) {
 }
 
 // resolve is the value of a read whose writers have settled.
-func (f *frame) resolve(read *compiler.Read) (any, bool) {
+func (f *frame) resolve(read *plan.Read) (any, bool) {
 	return f.log.Resolve(read.Path, func(message *Message) bool { return f.sees(read, message) })
 }
 
 // sees reports whether a message counts for a read.
-func (f *frame) sees(read *compiler.Read, message *Message) bool {
+func (f *frame) sees(read *plan.Read, message *Message) bool {
 	if message.Tick != f.machine.tick {
 		return f.stands(message, read.Sees)
 	}
@@ -160,7 +161,7 @@ func (f *frame) sees(read *compiler.Read, message *Message) bool {
 // isFor reports whether a message is one of a call that a read is bound to. That is
 // so of any that overlaps what is read; others matter where a value above it has to be
 // put together, and nobody has waited for those that aren't bound.
-func (f *frame) isFor(read *compiler.Read, message *Message) bool {
+func (f *frame) isFor(read *plan.Read, message *Message) bool {
 	if message.Path == read.Path || f.plan.Paths.Overlap(message.Path, read.Path) {
 		return true
 	}
@@ -189,7 +190,7 @@ func unfitting(code, what string, v *schema.Violation) *Failure {
 // the tool, can't be an argument of the program or be in the request, or isn't within the
 // bounds of a policy, is a structural error. What the
 // schema's patterns cost is taken off an allowance; nil is none.
-func invalid(plan *compiler.Plan, call *compiler.Call, params map[string]any, a *schema.Allowance) *Failure {
+func invalid(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.Allowance) *Failure {
 	tool, by := call.Single(), plan.Activities[call.Activity]
 	if tool != nil && tool.Parameters != nil {
 		if tool.Given != nil {
@@ -202,7 +203,7 @@ func invalid(plan *compiler.Plan, call *compiler.Call, params map[string]any, a 
 		}
 	}
 	if by != nil {
-		if err := by.Unfit(params); err != nil {
+		if err := compiler.CheckArguments(by, params); err != nil {
 			return &Failure{Code: "bad-parameter", Message: err.Error()}
 		}
 	}
@@ -216,7 +217,7 @@ func invalid(plan *compiler.Plan, call *compiler.Call, params map[string]any, a 
 }
 
 // refused says what a tool's own schema has against a result.
-func (f *frame) refused(call *compiler.Call, value any) *Failure {
+func (f *frame) refused(call *plan.Call, value any) *Failure {
 	if call.Tool != nil && call.Tool.Output != nil && call.Each == nil { // each result of it was judged
 		if v := f.machine.validate(call.Tool.Output, value); v != nil {
 			return unfitting("bad-output", "the result doesn't fit the tool's \"_output\"", v)
@@ -230,8 +231,8 @@ func (f *frame) refused(call *compiler.Call, value any) *Failure {
 
 // candidates are the alternatives that a result may take: one, unless that hangs
 // on what stands there already.
-func (f *frame) candidates(call *compiler.Call, value any, named int) []compiler.Route {
-	if named < 0 && call.Method != compiler.Set && len(call.Output) > 1 {
+func (f *frame) candidates(call *plan.Call, value any, named int) []plan.Route {
+	if named < 0 && call.Method != plan.Set && len(call.Output) > 1 {
 		return call.Output
 	}
 	at := f.taking(call, value, named)
@@ -239,18 +240,18 @@ func (f *frame) candidates(call *compiler.Call, value any, named int) []compiler
 }
 
 // taking is the alternative that a result takes.
-func (f *frame) taking(call *compiler.Call, value any, named int) int {
+func (f *frame) taking(call *plan.Call, value any, named int) int {
 	if named >= 0 || len(call.Output) == 1 {
 		return max(0, named)
 	}
-	return max(0, slices.IndexFunc(call.Output, func(r compiler.Route) bool { return f.accepts(call, r, value) }))
+	return max(0, slices.IndexFunc(call.Output, func(r plan.Route) bool { return f.accepts(call, r, value) }))
 }
 
 // admitted finds the alternative that a result takes, and whether it may be
 // written there.
-func (f *frame) admitted(call *compiler.Call, value any, named int) (int, *Failure) {
+func (f *frame) admitted(call *plan.Call, value any, named int) (int, *Failure) {
 	route := f.taking(call, value, named)
-	if f.plan.Writes == compiler.Once {
+	if f.plan.Writes == plan.Once {
 		// Only where the activity itself names the failure route. Those who meet
 		// there aren't ordered, so they never refuse each other.
 		for _, path := range call.Output[route] {
@@ -265,16 +266,16 @@ func (f *frame) admitted(call *compiler.Call, value any, named int) (int, *Failu
 // accepts reports whether the state schema has nothing against a value on any path
 // of a route. Whether there is a place for it is another question, and not one
 // that chooses.
-func (f *frame) accepts(call *compiler.Call, route compiler.Route, value any) bool {
+func (f *frame) accepts(call *plan.Call, route plan.Route, value any) bool {
 	draft := f.log.Draft(int32(call.Index))
 	defer draft.Discard()
-	return !slices.ContainsFunc(route, func(path compiler.Path) bool {
+	return !slices.ContainsFunc(route, func(path plan.Path) bool {
 		s := f.schemaAt(path.ID)
 		if s == nil {
 			return false
 		}
 		written, err := value, error(nil)
-		if call.Method != compiler.Set {
+		if call.Method != plan.Set {
 			written, err = draft.Write(path.ID, call.Method, value)
 		}
 		return err == nil && f.machine.validate(s, written) != nil
@@ -288,7 +289,7 @@ func badOutput(format string, args ...any) *Failure {
 // unfit says why a value can't be written to all paths of a route, one after the
 // other: what stands there has no place for it, or the state schema rejects
 // it.
-func (f *frame) unfit(call *compiler.Call, route compiler.Route, method compiler.Method, value any) *Failure {
+func (f *frame) unfit(call *plan.Call, route plan.Route, method plan.Method, value any) *Failure {
 	draft := f.log.Draft(int32(call.Index))
 	defer draft.Discard()
 	for _, path := range route {
@@ -311,17 +312,17 @@ func (f *frame) unfit(call *compiler.Call, route compiler.Route, method compiler
 
 // routes writes a failure record to every path of the call's failure route, if
 // it has one that admits it, and reports whether it did.
-func (f *frame) routes(call *compiler.Call, failure *Failure) bool {
+func (f *frame) routes(call *plan.Call, failure *Failure) bool {
 	at := call.FailureRoute()
 	if at < 0 {
 		return false
 	}
 	record := failure.record()
 	route := call.Output[at]
-	if f.unfit(call, route, compiler.Set, record) != nil {
+	if f.unfit(call, route, plan.Set, record) != nil {
 		return false
 	}
-	if f.plan.Writes == compiler.Once {
+	if f.plan.Writes == plan.Once {
 		for _, path := range route {
 			if f.occupied(path.ID, func(message *Message) bool { return !message.Failure }) {
 				return false
@@ -329,15 +330,15 @@ func (f *frame) routes(call *compiler.Call, failure *Failure) bool {
 		}
 	}
 	for _, path := range route {
-		f.write(call, path.ID, compiler.Set, record, true)
+		f.write(call, path.ID, plan.Set, record, true)
 	}
 	return true
 }
 
 // taken reports whether, under once, a value already is where the call would
 // write, its failure route aside.
-func (f *frame) taken(call *compiler.Call) bool {
-	if f.plan.Writes != compiler.Once {
+func (f *frame) taken(call *plan.Call) bool {
+	if f.plan.Writes != plan.Once {
 		return false
 	}
 	failure := call.FailureRoute()

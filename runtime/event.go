@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
@@ -140,10 +140,10 @@ type Command struct {
 	// at the same time: 0 is the run's own, and each instance and each delegate at
 	// work has a number that no other ever has.
 	Tick, Frame, Call, Attempt int
-	Of                         *compiler.Call
+	Of                         *plan.Call
 	*Site                      // never nil
 	// Plan is the one that the call is in; nil in what is about no call.
-	Plan *compiler.Plan
+	Plan *plan.Plan
 
 	// Of Start, Ask and Enter: the resolved parameters. They must not be changed.
 	Params map[string]any
@@ -176,7 +176,7 @@ type Command struct {
 	// Of Progressed: how far the try says that it is.
 	Progress *Progress
 	// Of Advise: what the advisors make of the tools, of an instance or of all.
-	Ranking []compiler.Rank
+	Ranking []plan.Rank
 	// Of Leave: how the run went for the instance.
 	Left *InstanceEnd
 }

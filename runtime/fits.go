@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
@@ -16,7 +17,7 @@ import (
 // state, and which one ("input", "state"); nil if all of it fits. Such
 // values would only make calls skip or fail later, where the cause is harder to
 // see. The state may still lack what its schema requires: the calls bring it.
-func Unfit(p *compiler.Plan, input, state map[string]any) (what string, why *schema.Violation) {
+func Unfit(p *plan.Plan, input, state map[string]any) (what string, why *schema.Violation) {
 	if p.InputSchema != nil {
 		if v := p.InputSchema.Validate(input); v != nil {
 			return "input", redacted(v, input, p.InputSchema)
@@ -27,7 +28,7 @@ func Unfit(p *compiler.Plan, input, state map[string]any) (what string, why *sch
 
 // Wanting are the keys that the schema of the state requires, that are missing, and that no
 // call writes.
-func Wanting(p *compiler.Plan, state map[string]any) (keys []string) {
+func Wanting(p *plan.Plan, state map[string]any) (keys []string) {
 	if p.StateSchema == nil {
 		return nil
 	}
@@ -45,7 +46,7 @@ func Wanting(p *compiler.Plan, state map[string]any) (keys []string) {
 }
 
 // missing says which key of the state [Wanting] finds first; nil if there is none.
-func missing(p *compiler.Plan, state map[string]any) *schema.Violation {
+func missing(p *plan.Plan, state map[string]any) *schema.Violation {
 	if keys := Wanting(p, state); len(keys) > 0 {
 		return &schema.Violation{Keyword: "required", Message: fmt.Sprintf("%q is missing, and no call writes it", keys[0])}
 	}
@@ -86,7 +87,7 @@ func redacted(v *schema.Violation, values map[string]any, s *schema.Schema) *sch
 // runs whatever comes can't do without them, the first to each key: it would be
 // skipped. Of a call that may not run, for its condition, for what it comes after or for
 // what another may not write, nothing is asked: it may never be missed.
-func Lacking(p *compiler.Plan, input, state map[string]any) (lacking []*compiler.Read) {
+func Lacking(p *plan.Plan, input, state map[string]any) (lacking []*plan.Read) {
 	given := map[string]any{"input": input, "state": state, "data": any(p.Data)}
 	certain := make([]bool, len(p.Calls))
 	for _, i := range p.Graph.Order() {
@@ -98,8 +99,8 @@ func Lacking(p *compiler.Plan, input, state map[string]any) (lacking []*compiler
 			}
 		}
 		certain[i] = (call.When == nil || call.When.Value == true || call.When.PerItem()) && len(call.Choices) == 0 &&
-			!slices.ContainsFunc(call.After, func(a compiler.After) bool { return !a.Settled && !certain[a.Call] })
-		var required []*compiler.Read
+			!slices.ContainsFunc(call.After, func(a plan.After) bool { return !a.Settled && !certain[a.Call] })
+		var required []*plan.Read
 		for _, at := range call.Reads {
 			r := &p.Reads[at]
 			if _, there := p.Paths.Walk(given[r.Ref.Kind], r.Path); there || !r.Ref.Required {
@@ -114,16 +115,16 @@ func Lacking(p *compiler.Plan, input, state map[string]any) (lacking []*compiler
 			}
 			certain[i] = certain[i] && slices.ContainsFunc(r.Writers, func(w int32) bool {
 				writer := p.Calls[w]
-				return certain[w] && len(writer.Output) == 1 && slices.ContainsFunc(writer.Output[0], func(path compiler.Path) bool { return p.Paths.IsAbove(r.Path, path.ID) })
+				return certain[w] && len(writer.Output) == 1 && slices.ContainsFunc(writer.Output[0], func(path plan.Path) bool { return p.Paths.IsAbove(r.Path, path.ID) })
 			})
 		}
 		if certain[i] {
 			lacking = append(lacking, required...)
 		}
 	}
-	slices.SortStableFunc(lacking, func(a, b *compiler.Read) int { return a.Call - b.Call })
+	slices.SortStableFunc(lacking, func(a, b *plan.Read) int { return a.Call - b.Call })
 	seen := map[string]bool{}
-	return slices.DeleteFunc(lacking, func(r *compiler.Read) bool {
+	return slices.DeleteFunc(lacking, func(r *plan.Read) bool {
 		key := r.Ref.Path[0].Key
 		again := seen[key]
 		seen[key] = true

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
@@ -18,14 +18,14 @@ import (
 type frame struct {
 	machine *Machine
 	program *program
-	plan    *compiler.Plan
+	plan    *plan.Plan
 	number  int
 	site    Site
-	given   Instance       // what its instance brought of its own
-	judging *compiler.Plan // the document as its instance has it, where that has schemas of its own and the plan at hand doesn't know them
-	order   int32          // of its instance
-	place   int32          // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
-	left    bool           // it is that of an instance that has ended
+	given   Instance   // what its instance brought of its own
+	judging *plan.Plan // the document as its instance has it, where that has schemas of its own and the plan at hand doesn't know them
+	order   int32      // of its instance
+	place   int32      // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
+	left    bool       // it is that of an instance that has ended
 	parent  *frame
 	under   int32    // the call of its parent that it carries out
 	depth   int32    // how many frames are above it
@@ -49,7 +49,7 @@ type frame struct {
 	doneCalls                     *doneCalls
 	history                       []request.Written // what its calls did in earlier ticks
 	draft                         *analyzer.Draft   // of the solution that is arriving
-	ranking                       []compiler.Rank   // what the advisors make of the tools
+	ranking                       []plan.Rank       // what the advisors make of the tools
 	orders                        guard.Orders      // of a frame of the run: the order rules of policies
 	secrets                       frameSecrets
 	wrote                         map[writing]string // as whom calls write; nil without an envelope
@@ -127,7 +127,7 @@ func (f *frame) begin() {
 
 // call is what runs in a place of the plan: what stands there, or what a person
 // put in its place.
-func (f *frame) call(i int32) *compiler.Call {
+func (f *frame) call(i int32) *plan.Call {
 	if r := f.replacement(i); r != nil {
 		return r.call
 	}
@@ -233,7 +233,7 @@ func (f *frame) verdict(i int32) (map[string]any, readiness) {
 }
 
 // undone is a call that must be done before another starts, and has ended otherwise; -1 is none.
-func (f *frame) undone(call *compiler.Call) int {
+func (f *frame) undone(call *plan.Call) int {
 	for _, a := range call.After {
 		if status := f.calls[a.Call].status; !a.Settled && status.Settled() && status != Done {
 			return a.Call
@@ -273,7 +273,7 @@ func (f *frame) inLine(i int32) ready {
 }
 
 // isProduced reports whether a call's result is in the plan already.
-func isProduced(call *compiler.Call) bool { return call.Latent() && call.Produced != nil }
+func isProduced(call *plan.Call) bool { return call.Latent() && call.Produced != nil }
 
 // nextTry counts a further try of a call; false where it may have none.
 func (f *frame) nextTry(i int32) bool {
@@ -362,7 +362,7 @@ func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 	}
 	if len(call.Output) > 0 {
 		for _, path := range call.Output[route] {
-			f.write(call, path.ID, call.Method, value, f.plan.Writes == compiler.Once && route == call.FailureRoute())
+			f.write(call, path.ID, call.Method, value, f.plan.Writes == plan.Once && route == call.FailureRoute())
 		}
 	}
 	if f.doneCalls != nil {
@@ -477,7 +477,7 @@ func (f *frame) recordFailure(i int32, failure *Failure) {
 }
 
 // write appends to the state.
-func (f *frame) write(call *compiler.Call, path pathtree.ID, method compiler.Method, value any, failure bool) {
+func (f *frame) write(call *plan.Call, path pathtree.ID, method plan.Method, value any, failure bool) {
 	message := Message{Path: path, Method: method, Value: value, Tick: f.machine.tick, Call: call.Index, At: f.machine.now, Failure: failure}
 	if f.machine.loop != nil && f.parent == nil {
 		f.machine.loop.changed = true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -83,13 +84,13 @@ func (f *frame) ran(i int, number int32) request.Object {
 	}
 	for _, one := range []request.Member{
 		{Key: "_activity", Value: call.Activity}, {Key: "_delegate", Value: call.Delegate}, {Key: "_instance", Value: call.Instance},
-		{Key: "_outputPath", Value: strings.Join(f.plan.Offered(call), " || ")},
+		{Key: "_outputPath", Value: strings.Join(compiler.Offered(f.plan, call), " || ")},
 	} {
 		if one.Value != "" {
 			out = append(out, one)
 		}
 	}
-	if call.Method != compiler.Set {
+	if call.Method != plan.Set {
 		out = out.With("_outputMethod", call.Method.String())
 	}
 	if number > 0 {
@@ -103,16 +104,16 @@ func (f *frame) ran(i int, number int32) request.Object {
 
 // recall brings a frame to where a record says that its run stood: what was written is in
 // the log as earlier ticks have left it, and what was done needn't be done again.
-func (f *frame) recall(history []compiler.Written) {
+func (f *frame) recall(history []plan.Written) {
 	if f.machine.loop == nil {
 		return // what was written is among its values
 	}
 	base, paths := f.machine.loop.base, f.program.Paths
 	numbers := map[int]int32{}
-	volatile := func(w *compiler.Written) bool { tool := base.Tool(w.Tool()); return tool != nil && tool.Volatile }
+	volatile := func(w *plan.Written) bool { tool := base.Tool(w.Tool()); return tool != nil && tool.Volatile }
 	if f.doneCalls != nil {
 		for _, w := range compiler.DoneCalls(history) {
-			one := completedCall{key: w.Identity(), params: canonical(w.Params()), output: w.Output()}
+			one := completedCall{key: compiler.WrittenIdentity(w), params: canonical(w.Params()), output: w.Output()}
 			if volatile(w) {
 				one.key = ""
 			}
@@ -124,7 +125,9 @@ func (f *frame) recall(history []compiler.Written) {
 		w := &history[i]
 		if number := w.Number(); f.doneCalls != nil && !seen[number] && !volatile(w) {
 			seen[number] = number > 0 // of the messages of one call the first
-			w.Items(func(params map[string]any, output any) { f.doneCalls.keepItem(w.Identity(), params, output) })
+			w.Items(func(params map[string]any, output any) {
+				f.doneCalls.keepItem(compiler.WrittenIdentity(w), params, output)
+			})
 		}
 		said, _ := request.Of(w.Call).(request.Object)
 		kept := request.Written{Call: said, Date: w.Date}
@@ -134,7 +137,7 @@ func (f *frame) recall(history []compiler.Written) {
 			if !f.isGivenAnew(w.Path) {
 				f.log.Append(Message{
 					Path: w.Path, Method: w.Method, Value: w.Value, Completed: numbers[w.Number()],
-					Failure: w.Failed() || base.Writes == compiler.Once && w.IsFailureRoute(kept.At),
+					Failure: w.Failed() || base.Writes == plan.Once && w.IsFailureRoute(kept.At),
 				})
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/state"
@@ -47,13 +48,13 @@ type instancePool struct {
 	ends    []InstanceEnd // in the order in which they ended
 }
 
-func newInstancePool(p *compiler.Plan, o Options, recalling bool) *instancePool {
+func newInstancePool(p *plan.Plan, o Options, recalling bool) *instancePool {
 	c := &instancePool{closed: !o.Joining, known: map[string]bool{}}
 	for _, one := range p.Instances {
 		c.known[one.ID] = true
 		state, data := one.State, one.Data
 		if recalling {
-			state, data = one.Begun()
+			state, data = compiler.InstanceBegun(&one)
 		}
 		c.waiting = append(c.waiting, Instance{one.ID, mapping(one.Input), mapping(state), data})
 	}
@@ -147,7 +148,7 @@ func (m *Machine) open(one *Instance) {
 	f.log = state.New(map[string]any{"input": input, "state": initial, "data": laid(m.shared.data, own.Data)})
 	f.failures = slices.Concat(base.Errors, base.Instance(own.ID).Errors)
 	if m.loop != nil { // the plans of ticks don't know
-		f.judging = base.Own(own.ID)
+		f.judging = compiler.OwnPlan(base, own.ID)
 	}
 	f.showFailures()
 	f.setPlan(f.view(m.plan))
@@ -231,7 +232,7 @@ func (f *frame) leaving(status RunStatus, output any) {
 }
 
 // base is the plan that the run was made of.
-func (m *Machine) base() *compiler.Plan {
+func (m *Machine) base() *plan.Plan {
 	if m.loop != nil {
 		return m.loop.base
 	}
@@ -246,7 +247,7 @@ func (m *Machine) share() {
 	p := m.base()
 	state, data := p.State, p.Data
 	if m.loop != nil {
-		state, data = p.Begun() // what was written since is recalled
+		state, data = compiler.PlanBegun(p) // what was written since is recalled
 	}
 	m.shared = shared{over(mapping(p.Input), m.options.Input), over(mapping(state), m.options.State), over(data, nil)}
 }

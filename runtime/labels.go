@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
@@ -19,7 +20,7 @@ func (m *Machine) leaveLabels() {
 		return
 	}
 	l.live = l.live.Clone()
-	known := map[*compiler.Plan]*label.Labels{}
+	known := map[*plan.Plan]*label.Labels{}
 	for _, f := range m.roots() {
 		if known[f.plan] == nil {
 			known[f.plan] = label.Of(f.plan)
@@ -54,12 +55,12 @@ func (f *frame) labels() *policy.Live {
 
 // worse is the reason why a call that a person writes can't replace another: its labels
 // would be worse than those with which the plan was checked.
-func (f *frame) worse(call *compiler.Call, by *compiler.Plan) string {
+func (f *frame) worse(call *plan.Call, by *plan.Plan) string {
 	judged := label.Of(f.reader().plan) // of an item the call that runs it was judged
 	if judged == nil {
 		return ""
 	}
-	was, is := judged.Result(call.Whole().Index), label.Of(by).Result(0)
+	was, is := judged.Result(compiler.WholeOf(call).Index), label.Of(by).Result(0)
 	if is.Within(was) {
 		return ""
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
@@ -24,47 +25,47 @@ import (
 // with no call; those of its solution are scheduled as
 // they arrive.
 type loop struct {
-	base       *compiler.Plan  // gives tools, schemas and settings
+	base       *plan.Plan      // gives tools, schemas and settings
 	wanted     map[string]bool // tools about whose calls it has a person asked
 	paths      *pathtree.Tree
-	stream     *source.Stream                     // the part of the solution that has arrived
-	open       bool                               // more of it may come
-	known      int                                // the places of its list that have been looked at
-	growing    *compiler.Growing                  // what has arrived of it, compiled; nil before the first call
-	about      []diag.Diagnostic                  // what stands before the calls
-	drafts     map[*compiler.Plan]*analyzer.Draft // what was judged, for instances that run the same
-	tickErrors []CallError                        // structural errors of the tick that no call carries
-	refused    bool                               // it doesn't end the loop, whatever its output
-	changed    bool                               // the tick has written something, or carried something out
-	idle       []string                           // what became of the calls of these
-	still      int                                // ticks in a row that changed nothing
-	carries    bool                               // the strategy is carried from tick to tick
-	carried    []standing                         // the calls of the next request's plan message
-	recorded   []request.Object                   // what a record says of the first of these
-	past       request.Past                       // of other calls, for the next requests
-	given      string                             // the solution of the first tick, where a record holds it
-	ended      bool                               // the tick has been judged, and the next not begun
-	setting    compiler.Setting                   // of the tick
-	owned      bool                               // its objects are nobody else's
-	asked      *Request                           // for its solution
-	live       *policy.Live                       // how worthy of trust what stands there is; nil without policies
-	written    *state.Marks                       // the paths that earlier ticks may have written
+	stream     *source.Stream                 // the part of the solution that has arrived
+	open       bool                           // more of it may come
+	known      int                            // the places of its list that have been looked at
+	growing    *compiler.Growing              // what has arrived of it, compiled; nil before the first call
+	about      []diag.Diagnostic              // what stands before the calls
+	drafts     map[*plan.Plan]*analyzer.Draft // what was judged, for instances that run the same
+	tickErrors []CallError                    // structural errors of the tick that no call carries
+	refused    bool                           // it doesn't end the loop, whatever its output
+	changed    bool                           // the tick has written something, or carried something out
+	idle       []string                       // what became of the calls of these
+	still      int                            // ticks in a row that changed nothing
+	carries    bool                           // the strategy is carried from tick to tick
+	carried    []standing                     // the calls of the next request's plan message
+	recorded   []request.Object               // what a record says of the first of these
+	past       request.Past                   // of other calls, for the next requests
+	given      string                         // the solution of the first tick, where a record holds it
+	ended      bool                           // the tick has been judged, and the next not begun
+	setting    compiler.Setting               // of the tick
+	owned      bool                           // its objects are nobody else's
+	asked      *Request                       // for its solution
+	live       *policy.Live                   // how worthy of trust what stands there is; nil without policies
+	written    *state.Marks                   // the paths that earlier ticks may have written
 
 	uncertainPaths map[pathtree.ID]int // see [Machine.doubts]
 
-	greeted      bool                            // the advisors of the start have been heard
-	heard        bool                            // the tick's opinions are there, or none is wanted
-	tickOpinions map[opinionKey]compiler.Opinion // in this tick
-	said         map[opinionKey]compiler.Opinion // last, in all ticks
+	greeted      bool                        // the advisors of the start have been heard
+	heard        bool                        // the tick's opinions are there, or none is wanted
+	tickOpinions map[opinionKey]plan.Opinion // in this tick
+	said         map[opinionKey]plan.Opinion // last, in all ticks
 }
 
-func newLoop(base *compiler.Plan) *loop {
-	l := &loop{base: base, live: label.Beginning(base), paths: base.Paths.Clone(), written: &state.Marks{}, said: map[opinionKey]compiler.Opinion{}, wanted: map[string]bool{}}
-	for _, tool := range base.Asking() {
+func newLoop(base *plan.Plan) *loop {
+	l := &loop{base: base, live: label.Beginning(base), paths: base.Paths.Clone(), written: &state.Marks{}, said: map[opinionKey]plan.Opinion{}, wanted: map[string]bool{}}
+	for _, tool := range compiler.ConfirmedTools(base) {
 		l.wanted[tool] = true
 	}
 	l.hear()
-	l.carries = base.Carries()
+	l.carries = compiler.CarriesStrategy(base)
 	if base.Solution != nil {
 		l.given = request.JSON(request.Of(base.Solution))
 		return l
@@ -102,13 +103,13 @@ func (m *Machine) nextTick() {
 	m.tick++
 	first := l.stream == nil
 	l.stream, l.open, l.known = source.NewStream(source.DefaultLimits()), true, 0
-	l.growing, l.about, l.drafts = nil, nil, map[*compiler.Plan]*analyzer.Draft{}
+	l.growing, l.about, l.drafts = nil, nil, map[*plan.Plan]*analyzer.Draft{}
 	l.tickErrors, l.refused, l.changed, l.ended = nil, false, false, false
 	l.heard, l.tickOpinions = len(l.speakers()) == 0, nil
 	m.plan = l.emptyPlan()
-	m.programs = map[*compiler.Plan]*program{}
+	m.programs = map[*plan.Plan]*program{}
 	if m.permit != nil {
-		m.permit.facts = map[*compiler.Call]*facts.Call{}
+		m.permit.facts = map[*plan.Call]*facts.Call{}
 	}
 	for _, f := range m.roots() {
 		f.nextTick()
@@ -138,14 +139,14 @@ func (f *frame) nextTick() {
 }
 
 // setPlan takes the plan of a tick, or a longer version of it.
-func (f *frame) setPlan(p *compiler.Plan) {
+func (f *frame) setPlan(p *plan.Plan) {
 	f.plan = p
 	f.program = f.machine.program(p)
 	f.log.Follow(&f.program.Layout)
 }
 
 // emptyPlan is the plan of a tick before anything has arrived.
-func (l *loop) emptyPlan() *compiler.Plan {
+func (l *loop) emptyPlan() *plan.Plan {
 	plan, _ := compiler.Setting{Plan: l.base, Paths: l.paths}.Solve(source.NewFile("tick.json", []byte(`{"calls":[]}`)), compiler.Options{})
 	return plan
 }
@@ -168,7 +169,7 @@ func (m *Machine) setting(visible func(*frame, *Message) bool) compiler.Setting 
 			s.Input, s.State, s.Data = input, state, data
 			break
 		}
-		s.Instances = append(s.Instances, compiler.Instance{ID: f.site.Instance, Input: input, State: state, Data: data})
+		s.Instances = append(s.Instances, plan.Instance{ID: f.site.Instance, Input: input, State: state, Data: data})
 		s.Data = m.shared.data
 	}
 	return s
@@ -208,7 +209,7 @@ func (m *Machine) streamed(e Event) {
 	if l.stream.Write(e.Text); l.stream.Err() != nil {
 		m.emitRun(Cancel)
 	}
-	if l.stream.Calls() > l.known && l.base.Mode != compiler.Lazy {
+	if l.stream.Calls() > l.known && l.base.Mode != plan.Lazy {
 		m.arrive()
 	}
 }
@@ -238,7 +239,7 @@ func (m *Machine) closed(e Event) {
 			l.addTickError(CallError{Code: problem.Rule.Name, Message: structural(&problem)})
 		}
 	}
-	lazy := l.base.Mode == compiler.Lazy
+	lazy := l.base.Mode == plan.Lazy
 	l.refused = l.refused || lazy && !sound
 	l.growing, l.drafts = nil, nil
 	for at, f := range m.roots() {
@@ -308,7 +309,7 @@ func (m *Machine) finishedDrafts() []*analyzer.Draft {
 
 // withoutRepeated compiles as much of a solution as has arrived once more if it lists
 // calls again that are done: their writes are no initial values.
-func (m *Machine) withoutRepeated(file *source.File, plan *compiler.Plan, found []diag.Diagnostic) (*compiler.Plan, []diag.Diagnostic) {
+func (m *Machine) withoutRepeated(file *source.File, plan *plan.Plan, found []diag.Diagnostic) (*plan.Plan, []diag.Diagnostic) {
 	l := m.loop
 	if m.rematchCompleted(plan) {
 		m.resetSetting()
@@ -363,16 +364,16 @@ func (m *Machine) standDown(f *frame, number int32) {
 
 // drafts judge a whole plan as each instance is to run it. Instances that run the same
 // share one.
-func (m *Machine) drafts(plan *compiler.Plan, found []diag.Diagnostic) []*analyzer.Draft {
-	m.plan = plan
-	m.programs = map[*compiler.Plan]*program{}
-	shared := map[*compiler.Plan]*analyzer.Draft{}
+func (m *Machine) drafts(p *plan.Plan, found []diag.Diagnostic) []*analyzer.Draft {
+	m.plan = p
+	m.programs = map[*plan.Plan]*program{}
+	shared := map[*plan.Plan]*analyzer.Draft{}
 	drafts := make([]*analyzer.Draft, len(m.roots()))
 	for at, f := range m.roots() {
-		view := f.view(plan)
+		view := f.view(p)
 		own := f.doneCalls != nil && len(f.doneCalls.completed) > 0 // what is held depends on what it has done
 		if drafts[at] = shared[view]; own || drafts[at] == nil {
-			drafts[at] = analyzer.Screen(view, found, m.rules, func(call *compiler.Call) bool {
+			drafts[at] = analyzer.Screen(view, found, m.rules, func(call *plan.Call) bool {
 				return call.Index >= len(f.calls) || f.calls[call.Index].held
 			})
 			if !own {
@@ -384,23 +385,23 @@ func (m *Machine) drafts(plan *compiler.Plan, found []diag.Diagnostic) []*analyz
 }
 
 // view is a plan as the frame's instance runs it.
-func (f *frame) view(plan *compiler.Plan) *compiler.Plan {
+func (f *frame) view(plan *plan.Plan) *plan.Plan {
 	if f.machine.instances == nil {
 		return plan
 	}
-	return plan.For(f.site.Instance)
+	return compiler.ForInstance(plan, f.site.Instance)
 }
 
 // runs is how many calls of a plan are for the frame's instance.
-func (f *frame) runs(plan *compiler.Plan) int {
+func (f *frame) runs(plan *plan.Plan) int {
 	if f.machine.instances == nil {
 		return len(plan.Calls)
 	}
-	return plan.Runs(f.site.Instance)
+	return compiler.CallsOf(plan, f.site.Instance)
 }
 
 // continues reports whether a plan begins with the calls that have been scheduled.
-func (m *Machine) continues(plan *compiler.Plan) bool {
+func (m *Machine) continues(plan *plan.Plan) bool {
 	if len(plan.Calls) < len(m.plan.Calls) {
 		return false
 	}
@@ -490,7 +491,7 @@ func (m *Machine) endTick() {
 		outputs = append(outputs, output)
 		reached = reached && output != nil
 	}
-	if l.base.Terminate == compiler.TerminateCalls {
+	if l.base.Terminate == plan.TerminateCalls {
 		reached = len(m.plan.Calls) == 0
 	}
 	if reached && !l.refused {
@@ -523,7 +524,7 @@ func (m *Machine) endTick() {
 		m.why = "nothing was written, and nothing carried out: " + strings.Join(l.idle, "; ")
 		l.still, l.idle = 0, nil
 		m.stop(ReasonStalled)
-	case m.tick-m.spent.ticks >= cmp.Or(limit, compiler.DefaultTicks):
+	case m.tick-m.spent.ticks >= cmp.Or(limit, plan.DefaultTicks):
 		m.stop(ReasonTicks)
 	default:
 		m.nextTick()

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
@@ -171,7 +172,7 @@ func (r *rehearser) carryOut(c runtime.Command) {
 		if failed != nil {
 			e.Value, e.Failure = nil, &runtime.Failure{Code: failed.Code, Message: failed.Message, Details: failed.Details}
 		} else if path != "" {
-			e.Route = slices.Index(c.Plan.Offered(c.Of), path)
+			e.Route = slices.Index(compiler.Offered(c.Plan, c.Of), path)
 		}
 		r.coming = append(r.coming, e)
 	case runtime.SetTimer:

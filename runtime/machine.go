@@ -10,8 +10,8 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -26,7 +26,7 @@ type Options struct {
 	Input map[string]any `json:"input,omitempty"`
 	State map[string]any `json:"state,omitempty"`
 	// Parallel is how many activities may run at once; 0 means the plan's own
-	// limit, or else [compiler.DefaultParallel].
+	// limit, or else [plan.DefaultParallel].
 	Parallel int `json:"parallel,omitzero"`
 	// Planned says that a planner writes what is run, tick after tick; the
 	// plan's own calls are then its first draft.
@@ -54,12 +54,12 @@ type Options struct {
 // A Machine runs one plan once: over one state, or over those of many instances.
 // It is not safe for concurrent use.
 type Machine struct {
-	plan      *compiler.Plan   // of the current tick, for all instances
+	plan      *plan.Plan       // of the current tick, for all instances
 	rules     []*analyzer.Rule // the embedding program's own, to which solutions are held as well
 	options   Options
 	loop      *loop // nil without a planner
 	tick      int   // 0 without a planner
-	programs  map[*compiler.Plan]*program
+	programs  map[*plan.Plan]*program
 	byTime    bool // see program
 	rehearsed bool // the results of latent calls are made up, so that no model is asked for them
 	shared    shared
@@ -118,8 +118,8 @@ func Rehearse(r *analyzer.Rehearsal, o Options) *Machine {
 
 // newMachine prepares a run. One of a record with a solution is a tick of the run that it
 // was recorded of, and its solution what a planner has answered.
-func newMachine(p *compiler.Plan, o Options, byTime, recorded bool) *Machine {
-	m := &Machine{plan: p, options: o, byTime: byTime, programs: map[*compiler.Plan]*program{}}
+func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
+	m := &Machine{plan: p, options: o, byTime: byTime, programs: map[*plan.Plan]*program{}}
 	m.resolving = expression.Meter{Steps: resolvingSteps, Memory: resolvingMemory}
 	if m.matching = schema.NewAllowance(); o.Unbounded {
 		m.matching.Left = math.MaxInt / 2
@@ -128,9 +128,9 @@ func newMachine(p *compiler.Plan, o Options, byTime, recorded bool) *Machine {
 		m.matching.Refill(given)
 	}
 	if o.Envelope != nil {
-		m.permit = &permitGuard{Account: o.Envelope.Open(), facts: map[*compiler.Call]*facts.Call{}}
+		m.permit = &permitGuard{Account: o.Envelope.Open(), facts: map[*plan.Call]*facts.Call{}}
 	}
-	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, compiler.DefaultParallel)
+	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, plan.DefaultParallel)
 	if o.Planned || recorded {
 		m.loop = newLoop(p)
 		m.plan = m.loop.emptyPlan()
@@ -151,7 +151,7 @@ func (m *Machine) Log() *Log { return m.frames[0].log }
 
 // Plan is what the machine runs: with a planner, as much as has arrived of the
 // solution of the current tick.
-func (m *Machine) Plan() *compiler.Plan { return m.plan }
+func (m *Machine) Plan() *plan.Plan { return m.plan }
 
 // Tick is the current tick, from 1; 0 without a planner.
 func (m *Machine) Tick() int { return m.tick }
@@ -413,11 +413,11 @@ func (m *Machine) roots() []*frame {
 }
 
 // program is what all share who run a plan in the current tick.
-func (m *Machine) program(p *compiler.Plan) *program {
+func (m *Machine) program(p *plan.Plan) *program {
 	known := m.programs[p]
 	if known == nil {
 		known = &program{Layout: state.Layout{Plan: p, Paths: p.Paths, Tick: m.tick, Settled: true, ByTime: m.byTime, Inconsistency: &m.inconsistency}}
-		if m.loop != nil && p.Form == compiler.Replan {
+		if m.loop != nil && p.Form == plan.Replan {
 			known.Before, known.Settled = m.loop.written, !m.loop.open
 		}
 		m.programs[p] = known

@@ -11,6 +11,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -51,7 +52,7 @@ func drive(t testing.TB, v *analyzer.Verified, act behaviour, order *rand.Rand) 
 	return out
 }
 
-func performed(p *compiler.Plan, c runtime.Command, act behaviour) runtime.Event {
+func performed(p *plan.Plan, c runtime.Command, act behaviour) runtime.Event {
 	call := p.Calls[c.Call]
 	value, path, failed := act(call.Name, c.Attempt, c.Params)
 	e := runtime.Event{Kind: runtime.Ended, Call: c.Call, Attempt: c.Attempt, Value: value, Route: -1}
@@ -60,7 +61,7 @@ func performed(p *compiler.Plan, c runtime.Command, act behaviour) runtime.Event
 		return e
 	}
 	if path != "" {
-		e.Route = slices.Index(p.Offered(call), path)
+		e.Route = slices.Index(compiler.Offered(p, call), path)
 	}
 	return e
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
@@ -177,11 +178,11 @@ tools:
 }
 
 // compiled compiles it with the policy or without.
-func (g *orderedPlan) compiled(t testing.TB, policed bool) (*compiler.Plan, []diag.Diagnostic) {
+func (g *orderedPlan) compiled(t testing.TB, policed bool) (*plan.Plan, []diag.Diagnostic) {
 	yes := true
 	o := compiler.Options{
 		Name: "plan.yaml", Limits: source.DefaultLimits(), Functions: []string{"a", "b", "c", "l"},
-		Hints: map[string]compiler.Hints{"b": {Idempotent: &yes}},
+		Hints: map[string]plan.Hints{"b": {Idempotent: &yes}},
 		Open: func(name string) ([]byte, error) {
 			if name == "inner.yaml" {
 				return []byte(g.inner), nil
@@ -267,7 +268,7 @@ type orderWorld struct {
 
 type openTry struct {
 	event  Event
-	of     *compiler.Call
+	of     *plan.Call
 	params map[string]any
 }
 
@@ -328,7 +329,7 @@ type choice struct {
 
 // outcomes are how a try of a tool may end. Lists are never empty with 1, and may hold an
 // item twice with 2.
-func outcomes(call *compiler.Call, lists int) (all []Event) {
+func outcomes(call *plan.Call, lists int) (all []Event) {
 	values := map[string][]any{"a": {true, false}, "b": {true, false}, "c": {"x", "y"}, "l": {[]any{}, []any{"x"}, []any{"x", "y"}, []any{"x", "x"}}}[call.ToolName]
 	if call.ToolName == "l" {
 		values = values[lists&1 : 3+lists/2]
@@ -384,7 +385,7 @@ func (w *orderWorld) take(c choice, lists int) {
 
 // enumerate goes through every order and every outcome of a plan that nothing is forbidden
 // in, and gives the rules that some run breaks; false where there are too many.
-func (g *orderedPlan) enumerate(plan *compiler.Plan, most int) (broken map[string]bool, complete bool) {
+func (g *orderedPlan) enumerate(plan *plan.Plan, most int) (broken map[string]bool, complete bool) {
 	broken = map[string]bool{}
 	lists := 0
 	if strings.Contains(g.text, "minItems: 1") {

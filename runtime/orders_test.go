@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // policed is a machine of a plan under a policy, whatever check says of it; all of its
 // tools are functions f, g and h.
-func policed(t *testing.T, text, rules string, o Options, hints map[string]compiler.Hints) *Machine {
+func policed(t *testing.T, text, rules string, o Options, hints map[string]plan.Hints) *Machine {
 	t.Helper()
 	policy := source.NewFile("obelus.policy.yaml", []byte("rules:\n"+rules))
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{
@@ -72,7 +73,7 @@ func TestWhatAPolicyRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, calls, rules string
 		options            Options
-		hints              map[string]compiler.Hints
+		hints              map[string]plan.Hints
 		events             []Event
 		want               []string
 	}{
@@ -82,7 +83,7 @@ func TestWhatAPolicyRefuses(t *testing.T) {
 			[]string{"f#1[0] starts, f#1[1] is failed (forbidden-order)"}},
 		{"a further try; its failure goes where the plan wants it", "[{_tool: f, _retry: 3, _outputPath: a || b}, {_tool: g, x: †state.b}]", fOnce, Options{}, nil, []Event{begun, failed(0, 1)},
 			[]string{"f#1 starts", "f#1 is failed (error), g#2 starts"}},
-		{"no further try of what is idempotent", "[{_tool: f, _retry: 2}]", fOnce, Options{}, map[string]compiler.Hints{"f": {Idempotent: &idempotent}},
+		{"no further try of what is idempotent", "[{_tool: f, _retry: 2}]", fOnce, Options{}, map[string]plan.Hints{"f": {Idempotent: &idempotent}},
 			[]Event{begun, failed(0, 1), {Kind: Fired, Call: 0, Attempt: 1}}, []string{"f#1 starts", "", "f#1 starts"}},
 		{"what a kill cut short", "[{_tool: f}]", fOnce, Options{}, nil, []Event{begun, resumed(InFlightRetry)},
 			[]string{"f#1 starts", "f#1 is failed (interrupted)"}},

@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestSolutionsAreHeldToOwnRules(t *testing.T) {
 	own := []*analyzer.Rule{{
 		Rule: &diag.Rule{Code: "OWN001", Name: "too-much", Default: diag.Error},
-		Call: func(p *analyzer.Pass, call *compiler.Call) {
+		Call: func(p *analyzer.Pass, call *plan.Call) {
 			if n := call.Node.Get("n"); n != nil && n.Float() > 100 {
 				p.Report(n.Span(), "that is too much").About(call.Label())
 			}
@@ -24,7 +25,7 @@ func TestSolutionsAreHeldToOwnRules(t *testing.T) {
 	}, {
 		Rule: &diag.Rule{Code: "OWN002", Name: "one-is-enough", Default: diag.Error},
 		Run: func(p *analyzer.Pass) {
-			var first *compiler.Call
+			var first *plan.Call
 			for _, call := range p.Plan.Calls {
 				switch {
 				case call.ToolName != "draft":
@@ -37,7 +38,7 @@ func TestSolutionsAreHeldToOwnRules(t *testing.T) {
 		},
 	}, {
 		Rule: &diag.Rule{Code: "OWN003", Name: "strange", Default: diag.Warning},
-		Call: func(p *analyzer.Pass, call *compiler.Call) { p.Report(call.ToolNode.Span(), "strange") },
+		Call: func(p *analyzer.Pass, call *plan.Call) { p.Report(call.ToolNode.Span(), "strange") },
 	}}
 	file := source.NewFile("plan.json", []byte(inJSON(map[string]any{"plan": "own", "tools": toolDefinitions(), "calls": []any{}})))
 	plan, found := compiler.Compile(file, compiler.Options{Functions: toolNames})

@@ -3,8 +3,8 @@ package runtime
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // Whether a write fits, and what its state schema says of the result, is
@@ -25,7 +25,7 @@ type arrival struct {
 
 // park keeps the result of a call if its writes can't be judged yet, and
 // reports whether it does.
-func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a arrival) bool {
+func (f *frame) park(i int32, routes []plan.Route, method plan.Method, a arrival) bool {
 	if f.program.ByTime {
 		return false
 	}
@@ -48,7 +48,7 @@ func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a
 
 // ahead is a call that must have settled before a write can be judged, the last one
 // listed of those that count before it; -1 for none.
-func (f *frame) ahead(i int32, path pathtree.ID, method compiler.Method) int32 {
+func (f *frame) ahead(i int32, path pathtree.ID, method plan.Method) int32 {
 	if !f.needsBase(path, method) {
 		return -1
 	}
@@ -64,8 +64,8 @@ func (f *frame) ahead(i int32, path pathtree.ID, method compiler.Method) int32 {
 // needsBase reports whether a write asks for something of what stands there
 // already: one that sets a key of the state itself does so only if the state may
 // be something else than an object.
-func (f *frame) needsBase(path pathtree.ID, method compiler.Method) bool {
-	if method != compiler.Set || f.plan.Paths.Depth(path) > 2 {
+func (f *frame) needsBase(path pathtree.ID, method plan.Method) bool {
+	if method != plan.Set || f.plan.Paths.Depth(path) > 2 {
 		return true
 	}
 	above := f.plan.Paths.Parent(path)

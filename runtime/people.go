@@ -10,6 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
@@ -99,7 +100,7 @@ func (f *frame) wanted(i int32) bool {
 // effect is what the activity may do that carries a call out with its resolved
 // parameters, and who says so.
 func (f *frame) effect(i int32) compiler.Effect {
-	return f.plan.Effect(f.call(i), func(t *compiler.Tool) bool {
+	return compiler.EffectOf(f.plan, f.call(i), func(t *plan.Tool) bool {
 		return t.Parameters == nil || f.machine.validate(t.Parameters, f.calls[i].params) == nil
 	})
 }
@@ -172,15 +173,15 @@ func (f *frame) question(i int32) *Question {
 		Call: call.Name, Tool: call.ToolName, Activity: call.Activity, Instance: f.site.Instance, Under: f.site.Under, Delegate: f.site.Delegate, Reason: call.Reason,
 		Params: f.calls[i].params, Runs: f.execution(call, f.calls[i].params), Context: f.context(i),
 		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, ClaimedBy: effect.ClaimedBy, Untrusted: effect.Untrusted, OpenWorld: effect.OpenWorld,
-		Writes: f.plan.Offered(call.Whole()),
+		Writes: compiler.Offered(f.plan, compiler.WholeOf(call)),
 		Advice: f.root().ranking, Uncertainty: f.uncertainty(call), Wanted: f.wanted(i),
-		takers: []*compiler.Tool{call.Tool, f.plan.Delegates[call.Plan()].Interface()}, plan: f.plan, of: call,
+		takers: []*plan.Tool{call.Tool, compiler.Interface(f.plan.Delegates[call.Plan()])}, plan: f.plan, of: call,
 	}
-	q.Cost, _ = call.Tool.Cost()
+	q.Cost, _ = compiler.CostOf(call.Tool)
 	if call.Retry.Attempts > 1 {
 		q.Attempts = call.Retry.Attempts
 	}
-	if method := call.Whole().Method; method != compiler.Set {
+	if method := compiler.WholeOf(call).Method; method != plan.Set {
 		q.Method = method.String()
 	}
 	if r := f.replacement(i); r != nil {
@@ -199,7 +200,7 @@ func (f *frame) question(i int32) *Question {
 
 // provenance is where a call's parameters and scopes get their values, by what
 // tells who wrote what a read reads.
-func (f *frame) provenance(call *compiler.Call, origins func(*compiler.Read) []string) ([]Source, []ScopeSource) {
+func (f *frame) provenance(call *plan.Call, origins func(*plan.Read) []string) ([]Source, []ScopeSource) {
 	var sources []Source
 	for _, field := range call.Params.Fields {
 		sources = f.sources(sources, origins, field.Key, field.Value)
@@ -215,8 +216,8 @@ func (f *frame) provenance(call *compiler.Call, origins func(*compiler.Read) []s
 }
 
 // execution is what starting a call with these parameters starts.
-func (f *frame) execution(call *compiler.Call, params map[string]any) Execution {
-	e := Execution{Kind: "model", Alone: call.Delegate == compiler.Anonymous}
+func (f *frame) execution(call *plan.Call, params map[string]any) Execution {
+	e := Execution{Kind: "model", Alone: call.Delegate == plan.Anonymous}
 	a := f.plan.Activities[call.Activity]
 	switch {
 	case call.Plan() != "":
@@ -225,7 +226,7 @@ func (f *frame) execution(call *compiler.Call, params map[string]any) Execution 
 		return e
 	case len(a.Argv) > 0:
 		e.Kind, e.Folder, e.Worker, e.Inherit, e.Text = a.Kind, a.Dir, a.Worker, a.Inherit, a.Remote
-		e.Argv, _ = a.Arguments(params, compiler.AsWritten)
+		e.Argv, _ = compiler.Arguments(a, params, compiler.AsWritten)
 		if a.Stdin != compiler.StreamJSON {
 			e.Stdin = a.Stdin
 		}
@@ -245,7 +246,7 @@ func (f *frame) execution(call *compiler.Call, params map[string]any) Execution 
 	default:
 		e.Kind = a.Kind
 		if a.HTTP != nil {
-			if r, err := a.HTTP.Shown(params); err == nil {
+			if r, err := compiler.ShownRequest(a.HTTP, params); err == nil {
 				e.Method, e.URL = r.Method, r.URL
 			}
 		}
@@ -266,7 +267,7 @@ func (f *frame) execution(call *compiler.Call, params map[string]any) Execution 
 }
 
 // sources notes where the expressions of a parameter get their values.
-func (f *frame) sources(all []Source, origins func(*compiler.Read) []string, param string, t *compiler.Template) []Source {
+func (f *frame) sources(all []Source, origins func(*plan.Read) []string, param string, t *plan.Template) []Source {
 	switch {
 	case t.Expr != nil:
 		s := Source{Param: param, Reference: t.Node.Text}
@@ -293,10 +294,10 @@ func (f *frame) sources(all []Source, origins func(*compiler.Read) []string, par
 // origins names what a read got its value from: calls that wrote, under an envelope those
 // of earlier ticks included, or what was there from the start. Of a call that hasn't come so
 // far they are those that may write yet.
-func (f *frame) origins(r *compiler.Read) []string {
+func (f *frame) origins(r *plan.Read) []string {
 	var from []string
 	writers := r.Writers
-	if f.plan.OfItem(r) { // what wrote the list
+	if compiler.ReadsItem(f.plan, r) { // what wrote the list
 		for _, of := range f.plan.Calls[r.Call].Each.List.Reads {
 			writers = append(writers, f.plan.Reads[of].Writers...)
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer/envelope"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
@@ -63,8 +63,8 @@ type Question struct {
 	InFlight bool `json:"inFlight,omitzero"`
 	// Advice is what the advisors make of the tools, the best first, and Doubt says
 	// that this call's tool is rated below the threshold.
-	Advice      []compiler.Rank `json:"advice,omitzero"`
-	Uncertainty string          `json:"doubt,omitzero"`
+	Advice      []plan.Rank `json:"advice,omitzero"`
+	Uncertainty string      `json:"doubt,omitzero"`
 	// Wanted is set where the plan itself has a person asked ("_confirm").
 	Wanted bool `json:"wanted,omitzero"`
 	// Replaces is the tool of the call in whose place a person put this one; "" when
@@ -87,9 +87,9 @@ type Question struct {
 	at try
 	// The call's tool and the plan that carries it out, the call and its plan, for what
 	// parameters may be.
-	takers []*compiler.Tool
-	plan   *compiler.Plan
-	of     *compiler.Call
+	takers []*plan.Tool
+	plan   *plan.Plan
+	of     *plan.Call
 }
 
 // A try is one try of a call.

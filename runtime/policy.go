@@ -3,8 +3,8 @@ package runtime
 import (
 	"fmt"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // The codes of what a policy forbids: those of the rules that find it beforehand.
@@ -32,7 +32,7 @@ func (m *Machine) countOrders() {
 }
 
 // forbidden is why a call can't start now with parameters; nil when it can.
-func (f *frame) forbidden(i int32, call *compiler.Call, params map[string]any) *Failure {
+func (f *frame) forbidden(i int32, call *plan.Call, params map[string]any) *Failure {
 	if call.Each != nil { // its items start, one by one
 		return nil
 	}
@@ -44,7 +44,7 @@ func (f *frame) forbidden(i int32, call *compiler.Call, params map[string]any) *
 }
 
 // repeats reports whether the next attempt of a call does no more than those before it.
-func (f *frame) repeats(i int32, call *compiler.Call) bool {
+func (f *frame) repeats(i int32, call *plan.Call) bool {
 	return f.calls[i].attempt > 0 && label.IsIdempotent(f.plan, call)
 }
 

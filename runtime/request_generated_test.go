@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -52,7 +53,7 @@ func TestRequestsOfGeneratedPlans(t *testing.T) {
 		}
 		record := fmt.Appendf(nil, `{"schema":%s,"context":%s,"solution":%s}`, request.JSON(r.Schema), r.ContextJSON(), text)
 		again, found := compiler.Compile(source.NewFile("record.json", record), compiler.Options{})
-		if diag.HasErrors(found) || again.Form != compiler.ProcessRecord || len(again.Calls) != len(p.Calls) {
+		if diag.HasErrors(found) || again.Form != plan.ProcessRecord || len(again.Calls) != len(p.Calls) {
 			t.Errorf("seed %d: a %v with %v\n%s", seed, again.Form, found, record)
 		}
 	}
@@ -62,7 +63,7 @@ func TestRequestsOfGeneratedPlans(t *testing.T) {
 }
 
 // firstRequest is what a planner is asked first about a plan without instances.
-func firstRequest(p *compiler.Plan) *request.Request {
+func firstRequest(p *plan.Plan) *request.Request {
 	c := request.Context{Plan: p, Tick: 1, Input: p.Input, State: p.State, Data: p.Data, Errors: p.Errors, Carries: p.CallsNode != nil}
 	for _, call := range p.Calls {
 		c.Carried = append(c.Carried, request.Standing{Call: call.Node, Name: call.Name})

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // An errorMessage is a failure that no route of its call took.
@@ -151,7 +151,7 @@ func (f *frame) result() (any, *CallError) {
 	}
 	switch {
 	case planned:
-		held = value != nil || f.machine.loop.base.Terminate == compiler.TerminateCalls && len(f.machine.plan.Calls) == 0 && !f.machine.loop.refused
+		held = value != nil || f.machine.loop.base.Terminate == plan.TerminateCalls && len(f.machine.plan.Calls) == 0 && !f.machine.loop.refused
 	case r.problem == nil && f.parent == nil && f.plan.Output != nil && f.plan.Output.Live() && (r.leaves == 0 || value == nil && !f.plan.Output.FallsBack()):
 		r.problem = f.noOutput()
 	}
@@ -175,12 +175,12 @@ func (f *frame) noOutput() *CallError {
 	var lacks, skipped, done []string
 	seen := make([]bool, len(f.calls))
 	upTo, from := map[pathtree.ID]int32{}, map[pathtree.ID]int32{} // of writers of a path those before and those from there on have been looked at
-	var look func(read *compiler.Read)
-	look = func(read *compiler.Read) {
+	var look func(read *plan.Read)
+	look = func(read *plan.Read) {
 		writers := read.Writers // many reads share them: all that are listed before the reader, or behind it
 		switch n := len(writers); {
 		case n == 0:
-		case read.Bound == compiler.Later:
+		case read.Bound == plan.Later:
 			if at, known := from[read.Path]; known {
 				n, _ = slices.BinarySearch(writers, at)
 			}
@@ -249,7 +249,7 @@ type resolution struct {
 
 // value resolves a part of the output: an absent leaf is left out, and so is what
 // comes after all that there is room for.
-func (r *resolution) value(t *compiler.Template) (any, bool) {
+func (r *resolution) value(t *plan.Template) (any, bool) {
 	if r.left < 0 || r.room < 0 {
 		return nil, false
 	}

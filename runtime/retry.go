@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
@@ -38,7 +38,7 @@ func (f *frame) failed(i int32, failure *Failure) {
 // be judged.
 func (f *frame) failedForGood(i int32, failure *Failure) {
 	call := f.call(i)
-	if at := call.FailureRoute(); at >= 0 && f.park(i, call.Output[at:at+1], compiler.Set, arrival{failure: failure}) {
+	if at := call.FailureRoute(); at >= 0 && f.park(i, call.Output[at:at+1], plan.Set, arrival{failure: failure}) {
 		return
 	}
 	state := &f.calls[i]
@@ -79,7 +79,7 @@ func (f *frame) pause(i int32, after time.Duration) {
 }
 
 // backoff is the pause after a try: doubled after each further one, up to the longest.
-func backoff(r compiler.Retry, attempt int) time.Duration {
+func backoff(r plan.Retry, attempt int) time.Duration {
 	pause := r.Backoff
 	for range attempt - 1 {
 		if pause >= longestPause {

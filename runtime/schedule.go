@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // schedule takes up the calls of the plan that the machine doesn't know yet. The
@@ -69,7 +69,7 @@ func (f *frame) isOrdered(i int32) bool {
 
 // waitsFor is one of the calls, by number, that must have settled before another
 // starts.
-func waitsFor(call *compiler.Call, n int) int32 {
+func waitsFor(call *plan.Call, n int) int32 {
 	if n < len(call.Waits) {
 		return call.Waits[n]
 	}
@@ -81,7 +81,7 @@ func waitsFor(call *compiler.Call, n int) int32 {
 
 // plain reports whether every expression in a template is a reference and nothing
 // more: then each of its reads is needed, and decides alone.
-func plain(t *compiler.Template) bool {
+func plain(t *plan.Template) bool {
 	switch {
 	case !t.Live():
 		return true
@@ -93,5 +93,5 @@ func plain(t *compiler.Template) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(t.Items, func(item *compiler.Template) bool { return !plain(item) })
+	return !slices.ContainsFunc(t.Items, func(item *plan.Template) bool { return !plain(item) })
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
@@ -23,7 +24,7 @@ type frameSecrets struct {
 // redact is a text for people without secrets of the plan, of what the frame was given,
 // and of what its calls have written and were called with.
 func (f *frame) redact(text string) string {
-	text = f.plan.Redact(text)
+	text = compiler.Redact(f.plan, text)
 	for f != nil {
 		reader := f.reader()
 		text = reader.learned().Text(text)
@@ -97,7 +98,7 @@ func (m *Machine) learned() *redact.Set {
 }
 
 // learn adds the secrets of what a frame is given.
-func learn(secrets *redact.Set, p *compiler.Plan, given Instance) {
+func learn(secrets *redact.Set, p *plan.Plan, given Instance) {
 	compiler.LearnSecrets(secrets, nil, any(given.Input), p.InputSchema)
 	compiler.LearnSecrets(secrets, nil, any(given.State), p.StateSchema)
 	compiler.LearnSecrets(secrets, nil, any(given.Data), nil)

@@ -11,13 +11,14 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/obelus-dev/obelus/testdata/corpus"
 )
 
 // checked compiles and analyses a plan.
-func checked(text []byte) (*compiler.Plan, *analyzer.Verified, []diag.Diagnostic) {
+func checked(text []byte) (*plan.Plan, *analyzer.Verified, []diag.Diagnostic) {
 	plan, found := compiler.Compile(source.NewFile("plan.json", text), compiler.Options{Name: "plan.json"})
 	analysis := analyzer.Analyze(plan, found, analyzer.Config{})
 	verified, found := analysis.Verified, analysis.Findings
@@ -35,7 +36,7 @@ func clean(found []diag.Diagnostic) bool {
 }
 
 // span is where a spot is in the compiled plan's text.
-func (s spot) span(plan *compiler.Plan) (source.Span, bool) {
+func (s spot) span(plan *plan.Plan) (source.Span, bool) {
 	node, key := plan.Root.Get("output"), (*source.Node)(nil)
 	if s.call >= 0 {
 		calls := plan.Root.Get("calls")
@@ -71,7 +72,7 @@ func (s spot) span(plan *compiler.Plan) (source.Span, bool) {
 
 // finds reports whether a finding says what is wrong where it is, with a warning's
 // weight at least, unless its rule never has that.
-func (s spot) finds(plan *compiler.Plan, d diag.Diagnostic) bool {
+func (s spot) finds(plan *plan.Plan, d diag.Diagnostic) bool {
 	at, ok := s.span(plan)
 	return ok && (d.Severity > diag.Info || d.Rule.Default == diag.Info) && strings.Contains(s.codes, d.Rule.Code) && d.Span.Start >= at.Start && d.Span.End <= at.End
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
@@ -27,7 +28,7 @@ import (
 type Envelope struct {
 	// Parts are the definitions of all that calls may use, and the policies over them, by
 	// digest. A run under the envelope has these, or of the definitions fewer.
-	Parts []compiler.Part `json:"parts,omitempty"`
+	Parts []plan.Part `json:"parts,omitempty"`
 	// Calls are what may be called. A call stays within if one of them covers it.
 	Calls []Allowance `json:"calls"`
 	// Models are the names of those that may plan or answer, such as
@@ -140,7 +141,7 @@ type Budget struct {
 }
 
 // Of is the envelope that holds what a plan may do, and nothing else. Parts are its own.
-func Of(f *facts.Facts, parts []compiler.Part) *Envelope {
+func Of(f *facts.Facts, parts []plan.Part) *Envelope {
 	e := &Envelope{Calls: []Allowance{}}
 	for _, one := range parts {
 		if defines(one) {
@@ -156,7 +157,7 @@ func Of(f *facts.Facts, parts []compiler.Part) *Envelope {
 
 // defines reports whether a part is of a definition or a policy, and not of the plan itself or of what
 // it is run with.
-func defines(p compiler.Part) bool {
+func defines(p plan.Part) bool {
 	switch p.Kind {
 	case compiler.PartActivity, compiler.PartDelegate, compiler.PartFunction, compiler.PartPolicy, compiler.PartProgram, compiler.PartSchema, compiler.PartTool:
 		return true

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/cputime"
 	"golang.org/x/tools/txtar"
@@ -19,7 +20,7 @@ import (
 
 // compiled compiles a plan among files, which may be delegates, imports, or a catalogue
 // that counts (obelus-tools.yaml).
-func compiled(t testing.TB, text string, files map[string]string) *compiler.Plan {
+func compiled(t testing.TB, text string, files map[string]string) *plan.Plan {
 	t.Helper()
 	o := compiler.Options{Name: "plan.yaml", Limits: source.DefaultLimits(), Open: func(name string) ([]byte, error) {
 		if text, ok := files[name]; ok {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // Within says what of a plan leaves an envelope: nothing where all that the plan may do
@@ -17,7 +18,7 @@ import (
 //
 // Of a run that is planned the plan's calls are where the model begins: their sum isn't known, and is held against the
 // budget as it goes.
-func (e *Envelope) Within(f *facts.Facts, parts []compiler.Part) []Difference {
+func (e *Envelope) Within(f *facts.Facts, parts []plan.Part) []Difference {
 	all := e.definitions(parts)
 	w := walk{envelope: e, facts: f, used: &ledger{used: make([]int, len(e.Calls))}, known: &knowledge{}}
 	w.plan(f, "", 1)
@@ -29,24 +30,24 @@ func (e *Envelope) Within(f *facts.Facts, parts []compiler.Part) []Difference {
 }
 
 // definitions are those that aren't what was approved, and the policies that are gone.
-func (e *Envelope) definitions(parts []compiler.Part) (all []Difference) {
-	approved := map[compiler.Part]bool{}
+func (e *Envelope) definitions(parts []plan.Part) (all []Difference) {
+	approved := map[plan.Part]bool{}
 	for _, one := range e.Parts {
 		approved[one] = true
-		approved[compiler.Part{In: one.In, Kind: one.Kind, Name: one.Name}] = true
+		approved[plan.Part{In: one.In, Kind: one.Kind, Name: one.Name}] = true
 	}
 	for _, one := range parts {
 		if !defines(one) || approved[one] {
 			continue
 		}
 		is := "is new"
-		if approved[compiler.Part{In: one.In, Kind: one.Kind, Name: one.Name}] {
+		if approved[plan.Part{In: one.In, Kind: one.Kind, Name: one.Name}] {
 			is = "is another than was approved"
 		}
 		all = append(all, Difference{What: Definition, Of: one.String(), Is: is})
 	}
 	for _, one := range e.Parts {
-		if one.Kind == compiler.PartPolicy && !slices.ContainsFunc(parts, func(p compiler.Part) bool { return p.Kind == one.Kind && p.Name == one.Name }) {
+		if one.Kind == compiler.PartPolicy && !slices.ContainsFunc(parts, func(p plan.Part) bool { return p.Kind == one.Kind && p.Name == one.Name }) {
 			all = append(all, Difference{What: Definition, Of: one.String(), Is: "is gone"})
 		}
 	}

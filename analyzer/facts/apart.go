@@ -3,17 +3,17 @@ package facts
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 // OfCall is what one call of a plan may do, as [Of] has it.
-func OfCall(p *compiler.Plan, c *compiler.Call) *Call { return OfCalls(p)(c) }
+func OfCall(p *plan.Plan, c *plan.Call) *Call { return OfCalls(p)(c) }
 
 // OfCalls is [OfCall] of many calls of a plan: what they depend on is collected once for all.
-func OfCalls(p *compiler.Plan) func(*compiler.Call) *Call {
+func OfCalls(p *plan.Plan) func(*plan.Call) *Call {
 	g := newGatherer(p)
-	return func(c *compiler.Call) *Call {
+	return func(c *plan.Call) *Call {
 		one := g.call(c)
 		return &one
 	}

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // A Difference is one thing in which a new plan differs from an old one.
@@ -309,7 +309,7 @@ var standing = []string{"description", "version", "input", "state", "data", "err
 // IsAnswer reports whether the document is what a model wrote, alone or in the record of
 // its tick.
 func (f *Facts) IsAnswer() bool {
-	return slices.Contains([]string{compiler.Solution.String(), compiler.ProcessRecord.String(), compiler.Replan.String()},
+	return slices.Contains([]string{plan.Solution.String(), plan.ProcessRecord.String(), plan.Replan.String()},
 		f.Form)
 }
 

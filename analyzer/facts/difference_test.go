@@ -12,21 +12,22 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // flows are the differences that follow for where values come from and which reads are known from the
 // start, found by what the compiler bound. Calls are written <N>.
-func flows(a, b *compiler.Plan, idsA, idsB []int) []string {
-	bindings := func(p *compiler.Plan, ids []int) map[string]string {
+func flows(a, b *plan.Plan, idsA, idsB []int) []string {
+	bindings := func(p *plan.Plan, ids []int) map[string]string {
 		values := map[string]string{}
 		for i, c := range p.Calls {
 			put := func(key string, reads []int) {
 				var all []string
 				for _, r := range reads {
 					read := &p.Reads[r]
-					if p.OfItem(read) {
+					if compiler.ReadsItem(p, read) {
 						continue
 					}
 					var writers []int
@@ -46,7 +47,7 @@ func flows(a, b *compiler.Plan, idsA, idsB []int) []string {
 			}
 			if c.Each != nil {
 				leaves("each of ", c.Each.List, put)
-				if f := c.Params.Fields; slices.ContainsFunc(f, func(f compiler.TemplateField) bool { return f.Key == "c" }) {
+				if f := c.Params.Fields; slices.ContainsFunc(f, func(f plan.TemplateField) bool { return f.Key == "c" }) {
 					values[fmt.Sprintf("<%d> value c", ids[i])] = values[fmt.Sprintf("<%d> each of ", ids[i])] + "item"
 				}
 			}
@@ -81,7 +82,7 @@ func flows(a, b *compiler.Plan, idsA, idsB []int) []string {
 	return all
 }
 
-func leaves(path string, t *compiler.Template, put func(string, []int)) {
+func leaves(path string, t *plan.Template, put func(string, []int)) {
 	switch {
 	case t.Fields != nil && t.Live():
 		for _, f := range t.Fields {
@@ -124,7 +125,7 @@ func TestDifferencesAreExact(t *testing.T) {
 		}
 		counts[m.name]++
 		before, after := facts.Of(a, facts.Options{}), facts.Of(b, facts.Options{})
-		known := func(name string, p *compiler.Plan, ids []int) string {
+		known := func(name string, p *plan.Plan, ids []int) string {
 			for i, c := range p.Calls {
 				if c.Name == name {
 					return fmt.Sprintf("<%d>", ids[i])

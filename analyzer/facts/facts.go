@@ -13,12 +13,13 @@ import (
 	"path"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // Facts are what a plan may do. Their JSON form reads back as the same facts.
 type Facts struct {
 	Plan     string             `json:"plan"`             // its name
-	Form     string             `json:"form"`             // [compiler.Form]
+	Form     string             `json:"form"`             // [plan.Form]
 	Folder   string             `json:"folder,omitempty"` // that it lies in, from the workspace root
 	Calls    []Call             `json:"calls"`            // in the order of the text
 	Output   []Value            `json:"output,omitempty"`
@@ -222,13 +223,13 @@ type Options struct {
 	// Planned is of a run with a planner: a model writes the calls, and those of the plan
 	// are only where it begins.
 	Planned bool
-	// Parts are the plan's ([compiler.Plan.Parts]), so that the files that it runs are
+	// Parts are the plan's ([plan.Plan.Parts]), so that the files that it runs are
 	// known by what they hold; without them they are by their names alone.
-	Parts []compiler.Part
+	Parts []plan.Part
 }
 
 // Of collects the facts of a plan. One with errors has those that could be understood.
-func Of(p *compiler.Plan, o Options) *Facts {
+func Of(p *plan.Plan, o Options) *Facts {
 	f := newGatherer(p).facts()
 	f.label(p)
 	f.Planned = o.Planned

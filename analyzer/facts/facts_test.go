@@ -13,6 +13,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/cputime"
 	"golang.org/x/tools/txtar"
@@ -22,7 +23,7 @@ var update = flag.Bool("update", false, "write the expected texts again")
 
 // compiled compiles a plan among files, which may be delegates, imports, or a catalogue
 // that counts (obelus-tools.yaml).
-func compiled(t testing.TB, name, text string, files map[string]string) *compiler.Plan {
+func compiled(t testing.TB, name, text string, files map[string]string) *plan.Plan {
 	t.Helper()
 	o := compiler.Options{Name: name, Limits: source.DefaultLimits(), Open: func(name string) ([]byte, error) {
 		text, ok := files[name]

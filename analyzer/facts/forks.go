@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // A Fork is a set of conditions that exclude each other in one run, as those of an if and its else or the cases of an
@@ -25,7 +26,7 @@ const mostGuards = 40
 // Forks are the forks of a plan's own calls, the largest first: any two of them have no call
 // in common, or one stands within one case of the other. What a fork can't be drawn around
 // for that is left out.
-func Forks(p *compiler.Plan) []Fork {
+func Forks(p *plan.Plan) []Fork {
 	guards := guardsOf(p)
 	if len(guards) < 2 || len(guards) > mostGuards || p.Graph.Len() != len(p.Calls) {
 		return nil
@@ -70,14 +71,14 @@ type guard struct {
 
 // guardsOf are the conditions of calls. Where calls write what one is about between those
 // that have it, it stands there twice.
-func guardsOf(p *compiler.Plan) (all []*guard) {
+func guardsOf(p *plan.Plan) (all []*guard) {
 	for i, c := range p.Calls {
-		t := c.Guard()
+		t := compiler.Condition(c)
 		if t == nil || !t.Live() || t.Expr == nil || c.Instance != "" {
 			continue
 		}
 		alike := func(g *guard) bool {
-			other := p.Calls[g.calls[0]].Guard()
+			other := compiler.Condition(p.Calls[g.calls[0]])
 			return g.text == c.When.Node.Text && slices.EqualFunc(t.Reads, other.Reads, func(a, b int) bool {
 				return slices.Equal(p.Reads[a].Writers, p.Reads[b].Writers)
 			})
@@ -94,7 +95,7 @@ func guardsOf(p *compiler.Plan) (all []*guard) {
 // forkOf finds the calls that run on one branch alone: those with its condition, and those
 // that can't do without what these give. One whose items alone can't is done on any: it
 // gives a list.
-func forkOf(p *compiler.Plan, cases []*guard) (f Fork) {
+func forkOf(p *plan.Plan, cases []*guard) (f Fork) {
 	of := make([]int, len(p.Calls)) // the case, from 1
 	for i, g := range cases {
 		for _, call := range g.calls {

@@ -10,26 +10,27 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // A gatherer collects the facts of one plan.
 type gatherer struct {
-	plan   *compiler.Plan
+	plan   *plan.Plan
 	runs   map[string]Execution // by activity
 	names  map[*int32][]string  // of lists of calls, which many reads share
 	byTool map[writerList][]string
 
-	gives map[*compiler.Call][]Condition // see giving
+	gives map[*plan.Call][]Condition // see giving
 }
 
-func newGatherer(p *compiler.Plan) *gatherer {
-	return &gatherer{plan: p, runs: map[string]Execution{}, names: map[*int32][]string{}, byTool: map[writerList][]string{}, gives: map[*compiler.Call][]Condition{}}
+func newGatherer(p *plan.Plan) *gatherer {
+	return &gatherer{plan: p, runs: map[string]Execution{}, names: map[*int32][]string{}, byTool: map[writerList][]string{}, gives: map[*plan.Call][]Condition{}}
 }
 
 func (g *gatherer) facts() *Facts {
 	p := g.plan
-	f := &Facts{Plan: g.shown(p.Name), Form: p.Form.String(), Folder: p.Folder(), Calls: make([]Call, len(p.Calls)), Settings: g.settings()}
+	f := &Facts{Plan: g.shown(p.Name), Form: p.Form.String(), Folder: p.Folder, Calls: make([]Call, len(p.Calls)), Settings: g.settings()}
 	for i, c := range p.Calls {
 		f.Calls[i] = g.call(c)
 	}
@@ -47,10 +48,10 @@ func (g *gatherer) facts() *Facts {
 	return f
 }
 
-func (g *gatherer) call(c *compiler.Call) Call {
+func (g *gatherer) call(c *plan.Call) Call {
 	p := g.plan
 	// What another tool says of its activity counts where the call's values surely fit it.
-	e := p.Effect(c, func(t *compiler.Tool) bool {
+	e := compiler.EffectOf(p, c, func(t *plan.Tool) bool {
 		return t.Parameters == nil || c.Params != nil && !c.Params.Live() && t.Parameters.Accepts(c.Params.Value)
 	})
 	one := Call{
@@ -59,7 +60,7 @@ func (g *gatherer) call(c *compiler.Call) Call {
 		Confirm: c.Confirm, Reason: g.shown(c.Reason),
 	}
 	if c.Params != nil {
-		for _, field := range slices.SortedFunc(slices.Values(c.Params.Fields), func(a, b compiler.TemplateField) int { return cmp.Compare(a.Key, b.Key) }) {
+		for _, field := range slices.SortedFunc(slices.Values(c.Params.Fields), func(a, b plan.TemplateField) int { return cmp.Compare(a.Key, b.Key) }) {
 			one.Values = g.values(one.Values, step("", field.Key), field.Value, c)
 		}
 	}
@@ -69,7 +70,7 @@ func (g *gatherer) call(c *compiler.Call) Call {
 			one.Writes[i] = append(one.Writes[i], p.Paths.String(path.ID))
 		}
 	}
-	if c.Method != compiler.Set {
+	if c.Method != plan.Set {
 		one.Method = c.Method.String()
 	}
 	if c.When != nil {
@@ -104,7 +105,7 @@ const (
 	aPlan    = "plan"
 )
 
-func (g *gatherer) execution(c *compiler.Call) Execution {
+func (g *gatherer) execution(c *plan.Call) Execution {
 	var e Execution
 	a := g.plan.Activities[c.Activity]
 	switch {
@@ -119,11 +120,11 @@ func (g *gatherer) execution(c *compiler.Call) Execution {
 	default:
 		e = g.activity(a)
 	}
-	e.Alone = c.Delegate == compiler.Anonymous
+	e.Alone = c.Delegate == plan.Anonymous
 	return e
 }
 
-func (g *gatherer) activity(a *compiler.Activity) Execution {
+func (g *gatherer) activity(a *plan.Activity) Execution {
 	e, known := g.runs[a.Name]
 	if known {
 		return e
@@ -153,7 +154,7 @@ func (g *gatherer) activity(a *compiler.Activity) Execution {
 		for _, pattern := range a.Files {
 			e.Files = append(e.Files, pattern.Text)
 		}
-		if a.HasUncoveredCode() {
+		if compiler.HasUncoveredCode(a) {
 			e.Unseen = e.Program
 		}
 	}
@@ -170,14 +171,14 @@ const OtherKinds = "†*"
 
 // context is what a call is handed besides its parameters. A model sees all that was there
 // when its tick began, unless scopes say what.
-func (g *gatherer) context(c *compiler.Call, latent bool) []Source {
+func (g *gatherer) context(c *plan.Call, latent bool) []Source {
 	var all []Source
 	for _, s := range c.Scopes {
 		if s.Read >= 0 {
 			all = append(all, g.sources(&g.plan.Reads[s.Read], c)...)
 		}
 	}
-	if latent && c.Scopes == nil && c.Delegate != compiler.Anonymous {
+	if latent && c.Scopes == nil && c.Delegate != plan.Anonymous {
 		all = append(all, Source{Path: "†input", Start: true}, Source{Path: "†state", Start: true})
 		if len(g.plan.Kinds) > 0 {
 			all = append(all, Source{Path: OtherKinds, Start: true})
@@ -189,7 +190,7 @@ func (g *gatherer) context(c *compiler.Call, latent bool) []Source {
 // conditions are what must hold for a call to run: its own condition, the alternatives
 // that its reads need, what it comes after, and the conditions of those calls that it can't
 // run without.
-func (g *gatherer) conditions(c *compiler.Call, one *Call) []Condition {
+func (g *gatherer) conditions(c *plan.Call, one *Call) []Condition {
 	var all []Condition
 	add := func(conditions ...Condition) { all = merged(all, conditions) }
 	if c.Instance != "" {
@@ -210,7 +211,7 @@ func (g *gatherer) conditions(c *compiler.Call, one *Call) []Condition {
 			add(Condition{"after", a.Call, "is done", ""})
 		}
 	}
-	if g.plan.Writes == compiler.Once && len(c.Choices) > 0 {
+	if g.plan.Writes == plan.Once && len(c.Choices) > 0 {
 		add(Condition{Words: "if nothing stands yet where it writes"})
 	}
 	return all
@@ -247,7 +248,7 @@ func merged(all, more []Condition) []Condition {
 
 // inherited are the conditions of the calls without which there isn't what a call reads, or
 // comes after, and of those that these need: so many, and a word where there are more.
-func (g *gatherer) inherited(c *compiler.Call, reads []int) []Condition {
+func (g *gatherer) inherited(c *plan.Call, reads []int) []Condition {
 	var all []Condition
 	for _, i := range g.indispensable(c, reads) {
 		all = merged(all, g.giving(g.plan.Calls[i]))
@@ -267,12 +268,12 @@ func (g *gatherer) inherited(c *compiler.Call, reads []int) []Condition {
 
 // giving is what must hold for a call to give something. Of one that runs for each item of
 // a list it isn't what is asked of an item: it gives the list with every item skipped, too.
-func (g *gatherer) giving(c *compiler.Call) []Condition {
+func (g *gatherer) giving(c *plan.Call) []Condition {
 	if known, is := g.gives[c]; is {
 		return known
 	}
 	g.gives[c] = nil
-	asOne, reads := c.AsOne(), needed(c)
+	asOne, reads := compiler.WithoutItems(c), needed(c)
 	var its []Condition
 	if asOne.When != nil {
 		its = append(its, Condition{"if", g.single(asOne.When, c).String(), "for", c.Name})
@@ -284,17 +285,17 @@ func (g *gatherer) giving(c *compiler.Call) []Condition {
 
 // needed are the reads without whose values a call gives nothing: not those that are asked
 // for an item.
-func needed(c *compiler.Call) []int {
+func needed(c *plan.Call) []int {
 	if c.Each == nil {
 		return c.Reads
 	}
-	asOne := c.AsOne()
+	asOne := compiler.WithoutItems(c)
 	return slices.Concat(readsOf(asOne.When), readsOf(asOne.Params))
 }
 
 // indispensable are the calls that another can't run without: those that alone write what
 // it needs, and those that must be done before it.
-func (g *gatherer) indispensable(c *compiler.Call, reads []int) []int32 {
+func (g *gatherer) indispensable(c *plan.Call, reads []int) []int32 {
 	var all []int32
 	for _, r := range reads {
 		if read := &g.plan.Reads[r]; read.Ref.Required && !read.Start && len(read.Writers) == 1 {
@@ -311,7 +312,7 @@ func (g *gatherer) indispensable(c *compiler.Call, reads []int) []int32 {
 
 // branches are the alternatives of other calls that a call's reads need: each of those that
 // are required, and one of those that "||" joins and nothing else stands behind.
-func (g *gatherer) branches(reads []int, params *compiler.Template) []Condition {
+func (g *gatherer) branches(reads []int, params *plan.Template) []Condition {
 	var all []Condition
 	for _, r := range reads {
 		if read := &g.plan.Reads[r]; read.Ref.Required {
@@ -349,14 +350,14 @@ func (g *gatherer) branches(reads []int, params *compiler.Template) []Condition 
 }
 
 // branch is which alternative of a call a read needs to have a value, and whether it needs one.
-func (g *gatherer) branch(r *compiler.Read) (Condition, bool) {
+func (g *gatherer) branch(r *plan.Read) (Condition, bool) {
 	if r.Start || len(r.Writers) != 1 {
 		return Condition{}, false
 	}
 	w := g.plan.Calls[r.Writers[0]]
 	taken, routes := 0, 0
 	for i, route := range w.Output {
-		if slices.ContainsFunc(route, func(path compiler.Path) bool { return g.plan.Paths.Overlap(path.ID, r.Path) }) {
+		if slices.ContainsFunc(route, func(path plan.Path) bool { return g.plan.Paths.Overlap(path.ID, r.Path) }) {
 			taken = i
 			routes++
 		}
@@ -381,7 +382,7 @@ func (g *gatherer) orders() []Order {
 	p := g.plan
 	at := map[pathtree.ID][]int32{}
 	for i, c := range p.Calls {
-		if c.Method == compiler.Set && p.Writes != compiler.Once {
+		if c.Method == plan.Set && p.Writes != plan.Once {
 			continue
 		}
 		for _, path := range c.Paths() {
@@ -398,7 +399,7 @@ func (g *gatherer) orders() []Order {
 			writers = slices.Concat(writers, at[above])
 			left -= len(at[above])
 		}
-		if p.Writes == compiler.Once {
+		if p.Writes == plan.Once {
 			slices.Sort(writers)
 		} else {
 			slices.SortFunc(writers, func(a, b int32) int { return cmp.Compare(p.Graph.Rank(int(a)), p.Graph.Rank(int(b))) })

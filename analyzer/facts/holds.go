@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // mostSpread bounds the work of following values through a plan, in words of 64 calls that
@@ -127,7 +127,7 @@ const (
 )
 
 // label says what the policies of a plan make of what its calls are given.
-func (f *Facts) label(p *compiler.Plan) {
+func (f *Facts) label(p *plan.Plan) {
 	labels := label.Of(p)
 	if labels == nil {
 		return

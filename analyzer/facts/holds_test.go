@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -96,7 +97,7 @@ func models(c *facts.Call) map[string]bool {
 }
 
 // choosing are the models whose answers a call's parameters are, or are worked out of.
-func choosing(p *compiler.Plan, call int, seen map[int]bool) map[string]bool {
+func choosing(p *plan.Plan, call int, seen map[int]bool) map[string]bool {
 	all := map[string]bool{}
 	for _, r := range given(p, p.Calls[call]) {
 		for _, w := range r.Writers {
@@ -116,10 +117,10 @@ func choosing(p *compiler.Plan, call int, seen map[int]bool) map[string]bool {
 }
 
 // given are the reads of all values that a call is given; an item is of the list.
-func given(p *compiler.Plan, c *compiler.Call) (reads []*compiler.Read) {
+func given(p *plan.Plan, c *plan.Call) (reads []*plan.Read) {
 	add := func(_ string, of []int) {
 		for _, r := range of {
-			if read := &p.Reads[r]; !p.OfItem(read) {
+			if read := &p.Reads[r]; !compiler.ReadsItem(p, read) {
 				reads = append(reads, read)
 			}
 		}

@@ -3,13 +3,13 @@ package facts
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // selectedBy notes which models may have chosen the values of the calls that destroy something, or may, or that hand
 // something out: they gave them, or expressions compute them from what they gave, also across the plans that calls run.
 // All that a plan is given counts as one value.
-func (f *Facts) selectedBy(p *compiler.Plan, delegates map[string]*compiler.Plan) {
+func (f *Facts) selectedBy(p *plan.Plan, delegates map[string]*plan.Plan) {
 	input, output := map[string][]string{}, map[string][]string{} // by path of a delegate
 	for changed := true; changed; {
 		changed = false

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 type object = map[string]any
@@ -145,7 +145,7 @@ func (d *draft) text() string {
 	return string(text)
 }
 
-func (d *draft) compile(t testing.TB) *compiler.Plan {
+func (d *draft) compile(t testing.TB) *plan.Plan {
 	delegate, _ := json.Marshal(d.delegate)
 	return compiled(t, "plan.json", d.text(), map[string]string{"sub.yaml": string(delegate)})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -55,7 +56,7 @@ func TestWhatSettingsReach(t *testing.T) {
 }
 
 // reaches finds which calls of a plan are given what stands at a path from the start.
-func reaches(p *compiler.Plan, f *facts.Facts, kind, key string) (names []string, risk facts.Risk) {
+func reaches(p *plan.Plan, f *facts.Facts, kind, key string) (names []string, risk facts.Risk) {
 	hit := make([]bool, len(p.Calls))
 	rank := map[facts.Risk]int{"": 0, facts.Leaves: 1, facts.Destroys: 2}
 	for range p.Calls {
@@ -129,9 +130,9 @@ func TestFilesThatRunAreCompared(t *testing.T) {
 	for _, argv := range []string{`[sh, lib/s.sh]`, `[sh, -c, "if [ -f ./lib/s.sh ]; then . ./lib/s.sh; fi"]`, `[sh, "{x}"], files: [lib/*.sh]`} {
 		of := func(digest string) *facts.Facts {
 			text := "tools: {t: {properties: {x: {}}}}\nactivities: {t: {exec: {argv: " + argv + "}}}\ncalls: [{_tool: t, x: lib/s.sh}]\n"
-			var parts []compiler.Part
+			var parts []plan.Part
 			if digest != "" {
-				parts = append(parts, compiler.Part{Kind: compiler.PartProgram, Name: "lib/s.sh", Digest: digest})
+				parts = append(parts, plan.Part{Kind: compiler.PartProgram, Name: "lib/s.sh", Digest: digest})
 			}
 			return facts.Of(compiled(t, "plan.yaml", text, nil), facts.Options{Parts: parts})
 		}

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-func (g *gatherer) tool(t *compiler.Tool) Tool {
-	use := &compiler.Call{ToolName: t.Name, Tool: t, Activity: t.Activity, Delegate: t.Delegate}
-	tool := Tool{Name: t.Name, Description: g.shown(t.Description), At: place(cmp.Or(t.NameNode, t.Node)), Effect: effect(g.plan.Effect(use, nil)), Runs: g.execution(use)}
+func (g *gatherer) tool(t *plan.Tool) Tool {
+	use := &plan.Call{ToolName: t.Name, Tool: t, Activity: t.Activity, Delegate: t.Delegate}
+	tool := Tool{Name: t.Name, Description: g.shown(t.Description), At: place(cmp.Or(t.NameNode, t.Node)), Effect: effect(compiler.EffectOf(g.plan, use, nil)), Runs: g.execution(use)}
 	if t.Parameters != nil {
 		parameters := t.Parameters.Raw()
 		if all, ok := parameters.(map[string]any); ok { // the schema may be the tool itself
@@ -86,9 +87,9 @@ func (g *gatherer) settings() map[string]Literal {
 		schemas[kind] = s.Raw()
 	}
 	set("dataSchemas", schemas, len(schemas) > 0)
-	set("writes", p.Writes.String(), p.Writes != compiler.Last)
-	set("terminate", p.Terminate, p.Terminate != "" && p.Terminate != compiler.TerminateOutput)
-	set("mode", p.Mode, p.Mode != "" && p.Mode != compiler.Eager)
+	set("writes", p.Writes.String(), p.Writes != plan.Last)
+	set("terminate", p.Terminate, p.Terminate != "" && p.Terminate != plan.TerminateOutput)
+	set("mode", p.Mode, p.Mode != "" && p.Mode != plan.Eager)
 	limits := map[string]any{}
 	for key, n := range map[string]float64{
 		"ticks": float64(p.Limits.Ticks), "calls": float64(p.Limits.Calls), "parallel": float64(p.Limits.Parallel),
@@ -99,7 +100,7 @@ func (g *gatherer) settings() map[string]Literal {
 		}
 	}
 	set("limits", limits, len(limits) > 0)
-	set("advice", p.Advice, p.Advice != compiler.Advice{} && len(p.Advisors) > 0)
+	set("advice", p.Advice, p.Advice != plan.Advice{} && len(p.Advisors) > 0)
 	advisors := map[string]any{}
 	for _, a := range p.Advisors {
 		advisors[a.ID] = a.Node.Value()
@@ -167,7 +168,7 @@ func (g *gatherer) unused(set func(string, any, bool)) {
 	}
 	activities := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(p.Activities)) {
-		if a := p.Activities[name]; !used[name] && a.Node != nil && a.Origin == compiler.Document {
+		if a := p.Activities[name]; !used[name] && a.Node != nil && a.Origin == plan.Document {
 			activities[name] = a.Node.Value()
 		}
 	}

@@ -9,14 +9,15 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // values lists the leaves of a template. Those of one list are in its order, those of an
 // object in that of their keys.
-func (g *gatherer) values(all []Value, path string, t *compiler.Template, of *compiler.Call) []Value {
+func (g *gatherer) values(all []Value, path string, t *plan.Template, of *plan.Call) []Value {
 	switch {
 	case t.Fields != nil && t.Live():
-		for _, f := range slices.SortedFunc(slices.Values(t.Fields), func(a, b compiler.TemplateField) int { return cmp.Compare(a.Key, b.Key) }) {
+		for _, f := range slices.SortedFunc(slices.Values(t.Fields), func(a, b plan.TemplateField) int { return cmp.Compare(a.Key, b.Key) }) {
 			all = g.values(all, step(path, f.Key), f.Value, of)
 		}
 		return all
@@ -30,7 +31,7 @@ func (g *gatherer) values(all []Value, path string, t *compiler.Template, of *co
 }
 
 // leaf is a template that has no parts of its own.
-func (g *gatherer) leaf(path string, t *compiler.Template, of *compiler.Call) Value {
+func (g *gatherer) leaf(path string, t *plan.Template, of *plan.Call) Value {
 	switch {
 	case t.Expr == nil && !t.Live():
 		return Value{Path: path, Literal: g.literal(t.Value)}
@@ -51,7 +52,7 @@ func (g *gatherer) leaf(path string, t *compiler.Template, of *compiler.Call) Va
 }
 
 // single is a template as one value: a list that is written out holds what its items do.
-func (g *gatherer) single(t *compiler.Template, of *compiler.Call) *Value {
+func (g *gatherer) single(t *plan.Template, of *plan.Call) *Value {
 	leaves := g.values(nil, "", t, of)
 	if len(leaves) == 1 && leaves[0].Path == "" {
 		return &leaves[0]
@@ -65,9 +66,9 @@ func (g *gatherer) single(t *compiler.Template, of *compiler.Call) *Value {
 
 // sources are where a read gets its value from: a path, or for an item of a list where
 // the list comes from.
-func (g *gatherer) sources(r *compiler.Read, of *compiler.Call) []Source {
+func (g *gatherer) sources(r *plan.Read, of *plan.Call) []Source {
 	p := g.plan
-	if of != nil && of.Each != nil && p.OfItem(r) {
+	if of != nil && of.Each != nil && compiler.ReadsItem(p, r) {
 		var all []Source
 		for _, read := range readsOf(of.Each.List) {
 			s := g.sources(&p.Reads[read], nil)
@@ -101,7 +102,7 @@ func (g *gatherer) calls(writers []int32) (names []string, more int) {
 	return known[:n:n], len(writers) - n
 }
 
-func readsOf(t *compiler.Template) (all []int) {
+func readsOf(t *plan.Template) (all []int) {
 	for e := range t.Expressions() {
 		all = append(all, e.Reads...)
 	}
@@ -109,14 +110,14 @@ func readsOf(t *compiler.Template) (all []int) {
 }
 
 // most is how many items a list can have, and whether the plan itself says so.
-func (g *gatherer) most(list *compiler.Template) (most int, bounded bool) {
+func (g *gatherer) most(list *plan.Template) (most int, bounded bool) {
 	switch {
 	case list.Items != nil:
 		return len(list.Items), true
 	case !list.Live():
 		items, _ := list.Value.([]any)
 		return len(items), true
-	case slices.ContainsFunc(g.plan.Instances, func(one compiler.Instance) bool { return one.InputSchema != nil || one.StateSchema != nil }):
+	case slices.ContainsFunc(g.plan.Instances, func(one plan.Instance) bool { return one.InputSchema != nil || one.StateSchema != nil }):
 	case list.Expr != nil && list.Expr.Plain():
 		r := &g.plan.Reads[list.Reads[0]]
 		segments := g.plan.Paths.Segments(r.Path)
@@ -140,7 +141,7 @@ func maxItems(raw any) (int, bool) {
 }
 
 // shown is a text of the plan without its secrets.
-func (g *gatherer) shown(text string) string { return g.plan.Redact(text) }
+func (g *gatherer) shown(text string) string { return compiler.Redact(g.plan, text) }
 
 // literal is a value of the plan without its secrets.
 func (g *gatherer) literal(v any) Literal {

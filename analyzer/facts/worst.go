@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // A load is what the calls of a plan use, once.
@@ -21,7 +22,7 @@ type load struct {
 }
 
 // reckon works out the worst case of the plan.
-func (f *Facts) reckon(p *compiler.Plan, delegates map[string]*compiler.Plan) {
+func (f *Facts) reckon(p *plan.Plan, delegates map[string]*plan.Plan) {
 	r := reckoner{plans: delegates, facts: f.Delegates, known: map[string]*load{}}
 	for path, d := range delegates {
 		l := r.load(path)
@@ -31,7 +32,7 @@ func (f *Facts) reckon(p *compiler.Plan, delegates map[string]*compiler.Plan) {
 }
 
 type reckoner struct {
-	plans map[string]*compiler.Plan
+	plans map[string]*plan.Plan
 	facts map[string]*Facts
 	known map[string]*load
 }
@@ -48,7 +49,7 @@ func (r *reckoner) load(path string) *load {
 	return r.known[path]
 }
 
-func (r *reckoner) of(p *compiler.Plan, f *Facts) *load {
+func (r *reckoner) of(p *plan.Plan, f *Facts) *load {
 	all := &load{attempts: 1}
 	ends := make([]float64, len(p.Calls)) // when each has ended, at worst
 	order := p.Graph.Order()
@@ -134,7 +135,7 @@ func under(call string, names []string) []string {
 }
 
 // instancesOf is for how many instances a call runs.
-func instancesOf(p *compiler.Plan, c *compiler.Call) float64 {
+func instancesOf(p *plan.Plan, c *plan.Call) float64 {
 	if c.Instance != "" || len(p.Instances) == 0 {
 		return 1
 	}
@@ -142,7 +143,7 @@ func instancesOf(p *compiler.Plan, c *compiler.Call) float64 {
 }
 
 // trySeconds is how long one try may take.
-func trySeconds(p *compiler.Plan, c *compiler.Call) (seconds float64, bounded bool) {
+func trySeconds(p *plan.Plan, c *plan.Call) (seconds float64, bounded bool) {
 	a := p.Activities[c.Activity]
 	switch {
 	case c.Activity == "" && c.Produced != nil:
@@ -160,7 +161,7 @@ func trySeconds(p *compiler.Plan, c *compiler.Call) (seconds float64, bounded bo
 }
 
 // seldomMore is how many seconds a tool says that a call of it seldom exceeds.
-func seldomMore(t *compiler.Tool) float64 {
+func seldomMore(t *plan.Tool) float64 {
 	if t == nil {
 		return 0
 	}
@@ -176,7 +177,7 @@ func seldomMore(t *compiler.Tool) float64 {
 }
 
 // pauses are those between all tries of a call.
-func pauses(c *compiler.Call) (sum time.Duration) {
+func pauses(c *plan.Call) (sum time.Duration) {
 	pause := c.Retry.Backoff
 	for n := 1; n < c.Retry.Attempts && n < 1000; n++ {
 		sum += min(pause, time.Hour)
@@ -189,8 +190,8 @@ func pauses(c *compiler.Call) (sum time.Duration) {
 }
 
 // price is the declared cost of one try.
-func price(p *compiler.Plan, c *compiler.Call) (cost float64, known bool) {
-	if cost, known := c.Single().Cost(); known {
+func price(p *plan.Plan, c *plan.Call) (cost float64, known bool) {
+	if cost, known := compiler.CostOf(c.Single()); known {
 		return cost, true
 	}
 	a := p.Activities[c.Activity]
@@ -198,8 +199,8 @@ func price(p *compiler.Plan, c *compiler.Call) (cost float64, known bool) {
 }
 
 // worst combines the load of a plan's calls with its limits, which are those of the run if it is the outermost.
-func worst(p *compiler.Plan, l *load, planned, outermost bool) Worst {
-	var limits compiler.Limits
+func worst(p *plan.Plan, l *load, planned, outermost bool) Worst {
+	var limits plan.Limits
 	if outermost {
 		limits = p.Limits
 	}
@@ -210,7 +211,7 @@ func worst(p *compiler.Plan, l *load, planned, outermost bool) Worst {
 			b.because("nothing but the %d items of any list bounds the list of %s", compiler.MaxItems, several(l.lists))
 		}
 	}
-	parallel := float64(compiler.DefaultParallel)
+	parallel := float64(plan.DefaultParallel)
 	if limits.Parallel > 0 {
 		parallel = float64(limits.Parallel)
 	}
@@ -243,9 +244,9 @@ func worst(p *compiler.Plan, l *load, planned, outermost bool) Worst {
 		for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost, &w.Time} {
 			b.unbounded("a model writes the calls")
 		}
-		w.Ticks = most(compiler.DefaultTicks)
+		w.Ticks = most(plan.DefaultTicks)
 		w.Ticks.limit(float64(limits.Ticks), "limits.ticks")
-		if limits.Ticks > compiler.DefaultTicks {
+		if limits.Ticks > plan.DefaultTicks {
 			w.Ticks = most(float64(limits.Ticks))
 			w.Ticks.because("limits.ticks bounds it")
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -26,7 +26,7 @@ type signing struct {
 	approvers
 	plan, file string // the plan's file, and that of its approval
 	program    *project.Program
-	parts      []compiler.Part
+	parts      []plan.Part
 	facts      *facts.Facts
 	old        *approval.Approval // that there is; nil for none
 

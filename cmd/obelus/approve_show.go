@@ -14,6 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/approval"
@@ -26,7 +27,7 @@ type shownApproval struct {
 	Digest   string            `json:"digest"`
 	Facts    *facts.Facts      `json:"facts"`
 	Findings []json.RawMessage `json:"findings"`
-	Parts    []compiler.Part   `json:"parts"`
+	Parts    []plan.Part       `json:"parts"`
 	// The values that alone are approved, less what is secret among them.
 	Input map[string]json.RawMessage `json:"input,omitempty"`
 	State map[string]json.RawMessage `json:"state,omitempty"`
@@ -39,7 +40,7 @@ type shownApproval struct {
 
 // showAll shows what there is to approve.
 func (a *signing) showAll(changed []string) error {
-	digest, err := a.program.Plan.Digest()
+	digest, err := compiler.Digest(a.program.Plan)
 	if err != nil {
 		return err
 	}

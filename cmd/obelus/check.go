@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -234,9 +235,9 @@ func (r *reporter) judged(p *project.Program, kind project.Kind, j analyzer.Judg
 		return r.show(found, config)
 	}
 	config.Judged(p.File.Name, j.Used)
-	var plan *source.File // nil where it is of a kind that plans take in
-	if p.Plan.Form != compiler.Definitions {
-		plan = p.File
+	var compiled *source.File // nil where it is of a kind that plans take in
+	if p.Plan.Form != plan.Definitions {
+		compiled = p.File
 		if r.plans++; r.plans == 1 || j.Maturity < r.maturity {
 			r.maturity = j.Maturity
 		}
@@ -246,7 +247,7 @@ func (r *reporter) judged(p *project.Program, kind project.Kind, j analyzer.Judg
 	r.total.Suppressed += len(j.Suppressed)
 	slices.Sort(r.total.Unjudged)
 	r.total.Unjudged = slices.Compact(r.total.Unjudged)
-	err := r.show(outOfReach(r.once(j.Findings, plan), p.File), config)
+	err := r.show(outOfReach(r.once(j.Findings, compiled), p.File), config)
 	if err == nil && r.evidence && r.format == "text" {
 		err = r.showOrder(j.Plan)
 	}
@@ -254,7 +255,7 @@ func (r *reporter) judged(p *project.Program, kind project.Kind, j analyzer.Judg
 }
 
 // showOrder lists the calls that wait for others only because both may write the same place.
-func (r *reporter) showOrder(p *compiler.Plan) (err error) {
+func (r *reporter) showOrder(p *plan.Plan) (err error) {
 	for _, call := range p.Calls {
 		for _, other := range call.Ordered {
 			line := fmt.Sprintf("%s: %q runs after %q, as listed: they may write the same path", call.Node.Span().Where(), call.Name, p.Calls[other].Name)

@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/spf13/cobra"
 )
@@ -47,7 +48,7 @@ func (c *cli) compileCommand() *cobra.Command {
 			}
 			return ending(statusFound)
 		}
-		compiled := p.Plan.Canonical
+		compiled := func() ([]byte, error) { return compiler.Canonical(p.Plan) }
 		if *digest {
 			compiled = func() ([]byte, error) { return digestOf(p.Plan, *explain, *format == "json") }
 		}
@@ -61,15 +62,15 @@ func (c *cli) compileCommand() *cobra.Command {
 }
 
 // digestOf is a plan's digest as it is printed, with what it is over if that is to be told.
-func digestOf(p *compiler.Plan, explain, asJSON bool) ([]byte, error) {
-	digest, err := p.Digest()
+func digestOf(p *plan.Plan, explain, asJSON bool) ([]byte, error) {
+	digest, err := compiler.Digest(p)
 	if err != nil {
 		return nil, err
 	}
 	told := struct {
-		Kind   string          `json:"kind"`
-		Digest string          `json:"digest"`
-		Parts  []compiler.Part `json:"parts,omitempty"`
+		Kind   string      `json:"kind"`
+		Digest string      `json:"digest"`
+		Parts  []plan.Part `json:"parts,omitempty"`
 	}{Kind: "digest", Digest: digest}
 	if explain {
 		if told.Parts, err = p.Parts(); err != nil {

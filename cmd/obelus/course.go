@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime"
@@ -25,7 +25,7 @@ import (
 type course struct {
 	*session.Events
 	lines []json.RawMessage
-	plans map[int]*compiler.Plan // by tick, as far as it had grown
+	plans map[int]*plan.Plan // by tick, as far as it had grown
 	ends  map[int]*runtime.TickEnd
 	fates map[string]*lot // by the names of calls in a view
 }
@@ -45,7 +45,7 @@ type lot struct {
 type leftCall struct{ instance, under, name string }
 
 func newCourse() *course {
-	c := &course{plans: map[int]*compiler.Plan{}, ends: map[int]*runtime.TickEnd{}, fates: map[string]*lot{}}
+	c := &course{plans: map[int]*plan.Plan{}, ends: map[int]*runtime.TickEnd{}, fates: map[string]*lot{}}
 	c.Events = session.NewEvents(c, "")
 	return c
 }

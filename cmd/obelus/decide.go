@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
@@ -346,8 +346,8 @@ func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format
 	return nil
 }
 
-func toolsOf(p *project.Program) func(*runtime.Question) *compiler.Tool {
-	return func(q *runtime.Question) *compiler.Tool { return p.Tool(q.Delegate, q.Tool) }
+func toolsOf(p *project.Program) func(*runtime.Question) *plan.Tool {
+	return func(q *runtime.Question) *plan.Tool { return p.Tool(q.Delegate, q.Tool) }
 }
 
 // answers reads a file of them; who gives them is said there, or else the one who runs

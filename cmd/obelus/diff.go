@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/spf13/cobra"
@@ -61,7 +62,7 @@ func (c *cli) diffCommand() *cobra.Command {
 // A side is one of two plans that are compared.
 type side struct {
 	facts *facts.Facts
-	plan  *compiler.Plan // nil of what an approval says that was shown
+	plan  *plan.Plan // nil of what an approval says that was shown
 }
 
 // compared reads a plan, or an approval of one.
@@ -106,7 +107,7 @@ func (c *cli) compared(name string, reading *reading, format string) (side, erro
 
 // unordered reports whether calls of a plan write what others write, and only analysis
 // tells whether one comes after the other as listed.
-func unordered(p *compiler.Plan) bool {
+func unordered(p *plan.Plan) bool {
 	for _, d := range p.AllDelegates() {
 		if len(d.Unordered) > 0 {
 			return true
@@ -160,7 +161,7 @@ func otherwiseDigested(sides [2]side) bool {
 		if one.plan == nil {
 			return false
 		}
-		digest, err := one.plan.Digest()
+		digest, err := compiler.Digest(one.plan)
 		if err != nil {
 			return false
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime"
@@ -131,7 +131,7 @@ func viewOf(p *project.Program, o dot.Options, labels bool) (dot.View, error) {
 
 // explored are the rehearsals of a plan that drawings and pages show, and what input they
 // are given.
-func explored(plan *compiler.Plan, r *analyzer.Rehearsal) (found *simulate.Exploration, input map[string]any) {
+func explored(plan *plan.Plan, r *analyzer.Rehearsal) (found *simulate.Exploration, input map[string]any) {
 	input, state, made := invented(plan, nil, nil, 1)
 	return simulate.Begin(r, simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1, Steps: simulate.DefaultSteps(plan)}, made), input
 }
@@ -190,7 +190,7 @@ func (c *cli) draw(view dot.View, format, output string) error {
 }
 
 // knownCall refuses the name of a call that the plan doesn't have.
-func knownCall(plan *compiler.Plan, name string) error {
+func knownCall(plan *plan.Plan, name string) error {
 	if name == "" {
 		return nil
 	}

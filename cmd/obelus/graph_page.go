@@ -11,8 +11,8 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/facts"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
 	"github.com/obelus-dev/obelus/runtime"
@@ -97,7 +97,7 @@ func pageOf(p *project.Program, view dot.View) (*page.Page, error) {
 	return one, rehearsed(one, found)
 }
 
-func pageOfPlan(plan *compiler.Plan, findings []diag.Diagnostic, view dot.View) *page.Page {
+func pageOfPlan(plan *plan.Plan, findings []diag.Diagnostic, view dot.View) *page.Page {
 	return &page.Page{View: view, Kind: page.Rehearsal, Parts: []page.Part{{Plan: plan, Facts: facts.Of(plan, facts.Options{}), Findings: findings}}}
 }
 

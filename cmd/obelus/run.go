@@ -14,6 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/local"
@@ -400,7 +401,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session, help func(s
 }
 
 // unansweredFor is why a call waits for an answer, and what else lets the run go on.
-func (c *cli) unansweredFor(q *runtime.Question, p *compiler.Plan) (why, how string) {
+func (c *cli) unansweredFor(q *runtime.Question, p *plan.Plan) (why, how string) {
 	switch {
 	case len(q.Outside) > 0:
 		return "it leaves what was approved: " + leftBy(q), ""

@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
@@ -252,10 +252,10 @@ var errFail = errors.New("there is nothing of that name that could fail")
 // failable reports whether a plan has what is to fail: a tool, a call by its name or by its
 // path below the calls that delegate to it, or an item of a call, which is known to be there
 // only when the call runs.
-func failable(plan *compiler.Plan, name string) error {
+func failable(compiled *plan.Plan, name string) error {
 	known := map[string]bool{} // and whether it runs for the items of a list
-	var add func(p *compiler.Plan, under string, depth int)
-	add = func(p *compiler.Plan, under string, depth int) {
+	var add func(p *plan.Plan, under string, depth int)
+	add = func(p *plan.Plan, under string, depth int) {
 		for _, call := range p.Calls {
 			path := runtime.Path(under, call.Name)
 			if _, told := known[call.ToolName]; !told {
@@ -267,7 +267,7 @@ func failable(plan *compiler.Plan, name string) error {
 			}
 		}
 	}
-	add(plan, "", 0)
+	add(compiled, "", 0)
 	whole := itemOf.ReplaceAllString(name, "")
 	items, there := known[whole]
 	switch {
@@ -320,7 +320,7 @@ func missingItem(s *simulate.Scenario, name string) error {
 // invented completes the input, and the state that a run begins with, with values that their
 // schemas accept, where these require what neither the plan nor the user gives, and no call
 // writes, and tells which.
-func invented(p *compiler.Plan, input, state map[string]any, seed uint64) (_, _ map[string]any, made simulate.MadeUp) {
+func invented(p *plan.Plan, input, state map[string]any, seed uint64) (_, _ map[string]any, made simulate.MadeUp) {
 	value := func(of *schema.Schema, key string, n int) (any, bool) {
 		place := of.At([]schema.Step{schema.Key(key)})
 		if place.Schema == nil {
@@ -331,7 +331,7 @@ func invented(p *compiler.Plan, input, state map[string]any, seed uint64) (_, _ 
 	if p.InputSchema != nil {
 		there := session.Over(p.Input, input)
 		for _, key := range p.InputSchema.Required() {
-			if _, ok := there[key]; ok || haveOwn(p.Instances, func(one compiler.Instance) any { return one.Input }, key) {
+			if _, ok := there[key]; ok || haveOwn(p.Instances, func(one plan.Instance) any { return one.Input }, key) {
 				continue
 			}
 			if v, ok := value(p.InputSchema, key, len(made.Input)); ok {
@@ -341,7 +341,7 @@ func invented(p *compiler.Plan, input, state map[string]any, seed uint64) (_, _ 
 		}
 	}
 	for _, key := range runtime.Wanting(p, session.Over(p.State, state)) {
-		if haveOwn(p.Instances, func(one compiler.Instance) any { return one.State }, key) {
+		if haveOwn(p.Instances, func(one plan.Instance) any { return one.State }, key) {
 			continue
 		}
 		if v, ok := value(p.StateSchema, key, len(made.Input)+len(made.State)); ok {
@@ -353,8 +353,8 @@ func invented(p *compiler.Plan, input, state map[string]any, seed uint64) (_, _ 
 }
 
 // haveOwn tells whether every one of some instances has an input, or a state, of its own.
-func haveOwn(instances []compiler.Instance, values func(compiler.Instance) any, key string) bool {
-	return len(instances) > 0 && !slices.ContainsFunc(instances, func(one compiler.Instance) bool {
+func haveOwn(instances []plan.Instance, values func(plan.Instance) any, key string) bool {
+	return len(instances) > 0 && !slices.ContainsFunc(instances, func(one plan.Instance) bool {
 		own, _ := values(one).(map[string]any)
 		_, there := own[key]
 		return !there
@@ -365,7 +365,7 @@ func haveOwn(instances []compiler.Instance, values func(compiler.Instance) any, 
 // several.
 type rehearsal struct {
 	*cli
-	plan      *compiler.Plan
+	plan      *plan.Plan
 	json      bool
 	drawn     func(*dot.Timeline) string // how the timeline is drawn; nil for text and JSON
 	seeds     bool                       // each play has another

@@ -39,11 +39,12 @@ var mayImport = map[string][]string{
 	"compiler/hosts":           {},
 	"internal/*":               {}, // of tests
 	"compiler/policy":          {"compiler/source", "compiler/diag", "compiler/expression", "compiler/hosts", "compiler/schema", "compiler/naming", "compiler/wording"},
+	"compiler/plan":            {"compiler/catalogue", "compiler/dag", "compiler/naming", "compiler/pathtree", "compiler/policy", "compiler/redact", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/wording"},
 	"compiler/label":           {"compiler", "compiler/*"},
 	"compiler/workspace":       {},
 	"compiler/catalogue":       {"compiler/source", "compiler/diag", "compiler/schema", "compiler/workspace"},
 	"compiler/openapi":         {"compiler/catalogue", "compiler/source", "compiler/diag", "compiler/schema", "compiler/wording"},
-	"compiler":                 {"compiler/policy", "compiler/catalogue", "compiler/dag", "compiler/hosts", "compiler/naming", "compiler/redact", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
+	"compiler":                 {"compiler/plan", "compiler/policy", "compiler/catalogue", "compiler/dag", "compiler/hosts", "compiler/naming", "compiler/redact", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
 	"analyzer":                 {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/state"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
 	"analyzer/facts":           {"compiler", "compiler/*", "analyzer/internal/branch", "analyzer/internal/logic"},

@@ -19,6 +19,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/openapi"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -208,7 +209,7 @@ func (s *toolSource) sort() {
 }
 
 // definitions compiles a catalogue.
-func (c *cli) definitions(name string, text []byte, limits source.Limits) (*compiler.Plan, error) {
+func (c *cli) definitions(name string, text []byte, limits source.Limits) (*plan.Plan, error) {
 	p, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Definitions: true, Limits: limits})
 	if diag.HasErrors(found) {
 		return nil, c.faulty(found)
@@ -217,7 +218,7 @@ func (c *cli) definitions(name string, text []byte, limits source.Limits) (*comp
 }
 
 // compiled compiles a catalogue that was made just now.
-func (c *cli) compiled(value map[string]any, limits source.Limits) (*compiler.Plan, error) {
+func (c *cli) compiled(value map[string]any, limits source.Limits) (*plan.Plan, error) {
 	text, err := catalogue.YAML("", value)
 	if err != nil {
 		return nil, troubled("%v", err)
@@ -225,11 +226,11 @@ func (c *cli) compiled(value map[string]any, limits source.Limits) (*compiler.Pl
 	return c.definitions("catalogue.yaml", text, limits)
 }
 
-func operationOf(t *compiler.Tool) string { return t.Node.Get("x-operation").AsText() }
+func operationOf(t *plan.Tool) string { return t.Node.Get("x-operation").AsText() }
 
 // byOperation are the tools that were imported, by their operations in the source.
-func byOperation(p *compiler.Plan) map[string]*compiler.Tool {
-	all := map[string]*compiler.Tool{}
+func byOperation(p *plan.Plan) map[string]*plan.Tool {
+	all := map[string]*plan.Tool{}
 	for _, t := range p.Tools {
 		if operation := operationOf(t); operation != "" {
 			all[operation] = t
@@ -241,7 +242,7 @@ func byOperation(p *compiler.Plan) map[string]*compiler.Tool {
 // compareTools reports how a tool differs from what a catalogue has. What a plan passes to a
 // tool was checked against the catalogue's parameters, so each value of these must still be
 // valid; what comes back must be what the catalogue's result admits.
-func compareTools(before, after *compiler.Plan, was, is *compiler.Tool) (all []difference) {
+func compareTools(before, after *plan.Plan, was, is *plan.Tool) (all []difference) {
 	add := func(breaks bool, format string, args ...any) {
 		all = append(all, difference{tool: was.Name, breaks: breaks, what: fmt.Sprintf(format, args...)})
 	}
@@ -259,7 +260,7 @@ func compareTools(before, after *compiler.Plan, was, is *compiler.Tool) (all []d
 	old, now := before.Activities[was.Name], after.Activities[is.Name]
 	for i, name := range catalogue.Hints {
 		worst := name == "destructiveHint" || name == "openWorldHint" // what isn't said is the worst
-		said := func(a *compiler.Activity) bool {
+		said := func(a *plan.Activity) bool {
 			if a != nil {
 				if hint := []*bool{a.Hints.ReadOnly, a.Hints.Destructive, a.Hints.Idempotent, a.Hints.OpenWorld}[i]; hint != nil {
 					return *hint
@@ -278,7 +279,7 @@ func compareTools(before, after *compiler.Plan, was, is *compiler.Tool) (all []d
 }
 
 // onlyNamed accepts the parameters that a tool names.
-func onlyNamed(t *compiler.Tool) *schema.Schema {
+func onlyNamed(t *plan.Tool) *schema.Schema {
 	properties := map[string]any{}
 	if raw, ok := t.Parameters.Raw().(map[string]any); ok {
 		named, _ := raw["properties"].(map[string]any)
@@ -290,9 +291,9 @@ func onlyNamed(t *compiler.Tool) *schema.Schema {
 }
 
 // withReferences is a schema together with those that it refers to.
-func withReferences(p *compiler.Plan, s *schema.Schema) any {
+func withReferences(p *plan.Plan, s *schema.Schema) any {
 	named := map[string]any{}
-	for name, n := range p.NamedSchemas() {
+	for name, n := range p.NamedSchemas {
 		named[name] = n.Value()
 	}
 	all := map[string]any{}
@@ -321,7 +322,7 @@ func fits(tool string, producer, consumer *schema.Schema, changed, refused strin
 // compareRequests reports how an operation is sent otherwise. A catalogue goes on sending what
 // was imported, so that whatever else is required breaks plans, but for the place of a parameter
 // that the catalogue doesn't have: that is reported with the parameters.
-func compareRequests(before, after *compiler.Plan, was, is *compiler.Tool, add func(breaks bool, format string, args ...any)) {
+func compareRequests(before, after *plan.Plan, was, is *plan.Tool, add func(breaks bool, format string, args ...any)) {
 	old, now := requestParts(before.Activities[was.Name]), requestParts(after.Activities[is.Name])
 	parameters, _ := onlyNamed(was).Raw().(map[string]any)["properties"].(map[string]any)
 	for _, part := range slices.Sorted(maps.Keys(now)) {
@@ -341,7 +342,7 @@ const itsBody = "its body"
 
 // requestParts are what a request is made of, by what messages call it; none of what isn't sent
 // over HTTP.
-func requestParts(a *compiler.Activity) map[string]string {
+func requestParts(a *plan.Activity) map[string]string {
 	parts := map[string]string{}
 	if a == nil || a.Node.Get("http") == nil {
 		return parts

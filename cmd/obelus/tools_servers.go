@@ -14,6 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/openapi"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -28,8 +29,8 @@ func definesServers(file string, text []byte, limits source.Limits) bool {
 
 // A listing is what the MCP servers that a file defines list as their tools.
 type listing struct {
-	plan    *compiler.Plan // that defines them
-	names   []string       // of the servers, sorted
+	plan    *plan.Plan // that defines them
+	names   []string   // of the servers, sorted
 	tools   map[string][]catalogue.Tool
 	refused map[string][]activity.RefusedTool // of what they list
 }

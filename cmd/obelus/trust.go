@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -122,7 +122,7 @@ func (c *cli) vouched(v *project.Vouching, changed []string) {
 		return
 	}
 	said := map[string][]string{}
-	note := func(kind, name string, h compiler.Hints) {
+	note := func(kind, name string, h plan.Hints) {
 		for _, one := range []struct {
 			word string
 			hint *bool

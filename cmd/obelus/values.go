@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/spf13/cobra"
@@ -144,7 +144,7 @@ func valuesOf(given string, file *source.File, limits source.Limits) (map[string
 
 // settle takes inputs for what the plan declares them to be: one that is to be a text is
 // what was written, also where that is JSON of something else.
-func (g *given) settle(p *compiler.Plan, input map[string]any) error {
+func (g *given) settle(p *plan.Plan, input map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(g.texts)) {
 		takes := func(value any) bool {
 			if p.InputSchema == nil {
@@ -169,9 +169,9 @@ var errUnread = errors.New("nothing reads the input")
 
 // unreadInputs refuses an input that nothing reads and no schema declares: most likely it
 // is misspelt. A model that answers a call without scopes reads all of it.
-func unreadInputs(p *compiler.Plan, input map[string]any) error {
-	if slices.ContainsFunc(p.Calls, func(c *compiler.Call) bool {
-		return c.Latent() && c.Produced == nil && c.Scopes == nil && c.Delegate != compiler.Anonymous
+func unreadInputs(p *plan.Plan, input map[string]any) error {
+	if slices.ContainsFunc(p.Calls, func(c *plan.Call) bool {
+		return c.Latent() && c.Produced == nil && c.Scopes == nil && c.Delegate != plan.Anonymous
 	}) {
 		return nil
 	}

@@ -2,6 +2,7 @@ package label
 
 import (
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
@@ -17,7 +18,7 @@ const (
 
 // RoleOf is that of a call of a plan. It counts under the name of its tool and under that of
 // the activity that carries it out, so that no other name gets round a rule.
-func RoleOf(c *policy.Check, plan *compiler.Plan, call *compiler.Call) (role Role) {
+func RoleOf(c *policy.Check, plan *plan.Plan, call *plan.Call) (role Role) {
 	if meets(c.Subject, plan, call) {
 		role |= Subject
 	}
@@ -27,7 +28,7 @@ func RoleOf(c *policy.Check, plan *compiler.Plan, call *compiler.Call) (role Rol
 	return role
 }
 
-func meets(s policy.Subject, plan *compiler.Plan, call *compiler.Call) bool {
+func meets(s policy.Subject, plan *plan.Plan, call *plan.Call) bool {
 	switch {
 	case s.Any:
 		return true
@@ -40,21 +41,21 @@ func meets(s policy.Subject, plan *compiler.Plan, call *compiler.Call) bool {
 }
 
 // IsIdempotent reports whether another attempt of a call does no more than the first.
-func IsIdempotent(plan *compiler.Plan, call *compiler.Call) bool {
+func IsIdempotent(p *plan.Plan, call *plan.Call) bool {
 	// Whether a tool takes the call's parameters isn't asked, so that what is known of a
 	// call's effects is the same before a run and in it.
-	return call.Plan() == "" && plan.Effect(call, func(*compiler.Tool) bool { return false }).Idempotent
+	return call.Plan() == "" && compiler.EffectOf(p, call, func(*plan.Tool) bool { return false }).Idempotent
 }
 
 // Unlisted is the name of a call, its tool's or that of an activity that its tool doesn't
 // name, which isn't among the tools that there may be; "" when there is none.
-func Unlisted(o *policy.Only, call *compiler.Call) string {
+func Unlisted(o *policy.Only, call *plan.Call) string {
 	tool := call.Single()
 	switch {
 	case tool != nil && tool.Builtin:
 	case !o.Allows(call.ToolName):
 		return call.ToolName
-	case call.Activity != "" && call.Activity != call.ToolName && (tool == nil || !tool.Runs(call.Activity)) && !o.Allows(call.Activity):
+	case call.Activity != "" && call.Activity != call.ToolName && (tool == nil || !compiler.MayRun(tool, call.Activity)) && !o.Allows(call.Activity):
 		return call.Activity
 	}
 	return ""

@@ -15,6 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
@@ -254,7 +255,7 @@ func (w world) from(v *analyzer.Verified, input, state map[string]any) (map[stri
 			}
 			taken[fmt.Sprintf("%s/%s[%d]", c.Above(), c.Of.Name, item)] = &c
 			value, route, failure := w.gives(&c, input, state)
-			if route >= len(c.Of.Whole().Output) {
+			if route >= len(compiler.WholeOf(c.Of).Output) {
 				route = -1
 			}
 			events = append(events, runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Value: value, Route: route, Failure: failure})
@@ -267,7 +268,7 @@ func (w world) from(v *analyzer.Verified, input, state map[string]any) (map[stri
 // A judged is what the analysis says of a plan.
 type judged struct {
 	*label.Labels
-	plan *compiler.Plan
+	plan *plan.Plan
 }
 
 func has(l policy.Label, taint string) bool {
@@ -281,8 +282,8 @@ func has(l policy.Label, taint string) bool {
 }
 
 // of is what the analysis says of a parameter of a call of the plan itself.
-func (j judged) of(c *compiler.Call, parameter string) (data, control policy.Label) {
-	full := j.plan.Calls[c.Whole().Place]
+func (j judged) of(c *plan.Call, parameter string) (data, control policy.Label) {
+	full := j.plan.Calls[compiler.WholeOf(c).Place]
 	for at, f := range full.Params.Fields {
 		if f.Key == parameter {
 			return j.Parameter(full.Index, at)
@@ -390,7 +391,7 @@ func alarmKind(f *label.Flow) string {
 
 // afterwards holds what the calls of a next tick are given against what the first has left
 // behind: whatever they read of the state has the label that it was written with.
-func afterwards(t *testing.T, r *rand.Rand, p *compiler.Plan, j judged, left map[string]any, flows map[string]int) {
+func afterwards(t *testing.T, r *rand.Rand, p *plan.Plan, j judged, left map[string]any, flows map[string]int) {
 	var b strings.Builder
 	b.WriteString("calls:\n")
 	for _, path := range p.Calls {
@@ -430,9 +431,9 @@ func afterwards(t *testing.T, r *rand.Rand, p *compiler.Plan, j judged, left map
 
 func compareWorlds(t *testing.T, j judged, taint string, one, other map[string]*runtime.Command, hit map[string]bool, flows map[string]int) {
 	for key, c := range one {
-		hit[c.Of.Whole().Name], hit[strings.Split(c.Under, "/")[0]] = true, true
+		hit[compiler.WholeOf(c.Of).Name], hit[strings.Split(c.Under, "/")[0]] = true, true
 		if c.Of.ToolName == "think" && c.Context == nil { // its model is shown the rest
-			hit["SECRET"+c.Of.Whole().Name] = true
+			hit["SECRET"+compiler.WholeOf(c.Of).Name] = true
 		}
 		top := c.Under == ""
 		for name, value := range c.Params {
@@ -443,7 +444,7 @@ func compareWorlds(t *testing.T, j judged, taint string, one, other map[string]*
 			if !token && !differs {
 				continue
 			}
-			hit[taint+c.Of.Whole().Name], hit[taint+c.Under] = true, true
+			hit[taint+compiler.WholeOf(c.Of).Name], hit[taint+c.Under] = true, true
 			if top {
 				data, control := j.of(c.Of, name)
 				switch {
@@ -462,12 +463,12 @@ func compareWorlds(t *testing.T, j judged, taint string, one, other map[string]*
 		}
 		if c.Context != nil && top {
 			text, _ := json.Marshal(c.Context)
-			if strings.Contains(string(text), taint) && !has(j.Sees(j.plan.Calls[c.Of.Whole().Place].Index), taint) {
+			if strings.Contains(string(text), taint) && !has(j.Sees(j.plan.Calls[compiler.WholeOf(c.Of).Place].Index), taint) {
 				t.Errorf("%s: its context holds %s: %s", key, taint, text)
 			}
 		}
 		if other[key] == nil && top {
-			hit[taint+c.Of.Whole().Name] = true
+			hit[taint+compiler.WholeOf(c.Of).Name] = true
 			flows["by running"]++
 			if _, control := j.of(c.Of, firstParameter(c)); len(c.Params) > 0 && !has(control, taint) {
 				t.Errorf("%s: that it runs hangs on what is %s, and its control is %s", key, taint, control)

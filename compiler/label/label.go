@@ -7,13 +7,14 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // Labels are those of a plan.
 type Labels struct {
-	Plan  *compiler.Plan
+	Plan  *plan.Plan
 	Flows []Flow // those that the policies forbid, as they were met
 
 	rules   *rules
@@ -21,7 +22,7 @@ type Labels struct {
 	given   value // of what the plan's own text says
 	started value // what decides whether any of it runs
 	calls   []ofCall
-	secrets map[*compiler.Tool]bool // their results hold secrets
+	secrets map[*plan.Tool]bool // their results hold secrets
 	depth   int
 	reads   map[int]value // of the call that is looked at
 }
@@ -38,10 +39,10 @@ type ofCall struct {
 
 // A Flow is one that a policy forbids.
 type Flow struct {
-	Call      *compiler.Call
-	Within    *compiler.Plan // the delegate that holds the call; nil for the plan itself
-	Of        *compiler.Call // the plan's own call: Call, or the one that runs the delegate
-	Parameter string         // "" for what decides whether the call runs; [Context] for what it is handed besides
+	Call      *plan.Call
+	Within    *plan.Plan // the delegate that holds the call; nil for the plan itself
+	Of        *plan.Call // the plan's own call: Call, or the one that runs the delegate
+	Parameter string     // "" for what decides whether the call runs; [Context] for what it is handed besides
 	At        source.Span
 	Is, Most  policy.Label
 	Integrity bool // it is the integrity that is wrong, and else the confidentiality
@@ -57,11 +58,11 @@ type Flow struct {
 const Context = "_scopes"
 
 // Of follows labels through a plan; nil when it stands under no policy.
-func Of(p *compiler.Plan) *Labels { return begin(p, [taints]bool{true, true, true}).followed() }
+func Of(p *plan.Plan) *Labels { return begin(p, [taints]bool{true, true, true}).followed() }
 
 // Judged is Of for the sake of flows alone: labels that nothing forbids anywhere aren't
 // followed.
-func Judged(p *compiler.Plan) *Labels {
+func Judged(p *plan.Plan) *Labels {
 	l := Begin(p)
 	if l == nil || l.isIdle() {
 		return l
@@ -81,7 +82,7 @@ func (l *Labels) isIdle() bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(p.Calls, func(c *compiler.Call) bool {
+	return !slices.ContainsFunc(p.Calls, func(c *plan.Call) bool {
 		return l.start.from(l.rules.of(p, c).output, func(taint) Hop { return Hop{} }) != nothing || l.resultHoldsSecrets(c)
 	})
 }
@@ -115,7 +116,7 @@ func (l *Labels) follow() {
 
 // Begin is Judged for a plan that grows: [Labels.Extend] follows what has come. It is nil
 // when the plan stands under no policy.
-func Begin(p *compiler.Plan) *Labels { return begin(p, forbidden(p.Policies)) }
+func Begin(p *plan.Plan) *Labels { return begin(p, forbidden(p.Policies)) }
 
 // forbidden are the taints that some call may not take.
 func forbidden(policies []*policy.Policy) (some [taints]bool) {
@@ -132,11 +133,11 @@ func forbidden(policies []*policy.Policy) (some [taints]bool) {
 	return some
 }
 
-func begin(p *compiler.Plan, followed [taints]bool) *Labels {
+func begin(p *plan.Plan, followed [taints]bool) *Labels {
 	if len(p.Policies) == 0 {
 		return nil
 	}
-	l := &Labels{Plan: p, rules: newRules(p.Policies), start: newStart(p, followed), secrets: map[*compiler.Tool]bool{}, reads: map[int]value{}}
+	l := &Labels{Plan: p, rules: newRules(p.Policies), start: newStart(p, followed), secrets: map[*plan.Tool]bool{}, reads: map[int]value{}}
 	l.start.values(p.Policies)
 	l.start.declared()
 	if p.Live != nil {
@@ -232,14 +233,14 @@ func (l *Labels) ended(call int, at source.Span) [taints]*step {
 	}
 	c := l.Plan.Calls[call]
 	decides := l.calls[call].out.control
-	if len(c.Output) > 1 || l.Plan.Writes == compiler.Once { // its result may be written to the failure route, or be absent
+	if len(c.Output) > 1 || l.Plan.Writes == plan.Once { // its result may be written to the failure route, or be absent
 		decides = l.calls[call].out.decides()
 	}
 	return over(decides, Hop{Plan: l.Plan, Call: c, Span: at, Words: fmt.Sprintf("what becomes of %q decides whether the call runs", c.Name), Control: true})
 }
 
 // inTemplate is what the expressions of a template may see.
-func (l *Labels) inTemplate(t *compiler.Template, c *compiler.Call) (v value) {
+func (l *Labels) inTemplate(t *plan.Template, c *plan.Call) (v value) {
 	switch {
 	case t == nil:
 		return v
@@ -283,9 +284,9 @@ func onlyRefers(e *expression.Expr) bool {
 
 // readOf is the label of a read of a call, or of an item. Only the presence of an index depends on the
 // list.
-func (l *Labels) readOf(r int, c *compiler.Call) value {
+func (l *Labels) readOf(r int, c *plan.Call) value {
 	read := &l.Plan.Reads[r]
-	if !l.Plan.OfItem(read) {
+	if !compiler.ReadsItem(l.Plan, read) {
 		return l.read(r)
 	}
 	v := l.inTemplate(c.Each.List, c)
@@ -302,14 +303,14 @@ func (l *Labels) read(at int) value {
 	}
 	p := l.Plan
 	r := &p.Reads[at]
-	if r.Path == pathtree.Root || p.OfItem(r) {
+	if r.Path == pathtree.Root || compiler.ReadsItem(p, r) {
 		return value{}
 	}
 	v := l.start.read(r.Path)
 	for _, w := range r.Writers {
 		v.join(l.written(int(w), r))
 	}
-	var reader *compiler.Call
+	var reader *plan.Call
 	if r.Call >= 0 {
 		reader = p.Calls[r.Call]
 	}
@@ -323,7 +324,7 @@ func (l *Labels) read(at int) value {
 }
 
 // written is what a call writes to where a read looks.
-func (l *Labels) written(writer int, r *compiler.Read) (v value) {
+func (l *Labels) written(writer int, r *plan.Read) (v value) {
 	if writer >= len(l.calls) || !l.calls[writer].done {
 		return v
 	}
@@ -356,9 +357,9 @@ func (l *Labels) written(writer int, r *compiler.Read) (v value) {
 
 // part is the way from what a call gives down to what is read, where only that part of it
 // is: the keys below its result, or below one of its results.
-func (l *Labels) part(w *compiler.Call, written, read pathtree.ID) (rest []expression.Segment, ok bool) {
+func (l *Labels) part(w *plan.Call, written, read pathtree.ID) (rest []expression.Segment, ok bool) {
 	paths := l.Plan.Paths
-	if w.Method == compiler.Push || w.Method == compiler.Concat || !paths.IsAbove(written, read) ||
+	if w.Method == plan.Push || w.Method == plan.Concat || !paths.IsAbove(written, read) ||
 		w.Each != nil && w.Each.Collect { // a failure record may replace a result
 		return nil, false
 	}
@@ -372,7 +373,7 @@ func (l *Labels) part(w *compiler.Call, written, read pathtree.ID) (rest []expre
 	return rest, true
 }
 
-func (l *Labels) resultHoldsSecrets(w *compiler.Call) bool {
+func (l *Labels) resultHoldsSecrets(w *plan.Call) bool {
 	tool := w.Tool
 	if w.Each != nil {
 		tool = w.Each.Tool
@@ -389,7 +390,7 @@ func (l *Labels) resultHoldsSecrets(w *compiler.Call) bool {
 }
 
 // isPlain reports whether a part of a result that holds secrets holds none itself.
-func (l *Labels) isPlain(w *compiler.Call, rest []expression.Segment) bool {
+func (l *Labels) isPlain(w *plan.Call, rest []expression.Segment) bool {
 	tool := w.Tool
 	if w.Each != nil {
 		tool = w.Each.Tool
@@ -399,7 +400,7 @@ func (l *Labels) isPlain(w *compiler.Call, rest []expression.Segment) bool {
 }
 
 // handed is what a call is given besides its parameters.
-func (l *Labels) contextOf(c *compiler.Call) (v value) {
+func (l *Labels) contextOf(c *plan.Call) (v value) {
 	if c.Scopes == nil && c.Latent() && c.Produced == nil && c.Delegate == "" {
 		return l.start.all.over(Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(), Words: fmt.Sprintf("the model that answers %q is shown all that stood there before", c.Name)})
 	}
@@ -412,7 +413,7 @@ func (l *Labels) contextOf(c *compiler.Call) (v value) {
 }
 
 // comes is the label of a call's result and of its failure.
-func (l *Labels) comes(c *compiler.Call, of *ofCall) (v, failure value) {
+func (l *Labels) comes(c *plan.Call, of *ofCall) (v, failure value) {
 	switch below := l.Plan.Delegates[c.Plan()]; {
 	case c.Produced != nil:
 		v = l.given
@@ -439,7 +440,7 @@ func (l *Labels) comes(c *compiler.Call, of *ofCall) (v, failure value) {
 const maxDepth = 32
 
 // delegate follows labels through a plan that is run as a call.
-func (l *Labels) delegate(c *compiler.Call, of *ofCall, p *compiler.Plan) (v, failure value) {
+func (l *Labels) delegate(c *plan.Call, of *ofCall, p *plan.Plan) (v, failure value) {
 	below := &Labels{Plan: p, rules: l.rules, start: newStart(p, l.start.followed), secrets: l.secrets, reads: map[int]value{}, depth: l.depth + 1}
 	below.started.control = of.control
 	for i, f := range c.Params.Fields {
@@ -480,9 +481,9 @@ func (f *Flow) Code() string {
 func (h Hop) Name() string { return h.Call.Label() }
 
 // Nodes are the calls of the plan itself that a flow goes through, in its order.
-func (f *Flow) Nodes(p *compiler.Plan) []int {
+func (f *Flow) Nodes(p *plan.Plan) []int {
 	var all []int
-	add := func(c *compiler.Call) {
+	add := func(c *plan.Call) {
 		if c != nil && (len(all) == 0 || all[len(all)-1] != c.Index) {
 			all = append(all, c.Index)
 		}

@@ -3,9 +3,9 @@ package label
 import (
 	"fmt"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
@@ -13,7 +13,7 @@ import (
 // is shown. Of what calls of earlier runs did, which a process record holds, nothing is
 // known but that it happened, so that it is as bad as a value can be. It is nil for a plan
 // that stands under no policy.
-func Beginning(p *compiler.Plan) *policy.Live {
+func Beginning(p *plan.Plan) *policy.Live {
 	l := begin(p, [taints]bool{true, true, true})
 	if l == nil {
 		return nil

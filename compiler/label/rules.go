@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -21,7 +22,7 @@ type rules struct {
 
 // Calls of one tool that one activity carries out are alike.
 type alike struct {
-	plan                     *compiler.Plan
+	plan                     *plan.Plan
 	tool, activity, delegate string
 }
 
@@ -33,7 +34,7 @@ type known struct {
 	demands map[string]demand // by parameter
 }
 
-func (r *rules) of(p *compiler.Plan, c *compiler.Call) *known {
+func (r *rules) of(p *plan.Plan, c *plan.Call) *known {
 	key := alike{p, c.ToolName, c.Activity, c.Delegate}
 	k := r.calls[key]
 	if k == nil {
@@ -71,17 +72,17 @@ type limit struct {
 // Effects are those of a call as the policies of its plan see them. What a policy
 // says of a tool is less than what is known otherwise only if the policy counts, and if
 // what carries the call out comes from outside of the plan.
-func Effects(p *compiler.Plan, c *compiler.Call) policy.Effects {
+func Effects(p *plan.Plan, c *plan.Call) policy.Effects {
 	return newRules(p.Policies).effects(p, c)
 }
 
 // Gives is the label that a call adds to its result.
-func Gives(p *compiler.Plan, c *compiler.Call) policy.Label {
+func Gives(p *plan.Plan, c *plan.Call) policy.Label {
 	l, _ := newRules(p.Policies).output(p, c)
 	return l
 }
 
-func (r *rules) effects(p *compiler.Plan, c *compiler.Call) policy.Effects {
+func (r *rules) effects(p *plan.Plan, c *plan.Call) policy.Effects {
 	e := standing(p, c)
 	if !c.Latent() && !isPure(p, c) {
 		return e // policies have their say in it
@@ -102,14 +103,14 @@ func (r *rules) effects(p *compiler.Plan, c *compiler.Call) policy.Effects {
 }
 
 // standing are the effects of a call by what its tool and its activity say.
-func standing(p *compiler.Plan, c *compiler.Call) policy.Effects {
+func standing(p *plan.Plan, c *plan.Call) policy.Effects {
 	if c.Latent() { // what a model is asked leaves the machine
 		return policy.Read | policy.External
 	}
 	if isPure(p, c) {
 		return 0
 	}
-	effect := p.Effect(c, nil)
+	effect := compiler.EffectOf(p, c, nil)
 	e := map[string]policy.Effects{compiler.ReadOnly: policy.Read, compiler.Writes: policy.Write, compiler.Destructive: policy.Write | policy.Destructive}[effect.Kind]
 	if e == 0 {
 		e = policy.Write | policy.Destructive
@@ -122,32 +123,32 @@ func standing(p *compiler.Plan, c *compiler.Call) policy.Effects {
 
 // isPure reports whether a call itself does nothing and brings nothing in: of a plan its
 // calls do.
-func isPure(p *compiler.Plan, c *compiler.Call) bool {
+func isPure(p *plan.Plan, c *plan.Call) bool {
 	a := p.Activities[c.Activity]
 	return c.Plan() != "" || a != nil && a.Kind == "expr"
 }
 
 // Carries reports whether a policy that names a tool speaks of a call: of its tool, or of
 // what carries it out.
-func Carries(c *compiler.Call, tool string) bool { return c.ToolName == tool || c.Activity == tool }
+func Carries(c *plan.Call, tool string) bool { return c.ToolName == tool || c.Activity == tool }
 
 // vouched reports whether a policy that names a tool may make less of a call: a
 // plan may define another activity of the name, or have the tool carried out by another.
-func vouched(p *compiler.Plan, c *compiler.Call, tool string) bool {
+func vouched(p *plan.Plan, c *plan.Call, tool string) bool {
 	if c.Activity == "" {
 		return c.ToolName == tool
 	}
 	a := p.Activities[c.Activity]
-	if a == nil || !a.Source().Vouches() && a.Kind != "expr" {
+	if a == nil || !compiler.Vouches(compiler.SourceOf(a)) && a.Kind != "expr" {
 		return false
 	}
-	return c.Activity == tool || c.Tool != nil && c.Tool.Name == tool && c.Tool.Origin.Vouches() && c.Tool.Runs(c.Activity)
+	return c.Activity == tool || c.Tool != nil && c.Tool.Name == tool && compiler.Vouches(c.Tool.Origin) && compiler.MayRun(c.Tool, c.Activity)
 }
 
 // output is the label that a call adds to its result, and its source.
-func (r *rules) output(p *compiler.Plan, c *compiler.Call) (l policy.Label, says string) {
+func (r *rules) output(p *plan.Plan, c *plan.Call) (l policy.Label, says string) {
 	standard, says := policy.Label{}, "nothing says otherwise"
-	if !c.Latent() && !isPure(p, c) && p.Effect(c, nil).OpenWorld {
+	if !c.Latent() && !isPure(p, c) && compiler.EffectOf(p, c, nil).OpenWorld {
 		standard.Integrity = policy.Untrusted
 	}
 	said, integrity, confidentiality := policy.Label{}, false, false
@@ -179,7 +180,7 @@ func (r *rules) output(p *compiler.Plan, c *compiler.Call) (l policy.Label, says
 // counts before one that names an effect, and one that names the parameter before one
 // about any; of several policies the strictest. What is secret mustn't leave unless a
 // policy that counts says that it may.
-func (r *rules) demand(c *compiler.Call, is *known, parameter string) demand {
+func (r *rules) demand(c *plan.Call, is *known, parameter string) demand {
 	d, ok := is.demands[parameter]
 	if !ok {
 		d.limit = r.limit(c, is.effects, parameter)
@@ -189,7 +190,7 @@ func (r *rules) demand(c *compiler.Call, is *known, parameter string) demand {
 	return d
 }
 
-func (r *rules) limit(c *compiler.Call, effects policy.Effects, parameter string) limit {
+func (r *rules) limit(c *plan.Call, effects policy.Effects, parameter string) limit {
 	all := limit{most: policy.Label{Integrity: policy.Untrusted, Confidentiality: policy.Secret}}
 	cleared := false
 	for _, one := range r.policies {
@@ -227,7 +228,7 @@ func (r *rules) limit(c *compiler.Call, effects policy.Effects, parameter string
 }
 
 // speaks ranks how closely a rule speaks of a call: 0 for not at all.
-func (r *rules) speaks(rule *policy.Requires, c *compiler.Call, effects policy.Effects) (rank int) {
+func (r *rules) speaks(rule *policy.Requires, c *plan.Call, effects policy.Effects) (rank int) {
 	for _, s := range rule.Tools {
 		switch {
 		case s.Tool != "" && Carries(c, s.Tool):
@@ -241,7 +242,7 @@ func (r *rules) speaks(rule *policy.Requires, c *compiler.Call, effects policy.E
 
 // extracts reports whether a part of a call's result is trusted whatever it was made of,
 // since it can only be one of a few values.
-func (r *rules) extracts(c *compiler.Call, part []expression.Segment) bool {
+func (r *rules) extracts(c *plan.Call, part []expression.Segment) bool {
 	return r.endorsed(c, func(e *policy.Endorse) bool {
 		return e.Parameter == "" && len(e.Output) <= len(part) && slices.Equal(e.Output, part[:len(e.Output)])
 	})
@@ -249,13 +250,13 @@ func (r *rules) extracts(c *compiler.Call, part []expression.Segment) bool {
 
 // endorses reports whether a parameter is trusted because it can only be one of a few
 // values, and whether a person approves it.
-func (r *rules) endorses(c *compiler.Call, parameter string) (few, person bool) {
+func (r *rules) endorses(c *plan.Call, parameter string) (few, person bool) {
 	few = r.endorsed(c, func(e *policy.Endorse) bool { return e.Parameter == parameter && !e.Person })
 	person = r.endorsed(c, func(e *policy.Endorse) bool { return e.Parameter == parameter && e.Person })
 	return few, person
 }
 
-func (r *rules) endorsed(c *compiler.Call, is func(*policy.Endorse) bool) bool {
+func (r *rules) endorsed(c *plan.Call, is func(*policy.Endorse) bool) bool {
 	return slices.ContainsFunc(r.policies, func(one *policy.Policy) bool {
 		return one.Counts && slices.ContainsFunc(one.Endorse, func(e policy.Endorse) bool { return Carries(c, e.Tool) && is(&e) })
 	})
@@ -263,17 +264,17 @@ func (r *rules) endorsed(c *compiler.Call, is func(*policy.Endorse) bool) bool {
 
 // Shown reports whether a person must be asked about a call because a policy trusts parameters that a
 // person approved. The plan's own text was approved with it, unless a model wrote it.
-func Shown(p *compiler.Plan, c *compiler.Call) bool {
+func Shown(p *plan.Plan, c *plan.Call) bool {
 	return len(p.Policies) > 0 && newRules(p.Policies).endorsed(c, func(e *policy.Endorse) bool {
-		return e.Person && slices.ContainsFunc(c.Params.Fields, func(f compiler.TemplateField) bool {
-			return f.Key == e.Parameter && (f.Value.Live() || p.Form == compiler.Replan)
+		return e.Person && slices.ContainsFunc(c.Params.Fields, func(f plan.TemplateField) bool {
+			return f.Key == e.Parameter && (f.Value.Live() || p.Form == plan.Replan)
 		})
 	})
 }
 
 // Unendorsed says why a result isn't what the policies take for trusted of it, "" where it
 // is: such a result is none.
-func Unendorsed(p *compiler.Plan, c *compiler.Call, result any, a *schema.Allowance) string {
+func Unendorsed(p *plan.Plan, c *plan.Call, result any, a *schema.Allowance) string {
 	return unendorsed(p, c, a, func(e *policy.Endorse) (any, bool) {
 		if e.Parameter != "" {
 			return nil, false
@@ -283,14 +284,14 @@ func Unendorsed(p *compiler.Plan, c *compiler.Call, result any, a *schema.Allowa
 }
 
 // UnendorsedParameter is Unendorsed for what a call is given.
-func UnendorsedParameter(p *compiler.Plan, c *compiler.Call, parameters map[string]any, a *schema.Allowance) string {
+func UnendorsedParameter(p *plan.Plan, c *plan.Call, parameters map[string]any, a *schema.Allowance) string {
 	return unendorsed(p, c, a, func(e *policy.Endorse) (any, bool) {
 		value, given := parameters[e.Parameter]
 		return value, given
 	})
 }
 
-func unendorsed(p *compiler.Plan, c *compiler.Call, a *schema.Allowance, of func(*policy.Endorse) (any, bool)) string {
+func unendorsed(p *plan.Plan, c *plan.Call, a *schema.Allowance, of func(*policy.Endorse) (any, bool)) string {
 	for _, one := range p.Policies {
 		for i := range one.Endorse {
 			e := &one.Endorse[i]
@@ -318,7 +319,7 @@ func stepsOf(path []expression.Segment) []schema.Step {
 }
 
 // judge finds what a call takes that it mustn't.
-func (l *Labels) judge(c *compiler.Call, is *ofCall) {
+func (l *Labels) judge(c *plan.Call, is *ofCall) {
 	if is.control == nothing.control && is.context == nothing && !slices.ContainsFunc(is.parameters, func(v value) bool { return v != nothing }) {
 		return
 	}

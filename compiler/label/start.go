@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
@@ -16,7 +16,7 @@ import (
 // A start is what stands there from the start, by path. It knows paths by themselves, since
 // those of a plan that arrives become more.
 type start struct {
-	plan     *compiler.Plan
+	plan     *plan.Plan
 	followed [taints]bool
 	root     spot
 	all      value
@@ -32,7 +32,7 @@ type spot struct {
 	open  bool  // a policy declares its confidentiality, whatever its name is
 }
 
-func newStart(p *compiler.Plan, followed [taints]bool) *start {
+func newStart(p *plan.Plan, followed [taints]bool) *start {
 	return &start{plan: p, followed: followed, secrets: map[string]bool{}}
 }
 

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -39,13 +39,13 @@ type step struct {
 
 // A Hop is one step of a way from a source to a sink.
 type Hop struct {
-	Plan    *compiler.Plan
-	Call    *compiler.Call // whose read it is, or that is the source; nil for what stands there from the start, and for an output
+	Plan    *plan.Plan
+	Call    *plan.Call // whose read it is, or that is the source; nil for what stands there from the start, and for an output
 	Span    source.Span
 	Words   string // what happens there
 	Control bool   // it goes through control alone
 
-	read *compiler.Read // whose words are made when somebody wants them
+	read *plan.Read // whose words are made when somebody wants them
 }
 
 func nearer(a, b *step) *step {

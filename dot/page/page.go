@@ -19,6 +19,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
 )
@@ -60,7 +61,7 @@ const (
 // A Part is a plan whose calls the view has.
 type Part struct {
 	Prefix   string // before the names of its calls in the view; "2:" of the second tick
-	Plan     *compiler.Plan
+	Plan     *plan.Plan
 	Facts    *facts.Facts
 	Findings []diag.Diagnostic
 }
@@ -210,7 +211,7 @@ func (p *Page) redacted(events []json.RawMessage) []json.RawMessage {
 	for _, event := range events {
 		text := string(event)
 		for _, one := range p.Parts {
-			text = one.Plan.Redact(text)
+			text = compiler.Redact(one.Plan, text)
 		}
 		if text == string(event) {
 			all = append(all, event)
@@ -225,7 +226,7 @@ func (p *Page) redacted(events []json.RawMessage) []json.RawMessage {
 func (b *block) add(p Part, outermost *facts.Facts, nodes map[string]string) {
 	about := map[string][]finding{}
 	for _, f := range p.Findings {
-		one := finding{f.Rule.Code, f.Severity.String(), p.Plan.Redact(f.Message), p.Plan.Redact(f.Help)}
+		one := finding{f.Rule.Code, f.Severity.String(), compiler.Redact(p.Plan, f.Message), compiler.Redact(p.Plan, f.Help)}
 		if f.Call == "" {
 			b.Findings = append(b.Findings, one)
 		} else {
@@ -242,7 +243,7 @@ func (b *block) add(p Part, outermost *facts.Facts, nodes map[string]string) {
 		c := call{Key: p.Prefix + f.Name, Part: number, Call: f, To: f.Runs.Destination(), Leaves: f.Leaves(), Findings: about[f.Name]}
 		c.Answered = f.Runs.Kind == facts.Produced && (p.Facts.Planned || p.Facts.IsAnswer())
 		if a := p.Plan.Activities[p.Plan.Calls[i].Activity]; a != nil && a.HTTP != nil {
-			c.Sends = a.HTTP.Sent()
+			c.Sends = compiler.SentVariables(a.HTTP)
 		}
 		c.Values = dot.AsWritten(p.Plan.Calls[i], f.Values)
 		c.Node = nodes[c.Key]
@@ -269,7 +270,7 @@ const (
 )
 
 // lines are those that the call is in, without secrets.
-func (c *call) lines(p *compiler.Plan, of *compiler.Call) {
+func (c *call) lines(p *plan.Plan, of *plan.Call) {
 	if of.Node == nil || of.Node.File == nil {
 		return
 	}
@@ -286,7 +287,7 @@ func (c *call) lines(p *compiler.Plan, of *compiler.Call) {
 	} else {
 		text += "…"
 	}
-	c.Lines = strings.Split(strings.TrimRight(p.Redact(text), "\r\n "), "\n")
+	c.Lines = strings.Split(strings.TrimRight(compiler.Redact(p, text), "\r\n "), "\n")
 	for i, line := range c.Lines {
 		c.Lines[i] = wording.Cut(strings.TrimSuffix(line, "\r"), longestLine)
 	}

@@ -30,6 +30,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
@@ -162,7 +163,7 @@ var errClosed = errors.New("the activities are closed")
 // run. No process is started yet: a program that is missing fails the call that
 // needs it. The error names an activity that this version can't carry out, or that
 // takes what the environment doesn't have.
-func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) (*Set, error) {
+func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Set, error) {
 	if o.Grace <= 0 {
 		o.Grace = 5 * time.Second
 	}
@@ -191,7 +192,7 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 	return s, nil
 }
 
-func (s *Set) open(name string, def *compiler.Activity, o Options, env environment, hide *redact.Set) (starter, error) {
+func (s *Set) open(name string, def *plan.Activity, o Options, env environment, hide *redact.Set) (starter, error) {
 	switch def.Kind {
 	case "exec":
 		if len(def.Argv) == 0 {
@@ -235,12 +236,12 @@ func (s *Set) open(name string, def *compiler.Activity, o Options, env environme
 	}
 }
 
-func newProgram(name string, def *compiler.Activity, o Options, env environment, hide *redact.Set) program {
+func newProgram(name string, def *plan.Activity, o Options, env environment, hide *redact.Set) program {
 	return program{name: name, def: def, env: env, environ: env.program(def, hide), grace: o.Grace, hide: hide, unchanged: o.Unchanged}
 }
 
 // serve opens a tool of an MCP server, which all tools of it share.
-func (s *Set) serve(name string, def *compiler.Activity, o Options, env environment, hide *redact.Set) (starter, error) {
+func (s *Set) serve(name string, def *plan.Activity, o Options, env environment, hide *redact.Set) (starter, error) {
 	if def.Server == nil {
 		return nil, fmt.Errorf("activity %q is of an MCP server that isn't defined", name)
 	}

@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 func openFunc(t testing.TB, run Func) *Set {
@@ -218,7 +218,7 @@ func TestNamedAlternative(t *testing.T) {
 // LANGUAGE.md#tools-and-activities: an expression over the call's parameters; what it can't work out is a
 // runtime error, and parameters are never evaluated.
 func TestExpression(t *testing.T) {
-	defs := map[string]*compiler.Activity{}
+	defs := map[string]*plan.Activity{}
 	for name, text := range map[string]string{
 		"total":  "price * number",
 		"first":  "items[0].name",
@@ -231,7 +231,7 @@ func TestExpression(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		defs[name] = &compiler.Activity{Name: name, Kind: "expr", Expression: e}
+		defs[name] = &plan.Activity{Name: name, Kind: "expr", Expression: e}
 	}
 	s, err := Open(defs, nil, Options{})
 	if err != nil {
@@ -268,17 +268,17 @@ func TestExpression(t *testing.T) {
 // LANGUAGE.md#tools-and-activities: kinds that can't be run are said at once, functions stand in for
 // definitions, and an unknown name is no runtime error.
 func TestOpen(t *testing.T) {
-	for want, def := range map[string]*compiler.Activity{
+	for want, def := range map[string]*plan.Activity{
 		`activity "x" is of an MCP server that isn't defined`:                  {Kind: "mcp"},
 		`activity "x" is a Go function that this program doesn't register`:     {Kind: "go"},
 		`activity "x" has an empty argv: expected a program and its arguments`: {Kind: "exec"},
 	} {
-		_, err := Open(map[string]*compiler.Activity{"x": def, "z": {Kind: "http"}}, nil, Options{})
+		_, err := Open(map[string]*plan.Activity{"x": def, "z": {Kind: "http"}}, nil, Options{})
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	s, err := Open(map[string]*compiler.Activity{"x": {Kind: "http"}},
+	s, err := Open(map[string]*plan.Activity{"x": {Kind: "http"}},
 		map[string]Func{"x": func(_ context.Context, r Request) (any, error) { return r.Attempt, nil }}, Options{})
 	if err != nil {
 		t.Fatal(err)

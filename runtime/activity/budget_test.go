@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // EXECUTION.md#running: the expressions of a run have a budget together. Which of them passes it
@@ -22,7 +22,7 @@ func TestExpressionsShareABudget(t *testing.T) {
 		if problem != nil {
 			t.Fatal(problem)
 		}
-		set, err := Open(map[string]*compiler.Activity{"x": {Name: "x", Kind: "expr", Expression: e}}, nil, Options{})
+		set, err := Open(map[string]*plan.Activity{"x": {Name: "x", Kind: "expr", Expression: e}}, nil, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

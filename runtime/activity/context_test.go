@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // LANGUAGE.md#delegates-and-scopes: what a call's scopes hand on reaches every kind of activity that can
@@ -65,7 +65,7 @@ func TestContextReachesActivities(t *testing.T) {
 
 // LANGUAGE.md#tools-and-activities: a plan is no activity's to run, and keeps the others from nothing.
 func TestPlansAreRunElsewhere(t *testing.T) {
-	s, err := Open(map[string]*compiler.Activity{"digest": {Kind: "plan"}, "act": execDef(helper("say", "1")...)}, nil, Options{})
+	s, err := Open(map[string]*plan.Activity{"digest": {Kind: "plan"}, "act": execDef(helper("say", "1")...)}, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

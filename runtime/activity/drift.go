@@ -5,17 +5,17 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
 )
 
 // Tools is what an MCP server lists as its tools, and what of it is refused. The server is
 // started or reached for it, and ended; its folder is as this process sees it.
-func Tools(ctx context.Context, of *compiler.Server, o Options) ([]catalogue.Tool, []RefusedTool, error) {
+func Tools(ctx context.Context, of *plan.Server, o Options) ([]catalogue.Tool, []RefusedTool, error) {
 	def := of.Activity
 	def.Kind, def.Server = "mcp", of
-	set, err := Open(map[string]*compiler.Activity{of.Name: &def}, nil, o)
+	set, err := Open(map[string]*plan.Activity{of.Name: &def}, nil, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,13 +52,13 @@ func Changed(recorded *catalogue.Tool, name string, listed []catalogue.Tool, ref
 // A Held server is how the tools of an MCP server that calls may need compare to what is
 // recorded of them.
 type Held struct {
-	Server  *compiler.Server
+	Server  *plan.Server
 	Changed []string // what has changed of each tool that did; none where nothing is recorded
 }
 
 // Hold asks each recorded server that calls may need for its tools. A server that may not
 // start yet is compared when it does. No tool is called.
-func (s *Set) Hold(ctx context.Context, may func(*compiler.Server) bool) (all []Held, err error) {
+func (s *Set) Hold(ctx context.Context, may func(*plan.Server) bool) (all []Held, err error) {
 	used, of := map[*server]map[string]bool{}, []*server{}
 	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
 		t, ok := s.byName[name].(*tool)

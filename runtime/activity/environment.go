@@ -7,6 +7,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
@@ -33,7 +34,7 @@ func (e environment) get(name string) string { return e[name] }
 // program is the environment that a program is started with. What the program is
 // given as {$NAME} is secret from now on, and so is what stands there outright under a
 // name that says so.
-func (e environment) program(def *compiler.Activity, hide *redact.Set) []string {
+func (e environment) program(def *plan.Activity, hide *redact.Set) []string {
 	e.hideVariables(def, hide)
 	given := environment{}
 	for _, name := range slices.Concat(everybodys, def.Inherit) {
@@ -57,7 +58,7 @@ func (e environment) program(def *compiler.Activity, hide *redact.Set) []string 
 
 // missing reports the first variable of a definition that the environment lacks, and
 // where.
-func (e environment) missing(def *compiler.Activity) error {
+func (e environment) missing(def *plan.Activity) error {
 	for _, v := range def.Variables {
 		if _, there := e[v.Name]; there {
 			continue
@@ -74,12 +75,12 @@ func (e environment) missing(def *compiler.Activity) error {
 // InUse reports of an activity, by the name under which it is opened ([Of]), whether
 // a run of the plan may call it: one of its calls does, or it is planned, so that a
 // model may.
-func InUse(p *compiler.Plan, planned bool) func(name string) bool {
+func InUse(p *plan.Plan, planned bool) func(name string) bool {
 	if planned {
 		return nil
 	}
 	used := map[string]bool{}
-	note := func(delegate string, plan *compiler.Plan) {
+	note := func(delegate string, plan *plan.Plan) {
 		for _, call := range plan.Calls {
 			used[Of(delegate, call.Activity)] = true
 		}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // LANGUAGE.md#tools-and-activities: of our own environment a program gets PATH, HOME, LANG and TMPDIR and what
@@ -32,7 +32,7 @@ func TestEnvironmentOfPrograms(t *testing.T) {
 			ours[name] = fmt.Sprintf("value-of-%s-%d", name, 1000+random.IntN(9000))
 		}
 		def := execDef(append(helper("whole-environ"), "--as={$STAGE}", "{{STAGE}}", "$STAGE", "${STAGE}", "{$1}")...)
-		def.Variables = []compiler.Variable{{Name: "STAGE"}}
+		def.Variables = []plan.Variable{{Name: "STAGE"}}
 		def.Inherit = some()
 		for _, name := range slices.Concat(everybodys, def.Inherit) {
 			if value, there := ours[name]; there {
@@ -44,7 +44,7 @@ func TestEnvironmentOfPrograms(t *testing.T) {
 			if random.IntN(2) == 0 {
 				value = "with {$STAGE}"
 			}
-			def.Env = append(def.Env, compiler.EnvSetting{Name: name, Value: value})
+			def.Env = append(def.Env, plan.EnvSetting{Name: name, Value: value})
 			want[name] = strings.ReplaceAll(value, "{$STAGE}", ours["STAGE"])
 		}
 		var environ []string
@@ -52,7 +52,7 @@ func TestEnvironmentOfPrograms(t *testing.T) {
 			environ = append(environ, name+"="+value)
 		}
 		env := readEnvironment(environ)
-		set, err := Open(map[string]*compiler.Activity{"act": def}, nil, Options{Environ: environ})
+		set, err := Open(map[string]*plan.Activity{"act": def}, nil, Options{Environ: environ})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,8 +82,8 @@ func TestEnvironmentOfPrograms(t *testing.T) {
 // where some call may use the activity.
 func TestUnsetVariable(t *testing.T) {
 	def := execDef("tool", "{$OBELUS_TEST_UNSET}")
-	def.Variables = []compiler.Variable{{Name: "OBELUS_TEST_UNSET"}}
-	defs := map[string]*compiler.Activity{"act": def}
+	def.Variables = []plan.Variable{{Name: "OBELUS_TEST_UNSET"}}
+	defs := map[string]*plan.Activity{"act": def}
 	if _, err := Open(defs, nil, Options{Environ: []string{"PATH=/bin"}}); err == nil || !strings.Contains(err.Error(), `"act" takes {$OBELUS_TEST_UNSET}, and the environment has no OBELUS_TEST_UNSET`) {
 		t.Errorf("got %v", err)
 	}

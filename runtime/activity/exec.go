@@ -13,6 +13,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
@@ -20,7 +21,7 @@ import (
 // what it is given, and in which form it gives its result.
 type program struct {
 	name    string
-	def     *compiler.Activity
+	def     *plan.Activity
 	env     environment // ours
 	environ []string    // its own
 	grace   time.Duration
@@ -82,7 +83,7 @@ func (x *program) run(ctx context.Context, r Request) (Result, error) {
 // given is what the program is started with for a call: its arguments, and all that
 // it reads.
 func (x *program) given(r *Request) (argv []string, input []byte, err error) {
-	if argv, err = x.def.Arguments(r.Params, x.env.get); err != nil {
+	if argv, err = compiler.Arguments(x.def, r.Params, x.env.get); err != nil {
 		return nil, nil, err
 	}
 	switch x.def.Stdin {

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
@@ -287,7 +287,7 @@ func TestCloseEndsPrograms(t *testing.T) {
 func TestSecretsStayHidden(t *testing.T) {
 	const secret = "s3cr3t-s3cr3t-s3cr3t"
 	o := Options{Environ: append(os.Environ(), "OBELUS_TEST_API_KEY="+secret)}
-	inheriting := func(argv ...string) *compiler.Activity {
+	inheriting := func(argv ...string) *plan.Activity {
 		def := execDef(argv...)
 		def.Inherit = []string{"OBELUS_TEST_API_KEY"}
 		return def

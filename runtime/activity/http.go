@@ -16,6 +16,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/runtime/trace"
 	"github.com/obelus-dev/obelus/runtime/web"
@@ -24,7 +25,7 @@ import (
 // A caller is an activity that sends a request for each call.
 type caller struct {
 	name   string
-	def    *compiler.Activity
+	def    *plan.Activity
 	env    environment
 	hide   *redact.Set
 	client *http.Client // shared by all of the set
@@ -63,9 +64,9 @@ func (e *errRedirected) Error() string { return e.why }
 
 // newCaller makes the activity of a request. The variables that it uses are secret
 // from now on, in every form in which it is sent.
-func newCaller(name string, def *compiler.Activity, env environment, hide *redact.Set, client *http.Client) *caller {
+func newCaller(name string, def *plan.Activity, env environment, hide *redact.Set, client *http.Client) *caller {
 	env.hideVariables(def, hide)
-	learnUser(def.HTTP.UserInfo(env.get), hide)
+	learnUser(compiler.HTTPUser(def.HTTP, env.get), hide)
 	return &caller{name, def, env, hide, client}
 }
 
@@ -80,7 +81,7 @@ func learnUser(who *url.Userinfo, hide *redact.Set) {
 }
 
 // hideVariables makes secret what a definition takes of the environment.
-func (e environment) hideVariables(def *compiler.Activity, hide *redact.Set) {
+func (e environment) hideVariables(def *plan.Activity, hide *redact.Set) {
 	for _, v := range def.Variables {
 		hide.Keep(v.Name, e[v.Name])
 	}
@@ -129,12 +130,12 @@ func (x *caller) form(r *Request) string {
 
 // contentTypes are those of bodies.
 var contentTypes = map[string]string{
-	compiler.StreamJSON: "application/json", compiler.BodyForm: "application/x-www-form-urlencoded", compiler.StreamText: "text/plain; charset=utf-8",
+	compiler.StreamJSON: "application/json", plan.BodyForm: "application/x-www-form-urlencoded", compiler.StreamText: "text/plain; charset=utf-8",
 }
 
 // request is what is sent for a call. The error holds no secret.
 func (x *caller) request(ctx context.Context, r *Request) (*http.Request, error) {
-	sent, err := x.def.HTTP.Request(r.input(), x.env.get)
+	sent, err := compiler.HTTPRequest(x.def.HTTP, r.input(), x.env.get)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +170,7 @@ func (x *caller) request(ctx context.Context, r *Request) (*http.Request, error)
 	return request, nil
 }
 
-var accepted = map[string]string{compiler.StreamJSON: "application/json", compiler.StreamText: "text/*, */*;q=0.1", compiler.ResponseFull: "*/*", compiler.StreamNone: "*/*"}
+var accepted = map[string]string{compiler.StreamJSON: "application/json", compiler.StreamText: "text/*, */*;q=0.1", plan.ResponseFull: "*/*", compiler.StreamNone: "*/*"}
 
 // exchange sends a request and reads the answer to it in a form. The error is a [*Failure].
 func (x *caller) exchange(request *http.Request, form string) (any, error) {
@@ -333,7 +334,7 @@ func (x *caller) value(answer *http.Response, body []byte, form string) (any, er
 			return nil, errors.New("UTF-8 without NUL")
 		}
 		return x.hide.Text(string(body)), nil
-	case compiler.ResponseFull:
+	case plan.ResponseFull:
 		inner := compiler.StreamText
 		if len(body) == 0 || kind == "application/json" || strings.HasSuffix(kind, "+json") {
 			inner = compiler.StreamJSON

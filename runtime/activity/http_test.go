@@ -22,6 +22,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -457,11 +458,11 @@ func TestRefusedHosts(t *testing.T) {
 	text := "activities: {act: {http: {url: \"http://" + s.address + "/\"}}, key: {http: {url: \"https://h.test/{$NO_SUCH}\"}}}\n"
 	p, _ := compiler.Compile(source.NewFile("p.yaml", []byte("calls: []\n"+text)), compiler.Options{Name: "p.yaml"})
 	for name, says := range map[string]string{"act": "an address of this machine", "key": "takes {$NO_SUCH}"} {
-		_, err := Open(map[string]*compiler.Activity{name: p.Activities[name]}, nil, Options{Environ: []string{}})
+		_, err := Open(map[string]*plan.Activity{name: p.Activities[name]}, nil, Options{Environ: []string{}})
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", name, err)
 		}
-		unused, err := Open(map[string]*compiler.Activity{name: p.Activities[name]}, nil, Options{Environ: []string{}, InUse: func(string) bool { return false }})
+		unused, err := Open(map[string]*plan.Activity{name: p.Activities[name]}, nil, Options{Environ: []string{}, InUse: func(string) bool { return false }})
 		if err != nil {
 			t.Errorf("%s, which isn't used: %v", name, err)
 			continue

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // The test binary plays the programs that activities start: its first argument
@@ -221,31 +221,31 @@ func helper(part string, args ...string) []string {
 	return append([]string{os.Args[0], helperMark, part}, args...)
 }
 
-func execDef(argv ...string) *compiler.Activity {
-	return &compiler.Activity{Name: "act", Kind: "exec", Argv: texts(argv)}
+func execDef(argv ...string) *plan.Activity {
+	return &plan.Activity{Name: "act", Kind: "exec", Argv: texts(argv)}
 }
 
 // texts is an argv of items that are a text each.
-func texts(argv []string) (all []compiler.Argument) {
+func texts(argv []string) (all []plan.Argument) {
 	for _, text := range argv {
-		all = append(all, compiler.Argument{Texts: []string{text}})
+		all = append(all, plan.Argument{Texts: []string{text}})
 	}
 	return all
 }
 
-func workerDef() *compiler.Activity {
-	return &compiler.Activity{Name: "act", Kind: "exec", Argv: texts(helper("worker")), Worker: true}
+func workerDef() *plan.Activity {
+	return &plan.Activity{Name: "act", Kind: "exec", Argv: texts(helper("worker")), Worker: true}
 }
 
 // open makes a set of one activity, "act", and checks when the test ends that
 // nothing is left of it.
-func openOne(t testing.TB, def *compiler.Activity, o Options) *Set {
+func openOne(t testing.TB, def *plan.Activity, o Options) *Set {
 	t.Helper()
 	if o.Grace == 0 {
 		o.Grace = 2 * time.Second
 	}
 	before := runtime.NumGoroutine()
-	s, err := Open(map[string]*compiler.Activity{"act": def}, nil, o)
+	s, err := Open(map[string]*plan.Activity{"act": def}, nil, o)
 	if err != nil {
 		t.Fatal(err)
 	}

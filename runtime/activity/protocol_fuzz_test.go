@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
@@ -68,7 +69,7 @@ func FuzzWorker(f *testing.F) {
 			defer null.Close()
 			hide := &redact.Set{}
 			hide.Keep("secret", fuzzedSecret)
-			w := newWorker(program{name: "act", def: &compiler.Activity{Argv: texts([]string{"act"}), Timeout: 20 * time.Second}, grace: 2 * time.Second, hide: hide})
+			w := newWorker(program{name: "act", def: &plan.Activity{Argv: texts([]string{"act"}), Timeout: 20 * time.Second}, grace: 2 * time.Second, hide: hide})
 			stage := &stage{w: w, null: null, piece: int(piece), hangs: hangs}
 			for range 1 + calls%5 {
 				stage.call()
@@ -366,7 +367,7 @@ func FuzzProgram(f *testing.F) {
 	hide := &redact.Set{}
 	hide.Keep("secret", fuzzedSecret)
 	forms := []string{compiler.StreamJSON, compiler.StreamText, compiler.StreamLines, compiler.StreamNone}
-	x := &program{name: "act", def: &compiler.Activity{}, hide: hide}
+	x := &program{name: "act", def: &plan.Activity{}, hide: hide}
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte, end byte, tooMuch bool) {
 		p := &process{cmd: &exec.Cmd{ProcessState: ends[int(end)%len(ends)]}, done: make(chan struct{}), reaped: true}
 		p.stderr.keep = x.keptStderr()

@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
 	"github.com/obelus-dev/obelus/runtime/trace"
@@ -36,7 +37,7 @@ const longestProgress = 4 << 10
 // started anew for the next call.
 type server struct {
 	program
-	of     *compiler.Server
+	of     *plan.Server
 	client *http.Client // of a server at an address
 
 	mu   sync.Mutex
@@ -95,7 +96,7 @@ func (c *contact) lost() bool {
 type tool struct {
 	*server
 	activity string
-	def      *compiler.Activity
+	def      *plan.Activity
 }
 
 // start puts a call to the server, after those that were put to it before, and waits for
@@ -326,7 +327,7 @@ func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
 // launch starts the server's program.
 func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
 	c.lines = mcp.NewLines(maxOutput + envelope)
-	argv, _ := s.def.Arguments(nil, s.env.get) // it takes no parameters
+	argv, _ := compiler.Arguments(s.def, nil, s.env.get) // it takes no parameters
 	p, err := launch(&start{&s.program, s.over, argv, nil, func(stdout io.Reader) { c.lines.Take(stdout) }})
 	if err != nil {
 		f := cannotStart(s.name, argv[0], err)

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
 )
 
@@ -24,7 +24,7 @@ var oddLists = map[string]string{
 // Of two tools of one name none is believed, wherever they stand. What is sound can be called,
 // and is compared with its record; a tool that is odd by now isn't what was imported.
 func TestOddListsOfTools(t *testing.T) {
-	def := func(tool string) *compiler.Activity { return remoteDef(tool, helper("mcp-raw", "odd-list")) }
+	def := func(tool string) *plan.Activity { return remoteDef(tool, helper("mcp-raw", "odd-list")) }
 	l, refused, err := Tools(t.Context(), def("a").Server, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestOddListsOfTools(t *testing.T) {
 		}
 	}
 	record := &catalogue.Record{Tools: []catalogue.Tool{l[0], {Name: "twin"}, l[1]}}
-	s := openTools(t, Options{}, func(tool string) *compiler.Activity {
+	s := openTools(t, Options{}, func(tool string) *plan.Activity {
 		def := def(tool)
 		def.Server.Lock = record
 		return def

@@ -20,9 +20,9 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/trace"
@@ -244,17 +244,17 @@ func misbehave(how string) {
 }
 
 // remoteDef is an activity that is a tool of a server.
-func remoteDef(tool string, argv []string) *compiler.Activity {
-	s := &compiler.Server{Activity: compiler.Activity{Name: "docs", Argv: texts(argv)}}
-	return &compiler.Activity{Name: "x", Kind: "mcp", Remote: tool, Server: s, Argv: s.Argv}
+func remoteDef(tool string, argv []string) *plan.Activity {
+	s := &plan.Server{Activity: plan.Activity{Name: "docs", Argv: texts(argv)}}
+	return &plan.Activity{Name: "x", Kind: "mcp", Remote: tool, Server: s, Argv: s.Argv}
 }
 
-func openTools(t testing.TB, o Options, def func(tool string) *compiler.Activity, tools ...string) *Set {
+func openTools(t testing.TB, o Options, def func(tool string) *plan.Activity, tools ...string) *Set {
 	t.Helper()
 	if o.Grace == 0 {
 		o.Grace = 50 * time.Millisecond
 	}
-	defs := map[string]*compiler.Activity{}
+	defs := map[string]*plan.Activity{}
 	first := def("x")
 	for _, name := range tools {
 		one := def(name)
@@ -269,12 +269,12 @@ func openTools(t testing.TB, o Options, def func(tool string) *compiler.Activity
 	return s
 }
 
-func soundTool(tool string) *compiler.Activity { return remoteDef(tool, helper("mcp")) }
+func soundTool(tool string) *plan.Activity { return remoteDef(tool, helper("mcp")) }
 
 // LANGUAGE.md#tools-and-activities: what a tool of a server gives: its structure, else its text, which is JSON where
 // the result is no text; an error with the server's words.
 func TestServerResults(t *testing.T) {
-	s := openTools(t, Options{Environ: append(os.Environ(), "TEST_API_KEY=hush-hush-hush-1")}, func(tool string) *compiler.Activity {
+	s := openTools(t, Options{Environ: append(os.Environ(), "TEST_API_KEY=hush-hush-hush-1")}, func(tool string) *plan.Activity {
 		def := soundTool(tool)
 		def.Inherit = []string{"TEST_API_KEY"}
 		return def
@@ -351,7 +351,7 @@ func TestServerIsShared(t *testing.T) {
 
 // EXECUTION.md#running: calls reach a server in the order in which they are started.
 func TestServerIsAskedInOrder(t *testing.T) {
-	s := openTools(t, Options{}, func(tool string) *compiler.Activity { return remoteDef(tool, helper("mcp-raw", "note")) }, "note")
+	s := openTools(t, Options{}, func(tool string) *plan.Activity { return remoteDef(tool, helper("mcp-raw", "note")) }, "note")
 	const calls = 50
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -415,12 +415,12 @@ func TestServersAreHeldToTheirRecord(t *testing.T) {
 		for i := range record.Tools {
 			record.Tools[i].SetDigest()
 		}
-		s := openTools(t, Options{}, func(tool string) *compiler.Activity {
+		s := openTools(t, Options{}, func(tool string) *plan.Activity {
 			def := remoteDef(tool, helper("mcp-raw", "turn"))
 			def.Server.Lock = record
 			return def
 		}, "a", "tell", "die")
-		if all, err := s.Hold(t.Context(), func(*compiler.Server) bool { return true }); err != nil || len(all) != 1 || len(all[0].Changed) > 0 {
+		if all, err := s.Hold(t.Context(), func(*plan.Server) bool { return true }); err != nil || len(all) != 1 || len(all[0].Changed) > 0 {
 			t.Fatal(all, err)
 		}
 		if _, err := s.Run(t.Context(), "a", Request{}); err != nil {
@@ -444,7 +444,7 @@ func TestServersAreHeldToTheirRecord(t *testing.T) {
 // secrets, as often as it says so; of no other call, and nothing that is no progress.
 func TestServersProgress(t *testing.T) {
 	t.Setenv("TEST_API_KEY", "a very secret key, 123456")
-	s := openTools(t, Options{}, func(tool string) *compiler.Activity {
+	s := openTools(t, Options{}, func(tool string) *plan.Activity {
 		def := remoteDef(tool, helper("mcp-raw", "progress"))
 		def.Server.Inherit = []string{"TEST_API_KEY"}
 		def.Inherit = def.Server.Inherit
@@ -504,7 +504,7 @@ func TestServersMisbehave(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			s := openTools(t, Options{}, func(tool string) *compiler.Activity {
+			s := openTools(t, Options{}, func(tool string) *plan.Activity {
 				return remoteDef(tool, helper("mcp-raw", how))
 			}, "a")
 			r, err := s.Run(t.Context(), "a", Request{})
@@ -522,7 +522,7 @@ func TestServersMisbehave(t *testing.T) {
 	t.Run("mute", func(t *testing.T) {
 		t.Parallel()
 		given(t, func(timeout time.Duration) error {
-			s := openTools(t, Options{}, func(tool string) *compiler.Activity {
+			s := openTools(t, Options{}, func(tool string) *plan.Activity {
 				def := remoteDef(tool, helper("mcp-raw", "mute"))
 				def.Server.Timeout = timeout
 				return def
@@ -566,11 +566,11 @@ func TestServerAtAnAddress(t *testing.T) {
 		handler.ServeHTTP(w, r)
 	}))
 	defer at.Close()
-	def := func(tool string) *compiler.Activity {
-		s := &compiler.Server{Activity: compiler.Activity{Name: "docs"}, URL: at.URL + "/mcp", Headers: []compiler.EnvSetting{{Name: "Authorization", Value: "Bearer {$MCP_TEST_TOKEN}"}}}
-		return &compiler.Activity{Name: tool, Kind: "mcp", Remote: tool, Server: s, Variables: []compiler.Variable{{Name: "MCP_TEST_TOKEN", Node: &source.Node{}}}}
+	def := func(tool string) *plan.Activity {
+		s := &plan.Server{Activity: plan.Activity{Name: "docs"}, URL: at.URL + "/mcp", Headers: []plan.EnvSetting{{Name: "Authorization", Value: "Bearer {$MCP_TEST_TOKEN}"}}}
+		return &plan.Activity{Name: tool, Kind: "mcp", Remote: tool, Server: s, Variables: []plan.Variable{{Name: "MCP_TEST_TOKEN", Node: &source.Node{}}}}
 	}
-	if _, err := Open(map[string]*compiler.Activity{"add": def("add")}, nil, Options{}); err == nil || !strings.Contains(err.Error(), "127.0.0.1") {
+	if _, err := Open(map[string]*plan.Activity{"add": def("add")}, nil, Options{}); err == nil || !strings.Contains(err.Error(), "127.0.0.1") {
 		t.Errorf("a private address that isn't listed: %v", err)
 	}
 	here, _ := hosts.Parse("127.0.0.1")

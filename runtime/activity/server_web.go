@@ -12,11 +12,12 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
 )
 
 // endpoint is the address of a server.
-func (e environment) endpoint(of *compiler.Server) string {
+func (e environment) endpoint(of *plan.Server) string {
 	return compiler.Filled(of.URL, func(name string) string { return url.PathEscape(e.get(name)) })
 }
 

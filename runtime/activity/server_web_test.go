@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // LANGUAGE.md#tools-and-activities: what a server at an address says to one call is of that call alone: its status is
@@ -63,8 +63,8 @@ func TestServersSayNoToOneCall(t *testing.T) {
 	leave := sync.OnceFunc(func() { close(gone) })
 	defer leave()
 	here, _ := hosts.Parse("127.0.0.1")
-	s := openTools(t, Options{Hosts: hosts.Rules{{By: "the test", Entries: []hosts.Entry{here}, Adds: true, Counts: true}}}, func(tool string) *compiler.Activity {
-		return &compiler.Activity{Name: tool, Kind: "mcp", Remote: tool, Server: &compiler.Server{Activity: compiler.Activity{Name: "docs"}, URL: at.URL}}
+	s := openTools(t, Options{Hosts: hosts.Rules{{By: "the test", Entries: []hosts.Entry{here}, Adds: true, Counts: true}}}, func(tool string) *plan.Activity {
+		return &plan.Activity{Name: tool, Kind: "mcp", Remote: tool, Server: &plan.Server{Activity: plan.Activity{Name: "docs"}, URL: at.URL}}
 	}, "waits", "busy", "page", "lost", "other", "fine")
 	waited := make(chan error, 1)
 	go func() {

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // npmServer is how a server of the protocol's makers, in TypeScript, is started.
@@ -56,7 +56,7 @@ func TestServersOfTheProtocolsMakers(t *testing.T) {
 	} {
 		t.Run(c.name+"/"+c.tool, func(t *testing.T) {
 			def := remoteDef(c.tool, npmServer(t, c.name, c.args...))
-			def.Env = []compiler.EnvSetting{{Name: "MEMORY_FILE_PATH", Value: filepath.Join(folder, "memory.json")}}
+			def.Env = []plan.EnvSetting{{Name: "MEMORY_FILE_PATH", Value: filepath.Join(folder, "memory.json")}}
 			def.Server.Env = def.Env
 			listed, _, err := Tools(t.Context(), def.Server, Options{})
 			if err != nil {
@@ -66,12 +66,12 @@ func TestServersOfTheProtocolsMakers(t *testing.T) {
 				t.Errorf("%d tools", len(listed))
 			}
 			def.Server.Lock = &catalogue.Record{Tools: listed}
-			s, err := Open(map[string]*compiler.Activity{"x": def}, nil, Options{})
+			s, err := Open(map[string]*plan.Activity{"x": def}, nil, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if held, err := s.Hold(t.Context(), func(*compiler.Server) bool { return true }); err != nil || len(held) != 1 || len(held[0].Changed) > 0 {
+			if held, err := s.Hold(t.Context(), func(*plan.Server) bool { return true }); err != nil || len(held) != 1 || len(held[0].Changed) > 0 {
 				t.Errorf("compared with its own record: %v, %v", held, err)
 			}
 			r, err := s.Run(t.Context(), "x", Request{Params: c.params})
@@ -88,7 +88,7 @@ func TestServersOfTheProtocolsMakers(t *testing.T) {
 	}
 	t.Run("cancelled", func(t *testing.T) {
 		argv := npmServer(t, "server-everything")
-		def := func(tool string) *compiler.Activity { return remoteDef(tool, argv) }
+		def := func(tool string) *plan.Activity { return remoteDef(tool, argv) }
 		s := openTools(t, Options{}, def, "trigger-long-running-operation", "echo")
 		if _, err := s.Run(t.Context(), "echo", Request{Params: map[string]any{"message": "x"}}); err != nil {
 			t.Fatal(err)

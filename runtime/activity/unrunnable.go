@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/web"
 )
@@ -17,7 +17,7 @@ import (
 // Missing is what an activity starts and this machine lacks, in words: its folder and its
 // program; or "" for each that is. The folder is as this process sees it; of a program that
 // would be in a missing folder nothing is known.
-func Missing(a *compiler.Activity) (folder, program string) {
+func Missing(a *plan.Activity) (folder, program string) {
 	if len(a.Argv) == 0 {
 		return "", ""
 	}
@@ -50,7 +50,7 @@ func found(program, dir string) bool {
 // Unrunnable tells all that keeps an activity from being carried out on this machine:
 // it is of a kind that this version can't run, or what it starts, uses or takes of the
 // environment is missing, or it may not go to its host.
-func Unrunnable(a *compiler.Activity, files compiler.Files, rules hosts.Rules, tell func(what, help string, at source.Span)) {
+func Unrunnable(a *plan.Activity, files plan.Files, rules hosts.Rules, tell func(what, help string, at source.Span)) {
 	at := a.Node.Span()
 	if a.NameNode != nil {
 		at = a.NameNode.Span()
@@ -87,7 +87,7 @@ func Unrunnable(a *compiler.Activity, files compiler.Files, rules hosts.Rules, t
 }
 
 // refusedHost is why an activity may not go to its host, if known.
-func refusedHost(a *compiler.Activity, rules hosts.Rules) *hosts.Refusal {
+func refusedHost(a *plan.Activity, rules hosts.Rules) *hosts.Refusal {
 	base := ""
 	if a.Server != nil {
 		base = a.Server.Host()
@@ -102,7 +102,7 @@ func refusedHost(a *compiler.Activity, rules hosts.Rules) *hosts.Refusal {
 }
 
 // unmatched reports patterns of files that match none.
-func unmatched(a *compiler.Activity, files compiler.Files, tell func(what, help string, at source.Span)) {
+func unmatched(a *plan.Activity, files plan.Files, tell func(what, help string, at source.Span)) {
 	for _, pattern := range a.Files {
 		what := fmt.Sprintf("no file of the workspace matches %q", pattern.Text)
 		names, err := files.Glob(pattern.Text)
@@ -116,7 +116,7 @@ func unmatched(a *compiler.Activity, files compiler.Files, tell func(what, help 
 }
 
 // unfound reports the missing folder and program of an activity.
-func unfound(a *compiler.Activity, at source.Span, tell func(what, help string, at source.Span)) {
+func unfound(a *plan.Activity, at source.Span, tell func(what, help string, at source.Span)) {
 	exec, argv := a.Node.Get("exec"), "argv"
 	if a.Server != nil {
 		exec, argv = a.Server.Node, "command"

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
@@ -155,7 +156,7 @@ func (w *worker) open(dying *process) {
 	s := &shift{w: w, more: make(chan struct{}, 1)}
 	ready := make(chan struct{})
 	defer close(ready)
-	argv, _ := w.def.Arguments(nil, w.env.get) // it takes no parameters
+	argv, _ := compiler.Arguments(w.def, nil, w.env.get) // it takes no parameters
 	p, err := launch(&start{&w.program, w.over, argv, nil, func(stdout io.Reader) {
 		<-ready
 		s.read(stdout)

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/hiddeco/sshsig"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"golang.org/x/crypto/ssh"
 )
 
@@ -32,12 +32,12 @@ func digest(of string) Digest {
 	return Digest{hex.EncodeToString(sum[:])}
 }
 
-func parts() []compiler.Part {
-	return []compiler.Part{part("compiled plan", ""), part("tool", "pay"), part("tool", "read")}
+func parts() []plan.Part {
+	return []plan.Part{part("compiled plan", ""), part("tool", "pay"), part("tool", "read")}
 }
 
-func part(kind, name string) compiler.Part {
-	return compiler.Part{Kind: kind, Name: name, Digest: "sha256:" + digest(name).SHA256}
+func part(kind, name string) plan.Part {
+	return plan.Part{Kind: kind, Name: name, Digest: "sha256:" + digest(name).SHA256}
 }
 
 func approval(t testing.TB) *Approval {
@@ -171,7 +171,7 @@ func TestAttacks(t *testing.T) {
 		of      *Approval
 		lines   []string
 		judge   Judge
-		now     []compiler.Part
+		now     []plan.Part
 		kind    error
 		message string
 	}{

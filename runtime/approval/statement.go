@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // What the formats are called.
@@ -82,21 +83,21 @@ type signature struct {
 
 // Parts are all that an approval of a plan is about: the plan, by one digest over all that
 // decides what it does, each part of that, and the policies that it stands under.
-func Parts(p *compiler.Plan) ([]compiler.Part, error) {
+func Parts(p *plan.Plan) ([]plan.Part, error) {
 	parts, err := p.Parts()
 	if err != nil {
 		return nil, err
 	}
-	digest, err := p.Digest()
-	policies, failed := p.PolicyParts()
-	return slices.Concat([]compiler.Part{{Kind: whole, Digest: digest}}, parts, policies), cmp.Or(err, failed)
+	digest, err := compiler.Digest(p)
+	policies, failed := compiler.PolicyParts(p)
+	return slices.Concat([]plan.Part{{Kind: whole, Digest: digest}}, parts, policies), cmp.Or(err, failed)
 }
 
 // Given is the part of an approval that is about input and state alone that a plan runs
 // with.
-func Given(input, state map[string]any) (compiler.Part, error) {
+func Given(input, state map[string]any) (plan.Part, error) {
 	digest, err := compiler.DigestOf(map[string]any{"input": input, "state": state})
-	return compiler.Part{Kind: given, Digest: digest}, err
+	return plan.Part{Kind: given, Digest: digest}, err
 }
 
 const given = "input"
@@ -113,10 +114,10 @@ const whole = "compiled plan"
 const sum = "sha256:"
 
 // named is what a part is called among the subjects.
-func named(p compiler.Part) string { return strings.TrimPrefix(p.String(), "the ") }
+func named(p plan.Part) string { return strings.TrimPrefix(p.String(), "the ") }
 
 // New is an approval of parts that nobody has signed yet.
-func New(parts []compiler.Part, predicate Predicate) (*Approval, error) {
+func New(parts []plan.Part, predicate Predicate) (*Approval, error) {
 	subjects := make([]Subject, len(parts))
 	for i, p := range parts {
 		subjects[i] = Subject{named(p), Digest{strings.TrimPrefix(p.Digest, sum)}}
@@ -235,16 +236,16 @@ func (a *Approval) Text() ([]byte, error) {
 }
 
 // Changed says of each part that isn't as it was approved what became of it.
-func (a *Approval) Changed(now []compiler.Part) []string {
-	known := map[string]compiler.Part{}
+func (a *Approval) Changed(now []plan.Part) []string {
+	known := map[string]plan.Part{}
 	for _, p := range now {
 		known[named(p)] = p
 	}
-	was := make([]compiler.Part, len(a.Statement.Subjects))
+	was := make([]plan.Part, len(a.Statement.Subjects))
 	for i, one := range a.Statement.Subjects {
 		p, there := known[one.Name]
 		if !there {
-			p = compiler.Part{Kind: one.Name}
+			p = plan.Part{Kind: one.Name}
 		}
 		p.Digest = sum + one.Digest.SHA256
 		was[i] = p

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"golang.org/x/crypto/ssh"
 )
@@ -58,7 +58,7 @@ func (v *Verdict) Signers() []string {
 
 // Verify reports whether an approval holds for what is to be run: its signatures count,
 // it is of this time, and what was approved is what there is.
-func (a *Approval) Verify(j Judge, now []compiler.Part) *Verdict {
+func (a *Approval) Verify(j Judge, now []plan.Part) *Verdict {
 	v := &Verdict{Needed: max(1, j.Approvals), Changed: a.Changed(now)}
 	pae := a.Payload()
 	for _, s := range a.signatures {

@@ -5,14 +5,14 @@ package guard
 import (
 	"fmt"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // Outside is why a call with parameters may not be, by the policies of its plan;
 // "" when it may. What patterns cost is taken off an allowance.
-func Outside(plan *compiler.Plan, call *compiler.Call, params map[string]any, a *schema.Allowance) string {
+func Outside(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.Allowance) string {
 	for _, p := range plan.Policies {
 		for i := range p.Only {
 			if name := label.Unlisted(&p.Only[i], call); name != "" {

@@ -1,8 +1,8 @@
 package guard
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
@@ -33,7 +33,7 @@ func NewOrders(policies []*policy.Policy) Orders {
 
 // Forbids is the first check that a call would break if it started now; nil when it may.
 // Again says that it is one more attempt of a call that does no more than the first.
-func (l *Orders) Forbids(plan *compiler.Plan, call *compiler.Call, params map[string]any, again bool) *policy.Check {
+func (l *Orders) Forbids(plan *plan.Plan, call *plan.Call, params map[string]any, again bool) *policy.Check {
 	for i := range l.checks {
 		c, count := &l.checks[i], &l.counts[i]
 		if label.RoleOf(c, plan, call)&label.Subject == 0 || again && c.Kind == policy.AtMost {
@@ -51,7 +51,7 @@ func (l *Orders) Forbids(plan *compiler.Plan, call *compiler.Call, params map[st
 }
 
 // Started counts a call that starts.
-func (l *Orders) Started(plan *compiler.Plan, call *compiler.Call, params map[string]any, again bool) {
+func (l *Orders) Started(plan *plan.Plan, call *plan.Call, params map[string]any, again bool) {
 	for i := range l.checks {
 		if c := &l.checks[i]; c.Kind == policy.NeverAfter || c.Kind == policy.AtMost && !again {
 			l.count(i, plan, call, params)
@@ -60,7 +60,7 @@ func (l *Orders) Started(plan *compiler.Plan, call *compiler.Call, params map[st
 }
 
 // Done counts a call that is done.
-func (l *Orders) Done(plan *compiler.Plan, call *compiler.Call, params map[string]any) {
+func (l *Orders) Done(plan *plan.Plan, call *plan.Call, params map[string]any) {
 	for i := range l.checks {
 		if l.checks[i].Kind == policy.OnlyAfter {
 			l.count(i, plan, call, params)
@@ -69,7 +69,7 @@ func (l *Orders) Done(plan *compiler.Plan, call *compiler.Call, params map[strin
 }
 
 // count counts a call under its key, or where its parameters aren't known under any.
-func (l *Orders) count(i int, plan *compiler.Plan, call *compiler.Call, params map[string]any) {
+func (l *Orders) count(i int, plan *plan.Plan, call *plan.Call, params map[string]any) {
 	c, count := &l.checks[i], &l.counts[i]
 	switch {
 	case label.RoleOf(c, plan, call)&label.Other == 0:
@@ -84,7 +84,7 @@ func (l *Orders) count(i int, plan *compiler.Plan, call *compiler.Call, params m
 
 // Remember counts what a document says of earlier ticks: the calls that wrote something or
 // failed may have started. That one of them is done is more than a document can prove.
-func (l *Orders) Remember(plan *compiler.Plan, history []compiler.Written, failures []any) {
+func (l *Orders) Remember(plan *plan.Plan, history []plan.Written, failures []any) {
 	if len(l.checks) == 0 {
 		return
 	}
@@ -105,15 +105,15 @@ func (l *Orders) Remember(plan *compiler.Plan, history []compiler.Written, failu
 	}
 }
 
-func (l *Orders) startedBefore(plan *compiler.Plan, tool, activity string, params map[string]any) {
-	call := &compiler.Call{ToolName: tool, Tool: plan.Tool(tool), Activity: activity}
+func (l *Orders) startedBefore(p *plan.Plan, tool, activity string, params map[string]any) {
+	call := &plan.Call{ToolName: tool, Tool: p.Tool(tool), Activity: activity}
 	each := []any{params}
 	if items, ok := params["_each"].([]any); ok {
 		each = items
 	}
 	for _, one := range each {
 		own, _ := one.(map[string]any)
-		l.Started(plan, call, own, false)
+		l.Started(p, call, own, false)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
@@ -117,7 +118,7 @@ func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runti
 
 // Runnable reports why a plan can't be run here, or nil: a latent call needs a
 // model unless its result is in the plan.
-func Runnable(p *compiler.Plan, planned bool) error {
+func Runnable(p *plan.Plan, planned bool) error {
 	all := p.AllDelegates()
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		if err := answerable(all[path], planned); err != nil {
@@ -127,9 +128,9 @@ func Runnable(p *compiler.Plan, planned bool) error {
 	return answerable(p, planned)
 }
 
-func answerable(p *compiler.Plan, model bool) error {
+func answerable(p *plan.Plan, model bool) error {
 	for _, call := range p.Calls {
-		if !model && call.Latent() && call.Produced == nil && !p.MayStand(call) {
+		if !model && call.Latent() && call.Produced == nil && !compiler.MayBeDone(p, call) {
 			return fmt.Errorf("the call %q can't be run: no activity carries out the tool %q, and without a model nobody can produce its result", call.Name, call.ToolName)
 		}
 	}
@@ -148,7 +149,7 @@ type world struct {
 	due     []runtime.Event // that the world has to tell itself
 	put     []func()        // what waits for the answers to questions that are being put
 	busy    int             // goroutines that haven't reported back
-	offered map[*compiler.Call][]string
+	offered map[*plan.Call][]string
 	budget  *activity.Budget // of expressions; nil for no bound
 	timers  map[timed]*timer
 	fired   chan *timer // that have run out
@@ -188,7 +189,7 @@ func newWorld(m *runtime.Machine, o Options) *world {
 		seen:    make(chan try),
 		unheard: make(chan unanswered),
 		reports: reports{wake: make(chan struct{}, 1), of: map[try]*report{}},
-		offered: map[*compiler.Call][]string{},
+		offered: map[*plan.Call][]string{},
 	}
 }
 
@@ -504,10 +505,10 @@ func (w *world) begin(ctx context.Context, c runtime.Command) context.Context {
 func (w *world) start(ctx context.Context, c runtime.Command) {
 	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
 	if len(c.Of.Output) > 0 && w.offered[c.Of] == nil {
-		w.offered[c.Of] = c.Plan.Offered(c.Of)
+		w.offered[c.Of] = compiler.Offered(c.Plan, c.Of)
 	}
 	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: w.offered[c.Of],
-		Unread: len(c.Of.Whole().Output) == 0 && (c.Of.Tool == nil || c.Of.Tool.Output == nil), Context: c.Context, Budget: w.budget}
+		Unread: len(compiler.WholeOf(c.Of).Output) == 0 && (c.Of.Tool == nil || c.Of.Tool.Output == nil), Context: c.Context, Budget: w.budget}
 	if c.Of.Tool != nil {
 		request.Output = c.Of.Tool.Output
 	}

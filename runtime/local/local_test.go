@@ -13,6 +13,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -21,14 +22,14 @@ import (
 
 // run runs a plan in YAML on the virtual clock of a synctest bubble and gives
 // the outcome and what happened, a line each: "1s start a", "3s done a".
-func run(t *testing.T, ctx context.Context, plan string, funcs map[string]activity.Func, o local.Options) (*runtime.Outcome, string) {
+func run(t *testing.T, ctx context.Context, compiled string, funcs map[string]activity.Func, o local.Options) (*runtime.Outcome, string) {
 	t.Helper()
 	var names []string
 	for name := range funcs {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(plan)), compiler.Options{Functions: names, Hints: map[string]compiler.Hints{"look": {ReadOnly: new(true)}}})
+	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(compiled)), compiler.Options{Functions: names, Hints: map[string]plan.Hints{"look": {ReadOnly: new(true)}}})
 	analysis := analyzer.Analyze(p, found, analyzer.Config{})
 	v, found := analysis.Verified, analysis.Findings
 	if v == nil {

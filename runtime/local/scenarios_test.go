@@ -18,6 +18,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -374,7 +375,7 @@ func label(c runtime.Command) string {
 	return strings.TrimSpace(c.Instance + " " + name)
 }
 
-func ranked(ranking []compiler.Rank) string {
+func ranked(ranking []plan.Rank) string {
 	words := make([]string, len(ranking))
 	for i, r := range ranking {
 		words[i] = fmt.Sprint(r.Tool, " ", r.Weight)

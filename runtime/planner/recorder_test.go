@@ -16,6 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/planner/recording"
@@ -151,18 +152,18 @@ func TestTicksAreDocuments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Name: name})
-		found = analyzer.Analyze(plan, found, analyzer.Config{}).Findings
+		p, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Name: name})
+		found = analyzer.Analyze(p, found, analyzer.Config{}).Findings
 		var errors []string
 		for _, f := range found {
 			if f.Severity == diag.Error {
 				errors = append(errors, f.Rule.Code)
 			}
 		}
-		if plan.Form != compiler.ProcessRecord || strings.Join(errors, " ") != want {
-			t.Errorf("tick %d: form %v, errors %q, want %q", tick, plan.Form, errors, want)
+		if p.Form != plan.ProcessRecord || strings.Join(errors, " ") != want {
+			t.Errorf("tick %d: form %v, errors %q, want %q", tick, p.Form, errors, want)
 		}
-		if calls := len(plan.Calls); calls != map[int]int{1: 1, 2: 1, 3: 0}[tick] {
+		if calls := len(p.Calls); calls != map[int]int{1: 1, 2: 1, 3: 0}[tick] {
 			t.Errorf("tick %d: %d calls", tick, calls)
 		}
 		var record struct {

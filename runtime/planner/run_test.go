@@ -13,6 +13,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -118,10 +119,10 @@ func TestRecordedRun(t *testing.T) {
 		}
 		for tick := 1; tick <= first.Ticks; tick++ {
 			name := fmt.Sprintf("tick-%d.json", tick)
-			plan, found := compiler.Compile(source.NewFile(name, []byte(fileText(t, folder, name))), compiler.Options{Name: name})
-			analysis := analyzer.Analyze(plan, found, analyzer.Config{})
+			p, found := compiler.Compile(source.NewFile(name, []byte(fileText(t, folder, name))), compiler.Options{Name: name})
+			analysis := analyzer.Analyze(p, found, analyzer.Config{})
 			v, found := analysis.Verified, analysis.Findings
-			if v == nil || plan.Form != compiler.ProcessRecord {
+			if v == nil || p.Form != plan.ProcessRecord {
 				t.Errorf("%s: %v\n%s", name, found, fileText(t, folder, name))
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -19,7 +20,7 @@ import (
 // A Program is a document with all that was found out about it.
 type Program struct {
 	Document
-	Plan     *compiler.Plan // never nil; partial when findings hold an error
+	Plan     *plan.Plan // never nil; partial when findings hold an error
 	Findings []diag.Diagnostic
 	Verified *analyzer.Verified // nil when there are errors, or before Analyze
 	Unjudged []string           // what errors keep from being judged yet
@@ -43,7 +44,7 @@ func (p *Program) Demand(digest string) error {
 	if digest == "" {
 		return nil
 	}
-	is, err := p.Plan.Digest()
+	is, err := compiler.Digest(p.Plan)
 	switch {
 	case err != nil:
 		return diag.Troubled(ErrOther, "nobody can say whether the plan is the one that is demanded: %v", err).From(err)
@@ -59,9 +60,9 @@ func (p *Program) Judge() analyzer.Judgement {
 	c := p.Config.Analysis
 	c.Envelope = p.Envelope
 	if p.Machine != AnyMachine {
-		c.Machine = &analyzer.Machine{Other: p.Machine == OtherMachine, Unrunnable: func(a *compiler.Activity, tell func(what, help string, at source.Span)) {
+		c.Machine = &analyzer.Machine{Other: p.Machine == OtherMachine, Unrunnable: func(a *plan.Activity, tell func(what, help string, at source.Span)) {
 			there := p.here(a)
-			if p.Plan.Workspace() != "" { // of a record, whose patterns are seen from elsewhere
+			if p.Plan.Workspace != "" { // of a record, whose patterns are seen from elsewhere
 				there.Files = nil
 			}
 			activity.Unrunnable(there, p.Options.Files, p.HostRules(), tell)
@@ -105,7 +106,7 @@ func Identity(d *diag.Diagnostic) string {
 
 // Tool is the tool of a name in the plan or, with its path, in a delegate; nil if
 // there is none.
-func (p *Program) Tool(delegate, name string) *compiler.Tool {
+func (p *Program) Tool(delegate, name string) *plan.Tool {
 	plan := p.Plan
 	if delegate != "" {
 		plan = p.Plan.AllDelegates()[delegate]
@@ -124,8 +125,8 @@ func (p *Program) Tool(delegate, name string) *compiler.Tool {
 // names that name gives them, with the folders that programs start in as this process
 // sees them: the compiler knows them from the workspace root. What a plan carries out isn't among
 // them: the machine runs it.
-func (p *Program) Activities(name func(delegate, name string) string) map[string]*compiler.Activity {
-	all := make(map[string]*compiler.Activity, len(p.Plan.Activities))
+func (p *Program) Activities(name func(delegate, name string) string) map[string]*plan.Activity {
+	all := make(map[string]*plan.Activity, len(p.Plan.Activities))
 	for delegate, plan := range p.plans() {
 		for own, a := range plan.Activities {
 			if a.Kind == "plan" || a.Kind == "go" && delegate != "" { // functions are everyone's
@@ -138,33 +139,33 @@ func (p *Program) Activities(name func(delegate, name string) string) map[string
 }
 
 // plans are the plan, by "", and those that it delegates to, by their paths.
-func (p *Program) plans() map[string]*compiler.Plan {
+func (p *Program) plans() map[string]*plan.Plan {
 	all := maps.Clone(p.Plan.AllDelegates())
 	if all == nil {
-		all = map[string]*compiler.Plan{}
+		all = map[string]*plan.Plan{}
 	}
 	all[""] = p.Plan
 	return all
 }
 
 // FilesNow are the digests of the workspace's files that an activity names, as they are now
-// ([compiler.Plan.FilesNow]).
+// ([compiler.FilesNow]).
 func (p *Program) FilesNow(delegate, activity string) (map[string]string, error) {
 	plan := p.plans()[delegate]
 	if plan == nil || plan.Activities[activity] == nil {
 		return nil, nil
 	}
-	return plan.FilesNow(activity, p.folder(), os.Getenv)
+	return compiler.FilesNow(plan, activity, p.folder(), os.Getenv)
 }
 
 // Unchanged returns functions that tell of each activity, by the name that name gives it,
-// whether its files are still those that the plan's digest covers ([compiler.Plan.Unchanged]).
+// whether its files are still those that the plan's digest covers ([compiler.Unchanged]).
 func (p *Program) Unchanged(name func(delegate, name string) string) func(activity, program string) (string, error) {
 	byName := map[string]func(program string) (string, error){}
 	for delegate, plan := range p.plans() {
 		for own := range plan.Activities {
 			byName[name(delegate, own)] = func(program string) (string, error) {
-				return plan.Unchanged(own, program, p.folder(), os.Getenv)
+				return compiler.Unchanged(plan, own, program, p.folder(), os.Getenv)
 			}
 		}
 	}
@@ -190,7 +191,7 @@ func (p *Program) HostRules() hosts.Rules {
 
 // Workspace is the folder from which the plan names those of its own activities: the
 // workspace, or of a record that lies elsewhere that of its plan.
-func (p *Program) Workspace() string { return under(p.Root, p.Plan.Workspace()) }
+func (p *Program) Workspace() string { return under(p.Root, p.Plan.Workspace) }
 
 // under is a folder as this process sees it that is named from another one.
 func under(root, name string) string {
@@ -202,10 +203,10 @@ func under(root, name string) string {
 
 // here is an activity with the folder that its programs start in as this process sees
 // it.
-func (p *Program) here(a *compiler.Activity) *compiler.Activity {
+func (p *Program) here(a *plan.Activity) *plan.Activity {
 	there := *a
 	root := p.Root
-	if a.Whence() == compiler.Document {
+	if compiler.DefinedIn(a) == plan.Document {
 		root = p.Workspace()
 	}
 	there.Dir = under(root, a.Dir)

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -17,12 +18,12 @@ import (
 // A Reader reads documents, and knows what they may take in. The zero value reads
 // files with the default limits, each below the workspace that it lies in.
 type Reader struct {
-	Root       string                    // the workspace of all documents; "" looks for that of each
-	Folders    []string                  // that were named, with all that is in them
-	Activities []string                  // files of activities, over the documents' own
-	Policies   []string                  // files that say what plans may do, in the place of the workspace's
-	Functions  []string                  // activities that the program registers
-	Hints      map[string]compiler.Hints // what these do to the world
+	Root       string                // the workspace of all documents; "" looks for that of each
+	Folders    []string              // that were named, with all that is in them
+	Activities []string              // files of activities, over the documents' own
+	Policies   []string              // files that say what plans may do, in the place of the workspace's
+	Functions  []string              // activities that the program registers
+	Hints      map[string]plan.Hints // what these do to the world
 	Limits     source.Limits
 	Config     string // the configuration's file; "" looks for one
 	// Trust has the word of workspaces count where they say that something is harmless, and Trusted

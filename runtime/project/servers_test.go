@@ -95,7 +95,7 @@ func TestServersAreTrustedForWhatTheyAre(t *testing.T) {
 			if diag.HasErrors(checked.Findings) {
 				t.Errorf("%s: %v", c.why, checked.Findings)
 			}
-			return checked.Plan.Effect(checked.Plan.Calls[0], nil).Kind
+			return compiler.EffectOf(checked.Plan, checked.Plan.Calls[0], nil).Kind
 		}
 		if got := effect(project.Reader{Policies: policies}); got != c.want {
 			t.Errorf("%s: %s, and it is to be %s", c.why, got, c.want)
@@ -128,7 +128,7 @@ func TestAnotherServerOfTheNameIsntVouchedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := d.Compile().Plan
-		if e := p.Effect(p.Calls[0], nil); e.Kind != want || want == compiler.Unknown && e.Claimed != compiler.ReadOnly {
+		if e := compiler.EffectOf(p, p.Calls[0], nil); e.Kind != want || want == compiler.Unknown && e.Claimed != compiler.ReadOnly {
 			t.Errorf("%s: %+v, and it is to be %s", name, e, want)
 		}
 	}
@@ -160,7 +160,7 @@ func TestTrustInServersEndsWithTheirPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := d.Compile().Plan
-		return p.Effect(p.Calls[0], nil).Kind == compiler.ReadOnly
+		return compiler.EffectOf(p, p.Calls[0], nil).Kind == compiler.ReadOnly
 	}
 	all, err := (&project.Reader{}).Vouching(folder)
 	if err != nil || len(all) != 1 || counts() {

@@ -249,7 +249,7 @@ func TestWhatDecidesIsInTheDigest(t *testing.T) {
 		before := filepath.Join(top, "before")
 		w.put(t, before, w.chance)
 		p := checkedIn(t, before, "plans/plan.yaml", filepath.Join(before, "ops/prod.yaml"))
-		digest, err := p.Plan.Digest()
+		digest, err := compiler.Digest(p.Plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +274,7 @@ func TestWhatDecidesIsInTheDigest(t *testing.T) {
 				t.Fatal(err)
 			}
 			now := d.Compile()
-			is, err := now.Plan.Digest()
+			is, err := compiler.Digest(now.Plan)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -304,7 +304,7 @@ func TestWhatDecidesIsInTheDigest(t *testing.T) {
 // compiled looks at the compiled plan.
 func (w *tampering) compiled(t *testing.T, p *project.Program, digest, top string) {
 	t.Helper()
-	text, err := p.Plan.Canonical()
+	text, err := compiler.Canonical(p.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,12 +313,12 @@ func (w *tampering) compiled(t *testing.T, p *project.Program, digest, top strin
 	folder := filepath.Join(top, "elsewhere")
 	elsewhere.put(t, folder, nil)
 	again := checkedIn(t, folder, "plans/compiled.json")
-	if is, err := again.Plan.Digest(); err != nil || is != digest {
+	if is, err := compiler.Digest(again.Plan); err != nil || is != digest {
 		was, _ := p.Plan.Parts()
 		parts, _ := again.Plan.Parts()
 		t.Fatalf("compiled, %q, %v", compiler.Changed(was, parts), err)
 	}
-	if same, err := again.Plan.Canonical(); err != nil || string(same) != string(text) {
+	if same, err := compiler.Canonical(again.Plan); err != nil || string(same) != string(text) {
 		t.Fatalf("it compiles to\n%s\nand again to\n%s\n%v", text, same, err)
 	}
 	for range 8 {
@@ -372,7 +372,7 @@ func TestTrustEndsWithWhatWasTrusted(t *testing.T) {
 			p := d.Compile().Plan
 			for _, call := range p.Calls {
 				if call.ToolName == "listed" && call.Activity != "" {
-					e := p.Effect(call, nil)
+					e := compiler.EffectOf(p, call, nil)
 					if trusted := e.Kind == compiler.ReadOnly; trusted != (d.Config.Trusted && !e.Untrusted) || !trusted && e.Claimed != compiler.ReadOnly {
 						t.Errorf("seed %d: trusted %v, and %+v", seed, d.Config.Trusted, e)
 					}

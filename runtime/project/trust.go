@@ -16,6 +16,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -30,7 +31,7 @@ type Vouching struct {
 	// the catalogues that it names, and the files that their programs are started with. Of a
 	// program that is looked for in PATH they say where it is found.
 	Holds map[string]string
-	Plan  *compiler.Plan // what the catalogues define; nil of a policy
+	Plan  *plan.Plan // what the catalogues define; nil of a policy
 	// Policy is what a policy says; nil of an obelus.yaml.
 	Policy *policy.Policy
 	// Signers is the list of whose approval counts that it names, "" for none.
@@ -208,7 +209,7 @@ func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
 		Files: workspace.Folder{Dir: folder},
 		Show:  func(name string) string { return filepath.Join(folder, filepath.FromSlash(name)) },
 	})
-	programs, err := v.Plan.Programs()
+	programs, err := compiler.Programs(v.Plan)
 	if err != nil {
 		return nil, err
 	}

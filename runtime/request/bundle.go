@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -17,7 +17,7 @@ import (
 // (dynamic ones, and those by the URL of a "$id") is left out: what it would
 // demand isn't demanded.
 type bundler struct {
-	plan     *compiler.Plan
+	plan     *plan.Plan
 	composed bool // the copies make one schema, of what is written into a solution
 
 	defs      Object
@@ -296,7 +296,7 @@ func (w *bundler) target(u unit, ref string) (target, bool) {
 	}
 	name := tokens[len(tokens)-1]
 	if tokens[0] == "schemas" && len(tokens) > 1 && u.root.Get("schemas") == nil {
-		root := w.plan.NamedSchemas()[tokens[1]]
+		root := w.plan.NamedSchemas[tokens[1]]
 		n := along(root, tokens[2:])
 		return target{unit{root: root}, n, name}, n != nil
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	corpora "github.com/obelus-dev/obelus/testdata/corpus"
@@ -98,7 +99,7 @@ func TestCopiedSchemas(t *testing.T) {
 			return
 		}
 		seen[string(key)] = true
-		s := Context{Plan: &compiler.Plan{}}
+		s := Context{Plan: &plan.Plan{}}
 		text := Append(nil, s.alone(unit{root: n}, n))
 		copied := schema.New(decoded(t, text), schema.Options{AssertFormat: true})
 		if err := copied.Compile(); err != nil {
@@ -224,7 +225,7 @@ func TestDeepSchemas(t *testing.T) {
 	if n == nil {
 		t.Fatal(problems)
 	}
-	w := &bundler{plan: &compiler.Plan{}, composed: true}
+	w := &bundler{plan: &plan.Plan{}, composed: true}
 	text := Append(nil, Object{{"calls", []any{Object{{"schema", w.either(unit{root: n}, n, 0)}}}}})
 	if n, problems := source.Parse(source.NewFile("copy.json", text), source.Limits{}); n == nil {
 		t.Error(problems)

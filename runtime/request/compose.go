@@ -7,28 +7,29 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // A Context is where a run stands when a model is asked: all that a request
 // tells.
 type Context struct {
-	Plan         *compiler.Plan // gives tools, schemas and settings
+	Plan         *plan.Plan // gives tools, schemas and settings
 	Tick         int
 	Input, State any
-	Data         map[string]any      // by kind
-	Errors       []any               // what failed, oldest first: {call, error}
-	Instances    []Instance          // in their order; input and state are then the shared ones, and errors nobody's
-	Carries      bool                // the strategy is carried, so that there is a plan message
-	Carried      []Standing          // its calls
-	Stood        []Object            // what an earlier record says of what became of them, in the place of what Carried says
-	Past         Past                // what neither the state nor a carried plan tells of calls
-	Advisors     []*compiler.Advisor // those who are to speak in this tick
-	Only         map[string]any      // of a latent call: what its scopes hand on, by kind; nil when it sees all
-	Offered      []string            // of a latent call: the paths of which its result takes one
-	Said         map[string][]any    // what advisors have said so far, by their ids; for records
-	Begun        Begun               // what the run began with, shared by all instances
-	History      []Written           // what calls of earlier ticks did since, in the order in which it counts
+	Data         map[string]any   // by kind
+	Errors       []any            // what failed, oldest first: {call, error}
+	Instances    []Instance       // in their order; input and state are then the shared ones, and errors nobody's
+	Carries      bool             // the strategy is carried, so that there is a plan message
+	Carried      []Standing       // its calls
+	Stood        []Object         // what an earlier record says of what became of them, in the place of what Carried says
+	Past         Past             // what neither the state nor a carried plan tells of calls
+	Advisors     []*plan.Advisor  // those who are to speak in this tick
+	Only         map[string]any   // of a latent call: what its scopes hand on, by kind; nil when it sees all
+	Offered      []string         // of a latent call: the paths of which its result takes one
+	Said         map[string][]any // what advisors have said so far, by their ids; for records
+	Begun        Begun            // what the run began with, shared by all instances
+	History      []Written        // what calls of earlier ticks did since, in the order in which it counts
 }
 
 // Begun is what stood in a state before the calls of a run wrote into it.
@@ -90,9 +91,9 @@ func Compose(s Context) *Request {
 // tool and the values that it may see. Neither plan nor errors are among them,
 // unless its scopes name these. An anonymous delegate isn't told what the document
 // says in words, and who is consulted is given its role.
-func ComposeLatent(s Context, call *compiler.Call, params map[string]any) *Request {
+func ComposeLatent(s Context, call *plan.Call, params map[string]any) *Request {
 	var messages []Message
-	if call.Delegate != compiler.Anonymous {
+	if call.Delegate != plan.Anonymous {
 		messages = s.spoken()
 	} else if s.Only == nil {
 		s.Only = map[string]any{}
@@ -110,7 +111,7 @@ func ComposeLatent(s Context, call *compiler.Call, params map[string]any) *Reque
 			if n := advisor.Node.Get("schema"); n != nil {
 				answer = s.alone(unit{root: n}, n)
 			}
-			s.Advisors = []*compiler.Advisor{advisor}
+			s.Advisors = []*plan.Advisor{advisor}
 		}
 	}
 	if len(s.Offered) > 1 {
@@ -150,15 +151,15 @@ func offering(result any, paths []string) Object {
 	return append(Object{{"anyOf", []any{result, named}}}, shared...)
 }
 
-func (s Context) lazy() bool { return s.Plan.Mode == compiler.Lazy }
+func (s Context) lazy() bool { return s.Plan.Mode == plan.Lazy }
 
 // messages are those of the document itself, if it is made of messages.
 func (s Context) messages() []*source.Node {
 	root := s.Plan.Root
-	if s.Plan.Form == compiler.ProcessRecord {
+	if s.Plan.Form == plan.ProcessRecord {
 		root = root.Get("context")
 	}
-	if root == nil || s.Plan.Form != compiler.Context && s.Plan.Form != compiler.ProcessRecord {
+	if root == nil || s.Plan.Form != plan.Context && s.Plan.Form != plan.ProcessRecord {
 		return nil
 	}
 	return root.Items
@@ -207,7 +208,7 @@ func (s Context) spoken() []Message {
 	return append(meta, texts...)
 }
 
-func (s Context) toolMessage(tools ...*compiler.Tool) Tools {
+func (s Context) toolMessage(tools ...*plan.Tool) Tools {
 	all := make(Tools, len(tools))
 	for i, tool := range tools {
 		all[i] = Tool{tool.Name, s.toolShown(tool)}
@@ -229,7 +230,7 @@ func (s Context) values() []Message {
 		if fields, ok := one.value.(map[string]any); ok && (len(fields) > 0 || n != nil) {
 			message.Value = fields
 		}
-		if one.kind == "state" && s.Plan.Writes == compiler.Once {
+		if one.kind == "state" && s.Plan.Writes == plan.Once {
 			message.About = "each path is written once: of several calls that offer it a value, the first listed that has one gives it"
 		}
 		if message.Value != nil || message.Schema != nil || message.About != "" {
@@ -343,7 +344,7 @@ func (one Standing) told() Object {
 	return out
 }
 
-func (s Context) advisorMessage(advisor *compiler.Advisor) Advisor {
+func (s Context) advisorMessage(advisor *plan.Advisor) Advisor {
 	more := rest(advisor.Node, "id", "role", "said")
 	for i := range more {
 		if n := advisor.Node.Get("schema"); more[i].Key == "schema" {

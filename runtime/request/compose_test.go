@@ -16,6 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	corpora "github.com/obelus-dev/obelus/testdata/corpus"
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -25,7 +26,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected requests in testdata")
 
 // compiled compiles a document, and analyses it.
-func compiled(t testing.TB, name string, text []byte) (*compiler.Plan, []diag.Diagnostic) {
+func compiled(t testing.TB, name string, text []byte) (*plan.Plan, []diag.Diagnostic) {
 	t.Helper()
 	plan, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Name: name})
 	found = analyzer.Analyze(plan, found, analyzer.Config{}).Findings
@@ -33,7 +34,7 @@ func compiled(t testing.TB, name string, text []byte) (*compiler.Plan, []diag.Di
 }
 
 // beginning is the context at the first tick of a run with a planner.
-func beginning(p *compiler.Plan) Context {
+func beginning(p *plan.Plan) Context {
 	s := Context{Plan: p, Tick: 1, Input: p.Input, State: p.State, Data: p.Data, Errors: p.Errors, Carries: p.CallsNode != nil}
 	for _, call := range p.Calls {
 		s.Carried = append(s.Carried, Standing{Call: call.Node, Name: call.Name})
@@ -47,7 +48,7 @@ func beginning(p *compiler.Plan) Context {
 }
 
 // contextOf changes the context at the beginning as a JSON text says.
-func contextOf(t *testing.T, p *compiler.Plan, text []byte) Context {
+func contextOf(t *testing.T, p *plan.Plan, text []byte) Context {
 	t.Helper()
 	s := beginning(p)
 	var told struct {
@@ -137,7 +138,7 @@ func TestRequests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var plan *compiler.Plan
+			var plan *plan.Plan
 			var s Context
 			for i, f := range archive.Files {
 				var got string
@@ -169,7 +170,7 @@ func TestRequests(t *testing.T) {
 						}
 					}
 					s := s
-					s.Offered = plan.Offered(call)
+					s.Offered = compiler.Offered(plan, call)
 					r := ComposeLatent(s, call, params)
 					got = pretty(t, requestFields(r))
 					checkSchema(t, r.Schema)
@@ -197,7 +198,7 @@ func TestRequestOfRecord(t *testing.T) {
 	}
 	context, _ := compiled(t, "context.yaml", archive.Files[0].Data)
 	record, found := compiled(t, "record.json", Append(nil, Object{{"context", Of(context.Root)}, {"solution", Object{{"calls", []any{}}, {"output", nil}}}}))
-	if diag.HasErrors(found) || record.Form != compiler.ProcessRecord {
+	if diag.HasErrors(found) || record.Form != plan.ProcessRecord {
 		t.Fatal(record.Form, found)
 	}
 	one, other := beginning(context), beginning(record)
@@ -236,15 +237,15 @@ func accepts(t testing.TB, s *jsonschema.Schema, solution any) error {
 
 // checkRecord holds a request and a solution against LANGUAGE.md#documents and EXECUTION.md#the-planning-loop: together
 // they are a document, and no part of it has an error.
-func checkRecord(t testing.TB, name string, p *compiler.Plan, r *Request, solution any) {
+func checkRecord(t testing.TB, name string, p *plan.Plan, r *Request, solution any) {
 	t.Helper()
 	record := Append(nil, Object{{"schema", r.Schema}, {"context", told(r)}, {"solution", solution}})
-	plan, found := compiled(t, name+".json", record)
-	if plan.Form != compiler.ProcessRecord {
-		t.Errorf("%s: it is read as a %v", name, plan.Form)
+	thePlan, found := compiled(t, name+".json", record)
+	if thePlan.Form != plan.ProcessRecord {
+		t.Errorf("%s: it is read as a %v", name, thePlan.Form)
 	}
 	for _, d := range found {
-		if d.Rule.Name == "write-conflict" && p.Writes == compiler.Once {
+		if d.Rule.Name == "write-conflict" && p.Writes == plan.Once {
 			continue // a record has no place for the policy that allows it
 		}
 		if d.Severity == diag.Error {
@@ -255,16 +256,16 @@ func checkRecord(t testing.TB, name string, p *compiler.Plan, r *Request, soluti
 }
 
 // solutionOf is a plan's own calls and output, as a model would repeat them.
-func solutionOf(p *compiler.Plan, output *source.Node) Object {
+func solutionOf(p *plan.Plan, output *source.Node) Object {
 	return Object{{"calls", Of(p.CallsNode)}, {"output", Of(output)}}
 }
 
 // documents gives the examples and the plans of the corpus that have no error.
-func documents(t *testing.T, each func(name string, p *compiler.Plan)) {
+func documents(t *testing.T, each func(name string, p *plan.Plan)) {
 	t.Helper()
 	take := func(name string, text []byte) {
 		p, found := compiled(t, name, text)
-		if !diag.HasErrors(found) && p.Form == compiler.PlanFile {
+		if !diag.HasErrors(found) && p.Form == plan.PlanFile {
 			each(name, p)
 		}
 	}
@@ -301,7 +302,7 @@ func corpus(t *testing.T, each func(id string, text []byte)) {
 // isn't, a parameter that is missing, and one that the tool doesn't have.
 func TestSchemaOfSolutions(t *testing.T) {
 	count, refusals := 0, 0
-	documents(t, func(name string, p *compiler.Plan) {
+	documents(t, func(name string, p *plan.Plan) {
 		r := Compose(beginning(p))
 		again := Compose(beginning(p))
 		if !bytes.Equal(r.ContextJSON(), again.ContextJSON()) || JSON(r.Schema) != JSON(again.Schema) {
@@ -332,7 +333,7 @@ func TestSchemaOfSolutions(t *testing.T) {
 }
 
 // spoil makes calls with one fault each out of a good one.
-func spoil(r *rand.Rand, p *compiler.Plan, call *compiler.Call) []Object {
+func spoil(r *rand.Rand, p *plan.Plan, call *plan.Call) []Object {
 	if call.Tool == nil {
 		return nil
 	}
@@ -368,7 +369,7 @@ func TestSchemaRefusesFaults(t *testing.T) {
 			if s == nil {
 				s = checkSchema(t, Compose(beginning(p)).Schema)
 			}
-			call := p.Calls[slices.IndexFunc(p.Calls, func(c *compiler.Call) bool { return c.Name == d.Call })]
+			call := p.Calls[slices.IndexFunc(p.Calls, func(c *plan.Call) bool { return c.Name == d.Call })]
 			if accepts(t, s, Object{{"calls", []any{Of(call.Node)}}}) == nil {
 				t.Errorf("%s accepts a call with %s: %s", id, d.Rule.Code, d.Message)
 			}
@@ -492,7 +493,7 @@ func TestSchemaOrder(t *testing.T) {
 // LANGUAGE.md#tools-and-activities: a latent call's request shows its own tool and no other, and
 // neither plan nor errors.
 func TestLatentRequestIsItsOwn(t *testing.T) {
-	documents(t, func(name string, p *compiler.Plan) {
+	documents(t, func(name string, p *plan.Plan) {
 		s := beginning(p)
 		s.Errors = []any{map[string]any{"call": nil, "error": map[string]any{"code": "x", "message": "y"}}}
 		if len(p.Calls) == 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -17,9 +18,9 @@ import (
 type Written struct {
 	Path   []expression.Segment // from the kind on; none where nothing was written
 	At     string               // the path as a reference
-	Method compiler.Method
+	Method plan.Method
 	Value  any
-	Call   Object        // see [compiler.Written]
+	Call   Object        // see [plan.Written]
 	When   time.Duration // since the run began
 	Date   string        // in the place of When: what an earlier record says
 }
@@ -68,7 +69,7 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 	if own := s.definitions(); len(own) > 1 {
 		context = append(context, own)
 	}
-	context = append(context, s.begun("", s.Begun, &compiler.Instance{InputSchemaNode: s.Plan.InputSchemaNode, StateSchemaNode: s.Plan.StateSchemaNode})...)
+	context = append(context, s.begun("", s.Begun, &plan.Instance{InputSchemaNode: s.Plan.InputSchemaNode, StateSchemaNode: s.Plan.StateSchemaNode})...)
 	for _, one := range s.Instances {
 		context = append(context, s.begun(one.ID, one.Begun, s.Plan.Instance(one.ID))...)
 	}
@@ -111,20 +112,20 @@ func (s *Context) definitions() Object {
 	tools, schemas, activities, files := Object{}, Object{}, Object{}, Object{}
 	for _, tool := range s.Plan.Tools {
 		if !tool.Builtin {
-			tools = tools.With(tool.Name, here(tool.Node)(s.Plan.Here(tool, nil)))
+			tools = tools.With(tool.Name, here(tool.Node)(compiler.DefinitionHere(s.Plan, tool, nil)))
 		}
 	}
-	named := s.Plan.NamedSchemas()
+	named := s.Plan.NamedSchemas
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		schemas = schemas.With(name, Of(named[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Plan.Activities)) {
-		if a := s.Plan.Activities[name]; a.Node != nil && a.Origin == compiler.Document && !holdsSecret(a.Node) {
-			activities = activities.With(name, here(a.Node)(s.Plan.Here(nil, a)))
+		if a := s.Plan.Activities[name]; a.Node != nil && a.Origin == plan.Document && !holdsSecret(a.Node) {
+			activities = activities.With(name, here(a.Node)(compiler.DefinitionHere(s.Plan, nil, a)))
 		}
 	}
 	if len(s.Plan.Delegates) > 0 && !s.delegatesHoldSecrets() {
-		texts := s.Plan.Files()
+		texts := s.Plan.Files
 		for _, name := range slices.Sorted(maps.Keys(texts)) {
 			files = files.With(name, texts[name])
 		}
@@ -139,7 +140,7 @@ func (s *Context) definitions() Object {
 		}
 	}
 	if len(out) > 1 {
-		out = out.With("folder", s.Plan.Folder())
+		out = out.With("folder", s.Plan.Folder)
 	}
 	return out
 }
@@ -176,7 +177,7 @@ func here(n *source.Node) func(definition any, moved bool) any {
 }
 
 // begun are the messages of what stood in a state, with the schemas of its owner.
-func (s *Context) begun(instance string, b Begun, owner *compiler.Instance) (messages []any) {
+func (s *Context) begun(instance string, b Begun, owner *plan.Instance) (messages []any) {
 	add := func(m Object, value map[string]any, key string, schema *source.Node) {
 		if value != nil {
 			m = m.With(key, value)
@@ -225,7 +226,7 @@ func (s *Context) begun(instance string, b Begun, owner *compiler.Instance) (mes
 func (s *Context) settings() (out Object) {
 	p := s.Plan
 	out = Object{{"writes", p.Writes.String()}, {"terminate", string(p.Terminate)}}
-	if asking := p.Asking(); len(asking) > 0 {
+	if asking := compiler.ConfirmedTools(p); len(asking) > 0 {
 		tools := make([]any, len(asking))
 		for i, tool := range asking {
 			tools[i] = tool

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -114,7 +115,7 @@ func (s Context) metaKeysInUse() map[string]bool {
 }
 
 // callSchema is the schema of a call of one tool.
-func (s Context) callSchema(w *bundler, tool *compiler.Tool, used map[string]bool) Object {
+func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool) Object {
 	in := parametersOf(tool)
 	u := unit{root: in}
 	properties := Object{{"_tool", Object{{"const", tool.Name}}}, {"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
@@ -151,7 +152,7 @@ func (s Context) callSchema(w *bundler, tool *compiler.Tool, used map[string]boo
 // furtherParameters says which parameters a call may have besides those that are
 // listed. A tool that describes parameters elsewhere than under its "properties"
 // is left to the check of each call.
-func (w *bundler) furtherParameters(out Object, u unit, tool *compiler.Tool) Object {
+func (w *bundler) furtherParameters(out Object, u unit, tool *plan.Tool) Object {
 	elsewhere := []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "patternProperties"}
 	more := u.root.Get("additionalProperties")
 	switch {
@@ -190,7 +191,7 @@ func (s Context) instanceID(w *bundler) Object {
 }
 
 // opinion is the schema of what one advisor says.
-func (s Context) opinion(w *bundler, advisor *compiler.Advisor) Object {
+func (s Context) opinion(w *bundler, advisor *plan.Advisor) Object {
 	properties, required := Object{{"id", Object{{"const", advisor.ID}}}}, []any{"id"}
 	if advisor.Instanced {
 		properties, required = append(properties, Member{"_instance", s.instanceID(w)}), append(required, "_instance")
@@ -229,7 +230,7 @@ func (s Context) opinion(w *bundler, advisor *compiler.Advisor) Object {
 
 // toolShown is a tool's definition as a model sees it, in the protocol's
 // own form whatever it was written in.
-func (s Context) toolShown(tool *compiler.Tool) Object {
+func (s Context) toolShown(tool *plan.Tool) Object {
 	w := &bundler{plan: s.Plan}
 	in := parametersOf(tool)
 	u := unit{root: in}
@@ -269,7 +270,7 @@ func (s Context) toolShown(tool *compiler.Tool) Object {
 	return out
 }
 
-func (s Context) propertiesShown(w *bundler, tool *compiler.Tool) Object {
+func (s Context) propertiesShown(w *bundler, tool *plan.Tool) Object {
 	in := parametersOf(tool)
 	properties := Object{{"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
 	for _, f := range parameterFields(in) {
@@ -288,7 +289,7 @@ func (s Context) propertiesShown(w *bundler, tool *compiler.Tool) Object {
 
 // parametersOf is where a tool describes its parameters: MCP's form has a place
 // of its own for that.
-func parametersOf(tool *compiler.Tool) *source.Node {
+func parametersOf(tool *plan.Tool) *source.Node {
 	if in := tool.Node.Get("inputSchema"); in != nil {
 		return in
 	}
@@ -319,7 +320,7 @@ func requiredBy(n *source.Node) []string {
 // metaField is what a tool says of one of a call's meta-fields, among its
 // properties or beside them; or else what otherwise holds. Which activity or
 // delegate carries a tool out, if the tool fixes it, is no matter of a model's.
-func (w *bundler) metaField(tool *compiler.Tool, key string, otherwise any) any {
+func (w *bundler) metaField(tool *plan.Tool, key string, otherwise any) any {
 	in := parametersOf(tool)
 	n := in.Get("properties").Get(key)
 	if n == nil {
@@ -339,7 +340,7 @@ func (w *bundler) metaField(tool *compiler.Tool, key string, otherwise any) any 
 }
 
 // outputOf is the schema of what a latent call gives.
-func (w *bundler) outputOf(tool *compiler.Tool) any {
+func (w *bundler) outputOf(tool *plan.Tool) any {
 	if tool.OutputNode == nil {
 		return Object{}
 	}
@@ -348,6 +349,6 @@ func (w *bundler) outputOf(tool *compiler.Tool) any {
 
 // outputUnit is what references in a tool's "_output" are relative to: itself,
 // with the definitions of the tool around it.
-func outputUnit(tool *compiler.Tool) unit {
+func outputUnit(tool *plan.Tool) unit {
 	return unit{root: tool.OutputNode, around: parametersOf(tool)}
 }

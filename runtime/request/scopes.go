@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // handed are the messages of what a call's scopes hand on, and of nothing else.
@@ -60,7 +60,7 @@ func (s Context) marked(messages []Message) []Message {
 }
 
 // lookedAt are the scopes of an advisor that a message is about.
-func lookedAt(advisor *compiler.Advisor, m Message) []string {
+func lookedAt(advisor *plan.Advisor, m Message) []string {
 	var kinds []string
 	switch m := m.(type) {
 	case Values:

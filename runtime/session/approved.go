@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
@@ -51,7 +52,7 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 			return nil, err
 		}
 		if parts = append(parts, given); o.Instances != "" {
-			parts = append(parts, compiler.Part{Kind: "file of instances"})
+			parts = append(parts, plan.Part{Kind: "file of instances"})
 		}
 	}
 	verdict := file.Verify(a.Judge, parts)
@@ -61,7 +62,7 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	if o.Envelope, err = envelopeOf(p, file); err != nil {
 		return nil, err
 	}
-	digest, err := p.Plan.Digest()
+	digest, err := compiler.Digest(p.Plan)
 	return &Approved{digest, verdict.Signers(), string(a.Text)}, err
 }
 

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -99,11 +99,11 @@ type askEvent struct {
 // adviceEvent tells what the advisors make of the tools, the best first, for one
 // instance or for all.
 type adviceEvent struct {
-	Event    string          `json:"event"` // "advice"
-	Tick     int             `json:"tick"`
-	Instance *string         `json:"instance"`
-	Ranking  []compiler.Rank `json:"ranking"`
-	At       Milliseconds    `json:"at"`
+	Event    string       `json:"event"` // "advice"
+	Tick     int          `json:"tick"`
+	Instance *string      `json:"instance"`
+	Ranking  []plan.Rank  `json:"ranking"`
+	At       Milliseconds `json:"at"`
 }
 
 // waitEvent reports what the run waits for, or what was noticed.

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
@@ -24,7 +24,7 @@ func TestWaitsHaveTheirTime(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			e.Waits("502")
 		}
-		call := runtime.Command{Kind: runtime.Progressed, Attempt: 1, Of: &compiler.Call{Name: "copy#1", ToolName: "copy"}, Site: &runtime.Site{}, Progress: &runtime.Progress{Done: 3, Total: 10, Message: "\x1b[2J"}}
+		call := runtime.Command{Kind: runtime.Progressed, Attempt: 1, Of: &plan.Call{Name: "copy#1", ToolName: "copy"}, Site: &runtime.Site{}, Progress: &runtime.Progress{Done: 3, Total: 10, Message: "\x1b[2J"}}
 		e.Observe(12*time.Second, call)
 		call.Progress = &runtime.Progress{Done: 4.5}
 		e.Observe(13*time.Second, call)

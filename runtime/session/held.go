@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -15,7 +16,7 @@ import (
 // to it through: nobody is asked, or somebody has approved of the plan, or its definition
 // isn't the plan's own word, or a policy trusts it. Starting it may do anything, and its
 // environment and headers may hold secrets.
-func (s *Session) unasked(of *compiler.Server) bool {
+func (s *Session) unasked(of *plan.Server) bool {
 	confirm := s.options.Options.Confirm
 	switch {
 	case s.resume.Confirm != nil:
@@ -23,7 +24,7 @@ func (s *Session) unasked(of *compiler.Server) bool {
 	case s.replay != nil:
 		confirm = s.replay.Machine.Confirm()
 	}
-	return confirm.Policy == runtime.Never || s.manifest.Approval != nil || of.Origin.Vouches() || of.TrustedBy != ""
+	return confirm.Policy == runtime.Never || s.manifest.Approval != nil || compiler.Vouches(of.Origin) || of.TrustedBy != ""
 }
 
 // hold compares the MCP servers that the run may need with what is recorded of their tools,

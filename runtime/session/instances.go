@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
@@ -38,7 +39,7 @@ type instancesFile struct {
 
 // openInstances opens a file of instances. Those of the plan come first, and
 // those that had joined when the run was stopped or killed are passed over.
-func openInstances(name, shown string, limits source.Limits, p *compiler.Plan, joined []string) (*instancesFile, error) {
+func openInstances(name, shown string, limits source.Limits, p *plan.Plan, joined []string) (*instancesFile, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, project.CantRead(shown, err)

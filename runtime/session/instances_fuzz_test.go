@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -47,7 +47,7 @@ func FuzzInstances(f *testing.F) {
 // allInstances reads a file to its end; the problem is what ended it before.
 func allInstances(t *testing.T, name string, joined []string, most int) (ids []string, problem string) {
 	t.Helper()
-	file, err := openInstances(name, "people.jsonl", source.DefaultLimits(), &compiler.Plan{}, joined)
+	file, err := openInstances(name, "people.jsonl", source.DefaultLimits(), &plan.Plan{}, joined)
 	if err != nil {
 		t.Fatal(err)
 	}

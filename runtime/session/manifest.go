@@ -15,6 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
@@ -103,8 +104,8 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 		Options: o.Options, Planner: o.PlannerName, Model: o.Model, Record: o.Record, Instances: o.Instances, Out: o.Results,
 		Hosts: p.Hosts,
 	}
-	if m.Digest = o.Digest; m.Digest != "" || p.Plan.Compiled() {
-		if m.Programs, err = p.Plan.Programs(); err != nil {
+	if m.Digest = o.Digest; m.Digest != "" || compiler.Compiled(p.Plan) {
+		if m.Programs, err = compiler.Programs(p.Plan); err != nil {
 			return nil, diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
 		}
 	}
@@ -161,7 +162,7 @@ func (m *Manifest) check() error {
 // Program compiles the plan of a journal's head again. Other files of activities may
 // be given in the place of those that the run was begun with; the functions are those
 // that this process registers, with what they do to the world.
-func (m *Manifest) Program(activities, functions []string, hints map[string]compiler.Hints) (*project.Program, error) {
+func (m *Manifest) Program(activities, functions []string, hints map[string]plan.Hints) (*project.Program, error) {
 	for _, name := range m.Functions {
 		if !slices.Contains(functions, name) {
 			return nil, diag.Troubled(ErrFunctions, "the run was begun by a program that registers the function %q, and this one doesn't", name).About(name)
@@ -232,7 +233,7 @@ func (m *Manifest) unchanged(list []Reference) ([]*source.File, error) {
 }
 
 // files are those that the run was begun with, as far as they are recorded.
-func (m *Manifest) files() compiler.Files {
+func (m *Manifest) files() plan.Files {
 	if m.Programs != nil {
 		return m.Programs
 	}

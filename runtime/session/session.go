@@ -13,6 +13,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/approval"
@@ -59,7 +60,7 @@ type Host struct {
 	Functions map[string]activity.Func
 	// Hints say of a run that goes on what the functions do to the world. For one that
 	// begins, they are said where its program is read.
-	Hints map[string]compiler.Hints
+	Hints map[string]plan.Hints
 	// Planner writes what is run, in the place of one that has a name.
 	Planner planner.Planner
 	// Prices are what tokens cost, for the limits of a plan.

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/approval"
@@ -21,8 +21,8 @@ type vouching struct {
 }
 
 // parts are what a statement about a question is of.
-func (v *vouching) parts(q *runtime.Question, id string) []compiler.Part {
-	return []compiler.Part{
+func (v *vouching) parts(q *runtime.Question, id string) []plan.Part {
+	return []plan.Part{
 		{Kind: "difference", Digest: q.Beyond},
 		{Kind: "question", Name: runtime.Path(q.Under, q.Call), Digest: workspace.SumOf([]byte(id))},
 		{Kind: "run", Name: v.run, Digest: workspace.SumOf([]byte(v.under.Text))},

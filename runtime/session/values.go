@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
@@ -18,7 +19,7 @@ import (
 // each of them has to fit, with its own values over these: then only what can't be
 // right for any is refused here. The name of the trouble is the keys that are lacking, a line
 // each.
-func Fits(p *compiler.Plan, input, state map[string]any) error {
+func Fits(p *plan.Plan, input, state map[string]any) error {
 	if len(p.Instances) > 0 || p.AwaitsInstances {
 		if v := runtime.UnfitKeys(p.InputSchema, input); v != nil {
 			return misfit("input", v)
@@ -61,8 +62,8 @@ func Fits(p *compiler.Plan, input, state map[string]any) error {
 
 // lacks refuses to begin without an input that the plan can't do without, or without what its
 // state schema requires and no call writes. The name of the trouble is the keys, a line each.
-func lacks(p *compiler.Plan, input, state map[string]any) error {
-	if keys := runtime.Wanting(p, Over(p.State, state)); len(keys) > 0 && p.Form == compiler.PlanFile {
+func lacks(p *plan.Plan, input, state map[string]any) error {
+	if keys := runtime.Wanting(p, Over(p.State, state)); len(keys) > 0 && p.Form == plan.PlanFile {
 		quoted, verb, them := make([]string, len(keys)), "is", "it"
 		for i, key := range keys {
 			quoted[i] = strconv.Quote(key)
@@ -90,7 +91,7 @@ func lacks(p *compiler.Plan, input, state map[string]any) error {
 		Advise("give it, or say what holds without it: write %s || \"…\"", referenceOf(reads[0]))
 }
 
-func referenceOf(r *compiler.Read) string { return r.Node.Text[r.Ref.Start:r.Ref.End] }
+func referenceOf(r *plan.Read) string { return r.Node.Text[r.Ref.Start:r.Ref.End] }
 
 func misfit(what string, v *schema.Violation) *diag.Trouble {
 	if where := v.Where(); where != "" {

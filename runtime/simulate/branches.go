@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // An Exploration is what the rehearsals of a plan's branches came to.
@@ -107,7 +107,7 @@ func Explore(r *analyzer.Rehearsal, o Options, made MadeUp, most int) *Explorati
 
 // Begin is an exploration in which nothing was played yet.
 func Begin(r *analyzer.Rehearsal, o Options, made MadeUp) *Exploration {
-	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*compiler.Plan]*turned{},
+	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*plan.Plan]*turned{},
 		names: map[string]int{}, options: map[pick][]*trial{}, met: map[int]*trial{}, trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
 	if x.making = o.Steps / 8; o.Steps == 0 {
 		x.making = math.MaxInt
@@ -125,13 +125,13 @@ func Begin(r *analyzer.Rehearsal, o Options, made MadeUp) *Exploration {
 
 type explorer struct {
 	rehearsal *analyzer.Rehearsal
-	plan      *compiler.Plan
+	plan      *plan.Plan
 	o         Options
 	invented  MadeUp
 	input     *ending
 	state     *ending
 	forks     map[string]*fork // by the path of the call
-	turned    map[*compiler.Plan]*turned
+	turned    map[*plan.Plan]*turned
 	names     map[string]int // the plan's calls
 	known     map[string]int // choices by key
 	choices   []choice

@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -32,7 +33,7 @@ const mostTraced = 200_000
 // A level is a plan at the place where it is carried out.
 type level struct {
 	*explorer
-	plan    *compiler.Plan
+	plan    *plan.Plan
 	under   string
 	input   origin // of a delegate
 	results []origin
@@ -77,12 +78,12 @@ func (l *level) trace(depth int) (output origin) {
 }
 
 // origin is that of what some reads of a call give together.
-func (l *level) origin(call *compiler.Call, reads []int) (from origin) {
+func (l *level) origin(call *plan.Call, reads []int) (from origin) {
 	for _, r := range reads {
 		read := &l.plan.Reads[r]
 		steps := l.plan.Paths.Segments(read.Path)
 		switch {
-		case l.plan.OfItem(read):
+		case compiler.ReadsItem(l.plan, read):
 			for t := range call.Each.List.Expressions() {
 				from = max(from, l.origin(call, t.Reads))
 			}
@@ -113,16 +114,16 @@ func varied(made []string, steps []expression.Segment) bool {
 }
 
 // sets reports whether a read sees a part of what a call wrote, as the call gave it.
-func sets(plan *compiler.Plan, call *compiler.Call, read *compiler.Read) bool {
-	return call.Each == nil && call.Method != compiler.Push && call.Method != compiler.Concat &&
-		slices.ContainsFunc(call.Output, func(route compiler.Route) bool {
-			return slices.ContainsFunc(route, func(p compiler.Path) bool { return plan.Paths.IsAbove(p.ID, read.Path) })
+func sets(compiled *plan.Plan, call *plan.Call, read *plan.Read) bool {
+	return call.Each == nil && call.Method != plan.Push && call.Method != plan.Concat &&
+		slices.ContainsFunc(call.Output, func(route plan.Route) bool {
+			return slices.ContainsFunc(route, func(p plan.Path) bool { return compiled.Paths.IsAbove(p.ID, read.Path) })
 		})
 }
 
 // decided reports whether it depends on computed values if a call runs, or for which items. It
 // notes the call's condition.
-func (l *level) decided(call *compiler.Call, path string) (computes bool) {
+func (l *level) decided(call *plan.Call, path string) (computes bool) {
 	if t := call.When; t != nil && t.Expr != nil {
 		if from := l.origin(call, t.Reads); from > given {
 			d := &decision{as: analyzer.BranchChoice{Call: path, Condition: t.Node.Text}}
@@ -154,10 +155,10 @@ func (l *level) decided(call *compiler.Call, path string) (computes bool) {
 
 // tried reports whether representatives of all values of a read are tried, where
 // conditions are concerned.
-func (l *level) tried(call *compiler.Call, read *compiler.Read) bool {
+func (l *level) tried(call *plan.Call, read *plan.Read) bool {
 	return slices.ContainsFunc(l.turns(l.plan).turns, func(t analyzer.Turn) bool {
 		return t.Read.Path == read.Path && slices.Equal(t.Read.Writers, read.Writers) &&
-			(t.Read.Call == call.Index || !l.plan.OfItem(read)) &&
+			(t.Read.Call == call.Index || !compiler.ReadsItem(l.plan, read)) &&
 			t.Exact && (len(t.Values) == 0 || t.Alike(t.Values[0], t.Values[0]))
 	})
 }
@@ -178,7 +179,7 @@ func mayBeNull(t *expression.Term) bool {
 }
 
 // codeOf is the code that works out the results of a call; nil where they are made up.
-func codeOf(plan *compiler.Plan, call *compiler.Call) *expression.Expr {
+func codeOf(plan *plan.Plan, call *plan.Call) *expression.Expr {
 	if tool := call.Single(); tool != nil && len(tool.Mocks) > 0 {
 		return nil
 	}
@@ -190,7 +191,7 @@ func codeOf(plan *compiler.Plan, call *compiler.Call) *expression.Expr {
 
 // see notes how the condition of a call came out.
 func (x *explorer) see(one *CallReport) {
-	planned := one.Call.Whole()
+	planned := compiler.WholeOf(one.Call)
 	if planned.When == nil || planned.When.PerItem() && one.Call.ItemOf == nil {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -103,7 +104,7 @@ var missing = new(any)
 
 // ends lets a try end as the course has it.
 func (c *course) ends(w *world, command runtime.Command, chance *rand.Rand, e *runtime.Event) {
-	call := command.Of.Whole()
+	call := compiler.WholeOf(command.Of)
 	f := c.fork(w, command, call)
 	path := runtime.Path(command.Under, call.Name)
 	root := c.root(path)
@@ -202,7 +203,7 @@ func planted(value any, steps []expression.Segment, part any) any {
 
 // fork works out how a call may end: an alternative each, with the values on which
 // conditions hang, and failing.
-func (x *explorer) fork(w *world, command runtime.Command, call *compiler.Call) *fork {
+func (x *explorer) fork(w *world, command runtime.Command, call *plan.Call) *fork {
 	mustFail := w.options.mustFail(command.Of, command.Under)
 	if mustFail && command.Of.ItemOf != nil {
 		call = command.Of // not every item need be told to
@@ -228,7 +229,7 @@ func (x *explorer) fork(w *world, command runtime.Command, call *compiler.Call) 
 	if mayFail && call.FailureRoute() >= 0 {
 		last--
 	}
-	offered := plan.Offered(call)
+	offered := compiler.Offered(plan, call)
 	unmade := "the rehearsal lets it fail"
 	if mustFail {
 		unmade = asRequested
@@ -258,7 +259,7 @@ func (x *explorer) fork(w *world, command runtime.Command, call *compiler.Call) 
 
 // made makes up a result of a call that takes an alternative, by the tool's own examples
 // if one fits.
-func (x *explorer) made(w *world, plan *compiler.Plan, call *compiler.Call, route int) (e ending, ok bool) {
+func (x *explorer) made(w *world, plan *plan.Plan, call *plan.Call, route int) (e ending, ok bool) {
 	if x.making -= stepsOfCall; x.making <= 0 {
 		x.out.Cut = true // it isn't known how the call may end
 		return e, false
@@ -270,7 +271,7 @@ func (x *explorer) made(w *world, plan *compiler.Plan, call *compiler.Call, rout
 	tool := call.Single()
 	if tool != nil {
 		for _, mock := range tool.Mocks {
-			if result, err := activity.Take(mock, activity.Request{Paths: plan.Offered(call)}, ""); err == nil && (result.Route < 0 || result.Route == route) && fits(plan, call, e.route, result.Value) {
+			if result, err := activity.Take(mock, activity.Request{Paths: compiler.Offered(plan, call)}, ""); err == nil && (result.Route < 0 || result.Route == route) && fits(plan, call, e.route, result.Value) {
 				e.value, ok = result.Value, true
 				break
 			}
@@ -299,18 +300,18 @@ func (x *explorer) made(w *world, plan *compiler.Plan, call *compiler.Call, rout
 }
 
 // schemas are what a result of a call has to fit on an alternative.
-func schemas(plan *compiler.Plan, call *compiler.Call, route int) (known []*schema.Schema) {
+func schemas(p *plan.Plan, call *plan.Call, route int) (known []*schema.Schema) {
 	if tool := call.Single(); tool != nil && tool.Output != nil {
 		known = append(known, tool.Output)
 	}
 	if route < 0 && len(call.Output) == 1 {
 		route = 0
 	}
-	if route < 0 || call.Method != compiler.Set || call.Each != nil {
+	if route < 0 || call.Method != plan.Set || call.Each != nil {
 		return known
 	}
 	for _, path := range call.Output[route] {
-		if s, below := plan.SchemaOver(path.ID); s != nil {
+		if s, below := p.SchemaOver(path.ID); s != nil {
 			if at := s.At(compiler.SchemaPath(below)); at.Schema != nil {
 				known = append(known, at.Schema)
 			}
@@ -319,7 +320,7 @@ func schemas(plan *compiler.Plan, call *compiler.Call, route int) (known []*sche
 	return known
 }
 
-func fits(plan *compiler.Plan, call *compiler.Call, route int, value any) bool {
+func fits(plan *plan.Plan, call *plan.Call, route int, value any) bool {
 	return !slices.ContainsFunc(schemas(plan, call, route), func(s *schema.Schema) bool { return !s.Accepts(value) })
 }
 
@@ -328,36 +329,36 @@ const mostValues = 6
 
 // places are the parts of a call's result on which conditions hang and lists that calls run
 // for, and those that are read and may be there or not, the deepest first.
-func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, route int, e *ending) []part {
-	if plan = w.planOf(plan, call); plan == nil {
+func (x *explorer) places(w *world, compiled *plan.Plan, call *plan.Call, route int, e *ending) []part {
+	if compiled = w.planOf(compiled, call); compiled == nil {
 		return nil
 	}
-	g := &gathering{explorer: x, of: e, plan: plan}
-	paths := plan.Paths
+	g := &gathering{explorer: x, of: e, plan: compiled}
+	paths := compiled.Paths
 	for _, target := range call.Output[route] {
 		g.name = paths.String(target.ID)
-		sees := func(read *compiler.Read) bool {
+		sees := func(read *plan.Read) bool {
 			_, sees := slices.BinarySearch(read.Writers, int32(call.Index))
-			return sees && !plan.OfItem(read) && paths.IsAbove(target.ID, read.Path)
+			return sees && !compiler.ReadsItem(compiled, read) && paths.IsAbove(target.ID, read.Path)
 		}
-		below := func(read *compiler.Read) []expression.Segment {
+		below := func(read *plan.Read) []expression.Segment {
 			return paths.Segments(read.Path)[paths.Depth(target.ID):]
 		}
-		entire := call.Each == nil && call.Method != compiler.Push // else it gives items
+		entire := call.Each == nil && call.Method != plan.Push // else it gives items
 		if entire {
-			x.try(g, func(read *compiler.Read) *part {
+			x.try(g, func(read *plan.Read) *part {
 				if !sees(read) {
 					return nil
 				}
 				return g.at(paths.String(read.Path), below(read), read)
 			})
 		}
-		for _, list := range x.turns(plan).lists {
+		for _, list := range x.turns(compiled).lists {
 			if entire || !sees(list.read) || list.read.Path != target.ID {
 				continue
 			}
-			item := &gathering{explorer: x, of: e, plan: plan, name: list.call.Name + "†item"}
-			of := func(read *compiler.Read) *part {
+			item := &gathering{explorer: x, of: e, plan: compiled, name: list.call.Name + "†item"}
+			of := func(read *plan.Read) *part {
 				return item.at(list.call.Name+paths.String(read.Path), paths.Segments(read.Path)[1:], read)
 			}
 			for _, t := range list.turns {
@@ -379,7 +380,7 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 		if e.schema == nil {
 			continue // nothing says what may be missing or null
 		}
-		for _, read := range w.readers(plan, call) {
+		for _, read := range w.readers(compiled, call) {
 			if !sees(read) {
 				continue
 			}
@@ -412,7 +413,7 @@ func (p *part) add(name string, v any) {
 
 // turns are the values on which conditions of a plan turn, and the lists that its calls run
 // for.
-func (x *explorer) turns(plan *compiler.Plan) *turned {
+func (x *explorer) turns(plan *plan.Plan) *turned {
 	if x.turned[plan] == nil {
 		turns := analyzer.Turns(plan)
 		x.turned[plan] = &turned{turns, listsOf(plan, turns)}
@@ -421,7 +422,7 @@ func (x *explorer) turns(plan *compiler.Plan) *turned {
 }
 
 // try takes up what is tried of the parts that reads of a plan see.
-func (x *explorer) try(g *gathering, of func(*compiler.Read) *part) {
+func (x *explorer) try(g *gathering, of func(*plan.Read) *part) {
 	known := x.turns(g.plan)
 	for i := range known.turns {
 		if p := of(known.turns[i].Read); p != nil {
@@ -458,7 +459,7 @@ func (x *explorer) begins(kind string, given map[string]any, made []string) *end
 	}
 	g := &gathering{explorer: x, of: e, plan: x.plan}
 	g.name = "†" + kind
-	at := func(read *compiler.Read) *part {
+	at := func(read *plan.Read) *part {
 		steps := x.plan.Paths.Segments(read.Path)
 		if len(steps) < 2 || steps[0].Key != kind || !slices.Contains(made, steps[1].Key) {
 			return nil
@@ -467,7 +468,7 @@ func (x *explorer) begins(kind string, given map[string]any, made []string) *end
 	}
 	x.try(g, at)
 	for i := range x.plan.Reads {
-		if read := &x.plan.Reads[i]; !x.plan.OfItem(read) {
+		if read := &x.plan.Reads[i]; !compiler.ReadsItem(x.plan, read) {
 			if p := at(read); p != nil {
 				g.presence(p, read)
 			}
@@ -479,7 +480,7 @@ func (x *explorer) begins(kind string, given map[string]any, made []string) *end
 
 // approves reports whether people approve a call on this course.
 func (c *course) approves(command runtime.Command) bool {
-	path := runtime.Path(command.Under, command.Of.Whole().Name)
+	path := runtime.Path(command.Under, compiler.WholeOf(command.Of).Name)
 	yes, no := true, false
 	return c.choose("?"+path, c.root(path), []analyzer.BranchChoice{{Call: path, Approved: &yes}, {Call: path, Approved: &no}}) == 0
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
@@ -512,7 +513,7 @@ func firstOf(found []diag.Diagnostic) string {
 }
 
 // judged is the document compiled and analysed, and the worst finding.
-func (k *sketch) judged() (*compiler.Plan, analyzer.Judgement, string) {
+func (k *sketch) judged() (*plan.Plan, analyzer.Judgement, string) {
 	tools, _ := k.doc["tools"].(object)
 	functions := []string{"show"}
 	activities, _ := k.doc["activities"].(object)

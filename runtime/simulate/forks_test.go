@@ -10,13 +10,14 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // forking is a random plan of calls under conditions, of which some exclude each other.
-func forking(random *rand.Rand) (string, *compiler.Plan, *analyzer.Rehearsal) {
+func forking(random *rand.Rand) (string, *plan.Plan, *analyzer.Rehearsal) {
 	text := `
 tools:
   ask: {type: object, properties: {of: {}, _output: {type: object, properties: {kind: {enum: [a, b, c]}, n: {type: integer, minimum: 0, maximum: 9}}, required: [kind, n]}}, x-simulate: {failure: 0}}

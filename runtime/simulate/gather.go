@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -18,13 +19,13 @@ type MadeUp struct{ Input, State []string }
 type gathering struct {
 	*explorer
 	of   *ending
-	plan *compiler.Plan
+	plan *plan.Plan
 	name string // of the value, or of the part of it that is asked for
 	all  []*part
 }
 
 // at is the part with a name, for a read of it.
-func (g *gathering) at(name string, steps []expression.Segment, read *compiler.Read) *part {
+func (g *gathering) at(name string, steps []expression.Segment, read *plan.Read) *part {
 	return g.part(name, steps, read.Ref.String())
 }
 
@@ -65,7 +66,7 @@ func (g *gathering) turn(p *part, t *analyzer.Turn) {
 
 // presence takes up that what is read is missing, or is null, or that it is where it
 // usually isn't.
-func (g *gathering) presence(p *part, read *compiler.Read) {
+func (g *gathering) presence(p *part, read *plan.Read) {
 	for _, v := range g.of.alternatives(p.steps) {
 		g.admit(p, read, v, mostValues+2)
 	}
@@ -82,7 +83,7 @@ func (g *gathering) lists(p *part, list *list) {
 
 // admit takes up a value that is tried of a part. Where that doesn't fit what is around it,
 // as the name of a variant doesn't fit another, what is around it is another, too.
-func (g *gathering) admit(p *part, read *compiler.Read, v any, most int) {
+func (g *gathering) admit(p *part, read *plan.Read, v any, most int) {
 	depth, now, ok := g.alike(g.plan, g.of, p.steps, v, read)
 	if !ok {
 		return
@@ -105,7 +106,7 @@ func (g *gathering) take(p *part, name string, v any, most int) {
 
 // alike is [ending.with] within what is left for it. It notes what isn't found, unless
 // nothing is so.
-func (x *explorer) alike(plan *compiler.Plan, e *ending, steps []expression.Segment, v any, read *compiler.Read) (depth int, part any, ok bool) {
+func (x *explorer) alike(plan *plan.Plan, e *ending, steps []expression.Segment, v any, read *plan.Read) (depth int, part any, ok bool) {
 	left := min(schema.SampleSteps, x.varying)
 	before := left
 	depth, part, ok, never := e.with(steps, v, &left)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -18,10 +19,10 @@ type turned struct {
 
 // A list is one that a call runs for the items of.
 type list struct {
-	call  *compiler.Call
-	read  *compiler.Read
+	call  *plan.Call
+	read  *plan.Read
 	turns []*analyzer.Turn // values of one item, or its place, on which conditions of the call turn
-	reads []*compiler.Read // of an item
+	reads []*plan.Read     // of an item
 }
 
 // mostLists bounds how many lists are tried for a call, and longestList their items.
@@ -31,7 +32,7 @@ const (
 )
 
 // listsOf are the lists that calls of a plan run for, where a read gives them as they are.
-func listsOf(plan *compiler.Plan, turns []analyzer.Turn) (all []*list) {
+func listsOf(plan *plan.Plan, turns []analyzer.Turn) (all []*list) {
 	of := map[int]*list{}
 	for _, call := range plan.Calls {
 		if call.Each != nil && call.Each.List.Expr != nil && call.Each.List.Expr.Plain() {
@@ -40,12 +41,12 @@ func listsOf(plan *compiler.Plan, turns []analyzer.Turn) (all []*list) {
 		}
 	}
 	for i := range turns {
-		if l := of[turns[i].Read.Call]; l != nil && plan.OfItem(turns[i].Read) {
+		if l := of[turns[i].Read.Call]; l != nil && compiler.ReadsItem(plan, turns[i].Read) {
 			l.turns = append(l.turns, &turns[i])
 		}
 	}
 	for i := range plan.Reads {
-		if read := &plan.Reads[i]; of[read.Call] != nil && plan.OfItem(read) && read.Ref.Kind == "item" {
+		if read := &plan.Reads[i]; of[read.Call] != nil && compiler.ReadsItem(plan, read) && read.Ref.Kind == "item" {
 			of[read.Call].reads = append(of[read.Call].reads, read)
 		}
 	}
@@ -86,7 +87,7 @@ func (l *list) tried(g *gathering, p *part) (all []any) {
 	}
 	one.value = items[0]
 	kinds, long := []any{items[0]}, 2
-	kind := func(read *compiler.Read, v any) {
+	kind := func(read *plan.Read, v any) {
 		steps := g.plan.Paths.Segments(read.Path)[1:]
 		if depth, part, ok := g.alike(g.plan, one, steps, v, read); ok {
 			item := planted(items[0], steps[:depth], part)

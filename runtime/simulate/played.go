@@ -5,14 +5,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
 // played is a plan that was at work on one state: that of the run, of an instance
 // or of a delegate.
 type played struct {
-	plan     *compiler.Plan
+	plan     *plan.Plan
 	calls    []int             // the places of its calls among the reports
 	children map[int][]*played // of the calls that plans carry out: one a try
 }
@@ -116,7 +116,7 @@ func (w *world) analyse() {
 		w.out.Work += w.out.Calls[i].Busy
 		w.out.Cost += w.out.Calls[i].Cost
 	}
-	parallel := cmp.Or(w.options.Parallel, w.plan.Limits.Parallel, compiler.DefaultParallel)
+	parallel := cmp.Or(w.options.Parallel, w.plan.Limits.Parallel, plan.DefaultParallel)
 	w.out.LowerBound = max(w.out.Critical, w.out.Work/time.Duration(parallel))
 }
 

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -32,7 +32,7 @@ func (s spread) draw(chance *rand.Rand) float64 {
 	return s.p50 * math.Exp(sigma*chance.NormFloat64())
 }
 
-func (w *world) profile(tool *compiler.Tool) profile {
+func (w *world) profile(tool *plan.Tool) profile {
 	if tool == nil {
 		return profile{duration: spread{p50: float64(defaultDuration)}}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
@@ -72,7 +73,7 @@ func FinalState(r *analyzer.Rehearsal, s analyzer.Schedule) (any, error) {
 
 // endAs ends the activity of a call as a schedule says.
 func (w *world) endAs(end analyzer.ScheduledEnd) error {
-	at := slices.IndexFunc(w.plan.Calls, func(c *compiler.Call) bool { return c.Name == end.Call })
+	at := slices.IndexFunc(w.plan.Calls, func(c *plan.Call) bool { return c.Name == end.Call })
 	if at < 0 {
 		return fmt.Errorf("the plan has no call %q", end.Call)
 	}
@@ -88,7 +89,7 @@ func (w *world) endAs(end analyzer.ScheduledEnd) error {
 	} else if end.Path != "" {
 		call := w.plan.Calls[at]
 		named := map[string]any{"_outputPath": end.Path, "_output": end.Output}
-		result, err := activity.Take(named, activity.Request{Call: call.Name, Paths: w.plan.Offered(call)}, call.Activity)
+		result, err := activity.Take(named, activity.Request{Call: call.Name, Paths: compiler.Offered(w.plan, call)}, call.Activity)
 		take(&e, result, err)
 	}
 	w.end(e)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -49,7 +50,7 @@ type Options struct {
 
 // DefaultSteps is what one rehearsal of a plan may cost where no one declares otherwise,
 // and twice as much what all of it in other orders may.
-func DefaultSteps(p *compiler.Plan) int {
+func DefaultSteps(p *plan.Plan) int {
 	calls := len(p.Calls)
 	for _, d := range p.AllDelegates() {
 		calls += len(d.Calls)
@@ -69,7 +70,7 @@ type Piece struct {
 // work is that of activities: a call that a plan carries out is as long as its
 // calls.
 type Scenario struct {
-	Plan         *compiler.Plan
+	Plan         *plan.Plan
 	Seed         uint64
 	Schedule     int
 	Outcome      *runtime.Outcome
@@ -97,7 +98,7 @@ type Moment struct {
 
 // A CallReport is what became of one call.
 type CallReport struct {
-	Call     *compiler.Call
+	Call     *plan.Call
 	Instance string // "" without instances
 	Under    string // the calls above one of a delegate; see [runtime.Command]
 	Status   runtime.Status
@@ -191,7 +192,7 @@ func (w *world) prepare() {
 		keep = keep[:0]
 		steps := 0
 		for at := 0; at < len(all) && (steps <= room || len(keep) == 1); at += every {
-			steps += stepsOfCall * w.plan.Runs(all[at].ID)
+			steps += stepsOfCall * compiler.CallsOf(w.plan, all[at].ID)
 			keep = append(keep, at)
 		}
 		if steps <= room || every >= len(all) {
@@ -224,7 +225,7 @@ func (w *world) weigh(v any) {
 }
 
 func newWorld(r *analyzer.Rehearsal, o Options) *world {
-	w := &world{plan: r.Plan(), options: o, machine: runtime.Rehearse(r, o.Options), profiles: map[*compiler.Tool]profile{}, read: map[*compiler.Plan][][]*compiler.Read{}, frames: map[place]*played{}, entered: map[delegated]entry{}}
+	w := &world{plan: r.Plan(), options: o, machine: runtime.Rehearse(r, o.Options), profiles: map[*plan.Tool]profile{}, read: map[*plan.Plan][][]*plan.Read{}, frames: map[place]*played{}, entered: map[delegated]entry{}}
 	if w.machine.Bounded() {
 		w.budget = activity.NewBudget(0, 0, 0)
 	}
@@ -233,7 +234,7 @@ func newWorld(r *analyzer.Rehearsal, o Options) *world {
 }
 
 type world struct {
-	plan      *compiler.Plan
+	plan      *plan.Plan
 	options   Options
 	machine   *runtime.Machine
 	now       time.Duration
@@ -244,11 +245,11 @@ type world struct {
 	roots     []*played // those of the run itself
 	entered   map[delegated]entry
 	replaying bool
-	profiles  map[*compiler.Tool]profile
-	read      map[*compiler.Plan][][]*compiler.Read // by writer
-	budget    *activity.Budget                      // of expressions; nil for no bound
-	resolved  int                                   // what the machine's own expressions had taken when that was counted last
-	matched   int                                   // the same of what patterns may have cost
+	profiles  map[*plan.Tool]profile
+	read      map[*plan.Plan][][]*plan.Read // by writer
+	budget    *activity.Budget              // of expressions; nil for no bound
+	resolved  int                           // what the machine's own expressions had taken when that was counted last
+	matched   int                           // the same of what patterns may have cost
 	out       *Scenario
 }
 
@@ -367,8 +368,8 @@ func (w *world) start(c runtime.Command) {
 // asTold is why a call fails that [Options.Fail] names.
 const asRequested = "the rehearsal was told to let it fail"
 
-func (o *Options) mustFail(call *compiler.Call, under string) bool {
-	planned := call.Whole().Name
+func (o *Options) mustFail(call *plan.Call, under string) bool {
+	planned := compiler.WholeOf(call).Name
 	return slices.ContainsFunc(o.Fail, func(name string) bool {
 		return name == call.ToolName || name == call.Name || name == planned || under != "" && (name == runtime.Path(under, call.Name) || name == runtime.Path(under, planned))
 	})
@@ -396,7 +397,7 @@ func (w *world) decide(c runtime.Command) {
 // perform makes up what a try gives back, by the very rules by which a run takes it.
 func (w *world) perform(c runtime.Command, chance *rand.Rand, e *runtime.Event) {
 	call := c.Of
-	request := activity.Request{Tool: call.ToolName, Call: call.Name, Attempt: c.Attempt, Params: c.Params, Paths: c.Plan.Offered(call), Budget: w.budget}
+	request := activity.Request{Tool: call.ToolName, Call: call.Name, Attempt: c.Attempt, Params: c.Params, Paths: compiler.Offered(c.Plan, call), Budget: w.budget}
 	var result activity.Result
 	var err error
 	if a := c.Plan.Activities[call.Activity]; a != nil && a.Expression != nil && (call.Tool == nil || len(call.Tool.Mocks) == 0) {
@@ -475,14 +476,14 @@ func (w *world) chance(c runtime.Command, schedule int) *rand.Rand {
 
 // result makes up what an activity gives back: what the tool's own examples say, or
 // a value that the tool's "_output" accepts.
-func (w *world) result(plan *compiler.Plan, call *compiler.Call, chance *rand.Rand) (any, *runtime.Failure) {
+func (w *world) result(plan *plan.Plan, call *plan.Call, chance *rand.Rand) (any, *runtime.Failure) {
 	if call.Tool != nil && len(call.Tool.Mocks) > 0 {
 		return call.Tool.Mocks[chance.IntN(len(call.Tool.Mocks))], nil
 	}
 	if call.Produced != nil {
 		return call.Produced.Value(), nil
 	}
-	known := schemas(plan, call.Whole(), -1)
+	known := schemas(plan, compiler.WholeOf(call), -1)
 	if call.Tool != nil && call.Tool.Output != nil {
 		known = []*schema.Schema{call.Tool.Output} // whether the state has a place for it is to be seen
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
@@ -79,7 +80,7 @@ func documents(t *testing.T, name string) []map[string]any {
 // A plannedRun is a plan of a corpus as a model would write it.
 type plannedRun struct {
 	base     *analyzer.Verified
-	plan     *compiler.Plan // all of it
+	plan     *plan.Plan // all of it
 	solution string
 	seed     uint64
 }
@@ -90,7 +91,7 @@ func prepare(t *testing.T, doc map[string]any, seed uint64) *plannedRun {
 	for _, tool := range tools {
 		tool.(map[string]any)["x-simulate"] = slow
 	}
-	compiled := func(doc map[string]any) (*compiler.Plan, *analyzer.Verified) {
+	compiled := func(doc map[string]any) (*plan.Plan, *analyzer.Verified) {
 		text, err := json.Marshal(doc)
 		if err != nil {
 			t.Fatal(err)

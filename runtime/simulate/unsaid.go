@@ -8,25 +8,26 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // unsaid makes up a result without a schema: it has what is read of it, of
 // the types of the parameters that take it, and is a text where nothing more is known; null
 // where nothing reads it. Without it nothing that depends on the result would be rehearsed.
-func (w *world) unsaid(plan *compiler.Plan, call *compiler.Call, chance *rand.Rand) any {
-	planned := call.Whole()
-	if plan = w.planOf(plan, planned); len(planned.Output) == 0 || plan == nil {
+func (w *world) unsaid(p *plan.Plan, call *plan.Call, chance *rand.Rand) any {
+	planned := compiler.WholeOf(call)
+	if p = w.planOf(p, planned); len(planned.Output) == 0 || p == nil {
 		return nil
 	}
-	reads := w.readers(plan, planned)
+	reads := w.readers(p, planned)
 	var value any
 	for _, target := range slices.Concat(planned.Output...) {
 		for i, read := range reads {
-			if !plan.Paths.IsAbove(target.ID, read.Path) || i > 0 && reads[i-1].Path == read.Path {
+			if !p.Paths.IsAbove(target.ID, read.Path) || i > 0 && reads[i-1].Path == read.Path {
 				continue // nothing below the target, or the value has it by now
 			}
-			steps := plan.Paths.Segments(read.Path)[plan.Paths.Depth(target.ID):]
+			steps := p.Paths.Segments(read.Path)[p.Paths.Depth(target.ID):]
 			if planned.Each != nil { // it is one item of what is read
 				if len(steps) == 0 || !steps[0].IsIndex {
 					continue
@@ -34,7 +35,7 @@ func (w *world) unsaid(plan *compiler.Plan, call *compiler.Call, chance *rand.Ra
 				steps = steps[1:]
 			}
 			if now, _ := pathtree.Walk(value, steps); now == nil && possible(value, steps) {
-				value = planted(value, steps, taken(plan, read, planned.Name, chance))
+				value = planted(value, steps, taken(p, read, planned.Name, chance))
 			}
 		}
 	}
@@ -43,12 +44,12 @@ func (w *world) unsaid(plan *compiler.Plan, call *compiler.Call, chance *rand.Ra
 	}
 	_, object := value.(map[string]any)
 	switch {
-	case value == nil && planned.Method != compiler.Merge && planned.Method != compiler.Assign:
+	case value == nil && planned.Method != plan.Merge && planned.Method != plan.Assign:
 		value = "made up by " + planned.Name
-	case !object && (planned.Method == compiler.Merge || planned.Method == compiler.Assign):
+	case !object && (planned.Method == plan.Merge || planned.Method == plan.Assign):
 		value = map[string]any{"by": planned.Name}
 	}
-	if _, list := value.([]any); planned.Method == compiler.Concat && !list {
+	if _, list := value.([]any); planned.Method == plan.Concat && !list {
 		value = []any{value}
 	}
 	return value
@@ -56,10 +57,10 @@ func (w *world) unsaid(plan *compiler.Plan, call *compiler.Call, chance *rand.Ra
 
 // planOf is the plan that a call is in: that of a call for an item has the reads of
 // it, and none of its calls. It is nil where it isn't found.
-func (w *world) planOf(plan *compiler.Plan, call *compiler.Call) *compiler.Plan {
-	has := func(p *compiler.Plan) bool { return call.Index < len(p.Calls) && p.Calls[call.Index] == call }
-	if has(plan) {
-		return plan
+func (w *world) planOf(compiled *plan.Plan, call *plan.Call) *plan.Plan {
+	has := func(p *plan.Plan) bool { return call.Index < len(p.Calls) && p.Calls[call.Index] == call }
+	if has(compiled) {
+		return compiled
 	}
 	if has(w.plan) {
 		return w.plan
@@ -90,13 +91,13 @@ func possible(value any, steps []expression.Segment) bool {
 
 // taken makes up a value for a read: what the parameter accepts that it is the whole of, or
 // what its expression evaluates with.
-func taken(plan *compiler.Plan, read *compiler.Read, by string, chance *rand.Rand) any {
+func taken(compiled *plan.Plan, read *plan.Read, by string, chance *rand.Rand) any {
 	text := any("made up by " + by)
 	some := []any{text, 2.0, true, []any{text}, map[string]any{}}
 	found := text
-	within := func(t *compiler.Template, of *schema.Schema) {
+	within := func(t *plan.Template, of *schema.Schema) {
 		for i, r := range t.Reads {
-			if &plan.Reads[r] != read {
+			if &compiled.Reads[r] != read {
 				continue
 			}
 			if !t.Expr.Plain() {
@@ -115,12 +116,12 @@ func taken(plan *compiler.Plan, read *compiler.Read, by string, chance *rand.Ran
 		}
 	}
 	if read.Call < 0 {
-		for t := range plan.Output.Expressions() {
+		for t := range compiled.Output.Expressions() {
 			within(t, nil)
 		}
 		return found
 	}
-	call := plan.Calls[read.Call]
+	call := compiled.Calls[read.Call]
 	for _, f := range call.Params.Fields {
 		var of *schema.Schema
 		if tool := call.Single(); tool != nil && tool.Parameters != nil && f.Value.Expr != nil {
@@ -135,7 +136,7 @@ func taken(plan *compiler.Plan, read *compiler.Read, by string, chance *rand.Ran
 	}
 	if call.Each != nil {
 		for t := range call.Each.List.Expressions() {
-			if within(t, nil); t.Expr.Plain() && slices.ContainsFunc(t.Reads, func(r int) bool { return &plan.Reads[r] == read }) {
+			if within(t, nil); t.Expr.Plain() && slices.ContainsFunc(t.Reads, func(r int) bool { return &compiled.Reads[r] == read }) {
 				found = []any{text}
 			}
 		}
@@ -144,15 +145,15 @@ func taken(plan *compiler.Plan, read *compiler.Read, by string, chance *rand.Ran
 }
 
 // readers are the reads of a plan that look into what a call of it writes, the deepest first.
-func (w *world) readers(plan *compiler.Plan, call *compiler.Call) []*compiler.Read {
-	by, known := w.read[plan]
+func (w *world) readers(p *plan.Plan, call *plan.Call) []*plan.Read {
+	by, known := w.read[p]
 	if !known {
-		by = make([][]*compiler.Read, len(plan.Calls))
-		for i := range plan.Reads {
-			if read := &plan.Reads[i]; !plan.OfItem(read) {
+		by = make([][]*plan.Read, len(p.Calls))
+		for i := range p.Reads {
+			if read := &p.Reads[i]; !compiler.ReadsItem(p, read) {
 				for _, writer := range read.Writers {
-					if slices.ContainsFunc(plan.Calls[writer].Output, func(route compiler.Route) bool {
-						return slices.ContainsFunc(route, func(path compiler.Path) bool { return plan.Paths.IsAbove(path.ID, read.Path) })
+					if slices.ContainsFunc(p.Calls[writer].Output, func(route plan.Route) bool {
+						return slices.ContainsFunc(route, func(path plan.Path) bool { return p.Paths.IsAbove(path.ID, read.Path) })
 					}) {
 						by[writer] = append(by[writer], read)
 					}
@@ -160,9 +161,9 @@ func (w *world) readers(plan *compiler.Plan, call *compiler.Call) []*compiler.Re
 			}
 		}
 		for _, list := range by {
-			slices.SortStableFunc(list, func(a, b *compiler.Read) int { return cmp.Compare(plan.Paths.Depth(b.Path), plan.Paths.Depth(a.Path)) })
+			slices.SortStableFunc(list, func(a, b *plan.Read) int { return cmp.Compare(p.Paths.Depth(b.Path), p.Paths.Depth(a.Path)) })
 		}
-		w.read[plan] = by
+		w.read[p] = by
 	}
 	return by[call.Index]
 }

@@ -6,11 +6,12 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // Handed is what the scopes of a call hand over, by kind: nil when it has none,
 // and empty when they name nothing that is there.
-func ScopeValues(call *compiler.Call, read func(index int) (any, expression.Presence)) map[string]any {
+func ScopeValues(call *plan.Call, read func(index int) (any, expression.Presence)) map[string]any {
 	if call.Scopes == nil {
 		return nil
 	}
@@ -51,7 +52,7 @@ func insert(under any, path []expression.Segment, value any) any {
 
 // Delegated is what a plan begins with that is run as a call: its own
 // values, and over them what is handed over, by kind, and the call's parameters.
-func Delegated(p *compiler.Plan, given, params map[string]any) map[string]any {
+func Delegated(p *plan.Plan, given, params map[string]any) map[string]any {
 	other := maps.Clone(given)
 	maps.DeleteFunc(other, func(kind string, _ any) bool {
 		return kind == "state" || kind == "input" || kind == "data" || kind == "error" || kind == "advice"

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // A part is the state below one path as the messages so far have made it, up to one
@@ -114,7 +114,7 @@ type Draft struct {
 func (l *Log) Draft(call int32) Draft { return Draft{log: l, call: call} }
 
 // Write writes to the draft, and gives what stands at the path then.
-func (d *Draft) Write(path pathtree.ID, method compiler.Method, value any) (any, error) {
+func (d *Draft) Write(path pathtree.ID, method plan.Method, value any) (any, error) {
 	on := d.part(path)
 	if err := on.apply(&Message{Path: path, Method: method, Value: value}); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -28,7 +29,7 @@ func TestDraftsAgreeWithAFold(t *testing.T) {
 		log := random(t, r)
 		values, before := []any{}, []string{}
 		for _, call := range r.Perm(len(log.layout.Plan.Calls)) {
-			value, method := randomValue(r, 3), compiler.Method(r.IntN(5))
+			value, method := randomValue(r, 3), plan.Method(r.IntN(5))
 			values, before = append(values, value), append(before, text(value))
 			d, tried := log.Draft(int32(call)), []Message{}
 			for _, path := range log.layout.Plan.Calls[call].Output[0] {
@@ -46,7 +47,7 @@ func TestDraftsAgreeWithAFold(t *testing.T) {
 			}
 			d.Discard()
 			for _, m := range tried {
-				m.Call, m.Failure = call, m.Method == compiler.Set && r.IntN(8) == 0
+				m.Call, m.Failure = call, m.Method == plan.Set && r.IntN(8) == 0
 				log.Append(m)
 			}
 		}
@@ -182,7 +183,7 @@ func with(whole any, paths *pathtree.Tree, m Message) (any, string) {
 			return whole, "a path below something else"
 		}
 	}
-	made, err := m.Method.Combine(value, copied(m.Value))
+	made, err := compiler.Combine(m.Method, value, copied(m.Value))
 	if err != nil {
 		return whole, err.Error()
 	}

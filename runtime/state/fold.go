@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // A fold applies messages to the value at one path. It copies what it changes,
@@ -188,23 +189,23 @@ func (f *fold) combine(own *owned, at pathtree.ID, under any, m *Message) (any, 
 		case []any:
 			more, isMore := m.Value.([]any)
 			switch {
-			case m.Method == compiler.Push:
+			case m.Method == plan.Push:
 				return append(base, m.Value), own, nil
-			case m.Method == compiler.Concat && isMore:
+			case m.Method == plan.Concat && isMore:
 				return append(base, more...), own, nil
 			}
 		case map[string]any:
-			if patch, ok := m.Value.(map[string]any); ok && (m.Method == compiler.Merge || m.Method == compiler.Assign) {
-				f.lay(own, at, base, patch, m.Method == compiler.Merge)
+			if patch, ok := m.Value.(map[string]any); ok && (m.Method == plan.Merge || m.Method == plan.Assign) {
+				f.lay(own, at, base, patch, m.Method == plan.Merge)
 				return base, own, nil
 			}
 		}
 	}
-	value, err := m.Method.Combine(under, m.Value)
-	if err != nil || m.Method == compiler.Set {
+	value, err := compiler.Combine(m.Method, under, m.Value)
+	if err != nil || m.Method == plan.Set {
 		return value, nil, err
 	}
-	if _, isObject := m.Value.(map[string]any); m.Method == compiler.Merge && !isObject {
+	if _, isObject := m.Value.(map[string]any); m.Method == plan.Merge && !isObject {
 		return value, nil, nil // as it came
 	}
 	return value, &owned{}, nil

@@ -3,14 +3,14 @@ package state
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // A Layout is what a log has to know of the plan whose calls write: which paths they
 // may write, and where their messages count.
 type Layout struct {
-	Plan          *compiler.Plan
+	Plan          *plan.Plan
 	Paths         *pathtree.Tree // the plan's, and perhaps more
 	Before        *Marks         // the paths that earlier ticks may have written; nil without a planner
 	Tick          int

@@ -5,9 +5,9 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // A Log is the state of a run, or of one instance in it: initial values and an
@@ -205,7 +205,7 @@ func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (v
 	// A message above the path that isn't a set needs the whole value above.
 	root := id
 	for _, at := range seen {
-		if m := &l.messages[at]; m.Method != compiler.Set && l.layout.Paths.Depth(m.Path) < l.layout.Paths.Depth(root) {
+		if m := &l.messages[at]; m.Method != plan.Set && l.layout.Paths.Depth(m.Path) < l.layout.Paths.Depth(root) {
 			root = m.Path
 		}
 	}
@@ -224,7 +224,7 @@ func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (v
 	first := 0
 	f.value, f.there = l.Initial(id)
 	for i, at := range slices.Backward(seen) {
-		if m := &l.messages[at]; m.Method == compiler.Set && l.layout.Paths.IsAbove(m.Path, id) {
+		if m := &l.messages[at]; m.Method == plan.Set && l.layout.Paths.IsAbove(m.Path, id) {
 			f.value, f.there = l.walk(m.Value, m.Path, id)
 			first = i + 1
 			break
@@ -257,7 +257,7 @@ func (l *Log) resolveSimple(id, from pathtree.ID, visible func(*Message) bool) (
 		return value, there, true
 	}
 	m := &l.messages[at-1]
-	if m.Method != compiler.Set {
+	if m.Method != plan.Set {
 		return nil, false, false
 	}
 	if from == id {

@@ -7,14 +7,14 @@ package state
 import (
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // A Message is one entry of the state's log.
 type Message struct {
 	Path    pathtree.ID
-	Method  compiler.Method
+	Method  plan.Method
 	Failure bool // it is a failure record or, under once, a result that was sent to a failure route
 	Value   any
 	Tick    int           // in which it was written; 0 without a planner

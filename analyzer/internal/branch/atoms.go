@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // An atom is a part of conditions that is evaluated as a unit: a boolean, a comparison, a question
@@ -49,7 +49,7 @@ const (
 
 // findAtoms collects the atoms of the conditions of calls. The samples of a value depend on all atoms
 // about it.
-func (e *Conditions) findAtoms(calls []*compiler.Call) {
+func (e *Conditions) findAtoms(calls []*plan.Call) {
 	for _, call := range calls {
 		if when := call.When; when != nil && when.Expr != nil {
 			e.whens[call.Index] = when.Expr.Logic()
@@ -58,7 +58,7 @@ func (e *Conditions) findAtoms(calls []*compiler.Call) {
 	}
 }
 
-func (e *Conditions) atomsIn(t *compiler.Template, term *expression.Term) {
+func (e *Conditions) atomsIn(t *plan.Template, term *expression.Term) {
 	switch term.Op {
 	case expression.TermLiteral:
 	case expression.TermNot, expression.TermAnd, expression.TermOr, expression.TermFallback, expression.TermGate:
@@ -83,7 +83,7 @@ func isChoice(t *expression.Term) bool {
 
 // atom is the atom that a term is, the same one for terms that are written alike and
 // are about the same values.
-func (e *Conditions) atom(t *compiler.Template, term *expression.Term) *atom {
+func (e *Conditions) atom(t *plan.Template, term *expression.Term) *atom {
 	if known := e.terms[term]; known != nil {
 		return known
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -20,20 +21,20 @@ type Facts interface {
 	// Unknown reports whether some of certain facts aren't known.
 	Unknown(diag.Facts) bool
 	// MayBeThere reports whether something may put a value where a read looks.
-	MayBeThere(*compiler.Read) bool
+	MayBeThere(*plan.Read) bool
 	// Begins reports whether the state begins with something at a path, be it in one
 	// instance only.
 	Begins(path []expression.Segment) bool
 	// InResult is the part of a tool's result schema for a path, so many steps below the path that the
 	// result is written to.
-	InResult(tool *compiler.Tool, at pathtree.ID, below int) schema.Place
+	InResult(tool *plan.Tool, at pathtree.ID, below int) schema.Place
 	// InState is what the state schema says of a path; nil where it says nothing.
 	InState(pathtree.ID) *schema.Schema
 	// Given is the document's schema of a path, nil without one, and whether it is certain: a value in
 	// the document is only an example.
 	Given(pathtree.ID) (s *schema.Schema, sure bool)
 	// Item is the schema of a read of an item or its index, nil if unknown, and whether it is certain.
-	Item(*compiler.Read) (s *schema.Schema, sure bool)
+	Item(*plan.Read) (s *schema.Schema, sure bool)
 	// Both is the intersection of two schemas; nil accepts everything.
 	Both(a, b *schema.Schema) *schema.Schema
 	// NotNull is a schema less null.
@@ -55,7 +56,7 @@ const Needed = diag.Writes | diag.Reads | diag.Order | diag.State
 // The circuit decides whether several formulas can be true together.
 type Conditions struct {
 	*logic.Circuit
-	plan  *compiler.Plan
+	plan  *plan.Plan
 	facts Facts
 
 	runs     []logic.Literal       // by call: its activity is started
@@ -111,7 +112,7 @@ const (
 )
 
 // New works out the conditions of a plan.
-func New(plan *compiler.Plan, facts Facts) *Conditions {
+func New(plan *plan.Plan, facts Facts) *Conditions {
 	e := newConditions(plan, facts, 1)
 	inOrder := make([]bool, len(plan.Calls))
 	for _, i := range plan.Graph.Order() {
@@ -127,7 +128,7 @@ func New(plan *compiler.Plan, facts Facts) *Conditions {
 }
 
 // newConditions allocates conditions without formulas, with a share of the evaluation budget.
-func newConditions(plan *compiler.Plan, facts Facts, part int) *Conditions {
+func newConditions(plan *plan.Plan, facts Facts, part int) *Conditions {
 	n := len(plan.Calls)
 	e := &Conditions{
 		Circuit: logic.New(maxGates + callGates*n), plan: plan, facts: facts,
@@ -147,7 +148,7 @@ func (e *Conditions) Covers() bool { return len(e.runs) == len(e.plan.Calls) }
 func (e *Conditions) Spent() int { return e.Gates()/8 + e.work/20 + e.ProofSteps()/20 }
 
 // Runs is whether a call's activity is started.
-func (e *Conditions) Runs(call *compiler.Call) logic.Literal { return e.runs[call.Index] }
+func (e *Conditions) Runs(call *plan.Call) logic.Literal { return e.runs[call.Index] }
 
 // build works out which calls run, in the graph's order.
 func (e *Conditions) build(calls []int32) {
@@ -213,18 +214,18 @@ func (e *Conditions) within(call int, build func()) {
 }
 
 // start is whether a call's activity is started.
-func (e *Conditions) start(call *compiler.Call) logic.Literal {
+func (e *Conditions) start(call *plan.Call) logic.Literal {
 	runs := e.Ready(call)
-	if e.plan.Writes == compiler.Once && runs != logic.False {
+	if e.plan.Writes == plan.Once && runs != logic.False {
 		runs = e.And(runs, e.taken(call).Not())
 	}
 	return runs
 }
 
 // Ready is whether everything that a call needs is there, and done what it comes after.
-func (e *Conditions) Ready(call *compiler.Call) logic.Literal {
+func (e *Conditions) Ready(call *plan.Call) logic.Literal {
 	runs := logic.True
-	if call.Guard() != nil {
+	if compiler.Condition(call) != nil {
 		runs = e.Condition(call)
 	}
 	if call.Each != nil && runs != logic.False {
@@ -244,7 +245,7 @@ func (e *Conditions) Ready(call *compiler.Call) logic.Literal {
 }
 
 // There is whether every expression in a template has a value.
-func (e *Conditions) There(t *compiler.Template) logic.Literal {
+func (e *Conditions) There(t *plan.Template) logic.Literal {
 	switch {
 	case !t.Live(), t.Expr != nil && t.PerItem(): // an item may lack it, and the call runs all the same
 		return logic.True
@@ -266,7 +267,7 @@ func (e *Conditions) There(t *compiler.Template) logic.Literal {
 }
 
 // Solid is whether an expression has a value, and that isn't null.
-func (e *Conditions) Solid(t *compiler.Template) logic.Literal {
+func (e *Conditions) Solid(t *plan.Template) logic.Literal {
 	if t.Expr.Plain() {
 		return e.read(t.Reads[0]).solid
 	}
@@ -275,7 +276,7 @@ func (e *Conditions) Solid(t *compiler.Template) logic.Literal {
 
 // outcome is which alternative a call takes if it runs: exactly one of several;
 // of a call that has just one output, or none, that it doesn't fail.
-func (e *Conditions) outcome(call *compiler.Call) []logic.Literal {
+func (e *Conditions) outcome(call *plan.Call) []logic.Literal {
 	if e.outcomes[call.Index] != nil {
 		return e.outcomes[call.Index]
 	}
@@ -298,16 +299,16 @@ func (e *Conditions) outcome(call *compiler.Call) []logic.Literal {
 
 // neverFails reports whether a call runs for items that are written out and puts the
 // failures of any in the list that it gives, for which there is room.
-func neverFails(call *compiler.Call) bool {
+func neverFails(call *plan.Call) bool {
 	return call.Each != nil && call.Each.Collect && !call.Each.List.Live() &&
-		!slices.ContainsFunc(call.Params.Fields, func(f compiler.TemplateField) bool {
+		!slices.ContainsFunc(call.Params.Fields, func(f plan.TemplateField) bool {
 			return f.Value.Live() && !f.Value.PerItem() && (f.Value.Expr == nil || !f.Value.Expr.Plain())
 		})
 }
 
 // Done is whether a call ends as done: it runs, and doesn't fail, into its failure route
 // neither.
-func (e *Conditions) Done(call *compiler.Call) logic.Literal {
+func (e *Conditions) Done(call *plan.Call) logic.Literal {
 	outcome, last := e.outcome(call), call.FailureRoute()
 	if last < 0 {
 		return e.And(e.runs[call.Index], outcome[0])
@@ -323,25 +324,25 @@ func (e *Conditions) Done(call *compiler.Call) logic.Literal {
 }
 
 // Writes is whether a call writes the paths of one of its alternatives.
-func (e *Conditions) Writes(call *compiler.Call, alternative int) logic.Literal {
+func (e *Conditions) Writes(call *plan.Call, alternative int) logic.Literal {
 	w := e.And(e.runs[call.Index], e.outcome(call)[alternative])
 	if w == logic.False || alternative != call.FailureRoute() {
 		return w
 	}
-	plan := e.plan
+	p := e.plan
 	for _, path := range call.Output[alternative] {
-		if plan.StateSchema != nil && plan.Paths.Kind(path.ID) == "state" && plan.StateSchema.At(compiler.SchemaPath(plan.Paths.Segments(path.ID)[1:])).Schema != nil {
+		if p.StateSchema != nil && p.Paths.Kind(path.ID) == "state" && p.StateSchema.At(compiler.SchemaPath(p.Paths.Segments(path.ID)[1:])).Schema != nil {
 			return e.And(w, e.held(heldKey{int32(call.Index), pathtree.Root}).there) // the schema may not admit a failure record
 		}
 	}
-	if plan.Writes == compiler.Once {
+	if p.Writes == plan.Once {
 		w = e.And(w, e.occupied(call, alternative, false).Not())
 	}
 	return w
 }
 
 // taken is whether a path that a call would write already has a value, except its failure route.
-func (e *Conditions) taken(call *compiler.Call) logic.Literal {
+func (e *Conditions) taken(call *plan.Call) logic.Literal {
 	taken := logic.False
 	for i := range call.Output {
 		if i != call.FailureRoute() {
@@ -365,7 +366,7 @@ type chosenKey struct {
 // occupied is whether one of the calls that come before another under once has
 // written a path that overlaps one of its alternatives, or the state begins with
 // a value there. Failure records count only if they are asked for.
-func (e *Conditions) occupied(call *compiler.Call, alternative int, records bool) logic.Literal {
+func (e *Conditions) occupied(call *plan.Call, alternative int, records bool) logic.Literal {
 	plan, occupied := e.plan, logic.False
 	for _, path := range call.Output[alternative] {
 		segments := plan.Paths.Segments(path.ID)
@@ -402,20 +403,20 @@ func (e *Conditions) occupied(call *compiler.Call, alternative int, records bool
 
 // Meet is whether two calls write overlapping paths, not both as their failure
 // routes, and at least one of them by set.
-func (e *Conditions) Meet(u *compiler.Unordered) logic.Literal {
+func (e *Conditions) Meet(u *plan.Unordered) logic.Literal {
 	a, b := e.plan.Calls[u.A], e.plan.Calls[u.B]
 	meets := logic.False
 	for i, routeA := range a.Output {
 		for k, routeB := range b.Output {
 			failureA, failureB := i == a.FailureRoute(), k == b.FailureRoute()
-			sets := a.Method == compiler.Set || b.Method == compiler.Set || failureA || failureB
+			sets := a.Method == plan.Set || b.Method == plan.Set || failureA || failureB
 			if !e.look() {
 				return logic.False
 			}
 			if failureA && failureB || !sets {
 				continue
 			}
-			if slices.ContainsFunc(routeA, func(x compiler.Path) bool { return e.overlaps(routeB, x.ID) }) {
+			if slices.ContainsFunc(routeA, func(x plan.Path) bool { return e.overlaps(routeB, x.ID) }) {
 				meets = e.Or(meets, e.And(e.Writes(a, i), e.Writes(b, k)))
 			}
 		}
@@ -424,8 +425,8 @@ func (e *Conditions) Meet(u *compiler.Unordered) logic.Literal {
 }
 
 // overlaps reports whether one of the paths of a route overlaps another path.
-func (e *Conditions) overlaps(route compiler.Route, id pathtree.ID) bool {
-	return slices.ContainsFunc(route, func(p compiler.Path) bool { return e.plan.Paths.Overlap(p.ID, id) })
+func (e *Conditions) overlaps(route plan.Route, id pathtree.ID) bool {
+	return slices.ContainsFunc(route, func(p plan.Path) bool { return e.plan.Paths.Overlap(p.ID, id) })
 }
 
 // look counts a writer that is looked at. Past the bound it reports false, and nothing

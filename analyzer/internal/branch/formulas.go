@@ -4,12 +4,13 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // A formula turns the terms of one expression into literals.
 type formula struct {
 	*Conditions
-	template *compiler.Template
+	template *plan.Template
 	values   map[*expression.Term]valued
 	truths   map[*expression.Term]truth
 	alone    map[int]valued // when set: what reads are is left open, and only the expression counts
@@ -19,12 +20,12 @@ type formula struct {
 // while it is absent, or when it goes wrong.
 type truth struct{ yes, no logic.Literal }
 
-func (e *Conditions) formula(t *compiler.Template) *formula {
+func (e *Conditions) formula(t *plan.Template) *formula {
 	return &formula{Conditions: e, template: t, values: map[*expression.Term]valued{}, truths: map[*expression.Term]truth{}}
 }
 
 // Condition is whether a call's _when is there and true.
-func (e *Conditions) Condition(call *compiler.Call) logic.Literal {
+func (e *Conditions) Condition(call *plan.Call) logic.Literal {
 	switch t := call.When; {
 	case !t.Live():
 		return logic.Constant(t.Value == true)
@@ -37,7 +38,7 @@ func (e *Conditions) Condition(call *compiler.Call) logic.Literal {
 
 // ConditionAlone is whether a call's _when is true and whether it is false, for any values of its
 // references.
-func (e *Conditions) ConditionAlone(call *compiler.Call) (yes, no logic.Literal) {
+func (e *Conditions) ConditionAlone(call *plan.Call) (yes, no logic.Literal) {
 	f := e.formula(call.When)
 	f.alone = map[int]valued{}
 	h := f.holds(e.whens[call.Index])
@@ -46,7 +47,7 @@ func (e *Conditions) ConditionAlone(call *compiler.Call) (yes, no logic.Literal)
 
 // Operands are, for each operand of a fallback in an expression, whether it has a value
 // other than null, so that it decides if it is its turn. One that is written out does.
-func (e *Conditions) Operands(t *compiler.Template, fallback *expression.Term) []logic.Literal {
+func (e *Conditions) Operands(t *plan.Template, fallback *expression.Term) []logic.Literal {
 	f, all := e.formula(t), make([]logic.Literal, len(fallback.Args))
 	for i, a := range fallback.Args {
 		if all[i] = logic.True; a.Op != expression.TermLiteral {
@@ -94,7 +95,7 @@ func (f *formula) valueOf(r int) valued {
 // neverNull reports whether schemas say that something is there for a read, and never null.
 func (f *formula) neverNull(r int) bool {
 	read := &f.plan.Reads[r]
-	return !f.plan.OfItem(read) && f.read(r) == valued{logic.True, logic.True} && f.domainOf(read).sure
+	return !compiler.ReadsItem(f.plan, read) && f.read(r) == valued{logic.True, logic.True} && f.domainOf(read).sure
 }
 
 // value is whether a term has a value where presence counts.

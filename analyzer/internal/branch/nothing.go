@@ -1,10 +1,10 @@
 package branch
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -12,11 +12,11 @@ import (
 type Nothing struct{}
 
 // The methods are those of [Facts].
-func (Nothing) Item(*compiler.Read) (*schema.Schema, bool) { return nil, false }
-func (Nothing) Unknown(diag.Facts) bool                    { return false }
-func (Nothing) MayBeThere(*compiler.Read) bool             { return true }
-func (Nothing) Begins([]expression.Segment) bool           { return false }
-func (Nothing) InResult(*compiler.Tool, pathtree.ID, int) schema.Place {
+func (Nothing) Item(*plan.Read) (*schema.Schema, bool) { return nil, false }
+func (Nothing) Unknown(diag.Facts) bool                { return false }
+func (Nothing) MayBeThere(*plan.Read) bool             { return true }
+func (Nothing) Begins([]expression.Segment) bool       { return false }
+func (Nothing) InResult(*plan.Tool, pathtree.ID, int) schema.Place {
 	return schema.Place{Possible: true}
 }
 func (Nothing) InState(pathtree.ID) *schema.Schema       { return nil }

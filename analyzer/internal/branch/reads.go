@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -15,18 +16,18 @@ import (
 // seen.
 type readKey struct {
 	path        pathtree.ID
-	bound       compiler.Binding
+	bound       plan.Binding
 	count       int
 	first, last int32
 	without     int // under once: the reader, which isn't among them
 }
 
-func (e *Conditions) key(r *compiler.Read) readKey {
+func (e *Conditions) key(r *plan.Read) readKey {
 	k := readKey{path: r.Path, bound: r.Bound, count: len(r.Writers), without: -1}
 	if k.count > 0 {
 		k.first, k.last = r.Writers[0], r.Writers[k.count-1]
 	}
-	if r.Bound == compiler.All || e.plan.OfItem(r) { // the items of each call are of its own list
+	if r.Bound == plan.All || compiler.ReadsItem(e.plan, r) { // the items of each call are of its own list
 		k.without = r.Call
 	}
 	return k
@@ -56,9 +57,9 @@ func (e *Conditions) read(r int) valued {
 
 // NeverThere reports whether a read that an expression can do without is never there. Of
 // one that it can't do without OB203 speaks.
-func (e *Conditions) NeverThere(r *compiler.Read) bool {
+func (e *Conditions) NeverThere(r *plan.Read) bool {
 	kind := e.plan.Paths.Kind(r.Path)
-	return !r.Ref.Required && (kind == "state" || kind == "data") && e.plan.Form != compiler.Solution && !e.facts.MayBeThere(r)
+	return !r.Ref.Required && (kind == "state" || kind == "data") && e.plan.Form != plan.Solution && !e.facts.MayBeThere(r)
 }
 
 // A prefix keeps what the first writers of a path leave there: reads that are
@@ -70,15 +71,15 @@ type prefix struct {
 
 // afterFirst is the value of a read that is bound to the first writers of a path
 // (it sees those listed before it), where the graph has these in the same order.
-func (e *Conditions) afterFirst(r *compiler.Read) (valued, bool) {
-	plan := e.plan
-	if r.Bound != compiler.Earlier || r.Path == pathtree.Root || plan.Paths.Depth(r.Path) < 2 {
+func (e *Conditions) afterFirst(r *plan.Read) (valued, bool) {
+	p := e.plan
+	if r.Bound != plan.Earlier || r.Path == pathtree.Root || p.Paths.Depth(r.Path) < 2 {
 		return valued{}, false
 	}
 	shared := &e.prefixes[r.Path]
 	for shared.ordered < len(r.Writers) {
 		next := shared.ordered
-		if next > 0 && plan.Graph.Rank(int(r.Writers[next-1])) > plan.Graph.Rank(int(r.Writers[next])) {
+		if next > 0 && p.Graph.Rank(int(r.Writers[next-1])) > p.Graph.Rank(int(r.Writers[next])) {
 			return valued{}, false
 		}
 		shared.ordered++
@@ -87,14 +88,14 @@ func (e *Conditions) afterFirst(r *compiler.Read) (valued, bool) {
 		shared.after = append(make([]valued, 0, 1+len(r.Writers)), e.initial(r))
 	}
 	for i := len(shared.after) - 1; i < len(r.Writers); i++ {
-		shared.after = append(shared.after, e.contribution(shared.after[i], plan.Calls[r.Writers[i]], r.Path))
+		shared.after = append(shared.after, e.contribution(shared.after[i], p.Calls[r.Writers[i]], r.Path))
 	}
 	return shared.after[len(r.Writers)], true
 }
 
 // resolve folds what a read's writers do over what is there from the start, in
 // the order in which the machine does.
-func (e *Conditions) resolve(r *compiler.Read) valued {
+func (e *Conditions) resolve(r *plan.Read) valued {
 	plan := e.plan
 	if r.Path == pathtree.Root {
 		return valued{e.unknown(true), e.unknown(true)}
@@ -112,7 +113,7 @@ func (e *Conditions) resolve(r *compiler.Read) valued {
 }
 
 // contribution is what stands at a path once a call has settled.
-func (e *Conditions) contribution(v valued, call *compiler.Call, at pathtree.ID) valued {
+func (e *Conditions) contribution(v valued, call *plan.Call, at pathtree.ID) valued {
 	paths := e.plan.Paths
 	for i, path := range call.Paths() {
 		if !e.look() {
@@ -122,7 +123,7 @@ func (e *Conditions) contribution(v valued, call *compiler.Call, at pathtree.ID)
 			continue
 		}
 		w := e.Writes(call, i)
-		set := call.Method == compiler.Set || i == call.FailureRoute()
+		set := call.Method == plan.Set || i == call.FailureRoute()
 		switch {
 		case path.ID != at && paths.IsAbove(at, path.ID), path.ID == at && !set: // what is above comes into being with it
 			v = valued{e.Or(v.there, w), e.Or(v.solid, w)}
@@ -142,7 +143,7 @@ func (e *Conditions) contribution(v valued, call *compiler.Call, at pathtree.ID)
 // result is what a call that writes one path leaves at another, at or below it.
 // On its failure route that may be the record of a failure, which isn't
 // null, or a result that was sent there by name.
-func (e *Conditions) result(call *compiler.Call, alternative int, at, written pathtree.ID) valued {
+func (e *Conditions) result(call *plan.Call, alternative int, at, written pathtree.ID) valued {
 	paths := e.plan.Paths
 	deeper := paths.Depth(at) - paths.Depth(written)
 	held := e.held(heldKey{int32(call.Index), at})
@@ -219,55 +220,55 @@ func (e *Conditions) held(k heldKey) valued {
 
 // initial is what a read finds before any call runs. Input may be replaced, so only what its schema
 // requires is certain. State that calls write and the document doesn't hold is absent.
-func (e *Conditions) initial(r *compiler.Read) valued {
-	plan := e.plan
-	below := func() []expression.Segment { return plan.Paths.Segments(r.Path)[1:] }
+func (e *Conditions) initial(r *plan.Read) valued {
+	p := e.plan
+	below := func() []expression.Segment { return p.Paths.Segments(r.Path)[1:] }
 	promised := func(s *schema.Schema) valued { return e.promised(s, r.Path, below()) }
-	switch plan.Paths.Kind(r.Path) {
+	switch p.Paths.Kind(r.Path) {
 	case "input":
-		if plan.InputSchema != nil {
-			return promised(plan.InputSchema)
+		if p.InputSchema != nil {
+			return promised(p.InputSchema)
 		}
 	case "state":
 		switch null, absent := e.begins(r); { // branches of the plan, as its instances are known
-		case absent > 0 && absent < len(plan.Instances) && e.isAskedFor(r.Path):
+		case absent > 0 && absent < len(p.Instances) && e.isAskedFor(r.Path):
 			there := e.lacks(r.Path).Not()
 			if null > 0 {
 				return valued{there, e.And(there, e.nulls(heldKey{-1, r.Path}).Not())}
 			}
 			return valued{there, there}
 		case null == 0 || absent > 0:
-		case null == len(plan.Instances):
+		case null == len(p.Instances):
 			return valued{logic.True, logic.False}
 		default:
 			return valued{logic.True, e.nulls(heldKey{-1, r.Path}).Not()}
 		}
-		if given, ok := plan.Paths.Walk(plan.State, r.Path); ok {
+		if given, ok := p.Paths.Walk(p.State, r.Path); ok {
 			switch {
-			case given != nil && (r.Start || len(plan.Instances) == 0):
+			case given != nil && (r.Start || len(p.Instances) == 0):
 				return valued{logic.True, logic.True}
-			case len(plan.Instances) > 0: // some lay a value of their own over it
+			case len(p.Instances) > 0: // some lay a value of their own over it
 				return valued{logic.True, e.given()}
 			}
-			if s := plan.StateSchema; s != nil { // a run may bring another than the plan's own
+			if s := p.StateSchema; s != nil { // a run may bring another than the plan's own
 				if at := s.At(compiler.SchemaPath(below())); at.Named && at.Schema != nil && at.Schema.Kinds()&^schema.Null != 0 {
 					return valued{logic.True, e.nulls(heldKey{-1, r.Path}).Not()}
 				}
 			}
 			return valued{logic.True, logic.False}
 		}
-		if plan.StateSchema != nil && plan.StateSchema.At(compiler.SchemaPath(below())).Required {
-			return promised(plan.StateSchema)
+		if p.StateSchema != nil && p.StateSchema.At(compiler.SchemaPath(below())).Required {
+			return promised(p.StateSchema)
 		}
 		if r.Start { // every instance holds it
 			return valued{logic.True, logic.True}
 		}
-		if len(r.Writers) > 0 && (plan.Form == compiler.PlanFile || plan.Form == compiler.CallList || plan.Form == compiler.Replan) && !e.facts.Unknown(diag.State|diag.Writes) &&
-			(len(plan.Instances) == 0 || !e.facts.Begins(below())) {
+		if len(r.Writers) > 0 && (p.Form == plan.PlanFile || p.Form == plan.CallList || p.Form == plan.Replan) && !e.facts.Unknown(diag.State|diag.Writes) &&
+			(len(p.Instances) == 0 || !e.facts.Begins(below())) {
 			return valued{logic.False, logic.False}
 		}
 	case "data":
-		if given, ok := plan.Paths.Walk(plan.Data, r.Path); ok && given != nil {
+		if given, ok := p.Paths.Walk(p.Data, r.Path); ok && given != nil {
 			return valued{logic.True, logic.True}
 		}
 	}
@@ -277,12 +278,12 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 
 // begins is how many instances of the plan begin with null where a read looks, and how many
 // with nothing; it is 0 of a read that isn't of all of them.
-func (e *Conditions) begins(r *compiler.Read) (null, absent int) {
+func (e *Conditions) begins(r *plan.Read) (null, absent int) {
 	if r.Start || r.Call >= 0 && e.plan.Calls[r.Call].Instance != "" {
 		return 0, 0
 	}
 	for i := range e.plan.Instances {
-		switch value, there := e.plan.BeginsWith(&e.plan.Instances[i], r.Path); {
+		switch value, there := compiler.BeginsWith(e.plan, &e.plan.Instances[i], r.Path); {
 		case !there:
 			absent++
 		case value == nil:
@@ -294,7 +295,7 @@ func (e *Conditions) begins(r *compiler.Read) (null, absent int) {
 
 // isAskedFor reports whether a condition of a call looks at a path.
 func (e *Conditions) isAskedFor(id pathtree.ID) bool {
-	return slices.ContainsFunc(e.plan.Calls, func(call *compiler.Call) bool {
+	return slices.ContainsFunc(e.plan.Calls, func(call *plan.Call) bool {
 		return call.When != nil && slices.ContainsFunc(call.When.Reads, func(read int) bool { return e.plan.Reads[read].Path == id })
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -61,10 +62,10 @@ type domain struct {
 
 // domainOf returns the possible values of a read: from schemas of results, and from values like those
 // in the document.
-func (e *Conditions) domainOf(r *compiler.Read) domain {
+func (e *Conditions) domainOf(r *plan.Read) domain {
 	paths := e.plan.Paths
 	kind := paths.Kind(r.Path)
-	if e.plan.OfItem(r) && !e.facts.Unknown(diag.State|diag.Writes|diag.Input) {
+	if compiler.ReadsItem(e.plan, r) && !e.facts.Unknown(diag.State|diag.Writes|diag.Input) {
 		s, sure := e.facts.Item(r)
 		return domain{schema: e.facts.NotNull(s), sure: sure}
 	}
@@ -99,10 +100,10 @@ func (e *Conditions) domainOf(r *compiler.Read) domain {
 					}
 				}
 			}
-			if i != call.FailureRoute() && path.ID == r.Path && (call.Method == compiler.Push || call.Method == compiler.Concat) {
+			if i != call.FailureRoute() && path.ID == r.Path && (call.Method == plan.Push || call.Method == plan.Concat) {
 				s = e.facts.Both(schema.OfKinds(schema.Array), declared)
 			}
-			if call.Method == compiler.Set && paths.IsAbove(path.ID, r.Path) && described {
+			if call.Method == plan.Set && paths.IsAbove(path.ID, r.Path) && described {
 				if at := e.facts.InResult(call.Tool, r.Path, len(rest)); at.Possible {
 					if s = e.facts.Both(at.Schema, declared); text != nil && s != nil {
 						s = schema.AnyOf(s, text)
@@ -273,7 +274,7 @@ func (e *Conditions) results(s *subject, value any) string {
 // A Turn is a value that conditions are about, by one of its reads, with sample values for their
 // outcomes.
 type Turn struct {
-	Read   *compiler.Read
+	Read   *plan.Read
 	Values []any
 	Exact  bool // every other value that the schemas allow is as good as one of these
 
@@ -294,7 +295,7 @@ func (t *Turn) Alike(a, b any) bool {
 // Turns are the values that a plan's conditions are about, in the order in which these ask
 // for them. What can't be had from outside, as the record of a failure, isn't among their
 // values.
-func Turns(plan *compiler.Plan, facts Facts) []Turn {
+func Turns(plan *plan.Plan, facts Facts) []Turn {
 	e := newConditions(plan, facts, 8)
 	turns := make([]Turn, len(e.subjects))
 	for _, s := range e.subjects {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -176,7 +177,7 @@ type refutation struct {
 // its cells.
 func (e *Conditions) statementOf(s *subject, a logic.Assignment, optional bool) (call int32, one statement, ok bool) {
 	r := &e.plan.Reads[s.read]
-	if len(r.Writers) != 1 || e.plan.OfItem(r) || e.initial(r).there != logic.False {
+	if len(r.Writers) != 1 || compiler.ReadsItem(e.plan, r) || e.initial(r).there != logic.False {
 		return 0, one, false
 	}
 	k := heldKey{r.Writers[0], r.Path}
@@ -228,7 +229,7 @@ func (e *Conditions) below(k heldKey) (steps []schema.Step, required, ok bool) {
 		return nil, false, false
 	}
 	call, paths := e.plan.Calls[k.call], e.plan.Paths
-	if !e.isUnion(call) || call.Method != compiler.Set || len(call.Output) == 0 {
+	if !e.isUnion(call) || call.Method != plan.Set || len(call.Output) == 0 {
 		return nil, false, false
 	}
 	for i, path := range call.Paths() {
@@ -245,7 +246,7 @@ func (e *Conditions) below(k heldKey) (steps []schema.Step, required, ok bool) {
 }
 
 // isUnion reports whether the schema of a call's result contains alternatives.
-func (e *Conditions) isUnion(call *compiler.Call) bool {
+func (e *Conditions) isUnion(call *plan.Call) bool {
 	if call.Tool == nil || call.Tool.Output == nil || call.Each != nil || call.Produced != nil {
 		return false
 	}

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -50,7 +50,7 @@ type Set struct {
 
 // Of reads the suppressions of a plan. Named gives the rule of a code or name, or
 // else the nearest code or name, if any is near.
-func Of(plan *compiler.Plan, named func(word string) (rule *diag.Rule, near string)) *Set {
+func Of(plan *plan.Plan, named func(word string) (rule *diag.Rule, near string)) *Set {
 	s := &Set{named: named}
 	if plan.Root == nil {
 		return s
@@ -74,7 +74,7 @@ type imported struct {
 	keys, nodes []*source.Node
 }
 
-func importedFiles(plan *compiler.Plan) []*imported {
+func importedFiles(plan *plan.Plan) []*imported {
 	var all []*imported
 	add := func(key, n *source.Node) {
 		if n == nil || n.File == plan.File {

@@ -16,8 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"golang.org/x/term"
@@ -59,7 +59,7 @@ type Dialogue struct {
 }
 
 // NewDialogue asks on a terminal for which [CanAsk] is true.
-func NewDialogue(stdin io.Reader, stderr io.Writer, gate *Gate, person string, tools func(*runtime.Question) *compiler.Tool) *Dialogue {
+func NewDialogue(stdin io.Reader, stderr io.Writer, gate *Gate, person string, tools func(*runtime.Question) *plan.Tool) *Dialogue {
 	closed, cancel := context.WithCancel(context.Background())
 	return &Dialogue{
 		Renderer: NewRenderer(stderr, 0, tools), in: stdin.(*os.File), out: stderr.(*os.File), gate: gate, person: person,

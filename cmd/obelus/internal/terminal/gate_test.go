@@ -10,6 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/testdata/pty"
@@ -145,7 +146,7 @@ type told struct{ log *strings.Builder }
 func (n *told) hold()    { n.log.WriteString("hold ") }
 func (n *told) release() { n.log.WriteString("release ") }
 
-func progressPlan(t *testing.T) *compiler.Plan {
+func progressPlan(t *testing.T) *plan.Plan {
 	t.Helper()
 	plan, found := compiler.Compile(source.NewFile("plan.yaml", []byte("calls: [{_tool: a, _outputPath: x}, {_tool: b, of: †state.x}]")), compiler.Options{})
 	if plan == nil || len(plan.Calls) != 2 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
@@ -20,7 +21,7 @@ import (
 
 // A Run is what progress shows of a run besides its events.
 type Run struct {
-	Plan             *compiler.Plan
+	Plan             *plan.Plan
 	Planned          bool                               // a model writes what runs
 	Journal, Results string                             // paths; "" for none
 	Taken            func() (taken int, all, file bool) // of the file of instances; nil for none
@@ -292,7 +293,7 @@ func (p *Progress) settlement(c runtime.Command) (mark, text string) {
 	}
 	if s.Routed {
 		route := "its failure route"
-		if offered := c.Plan.Offered(c.Of); len(offered) > 0 {
+		if offered := compiler.Offered(c.Plan, c.Of); len(offered) > 0 {
 			route = offered[len(offered)-1]
 		}
 		mark, text = p.style.Yellow("!"), text+", handled by "+route
@@ -377,7 +378,7 @@ func report(r *runtime.Progress) string {
 }
 
 // ranking is how the advisors rate the tools, on one line.
-func ranking(instance string, ranks []compiler.Rank) string {
+func ranking(instance string, ranks []plan.Rank) string {
 	all := make([]string, len(ranks))
 	for i, r := range ranks {
 		all[i] = diag.Escape(r.Tool) + " " + weight(r.Weight)

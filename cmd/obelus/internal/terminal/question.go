@@ -12,6 +12,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 )
@@ -19,12 +20,12 @@ import (
 // A Renderer lays out questions as text. Every value is shown in full.
 type Renderer struct {
 	style Style
-	width func() int                             // columns of a line
-	tools func(*runtime.Question) *compiler.Tool // the tool of a question, nil if unknown
+	width func() int                         // columns of a line
+	tools func(*runtime.Question) *plan.Tool // the tool of a question, nil if unknown
 }
 
 // NewRenderer lays out text for a stream. A width of 0 is that of the stream's terminal.
-func NewRenderer(stream any, width int, tools func(*runtime.Question) *compiler.Tool) *Renderer {
+func NewRenderer(stream any, width int, tools func(*runtime.Question) *plan.Tool) *Renderer {
 	columns := func() int { return width }
 	if width == 0 {
 		columns = func() int { return columnsOf(stream) }
@@ -65,7 +66,7 @@ func (r *Renderer) Question(q *runtime.Question) string {
 // Full returns a question, and the description and the schema of its tool.
 func (r *Renderer) Full(q *runtime.Question) string {
 	p := &block{width: r.width()}
-	var tool *compiler.Tool
+	var tool *plan.Tool
 	if r.tools != nil {
 		tool = r.tools(q)
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/aymanbagabas/go-udiff"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/testdata/pty"
@@ -140,11 +140,11 @@ func unescape(t *testing.T, text string) string {
 }
 
 func dialogueAt(p *pty.Terminal) *Dialogue {
-	return NewDialogue(p.Slave, p.Slave, nil, "terminal", func(q *runtime.Question) *compiler.Tool {
+	return NewDialogue(p.Slave, p.Slave, nil, "terminal", func(q *runtime.Question) *plan.Tool {
 		if q.Tool != "refundPayment" {
 			return nil
 		}
-		return &compiler.Tool{Name: q.Tool, Description: "Pays money back.\nAt most what was paid.", Parameters: schema.New(map[string]any{
+		return &plan.Tool{Name: q.Tool, Description: "Pays money back.\nAt most what was paid.", Parameters: schema.New(map[string]any{
 			"type": "object", "properties": map[string]any{"amount": map[string]any{"type": "number"}},
 		}, schema.Options{})}
 	})

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -42,7 +42,7 @@ func FuzzQuestionText(f *testing.F) {
 		if inFlight {
 			q.Problem, q.Uncertainty, q.Under, q.Delegate = reason, value, reference, name
 			for i := range 7 {
-				q.Advice = append(q.Advice, compiler.Rank{Tool: name + call[:min(i, len(call))], Weight: float64(i) * 1e99, Votes: []compiler.Vote{{Advisor: reference, Instance: value}, {Advisor: call}}})
+				q.Advice = append(q.Advice, plan.Rank{Tool: name + call[:min(i, len(call))], Weight: float64(i) * 1e99, Votes: []plan.Vote{{Advisor: reference, Instance: value}, {Advisor: call}}})
 			}
 		}
 		for _, text := range []string{d.Question(q), d.Full(q)} {

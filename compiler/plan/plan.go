@@ -1,12 +1,8 @@
-// Package compiler turns a document into a [Plan]: tools, activities and calls
-// with every reference bound to the calls whose writes it reads, every
-// path interned and every schema read once. What comes after it (findings,
-// drawings, rehearsals, runs) reads these bindings and none works them out
-// again.
-package compiler
+package plan
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -23,6 +19,87 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
+// String is the word for a binding in the compiled plan.
+func (b Binding) String() string { return [...]string{"none", "earlier", "later", "every"}[b] }
+
+// A Part is one thing that decides what a plan does when it is run. Names are
+// those that the plan itself has for it, and paths are seen from its folder, so that a
+// Part is the same wherever its definition stands and wherever the workspace lies.
+type Part struct {
+	In     string `json:"in,omitempty"` // the delegate that it is a part of; none for the plan itself
+	Kind   string `json:"kind"`
+	Name   string `json:"name,omitempty"` // none for a document
+	Digest string `json:"digest"`         // "sha256:" and 64 digits
+}
+
+// Parts are all that decides what the plan does when it is run, in a fixed order: its own
+// and those of the plans that it delegates to. They are found out once, and the files of
+// the workspace are read for it then. Nobody changes them.
+func (p *Plan) Parts() ([]Part, error) { return p.PartsOnce() }
+
+// Files are those of the workspace, as a plan's digest covers them.
+type Files interface {
+	// Sum is a digest of what a file holds; "" for what is no file of the workspace. The
+	// name is seen from a folder, and that from the root; either may be absolute.
+	Sum(folder, name string) (digest string, err error)
+	// Glob gives the files that match a pattern ([workspace.Pattern]), by their paths from
+	// the root.
+	Glob(pattern string) ([]string, error)
+}
+
+// String names a part to people.
+func (p Part) String() string {
+	text := "the " + p.Kind
+	if p.Name != "" {
+		text += fmt.Sprintf(" %q", p.Name)
+	}
+	if p.In != "" {
+		text += fmt.Sprintf(" of the delegate %q", p.In)
+	}
+	return text
+}
+
+// Grow notes that a call writes a path, and puts it to what has been asked before. The
+// call is listed behind those that are known.
+func (w *Writers) Grow(under pathtree.ID, one Writer) {
+	w.Add(under, one)
+	for id := under; id > pathtree.Root; id = w.Paths.Parent(id) {
+		w.put(id, one)
+	}
+	w.Paths.Below(under, func(id pathtree.ID) bool {
+		if id != under {
+			w.put(id, one)
+		}
+		return true
+	})
+}
+
+func (w *Writers) put(id pathtree.ID, one Writer) {
+	slot, known := w.slot(id)
+	if !known {
+		return
+	}
+	if w.Over[slot] != nil {
+		w.Over[slot] = append(w.Over[slot], one)
+	}
+	if calls := w.Calls[slot]; calls != nil && (len(calls) == 0 || calls[len(calls)-1] != one.Call) {
+		w.Calls[slot] = append(calls, one.Call)
+	}
+}
+
+// asked is where what is found out about a path is kept, if it is.
+func (w *Writers) asked(id pathtree.ID) (slot int, kept bool) {
+	slot, kept = w.slot(id)
+	if !kept && w.Grows {
+		return w.newSlot(id), true
+	}
+	return slot, kept
+}
+
+// Instance is the instance of an id; one of which nothing is known where the document
+// has none.
+func (p *Plan) Instance(id string) *Instance { return &p.Only(id)[0] }
+
 // A Plan is one compiled document. It is immutable. A plan compiled from a
 // document with errors is partial: what could be understood is there, and
 // nothing else.
@@ -33,7 +110,7 @@ type Plan struct {
 	File      *source.File
 	Root      *source.Node // the document as it was written; nil when it couldn't be read
 	CallsNode *source.Node // the list of calls, or nil
-	secrets   *redact.Set  // of the document, and of all that it is compiled with
+	Secrets   *redact.Set  // of the document, and of all that it is compiled with
 
 	Tools         []*Tool // the definition of each name that counts, by name
 	ToolsDeclared bool    // the document declares tools, so that they can be judged
@@ -75,24 +152,24 @@ type Plan struct {
 	Mode                                               Mode
 	Limits                                             Limits
 
-	writers     *writers                // by the paths that calls write
-	places      *writers                // by [pathtree.Tree.List] of these
-	targets     *targets                // nil when no call has "_instance"
-	instanceAt  map[string]int          // by id, the place in Instances
-	whole       *Plan                   // of a view: the plan that it is a part of
-	found       []diag.Diagnostic       // see Findings
-	face        *Tool                   // see Interface
-	size        int                     // its calls, those of its delegates as often as they are run; no more than twice maxCalls
-	dir         string                  // the folder that the delegates of its calls are relative to
-	begun       begun                   // what it began with, before its history
-	workspace   string                  // see [Plan.Workspace]
-	opened      map[string]string       // the texts of the files that it took in, by path from the workspace root
-	circle      []link                  // of delegates, in which it takes part
-	schemas     map[string]any          // the named schemas, imports included
-	schemaNodes map[string]*source.Node // where they stand
-	files       Files
-	parts       func() ([]Part, error)                       // see Parts; found out once, as are the files
-	covered     func() (map[string]map[string]string, error) // by activity
+	Index        *Writers                // by the paths that calls write
+	PlaceIndex   *Writers                // by [pathtree.Tree.List] of these
+	Targets      *Targets                // nil when no call has "_instance"
+	InstanceAt   map[string]int          // by id, the place in Instances
+	Entire       *Plan                   // of a view: the plan that it is a part of
+	Found        []diag.Diagnostic       // see Findings
+	Face         *Tool                   // see Interface
+	Size         int                     // its calls, those of its delegates as often as they are run; no more than twice maxCalls
+	Folder       string                  // the folder that the delegates of its calls are relative to
+	Begun        Begun                   // what it began with, before its history
+	Workspace    string                  // see [Plan.Workspace]
+	Files        map[string]string       // the texts of the files that it took in, by path from the workspace root
+	Circle       []Link                  // of delegates, in which it takes part
+	Schemas      map[string]any          // the named schemas, imports included
+	NamedSchemas map[string]*source.Node // where they stand
+	Workspaces   Files
+	PartsOnce    func() ([]Part, error)                       // see Parts; found out once, as are the files
+	Covered      func() (map[string]map[string]string, error) // by activity
 }
 
 // Terminate says when a run with a planner has reached its goal.
@@ -157,7 +234,7 @@ type Instance struct {
 
 	InputSchemaNode, StateSchemaNode *source.Node
 
-	begun begun // before its part of the history
+	Begun Begun // before its part of the history
 }
 
 // Limits are the bounds of a run; zero means the default.
@@ -214,7 +291,7 @@ type Tool struct {
 	Activities   []string          // those that it lets a call choose from
 	Delegate     string            // the plan that carries it out, as Call.Delegate has it; ""
 	DelegateNode *source.Node      // where it names that plan, or those to choose from; nil when it doesn't
-	delegates    map[string]string // those that it lets a call choose from: as it writes them, by path
+	Delegates    map[string]string // those that it lets a call choose from: as it writes them, by path
 	Builtin      bool              // it is the language's own, and is in no document
 	Latent       bool              // neither: a model must produce its result
 
@@ -265,7 +342,7 @@ type Activity struct {
 	// digest covers besides those that its argv names.
 	Files  []*source.Node // exec
 	Origin Origin
-	Hints  Hints // what it says of itself; see [Plan.Effect]
+	Hints  Hints // what it says of itself; see [compiler.EffectOf]
 }
 
 // An EnvSetting gives a variable of the environment a value, in which {$NAME} represents
@@ -305,7 +382,7 @@ type Call struct {
 	Timeout    time.Duration  // 0: none of its own
 	Confirm    bool           // _confirm: a person is asked about it, whatever else asks for that
 	Each       *Each          // the list for whose items it runs, or nil
-	ItemOf     *Call          // of a call for one item: the one that runs it; see [Plan.Items]
+	ItemOf     *Call          // of a call for one item: the one that runs it; see [compiler.Items]
 	Instance   string         // the instance that it is for; "" for all
 	Produced   *source.Node   // _output: a latent call's result, already produced; or nil
 	Takes      int            // the alternative that Produced names, from 1; 0 for none
@@ -315,7 +392,7 @@ type Call struct {
 	Extensions []source.Field // its keys that the base protocol doesn't have
 
 	Reads   []int   // its reads, as indexes of Plan.Reads
-	Ordered []int32 // calls listed before it that it comes after as listed, ascending: see [Plan.InOrder]
+	Ordered []int32 // calls listed before it that it comes after as listed, ascending: see [compiler.WithOrder]
 	Choices []int32 // under once: the calls listed before it that may write what it may write, ascending
 	Waits   []int32 // those of Ordered, and the calls it depends on, directly or not, that may write what it may write, ascending
 }
@@ -431,8 +508,8 @@ type Template struct {
 	Reads  []int // the reads of Expr, as indexes of Plan.Reads, in the order of Expr.References
 	Value  any   // the whole value, when there is no expression below
 
-	dynamic bool // see Live
-	perItem bool // see PerItem
+	Dynamic       bool // see Live
+	ItemDependent bool // see PerItem
 }
 
 // A TemplateField is one key of an object template.
@@ -443,11 +520,11 @@ type TemplateField struct {
 }
 
 // Live reports whether there is an expression somewhere in the template.
-func (t *Template) Live() bool { return t.dynamic }
+func (t *Template) Live() bool { return t.Dynamic }
 
 // Opaque reports whether nothing is known of the value but by evaluating it: the
 // template is an expression, be it one that doesn't parse.
-func (t *Template) Opaque() bool { return t.dynamic && t.Fields == nil && t.Items == nil }
+func (t *Template) Opaque() bool { return t.Dynamic && t.Fields == nil && t.Items == nil }
 
 // FallsBack reports whether a template is an expression that ends in a literal, as in
 // †state.x || null: its author gives the value for when nothing else is there.

@@ -1,0 +1,96 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A Written is what a call of an earlier tick wrote, as one message of a context holds
+// it: a value at a path, with the call under "_call". One that wrote nothing has
+// a message without a path.
+type Written struct {
+	Path   pathtree.ID // [pathtree.Root] where nothing was written
+	Method Method
+	Value  any
+	Call   *source.Node // as it ran: "_tool", "_id", "_tick", its parameters, and as it was listed "_outputPath" and what else tells it from others
+	Date   string
+
+	Message *source.Node
+}
+
+// Failed reports whether what was written is the record of a failure.
+func (w *Written) Failed() bool { return w.Call.Get("_status").AsText() == "failed" }
+
+// Tool is the name of the tool that was called.
+func (w *Written) Tool() string { return w.Call.Get("_tool").AsText() }
+
+// Activity is what carried the call out; "" for a latent one.
+func (w *Written) Activity() string { return w.Call.Get("_activity").AsText() }
+
+// ID tells the calls of a history from each other.
+func (w *Written) ID() string {
+	return fmt.Sprintf("%v %s", w.Call.Get("_tick").Float(), w.Call.Get("_id").AsText())
+}
+
+// IsFailureRoute reports whether a path is one of those that failures of the call go to.
+func (w *Written) IsFailureRoute(path string) bool {
+	routes := strings.Split(w.Call.Get("_outputPath").AsText(), " || ")
+	return len(routes) > 1 && slices.Contains(strings.Split(routes[len(routes)-1], " && "), path)
+}
+
+// Number tells calls that are done from each other, from 1 in the order in which they
+// were listed; it is 0 for one that a later plan can't repeat.
+func (w *Written) Number() int {
+	if w.Failed() {
+		return 0
+	}
+	return int(w.Call.Get("_number").Float())
+}
+
+// Params are the parameters that the call ran with.
+func (w *Written) Params() map[string]any {
+	params := map[string]any{}
+	for _, f := range w.Call.Fields {
+		if key := f.Key.Text; !strings.HasPrefix(key, "_") || key == "_each" { // of each item
+			params[f.Key.Text] = f.Value.Value()
+		}
+	}
+	return params
+}
+
+// Items gives those items of a call with "_each" that are done, of each what it ran with and
+// gave.
+func (w *Written) Items(give func(params map[string]any, output any)) {
+	params, _ := w.Params()["_each"].([]any)
+	outputs, _ := w.Output().([]any)
+	places, _ := w.Call.Get("_items").Value().([]any)
+	for _, place := range places {
+		if at, ok := place.(float64); ok && at >= 0 && int(at) < min(len(params), len(outputs)) {
+			if of, ok := params[int(at)].(map[string]any); ok {
+				give(of, outputs[int(at)])
+			}
+		}
+	}
+}
+
+// Output is the result of the call.
+func (w *Written) Output() any {
+	if w.Path != pathtree.Root {
+		return w.Value
+	}
+	if n := w.Call.Get("_output"); n != nil {
+		return n.Value()
+	}
+	return nil
+}
+
+// Begun is what stood in a state before its history.
+type Begun struct {
+	There bool
+	State any
+	Data  map[string]any
+}
