@@ -10,9 +10,9 @@ import (
 // Whether a write fits, and what its state schema says of the result, is
 // judged on all that counts before it: earlier ticks, and in its own the calls
 // that have their place before its own in the graph's order. Those that it
-// depends on have settled when it starts. A result is kept until the others have settled,
-// so that no verdict depends on timing, and what was found to fit then fits whenever the
-// state is put together again. There is no deadlock: calls wait for earlier places only.
+// depends on have settled when it starts. Of the others few can make a difference: a
+// result is kept until these have settled, so that no verdict depends on timing, and what
+// was found to fit then fits whenever the state is put together again. There is no deadlock: calls wait for earlier places only.
 
 // An arrival is the result of the activity of a call, kept until it can be
 // judged.
@@ -46,19 +46,31 @@ func (f *frame) park(i int32, routes []plan.Route, method plan.Method, a arrival
 	return false
 }
 
-// ahead is a call that must have settled before a write can be judged, the last one
-// listed of those that count before it; -1 for none.
+// ahead is a call that must have settled before a write can be judged, of several the
+// one listed last: when it has settled, most others have; -1 for none. Where one of
+// those that count before it makes a difference, the others may make one to that one.
 func (f *frame) ahead(i int32, path pathtree.ID, method plan.Method) int32 {
 	if !f.needsBase(path, method) {
 		return -1
 	}
-	mine := f.log.Place(i)
-	for _, w := range slices.Backward(f.plan.Around(path)) {
+	around, mine, behind := f.plan.Around(path), f.log.Place(i), int32(-1)
+	for _, w := range slices.Backward(around) {
 		if !f.calls[w.Call].status.Settled() && w.Call != i && f.log.Place(w.Call) < mine {
-			return w.Call
+			behind = w.Call
+			break
 		}
 	}
-	return -1
+	judged := f.schemaAt(path) != nil
+	if behind < 0 || !slices.ContainsFunc(around, func(w plan.Writer) bool {
+		how := f.call(w.Call).Method
+		if w.Sets {
+			how = plan.Set
+		}
+		return w.Call != i && f.decides(w.Path, how, path, method, judged) && f.log.Place(w.Call) < mine
+	}) {
+		return -1
+	}
+	return behind
 }
 
 // needsBase reports whether a write asks for something of what stands there
@@ -72,7 +84,47 @@ func (f *frame) needsBase(path pathtree.ID, method plan.Method) bool {
 	return above != pathtree.Root && f.program.IsWritten(above)
 }
 
-// unpark looks at what was kept for a call that has settled.
+// decides reports whether a write that counts before another may decide whether
+// that one fits, or what becomes of it where a schema judges that.
+func (f *frame) decides(first pathtree.ID, how plan.Method, path pathtree.ID, method plan.Method, judged bool) bool {
+	paths := f.plan.Paths
+	switch {
+	case first != path && !paths.Overlap(first, path):
+		return f.divides(first, path)
+	case judged && method != plan.Set:
+		return true
+	case first != path:
+		return paths.IsAbove(first, path) // what a write makes of the way to its own path is what that one needs as well
+	case method == plan.Set:
+		return false
+	case method == plan.Push || method == plan.Concat:
+		return how != plan.Push && how != plan.Concat
+	}
+	return how != plan.Assign // what is merged may be something else than an object
+}
+
+// divides reports whether two paths part at items of a list, the first at an
+// earlier one: that may make the list long enough for the other. A key and an item
+// are never both right.
+func (f *frame) divides(first, path pathtree.ID) bool {
+	paths := f.plan.Paths
+	for paths.Depth(first) > paths.Depth(path) {
+		first = paths.Parent(first)
+	}
+	for paths.Depth(path) > paths.Depth(first) {
+		path = paths.Parent(path)
+	}
+	for paths.Parent(first) != paths.Parent(path) {
+		first, path = paths.Parent(first), paths.Parent(path)
+	}
+	a, b := paths.Segment(first), paths.Segment(path)
+	if !a.IsIndex || !b.IsIndex {
+		return a.IsIndex || b.IsIndex
+	}
+	return a.Index < b.Index
+}
+
+// releaseAfter looks at what was kept for a call that has settled.
 func (f *frame) releaseAfter(behind int32) {
 	f.pendingWrites = slices.DeleteFunc(f.pendingWrites, func(i int32) bool {
 		if f.calls[i].more.arrival.behind != behind {
@@ -86,7 +138,7 @@ func (f *frame) releaseAfter(behind int32) {
 	}
 }
 
-// unparkAll looks at all that was kept: the plan has become another.
+// releaseAll looks at all that was kept: the plan has become another.
 func (f *frame) releaseAll() {
 	if len(f.pendingWrites) > 0 {
 		f.releasedWrites, f.pendingWrites = append(f.releasedWrites, f.pendingWrites...), nil
