@@ -139,6 +139,7 @@ func (c *compilation) nameCall(n *source.Node, place int) *plan.Call {
 			Note(first.Node.Get("_id").Span(), "the first is here").Advise("give one of them another \"_id\"")
 	} else {
 		c.ids[call.ID] = call
+		c.plan.Secrets.Publish(call.ID)
 	}
 	return call
 }

@@ -59,8 +59,8 @@ func (f *frame) redactIn(details any) any {
 		return list
 	case map[string]any:
 		object := maps.Clone(v)
-		for key, value := range v {
-			object[key] = f.redactIn(value)
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			object[key] = f.redactIn(v[key])
 		}
 		return object
 	}

@@ -26,6 +26,7 @@ func Hidden(label string) string { return "[hidden " + label + "]" }
 type Set struct {
 	mu      sync.RWMutex
 	labels  map[string]string  // by value
+	public  map[string]bool    // values that are shown although they were learned
 	forms   map[[3]byte][]form // by their first bytes, the longest first
 	longest int                // bytes of a form
 }
@@ -74,6 +75,20 @@ func (s *Set) Keep(label, value string) {
 	if len(value) >= shortest {
 		s.add(label, value, false)
 	}
+}
+
+// Publish has the name of a call shown in texts although it is the same word as a secret. A
+// distinctive one stays hidden.
+func (s *Set) Publish(name string) {
+	if s == nil || IsDistinctive(name) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.public == nil {
+		s.public = map[string]bool{}
+	}
+	s.public[name] = true
 }
 
 // KeepDistinctive makes a value a secret unless it may be an ordinary word.
@@ -190,7 +205,7 @@ func (s *Set) match(text string, at int) (f form, size int) {
 		for n < len(f.text) && n < len(rest) && f.text[n] == rest[n] {
 			n++
 		}
-		if n == len(f.text) && (!f.alone || standsAlone(text, at, at+n)) || n >= shortest && strings.HasPrefix(rest[n:], "…") {
+		if !s.public[f.value] && (n == len(f.text) && (!f.alone || standsAlone(text, at, at+n)) || n >= shortest && strings.HasPrefix(rest[n:], "…")) {
 			return f, n
 		}
 	}
