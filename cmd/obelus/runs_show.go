@@ -46,6 +46,7 @@ func (c *cli) showCommand() *cobra.Command {
 		if *format == "text" {
 			show = c.tell(look, path)
 		}
+		show = &leftLast{observer: show}
 		var decided []string
 		_, err = session.LookAt(path, options, func(at time.Duration, command runtime.Command) {
 			if d := command.Settlement; command.Kind == runtime.Settle && d.Decision != nil {
@@ -64,6 +65,34 @@ func (c *cli) showCommand() *cobra.Command {
 		return show.End(stood(look))
 	}
 	return cmd
+}
+
+// leftLast shows what a stop has left only where the run hasn't gone on since.
+type leftLast struct {
+	observer
+	left  []func()
+	ended bool
+}
+
+func (l *leftLast) Observe(at time.Duration, c runtime.Command) {
+	if l.ended {
+		l.left, l.ended = nil, false
+	}
+	if c.Kind == runtime.Settle && c.Settlement.Left {
+		l.left = append(l.left, func() { l.observer.Observe(at, c) })
+		return
+	}
+	l.ended = c.Kind == runtime.Finish
+	l.observer.Observe(at, c)
+}
+
+func (l *leftLast) End(o *runtime.Outcome) error {
+	for _, show := range l.left {
+		if o.Status == runtime.RunStopped {
+			show()
+		}
+	}
+	return l.observer.End(o)
 }
 
 // stood is how a run ended, or how it stands.

@@ -63,13 +63,15 @@ func (s *crowd) text() string {
 	return text
 }
 
-// left shows the end of an instance: of many only the first failures, and the counts from time to time.
+// left shows the end of an instance: of many only the first that end, where lines stay, and
+// the first failures, and the counts from time to time.
 func (p *Progress) left(end *runtime.InstanceEnd) {
 	s := &p.crowd
 	s.count(end)
 	many := s.known() > FewInstances
 	switch {
-	case many && (end.Status != runtime.RunFailed || s.failed > shownFailures):
+	case many && end.Status != runtime.RunFailed && (p.live || s.done > FewInstances),
+		many && end.Status == runtime.RunFailed && s.failed > shownFailures:
 		if !p.live && p.at-s.last >= quiet {
 			p.print("  %s\n", p.style.Faint("· "+s.text()))
 			s.last = p.at
