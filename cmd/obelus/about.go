@@ -70,7 +70,7 @@ func (c *cli) explain(name string) error {
 		_, err := fmt.Fprintln(c.out, maturities)
 		return err
 	}
-	t := troubled("there is no finding %q", name)
+	t := usageErr("there is no finding %q", name)
 	if near != "" {
 		return t.Advise("did you mean %q?", near)
 	}
@@ -107,7 +107,7 @@ func (c *cli) schemaCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			of := append(args, "plan")[0]
 			if texts[of] == nil {
-				return troubled("there is no schema of %q", of).Advise("there is one of %s", wording.Or(kinds)).Suggest(of, kinds)
+				return usageErr("there is no schema of %q", of).Advise("there is one of %s", wording.Or(kinds)).Suggest(of, kinds)
 			}
 			_, err := c.out.Write(texts[of]())
 			return err
@@ -177,7 +177,7 @@ func (c *cli) completionCommand() *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(c.out)
 			}
-			return troubled("there is no completion for the shell %q", args[0]).Advise("there is one for %s", wording.Or(shells)).Suggest(args[0], shells)
+			return usageErr("there is no completion for the shell %q", args[0]).Advise("there is one for %s", wording.Or(shells)).Suggest(args[0], shells)
 		},
 	}
 }

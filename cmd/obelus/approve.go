@@ -89,7 +89,7 @@ func (c *cli) approveCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		a.plan, a.format, a.named = args[0], *format, cmd.Flags().Changed("as")
 		if a.unsigned && a.key != "" {
-			return troubled("--unsigned and --key can't be given together")
+			return usageErr("--unsigned and --key can't be given together")
 		}
 		if a.program, err = c.prepared(a.plan, reading); err != nil {
 			return err
@@ -98,13 +98,13 @@ func (c *cli) approveCommand() *cobra.Command {
 			if err := c.showFaulty(a.program, a.format); err != nil {
 				return err
 			}
-			return ending(statusTrouble)
+			return ending(statusError)
 		}
 		if a.file, err = approvalOf(a.plan, *file); err != nil && !a.show {
 			return err
 		}
 		if a.parts, err = approval.Parts(a.program.Plan); err != nil {
-			return troubled("%q can't be approved: %v", a.plan, err)
+			return usageErr("%q can't be approved: %v", a.plan, err)
 		}
 		if err = a.take(given, reading); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (c *cli) approveCommand() *cobra.Command {
 		}
 		if *verify || *payload {
 			if a.old == nil {
-				return troubled("there is no approval %q", a.file).Advise("obelus approve %s makes one; --approval names another file", a.plan)
+				return usageErr("there is no approval %q", a.file).Advise("obelus approve %s makes one; --approval names another file", a.plan)
 			}
 			if *verify && unjudged != nil {
 				return unjudged
@@ -176,16 +176,16 @@ func (a *signing) approve(judge approval.Judge) error {
 	case again && len(changed) > 0:
 		return a.stale(changed)
 	case again && expired:
-		return troubled("the approval %q has expired", a.file).Advise("--replace makes a new one in its place")
+		return usageErr("the approval %q has expired", a.file).Advise("--replace makes a new one in its place")
 	case again && a.unsigned:
-		return troubled("there is an approval %q already", a.file).Advise("--replace makes a new one in its place")
+		return usageErr("there is an approval %q already", a.file).Advise("--replace makes a new one in its place")
 	}
 	if err := a.ask(again); err != nil {
 		return err
 	}
 	if a.signature != "" {
 		if !again {
-			return troubled("there is no approval %q that the signature could be over", a.file).Advise("obelus approve --unsigned writes one, --payload prints what is signed")
+			return usageErr("there is no approval %q that the signature could be over", a.file).Advise("obelus approve --unsigned writes one, --payload prints what is signed")
 		}
 		text, err := approval.ReadFile(a.signature, approval.MostBytes)
 		if err == nil {
@@ -226,7 +226,7 @@ func (a *signing) approve(judge approval.Judge) error {
 }
 
 func (a *signing) stale(changed []string) error {
-	return troubled("the approval %q is of something else: %s", a.file, wording.And(changed[:min(len(changed), 10)])).
+	return usageErr("the approval %q is of something else: %s", a.file, wording.And(changed[:min(len(changed), 10)])).
 		Advise("--replace approves what is there now in its place")
 }
 
@@ -264,11 +264,11 @@ func (a *signing) enclose() error {
 	a.envelope = envelope.Of(a.facts, a.parts)
 	a.besides = len(a.envelope.Calls)
 	if again := a.old != nil && !a.replace && (!a.show || a.allow == ""); again && a.allow != "" {
-		return troubled("there is an approval %q already, and --allow would change it", a.file).Advise("--replace makes a new one in its place")
+		return usageErr("there is an approval %q already, and --allow would change it", a.file).Advise("--replace makes a new one in its place")
 	} else if again && len(a.old.Statement.Predicate.Envelope) > 0 { // it is the one that is signed
 		var err error
 		if a.envelope, err = envelope.Read(a.old.Statement.Predicate.Envelope); err != nil {
-			return troubled("the envelope of %q can't be read: %v", a.file, err)
+			return usageErr("the envelope of %q can't be read: %v", a.file, err)
 		}
 		a.besides = min(a.besides, len(a.envelope.Calls))
 	}
@@ -280,7 +280,7 @@ func (a *signing) enclose() error {
 		return err
 	}
 	if err := a.envelope.Widen(a.facts, said); err != nil {
-		return troubled("--allow: %q: %v", a.allow, err).About(a.allow)
+		return usageErr("--allow: %q: %v", a.allow, err).About(a.allow)
 	}
 	return nil
 }
@@ -301,7 +301,7 @@ func until(text string, now time.Time) (at time.Time, err error) {
 	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil && day.AddDate(0, 0, 1).After(now) {
 		return day.AddDate(0, 0, 1), nil
 	}
-	return at, troubled("--expires can't be %q: expected a time from now such as 12h or 30d, a day to come such as 2027-01-31, or never", text)
+	return at, usageErr("--expires can't be %q: expected a time from now such as 12h or 30d, a day to come such as 2027-01-31, or never", text)
 }
 
 func (a *signing) write(next *approval.Approval, by string) error {
@@ -331,7 +331,7 @@ func (a *signing) ask(again bool) error {
 		return nil
 	}
 	if !terminal.CanAsk(a.in, a.err) {
-		return troubled("nobody can be asked whether this is approved").Advise("--yes approves it, --show only shows it")
+		return usageErr("nobody can be asked whether this is approved").Advise("--yes approves it, --show only shows it")
 	}
 	what := "approve this?"
 	if again {

@@ -33,7 +33,7 @@ func TestApproveAsksOnATerminal(t *testing.T) {
 	}{
 		{"no", "n\r", "", statusFound, "not approved"},
 		{"nothing", "\r", "", statusFound, "not approved"},
-		{"wrong passphrase", "y\r", "sesame\r", statusTrouble, "ssh-keygen doesn't sign"},
+		{"wrong passphrase", "y\r", "sesame\r", statusError, "ssh-keygen doesn't sign"},
 		{"yes", "yes\r", "open sesame\r", statusOK, "an allowed_signers file"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestApproveWithAnAgent(t *testing.T) {
 		}
 		args := []string{"approve", plan, "--yes", "--signers", "signers"}
 		if len(signers) > 1 {
-			if _, stderr, status := obelus(strings.NewReader(""), args...); status != statusTrouble || !strings.Contains(stderr, "the SSH agent holds "+fmt.Sprint(len(signers))+" keys") {
+			if _, stderr, status := obelus(strings.NewReader(""), args...); status != statusError || !strings.Contains(stderr, "the SSH agent holds "+fmt.Sprint(len(signers))+" keys") {
 				t.Errorf("no key is named: %s", stderr)
 			}
 			args = append(args, "--key", kind+".pub")
@@ -135,7 +135,7 @@ func TestApproveWithAnAgent(t *testing.T) {
 			t.Errorf("%s: %s%s", kind, stdout, stderr)
 		}
 	}
-	if _, stderr, status := obelus(strings.NewReader(""), "approve", plan, "--yes", "--key", "nobody"); status != statusTrouble || !strings.Contains(stderr, "doesn't hold the key") {
+	if _, stderr, status := obelus(strings.NewReader(""), "approve", plan, "--yes", "--key", "nobody"); status != statusError || !strings.Contains(stderr, "doesn't hold the key") {
 		t.Errorf("a key that isn't there: %s", stderr)
 	}
 }

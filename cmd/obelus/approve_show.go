@@ -187,7 +187,7 @@ type shownSignature struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// verified tells whether an approval holds.
+// verified reports whether an approval holds.
 func (a *signing) verified(v *approval.Verdict) error {
 	p := a.old.Statement.Predicate
 	shown := shownVerdict{Kind: "verification", Plan: a.plan, Holds: v.Err == nil, Signer: p.Signer, Made: p.Made, Expires: p.Expires, Needed: v.Needed, Signatures: []shownSignature{}, Changed: v.Changed}

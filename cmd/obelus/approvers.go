@@ -33,7 +33,7 @@ func (o *approvers) add(cmd *cobra.Command) {
 // makes this stricter.
 func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, by string, err error) {
 	if o.approvals < 0 {
-		return j, "--approvals", troubled("--approvals can't be %d: expected a whole number from 1", o.approvals)
+		return j, "--approvals", usageErr("--approvals can't be %d: expected a whole number from 1", o.approvals)
 	}
 	signers, needed := approval.List{Name: o.signers}, o.approvals
 	var revoked []approval.List
@@ -47,14 +47,14 @@ func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, by s
 	needed = max(needed, asked)
 	above, own, err := reading.Above(plan)
 	if err != nil {
-		return j, plan, err // nobody can tell whether it needs one
+		return j, plan, err // it is unknown whether it needs one
 	}
 	for _, config := range []*project.Configuration{above, own} {
 		if config == nil || config.Analysis.Settings == nil {
 			continue
 		}
 		if diag.HasErrors(config.Found) { // nobody can tell what it asks for
-			return j, config.File.Name, troubled("%q, which may say who approves the plan, has errors", config.File.Name).Advise("obelus check %s tells of them", config.File.Name)
+			return j, config.File.Name, usageErr("%q, which may say who approves the plan, has errors", config.File.Name).Advise("obelus check %s tells of them", config.File.Name)
 		}
 		said := config.Analysis.Settings
 		if said.Revoked != nil {
@@ -113,13 +113,13 @@ func (o *approvers) of(c *cli) func(plan string) (approval.Judge, string, error)
 	return func(plan string) (approval.Judge, string, error) { return o.judge(plan, c.newReading()) }
 }
 
-// approvalOf is where a plan's approval lies, unless something else is said.
+// approvalOf is where a plan's approval lies, by default.
 func approvalOf(plan, said string) (string, error) {
 	switch {
 	case said != "":
 		return said, nil
 	case plan == "-":
-		return "", troubled("a plan from standard input has no approval beside it").Advise("name one with --approval")
+		return "", usageErr("a plan from standard input has no approval beside it").Advise("name one with --approval")
 	}
 	return strings.TrimSuffix(plan, filepath.Ext(plan)) + ".approval.json", nil
 }

@@ -46,7 +46,7 @@ func (c *cli) checkCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.evidence, "explain", false, "show the evidence with each finding that has some")
 	flags.BoolVar(&o.reading.Strict, "strict-protocol", false, "report what the base protocol doesn't have: _id, _when, _after, _retry, _timeout, _each, _confirm")
-	elsewhere := flags.Bool("no-environment", false, "this machine isn't the one that runs the plans: programs and variables that it lacks are warnings")
+	otherMachine := flags.Bool("no-environment", false, "this machine isn't the one that runs the plans: programs and variables that it lacks are warnings")
 	within := addEnvelope(cmd, "report what leaves what a file lets plans do (OB703), such as \"obelus approve --show --format json\" writes")
 	fix := flags.Bool("fix", false, "mend what can be mended safely, in the files, and report the rest")
 	diff := flags.Bool("diff", false, "show what --fix would change, and change nothing; the exit status is 1 if there is anything")
@@ -55,7 +55,7 @@ func (c *cli) checkCommand() *cobra.Command {
 		if flags.Changed("min-severity") {
 			o.threshold = new(severities[*threshold])
 		}
-		if o.reading.Machine = project.ThisMachine; *elsewhere {
+		if o.reading.Machine = project.ThisMachine; *otherMachine {
 			o.reading.Machine = project.OtherMachine
 		}
 		if o.reading.Envelope, err = c.envelope(*within); err != nil {
@@ -63,7 +63,7 @@ func (c *cli) checkCommand() *cobra.Command {
 		}
 		switch {
 		case *fix && *diff:
-			return troubled("--fix and --diff can't be given together: the one changes files, the other shows how")
+			return usageErr("--fix and --diff can't be given together: the one changes files, the other shows how")
 		case *diff:
 			return c.showFixes(o)
 		case *fix:
@@ -95,13 +95,13 @@ func (c *cli) check(o checking) error {
 
 // checkFiles checks files that arguments led to.
 func (c *cli) checkFiles(o checking, files []project.Named) error {
-	r := &reporter{cli: c, checking: o, told: map[string]bool{}, paths: map[string]string{}}
+	r := &reporter{cli: c, checking: o, reported: map[string]bool{}, paths: map[string]string{}}
 	r.total.Excluded = o.reading.Excluded
 	if err := r.judgeFiles(files); err != nil {
 		return err
 	}
 	if r.total.Files == 0 && r.total.Excluded == 0 {
-		return troubled("there is no plan in %q", o.args[0]).Advise("plans end in .yaml, .yml, .json or .jsonl and have \"calls\"")
+		return usageErr("there is no plan in %q", o.args[0]).Advise("plans end in .yaml, .yml, .json or .jsonl and have \"calls\"")
 	}
 	return r.end()
 }
@@ -177,7 +177,7 @@ func (r *reporter) readFile(file project.Named) (judge func() (show func() error
 	}
 }
 
-// A reporter writes findings as they are made, and in the end what they come to.
+// A reporter writes findings as they are made, and finally their summary.
 type reporter struct {
 	*cli
 	checking
@@ -185,7 +185,7 @@ type reporter struct {
 	maturity analyzer.Maturity // of the least mature plan
 	plans    int
 	fails    bool              // something of the least severity that counts was shown
-	told     map[string]bool   // what was said about files that plans take in
+	reported map[string]bool   // findings that were reported for imported files
 	paths    map[string]string // of files as services name them
 	shown    map[[2]string]int // findings as text, by file and code
 	over     [][2]string       // of these, what has more than are shown, as they were met
@@ -235,7 +235,7 @@ func (r *reporter) judged(p *project.Program, kind project.Kind, j analyzer.Judg
 		return r.show(found, config)
 	}
 	config.Judged(p.File.Name, j.Used)
-	var compiled *source.File // nil where it is of a kind that plans take in
+	var compiled *source.File // nil where it is of an imported kind
 	if p.Plan.Form != plan.Definitions {
 		compiled = p.File
 		if r.plans++; r.plans == 1 || j.Maturity < r.maturity {
@@ -265,7 +265,7 @@ func (r *reporter) showOrder(p *plan.Plan) (err error) {
 	return err
 }
 
-// named is the file of a configuration that --fix may mend: one that was named.
+// named is the file of a configuration that --fix may fix: one that was named.
 func (r *reporter) named(config *project.Configuration) *source.File {
 	for _, arg := range r.args {
 		if config.File != nil && filepath.Clean(arg) == filepath.Clean(config.File.Name) {
@@ -289,7 +289,7 @@ func outOfReach(found []diag.Diagnostic, document *source.File) []diag.Diagnosti
 	return found
 }
 
-// once leaves out what was said before about a file that plans take in: for another of
+// once leaves out what was said before about an imported file: for another of
 // them, or for the file itself.
 func (r *reporter) once(found []diag.Diagnostic, plan *source.File) []diag.Diagnostic {
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
@@ -297,9 +297,9 @@ func (r *reporter) once(found []diag.Diagnostic, plan *source.File) []diag.Diagn
 			return false
 		}
 		key := project.Identity(&d)
-		told := r.told[key]
-		r.told[key] = true
-		return told
+		reported := r.reported[key]
+		r.reported[key] = true
+		return reported
 	})
 }
 

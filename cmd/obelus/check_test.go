@@ -162,7 +162,7 @@ func TestFixInPlace(t *testing.T) {
 	if err := os.Symlink("plan.yaml", "link.yaml"); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, status := obelus(nil, "check", "--fix", "link.yaml", "lines.jsonl"); status == statusTrouble {
+	if _, stderr, status := obelus(nil, "check", "--fix", "link.yaml", "lines.jsonl"); status == statusError {
 		t.Fatal(stderr)
 	}
 	for name, want := range map[string]string{
@@ -205,7 +205,7 @@ func FuzzFix(f *testing.F) {
 		}
 		before, _, _ := obelus(strings.NewReader(text), "check", "--format", "json", "-")
 		mended, said, status := obelus(strings.NewReader(text), "check", "--fix", "-")
-		if status == statusTrouble {
+		if status == statusError {
 			t.Fatalf("%q: %s", text, said)
 		}
 		after, _, _ := obelus(strings.NewReader(mended), "check", "--format", "json", "-")

@@ -22,7 +22,7 @@ import (
 const (
 	statusOK      = 0
 	statusFound   = 1 // findings at or above the threshold, or a run that failed
-	statusTrouble = 2 // usage, files, or a fault of our own
+	statusError   = 2 // usage, files, or a fault of our own
 	statusStopped = 3 // a run that was stopped
 )
 
@@ -35,8 +35,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	c := &cli{in: stdin, out: stdout, err: stderr}
 	defer func() {
 		if bug := recover(); bug != nil {
-			c.confess(bug)
-			status = statusTrouble
+			c.reportPanic(bug)
+			status = statusError
 		}
 	}()
 	root := c.rootCommand()
@@ -49,8 +49,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.As(err, &ended):
 		return int(ended)
 	}
-	c.explainTrouble(err)
-	return statusTrouble
+	c.showError(err)
+	return statusError
 }
 
 // A cli is one invocation: where it reads and writes.
@@ -64,12 +64,12 @@ type ending int
 
 func (e ending) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// troubled is a mistake on the command line or a refusal of the world outside, in this
+// usageErr is a mistake on the command line or a refusal of the world outside, in this
 // program's own words.
-func troubled(format string, args ...any) *diag.Trouble { return diag.Troubled(nil, format, args...) }
+func usageErr(format string, args ...any) *diag.Trouble { return diag.Troubled(nil, format, args...) }
 
-// explainTrouble says on stderr what kept a command from doing its work.
-func (c *cli) explainTrouble(err error) {
+// showError says on stderr what kept a command from doing its work.
+func (c *cli) showError(err error) {
 	style := terminal.StyleFor(c.err)
 	message, help := inOurWords(err)
 	fmt.Fprintf(c.err, "%s %s\n", style.Red("obelus:"), diag.Escape(message))
@@ -78,8 +78,8 @@ func (c *cli) explainTrouble(err error) {
 	}
 }
 
-// confess reports a panic of our own: the place, and no stack.
-func (c *cli) confess(bug any) {
+// reportPanic reports a panic of our own: the place, and no stack.
+func (c *cli) reportPanic(bug any) {
 	fmt.Fprintf(c.err, "obelus: internal error: %s\n", diag.Escape(fmt.Sprint(bug)))
 	if at := panicPlace(); at != "" {
 		fmt.Fprintf(c.err, "  at %s\n", at)
@@ -127,7 +127,7 @@ func (c *cli) rootCommand() *cobra.Command {
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		for _, folder := range trustedFolders() {
 			if folder != "" && !filepath.IsAbs(folder) { // it would be another wherever one stands
-				return troubled("OBELUS_TRUST lists %q, which isn't an absolute path", folder).Advise("write the whole path of the folder that is to be trusted")
+				return usageErr("OBELUS_TRUST lists %q, which isn't an absolute path", folder).Advise("write the whole path of the folder that is to be trusted")
 			}
 		}
 		return nil
@@ -135,7 +135,7 @@ func (c *cli) rootCommand() *cobra.Command {
 	root.SetIn(c.in)
 	root.SetOut(c.out)
 	root.SetErr(c.err)
-	root.SetFlagErrorFunc(flagTrouble)
+	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { c.help(cmd) })
 	root.SetHelpCommand(c.helpCommand())
 	root.AddGroup(groups...)
@@ -168,15 +168,15 @@ func unknownCommand(root *cobra.Command, name string) error {
 			names = append(append(names, cmd.Name()), cmd.Aliases...)
 		}
 	}
-	t := troubled("there is no command %q", name).Advise("\"obelus help\" lists the commands")
+	t := usageErr("there is no command %q", name).Advise("\"obelus help\" lists the commands")
 	if _, err := os.Stat(name); err == nil {
 		t.Advise("to check this file: obelus check %s", name)
 	}
 	return t.Suggest(name, names)
 }
 
-// flagTrouble says in plain words what is wrong with a flag.
-func flagTrouble(cmd *cobra.Command, err error) error {
+// flagError says in plain words what is wrong with a flag.
+func flagError(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
 		lacking *pflag.ValueRequiredError
@@ -192,12 +192,12 @@ func flagTrouble(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
 		if instead, ok := removedFlags[path+" --"+name]; ok {
-			return troubled("%s no longer has the flag --%s", path, name).Advise("%s", instead)
+			return usageErr("%s no longer has the flag --%s", path, name).Advise("%s", instead)
 		}
 		if unknown.GetSpecifiedShortnames() != "" {
-			return troubled("%s no flag %q", owner, "-"+name).Advise("%s", hint)
+			return usageErr("%s no flag %q", owner, "-"+name).Advise("%s", hint)
 		}
-		t := troubled("%s no flag %q", owner, "--"+name)
+		t := usageErr("%s no flag %q", owner, "--"+name)
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if near, ok := naming.Nearest(name, names); ok {
@@ -206,17 +206,17 @@ func flagTrouble(cmd *cobra.Command, err error) error {
 		return t.Advise("%s", hint)
 	case errors.As(err, &lacking):
 		flag := lacking.GetFlag()
-		return troubled("the flag --%s needs a value", flag.Name).Advise("write --%s %s", flag.Name, placeholder(flag))
+		return usageErr("the flag --%s needs a value", flag.Name).Advise("write --%s %s", flag.Name, placeholder(flag))
 	case errors.As(err, &invalid):
 		flag := invalid.GetFlag()
 		if instead, ok := removedFlags[path+" --"+flag.Name+" "+invalid.GetValue()]; ok {
-			return troubled("%s no longer has --%s %s", path, flag.Name, invalid.GetValue()).Advise("%s", instead)
+			return usageErr("%s no longer has --%s %s", path, flag.Name, invalid.GetValue()).Advise("%s", instead)
 		}
-		wrong := troubled("expected %s", expectation(flag))
+		wrong := usageErr("expected %s", expectation(flag))
 		errors.As(invalid.Unwrap(), &wrong)
-		return troubled("--%s can't be %q: %s", flag.Name, invalid.GetValue(), wrong.Message).Advise("%s", wrong.Help)
+		return usageErr("--%s can't be %q: %s", flag.Name, invalid.GetValue(), wrong.Message).Advise("%s", wrong.Help)
 	}
-	return troubled("%v", err).Advise("%s", hint)
+	return usageErr("%v", err).Advise("%s", hint)
 }
 
 // expectation is what the value of a flag must be.
@@ -237,7 +237,7 @@ func expectation(f *pflag.Flag) string {
 // noArgs, oneArg and someArgs say how many arguments a command takes.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return troubled("%s takes no arguments, but got %q", cmd.Name(), args[0])
+		return usageErr("%s takes no arguments, but got %q", cmd.Name(), args[0])
 	}
 	return nil
 }
@@ -246,9 +246,9 @@ func oneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return troubled("%s needs %s", cmd.Name(), what).Advise("usage: %s", usageLine(cmd))
+			return usageErr("%s needs %s", cmd.Name(), what).Advise("usage: %s", usageLine(cmd))
 		case len(args) > 1:
-			return troubled("%s takes one argument, but got %d", cmd.Name(), len(args)).Advise("usage: %s", usageLine(cmd))
+			return usageErr("%s takes one argument, but got %d", cmd.Name(), len(args)).Advise("usage: %s", usageLine(cmd))
 		}
 		return nil
 	}
@@ -257,7 +257,7 @@ func oneArg(what string) cobra.PositionalArgs {
 func someArgs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return troubled("%s needs %s", cmd.Name(), what).Advise("usage: %s", usageLine(cmd))
+			return usageErr("%s needs %s", cmd.Name(), what).Advise("usage: %s", usageLine(cmd))
 		}
 		return nil
 	}
@@ -279,7 +279,7 @@ func (c *choice) Set(value string) error {
 			return nil
 		}
 	}
-	return troubled("expected %s", wording.Or(c.words)).Suggest(value, c.words)
+	return usageErr("expected %s", wording.Or(c.words)).Suggest(value, c.words)
 }
 
 // choose adds a flag that takes one of a few words; the first is the default.

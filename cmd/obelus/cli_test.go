@@ -312,12 +312,12 @@ func TestNoColoursElsewhere(t *testing.T) {
 // EXECUTION.md#events: trouble with input or output is said in words, with status 2.
 func TestTroubleWithStreams(t *testing.T) {
 	_, stderr, status := obelus(iotest.ErrReader(io.ErrUnexpectedEOF), "check", "-")
-	if status != statusTrouble || !strings.Contains(stderr, `can't read "-"`) {
+	if status != statusError || !strings.Contains(stderr, `can't read "-"`) {
 		t.Errorf("a broken standard input: status %d, %q", status, stderr)
 	}
 	var words strings.Builder
 	status = run(context.Background(), []string{"schema"}, nil, brokenWriter{}, &words)
-	if status != statusTrouble || !strings.Contains(words.String(), "no space left") {
+	if status != statusError || !strings.Contains(words.String(), "no space left") {
 		t.Errorf("a broken standard output: status %d, %q", status, words.String())
 	}
 }
@@ -331,7 +331,7 @@ func TestPanicsAreConfessed(t *testing.T) {
 	var words strings.Builder
 	status := run(context.Background(), []string{"check", "-"}, panickyReader{}, io.Discard, &words)
 	said := words.String()
-	if status != statusTrouble || !strings.Contains(said, "internal error: out of luck") || !strings.Contains(said, "panickyReader.Read") {
+	if status != statusError || !strings.Contains(said, "internal error: out of luck") || !strings.Contains(said, "panickyReader.Read") {
 		t.Errorf("status %d, %s", status, said)
 	}
 	if strings.Contains(said, "goroutine") || strings.Count(said, "\n") > 4 {
@@ -347,7 +347,7 @@ func (panickyReader) Read([]byte) (int, error) { panic("out of luck") }
 func TestMessagesAreEscaped(t *testing.T) {
 	for _, args := range [][]string{{"\x1b[31mred"}, {"check", "\x1b]0;title\a"}, {"explain", "a\nobelus: done"}, {"check", "--format", "\x1b[2J"}, {"check", "--\x1b[2J"}} {
 		_, stderr, status := obelus(nil, args...)
-		if status != statusTrouble || strings.ContainsAny(stderr, "\x1b\a") || strings.Contains(stderr, "\nobelus: done") {
+		if status != statusError || strings.ContainsAny(stderr, "\x1b\a") || strings.Contains(stderr, "\nobelus: done") {
 			t.Errorf("obelus %q: status %d, stderr %q", args, status, stderr)
 		}
 	}

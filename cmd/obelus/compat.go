@@ -44,12 +44,12 @@ func (c *cli) compatCommand() *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case *batch != "" && len(args) > 0:
-			return troubled("compat --batch takes one file, but got %q besides", args[len(args)-1]).Advise("usage: %s", usageLine(cmd))
+			return usageErr("compat --batch takes one file, but got %q besides", args[len(args)-1]).Advise("usage: %s", usageLine(cmd))
 		case *batch == "" && len(args) != 2:
-			return troubled("compat needs a producer's schema and a consumer's, but got %s", wording.Count(len(args), "argument")).
+			return usageErr("compat needs a producer's schema and a consumer's, but got %s", wording.Count(len(args), "argument")).
 				Advise("usage: %s", usageLine(cmd))
 		case *batch == "" && args[0] == "-" && args[1] == "-":
-			return troubled("only one of the two schemas can be standard input").Advise("name a file for the other one")
+			return usageErr("only one of the two schemas can be standard input").Advise("name a file for the other one")
 		}
 		return nil
 	}
@@ -105,10 +105,10 @@ func (j judge) pair(producer, consumer string) error {
 		if err != nil {
 			return err
 		}
-		whole, problems := j.read(source.NewFile(name, text))
+		root, problems := j.read(source.NewFile(name, text))
 		found = append(found, problems...)
 		if !diag.HasErrors(problems) {
-			s, wrong := schemaOf(whole, schema.Draft2020)
+			s, wrong := schemaOf(root, schema.Draft2020)
 			schemas[i], found = s, append(found, wrong...)
 		}
 	}
@@ -117,7 +117,7 @@ func (j judge) pair(producer, consumer string) error {
 		return err
 	}
 	if diag.HasErrors(found) {
-		return ending(statusTrouble)
+		return ending(statusError)
 	}
 	r := ruleOn(schemas[0], schemas[1])
 	if err := j.answer(r); err != nil {
@@ -220,7 +220,7 @@ func (j judge) read(file *source.File) (*source.Node, []diag.Diagnostic) {
 	return node, found
 }
 
-// schemaOf makes a schema of a value. What is wrong with it is said at its place.
+// schemaOf makes a schema of a value. What is wrong with it is reported at its place.
 func schemaOf(n *source.Node, dialect schema.Dialect) (*schema.Schema, []diag.Diagnostic) {
 	if n.Kind != source.Object && n.Kind != source.Bool {
 		d := diag.New(diag.BadSchema, n.Span(), fmt.Sprintf("%s is no JSON Schema; expected a mapping, true or false", schema.KindOf(n.Value())))
@@ -273,7 +273,7 @@ func (j judge) batch(ctx context.Context, name string) error {
 		}
 	}
 	if faulty {
-		return ending(statusTrouble)
+		return ending(statusError)
 	}
 	return ctx.Err()
 }

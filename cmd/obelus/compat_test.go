@@ -124,7 +124,7 @@ func TestCompatAnswersAtOnce(t *testing.T) {
 		}
 	}
 	ask.Close()
-	if status := <-ended; status != statusTrouble {
+	if status := <-ended; status != statusError {
 		t.Errorf("exit status %d", status)
 	}
 }
@@ -136,7 +136,7 @@ func TestCompatLeavesEndlessLines(t *testing.T) {
 		strings.NewReader(`{"sub": "`), io.LimitReader(repeated('x'), 32<<20),
 		strings.NewReader("\n{\"sub\": {}, \"super\": {}}\n"))
 	stdout, _, status := obelus(endless, "compat", "--batch", "-", "--limit", "bytes=1MiB")
-	if lines := strings.Split(stdout, "\n"); status != statusTrouble || len(lines) != 3 ||
+	if lines := strings.Split(stdout, "\n"); status != statusError || len(lines) != 3 ||
 		!strings.Contains(lines[0], `"unknown"`) || !strings.Contains(lines[0], "limit") || !strings.Contains(lines[1], `"fits"`) {
 		t.Errorf("exit status %d\n%s", status, stdout)
 	}
@@ -145,7 +145,7 @@ func TestCompatLeavesEndlessLines(t *testing.T) {
 // EXECUTION.md#running: a line that never ends isn't waited for.
 func TestCompatGivesEndlessLineUp(t *testing.T) {
 	_, stderr, status := obelus(repeated('x'), "compat", "--batch", "-", "--limit", "bytes=100KiB")
-	if status != statusTrouble || !strings.Contains(stderr, "line 1 goes on behind 6 MiB") {
+	if status != statusError || !strings.Contains(stderr, "line 1 goes on behind 6 MiB") {
 		t.Errorf("exit status %d\n%s", status, stderr)
 	}
 }
@@ -196,7 +196,7 @@ func FuzzCompat(f *testing.F) {
 				t.Fatalf("a reason belongs to unknown, and to it alone: %s", line)
 			}
 		}
-		if got != want || (status == statusTrouble) != (stderr != "") {
+		if got != want || (status == statusError) != (stderr != "") {
 			t.Fatalf("%d answers to %d lines, exit status %d, and %q", got, want, status, stderr)
 		}
 		if again, _, _ := obelus(strings.NewReader(text), "compat", "--batch", "-"); again != stdout {

@@ -36,7 +36,7 @@ func (c *cli) compileCommand() *cobra.Command {
 	explain := cmd.Flags().Bool("explain", false, "list what the digest is over, each with its own")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if *explain && !*digest {
-			return troubled("--explain says what goes into a digest").Advise("write --digest --explain")
+			return usageErr("--explain says what goes into a digest").Advise("write --digest --explain")
 		}
 		p, err := c.prepared(args[0], reading)
 		if err != nil {
@@ -54,7 +54,7 @@ func (c *cli) compileCommand() *cobra.Command {
 		}
 		text, err := compiled()
 		if err != nil {
-			return troubled("%q can't be compiled: %v", args[0], err)
+			return usageErr("%q can't be compiled: %v", args[0], err)
 		}
 		return c.write(*output, text)
 	}
@@ -67,23 +67,23 @@ func digestOf(p *plan.Plan, explain, asJSON bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := struct {
+	shown := struct {
 		Kind   string      `json:"kind"`
 		Digest string      `json:"digest"`
 		Parts  []plan.Part `json:"parts,omitempty"`
 	}{Kind: "digest", Digest: digest}
 	if explain {
-		if told.Parts, err = p.Parts(); err != nil {
+		if shown.Parts, err = p.Parts(); err != nil {
 			return nil, err
 		}
 	}
 	if asJSON {
-		line, err := json.Marshal(told)
+		line, err := json.Marshal(shown)
 		return append(line, '\n'), err
 	}
 	var text bytes.Buffer
 	fmt.Fprintln(&text, digest)
-	for _, part := range told.Parts {
+	for _, part := range shown.Parts {
 		fmt.Fprintf(&text, "  %s %s\n", part.Digest, strings.TrimPrefix(part.String(), "the "))
 	}
 	return text.Bytes(), nil
@@ -99,7 +99,7 @@ var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 func (d *demanded) Set(value string) error {
 	if !digestForm.MatchString(value) {
-		return troubled("expected sha256: and 64 hexadecimal digits").Advise("\"obelus compile --digest\" prints that of a plan")
+		return usageErr("expected sha256: and 64 hexadecimal digits").Advise("\"obelus compile --digest\" prints that of a plan")
 	}
 	*d = demanded(value)
 	return nil
@@ -137,7 +137,7 @@ func addOutput(cmd *cobra.Command) *string {
 func (c *cli) write(output string, text []byte) error {
 	if output != "" && output != "-" {
 		if err := os.WriteFile(output, text, 0o644); err != nil {
-			return troubled("can't write %q: %s", output, reason(err))
+			return usageErr("can't write %q: %s", output, reason(err))
 		}
 		return nil
 	}

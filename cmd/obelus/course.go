@@ -25,7 +25,7 @@ import (
 type course struct {
 	*session.Events
 	lines []json.RawMessage
-	plans map[int]*plan.Plan // by tick, as far as it had grown
+	plans map[int]*plan.Plan // by tick, as received so far
 	ends  map[int]*runtime.TickEnd
 	fates map[string]*lot // by the names of calls in a view
 }
@@ -33,8 +33,8 @@ type course struct {
 // A lot is what became of a call, of all its items and instances together.
 type lot struct {
 	counts   map[dot.Mark]int
-	whys     map[dot.Mark]string // the last that is known, by what it is about; of what goes on by none
-	left     map[leftCall]string // why those haven't settled that a stop left, as long as the run hasn't gone on
+	whys     map[dot.Mark]string // the last that is known, by what it is about; of a running call under the zero mark
+	left     map[leftCall]string // why those haven't settled that a stop left, until the run continues
 	listed   bool                // a call with items was done
 	from, to time.Duration
 	started  bool
@@ -147,8 +147,8 @@ func (c *course) note(at time.Duration, command runtime.Command) {
 		s := command.Settlement
 		fate := fateMark(s.Status, s.Routed)
 		switch {
-		case s.Left: // it goes on when the run does
-			if command.Of.Each == nil || !f.started { // else its items are told
+		case s.Left: // it continues with the run
+			if command.Of.Each == nil || !f.started { // else its items are counted
 				f.left[one] = s.Reason
 			}
 		case command.Of.Each == nil || len(f.counts) == 0:
@@ -216,7 +216,7 @@ func (c *course) mark(v *dot.View) {
 	}
 }
 
-// step is what is told of a tick that has ended.
+// step describes a tick that has ended.
 func (c *course) step(tick int) string {
 	end := c.ends[tick]
 	if end == nil {

@@ -63,8 +63,8 @@ func (c *cli) decideCommand() *cobra.Command {
 			return err
 		}
 		open := questions.Open()
-		if meant := d.kept(open, questions.Kept, args[1:]); len(meant) > 0 {
-			open = meant
+		if selected := d.kept(open, questions.Kept, args[1:]); len(selected) > 0 {
+			open = selected
 		}
 		about, rest, err := d.about(open, args[1:])
 		if err != nil {
@@ -121,7 +121,7 @@ func (c *cli) decideCommand() *cobra.Command {
 	return cmd
 }
 
-// answered tells of answers that are kept to questions.
+// answered prints answers that are kept to questions.
 func (c *cli) answered(about []*runtime.Question, answers map[*runtime.Question]*runtime.Decision, what string) error {
 	about = slices.DeleteFunc(slices.Clone(about), func(q *runtime.Question) bool { return answers[q] == nil })
 	for i, q := range about {
@@ -199,7 +199,7 @@ func (d *decision) sign(c *cli, taken *runtime.Decision, q *runtime.Question, qu
 
 // kept finds the questions that are meant where they are answered, and no open one is:
 // the last of each call.
-func (d *decision) kept(open []*runtime.Question, kept []session.Kept, args []string) (meant []*runtime.Question) {
+func (d *decision) kept(open []*runtime.Question, kept []session.Kept, args []string) (selected []*runtime.Question) {
 	if len(args) == 0 || d.all && slices.Contains(verdicts, args[0]) {
 		return nil
 	}
@@ -211,13 +211,13 @@ func (d *decision) kept(open []*runtime.Question, kept []session.Kept, args []st
 	}
 	for _, one := range kept {
 		if is(one.Question) {
-			meant = append(slices.DeleteFunc(meant, func(q *runtime.Question) bool { return q.Instance == one.Instance }), one.Question)
+			selected = append(slices.DeleteFunc(selected, func(q *runtime.Question) bool { return q.Instance == one.Instance }), one.Question)
 		}
 	}
-	return meant
+	return selected
 }
 
-// about finds the questions that are meant, and gives what is said besides. Without the
+// about finds the questions that are meant, and returns the remaining arguments. Without the
 // name of a call they are all.
 func (d *decision) about(open []*runtime.Question, args []string) (about []*runtime.Question, rest []string, err error) {
 	call := ""
@@ -236,19 +236,19 @@ func (d *decision) about(open []*runtime.Question, args []string) (about []*runt
 	}
 	switch {
 	case len(about) == 0 && slices.Contains(verdicts, call):
-		return nil, nil, troubled("it isn't said which call it is to %s", call).Advise("name the call before it, or answer all that is asked with --all")
+		return nil, nil, usageErr("it isn't said which call it is to %s", call).Advise("name the call before it, or answer all that is asked with --all")
 	case call != "" && !slices.ContainsFunc(names, func(name string) bool { return name == call || strings.HasPrefix(name, call+"[") }):
-		err := troubled("the run asks nothing about a call %q", call).Suggest(call, names)
+		err := usageErr("the run asks nothing about a call %q", call).Suggest(call, names)
 		if len(names) == 0 {
 			return nil, nil, err.Advise("nothing is asked; obelus resume goes on")
 		}
 		return nil, nil, err.Advise("it asks about %s", wording.Names(names, 5))
 	case len(about) == 0 && (d.id != "" || d.instance != ""):
-		return nil, nil, troubled("what the run asks isn't that: no question has this --id or --instance").Advise("obelus decide without them shows what is asked")
+		return nil, nil, usageErr("what the run asks isn't that: no question has this --id or --instance").Advise("obelus decide without them shows what is asked")
 	case len(about) == 0 && len(args) > 0:
-		return nil, nil, troubled("the run asks nothing")
+		return nil, nil, usageErr("the run asks nothing")
 	case len(about) > 1 && len(args) > 0 && !d.all:
-		err := troubled("the run asks about %d calls of that name", len(about))
+		err := usageErr("the run asks about %d calls of that name", len(about))
 		if first, last := about[0].Path(), about[len(about)-1].Path(); first != last {
 			return nil, nil, err.Advise("name one, from %q to %q, or answer all with --all", first, last)
 		}
@@ -266,7 +266,7 @@ func (d *decision) verdict(c *cli, q *runtime.Question, args []string) (taken ru
 	switch taken.Verdict {
 	case runtime.Change:
 		if len(values) == 0 {
-			return taken, troubled("it isn't said what to change").Advise("name parameters with their values: change amount=5, or change @params.json for all of them")
+			return taken, usageErr("it isn't said what to change").Advise("name parameters with their values: change amount=5, or change @params.json for all of them")
 		}
 		taken.Params = maps.Clone(q.Params)
 		given := &given{texts: map[string]string{}, unfit: map[string]error{}}
@@ -289,15 +289,15 @@ func (d *decision) verdict(c *cli, q *runtime.Question, args []string) (taken ru
 		}
 	case runtime.Replace:
 		if len(values) != 1 {
-			return taken, troubled("it isn't said what to call instead").Advise("write a call as JSON, or @FILE: replace '{\"_tool\": \"refund\", \"amount\": 5}'")
+			return taken, usageErr("it isn't said what to call instead").Advise("write a call as JSON, or @FILE: replace '{\"_tool\": \"refund\", \"amount\": 5}'")
 		}
 		taken.Replacement, err = c.replacement(values[0])
 	case runtime.Approve, runtime.Reject, runtime.Retry, runtime.Fail:
 		if len(values) > 0 {
-			return taken, troubled("%s takes nothing behind it, but got %q", taken.Verdict, values[0]).Advise("a reason is given with --reason")
+			return taken, usageErr("%s takes nothing behind it, but got %q", taken.Verdict, values[0]).Advise("a reason is given with --reason")
 		}
 	default:
-		return taken, troubled("there is no answer %q: expected %s", args[0], wording.Or(verdicts)).Suggest(args[0], verdicts)
+		return taken, usageErr("there is no answer %q: expected %s", args[0], wording.Or(verdicts)).Suggest(args[0], verdicts)
 	}
 	return taken, err
 }
@@ -308,7 +308,7 @@ func (c *cli) replacement(text string) (json.RawMessage, error) {
 	if !isFile {
 		node, problems := source.Parse(source.NewFile("call.json", []byte(text)), source.DefaultLimits())
 		if node == nil || node.Kind != source.Object || len(problems) > 0 {
-			return nil, troubled("that isn't a call: %s", text).Advise("write it as JSON: {\"_tool\": \"…\", …}")
+			return nil, usageErr("that isn't a call: %s", text).Advise("write it as JSON: {\"_tool\": \"…\", …}")
 		}
 		return json.RawMessage(text), nil
 	}
@@ -350,7 +350,7 @@ func toolsOf(p *project.Program) func(*runtime.Question) *plan.Tool {
 	return func(q *runtime.Question) *plan.Tool { return p.Tool(q.Delegate, q.Tool) }
 }
 
-// answers reads a file of them; who gives them is said there, or else the one who runs
+// answers reads a file of them; they name their author, or else it is the one who runs
 // the command.
 func (c *cli) answers(name, by string) ([]session.Answer, error) {
 	if name == "" {
@@ -381,7 +381,7 @@ func addAs(cmd *cobra.Command) func() (string, error) {
 			}
 			return "uid " + strconv.Itoa(os.Getuid()), nil
 		case *as == "" || *as == runtime.ByTimeout || diag.Escape(*as) != *as:
-			return "", troubled("--as can't be %q: expected the name of a person", *as)
+			return "", usageErr("--as can't be %q: expected the name of a person", *as)
 		}
 		return *as, nil
 	}

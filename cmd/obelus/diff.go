@@ -48,7 +48,7 @@ func (c *cli) diffCommand() *cobra.Command {
 			sides[i] = one
 		}
 		differs := facts.Compare(sides[0].facts, sides[1].facts)
-		if err := c.write(*output, told(differs, sides, *format)); err != nil {
+		if err := c.write(*output, renderDiff(differs, sides, *format)); err != nil {
 			return err
 		}
 		if !differs.Same() {
@@ -96,17 +96,17 @@ func (c *cli) compared(name string, reading *reading, format string) (side, erro
 		if err := c.showFaulty(p, as); err != nil {
 			return side{}, err
 		}
-		return side{}, ending(statusTrouble)
+		return side{}, ending(statusError)
 	}
 	parts, err := p.Plan.Parts()
 	if err != nil {
-		return side{}, troubled("%q can't be compared: %v", name, err)
+		return side{}, usageErr("%q can't be compared: %v", name, err)
 	}
 	return side{facts.Of(p.Plan, facts.Options{Parts: parts}), p.Plan}, nil
 }
 
 // unordered reports whether calls of a plan write what others write, and only analysis
-// tells whether one comes after the other as listed.
+// tells whether one runs after the other as listed.
 func unordered(p *plan.Plan) bool {
 	for _, d := range p.AllDelegates() {
 		if len(d.Unordered) > 0 {
@@ -116,24 +116,24 @@ func unordered(p *plan.Plan) bool {
 	return len(p.Unordered) > 0
 }
 
-// approved is what was shown to those who signed an approval, whoever they are.
+// approved is what was shown to those who signed an approval, verified or not.
 func approved(name string, text []byte, format string) (side, error) {
 	a, err := approval.Read(text)
 	if err != nil {
-		return side{}, troubled("the approval %q can't be compared: %v", name, err)
+		return side{}, usageErr("the approval %q can't be compared: %v", name, err)
 	}
 	shown := shownBy(a)
 	switch {
 	case shown == nil:
-		return side{}, troubled("the approval %q doesn't say what was shown", name)
+		return side{}, usageErr("the approval %q doesn't say what was shown", name)
 	case format == "dot" || format == "mermaid" || format == "svg":
-		return side{}, troubled("the approval %q has no plan that could be drawn", name).Advise("compare it as text, json or markdown")
+		return side{}, usageErr("the approval %q has no plan that could be drawn", name).Advise("compare it as text, json or markdown")
 	}
 	return side{facts: shown}, nil
 }
 
 // told is a comparison in some format.
-func told(differs *facts.Comparison, sides [2]side, format string) []byte {
+func renderDiff(differs *facts.Comparison, sides [2]side, format string) []byte {
 	var out bytes.Buffer
 	switch format {
 	case "json":
@@ -173,9 +173,9 @@ func otherwiseDigested(sides [2]side) bool {
 func twoArgs(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) != 2:
-		return troubled("%s needs two plans, but got %d", cmd.Name(), len(args)).Advise("usage: %s", usageLine(cmd))
+		return usageErr("%s needs two plans, but got %d", cmd.Name(), len(args)).Advise("usage: %s", usageLine(cmd))
 	case args[0] == "-" && args[1] == "-":
-		return troubled("only one of the plans can come from standard input")
+		return usageErr("only one of the plans can come from standard input")
 	}
 	return nil
 }

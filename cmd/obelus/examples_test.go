@@ -29,7 +29,7 @@ func trustExamples(t *testing.T) {
 // LANGUAGE.md#documents: a folder that the environment trusts is the same wherever one stands.
 func TestTrustedFoldersAreAbsolute(t *testing.T) {
 	t.Setenv("OBELUS_TRUST", t.TempDir()+string(filepath.ListSeparator)+"examples")
-	if _, stderr, status := obelus(strings.NewReader("calls: []"), "check", "-"); status != statusTrouble || !strings.Contains(stderr, `"examples", which isn't an absolute path`) {
+	if _, stderr, status := obelus(strings.NewReader("calls: []"), "check", "-"); status != statusError || !strings.Contains(stderr, `"examples", which isn't an absolute path`) {
 		t.Errorf("status %d\n%s", status, stderr)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// maxMendings bounds how often a document is mended anew: what one fix changes
+// maxMendings bounds how often a document is fixed again: what one fix changes
 // may show the next fault.
 const maxMendings = 10
 
@@ -26,7 +26,7 @@ type mending struct {
 }
 
 // mendings makes the safe fixes of every document that arguments name, in
-// memory. What a document imports is mended only where it is named as well. All
+// memory. What a document imports is fixed only where it is named as well. All
 // files are there, changed or not.
 func (c *cli) mendings(o checking) ([]*mending, error) {
 	files, err := o.reading.Gather(o.args)
@@ -55,28 +55,28 @@ func (c *cli) mendings(o checking) ([]*mending, error) {
 			continue
 		}
 		var text []byte
-		copied, begun := 0, m.after // an import may have been mended before its own turn
-		err := o.reading.Split(m.name, begun, func(d project.Document) error {
+		copied, original := 0, m.after // an import may have been fixed before its own turn
+		err := o.reading.Split(m.name, original, func(d project.Document) error {
 			mended, made := mended(d, files[i].Found, byName)
 			m.made += made
-			text = append(append(text, begun[copied:d.File.Base]...), mended...)
+			text = append(append(text, original[copied:d.File.Base]...), mended...)
 			copied = d.File.Base + len(d.File.Text)
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
-		m.after = append(text, begun[copied:]...)
+		m.after = append(text, original[copied:]...)
 	}
 	return all, nil
 }
 
 // mended makes safe fixes of one document until there are none, and those in its
 // imports that have mendings of their own.
-func mended(d project.Document, found bool, others map[string]*mending) (text []byte, made int) {
+func mended(d project.Document, found bool, edited map[string]*mending) (text []byte, made int) {
 	own, open := d.File, d.Options.Open
 	d.Options.Open = func(name string) ([]byte, error) {
-		if other := others[filepath.Clean(d.Options.Show(name))]; other != nil {
+		if other := edited[filepath.Clean(d.Options.Show(name))]; other != nil {
 			return other.after, nil
 		}
 		return open(name)
@@ -90,7 +90,7 @@ func mended(d project.Document, found bool, others map[string]*mending) (text []
 		j := p.Judge()
 		next, fixed := d.Mended(d.File, j.Findings)
 		made += len(fixed)
-		if len(fixed) == 0 && !mendImports(d, j.Findings, others) {
+		if len(fixed) == 0 && !mendImports(d, j.Findings, edited) {
 			break
 		}
 		d.File = &source.File{Name: own.Name, Format: own.Format, Text: next, Row: own.Row, Base: own.Base}
@@ -99,7 +99,7 @@ func mended(d project.Document, found bool, others map[string]*mending) (text []
 }
 
 // mendImports makes the fixes of a document's findings that are in other files.
-func mendImports(d project.Document, found []diag.Diagnostic, others map[string]*mending) (made bool) {
+func mendImports(d project.Document, found []diag.Diagnostic, edited map[string]*mending) (made bool) {
 	done := map[*source.File]bool{d.File: true}
 	for i := range found {
 		file := found[i].Span.File
@@ -107,7 +107,7 @@ func mendImports(d project.Document, found []diag.Diagnostic, others map[string]
 			continue
 		}
 		done[file] = true
-		other := others[filepath.Clean(file.Name)]
+		other := edited[filepath.Clean(file.Name)]
 		if other == nil || !bytes.Equal(other.after, file.Text) {
 			continue
 		}
@@ -120,15 +120,15 @@ func mendImports(d project.Document, found []diag.Diagnostic, others map[string]
 }
 
 // fix writes what safe fixes make of the files, and then checks them. What it
-// did is said on standard error: standard output is for the findings that are
-// left, except that the text of standard input goes there, mended.
+// did is printed to standard error: standard output is for the findings that are
+// left, except that the text of standard input goes there, fixed.
 func (c *cli) fix(o checking) error {
 	all, err := c.mendings(o)
 	if err != nil {
 		return err
 	}
 	next := *c
-	o.reading.Forget() // they may be mended as well
+	o.reading.Forget() // they may be fixed as well
 	for _, m := range all {
 		if m.name == "-" {
 			if _, err := c.out.Write(m.after); err != nil {
@@ -137,7 +137,7 @@ func (c *cli) fix(o checking) error {
 			o.reading.Stdin, next.out = bytes.NewReader(m.after), c.err
 		} else if m.made > 0 {
 			if err := replaceFile(m.name, m.after); err != nil {
-				return troubled("can't write %q: %s", m.name, reason(err))
+				return usageErr("can't write %q: %s", m.name, reason(err))
 			}
 		}
 		if m.made > 0 {

@@ -53,11 +53,11 @@ func (c *cli) graphCommand() *cobra.Command {
 	stands(cmd, "delegates", "N")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.Depth < 0 {
-			return troubled("--depth can't be %d: expected a whole number from 0", o.Depth)
+			return usageErr("--depth can't be %d: expected a whole number from 0", o.Depth)
 		}
 		switch unfold := cmd.Flags().Changed("delegates"); {
 		case o.Delegates < 0:
-			return troubled("--delegates can't be %d: expected a whole number from 0", o.Delegates)
+			return usageErr("--delegates can't be %d: expected a whole number from 0", o.Delegates)
 		case unfold && o.Delegates == 0:
 			o.Delegates = -1 // the library's word for none
 		}
@@ -70,7 +70,7 @@ func (c *cli) graphCommand() *cobra.Command {
 		}
 		if *run != "" {
 			if *labels || *critical || o.Focus != "" {
-				return troubled("--labels, --critical and --focus are for plans, and can't be given with --run")
+				return usageErr("--labels, --critical and --focus are for plans, and can't be given with --run")
 			}
 			path, err := runs.find(*run)
 			if err != nil {
@@ -143,7 +143,7 @@ func markCritical(view *dot.View, p *project.Program, marked bool) error {
 	}
 	r := analyzer.Rehearse(p.Plan, p.Findings)
 	if r == nil {
-		return troubled("the plan has errors, so it can't be simulated and has no critical path").Advise("obelus check shows them")
+		return usageErr("the plan has errors, so it can't be simulated and has no critical path").Advise("obelus check shows them")
 	}
 	found, _ := explored(p.Plan, r)
 	found.Alternatives(1, func(usual *simulate.Alternative) (more bool) {
@@ -165,17 +165,17 @@ var endings = map[string]string{
 	".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".md": "mermaid", ".svg": "svg", ".txt": "text", ".html": "html", ".htm": "html",
 }
 
-// formOf is the form that is asked for, or that the name of the file stands for.
+// formOf is the form that is asked for, or implied by the name of the file.
 func formOf(format, output string, asked bool) (string, error) {
 	ending := strings.ToLower(filepath.Ext(output))
 	if form, known := endings[ending]; known && asked && form != format {
-		return "", troubled("a file that ends in %q isn't of the format %s", ending, format).Advise("name it otherwise, or leave out --format")
+		return "", usageErr("a file that ends in %q isn't of the format %s", ending, format).Advise("name it otherwise, or leave out --format")
 	} else if known {
 		return form, nil
 	} else if ending == ".png" && !asked {
-		return "", troubled("obelus no longer draws PNG").Advise(toPNG)
+		return "", usageErr("obelus no longer draws PNG").Advise(toPNG)
 	} else if output != "" && output != "-" && !asked {
-		return "", troubled("nothing is drawn into a file that ends in %q", ending).Advise("it may end in .svg, .html, .txt, .dot, .gv, .mmd or .md; --format says what other files hold")
+		return "", usageErr("nothing is drawn into a file that ends in %q", ending).Advise("it may end in .svg, .html, .txt, .dot, .gv, .mmd or .md; --format says what other files hold")
 	}
 	return format, nil
 }
@@ -201,5 +201,5 @@ func knownCall(plan *plan.Plan, name string) error {
 		}
 		names[i] = call.Name
 	}
-	return troubled("the plan has no call %q", name).Advise("a call is named by its \"_id\", or by its tool and place, such as %q", "fetch#1").Suggest(name, names)
+	return usageErr("the plan has no call %q", name).Advise("a call is named by its \"_id\", or by its tool and place, such as %q", "fetch#1").Suggest(name, names)
 }

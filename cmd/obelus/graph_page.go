@@ -32,7 +32,7 @@ const (
 	pageRehearsals = 300
 )
 
-// drawnRun draws the run of a journal, with all that a page tells of it; a page marks
+// drawnRun draws the run of a journal, with the details of a page, which marks
 // itself what happened.
 func drawnRun(path string, activities []string, o dot.Options, paged bool) (*page.Page, error) {
 	happened := newCourse()
@@ -40,7 +40,7 @@ func drawnRun(path string, activities []string, o dot.Options, paged bool) (*pag
 	if err != nil {
 		return nil, err
 	}
-	if err := happened.End(stood(look)); err != nil {
+	if err := happened.End(outcomeOf(look)); err != nil {
 		return nil, err
 	}
 	one := happened.page(look.Program, look.Manifest.Options.Planned, o)
@@ -105,7 +105,7 @@ func pageOfPlan(plan *plan.Plan, findings []diag.Diagnostic, view dot.View) *pag
 // which a call fails or a condition changes.
 func rehearsed(one *page.Page, found *simulate.Exploration) error {
 	var bad error
-	at := map[string]int{} // by what they hang on
+	at := map[string]int{} // by their choices
 	add := func(path []analyzer.BranchChoice, picks [][2]int, s *simulate.Scenario) *page.Scenario {
 		key := fmt.Sprint(picks)
 		if n, known := at[key]; known {

@@ -269,7 +269,7 @@ func TestRunsAreDrawn(t *testing.T) {
 		}
 	}
 	for _, wrong := range [][]string{{"graph", "--run", failed, "examples/refund.yaml"}, {"graph"}, {"graph", "--run", "nothing", "--runs", runs}} {
-		if stdout, stderr, status := obelus(strings.NewReader(""), wrong...); status != statusTrouble || stdout != "" || stderr == "" {
+		if stdout, stderr, status := obelus(strings.NewReader(""), wrong...); status != statusError || stdout != "" || stderr == "" {
 			t.Errorf("%v: status %d, %s%s", wrong, status, stdout, stderr)
 		}
 	}

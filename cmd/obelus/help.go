@@ -124,7 +124,7 @@ func flagRow(f *pflag.Flag) [2]string {
 	return [2]string{name, usage}
 }
 
-// placeholder is the word that stands for a flag's value. Flags whose values
+// placeholder is the word for a flag's value in help. Flags whose values
 // aren't one of a few words carry it as an annotation.
 func placeholder(f *pflag.Flag) string {
 	if words := f.Annotations[placeholderKey]; len(words) == 1 {

@@ -218,7 +218,7 @@ func beHostile() {
 	c := cost{Time: cputime.Used(), Memory: memory.Sys, Output: out.bytes + said.bytes}
 	if strings.Contains(said.head, "internal error") {
 		c.Died = said.head
-	} else if status != statusOK && status != statusFound && status != statusTrouble && status != statusStopped {
+	} else if status != statusOK && status != statusFound && status != statusError && status != statusStopped {
 		c.Died = "exit status " + strconv.Itoa(status)
 	}
 	_ = json.NewEncoder(os.Stdout).Encode(c)

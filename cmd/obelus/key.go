@@ -19,7 +19,7 @@ func findKey(wanted string, stderr io.Writer) (*approval.Key, error) {
 		if line, err := os.ReadFile(public); wanted != "" && err == nil {
 			key, err := approval.NewKey(string(line), func(payload []byte) ([]byte, error) { return signWith(wanted, payload, stderr) })
 			if err != nil && public == wanted {
-				return nil, troubled("there is no public key %q, and %q is none", wanted+".pub", wanted).Advise("ssh-keygen -y -f %s > %s.pub writes it", wanted, wanted)
+				return nil, usageErr("there is no public key %q, and %q is none", wanted+".pub", wanted).Advise("ssh-keygen -y -f %s > %s.pub writes it", wanted, wanted)
 			}
 			return key, err
 		}
@@ -35,11 +35,11 @@ func findKey(wanted string, stderr io.Writer) (*approval.Key, error) {
 	}
 	switch {
 	case len(keys) == 0 && wanted != "":
-		return nil, troubled("there is no file %q, and the SSH agent doesn't hold the key", wanted)
+		return nil, usageErr("there is no file %q, and the SSH agent doesn't hold the key", wanted)
 	case len(keys) == 0:
-		return nil, troubled("there is no SSH agent that holds a key that could sign").Advise("name a key's file with --key").From(err)
+		return nil, usageErr("there is no SSH agent that holds a key that could sign").Advise("name a key's file with --key").From(err)
 	case len(keys) > 1:
-		return nil, troubled("the SSH agent holds %d keys: %s", len(keys), wording.And(names)).Advise("say which signs with --key FINGERPRINT")
+		return nil, usageErr("the SSH agent holds %d keys: %s", len(keys), wording.And(names)).Advise("say which signs with --key FINGERPRINT")
 	}
 	return keys[0], nil
 }
@@ -64,7 +64,7 @@ func signWith(file string, payload []byte, stderr io.Writer) ([]byte, error) {
 	keygen.Stdin, keygen.Stderr = bytes.NewReader(payload), stderr
 	armored, err := keygen.Output()
 	if err != nil {
-		return nil, troubled("ssh-keygen doesn't sign with %q: %v", file, err).From(err)
+		return nil, usageErr("ssh-keygen doesn't sign with %q: %v", file, err).From(err)
 	}
 	return armored, nil
 }

@@ -206,7 +206,7 @@ func (v *victim) process(t *testing.T, at int, args ...string) (out []byte, kill
 	_, _ = io.Copy(io.Discard, held)
 	state, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	killed = state.Signaled() && state.Signal() == syscall.SIGKILL
-	if !killed && state.ExitStatus() == statusTrouble {
+	if !killed && state.ExitStatus() == statusError {
 		t.Fatalf("obelus %v\n%s%s", args, out, stderr.Bytes())
 	}
 	return out, killed, state.ExitStatus()

@@ -27,18 +27,18 @@ func (f limitFlag) Type() string   { return "NAME=N" }
 func (f limitFlag) Set(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
-		return troubled("expected NAME=N").Advise("for example --limit bytes=256MiB")
+		return usageErr("expected NAME=N").Advise("for example --limit bytes=256MiB")
 	}
 	l := f.limits
 	to := map[string]*int{
 		"bytes": &l.Bytes, "depth": &l.Depth, "scalar": &l.Scalar, "number": &l.Number, "alias-nodes": &l.AliasNodes, "alias-ratio": &l.AliasRatio,
 	}[name]
 	if to == nil {
-		return troubled("there is no limit %q", name).Advise("limits are %s", wording.Or(limitNames)).Suggest(name, limitNames)
+		return usageErr("there is no limit %q", name).Advise("limits are %s", wording.Or(limitNames)).Suggest(name, limitNames)
 	}
 	n, ok := quantity(value)
 	if !ok {
-		return troubled("expected a whole number from 1, or one with KiB, MiB or GiB").Advise("for example --limit bytes=256MiB")
+		return usageErr("expected a whole number from 1, or one with KiB, MiB or GiB").Advise("for example --limit bytes=256MiB")
 	}
 	*to = n
 	return nil

@@ -50,10 +50,10 @@ func (c *cli) mcpCommand() *cobra.Command {
 	stands(cmd, "host", "NAME:PORT")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *listen == "" && len(*hosts) > 0 {
-			return troubled("--host is for a server that listens").Advise("add --listen with an address")
+			return usageErr("--host is for a server that listens").Advise("add --listen with an address")
 		}
 		if info, err := os.Stat(cmp.Or(s.reading.Root, ".")); err != nil || !info.IsDir() {
-			return troubled("--root can't be %q: it isn't a folder", s.reading.Root)
+			return usageErr("--root can't be %q: it isn't a folder", s.reading.Root)
 		}
 		place, err := workspace.Locate(".", "", s.reading.Root)
 		if err != nil {
@@ -139,18 +139,18 @@ func (u unmarked) Write(text []byte) (int, error) {
 // listen serves clients of an address until ctx ends.
 func (s *mcpServer) listen(ctx context.Context, address string, hosts []string) error {
 	if name, _, err := net.SplitHostPort(address); err != nil {
-		return troubled("--listen can't be %q: expected an address with a port", address).Advise("for example --listen 127.0.0.1:7333")
+		return usageErr("--listen can't be %q: expected an address with a port", address).Advise("for example --listen 127.0.0.1:7333")
 	} else if ip := net.ParseIP(name); len(hosts) == 0 && name != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return troubled("--listen %s can be reached from other computers", address).Advise("listen at 127.0.0.1, or say with --host by which name they reach it")
+		return usageErr("--listen %s can be reached from other computers", address).Advise("listen at 127.0.0.1, or say with --host by which name they reach it")
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return troubled("nothing can be served at %s: %s", address, reason(err))
+		return usageErr("nothing can be served at %s: %s", address, reason(err))
 	}
 	given := os.Getenv("OBELUS_MCP_TOKEN")
 	if given != "" && len(given) < shortestToken {
 		listener.Close()
-		return troubled("OBELUS_MCP_TOKEN is too short to be a secret").Advise("make it %d characters or more", shortestToken)
+		return usageErr("OBELUS_MCP_TOKEN is too short to be a secret").Advise("make it %d characters or more", shortestToken)
 	}
 	at := &door{host: listener.Addr().String(), also: hosts, token: cmp.Or(given, rand.Text())}
 	if _, port, err := net.SplitHostPort(at.host); err == nil && len(hosts) == 0 {
@@ -182,7 +182,7 @@ const shortestToken = 20
 func (s *mcpServer) handler(server *mcp.Server) http.Handler {
 	stream := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
 		if len(slices.Collect(server.Sessions())) >= mostSessions {
-			return nil // which the client is told
+			return nil // which the client receives
 		}
 		return server
 	}, &mcp.StreamableHTTPOptions{SessionTimeout: 30 * time.Minute, MaxRequestBodyBytes: mostFrame, PropagateRequestCancellation: true,

@@ -23,7 +23,7 @@ const lastAnswers = 10 * time.Second
 
 // An answeringTransport speaks with a client on two streams, a message a line. It answers
 // what it was asked before it ends, so that requests can come from a file or a pipe, and a
-// line that is no message with an error, and goes on. The SDK's own drops what it was asked
+// line that is no message with an error, and continues. The SDK's own drops what it was asked
 // when its input ends, and ends by such a line.
 type answeringTransport struct {
 	in  io.ReadCloser
@@ -37,7 +37,7 @@ func (t *answeringTransport) Connect(ctx context.Context) (mcp.Connection, error
 	return &answering{Connection: inner, out: out, answered: make(chan struct{}, 1), closed: make(chan struct{})}, err
 }
 
-// A wholeWriter writes what it is given as a whole, whoever gives it.
+// A wholeWriter writes what it is given in one piece, from any goroutine.
 type wholeWriter struct {
 	mu sync.Mutex
 	to io.Writer

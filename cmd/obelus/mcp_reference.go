@@ -15,7 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// The schemas of what the tools answer. Objects that come of commands may hold more than is
+// The schemas of what the tools answer. Objects written by commands may hold more than is
 // named here.
 const (
 	restSchema     = `"leftOut":{"type":"integer","description":"how many entries are left out"},"next":{"type":"integer","description":"give this as \"first\" to see them"}`
@@ -47,7 +47,7 @@ func section(name string) (string, error) {
 		}
 	}
 	if len(all) == 0 {
-		return "", troubled("there is no section %q", name).Advise("the sections are:\n%s", contents())
+		return "", usageErr("there is no section %q", name).Advise("the sections are:\n%s", contents())
 	}
 	text := strings.Join(all, "\n\n")
 	if len(text) > mostPage {

@@ -27,11 +27,11 @@ func (a *asked) mcpSimulate(in simulateGiven) (reply, error) {
 	}
 	switch {
 	case in.Schedules < 0 || in.Schedules > mostSchedules:
-		return reply{}, troubled("\"schedules\" can't be %d: expected a whole number from 0 to %d", in.Schedules, mostSchedules)
+		return reply{}, usageErr("\"schedules\" can't be %d: expected a whole number from 0 to %d", in.Schedules, mostSchedules)
 	case in.Schedules > 0 && in.Branches:
-		return reply{}, troubled("\"branches\" and \"schedules\" can't be given together: each is another set of rehearsals")
+		return reply{}, usageErr("\"branches\" and \"schedules\" can't be given together: each is another set of rehearsals")
 	case in.Parallel < 0:
-		return reply{}, troubled("\"parallel\" can't be %d: expected a whole number from 1", in.Parallel)
+		return reply{}, usageErr("\"parallel\" can't be %d: expected a whole number from 1", in.Parallel)
 	}
 	input, state, err := valuesGiven(r, in.Input, in.State)
 	if err != nil {
@@ -58,7 +58,7 @@ func (a *asked) mcpSimulate(in simulateGiven) (reply, error) {
 		}
 		rehearsed = append(rehearsed, one)
 	}
-	return toldOf(rehearsed, summary, in.pageGiven, a.notes.String()), nil
+	return simulationReply(rehearsed, summary, in.pageGiven, a.notes.String()), nil
 }
 
 // valuesGiven are input and state as files would give them: within the limits of values, and
@@ -80,9 +80,9 @@ func valuesGiven(r *reading, in, at map[string]any) (input, state map[string]any
 	return input, state, err
 }
 
-// toldOf is what an answer tells of rehearsals: all of the first, and of others what goes
+// simulationReply is the answer about simulated runs: all of the first, and of others what goes
 // wrong in them.
-func toldOf(rehearsed []map[string]any, summary map[string]any, p pageGiven, notes string) reply {
+func simulationReply(rehearsed []map[string]any, summary map[string]any, p pageGiven, notes string) reply {
 	usual := rehearsed[0]
 	value := map[string]any{"scenario": usual, "summary": reduced(summary)}
 	var problems []map[string]any
@@ -176,10 +176,10 @@ type runGiven struct {
 // stops the run.
 func (a *asked) mcpRun(in runGiven) (reply, error) {
 	if in.Path == "" {
-		return reply{}, troubled("there is no plan").Advise("name a file of the workspace that was approved as \"path\"")
+		return reply{}, usageErr("there is no plan").Advise("name a file of the workspace that was approved as \"path\"")
 	}
 	if in.Parallel < 0 {
-		return reply{}, troubled("\"parallel\" can't be %d: expected a whole number from 1", in.Parallel)
+		return reply{}, usageErr("\"parallel\" can't be %d: expected a whole number from 1", in.Parallel)
 	}
 	r, name, err := a.reads(planGiven{Path: in.Path})
 	if err != nil {
@@ -224,7 +224,7 @@ func (a *asked) mcpRun(in runGiven) (reply, error) {
 	return a.ranAs(in.pageGiven, s.ID())
 }
 
-// ranAs tells how a run went, by its events.
+// ranAs reports how a run went, by its events.
 func (a *asked) ranAs(p pageGiven, id string) (reply, error) {
 	var settled []map[string]any
 	var end map[string]any
@@ -261,7 +261,7 @@ func (a *asked) ranAs(p pageGiven, id string) (reply, error) {
 	return reply{left.in(map[string]any{"events": shown, "end": end}), wording.Cut(text+"\n"+left.words(""), mostAnswer)}, nil
 }
 
-// advancing tells the client that a run goes on.
+// advancing reports progress of a run to the client.
 type advancing struct {
 	*session.Events
 	a *asked

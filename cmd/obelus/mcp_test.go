@@ -271,7 +271,7 @@ func TestMCPChecksAsTheCommand(t *testing.T) {
 			continue // which isn't a plan for who gives texts
 		}
 		stdout, stderr, status := obelus(strings.NewReader(text), "check", "--format", "json", "--root", root, "-")
-		if status == statusTrouble {
+		if status == statusError {
 			t.Fatal(stderr)
 		}
 		var want []any

@@ -93,7 +93,7 @@ type asked struct {
 	server  *mcpServer
 	said    bytes.Buffer         // what the command writes
 	notes   bytes.Buffer         // and what it says of its work
-	advance func(message string) // tells the client that it goes on
+	advance func(message string) // reports progress to the client
 }
 
 // addTools adds what agents may ask for.
@@ -132,7 +132,7 @@ func offer[In any](s *mcpServer, to *mcp.Server, name, about, schema string, do 
 		defer func() {
 			if bug := recover(); bug != nil {
 				a.notes.Reset()
-				a.confess(bug)
+				a.reportPanic(bug)
 				result, value, err = refused(a.notes.String()), nil, nil
 			}
 		}()
@@ -155,12 +155,12 @@ func (s *mcpServer) asked(ctx context.Context, request *mcp.CallToolRequest) *as
 	if token == nil {
 		return a
 	}
-	done, told := 0, time.Time{}
+	done, sent := 0, time.Time{}
 	a.advance = func(message string) {
-		if done++; time.Since(told) < pause {
+		if done++; time.Since(sent) < pause {
 			return
 		}
-		told = time.Now()
+		sent = time.Now()
 		_ = request.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(done), Message: message}) // who doesn't listen misses it
 	}
 	return a
@@ -266,7 +266,7 @@ func (l leftOut) in(value map[string]any) map[string]any {
 	return value
 }
 
-// portion is the part of a list that is asked for, as far as an answer holds it.
+// portion is the part of a list that is asked for, as much as an answer holds.
 func portion[T any](all []T, p pageGiven) ([]T, leftOut) {
 	from := min(max(0, p.First), len(all))
 	most := min(mostEntries, cmp.Or(max(0, p.Most), usualEntries))
@@ -292,13 +292,13 @@ func (a *asked) reads(given planGiven) (r *reading, name string, err error) {
 			return nil, "", diag.Troubled(project.ErrOutside, "\"files\" has %q, which isn't a path below the workspace's root", named).Advise("name it as the plan does, from the root")
 		}
 		if slices.Contains([]string{workspace.Settings, policy.File}, path.Base(clean)) {
-			return nil, "", troubled("\"files\" can't have %q: what says who is trusted is the workspace's own", named).Advise("leave it out; the workspace's is read")
+			return nil, "", usageErr("\"files\" can't have %q: what says who is trusted is the workspace's own", named).Advise("leave it out; the workspace's is read")
 		}
 		r.Texts[clean] = given.Files[named]
 	}
 	switch {
 	case given.Path != "" && given.Plan != "":
-		return nil, "", troubled("\"plan\" and \"path\" can't be given together: the one is a text, the other names a file")
+		return nil, "", usageErr("\"plan\" and \"path\" can't be given together: the one is a text, the other names a file")
 	case given.Path != "" && !filepath.IsLocal(filepath.FromSlash(given.Path)):
 		return nil, "", diag.Troubled(project.ErrOutside, "%q isn't a path below the workspace's root", given.Path).Advise("name a file by its path from the root, or give its text as \"plan\"")
 	case given.Path != "":
@@ -306,7 +306,7 @@ func (a *asked) reads(given planGiven) (r *reading, name string, err error) {
 		_, err = r.Text(name) // before anything else is looked at
 		return r, name, err
 	case given.Plan == "":
-		return nil, "", troubled("there is no plan").Advise("give its text as \"plan\", or a file of the workspace as \"path\"")
+		return nil, "", usageErr("there is no plan").Advise("give its text as \"plan\", or a file of the workspace as \"path\"")
 	}
 	return r, "-", nil
 }
@@ -424,7 +424,7 @@ func (a *asked) explainCall(in explainGiven) (reply, error) {
 func (a *asked) mcpGraph(in graphGiven) (reply, error) {
 	form := cmp.Or(in.Format, "text")
 	if form != "text" && form != "mermaid" {
-		return reply{}, troubled("\"format\" can't be %q: expected text or mermaid", in.Format)
+		return reply{}, usageErr("\"format\" can't be %q: expected text or mermaid", in.Format)
 	}
 	p, err := a.readable(in.planGiven)
 	if err != nil {
@@ -436,7 +436,7 @@ func (a *asked) mcpGraph(in graphGiven) (reply, error) {
 	}
 	drawing := view.In(form)
 	if len(drawing) > mostAnswer {
-		return reply{}, troubled("the drawing is too large for an answer: %d bytes", len(drawing)).Advise("draw what is near one call (\"focus\"), or give a smaller \"depth\"")
+		return reply{}, usageErr("the drawing is too large for an answer: %d bytes", len(drawing)).Advise("draw what is near one call (\"focus\"), or give a smaller \"depth\"")
 	}
 	return reply{map[string]any{"format": form, "drawing": drawing}, drawing}, nil
 }
@@ -455,7 +455,7 @@ func (a *asked) mcpCompat(in compatGiven) (reply, error) {
 		if err := diag.JSON(&a.said, found); err != nil {
 			return reply{}, err
 		}
-		return reply{}, ending(statusTrouble)
+		return reply{}, ending(statusError)
 	}
 	var text bytes.Buffer
 	if err := errors.Join(ruling.writeJSON(&a.said), ruling.writeText(&text, terminal.StyleFor(&text))); err != nil {
@@ -481,8 +481,8 @@ func (a *asked) mcpDiff(in diffGiven) (reply, error) {
 		}
 	}
 	differs := facts.Compare(sides[0].facts, sides[1].facts)
-	a.said.Write(told(differs, sides, "json"))
+	a.said.Write(renderDiff(differs, sides, "json"))
 	lines, summary := a.lines()
 	shown, left := portion(lines, in.pageGiven)
-	return reply{left.in(map[string]any{"differences": shown, "summary": summary}), a.server.named(wording.Cut(string(told(differs, sides, "text")), mostAnswer)) + left.words("")}, nil
+	return reply{left.in(map[string]any{"differences": shown, "summary": summary}), a.server.named(wording.Cut(string(renderDiff(differs, sides, "text")), mostAnswer)) + left.words("")}, nil
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// A live page shows a run as it goes on, and is where a person answers what it asks. It is
+// A live page shows a run live, and is where a person answers what it asks. It is
 // served on this computer alone, at an address with a token that nobody
 // guesses, to requests that name that very address, and takes answers from the page
 // itself and from no other. It observes the run, and is a [local.Confirmer].
@@ -64,7 +64,7 @@ const mostEvents = 200_000
 func serve(s *session.Session, who string) (*live, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, troubled("the page can't be served: %s", reason(err))
+		return nil, usageErr("the page can't be served: %s", reason(err))
 	}
 	l := &live{door: door{host: listener.Addr().String(), token: rand.Text()}, who: who, program: s.Program(), planned: s.Planned(), course: newCourse(), changed: make(chan struct{}), ending: make(chan struct{})}
 	l.questions = terminal.NewRenderer(io.Discard, 1000, toolsOf(l.program)) // the page breaks lines
@@ -102,7 +102,7 @@ func (l *live) show(w http.ResponseWriter, _ *http.Request) {
 	io.WriteString(w, text)
 }
 
-// news is what a page is told.
+// news is a message to a page.
 type news struct {
 	Events    []json.RawMessage `json:"events"`
 	Questions []shown           `json:"questions"`

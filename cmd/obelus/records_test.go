@@ -78,7 +78,7 @@ func TestRecordingIsntWhole(t *testing.T) {
 			"solutions.yaml": "- calls: [{_tool: t}]\n- calls: []\n  output: 1\n",
 		})
 		stdout, stderr, status := obelus(nil, "run", "plan.yaml", "--planner", "replay:solutions.yaml", "--confirm", "never", "--record", "kept", "--format", "json")
-		if status != statusTrouble || strings.Count(stderr, "isn't whole: ") != 1 || !strings.Contains(stdout, `{"event":"end","status":"done"`) {
+		if status != statusError || strings.Count(stderr, "isn't whole: ") != 1 || !strings.Contains(stdout, `{"event":"end","status":"done"`) {
 			t.Errorf("%s: status %d\n%s%s", name, status, stdout, stderr)
 		}
 	}

@@ -26,6 +26,6 @@ const (
 // removedCommand gives one error, whatever its flags.
 func removedCommand(name, instead string) *cobra.Command {
 	return &cobra.Command{Use: name, Hidden: true, DisableFlagParsing: true, RunE: func(*cobra.Command, []string) error {
-		return troubled("there is no command %q any more", name).Advise("%s", instead)
+		return usageErr("there is no command %q any more", name).Advise("%s", instead)
 	}}
 }

@@ -57,7 +57,7 @@ func (c *cli) resumeCommand() *cobra.Command {
 				path, err = session.At(path, *at, o.planner, runs)
 			}
 		case o.planner != "":
-			err = troubled("a run goes on with its own planner").Advise("--at TICK begins a new run, which may have another")
+			err = usageErr("a run goes on with its own planner").Advise("--at TICK begins a new run, which may have another")
 		}
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (c *cli) resume(ctx context.Context, path string, o *running, options sessi
 	s, err := session.Open(path, options)
 	switch {
 	case errors.Is(err, session.ErrNotThere):
-		c.explainTrouble(err)
+		c.showError(err)
 		return ending(statusStopped)
 	case err != nil:
 		return err
@@ -116,7 +116,7 @@ func (o *running) runsFolder() (string, error) {
 	}
 	folder, err := session.DefaultFolder()
 	if err != nil {
-		return "", troubled("there is no folder for journals: %v", err).Advise("name one with --runs")
+		return "", usageErr("there is no folder for journals: %v", err).Advise("name one with --runs")
 	}
 	return folder, nil
 }

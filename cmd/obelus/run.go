@@ -94,7 +94,7 @@ func (c *cli) runCommand() *cobra.Command {
 			return err
 		}
 		if o.out != "" && o.instances == "" && len(p.Plan.Instances) == 0 {
-			return troubled("--out is for runs over instances, and the plan has none").Advise("--format json shows the result of any run")
+			return usageErr("--out is for runs over instances, and the plan has none").Advise("--format json shows the result of any run")
 		}
 		options := session.Options{
 			Options: runtime.Options{Input: input, State: state, Parallel: given.parallel, Confirm: confirm, Continue: o.again, Unbounded: *unbounded, Envelope: reading.Envelope},
@@ -163,7 +163,7 @@ func (o *running) add(c *cli, cmd *cobra.Command) {
 		}
 		o.format, o.confirm, o.unanswered = *format, *confirm, *unanswered
 		if n := len(o.price); n != 0 && n != 2 || slices.ContainsFunc(o.price, func(p float64) bool { return !(p >= 0) }) {
-			return troubled("--price can't be that: expected two numbers, such as 3,15")
+			return usageErr("--price can't be that: expected two numbers, such as 3,15")
 		} else if n == 2 {
 			o.prices = planner.Prices{InputPerMillion: o.price[0], OutputPerMillion: o.price[1]}
 		}
@@ -175,13 +175,13 @@ func (o *running) add(c *cli, cmd *cobra.Command) {
 func (o *running) fitting() error {
 	switch {
 	case o.instances == "-":
-		return troubled("--instances can't be standard input").Advise("write the instances to a file: a run that is resumed reads it again")
+		return usageErr("--instances can't be standard input").Advise("write the instances to a file: a run that is resumed reads it again")
 	case o.out == "-":
-		return troubled("--out can't be standard output").Advise("--format json shows the result of each instance there")
+		return usageErr("--out can't be standard output").Advise("--format json shows the result of each instance there")
 	case o.model != "" && o.planner != "none":
-		return troubled("--model and --planner can't be given together").Advise("a planner answers such calls itself")
+		return usageErr("--model and --planner can't be given together").Advise("a planner answers such calls itself")
 	case o.again && o.planner != "none":
-		return troubled("--continue and --planner can't be given together").Advise("a planner sees the state, and goes on from there by itself")
+		return usageErr("--continue and --planner can't be given together").Advise("a planner sees the state, and goes on from there by itself")
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (o *running) fitting() error {
 // asking is whom the run asks, by its flags.
 func (o *running) asking() (runtime.Confirm, error) {
 	if o.within < 0 {
-		return runtime.Confirm{}, troubled("--answer-within can't be %v: expected a time such as 5m", o.within)
+		return runtime.Confirm{}, usageErr("--answer-within can't be %v: expected a time such as 5m", o.within)
 	}
 	confirm := runtime.Confirm{Policy: runtime.Policy(o.confirm), Timeout: o.within, Default: runtime.Verdict(o.unanswered)}
 	if o.confirm == "never" { // what asks all the same has its time
@@ -207,7 +207,7 @@ func (c *cli) host(o *running) session.Host {
 	}
 }
 
-// moment is told where it makes a difference whether a run is killed just there. A
+// moment is called where it makes a difference whether a run is killed just there. A
 // test kills it.
 var moment func(what string)
 
@@ -222,7 +222,7 @@ func (c *cli) sound(name string, reading *reading, format string) (*project.Prog
 		if err := c.showFaulty(p, format); err != nil {
 			return nil, err
 		}
-		return nil, ending(statusTrouble)
+		return nil, ending(statusError)
 	}
 	c.mentionWarnings(name, p, format)
 	return p, nil
@@ -240,7 +240,7 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 		lacking, said := s.Close(), new(ending)
 		switch {
 		case lacking == nil:
-		case err == nil || errors.As(err, said): // who asked for a recording, and doesn't get it, is told so as of other files
+		case err == nil || errors.As(err, said): // who asked for a recording, and doesn't get it, gets the error
 			err = lacking
 		default:
 			fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(lacking.Error()))
@@ -321,7 +321,7 @@ func (c *cli) conclude(result *session.Result, show observer, s *session.Session
 	return nil
 }
 
-// whatNow says why a run stopped that nobody stopped, and how it goes on.
+// whatNow says why a run stopped that nobody stopped, and how to resume it.
 func (c *cli) whatNow(result *session.Result, s *session.Session) {
 	if result.Status != runtime.RunStopped {
 		return
@@ -349,7 +349,7 @@ func (c *cli) whatNow(result *session.Result, s *session.Session) {
 	}
 }
 
-// unanswered tells of the questions that a run stopped with, those together that wait for
+// unanswered prints the questions that a run stopped with, those together that wait for
 // the same reason, and how they are answered.
 func (c *cli) unanswered(result *session.Result, s *session.Session, help func(string, ...any), again string) {
 	const most = 5
@@ -461,7 +461,7 @@ func (c *cli) envelope(name string) (*envelope.Envelope, error) {
 	}
 	e, err := envelope.Read(text)
 	if err != nil {
-		return nil, troubled("--envelope: %q holds no envelope: %v", name, diag.Misread(err)).About(name)
+		return nil, usageErr("--envelope: %q holds no envelope: %v", name, diag.Misread(err)).About(name)
 	}
 	return e, nil
 }

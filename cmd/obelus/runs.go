@@ -35,7 +35,7 @@ func (c *cli) runsCommand() *cobra.Command {
 		}
 		all, err := session.List(folder, *verify)
 		if err != nil {
-			return troubled("%v", err)
+			return usageErr("%v", err)
 		}
 		if *format == "json" {
 			for _, line := range all {

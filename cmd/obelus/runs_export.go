@@ -25,7 +25,7 @@ func (c *cli) exportCommand() *cobra.Command {
 	activities := addActivities(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *file == "" {
-			return troubled("nothing says where the spans are to go").Advise("name a file with --otlp, or - for standard output")
+			return usageErr("nothing says where the spans are to go").Advise("name a file with --otlp, or - for standard output")
 		}
 		path, err := o.find(args[0])
 		if err != nil {
@@ -43,7 +43,7 @@ func (c *cli) exportCommand() *cobra.Command {
 		if *file == "-" {
 			_, err = c.out.Write(text)
 		} else if err = os.WriteFile(*file, text, 0o644); err != nil {
-			err = troubled("%v", err)
+			err = usageErr("%v", err)
 		}
 		return err
 	}

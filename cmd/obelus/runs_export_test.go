@@ -50,7 +50,7 @@ func TestRunsExport(t *testing.T) {
 	if lower := strings.ToLower(string(written)); strings.Contains(lower, "hush") {
 		t.Error("a parameter or a result is in the spans")
 	}
-	if _, err := command(statusTrouble, "runs", "export", "2", "--runs", runs); !strings.Contains(err, "--otlp") {
+	if _, err := command(statusError, "runs", "export", "2", "--runs", runs); !strings.Contains(err, "--otlp") {
 		t.Errorf("without a file it says %q", err)
 	}
 }

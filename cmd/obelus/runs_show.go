@@ -62,7 +62,7 @@ func (c *cli) showCommand() *cobra.Command {
 		if *format == "text" && len(decided) > 0 {
 			fmt.Fprintf(c.out, "\n  decided:\n%s", strings.Join(decided, ""))
 		}
-		return show.End(stood(look))
+		return show.End(outcomeOf(look))
 	}
 	return cmd
 }
@@ -95,8 +95,8 @@ func (l *leftLast) End(o *runtime.Outcome) error {
 	return l.observer.End(o)
 }
 
-// stood is how a run ended, or how it stands.
-func stood(look *session.Look) *runtime.Outcome {
+// outcomeOf is how a run ended, or how it stands.
+func outcomeOf(look *session.Look) *runtime.Outcome {
 	if look.Replay.Over() && look.Replay.Outcome != nil {
 		return look.Replay.Outcome
 	}
@@ -112,7 +112,7 @@ func stood(look *session.Look) *runtime.Outcome {
 	return stands
 }
 
-// tell begins to tell of a run to people.
+// tell prints the head of a run.
 func (c *cli) tell(look *session.Look, path string) observer {
 	m := look.Manifest
 	fmt.Fprintf(c.out, "%s  %s\n", diag.Escape(look.Run), look.Status)
@@ -184,7 +184,7 @@ func (c *cli) pruneCommand() *cobra.Command {
 	dry := flags.Bool("dry-run", false, "only say what would be removed")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if *older == "" && *keep < 0 {
-			return troubled("prune needs to know which runs aren't needed any more").Advise("say --older-than 30d, or --keep 100")
+			return usageErr("prune needs to know which runs aren't needed any more").Advise("say --older-than 30d, or --keep 100")
 		}
 		age, err := ageOf(*older)
 		if err != nil {
@@ -196,7 +196,7 @@ func (c *cli) pruneCommand() *cobra.Command {
 		}
 		all, err := session.List(folder, false)
 		if err != nil {
-			return troubled("%v", err)
+			return usageErr("%v", err)
 		}
 		var ended []session.Entry
 		for _, one := range all {
@@ -241,7 +241,7 @@ func ageOf(text string) (time.Duration, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return d, nil
 	}
-	return 0, troubled("--older-than can't be %q: expected a time such as 12h, or days such as 30d", text)
+	return 0, usageErr("--older-than can't be %q: expected a time such as 12h, or days such as 30d", text)
 }
 
 // addActivities adds the flag that names activities for a run that was begun before.

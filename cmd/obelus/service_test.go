@@ -113,7 +113,7 @@ func TestServiceWithoutATerminal(t *testing.T) {
 		t.Errorf("it was paid %d times before anybody said so", n)
 	}
 	t.Chdir(v.folder)
-	if _, stderr, status := obelus(nil, "decide", "2", "refund", "approve", "--runs", v.runs); status != statusTrouble || !strings.Contains(stderr, "expected retry or fail") {
+	if _, stderr, status := obelus(nil, "decide", "2", "refund", "approve", "--runs", v.runs); status != statusError || !strings.Contains(stderr, "expected retry or fail") {
 		t.Errorf("an approval of what was at work ends with %d: %s", status, stderr)
 	}
 	step(statusOK, nil, "", "decide", "2", "refund", "retry", "--as", "ann")

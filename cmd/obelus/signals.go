@@ -20,7 +20,7 @@ func interruptible(parent context.Context) (ctx context.Context, stop, release f
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
 		signal.Notify(signals, syscall.SIGHUP)
 	}
-	signal.Notify(pipes, syscall.SIGPIPE) // whoever writes into a closed pipe is told; the signal would kill
+	signal.Notify(pipes, syscall.SIGPIPE) // whoever writes into a closed pipe gets an error; the signal would kill
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)

@@ -73,10 +73,10 @@ func (c *cli) simulateCommand() *cobra.Command {
 		}
 		o.digest = *digest
 		if o.schedules < 0 {
-			return troubled("--schedules can't be %d: expected a whole number from 0", o.schedules)
+			return usageErr("--schedules can't be %d: expected a whole number from 0", o.schedules)
 		}
 		if o.seeds < 0 || o.seeds > 100_000 {
-			return troubled("--seeds can't be %d: expected a whole number from 0 to 100000", o.seeds)
+			return usageErr("--seeds can't be %d: expected a whole number from 0 to 100000", o.seeds)
 		}
 		var several []string // in the order of the alphabet
 		for _, flag := range []struct {
@@ -88,12 +88,12 @@ func (c *cli) simulateCommand() *cobra.Command {
 			}
 		}
 		if len(several) > 1 {
-			return troubled("%s can't be given together: each is another set of rehearsals", wording.And(several))
+			return usageErr("%s can't be given together: each is another set of rehearsals", wording.And(several))
 		}
 		if _, known := drawings[o.format]; !known && o.format != "json" && o.format != "text" {
-			return troubled("simulate doesn't write %s", o.format).Advise("draw the plan with obelus graph")
+			return usageErr("simulate doesn't write %s", o.format).Advise("draw the plan with obelus graph")
 		} else if known && len(several) > 0 {
-			return troubled("--format %s draws one rehearsal, and %s is for several", o.format, several[0]).Advise("--format json writes all; obelus graph -o plan.html draws what happens when a call fails")
+			return usageErr("--format %s draws one rehearsal, and %s is for several", o.format, several[0]).Advise("--format json writes all; obelus graph -o plan.html draws what happens when a call fails")
 		}
 		if *output == "" {
 			return c.simulate(o, args[0])
@@ -194,7 +194,7 @@ func (c *cli) rehearsable(name string, reading *reading, format string) (*projec
 		if err := c.showFaulty(p, format); err != nil {
 			return nil, nil, err
 		}
-		return nil, nil, ending(statusTrouble)
+		return nil, nil, ending(statusError)
 	}
 	if r.Conflicts() {
 		fmt.Fprintf(c.err, "obelus: calls of the plan write over each other (OB401), so what it ends in depends on the order; it can be rehearsed, but not run\n")
@@ -227,7 +227,7 @@ func (c *cli) replays(name string, reading *reading, r *analyzer.Rehearsal, o si
 		strict := json.NewDecoder(bytes.NewReader(text))
 		strict.DisallowUnknownFields()
 		if err := strict.Decode(&schedule); err != nil || len(schedule.Events) == 0 {
-			return nil, troubled("--schedule: %q doesn't hold a schedule", name).
+			return nil, usageErr("--schedule: %q doesn't hold a schedule", name).
 				Advise("it is {events: [{call, output, path?, fails?}, …]}, or the \"witness\" of an OB401 with two of them under \"schedules\"")
 		}
 		o := o
@@ -235,7 +235,7 @@ func (c *cli) replays(name string, reading *reading, r *analyzer.Rehearsal, o si
 		plays = append(plays, func() (*simulate.Scenario, error) {
 			s, err := simulate.Replay(r, schedule, o)
 			if err != nil {
-				return nil, troubled("--schedule: %v", err)
+				return nil, usageErr("--schedule: %v", err)
 			}
 			return s, nil
 		})
@@ -246,7 +246,7 @@ func (c *cli) replays(name string, reading *reading, r *analyzer.Rehearsal, o si
 // itemOf is the end of the name of a call for one item.
 var itemOf = regexp.MustCompile(`\[(\d+)\]$`)
 
-// errFail is the trouble with what is to fail and isn't there.
+// errFail is the kind of error for an unknown --fail.
 var errFail = errors.New("there is nothing of that name that could fail")
 
 // failable reports whether a plan has what is to fail: a tool, a call by its name or by its
@@ -258,7 +258,7 @@ func failable(compiled *plan.Plan, name string) error {
 	add = func(p *plan.Plan, under string, depth int) {
 		for _, call := range p.Calls {
 			path := runtime.Path(under, call.Name)
-			if _, told := known[call.ToolName]; !told {
+			if _, exists := known[call.ToolName]; !exists {
 				known[call.ToolName] = false
 			}
 			known[call.Name], known[path] = call.Each != nil, call.Each != nil
@@ -267,14 +267,14 @@ func failable(compiled *plan.Plan, name string) error {
 			}
 		}
 	}
-	add(compiled, "", 0)
-	whole := itemOf.ReplaceAllString(name, "")
-	items, there := known[whole]
+	add(plan, "", 0)
+	callName := itemOf.ReplaceAllString(name, "")
+	items, there := known[callName]
 	switch {
-	case there && (items || whole == name):
+	case there && (items || callName == name):
 		return nil
 	case there:
-		return diag.Troubled(errFail, "%q runs once, and not for items: there is no %q", whole, name).Suggest(name, []string{whole})
+		return diag.Troubled(errFail, "%q runs once, and not for items: there is no %q", callName, name).Suggest(name, []string{callName})
 	}
 	return diag.Troubled(errFail, "no call of the plan is %q or uses that tool", name).Suggest(name, slices.Sorted(maps.Keys(known)))
 }
@@ -293,7 +293,7 @@ func (r *rehearsal) failed(s *simulate.Scenario) error {
 }
 
 func missingItem(s *simulate.Scenario, name string) error {
-	whole := itemOf.ReplaceAllString(name, "")
+	callName := itemOf.ReplaceAllString(name, "")
 	count := 0
 	for i := range s.Calls {
 		one := &s.Calls[i]
@@ -303,16 +303,16 @@ func missingItem(s *simulate.Scenario, name string) error {
 		if one.Call.Name == name || pathOf(one) == name {
 			return nil
 		}
-		if one.Call.ItemOf.Name == whole || runtime.Path(one.Under, one.Call.ItemOf.Name) == whole {
+		if one.Call.ItemOf.Name == callName || runtime.Path(one.Under, one.Call.ItemOf.Name) == callName {
 			count++
 		}
 	}
-	if whole == name {
+	if callName == name {
 		return nil
 	}
-	err := diag.Troubled(errFail, "there is no %q: %q ran for %s", name, whole, wording.Count(count, "item"))
+	err := diag.Troubled(errFail, "there is no %q: %q ran for %s", name, callName, wording.Count(count, "item"))
 	if count > 0 {
-		err = err.Advise("the last is %q", fmt.Sprintf("%s[%d]", whole, count-1))
+		err = err.Advise("the last is %q", fmt.Sprintf("%s[%d]", callName, count-1))
 	}
 	return err
 }
@@ -352,7 +352,7 @@ func invented(p *plan.Plan, input, state map[string]any, seed uint64) (_, _ map[
 	return input, state, made
 }
 
-// haveOwn tells whether every one of some instances has an input, or a state, of its own.
+// haveOwn reports whether every instance has an input, or a state, of its own.
 func haveOwn(instances []plan.Instance, values func(plan.Instance) any, key string) bool {
 	return len(instances) > 0 && !slices.ContainsFunc(instances, func(one plan.Instance) bool {
 		own, _ := values(one).(map[string]any)
@@ -544,7 +544,7 @@ func names(s *simulate.Scenario, calls []int) []string {
 
 func pathOf(c *simulate.CallReport) string { return runtime.Path(c.Under, c.Call.Name) }
 
-// nameOf is how people are told which call it is.
+// nameOf is the name of a call for people.
 func nameOf(c *simulate.CallReport) string {
 	return diag.Escape(strings.TrimPrefix(c.Instance+" "+pathOf(c), " "))
 }

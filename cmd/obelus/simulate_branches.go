@@ -92,7 +92,7 @@ func (r *rehearsal) list(found *simulate.Exploration) error {
 	return diag.JSONLine(r.out, summary)
 }
 
-// problemTitles are the kinds of problem in the order in which people are told of them.
+// problemTitles are the kinds of problem in the order in which they are shown.
 var problemTitles = []struct {
 	kind         simulate.ProblemKind
 	title, short string // of the branch, and of where it goes wrong
@@ -142,7 +142,7 @@ func (r *rehearsal) tell(found *simulate.Exploration) error {
 	return err
 }
 
-// maxUnreached bounds what people are told wasn't reached.
+// maxUnreached bounds the shown branches that weren't reached.
 const maxUnreached = 12
 
 // unreached lists what came out so in no combination, and what wasn't searched.
@@ -172,8 +172,8 @@ func unreached(say func(string, ...any), found *simulate.Exploration, style term
 
 func (r *rehearsal) problem(say func(string, ...any), p *simulate.Problem, found *simulate.Exploration, style terminal.Style) {
 	say("  %s  %s", diag.Escape(strings.Join(inWords(p.Path), ", ")), style.Faint(fmt.Sprintf("in %d of %d", p.Seen, found.Played)))
-	told := len(p.Path) > 0 && p.Path[len(p.Path)-1].Fails && strings.HasPrefix(p.Path[len(p.Path)-1].Call+"/", p.Call+"/")
-	if message := p.Message; p.Kind != simulate.Unhandled || !told {
+	named := len(p.Path) > 0 && p.Path[len(p.Path)-1].Fails && strings.HasPrefix(p.Path[len(p.Path)-1].Call+"/", p.Call+"/")
+	if message := p.Message; p.Kind != simulate.Unhandled || !named {
 		if p.Call != "" {
 			message = fmt.Sprintf("%q: %s", p.Call, message)
 		}

@@ -79,7 +79,7 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 	return out.String()
 }
 
-// title is what people are told that is rehearsed.
+// title names the simulated plan.
 func (r *rehearsal) title() string {
 	if r.plan.Name == "" && r.plan.File != nil {
 		return r.plan.File.Name
@@ -95,7 +95,7 @@ func ofInstance(s *simulate.Scenario) string {
 	return ""
 }
 
-// barWidth is how many characters the whole makespan takes in the timeline.
+// barWidth is how many characters the makespan has in the timeline.
 const barWidth = 40
 
 // timeline draws when each call was at work, in the order of their starts.

@@ -54,8 +54,8 @@ func TestServersAreComparedWithTheirRecord(t *testing.T) {
 		status         int
 		stdout, stderr string
 	}{
-		{"another declaration", "low: {digest: \"sha256:", "low: {digest: \"sha256:0", statusTrouble, "", `the tool "low" of the MCP server "stock" isn't what was imported: its description, hints or schemas have changed`},
-		{"another hint", "readOnlyHint: true", "readOnlyHint: false", statusTrouble, "", "OB610: "},
+		{"another declaration", "low: {digest: \"sha256:", "low: {digest: \"sha256:0", statusError, "", `the tool "low" of the MCP server "stock" isn't what was imported: its description, hints or schemas have changed`},
+		{"another hint", "readOnlyHint: true", "readOnlyHint: false", statusError, "", "OB610: "},
 		{"a tool that isn't used", "low: {digest: ", "other: {digest: \"sha256:0\"}\n        low: {digest: ", statusOK, `"ordered": 22`, ""},
 		{"nothing", "lock:", "x-lock:", statusOK, `nothing is recorded of the MCP server "stock"`, ""},
 	} {

@@ -51,7 +51,7 @@ func (c *cli) toolsCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !*check {
 			if len(args) > 0 {
-				return troubled("what is tools to do with %q?", args[0]).Advise("usage: %s", usageLine(cmd))
+				return usageErr("what is tools to do with %q?", args[0]).Advise("usage: %s", usageLine(cmd))
 			}
 			return cmd.Help()
 		}
@@ -112,20 +112,20 @@ func (c *cli) importCommand() *cobra.Command {
 			o.output = ""
 		}
 		if o.json && o.output == "" {
-			return troubled("--format json needs -o: the catalogue itself goes to standard output").Advise("name a file for it with -o")
+			return usageErr("--format json needs -o: the catalogue itself goes to standard output").Advise("name a file for it with -o")
 		}
 		if strings.Contains(args[0], "://") {
-			return troubled("%q is an address, and only files are read", args[0]).Advise("fetch it first: curl -o openapi.json %s", diag.Escape(args[0]))
+			return usageErr("%q is an address, and only files are read", args[0]).Advise("fetch it first: curl -o openapi.json %s", diag.Escape(args[0]))
 		}
 		if why := openapi.NotAnAddress(o.server); o.server != "" && why != "" {
-			return troubled("--server: %s", why).Advise("write it like https://api.example.com/v1")
+			return usageErr("--server: %s", why).Advise("write it like https://api.example.com/v1")
 		}
 		text, err := reading.Text(args[0])
 		if err != nil {
 			return err
 		}
 		if args[0] == "-" && o.output != "" {
-			return troubled("standard input can't be read again").Advise("name a file, or leave -o out")
+			return usageErr("standard input can't be read again").Advise("name a file, or leave -o out")
 		}
 		if args[0] != "-" && definesServers(args[0], text, o.limits) {
 			return c.importServers(cmd.Context(), args[0], reading, o)
@@ -150,7 +150,7 @@ func (o importing) options() (openapi.Options, error) {
 	for _, header := range o.headers {
 		name, value, ok := strings.Cut(header, ":")
 		if !ok || name == "" {
-			return out, troubled("--header can't be %q: expected NAME: VALUE", header).Advise("write it like --header \"Authorization: Bearer {$TOKEN}\"")
+			return out, usageErr("--header can't be %q: expected NAME: VALUE", header).Advise("write it like --header \"Authorization: Bearer {$TOKEN}\"")
 		}
 		out.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
@@ -187,7 +187,7 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 		if err := c.show(found, map[bool]string{true: "json", false: "text"}[o.json]); err != nil {
 			return err
 		}
-		return ending(statusTrouble)
+		return ending(statusError)
 	}
 	imported := len(api.Imported())
 	if imported > 0 {
@@ -205,11 +205,11 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 	if o.output == "" {
 		to = c.err
 	}
-	told := &importTold{file: name, output: o.output, api: api}
+	report := &importReport{file: name, output: o.output, api: api}
 	if o.json {
-		err = told.json(to)
+		err = report.json(to)
 	} else {
-		_, err = io.WriteString(to, told.text(terminal.StyleFor(to)))
+		_, err = io.WriteString(to, report.text(terminal.StyleFor(to)))
 	}
 	if err == nil && imported == 0 {
 		return ending(statusFound)
@@ -229,7 +229,7 @@ func (o importing) source(name string, text []byte) (map[string]any, error) {
 	}
 	relative, err := filepath.Rel(from, to)
 	if err != nil {
-		return nil, troubled("there is no way from %q to %q", from, name)
+		return nil, usageErr("there is no way from %q to %q", from, name)
 	}
 	out := map[string]any{"file": filepath.ToSlash(relative), "digest": workspace.SumOf(text)}
 	if o.server != "" {
@@ -254,32 +254,32 @@ func asAny(list []string) (all []any) {
 func (c *cli) writeCatalogue(name string, o importing, value map[string]any) error {
 	text, err := catalogue.YAML(fmt.Sprintf("%s from %s.\n", importedHead, diag.Escape(filepath.Base(name))), value)
 	if err != nil {
-		return troubled("no catalogue can be made of %q: %v", name, err)
+		return usageErr("no catalogue can be made of %q: %v", name, err)
 	}
 	if before, err := os.ReadFile(o.output); err == nil && o.output != "" && !bytes.HasPrefix(before, []byte(importedHead)) {
-		return troubled("%q is there already, and wasn't written by obelus tools", o.output).Advise("name another file with -o")
+		return usageErr("%q is there already, and wasn't written by obelus tools", o.output).Advise("name another file with -o")
 	}
 	return c.write(o.output, text)
 }
 
-// An importTold is what is said of an import.
-type importTold struct {
+// An importReport describes the result of an import.
+type importReport struct {
 	file, output string
 	api          *openapi.API
 }
 
-// A told place is one thing that is said of an import, with the reason that it shares with
+// An importNote is one note on an import, with the reason that it shares with
 // others.
-type toldPlace struct {
+type importNote struct {
 	reason, message string
 	at              source.Span
 }
 
 // refused are the operations that weren't imported.
-func (t *importTold) refused() (all []toldPlace) {
+func (t *importReport) refused() (all []importNote) {
 	for _, o := range t.api.Operations {
 		if o.Refused != "" {
-			all = append(all, toldPlace{o.Reason, o.String() + ": " + o.Refused, o.At})
+			all = append(all, importNote{o.Reason, o.String() + ": " + o.Refused, o.At})
 		}
 	}
 	return all
@@ -293,9 +293,9 @@ var helps = map[string]string{
 	openapi.BadBody:    "define an activity for it yourself, such as an exec of curl",
 }
 
-const mostTold = 5 // places of one reason
+const mostNotes = 5 // places of one reason
 
-func (t *importTold) text(style terminal.Style) string {
+func (t *importReport) text(style terminal.Style) string {
 	var out strings.Builder
 	imported := len(t.api.Imported())
 	fmt.Fprintf(&out, "%s of %s imported", style.Bold(wording.Count(imported, "operation")), diag.Escape(t.file))
@@ -316,9 +316,9 @@ func (t *importTold) text(style terminal.Style) string {
 	default:
 		out.WriteString("  " + style.Green("help:") + " the document has no operations; they stand under \"paths\"\n")
 	}
-	var notes []toldPlace
+	var notes []importNote
 	for _, n := range t.api.Notes {
-		notes = append(notes, toldPlace{n.Reason, n.Message, n.At})
+		notes = append(notes, importNote{n.Reason, n.Message, n.At})
 	}
 	group(&out, style, "not imported:", t.refused(), true)
 	group(&out, style, "imported otherwise than they are written:", notes, false)
@@ -332,12 +332,12 @@ func (t *importTold) text(style terminal.Style) string {
 }
 
 // group tells places by their reasons, the most frequent first.
-func group(out *strings.Builder, style terminal.Style, title string, all []toldPlace, refused bool) {
+func group(out *strings.Builder, style terminal.Style, title string, all []importNote, refused bool) {
 	if len(all) == 0 {
 		return
 	}
 	out.WriteString(style.Bold(title) + "\n")
-	by := map[string][]toldPlace{}
+	by := map[string][]importNote{}
 	var reasons []string
 	for _, one := range all {
 		if by[one.reason] == nil {
@@ -349,7 +349,7 @@ func group(out *strings.Builder, style terminal.Style, title string, all []toldP
 	for _, reason := range reasons {
 		fmt.Fprintf(out, "  %d: %s\n", len(by[reason]), reason)
 		for i, one := range by[reason] {
-			if i == mostTold {
+			if i == mostNotes {
 				fmt.Fprintf(out, "    and %d more, which --format json lists\n", len(by[reason])-i)
 				break
 			}
@@ -395,7 +395,7 @@ func lineOf(kind, operation, tool, reason, message string, at source.Span) impor
 	return importLine{kind, diag.OrNull(operation), diag.OrNull(tool), diag.OrNull(reason), diag.OrNull(message), at.File.Name, &from}
 }
 
-func (t *importTold) json(w io.Writer) error {
+func (t *importReport) json(w io.Writer) error {
 	var lines []any
 	for _, o := range t.api.Operations {
 		if o.Refused == "" {

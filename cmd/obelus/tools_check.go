@@ -33,7 +33,7 @@ func (c *cli) faulty(found []diag.Diagnostic) error {
 	if err := c.show(found, "text"); err != nil {
 		return err
 	}
-	return ending(statusTrouble)
+	return ending(statusError)
 }
 
 // A toolSource is what tools were imported from, and how they differ from it by now.
@@ -72,7 +72,7 @@ func (c *cli) checkTools(ctx context.Context, name string, reading *reading, asJ
 		from := root.Get("x-source")
 		switch {
 		case filepath.Base(file) == compiler.LockFile:
-			return troubled("%q isn't read any more", file).Advise("import the tools again (obelus tools import FILE -o CATALOGUE), and delete it")
+			return usageErr("%q isn't read any more", file).Advise("import the tools again (obelus tools import FILE -o CATALOGUE), and delete it")
 		case from != nil:
 			one, err := c.againstFile(file, text, from, reading.Limits)
 			if err != nil {
@@ -88,7 +88,7 @@ func (c *cli) checkTools(ctx context.Context, name string, reading *reading, asJ
 		}
 	}
 	if len(sources) == 0 {
-		return troubled("no catalogue in %q records what it was imported from", name).Advise("import the tools again: obelus tools import FILE -o CATALOGUE")
+		return usageErr("no catalogue in %q records what it was imported from", name).Advise("import the tools again: obelus tools import FILE -o CATALOGUE")
 	}
 	if asJSON {
 		err = writeDifferences(c, sources)
@@ -221,7 +221,7 @@ func (c *cli) definitions(name string, text []byte, limits source.Limits) (*plan
 func (c *cli) compiled(value map[string]any, limits source.Limits) (*plan.Plan, error) {
 	text, err := catalogue.YAML("", value)
 	if err != nil {
-		return nil, troubled("%v", err)
+		return nil, usageErr("%v", err)
 	}
 	return c.definitions("catalogue.yaml", text, limits)
 }
@@ -319,7 +319,7 @@ func fits(tool string, producer, consumer *schema.Schema, changed, refused strin
 	return difference{tool: tool, breaks: true, what: what, witness: verdict.Witness}
 }
 
-// compareRequests reports how an operation is sent otherwise. A catalogue goes on sending what
+// compareRequests reports how an operation is sent otherwise. A catalogue continues to send what
 // was imported, so that whatever else is required breaks plans, but for the place of a parameter
 // that the catalogue doesn't have: that is reported with the parameters.
 func compareRequests(before, after *plan.Plan, was, is *plan.Tool, add func(breaks bool, format string, args ...any)) {

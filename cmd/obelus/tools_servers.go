@@ -36,8 +36,8 @@ type listing struct {
 }
 
 // listed asks the servers of a file for their tools. Unless somebody has named the file, only
-// those are asked of which something is recorded, and they have to be trusted: what starts a
-// server, or sends it a secret, is the word of whoever wrote the file.
+// those are asked that have a record, and they have to be trusted: what starts a
+// server, or sends it a secret, is decided by the author of the file.
 func (c *cli) listed(ctx context.Context, file string, reading *reading, named bool) (*listing, error) {
 	d, err := reading.One(file)
 	if err != nil {
@@ -60,14 +60,14 @@ func (c *cli) listed(ctx context.Context, file string, reading *reading, named b
 			continue
 		}
 		if !named && !reading.Trust && there.TrustedBy == "" { // a workspace's trust isn't one in every file of it
-			return nil, troubled("the MCP server %q of %q isn't asked: that starts a program or sends a request, and nobody trusts it", name, file).Advise("look at its definition, then say --trust, or have a policy trust it (servers)")
+			return nil, usageErr("the MCP server %q of %q isn't asked: that starts a program or sends a request, and nobody trusts it", name, file).Advise("look at its definition, then say --trust, or have a policy trust it (servers)")
 		}
 		if !filepath.IsAbs(there.Dir) {
 			there.Dir = filepath.Join(p.Root, filepath.FromSlash(there.Dir))
 		}
 		tools, refused, err := activity.Tools(ctx, &there, activity.Options{Hosts: p.HostRules()})
 		if err != nil {
-			return nil, troubled("%v", err)
+			return nil, usageErr("%v", err)
 		}
 		all.names, all.tools[name], all.refused[name] = append(all.names, name), tools, refused
 	}
@@ -92,14 +92,14 @@ func ofBefore(f diag.Diagnostic, root *source.Node) bool {
 // importServers makes a catalogue of what the servers of a file list as their tools.
 func (c *cli) importServers(ctx context.Context, file string, reading *reading, o importing) error {
 	if len(o.Tags) > 0 || o.server != "" || len(o.headers) > 0 {
-		return troubled("--tag, --server and --header are for OpenAPI files, and %q defines servers", file).Advise("write url and headers in the file")
+		return usageErr("--tag, --server and --header are for OpenAPI files, and %q defines servers", file).Advise("write url and headers in the file")
 	}
 	all, err := c.listed(ctx, file, reading, true)
 	if err != nil {
 		return err
 	}
 	if o.output != "" && filepath.Dir(o.output) != filepath.Dir(file) {
-		return troubled("the catalogue of %q has to be beside it: its servers are started from there", file).Advise("name a file in %q with -o", filepath.Dir(file))
+		return usageErr("the catalogue of %q has to be beside it: its servers are started from there", file).Advise("name a file in %q with -o", filepath.Dir(file))
 	}
 	value, offered, refused := all.catalogue(o)
 	imported := len(value["tools"].(map[string]any))
@@ -108,7 +108,7 @@ func (c *cli) importServers(ctx context.Context, file string, reading *reading, 
 			return err
 		}
 	}
-	if err := c.toldServers(file, o, offered, imported, all.names, refused); err != nil {
+	if err := c.reportServers(file, o, offered, imported, all.names, refused); err != nil {
 		return err
 	}
 	if imported == 0 {
@@ -164,7 +164,7 @@ func (all *listing) catalogue(o importing) (value map[string]any, offered int, r
 	return map[string]any{"tools": tools, "activities": activities, "servers": servers}, offered, refused
 }
 
-// mostNamed is how much is told of a tool's name, in bytes.
+// mostNamed bounds the shown part of a tool's name, in bytes.
 const mostNamed = 100
 
 // offeredTool is a tool of a server as a catalogue has it.
@@ -205,7 +205,7 @@ func unfit(t catalogue.Tool, limits source.Limits) string {
 	return ""
 }
 
-func (c *cli) toldServers(file string, o importing, offered, imported int, servers, refused []string) error {
+func (c *cli) reportServers(file string, o importing, offered, imported int, servers, refused []string) error {
 	to := c.out
 	if o.output == "" {
 		to = c.err

@@ -70,7 +70,7 @@ func TestServersAreImported(t *testing.T) {
 	differs(changed, "breaks plans:\n  self.tools.yaml: self: check: its description, hints or schemas have changed\n",
 		"harmless:\n  self.tools.yaml: self: check: its parameters have changed, and whatever was sound is\n", "new:\n  self.tools.yaml: self: explain: it is new\n")
 	write("other.yaml", "calls:\n  - {_tool: graph, plan: 'calls: []', _outputPath: †state.found}\noutput: †state.found\n")
-	for plan, want := range map[string]int{"plan.yaml": statusTrouble, "other.yaml": statusOK} {
+	for plan, want := range map[string]int{"plan.yaml": statusError, "other.yaml": statusOK} {
 		_, stderr, status := obelus(strings.NewReader(""), "run", "--trust", "--no-journal", "--confirm", "never", plan)
 		if status != want || want != statusOK && !strings.Contains(stderr, `OB610: self.tools.yaml:`) {
 			t.Errorf("%s: status %d: %s", plan, status, stderr)
@@ -79,7 +79,7 @@ func TestServersAreImported(t *testing.T) {
 	write("servers.yaml", "servers: {none: {command: [none-of-this-name]}}\n")
 	write("self.tools.yaml", "servers: {none: {command: [none-of-this-name], lock: {tools: {}}}}\n")
 	for _, args := range [][]string{{"tools", "--check", "--trust"}, {"tools", "import", "servers.yaml", "-o", "x.yaml"}} {
-		if _, stderr, status := obelus(strings.NewReader(""), args...); status != statusTrouble || !strings.HasPrefix(stderr, "obelus: ") {
+		if _, stderr, status := obelus(strings.NewReader(""), args...); status != statusError || !strings.HasPrefix(stderr, "obelus: ") {
 			t.Errorf("%v: status %d: %s", args, status, stderr)
 		}
 	}
@@ -113,7 +113,7 @@ func TestServersWaitForPeople(t *testing.T) {
 			os.Remove(marker)
 			stdout, stderr, status := obelus(strings.NewReader(""), "run", "--allow-host", "127.0.0.1", "--confirm", confirm, "--runs", filepath.Join(folder, "runs"), filepath.Join(folder, "plan.yaml"))
 			text, _ := os.ReadFile(marker)
-			if want := map[bool]int{false: statusStopped, true: statusTrouble}[there]; status != want || strings.Contains(string(text), "s3cr3t") != there {
+			if want := map[bool]int{false: statusStopped, true: statusError}[there]; status != want || strings.Contains(string(text), "s3cr3t") != there {
 				t.Errorf("%s, --confirm %s: status %d, %s holds %q\n%s%s", name, confirm, status, name, text, stdout, stderr)
 			}
 		}
@@ -131,7 +131,7 @@ func TestServersWaitForPeople(t *testing.T) {
 			marker := filepath.Join(folder, name)
 			os.Remove(marker)
 			_, stderr, status := obelus(strings.NewReader(""), "tools", "--check", fmt.Sprintf("--trust=%t", trust), "--allow-host", "127.0.0.1", folder)
-			if _, err := os.Stat(marker); (err == nil) != trust || status != statusTrouble || strings.Contains(stderr, "nobody trusts it") == trust {
+			if _, err := os.Stat(marker); (err == nil) != trust || status != statusError || strings.Contains(stderr, "nobody trusts it") == trust {
 				t.Errorf("%s, tools --check, trusted %t: status %d\n%s", name, trust, status, stderr)
 			}
 		}
@@ -204,7 +204,7 @@ func TestImportsReplaceWhatIsBroken(t *testing.T) {
 		stdout, stderr, status := obelus(strings.NewReader(""), "tools", "import", c.from, "-o", "api.tools.yaml")
 		text, _ := os.ReadFile("api.tools.yaml")
 		if c.refused != "" {
-			if status != statusTrouble || !strings.Contains(stderr, c.refused) || string(text) != c.catalogue {
+			if status != statusError || !strings.Contains(stderr, c.refused) || string(text) != c.catalogue {
 				t.Errorf("%s: status %d, %s%s\n%s", name, status, stdout, stderr, text)
 			}
 			continue

@@ -132,7 +132,7 @@ func catalogueText(t *testing.T) string {
 
 // failures are the lines of a run that tell of one.
 func failures(out string, status int) string {
-	if status == statusTrouble { // they are findings
+	if status == statusError { // they are findings
 		return out
 	}
 	lines := slices.DeleteFunc(strings.Split(out, "\n"), func(line string) bool { return !strings.Contains(line, `"failed"`) })

@@ -13,7 +13,7 @@ import (
 )
 
 // byFlag says how this program words a kind of trouble of the libraries, which know
-// neither its commands nor its flags: what stands for what in the message, and the
+// neither its commands nor its flags: replacements in the message, and the
 // help in the place of the library's own.
 var byFlag = []struct {
 	kind     error

@@ -43,11 +43,11 @@ func (c *cli) trustCommand() *cobra.Command {
 	revoke := cmd.Flags().Bool("revoke", false, "trust it no longer")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if *show && *revoke {
-			return troubled("--show and --revoke can't be given together")
+			return usageErr("--show and --revoke can't be given together")
 		}
 		folder := append(args, ".")[0]
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return troubled("there is no folder %q", folder)
+			return usageErr("there is no folder %q", folder)
 		}
 		reader := c.newReading()
 		all, err := reader.Vouching(folder)
@@ -55,7 +55,7 @@ func (c *cli) trustCommand() *cobra.Command {
 			return err
 		}
 		if len(all) == 0 {
-			return troubled("there is no obelus.yaml and no obelus.policy.yaml in the workspace of %q", folder)
+			return usageErr("there is no obelus.yaml and no obelus.policy.yaml in the workspace of %q", folder)
 		}
 		untrusted := false
 		for _, one := range all {
@@ -68,7 +68,7 @@ func (c *cli) trustCommand() *cobra.Command {
 				said, err = nil, one.Trust()
 			}
 			if err != nil {
-				return troubled("what is trusted can't be kept: %s", reason(err)).Advise("give --trust to the commands that are to trust it")
+				return usageErr("what is trusted can't be kept: %s", reason(err)).Advise("give --trust to the commands that are to trust it")
 			}
 			untrusted = untrusted || *show && len(said) > 0
 			if *format == "text" {

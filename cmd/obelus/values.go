@@ -49,7 +49,7 @@ func addValues(cmd *cobra.Command) *given {
 // earlier.
 func (g *given) values(c *cli, r *reading, plan string) (input, state map[string]any, err error) {
 	if g.parallel < 0 || g.parallel == 0 && g.flags != nil && g.flags.Changed("parallel") {
-		return nil, nil, troubled("--parallel can't be %d: expected a whole number from 1", g.parallel)
+		return nil, nil, usageErr("--parallel can't be %d: expected a whole number from 1", g.parallel)
 	}
 	in := 0
 	for _, name := range slices.Concat([]string{plan}, r.Activities, r.Policies) {
@@ -63,7 +63,7 @@ func (g *given) values(c *cli, r *reading, plan string) (input, state map[string
 		}
 	}
 	if in > 1 {
-		return nil, nil, troubled("standard input can be read only once: %d things ask for it", in).Advise("give all but one of them as files")
+		return nil, nil, usageErr("standard input can be read only once: %d things ask for it", in).Advise("give all but one of them as files")
 	}
 	input, state = g.input, g.state
 	for _, text := range g.inputs {
@@ -92,13 +92,13 @@ func (g *given) take(c *cli, r *reading, before map[string]any, flag, text strin
 	} else {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok || key == "" {
-			return nil, troubled("%s can't be %q: expected KEY=VALUE or @FILE", flag, text).
+			return nil, usageErr("%s can't be %q: expected KEY=VALUE or @FILE", flag, text).
 				Advise("for example %s city=Paris, or %s @values.json", flag, flag)
 		}
 		read, problem := terminal.ValueOf(value, r.Limits)
 		if problem != "" {
 			read = value
-			err := troubled("%s %s: %s", flag, key, problem).Advise("if it is text, quote it: %s %s", flag, terminal.JSON(key+"="+terminal.JSON(value, ""), ""))
+			err := usageErr("%s %s: %s", flag, key, problem).Advise("if it is text, quote it: %s %s", flag, terminal.JSON(key+"="+terminal.JSON(value, ""), ""))
 			if flag != "--input" {
 				return nil, err
 			}
@@ -133,11 +133,11 @@ func valuesOf(given string, file *source.File, limits source.Limits) (map[string
 	for _, p := range problems {
 		if !p.Warning {
 			at := p.Span.From()
-			return nil, troubled("%s: %q, line %d, column %d: %s", given, file.Name, at.Line, at.Column, p.Message).Advise("%s", p.Help)
+			return nil, usageErr("%s: %q, line %d, column %d: %s", given, file.Name, at.Line, at.Column, p.Message).Advise("%s", p.Help)
 		}
 	}
 	if node == nil || node.Kind != source.Object {
-		return nil, troubled("%s: %q doesn't hold a mapping from keys to values", given, file.Name)
+		return nil, usageErr("%s: %q doesn't hold a mapping from keys to values", given, file.Name)
 	}
 	return node.Value().(map[string]any), nil
 }

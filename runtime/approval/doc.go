@@ -1,7 +1,7 @@
 // Package approval signs what people approve, and says whose signature counts.
 //
 // An approval is an in-toto statement in a DSSE envelope. Its subjects are the plan and
-// all else that decides what runs, by their digests; its predicate says who made it, when,
+// all else that decides what runs, by their digests; its predicate names who made it, when,
 // until when it counts, and what was shown. A signature is an SSH signature (SSHSIG) over
 // the envelope's pre-authentication encoding, which ssh-keygen makes and verifies as well.
 // An allowed_signers file lists whose signatures count. It means here what it means to

@@ -139,7 +139,7 @@ func (s *signerLine) option(text string) (err error) {
 	return err
 }
 
-// quoted is a text in quotes, in which \" stands for one.
+// quoted is a text in quotes, in which \" is one.
 var quoted = regexp.MustCompile(`^"([^"\\]|\\.)*"$`)
 
 // moment reads YYYYMMDD[Z] or YYYYMMDDHHMM[SS][Z].
@@ -264,7 +264,7 @@ func listed(patterns []string, name string) bool {
 
 // glob reports whether a text fits a pattern, in which ? is one byte and * any number.
 func glob(pattern, text string) bool {
-	star, from := -1, 0 // the last star, and where what it stands for ends
+	star, from := -1, 0 // the last star, and where its match ends
 	p, t := 0, 0
 	for t < len(text) {
 		switch {

@@ -51,7 +51,7 @@ type Digest struct {
 	SHA256 string `json:"sha256"`
 }
 
-// A Predicate is what is said of the subjects.
+// A Predicate is a statement about the subjects.
 type Predicate struct {
 	Signer  string    `json:"signer"` // who made the statement, as allowed_signers files name people
 	Made    time.Time `json:"made"`

@@ -85,7 +85,7 @@ func (a *Approval) judge(s signature, pae []byte, j *Judge, before []Signature) 
 	return one
 }
 
-// holder says who holds a key that made a signature, if it counts beside those before it.
+// holder names the owner of a key that made a signature, if it counts beside those before it.
 func (j *Judge) holder(key ssh.PublicKey, before []Signature) (identity, error) {
 	if slices.ContainsFunc(j.Revoked, func(r Revoked) bool { return r[string(key.Marshal())] }) {
 		return nil, diag.Troubled(ErrRevoked, "its key is revoked")
@@ -129,7 +129,7 @@ type (
 var magic = [6]byte([]byte("SSHSIG"))
 
 // authentic gives the key that an armored signature was made with, if it was made over these
-// bytes and for approvals. The id is what the key is said to be, "" for nothing.
+// bytes and for approvals. The id is the declared key id, "" for nothing.
 func authentic(id string, armored, pae []byte) (ssh.PublicKey, error) {
 	var b blob
 	var sig ssh.Signature

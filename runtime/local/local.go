@@ -27,7 +27,7 @@ type Options struct {
 	// Planner writes solutions, and the results of latent calls. Nil is no planner.
 	Planner Planner
 	// Confirmer asks people. Nil means that there is nobody to ask, as [ErrNobody] does: a
-	// run that needs an answer goes on with all else and then stops, for the reason [runtime.ReasonConfirmation] or
+	// run that needs an answer runs everything else and then stops, for the reason [runtime.ReasonConfirmation] or
 	// [runtime.ReasonInFlight].
 	Confirmer Confirmer
 	// Answered, if given, gives answers that were given before the question, or nil.
@@ -51,7 +51,7 @@ type Options struct {
 }
 
 // A Runner begins one try of an activity and returns at once with a function that
-// cancels it. When the try has ended, ended is told, once, in another goroutine.
+// cancels it. When the try has ended, ended is called, once, in another goroutine.
 // *activity.Set is one.
 type Runner interface {
 	Start(ctx context.Context, name string, r activity.Request, ended func(activity.Result, error)) context.CancelFunc
@@ -103,10 +103,10 @@ func Run(ctx context.Context, v *analyzer.Verified, o Options) (*runtime.Outcome
 	return newWorld(runtime.New(v, o.Options), o).run(ctx, runtime.Event{Kind: runtime.RunBegan})
 }
 
-// Resume goes on with a run that was stopped or killed: with a machine that has
+// Resume continues a run that was stopped or killed: with a machine that has
 // been brought to where the run stood by stepping the events of its journal, of
 // which the last came at the given time. The plan and the options of the machine
-// are those that the run was begun with. One that has come to its end is an error.
+// are those that the run was begun with. One that has ended is an error.
 func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runtime.Resumption, o Options) (*runtime.Outcome, error) {
 	if m.Over() && !m.Stopped() && !how.RetryFailed {
 		return nil, errors.New("the run has come to its end, and there is nothing to go on with")
@@ -207,7 +207,7 @@ func (w *world) run(ctx context.Context, first runtime.Event) (outcome *runtime.
 	defer close(w.gone)
 	defer w.wait()
 	w.interrupt = ctx.Done()
-	calm := context.WithoutCancel(ctx) // the machine says when something is to be given up; else its end would race with the event that tells of it
+	calm := context.WithoutCancel(ctx) // the machine says when something is to be given up; else its end would race with the event that describes it
 	for events := []runtime.Event{first}; err == nil; events, err = w.next() {
 		if err = w.take(events); err != nil {
 			break

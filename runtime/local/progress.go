@@ -10,15 +10,15 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// How much is told of what activities say of themselves: not more often, and of each
+// How often activities report progress: not more often, and of each
 // message so many bytes.
 const (
 	betweenReports = 200 * time.Millisecond
 	longestReport  = 200
 )
 
-// Reports are how far tries at work say that they are, the last of each. Observers are told
-// of them; nothing else hangs on them, and no journal has them.
+// Reports are how far tries at work say that they are, the last of each. Observers receive
+// them; nothing else depends on them, and no journal has them.
 type reports struct {
 	wake chan struct{} // there may be some to be told
 	told time.Time     // when some were last; of the run's goroutine

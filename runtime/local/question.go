@@ -72,7 +72,7 @@ func (w *world) awaitAnswers() {
 }
 
 // An unanswered question is one that nobody is there to answer. The time for the answer
-// counts all the same. The run goes on with all that doesn't need it, and stops when
+// counts all the same. The run continues with all that doesn't need it, and stops when
 // nothing else is left.
 type unanswered struct {
 	try

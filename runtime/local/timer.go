@@ -9,7 +9,7 @@ import (
 // A timer runs for a call: for the try at work, for a pause between two, or for the
 // answer to a question. A call has one of them at a time.
 type timer struct {
-	event runtime.Event // what it comes to
+	event runtime.Event // the event when it fires
 	after time.Duration
 	clock *time.Timer // nil as long as its question isn't shown
 }

@@ -18,7 +18,7 @@ import (
 // A Configuration is one obelus.yaml, with the catalogues that it names. Without a
 // file it sets nothing.
 type Configuration struct {
-	Dir        string       // the folder that it stands in
+	Dir        string       // its folder
 	File       *source.File // nil when there is none
 	Analysis   analyzer.Config
 	Catalogues []*source.File
@@ -62,7 +62,7 @@ func (r *Reader) passOver(one workspace.Refused) {
 }
 
 // Above are the configurations that say who may approve a plan, by its file's name, the
-// one that tells of whoever may not have written it first: the one that was named, or
+// one that describes whoever may not have written it first: the one that was named, or
 // else the nearest above the plan's folder, above its workspace too, and then its own. One without a file is nil.
 func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
 	place, err := r.place(plan)

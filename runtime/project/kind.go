@@ -27,7 +27,7 @@ const (
 )
 
 // named are the kinds that files have by their names, where what they hold doesn't tell:
-// the words of a name, and what else must stand in a text that can't be read.
+// the words of a name, and what else must be in a text that can't be read.
 var named = []struct {
 	kind     Kind
 	name     *regexp.Regexp

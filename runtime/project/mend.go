@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// Mended is the text of a file of the document, itself or one that it takes in, with
+// Mended is the text of a file of the document, itself or one that it imports, with
 // the safe fixes of the document's findings, and which of them these were. A fix that
 // brings the document an error or a warning which it hadn't isn't made.
 func (d Document) Mended(file *source.File, found []diag.Diagnostic) (text []byte, made []int) {

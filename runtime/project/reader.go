@@ -15,7 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
-// A Reader reads documents, and knows what they may take in. The zero value reads
+// A Reader reads documents, and knows what they may import. The zero value reads
 // files with the default limits, each below the workspace that it lies in.
 type Reader struct {
 	Root       string                // the workspace of all documents; "" looks for that of each
@@ -28,24 +28,24 @@ type Reader struct {
 	Config     string // the configuration's file; "" looks for one
 	// Trust has the word of workspaces count where they say that something is harmless, and Trusted
 	// the word of those in or below these folders; of others it counts
-	// as far as the user has said so ([Vouching]). What is named by itself counts.
+	// if the user has declared so ([Vouching]). What is named by itself counts.
 	Trust     bool
 	Trusted   []string
 	Strict    bool // report what the base protocol doesn't have
 	Instances bool // instances come with the run
 	Machine   Machine
-	// Hosts are further ones that requests may go to, by the word of whoever runs plans.
+	// Hosts are further ones that requests may go to, as given by the user who runs plans.
 	Hosts    []hosts.Entry
 	Envelope *envelope.Envelope // what plans may do; nil holds them to nothing
 	Stdin    io.Reader
 	// Confined reads a file that is named from the workspace that Root is, and refuses those
 	// outside of it and links that lead there, as is done with what documents name.
 	Confined bool
-	// Texts are files of the workspace, by path from its root, that documents take in from
+	// Texts are files of the workspace, by path from its root, that documents import from
 	// here and not from the disk. None of them is a configuration or a policy.
 	Texts    map[string]string
 	Excluded int // files that [Reader.Gather] left out because the configuration says so
-	// Passed, if given, is told once of each configuration that isn't read because
+	// Passed, if given, is called once for each configuration that isn't read because
 	// others may have written it.
 	Passed func(workspace.Refused)
 
@@ -55,7 +55,7 @@ type Reader struct {
 }
 
 // Surveyed is what was found out about a folder and those above it. It is the same for all
-// the files of a list that lie there, of which there may be thousands.
+// the files of a list that lie there, possibly thousands.
 type surveyed struct {
 	place    workspace.Place
 	policies []string
@@ -137,7 +137,7 @@ func (r *Reader) Split(name string, text []byte, each func(Document) error) erro
 	return each(Document{source.NewFile(name, text), options, place.Root, opened, config, r.Machine, rules, r.Envelope})
 }
 
-// hosts are where requests may go by a configuration and by the word of whoever runs plans.
+// hosts are where requests may go by a configuration and as given by the user who runs plans.
 func (r *Reader) hosts(config *Configuration) (rules hosts.Rules) {
 	if config.Analysis.Settings != nil && config.Analysis.Settings.Hosts != nil {
 		list := *config.Analysis.Settings.Hosts

@@ -180,7 +180,7 @@ func (r *Reader) vouchingOfPolicy(file *source.File) (*Vouching, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Policy, _ = policy.Parse(file, r.limits()) // what is wrong with it is said of plans
+	v.Policy, _ = policy.Parse(file, r.limits()) // what is wrong with it is reported for plans
 	here := workspace.Folder{Dir: filepath.Dir(v.File)}
 	programs, sought, err := compiler.PolicyPrograms(v.Policy, compiler.Options{Limits: r.limits(), Files: here})
 	if err != nil {
@@ -287,7 +287,7 @@ func (r *Reader) policies(file string) (all []compiler.PolicyFile, err error) {
 }
 
 // policiesOver are the policies in a file's folder and above it, also where it really lies:
-// a folder doesn't leave the policy of the house that it stands in by having a configuration
+// a folder doesn't leave the policy of the house that it is in by having a configuration
 // of its own, nor by a link to it.
 func (r *Reader) policiesOver(file string) ([]string, error) {
 	known := r.surveyed[r.folder(file)]

@@ -22,8 +22,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/local"
 )
 
-// An Answer is a decision about a call that isn't made at a terminal: it stands in a
-// file, or beside the journal of a run that goes on or will.
+// An Answer is a decision about a call that isn't made at a terminal: it is in a
+// file, or beside the journal of a run.
 type Answer struct {
 	Call     string `json:"call"`
 	Instance string `json:"instance,omitzero"`
@@ -137,7 +137,7 @@ func answerOf(n *source.Node) (a Answer, err error) {
 }
 
 // A box is a file of answers beside a journal, a line each; "" where there is none. A run
-// that waits for them reads it, whoever writes. A line that is no JSON is what a crash left
+// that waits for them reads it. A line that is no JSON is what a crash left
 // of a write: nobody was told that it is kept.
 type box string
 
@@ -202,7 +202,7 @@ type desk struct {
 	given   []Answer                       // in the file, and not taken yet
 	kept    []Answer                       // in the box, and not taken yet
 	asked   map[string][]*runtime.Question // by the names of calls
-	size    int64                          // of the box, as far as it was read
+	size    int64                          // of the box that were read
 	waiting []*awaited
 	looking bool // somebody looks into the box from time to time
 	over    chan struct{}
@@ -346,7 +346,7 @@ func (d *desk) now(q *runtime.Question) string {
 	return same.ID
 }
 
-// keeps are the answers that are there before the run goes on.
+// keeps are the answers that are there before the run continues.
 func (d *desk) keeps() (all []runtime.Kept) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -452,7 +452,7 @@ func (d *desk) refused(open []*runtime.Question) (refused []*runtime.Question) {
 	return refused
 }
 
-// left tells of answers that weren't taken, of many the last.
+// left describes answers that weren't taken, of many the last.
 func left(answers []Answer, untaken func(*Answer) string) (all []string) {
 	const most = 10
 	if more := len(answers) - most; more > 0 {

@@ -20,7 +20,7 @@ type Approval struct {
 type Approved struct {
 	Digest  string   `json:"digest"`  // of the plan
 	Signers []string `json:"signers"` // whose signatures counted
-	Text    string   `json:"text"`    // the approval itself: it has to hold whenever the run goes on
+	Text    string   `json:"text"`    // the approval itself: it has to hold whenever the run is resumed
 }
 
 // approved verifies that an approval holds for a program as it was compiled, and where it

@@ -53,7 +53,7 @@ type EventError struct {
 	Details any    `json:"details"`
 }
 
-// progressEvent tells how far a call at work says that it is.
+// progressEvent is the progress that a running call reports.
 type progressEvent struct {
 	Event    string       `json:"event"` // "progress"
 	Call     string       `json:"call"`
@@ -69,7 +69,7 @@ type progressEvent struct {
 	At       Milliseconds `json:"at"`
 }
 
-// tickEvent tells of a tick of a planned run: that the planner is asked, or that
+// tickEvent describes a tick of a planned run: that the planner is asked, or that
 // all calls of its solution have settled.
 type tickEvent struct {
 	Event  string              `json:"event"` // "tick"
@@ -113,7 +113,7 @@ type waitEvent struct {
 	At     Milliseconds `json:"at"`
 }
 
-// instanceEvent tells how the run went for an instance that has come to its end.
+// instanceEvent reports how the run went for an instance that has ended.
 type instanceEvent struct {
 	Event    string              `json:"event"` // "instance"
 	Instance string              `json:"instance"`
@@ -168,7 +168,7 @@ func (e *Events) Waits(why string) {
 	e.write(waitEvent{"wait", why, InMilliseconds(e.at + time.Since(e.seen))})
 }
 
-// Observe writes what programs are told of a command.
+// Observe writes the event of a command.
 func (e *Events) Observe(at time.Duration, c runtime.Command) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -82,7 +82,7 @@ func (f *instancesFile) Close() error { return f.file.Close() }
 // maxAhead bounds the bytes of the lines that are handed out at once.
 const maxAhead = 4 << 20
 
-// Next reads further lines. What is wrong with one is told when those before it
+// Next reads further lines. What is wrong with one is reported when those before it
 // have been handed out.
 func (f *instancesFile) Next(most int) (next []runtime.Instance, last bool, err error) {
 	if f.fault != nil {
@@ -118,7 +118,7 @@ func (f *instancesFile) tell(err error) error {
 	return err
 }
 
-// read takes one line; nothing comes of one whose instance had joined before. The end of
+// read reads one line; the result is nil for one whose instance had joined before. The end of
 // the file is [io.EOF].
 func (f *instancesFile) read() (*runtime.Instance, error) {
 	line, err := f.lines.Next()
@@ -151,7 +151,7 @@ func (f *instancesFile) read() (*runtime.Instance, error) {
 // maxID bounds the id of an instance, in bytes.
 const maxID = 256
 
-// instance is what a line says, and what keeps it from being taken in. What a run of the
+// instance is what a line says, and what is wrong with it. What a run of the
 // same plan has written about an instance may stand there again, and isn't read.
 func (f *instancesFile) instance(line *source.File) (*runtime.Instance, []diag.Diagnostic) {
 	node, problems := source.Parse(line, f.limits)
@@ -201,7 +201,7 @@ func (f *instancesFile) instance(line *source.File) (*runtime.Instance, []diag.D
 	return one, faults
 }
 
-// add takes in the id of an instance, or says why it can't be one.
+// add registers the id of an instance, or says why it can't be one.
 func (f *instancesFile) add(id *source.Node) (why string) {
 	switch {
 	case id.Kind != source.String:

@@ -73,7 +73,7 @@ func (k *keeper) box() box {
 
 func boxOf(file string) box { return box(strings.TrimSuffix(file, extension) + ".answers") }
 
-// Remove removes the journal of a run, and what stands beside it.
+// Remove removes the journal of a run, and the files beside it.
 func Remove(path string) error {
 	if journal.Running(path) {
 		return diag.Troubled(ErrLocked, "the run is going on, in another process").About(path)
@@ -131,7 +131,7 @@ func (k *keeper) end(o *runtime.Outcome) error {
 	return nil
 }
 
-// DefaultFolder is where journals are kept where nobody says otherwise: below
+// DefaultFolder is where journals are kept by default: below
 // $XDG_STATE_HOME, or the user's own place for such things.
 func DefaultFolder() (string, error) {
 	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {

@@ -16,7 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// A Look is a run as its journal tells of it.
+// A Look is a run from its journal.
 type Look struct {
 	Entry
 	Manifest *Manifest
@@ -51,7 +51,7 @@ func LookAt(path string, o ResumeOptions, observe func(at time.Duration, c runti
 	return l, err
 }
 
-// breakOff tells of a run that was killed what it left, as one does that is stopped.
+// breakOff stops the machine of a killed run, and passes what it left to observe.
 func (l *Look) breakOff(observe func(at time.Duration, c runtime.Command)) {
 	r := l.Replay
 	if r.Machine.Over() {
@@ -72,7 +72,7 @@ func At(path string, tick int, planner, runs string) (string, error) {
 		return "", err
 	}
 	var earlier []*runtime.Event
-	last := 0 // tick of which there are events
+	last := 0 // the last tick with events
 	for record, err := range records {
 		if err != nil {
 			return "", err
@@ -119,7 +119,7 @@ func absolute(name string) string {
 	return name
 }
 
-// follow takes all records of a journal. What comes of each is seen by seen, which may be
+// follow takes all records of a journal. The commands of each are passed to seen, which may be
 // nil.
 func (m *Manifest) follow(path string, r *Replay, records iter.Seq2[Record, error], seen func(at time.Duration, commands []runtime.Command)) error {
 	line := 1 // the header's

@@ -232,7 +232,7 @@ func (m *Manifest) unchanged(list []Reference) ([]*source.File, error) {
 	return files, nil
 }
 
-// files are those that the run was begun with, as far as they are recorded.
+// files are those that the run was begun with, if they are recorded.
 func (m *Manifest) files() plan.Files {
 	if m.Programs != nil {
 		return m.Programs

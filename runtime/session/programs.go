@@ -10,7 +10,7 @@ import (
 )
 
 // thereToRun refuses a run that can't go on where it stood because the folder of an
-// activity, or a program in it, isn't there: when it is back, the run goes on.
+// activity, or a program in it, is missing: once it is back, the run can be resumed.
 func (s *Session) thereToRun() error {
 	all := s.program.Activities(activity.Of)
 	used := activity.InUse(s.program.Plan, s.Planned())

@@ -11,10 +11,10 @@ import (
 )
 
 // Questions are those that a run has open, for who decides about them elsewhere than
-// where it runs: read from its journal, while it goes on or before it is resumed.
+// where it runs: read from its journal, while it runs or before it is resumed.
 type Questions struct {
 	Program *project.Program
-	Running bool // the run goes on now, in another process
+	Running bool // the run is active in another process
 	// Kept are answers that the run hasn't taken up. As long as it hasn't, a further
 	// decision takes the place of one.
 	Kept []Kept

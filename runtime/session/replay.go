@@ -13,7 +13,7 @@ import (
 )
 
 // A Replay is a machine that the records of a journal bring to where its run stood,
-// one by one: up to the last for a run that goes on, or up to any other to see how it
+// one by one: up to the last for a resumed run, or up to any other to see how it
 // stood there, or to go on from there with another.
 type Replay struct {
 	Machine *runtime.Machine
@@ -97,7 +97,7 @@ func (r *Replay) Take(record Record) ([]runtime.Command, error) {
 	return commands, nil
 }
 
-// Over reports whether the run has come to its end, so that there is nothing to go
+// Over reports whether the run has ended, so that there is nothing to go
 // on with.
 func (r *Replay) Over() bool { return r.Machine.Over() && !r.Machine.Stopped() }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// Results is the file that a run over instances writes a line to as each comes to
+// Results is the file that a run over instances writes a line to as each reaches
 // its end. A run of the same plan takes these lines as instances.
 type results struct {
 	name    string
@@ -63,8 +63,8 @@ func createResults(name string) (*results, error) {
 	return &results{name: name, file: file}, nil
 }
 
-// reopenResults goes on with the file of a run that is resumed. A torn end, which
-// a kill leaves, is cut off, and the instances that had ended and aren't there are
+// reopenResults continues the file of a run that is resumed. A torn end, which
+// a kill leaves, is cut off, and the instances that had ended and are missing are
 // written; the lines of those that run again are taken out.
 func reopenResults(name string, left []*runtime.InstanceEnd, again []string) (*results, error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)

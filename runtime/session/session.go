@@ -40,7 +40,7 @@ type Options struct {
 	// Record is a folder for what the planner answers; "" for none.
 	Record string
 	// Instances is a file of further instances, a JSON object {id, state?, input?} a
-	// line, and Results the file for what comes of each; "" for none.
+	// line, and Results the file for the result of each; "" for none.
 	Instances, Results string
 	// Digest is the one that the plan must have, "" for any. Its programs are
 	// started with the files that it is over, whatever becomes of them meanwhile.
@@ -52,14 +52,14 @@ type Options struct {
 	Runs string
 }
 
-// A Host is what the process brings that a run goes on in. Nothing of it is in the
+// A Host is what the process brings in which a run takes place. Nothing of it is in the
 // journal.
 type Host struct {
 	// Functions are activities by name. They take the place of definitions, and the
 	// program is to be read knowing their names ([project.Reader]).
 	Functions map[string]activity.Func
-	// Hints say of a run that goes on what the functions do to the world. For one that
-	// begins, they are said where its program is read.
+	// Hints declare for a resumed run what the functions do to the world. For one that
+	// begins, they are declared where its program is read.
 	Hints map[string]plan.Hints
 	// Planner writes what is run, in the place of one that has a name.
 	Planner planner.Planner
@@ -69,17 +69,17 @@ type Host struct {
 	Confirmer local.Confirmer
 	// Observer, if given, sees the run.
 	Observer Observer
-	// Telemetry, if given, is told of the spans of the run. Activities are carried out within
+	// Telemetry, if given, receives the spans of the run. Activities are carried out within
 	// the spans of their attempts, and hand these on.
 	Telemetry trace.Observer
-	// Notice, if given, is told in a sentence what was met that needs no decision.
+	// Notice, if given, receives a sentence on what was met that needs no decision.
 	Notice func(text string)
 	// Explain, if given, words what is wrong with an instance before it becomes the
 	// reason why the run stops.
 	Explain func(error) error
 	// Version is the version of the program, for the journal's head.
 	Version string
-	// Moment, if given, is told of moments at which it makes a difference whether the
+	// Moment, if given, is called at moments at which it makes a difference whether the
 	// process is killed, for tests.
 	Moment func(what string)
 }
@@ -89,12 +89,12 @@ type Observer interface {
 	// Observe sees every command before it is carried out, from one goroutine, with
 	// the time since the run began.
 	Observe(at time.Duration, c runtime.Command)
-	// Waits is told in a sentence what the run waits for, or what was noticed; from any
+	// Waits receives a sentence on what the run waits for, or what was noticed; from any
 	// goroutine.
 	Waits(why string)
 }
 
-// ResumeOptions say how a run goes on.
+// ResumeOptions say how a run is resumed.
 type ResumeOptions struct {
 	Host
 	// Activities are files of activities in the place of those that the run was begun
@@ -149,7 +149,7 @@ func Run(ctx context.Context, p *project.Program, o Options) (*Result, error) {
 	return s.runAndClose(ctx)
 }
 
-// Resume goes on with the run of a journal. Of one that has ended the result is given
+// Resume continues the run of a journal. Of one that has ended the result is given
 // once more, with the error [ErrEnded].
 func Resume(ctx context.Context, path string, o ResumeOptions) (*Result, error) {
 	s, err := Open(path, o)
@@ -395,7 +395,7 @@ func (s *Session) Journal() string { return s.keeper.path() }
 // Program is what is run.
 func (s *Session) Program() *project.Program { return s.program }
 
-// Results is the file for what comes of each instance; "" for none.
+// Results is the file for the result of each instance; "" for none.
 func (s *Session) Results() string { return s.options.Results }
 
 // Signed reports whether the run is under an approval, so that who approves what leaves it
@@ -405,11 +405,11 @@ func (s *Session) Signed() bool { return s.options.Signed }
 // Planned reports whether a planner writes what is run.
 func (s *Session) Planned() bool { return s.options.Planned }
 
-// Resumed is where a run stood that goes on; nil for one that begins.
+// Resumed is where a resumed run stood; nil for one that begins.
 func (s *Session) Resumed() *Replay { return s.replay }
 
 // Taken reports how many instances of the file have been handed out, and whether it has
-// no more; there is none without a file. It may be called while the run goes on.
+// no more; there is none without a file. It may be called during the run.
 func (s *Session) Taken() (taken int, all, file bool) {
 	if s.source == nil {
 		return 0, false, false
@@ -417,12 +417,12 @@ func (s *Session) Taken() (taken int, all, file bool) {
 	return int(s.source.taken.Load()), s.source.ended.Load(), true
 }
 
-// Ended reports whether the run had come to its end, and nothing of it is run again.
+// Ended reports whether the run had ended, and nothing of it is run again.
 func (s *Session) Ended() bool {
 	return s.replay != nil && s.replay.Over() && !s.resume.RetryFailed
 }
 
-// Run goes on to the end of the run. It is called once. Of a run that had ended it
+// Run continues to the end of the run. It is called once. Of a run that had ended it
 // gives the result, and the error [ErrEnded].
 func (s *Session) Run(ctx context.Context) (*Result, error) {
 	if s.ran {
@@ -477,7 +477,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	result := s.result(outcome, s.keeper.end(outcome), s.results.end())
 	result.Refused = desk.refused(outcome.Asked)
 	if s.keeper != nil && result.Status != runtime.RunStopped {
-		os.Remove(string(s.keeper.box())) // the journal tells of what was decided
+		os.Remove(string(s.keeper.box())) // the journal describes what was decided
 	}
 	return result, errors.Join(result.Incomplete...)
 }
@@ -503,7 +503,7 @@ func (s *Session) observe(at time.Duration, c runtime.Command) {
 }
 
 // Close ends what still runs, and lets go of all files. The error says what of a
-// recording isn't there.
+// recording is missing.
 func (s *Session) Close() error {
 	var err error
 	if s.recorder != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
-// traced is what spans tell of the run as a whole, which begins or goes on now.
+// traced is what spans tell of the run as a whole, which starts or is resumed.
 func (s *Session) traced() trace.Run {
 	r := trace.Run{ID: s.ID(), Plan: s.manifest.Title, Began: time.Now()}
 	if s.replay != nil {
@@ -20,8 +20,8 @@ func (s *Session) traced() trace.Run {
 	return r
 }
 
-// Traced tells of the run of a journal in spans (package trace), with attributes of what
-// ran it. Of a run that goes on it tells what has happened; one that was stopped and
+// Traced describes the run of a journal in spans (package trace), with attributes of what
+// ran it. Of an active run it contains what has happened; one that was stopped and
 // resumed is one, which ended when it ended last.
 func Traced(path string, o ResumeOptions, attributes ...trace.Attribute) (*trace.Recording, error) {
 	look, err := LookAt(path, o, nil)

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// A Lost answer is the error of a request of which something was sent: whether the server
+// A Lost answer is the error of a request that was sent at least partly: whether the server
 // has done what it asks for isn't known.
 type Lost struct{ error }
 

@@ -1,6 +1,6 @@
-// Package web is what requests over HTTP have in common, whoever sends them: connections
+// Package web is what requests over HTTP have in common: connections
 // that go where the lists of hosts let them and nowhere else, and what a server asks of
-// whoever comes again.
+// anyone who comes again.
 package web
 
 import (

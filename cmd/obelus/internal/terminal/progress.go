@@ -37,20 +37,20 @@ type Progress struct {
 	live  bool // running calls are drawn
 	names int  // columns for names
 
-	mu       sync.Mutex
-	started  time.Time
-	at       time.Duration // of the last command
-	tick     int           // 0 without a planner
-	usage    runtime.Usage // at the end of the last tick
-	planning bool          // the planner has been asked
-	calls    []*callState  // that are running or have a question
-	frames   map[int]*frameState
-	crowd    crowd
-	drawn    int  // lines of running calls
-	held     bool // a question has the terminal
-	stop     chan struct{}
-	drawing  sync.WaitGroup
-	err      error
+	mu             sync.Mutex
+	started        time.Time
+	at             time.Duration // of the last command
+	tick           int           // 0 without a planner
+	usage          runtime.Usage // at the end of the last tick
+	planning       bool          // the planner has been asked
+	calls          []*callState  // that are running or have a question
+	frames         map[int]*frameState
+	instanceCounts instanceCounts
+	drawn          int  // lines of running calls
+	held           bool // a question has the terminal
+	stop           chan struct{}
+	drawing        sync.WaitGroup
+	err            error
 }
 
 // A frameState counts the calls of one frame.
@@ -84,7 +84,7 @@ func NewRecorded(out io.Writer, run Run) *Progress {
 	for _, call := range run.Plan.Calls {
 		p.names = min(48, max(p.names, diag.Columns(diag.Escape(call.Name))))
 	}
-	p.crowd.expected = len(run.Plan.Instances)
+	p.instanceCounts.expected = len(run.Plan.Instances)
 	return p
 }
 
@@ -105,7 +105,7 @@ func NewProgress(ctx context.Context, out io.Writer, run Run) *Progress {
 		}
 		p.drawing.Go(func() { p.refresh(ctx) })
 	}
-	p.crowd.read = run.Taken
+	p.instanceCounts.read = run.Taken
 	title, size := run.Plan.Name, wording.Count(len(run.Plan.Calls), "call")
 	if title == "" && run.Plan.File != nil {
 		title = run.Plan.File.Name
@@ -115,9 +115,9 @@ func NewProgress(ctx context.Context, out io.Writer, run Run) *Progress {
 	}
 	p.print("%s\n\n", p.style.Bold(diag.Escape(title+", "+size)))
 	if run.Resumed != nil {
-		p.crowd.expected += len(run.Resumed.Joined)
+		p.instanceCounts.expected += len(run.Resumed.Joined)
 		for _, end := range run.Resumed.Left {
-			p.crowd.count(end)
+			p.instanceCounts.count(end)
 		}
 	}
 	return p
@@ -167,8 +167,8 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 	case runtime.Leave:
 		p.left(c.Left)
 	case runtime.Start, runtime.Enter, runtime.Progressed, runtime.Ask, runtime.Repeat, runtime.Settle:
-		if c.Instance != "" && p.crowd.known() > FewInstances {
-			p.crowd.started(c)
+		if c.Instance != "" && p.instanceCounts.known() > FewInstances {
+			p.instanceCounts.started(c)
 		} else {
 			p.observeCall(at, c)
 		}
@@ -356,8 +356,8 @@ func (p *Progress) draw(now time.Duration) {
 	if waiting := all - settled - running - asking; waiting > 0 {
 		text += fmt.Sprintf("%d waiting, ", waiting)
 	}
-	if text += fmt.Sprintf("%d settled", settled); p.crowd.known() > FewInstances {
-		lines, text = nil, Duration(now)+": "+p.crowd.text()
+	if text += fmt.Sprintf("%d settled", settled); p.instanceCounts.known() > FewInstances {
+		lines, text = nil, Duration(now)+": "+p.instanceCounts.text()
 	}
 	for _, line := range append(lines, text) {
 		p.print("  %s\n", p.style.Faint(Cut("· "+line, p.width-3)))

@@ -11,7 +11,7 @@ import (
 )
 
 // A crowd counts the instances of a run.
-type crowd struct {
+type instanceCounts struct {
 	expected     int                                // those of the plan, and those that had joined before
 	read         func() (taken int, all, file bool) // of the file of instances; nil for none
 	working      map[int]bool                       // by frame
@@ -23,7 +23,7 @@ type crowd struct {
 const quiet = 10 * time.Second
 
 // known is how many instances there are so far.
-func (s *crowd) known() int {
+func (s *instanceCounts) known() int {
 	if s.read == nil {
 		return s.expected
 	}
@@ -31,7 +31,7 @@ func (s *crowd) known() int {
 	return s.expected + taken
 }
 
-func (s *crowd) started(c runtime.Command) {
+func (s *instanceCounts) started(c runtime.Command) {
 	if s.working == nil {
 		s.working = map[int]bool{}
 	}
@@ -40,7 +40,7 @@ func (s *crowd) started(c runtime.Command) {
 	}
 }
 
-func (s *crowd) count(end *runtime.InstanceEnd) {
+func (s *instanceCounts) count(end *runtime.InstanceEnd) {
 	if end.Status == runtime.RunFailed {
 		s.failed++
 	} else {
@@ -49,7 +49,7 @@ func (s *crowd) count(end *runtime.InstanceEnd) {
 }
 
 // text is how many instances are done, failed and running.
-func (s *crowd) text() string {
+func (s *instanceCounts) text() string {
 	text := fmt.Sprintf("%d done", s.done)
 	if s.failed > 0 {
 		text += fmt.Sprintf(", %d failed", s.failed)
@@ -66,7 +66,7 @@ func (s *crowd) text() string {
 // left shows the end of an instance: of many only the first that end, where lines stay, and
 // the first failures, and the counts from time to time.
 func (p *Progress) left(end *runtime.InstanceEnd) {
-	s := &p.crowd
+	s := &p.instanceCounts
 	s.count(end)
 	many := s.known() > FewInstances
 	switch {
