@@ -267,7 +267,7 @@ func failable(compiled *plan.Plan, name string) error {
 			}
 		}
 	}
-	add(plan, "", 0)
+	add(compiled, "", 0)
 	callName := itemOf.ReplaceAllString(name, "")
 	items, there := known[callName]
 	switch {
