@@ -80,8 +80,8 @@ type (
 	Result = session.Result
 	// An Entry is what a folder of journals tells of one run.
 	Entry = session.Entry
-	// Trouble is an error with an advice: the kinds below are what [errors.Is] finds in it.
-	Trouble = diag.Trouble
+	// UserError is an error with an advice: the kinds below are what [errors.Is] finds in it.
+	UserError = diag.UserError
 )
 
 // How a run ended ([Result.Status]).
@@ -204,10 +204,10 @@ func (p *Plan) Check() error {
 			if f.Span.Known() {
 				place = f.Span.Where() + ": "
 			}
-			return diag.Troubled(ErrUnsound, "%s%s [%s]", place, f.Message, f.Rule.Code).Advise("%s", f.Help)
+			return diag.NewError(ErrUnsound, "%s%s [%s]", place, f.Message, f.Rule.Code).Advise("%s", f.Help)
 		}
 	}
-	return diag.Troubled(ErrUnsound, "the plan has errors")
+	return diag.NewError(ErrUnsound, "the plan has errors")
 }
 
 // Report writes the findings as text, each with its lines of the plan.
@@ -368,7 +368,7 @@ func version() string {
 
 // Advice is what an error advises to do, or "".
 func Advice(err error) string {
-	var t *Trouble
+	var t *UserError
 	if errors.As(err, &t) {
 		return t.Help
 	}

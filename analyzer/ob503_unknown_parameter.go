@@ -48,7 +48,7 @@ func (p *Pass) unknownParameter(call *plan.Call, known *parameters, f plan.Templ
 			return other.Node != f.Node && known.unknown(other.Key) && suggested == near
 		})
 		found.Rename(f.Node, 0, len(f.Key), near, !rival && compiler.Misspelt(p.Plan, f.Key, near, known.names().Suggester, true))
-	} else if meta, ok := compiler.MetaElsewhere(f.Key); ok {
+	} else if meta, ok := compiler.MetaForeign(f.Key); ok {
 		found.Advise("did you mean %q? a call's own keys begin with _", meta)
 	} else if known.which == "tool" && known.tool.Node.Get(f.Key) != nil {
 		found.Advise("what a tool takes stands below its \"properties\": put %q there", f.Key)

@@ -38,7 +38,7 @@ func (p *Pass) unknownKeyword(key *source.Node, of string, known []string) {
 	if strings.HasPrefix(word, "x-") || strings.HasPrefix(word, "_") || slices.Contains(known, word) || slices.Contains(otherKeywords, word) {
 		return
 	}
-	at := slices.IndexFunc(known, func(k string) bool { return naming.IsSlip(word, k) })
+	at := slices.IndexFunc(known, func(k string) bool { return naming.IsTypo(word, k) })
 	if at < 0 {
 		return
 	}

@@ -219,7 +219,7 @@ func instancesOf(p *plan.Plan) (ids []string, own map[string]int) {
 
 // about leaves out the findings about calls that a view doesn't have.
 func about(view *plan.Plan, found []diag.Diagnostic) []diag.Diagnostic {
-	entirePlan := view.Whole()
+	entirePlan := view.Full()
 	if entirePlan == view || len(found) == 0 {
 		return found
 	}

@@ -22,7 +22,7 @@ func (c *compilation) advice(n *source.Node) {
 		},
 		"threshold": func(f source.Field) {
 			if f.Value.Kind != source.Number {
-				c.wants(f.Value, "\"threshold\"", "a number")
+				c.expects(f.Value, "\"threshold\"", "a number")
 				return
 			}
 			a.Threshold, a.HasThreshold = f.Value.Float(), true

@@ -16,7 +16,7 @@ const Consult = "ConsultAdvisor"
 // advisors reads the advisors of a plan file or an import.
 func (c *compilation) advisors(n *source.Node) {
 	if n.Kind != source.Array {
-		c.wants(n, "\"advisors\"", "a list of advisors, each with an \"id\"")
+		c.expects(n, "\"advisors\"", "a list of advisors, each with an \"id\"")
 		return
 	}
 	for _, one := range n.Items {
@@ -59,7 +59,7 @@ func (c *compilation) advisor(n *source.Node, what string, more ...string) {
 		f.Advise("give it a name: id: critic")
 		return
 	case a.IDNode.Kind != source.String || a.IDNode.Text == "":
-		c.wants(a.IDNode, "an advisor's \"id\"", "a name")
+		c.expects(a.IDNode, "an advisor's \"id\"", "a name")
 		return
 	}
 	a.ID = a.IDNode.Text
@@ -132,12 +132,12 @@ func (c *compilation) consulted(call *plan.Call) {
 func (c *compilation) opinions(n *source.Node) {
 	c.plan.Opinions = n
 	if n.Kind != source.Array {
-		c.wants(n, "\"advisors\"", "a list of opinions, each with the \"id\" of its advisor")
+		c.expects(n, "\"advisors\"", "a list of opinions, each with the \"id\" of its advisor")
 		return
 	}
 	for _, one := range n.Items {
 		if one.Kind != source.Object {
-			c.wants(one, "an opinion", "a mapping")
+			c.expects(one, "an opinion", "a mapping")
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (c *compilation) judgeOpinions() {
 	if p.Opinions == nil || p.Form == plan.Solution || p.Opinions.Kind != source.Array {
 		return
 	}
-	spoken := map[[2]string]*source.Node{}
+	declared := map[[2]string]*source.Node{}
 	for _, n := range p.Opinions.Items {
 		if n.Kind != source.Object {
 			continue
@@ -164,12 +164,12 @@ func (c *compilation) judgeOpinions() {
 			continue
 		}
 		key := [2]string{opinion.Advisor, opinion.Instance}
-		if first := spoken[key]; first != nil {
+		if first := declared[key]; first != nil {
 			c.report(diag.BadAdvisor, n.Span().Head(), "the advisor %q speaks twice", Shown(a.ID)).
 				Note(first.Span().Head(), "it speaks here first").Advise("give one opinion of each advisor")
 			continue
 		}
-		spoken[key] = n
+		declared[key] = n
 	}
 }
 
@@ -193,7 +193,7 @@ func (c *compilation) speaker(n *source.Node) *plan.Advisor {
 	f := c.report(diag.BadAdvisor, id.Span(), "there is no advisor %q", Shown(id.Text, near))
 	switch {
 	case ok:
-		c.slip(f, id, near, names)
+		c.typo(f, id, near, names)
 	case len(ids) == 0:
 		f.Advise("nobody was asked: leave \"advisors\" out")
 	default:

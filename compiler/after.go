@@ -20,14 +20,14 @@ func (c *compilation) after(call *plan.Call, n *source.Node) {
 			c.fields(item, "\"_after\"", map[string]func(source.Field){"settled": func(f source.Field) {
 				for _, name := range f.Value.Several() {
 					if name.Kind != source.String {
-						c.wants(name, "what is to be settled", "the \"_id\" of a call, or a list of such").About(call.Label())
+						c.expects(name, "what is to be settled", "the \"_id\" of a call, or a list of such").About(call.Label())
 						continue
 					}
 					c.comesAfter(call, name, true)
 				}
 			}})
 		default:
-			c.wants(item, "\"_after\"", "the \"_id\" of a call, {settled: [ids]}, or a list of these").About(call.Label())
+			c.expects(item, "\"_after\"", "the \"_id\" of a call, {settled: [ids]}, or a list of these").About(call.Label())
 		}
 	}
 }

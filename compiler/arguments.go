@@ -269,19 +269,19 @@ var splitOption = lazily(`^(?:-[a-zA-Z]*S|-{2}split-string=?)(.*)$`)
 func (s *splitting) words(texts []*source.Node) (all []*source.Node) {
 	for _, text := range texts {
 		found := splitOption.FindStringSubmatch(text.Text)
-		whole := text.Text
+		full := text.Text
 		switch {
 		case s.next:
 			s.next = false
 		case s.env && found != nil:
-			whole = found[1]
-			s.next = whole == ""
+			full = found[1]
+			s.next = full == ""
 		default:
 			s.env = s.env || path.Base(text.Text) == "env"
 			all = append(all, text)
 			continue
 		}
-		for _, word := range strings.Fields(whole) {
+		for _, word := range strings.Fields(full) {
 			one := *text
 			one.Text = strings.Trim(word, `"'`)
 			all = append(all, &one)

@@ -281,10 +281,10 @@ func orderWrites(p *plan.Plan) {
 
 // orderWrite orders what a call writes to a path, on one of its alternatives, and what
 // some others write.
-func orderWrite(p *plan.Plan, call *plan.Call, alternative int, path plan.Path, others []plan.Writer, follows func(int32) bool) {
+func orderWrite(p *plan.Plan, call *plan.Call, alternative int, path plan.Path, rest []plan.Writer, follows func(int32) bool) {
 	i, failure := int32(call.Index), alternative == call.FailureRoute()
 	waits, sets, once := len(p.Graph.Deps(call.Index)) > 0, call.SetsAt(path.ID), p.Writes == plan.Once
-	for _, w := range others {
+	for _, w := range rest {
 		switch {
 		case w.Call == i:
 		case waits && follows(w.Call):

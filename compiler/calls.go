@@ -29,7 +29,7 @@ func (c *compilation) lowerCalls() {
 		return
 	}
 	if list.Kind != source.Array {
-		c.wants(list, "\"calls\"", "a list of calls")
+		c.expects(list, "\"calls\"", "a list of calls")
 		return
 	}
 	if len(list.Items) > maxCalls {
@@ -111,7 +111,7 @@ func (c *compilation) sharesName(named, call *plan.Call) {
 // nameCall finds a call's tool and name; place counts from 1.
 func (c *compilation) nameCall(n *source.Node, place int) *plan.Call {
 	if n.Kind != source.Object {
-		c.wants(n, "call "+strconv.Itoa(place), "a mapping with \"_tool\"")
+		c.expects(n, "call "+strconv.Itoa(place), "a mapping with \"_tool\"")
 		return nil
 	}
 	tool, partial := n.Get("_tool"), c.partial(n)
@@ -130,7 +130,7 @@ func (c *compilation) nameCall(n *source.Node, place int) *plan.Call {
 		return call
 	}
 	if id.Kind != source.String || id.Text == "" {
-		c.wants(id, "\"_id\"", "a name").About(call.Label())
+		c.expects(id, "\"_id\"", "a name").About(call.Label())
 		return call
 	}
 	call.ID, call.Name = id.Text, id.Text
@@ -146,7 +146,7 @@ func (c *compilation) nameCall(n *source.Node, place int) *plan.Call {
 
 func (c *compilation) noTool(n, tool *source.Node, place int) {
 	if tool != nil {
-		c.wants(tool, "\"_tool\"", "the name of a tool")
+		c.expects(tool, "\"_tool\"", "the name of a tool")
 		return
 	}
 	f := c.report(diag.WrongType, n.Span(), "call %d has no \"_tool\"", place)
@@ -158,9 +158,9 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 	names := naming.NewSuggester([]string{"_tool"})
 	for _, field := range n.Fields {
 		_, near := names.Nearest(field.Key.Text)
-		if _, elsewhere := Elsewhere(field.Key.Text, []string{"_tool"}); near || elsewhere {
+		if _, foreign := Foreign(field.Key.Text, []string{"_tool"}); near || foreign {
 			f.Span = field.Key.Span()
-			meant(f, field.Key, "_tool", names)
+			intended(f, field.Key, "_tool", names)
 			return
 		}
 	}
@@ -293,7 +293,7 @@ func (c *compilation) lowerExtension(call *plan.Call, f source.Field) {
 
 // attempts reads how many tries there are in all; 0 where it doesn't say.
 func (c *compilation) attempts(call *plan.Call, n *source.Node, what string) int {
-	tries, ok := whole(n)
+	tries, ok := full(n)
 	if !ok || tries > 1000 {
 		c.report(diag.WrongType, n.Span(), "%s must be a whole number from 1 to 1000: the tries in all", what).About(call.Label())
 		return 0
@@ -304,7 +304,7 @@ func (c *compilation) attempts(call *plan.Call, n *source.Node, what string) int
 // outputPath reads where a call's result goes.
 func (c *compilation) outputPath(call *plan.Call, n *source.Node) {
 	if n.Kind != source.String {
-		c.wants(n, "\"_outputPath\"", "a path such as †state.result").About(call.Label())
+		c.expects(n, "\"_outputPath\"", "a path such as †state.result").About(call.Label())
 		return
 	}
 	alternatives, err := expression.ParseOutput(n.Text)

@@ -152,8 +152,8 @@ func document(p *plan.Plan) map[string]any {
 // takeIn puts what imports, catalogues and overlays contributed into the document itself.
 func takeIn(p *plan.Plan, root map[string]any) {
 	delete(root, "import")
-	elsewhere := func(n *source.Node) bool { return n != nil && n.File != p.File }
-	if slices.ContainsFunc(p.Tools, func(t *plan.Tool) bool { return !t.Builtin && elsewhere(t.Node) }) {
+	foreign := func(n *source.Node) bool { return n != nil && n.File != p.File }
+	if slices.ContainsFunc(p.Tools, func(t *plan.Tool) bool { return !t.Builtin && foreign(t.Node) }) {
 		tools := map[string]any{}
 		for _, t := range p.Tools {
 			if !t.Builtin {
@@ -163,11 +163,11 @@ func takeIn(p *plan.Plan, root map[string]any) {
 		root["tools"] = tools
 	}
 	for _, n := range p.NamedSchemas {
-		if elsewhere(n) {
+		if foreign(n) {
 			root["schemas"] = p.Schemas
 		}
 	}
-	if slices.ContainsFunc(p.Advisors, func(a *plan.Advisor) bool { return elsewhere(a.Node) }) {
+	if slices.ContainsFunc(p.Advisors, func(a *plan.Advisor) bool { return foreign(a.Node) }) {
 		advisors := make([]any, len(p.Advisors))
 		for i, a := range p.Advisors {
 			advisors[i] = a.Node.Value()

@@ -78,11 +78,11 @@ func Compile(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
 	for _, taken := range slices.Concat(o.Catalogues, o.Activities) {
 		all.reads.bytes += len(taken.Text)
 	}
-	var amiss []diag.Diagnostic
+	var problems []diag.Diagnostic
 	for _, one := range o.Policies {
 		read, found := ReadPolicy(one.File, o.Limits)
 		read.Counts = one.Counts
-		all.policies, amiss = append(all.policies, read), append(amiss, found...)
+		all.policies, problems = append(all.policies, read), append(problems, found...)
 		if read.Counts {
 			servers, _ := serversOf(read, o, "")
 			for _, s := range servers {
@@ -92,10 +92,10 @@ func Compile(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
 		}
 	}
 	p, found := compile(file, o, all)
-	amiss = append(amiss, misnamed(p)...)
+	problems = append(problems, misnamed(p)...)
 	p.Files = all.reads.texts()
-	if len(amiss) > 0 {
-		found = append(found, amiss...)
+	if len(problems) > 0 {
+		found = append(found, problems...)
 		diag.Sort(found)
 	}
 	return p, found
@@ -131,20 +131,20 @@ func misnamed(p *plan.Plan) (found diag.Findings) {
 	for _, tool := range p.Tools {
 		known = append(known, tool.Name)
 	}
-	told := map[string]bool{}
+	noted := map[string]bool{}
 	for _, one := range p.Policies {
 		for _, n := range one.Named {
-			if told[n.Text] || slices.Contains(known, n.Text) {
+			if noted[n.Text] || slices.Contains(known, n.Text) {
 				continue
 			}
 			if names == nil {
 				names = naming.NewSuggester(known)
 			}
-			told[n.Text] = true
-			if twin := slices.IndexFunc(known, func(name string) bool { return naming.Skeleton(name) == naming.Skeleton(n.Text) }); twin >= 0 {
-				found.Report(diag.ConfusableName, n.Span(), "the policy speaks of a tool %q, which looks like the plan's %q", naming.Spelled(n.Text), naming.Spelled(known[twin])).
-					Advise("write the plan's name: a rule about another tool keeps nothing from happening").Rename(n, 0, len(n.Text), known[twin], false)
-			} else if near, ok := names.Nearest(n.Text); ok && naming.IsSlip(n.Text, near) {
+			noted[n.Text] = true
+			if duplicate := slices.IndexFunc(known, func(name string) bool { return naming.Skeleton(name) == naming.Skeleton(n.Text) }); duplicate >= 0 {
+				found.Report(diag.ConfusableName, n.Span(), "the policy speaks of a tool %q, which looks like the plan's %q", naming.Spelled(n.Text), naming.Spelled(known[duplicate])).
+					Advise("write the plan's name: a rule about another tool keeps nothing from happening").Rename(n, 0, len(n.Text), known[duplicate], false)
+			} else if near, ok := names.Nearest(n.Text); ok && naming.IsTypo(n.Text, near) {
 				found.Report(diag.WrongType, n.Span(), "the policy speaks of a tool %q, which the plan doesn't have", n.Text).As(diag.Warning).
 					Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, false)
 			}
@@ -265,13 +265,13 @@ func Misspelt(p *plan.Plan, name, other string, names *naming.Suggester, declare
 }
 
 // slip offers a name that the document declares in the place of a scalar.
-func (c *compilation) slip(f *diag.Diagnostic, n *source.Node, near string, names *naming.Suggester) *diag.Diagnostic {
+func (c *compilation) typo(f *diag.Diagnostic, n *source.Node, near string, names *naming.Suggester) *diag.Diagnostic {
 	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, Misspelt(c.plan, n.Text, near, names, true))
 }
 
 // meant offers a near word of the format in the place of a scalar. It is a safe fix
 // when none of the other words could have been meant.
-func meant(f *diag.Diagnostic, n *source.Node, near string, names *naming.Suggester) *diag.Diagnostic {
+func intended(f *diag.Diagnostic, n *source.Node, near string, names *naming.Suggester) *diag.Diagnostic {
 	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, names.Sure(n.Text))
 }
 
@@ -313,7 +313,7 @@ func (c *compilation) partial(n *source.Node) bool {
 }
 
 // wants reports a value of the wrong kind.
-func (c *compilation) wants(n *source.Node, what, expected string) *diag.Diagnostic {
+func (c *compilation) expects(n *source.Node, what, expected string) *diag.Diagnostic {
 	return c.report(diag.WrongType, n.Span(), "%s is %s; expected %s", what, n.Kind, expected)
 }
 
@@ -321,7 +321,7 @@ func (c *compilation) wants(n *source.Node, what, expected string) *diag.Diagnos
 // keys that are neither known nor begin with x-. The handlers are by key.
 func (c *compilation) fields(n *source.Node, what string, handlers map[string]func(source.Field)) {
 	if n.Kind != source.Object {
-		c.wants(n, what, "a mapping")
+		c.expects(n, what, "a mapping")
 		return
 	}
 	var known []string
@@ -343,17 +343,17 @@ func (c *compilation) unknownKey(n, key *source.Node, what string, known []strin
 	if c.keys == nil || c.keys.of != n || c.keys.what != what {
 		c.keys = newKeys(n, what, known)
 	}
-	for _, twin := range c.keys.there {
-		if twin != key && strings.EqualFold(twin.Text, key.Text) {
-			return c.report(diag.DuplicateKey, key.Span(), "%q repeats the key %q in other letters", key.Text, twin.Text).
-				Note(twin.Span(), "%q is here", twin.Text).Advise("keep one of the two")
+	for _, duplicate := range c.keys.there {
+		if duplicate != key && strings.EqualFold(duplicate.Text, key.Text) {
+			return c.report(diag.DuplicateKey, key.Span(), "%q repeats the key %q in other letters", key.Text, duplicate.Text).
+				Note(duplicate.Span(), "%q is here", duplicate.Text).Advise("keep one of the two")
 		}
 	}
 	f := c.report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text)
 	if near, ok := c.keys.names.Nearest(key.Text); ok {
-		return meant(f, key, near, c.keys.names)
+		return intended(f, key, near, c.keys.names)
 	}
-	if near, ok := Elsewhere(key.Text, known); ok {
+	if near, ok := Foreign(key.Text, known); ok {
 		return f.Advise("did you mean %q?", near).Rename(key, 0, len(key.Text), near, false)
 	}
 	f.Help = c.keys.help
@@ -382,7 +382,7 @@ func newKeys(n *source.Node, what string, known []string) *keys {
 }
 
 // whole reads a whole number from 1 on.
-func whole(n *source.Node) (int, bool) {
+func full(n *source.Node) (int, bool) {
 	if n.Kind != source.Number {
 		return 0, false
 	}
@@ -392,7 +392,7 @@ func whole(n *source.Node) (int, bool) {
 
 func (c *compilation) text(n *source.Node, what string) string {
 	if n.Kind != source.String {
-		c.wants(n, what, "a string")
+		c.expects(n, what, "a string")
 		return ""
 	}
 	return n.Text
@@ -406,7 +406,7 @@ func (c *compilation) oneOf(n *source.Node, what string, words ...string) string
 	f := c.report(diag.WrongType, n.Span(), "%s must be one of %s", what, strings.Join(words, ", "))
 	names := naming.NewSuggester(words)
 	if near, ok := names.Nearest(n.Text); ok && n.Kind == source.String {
-		meant(f, n, near, names)
+		intended(f, n, near, names)
 	}
 	return ""
 }
@@ -416,7 +416,7 @@ func (c *compilation) oneOf(n *source.Node, what string, words ...string) string
 // of a named schema is one finding, however many refer to it.
 func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Schema {
 	if n.Kind != source.Object && n.Kind != source.Bool {
-		c.wants(n, what, "a JSON Schema (a mapping, true or false)")
+		c.expects(n, what, "a JSON Schema (a mapping, true or false)")
 		return nil
 	}
 	s := schema.New(raw, schema.Options{Defs: c.schemas, Keywords: &c.delegation.reads.keywords})

@@ -61,9 +61,9 @@ func (c *compilation) delegatePath(n *source.Node, dir string, call *plan.Call) 
 	if text == "" {
 		return ""
 	}
-	name, trouble, help := workspace.Path("delegate", dir, text)
-	if trouble != "" {
-		c.report(diag.BadDelegate, n.Span(), "%s", trouble).About(call.Label()).Advise("%s", help)
+	name, problem, help := workspace.Path("delegate", dir, text)
+	if problem != "" {
+		c.report(diag.BadDelegate, n.Span(), "%s", problem).About(call.Label()).Advise("%s", help)
 	}
 	return name
 }
@@ -105,7 +105,7 @@ func (c *compilation) callDelegate(call *plan.Call, n *source.Node) {
 		f := c.report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", tool.Name, n.Text).About(call.Label()).
 			Advise("choose one of %s", quotedList(choices, fewListed)).Note(tool.DelegateNode.Span().Head(), "the choice is here")
 		if near, ok := names.Nearest(n.Text); ok {
-			c.slip(f, n, near, names)
+			c.typo(f, n, near, names)
 		}
 		return
 	}

@@ -126,7 +126,7 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		calls := []string{"calls"}
 		near, ok := naming.Nearest(f.Key.Text, calls)
 		if !ok {
-			near, ok = Elsewhere(f.Key.Text, calls)
+			near, ok = Foreign(f.Key.Text, calls)
 		}
 		return ok && near != f.Key.Text
 	})
@@ -177,7 +177,7 @@ func (c *compilation) values(n *source.Node, what string) any {
 		return nil
 	}
 	if n.Kind != source.Object {
-		c.wants(n, what, "a mapping")
+		c.expects(n, what, "a mapping")
 		return nil
 	}
 	return n.Value()
@@ -187,9 +187,9 @@ func (c *compilation) limits(n *source.Node) {
 	l := &c.plan.Limits
 	count := func(to *int) func(source.Field) {
 		return func(f source.Field) {
-			i, ok := whole(f.Value)
+			i, ok := full(f.Value)
 			if !ok {
-				c.wantsLimit(f, "a whole number from 1")
+				c.expectsLimit(f, "a whole number from 1")
 				return
 			}
 			*to = i
@@ -200,7 +200,7 @@ func (c *compilation) limits(n *source.Node) {
 		"time": func(f source.Field) { l.Time = c.duration(f.Value, "\"time\"") },
 		"cost": func(f source.Field) {
 			if f.Value.Kind != source.Number || f.Value.Float() <= 0 {
-				c.wantsLimit(f, "a number above 0")
+				c.expectsLimit(f, "a number above 0")
 				return
 			}
 			l.Cost = f.Value.Float()
@@ -208,7 +208,7 @@ func (c *compilation) limits(n *source.Node) {
 	})
 }
 
-func (c *compilation) wantsLimit(f source.Field, expected string) {
+func (c *compilation) expectsLimit(f source.Field, expected string) {
 	c.report(diag.WrongType, f.Value.Span(), "the limit %q must be %s", f.Key.Text, expected)
 }
 
@@ -239,8 +239,8 @@ func (c *compilation) lowerRecord(root *source.Node) {
 		"schema":       func(source.Field) {},
 		"outputSchema": func(source.Field) {},
 		"tick": func(f source.Field) {
-			if p.Tick, _ = whole(f.Value); p.Tick == 0 {
-				c.wants(f.Value, "\"tick\"", "a whole number from 1")
+			if p.Tick, _ = full(f.Value); p.Tick == 0 {
+				c.expects(f.Value, "\"tick\"", "a whole number from 1")
 			}
 		},
 		"workspace": func(f source.Field) {
@@ -274,7 +274,7 @@ func (c *compilation) lowerRecord(root *source.Node) {
 // object, the later over the earlier.
 func (c *compilation) lowerContext(n *source.Node) {
 	if n.Kind != source.Array {
-		c.wants(n, "a context", "a list of messages")
+		c.expects(n, "a context", "a list of messages")
 		return
 	}
 	for _, m := range n.Items {
@@ -338,7 +338,7 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 			c.setting(f)
 		}
 		if n := m.Get("confirm"); n != nil && n.Kind != source.Array {
-			c.wants(n, "\"confirm\"", "a list of names of tools")
+			c.expects(n, "\"confirm\"", "a list of names of tools")
 		}
 	case "input", "state", "data":
 		c.valueMessage(m, kind)

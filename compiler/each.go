@@ -34,7 +34,7 @@ func (c *compilation) each(call *plan.Call) {
 		return
 	}
 	if n.Kind != source.Array && (n.Kind != source.String || !expression.IsExpression(n.Text)) {
-		f := c.wants(n, "\"_each\"", "an expression that gives a list").About(call.Label())
+		f := c.expects(n, "\"_each\"", "an expression that gives a list").About(call.Label())
 		if n.Kind == source.String {
 			f.Advise("an expression begins with †: write %q", "†state.pages")
 		}
@@ -113,9 +113,9 @@ func skipsItems(c *plan.Call) bool {
 		if !t.PerItem() {
 			continue
 		}
-		switch whole := t.Expr.Outline(); whole.Kind {
+		switch full := t.Expr.Outline(); full.Kind {
 		case expression.Fallback:
-			if references, _ := t.Expr.Alternatives(); whole.Parts[len(whole.Parts)-1].Kind != expression.Written &&
+			if references, _ := t.Expr.Alternatives(); full.Parts[len(full.Parts)-1].Kind != expression.Written &&
 				!(references && !slices.ContainsFunc(t.Expr.References(), func(r expression.Reference) bool { return r.Kind != itemKind || intoItem(r) })) {
 				return true
 			}
@@ -161,9 +161,9 @@ func WithoutItems(c *plan.Call) *plan.Call {
 	return &one
 }
 
-// WholeOf is the call whose output takes what a call gives: of one for an item the call that
+// RepeatedCall is the call whose output takes what a call gives: of one for an item the call that
 // runs it, of any other itself.
-func WholeOf(c *plan.Call) *plan.Call {
+func RepeatedCall(c *plan.Call) *plan.Call {
 	if c.ItemOf != nil {
 		return c.ItemOf
 	}

@@ -214,7 +214,7 @@ func judge(claims []claim, least plan.Origin) Effect {
 		}
 		return "", false
 	}
-	anybody := func(claim) bool { return true }
+	person := func(claim) bool { return true }
 	readOnly := func(h plan.Hints) *bool { return h.ReadOnly }
 	destructive := func(h plan.Hints) *bool {
 		if yes(h.ReadOnly) {
@@ -222,8 +222,8 @@ func judge(claims []claim, least plan.Origin) Effect {
 		}
 		return h.Destructive
 	}
-	harmful, isHarmful := says(destructive, true, anybody)
-	_, denied := says(readOnly, false, anybody)
+	harmful, isHarmful := says(destructive, true, person)
+	_, denied := says(readOnly, false, person)
 	reader, reads := says(readOnly, true, counts)
 	adder, adds := says(destructive, false, counts)
 	switch {
@@ -236,11 +236,11 @@ func judge(claims []claim, least plan.Origin) Effect {
 	}
 	idempotent := func(h plan.Hints) *bool { return h.Idempotent }
 	_, twice := says(idempotent, true, counts)
-	_, once := says(idempotent, false, anybody)
+	_, once := says(idempotent, false, person)
 	e.Idempotent = e.Kind == ReadOnly || twice && !once
 	open := func(h plan.Hints) *bool { return h.OpenWorld }
 	_, closed := says(open, false, counts)
-	_, opened := says(open, true, anybody)
+	_, opened := says(open, true, person)
 	e.OpenWorld = opened || !closed
 	return e
 }

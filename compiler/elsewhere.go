@@ -10,9 +10,9 @@ import (
 
 // elsewhere are our words by the names that other systems have for them, in small
 // letters and without separators. No name represents two words that one mapping knows.
-var elsewhere = func() map[string][]string {
+var foreign = func() map[string][]string {
 	all := map[string][]string{}
-	for meant, names := range map[string]string{
+	for intended, names := range map[string]string{
 		"calls": "steps tasks jobs nodes actions stages toolcalls", "plan": "name title workflow", "input": "inputs parameters params vars variables args arguments",
 		"output": "outputs result results return returns", "tools": "functions", "description": "summary",
 		"_tool":       "tool uses action function",
@@ -26,7 +26,7 @@ var elsewhere = func() map[string][]string {
 		"_outputPath": "outputpath saveas assignto register resultpath out result output storeas into",
 	} {
 		for name := range strings.FieldsSeq(names) {
-			all[name] = append(all[name], meant)
+			all[name] = append(all[name], intended)
 		}
 	}
 	return all
@@ -35,19 +35,19 @@ var elsewhere = func() map[string][]string {
 var withoutHyphens = strings.NewReplacer("_", "", "-", "")
 
 // Elsewhere is the one of some words that other systems call by this name.
-func Elsewhere(name string, words []string) (string, bool) {
+func Foreign(name string, words []string) (string, bool) {
 	folded := strings.ToLower(withoutHyphens.Replace(name))
-	for _, meant := range elsewhere[folded] {
-		if slices.Contains(words, meant) {
-			return meant, true
+	for _, intended := range foreign[folded] {
+		if slices.Contains(words, intended) {
+			return intended, true
 		}
 	}
 	return "", false
 }
 
-// MetaElsewhere is the key of a call that other systems call by the name of a parameter.
-func MetaElsewhere(parameter string) (string, bool) {
-	meta, ok := Elsewhere(parameter, metaKeys)
+// MetaForeign is the key of a call that other systems call by the name of a parameter.
+func MetaForeign(parameter string) (string, bool) {
+	meta, ok := Foreign(parameter, metaKeys)
 	return meta, ok && meta != "_tool"
 }
 

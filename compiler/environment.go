@@ -34,13 +34,13 @@ func Filled(text string, lookup func(name string) string) string {
 // envOf reads the variables that a program is given.
 func (c *compilation) envOf(a *plan.Activity, n *source.Node) {
 	if n.Kind != source.Object {
-		c.wants(n, "\"env\"", "a mapping from names of variables to texts")
+		c.expects(n, "\"env\"", "a mapping from names of variables to texts")
 		return
 	}
 	for _, f := range n.Fields {
 		c.variableName(f.Key)
 		if f.Value.Kind != source.String {
-			c.wants(f.Value, "the variable \""+f.Key.Text+"\"", "a text").Advise("write it in quotes")
+			c.expects(f.Value, "the variable \""+f.Key.Text+"\"", "a text").Advise("write it in quotes")
 			continue
 		}
 		a.Env = append(a.Env, plan.EnvSetting{Name: f.Key.Text, Value: f.Value.Text})
@@ -51,7 +51,7 @@ func (c *compilation) envOf(a *plan.Activity, n *source.Node) {
 // inherited reads the names of variables that a program gets of our environment.
 func (c *compilation) inherited(a *plan.Activity, n *source.Node) {
 	if n.Kind != source.Array {
-		c.wants(n, "\"inherit\"", "a list of names of variables")
+		c.expects(n, "\"inherit\"", "a list of names of variables")
 		return
 	}
 	for _, item := range n.Items {
@@ -65,15 +65,15 @@ func (c *compilation) inherited(a *plan.Activity, n *source.Node) {
 // filesOf reads patterns of the files that a program uses.
 func (c *compilation) filesOf(a *plan.Activity, n *source.Node) {
 	if n.Kind != source.Array {
-		c.wants(n, "\"files\"", "a list of patterns of files of the workspace, such as [lib/**/*.py]")
+		c.expects(n, "\"files\"", "a list of patterns of files of the workspace, such as [lib/**/*.py]")
 		return
 	}
 	for _, item := range n.Items {
 		text := c.text(item, "an item of \"files\"")
-		switch _, trouble, help := workspace.Path("pattern", ".", text); {
+		switch _, problem, help := workspace.Path("pattern", ".", text); {
 		case text == "":
-		case trouble != "":
-			c.report(diag.WrongType, item.Span(), "%s", trouble).Advise("%s", help)
+		case problem != "":
+			c.report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
 		default:
 			a.Files = append(a.Files, item)
 		}

@@ -55,7 +55,7 @@ func (c *compilation) written(m, payload *source.Node) {
 	if n := m.Get("_outputPath"); n != nil {
 		alternatives, err := expression.ParseOutput(n.Text)
 		if n.Kind != source.String || err != nil || len(alternatives) != 1 || len(alternatives[0]) != 1 || readOnly[alternatives[0][0].Kind] != "" {
-			c.wants(n, "the \"_outputPath\" of a message", "the one path that it is written to")
+			c.expects(n, "the \"_outputPath\" of a message", "the one path that it is written to")
 			return
 		}
 		id, ok := c.kindPath(alternatives[0][0], n, nil)
@@ -98,19 +98,19 @@ func MayBeDone(p *plan.Plan, call *plan.Call) bool {
 	return false
 }
 
-// PlanBegun is the state and the data that the run of a record began with, before its
+// PlanStarted is the state and the data that the run of a record began with, before its
 // History.
-func PlanBegun(p *plan.Plan) (state any, data map[string]any) {
-	if p.Begun.There {
-		return p.Begun.State, p.Begun.Data
+func PlanStarted(p *plan.Plan) (state any, data map[string]any) {
+	if p.Started.There {
+		return p.Started.State, p.Started.Data
 	}
 	return p.State, p.Data
 }
 
-// InstanceBegun is what the instance had of its own, before its history.
-func InstanceBegun(one *plan.Instance) (state any, data map[string]any) {
-	if one.Begun.There {
-		return one.Begun.State, one.Begun.Data
+// InstanceStarted is what the instance had of its own, before its history.
+func InstanceStarted(one *plan.Instance) (state any, data map[string]any) {
+	if one.Started.There {
+		return one.Started.State, one.Started.Data
 	}
 	return one.State, one.Data
 }
@@ -150,12 +150,12 @@ func (c *compilation) takeUpHistory() {
 	for _, id := range slices.Sorted(maps.Keys(p.History)) {
 		history := c.unlisted(id)
 		if id == "" {
-			p.Begun = plan.Begun{There: true, State: p.State, Data: p.Data}
+			p.Started = plan.Started{There: true, State: p.State, Data: p.Data}
 			p.State, p.Data = c.afterHistory(history, p.State, p.Data)
 			continue
 		}
 		one := &p.Instances[p.InstanceAt[id]]
-		one.Begun = plan.Begun{There: true, State: one.State, Data: one.Data}
+		one.Started = plan.Started{There: true, State: one.State, Data: one.Data}
 		data, _ := Overlay(p.Data, one.Data).(map[string]any)
 		one.State, one.Data = c.afterHistory(history, Overlay(p.State, one.State), data)
 	}
@@ -281,7 +281,7 @@ func (c *compilation) toolMessage(m *source.Node) {
 // filesWithin takes files of the workspace from the document itself.
 func (c *compilation) filesWithin(n *source.Node) {
 	if n.Kind != source.Object {
-		c.wants(n, "\"files\"", "a mapping from paths in the workspace to texts")
+		c.expects(n, "\"files\"", "a mapping from paths in the workspace to texts")
 		return
 	}
 	r := &c.delegation.reads

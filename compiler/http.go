@@ -27,7 +27,7 @@ var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS
 func (c *compilation) httpActivity(a *plan.Activity, n *source.Node, what string) {
 	h := &plan.HTTP{Method: "GET", Taken: map[string]bool{}}
 	if a.HTTP = h; n.Kind == source.String {
-		c.wants(n, what+"'s \"http\"", "a mapping").Advise("write http: {url: %q}", n.Text)
+		c.expects(n, what+"'s \"http\"", "a mapping").Advise("write http: {url: %q}", n.Text)
 		return
 	}
 	c.fields(n, what+"'s \"http\"", map[string]func(source.Field){
@@ -140,7 +140,7 @@ func (c *compilation) httpTemplate(a *plan.Activity, n *source.Node) {
 // httpFields reads the fields of a query, or headers.
 func (c *compilation) httpFields(a *plan.Activity, n *source.Node, key string) (all []plan.HTTPField) {
 	if n.Kind != source.Object {
-		c.wants(n, fmt.Sprintf("%q", key), "a mapping from names to texts or †parameters")
+		c.expects(n, fmt.Sprintf("%q", key), "a mapping from names to texts or †parameters")
 		return nil
 	}
 	for _, f := range n.Fields {
@@ -152,7 +152,7 @@ func (c *compilation) httpFields(a *plan.Activity, n *source.Node, key string) (
 			})
 		}
 		if isDeep(one.Value) {
-			c.wants(one.Value, fmt.Sprintf("%q in %q", f.Key.Text, key), "a text, a †parameter, or a list of them").
+			c.expects(one.Value, fmt.Sprintf("%q in %q", f.Key.Text, key), "a text, a †parameter, or a list of them").
 				Advise("a list is sent as several fields, and as one where {value: †list, join: \",\"} says so")
 			continue
 		}
@@ -225,7 +225,7 @@ func (c *compilation) httpBody(a *plan.Activity, n *source.Node) {
 		} else if h.Sends == plan.BodyForm {
 			for _, f := range n.Fields {
 				if isDeep(f.Value) {
-					c.wants(f.Value, fmt.Sprintf("%q in a form", f.Key.Text), "a text, a †parameter, or a list of them")
+					c.expects(f.Value, fmt.Sprintf("%q in a form", f.Key.Text), "a text, a †parameter, or a list of them")
 				}
 			}
 		}

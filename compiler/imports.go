@@ -150,12 +150,12 @@ func (in *importer) follow(f *imported) {
 		return
 	}
 	if list.Kind != source.String && list.Kind != source.Array {
-		in.wants(list, "\"import\"", "a list of files")
+		in.expects(list, "\"import\"", "a list of files")
 		return
 	}
 	for _, item := range list.Several() {
 		if item.Kind != source.String {
-			in.wants(item, "an import", "a file's path, relative to this file")
+			in.expects(item, "an import", "a file's path, relative to this file")
 		} else if one := in.read(item, f.dir); one != nil {
 			f.names = append(f.names, one)
 		}
@@ -164,11 +164,11 @@ func (in *importer) follow(f *imported) {
 
 // read is the file that an item names, nil when there is none to read.
 func (in *importer) read(item *source.Node, dir string) *imported {
-	name, trouble, help := workspace.Path("import", dir, item.Text)
+	name, problem, help := workspace.Path("import", dir, item.Text)
 	at := slices.Index(in.chain, name)
 	switch {
-	case trouble != "":
-		in.report(diag.WrongType, item.Span(), "%s", trouble).Advise("%s", help)
+	case problem != "":
+		in.report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
 		return nil
 	case at >= 0 || name == path.Clean(in.options.Name):
 		in.report(diag.WrongType, item.Span(), "the import %q comes back to a file that is being read: %s", item.Text, ring(in.chain[max(at, 0):], name)).
@@ -288,7 +288,7 @@ func (c *compilation) nameSchemas(root *source.Node) {
 		return
 	}
 	if named.Kind != source.Object {
-		c.wants(named, "\"schemas\"", "a mapping from names to JSON Schemas")
+		c.expects(named, "\"schemas\"", "a mapping from names to JSON Schemas")
 		return
 	}
 	for _, f := range named.Fields {

@@ -14,7 +14,7 @@ import (
 // instances reads the instances of a plan file.
 func (c *compilation) instances(n *source.Node) {
 	if n.Kind != source.Object {
-		c.wants(n, "\"instances\"", "a mapping from ids to {input, state}")
+		c.expects(n, "\"instances\"", "a mapping from ids to {input, state}")
 		return
 	}
 	for _, f := range n.Fields {
@@ -146,7 +146,7 @@ func (c *compilation) judgeInstance(call *plan.Call) {
 	f := c.report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance)).About(call.Label())
 	if near, ok := c.instanceIDs.Nearest(call.Instance); ok {
 		f.Message = "there is no instance \"" + Shown(call.Instance, near) + "\""
-		c.slip(f, at, near, c.instanceIDs)
+		c.typo(f, at, near, c.instanceIDs)
 		return
 	}
 	f.Advise("the instances are %s", quotedList(instanceIDs(p), maxListed))

@@ -18,8 +18,6 @@ type OpinionFault struct {
 	Message, Help string
 }
 
-func (f *OpinionFault) Error() string { return f.Message }
-
 // OpinionOf reads what an advisor said: a mapping of its "id", an "_instance" if it
 // speaks for each, "calls", a text that holds a JSON object of weights by tool,
 // and the rest, which is for its schema to judge. The fault is nil when there is

@@ -21,7 +21,7 @@ import (
 // servers reads the MCP servers that activities of the kind mcp name.
 func (c *compilation) servers(n *source.Node, dir string) {
 	if n.Kind != source.Object {
-		c.wants(n, "\"servers\"", "a mapping from names to servers")
+		c.expects(n, "\"servers\"", "a mapping from names to servers")
 		return
 	}
 	for _, f := range n.Fields {
@@ -116,8 +116,8 @@ func (c *compilation) wholly(s *plan.Server) string {
 		dir = path.Join(c.plan.Workspace, dir)
 	}
 	if c.options.Show != nil {
-		if whole, err := filepath.Abs(c.options.Show(dir)); err == nil {
-			return whole
+		if full, err := filepath.Abs(c.options.Show(dir)); err == nil {
+			return full
 		}
 	}
 	return filepath.Clean(dir)
@@ -145,7 +145,7 @@ func (c *compilation) serverURL(s *plan.Server, n *source.Node) {
 
 func (c *compilation) headers(s *plan.Server, n *source.Node, what string) {
 	if n.Kind != source.Object {
-		c.wants(n, "\"headers\" of "+what, "a mapping from names of headers to texts")
+		c.expects(n, "\"headers\" of "+what, "a mapping from names of headers to texts")
 		return
 	}
 	for _, f := range n.Fields {
@@ -214,7 +214,7 @@ func (c *compilation) serve() {
 			f := c.report(diag.NoActivity, at.Span(), "the activity %q is of the server %q, which isn't defined", name, at.Text)
 			names := naming.NewSuggester(slices.Sorted(maps.Keys(c.plan.Servers)))
 			if near, ok := names.Nearest(at.Text); ok {
-				c.slip(f, at, near, names)
+				c.typo(f, at, near, names)
 			} else {
 				f.Advise("define it under \"servers\"")
 			}

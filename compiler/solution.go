@@ -94,7 +94,7 @@ func (c *compilation) foundIn(from int) []diag.Diagnostic {
 
 func (c *compilation) lowerAnswer(root *source.Node) {
 	if root.Kind != source.Object {
-		c.wants(root, "a solution", "an object with \"calls\" or \"output\"")
+		c.expects(root, "a solution", "an object with \"calls\" or \"output\"")
 		return
 	}
 	c.lowerSolution(root, "a solution")

@@ -47,7 +47,7 @@ func (c *compilation) collectTools(n *source.Node, dir string) {
 			}
 		}
 	default:
-		c.wants(n, "\"tools\"", "a mapping from names to tools, or a list of tools with \"name\"")
+		c.expects(n, "\"tools\"", "a mapping from names to tools, or a list of tools with \"name\"")
 	}
 }
 
@@ -75,7 +75,7 @@ func (c *compilation) defineTools() {
 // tool reads one definition, in the protocol's form or MCP's.
 func (c *compilation) tool(d definition) *plan.Tool {
 	if d.node.Kind != source.Object {
-		c.wants(d.node, "the tool \""+d.name+"\"", "a JSON Schema (a mapping)")
+		c.expects(d.node, "the tool \""+d.name+"\"", "a JSON Schema (a mapping)")
 		return nil
 	}
 	t := &plan.Tool{Name: d.name, Node: d.node, NameNode: d.key, Origin: c.originOf(d.node.File), Simulate: d.node.Get("x-simulate")}
@@ -268,7 +268,7 @@ func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
 	f := c.report(diag.NoActivity, n.Span(), "no activity %q is registered", name)
 	names := naming.NewSuggester(slices.Sorted(maps.Keys(c.plan.Activities)))
 	if near, ok := names.Nearest(name); ok && n.Kind == source.String {
-		return c.slip(f, n, near, names)
+		return c.typo(f, n, near, names)
 	}
 	return f.Advise("define it under \"activities\", or give a file of activities")
 }
@@ -276,7 +276,7 @@ func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
 // collectActivities reads an "activities" mapping.
 func (c *compilation) collectActivities(n *source.Node, dir string) {
 	if n.Kind != source.Object {
-		c.wants(n, "\"activities\"", "a mapping from names to activities")
+		c.expects(n, "\"activities\"", "a mapping from names to activities")
 		return
 	}
 	for _, f := range n.Fields {
@@ -345,7 +345,7 @@ func (c *compilation) execActivity(a *plan.Activity, n *source.Node, what string
 
 func (c *compilation) exprActivity(a *plan.Activity, n *source.Node, what string) {
 	if n.Kind != source.String {
-		c.wants(n, what+"'s \"expr\"", "an expression over the parameters, as a string")
+		c.expects(n, what+"'s \"expr\"", "an expression over the parameters, as a string")
 		return
 	}
 	e, err := expression.ParseCode(n.Text, expression.DefaultLimits())
@@ -358,7 +358,7 @@ func (c *compilation) exprActivity(a *plan.Activity, n *source.Node, what string
 
 func (c *compilation) boolean(n *source.Node, what string) bool {
 	if n.Kind != source.Bool {
-		c.wants(n, what, "true or false")
+		c.expects(n, what, "true or false")
 	}
 	return n.IsTrue()
 }

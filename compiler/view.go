@@ -120,7 +120,7 @@ func plain(p *plan.Plan) (plain []plan.Instance) {
 // view makes a plan of some calls of this one, bound anew.
 func view(p *plan.Plan, calls []int32, instances []plan.Instance) *viewer {
 	one := *p
-	v := &viewer{whole: p, view: &one, calls: calls, binder: binder{plan: &one}}
+	v := &viewer{full: p, view: &one, calls: calls, binder: binder{plan: &one}}
 	one.Entire, one.Instances, one.InstanceAt, one.Targets = p, instances, nil, nil
 	one.Unordered, one.Graph, one.Index, one.PlaceIndex = nil, dag.Graph{}, nil, nil
 	v.copy()
@@ -131,34 +131,34 @@ func view(p *plan.Plan, calls []int32, instances []plan.Instance) *viewer {
 // add puts a further call of the whole to a view of what arrives.
 func (v *viewer) add(i int32) {
 	v.calls = append(v.calls, i)
-	v.view.Calls = append(v.view.Calls, v.call(v.whole.Calls[i], len(v.calls)-1))
+	v.view.Calls = append(v.view.Calls, v.call(v.full.Calls[i], len(v.calls)-1))
 	v.binder.add()
 }
 
 // A viewer copies calls into a view, with new numbers for calls and reads.
 type viewer struct {
-	whole, view *plan.Plan
-	calls       []int32 // of the whole, ascending
-	binder      binder
-	upTo        int // the calls of the whole before it have been looked at
+	full, view *plan.Plan
+	calls      []int32 // of the whole, ascending
+	binder     binder
+	upTo       int // the calls of the whole before it have been looked at
 }
 
 func (v *viewer) copy() {
 	v.view.Calls = make([]*plan.Call, len(v.calls))
 	reads := 0
 	for _, i := range v.calls {
-		reads += len(v.whole.Calls[i].Reads)
+		reads += len(v.full.Calls[i].Reads)
 	}
-	output := len(v.whole.Reads)
-	for output > 0 && v.whole.Reads[output-1].Call < 0 {
+	output := len(v.full.Reads)
+	for output > 0 && v.full.Reads[output-1].Call < 0 {
 		output--
 	}
-	v.view.Reads = make([]plan.Read, 0, reads+len(v.whole.Reads)-output)
+	v.view.Reads = make([]plan.Read, 0, reads+len(v.full.Reads)-output)
 	for at, i := range v.calls {
-		v.view.Calls[at] = v.call(v.whole.Calls[i], at)
+		v.view.Calls[at] = v.call(v.full.Calls[i], at)
 	}
-	shift := v.reads(output, len(v.whole.Reads), -1)
-	v.view.Output = v.template(v.whole.Output, shift)
+	shift := v.reads(output, len(v.full.Reads), -1)
+	v.view.Output = v.template(v.full.Output, shift)
 }
 
 // call copies a call to its place in the view.
@@ -199,7 +199,7 @@ func (v *viewer) call(of *plan.Call, at int) *plan.Call {
 // their numbers change.
 func (v *viewer) reads(first, end, reader int) (shift int) {
 	shift = len(v.view.Reads) - first
-	for _, r := range v.whole.Reads[first:end] {
+	for _, r := range v.full.Reads[first:end] {
 		r.Call, r.Writers, r.Bound = reader, nil, plan.Initial
 		v.view.Reads = append(v.view.Reads, r)
 	}

@@ -216,7 +216,7 @@ func TestViewBindsAlone(t *testing.T) {
 					t.Fatalf("seed %d/%d: %s at %d isn't a call of the view of %s", seed, i, call.Name, call.Place, id)
 				}
 			}
-			if view.Whole() != p {
+			if view.Full() != p {
 				t.Fatalf("seed %d/%d: a view has another whole", seed, i)
 			}
 		}

@@ -88,8 +88,6 @@ func (m Mark) words() string {
 		s = "may leave the machine"
 	case UnknownEffect:
 		s = "effect unknown"
-	case Wrong:
-		s = "goes wrong"
 	case Critical:
 		s = "on the critical path"
 	}

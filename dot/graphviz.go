@@ -49,7 +49,7 @@ var tones = []tone{{"danger", danger}, {"caution", caution}, {"fine", fine}, {"w
 // tone is the colour of a mark.
 func (k MarkKind) tone() tone {
 	switch k {
-	case Wrong, Error, Failed, Rejected, Removed, Destructive:
+	case Error, Failed, Rejected, Removed, Destructive:
 		return tones[0]
 	case Warning, Changed, Writes, Leaves, UnknownEffect:
 		return tones[1]

@@ -117,15 +117,12 @@ const (
 	Writes        MarkKind = "writes"
 	UnknownEffect MarkKind = "unknown"
 
-	// Wrong is where a rehearsal goes wrong; its code says how, and begins with a colon.
-	Wrong MarkKind = "wrong"
-
 	// Critical marks what decides the shortest time of the run.
 	Critical MarkKind = "critical"
 )
 
 // importance orders marks: what a reader should see first comes first.
-var importance = []MarkKind{Wrong, Error, Failed, Rejected, Cancelled, Removed, Added, Changed, Warning, Running, Done, Skipped, Destructive, UnknownEffect, Leaves, Writes, Critical, Info}
+var importance = []MarkKind{Error, Failed, Rejected, Cancelled, Removed, Added, Changed, Warning, Running, Done, Skipped, Destructive, UnknownEffect, Leaves, Writes, Critical, Info}
 
 // Mark puts a mark on the node of a call, by the call's name, and reports whether
 // the view has that call as a node of its own.

@@ -54,7 +54,7 @@ func newInstancePool(p *plan.Plan, o Options, recalling bool) *instancePool {
 		c.known[one.ID] = true
 		state, data := one.State, one.Data
 		if recalling {
-			state, data = compiler.InstanceBegun(&one)
+			state, data = compiler.InstanceStarted(&one)
 		}
 		c.waiting = append(c.waiting, Instance{one.ID, mapping(one.Input), mapping(state), data})
 	}
@@ -226,7 +226,7 @@ func (f *frame) leaving(status RunStatus, output any) {
 		return
 	}
 	f.machine.frames[f.number] = nil
-	if own := f.plan; own.Whole() != own && len(own.Instances) == 1 && own.Instances[0].ID == f.site.Instance {
+	if own := f.plan; own.Full() != own && len(own.Instances) == 1 && own.Instances[0].ID == f.site.Instance {
 		delete(f.machine.programs, own) // it was nobody else's
 	}
 }
@@ -247,7 +247,7 @@ func (m *Machine) share() {
 	p := m.base()
 	state, data := p.State, p.Data
 	if m.loop != nil {
-		state, data = compiler.PlanBegun(p) // what was written since is recalled
+		state, data = compiler.PlanStarted(p) // what was written since is recalled
 	}
 	m.shared = shared{over(mapping(p.Input), m.options.Input), over(mapping(state), m.options.State), over(data, nil)}
 }

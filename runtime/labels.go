@@ -60,7 +60,7 @@ func (f *frame) worse(call *plan.Call, by *plan.Plan) string {
 	if judged == nil {
 		return ""
 	}
-	was, is := judged.Result(compiler.WholeOf(call).Index), label.Of(by).Result(0)
+	was, is := judged.Result(compiler.RepeatedCall(call).Index), label.Of(by).Result(0)
 	if is.Within(was) {
 		return ""
 	}

@@ -10,8 +10,8 @@ import (
 // request composes what the planner is asked.
 func (m *Machine) request() *Request {
 	l := m.loop
-	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: standings(l.carried), Stood: l.recorded, Past: l.past, Said: l.opinions()}
-	s.Begun = request.Begun{Input: declared(m.shared.input, l.base.Input), State: declared(m.shared.state, l.base.State), Data: m.shared.data}
+	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: standings(l.carried), Held: l.recorded, Past: l.past, Said: l.opinions()}
+	s.Started = request.Started{Input: declared(m.shared.input, l.base.Input), State: declared(m.shared.state, l.base.State), Data: m.shared.data}
 	s.Input, s.State, s.Data, s.Advisors = l.setting.Input, l.setting.State, l.setting.Data, l.speakers()
 	if m.instances == nil {
 		s.Errors, s.History = m.frames[0].failures, m.frames[0].history
@@ -22,7 +22,7 @@ func (m *Machine) request() *Request {
 		one := &l.setting.Instances[at]
 		s.Instances = append(s.Instances, request.Instance{
 			ID: f.site.Instance, Input: mapping(one.Input), State: mapping(one.State), Data: one.Data, Errors: f.failures,
-			Begun: request.Begun{Input: f.given.Input, State: f.given.State, Data: f.given.Data}, History: f.history,
+			Started: request.Started{Input: f.given.Input, State: f.given.State, Data: f.given.Data}, History: f.history,
 		})
 	}
 	return request.Compose(s)

@@ -173,7 +173,7 @@ func (f *frame) question(i int32) *Question {
 		Call: call.Name, Tool: call.ToolName, Activity: call.Activity, Instance: f.site.Instance, Under: f.site.Under, Delegate: f.site.Delegate, Reason: call.Reason,
 		Params: f.calls[i].params, Runs: f.execution(call, f.calls[i].params), Context: f.context(i),
 		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, ClaimedBy: effect.ClaimedBy, Untrusted: effect.Untrusted, OpenWorld: effect.OpenWorld,
-		Writes: compiler.Offered(f.plan, compiler.WholeOf(call)),
+		Writes: compiler.Offered(f.plan, compiler.RepeatedCall(call)),
 		Advice: f.root().ranking, Uncertainty: f.uncertainty(call), Wanted: f.wanted(i),
 		takers: []*plan.Tool{call.Tool, compiler.Interface(f.plan.Delegates[call.Plan()])}, plan: f.plan, of: call,
 	}
@@ -181,7 +181,7 @@ func (f *frame) question(i int32) *Question {
 	if call.Retry.Attempts > 1 {
 		q.Attempts = call.Retry.Attempts
 	}
-	if method := compiler.WholeOf(call).Method; method != plan.Set {
+	if method := compiler.RepeatedCall(call).Method; method != plan.Set {
 		q.Method = method.String()
 	}
 	if r := f.replacement(i); r != nil {

@@ -63,7 +63,7 @@ func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, by s
 		if said.Signers != nil && signers.Name == "" {
 			signers = listOf(config.At(said.Signers.Text), config.Signers)
 			if err = approval.Outside(plan, config.File.Name); err == nil && !config.Trusted {
-				err = diag.Troubled(approval.ErrSigners, "%q says whose approval counts, and isn't trusted as it is", config.File.Name).
+				err = diag.NewError(approval.ErrSigners, "%q says whose approval counts, and isn't trusted as it is", config.File.Name).
 					Advise("obelus trust %s trusts it; or name the list with --signers", filepath.Dir(config.File.Name))
 			}
 		}
@@ -98,7 +98,7 @@ func (o *approvers) required(asked bool, file, plan string, reading *reading) (*
 	}
 	text, err := approval.ReadFile(file, approval.MostBytes)
 	if err != nil {
-		t := diag.Troubled(session.ErrUnapproved, "the run isn't approved: %v", err).From(err)
+		t := diag.NewError(session.ErrUnapproved, "the run isn't approved: %v", err).From(err)
 		if by != "" {
 			return nil, t.Advise("%q asks for an approval: obelus approve %s gives it", by, plan)
 		}

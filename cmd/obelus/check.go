@@ -204,20 +204,20 @@ func (r *reporter) judgeSettings(file project.Named) error {
 	}
 	r.total.Files++
 	config, err := r.reading.ConfigurationAt(file.Name)
-	if err != nil || config.Told {
+	if err != nil || config.Noted {
 		return err
 	}
-	config.Told = true
+	config.Noted = true
 	r.configs = append(r.configs, config)
 	return r.show(outOfReach(config.Found, config.File), config)
 }
 
 // introduce shows once what is wrong with a configuration.
 func (r *reporter) introduce(config *project.Configuration) error {
-	if config.Told {
+	if config.Noted {
 		return nil
 	}
-	config.Told = true
+	config.Noted = true
 	r.configs = append(r.configs, config)
 	return r.show(outOfReach(config.Found, r.named(config)), config)
 }
@@ -358,8 +358,8 @@ func (r *reporter) few(found []diag.Diagnostic) []diag.Diagnostic {
 	return left
 }
 
-// countOthers says how many findings were left out.
-func (r *reporter) countOthers() {
+// countRest says how many findings were left out.
+func (r *reporter) countRest() {
 	for _, key := range r.over {
 		fmt.Fprintf(r.out, "%s of %s in %s; --format json shows all\n", wording.Counted(r.shown[key]-maxOfOne, "more finding", "more findings"), key[1], diag.Escape(key[0]))
 	}
@@ -404,7 +404,7 @@ func (r *reporter) end() error {
 		}
 		err = diag.SARIF(r.out, r.report)
 	default:
-		r.countOthers()
+		r.countRest()
 		err = r.total.Text(r.out, textOptions(r.out))
 	}
 	if err == nil && r.fails {
@@ -420,7 +420,7 @@ func (c *cli) show(found []diag.Diagnostic, format string) error {
 		return diag.JSON(c.out, found)
 	}
 	r := reporter{cli: c}
-	defer r.countOthers()
+	defer r.countRest()
 	return diag.Text(c.out, r.few(found), textOptions(c.out))
 }
 

@@ -66,7 +66,9 @@ func (e ending) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // usageErr is a mistake on the command line or a refusal of the world outside, in this
 // program's own words.
-func usageErr(format string, args ...any) *diag.Trouble { return diag.Troubled(nil, format, args...) }
+func usageErr(format string, args ...any) *diag.UserError {
+	return diag.NewError(nil, format, args...)
+}
 
 // showError says on stderr what kept a command from doing its work.
 func (c *cli) showError(err error) {

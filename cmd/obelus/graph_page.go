@@ -46,7 +46,7 @@ func drawnRun(path string, activities []string, o dot.Options, paged bool) (*pag
 	one := happened.page(look.Program, look.Manifest.Options.Planned, o)
 	one.Kind, one.Scenarios = page.Run, []page.Scenario{{Name: look.Run, Events: happened.lines}}
 	one.View.Name = cmp.Or(one.View.Name, "plan") + ": " + diag.Escape(look.Run)
-	one.View.Notes = append(one.View.Notes, fmt.Sprintf("a run begun on %s, %s", look.Manifest.Begun.UTC().Format(time.DateTime), look.Status))
+	one.View.Notes = append(one.View.Notes, fmt.Sprintf("a run begun on %s, %s", look.Manifest.Started.UTC().Format(time.DateTime), look.Status))
 	if !paged {
 		happened.mark(&one.View)
 	}

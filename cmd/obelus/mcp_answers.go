@@ -31,28 +31,28 @@ type answeringTransport struct {
 }
 
 func (t *answeringTransport) Connect(ctx context.Context) (mcp.Connection, error) {
-	out := &wholeWriter{to: t.out}
+	out := &lineWriter{to: t.out}
 	messages := &messageReader{from: bufio.NewReaderSize(t.in, 64<<10), close: t.in.Close, answer: out}
 	inner, err := (&mcp.IOTransport{Reader: messages, Writer: out, MaxLineLength: mostFrame + 1}).Connect(ctx)
 	return &answering{Connection: inner, out: out, answered: make(chan struct{}, 1), closed: make(chan struct{})}, err
 }
 
-// A wholeWriter writes what it is given in one piece, from any goroutine.
-type wholeWriter struct {
+// A lineWriter writes what it is given in one piece, from any goroutine.
+type lineWriter struct {
 	mu sync.Mutex
 	to io.Writer
 }
 
-func (w *wholeWriter) Write(text []byte) (int, error) {
+func (w *lineWriter) Write(text []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.to.Write(text)
 }
 
-func (w *wholeWriter) Close() error { return nil }
+func (w *lineWriter) Close() error { return nil }
 
 // refuse answers what is no request; id is null where nobody knows which it was.
-func (w *wholeWriter) refuse(id json.RawMessage, code int, format string, args ...any) {
+func (w *lineWriter) refuse(id json.RawMessage, code int, format string, args ...any) {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
@@ -72,7 +72,7 @@ const (
 type messageReader struct {
 	from   *bufio.Reader
 	close  func() error
-	answer *wholeWriter
+	answer *lineWriter
 	rest   []byte // of a line that is handed on
 }
 
@@ -142,7 +142,7 @@ func (r *messageReader) isMessage(line []byte) bool {
 
 type answering struct {
 	mcp.Connection
-	out       *wholeWriter
+	out       *lineWriter
 	asked     atomic.Int64  // requests that aren't answered
 	answered  chan struct{} // holds a value after an answer
 	closed    chan struct{}

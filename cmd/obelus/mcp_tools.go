@@ -182,7 +182,7 @@ func (a *asked) why(err error) string {
 		return "there is no answer"
 	}
 	text, help := err.Error(), ""
-	var t *diag.Trouble
+	var t *diag.UserError
 	if errors.As(err, &t) {
 		text, help = t.Message, t.Help
 	}
@@ -289,7 +289,7 @@ func (a *asked) reads(given planGiven) (r *reading, name string, err error) {
 	for _, named := range slices.Sorted(maps.Keys(given.Files)) {
 		clean := path.Clean(filepath.ToSlash(named))
 		if !filepath.IsLocal(clean) || clean == "." {
-			return nil, "", diag.Troubled(project.ErrOutside, "\"files\" has %q, which isn't a path below the workspace's root", named).Advise("name it as the plan does, from the root")
+			return nil, "", diag.NewError(project.ErrOutside, "\"files\" has %q, which isn't a path below the workspace's root", named).Advise("name it as the plan does, from the root")
 		}
 		if slices.Contains([]string{workspace.Settings, policy.File}, path.Base(clean)) {
 			return nil, "", usageErr("\"files\" can't have %q: what says who is trusted is the workspace's own", named).Advise("leave it out; the workspace's is read")
@@ -300,7 +300,7 @@ func (a *asked) reads(given planGiven) (r *reading, name string, err error) {
 	case given.Path != "" && given.Plan != "":
 		return nil, "", usageErr("\"plan\" and \"path\" can't be given together: the one is a text, the other names a file")
 	case given.Path != "" && !filepath.IsLocal(filepath.FromSlash(given.Path)):
-		return nil, "", diag.Troubled(project.ErrOutside, "%q isn't a path below the workspace's root", given.Path).Advise("name a file by its path from the root, or give its text as \"plan\"")
+		return nil, "", diag.NewError(project.ErrOutside, "%q isn't a path below the workspace's root", given.Path).Advise("name a file by its path from the root, or give its text as \"plan\"")
 	case given.Path != "":
 		name = filepath.Join(r.Root, filepath.FromSlash(given.Path))
 		_, err = r.Text(name) // before anything else is looked at

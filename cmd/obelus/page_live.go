@@ -38,7 +38,6 @@ type live struct {
 	planned   bool
 	questions *terminal.Renderer
 	finished  sync.WaitGroup // of streams
-	read      atomic.Int64   // messages of streams
 
 	mu      sync.Mutex
 	page    string // of the plans that stand still; its events come by stream
@@ -353,7 +352,7 @@ func (e either) Ask(ctx context.Context, q *runtime.Question, shown func()) func
 		for range 2 {
 			if one := <-results; own.Err() == nil || ctx.Err() != nil {
 				counts = one
-				if one.err == nil || !errors.Is(one.err, local.ErrNobody) {
+				if one.err == nil || !errors.Is(one.err, local.ErrNoReviewer) {
 					taken(errors.New("it has been answered elsewhere"))
 				}
 			}

@@ -335,8 +335,8 @@ func TestEitherAnswers(t *testing.T) {
 	}{
 		"the page first":     {askedAt{after: 2 * time.Second, verdict: "reject"}, askedAt{after: time.Second, verdict: "approve"}, "approve", nil},
 		"the terminal first": {askedAt{after: time.Second, verdict: "reject"}, askedAt{}, "reject", nil},
-		"nobody there":       {askedAt{err: local.ErrNobody}, askedAt{after: time.Hour, verdict: "approve"}, "approve", nil},
-		"nobody at all":      {askedAt{err: local.ErrNobody}, askedAt{after: time.Second, err: local.ErrNobody}, "", local.ErrNobody},
+		"nobody there":       {askedAt{err: local.ErrNoReviewer}, askedAt{after: time.Hour, verdict: "approve"}, "approve", nil},
+		"nobody at all":      {askedAt{err: local.ErrNoReviewer}, askedAt{after: time.Second, err: local.ErrNoReviewer}, "", local.ErrNoReviewer},
 		"a stop":             {askedAt{after: time.Second, err: stop}, askedAt{}, "", stop},
 		"the run ends":       {askedAt{}, askedAt{}, "", context.DeadlineExceeded},
 	} {

@@ -116,7 +116,7 @@ func outcomeOf(look *session.Look) *runtime.Outcome {
 func (c *cli) tell(look *session.Look, path string) observer {
 	m := look.Manifest
 	fmt.Fprintf(c.out, "%s  %s\n", diag.Escape(look.Run), look.Status)
-	fmt.Fprintf(c.out, "  begun %s", m.Begun.Local().Format(time.DateTime))
+	fmt.Fprintf(c.out, "  begun %s", m.Started.Local().Format(time.DateTime))
 	if who := m.Planner + m.Model; who != "" {
 		fmt.Fprintf(c.out, ", with %s", diag.Escape(who))
 	}

@@ -274,9 +274,9 @@ func failable(compiled *plan.Plan, name string) error {
 	case there && (items || callName == name):
 		return nil
 	case there:
-		return diag.Troubled(errFail, "%q runs once, and not for items: there is no %q", callName, name).Suggest(name, []string{callName})
+		return diag.NewError(errFail, "%q runs once, and not for items: there is no %q", callName, name).Suggest(name, []string{callName})
 	}
-	return diag.Troubled(errFail, "no call of the plan is %q or uses that tool", name).Suggest(name, slices.Sorted(maps.Keys(known)))
+	return diag.NewError(errFail, "no call of the plan is %q or uses that tool", name).Suggest(name, slices.Sorted(maps.Keys(known)))
 }
 
 // failed reports an item that --fail names and that there wasn't.
@@ -310,7 +310,7 @@ func missingItem(s *simulate.Scenario, name string) error {
 	if callName == name {
 		return nil
 	}
-	err := diag.Troubled(errFail, "there is no %q: %q ran for %s", name, callName, wording.Count(count, "item"))
+	err := diag.NewError(errFail, "there is no %q: %q ran for %s", name, callName, wording.Count(count, "item"))
 	if count > 0 {
 		err = err.Advise("the last is %q", fmt.Sprintf("%s[%d]", callName, count-1))
 	}

@@ -31,7 +31,7 @@ type (
 		Idle      []string       `json:"idle,omitempty"`   // calls that ran in none of them: where values decide, others than were tried may let them run
 		Unreached []unplayed     `json:"unreached,omitempty"`
 		Computed  []string       `json:"computed,omitempty"` // calls that depend on computed values, which aren't searched
-		Vague     bool           `json:"vague,omitzero"`     // there were too many values to try all
+		Open      bool           `json:"vague,omitzero"`     // there were too many values to try all
 	}
 	unplayed struct {
 		Branch []analyzer.BranchChoice `json:"branch"` // one way in which a condition came out in none of them
@@ -74,7 +74,7 @@ func (r *rehearsal) list(found *simulate.Exploration) error {
 	summary := summaryOf(found.Usual)
 	summary.Scenarios, summary.Stuck, summary.Deterministic = 1+len(found.Problems), found.Stuck, true
 	summary.Branches = &branchSummary{Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, Idle: found.Idle, Problems: map[string]int{}}
-	summary.Branches.Computed, summary.Branches.Vague = found.Computed, found.ValuesLeft
+	summary.Branches.Computed, summary.Branches.Open = found.Computed, found.ValuesLeft
 	for _, choice := range found.Unreached {
 		summary.Branches.Unreached = append(summary.Branches.Unreached, unplayed{[]analyzer.BranchChoice{choice}})
 	}

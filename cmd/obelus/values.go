@@ -194,7 +194,7 @@ func unreadInputs(p *plan.Plan, input map[string]any) error {
 		if known[key] || p.InputSchema != nil && p.InputSchema.At([]schema.Step{schema.Key(key)}).Named {
 			continue // a pattern or "additionalProperties" may declare it
 		}
-		err := diag.Troubled(errUnread, "the plan doesn't read the input %q", key)
+		err := diag.NewError(errUnread, "the plan doesn't read the input %q", key)
 		switch near, ok := naming.Nearest(key, names); {
 		case ok:
 			return err.Advise("did you mean %q?", near).About(near)

@@ -47,7 +47,7 @@ func plain(v any) any {
 	case map[string]any:
 		out := yaml.MapSlice{}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			out = append(out, yaml.MapItem{Key: veiled(key), Value: plain(v[key])})
+			out = append(out, yaml.MapItem{Key: hidden(key), Value: plain(v[key])})
 		}
 		return out
 	case []any:
@@ -61,14 +61,14 @@ func plain(v any) any {
 			return int64(v)
 		}
 	case string:
-		return veiled(v)
+		return hidden(v)
 	}
 	return v
 }
 
 // veiled hides a text from goccy's own judgement of what needs quotes, which lets texts
 // pass that read as something else; see spelling.
-func veiled(text string) string { return "x" + hex.EncodeToString([]byte(text)) }
+func hidden(text string) string { return "x" + hex.EncodeToString([]byte(text)) }
 
 // spelling gives the texts of a tree back, in quotes unless they read as themselves to
 // everybody.

@@ -27,16 +27,16 @@ func EditScalar(n *source.Node, from, to int, text string) (Edit, bool) {
 	}
 	from = max(0, min(from, len(value)))
 	to = max(from, min(to, len(value)))
-	meant := value[:from] + text + value[to:]
-	whole := Edit{n.Span(), quoted(meant)}
+	intended := value[:from] + text + value[to:]
+	full := Edit{n.Span(), quoted(intended)}
 	if n.File.Format == source.JSON || n.Kind != source.String {
 		if n.Style != source.DoubleQuoted {
-			return whole, true
+			return full, true
 		}
 	}
 	at := n.Within(from, to)
 	if at == n.Span() && n.Style != source.Plain || from == to && at.Start != at.End {
-		return whole, true
+		return full, true
 	}
 	switch n.Style {
 	case source.DoubleQuoted:
@@ -44,12 +44,12 @@ func EditScalar(n *source.Node, from, to int, text string) (Edit, bool) {
 		return Edit{at, inner[1 : len(inner)-1]}, true
 	case source.SingleQuoted:
 		if !inked(text) {
-			return whole, true
+			return full, true
 		}
 		return Edit{at, strings.ReplaceAll(text, "'", "''")}, true
 	case source.Plain:
-		if !staysPlain(meant, strings.ContainsAny(value, flowMarks)) || !inked(text) || n.Span().Text() != value {
-			return whole, true
+		if !staysPlain(intended, strings.ContainsAny(value, flowMarks)) || !inked(text) || n.Span().Text() != value {
+			return full, true
 		}
 		return Edit{at, text}, true
 	}

@@ -255,7 +255,7 @@ func (w world) from(v *analyzer.Verified, input, state map[string]any) (map[stri
 			}
 			taken[fmt.Sprintf("%s/%s[%d]", c.Above(), c.Of.Name, item)] = &c
 			value, route, failure := w.gives(&c, input, state)
-			if route >= len(compiler.WholeOf(c.Of).Output) {
+			if route >= len(compiler.RepeatedCall(c.Of).Output) {
 				route = -1
 			}
 			events = append(events, runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Value: value, Route: route, Failure: failure})
@@ -283,7 +283,7 @@ func has(l policy.Label, taint string) bool {
 
 // of is what the analysis says of a parameter of a call of the plan itself.
 func (j judged) of(c *plan.Call, parameter string) (data, control policy.Label) {
-	full := j.plan.Calls[compiler.WholeOf(c).Place]
+	full := j.plan.Calls[compiler.RepeatedCall(c).Place]
 	for at, f := range full.Params.Fields {
 		if f.Key == parameter {
 			return j.Parameter(full.Index, at)
@@ -431,9 +431,9 @@ func afterwards(t *testing.T, r *rand.Rand, p *plan.Plan, j judged, left map[str
 
 func compareWorlds(t *testing.T, j judged, taint string, one, other map[string]*runtime.Command, hit map[string]bool, flows map[string]int) {
 	for key, c := range one {
-		hit[compiler.WholeOf(c.Of).Name], hit[strings.Split(c.Under, "/")[0]] = true, true
+		hit[compiler.RepeatedCall(c.Of).Name], hit[strings.Split(c.Under, "/")[0]] = true, true
 		if c.Of.ToolName == "think" && c.Context == nil { // its model is shown the rest
-			hit["SECRET"+compiler.WholeOf(c.Of).Name] = true
+			hit["SECRET"+compiler.RepeatedCall(c.Of).Name] = true
 		}
 		top := c.Under == ""
 		for name, value := range c.Params {
@@ -444,7 +444,7 @@ func compareWorlds(t *testing.T, j judged, taint string, one, other map[string]*
 			if !token && !differs {
 				continue
 			}
-			hit[taint+compiler.WholeOf(c.Of).Name], hit[taint+c.Under] = true, true
+			hit[taint+compiler.RepeatedCall(c.Of).Name], hit[taint+c.Under] = true, true
 			if top {
 				data, control := j.of(c.Of, name)
 				switch {
@@ -463,12 +463,12 @@ func compareWorlds(t *testing.T, j judged, taint string, one, other map[string]*
 		}
 		if c.Context != nil && top {
 			text, _ := json.Marshal(c.Context)
-			if strings.Contains(string(text), taint) && !has(j.Sees(j.plan.Calls[compiler.WholeOf(c.Of).Place].Index), taint) {
+			if strings.Contains(string(text), taint) && !has(j.Sees(j.plan.Calls[compiler.RepeatedCall(c.Of).Place].Index), taint) {
 				t.Errorf("%s: its context holds %s: %s", key, taint, text)
 			}
 		}
 		if other[key] == nil && top {
-			hit[taint+compiler.WholeOf(c.Of).Name] = true
+			hit[taint+compiler.RepeatedCall(c.Of).Name] = true
 			flows["by running"]++
 			if _, control := j.of(c.Of, firstParameter(c)); len(c.Params) > 0 && !has(control, taint) {
 				t.Errorf("%s: that it runs hangs on what is %s, and its control is %s", key, taint, control)

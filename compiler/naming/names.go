@@ -32,8 +32,8 @@ func Skeleton(id string) string {
 			if isInvisible(part) || isBidi(part) {
 				continue
 			}
-			if twin, ok := lookalikes()[part]; ok {
-				part = twin
+			if duplicate, ok := lookalikes()[part]; ok {
+				part = duplicate
 			}
 			drawn.WriteRune(part)
 		}
@@ -147,14 +147,14 @@ func scriptOf(r rune) string {
 // first because most characters are found there.
 var scriptNames = sync.OnceValue(func() []string {
 	common := []string{"Latin", "Cyrillic", "Greek", "Han", "Hiragana", "Katakana", "Hangul", "Arabic", "Hebrew", "Devanagari"}
-	var others []string
+	var rest []string
 	for name := range unicode.Scripts {
 		if name != "Common" && name != "Inherited" && !slices.Contains(common, name) {
-			others = append(others, name)
+			rest = append(rest, name)
 		}
 	}
-	slices.Sort(others)
-	return append(common, others...)
+	slices.Sort(rest)
+	return append(common, rest...)
 })
 
 // IsASCII reports whether a text has no character beyond ASCII.

@@ -86,9 +86,9 @@ func (s *Suggester) Sure(name string) bool {
 	return same == 1 && s.effort >= 0
 }
 
-// IsSlip reports whether a name is another one but for its case, or but for one slip of
+// IsTypo reports whether a name is another one but for its case, or but for one slip of
 // the keyboard; of short names only one in the order of their letters counts.
-func IsSlip(name, other string) bool {
+func IsTypo(name, other string) bool {
 	const short = 5
 	if name == other {
 		return false

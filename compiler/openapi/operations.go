@@ -244,14 +244,14 @@ func (b *builder) server() *refusal {
 
 // NotAnAddress is why a text isn't the address of a service, or "".
 func NotAnAddress(text string) string {
-	switch scheme, _, whole := strings.Cut(text, "://"); {
+	switch scheme, _, full := strings.Cut(text, "://"); {
 	case absolute.MatchString(text):
 		return ""
 	case len(wording.PasswordsIn(text)) > 0:
 		return fmt.Sprintf("%q has a password in it, which isn't kept in a catalogue; what shows who asks is a header that is taken from the environment", wording.WithoutPasswords(text))
 	case text == "":
 		return "no server is named"
-	case !whole:
+	case !full:
 		return fmt.Sprintf("%q has no https:// and host", text)
 	case scheme != "http" && scheme != "https":
 		return fmt.Sprintf("%q isn't reached by http or https", text)

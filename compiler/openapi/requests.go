@@ -375,7 +375,7 @@ func (b *builder) body() *refusal {
 		return b.content(asForm.node.Get("schema"), "form", required)
 	case asText != nil:
 		b.headers["Content-Type"] = "text/plain; charset=utf-8"
-		b.whole(map[string]any{"type": "string"}, required)
+		b.full(map[string]any{"type": "string"}, required)
 		return nil
 	case len(all) == 0:
 		return refuse(n, BadBody, "its body has no \"content\"")
@@ -384,7 +384,7 @@ func (b *builder) body() *refusal {
 }
 
 // whole makes a body one parameter.
-func (b *builder) whole(schema any, required bool) {
+func (b *builder) full(schema any, required bool) {
 	name := b.take("body", "request")
 	b.properties[name] = schema
 	if required {
@@ -399,7 +399,7 @@ const maxParts = 1_000 // schemas of which a body is put together
 // one of the whole.
 func (b *builder) content(n *source.Node, sends string, required bool) *refusal {
 	if n == nil {
-		b.whole(map[string]any{}, required)
+		b.full(map[string]any{}, required)
 		return nil
 	}
 	external := b.scope.external
@@ -418,7 +418,7 @@ func (b *builder) content(n *source.Node, sends string, required bool) *refusal 
 		if sends == "form" {
 			return refuse(n, BadBody, "a form whose fields aren't known isn't sent")
 		}
-		b.whole(object, required)
+		b.full(object, required)
 		return nil
 	}
 	if !required && len(needs) > 0 {
@@ -458,7 +458,7 @@ func (b *builder) content(n *source.Node, sends string, required bool) *refusal 
 func (b *builder) result() *refusal {
 	responses := b.node.Get("responses")
 	var schemas []any
-	var texts, others []media
+	var texts, rest []media
 	empty, redirects, succeeds := false, false, false
 	fields := []source.Field{}
 	if responses != nil {
@@ -490,7 +490,7 @@ func (b *builder) result() *refusal {
 		case first(all, "text/plain", media.isText) != nil:
 			texts = append(texts, *first(all, "text/plain", media.isText))
 		default:
-			others = append(others, all...)
+			rest = append(rest, all...)
 		}
 	}
 	if usual := responses.Get("default"); !succeeds && usual != nil {
@@ -501,8 +501,8 @@ func (b *builder) result() *refusal {
 	switch {
 	case b.Method == "HEAD":
 		b.http["response"] = "none"
-	case len(schemas) == 0 && len(others) > 0:
-		return refuse(responses, badResult, "its result is %s", kindsOf(others))
+	case len(schemas) == 0 && len(rest) > 0:
+		return refuse(responses, badResult, "its result is %s", kindsOf(rest))
 	case len(schemas) > 0:
 		if empty {
 			schemas = append(schemas, map[string]any{"type": "null"})

@@ -27,14 +27,14 @@ type pointer struct {
 // A named schema is one that others refer to, or all of those that are in one operation.
 type named struct {
 	pointer
-	node     *source.Node
-	value    any // with links in the place of references
-	refs     []*named
-	pruned   bool         // the other direction has another one
-	external *source.Node // what leads out of the document
-	name     string       // under "schemas"
-	twin     *named       // an equal schema that replaces it
-	relaxed  bool         // no value fitted it
+	node      *source.Node
+	value     any // with links in the place of references
+	refs      []*named
+	pruned    bool         // the other direction has another one
+	external  *source.Node // what leads out of the document
+	name      string       // under "schemas"
+	duplicate *named       // an equal schema that replaces it
+	relaxed   bool         // no value fitted it
 }
 
 // A link is a reference before the names of schemas are known.

@@ -92,7 +92,7 @@ func (r *reading) findTwins() {
 	})
 	for _, n := range r.order {
 		if other := r.named[pointer{n.ref, response}]; n.dir == request && n.node != nil && other != nil && !n.pruned {
-			n.twin = other
+			n.duplicate = other
 		}
 	}
 }
@@ -102,7 +102,7 @@ func (r *reading) findTwins() {
 func (r *reading) name() {
 	taken := map[string]int{}
 	for _, n := range r.order {
-		if n.node == nil || n.twin != nil {
+		if n.node == nil || n.duplicate != nil {
 			continue
 		}
 		tokens := tokensOf(n.ref)
@@ -126,8 +126,8 @@ func (r *reading) name() {
 func rendered(v any) any {
 	switch v := v.(type) {
 	case link:
-		if v.to.twin != nil {
-			v.to = v.to.twin
+		if v.to.duplicate != nil {
+			v.to = v.to.duplicate
 		}
 		return "#/schemas/" + v.to.name
 	case map[string]any:
@@ -238,34 +238,34 @@ var maxDepths = []int{4, 3, 2, 1, 0}
 
 // fitting is a schema of an operation with names in the place of links, valid and not too large.
 func (r *reading) fitting(o *Operation, v any, what string) any {
-	whole := rendered(v)
+	full := rendered(v)
 	for range maxMends {
-		wrong := compile(whole, r.schemas)
+		wrong := compile(full, r.schemas)
 		switch {
 		case wrong == nil:
-			if r.relax(whole) {
+			if r.relax(full) {
 				continue
 			}
-			return whole
+			return full
 		case wrong.Limit:
 			for _, depth := range maxDepths {
 				left := maxInlined
-				if cut := r.inline(whole, depth, &left); left > 0 && compile(cut, r.schemas) == nil {
+				if cut := r.inline(full, depth, &left); left > 0 && compile(cut, r.schemas) == nil {
 					r.note(o.Node, tooLarge, "the %s of %s are checked %d references deep: %s", what, o, depth, wrong.Message)
 					return cut
 				}
 			}
-			return open(whole, what)
+			return open(full, what)
 		case wrong.Def != "":
 			n := r.byName[wrong.Def]
 			r.note(n.node.Follow(wrong.Path), malformed, "%s is left out of the schema %q: %s", keywordOf(wrong.Path), wrong.Def, wrong.Message)
 			r.schemas[wrong.Def] = without(r.schemas[wrong.Def], wrong.Path)
 		default:
 			r.note(o.Node, malformed, "%s is left out of the %s of %s: %s", keywordOf(wrong.Path), what, o, wrong.Message)
-			whole = without(whole, wrong.Path)
+			full = without(full, wrong.Path)
 		}
 	}
-	return open(whole, what)
+	return open(full, what)
 }
 
 // emptySteps bounds the search for a value of one schema, and emptyBudget that for values

@@ -89,7 +89,7 @@ func (w *Written) Output() any {
 }
 
 // Begun is what stood in a state before its history.
-type Begun struct {
+type Started struct {
 	There bool
 	State any
 	Data  map[string]any

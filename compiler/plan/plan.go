@@ -161,15 +161,15 @@ type Plan struct {
 	Face         *Tool                   // see Interface
 	Size         int                     // its calls, those of its delegates as often as they are run; no more than twice maxCalls
 	Folder       string                  // the folder that the delegates of its calls are relative to
-	Begun        Begun                   // what it began with, before its history
+	Started      Started                 // what it began with, before its history
 	Workspace    string                  // see [Plan.Workspace]
 	Files        map[string]string       // the texts of the files that it took in, by path from the workspace root
 	Circle       []Link                  // of delegates, in which it takes part
 	Schemas      map[string]any          // the named schemas, imports included
 	NamedSchemas map[string]*source.Node // where they stand
 	Workspaces   Files
-	PartsOnce    func() ([]Part, error)                       // see Parts; found out once, as are the files
-	Covered      func() (map[string]map[string]string, error) // by activity
+	PartsOnce    func() ([]Part, error)                       `json:"-"` // see Parts; found out once, as are the files
+	Covered      func() (map[string]map[string]string, error) `json:"-"` // by activity
 }
 
 // Terminate says when a run with a planner has reached its goal.
@@ -234,7 +234,7 @@ type Instance struct {
 
 	InputSchemaNode, StateSchemaNode *source.Node
 
-	Begun Begun // before its part of the history
+	Started Started // before its part of the history
 }
 
 // Limits are the bounds of a run; zero means the default.

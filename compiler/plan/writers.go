@@ -80,8 +80,8 @@ func (w *Writers) Overlapping(id pathtree.ID) []Writer {
 		return w.Over[slot]
 	}
 	list := slices.Clip(w.of(id))
-	if others := w.aboveAndBelow(id); len(others) > 0 || !slices.IsSortedFunc(list, byCallAndPath) {
-		list = slices.Concat(list, others)
+	if rest := w.aboveAndBelow(id); len(rest) > 0 || !slices.IsSortedFunc(list, byCallAndPath) {
+		list = slices.Concat(list, rest)
 		slices.SortFunc(list, byCallAndPath)
 	}
 	if list == nil {
@@ -193,7 +193,7 @@ func (t *Targets) Several() bool { return t != nil && len(t.Own) > 1 }
 func (p *Plan) Targeted() bool { return p.Targets != nil }
 
 // Whole is the plan that a view is a part of; any other plan is its own whole.
-func (p *Plan) Whole() *Plan {
+func (p *Plan) Full() *Plan {
 	if p.Entire != nil {
 		return p.Entire
 	}

@@ -149,7 +149,7 @@ func (y *yamlReader) flowPair(d draft, p properties) (key, value *Node) {
 	y.skip()
 	key = y.asKey(d, p)
 	if !y.flowColon(d) {
-		if !d.whole && d.node.Style == Plain && strings.Contains(key.Text, ":") {
+		if !d.full && d.node.Style == Plain && strings.Contains(key.Text, ":") {
 			y.report(codeAmbiguous, key.Start, key.End, "put a space behind the colon, or the text in quotes",
 				"%s is a key without a value here", quote(key.Text))
 		}
@@ -188,13 +188,13 @@ func (y *yamlReader) flowDraft() (draft, properties) {
 		y.skip()
 	}
 	if y.i == len(y.text) || y.atMarker() {
-		return draft{node: y.empty(behind, p), whole: true}, properties{}
+		return draft{node: y.empty(behind, p), full: true}, properties{}
 	}
 	switch c := y.text[y.i]; {
 	case c == ',' || c == ']' || c == '}', c == ':' && y.flowSeparated(y.i+1):
-		return draft{node: y.empty(behind, p), whole: true}, properties{}
+		return draft{node: y.empty(behind, p), full: true}, properties{}
 	case c == '[' || c == '{':
-		return draft{node: y.flowCollection(p), whole: true}, properties{}
+		return draft{node: y.flowCollection(p), full: true}, properties{}
 	case c == '-' && y.flowSeparated(y.i+1):
 		y.stop(y.i, y.i+1, "separate items by commas", "a list of dashes can't stand inside brackets")
 	case c == '|' || c == '>':

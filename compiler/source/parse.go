@@ -309,8 +309,8 @@ func keepsDigits(integer string) bool {
 	if err != nil {
 		return false
 	}
-	whole, _ := big.NewFloat(near).Int(nil)
-	return whole.Cmp(exact) == 0
+	full, _ := big.NewFloat(near).Int(nil)
+	return full.Cmp(exact) == 0
 }
 
 // Inexact says what is lost of a number, as JSON writes it, where it becomes a

@@ -81,15 +81,15 @@ func integerDigits(text, unsigned string) string {
 
 // isFloat matches ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?
 func isFloat(s string) bool {
-	whole := leading(s)
-	s = s[whole:]
+	full := leading(s)
+	s = s[full:]
 	if strings.HasPrefix(s, ".") {
 		part := leading(s[1:])
-		if whole+part == 0 {
+		if full+part == 0 {
 			return false
 		}
 		s = s[1+part:]
-	} else if whole == 0 {
+	} else if full == 0 {
 		return false
 	}
 	if s == "" {

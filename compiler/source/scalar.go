@@ -6,8 +6,8 @@ import "strings"
 // value. A whole one is what it is; of another, a scalar, only the text is
 // read.
 type draft struct {
-	node  *Node
-	whole bool
+	node *Node
+	full bool
 }
 
 // atom reads a scalar or an alias in block context, below a parent at column n.
@@ -247,7 +247,7 @@ func (y *yamlReader) blockScalar(n int) draft {
 // asKey makes a draft a key.
 func (y *yamlReader) asKey(d draft, p properties) *Node {
 	n := d.node
-	if d.whole {
+	if d.full {
 		y.refuseOnAlias(n, p)
 		if n.Kind != String {
 			y.report(codeSyntax, n.Start, n.End, keyIsText, "a key that is %s", n.Kind)
@@ -273,7 +273,7 @@ const keyIsText = "a key is text; text that begins with { or [ goes in quotes"
 // asValue makes a draft a value: what its text means is settled here.
 func (y *yamlReader) asValue(d draft, p properties) *Node {
 	n := d.node
-	if d.whole {
+	if d.full {
 		y.refuseOnAlias(n, p)
 		return n
 	}

@@ -27,7 +27,7 @@ type Stream struct {
 	fault  *Problem
 
 	faultAt int  // how far the text was read when it couldn't become a solution any more
-	whole   bool // as much is kept behind the fault as ever will be
+	full    bool // as much is kept behind the fault as ever will be
 
 	open   []byte // the brackets that are open, outermost first
 	start  int    // of the scalar that is being read
@@ -83,8 +83,8 @@ const (
 	inString
 	inEscape
 	inUnicode
-	wantsLowHalf // \
-	wantsLowUnit // u
+	expectsLowHalf // \
+	expectsLowUnit // u
 	inCharacter
 	inWord
 	inMinus
@@ -113,8 +113,8 @@ var streamExpects = [...]string{
 	nextItem:        "a JSON value",
 	inEscape:        "one of the escapes of JSON after a backslash",
 	inUnicode:       "four hexadecimal digits after \\u",
-	wantsLowHalf:    "the second half of a surrogate pair",
-	wantsLowUnit:    "the second half of a surrogate pair",
+	expectsLowHalf:  "the second half of a surrogate pair",
+	expectsLowUnit:  "the second half of a surrogate pair",
 	inCharacter:     "valid UTF-8",
 	inWord:          "true, false or null",
 	inMinus:         "a digit",
@@ -156,12 +156,12 @@ func (s *Stream) Write(piece string) {
 // keep reads the text after a fault, up to a limit: the same however
 // the text is cut into pieces.
 func (s *Stream) keep(piece string) {
-	if s.whole {
+	if s.full {
 		return
 	}
 	s.text = append(s.text, piece...)
 	if end := s.faultAt + keptBehind; len(s.text) > end {
-		s.text, s.whole = bytes.ToValidUTF8(s.text[:end], nil), true
+		s.text, s.full = bytes.ToValidUTF8(s.text[:end], nil), true
 	}
 }
 
@@ -260,7 +260,7 @@ func (s *Stream) step(at int, c byte) {
 	switch s.state {
 	case beforeObject, openingFence, fenceWord:
 		s.before(at, c)
-	case inString, inEscape, inUnicode, wantsLowHalf, wantsLowUnit, inCharacter:
+	case inString, inEscape, inUnicode, expectsLowHalf, expectsLowUnit, inCharacter:
 		s.string(at, c)
 	case inWord:
 		if c != s.rest[0] {

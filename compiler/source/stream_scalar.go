@@ -34,11 +34,11 @@ func (s *Stream) string(at int, c byte) {
 		}
 	case inUnicode:
 		s.unicode(at, c)
-	case wantsLowHalf:
-		if s.state = wantsLowUnit; c != '\\' {
+	case expectsLowHalf:
+		if s.state = expectsLowUnit; c != '\\' {
 			s.unexpected(at)
 		}
-	case wantsLowUnit:
+	case expectsLowUnit:
 		if c != 'u' {
 			s.unexpected(at)
 			return
@@ -108,7 +108,7 @@ func (s *Stream) unicode(at int, c byte) {
 	case low != s.high:
 		s.fail(codeSyntax, at, "half of a surrogate pair")
 	case high:
-		s.state, s.high = wantsLowHalf, true
+		s.state, s.high = expectsLowHalf, true
 	default:
 		s.state, s.high = inString, false
 	}

@@ -8,9 +8,9 @@ import "strconv"
 // before its character. Where the value has no text of its own, which is so
 // under an alias and in lists and mappings, the place is that of the node.
 func (n *Node) Within(from, to int) Span {
-	whole := n.Span()
+	full := n.Span()
 	if n == nil || n.File == nil || n.Alias || n.Kind >= Array {
-		return whole
+		return full
 	}
 	from = max(0, min(from, len(n.Text)))
 	to = max(from, min(to, len(n.Text)))
@@ -19,14 +19,14 @@ func (n *Node) Within(from, to int) Span {
 	switch n.Style {
 	case Plain:
 		if n.Kind != String {
-			return whole
+			return full
 		}
 		d.plain(0, len(text))
 	case SingleQuoted:
 		d.single(0, len(text))
 	case DoubleQuoted:
 		if d.double(0, len(text)) != nil {
-			return whole
+			return full
 		}
 	default:
 		d.block(0, int(n.parent))
@@ -34,10 +34,10 @@ func (n *Node) Within(from, to int) Span {
 	// The line breaks that end a block scalar lie behind its last line.
 	length := len(d.out)
 	if length > len(n.Text) || string(d.out) != n.Text[:length] {
-		return whole
+		return full
 	}
 	if len(n.Text) == 0 || length == 0 {
-		return whole
+		return full
 	}
 	start, end := d.place(min(from, length), min(to, length))
 	return Span{n.File, n.Start + min(start, len(text)), n.Start + min(end, len(text))}

@@ -388,7 +388,7 @@ func (y *yamlReader) explicitEntry(column int) (key, value *Node) {
 	y.problems = slices.DeleteFunc(y.problems, func(p Problem) bool {
 		return p.Warning && p.Span == key.Span() // a warning about values
 	})
-	key = y.asKey(draft{node: key, whole: true}, properties{})
+	key = y.asKey(draft{node: key, full: true}, properties{})
 	if y.another(column) && y.at(':') {
 		y.i++
 		return key, y.blockNode(column, true, true)

@@ -99,7 +99,7 @@ func Reason(err error) string {
 
 // Path is the path from the workspace root of a file that a file in a folder, also
 // from the root, names. What names it is for the trouble: "import".
-func Path(what, dir, text string) (name, trouble, help string) {
+func Path(what, dir, text string) (name, problem, help string) {
 	name = path.Join(dir, text)
 	switch {
 	case strings.Contains(text, "://"):

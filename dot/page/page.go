@@ -71,7 +71,6 @@ type Scenario struct {
 	Name     string            `json:"name"`
 	Picks    [][2]int          `json:"picks,omitempty"`    // the option of every choice that it met
 	Together bool              `json:"together,omitempty"` // several things go otherwise that needn't all do
-	Problem  string            `json:"problem,omitempty"`  // what goes wrong, in words, where it is shown for that
 	Fails    string            `json:"fails,omitempty"`    // the call that it lets fail
 	Critical []string          `json:"critical,omitempty"` // its critical path, where it is known, and whose it is
 	Instance string            `json:"criticalInstance,omitempty"`

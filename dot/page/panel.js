@@ -134,7 +134,6 @@ function review() {
   return [
     data.notes.length ? el('p', { className: 'muted' }, between(data.notes, '; ')) : null,
     section('Findings', told(f => f.severity !== 'info')),
-    section('Branches that go wrong', items(few((data.scenarios || []).map((s, i) => s.problem ? [course(i), ': ' + s.problem] : null).filter(Boolean)))),
     section('What is destroyed', destroyed()),
     section('What leaves this machine, and to where', leaving()),
     section('What came from a model', fromModels()),
@@ -184,7 +183,6 @@ function howLong(p) {
   ].filter(Boolean));
 }
 
-const course = n => el('button', { className: 'link', onclick: () => setScenario(n) }, data.scenarios[n].name);
 
 // outcome is what a rehearsal has otherwise than the first one: what is skipped, and what runs.
 const outcomes = [];

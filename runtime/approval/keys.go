@@ -22,7 +22,7 @@ type Key struct {
 func NewKey(line string, sign func(payload []byte) ([]byte, error)) (*Key, error) {
 	public, comment, _, err := publicKey(line)
 	if err != nil {
-		return nil, diag.Troubled(ErrKey, "%v", err).From(err)
+		return nil, diag.NewError(ErrKey, "%v", err).From(err)
 	}
 	return &Key{comment, public, sign}, nil
 }
@@ -63,20 +63,20 @@ func (a *Approval) Sign(k *Key) error {
 // ssh-keygen -Y sign -n obelus-plan.
 func (a *Approval) Attach(armored []byte) error {
 	if len(armored) > mostSignature {
-		return diag.Troubled(ErrTooLarge, "the signature is larger than any can be")
+		return diag.NewError(ErrTooLarge, "the signature is larger than any can be")
 	}
 	key, err := authentic("", armored, a.Payload())
 	if err != nil {
-		return diag.Troubled(ErrSignature, "the signature doesn't approve: %v", err).From(err)
+		return diag.NewError(ErrSignature, "the signature doesn't approve: %v", err).From(err)
 	}
 	id := ssh.FingerprintSHA256(key)
 	for _, s := range a.signatures {
 		if s.KeyID == id {
-			return diag.Troubled(ErrTwice, "the key %s has signed already", id)
+			return diag.NewError(ErrTwice, "the key %s has signed already", id)
 		}
 	}
 	if len(a.signatures) == mostSignatures {
-		return diag.Troubled(ErrTooLarge, "there are %d signatures already", mostSignatures)
+		return diag.NewError(ErrTooLarge, "there are %d signatures already", mostSignatures)
 	}
 	a.signatures = append(a.signatures, signature{KeyID: id, Sig: armored})
 	return nil

@@ -56,7 +56,7 @@ func Judging(plan string, signers List, revoked []List) (j Judge, err error) {
 func ReadFile(name string, limit int) ([]byte, error) {
 	text, err := workspace.Read(name, limit)
 	if err != nil {
-		return nil, diag.Troubled(ErrNoFile, "can't read %q: %s", name, workspace.Reason(err)).About(name).From(err)
+		return nil, diag.NewError(ErrNoFile, "can't read %q: %s", name, workspace.Reason(err)).About(name).From(err)
 	}
 	return text, nil
 }
@@ -66,7 +66,7 @@ func ReadFile(name string, limit int) ([]byte, error) {
 // writes a plan doesn't say who may approve it.
 func Outside(plan, file string) error {
 	inside := func() error {
-		return diag.Troubled(ErrPlace, "%q lies in the plan's folder, where the plan's author may have written it", file).About(file).
+		return diag.NewError(ErrPlace, "%q lies in the plan's folder, where the plan's author may have written it", file).About(file).
 			Advise("keep it above that folder, or elsewhere")
 	}
 	plans := []string{plan}
@@ -77,7 +77,7 @@ func Outside(plan, file string) error {
 	for _, name := range plans {
 		info, err := os.Stat(filepath.Dir(name))
 		if err != nil {
-			return diag.Troubled(ErrPlace, "where the plan lies can't be told: %s", workspace.Reason(err))
+			return diag.NewError(ErrPlace, "where the plan lies can't be told: %s", workspace.Reason(err))
 		}
 		own = append(own, info)
 	}
@@ -101,7 +101,7 @@ func Outside(plan, file string) error {
 		}
 		for _, one := range []string{at, filepath.Dir(at)} {
 			if why := workspace.Shared(one); why != "" {
-				return diag.Troubled(ErrPlace, "%q %s: others may have written it", one, why).About(file).Advise("keep it where only you may write")
+				return diag.NewError(ErrPlace, "%q %s: others may have written it", one, why).About(file).Advise("keep it where only you may write")
 			}
 		}
 		to, err := os.Readlink(at)

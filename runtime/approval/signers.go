@@ -42,7 +42,7 @@ func ReadSigners(name string, text []byte) (*Signers, error) {
 		return err
 	})
 	if err == nil && len(s.lines) == 0 {
-		err = diag.Troubled(ErrSigners, "%q lists nobody", name).About(name)
+		err = diag.NewError(ErrSigners, "%q lists nobody", name).About(name)
 	}
 	return s, err
 }
@@ -50,7 +50,7 @@ func ReadSigners(name string, text []byte) (*Signers, error) {
 // eachLine hands on the lines of a list that aren't empty and no comments.
 func eachLine(name string, text []byte, each func(string) error) error {
 	if len(text) > mostList {
-		return diag.Troubled(ErrSigners, "%q is larger than %d bytes", name, mostList).About(name)
+		return diag.NewError(ErrSigners, "%q is larger than %d bytes", name, mostList).About(name)
 	}
 	number := 0
 	for line := range bytes.Lines(text) {
@@ -60,7 +60,7 @@ func eachLine(name string, text []byte, each func(string) error) error {
 			continue
 		}
 		if err := each(one); err != nil {
-			return diag.Troubled(ErrSigners, "%s:%d: %v", name, number, err).About(name)
+			return diag.NewError(ErrSigners, "%s:%d: %v", name, number, err).About(name)
 		}
 	}
 	return nil
@@ -186,9 +186,9 @@ func (id identity) distinct(other identity) bool {
 // holder finds who may sign with a key at a time; the error says why nobody may.
 func (s *Signers) holder(key ssh.PublicKey, at time.Time) (identity, error) {
 	var id identity
-	why := error(diag.Troubled(ErrUnknownKey, "its key isn't one of a signer"))
+	why := error(diag.NewError(ErrUnknownKey, "its key isn't one of a signer"))
 	if s == nil {
-		return nil, diag.Troubled(ErrUnknownKey, "its key isn't one of a signer: nobody is named whose approval counts")
+		return nil, diag.NewError(ErrUnknownKey, "its key isn't one of a signer: nobody is named whose approval counts")
 	}
 	for i := range s.lines {
 		line := &s.lines[i]
@@ -212,11 +212,11 @@ func (line *signerLine) admits(key ssh.PublicKey, at time.Time) (identity, error
 	case !same(key, line.key):
 		return nil, nil
 	case line.namespaces != nil && !listed(line.namespaces, Namespace):
-		return nil, diag.Troubled(ErrNamespace, "its key may sign %s, and not %s", strings.Join(line.namespaces, ","), Namespace)
+		return nil, diag.NewError(ErrNamespace, "its key may sign %s, and not %s", strings.Join(line.namespaces, ","), Namespace)
 	case !line.after.IsZero() && at.Before(line.after):
-		return nil, diag.Troubled(ErrNotYet, "its key isn't valid before %s", stamp(line.after))
+		return nil, diag.NewError(ErrNotYet, "its key isn't valid before %s", stamp(line.after))
 	case !line.before.IsZero() && at.Truncate(time.Second).After(line.before):
-		return nil, diag.Troubled(ErrExpired, "its key isn't valid after %s", stamp(line.before))
+		return nil, diag.NewError(ErrExpired, "its key isn't valid after %s", stamp(line.before))
 	}
 	return line.principals, nil
 }
@@ -227,7 +227,7 @@ type Revoked map[string]bool
 // ReadRevoked reads a list of revoked keys: public keys, one a line.
 func ReadRevoked(name string, text []byte) (Revoked, error) {
 	if bytes.HasPrefix(text, []byte("SSHKRL\n")) {
-		return nil, diag.Troubled(ErrSigners, "%q is a binary list of revoked keys, which isn't supported", name).About(name).
+		return nil, diag.NewError(ErrSigners, "%q is a binary list of revoked keys, which isn't supported", name).About(name).
 			Advise("list the public keys, one a line")
 	}
 	r := Revoked{}

@@ -90,7 +90,7 @@ func Parts(p *plan.Plan) ([]plan.Part, error) {
 	}
 	digest, err := compiler.Digest(p)
 	policies, failed := compiler.PolicyParts(p)
-	return slices.Concat([]plan.Part{{Kind: whole, Digest: digest}}, parts, policies), cmp.Or(err, failed)
+	return slices.Concat([]plan.Part{{Kind: full, Digest: digest}}, parts, policies), cmp.Or(err, failed)
 }
 
 // Given is the part of an approval that is about input and state alone that a plan runs
@@ -108,7 +108,7 @@ func (a *Approval) Given() bool {
 }
 
 // whole is what the plan is called with all that decides what it does.
-const whole = "compiled plan"
+const full = "compiled plan"
 
 // sum begins a digest in a part.
 const sum = "sha256:"
@@ -132,7 +132,7 @@ func New(parts []plan.Part, predicate Predicate) (*Approval, error) {
 		return nil, err
 	}
 	if len(a.payload) > MostPayload {
-		return nil, diag.Troubled(ErrTooLarge, "the statement is larger than %d bytes", MostPayload)
+		return nil, diag.NewError(ErrTooLarge, "the statement is larger than %d bytes", MostPayload)
 	}
 	return a, a.check()
 }
@@ -156,7 +156,7 @@ func Is(text []byte) bool {
 // twice, in other letters, in a loose base64 or beside a known field is refused.
 func Read(text []byte) (*Approval, error) {
 	if len(text) > MostBytes {
-		return nil, diag.Troubled(ErrTooLarge, "the approval is larger than %d bytes", MostBytes)
+		return nil, diag.NewError(ErrTooLarge, "the approval is larger than %d bytes", MostBytes)
 	}
 	var e envelope
 	if err := diag.ReadStrictly(text, &e); err != nil {
@@ -165,16 +165,16 @@ func Read(text []byte) (*Approval, error) {
 	read := slices.Clone(jsontext.Value(text))
 	switch written, err := canonical(&e); {
 	case e.PayloadType != PayloadType:
-		return nil, diag.Troubled(ErrStatement, "its payload is of the type %q; expected %q", e.PayloadType, PayloadType)
+		return nil, diag.NewError(ErrStatement, "its payload is of the type %q; expected %q", e.PayloadType, PayloadType)
 	case len(e.Signatures) > mostSignatures:
-		return nil, diag.Troubled(ErrTooLarge, "it has %d signatures, and at most %d are read", len(e.Signatures), mostSignatures)
+		return nil, diag.NewError(ErrTooLarge, "it has %d signatures, and at most %d are read", len(e.Signatures), mostSignatures)
 	case cmp.Or(err, read.Canonicalize()) != nil || !bytes.Equal(written, read):
 		return nil, malformed("it lacks a field, or its base64 isn't the standard one with its padding")
 	}
 	a := &Approval{payload: e.Payload, signatures: e.Signatures}
 	for i, s := range e.Signatures {
 		if len(s.Sig) > mostSignature || len(s.KeyID) > mostName {
-			return nil, diag.Troubled(ErrTooLarge, "the signature %d is larger than any can be", i+1)
+			return nil, diag.NewError(ErrTooLarge, "the signature %d is larger than any can be", i+1)
 		}
 	}
 	if value := bytes.TrimSpace(a.payload); len(value) > 0 && value[0] == '[' {
@@ -193,7 +193,7 @@ func Read(text []byte) (*Approval, error) {
 }
 
 func malformed(format string, args ...any) error {
-	return diag.Troubled(ErrMalformed, "that is no approval: "+format, args...)
+	return diag.NewError(ErrMalformed, "that is no approval: "+format, args...)
 }
 
 var hexadecimal = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -203,9 +203,9 @@ func (a *Approval) check() error {
 	s := &a.Statement
 	switch {
 	case s.Type != StatementType:
-		return diag.Troubled(ErrStatement, "it is a statement of the type %q; expected %q", s.Type, StatementType)
+		return diag.NewError(ErrStatement, "it is a statement of the type %q; expected %q", s.Type, StatementType)
 	case s.PredicateType != PredicateType:
-		return diag.Troubled(ErrStatement, "it states %q of its subjects, which isn't an approval; expected %q", s.PredicateType, PredicateType)
+		return diag.NewError(ErrStatement, "it states %q of its subjects, which isn't an approval; expected %q", s.PredicateType, PredicateType)
 	case len(s.Subjects) == 0:
 		return malformed("its statement is about nothing")
 	case s.Predicate.Signer == "" || len(s.Predicate.Signer) > mostName || diag.Escape(s.Predicate.Signer) != s.Predicate.Signer:
@@ -252,7 +252,7 @@ func (a *Approval) Changed(now []plan.Part) []string {
 	}
 	changed := compiler.Changed(was, now)
 	if len(changed) > 1 { // the whole changes with any part
-		changed = slices.DeleteFunc(changed, func(text string) bool { return strings.HasPrefix(text, "the "+whole+" ") })
+		changed = slices.DeleteFunc(changed, func(text string) bool { return strings.HasPrefix(text, "the "+full+" ") })
 	}
 	return changed
 }

@@ -88,7 +88,7 @@ func (a *Approval) judge(s signature, pae []byte, j *Judge, before []Signature) 
 // holder names the owner of a key that made a signature, if it counts beside those before it.
 func (j *Judge) holder(key ssh.PublicKey, before []Signature) (identity, error) {
 	if slices.ContainsFunc(j.Revoked, func(r Revoked) bool { return r[string(key.Marshal())] }) {
-		return nil, diag.Troubled(ErrRevoked, "its key is revoked")
+		return nil, diag.NewError(ErrRevoked, "its key is revoked")
 	}
 	id, err := j.Signers.holder(key, j.Now)
 	if err != nil {
@@ -98,9 +98,9 @@ func (j *Judge) holder(key ssh.PublicKey, before []Signature) (identity, error) 
 		switch {
 		case other.Err != nil:
 		case same(key, other.key):
-			return nil, diag.Troubled(ErrTwice, "its key has signed already")
+			return nil, diag.NewError(ErrTwice, "its key has signed already")
 		case !id.distinct(other.holder):
-			return nil, diag.Troubled(ErrTwice, "it is by %q, who can't be told from %q: each counts once", strings.Join(id, ","), other.Signer)
+			return nil, diag.NewError(ErrTwice, "it is by %q, who can't be told from %q: each counts once", strings.Join(id, ","), other.Signer)
 		}
 	}
 	return id, nil
@@ -136,27 +136,27 @@ func authentic(id string, armored, pae []byte) (ssh.PublicKey, error) {
 	block, rest := pem.Decode(armored)
 	if !bytes.HasPrefix(armored, []byte(armor)) || block == nil || len(block.Headers)+len(bytes.TrimSpace(rest)) > 0 ||
 		ssh.Unmarshal(block.Bytes, &b) != nil || b.Magic != magic || b.Version != 1 || ssh.Unmarshal(b.Signature, &sig) != nil {
-		return nil, diag.Troubled(ErrSignature, "it isn't an SSH signature")
+		return nil, diag.NewError(ErrSignature, "it isn't an SSH signature")
 	}
 	key, err := ssh.ParsePublicKey(b.Key)
 	if err == nil {
 		err = bare(key)
 	}
 	if err != nil {
-		return nil, diag.Troubled(ErrUnknownKey, "its key can't count: %s", strings.TrimPrefix(err.Error(), "ssh: ")).From(err)
+		return nil, diag.NewError(ErrUnknownKey, "its key can't count: %s", strings.TrimPrefix(err.Error(), "ssh: ")).From(err)
 	}
 	sum256, sum512 := sha256.Sum256(pae), sha512.Sum512(pae)
 	sums := map[string][]byte{"sha256": sum256[:], "sha512": sum512[:]}
 	switch {
 	case id != "" && id != ssh.FingerprintSHA256(key):
-		return key, diag.Troubled(ErrSignature, "it is said to be by the key %q, and is by another", id)
+		return key, diag.NewError(ErrSignature, "it is said to be by the key %q, and is by another", id)
 	case b.Namespace != Namespace:
-		return key, diag.Troubled(ErrNamespace, "it was made for %q, and not for %q", b.Namespace, Namespace)
+		return key, diag.NewError(ErrNamespace, "it was made for %q, and not for %q", b.Namespace, Namespace)
 	case !slices.Contains(accepted, sig.Format) || sums[b.Hash] == nil:
-		return key, diag.Troubled(ErrAlgorithm, "it is of the kind %q with %q; expected one of %s", sig.Format, b.Hash, strings.Join(accepted, ", "))
+		return key, diag.NewError(ErrAlgorithm, "it is of the kind %q with %q; expected one of %s", sig.Format, b.Hash, strings.Join(accepted, ", "))
 	}
 	if err := key.Verify(ssh.Marshal(signed{magic, Namespace, "", b.Hash, sums[b.Hash]}), &sig); err != nil {
-		return key, diag.Troubled(ErrSignature, "it isn't over this statement").From(err)
+		return key, diag.NewError(ErrSignature, "it isn't over this statement").From(err)
 	}
 	return key, nil
 }
@@ -175,23 +175,23 @@ func (a *Approval) verdict(v *Verdict, j *Judge) error {
 	own := slices.ContainsFunc(v.Signatures, func(s Signature) bool { return s.Err == nil && s.holder.named(p.Signer) })
 	switch {
 	case len(v.Changed) > 0:
-		return diag.Troubled(ErrChanged, "what would run isn't what was approved%s: %s", by(counted), few(v.Changed))
+		return diag.NewError(ErrChanged, "what would run isn't what was approved%s: %s", by(counted), few(v.Changed))
 	case len(a.signatures) == 0:
-		return diag.Troubled(ErrUnsigned, "the approval has no signature: it says what was looked at, and nobody vouches for it")
+		return diag.NewError(ErrUnsigned, "the approval has no signature: it says what was looked at, and nobody vouches for it")
 	case p.Made.After(j.Now.Add(skew)):
-		return diag.Troubled(ErrNotYet, "the approval isn't valid before %s", stamp(p.Made))
+		return diag.NewError(ErrNotYet, "the approval isn't valid before %s", stamp(p.Made))
 	case !p.Expires.IsZero() && j.Now.After(p.Expires):
-		return diag.Troubled(ErrExpired, "the approval expired at %s", stamp(p.Expires))
+		return diag.NewError(ErrExpired, "the approval expired at %s", stamp(p.Expires))
 	case len(counted) < v.Needed:
-		return lacking(v, diag.Troubled(ErrTooFew, "%s of %d approve%s", number(len(counted)), v.Needed, by(counted)))
+		return lacking(v, diag.NewError(ErrTooFew, "%s of %d approve%s", number(len(counted)), v.Needed, by(counted)))
 	case !own:
-		return lacking(v, diag.Troubled(ErrPrincipal, "the approval is in the name of %q, and none whose signature counts may sign so%s", p.Signer, by(counted)))
+		return lacking(v, diag.NewError(ErrPrincipal, "the approval is in the name of %q, and none whose signature counts may sign so%s", p.Signer, by(counted)))
 	}
 	return nil
 }
 
 // lacking adds which signatures don't count, and why.
-func lacking(v *Verdict, t *diag.Trouble) error {
+func lacking(v *Verdict, t *diag.UserError) error {
 	for i, s := range v.Signatures {
 		if s.Err != nil {
 			t.Message += fmt.Sprintf("; the signature %d doesn't count: %v", i+1, s.Err)

@@ -69,7 +69,7 @@ func answerFailure(err error) *runtime.Failure {
 
 // characters gives the whole characters of a text, what is none of them replaced,
 // and what may be the beginning of one.
-func characters(text string) (whole, rest string) {
+func characters(text string) (full, rest string) {
 	cut := len(text) - source.Unfinished([]byte(text[max(0, len(text)-utf8.UTFMax):]))
 	return strings.ToValidUTF8(text[:cut], "\uFFFD"), text[cut:]
 }

@@ -26,7 +26,7 @@ type Options struct {
 	Activities Runner
 	// Planner writes solutions, and the results of latent calls. Nil is no planner.
 	Planner Planner
-	// Confirmer asks people. Nil means that there is nobody to ask, as [ErrNobody] does: a
+	// Confirmer asks people. Nil means that there is nobody to ask, as [ErrNoReviewer] does: a
 	// run that needs an answer runs everything else and then stops, for the reason [runtime.ReasonConfirmation] or
 	// [runtime.ReasonInFlight].
 	Confirmer Confirmer
@@ -71,7 +71,7 @@ type Planner interface {
 // for the answer, or until ctx is done, whose cause says in words why the question is
 // taken back. It calls shown once the person sees the question: only then does the
 // time for the answer begin. An error says that no answer is to be had: the run stops, but
-// for [ErrNobody] not before nothing else is left to do.
+// for [ErrNoReviewer] not before nothing else is left to do.
 type Confirmer interface {
 	Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error))
 }
@@ -112,7 +112,7 @@ func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runti
 		return nil, errors.New("the run has come to its end, and there is nothing to go on with")
 	}
 	w := newWorld(m, o)
-	w.begun = w.begun.Add(-at)
+	w.started = w.started.Add(-at)
 	return w.run(ctx, runtime.Event{Kind: runtime.Resumed, At: at, Resumption: &how})
 }
 
@@ -140,7 +140,7 @@ func answerable(p *plan.Plan, model bool) error {
 type world struct {
 	options Options
 	machine *runtime.Machine
-	begun   time.Time
+	started time.Time
 	events  chan runtime.Event
 	pieces  chan runtime.Event // of an answer, and its end: whatever else happens goes before
 	gone    chan struct{}      // closed when nobody takes events any more
@@ -178,7 +178,7 @@ func newWorld(m *runtime.Machine, o Options) *world {
 		budget:  budget,
 		options: o,
 		machine: m,
-		begun:   time.Now(),
+		started: time.Now(),
 		events:  make(chan runtime.Event, batch),
 		pieces:  make(chan runtime.Event, 16),
 		gone:    make(chan struct{}),
@@ -247,7 +247,7 @@ func (w *world) next() ([]runtime.Event, error) {
 		w.leaveOpen(u)
 	case <-w.reports.wake:
 		for _, c := range w.reports.due(func(key try) bool { return w.tries[key] != nil }) {
-			w.options.Observe(time.Since(w.begun), c)
+			w.options.Observe(time.Since(w.started), c)
 		}
 	case err := <-w.synced:
 		w.synced = nil
@@ -305,7 +305,7 @@ func (w *world) take(events []runtime.Event) error {
 		e := &events[i]
 		w.back(e)
 		if e.Kind != runtime.Resumed { // at the time at which the run stood
-			e.At = time.Since(w.begun)
+			e.At = time.Since(w.started)
 		}
 		if w.options.Journal != nil {
 			if err := unwritable(w.options.Journal.Append(e)); err != nil {
@@ -434,7 +434,7 @@ func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runti
 	defer w.awaitAnswers()
 	for _, c := range commands {
 		if w.options.Observe != nil {
-			w.options.Observe(time.Since(w.begun), c)
+			w.options.Observe(time.Since(w.started), c)
 		}
 		if c.Kind.Notice() {
 			w.note(c)
@@ -508,7 +508,7 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 		w.offered[c.Of] = compiler.Offered(c.Plan, c.Of)
 	}
 	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: w.offered[c.Of],
-		Unread: len(compiler.WholeOf(c.Of).Output) == 0 && (c.Of.Tool == nil || c.Of.Tool.Output == nil), Context: c.Context, Budget: w.budget}
+		Unread: len(compiler.RepeatedCall(c.Of).Output) == 0 && (c.Of.Tool == nil || c.Of.Tool.Output == nil), Context: c.Context, Budget: w.budget}
 	if c.Of.Tool != nil {
 		request.Output = c.Of.Tool.Output
 	}

@@ -20,8 +20,8 @@ const (
 // Reports are how far tries at work say that they are, the last of each. Observers receive
 // them; nothing else depends on them, and no journal has them.
 type reports struct {
-	wake chan struct{} // there may be some to be told
-	told time.Time     // when some were last; of the run's goroutine
+	wake  chan struct{} // there may be some to be told
+	noted time.Time     // when some were last; of the run's goroutine
 
 	mu     sync.Mutex
 	of     map[try]*report
@@ -69,7 +69,7 @@ func (r *reports) nudge() {
 func (r *reports) due(atWork func(try) bool) (news []runtime.Command) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if wait := betweenReports - time.Since(r.told); wait > 0 {
+	if wait := betweenReports - time.Since(r.noted); wait > 0 {
 		if !r.pauses {
 			r.pauses = true
 			time.AfterFunc(wait, func() {
@@ -81,7 +81,7 @@ func (r *reports) due(atWork func(try) bool) (news []runtime.Command) {
 		}
 		return nil
 	}
-	r.told = time.Now()
+	r.noted = time.Now()
 	for key, one := range r.of {
 		if !atWork(key) {
 			delete(r.of, key)

@@ -14,8 +14,8 @@ type question struct {
 	seen   bool // the person sees it
 }
 
-// ErrNobody says that nobody is there to answer a question.
-var ErrNobody = errors.New("there is nobody to ask")
+// ErrNoReviewer says that nobody is there to answer a question.
+var ErrNoReviewer = errors.New("there is nobody to ask")
 
 // ask puts a question to a person.
 func (w *world) ask(ctx context.Context, c runtime.Command) {
@@ -48,7 +48,7 @@ func (w *world) ask(ctx context.Context, c runtime.Command) {
 		case err == nil:
 			decided.Decision = &d
 		case own.Err() != nil:
-		case errors.Is(err, ErrNobody):
+		case errors.Is(err, ErrNoReviewer):
 			select {
 			case w.unheard <- unanswered{key, unasked(c.Question)}:
 			case <-w.gone:

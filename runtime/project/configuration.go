@@ -27,7 +27,7 @@ type Configuration struct {
 	// that don't; nil where it names none, or one that can't be read.
 	Signers, Revoked *source.File
 	Found            []diag.Diagnostic // what is wrong with it
-	Told             bool              // and was said; for who shows it
+	Noted            bool              // and was said; for who shows it
 
 	used    map[*analyzer.Ignore]bool
 	checked map[string]bool // the files that were judged by it, from its folder

@@ -3,7 +3,7 @@
 // activities), the configuration that they are judged by, and their results, a
 // checked [Program]. Commands, embedding programs and servers begin here.
 //
-// Everything that keeps a document from being read is a [*diag.Trouble] of one of the
+// Everything that keeps a document from being read is a [*diag.UserError] of one of the
 // kinds below; what is wrong with a document itself is a finding.
 //
 // Stable are [Reader], [Document], [Program] and the kinds of errors; embedding

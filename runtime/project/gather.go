@@ -19,7 +19,7 @@ type Named struct {
 // them, and - for standard input; each once, folders in the order of their
 // names. It doesn't follow symbolic links inside folders.
 func (r *Reader) Gather(args []string) ([]Named, error) {
-	r.surveyed = map[string]*surveyed{}
+	r.scanned = map[string]*scanned{}
 	var all []Named
 	seen := map[string]bool{}
 	add := func(n Named) {

@@ -75,7 +75,7 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 		return Instances, byName == Instances || isInstance(root)
 	case defines(root):
 		return Definitions, true
-	case meantAsPlan(root):
+	case intendedAsPlan(root):
 		return Plan, false
 	}
 	return byName, false
@@ -146,7 +146,7 @@ var signs = map[string][]string{
 // defines reports whether a document holds definitions for others and can't have been
 // meant as a plan.
 func defines(root *source.Node) bool {
-	return !meantAsPlan(root) && slices.ContainsFunc(root.Fields, func(f source.Field) bool {
+	return !intendedAsPlan(root) && slices.ContainsFunc(root.Fields, func(f source.Field) bool {
 		items := slices.Clone(f.Value.Items)
 		for _, one := range f.Value.Fields {
 			items = append(items, one.Value)
@@ -159,11 +159,11 @@ func defines(root *source.Node) bool {
 	})
 }
 
-// meantAsPlan reports whether a mapping without calls has a key that only plans have, or
+// intendedAsPlan reports whether a mapping without calls has a key that only plans have, or
 // one that others call calls by.
-func meantAsPlan(root *source.Node) bool {
+func intendedAsPlan(root *source.Node) bool {
 	return slices.ContainsFunc(root.Fields, func(f source.Field) bool {
-		_, calls := compiler.Elsewhere(f.Key.Text, []string{"calls"})
+		_, calls := compiler.Foreign(f.Key.Text, []string{"calls"})
 		return calls || slices.Contains([]string{"calls", "input", "inputSchema", "state", "stateSchema", "output", "outputSchema", "terminate"}, f.Key.Text)
 	})
 }

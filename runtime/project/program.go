@@ -47,9 +47,9 @@ func (p *Program) Demand(digest string) error {
 	is, err := compiler.Digest(p.Plan)
 	switch {
 	case err != nil:
-		return diag.Troubled(ErrOther, "nobody can say whether the plan is the one that is demanded: %v", err).From(err)
+		return diag.NewError(ErrOther, "nobody can say whether the plan is the one that is demanded: %v", err).From(err)
 	case is != digest:
-		return diag.Troubled(ErrOther, "this isn't the plan that is demanded: its digest is now %s", is).About(is)
+		return diag.NewError(ErrOther, "this isn't the plan that is demanded: its digest is now %s", is).About(is)
 	}
 	return nil
 }

@@ -51,12 +51,12 @@ type Reader struct {
 
 	configurations map[string]*Configuration // by file, as they were met
 	passed         map[string]bool
-	surveyed       map[string]*surveyed // by folder, while what [Reader.Gather] listed is read
+	scanned        map[string]*scanned // by folder, while what [Reader.Gather] listed is read
 }
 
 // Surveyed is what was found out about a folder and those above it. It is the same for all
 // the files of a list that lie there, possibly thousands.
-type surveyed struct {
+type scanned struct {
 	place    workspace.Place
 	policies []string
 	known    bool // the policies are
@@ -97,9 +97,9 @@ func (r *Reader) One(name string) (Document, error) {
 	case err != nil:
 		return Document{}, err
 	case read == 0:
-		return Document{}, diag.Troubled(ErrNotOne, "%q holds 0 documents", name).About(name)
+		return Document{}, diag.NewError(ErrNotOne, "%q holds 0 documents", name).About(name)
 	case read > 1:
-		return Document{}, diag.Troubled(ErrNotOne, "%q holds %d documents", name, read).About(name)
+		return Document{}, diag.NewError(ErrNotOne, "%q holds %d documents", name, read).About(name)
 	}
 	return only, nil
 }
@@ -151,7 +151,7 @@ func (r *Reader) hosts(config *Configuration) (rules hosts.Rules) {
 }
 
 // Forget lets configurations be read and folders be looked at anew.
-func (r *Reader) Forget() { r.configurations, r.surveyed = nil, nil }
+func (r *Reader) Forget() { r.configurations, r.scanned = nil, nil }
 
 func isLines(name string) bool { return strings.EqualFold(filepath.Ext(name), ".jsonl") }
 
@@ -205,7 +205,7 @@ func (r *Reader) most(name string) int {
 // itself.
 func (r *Reader) bounded(name string, text []byte) ([]byte, error) {
 	if most := r.most(name); isLines(name) && len(text) > most {
-		return nil, diag.Troubled(ErrTooLarge, "%q is larger than %d bytes", name, most).About(name).Advise("split it into several files")
+		return nil, diag.NewError(ErrTooLarge, "%q is larger than %d bytes", name, most).About(name).Advise("split it into several files")
 	}
 	return text, nil
 }
@@ -221,15 +221,15 @@ func (r *Reader) limits() source.Limits {
 }
 
 // CantRead is the trouble with a file that can't be read.
-func CantRead(name string, err error) *diag.Trouble {
-	return diag.Troubled(ErrRead, "can't read %q: %s", name, workspace.Reason(err)).About(name).From(err)
+func CantRead(name string, err error) *diag.UserError {
+	return diag.NewError(ErrRead, "can't read %q: %s", name, workspace.Reason(err)).About(name).From(err)
 }
 
 // place is where a file's workspace is, as somebody would write it who names the file so.
 func (r *Reader) place(name string) (place workspace.Place, err error) {
 	if r.Root != "" {
 		unusable := func(why string) error {
-			return diag.Troubled(ErrRoot, "can't use the workspace %q: %s", r.Root, why).About(r.Root)
+			return diag.NewError(ErrRoot, "can't use the workspace %q: %s", r.Root, why).About(r.Root)
 		}
 		if info, err := os.Stat(r.Root); err != nil {
 			return place, unusable(workspace.Reason(err))
@@ -238,7 +238,7 @@ func (r *Reader) place(name string) (place workspace.Place, err error) {
 		}
 	}
 	folder := r.folder(name)
-	if known := r.surveyed[folder]; known != nil {
+	if known := r.scanned[folder]; known != nil {
 		return known.place, nil
 	}
 	if place, err = workspace.Locate(folder, r.given(folder), r.Root); err != nil {
@@ -247,8 +247,8 @@ func (r *Reader) place(name string) (place workspace.Place, err error) {
 	if place.Root = asNamed(place.Root, name); r.Root != "" {
 		place.Root = r.Root
 	}
-	if r.surveyed != nil {
-		r.surveyed[folder] = &surveyed{place: place}
+	if r.scanned != nil {
+		r.scanned[folder] = &scanned{place: place}
 	}
 	return place, nil
 }
@@ -333,7 +333,7 @@ func from(dir, name string) (string, error) {
 func below(dir, name string) (string, error) {
 	relative, err := from(dir, name)
 	if err != nil || !filepath.IsLocal(relative) {
-		return "", diag.Troubled(ErrOutside, "%q isn't in the workspace %q", name, dir).About(name).Advise("name a workspace that holds it")
+		return "", diag.NewError(ErrOutside, "%q isn't in the workspace %q", name, dir).About(name).Advise("name a workspace that holds it")
 	}
 	return relative, nil
 }

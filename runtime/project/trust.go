@@ -290,9 +290,9 @@ func (r *Reader) policies(file string) (all []compiler.PolicyFile, err error) {
 // a folder doesn't leave the policy of the house that it is in by having a configuration
 // of its own, nor by a link to it.
 func (r *Reader) policiesOver(file string) ([]string, error) {
-	known := r.surveyed[r.folder(file)]
+	known := r.scanned[r.folder(file)]
 	if info, err := os.Lstat(file); known == nil || err != nil || info.Mode()&os.ModeSymlink != 0 {
-		known = new(surveyed) // of this file alone
+		known = new(scanned) // of this file alone
 	}
 	var err error
 	if !known.known {
@@ -324,7 +324,7 @@ func (r *Reader) policiesAround(file string) (names []string, err error) {
 		info, err := os.Stat(name)
 		switch {
 		case err != nil || !info.Mode().IsRegular():
-			return nil, diag.Troubled(ErrRead, "the policy %q can't be read: it isn't a regular file, nor a link to one", fromHere(name)).About(name).
+			return nil, diag.NewError(ErrRead, "the policy %q can't be read: it isn't a regular file, nor a link to one", fromHere(name)).About(name).
 				Advise("put the policy there, or take away what stands in its place")
 		case !slices.ContainsFunc(known, func(one os.FileInfo) bool { return os.SameFile(one, info) }):
 			names, known = append(names, fromHere(name)), append(known, info)

@@ -22,25 +22,25 @@ type Context struct {
 	Instances    []Instance       // in their order; input and state are then the shared ones, and errors nobody's
 	Carries      bool             // the strategy is carried, so that there is a plan message
 	Carried      []Standing       // its calls
-	Stood        []Object         // what an earlier record says of what became of them, in the place of what Carried says
+	Held         []Object         // what an earlier record says of what became of them, in the place of what Carried says
 	Past         Past             // what neither the state nor a carried plan tells of calls
 	Advisors     []*plan.Advisor  // those who are to speak in this tick
 	Only         map[string]any   // of a latent call: what its scopes hand on, by kind; nil when it sees all
 	Offered      []string         // of a latent call: the paths of which its result takes one
 	Said         map[string][]any // what advisors have said so far, by their ids; for records
-	Begun        Begun            // what the run began with, shared by all instances
+	Started      Started          // what the run began with, shared by all instances
 	History      []Written        // what calls of earlier ticks did since, in the order in which it counts
 }
 
 // Begun is what stood in a state before the calls of a run wrote into it.
-type Begun struct{ Input, State, Data map[string]any }
+type Started struct{ Input, State, Data map[string]any }
 
 // An Instance is where one instance of a run stands.
 type Instance struct {
 	ID                 string
 	Input, State, Data map[string]any // whole
 	Errors             []any
-	Begun              Begun // its own, over what all share
+	Started            Started // its own, over what all share
 	History            []Written
 }
 
@@ -62,7 +62,7 @@ type Standing struct {
 // their own "$defs". Extension keys (x-) and what serves rehearsals alone aren't
 // told, nor which activity carries a tool out.
 func Compose(s Context) *Request {
-	messages := s.spoken()
+	messages := s.declared()
 	if len(s.Plan.Tools) > 0 {
 		messages = append(messages, s.toolMessage(s.Plan.Tools...))
 	}
@@ -94,7 +94,7 @@ func Compose(s Context) *Request {
 func ComposeLatent(s Context, call *plan.Call, params map[string]any) *Request {
 	var messages []Message
 	if call.Delegate != plan.Anonymous {
-		messages = s.spoken()
+		messages = s.declared()
 	} else if s.Only == nil {
 		s.Only = map[string]any{}
 	}
@@ -121,7 +121,7 @@ func ComposeLatent(s Context, call *plan.Call, params map[string]any) *Request {
 	}
 	values := s.values
 	if s.Only != nil {
-		values = s.handed
+		values = s.scoped
 	}
 	return &Request{
 		Tick: s.Tick, Messages: append(messages, s.marked(values())...), Schema: answer,
@@ -191,7 +191,7 @@ func (s Context) said() map[saying]*source.Node {
 }
 
 // spoken is what the document says of itself, and in words.
-func (s Context) spoken() []Message {
+func (s Context) declared() []Message {
 	var meta, texts []Message
 	for _, m := range s.messages() {
 		switch compiler.MessageType(m) {
@@ -322,18 +322,18 @@ func (s Context) planMessage() Plan {
 	for i, one := range s.Carried {
 		message.Calls[i] = shown(one.Call)
 		if one.Status != "" {
-			message.Standings = append(message.Standings, one.told())
+			message.Standings = append(message.Standings, one.noted())
 		}
 		for _, apart := range one.Each {
-			message.Standings = append(message.Standings, apart.told().With("_instance", apart.Instance))
+			message.Standings = append(message.Standings, apart.noted().With("_instance", apart.Instance))
 		}
 	}
-	message.Standings = append(message.Standings, s.Stood...)
+	message.Standings = append(message.Standings, s.Held...)
 	return message
 }
 
 // told is what has become of a call.
-func (one Standing) told() Object {
+func (one Standing) noted() Object {
 	out := Object{{"call", one.Name}, {"status", one.Status}}
 	if one.Reason != "" {
 		out = out.With("reason", one.Reason)

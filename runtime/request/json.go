@@ -86,8 +86,8 @@ func Append(b []byte, v any) []byte {
 	case Number:
 		return append(b, v...)
 	case float64:
-		if whole := int64(v); float64(whole) == v && whole > -1<<53 && whole < 1<<53 {
-			return strconv.AppendInt(b, whole, 10)
+		if full := int64(v); float64(full) == v && full > -1<<53 && full < 1<<53 {
+			return strconv.AppendInt(b, full, 10)
 		}
 	case Object:
 		b = append(b, '{')

@@ -25,7 +25,7 @@ type Settled struct {
 
 const (
 	maxSettled = 32    // calls that are given in full
-	maxTold    = 1_000 // bytes of JSON of what they were given, and of what they gave
+	maxNoted   = 1_000 // bytes of JSON of what they were given, and of what they gave
 )
 
 // Add tells of one more call.
@@ -68,7 +68,7 @@ func (one Settled) object() Object {
 		call = brief(resolved)
 	}
 	out := Object{{"tick", float64(one.Tick)}, {"call", call}}
-	out = append(out, one.told()[1:]...) // without its name
+	out = append(out, one.noted()[1:]...) // without its name
 	if one.Instance != "" {
 		out = out.With("_instance", one.Instance)
 	}
@@ -81,8 +81,8 @@ func (one Settled) object() Object {
 // brief is a value, or the beginning of its JSON where that is long.
 func brief(value any) any {
 	text := JSON(value)
-	if len(text) <= maxTold {
+	if len(text) <= maxNoted {
 		return value
 	}
-	return fmt.Sprintf("%s … (%d bytes of JSON in all)", strings.ToValidUTF8(text[:maxTold], ""), len(text))
+	return fmt.Sprintf("%s … (%d bytes of JSON in all)", strings.ToValidUTF8(text[:maxNoted], ""), len(text))
 }

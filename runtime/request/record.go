@@ -65,13 +65,13 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 			context = append(context, m.object())
 		}
 	}
-	add(s.spoken()...)
+	add(s.declared()...)
 	if own := s.definitions(); len(own) > 1 {
 		context = append(context, own)
 	}
-	context = append(context, s.begun("", s.Begun, &plan.Instance{InputSchemaNode: s.Plan.InputSchemaNode, StateSchemaNode: s.Plan.StateSchemaNode})...)
+	context = append(context, s.started("", s.Started, &plan.Instance{InputSchemaNode: s.Plan.InputSchemaNode, StateSchemaNode: s.Plan.StateSchemaNode})...)
 	for _, one := range s.Instances {
-		context = append(context, s.begun(one.ID, one.Begun, s.Plan.Instance(one.ID))...)
+		context = append(context, s.started(one.ID, one.Started, s.Plan.Instance(one.ID))...)
 	}
 	history := func(instance string, all []Written) {
 		for i := range all {
@@ -177,7 +177,7 @@ func here(n *source.Node) func(definition any, moved bool) any {
 }
 
 // begun are the messages of what stood in a state, with the schemas of its owner.
-func (s *Context) begun(instance string, b Begun, owner *plan.Instance) (messages []any) {
+func (s *Context) started(instance string, b Started, owner *plan.Instance) (messages []any) {
 	add := func(m Object, value map[string]any, key string, schema *source.Node) {
 		if value != nil {
 			m = m.With(key, value)

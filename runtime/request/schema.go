@@ -153,10 +153,10 @@ func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool) O
 // listed. A tool that describes parameters elsewhere than under its "properties"
 // is left to the check of each call.
 func (w *bundler) furtherParameters(out Object, u unit, tool *plan.Tool) Object {
-	elsewhere := []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "patternProperties"}
+	foreign := []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "patternProperties"}
 	more := u.root.Get("additionalProperties")
 	switch {
-	case slices.ContainsFunc(elsewhere, func(key string) bool { return u.root.Get(key) != nil }):
+	case slices.ContainsFunc(foreign, func(key string) bool { return u.root.Get(key) != nil }):
 		return out
 	case !tool.Open:
 		return append(out, Member{"additionalProperties", false})

@@ -8,7 +8,7 @@ import (
 )
 
 // handed are the messages of what a call's scopes hand on, and of nothing else.
-func (s Context) handed() []Message {
+func (s Context) scoped() []Message {
 	s.Input, s.State, s.Instances = s.Only["input"], s.Only["state"], nil
 	data, _ := s.Only["data"].(map[string]any)
 	s.Data = maps.Clone(data)

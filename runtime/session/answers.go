@@ -50,18 +50,18 @@ func AnswerTo(q *runtime.Question, d runtime.Decision) Answer {
 // the name of the file ends in ".jsonl". Two that contradict each other are refused, as
 // nobody knows which is meant. The error is of the kind [ErrAnswers].
 func ReadAnswers(name string, text []byte) ([]Answer, error) {
-	whole := [][]byte{text}
+	full := [][]byte{text}
 	if strings.HasSuffix(name, extension) {
-		whole = bytes.SplitAfter(text, []byte("\n"))
+		full = bytes.SplitAfter(text, []byte("\n"))
 	}
-	all, err := readAnswers(name, whole)
+	all, err := readAnswers(name, full)
 	before := map[[2]string][]*Answer{} // that may be to the same question
 	for i := range all {
 		a := &all[i]
 		key := [2]string{a.name(), a.Instance}
 		for _, b := range before[key] {
 			if (a.ID == "" || b.ID == "" || a.ID == b.ID) && !a.agrees(b) {
-				return nil, diag.Troubled(ErrAnswers, "%q, lines %d and %d: the call %q is answered in two ways", name, b.line, a.line, a.name()).About(name).
+				return nil, diag.NewError(ErrAnswers, "%q, lines %d and %d: the call %q is answered in two ways", name, b.line, a.line, a.name()).About(name).
 					Advise("leave one out; answers to different questions about a call each have the \"id\" of theirs")
 			}
 		}
@@ -83,13 +83,13 @@ func (a *Answer) agrees(b *Answer) bool {
 	return a.Verdict == b.Verdict && reflect.DeepEqual(a.Params, b.Params)
 }
 
-func readAnswers(name string, whole [][]byte) (all []Answer, err error) {
-	for i, text := range whole {
+func readAnswers(name string, full [][]byte) (all []Answer, err error) {
+	for i, text := range full {
 		if len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
 		wrong := func(at int, format string, args ...any) error {
-			return diag.Troubled(ErrAnswers, "%q, line %d: %s", name, i+at, fmt.Sprintf(format, args...)).About(name)
+			return diag.NewError(ErrAnswers, "%q, line %d: %s", name, i+at, fmt.Sprintf(format, args...)).About(name)
 		}
 		node, problems := source.Parse(source.NewFile(name, text), source.DefaultLimits())
 		for _, p := range problems {
@@ -159,7 +159,7 @@ func (b box) add(answers []Answer) error {
 		err = errors.Join(err, f.Sync(), f.Close())
 	}
 	if err != nil {
-		return diag.Troubled(ErrAnswers, "the decision can't be kept in %q: %s", string(b), workspace.Reason(err)).About(string(b)).From(err)
+		return diag.NewError(ErrAnswers, "the decision can't be kept in %q: %s", string(b), workspace.Reason(err)).About(string(b)).From(err)
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (b box) since(size int64) ([]Answer, int64, error) {
 	}
 	text, err := os.ReadFile(string(b))
 	if err != nil {
-		return nil, size, diag.Troubled(ErrAnswers, "can't read %q: %s", string(b), workspace.Reason(err)).About(string(b)).From(err)
+		return nil, size, diag.NewError(ErrAnswers, "can't read %q: %s", string(b), workspace.Reason(err)).About(string(b)).From(err)
 	}
 	text = text[min(size, int64(len(text))):]
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
@@ -239,7 +239,7 @@ func (d *desk) close(o *runtime.Outcome) {
 		o = &runtime.Outcome{Status: runtime.RunStopped}
 	}
 	stopped := o.Status == runtime.RunStopped
-	told := slices.Clone(d.given)
+	noted := slices.Clone(d.given)
 	var spent []Answer
 	for _, a := range d.kept {
 		asks := func(q *runtime.Question) bool { return q.Path() == a.name() && q.Instance == a.Instance }
@@ -249,10 +249,10 @@ func (d *desk) close(o *runtime.Outcome) {
 			spent = append(spent, a)
 		}
 		if a.Spent || asked {
-			told = append(told, a)
+			noted = append(noted, a)
 		}
 	}
-	for _, words := range left(told, d.untaken) {
+	for _, words := range left(noted, d.untaken) {
 		d.notice(words)
 	}
 	if stopped && len(spent) > 0 {
@@ -294,7 +294,7 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 		within = d.within
 	}
 	if d.person == nil && (within == 0 || d.box == "") {
-		return func() (runtime.Decision, error) { return runtime.Decision{}, local.ErrNobody }
+		return func() (runtime.Decision, error) { return runtime.Decision{}, local.ErrNoReviewer }
 	}
 	own, wake := context.WithCancelCause(ctx)
 	one := &awaited{question: q, wake: wake}
@@ -312,7 +312,7 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 		case <-own.Done():
 			return runtime.Decision{}, own.Err()
 		case <-over:
-			return runtime.Decision{}, local.ErrNobody
+			return runtime.Decision{}, local.ErrNoReviewer
 		}
 	}
 	if d.person != nil {

@@ -28,10 +28,10 @@ type Approved struct {
 func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	parts, err := approval.Parts(p.Plan)
 	if err != nil {
-		return nil, diag.Troubled(ErrUnapproved, "nobody can say whether the plan is the one that was approved: %v", err).From(err)
+		return nil, diag.NewError(ErrUnapproved, "nobody can say whether the plan is the one that was approved: %v", err).From(err)
 	}
 	if a.Judge.Signers == nil {
-		return nil, diag.Troubled(ErrUnapproved, "nobody is named whose approval counts").Advise("name an allowed_signers file that lies outside of the plan's folder")
+		return nil, diag.NewError(ErrUnapproved, "nobody is named whose approval counts").Advise("name an allowed_signers file that lies outside of the plan's folder")
 	}
 	file, err := approval.Read(a.Text)
 	if err != nil {
@@ -40,10 +40,10 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	switch { // what was shown is one run, whose calls are carried out
 	case file.Given():
 	case o.Instances != "":
-		return nil, diag.Troubled(ErrUnapproved, "the run isn't approved: what was approved is one run, and a file of instances makes it one for each").
+		return nil, diag.NewError(ErrUnapproved, "the run isn't approved: what was approved is one run, and a file of instances makes it one for each").
 			Advise("run the plan once for each, with its own input")
 	case len(o.State) > 0:
-		return nil, diag.Troubled(ErrUnapproved, "the run isn't approved: it would begin with a state that nobody approved, and that would pass for what calls have written").
+		return nil, diag.NewError(ErrUnapproved, "the run isn't approved: it would begin with a state that nobody approved, and that would pass for what calls have written").
 			Advise("approve the plan with that state, or run it without")
 	}
 	if file.Given() {
@@ -57,7 +57,7 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	}
 	verdict := file.Verify(a.Judge, parts)
 	if verdict.Err != nil {
-		return nil, diag.Troubled(ErrUnapproved, "the run isn't approved: %v", verdict.Err).From(verdict.Err)
+		return nil, diag.NewError(ErrUnapproved, "the run isn't approved: %v", verdict.Err).From(verdict.Err)
 	}
 	if o.Envelope, err = envelopeOf(p, file); err != nil {
 		return nil, err
@@ -84,19 +84,19 @@ func (s *Session) stillApproved(o *ResumeOptions) error {
 	}
 	switch {
 	case was == nil && by != "":
-		return diag.Troubled(ErrUnapproved, "the run %s was begun without an approval, and %q asks for one", s.ID(), by).About(s.ID())
+		return diag.NewError(ErrUnapproved, "the run %s was begun without an approval, and %q asks for one", s.ID(), by).About(s.ID())
 	case was == nil && o.RequireApproval:
-		return diag.Troubled(ErrUnapproved, "the run %s was begun without an approval", s.ID()).About(s.ID())
+		return diag.NewError(ErrUnapproved, "the run %s was begun without an approval", s.ID()).About(s.ID())
 	case was == nil:
 		return nil
 	case o.Approvers == nil:
-		return diag.Troubled(ErrUnapproved, "the run %s was begun under an approval, and nobody is named whose approval counts", s.ID()).About(s.ID())
+		return diag.NewError(ErrUnapproved, "the run %s was begun under an approval, and nobody is named whose approval counts", s.ID()).About(s.ID())
 	}
 	if err == nil {
 		s.vouching = &vouching{under: was, judge: judge}
-		begun := s.options.Envelope
-		if _, err = approved(s.program, &s.options, &Approval{[]byte(was.Text), judge}); err == nil && !sameEnvelope(begun, s.options.Envelope) {
-			err = diag.Troubled(ErrUnapproved, "the run %s wasn't begun under the envelope of its approval", s.ID()).About(s.ID())
+		started := s.options.Envelope
+		if _, err = approved(s.program, &s.options, &Approval{[]byte(was.Text), judge}); err == nil && !sameEnvelope(started, s.options.Envelope) {
+			err = diag.NewError(ErrUnapproved, "the run %s wasn't begun under the envelope of its approval", s.ID()).About(s.ID())
 		}
 	}
 	return err

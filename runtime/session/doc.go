@@ -8,7 +8,7 @@
 // opening of a run and its beginning, such as the journal's name, uses [Begin] and
 // [Open], and then [Session.Run].
 //
-// Errors that keep a run from going on are a [*diag.Trouble] of one of the kinds below.
+// Errors that keep a run from going on are a [*diag.UserError] of one of the kinds below.
 // How a run went is no error: see [Result].
 //
 // The forms of [Manifest], [Record] and [Events] in JSON are stable, and so are Run,

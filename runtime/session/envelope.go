@@ -20,7 +20,7 @@ func envelopeOf(p *project.Program, a *approval.Approval) (*envelope.Envelope, e
 	if said := a.Statement.Predicate.Envelope; len(said) > 0 {
 		e, err := envelope.Read(said)
 		if err != nil {
-			return nil, diag.Troubled(ErrUnapproved, "the approval's envelope can't be read: %v", err).From(err)
+			return nil, diag.NewError(ErrUnapproved, "the approval's envelope can't be read: %v", err).From(err)
 		}
 		return e, nil
 	}
@@ -45,18 +45,18 @@ func within(p *project.Program, o *Options) error {
 		return nil
 	}
 	if err := e.Check(); err != nil {
-		return diag.Troubled(ErrOutside, "the envelope can't be used: %v", err)
+		return diag.NewError(ErrOutside, "the envelope can't be used: %v", err)
 	}
 	if e.Expires != nil && !time.Now().Before(*e.Expires) {
-		return diag.Troubled(ErrOutside, "the envelope has expired: it was for until %s", e.Expires.Format(time.RFC3339))
+		return diag.NewError(ErrOutside, "the envelope has expired: it was for until %s", e.Expires.Format(time.RFC3339))
 	}
 	for _, name := range []string{o.PlannerName, o.Model} {
 		if name != "" && e.Models != nil && !slices.Contains(e.Models, name) {
-			return diag.Troubled(ErrOutside, "the model %q isn't one of those that are approved", name).About(name)
+			return diag.NewError(ErrOutside, "the model %q isn't one of those that are approved", name).About(name)
 		}
 	}
 	if o.Planned && e.Budget.Ticks != nil && *e.Budget.Ticks == 0 {
-		return diag.Troubled(ErrOutside, "a model is to plan the run, and what was approved is a run without one").Advise("have a run with a planner approved")
+		return diag.NewError(ErrOutside, "a model is to plan the run, and what was approved is a run without one").Advise("have a run with a planner approved")
 	}
 	parts, err := approval.Parts(p.Plan)
 	if err != nil {
@@ -67,7 +67,7 @@ func within(p *project.Program, o *Options) error {
 		if len(left) > 1 {
 			more = fmt.Sprintf(" (and %d more)", len(left)-1)
 		}
-		return diag.Troubled(ErrOutside, "the plan leaves what was approved: %s%s", left[0], more).Advise("have what it does now approved")
+		return diag.NewError(ErrOutside, "the plan leaves what was approved: %s%s", left[0], more).Advise("have what it does now approved")
 	}
 	return nil
 }

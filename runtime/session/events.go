@@ -28,22 +28,22 @@ func NewEvents(out io.Writer, journal string) *Events {
 
 // callEvent is a call's start or settlement. Every key is always there.
 type callEvent struct {
-	Event    string       `json:"event"` // "call"
-	Call     string       `json:"call"`
-	Tool     string       `json:"tool"`
-	Status   string       `json:"status"`
-	Instance *string      `json:"instance"`
-	Under    *string      `json:"under"`           // the calls above one of a delegate: "digest#1/chapter#2"
-	Tries    []int        `json:"tries,omitempty"` // which try of each of these it is, where one is tried again
-	Output   any          `json:"output"`
-	Error    *EventError  `json:"error"`
-	Routed   bool         `json:"routed"`  // the failure went to the call's failure route
-	Reason   *string      `json:"reason"`  // why it was skipped or cancelled
-	Attempt  int          `json:"attempt"` // tries so far, this one included
-	Tick     int          `json:"tick,omitzero"`
-	Decision any          `json:"decision,omitempty"` // what a person decided
-	Doubt    string       `json:"doubt,omitempty"`    // why the advisors are against a start
-	At       Milliseconds `json:"at"`                 // since the run began
+	Event       string       `json:"event"` // "call"
+	Call        string       `json:"call"`
+	Tool        string       `json:"tool"`
+	Status      string       `json:"status"`
+	Instance    *string      `json:"instance"`
+	Under       *string      `json:"under"`           // the calls above one of a delegate: "digest#1/chapter#2"
+	Tries       []int        `json:"tries,omitempty"` // which try of each of these it is, where one is tried again
+	Output      any          `json:"output"`
+	Error       *EventError  `json:"error"`
+	Routed      bool         `json:"routed"`  // the failure went to the call's failure route
+	Reason      *string      `json:"reason"`  // why it was skipped or cancelled
+	Attempt     int          `json:"attempt"` // tries so far, this one included
+	Tick        int          `json:"tick,omitzero"`
+	Decision    any          `json:"decision,omitempty"` // what a person decided
+	Uncertainty string       `json:"doubt,omitempty"`    // why the advisors are against a start
+	At          Milliseconds `json:"at"`                 // since the run began
 }
 
 // An EventError is the failure of a call.
@@ -176,7 +176,7 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 	switch c.Kind {
 	case runtime.Start, runtime.Enter:
 		event := e.about(at, c)
-		event.Status, event.Doubt = "started", c.Uncertainty
+		event.Status, event.Uncertainty = "started", c.Uncertainty
 		e.write(event)
 	case runtime.Settle:
 		event, s := e.about(at, c), c.Settlement

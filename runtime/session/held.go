@@ -45,14 +45,14 @@ func (s *Session) hold(ctx context.Context) (err error) {
 	}()
 	all, err := s.set.Hold(ctx, s.unasked)
 	if err != nil {
-		return diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
+		return diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
 	}
 	for _, held := range all {
 		switch recorded := held.Server.Lock; {
 		case recorded == nil:
 			s.wait(fmt.Sprintf("nothing is recorded of the MCP server %q: nobody knows whether its tools are what they were", held.Server.Name))
 		case len(held.Changed) > 0:
-			return diag.Troubled(ErrDrifted, "OB610: %s: %s", recorded.Node.Span().Where(), strings.Join(held.Changed, "; ")).About(held.Server.Name).
+			return diag.NewError(ErrDrifted, "OB610: %s: %s", recorded.Node.Span().Where(), strings.Join(held.Changed, "; ")).About(held.Server.Name).
 				Advise("check that the plan still means what it meant, then import the server's tools again")
 		}
 	}

@@ -30,7 +30,7 @@ type instancesFile struct {
 	ids    *naming.IDs
 	joined []string
 	fault  error        // what the next answer must say
-	told   string       // what was wrong, once it has been told
+	noted  string       // what was wrong, once it has been told
 	taken  atomic.Int64 // instances handed out
 	ended  atomic.Bool  // the file has no more
 
@@ -45,7 +45,7 @@ func openInstances(name, shown string, limits source.Limits, p *plan.Plan, joine
 		return nil, project.CantRead(shown, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, diag.Troubled(ErrInstances, "the instances can't be %q: it isn't a file", shown).About(shown).Advise("write the instances to a file: a run that is resumed reads it again")
+		return nil, diag.NewError(ErrInstances, "the instances can't be %q: it isn't a file", shown).About(shown).Advise("write the instances to a file: a run that is resumed reads it again")
 	}
 	file, err := os.Open(name)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Session) instances() (*instancesFile, error) {
 	name := s.options.Instances
 	var joined []string
 	switch {
-	case name == "" || s.replay != nil && s.replay.Whole:
+	case name == "" || s.replay != nil && s.replay.Full:
 		return nil, nil
 	case s.replay != nil:
 		joined = s.replay.Joined
@@ -114,7 +114,7 @@ func (f *instancesFile) tell(err error) error {
 	if f.explain != nil {
 		err = f.explain(err)
 	}
-	f.told = err.Error()
+	f.noted = err.Error()
 	return err
 }
 
@@ -130,7 +130,7 @@ func (f *instancesFile) read() (*runtime.Instance, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %s", f.name, workspace.Reason(err))
 	case len(line.Text) > f.limits.Bytes:
-		return nil, diag.Troubled(project.ErrTooLarge, "%s:%d:1: the line is longer than %d bytes", f.name, line.Row, f.limits.Bytes)
+		return nil, diag.NewError(project.ErrTooLarge, "%s:%d:1: the line is longer than %d bytes", f.name, line.Row, f.limits.Bytes)
 	}
 	line.Text = bytes.TrimRight(line.Text, "\r\n")
 	one, faults := f.instance(line)

@@ -43,7 +43,7 @@ func create(folder string, m *Manifest) (*keeper, error) {
 		case err == nil:
 			return &keeper{writer: writer, file: path, place: absolute(path)}, nil
 		case !errors.Is(err, fs.ErrExist):
-			return nil, diag.Troubled(ErrNoJournal, "no journal can be kept in %q: %s", folder, workspace.Reason(err)).About(folder).From(err).
+			return nil, diag.NewError(ErrNoJournal, "no journal can be kept in %q: %s", folder, workspace.Reason(err)).About(folder).From(err).
 				Advise("name another folder, or keep none and give up resuming the run")
 		}
 	}
@@ -76,11 +76,11 @@ func boxOf(file string) box { return box(strings.TrimSuffix(file, extension) + "
 // Remove removes the journal of a run, and the files beside it.
 func Remove(path string) error {
 	if journal.Running(path) {
-		return diag.Troubled(ErrLocked, "the run is going on, in another process").About(path)
+		return diag.NewError(ErrLocked, "the run is going on, in another process").About(path)
 	}
 	for _, name := range []string{path, string(boxOf(path))} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return diag.Troubled(ErrNoJournal, "can't remove %q: %s", name, workspace.Reason(err)).About(name).From(err)
+			return diag.NewError(ErrNoJournal, "can't remove %q: %s", name, workspace.Reason(err)).About(name).From(err)
 		}
 	}
 	return nil
@@ -126,7 +126,7 @@ func (k *keeper) end(o *runtime.Outcome) error {
 		err = errors.New("somebody has removed it, or put it elsewhere")
 	}
 	if err != nil {
-		return diag.Troubled(ErrEndNotKept, "the end of the run isn't in its journal: %v", err).From(err)
+		return diag.NewError(ErrEndNotKept, "the end of the run isn't in its journal: %v", err).From(err)
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func Find(folder, name string) (string, error) {
 	}
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", diag.Troubled(ErrNoRun, "can't read %q: %s", folder, workspace.Reason(err)).From(err)
+		return "", diag.NewError(ErrNoRun, "can't read %q: %s", folder, workspace.Reason(err)).From(err)
 	}
 	var found []string
 	for _, e := range entries {
@@ -172,15 +172,15 @@ func Find(folder, name string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", diag.Troubled(ErrNoRun, "there is no run %q in %q", name, folder).About(name)
+		return "", diag.NewError(ErrNoRun, "there is no run %q in %q", name, folder).About(name)
 	case 1:
 		return filepath.Join(folder, found[0]+extension), nil
 	}
-	return "", diag.Troubled(ErrAmbiguous, "%d runs begin with %q", len(found), name).About(name).Advise("say more of its id: %s or %s", found[0], found[1])
+	return "", diag.NewError(ErrAmbiguous, "%d runs begin with %q", len(found), name).About(name).Advise("say more of its id: %s or %s", found[0], found[1])
 }
 
-// journalTrouble says what is wrong with a journal, and what to do.
-func journalTrouble(path string, err error) error {
+// journalProblem says what is wrong with a journal, and what to do.
+func journalProblem(path string, err error) error {
 	var fault *journal.Fault
 	switch {
 	case errors.As(err, &fault):
@@ -188,11 +188,11 @@ func journalTrouble(path string, err error) error {
 		if fault.Line > 0 {
 			where = fmt.Sprintf("line %d: ", fault.Line)
 		}
-		return diag.Troubled(ErrDamaged, "the journal %q can't be trusted: %s%s", path, where, fault.Why).About(path).From(err).Advise("%s", fault.Do)
+		return diag.NewError(ErrDamaged, "the journal %q can't be trusted: %s%s", path, where, fault.Why).About(path).From(err).Advise("%s", fault.Do)
 	case errors.Is(err, journal.ErrLocked):
-		return diag.Troubled(ErrLocked, "the run is going on, in another process").About(path).From(err).Advise("stop that one first")
+		return diag.NewError(ErrLocked, "the run is going on, in another process").About(path).From(err).Advise("stop that one first")
 	case errors.Is(err, fs.ErrNotExist):
-		return diag.Troubled(ErrNoRun, "there is no journal %q", path).About(path).From(err)
+		return diag.NewError(ErrNoRun, "there is no journal %q", path).About(path).From(err)
 	}
-	return diag.Troubled(ErrDamaged, "%v", err).About(path).From(err)
+	return diag.NewError(ErrDamaged, "%v", err).About(path).From(err)
 }

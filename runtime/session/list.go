@@ -12,14 +12,14 @@ import (
 
 // An Entry is what is known of one run from its journal.
 type Entry struct {
-	Run    string          `json:"run"`
-	Plan   string          `json:"plan"`
-	Status string          `json:"status"` // "done", "failed", "stopped", "running", "killed" or "unreadable"
-	Reason string          `json:"reason,omitempty"`
-	Begun  time.Time       `json:"begun,omitzero"`
-	Last   time.Time       `json:"last,omitzero"`
-	Calls  *runtime.Counts `json:"calls,omitempty"` // null for one that hasn't ended
-	Ticks  int             `json:"ticks,omitzero"`
+	Run     string          `json:"run"`
+	Plan    string          `json:"plan"`
+	Status  string          `json:"status"` // "done", "failed", "stopped", "running", "killed" or "unreadable"
+	Reason  string          `json:"reason,omitempty"`
+	Started time.Time       `json:"begun,omitzero"`
+	Last    time.Time       `json:"last,omitzero"`
+	Calls   *runtime.Counts `json:"calls,omitempty"` // null for one that hasn't ended
+	Ticks   int             `json:"ticks,omitzero"`
 	// Instances is over how many the run went, those of a stopped run as far as they
 	// had begun.
 	Instances int `json:"instances,omitzero"`
@@ -40,7 +40,7 @@ func List(folder string, verify bool) ([]Entry, error) {
 	for run := range runs {
 		all = append(all, entryOf(run))
 	}
-	slices.SortStableFunc(all, func(a, b Entry) int { return a.Begun.Compare(b.Begun) }) // ids tell seconds
+	slices.SortStableFunc(all, func(a, b Entry) int { return a.Started.Compare(b.Started) }) // ids tell seconds
 	return all, nil
 }
 
@@ -59,7 +59,7 @@ func entryOf(run journal.Run) Entry {
 		entry.Reason = "its head isn't that of a run"
 		return entry
 	}
-	entry.Plan, entry.Begun, entry.Last, entry.Status = head.Title, run.Contents.First, run.Contents.Last, "killed"
+	entry.Plan, entry.Started, entry.Last, entry.Status = head.Title, run.Contents.First, run.Contents.Last, "killed"
 	var last Record
 	if err := json.Unmarshal(run.Contents.Ending, &last); err == nil && last.End != nil {
 		end := last.End

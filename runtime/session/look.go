@@ -87,11 +87,11 @@ func At(path string, tick int, planner, runs string) (string, error) {
 	}
 	switch {
 	case !m.Options.Planned:
-		return "", diag.Troubled(ErrNoPoint, "the run has no ticks: only a run with a planner has").About(path)
+		return "", diag.NewError(ErrNoPoint, "the run has no ticks: only a run with a planner has").About(path)
 	case tick < 1 || last != tick:
-		return "", diag.Troubled(ErrNoPoint, "the run has no tick %d; its last so far is %d", tick, last).About(path)
+		return "", diag.NewError(ErrNoPoint, "the run has no tick %d; its last so far is %d", tick, last).About(path)
 	}
-	m.Begun, m.Record, m.Out = time.Now().UTC().Truncate(time.Second), "", ""
+	m.Started, m.Record, m.Out = time.Now().UTC().Truncate(time.Second), "", ""
 	m.Forked = &Forked{strings.TrimSuffix(filepath.Base(path), extension), strconv.Itoa(tick)}
 	if file, ok := strings.CutPrefix(planner, "replay:"); ok {
 		planner = "replay:" + absolute(file)
@@ -106,15 +106,15 @@ func At(path string, tick int, planner, runs string) (string, error) {
 		err = cmp.Or(err, k.Append(e))
 	}
 	if err = cmp.Or(err, k.Sync()); err != nil {
-		return "", diag.Troubled(ErrJournalSpace, "%v", err).About(k.id()).From(err)
+		return "", diag.NewError(ErrJournalSpace, "%v", err).About(k.id()).From(err)
 	}
 	return k.file, nil
 }
 
 // absolute is a path that means the same in every folder.
 func absolute(name string) string {
-	if whole, err := filepath.Abs(name); err == nil {
-		return whole
+	if full, err := filepath.Abs(name); err == nil {
+		return full
 	}
 	return name
 }

@@ -30,7 +30,7 @@ type Manifest struct {
 	Format  int               `json:"format"` // of the events; see [runtime.Format]
 	Obelus  string            `json:"obelus"` // the version
 	Title   string            `json:"title"`  // the plan's name, or its file's
-	Begun   time.Time         `json:"begun"`
+	Started time.Time         `json:"begun"`
 	Folder  string            `json:"folder"` // where the run was begun
 	Root    string            `json:"root"`   // the workspace, from there
 	Name    string            `json:"name"`   // the plan's path in it
@@ -99,14 +99,14 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 		return nil, err
 	}
 	m := &Manifest{
-		Format: runtime.Format, Obelus: o.Version, Title: p.Plan.Name, Begun: time.Now().UTC().Truncate(time.Second), Folder: folder, Root: p.Root,
+		Format: runtime.Format, Obelus: o.Version, Title: p.Plan.Name, Started: time.Now().UTC().Truncate(time.Second), Folder: folder, Root: p.Root,
 		Name: p.Document.Options.Name, Plan: Text{p.File.Name, string(p.File.Text)}, Imports: p.Opened, Limits: p.Document.Options.Limits, Functions: p.Document.Options.Functions,
 		Options: o.Options, Planner: o.PlannerName, Model: o.Model, Record: o.Record, Instances: o.Instances, Out: o.Results,
 		Hosts: p.Hosts,
 	}
 	if m.Digest = o.Digest; m.Digest != "" || compiler.Compiled(p.Plan) {
 		if m.Programs, err = compiler.Programs(p.Plan); err != nil {
-			return nil, diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
+			return nil, diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
 		}
 	}
 	if m.Title == "" {
@@ -131,14 +131,14 @@ func readManifest(path string, header []byte) (*Manifest, error) {
 	err := json.Unmarshal(header, m)
 	if err != nil {
 		err = diag.Misread(err)
-	} else if m.Plan.Name == "" && m.Name == "" && m.Begun.IsZero() {
+	} else if m.Plan.Name == "" && m.Name == "" && m.Started.IsZero() {
 		err = errors.New("its head doesn't say which plan it runs")
 	}
 	if err != nil {
-		return nil, diag.Troubled(ErrForeign, "the journal %q isn't one of a run: %v", path, err).About(path)
+		return nil, diag.NewError(ErrForeign, "the journal %q isn't one of a run: %v", path, err).About(path)
 	}
 	if err := m.check(); err != nil {
-		return nil, diag.Troubled(ErrForeign, "the journal %q can't be followed: %v", path, err).About(path).
+		return nil, diag.NewError(ErrForeign, "the journal %q can't be followed: %v", path, err).About(path).
 			Advise("resume the run with the version of obelus that began it (%s), or begin a new run", m.Obelus)
 	}
 	return m, nil
@@ -165,7 +165,7 @@ func (m *Manifest) check() error {
 func (m *Manifest) Program(activities, functions []string, hints map[string]plan.Hints) (*project.Program, error) {
 	for _, name := range m.Functions {
 		if !slices.Contains(functions, name) {
-			return nil, diag.Troubled(ErrFunctions, "the run was begun by a program that registers the function %q, and this one doesn't", name).About(name)
+			return nil, diag.NewError(ErrFunctions, "the run was begun by a program that registers the function %q, and this one doesn't", name).About(name)
 		}
 	}
 	d := project.Document{
@@ -206,7 +206,7 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]plan
 	}
 	p := d.Check()
 	if p.Verified == nil {
-		return nil, diag.Troubled(ErrForeign, "the plan that this run was begun with isn't sound to this version of obelus: %s", p.Findings[0].Message)
+		return nil, diag.NewError(ErrForeign, "the plan that this run was begun with isn't sound to this version of obelus: %s", p.Findings[0].Message)
 	}
 	return p, nil
 }
@@ -217,14 +217,14 @@ func (m *Manifest) unchanged(list []Reference) ([]*source.File, error) {
 	for _, ref := range list {
 		text, err := os.ReadFile(m.At(ref.Name))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, diag.Troubled(ErrGone, "%q, which the run was begun with, is gone", ref.Name).About(ref.Name).
+			return nil, diag.NewError(ErrGone, "%q, which the run was begun with, is gone", ref.Name).About(ref.Name).
 				Advise("put it back, or name another file of activities")
 		} else if err != nil {
 			return nil, project.CantRead(ref.Name, err)
 		}
 		f := source.NewFile(m.At(ref.Name), text)
 		if referenceTo(f).SHA256 != ref.SHA256 {
-			return nil, diag.Troubled(ErrChanged, "%q has changed since the run began", ref.Name).About(ref.Name).
+			return nil, diag.NewError(ErrChanged, "%q has changed since the run began", ref.Name).About(ref.Name).
 				Advise("put it back, or name it as the file of activities that is meant")
 		}
 		files = append(files, f)

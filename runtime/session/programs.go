@@ -19,7 +19,7 @@ func (s *Session) thereToRun() error {
 			continue
 		}
 		if what := cmp.Or(activity.Missing(all[name])); what != "" {
-			return diag.Troubled(ErrNotThere, "the run can't go on: %s of activity \"%s\" isn't there", what, name).About(s.ID()).Advise("put it back, and the run goes on")
+			return diag.NewError(ErrNotThere, "the run can't go on: %s of activity \"%s\" isn't there", what, name).About(s.ID()).Advise("put it back, and the run goes on")
 		}
 	}
 	return nil

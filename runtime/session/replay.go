@@ -19,7 +19,7 @@ type Replay struct {
 	Machine *runtime.Machine
 	At      time.Duration          // of the last event
 	Joined  []string               // the instances that came from outside
-	Whole   bool                   // no more of them will come
+	Full    bool                   // no more of them will come
 	Left    []*runtime.InstanceEnd // those that have ended
 	Again   []string               // those that had ended, and run again
 	Outcome *runtime.Outcome       // the last that it came to, or nil
@@ -85,7 +85,7 @@ func (r *Replay) Take(record Record) ([]runtime.Command, error) {
 	for _, one := range record.Event.Instances {
 		r.Joined = append(r.Joined, one.ID)
 	}
-	r.Whole = r.Whole || record.Event.Last
+	r.Full = r.Full || record.Event.Last
 	for _, command := range commands {
 		switch command.Kind {
 		case runtime.Leave:
@@ -106,7 +106,7 @@ func (r *Replay) Over() bool { return r.Machine.Over() && !r.Machine.Stopped() }
 func Read(path string) (*Manifest, iter.Seq2[Record, error], error) {
 	contents, err := journal.Read(path)
 	if err != nil {
-		return nil, nil, journalTrouble(path, err)
+		return nil, nil, journalProblem(path, err)
 	}
 	m, err := readManifest(path, contents.Header)
 	if err != nil {
@@ -121,7 +121,7 @@ func (m *Manifest) records(path string, contents *journal.Contents) iter.Seq2[Re
 		line := 1 // the header's
 		for body, err := range contents.Bodies() {
 			if err != nil {
-				yield(Record{}, journalTrouble(path, err))
+				yield(Record{}, journalProblem(path, err))
 				return
 			}
 			line++
@@ -138,6 +138,6 @@ func (m *Manifest) records(path string, contents *journal.Contents) iter.Seq2[Re
 
 // unfollowed is the trouble with a record that no run can have written.
 func (m *Manifest) unfollowed(path string, line int, err error) error {
-	return diag.Troubled(ErrDamaged, "the journal %q can't be followed: line %d: %v", path, line, err).About(path).
+	return diag.NewError(ErrDamaged, "the journal %q can't be followed: line %d: %v", path, line, err).About(path).
 		Advise("its run can't have been there: take an untouched copy, the version of obelus that wrote it (%s), or begin a new run", m.Obelus)
 }

@@ -45,20 +45,20 @@ func (s *Session) openResults() (*results, error) {
 	return createResults(s.options.Results)
 }
 
-// resultsTrouble is what keeps a file from being written to.
-func resultsTrouble(name, format string, args ...any) *diag.Trouble {
-	return diag.Troubled(ErrResults, "results: "+format, args...).About(name)
+// resultsProblem is what keeps a file from being written to.
+func resultsProblem(name, format string, args ...any) *diag.UserError {
+	return diag.NewError(ErrResults, "results: "+format, args...).About(name)
 }
 
 // createResults begins the file of a run that begins. What a file holds isn't
 // overwritten: it may be all that is left of a long run.
 func createResults(name string) (*results, error) {
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		return nil, resultsTrouble(name, "%q isn't empty", name).Advise("name another file, or remove this one")
+		return nil, resultsProblem(name, "%q isn't empty", name).Advise("name another file, or remove this one")
 	}
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, resultsTrouble(name, "can't write %q: %s", name, workspace.Reason(err)).From(err)
+		return nil, resultsProblem(name, "can't write %q: %s", name, workspace.Reason(err)).From(err)
 	}
 	return &results{name: name, file: file}, nil
 }
@@ -69,10 +69,10 @@ func createResults(name string) (*results, error) {
 func reopenResults(name string, left []*runtime.InstanceEnd, again []string) (*results, error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, resultsTrouble(name, "can't write %q: %s", name, workspace.Reason(err)).From(err)
+		return nil, resultsProblem(name, "can't write %q: %s", name, workspace.Reason(err)).From(err)
 	}
 	r := &results{name: name, file: file, written: map[string]bool{}}
-	whole := int64(0)
+	full := int64(0)
 	var kept []byte
 	lines := bufio.NewReader(file)
 	for {
@@ -85,10 +85,10 @@ func reopenResults(name string, left []*runtime.InstanceEnd, again []string) (*r
 		}
 		if err != nil || json.Unmarshal(line, &there) != nil || there.ID == "" {
 			file.Close()
-			return nil, resultsTrouble(name, "%q holds a line that no run has written: %s", name, shortened(string(bytes.TrimSpace(line)), 60)).
+			return nil, resultsProblem(name, "%q holds a line that no run has written: %s", name, shortened(string(bytes.TrimSpace(line)), 60)).
 				Advise("put the file back as it was, or move it away: then all results are written again")
 		}
-		if whole += int64(len(line)); slices.Contains(again, there.ID) {
+		if full += int64(len(line)); slices.Contains(again, there.ID) {
 			continue
 		}
 		r.written[there.ID] = true
@@ -96,19 +96,19 @@ func reopenResults(name string, left []*runtime.InstanceEnd, again []string) (*r
 			kept = append(kept, line...)
 		}
 	}
-	if len(again) > 0 && int64(len(kept)) < whole {
-		whole = int64(len(kept))
+	if len(again) > 0 && int64(len(kept)) < full {
+		full = int64(len(kept))
 		_, err = file.WriteAt(kept, 0)
 	}
 	if err == nil {
-		err = file.Truncate(whole)
+		err = file.Truncate(full)
 	}
 	if err == nil {
-		_, err = file.Seek(whole, io.SeekStart)
+		_, err = file.Seek(full, io.SeekStart)
 	}
 	if err != nil && isRegular(file) {
 		file.Close()
-		return nil, resultsTrouble(name, "can't write %q: %s", name, workspace.Reason(err)).From(err)
+		return nil, resultsProblem(name, "can't write %q: %s", name, workspace.Reason(err)).From(err)
 	}
 	for _, end := range left {
 		r.add(end)
@@ -134,7 +134,7 @@ func (r *results) end() error {
 		return nil
 	}
 	if err := r.close(); err != nil {
-		return resultsTrouble(r.name, "%q isn't whole: %s", r.name, workspace.Reason(err)).From(err).
+		return resultsProblem(r.name, "%q isn't whole: %s", r.name, workspace.Reason(err)).From(err).
 			Advise("make room for it; when the run is resumed, what is missing is written")
 	}
 	return nil
@@ -161,7 +161,7 @@ func shortened(text string, most int) string {
 func (s *Session) result(o *runtime.Outcome, incomplete ...error) *Result {
 	r := &Result{Outcome: o, Run: s.ID(), Journal: s.Journal()}
 	if s.source != nil && o.Status == runtime.RunStopped {
-		r.BadInstances = s.source.told != "" && string(o.Reason) == s.source.told
+		r.BadInstances = s.source.noted != "" && string(o.Reason) == s.source.noted
 	}
 	for _, err := range incomplete {
 		if err != nil {

@@ -355,7 +355,7 @@ func doneIn(t *testing.T, path string) map[trial]bool {
 // worded wants an error for people: of a kind, and in words.
 func worded(t *testing.T, err error) {
 	t.Helper()
-	var trouble *diag.Trouble
+	var trouble *diag.UserError
 	if !errors.As(err, &trouble) || trouble.Message == "" {
 		t.Fatalf("an error of no kind: %#v", err)
 	}

@@ -191,7 +191,7 @@ type Session struct {
 // Begin opens what a run needs, and begins its journal.
 func Begin(p *project.Program, o Options) (*Session, error) {
 	if p.Verified == nil {
-		return nil, diag.Troubled(ErrUnsound, "the plan has errors, and isn't run").Advise("a check tells of them")
+		return nil, diag.NewError(ErrUnsound, "the plan has errors, and isn't run").Advise("a check tells of them")
 	}
 	if err := p.Demand(o.Digest); err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 	}
 	o.Joining, o.Planned = o.Instances != "", o.PlannerName != "" || o.Planner != nil
 	if o.Planned && o.Model != "" {
-		return nil, diag.Troubled(ErrNoPlanner, "a planner answers latent calls itself, and a model is named beside it").Advise("name one of the two")
+		return nil, diag.NewError(ErrNoPlanner, "a planner answers latent calls itself, and a model is named beside it").Advise("name one of the two")
 	}
 	if err := within(p, &o); err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 func Open(path string, o ResumeOptions) (*Session, error) {
 	writer, contents, err := journal.Open(path)
 	if err != nil {
-		return nil, journalTrouble(path, err)
+		return nil, journalProblem(path, err)
 	}
 	s := &Session{keeper: &keeper{writer: writer, file: path, place: absolute(path), moment: o.Moment}, Observer: o.Observer, Confirmer: o.Confirmer}
 	if err := s.restore(path, contents, &o); err != nil {
@@ -272,9 +272,9 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 	s.options = Options{Digest: m.Digest, Options: m.Options, Host: o.Host, PlannerName: m.Planner, Model: m.Model, Record: m.Record, Instances: m.Instances, Results: m.Out}
 	s.answers = o.Answers
 	s.resume = runtime.Resumption{InFlight: o.InFlight, Confirm: o.Confirm}
-	if begun := m.Options.Confirm.Policy; o.OrStricter && o.Confirm != nil && (m.Approval != nil || begun.Stricter(o.Confirm.Policy)) {
+	if started := m.Options.Confirm.Policy; o.OrStricter && o.Confirm != nil && (m.Approval != nil || started.Stricter(o.Confirm.Policy)) {
 		confirm := *o.Confirm
-		confirm.Policy = begun
+		confirm.Policy = started
 		s.resume.Confirm = &confirm
 	}
 	s.replay = NewReplay(s.program.Verified, m.Options)
@@ -288,12 +288,12 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 		failed, _ := s.replay.Machine.Failed()
 		switch {
 		case m.Options.Planned:
-			return diag.Troubled(ErrNothingFailed, "a planner wrote this run, and its next tick says what becomes of what failed").Advise("begin a new run that continues from one of its ticks")
+			return diag.NewError(ErrNothingFailed, "a planner wrote this run, and its next tick says what becomes of what failed").Advise("begin a new run that continues from one of its ticks")
 		case failed > 0:
 			s.resume.RetryFailed = true
 			s.replay.reopen()
 		case s.replay.Over():
-			return diag.Troubled(ErrNothingFailed, "no call of the run %s failed that could be run again", s.ID()).About(s.ID()).
+			return diag.NewError(ErrNothingFailed, "no call of the run %s failed that could be run again", s.ID()).About(s.ID()).
 				Advise("what was rejected, by a person or as nobody answered, and an output that doesn't fit stand as they are: begin a new run")
 		}
 	}
@@ -317,7 +317,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 func (s *Session) open() (err error) {
 	plan, o := s.program.Plan, &s.options
 	if err := local.Runnable(plan, s.Planned() || o.Model != ""); err != nil {
-		return diag.Troubled(ErrUnanswered, "%v", err).From(err).Advise("define one under \"activities\", or have a model answer the call")
+		return diag.NewError(ErrUnanswered, "%v", err).From(err).Advise("define one under \"activities\", or have a model answer the call")
 	}
 	options := activity.Options{InUse: activity.InUse(plan, s.Planned()), Hosts: s.program.HostRules()}
 	if o.Digest != "" {
@@ -326,9 +326,9 @@ func (s *Session) open() (err error) {
 	s.set, err = activity.Open(s.program.Activities(activity.Of), o.Functions, options)
 	switch {
 	case errors.Is(err, compiler.ErrOther):
-		return diag.Troubled(project.ErrOther, "this isn't the plan that is demanded any more: %v", err).From(err)
+		return diag.NewError(project.ErrOther, "this isn't the plan that is demanded any more: %v", err).From(err)
 	case err != nil:
-		return diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
+		return diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
 	}
 	if s.source, err = s.instances(); err != nil {
 		return err
@@ -357,29 +357,29 @@ func (s *Session) openPlanner() (err error) {
 	case o.Planner != nil:
 		s.planner = o.Planner
 	case o.PlannerName == "" && o.Model == "":
-		return diag.Troubled(ErrNoPlanner, "the run was begun with a planner of the program's own, and none is given")
+		return diag.NewError(ErrNoPlanner, "the run was begun with a planner of the program's own, and none is given")
 	default:
 		if s.planner, err = planner.Open(s.plannerName(), planner.Options{Prices: o.Prices, Notice: s.wait}); err != nil {
-			return diag.Troubled(ErrNoPlanner, "%v", err).From(err)
+			return diag.NewError(ErrNoPlanner, "%v", err).From(err)
 		}
 	}
 	if o.Record == "" {
 		return nil
 	}
 	if s.recorder, err = recording.NewRecorder(s.planner, s.at(o.Record)); err != nil {
-		return diag.Troubled(ErrNotRecorded, "%v", err).From(err)
+		return diag.NewError(ErrNotRecorded, "%v", err).From(err)
 	}
 	if s.recorder.Workspace, err = filepath.Abs(s.program.Workspace()); err != nil {
-		return diag.Troubled(ErrNotRecorded, "%v", err).From(err)
+		return diag.NewError(ErrNotRecorded, "%v", err).From(err)
 	}
 	if s.replay != nil {
 		s.recorder.Resumed = true
-		begun, stopped, again := s.manifest.Begun, s.replay.At, time.Now()
+		started, stopped, again := s.manifest.Started, s.replay.At, time.Now()
 		s.recorder.Date = func(at time.Duration) time.Time {
 			if at > stopped {
 				return again.Add(at - stopped)
 			}
-			return begun.Add(at)
+			return started.Add(at)
 		}
 	}
 	s.planner = s.recorder
@@ -431,7 +431,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	s.ran = true
 	if s.Ended() {
 		result := s.result(s.replay.Outcome, s.results.end())
-		ended := diag.Troubled(ErrEnded, "the run %s had ended already", s.ID()).About(s.ID())
+		ended := diag.NewError(ErrEnded, "the run %s had ended already", s.ID()).About(s.ID())
 		return result, errors.Join(append([]error{ended}, result.Incomplete...)...)
 	}
 	if e := s.options.Envelope; e != nil && e.Expires != nil {
@@ -472,7 +472,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		if errors.Is(err, local.ErrJournal) {
 			kind = ErrJournalSpace
 		}
-		return nil, diag.Troubled(kind, "%v", err).About(s.ID()).From(err)
+		return nil, diag.NewError(kind, "%v", err).About(s.ID()).From(err)
 	}
 	result := s.result(outcome, s.keeper.end(outcome), s.results.end())
 	result.Refused = desk.refused(outcome.Asked)
@@ -508,7 +508,7 @@ func (s *Session) Close() error {
 	var err error
 	if s.recorder != nil {
 		if err = s.recorder.Close(); err != nil {
-			err = diag.Troubled(ErrNotRecorded, "%v", err).From(err)
+			err = diag.NewError(ErrNotRecorded, "%v", err).From(err)
 		}
 	}
 	if s.keeper != nil {

@@ -79,7 +79,7 @@ func (q *Questions) Sign(about *runtime.Question, d *runtime.Decision, named boo
 		return err
 	}
 	if v := statement.Verify(judge, parts); len(v.Signers()) == 0 {
-		return diag.Troubled(ErrUnapproved, "that approves nothing: %v", v.Err).From(v.Err)
+		return diag.NewError(ErrUnapproved, "that approves nothing: %v", v.Err).From(v.Err)
 	}
 	text, err := statement.Text()
 	d.Signed = string(text)

@@ -29,7 +29,7 @@ func Traced(path string, o ResumeOptions, attributes ...trace.Attribute) (*trace
 		return nil, err
 	}
 	recording := trace.NewRecording(look.Run, attributes...)
-	tracer := trace.New(context.Background(), recording, trace.Run{ID: look.Run, Plan: look.Manifest.Title, Began: look.Begun})
+	tracer := trace.New(context.Background(), recording, trace.Run{ID: look.Run, Plan: look.Manifest.Title, Began: look.Started})
 	stop := func() {} // ends it, if nothing follows
 	_, err = LookAt(path, o, func(at time.Duration, c runtime.Command) {
 		if c.Kind == runtime.Finish {

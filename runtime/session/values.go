@@ -31,7 +31,7 @@ func Fits(p *plan.Plan, input, state map[string]any) error {
 	}
 	for _, call := range p.Calls { // of a solution, which checked alone knows nothing of the run that it is for
 		if call.Instance != "" {
-			return diag.Troubled(ErrInstances, "the call %q is for the instance %q, and the run has no instances", call.Name, compiler.Shown(call.Instance)).
+			return diag.NewError(ErrInstances, "the call %q is for the instance %q, and the run has no instances", call.Name, compiler.Shown(call.Instance)).
 				Advise("give the run its instances, or run the solution with the context that it answers: {context, solution}")
 		}
 	}
@@ -56,7 +56,7 @@ func Fits(p *plan.Plan, input, state map[string]any) error {
 	if len(keys) > 1 {
 		verb = "are"
 	}
-	return diag.Troubled(ErrLacking, "the input doesn't fit its schema: %s %s missing", wording.And(quoted), verb).
+	return diag.NewError(ErrLacking, "the input doesn't fit its schema: %s %s missing", wording.And(quoted), verb).
 		About(strings.Join(keys, "\n")).Advise("give it")
 }
 
@@ -71,7 +71,7 @@ func lacks(p *plan.Plan, input, state map[string]any) error {
 		if len(keys) > 1 {
 			verb, them = "are", "them"
 		}
-		return diag.Troubled(ErrStateLacking, "the state doesn't fit its schema: %s %s missing, and no call writes %s", wording.And(quoted), verb, them).
+		return diag.NewError(ErrStateLacking, "the state doesn't fit its schema: %s %s missing, and no call writes %s", wording.And(quoted), verb, them).
 			About(strings.Join(keys, "\n")).Advise("give it")
 	}
 	if p.InputSchema != nil {
@@ -87,17 +87,17 @@ func lacks(p *plan.Plan, input, state map[string]any) error {
 		keys = append(keys, r.Ref.Path[0].Key)
 		words = append(words, fmt.Sprintf("%s, which %q reads (%s:%d:%d)", referenceOf(r), p.Calls[r.Call].Name, r.Node.File.Name, at.Line, at.Column))
 	}
-	return diag.Troubled(ErrLacking, "the plan can't do without %s", wording.And(words)).About(strings.Join(keys, "\n")).
+	return diag.NewError(ErrLacking, "the plan can't do without %s", wording.And(words)).About(strings.Join(keys, "\n")).
 		Advise("give it, or say what holds without it: write %s || \"…\"", referenceOf(reads[0]))
 }
 
 func referenceOf(r *plan.Read) string { return r.Node.Text[r.Ref.Start:r.Ref.End] }
 
-func misfit(what string, v *schema.Violation) *diag.Trouble {
+func misfit(what string, v *schema.Violation) *diag.UserError {
 	if where := v.Where(); where != "" {
-		return diag.Troubled(ErrUnfit, "the %s doesn't fit its schema at %s: %s", what, strings.TrimPrefix(where, "."), v.Message)
+		return diag.NewError(ErrUnfit, "the %s doesn't fit its schema at %s: %s", what, strings.TrimPrefix(where, "."), v.Message)
 	}
-	return diag.Troubled(ErrUnfit, "the %s doesn't fit its schema: %s", what, v.Message)
+	return diag.NewError(ErrUnfit, "the %s doesn't fit its schema: %s", what, v.Message)
 }
 
 // Over is a plan's own values with given ones over them, key by key.

@@ -191,7 +191,7 @@ func codeOf(plan *plan.Plan, call *plan.Call) *expression.Expr {
 
 // see notes how the condition of a call came out.
 func (x *explorer) see(one *CallReport) {
-	planned := compiler.WholeOf(one.Call)
+	planned := compiler.RepeatedCall(one.Call)
 	if planned.When == nil || planned.When.PerItem() && one.Call.ItemOf == nil {
 		return
 	}

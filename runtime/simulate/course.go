@@ -104,7 +104,7 @@ var missing = new(any)
 
 // ends lets a try end as the course has it.
 func (c *course) ends(w *world, command runtime.Command, chance *rand.Rand, e *runtime.Event) {
-	call := compiler.WholeOf(command.Of)
+	call := compiler.RepeatedCall(command.Of)
 	f := c.fork(w, command, call)
 	path := runtime.Path(command.Under, call.Name)
 	root := c.root(path)
@@ -480,7 +480,7 @@ func (x *explorer) begins(kind string, given map[string]any, made []string) *end
 
 // approves reports whether people approve a call on this course.
 func (c *course) approves(command runtime.Command) bool {
-	path := runtime.Path(command.Under, compiler.WholeOf(command.Of).Name)
+	path := runtime.Path(command.Under, compiler.RepeatedCall(command.Of).Name)
 	yes, no := true, false
 	return c.choose("?"+path, c.root(path), []analyzer.BranchChoice{{Call: path, Approved: &yes}, {Call: path, Approved: &no}}) == 0
 }

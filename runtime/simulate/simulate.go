@@ -369,7 +369,7 @@ func (w *world) start(c runtime.Command) {
 const asRequested = "the rehearsal was told to let it fail"
 
 func (o *Options) mustFail(call *plan.Call, under string) bool {
-	planned := compiler.WholeOf(call).Name
+	planned := compiler.RepeatedCall(call).Name
 	return slices.ContainsFunc(o.Fail, func(name string) bool {
 		return name == call.ToolName || name == call.Name || name == planned || under != "" && (name == runtime.Path(under, call.Name) || name == runtime.Path(under, planned))
 	})
@@ -483,7 +483,7 @@ func (w *world) result(plan *plan.Plan, call *plan.Call, chance *rand.Rand) (any
 	if call.Produced != nil {
 		return call.Produced.Value(), nil
 	}
-	known := schemas(plan, compiler.WholeOf(call), -1)
+	known := schemas(plan, compiler.RepeatedCall(call), -1)
 	if call.Tool != nil && call.Tool.Output != nil {
 		known = []*schema.Schema{call.Tool.Output} // whether the state has a place for it is to be seen
 	}

@@ -16,7 +16,7 @@ import (
 // the types of the parameters that take it, and is a text where nothing more is known; null
 // where nothing reads it. Without it nothing that depends on the result would be rehearsed.
 func (w *world) unsaid(p *plan.Plan, call *plan.Call, chance *rand.Rand) any {
-	planned := compiler.WholeOf(call)
+	planned := compiler.RepeatedCall(call)
 	if p = w.planOf(p, planned); len(planned.Output) == 0 || p == nil {
 		return nil
 	}

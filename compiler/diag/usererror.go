@@ -6,11 +6,11 @@ import (
 	"github.com/obelus-dev/obelus/compiler/naming"
 )
 
-// Trouble is what keeps something from being done and is no fault of a plan: the
+// UserError is what keeps something from being done and is no fault of a plan: the
 // world refuses, or what was asked for can't be had. It says what happened, and
 // where that helps what to do, in words that fit every front end; a front end that has flags
 // or fields adds their names by the kind.
-type Trouble struct {
+type UserError struct {
 	Kind    error  // what it is, for [errors.Is]; each package lists its own
 	Message string // what happened
 	Help    string // what to do about it; often ""
@@ -18,20 +18,20 @@ type Trouble struct {
 	Cause   error  // what it follows from, or nil
 }
 
-// Troubled is a trouble of a kind.
-func Troubled(kind error, format string, args ...any) *Trouble {
-	return &Trouble{Kind: kind, Message: fmt.Sprintf(format, args...)}
+// NewError is a [UserError] of a kind.
+func NewError(kind error, format string, args ...any) *UserError {
+	return &UserError{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
 // Advise says what to do about it.
-func (t *Trouble) Advise(format string, args ...any) *Trouble {
+func (t *UserError) Advise(format string, args ...any) *UserError {
 	t.Help = fmt.Sprintf(format, args...)
 	return t
 }
 
 // Suggest advises the word that was most likely meant, where one is near; what else is
 // to be advised is set before.
-func (t *Trouble) Suggest(word string, words []string) *Trouble {
+func (t *UserError) Suggest(word string, words []string) *UserError {
 	if near, ok := naming.Nearest(word, words); ok {
 		t.Advise("did you mean %q?", near)
 	}
@@ -39,21 +39,21 @@ func (t *Trouble) Suggest(word string, words []string) *Trouble {
 }
 
 // About names what it is about.
-func (t *Trouble) About(name string) *Trouble {
+func (t *UserError) About(name string) *UserError {
 	t.Name = name
 	return t
 }
 
 // From says what it follows from.
-func (t *Trouble) From(cause error) *Trouble {
+func (t *UserError) From(cause error) *UserError {
 	t.Cause = cause
 	return t
 }
 
-func (t *Trouble) Error() string { return t.Message }
+func (t *UserError) Error() string { return t.Message }
 
 // Unwrap gives the kind and the cause.
-func (t *Trouble) Unwrap() []error {
+func (t *UserError) Unwrap() []error {
 	var all []error
 	for _, err := range []error{t.Kind, t.Cause} {
 		if err != nil {
