@@ -183,6 +183,7 @@ function howLong(p) {
   ].filter(Boolean));
 }
 
+const course = n => el('button', { className: 'link', onclick: () => setScenario(n) }, data.scenarios[n].name);
 
 // outcome is what a rehearsal has otherwise than the first one: what is skipped, and what runs.
 const outcomes = [];

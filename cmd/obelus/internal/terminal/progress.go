@@ -422,6 +422,9 @@ func (p *Progress) End(o *runtime.Outcome) error {
 			p.print("%s %s\n", p.style.Red("✗"), diag.Escape(e.Message))
 		}
 	}
+	if n := p.instanceCounts.uncertain; n > 0 {
+		p.print("%s %s started that the advisors rate below the threshold\n", p.style.Yellow("!"), wording.Count(n, "call"))
+	}
 	status := string(o.Status)
 	switch o.Status {
 	case runtime.RunFailed:

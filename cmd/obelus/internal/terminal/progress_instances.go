@@ -10,12 +10,13 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// A crowd counts the instances of a run.
+// instanceCounts counts the instances of a run.
 type instanceCounts struct {
 	expected     int                                // those of the plan, and those that had joined before
 	read         func() (taken int, all, file bool) // of the file of instances; nil for none
 	working      map[int]bool                       // by frame
 	done, failed int
+	uncertain    int           // calls that started against the advisors, without a line of their own
 	last         time.Duration // of the last line
 }
 
@@ -32,6 +33,9 @@ func (s *instanceCounts) known() int {
 }
 
 func (s *instanceCounts) started(c runtime.Command) {
+	if c.Uncertainty != "" && c.Attempt == 1 {
+		s.uncertain++
+	}
 	if s.working == nil {
 		s.working = map[int]bool{}
 	}
