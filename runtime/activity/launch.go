@@ -88,7 +88,11 @@ func begin(s *start) (p *process, err error) {
 		}
 	}
 	var stdin *os.File
-	stdin, p.stdin = pipe(true)
+	if s.input == nil {
+		stdin, p.stdin = pipe(true)
+	} else if stdin, err = withText(s.input); err == nil {
+		theirs = append(theirs, stdin)
+	}
 	stdout, itsStdout := pipe(false)
 	stderr, itsStderr := pipe(false)
 	if err != nil {
@@ -117,12 +121,33 @@ func begin(s *start) (p *process, err error) {
 	var readers sync.WaitGroup
 	readers.Go(func() { s.read(stdout) })
 	readers.Go(func() { io.Copy(&p.stderr, stderr) })
-	if s.input != nil {
-		go func() {
-			p.stdin.Write(s.input) // a program need not read it
-			p.stdin.Close()
-		}()
-	}
 	go p.follow(&readers, stdout, stderr)
 	return p, nil
+}
+
+// withText is a file without a name in which a program finds all that it reads before it
+// starts: if obelus is killed, the program must not take the beginning for all of it.
+func withText(input []byte) (*os.File, error) {
+	f, err := unnamed()
+	if err != nil {
+		return nil, err
+	}
+	if _, err = f.Write(input); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// temporary is a file in the temporary folder that is gone when it is closed, where the
+// system can do that.
+func temporary() (*os.File, error) {
+	f, err := os.CreateTemp("", "obelus-*")
+	if err == nil {
+		_ = os.Remove(f.Name()) // Windows leaves it to the cleaning of the folder
+	}
+	return f, err
 }

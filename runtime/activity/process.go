@@ -20,7 +20,7 @@ const drain = time.Second
 // starts ends with it, unless it takes pains to get away.
 type process struct {
 	cmd    *exec.Cmd
-	stdin  *os.File // to write and to close
+	stdin  *os.File // to write and to close; nil where all of it was there before the start
 	stderr tail
 	done   chan struct{} // closed when the program and all that read from it have ended
 
@@ -58,7 +58,7 @@ func (p *process) follow(readers *sync.WaitGroup, outputs ...*os.File) {
 	p.cmd.Wait()
 	p.mu.Unlock()
 
-	p.stdin.Close()
+	p.stdin.Close() // a nil file returns an error
 	for _, f := range outputs {
 		f.Close() // frees the readers from other holders of the pipe
 	}

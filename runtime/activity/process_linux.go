@@ -24,6 +24,15 @@ func awaitEnd(cmd *exec.Cmd) {
 	}
 }
 
+// unnamed is a file in memory.
+func unnamed() (*os.File, error) {
+	fd, err := unix.MemfdCreate("stdin", unix.MFD_CLOEXEC)
+	if err == nil {
+		return os.NewFile(uintptr(fd), "stdin"), nil
+	}
+	return temporary()
+}
+
 // fromDescriptor has a program start from the file that is opened here and has a digest,
 // whatever then becomes of its name. A script stays as it is, since its interpreter opens
 // it by its name.

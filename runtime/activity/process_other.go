@@ -11,5 +11,7 @@ import (
 // not to that all systems share; its group's id may then be anyone's.
 func awaitEnd(cmd *exec.Cmd) { cmd.Wait() }
 
+func unnamed() (*os.File, error) { return temporary() }
+
 // fromDescriptor is for systems that start programs from a descriptor.
 func fromDescriptor(*exec.Cmd, string, string) (*os.File, error) { return nil, nil }
