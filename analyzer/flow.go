@@ -17,10 +17,10 @@ import (
 // known.
 type flow struct {
 	schema *schema.Schema // accepts every value that may come; nil when nothing is known
-	// spoken: where nothing is known of all values that may come, it is of some of them: those of
+	// partial: where nothing is known of all values that may come, it is of some of them: those of
 	// the variants of a union that speak of it.
 	partial *schema.Schema
-	// loose: the schema may accept more than can come, so that only what holds for
+	// overApproximate: the schema may accept more than can come, so that only what holds for
 	// all of its values can be concluded.
 	overApproximate bool
 	// computed: it is what an expression works out.

@@ -267,7 +267,7 @@ func (w *trial) perform(call *plan.Call) {
 		w.performItems(call, guardUnknown)
 		return
 	}
-	params, runs, unspecified := w.parameters(call)
+	params, runs, unspecified := w.parameters(call, guardUnknown)
 	if !runs {
 		return
 	}
@@ -330,6 +330,15 @@ func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there, unsp
 	if wrong := new(expression.Error); w.worked.Passed() || errors.As(err, &wrong) && wrong.Cause == expression.OfText {
 		return nil, false, true // how a text is written is for its author to know
 	}
+	if err == nil && presence == expression.Pending {
+		if err = w.kindsClash(t); err != nil {
+			seen = nil
+			for i := range t.Reads {
+				v, presence := w.read(&w.pass.Plan.Reads[t.Reads[i]])
+				seen = append(seen, looked{i, v, presence})
+			}
+		}
+	}
 	if err != nil {
 		w.goesWrong(call, t, err, seen)
 		return nil, false, false
@@ -338,6 +347,27 @@ func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there, unsp
 		return value, true, true
 	}
 	return value, presence == expression.There, presence == expression.Pending
+}
+
+// kindsClash is why an expression fails for all values of these kinds: of some nothing
+// more is known. It is nil where that isn't certain.
+func (w *trial) kindsClash(t *plan.Template) error {
+	p := w.pass
+	absent := false
+	_, wrong := t.Expr.Check(func(i int) *expression.Type {
+		known, r := p.typeOf(t.Reads[i]), &p.Plan.Reads[t.Reads[i]]
+		value, presence := w.read(r)
+		if absent = absent || presence != expression.There; absent || known == nil || known.Kinds == 0 || w.isBlank(r) {
+			return nil
+		}
+		of := *known
+		of.Kinds = kindSet(schema.KindOf(value))
+		return &of
+	})
+	if wrong == nil || absent {
+		return nil
+	}
+	return wrong
 }
 
 // resolve is a template of a call with its values, and whether they are all there; of the
@@ -375,9 +405,10 @@ func (w *trial) resolve(call *plan.Call, t *plan.Template) (value any, there, un
 
 // parameters are those of a call, held against what takes them. It doesn't run where
 // something is absent or isn't accepted.
-func (w *trial) parameters(call *plan.Call) (params map[string]any, runs, unspecified bool) {
+func (w *trial) parameters(call *plan.Call, guardUnknown bool) (params map[string]any, runs, unspecified bool) {
 	params, runs = map[string]any{}, true
 	var expressions []*plan.TemplateField
+	kindOnly := map[string]bool{} // parameters of which only the kind of value is described
 	for i := range call.Params.Fields {
 		f := &call.Params.Fields[i]
 		value, there, part := w.resolve(call, f.Value)
@@ -386,6 +417,11 @@ func (w *trial) parameters(call *plan.Call) (params map[string]any, runs, unspec
 			return nil, false, false // another sample run checks the rest
 		}
 		params[f.Key] = value
+		if part && !guardUnknown && f.Value.Expr != nil && f.Value.Expr.Plain() {
+			params[f.Key], _ = w.read(&w.pass.Plan.Reads[f.Value.Reads[0]])
+			expressions = append(expressions, f)
+			kindOnly[f.Key] = true
+		}
 		if unspecified = unspecified || part; !part && f.Value.Live() {
 			expressions = append(expressions, f)
 		}
@@ -395,6 +431,9 @@ func (w *trial) parameters(call *plan.Call) (params map[string]any, runs, unspec
 		for _, taker := range w.pass.takers(call) {
 			if at := taker.place(f.Key); at.Possible && at.Schema != nil {
 				wrong := at.Schema.Validate(value)
+				if wrong != nil && kindOnly[f.Key] && (wrong.Keyword != "type" || !w.kindIsDescribed(&w.pass.Plan.Reads[f.Value.Reads[0]], wrong.Path)) {
+					break
+				}
 				if wrong != nil {
 					w.isRefused(call, taker, f, value, at.Schema, wrong)
 					runs = false
