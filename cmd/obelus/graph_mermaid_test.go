@@ -59,7 +59,7 @@ output: †state.y
 			t.Fatal(err)
 		}
 	}
-	for _, args := range [][]string{{"graph", "branches.yaml"}, {"graph", "instances.yaml"}, {"graph", "--paths", "branches.yaml"}, {"simulate", "--branches", "inner.yaml"}} {
+	for _, args := range [][]string{{"graph", "branches.yaml"}, {"graph", "instances.yaml"}, {"graph", "--paths", "branches.yaml"}} {
 		args[len(args)-1] = filepath.Join(folder, args[len(args)-1])
 		out := filepath.Join(folder, "drawing.mmd")
 		if _, stderr, status := obelus(nil, append(args, "-o", out, "--format", "mermaid")...); status > 1 {
