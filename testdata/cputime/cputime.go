@@ -31,8 +31,10 @@ func Spent(f func()) time.Duration {
 // twelve times, and gives the least that it cost. The collection of what other
 // tests left behind comes and goes, and so do neighbours that share a core and its
 // caches, by which the same work costs twice as much: they are given more time to go
-// with each try. What the work itself costs is there every time.
+// with each try. What the work itself costs is there every time. Under the race detector
+// the bound is ten times as high.
 func Within(bound time.Duration, f func()) (least time.Duration, within bool) {
+	bound *= slower
 	for try := range 12 {
 		cost := Spent(f)
 		if least == 0 || cost < least {

@@ -1,0 +1,5 @@
+//go:build !race
+
+package cputime
+
+const slower = 1
