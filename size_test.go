@@ -123,3 +123,20 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("a generated file counts %d lines", size.Lines)
 	}
 }
+
+// The top level holds the folders that README and ARCHITECTURE name, and no other.
+func TestTopLevelFolders(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var folders []string
+	for _, entry := range entries {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
+			folders = append(folders, entry.Name())
+		}
+	}
+	if want := []string{"analyzer", "cmd", "compiler", "dot", "examples", "runtime", "testdata"}; !slices.Equal(folders, want) {
+		t.Errorf("the top level holds %v, not %v", folders, want)
+	}
+}

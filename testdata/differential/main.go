@@ -107,6 +107,7 @@ func run(o options) (failed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	changed.answers = &answers{kept: map[string]answer{}} // of this run alone: D6 reads what D1 found
 	if err := os.MkdirAll(filepath.Dir(o.examples), 0o755); err != nil {
 		return false, err
 	}
