@@ -153,31 +153,3 @@ func version() string {
 	}
 	return "devel"
 }
-
-func (c *cli) completionCommand() *cobra.Command {
-	shells := []string{"bash", "zsh", "fish", "powershell"}
-	return &cobra.Command{
-		Use:   "completion SHELL",
-		Short: "print a script that completes commands in your shell",
-		Long:  "Prints a completion script for bash, zsh, fish or powershell.",
-		Example: "source <(obelus completion bash)\n" +
-			"obelus completion zsh > \"${fpath[1]}/_obelus\"\n" +
-			"obelus completion fish > ~/.config/fish/completions/obelus.fish",
-		Args:      oneArg("the name of a shell: " + wording.Or(shells)),
-		ValidArgs: shells,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			root := cmd.Root()
-			switch args[0] {
-			case "bash":
-				return root.GenBashCompletionV2(c.out, true)
-			case "zsh":
-				return root.GenZshCompletion(c.out)
-			case "fish":
-				return root.GenFishCompletion(c.out, true)
-			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(c.out)
-			}
-			return usageErr("there is no completion for the shell %q", args[0]).Advise("there is one for %s", wording.Or(shells)).Suggest(args[0], shells)
-		},
-	}
-}

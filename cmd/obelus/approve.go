@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"strconv"
+	"math"
 	"strings"
 	"time"
 
@@ -285,18 +285,23 @@ func (a *signing) enclose() error {
 	return nil
 }
 
+// periodOf reads a time that may be in days.
+func periodOf(text string) (time.Duration, bool) {
+	factor := time.Duration(1)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		text, factor = days+"h", 24
+	}
+	d, err := time.ParseDuration(text)
+	return factor * d, err == nil && d >= 0 && d < math.MaxInt64/24
+}
+
 // until reads when an approval ends; zero is never.
 func until(text string, now time.Time) (at time.Time, err error) {
 	if text == "never" {
 		return at, nil
 	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 100_000 {
-			return now.AddDate(0, 0, n), nil
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d > 0 {
-		return now.Add(d), nil
+	if period, ok := periodOf(text); ok && period > 0 {
+		return now.Add(period), nil
 	}
 	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil && day.AddDate(0, 0, 1).After(now) {
 		return day.AddDate(0, 0, 1), nil

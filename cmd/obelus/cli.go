@@ -124,7 +124,6 @@ func (c *cli) rootCommand() *cobra.Command {
 			}
 			return unknownCommand(root, args[0])
 		},
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		for _, folder := range trustedFolders() {
@@ -141,6 +140,7 @@ func (c *cli) rootCommand() *cobra.Command {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { c.help(cmd) })
 	root.SetHelpCommand(c.helpCommand())
 	root.AddGroup(groups...)
+	root.SetCompletionCommandGroupID(groups[len(groups)-1].ID)
 	root.AddCommand(c.commands()...)
 	root.AddCommand(removedCommand("fork", "continue from a tick of a run: obelus resume RUN --at TICK"))
 	version := root.Flags().Bool("version", false, "print the version")
@@ -208,7 +208,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return t.Advise("%s", hint)
 	case errors.As(err, &lacking):
 		flag := lacking.GetFlag()
-		return usageErr("the flag --%s needs a value", flag.Name).Advise("write --%s %s", flag.Name, placeholder(flag))
+		return usageErr("the flag --%s needs a value", flag.Name).Advise("write --%s %s", flag.Name, flag.Value.Type())
 	case errors.As(err, &invalid):
 		flag := invalid.GetFlag()
 		if instead, ok := removedFlags[path+" --"+flag.Name+" "+invalid.GetValue()]; ok {
@@ -223,17 +223,19 @@ func flagError(cmd *cobra.Command, err error) error {
 
 // expectation is what the value of a flag must be.
 func expectation(f *pflag.Flag) string {
-	switch f.Value.Type() {
+	value := f.Value
+	if n, ok := value.(wordedValue); ok {
+		value = n.Value
+	}
+	switch value.Type() {
 	case "bool":
 		return "true or false"
 	case "int", "int64", "uint64":
 		return "a whole number"
-	case "float64":
-		return "a number"
 	case "duration":
 		return "a duration such as 300ms, 30s or 1h30m"
 	}
-	return placeholder(f)
+	return f.Value.Type()
 }
 
 // noArgs, oneArg and someArgs say how many arguments a command takes.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/dot"
@@ -142,9 +141,6 @@ func renderDiff(differs *facts.Comparison, sides [2]side, format string) []byte 
 		out.WriteString(differs.Markdown())
 	case "text":
 		out.WriteString(differs.Text())
-		if differs.Same() && otherwiseDigested(sides) {
-			out.WriteString("their digests differ, by what nothing hangs on: what is approved of the one isn't of the other\n")
-		}
 	default:
 		touched := differs.Touched()
 		plain := dot.Options{Delegates: -1}
@@ -152,22 +148,6 @@ func renderDiff(differs *facts.Comparison, sides [2]side, format string) []byte 
 		out.WriteString(view.In(format))
 	}
 	return out.Bytes()
-}
-
-// otherwiseDigested reports whether two plans have other digests.
-func otherwiseDigested(sides [2]side) bool {
-	var digests [2]string
-	for i, one := range sides {
-		if one.plan == nil {
-			return false
-		}
-		digest, err := compiler.Digest(one.plan)
-		if err != nil {
-			return false
-		}
-		digests[i] = digest
-	}
-	return digests[0] != digests[1]
 }
 
 func twoArgs(cmd *cobra.Command, args []string) error {

@@ -118,11 +118,3 @@ func withFlags(found []diag.Diagnostic) []diag.Diagnostic {
 
 var flagged = strings.NewReplacer("give a file of activities", "give a file of activities with --activities", "give a run its instances", "give a run its instances with --instances",
 	" for the run, or list it under \"hosts\"", " for the run with --allow-host, or list it under \"hosts\"")
-
-// inOneLine words what is wrong with an instance, which a journal then holds.
-func inOneLine(err error) error {
-	if errors.Is(err, project.ErrTooLarge) {
-		return fmt.Errorf("%w; --limit bytes=N raises the limit", err)
-	}
-	return err
-}

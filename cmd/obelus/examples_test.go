@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 	"golang.org/x/tools/txtar"
 )
@@ -107,7 +108,11 @@ func TestPlannedExamples(t *testing.T) {
 	if said := printed(t, "check", "examples/planned"); said != "nothing to report in "+wording.Count(2*len(recordings)+1, "file")+"\n" {
 		t.Errorf("plans, their recordings and their tools: %s", said)
 	}
+	every := amount.Of(2, 1, 1)
 	for i, recording := range recordings {
+		if i%every != 0 && !strings.Contains(recording, "research") {
+			continue
+		}
 		plan := strings.TrimSuffix(recording, ".solutions.yaml") + ".yaml"
 		t.Run(filepath.Base(plan), func(t *testing.T) {
 			if said := printed(t, "check", "--min-severity", "info", plan); !strings.HasPrefix(said, "nothing to report") {

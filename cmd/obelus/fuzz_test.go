@@ -27,7 +27,7 @@ import (
 func FuzzDocument(f *testing.F) {
 	n := 0
 	add := func(text string) {
-		if n++; n%amount.Of(4, 1, 1) == 0 {
+		if n++; n%amount.Of(10, 1, 1) == 0 {
 			f.Add(text)
 		}
 	}

@@ -1,35 +1,30 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"strings"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
 // groups order the commands as one meets them: look first, then run.
-var groups = []*cobra.Group{
-	{ID: "look", Title: "look at a plan"},
-	{ID: "run", Title: "run it"},
-	{ID: "about", Title: "about obelus"},
-}
+var groups = []*cobra.Group{{ID: "look at a plan"}, {ID: "run it"}, {ID: "about obelus"}}
 
 // commands lists what the program can do.
-func (c *cli) commands() []*cobra.Command {
-	in := func(group string, cmds ...*cobra.Command) []*cobra.Command {
-		for _, cmd := range cmds {
-			cmd.GroupID = group
+func (c *cli) commands() (all []*cobra.Command) {
+	for i, group := range [][]*cobra.Command{
+		{c.checkCommand(), c.explainCommand(), c.graphCommand(), c.compileCommand(), c.approveCommand(), c.diffCommand(), c.compatCommand(),
+			c.toolsCommand(), c.trustCommand(), c.mcpCommand()},
+		{c.simulateCommand(), c.runCommand(), c.resumeCommand(), c.decideCommand(), c.runsCommand()},
+		{c.schemaCommand(), c.versionCommand()},
+	} {
+		for _, cmd := range group {
+			cmd.GroupID = groups[i].ID
+			all = append(all, cmd)
 		}
-		return cmds
 	}
-	var all []*cobra.Command
-	all = append(all, in("look", c.checkCommand(), c.explainCommand(), c.graphCommand(), c.compileCommand(), c.approveCommand(), c.diffCommand(), c.compatCommand(), c.toolsCommand(), c.trustCommand(), c.mcpCommand())...)
-	all = append(all, in("run", c.simulateCommand(), c.runCommand(), c.resumeCommand(), c.decideCommand(), c.runsCommand())...)
-	all = append(all, in("about", c.schemaCommand(), c.completionCommand(), c.versionCommand())...)
 	return all
 }
 
@@ -52,55 +47,37 @@ func (c *cli) helpCommand() *cobra.Command {
 	}
 }
 
-// helpWidth is how wide help is laid out.
-const helpWidth = 90
-
 // help prints what a command does and how it is used, to standard output.
 func (c *cli) help(cmd *cobra.Command) {
-	style := terminal.StyleFor(c.out)
 	about := cmd.Long
 	if about == "" {
 		about = cmd.Short
 	}
-	fmt.Fprintf(c.out, "%s\n\n%s\n  %s\n", about, style.Bold("usage:"), usageLine(cmd))
+	fmt.Fprintf(c.out, "%s\n\nusage:\n  %s\n", about, usageLine(cmd))
 	if len(cmd.Aliases) > 0 {
 		fmt.Fprintf(c.out, "\nalso called %s\n", strings.Join(cmd.Aliases, ", "))
 	}
-	for _, group := range cmd.Groups() {
-		var rows [][2]string
-		for _, sub := range cmd.Commands() {
-			if sub.GroupID == group.ID && sub.IsAvailableCommand() {
-				rows = append(rows, [2]string{sub.Name(), sub.Short})
+	group := ""
+	for _, sub := range cmd.Commands() {
+		if title := cmp.Or(sub.GroupID, "more"); sub.IsAvailableCommand() {
+			if title != group {
+				fmt.Fprintf(c.out, "\n%s:\n", title)
 			}
+			group = title
+			fmt.Fprintf(c.out, "  %-11s %s\n", sub.Name(), sub.Short)
 		}
-		if len(rows) > 0 {
-			fmt.Fprintf(c.out, "\n%s\n", style.Bold(group.Title+":"))
-			table(c.out, rows)
-		}
-	}
-	if cmd.HasParent() && cmd.HasSubCommands() {
-		var rows [][2]string
-		for _, sub := range cmd.Commands() {
-			rows = append(rows, [2]string{cmd.Name() + " " + sub.Name(), sub.Short})
-		}
-		fmt.Fprintf(c.out, "\n%s\n", style.Bold("more:"))
-		table(c.out, rows)
 	}
 	if cmd.Example != "" {
-		fmt.Fprintf(c.out, "\n%s\n%s\n", style.Bold("examples:"), strings.TrimRight(indent(cmd.Example), "\n"))
+		fmt.Fprintf(c.out, "\nexamples:\n%s\n", indent(cmd.Example))
 	}
-	var flags [][2]string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			flags = append(flags, flagRow(f))
-		}
-	})
-	fmt.Fprintf(c.out, "\n%s\n", style.Bold("flags:"))
-	table(c.out, flags)
+	fmt.Fprintf(c.out, "\nflags:\n%s", cmd.Flags().FlagUsagesWrapped(helpWidth))
 	if cmd.HasSubCommands() {
 		fmt.Fprintf(c.out, "\n\"%s COMMAND --help\" tells more about a command.\n", cmd.CommandPath())
 	}
 }
+
+// helpWidth is how wide flags and values are laid out.
+const helpWidth = 90
 
 func usageLine(cmd *cobra.Command) string {
 	if cmd.HasSubCommands() && !cmd.HasParent() {
@@ -109,37 +86,18 @@ func usageLine(cmd *cobra.Command) string {
 	return cmd.UseLine()
 }
 
-func flagRow(f *pflag.Flag) [2]string {
-	name := "    --" + f.Name
-	if f.Shorthand != "" {
-		name = "-" + f.Shorthand + ", --" + f.Name
-	}
-	usage := f.Usage
-	if f.Value.Type() != "bool" {
-		name += " " + placeholder(f)
-		if f.DefValue != "" && f.DefValue != "[]" && f.DefValue != "0" {
-			usage += " (" + f.DefValue + " by default)"
-		}
-	}
-	return [2]string{name, usage}
+// A wordedValue is called by a word in help and messages.
+type wordedValue struct {
+	pflag.Value
+	word string
 }
 
-// placeholder is the word for a flag's value in help. Flags whose values
-// aren't one of a few words carry it as an annotation.
-func placeholder(f *pflag.Flag) string {
-	if words := f.Annotations[placeholderKey]; len(words) == 1 {
-		return words[0]
-	}
-	return f.Value.Type()
-}
-
-const placeholderKey = "placeholder"
+func (w wordedValue) Type() string { return w.word }
 
 // stands names the value of a flag in help and messages.
 func stands(cmd *cobra.Command, flag, word string) {
-	if err := cmd.Flags().SetAnnotation(flag, placeholderKey, []string{word}); err != nil {
-		panic(err)
-	}
+	f := cmd.Flags().Lookup(flag)
+	f.Value, f.DefValue = wordedValue{f.Value, word}, strings.TrimSuffix(f.DefValue, "[]")
 }
 
 // addText adds a flag for a text, which help and messages call by a word; without the flag
@@ -148,22 +106,6 @@ func addText(cmd *cobra.Command, to *string, name, word, usage string) *string {
 	cmd.Flags().StringVar(to, name, *to, usage)
 	stands(cmd, name, word)
 	return to
-}
-
-// table prints rows in two columns, the second wrapped.
-func table(w io.Writer, rows [][2]string) {
-	left := 0
-	for _, row := range rows {
-		left = max(left, diag.Columns(row[0]))
-	}
-	for _, row := range rows {
-		for i, line := range terminal.Fold(strings.Join(strings.Fields(row[1]), " "), helpWidth-left-5) {
-			if i > 0 {
-				row[0] = ""
-			}
-			fmt.Fprintf(w, "  %s%s   %s\n", row[0], strings.Repeat(" ", left-diag.Columns(row[0])), line)
-		}
-	}
 }
 
 func indent(text string) string {

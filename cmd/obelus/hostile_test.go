@@ -80,7 +80,7 @@ func TestHostileFilesAreBounded(t *testing.T) {
 	var spent time.Duration
 	costs := map[string]cost{}
 	for n, f := range slices.Concat(families, working, shared) {
-		if met == 1 && n%6 > 1 { // with -thorough all are tried
+		if met == 1 && n%12 > 1 { // with -thorough all are tried
 			continue
 		}
 		dir := t.TempDir()

@@ -26,8 +26,8 @@ func (c *cli) mcpCommand() *cobra.Command {
 		Use:   "mcp",
 		Short: "let agents check, draw and rehearse their own plans, as an MCP server",
 		Long: "Serves the Model Context Protocol: the tools check, explain, graph, simulate, compat and diff,\n" +
-			"which start no program and reach no network; the language's reference and all findings as\n" +
-			"resources; and prompts to write and to mend a plan. Plans are given as text, or as files of\n" +
+			"which start no program and reach no network; and the language's reference and all findings\n" +
+			"as resources. Plans are given as text, or as files of\n" +
 			"the workspace (--root, else the nearest folder with obelus.yaml or .git in it, else this one),\n" +
 			"and nothing outside of it is read.\n\n" +
 			"With --allow-run there is a tool run as well. It runs files of the workspace that were\n" +
@@ -98,7 +98,6 @@ func (s *mcpServer) server(ctx context.Context) *mcp.Server {
 	})
 	s.addTools(server)
 	s.addResources(server)
-	s.addPrompts(server)
 	return server
 }
 
@@ -112,7 +111,7 @@ func (s *mcpServer) converse(ctx context.Context) error {
 	if !ok {
 		in = io.NopCloser(s.cli.in)
 	}
-	err := s.server(ctx).Run(ctx, &answeringTransport{in, unmarked{s.cli.out}})
+	err := s.server(ctx).Run(ctx, answeringTransport{&mcp.IOTransport{Reader: in, Writer: unmarked{s.cli.out}, MaxLineLength: mostFrame}})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) {
 		return nil
 	}
@@ -121,6 +120,8 @@ func (s *mcpServer) converse(ctx context.Context) error {
 
 // unmarked writes JSON without characters that could act on what shows it.
 type unmarked struct{ io.Writer }
+
+func (unmarked) Close() error { return nil }
 
 func (u unmarked) Write(text []byte) (int, error) {
 	var all []byte

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -154,38 +153,4 @@ func example(name string) string {
 		return ""
 	}
 	return string(text)
-}
-
-// addPrompts adds what users may have agents begin with.
-func (s *mcpServer) addPrompts(to *mcp.Server) {
-	to.AddPrompt(&mcp.Prompt{Name: "write-a-plan", Description: "Write a plan for a task, and test it",
-		Arguments: []*mcp.PromptArgument{{Name: "task", Description: "what the plan is to do", Required: true}, {Name: "tools", Description: "the tools that it may use, with their schemas"}}},
-		func(_ context.Context, request *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			given := request.Params.Arguments
-			text := "Write an obelus plan that does this:\n\n" + given["task"] + "\n\n"
-			if given["tools"] != "" {
-				text += "It may use these tools:\n\n" + given["tools"] + "\n\n"
-			}
-			return prompt("Write a plan for a task, and test it", text+howToWrite+"\n\nAn example:\n\n```yaml\n"+example("weather.yaml")+"```\n"), nil
-		})
-	to.AddPrompt(&mcp.Prompt{Name: "mend-a-plan", Description: "Mend what a check finds in a plan",
-		Arguments: []*mcp.PromptArgument{{Name: "plan", Description: "the text of the plan", Required: true}}},
-		func(ctx context.Context, request *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			a := s.asked(ctx, &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
-			plan := request.Params.Arguments["plan"]
-			found, err := a.mcpCheck(checkGiven{planGiven: planGiven{Plan: plan}})
-			if err != nil {
-				found.text = a.why(err)
-			}
-			return prompt("Mend what a check finds in a plan", fmt.Sprintf("Mend this obelus plan. Change what the findings are about, and leave the rest as it is.\n\n```\n%s\n```\n\nThe check says (line:column):\n\n%s\n\n%s", plan, found.text, howToWrite)), nil
-		})
-}
-
-const howToWrite = "A plan is a list of calls. A call names its tool (_tool), passes parameters, and says where its result goes (_outputPath). A string that begins with † reads a path: " +
-	"†input.city, †state.weather. Calls that read what others write come after them by themselves; the others run side by side. Declare tools with JSON Schemas under \"tools\", their results under _output. " +
-	"Give the text to the tool check until it has no errors; explain tells what a finding means (code) or what the language's reference says (section: \"calls\", \"references-and-expressions\", \"output-paths-and-state\"). " +
-	"Then rehearse it with simulate, once with branches set, and mend what gets stuck."
-
-func prompt(about, text string) *mcp.GetPromptResult {
-	return &mcp.GetPromptResult{Description: about, Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}}}
 }

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -178,8 +177,7 @@ func TestMCPLists(t *testing.T) {
 	}
 }
 
-// The language's reference, every finding and the examples are resources, and prompts
-// bring a model to write and to mend plans.
+// The language's reference, every finding and the examples are resources.
 func TestMCPReference(t *testing.T) {
 	s := served(t, t.TempDir(), nil)
 	read := func(uri string) string {
@@ -217,16 +215,6 @@ func TestMCPReference(t *testing.T) {
 	}
 	if parts < 20 {
 		t.Errorf("only %d resources", parts)
-	}
-	for name, arguments := range map[string]map[string]string{"write-a-plan": {"task": "say hello"}, "mend-a-plan": {"plan": badPlan}} {
-		got, err := s.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: name, Arguments: arguments})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := got.Messages[0].Content.(*mcp.TextContent).Text
-		if want := map[string]string{"write-a-plan": "say hello", "mend-a-plan": nowhere}[name]; !strings.Contains(text, want) {
-			t.Errorf("%s: %s", name, text)
-		}
 	}
 }
 
@@ -384,49 +372,5 @@ func TestMCPAnswersAFile(t *testing.T) {
 		if answer := fmt.Sprintf(`"id":%d,`, id+1); strings.Count(said.String(), answer) != 1 {
 			t.Errorf("no %s in %s", answer, said.String())
 		}
-	}
-}
-
-// EXECUTION.md#events: a line that is no message is answered, and what comes after it, too: with -32700 where
-// it is no JSON or too long, with -32600 where it is no request, and the id if that is known.
-func TestMCPGoesOnAfterOtherLines(t *testing.T) {
-	var asked, want []string
-	line := func(text string, code int, id string) {
-		asked, want = append(asked, text), append(want, fmt.Sprintf("%d %s", code, id))
-	}
-	line(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, 0, "1")
-	line("not JSON", -32700, "null")
-	line("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\xff\"}", -32700, "null")
-	line(`{"jsonrpc":"2.0","id":3,"method":"ping"} {}`, -32700, "null")
-	line(`{"jsonrpc":"2.0","id":4,"method":`, -32700, "null")
-	line(strings.Repeat(" ", mostFrame)+`{}`, -32700, "null")
-	line(strings.Repeat("[", 100_000), -32700, "null")
-	line(`7`, -32600, "null")
-	line(`[]`, -32600, "null")
-	line(`[{"jsonrpc":"2.0"}]`, -32600, "null")
-	line(`{"jsonrpc":"1.0","id":5,"method":"ping"}`, -32600, "5")
-	line(`{"jsonrpc":"2.0","id":"six","method":6}`, -32600, `"six"`)
-	line(`{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`, -32600, "null")
-	line(`{"jsonrpc":"2.0","id":7,"method":"ping"}`+"\r", 0, "7")
-	asked = append(asked, "", "  ")
-	var said bytes.Buffer
-	if status := run(t.Context(), []string{"mcp", "--root", t.TempDir()}, strings.NewReader(strings.Join(asked, "\n")), &said, &said); status != statusOK {
-		t.Errorf("exit status %d: %s", status, said.String())
-	}
-	var got []string
-	for text := range strings.Lines(said.String()) {
-		var answer struct {
-			ID    json.RawMessage
-			Error struct{ Code int }
-		}
-		if err := json.Unmarshal([]byte(text), &answer); err != nil {
-			t.Fatalf("%v: %s", err, text)
-		}
-		got = append(got, fmt.Sprintf("%d %s", answer.Error.Code, answer.ID))
-	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }

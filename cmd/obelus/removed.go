@@ -15,6 +15,7 @@ var removedFlags = map[string]string{
 	"simulate --format png":  toPNG,
 	"simulate --from":        "compute statistics of a run from its events: obelus run PLAN --format json | jq",
 	"simulate --runs":        "compute statistics of a run from its events: obelus run PLAN --format json | jq",
+	"tools import --format":  "the report is text; the tools are in the catalogue (-o)",
 	"tools --plan":           "import the tools again and check the plan: obelus tools import FILE -o CATALOGUE, then obelus check PLAN",
 }
 

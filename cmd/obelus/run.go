@@ -202,8 +202,7 @@ func (o *running) asking() (runtime.Confirm, error) {
 func (c *cli) host(o *running) session.Host {
 	return session.Host{
 		Prices: o.prices, Version: version(), Moment: moment,
-		Notice:  func(text string) { fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(text)) },
-		Explain: inOneLine,
+		Notice: func(text string) { fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(text)) },
 	}
 }
 
@@ -342,52 +341,37 @@ func (c *cli) whatNow(result *session.Result, s *session.Session) {
 	case s.ID() != "" && result.Why != "":
 		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(result.Why))
 		help("%[1]s asks for two more ticks; %[1]s --at TICK continues from an earlier one", again)
-	case s.ID() != "" && result.BadInstances:
-		help("mend it; %s goes on from there", again)
 	case s.ID() != "":
 		help("%s goes on from here", again)
 	}
 }
 
-// unanswered prints the questions that a run stopped with, those together that wait for
-// the same reason, and how they are answered.
+// unanswered prints the questions that a run stopped with, and how they are answered.
 func (c *cli) unanswered(result *session.Result, s *session.Session, help func(string, ...any), again string) {
 	const most = 5
-	var reasons, hows, answers []string
-	calls := map[string][]string{}
-	once := func(list []string, one string) []string {
-		if slices.Contains(list, one) {
-			return list
-		}
-		return append(list, one)
-	}
-	for _, q := range result.Asked {
+	var hows, answers []string
+	for i, q := range result.Asked {
 		why, how := c.unansweredFor(q, s.Program().Plan)
-		if how != "" {
-			hows = once(hows, how)
+		if i < most {
+			fmt.Fprintf(c.err, "obelus: stopped before the call %s: %s, and there is nobody to ask\n", named(q), why)
+		} else if i == most {
+			fmt.Fprintf(c.err, "obelus: and before %s\n", wording.Count(len(result.Asked)-i, "more call"))
 		}
-		reasons, calls[why] = once(reasons, why), append(calls[why], named(q))
+		if how != "" && !slices.Contains(hows, how) {
+			hows = append(hows, how)
+		}
 		answer := "approve answers it (or reject, change, replace)"
-		if len(q.Outside) > 0 {
-			answer = "approve lets it (or reject)"
-			if s.Signed() {
-				answer = "approve --key KEY signs that it may (or reject)"
-			}
-		}
-		if q.InFlight {
+		switch {
+		case q.InFlight:
 			answer = "retry answers it (or fail)"
+		case len(q.Outside) > 0 && s.Signed():
+			answer = "approve --key KEY signs that it may (or reject)"
+		case len(q.Outside) > 0:
+			answer = "approve lets it (or reject)"
 		}
-		answers = once(answers, answer)
-	}
-	for _, why := range reasons {
-		names, before := calls[why], "the call "
-		if len(names) > 1 {
-			before = "the calls "
+		if !slices.Contains(answers, answer) {
+			answers = append(answers, answer)
 		}
-		if len(names) > most {
-			names = append(names[:most:most], "…")
-		}
-		fmt.Fprintf(c.err, "obelus: stopped before %s%s: %s, and there is nobody to ask\n", before, strings.Join(names, ", "), why)
 	}
 	for _, q := range result.Refused {
 		fmt.Fprintf(c.err, "obelus: what was answered for the call %s can't be taken: %s\n", named(q), diag.Escape(q.Problem))

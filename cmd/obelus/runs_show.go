@@ -186,9 +186,9 @@ func (c *cli) pruneCommand() *cobra.Command {
 		if *older == "" && *keep < 0 {
 			return usageErr("prune needs to know which runs aren't needed any more").Advise("say --older-than 30d, or --keep 100")
 		}
-		age, err := ageOf(*older)
-		if err != nil {
-			return err
+		age, ok := periodOf(*older)
+		if *older != "" && !ok {
+			return usageErr("--older-than can't be %q: expected a time such as 12h, or days such as 30d", *older)
 		}
 		folder, err := o.runsFolder()
 		if err != nil {
@@ -226,22 +226,6 @@ func (c *cli) pruneCommand() *cobra.Command {
 		return err
 	}
 	return cmd
-}
-
-// ageOf reads a time that may be in days.
-func ageOf(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if d, err := time.ParseDuration(days + "h"); err == nil && d >= 0 {
-			return 24 * d, nil
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return d, nil
-	}
-	return 0, usageErr("--older-than can't be %q: expected a time such as 12h, or days such as 30d", text)
 }
 
 // addActivities adds the flag that names activities for a run that was begun before.

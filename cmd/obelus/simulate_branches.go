@@ -183,31 +183,17 @@ func (r *rehearsal) problem(say func(string, ...any), p *simulate.Problem, found
 
 // extent says how much was played.
 func extent(found *simulate.Exploration) string {
+	text := fmt.Sprintf("played all %s", wording.Count(found.Played, "combination"))
 	switch {
-	case found.Varied && len(found.Idle) > 0 || found.Varied && !found.Complete:
-		text := fmt.Sprintf("played all %s of what is varied", wording.Count(found.Played, "combination"))
-		if found.Complete {
-			text = fmt.Sprintf("played all %s that can be reached", wording.Count(found.Played, "combination"))
-		}
-		if len(found.Idle) > 0 {
-			text += "; in none of them ran " + diag.Escape(wording.Cut(strings.Join(found.Idle, ", "), 200))
-		}
-		return text
-	case found.Complete && found.Played == 1:
-		return "there is one way that it can go, and it was played"
 	case found.Complete:
-		return fmt.Sprintf("played all %s that can be reached", wording.Count(found.Played, "combination"))
+		text += " that can be reached"
+	case found.Varied:
+		text += " of what is varied"
+	default:
+		text = fmt.Sprintf("played %d of at most %.4g combinations, and %d of %d pairs of options", found.Played, found.Most, found.Together, found.Pairs)
 	}
-	most := fmt.Sprintf("%.0f", found.Most)
-	if found.Most >= 1e6 {
-		most = fmt.Sprintf("%.1e", found.Most)
+	if len(found.Idle) > 0 && found.Varied {
+		text += "; in none of them ran " + diag.Escape(wording.Cut(strings.Join(found.Idle, ", "), 200))
 	}
-	text := fmt.Sprintf("played %d of at most %s combinations", found.Played, most)
-	switch {
-	case found.Pairs == 0:
-		return text + "; too many choices to count pairs"
-	case found.Pairs == found.Together:
-		return text + fmt.Sprintf(", every one of %d pairs of options among them", found.Pairs)
-	}
-	return text + fmt.Sprintf(", %d of %d pairs of options among them; the others never came together", found.Together, found.Pairs)
+	return text
 }

@@ -17,16 +17,8 @@ import (
 
 // A divergence is two orders of the same work that end differently.
 type divergence struct {
-	Schedules [2]int        `json:"schedules"`
-	Orders    [2][]settling `json:"orders"` // in which calls settled
-	Part      int           `json:"part"`   // the first place at which the orders differ
-	First     *parting      `json:"first"`  // the first difference in what they end in; null when only calls settle otherwise
-}
-
-type settling struct {
-	Call   string               `json:"call"`
-	Status string               `json:"status"`
-	At     session.Milliseconds `json:"at"`
+	Schedules [2]int   `json:"schedules"`
+	First     *parting `json:"first"` // the first difference in what they end in; null when only calls settle otherwise
 }
 
 // A parting is a place at which two values differ.
@@ -36,19 +28,9 @@ type parting struct {
 	Values   [2]any `json:"values"` // null where there is nothing
 }
 
-// diverge sets two rehearsals that end differently side by side.
+// diverge compares two rehearsals that end differently.
 func (r *rehearsal) diverge(a, b *simulate.Scenario) *divergence {
 	d := &divergence{Schedules: [2]int{r.number(a), r.number(b)}}
-	for i, s := range []*simulate.Scenario{a, b} {
-		for _, m := range s.Moments {
-			if m.Status.Settled() {
-				d.Orders[i] = append(d.Orders[i], settling{strings.TrimPrefix(s.Calls[m.Call].Instance+" "+pathOf(&s.Calls[m.Call]), " "), m.Status.String(), session.InMilliseconds(m.At)})
-			}
-		}
-	}
-	for d.Part < min(len(d.Orders[0]), len(d.Orders[1])) && d.Orders[0][d.Part].Call == d.Orders[1][d.Part].Call && d.Orders[0][d.Part].Status == d.Orders[1][d.Part].Status {
-		d.Part++
-	}
 	x, y := session.ResultsOf(a.Outcome), session.ResultsOf(b.Outcome)
 	for _, id := range slices.Sorted(maps.Keys(x)) {
 		if d.First = part("state", nil, session.LastState(x[id].State), session.LastState(y[id].State)); d.First != nil {
@@ -89,42 +71,18 @@ func part(kind string, below []expression.Segment, a, b any) *parting {
 	return &parting{At: expression.Reference{Kind: kind, Path: below}.String(), Values: [2]any{a, b}}
 }
 
-// mostSettlings bounds the rows in which two orders are shown.
-const mostSettlings = 12
-
-// difference says in what two rehearsals of the same work end differently.
+// difference describes in what two rehearsals of the same work end differently.
 func (r *rehearsal) difference(a, b *simulate.Scenario) string {
 	d := r.diverge(a, b)
 	var out strings.Builder
-	one, wide := func(order []settling, i int) string {
-		if i >= len(order) {
-			return ""
-		}
-		return diag.Escape(order[i].Call) + " " + order[i].Status
-	}, len("schedule 000")
-	from := max(0, d.Part-2)
-	to := min(max(len(d.Orders[0]), len(d.Orders[1])), from+mostSettlings)
-	for i := from; i < to; i++ {
-		wide = min(60, max(wide, diag.Columns(one(d.Orders[0], i))))
-	}
-	fmt.Fprintf(&out, "        %s  schedule %d\n", terminal.Pad(fmt.Sprintf("schedule %d", d.Schedules[0]), wide), d.Schedules[1])
-	for i := from; i < to; i++ {
-		mark := "  "
-		if i == d.Part {
-			mark = "≠ "
-		}
-		fmt.Fprintln(&out, strings.TrimRight(fmt.Sprintf("  %3d %s%s  %s", i+1, mark, terminal.Pad(terminal.Cut(one(d.Orders[0], i), 60), wide), one(d.Orders[1], i)), " "))
-	}
-	if more := max(len(d.Orders[0]), len(d.Orders[1])) - to; more > 0 {
-		fmt.Fprintf(&out, "    … and %d more; --format json has them all\n", more)
-	}
 	for i := range min(len(a.Calls), len(b.Calls)) {
 		if a.Calls[i].Status != b.Calls[i].Status {
 			fmt.Fprintf(&out, "  the call \"%s\" is %s, and then %s\n", nameOf(&a.Calls[i]), a.Calls[i].Status, b.Calls[i].Status)
 		}
 	}
 	if d.First != nil {
-		fmt.Fprintf(&out, "  %s is %s\n      and then %s\n", diag.Escape(strings.TrimPrefix(d.First.Instance+" "+d.First.At, " ")), terminal.Cut(terminal.Brief(d.First.Values[0]), 200), terminal.Cut(terminal.Brief(d.First.Values[1]), 200))
+		fmt.Fprintf(&out, "  %s is %s\n      and then %s\n", diag.Escape(strings.TrimPrefix(d.First.Instance+" "+d.First.At, " ")),
+			terminal.Cut(terminal.Brief(d.First.Values[0]), 200), terminal.Cut(terminal.Brief(d.First.Values[1]), 200))
 	}
 	if !r.replaying {
 		fmt.Fprintf(&out, "  again: --seed %d --schedule %d, and --schedule %d\n", a.Seed, d.Schedules[0], d.Schedules[1])

@@ -278,14 +278,11 @@ func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 		_, err = fmt.Fprint(r.out, text)
 	case different != nil:
 		_, err = fmt.Fprintf(r.out, "\n%s schedule %d ends differently:\n%s", style.Red("✗"), r.number(different), r.difference(first, different))
-	case r.left > 0 && len(r.plays)-r.left == 1:
-		_, err = fmt.Fprintf(r.out, "\n%s was left out: it would cost too much; --unbounded rehearses all\n", wording.Count(r.left, "other schedule"))
-	case r.left > 0:
-		_, err = fmt.Fprintf(r.out, "\n%s %s in the same state; %d more were left out, --unbounded rehearses all\n", style.Green("✓"), wording.Count(len(r.plays)-r.left-1, "other schedule"), r.left)
-	case len(r.plays) == 2:
-		_, err = fmt.Fprintf(r.out, "\n%s another schedule ends in the same state\n", style.Green("✓"))
-	case len(r.plays) > 2:
-		_, err = fmt.Fprintf(r.out, "\n%s %d other schedules end in the same state\n", style.Green("✓"), len(r.plays)-1)
+	case len(r.plays) > 1:
+		_, err = fmt.Fprintf(r.out, "\n%s %s in the same state\n", style.Green("✓"), wording.Counted(len(r.plays)-r.left-1, "other schedule ends", "other schedules end"))
+		if r.left > 0 && err == nil {
+			_, err = fmt.Fprintf(r.out, "%s left out: they would cost too much; --unbounded rehearses all\n", wording.Count(r.left, "more schedule"))
+		}
 	}
 	return err
 }

@@ -206,9 +206,35 @@ func inspectMachine(t *testing.T, fset *token.FileSet, file *ast.File) {
 
 // EXECUTION.md#running: nothing in the machine depends on the order of a map.
 func TestMachineGoesOverNoMap(t *testing.T) {
+	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export,GoFiles")
+	for _, folder := range machine {
+		list.Args = append(list.Args, "./"+folder)
+	}
+	list.Dir = filepath.Join("..", "..")
+	out, err := list.Output()
+	if err != nil {
+		var failed *exec.ExitError
+		if errors.As(err, &failed) {
+			t.Fatalf("go list: %s", failed.Stderr)
+		}
+		t.Skipf("there is no go command: %v", err)
+	}
+	exports, names := map[string]string{}, map[string][]string{}
+	for packages := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath, Export string
+			GoFiles            []string
+		}
+		if err := packages.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		exports[p.ImportPath], names[p.ImportPath] = p.Export, p.GoFiles
+	}
 	for _, folder := range machine {
 		fset := token.NewFileSet()
-		files, info := typed(t, fset, folder)
+		files, info := typed(t, fset, folder, exports, names[module+folder])
 		if len(files) == 0 {
 			t.Fatal("the machine wasn't found")
 		}
@@ -240,35 +266,8 @@ func goOverNoMap(t *testing.T, fset *token.FileSet, files []*ast.File, info *typ
 
 // typed reads and type-checks one of our packages, with what the build cache
 // knows of those that it imports.
-func typed(t *testing.T, fset *token.FileSet, folder string) ([]*ast.File, *types.Info) {
+func typed(t *testing.T, fset *token.FileSet, folder string, exports map[string]string, names []string) ([]*ast.File, *types.Info) {
 	t.Helper()
-	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export,GoFiles", "./"+folder)
-	list.Dir = filepath.Join("..", "..")
-	out, err := list.Output()
-	if err != nil {
-		var failed *exec.ExitError
-		if errors.As(err, &failed) {
-			t.Fatalf("go list: %s", failed.Stderr)
-		}
-		t.Skipf("there is no go command: %v", err)
-	}
-	exports := map[string]string{}
-	var names []string
-	for packages := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p struct {
-			ImportPath, Export string
-			GoFiles            []string
-		}
-		if err := packages.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		exports[p.ImportPath] = p.Export
-		if p.ImportPath == module+folder {
-			names = p.GoFiles
-		}
-	}
 	var files []*ast.File
 	for _, name := range names {
 		file, err := parser.ParseFile(fset, filepath.Join("..", "..", folder, name), nil, parser.SkipObjectResolution)

@@ -101,18 +101,14 @@ func (c *cli) importCommand() *cobra.Command {
 	flags.StringVar(&o.server, "server", "", "the address of the service, in the place of the file's first")
 	stands(cmd, "server", "URL")
 	output := addOutput(cmd)
-	format := choose(cmd, "format", "how what was imported is told; json is one object a line, and needs -o", "text", "json")
 	reading := c.newReading()
 	flags.Var(allowed{&reading.Hosts}, "allow-host", "let requests to an MCP server go to a host that isn't public; may be given several times")
 	stands(cmd, "allow-host", "HOST[:PORT]")
 	addLimits(cmd, &reading.Limits)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.limits, o.output, o.json = reading.Limits, *output, *format == "json"
+		o.limits, o.output = reading.Limits, *output
 		if o.output == "-" {
 			o.output = ""
-		}
-		if o.json && o.output == "" {
-			return usageErr("--format json needs -o: the catalogue itself goes to standard output").Advise("name a file for it with -o")
 		}
 		if strings.Contains(args[0], "://") {
 			return usageErr("%q is an address, and only files are read", args[0]).Advise("fetch it first: curl -o openapi.json %s", diag.Escape(args[0]))
@@ -140,7 +136,6 @@ type importing struct {
 	Only, Tags, Names []string
 	headers           []string
 	server, output    string
-	json              bool
 	limits            source.Limits
 }
 
@@ -184,10 +179,7 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 	}
 	api, found := openapi.Read(source.NewFile(name, text), options)
 	if api == nil {
-		if err := c.show(found, map[bool]string{true: "json", false: "text"}[o.json]); err != nil {
-			return err
-		}
-		return ending(statusError)
+		return c.faulty(found)
 	}
 	imported := len(api.Imported())
 	if imported > 0 {
@@ -205,12 +197,7 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 	if o.output == "" {
 		to = c.err
 	}
-	report := &importReport{file: name, output: o.output, api: api}
-	if o.json {
-		err = report.json(to)
-	} else {
-		_, err = io.WriteString(to, report.text(terminal.StyleFor(to)))
-	}
+	_, err = io.WriteString(to, reportImport(api, name, o.output, terminal.StyleFor(to)))
 	if err == nil && imported == 0 {
 		return ending(statusFound)
 	}
@@ -262,27 +249,11 @@ func (c *cli) writeCatalogue(name string, o importing, value map[string]any) err
 	return c.write(o.output, text)
 }
 
-// An importReport describes the result of an import.
-type importReport struct {
-	file, output string
-	api          *openapi.API
-}
-
 // An importNote is one note on an import, with the reason that it shares with
 // others.
 type importNote struct {
 	reason, message string
 	at              source.Span
-}
-
-// refused are the operations that weren't imported.
-func (t *importReport) refused() (all []importNote) {
-	for _, o := range t.api.Operations {
-		if o.Refused != "" {
-			all = append(all, importNote{o.Reason, o.String() + ": " + o.Refused, o.At})
-		}
-	}
-	return all
 }
 
 // helps are what to do about operations that aren't imported, by their reasons.
@@ -293,38 +264,44 @@ var helps = map[string]string{
 	openapi.BadBody:    "define an activity for it yourself, such as an exec of curl",
 }
 
-const mostNotes = 5 // places of one reason
+const mostNotes = 5 // shown places of one reason
 
-func (t *importReport) text(style terminal.Style) string {
+// reportImport describes the result of an import.
+func reportImport(api *openapi.API, file, output string, style terminal.Style) string {
 	var out strings.Builder
-	imported := len(t.api.Imported())
-	fmt.Fprintf(&out, "%s of %s imported", style.Bold(wording.Count(imported, "operation")), diag.Escape(t.file))
-	if imported < len(t.api.Operations) {
-		fmt.Fprintf(&out, ", %d not", len(t.api.Operations)-imported)
+	imported := len(api.Imported())
+	fmt.Fprintf(&out, "%s of %s imported", style.Bold(wording.Count(imported, "operation")), diag.Escape(file))
+	if imported < len(api.Operations) {
+		fmt.Fprintf(&out, ", %d not", len(api.Operations)-imported)
 	}
-	if t.api.Unwanted > 0 {
-		fmt.Fprintf(&out, "; %d not asked for", t.api.Unwanted)
+	if api.Unwanted > 0 {
+		fmt.Fprintf(&out, "; %d not asked for", api.Unwanted)
 	}
-	if t.output != "" && imported > 0 {
-		fmt.Fprintf(&out, "; they are in %s", diag.Escape(t.output))
+	if output != "" && imported > 0 {
+		fmt.Fprintf(&out, "; they are in %s", diag.Escape(output))
 	}
 	out.WriteString("\n")
 	switch {
-	case len(t.api.Operations) > 0:
-	case t.api.Unwanted > 0:
+	case len(api.Operations) > 0:
+	case api.Unwanted > 0:
 		out.WriteString("  " + style.Green("help:") + " a pattern is held against all of a method and a path, such as --only \"GET /users*\", or of a tag or name\n")
 	default:
 		out.WriteString("  " + style.Green("help:") + " the document has no operations; they stand under \"paths\"\n")
 	}
-	var notes []importNote
-	for _, n := range t.api.Notes {
+	var refused, notes []importNote
+	for _, o := range api.Operations {
+		if o.Refused != "" {
+			refused = append(refused, importNote{o.Reason, o.String() + ": " + o.Refused, o.At})
+		}
+	}
+	for _, n := range api.Notes {
 		notes = append(notes, importNote{n.Reason, n.Message, n.At})
 	}
-	group(&out, style, "not imported:", t.refused(), true)
-	group(&out, style, "imported otherwise than they are written:", notes, false)
-	if len(t.api.Variables) > 0 {
+	group(&out, style, "not imported:", refused, len(refused))
+	group(&out, style, "imported otherwise than they are written:", notes, mostNotes)
+	if len(api.Variables) > 0 {
 		out.WriteString(style.Bold("requests take from the environment:") + "\n")
-		for _, v := range t.api.Variables {
+		for _, v := range api.Variables {
 			fmt.Fprintf(&out, "  %s: %s\n", v.Name, diag.Escape(v.Holds))
 		}
 	}
@@ -332,7 +309,7 @@ func (t *importReport) text(style terminal.Style) string {
 }
 
 // group tells places by their reasons, the most frequent first.
-func group(out *strings.Builder, style terminal.Style, title string, all []importNote, refused bool) {
+func group(out *strings.Builder, style terminal.Style, title string, all []importNote, most int) {
 	if len(all) == 0 {
 		return
 	}
@@ -349,76 +326,14 @@ func group(out *strings.Builder, style terminal.Style, title string, all []impor
 	for _, reason := range reasons {
 		fmt.Fprintf(out, "  %d: %s\n", len(by[reason]), reason)
 		for i, one := range by[reason] {
-			if i == mostNotes {
-				fmt.Fprintf(out, "    and %d more, which --format json lists\n", len(by[reason])-i)
+			if i == most {
+				fmt.Fprintf(out, "    and %d more\n", len(by[reason])-i)
 				break
 			}
 			fmt.Fprintf(out, "    %s: %s\n", diag.Escape(one.at.Where()), diag.Escape(one.message))
 		}
-		if help := helps[reason]; refused && help != "" {
+		if help := helps[reason]; help != "" {
 			out.WriteString("    " + style.Green("help:") + " " + help + "\n")
 		}
 	}
-}
-
-// An importLine tells programs of one operation, or of one thing that was changed.
-type importLine struct {
-	Kind      string           `json:"kind"`
-	Operation *string          `json:"operation"`
-	Tool      *string          `json:"tool"`
-	Reason    *string          `json:"reason"`
-	Message   *string          `json:"message"`
-	File      string           `json:"file"`
-	Start     *source.Position `json:"start"`
-}
-
-type (
-	variableLine struct {
-		Kind  string `json:"kind"`
-		Name  string `json:"name"`
-		Holds string `json:"holds"`
-	}
-	importSummary struct {
-		Kind       string         `json:"kind"`
-		File       string         `json:"file"`
-		Output     string         `json:"output"`
-		Operations int            `json:"operations"` // that were asked for
-		Imported   int            `json:"imported"`
-		Unwanted   int            `json:"unwanted"`
-		Schemas    int            `json:"schemas"`
-		Reasons    map[string]int `json:"reasons"` // of those that weren't imported
-	}
-)
-
-func lineOf(kind, operation, tool, reason, message string, at source.Span) importLine {
-	from := at.From()
-	return importLine{kind, diag.OrNull(operation), diag.OrNull(tool), diag.OrNull(reason), diag.OrNull(message), at.File.Name, &from}
-}
-
-func (t *importReport) json(w io.Writer) error {
-	var lines []any
-	for _, o := range t.api.Operations {
-		if o.Refused == "" {
-			lines = append(lines, lineOf("imported", o.String(), o.Name, "", "", o.Node.Span()))
-		} else {
-			lines = append(lines, lineOf("refused", o.String(), "", o.Reason, o.Refused, o.At))
-		}
-	}
-	for _, n := range t.api.Notes {
-		lines = append(lines, lineOf("note", "", "", n.Reason, n.Message, n.At))
-	}
-	for _, v := range t.api.Variables {
-		lines = append(lines, variableLine{"variable", v.Name, v.Holds})
-	}
-	reasons := map[string]int{}
-	for _, one := range t.refused() {
-		reasons[one.reason]++
-	}
-	lines = append(lines, importSummary{"summary", t.file, t.output, len(t.api.Operations), len(t.api.Imported()), t.api.Unwanted, len(t.api.Schemas()), reasons})
-	for _, line := range lines {
-		if err := diag.JSONLine(w, line); err != nil {
-			return err
-		}
-	}
-	return nil
 }

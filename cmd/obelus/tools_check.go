@@ -44,12 +44,13 @@ type toolSource struct {
 
 // A difference is one between a tool of a catalogue and the same tool of its source.
 type difference struct {
-	tool    string
-	breaks  bool // a valid plan may not be valid any more; else it is harmless
-	new     bool // the catalogue doesn't have the tool
-	what    string
-	witness any    // a value that was valid and isn't, or that was ruled out and may come; or nil
-	at      string // where the operation is defined; "" if that isn't known
+	Kind    string `json:"kind"` // "drift"
+	File    string `json:"file"`
+	Tool    string `json:"tool"`
+	Breaks  bool   `json:"breaks"` // a valid plan may not be valid any more; else it is harmless
+	New     bool   `json:"new"`    // the catalogue doesn't have the tool
+	Message string `json:"message"`
+	Witness any    `json:"witness"` // a value that was valid and isn't, or that was ruled out and may come; or nil
 }
 
 // checkTools reports how the sources of catalogues differ from them.
@@ -96,7 +97,7 @@ func (c *cli) checkTools(ctx context.Context, name string, reading *reading, asJ
 		_, err = fmt.Fprint(c.out, differencesText(sources, terminal.StyleFor(c.out)))
 	}
 	breaks := func(s toolSource) bool {
-		return slices.ContainsFunc(s.all, func(d difference) bool { return d.breaks })
+		return slices.ContainsFunc(s.all, func(d difference) bool { return d.Breaks })
 	}
 	if err == nil && slices.ContainsFunc(sources, breaks) {
 		return ending(statusFound)
@@ -139,9 +140,8 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node, limits so
 		return s, err
 	}
 	before, after := byOperation(was), byOperation(is)
-	where, refused := map[string]string{}, map[string]string{}
+	refused := map[string]string{}
 	for _, o := range api.Operations {
-		where[o.String()] = o.Node.Span().Where()
 		if o.Refused != "" {
 			refused[o.String()] = "it can't be imported any more: " + o.Refused
 		}
@@ -150,17 +150,12 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node, limits so
 		if now := after[operation]; now != nil {
 			s.all = append(s.all, compareTools(was, is, tool, now)...)
 		} else {
-			s.all = append(s.all, difference{tool: tool.Name, breaks: true, what: cmp.Or(refused[operation], "it isn't there any more"), at: where[operation]})
+			s.all = append(s.all, difference{Tool: tool.Name, Breaks: true, Message: cmp.Or(refused[operation], "it isn't there any more")})
 		}
 	}
 	for operation, tool := range after {
 		if before[operation] == nil {
-			s.all = append(s.all, difference{tool: tool.Name, new: true, what: "it is new"})
-		}
-	}
-	for i, d := range s.all {
-		if tool := cmp.Or(was.Tool(d.tool), is.Tool(d.tool)); tool != nil && d.at == "" {
-			s.all[i].at = where[operationOf(tool)]
+			s.all = append(s.all, difference{Tool: tool.Name, New: true, Message: "it is new"})
 		}
 	}
 	s.sort()
@@ -187,7 +182,7 @@ func (c *cli) againstServers(ctx context.Context, file string, reading *reading)
 			if why == "" {
 				continue
 			}
-			s.all = append(s.all, difference{tool: t.Name, breaks: true, what: why})
+			s.all = append(s.all, difference{Tool: t.Name, Breaks: true, Message: why})
 			if was, now := before[path.Join(server, t.Name)], after[path.Join(server, t.Name)]; was != nil && now != nil {
 				s.all = append(s.all, compareTools(listed.plan, is, was, now)...)
 			}
@@ -195,7 +190,7 @@ func (c *cli) againstServers(ctx context.Context, file string, reading *reading)
 		only, names := like(record.Only), like(record.Names)
 		for _, t := range listed.tools[server] {
 			if record.Tool(t.Name) == nil && only(server+" "+t.Name) && names(t.Name) {
-				s.all = append(s.all, difference{tool: t.Name, new: true, what: "it is new"})
+				s.all = append(s.all, difference{Tool: t.Name, New: true, Message: "it is new"})
 			}
 		}
 		s.sort()
@@ -205,7 +200,9 @@ func (c *cli) againstServers(ctx context.Context, file string, reading *reading)
 }
 
 func (s *toolSource) sort() {
-	slices.SortStableFunc(s.all, func(a, b difference) int { return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.what, b.what)) })
+	slices.SortStableFunc(s.all, func(a, b difference) int {
+		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Message, b.Message))
+	})
 }
 
 // definitions compiles a catalogue.
@@ -244,7 +241,7 @@ func byOperation(p *plan.Plan) map[string]*plan.Tool {
 // valid; what comes back must be what the catalogue's result admits.
 func compareTools(before, after *plan.Plan, was, is *plan.Tool) (all []difference) {
 	add := func(breaks bool, format string, args ...any) {
-		all = append(all, difference{tool: was.Name, breaks: breaks, what: fmt.Sprintf(format, args...)})
+		all = append(all, difference{Tool: was.Name, Breaks: breaks, Message: fmt.Sprintf(format, args...)})
 	}
 	compareRequests(before, after, was, is, add)
 	if !reflect.DeepEqual(withReferences(before, was.Parameters), withReferences(after, is.Parameters)) {
@@ -307,16 +304,16 @@ func fits(tool string, producer, consumer *schema.Schema, changed, refused strin
 	verdict := schema.Contains(producer, consumer, schema.Budget{})
 	switch verdict.Relation {
 	case schema.Fits:
-		return difference{tool: tool, what: changed + ", and whatever was sound is"}
+		return difference{Tool: tool, Message: changed + ", and whatever was sound is"}
 	case schema.Unknown:
-		return difference{tool: tool, breaks: true, what: fmt.Sprintf("%s, and it can't be shown that whatever was sound is (%s)", changed, cmp.Or(verdict.Reason, verdict.Keyword))}
+		return difference{Tool: tool, Breaks: true, Message: fmt.Sprintf("%s, and it can't be shown that whatever was sound is (%s)", changed, cmp.Or(verdict.Reason, verdict.Keyword))}
 	}
 	text, _ := json.Marshal(verdict.Witness)
 	what := fmt.Sprintf(refused, wording.Cut(string(text), 200))
 	if why := consumer.Validate(verdict.Witness); why != nil {
 		what += ": " + why.Message
 	}
-	return difference{tool: tool, breaks: true, what: what, witness: verdict.Witness}
+	return difference{Tool: tool, Breaks: true, Message: what, Witness: verdict.Witness}
 }
 
 // compareRequests reports how an operation is sent otherwise. A catalogue continues to send what
@@ -380,8 +377,8 @@ func differencesText(sources []toolSource, style terminal.Style) string {
 		}{{style.Red("breaks plans:"), true, false}, {style.Green("harmless:"), false, false}, {style.Green("new:"), false, true}} {
 			title := kind.title + "\n"
 			for _, one := range s.all {
-				if one.breaks == kind.breaks && one.new == kind.new {
-					fmt.Fprintf(&out, "%s  %s: %s: %s\n", title, diag.Escape(cmp.Or(one.at, s.name)), diag.Escape(one.tool), diag.Escape(one.what))
+				if one.Breaks == kind.breaks && one.New == kind.new {
+					fmt.Fprintf(&out, "%s  %s: %s\n", title, diag.Escape(one.Tool), diag.Escape(one.Message))
 					title = ""
 				}
 			}
@@ -390,38 +387,28 @@ func differencesText(sources []toolSource, style terminal.Style) string {
 	return out.String()
 }
 
-type (
-	differenceLine struct {
-		Kind    string `json:"kind"`
-		File    string `json:"file"`
-		Tool    string `json:"tool"`
-		Breaks  bool   `json:"breaks"`
-		New     bool   `json:"new"`
-		Message string `json:"message"`
-		Witness any    `json:"witness"`
-	}
-	differenceSummary struct {
-		Kind     string `json:"kind"`
-		Files    int    `json:"files"`
-		Breaking int    `json:"breaking"`
-		Harmless int    `json:"harmless"`
-		New      int    `json:"new"`
-	}
-)
+type differenceSummary struct {
+	Kind     string `json:"kind"`
+	Files    int    `json:"files"`
+	Breaking int    `json:"breaking"`
+	Harmless int    `json:"harmless"`
+	New      int    `json:"new"`
+}
 
 func writeDifferences(c *cli, sources []toolSource) error {
 	sum := differenceSummary{Kind: "summary", Files: len(sources)}
 	for _, s := range sources {
 		for _, one := range s.all {
 			switch {
-			case one.breaks:
+			case one.Breaks:
 				sum.Breaking++
-			case one.new:
+			case one.New:
 				sum.New++
 			default:
 				sum.Harmless++
 			}
-			if err := diag.JSONLine(c.out, differenceLine{"drift", s.name, one.tool, one.breaks, one.new, one.what, one.witness}); err != nil {
+			one.Kind, one.File = "drift", s.name
+			if err := diag.JSONLine(c.out, one); err != nil {
 				return err
 			}
 		}

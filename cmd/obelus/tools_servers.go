@@ -210,27 +210,14 @@ func (c *cli) reportServers(file string, o importing, offered, imported int, ser
 	if o.output == "" {
 		to = c.err
 	}
-	if o.json {
-		return diag.JSONLine(to, serverSummary{"summary", file, o.output, servers, offered, imported, append([]string{}, refused...)})
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s of %s imported, of %d that %s\n", wording.Count(imported, "tool"), diag.Escape(file), offered, wording.Counted(len(servers), "server lists", "servers list"))
+	if len(refused) > 0 {
+		out.WriteString("not imported:\n")
 	}
-	_, err := fmt.Fprintf(to, "%s of %s imported, of %d that %s\n", wording.Count(imported, "tool"), diag.Escape(file), offered, wording.Counted(len(servers), "server lists", "servers list"))
-	if len(refused) > 0 && err == nil {
-		_, err = io.WriteString(to, "not imported:\n")
-		for _, one := range refused {
-			if err == nil {
-				_, err = fmt.Fprintf(to, "  %s\n", diag.Escape(one))
-			}
-		}
+	for _, one := range refused {
+		fmt.Fprintf(&out, "  %s\n", diag.Escape(one))
 	}
+	_, err := io.WriteString(to, out.String())
 	return err
-}
-
-type serverSummary struct {
-	Kind     string   `json:"kind"`
-	File     string   `json:"file"`
-	Output   string   `json:"output"`
-	Servers  []string `json:"servers"`
-	Tools    int      `json:"tools"`
-	Imported int      `json:"imported"`
-	Refused  []string `json:"refused"` // "SERVER TOOL: why"
 }

@@ -55,7 +55,7 @@ func TestServersAreImported(t *testing.T) {
 			}
 		}
 	}
-	differs(strings.Replace(string(text), "        check:\n", "        checks: {digest: 'sha256:0'}\n        check:\n", 1), "self.tools.yaml: self: checks: the server doesn't list it")
+	differs(strings.Replace(string(text), "        check:\n", "        checks: {digest: 'sha256:0'}\n        check:\n", 1), "checks: the server doesn't list it")
 
 	// A run ends if a tool that it may need has changed at all (OB610), also where the plan's own
 	// calls would do.
@@ -67,8 +67,8 @@ func TestServersAreImported(t *testing.T) {
 	changed := string(text[:at[2]]) + digest + string(text[at[3]:])
 	changed = strings.Replace(changed, "    inputSchema:\n", "    inputSchema:\n      minProperties: 0\n", 1) // of the first tool, which is check
 	changed = recorded("explain").ReplaceAllString(changed, "")
-	differs(changed, "breaks plans:\n  self.tools.yaml: self: check: its description, hints or schemas have changed\n",
-		"harmless:\n  self.tools.yaml: self: check: its parameters have changed, and whatever was sound is\n", "new:\n  self.tools.yaml: self: explain: it is new\n")
+	differs(changed, "breaks plans:\n  check: its description, hints or schemas have changed\n",
+		"harmless:\n  check: its parameters have changed, and whatever was sound is\n", "new:\n  explain: it is new\n")
 	write("other.yaml", "calls:\n  - {_tool: graph, plan: 'calls: []', _outputPath: †state.found}\noutput: †state.found\n")
 	for plan, want := range map[string]int{"plan.yaml": statusError, "other.yaml": statusOK} {
 		_, stderr, status := obelus(strings.NewReader(""), "run", "--trust", "--no-journal", "--confirm", "never", plan)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // LANGUAGE.md#findings: workflows of other systems (state machines, pipelines, chains of an agent's
@@ -24,7 +26,11 @@ func TestWorkflows(t *testing.T) {
 		t.Fatalf("%d faulty plans, %v", len(faulty), err)
 	}
 	clean := 0
-	for _, file := range append(files, faulty...) {
+	every := amount.Of(3, 1, 1)
+	for n, file := range append(files, faulty...) {
+		if n%every != 0 {
+			continue
+		}
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +68,7 @@ func TestWorkflows(t *testing.T) {
 			}
 		}
 	}
-	if clean < 30 {
+	if clean < 30/every {
 		t.Errorf("%d clean workflows", clean)
 	}
 }

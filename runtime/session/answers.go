@@ -467,7 +467,7 @@ func left(answers []Answer, untaken func(*Answer) string) (all []string) {
 		if a.Instance != "" {
 			name += fmt.Sprintf(" of %q", a.Instance)
 		}
-		all = append(all, fmt.Sprintf("the answer %sfor the call %s wasn't %s", which, name, untaken(&a)))
+		all = append(all, fmt.Sprintf("the answer %sfor the call %s wasn't taken: %s", which, name, untaken(&a)))
 	}
 	return all
 }
@@ -475,31 +475,19 @@ func left(answers []Answer, untaken func(*Answer) string) (all []string) {
 // untaken says why an answer wasn't taken.
 func (d *desk) untaken(a *Answer) string {
 	asked := d.asked[a.name()]
-	if len(asked) == 0 {
-		return "needed: nothing was asked about it"
-	}
-	var instances []string
-	asked = slices.DeleteFunc(slices.Clone(asked), func(q *runtime.Question) bool {
-		if !slices.Contains(instances, q.Instance) {
-			instances = append(instances, q.Instance)
-		}
-		return q.Instance != a.Instance
-	})
-	unseen := func(q *runtime.Question) bool { return runtime.SameQuestion(a.ID, q.ID) }
 	for _, q := range asked {
-		if err := d.vouched(&a.Decision, q); err != nil && (a.ID == "" || a.ID == q.ID) {
-			return "taken: it isn't approved: " + err.Error()
+		if err := d.vouched(&a.Decision, q); err != nil && q.Instance == a.Instance && (a.ID == "" || a.ID == q.ID) {
+			return "it isn't approved: " + err.Error()
+		}
+		if q.Instance == a.Instance && a.ID != q.ID && runtime.SameQuestion(a.ID, q.ID) {
+			return "a file that the activity names has changed since"
 		}
 	}
 	switch {
-	case len(asked) == 0 && instances[0] == "":
-		return "taken: the call is of no instance"
 	case len(asked) == 0:
-		return "taken: it is asked about for " + wording.Names(instances, 5) + `, and an answer names one ("instance")`
-	case a.ID == "" || slices.ContainsFunc(asked, func(q *runtime.Question) bool { return q.ID == a.ID }):
-		return "needed: another answer to the question was taken"
-	case slices.ContainsFunc(asked, unseen):
-		return "taken: a file that the activity names has changed since"
+		return "nothing was asked about it"
+	case a.Instance == "" && asked[0].Instance != "":
+		return `it is asked about for instances, and an answer names one ("instance")`
 	}
-	return "taken: what it was about wasn't asked"
+	return "what was asked is another question, or has another answer"
 }

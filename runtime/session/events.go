@@ -53,20 +53,29 @@ type EventError struct {
 	Details any    `json:"details"`
 }
 
+// A callName says which call an event is about.
+type callName struct {
+	Call     string  `json:"call"`
+	Tool     string  `json:"tool"`
+	Instance *string `json:"instance"`
+	Under    *string `json:"under"`
+	Tries    []int   `json:"tries,omitempty"`
+}
+
+func nameOf(c runtime.Command) callName {
+	return callName{c.Of.Name, c.Of.ToolName, diag.OrNull(c.Instance), diag.OrNull(c.Under), c.Tries}
+}
+
 // progressEvent is the progress that a running call reports.
 type progressEvent struct {
-	Event    string       `json:"event"` // "progress"
-	Call     string       `json:"call"`
-	Tool     string       `json:"tool"`
-	Instance *string      `json:"instance"`
-	Under    *string      `json:"under"`
-	Tries    []int        `json:"tries,omitempty"`
-	Attempt  int          `json:"attempt"`
-	Tick     int          `json:"tick,omitzero"`
-	Done     float64      `json:"done"`
-	Total    *float64     `json:"total"` // null where it isn't known
-	Message  *string      `json:"message"`
-	At       Milliseconds `json:"at"`
+	Event string `json:"event"` // "progress"
+	callName
+	Attempt int          `json:"attempt"`
+	Tick    int          `json:"tick,omitzero"`
+	Done    float64      `json:"done"`
+	Total   *float64     `json:"total"` // null where it isn't known
+	Message *string      `json:"message"`
+	At      Milliseconds `json:"at"`
 }
 
 // tickEvent describes a tick of a planned run: that the planner is asked, or that
@@ -85,12 +94,8 @@ type tickEvent struct {
 
 // askEvent tells that a person is asked about a call.
 type askEvent struct {
-	Event    string            `json:"event"` // "ask"
-	Call     string            `json:"call"`
-	Tool     string            `json:"tool"`
-	Instance *string           `json:"instance"`
-	Under    *string           `json:"under"`
-	Tries    []int             `json:"tries,omitempty"`
+	Event string `json:"event"` // "ask"
+	callName
 	Tick     int               `json:"tick,omitzero"`
 	Question *runtime.Question `json:"question"`
 	At       Milliseconds      `json:"at"`
@@ -190,8 +195,7 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 		e.write(event)
 	case runtime.Progressed:
 		event := progressEvent{
-			Event: "progress", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: diag.OrNull(c.Instance), Under: diag.OrNull(c.Under), Tries: c.Tries, Attempt: c.Attempt,
-			Tick: c.Tick, Done: c.Progress.Done, Message: diag.OrNull(c.Progress.Message), At: InMilliseconds(at),
+			Event: "progress", callName: nameOf(c), Attempt: c.Attempt, Tick: c.Tick, Done: c.Progress.Done, Message: diag.OrNull(c.Progress.Message), At: InMilliseconds(at),
 		}
 		if total := c.Progress.Total; total > 0 {
 			event.Total = &total
@@ -204,7 +208,7 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 	case runtime.Advise:
 		e.write(adviceEvent{Event: "advice", Tick: c.Tick, Instance: diag.OrNull(c.Instance), Ranking: diag.Listed(c.Ranking), At: InMilliseconds(at)})
 	case runtime.Ask:
-		e.write(askEvent{Event: "ask", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: diag.OrNull(c.Instance), Under: diag.OrNull(c.Under), Tries: c.Tries, Tick: c.Tick, Question: c.Question, At: InMilliseconds(at)})
+		e.write(askEvent{Event: "ask", callName: nameOf(c), Tick: c.Tick, Question: c.Question, At: InMilliseconds(at)})
 	case runtime.Leave:
 		e.write(instanceEvent{
 			Event: "instance", Instance: c.Left.ID, Status: c.Left.Status, Output: c.Left.Output, Errors: diag.Listed(c.Left.Errors),

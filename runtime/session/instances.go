@@ -30,11 +30,8 @@ type instancesFile struct {
 	ids    *naming.IDs
 	joined []string
 	fault  error        // what the next answer must say
-	noted  string       // what was wrong, once it has been told
 	taken  atomic.Int64 // instances handed out
 	ended  atomic.Bool  // the file has no more
-
-	explain func(error) error // words what is wrong for who reads it; may be nil
 }
 
 // openInstances opens a file of instances. Those of the plan come first, and
@@ -69,11 +66,7 @@ func (s *Session) instances() (*instancesFile, error) {
 	case s.replay != nil:
 		joined = s.replay.Joined
 	}
-	f, err := openInstances(s.at(name), name, s.program.Document.Options.Limits, s.program.Plan, joined)
-	if f != nil {
-		f.explain = s.options.Explain
-	}
-	return f, err
+	return openInstances(s.at(name), name, s.program.Document.Options.Limits, s.program.Plan, joined)
 }
 
 // Close lets go of the file.
@@ -86,7 +79,7 @@ const maxAhead = 4 << 20
 // have been handed out.
 func (f *instancesFile) Next(most int) (next []runtime.Instance, last bool, err error) {
 	if f.fault != nil {
-		return nil, false, f.tell(f.fault)
+		return nil, false, f.fault
 	}
 	for began := f.lines.Offset(); len(next) < most && (len(next) == 0 || f.lines.Offset()-began < maxAhead); {
 		one, err := f.read()
@@ -96,7 +89,7 @@ func (f *instancesFile) Next(most int) (next []runtime.Instance, last bool, err 
 			f.taken.Add(int64(len(next)))
 			return next, true, nil
 		case err != nil && len(next) == 0:
-			return nil, false, f.tell(err)
+			return nil, false, err
 		case err != nil:
 			f.fault = err
 			f.taken.Add(int64(len(next)))
@@ -107,15 +100,6 @@ func (f *instancesFile) Next(most int) (next []runtime.Instance, last bool, err 
 	}
 	f.taken.Add(int64(len(next)))
 	return next, false, nil
-}
-
-// tell notes what is wrong, which stops the run.
-func (f *instancesFile) tell(err error) error {
-	if f.explain != nil {
-		err = f.explain(err)
-	}
-	f.noted = err.Error()
-	return err
 }
 
 // read reads one line; the result is nil for one whose instance had joined before. The end of

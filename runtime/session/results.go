@@ -160,9 +160,6 @@ func shortened(text string, most int) string {
 
 func (s *Session) result(o *runtime.Outcome, incomplete ...error) *Result {
 	r := &Result{Outcome: o, Run: s.ID(), Journal: s.Journal()}
-	if s.source != nil && o.Status == runtime.RunStopped {
-		r.BadInstances = s.source.noted != "" && string(o.Reason) == s.source.noted
-	}
 	for _, err := range incomplete {
 		if err != nil {
 			r.Incomplete = append(r.Incomplete, err)

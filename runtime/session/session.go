@@ -74,9 +74,6 @@ type Host struct {
 	Telemetry trace.Observer
 	// Notice, if given, receives a sentence on what was met that needs no decision.
 	Notice func(text string)
-	// Explain, if given, words what is wrong with an instance before it becomes the
-	// reason why the run stops.
-	Explain func(error) error
 	// Version is the version of the program, for the journal's head.
 	Version string
 	// Moment, if given, is called at moments at which it makes a difference whether the
@@ -131,8 +128,6 @@ type Result struct {
 	// Refused are those of Asked whose answer couldn't be taken, since the run began or
 	// was resumed.
 	Refused []*runtime.Question
-	// BadInstances says that the run stopped because of its file of instances.
-	BadInstances bool
 	// Incomplete is what couldn't be written to its end, although the run could go on:
 	// the last record of the journal, or the file of results.
 	Incomplete []error

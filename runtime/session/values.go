@@ -42,21 +42,30 @@ func Fits(p *plan.Plan, input, state map[string]any) error {
 	if what != "input" || v.Lacks == "" || len(v.Path) > 0 {
 		return misfit(what, v)
 	}
-	var keys, quoted []string
+	var keys []string
 	given := Over(p.Input, input)
 	for _, key := range p.InputSchema.Required() {
 		if _, there := given[key]; !there {
-			keys, quoted = append(keys, key), append(quoted, strconv.Quote(key))
+			keys = append(keys, key)
 		}
 	}
 	if !slices.Contains(keys, v.Lacks) { // it is lacking where only some values do
-		keys, quoted = []string{v.Lacks}, []string{strconv.Quote(v.Lacks)}
+		keys = []string{v.Lacks}
+	}
+	return missing(ErrLacking, "input", keys, "")
+}
+
+// missing is the trouble with an input or a state that lacks keys.
+func missing(kind error, what string, keys []string, more string) error {
+	quoted := make([]string, len(keys))
+	for i, key := range keys {
+		quoted[i] = strconv.Quote(key)
 	}
 	verb := "is"
 	if len(keys) > 1 {
 		verb = "are"
 	}
-	return diag.NewError(ErrLacking, "the input doesn't fit its schema: %s %s missing", wording.And(quoted), verb).
+	return diag.NewError(kind, "the %s doesn't fit its schema: %s %s missing%s", what, wording.And(quoted), verb, more).
 		About(strings.Join(keys, "\n")).Advise("give it")
 }
 
@@ -64,15 +73,7 @@ func Fits(p *plan.Plan, input, state map[string]any) error {
 // state schema requires and no call writes. The name of the trouble is the keys, a line each.
 func lacks(p *plan.Plan, input, state map[string]any) error {
 	if keys := runtime.Wanting(p, Over(p.State, state)); len(keys) > 0 && p.Form == plan.PlanFile {
-		quoted, verb, them := make([]string, len(keys)), "is", "it"
-		for i, key := range keys {
-			quoted[i] = strconv.Quote(key)
-		}
-		if len(keys) > 1 {
-			verb, them = "are", "them"
-		}
-		return diag.NewError(ErrStateLacking, "the state doesn't fit its schema: %s %s missing, and no call writes %s", wording.And(quoted), verb, them).
-			About(strings.Join(keys, "\n")).Advise("give it")
+		return missing(ErrStateLacking, "state", keys, ", and no call writes it")
 	}
 	if p.InputSchema != nil {
 		return nil // which says what is required
