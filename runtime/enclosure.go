@@ -8,7 +8,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -134,7 +133,7 @@ func (f *frame) admit(i int32) bool {
 func (f *frame) charge(i int32) {
 	if e := f.machine.permit; e != nil && e.next != nil {
 		e.Charge(e.next)
-		f.reader().writes(f.listed(i), e.next.Writer(e.Envelope))
+		f.reader().writes(f.listed(i), e.next.Call.Tool)
 		f.calls[i].details().permitState.charged, e.next = e.next, nil
 	}
 }
@@ -149,7 +148,7 @@ func (f *frame) listed(i int32) *plan.Call {
 
 // circumstances are what is known of a call for its envelope before its values are.
 func (f *frame) circumstances(i int32) envelope.Given {
-	reader, call := f.reader(), f.listed(i)
+	reader := f.reader()
 	return envelope.Given{
 		Live: true, Instance: f.site.Instance, Tick: f.machine.tick,
 		Beside: func(name string) (*facts.Call, bool) {
@@ -159,7 +158,6 @@ func (f *frame) circumstances(i int32) envelope.Given {
 			}
 			return reader.judged(at)
 		},
-		Stands: func(condition string) (map[string][]string, bool) { return reader.initialWriters(call, condition) },
 	}
 }
 
@@ -174,48 +172,6 @@ func (f *frame) judged(i int32) (c *facts.Call, approved bool) {
 		return f.factsOf(i), false
 	}
 	return f.machine.permit.factsOf(f.plan, f.plan.Calls[i]), false
-}
-
-// stood reports whether a condition held when the tick began, and who had written what it
-// reads. It doesn't, if known, where a call listed before may write there.
-func (f *frame) initialWriters(call *plan.Call, condition string) (writers map[string][]string, holds bool) {
-	e, err := expression.Parse(condition, expression.Limits{})
-	if err != nil {
-		return nil, false
-	}
-	writers = map[string][]string{}
-	paths, known := f.plan.Paths, true
-	before := func(message *Message) bool { return message.Tick < f.machine.tick }
-	value, presence, failed := e.Eval(func(ref int) (any, expression.Presence) {
-		r := e.References()[ref]
-		known = known && !compiler.IsItemKind(r.Kind) // an item's value isn't that of the tick
-		at, below := pathtree.Root, append([]expression.Segment{{Key: r.Kind}}, r.Path...)
-		for len(below) > 0 {
-			next, there := paths.Lookup(at, below[0])
-			if !there {
-				break
-			}
-			at, below = next, below[1:]
-		}
-		for _, other := range f.plan.Calls[:call.Index] {
-			for _, route := range other.Output {
-				known = known && !slices.ContainsFunc(route, func(p plan.Path) bool { return paths.Overlap(p.ID, at) })
-			}
-		}
-		if known = known && at != pathtree.Root; !known {
-			return nil, expression.Absent
-		}
-		writers[r.String()] = f.tools(at, before)
-		value, there := f.log.Resolve(at, before)
-		if there {
-			value, there = pathtree.Walk(value, below)
-		}
-		if !there {
-			return nil, expression.Absent
-		}
-		return value, expression.There
-	})
-	return writers, known && failed == nil && presence == expression.There && value == true
 }
 
 // refund gives back a try that was cut short and does nothing more when it is made again.

@@ -238,8 +238,8 @@ func TestEnvelopeOfRunsThatGoOn(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: a path that a person allows means what the plan's own calls write there, or those
-// that are named for it: a model can't make up the value that is to be pinned.
+// EXECUTION.md#approval: a path that a person allows means what the plan's own calls write there: a model can't make up
+// the value that is to be pinned.
 func TestAllowedPathsCannotBeForged(t *testing.T) {
 	const plan = "input: {id: 7}\ninputSchema: {type: object, properties: {id: {}}}\ntools:\n  find: {properties: {id: {}, _output: {}}}\n  upper: {properties: {a: {}, _output: {}}}\n  refund: {properties: {amount: {}, to: {}, _output: {}}}\n" +
 		"activities: {find: {expr: '{\"iban\": id}'}, upper: {expr: 'upper(a)'}}\ncalls:\n- {_tool: find, id: †input.id, _outputPath: person}\n- {_tool: refund, amount: 20, to: †state.person.iban, _outputPath: refunded}\n"
@@ -248,7 +248,6 @@ func TestAllowedPathsCannotBeForged(t *testing.T) {
 	refund := func(amount string) string {
 		return `{"_tool":"refund","amount":` + amount + `,"to":"†state.person.iban","_outputPath":"refunded"}`
 	}
-	anything := map[string]any{"_effect": "read-only"}
 	for name, c := range map[string]struct {
 		solutions []string
 		besides   map[string]any
@@ -264,15 +263,14 @@ func TestAllowedPathsCannotBeForged(t *testing.T) {
 		"of somebody else":            {[]string{solutionOf(forged, refund("100"))}, nil, 0},
 		"of somebody else, approved":  {[]string{solutionOf(forged), solutionOf(refund("20"))}, nil, 0},
 		"for items":                   {[]string{solutionOf(`{"_tool":"find","_each":["EVIL"],"id":"†item","_outputPath":"person"}`, `{"_tool":"refund","amount":100,"to":"†state.person[0].iban","_outputPath":"refunded"}`)}, nil, 0},
-		"named for the path":          {[]string{solutionOf(upper("person.iban"), refund("100"))}, map[string]any{"upper": map[string]any{"_outputPath": "†state.person"}}, 1},
-		"named, and for no path":      {[]string{solutionOf(upper("person.iban"), refund("100"))}, map[string]any{"upper": map[string]any{}}, 0},
+		"allowed, for the path":       {[]string{solutionOf(upper("person.iban"), refund("100"))}, map[string]any{"upper": map[string]any{"_outputPath": "†state.person"}}, 0},
 		"its own tool, by its name":   {[]string{solutionOf(forged, refund("100"))}, map[string]any{"find": map[string]any{}}, 1},
 		"another path, for the write": {[]string{solutionOf(upper("person.iban"), refund("100"))}, map[string]any{"upper": map[string]any{"_outputPath": "†state.other"}}, 0},
 	} {
 		v, _ := approved(t, plan)
 		h := hold(t, plan, func(e *envelope.Envelope) {
 			e.Budget = envelope.Budget{}
-			allow := map[string]any{"*": anything, "refund": map[string]any{"amount": map[string]any{"maximum": 100.0}, "to": "†state.person.iban", "_times": 1.0}}
+			allow := map[string]any{"upper": map[string]any{}, "refund": map[string]any{"amount": map[string]any{"maximum": 100.0}, "to": "†state.person.iban", "_times": 1.0}}
 			maps.Copy(allow, c.besides)
 			if err := e.Widen(facts.Of(v.Plan(), facts.Options{}), map[string]any{"allow": allow}); err != nil {
 				t.Fatal(err)
@@ -284,7 +282,7 @@ func TestAllowedPathsCannotBeForged(t *testing.T) {
 			}
 			return "EVIL", "", nil
 		}
-		if h.run(); h.starts["refund"] != c.refunds || c.refunds == 0 && !slices.ContainsFunc(h.left, func(d envelope.Difference) bool { return d.Tool == "refund" }) {
+		if h.run(); h.starts["refund"] != c.refunds || c.refunds == 0 && !slices.ContainsFunc(h.left, func(d envelope.Difference) bool { return d.Tool == "refund" || d.Tool == "find" }) {
 			t.Errorf("%s: it was refunded %d times; left %v", name, h.starts["refund"], h.left)
 		}
 	}

@@ -200,7 +200,7 @@ const (
 	sendsMail  = `{"_tool":"sendMail","to":"†state.person.email","body":"Re: †{state.label}","_outputPath":"sent"}`
 	reports    = `{"_tool":"sendMail","to":"boss@example.com","body":{"text":"†state.reply","kind":"report"},"_outputPath":"told"}`
 	refunds    = `{"_tool":"refund","amount":20,"to":"†state.person.iban","_outputPath":"refunded"}`
-	files      = `{"_tool":"file","_each":"†state.pages","page":"†item","_outputPath":"filed"}`
+	files      = `{"_tool":"file","_each":"†state.pages","page":"†item","_outputPath":"filed","_when":"†(len(†state.pages) < 4)"}`
 	verifies   = `{"_tool":"verify","id":"†input.id","_outputPath":"v"}`
 	paysIf     = `{"_tool":"pay","order":7,"_when":"†state.v.ok","_outputPath":"paid"}`
 	audits     = `{"_tool":"audit","_id":"a","id":7,"_outputPath":"audited"}`
@@ -436,11 +436,9 @@ func TestHonestReplansRun(t *testing.T) {
 			{solutionOf(looksUp, strings.ReplaceAll(strings.Replace(refunds, "†state.person.iban", `†state[\"person\"].iban`, 1), "'", `"`)), noMore},
 			{solutionOf(verifies, paysIf, audits, ships), noMore},
 			{solutionOf(verifies, strings.ReplaceAll(`{'_tool':'post','order':7,'_when':'†(not (†state?.v.ok || false))','_outputPath':'posted'}`, "'", `"`)), noMore},
-			{solutionOf(verifies), solutionOf(`{"_tool":"post","order":7,"_outputPath":"posted"}`), noMore},
 			{solutionOf(audits, `{"_tool":"tell","text":"†(†state?.audited || \\"nothing\\")","_outputPath":"heard"}`), noMore},
 			{solutionOf(audits), solutionOf(`{"_tool":"tell","text":"†(†state?.audited || \\"nothing\\")","_outputPath":"heard"}`), noMore},
 			{solutionOf(audits), solutionOf(strings.Replace(ships, `,"_after":["a"]`, "", 1)), noMore},
-			{solutionOf(audits, strings.Replace(looksUp, `"_tool"`, `"_id":"lookUp1","_after":["a"],"_tool"`, 1), strings.Replace(ships, `["a"]`, `["lookUp1"]`, 1)), noMore},
 			{solutionOf(), noMore},
 		} {
 			for seed := range uint64(4) {

@@ -10,7 +10,7 @@ import (
 // An Account is what a run has used up of its envelope, over all ticks and resumes.
 type Account struct {
 	*Envelope
-	used  map[string]*ledger    // by instance
+	used  map[string][]int      // how often each allowance is charged, by instance
 	known map[string]*knowledge // by instance
 	gated bool                  // calls come after others
 	calls int
@@ -20,7 +20,7 @@ type Account struct {
 // Open begins the account of a run.
 func (e *Envelope) Open() *Account {
 	gated := slices.ContainsFunc(e.Calls, func(a Allowance) bool { return len(a.After) > 0 })
-	return &Account{Envelope: e, used: map[string]*ledger{}, known: map[string]*knowledge{}, gated: gated}
+	return &Account{Envelope: e, used: map[string][]int{}, known: map[string]*knowledge{}, gated: gated}
 }
 
 // A Start is a call that a run is about to carry out.
@@ -31,7 +31,8 @@ type Start struct {
 	Further bool    // it isn't the first try
 	Cost    float64 // the declared cost of a try
 
-	fits []int // the allowances that cover it, or come nearest
+	fits    []int // the allowances that cover it, or the nearest
+	charged []int // one of them, once it has started; none if that has no room
 }
 
 // Judge says what of a call leaves the envelope, whatever is left of that.
@@ -45,17 +46,8 @@ func (a *Account) Judge(in string, c *facts.Call, g Given) []Difference {
 func (a *Account) Ended(c *facts.Call, g Given, done, approved bool) {
 	if a.gated {
 		j := judge{envelope: a.Envelope, known: a.knows(g.Instance), given: &g}
-		j.known.ended = append(j.known.ended, ended{j.standing(c, approved), done && !approved, g.Tick})
+		j.known.ended = append(j.known.ended, earlier{j.standing(c, approved), done && !approved, g.Tick})
 	}
-}
-
-// Writer is who a call is for those who read what it writes: its tool, if what covers the
-// call names that, and is not just whatever may be done besides.
-func (s *Start) Writer(e *Envelope) string {
-	if len(s.fits) > 0 && !slices.ContainsFunc(s.fits, func(at int) bool { return e.Calls[at].Tool != Any }) {
-		return s.Call.Tool + ", as \"*\" allows"
-	}
-	return s.Call.Tool
 }
 
 func (a *Account) knows(instance string) *knowledge {
@@ -69,14 +61,9 @@ func (a *Account) knows(instance string) *knowledge {
 // if nothing does, notes what covers the call for [Account.Charge].
 func (a *Account) Admit(s *Start) []Difference {
 	fits, problems := a.judge(s.In, s.Call, s.Given, a.knows(s.Given.Instance))
-	if fits != nil {
-		if _, ok := a.of(s.Given.Instance).place(a.Envelope, fits, 1); ok {
-			a.of(s.Given.Instance).giveBack(fits, 1)
-		} else {
-			problems = append(problems, a.tooOften(s.In, s.Call, 1, 0))
-		}
+	if s.fits = fits; fits != nil && a.room(s) == nil {
+		problems = append(problems, tooOften(s.In, s.Call, 1, 0))
 	}
-	s.fits = fits
 	if most := a.Budget.Calls; most != nil && !s.Further && float64(a.calls+1) > *most {
 		problems = append(problems, Difference{What: Spent, Of: "calls", Is: number(float64(a.calls + 1)), Approved: number(*most)})
 	}
@@ -89,10 +76,8 @@ func (a *Account) Admit(s *Start) []Difference {
 // Charge takes the start of a call off what is left. One that leaves the envelope, which
 // somebody has approved, is charged to what it comes nearest to, if that has room.
 func (a *Account) Charge(s *Start) {
-	if s.fits != nil {
-		if _, ok := a.of(s.Given.Instance).place(a.Envelope, s.fits, 1); !ok {
-			s.fits = nil
-		}
+	if s.charged = a.room(s); s.charged != nil {
+		a.used[s.Given.Instance][s.charged[0]]++
 	}
 	if !s.Further {
 		a.calls++
@@ -102,8 +87,8 @@ func (a *Account) Charge(s *Start) {
 
 // Refund gives back the try of a call that may be carried out again without doing more.
 func (a *Account) Refund(s *Start) {
-	if s.fits != nil {
-		a.of(s.Given.Instance).giveBack(s.fits, 1)
+	if s.charged != nil {
+		a.used[s.Given.Instance][s.charged[0]]--
 	}
 }
 
@@ -125,13 +110,17 @@ func (a *Account) Overspent(ticks int, seconds float64) string {
 	return ""
 }
 
-func (a *Account) of(instance string) *ledger {
-	l := a.used[instance]
-	if l == nil {
-		l = &ledger{used: make([]int, len(a.Calls))}
-		a.used[instance] = l
+// room is the first allowance that has room for a call.
+func (a *Account) room(s *Start) []int {
+	if a.used[s.Given.Instance] == nil {
+		a.used[s.Given.Instance] = make([]int, len(a.Calls))
 	}
-	return l
+	for i, at := range s.fits {
+		if a.used[s.Given.Instance][at] < a.Calls[at].Times {
+			return s.fits[i : i+1]
+		}
+	}
+	return nil
 }
 
 // Changed are the facts of a call some of whose parameters somebody has given other

@@ -27,9 +27,8 @@ func (g Gate) String() string {
 	return fmt.Sprintf("%q is done", g.Call)
 }
 
-// behind adds the gates of a call: what it comes after, and who writes what it reads, where
-// the plan has them: what may be read without being there, or is there from the start, isn't
-// the same before they have ended.
+// behind adds the gates of a call: what it comes after, and the calls that write what it reads. Those that must be done
+// come first.
 func (a *Allowance) behind(c *facts.Call) {
 	at := map[string]int{}
 	gate := func(g Gate) {
@@ -54,6 +53,14 @@ func (a *Allowance) behind(c *facts.Call) {
 			}
 		}
 	}
+	slices.SortStableFunc(a.After, func(a, b Gate) int { // those that must be done first
+		if a.Settled == b.Settled {
+			return 0
+		} else if b.Settled {
+			return -1
+		}
+		return 1
+	})
 }
 
 // needs reports whether what is put together can't be without what stands at a path.
@@ -96,76 +103,56 @@ func (e *Envelope) name(f *facts.Facts, of []int) {
 	}
 }
 
-// An ended call is one that has ended in some tick.
-type ended struct {
+// A standing is which allowances a call counts for where others come after it.
+type standing struct {
+	done  []int // if it is done: those that cover it
+	ended []int // however it ended: those of them that nothing less keeps from running
+}
+
+// An earlier call is one that has ended once another starts.
+type earlier struct {
 	*standing
 	done bool
 	tick int
 }
 
-// A standing is which allowances a call counts for where others come after it.
-type standing struct {
-	done     []int // if it is done: those that cover it
-	ended    []int // however it ended: those of them that nothing less keeps from running
-	complete bool  // ended is known
+func (e *earlier) counts(at int, settled bool) bool {
+	return settled && slices.Contains(e.ended, at) || e.done && slices.Contains(e.standing.done, at)
 }
 
-// knowledge is what has been found out of calls and conditions, which is asked again.
+// knowledge is what has been found out of calls, which is asked again.
 type knowledge struct {
 	stands map[*facts.Call]*standing // of calls as they are written
-	ended  []ended
+	ended  []earlier
 	gates  map[[2]string]int // the allowances that gates name, by delegate and name; nil before they are asked for
 }
 
-// condition holds when the call runs: only where what was approved of that is so, by
-// values that those have written who were to.
+// condition holds when the call runs: only under the condition that was approved.
 func (j *judge) condition() {
 	approved := j.allowance.When
-	if approved == nil || j.only(approved) {
+	if approved == nil {
 		return
+	}
+	var is Leaf
+	if when := j.call.When; when != nil {
+		is = leafOf("", when)
+		if string(when.Literal.Text) == "false" || j.sameLeaf(is, *approved) {
+			return
+		}
 	}
 	j.differs(Condition, "", func() (string, string) {
 		if j.call.When == nil {
 			return "none", approved.String()
 		}
-		is := leafOf("", j.call.When)
 		is.Sources = j.actual(is.Sources)
 		return is.String(), approved.String()
 	})
 }
 
-func (j *judge) only(approved *Leaf) bool {
-	var is Leaf
-	if j.call.When != nil {
-		is = leafOf("", j.call.When)
-	}
-	if j.call.When != nil && j.sameLeaf(is, *approved) {
-		return true
-	}
-	if stands := j.given.Stands; stands != nil && approved.Expression != "" {
-		if writers, holds := stands(approved.Expression); holds && approved.writtenBy(writers) {
-			return true
-		}
-	}
-	return is.Literal != nil && string(is.Literal.Is) == "false" // it never runs
-}
-
-// writtenBy reports whether nobody but those approved has written what a leaf reads.
-func (l *Leaf) writtenBy(writers map[string][]string) bool {
-	for _, s := range l.Sources {
-		for _, tool := range writers[s.Path] {
-			if !slices.Contains(s.Tools, tool) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// gates hold what the call comes after: calls that do what those did that were approved,
-// in the plan, or done in an earlier tick.
-func (j *judge) gates() {
-	for _, gate := range j.lacking(false) {
+// order holds what the call comes right after: calls that do what those did that were approved, in the plan, or done in
+// an earlier tick.
+func (j *judge) order() {
+	for _, gate := range j.unmet(false) {
 		j.differs(After, gate.Call, func() (string, string) {
 			var names []string
 			for _, a := range j.call.After {
@@ -178,40 +165,29 @@ func (j *judge) gates() {
 	}
 }
 
-// lacking are the gates that nothing meets: with all, also those of what the call doesn't start without. What comes
-// right before the call is enough in nearly every case.
-func (j *judge) lacking(all bool) []Gate {
+// unmet are the gates that no earlier call meets: with all, also those of what the call doesn't start without. One call
+// meets one gate.
+func (j *judge) unmet(all bool) (gates []Gate) {
 	if len(j.allowance.After) == 0 {
 		return nil
 	}
-	if j.passed == nil {
-		j.pass(false)
+	if j.before == nil {
+		j.before = j.earlier()
 	}
-	gates := j.unmet(all)
-	if len(gates) > 0 && !j.passedAll {
-		j.pass(true)
-		gates = j.unmet(all)
-	}
-	return gates
-}
-
-// unmet are the gates that no ended call meets. One call meets one of them.
-func (j *judge) unmet(all bool) (gates []Gate) {
-	left := map[int][2]int{}
+	used := make([]bool, len(j.before))
 	for _, gate := range j.allowance.After {
 		if gate.Needed && !all {
 			continue
 		}
 		at, named := j.known.gate(j.envelope, j.in, gate.Call)
-		if _, seen := left[at]; !seen {
-			left[at] = j.passed[at]
+		i := 0
+		for i < len(j.before) && (used[i] || !j.before[i].counts(at, gate.Settled)) {
+			i++
 		}
-		count := left[at]
-		if count[0]--; !gate.Settled {
-			count[1]--
-		}
-		if left[at] = count; !named || min(count[0], count[1]) < 0 {
+		if !named || i == len(j.before) {
 			gates = append(gates, gate)
+		} else {
+			used[i] = true
 		}
 	}
 	return gates
@@ -231,58 +207,27 @@ func (k *knowledge) gate(e *Envelope, in, call string) (at int, named bool) {
 	return at, named
 }
 
-// mostBefore bounds how many calls are followed that come before one. Past it a call
-// counts as coming after nothing more.
-const mostBefore = 100
-
-// pass counts, by allowance, the calls that have ended once the call starts, and those of
-// them that are done: those right before it, or all.
-func (j *judge) pass(all bool) {
-	j.passed, j.passedAll = map[int][2]int{}, all
-	note := func(one *standing, done bool) {
-		of, n := one.ended, 0
-		if done {
-			of, n = one.done, 1
-		}
-		for _, at := range of {
-			j.passed[at] = [2]int{j.passed[at][0] + 1, j.passed[at][1] + n}
-		}
-	}
+// earlier are the calls that have ended once the call starts: those of earlier ticks, and those that it comes right after.
+func (j *judge) earlier() (all []earlier) {
 	for _, one := range j.known.ended {
 		if one.tick < j.given.Tick {
-			note(one.standing, one.done)
+			all = append(all, one)
 		}
 	}
 	if j.given.Beside == nil {
-		return
+		return all
 	}
-	type earlier struct {
-		call           *facts.Call
-		approved, done bool
-	}
-	var before []earlier
-	at := map[string]int{} // places, from 1
+	seen := map[string]bool{}
 	come := func(name string, done bool) {
-		i := at[name]
-		if i == 0 {
-			call, approved := j.given.Beside(name)
-			before = append(before, earlier{call: call, approved: approved})
-			i = len(before)
-			at[name] = i
+		if call, approved := j.given.Beside(name); call != nil && !seen[name] {
+			seen[name] = true
+			all = append(all, earlier{j.standing(call, approved), done, 0})
 		}
-		before[i-1].done = before[i-1].done || done
 	}
-	follow := []*facts.Call{j.call}
-	for followed := 0; followed < len(follow); followed++ {
-		for _, a := range follow[followed].After { // it starts, so that these have come so far
-			i := at[a.Call]
-			if a.Listed || i > 0 && (a.Settled || before[i-1].done) || len(before) >= mostBefore {
-				continue
-			}
-			if come(a.Call, !a.Settled); all && !a.Settled {
-				if one := before[at[a.Call]-1]; one.call != nil && !one.approved {
-					follow = append(follow, one.call)
-				}
+	for _, done := range []bool{true, false} {
+		for _, a := range j.call.After { // it starts, so that these have come so far
+			if !a.Listed && a.Settled != done {
+				come(a.Call, done)
 			}
 		}
 	}
@@ -293,11 +238,7 @@ func (j *judge) pass(all bool) {
 			}
 		}
 	}
-	for _, one := range before {
-		if one.call != nil {
-			note(j.standing(one.call, one.approved), one.done)
-		}
-	}
+	return all
 }
 
 // standing is what another call counts for as it is written; of one that a person has approved of as it is, what it
@@ -309,34 +250,43 @@ func (j *judge) standing(c *facts.Call, approved bool) *standing {
 		nearest, _ := j.envelope.judge(j.in, c, g, k)
 		return &standing{ended: nearest}
 	}
-	one := k.stands[c]
-	if one == nil {
-		one = k.keep(c, nil) // a call that comes after itself
-		if fits, problems := j.envelope.judge(j.in, c, g, k); len(problems) == 0 {
-			one.done = fits
-		}
+	if one := k.stands[c]; one != nil {
+		return one
 	}
-	if !one.complete {
-		one.complete = true
-		other := judge{envelope: j.envelope, known: k, call: c, given: &g, in: j.in}
-		one.done = slices.DeleteFunc(slices.Clone(one.done), func(at int) bool {
-			other.allowance = &j.envelope.Calls[at]
-			return !other.does()
-		})
-		for _, at := range one.done {
-			other.allowance = &j.envelope.Calls[at]
-			if other.free() {
-				one.ended = append(one.ended, at)
+	one := &standing{}
+	if k.stands == nil {
+		k.stands = map[*facts.Call]*standing{}
+	}
+	k.stands[c] = one // a call that comes after itself
+	fits, problems := j.envelope.judge(j.in, c, g, k)
+	if len(problems) > 0 {
+		return one
+	}
+	other := judge{envelope: j.envelope, known: k, call: c, given: &g, in: j.in}
+	for _, at := range fits {
+		a := &j.envelope.Calls[at]
+		other.allowance = a
+		same := other.sameCondition()
+		if c.Each != nil && (!same || c.Each.Collect != a.Collect) {
+			continue // a list is done without the items that a condition skips, or whose failures are collected
+		}
+		one.done = append(one.done, at)
+		must := 0
+		for _, gate := range a.After {
+			if !gate.Settled {
+				must++
 			}
+		}
+		for _, after := range c.After {
+			if !after.Settled && !after.Listed {
+				must--
+			}
+		}
+		if must >= 0 && same && len(other.unmet(true)) == 0 && c.Tries >= a.Tries && (c.Timeout == "" || c.Timeout == a.Timeout) {
+			one.ended = append(one.ended, at)
 		}
 	}
 	return one
-}
-
-// does reports whether, if the call is done, all is done that was approved: a list is done
-// without the items that a condition skips, or whose failures are collected.
-func (j *judge) does() bool {
-	return j.call.Each == nil || j.sameCondition() && j.call.Each.Collect == j.allowance.Collect
 }
 
 func (j *judge) sameCondition() bool {
@@ -345,32 +295,4 @@ func (j *judge) sameCondition() bool {
 		return a.When == nil
 	}
 	return a.When != nil && j.sameLeaf(leafOf("", c.When), *a.When)
-}
-
-// free reports whether nothing more has the call be skipped or fail than has the one
-// approved: no other condition, none to come after that must be done, no writer left out of
-// what it reads, no fewer tries and no less time.
-func (j *judge) free() bool {
-	a, c := j.allowance, j.call
-	must := 0
-	for _, gate := range a.After {
-		if !gate.Settled {
-			must++
-		}
-	}
-	for _, after := range c.After {
-		if !after.Settled && !after.Listed {
-			must--
-		}
-	}
-	return must >= 0 && j.sameCondition() && c.Tries >= a.Tries && (c.Timeout == "" || c.Timeout == a.Timeout) && len(j.lacking(true)) == 0
-}
-
-func (k *knowledge) keep(c *facts.Call, fits []int) *standing {
-	if k.stands == nil {
-		k.stands = map[*facts.Call]*standing{}
-	}
-	one := &standing{done: fits}
-	k.stands[c] = one
-	return one
 }

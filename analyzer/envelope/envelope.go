@@ -43,7 +43,7 @@ type Envelope struct {
 // not be.
 type Allowance struct {
 	In   string `json:"in,omitempty"` // the delegate whose calls it is about, by path from the workspace root; "" is the plan itself
-	Tool string `json:"tool"`         // [Any] is whichever
+	Tool string `json:"tool"`
 	// Names are the calls of the plan that others come after, of those that it is.
 	Names []string `json:"names,omitempty"`
 	// Runs is what carries the call out; nil is whatever the tool lets its calls choose.
@@ -104,8 +104,6 @@ type Values struct {
 	Literals []Literal `json:"literals,omitempty"`
 	// Leaves are the parts of a value that is put together as written.
 	Leaves []Leaf `json:"leaves,omitempty"`
-	// From are paths at or below which it may be read, as it stands there.
-	From []Source `json:"from,omitempty"`
 	// Schema is a JSON Schema that it may fit.
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
@@ -127,7 +125,7 @@ type Leaf struct {
 // A Source is a path that is read, and who may have written what stands there.
 type Source struct {
 	Path  string   `json:"path"`
-	Tools []string `json:"tools,omitempty"` // [Any] is any
+	Tools []string `json:"tools,omitempty"`
 	Start bool     `json:"start,omitempty"` // it may be there from the start
 }
 

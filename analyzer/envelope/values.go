@@ -3,7 +3,6 @@ package envelope
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +15,7 @@ func (j *judge) value(what, of string, leaves []Leaf, own *any, allowed *Values)
 	if j.covers(leaves, own, allowed) {
 		return
 	}
-	if !j.telling || len(allowed.Leaves) == 0 || len(allowed.Literals)+len(allowed.From)+len(allowed.Schema) > 0 {
+	if !j.telling || len(allowed.Leaves) == 0 || len(allowed.Literals)+len(allowed.Schema) > 0 {
 		j.differs(what, of, func() (string, string) { return leavesText(leaves), allowed.String() })
 		return
 	}
@@ -46,9 +45,6 @@ func (j *judge) covers(leaves []Leaf, own *any, allowed *Values) bool {
 		return true
 	}
 	if literal && slices.ContainsFunc(allowed.Literals, func(l Literal) bool { return l.equal(*leaves[0].Literal) }) {
-		return true
-	}
-	if len(allowed.From) > 0 && len(leaves) == 1 && j.plain(leaves[0]) && j.readFrom(leaves[0].Sources, allowed.From) {
 		return true
 	}
 	if allowed.Schema == nil {
@@ -85,21 +81,8 @@ func (j *judge) sameLeaf(is, approved Leaf) bool {
 	return true
 }
 
-// readFrom reports whether sources lie at or below others.
-func (j *judge) readFrom(sources, above []Source) bool {
-	for _, s := range sources {
-		if !slices.ContainsFunc(above, func(o Source) bool { return atOrBelow(s.Path, o.Path) && j.writtenBy(s, o) }) {
-			return false
-		}
-	}
-	return len(sources) > 0
-}
-
 // writtenBy reports whether nobody but those approved has written what stands at a source.
 func (j *judge) writtenBy(s, approved Source) bool {
-	if slices.Contains(approved.Tools, Any) {
-		return true
-	}
 	if s.Start && !approved.Start && !j.given.Live {
 		return false
 	}
@@ -122,18 +105,6 @@ func (j *judge) actual(sources []Source) []Source {
 	return all
 }
 
-// plain reports whether a leaf is the value of a path as it stands there, or that of an
-// item of a list that is.
-func (j *judge) plain(leaf Leaf) bool {
-	if leaf.Path != "" || leaf.Expression == "" || len(leaf.Sources) != 1 {
-		return false
-	}
-	path := leaf.Sources[0].Path
-	return leaf.Expression == path || j.call.Each != nil && j.call.Each.List.Expression == path && itemPath.MatchString(leaf.Expression)
-}
-
-var itemPath = regexp.MustCompile(`^†item(\.[\pL\pN_-]+|\[\d+\])*$`)
-
 // String is what a value may be, in words.
 func (v *Values) String() string {
 	if v.Any {
@@ -145,16 +116,6 @@ func (v *Values) String() string {
 	}
 	if len(v.Leaves) > 0 {
 		all = append(all, leavesText(v.Leaves))
-	}
-	for _, s := range v.From {
-		text := "what stands at " + s.Path + " or below"
-		switch {
-		case len(s.Tools) == 0:
-			text += ", as it is from the start"
-		case !slices.Contains(s.Tools, Any):
-			text += ", as " + strings.Join(s.Tools, ", ") + " wrote it"
-		}
-		all = append(all, text)
 	}
 	if v.Schema != nil {
 		all = append(all, "what fits "+string(v.Schema))
@@ -189,7 +150,7 @@ func (l Leaf) String() string {
 }
 
 func (s Source) String() string {
-	if len(s.Tools) == 0 || slices.Contains(s.Tools, Any) {
+	if len(s.Tools) == 0 {
 		return s.Path
 	}
 	return s.Path + " written by " + strings.Join(s.Tools, ", ")

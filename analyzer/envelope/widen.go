@@ -20,17 +20,13 @@ import (
 //	allow:
 //	  search: {}                                  # whatever it is given
 //	  refund: {amount: {maximum: 100}, to: †state.person.iban, note: [hello, bye], _times: 3}
-//	  "*": {_effect: read-only, _outputPath: †state.notes}  # whatever only reads, and writes there alone
 //	budget: {calls: 50, cost: 2, ticks: 10, time: 1h}
 //	models: ["anthropic:claude-x"]
 //
-// A parameter is a JSON Schema, a value, a list of values, or a path with what stands
-// there or below as the tools write it that do so in the plan, or whose calls "allow" names
-// with an "_outputPath" there; where a call names some of them it has those and no others. "_times" is
-// how often it may run, "_outputPath" where it may write (a path or a list of them, with
-// all below; otherwise anywhere in the state), "_effect" the worst that it may do and
-// "_openWorld: true" that what it is given may leave the machine. The facts are those of
-// the plan, which say what its tools do.
+// A parameter is a JSON Schema, a value, a list of values, or a path with what stands there as the plan's calls write
+// it; where a call names some of them it has those and no others. "_times" is how often it may run, "_outputPath" where
+// it may write (a path or a list of them, with all below; otherwise anywhere in the state). The facts are those of the
+// plan, which say what its tools do.
 func (e *Envelope) Widen(f *facts.Facts, said map[string]any) error {
 	for _, key := range sorted(said) {
 		var err error
@@ -87,61 +83,34 @@ func (e *Envelope) allow(f *facts.Facts, said any) error {
 	for _, t := range f.Tools {
 		names = append(names, t.Name)
 	}
-	own := len(e.Calls)
 	for _, name := range sorted(rules) {
-		a := Allowance{Tool: name, Each: &Values{Any: true}, Below: []string{"†state", "†data"}, Times: mostTimes}
 		at := slices.Index(names, name)
-		switch {
-		case at >= 0:
-			t := &f.Tools[at]
-			a.Effect, a.OpenWorld = t.Effect.Kind, t.Effect.OpenWorld
-			if t.Runs.Kind == facts.Model {
-				a.Context = []string{Any}
-			}
-			if d := f.Delegates[t.Runs.Plan]; d != nil {
-				e.add(map[string]int{}, d, t.Runs.Plan, f, mostTimes)
-			}
-		case name != Any:
+		if at < 0 {
 			return unknown("the plan", name, names)
 		}
-		if err := a.read(rules[name]); err != nil {
+		t := &f.Tools[at]
+		a := Allowance{Tool: name, Effect: t.Effect.Kind, OpenWorld: t.Effect.OpenWorld, Each: &Values{Any: true}, Below: []string{"†state", "†data"}, Times: mostTimes}
+		if t.Runs.Kind == facts.Model {
+			a.Context = []string{Any}
+		}
+		if d := f.Delegates[t.Runs.Plan]; d != nil {
+			e.add(map[string]int{}, d, t.Runs.Plan, f, mostTimes)
+		}
+		if err := a.read(f, rules[name]); err != nil {
 			return fmt.Errorf("%q: %w", name, err)
 		}
-		if a.Effect == "" {
-			return fmt.Errorf("%q says nothing of the worst that a call may do: add \"_effect: read-only\", or another effect", Any)
-		}
 		e.Calls = append(e.Calls, a)
-	}
-	for at := range e.Calls[own:] {
-		parameters := e.Calls[own+at].Parameters
-		for _, name := range slices.Sorted(maps.Keys(parameters)) {
-			for i, from := range parameters[name].From {
-				parameters[name].From[i].Tools = writers(f, rules, e.Calls[own:], from.Path)
-			}
-		}
 	}
 	return nil
 }
 
-// writers are the tools that write what stands at a path: those of the plan's own calls,
-// and those whose calls a person lets write there by name.
-func writers(f *facts.Facts, rules map[string]any, allowed []Allowance, at string) []string {
+// writers are the tools of the plan's own calls that write what stands at a path.
+func writers(f *facts.Facts, at string) []string {
 	tools := map[string]bool{}
-	note := func(tool, path string) {
-		if atOrBelow(path, at) || atOrBelow(at, path) {
-			tools[tool] = true
-		}
-	}
 	for i := range f.Calls {
 		for _, path := range slices.Concat(f.Calls[i].Writes...) {
-			note(f.Calls[i].Tool, path)
-		}
-	}
-	for i := range allowed {
-		rule, _ := rules[allowed[i].Tool].(map[string]any)
-		if _, said := rule["_outputPath"]; said && allowed[i].In == "" && allowed[i].Tool != Any {
-			for _, path := range allowed[i].Below {
-				note(allowed[i].Tool, path)
+			if atOrBelow(path, at) || atOrBelow(at, path) {
+				tools[f.Calls[i].Tool] = true
 			}
 		}
 	}
@@ -149,7 +118,7 @@ func writers(f *facts.Facts, rules map[string]any, allowed []Allowance, at strin
 }
 
 // read reads the rule for the calls of a tool.
-func (a *Allowance) read(said any) (err error) {
+func (a *Allowance) read(f *facts.Facts, said any) (err error) {
 	rule, ok := said.(map[string]any)
 	if !ok && said != nil {
 		return fmt.Errorf("expected parameters with what they may be, or {}; got %s", short(said))
@@ -167,16 +136,10 @@ func (a *Allowance) read(said any) (err error) {
 			if a.Below, err = textsOf(v); err != nil {
 				return fmt.Errorf("\"_outputPath\": %w", err)
 			}
-		case key == "_effect":
-			if a.Effect, _ = v.(string); compiler.Risk(a.Effect) < 0 {
-				return fmt.Errorf("\"_effect\" is %s; got %s", wording.Or(compiler.Effects), short(v))
-			}
-		case key == "_openWorld":
-			a.OpenWorld, _ = v.(bool)
 		case strings.HasPrefix(key, "_"):
-			return unknown("a call", key, []string{"_times", "_outputPath", "_effect", "_openWorld"})
+			return unknown("a call", key, []string{"_times", "_outputPath"})
 		default:
-			values, err := valuesSaid(v)
+			values, err := valuesSaid(f, v)
 			if err != nil {
 				return fmt.Errorf("%q: %w", key, err)
 			}
@@ -193,7 +156,7 @@ func (a *Allowance) read(said any) (err error) {
 }
 
 // valuesSaid is what a person says that a value may be.
-func valuesSaid(v any) (values Values, err error) {
+func valuesSaid(f *facts.Facts, v any) (values Values, err error) {
 	switch said := v.(type) {
 	case map[string]any:
 		if len(said) == 0 {
@@ -206,23 +169,16 @@ func valuesSaid(v any) (values Values, err error) {
 		values.Schema = facts.Compact(said)
 	case []any:
 		for _, one := range said {
-			values.add(one)
+			values.Literals = append(values.Literals, Literal{Is: facts.Compact(one)})
 		}
 	default:
-		values.add(v)
+		if text, ok := v.(string); ok && strings.HasPrefix(text, "†") {
+			values.Leaves = []Leaf{{Expression: text, Sources: []Source{{Path: text, Tools: writers(f, text), Start: true}}}}
+		} else {
+			values.Literals = []Literal{{Is: facts.Compact(v)}}
+		}
 	}
 	return values, nil
-}
-
-func (v *Values) add(said any) {
-	if text, ok := said.(string); ok && strings.HasPrefix(text, "†") && !strings.HasPrefix(text, "††") {
-		v.From = append(v.From, Source{Path: text, Start: true})
-		return
-	}
-	if text, ok := said.(string); ok && strings.HasPrefix(text, "††") {
-		said = strings.TrimPrefix(text, "†")
-	}
-	v.Literals = append(v.Literals, Literal{Is: facts.Compact(said)})
 }
 
 func (b *Budget) set(said any) error {
@@ -278,11 +234,7 @@ func (e *Envelope) Check() error {
 
 // String is a call that may be made, in one line.
 func (a *Allowance) String() string {
-	name := fmt.Sprintf("%q", a.Tool)
-	if a.Tool == Any {
-		name = "any tool"
-	}
-	text := "calls of " + name
+	text := fmt.Sprintf("calls of %q", a.Tool)
 	if a.In != "" {
 		text += fmt.Sprintf(" in %q", a.In)
 	}

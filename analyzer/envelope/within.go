@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
@@ -20,7 +19,7 @@ import (
 // budget as it goes.
 func (e *Envelope) Within(f *facts.Facts, parts []plan.Part) []Difference {
 	all := e.definitions(parts)
-	w := walk{envelope: e, facts: f, used: &ledger{used: make([]int, len(e.Calls))}, known: &knowledge{}}
+	w := walk{envelope: e, facts: f, used: make([]int, len(e.Calls)), known: &knowledge{}}
 	w.plan(f, "", 1)
 	all = append(all, w.problems...)
 	if !f.Planned {
@@ -77,7 +76,7 @@ func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 type walk struct {
 	envelope *Envelope
 	facts    *facts.Facts
-	used     *ledger
+	used     []int // of each allowance
 	known    *knowledge
 	depth    int
 	problems []Difference
@@ -102,13 +101,10 @@ func (w *walk) plan(f *facts.Facts, in string, times int) {
 			n = product(n, c.Each.Most)
 		}
 		fits, problems := w.envelope.judge(in, c, given, w.known)
-		if len(problems) > 0 {
-			fits = nil
-		} else if had, ok := w.used.place(w.envelope, fits, n); !ok {
-			problems = append(problems, w.envelope.tooOften(in, c, n, had))
-		}
-		if w.known.stands[c] == nil {
-			w.known.keep(c, fits)
+		if len(problems) == 0 {
+			if had := w.charge(fits, n); had < n {
+				problems = append(problems, tooOften(in, c, n, had))
+			}
 		}
 		w.problems = append(w.problems, problems...)
 		if d := w.facts.Delegates[c.Runs.Plan]; d != nil {
@@ -117,8 +113,23 @@ func (w *walk) plan(f *facts.Facts, in string, times int) {
 	}
 }
 
+// charge counts a call that runs so many times: the first allowances with room are charged. It says for how many there
+// is room, and charges nothing where that isn't for all.
+func (w *walk) charge(fits []int, times int) (had int) {
+	before := slices.Clone(w.used)
+	for _, at := range fits {
+		n := min(w.envelope.Calls[at].Times-w.used[at], times-had)
+		w.used[at] += n
+		had += n
+	}
+	if had < times {
+		w.used = before
+	}
+	return had
+}
+
 // tooOften says that a call runs more often than there is room for.
-func (e *Envelope) tooOften(in string, c *facts.Call, times, had int) Difference {
+func tooOften(in string, c *facts.Call, times, had int) Difference {
 	d := differing(in, c, Times)
 	d.Is, d.Approved = timesOf(times), timesOf(had)
 	if had == 0 {
@@ -156,20 +167,17 @@ type Given struct {
 	// Beside finds a call of the same plan by name, nil where there is none, and says whether
 	// a person has approved that it does something else than was approved before.
 	Beside func(name string) (call *facts.Call, approved bool)
-	// Stands reports whether a condition held when the tick began, and who had written what
-	// it reads, if the call can't have seen anything else; nil where that isn't known.
-	Stands func(condition string) (writers map[string][]string, holds bool)
 }
 
 // judge says which allowances cover a call of a plan (in is its delegate), whatever is left of them; or if none does,
-// those that it leaves in the fewest ways and all alike, and what leaves them, and only that.
+// the one that it leaves in the fewest ways, and what leaves that.
 func (e *Envelope) judge(in string, c *facts.Call, g Given, k *knowledge) (fits []int, problems []Difference) {
 	j := judge{envelope: e, known: k, call: c, given: &g, in: in, parameters: parametersOf(c)}
-	var nearest []int
+	nearest := -1
 	for _, least := range []int{0, maxMisses} { // only where none covers the call do misses count
 		for at := range e.Calls {
 			j.allowance = &e.Calls[at]
-			if j.allowance.In != in || j.allowance.Tool != c.Tool && j.allowance.Tool != Any {
+			if j.allowance.In != in || j.allowance.Tool != c.Tool {
 				continue
 			}
 			switch j.misses = 0; {
@@ -177,56 +185,24 @@ func (e *Envelope) judge(in string, c *facts.Call, g Given, k *knowledge) (fits 
 			case j.misses == 0:
 				fits = append(fits, at)
 			case j.misses < least:
-				least, nearest = j.misses, []int{at}
-			default:
-				nearest = append(nearest, at)
+				least, nearest = j.misses, at
 			}
 		}
 		if len(fits) > 0 {
 			return fits, nil
 		}
 	}
-	j.telling = true
-	for _, at := range nearest[:min(len(nearest), mostNearest)] {
-		j.allowance, j.problems = &e.Calls[at], nil
-		if j.counts(maxMisses); problems == nil || len(j.problems) < len(problems) {
-			fits, problems = []int{at}, j.problems
-		} else if len(j.problems) == len(problems) && alsoApproved(problems, j.problems) {
-			fits = append(fits, at)
-		}
-	}
-	if len(problems) == 0 {
+	if nearest < 0 {
 		d := differing(in, c, Tool)
 		d.Of, d.Is = c.Tool, described(c)
-		problems = []Difference{d}
+		return nil, []Difference{d}
 	}
-	return fits, problems
+	j.telling, j.allowance = true, &e.Calls[nearest]
+	j.counts(maxMisses)
+	return []int{nearest}, j.problems
 }
 
-const (
-	maxMisses   = 1 << 30
-	mostNearest = 20 // of the allowances that a call leaves in as few ways, how many are reported
-)
-
-// mostApproved bounds how much of what else is approved is reported.
-const mostApproved = 300
-
-// alsoApproved adds what another allowance approves of where a call leaves both alike, and
-// reports whether it does.
-func alsoApproved(all, more []Difference) bool {
-	for i, d := range more {
-		if all[i].What != d.What || all[i].Of != d.Of || all[i].Is != d.Is {
-			return false
-		}
-	}
-	for i, d := range more {
-		one := &all[i].Approved
-		if d.Approved != "" && *one != d.Approved && !strings.HasSuffix(*one, " or "+d.Approved) && len(*one)+len(d.Approved) < mostApproved {
-			*one += " or " + d.Approved
-		}
-	}
-	return true
-}
+const maxMisses = 1 << 30
 
 // A judge holds one call against one allowance.
 type judge struct {
@@ -237,8 +213,7 @@ type judge struct {
 	given      *Given
 	in         string
 	parameters []parameter
-	passed     map[int][2]int // see [judge.pass]
-	passedAll  bool
+	before     []earlier
 	misses     int
 	telling    bool // differences are worded, and not only counted
 	problems   []Difference
@@ -303,7 +278,7 @@ func (j *judge) counts(most int) bool {
 		j.differs(Confirm, "", said("nobody", "a person"))
 	}
 	if j.misses == 0 || j.telling {
-		j.gates()
+		j.order()
 		j.condition()
 	}
 	return j.misses <= most
