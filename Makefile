@@ -33,12 +33,11 @@ modules:
 		(cd "$$(dirname "$$module")" && $(GO) mod tidy -diff && $(GO) vet ./... && $(GO) test ./...) || exit 1; \
 	done
 
-# All that "make test" runs, with more cases than it has time for where a package
-# has the flag; -long tries more still.
+# The tests that try a sample in "make test", with the cases that it had no time for; -long tries
+# more still.
 thorough:
-	@sampled=$$($(GO) list $$(git grep -lE '"github.com/obelus-dev/obelus/testdata/(amount|corpus)"' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')); \
-	$(GO) test -timeout 30m $$sampled -thorough; \
-	$(GO) test $$($(GO) list ./... | grep -vxF "$$sampled")
+	@folders=$$(git grep -lE '"github.com/obelus-dev/obelus/testdata/(amount|corpus)"' -- '*_test.go' | xargs -n 1 dirname | sort -u); \
+	$(GO) test -timeout 30m $$(sed 's|^|./|' <<< "$$folders") -thorough -run "^($$(.ci/tests '(amount|corpus|corpora)[.]' $$folders))\$$"
 
 # The machine (./runtime itself) has no goroutine; what is around it has, and the server
 # that answers many requests at once.
@@ -66,16 +65,10 @@ generated:
 	before=$$(sums); $(MAKE) --no-print-directory update; after=$$(sums); \
 	if [ "$$before" != "$$after" ]; then echo "-update changes:"; diff <(echo "$$before") <(echo "$$after") | grep '^>' || true; exit 1; fi
 
-# Only the tests that write anything: those that name the flag, or a function that does so, or one
-# that calls such a one.
+# Only the tests that write anything: those that name the flag, or a function that does so.
 update:
 	@for folder in $$(git grep -lE 'flag\.Bool\("update"' -- '*_test.go' | xargs -r -n 1 dirname | sort -u); do \
-		writes='[*]update'; \
-		for calling in 1 2 3; do \
-			named=$$(awk -v writes="$$writes" '/^func /{name = $$2; sub(/[(].*/, "", name)} name != "" && $$0 ~ writes {print name}' "$$folder"/*_test.go | sort -u | paste -sd '|'); \
-			writes="[*]update|($$named)[(]"; \
-		done; \
-		$(GO) test "./$$folder" -short -run "^($$named)\$$" -update; \
+		$(GO) test "./$$folder" -short -run "^($$(.ci/tests '[*]update' "$$folder"))\$$" -update; \
 	done
 
 # The README's first command works as it stands there.
