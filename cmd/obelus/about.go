@@ -21,12 +21,7 @@ func (c *cli) explainCommand() *cobra.Command {
 		Long: "Tells what a finding means, why it matters, and shows a plan that has it and the same plan\n" +
 			"mended. CODE is a finding's code or name, or \"maturity\"; without one all findings are listed.",
 		Example: "obelus explain OB401\nobelus explain dangling-reference",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return oneArg("the code of a finding")(cmd, args)
-		},
+		Args:    atMostOne,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var codes []string
 			for _, rule := range analyzer.Rules() {
@@ -98,12 +93,7 @@ func (c *cli) schemaCommand() *cobra.Command {
 		Example: "obelus schema > plan.schema.json\n" +
 			"then begin a plan with: # yaml-language-server: $schema=plan.schema.json",
 		ValidArgs: kinds,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return oneArg("what the schema is of")(cmd, args)
-		},
+		Args:      atMostOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			of := append(args, "plan")[0]
 			if texts[of] == nil {

@@ -47,19 +47,14 @@ func (c *cli) approveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve FILE | -",
 		Short: "show what a plan does, and sign that it may",
-		Long: "Shows what a plan does when it is run, and asks whether that is approved: what destroys, then\n" +
-			"what leaves the machine and to where, what writes, what reads, under which conditions, and the\n" +
-			"most that it comes to. A yes is signed, and written beside the plan as plan.approval.json;\n" +
-			"\"obelus run --require-approval\" runs that plan and no other, and asks about nothing again but\n" +
-			"what the plan (_confirm) or a policy has a person asked about.\n\n" +
-			"The signature is over all that decides what runs: the plan, its tools, activities, delegates,\n" +
-			"policies, and the programs of the workspace; with --input or --state over these values, too,\n" +
-			"and the plan runs with no others. A plan that is approved already is signed besides,\n" +
-			"for who wants two people's approval; an approval of something else is replaced by --replace only.\n\n" +
-			"ssh-keygen signs, with a key that the SSH agent holds or a file of OpenSSH. Whose signature\n" +
-			"counts is for those to say who run the plan, in an allowed_signers file of OpenSSH.\n\n" +
-			"--payload prints what a signature is over, for signing and verifying with ssh-keygen elsewhere.\n\n" +
-			"The exit status of --verify is 0 if the approval holds, and 1 if it doesn't.",
+		Long: "Shows what a plan does when it is run, the worst first, and asks whether that is approved. A yes\n" +
+			"is signed, and written beside the plan as plan.approval.json; \"obelus run --require-approval\" runs\n" +
+			"that plan and no other, and asks only what the plan (_confirm) or a policy has people asked about.\n\n" +
+			"The signature covers all that decides what runs: the plan, its tools, activities, delegates,\n" +
+			"policies, the programs of the workspace, and the values of --input or --state. A second person\n" +
+			"signs the same approval; an approval of something else is replaced by --replace only.\n\n" +
+			"ssh-keygen signs, with a key that the SSH agent holds or a file of OpenSSH. An allowed_signers\n" +
+			"file says whose signature counts. The exit status of --verify is 0 if the approval holds, else 1.",
 		Example: "obelus approve plan.yaml --as alice@example.com --key ~/.ssh/id_ed25519\nobelus approve plan.yaml --show --format markdown\n" +
 			"obelus approve plan.yaml --verify --signers /etc/obelus/signers\n" +
 			"obelus approve plan.yaml --payload | ssh-keygen -Y sign -n obelus-plan -f KEY > plan.sig\nobelus approve plan.yaml --signature plan.sig --yes",
@@ -95,10 +90,7 @@ func (c *cli) approveCommand() *cobra.Command {
 			return err
 		}
 		if a.program.Verified == nil {
-			if err := c.showFaulty(a.program, a.format); err != nil {
-				return err
-			}
-			return ending(statusError)
+			return c.faultyPlan(a.program, a.format, statusError)
 		}
 		if a.file, err = approvalOf(a.plan, *file); err != nil && !a.show {
 			return err

@@ -181,7 +181,6 @@ func unknownCommand(root *cobra.Command, name string) error {
 func flagError(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
-		lacking *pflag.ValueRequiredError
 		invalid *pflag.InvalidValueError
 	)
 	owner := cmd.Name() + " has"
@@ -206,9 +205,6 @@ func flagError(cmd *cobra.Command, err error) error {
 			return t.Advise("did you mean %q?", "--"+near)
 		}
 		return t.Advise("%s", hint)
-	case errors.As(err, &lacking):
-		flag := lacking.GetFlag()
-		return usageErr("the flag --%s needs a value", flag.Name).Advise("write --%s %s", flag.Name, flag.Value.Type())
 	case errors.As(err, &invalid):
 		flag := invalid.GetFlag()
 		if instead, ok := removedFlags[path+" --"+flag.Name+" "+invalid.GetValue()]; ok {
@@ -256,6 +252,13 @@ func oneArg(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+func atMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return oneArg("")(cmd, args)
 }
 
 func someArgs(what string) cobra.PositionalArgs {

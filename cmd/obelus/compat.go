@@ -22,18 +22,14 @@ func (c *cli) compatCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compat PRODUCER CONSUMER | --batch FILE",
 		Short: "tell whether every value of one JSON Schema fits another",
-		Long: "Tells how the values that one JSON Schema accepts stand to another: fits (the consumer\n" +
-			"accepts all of them), never (it accepts none), may-not-fit (it refuses some, and one is\n" +
-			"shown), or unknown (with the reason). A value that is shown was put to a JSON Schema\n" +
-			"validator: the producer accepts it and the consumer refuses it. The files hold a schema\n" +
-			"each, in JSON or YAML; one of them may be -, standard input.\n\n" +
+		Long: "Reports how the values of one JSON Schema relate to another: fits (the consumer accepts all),\n" +
+			"never (it accepts none), may-not-fit (it refuses some, and one is shown), or unknown (with the\n" +
+			"reason). The files hold a schema each, in JSON or YAML; one of them may be -, standard input.\n\n" +
 			"The exit status is 0 for fits, 1 for never and may-not-fit, 3 for unknown, and 2 when a\n" +
 			"file can't be read or holds no valid schema.\n\n" +
-			"With --batch each line of a file, or of standard input for -, is a pair\n" +
-			"{\"sub\": PRODUCER, \"super\": CONSUMER}, with \"name\" and \"dialect\" (draft7) if you like. It\n" +
-			"is answered at once by one line of JSON with that name. The answer to a line that can't be\n" +
-			"judged is unknown, with the fault on standard error. Then the exit status is 0, whatever\n" +
-			"the verdicts, or 2 when there were such lines.",
+			"With --batch each line is a pair {\"sub\": PRODUCER, \"super\": CONSUMER}, with \"name\" and \"dialect\"\n" +
+			"(draft7) if you like, and is answered at once by a line of JSON. A line that can't be judged is\n" +
+			"unknown. Then the exit status is 0, whatever the verdicts, or 2 when there were such lines.",
 		Example: "obelus compat output.schema.json parameter.schema.yaml\n" +
 			"obelus compat --batch pairs.jsonl",
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -43,10 +44,7 @@ func (c *cli) compileCommand() *cobra.Command {
 			return err
 		}
 		if diag.HasErrors(p.Findings) {
-			if err := c.showFaulty(p, *format); err != nil {
-				return err
-			}
-			return ending(statusFound)
+			return c.faultyPlan(p, *format, statusFound)
 		}
 		compiled := func() ([]byte, error) { return compiler.Canonical(p.Plan) }
 		if *digest {
@@ -112,18 +110,18 @@ func addDemanded(cmd *cobra.Command, usage string) *string {
 	return (*string)(&d)
 }
 
-// showFaulty shows what keeps a plan from going further, and how much of it
-// there is.
-func (c *cli) showFaulty(p *project.Program, format string) error {
+// faultyPlan shows what keeps a plan from going further, and ends the command.
+func (c *cli) faultyPlan(p *project.Program, format string, status ending) error {
 	if err := c.show(p.Findings, format); err != nil {
 		return err
 	}
 	summary := diag.Summarize(1, p.Findings)
 	summary.Unjudged = p.Unjudged
+	err := error(status)
 	if format == "json" {
-		return summary.JSON(c.out)
+		return cmp.Or(summary.JSON(c.out), err)
 	}
-	return summary.Text(c.out, textOptions(c.out))
+	return cmp.Or(summary.Text(c.out, textOptions(c.out)), err)
 }
 
 func addOutput(cmd *cobra.Command) *string {

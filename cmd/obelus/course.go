@@ -34,21 +34,20 @@ type course struct {
 type lot struct {
 	counts   map[dot.Mark]int
 	whys     map[dot.Mark]string // the last that is known, by what it is about; of a running call under the zero mark
-	left     map[leftCall]string // why those haven't settled that a stop left, until the run continues
 	listed   bool                // a call with items was done
 	from, to time.Duration
 	started  bool
 	tries    int
 }
 
-// A leftCall is one of the calls of a lot.
-type leftCall struct{ instance, under, name string }
-
 func newCourse() *course {
 	c := &course{plans: map[int]*plan.Plan{}, ends: map[int]*runtime.TickEnd{}, fates: map[string]*lot{}}
 	c.Events = session.NewEvents(c, "")
 	return c
 }
+
+// Abandon is for a run that never began.
+func (c *course) Abandon() {}
 
 // Write takes an event.
 func (c *course) Write(line []byte) (int, error) {
@@ -113,7 +112,7 @@ var pathItems = regexp.MustCompile(`\[\d+\](/|$)`)
 // of is what became of a call, by its name in a view.
 func (c *course) of(name string) *lot {
 	if c.fates[name] == nil {
-		c.fates[name] = &lot{counts: map[dot.Mark]int{}, whys: map[dot.Mark]string{}, left: map[leftCall]string{}}
+		c.fates[name] = &lot{counts: map[dot.Mark]int{}, whys: map[dot.Mark]string{}}
 	}
 	return c.fates[name]
 }
@@ -133,8 +132,6 @@ func (c *course) note(at time.Duration, command runtime.Command) {
 		return
 	}
 	f := c.of(nameInView(command))
-	one := leftCall{command.Instance, command.Under, command.Of.Name}
-	delete(f.left, one)
 	switch command.Kind {
 	case runtime.Ask:
 		f.whys[dot.Mark{}] = "a person is asked"
@@ -147,11 +144,7 @@ func (c *course) note(at time.Duration, command runtime.Command) {
 		s := command.Settlement
 		fate := fateMark(s.Status, s.Routed)
 		switch {
-		case s.Left: // it continues with the run
-			if command.Of.Each == nil || !f.started { // else its items are counted
-				f.left[one] = s.Reason
-			}
-		case command.Of.Each == nil || len(f.counts) == 0:
+		case command.Of.Each == nil || len(f.counts) == 0 && !(s.Left && f.started):
 			f.counts[fate]++
 		default: // its items are counted
 			f.listed = f.listed || s.Status == runtime.Done
@@ -166,7 +159,7 @@ func (c *course) note(at time.Duration, command runtime.Command) {
 			why = strings.TrimSuffix(fmt.Sprintf("%s: %s by %s", why, d.Verdict, cmp.Or(d.By, "a person")), " ")
 			why = strings.TrimPrefix(why, ": ")
 		}
-		if why != "" && !s.Left {
+		if why != "" {
 			f.whys[fate] = why
 		}
 	}
@@ -181,10 +174,6 @@ func (c *course) mark(v *dot.View) {
 			continue
 		}
 		counts, whys := maps.Clone(f.counts), maps.Clone(f.whys)
-		if stopped := fateMark(runtime.Cancelled, false); len(f.left) > 0 {
-			counts[stopped] += len(f.left)
-			whys[stopped] = slices.Max(slices.Collect(maps.Values(f.left)))
-		}
 		if len(counts) == 0 && f.started {
 			counts[dot.Mark{Kind: dot.Running}] = 1
 		}

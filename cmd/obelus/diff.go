@@ -88,14 +88,7 @@ func (c *cli) compared(name string, reading *reading, format string) (side, erro
 		p.Analyze()
 	}
 	if partial {
-		as := "text"
-		if format == "json" {
-			as = format
-		}
-		if err := c.showFaulty(p, as); err != nil {
-			return side{}, err
-		}
-		return side{}, ending(statusError)
+		return side{}, c.faultyPlan(p, format, statusError)
 	}
 	parts, err := p.Plan.Parts()
 	if err != nil {

@@ -90,10 +90,7 @@ func (c *cli) graphCommand() *cobra.Command {
 			return err
 		}
 		if p.Plan.Root == nil {
-			if err := c.showFaulty(p, "text"); err != nil {
-				return err
-			}
-			return ending(statusFound)
+			return c.faultyPlan(p, "text", statusFound)
 		}
 		view, err := viewOf(p, o, *labels)
 		if err != nil {

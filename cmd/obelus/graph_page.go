@@ -36,11 +36,12 @@ const (
 // itself what happened.
 func drawnRun(path string, activities []string, o dot.Options, paged bool) (*page.Page, error) {
 	happened := newCourse()
-	look, err := session.LookAt(path, session.ResumeOptions{Activities: activities}, happened.Observe)
+	show := &leftLast{observer: happened}
+	look, err := session.LookAt(path, session.ResumeOptions{Activities: activities}, show.Observe)
 	if err != nil {
 		return nil, err
 	}
-	if err := happened.End(outcomeOf(look)); err != nil {
+	if err := show.End(outcomeOf(look)); err != nil {
 		return nil, err
 	}
 	one := happened.page(look.Program, look.Manifest.Options.Planned, o)

@@ -26,16 +26,13 @@ func (c *cli) mcpCommand() *cobra.Command {
 		Use:   "mcp",
 		Short: "let agents check, draw and rehearse their own plans, as an MCP server",
 		Long: "Serves the Model Context Protocol: the tools check, explain, graph, simulate, compat and diff,\n" +
-			"which start no program and reach no network; and the language's reference and all findings\n" +
-			"as resources. Plans are given as text, or as files of\n" +
-			"the workspace (--root, else the nearest folder with obelus.yaml or .git in it, else this one),\n" +
-			"and nothing outside of it is read.\n\n" +
-			"With --allow-run there is a tool run as well. It runs files of the workspace that were\n" +
-			"approved (obelus approve), exactly as they were, and asks nobody: what leaves the approval\n" +
-			"stops the run, and a person goes on with it (obelus decide).\n\n" +
-			"It speaks on standard input and output. With --listen it serves streamable HTTP, to clients\n" +
-			"on this computer that know the address that is printed, or send the token in it, which\n" +
-			"OBELUS_MCP_TOKEN may set, as \"Authorization: Bearer TOKEN\".",
+			"which start no program and reach no network; and the reference and all findings as resources.\n" +
+			"Plans are given as text, or as files of the workspace (--root). Nothing outside of it is read.\n\n" +
+			"With --allow-run a tool run runs files of the workspace that were approved (obelus approve). What\n" +
+			"leaves the approval stops the run, and a person goes on with it (obelus decide).\n\n" +
+			"It speaks on standard input and output. With --listen it serves streamable HTTP, to clients on\n" +
+			"this computer that use the printed address, or send its token (or that of OBELUS_MCP_TOKEN) as\n" +
+			"\"Authorization: Bearer TOKEN\".",
 		Example: "obelus mcp --root plans\nobelus mcp --listen 127.0.0.1:7333\nclaude mcp add obelus -- obelus mcp --root /home/me/plans",
 		Args:    noArgs,
 	}

@@ -319,9 +319,7 @@ func (a *asked) readable(given planGiven) (*project.Program, error) {
 	}
 	p, err := a.prepared(name, r)
 	if err == nil && p.Plan.Root == nil {
-		if err = a.showFaulty(p, "json"); err == nil {
-			err = ending(statusFound)
-		}
+		err = a.faultyPlan(p, "json", statusFound)
 	}
 	return p, err
 }

@@ -218,10 +218,7 @@ func (c *cli) sound(name string, reading *reading, format string) (*project.Prog
 		return nil, err
 	}
 	if p.Verified == nil {
-		if err := c.showFaulty(p, format); err != nil {
-			return nil, err
-		}
-		return nil, ending(statusError)
+		return nil, c.faultyPlan(p, format, statusError)
 	}
 	c.mentionWarnings(name, p, format)
 	return p, nil

@@ -32,19 +32,12 @@ func (c *cli) simulateCommand() *cobra.Command {
 		Aliases: []string{"dry-run"},
 		Short:   "rehearse a plan without running anything",
 		Long: "Rehearses a plan: the engine of a real run on a virtual clock, with results, durations, costs\n" +
-			"and failures made up from what the tools say of themselves (_mock, examples, _output and\n" +
-			"x-simulate). Expressions are computed. The same seed gives the same rehearsal.\n\n" +
-			"With --seeds the same plan is rehearsed with many seeds. For statistics, use jq on --format json.\n" +
-			"With --schedules the same work is done in other orders as well, to see that all end alike.\n" +
-			"With --branches every combination is rehearsed of how calls may end (each alternative, a failure)\n" +
-			"and of made-up values with which conditions hold and don't, or of too many a sample. It lists the\n" +
-			"conditions that didn't come out both ways, the calls that depend on computed values, which it\n" +
-			"doesn't search, and which combinations get stuck, end without output or with a failure that\n" +
-			"nothing handles, or skip what needn't be skipped, each cause once, with the shortest way there.\n" +
-			"Times in JSON are milliseconds.\n\n" +
-			"A rehearsal is bounded: where there are too many instances or orders it takes some of them,\n" +
-			"one of too many or too large values is stopped, and it is said what was left out.\n" +
-			"--unbounded takes all of it.\n\n" +
+			"and failures made up from what the tools declare (_mock, examples, _output and x-simulate).\n" +
+			"Expressions are computed. The same seed gives the same rehearsal. Times in JSON are milliseconds.\n\n" +
+			"--seeds uses many seeds, --schedules other orders of the same work. --branches tries every\n" +
+			"combination of failures, alternatives and conditions, or a sample of too many, and reports which\n" +
+			"get stuck, end without output or with a failure that nothing handles. A rehearsal is bounded and\n" +
+			"reports what was left out; --unbounded leaves out nothing.\n\n" +
 			"The exit status is 0 when every rehearsal is done, 1 when one failed (with --branches: on\n" +
 			"some branch) or they end differently, and 2 when the plan or the command line has errors.",
 		Example: "obelus simulate plan.yaml\nobelus simulate plan.yaml --fail chargeCard --seed 7\nobelus simulate plan.yaml --schedules 50 --format json\nobelus simulate plan.yaml --branches",
@@ -191,10 +184,7 @@ func (c *cli) rehearsable(name string, reading *reading, format string) (*projec
 	}
 	r := analyzer.Rehearse(p.Plan, p.Findings)
 	if r == nil {
-		if err := c.showFaulty(p, format); err != nil {
-			return nil, nil, err
-		}
-		return nil, nil, ending(statusError)
+		return nil, nil, c.faultyPlan(p, format, statusError)
 	}
 	if r.Conflicts() {
 		fmt.Fprintf(c.err, "obelus: calls of the plan write over each other (OB401), so what it ends in depends on the order; it can be rehearsed, but not run\n")

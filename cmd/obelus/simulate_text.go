@@ -32,7 +32,7 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 	say("")
 	r.timeline(&out, s, style)
 	if s.Outcome.Output != nil {
-		say("\n%s\n%s", style.Bold("output"), excerpt(s.Outcome.Output))
+		say("\n%s\n%s", style.Bold("output"), terminal.Display(s.Outcome.Output))
 	}
 	if len(s.Outcome.Instances) > 0 {
 		say("\n%s", style.Bold("instances"))
@@ -45,7 +45,7 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 		}
 	}
 	if state, ok := s.Outcome.State.(map[string]any); ok && len(state) > 0 {
-		say("\n%s\n%s", style.Bold("state"), excerpt(state))
+		say("\n%s\n%s", style.Bold("state"), terminal.Display(state))
 	}
 	if s.Left > 0 {
 		say("%s left out: there was no room for all; --unbounded rehearses them", wording.Count(s.Left, "more instance"))
@@ -189,21 +189,6 @@ func (r *rehearsal) drawing(s *simulate.Scenario) *dot.Timeline {
 		t.Bars = append(t.Bars, bar)
 	}
 	return t
-}
-
-// excerpt shows a value, and of a long one the beginning.
-func excerpt(value any) string {
-	const most = 200
-	text := terminal.Display(value)
-	lines := strings.Split(text, "\n")
-	shown := lines[:min(most, len(lines))]
-	for i := range shown {
-		shown[i] = terminal.Cut(shown[i], 1000)
-	}
-	if more := len(lines) - most; more > 0 {
-		shown = append(shown[:most:most], fmt.Sprintf("… and %s; --format json has them all", wording.Count(more, "more line")))
-	}
-	return strings.Join(shown, "\n")
 }
 
 // maxTimeline bounds the lines of a timeline.

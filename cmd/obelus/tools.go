@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -37,12 +38,7 @@ func (c *cli) toolsCommand() *cobra.Command {
 		Example: "obelus tools import petstore.json -o petstore.tools.yaml\n" +
 			"obelus tools --check\n" +
 			"obelus tools --check petstore.tools.yaml",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return oneArg("a folder or a catalogue")(cmd, args)
-		},
+		Args: atMostOne,
 	}
 	check := cmd.Flags().Bool("check", false, "report how tools differ from their catalogues")
 	format := choose(cmd, "format", "how it is told; json is one object a line", "text", "json")
@@ -65,20 +61,13 @@ func (c *cli) importCommand() *cobra.Command {
 		Use:   "import FILE",
 		Short: "make a catalogue of an OpenAPI file or of MCP servers",
 		Long: "Makes a catalogue of an OpenAPI file (3.0 or 3.1, JSON or YAML): each operation becomes a tool\n" +
-			"and an http activity. Its parameters and the properties of its body are the tool's parameters,\n" +
-			"the schemas of its results its _output. What can't be sent or read isn't imported, and is\n" +
-			"told with the reason and the place. Keys and tokens are taken from the environment. Nothing but\n" +
-			"the file is read.\n\n" +
+			"and an http activity. What can't be sent or read isn't imported, and is reported with the reason\n" +
+			"and the place. Keys and tokens are taken from the environment. Nothing but the file is read.\n\n" +
 			"Or of a file that defines MCP servers (servers: {docs: {command: [docs-mcp]}}): each is started or\n" +
 			"reached, and what it lists as its tools is imported; --only is a server and a tool then, \"docs *\".\n" +
 			"The catalogue is written beside the file; an obelus.yaml names the catalogue (tools).\n\n" +
-			"A GET is said to only read, a PUT and a DELETE to come to the same when they are done twice, and a\n" +
-			"DELETE to destroy; that something is harmless counts where the catalogue is named by an\n" +
-			"obelus.yaml that is trusted, or with --activities.\n\n" +
-			"The catalogue records its source, for \"obelus tools --check\", and of an MCP server's tools\n" +
-			"digests, which runs compare. Without -o the catalogue goes to standard output without its\n" +
-			"source, and what is told of it to standard error. Patterns are texts in which * stands for anything; each of the three flags may be\n" +
-			"given several times. The exit status is 1 when nothing was imported.",
+			"Without -o the catalogue goes to standard output, and the report to standard error. Patterns are\n" +
+			"texts in which * stands for anything. The exit status is 1 when nothing was imported.",
 		Example: "obelus tools import petstore.json -o petstore.tools.yaml\n" +
 			"obelus tools import github.json --only \"GET /repos/*\" --tag issues -o github.tools.yaml\n" +
 			"obelus tools import api.yaml --server https://api.example.com -o api.tools.yaml",
@@ -206,16 +195,10 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 
 // source is what a catalogue records of the file that it was made of.
 func (o importing) source(name string, text []byte) (map[string]any, error) {
-	from, err := filepath.Abs(filepath.Dir(o.output))
-	if err != nil {
-		return nil, err
-	}
-	to, err := filepath.Abs(name)
-	if err != nil {
-		return nil, err
-	}
+	from, bad := filepath.Abs(filepath.Dir(o.output))
+	to, worse := filepath.Abs(name)
 	relative, err := filepath.Rel(from, to)
-	if err != nil {
+	if err = errors.Join(bad, worse, err); err != nil {
 		return nil, usageErr("there is no way from %q to %q", from, name)
 	}
 	out := map[string]any{"file": filepath.ToSlash(relative), "digest": workspace.SumOf(text)}

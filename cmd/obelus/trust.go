@@ -31,12 +31,7 @@ func (c *cli) trustCommand() *cobra.Command {
 			"as in CI, --trust of the other commands does for one of them, and OBELUS_TRUST for the folders\n" +
 			"that it lists.",
 		Example: "obelus trust\nobelus trust --show examples\nobelus trust --revoke examples",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return oneArg("a folder")(cmd, args)
-		},
+		Args:    atMostOne,
 	}
 	show := cmd.Flags().Bool("show", false, "say what is trusted and what it says, and trust nothing; the exit status is 1 if something isn't")
 	format := choose(cmd, "format", "how it is told; json is one object a line for each file", "text", "json")
