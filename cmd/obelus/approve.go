@@ -81,11 +81,9 @@ func (c *cli) approveCommand() *cobra.Command {
 	given := addValues(cmd)
 	a.as = addAs(cmd)
 	flags.Lookup("as").Usage = "who approves, as allowed_signers files name people; by default the one whom the signers have the key from, or the user of the system"
+	cmd.MarkFlagsMutuallyExclusive("unsigned", "key")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		a.plan, a.format, a.named = args[0], *format, cmd.Flags().Changed("as")
-		if a.unsigned && a.key != "" {
-			return usageErr("--unsigned and --key can't be given together")
-		}
 		if a.program, err = c.prepared(a.plan, reading); err != nil {
 			return err
 		}

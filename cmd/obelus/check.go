@@ -28,13 +28,10 @@ func (c *cli) checkCommand() *cobra.Command {
 			"activities, recorded solutions, instances, obelus.yaml. A folder stands for all of these in\n" +
 			"it and below it; a .jsonl file holds one document a line; - is standard input.\n\n" +
 			"The exit status is 0 when there is no finding of the severity that --min-severity names\n" +
-			"or a higher one, 1 when there is, and 2 when a file can't be read.\n\n" +
-			"A rule's severity, the least severity that counts, and files that aren't checked (exclude)\n" +
-			"are set in obelus.yaml. One finding is suppressed where it stands, with a\n" +
-			"reason: # obelus:ignore OB407 reason, or the key x-obelus-ignore. Whatever is suppressed or\n" +
-			"lowered, a plan with an error still isn't run.\n\n" +
-			"With --fix, the text of standard input goes mended to standard output, and what is left\n" +
-			"to say about it to standard error.",
+			"or a higher one, 1 when there is, and 2 when a file can't be read. obelus.yaml sets severities\n" +
+			"and excludes files; \"# obelus:ignore OB407 reason\" suppresses a finding where it stands. A plan\n" +
+			"with an error isn't run, suppressed or not.\n\n" +
+			"With --fix, standard input goes fixed to standard output, and the rest to standard error.",
 		Example: "obelus check plan.yaml\nobelus check plans/ --min-severity warning\nobelus check --format json - < plan.json\n" +
 			"obelus check --diff plans/\nobelus check --format sarif plans/ > findings.sarif",
 		Args: someArgs("a plan"),
@@ -50,6 +47,7 @@ func (c *cli) checkCommand() *cobra.Command {
 	within := addEnvelope(cmd, "report what leaves what a file lets plans do (OB703), such as \"obelus approve --show --format json\" writes")
 	fix := flags.Bool("fix", false, "mend what can be mended safely, in the files, and report the rest")
 	diff := flags.Bool("diff", false, "show what --fix would change, and change nothing; the exit status is 1 if there is anything")
+	cmd.MarkFlagsMutuallyExclusive("fix", "diff")
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
 		o.args, o.format = args, *format
 		if flags.Changed("min-severity") {
@@ -62,8 +60,6 @@ func (c *cli) checkCommand() *cobra.Command {
 			return err
 		}
 		switch {
-		case *fix && *diff:
-			return usageErr("--fix and --diff can't be given together: the one changes files, the other shows how")
 		case *diff:
 			return c.showFixes(o)
 		case *fix:

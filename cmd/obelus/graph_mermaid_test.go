@@ -13,6 +13,7 @@ import (
 // delegate, of an instance, of branches within branches, or of a branch that goes wrong; and a condition
 // stands there whole.
 func TestMermaidLeavesTitlesFree(t *testing.T) {
+	t.Parallel()
 	b := startBrowser(t)
 	library := os.Getenv("OBELUS_MERMAID")
 	if library == "" {

@@ -12,7 +12,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
 	"github.com/obelus-dev/obelus/runtime"
@@ -86,7 +85,7 @@ func (c *cli) writePage(p *page.Page, output string) error {
 // pageOf is the page of a plan, with rehearsals of it: as it usually goes, what comes when
 // each thing goes otherwise, and when several do.
 func pageOf(p *project.Program, view dot.View) (*page.Page, error) {
-	one := pageOfPlan(p.Plan, p.Findings, view)
+	one := &page.Page{View: view, Kind: page.Rehearsal, Parts: []page.Part{{Plan: p.Plan, Facts: facts.Of(p.Plan, facts.Options{}), Findings: p.Findings}}}
 	r := analyzer.Rehearse(p.Plan, p.Findings)
 	if r == nil {
 		return one, nil
@@ -96,10 +95,6 @@ func pageOf(p *project.Program, view dot.View) (*page.Page, error) {
 		return one, nil // nobody can say what it would be given
 	}
 	return one, rehearsed(one, found)
-}
-
-func pageOfPlan(plan *plan.Plan, findings []diag.Diagnostic, view dot.View) *page.Page {
-	return &page.Page{View: view, Kind: page.Rehearsal, Parts: []page.Part{{Plan: plan, Facts: facts.Of(plan, facts.Options{}), Findings: findings}}}
 }
 
 // rehearsed adds the simulated runs of an exploration to a page: the usual one, and those in

@@ -14,6 +14,7 @@ import (
 // work together as the drawing does, which calls ran in no rehearsal, what a request takes
 // from the environment, and parameters in the order of the text.
 func TestPageCountsItemsAndNamesInstances(t *testing.T) {
+	t.Parallel()
 	plan := filepath.Join(t.TempDir(), "pack.yaml")
 	if err := os.WriteFile(plan, []byte(`
 input: {sizes: [1, 100]}
@@ -57,6 +58,7 @@ activities:
 
 // EXECUTION.md#events: a page shows of a long line the part around a call: it grows with the plan and not with its square.
 func TestPageOfOneLongLine(t *testing.T) {
+	t.Parallel()
 	var calls []string
 	for i := range 1000 {
 		calls = append(calls, fmt.Sprintf(`{"_tool":"t","_id":"c%d","x":"†state.p%d","_outputPath":"p%d"}`, i, max(0, i-1), i+1))

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -23,7 +24,10 @@ type browser struct {
 	answers *bufio.Scanner
 }
 
-var theBrowser *browser
+var (
+	theBrowser *browser
+	atBrowser  sync.Mutex // tests that run side by side take turns
+)
 
 // A visit is what is to be done with a page.
 type visit struct {
@@ -53,6 +57,8 @@ var here, _ = os.Getwd()
 
 func startBrowser(t *testing.T) *browser {
 	t.Helper()
+	atBrowser.Lock()
+	defer atBrowser.Unlock()
 	if theBrowser != nil {
 		return theBrowser
 	}
@@ -92,6 +98,8 @@ func startBrowser(t *testing.T) *browser {
 // visits does something with a page, of which nothing may go wrong.
 func (b *browser) visits(t *testing.T, v visit) *seen {
 	t.Helper()
+	atBrowser.Lock()
+	defer atBrowser.Unlock()
 	if err := b.jobs.Encode(v); err != nil {
 		t.Fatal(err)
 	}
@@ -148,6 +156,7 @@ func ladder(n int) string {
 // its second parameter comes from, see what is skipped where a call fails, step to the
 // moment of a failure, and find the critical path.
 func TestPageInBrowser(t *testing.T) {
+	t.Parallel()
 	b := startBrowser(t)
 	for _, n := range []int{100, 10, 1000}[:amount.Of(1, 3, 3)] {
 		plan := filepath.Join(t.TempDir(), "ladder.yaml")
@@ -193,6 +202,7 @@ func TestPageInBrowser(t *testing.T) {
 
 // LANGUAGE.md#tools-and-activities: nothing in a plan runs in a browser that opens its page, and all of it is text.
 func TestPageIsInert(t *testing.T) {
+	t.Parallel()
 	evil := []string{`</script><script>window.hacked=1</script>`, `<img src=x onerror="window.hacked=1">`, `<!--<script>`, `]]></svg><script>window.hacked=1</script>`,
 		`"><svg onload=window.hacked=1>`, "javascript:window.hacked=1", "{{title}}{{drawing}}", "\u202egnp.exe", "end\x01\x7f", strings.Repeat("<b>x</b>", 1000)}
 	plan := map[string]any{"plan": evil[0], "description": evil[1], "tools": map[string]any{}}
@@ -312,6 +322,7 @@ func TestPageHoldsNoSecret(t *testing.T) {
 // EXECUTION.md#simulation: several things are set to go otherwise at once, by keys and by mouse; what
 // comes of it is what a rehearsal with these failures comes to, and one key takes all back.
 func TestSeveralThingsGoOtherwiseOnAPage(t *testing.T) {
+	t.Parallel()
 	plan := filepath.Join(t.TempDir(), "ladder.yaml")
 	if err := os.WriteFile(plan, []byte(ladder(14)), 0o600); err != nil {
 		t.Fatal(err)

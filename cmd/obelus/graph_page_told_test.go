@@ -13,6 +13,7 @@ import (
 // conditions of the call that runs it; what a model is handed leaves, and what it has chosen is told;
 // and the next failure is found from wherever one is.
 func TestPageTellsWhatIsSo(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	plan := filepath.Join(folder, "drain.yaml")
 	if err := os.WriteFile(filepath.Join(folder, "seat.yaml"), []byte(`

@@ -11,6 +11,7 @@ import (
 // marks the critical path of the one instance whose it is, names as a model's what a model gives, and not
 // what the plan gives, and shows a call as done whose items are all skipped.
 func TestPageSaysWhoseItIs(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	for name, text := range map[string]string{"wipe.yaml": `
 calls: [{_id: wipe, _tool: wipe, _confirm: true, _outputPath: gone}]

@@ -34,6 +34,7 @@ done
 // along. The call is in doubt, and becomes what is said of it, unless a server that a policy
 // trusts has said, as it is recorded, that the call may be done again.
 func TestKilledWhileAServerWorks(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("there is no shell to be a server")
 	}

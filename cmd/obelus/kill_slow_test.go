@@ -71,7 +71,8 @@ done
 // call works beside another of the same; none reads nothing, or a part; and in the end no
 // process is left.
 func TestKilledWhileProgramsWork(t *testing.T) {
-	rounds, pause := amount.Of(4, 6, 330), 0.1
+	t.Parallel()
+	rounds, pause := amount.Of(3, 6, 330), 0.1
 	if amount.Long() {
 		pause = 1
 	}

@@ -54,6 +54,7 @@ func connected(t *testing.T, transport mcp.Transport) *mcp.ClientSession {
 // Streamable HTTP answers as standard input and output do, several clients side by side, and
 // ends with the server.
 func TestMCPListens(t *testing.T) {
+	t.Parallel()
 	address := listening(t, put(t, map[string]string{"plan.yaml": goodPlan}))
 	for range 3 {
 		s := connected(t, &mcp.StreamableClientTransport{Endpoint: address})
@@ -169,6 +170,7 @@ func TestMCPListensUntilASignal(t *testing.T) {
 
 // A client in another language, the protocol's own in TypeScript, over both transports.
 func TestMCPOtherClient(t *testing.T) {
+	t.Parallel()
 	folder := os.Getenv("OBELUS_MCP_CLIENT")
 	if folder == "" {
 		folder = filepath.Join("..", "..", ".tools", "mcp")

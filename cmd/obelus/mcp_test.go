@@ -240,6 +240,7 @@ func all(t *testing.T, s *mcp.ClientSession, tool, entries string, arguments map
 // EXECUTION.md#events: what check answers is what "obelus check --format json" writes, of examples and of
 // plans that others wrote; but nothing is said of what this machine lacks (OB609).
 func TestMCPChecksAsTheCommand(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	s := served(t, root, nil)
 	texts := []string{goodPlan, badPlan, "", "\n", "calls: [", "[]", "{\"calls\": 1}", "\x00"}

@@ -264,6 +264,7 @@ func TestLivePageKeepsUp(t *testing.T) {
 
 // EXECUTION.md#reviewers: in two real browsers, which answer at the same time.
 func TestLivePageInBrowser(t *testing.T) {
+	t.Parallel()
 	b := startBrowser(t)
 	r := runLive(t, asking)
 	s := b.visits(t, visit{URL: r.page, Times: 2, Ready: "now.play.records.size === 2", Evaluate: `(async () => {
@@ -284,6 +285,7 @@ func TestLivePageInBrowser(t *testing.T) {
 
 // EXECUTION.md#reviewers: what isn't shown whole is approved by nobody before it has been scrolled to its end.
 func TestLivePageShowsAllFirst(t *testing.T) {
+	t.Parallel()
 	b := startBrowser(t)
 	r := runLive(t, strings.NewReplacer("n: 2,", `n: 2, text: "`+strings.Repeat(`line\n`, 99)+`",`, "{n: {", "{text: {}, n: {").Replace(asking))
 	s := b.visits(t, visit{URL: r.page, Ready: "now.play.records.size === 2", Evaluate: `(() => {

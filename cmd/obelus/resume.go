@@ -17,13 +17,11 @@ func (c *cli) resumeCommand() *cobra.Command {
 		Short: "go on with a run that was stopped or killed",
 		Long: "Goes on with a run from its journal: by its id, the beginning of it, or its file. What had\n" +
 			"completed isn't run again. A call that was at work when the run broke off is run again if its\n" +
-			"tool is idempotent or read-only; about any other a person is asked, unless --in-flight says.\n\n" +
-			"Whom a run asks is for this command to say, as it is for run; without --confirm, one that was\n" +
-			"begun with a stricter one keeps it. A run that stopped at one of its limits gets as much again.\n\n" +
-			"A run that failed has ended; --retry-failed goes on with it: what failed runs again, and what was\n" +
-			"skipped for it. What was done, failures that the plan took, and what a person rejected stand.\n" +
-			"Under an approval every try counts: one more than was approved is asked about, and signed.\n\n" +
-			"--at TICK begins a new run with the state in which a tick of a planned run began. Both stay.",
+			"tool is idempotent or read-only; about any other a person is asked, unless --in-flight says.\n" +
+			"Without --confirm, a run keeps its own if that is stricter. One that stopped at a limit gets as\n" +
+			"much again.\n\n" +
+			"--retry-failed goes on with a run that failed: what failed runs again, and what was skipped for\n" +
+			"it. --at TICK begins a new run with the state in which a tick of a planned run began. Both stay.",
 		Example: "obelus resume 20261121-093012-refund-4f2a\nobelus resume 20261121-0930 --in-flight retry\nobelus resume 20261121-0930 --retry-failed\nobelus resume 20261121-0930 --at 3",
 		Args:    oneArg("a run"),
 	}

@@ -30,12 +30,11 @@ func (c *cli) runCommand() *cobra.Command {
 		Short: "run a plan",
 		Long: "Checks a plan and runs it: calls start as soon as what they read is there, in parallel. A\n" +
 			"plan with errors isn't run. With --planner a model writes what is run, tick after tick, and\n" +
-			"the plan's own calls are its first draft.\n\n" +
-			"Every event is in the run's journal before anything follows from it, so that a run that was\n" +
-			"stopped or killed can be resumed; \"obelus runs\" lists runs.\n\n" +
+			"the plan's own calls are its first draft. A run that was stopped or killed can be resumed from\n" +
+			"its journal; \"obelus runs\" lists runs.\n\n" +
 			"The exit status is 0 when the run is done, 1 when it failed, 2 when the plan or the command\n" +
 			"line has errors, and 3 when the run was stopped. Ctrl-C stops it; a second Ctrl-C kills it.\n\n" +
-			"Where there is no terminal, a run does all that needs no answer of a person and stops then;\n" +
+			"Without a terminal, a run does all that needs no answer of a person and stops then;\n" +
 			"\"obelus decide\" shows what it asks and answers it, and \"obelus resume\" goes on.",
 		Example: "obelus run plan.yaml --input city=Paris\nobelus run plan.yaml --input @values.json --activities prod.yaml --confirm never\n" +
 			"obelus run plan.yaml --planner anthropic:claude-sonnet-4-5 --record talk",

@@ -17,6 +17,7 @@ import (
 // EXECUTION.md#simulation: what a command says of a file is the same every time. Go goes over maps in
 // another order each time, so repeating it within one process shows what hangs on one.
 func TestSameBytes(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../../examples/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no examples: %v", err)
@@ -48,6 +49,7 @@ func TestSameBytes(t *testing.T) {
 // A process of its own goes over its maps in orders of its own, too: a dozen of them say
 // the same, of the examples and, with -long, of plans of the corpus.
 func TestFreshProcessesSayTheSame(t *testing.T) {
+	t.Parallel()
 	files, _ := filepath.Glob("../../examples/*.yaml")
 	files = files[:len(files)/amount.Of(6, 1, 1)]
 	folder := t.TempDir()

@@ -55,6 +55,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 	flags.StringArrayVar(&o.fail, "fail", nil, "a tool, a call, or an item of one (fetch#1[2]) that fails every time; may be repeated")
 	flags.BoolVar(&o.branches, "branches", false, "rehearse the ways in which calls may end and conditions come out")
 	flags.BoolVar(&o.unbounded, "unbounded", false, "leave nothing out, whatever it costs")
+	cmd.MarkFlagsMutuallyExclusive("branches", "schedule", "schedules", "seeds")
 	stands(cmd, "seed", "N")
 	stands(cmd, "seeds", "N")
 	stands(cmd, "schedules", "N")
@@ -71,22 +72,10 @@ func (c *cli) simulateCommand() *cobra.Command {
 		if o.seeds < 0 || o.seeds > 100_000 {
 			return usageErr("--seeds can't be %d: expected a whole number from 0 to 100000", o.seeds)
 		}
-		var several []string // in the order of the alphabet
-		for _, flag := range []struct {
-			name  string
-			given bool
-		}{{"--branches", o.branches}, {"--schedule", o.schedule != ""}, {"--schedules", o.schedules > 0}, {"--seeds", o.seeds > 0}} {
-			if flag.given {
-				several = append(several, flag.name)
-			}
-		}
-		if len(several) > 1 {
-			return usageErr("%s can't be given together: each is another set of rehearsals", wording.And(several))
-		}
 		if _, known := drawings[o.format]; !known && o.format != "json" && o.format != "text" {
 			return usageErr("simulate doesn't write %s", o.format).Advise("draw the plan with obelus graph")
-		} else if known && len(several) > 0 {
-			return usageErr("--format %s draws one rehearsal, and %s is for several", o.format, several[0]).Advise("--format json writes all; obelus graph -o plan.html draws what happens when a call fails")
+		} else if known && (o.branches || o.schedule != "" || o.schedules+o.seeds > 0) {
+			return usageErr("--format %s draws one rehearsal", o.format).Advise("--format json writes all; obelus graph -o plan.html draws what happens when a call fails")
 		}
 		if *output == "" {
 			return c.simulate(o, args[0])

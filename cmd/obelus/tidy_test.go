@@ -97,6 +97,7 @@ const maxLines = 600
 
 // Imports point one way, files stay readable, and the machine stays a machine.
 func TestTidy(t *testing.T) {
+	t.Parallel()
 	root := filepath.Join("..", "..")
 	seen := map[string]bool{}
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -206,6 +207,7 @@ func inspectMachine(t *testing.T, fset *token.FileSet, file *ast.File) {
 
 // EXECUTION.md#running: nothing in the machine depends on the order of a map.
 func TestMachineGoesOverNoMap(t *testing.T) {
+	t.Parallel()
 	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export,GoFiles")
 	for _, folder := range machine {
 		list.Args = append(list.Args, "./"+folder)

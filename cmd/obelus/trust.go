@@ -24,22 +24,18 @@ func (c *cli) trustCommand() *cobra.Command {
 		Short: "let a workspace's obelus.yaml and policy say that something is harmless",
 		Long: "A plan can't say of its own programs that they only read, and neither can a workspace that came\n" +
 			"from elsewhere. This trusts the obelus.yaml of a folder, with the catalogues that it names and\n" +
-			"the files that their programs are started with, and the workspace's policy, as they are now:\n" +
-			"what they say of effects counts from then on, and whom they let approve, until one of them changes.\n" +
-			"Without it everything runs as well, only people are asked about more of it.\n\n" +
-			"What is trusted is kept in the user's configuration folder, by digests. Where nobody can say so,\n" +
-			"as in CI, --trust of the other commands does for one of them, and OBELUS_TRUST for the folders\n" +
-			"that it lists.",
+			"the files that their programs are started with, and the workspace's policy, until one of them\n" +
+			"changes. Without it everything runs as well, only people are asked about more of it.\n\n" +
+			"What is trusted is kept in the user's configuration folder, by digests. --trust of the other\n" +
+			"commands trusts a workspace for one of them, and OBELUS_TRUST the folders that it lists.",
 		Example: "obelus trust\nobelus trust --show examples\nobelus trust --revoke examples",
 		Args:    atMostOne,
 	}
 	show := cmd.Flags().Bool("show", false, "say what is trusted and what it says, and trust nothing; the exit status is 1 if something isn't")
 	format := choose(cmd, "format", "how it is told; json is one object a line for each file", "text", "json")
 	revoke := cmd.Flags().Bool("revoke", false, "trust it no longer")
+	cmd.MarkFlagsMutuallyExclusive("show", "revoke")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if *show && *revoke {
-			return usageErr("--show and --revoke can't be given together")
-		}
 		folder := append(args, ".")[0]
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			return usageErr("there is no folder %q", folder)

@@ -23,6 +23,7 @@ var (
 // EXECUTION.md#approval: the tutorial's commands do what it shows, with the real git and ssh-keygen;
 // -update writes what they print now.
 func TestApprovalTutorial(t *testing.T) {
+	t.Parallel()
 	for _, tool := range []string{"sh", "git", "ssh-keygen", "sed", "base64"} {
 		if _, err := exec.LookPath(tool); err != nil || runtime.GOOS == "windows" {
 			t.Skipf("%s isn't installed", tool)

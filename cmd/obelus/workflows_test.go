@@ -17,6 +17,7 @@ import (
 // false alarm on those that are clean, which a rehearsal plays to its end, and the
 // deliberate faults are found; and so are those of small plans with one slip each.
 func TestWorkflows(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../../testdata/workflows/*.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -8,9 +8,9 @@ import (
 	"io"
 	"os"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
 )
@@ -85,7 +85,7 @@ func reopenResults(name string, left []*runtime.InstanceEnd, again []string) (*r
 		}
 		if err != nil || json.Unmarshal(line, &there) != nil || there.ID == "" {
 			file.Close()
-			return nil, resultsProblem(name, "%q holds a line that no run has written: %s", name, shortened(string(bytes.TrimSpace(line)), 60)).
+			return nil, resultsProblem(name, "%q holds a line that no run has written: %s", name, wording.Cut(string(bytes.TrimSpace(line)), 60)).
 				Advise("put the file back as it was, or move it away: then all results are written again")
 		}
 		if full += int64(len(line)); slices.Contains(again, there.ID) {
@@ -148,14 +148,6 @@ func (r *results) close() error {
 		r.err = err
 	}
 	return r.err
-}
-
-// shortened is a text of at most so many characters.
-func shortened(text string, most int) string {
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string([]rune(text)[:most-1]) + "…"
 }
 
 func (s *Session) result(o *runtime.Outcome, incomplete ...error) *Result {

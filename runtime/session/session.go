@@ -404,12 +404,12 @@ func (s *Session) Planned() bool { return s.options.Planned }
 func (s *Session) Resumed() *Replay { return s.replay }
 
 // Taken reports how many instances of the file have been handed out, and whether it has
-// no more; there is none without a file. It may be called during the run.
-func (s *Session) Taken() (taken int, all, file bool) {
+// more. It may be called during the run.
+func (s *Session) Taken() (taken int, more bool) {
 	if s.source == nil {
-		return 0, false, false
+		return 0, false
 	}
-	return int(s.source.taken.Load()), s.source.ended.Load(), true
+	return int(s.source.taken.Load()), !s.source.ended.Load()
 }
 
 // Ended reports whether the run had ended, and nothing of it is run again.

@@ -22,10 +22,10 @@ import (
 // A Run is what progress shows of a run besides its events.
 type Run struct {
 	Plan             *plan.Plan
-	Planned          bool                               // a model writes what runs
-	Journal, Results string                             // paths; "" for none
-	Taken            func() (taken int, all, file bool) // of the file of instances; nil for none
-	Resumed          *session.Replay                    // the contents of its journal; nil for a new run
+	Planned          bool                          // a model writes what runs
+	Journal, Results string                        // paths; "" for none
+	Taken            func() (taken int, more bool) // of the file of instances; nil for none
+	Resumed          *session.Replay               // the contents of its journal; nil for a new run
 }
 
 // Progress shows a run: a line for each finished call, and on a terminal the running calls below.

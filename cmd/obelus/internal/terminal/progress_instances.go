@@ -12,9 +12,9 @@ import (
 
 // instanceCounts counts the instances of a run.
 type instanceCounts struct {
-	expected     int                                // those of the plan, and those that had joined before
-	read         func() (taken int, all, file bool) // of the file of instances; nil for none
-	working      map[int]bool                       // by frame
+	expected     int                           // those of the plan, and those that had joined before
+	read         func() (taken int, more bool) // of the file of instances; nil for none
+	working      map[int]bool                  // by frame
 	done, failed int
 	uncertain    int           // calls that started against the advisors, without a line of their own
 	last         time.Duration // of the last line
@@ -28,7 +28,7 @@ func (s *instanceCounts) known() int {
 	if s.read == nil {
 		return s.expected
 	}
-	taken, _, _ := s.read()
+	taken, _ := s.read()
 	return s.expected + taken
 }
 
@@ -60,7 +60,7 @@ func (s *instanceCounts) text() string {
 	}
 	text += fmt.Sprintf(", %d running, of %d", max(0, len(s.working)-s.done-s.failed), s.known())
 	if s.read != nil {
-		if _, all, file := s.read(); file && !all {
+		if _, more := s.read(); more {
 			text += " so far"
 		}
 	}
