@@ -28,9 +28,8 @@ func (o *approvers) add(cmd *cobra.Command) {
 	stands(cmd, "approvals", "N")
 }
 
-// judge reads whose approval counts now for a plan that a file holds, and what says that
-// it needs one, or may: "" is nothing. What a configuration in the plan's folder says only
-// makes this stricter.
+// judge reads whose approval counts now for a plan's file, and which file demands one, "" for none.
+// A configuration in the plan's folder only makes this stricter.
 func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, by string, err error) {
 	if o.approvals < 0 {
 		return j, "--approvals", usageErr("--approvals can't be %d: expected a whole number from 1", o.approvals)

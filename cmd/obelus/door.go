@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// A door lets only those in who know a secret address of this computer. A name of another
-// that leads here isn't that address (which is how a page of the web would come in, by DNS
-// that is rebound), nor is the page of another.
+// A door admits requests that know a secret address of this computer. It refuses other host names,
+// against DNS rebinding, and pages of other origins.
 type door struct {
 	host  string   // the address and the port
 	also  []string // other names for them

@@ -12,9 +12,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// byFlag says how this program words a kind of trouble of the libraries, which know
-// neither its commands nor its flags: replacements in the message, and the
-// help in the place of the library's own.
+// byFlag adds commands and flags to errors of the libraries, which know neither: replacements in
+// the message, and the help.
 var byFlag = []struct {
 	kind     error
 	from, to string

@@ -25,9 +25,8 @@ type mending struct {
 	made          int // fixes
 }
 
-// mendings makes the safe fixes of every document that arguments name, in
-// memory. What a document imports is fixed only where it is named as well. All
-// files are there, changed or not.
+// mendings makes, in memory, the safe fixes of every document that arguments name. An import is
+// fixed only if it is named as well. The result has all files, changed or not.
 func (c *cli) mendings(o checking) ([]*mending, error) {
 	files, err := o.reading.Gather(o.args)
 	if err != nil {
@@ -119,9 +118,8 @@ func mendImports(d project.Document, found []diag.Diagnostic, edited map[string]
 	return made
 }
 
-// fix writes what safe fixes make of the files, and then checks them. What it
-// did is printed to standard error: standard output is for the findings that are
-// left, except that the text of standard input goes there, fixed.
+// fix writes what safe fixes make of the files, and then checks them. It reports its fixes on
+// standard error; standard output has the remaining findings, or the fixed standard input.
 func (c *cli) fix(o checking) error {
 	all, err := c.mendings(o)
 	if err != nil {
@@ -169,8 +167,7 @@ func (c *cli) showFixes(o checking) error {
 	return nil
 }
 
-// replaceFile puts a text in a file's place in one step, so that nobody ever
-// finds half of it. It follows a link and keeps the file's permissions.
+// replaceFile replaces a file in one step. It follows a link and keeps the permissions.
 func replaceFile(name string, text []byte) error {
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil {

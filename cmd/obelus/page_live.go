@@ -25,10 +25,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// A live page shows a run live, and is where a person answers what it asks. It is
-// served on this computer alone, at an address with a token that nobody
-// guesses, to requests that name that very address, and takes answers from the page
-// itself and from no other. It observes the run, and is a [local.Confirmer].
+// A live page shows a run as it goes, and asks its questions. It is served on this computer alone,
+// behind a [door], and accepts answers only from itself. It is a [local.Confirmer].
 type live struct {
 	door
 	who       string // who answers here

@@ -2,9 +2,8 @@ package main
 
 import "github.com/spf13/cobra"
 
-// removedFlags has the flags that commands no longer have: "command --flag" and what to use instead.
-// Each gives one error; none is registered, so that help and completion don't list them.
-// A value of a flag stands behind the flag: "command --flag value".
+// removedFlags are flags, "command --flag", and values of flags, "command --flag value", that no
+// longer exist, with what to use instead. They aren't registered; each gives one error.
 var removedFlags = map[string]string{
 	"compat --dialect":       "name the draft in the schema's $schema, or in \"dialect\" of a line of --batch",
 	"graph --format png":     toPNG,

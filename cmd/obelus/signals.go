@@ -10,9 +10,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
 
-// interruptible gives a context that ends with Ctrl-C, a request to terminate, a
-// terminal that is closed, or stop. A second Ctrl-C or request kills: the programs
-// that run, and then this one, as the signal would have done by itself.
+// interruptible gives a context that ends with Ctrl-C, a request to terminate, a closed terminal, or
+// stop. A second Ctrl-C or request kills the programs that run, and then this one.
 func interruptible(parent context.Context) (ctx context.Context, stop, release func()) {
 	ctx, stop = context.WithCancel(parent)
 	signals, pipes := make(chan os.Signal, 4), make(chan os.Signal, 1)

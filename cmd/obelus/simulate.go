@@ -228,9 +228,8 @@ var itemOf = regexp.MustCompile(`\[(\d+)\]$`)
 // errFail is the kind of error for an unknown --fail.
 var errFail = errors.New("there is nothing of that name that could fail")
 
-// failable reports whether a plan has what is to fail: a tool, a call by its name or by its
-// path below the calls that delegate to it, or an item of a call, which is known to be there
-// only when the call runs.
+// failable reports whether a plan has what is to fail: a tool, a call by its name or path, or an
+// item of a call, which is known only when the call runs.
 func failable(compiled *plan.Plan, name string) error {
 	known := map[string]bool{} // and whether it runs for the items of a list
 	var add func(p *plan.Plan, under string, depth int)
@@ -296,9 +295,8 @@ func missingItem(s *simulate.Scenario, name string) error {
 	return err
 }
 
-// invented completes the input, and the state that a run begins with, with values that their
-// schemas accept, where these require what neither the plan nor the user gives, and no call
-// writes, and tells which.
+// invented completes input and state with samples for what their schemas require and neither the
+// plan nor the user gives, nor a call writes.
 func invented(p *plan.Plan, input, state map[string]any, seed uint64) (_, _ map[string]any, made simulate.MadeUp) {
 	value := func(of *schema.Schema, key string, n int) (any, bool) {
 		place := of.At([]schema.Step{schema.Key(key)})

@@ -236,9 +236,8 @@ func byOperation(p *plan.Plan) map[string]*plan.Tool {
 	return all
 }
 
-// compareTools reports how a tool differs from what a catalogue has. What a plan passes to a
-// tool was checked against the catalogue's parameters, so each value of these must still be
-// valid; what comes back must be what the catalogue's result admits.
+// compareTools reports how a tool differs from its catalogue: each value of the catalogue's
+// parameters must still be valid, and each result must fit the catalogue's.
 func compareTools(before, after *plan.Plan, was, is *plan.Tool) (all []difference) {
 	add := func(breaks bool, format string, args ...any) {
 		all = append(all, difference{Tool: was.Name, Breaks: breaks, Message: fmt.Sprintf(format, args...)})
@@ -316,9 +315,8 @@ func fits(tool string, producer, consumer *schema.Schema, changed, refused strin
 	return difference{Tool: tool, Breaks: true, Message: what, Witness: verdict.Witness}
 }
 
-// compareRequests reports how an operation is sent otherwise. A catalogue continues to send what
-// was imported, so that whatever else is required breaks plans, but for the place of a parameter
-// that the catalogue doesn't have: that is reported with the parameters.
+// compareRequests reports how an operation is sent otherwise, which breaks plans. The place of a
+// new parameter is reported with the parameters.
 func compareRequests(before, after *plan.Plan, was, is *plan.Tool, add func(breaks bool, format string, args ...any)) {
 	old, now := requestParts(before.Activities[was.Name]), requestParts(after.Activities[is.Name])
 	parameters, _ := onlyNamed(was).Raw().(map[string]any)["properties"].(map[string]any)

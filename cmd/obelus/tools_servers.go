@@ -35,9 +35,8 @@ type listing struct {
 	refused map[string][]activity.RefusedTool // of what they list
 }
 
-// listed asks the servers of a file for their tools. Unless somebody has named the file, only
-// those are asked that have a record, and they have to be trusted: what starts a
-// server, or sends it a secret, is decided by the author of the file.
+// listed asks the servers of a file for their tools. Unless the user named the file, only trusted
+// servers with a record are asked: the file's author decides what starts, and which secrets it gets.
 func (c *cli) listed(ctx context.Context, file string, reading *reading, named bool) (*listing, error) {
 	d, err := reading.One(file)
 	if err != nil {

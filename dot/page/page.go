@@ -1,9 +1,6 @@
-// Package page writes a drawing as one HTML file that needs nothing else: its script and
-// its style are in it, and its content policy allows these two and nothing more, so
-// that it loads nothing, and nothing in a plan can run.
-//
-// What it shows is the view with all that is known of its calls, and what happened to
-// them, in a rehearsal or in a run, as the events that programs are given.
+// Package page writes a drawing as one HTML file, with the facts of its calls and the events of a
+// rehearsal or a run. Its content policy allows its own script and style only: it loads nothing, and
+// nothing in a plan can run.
 package page
 
 import (

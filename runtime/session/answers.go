@@ -46,9 +46,8 @@ func AnswerTo(q *runtime.Question, d runtime.Decision) Answer {
 	return Answer{Call: q.Call, Instance: q.Instance, Under: q.Under, Decision: d}
 }
 
-// ReadAnswers reads answers: one or a list of them, in YAML or JSON, or one a line where
-// the name of the file ends in ".jsonl". Two that contradict each other are refused, as
-// nobody knows which is meant. The error is of the kind [ErrAnswers].
+// ReadAnswers reads answers: one or a list of them, in YAML or JSON, or one a line of a ".jsonl"
+// file. Two that contradict each other are refused. The error is of the kind [ErrAnswers].
 func ReadAnswers(name string, text []byte) ([]Answer, error) {
 	full := [][]byte{text}
 	if strings.HasSuffix(name, extension) {
@@ -136,9 +135,8 @@ func answerOf(n *source.Node) (a Answer, err error) {
 	return a, nil
 }
 
-// A box is a file of answers beside a journal, a line each; "" where there is none. A run
-// that waits for them reads it. A line that is no JSON is what a crash left
-// of a write: nobody was told that it is kept.
+// A box is a file of answers beside a journal, a line each; "" where there is none. A line that is no
+// JSON is what a crash left of a write.
 type box string
 
 func (b box) add(answers []Answer) error {

@@ -1,12 +1,8 @@
-// Package session runs what a [project.Program] says, durably: with a journal that a
-// run can be resumed from, whatever has become of the plan's file meanwhile, with the
-// activities of the plans that it delegates to, instances from a file, results to a
-// file, and a planner that can be recorded. What the command line does beyond that is
-// to read flags and to write lines.
+// Package session runs a [project.Program] durably: with a journal that a run can be resumed from,
+// instances from a file, results to a file, and a planner that can be recorded.
 //
-// [Run] and [Resume] do all of it at once. Who has something to show between the
-// opening of a run and its beginning, such as the journal's name, uses [Begin] and
-// [Open], and then [Session.Run].
+// [Run] and [Resume] do all of it at once. [Begin] or [Open], and then [Session.Run], let a program
+// show something before, such as the journal's name.
 //
 // Errors that keep a run from going on are a [*diag.UserError] of one of the kinds below.
 // How a run went is no error: see [Result].

@@ -12,10 +12,9 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// unasked reports whether a server may be started or reached before a person has let a call
-// to it through: nobody is asked, or somebody has approved of the plan, or its definition
-// isn't the plan's own word, or a policy trusts it. Starting it may do anything, and its
-// environment and headers may hold secrets.
+// unasked reports whether a server may be started or reached before a person has approved a call to
+// it: nobody is asked, the plan is approved, the definition isn't the plan's own, or a policy trusts
+// it. Starting it may do anything, and its environment and headers may hold secrets.
 func (s *Session) unasked(of *plan.Server) bool {
 	confirm := s.options.Options.Confirm
 	switch {

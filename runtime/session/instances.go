@@ -20,8 +20,7 @@ import (
 )
 
 // An instancesFile hands out the instances of a run as its machine asks for them: {id, state?,
-// input?} a line. Of the file no more is in memory than
-// the line that is read.
+// input?} a line. Only the current line is in memory.
 type instancesFile struct {
 	name   string // as findings show it
 	file   *os.File

@@ -22,10 +22,9 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// A Manifest is the head of a journal: what a run is made of, so that it can be
-// resumed from anywhere, whatever has become of the plan's file meanwhile. Of files
-// that say how activities are carried out only names and digests are kept: such files
-// may hold what a journal mustn't.
+// A Manifest is the head of a journal: what a run is made of, so that it can be resumed whatever has
+// become of the plan's file. Of files of activities, which may hold secrets, it has only names and
+// digests.
 type Manifest struct {
 	Format  int               `json:"format"` // of the events; see [runtime.Format]
 	Obelus  string            `json:"obelus"` // the version
@@ -159,9 +158,8 @@ func (m *Manifest) check() error {
 	return m.Options.Check()
 }
 
-// Program compiles the plan of a journal's head again. Other files of activities may
-// be given in the place of those that the run was begun with; the functions are those
-// that this process registers, with what they do to the world.
+// Program compiles the plan of a journal's head again, with other files of activities if some are
+// given, and with the functions that this process registers.
 func (m *Manifest) Program(activities, functions []string, hints map[string]plan.Hints) (*project.Program, error) {
 	for _, name := range m.Functions {
 		if !slices.Contains(functions, name) {

@@ -116,10 +116,8 @@ func (q *Questions) try(about *runtime.Question, d runtime.Decision) (again *run
 	return again
 }
 
-// Decide keeps a decision about open questions, or those of Kept, for the run, which takes it up as it goes
-// on. It gives the questions that are to be answered in turn: what replaces a call is
-// asked about as it would run. A decision that can't be taken is an error, and none is
-// kept then.
+// Decide keeps a decision about open questions, or those of Kept, for the run. It gives the questions
+// that follow: what replaces a call is asked about as it would run. An error means that nothing is kept.
 func (q *Questions) Decide(about []*runtime.Question, d runtime.Decision) (again []*runtime.Question, err error) {
 	var all []Answer
 	anew := map[string]bool{}

@@ -12,9 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/journal"
 )
 
-// A Replay is a machine that the records of a journal bring to where its run stood,
-// one by one: up to the last for a resumed run, or up to any other to see how it
-// stood there, or to go on from there with another.
+// A Replay is a machine that the records of a journal bring, one by one, to where its run stood.
 type Replay struct {
 	Machine *runtime.Machine
 	At      time.Duration          // of the last event

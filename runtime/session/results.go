@@ -63,9 +63,8 @@ func createResults(name string) (*results, error) {
 	return &results{name: name, file: file}, nil
 }
 
-// reopenResults continues the file of a run that is resumed. A torn end, which
-// a kill leaves, is cut off, and the instances that had ended and are missing are
-// written; the lines of those that run again are taken out.
+// reopenResults continues the file of a run that is resumed: it cuts off a torn end, adds the missing
+// results, and takes out those of instances that run again.
 func reopenResults(name string, left []*runtime.InstanceEnd, again []string) (*results, error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -46,10 +46,8 @@ func (q *Questions) ToSign(about *runtime.Question) bool {
 	return q.vouching != nil && len(about.Outside) > 0
 }
 
-// Sign has a decision to approve hold a statement about the question, signed by a key that
-// counts. One that others have signed, and that a run doesn't take up without more of them,
-// is signed besides. Unless somebody is named it is the decision of whom the signers have
-// the key from.
+// Sign adds to an approval a statement about the question, signed by a key that counts, or signs the
+// one that others have begun. Unless named, the person is the key's owner in the signers' list.
 func (q *Questions) Sign(about *runtime.Question, d *runtime.Decision, named bool, key *approval.Key, approvers func(plan string) (approval.Judge, string, error)) error {
 	judge, _, err := approvers(q.vouching.plan)
 	if err != nil {

@@ -15,10 +15,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// Fits refuses values that the plan's schemas don't admit. Where there are instances
-// each of them has to fit, with its own values over these: then only what can't be
-// right for any is refused here. The name of the trouble is the keys that are lacking, a line
-// each.
+// Fits refuses values that the plan's schemas don't admit; with instances, only what can't be right
+// for any of them. The name of the trouble is the missing keys, a line each.
 func Fits(p *plan.Plan, input, state map[string]any) error {
 	if len(p.Instances) > 0 || p.AwaitsInstances {
 		if v := runtime.UnfitKeys(p.InputSchema, input); v != nil {
