@@ -203,6 +203,8 @@ var (
 	mayTake = lazily(`^([-+][a-zA-Z]*[oORT]|--[^=]+)$`)
 	// beforeShell is what may stand before a shell's name without being another program's argument.
 	beforeShell = lazily(`^((.*/)?(busybox|env)|[A-Za-z_]\w*=.*)$`)
+	// splitOption is that of env which makes words of a text.
+	splitOption = lazily(`^(-[a-zA-Z]*S|-{2}split-string)`)
 	// inOneText is a shell with its code in one text, as "env -S" takes it.
 	inOneText = lazily(`(^|[\s/;&|])(` + strings.Join(shells[:len(shells)-1], "|") + `)(\.exe)?\s(.*\s)?(-[A-Za-z]*c[A-Za-z]*|/[cCkK])\s`)
 )
@@ -224,15 +226,17 @@ func (c *compilation) shellCode(argv *source.Node) {
 	shell, value := false, false
 	first, scripted := true, false // nothing but the shell is started so far, and a script may stand next
 	option, script := -1, -1       // the items that they are in
-	var split splitting
+	env, split := false, false     // so far, and that it makes words of what follows
 	for i, item := range argv.Items {
 		if script >= 0 && (script == option || !hasParameter(argv.Items[script])) {
 			shell, option = false, -1
 		}
 		script = -1
-		for _, text := range split.words(item.Several()) {
+		for _, text := range item.Several() {
+			env = env || path.Base(text.Text) == "env"
+			split = split || env && splitOption.MatchString(text.Text)
 			switch named := shellOption.FindString(text.Text); {
-			case hasParameter(text) && (option >= 0 && script < 0 || shell && strings.HasSuffix(named, "=") || inOneText.MatchString(text.Text)):
+			case hasParameter(text) && (split || option >= 0 && script < 0 || shell && strings.HasSuffix(named, "=") || inOneText.MatchString(text.Text)):
 				name := parametersIn(text.Text)[0]
 				c.report(diag.WrongType, text.Span(), "the value of %q would be run as code of the shell", name).
 					Advise("pass it as an argument: [sh, -c, 'echo \"$1\"', sh, \"{%s}\"]; a text in braces is written {{%s}}", name, name)
@@ -257,37 +261,6 @@ func (c *compilation) shellCode(argv *source.Node) {
 			}
 		}
 	}
-}
-
-// A splitting follows "env -S", which makes words of a text before what stands behind it.
-type splitting struct{ env, next bool }
-
-// splitOption is the option, with the text or without.
-var splitOption = lazily(`^(?:-[a-zA-Z]*S|-{2}split-string=?)(.*)$`)
-
-// words are the texts of an item, those that are split as so many.
-func (s *splitting) words(texts []*source.Node) (all []*source.Node) {
-	for _, text := range texts {
-		found := splitOption.FindStringSubmatch(text.Text)
-		full := text.Text
-		switch {
-		case s.next:
-			s.next = false
-		case s.env && found != nil:
-			full = found[1]
-			s.next = full == ""
-		default:
-			s.env = s.env || path.Base(text.Text) == "env"
-			all = append(all, text)
-			continue
-		}
-		for _, word := range strings.Fields(full) {
-			one := *text
-			one.Text = strings.Trim(word, `"'`)
-			all = append(all, &one)
-		}
-	}
-	return all
 }
 
 // readsCode reports whether a program is a shell that takes what it reads for code.

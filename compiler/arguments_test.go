@@ -168,7 +168,7 @@ func TestShellsAreGivenNoValues(t *testing.T) {
 	for argv, want := range map[string]bool{
 		"env, -S, 'sh -c {a}'": true, "env, -S, 'bash -e -c \"{a}\"'": true, "cmd, /c, '{a}'": true, "cmd.exe, /k, 'dir {a}'": true, "su, me, -c, '{a}'": true, "'{$SHELL}', -c, '{a}'": true,
 		"env, -S, 'sh -c', '{a}'": true, "env, '--split-string=sh -c', '{a}'": true, "env, '-Ssh -c', '{a}'": true, "env, -iS, 'A=b sh -c', '{a}'": true, "flock, lock, -c, '{a}'": true, "script, -c, '{a}'": true,
-		"sh": true, "bash, -s": true, "bash, /dev/stdin, '{a}'": true, "sudo, sh, -e": true, "sh, '-'": true, "sh, -o, pipefail, script.sh": false, "env, -S, 'sh script.sh', '{a}'": false, "curl, -sS, '{a}'": false,
+		"sh": true, "bash, -s": true, "bash, /dev/stdin, '{a}'": true, "sudo, sh, -e": true, "sh, '-'": true, "sh, -o, pipefail, script.sh": false, "env, -S, 'sh script.sh', '{a}'": true, "curl, -sS, '{a}'": false,
 		"sh, stub.sh, tar, -c, '--file=/staging/{a}.tar'": false, "sh, -eu, script, -c, '{a}'": false, "sh, script, -c, '{a}'": false, "sh, --, script, -c, '{a}'": false, "env, X=1, bash, -o, pipefail, run, -c, '{a}'": false, "busybox, sh, run, -c, '{a}'": false,
 		"sh, -eu, -c, '{a}'": true, "env, X=1, sh, -c, '{a}'": true, "bash, --rcfile, file, -c, '{a}'": true, "ksh, -R, file, -c, '{a}'": true, "fish, -d, '3', -c, '{a}'": true, "sh, '{b}', -c, '{a}'": true, "sh, [x, '{b}'], -c, '{a}'": true,
 		"sh, '{$FLAGS}', -c, '{a}'": true, "sudo, -u, sh, run, bash, -c, '{a}'": true, "docker, exec, sh, bash, -c, '{a}'": true, "sh, run, bash, -c, '{a}'": true, "sh, -c, 'exec \"$0\" \"$@\"', bash, -c, '{a}'": true, "su, sh, run, -c, '{a}'": true, "sh, run, '{b}', sh, -c, '{a}'": true,

@@ -1,11 +1,9 @@
 package diag
 
 import (
-	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 )
 
@@ -16,9 +14,9 @@ func Misread(err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &typed) && typed.Field != "":
-		return fmt.Errorf("%q is a JSON %s where %s belongs", typed.Field, typed.Value, jsonOf(typed.Type))
+		return fmt.Errorf("%q can't be a JSON %s", typed.Field, typed.Value)
 	case errors.As(err, &typed):
-		return fmt.Errorf("it is a JSON %s where %s belongs", typed.Value, jsonOf(typed.Type))
+		return fmt.Errorf("it can't be a JSON %s", typed.Value)
 	case errors.As(err, &syntax):
 		return fmt.Errorf("it isn't JSON: %s", err)
 	}
@@ -27,26 +25,4 @@ func Misread(err error) error {
 		return fmt.Errorf("there is no field %s", field)
 	}
 	return errors.New(text)
-}
-
-// jsonOf is what a Go type is in JSON.
-func jsonOf(t reflect.Type) string {
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
-		return "a string"
-	}
-	switch t.Kind() {
-	case reflect.Bool:
-		return "true or false"
-	case reflect.String:
-		return "a string"
-	case reflect.Struct, reflect.Map:
-		return "an object"
-	case reflect.Slice, reflect.Array:
-		return "an array"
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return "an integer within bounds"
-	case reflect.Float32, reflect.Float64:
-		return "a number"
-	}
-	return "something else"
 }

@@ -2,7 +2,6 @@ package naming
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -32,7 +31,6 @@ const suggestionEffort = 50_000_000
 type candidate struct {
 	name   string
 	folded []rune
-	bag    uint64
 }
 
 // NewSuggester makes ready for look-ups among candidates.
@@ -40,7 +38,7 @@ func NewSuggester(candidates []string) *Suggester {
 	s := &Suggester{byLength: map[int][]candidate{}, effort: suggestionEffort}
 	for _, name := range candidates {
 		folded := fold(name)
-		s.byLength[len(folded)] = append(s.byLength[len(folded)], candidate{name, folded, bag(folded)})
+		s.byLength[len(folded)] = append(s.byLength[len(folded)], candidate{name, folded})
 	}
 	return s
 }
@@ -49,21 +47,15 @@ func NewSuggester(candidates []string) *Suggester {
 func (s *Suggester) Nearest(name string) (string, bool) {
 	wanted := fold(name)
 	bound := slipsAllowed(len(wanted))
-	letters := bag(wanted)
 	best, found := candidate{}, false
 	bestSlips := bound
 	for length := max(1, len(wanted)-bound); length <= len(wanted)+bound; length++ {
 		for _, c := range s.byLength[length] {
-			if s.effort--; s.effort < 0 {
+			if s.effort -= 1 + len(wanted)*length; s.effort < 0 {
 				return "", false
 			}
-			// One slip changes at most two of the letters that occur.
-			if bits.OnesCount64(c.bag^letters) > 2*bestSlips || c.name == name {
-				continue
-			}
-			s.effort -= len(wanted) * (2*bestSlips + 1)
 			slips, ok := slipsBetween(wanted, c.folded, bestSlips)
-			if !ok || found && slips == bestSlips && !closer(name, c.name, best.name) {
+			if !ok || c.name == name || found && slips == bestSlips && !closer(name, c.name, best.name) {
 				continue
 			}
 			best, bestSlips, found = c, slips, true
@@ -95,7 +87,7 @@ func IsTypo(name, other string) bool {
 	}
 	a, b := []rune(strings.ToLower(name)), []rune(strings.ToLower(other))
 	slips, ok := slipsBetween(a, b, 1)
-	return ok && (slips == 0 || len(a) >= short || len(a) == len(b) && bag(a) == bag(b))
+	return ok && (slips == 0 || len(a) >= short || slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))))
 }
 
 // digits are the numbers in a name: between digits a separator means something, as
@@ -107,23 +99,12 @@ func digits(name string) []string {
 // closer decides between two candidates that are equally far in letters alone:
 // the one that differs less in what folding took away, then alphabetically.
 func closer(name, a, b string) bool {
+	start := func(name string) []rune { return []rune(name[:min(len(name), longestName)]) }
 	difference := func(candidate string) int {
-		return plainDifference([]rune(name), []rune(candidate))
+		slips, _ := slipsBetween(start(name), start(candidate), longestName)
+		return slips
 	}
 	return cmp.Or(cmp.Compare(difference(a), difference(b)), strings.Compare(a, b)) < 0
-}
-
-// plainDifference counts the places at which two names differ, from both ends.
-func plainDifference(a, b []rune) int {
-	start := 0
-	for start < len(a) && start < len(b) && a[start] == b[start] {
-		start++
-	}
-	end := 0
-	for end < len(a)-start && end < len(b)-start && a[len(a)-1-end] == b[len(b)-1-end] {
-		end++
-	}
-	return max(len(a), len(b)) - start - end
 }
 
 // slipsAllowed is how many slips a name of so many characters may hold and
@@ -156,60 +137,29 @@ func fold(name string) []rune {
 	return folded
 }
 
-// bag is the set of a word's letters, as bits; different letters may share one.
-func bag(word []rune) uint64 {
-	var set uint64
-	for _, r := range word {
-		set |= 1 << (uint32(r) % 64)
-	}
-	return set
-}
-
 // slipsBetween counts the insertions, deletions, replacements and swaps of
-// neighbours that turn a into b. It gives up, false, when there are more than
-// bound; only cells within bound of the diagonal are ever looked at.
+// neighbours that turn a into b; false when there are more than bound.
 func slipsBetween(a, b []rune, bound int) (int, bool) {
-	if slices.Equal(a, b) {
-		return 0, true
-	}
 	if max(len(a)-len(b), len(b)-len(a)) > bound {
 		return 0, false
 	}
-	width := len(b) + 1
-	var few [3 * 32]int
-	rows := few[:] // this row of the table and the two above it
-	if 3*width > len(few) {
-		rows = make([]int, 3*width)
-	}
-	above2, above, row := rows[:width], rows[width:2*width], rows[2*width:3*width]
+	above2, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range above {
 		above[j] = j
 	}
-	far := bound + 1
 	for i := 1; i <= len(a); i++ {
-		from, to := max(1, i-bound), min(len(b), i+bound)
-		row[from-1] = far
-		if from == 1 {
-			row[0] = i
-		}
-		least := row[from-1]
-		for j := from; j <= to; j++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
 			cost := 1
 			if a[i-1] == b[j-1] {
 				cost = 0
 			}
-			slips := above[j-1] + cost
-			if j < i+bound {
-				slips = min(slips, above[j]+1)
-			}
-			slips = min(slips, row[j-1]+1)
+			row[j] = min(above[j-1]+cost, above[j]+1, row[j-1]+1)
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				slips = min(slips, above2[j-2]+1)
+				row[j] = min(row[j], above2[j-2]+1)
 			}
-			row[j] = slips
-			least = min(least, slips)
 		}
-		if least > bound {
+		if slices.Min(row) > bound {
 			return 0, false
 		}
 		above2, above, row = above, row, above2

@@ -20,7 +20,12 @@ func (r *reading) settle() {
 	r.refuseExternal()
 	r.findTwins()
 	r.name()
-	r.mend()
+	r.schemas = map[string]any{}
+	for _, n := range r.order {
+		if n.name != "" {
+			r.schemas[n.name] = rendered(n.value)
+		}
+	}
 	for _, o := range r.Operations {
 		if o.Refused == "" {
 			r.finish(o)
@@ -149,36 +154,6 @@ func rendered(v any) any {
 // maxMends is how many faults of one schema are left out before all of it is.
 const maxMends = 100
 
-// mend removes from the named schemas what makes them invalid, each as if those that it
-// refers to allowed everything, and what makes one refer to itself for ever.
-func (r *reading) mend() {
-	r.schemas = map[string]any{}
-	open := map[string]any{}
-	for _, n := range r.order {
-		if n.name != "" {
-			open[n.name] = true
-		}
-	}
-	for _, n := range r.order {
-		if n.name != "" {
-			r.schemas[n.name] = r.sound(n, rendered(n.value), open)
-		}
-	}
-}
-
-// sound is a schema without what isn't valid in it.
-func (r *reading) sound(n *named, v any, all map[string]any) any {
-	for range maxMends {
-		wrong := compile(v, all)
-		if wrong == nil || wrong.Limit {
-			return v
-		}
-		r.note(n.node.Follow(wrong.Path), malformed, "%s is left out of the schema %q: %s", keywordOf(wrong.Path), n.name, wrong.Message)
-		v = without(v, wrong.Path)
-	}
-	return true
-}
-
 func keywordOf(path []string) string {
 	if len(path) == 0 {
 		return "everything"
@@ -216,8 +191,7 @@ func without(v any, path []string) any {
 	return true
 }
 
-// finish gives an operation's tool its schemas. Those that are larger than a schema may be
-// are looked into only so deep.
+// finish gives an operation's tool its schemas.
 func (r *reading) finish(o *Operation) {
 	o.input = r.fitting(o, o.input, "parameters")
 	maps.Copy(o.tool, o.input.(map[string]any))
@@ -233,9 +207,6 @@ const contradictory = "a schema contradicts itself"
 
 const tooLarge = "a schema is larger than one may be"
 
-// maxDepths are how many references deep a schema is looked into that is too large.
-var maxDepths = []int{4, 3, 2, 1, 0}
-
 // fitting is a schema of an operation with names in the place of links, valid and not too large.
 func (r *reading) fitting(o *Operation, v any, what string) any {
 	full := rendered(v)
@@ -248,13 +219,7 @@ func (r *reading) fitting(o *Operation, v any, what string) any {
 			}
 			return full
 		case wrong.Limit:
-			for _, depth := range maxDepths {
-				left := maxInlined
-				if cut := r.inline(full, depth, &left); left > 0 && compile(cut, r.schemas) == nil {
-					r.note(o.Node, tooLarge, "the %s of %s are checked %d references deep: %s", what, o, depth, wrong.Message)
-					return cut
-				}
-			}
+			r.note(o.Node, tooLarge, "the %s of %s aren't checked: %s", what, o, wrong.Message)
 			return open(full, what)
 		case wrong.Def != "":
 			n := r.byName[wrong.Def]
@@ -316,39 +281,6 @@ func open(v any, what string) any {
 		delete(out, "required")
 	}
 	return out
-}
-
-// maxInlined bounds the values of a schema that is written out.
-const maxInlined = 8_000
-
-// inline writes a schema with what it refers to in the place of references, so deep, and
-// below that with everything.
-func (r *reading) inline(v any, depth int, left *int) any {
-	if *left--; *left <= 0 {
-		return true
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for key, value := range v {
-			out[key] = r.inline(value, depth, left)
-		}
-		if ref, ok := v["$ref"].(string); ok {
-			name := strings.TrimPrefix(ref, "#/schemas/")
-			more, _ := out["allOf"].([]any)
-			if delete(out, "$ref"); depth > 0 {
-				out["allOf"] = append([]any{r.inline(r.schemas[name], depth-1, left)}, more...)
-			}
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = r.inline(v[i], depth, left)
-		}
-		return out
-	}
-	return v
 }
 
 // keepReached leaves the schemas that the imported operations lead to.

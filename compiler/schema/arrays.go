@@ -86,16 +86,6 @@ func (g itemFrom) apply(p *prover, s *state) bool {
 	return atLeast(g.index+1).apply(p, s)
 }
 
-func (g itemAt) foresee(s *state) outlook   { return s.array.foreseeItem(g.index) }
-func (g itemFrom) foresee(s *state) outlook { return s.array.foreseeItem(g.index) }
-
-func (g *arrayGoal) foreseeItem(i int) outlook {
-	if i >= g.max {
-		return hopeless
-	}
-	return open
-}
-
 func (g itemRules) apply(_ *prover, s *state) bool {
 	s.array.rules = append(s.array.rules, g.arrayRules)
 	return true
@@ -104,13 +94,6 @@ func (g itemRules) apply(_ *prover, s *state) bool {
 func (equalItems) apply(p *prover, s *state) bool {
 	s.array.twins = true
 	return !s.array.unique && atLeast(2).apply(p, s)
-}
-
-func (equalItems) foresee(s *state) outlook {
-	if s.array.unique {
-		return hopeless
-	}
-	return s.array.foreseeItem(1)
 }
 
 func (r *arrayRules) refusals() []goal {
@@ -310,8 +293,9 @@ func (a *arraySearch) finish() bool {
 	switch {
 	case !a.p.spend(1 + a.length/64):
 		return false
-	case a.goal.unique:
-		return a.differing(slots)
+	case a.goal.unique && a.length > 1:
+		a.undecided("uniqueItems")
+		return false
 	case a.goal.twins:
 		return a.equalPair(slots)
 	}
@@ -360,49 +344,4 @@ func (a *arraySearch) equalPair(slots []slot) bool {
 		}
 	}
 	return false
-}
-
-// differing gives all items different values: to each the first of as many candidates as there are items that no item
-// before it has.
-func (a *arraySearch) differing(slots []slot) bool {
-	if a.length > 64 {
-		a.undecided("uniqueItems")
-		return false
-	}
-	a.result = nil
-	for _, s := range slots {
-		values, ok := a.several(s.literals, a.length)
-		if !ok {
-			return false
-		}
-		for range s.times {
-			free := func(v any) bool { return !slices.ContainsFunc(a.result, func(x any) bool { return Equal(x, v) }) }
-			at := slices.IndexFunc(values, free)
-			if at < 0 {
-				if len(slots) > 1 { // another choice of the items before might have left one
-					a.undecided("uniqueItems")
-				}
-				return false
-			}
-			a.result = append(a.result, values[at])
-		}
-	}
-	return true
-}
-
-// several finds up to n different values; fewer only when there are no more.
-func (a *asker) several(literals []literal, n int) ([]any, bool) {
-	var values []any
-	for len(values) < n {
-		wanted := literals
-		if len(values) > 0 {
-			wanted = append(slices.Clip(literals), literal{constant(slices.Clone(values)...), true})
-		}
-		f := a.ask(wanted)
-		if f.status != found {
-			return values, f.status == empty
-		}
-		values = append(values, f.value)
-	}
-	return values, true
 }

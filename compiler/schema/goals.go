@@ -315,8 +315,6 @@ func (p *prover) outlook(s *state, g goal) outlook {
 		return p.together(s, g, sure, hopeless)
 	case one:
 		return p.together(s, g, hopeless, sure)
-	case foreseeable:
-		return g.foresee(s)
 	}
 	return open
 }
@@ -364,9 +362,6 @@ func (p *prover) clashes(s *state, n *node) bool {
 	}
 	return false
 }
-
-// A foreseeable goal knows by itself how it stands with a state.
-type foreseeable interface{ foresee(s *state) outlook }
 
 // settle takes the choices that are none any more; false is a contradiction.
 func (p *prover) settle(s *state) bool {

@@ -67,7 +67,7 @@ func TestContainmentIsBounded(t *testing.T) {
 		{"far more than can be made", `{"type":"array","minItems":9007199254740992}`, `{"maxItems":3}`, "never unknown"},
 		{"long strings", `{"type":"string","minLength":60000}`, `{"pattern":"b"}`, "may-not-fit unknown"},
 		{"counts of several sorts", `{"type":"array","minItems":40,"allOf":[{"contains":{"minimum":1},"minContains":10},{"contains":{"maximum":5},"minContains":10},{"contains":{"multipleOf":2},"maxContains":3}]}`, `{"contains":{"type":"string"}}`, "may-not-fit unknown"},
-		{"different items of few values", `{"type":"array","minItems":3,"uniqueItems":true,"items":{"type":"boolean"}}`, `{"type":"string"}`, "fits"},
+		{"different items of few values", `{"type":"array","minItems":3,"uniqueItems":true,"items":{"type":"boolean"}}`, `{"type":"string"}`, "unknown"},
 		{"incommensurable multiples", `{"type":"number","multipleOf":0.0000000001,"minimum":1e300}`, `{"multipleOf":1e-9}`, "may-not-fit fits unknown"},
 		{"ten million properties", `{"type":"object","minProperties":10000000}`, `{"maxProperties":10}`, "never unknown"},
 		{"names of a long pattern", `{"type":"object","minProperties":255,"propertyNames":{"pattern":"a{1000}"}}`, `{"maxProperties":10}`, "never unknown"},

@@ -74,19 +74,6 @@ func (g bound) apply(_ *prover, s *state) bool {
 	return s.number.sound()
 }
 
-func (g bound) foresee(s *state) outlook {
-	n := s.number
-	g.narrow(&n)
-	switch {
-	case !n.sound():
-		return hopeless
-	case n.low == s.number.low && n.lowOpen == s.number.lowOpen && n.high == s.number.high &&
-		n.highOpen == s.number.highOpen:
-		return sure
-	}
-	return open
-}
-
 func (g noMultiple) apply(_ *prover, s *state) bool {
 	if slices.Contains(s.number.multiples, float64(g)) {
 		return false
@@ -247,22 +234,10 @@ func (g *numberGoal) onGrid(p *prover, grids []float64, kind Kinds) finding {
 			}
 		}
 		if upOver && downOver {
-			return g.exhausted(step, first, last)
+			return none() // what float64 can't hold is no number here
 		}
 	}
 	return unknown("multipleOf")
-}
-
-// exhausted is the answer when every point of a short grid was tried. Points
-// that no float64 can hold can't be tried.
-func (g *numberGoal) exhausted(step *big.Rat, first, last *big.Int) finding {
-	for x := new(big.Int).Set(first); x.Cmp(last) <= 0; x.Add(x, big.NewInt(1)) {
-		value := new(big.Rat).Mul(step, new(big.Rat).SetInt(x))
-		if f, _ := value.Float64(); f-f != 0 || rational(f).Cmp(value) != 0 {
-			return unknown("multipleOf")
-		}
-	}
-	return none()
 }
 
 // commonMultiple is the least common multiple of two positive rationals.

@@ -107,47 +107,6 @@ func (g someValue) apply(p *prover, s *state) bool {
 	return atLeast(1).apply(p, s)
 }
 
-func (g present) foresee(s *state) outlook {
-	switch {
-	case slices.Contains(s.object.has, string(g)):
-		return sure
-	case slices.Contains(s.object.lacks, string(g)), s.object.closedTo(string(g)):
-		return hopeless
-	}
-	return open
-}
-
-func (g missing) foresee(s *state) outlook {
-	switch {
-	case slices.Contains(s.object.lacks, string(g)), s.object.closedTo(string(g)):
-		return sure
-	case slices.Contains(s.object.has, string(g)):
-		return hopeless
-	}
-	return open
-}
-
-func (g valueOf) foresee(s *state) outlook {
-	if present(g.name).foresee(s) == hopeless {
-		return hopeless
-	}
-	return open
-}
-
-// closedTo reports whether the rules forbid a property at sight.
-func (g *objectGoal) closedTo(name string) bool {
-	for _, r := range g.rules {
-		if x := r.properties[name]; x != nil {
-			if x.verdict == never {
-				return true
-			}
-		} else if r.additional != nil && r.additional.verdict == never && len(r.patterns) == 0 {
-			return true
-		}
-	}
-	return false
-}
-
 func (r *objectRules) refusals() []goal {
 	var options []goal
 	for _, name := range r.required {

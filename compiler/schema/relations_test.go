@@ -65,8 +65,8 @@ func TestContains(t *testing.T) {
 		{`{"type":"array","contains":{"type":"string"},"minContains":2}`, `{"minItems":2}`, Fits, ``},
 		{`{"type":"array","contains":{"type":"string"}}`, `{"not":{"items":{"not":{"type":"string"}}}}`, Fits, ``},
 		{`{"type":"array","items":{"type":"integer"}}`, `{"contains":{"type":"string"}}`, Never, `[]`},
-		{`{"type":"array","items":{"enum":[1,2]},"minItems":3}`, `{"uniqueItems":true}`, Never, `[1,1,1]`},
-		{`{"type":"array","items":{"enum":[1,2]},"uniqueItems":true}`, `{"maxItems":2}`, Fits, ``},
+		{`{"type":"array","items":{"enum":[1,2]},"minItems":3}`, `{"uniqueItems":true}`, MayNotFit, `[1,1,1]`},
+		{`{"type":"array","items":{"enum":[1,2]},"uniqueItems":true}`, `{"maxItems":2}`, Unknown, ``},
 		{`{"type":"array","prefixItems":[{"enum":[1,2]},{"enum":[1,2]},{"enum":[1,2,3]}],"minItems":3,"maxItems":3,"uniqueItems":true}`, `{"prefixItems":[true,true,{"const":3}]}`, Unknown, ``},
 		// objects
 		{`{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}`, `{"properties":{"a":{"type":"number"}},"required":["a"]}`, Fits, ``},

@@ -12,17 +12,6 @@ type sized size
 
 func (g sized) apply(_ *prover, s *state) bool { return s.size().narrow(size(g)) }
 
-func (g sized) foresee(s *state) outlook {
-	z := s.size()
-	switch {
-	case max(z.min, g.min) > min(z.max, g.max):
-		return hopeless
-	case g.min <= z.min && z.max <= g.max:
-		return sure
-	}
-	return open
-}
-
 func atLeast(n int) sized { return sized{n, maxCount} }
 func atMost(n int) sized  { return sized{0, n} }
 

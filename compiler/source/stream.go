@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"fmt"
+	"unicode/utf8"
 )
 
 // A Stream reads a JSON solution while it is being written: it
@@ -33,14 +34,7 @@ type Stream struct {
 	start  int    // of the scalar that is being read
 	member string // the last key of the object itself, if it is one that matters
 
-	// Inside of strings.
-	isKey   bool
-	digits  int    // hexadecimal digits of an escape that are still to come
-	unit    uint32 // what they have given so far
-	high    bool   // the escape before was the first half of a pair
-	follow  int    // bytes of a character that are still to come
-	low, up byte   // the bounds of the next of them
-	rest    string // what is still to come of true, false or null
+	isKey bool // the string that is being read
 
 	begin, end int // of the object: of its first byte, and behind its last; 0 where there is none
 	ticks      int // backticks that opened the fence, while it may be closed
@@ -82,19 +76,7 @@ const (
 	afterValue
 	inString
 	inEscape
-	inUnicode
-	expectsLowHalf // \
-	expectsLowUnit // u
-	inCharacter
-	inWord
-	inMinus
-	inZero
-	inInteger
-	inPoint
-	inFraction
-	inExponentSign
-	inExponentDigit
-	inExponent
+	inWord // or a number
 	afterObject
 	closingFence
 	faulty
@@ -102,27 +84,17 @@ const (
 
 // What may stand at each place, in words.
 var streamExpects = [...]string{
-	beforeObject:    "a JSON object",
-	openingFence:    "a JSON object, or ``` around it",
-	fenceWord:       "the end of the line that opens the fence",
-	firstKeyOrEnd:   "a key in double quotes or \"}\"",
-	nextKey:         "a key in double quotes",
-	keyColon:        "\":\" after the key",
-	memberValue:     "a JSON value",
-	firstItemOrEnd:  "a JSON value or \"]\"",
-	nextItem:        "a JSON value",
-	inEscape:        "one of the escapes of JSON after a backslash",
-	inUnicode:       "four hexadecimal digits after \\u",
-	expectsLowHalf:  "the second half of a surrogate pair",
-	expectsLowUnit:  "the second half of a surrogate pair",
-	inCharacter:     "valid UTF-8",
-	inWord:          "true, false or null",
-	inMinus:         "a digit",
-	inPoint:         "a digit",
-	inExponentSign:  "a digit",
-	inExponentDigit: "a digit",
-	afterObject:     "nothing more after the object",
-	closingFence:    "the end of the fence and nothing more",
+	beforeObject:   "a JSON object",
+	openingFence:   "a JSON object, or ``` around it",
+	fenceWord:      "the end of the line that opens the fence",
+	firstKeyOrEnd:  "a key in double quotes or \"}\"",
+	nextKey:        "a key in double quotes",
+	keyColon:       "\":\" after the key",
+	memberValue:    "a JSON value",
+	firstItemOrEnd: "a JSON value or \"]\"",
+	nextItem:       "a JSON value",
+	afterObject:    "nothing more after the object",
+	closingFence:   "the end of the fence and nothing more",
 }
 
 // NewStream begins with an empty text. In limits zero means the default.
@@ -255,21 +227,20 @@ func isBlank(c byte) bool { return blank(c) || isBreak(c) }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// isWord reports whether a byte may be in a number, or in true, false and null.
+func isWord(c byte) bool { return isDigit(c) || isLetter(c) || c == '-' || c == '+' || c == '.' }
+
 // step reads one byte.
 func (s *Stream) step(at int, c byte) {
 	switch s.state {
 	case beforeObject, openingFence, fenceWord:
 		s.before(at, c)
-	case inString, inEscape, inUnicode, expectsLowHalf, expectsLowUnit, inCharacter:
+	case inString, inEscape:
 		s.string(at, c)
 	case inWord:
-		if c != s.rest[0] {
-			s.unexpected(at)
-		} else if s.rest = s.rest[1:]; s.rest == "" {
-			s.ended(at + 1)
-		}
-	case inMinus, inZero, inInteger, inPoint, inFraction, inExponentSign, inExponentDigit, inExponent:
-		if !s.number(at, c) && s.fault == nil { // it ended before c
+		if !isWord(c) && s.scalar(at) != nil {
 			s.ended(at)
 			s.step(at, c)
 		}
@@ -295,7 +266,7 @@ func (s *Stream) before(at int, c byte) {
 		s.enter(at, c)
 	case isBlank(c):
 		s.state = beforeObject
-	case s.state != beforeObject && (isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z'):
+	case s.state != beforeObject && (isDigit(c) || isLetter(c)):
 		s.state = fenceWord
 	default:
 		s.unexpected(at)
@@ -371,18 +342,8 @@ func (s *Stream) value(at int, c byte) {
 		s.enter(at, c)
 	case c == '"':
 		s.state, s.isKey = inString, false
-	case c == '-':
-		s.state = inMinus
-	case c == '0':
-		s.state = inZero
-	case isDigit(c):
-		s.state = inInteger
-	case c == 't':
-		s.state, s.rest = inWord, "rue"
-	case c == 'f':
-		s.state, s.rest = inWord, "alse"
-	case c == 'n':
-		s.state, s.rest = inWord, "ull"
+	case c == '-', isDigit(c), c == 't', c == 'f', c == 'n':
+		s.state = inWord
 	default:
 		s.unexpected(at)
 	}
@@ -428,4 +389,55 @@ func (s *Stream) ended(end int) {
 			s.calls = append(s.calls, stretch{s.item, end})
 		}
 	}
+}
+
+// string reads a byte of a string.
+func (s *Stream) string(at int, c byte) {
+	switch {
+	case at-s.start >= s.limits.Scalar:
+		s.fail(codeLimit, s.start, fmt.Sprintf("a scalar of more than %d bytes", s.limits.Scalar))
+	case c < ' ':
+		s.fail(codeSyntax, at, fmt.Sprintf("a control character (U+%04X) inside a string", c))
+	case s.state == inEscape:
+		s.state = inString
+	case c == '\\':
+		s.state = inEscape
+	case c == '"':
+		s.quoted(at + 1)
+	}
+}
+
+// quoted ends a string.
+func (s *Stream) quoted(end int) {
+	n := s.scalar(end)
+	switch {
+	case n == nil:
+	case !s.isKey:
+		s.ended(end)
+	default:
+		s.state = keyColon
+		if len(s.open) == 1 {
+			s.member = n.Text
+			if s.member == "calls" && s.phase == callsAhead {
+				s.phase = callsNamed
+			}
+		}
+	}
+}
+
+// scalar is the one that ends here; nil after a fault in it.
+func (s *Stream) scalar(end int) *Node {
+	switch text := s.text[s.start:end]; {
+	case !utf8.Valid(text):
+		s.fail(codeSyntax, s.start, "expected valid UTF-8")
+		return nil
+	case len(s.open) > 1 && text[0] == '"' && bytes.IndexByte(text, '\\') < 0:
+		return &Node{} // nothing in it can be wrong
+	}
+	file := &File{Name: "solution.json", Format: JSON, Text: s.text}
+	n, problems := ParsePart(file, s.start, end, len(s.open), s.limits)
+	if n == nil {
+		s.fault, s.state = &problems[len(problems)-1], faulty
+	}
+	return n
 }
