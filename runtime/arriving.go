@@ -107,8 +107,9 @@ func (f *frame) draftOf(view *plan.Plan, judged int) *analyzer.Draft {
 
 // loose reports whether what a call, in a plan that is still arriving, reads or
 // writes into may turn out to be another call's work.
-func (f *frame) mayChange(plan *plan.Plan, call *plan.Call) bool {
-	return slices.ContainsFunc(call.Reads, func(r int) bool { return f.readMayChange(plan, &plan.Reads[r], call) }) || f.baseMayChange(call)
+func (f *frame) mayChange(p *plan.Plan, call *plan.Call) bool {
+	return slices.ContainsFunc(call.Reads, func(r int) bool { return f.readMayChange(p, &p.Reads[r], call) }) ||
+		slices.ContainsFunc(slices.Concat(call.Output...), func(path plan.Path) bool { return f.baseMayBeListedLater(call, path.ID) })
 }
 
 // looseRead reports whether a read may be bound to calls that haven't arrived:

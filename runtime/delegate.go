@@ -108,9 +108,8 @@ func (f *frame) handUp() {
 		case f.calls[i].status != Done:
 			above.within = append(above.within, f.doneWithin(int32(i))...)
 		case f.items == nil && !more.settlement.before:
-			one := standing{call: f.plan.Calls[i].Node, name: f.plan.Calls[i].Name, instance: f.site.Instance}
-			one.take(more.settlement)
-			above.within = append(above.within, request.Settled{Standing: one.report(), Tool: f.call(int32(i)).ToolName, Tick: f.machine.tick, Params: more.ran, Result: more.settlement.Output})
+			one := standingOf(f.plan.Calls[i], f.site.Instance, more.settlement)
+			above.within = append(above.within, request.Settled{Standing: one, Tool: f.call(int32(i)).ToolName, Tick: f.machine.tick, Params: more.ran, Result: more.settlement.Output})
 		}
 	}
 }

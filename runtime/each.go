@@ -163,10 +163,9 @@ func (f *frame) itemSettled(i int32, s *Settlement) {
 	failure := s.Failure
 	decided, done := s.Decision != nil && s.Decision.Verdict != Approve, s.Status == Done && !s.before
 	if (decided || done) && f.machine.loop != nil {
-		one := standing{call: f.plan.Calls[i].Node, name: f.plan.Calls[i].Name, instance: f.site.Instance}
-		one.take(s)
+		one := standingOf(f.plan.Calls[i], f.site.Instance, s)
 		params := f.parent.calls[f.under].more.items.of[i].params
-		f.items.ended = append(f.items.ended, endedItem{i, done, decided, request.Settled{Standing: one.report(), Tool: f.plan.Calls[i].ToolName, Tick: f.machine.tick, Params: params, Result: s.Output}})
+		f.items.ended = append(f.items.ended, endedItem{i, done, decided, request.Settled{Standing: one, Tool: f.plan.Calls[i].ToolName, Tick: f.machine.tick, Params: params, Result: s.Output}})
 	}
 	switch s.Status {
 	case Done:

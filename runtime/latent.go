@@ -10,7 +10,7 @@ import (
 // request composes what the planner is asked.
 func (m *Machine) request() *Request {
 	l := m.loop
-	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: standings(l.carried), Held: l.recorded, Past: l.past, Said: l.opinions()}
+	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: l.carried, Held: l.recorded, Past: l.past, Said: l.opinions()}
 	s.Started = request.Started{Input: declared(m.shared.input, l.base.Input), State: declared(m.shared.state, l.base.State), Data: m.shared.data}
 	s.Input, s.State, s.Data, s.Advisors = l.setting.Input, l.setting.State, l.setting.Data, l.speakers()
 	if m.instances == nil {

@@ -40,7 +40,7 @@ type loop struct {
 	idle       []string                       // what became of the calls of these
 	still      int                            // ticks in a row that changed nothing
 	carries    bool                           // the strategy is carried from tick to tick
-	carried    []standing                     // the calls of the next request's plan message
+	carried    []request.Standing             // the calls of the next request's plan message
 	recorded   []request.Object               // what a record says of the first of these
 	past       request.Past                   // of other calls, for the next requests
 	given      string                         // the solution of the first tick, where a record holds it
@@ -73,11 +73,11 @@ func newLoop(base *plan.Plan) *loop {
 	switch {
 	case base.PlanMessage != nil && base.CallsNode == nil: // of the record of a tick
 		for _, call := range base.PlanMessage.Get("plan").Items {
-			l.carried = append(l.carried, standing{call: call})
+			l.carried = append(l.carried, request.Standing{Call: call})
 		}
 	case l.carries:
 		for _, call := range base.Calls {
-			l.carried = append(l.carried, standing{call: call.Node, name: call.Name})
+			l.carried = append(l.carried, request.Standing{Call: call.Node, Name: call.Name})
 		}
 	}
 	if recorded := base.PlanMessage.Get("x-standing"); recorded != nil {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/expression"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -174,26 +173,9 @@ func (f *frame) noOutput() *CallError {
 	}
 	var lacks, skipped, done []string
 	seen := make([]bool, len(f.calls))
-	upTo, from := map[pathtree.ID]int32{}, map[pathtree.ID]int32{} // of writers of a path those before and those from there on have been looked at
 	var look func(read *plan.Read)
 	look = func(read *plan.Read) {
-		writers := read.Writers // many reads share them: all that are listed before the reader, or behind it
-		switch n := len(writers); {
-		case n == 0:
-		case read.Bound == plan.Later:
-			if at, known := from[read.Path]; known {
-				n, _ = slices.BinarySearch(writers, at)
-			}
-			if n > 0 {
-				from[read.Path], writers = writers[0], writers[:n]
-			} else {
-				writers = nil
-			}
-		default:
-			first, _ := slices.BinarySearch(writers, upTo[read.Path])
-			upTo[read.Path], writers = max(upTo[read.Path], writers[n-1]+1), writers[first:]
-		}
-		for _, i := range writers {
+		for _, i := range read.Writers {
 			if call := f.plan.Calls[i]; !seen[i] {
 				seen[i] = true
 				switch f.calls[i].status {

@@ -1,36 +1,22 @@
 package runtime
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// A standing is what has become of a call of a carried plan.
-type standing struct {
-	call           *source.Node // as it was written
-	name, instance string
-	status, reason string     // "" for one that hasn't run
-	decision       *Decision  // of a person, or nil
-	each           []standing // where it isn't the same in all instances: in each of them
-}
-
-// standings are they as a request tells them.
-func standings(list []standing) []request.Standing {
-	all := make([]request.Standing, len(list))
-	for i, one := range list {
-		all[i] = one.report()
+// standingOf is what has become of a call in an instance.
+func standingOf(call *plan.Call, instance string, s *Settlement) request.Standing {
+	one := request.Standing{Call: call.Node, Name: call.Name, Instance: instance, Status: s.Status.String(), Reason: s.Reason, Decision: s.Decision.report()}
+	if s.Failure != nil {
+		one.Reason = s.Failure.Error()
 	}
-	return all
-}
-
-func (one *standing) report() request.Standing {
-	return request.Standing{
-		Call: one.call, Name: one.name, Instance: one.instance, Status: one.status, Reason: one.reason,
-		Decision: one.decision.report(), Each: standings(one.each),
-	}
+	return one
 }
 
 // carry makes the solution's calls the next request's plan message, and notes what
@@ -41,21 +27,21 @@ func (m *Machine) carry() {
 		return // of a solution that couldn't be read, the plan before it stands
 	}
 	l.recorded = nil
-	l.carried = make([]standing, len(m.plan.Calls))
+	l.carried = make([]request.Standing, len(m.plan.Calls))
 	for i, call := range m.plan.Calls {
-		l.carried[i] = standing{call: call.Node, name: call.Name}
+		l.carried[i] = request.Standing{Call: call.Node, Name: call.Name}
 	}
 	for _, f := range m.roots() {
 		for i, call := range f.plan.Calls {
-			one := standing{call: call.Node, name: call.Name, instance: f.site.Instance}
 			s := f.calls[i].details().settlement
 			if s.absent { // of several values that it lacks, timing decided which was seen first
 				if _, v := f.evaluate(call); v.skip != "" {
 					s.Reason = v.skip
 				}
 			}
-			one.take(s)
-			l.carried[call.Place].each = append(l.carried[call.Place].each, one)
+			one := standingOf(call, f.site.Instance, s)
+			carried := &l.carried[call.Place]
+			carried.Each = append(carried.Each, one)
 			f.tellItems(int32(i))
 			if settled, ok := f.reportApart(int32(i), one, s); ok {
 				l.past.Add(settled)
@@ -63,7 +49,7 @@ func (m *Machine) carry() {
 		}
 	}
 	for i := range l.carried {
-		l.carried[i].fold()
+		fold(&l.carried[i])
 	}
 }
 
@@ -85,14 +71,10 @@ func (m *Machine) dropped() (names []string) {
 		listed[key(call.Node)]++
 	}
 	for _, one := range m.loop.carried {
-		if listed[key(one.call)]--; listed[key(one.call)] >= 0 || len(one.each) > 0 || one.status != "" && one.status != Skipped.String() {
+		if listed[key(one.Call)]--; listed[key(one.Call)] >= 0 || len(one.Each) > 0 || one.Status != "" && one.Status != Skipped.String() {
 			continue
 		}
-		name := one.name
-		if name == "" {
-			name = one.call.Get("_tool").AsText()
-		}
-		names = append(names, name)
+		names = append(names, cmp.Or(one.Name, one.Call.Get("_tool").AsText()))
 	}
 	return names
 }
@@ -101,13 +83,13 @@ func (m *Machine) dropped() (names []string) {
 // the carried plan says of it: one that did something and wrote nothing, so that it
 // isn't done again for want of knowing; and, where no plan is carried, one about which
 // a person decided otherwise than to let it run.
-func (f *frame) reportApart(i int32, one standing, s *Settlement) (request.Settled, bool) {
+func (f *frame) reportApart(i int32, one request.Standing, s *Settlement) (request.Settled, bool) {
 	call := f.plan.Calls[i]
 	acted := s.Status == Done && !s.before && len(call.Output) == 0
 	if !acted && (f.machine.loop.carries || s.Decision == nil || s.Decision.Verdict == Approve) {
 		return request.Settled{}, false
 	}
-	settled := request.Settled{Standing: one.report(), Tool: f.call(i).ToolName, Tick: f.machine.tick, Result: s.Output}
+	settled := request.Settled{Standing: one, Tool: f.call(i).ToolName, Tick: f.machine.tick, Result: s.Output}
 	if acted && f.replacement(i) == nil { // that one is in the decision
 		settled.Params = f.resolvedParams(i)
 	}
@@ -133,22 +115,14 @@ func (f *frame) tellItems(i int32) {
 	}
 }
 
-// take notes how a call has settled.
-func (one *standing) take(s *Settlement) {
-	one.status, one.reason, one.decision = s.Status.String(), s.Reason, s.Decision
-	if s.Failure != nil {
-		one.reason = s.Failure.Error()
-	}
-}
-
 // fold says once what is the same in all instances.
-func (one *standing) fold() {
-	differs := func(other standing) bool {
-		first := one.each[0]
-		return other.status != first.status || other.reason != first.reason || other.decision != first.decision
+func fold(one *request.Standing) {
+	differs := func(other request.Standing) bool {
+		first := one.Each[0]
+		return other.Status != first.Status || other.Reason != first.Reason || request.JSON(other.Decision) != request.JSON(first.Decision)
 	}
-	if len(one.each) > 0 && !slices.ContainsFunc(one.each, differs) {
-		first := one.each[0]
-		one.status, one.reason, one.decision, one.each = first.status, first.reason, first.decision, nil
+	if len(one.Each) > 0 && !slices.ContainsFunc(one.Each, differs) {
+		first := one.Each[0]
+		one.Status, one.Reason, one.Decision, one.Each = first.Status, first.Reason, first.Decision, nil
 	}
 }

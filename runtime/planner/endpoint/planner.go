@@ -250,7 +250,7 @@ func (p *Planner) send(ctx context.Context, q question, f Form, out *outlet) (En
 		sent.User += "Write it as {\"result\": …}.\n"
 	}
 	var end Ending
-	err := p.wire.ask(ctx, p.format.Body(sent, f), p.format.Listen(f, &end, out.write))
+	err := p.wire.ask(ctx, x, p.format.Body(sent, f), p.format.Listen(f, &end, out.write))
 	if cause := context.Cause(ctx); cause == errSilent || cause == request.ErrTooLong {
 		err = cause
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -53,12 +52,12 @@ func (a Address) post(ctx context.Context, body any) (*http.Request, error) {
 
 // ask sends a body and hands the events of the answer to hear until it wants no
 // more.
-func (w *wire) ask(ctx context.Context, body any, hear func(event, data string) (more bool, err error)) error {
+func (w *wire) ask(ctx context.Context, x *exchange, body any, hear func(event, data string) (more bool, err error)) error {
 	r, err := w.address.post(ctx, body)
 	if err != nil {
 		return err
 	}
-	answer, err := w.Do(r)
+	answer, err := w.do(r, x)
 	if err != nil {
 		return err
 	}
@@ -88,12 +87,4 @@ func (e *StreamError) Error() string { return "the stream brought an error" }
 // Unfit is the error for an event of a stream that isn't in its format.
 func Unfit(err error) error {
 	return fmt.Errorf("it brought an event of another form: %w", diag.Misread(err))
-}
-
-// streamed is the error that a stream brought; nil when it brought none.
-func streamed(err error) []byte {
-	if e := (*StreamError)(nil); errors.As(err, &e) {
-		return e.Data
-	}
-	return nil
 }

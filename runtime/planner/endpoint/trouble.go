@@ -141,7 +141,10 @@ func (t *failure) judgeStatus(x *exchange, base, keys string) {
 
 // judgeStream is for a stream that broke off, or brought an error.
 func (t *failure) judgeStream(x *exchange, err error) {
-	said := streamed(err)
+	var said []byte
+	if e := (*StreamError)(nil); errors.As(err, &e) {
+		said = e.Data
+	}
 	switch c := readComplaint(said); {
 	case errors.Is(err, bufio.ErrTooLong): // nobody writes so much by mistake
 		t.why = x.at + " sent an event of a stream that doesn't end"

@@ -50,8 +50,7 @@ func newWire(at Address, o Options) (*wire, error) {
 		client.Transport = http.DefaultTransport
 	}
 	client.Transport = unmoved{client.Transport}
-	w := &wire{address: at, client: client, hide: v, silence: maxSilence, maxEvent: maxEvent}
-	return w, nil
+	return &wire{address: at, client: client, hide: v, silence: maxSilence, maxEvent: maxEvent}, nil
 }
 
 // unmoved hears of no other address: a client that isn't told where to go on
@@ -100,14 +99,11 @@ const maxRefusal = 64 << 10
 
 var errSilent = errors.New("silence")
 
-type exchangeKey struct{}
-
-// begin makes ready for one request. What is read through the wire with the
-// context that it returns is kept in the exchange; that context ends when the
-// endpoint is silent for too long.
+// begin makes ready for one request. The context that it returns ends when the endpoint is
+// silent for too long.
 func (w *wire) begin(ctx context.Context) (context.Context, *exchange, func()) {
 	x := &exchange{hide: w.hide}
-	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, exchangeKey{}, x))
+	ctx, cancel := context.WithCancelCause(ctx)
 	x.silence = time.AfterFunc(w.silence, func() { cancel(errSilent) })
 	x.heard.Store(time.Now().UnixNano())
 	quiet := time.NewTicker(quietAfter)
@@ -130,10 +126,9 @@ func (w *wire) begin(ctx context.Context) (context.Context, *exchange, func()) {
 	}
 }
 
-// Do sends a request, as [http.Client.Do] does.
-func (w *wire) Do(r *http.Request) (*http.Response, error) {
+// do sends a request, as [http.Client.Do] does, and keeps what came back in the exchange.
+func (w *wire) do(r *http.Request, x *exchange) (*http.Response, error) {
 	learn(w.hide, r)
-	x := r.Context().Value(exchangeKey{}).(*exchange)
 	x.at = r.URL.Scheme + "://" + r.URL.Host
 	answer, err := w.client.Do(r)
 	if err != nil {
