@@ -351,7 +351,7 @@ func Resume(ctx context.Context, journal string, o ResumeOptions) (*Result, erro
 func AnswerTo(q *Question, d Decision) Answer { return session.AnswerTo(q, d) }
 
 // Runs lists the runs whose journals are in a folder, the oldest first.
-func Runs(folder string) ([]Entry, error) { return session.List(folder, false) }
+func Runs(folder string) ([]Entry, error) { return session.List(folder) }
 
 // version is that of this module in the program that embeds it.
 func version() string {

@@ -36,7 +36,8 @@ func (m *Machine) takeOpinions(plan *plan.Plan, found []diag.Diagnostic) bool {
 		return false
 	}
 	l.heard, l.greeted = true, true
-	m.rank()
+	maps.Copy(l.said, l.tickOpinions)
+	m.giveAdvice()
 	return true
 }
 
@@ -98,14 +99,6 @@ func mustSpeak(a *plan.Advisor, instance string) string {
 	return fmt.Sprintf("the advisor %q hasn't spoken%s: its opinion comes first, under \"advisors\"", a.ID, about)
 }
 
-// rank puts together what the advisors have said last, in this tick or before: for each instance
-// what was said of it and of all.
-func (m *Machine) rank() {
-	l := m.loop
-	maps.Copy(l.said, l.tickOpinions)
-	m.giveAdvice()
-}
-
 // giveAdvice ranks the tools by what was said, for every instance.
 func (m *Machine) giveAdvice() {
 	l := m.loop
@@ -149,11 +142,6 @@ func (f *frame) uncertainty(call *plan.Call) string {
 		}
 	}
 	return ""
-}
-
-// asksForAdvice reports whether the advisors' doubt brings a call before a person.
-func (f *frame) asksForAdvice(call *plan.Call) bool {
-	return f.machine.loop != nil && f.machine.base().Advice.Enforce == "ask" && f.uncertainty(call) != ""
 }
 
 // root is the frame of the run itself that a delegate works for.

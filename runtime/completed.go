@@ -314,12 +314,6 @@ func (f *frame) lookAgain(i int32) {
 	}
 }
 
-// settleRepeated settles a call that is done already, without a word to the world.
-func (f *frame) settleRepeated(i int32) {
-	d := &f.doneCalls.completed[f.calls[i].more.repeats-1]
-	f.settle(i, doneBefore(d.output))
-}
-
 // doneBefore is how a call settles that isn't run because it was done already.
 func doneBefore(output any) Settlement {
 	return Settlement{Status: Done, Output: output, Reason: "done before", before: true}
@@ -353,14 +347,6 @@ func (f *frame) initialOutput(route plan.Route) (first any, there bool) {
 		}
 	}
 	return first, true
-}
-
-// recordCompleted notes a call that is done, so that a later plan may repeat it as it
-// stands there, whatever a person made of it. What it writes next carries its
-// number.
-func (f *frame) recordCompleted(i int32, output any) {
-	l := f.doneCalls
-	l.latest = l.add(completedCall{l.keys[i], canonical(f.resolvedParams(i)), i, output})
 }
 
 // add notes a call that is done, and gives its number, from 1.

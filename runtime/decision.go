@@ -28,11 +28,11 @@ func (f *frame) decided(e Event) {
 		f.machine.kept[f.keptFor(i)] = slices.Delete(ids, slices.Index(ids, ""), slices.Index(ids, "")+1)
 	}
 	if d.ID != "" && !SameQuestion(d.ID, more.question.ID) {
-		f.askAgain(i, "it was an answer to another question, or what would run has changed since")
+		f.put(i, "it was an answer to another question, or what would run has changed since")
 		return
 	}
 	if more.question.InFlight != (d.Verdict == Retry || d.Verdict == Fail) {
-		f.askAgain(i, fmt.Sprintf("%q is no answer to this question: expected %s", d.Verdict, wording.Or(more.question.Verdicts())))
+		f.put(i, fmt.Sprintf("%q is no answer to this question: expected %s", d.Verdict, wording.Or(more.question.Verdicts())))
 		return
 	}
 	if len(more.question.Outside) > 0 && f.decidedOutside(i, d) {
@@ -42,7 +42,7 @@ func (f *frame) decided(e Event) {
 	case Approve:
 	case Retry:
 		if failure := f.forbidden(i, f.call(i), state.params); failure != nil {
-			f.askAgain(i, failure.Message)
+			f.put(i, failure.Message)
 			return
 		}
 		more.permitState.again, more.uncertain = true, false
@@ -56,11 +56,11 @@ func (f *frame) decided(e Event) {
 		return
 	case Change:
 		if problem := more.question.Unacceptable(d.Params); problem != "" {
-			f.askAgain(i, problem)
+			f.put(i, problem)
 			return
 		}
 		if failure := f.forbidden(i, f.call(i), d.Params); failure != nil {
-			f.askAgain(i, failure.Message)
+			f.put(i, failure.Message)
 			return
 		}
 		f.change(i, d.Params)
@@ -70,10 +70,10 @@ func (f *frame) decided(e Event) {
 		if problem == "" {
 			more.question = nil // what is asked about is another call
 		}
-		f.askAgain(i, problem)
+		f.put(i, problem)
 		return
 	default:
-		f.askAgain(i, fmt.Sprintf("there is no answer %q", d.Verdict))
+		f.put(i, fmt.Sprintf("there is no answer %q", d.Verdict))
 		return
 	}
 	if r := more.replacement; r != nil && d.Verdict != Retry { // what was decided is the replacement, as it was shown

@@ -66,17 +66,13 @@ func (c *callState) asks() bool {
 	return c.status == Asking || c.status == Waiting && c.more != nil && c.more.permitState.early
 }
 
-// isGated reports whether nothing may start, since a solution has left the envelope and
-// nobody has decided about that yet.
-func (m *Machine) isGated() bool { return m.permit != nil && m.permit.asked > 0 }
-
 // screen asks about a call that arrives outside of the envelope.
 func (f *frame) screen(i int32) {
 	e := f.machine.permit
 	if e == nil || f.calls[i].status != Waiting {
 		return
 	}
-	given := f.circumstances(i)
+	given := f.circumstances()
 	given.Later = true
 	differences := e.Account.Judge(f.site.Delegate, f.factsOf(i), given)
 	if len(differences) == 0 {
@@ -111,7 +107,7 @@ func (f *frame) admit(i int32) bool {
 	call := f.call(i)
 	cost, _ := compiler.CostOf(call.Tool)
 	s := &envelope.Start{In: f.site.Delegate, Call: f.factsOf(i), Further: state.attempt > 0, Cost: cost}
-	s.Given = f.circumstances(i)
+	s.Given = f.circumstances()
 	s.Given.Writers, s.Given.Values = f.writers(i), state.params
 	e.next = s
 	differences := e.Admit(s)
@@ -147,7 +143,7 @@ func (f *frame) listed(i int32) *plan.Call {
 }
 
 // circumstances are what is known of a call for its envelope before its values are.
-func (f *frame) circumstances(i int32) envelope.Given {
+func (f *frame) circumstances() envelope.Given {
 	reader := f.reader()
 	return envelope.Given{
 		Live: true, Instance: f.site.Instance, Tick: f.machine.tick,
@@ -215,15 +211,11 @@ func (f *frame) change(i int32, params map[string]any) {
 	if f.machine.permit == nil {
 		return
 	}
-	was, more := f.calls[i].params, f.calls[i].details()
-	for _, name := range slices.Sorted(maps.Keys(was)) {
-		if v, there := params[name]; (!there || !schema.Equal(v, was[name])) && !slices.Contains(more.permitState.changed, name) {
-			more.permitState.changed = append(more.permitState.changed, name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		if _, there := was[name]; !there && !slices.Contains(more.permitState.changed, name) {
-			more.permitState.changed = append(more.permitState.changed, name)
+	was, state := f.calls[i].params, &f.calls[i].details().permitState
+	for _, name := range slices.Sorted(maps.Keys(over(was, params))) {
+		before, given := was[name]
+		if now, there := params[name]; (given != there || !schema.Equal(now, before)) && !slices.Contains(state.changed, name) {
+			state.changed = append(state.changed, name)
 		}
 	}
 }
@@ -291,10 +283,10 @@ func (f *frame) decidedOutside(i int32, d *Decision) bool {
 	q, a := state.more.question, &state.more.permitState
 	switch {
 	case d.Verdict == Approve && d.Beyond != q.Beyond:
-		f.askAgain(i, "it leaves what was approved, and an approval of that names what it is about: \"beyond\": \""+q.Beyond+"\"")
+		f.put(i, "it leaves what was approved, and an approval of that names what it is about: \"beyond\": \""+q.Beyond+"\"")
 		return true
 	case d.Verdict == Approve && f.machine.options.Signed && d.Signed == "":
-		f.askAgain(i, "the approval that it leaves is signed, and so has to be an approval of that, by people whose signatures count: \"obelus decide\" signs one")
+		f.put(i, "the approval that it leaves is signed, and so has to be an approval of that, by people whose signatures count: \"obelus decide\" signs one")
 		return true
 	case d.Verdict == Approve && !a.early:
 		a.approved = append(a.approved, q.Outside...)
@@ -307,7 +299,7 @@ func (f *frame) decidedOutside(i int32, d *Decision) bool {
 		f.look(i)
 		return true
 	case a.early && d.Verdict != Reject:
-		f.askAgain(i, "its values aren't known yet: approve it as it is written, or reject it")
+		f.put(i, "its values aren't known yet: approve it as it is written, or reject it")
 		return true
 	case a.early:
 		f.closeEarly(i)
@@ -321,13 +313,6 @@ func (f *frame) decidedOutside(i int32, d *Decision) bool {
 func (f *frame) closeEarly(i int32) {
 	f.calls[i].more.permitState.early = false
 	f.machine.permit.asked--
-}
-
-// checkEnvelope stops a run that has used up what its envelope allows as a whole.
-func (m *Machine) checkEnvelope() {
-	if !m.over && m.overspends(m.tick) {
-		m.drain(ReasonEnvelope)
-	}
 }
 
 // overspends reports whether a run at a tick exceeds the budget of its
@@ -360,13 +345,4 @@ func (m *Machine) deadline() time.Duration {
 		}
 	}
 	return left
-}
-
-// outOfTime stops a run whose time is up.
-func (m *Machine) outOfTime() {
-	if m.overspends(m.tick) {
-		m.stop(ReasonEnvelope)
-	} else {
-		m.stop(ReasonTime)
-	}
 }

@@ -131,8 +131,8 @@ func (k *EventKind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Command is something that the machine wants done, or lets be known: see
-// [CommandKind.Notice]. Its subject and content depend on its kind.
+// A Command is something that the machine wants done, or lets be known. Its subject and
+// content depend on its kind.
 type Command struct {
 	Kind CommandKind
 	// Tick, Frame, Call and Attempt identify the try of a call that it is
@@ -259,7 +259,7 @@ const (
 // carries it out all the same.
 const (
 	// Write lets be known that a message was appended to the state's log.
-	Write CommandKind = iota + firstNotice
+	Write CommandKind = iota + 64
 	// Settle lets be known that a call has settled: once for every call.
 	Settle
 	// Repeat lets be known that a call is done already and isn't run again: of a
@@ -282,12 +282,6 @@ const (
 	// it: a world reports it between the Start of the try and its end.
 	Progressed
 )
-
-const firstNotice = 64
-
-// Notice reports whether a command only lets something be known, so that there is
-// nothing to carry out.
-func (k CommandKind) Notice() bool { return k >= firstNotice }
 
 // Status is how a call settled, or that it hasn't yet.
 type Status uint8

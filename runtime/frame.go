@@ -199,7 +199,7 @@ func (f *frame) decide(i int32) {
 		case undecided:
 			return
 		case duplicate:
-			f.settleRepeated(i)
+			f.settle(i, doneBefore(f.doneCalls.completed[state.more.repeats-1].output))
 			return
 		}
 	}
@@ -271,9 +271,6 @@ func (f *frame) inLine(i int32) ready {
 	}
 	return ready{f, i, place, f.order}
 }
-
-// isProduced reports whether a call's result is in the plan already.
-func isProduced(call *plan.Call) bool { return call.Latent() && call.Produced != nil }
 
 // nextTry counts a further try of a call; false where it may have none.
 func (f *frame) nextTry(i int32) bool {
@@ -357,8 +354,8 @@ func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 		f.failed(i, failure)
 		return
 	}
-	if f.doneCalls != nil {
-		f.recordCompleted(i, value)
+	if l := f.doneCalls; l != nil { // what it writes next carries its number
+		l.latest = l.add(completedCall{l.keys[i], canonical(f.resolvedParams(i)), i, value})
 	}
 	if len(call.Output) > 0 {
 		for _, path := range call.Output[route] {
@@ -412,7 +409,7 @@ func (f *frame) settle(i int32, s Settlement) {
 	}
 	if e := f.machine.permit; e != nil && f.parent == nil {
 		one, approved := f.judged(i)
-		e.Ended(one, f.circumstances(i), s.Status == Done, approved)
+		e.Ended(one, f.circumstances(), s.Status == Done, approved)
 	}
 	if state.more != nil && state.more.permitState.early {
 		f.closeEarly(i)

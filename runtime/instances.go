@@ -205,17 +205,8 @@ func (f *frame) rejectInstance(what string, v *schema.Violation) {
 	f.leaving(RunFailed, nil)
 }
 
-// leave takes the result of an instance that has ended, and forgets
+// leaving takes the result of an instance that has ended, and forgets
 // the rest of it.
-func (f *frame) leave() {
-	output := f.conclude()
-	status := RunDone
-	if len(f.errors) > 0 {
-		status = RunFailed
-	}
-	f.leaving(status, output)
-}
-
 func (f *frame) leaving(status RunStatus, output any) {
 	end := f.end(status, output)
 	f.machine.instances.ends = append(f.machine.instances.ends, end)

@@ -292,7 +292,10 @@ func (m *Machine) finishedDrafts() []*analyzer.Draft {
 		file = document(m.tick, l.stream.Prefix(calls))
 		plan, found = l.setting.Solve(file, compiler.Options{})
 	}
-	plan, found = m.withoutRepeated(file, plan, found)
+	if m.rematchCompleted(plan) { // the writes of calls that are done are no initial values
+		m.resetSetting()
+		plan, found = l.setting.Solve(file, compiler.Options{})
+	}
 	if l.refused {
 		broken = nil // that the answer broke off says it all
 	}
@@ -305,17 +308,6 @@ func (m *Machine) finishedDrafts() []*analyzer.Draft {
 		}
 	}
 	return m.drafts(plan, found)
-}
-
-// withoutRepeated compiles as much of a solution as has arrived once more if it lists
-// calls again that are done: their writes are no initial values.
-func (m *Machine) withoutRepeated(file *source.File, plan *plan.Plan, found []diag.Diagnostic) (*plan.Plan, []diag.Diagnostic) {
-	l := m.loop
-	if m.rematchCompleted(plan) {
-		m.resetSetting()
-		plan, found = l.setting.Solve(file, compiler.Options{})
-	}
-	return plan, found
 }
 
 // resetSetting takes what done calls that are listed again did out of the setting.

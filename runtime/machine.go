@@ -188,7 +188,9 @@ func (m *Machine) Step(e Event) []Command {
 	m.now = max(m.now, e.At)
 	m.take(e)
 	m.checkBudget()
-	m.checkEnvelope()
+	if !m.over && m.overspends(m.tick) {
+		m.drain(ReasonEnvelope)
+	}
 	for !m.over && m.inconsistency == "" {
 		m.settleAll()
 		m.startQueued()
@@ -231,10 +233,12 @@ func (m *Machine) take(e Event) {
 	case Resumed:
 		m.resume(e)
 	case Fired:
-		if e.Call == Run {
-			m.outOfTime()
-		} else if f := m.frame(e); f != nil {
+		if f := m.frame(e); f != nil {
 			f.fired(e)
+		} else if e.Call == Run && m.overspends(m.tick) {
+			m.stop(ReasonEnvelope)
+		} else if e.Call == Run {
+			m.stop(ReasonTime)
 		}
 	case Ended:
 		if f := m.frame(e); f != nil {
@@ -311,7 +315,7 @@ func (m *Machine) settleAll() {
 // startQueued starts ready calls in plan order, then in the order of instances, as long as there is room.
 func (m *Machine) startQueued() {
 	m.commands = slices.Grow(m.commands, m.room())
-	for len(m.queue) > 0 && m.draining == "" && !m.over && m.running < m.parallel && !m.isGated() {
+	for len(m.queue) > 0 && m.draining == "" && !m.over && m.running < m.parallel && (m.permit == nil || m.permit.asked == 0) {
 		next := m.queue.pop()
 		f, i := next.frame, next.call
 		call, state := f.call(i), &f.calls[i]
@@ -320,7 +324,7 @@ func (m *Machine) startQueued() {
 		case f.refusedByOrder(i):
 			m.settleAll()
 		case call.Each == nil && !f.admit(next.call):
-		case isProduced(call):
+		case call.Latent() && call.Produced != nil:
 			f.produced(i)
 			m.settleAll()
 		case call.Each != nil && m.limit(f, i) == "":

@@ -57,7 +57,7 @@ func (f *frame) asks(i int32) bool {
 			return true
 		}
 	}
-	return f.wanted(i) || f.asksForAdvice(call)
+	return f.wanted(i) || f.machine.loop != nil && f.machine.base().Advice.Enforce == "ask" && f.uncertainty(call) != ""
 }
 
 // kept reports whether an answer waits for a call to be asked about, as it was when the
@@ -113,10 +113,8 @@ func (f *frame) ask(i int32, problem string) {
 	}
 }
 
-// askAgain puts a question anew whose answer can't be taken, or that isn't about
-// the same any more. The time for the first answer still runs.
-func (f *frame) askAgain(i int32, problem string) { f.put(i, problem) }
-
+// put puts a question, or puts it anew where its answer can't be taken; the time for the first
+// answer still runs then.
 func (f *frame) put(i int32, problem string) {
 	state := &f.calls[i]
 	more := state.details()
@@ -154,15 +152,6 @@ func (m *Machine) Questions() []*Question {
 		all = append(all, next.frame.calls[next.call].more.question)
 	}
 	return all
-}
-
-// askInFlight asks what is to become of a call that was at work when the run was
-// killed.
-func (f *frame) askInFlight(i int32) {
-	more := f.calls[i].details()
-	more.question = f.question(i)
-	more.question.InFlight = true
-	f.ask(i, "")
 }
 
 // question is what a person has to know of a call: what runs, with all that it is

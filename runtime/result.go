@@ -43,7 +43,11 @@ func (f *frame) finish() {
 	case f.parent != nil:
 		f.returnResult()
 	case f.machine.loop == nil && f.machine.instances != nil:
-		f.leave()
+		output, status := f.conclude(), RunDone
+		if len(f.errors) > 0 {
+			status = RunFailed
+		}
+		f.leaving(status, output)
 	}
 }
 

@@ -103,7 +103,10 @@ func (f *frame) inFlight(i int32, how InFlight) {
 	case how == InFlightFail:
 		f.interrupted(i)
 	default:
-		f.askInFlight(i)
+		more := f.calls[i].details()
+		more.question = f.question(i)
+		more.question.InFlight = true
+		f.ask(i, "")
 	}
 }
 

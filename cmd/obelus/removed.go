@@ -8,6 +8,7 @@ var removedFlags = map[string]string{
 	"compat --dialect":       "name the draft in the schema's $schema, or in \"dialect\" of a line of --batch",
 	"graph --format png":     toPNG,
 	"graph --layout":         "draw with Graphviz: obelus graph PLAN --format dot | dot -Tsvg",
+	"runs --verify":          "\"obelus runs\" verifies every record of every journal",
 	"runs show --at":         "continue from a tick of a run: obelus resume RUN --at TICK; \"obelus runs show RUN --format json\" lists its events in order",
 	"simulate --format dot":  toPage,
 	"simulate --format html": toPage,

@@ -19,13 +19,11 @@ func (c *cli) runsCommand() *cobra.Command {
 			"running now, or were killed. A stopped or killed one goes on with \"obelus resume\". Journals\n" +
 			"are plain files; \"obelus runs prune\" removes those that aren't needed any more, and\n" +
 			"\"obelus runs show\" tells of one run.\n\n" +
-			"Of a journal the first record and the last are read and verified, and the others only where it\n" +
-			"ends in the middle of one; --verify reads and verifies all of them, as \"obelus resume\" does.",
-		Example: "obelus runs\nobelus runs --format json\nobelus runs --verify",
+			"Every record of every journal is verified, as \"obelus resume\" does.",
+		Example: "obelus runs\nobelus runs --format json",
 		Args:    cobra.NoArgs,
 	}
 	o := new(running).addRuns(cmd)
-	verify := cmd.Flags().Bool("verify", false, "verify every record of every journal")
 	format := choose(cmd, "format", "how runs are written; json is one a line", "text", "json")
 	cmd.AddCommand(c.showCommand(), c.exportCommand(), c.pruneCommand())
 	cmd.RunE = func(*cobra.Command, []string) error {
@@ -33,7 +31,7 @@ func (c *cli) runsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		all, err := session.List(folder, *verify)
+		all, err := session.List(folder)
 		if err != nil {
 			return usageErr("%v", err)
 		}

@@ -194,7 +194,7 @@ func (c *cli) pruneCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		all, err := session.List(folder, false)
+		all, err := session.List(folder)
 		if err != nil {
 			return usageErr("%v", err)
 		}

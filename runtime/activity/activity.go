@@ -224,7 +224,9 @@ func (s *Set) open(name string, def *plan.Activity, o Options, env environment, 
 		if s.client == nil {
 			s.client = newClient(o.Hosts)
 		}
-		return newCaller(name, def, env, hide, s.client), nil
+		env.hideVariables(def, hide)
+		learnUser(compiler.HTTPUser(def.HTTP, env.get), hide)
+		return &caller{name, def, env, hide, s.client}, nil
 	case "mcp":
 		return s.serve(name, def, o, env, hide)
 	case "expr":

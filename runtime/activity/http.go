@@ -62,14 +62,6 @@ type errRedirected struct{ why string }
 
 func (e *errRedirected) Error() string { return e.why }
 
-// newCaller makes the activity of a request. The variables that it uses are secret
-// from now on, in every form in which it is sent.
-func newCaller(name string, def *plan.Activity, env environment, hide *redact.Set, client *http.Client) *caller {
-	env.hideVariables(def, hide)
-	learnUser(compiler.HTTPUser(def.HTTP, env.get), hide)
-	return &caller{name, def, env, hide, client}
-}
-
 // learnUser makes secret what an address says to show who asks.
 func learnUser(who *url.Userinfo, hide *redact.Set) {
 	if who == nil {

@@ -11,16 +11,9 @@ import (
 // path by what they mean: "log.0 && audit" is "†state.audit && †state.log[0]".
 // A text that doesn't name exactly one alternative is like no other.
 func samePaths(a, b string) bool {
-	if a == b {
-		_, ok := alternative(a)
-		return ok
-	}
-	one, ok := alternative(a)
-	if !ok {
-		return false
-	}
-	other, ok := alternative(b)
-	return ok && one == other
+	one, isOne := alternative(a)
+	other, isOther := alternative(b)
+	return isOne && isOther && one == other
 }
 
 // alternative is the canonical text of one alternative: its paths, each once,

@@ -310,7 +310,7 @@ func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
 	} else if by, failure = s.launch(c); failure != nil {
 		return failure
 	}
-	session, err := mcp.Begin(ctx, by, s.decoded)
+	session, err := mcp.Begin(ctx, by, func(text []byte) (any, error) { return decode(text, maxDepth, s.hide) })
 	switch {
 	case err == nil:
 		if way, ok := by.(*sdk.StreamableClientTransport); ok {
@@ -338,9 +338,6 @@ func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
 	go c.lines.Give(p.stdin, p.done)
 	return c.lines, nil
 }
-
-// decoded reads a result.
-func (s *server) decoded(text []byte) (any, error) { return decode(text, maxDepth, s.hide) }
 
 // close ends the session and the server for good.
 func (s *server) close() {

@@ -249,20 +249,12 @@ func brief(s string) string {
 // that the call doesn't offer is a failure. name is the activity's, for the message;
 // "" where a model answers.
 func Take(value any, r Request, name string) (Result, error) {
-	if name == "" {
-		return routeOf(value, r, fmt.Sprintf("the answer to the call %q", r.Call), "")
-	}
 	return route(value, r, name, "")
 }
 
-// route finds out whether an activity's result names its alternative.
+// route finds out whether a result names its alternative. More is what the message of a
+// failure ends with.
 func route(value any, r Request, name, more string) (Result, error) {
-	return routeOf(value, r, fmt.Sprintf("activity %q", name), more)
-}
-
-// routeOf finds out whether a result names its alternative. Whose is
-// what the failure's message begins with, and more what it ends with.
-func routeOf(value any, r Request, whose, more string) (Result, error) {
 	object, ok := value.(map[string]any)
 	if !ok || len(object) != 2 {
 		return Result{Value: value, Route: -1}, nil
@@ -273,6 +265,10 @@ func routeOf(value any, r Request, whose, more string) (Result, error) {
 		return Result{Value: value, Route: -1}, nil
 	}
 	refuse := func(problem string) (Result, error) {
+		whose := fmt.Sprintf("activity %q", name)
+		if name == "" {
+			whose = fmt.Sprintf("the answer to the call %q", r.Call)
+		}
 		return Result{Route: -1}, &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("%s %s%s", whose, problem, more)}
 	}
 	text, ok := path.(string)
@@ -284,19 +280,12 @@ func routeOf(value any, r Request, whose, more string) (Result, error) {
 			return Result{Value: output, Route: i}, nil
 		}
 	}
-	switch len(r.Paths) {
-	case 0:
+	if len(r.Paths) == 0 {
 		return refuse(fmt.Sprintf("named the path %q, but there is none to choose from: the call has no _outputPath, or gives one item of a list", brief(text)))
-	default:
-		return refuse(fmt.Sprintf("named the path %q, which the call doesn't offer: expected %s", brief(text), choice(r.Paths)))
 	}
-}
-
-// choice lists what was offered, as a sentence does.
-func choice(paths []string) string {
-	quoted := make([]string, len(paths))
-	for i, path := range paths {
-		quoted[i] = fmt.Sprintf("%q", path)
+	quoted := make([]string, len(r.Paths))
+	for i, path := range r.Paths {
+		quoted[i] = strconv.Quote(path)
 	}
-	return wording.Or(quoted)
+	return refuse(fmt.Sprintf("named the path %q, which the call doesn't offer: expected %s", brief(text), wording.Or(quoted)))
 }

@@ -274,7 +274,7 @@ func (w *worker) reply(req *request, object map[string]any) workerReply {
 	result, ok := object["result"]
 	problem, bad := object["error"]
 	if ok == bad {
-		return failed(CodeBadOutput, fmt.Sprintf(`activity %q must answer {"id": …, "result": …} or {"id": …, "error": …}: got %s`, w.name, keysOf(object)), nil)
+		return failed(CodeBadOutput, fmt.Sprintf(`activity %q must answer {"id": …, "result": …} or {"id": …, "error": …}: got the keys %q`, w.name, brief(strings.Join(slices.Sorted(maps.Keys(object)), ", "))), nil)
 	}
 	if ok {
 		result, err := route(result, req.Request, w.name, "")
@@ -301,11 +301,6 @@ func (w *worker) reply(req *request, object map[string]any) workerReply {
 
 func failed(code, message string, details any) workerReply {
 	return workerReply{Result{Route: -1}, &Failure{Code: code, Message: message, Details: details}}
-}
-
-// keysOf shows what an answer consists of, without its values.
-func keysOf(object map[string]any) string {
-	return fmt.Sprintf("the keys %q", brief(strings.Join(slices.Sorted(maps.Keys(object)), ", ")))
 }
 
 // abandon takes a request back that nobody waits for any more, and reports whether

@@ -68,19 +68,15 @@ type Run struct {
 	// Running reports whether a process writes the journal now.
 	Running bool
 	// Contents are what the journal holds, or nil if there is an error. Of a running one,
-	// what isn't wholly written yet doesn't count as torn. Unless all was verified, only
-	// the first record and the last were; going over the bodies verifies the others.
+	// what isn't wholly written yet doesn't count as torn.
 	Contents *Contents
 	// Err says why the journal can't be read, often with a *[Fault].
 	Err error
 }
 
-// List goes over the runs of a folder, by id and so by time, and reads each as
-// it comes: memory is needed for one at a time. Of a journal that ends well its
-// first record and its last are read and verified, which costs the same however
-// long it is; with verify, every record of every journal. A missing folder
-// has no runs.
-func List(folder string, verify bool) (iter.Seq[Run], error) {
+// List goes over the runs of a folder, by id and so by time, and reads and verifies each as
+// it comes. A missing folder has no runs.
+func List(folder string) (iter.Seq[Run], error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the runs can't be listed: %w", err)
@@ -88,16 +84,16 @@ func List(folder string, verify bool) (iter.Seq[Run], error) {
 	return func(yield func(Run) bool) {
 		for _, entry := range entries {
 			id, ok := strings.CutSuffix(entry.Name(), extension)
-			if ok && !yield(look(id, filepath.Join(folder, entry.Name()), verify)) {
+			if ok && !yield(look(id, filepath.Join(folder, entry.Name()))) {
 				return
 			}
 		}
 	}, nil
 }
 
-// Look reads the first record and the last of a journal.
+// Look reads and verifies a journal.
 func Look(path string) Run {
-	return look(strings.TrimSuffix(filepath.Base(path), extension), path, false)
+	return look(strings.TrimSuffix(filepath.Base(path), extension), path)
 }
 
 // Running reports whether a process writes a journal now.
@@ -112,7 +108,7 @@ func Running(path string) bool {
 
 // look reads one run. Whether it is running is asked before: what a running one has just
 // begun to write isn't torn.
-func look(id, path string, verify bool) Run {
+func look(id, path string) Run {
 	run := Run{ID: id, Path: path}
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -121,11 +117,6 @@ func look(id, path string, verify bool) Run {
 	}
 	run.Running = locked(f)
 	f.Close()
-	if !verify {
-		if run.Contents = glance(path, run.Running); run.Contents != nil {
-			return run
-		}
-	}
 	if run.Contents, run.Err = Read(path); run.Running && run.Err == nil {
 		run.Contents.Torn = nil
 	}

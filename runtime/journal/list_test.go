@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,9 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,7 +72,7 @@ func needLocks(t *testing.T) {
 
 func listed(t *testing.T, folder string) (runs []Run) {
 	t.Helper()
-	all, err := List(folder, true)
+	all, err := List(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,82 +234,14 @@ func TestList(t *testing.T) {
 	if runs := listed(t, filepath.Join(folder, "none")); len(runs) != 0 {
 		t.Errorf("a folder that isn't there has %v", runs)
 	}
-	if _, err := List(path, false); err == nil {
+	if _, err := List(path); err == nil {
 		t.Error("a file has been listed")
 	}
-	all, _ := List(folder, false)
+	all, _ := List(folder)
 	for range all {
 		break
 	}
 	if _, _, err := Open(filepath.Join(folder, "none.jsonl")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
-	}
-}
-
-// A list reads the ends of journals, which costs the same however long they are, and
-// gives the same as reading all of them, but for changes in between. What ends
-// otherwise is read as a whole.
-func TestListReadsEnds(t *testing.T) {
-	path, _ := written(t, 2, 3)
-	short := load(t, path)
-	long := filepath.Join(t.TempDir(), "long.jsonl")
-	w, err := Create(long, header{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 3000 {
-		if err := w.Append(fmt.Appendf(nil, `{"event":%d,"text":"%s"}`, i, strings.Repeat("x", i))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range []string{path, long} {
-		whole, err := Read(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		part := glance(file, false)
-		if part == nil {
-			t.Fatalf("%s: nothing at a glance", file)
-		}
-		whole.open, part.open = nil, nil
-		if !reflect.DeepEqual(whole, part) {
-			t.Errorf("%s: %+v at a glance, not %+v", file, part, whole)
-		}
-	}
-	// Wherever a file is cut off or changed, a glance agrees with reading it or sees
-	// nothing; changes between its ends apart.
-	first, last := bytes.IndexByte(short, '\n'), bytes.LastIndexByte(short[:len(short)-1], '\n')
-	for at := range short {
-		changed := slices.Clone(short)
-		changed[at] ^= 1
-		for how, text := range map[string][]byte{"cut": short[:at], "changed": changed} {
-			if how == "changed" && at > first && at < last-sealSize {
-				continue
-			}
-			if err := os.WriteFile(path, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			part := glance(path, false)
-			if part == nil {
-				continue
-			}
-			whole, err := Read(path)
-			if err != nil || whole.Torn != nil || !bytes.Equal(whole.Ending, part.Ending) || whole.Records != part.Records {
-				t.Fatalf("%s at %d: %+v at a glance, not %+v, %v", how, at, part, whole, err)
-			}
-		}
-	}
-	// A running one may just be writing its next record.
-	if err := os.WriteFile(path, append(slices.Clone(short), `{"n":6,"syn`...), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if c := glance(path, true); c == nil || c.Records != 6 || c.Size != int64(len(short)) {
-		t.Errorf("running: %+v", c)
-	}
-	if c := glance(path, false); c != nil {
-		t.Errorf("killed in the middle of a write: %+v", c)
 	}
 }

@@ -45,9 +45,6 @@ type Options struct {
 	// Within, if given, is the context in which a try or a request for a plan is carried
 	// out, made from the run's; it is called after Observe, from the same goroutine.
 	Within func(ctx context.Context, c runtime.Command) context.Context
-	// Grace is how long cancelled activities may take to end before the run
-	// returns without them; 0 means 5 seconds.
-	Grace time.Duration
 }
 
 // A Runner begins one try of an activity and returns at once with a function that
@@ -407,11 +404,7 @@ func (w *world) wait() {
 	for _, cancel := range w.tries {
 		cancel()
 	}
-	grace := w.options.Grace
-	if grace == 0 {
-		grace = 5 * time.Second
-	}
-	over := time.NewTimer(grace)
+	over := time.NewTimer(5 * time.Second)
 	defer over.Stop()
 	for w.busy > 0 {
 		select {
@@ -436,11 +429,9 @@ func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runti
 		if w.options.Observe != nil {
 			w.options.Observe(time.Since(w.started), c)
 		}
-		if c.Kind.Notice() {
-			w.note(c)
-			continue
-		}
 		switch c.Kind {
+		case runtime.Settle:
+			w.stopTimer(timed{c.Tick, c.Frame, c.Call})
 		case runtime.Start:
 			w.start(w.within(ctx, c), c)
 		case runtime.Plan:
@@ -471,13 +462,6 @@ func (w *world) within(ctx context.Context, c runtime.Command) context.Context {
 		return w.options.Within(ctx, c)
 	}
 	return ctx
-}
-
-// note stops what is kept for a call that has settled.
-func (w *world) note(c runtime.Command) {
-	if c.Kind == runtime.Settle {
-		w.stopTimer(timed{c.Tick, c.Frame, c.Call})
-	}
 }
 
 func (w *world) send(e runtime.Event) { w.sendTo(w.events, e) }
@@ -534,7 +518,10 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 func take(e *runtime.Event, result activity.Result, err error) {
 	e.Value, e.Route, e.Steps, e.Made = result.Value, result.Route, result.Steps, result.Made
 	if err != nil {
-		e.Value, e.Failure = nil, failureOf(err)
+		e.Value, e.Failure = nil, &runtime.Failure{Code: activity.CodeError, Message: err.Error()}
+	}
+	if f := (*activity.Failure)(nil); errors.As(err, &f) {
+		e.Failure = &runtime.Failure{Code: f.Code, Message: f.Message, Details: f.Details, After: f.After}
 	}
 }
 
@@ -580,12 +567,4 @@ func (w *world) join(most int) {
 		}
 		w.send(runtime.Event{Kind: runtime.Joined, Instances: next, Last: last})
 	}()
-}
-
-func failureOf(err error) *runtime.Failure {
-	var f *activity.Failure
-	if errors.As(err, &f) {
-		return &runtime.Failure{Code: f.Code, Message: f.Message, Details: f.Details, After: f.After}
-	}
-	return &runtime.Failure{Code: activity.CodeError, Message: err.Error()}
 }

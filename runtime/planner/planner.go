@@ -60,7 +60,11 @@ func Open(spec string, o Options) (Planner, error) {
 	case !colon || name == "":
 		return nil, fmt.Errorf("%q names no planner: write %s", diag.Escape(spec), forms)
 	case kind == "replay":
-		return openReplay(name)
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("the recorded solutions can't be read: %w", err)
+		}
+		return recording.Replay(name, text)
 	case kind == "openai":
 		return openai.Open(name, o)
 	case kind == "openai-responses":
@@ -73,12 +77,4 @@ func Open(spec string, o Options) (Planner, error) {
 		return nil, fmt.Errorf("there is no planner %q: write %s", diag.Escape(kind), forms)
 	}
 	return nil, fmt.Errorf("there is no planner %q; did you mean %s:%s?", diag.Escape(kind), near, diag.Escape(name))
-}
-
-func openReplay(name string) (Planner, error) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("the recorded solutions can't be read: %w", err)
-	}
-	return recording.Replay(name, text)
 }

@@ -12,7 +12,7 @@ import (
 // the safe fixes of the document's findings, and which of them these were. A fix that
 // brings the document an error or a warning which it hadn't isn't made.
 func (d Document) Mended(file *source.File, found []diag.Diagnostic) (text []byte, made []int) {
-	left := tries(len(d.File.Text))
+	left := max(1, min(40, 1<<18/(len(d.File.Text)+1))) // the larger it is, the less often it is judged
 	return diag.Apply(file, found, d.Options.Limits, func(text []byte, edits []diag.Edit) bool {
 		if left--; left < 0 {
 			return false
@@ -21,10 +21,6 @@ func (d Document) Mended(file *source.File, found []diag.Diagnostic) (text []byt
 		return nothingNew(file, found, j.Findings, edits)
 	})
 }
-
-// tries bounds how often a document is judged to find out which fixes hold: the
-// larger it is, the less often.
-func tries(size int) int { return max(1, min(40, 1<<18/(size+1))) }
 
 // Confirm marks those of a document's fixes that [Document.Mended] doesn't make as
 // not safe.

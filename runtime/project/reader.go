@@ -244,8 +244,10 @@ func (r *Reader) place(name string) (place workspace.Place, err error) {
 	if place, err = workspace.Locate(folder, r.given(folder), r.Root); err != nil {
 		return place, err
 	}
-	if place.Root = asNamed(place.Root, name); r.Root != "" {
+	if r.Root != "" {
 		place.Root = r.Root
+	} else if !filepath.IsAbs(name) {
+		place.Root = fromHere(place.Root)
 	}
 	if r.scanned != nil {
 		r.scanned[folder] = &scanned{place: place}
@@ -303,14 +305,6 @@ func (r *Reader) given(folder string) string {
 		}
 	}
 	return given
-}
-
-// asNamed is a folder as somebody would write it who names a file so.
-func asNamed(folder, name string) string {
-	if filepath.IsAbs(name) {
-		return folder
-	}
-	return fromHere(folder)
 }
 
 // from is the path of a file from a folder. Where this process is is asked only if the

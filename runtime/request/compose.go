@@ -285,7 +285,7 @@ func (s Context) dataMessages(said map[saying]*source.Node) []Message {
 	var list []Message
 	others := map[string]any{}
 	for _, key := range keys(s.Data) {
-		if _, ok := s.Data[key].(map[string]any); !ok || !declared(s.Plan.Kinds, key) {
+		if _, ok := s.Data[key].(map[string]any); !ok || !slices.Contains(s.Plan.Kinds, key) {
 			others[key] = s.Data[key]
 		}
 	}
@@ -300,12 +300,6 @@ func (s Context) dataMessages(said map[saying]*source.Node) []Message {
 		list = append(list, Values{Of: "data", Value: others})
 	}
 	return list
-}
-
-// declared reports whether a kind is among those of the document, which are sorted.
-func declared(kinds []string, kind string) bool {
-	_, ok := slices.BinarySearch(kinds, kind)
-	return ok
 }
 
 // schemaOf is a schema that is self-contained; nil where there is none.
@@ -354,19 +348,15 @@ func (s Context) advisorMessage(advisor *plan.Advisor) Advisor {
 	return Advisor{ID: advisor.ID, Role: advisor.Node.Get("role").AsText(), More: more}
 }
 
-// untold are the keys of calls and messages that aren't for a model: extensions,
-// and what a run notes about a message that a call wrote.
-func untold(key string) bool {
-	return strings.HasPrefix(key, "x-") || slices.Contains([]string{"_call", "_date", "_outputMethod"}, key)
-}
-
-// shown is a call as a model sees it.
+// shown is a call or a message as a model sees it: without extensions, and what a run notes
+// about a message that a call wrote.
 func shown(n *source.Node) Object {
 	call := n.Get("_tool") != nil
 	out := make(Object, 0, len(n.Fields))
 	for _, f := range n.Fields {
-		if !untold(f.Key.Text) || call && f.Key.Text == "_outputMethod" {
-			out = append(out, Member{f.Key.Text, Of(f.Value)})
+		key := f.Key.Text
+		if !strings.HasPrefix(key, "x-") && key != "_call" && key != "_date" && (call || key != "_outputMethod") {
+			out = append(out, Member{key, Of(f.Value)})
 		}
 	}
 	return out

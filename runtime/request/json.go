@@ -144,9 +144,6 @@ func appendOther(b []byte, v any) []byte {
 // only some take for the end of a line is escaped.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
-	if plainText(s) {
-		return append(append(b, s...), '"')
-	}
 	for _, r := range s {
 		switch {
 		case r == '"' || r == '\\':
@@ -168,15 +165,5 @@ func AppendString(b []byte, s string) []byte {
 
 // Quoted is a string as JSON.
 func Quoted(s string) string { return string(AppendString(nil, s)) }
-
-// plainText reports whether a string is its own JSON form but for the quotes.
-func plainText(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
-			return false
-		}
-	}
-	return true
-}
 
 func keys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

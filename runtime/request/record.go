@@ -112,7 +112,11 @@ func (s *Context) definitions() Object {
 	tools, schemas, activities, files := Object{}, Object{}, Object{}, Object{}
 	for _, tool := range s.Plan.Tools {
 		if !tool.Builtin {
-			tools = tools.With(tool.Name, here(tool.Node)(compiler.DefinitionHere(s.Plan, tool, nil)))
+			definition, moved := compiler.DefinitionHere(s.Plan, tool, nil)
+			if !moved {
+				definition = Of(tool.Node)
+			}
+			tools = tools.With(tool.Name, definition)
 		}
 	}
 	named := s.Plan.NamedSchemas
@@ -121,7 +125,11 @@ func (s *Context) definitions() Object {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Plan.Activities)) {
 		if a := s.Plan.Activities[name]; a.Node != nil && a.Origin == plan.Document && !holdsSecret(a.Node) {
-			activities = activities.With(name, here(a.Node)(compiler.DefinitionHere(s.Plan, nil, a)))
+			definition, moved := compiler.DefinitionHere(s.Plan, nil, a)
+			if !moved {
+				definition = Of(a.Node)
+			}
+			activities = activities.With(name, definition)
 		}
 	}
 	if len(s.Plan.Delegates) > 0 && !s.delegatesHoldSecrets() {
@@ -166,16 +174,6 @@ func (s *Context) delegatesHoldSecrets() bool {
 	})
 }
 
-// here is a definition as it was written, unless it has to read otherwise.
-func here(n *source.Node) func(definition any, moved bool) any {
-	return func(definition any, moved bool) any {
-		if moved {
-			return definition
-		}
-		return Of(n)
-	}
-}
-
 // begun are the messages of what stood in a state, with the schemas of its owner.
 func (s *Context) started(instance string, b Started, owner *plan.Instance) (messages []any) {
 	add := func(m Object, value map[string]any, key string, schema *source.Node) {
@@ -203,7 +201,7 @@ func (s *Context) started(instance string, b Started, owner *plan.Instance) (mes
 	others := map[string]any{}
 	for _, kind := range kinds {
 		value, isObject := b.Data[kind].(map[string]any)
-		if b.Data[kind] != nil && !isObject || !declared(s.Plan.Kinds, kind) {
+		if b.Data[kind] != nil && !isObject || !slices.Contains(s.Plan.Kinds, kind) {
 			others[kind] = b.Data[kind]
 			continue
 		}

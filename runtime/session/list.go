@@ -28,11 +28,9 @@ type Entry struct {
 	File  string        `json:"file"`
 }
 
-// List gives the runs whose journals are in a folder, the oldest first. Of a journal
-// the first record and the last are read and verified, and the others only where it
-// ends in the middle of one; with verify all of all journals.
-func List(folder string, verify bool) ([]Entry, error) {
-	runs, err := journal.List(folder, verify)
+// List gives the runs whose journals are in a folder, the oldest first.
+func List(folder string) ([]Entry, error) {
+	runs, err := journal.List(folder)
 	if err != nil {
 		return nil, err
 	}

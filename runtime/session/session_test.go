@@ -75,7 +75,7 @@ func TestResumeRefused(t *testing.T) {
 	if _, err := session.Resume(t.Context(), path, o); !errors.Is(err, session.ErrLocked) {
 		t.Errorf("a run that is going on: %v", err)
 	}
-	if runs, err := session.List(filepath.Dir(path), true); err != nil || len(runs) != 1 || runs[0].Status != "running" {
+	if runs, err := session.List(filepath.Dir(path)); err != nil || len(runs) != 1 || runs[0].Status != "running" {
 		t.Errorf("the runs are %+v, %v", runs, err)
 	}
 	result, err := s.Run(t.Context())
@@ -181,7 +181,7 @@ func TestResumeEarlier(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if runs, err := session.List(filepath.Dir(path), true); err != nil || len(runs) != 1 || runs[0].Status != "stopped" || runs[0].Reason != string(runtime.ReasonCalls) || runs[0].Calls.Done != 2 {
+	if runs, err := session.List(filepath.Dir(path)); err != nil || len(runs) != 1 || runs[0].Status != "stopped" || runs[0].Reason != string(runtime.ReasonCalls) || runs[0].Calls.Done != 2 {
 		t.Errorf("the runs are %+v, %v", runs, err)
 	}
 	watch := &watcher{}

@@ -350,7 +350,7 @@ func (x *explorer) places(w *world, compiled *plan.Plan, call *plan.Call, route 
 				if !sees(read) {
 					return nil
 				}
-				return g.at(paths.String(read.Path), below(read), read)
+				return g.part(paths.String(read.Path), below(read), read.Ref.String())
 			})
 		}
 		for _, list := range x.turns(compiled).lists {
@@ -359,7 +359,7 @@ func (x *explorer) places(w *world, compiled *plan.Plan, call *plan.Call, route 
 			}
 			item := &gathering{explorer: x, of: e, plan: compiled, name: list.call.Name + "†item"}
 			of := func(read *plan.Read) *part {
-				return item.at(list.call.Name+paths.String(read.Path), paths.Segments(read.Path)[1:], read)
+				return item.part(list.call.Name+paths.String(read.Path), paths.Segments(read.Path)[1:], read.Ref.String())
 			}
 			for _, t := range list.turns {
 				if t.Read.Ref.Kind == "item" {
@@ -386,9 +386,9 @@ func (x *explorer) places(w *world, compiled *plan.Plan, call *plan.Call, route 
 			}
 			switch steps := below(read); {
 			case entire:
-				g.presence(g.at(paths.String(read.Path), steps, read), read)
+				g.presence(g.part(paths.String(read.Path), steps, read.Ref.String()), read)
 			case len(steps) > 0 && steps[0].IsIndex: // all items go alike
-				g.presence(g.at(pathtree.Below(g.name+"[]", steps[1:]), steps[1:], read), read)
+				g.presence(g.part(pathtree.Below(g.name+"[]", steps[1:]), steps[1:], read.Ref.String()), read)
 			}
 		}
 	}
@@ -464,7 +464,7 @@ func (x *explorer) begins(kind string, given map[string]any, made []string) *end
 		if len(steps) < 2 || steps[0].Key != kind || !slices.Contains(made, steps[1].Key) {
 			return nil
 		}
-		return g.at(x.plan.Paths.String(read.Path), steps[1:], read)
+		return g.part(x.plan.Paths.String(read.Path), steps[1:], read.Ref.String())
 	}
 	x.try(g, at)
 	for i := range x.plan.Reads {

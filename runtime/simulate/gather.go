@@ -24,11 +24,7 @@ type gathering struct {
 	all  []*part
 }
 
-// at is the part with a name, for a read of it.
-func (g *gathering) at(name string, steps []expression.Segment, read *plan.Read) *part {
-	return g.part(name, steps, read.Ref.String())
-}
-
+// part is the part with a name.
 func (g *gathering) part(name string, steps []expression.Segment, reference string) *part {
 	key := g.of.prefix + name
 	if at := slices.IndexFunc(g.all, func(p *part) bool { return p.key == key }); at >= 0 {

@@ -293,11 +293,11 @@ func (w *world) carryOut(commands []runtime.Command) {
 		if c.Plan != nil {
 			w.meet(c)
 		}
-		if c.Kind.Notice() {
-			w.note(c)
-			continue
-		}
 		switch c.Kind {
+		case runtime.Enter:
+			w.enter(c)
+		case runtime.Settle:
+			w.settled(c)
 		case runtime.Start:
 			w.start(c)
 		case runtime.Plan:
@@ -314,16 +314,6 @@ func (w *world) carryOut(commands []runtime.Command) {
 		case runtime.Finish:
 			w.out.Outcome = c.Outcome
 		}
-	}
-}
-
-// note takes into the scenario what the machine only lets be known.
-func (w *world) note(c runtime.Command) {
-	switch c.Kind {
-	case runtime.Enter:
-		w.enter(c)
-	case runtime.Settle:
-		w.settled(c)
 	}
 }
 

@@ -100,7 +100,9 @@ func (r *recordingReader) tick(n *source.Node) (t recordedTick) {
 		switch key := f.Key.Text; {
 		case key == "solution":
 			t.solution.given = true
-			t.solution.text = r.anyText(f.Value)
+			if t.solution.text = f.Value.Text; f.Value.Kind != source.String {
+				t.solution.text = r.verbatim(f.Value)
+			}
 		case key == "latent":
 			t.latent = r.latent(f.Value)
 		case slices.Contains(solutionKeys, key):
@@ -125,13 +127,6 @@ func (r *recordingReader) verbatim(n *source.Node) string {
 		return n.Span().Text()
 	}
 	return request.JSON(request.Of(n))
-}
-
-func (r *recordingReader) anyText(n *source.Node) string {
-	if n.Kind == source.String {
-		return n.Text
-	}
-	return r.verbatim(n)
 }
 
 // latent reads the results of latent calls, as a mapping or as a list.
