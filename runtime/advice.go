@@ -13,7 +13,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// An opinionKey is whose opinion it is, and on which instance.
 type opinionKey struct{ advisor, instance string }
 
 // speakers are the advisors who may speak in the tick. Those of the start
@@ -99,7 +98,6 @@ func mustSpeak(a *plan.Advisor, instance string) string {
 	return fmt.Sprintf("the advisor %q hasn't spoken%s: its opinion comes first, under \"advisors\"", a.ID, about)
 }
 
-// giveAdvice ranks the tools by what was said, for every instance.
 func (m *Machine) giveAdvice() {
 	l := m.loop
 	said := slices.SortedFunc(maps.Keys(l.said), opinionKey.compare)
@@ -144,7 +142,6 @@ func (f *frame) uncertainty(call *plan.Call) string {
 	return ""
 }
 
-// root is the frame of the run itself that a delegate works for.
 func (f *frame) root() *frame {
 	for f.parent != nil {
 		f = f.parent
@@ -152,7 +149,6 @@ func (f *frame) root() *frame {
 	return f
 }
 
-// hear takes up what advisors had said before the tick of a record.
 func (l *loop) hear() {
 	for _, a := range l.base.Advisors {
 		for _, n := range a.Said {

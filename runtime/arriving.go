@@ -41,7 +41,6 @@ func (f *frame) viewOfArriving() *plan.Plan {
 	return f.machine.loop.growing.For(f.site.Instance)
 }
 
-// judgeLast judges the call that was added last, for every instance that runs it.
 func (m *Machine) judgeLast() {
 	l := m.loop
 	call := m.plan.Calls[len(m.plan.Calls)-1]
@@ -79,7 +78,6 @@ func (m *Machine) judgeLast() {
 	}
 }
 
-// takes reports whether a call is for the frame's instance.
 func (f *frame) takes(call *plan.Call) bool {
 	return f.machine.instances == nil || call.Instance == "" || call.Instance == f.site.Instance
 }

@@ -29,7 +29,6 @@ type doneCalls struct {
 	taken map[string]int              // by parameters and identity: how many of these the tick's calls repeat
 }
 
-// nextTick forgets what the plan of a tick was.
 func (l *doneCalls) nextTick(log *Log) {
 	if l == nil {
 		return
@@ -286,7 +285,6 @@ func (l *doneCalls) repeatItems(identity string, items []item) {
 	}
 }
 
-// keepItem notes an item that is done, for the ticks to come.
 func (l *doneCalls) keepItem(identity string, params map[string]any, output any) {
 	if identity == "" {
 		return
@@ -314,7 +312,6 @@ func (f *frame) lookAgain(i int32) {
 	}
 }
 
-// doneBefore is how a call settles that isn't run because it was done already.
 func doneBefore(output any) Settlement {
 	return Settlement{Status: Done, Output: output, Reason: "done before", before: true}
 }
@@ -349,7 +346,6 @@ func (f *frame) initialOutput(route plan.Route) (first any, there bool) {
 	return first, true
 }
 
-// add notes a call that is done, and gives its number, from 1.
 func (l *doneCalls) add(one completedCall) int32 {
 	number := int32(len(l.completed))
 	l.completed = append(l.completed, one)

@@ -60,5 +60,4 @@ func (m *Machine) compute(t *plan.Template, look expression.Lookup) (any, expres
 	return value, presence, nil
 }
 
-// codeLimit is the code of what is more than it may be.
 const codeLimit = "limit"

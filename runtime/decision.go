@@ -87,7 +87,6 @@ func (f *frame) decided(e Event) {
 	f.enqueue(i)
 }
 
-// decide takes an answer, after those that were taken before.
 func (more *callDetails) decide(d *Decision) {
 	if more.decision != nil {
 		more.earlier = append(more.earlier, more.decision)
@@ -155,7 +154,6 @@ type replacement struct {
 	scopes   []ScopeSource
 }
 
-// replacement is what a person put in the place of a call, or nil.
 func (f *frame) replacement(i int32) *replacement {
 	if more := f.calls[i].more; more != nil {
 		return more.replacement

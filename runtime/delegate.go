@@ -7,7 +7,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// child is the delegate at work for a call, or nil.
 func (f *frame) child(i int32) *frame {
 	if more := f.calls[i].more; more != nil {
 		return more.child
@@ -72,7 +71,6 @@ func (f *frame) below(i int32, site Site) *frame {
 	return d
 }
 
-// returnResult gives the call of a delegate its result.
 func (f *frame) returnResult() {
 	if f.givenUp {
 		f.handUp()
@@ -128,7 +126,6 @@ func (f *frame) doneWithin(i int32) []request.Settled {
 	return append(all, more.within...)
 }
 
-// delegateFailure is what the first of a delegate's errors is to the call above.
 func (f *frame) delegateFailure() *Failure {
 	first := sortedErrors(f.errors)[0]
 	failure := &Failure{Code: first.Code, Message: first.Message, Details: map[string]any{"delegate": f.site.Delegate, "call": first.Call}}
@@ -155,12 +152,10 @@ func (f *frame) cancelDelegate() {
 	}
 }
 
-// settleCancelled settles a call of a delegate that was given up.
 func (f *frame) settleCancelled(i int32) {
 	f.settle(i, Settlement{Status: Cancelled, Reason: "the call that delegates was given up", Attempts: int(f.calls[i].attempt)})
 }
 
-// release lets go of a delegate that has ended.
 func (f *frame) release() {
 	more := f.parent.calls[f.under].more
 	f.machine.frames[f.number], more.child, more.refused = nil, nil, f.rejects

@@ -26,13 +26,11 @@ type item struct {
 	output  any      // what it gave then
 }
 
-// items is what a call with "_each" runs for.
 type items struct {
 	list []any
 	of   []item
 }
 
-// results is the result of a frame of items.
 type results struct {
 	values  []any
 	collect bool
@@ -190,7 +188,6 @@ func (f *frame) itemSettled(i int32, s *Settlement) {
 	}
 }
 
-// startNoOther cancels the items that haven't been started, as one has failed.
 func (f *frame) startNoOther(failed int32) {
 	for at := range f.calls {
 		i, state := int32(at), &f.calls[at]
@@ -204,7 +201,6 @@ func (f *frame) startNoOther(failed int32) {
 	}
 }
 
-// returnList gives the call above the result of its items.
 func (f *frame) returnList() {
 	f.release()
 	slices.SortFunc(f.items.ended, func(a, b endedItem) int { return int(a.item - b.item) })
@@ -217,7 +213,6 @@ func (f *frame) returnList() {
 	f.parent.complete(f.under, f.items.values, -1, failure)
 }
 
-// ofItem is the failure of one item as that of the call.
 func ofItem(failure *Failure, index int) *Failure {
 	details := maps.Clone(mapping(failure.Details))
 	if details == nil {

@@ -21,7 +21,6 @@ import (
 // whatever brought it there: a model, a person who changed or replaced it, a list that
 // turned out longer, a resumed run.
 
-// enclosure is what a machine has that is held to an envelope.
 type permitGuard struct {
 	*envelope.Account
 	facts  map[*plan.Call]*facts.Call // of the calls of the tick
@@ -32,7 +31,6 @@ type permitGuard struct {
 	of     *plan.Plan
 }
 
-// place finds a call of a plan by name.
 func (e *permitGuard) place(plan *plan.Plan, name string) (int32, bool) {
 	if e.of != plan || len(e.places) != len(plan.Calls) {
 		e.of, e.places = plan, make(map[string]int32, len(plan.Calls))
@@ -44,7 +42,6 @@ func (e *permitGuard) place(plan *plan.Plan, name string) (int32, bool) {
 	return at, there
 }
 
-// admission is what an envelope has to do with a call.
 type permitState struct {
 	early bool // a person is asked about it, as it arrived outside of the envelope
 	again bool // a person has it run again that was cut short, however often that is then
@@ -61,12 +58,10 @@ type replacementView struct {
 	writers map[string][]string
 }
 
-// asks reports whether a person is being asked about a call.
 func (c *callState) asks() bool {
 	return c.status == Asking || c.status == Waiting && c.more != nil && c.more.permitState.early
 }
 
-// screen asks about a call that arrives outside of the envelope.
 func (f *frame) screen(i int32) {
 	e := f.machine.permit
 	if e == nil || f.calls[i].status != Waiting {
@@ -93,7 +88,6 @@ func (f *frame) screen(i int32) {
 	f.put(i, "")
 }
 
-// outside says that a question is about what leaves the envelope.
 func (q *Question) outside(differences []envelope.Difference) {
 	q.Outside, q.Beyond, q.Within = differences, envelope.Digest(differences), 0
 }
@@ -170,7 +164,6 @@ func (f *frame) judged(i int32) (c *facts.Call, approved bool) {
 	return f.machine.permit.factsOf(f.plan, f.plan.Calls[i]), false
 }
 
-// refund gives back a try that was cut short and does nothing more when it is made again.
 func (f *frame) refund(i int32) {
 	if more := f.calls[i].more; more != nil && more.permitState.charged != nil && f.repeatable(i) {
 		f.machine.permit.Refund(more.permitState.charged)
@@ -206,7 +199,6 @@ func (e *permitGuard) factsOf(plan *plan.Plan, call *plan.Call) *facts.Call {
 	return known
 }
 
-// change notes which parameters a person gives other values.
 func (f *frame) change(i int32, params map[string]any) {
 	if f.machine.permit == nil {
 		return
@@ -260,7 +252,6 @@ func (f *frame) tools(path pathtree.ID, counts func(*Message) bool) (tools []str
 // writing is the call that wrote a message of a frame's log.
 type writing struct{ tick, call int }
 
-// writes notes as whom a call writes.
 func (f *frame) writes(call *plan.Call, as string) {
 	if f.wrote == nil {
 		f.wrote = map[writing]string{}

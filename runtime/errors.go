@@ -32,7 +32,6 @@ func (f *frame) recordError(e CallError, place int32) {
 	}
 }
 
-// sortedErrors are errors in the order of ticks, then of their plan, then of instances.
 func sortedErrors(errors []runError) []CallError {
 	if len(errors) == 0 {
 		return nil

@@ -15,7 +15,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/guard"
 )
 
-// A readiness is whether a call can run, by what its reads say so far.
 type readiness struct {
 	skip    string   // why it can never run
 	pending bool     // not decided yet
@@ -145,12 +144,10 @@ func (f *frame) read(r int) (any, expression.Presence) {
 	return state.value, expression.There
 }
 
-// resolve is the value of a read whose writers have settled.
 func (f *frame) resolve(read *plan.Read) (any, bool) {
 	return f.log.Resolve(read.Path, func(message *Message) bool { return f.sees(read, message) })
 }
 
-// sees reports whether a message counts for a read.
 func (f *frame) sees(read *plan.Read, message *Message) bool {
 	if message.Tick != f.machine.tick {
 		return f.stands(message, read.Sees)
@@ -216,7 +213,6 @@ func invalid(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.
 	return nil
 }
 
-// refused says what a tool's own schema has against a result.
 func (f *frame) refused(call *plan.Call, value any) *Failure {
 	if call.Tool != nil && call.Tool.Output != nil && call.Each == nil { // each result of it was judged
 		if v := f.machine.validate(call.Tool.Output, value); v != nil {
@@ -239,7 +235,6 @@ func (f *frame) candidates(call *plan.Call, value any, named int) []plan.Route {
 	return call.Output[at : at+1]
 }
 
-// taking is the alternative that a result takes.
 func (f *frame) taking(call *plan.Call, value any, named int) int {
 	if named >= 0 || len(call.Output) == 1 {
 		return max(0, named)

@@ -209,7 +209,6 @@ func (c *Command) Above() string {
 	return Path(c.Under, c.Of.ItemOf.Name)
 }
 
-// noSite is the site of a command that is about no frame.
 var noSite = &Site{}
 
 // A TickEnd is a planner's whole answer, and what was wrong with it as a whole.
@@ -432,7 +431,6 @@ func (c *Counts) Add(s Status) {
 	}
 }
 
-// take takes one settlement back.
 func (c *Counts) take(s Status) {
 	var one Counts
 	one.Add(s)

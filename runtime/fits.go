@@ -75,7 +75,6 @@ func UnfitKeys(s *schema.Schema, values map[string]any) *schema.Violation {
 	return nil
 }
 
-// redacted is a violation that doesn't quote a secret of the values.
 func redacted(v *schema.Violation, values map[string]any, s *schema.Schema) *schema.Violation {
 	secrets := &redact.Set{}
 	compiler.LearnSecrets(secrets, nil, values, s)

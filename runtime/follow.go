@@ -54,7 +54,6 @@ func (f *Follower) Step(e Event) ([]Command, error) {
 	return commands, nil
 }
 
-// note takes up what a command lets happen.
 func (f *Follower) note(c *Command) {
 	kind, call, attempt := Ended, c.Call, c.Attempt
 	switch c.Kind {
@@ -84,7 +83,6 @@ func (f *Follower) note(c *Command) {
 	}
 }
 
-// admit reports why an event can't have happened now, or nil.
 func (f *Follower) admit(e *Event) error {
 	switch {
 	case e.At < f.at:
@@ -113,7 +111,6 @@ func (f *Follower) admit(e *Event) error {
 	return f.consume(e, expectation{Ended, e.Tick, e.Frame, e.Call, e.Attempt}, "it isn't at work")
 }
 
-// consume takes an event for what was asked for.
 func (f *Follower) consume(e *Event, key expectation, otherwise string) error {
 	one := f.asked[key]
 	switch {
@@ -132,7 +129,6 @@ func (f *Follower) consume(e *Event, key expectation, otherwise string) error {
 	return nil
 }
 
-// subject is what an event is about, in words.
 func (f *Follower) subject(e *Event) string {
 	name := fmt.Sprintf("call %d", e.Call)
 	switch fr := f.machine.frame(*e); {

@@ -55,7 +55,6 @@ type frame struct {
 	wrote                         map[writing]string // as whom calls write; nil without an envelope
 }
 
-// callState is what the machine knows of a call.
 type callState struct {
 	status   Status
 	queued   bool  // is among the stale
@@ -69,7 +68,6 @@ type callState struct {
 	more     *callDetails
 }
 
-// rareState is what it knows besides of few calls, so that the others don't pay for it.
 type callDetails struct {
 	lost        int32         // tries that a kill or a stop cut short
 	uncertain   bool          // such a try may have had its effect; it runs again only if a resume says so once more
@@ -95,7 +93,6 @@ type callDetails struct {
 	arrival     *arrival          // its result, while it is Writing
 }
 
-// rare is a call's rare state, made when it is first asked for.
 func (c *callState) details() *callDetails {
 	if c.more == nil {
 		c.more = &callDetails{}
@@ -103,7 +100,6 @@ func (c *callState) details() *callDetails {
 	return c.more
 }
 
-// readState is what the machine knows of a read.
 type readState struct {
 	open  int32 // how many of its bound writers, the first of them, may not have settled
 	known bool  // value and there are resolved
@@ -111,7 +107,6 @@ type readState struct {
 	value any
 }
 
-// begin lets a frame's calls be looked at.
 func (f *frame) begin() {
 	if len(f.calls) == 0 {
 		f.machine.finished = append(f.machine.finished, f)
@@ -142,7 +137,6 @@ func (f *frame) emit(i int32, kind CommandKind) *Command {
 	return c
 }
 
-// look notes that a call may have become decidable.
 func (f *frame) look(call int32) {
 	if state := &f.calls[call]; !state.queued && state.status == Waiting {
 		state.queued = true
@@ -151,7 +145,6 @@ func (f *frame) look(call int32) {
 	}
 }
 
-// wake lets the machine know that there is something to look at.
 func (f *frame) wake() {
 	if !f.isAwake {
 		f.isAwake = true
@@ -159,7 +152,6 @@ func (f *frame) wake() {
 	}
 }
 
-// settleAll decides about every call that may have become decidable.
 func (f *frame) settleAll() {
 	for len(f.stale)+len(f.releasedWrites) > 0 {
 		if len(f.releasedWrites) > 0 {
@@ -244,7 +236,6 @@ func (f *frame) undone(call *plan.Call) int {
 
 var cameTo = map[Status]string{Failed: "failed", Skipped: "was skipped", Rejected: "was rejected", Cancelled: "was cancelled"}
 
-// ready queues a call with its resolved parameters, or those that a person gave it.
 func (f *frame) ready(i int32, params map[string]any) {
 	if given := f.chosen(i); given != nil {
 		params = given
@@ -289,7 +280,6 @@ func (f *frame) nextTry(i int32) bool {
 	return true
 }
 
-// start begins the next try of a call.
 func (f *frame) start(i int32) {
 	call, state := f.call(i), &f.calls[i]
 	if !f.nextTry(i) {
@@ -315,7 +305,6 @@ func (f *frame) produced(i int32) {
 	}
 }
 
-// ended takes the result of a try.
 func (f *frame) ended(e Event) {
 	state := &f.calls[e.Call]
 	if state.status != Running || int(state.attempt) != e.Attempt || f.child(int32(e.Call)) != nil {
@@ -398,7 +387,6 @@ func (f *frame) giveUp(i int32) {
 	f.emit(i, Cancel)
 }
 
-// settle ends a call, and brings nearer what waits for it.
 func (f *frame) settle(i int32, s Settlement) {
 	state := &f.calls[i]
 	if !f.transition(i, s.Status) {
@@ -467,13 +455,11 @@ func (f *frame) settle(i int32, s Settlement) {
 	}
 }
 
-// recordFailure keeps a failure that no route of the plan takes.
 func (f *frame) recordFailure(i int32, failure *Failure) {
 	f.unrouted = append(f.unrouted, errorMessage{int(i), failure})
 	f.recordError(CallError{Call: f.plan.Calls[i].Name, Code: failure.Code, Message: failure.Message}, i)
 }
 
-// write appends to the state.
 func (f *frame) write(call *plan.Call, path pathtree.ID, method plan.Method, value any, failure bool) {
 	message := Message{Path: path, Method: method, Value: value, Tick: f.machine.tick, Call: call.Index, At: f.machine.now, Failure: failure}
 	if f.machine.loop != nil && f.parent == nil {

@@ -2,7 +2,6 @@ package runtime
 
 import "fmt"
 
-// codeInternal is the code of an error that is nobody's but ours.
 const codeInternal = "internal"
 
 // checkItself ends a run in which the machine isn't consistent, before anybody waits
@@ -38,7 +37,6 @@ func (m *Machine) stuck() bool {
 	return true
 }
 
-// leftOver names the first call that hasn't settled, and counts the others.
 func (m *Machine) leftOver() string {
 	for _, f := range m.frames {
 		if f == nil {

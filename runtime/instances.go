@@ -106,10 +106,8 @@ func (m *Machine) admit() bool {
 	return opened
 }
 
-// maxJoined bounds how many instances are asked for at once.
 const maxJoined = 1024
 
-// joined takes further instances.
 func (m *Machine) joined(e Event) {
 	c := m.instances
 	if c == nil || c.closed {
@@ -126,7 +124,6 @@ func (m *Machine) joined(e Event) {
 	}
 }
 
-// more reports whether further instances are to begin.
 func (c *instancePool) more() bool { return c != nil && (len(c.waiting) > 0 || !c.closed) }
 
 // open begins a frame of the run itself: of an instance, or of the one state that
@@ -222,7 +219,6 @@ func (f *frame) leaving(status RunStatus, output any) {
 	}
 }
 
-// base is the plan that the run was made of.
 func (m *Machine) base() *plan.Plan {
 	if m.loop != nil {
 		return m.loop.base
@@ -268,7 +264,6 @@ func laid(shared, own map[string]any) map[string]any {
 	return mapping(compiler.Overlay(shared, own))
 }
 
-// end is how an instance stands.
 func (f *frame) end(status RunStatus, output any) InstanceEnd {
 	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given.Input, State: f.log.Value("state"), Output: output, Errors: sortedErrors(f.errors)}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// request composes what the planner is asked.
 func (m *Machine) request() *Request {
 	l := m.loop
 	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: l.carried, Held: l.recorded, Past: l.past, Said: l.opinions()}
@@ -45,7 +44,6 @@ func (f *frame) latentRequest(i int32) *Request {
 	return request.ComposeLatent(s, call, params)
 }
 
-// binds reports whether a read is bound to a call.
 func (f *frame) binds(r, call int) bool {
 	_, ok := slices.BinarySearch(f.plan.Reads[r].Writers, int32(call))
 	return ok

@@ -90,10 +90,8 @@ func newLoop(base *plan.Plan) *loop {
 	return l
 }
 
-// planning reports whether more of a solution may come.
 func (m *Machine) planning() bool { return m.loop != nil && m.loop.open }
 
-// nextTick asks for the next solution.
 func (m *Machine) nextTick() {
 	l := m.loop
 	if m.overspends(m.tick + 1) {
@@ -129,7 +127,6 @@ func (m *Machine) nextTick() {
 	m.askPlanner(nil)
 }
 
-// nextTick begins a tick without a call.
 func (f *frame) nextTick() {
 	f.calls, f.reads, f.stale, f.unsettled = nil, nil, nil, 0
 	f.boundBy, f.orderedBy = links{}, links{}
@@ -138,14 +135,12 @@ func (f *frame) nextTick() {
 	f.setPlan(f.machine.plan)
 }
 
-// setPlan takes the plan of a tick, or a longer version of it.
 func (f *frame) setPlan(p *plan.Plan) {
 	f.plan = p
 	f.program = f.machine.program(p)
 	f.log.Follow(&f.program.Layout)
 }
 
-// emptyPlan is the plan of a tick before anything has arrived.
 func (l *loop) emptyPlan() *plan.Plan {
 	plan, _ := compiler.Setting{Plan: l.base, Paths: l.paths}.Solve(source.NewFile("tick.json", []byte(`{"calls":[]}`)), compiler.Options{})
 	return plan
@@ -197,7 +192,6 @@ func (f *frame) values(visible func(*Message) bool) (input, state, data map[stri
 	return object("input"), object("state"), object("data")
 }
 
-// streamed takes the next piece of the solution, and the calls that it completes.
 func (m *Machine) streamed(e Event) {
 	if !m.planning() || e.Tick != m.tick {
 		return
@@ -214,7 +208,6 @@ func (m *Machine) streamed(e Event) {
 	}
 }
 
-// closed ends the stream: what only the whole solution shows is found now.
 func (m *Machine) closed(e Event) {
 	if !m.planning() || e.Tick != m.tick {
 		return
@@ -254,7 +247,6 @@ func (m *Machine) closed(e Event) {
 	}
 }
 
-// skipAll settles what hasn't started of a solution.
 func (m *Machine) skipAll(reason string) {
 	for _, f := range m.roots() {
 		for i := range f.calls {
@@ -376,7 +368,6 @@ func (m *Machine) drafts(p *plan.Plan, found []diag.Diagnostic) []*analyzer.Draf
 	return drafts
 }
 
-// view is a plan as the frame's instance runs it.
 func (f *frame) view(plan *plan.Plan) *plan.Plan {
 	if f.machine.instances == nil {
 		return plan
@@ -384,7 +375,6 @@ func (f *frame) view(plan *plan.Plan) *plan.Plan {
 	return compiler.ForInstance(plan, f.site.Instance)
 }
 
-// runs is how many calls of a plan are for the frame's instance.
 func (f *frame) runs(plan *plan.Plan) int {
 	if f.machine.instances == nil {
 		return len(plan.Calls)
@@ -392,7 +382,6 @@ func (f *frame) runs(plan *plan.Plan) int {
 	return compiler.CallsOf(plan, f.site.Instance)
 }
 
-// continues reports whether a plan begins with the calls that have been scheduled.
 func (m *Machine) continues(plan *plan.Plan) bool {
 	if len(plan.Calls) < len(m.plan.Calls) {
 		return false
@@ -433,7 +422,6 @@ func (f *frame) extend(d *analyzer.Draft) {
 	}
 }
 
-// refuse settles a call that has structural errors.
 func (f *frame) refuse(i int32, faults []diag.Diagnostic) {
 	var words []string
 	for k := range faults {
@@ -451,7 +439,6 @@ func structural(d *diag.Diagnostic) string {
 	return text
 }
 
-// settled stores what the next request reports about a call.
 func (l *loop) settled(f *frame, i int32, s *Settlement) {
 	if (s.Status == Done || s.Status == Failed) && s.Attempts > 0 {
 		l.changed = true
@@ -523,10 +510,8 @@ func (m *Machine) endTick() {
 	}
 }
 
-// fewIdle is the number of calls that are reported of a tick without changes.
 const fewIdle = 3
 
-// idled says what became of the calls of a tick.
 func (m *Machine) idled() string {
 	var lines []string
 	more := 0
@@ -563,7 +548,6 @@ func (m *Machine) idled() string {
 	return fmt.Sprintf("in tick %d %s", m.tick, strings.Join(lines, ", "))
 }
 
-// showTickErrors makes structural errors of the tick readable as †error.
 func (f *frame) showTickErrors(problems []CallError) {
 	for _, e := range problems {
 		if e.Instance == "" || e.Instance == f.site.Instance {

@@ -209,7 +209,6 @@ func (m *Machine) Step(e Event) []Command {
 	return m.commands
 }
 
-// take notes what happened.
 func (m *Machine) take(e Event) {
 	if e.Usage != nil {
 		m.usage.Add(*e.Usage)
@@ -269,7 +268,6 @@ func (m *Machine) emit(kind CommandKind) *Command {
 	return &m.commands[len(m.commands)-1]
 }
 
-// emitRun appends a command that is about no call.
 func (m *Machine) emitRun(kind CommandKind) *Command {
 	c := m.emit(kind)
 	c.Call = Run
@@ -344,7 +342,6 @@ func (m *Machine) startQueued() {
 	}
 }
 
-// limit is why a call can't start any more, or "".
 func (m *Machine) limit(f *frame, i int32) Reason {
 	call, most, within := f.call(i), m.plan.Limits.Calls, 0
 	if call.Each != nil {
@@ -382,7 +379,6 @@ func (m *Machine) validate(s *schema.Schema, v any) *schema.Violation {
 	return s.ValidateWithin(v, &m.matching)
 }
 
-// room is how many ready calls may start now.
 func (m *Machine) room() int {
 	return min(len(m.queue), max(0, m.parallel-m.running))
 }
@@ -416,7 +412,6 @@ func (m *Machine) roots() []*frame {
 	return m.instances.roots
 }
 
-// program is what all share who run a plan in the current tick.
 func (m *Machine) program(p *plan.Plan) *program {
 	known := m.programs[p]
 	if known == nil {
@@ -429,7 +424,6 @@ func (m *Machine) program(p *plan.Plan) *program {
 	return known
 }
 
-// document names the text of a solution in findings about it.
 func document(tick int, text []byte) *source.File {
 	return source.NewFile(fmt.Sprintf("tick-%d.json", tick), text)
 }

@@ -124,7 +124,6 @@ func (f *frame) divides(first, path pathtree.ID) bool {
 	return a.Index < b.Index
 }
 
-// releaseAfter looks at what was kept for a call that has settled.
 func (f *frame) releaseAfter(behind int32) {
 	f.pendingWrites = slices.DeleteFunc(f.pendingWrites, func(i int32) bool {
 		if f.calls[i].more.arrival.behind != behind {
@@ -138,7 +137,6 @@ func (f *frame) releaseAfter(behind int32) {
 	}
 }
 
-// releaseAll looks at all that was kept: the plan has become another.
 func (f *frame) releaseAll() {
 	if len(f.pendingWrites) > 0 {
 		f.releasedWrites, f.pendingWrites = append(f.releasedWrites, f.pendingWrites...), nil
@@ -146,7 +144,6 @@ func (f *frame) releaseAll() {
 	}
 }
 
-// judgePending takes up the result of a call where it was left.
 func (f *frame) judgePending(i int32) {
 	a := f.calls[i].more.arrival
 	f.calls[i].more.arrival = nil

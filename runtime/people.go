@@ -76,12 +76,10 @@ func (f *frame) kept(i int32) bool {
 	return slices.ContainsFunc(ids, func(id string) bool { return SameQuestion(id, q.ID) })
 }
 
-// keptFor is whom answers are for that wait for a call.
 func (f *frame) keptFor(i int32) Kept {
 	return Kept{Call: Path(f.site.Under, f.call(i).Name), Instance: f.site.Instance}
 }
 
-// tryOf is the next or current try of a call.
 func (f *frame) tryOf(i int32) try {
 	return try{f.machine.tick, f.number, int(i), int(f.calls[i].attempt)}
 }
@@ -105,7 +103,6 @@ func (f *frame) effect(i int32) compiler.Effect {
 	})
 }
 
-// ask puts the question whether a call may start, and sets the time for the answer.
 func (f *frame) ask(i int32, problem string) {
 	f.put(i, problem)
 	if q := f.calls[i].more.question; q.Within > 0 {
@@ -204,7 +201,6 @@ func (f *frame) provenance(call *plan.Call, origins func(*plan.Read) []string) (
 	return sources, scopes
 }
 
-// execution is what starting a call with these parameters starts.
 func (f *frame) execution(call *plan.Call, params map[string]any) Execution {
 	e := Execution{Kind: "model", Alone: call.Delegate == plan.Anonymous}
 	a := f.plan.Activities[call.Activity]
@@ -255,7 +251,6 @@ func (f *frame) execution(call *plan.Call, params map[string]any) Execution {
 	return e
 }
 
-// sources notes where the expressions of a parameter get their values.
 func (f *frame) sources(all []Source, origins func(*plan.Read) []string, param string, t *plan.Template) []Source {
 	switch {
 	case t.Expr != nil:

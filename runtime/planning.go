@@ -92,7 +92,6 @@ type Question struct {
 	of     *plan.Call
 }
 
-// A try is one try of a call.
 type try struct{ tick, frame, call, attempt int }
 
 // Answered is the event that answers a question.
@@ -125,7 +124,6 @@ const pinned = "-"
 // has added to them.
 func SameQuestion(a, b string) bool { return machines(a) == machines(b) }
 
-// machines is the part of a question's name that the machine gives.
 func machines(id string) string {
 	own, _, _ := strings.Cut(id, pinned)
 	return own
@@ -210,7 +208,6 @@ type Decision struct {
 	ID string `json:"id,omitzero"`
 }
 
-// told is a decision as a model sees it.
 func (d *Decision) report() request.Object {
 	if d == nil {
 		return nil

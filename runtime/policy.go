@@ -43,12 +43,10 @@ func (f *frame) forbidden(i int32, call *plan.Call, params map[string]any) *Fail
 	return &Failure{Code: codeForbidden, Message: fmt.Sprintf("the policy's rule %q says that %s", c.Name, c.Says())}
 }
 
-// repeats reports whether the next attempt of a call does no more than those before it.
 func (f *frame) repeats(i int32, call *plan.Call) bool {
 	return f.calls[i].attempt > 0 && label.IsIdempotent(f.plan, call)
 }
 
-// refusedByOrder settles a call that can't start now.
 func (f *frame) refusedByOrder(i int32) bool {
 	failure := f.forbidden(i, f.call(i), f.calls[i].params)
 	if failure != nil {
@@ -57,13 +55,11 @@ func (f *frame) refusedByOrder(i int32) bool {
 	return failure != nil
 }
 
-// began counts an attempt of a call that starts.
 func (f *frame) began(i int32) {
 	call := f.call(i)
 	f.root().orders.Started(f.plan, call, f.calls[i].params, f.repeats(i, call))
 }
 
-// did counts a call that is done.
 func (f *frame) did(i int32) {
 	if call := f.call(i); call.Each == nil {
 		f.root().orders.Done(f.plan, call, f.calls[i].params)

@@ -11,7 +11,6 @@ func (h *callHeap) pop() int32 {
 	return pop((*[]int32)(h), func(a, b int32) bool { return a < b })
 }
 
-// A queue is the ready calls of a run, of all its frames.
 type queue []ready
 
 // A ready call and its position in the order of EXECUTION.md#running: by its place in the
@@ -36,7 +35,6 @@ func (a ready) before(b ready) bool {
 	return a.call < b.call
 }
 
-// isListedBefore compares calls of two frames by the calls above them.
 func (a ready) isListedBefore(b ready) bool {
 	x, y, i, j := a.frame, b.frame, a.call, b.call
 	for x.depth > y.depth {

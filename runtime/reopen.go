@@ -21,7 +21,6 @@ func (m *Machine) Failed() (calls int, instances []string) {
 	return calls, instances
 }
 
-// hasLeft reports whether a frame is that of an instance that has ended.
 func (f *frame) hasLeft() bool { return f.left && f.parent == nil }
 
 // failedCalls are the calls of a frame that failed, whose failure nothing took, and of
@@ -89,7 +88,6 @@ func (f *frame) forgetFailures() {
 	f.showFailures()
 }
 
-// reopen reports whether something of a frame runs again.
 func (f *frame) reopen() bool {
 	again := make([]bool, len(f.calls))
 	failed := f.failedCalls()
@@ -150,7 +148,6 @@ func (f *frame) reset(i int32) {
 	}}
 }
 
-// again has an item run that has what it runs with.
 func (f *frame) again(i int32) {
 	one := f.parent.calls[f.under].more.items.of[i]
 	if one.failure != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// An errorMessage is a failure that no route of its call took.
 type errorMessage struct {
 	call    int
 	failure *Failure
@@ -30,14 +29,12 @@ func (f *frame) appendErrors() {
 	f.showFailures()
 }
 
-// showFailures makes the error messages so far readable as †error.
 func (f *frame) showFailures() {
 	if len(f.failures) > 0 {
 		f.log.Give("error", f.failures)
 	}
 }
 
-// finish is what follows when all calls of a frame have settled.
 func (f *frame) finish() {
 	switch {
 	case f.parent != nil:
@@ -51,7 +48,6 @@ func (f *frame) finish() {
 	}
 }
 
-// conclude resolves the output of a plan whose calls have all settled.
 func (f *frame) conclude() any {
 	f.appendErrors()
 	output, problem := f.result()
@@ -61,7 +57,6 @@ func (f *frame) conclude() any {
 	return output
 }
 
-// conclude ends a run without a planner.
 func (m *Machine) conclude() {
 	var output any
 	if m.instances == nil {
@@ -224,7 +219,6 @@ const (
 	maxOutputText   = 8 << 20
 )
 
-// A resolution resolves a plan's output.
 type resolution struct {
 	*frame
 	known      map[int]readState // by read
@@ -289,7 +283,6 @@ func hasLeaf(value any) bool {
 	return true
 }
 
-// read is the value of a read; it is resolved once.
 func (r *resolution) read(at int) (any, expression.Presence) {
 	state, known := r.known[at]
 	if !known {
@@ -302,7 +295,6 @@ func (r *resolution) read(at int) (any, expression.Presence) {
 	return state.value, expression.There
 }
 
-// fits counts a value of the output, and notes when it is one too many.
 func (r *resolution) fits(value any) bool {
 	if r.count(value) {
 		return true

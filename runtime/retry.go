@@ -15,7 +15,6 @@ import (
 // wait for longer has failed.
 const longestPause = time.Hour
 
-// failed tries a call again, or settles it.
 func (f *frame) failed(i int32, failure *Failure) {
 	call := f.call(i)
 	if f.tries(i) < call.Retry.Attempts && failure.After > longestPause && call.Each == nil {
@@ -54,7 +53,6 @@ func (f *frame) failedForGood(i int32, failure *Failure) {
 	f.settle(i, s)
 }
 
-// tries is how often a call was tried, without the tries that were cut short.
 func (f *frame) tries(i int32) int {
 	state := &f.calls[i]
 	if state.more == nil {
@@ -63,7 +61,6 @@ func (f *frame) tries(i int32) int {
 	return int(state.attempt - state.more.lost)
 }
 
-// tried reports that a try has ended and its call continues.
 func (f *frame) tried(i int32, failure *Failure, after time.Duration) {
 	if failure != nil {
 		failure = f.withoutSecrets(i, failure)
@@ -110,7 +107,6 @@ func (f *frame) inFlight(i int32, how InFlight) {
 	}
 }
 
-// interrupted fails a call whose effect is unknown.
 func (f *frame) interrupted(i int32) {
 	f.calls[i].details().refused = true
 	f.failedForGood(i, &Failure{Code: "interrupted", Message: "the run broke off while this call was at work, and it isn't known whether it took effect"})

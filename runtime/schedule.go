@@ -27,7 +27,6 @@ func (f *frame) schedule(d *analyzer.Draft) {
 	}
 }
 
-// connect notes what a call waits for.
 func (f *frame) connect(i int) {
 	call, state := f.plan.Calls[i], &f.calls[i]
 	for _, r := range call.Reads {

@@ -97,7 +97,6 @@ func (m *Machine) learned() *redact.Set {
 	return m.secrets
 }
 
-// learn adds the secrets of what a frame is given.
 func learn(secrets *redact.Set, p *plan.Plan, given Instance) {
 	compiler.LearnSecrets(secrets, nil, any(given.Input), p.InputSchema)
 	compiler.LearnSecrets(secrets, nil, any(given.State), p.StateSchema)

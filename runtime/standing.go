@@ -10,7 +10,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// standingOf is what has become of a call in an instance.
 func standingOf(call *plan.Call, instance string, s *Settlement) request.Standing {
 	one := request.Standing{Call: call.Node, Name: call.Name, Instance: instance, Status: s.Status.String(), Reason: s.Reason, Decision: s.Decision.report()}
 	if s.Failure != nil {
@@ -115,7 +114,6 @@ func (f *frame) tellItems(i int32) {
 	}
 }
 
-// fold says once what is the same in all instances.
 func fold(one *request.Standing) {
 	differs := func(other request.Standing) bool {
 		first := one.Each[0]

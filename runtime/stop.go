@@ -73,7 +73,6 @@ func (f *frame) report(counts *Counts, reason string) {
 	}
 }
 
-// checkBudget stops a run that has used up what its limits allow.
 func (m *Machine) checkBudget() {
 	limits, spent := &m.plan.Limits, &m.spent.usage
 	switch {
@@ -85,7 +84,6 @@ func (m *Machine) checkBudget() {
 	}
 }
 
-// A budget is what a run has used up of its limits.
 type budget struct {
 	calls, ticks int
 	time         time.Duration
@@ -167,7 +165,6 @@ func (m *Machine) catchUp() {
 	}
 }
 
-// resume continues in a frame.
 func (f *frame) resume(how Resumption) {
 	for at := range f.calls {
 		i, state := int32(at), &f.calls[at]

@@ -2,7 +2,6 @@ package runtime
 
 import "fmt"
 
-// statuses is a set of them.
 type statuses uint16
 
 func setOf(list ...Status) statuses {

@@ -153,7 +153,6 @@ type Set struct {
 	running sync.WaitGroup
 }
 
-// An ongoing try has begun and not ended.
 type ongoing struct{ cancel context.CancelCauseFunc }
 
 var errClosed = errors.New("the activities are closed")
@@ -242,7 +241,6 @@ func newProgram(name string, def *plan.Activity, o Options, env environment, hid
 	return program{name: name, def: def, env: env, environ: env.program(def, hide), grace: o.Grace, hide: hide, unchanged: o.Unchanged}
 }
 
-// serve opens a tool of an MCP server, which all tools of it share.
 func (s *Set) serve(name string, def *plan.Activity, o Options, env environment, hide *redact.Set) (starter, error) {
 	if def.Server == nil {
 		return nil, fmt.Errorf("activity %q is of an MCP server that isn't defined", name)
@@ -302,7 +300,6 @@ func (s *Set) Start(ctx context.Context, name string, r Request, ended func(Resu
 	return func() { cancel(nil) }
 }
 
-// enter lets a try begin, unless the set is closed.
 func (s *Set) enter(t *ongoing) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -357,12 +354,10 @@ func (s *Set) Close() error {
 	return nil
 }
 
-// errOverdue is the cause of an activity's own timeout.
 type errOverdue struct{ limit time.Duration }
 
 func (e errOverdue) Error() string { return fmt.Sprintf("took longer than its timeout of %s", e.limit) }
 
-// interrupted is the failure of a call whose context is done.
 func interrupted(ctx context.Context, name string) *Failure {
 	cause := context.Cause(ctx)
 	var overdue errOverdue

@@ -57,7 +57,6 @@ func (b *Budget) put(left expression.Meter) {
 	b.left = left
 }
 
-// enqueue lets an evaluation take its turn, in another goroutine.
 func (b *Budget) enqueue(evaluate func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -68,7 +67,6 @@ func (b *Budget) enqueue(evaluate func()) {
 	}
 }
 
-// work evaluates until nothing waits any more.
 func (b *Budget) work() {
 	for {
 		b.mu.Lock()

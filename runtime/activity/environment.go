@@ -28,7 +28,6 @@ func readEnvironment(environ []string) environment {
 	return e
 }
 
-// get is what a variable holds.
 func (e environment) get(name string) string { return e[name] }
 
 // program is the environment that a program is started with. What the program is

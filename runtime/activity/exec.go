@@ -40,7 +40,6 @@ func (x *program) start(ctx context.Context, r Request, ended func(Result, error
 	go func() { ended(x.run(ctx, r)) }()
 }
 
-// run starts the program and waits for its end.
 func (x *program) run(ctx context.Context, r Request) (Result, error) {
 	argv, input, err := x.given(&r)
 	if err != nil {
@@ -74,7 +73,7 @@ func (x *program) run(ctx context.Context, r Request) (Result, error) {
 	case <-ctx.Done():
 		p.end(x.grace)
 	}
-	if p.stopped() && !p.wait(x.grace) {
+	if p.stopped() && !p.wait(x.grace+2*drain) {
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("activity %q can't be ended: its process %d doesn't even die when killed", x.name, p.cmd.Process.Pid)}
 	}
 	return x.outcome(ctx, r, p, form, output.Bytes(), full)
@@ -104,7 +103,6 @@ func (x *program) given(r *Request) (argv []string, input []byte, err error) {
 	return argv, append(input, '\n'), err
 }
 
-// stdout is the form of what the program writes for a call.
 func (x *program) stdout(r *Request) string {
 	switch {
 	case x.def.Stdout != "":
@@ -127,7 +125,6 @@ func (r *Request) input() map[string]any {
 	return input
 }
 
-// outcome judges a process that has ended.
 func (x *program) outcome(ctx context.Context, r Request, p *process, form string, output []byte, full <-chan struct{}) (Result, error) {
 	stderr := p.stderr.text(x.hide)
 	fail := func(code, format string, args ...any) (Result, error) {
@@ -194,7 +191,6 @@ func (x *program) died(p *process, stderr string) string {
 	return fmt.Sprintf("activity %q failed (%s): %s", x.name, p.ending(), oneLine(stderr))
 }
 
-// excerpt shows how a bad output begins.
 func (x *program) excerpt(output []byte) string {
 	text := bytes.TrimSpace(output)
 	if len(text) == 0 {

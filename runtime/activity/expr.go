@@ -7,7 +7,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
-// A code is an activity that is an expression over the call's parameters.
 type code struct {
 	name string
 	expr *expression.Expr

@@ -11,7 +11,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
-// A function is an activity that the embedding program registered.
 type function struct {
 	name  string
 	run   Func

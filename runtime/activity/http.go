@@ -22,7 +22,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
-// A caller is an activity that sends a request for each call.
 type caller struct {
 	name   string
 	def    *plan.Activity
@@ -57,7 +56,6 @@ func newClient(rules hosts.Rules) *http.Client {
 	}}
 }
 
-// An errRedirected is why a redirect isn't followed.
 type errRedirected struct{ why string }
 
 func (e *errRedirected) Error() string { return e.why }
@@ -83,7 +81,6 @@ func (x *caller) start(ctx context.Context, r Request, ended func(Result, error)
 	go func() { ended(x.run(ctx, r)) }()
 }
 
-// run sends the request of a call, and takes what comes.
 func (x *caller) run(ctx context.Context, r Request) (Result, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, x.def.Timeout, errOverdue{x.def.Timeout})
 	defer cancel()
@@ -109,7 +106,6 @@ func (x *caller) failure(code, format string, args ...any) *Failure {
 	return &Failure{Code: code, Message: fmt.Sprintf("activity %q ", x.name) + x.hide.Message(fmt.Sprintf(format, args...))}
 }
 
-// form is the form of the result.
 func (x *caller) form(r *Request) string {
 	switch {
 	case x.def.HTTP.Response != "":
@@ -120,7 +116,6 @@ func (x *caller) form(r *Request) string {
 	return compiler.StreamJSON
 }
 
-// contentTypes are those of bodies.
 var contentTypes = map[string]string{
 	compiler.StreamJSON: "application/json", plan.BodyForm: "application/x-www-form-urlencoded", compiler.StreamText: "text/plain; charset=utf-8",
 }
@@ -198,7 +193,6 @@ func (x *caller) exchange(request *http.Request, form string) (any, error) {
 	return value, nil
 }
 
-// errTooMuch is the error of reading more than is taken.
 var errTooMuch = errors.New("it is too long")
 
 // atMost reads no more than so many bytes less one, and says so.
@@ -216,7 +210,6 @@ func (a *atMost) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unread is the failure of an answer that can't be read to its end.
 func (x *caller) unread(request *http.Request, err error) *Failure {
 	why := x.brief(web.Cause(err).Error(), maxQuoted)
 	if errors.Is(err, errTooMuch) {
@@ -251,10 +244,8 @@ func (x *caller) unanswered(request *http.Request, answer *http.Response, err er
 	return x.failure(CodeError, "can't reach %s: %s", from(request), why)
 }
 
-// statusCode is the code of a failure that a status is.
 func statusCode(status int) string { return fmt.Sprintf("http-%d", status) }
 
-// refused is the failure of an answer that says no.
 func (x *caller) refused(answer *http.Response, body io.Reader) *Failure {
 	content, _ := io.ReadAll(io.LimitReader(body, maxRefusal)) // what is lost of it says nothing else
 	f := x.refusal(answer.StatusCode, answer.Header, content, " from "+from(answer.Request))
@@ -305,7 +296,6 @@ func (x *caller) brief(text string, most int) string {
 	return text[:most] + "…"
 }
 
-// begins shows how a body begins that isn't what it should be.
 func (x *caller) begins(body []byte) string {
 	text := x.brief(string(body[:min(len(body), maxRefusal)]), maxQuoted)
 	if text == "" {

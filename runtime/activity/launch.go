@@ -14,7 +14,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
-// launch starts a program.
 func launch(s *start) (p *process, err error) {
 	started := make(chan struct{})
 	launcher() <- func() {
@@ -38,7 +37,6 @@ var launcher = sync.OnceValue(func() chan<- func() {
 	return todo
 })
 
-// A start says what is to be started and how.
 type start struct {
 	*program
 	ctx   context.Context // of who waits for it
@@ -47,7 +45,6 @@ type start struct {
 	read  func(io.Reader) // is given its stdout, in a goroutine of its own, and may leave some of it
 }
 
-// begin starts a program.
 func begin(s *start) (p *process, err error) {
 	var theirs, ours []*os.File
 	defer func() {

@@ -66,7 +66,6 @@ func (p *process) follow(readers *sync.WaitGroup, outputs ...*os.File) {
 	close(p.done)
 }
 
-// end asks the process to end, and kills it after the grace time.
 func (p *process) end(grace time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +77,6 @@ func (p *process) end(grace time.Duration) {
 	p.killer = time.AfterFunc(grace, p.kill)
 }
 
-// kill ends the process and its group at once.
 func (p *process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +86,6 @@ func (p *process) kill() {
 	}
 }
 
-// living are the programs that run now, of all sets.
 var living = struct {
 	mu   sync.Mutex
 	all  map[*process]bool
@@ -108,17 +105,16 @@ func KillAll() {
 	}
 }
 
-// stopped reports whether we ended the process before it ended by itself.
 func (p *process) stopped() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.asked
 }
 
-// wait waits for the end of a process that was told to end, and reports whether
-// it came: one that the kernel won't let go of holds nobody up.
-func (p *process) wait(grace time.Duration) bool {
-	limit := time.NewTimer(grace + 2*drain)
+// wait waits for the end of a process, and reports whether it came in time: one that the
+// kernel won't let go of holds nobody up.
+func (p *process) wait(most time.Duration) bool {
+	limit := time.NewTimer(most)
 	defer limit.Stop()
 	select {
 	case <-p.done:
@@ -138,7 +134,6 @@ func (p *process) ending() string {
 	return p.cmd.ProcessState.String()
 }
 
-// details are what a plan may want to know of a program's failure.
 func (p *process) details(stderr string) map[string]any {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +144,6 @@ func (p *process) details(stderr string) map[string]any {
 	return d
 }
 
-// cannotStart is the failure of a program that didn't start.
 func cannotStart(name, program string, err error) *Failure {
 	var path *os.PathError
 	var look *exec.Error

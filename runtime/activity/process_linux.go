@@ -24,7 +24,6 @@ func awaitEnd(cmd *exec.Cmd) {
 	}
 }
 
-// unnamed is a file in memory.
 func unnamed() (*os.File, error) {
 	fd, err := unix.MemfdCreate("stdin", unix.MFD_CLOEXEC)
 	if err == nil {

@@ -47,7 +47,6 @@ type server struct {
 	end  context.CancelFunc
 }
 
-// A contact is a session with a server, or the attempt at one.
 type contact struct {
 	ready   chan struct{} // closed when there is one, or can't be
 	session *mcp.Session
@@ -70,7 +69,6 @@ func newServer(p program, client *http.Client) *server {
 	return s
 }
 
-// lost reports whether no further call can be put to the server.
 func (c *contact) lost() bool {
 	select {
 	case <-c.ready:
@@ -92,7 +90,6 @@ func (c *contact) lost() bool {
 	}
 }
 
-// A tool is an activity that a server carries out.
 type tool struct {
 	*server
 	activity string
@@ -165,7 +162,6 @@ func (r *Request) params() map[string]any {
 	return map[string]any{}
 }
 
-// failure is why a call has no answer.
 func (t *tool) failure(ctx context.Context, c *contact, err error) error {
 	whose := fmt.Sprintf("the tool %q of the MCP server %q", t.def.Remote, t.of.Name)
 	var refused *mcp.Refusal
@@ -216,14 +212,10 @@ func (s *server) ended(c *contact, what string, err error) *Failure {
 		why = err.Error()
 		c.p.end(s.grace)
 	}
-	patience := time.NewTimer(drain)
-	select {
-	case <-c.p.done:
-	case <-patience.C:
+	if !c.p.wait(drain) {
 		c.p.end(s.grace)
-		c.p.wait(s.grace)
+		c.p.wait(s.grace + 2*drain)
 	}
-	patience.Stop()
 	if s.over.Err() != nil {
 		return s.isClosed()
 	}
@@ -234,7 +226,6 @@ func (s *server) ended(c *contact, what string, err error) *Failure {
 	return &Failure{Code: code, Message: s.hide.Message(what+": "+why) + saying(stderr), Details: c.p.details(stderr)}
 }
 
-// isClosed is the failure of what comes when the set is closed.
 func (s *server) isClosed() *Failure {
 	return &Failure{Code: CodeCancelled, Message: fmt.Sprintf("the MCP server %q was ended: %v", s.of.Name, errClosed)}
 }
@@ -289,7 +280,7 @@ func (s *server) begin(c, before *contact) {
 	defer close(c.ready)
 	if before != nil && before.p != nil {
 		before.p.end(s.grace)
-		before.p.wait(s.grace)
+		before.p.wait(s.grace + 2*drain)
 	}
 	limit := s.of.Timeout
 	if limit == 0 {
@@ -324,7 +315,6 @@ func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
 	return s.ended(c, fmt.Sprintf("the MCP server %q can't be used", s.of.Name), err)
 }
 
-// launch starts the server's program.
 func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
 	c.lines = mcp.NewLines(maxOutput + envelope)
 	argv, _ := compiler.Arguments(s.def, nil, s.env.get) // it takes no parameters
@@ -339,7 +329,6 @@ func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
 	return c.lines, nil
 }
 
-// close ends the session and the server for good.
 func (s *server) close() {
 	s.end()
 	s.mu.Lock()
@@ -355,15 +344,10 @@ func (s *server) close() {
 	}
 	c.lines.Close()
 	c.p.stdin.Close()
-	patience := time.NewTimer(drain)
-	defer patience.Stop()
-	select {
-	case <-c.p.done:
-		return
-	case <-patience.C:
+	if !c.p.wait(drain) {
+		c.p.end(s.grace)
+		c.p.wait(s.grace + 2*drain)
 	}
-	c.p.end(s.grace)
-	c.p.wait(s.grace)
 }
 
 // leave ends a session with a server at an address, which may not answer any more.
@@ -384,7 +368,6 @@ func (s *server) leave(c *contact) {
 	}
 }
 
-// session is a contact that has begun.
 func (s *server) session(ctx context.Context) (*contact, error) {
 	c := s.reach()
 	select {
@@ -430,7 +413,6 @@ func (s *server) changed(ctx context.Context, c *contact, tool string) (string, 
 	return s.hide.Message(fmt.Sprintf("the tool %q of the MCP server %q isn't what was imported: %s", tool, s.of.Name, brief(why))), nil
 }
 
-// list is what the server lists as its tools, and what of it is refused.
 func (s *server) list(ctx context.Context, c *contact) ([]catalogue.Tool, []RefusedTool, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errOverdue{startTime})
 	defer cancel()

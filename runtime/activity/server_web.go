@@ -16,7 +16,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
 )
 
-// endpoint is the address of a server.
 func (e environment) endpoint(of *plan.Server) string {
 	return compiler.Filled(of.URL, func(name string) string { return url.PathEscape(e.get(name)) })
 }

@@ -12,7 +12,6 @@ import (
 // quotedStderr is how much of the end of stderr a failure quotes, in bytes.
 const quotedStderr = 2 << 10
 
-// A tail keeps the end of what is written to it.
 type tail struct {
 	mu   sync.Mutex
 	keep int // bytes

@@ -101,7 +101,6 @@ func refusedHost(a *plan.Activity, rules hosts.Rules) *hosts.Refusal {
 	return rules.Refuse(at.Hostname(), web.Port(at))
 }
 
-// unmatched reports patterns of files that match none.
 func unmatched(a *plan.Activity, files plan.Files, tell func(what, help string, at source.Span)) {
 	for _, pattern := range a.Files {
 		what := fmt.Sprintf("no file of the workspace matches %q", pattern.Text)
@@ -115,7 +114,6 @@ func unmatched(a *plan.Activity, files plan.Files, tell func(what, help string, 
 	}
 }
 
-// unfound reports the missing folder and program of an activity.
 func unfound(a *plan.Activity, at source.Span, tell func(what, help string, at source.Span)) {
 	exec, argv := a.Node.Get("exec"), "argv"
 	if a.Server != nil {

@@ -217,7 +217,6 @@ func (m *measure) fits(v any, depth int) bool {
 	return m.left >= 0 && m.room >= 0 && depth <= maxDepth
 }
 
-// A bounded buffer refuses what is beyond maxOutput.
 type bounded struct {
 	bytes.Buffer
 	full bool
@@ -231,7 +230,6 @@ func (b *bounded) Write(text []byte) (int, error) {
 	return b.Buffer.Write(text)
 }
 
-// brief is the beginning of a text, short enough for a message.
 func brief(s string) string {
 	const most = 80
 	if len(s) <= most {

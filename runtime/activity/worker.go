@@ -65,7 +65,6 @@ type request struct {
 	answered  chan workerReply // holds one
 }
 
-// A workerReply is what became of a request.
 type workerReply struct {
 	result Result
 	err    error
@@ -196,7 +195,6 @@ func (s *shift) take(req *request) {
 	s.watch()
 }
 
-// write sends requests one by one, until the process has ended.
 func (s *shift) write() {
 	for {
 		s.w.mu.Lock()
@@ -218,7 +216,6 @@ func (s *shift) write() {
 	}
 }
 
-// read takes answers until the process writes no more.
 func (s *shift) read(stdout io.Reader) {
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, maxOutput)
@@ -412,16 +409,10 @@ func (s *shift) close() []*request {
 // dismiss waits for the process's end and tells those who still wait why there
 // is no answer. The first of them is the one that the process was at.
 func (s *shift) dismiss(pending []*request, code, problem string) {
-	if problem == "" { // only its stdout has ended; it may take a moment to follow
-		patience := time.NewTimer(drain)
-		select {
-		case <-s.p.done:
-		case <-patience.C:
-			s.p.end(s.w.grace)
-		}
-		patience.Stop()
+	if problem == "" && !s.p.wait(drain) { // only its stdout has ended; it may take a moment to follow
+		s.p.end(s.w.grace)
 	}
-	ended := s.p.wait(s.w.grace)
+	ended := s.p.wait(s.w.grace + 2*drain)
 	stderr := s.p.stderr.text(s.w.hide)
 	for i, req := range pending {
 		message := fmt.Sprintf("activity %q %s", s.w.name, problem)
@@ -453,15 +444,8 @@ func (w *worker) close() {
 		return
 	}
 	p.stdin.Close()
-	if idle {
-		patience := time.NewTimer(drain)
-		defer patience.Stop()
-		select {
-		case <-p.done:
-			return
-		case <-patience.C:
-		}
+	if !idle || !p.wait(drain) {
+		p.end(w.grace)
+		p.wait(w.grace + 2*drain)
 	}
-	p.end(w.grace)
-	p.wait(w.grace)
 }

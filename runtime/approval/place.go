@@ -16,7 +16,6 @@ type List struct {
 	Text []byte
 }
 
-// read reads a list, which must lie [Outside] of a plan's folder.
 func (l List) read(plan string) ([]byte, error) {
 	if err := Outside(plan, l.Name); err != nil || l.Text != nil {
 		return l.Text, err

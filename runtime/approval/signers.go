@@ -47,7 +47,6 @@ func ReadSigners(name string, text []byte) (*Signers, error) {
 	return s, err
 }
 
-// eachLine hands on the lines of a list that aren't empty and no comments.
 func eachLine(name string, text []byte, each func(string) error) error {
 	if len(text) > mostList {
 		return diag.NewError(ErrSigners, "%q is larger than %d bytes", name, mostList).About(name)
@@ -99,7 +98,6 @@ func readSigner(line string) (s signerLine, err error) {
 	return s, nil
 }
 
-// publicKey reads options, the type of a key, the key and a comment.
 func publicKey(line string) (key ssh.PublicKey, comment string, options []string, err error) {
 	if key, comment, options, _, err = ssh.ParseAuthorizedKey([]byte(line)); err != nil {
 		return nil, "", nil, errors.New("there is no key that is understood; expected options, the type of a key, and the key in base64")
@@ -107,7 +105,6 @@ func publicKey(line string) (key ssh.PublicKey, comment string, options []string
 	return key, comment, options, bare(key)
 }
 
-// bare refuses certificates.
 func bare(key ssh.PublicKey) error {
 	if _, ok := key.(*ssh.Certificate); ok {
 		return errors.New("SSH certificates don't count: sign with the key itself, and list that")
@@ -166,7 +163,6 @@ func moment(text string) (time.Time, error) {
 // principals that its lines have.
 type identity []string
 
-// named reports whether a person of a name may be the holder.
 func (id identity) named(name string) bool { return listed(id, name) }
 
 // distinct reports whether two holders can't be the same person. Of two patterns it can't
@@ -245,7 +241,6 @@ func ReadRevoked(name string, text []byte) (Revoked, error) {
 
 func same(a, b ssh.PublicKey) bool { return bytes.Equal(a.Marshal(), b.Marshal()) }
 
-// stamp writes a time to people.
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 MST") }
 
 // listed reports whether a name is one of a list of patterns as OpenSSH has them: one
@@ -262,7 +257,6 @@ func listed(patterns []string, name string) bool {
 	return fits
 }
 
-// glob reports whether a text fits a pattern, in which ? is one byte and * any number.
 func glob(pattern, text string) bool {
 	star, from := -1, 0 // the last star, and where its match ends
 	p, t := 0, 0

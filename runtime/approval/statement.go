@@ -69,7 +69,6 @@ type Approval struct {
 	signatures []signature
 }
 
-// An envelope is a statement as DSSE has it in a file.
 type envelope struct {
 	PayloadType string      `json:"payloadType"`
 	Payload     []byte      `json:"payload"`
@@ -110,10 +109,8 @@ func (a *Approval) Given() bool {
 // whole is what the plan is called with all that decides what it does.
 const full = "compiled plan"
 
-// sum begins a digest in a part.
 const sum = "sha256:"
 
-// named is what a part is called among the subjects.
 func named(p plan.Part) string { return strings.TrimPrefix(p.String(), "the ") }
 
 // New is an approval of parts that nobody has signed yet.
@@ -198,7 +195,6 @@ func malformed(format string, args ...any) error {
 
 var hexadecimal = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// check reports what a statement of an approval can't be.
 func (a *Approval) check() error {
 	s := &a.Statement
 	switch {

@@ -106,7 +106,6 @@ func (j *Judge) holder(key ssh.PublicKey, before []Signature) (identity, error) 
 	return id, nil
 }
 
-// armor begins an SSH signature.
 const armor = "-----BEGIN SSH SIGNATURE-----\n"
 
 // A blob is what the armor of an SSH signature holds (OpenSSH's PROTOCOL.sshsig), and signed is
@@ -190,7 +189,6 @@ func (a *Approval) verdict(v *Verdict, j *Judge) error {
 	return nil
 }
 
-// lacking adds which signatures don't count, and why.
 func lacking(v *Verdict, t *diag.UserError) error {
 	for i, s := range v.Signatures {
 		if s.Err != nil {
@@ -201,7 +199,6 @@ func lacking(v *Verdict, t *diag.UserError) error {
 	return t
 }
 
-// few joins the first of some texts.
 func few(texts []string) string {
 	const most = 10
 	if more := len(texts) - most; more > 0 {

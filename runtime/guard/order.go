@@ -68,7 +68,6 @@ func (l *Orders) Done(plan *plan.Plan, call *plan.Call, params map[string]any) {
 	}
 }
 
-// count counts a call under its key, or where its parameters aren't known under any.
 func (l *Orders) count(i int, plan *plan.Plan, call *plan.Call, params map[string]any) {
 	c, count := &l.checks[i], &l.counts[i]
 	switch {

@@ -47,37 +47,23 @@
 //
 // # What a crash leaves, and what it doesn't
 //
-// A process that is killed in the middle of a write leaves a beginning of what it
-// wrote: whole records, and perhaps the first part of one more. A machine that
-// loses power may leave other things. What [Writer.Sync] has reported as done is on
-// disk. Of what was written since, some blocks may be there and others not, and
-// the length of the file may be that of before, of after, or in between. A block
-// that is missing below that length reads as zeros: whole sectors of 512 bytes, less
-// the part of the first that was there before.
-//
-// A writer writes only when all before is on disk. So a crash touches the last
-// write alone, and the field "synced" tells every reader where that began. A line that
-// isn't the next record is therefore taken for the remains of a crash, and cut off with
-// all that follows, if
+// What [Writer.Sync] has reported as done is on disk, and a writer writes only when all before
+// is. So a crash touches the last write alone, and the field "synced" tells every reader where
+// that began. Of that write blocks may be missing: they read as zeros, whole sectors of 512
+// bytes, less the part of the first that was there before. A line that isn't the next record is
+// taken for the remains of a crash, and cut off with all that follows, if
 //
 //   - the file ends in it, without a line break; or zeros in it begin where it
 //     begins or at a multiple of 512 bytes of the file, and end at such a multiple;
 //   - and no later line says by its "synced" that the record was on disk before.
 //
-// What is cut off was never reported as on disk, so nothing was done because of it.
+// Nothing was done because of what is cut off. Everything else is refused, as nobody can tell
+// what else was changed: whatever single bit of a journal is flipped, unless it lies in what a
+// crash has left. A file system that shows old blocks of other files after a loss of power
+// (ext4 with data=writeback) can bring forth a line that is refused though nobody has touched
+// it; the error then says at which byte to cut.
 //
-// Everything else is refused, as nobody can tell what else was changed: a whole line
-// with a wrong hash or number, be it the last one, as half a write doesn't look
-// like that; a line that isn't a record and has no such zeros; zeros in a record
-// that was on disk long before. So whatever single bit of a journal is flipped, unless
-// it lies in what a crash has left, the journal is refused.
-//
-// This errs on the side of refusing. A file system that shows old blocks of other
-// files after a loss of power (ext4 with data=writeback) can bring forth a line that is
-// refused though nobody has touched it; the error then says at which byte to cut.
-//
-// Records can be read before they are on disk: when the process that wrote them was
-// killed between write and fsync, or its fsync failed, after which Linux takes
-// the pages for clean though they aren't. So [Open] writes the records of the last
-// write once more and waits for the disk, before anybody builds upon them.
+// Records can be read before they are on disk, when a process was killed between write and
+// fsync, or its fsync failed. So [Open] writes the records of the last write once more and
+// waits for the disk.
 package journal

@@ -27,7 +27,6 @@ type File interface {
 	Name() string
 }
 
-// disk is a File of the operating system.
 type disk struct{ *os.File }
 
 func (d disk) Sync() error { return datasync(d.File) }
@@ -40,7 +39,6 @@ func (d disk) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// A source is what records are read from.
 type source interface {
 	io.ReaderAt
 	io.Closer
@@ -123,7 +121,6 @@ var ErrLocked = errors.New("another process writes this journal: the run is stil
 // program or ends.
 var patience = 2 * time.Second
 
-// lock takes a journal for writing, for as long as the file is open.
 func lock(f *os.File) error {
 	pause := 5 * time.Millisecond
 	for waited := time.Duration(0); ; waited += pause {
@@ -142,7 +139,6 @@ func lock(f *os.File) error {
 	}
 }
 
-// locked reports whether somebody has taken a journal for writing.
 func locked(f *os.File) bool {
 	err := tryLock(f, false)
 	if err == nil {

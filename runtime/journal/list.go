@@ -14,7 +14,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// extension is what the file of a run is called, behind its id.
 const extension = ".jsonl"
 
 // ID makes the id of a run: when it began, in UTC, what its plan is called, and

@@ -110,7 +110,6 @@ func (c *Contents) Bodies() iter.Seq2[json.RawMessage, error] {
 	}
 }
 
-// A walker goes from record to record.
 type walker struct {
 	chain  chain
 	lines  *bufio.Reader
@@ -128,7 +127,6 @@ func newWalker(src io.ReaderAt, size int64) *walker {
 	}
 }
 
-// A stranger is a line that isn't the next record.
 type stranger struct {
 	line  []byte // without its line break; of one that is too long, a beginning
 	at    int64  // where it begins
@@ -228,7 +226,6 @@ func noHeader(name string) error {
 	return &Fault{Path: name, Line: 1, Why: "there is no whole header, so the run had not begun when it was cut short", Do: "delete the file and begin the run anew"}
 }
 
-// distrust is the advice for a journal with unknown changes.
 const distrust = "don't go on from it: take an untouched copy, or begin a new run"
 
 func wasOnDisk(why string, later int) string {
@@ -321,7 +318,6 @@ func (w *walker) laterWrite(k int) (int, error) {
 	}
 }
 
-// sector is the smallest piece that a disk writes or loses.
 const sector = 512
 
 // lostBlocks reports whether a line has zeros in it as lost blocks leave them: up to the end

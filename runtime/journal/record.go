@@ -78,7 +78,6 @@ func parse(line []byte) (r record, ok bool) {
 	return r, ok && len(r.body) > 0
 }
 
-// cutNumber takes a number and what follows it off the beginning of a text.
 func cutNumber(text []byte, follows string) (n int, rest []byte, ok bool) {
 	end := 0
 	for end < min(len(text), maxDigits) && '0' <= text[end] && text[end] <= '9' {
@@ -112,7 +111,6 @@ func (c *chain) link(covered []byte) []byte {
 	return c.digest.Sum(c.sum[:0])
 }
 
-// accept takes a record if it is the next, and otherwise reports why it isn't.
 func (c *chain) accept(r record) (why string) {
 	switch {
 	case r.n < c.next:

@@ -128,7 +128,6 @@ func Continue(f File) (*Writer, *Contents, error) {
 	return &Writer{file: f, chain: end.chain, end: contents.Size}, contents, nil
 }
 
-// rewrite writes a part of a file once more and waits for the disk.
 func rewrite(f File, from, to int64) error {
 	buffer := make([]byte, 64<<10)
 	for from < to {

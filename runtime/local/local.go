@@ -190,7 +190,6 @@ func newWorld(m *runtime.Machine, o Options) *world {
 	}
 }
 
-// batch is how many events one write to the journal may hold.
 const batch = 256
 
 // What the text of an answer may take, in bytes: one piece, and all that the
@@ -352,7 +351,6 @@ func (w *world) sync() error {
 // written: what is in it is whole, and the run can be resumed from there.
 var ErrJournal = errors.New("the journal can't be written")
 
-// An unwritten error is the journal's own, in its words.
 type unwritten struct{ error }
 
 func (unwritten) Is(target error) bool { return target == ErrJournal }
@@ -383,7 +381,6 @@ func (w *world) back(e *runtime.Event) {
 	w.over(key)
 }
 
-// over lets go of what a command had asked for.
 func (w *world) over(key try) {
 	w.busy--
 	if cancel, ok := w.tries[key]; ok {
@@ -479,7 +476,6 @@ func (w *world) began(c runtime.Command, cancel context.CancelFunc) {
 	w.busy++
 }
 
-// begin opens a context for something that a command asks for.
 func (w *world) begin(ctx context.Context, c runtime.Command) context.Context {
 	own, cancel := context.WithCancel(ctx)
 	w.began(c, cancel)
@@ -514,7 +510,6 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 	}))
 }
 
-// take puts what came of a try into the event of its end.
 func take(e *runtime.Event, result activity.Result, err error) {
 	e.Value, e.Route, e.Steps, e.Made = result.Value, result.Route, result.Steps, result.Made
 	if err != nil {
@@ -525,7 +520,6 @@ func take(e *runtime.Event, result activity.Result, err error) {
 	}
 }
 
-// plan asks the planner for a solution, and hands on what it writes as it comes.
 func (w *world) plan(ctx context.Context, c runtime.Command) {
 	own := w.begin(ctx, c)
 	go func() {
@@ -556,7 +550,6 @@ func (w *world) plan(ctx context.Context, c runtime.Command) {
 	}()
 }
 
-// join brings further instances.
 func (w *world) join(most int) {
 	w.busy++
 	go func() {

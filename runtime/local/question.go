@@ -8,7 +8,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// A question is one that a person is asked.
 type question struct {
 	cancel context.CancelCauseFunc
 	seen   bool // the person sees it
@@ -17,7 +16,6 @@ type question struct {
 // ErrNoReviewer says that nobody is there to answer a question.
 var ErrNoReviewer = errors.New("there is nobody to ask")
 
-// ask puts a question to a person.
 func (w *world) ask(ctx context.Context, c runtime.Command) {
 	if w.options.Answered != nil {
 		if d := w.options.Answered(c.Question); d != nil {
@@ -111,7 +109,6 @@ func (w *world) stuck() runtime.Reason {
 	return ""
 }
 
-// unasked is why a run stops that needs an answer and gets none.
 func unasked(q *runtime.Question) runtime.Reason {
 	if q.InFlight {
 		return runtime.ReasonInFlight

@@ -14,7 +14,6 @@ type timer struct {
 	clock *time.Timer // nil as long as its question isn't shown
 }
 
-// timed is what timers run for: a call, or the run.
 type timed struct{ tick, frame, call int }
 
 // setTimer sets a timer. The time for an answer begins when the question is shown.

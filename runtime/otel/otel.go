@@ -86,7 +86,6 @@ type observer struct {
 	tokens      metric.Int64Counter
 }
 
-// of is the context that has the span of an observed one.
 func of(s *spans.Span) context.Context { return s.Own.(context.Context) }
 
 func (o *observer) Begin(ctx context.Context, s *spans.Span) {
@@ -116,7 +115,6 @@ func (o *observer) End(s *spans.Span) {
 	o.measure(s)
 }
 
-// measure records how long a call or a run took that came to an end.
 func (o *observer) measure(s *spans.Span) {
 	text := func(key string) string {
 		for _, a := range s.Attributes {

@@ -46,7 +46,6 @@ type Options = endpoint.Options
 // Prices are what a million tokens cost, in the currency of "limits.cost".
 type Prices = endpoint.Prices
 
-// forms says how planners are named.
 const forms = "replay:FILE, openai:MODEL or anthropic:MODEL"
 
 // Open makes the planner that a person names: replay:FILE, openai:MODEL or

@@ -86,5 +86,4 @@ func (r *Reader) included(all []Named) ([]Named, error) {
 	return left, nil
 }
 
-// extensions are those of files that may hold plans.
 var extensions = []string{".yaml", ".yml", ".json", ".jsonl"}

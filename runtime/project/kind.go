@@ -81,7 +81,6 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 	return byName, false
 }
 
-// holdsRules reports whether a document is a policy: it has a rule with both examples.
 func holdsRules(root *source.Node) bool {
 	rules := root.Get("rules")
 	return rules != nil && slices.ContainsFunc(rules.Items, func(rule *source.Node) bool {
@@ -89,7 +88,6 @@ func holdsRules(root *source.Node) bool {
 	})
 }
 
-// holdsPlan reports whether a document has the outline of an accepted shape.
 func holdsPlan(root *source.Node) bool {
 	if holdsCalls(root) || holdsMessages(root) || root.Get("calls") != nil && root.Get("calls").Kind == source.Array {
 		return true
@@ -126,7 +124,6 @@ func isInstance(line *source.Node) bool {
 	})
 }
 
-// holdsSolutions reports whether a document is a list of recorded answers.
 func holdsSolutions(root *source.Node) bool {
 	return root.Kind == source.Array && slices.ContainsFunc(root.Items, func(item *source.Node) bool {
 		calls := item.Get("calls")

@@ -42,7 +42,6 @@ func (d Document) Confirm(found []diag.Diagnostic) {
 	}
 }
 
-// with is the document as it is when one of its files has another text.
 func (d Document) with(file *source.File, text []byte) Document {
 	if file == d.File {
 		d.File = &source.File{Name: file.Name, Format: file.Format, Text: text, Row: file.Row, Base: file.Base}

@@ -138,7 +138,6 @@ func (p *Program) Activities(name func(delegate, name string) string) map[string
 	return all
 }
 
-// plans are the plan, by "", and those that it delegates to, by their paths.
 func (p *Program) plans() map[string]*plan.Plan {
 	all := maps.Clone(p.Plan.AllDelegates())
 	if all == nil {
@@ -172,7 +171,6 @@ func (p *Program) Unchanged(name func(delegate, name string) string) func(activi
 	return func(activity, program string) (string, error) { return byName[activity](program) }
 }
 
-// folder is the workspace as it is now.
 func (p *Program) folder() workspace.Folder { return workspace.Folder{Dir: p.Root} }
 
 // HostRules are where requests of the plan may go: the lists of policies are held to

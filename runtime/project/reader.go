@@ -137,7 +137,6 @@ func (r *Reader) Split(name string, text []byte, each func(Document) error) erro
 	return each(Document{source.NewFile(name, text), options, place.Root, opened, config, r.Machine, rules, r.Envelope})
 }
 
-// hosts are where requests may go by a configuration and as given by the user who runs plans.
 func (r *Reader) hosts(config *Configuration) (rules hosts.Rules) {
 	if config.Analysis.Settings != nil && config.Analysis.Settings.Hosts != nil {
 		list := *config.Analysis.Settings.Hosts
@@ -210,7 +209,6 @@ func (r *Reader) bounded(name string, text []byte) ([]byte, error) {
 	return text, nil
 }
 
-// linesFactor is how much larger than one document a file of many may be.
 const linesFactor = 16
 
 func (r *Reader) limits() source.Limits {
@@ -332,7 +330,6 @@ func below(dir, name string) (string, error) {
 	return relative, nil
 }
 
-// remembered keeps the texts of files that a compilation opens.
 func remembered(o *compiler.Options) map[string]string {
 	texts, open := map[string]string{}, o.Open
 	o.Open = func(name string) ([]byte, error) {

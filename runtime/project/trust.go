@@ -106,7 +106,6 @@ func (v *Vouching) Revoke() error {
 	return err
 }
 
-// trustOf is the file that keeps what is trusted of another.
 func trustOf(file string) (string, error) {
 	folder, err := os.UserConfigDir()
 	if err != nil {
@@ -164,7 +163,6 @@ func (r *Reader) Vouching(folder string) (all []*Vouching, err error) {
 	return all, err
 }
 
-// vouchingOf is a file that names no other.
 func vouchingOf(file *source.File) (*Vouching, error) {
 	absolute, err := filepath.Abs(file.Name)
 	if err != nil {

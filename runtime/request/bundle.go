@@ -68,7 +68,6 @@ func (s Context) alone(u unit, n *source.Node) any {
 	return copied
 }
 
-// parameter is the schema of one parameter of a call: its own, or a reference.
 func (w *bundler) parameter(u unit, n *source.Node) any {
 	own := w.schema(u, n, true, 0)
 	if o, ok := own.(Object); ok && !o.Has("type") && takesText(own) || own == true {
@@ -95,7 +94,6 @@ func or(a, b any) any {
 	return Object{{"anyOf", []any{a, b}}}
 }
 
-// takesText reports whether a schema accepts every string.
 func takesText(s any) bool {
 	o, ok := s.(Object)
 	if !ok {
@@ -248,7 +246,6 @@ func untellable(f source.Field) bool {
 	return slices.Contains(choosing, f.Key.Text) || slices.Contains(unevaluated, f.Key.Text)
 }
 
-// dependencies are what drafts up to 7 have in the place of two keywords.
 func (w *bundler) dependencies(out Object, n *source.Node, here func(*source.Node) any) Object {
 	var names, schemas Object
 	for _, f := range n.Fields {
@@ -267,7 +264,6 @@ func (w *bundler) dependencies(out Object, n *source.Node, here func(*source.Nod
 	return out
 }
 
-// A target is where a reference leads.
 type target struct {
 	unit unit
 	node *source.Node
@@ -321,7 +317,6 @@ func along(n *source.Node, tokens []string) *source.Node {
 	return n
 }
 
-// anchored finds the schema that has a name of its own.
 func anchored(n *source.Node, name string) *source.Node {
 	if n == nil {
 		return nil
@@ -347,7 +342,6 @@ func anchored(n *source.Node, name string) *source.Node {
 	return nil
 }
 
-// define makes sure that a schema is among the definitions, and gives its name.
 func (w *bundler) define(to target, open bool) string {
 	v := variant{to.unit.root, to.node, open}
 	if name, ok := w.names[v]; ok {

@@ -190,7 +190,6 @@ func (s Context) said() map[saying]*source.Node {
 	return last
 }
 
-// spoken is what the document says of itself, and in words.
 func (s Context) declared() []Message {
 	var meta, texts []Message
 	for _, m := range s.messages() {
@@ -216,7 +215,6 @@ func (s Context) toolMessage(tools ...*plan.Tool) Tools {
 	return all
 }
 
-// values are the messages of input, state and data, as these stand now.
 func (s Context) values() []Message {
 	var list []Message
 	said := s.said()
@@ -302,7 +300,6 @@ func (s Context) dataMessages(said map[saying]*source.Node) []Message {
 	return list
 }
 
-// schemaOf is a schema that is self-contained; nil where there is none.
 func (s Context) schemaOf(n *source.Node) any {
 	if n == nil {
 		return nil
@@ -310,7 +307,6 @@ func (s Context) schemaOf(n *source.Node) any {
 	return s.alone(unit{root: n}, n)
 }
 
-// planMessage is the carried plan, and what has become of its calls.
 func (s Context) planMessage() Plan {
 	message := Plan{Mode: string(s.Plan.Mode), Calls: make([]any, len(s.Carried))}
 	for i, one := range s.Carried {
@@ -326,7 +322,6 @@ func (s Context) planMessage() Plan {
 	return message
 }
 
-// told is what has become of a call.
 func (one Standing) noted() Object {
 	out := Object{{"call", one.Name}, {"status", one.Status}}
 	if one.Reason != "" {
@@ -362,7 +357,6 @@ func shown(n *source.Node) Object {
 	return out
 }
 
-// rest is what a message says besides its type and some keys.
 func rest(m *source.Node, but ...string) Object {
 	return slices.DeleteFunc(shown(m), func(m Member) bool { return m.Key == "type" || slices.Contains(but, m.Key) })
 }

@@ -107,7 +107,6 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 	return out.With("context", context)
 }
 
-// definitions are the tools as they were written, and what they need.
 func (s *Context) definitions() Object {
 	tools, schemas, activities, files := Object{}, Object{}, Object{}, Object{}
 	for _, tool := range s.Plan.Tools {
@@ -174,7 +173,6 @@ func (s *Context) delegatesHoldSecrets() bool {
 	})
 }
 
-// begun are the messages of what stood in a state, with the schemas of its owner.
 func (s *Context) started(instance string, b Started, owner *plan.Instance) (messages []any) {
 	add := func(m Object, value map[string]any, key string, schema *source.Node) {
 		if value != nil {
@@ -220,7 +218,6 @@ func (s *Context) started(instance string, b Started, owner *plan.Instance) (mes
 	return messages
 }
 
-// settings are those of a run, as a plan message holds them.
 func (s *Context) settings() (out Object) {
 	p := s.Plan
 	out = Object{{"writes", p.Writes.String()}, {"terminate", string(p.Terminate)}}

@@ -37,7 +37,6 @@ func (s Context) solutionSchema() Object {
 	return Object{{"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false}, {"$defs", w.defs}}
 }
 
-// listOf is the schema of a list of any of several things.
 func listOf(kinds []any) Object {
 	return Object{{"type", "array"}, {"items", Object{{"anyOf", kinds}}}}
 }
@@ -80,7 +79,6 @@ var sharedSchemas = Object{
 // settledFirst names calls that need only have settled before another starts.
 var settledFirst = Object{{"type", "object"}, {"properties", Object{{"settled", Object{{"anyOf", []any{anyText, Object{{"type", "array"}, {"items", anyText}}}}}}}}, {"required", []any{"settled"}}}
 
-// orderKeys are the keys of a call by which a model says when it runs.
 var orderKeys = Object{
 	{"_id", anyText},
 	{"_when", Object{{"$ref", "#/$defs/condition"}}},
@@ -114,7 +112,6 @@ func (s Context) metaKeysInUse() map[string]bool {
 	return used
 }
 
-// callSchema is the schema of a call of one tool.
 func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool) Object {
 	in := parametersOf(tool)
 	u := unit{root: in}
@@ -170,7 +167,6 @@ func (w *bundler) furtherParameters(out Object, u unit, tool *plan.Tool) Object 
 // of them stand once, among the definitions.
 const fewInstances = 20
 
-// instanceID is the schema of what names an instance.
 func (s Context) instanceID(w *bundler) Object {
 	if len(s.Instances) == 0 {
 		return anyText
@@ -190,7 +186,6 @@ func (s Context) instanceID(w *bundler) Object {
 	return w.instances
 }
 
-// opinion is the schema of what one advisor says.
 func (s Context) opinion(w *bundler, advisor *plan.Advisor) Object {
 	properties, required := Object{{"id", Object{{"const", advisor.ID}}}}, []any{"id"}
 	if advisor.Instanced {
@@ -296,7 +291,6 @@ func parametersOf(tool *plan.Tool) *source.Node {
 	return tool.Node
 }
 
-// parameterFields are the parameters that a tool lists, in its order.
 func parameterFields(in *source.Node) []source.Field {
 	properties := in.Get("properties")
 	if properties == nil {
@@ -339,7 +333,6 @@ func (w *bundler) metaField(tool *plan.Tool, key string, otherwise any) any {
 	return otherwise
 }
 
-// outputOf is the schema of what a latent call gives.
 func (w *bundler) outputOf(tool *plan.Tool) any {
 	if tool.OutputNode == nil {
 		return Object{}

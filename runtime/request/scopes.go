@@ -7,7 +7,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// handed are the messages of what a call's scopes hand on, and of nothing else.
 func (s Context) scoped() []Message {
 	s.Input, s.State, s.Instances = s.Only["input"], s.Only["state"], nil
 	data, _ := s.Only["data"].(map[string]any)
@@ -59,7 +58,6 @@ func (s Context) marked(messages []Message) []Message {
 	return append(first, others...)
 }
 
-// lookedAt are the scopes of an advisor that a message is about.
 func lookedAt(advisor *plan.Advisor, m Message) []string {
 	var kinds []string
 	switch m := m.(type) {

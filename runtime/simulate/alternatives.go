@@ -79,7 +79,6 @@ func (x *explorer) plainly(p pick) bool {
 	return c.options[p.option].Fails && c.call >= 0 && x.plan.Calls[c.call].FailureRoute() < 0
 }
 
-// alternative is what was played last, and was told this.
 func (x *explorer) alternative(forced []pick, together bool) *Alternative {
 	a := &Alternative{Picks: pairsOf(x.last.picks), Together: together, Scenario: x.last.scenario}
 	for _, p := range forced {

@@ -65,7 +65,6 @@ const (
 	Unhandled ProblemKind = "failure"   // a failure that nothing handles, or an output that doesn't fit its schema
 )
 
-// A cause tells problems apart.
 type cause struct {
 	kind       ProblemKind
 	call, code string
@@ -153,7 +152,6 @@ type explorer struct {
 	looks        int // what it costs that calls look at their reads, as often as one of those settles that they wait for
 }
 
-// A trial is one combination that was played.
 type trial struct {
 	picks    []pick
 	taken    map[int]int // the same by choice
@@ -321,7 +319,6 @@ func (x *explorer) cover() {
 	}
 }
 
-// eachPair goes through the pairs of options of two choices.
 func (x *explorer) eachPair(f func([2]pick)) {
 	if len(x.choices) > mostPaired {
 		return
@@ -358,7 +355,6 @@ func (x *explorer) near(p [2]pick) (near [][]pick) {
 	return near
 }
 
-// replaced are picks with another option of one choice.
 func replaced(picks []pick, by pick) []pick {
 	return append(slices.DeleteFunc(slices.Clone(picks), func(p pick) bool { return p.choice == by.choice }), by)
 }
@@ -371,7 +367,6 @@ func within(few, many []pick) bool {
 // mostKept bounds the calls of the scenarios of problems.
 const mostKept = 50_000
 
-// conclude puts together what was found.
 func (x *explorer) conclude() {
 	untold, room := map[cause]bool{}, mostKept
 	if x.o.Steps == 0 {

@@ -189,7 +189,6 @@ func codeOf(plan *plan.Plan, call *plan.Call) *expression.Expr {
 	return nil
 }
 
-// see notes how the condition of a call came out.
 func (x *explorer) see(one *CallReport) {
 	planned := compiler.RepeatedCall(one.Call)
 	if planned.When == nil || planned.When.PerItem() && one.Call.ItemOf == nil {
@@ -201,7 +200,6 @@ func (x *explorer) see(one *CallReport) {
 	}
 }
 
-// account notes what wasn't reached, and whether all was that can be.
 func (x *explorer) account() {
 	for i, started := range x.started {
 		if !started {

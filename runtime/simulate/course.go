@@ -31,7 +31,6 @@ type course struct {
 	scenario *Scenario
 }
 
-// A pick is an option that was taken of a choice.
 type pick struct{ choice, option int }
 
 // choose takes one of the options of a choice, the same for all tries, items and
@@ -64,7 +63,6 @@ type choice struct {
 	call    int
 }
 
-// A fork is how a call may end.
 type fork struct {
 	endings []ending
 	options []analyzer.BranchChoice
@@ -86,7 +84,6 @@ type ending struct {
 	made    []string // of what a run is given: the keys that were made up
 }
 
-// A part is one of a result, or of the input, on which something hangs.
 type part struct {
 	key     string
 	steps   []expression.Segment
@@ -99,10 +96,8 @@ func (p *part) holds(steps []expression.Segment) bool {
 	return len(p.steps) < len(steps) && slices.Equal(p.steps, steps[:len(p.steps)])
 }
 
-// missing represents a part that is left out.
 var missing = new(any)
 
-// ends lets a try end as the course has it.
 func (c *course) ends(w *world, command runtime.Command, chance *rand.Rand, e *runtime.Event) {
 	call := compiler.RepeatedCall(command.Of)
 	f := c.fork(w, command, call)
@@ -478,7 +473,6 @@ func (x *explorer) begins(kind string, given map[string]any, made []string) *end
 	return e
 }
 
-// approves reports whether people approve a call on this course.
 func (c *course) approves(command runtime.Command) bool {
 	path := runtime.Path(command.Under, compiler.RepeatedCall(command.Of).Name)
 	yes, no := true, false

@@ -15,7 +15,6 @@ import (
 // MadeUp are the keys of what a run is given that were made up, and may be others.
 type MadeUp struct{ Input, State []string }
 
-// A gathering are the parts of one made-up value that are varied.
 type gathering struct {
 	*explorer
 	of   *ending
@@ -24,7 +23,6 @@ type gathering struct {
 	all  []*part
 }
 
-// part is the part with a name.
 func (g *gathering) part(name string, steps []expression.Segment, reference string) *part {
 	key := g.of.prefix + name
 	if at := slices.IndexFunc(g.all, func(p *part) bool { return p.key == key }); at >= 0 {
@@ -68,7 +66,6 @@ func (g *gathering) presence(p *part, read *plan.Read) {
 	}
 }
 
-// lists takes up lists that a call runs for.
 func (g *gathering) lists(p *part, list *list) {
 	for _, v := range list.tried(g, p) {
 		if g.of.accepts(planted(g.of.value, p.steps, v)) {
@@ -125,7 +122,6 @@ func (x *explorer) alike(plan *plan.Plan, e *ending, steps []expression.Segment,
 	return depth, part, ok
 }
 
-// present represents a part that is there, whatever it is.
 var present = new(any)
 
 // others are what a schema allows a part to be besides what it usually is: [missing], null

@@ -7,7 +7,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// judge is what went wrong in a rehearsal.
 func (c *course) judge() (all []Problem) {
 	s := c.scenario
 	if s.Outcome.Reason == TooLong {

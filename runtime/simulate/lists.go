@@ -11,13 +11,11 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// turned is what the courses of a plan may depend on.
 type turned struct {
 	turns []analyzer.Turn
 	lists []*list
 }
 
-// A list is one that a call runs for the items of.
 type list struct {
 	call  *plan.Call
 	read  *plan.Read

@@ -50,7 +50,6 @@ func (w *world) free(frame, call int) {
 	}
 }
 
-// enter notes whose delegate begins.
 func (w *world) enter(c runtime.Command) {
 	within := c.Count
 	if c.Of.Each == nil {
@@ -69,13 +68,11 @@ func (w *world) enter(c runtime.Command) {
 	w.moment(c.Frame, c.Call, runtime.Running)
 }
 
-// entry is a call of a plan at work.
 type entry struct {
 	of   *played
 	call int
 }
 
-// report is that of a call of the current tick.
 func (w *world) report(frame, call int) *CallReport {
 	return &w.out.Calls[w.frames[place{w.machine.Tick(), frame}].calls[call]]
 }
@@ -104,7 +101,6 @@ func (w *world) arrange() {
 	}
 }
 
-// analyse computes the times and costs of a simulation.
 func (w *world) analyse() {
 	w.arrange()
 	for _, p := range w.roots {

@@ -71,7 +71,6 @@ func FinalState(r *analyzer.Rehearsal, s analyzer.Schedule) (any, error) {
 	return scenario.Outcome.State, nil
 }
 
-// endAs ends the activity of a call as a schedule says.
 func (w *world) endAs(end analyzer.ScheduledEnd) error {
 	at := slices.IndexFunc(w.plan.Calls, func(c *plan.Call) bool { return c.Name == end.Call })
 	if at < 0 {
@@ -96,7 +95,6 @@ func (w *world) endAs(end analyzer.ScheduledEnd) error {
 	return nil
 }
 
-// failNext lets the earliest-listed activity at work fail, if there is one.
 func (w *world) failNext() bool {
 	for i := range w.plan.Calls {
 		if w.machine.Status(0, i) == runtime.Running {
@@ -108,7 +106,6 @@ func (w *world) failNext() bool {
 	return false
 }
 
-// fireNext lets the next timer run out, if there is one.
 func (w *world) fireNext() bool {
 	if len(w.due) == 0 {
 		return false

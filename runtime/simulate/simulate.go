@@ -203,7 +203,6 @@ func (w *world) prepare() {
 	w.machine.Keep(keep)
 }
 
-// weigh counts what a value costs.
 func (w *world) weigh(v any) {
 	if w.options.Steps <= 0 || w.out.Steps > w.options.Steps {
 		return
@@ -253,7 +252,6 @@ type world struct {
 	out       *Scenario
 }
 
-// A happening is an event that lies in the future.
 type happening struct {
 	at    time.Duration
 	order int // of two at one time, the one planned first
@@ -365,7 +363,6 @@ func (o *Options) mustFail(call *plan.Call, under string) bool {
 	})
 }
 
-// answer lets the planner's answer arrive.
 func (w *world) answer(c runtime.Command) {
 	var after time.Duration
 	for _, piece := range w.options.Answer(c.Request) {
@@ -375,7 +372,6 @@ func (w *world) answer(c runtime.Command) {
 	w.later(after, runtime.Event{Kind: runtime.Closed, Tick: c.Tick, Call: runtime.Run})
 }
 
-// decide lets a person answer, at once.
 func (w *world) decide(c runtime.Command) {
 	decision := runtime.Decision{Verdict: runtime.Approve}
 	if w.options.course != nil && !w.options.course.approves(c) {
@@ -403,7 +399,6 @@ func (w *world) perform(c runtime.Command, chance *rand.Rand, e *runtime.Event) 
 	take(e, result, err)
 }
 
-// take puts what came of a try into the event of its end.
 func take(e *runtime.Event, result activity.Result, err error) {
 	e.Value, e.Route, e.Steps, e.Made = result.Value, result.Route, result.Steps, result.Made
 	if failure := new(activity.Failure); errors.As(err, &failure) {
@@ -422,7 +417,6 @@ func (w *world) giveUp(c runtime.Command) {
 	}
 }
 
-// stopped ends a try, well or badly.
 func (w *world) stopped(frame, call int) {
 	w.running--
 	report := w.report(frame, call)
@@ -430,7 +424,6 @@ func (w *world) stopped(frame, call int) {
 	w.moment(frame, call, runtime.Waiting)
 }
 
-// moment notes what a call is doing from now on.
 func (w *world) moment(frame, call int, status runtime.Status) {
 	at := w.frames[place{w.machine.Tick(), frame}].calls[call]
 	if n := len(w.out.Moments); n > 0 && status.Settled() && w.out.Moments[n-1] == (Moment{w.now, at, runtime.Waiting}) {

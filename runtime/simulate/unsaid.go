@@ -34,7 +34,8 @@ func (w *world) unsaid(p *plan.Plan, call *plan.Call, chance *rand.Rand) any {
 				}
 				steps = steps[1:]
 			}
-			if now, _ := pathtree.Walk(value, steps); now == nil && possible(value, steps) {
+			far := func(s expression.Segment) bool { return s.IsIndex && s.Index > 100 }
+			if now, _ := pathtree.Walk(value, steps); now == nil && !slices.ContainsFunc(steps, far) {
 				value = planted(value, steps, taken(p, read, planned.Name, chance))
 			}
 		}
@@ -71,22 +72,6 @@ func (w *world) planOf(compiled *plan.Plan, call *plan.Call) *plan.Plan {
 		}
 	}
 	return nil
-}
-
-// possible reports whether there is room in a value for something at a place.
-func possible(value any, steps []expression.Segment) bool {
-	for i, s := range steps {
-		if value == nil {
-			return !slices.ContainsFunc(steps[i:], func(s expression.Segment) bool { return s.IsIndex && s.Index > 100 })
-		}
-		_, object := value.(map[string]any)
-		_, list := value.([]any)
-		if s.IsIndex && (!list || s.Index > 100) || !s.IsIndex && !object {
-			return false
-		}
-		value, _ = pathtree.Step(value, s)
-	}
-	return true
 }
 
 // taken makes up a value for a read: what the parameter accepts that it is the whole of, or

@@ -60,7 +60,6 @@ func Delegated(p *plan.Plan, given, params map[string]any) map[string]any {
 	return map[string]any{"input": over(p.Input, given["input"], params), "state": over(p.State, given["state"]), "data": over(p.Data, given["data"], other)}
 }
 
-// over lays objects over each other, key by key at the top.
 func over(layers ...any) map[string]any {
 	out := map[string]any{}
 	for _, layer := range layers {

@@ -21,7 +21,6 @@ type part struct {
 	standing records
 }
 
-// A step is how to take a message back.
 type step struct {
 	changes int      // that were there before it
 	record  bool     // it is a failure record that stands
@@ -96,7 +95,6 @@ func (l *Log) move(p *part, n int) {
 	p.sure = len(p.changes)
 }
 
-// homeless notes that a message has no place where it must have one.
 func (l *Log) homeless(m *Message) {
 	*l.layout.Inconsistency = fmt.Sprintf("what was written to %s has no place in the state any more", l.layout.Paths.String(m.Path))
 }

@@ -79,14 +79,12 @@ func (f *fold) apply(m *Message) error {
 	return nil
 }
 
-// keep notes how to take a change back.
 func (f *fold) keep(c change) {
 	if f.undoing {
 		f.changes = append(f.changes, c)
 	}
 }
 
-// back takes back all changes but the first so many.
 func (f *fold) back(first int) {
 	for i := len(f.changes) - 1; i >= first; i-- {
 		switch c := &f.changes[i]; {
@@ -182,7 +180,6 @@ func (f *fold) setKey(own *owned, base map[string]any, key string, id pathtree.I
 	own.set(id, in)
 }
 
-// combine applies a message to what stands at its path.
 func (f *fold) combine(own *owned, at pathtree.ID, under any, m *Message) (any, *owned, error) {
 	if own != nil {
 		switch base := under.(type) {

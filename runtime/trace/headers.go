@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// headersKey is where a context has the headers that hand its span on.
 type headersKey struct{}
 
 // Headers are those of W3C's Trace Context (www.w3.org/TR/trace-context) that hand the span

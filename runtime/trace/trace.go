@@ -91,10 +91,8 @@ type instance struct {
 	named map[string]*call // by name: the latest of it
 }
 
-// A position is that of a call in a run.
 type position struct{ tick, frame, call int }
 
-// A call is one whose spans are reported.
 type call struct {
 	span    *Span
 	attempt *Span // nil when none is at work
@@ -219,7 +217,6 @@ func (t *Tracer) above(c runtime.Command) *Span {
 	return t.run
 }
 
-// call is the one that a command is about. It begins with the first command about it.
 func (t *Tracer) call(now time.Time, c runtime.Command) *call {
 	own, at := t.instance(c), positionOf(c)
 	one := own.at[at]
@@ -258,7 +255,6 @@ func (own *instance) read(c runtime.Command) (links []*Span) {
 	return links
 }
 
-// pass ends what a call was in before its next attempt.
 func (t *Tracer) pass(one *call, now time.Time) {
 	if one.other != nil {
 		t.end(one.other, now)
@@ -275,7 +271,6 @@ func (t *Tracer) endAttempt(one *call, now time.Time, failure *runtime.Failure) 
 	}
 }
 
-// settle ends a call, or what a stop has left of it.
 func (t *Tracer) settle(now time.Time, c runtime.Command) {
 	one, s := t.call(now, c), c.Settlement
 	t.endAttempt(one, now, s.Failure)
@@ -324,7 +319,6 @@ func (t *Tracer) Break(why error) {
 	t.end(t.run, now)
 }
 
-// close ends whatever of the run is still open.
 func (t *Tracer) close(now time.Time) {
 	for _, own := range t.instances {
 		for _, one := range own.at {
@@ -340,7 +334,6 @@ func (t *Tracer) close(now time.Time) {
 	}
 }
 
-// finish ends the run.
 func (t *Tracer) finish(now time.Time, o *runtime.Outcome) {
 	t.close(now)
 	t.run.Attributes = append(t.run.Attributes, Attribute{"obelus.status", string(o.Status)}, Attribute{"obelus.done", o.Counts.Done},

@@ -64,13 +64,11 @@ func unrepeated(r *http.Request) *http.Request {
 	return r
 }
 
-// nothing is a body without content.
 type nothing struct{}
 
 func (nothing) Read([]byte) (int, error) { return 0, io.EOF }
 func (nothing) Close() error             { return nil }
 
-// counted counts what is sent on a connection, in bytes.
 type counted struct {
 	net.Conn
 	sent atomic.Int64

@@ -26,7 +26,6 @@ type Transport struct {
 	Rules hosts.Rules
 }
 
-// maxHeader bounds the headers of an answer, in bytes.
 const maxHeader = 256 << 10
 
 // NewTransport makes a transport. It asks for nothing compressed by itself, and speaks
@@ -77,7 +76,6 @@ func Port(at *url.URL) string {
 // dialer makes connections; nothing waits longer for one.
 var dialer = net.Dialer{Timeout: 15 * time.Second}
 
-// dial connects to a host, at none but an address that is allowed.
 func (t *Transport) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -90,7 +90,6 @@ func (s *Session) put(ctx context.Context, x *exchange, send func(ctx context.Co
 	return came, err
 }
 
-// ask sends one request and reads its result.
 func (s *Session) ask(ctx context.Context, x *exchange, send func(ctx context.Context) error) (map[string]any, error) {
 	came, err := s.put(ctx, x, send)
 	if err != nil && came == nil {

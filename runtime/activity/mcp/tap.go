@@ -11,7 +11,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// An exchange is a request and what came back for it.
 type exchange struct {
 	Sent     func()
 	Progress func(done, total float64, message string)
@@ -30,7 +29,6 @@ func OnItsWay(ctx context.Context) {
 	}
 }
 
-// A tapped transport lets a tap see what goes over its connection.
 type tapped struct {
 	by  sdk.Transport
 	tap *tap
@@ -124,7 +122,6 @@ func (t *tap) answered(r *jsonrpc.Response) {
 	delete(t.calls, r.ID)
 }
 
-// reply is what has come back for a request by now.
 func (t *tap) reply(x *exchange) (replied bool, result json.RawMessage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -103,7 +103,6 @@ type (
 
 const answerTool = "answer"
 
-// A listener follows the events of a stream.
 type listener struct {
 	end    *endpoint.Ending
 	say    func(string)

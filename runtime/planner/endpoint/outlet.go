@@ -38,7 +38,6 @@ func learn(v *redact.Set, r *http.Request) {
 	learnAddress(v, r.URL)
 }
 
-// learnAddress takes what is secret about an address.
 func learnAddress(v *redact.Set, at *url.URL) {
 	if password, set := at.User.Password(); set {
 		v.KeepDistinctive("key", password)
@@ -79,7 +78,6 @@ func (o *outlet) flush() {
 	o.send(s)
 }
 
-// seen reports whether somebody has seen a part of the answer.
 func (o *outlet) seen() bool { return o.sent > 0 && o.emit != nil }
 
 // restart forgets what came, which nobody has seen.

@@ -173,7 +173,6 @@ func (p *Planner) Answer(ctx context.Context, r *request.Request, emit func(stri
 // wide are the limits for an answer, whose length was bounded as it came.
 var wide = source.Limits{Bytes: 1 << 30, Scalar: 1 << 30, Depth: 1_000}
 
-// A question is a request, ready to be sent in any form.
 type question struct {
 	prompt prompt.Prompt
 	schema string
@@ -235,7 +234,6 @@ func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *r
 	}
 }
 
-// send asks once.
 func (p *Planner) send(ctx context.Context, q question, f Form, out *outlet) (Ending, *exchange, error) {
 	ctx, x, done := p.wire.begin(ctx)
 	defer done()
@@ -272,7 +270,6 @@ func (p *Planner) diagnose(end Ending, x *exchange, err error) (t failure) {
 	return t
 }
 
-// clean makes words from outside fit to be shown.
 func (p *Planner) clean(s string) string { return diag.Escape(p.wire.hide.Message(s)) }
 
 func (p *Planner) unavailable(t failure, tries int) *request.Unavailable {

@@ -14,10 +14,8 @@ import (
 	"github.com/tmaxmax/go-sse"
 )
 
-// maxEvent bounds one event of a stream, in bytes.
 const maxEvent = 32 << 20
 
-// post makes the request that sends a body to the configured address.
 func (a Address) post(ctx context.Context, body any) (*http.Request, error) {
 	text, err := json.Marshal(body)
 	if err != nil {

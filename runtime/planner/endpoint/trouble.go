@@ -19,7 +19,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
-// A trouble is why an endpoint gave no answer, or not all of one.
 type failure struct {
 	why    string        // in one line, without secrets
 	remedy string        // what a person may do
@@ -32,7 +31,6 @@ type failure struct {
 // words for what is worth another try little.
 type complaint struct{ kind, code, words string }
 
-// read finds the complaint in what an endpoint sent.
 func readComplaint(text []byte) complaint {
 	var message struct {
 		Error           json.RawMessage
@@ -105,7 +103,6 @@ func judge(x *exchange, err error, base, keys string) failure {
 	return t
 }
 
-// judgeStatus is for an answer that is an error by its status.
 func (t *failure) judgeStatus(x *exchange, base, keys string) {
 	c := readComplaint(x.refusal)
 	t.why = fmt.Sprintf("%s said %d %s", x.at, x.status, http.StatusText(x.status))
@@ -139,7 +136,6 @@ func (t *failure) judgeStatus(x *exchange, base, keys string) {
 	}
 }
 
-// judgeStream is for a stream that broke off, or brought an error.
 func (t *failure) judgeStream(x *exchange, err error) {
 	var said []byte
 	if e := (*StreamError)(nil); errors.As(err, &e) {

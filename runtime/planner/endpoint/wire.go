@@ -77,7 +77,6 @@ func needKey(planner string, at Address) error {
 		Remedy: fmt.Sprintf("set %s, or %s to the address of an endpoint that wants none", at.Keys[0], at.Base)}
 }
 
-// An exchange is what became of one request on the wire.
 type exchange struct {
 	hide    *redact.Set
 	at      string // scheme and host of the endpoint; "" when nothing was sent
@@ -160,7 +159,6 @@ func (w *wire) do(r *http.Request, x *exchange) (*http.Response, error) {
 	return answer, nil
 }
 
-// heard is a body; whatever arrives of it ends a silence.
 type heard struct {
 	io.ReadCloser
 	restart func()

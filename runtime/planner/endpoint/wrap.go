@@ -7,7 +7,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// isA reports whether a schema names a type, alone or among others.
 func isA(kind string, schema any) bool {
 	o, _ := schema.(request.Object)
 	list, _ := o.Get("type").([]any)
@@ -79,7 +78,6 @@ func refersToDefinitions(v any) bool {
 	return true
 }
 
-// isDefinition reports whether a reference leads to one of the schema's own definitions.
 func isDefinition(ref any) bool {
 	text, _ := ref.(string)
 	for _, under := range []string{"#/$defs/", "#/definitions/"} {

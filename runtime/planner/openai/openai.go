@@ -99,14 +99,12 @@ func (a *format) Listen(_ endpoint.Form, end *endpoint.Ending, say func(string))
 	}
 }
 
-// A choice is a piece of one of the answers in an event.
 type choice struct {
 	Index        int
 	FinishReason string `json:"finish_reason"`
 	Delta        struct{ Content, Refusal string }
 }
 
-// hear accepts a piece of the answer.
 func hear(e *endpoint.Ending, c choice, say func(string)) {
 	if c.Delta.Refusal != "" {
 		e.Refused, e.Words = true, endpoint.Words(e.Words, c.Delta.Refusal)

@@ -76,10 +76,8 @@ func (p Prompt) WithSchema(schema string) Prompt {
 // quoted is a name from outside, in a line of ours.
 func quoted(name string) string { return request.Quoted(diag.Escape(name)) }
 
-// A page is a prompt as it is written.
 type page struct{ text strings.Builder }
 
-// message writes a message that stands behind another.
 func (p *page) message(m, before request.Message) {
 	switch m := m.(type) {
 	case request.Text:
@@ -180,7 +178,6 @@ func (p *page) past(m request.Past) {
 	}
 }
 
-// lines is a list with one item a line.
 func lines[T any](list []T) string {
 	var b []byte
 	for i, item := range list {
@@ -192,7 +189,6 @@ func lines[T any](list []T) string {
 	return string(b)
 }
 
-// failure writes what failed and why, or what a document says instead.
 func (p *page) failure(data any) {
 	get := func(key string) (value any, ok bool) {
 		switch data := data.(type) {

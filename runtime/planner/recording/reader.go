@@ -84,7 +84,6 @@ func (r *recordingReader) err() error {
 	return errors.New("the recorded solutions can't be replayed: " + strings.Join(said, "; also "))
 }
 
-// tick reads an item: a solution by itself, or one with more about it.
 func (r *recordingReader) tick(n *source.Node) (t recordedTick) {
 	switch {
 	case n.Kind == source.Null:
@@ -116,7 +115,6 @@ func (r *recordingReader) tick(n *source.Node) (t recordedTick) {
 	return t
 }
 
-// saysMore reports whether an item is more than a solution by itself.
 func saysMore(item *source.Node) bool {
 	return slices.ContainsFunc(itemKeys, func(key string) bool { return item.Get(key) != nil })
 }
@@ -129,7 +127,6 @@ func (r *recordingReader) verbatim(n *source.Node) string {
 	return request.JSON(request.Of(n))
 }
 
-// latent reads the results of latent calls, as a mapping or as a list.
 func (r *recordingReader) latent(n *source.Node) (calls []recordedCall) {
 	switch n.Kind {
 	case source.Object:

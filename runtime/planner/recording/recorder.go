@@ -19,22 +19,11 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// A Recorder is a planner that passes requests on to another and keeps what was
-// asked and answered in a folder:
-//
-//   - solutions.json is what [Replay] takes, the results of latent calls, broken
-//     off and declined answers and their usage included, so that the run can be
-//     played again;
-//   - tick-N.json is the process record of a tick, {schema, context,
-//     solution}: a document that can be checked, drawn and compared. A solution
-//     that isn't JSON is in it as text, under "x-answer".
-//
-// Both are replaced whole, never written half, and only their owner can read
-// them: they hold the values of the run. A recording continues where a run
-// is resumed, and begins anew with the first tick of another.
-//
-// An answer that the run itself broke off isn't recorded: it will be asked for
-// again.
+// A Recorder is a planner that passes requests on to another and keeps what was asked and
+// answered in a folder: in solutions.json what [Replay] reads, and in tick-N.json the process
+// record of a tick. Both are replaced whole. A recording continues where a run is resumed, and
+// begins anew with the first tick of another. An answer that the run itself broke off isn't
+// recorded: it will be asked for again.
 type Recorder struct {
 	// Resumed says that the folder holds the beginning of the same run. Requests of a
 	// planner tell by their tick; those of a plan that is run as it stands have none.
@@ -57,7 +46,6 @@ type Recorder struct {
 	err     error       // the first; recording ends with it
 }
 
-// An answerer is a planner, as runtime/planner describes them.
 type answerer interface {
 	Answer(ctx context.Context, r *request.Request, emit func(text string)) (request.Usage, error)
 }
@@ -156,7 +144,6 @@ func (r *Recorder) begin(q *request.Request) error {
 	return nil
 }
 
-// keptTicks reads a file that a recorder wrote, or a person.
 func keptTicks(name string, text []byte) ([]*keptTick, error) {
 	if _, err := readRecording(name, text); err != nil {
 		return nil, err
@@ -252,7 +239,6 @@ func asJSON(s string) (string, bool) {
 	return s, len(problems) == 0
 }
 
-// save writes solutions.json.
 func (r *Recorder) save() error {
 	var b bytes.Buffer
 	b.WriteString("[")
@@ -287,7 +273,6 @@ func (r *Recorder) tickFile(n int) string {
 	return filepath.Join(r.folder, fmt.Sprintf("tick-%d.json", n))
 }
 
-// saveTick writes the process record of a tick.
 func (r *Recorder) saveTick(q *request.Request, answer string) error {
 	key, value := "solution", asValue(answer)
 	if value[0] != '{' {
@@ -304,7 +289,6 @@ func (r *Recorder) saveTick(q *request.Request, answer string) error {
 	return replace(r.tickFile(q.Tick), record)
 }
 
-// workspace is how a record names it.
 func (r *Recorder) workspace() string {
 	own, err := filepath.Abs(r.folder)
 	if err == nil {
@@ -329,7 +313,6 @@ func (r *Recorder) Close() error {
 	return nil
 }
 
-// replace puts a file in the place of another in one step.
 func replace(name string, text []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".recording-*")
 	if err != nil {

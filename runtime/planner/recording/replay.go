@@ -12,29 +12,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// Replay makes a planner that gives recorded answers. The text is a YAML or
-// JSON list, one item a tick; an item is one of
-//
-//	{calls: […], output: …}                    a solution, as a model would write it
-//	{solution: {…}, chunks: 20, delay: 50ms}   it arrives in pieces of 20 bytes, one every 50ms
-//	{solution: "{\"calls\": ["}                any text, also what is no JSON
-//	{solution: {…}, latent: {tell: "hello"}}   with it the results of latent calls, by the
-//	                                           call's name or its tool's
-//	null                                       nothing was recorded of this tick
-//
-// and a recording may say more: "cut: true" (the answer broke off here),
-// "refused: words" (the model declined), "usage: {inputTokens, outputTokens,
-// cost}", and "latent" as a list of {call, params?, result or raw, chunks,
-// delay, cut, refused, usage}, in which a call that was asked several times
-// stands several times.
-//
-// A solution from a JSON file is handed out byte for byte as it stands there;
-// one from YAML as JSON on one line, its keys in the order of the text. A piece
-// ends before a character that isn't whole yet, so pieces may be up to three
-// bytes short, and the next longer.
-//
-// Name is shown in errors, which name places. The file is bounded as every
-// document is.
+// Replay makes a planner that gives recorded answers: a YAML or JSON list as PLANNERS.md
+// describes it. Name is shown in errors, which name places.
 func Replay(name string, text []byte) (*Replayed, error) {
 	ticks, err := readRecording(name, text)
 	if err != nil {
@@ -56,20 +35,17 @@ type asking struct {
 	call, params string
 }
 
-// A recordedTick is the solution of one tick and the results of its latent calls.
 type recordedTick struct {
 	solution answer
 	latent   []recordedCall
 }
 
-// A recordedCall is one result of a latent call.
 type recordedCall struct {
 	call   string // its name or its tool's
 	params any    // what it was asked with; nil fits any
 	answer answer
 }
 
-// An answer is how one request was answered.
 type answer struct {
 	given   bool // there is one
 	text    string
