@@ -27,19 +27,6 @@ type permitGuard struct {
 	asked  int                        // calls that a person is asked about as they arrived
 	next   *envelope.Start            // what was admitted last, and starts now
 	models float64                    // what models have cost
-	places map[string]int32           // of the calls of a plan, by name
-	of     *plan.Plan
-}
-
-func (e *permitGuard) place(plan *plan.Plan, name string) (int32, bool) {
-	if e.of != plan || len(e.places) != len(plan.Calls) {
-		e.of, e.places = plan, make(map[string]int32, len(plan.Calls))
-		for i, c := range plan.Calls {
-			e.places[c.Name] = int32(i)
-		}
-	}
-	at, there := e.places[name]
-	return at, there
 }
 
 type permitState struct {
@@ -142,11 +129,11 @@ func (f *frame) circumstances() envelope.Given {
 	return envelope.Given{
 		Live: true, Instance: f.site.Instance, Tick: f.machine.tick,
 		Beside: func(name string) (*facts.Call, bool) {
-			at, there := reader.machine.permit.place(reader.plan, name)
-			if !there {
+			at := slices.IndexFunc(reader.plan.Calls, func(c *plan.Call) bool { return c.Name == name })
+			if at < 0 {
 				return nil, false
 			}
-			return reader.judged(at)
+			return reader.judged(int32(at))
 		},
 	}
 }

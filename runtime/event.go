@@ -211,11 +211,10 @@ func (c *Command) Above() string {
 
 var noSite = &Site{}
 
-// A TickEnd is a planner's whole answer, and what was wrong with it as a whole.
+// A TickEnd is what was wrong with a planner's answer as a whole.
 type TickEnd struct {
-	Solution string
-	Faults   []CallError
-	Usage    Usage // of all requests to models so far
+	Faults []CallError
+	Usage  Usage // of all requests to models so far
 	// Dropped are calls of the carried plan that have never run, and that the solution
 	// leaves out.
 	Dropped []string

@@ -484,7 +484,7 @@ func (m *Machine) endTick() {
 	for _, f := range m.roots() {
 		f.showTickErrors(l.tickErrors)
 	}
-	m.emitRun(EndTick).End = &TickEnd{string(l.stream.Text()), l.tickErrors, m.usage, m.dropped()}
+	m.emitRun(EndTick).End = &TickEnd{l.tickErrors, m.usage, m.dropped()}
 	if reached && !l.refused || !m.options.Planned {
 		m.finish(m.reached(outputs))
 		return

@@ -100,12 +100,6 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Message }
 
-// An Activity is one implementation of a tool. Run may be called from many
-// goroutines at once. Its error is a [*Failure] for whatever a plan may handle.
-type Activity interface {
-	Run(ctx context.Context, r Request) (Result, error)
-}
-
 // A starter begins one try of an activity, in the order in which it is asked, and
 // returns. Another goroutine tells ended, once, when the try has ended.
 type starter interface {
@@ -265,9 +259,6 @@ func (s *Set) serve(name string, def *plan.Activity, o Options, env environment,
 	}
 	return &tool{s.servers[key], name, def}, nil
 }
-
-// Has reports whether there is an activity of this name.
-func (s *Set) Has(name string) bool { return s.byName[name] != nil }
 
 // Start begins one try of a call and returns. When the try has ended, ended is
 // told, once, in another goroutine. Once ctx is done, or the function that Start

@@ -284,9 +284,6 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if !s.Has("x") || s.Has("y") {
-		t.Error("Has doesn't know what it has")
-	}
 	if got, err := s.Run(context.Background(), "x", Request{Attempt: 2}); err != nil || got.Value != 2.0 {
 		t.Errorf("got %v, %v", got, err)
 	}

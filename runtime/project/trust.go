@@ -49,22 +49,18 @@ type Trust struct {
 
 // Changed are the files that aren't what was trusted, by their paths from the file's
 // folder. It has none if the file is trusted.
-func (v *Vouching) Changed() []string {
-	if v.Before == nil {
-		return slices.Sorted(maps.Keys(v.Holds))
+func (v *Vouching) Changed() (changed []string) {
+	before, all := map[string]string{}, maps.Clone(v.Holds)
+	if v.Before != nil {
+		before = v.Before.Holds
 	}
-	var changed []string
-	for name := range v.Before.Holds {
-		if v.Holds[name] != v.Before.Holds[name] {
+	maps.Copy(all, before)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		now, is := v.Holds[name]
+		if was, known := before[name]; is != known || now != was {
 			changed = append(changed, name)
 		}
 	}
-	for name := range v.Holds {
-		if _, known := v.Before.Holds[name]; !known {
-			changed = append(changed, name)
-		}
-	}
-	slices.Sort(changed)
 	return changed
 }
 

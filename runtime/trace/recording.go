@@ -42,50 +42,9 @@ func (r *Recording) Within(ctx context.Context, s *Span) context.Context {
 	return WithHeaders(ctx, fmt.Sprintf("00-%s-%s-01", r.trace, s.Own), "")
 }
 
-// The JSON form of OTLP (opentelemetry.io/docs/specs/otlp, "JSON Protobuf Encoding"): ids in
-// hexadecimal, integers of 64 bits as text, enumerations as numbers.
-type (
-	otlpTraces struct {
-		ResourceSpans []otlpResource `json:"resourceSpans"`
-	}
-	otlpResource struct {
-		Resource   otlpAttributes `json:"resource"`
-		ScopeSpans []otlpScope    `json:"scopeSpans"`
-	}
-	otlpAttributes struct {
-		Attributes []otlpAttribute `json:"attributes,omitempty"`
-	}
-	otlpScope struct {
-		Scope struct {
-			Name string `json:"name"`
-		} `json:"scope"`
-		Spans []otlpSpan `json:"spans"`
-	}
-	otlpSpan struct {
-		TraceID string          `json:"traceId"`
-		SpanID  string          `json:"spanId"`
-		Parent  string          `json:"parentSpanId,omitempty"`
-		Name    string          `json:"name"`
-		Kind    int             `json:"kind"`
-		Start   string          `json:"startTimeUnixNano"`
-		End     string          `json:"endTimeUnixNano"`
-		Attrs   []otlpAttribute `json:"attributes,omitempty"`
-		Links   []otlpLink      `json:"links,omitempty"`
-		Status  *otlpStatus     `json:"status,omitempty"`
-	}
-	otlpLink struct {
-		TraceID string `json:"traceId"`
-		SpanID  string `json:"spanId"`
-	}
-	otlpStatus struct {
-		Code    int    `json:"code"`
-		Message string `json:"message,omitempty"`
-	}
-	otlpAttribute struct {
-		Key   string         `json:"key"`
-		Value map[string]any `json:"value"`
-	}
-)
+// An object is one of OTLP's JSON form (opentelemetry.io/docs/specs/otlp, "JSON Protobuf
+// Encoding"): ids in hexadecimal, integers of 64 bits as text, enumerations as numbers.
+type object map[string]any
 
 // OTLP is the spans as one request in OTLP's JSON form and a line end, which a collector
 // takes at /v1/traces. What hasn't ended is exported up to the latest known time.
@@ -94,51 +53,50 @@ func (r *Recording) OTLP() ([]byte, error) {
 	for _, s := range r.spans {
 		latest = slices.MaxFunc([]time.Time{latest, s.Began, s.Ended}, time.Time.Compare)
 	}
-	var scoped otlpScope
-	scoped.Scope.Name = Scope
-	scoped.Spans = make([]otlpSpan, 0, len(r.spans))
-	for _, s := range r.spans {
-		scoped.Spans = append(scoped.Spans, r.otlp(s, latest))
+	spans := make([]object, len(r.spans))
+	for i, s := range r.spans {
+		spans[i] = r.otlp(s, latest)
 	}
-	text, err := json.Marshal(otlpTraces{[]otlpResource{{otlpAttributes{listed(r.attributes)}, []otlpScope{scoped}}}})
+	scoped := object{"scope": object{"name": Scope}, "spans": spans}
+	text, err := json.Marshal(object{"resourceSpans": []object{{"resource": object{"attributes": listed(r.attributes)}, "scopeSpans": []object{scoped}}}})
 	return append(text, '\n'), err
 }
 
-func (r *Recording) otlp(s *Span, latest time.Time) otlpSpan {
+func (r *Recording) otlp(s *Span, latest time.Time) object {
 	nanoseconds := func(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 	end := s.Ended
 	if end.IsZero() {
 		end = latest
 	}
-	one := otlpSpan{TraceID: r.trace, SpanID: s.Own.(string), Name: s.Name, Kind: 1, Start: nanoseconds(s.Began), End: nanoseconds(end), Attrs: listed(s.Attributes)}
+	one := object{"traceId": r.trace, "spanId": s.Own, "name": s.Name, "kind": 1, "startTimeUnixNano": nanoseconds(s.Began), "endTimeUnixNano": nanoseconds(end), "attributes": listed(s.Attributes)}
 	if s.Client {
-		one.Kind = 3
+		one["kind"] = 3
 	}
 	if s.Above != nil {
-		one.Parent = s.Above.Own.(string)
+		one["parentSpanId"] = s.Above.Own
 	}
+	var links []object
 	for _, l := range s.Links {
-		one.Links = append(one.Links, otlpLink{r.trace, l.Own.(string)})
+		links = append(links, object{"traceId": r.trace, "spanId": l.Own})
+		one["links"] = links
 	}
 	if s.Failed {
-		one.Status = &otlpStatus{2, s.Message} // STATUS_CODE_ERROR
+		one["status"] = object{"code": 2, "message": s.Message} // STATUS_CODE_ERROR
 	}
 	return one
 }
 
-func listed(all []Attribute) []otlpAttribute {
-	var list []otlpAttribute
-	for _, a := range all {
-		value := map[string]any{}
+func listed(all []Attribute) []object {
+	list := make([]object, len(all))
+	for i, a := range all {
+		value := object{"stringValue": a.Value}
 		switch v := a.Value.(type) {
 		case bool:
-			value["boolValue"] = v
+			value = object{"boolValue": v}
 		case int:
-			value["intValue"] = strconv.Itoa(v)
-		default:
-			value["stringValue"] = v
+			value = object{"intValue": strconv.Itoa(v)}
 		}
-		list = append(list, otlpAttribute{a.Key, value})
+		list[i] = object{"key": a.Key, "value": value}
 	}
 	return list
 }
