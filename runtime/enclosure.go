@@ -190,11 +190,11 @@ func (f *frame) change(i int32, params map[string]any) {
 	if f.machine.permit == nil {
 		return
 	}
-	was, state := f.calls[i].params, &f.calls[i].details().permitState
-	for _, name := range slices.Sorted(maps.Keys(over(was, params))) {
+	was, kept := f.calls[i].params, &f.calls[i].details().permitState
+	for _, name := range slices.Sorted(maps.Keys(state.Over(was, params))) {
 		before, given := was[name]
-		if now, there := params[name]; (given != there || !schema.Equal(now, before)) && !slices.Contains(state.changed, name) {
-			state.changed = append(state.changed, name)
+		if now, there := params[name]; (given != there || !schema.Equal(now, before)) && !slices.Contains(kept.changed, name) {
+			kept.changed = append(kept.changed, name)
 		}
 	}
 }

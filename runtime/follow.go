@@ -103,12 +103,9 @@ func (f *Follower) admit(e *Event) error {
 		return f.consume(e, expectation{Closed, e.Tick, 0, Run, 0}, "there is no answer of a planner under way")
 	case Joined:
 		return f.consume(e, expectation{kind: Joined}, "no instances were asked for")
-	case Fired:
-		return f.consume(e, expectation{Fired, e.Tick, e.Frame, e.Call, e.Attempt}, "no timer was set")
-	case Decided:
-		return f.consume(e, expectation{Decided, e.Tick, e.Frame, e.Call, e.Attempt}, "nobody was asked")
 	}
-	return f.consume(e, expectation{Ended, e.Tick, e.Frame, e.Call, e.Attempt}, "it isn't at work")
+	otherwise := map[EventKind]string{Fired: "no timer was set", Decided: "nobody was asked", Ended: "it isn't at work"}
+	return f.consume(e, expectation{e.Kind, e.Tick, e.Frame, e.Call, e.Attempt}, otherwise[e.Kind])
 }
 
 func (f *Follower) consume(e *Event, key expectation, otherwise string) error {

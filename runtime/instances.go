@@ -3,7 +3,6 @@ package runtime
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -232,27 +231,16 @@ type shared struct{ input, state, data map[string]any }
 
 func (m *Machine) share() {
 	p := m.base()
-	state, data := p.State, p.Data
+	began, data := p.State, p.Data
 	if m.loop != nil {
-		state, data = compiler.PlanStarted(p) // what was written since is recalled
+		began, data = compiler.PlanStarted(p) // what was written since is recalled
 	}
-	m.shared = shared{over(mapping(p.Input), m.options.Input), over(mapping(state), m.options.State), over(data, nil)}
+	m.shared = shared{state.Over(p.Input, m.options.Input), state.Over(began, m.options.State), state.Over(data)}
 }
 
 func mapping(value any) map[string]any {
 	o, _ := value.(map[string]any)
 	return o
-}
-
-// over lays one object over another, key by key at the top. Neither is changed.
-func over(under, on map[string]any) map[string]any {
-	if len(on) == 0 && under != nil {
-		return under
-	}
-	out := make(map[string]any, len(under)+len(on))
-	maps.Copy(out, under)
-	maps.Copy(out, on)
-	return out
 }
 
 // laid is an instance's own values over the shared ones, as the compiler takes

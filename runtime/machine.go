@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -312,7 +311,6 @@ func (m *Machine) settleAll() {
 
 // startQueued starts ready calls in plan order, then in the order of instances, as long as there is room.
 func (m *Machine) startQueued() {
-	m.commands = slices.Grow(m.commands, m.room())
 	for len(m.queue) > 0 && m.draining == "" && !m.over && m.running < m.parallel && (m.permit == nil || m.permit.asked == 0) {
 		next := m.queue.pop()
 		f, i := next.frame, next.call
@@ -377,10 +375,6 @@ func (m *Machine) Matched() int { return m.matching.Used }
 // may cost together.
 func (m *Machine) validate(s *schema.Schema, v any) *schema.Violation {
 	return s.ValidateWithin(v, &m.matching)
-}
-
-func (m *Machine) room() int {
-	return min(len(m.queue), max(0, m.parallel-m.running))
 }
 
 // Run is the call of a timer for the run itself.

@@ -290,10 +290,7 @@ func (x *caller) brief(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	for !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most] + "…"
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 func (x *caller) begins(body []byte) string {

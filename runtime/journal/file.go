@@ -39,16 +39,6 @@ func (d disk) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-type source interface {
-	io.ReaderAt
-	io.Closer
-}
-
-// held is a File that stays open when a reader has done with it.
-type held struct{ File }
-
-func (held) Close() error { return nil }
-
 // openRegular opens an ordinary file, and nothing else: no link that leads elsewhere, no
 // pipe that keeps one waiting.
 func openRegular(path string, flag int) (*os.File, error) {

@@ -30,7 +30,7 @@ type Contents struct {
 
 	name string
 	last []byte // the hash of the last record
-	open func() (source, error)
+	file File   // nil where the file has to be opened again
 }
 
 // Torn is the remains of a write that a crash cut short. Nothing was done because of
@@ -77,7 +77,6 @@ func Read(path string) (*Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	contents.open = func() (source, error) { return openRegular(path, os.O_RDONLY) }
 	return contents, nil
 }
 
@@ -87,12 +86,16 @@ func Read(path string) (*Contents, error) {
 // for as long as the Writer isn't closed.
 func (c *Contents) Bodies() iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
-		src, err := c.open()
-		if err != nil {
-			yield(nil, err)
-			return
+		src := io.ReaderAt(c.file)
+		if c.file == nil {
+			f, err := openRegular(c.name, os.O_RDONLY)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			defer f.Close()
+			src = f
 		}
-		defer src.Close()
 		w := newWalker(src, c.Size)
 		for w.chain.next < c.Records {
 			r, bad, err := w.step()

@@ -34,7 +34,7 @@ type Writer struct {
 	broken  error  // why nothing more is written
 }
 
-var errClosed = errors.New("it is closed")
+var errClosed = errors.New("the journal takes no more records: it is closed")
 
 // Create begins a journal in a new file. The header, a value that JSON writes as
 // an object, is on disk when Create returns, and so is the file's entry in its
@@ -116,7 +116,7 @@ func Continue(f File) (*Writer, *Contents, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	contents.open = func() (source, error) { return held{f}, nil }
+	contents.file = f
 	if contents.Torn != nil {
 		if err := f.Truncate(contents.Size); err != nil {
 			return nil, nil, fmt.Errorf("what a crash left at the end of the journal can't be cut off: %w", err)
@@ -160,7 +160,7 @@ func (w *Writer) add(body []byte) (pending int, err error) {
 	defer w.mu.Unlock()
 	switch {
 	case w.broken != nil:
-		return 0, w.refusal()
+		return 0, w.broken
 	case len(body) > MaxRecord:
 		return 0, fmt.Errorf("a record of %d bytes is too large for a journal, which takes %d", len(body), MaxRecord)
 	case !isObject(body) || bytes.IndexByte(body, '\n') >= 0:
@@ -204,17 +204,10 @@ func (w *Writer) take() (batch []byte, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.broken != nil {
-		return nil, w.refusal()
+		return nil, w.broken
 	}
 	batch, w.pending, w.spare = w.pending, w.spare, nil
 	return batch, nil
-}
-
-func (w *Writer) refusal() error {
-	if !errors.Is(w.broken, errClosed) {
-		return w.broken
-	}
-	return fmt.Errorf("the journal takes no more records: %w", w.broken)
 }
 
 // Close brings to the disk what was appended, and lets the journal go.

@@ -73,17 +73,7 @@ func Compose(s Context) *Request {
 	for _, advisor := range s.Plan.Advisors { // those who only speak when they are asked included
 		messages = append(messages, s.advisorMessage(advisor))
 	}
-	if len(s.Past.Settled) > 0 {
-		messages = append(messages, s.Past)
-	}
-	for _, e := range s.Errors {
-		messages = append(messages, Failure{Data: e})
-	}
-	for _, one := range s.Instances {
-		for _, e := range one.Errors {
-			messages = append(messages, Failure{Data: e, Instance: one.ID})
-		}
-	}
+	messages = append(messages, s.pastMessages()...)
 	return &Request{Tick: s.Tick, Messages: messages, Schema: s.solutionSchema(), Lazy: s.lazy(), of: &s}
 }
 

@@ -39,6 +39,22 @@ func (p *Past) Add(one Settled) {
 	p.Earlier = slices.DeleteFunc(slices.Clone(p.Earlier), func(m Member) bool { return m.Key == oldest.Tool }).With(oldest.Tool, before+1)
 }
 
+// pastMessages are what became of earlier calls, and what failed.
+func (s Context) pastMessages() (messages []Message) {
+	if len(s.Past.Settled) > 0 {
+		messages = append(messages, s.Past)
+	}
+	for _, e := range s.Errors {
+		messages = append(messages, Failure{Data: e})
+	}
+	for _, one := range s.Instances {
+		for _, e := range one.Errors {
+			messages = append(messages, Failure{Data: e, Instance: one.ID})
+		}
+	}
+	return messages
+}
+
 // object is a meta message: a text would be taken for the task, and a plan for one to be
 // carried on.
 func (p Past) object() Object {

@@ -93,17 +93,7 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 		}
 		context = append(context, own)
 	}
-	if len(s.Past.Settled) > 0 {
-		add(s.Past)
-	}
-	for _, e := range s.Errors {
-		add(Failure{Data: e})
-	}
-	for _, one := range s.Instances {
-		for _, e := range one.Errors {
-			add(Failure{Data: e, Instance: one.ID})
-		}
-	}
+	add(s.pastMessages()...)
 	return out.With("context", context)
 }
 

@@ -272,21 +272,19 @@ func (x *explorer) made(w *world, plan *plan.Plan, call *plan.Call, route int) (
 			}
 		}
 	}
-	if !ok {
-		known := schemas(plan, call, e.route)
-		if ok = len(known) == 0; !ok {
-			left := min(schema.SampleSteps, x.making)
-			before := left
-			e.value, ok = schema.AllOf(known...).FullWithin(w.chance(runtime.Command{Of: call, Attempt: 1, Site: &runtime.Site{}}, -1), &left)
-			x.making -= before - left
-		} else {
-			e.value = w.unsaid(plan, call, w.chance(runtime.Command{Of: call, Attempt: 1, Site: &runtime.Site{}}, -1))
-		}
-	}
-	e.accepts = func(v any) bool { return fits(plan, call, e.route, v) }
 	if known := schemas(plan, call, e.route); len(known) > 0 {
 		e.schema = schema.AllOf(known...)
 	}
+	chance := w.chance(runtime.Command{Of: call, Attempt: 1, Site: &runtime.Site{}}, -1)
+	if !ok && e.schema != nil {
+		left := min(schema.SampleSteps, x.making)
+		before := left
+		e.value, ok = e.schema.FullWithin(chance, &left)
+		x.making -= before - left
+	} else if !ok {
+		e.value, ok = w.unsaid(plan, call, chance), true
+	}
+	e.accepts = func(v any) bool { return fits(plan, call, e.route, v) }
 	e.prefix = call.Name + "\x00" + strconv.Itoa(route)
 	if ok && route >= 0 {
 		e.places = x.places(w, plan, call, route, &e)

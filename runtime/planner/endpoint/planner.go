@@ -158,13 +158,11 @@ func (p *Planner) Answer(ctx context.Context, r *request.Request, emit func(stri
 	q := p.question(r)
 	defer func() { usage.Cost = p.prices.cost(usage) }()
 	out := &outlet{hide: p.wire.hide, emit: emit}
-	if r.Call == nil {
-		_, err = p.persist(ctx, q, out, &usage)
-		return usage, err
+	if r.Call != nil {
+		out.emit = nil // nobody waits for the beginning of a result
 	}
-	out.emit = nil // nobody waits for the beginning of a result
 	form, err := p.persist(ctx, q, out, &usage)
-	if err == nil {
+	if err == nil && r.Call != nil {
 		emit(unwrapped(out.text.String(), form))
 	}
 	return usage, err
