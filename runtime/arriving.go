@@ -86,7 +86,7 @@ func (f *frame) takes(call *plan.Call) bool {
 // judged of them have been. Instances that run the same calls share it, unless earlier
 // ticks have done some of them.
 func (f *frame) draftOf(view *plan.Plan, judged int) *analyzer.Draft {
-	l, own := f.machine.loop, f.doneCalls != nil && f.doneCalls.before > 0
+	l, own := f.machine.loop, f.doneCalls != nil && len(f.doneCalls.completed) > 0
 	d := f.draft
 	if !own && l.drafts[view] != nil {
 		return l.drafts[view]
@@ -107,7 +107,9 @@ func (f *frame) draftOf(view *plan.Plan, judged int) *analyzer.Draft {
 // writes into may turn out to be another call's work.
 func (f *frame) mayChange(p *plan.Plan, call *plan.Call) bool {
 	return slices.ContainsFunc(call.Reads, func(r int) bool { return f.readMayChange(p, &p.Reads[r], call) }) ||
-		slices.ContainsFunc(slices.Concat(call.Output...), func(path plan.Path) bool { return f.baseMayBeListedLater(call, path.ID) })
+		slices.ContainsFunc(slices.Concat(call.Output...), func(path plan.Path) bool {
+			return f.baseMayBeListedLater(call, path.ID) && !f.fitsEitherWay(call, path.ID)
+		})
 }
 
 // looseRead reports whether a read may be bound to calls that haven't arrived:

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"encoding/json"
-	"maps"
 	"math"
 	"slices"
 
@@ -14,16 +13,15 @@ import (
 // A memo is what a frame knows of the calls that it has done, where a carried
 // plan may list them again.
 type doneCalls struct {
-	completed []completedCall
+	completed []completedCall         // by earlier ticks
+	done      []completedCall         // by this one
 	byKey     map[string][]int32      // their numbers, from 0, in order
-	before    int32                   // how many of them earlier ticks have done
 	keys      []string                // of the calls of the tick
 	places    []int                   // of these, in the plan for all instances
 	counts    map[string]int          // how many of the tick's calls have a key
 	earlier   map[pathtree.ID][]int32 // by path, the numbers of those that earlier ticks have written there, and may be listed again
 	wrote     map[int32][]pathtree.ID // by number, the same the other way round
 	owners    map[int32]int32         // by number of a completed call: the one of the tick that lists it again
-	latest    int32                   // the number, from 1, of the completed call whose messages are being written
 
 	items map[string]map[string][]any // by identity of the call and by parameters: what items gave that earlier ticks have done
 	taken map[string]int              // by parameters and identity: how many of these the tick's calls repeat
@@ -33,7 +31,7 @@ func (l *doneCalls) nextTick(log *Log) {
 	if l == nil {
 		return
 	}
-	l.keys, l.places, l.counts, l.owners, l.before = nil, nil, map[string]int{}, map[int32]int32{}, int32(len(l.completed))
+	l.keys, l.places, l.counts, l.owners = nil, nil, map[string]int{}, map[int32]int32{}
 	l.earlier, l.wrote, l.taken = map[pathtree.ID][]int32{}, map[int32][]pathtree.ID{}, map[string]int{}
 	for i := range log.Messages() {
 		if m := &log.Messages()[i]; m.Completed != 0 && l.completed[m.Completed-1].key != "" {
@@ -77,7 +75,7 @@ func (l *doneCalls) list(plan *plan.Plan, call *plan.Call) (number int32, stands
 	if id == "" {
 		return 0, false
 	}
-	nth, numbers := l.counts[id], l.ofEarlierTicks(id)
+	nth, numbers := l.counts[id], l.byKey[id]
 	l.counts[id]++
 	if nth >= len(numbers) {
 		return 0, false
@@ -103,45 +101,23 @@ func (m *Machine) rematchCompleted(plan *plan.Plan) bool {
 	return grown
 }
 
-// sortCompleted numbers what the tick has done as it is listed, whenever it ended.
-func (f *frame) sortCompleted() {
-	l := f.doneCalls
+// numberDone numbers what the tick has done as it is listed, whenever it ended, and gives the
+// numbers, from 1, by call.
+func (f *frame) numberDone() map[int]int32 {
+	l, numbers := f.doneCalls, map[int]int32{}
 	if l == nil {
-		return
+		return numbers
 	}
-	of := l.completed[l.before:]
-	places := make([]int32, len(of)) // by new number: the old one
-	for i := range places {
-		places[i] = int32(i)
+	slices.SortFunc(l.done, func(a, b completedCall) int { return int(a.call - b.call) })
+	for _, one := range l.done {
+		numbers[int(one.call)] = l.add(one)
 	}
-	slices.SortFunc(places, func(a, b int32) int { return int(of[a].call - of[b].call) })
-	sorted, renumbered := make([]completedCall, len(of)), make([]int32, len(of))
-	for at, old := range places {
-		sorted[at], renumbered[old] = of[old], int32(at)
-	}
-	copy(of, sorted)
+	l.done = nil
 	for i := len(f.log.Messages()) - 1; i >= 0 && f.log.Messages()[i].Tick == f.machine.tick; i-- {
-		if m := &f.log.Messages()[i]; m.Completed > l.before {
-			m.Completed = l.before + renumbered[m.Completed-1-l.before] + 1
-		}
+		m := &f.log.Messages()[i]
+		m.Completed = numbers[m.Call]
 	}
-	for _, identity := range slices.Sorted(maps.Keys(l.byKey)) {
-		numbers := l.byKey[identity]
-		for i, number := range numbers {
-			if number >= l.before {
-				numbers[i] = l.before + renumbered[number-l.before]
-			}
-		}
-		slices.Sort(numbers)
-	}
-}
-
-// ofEarlierTicks are the calls of an identity that earlier ticks have done, by number. What
-// the tick itself does, it doesn't repeat.
-func (l *doneCalls) ofEarlierTicks(identity string) []int32 {
-	numbers := l.byKey[identity]
-	before, _ := slices.BinarySearch(numbers, l.before)
-	return numbers[:before]
+	return numbers
 }
 
 // isListed reports whether a message was written by a done call for which one of the
@@ -249,7 +225,7 @@ func (f *frame) dedupe(i int32, params map[string]any) dedupeResult {
 		}
 	}
 	f.calls[i].details().resolved = own
-	for _, number := range l.ofEarlierTicks(id) {
+	for _, number := range l.byKey[id] {
 		if l.completed[number].params != own {
 			continue
 		}
@@ -267,7 +243,7 @@ func (f *frame) dedupe(i int32, params map[string]any) dedupeResult {
 
 // knows reports whether earlier ticks have done a call of an identity, or items of one.
 func (l *doneCalls) knows(identity string) bool {
-	return len(l.ofEarlierTicks(identity)) > 0 || len(l.items[identity]) > 0
+	return len(l.byKey[identity]) > 0 || len(l.items[identity]) > 0
 }
 
 // repeatItems finds those items of a call that are done already, though the call as a whole

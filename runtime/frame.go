@@ -343,16 +343,13 @@ func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 		f.failed(i, failure)
 		return
 	}
-	if l := f.doneCalls; l != nil { // what it writes next carries its number
-		l.latest = l.add(completedCall{l.keys[i], canonical(f.resolvedParams(i)), i, value})
+	if l := f.doneCalls; l != nil {
+		l.done = append(l.done, completedCall{l.keys[i], canonical(f.resolvedParams(i)), i, value})
 	}
 	if len(call.Output) > 0 {
 		for _, path := range call.Output[route] {
 			f.write(call, path.ID, call.Method, value, f.plan.Writes == plan.Once && route == call.FailureRoute())
 		}
-	}
-	if f.doneCalls != nil {
-		f.doneCalls.latest = 0
 	}
 	f.settle(i, Settlement{Status: Done, Output: value, Attempts: int(f.calls[i].attempt)})
 }
@@ -468,9 +465,6 @@ func (f *frame) write(call *plan.Call, path pathtree.ID, method plan.Method, val
 	}
 	if _, known := f.wrote[writing{message.Tick, message.Call}]; !known && f.machine.permit != nil { // of one that has failed without a start
 		f.writes(call, call.ToolName)
-	}
-	if f.doneCalls != nil {
-		message.Completed = f.doneCalls.latest
 	}
 	f.emit(int32(call.Index), Write).Message = f.log.Append(message)
 }

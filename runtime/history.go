@@ -15,13 +15,7 @@ import (
 // keepHistory notes what the calls of a tick did, for the records of further ticks: what they
 // wrote in the order in which it counts, and those that were done and
 // wrote nothing.
-func (f *frame) keepHistory() {
-	numbers := map[int]int32{} // by call: of the done ones, from 1
-	if f.doneCalls != nil {
-		for at, one := range f.doneCalls.completed[f.doneCalls.before:] {
-			numbers[int(one.call)] = f.doneCalls.before + int32(at) + 1
-		}
-	}
+func (f *frame) keepHistory(numbers map[int]int32) {
 	calls := map[int]request.Object{}
 	for _, m := range f.log.OfTick() {
 		if calls[m.Call] == nil {

@@ -458,8 +458,7 @@ func (m *Machine) endTick() {
 	var outputs []any
 	for _, f := range m.roots() {
 		f.log.Seal()
-		f.sortCompleted()
-		f.keepHistory()
+		f.keepHistory(f.numberDone())
 		f.appendErrors()
 		output, problem := f.result()
 		judged := func(e CallError) bool { return e.Code == codeMisfit } // of the text, which says the same
