@@ -127,7 +127,7 @@ func (m *Machine) giveAdvice() {
 	}
 }
 
-// doubt says that the advisors rate the tool of a call below the threshold, or the
+// uncertainty says that the advisors rate the tool of a call below the threshold, or the
 // one of the name of what carries it out; or nothing.
 func (f *frame) uncertainty(call *plan.Call) string {
 	advice := &f.machine.base().Advice

@@ -103,7 +103,7 @@ func (f *frame) draftOf(view *plan.Plan, judged int) *analyzer.Draft {
 	return d
 }
 
-// loose reports whether what a call, in a plan that is still arriving, reads or
+// mayChange reports whether what a call, in a plan that is still arriving, reads or
 // writes into may turn out to be another call's work.
 func (f *frame) mayChange(p *plan.Plan, call *plan.Call) bool {
 	return slices.ContainsFunc(call.Reads, func(r int) bool { return f.readMayChange(p, &p.Reads[r], call) }) ||
@@ -112,7 +112,7 @@ func (f *frame) mayChange(p *plan.Plan, call *plan.Call) bool {
 		})
 }
 
-// looseRead reports whether a read may be bound to calls that haven't arrived:
+// readMayChange reports whether a read may be bound to calls that haven't arrived:
 // those listed before it come first, then what is there, and only then those
 // listed after it. In a carried plan what is there may turn out to be the
 // work of a call that is repeated further down.

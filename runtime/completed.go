@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// A memo is what a frame knows of the calls that it has done, where a carried
+// doneCalls is what a frame knows of the calls that it has done, where a carried
 // plan may list them again.
 type doneCalls struct {
 	completed []completedCall         // by earlier ticks
@@ -168,7 +168,7 @@ func (f *frame) mayBeListedLater(paths []pathtree.ID, call *plan.Call) bool {
 	return false
 }
 
-// doubts are, in a run with instances, the paths at which an instance holds what a
+// uncertainPaths are, in a run with instances, the paths at which an instance holds what a
 // done call left: each with the place of the last call that may turn out to stand
 // for one. What a call for all instances reads is there from the start only if it
 // is so in all of them.

@@ -265,7 +265,7 @@ func (l *loop) addTickError(e CallError) {
 	l.refused = true
 }
 
-// wholeDrafts judge the solution as it is at the end of the stream. Where the text is
+// finishedDrafts judge the solution as it is at the end of the stream. Where the text is
 // broken, its calls up to there are taken.
 func (m *Machine) finishedDrafts() []*analyzer.Draft {
 	l := m.loop

@@ -145,13 +145,6 @@ func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
 	return m
 }
 
-// Log is the state of a run that has no instances, so far.
-func (m *Machine) Log() *Log { return m.frames[0].log }
-
-// Plan is what the machine runs: with a planner, as much as has arrived of the
-// solution of the current tick.
-func (m *Machine) Plan() *plan.Plan { return m.plan }
-
 // Tick is the current tick, from 1; 0 without a planner.
 func (m *Machine) Tick() int { return m.tick }
 

@@ -163,7 +163,7 @@ type Execution struct {
 	hides string // the URL with the password that URL hides; "" if there is none
 }
 
-// Handed is a part of the context that a call's scopes hand over.
+// ScopeSource is a part of the context that a call's scopes hand over.
 type ScopeSource struct {
 	Scope string   `json:"scope"` // as in the plan
 	From  []string `json:"from"`  // the calls that wrote what it holds; "input", "state" for what was there from the start

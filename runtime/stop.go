@@ -51,7 +51,7 @@ func (c *callState) left(why Reason) string {
 	return "it hasn't begun"
 }
 
-// isDoubtful reports whether a try of a call was cut short that may have had its effect, so
+// isUncertain reports whether a try of a call was cut short that may have had its effect, so
 // that it runs again only if the next resume says so once more.
 func (c *callState) isUncertain() bool { return c.more != nil && c.more.uncertain }
 

@@ -137,3 +137,6 @@ instances: {a: {}, b: {}}
 		t.Errorf("got %q, want %q", said, want)
 	}
 }
+
+// Log is the state of a run that has no instances, so far.
+func (m *Machine) Log() *Log { return m.frames[0].log }

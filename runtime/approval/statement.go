@@ -106,7 +106,7 @@ func (a *Approval) Given() bool {
 	return slices.ContainsFunc(a.Statement.Subjects, func(s Subject) bool { return s.Name == given })
 }
 
-// whole is what the plan is called with all that decides what it does.
+// full is what the plan is called with all that decides what it does.
 const full = "compiled plan"
 
 const sum = "sha256:"

@@ -143,10 +143,9 @@ type world struct {
 	gone    chan struct{}      // closed when nobody takes events any more
 	tries   map[try]context.CancelFunc
 	asked   map[try]*question
-	due     []runtime.Event // that the world has to tell itself
-	put     []func()        // what waits for the answers to questions that are being put
-	busy    int             // goroutines that haven't reported back
-	offered map[*plan.Call][]string
+	due     []runtime.Event  // that the world has to tell itself
+	put     []func()         // what waits for the answers to questions that are being put
+	busy    int              // goroutines that haven't reported back
 	budget  *activity.Budget // of expressions; nil for no bound
 	timers  map[timed]*timer
 	fired   chan *timer // that have run out
@@ -186,7 +185,6 @@ func newWorld(m *runtime.Machine, o Options) *world {
 		seen:    make(chan try),
 		unheard: make(chan unanswered),
 		reports: reports{wake: make(chan struct{}, 1), of: map[try]*report{}},
-		offered: map[*plan.Call][]string{},
 	}
 }
 
@@ -484,10 +482,7 @@ func (w *world) begin(ctx context.Context, c runtime.Command) context.Context {
 
 func (w *world) start(ctx context.Context, c runtime.Command) {
 	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
-	if len(c.Of.Output) > 0 && w.offered[c.Of] == nil {
-		w.offered[c.Of] = compiler.Offered(c.Plan, c.Of)
-	}
-	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: w.offered[c.Of],
+	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: compiler.Offered(c.Plan, c.Of),
 		Unread: len(compiler.RepeatedCall(c.Of).Output) == 0 && (c.Of.Tool == nil || c.Of.Tool.Output == nil), Context: c.Context, Budget: w.budget}
 	if c.Of.Tool != nil {
 		request.Output = c.Of.Tool.Output

@@ -171,7 +171,6 @@ func TestUnavailable(t *testing.T) {
 		"no such model":  {says(404, `{"error":{"type":"not_found_error","message":"model: some-model"}}`), []string{`said 404 Not Found: "model: some-model"`, "see whether the model's name and BASE are right"}},
 		"no credit":      {says(429, `{"error":{"code":"insufficient_quota","message":"You exceeded your quota"}}`), []string{"see to the account's credit"}},
 		"too long":       {says(400, `{"error":{"type":"invalid_request_error","message":"prompt is too long: 300000 tokens"}}`), []string{"take a model with a larger context"}},
-		"told not to":    {says(503, `down for good`, "X-Should-Retry", "false"), []string{`said 503 Service Unavailable: "down for good";`}},
 		"hostile words":  {says(400, `{"error":{"message":"a\u001b[31mb\nc\u202e`+strings.Repeat("x", 1000)+`"}}`), []string{`"a\u001b[31mb c<U+202E>xxx`, `xxx…"`}},
 		"a web page":     {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<!DOCTYPE html><html>") }, []string{`sent no stream but "<!DOCTYPE html><html>"`, "see whether BASE is right"}},
 		"json":           {says(200, `{"error":{"message":"no streams here"}}`), []string{`sent no stream but "no streams here"`}},

@@ -54,7 +54,7 @@ type Reader struct {
 	scanned        map[string]*scanned // by folder, while what [Reader.Gather] listed is read
 }
 
-// Surveyed is what was found out about a folder and those above it. It is the same for all
+// scanned is what was found out about a folder and those above it. It is the same for all
 // the files of a list that lie there, possibly thousands.
 type scanned struct {
 	place    workspace.Place

@@ -32,7 +32,7 @@ type Context struct {
 	History      []Written        // what calls of earlier ticks did since, in the order in which it counts
 }
 
-// Begun is what stood in a state before the calls of a run wrote into it.
+// Started is what stood in a state before the calls of a run wrote into it.
 type Started struct{ Input, State, Data map[string]any }
 
 // An Instance is where one instance of a run stands.

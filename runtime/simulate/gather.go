@@ -124,7 +124,7 @@ func (x *explorer) alike(plan *plan.Plan, e *ending, steps []expression.Segment,
 
 var present = new(any)
 
-// others are what a schema allows a part to be besides what it usually is: [missing], null
+// alternatives are what a schema allows a part to be besides what it usually is: [missing], null
 // or [present]; none where it says nothing of it.
 func (e *ending) alternatives(steps []expression.Segment) (all []any) {
 	if e.schema == nil {

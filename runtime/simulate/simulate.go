@@ -353,7 +353,7 @@ func (w *world) start(c runtime.Command) {
 	w.later(duration, e)
 }
 
-// asTold is why a call fails that [Options.Fail] names.
+// asRequested is why a call fails that [Options.Fail] names.
 const asRequested = "the rehearsal was told to let it fail"
 
 func (o *Options) mustFail(call *plan.Call, under string) bool {

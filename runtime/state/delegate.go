@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// Handed is what the scopes of a call hand over, by kind: nil when it has none,
+// ScopeValues is what the scopes of a call hand over, by kind: nil when it has none,
 // and empty when they name nothing that is there.
 func ScopeValues(call *plan.Call, read func(index int) (any, expression.Presence)) map[string]any {
 	if call.Scopes == nil {

@@ -19,6 +19,7 @@ type Layout struct {
 	Inconsistency *string // set where the log can't be what calls wrote
 
 	written []PathSet // by path, made when first asked for: the written paths that overlap it
+	upTo    int       // the calls before it are in what is known of written paths
 }
 
 // A PathSet is the written paths that overlap a path.
@@ -71,10 +72,39 @@ func (p *Layout) Overlapping(id pathtree.ID) *PathSet {
 	return set
 }
 
-// TakeUp takes note that a plan that arrives has further calls: what is known of written paths
-// is worked out anew.
+// TakeUp puts what the plan's latest calls may write to what is known of written paths:
+// a plan that arrives gets further ones.
 func (p *Layout) TakeUp() {
-	if !p.Settled {
-		p.written = nil
+	if p.Settled {
+		return
 	}
+	for ; p.upTo < len(p.Plan.Calls); p.upTo++ {
+		for _, path := range p.Plan.Calls[p.upTo].Paths() {
+			p.takeUpPath(path.ID)
+		}
+	}
+}
+
+func (p *Layout) takeUpPath(id pathtree.ID) {
+	known := func(at pathtree.ID) *PathSet {
+		if int(at) < len(p.written) && p.written[at].known {
+			return &p.written[at]
+		}
+		return nil
+	}
+	for up := p.Paths.Parent(id); up > pathtree.Root; up = p.Paths.Parent(up) {
+		if set := known(up); set != nil {
+			if at, there := slices.BinarySearch(set.Below, id); !there {
+				set.Below = slices.Insert(set.Below, at, id)
+			}
+		}
+	}
+	depth := p.Paths.Depth(id)
+	p.Paths.Below(id, func(below pathtree.ID) bool {
+		if set := known(below); set != nil && !slices.Contains(set.Above, id) {
+			at, _ := slices.BinarySearchFunc(set.Above, depth, func(above pathtree.ID, depth int) int { return p.Paths.Depth(above) - depth })
+			set.Above = slices.Insert(set.Above, at, id)
+		}
+		return true
+	})
 }

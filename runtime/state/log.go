@@ -334,7 +334,7 @@ func (r records) yields(m *Message) bool {
 // Anyone sees every message.
 func Anyone(*Message) bool { return true }
 
-// Whole is the value of a kind, of all messages.
+// Value is the value of a kind, of all messages.
 func (l *Log) Value(kind string) any { return l.SeenBy(kind, Anyone) }
 
 // SeenBy is the value of a kind, of the messages that are visible.

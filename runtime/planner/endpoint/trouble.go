@@ -127,12 +127,6 @@ func (t *failure) judgeStatus(x *exchange, base, keys string) {
 		t.remedy = "change what the message names, and resume the run"
 		t.form = c.has(shapes...)
 	}
-	switch x.header.Get("X-Should-Retry") {
-	case "true":
-		t.again, t.wait = true, serverWait(x.header)
-	case "false":
-		t.again = false
-	}
 }
 
 func (t *failure) judgeStream(x *exchange, err error) {

@@ -57,7 +57,7 @@ func wrap(schema any) request.Object {
 	return outer.With("properties", request.Object{}.With("result", inner)).With("required", []any{"result"}).With("additionalProperties", false)
 }
 
-// aimsAtDefinitions reports whether all references of a schema lead into its own
+// refersToDefinitions reports whether all references of a schema lead into its own
 // definitions.
 func refersToDefinitions(v any) bool {
 	switch v := v.(type) {
