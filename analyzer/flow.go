@@ -369,8 +369,6 @@ func (p *Pass) composed(r *plan.Read, seen []origin, base []flow) flow {
 		made, ok = p.assembled(r, seen)
 	case !slices.ContainsFunc(seen, func(o origin) bool { return o.below || o.call.Method != plan.Push }):
 		made, ok = p.pushed(seen)
-	case len(seen) == 1 && !seen[0].below:
-		made, ok = p.laid(seen[0])
 	}
 	if !ok {
 		return rest
@@ -520,26 +518,4 @@ func (p *Pass) pushed(seen []origin) (flow, bool) {
 		f.schema = at.Schema
 	}
 	return f, true
-}
-
-// laid is what merge, assign or concat makes of nothing: the value itself.
-func (p *Pass) laid(o origin) (flow, bool) {
-	if o.call.Tool == nil || o.call.Tool.Output == nil {
-		return flow{}, false
-	}
-	s := p.giving(o.call).Output
-	switch o.call.Method {
-	case plan.Assign:
-		s = p.meet(s, schema.OfKinds(schema.Object))
-	case plan.Concat:
-		s = p.meet(s, schema.OfKinds(schema.Array))
-	}
-	if len(o.rest) > 0 {
-		at := s.At(compiler.SchemaPath(o.rest))
-		if !at.Possible {
-			return flow{}, false
-		}
-		s = at.Schema
-	}
-	return flow{schema: s, from: o}, true
 }

@@ -46,7 +46,6 @@ type Item string
 // The things that plans may differ in.
 const (
 	ItemCall     Item = "call"
-	ItemPath     Item = "path"     // where something is written and read
 	ItemActivity Item = "activity" // what carries calls out
 	ItemOutput   Item = "output"
 	ItemOrder    Item = "order" // in which calls write one path
@@ -115,7 +114,6 @@ type pair struct {
 
 func (c *comparison) plans(old, new *Facts, path, by string) *pair {
 	p := &pair{comparison: c, matching: match(old, new), path: path, by: by}
-	p.renamePaths()
 	for j := range new.Calls {
 		if i := p.newTo[j]; i >= 0 {
 			p.calls(i, j)
@@ -369,7 +367,7 @@ func (p *pair) programs() {
 func (p *pair) orders() {
 	old := map[string][]string{}
 	for _, o := range p.old.Orders {
-		old[p.renamed(o.Path)] = o.Calls
+		old[o.Path] = o.Calls
 	}
 	for _, o := range p.new.Orders {
 		before := []string{} // the calls that are in both, with their names in the new plan

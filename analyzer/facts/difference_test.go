@@ -147,10 +147,7 @@ func TestDifferencesAreExact(t *testing.T) {
 			}
 			got = append(got, said(d))
 		}
-		want := expected
-		if m.name != "rename a path" {
-			want = append(want, flows(a, b, old.ids, new.ids)...)
-		}
+		want := append(expected, flows(a, b, old.ids, new.ids)...)
 		if got, want := tidied(got), tidied(want); !slices.Equal(got, want) {
 			t.Fatalf("seed %d, %s: told\n%s\nwant\n%s\nold %s\nnew %s", seed, m.name, strings.Join(got, "\n"), strings.Join(want, "\n"), old.text(), new.text())
 		}

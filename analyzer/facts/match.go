@@ -18,13 +18,12 @@ type matching struct {
 	newTo    []int
 	oldAt    map[string]int // by name, the index
 	newAt    map[string]int
-	renames  map[string]string // of paths, by the old one
 }
 
 // match finds which calls are the same: by the author's name for it, then by all that it does, then by
 // what it receives and writes, then by its tool.
 func match(old, new *Facts) matching {
-	m := matching{old, new, slices.Repeat([]int{-1}, len(old.Calls)), slices.Repeat([]int{-1}, len(new.Calls)), byName(old), byName(new), map[string]string{}}
+	m := matching{old, new, slices.Repeat([]int{-1}, len(old.Calls)), slices.Repeat([]int{-1}, len(new.Calls)), byName(old), byName(new)}
 	m.pair(func(c *Call) string { return c.ID }, true)
 	for _, of := range []func(*Call) string{
 		func(c *Call) string {
@@ -125,98 +124,12 @@ func paths(c *Call) string {
 	return b.String()
 }
 
-// renamePaths finds paths that have another name: the call that wrote the old one writes the new one, no
-// other call of the new plan writes the old one, and none of the old plan wrote the new one.
-func (p *pair) renamePaths() {
-	old, new := writtenBy(p.old), writtenBy(p.new)
-	to, from := map[string][]string{}, map[string][]string{}
-	note := func(all map[string][]string, a, b string) {
-		if !slices.Contains(all[a], b) {
-			all[a] = append(all[a], b)
-		}
-	}
-	for i, j := range p.oldTo {
-		if j < 0 || len(p.old.Calls[i].Writes) != len(p.new.Calls[j].Writes) {
-			continue
-		}
-		for r, route := range p.old.Calls[i].Writes {
-			other := p.new.Calls[j].Writes[r]
-			for k := range route {
-				if len(route) == len(other) && route[k] != other[k] && !new[route[k]] && !old[other[k]] {
-					note(to, route[k], other[k])
-					note(from, other[k], route[k])
-				}
-			}
-		}
-	}
-	for _, call := range p.old.Calls {
-		for _, path := range slices.Concat(call.Writes...) {
-			if all := to[path]; len(all) == 1 && len(from[all[0]]) == 1 && p.renames[path] == "" {
-				p.renames[path] = all[0]
-				p.report(Difference{Change: Renamed, Of: ItemPath, Name: all[0], Was: path}, part{})
-			}
-		}
-	}
-}
-
-func writtenBy(f *Facts) map[string]bool {
-	all := map[string]bool{}
-	for _, call := range f.Calls {
-		for _, path := range slices.Concat(call.Writes...) {
-			all[path] = true
-		}
-	}
-	return all
-}
-
-// renamed is a path of the old plan under its name in the new one.
-func (p *pair) renamed(path string) string {
-	for end := len(path); end > 0 && len(p.renames) > 0; end = strings.LastIndexAny(path[:end], ".[") {
-		if to := p.renames[path[:end]]; to != "" {
-			return to + path[end:]
-		}
-	}
-	return path
-}
-
-// rewritten is an expression with the new names of paths.
-func (p *pair) rewritten(side int, v *Value) string {
-	text := v.Expression
-	if side == newSide || len(p.renames) == 0 {
-		return text
-	}
-	for i, s := range v.Sources {
-		if to := p.renamed(s.Path); to != s.Path && !slices.ContainsFunc(v.Sources[:i], func(o Source) bool { return o.Path == s.Path }) {
-			text = replaced(text, s.Path, to)
-		}
-	}
-	return text
-}
-
-// replaced puts another reference in the place of one, where it doesn't continue.
-func replaced(text, from, to string) string {
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(text, from)
-		if b.WriteString(before); !found {
-			return b.String()
-		}
-		if after == "" || strings.ContainsAny(after[:1], " \t\n,;:!?()]}<>=+*/%^|&\"'`~#") {
-			b.WriteString(to)
-		} else {
-			b.WriteString(from)
-		}
-		text = after
-	}
-}
-
 // sources is where values come from, with the names of the new plan.
 func (p *pair) sources(side int, all []Source) string {
 	var b strings.Builder
 	for _, s := range all {
 		calls := slices.Clone(s.Calls)
 		if side == oldSide {
-			s.Path = p.renamed(s.Path)
 			for i, name := range calls {
 				calls[i] = p.newName(name)
 			}

@@ -249,32 +249,6 @@ var mutations = []mutation{
 		d.calls[i]["_id"] = fmt.Sprintf("another name %d", r.IntN(1_000_000))
 		return []string{fmt.Sprintf("renamed call <%d>   in", d.ids[i])}, true
 	}},
-	{"rename a path", func(r *rand.Rand, d *draft) ([]string, bool) {
-		i, ok := d.pick(r, func(c object) bool {
-			path, _ := c["_outputPath"].(string)
-			return path != "" && !strings.Contains(path, "|")
-		})
-		if !ok {
-			return nil, false
-		}
-		path := d.calls[i]["_outputPath"].(string)
-		text, _ := json.Marshal([]any{d.calls, d.doc["output"]})
-		all := string(text)
-		for _, end := range []string{`"`, " ", "}"} {
-			all = strings.ReplaceAll(all, "state."+path+end, "state.anew"+end)
-		}
-		all = strings.ReplaceAll(all, `"_outputPath":"`+path+`"`, `"_outputPath":"anew"`)
-		all = strings.ReplaceAll(all, `"_outputPath":"`+path+` ||`, `"_outputPath":"anew ||`)
-		var back []any
-		_ = json.Unmarshal([]byte(all), &back)
-		for k, c := range back[0].([]any) {
-			d.calls[k] = c.(object)
-		}
-		if back[1] != nil {
-			d.doc["output"] = back[1]
-		}
-		return []string{"renamed path †state.anew   in"}, true
-	}},
 	set("b", "value b", fixed("a new word"), anyCall),
 	set("b", "value b", fixed("†state.list"), anyCall),
 	set("b", "value b", fixed(nil), anyCall),

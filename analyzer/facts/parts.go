@@ -211,7 +211,7 @@ func (p *pair) values(side int, values []Value) *node {
 			}
 		}
 		if v.Path = ""; v.Literal.IsZero() {
-			n.means = p.rewritten(side, &v) + "\x00" + p.sources(side, v.Sources)
+			n.means = v.Expression + "\x00" + p.sources(side, v.Sources)
 		}
 		n.value = &v
 	}
@@ -279,26 +279,13 @@ func contextOf(p *pair, side int, c *Call) *node {
 }
 
 // writesOf is where results go: the order of alternatives counts, that of the paths of one doesn't.
-func writesOf(p *pair, side int, c *Call) *node {
-	shown := func(rename func(string) string) string {
-		var routes []string
-		for _, route := range c.Writes {
-			paths := make([]string, len(route))
-			for i, path := range route {
-				paths[i] = rename(path)
-			}
-			slices.Sort(paths)
-			routes = append(routes, strings.Join(slices.Compact(paths), " && "))
-		}
-		return strings.Join(routes, " || ")
+func writesOf(_ *pair, _ int, c *Call) *node {
+	var routes []string
+	for _, route := range c.Writes {
+		paths := slices.Sorted(slices.Values(route))
+		routes = append(routes, strings.Join(slices.Compact(paths), " && "))
 	}
-	n := textNode(shown(func(path string) string { return path }))
-	if n != nil && side == oldSide {
-		n.means = shown(p.renamed)
-	} else if n != nil {
-		n.means = shown(func(path string) string { return path })
-	}
-	return n
+	return textNode(strings.Join(routes, " || "))
 }
 
 // afterOf is the calls that another comes after without reading from them.

@@ -56,7 +56,7 @@ var headings = []struct {
 	{Destroys, "May destroy what it didn't", nil},
 	{Leaves, "Changes what leaves the machine", nil},
 	{"", "Calls", []Item{ItemCall}},
-	{"", "Paths", []Item{ItemPath, ItemOrder}},
+	{"", "Paths", []Item{ItemOrder}},
 	{"", "Activities and programs", []Item{ItemActivity, ItemProgram}},
 	{"", "Tools", []Item{ItemTool}},
 	{"", "Output", []Item{ItemOutput}},
