@@ -135,6 +135,15 @@ func (d *draft) clone() *draft {
 	return &draft{doc, delegate, calls, slices.Clone(d.ids), d.next}
 }
 
+// awaited reports whether another call names this one in its _after.
+func (d *draft) awaited(i int) bool {
+	id, ok := d.calls[i]["_id"]
+	return ok && slices.ContainsFunc(d.calls, func(c object) bool {
+		after, _ := c["_after"].([]any)
+		return slices.Contains(after, id)
+	})
+}
+
 func (d *draft) text() string {
 	calls := make([]any, len(d.calls))
 	for i, c := range d.calls {
@@ -240,12 +249,18 @@ var mutations = []mutation{
 	}},
 	{"remove", func(r *rand.Rand, d *draft) ([]string, bool) {
 		i := r.IntN(len(d.calls))
+		if d.awaited(i) {
+			return nil, false
+		}
 		id := d.ids[i]
 		d.calls, d.ids = slices.Delete(d.calls, i, i+1), slices.Delete(d.ids, i, i+1)
 		return []string{fmt.Sprintf("removed call <%d>   in", id)}, true
 	}},
 	{"rename", func(r *rand.Rand, d *draft) ([]string, bool) {
 		i := r.IntN(len(d.calls))
+		if d.awaited(i) {
+			return nil, false
+		}
 		d.calls[i]["_id"] = fmt.Sprintf("another name %d", r.IntN(1_000_000))
 		return []string{fmt.Sprintf("renamed call <%d>   in", d.ids[i])}, true
 	}},
