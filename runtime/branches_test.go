@@ -365,7 +365,7 @@ func analysed(text string) (*plan.Plan, []diag.Diagnostic, *analyzer.Rehearsal) 
 // don't conflict never write the same, conflicts and missing leaves show a branch
 // on which they are.
 func TestBranchesAgreeWithRuns(t *testing.T) {
-	plans, most := amount.Of(25, 250, 500), 400
+	plans, most := amount.Of(25, 500, 500), 400
 	counts := map[string]int{}
 	for seed := range uint64(plans) {
 		agreeWithRuns(t, seed, most, counts)

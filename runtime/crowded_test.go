@@ -135,7 +135,7 @@ func plainDocument(doc map[string]any) (read map[string]any) {
 // what LANGUAGE.md#output-paths-and-state says of the messages in its log, with none left out.
 func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
 	count := map[string]int{}
-	for n := range amount.Of(600, 2_500, 100_000) {
+	for n := range amount.Of(600, 5_000, 100_000) {
 		doc := crowdedPlan(n)
 		v, why := compileGenerated(t, doc)
 		if v == nil {
@@ -181,7 +181,7 @@ func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
 		}
 	}
 	t.Log(count)
-	if count["run"] < amount.Of(600, 2_500, 100_000)/8 {
+	if count["run"] < amount.Of(600, 5_000, 100_000)/8 {
 		t.Errorf("only %d run; too few to show anything", count["run"])
 	}
 }
@@ -226,14 +226,14 @@ func stateOf(doc map[string]any, plan *plan.Plan, messages []runtime.Message) (a
 // or is an error of its call. Reads and writes are as the naive
 // interpreter has them.
 func TestCrowdedPlansAreCarried(t *testing.T) {
-	carriedPlans(t, amount.Of(25, 200, 6000), func(n int, _ *rand.Rand) map[string]any { return crowdedPlan(n) }, 20)
+	carriedPlans(t, amount.Of(25, 400, 6000), func(n int, _ *rand.Rand) map[string]any { return crowdedPlan(n) }, 20)
 }
 
 // What the machine comes to is what the naive interpreter comes to, in crowded
 // plans too.
 func TestCrowdedPlansAgreeWithTheModel(t *testing.T) {
 	run := 0
-	for n := range amount.Of(300, 2000, 40_000) {
+	for n := range amount.Of(300, 4000, 40_000) {
 		doc := crowdedPlan(n)
 		v, _ := compileGenerated(t, doc)
 		if v == nil || len(faults(doc)) > 0 {
@@ -255,7 +255,7 @@ func TestCrowdedPlansAgreeWithTheModel(t *testing.T) {
 // connected: reads, "_after", choices, and the order among those who write one
 // place.
 func TestNobodyWaitsInACircle(t *testing.T) {
-	for n := range amount.Of(600, 2_500, 100_000) {
+	for n := range amount.Of(600, 5_000, 100_000) {
 		v, _ := compileGenerated(t, crowdedPlan(n))
 		if v == nil {
 			continue
@@ -290,7 +290,7 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 // is OB209.
 func TestCyclesAgreeWithTheModel(t *testing.T) {
 	cyclic, never := 0, 0
-	for n := range amount.Of(400, 3000, 60_000) {
+	for n := range amount.Of(400, 6000, 60_000) {
 		doc := crowdedPlan(n)
 		delete(doc, "stateSchema")
 		text, err := json.Marshal(doc)

@@ -38,7 +38,7 @@ func sameOutcome(a, b Outcome) bool {
 // whatever the schedule.
 func TestModelIsConfluent(t *testing.T) {
 	sound := 0
-	plans := amount.Of(40, 400, 5000)
+	plans := amount.Of(40, 800, 5000)
 	for n := range plans {
 		doc := planNumber(t, n)
 		if len(faults(doc)) > 0 {
@@ -98,7 +98,7 @@ var leastOf = map[feature]int{
 // Generated plans are mostly sound and use what the language has, most of all
 // what the machine is to be compared on.
 func TestGeneratedPlansCoverTheLanguage(t *testing.T) {
-	plans, sound, sizes := amount.Of(500, 2500, 5000), 0, map[int]int{}
+	plans, sound, sizes := amount.Of(500, 5000, 5000), 0, map[int]int{}
 	count := map[feature]int{}
 	for n := range plans {
 		doc := planNumber(t, n)

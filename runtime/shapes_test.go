@@ -103,7 +103,7 @@ func isPlain(doc map[string]any, misfit string) bool {
 // instances that the finding names.
 func TestPlansAreRefusedForWritesWithoutAPlace(t *testing.T) {
 	count := map[string]int{}
-	for n := range amount.Of(600, 6_000, 100_000) {
+	for n := range amount.Of(600, 12_000, 100_000) {
 		doc := shapedPlan(n)
 		text, err := json.Marshal(doc)
 		if err != nil {
@@ -167,7 +167,7 @@ func TestPlansAreRefusedForWritesWithoutAPlace(t *testing.T) {
 		}
 	}
 	t.Log(count)
-	if count["clean"] < amount.Of(600, 6_000, 100_000)/10 || count["refused without harm"] > count["refused with harm"]/20 {
+	if count["clean"] < amount.Of(600, 12_000, 100_000)/10 || count["refused without harm"] > count["refused with harm"]/20 {
 		t.Errorf("too few are clean, or too many refused in vain: %v", count)
 	}
 }

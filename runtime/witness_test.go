@@ -16,7 +16,7 @@ import (
 // LANGUAGE.md#findings: every OB401 comes with two schedules, and replaying them ends in
 // different states.
 func TestConflictsShow(t *testing.T) {
-	plans, conflicts, shown := amount.Of(200, 2000, 20_000), 0, 0
+	plans, conflicts, shown := amount.Of(200, 4000, 20_000), 0, 0
 	for n := range plans {
 		doc := planNumber(t, n)
 		text, err := json.Marshal(doc)

@@ -181,7 +181,7 @@ func TestVerdictsAreTrueOfFewNames(t *testing.T) {
 	seed := chooseSeed(t)
 	counts, unknowns := map[Relation]int{}, map[string]int{}
 	objects, arrays := closeValues()
-	for i := range uint64(amount.Of(800, 1000, 100_000)) {
+	for i := range uint64(amount.Of(800, 2000, 100_000)) {
 		g := closeGenerator{&generator{r: rand.New(rand.NewPCG(seed, i)), draft: Draft2020, exact: i%3 == 2}}
 		from, to := g.schema(1), g.schema(2)
 		if i%4 == 0 {

@@ -69,7 +69,7 @@ func TestVerdictsAreTrue(t *testing.T) {
 	counts := map[Relation]int{}
 	unknowns := map[string]int{}
 	tried := 0
-	for i := range uint64(amount.Of(1500, 2000, 100_000)) {
+	for i := range uint64(amount.Of(1500, 4000, 100_000)) {
 		g := &generator{r: rand.New(rand.NewPCG(seed, i)), draft: dialects[i%5], refs: i%4 == 0}
 		from := g.root(3)
 		h := *g

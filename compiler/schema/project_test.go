@@ -119,7 +119,7 @@ func TestPlacesInUnions(t *testing.T) {
 // random schemas and values, of every part of the value.
 func TestProjectionIsTrue(t *testing.T) {
 	seed, accepted, closed, needed := chooseSeed(t), 0, 0, 0
-	for i := range uint64(amount.Of(1500, 2000, 100_000)) {
+	for i := range uint64(amount.Of(1500, 4000, 100_000)) {
 		g := &generator{r: rand.New(rand.NewPCG(seed, i)), draft: dialects[i%5], refs: i%2 == 0}
 		raw := g.root(3)
 		s := New(raw, Options{})

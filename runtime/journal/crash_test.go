@@ -265,7 +265,7 @@ func TestManyZeros(t *testing.T) {
 // reported as on disk is there when the run goes on, in its order, and the journal is never
 // taken for one that somebody has changed.
 func TestCrashes(t *testing.T) {
-	seeds := amount.Of(250, 500, 50_000)
+	seeds := amount.Of(250, 1000, 50_000)
 	crashes := map[string]int{}
 	for seed := range uint64(seeds) {
 		if err := live(rand.New(rand.NewPCG(seed, 8)), crashes); err != nil {

@@ -52,7 +52,7 @@ func FuzzEndpoint(f *testing.F) {
 			sized("200 OK", "text/html", "<h1>hello</h1>"),
 			sized("200 OK", "text/event-stream", "data: {\"choices\":7,\"message\":7}\n\n"),
 			busy + next + busy + next + chunked,
-			strings.Replace(busy, "\r\n", "\r\nRetry-After: 86400\r\nX-Should-Retry: true\r\n", 1),
+			strings.Replace(busy, "\r\n", "\r\nRetry-After: 86400\r\n", 1),
 			sized("400 Bad Request", "application/json", `{"error":{"type":"invalid_request_error","message":"response_format: this schema isn't supported"}}`) + next + head + "\r\n" + whole,
 			sized("500 Internal Server Error", "application/json", `{"type":"error","error":{"type":5,"message":["tools"]}}`),
 			"HTTP/1.1 307 Temporary Redirect\r\nLocation: http://elsewhere.test/\r\nContent-Length: 0\r\n\r\n",

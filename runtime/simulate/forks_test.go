@@ -51,7 +51,7 @@ calls:
 // through a plan do calls of two of them run. And two cases of an enum are found.
 func TestForksExcludeEachOther(t *testing.T) {
 	forks, nested := 0, 0
-	for n := range amount.Of(250, 500, 5_000) {
+	for n := range amount.Of(250, 1_000, 5_000) {
 		text, p, r := forking(rand.New(rand.NewPCG(uint64(n), 17)))
 		if r == nil {
 			continue
