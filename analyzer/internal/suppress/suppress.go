@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -29,8 +28,7 @@ type Suppression struct {
 	Reason string
 
 	rules      []*diag.Rule
-	start, end int // the bytes that it speaks of
-	imported   bool
+	start, end int    // the bytes that it speaks of
 	used       []bool // by rule: it suppressed something
 }
 
@@ -45,56 +43,55 @@ type Set struct {
 	Found []diag.Diagnostic // about malformed ones, and useless ones
 
 	all   []*Suppression
+	plan  *source.File
 	named func(word string) (rule *diag.Rule, near string)
+	outer map[line][2]int // the bytes of the outermost node that begins on it
+	long  map[line]int    // where the last scalar that begins on it ends
+}
+
+// A line is one of a file.
+type line struct {
+	file   *source.File
+	number int
 }
 
 // Of reads the suppressions of a plan. Named gives the rule of a code or name, or
 // else the nearest code or name, if any is near.
 func Of(plan *plan.Plan, named func(word string) (rule *diag.Rule, near string)) *Set {
-	s := &Set{named: named}
-	if plan.Root == nil {
-		return s
+	s := &Set{plan: plan.File, named: named, outer: map[line][2]int{}, long: map[line]int{}}
+	files := map[*source.File]bool{} // whether a suppression may be in them
+	read := func(n *source.Node, where part) bool {
+		if n == nil || n.File == nil {
+			return false
+		}
+		may, known := files[n.File]
+		if text := n.File.Text; !known { // an escape may spell the key
+			may = slices.ContainsFunc([]string{commentMark, suppressionKey, `\`}, func(sign string) bool { return bytes.Contains(text, []byte(sign)) })
+			files[n.File] = may
+		}
+		if may {
+			s.walk(n, where)
+		}
+		return may
 	}
-	s.ofFile(plan.File, []*source.Node{plan.Root}, nil, false)
-	if text := plan.File.Text; bytes.Contains(text, []byte(suppressionKey)) || bytes.IndexByte(text, '\\') >= 0 { // an escape may spell it
-		s.keysOfDocument(plan.Root)
+	read(plan.Root, document)
+	imported := func(key, n *source.Node) {
+		if n != nil && n.File != plan.File && read(n, definition) && key != nil {
+			s.begins(n.File, key.Start, max(key.End, n.End))
+		}
 	}
-	for _, file := range importedFiles(plan) {
-		s.ofFile(file.file, file.nodes, file.keys, true)
-		for _, n := range file.nodes {
-			s.keysOfSchema(n, true, 0)
+	for _, t := range slices.Concat(plan.Tools, plan.Shadowed) {
+		imported(t.NameNode, t.Node)
+	}
+	for _, a := range plan.Activities {
+		imported(a.NameNode, a.Node)
+	}
+	for file, may := range files {
+		if may {
+			s.comments(file)
 		}
 	}
 	return s
-}
-
-// An imported file as the plan knows it: the definitions that it brought.
-type imported struct {
-	file        *source.File
-	keys, nodes []*source.Node
-}
-
-func importedFiles(plan *plan.Plan) []*imported {
-	var all []*imported
-	add := func(key, n *source.Node) {
-		if n == nil || n.File == plan.File {
-			return
-		}
-		at := slices.IndexFunc(all, func(f *imported) bool { return f.file == n.File })
-		if at < 0 {
-			at = len(all)
-			all = append(all, &imported{file: n.File})
-		}
-		all[at].keys, all[at].nodes = append(all[at].keys, key), append(all[at].nodes, n)
-	}
-	for _, t := range slices.Concat(plan.Tools, plan.Shadowed) {
-		add(t.NameNode, t.Node)
-	}
-	for _, name := range slices.Sorted(maps.Keys(plan.Activities)) {
-		add(plan.Activities[name].NameNode, plan.Activities[name].Node)
-	}
-	slices.SortStableFunc(all, func(a, b *imported) int { return cmp.Compare(a.file.Name, b.file.Name) })
-	return all
 }
 
 func (s *Set) malformed(at source.Span, help, format string, args ...any) {
@@ -105,12 +102,11 @@ func (s *Set) malformed(at source.Span, help, format string, args ...any) {
 
 const howToSuppress = "write the codes, separated by commas, and then the reason: OB407 handled by hand"
 
-// read takes a suppression's text apart. It is nil when there is nothing that it
-// could suppress.
-func (s *Set) read(at source.Span, text string) *Suppression {
-	one := &Suppression{At: at}
+// read adds a suppression of some bytes, unless there is nothing that its text could suppress.
+func (s *Set) read(at source.Span, text string, start, end int) {
+	one := &Suppression{At: at, start: start, end: end}
 	rest := strings.TrimSpace(text)
-	for more := true; more && rest != ""; {
+	for more := rest != ""; more; {
 		word, after := rest, ""
 		if i := strings.IndexAny(rest, ", \t"); i >= 0 {
 			word, after = rest[:i], strings.TrimSpace(rest[i:])
@@ -118,229 +114,134 @@ func (s *Set) read(at source.Span, text string) *Suppression {
 		after, more = strings.CutPrefix(after, ",")
 		rest = strings.TrimSpace(after)
 		rule, near := s.named(word)
-		switch {
-		case rule != nil:
-			one.rules = append(one.rules, rule)
-		case near != "":
-			s.malformed(at, fmt.Sprintf("did you mean %q?", near), "there is no finding %q to suppress", word)
-		default:
-			s.malformed(at, howToSuppress, "there is no finding %q to suppress", word)
-			more = more && len(one.rules) > 0
-			if !more && len(one.rules) == 0 {
-				return nil
+		if rule == nil {
+			help := howToSuppress
+			if near != "" {
+				help = fmt.Sprintf("did you mean %q?", near)
 			}
+			s.malformed(at, help, "there is no finding %q to suppress", word)
+			return
 		}
+		one.rules = append(one.rules, rule)
 	}
-	one.Reason = rest
-	if len(one.rules) == 0 {
-		if text = strings.TrimSpace(text); text == "" {
-			s.malformed(at, howToSuppress, "this suppresses nothing: it names no finding")
-		}
-		return nil
-	}
-	if one.Reason == "" {
+	one.Reason, one.used = rest, make([]bool, len(one.rules))
+	switch {
+	case len(one.rules) == 0:
+		s.malformed(at, howToSuppress, "this suppresses nothing: it names no finding")
+	case rest == "":
 		s.malformed(at, howToSuppress, "this suppresses nothing: it gives no reason")
-		return nil
-	}
-	one.used = make([]bool, len(one.rules))
-	return one
-}
-
-// ofFile reads the comments of one file.
-func (s *Set) ofFile(file *source.File, roots, keys []*source.Node, fromImport bool) {
-	comments := file.Comments()
-	if !slices.ContainsFunc(comments, func(c source.Comment) bool { return strings.HasPrefix(c.Text, commentMark) }) {
-		return
-	}
-	places := newPlaces(file, roots, keys)
-	alone := map[int]bool{} // lines that hold a comment and nothing else
-	for _, c := range comments {
-		if places.beginsLine(c.Span.Start) {
-			alone[c.Span.From().Line] = true
-		}
-	}
-	for _, c := range comments {
-		rest, ok := strings.CutPrefix(c.Text, commentVerb)
-		if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
-			if strings.HasPrefix(c.Text, commentMark) {
-				verb, _, _ := strings.Cut(c.Text, " ")
-				s.malformed(c.Span, "write # obelus:ignore CODE reason", "%q isn't something that a comment can say", verb)
-			}
-			continue
-		}
-		one := s.read(c.Span, rest)
-		if one == nil {
-			continue
-		}
-		one.imported = fromImport
-		line := c.Span.From().Line
-		if alone[line] {
-			for alone[line] {
-				line++
-			}
-			if one.start, one.end, ok = places.node(line); !ok {
-				if !fromImport {
-					s.malformed(c.Span, "put it directly above what it speaks of, or at the end of that line", "this suppresses nothing: nothing begins on the line below it")
-				}
-				continue
-			}
-		} else {
-			one.start, one.end = places.line(line, c.Span.Start)
-		}
+	default:
 		s.all = append(s.all, one)
 	}
 }
 
-// Places say what begins on which line.
-type places struct {
-	file  *source.File
-	outer map[int][2]int // by line, the bytes of the outermost node that begins on it
-	long  map[int]int    // by line, where the last scalar that begins on it ends
-}
-
-func newPlaces(file *source.File, roots, keys []*source.Node) *places {
-	p := &places{file: file, outer: map[int][2]int{}, long: map[int]int{}}
-	for i, n := range roots {
-		if i < len(keys) && keys[i] != nil {
-			p.field(source.Field{Key: keys[i], Value: n})
-		} else {
-			p.walk(n)
+// comments reads those of one file.
+func (s *Set) comments(file *source.File) {
+	alone := map[int]bool{} // lines that hold a comment and nothing else
+	for _, c := range file.Comments() {
+		if start := lineStart(file, c.Span.Start); len(bytes.Trim(file.Text[start:c.Span.Start], " \t")) == 0 {
+			alone[c.Span.From().Line] = true
 		}
 	}
-	return p
-}
-
-func (p *places) add(start, end int) {
-	line := p.file.Position(start).Line
-	if _, known := p.outer[line]; !known {
-		p.outer[line] = [2]int{start, end}
+	for _, c := range file.Comments() {
+		verb, rest, _ := strings.Cut(strings.ReplaceAll(c.Text, "\t", " "), " ")
+		if verb != commentVerb {
+			if strings.HasPrefix(verb, commentMark) {
+				s.malformed(c.Span, "write # obelus:ignore CODE reason", "%q isn't something that a comment can say", verb)
+			}
+			continue
+		}
+		at := line{file, c.Span.From().Line}
+		if !alone[at.number] {
+			s.read(c.Span, rest, lineStart(file, c.Span.Start), max(c.Span.Start, s.long[at]))
+			continue
+		}
+		for alone[at.number] {
+			at.number++
+		}
+		if covered, ok := s.outer[at]; ok {
+			s.read(c.Span, rest, covered[0], covered[1])
+		} else if file == s.plan {
+			s.malformed(c.Span, "put it directly above what it speaks of, or at the end of that line", "this suppresses nothing: nothing begins on the line below it")
+		}
 	}
 }
 
-func (p *places) field(f source.Field) {
-	p.add(f.Key.Start, max(f.Key.End, f.Value.End))
-	p.walk(f.Value)
+// lineStart is where the line of an offset begins.
+func lineStart(file *source.File, offset int) int {
+	return bytes.LastIndexAny(file.Text[:offset], "\r\n") + 1
 }
 
-func (p *places) walk(n *source.Node) {
-	if n.File != p.file || n.Alias {
+// begins notes what begins on a line.
+func (s *Set) begins(file *source.File, start, end int) {
+	at := line{file, file.Position(start).Line}
+	if known, ok := s.outer[at]; !ok || start < known[0] {
+		s.outer[at] = [2]int{start, end}
+	}
+}
+
+// A part of a text is a document, a definition in it, or values, among which no key speaks to
+// obelus.
+type part int
+
+const (
+	document part = iota
+	definition
+	values
+)
+
+// in is what lies under a key.
+func (p part) in(key string) part {
+	switch key {
+	case "calls", "plan", "context", "solution":
+		if p == document {
+			return document
+		}
+	case "tools", "tool", "activities", "schemas", "servers", "advisors", "instances", "inputSchema", "stateSchema", "outputSchema", "schema", "limits":
+		if p == document {
+			return definition
+		}
+	case "const", "enum", "default", "examples", "_mock", "input", "state", "headers", "body", "env", suppressionKey:
+		return values
+	}
+	if p == definition {
+		return definition
+	}
+	return values
+}
+
+// walk notes what begins on which line, and reads the keys of mappings.
+func (s *Set) walk(n *source.Node, where part) {
+	if n.Alias {
 		return
+	}
+	if value := n.Get(suppressionKey); value != nil && where != values {
+		s.key(n, value)
+	}
+	if n.Get("_tool") != nil && where == document {
+		where = values // its parameters
 	}
 	if n.Kind < source.Array {
-		line := p.file.Position(n.Start).Line
-		p.long[line] = max(p.long[line], n.End)
-		return
+		at := line{n.File, n.File.Position(n.Start).Line}
+		s.long[at] = max(s.long[at], n.End)
 	}
 	for _, item := range n.Items {
-		p.add(item.Start, item.End)
-		p.walk(item)
+		s.begins(n.File, item.Start, item.End)
+		s.walk(item, where)
 	}
 	for _, f := range n.Fields {
-		p.field(f)
-	}
-}
-
-// node is the outermost node that begins on a line.
-func (p *places) node(line int) (start, end int, ok bool) {
-	at, ok := p.outer[line]
-	return at[0], at[1], ok
-}
-
-// line is what begins on a line before a comment at its end.
-func (p *places) line(line, comment int) (start, end int) {
-	start = comment
-	for start > 0 && p.file.Text[start-1] != '\n' && p.file.Text[start-1] != '\r' {
-		start--
-	}
-	return start, max(comment, p.long[line])
-}
-
-func (p *places) beginsLine(offset int) bool {
-	for offset > 0 && (p.file.Text[offset-1] == ' ' || p.file.Text[offset-1] == '\t') {
-		offset--
-	}
-	return offset == 0 || p.file.Text[offset-1] == '\n' || p.file.Text[offset-1] == '\r'
-}
-
-// keysOfDocument looks for x-obelus-ignore where the format leaves room for it.
-func (s *Set) keysOfDocument(root *source.Node) {
-	s.key(root, false)
-	for _, item := range root.Items {
-		if item.Get("_tool") != nil {
-			s.keysOfCall(item)
-		} else {
-			s.keysOfDocument(item) // a message
-		}
-	}
-	if root.Get("_tool") != nil {
-		s.keysOfCall(root)
-		return
-	}
-	for _, f := range root.Fields {
-		switch f.Key.Text {
-		case "calls", "plan", "context":
-			s.keysOfDocument(f.Value)
-		case "solution":
-			s.keysOfDocument(f.Value)
-		case "tools", "tool", "activities", "schemas", "servers", "advisors", "instances":
-			for _, item := range f.Value.Items {
-				s.keysOfSchema(item, false, 0)
-			}
-			for _, sub := range f.Value.Fields {
-				s.keysOfSchema(sub.Value, false, 0)
-			}
-		case "inputSchema", "stateSchema", "outputSchema", "schema", "limits":
-			s.keysOfSchema(f.Value, false, 0)
-		}
-	}
-}
-
-func (s *Set) keysOfCall(call *source.Node) {
-	s.key(call, false)
-	if retry := call.Get("_retry"); retry != nil {
-		s.key(retry, false)
-	}
-}
-
-// maxSchemaDepth is deeper than the reader lets anything nest by default.
-const maxSchemaDepth = 1000
-
-// keysOfSchema goes through a definition, down to where it holds values.
-func (s *Set) keysOfSchema(n *source.Node, fromImport bool, depth int) {
-	if n == nil || n.Alias || depth > maxSchemaDepth {
-		return
-	}
-	s.key(n, fromImport)
-	for _, item := range n.Items {
-		s.keysOfSchema(item, fromImport, depth+1)
-	}
-	for _, f := range n.Fields {
-		switch f.Key.Text {
-		case "const", "enum", "default", "examples", "_mock", "input", "state", "headers", "body", "env", suppressionKey:
-		default:
-			s.keysOfSchema(f.Value, fromImport, depth+1)
-		}
+		s.begins(n.File, f.Key.Start, max(f.Key.End, f.Value.End))
+		s.walk(f.Value, where.in(f.Key.Text))
 	}
 }
 
 // key reads the x-obelus-ignore of one mapping.
-func (s *Set) key(n *source.Node, fromImport bool) {
-	value := n.Get(suppressionKey)
-	if value == nil || n.Alias {
-		return
-	}
-	if value.Kind != source.String && value.Kind != source.Array {
-		s.malformed(value.Span(), "write \"OB407 reason\", or a list of such texts", "%q is %s; expected a text", suppressionKey, value.Kind)
-		return
-	}
+func (s *Set) key(n, value *source.Node) {
 	for _, text := range value.Several() {
-		if text.Kind != source.String {
-			s.malformed(text.Span(), "write \"OB407 reason\"", "an item of %q is %s; expected a text", suppressionKey, text.Kind)
-			continue
-		}
-		if one := s.read(text.Span(), text.Text); one != nil {
-			one.start, one.end, one.imported = n.Start, n.End, fromImport
-			s.all = append(s.all, one)
+		if text.Kind == source.String {
+			s.read(text.Span(), text.Text, n.Start, n.End)
+		} else {
+			s.malformed(text.Span(), "write \"OB407 reason\", or a list of such texts", "%q is %s; expected a text", suppressionKey, text.Kind)
 		}
 	}
 }
@@ -398,7 +299,7 @@ func (s *Set) Assign(found []diag.Diagnostic) []*Suppression {
 func (s *Set) Useless(asked func(*diag.Rule) bool) {
 	for _, one := range s.all {
 		for i, rule := range one.rules {
-			if !one.used[i] && !one.imported && asked(rule) {
+			if !one.used[i] && one.At.File == s.plan && asked(rule) {
 				s.malformed(one.At, "take it out, or move it to the line of the finding", "this suppresses nothing: there is no %s %s here", rule.Code, rule.Name)
 			}
 		}
