@@ -11,13 +11,13 @@ import (
 // delegates are the plans below a plan, each checked once, without the settings of a workspace.
 type delegates struct {
 	judge  func(*plan.Plan) Judgement
-	orders map[orderPlace]delegateShare // see [Pass.delegateShare]
+	orders map[orderPlace]share         // see [Pass.delegateShare]
 	bounds map[*plan.Plan][]*parameters // see [Pass.boundsWithin]
 	needs  map[*plan.Plan][]*plan.Read  // see neededState
 }
 
 func newDelegates(c Config, judge func(*plan.Plan, []diag.Diagnostic, Config) Judgement) *delegates {
-	d, judged := &delegates{orders: map[orderPlace]delegateShare{}, bounds: map[*plan.Plan][]*parameters{}, needs: map[*plan.Plan][]*plan.Read{}}, map[*plan.Plan]Judgement{}
+	d, judged := &delegates{orders: map[orderPlace]share{}, bounds: map[*plan.Plan][]*parameters{}, needs: map[*plan.Plan][]*plan.Read{}}, map[*plan.Plan]Judgement{}
 	c.delegates, c.within = d, true
 	d.judge = func(p *plan.Plan) Judgement {
 		return once(judged, p, func() Judgement { return judge(p, p.Findings(), c) })

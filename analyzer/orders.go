@@ -23,13 +23,6 @@ type share struct {
 	without        logic.Literal // it runs, and none of the others that it depends on is done
 }
 
-// A delegateShare is what the calls of a plan are to a check.
-type delegateShare struct {
-	subject, other bool
-	uncertain      bool // some of them may not run
-	count          int
-}
-
 // orderChecks are what the policies of the plan ask of orders.
 func (p *Pass) orderChecks() []policy.Check {
 	if p.checks == nil && len(p.Plan.Policies) > 0 {
@@ -74,12 +67,12 @@ func (p *Pass) share(at int, call *plan.Call) share {
 }
 
 // delegateShare is what the plan that carries a call out is to a check.
-func (p *Pass) delegateShare(at int, call *plan.Call) (all delegateShare) {
+func (p *Pass) delegateShare(at int, call *plan.Call) (all share) {
 	d := p.Plan.Delegates[call.Plan()]
 	if d == nil || p.config.delegates == nil {
 		return all
 	}
-	return once(p.config.delegates.orders, orderPlace{d, at}, func() delegateShare {
+	return once(p.config.delegates.orders, orderPlace{d, at}, func() share {
 		judged := p.config.delegates.judge(d)
 		if judged.Verified == nil {
 			return all // which is a finding of its own
