@@ -235,76 +235,45 @@ func (p *Pass) listsAndObjects() {
 	for ; s.needed < len(p.Plan.Calls); s.needed++ {
 		p.needsOf(p.Plan.Calls[s.needed], func(at pathtree.ID, n need) { s.kinds[at] |= n.kind })
 	}
-	var both []meeting
-	place := map[pathtree.ID]int{}
+	earlier := map[pathtree.ID][]need{}
 	for _, call := range p.fresh() {
-		p.needsOf(call, func(at pathtree.ID, n need) {
-			if s.kinds[at] != schema.Array|schema.Object {
+		reported := map[pathtree.ID]bool{}
+		p.needsOf(call, func(at pathtree.ID, later need) {
+			if s.kinds[at] != schema.Array|schema.Object || reported[at] {
 				return
 			}
-			if _, known := place[at]; !known {
-				place[at] = len(both)
-				both = append(both, p.meeting(at))
+			for _, one := range once(earlier, at, func() []need { return p.needsAt(at) }) {
+				if one == later {
+					return
+				}
+				if one.kind != later.kind && (p.held == nil || !p.held(one.call.Index)) && p.disagree(at, one, later) {
+					reported[at] = true
+					p.listAndObject(at, one, later)
+					return
+				}
 			}
-			here := &both[place[at]]
-			here.later = append(here.later, n)
 		})
 	}
-	slices.SortFunc(both, func(a, b meeting) int {
-		return cmp.Or(a.first[0].call.Index-b.first[0].call.Index, a.ordinal-b.ordinal)
-	})
-	for _, here := range both {
-		reported := map[*plan.Call]bool{}
-		for _, later := range here.later {
-			earlier := here.first
-			if i := slices.Index(earlier, later); i >= 0 {
-				earlier = earlier[:i]
-			}
-			for _, earlier := range earlier {
-				if earlier.kind == later.kind || reported[later.call] || p.held != nil && p.held(earlier.call.Index) {
-					continue
-				}
-				if p.disagree(here.at, earlier, later) {
-					reported[later.call] = true
-					p.listAndObject(here.at, earlier, later)
-				}
-			}
-		}
-	}
 }
 
-// A meeting is a path at which calls need both a list and an object.
-type meeting struct {
-	at      pathtree.ID
-	first   []need // of all calls, at most maxNeeds
-	ordinal int    // of the first of these, among the needs of its call
-	later   []need // of the calls that are judged
-}
-
-func (p *Pass) meeting(at pathtree.ID) meeting {
-	m := meeting{at: at}
+// needsAt are what calls need to stand at a path, in their order.
+func (p *Pass) needsAt(at pathtree.ID) (all []need) {
 	last := int32(-1)
 	for _, w := range p.Plan.Writers(at) {
 		if w.Call == last || !p.Plan.Paths.IsAbove(at, w.Path) {
 			continue
 		}
 		last = w.Call
-		ordinal := 0
 		p.needsOf(p.Plan.Calls[w.Call], func(id pathtree.ID, n need) {
 			if id == at {
-				if m.first == nil {
-					m.ordinal = ordinal
-				}
-				m.first = append(m.first, n)
+				all = append(all, n)
 			}
-			ordinal++
 		})
-		if len(m.first) >= maxNeeds {
-			m.first = m.first[:maxNeeds]
-			break
+		if len(all) >= maxNeeds {
+			return all[:maxNeeds]
 		}
 	}
-	return m
+	return all
 }
 
 // maxNeeds bounds with how many others a write is compared.
