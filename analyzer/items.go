@@ -182,7 +182,7 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 		return
 	}
 	if !unspecified && !isList {
-		w.isRefused(call, &parameters{taker: quote(call.Name)}, &plan.TemplateField{Key: "_each", Value: call.Each.List}, own, aList, aList.Validate(own))
+		w.isRefused(call, &parameters{taker: quote(call.Name)}, &plan.TemplateField{Key: "_each", Value: call.Each.List}, own, aList)
 		return
 	}
 	if w.fails(call) {

@@ -435,7 +435,7 @@ func (w *trial) parameters(call *plan.Call, guardUnknown bool) (params map[strin
 					break
 				}
 				if wrong != nil {
-					w.isRefused(call, taker, f, value, at.Schema, wrong)
+					w.isRefused(call, taker, f, value, at.Schema)
 					runs = false
 					break
 				}
@@ -590,8 +590,8 @@ func (w *trial) giveOutput() {
 		return // nothing follows from what is missing
 	}
 	if s := p.Plan.OutputSchema; s != nil && !unspecified && s.Compile() == nil {
-		if wrong := s.Validate(value); wrong != nil {
-			w.isRefused(nil, nil, &plan.TemplateField{Value: p.Plan.Output}, value, s, wrong)
+		if !s.Accepts(value) {
+			w.isRefused(nil, nil, &plan.TemplateField{Value: p.Plan.Output}, value, s)
 		}
 	}
 }

@@ -277,31 +277,12 @@ func (w *trial) noteSources(f *diag.Diagnostic, t *plan.Template) {
 
 // isRefused reports a value that may come and that a parameter, or the output's schema,
 // doesn't accept.
-func (w *trial) isRefused(call *plan.Call, taker *parameters, field *plan.TemplateField, value any, s *schema.Schema, wrong *schema.Violation) {
-	t, path := field.Value, wrong.Path
-	below := ""
-	for len(path) > 0 && t.Expr == nil {
-		key, isKey := path[0].(string)
-		at := slices.IndexFunc(t.Fields, func(f plan.TemplateField) bool { return isKey && f.Key == key })
-		switch i, isIndex := path[0].(int); {
-		case at >= 0:
-			t, below = t.Fields[at].Value, below+"."+key
-		case isIndex && i < len(t.Items):
-			t, below = t.Items[i], fmt.Sprintf("%s[%d]", below, i)
-		default:
-			path = nil
-			continue
-		}
-		path = path[1:]
-	}
-	steps := stepsOf(wrong.Path[:len(wrong.Path)-len(path)])
-	if at := s.At(steps); at.Possible && at.Schema != nil {
-		value, s = valueAt(value, steps), at.Schema
-	}
+func (w *trial) isRefused(call *plan.Call, taker *parameters, field *plan.TemplateField, value any, s *schema.Schema) {
+	t := field.Value
 	if !w.first(call, t, t.Node) || call == nil && slices.ContainsFunc(w.pass.found, func(f diag.Diagnostic) bool { return f.Rule == w.pass.rule }) {
 		return
 	}
-	j := judgement{relation: schema.MayNotFit, witness: value, to: target{call: call, taker: taker, schema: s, node: t.Node, key: field.Key, part: below}}
+	j := judgement{relation: schema.MayNotFit, witness: value, to: target{call: call, taker: taker, schema: s, node: t.Node, key: field.Key}}
 	if t.Expr != nil {
 		if flows := w.pass.flowsOf(t); len(flows) == 1 {
 			j.flow = flows[0]
