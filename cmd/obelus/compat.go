@@ -10,7 +10,6 @@ import (
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -27,9 +26,9 @@ func (c *cli) compatCommand() *cobra.Command {
 			"reason). The files hold a schema each, in JSON or YAML; one of them may be -, standard input.\n\n" +
 			"The exit status is 0 for fits, 1 for never and may-not-fit, 3 for unknown, and 2 when a\n" +
 			"file can't be read or holds no valid schema.\n\n" +
-			"With --batch each line is a pair {\"sub\": PRODUCER, \"super\": CONSUMER}, with \"name\" and \"dialect\"\n" +
-			"(draft7) if you like, and is answered at once by a line of JSON. A line that can't be judged is\n" +
-			"unknown. Then the exit status is 0, whatever the verdicts, or 2 when there were such lines.",
+			"With --batch each line is a pair {\"sub\": PRODUCER, \"super\": CONSUMER}, with a \"name\" if you like,\n" +
+			"and is answered at once by a line of JSON. A line that can't be judged is unknown.\n" +
+			"Then the exit status is 0, whatever the verdicts, or 2 when there were such lines.",
 		Example: "obelus compat output.schema.json parameter.schema.yaml\n" +
 			"obelus compat --batch pairs.jsonl",
 	}
@@ -58,16 +57,6 @@ func (c *cli) compatCommand() *cobra.Command {
 	}
 	return cmd
 }
-
-// dialects are the drafts of JSON Schema by the names that pairs have for them;
-// dialectNames begins with the default.
-var (
-	dialectNames = []string{"2020-12", "2019-09", "draft7", "draft6", "draft4"}
-	dialects     = map[string]schema.Dialect{
-		"2020-12": schema.Draft2020, "2019-09": schema.Draft2019,
-		"draft7": schema.Draft7, "draft6": schema.Draft6, "draft4": schema.Draft4,
-	}
-)
 
 // A judge holds schemas against each other and says how they stand.
 type judge struct {
@@ -104,7 +93,7 @@ func (j judge) pair(producer, consumer string) error {
 		root, problems := j.read(source.NewFile(name, text))
 		found = append(found, problems...)
 		if !diag.HasErrors(problems) {
-			s, wrong := schemaOf(root, schema.Draft2020)
+			s, wrong := schemaOf(root)
 			schemas[i], found = s, append(found, wrong...)
 		}
 	}
@@ -176,7 +165,7 @@ func (r ruling) writeText(w io.Writer, style terminal.Style) error {
 		if r.verdict.Relation == schema.Never {
 			meaning = "the consumer accepts no value of the producer; one of them is"
 		}
-		text.WriteString(style.Red(word) + "\n  " + meaning + "\n" + indent(indent(witnessText(r.verdict.Witness))) + "\n")
+		text.WriteString(style.Red(word) + "\n  " + meaning + "\n    " + diag.Escape(terminal.JSON(r.verdict.Witness, "")) + "\n")
 		if why := r.consumer.Validate(r.verdict.Witness); why != nil {
 			where := ""
 			if place := strings.TrimPrefix(why.Where(), "."); place != "" {
@@ -187,19 +176,6 @@ func (r ruling) writeText(w io.Writer, style terminal.Style) error {
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
-}
-
-// witnessText is a value as JSON: on one line if it is short, and strings with
-// their quotes, as the empty one would be nothing without.
-func witnessText(value any) string {
-	if text := diag.Escape(terminal.JSON(value, "")); diag.Columns(text) <= helpWidth-4 {
-		return text
-	}
-	lines := strings.Split(terminal.JSON(value, "  "), "\n")
-	for i, line := range lines {
-		lines[i] = diag.Escape(line)
-	}
-	return strings.Join(lines, "\n")
 }
 
 // read reads a text; what is wrong with it are findings. A schema in JSON may say what
@@ -217,12 +193,12 @@ func (j judge) read(file *source.File) (*source.Node, []diag.Diagnostic) {
 }
 
 // schemaOf makes a schema of a value. What is wrong with it is reported at its place.
-func schemaOf(n *source.Node, dialect schema.Dialect) (*schema.Schema, []diag.Diagnostic) {
+func schemaOf(n *source.Node) (*schema.Schema, []diag.Diagnostic) {
 	if n.Kind != source.Object && n.Kind != source.Bool {
 		d := diag.New(diag.BadSchema, n.Span(), fmt.Sprintf("%s is no JSON Schema; expected a mapping, true or false", schema.KindOf(n.Value())))
 		return nil, []diag.Diagnostic{d}
 	}
-	s := schema.New(n.Value(), schema.Options{Dialect: dialect})
+	s := schema.New(n.Value(), schema.Options{})
 	err := s.Compile()
 	if err == nil {
 		return s, nil
@@ -282,17 +258,8 @@ func (j judge) line(file *source.File) (ruling, []diag.Diagnostic) {
 		return unjudged(pair.Get("name").Value(), found), found
 	}
 	name := pair.Get("name").Value()
-	dialect := schema.Draft2020
 	if d := pair.Get("dialect"); d != nil {
-		text, _ := d.Value().(string)
-		known := false
-		if dialect, known = dialects[text]; !known {
-			wrong := diag.New(diag.WrongType, d.Span(), "\"dialect\" must be "+wording.Or(dialectNames))
-			if near, ok := naming.Nearest(text, dialectNames); ok {
-				wrong.Help = fmt.Sprintf("did you mean %q?", near)
-			}
-			found = append(found, wrong)
-		}
+		found = append(found, diag.New(diag.WrongType, d.Span(), "\"dialect\" isn't read any more; name the draft in \"$schema\""))
 	}
 	var schemas [2]*schema.Schema
 	for i, key := range []string{"sub", "super"} {
@@ -302,7 +269,7 @@ func (j judge) line(file *source.File) (ruling, []diag.Diagnostic) {
 				fmt.Sprintf("this line has no %q; expected {\"sub\": PRODUCER, \"super\": CONSUMER}", key)))
 			continue
 		}
-		s, wrong := schemaOf(raw, dialect)
+		s, wrong := schemaOf(raw)
 		schemas[i], found = s, append(found, wrong...)
 	}
 	if diag.HasErrors(found) {

@@ -68,7 +68,7 @@ func (c *cli) help(cmd *cobra.Command) {
 		}
 	}
 	if cmd.Example != "" {
-		fmt.Fprintf(c.out, "\nexamples:\n%s\n", indent(cmd.Example))
+		fmt.Fprintf(c.out, "\nexamples:\n%s\n", strings.ReplaceAll("  "+cmd.Example, "\n", "\n  "))
 	}
 	fmt.Fprintf(c.out, "\nflags:\n%s", cmd.Flags().FlagUsagesWrapped(helpWidth))
 	if cmd.HasSubCommands() {
@@ -106,8 +106,4 @@ func addText(cmd *cobra.Command, to *string, name, word, usage string) *string {
 	cmd.Flags().StringVar(to, name, *to, usage)
 	stands(cmd, name, word)
 	return to
-}
-
-func indent(text string) string {
-	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
 }

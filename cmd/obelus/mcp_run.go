@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,15 +48,7 @@ func (a *asked) mcpSimulate(in simulateGiven) (reply, error) {
 	if err := a.simulate(o, name); err != nil && (!errors.As(err, &ended) || ended != statusFound) {
 		return reply{}, err
 	}
-	lines, summary := a.lines()
-	var rehearsed []map[string]any
-	for _, line := range lines {
-		var one map[string]any
-		if err := json.Unmarshal(line, &one); err != nil {
-			return reply{}, err
-		}
-		rehearsed = append(rehearsed, one)
-	}
+	rehearsed, summary := a.lines()
 	return simulationReply(rehearsed, summary, in.pageGiven, a.notes.String()), nil
 }
 
@@ -221,18 +212,15 @@ func (a *asked) mcpRun(in runGiven) (reply, error) {
 	if err := events.End(result.Outcome); err != nil {
 		return reply{}, err
 	}
-	return a.ranAs(in.pageGiven, s.ID())
+	return a.ranAs(in.pageGiven, s.ID()), nil
 }
 
 // ranAs reports how a run went, by its events.
-func (a *asked) ranAs(p pageGiven, id string) (reply, error) {
+func (a *asked) ranAs(p pageGiven, id string) reply {
 	var settled []map[string]any
 	var end map[string]any
-	for line := range bytes.Lines(a.said.Bytes()) {
-		var event map[string]any
-		if err := json.Unmarshal(line, &event); err != nil {
-			return reply{}, err
-		}
+	lines, _ := a.lines()
+	for _, event := range lines {
 		switch {
 		case event["event"] == "end":
 			end = reduced(event)
@@ -258,7 +246,7 @@ func (a *asked) ranAs(p pageGiven, id string) (reply, error) {
 	if slices.ContainsFunc(settled, func(e map[string]any) bool { return e["event"] == "ask" }) {
 		text += "\nit asks what its approval doesn't say: a person answers with \"obelus decide " + id + "\""
 	}
-	return reply{left.in(map[string]any{"events": shown, "end": end}), wording.Cut(text+"\n"+left.words(""), mostAnswer)}, nil
+	return reply{left.in(map[string]any{"events": shown, "end": end}), wording.Cut(text+"\n"+left.words(""), mostAnswer)}
 }
 
 // advancing reports progress of a run to the client.

@@ -124,7 +124,7 @@ func TestMCPTools(t *testing.T) {
 		{"explain", in{"section": "walking"}, true, `there is no section "walking"`, ""},
 		{"explain", in{"code": "OB40"}, true, "did you mean", ""},
 		{"explain", in{}, false, "OB203  error", "page"},
-		{"explain", in{"plan": goodPlan, "call": "fetch#1"}, false, `"values":[{"path":"city","expression":"†input.city"`, "call"},
+		{"explain", in{"plan": goodPlan, "call": "fetch#1"}, false, `"values":[{"expression":"†input.city"`, "call"},
 		{"explain", in{"plan": badPlan, "call": "fetch#1"}, false, nowhere, "findings"},
 		{"explain", in{"plan": badPlan, "call": "fetch#2"}, true, `the plan has no call "fetch#2"`, ""},
 		{"graph", plan(goodPlan), false, "fetch#1 · a model answers", "drawing"},

@@ -69,9 +69,8 @@ type (
 		Schedules int            `json:"schedules,omitempty" jsonschema:"rehearse this many other orders of the same work too, 100 at most, to see that all end alike"`
 	}
 	compatGiven struct {
-		Producer any    `json:"producer" jsonschema:"a JSON Schema"`
-		Consumer any    `json:"consumer" jsonschema:"the JSON Schema that is to accept every value of the producer's"`
-		Dialect  string `json:"dialect,omitempty" jsonschema:"what schemas are read as that have no $schema: 2020-12, which is the default, 2019-09, draft7, draft6 or draft4"`
+		Producer any `json:"producer" jsonschema:"a JSON Schema"`
+		Consumer any `json:"consumer" jsonschema:"the JSON Schema that is to accept every value of the producer's"`
 	}
 	diffGiven struct {
 		pageGiven
@@ -200,45 +199,26 @@ func (s *mcpServer) below() string {
 // named is a text in which the workspace's files are named as clients do.
 func (s *mcpServer) named(text string) string { return strings.ReplaceAll(text, s.below(), "") }
 
-// lines are what a command wrote for programs, an object a line, the summary apart.
-func (a *asked) lines() (all []json.RawMessage, summary map[string]any) {
+// lines are what a command wrote for programs, an object a line, the summary apart. Of objects that
+// are too large for an answer of several there is the beginning.
+func (a *asked) lines() (all []map[string]any, summary map[string]any) {
 	below, _ := json.Marshal(a.server.below())
 	from := append([]byte(`"file":`), below[:len(below)-1]...)
 	for line := range bytes.Lines(bytes.ReplaceAll(a.said.Bytes(), from, []byte(`"file":"`))) {
-		var kind struct{ Kind string }
-		if json.Unmarshal(line, &kind) == nil && kind.Kind == "summary" {
-			_ = json.Unmarshal(line, &summary)
+		var object map[string]any
+		if json.Unmarshal(line, &object) != nil {
 			continue
 		}
-		all = append(all, fitting(bytes.TrimSpace(line)))
+		if object["kind"] == "summary" {
+			summary = object
+			continue
+		}
+		if len(line) > mostAnswer/4 {
+			reduced(object)
+		}
+		all = append(all, object)
 	}
 	return all, summary
-}
-
-// fitting is an object without what makes it too large for an answer of several.
-func fitting(line json.RawMessage) json.RawMessage {
-	var object map[string]json.RawMessage
-	if len(line) <= mostAnswer/4 || json.Unmarshal(line, &object) != nil {
-		return line
-	}
-	for key, value := range object {
-		var text string
-		switch {
-		case len(value) <= longestResult:
-		case json.Unmarshal(value, &text) == nil:
-			object[key], _ = json.Marshal(wording.Cut(text, longestResult))
-		case value[0] == '[':
-			object[key] = json.RawMessage("[]")
-		default:
-			object[key] = json.RawMessage("null")
-		}
-	}
-	object["cut"] = json.RawMessage("true")
-	shorter, err := json.Marshal(object)
-	if err != nil {
-		return line
-	}
-	return shorter
 }
 
 // What one answer holds.
@@ -350,24 +330,18 @@ func (a *asked) mcpCheck(in checkGiven) (reply, error) {
 }
 
 // shownFindings are findings as text, a line each and their help.
-func shownFindings(lines []json.RawMessage, p pageGiven) (string, leftOut) {
+func shownFindings(lines []map[string]any, p pageGiven) (string, leftOut) {
 	shown, left := portion(lines, p)
 	var text strings.Builder
 	for _, line := range shown {
-		var f struct {
-			Code, Severity, Message string
-			File, Help, Call        *string
-			Start                   *source.Position
+		file, _ := line["file"].(string)
+		if start, ok := line["start"].(map[string]any); ok && file != "" {
+			fmt.Fprintf(&text, "%s:%v:%v: ", diag.Escape(file), start["line"], start["column"])
 		}
-		if json.Unmarshal(line, &f) != nil {
-			continue
-		}
-		if f.File != nil && f.Start != nil {
-			fmt.Fprintf(&text, "%s:%d:%d: ", diag.Escape(*f.File), f.Start.Line, f.Start.Column)
-		}
-		fmt.Fprintf(&text, "%s %s: %s\n", f.Severity, f.Code, diag.Escape(f.Message))
-		if f.Help != nil {
-			fmt.Fprintf(&text, "  help: %s\n", diag.Escape(*f.Help))
+		message, _ := line["message"].(string)
+		fmt.Fprintf(&text, "%s %s: %s\n", line["severity"], line["code"], diag.Escape(message))
+		if help, ok := line["help"].(string); ok {
+			fmt.Fprintf(&text, "  help: %s\n", diag.Escape(help))
 		}
 	}
 	return text.String(), left
@@ -416,7 +390,7 @@ func (a *asked) explainCall(in explainGiven) (reply, error) {
 	call, lines := lines[0], lines[1:]
 	text, left := shownFindings(lines, pageGiven{})
 	shown, _ := portion(lines, pageGiven{})
-	return reply{left.in(map[string]any{"call": call, "findings": shown}), string(call) + "\n" + text}, nil
+	return reply{left.in(map[string]any{"call": call, "findings": shown}), terminal.JSON(call, "") + "\n" + text}, nil
 }
 
 func (a *asked) mcpGraph(in graphGiven) (reply, error) {
@@ -440,7 +414,7 @@ func (a *asked) mcpGraph(in graphGiven) (reply, error) {
 }
 
 func (a *asked) mcpCompat(in compatGiven) (reply, error) {
-	pair, err := json.Marshal(map[string]any{"sub": in.Producer, "super": in.Consumer, "dialect": cmp.Or(in.Dialect, dialectNames[0])})
+	pair, err := json.Marshal(map[string]any{"sub": in.Producer, "super": in.Consumer})
 	if err != nil {
 		return reply{}, err
 	}

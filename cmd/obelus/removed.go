@@ -5,7 +5,7 @@ import "github.com/spf13/cobra"
 // removedFlags are flags, "command --flag", and values of flags, "command --flag value", that no
 // longer exist, with what to use instead. They aren't registered; each gives one error.
 var removedFlags = map[string]string{
-	"compat --dialect":       "name the draft in the schema's $schema, or in \"dialect\" of a line of --batch",
+	"compat --dialect":       "name the draft in the schema's $schema",
 	"graph --format png":     toPNG,
 	"graph --layout":         "draw with Graphviz: obelus graph PLAN --format dot | dot -Tsvg",
 	"runs --verify":          "\"obelus runs\" verifies every record of every journal",
