@@ -232,13 +232,6 @@ func (c *cli) writeCatalogue(name string, o importing, value map[string]any) err
 	return c.write(o.output, text)
 }
 
-// An importNote is one note on an import, with the reason that it shares with
-// others.
-type importNote struct {
-	reason, message string
-	at              source.Span
-}
-
 // helps are what to do about operations that aren't imported, by their reasons.
 var helps = map[string]string{
 	openapi.NoAddress:  "say where the service is with --server https://…",
@@ -247,7 +240,7 @@ var helps = map[string]string{
 	openapi.BadBody:    "define an activity for it yourself, such as an exec of curl",
 }
 
-const mostNotes = 5 // shown places of one reason
+const mostNotes = 20
 
 // reportImport describes the result of an import.
 func reportImport(api *openapi.API, file, output string, style terminal.Style) string {
@@ -271,17 +264,32 @@ func reportImport(api *openapi.API, file, output string, style terminal.Style) s
 	default:
 		out.WriteString("  " + style.Green("help:") + " the document has no operations; they stand under \"paths\"\n")
 	}
-	var refused, notes []importNote
+	helped := map[string]bool{}
+	line := func(at source.Span, message, reason string) {
+		fmt.Fprintf(&out, "  %s: %s\n", diag.Escape(at.Where()), diag.Escape(message))
+		if help := helps[reason]; help != "" && !helped[reason] {
+			out.WriteString("    " + style.Green("help:") + " " + help + "\n")
+		}
+		helped[reason] = true
+	}
+	if imported < len(api.Operations) {
+		out.WriteString(style.Bold("not imported:") + "\n")
+	}
 	for _, o := range api.Operations {
 		if o.Refused != "" {
-			refused = append(refused, importNote{o.Reason, o.String() + ": " + o.Refused, o.At})
+			line(o.At, o.String()+": "+o.Refused, o.Reason)
 		}
 	}
-	for _, n := range api.Notes {
-		notes = append(notes, importNote{n.Reason, n.Message, n.At})
+	if len(api.Notes) > 0 {
+		out.WriteString(style.Bold("imported otherwise than they are written:") + "\n")
 	}
-	group(&out, style, "not imported:", refused, len(refused))
-	group(&out, style, "imported otherwise than they are written:", notes, mostNotes)
+	for i, n := range api.Notes {
+		if i == mostNotes {
+			fmt.Fprintf(&out, "  and %d more\n", len(api.Notes)-i)
+			break
+		}
+		line(n.At, n.Message, n.Reason)
+	}
 	if len(api.Variables) > 0 {
 		out.WriteString(style.Bold("requests take from the environment:") + "\n")
 		for _, v := range api.Variables {
@@ -289,34 +297,4 @@ func reportImport(api *openapi.API, file, output string, style terminal.Style) s
 		}
 	}
 	return out.String()
-}
-
-// group tells places by their reasons, the most frequent first.
-func group(out *strings.Builder, style terminal.Style, title string, all []importNote, most int) {
-	if len(all) == 0 {
-		return
-	}
-	out.WriteString(style.Bold(title) + "\n")
-	by := map[string][]importNote{}
-	var reasons []string
-	for _, one := range all {
-		if by[one.reason] == nil {
-			reasons = append(reasons, one.reason)
-		}
-		by[one.reason] = append(by[one.reason], one)
-	}
-	slices.SortStableFunc(reasons, func(a, b string) int { return len(by[b]) - len(by[a]) })
-	for _, reason := range reasons {
-		fmt.Fprintf(out, "  %d: %s\n", len(by[reason]), reason)
-		for i, one := range by[reason] {
-			if i == most {
-				fmt.Fprintf(out, "    and %d more\n", len(by[reason])-i)
-				break
-			}
-			fmt.Fprintf(out, "    %s: %s\n", diag.Escape(one.at.Where()), diag.Escape(one.message))
-		}
-		if help := helps[reason]; help != "" {
-			out.WriteString("    " + style.Green("help:") + " " + help + "\n")
-		}
-	}
 }
