@@ -152,7 +152,7 @@ func (c *cli) kept(about, again []*runtime.Question, d runtime.Decision, questio
 			fmt.Fprintf(out, "  leaves what was approved: %s\n", left)
 		}
 		if d.Verdict == runtime.Change {
-			out.WriteString(terminal.NewRenderer(c.out, 0, nil).Differences(q.Params, d.Params))
+			fmt.Fprintf(out, "  with the parameters %s\n", diag.Escape(terminal.JSON(d.Params, "")))
 		}
 	}
 	if _, err := fmt.Fprint(c.err, out.String()); err != nil {

@@ -174,9 +174,6 @@ func (l *live) shown(q *runtime.Question) shown {
 	if !q.InFlight && len(q.Outside) == 0 {
 		s.Params = q.Params
 	}
-	for _, d := range q.Outside {
-		s.Text += "\nleaves what was approved: " + d.String()
-	}
 	return s
 }
 

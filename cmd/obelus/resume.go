@@ -91,7 +91,7 @@ func (c *cli) tellAgain(ctx context.Context, s *session.Session, o *running) err
 	var show observer = lines{session.NewEvents(c.out, s.Journal())}
 	if o.format == "text" {
 		fmt.Fprintf(c.out, "the run %s had ended already; this is what came of it\n\n", s.ID())
-		show = terminal.NewEnded(c.out, shownOf(s))
+		show = terminal.NewRecorded(c.out, shownOf(s))
 	}
 	result, _ := s.Run(ctx) // the error says that it has ended, and what Incomplete does
 	return c.conclude(result, show, s)

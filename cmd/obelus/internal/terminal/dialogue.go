@@ -51,30 +51,27 @@ type Dialogue struct {
 
 	closed  context.Context
 	close   context.CancelFunc
-	closing sync.Once
-	queue   queue
 	stopped atomic.Bool
 
-	approvedAll map[callClass]bool // only the open question reads and writes it
+	mu   sync.Mutex
+	last chan struct{} // closed once the last question is answered or withdrawn, and all before it
+
+	approvedAll map[string]bool // by class; only the open question reads and writes it
 }
 
 // NewDialogue asks on a terminal for which [CanAsk] is true.
 func NewDialogue(stdin io.Reader, stderr io.Writer, gate *Gate, person string, tools func(*runtime.Question) *plan.Tool) *Dialogue {
 	closed, cancel := context.WithCancel(context.Background())
-	return &Dialogue{
+	d := &Dialogue{
 		Renderer: NewRenderer(stderr, 0, tools), in: stdin.(*os.File), out: stderr.(*os.File), gate: gate, person: person,
-		closed: closed, close: cancel, approvedAll: map[callClass]bool{},
+		closed: closed, close: cancel, last: make(chan struct{}), approvedAll: map[string]bool{},
 	}
+	close(d.last)
+	return d
 }
 
-// A callClass is what all calls have in common that are approved together. Values may differ.
-type callClass struct {
-	delegate, tool, activity, execution, scopes string
-	effects, by, claimed, replaces              string
-	openWorld, doubted                          bool
-}
-
-func classOf(q *runtime.Question) callClass {
+// classOf identifies the calls that are approved together. Their values may differ.
+func classOf(q *runtime.Question) string {
 	scopes := "none"
 	if q.Scopes != nil {
 		names := make([]string, len(q.Scopes))
@@ -85,15 +82,23 @@ func classOf(q *runtime.Question) callClass {
 	}
 	execution := q.Runs
 	execution.Argv = execution.Argv[:min(1, len(execution.Argv))] // the others may contain values
-	return callClass{q.Delegate, q.Tool, q.Activity, JSON(execution, ""), scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces, q.OpenWorld, q.Uncertainty != ""}
+	return JSON([]any{q.Delegate, q.Tool, q.Activity, execution, scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces, q.OpenWorld, q.Uncertainty != ""}, "")
 }
 
-// Ask puts a question in the queue, and returns a function that waits for its answer and calls
-// shown once the question is on the terminal. When ctx ends the question is withdrawn.
+// Ask queues a question, and returns a function that waits for its answer and calls shown once the
+// question is on the terminal. When ctx ends the question is withdrawn.
 func (d *Dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error)) {
-	turn := d.queue.join(q.Problem != "" || q.Replaces != "") // these had their turn before
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	turn, over := d.last, make(chan struct{})
+	d.last = over
 	return func() (runtime.Decision, error) {
-		defer d.queue.leave(turn)
+		defer func() {
+			go func() {
+				<-turn
+				close(over)
+			}()
+		}()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(d.closed, cancel)()
@@ -204,7 +209,7 @@ func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (decision ru
 	case letter == "r":
 		entered, _, err := d.object(ctx, "call", map[string]any{"_tool": q.Tool})
 		if err == nil {
-			d.say(s.Yellow("↻"), "the other call is asked about next")
+			d.say(s.Yellow("↻"), "the other call is asked about, too")
 		}
 		return runtime.Decision{Verdict: runtime.Replace, Replacement: json.RawMessage(entered)}, err
 	}
@@ -216,7 +221,6 @@ func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (decision ru
 		d.say(s.Faint("–"), "nothing was changed")
 		return decision, errNoAnswer
 	}
-	d.print(d.Differences(q.Params, params))
 	d.say(s.Green("✓"), "approved with these changes")
 	return runtime.Decision{Verdict: runtime.Change, Params: params}, nil
 }
@@ -254,10 +258,11 @@ func (d *Dialogue) Stopped() bool { return d.stopped.Load() }
 
 // Close withdraws the open question, if any. Nothing is asked after it.
 func (d *Dialogue) Close() {
-	d.closing.Do(func() {
-		d.close()
-		<-d.queue.join(true)
-	})
+	d.close()
+	d.mu.Lock()
+	last := d.last
+	d.mu.Unlock()
+	<-last
 }
 
 func (d *Dialogue) print(text string) {
@@ -353,35 +358,5 @@ func (d *Dialogue) discardInput(ctx context.Context) error {
 		if n, err := d.read(ctx, make([]byte, lineBytes+1)); err != nil || n == 0 {
 			return err
 		}
-	}
-}
-
-// A queue orders questions. The first waits for its answer, and the others for their turn.
-type queue struct {
-	mu    sync.Mutex
-	turns []chan struct{} // a channel is closed when its turn has come
-}
-
-// join adds a question at the end, or in front of those that wait.
-func (l *queue) join(first bool) chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	turn, at := make(chan struct{}), len(l.turns)
-	if at == 0 {
-		close(turn)
-	} else if first {
-		at = 1
-	}
-	l.turns = slices.Insert(l.turns, at, turn)
-	return turn
-}
-
-// leave removes a question.
-func (l *queue) leave(turn chan struct{}) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at := slices.Index(l.turns, turn)
-	if l.turns = slices.Delete(l.turns, at, at+1); at == 0 && len(l.turns) > 0 {
-		close(l.turns[0])
 	}
 }

@@ -69,7 +69,6 @@ func TestQuestionsQueueUp(t *testing.T) {
 	p, d, first := askedFirst(t)
 	second := askInBackground(t.Context(), d, question("second"))
 	third := askInBackground(t.Context(), d, question("third"))
-	pty.Eventually(t, "two questions wait", func() bool { return d.queue.length() == 3 })
 	p.Press("y\r")
 	wants(t, await(t, p, first), runtime.Approve)
 	p.Sees(`may "second" run?`)
@@ -92,7 +91,6 @@ func TestQuestionIsTakenBackBeforeItsTurn(t *testing.T) {
 	p, d, first := askedFirst(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	second := askInBackground(ctx, d, question("second"))
-	pty.Eventually(t, "a question waits", func() bool { return d.queue.length() == 2 })
 	cancel()
 	if a := await(t, p, second); !errors.Is(a.err, context.Canceled) {
 		t.Errorf("answered %+v, %v", a.decision, a.err)
@@ -136,7 +134,6 @@ func TestApproveAll(t *testing.T) {
 func TestStopHoldsForAllQuestions(t *testing.T) {
 	p, d, first := askedFirst(t)
 	second := askInBackground(t.Context(), d, question("second"))
-	pty.Eventually(t, "a question waits", func() bool { return d.queue.length() == 2 })
 	p.Press("q\r")
 	for _, answers := range []<-chan answer{first, second} {
 		if a := await(t, p, answers); !errors.Is(a.err, errStopRequested) {
@@ -316,10 +313,4 @@ func TestCanAsk(t *testing.T) {
 	if CanAsk(p.Slave, p.Slave) {
 		t.Error("a question is put on a dumb terminal")
 	}
-}
-
-func (l *queue) length() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.turns)
 }

@@ -73,11 +73,6 @@ const (
 	maxDropped    = 10 // names of calls that a solution leaves out
 )
 
-// NewEnded shows the end of a run that had ended before.
-func NewEnded(out io.Writer, run Run) *Progress {
-	return &Progress{out: out, run: run, style: StyleFor(out), at: run.Resumed.At, stop: make(chan struct{})}
-}
-
 // NewRecorded shows a run from its journal.
 func NewRecorded(out io.Writer, run Run) *Progress {
 	p := &Progress{out: out, run: run, width: 100, stop: make(chan struct{}), style: StyleFor(out)}
@@ -85,6 +80,9 @@ func NewRecorded(out io.Writer, run Run) *Progress {
 		p.names = min(48, max(p.names, diag.Columns(diag.Escape(call.Name))))
 	}
 	p.instanceCounts.expected = len(run.Plan.Instances)
+	if run.Resumed != nil {
+		p.at = run.Resumed.At
+	}
 	return p
 }
 
@@ -381,7 +379,7 @@ func report(r *runtime.Progress) string {
 func ranking(instance string, ranks []plan.Rank) string {
 	all := make([]string, len(ranks))
 	for i, r := range ranks {
-		all[i] = diag.Escape(r.Tool) + " " + weight(r.Weight)
+		all[i] = diag.Escape(r.Tool) + " " + strconv.FormatFloat(r.Weight, 'g', 4, 64)
 	}
 	line := "advice"
 	if instance != "" {

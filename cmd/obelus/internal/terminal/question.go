@@ -2,18 +2,13 @@ package terminal
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
-	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -41,8 +36,24 @@ func (r *Renderer) Question(q *runtime.Question) string {
 		p.text(2, s.Red, "that answer can't be used: "+diag.Escape(q.Problem))
 	}
 	r.headline(p, q)
+	show := func(name string, value any, known bool) {
+		if known {
+			p.text(4, unpainted, name+": "+visibly(value, ""))
+		}
+	}
+	show("tool", q.Tool, true)
+	show("carried out by", q.Activity, q.Activity != "" && q.Activity != q.Tool)
+	show("in the plan", q.Delegate, q.Delegate != "")
+	show("for the instance", q.Instance, q.Instance != "")
+	show("in the place of a call of", q.Replaces, q.Replaces != "")
 	p.gap()
-	r.execution(p, q)
+	runs := q.Runs
+	if runs.Kind == "http" {
+		runs.Text = ""
+	}
+	show("it runs", runs, runs.Kind != "" && runs.Kind != "model")
+	show("with the request", json.RawMessage(q.Runs.Text), runs.Kind == "http")
+	p.gap()
 	if len(q.Params) == 0 {
 		p.text(4, s.Faint, "without parameters")
 	}
@@ -50,11 +61,17 @@ func (r *Renderer) Question(q *runtime.Question) string {
 		r.value(p, visibly(name, ""), q.Params[name], sourcesOf(q, name))
 	}
 	p.gap()
-	r.scopes(p, q)
-	if text := effectsOnRun(q); text != "" {
-		p.text(4, unpainted, text)
+	show("it receives besides", q.Scopes, q.Scopes != nil)
+	for _, kind := range slices.Sorted(maps.Keys(q.Context)) {
+		r.value(p, visibly("†"+kind, ""), q.Context[kind], nil)
 	}
-	r.advice(p, q)
+	show("it writes", q.Writes, len(q.Writes) > 0)
+	show("by the method", q.Method, q.Method != "")
+	show("attempts, at most", q.Attempts, q.Attempts > 1)
+	show("cost of an attempt, as its tool declares", q.Cost, q.Cost != 0)
+	for _, rank := range q.Advice {
+		show("advice", rank, true)
+	}
 	if q.Reason != "" {
 		p.text(4, unpainted, "the model's reason, which is not verified:")
 		p.quote(4, q.Reason)
@@ -90,7 +107,7 @@ func (r *Renderer) headline(p *block, q *runtime.Question) {
 	if q.InFlight {
 		ask = Quoted(q.Path()) + " had started when the run was interrupted; run it again?"
 	}
-	for i, line := range Fold(ask, p.width-4) {
+	for i, line := range wrap(ask, p.width-4) {
 		mark := " "
 		if i == 0 {
 			mark = s.Yellow("?")
@@ -111,30 +128,6 @@ func (r *Renderer) headline(p *block, q *runtime.Question) {
 	if q.Uncertainty != "" {
 		p.text(4, s.Yellow, diag.Escape(q.Uncertainty))
 	}
-	tool := toolOf(q)
-	if q.Instance != "" {
-		tool += ", for the instance " + Quoted(q.Instance)
-	}
-	p.text(4, unpainted, tool)
-	if q.Replaces != "" {
-		p.text(4, s.Yellow, "it replaces a call of "+Quoted(q.Replaces))
-	}
-}
-
-// toolOf names the tool of a call and its activity.
-func toolOf(q *runtime.Question) string {
-	tool := "the tool " + Quoted(q.Tool)
-	switch {
-	case q.Runs.Kind == "plan" || q.Activity == q.Tool:
-	case q.Activity == "":
-		tool += ", whose result a model writes"
-	default:
-		tool += ", carried out by " + Quoted(q.Activity)
-	}
-	if q.Delegate != "" {
-		tool += ", in the plan " + Quoted(q.Delegate)
-	}
-	return tool
 }
 
 // effects describes what a call may change, who declares that, and the colour for it.
@@ -178,116 +171,13 @@ func effects(q *runtime.Question, s Style) (text string, paint func(string) stri
 	return text, paint
 }
 
-// execution shows the program, request or expression that is started.
-func (r *Renderer) execution(p *block, q *runtime.Question) {
-	var text string
-	var value any
-	switch e := &q.Runs; e.Kind {
-	case "exec":
-		text, value = "it runs the program", e.Argv
-		if e.Worker {
-			text = "it calls the worker"
-		}
-	case "expr":
-		text, value = "it computes the expression", e.Text
-	case "plan":
-		text, value = "it runs the plan", e.Text
-	case "mcp":
-		text, value = "it calls the tool "+visibly(e.Text, "")+" of the MCP server", e.URL
-		if len(e.Argv) > 0 {
-			value = e.Argv
-		}
-	case "http":
-		if text = "it sends a request by " + e.Kind; e.URL != "" {
-			text = "it sends " + diag.Escape(e.Method+" "+e.URL)
-		}
-		value = json.RawMessage(e.Text)
-	case "go":
-		text = "it calls a function of this program"
-	default:
-		return
-	}
-	if q.Runs.Folder != "" && q.Runs.Folder != "." {
-		text += " in the folder " + visibly(q.Runs.Folder, "")
-	}
-	switch q.Runs.Stdin {
-	case "":
-	case compiler.StreamNone:
-		text += ", with nothing on its standard input"
-	default:
-		text += ", with " + visibly(q.Runs.Stdin, "") + " on its standard input"
-	}
-	if q.Runs.Alone {
-		text += ", in a context of its own"
-	}
-	if env := slices.Concat(q.Runs.Env, q.Runs.Inherit); len(env) > 0 {
-		text += ", with " + visibly(env, "") + " in its environment"
-	}
-	if len(q.Runs.Headers) > 0 {
-		text += ", with the headers " + visibly(q.Runs.Headers, "")
-	}
-	if q.Runs.Defined != "" {
-		text += ", defined in " + diag.Escape(q.Runs.Defined)
-	}
-	if value == nil {
-		p.text(4, unpainted, text)
-	} else {
-		p.text(4, unpainted, text+":")
-		p.lines(6, jsonLines(value, p.width-6))
-	}
-	p.gap()
-}
-
-// scopes shows what a call receives besides its parameters.
-func (r *Renderer) scopes(p *block, q *runtime.Question) {
-	if q.Scopes == nil && len(q.Context) == 0 {
-		return
-	}
-	var scopes []string
-	for _, s := range q.Scopes {
-		scopes = append(scopes, visibly(s.Scope, "")+writers(runtime.Source{Reference: s.Scope, From: s.From}))
-	}
-	text := "nothing"
-	if len(scopes) > 0 {
-		text = strings.Join(scopes, "; ")
-	}
-	p.text(4, unpainted, "besides its parameters it receives "+text)
-	for _, kind := range slices.Sorted(maps.Keys(q.Context)) {
-		r.value(p, visibly("†"+kind, ""), q.Context[kind], nil)
-	}
-	p.gap()
-}
-
-// effectsOnRun describes where the result is written, the attempts and the cost.
-func effectsOnRun(q *runtime.Question) string {
-	var all []string
-	if len(q.Writes) > 0 {
-		paths := make([]string, len(q.Writes))
-		for i, path := range q.Writes {
-			paths[i] = diag.Escape(path)
-		}
-		how := "it writes "
-		if q.Method != "" {
-			how = "it writes (by " + diag.Escape(q.Method) + ") "
-		}
-		all = append(all, how+wording.Or(paths))
-	}
-	if q.Attempts > 1 {
-		all = append(all, fmt.Sprintf("it is attempted up to %d times", q.Attempts))
-	}
-	if q.Cost != 0 {
-		all = append(all, "an attempt costs "+strconv.FormatFloat(q.Cost, 'g', 6, 64)+", as its tool declares")
-	}
-	return strings.Join(all, "; ")
-}
-
 // value shows a named value and its sources. Texts are quoted, so that "5" differs from 5.
 func (r *Renderer) value(p *block, name string, value any, from []runtime.Source) {
 	lines := jsonLines(value, p.width-6)
 	if name += ":"; len(lines) == 1 && diag.Columns(name+" "+lines[0]) <= p.width-4 {
 		p.row(4, r.style.Bold(name)+" "+lines[0])
 	} else {
-		for _, line := range wrapValue(name, p.width-4) {
+		for _, line := range wrap(name, p.width-4) {
 			p.row(4, r.style.Bold(line))
 		}
 		p.lines(6, lines)
@@ -300,7 +190,10 @@ func (r *Renderer) value(p *block, name string, value any, from []runtime.Source
 		if source.By != "" {
 			text += "given by " + diag.Escape(source.By)
 		} else {
-			text += diag.Escape(source.Reference) + writers(source)
+			text += diag.Escape(source.Reference)
+			if len(source.From) > 0 {
+				text += ", from " + visibly(source.From, "")
+			}
 		}
 		p.text(6, r.style.Faint, text)
 	}
@@ -316,96 +209,4 @@ func sourcesOf(q *runtime.Question, name string) []runtime.Source {
 		}
 	}
 	return all
-}
-
-// writers names the calls that wrote what a reference read.
-func writers(source runtime.Source) string {
-	var calls []string
-	for _, from := range source.From {
-		if !readsKind(source.Reference, from) { // else the value was there at the start
-			calls = append(calls, Quoted(from))
-		}
-	}
-	switch {
-	case slices.Contains(source.From, "item"):
-		return ", an item of the call's list"
-	case slices.Contains(source.From, "index") && len(calls) == 0:
-		return ", the index of the item in the list"
-	case len(calls) == 0:
-		return ", set at the start"
-	}
-	return ", written by " + wording.And(calls)
-}
-
-// readsKind reports whether a reference, or a text with references, reads a kind such as "input".
-func readsKind(reference, kind string) bool {
-	if strings.Contains(reference, "†"+kind) {
-		return true
-	}
-	return slices.ContainsFunc(inBraces.FindAllString(reference, -1), func(text string) bool {
-		return slices.ContainsFunc(firstWords.FindAllStringSubmatch(text, -1), func(word []string) bool { return word[1] == kind })
-	})
-}
-
-var (
-	inBraces   = regexp.MustCompile(`†\{[^}]*\}`)
-	firstWords = regexp.MustCompile(`[^\pL\pN_.]([\pL_][\pL\pN_]*)`) // not behind a dot
-)
-
-// advice lists how the advisors rate the tools, the best first, with an arrow at the question's tool.
-func (r *Renderer) advice(p *block, q *runtime.Question) {
-	if len(q.Advice) == 0 {
-		return
-	}
-	p.text(4, unpainted, "how the advisors rate the tools:")
-	for _, rank := range q.Advice {
-		mark, paint := " ", unpainted
-		if rank.Tool == q.Tool {
-			mark, paint = "→", r.style.Bold
-		}
-		text := diag.Escape(rank.Tool) + " " + weight(rank.Weight)
-		for i, v := range rank.Votes {
-			advisor := diag.Escape(v.Advisor)
-			if v.Instance != "" {
-				advisor += " of " + diag.Escape(v.Instance)
-			}
-			text += map[bool]string{true: ": ", false: ", "}[i == 0] + advisor + " " + weight(v.Weight)
-		}
-		for i, line := range Fold(text, p.width-6) {
-			if i > 0 {
-				mark = " "
-			}
-			p.row(4, mark+" "+paint(line))
-		}
-	}
-}
-
-func weight(of float64) string { return strconv.FormatFloat(of, 'g', 4, 64) }
-
-// Differences shows how parameters were changed.
-func (r *Renderer) Differences(before, after map[string]any) string {
-	p := &block{width: r.width()}
-	names := map[string]any{}
-	maps.Copy(names, before)
-	maps.Copy(names, after)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		was, had := before[name]
-		is, has := after[name]
-		if had && has && reflect.DeepEqual(was, is) {
-			continue
-		}
-		for _, side := range []struct {
-			paint func(string) string
-			sign  string
-			value any
-			shown bool
-		}{{r.style.Red, "- ", was, had}, {r.style.Green, "+ ", is, has}} {
-			if side.shown {
-				for _, line := range wrapValue(side.sign+visibly(name, "")+": "+visibly(side.value, ""), p.width-4) {
-					p.row(4, side.paint(line))
-				}
-			}
-		}
-	}
-	return p.String()
 }

@@ -16,7 +16,7 @@ type block struct {
 
 // text adds indented and wrapped lines, each with its own colour.
 func (p *block) text(indent int, paint func(string) string, text string) {
-	for _, line := range Fold(text, p.width-indent) {
+	for _, line := range wrap(text, p.width-indent) {
 		p.row(indent, paint(line))
 	}
 }
@@ -41,7 +41,7 @@ func (p *block) gap() {
 // quote adds text that others have written, with a bar before each line.
 func (p *block) quote(indent int, text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		for _, one := range Fold(diag.Escape(line), p.width-indent-2) {
+		for _, one := range wrap(diag.Escape(line), p.width-indent-2) {
 			p.row(indent, "│ "+one)
 		}
 	}
@@ -51,36 +51,6 @@ func unpainted(text string) string { return text }
 
 // Quoted is an escaped name in quotes.
 func Quoted(name string) string { return `"` + diag.Escape(name) + `"` }
-
-// Fold breaks escaped text into lines of at most so many columns, between words if possible.
-func Fold(text string, columns int) []string {
-	columns = max(8, columns)
-	var lines []string
-	line, at, blank := 0, 0, -1 // the start of the line, its columns so far, its last space
-	for i, w := range diag.Characters(text) {
-		space := text[i] == ' '
-		if at+w > columns {
-			end, next := i, i
-			switch {
-			case space:
-				next = i + 1
-			case blank > line:
-				end, next = blank, blank+1
-			}
-			lines = append(lines, text[line:end])
-			line, blank = next, -1
-			at = diag.Columns(text[line:max(line, i)])
-			if space && next > i {
-				continue
-			}
-		}
-		if space {
-			blank = i
-		}
-		at += w
-	}
-	return append(lines, text[min(line, len(text)):])
-}
 
 // Cut shortens escaped text to at most so many columns.
 func Cut(text string, columns int) string {

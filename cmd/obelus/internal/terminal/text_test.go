@@ -64,21 +64,27 @@ func FuzzQuestionText(f *testing.F) {
 	})
 }
 
-// Folding loses nothing but the blanks at which it breaks.
-func FuzzFold(f *testing.F) {
+// EXECUTION.md#reviewers: breaking text into lines loses nothing: a continued line ends with a mark.
+func FuzzWrap(f *testing.F) {
 	f.Add("one two  three", uint8(5))
 	f.Add("漢字漢字漢字漢字漢字漢字 x", uint8(9))
 	f.Fuzz(func(t *testing.T, text string, columns uint8) {
 		text = diag.Escape(text)
-		lines := Fold(text, int(columns))
-		for _, line := range lines {
+		joined := ""
+		for i, line := range wrap(text, int(columns)) {
 			if diag.Columns(line) > max(8, int(columns)) {
 				t.Fatalf("%q is too long for %d columns", line, columns)
 			}
+			if i > 0 {
+				var continues bool
+				if joined, continues = strings.CutSuffix(joined, continued); !continues {
+					t.Fatalf("%q follows a line that isn't continued", line)
+				}
+			}
+			joined += line
 		}
-		joined := strings.Join(lines, "")
-		if lost := len(text) - len(joined); lost < 0 || lost > len(lines)-1 || strings.ReplaceAll(joined, " ", "") != strings.ReplaceAll(text, " ", "") {
-			t.Fatalf("%q became %q", text, lines)
+		if joined != text {
+			t.Fatalf("%q became %q", text, joined)
 		}
 		if cut := Cut(text, max(1, int(columns))); diag.Columns(cut) > max(1, int(columns)) {
 			t.Fatalf("%q is longer than %d columns", cut, columns)
@@ -106,26 +112,6 @@ func TestEffects(t *testing.T) {
 		words, _ := effects(&test.q, false)
 		if !slices.Equal(strings.Split(words, "; "), test.want) {
 			t.Errorf("%+v: %q", test.q, words)
-		}
-	}
-}
-
-// Where a value comes from is told by the names of calls, or by the reference
-// itself where nobody wrote it.
-func TestWriters(t *testing.T) {
-	for _, test := range []struct {
-		reference, want string
-		from            []string
-	}{
-		{"†state.a", `, written by "x"`, []string{"x"}},
-		{"†state.a", `, written by "x" and "y"`, []string{"x", "y"}},
-		{"†state.a", `, written by "x", "y" and "z"`, []string{"x", "y", "z"}},
-		{"†input.a", ", set at the start", []string{"input"}},
-		{"†state.a || †input.b", `, written by "x"`, []string{"x", "input"}},
-		{"†user.name", ", set at the start", []string{"user"}},
-	} {
-		if got := writers(runtime.Source{Reference: test.reference, From: test.from}); got != test.want {
-			t.Errorf("%s from %q: %q, want %q", test.reference, test.from, got, test.want)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func inside(words []string, text string, i int) bool {
 	})
 }
 
-// continued ends a line of a value that the next line continues. No value contains it.
+// continued ends a line that the next line continues. No value contains it.
 const continued = "↩"
 
 // jsonLines is a value as JSON in lines of at most so many columns. A text of several lines has
@@ -115,14 +115,14 @@ func jsonLines(value any, columns int) (lines []string) {
 		}
 	}
 	for _, one := range all {
-		lines = append(lines, wrapValue(one, columns)...)
+		lines = append(lines, wrap(one, columns)...)
 	}
 	return lines
 }
 
-// wrapValue breaks text into lines of at most so many columns, between words if possible. It
+// wrap breaks escaped text into lines of at most so many columns, between words if possible. It
 // drops nothing: a continued line ends with a mark.
-func wrapValue(text string, columns int) []string {
+func wrap(text string, columns int) []string {
 	columns = max(8, columns)
 	if diag.Columns(text) <= columns {
 		return []string{text}
