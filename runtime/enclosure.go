@@ -180,7 +180,7 @@ func (f *frame) factsOf(i int32) *facts.Call {
 func (e *permitGuard) factsOf(plan *plan.Plan, call *plan.Call) *facts.Call {
 	known := e.facts[call]
 	if known == nil {
-		known = facts.OfCall(plan, call)
+		known = facts.OfCalls(plan)(call)
 		e.facts[call] = known
 	}
 	return known
@@ -251,7 +251,7 @@ func (f *frame) viewed(p *plan.Plan, by *plan.Call) *replacementView {
 	if f.machine.permit == nil {
 		return nil
 	}
-	return &replacementView{facts.OfCall(p, by), f.writersFor(p, by, func(*plan.Read) func(*Message) bool { return state.Anyone })}
+	return &replacementView{facts.OfCalls(p)(by), f.writersFor(p, by, func(*plan.Read) func(*Message) bool { return state.Anyone })}
 }
 
 // decidedOutside takes the answer to a question about what leaves the envelope, and

@@ -98,13 +98,9 @@ func (a *Account) Spend(cost float64) { a.cost += cost }
 // Overspent says by how much more than the envelope allows a run has cost or asked a model to plan, or how many seconds
 // it lasted; "" where it is within.
 func (a *Account) Overspent(ticks int, seconds float64) string {
-	for _, one := range []struct {
-		what string
-		most *float64
-		is   float64
-	}{{"requests to the model that plans", a.Budget.Ticks, float64(ticks)}, {"cost", a.Budget.Cost, a.cost}, {"seconds", a.Budget.Time, seconds}} {
-		if one.most != nil && one.is > *one.most {
-			return fmt.Sprintf("the approval is used up: %s: %s; approved: %s", one.what, number(one.is), number(*one.most))
+	for i, one := range a.Budget.bounds()[1:] {
+		if is := []float64{float64(ticks), a.cost, seconds}[i]; one.most != nil && is > *one.most {
+			return fmt.Sprintf("the approval is used up: %s: %s; approved: %s", one.what, number(is), number(*one.most))
 		}
 	}
 	return ""

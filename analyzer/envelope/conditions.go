@@ -14,9 +14,8 @@ import (
 type Gate struct {
 	Call    string `json:"call"`              // see [Allowance.Names]
 	Settled bool   `json:"settled,omitempty"` // however it ended; else it must be done
-	// Needed is set where the call that has the gate doesn't start without what the other
-	// writes. It is held to that only where something else comes after it: which mustn't see
-	// it skipped for want of what nobody wrote.
+	// Needed is set where the call that has the gate doesn't start without what the other writes. That counts only for
+	// calls after it.
 	Needed bool `json:"needed,omitempty"`
 }
 
@@ -27,8 +26,7 @@ func (g Gate) String() string {
 	return fmt.Sprintf("%q is done", g.Call)
 }
 
-// behind adds the gates of a call: what it comes after, and the calls that write what it reads. Those that must be done
-// come first.
+// behind adds the gates of a call: what it comes after, and the calls that write what it reads.
 func (a *Allowance) behind(c *facts.Call) {
 	at := map[string]int{}
 	gate := func(g Gate) {
@@ -133,40 +131,31 @@ func (j *judge) condition() {
 	if approved == nil {
 		return
 	}
-	var is Leaf
-	if when := j.call.When; when != nil {
-		is = leafOf("", when)
-		if string(when.Literal.Text) == "false" || j.sameLeaf(is, *approved) {
-			return
-		}
+	when := j.call.When
+	if when == nil {
+		j.differs(Condition, "", "none", approved)
+		return
 	}
-	j.differs(Condition, "", func() (string, string) {
-		if j.call.When == nil {
-			return "none", approved.String()
-		}
+	if is := leafOf("", when); string(when.Literal.Text) != "false" && !j.sameLeaf(is, *approved) {
 		is.Sources = j.actual(is.Sources)
-		return is.String(), approved.String()
-	})
+		j.differs(Condition, "", is, approved)
+	}
 }
 
-// order holds what the call comes right after: calls that do what those did that were approved, in the plan, or done in
-// an earlier tick.
+// order holds what the call comes right after.
 func (j *judge) order() {
 	for _, gate := range j.unmet(false) {
-		j.differs(After, gate.Call, func() (string, string) {
-			var names []string
-			for _, a := range j.call.After {
-				if !a.Listed {
-					names = append(names, strconv.Quote(a.Call))
-				}
+		var names []string
+		for _, a := range j.call.After {
+			if !a.Listed {
+				names = append(names, strconv.Quote(a.Call))
 			}
-			return listed(names), gate.String()
-		})
+		}
+		j.differs(After, gate.Call, names, gate)
 	}
 }
 
-// unmet are the gates that no earlier call meets: with all, also those of what the call doesn't start without. One call
-// meets one gate.
+// unmet are the gates that no earlier call meets, with all also those that are needed. One call meets one gate.
 func (j *judge) unmet(all bool) (gates []Gate) {
 	if len(j.allowance.After) == 0 {
 		return nil
@@ -241,8 +230,7 @@ func (j *judge) earlier() (all []earlier) {
 	return all
 }
 
-// standing is what another call counts for as it is written; of one that a person has approved of as it is, what it
-// comes nearest to, and only as it has ended.
+// standing is what another call counts for; one that a person has approved of only as ended.
 func (j *judge) standing(c *facts.Call, approved bool) *standing {
 	g, k := *j.given, j.known
 	g.Values, g.Writers, g.Later = nil, nil, g.Live

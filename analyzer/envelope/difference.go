@@ -49,38 +49,24 @@ func differing(in string, c *facts.Call, what string) Difference {
 
 // String says what leaves, and what is approved, in one line that nothing in a plan ends.
 func (d Difference) String() string {
-	var text string
-	switch d.What {
-	case Tool:
-		text = d.Is + ", which isn't approved"
-	case Definition:
-		return diag.Escape(d.Of + " " + d.Is)
-	case Spent:
-		return diag.Escape(fmt.Sprintf("%s: %s; approved: %s", d.Of, d.Is, d.Approved))
-	case Times:
-		text = fmt.Sprintf("runs %s; approved: %s", d.Is, d.Approved)
-	case After:
-		text = fmt.Sprintf("comes after %s; approved: once %s", d.Is, d.Approved)
-	default:
-		text = fmt.Sprintf("%s is %s; approved: %s", phrases[d.What], d.Is, d.Approved)
-		if d.What == Parameter {
-			text = fmt.Sprintf("%q is %s; approved: %s", d.Of, d.Is, d.Approved)
-		}
+	text := strings.TrimSpace(d.What+" "+d.Of) + ": " + d.Is
+	if d.What == Tool {
+		d.Approved = "nothing"
+	}
+	if d.Approved != "" {
+		text += "; approved: " + d.Approved
+	}
+	if d.Call == "" {
+		return diag.Escape(text)
 	}
 	call := fmt.Sprintf("%q", d.Call)
 	if d.In != "" {
-		call = fmt.Sprintf("%q of %q", d.Call, d.In)
+		call += fmt.Sprintf(" of %q", d.In)
 	}
 	if d.Tool != "" && d.What != Tool && !strings.HasPrefix(d.Call, d.Tool+"#") {
 		call += fmt.Sprintf(" (%s)", d.Tool)
 	}
 	return diag.Escape(call + ": " + text)
-}
-
-var phrases = map[string]string{
-	Condition: "its condition", Confirm: "who is asked about it",
-	CarriedOut: "what carries it out", Effect: "its effect", List: "the list that it runs for", Context: "what it is handed",
-	Path: "where it writes", Result: "its result", Instance: "whom it runs for",
 }
 
 // Without are the differences that aren't among those that were approved, wherever they
@@ -105,7 +91,7 @@ func Digest(all []Difference) string {
 // described says in a few words what a call does that no allowance names.
 func described(c *facts.Call) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "calls %q (%s, %s)", c.Tool, c.Effect.Kind, runsText(&Runs{c.Runs.Kind, c.Runs.Activity, c.Runs.Plan, c.Runs.Alone}))
+	fmt.Fprintf(&b, "calls %q (%s, %s)", c.Tool, c.Effect.Kind, &Runs{c.Runs.Kind, c.Runs.Activity, c.Runs.Plan, c.Runs.Alone})
 	for i, p := range parametersOf(c) {
 		b.WriteString([]string{" with ", ", "}[min(i, 1)] + p.name + ": " + leavesText(p.leaves))
 	}
@@ -115,7 +101,18 @@ func described(c *facts.Call) string {
 	return b.String()
 }
 
-func runsText(r *Runs) string {
+// words are something that is or was approved, in words.
+func words(v any) string {
+	switch v := v.(type) {
+	case []string:
+		return listed(v)
+	case []Leaf:
+		return leavesText(v)
+	}
+	return fmt.Sprint(v)
+}
+
+func (r *Runs) String() string {
 	if r == nil {
 		return "whatever the tool says"
 	}

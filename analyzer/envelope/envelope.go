@@ -1,14 +1,8 @@
-// Package envelope says what may be run under an approval besides the plan that was
-// approved: what a model plans anew, what a person puts in the place of a call,
-// and what a resumed run does again.
+// Package envelope says what may be run under an approval besides the plan that was approved: what a model plans anew,
+// what a person puts in the place of a call, and what a resumed run does again.
 //
-// An envelope is data. It is made from the facts of the plan that is approved, and then
-// holds what that plan itself may do and nothing else; a person may widen it. Whether
-// something stays within is decided from facts (package facts) and, where a run knows
-// them, from the values that a call is about to be given.
-//
-// It speaks of what calls do and of what they wait for: a condition, and calls that must be done before. Any further
-// order among calls is the plan's own business, and a policy declares what must never come before something else.
+// An envelope is made from the facts of the approved plan, and holds what that plan may do; a person may widen it.
+// Calls are held to it by their facts and, in a run, by their values.
 package envelope
 
 import (
@@ -57,8 +51,8 @@ type Allowance struct {
 	// Parameters are what each may be, by name; [Any] is that of those without an entry. One with an entry of its own must
 	// be there.
 	Parameters map[string]Values `json:"parameters,omitempty"`
-	// When is the condition under which alone it may run, and After are the calls that must
-	// have ended before: those that it comes after, and those that write what it reads. Confirm is set where a person is to be asked about it in any case.
+	// When is the condition under which alone it may run, and After are the calls that must have ended before. Confirm is
+	// set where a person is asked about it in any case.
 	When    *Leaf  `json:"when,omitempty"`
 	After   []Gate `json:"after,omitempty"`
 	Confirm bool   `json:"confirm,omitempty"`
@@ -66,11 +60,9 @@ type Allowance struct {
 	Each *Values `json:"each,omitempty"`
 	// Context are the paths that it may be handed besides, with all below them.
 	Context []string `json:"context,omitempty"`
-	// Handed is the context that a delegate has, all of it: without a part, or with what
-	// somebody else wrote, its conditions would come out otherwise.
+	// DelegateContext is the whole context that a delegate has.
 	DelegateContext []Source `json:"handed,omitempty"`
-	// Tries, Timeout and Collect say what makes the call fail, where others come after it:
-	// how often it is tried, how long it may take, and that failures of items don't count.
+	// Tries, Timeout and Collect say what makes the call fail, where others come after it.
 	Tries   int    `json:"tries,omitempty"`
 	Timeout string `json:"timeout,omitempty"`
 	Collect bool   `json:"collect,omitempty"`
@@ -78,11 +70,9 @@ type Allowance struct {
 	// Below paths at and below which it may write in any way.
 	Writes []string `json:"writes,omitempty"`
 	Below  []string `json:"below,omitempty"`
-	// Result is what a latent call's result may be where the plan says it itself; nil is
-	// none.
+	// Result is what a latent call's result in the plan may be; nil is none.
 	Result *Values `json:"result,omitempty"`
-	// Times is how often a call may be carried out, over all ticks and resumes: every try
-	// counts, and every item of a list. It counts for each instance by itself.
+	// Times is how often a call may be tried in each instance, over all items, ticks and resumes.
 	Times int `json:"times"`
 }
 
@@ -136,6 +126,16 @@ type Budget struct {
 	Ticks *float64 `json:"ticks,omitempty"` // requests to the model that plans
 	Cost  *float64 `json:"cost,omitempty"`  // of models, and what tools say of themselves
 	Time  *float64 `json:"time,omitempty"`  // in seconds since the run began, people's answers included
+}
+
+// A bound is one of a budget; nil bounds nothing.
+type bound struct {
+	what string
+	most *float64
+}
+
+func (b *Budget) bounds() []bound {
+	return []bound{{"calls", b.Calls}, {"ticks", b.Ticks}, {"cost", b.Cost}, {"seconds", b.Time}}
 }
 
 // Of is the envelope that holds what a plan may do, and nothing else. Parts are its own.

@@ -15,26 +15,30 @@ func (j *judge) value(what, of string, leaves []Leaf, own *any, allowed *Values)
 	if j.covers(leaves, own, allowed) {
 		return
 	}
-	if !j.telling || len(allowed.Leaves) == 0 || len(allowed.Literals)+len(allowed.Schema) > 0 {
-		j.differs(what, of, func() (string, string) { return leavesText(leaves), allowed.String() })
+	if !j.telling {
+		j.misses++
+		return
+	}
+	if len(allowed.Leaves) == 0 || len(allowed.Literals)+len(allowed.Schema) > 0 {
+		j.differs(what, of, leaves, allowed)
 		return
 	}
 	// Of a value that is put together as written only the parts that are otherwise.
 	for _, leaf := range leaves {
 		at := slices.IndexFunc(allowed.Leaves, func(o Leaf) bool { return o.Path == leaf.Path })
 		if at < 0 {
-			j.differs(what, of+leaf.Path, said(leaf.String(), "nothing"))
+			j.differs(what, of+leaf.Path, leaf, "nothing")
 		} else if !j.sameLeaf(leaf, allowed.Leaves[at]) {
 			is, approved := leaf, allowed.Leaves[at]
 			if is.Expression == approved.Expression { // but for who wrote what it reads
 				is.Sources = j.actual(is.Sources)
 			}
-			j.differs(what, of+leaf.Path, said(is.String(), approved.String()))
+			j.differs(what, of+leaf.Path, is, approved)
 		}
 	}
 	for _, leaf := range allowed.Leaves {
 		if !slices.ContainsFunc(leaves, func(o Leaf) bool { return o.Path == leaf.Path }) {
-			j.differs(what, of+leaf.Path, said("left out", leaf.String()))
+			j.differs(what, of+leaf.Path, "left out", leaf)
 		}
 	}
 }

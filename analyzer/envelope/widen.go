@@ -15,18 +15,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// Widen lets an envelope hold what a person says besides what the plan does, as a mapping:
-//
-//	allow:
-//	  search: {}                                  # whatever it is given
-//	  refund: {amount: {maximum: 100}, to: †state.person.iban, note: [hello, bye], _times: 3}
-//	budget: {calls: 50, cost: 2, ticks: 10, time: 1h}
-//	models: ["anthropic:claude-x"]
-//
-// A parameter is a JSON Schema, a value, a list of values, or a path with what stands there as the plan's calls write
-// it; where a call names some of them it has those and no others. "_times" is how often it may run, "_outputPath" where
-// it may write (a path or a list of them, with all below; otherwise anywhere in the state). The facts are those of the
-// plan, which say what its tools do.
+// Widen lets an envelope hold what a person says besides what the plan does, as EXECUTION.md#approval describes for
+// --allow. The facts are those of the plan.
 func (e *Envelope) Widen(f *facts.Facts, said map[string]any) error {
 	for _, key := range sorted(said) {
 		var err error
@@ -259,10 +249,7 @@ func (a *Allowance) String() string {
 
 // Lines are what a budget bounds, in words.
 func (b *Budget) Lines() (all []string) {
-	for _, one := range []struct {
-		what string
-		most *float64
-	}{{"calls", b.Calls}, {"requests to the model that plans", b.Ticks}, {"cost", b.Cost}, {"seconds", b.Time}} {
+	for _, one := range b.bounds() {
 		if one.most != nil {
 			all = append(all, one.what+": "+number(*one.most))
 		}

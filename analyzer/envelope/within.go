@@ -11,12 +11,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// Within says what of a plan leaves an envelope: nothing where all that the plan may do
-// is in it. Parts are the plan's own; what it defines must be what was approved, or part
-// of it. A list, a cost or a time that nothing bounds counts as one that is too much.
-//
-// Of a run that is planned the plan's calls are where the model begins: their sum isn't known, and is held against the
-// budget as it goes.
+// Within says what of a plan, with its parts, leaves an envelope. What nothing bounds counts as too much, except the
+// budget of a run that is planned.
 func (e *Envelope) Within(f *facts.Facts, parts []plan.Part) []Difference {
 	all := e.definitions(parts)
 	w := walk{envelope: e, facts: f, used: make([]int, len(e.Calls)), known: &knowledge{}}
@@ -54,17 +50,14 @@ func (e *Envelope) definitions(parts []plan.Part) (all []Difference) {
 }
 
 func (b *Budget) exceeded(w *facts.Worst) (all []Difference) {
-	for _, one := range []struct {
-		what string
-		most *float64
-		is   facts.Bound
-	}{{"calls", b.Calls, w.Calls}, {"requests to the model that plans", b.Ticks, w.Ticks}, {"cost", b.Cost, w.Cost}, {"seconds", b.Time, w.Time}} {
+	for i, one := range b.bounds() {
+		is := []facts.Bound{w.Calls, w.Ticks, w.Cost, w.Time}[i].Most
 		switch {
 		case one.most == nil:
-		case one.is.Most == nil:
+		case is == nil:
 			all = append(all, Difference{What: Spent, Of: one.what, Is: "unbounded", Approved: number(*one.most)})
-		case *one.is.Most > *one.most:
-			all = append(all, Difference{What: Spent, Of: one.what, Is: number(*one.is.Most), Approved: number(*one.most)})
+		case *is > *one.most:
+			all = append(all, Difference{What: Spent, Of: one.what, Is: number(*is), Approved: number(*one.most)})
 		}
 	}
 	return all
@@ -113,8 +106,8 @@ func (w *walk) plan(f *facts.Facts, in string, times int) {
 	}
 }
 
-// charge counts a call that runs so many times: the first allowances with room are charged. It says for how many there
-// is room, and charges nothing where that isn't for all.
+// charge charges a call that runs so many times to the first allowances with room. It charges nothing where there
+// isn't room for all.
 func (w *walk) charge(fits []int, times int) (had int) {
 	before := slices.Clone(w.used)
 	for _, at := range fits {
@@ -169,8 +162,8 @@ type Given struct {
 	Beside func(name string) (call *facts.Call, approved bool)
 }
 
-// judge says which allowances cover a call of a plan (in is its delegate), whatever is left of them; or if none does,
-// the one that it leaves in the fewest ways, and what leaves that.
+// judge says which allowances cover a call of a plan (in is its delegate); or if none does, the one that it leaves in the
+// fewest ways, and what leaves that.
 func (e *Envelope) judge(in string, c *facts.Call, g Given, k *knowledge) (fits []int, problems []Difference) {
 	j := judge{envelope: e, known: k, call: c, given: &g, in: in, parameters: parametersOf(c)}
 	nearest := -1
@@ -219,33 +212,36 @@ type judge struct {
 	problems   []Difference
 }
 
-// differs notes that the call leaves the allowance; is says in words how.
-func (j *judge) differs(what, of string, is func() (is, approved string)) {
-	if j.misses++; j.telling {
-		d := differing(j.in, j.call, what)
-		d.Of = of
-		d.Is, d.Approved = is()
-		j.problems = append(j.problems, d)
+// missed notes that the call leaves the allowance, and reports whether to tell how.
+func (j *judge) missed() bool {
+	j.misses++
+	return j.telling
+}
+
+func (j *judge) tell(what, of string, is, approved any) {
+	d := differing(j.in, j.call, what)
+	d.Of, d.Is, d.Approved = of, words(is), words(approved)
+	j.problems = append(j.problems, d)
+}
+
+func (j *judge) differs(what, of string, is, approved any) {
+	if j.missed() {
+		j.tell(what, of, is, approved)
 	}
 }
 
-func said(is, approved string) func() (string, string) {
-	return func() (string, string) { return is, approved }
-}
-
-// counts goes through all in which the call may leave the allowance. It reports whether
-// that is in at most so many ways, and may end as soon as it isn't.
+// counts reports whether the call leaves the allowance in at most so many ways.
 func (j *judge) counts(most int) bool {
 	a, c := j.allowance, j.call
 	if is := cmp.Or(j.given.Instance, c.Instance); a.Instances != nil && !slices.Contains(a.Instances, is) {
-		j.differs(Instance, "", func() (string, string) { return cmp.Or(is, "every instance"), listed(a.Instances) })
+		j.differs(Instance, "", cmp.Or(is, "every instance"), a.Instances)
 	}
 	j.runs()
-	if compiler.Risk(c.Effect.Kind) > compiler.Risk(a.Effect) {
-		j.differs(Effect, "", said(c.Effect.Kind, a.Effect))
+	if compiler.Risk(c.Effect.Kind) > compiler.Risk(a.Effect) && j.missed() {
+		j.tell(Effect, "", c.Effect.Kind, a.Effect)
 	}
 	if c.Effect.OpenWorld && !a.OpenWorld {
-		j.differs(Effect, "", said("what it is given may leave the machine", "it stays here"))
+		j.differs(Effect, "", "what it is given may leave the machine", "it stays here")
 	}
 	j.writes()
 	if j.misses <= most {
@@ -257,25 +253,25 @@ func (j *judge) counts(most int) bool {
 	if c.Each != nil {
 		list := []Leaf{leafOf("", &c.Each.List)}
 		if a.Each == nil {
-			j.differs(List, "", func() (string, string) { return leavesText(list), "one call" })
+			j.differs(List, "", list, "one call")
 		} else {
 			j.value(List, "", list, nil, a.Each)
 		}
 	} else if a.Each != nil && !a.Each.mayBeOne() {
-		j.differs(List, "", func() (string, string) { return "none", a.Each.String() })
+		j.differs(List, "", "none", a.Each)
 	}
 	for _, s := range c.Context {
 		if !slices.ContainsFunc(a.Context, func(above string) bool { return above == Any || atOrBelow(s.Path, above) }) {
-			j.differs(Context, "", func() (string, string) { return s.Path, listed(a.Context) })
+			j.differs(Context, "", s.Path, a.Context)
 		}
 	}
 	for _, o := range a.DelegateContext {
 		if !slices.ContainsFunc(c.Context, func(s facts.Source) bool { return s.Path == o.Path && j.writtenBy(Source{s.Path, s.Tools, s.Start}, o) }) {
-			j.differs(Context, o.Path, said("left out, or written by others", o.String()))
+			j.differs(Context, o.Path, "left out, or written by others", o)
 		}
 	}
 	if a.Confirm && !c.Confirm {
-		j.differs(Confirm, "", said("nobody", "a person"))
+		j.differs(Confirm, "", "nobody", "a person")
 	}
 	if j.misses == 0 || j.telling {
 		j.order()
@@ -289,8 +285,7 @@ func (v *Values) mayBeOne() bool {
 	return v.Any || len(v.Literals) > 0 && !slices.ContainsFunc(v.Literals, func(l Literal) bool { return string(l.Is) == "[]" })
 }
 
-// runs holds what carries the call out. A result that the plan says itself is one of a
-// model that sees all, which is who wrote it.
+// runs holds what carries the call out. A result in the plan is one of a model that sees everything.
 func (j *judge) runs() {
 	a, c := j.allowance, j.call
 	is := Runs{c.Runs.Kind, c.Runs.Activity, c.Runs.Plan, c.Runs.Alone}
@@ -305,11 +300,11 @@ func (j *judge) runs() {
 			j.value(Result, "", result, nil, a.Result)
 			return
 		}
-		j.differs(Result, "", func() (string, string) { return leavesText(result), "what " + runsText(a.Runs) + " gives" })
+		j.differs(Result, "", result, a.Runs)
 		return
 	}
 	if a.Runs != nil && (is.Kind != a.Runs.Kind || is.Activity != a.Runs.Activity || is.Plan != a.Runs.Plan || a.Runs.Alone && !is.Alone) {
-		j.differs(CarriedOut, "", func() (string, string) { return runsText(&is), runsText(a.Runs) })
+		j.differs(CarriedOut, "", &is, a.Runs)
 	}
 }
 
@@ -325,14 +320,8 @@ func (j *judge) writes() {
 			return !slices.ContainsFunc(a.Below, func(above string) bool { return atOrBelow(path, above) })
 		})
 	}
-	if outside && (is != "" || len(a.Below) == 0) {
-		j.differs(Path, "", func() (string, string) {
-			approved := slices.Clone(a.Writes)
-			for _, above := range a.Below {
-				approved = append(approved, above+" or below")
-			}
-			return cmp.Or(is, "nothing"), listed(approved)
-		})
+	if outside && (is != "" || len(a.Below) == 0) && j.missed() {
+		j.tell(Path, "", cmp.Or(is, "nothing"), slices.Concat(a.Writes, a.Below))
 	}
 }
 
@@ -364,7 +353,7 @@ func (j *judge) parameterValues(most int) {
 	for _, name := range sorted(a.Parameters) {
 		if name != Any && !slices.ContainsFunc(j.parameters, func(p parameter) bool { return p.name == name }) {
 			allowed := a.Parameters[name]
-			j.differs(Parameter, name, func() (string, string) { return "left out", allowed.String() })
+			j.differs(Parameter, name, "left out", &allowed)
 		}
 	}
 }

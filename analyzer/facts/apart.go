@@ -7,10 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
-// OfCall is what one call of a plan may do, as [Of] has it.
-func OfCall(p *plan.Plan, c *plan.Call) *Call { return OfCalls(p)(c) }
-
-// OfCalls is [OfCall] of many calls of a plan: what they depend on is collected once for all.
+// OfCalls is what single calls of a plan may do, as [Of] has it: what they depend on is collected once for all.
 func OfCalls(p *plan.Plan) func(*plan.Call) *Call {
 	g := newGatherer(p)
 	return func(c *plan.Call) *Call {
@@ -27,9 +24,6 @@ func (l Literal) Sum() string {
 	}
 	return workspace.SumOf([]byte(l.secret))
 }
-
-// Compact is a value as facts keep it: compact JSON with sorted keys.
-func Compact(v any) []byte { return asJSON(v) }
 
 // tools are those of some calls, in the order of their names.
 func (g *gatherer) tools(writers []int32) []string {

@@ -116,7 +116,7 @@ func (c *chooser) settle(path string) {
 					}
 				}
 			}
-		case call.Runs.Kind != Model && (call.Leaves() || slices.Contains(groups[0].kinds, call.Effect.Kind)):
+		case call.Runs.Kind != Model && (call.Leaves() || call.group() == destroying):
 			for k := range call.Values {
 				call.Values[k].Models = models(c.of(path, call.Values[k].Sources))
 			}
@@ -169,7 +169,7 @@ func (h passed) add(key string, one choice) {
 func (h passed) by(path string) (all []string) {
 	look := func(choices []choice) {
 		for _, one := range choices {
-			if reaches(one.path, path) || reaches(path, one.path) {
+			if overlaps(one.path, path) {
 				all = united(all, one.by)
 			}
 		}
@@ -185,12 +185,6 @@ func (h passed) by(path string) (all []string) {
 		}
 	}
 	return all
-}
-
-// reaches reports whether a path leads to another, or through it.
-func reaches(path, through string) bool {
-	rest, ok := strings.CutPrefix(path, through)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // firstOf is a path up to its first key.

@@ -81,13 +81,9 @@ func Compare(old, new *Facts) *Comparison {
 	}
 	outermost := c.plans(old, new, "", "")
 	outermost.programs()
-	a, b := &old.Worst, &new.Worst
-	for _, of := range []struct {
-		name     string
-		old, new Bound
-	}{{"calls", a.Calls, b.Calls}, {"tries", a.Tries, b.Tries}, {"ticks", a.Ticks, b.Ticks},
-		{"cost", a.Cost, b.Cost}, {"seconds", a.Time, b.Time}} {
-		outermost.compare(Difference{Of: ItemWorst, Name: of.name}, part{}, of.old.node(), of.new.node())
+	before := old.Worst.bounds()
+	for i, now := range new.Worst.bounds() {
+		outermost.compare(Difference{Of: ItemWorst, Name: now.name}, part{}, before[i].node(), now.node())
 	}
 	slices.SortStableFunc(c.all, func(a, b Difference) int { return cmp.Compare(a.Risk.rank(), b.Risk.rank()) })
 	return &Comparison{c.all, outermost}
@@ -175,41 +171,52 @@ func (p *pair) report(d Difference, of part, calls ...int) {
 
 // A part is one of those that calls and tools are compared by.
 type part struct {
-	name  string
-	of    func(p *pair, side int, c *Call) *node
+	name string
+	of   *node
+
 	acts  bool // it decides what the call does, to what, or how often
 	gives bool // it decides what the call gives
 	limit bool // to add it, or to lower it, has the call do less
+
+	repeated bool // [Call.Conditions] has it, too
 }
 
-// callParts are all parts of a call, in the order in which differences are shown.
-var callParts = []part{
-	{name: "tool", of: textOf(func(c *Call) string { return c.Tool }), acts: true, gives: true},
-	{name: "instance", of: textOf(func(c *Call) string { return c.Instance }), acts: true},
-	{name: effectKind, of: textOf(func(c *Call) string { return c.Effect.Kind }), acts: true},
-	{name: "effect that only the plan claims", of: textOf(func(c *Call) string { return c.Effect.Claimed })},
-	{name: Reaches, of: flagOf(func(c *Call) bool { return c.Effect.OpenWorld || c.Runs.Kind == Model }), acts: true},
-	{name: "a second time does no more", of: flagOf(func(c *Call) bool { return c.Effect.Idempotent })},
-	{name: "runs the plan", of: planOf, acts: true, gives: true},
-	{name: "in a context of its own", of: flagOf(func(c *Call) bool { return c.Runs.Alone }), acts: true, gives: true},
-	{name: "carried out by", of: carrierOf, acts: true, gives: true},
-	{name: "value", of: func(p *pair, side int, c *Call) *node { return p.values(side, c.Values) }, acts: true,
-		gives: true},
-	{name: "condition", of: func(p *pair, side int, c *Call) *node { return p.values(side, optional(c.When)) }, acts: true,
-		gives: true, limit: true},
-	{name: "goes on when an item failed", of: flagOf(func(c *Call) bool { return c.Each != nil && c.Each.Collect })},
-	{name: "most items", of: mostOf, acts: true, gives: true, limit: true},
-	{name: "each of", of: eachOf, acts: true, gives: true},
-	{name: "context", of: contextOf, acts: true, gives: true},
-	{name: "writes", of: writesOf},
-	{name: "method", of: textOf(func(c *Call) string { return c.Method })},
-	{name: "after", of: afterOf, acts: true, limit: true},
-	{name: "tries", of: func(_ *pair, _ int, c *Call) *node { return leaf(max(1, c.Tries)) }, acts: true, limit: true},
-	{name: "backoff", of: textOf(func(c *Call) string { return c.Backoff })},
-	{name: "timeout", of: textOf(func(c *Call) string { return c.Timeout })},
-	{name: "a person is asked", of: flagOf(func(c *Call) bool { return c.Confirm }), acts: true, limit: true},
-	{name: "result", of: func(_ *pair, _ int, c *Call) *node { return literalNode(c.Produced) }, acts: true, gives: true},
-	{name: "reasoning", of: textOf(func(c *Call) string { return c.Reason })},
+// parts are all parts of a call, in the order in which differences are shown.
+func (p *pair) parts(side int, c *Call) []part {
+	var list, context *Value
+	var most *node
+	if c.Each != nil {
+		list, most = &c.Each.List, leaf(c.Each.Most)
+	}
+	if len(c.Context) > 0 {
+		context = &Value{Sources: c.Context}
+	}
+	return []part{
+		{name: "tool", of: textNode(c.Tool), acts: true, gives: true},
+		{name: "instance", of: textNode(c.Instance), acts: true, repeated: true},
+		{name: effectKind, of: textNode(c.Effect.Kind), acts: true},
+		{name: "effect that only the plan claims", of: textNode(c.Effect.Claimed)},
+		{name: Reaches, of: flagNode(c.Effect.OpenWorld || c.Runs.Kind == Model), acts: true},
+		{name: "a second time does no more", of: flagNode(c.Effect.Idempotent)},
+		{name: "runs the plan", of: p.place(side, c.Runs.Plan), acts: true, gives: true},
+		{name: "in a context of its own", of: flagNode(c.Runs.Alone), acts: true, gives: true},
+		{name: "carried out by", of: carrierOf(c), acts: true, gives: true},
+		{name: "value", of: p.values(side, c.Values), acts: true, gives: true},
+		{name: "condition", of: p.optional(side, c.When), acts: true, gives: true, limit: true, repeated: true},
+		{name: "goes on when an item failed", of: flagNode(c.Each != nil && c.Each.Collect)},
+		{name: "most items", of: most, acts: true, gives: true, limit: true},
+		{name: "each of", of: p.optional(side, list), acts: true, gives: true, repeated: true},
+		{name: "context", of: p.optional(side, context), acts: true, gives: true},
+		{name: "writes", of: writesOf(c)},
+		{name: "method", of: textNode(c.Method)},
+		{name: "after", of: p.afterOf(side, c), acts: true, limit: true, repeated: true},
+		{name: "tries", of: leaf(max(1, c.Tries)), acts: true, limit: true},
+		{name: "backoff", of: textNode(c.Backoff)},
+		{name: "timeout", of: textNode(c.Timeout)},
+		{name: "a person is asked", of: flagNode(c.Confirm), acts: true, limit: true},
+		{name: "result", of: literalNode(c.Produced), acts: true, gives: true},
+		{name: "reasoning", of: textNode(c.Reason)},
+	}
 }
 
 // The parts of a call's effect.
@@ -255,11 +262,16 @@ func (p *pair) calls(i, j int) {
 		renamed.Change = Renamed
 		p.report(renamed, part{})
 	}
-	for _, of := range callParts {
-		d.What = of.name
-		p.compare(d, of, of.of(p, oldSide, a), of.of(p, newSide, b), j)
-	}
+	p.compareParts(d, p.parts(oldSide, a), p.parts(newSide, b), j)
 	p.carriers(a, b)
+}
+
+// compareParts reports where things differ that have the same parts.
+func (p *pair) compareParts(d Difference, old, new []part, calls ...int) {
+	for i, of := range old {
+		d.What = of.name
+		p.compare(d, of, of.of, new[i].of, calls...)
+	}
 }
 
 // carriers compares the activities that carry out two calls, each pair once for all of their calls.
@@ -276,14 +288,15 @@ func (p *pair) carriers(a, b *Call) {
 			calls = append(calls, j)
 		}
 	}
-	d := Difference{Of: ItemActivity, Name: to, call: b, At: b.At, What: "definition"}
+	d := Difference{Of: ItemActivity, Name: to, call: b, At: b.At}
 	if from != to {
 		d.Was = from
 	}
-	of := part{acts: true, gives: true}
-	p.compare(d, of, literalNode(a.Runs.Definition), literalNode(b.Runs.Definition), calls...)
-	d.What = "folder"
-	p.compare(d, of, p.place(oldSide, a.Runs.Folder), p.place(newSide, b.Runs.Folder), calls...)
+	parts := func(side int, e *Execution) []part {
+		return []part{{name: "definition", of: literalNode(e.Definition), acts: true, gives: true},
+			{name: "folder", of: p.place(side, e.Folder), acts: true, gives: true}}
+	}
+	p.compareParts(d, parts(oldSide, &a.Runs), parts(newSide, &b.Runs), calls...)
 }
 
 // settings compares what else of the documents decides what happens.
@@ -313,13 +326,18 @@ func (f *Facts) IsAnswer() bool {
 
 // tools compares the tools of two plans by their names.
 func (p *pair) tools() {
-	old, new := map[string]*Tool{}, map[string]*Tool{}
-	for i := range p.old.Tools {
-		old[p.old.Tools[i].Name] = &p.old.Tools[i]
+	tools := func(f *Facts) map[string]*Tool {
+		all := map[string]*Tool{}
+		for i := range f.Tools {
+			all[f.Tools[i].Name] = &f.Tools[i]
+		}
+		return all
 	}
-	for i := range p.new.Tools {
-		new[p.new.Tools[i].Name] = &p.new.Tools[i]
+	parts := func(t *Tool) []part {
+		return []part{{name: "description", of: textNode(t.Description)}, {name: "parameters", of: literalNode(t.Parameters)},
+			{name: "output", of: literalNode(t.Output)}, {name: "definition", of: literalNode(t.Definition)}}
 	}
+	old, new := tools(p.old), tools(p.new)
 	for _, name := range keysOf(old, new) {
 		switch a, b := old[name], new[name]; {
 		case b == nil:
@@ -327,17 +345,7 @@ func (p *pair) tools() {
 		case a == nil:
 			p.report(Difference{Change: Added, Of: ItemTool, Name: name, At: b.At}, part{})
 		default:
-			for _, of := range []struct {
-				what     string
-				old, new *node
-			}{
-				{"description", textNode(a.Description), textNode(b.Description)},
-				{"parameters", literalNode(a.Parameters), literalNode(b.Parameters)},
-				{"output", literalNode(a.Output), literalNode(b.Output)},
-				{"definition", literalNode(a.Definition), literalNode(b.Definition)},
-			} {
-				p.compare(Difference{Of: ItemTool, Name: name, At: b.At, What: of.what}, part{}, of.old, of.new)
-			}
+			p.compareParts(Difference{Of: ItemTool, Name: name, At: b.At}, parts(a), parts(b))
 		}
 	}
 }
@@ -377,7 +385,10 @@ func (p *pair) orders() {
 			}
 		}
 		common := func(some, known []string) []string {
-			there := setOf(known)
+			there := map[string]bool{}
+			for _, name := range known {
+				there[name] = true
+			}
 			return slices.DeleteFunc(slices.Clone(some), func(name string) bool { return !there[name] })
 		}
 		if a, b := common(before, o.Calls), common(o.Calls, before); !slices.Equal(a, b) {
@@ -433,12 +444,4 @@ func keysOf[V any](a, b map[string]V) []string {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-func setOf(all []string) map[string]bool {
-	set := make(map[string]bool, len(all))
-	for _, one := range all {
-		set[one] = true
-	}
-	return set
 }

@@ -1,11 +1,6 @@
-// Package facts says what a plan may do: every call with its effect and who declared it, what carries it out, where
-// each of its values comes from and where it goes, what it writes, under which conditions and how often, and the worst
-// case of all of it.
-//
-// Facts are made from the compiled plan alone. They are complete about what may happen:
-// where the plan doesn't tell, they name the worst. They hold no secret of the plan, and
-// nothing of its layout but where things stand. People are shown them before they approve
-// a plan, and two plans are compared by them.
+// Package facts says what a compiled plan may do: every call with its effect, what carries it out, its values and
+// their sources, its conditions, and the worst case. Where the plan doesn't tell, facts name the worst. They hold no
+// secret of the plan. People are shown them before they approve a plan, and two plans are compared by them.
 package facts
 
 import (
@@ -56,14 +51,12 @@ type Call struct {
 	Values   []Value   `json:"values,omitempty"` // its parameters, leaf by leaf, in the order of their names
 	// Context is what it is handed besides: its scopes, or all that a model sees.
 	Context []Source `json:"context,omitempty"`
-	// Holds are, of a call that hands something out, all that may be in it by way of other
-	// calls: those that brought it in, and kinds of what was there from the start. It is
-	// left out where the sources themselves say as much.
+	// Holds are, of a call that hands something out, the calls and kinds from which it may come by way of other calls;
+	// nil where the sources themselves say as much.
 	Holds     []string `json:"holds,omitempty"`
 	HoldsMore int      `json:"holdsMore,omitempty"` // how many calls aren't listed
-	// Labels are, of a plan that stands under policies, what these make of its parameters, of
-	// what decides whether it runs ("_when") and of all that it takes where it is handed more
-	// than them ("_scopes"): integrity and confidentiality.
+	// Labels are the integrity and confidentiality, under policies, of its parameters, of what decides whether it runs
+	// ("_when") and of its context ("_scopes").
 	Labels     map[string]string `json:"labels,omitempty"`
 	Writes     [][]string        `json:"writes,omitempty"` // the alternatives of its output; exactly one is written
 	Method     string            `json:"method,omitempty"` // how, if not by set
@@ -113,10 +106,8 @@ type Value struct {
 	Literal    Literal  `json:"literal,omitzero"`
 	Expression string   `json:"expression,omitempty"` // in canonical form
 	Sources    []Source `json:"sources,omitempty"`
-	// Models are, of a call that destroys something, or may, or that hands something out, the
-	// calls answered by models that may have chosen the value: it is what they gave, or is
-	// worked out of it by expressions, here or in plans above or below. Those of a delegate
-	// have its path before their names: "lib/digest.yaml: ask#1".
+	// Models are, of a call that may destroy something or hands something out, the calls answered by models that may
+	// have chosen the value, here or in plans above or below ("lib/digest.yaml: ask#1").
 	Models []string `json:"models,omitempty"`
 }
 

@@ -23,9 +23,8 @@ type Case struct {
 // mostGuards bounds the conditions that are held against each other.
 const mostGuards = 40
 
-// Forks are the forks of a plan's own calls, the largest first: any two of them have no call
-// in common, or one stands within one case of the other. What a fork can't be drawn around
-// for that is left out.
+// Forks are the forks of a plan's own calls, the largest first. Two of them have no call in common, or one is within
+// one case of the other.
 func Forks(p *plan.Plan) []Fork {
 	guards := guardsOf(p)
 	if len(guards) < 2 || len(guards) > mostGuards || p.Graph.Len() != len(p.Calls) {
@@ -69,8 +68,7 @@ type guard struct {
 	holds logic.Literal
 }
 
-// guardsOf are the conditions of calls. Where calls write what one is about between those
-// that have it, it stands there twice.
+// guardsOf are the conditions of calls; a text whose values change between calls is two conditions.
 func guardsOf(p *plan.Plan) (all []*guard) {
 	for i, c := range p.Calls {
 		t := compiler.Condition(c)
@@ -92,9 +90,7 @@ func guardsOf(p *plan.Plan) (all []*guard) {
 	return all
 }
 
-// forkOf finds the calls that run on one branch alone: those with its condition, and those
-// that can't do without what these give. One whose items alone can't is done on any: it
-// gives a list.
+// forkOf finds the calls that run on one branch alone: those with its condition, and those that need what these give.
 func forkOf(p *plan.Plan, cases []*guard) (f Fork) {
 	of := make([]int, len(p.Calls)) // the case, from 1
 	for i, g := range cases {

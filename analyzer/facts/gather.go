@@ -169,8 +169,7 @@ func (g *gatherer) activity(a *plan.Activity) Execution {
 // where a call is handed all of it.
 const OtherKinds = "†*"
 
-// context is what a call is handed besides its parameters. A model sees all that was there
-// when its tick began, unless scopes say what.
+// context is what a call is handed besides its parameters. A model sees everything, unless scopes say what.
 func (g *gatherer) context(c *plan.Call, latent bool) []Source {
 	var all []Source
 	for _, s := range c.Scopes {
@@ -187,9 +186,7 @@ func (g *gatherer) context(c *plan.Call, latent bool) []Source {
 	return all
 }
 
-// conditions are what must hold for a call to run: its own condition, the alternatives
-// that its reads need, what it comes after, and the conditions of those calls that it can't
-// run without.
+// conditions are what must hold for a call to run, the conditions of the calls that it can't run without included.
 func (g *gatherer) conditions(c *plan.Call, one *Call) []Condition {
 	var all []Condition
 	add := func(conditions ...Condition) { all = merged(all, conditions) }
@@ -246,8 +243,7 @@ func merged(all, more []Condition) []Condition {
 	return all
 }
 
-// inherited are the conditions of the calls without which there isn't what a call reads, or
-// comes after, and of those that these need: so many, and a word where there are more.
+// inherited are the first of the conditions of the calls that a call can't run without.
 func (g *gatherer) inherited(c *plan.Call, reads []int) []Condition {
 	var all []Condition
 	for _, i := range g.indispensable(c, reads) {
@@ -266,8 +262,7 @@ func (g *gatherer) inherited(c *plan.Call, reads []int) []Condition {
 	return all
 }
 
-// giving is what must hold for a call to give something. Of one that runs for each item of
-// a list it isn't what is asked of an item: it gives the list with every item skipped, too.
+// giving is what must hold for a call to give something: of a list, even with every item skipped.
 func (g *gatherer) giving(c *plan.Call) []Condition {
 	if known, is := g.gives[c]; is {
 		return known
@@ -283,8 +278,7 @@ func (g *gatherer) giving(c *plan.Call) []Condition {
 	return its
 }
 
-// needed are the reads without whose values a call gives nothing: not those that are asked
-// for an item.
+// needed are the reads without whose values a call gives nothing.
 func needed(c *plan.Call) []int {
 	if c.Each == nil {
 		return c.Reads
@@ -310,8 +304,7 @@ func (g *gatherer) indispensable(c *plan.Call, reads []int) []int32 {
 	return all
 }
 
-// branches are the alternatives of other calls that a call's reads need: each of those that
-// are required, and one of those that "||" joins and nothing else stands behind.
+// branches are the alternatives of other calls that a call's reads need, of those that "||" joins one.
 func (g *gatherer) branches(reads []int, params *plan.Template) []Condition {
 	var all []Condition
 	for _, r := range reads {
@@ -376,8 +369,7 @@ func (g *gatherer) branch(r *plan.Read) (Condition, bool) {
 // itself are listed.
 const mostOrdered = 1_000_000
 
-// orders are the paths at which it counts in which order calls write: those of results
-// that are put together, and under once all that several calls write, there or above.
+// orders are the paths at which it counts in which order calls write: by other methods than set, and under once.
 func (g *gatherer) orders() []Order {
 	p := g.plan
 	at := map[pathtree.ID][]int32{}

@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -17,9 +16,8 @@ const mostSpread = 3_000_000
 // Anything is what a call may hold if more isn't known.
 const Anything = "†"
 
-// holds follows values through the calls that take and give them: what a call gives may
-// hold all that it was given, and what it brings in itself, if it isn't worked out (by an
-// expression) or made up (by a model).
+// holds follows values through calls: a result may hold all that the call was given and, unless an expression or a
+// model made it, something new.
 func (g *gatherer) holds(f *Facts) {
 	n := len(f.Calls)
 	kinds := g.kinds(f)
@@ -143,20 +141,4 @@ func (f *Facts) label(p *plan.Plan) {
 		}
 		f.Calls[i].Labels = one
 	}
-}
-
-// labels are those of a call in one line.
-func (s *sheet) labels(c *Call) string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(c.Labels)) {
-		what := s.code(name)
-		switch name {
-		case labelOfControl:
-			what = "whether it runs"
-		case labelOfContext:
-			what = "all that it is handed"
-		}
-		all = append(all, what+" is "+c.Labels[name])
-	}
-	return strings.Join(all, "; ")
 }

@@ -10,8 +10,7 @@ import (
 // The sides of a comparison.
 const oldSide, newSide = 0, 1
 
-// A matching is which call of one plan is which of another. It is the same from both
-// sides, and takes time in proportion to the calls and who reads from whom.
+// A matching is which call of one plan is which of another, the same from both sides.
 type matching struct {
 	old, new *Facts
 	oldTo    []int // by call of the old plan: its index in the new one, -1 without
@@ -62,8 +61,7 @@ func (c *Call) inputs() iter.Seq[*Value] {
 	}
 }
 
-// pair matches the calls that have a key in common, the nth with the nth; those without a
-// key stay, and so do all of a key that isn't one call's alone where only is true.
+// pair matches the calls that have a key in common, the nth with the nth; with only, if there is one on each side.
 func (m *matching) pair(of func(*Call) string, only bool) {
 	left := func(f *Facts, to []int) map[string][]int {
 		all := map[string][]int{}

@@ -26,18 +26,14 @@ func (p *pair) compare(d Difference, of part, old, new *node, calls ...int) {
 	})
 }
 
-// walk finds where two nodes differ, and reports whether they do.
+// walk finds where two nodes differ, and reports whether they do. Of what exists on one side alone all leaves differ.
 func walk(path string, a, b *node, found func(path string, old, new *Value)) (differ bool) {
 	if a == nil && b == nil || a.equals(b) {
 		return false
 	}
-	note := func(path string, old, new *Value) {
-		differ = true
-		found(path, old, new)
-	}
-	objects, lists := a.open("{") && b.open("{"), a.open("[") && b.open("[")
+	a, b = a.orEmpty(b), b.orEmpty(a)
 	switch {
-	case objects:
+	case a.open("{") && b.open("{"):
 		for _, key := range keysOf(a.fields, b.fields) {
 			at := step(path, key)
 			if a.set {
@@ -45,18 +41,28 @@ func walk(path string, a, b *node, found func(path string, old, new *Value)) (di
 			}
 			differ = walk(at, a.fields[key], b.fields[key], found) || differ
 		}
-	case lists:
+	case a.open("[") && b.open("["):
 		differ = walkItems(path, a.items, b.items, found)
-	case a != nil && b != nil && a.value != nil && b.value != nil:
-		note(path, a.value, b.value)
-	default:
-		a.leaves(path, func(path string, v *Value) { note(path, v, nil) })
-		b.leaves(path, func(path string, v *Value) { note(path, nil, v) })
+	case a != nil && a.value == nil || b != nil && b.value == nil: // an expression took the place of others, or they its
+		differ = walk(path, a, nil, found)
+		return walk(path, nil, b, found) || differ
 	}
-	if !differ && a != nil && b != nil && a.value != nil && b.value != nil { // by a secret
-		note(path, a.value, b.value)
+	if !differ && (a == nil || a.value != nil) && (b == nil || b.value != nil) { // at least by a secret
+		differ = true
+		found(path, a.shown(), b.shown())
 	}
 	return differ
+}
+
+// orEmpty is the node, or if there is none an empty one with the structure of another.
+func (n *node) orEmpty(o *node) *node {
+	if n != nil || o == nil || o.value != nil {
+		return n
+	}
+	if o.fields != nil {
+		return &node{fields: map[string]*node{}, set: o.set}
+	}
+	return &node{items: []*node{}}
 }
 
 // walkItems compares the items of two lists, without those that both begin and end with.
@@ -69,15 +75,10 @@ func walkItems(path string, a, b []*node, found func(path string, old, new *Valu
 	for len(a) > start && len(b) > start && same(a[len(a)-1], b[len(b)-1]) {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	for i := start; i < max(len(a), len(b)); i++ {
-		var x, y *node
-		if i < len(a) {
-			x = a[i]
-		}
-		if i < len(b) {
-			y = b[i]
-		}
-		differ = walk(path+"["+strconv.Itoa(i)+"]", x, y, found) || differ
+	n := max(len(a), len(b))
+	a, b = slices.Concat(a, make([]*node, n-len(a))), slices.Concat(b, make([]*node, n-len(b)))
+	for i := start; i < n; i++ {
+		differ = walk(path+"["+strconv.Itoa(i)+"]", a[i], b[i], found) || differ
 	}
 	return differ
 }
@@ -117,27 +118,6 @@ func (n *node) open(kind string) bool {
 		}
 	}
 	return kind == "{" && n.fields != nil || kind == "[" && n.items != nil
-}
-
-// leaves are the values of a node, each with its path.
-func (n *node) leaves(path string, do func(path string, v *Value)) {
-	switch {
-	case n == nil:
-	case n.value != nil:
-		do(path, n.value)
-	case n.fields != nil:
-		for _, key := range keysOf(n.fields, nil) {
-			at := step(path, key)
-			if n.set {
-				at = path
-			}
-			n.fields[key].leaves(at, do)
-		}
-	default:
-		for i, item := range n.items {
-			item.leaves(path+"["+strconv.Itoa(i)+"]", do)
-		}
-	}
 }
 
 // text is the same for nodes that are the same.
@@ -187,7 +167,7 @@ func literalNode(l Literal) *node {
 	return &node{value: &Value{Literal: l}}
 }
 
-func leaf(v any) *node { return literalNode(Literal{Text: asJSON(v)}) }
+func leaf(v any) *node { return literalNode(Literal{Text: Compact(v)}) }
 
 // textNode is nil for "".
 func textNode(text string) *node {
@@ -218,22 +198,19 @@ func (p *pair) values(side int, values []Value) *node {
 	return root
 }
 
-func optional(v *Value) []Value {
+func (p *pair) optional(side int, v *Value) *node {
 	if v == nil {
 		return nil
 	}
-	return []Value{*v}
+	return p.values(side, []Value{*v})
 }
 
-func textOf(get func(*Call) string) func(*pair, int, *Call) *node {
-	return func(_ *pair, _ int, c *Call) *node { return textNode(get(c)) }
+func flagNode(is bool) *node {
+	if !is {
+		return nil
+	}
+	return leaf("yes")
 }
-
-func flagOf(get func(*Call) bool) func(*pair, int, *Call) *node {
-	return textOf(func(c *Call) string { return map[bool]string{true: "yes"}[get(c)] })
-}
-
-func planOf(p *pair, side int, c *Call) *node { return p.place(side, c.Runs.Plan) }
 
 // place is where something lies: places are the same if they are the same from the workspaces' roots,
 // or from the folders of the plans.
@@ -249,7 +226,7 @@ func (p *pair) place(side int, path string) *node {
 }
 
 // carrierOf is what carries a call out; a changed definition of its activity is another difference.
-func carrierOf(_ *pair, _ int, c *Call) *node {
+func carrierOf(c *Call) *node {
 	e := &c.Runs
 	if e.Activity == "" || e.Kind == aPlan {
 		return &node{value: leaf(e.Kind).value, means: e.Activity + "\x00" + e.Kind}
@@ -257,29 +234,8 @@ func carrierOf(_ *pair, _ int, c *Call) *node {
 	return &node{value: leaf(e.Activity + ": " + e.Destination()).value, means: e.Activity + "\x00"}
 }
 
-func mostOf(_ *pair, _ int, c *Call) *node {
-	if c.Each == nil {
-		return nil
-	}
-	return leaf(c.Each.Most)
-}
-
-func eachOf(p *pair, side int, c *Call) *node {
-	if c.Each == nil {
-		return nil
-	}
-	return p.values(side, []Value{c.Each.List})
-}
-
-func contextOf(p *pair, side int, c *Call) *node {
-	if len(c.Context) == 0 {
-		return nil
-	}
-	return &node{value: &Value{Sources: c.Context}, means: p.sources(side, c.Context)}
-}
-
 // writesOf is where results go: the order of alternatives counts, that of the paths of one doesn't.
-func writesOf(_ *pair, _ int, c *Call) *node {
+func writesOf(c *Call) *node {
 	var routes []string
 	for _, route := range c.Writes {
 		paths := slices.Sorted(slices.Values(route))
@@ -289,7 +245,7 @@ func writesOf(_ *pair, _ int, c *Call) *node {
 }
 
 // afterOf is the calls that another comes after without reading from them.
-func afterOf(p *pair, side int, c *Call) *node {
+func (p *pair) afterOf(side int, c *Call) *node {
 	if len(c.After) == 0 {
 		return nil
 	}
@@ -314,6 +270,16 @@ func (a After) String() string {
 		return a.Call + " has ended"
 	}
 	return a.Call
+}
+
+// A namedBound is one of the worst case.
+type namedBound struct {
+	name string
+	Bound
+}
+
+func (w *Worst) bounds() []namedBound {
+	return []namedBound{{"calls", w.Calls}, {"tries", w.Tries}, {"ticks", w.Ticks}, {"cost", w.Cost}, {"seconds", w.Time}}
 }
 
 // node is the bound as a leaf.

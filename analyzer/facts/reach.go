@@ -92,7 +92,7 @@ func graphOf(f *Facts) *graph {
 func (g *graph) impactOf(call *Call) impact {
 	plan := call.Runs.Plan
 	if plan == "" {
-		return impact{slices.Contains(groups[0].kinds, call.Effect.Kind), call.Leaves()}
+		return impact{call.group() == destroying, call.Leaves()}
 	}
 	all, known := g.below[plan]
 	if d := g.plans[plan]; d != nil && !known {
@@ -121,8 +121,7 @@ func (s *Source) indexes(at map[string]int) (all []int) {
 }
 
 // follow names in a difference the calls with an impact that receive what some calls give, by plan, or what is at a
-// path from the start of its plan, and returns their impact. What a call of a delegate gives may reach the calls that
-// receive what the delegate gives.
+// path from the start of its plan, and returns their impact.
 func (g *graph) follow(d *Difference, from string, calls map[string][]int) (h impact) {
 	g.round++
 	var queue []int

@@ -3,21 +3,18 @@ package facts
 import (
 	"fmt"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// Text is the facts for people who decide about a plan: first what destroys, then what
-// leaves the machine and to where, then what writes and what reads, and the worst case.
-// Nothing in the plan acts as a control sequence or a line of its own.
+// Text is the facts for people who decide about a plan, the worst first. Nothing in the plan acts as a control sequence
+// or a line of its own.
 func (f *Facts) Text() string { return f.write(&sheet{}) }
 
 // Markdown is Text for a pull request. Texts of the plan are written as code, which nothing in them ends.
@@ -28,15 +25,7 @@ type sheet struct {
 	strings.Builder
 	markdown bool
 	most     int                 // how many characters of a text of the plan are shown; 0 is all
-	in       string              // the plan whose calls are shown
-	runners  map[string][]runner // by the plan that they run
-	failing  map[string][]string // what the failure of a call may set off, by plan and call
-}
-
-// A runner is a call that runs another plan, and the plan that it is in.
-type runner struct {
-	plan string
-	call *Call
+	runners  map[string][]string // by plan: the calls that run it
 }
 
 func (s *sheet) heading(words string) {
@@ -74,7 +63,9 @@ func (s *sheet) code(text string) string {
 func (s *sheet) codes(texts []string) string {
 	out := make([]string, len(texts))
 	for i, text := range texts {
-		out[i] = s.code(text)
+		if out[i] = s.code(text); text == Anything {
+			out[i] = "anything"
+		}
 	}
 	return strings.Join(out, ", ")
 }
@@ -103,73 +94,83 @@ func join(plan, call string) string {
 }
 
 // The groups in which calls are shown, in their order.
-var groups = []struct {
-	heading string
-	kinds   []string
-}{
-	{"Destroys, or may", []string{compiler.Destructive, compiler.Unknown}},
-	{"Writes", []string{compiler.Writes}},
-	{"Reads", []string{compiler.ReadOnly}},
+const (
+	destroying = "Destroys, or may"
+	leaving    = "Leaves the machine"
+	writing    = "Writes"
+	reading    = "Reads"
+	delegating = "Runs another plan"
+)
+
+func (c *Call) group() string {
+	switch {
+	case c.Runs.Plan != "":
+		return delegating
+	case c.Effect.Kind == compiler.Writes:
+		return writing
+	case c.Effect.Kind == compiler.ReadOnly:
+		return reading
+	}
+	return destroying
 }
 
 func (f *Facts) write(s *sheet) string {
-	plans := f.plans()
-	s.runners, s.failing = map[string][]runner{}, map[string][]string{}
-	for _, p := range plans {
+	s.runners = map[string][]string{}
+	for _, p := range f.plans() {
 		for i := range p.facts.Calls {
 			c := &p.facts.Calls[i]
-			if c.Runs.Plan != "" {
-				s.runners[c.Runs.Plan] = append(s.runners[c.Runs.Plan], runner{p.path, c})
+			switch known := s.runners[c.Runs.Plan]; {
+			case c.Runs.Plan == "" || len(known) > mostReached:
+			case len(known) == mostReached:
+				s.runners[c.Runs.Plan] = append(known, "others")
+			default:
+				s.runners[c.Runs.Plan] = append(known, join(p.path, c.Name))
 			}
-			for _, on := range c.Conditions {
-				at := join(p.path, on.Text)
-				if then := s.failing[at]; on.More == failing && (len(then) == 0 || then[len(then)-1] != c.Name) {
-					s.failing[at] = append(then, c.Name)
+		}
+	}
+	for _, group := range []string{destroying, leaving, writing, reading, delegating} {
+		started := false
+		for _, p := range f.plans() {
+			for i := range p.facts.Calls {
+				c := &p.facts.Calls[i]
+				if group != c.group() && (group != leaving || !c.Leaves()) {
+					continue
+				}
+				if !started {
+					s.heading(group)
+				}
+				started = true
+				if group == leaving {
+					s.item(0, "to "+s.code(c.Runs.Destination())+" by "+s.code(join(p.path, c.Name)))
+				} else {
+					s.call(c, p.path)
 				}
 			}
 		}
 	}
-	for i, group := range groups {
-		s.calls(group.heading, plans, func(c *Call) bool {
-			return c.Runs.Plan == "" && slices.Contains(group.kinds, c.Effect.Kind)
-		}, (*sheet).call)
-		if i == 0 {
-			s.calls("Leaves the machine", plans, func(c *Call) bool { return c.Leaves() }, (*sheet).leaving)
-		}
-	}
-	s.calls("Runs another plan", plans, func(c *Call) bool { return c.Runs.Plan != "" }, (*sheet).call)
 	if f.Planned {
 		s.heading("A model plans with these tools")
-		for _, t := range f.Tools {
-			s.item(0, s.code(t.Name)+": "+s.effect(t.Effect)+"; "+s.runs(&t.Runs))
-			s.unseen(&t.Runs)
+		for i := range f.Tools {
+			t := &f.Tools[i]
+			s.call(&Call{Name: t.Name, Tool: t.Name, At: t.At, Effect: t.Effect, Runs: t.Runs}, "")
 		}
 	}
 	if len(f.Output) > 0 {
 		s.heading("Gives")
-		s.values(0, f.Output)
+		s.rows(0, "", alone.values(newSide, f.Output))
 	}
-	s.worst(f)
-	return s.String()
-}
-
-// calls shows the calls of one section.
-func (s *sheet) calls(heading string, plans []within, belongs func(*Call) bool, show func(*sheet, *Call, string)) {
-	started := false
-	for _, p := range plans {
-		for i := range p.facts.Calls {
-			c := &p.facts.Calls[i]
-			if !belongs(c) {
-				continue
-			}
-			if !started {
-				started = true
-				s.heading(heading)
-			}
-			s.in = p.path
-			show(s, c, join(p.path, c.Name))
+	s.heading("At worst")
+	if len(f.Advisors) > 0 {
+		s.row(0, "advised by", "", s.codes(f.Advisors))
+	}
+	for _, b := range f.Worst.bounds() {
+		words := strings.Trim(string(b.node().value.Literal.Text), `"`)
+		if len(b.Because) > 0 {
+			words += " (" + s.code(strings.Join(b.Because, "; ")) + ")"
 		}
+		s.row(0, b.name, "", words)
 	}
+	return s.String()
 }
 
 // Leaves reports whether what the call is given may leave the machine: to a program, an address or a server, or to a
@@ -210,100 +211,71 @@ func (e *Execution) Destination() string {
 	return strings.TrimSpace(e.Kind + " " + e.Activity)
 }
 
-func (s *sheet) call(c *Call, name string) {
-	head := s.code(name)
-	if c.ID != "" {
-		head += " of " + s.code(c.Tool)
-	}
+func (s *sheet) call(c *Call, plan string) {
+	head := s.code(join(plan, c.Name))
 	if c.At != nil {
 		head += s.at(c.At)
 	}
 	s.item(0, head)
-	s.body(c)
+	s.body(c, plan)
 }
 
-// body is all that a call does, below its name.
-func (s *sheet) body(c *Call) {
-	if c.Runs.Plan == "" {
-		s.item(1, "effect: "+s.effect(c.Effect))
-	}
-	s.item(1, "runs "+s.runs(&c.Runs))
-	if !c.Produced.IsZero() && c.Runs.Kind == Produced {
-		s.item(1, "result: "+s.code(string(c.Produced.Text)))
-	}
-	s.unseen(&c.Runs)
-	s.conditions(c)
-	s.values(1, c.Values)
-	s.context(c)
-	if len(c.Writes) > 0 {
-		routes := make([]string, len(c.Writes))
-		for i, route := range c.Writes {
-			routes[i] = s.codes(route)
-		}
-		method := ""
-		if c.Method != "" {
-			method = " (" + c.Method + ")"
-		}
-		s.item(1, "writes "+strings.Join(routes, " or ")+method)
-	}
-	if c.Each != nil {
-		s.item(1, fmt.Sprintf("at most %s", wording.Count(c.Each.Most, "time")))
-	}
-	if c.Tries > 1 {
-		s.item(1, fmt.Sprintf("tried up to %d times", c.Tries))
-	}
-	if c.Timeout != "" {
-		s.item(1, "stopped after "+c.Timeout)
-	}
-	if c.Confirm {
-		s.item(1, s.asked(c, s.in))
-	}
-	if c.Reason != "" {
-		s.item(1, "reason given: "+s.code(c.Reason))
-	}
-}
+// alone is for the parts of calls that are compared with none.
+var alone = &pair{comparison: &comparison{outer: [2]*Facts{{}, {}}}}
 
-// asked says that a person is asked about a call of a plan, and which calls a no may set off: those
-// that wait for its failure and, where the call has no failure route, those that wait for the
-// failure of a call that runs its plan.
-func (s *sheet) asked(c *Call, plan string) string {
-	left := mostRunners
-	failures := s.setsOff(c, plan, "", &left)
-	if len(failures) == 0 {
-		return "a person is asked"
+// body is all that a call of a plan does, below its name: the parts by which calls are compared, and what
+// follows from them.
+func (s *sheet) body(c *Call, plan string) {
+	one := *c
+	if c.Runs.Plan != "" {
+		one.Effect = Effect{} // is that of the plan's calls
 	}
-	return "a person is asked; a no, like a failure, may set off " + strings.Join(failures, "; ")
-}
-
-// setsOff are the calls that the failure of another may set off, first those beside it; why follows behind these.
-func (s *sheet) setsOff(c *Call, plan, why string, left *int) (failures []string) {
-	if c.Each != nil && c.Each.Collect || *left < 0 {
-		return nil // the list has the failure
-	}
-	if then := s.failing[join(plan, c.Name)]; len(then) > 0 {
-		failures = append(failures, s.codes(then)+why)
-	}
-	if len(c.Writes) < 2 { // nothing takes it
-		for _, r := range s.runners[plan] {
-			*left--
-			failures = append(failures, s.setsOff(r.call, r.plan, ", since "+s.code(join(r.plan, r.call.Name))+" fails",
-				left)...)
+	for _, of := range alone.parts(newSide, &one) {
+		if !of.repeated {
+			s.rows(1, of.name, of.of)
 		}
 	}
-	return failures
-}
-
-// unseen reports a shell whose code may use files that the digest doesn't cover.
-func (s *sheet) unseen(e *Execution) {
-	if len(e.Unseen) > 0 {
+	claimedBy := ""
+	if one.Effect.Untrusted {
+		claimedBy = "the workspace, which isn't trusted"
+	}
+	if len(c.Runs.Unseen) > 0 {
 		s.item(1, "runs shell code without \"files\": the digest doesn't cover the files that it uses")
 	}
+	held := c.Holds
+	if c.HoldsMore > 0 {
+		held = append(slices.Clone(held), wording.Count(c.HoldsMore, "more call"))
+	}
+	for _, row := range []struct {
+		what  string
+		texts []string
+	}{
+		{"effect declared by", []string{one.Effect.By}}, {"effect claimed by", []string{claimedBy}},
+		{"folder", []string{c.Runs.Folder}}, {"definition", []string{string(c.Runs.Definition.Text)}},
+		{"may hold what came from", held}, {"run by", s.runners[plan]},
+	} {
+		if texts := s.codes(row.texts); texts != "" {
+			s.row(1, row.what, "", texts)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Labels)) {
+		s.row(1, "label", name, c.Labels[name])
+	}
+	for _, condition := range c.Conditions {
+		s.item(1, s.condition(condition))
+	}
 }
 
-func (s *sheet) context(c *Call) {
-	if len(c.Context) > 0 {
-		s.item(1, "sees "+s.from(c.Context))
+// rows are the values of a part, each in a line with its path.
+func (s *sheet) rows(depth int, what string, n *node) {
+	walk("", nil, n, func(path string, _, v *Value) { s.row(depth, what, path, s.side(v)) })
+}
+
+func (s *sheet) row(depth int, what, path, text string) {
+	if words := strings.TrimSpace(what + " " + s.code(path)); words != "" {
+		text = words + ": " + text
 	}
+	s.item(depth, text)
 }
 
 func (s *sheet) from(sources []Source) string {
@@ -314,143 +286,8 @@ func (s *sheet) from(sources []Source) string {
 	return strings.Join(words, ", ")
 }
 
-// leaving shows where to the values of a call go.
-func (s *sheet) leaving(c *Call, name string) {
-	s.item(0, "to "+s.code(c.Runs.Destination())+" by "+s.code(name))
-	s.conditions(c)
-	s.values(1, c.Values)
-	s.context(c)
-	if len(c.Labels) > 0 {
-		s.item(1, "labels: "+s.labels(c))
-	}
-	switch {
-	case slices.Contains(c.Holds, Anything):
-		s.item(1, "may hold anything")
-	case c.HoldsMore > 0:
-		s.item(1, fmt.Sprintf("may hold what came from %s, and %s more", s.codes(c.Holds),
-			wording.Count(c.HoldsMore, "call")))
-	case len(c.Holds) > 0:
-		s.item(1, "may hold what came from "+s.codes(c.Holds))
-	}
-}
-
 func (s *sheet) at(p *Place) string {
 	return fmt.Sprintf(" (%s:%d:%d)", s.code(p.File), p.Line, p.Column)
-}
-
-func (s *sheet) effect(e Effect) string {
-	var words string
-	switch e.Kind {
-	case compiler.Destructive:
-		words = "destroys"
-	case compiler.Unknown:
-		words = "unknown; nobody whose word counts says what it does"
-	case compiler.Writes:
-		words = "writes, and destroys nothing"
-	default:
-		words = "changes nothing"
-	}
-	if e.By != "" {
-		words += ", says " + s.code(e.By)
-	}
-	if e.Untrusted {
-		words += fmt.Sprintf(" (the workspace says that it is %s, but isn't trusted)", e.Claimed)
-	} else if e.Claimed != "" {
-		words += fmt.Sprintf(" (the plan says of itself: %s, which doesn't count)", e.Claimed)
-	}
-	return words
-}
-
-func (s *sheet) runs(e *Execution) string {
-	var words string
-	switch {
-	case e.Kind == Model:
-		words = "a model, which makes the result up"
-	case e.Kind == Produced:
-		words = "nothing: its result stands there"
-	case e.Kind == "expr":
-		words = "the expression " + s.code(e.Text)
-	case e.Kind == compiler.Unknown:
-		words = "an activity that isn't defined, " + s.code(e.Activity)
-	case e.Kind == "go":
-		words = "a function of the program that runs the plan, " + s.code(e.Activity)
-	default:
-		words = s.code(e.Destination())
-		if e.Folder != "" && e.Folder != "." {
-			words += " in " + s.code(e.Folder)
-		}
-		if extra := beside(e); extra != "" {
-			words += " with " + s.code(extra)
-		}
-		if e.Activity != "" {
-			words += ", as " + s.code(e.Activity) + " says"
-		}
-	}
-	if e.Defined != nil {
-		words += s.at(e.Defined)
-	}
-	if e.Alone {
-		words += ", in a context of its own"
-	}
-	return words
-}
-
-// beside is what of a definition the destination doesn't tell.
-func beside(e *Execution) string {
-	if e.Definition.IsZero() {
-		return ""
-	}
-	definition := e.Definition.value()
-	object, _ := definition.(map[string]any)
-	own, _ := object[e.Kind].(map[string]any)
-	if e.Kind == "mcp" {
-		own, _ = object["server"].(map[string]any)
-	}
-	for _, key := range []string{"argv", "command", "cwd", "method", "url"} {
-		delete(own, key)
-	}
-	if len(own) == 0 {
-		return ""
-	}
-	return string(asJSON(own))
-}
-
-// mostRunners is how many calls that run a plan are listed, those of the plans around them included, and deepest is how
-// far up.
-const (
-	mostRunners = 24
-	deepest     = 8
-)
-
-// conditions shows what must hold for a call to run: first, for a call of a delegate, by
-// which calls that is run, and on which conditions.
-func (s *sheet) conditions(c *Call) {
-	left := mostRunners
-	s.runBy(s.in, 1, &left)
-	for _, condition := range c.Conditions {
-		s.item(1, s.condition(condition))
-	}
-}
-
-func (s *sheet) runBy(plan string, depth int, left *int) {
-	words := "run by "
-	for i, r := range s.runners[plan] {
-		if *left == 0 || depth > deepest {
-			s.item(depth, fmt.Sprintf("or by %s more, under conditions of theirs",
-				wording.Count(len(s.runners[plan])-i, "call")))
-			return
-		}
-		*left--
-		s.item(depth, words+s.code(join(r.plan, r.call.Name)))
-		s.runBy(r.plan, depth+1, left)
-		for _, condition := range r.call.Conditions {
-			s.item(depth+1, s.condition(condition))
-		}
-		if r.call.Confirm {
-			s.item(depth+1, s.asked(r.call, r.plan))
-		}
-		words = "or run by "
-	}
 }
 
 func (s *sheet) condition(c Condition) string {
@@ -463,36 +300,22 @@ func (s *sheet) condition(c Condition) string {
 	return words
 }
 
-func (s *sheet) values(depth int, values []Value) {
-	for _, v := range values {
-		words := ""
-		if v.Path != "" {
-			words = s.code(v.Path) + ": "
-		}
-		if !v.Literal.IsZero() {
-			s.item(depth, words+s.code(string(v.Literal.Text)))
-			continue
-		}
-		if len(v.Sources) == 1 && v.Sources[0].Path == v.Expression {
-			words += s.source(v.Sources[0])
-		} else if words += s.code(v.Expression); len(v.Sources) > 0 {
-			words += " from " + s.from(v.Sources)
-		}
-		s.item(depth, words+s.chosen(v.Models))
+// side is a value, with the models that may have chosen it.
+func (s *sheet) side(v *Value) string {
+	if v == nil {
+		return "nothing"
 	}
-}
-
-// chosen says which models may have chosen a value.
-func (s *sheet) chosen(models []string) string {
+	words := s.code(v.String())
 	switch {
-	case len(models) == 0:
-		return ""
-	case slices.Contains(models, Anything):
-		return ", chosen by models"
-	case len(models) == 1:
-		return ", chosen by " + s.code(models[0]) + ", a model"
+	case len(v.Sources) == 1 && v.Sources[0].Path == v.Expression:
+		words = s.source(v.Sources[0])
+	case len(v.Sources) > 0:
+		words = strings.TrimPrefix(words+" from "+s.from(v.Sources), " from ")
 	}
-	return ", chosen by " + s.codes(models) + ", models"
+	if len(v.Models) > 0 {
+		words += ", chosen by models: " + s.codes(v.Models)
+	}
+	return words
 }
 
 // source is a path with the calls that may have written it.
@@ -515,49 +338,6 @@ func (s *sheet) source(source Source) string {
 		words += " (" + strings.Join(who, ", ") + ")"
 	}
 	return words
-}
-
-func (s *sheet) worst(f *Facts) {
-	s.heading("At worst")
-	models := 0
-	for _, p := range f.plans() {
-		for i := range p.facts.Calls {
-			if p.facts.Calls[i].Runs.Kind == Model {
-				models++
-			}
-		}
-	}
-	if models > 0 {
-		s.item(0, wording.Count(models, "call")+" answered by a model")
-	}
-	if len(f.Advisors) > 0 {
-		s.item(0, "advised by "+s.codes(f.Advisors))
-	}
-	number := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
-	seconds := func(n float64) string {
-		if n > math.MaxInt64/float64(time.Second) {
-			return number(n) + "s"
-		}
-		return time.Duration(n * float64(time.Second)).String()
-	}
-	for _, b := range []struct {
-		what string
-		of   Bound
-		show func(float64) string
-	}{
-		{"calls", f.Worst.Calls, number}, {"tries", f.Worst.Tries, number}, {"requests to the model that plans",
-			f.Worst.Ticks, number},
-		{"cost", f.Worst.Cost, number}, {"time", f.Worst.Time, seconds},
-	} {
-		words := b.what + ": unbounded"
-		if b.of.Most != nil {
-			words = b.what + ": " + b.show(*b.of.Most)
-		}
-		if len(b.of.Because) > 0 {
-			words += " (" + s.code(strings.Join(b.of.Because, "; ")) + ")"
-		}
-		s.item(0, words)
-	}
 }
 
 // String is a value as the plan has it.

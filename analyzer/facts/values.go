@@ -12,8 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// values lists the leaves of a template. Those of one list are in its order, those of an
-// object in that of their keys.
+// values lists the leaves of a template: items in their order, fields in that of their keys.
 func (g *gatherer) values(all []Value, path string, t *plan.Template, of *plan.Call) []Value {
 	switch {
 	case t.Fields != nil && t.Live():
@@ -86,7 +85,6 @@ func (g *gatherer) sources(r *plan.Read, of *plan.Call) []Source {
 }
 
 // mostCalls is how many of the calls are listed that may have written what one read sees.
-// Every read may see what every call writes.
 const mostCalls = 100
 
 func (g *gatherer) calls(writers []int32) (names []string, more int) {
@@ -145,11 +143,11 @@ func (g *gatherer) shown(text string) string { return compiler.Redact(g.plan, te
 
 // literal is a value of the plan without its secrets.
 func (g *gatherer) literal(v any) Literal {
-	encoded := asJSON(v)
+	encoded := Compact(v)
 	l := Literal{Text: encoded}
 	if g.shown(string(encoded)) != string(encoded) {
 		l.secret = string(encoded)
-		l.Text = asJSON(g.redacted(v))
+		l.Text = Compact(g.redacted(v))
 	}
 	return l
 }
@@ -170,7 +168,7 @@ func (g *gatherer) redacted(v any) any {
 		}
 		return out
 	}
-	quoted := string(asJSON(v))
+	quoted := string(Compact(v))
 	hidden := g.shown(quoted)
 	if hidden == quoted {
 		return v
@@ -178,7 +176,8 @@ func (g *gatherer) redacted(v any) any {
 	return strings.Trim(hidden, "\"")
 }
 
-func asJSON(v any) []byte {
+// Compact is a value as facts keep it: compact JSON with sorted keys.
+func Compact(v any) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
@@ -192,5 +191,5 @@ func compact(text []byte) []byte {
 	if json.Unmarshal(text, &v) != nil {
 		return slices.Clone(text)
 	}
-	return asJSON(v)
+	return Compact(v)
 }

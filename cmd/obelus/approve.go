@@ -32,14 +32,14 @@ type signing struct {
 
 	input, state map[string]any // that alone are approved; nil for any
 
-	out, key, signature, expires, format string
-	allow                                string
-	envelope                             *envelope.Envelope
-	besides                              int // of its calls, how many are the plan's own
-	planner                              bool
-	unsigned, yes, show, replace         bool
-	as                                   func() (string, error)
-	named                                bool // by the command line
+	key, signature, expires, format string
+	allow                           string
+	envelope                        *envelope.Envelope
+	besides                         int // of its calls, how many are the plan's own
+	planner                         bool
+	unsigned, yes, show, replace    bool
+	as                              func() (string, error)
+	named                           bool // by the command line
 }
 
 func (c *cli) approveCommand() *cobra.Command {
@@ -64,7 +64,6 @@ func (c *cli) approveCommand() *cobra.Command {
 	flags := cmd.Flags()
 	format := choose(cmd, "format", "how what the plan does is shown", "text", "markdown", "json")
 	file := addText(cmd, new(string), "approval", "FILE", "the approval; by default plan.approval.json beside a plan.yaml")
-	addText(cmd, &a.out, "out", "FILE", "where the approval is written; by default where it lies")
 	addText(cmd, &a.key, "key", "KEY", "the key that signs: a file, or one that the SSH agent holds by its fingerprint, its comment or its public key's file;\nby default the agent's only one")
 	flags.BoolVar(&a.unsigned, "unsigned", false, "write the approval without a signature: it says what was looked at, and nobody vouches for it")
 	addText(cmd, &a.signature, "signature", "FILE", "add a signature over --payload that ssh-keygen has made with the namespace obelus-plan")
@@ -304,11 +303,7 @@ func (a *signing) write(next *approval.Approval, by string) error {
 	if err != nil {
 		return err
 	}
-	file := a.file
-	if a.out != "" {
-		file = a.out
-	}
-	if err := a.cli.write(file, text); err != nil || file == "-" {
+	if err := a.cli.write(a.file, text); err != nil || a.file == "-" {
 		return err
 	}
 	p := next.Statement.Predicate
@@ -316,7 +311,7 @@ func (a *signing) write(next *approval.Approval, by string) error {
 	if !p.Expires.IsZero() {
 		counts = "it counts until " + p.Expires.Format(time.RFC3339)
 	}
-	_, err = fmt.Fprintf(a.err, "obelus: \"%s\" is written, in the name of %s and signed by %s; %s\n", diag.Escape(file), terminal.Quoted(p.Signer), by, counts)
+	_, err = fmt.Fprintf(a.err, "obelus: \"%s\" is written, in the name of %s and signed by %s; %s\n", diag.Escape(a.file), terminal.Quoted(p.Signer), by, counts)
 	return err
 }
 

@@ -5,6 +5,7 @@ import "github.com/spf13/cobra"
 // removedFlags are flags, "command --flag", and values of flags, "command --flag value", that no
 // longer exist, with what to use instead. They aren't registered; each gives one error.
 var removedFlags = map[string]string{
+	"approve --out":          "--approval names the file of the approval",
 	"compat --dialect":       "name the draft in the schema's $schema",
 	"graph --format png":     toPNG,
 	"graph --layout":         "draw with Graphviz: obelus graph PLAN --format dot | dot -Tsvg",
