@@ -89,11 +89,23 @@ func FuzzText(f *testing.F) {
 				t.Fatalf("%q holds %q", got, secret)
 			}
 		}
-		if !strings.Contains(text, one) && !strings.Contains(text, two) && got != text {
+		if !strings.Contains(text, one) && !strings.Contains(text, two) && !r.holdsForm(text) && got != text {
 			t.Fatalf("%q became %q", text, got)
 		}
 		r.Message(text)
 	})
+}
+
+// holdsForm reports whether a secret stands in a text as it is written in JSON or in a URL.
+func (s *Set) holdsForm(text string) bool {
+	for _, forms := range s.forms {
+		for _, f := range forms {
+			if strings.Contains(text, f.text) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // straddles reports whether a secret might be made of what stands in a secret's
