@@ -20,7 +20,7 @@ func (p *Pass) labels() *label.Labels {
 	case p.labelled == nil && p.screens:
 		p.labelled = label.Begin(p.Plan)
 	case p.labelled == nil:
-		p.labelled = label.Judged(p.Plan)
+		p.labelled = label.Of(p.Plan)
 	}
 	if p.labelled != nil && p.screens {
 		p.labelled.Extend()
@@ -35,7 +35,7 @@ func (p *Pass) forbiddenFlows(integrity bool) {
 		return
 	}
 	labels := p.labels()
-	if labels == nil || !p.screens && !p.Plan.Graph.Acyclic() {
+	if labels == nil {
 		return
 	}
 	for i := range labels.Flows {
@@ -101,7 +101,7 @@ func (p *Pass) reportFlow(f *label.Flow) {
 	var before string
 	var last source.Span
 	for i, hop := range f.Way {
-		way.Way = append(way.Way, WayHop{hop.Name(), hop.Words, hop.Control})
+		way.Way = append(way.Way, WayHop{hop.Call.Label(), hop.Words, hop.Control})
 		if i >= maxHops/2 && i < len(f.Way)-maxHops/2 {
 			continue
 		}

@@ -29,7 +29,6 @@ type Labels struct {
 
 // An ofCall is what is known of one call.
 type ofCall struct {
-	done       bool
 	out        value // its result
 	failure    value // the record of a failure, which may quote all that it took
 	parameters []value
@@ -57,87 +56,31 @@ type Flow struct {
 // scopes, and of a latent call without scopes all that its model is shown.
 const Context = "_scopes"
 
-// Of follows labels through a plan; nil when it stands under no policy.
-func Of(p *plan.Plan) *Labels { return begin(p, [taints]bool{true, true, true}).followed() }
-
-// Judged is Of for the sake of flows alone: labels that nothing forbids anywhere aren't
-// followed.
-func Judged(p *plan.Plan) *Labels {
+// Of follows labels through a plan; nil when it stands under no policy, or its calls wait for each
+// other in a circle.
+func Of(p *plan.Plan) *Labels {
 	l := Begin(p)
-	if l == nil || l.isIdle() {
-		return l
+	if l == nil || !p.Graph.Acyclic() {
+		return nil
 	}
-	return l.followed()
-}
-
-// isIdle reports whether nothing in a plan is worse than its own text in a way that could
-// be forbidden.
-func (l *Labels) isIdle() bool {
-	p := l.Plan
-	if len(p.Delegates) > 0 || l.start.all != nothing || l.given != nothing || l.started != nothing {
-		return false
-	}
-	for i := range p.Paths.Len() {
-		if l.start.read(pathtree.ID(i)) != nothing {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(p.Calls, func(c *plan.Call) bool {
-		return l.start.from(l.rules.of(p, c).output, func(taint) Hop { return Hop{} }) != nothing || l.resultHoldsSecrets(c)
-	})
-}
-
-func (l *Labels) followed() *Labels {
-	if l != nil {
-		l.follow()
-	}
+	l.follow()
 	return l
 }
 
-// follow follows labels through all calls: once, in the order in which they wait for each
-// other, or, where they do so in a circle, until nothing gets worse.
+// follow follows labels through all calls, in the order in which they wait for each other.
 func (l *Labels) follow() {
-	if l.calls = make([]ofCall, len(l.Plan.Calls)); l.Plan.Graph.Acyclic() {
-		for _, i := range l.Plan.Graph.Order() {
-			l.call(int(i))
-		}
-		return
-	}
-	for changed := true; changed; {
-		changed, l.Flows = false, nil
-		for i := range l.Plan.Calls {
-			before := l.calls[i]
-			l.call(i)
-			after := &l.calls[i]
-			changed = changed || !before.done || l.result(before) != l.result(*after)
-		}
+	l.calls = make([]ofCall, len(l.Plan.Calls))
+	for _, i := range l.Plan.Graph.Order() {
+		l.call(int(i))
 	}
 }
 
-// Begin is Judged for a plan that grows: [Labels.Extend] follows what has come. It is nil
-// when the plan stands under no policy.
-func Begin(p *plan.Plan) *Labels { return begin(p, forbidden(p.Policies)) }
-
-// forbidden are the taints that some call may not take.
-func forbidden(policies []*policy.Policy) (some [taints]bool) {
-	some[secret] = true // which mustn't leave the machine
-	for _, one := range policies {
-		for i := range one.Requires {
-			for _, said := range one.Requires[i].Parameters {
-				most := said.Most()
-				some[untrusted] = some[untrusted] || most.Integrity < policy.Untrusted
-				some[private] = some[private] || most.Confidentiality < policy.Private
-			}
-		}
-	}
-	return some
-}
-
-func begin(p *plan.Plan, followed [taints]bool) *Labels {
+// Begin is Of for a plan that grows: [Labels.Extend] follows what has come.
+func Begin(p *plan.Plan) *Labels {
 	if len(p.Policies) == 0 {
 		return nil
 	}
-	l := &Labels{Plan: p, rules: newRules(p.Policies), start: newStart(p, followed), secrets: map[*plan.Tool]bool{}, reads: map[int]value{}}
+	l := &Labels{Plan: p, rules: newRules(p.Policies), start: newStart(p), secrets: map[*plan.Tool]bool{}, reads: map[int]value{}}
 	l.start.values(p.Policies)
 	l.start.declared()
 	if p.Live != nil {
@@ -151,7 +94,7 @@ func begin(p *plan.Plan, followed [taints]bool) *Labels {
 // could see: its text joins all of that.
 func (l *Labels) live(live *policy.Live) {
 	of := func(label policy.Label, words string) value {
-		return l.start.from(label, func(taint) Hop { return Hop{Plan: l.Plan, Words: words} })
+		return from(label, func(taint) Hop { return Hop{Plan: l.Plan, Words: words} })
 	}
 	for _, v := range live.Values {
 		l.start.add(v.Path, of(v.Label, "an earlier tick wrote it: "+v.From))
@@ -196,7 +139,7 @@ func (l *Labels) call(i int) {
 	if i >= len(l.calls) {
 		l.calls = append(l.calls, make([]ofCall, i+1-len(l.calls))...)
 	}
-	of := ofCall{done: true}
+	var of ofCall
 	clear(l.reads)
 	join(&of.control, l.started.control)
 	join(&of.control, l.inTemplate(c.When, c).decides())
@@ -325,7 +268,7 @@ func (l *Labels) read(at int) value {
 
 // written is what a call writes to where a read looks.
 func (l *Labels) written(writer int, r *plan.Read) (v value) {
-	if writer >= len(l.calls) || !l.calls[writer].done {
+	if writer >= len(l.calls) {
 		return v
 	}
 	p, w := l.Plan, l.Plan.Calls[writer]
@@ -344,7 +287,7 @@ func (l *Labels) written(writer int, r *plan.Read) (v value) {
 			v.join(l.calls[writer].failure)
 		}
 		if l.resultHoldsSecrets(w) && (!within || !l.isPlain(w, rest)) {
-			join(&v.data, l.start.from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop {
+			join(&v.data, from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop {
 				return Hop{Plan: p, Call: w, Span: w.ToolNode.Span(), Words: fmt.Sprintf("what %q gives holds a secret", w.ToolName)}
 			}).data)
 		}
@@ -395,7 +338,7 @@ func (l *Labels) isPlain(w *plan.Call, rest []expression.Segment) bool {
 	if w.Each != nil {
 		tool = w.Each.Tool
 	}
-	place := tool.Output.At(stepsOf(rest))
+	place := tool.Output.At(compiler.SchemaPath(rest))
 	return place.Named && !l.start.holdsSecrets(place.Schema, 0)
 }
 
@@ -427,7 +370,7 @@ func (l *Labels) comes(c *plan.Call, of *ofCall) (v, failure value) {
 	}
 	if c.Produced == nil {
 		known := l.rules.of(l.Plan, c)
-		v.join(l.start.from(known.output, func(t taint) Hop {
+		v.join(from(known.output, func(t taint) Hop {
 			return Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(), Words: known.words[t]}
 		}))
 	}
@@ -441,7 +384,7 @@ const maxDepth = 32
 
 // delegate follows labels through a plan that is run as a call.
 func (l *Labels) delegate(c *plan.Call, of *ofCall, p *plan.Plan) (v, failure value) {
-	below := &Labels{Plan: p, rules: l.rules, start: newStart(p, l.start.followed), secrets: l.secrets, reads: map[int]value{}, depth: l.depth + 1}
+	below := &Labels{Plan: p, rules: l.rules, start: newStart(p), secrets: l.secrets, reads: map[int]value{}, depth: l.depth + 1}
 	below.started.control = of.control
 	for i, f := range c.Params.Fields {
 		below.start.add([]expression.Segment{{Key: "input"}, {Key: f.Key}}, of.parameters[i])
@@ -476,9 +419,6 @@ func (f *Flow) Code() string {
 	}
 	return "OB702"
 }
-
-// Name is how findings and drawings name a hop's call.
-func (h Hop) Name() string { return h.Call.Label() }
 
 // Nodes are the calls of the plan itself that a flow goes through, in its order.
 func (f *Flow) Nodes(p *plan.Plan) []int {

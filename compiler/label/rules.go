@@ -308,16 +308,6 @@ func unendorsed(p *plan.Plan, c *plan.Call, a *schema.Allowance, of func(*policy
 	return ""
 }
 
-func stepsOf(path []expression.Segment) []schema.Step {
-	steps := make([]schema.Step, len(path))
-	for i, s := range path {
-		if steps[i] = schema.Key(s.Key); s.IsIndex {
-			steps[i] = schema.Index(s.Index)
-		}
-	}
-	return steps
-}
-
 // judge finds what a call takes that it mustn't.
 func (l *Labels) judge(c *plan.Call, is *ofCall) {
 	if is.control == nothing.control && is.context == nothing && !slices.ContainsFunc(is.parameters, func(v value) bool { return v != nothing }) {

@@ -16,12 +16,11 @@ import (
 // A start is what stands there from the start, by path. It knows paths by themselves, since
 // those of a plan that arrives become more.
 type start struct {
-	plan     *plan.Plan
-	followed [taints]bool
-	root     spot
-	all      value
-	known    []*value        // by path, results of read, filled on demand
-	secrets  map[string]bool // keys, whether they are names of secrets
+	plan    *plan.Plan
+	root    spot
+	all     value
+	known   []*value        // by path, results of read, filled on demand
+	secrets map[string]bool // keys, whether they are names of secrets
 }
 
 // A spot is a place in what stands there.
@@ -32,15 +31,12 @@ type spot struct {
 	open  bool  // a policy declares its confidentiality, whatever its name is
 }
 
-func newStart(p *plan.Plan, followed [taints]bool) *start {
-	return &start{plan: p, followed: followed, secrets: map[string]bool{}}
-}
+func newStart(p *plan.Plan) *start { return &start{plan: p, secrets: map[string]bool{}} }
 
-// from is the value of a source with a label. Taints that aren't followed are dropped. Hop makes the
-// hop of each taint.
-func (s *start) from(l policy.Label, hop func(taint) Hop) (v value) {
+// from is the value of a source with a label. Hop makes the hop of each taint.
+func from(l policy.Label, hop func(taint) Hop) (v value) {
 	for i, has := range [taints]bool{l.Integrity == policy.Untrusted, l.Confidentiality >= policy.Private, l.Confidentiality == policy.Secret} {
-		if has && s.followed[i] {
+		if has {
 			v.data[i] = &step{Hop: hop(taint(i))}
 		}
 	}
@@ -127,7 +123,7 @@ func (s *start) isSecret(key string) bool {
 
 // called is the value of what stands under the name of a secret.
 func (s *start) called(key string) value {
-	return s.from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop {
+	return from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop {
 		return Hop{Plan: s.plan, Words: fmt.Sprintf("%q is the name of a secret", key)}
 	})
 }
@@ -175,7 +171,7 @@ func (s *start) secret(path []expression.Segment, why string) {
 		return
 	}
 	at := Hop{Plan: s.plan, Words: why}
-	s.add(path, s.from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop { return at }))
+	s.add(path, from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop { return at }))
 }
 
 // named adds what stands under names of secrets. What is read by such a name needs no
@@ -240,7 +236,7 @@ func (s *start) values(policies []*policy.Policy) {
 	for _, one := range policies {
 		for _, v := range one.Values {
 			label := v.Said.Over(policy.Label{})
-			at := s.add(v.Path, s.from(label, func(t taint) Hop {
+			at := s.add(v.Path, from(label, func(t taint) Hop {
 				return Hop{Plan: s.plan, Span: v.Node.Span(), Words: fmt.Sprintf("%s says that it is %s", one.Title(), word(label, t))}
 			}))
 			at.open = at.open || one.Counts && v.Said.Confidentiality != nil

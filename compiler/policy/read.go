@@ -209,14 +209,6 @@ func saidOf(n *source.Node) (s Said) {
 	return s
 }
 
-func saidByName(n *source.Node) map[string]Said {
-	all := map[string]Said{}
-	for _, f := range fields(n) {
-		all[f.Key.Text] = saidOf(f.Value)
-	}
-	return all
-}
-
 func (r *reader) value(f source.Field) {
 	key := f.Key
 	ref, err := expression.ParsePath(string(expression.Mark) + strings.TrimPrefix(key.Text, string(expression.Mark)))

@@ -42,7 +42,10 @@ func (r *reader) subject(n *source.Node) (Subject, bool) {
 }
 
 func (r *reader) requires(n *source.Node, rule Rule) trial {
-	one := Requires{rule, r.subjects(n.Get("tool")), saidByName(n.Get("requires"))}
+	one := Requires{rule, r.subjects(n.Get("tool")), map[string]Said{}}
+	for _, f := range n.Get("requires").Fields {
+		one.Parameters[f.Key.Text] = saidOf(f.Value)
+	}
 	if slices.ContainsFunc(one.Tools, func(s Subject) bool { return s.Label != Label{} }) {
 		r.report(diag.WrongType, n.Get("tool").Span(), "the tools of %q are named by a label", rule.Name).Advise("name tools or effects")
 		return nil
@@ -93,12 +96,14 @@ func (r *reader) bounds(n *source.Node, rule Rule) trial {
 	}
 }
 
-// Untyped reports bounds that accept values of other types.
+// Untyped reports bounds that accept values of other types: {maximum: 100} says nothing of "250" or null.
 func (p *Policy) Untyped() (found []diag.Diagnostic) {
 	for _, rule := range p.Bounds {
 		for _, tool := range rule.Tools {
 			for i := range tool.Parameters {
-				if bound := &tool.Parameters[i]; bound.NamesNoType() {
+				bound := &tool.Parameters[i]
+				all := schema.Contains(nil, bound.Schema, schema.Budget{}).Relation == schema.Fits
+				if bound.Schema.Accepts(nil) && bound.Schema.Accepts(false) && !all {
 					d := diag.New(diag.WrongType, bound.Node.Span().Head(), fmt.Sprintf("the bound of %q names no type: a value of another type is within it, unless the tool says what it takes", bound.Name))
 					found = append(found, *d.As(diag.Info).Advise("name the \"type\" that it may have"))
 				}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -96,34 +97,20 @@ func number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:
 		return v, true
-	case int:
-		return float64(v), true
-	case int64:
-		return float64(v), true
 	case json.Number:
 		if len(v) > maxNumber {
 			return 0, false
 		}
 		f, err := v.Float64()
 		return f, err == nil
-	case float32:
-		return float64(v), true
-	case int32:
-		return float64(v), true
-	case int16:
-		return float64(v), true
-	case int8:
-		return float64(v), true
-	case uint:
-		return float64(v), true
-	case uint64:
-		return float64(v), true
-	case uint32:
-		return float64(v), true
-	case uint16:
-		return float64(v), true
-	case uint8:
-		return float64(v), true
+	}
+	switch n := reflect.ValueOf(v); {
+	case n.CanFloat():
+		return n.Float(), true
+	case n.CanInt():
+		return float64(n.Int()), true
+	case n.CanUint():
+		return float64(n.Uint()), true
 	}
 	return 0, false
 }
