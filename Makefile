@@ -39,10 +39,9 @@ thorough:
 	@folders=$$(git grep -lE '"github.com/obelus-dev/obelus/testdata/(amount|corpus)"' -- '*_test.go' | xargs -n 1 dirname | sort -u); \
 	$(GO) test -timeout 30m $$(sed 's|^|./|' <<< "$$folders") -thorough -run "^($$(.ci/tests '(amount|corpus|corpora)[.]' $$folders))\$$"
 
-# The machine (./runtime itself) has no goroutine; what is around it has, and the server
-# that answers many requests at once.
+# The packages with goroutines, and the server that answers many requests at once.
 race:
-	$(GO) test -race -short $$($(GO) list ./runtime/... | grep -v '/runtime$$')
+	$(GO) test -race -short ./runtime/activity/... ./runtime/journal ./runtime/local ./runtime/planner/... ./runtime/session ./runtime/web
 	$(GO) test -race -short -run '^TestMCP' ./cmd/obelus
 
 # Every fuzz target for a moment: enough to see that none fails at once. Go's

@@ -221,8 +221,10 @@ func (p *Pass) codeGives(tool *plan.Tool, activity *plan.Activity, params map[st
 	if value, err = activity.Expression.EvalCode(params, &p.flowing().worked); err != nil {
 		return nil, err
 	}
-	if o, ok := value.(map[string]any); ok && len(o) == 2 && o["_outputPath"] != nil && has(value, expression.Segment{Key: "_output"}) {
-		value = o["_output"] // it names the alternative that it takes
+	if o, ok := value.(map[string]any); ok && len(o) == 2 && o["_outputPath"] != nil {
+		if of, ok := o["_output"]; ok { // it names the alternative that it takes
+			value = of
+		}
 	}
 	if tool == nil || tool.Output == nil {
 		return value, nil

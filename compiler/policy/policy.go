@@ -119,6 +119,12 @@ type BoundParameter struct {
 	Schema *schema.Schema
 }
 
+// NamesNoType reports whether values of every type are within a bound, and yet not all
+// values: {maximum: 100} says nothing of "250" or null.
+func (b *BoundParameter) NamesNoType() bool {
+	return b.Schema.Accepts(nil) && b.Schema.Accepts(false) && schema.Contains(nil, b.Schema, schema.Budget{}).Relation != schema.Fits
+}
+
 // Refuses is what keeps parameters of a tool from being within the bounds; nil when
 // nothing does. What patterns cost is taken off an allowance; nil is none.
 func (b *Bounds) Refuses(tool string, parameters map[string]any, a *schema.Allowance) (parameter string, why *schema.Violation) {

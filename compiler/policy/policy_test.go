@@ -71,10 +71,10 @@ func TestWrong(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"[1]", `1:1 a policy is a list`},
 		{"polcy: x", `1:1 the policy has no key "polcy" | did you mean "policy"?`},
-		{"strict: maybe", `1:9 the policy, at strict: expected a boolean`},
+		{"strict: maybe", `1:9 the policy: .strict: expected a boolean`},
 		{"tools: {a: {effect: [read]}}", `1:13 the tool "a" has no key "effect" | did you mean "effects"?`},
-		{"tools: {a: {effects: [raed]}}", `1:23 the tool "a", at effects[0]`},
-		{"tools: {a: {output: {integrity: untrustd}}}", `1:33 the tool "a", at output.integrity`},
+		{"tools: {a: {effects: [raed]}}", `1:23 the tool "a": .effects[0]`},
+		{"tools: {a: {output: {integrity: untrustd}}}", `1:33 the tool "a": .output.integrity`},
 		{"values: {'state..x': {}}", `1:10 "state..x" isn't a path`},
 		{rule + "only: [a]\n  allows: a", `2:9 the rule "r" needs "denies"`},
 		{rule + "onyl: [a]\n  allows: a\n  denies: b", `2:3 the rule "r" needs exactly one of requires, bounds, only, order, endorse; it has 0 | did you mean "only"?`},
@@ -87,8 +87,8 @@ func TestWrong(t *testing.T) {
 		{rule + "bounds: {pay: {amount: {maximum: x}}}\n  allows: {pay: {amount: 1}}\n  denies: {pay: {amount: 11}}", `3:36 the schema of "amount" isn't a valid JSON Schema`},
 		{rule + "order: {a: {only-after: b}}\n  allows: [a]\n  denies: [a]", `4:12 the rule "r" refuses its own example of what it allows: "a" can't be number 1`},
 		{rule + "order: {a: {at-most: 1, per: id}}\n  allows: [{a: {id: 1}}, {a: {id: 2}}]\n  denies: [{a: {id: 1}}, {a: {id: 2}}]", `5:11 the rule "r" lets its own example`},
-		{rule + "endorse: {tool: a, output: x, as: {type: string}}\n  allows: a\n  denies: b", `3:44 the rule "r", at endorse.as.type`},
-		{rule + "endorse: {tool: a, output: x, as: {type: number, minimum: 1}}\n  allows: 1\n  denies: b", `3:44 the rule "r", at endorse.as.type`},
+		{rule + "endorse: {tool: a, output: x, as: {type: string}}\n  allows: a\n  denies: b", `3:44 the rule "r": .endorse.as.type`},
+		{rule + "endorse: {tool: a, output: x, as: {type: number, minimum: 1}}\n  allows: 1\n  denies: b", `3:44 the rule "r": .endorse.as.type`},
 		{rule + "only: [a]\n  allows: a\n  denies: b\n- rule: r\n  only: [a]\n  allows: a\n  denies: b", `6:9 another rule is called "r", too`},
 	} {
 		_, found := parse(c.text)

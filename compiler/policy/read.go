@@ -81,7 +81,7 @@ func (r *reader) fits(n *source.Node, part, what string) bool {
 	}
 	if v.Keyword != "additionalProperties" || len(v.Path) == 0 {
 		at := n.Along(v.Path)
-		f := r.report(diag.WrongType, at.Span().Head(), "%s%s: %s", what, where(v), v.Message)
+		f := r.report(diag.WrongType, at.Span().Head(), "%s: %s", what, v.Error())
 		if len(v.Path) > 1 && v.Path[1] == "as" {
 			f.Advise("a boolean, a number with a minimum and a maximum, an enum or a const: a text or a pattern never makes a value trusted")
 		}
@@ -106,14 +106,6 @@ func (r *reader) fits(n *source.Node, part, what string) bool {
 		f.Advise("did you mean %q?", near).Rename(at, 0, len(key), near, names.Sure(key))
 	}
 	return false
-}
-
-// where leads to a fault within a part of the policy, in words.
-func where(v *schema.Violation) string {
-	if len(v.Path) == 0 {
-		return ""
-	}
-	return ", at " + strings.TrimPrefix(v.Where(), ".")
 }
 
 func keyOf(n *source.Node, key string) *source.Node {

@@ -96,14 +96,12 @@ func (r *reader) bounds(n *source.Node, rule Rule) trial {
 	}
 }
 
-// Untyped reports bounds that accept values of other types: {maximum: 100} says nothing of "250" or null.
+// Untyped reports bounds that accept values of other types.
 func (p *Policy) Untyped() (found []diag.Diagnostic) {
 	for _, rule := range p.Bounds {
 		for _, tool := range rule.Tools {
 			for i := range tool.Parameters {
-				bound := &tool.Parameters[i]
-				all := schema.Contains(nil, bound.Schema, schema.Budget{}).Relation == schema.Fits
-				if bound.Schema.Accepts(nil) && bound.Schema.Accepts(false) && !all {
+				if bound := &tool.Parameters[i]; bound.NamesNoType() {
 					d := diag.New(diag.WrongType, bound.Node.Span().Head(), fmt.Sprintf("the bound of %q names no type: a value of another type is within it, unless the tool says what it takes", bound.Name))
 					found = append(found, *d.As(diag.Info).Advise("name the \"type\" that it may have"))
 				}
