@@ -291,6 +291,7 @@ func (w *recordingWorld) judge(c runtime.Command) {
 // parameters, the context and the program that were shown. Plans, solutions and
 // replacements are judged alike.
 func TestWhatRunsIsWhatWasAsked(t *testing.T) {
+	t.Parallel()
 	cases := amount.Of(700, 2_000, 100_000)
 	var started, unasked, questions, refused int
 	for seed := range cases {

@@ -365,6 +365,7 @@ func analysed(text string) (*plan.Plan, []diag.Diagnostic, *analyzer.Rehearsal) 
 // don't conflict never write the same, conflicts and missing leaves show a branch
 // on which they are.
 func TestBranchesAgreeWithRuns(t *testing.T) {
+	t.Parallel()
 	plans, most := amount.Of(25, 500, 500), 400
 	counts := map[string]int{}
 	for seed := range uint64(plans) {

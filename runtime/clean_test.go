@@ -24,6 +24,7 @@ import (
 // none is skipped but for a branch that wasn't taken, no state violates its
 // schema, and the last one is the same under every schedule.
 func TestCleanPlansRunClean(t *testing.T) {
+	t.Parallel()
 	plans, seen, clean, rich := amount.Of(60, 240, 2000), [3]int{}, [3]int{}, [3]int{}
 	careless, refused, states := 0, 0, 0
 	for n := range plans {

@@ -134,6 +134,7 @@ func plainDocument(doc map[string]any) (read map[string]any) {
 // and resumed, and in rehearsals; it ends alike in all of them; and its state is
 // what LANGUAGE.md#output-paths-and-state says of the messages in its log, with none left out.
 func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
+	t.Parallel()
 	count := map[string]int{}
 	for n := range amount.Of(600, 5_000, 100_000) {
 		doc := crowdedPlan(n)
@@ -226,12 +227,14 @@ func stateOf(doc map[string]any, plan *plan.Plan, messages []runtime.Message) (a
 // or is an error of its call. Reads and writes are as the naive
 // interpreter has them.
 func TestCrowdedPlansAreCarried(t *testing.T) {
+	t.Parallel()
 	carriedPlans(t, amount.Of(25, 400, 6000), func(n int, _ *rand.Rand) map[string]any { return crowdedPlan(n) }, 20)
 }
 
 // What the machine comes to is what the naive interpreter comes to, in crowded
 // plans too.
 func TestCrowdedPlansAgreeWithTheModel(t *testing.T) {
+	t.Parallel()
 	run := 0
 	for n := range amount.Of(300, 4000, 40_000) {
 		doc := crowdedPlan(n)
@@ -255,6 +258,7 @@ func TestCrowdedPlansAgreeWithTheModel(t *testing.T) {
 // connected: reads, "_after", choices, and the order among those who write one
 // place.
 func TestNobodyWaitsInACircle(t *testing.T) {
+	t.Parallel()
 	for n := range amount.Of(600, 5_000, 100_000) {
 		v, _ := compileGenerated(t, crowdedPlan(n))
 		if v == nil {
@@ -289,6 +293,7 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 // what only it writes; in an operand of a fallback that is just never there, which
 // is OB209.
 func TestCyclesAgreeWithTheModel(t *testing.T) {
+	t.Parallel()
 	cyclic, never := 0, 0
 	for n := range amount.Of(400, 6000, 60_000) {
 		doc := crowdedPlan(n)

@@ -129,6 +129,7 @@ func advised(r *rand.Rand) (doc map[string]any, solutions []string) {
 // planner is told the same. A replay says what was
 // said, byte for byte.
 func TestAdvisedRuns(t *testing.T) {
+	t.Parallel()
 	plans, count := amount.Of(60, 150, 5000), map[string]int{}
 	for n := range plans {
 		doc, solutions := advised(rand.New(rand.NewPCG(uint64(n), 16)))

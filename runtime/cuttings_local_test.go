@@ -21,6 +21,7 @@ import (
 // What TestCuttings says of the machine is so in the local world as well, at any
 // speed of the planner and of the activities.
 func TestCuttingsAtAnySpeed(t *testing.T) {
+	t.Parallel()
 	documents := amount.Of(15, 300, 3000)
 	for n := range documents {
 		f := frayed(uint64(n))

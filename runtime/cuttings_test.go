@@ -18,12 +18,14 @@ import (
 // of them: solutions of one tick and of several, carried, whose calls fight
 // for few paths.
 func TestCuttings(t *testing.T) {
+	t.Parallel()
 	cuttings(t, amount.Of(40, 1000, 10_000), compiler.Options{})
 }
 
 // So they are where a policy orders what the solutions call: which call is refused
 // hangs on neither timing nor pieces.
 func TestCuttingsUnderAPolicy(t *testing.T) {
+	t.Parallel()
 	cuttings(t, amount.Of(40, 1000, 10_000), compiler.Options{Limits: source.DefaultLimits(), Policies: []compiler.PolicyFile{{File: orderPolicy(), Counts: true}}})
 }
 

@@ -18,6 +18,7 @@ import (
 // whichever call lists them: the nth of the same parameters stands for the nth, in any
 // pieces, with kills, and going on from the record of any tick.
 func TestItemsAreDoneOnce(t *testing.T) {
+	t.Parallel()
 	plans, count := amount.Of(30, 300, 5000), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 31))

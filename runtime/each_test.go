@@ -332,6 +332,7 @@ func cameTo(o *runtime.Outcome) string {
 // done isn't done again, and what may have been, only if whoever resumed the run last, or a
 // person who was asked, says so.
 func TestEachIsWhatIsWrittenOut(t *testing.T) {
+	t.Parallel()
 	const inner = "calls: [{_tool: work, v: †input.v, at: †input.at, of: †input.of || null, maybe: †input.maybe || null, flaky: †input.flaky, bad: †input.bad, slow: †input.slow || false, _outputPath: w}]\noutput: †state.w\n"
 	const nested = `, of: †input.of || null, maybe: †input.maybe || null, flaky: †input.flaky`
 	open := func(written bool) func(name string) ([]byte, error) {

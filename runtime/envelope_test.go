@@ -355,6 +355,7 @@ func waysOut() []wayOut {
 // who refuses, who says yes to whatever is shown, or who changes and replaces calls, lets
 // out nothing either as long as nobody approves the very difference.
 func TestNothingLeavesTheEnvelope(t *testing.T) {
+	t.Parallel()
 	v, e := approved(t, approvedPlan)
 	ways := waysOut()
 	people := map[string]func(q *runtime.Question) runtime.Decision{

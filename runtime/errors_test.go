@@ -11,6 +11,7 @@ import (
 // EXECUTION.md#failures: what went wrong, and the reason of a run that failed, are told in plan
 // order, whatever ended first; also over instances.
 func TestFaultsInPlanOrder(t *testing.T) {
+	t.Parallel()
 	plans := amount.Of(60, 150, 3000)
 	several := 0
 	for n := range plans {

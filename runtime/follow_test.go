@@ -16,6 +16,7 @@ import (
 // refused or followed: never with a panic, and what a run then goes on with are calls
 // of its plan with parameters that their tools admit.
 func TestForgedJournals(t *testing.T) {
+	t.Parallel()
 	plans, forgeries := amount.Of(15, 30, 1000), amount.Of(20, 20, 100)
 	refused, followed := 0, 0
 	for n := range plans {

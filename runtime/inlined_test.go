@@ -123,6 +123,7 @@ func (m *mason) open(name string) ([]byte, error) {
 // written out: the same calls with the same parameters, and the same output; also
 // for several instances side by side, in ticks, and with kills and stops.
 func TestDelegatesInlined(t *testing.T) {
+	t.Parallel()
 	plans, count := amount.Of(25, 150, 5000), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 15))
@@ -190,6 +191,7 @@ func (m *mason) compile(t *testing.T, doc map[string]any) (*analyzer.Verified, s
 // Whatever fails in delegates, and whatever people say of their calls, every
 // schedule, kill and stop ends alike; so does what the failure of a delegate is.
 func TestDelegatesEndAlike(t *testing.T) {
+	t.Parallel()
 	plans, count := amount.Of(50, 120, 5000), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 18))

@@ -94,6 +94,7 @@ func text(v any) string {
 // LANGUAGE.md#instances: where a plan has too many calls for single instances to be judged for
 // each of them, a cycle in one of those fails there, and the run ends.
 func TestCycleInOneInstanceOfTooMany(t *testing.T) {
+	t.Parallel()
 	if amount.Of(0, 1, 1) == 0 {
 		t.Skip("judges as many calls as may be; run it with -thorough")
 	}

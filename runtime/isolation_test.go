@@ -206,6 +206,7 @@ func (r *rehearser) lived(prefix string, end runtime.InstanceEnd) map[string]any
 // activities at once, with kills and stops, and whether the plan is there or is
 // being written; and it is what a plan without instances does with its values.
 func TestInstancesAreIndependent(t *testing.T) {
+	t.Parallel()
 	plans, count := amount.Of(25, 150, 6000), map[string]int{}
 	for n := range plans {
 		c := crowded(rand.New(rand.NewPCG(uint64(n), 12)), planNumber(t, n))
@@ -296,6 +297,7 @@ func (c *crowd) compare(t *testing.T, n int, seed uint64, got, want map[string]m
 // So it is when a planner writes the plan, however it comes in: what one instance
 // does with a solution is what it does with its own calls alone.
 func TestPlannedInstancesAreIndependent(t *testing.T) {
+	t.Parallel()
 	plans, count := amount.Of(15, 80, 4000), map[string]int{}
 	for n := range plans {
 		c := crowded(rand.New(rand.NewPCG(uint64(n), 13)), planNumber(t, n))
@@ -328,6 +330,7 @@ func TestPlannedInstancesAreIndependent(t *testing.T) {
 // Instances that come from outside, a few at a time, end as they do when the plan
 // lists them, though some leave before others join.
 func TestJoiningInstances(t *testing.T) {
+	t.Parallel()
 	plans, count := amount.Of(25, 60, 3000), map[string]int{}
 	awaiting := compiler.Options{Instances: true}
 	for n := range plans {
@@ -367,6 +370,7 @@ func asObject(value any) map[string]any {
 // Over several ticks, with a plan that is carried and calls that are done already
 // in some instances and not in others, every schedule, kill and stop ends alike.
 func TestCarriedInstances(t *testing.T) {
+	t.Parallel()
 	plans, count := amount.Of(10, 60, 3000), map[string]int{}
 	for n := range plans {
 		c := crowded(rand.New(rand.NewPCG(uint64(n), 17)), planNumber(t, n))

@@ -16,6 +16,7 @@ import (
 // would skip a call for want of it, whatever its results are; and where nothing of a plan
 // is conditional, it is asked for wherever a call would be skipped for want of it.
 func TestLackingInputs(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(amount.Of(300, 3000, 30000)) {
 		chance := rand.New(rand.NewPCG(seed, 5))
 		document, plain := plansOfInputs(chance)

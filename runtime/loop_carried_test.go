@@ -18,6 +18,7 @@ import (
 // and added, runs what the model runs, with the same parameters, and ends in its
 // state: streamed in any pieces, under any schedule, with kills.
 func TestCarriedPlans(t *testing.T) {
+	t.Parallel()
 	carriedPlans(t, amount.Of(30, 400, 6000), func(n int, r *rand.Rand) map[string]any { return carriedDocument(t, n, r) }, 5)
 }
 

@@ -18,6 +18,7 @@ import (
 // run, comes to what it comes to in one piece: the same calls run, the planner is
 // told the same, no call that has an error runs, and the run ends.
 func TestFaultySolutions(t *testing.T) {
+	t.Parallel()
 	solutions := amount.Of(60, 500, 15_000)
 	kinds, told := map[string]int{}, 0
 	for n := range solutions {

@@ -87,6 +87,7 @@ func longPlan(t testing.TB) *analyzer.Verified {
 
 // A long solution that comes in a few bytes at a time runs to its end.
 func TestLongSolutions(t *testing.T) {
+	t.Parallel()
 	v := longPlan(t)
 	for _, n := range []int{100, 300, 1000}[:amount.Of(1, 2, 3)] {
 		for _, one := range longSolutions {

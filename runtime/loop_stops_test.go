@@ -18,6 +18,7 @@ import (
 // in the same way and once, and with the planner told the same. That a replay of the events says the same, byte for byte, the
 // rehearser sees to at every kill.
 func TestStoppedAndResumed(t *testing.T) {
+	t.Parallel()
 	plans := amount.Of(25, 250, 5000)
 	run, kills, stops := 0, 0, 0
 	for n := range plans {

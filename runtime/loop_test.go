@@ -314,6 +314,7 @@ const noMore = `{"calls":[],"output":"that is all"}`
 // ends as the naive interpreter says of the whole plan, people who say yes and
 // kills included.
 func TestStreamedAgreesWithTheModel(t *testing.T) {
+	t.Parallel()
 	plans := amount.Of(40, 800, 4000)
 	run, kills := 0, 0
 	for n := range plans {
@@ -369,6 +370,7 @@ func inJSON(v any) string {
 // final state, every schedule ends in it, and the same seed says the same to the
 // byte.
 func TestAnySchedule(t *testing.T) {
+	t.Parallel()
 	seeds := amount.Of(50, 1500, 10_000)
 	promised := 0
 	for n := range seeds {

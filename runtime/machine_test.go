@@ -126,6 +126,7 @@ func functionNames(doc map[string]any) []string {
 // The machine settles every call as the naive interpreter does, and ends in the
 // same state, whatever the schedule.
 func TestMachineAgreesWithTheModel(t *testing.T) {
+	t.Parallel()
 	plans := amount.Of(200, 4000, 20_000)
 	run, refused := 0, map[string]int{}
 	count := map[feature]int{}

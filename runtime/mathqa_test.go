@@ -118,6 +118,7 @@ func verified(t testing.TB, name string, document []byte, functions ...string) *
 // Every plan of MathQA checks, runs, and gives every intermediate value and the
 // answer.
 func TestMathQA(t *testing.T) {
+	t.Parallel()
 	rows := corpus.Rows[mathRow](t, "mathqa.jsonl")
 	funcs := calculators()
 	names := slices.Sorted(maps.Keys(funcs))
@@ -170,6 +171,7 @@ func near(got, want any) bool {
 
 // A rehearsal of the same plan ends in the same state under every schedule.
 func TestMathQASchedules(t *testing.T) {
+	t.Parallel()
 	names := slices.Sorted(maps.Keys(operations))
 	for _, row := range corpus.Rows[mathRow](t, "mathqa.jsonl") {
 		v := verified(t, row.ID+".json", row.Document, names...)

@@ -37,6 +37,7 @@ func sameOutcome(a, b Outcome) bool {
 // A sound plan gives one settlement of every call, one state and one output,
 // whatever the schedule.
 func TestModelIsConfluent(t *testing.T) {
+	t.Parallel()
 	sound := 0
 	plans := amount.Of(40, 800, 5000)
 	for n := range plans {
@@ -59,6 +60,7 @@ func TestModelIsConfluent(t *testing.T) {
 // Without the last rule of EXECUTION.md#running, or with reads that see every write, some
 // plan has two outcomes: the comparison above can fail.
 func TestModelWithoutItsRulesIsNotConfluent(t *testing.T) {
+	t.Parallel()
 	wrongs := map[string]model{"hasty": {hasty: true}, "nosy": {nosy: true}}
 	for name, wrong := range wrongs {
 		diverging := 0
@@ -98,6 +100,7 @@ var leastOf = map[feature]int{
 // Generated plans are mostly sound and use what the language has, most of all
 // what the machine is to be compared on.
 func TestGeneratedPlansCoverTheLanguage(t *testing.T) {
+	t.Parallel()
 	plans, sound, sizes := amount.Of(500, 5000, 5000), 0, map[int]int{}
 	count := map[feature]int{}
 	for n := range plans {

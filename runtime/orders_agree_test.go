@@ -455,6 +455,7 @@ var early = regexp.MustCompile(`_each|_tool: d|\|\||_retry|settled`)
 // branches of a machine that forbids nothing. Where no call starts early or more than once,
 // every rule that a run breaks is found.
 func TestForbiddenOrdersAgreeWithEnumeration(t *testing.T) {
+	t.Parallel()
 	n, plans := amount.Of(20, 250, 5000), 0
 	var errors, clean, doubts, left int
 	for seed := uint64(1); plans < n; seed++ {

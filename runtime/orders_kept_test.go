@@ -79,6 +79,7 @@ func (w *orderWorld) randomly(r *rand.Rand) bool {
 // replaced, killed and gone on with: no call begins where a policy forbids it or outside
 // of its bounds, and what is refused says so.
 func TestPoliciesHoldInEveryRun(t *testing.T) {
+	t.Parallel()
 	plans, schedules := amount.Of(30, 300, 2000), 50
 	var refused, outside, begun int
 	for seed := uint64(1); plans > 0; seed++ {

@@ -24,6 +24,7 @@ import (
 // again that was done, and tells the planner the same; and played by itself, where its
 // solution is sound and so valid against its own schema, it ends where the tick did.
 func TestRecordsAreGoneOnFrom(t *testing.T) {
+	t.Parallel()
 	plans, count := amount.Of(10, 100, 500), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 21))

@@ -18,6 +18,7 @@ import (
 // without any failure comes to: nothing that was done is done again, in delegates, over
 // instances and over items neither, under any schedule and with kills.
 func TestRetryFailed(t *testing.T) {
+	t.Parallel()
 	plans, count := amount.Of(40, 300, 5000), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 22))
@@ -83,6 +84,7 @@ func TestRetryFailed(t *testing.T) {
 // they are asked anew. Where they are asked as before, the run comes to what it comes to
 // without any failure.
 func TestRetryFailedAsDecided(t *testing.T) {
+	t.Parallel()
 	plans, count := amount.Of(15, 200, 5000), map[string]int{}
 	for n := range plans {
 		v, doc, m := decidedPlan(t, n)

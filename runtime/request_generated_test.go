@@ -19,6 +19,7 @@ import (
 // Whatever a plan's calls use, a planner that is shown it may repeat it, and the
 // two make a process record that compiles without errors.
 func TestRequestsOfGeneratedPlans(t *testing.T) {
+	t.Parallel()
 	cases, asked := amount.Of(100, 600, 6000), 0
 	for seed := range uint64(cases) {
 		doc := generatePlan(rand.New(rand.NewPCG(seed, 21)))

@@ -213,6 +213,7 @@ func (b *branch) text() string {
 // The interpreter can tell: most faults that change what a plan does come to
 // another result on some branch, and a plan comes to its own result on all.
 func TestTrialsTellHarm(t *testing.T) {
+	t.Parallel()
 	if underRace {
 		t.Skip("nothing here happens at the same time")
 	}

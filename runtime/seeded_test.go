@@ -87,6 +87,7 @@ type tally struct{ seeded, harmless, found, missed int }
 // kind of fault and each plan. One that isn't found is harmless only if the naive
 // interpreter comes to the same result as without it on every branch.
 func TestSeededFaults(t *testing.T) {
+	t.Parallel()
 	if underRace {
 		t.Skip("nothing here happens at the same time")
 	}

@@ -102,6 +102,7 @@ func isPlain(doc map[string]any, misfit string) bool {
 // list beside an object; and where it is plain to see that one has none, in the
 // instances that the finding names.
 func TestPlansAreRefusedForWritesWithoutAPlace(t *testing.T) {
+	t.Parallel()
 	count := map[string]int{}
 	for n := range amount.Of(600, 12_000, 100_000) {
 		doc := shapedPlan(n)

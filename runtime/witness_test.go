@@ -16,6 +16,7 @@ import (
 // LANGUAGE.md#findings: every OB401 comes with two schedules, and replaying them ends in
 // different states.
 func TestConflictsShow(t *testing.T) {
+	t.Parallel()
 	plans, conflicts, shown := amount.Of(200, 4000, 20_000), 0, 0
 	for n := range plans {
 		doc := planNumber(t, n)
