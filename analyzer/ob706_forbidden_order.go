@@ -82,8 +82,15 @@ func (p *Pass) misorder(call *plan.Call, goal logic.Literal, certain bool, earli
 	if a.Impossible || e.Exhausted() {
 		return nil
 	}
-	// It mustn't depend on what the plan doesn't tell.
-	certain = certain && a.Possible && undecided(e.Decisions(goal, a.Assignment)) == 0
+	if certain = certain && a.Possible; certain {
+		// It mustn't depend on what the plan doesn't tell.
+		certain = undecided(e.Decisions(goal, a.Assignment)) == 0
+		for _, v := range e.Implicant(goal, a.Assignment) {
+			call, ends := e.EndingOf(v)
+			unlikely := ends && a.Assignment.Flips(v) && (p.Plan.Calls[call].Plan() != "" || p.Plan.Calls[call].Each != nil)
+			certain = certain && e.About(v) != nil && !unlikely
+		}
+	}
 	return &misorder{call, earlier, goal, a, certain}
 }
 

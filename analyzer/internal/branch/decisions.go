@@ -55,6 +55,17 @@ func (e *Conditions) Decisions(goal logic.Literal, a logic.Assignment) []Choice 
 	return slices.DeleteFunc(list, func(d Choice) bool { return d.Value != nil && *d.Value != nil && null[d.Reference] })
 }
 
+// EndingOf is the call how which ends a variable is about, if it is about one.
+func (e *Conditions) EndingOf(v int32) (call int, ok bool) {
+	switch about := e.About(v).(type) {
+	case aboutOutcome:
+		return about.call, true
+	case aboutFailure:
+		return about.call, true
+	}
+	return 0, false
+}
+
 // decision is what a variable, which is about something, says in an assignment.
 func (e *Conditions) decision(about any, v int32, a logic.Assignment) (d Choice, key any, ok bool) {
 	switch about := about.(type) {
