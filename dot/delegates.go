@@ -9,51 +9,19 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// How far delegates are unfolded: unasked only where the drawing stays small, and
-// never further than a plan may nest them.
-const (
-	smallDrawing = 30
-	deepest      = 32
-)
+// smallDrawing is how many calls a drawing may have for its delegates to be unfolded.
+const smallDrawing = 30
 
-// levels is how deep delegates are unfolded, and whether that is less than was
-// asked for.
-func (o Options) levels(p *plan.Plan) (levels int, less bool) {
-	asked, most := o.Delegates, o.MaxNodes
-	switch {
-	case asked < 0 || len(p.Delegates) == 0:
-		return 0, false
-	case asked == 0:
-		asked, most = deepest, smallDrawing
-	}
-	before := len(p.Calls)
-	for levels < min(asked, deepest) {
-		size := unfolded(p, levels+1, most)
-		if size > most {
-			return levels, o.Delegates > 0
-		}
-		levels++
-		if size == before {
-			break // there is nothing further in
-		}
-		before = size
-	}
-	return levels, false
-}
-
-// unfolded is how many calls a plan has with so many levels of delegates; past
+// unfolded is how many calls a plan has with those of all its delegates; past
 // the most that is asked for the count isn't exact.
-func unfolded(p *plan.Plan, levels, most int) int {
+func unfolded(p *plan.Plan, most int) int {
 	size := len(p.Calls)
-	if levels == 0 {
-		return size
-	}
 	for _, c := range p.Calls {
 		if size > most {
 			break
 		}
 		if plan := p.Delegates[c.Plan()]; plan != nil {
-			size += unfolded(plan, levels-1, most-size)
+			size += unfolded(plan, most-size)
 		}
 	}
 	return size
@@ -62,15 +30,12 @@ func unfolded(p *plan.Plan, levels, most int) int {
 // unfold draws in a frame of its own what a call delegates to. The call
 // represents the input and what its scopes hand over, and whatever
 // waits for its result waits for the output of the delegate.
-func (v View) unfold(p *plan.Plan, levels int, o Options) View {
+func (v View) unfold(p *plan.Plan, o Options) View {
 	calls := make(map[string]*plan.Call, len(p.Calls))
 	for _, c := range p.Calls {
 		calls[c.Name] = c
 	}
-	o.Delegates, o.Depth, o.Focus = levels-1, 0, ""
-	if o.Delegates == 0 {
-		o.Delegates = -1
-	}
+	o.Focus = ""
 	b := newBuilder(v.Name)
 	enters, leaves := make([]int, len(v.Nodes)), make([]int, len(v.Nodes))
 	type part struct {

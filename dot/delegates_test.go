@@ -118,30 +118,23 @@ func TestDelegates(t *testing.T) {
 	same(t, "the way", marked, []string{"one", "one/outline#1", "one/text", "one/text/draft#1", "bind#2", "one/outline#1 -> one/text", "one/text -> one/text/draft#1"})
 }
 
-// Delegates are unfolded as deep as is asked for and as there is room.
-func TestHowDeepDelegatesAreUnfolded(t *testing.T) {
+// Delegates are unfolded where the drawing stays small.
+func TestDelegatesAreUnfoldedWhereTheDrawingIsSmall(t *testing.T) {
 	p, found := compileFolder(t, nestedFiles)
 	for _, test := range []struct {
 		options Options
 		calls   int
-		note    bool
 	}{
-		{Options{}, 7, false},
-		{Options{Delegates: -1}, 3, false},
-		{Options{Delegates: 1}, 5, false},
-		{Options{Delegates: 2}, 7, false},
-		{Options{Delegates: 99}, 7, false},
-		{Options{Delegates: 99, MaxNodes: 9}, 7, false}, // nodes for input and output come on top
-		{Options{Delegates: 99, MaxNodes: 6}, 5, true},
-		{Options{Focus: "bind#2"}, 6, false},
+		{Options{}, 7},
+		{Options{Flat: true}, 3},
+		{Options{Focus: "bind#2"}, 6},
 	} {
 		v, calls := FromPlan(p, found, test.options), 0
 		for _, n := range v.Nodes {
 			calls += n.Count
 		}
-		note := slices.Contains(v.Notes, "the drawing has no room for delegates further in")
-		if calls != test.calls || note != test.note {
-			t.Errorf("%+v: %d calls are drawn, and not %d; notes %q", test.options, calls, test.calls, v.Notes)
+		if calls != test.calls {
+			t.Errorf("%+v: %d calls are drawn, and not %d", test.options, calls, test.calls)
 		}
 	}
 }
@@ -158,19 +151,19 @@ func TestEdgesCountOn(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: delegates that double at every level are unfolded only as far as there is
-// room for, and a plan that reaches itself is drawn.
+// LANGUAGE.md#documents: delegates that double at every level are unfolded only where there is
+// room for them, and a plan that reaches itself is drawn.
 func TestHostileDelegates(t *testing.T) {
 	files := map[string]string{"plan.yaml": "calls: [{_tool: a, _delegate: d0.yaml}, {_tool: a, _delegate: d0.yaml}]"}
 	for i := range 30 {
 		files[fmt.Sprintf("d%d.yaml", i)] = fmt.Sprintf("calls: [{_tool: a, _delegate: d%d.yaml}, {_tool: a, _delegate: d%d.yaml}]", i+1, i+1)
 	}
 	p, found := compileFolder(t, files)
-	if n := len(FromPlan(p, found, Options{Delegates: 99}).Nodes); n > mermaidNodes {
+	if n := len(FromPlan(p, found, Options{}).Nodes); n > mermaidNodes {
 		t.Errorf("%d nodes", n)
 	}
 	p, found = compileFolder(t, map[string]string{"plan.yaml": "calls: [{_tool: a, _delegate: other.yaml}]", "other.yaml": "calls: [{_tool: b, _delegate: plan.yaml}]"})
-	if v := FromPlan(p, found, Options{Delegates: 99}); len(v.Nodes) == 0 || len(v.Nodes) > mermaidNodes {
+	if v := FromPlan(p, found, Options{}); len(v.Nodes) == 0 || len(v.Nodes) > mermaidNodes {
 		t.Errorf("%d nodes of a plan that reaches itself", len(v.Nodes))
 	}
 }

@@ -21,7 +21,7 @@ const (
 
 // How coarse a drawing is: each step folds more calls into one node.
 const (
-	byCall     = iota // every call by itself; those beyond a depth by tool
+	byCall     = iota // every call by itself
 	byTool            // those of one tool and one layer
 	byLayer           // those of one layer
 	byBand            // those of neighbouring layers
@@ -115,13 +115,12 @@ type grouping struct {
 }
 
 type group struct {
-	kind        Kind  // as in part
-	first       int   // its earliest node
-	nodes       int   // how many nodes it has
-	low, high   int32 // the layers that they are in
-	tools       map[string]int
-	calls       int
-	deeperLayer bool // it holds whatever lies beyond the depth asked for
+	kind      Kind  // as in part
+	first     int   // its earliest node
+	nodes     int   // how many nodes it has
+	low, high int32 // the layers that they are in
+	tools     map[string]int
+	calls     int
 }
 
 // A part is what there is to know of a node to group it.
@@ -132,9 +131,8 @@ type part struct {
 	alone bool // it is never put together with others
 }
 
-// regroup groups nodes at one level of coarseness. At the finest, nodes in
-// layers below depth stay by themselves (depth 0: all do).
-func regroup(n int, at func(i int) part, layer []int32, level, depth int) grouping {
+// regroup groups nodes at one level of coarseness.
+func regroup(n int, at func(i int) part, layer []int32, level int) grouping {
 	type key struct {
 		kind  Kind
 		tool  string
@@ -149,11 +147,7 @@ func regroup(n int, at func(i int) part, layer []int32, level, depth int) groupi
 	for i := range n {
 		p := at(i)
 		k := key{p.kind, p.tool, 0}
-		alone, deeper := p.alone, false
 		switch level {
-		case byCall:
-			deeper = depth > 0 && int(layer[i]) >= depth
-			alone = alone || !deeper
 		case byTool:
 			k.layer = layer[i]
 		case byLayer:
@@ -164,10 +158,10 @@ func regroup(n int, at func(i int) part, layer []int32, level, depth int) groupi
 			k = key{p.kind, "", int32(int(layer[i]) * wideBands / int(deepest+1))}
 		}
 		id, ok := known[k]
-		if alone || !ok {
+		if p.alone || !ok {
 			id = int32(len(g.groups))
-			g.groups = append(g.groups, group{kind: p.kind, first: i, low: layerOf(layer, i), high: layerOf(layer, i), tools: map[string]int{}, deeperLayer: deeper})
-			if !alone {
+			g.groups = append(g.groups, group{kind: p.kind, first: i, low: layer[i], high: layer[i], tools: map[string]int{}})
+			if !p.alone {
 				known[k] = id
 			}
 		}
@@ -176,16 +170,9 @@ func regroup(n int, at func(i int) part, layer []int32, level, depth int) groupi
 		one.nodes++
 		one.calls += p.calls
 		one.tools[p.tool] += p.calls
-		one.low, one.high = min(one.low, layerOf(layer, i)), max(one.high, layerOf(layer, i))
+		one.low, one.high = min(one.low, layer[i]), max(one.high, layer[i])
 	}
 	return g
-}
-
-func layerOf(layer []int32, i int) int32 {
-	if layer == nil {
-		return 0
-	}
-	return layer[i]
 }
 
 // node is the node that represents a group of several.
@@ -214,12 +201,9 @@ func (g *group) node() Node {
 		}
 		n.Detail = strings.Join(most, "\n") + "\n"
 	}
-	switch {
-	case g.deeperLayer:
-		n.Detail += "deeper"
-	case g.low == g.high:
+	if g.low == g.high {
 		n.Detail += "layer " + strconv.Itoa(int(g.low)+1)
-	default:
+	} else {
 		n.Detail += fmt.Sprintf("layers %d to %d", g.low+1, g.high+1)
 	}
 	return n
@@ -252,7 +236,7 @@ func (v View) Fold(nodes, edges int) View {
 				return part{kind: n.Kind, alone: n.Kind != Path && n.Kind != Missing}
 			}
 			return part{tool: n.Tool, calls: n.Count}
-		}, layer, level, 0))
+		}, layer, level))
 		folded.Notes = append(slices.Clip(v.Notes), explain(level, calls))
 		if len(folded.Nodes) <= nodes && len(folded.Edges) <= edges {
 			break

@@ -1,5 +1,7 @@
 package dot
 
+import "slices"
+
 // A frame is drawn around nodes and around other frames.
 type frame struct {
 	name   string
@@ -19,24 +21,15 @@ func (v View) frames() *frame {
 			if name == "" {
 				continue
 			}
-			inner := at.named(name)
-			if inner == nil {
+			inner := slices.IndexFunc(at.inside, func(f *frame) bool { return f.name == name })
+			if inner < 0 {
 				frames++
-				inner = &frame{name: name, number: frames}
-				at.inside = append(at.inside, inner)
+				inner = len(at.inside)
+				at.inside = append(at.inside, &frame{name: name, number: frames})
 			}
-			at = inner
+			at = at.inside[inner]
 		}
 		at.nodes = append(at.nodes, i)
 	}
 	return root
-}
-
-func (f *frame) named(name string) *frame {
-	for _, inner := range f.inside {
-		if inner.name == name {
-			return inner
-		}
-	}
-	return nil
 }

@@ -70,7 +70,7 @@ const atMostOne = "at most one runs"
 // one by one.
 func (d *drawing) drawBranches(level int) {
 	d.branches = map[int][]string{}
-	if level > byCall || d.options.Depth > 0 || len(d.plan.Calls) > d.options.MaxNodes {
+	if level > byCall || len(d.plan.Calls) > d.options.MaxNodes {
 		return
 	}
 	forks := facts.Forks(d.plan)

@@ -2,7 +2,6 @@ package dot
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,109 +59,28 @@ func (v View) mermaid(sizes labelSizes) string {
 			lines = append(lines, linesMermaid(wrapped(entry.String(), mermaidNote)))
 		}
 	}
-	frames := v.frames()
 	head += "config:\n  flowchart:\n    wrappingWidth: 760\n"
 	b.WriteString("---\n" + head + "---\nflowchart TD\n")
-	frames.mermaid(&b, v.Nodes, sizes, "  ")
+	v.frames().mermaid(&b, v.Nodes, sizes, "  ")
 	for _, e := range v.Edges {
 		b.WriteString("  " + e.mermaid(v.Nodes, sizes) + "\n")
 	}
 	if len(lines) > 0 {
 		fmt.Fprintf(&b, "  note0[%s]:::obNote\n", quoteMermaid("<small>"+strings.Join(lines, "<br/>")+"</small>"))
-	}
-	room := mermaidEdges - len(v.Edges)
-	v.below(&b, frames, len(lines) > 0, &room)
-	v.classes(&b, len(lines) > 0 || len(frames.inside) > 0)
-	return b.String()
-}
-
-// below puts all that nothing else leads to below the note, and what a frame holds below the title of the
-// frame, so that neither has an edge, its label or a box over it: Mermaid's own titles have them. What leads
-// into a frame stands above its title.
-func (v View) below(b *strings.Builder, f *frame, note bool, room *int) {
-	above := "note0"
-	if f.number > 0 {
-		above, note = f.title(), true
-	}
-	inside := f.holds()
-	waits := map[int]bool{}
-	for _, e := range v.Edges {
-		waits[e.To] = waits[e.To] || inside[e.From] && e.From != e.To
-	}
-	lead := func(from, to string) {
-		if *room > 0 {
-			*room--
-			fmt.Fprintf(b, "  %s ~~~ %s\n", from, to)
-		}
-	}
-	for _, i := range f.nodes {
-		if note && !waits[i] {
-			lead(above, v.Nodes[i].ID)
-		}
-	}
-	for _, inner := range f.inside {
-		holds, reached := inner.holds(), v.behind(inner.holds())
-		free, led := false, map[int]bool{}
-		for i := range v.Nodes {
-			free = free || holds[i] && !waits[i]
-		}
-		if note && free {
-			lead(above, inner.title())
-		}
+		waits := make([]bool, len(v.Nodes))
 		for _, e := range v.Edges {
-			if inside[e.From] && !reached[e.From] && holds[e.To] && !led[e.From] {
-				led[e.From] = true
-				lead(v.Nodes[e.From].ID, inner.title())
-			}
+			waits[e.To] = waits[e.To] || e.From != e.To
 		}
-		v.below(b, inner, note, room)
-	}
-}
-
-// behind are the nodes that edges lead to from some, and these.
-func (v View) behind(some map[int]bool) map[int]bool {
-	next := map[int][]int{}
-	for _, e := range v.Edges {
-		next[e.From] = append(next[e.From], e.To)
-	}
-	queue := []int{}
-	for i := range v.Nodes {
-		if some[i] {
-			queue = append(queue, i)
-		}
-	}
-	for at := 0; at < len(queue); at++ {
-		for _, to := range next[queue[at]] {
-			if !some[to] {
-				some[to] = true
-				queue = append(queue, to)
+		room := mermaidEdges - len(v.Edges)
+		for i, n := range v.Nodes { // what nothing else leads to stands below the note
+			if !waits[i] && room > 0 {
+				room--
+				fmt.Fprintf(&b, "  note0 ~~~ %s\n", n.ID)
 			}
 		}
 	}
-	return some
-}
-
-// title is the name of a frame, all of it where there is room.
-func (s labelSizes) title(name string) string {
-	if s.node == maxLabel {
-		return linesMermaid(wrapped(name, maxLabel))
-	}
-	return textMermaid(name, s.node)
-}
-
-// title is the node that has the name of a frame.
-func (f *frame) title() string { return fmt.Sprintf("t%d", f.number) }
-
-// holds are the nodes in a frame and in the frames inside it.
-func (f *frame) holds() map[int]bool {
-	all := map[int]bool{}
-	for _, i := range f.nodes {
-		all[i] = true
-	}
-	for _, inner := range f.inside {
-		maps.Copy(all, inner.holds())
-	}
-	return all
+	v.classes(&b, len(lines) > 0)
+	return b.String()
 }
 
 // mermaid writes the nodes of a frame, and the frames inside it.
@@ -171,8 +89,7 @@ func (f *frame) mermaid(b *strings.Builder, nodes []Node, sizes labelSizes, inde
 		b.WriteString(indent + nodes[i].mermaid(sizes) + "\n")
 	}
 	for _, inner := range f.inside {
-		fmt.Fprintf(b, "%ssubgraph g%d [\" \"]\n", indent, inner.number)
-		fmt.Fprintf(b, "%s  %s[%s]:::obNote\n", indent, inner.title(), quoteMermaid(sizes.title(inner.name)))
+		fmt.Fprintf(b, "%ssubgraph g%d [%s]\n", indent, inner.number, quoteMermaid(textMermaid(inner.name, sizes.node)))
 		inner.mermaid(b, nodes, sizes, indent+"  ")
 		b.WriteString(indent + "end\n")
 	}
@@ -188,44 +105,9 @@ func linesMermaid(lines []string) string {
 	return strings.Join(lines, "<br/>")
 }
 
-// quoteMermaid makes a label of marked-up text. Text that Mermaid would read as
-// Markdown goes into an element of its own, inside which it doesn't.
-func quoteMermaid(s string) string {
-	if s == "" {
-		s = " "
-	}
-	if looksLikeMarkdown(s) {
-		s = "<div>" + s + "</div>"
-	}
-	return `"` + s + `"`
-}
-
-// looksLikeMarkdown reports whether an escaped label may hold more than plain
-// words: emphasis, code, links, lists, headings, formulas. It may say so of
-// text that doesn't.
-func looksLikeMarkdown(s string) bool {
-	if strings.HasPrefix(s, "#") || strings.HasPrefix(s, "  ") || numbered(s) {
-		return true
-	}
-	for i := range len(s) {
-		switch {
-		case s[i] == '!', s[i] == '_' && (i == 0 || i+1 == len(s) || !wordByte(s[i-1]) || !wordByte(s[i+1])):
-			return true
-		case s[i] == '#' && !strings.HasPrefix(s[i:], hash) && !strings.HasPrefix(s[i:], greater) && !strings.HasPrefix(s[i:], quote):
-			return true
-		}
-	}
-	return false
-}
-
-// numbered reports whether text begins like an item of a list.
-func numbered(s string) bool {
-	s = strings.TrimLeft(s, " 0123456789")
-	return s == "" || strings.ContainsRune("-+=.)", rune(s[0]))
-}
-
-// Escapes of characters that mean nothing to Markdown inside a line.
-const hash, greater, quote = "#35;", "#62;", "#34;"
+// quoteMermaid makes a label of marked-up text, in an element inside which Mermaid doesn't
+// read text as Markdown.
+func quoteMermaid(s string) string { return `"<div>` + s + `</div>"` }
 
 func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'

@@ -20,20 +20,17 @@ type Options struct {
 	Paths bool
 	// Detail writes the parameters of each call into its node.
 	Detail bool
-	// Depth, without Focus, draws the calls of the first Depth layers one by
-	// one and what is deeper tool by tool. With Focus it is how many steps
-	// from the call the drawing reaches; 0 is one step.
-	Depth int
-	// Focus draws only the call of this name or _id and what is near it.
+	// Focus draws only the call of this name or _id and what is near it, and Depth
+	// is how many steps from the call the drawing reaches; 0 is one step.
 	Focus string
+	Depth int
 	// MaxNodes and MaxEdges bound the drawing: past them calls of one tool and
 	// layer are drawn as one, then layers, and a note says so. 0 is what
 	// Mermaid takes, 300 and 450.
 	MaxNodes, MaxEdges int
-	// Delegates is how many levels of delegates are drawn call by call, while
-	// the drawing has room; below 0 none, and 0 all of them where the drawing has
-	// no more than 30 calls then.
-	Delegates int
+	// Flat draws no calls of delegates. Otherwise all of them are drawn where the
+	// drawing has no more than 30 calls then.
+	Flat bool
 }
 
 // maxMissing is how many paths that nothing writes, and maxKinds how many kinds of
@@ -56,6 +53,7 @@ func FromPlan(p *plan.Plan, findings []diag.Diagnostic, o Options) View {
 		o.MaxEdges = mermaidEdges
 	}
 	d := &drawing{plan: p, options: o, findings: findings, facts: facts.OfCalls(p), net: networkOf(p)}
+	d.layer = layers(d.net)
 	d.indexFindings()
 	d.findEither()
 	d.findSubstitutes()
@@ -63,9 +61,7 @@ func FromPlan(p *plan.Plan, findings []diag.Diagnostic, o Options) View {
 	level := byCall
 	if d.near == nil && len(p.Calls) > o.MaxNodes {
 		d.withoutPaths()
-		if d.options.Depth == 0 {
-			level = byTool
-		}
+		level = byTool
 	}
 	for {
 		d.last = level == coarsest && !d.options.Paths
@@ -90,12 +86,8 @@ func (d *drawing) finish(v View) View {
 	if note := advisorsNote(d.plan); note != "" {
 		v.Notes = append(v.Notes, note)
 	}
-	levels, less := d.options.levels(d.plan)
-	if less {
-		v.Notes = append(v.Notes, "the drawing has no room for delegates further in")
-	}
-	if levels > 0 {
-		v = v.unfold(d.plan, levels, d.options)
+	if !d.options.Flat && len(d.plan.Delegates) > 0 && unfolded(d.plan, smallDrawing) <= smallDrawing {
+		v = v.unfold(d.plan, d.options)
 	}
 	return v
 }
@@ -118,7 +110,7 @@ type drawing struct {
 	either   map[*plan.Read]bool // see findEither
 	instead  []bool              // by read; see findSubstitutes
 	near     []bool              // by call: it is drawn; nil when all are
-	layer    []int32             // by call, once it is needed
+	layer    []int32             // by call
 	branches map[int][]string    // by call: the frames of those that it runs on
 	missing  map[string][]place
 	outputs  []place
@@ -199,7 +191,6 @@ func (d *drawing) focus() {
 		}
 		drawn, edge = drawn+len(next), next
 	}
-	d.options.Depth = 0
 	if rest := len(d.plan.Calls) - drawn; rest > 0 {
 		d.notes = append(d.notes, fmt.Sprintf("%d of %d calls: those near %q", drawn, len(d.plan.Calls), d.options.Focus))
 	}
@@ -209,14 +200,9 @@ func (d *drawing) focus() {
 // small enough. One of too many nodes or edges is given up before all edges are drawn,
 // whose number may be the square of that of the calls.
 func (d *drawing) draw(level int) (v View, fits bool) {
-	if level > byCall || d.options.Depth > 0 {
-		if d.layer == nil {
-			d.layer = layers(d.net)
-		}
-	}
 	d.grouping = regroup(len(d.plan.Calls), func(i int) part {
-		return part{tool: diag.Escape(d.plan.Calls[i].ToolName), calls: 1, alone: level == byCall && d.options.Depth == 0}
-	}, d.layer, level, d.options.Depth)
+		return part{tool: diag.Escape(d.plan.Calls[i].ToolName), calls: 1, alone: level == byCall}
+	}, d.layer, level)
 	d.b = newBuilder(diag.Escape(d.plan.Name))
 	d.sources, d.paths, d.lost, d.output = map[string]int{}, map[string]int{}, map[string]int{}, -1
 

@@ -386,8 +386,7 @@ func TestMermaidTakesEverySize(t *testing.T) {
 	}
 }
 
-// Focus draws a call and what is near it; Depth says how near, or without
-// Focus how deep the drawing goes call by call.
+// Focus draws a call and what is near it; Depth says how near.
 func TestFocusAndDepth(t *testing.T) {
 	p, _ := compile(t, "large.yaml", layered(6, 4))
 	v := FromPlan(p, nil, Options{Focus: "c2_0"})
@@ -401,11 +400,6 @@ func TestFocusAndDepth(t *testing.T) {
 	if v = FromPlan(p, nil, Options{Focus: "nobody"}); len(v.Nodes) != 24 || !strings.Contains(v.Notes[0], `no call is named "nobody"`) {
 		t.Errorf("without such a call there are %d nodes and %q", len(v.Nodes), v.Notes)
 	}
-	v = FromPlan(p, nil, Options{Depth: 2})
-	if len(v.Nodes) != 8+3 {
-		t.Errorf("depth 2 draws %q", nodes(v))
-	}
-	draw(t, "depth", v)
 }
 
 // A run can be drawn in: Mark puts a status on a call.

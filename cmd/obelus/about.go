@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/planschema"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -21,20 +20,8 @@ func (c *cli) explainCommand() *cobra.Command {
 		Long: "Tells what a finding means, why it matters, and shows a plan that has it and the same plan\n" +
 			"mended. CODE is a finding's code or name, or \"maturity\"; without one all findings are listed.",
 		Example: "obelus explain OB401\nobelus explain dangling-reference",
-		Args:    atMostOne,
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			var codes []string
-			for _, rule := range analyzer.Rules() {
-				codes = append(codes, rule.Code+"\t"+rule.Name)
-			}
-			return codes, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return c.listRules()
-			}
-			return c.explain(args[0])
-		},
+		Args:    counted("", 0, 1),
+		RunE:    func(_ *cobra.Command, args []string) error { return c.explain(strings.Join(args, "")) },
 	}
 }
 
@@ -51,7 +38,11 @@ func (c *cli) listRules() error {
 	return nil
 }
 
+// explain prints the page of a finding, or lists all findings without a name.
 func (c *cli) explain(name string) error {
+	if name == "" {
+		return c.listRules()
+	}
 	rule, near := analyzer.Named(name)
 	if rule != nil {
 		page, ok := analyzer.Page(rule.Code)
@@ -93,7 +84,7 @@ func (c *cli) schemaCommand() *cobra.Command {
 		Example: "obelus schema > plan.schema.json\n" +
 			"then begin a plan with: # yaml-language-server: $schema=plan.schema.json",
 		ValidArgs: kinds,
-		Args:      atMostOne,
+		Args:      counted("", 0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			of := append(args, "plan")[0]
 			if texts[of] == nil {
@@ -106,33 +97,11 @@ func (c *cli) schemaCommand() *cobra.Command {
 }
 
 func (c *cli) versionCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "print the version",
-		Args:  noArgs,
-	}
-	format := choose(cmd, "format", "how the version is written", "text", "json")
-	cmd.RunE = func(*cobra.Command, []string) error { return c.printVersion(*format) }
-	return cmd
+	return &cobra.Command{Use: "version", Short: "print the version", Args: counted("", 0, 0), RunE: func(*cobra.Command, []string) error { return c.printVersion() }}
 }
 
-func (c *cli) printVersion(format string) error {
-	revision := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, setting := range info.Settings {
-			if setting.Key == "vcs.revision" {
-				revision = setting.Value
-			}
-		}
-	}
-	platform := runtime.GOOS + "/" + runtime.GOARCH
-	if format == "json" {
-		return diag.JSONLine(c.out, map[string]any{"version": version(), "revision": revision, "go": runtime.Version(), "platform": platform})
-	}
-	if len(revision) >= 12 {
-		platform = revision[:12] + ", " + platform
-	}
-	_, err := fmt.Fprintf(c.out, "obelus %s (%s, %s)\n", version(), runtime.Version(), platform)
+func (c *cli) printVersion() error {
+	_, err := fmt.Fprintf(c.out, "obelus %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,7 +13,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -34,7 +34,7 @@ func (c *cli) checkCommand() *cobra.Command {
 			"With --fix, standard input goes fixed to standard output, and the rest to standard error.",
 		Example: "obelus check plan.yaml\nobelus check plans/ --min-severity warning\nobelus check --format json - < plan.json\n" +
 			"obelus check --diff plans/\nobelus check --format sarif plans/ > findings.sarif",
-		Args: someArgs("a plan"),
+		Args: counted("a plan", 1, math.MaxInt),
 	}
 	var o checking
 	o.reading = c.addReading(cmd)
@@ -44,7 +44,7 @@ func (c *cli) checkCommand() *cobra.Command {
 	flags.BoolVar(&o.evidence, "explain", false, "show the evidence with each finding that has some")
 	flags.BoolVar(&o.reading.Strict, "strict-protocol", false, "report what the base protocol doesn't have: _id, _when, _after, _retry, _timeout, _each, _confirm")
 	otherMachine := flags.Bool("no-environment", false, "this machine isn't the one that runs the plans: programs and variables that it lacks are warnings")
-	within := addEnvelope(cmd, "report what leaves what a file lets plans do (OB703), such as \"obelus approve --show --format json\" writes")
+	within := addText(cmd, new(string), "envelope", "FILE", "report what leaves what a file lets plans do (OB703), such as \"obelus approve --show --format json\" writes")
 	fix := flags.Bool("fix", false, "mend what can be mended safely, in the files, and report the rest")
 	diff := flags.Bool("diff", false, "show what --fix would change, and change nothing; the exit status is 1 if there is anything")
 	cmd.MarkFlagsMutuallyExclusive("fix", "diff")
@@ -91,7 +91,7 @@ func (c *cli) check(o checking) error {
 
 // checkFiles checks files that arguments led to.
 func (c *cli) checkFiles(o checking, files []project.Named) error {
-	r := &reporter{cli: c, checking: o, reported: map[string]bool{}, paths: map[string]string{}}
+	r := &reporter{cli: c, checking: o, reported: map[string]bool{}}
 	r.total.Excluded = o.reading.Excluded
 	if err := r.judgeFiles(files); err != nil {
 		return err
@@ -180,11 +180,8 @@ type reporter struct {
 	total    diag.Summary
 	maturity analyzer.Maturity // of the least mature plan
 	plans    int
-	fails    bool              // something of the least severity that counts was shown
-	reported map[string]bool   // findings that were reported for imported files
-	paths    map[string]string // of files as services name them
-	shown    map[[2]string]int // findings as text, by file and code
-	over     [][2]string       // of these, what has more than are shown, as they were met
+	fails    bool            // something of the least severity that counts was shown
+	reported map[string]bool // findings that were reported for imported files
 	configs  []*project.Configuration
 	report   diag.Report // for the one format that is written in the end
 }
@@ -200,12 +197,10 @@ func (r *reporter) judgeSettings(file project.Named) error {
 	}
 	r.total.Files++
 	config, err := r.reading.ConfigurationAt(file.Name)
-	if err != nil || config.Noted {
+	if err != nil {
 		return err
 	}
-	config.Noted = true
-	r.configs = append(r.configs, config)
-	return r.show(outOfReach(config.Found, config.File), config)
+	return r.introduce(config)
 }
 
 // introduce shows once what is wrong with a configuration.
@@ -320,59 +315,20 @@ func (r *reporter) show(found []diag.Diagnostic, config *project.Configuration) 
 		r.report.Findings = append(r.report.Findings, found...)
 		return nil
 	case "github":
-		return diag.GitHub(r.out, found, r.inRepository)
+		return diag.GitHub(r.out, found, inRepository)
 	}
 	o := textOptions(r.out)
 	o.Evidence = r.evidence
-	return diag.Text(r.out, r.few(found), o)
-}
-
-// maxOfOne is how many findings of one rule in one file are shown to people.
-// Programs get all.
-const maxOfOne = 200
-
-// few leaves out what would only repeat itself, and counts it.
-func (r *reporter) few(found []diag.Diagnostic) []diag.Diagnostic {
-	if r.shown == nil {
-		r.shown = map[[2]string]int{}
-	}
-	var left []diag.Diagnostic
-	for _, d := range found {
-		name := ""
-		if d.Span.Known() {
-			name = d.Span.File.Name
-		}
-		key := [2]string{name, d.Rule.Code}
-		r.shown[key]++
-		switch n := r.shown[key]; {
-		case n <= maxOfOne:
-			left = append(left, d)
-		case n == maxOfOne+1:
-			r.over = append(r.over, key)
-		}
-	}
-	return left
-}
-
-// countRest says how many findings were left out.
-func (r *reporter) countRest() {
-	for _, key := range r.over {
-		fmt.Fprintf(r.out, "%s of %s in %s; --format json shows all\n", wording.Counted(r.shown[key]-maxOfOne, "more finding", "more findings"), key[1], diag.Escape(key[0]))
-	}
+	return diag.Text(r.out, found, o)
 }
 
 // inRepository is how services that keep repositories name a file: from the root of its
 // own, whichever folder the check was begun in.
-func (r *reporter) inRepository(file string) string {
-	path, known := r.paths[file]
-	if !known { // a file has many findings
-		var ok bool
-		if path, ok = workspace.InRepository(file); !ok || file == "-" {
-			path = file
-		}
-		r.paths[file] = path
+func inRepository(file string) string {
+	if path, ok := workspace.InRepository(file); ok && file != "-" {
+		return path
 	}
-	return path
+	return file
 }
 
 // end closes the report.
@@ -394,13 +350,12 @@ func (r *reporter) end() error {
 	case "json":
 		err = r.total.JSON(r.out)
 	case "sarif":
-		r.report.Version, r.report.Page, r.report.Path = version(), analyzer.Page, r.inRepository
+		r.report.Version, r.report.Page, r.report.Path = version(), analyzer.Page, inRepository
 		for _, rule := range analyzer.Rules() {
 			r.report.Rules = append(r.report.Rules, rule.Rule)
 		}
 		err = diag.SARIF(r.out, r.report)
 	default:
-		r.countRest()
 		err = r.total.Text(r.out, textOptions(r.out))
 	}
 	if err == nil && r.fails {
@@ -415,9 +370,7 @@ func (c *cli) show(found []diag.Diagnostic, format string) error {
 	if format == "json" {
 		return diag.JSON(c.out, found)
 	}
-	r := reporter{cli: c}
-	defer r.countRest()
-	return diag.Text(c.out, r.few(found), textOptions(c.out))
+	return diag.Text(c.out, found, textOptions(c.out))
 }
 
 // prepared reads, compiles and analyzes the one plan that a command works on.

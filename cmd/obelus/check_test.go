@@ -222,25 +222,6 @@ func FuzzFix(f *testing.F) {
 	})
 }
 
-// EXECUTION.md#events: people see the first findings of a kind and how many more there are;
-// programs get all.
-func TestFindingsOfOneKindAreCounted(t *testing.T) {
-	var text strings.Builder
-	text.WriteString("calls: []\n")
-	for i := range 1_000 {
-		fmt.Fprintf(&text, "key%d: 1\n", i)
-	}
-	shown, _, _ := obelus(strings.NewReader(text.String()), "check", "-")
-	if n := strings.Count(shown, "error[OB102]"); n != maxOfOne || !strings.Contains(shown, "800 more findings of OB102 in -; --format json shows all\n1000 errors in 1 file") {
-		t.Errorf("%d findings are shown, and then\n%s", n, shown[len(shown)-200:])
-	}
-	for format, mark := range map[string]string{"json": `"code":"OB102"`, "sarif": `"ruleId":"OB102"`, "github": "::error "} {
-		if shown, _, _ := obelus(strings.NewReader(text.String()), "check", "--format", format, "-"); strings.Count(shown, mark) != 1_000 {
-			t.Errorf("%s has %d findings", format, strings.Count(shown, mark))
-		}
-	}
-}
-
 // LANGUAGE.md#documents: what is named from the folder above is taken in where an obelus.yaml or a
 // .git above says that it belongs together, and what others may have written isn't
 // read, which is said.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,9 +26,6 @@ const (
 	statusError   = 2 // usage, files, or a fault of our own
 	statusStopped = 3 // a run that was stopped
 )
-
-// Help lists commands as they are added, which is the order of their use.
-func init() { cobra.EnableCommandSorting = false }
 
 // run carries out one command line and gives its exit status. It touches
 // nothing of the process but what it is handed, files and the environment.
@@ -111,7 +109,7 @@ func panicPlace() string {
 // rootCommand puts the program together. Only what is built is in it.
 func (c *cli) rootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "obelus",
+		Use:   "obelus COMMAND …",
 		Short: "check, draw, rehearse and run plans",
 		Long: "A plan is a list of tool calls that find each other through the paths that they\n" +
 			"write and read. Obelus checks plans, draws them, rehearses and runs them.",
@@ -137,7 +135,7 @@ func (c *cli) rootCommand() *cobra.Command {
 	root.SetOut(c.out)
 	root.SetErr(c.err)
 	root.SetFlagErrorFunc(flagError)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { c.help(cmd) })
+	root.SetHelpTemplate(helpTemplate)
 	root.SetHelpCommand(c.helpCommand())
 	root.AddGroup(groups...)
 	root.SetCompletionCommandGroupID(groups[len(groups)-1].ID)
@@ -147,7 +145,7 @@ func (c *cli) rootCommand() *cobra.Command {
 	plain := root.RunE
 	root.RunE = func(root *cobra.Command, args []string) error {
 		if *version {
-			return c.printVersion("text")
+			return c.printVersion()
 		}
 		return plain(root, args)
 	}
@@ -192,7 +190,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	switch {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
-		if instead, ok := removedFlags[path+" --"+name]; ok {
+		if instead := cmp.Or(removedFlags[path+" --"+name], removedFlags["--"+name]); instead != "" {
 			return usageErr("%s no longer has the flag --%s", path, name).Advise("%s", instead)
 		}
 		if unknown.GetSpecifiedShortnames() != "" {
@@ -234,41 +232,22 @@ func expectation(f *pflag.Flag) string {
 	return f.Value.Type()
 }
 
-// noArgs, oneArg and someArgs say how many arguments a command takes.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageErr("%s takes no arguments, but got %q", cmd.Name(), args[0])
-	}
-	return nil
-}
-
-func oneArg(what string) cobra.PositionalArgs {
+// counted says how many arguments a command takes, and what they are.
+func counted(what string, least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
-		case len(args) == 0:
-			return usageErr("%s needs %s", cmd.Name(), what).Advise("usage: %s", usageLine(cmd))
-		case len(args) > 1:
-			return usageErr("%s takes one argument, but got %d", cmd.Name(), len(args)).Advise("usage: %s", usageLine(cmd))
+		case len(args) < least:
+			return usageErr("%s needs %s", cmd.Name(), what).Advise("usage: %s", cmd.UseLine())
+		case len(args) > most:
+			return usageErr("%s takes no further argument %q", cmd.Name(), args[most]).Advise("usage: %s", cmd.UseLine())
+		case least == 2 && args[0] == "-" && args[1] == "-":
+			return usageErr("only one of the two can be standard input")
 		}
 		return nil
 	}
 }
 
-func atMostOne(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return oneArg("")(cmd, args)
-}
-
-func someArgs(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return usageErr("%s needs %s", cmd.Name(), what).Advise("usage: %s", usageLine(cmd))
-		}
-		return nil
-	}
-}
+func oneArg(what string) cobra.PositionalArgs { return counted(what, 1, 1) }
 
 // A choice is a flag whose value is one of a few words.
 type choice struct {

@@ -12,7 +12,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/spf13/cobra"
 )
@@ -35,18 +34,11 @@ func (c *cli) compatCommand() *cobra.Command {
 	reading := c.newReading()
 	format := choose(cmd, "format", "how the verdict is written; with --batch always json", "text", "json")
 	batch := addText(cmd, new(string), "batch", "FILE", "judge a pair a line of a file of JSON lines; - is standard input")
-	addLimits(cmd, &reading.Limits)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		switch {
-		case *batch != "" && len(args) > 0:
-			return usageErr("compat --batch takes one file, but got %q besides", args[len(args)-1]).Advise("usage: %s", usageLine(cmd))
-		case *batch == "" && len(args) != 2:
-			return usageErr("compat needs a producer's schema and a consumer's, but got %s", wording.Count(len(args), "argument")).
-				Advise("usage: %s", usageLine(cmd))
-		case *batch == "" && args[0] == "-" && args[1] == "-":
-			return usageErr("only one of the two schemas can be standard input").Advise("name a file for the other one")
+		if *batch != "" {
+			return counted("", 0, 0)(cmd, args)
 		}
-		return nil
+		return counted("a producer's schema and a consumer's", 2, 2)(cmd, args)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		j := judge{cli: c, reading: reading, json: *format == "json" || *batch != ""}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"os/user"
 	"slices"
@@ -34,7 +35,7 @@ func (c *cli) decideCommand() *cobra.Command {
 			"and is to be approved in turn. retry and fail answer for a call that was at work when its run\n" +
 			"broke off.",
 		Example: "obelus decide 20261121-0930\nobelus decide 20261121-0930 refund#1 approve --as ann\nobelus decide 20261121-0930 refund#1 change amount=5 --reason \"agreed by phone\"\nobelus decide 20261121-0930 --all reject",
-		Args:    someArgs("a run"),
+		Args:    counted("a run", 1, math.MaxInt),
 	}
 	var o running
 	d := decision{}

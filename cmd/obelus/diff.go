@@ -26,7 +26,7 @@ func (c *cli) diffCommand() *cobra.Command {
 			"The exit status is 0 where the plans mean the same, 1 where they differ, and 2 where\n" +
 			"that can't be told.",
 		Example: "obelus diff released.yaml plan.yaml\ngit show HEAD:plan.yaml | obelus diff - plan.yaml --format markdown",
-		Args:    twoArgs,
+		Args:    counted("two plans", 2, 2),
 	}
 	reading := c.addReading(cmd)
 	format := choose(cmd, "format", "how the differences are written; dot, mermaid and svg draw the new plan with what became of the old one", "text", "json", "markdown", "dot", "mermaid", "svg")
@@ -136,19 +136,9 @@ func renderDiff(differs *facts.Comparison, sides [2]side, format string) []byte 
 		out.WriteString(differs.Text())
 	default:
 		touched := differs.Touched()
-		plain := dot.Options{Delegates: -1}
+		plain := dot.Options{Flat: true}
 		view := dot.FromPlan(sides[1].plan, nil, plain).Against(dot.FromPlan(sides[0].plan, nil, plain), differs.Was, func(call string) bool { return touched[call] })
 		out.WriteString(view.In(format))
 	}
 	return out.Bytes()
-}
-
-func twoArgs(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) != 2:
-		return usageErr("%s needs two plans, but got %d", cmd.Name(), len(args)).Advise("usage: %s", usageLine(cmd))
-	case args[0] == "-" && args[1] == "-":
-		return usageErr("only one of the plans can come from standard input")
-	}
-	return nil
 }

@@ -30,7 +30,6 @@ func (c *cli) addReading(cmd *cobra.Command) *reading {
 	flags.BoolVar(&r.Trust, "trust", false, "let the workspace's obelus.yaml and policy say that something is harmless, as \"obelus trust\" does for good, and OBELUS_TRUST for folders")
 	flags.VarP(allowed{&r.Hosts}, "allow-host", "", "let requests go to a host that the workspace's obelus.yaml doesn't list, or to a private or local address; may be given several times")
 	stands(cmd, "allow-host", "HOST[:PORT]")
-	addLimits(cmd, &r.Limits)
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"yaml", "yml", "json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
 	}

@@ -32,7 +32,7 @@ func (c *cli) graphCommand() *cobra.Command {
 	runs := new(running).addRuns(cmd)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if *run != "" {
-			return noArgs(cmd, args)
+			return counted("", 0, 0)(cmd, args)
 		}
 		return oneArg("a plan, or a run with --run")(cmd, args)
 	}
@@ -43,23 +43,14 @@ func (c *cli) graphCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.Paths, "paths", false, "draw the state's paths as nodes of their own, and who writes and who reads them")
 	flags.BoolVar(&o.Detail, "detail", false, "write the parameters of each call into its box")
-	flags.IntVar(&o.Depth, "depth", 0, "collapse what is deeper; with --focus, how far to go from the call")
+	addText(cmd, &o.Focus, "focus", "CALL", "draw only this call and what is near it")
+	flags.IntVar(&o.Depth, "depth", 1, "with --focus, how many steps to go from the call")
 	stands(cmd, "depth", "N")
-	flags.StringVar(&o.Focus, "focus", "", "draw only this call and what is near it")
-	stands(cmd, "focus", "CALL")
 	labels := flags.Bool("labels", false, "write beside each call how worthy of trust and how confidential its result is under the policy, and mark the ways that it forbids")
 	critical := flags.Bool("critical", false, "simulate the plan, every call as long as its tool says (x-simulate), and mark the critical path")
-	flags.IntVar(&o.Delegates, "delegates", 0, "draw what delegates do, so many levels deep, 0 for none; by default all of it where the drawing stays small")
-	stands(cmd, "delegates", "N")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if o.Depth < 0 {
-			return usageErr("--depth can't be %d: expected a whole number from 0", o.Depth)
-		}
-		switch unfold := cmd.Flags().Changed("delegates"); {
-		case o.Delegates < 0:
-			return usageErr("--delegates can't be %d: expected a whole number from 0", o.Delegates)
-		case unfold && o.Delegates == 0:
-			o.Delegates = -1 // the library's word for none
+		if o.Depth < 1 {
+			return usageErr("--depth can't be %d: expected a whole number from 1", o.Depth)
 		}
 		form, err := formOf(*format, *output, cmd.Flags().Changed("format"))
 		if err != nil {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,43 +45,31 @@ func (c *cli) helpCommand() *cobra.Command {
 	}
 }
 
-// help prints what a command does and how it is used, to standard output.
-func (c *cli) help(cmd *cobra.Command) {
-	about := cmd.Long
-	if about == "" {
-		about = cmd.Short
-	}
-	fmt.Fprintf(c.out, "%s\n\nusage:\n  %s\n", about, usageLine(cmd))
-	if len(cmd.Aliases) > 0 {
-		fmt.Fprintf(c.out, "\nalso called %s\n", strings.Join(cmd.Aliases, ", "))
-	}
-	group := ""
-	for _, sub := range cmd.Commands() {
-		if title := cmp.Or(sub.GroupID, "more"); sub.IsAvailableCommand() {
-			if title != group {
-				fmt.Fprintf(c.out, "\n%s:\n", title)
-			}
-			group = title
-			fmt.Fprintf(c.out, "  %-11s %s\n", sub.Name(), sub.Short)
-		}
-	}
-	if cmd.Example != "" {
-		fmt.Fprintf(c.out, "\nexamples:\n%s\n", strings.ReplaceAll("  "+cmd.Example, "\n", "\n  "))
-	}
-	fmt.Fprintf(c.out, "\nflags:\n%s", cmd.Flags().FlagUsagesWrapped(helpWidth))
-	if cmd.HasSubCommands() {
-		fmt.Fprintf(c.out, "\n\"%s COMMAND --help\" tells more about a command.\n", cmd.CommandPath())
-	}
-}
+// helpTemplate is what a command does and how it is used.
+const helpTemplate = `{{or .Long .Short}}
 
-// helpWidth is how wide flags and values are laid out.
-const helpWidth = 90
+usage:
+  {{.UseLine}}
+{{range .Aliases}}
+also called {{.}}
+{{end}}{{range $group := .Groups}}
+{{.ID}}:
+{{range $.Commands}}{{if and .IsAvailableCommand (eq .GroupID $group.ID)}}  {{rpad .Name 11}} {{.Short}}
+{{end}}{{end}}{{end}}{{if and .HasAvailableSubCommands (not .Groups)}}
+more:
+{{range .Commands}}{{if .IsAvailableCommand}}  {{rpad .Name 11}} {{.Short}}
+{{end}}{{end}}{{end}}{{if .Example}}
+examples:
+{{indented .Example}}
+{{end}}
+flags:
+{{.Flags.FlagUsagesWrapped 90}}{{if .HasSubCommands}}
+"{{.CommandPath}} COMMAND --help" tells more about a command.
+{{end}}`
 
-func usageLine(cmd *cobra.Command) string {
-	if cmd.HasSubCommands() && !cmd.HasParent() {
-		return cmd.CommandPath() + " COMMAND …"
-	}
-	return cmd.UseLine()
+func init() {
+	cobra.AddTemplateFunc("indented", func(text string) string { return strings.ReplaceAll("  "+text, "\n", "\n  ") })
+	cobra.EnableCommandSorting = false // commands are listed in the order of their use
 }
 
 // A wordedValue is called by a word in help and messages.

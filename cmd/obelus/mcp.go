@@ -34,7 +34,7 @@ func (c *cli) mcpCommand() *cobra.Command {
 			"this computer that use the printed address, or send its token (or that of OBELUS_MCP_TOKEN) as\n" +
 			"\"Authorization: Bearer TOKEN\".",
 		Example: "obelus mcp --root plans\nobelus mcp --listen 127.0.0.1:7333\nclaude mcp add obelus -- obelus mcp --root /home/me/plans",
-		Args:    noArgs,
+		Args:    counted("", 0, 0),
 	}
 	s := &mcpServer{cli: c, reading: c.addReading(cmd)}
 	s.run.approvers.add(cmd)
@@ -100,7 +100,7 @@ func (s *mcpServer) server(ctx context.Context) *mcp.Server {
 
 const instructions = "Obelus checks, draws and rehearses plans: lists of tool calls that find each other through the paths that they write and read. " +
 	"Write a plan, give its text to check, mend what it finds (explain tells what a finding means), rehearse it with simulate, with branches set as well. " +
-	"The language's reference is at obelus://language, examples are at obelus://examples; explain gives the same to clients without resources."
+	"The language's reference is at obelus://language, examples are at obelus://examples."
 
 // converse serves the client at standard input and output.
 func (s *mcpServer) converse(ctx context.Context) error {

@@ -56,7 +56,7 @@ func TestMCPHostileText(t *testing.T) {
 		"long name": "calls: [{_tool: " + strings.Repeat("n", 1<<20) + "}]", "parentheses": "calls: [{_tool: t, p: '†(" + strings.Repeat("(", 100_000) + "'}]", "not UTF-8": "calls: [\xff]", "NUL": "calls: \x00",
 	} {
 		for tool, in := range map[string]map[string]any{
-			"check": {"plan": text}, "simulate": {"plan": text, "branches": true}, "graph": {"plan": text, "detail": true}, "explain": {"plan": text, "call": "t#1"}, "diff": {"old": map[string]any{"plan": text}, "new": map[string]any{"plan": goodPlan}},
+			"check": {"plan": text}, "simulate": {"plan": text, "branches": true}, "graph": {"plan": text, "detail": true}, "diff": {"old": map[string]any{"plan": text}, "new": map[string]any{"plan": goodPlan}},
 		} {
 			if name == "large" && tool != "check" {
 				continue // which reads as much
@@ -130,18 +130,10 @@ func TestMCPStaysInside(t *testing.T) {
 	}
 	in = append(in, map[string]any{"plan": starting}, map[string]any{"plan": starting, "files": vouching}, map[string]any{"path": "plan.yaml", "files": vouching})
 	for _, given := range in {
-		for _, tool := range []string{"check", "simulate", "graph", "explain", "diff", "run"} {
+		for _, tool := range []string{"check", "simulate", "graph", "diff", "run"} {
 			arguments := given
-			switch tool {
-			case "diff":
+			if tool == "diff" {
 				arguments = map[string]any{"old": given, "new": map[string]any{"plan": goodPlan}}
-			case "explain":
-				arguments = map[string]any{"call": "send#2", "plan": given["plan"], "path": given["path"], "files": given["files"]}
-				for key, value := range arguments {
-					if value == nil {
-						delete(arguments, key)
-					}
-				}
 			}
 			said, value, failed := called(t, s, tool, arguments)
 			whole, _ := json.Marshal(value)
@@ -156,8 +148,8 @@ func TestMCPStaysInside(t *testing.T) {
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("a program was started")
 	}
-	text, _, _ := called(t, s, "explain", map[string]any{"call": "send#2", "plan": starting, "files": vouching})
-	if !strings.Contains(text, `"effect":{"kind":"unknown"`) {
+	text, _, _ := called(t, s, "graph", map[string]any{"plan": starting, "files": vouching, "focus": "send#2"})
+	if !strings.Contains(text, "effect unknown") {
 		t.Errorf("a client vouches for a tool: %s", text)
 	}
 }

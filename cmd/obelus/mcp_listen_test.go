@@ -66,7 +66,7 @@ func TestMCPListens(t *testing.T) {
 		}
 	}
 	s := connected(t, &mcp.StreamableClientTransport{Endpoint: address})
-	if text, _, failed := called(t, s, "explain", map[string]any{"code": "OB401", "files": map[string]any{"large": strings.Repeat("y", 8<<20)}}); failed {
+	if text, _, failed := called(t, s, "check", map[string]any{"plan": goodPlan, "files": map[string]any{"large": strings.Repeat("y", 8<<20)}}); failed {
 		t.Error(text)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/planschema"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/examples"
 	"github.com/obelus-dev/obelus/runtime"
 )
@@ -19,10 +18,9 @@ import (
 const (
 	restSchema     = `"leftOut":{"type":"integer","description":"how many entries are left out"},"next":{"type":"integer","description":"give this as \"first\" to see them"}`
 	positionSchema = `{"type":["object","null"],"properties":{"line":{"type":"integer"},"column":{"type":"integer"},"offset":{"type":"integer"}}}`
-	findingsList   = `{"type":"array","items":{"type":"object","properties":{"code":{"type":"string"},"name":{"type":"string"},"severity":{"enum":["error","warning","info"]},"message":{"type":"string"},"file":{"type":["string","null"]},"start":` + positionSchema + `,"end":` + positionSchema + `,"call":{"type":["string","null"]},"related":{"type":"array"},"fixes":{"type":"array"},"witness":{},"help":{"type":["string","null"]}},"required":["code","severity","message"]}}`
-	findingsSchema = `{"type":"object","properties":{"findings":` + findingsList + `,"summary":{"type":"object","properties":{"errors":{"type":"integer"},"warnings":{"type":"integer"},"infos":{"type":"integer"},"maturity":{"type":["string","null"]}},"required":["errors","warnings","infos"]},` + restSchema + `},"required":["findings","summary"]}`
+	findingsSchema = `{"type":"object","properties":{"findings":{"type":"array","items":{"type":"object","properties":{"code":{"type":"string"},"name":{"type":"string"},"severity":{"enum":["error","warning","info"]},"message":{"type":"string"},"file":{"type":["string","null"]},"start":` + positionSchema + `,"end":` + positionSchema + `,"call":{"type":["string","null"]},"related":{"type":"array"},"fixes":{"type":"array"},"witness":{},"help":{"type":["string","null"]}},"required":["code","severity","message"]}},"summary":{"type":"object","properties":{"errors":{"type":"integer"},"warnings":{"type":"integer"},"infos":{"type":"integer"},"maturity":{"type":["string","null"]}},"required":["errors","warnings","infos"]},` + restSchema + `},"required":["findings","summary"]}`
 
-	explainedSchema   = `{"type":"object","properties":{"page":{"type":"string","description":"Markdown"},"call":{"description":"what the call does"},"findings":` + findingsList + `,` + restSchema + `}}`
+	explainedSchema   = `{"type":"object","properties":{"page":{"type":"string","description":"Markdown"}},"required":["page"]}`
 	drawnSchema       = `{"type":"object","properties":{"format":{"enum":["text","mermaid"]},"drawing":{"type":"string"}},"required":["format","drawing"]}`
 	simulatedSchema   = `{"type":"object","properties":{"scenario":{"type":"object","properties":{"status":{"type":"string"},"makespan":{"type":"number","description":"milliseconds"},"cost":{"type":"number"},"calls":{"type":"array","items":{"type":"object","properties":{"call":{"type":"string"},"tool":{"type":"string"},"status":{"type":"string"},"start":{"type":"number"},"end":{"type":"number"}},"required":["call","tool","status"]}},"output":{},"state":{}},"required":["status","calls"]},"problems":{"type":"array","items":{"type":"object"}},"summary":{"type":"object"},` + restSchema + `},"required":["scenario","summary"]}`
 	comparedSchema    = `{"type":"object","properties":{"verdict":{"enum":["fits","never","may-not-fit","unknown"]},"witness":{"description":"a value that the producer accepts and the consumer refuses"},"keyword":{"type":["string","null"]},"reason":{"type":["string","null"]}},"required":["verdict"]}`
@@ -36,37 +34,7 @@ var references = []struct{ name, title, text string }{
 	{"execution", "how a plan runs", runtime.Reference},
 }
 
-// section is the section of the reference with a heading, as "Output paths and state" or
-// "output-paths-and-state"; where both documents have one of that name, both.
-func section(name string) (string, error) {
-	var all []string
-	for _, reference := range references {
-		if text := sectionOf(reference.text, name); text != "" {
-			all = append(all, text)
-		}
-	}
-	if len(all) == 0 {
-		return "", usageErr("there is no section %q", name).Advise("the sections are:\n%s", contents())
-	}
-	text := strings.Join(all, "\n\n")
-	if len(text) > mostPage {
-		text = wording.Cut(text, mostPage) + "\n\nThe resources obelus://language/" + anchor(name) + " and obelus://execution/" + anchor(name) + " have the rest."
-	}
-	return text, nil
-}
-
-// mostPage is the largest section that is returned in full, in bytes.
-const mostPage = 12 << 10
-
 var headings = regexp.MustCompile(`(?m)^##+ (.*)$`)
-
-func contents() string {
-	var all []string
-	for _, reference := range references {
-		all = append(all, contentsOf(reference.title, reference.text))
-	}
-	return strings.Join(all, "\n")
-}
 
 func contentsOf(title, text string) string {
 	for _, heading := range headings.FindAllStringSubmatch(text, -1) {

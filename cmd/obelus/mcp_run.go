@@ -106,29 +106,22 @@ func simulationReply(rehearsed []map[string]any, summary map[string]any, p pageG
 	if reason, ok := usual["reason"].(string); ok {
 		text.WriteString(": " + diag.Escape(reason))
 	}
+	add := func(what string, value any) {
+		words, _ := json.Marshal(value)
+		text.WriteString("\n" + what + ": " + diag.Escape(string(words)))
+	}
 	for _, call := range shown {
-		one := call.(map[string]any)
-		fmt.Fprintf(&text, "\n%v ms to %v ms: %s %v", one["start"], one["end"], diag.Escape(fmt.Sprint(one["call"])), one["status"])
-		if reason, ok := one["reason"].(string); ok {
-			text.WriteString(": " + diag.Escape(reason))
-		}
-		if e, ok := one["error"].(map[string]any); ok {
-			text.WriteString(": " + diag.Escape(fmt.Sprint(e["message"])))
-		}
+		add("call", call)
 	}
 	if more.count > 0 {
 		fmt.Fprintf(&text, "\n… and %d more calls", more.count)
 	}
-	output, _ := json.Marshal(usual["output"])
-	fmt.Fprintf(&text, "\noutput: %s", diag.Escape(string(output)))
+	add("output", usual["output"])
 	if summary["branches"] != nil {
-		branches, _ := json.Marshal(summary["branches"])
-		fmt.Fprintf(&text, "\nbranches: %s", branches)
+		add("branches", summary["branches"])
 	}
 	for _, one := range problems[:min(len(problems), usualEntries)] {
-		problem, _ := json.Marshal(one["problem"])
-		branch, _ := json.Marshal(one["branch"])
-		fmt.Fprintf(&text, "\nproblem: %s where %s", diag.Escape(string(problem)), diag.Escape(string(branch)))
+		add("problem", one)
 	}
 	if same, ok := summary["deterministic"].(bool); ok && !same {
 		text.WriteString("\nother orders of the same work end differently")

@@ -118,23 +118,17 @@ func TestMCPTools(t *testing.T) {
 		{"check", in{}, true, "there is no plan\n  help:", ""},
 		{"check", in{"plane": ""}, true, `["plane"]`, ""},
 		{"explain", in{"code": "ob203"}, false, "# OB203 dangling-reference", "page"},
-		{"explain", in{"section": "output-paths-and-state"}, false, "`_outputPath` is a path", "page"},
-		{"explain", in{"section": "Running"}, false, "## Running", "page"},
-		{"explain", in{"section": "running"}, false, "\nA call settles as *done*", "page"},
-		{"explain", in{"section": "walking"}, true, `there is no section "walking"`, ""},
 		{"explain", in{"code": "OB40"}, true, "did you mean", ""},
 		{"explain", in{}, false, "OB203  error", "page"},
-		{"explain", in{"plan": goodPlan, "call": "fetch#1"}, false, `"values":[{"expression":"†input.city"`, "call"},
-		{"explain", in{"plan": badPlan, "call": "fetch#1"}, false, nowhere, "findings"},
-		{"explain", in{"plan": badPlan, "call": "fetch#2"}, true, `the plan has no call "fetch#2"`, ""},
+		{"graph", in{"plan": goodPlan, "focus": "fetch#2"}, true, `the plan has no call "fetch#2"`, ""},
 		{"graph", plan(goodPlan), false, "fetch#1 · a model answers", "drawing"},
 		{"graph", in{"plan": badPlan, "format": "mermaid"}, false, "nothing writes it", "drawing"},
 		{"graph", in{"plan": goodPlan, "format": "png"}, true, "expected text or mermaid", ""},
 		{"graph", plan("calls: ["), true, "error OB101", ""},
 		{"simulate", plan(goodPlan), false, "done after 100 ms of virtual time", "scenario"},
-		{"simulate", in{"plan": goodPlan, "branches": true}, false, `problem: {"call":"fetch#1","kind":"failure"`, "problems"},
+		{"simulate", in{"plan": goodPlan, "branches": true}, false, `"problem":{"call":"fetch#1","kind":"failure"`, "problems"},
 		{"simulate", in{"plan": goodPlan, "schedules": 3}, false, "done after", "summary"},
-		{"simulate", in{"plan": goodPlan, "fail": []string{"fetch"}}, false, "failed: the rehearsal was told to let it fail", "scenario"},
+		{"simulate", in{"plan": goodPlan, "fail": []string{"fetch"}}, false, `"message":"the rehearsal was told to let it fail"`, "scenario"},
 		{"simulate", in{"plan": goodPlan, "fail": []string{"fetsh"}}, true, "no call of the plan is \"fetsh\" or uses that tool\n  help: did you mean \"fetch\"?", ""},
 		{"simulate", plan(badPlan), true, nowhere, ""},
 		{"compat", in{"producer": in{"type": "integer"}, "consumer": in{"type": "number", "minimum": 3}}, false, "may-not-fit", "witness"},
@@ -347,7 +341,7 @@ func TestMCPNamesFilesFromTheRoot(t *testing.T) {
 		in   map[string]any
 	}{
 		{"check", map[string]any{"path": "a/plan.yaml"}}, {"check", map[string]any{"path": "a/gone.yaml"}}, {"simulate", map[string]any{"path": "a/plan.yaml"}},
-		{"explain", map[string]any{"path": "a/plan.yaml", "call": "fetch#1"}}, {"diff", map[string]any{"old": map[string]any{"path": "a/plan.yaml"}, "new": map[string]any{"plan": goodPlan}}},
+		{"graph", map[string]any{"path": "a/plan.yaml"}}, {"diff", map[string]any{"old": map[string]any{"path": "a/plan.yaml"}, "new": map[string]any{"plan": goodPlan}}},
 	} {
 		text, value, _ := called(t, s, one.tool, one.in)
 		whole, _ := json.Marshal(value)

@@ -43,16 +43,13 @@ type (
 		Strict bool `json:"strictProtocol,omitempty" jsonschema:"report what the base protocol doesn't have: _id, _when, _after, _retry, _timeout, _each, _confirm"`
 	}
 	explainGiven struct {
-		planGiven
-		Code    string `json:"code,omitempty" jsonschema:"a finding's code or name, such as OB401; without code, section and call all findings are listed"`
-		Section string `json:"section,omitempty" jsonschema:"a section of the language's reference, such as output-paths-and-state"`
-		Call    string `json:"call,omitempty" jsonschema:"a call of the plan, by its _id or by its tool and place, such as fetch#1: what it does, where its values come from, on what it hangs"`
+		Code string `json:"code,omitempty" jsonschema:"a finding's code or name, such as OB401; without it all findings are listed"`
 	}
 	graphGiven struct {
 		planGiven
 		Format string `json:"format,omitempty" jsonschema:"text, which is the default, or mermaid"`
 		Focus  string `json:"focus,omitempty" jsonschema:"draw only this call and what is near it"`
-		Depth  int    `json:"depth,omitempty" jsonschema:"collapse what is deeper; with focus, how far to go from the call"`
+		Depth  int    `json:"depth,omitempty" jsonschema:"with focus, how many steps to go from the call"`
 		Paths  bool   `json:"paths,omitempty" jsonschema:"draw the state's paths as nodes of their own"`
 		Detail bool   `json:"detail,omitempty" jsonschema:"write the parameters of each call into its box"`
 		Labels bool   `json:"labels,omitempty" jsonschema:"under a policy: how worthy of trust and how confidential results are"`
@@ -98,7 +95,7 @@ type asked struct {
 // addTools adds what agents may ask for.
 func (s *mcpServer) addTools(to *mcp.Server) {
 	offer(s, to, "check", "Find faults in a plan before it runs: what it can't mean, reads that nobody writes, values that don't fit, calls that write over each other. Nothing is run.", findingsSchema, (*asked).mcpCheck)
-	offer(s, to, "explain", "Tell what a finding means with a failing and a mended plan, what a section of the language's reference says, or what a call of a plan does.", explainedSchema, (*asked).mcpExplain)
+	offer(s, to, "explain", "Tell what a finding means, with a failing and a mended plan.", explainedSchema, (*asked).mcpExplain)
 	offer(s, to, "graph", "Draw which call of a plan waits for which, and the paths that data takes, as text or Mermaid. Plans with errors are drawn, too.", drawnSchema, (*asked).mcpGraph)
 	offer(s, to, "simulate", "Rehearse a plan on a virtual clock, with results made up from what its tools say of themselves: the order, what runs in parallel, the time and the cost, the final state, what is skipped and why. Nothing is run but expressions.", simulatedSchema, (*asked).mcpSimulate)
 	offer(s, to, "compat", "Tell whether every value of one JSON Schema fits another: fits, never, may-not-fit (with a value that shows it) or unknown (with the reason).", comparedSchema, (*asked).mcpCompat)
@@ -348,49 +345,8 @@ func shownFindings(lines []map[string]any, p pageGiven) (string, leftOut) {
 }
 
 func (a *asked) mcpExplain(in explainGiven) (reply, error) {
-	switch {
-	case in.Call != "":
-		return a.explainCall(in)
-	case in.Section != "":
-		text, err := section(in.Section)
-		return reply{map[string]any{"page": text}, text}, err
-	case in.Code != "":
-		if err := a.explain(in.Code); err != nil {
-			return reply{}, err
-		}
-	default:
-		if err := a.listRules(); err != nil {
-			return reply{}, err
-		}
-	}
-	return reply{map[string]any{"page": a.said.String()}, a.said.String()}, nil
-}
-
-// explainCall tells what a call of a plan does.
-func (a *asked) explainCall(in explainGiven) (reply, error) {
-	p, err := a.readable(in.planGiven)
-	if err != nil {
-		return reply{}, err
-	}
-	if err := knownCall(p.Plan, in.Call); err != nil {
-		return reply{}, err
-	}
-	var about []diag.Diagnostic
-	for _, f := range p.Findings {
-		if f.Call == in.Call {
-			about = append(about, f)
-		}
-	}
-	all := facts.Of(p.Plan, facts.Options{}).Calls
-	at := slices.IndexFunc(all, func(call facts.Call) bool { return call.Name == in.Call })
-	if err := errors.Join(diag.JSONLine(&a.said, all[at]), diag.JSON(&a.said, about)); err != nil {
-		return reply{}, err
-	}
-	lines, _ := a.lines()
-	call, lines := lines[0], lines[1:]
-	text, left := shownFindings(lines, pageGiven{})
-	shown, _ := portion(lines, pageGiven{})
-	return reply{left.in(map[string]any{"call": call, "findings": shown}), terminal.JSON(call, "") + "\n" + text}, nil
+	err := a.explain(in.Code)
+	return reply{map[string]any{"page": a.said.String()}, a.said.String()}, err
 }
 
 func (a *asked) mcpGraph(in graphGiven) (reply, error) {
@@ -408,7 +364,7 @@ func (a *asked) mcpGraph(in graphGiven) (reply, error) {
 	}
 	drawing := view.In(form)
 	if len(drawing) > mostAnswer {
-		return reply{}, usageErr("the drawing is too large for an answer: %d bytes", len(drawing)).Advise("draw what is near one call (\"focus\"), or give a smaller \"depth\"")
+		return reply{}, usageErr("the drawing is too large for an answer: %d bytes", len(drawing)).Advise("draw what is near one call (\"focus\")")
 	}
 	return reply{map[string]any{"format": form, "drawing": drawing}, drawing}, nil
 }

@@ -57,7 +57,7 @@ func (c *cli) runCommand() *cobra.Command {
 	digest := addDemanded(cmd, "run that plan or nothing: the one with this digest, which \"obelus compile --digest\" prints; its files are compared before each start")
 	requireApproval := flags.Bool("require-approval", false, "run the plan only as it was approved (obelus approve), and ask nobody about what was approved; \"require-approval\" in obelus.yaml asks for it, too")
 	approvalFile := addText(cmd, new(string), "approval", "FILE", "the approval; by default plan.approval.json beside a plan.yaml")
-	within := addEnvelope(cmd, "hold the run to what a file lets it do, such as \"obelus approve --show --format json\" writes; an approval has its own")
+	within := addText(cmd, new(string), "envelope", "FILE", "hold the run to what a file lets it do, such as \"obelus approve --show --format json\" writes; an approval has its own")
 	o.approvers.add(cmd)
 	unbounded := flags.Bool("unbounded", false, "let expressions take together whatever they take")
 	flags.BoolVar(&o.unkept, "no-journal", false, "keep no journal; the run can't be resumed")
@@ -421,10 +421,6 @@ type observer interface {
 type lines struct{ *session.Events }
 
 func (lines) Abandon() {}
-
-func addEnvelope(cmd *cobra.Command, usage string) *string {
-	return addText(cmd, new(string), "envelope", "FILE", usage)
-}
 
 // envelope reads what a run may do; nil without a file.
 func (c *cli) envelope(name string) (*envelope.Envelope, error) {

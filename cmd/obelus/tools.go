@@ -38,20 +38,19 @@ func (c *cli) toolsCommand() *cobra.Command {
 		Example: "obelus tools import petstore.json -o petstore.tools.yaml\n" +
 			"obelus tools --check\n" +
 			"obelus tools --check petstore.tools.yaml",
-		Args: atMostOne,
+		Args: counted("", 0, 1),
 	}
 	check := cmd.Flags().Bool("check", false, "report how tools differ from their catalogues")
-	format := choose(cmd, "format", "how it is told; json is one object a line", "text", "json")
 	reading := c.addReading(cmd)
 	cmd.AddCommand(c.importCommand())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !*check {
 			if len(args) > 0 {
-				return usageErr("what is tools to do with %q?", args[0]).Advise("usage: %s", usageLine(cmd))
+				return usageErr("what is tools to do with %q?", args[0]).Advise("usage: %s", cmd.UseLine())
 			}
 			return cmd.Help()
 		}
-		return c.checkTools(cmd.Context(), append(args, ".")[0], reading, *format == "json")
+		return c.checkTools(cmd.Context(), append(args, ".")[0], reading)
 	}
 	return cmd
 }
@@ -93,9 +92,8 @@ func (c *cli) importCommand() *cobra.Command {
 	reading := c.newReading()
 	flags.Var(allowed{&reading.Hosts}, "allow-host", "let requests to an MCP server go to a host that isn't public; may be given several times")
 	stands(cmd, "allow-host", "HOST[:PORT]")
-	addLimits(cmd, &reading.Limits)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.limits, o.output = reading.Limits, *output
+		o.output = *output
 		if o.output == "-" {
 			o.output = ""
 		}
@@ -112,7 +110,7 @@ func (c *cli) importCommand() *cobra.Command {
 		if args[0] == "-" && o.output != "" {
 			return usageErr("standard input can't be read again").Advise("name a file, or leave -o out")
 		}
-		if args[0] != "-" && definesServers(args[0], text, o.limits) {
+		if args[0] != "-" && definesServers(args[0], text) {
 			return c.importServers(cmd.Context(), args[0], reading, o)
 		}
 		return c.importFile(args[0], text, o)
@@ -125,12 +123,11 @@ type importing struct {
 	Only, Tags, Names []string
 	headers           []string
 	server, output    string
-	limits            source.Limits
 }
 
 // options are how a document is read.
 func (o importing) options() (openapi.Options, error) {
-	out := openapi.Options{Limits: o.limits, Server: o.server, Headers: map[string]any{}}
+	out := openapi.Options{Server: o.server, Headers: map[string]any{}}
 	for _, header := range o.headers {
 		name, value, ok := strings.Cut(header, ":")
 		if !ok || name == "" {

@@ -44,17 +44,13 @@ type toolSource struct {
 
 // A difference is one between a tool of a catalogue and the same tool of its source.
 type difference struct {
-	Kind    string `json:"kind"` // "drift"
-	File    string `json:"file"`
-	Tool    string `json:"tool"`
-	Breaks  bool   `json:"breaks"` // a valid plan may not be valid any more; else it is harmless
-	New     bool   `json:"new"`    // the catalogue doesn't have the tool
-	Message string `json:"message"`
-	Witness any    `json:"witness"` // a value that was valid and isn't, or that was ruled out and may come; or nil
+	tool, message string
+	breaks        bool // a valid plan may not be valid any more; else it is harmless
+	isNew         bool // the catalogue doesn't have the tool
 }
 
 // checkTools reports how the sources of catalogues differ from them.
-func (c *cli) checkTools(ctx context.Context, name string, reading *reading, asJSON bool) error {
+func (c *cli) checkTools(ctx context.Context, name string, reading *reading) error {
 	files := []string{name}
 	info, err := os.Stat(name)
 	if err != nil {
@@ -69,18 +65,18 @@ func (c *cli) checkTools(ctx context.Context, name string, reading *reading, asJ
 		if err != nil {
 			return project.CantRead(file, err)
 		}
-		root, _ := source.Parse(source.NewFile(file, text), reading.Limits)
+		root, _ := source.Parse(source.NewFile(file, text), source.Limits{})
 		from := root.Get("x-source")
 		switch {
 		case filepath.Base(file) == compiler.LockFile:
 			return usageErr("%q isn't read any more", file).Advise("import the tools again (obelus tools import FILE -o CATALOGUE), and delete it")
 		case from != nil:
-			one, err := c.againstFile(file, text, from, reading.Limits)
+			one, err := c.againstFile(file, text, from)
 			if err != nil {
 				return err
 			}
 			sources = append(sources, one)
-		case definesServers(file, text, reading.Limits):
+		case definesServers(file, text):
 			several, err := c.againstServers(ctx, file, reading)
 			if err != nil {
 				return err
@@ -91,13 +87,9 @@ func (c *cli) checkTools(ctx context.Context, name string, reading *reading, asJ
 	if len(sources) == 0 {
 		return usageErr("no catalogue in %q records what it was imported from", name).Advise("import the tools again: obelus tools import FILE -o CATALOGUE")
 	}
-	if asJSON {
-		err = writeDifferences(c, sources)
-	} else {
-		_, err = fmt.Fprint(c.out, differencesText(sources, terminal.StyleFor(c.out)))
-	}
+	_, err = fmt.Fprint(c.out, differencesText(sources, terminal.StyleFor(c.out)))
 	breaks := func(s toolSource) bool {
-		return slices.ContainsFunc(s.all, func(d difference) bool { return d.Breaks })
+		return slices.ContainsFunc(s.all, func(d difference) bool { return d.breaks })
 	}
 	if err == nil && slices.ContainsFunc(sources, breaks) {
 		return ending(statusFound)
@@ -106,7 +98,7 @@ func (c *cli) checkTools(ctx context.Context, name string, reading *reading, asJ
 }
 
 // againstFile imports an OpenAPI file again and compares the tools with those of a catalogue.
-func (c *cli) againstFile(name string, text []byte, from *source.Node, limits source.Limits) (toolSource, error) {
+func (c *cli) againstFile(name string, text []byte, from *source.Node) (toolSource, error) {
 	s := toolSource{name: filepath.Join(filepath.Dir(name), filepath.FromSlash(from.Get("file").AsText()))}
 	now, err := os.ReadFile(s.name)
 	if err != nil {
@@ -115,7 +107,7 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node, limits so
 	if workspace.SumOf(now) == from.Get("digest").AsText() {
 		return s, nil
 	}
-	o := importing{limits: limits, server: from.Get("server").AsText()}
+	o := importing{server: from.Get("server").AsText()}
 	for key, list := range map[string]*[]string{"only": &o.Only, "tags": &o.Tags, "names": &o.Names, "headers": &o.headers} {
 		if n := from.Get(key); n != nil {
 			for _, item := range n.Items {
@@ -131,11 +123,11 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node, limits so
 	if api == nil {
 		return s, c.faulty(found)
 	}
-	was, err := c.definitions(name, text, limits)
+	was, err := c.definitions(name, text)
 	if err != nil {
 		return s, err
 	}
-	is, err := c.compiled(api.Catalogue(), limits)
+	is, err := c.compiled(api.Catalogue())
 	if err != nil {
 		return s, err
 	}
@@ -150,12 +142,12 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node, limits so
 		if now := after[operation]; now != nil {
 			s.all = append(s.all, compareTools(was, is, tool, now)...)
 		} else {
-			s.all = append(s.all, difference{Tool: tool.Name, Breaks: true, Message: cmp.Or(refused[operation], "it isn't there any more")})
+			s.all = append(s.all, difference{tool: tool.Name, breaks: true, message: cmp.Or(refused[operation], "it isn't there any more")})
 		}
 	}
 	for operation, tool := range after {
 		if before[operation] == nil {
-			s.all = append(s.all, difference{Tool: tool.Name, New: true, Message: "it is new"})
+			s.all = append(s.all, difference{tool: tool.Name, isNew: true, message: "it is new"})
 		}
 	}
 	s.sort()
@@ -169,8 +161,8 @@ func (c *cli) againstServers(ctx context.Context, file string, reading *reading)
 	if err != nil {
 		return nil, err
 	}
-	value, _, _ := listed.catalogue(importing{limits: reading.Limits})
-	is, err := c.compiled(value, reading.Limits)
+	value, _, _ := listed.catalogue(importing{})
+	is, err := c.compiled(value)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +174,7 @@ func (c *cli) againstServers(ctx context.Context, file string, reading *reading)
 			if why == "" {
 				continue
 			}
-			s.all = append(s.all, difference{Tool: t.Name, Breaks: true, Message: why})
+			s.all = append(s.all, difference{tool: t.Name, breaks: true, message: why})
 			if was, now := before[path.Join(server, t.Name)], after[path.Join(server, t.Name)]; was != nil && now != nil {
 				s.all = append(s.all, compareTools(listed.plan, is, was, now)...)
 			}
@@ -190,7 +182,7 @@ func (c *cli) againstServers(ctx context.Context, file string, reading *reading)
 		only, names := like(record.Only), like(record.Names)
 		for _, t := range listed.tools[server] {
 			if record.Tool(t.Name) == nil && only(server+" "+t.Name) && names(t.Name) {
-				s.all = append(s.all, difference{Tool: t.Name, New: true, Message: "it is new"})
+				s.all = append(s.all, difference{tool: t.Name, isNew: true, message: "it is new"})
 			}
 		}
 		s.sort()
@@ -201,13 +193,13 @@ func (c *cli) againstServers(ctx context.Context, file string, reading *reading)
 
 func (s *toolSource) sort() {
 	slices.SortStableFunc(s.all, func(a, b difference) int {
-		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.message, b.message))
 	})
 }
 
 // definitions compiles a catalogue.
-func (c *cli) definitions(name string, text []byte, limits source.Limits) (*plan.Plan, error) {
-	p, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Definitions: true, Limits: limits})
+func (c *cli) definitions(name string, text []byte) (*plan.Plan, error) {
+	p, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Definitions: true})
 	if diag.HasErrors(found) {
 		return nil, c.faulty(found)
 	}
@@ -215,12 +207,12 @@ func (c *cli) definitions(name string, text []byte, limits source.Limits) (*plan
 }
 
 // compiled compiles a catalogue that was made just now.
-func (c *cli) compiled(value map[string]any, limits source.Limits) (*plan.Plan, error) {
+func (c *cli) compiled(value map[string]any) (*plan.Plan, error) {
 	text, err := catalogue.YAML("", value)
 	if err != nil {
 		return nil, usageErr("%v", err)
 	}
-	return c.definitions("catalogue.yaml", text, limits)
+	return c.definitions("catalogue.yaml", text)
 }
 
 func operationOf(t *plan.Tool) string { return t.Node.Get("x-operation").AsText() }
@@ -240,7 +232,7 @@ func byOperation(p *plan.Plan) map[string]*plan.Tool {
 // parameters must still be valid, and each result must fit the catalogue's.
 func compareTools(before, after *plan.Plan, was, is *plan.Tool) (all []difference) {
 	add := func(breaks bool, format string, args ...any) {
-		all = append(all, difference{Tool: was.Name, Breaks: breaks, Message: fmt.Sprintf(format, args...)})
+		all = append(all, difference{tool: was.Name, breaks: breaks, message: fmt.Sprintf(format, args...)})
 	}
 	compareRequests(before, after, was, is, add)
 	if !reflect.DeepEqual(withReferences(before, was.Parameters), withReferences(after, is.Parameters)) {
@@ -303,16 +295,16 @@ func fits(tool string, producer, consumer *schema.Schema, changed, refused strin
 	verdict := schema.Contains(producer, consumer, schema.Budget{})
 	switch verdict.Relation {
 	case schema.Fits:
-		return difference{Tool: tool, Message: changed + ", and whatever was sound is"}
+		return difference{tool: tool, message: changed + ", and whatever was sound is"}
 	case schema.Unknown:
-		return difference{Tool: tool, Breaks: true, Message: fmt.Sprintf("%s, and it can't be shown that whatever was sound is (%s)", changed, cmp.Or(verdict.Reason, verdict.Keyword))}
+		return difference{tool: tool, breaks: true, message: fmt.Sprintf("%s, and it can't be shown that whatever was sound is (%s)", changed, cmp.Or(verdict.Reason, verdict.Keyword))}
 	}
 	text, _ := json.Marshal(verdict.Witness)
 	what := fmt.Sprintf(refused, wording.Cut(string(text), 200))
 	if why := consumer.Validate(verdict.Witness); why != nil {
 		what += ": " + why.Message
 	}
-	return difference{Tool: tool, Breaks: true, Message: what, Witness: verdict.Witness}
+	return difference{tool: tool, breaks: true, message: what}
 }
 
 // compareRequests reports how an operation is sent otherwise, which breaks plans. The place of a
@@ -375,41 +367,12 @@ func differencesText(sources []toolSource, style terminal.Style) string {
 		}{{style.Red("breaks plans:"), true, false}, {style.Green("harmless:"), false, false}, {style.Green("new:"), false, true}} {
 			title := kind.title + "\n"
 			for _, one := range s.all {
-				if one.Breaks == kind.breaks && one.New == kind.new {
-					fmt.Fprintf(&out, "%s  %s: %s\n", title, diag.Escape(one.Tool), diag.Escape(one.Message))
+				if one.breaks == kind.breaks && one.isNew == kind.new {
+					fmt.Fprintf(&out, "%s  %s: %s\n", title, diag.Escape(one.tool), diag.Escape(one.message))
 					title = ""
 				}
 			}
 		}
 	}
 	return out.String()
-}
-
-type differenceSummary struct {
-	Kind     string `json:"kind"`
-	Files    int    `json:"files"`
-	Breaking int    `json:"breaking"`
-	Harmless int    `json:"harmless"`
-	New      int    `json:"new"`
-}
-
-func writeDifferences(c *cli, sources []toolSource) error {
-	sum := differenceSummary{Kind: "summary", Files: len(sources)}
-	for _, s := range sources {
-		for _, one := range s.all {
-			switch {
-			case one.Breaks:
-				sum.Breaking++
-			case one.New:
-				sum.New++
-			default:
-				sum.Harmless++
-			}
-			one.Kind, one.File = "drift", s.name
-			if err := diag.JSONLine(c.out, one); err != nil {
-				return err
-			}
-		}
-	}
-	return diag.JSONLine(c.out, sum)
 }

@@ -21,8 +21,8 @@ import (
 )
 
 // definesServers reports whether a file defines MCP servers: OpenAPI's servers are a list.
-func definesServers(file string, text []byte, limits source.Limits) bool {
-	root, _ := source.Parse(source.NewFile(file, text), limits)
+func definesServers(file string, text []byte) bool {
+	root, _ := source.Parse(source.NewFile(file, text), source.Limits{})
 	servers := root.Get("servers")
 	return root.Get("openapi") == nil && servers != nil && servers.Kind == source.Object
 }
@@ -42,7 +42,7 @@ func (c *cli) listed(ctx context.Context, file string, reading *reading, named b
 	if err != nil {
 		return nil, err
 	}
-	root, _ := source.Parse(source.NewFile(file, d.File.Text), reading.Limits)
+	root, _ := source.Parse(source.NewFile(file, d.File.Text), source.Limits{})
 	d.Options.Definitions = root.Get("calls") == nil // else it is a plan
 	if named {
 		d.Options.Catalogues = nil // which may be what is to be written anew, and say nothing of servers
@@ -136,7 +136,7 @@ func (all *listing) catalogue(o importing) (value map[string]any, offered int, r
 			if !only(server+" "+t.Name) || !names(t.Name) {
 				continue
 			}
-			if why := unfit(t, o.limits); why != "" {
+			if why := unfit(t); why != "" {
 				refuse(t.Name, why)
 				continue
 			}
@@ -183,7 +183,7 @@ func offeredTool(server string, t catalogue.Tool) map[string]any {
 
 // unfit is why a tool of a server can't be one of a catalogue: nobody's word but the
 // workspace's says what carries a tool out, and a schema that is none would spoil it all.
-func unfit(t catalogue.Tool, limits source.Limits) string {
+func unfit(t catalogue.Tool) string {
 	own, _ := t.Input.(map[string]any)
 	properties, _ := own["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
@@ -195,7 +195,7 @@ func unfit(t catalogue.Tool, limits source.Limits) string {
 	if err != nil {
 		return err.Error()
 	}
-	_, found := compiler.Compile(source.NewFile("tool.yaml", text), compiler.Options{Definitions: true, Limits: limits})
+	_, found := compiler.Compile(source.NewFile("tool.yaml", text), compiler.Options{Definitions: true})
 	for _, f := range found {
 		if f.Severity == diag.Error {
 			return f.Message

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/catalogue"
-	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // LANGUAGE.md#tools-and-activities: what an MCP server lists is imported with its digests, checks clean, and how it
@@ -163,7 +162,7 @@ func TestUnfitToolsAreRefused(t *testing.T) {
 		{catalogue.Tool{Name: "look", Input: map[string]any{"type": "array"}}, "mapping"},
 		{catalogue.Tool{Name: "look", Output: map[string]any{"type": "none"}}, "none"},
 	} {
-		if why := unfit(c.tool, source.DefaultLimits()); (why == "") != (c.says == "") || !strings.Contains(why, c.says) {
+		if why := unfit(c.tool); (why == "") != (c.says == "") || !strings.Contains(why, c.says) {
 			t.Errorf("%v: %q", c.tool.Input, why)
 		}
 	}

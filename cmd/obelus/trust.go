@@ -11,8 +11,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/policy"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/spf13/cobra"
@@ -29,10 +27,9 @@ func (c *cli) trustCommand() *cobra.Command {
 			"What is trusted is kept in the user's configuration folder, by digests. --trust of the other\n" +
 			"commands trusts a workspace for one of them, and OBELUS_TRUST the folders that it lists.",
 		Example: "obelus trust\nobelus trust --show examples\nobelus trust --revoke examples",
-		Args:    atMostOne,
+		Args:    counted("", 0, 1),
 	}
 	show := cmd.Flags().Bool("show", false, "say what is trusted and what it says, and trust nothing; the exit status is 1 if something isn't")
-	format := choose(cmd, "format", "how it is told; json is one object a line for each file", "text", "json")
 	revoke := cmd.Flags().Bool("revoke", false, "trust it no longer")
 	cmd.MarkFlagsMutuallyExclusive("show", "revoke")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -62,11 +59,7 @@ func (c *cli) trustCommand() *cobra.Command {
 				return usageErr("what is trusted can't be kept: %s", reason(err)).Advise("give --trust to the commands that are to trust it")
 			}
 			untrusted = untrusted || *show && len(said) > 0
-			if *format == "text" {
-				c.vouched(one, said)
-			} else if err := diag.JSONLine(c.out, trustLine{"trust", shownPath(one.File), len(said) == 0, diag.Listed(said), one.Holds}); err != nil {
-				return err
-			}
+			c.vouched(one, said)
 		}
 		if untrusted {
 			return ending(statusFound)
@@ -74,16 +67,6 @@ func (c *cli) trustCommand() *cobra.Command {
 		return nil
 	}
 	return cmd
-}
-
-// A trustLine tells programs of a file whose word may count. Changed are those that
-// aren't trusted as they are.
-type trustLine struct {
-	Kind    string            `json:"kind"`
-	File    string            `json:"file"`
-	Trusted bool              `json:"trusted"`
-	Changed []string          `json:"changed"`
-	Holds   map[string]string `json:"holds"`
 }
 
 // vouched says what a file of a workspace is trusted with, and what has changed since.
@@ -107,7 +90,10 @@ func (c *cli) vouched(v *project.Vouching, changed []string) {
 		fmt.Fprintf(c.out, "  requests may go to %s\n", diag.Escape(strings.Join(v.Hosts, ", ")))
 	}
 	if v.Policy != nil {
-		c.loosened(v.Policy)
+		for _, f := range v.Policy.Root.Fields {
+			text, _ := json.Marshal(f.Value.Value()) // it was read from YAML or JSON
+			fmt.Fprintf(c.out, "  its %s: %s\n", diag.Escape(f.Key.Text), diag.Escape(string(text)))
+		}
 	}
 	if v.Plan == nil {
 		return
@@ -133,46 +119,6 @@ func (c *cli) vouched(v *project.Vouching, changed []string) {
 	for _, word := range slices.Sorted(maps.Keys(said)) {
 		slices.Sort(said[word])
 		fmt.Fprintf(c.out, "  these %s: %s\n", word, diag.Escape(strings.Join(said[word], ", ")))
-	}
-}
-
-// loosened says what a policy may make less strict: what it says of tools and of values
-// that are there from the start, what it clears and what it endorses, as it stands there.
-func (c *cli) loosened(p *policy.Policy) {
-	say := func(what string, of *source.Node) {
-		text, _ := json.Marshal(of.Value()) // it was read from YAML or JSON
-		fmt.Fprintf(c.out, "  %s: %s\n", diag.Escape(what), diag.Escape(string(text)))
-	}
-	if all := p.Root.Get("hosts"); all != nil {
-		say("requests may go to", all)
-	}
-	if all := p.Root.Get("servers"); all != nil {
-		for _, one := range all.Items {
-			say("what this MCP server says of its tools counts", one)
-		}
-	}
-	for _, key := range []string{"tools", "values"} {
-		if all := p.Root.Get(key); all != nil {
-			for _, f := range all.Fields {
-				say("it says of "+f.Key.Text, f.Value)
-			}
-		}
-	}
-	rules := p.Root.Get("rules")
-	if rules == nil {
-		return
-	}
-	for _, rule := range rules.Items {
-		if clears := rule.Get("requires"); clears != nil {
-			for _, f := range clears.Fields {
-				if most := f.Value.Get("confidentiality"); most != nil && most.Text != policy.Public.String() {
-					tools, _ := json.Marshal(rule.Get("tool").Value())
-					say("it clears "+f.Key.Text+" of "+string(tools)+" for what is "+most.Text+", by the rule", rule.Get("rule"))
-				}
-			}
-		} else if endorses := rule.Get("endorse"); endorses != nil {
-			say("it endorses", endorses)
-		}
 	}
 }
 

@@ -24,7 +24,6 @@ import (
 
 // Options say how a document is imported.
 type Options struct {
-	Limits source.Limits
 	// Server is the address of the service, in the place of what the document says.
 	Server string
 	// Headers are sent with every request, besides what the document says.
@@ -133,7 +132,7 @@ func Read(file *source.File, o Options) (*API, []diag.Diagnostic) {
 		file.Format = source.JSONData
 		file.Text = []byte(strings.TrimPrefix(string(file.Text), "\uFEFF"))
 	}
-	root, problems := source.Parse(file, o.Limits)
+	root, problems := source.Parse(file, source.Limits{})
 	var found []diag.Diagnostic
 	for _, p := range problems {
 		if !p.Warning && !p.Quote { // a key such as 200 is text in these documents, quoted or not

@@ -175,7 +175,7 @@ type builder struct {
 func (b *builder) guard() {
 	text := b.file.Text
 	if len(text) > b.limits.Bytes {
-		b.fail(codeLimit, 0, 0, "split the file, or raise the limit", "the file is larger than the limit of %d bytes", b.limits.Bytes)
+		b.fail(codeLimit, 0, 0, "split the file", "the file is larger than the limit of %d bytes", b.limits.Bytes)
 	}
 	if len(text) >= 2 && (text[0] == 0xFF && text[1] == 0xFE || text[0] == 0xFE && text[1] == 0xFF) {
 		b.fail(codeSyntax, 0, 2, "save the file as UTF-8", "the text is UTF-16; expected UTF-8")

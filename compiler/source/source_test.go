@@ -257,6 +257,25 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestLineReader shows that no more of a line is kept than its reader has to see, and that one that
+// never ends isn't waited for.
+func TestLineReader(t *testing.T) {
+	lines := NewLineReader("x", strings.NewReader(strings.Repeat("1", 700)+"\n2\n"+strings.Repeat("3", 1<<20)), 100)
+	var kept []string
+	for {
+		line, err := lines.Next()
+		if err != nil {
+			if len(kept) != 3 || !strings.Contains(err.Error(), "line 3 goes on behind") {
+				t.Errorf("%q, %v", kept, err)
+			}
+			return
+		}
+		if kept = append(kept, string(line.Text)); len(line.Text) > 101 {
+			t.Errorf("%d bytes are kept of line %d", len(line.Text), line.Row)
+		}
+	}
+}
+
 // TestComments shows that comments are found where they are comments.
 func TestComments(t *testing.T) {
 	f := NewFile("x.yaml", []byte("#one\na: b # two † \nc: 'd # no'\ne: f#no\ng: | # three\n  # no\n# four\nh: [ # five\n  1]\n#"))

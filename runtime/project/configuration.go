@@ -189,7 +189,7 @@ func (r *Reader) readSettings(name string) (*Configuration, error) {
 		}
 		if room < 0 {
 			d := diag.New(diag.Limit, node.Span(), fmt.Sprintf("the catalogues before \"%s\" are larger than %d bytes together: it and those after it aren't read", node.Text, r.limits().Bytes))
-			d.Help = "take out what the plans don't use, or raise the limit on the bytes of a file"
+			d.Help = "take out what the plans don't use"
 			config.Found = append(config.Found, d)
 			break
 		}

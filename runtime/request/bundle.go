@@ -14,8 +14,8 @@ import (
 // which they were written. What they refer to is carried along under one "$defs",
 // so that the copy needs no other document, and everything is brought to draft
 // 2020-12, because a text has one dialect. A reference that this can't follow
-// (dynamic ones, and those by the URL of a "$id") is left out: what it would
-// demand isn't demanded.
+// (dynamic ones, and those by an anchor or the URL of a "$id") is left out: what it
+// would demand isn't demanded.
 type bundler struct {
 	plan     *plan.Plan
 	composed bool // the copies make one schema, of what is written into a solution
@@ -278,13 +278,10 @@ func (w *bundler) target(u unit, ref string) (target, bool) {
 		fragment = decoded
 	}
 	switch {
-	case !ok:
-		return target{}, false
-	case fragment == "":
+	case ok && fragment == "":
 		return target{u, u.root, "self"}, true
-	case fragment[0] != '/':
-		n := anchored(u.root, fragment)
-		return target{u, n, fragment}, n != nil
+	case !ok || fragment[0] != '/':
+		return target{}, false
 	}
 	tokens := strings.Split(fragment[1:], "/")
 	for i, token := range tokens {
@@ -315,31 +312,6 @@ func along(n *source.Node, tokens []string) *source.Node {
 		n = next
 	}
 	return n
-}
-
-func anchored(n *source.Node, name string) *source.Node {
-	if n == nil {
-		return nil
-	}
-	for _, key := range []string{"$anchor", "$dynamicAnchor"} {
-		if n.Get(key).AsText() == name {
-			return n
-		}
-	}
-	if n.Get("$id").AsText() == "#"+name || n.Get("id").AsText() == "#"+name {
-		return n
-	}
-	for _, item := range n.Items {
-		if found := anchored(item, name); found != nil {
-			return found
-		}
-	}
-	for _, f := range n.Fields {
-		if found := anchored(f.Value, name); found != nil {
-			return found
-		}
-	}
-	return nil
 }
 
 func (w *bundler) define(to target, open bool) string {

@@ -199,7 +199,7 @@ schemas:
 		{"itself", `{"items":{"$ref":"#"},"not":{"$ref":"#/schemas/self"}}`,
 			`{"items":{"$ref":"#/$defs/self"},"not":{"$ref":"#/$defs/self2"},"$defs":{"self":{"items":{"$ref":"#/$defs/self"},"not":{"$ref":"#/$defs/self2"}},"self2":{"const":3}}}`},
 		{"by its own name", `{"schemas":{"Person":{"const":1}},"items":{"$ref":"#/schemas/Person"}}`, `{"schemas":{"Person":{"const":1}},"items":{"$ref":"#/$defs/Person"},"$defs":{"Person":{"const":1}}}`},
-		{"by an anchor", `{"items":{"$ref":"#n"},"$defs":{"x":{"$anchor":"n","type":"null"}}}`, `{"items":{"$ref":"#/$defs/n"},"$defs":{"n":{"type":"null"}}}`},
+		{"by an anchor", `{"items":{"$ref":"#n"},"$defs":{"x":{"$anchor":"n","type":"null"}}}`, `{"items":{}}`},
 		{"draft 4", `{"$schema":"http://json-schema.org/draft-04/schema#","items":[{"$ref":"#/definitions/a~1b","maximum":1}],"additionalItems":false,"definitions":{"a/b":{"minimum":0,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":false}}}`,
 			`{"prefixItems":[{"$ref":"#/$defs/a_b"}],"items":false,"$defs":{"a_b":{"exclusiveMinimum":0,"maximum":9}}}`},
 		{"draft 7", `{"$schema":"http://json-schema.org/draft-07/schema#","items":{"type":"string"},"additionalItems":false,"dependencies":{"a":["b"],"c":{"minProperties":2}}}`,

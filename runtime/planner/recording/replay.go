@@ -88,21 +88,11 @@ func (p *Replayed) find(r *request.Request) (answer, error) {
 	}
 	switch {
 	case number > len(p.ticks):
-		return answer{}, p.lacks(remedy, "it was asked for the solution of tick %d and %s", number, holds(len(p.ticks)))
+		return answer{}, p.lacks(remedy, "it was asked for the solution of tick %d and holds %d", number, len(p.ticks))
 	case !tick.solution.given:
 		return answer{}, p.lacks(remedy, "no solution was recorded for tick %d", number)
 	}
 	return tick.solution, nil
-}
-
-func holds(ticks int) string {
-	switch ticks {
-	case 0:
-		return "holds none"
-	case 1:
-		return "holds that of tick 1 alone"
-	}
-	return fmt.Sprintf("holds those of ticks 1 to %d", ticks)
 }
 
 const remedy = "add what is missing to the file, which has an item for each tick (null stands for one that isn't asked for), or let a model answer, and resume the run"

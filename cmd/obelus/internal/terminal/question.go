@@ -177,10 +177,10 @@ func (r *Renderer) value(p *block, name string, value any, from []runtime.Source
 	if name += ":"; len(lines) == 1 && diag.Columns(name+" "+lines[0]) <= p.width-4 {
 		p.row(4, r.style.Bold(name)+" "+lines[0])
 	} else {
-		for _, line := range wrap(name, p.width-4) {
-			p.row(4, r.style.Bold(line))
+		p.text(4, r.style.Bold, name)
+		for _, line := range lines {
+			p.row(6, line)
 		}
-		p.lines(6, lines)
 	}
 	for _, source := range from {
 		text := "← "

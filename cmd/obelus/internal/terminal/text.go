@@ -25,12 +25,6 @@ func (p *block) row(indent int, painted string) {
 	p.WriteString(strings.Repeat(" ", indent) + painted + "\n")
 }
 
-func (p *block) lines(indent int, lines []string) {
-	for _, line := range lines {
-		p.row(indent, line)
-	}
-}
-
 // gap ends a paragraph.
 func (p *block) gap() {
 	if p.Len() > 0 && !strings.HasSuffix(p.String(), "\n\n") {
