@@ -127,7 +127,11 @@ func once[K comparable, V any](known map[K]V, key K, work func() V) V {
 
 // given is what the document itself says of a path.
 func (p *Pass) given(id pathtree.ID) flow {
-	return once(p.flowing().given, id, func() flow { return p.said(p.Plan.Paths.Segments(id)) })
+	known := p.flowing().given
+	if p.view != nil && !p.ownValue(id) {
+		known = p.view.shared.given
+	}
+	return once(known, id, func() flow { return p.said(p.Plan.Paths.Segments(id)) })
 }
 
 // inResultAt is the schema of a part of a tool's result.
@@ -144,7 +148,11 @@ func (p *Pass) stateAt(id pathtree.ID) schema.Place {
 	if p.Plan.StateSchema == nil && p.Plan.DataSchemas == nil || p.Unknown(diag.State) {
 		return schema.Place{Possible: true}
 	}
-	return once(p.flowing().state, id, func() schema.Place {
+	known := p.flowing().state
+	if p.view != nil && !p.isParticular() {
+		known = p.view.shared.state
+	}
+	return once(known, id, func() schema.Place {
 		over, below := p.Plan.SchemaOver(id)
 		if over == nil {
 			return schema.Place{Possible: true}

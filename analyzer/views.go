@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -48,6 +49,8 @@ type viewPass struct {
 type sharedPass struct {
 	entirePlan *plan.Plan
 	schemas    *schemaTable
+	given      map[pathtree.ID]flow // of the values and schemas that all instances share
+	state      map[pathtree.ID]schema.Place
 	inputs     map[pathtree.ID]bool // some instance's input holds the path
 	first      *Pass                // the whole plan's, which knows the tools
 }
@@ -76,6 +79,28 @@ func (p *Pass) spent() int {
 		work += p.branches.Spent()
 	}
 	return work
+}
+
+// ownValue reports whether what the document says of a path is another matter in
+// the instance of this view than in others.
+func (p *Pass) ownValue(id pathtree.ID) bool {
+	view := p.view.plan
+	if p.isParticular() {
+		return true
+	}
+	path := p.Plan.Paths.Segments(id)
+	return len(view.Instances) == 1 && len(path) > 1 && (has(view.Instances[0].Input, path[1]) || has(view.Instances[0].State, path[1]))
+}
+
+// isParticular reports whether the instance of this view has schemas or data of its own.
+func (p *Pass) isParticular() bool {
+	view := p.view.plan
+	return len(view.Instances) == 1 && compiler.IsParticular(p.view.shared.entirePlan, &view.Instances[0])
+}
+
+func has(value any, key expression.Segment) bool {
+	_, ok := pathtree.Step(value, key)
+	return ok
 }
 
 // lacksInput reports whether the input of no instance with this view holds what
@@ -112,7 +137,7 @@ func asOne(p *plan.Plan) *plan.Plan {
 
 // byView judges a plan view by view.
 func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass) []diag.Diagnostic {
-	c := &sharedPass{entirePlan, newSchemaTable(), map[pathtree.ID]bool{}, first}
+	c := &sharedPass{entirePlan, newSchemaTable(), map[pathtree.ID]flow{}, map[pathtree.ID]schema.Place{}, map[pathtree.ID]bool{}, first}
 	var all []*viewResult
 	known := map[*plan.Plan]*viewResult{}
 	ids, own := instancesOf(entirePlan)
