@@ -151,14 +151,10 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 	}
 	f := c.report(diag.WrongType, n.Span(), "call %d has no \"_tool\"", place)
 	f.Span = n.Span().Head()
-	if name := calledTool(n); name != nil {
-		f.Advise("a call has its tool's name under \"_tool\", and the arguments beside it: {_tool: %s, …}", Shown(name.Text))
-		return
-	}
 	names := naming.NewSuggester([]string{"_tool"})
 	for _, field := range n.Fields {
 		_, near := names.Nearest(field.Key.Text)
-		if _, foreign := Foreign(field.Key.Text, []string{"_tool"}); near || foreign {
+		if _, foreign := Foreign(field.Key.Text, []string{"_tool"}); field.Value.Kind == source.String && (near || foreign) {
 			f.Span = field.Key.Span()
 			intended(f, field.Key, "_tool", names)
 			return

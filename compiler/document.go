@@ -17,9 +17,7 @@ import (
 // lower takes a document of any shape apart: values, definitions and the
 // list of calls end up in the plan and the compilation, whatever the shape was.
 func (c *compilation) lower(root *source.Node) {
-	switch list := toolCalls(root); {
-	case list != nil && root.Get("calls") == nil:
-		c.refuseToolCalls(list)
+	switch {
 	case root.Kind == source.Array && (len(root.Items) == 0 || slices.ContainsFunc(root.Items, isCall)):
 		c.plan.Form = plan.CallList
 		c.plan.CallsNode = root

@@ -51,45 +51,6 @@ func MetaForeign(parameter string) (string, bool) {
 	return meta, ok && meta != "_tool"
 }
 
-// toolCalls is where a document holds what a model's interface gives calls of tools in;
-// nil where it doesn't.
-func toolCalls(root *source.Node) *source.Node {
-	var first *source.Node
-	if all := root.Get("choices"); all != nil && len(all.Items) > 0 {
-		first = all.Items[0].Get("message")
-	}
-	for _, around := range []*source.Node{root, root.Get("message"), first} {
-		for _, list := range []*source.Node{around, around.Get("tool_calls"), around.Get("content"), around.Get("output")} {
-			if list != nil && list.Kind == source.Array && slices.ContainsFunc(list.Items, func(item *source.Node) bool { return calledTool(item) != nil }) {
-				return list
-			}
-		}
-	}
-	return nil
-}
-
-// calledTool is the name of the tool that an item of such a list calls, or nil.
-func calledTool(item *source.Node) *source.Node {
-	name := item.Get("function").Get("name")
-	if kind := item.Get("type"); kind != nil && slices.Contains([]string{"tool_use", "function_call"}, kind.Text) {
-		name = item.Get("name")
-	}
-	if name == nil || name.Kind != source.String {
-		return nil
-	}
-	return name
-}
-
-func (c *compilation) refuseToolCalls(list *source.Node) {
-	f := c.report(diag.Syntax, list.Span().Head(), "these are tool calls as a model's interface gives them, and no plan")
-	for _, item := range list.Items {
-		if name := calledTool(item); name != nil {
-			f.Advise("write each as a call, its arguments beside its tool: {_tool: %s, …}", Shown(name.Text))
-			return
-		}
-	}
-}
-
 // foreignTool reports a tool that is written as a model's interface wants it, and gives
 // what it says of itself and where the schema of its parameters stands: what depends
 // on these can be checked all the same.

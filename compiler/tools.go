@@ -38,7 +38,7 @@ func (c *compilation) collectTools(n *source.Node, dir string) {
 		for _, item := range n.Items {
 			name := item.Get("name")
 			if name == nil {
-				name = calledTool(item) // see foreignTool
+				name = item.Get("function").Get("name") // see foreignTool
 			}
 			if name != nil && name.Kind == source.String {
 				c.toolDefs = append(c.toolDefs, definition{name.Text, name, item, dir})

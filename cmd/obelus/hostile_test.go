@@ -76,7 +76,7 @@ func TestHostileFilesAreBounded(t *testing.T) {
 		t.Skip("it starts a process for each family and command")
 	}
 	t.Parallel()
-	size, shown := amount.Of(6_000, 12_000, 98_000), amount.Of(8, 8, 30)
+	size, shown := amount.Of(6_000, 6_000, 98_000), amount.Of(8, 8, 30)
 	met := amount.Of(1, 2, len(hostileCommands)) // how many commands each family meets
 	var spent time.Duration
 	costs := map[string]cost{}
