@@ -103,10 +103,8 @@ type Replay func(*Rehearsal, Schedule) (state any, err error)
 // doesn't show.
 const conflictTries = 12
 
-// conflictSchedules are two orders of the same work that end in different
-// states: everything that the two calls depend on, then one before the other,
-// and nothing after them. They are believed only when a replay confirms them,
-// and nil when none of those made up does.
+// conflictSchedules are two orders of the same work, confirmed by a replay, that end in different states: all that
+// the two calls depend on, then one before the other. They are nil where no replay differs.
 func (p *Pass) conflictSchedules(u *plan.Unordered, branch logic.Assignment) []Schedule {
 	needed := p.needs(u.A, u.B)
 	m := &maker{pass: p, branch: branch, conflict: u, leaves: map[int][]demand{}}

@@ -22,10 +22,8 @@ func (p *Pass) certain(call *plan.Call) bool {
 	return is
 }
 
-// comes reports whether there is a branch on which a read gets its value from
-// where a flow says: the writer takes that alternative, nothing that comes after
-// it writes over the value, and the reader runs. Where that isn't known it
-// doesn't count as one.
+// comes reports whether there is a branch on which the writer takes a flow's alternative, nothing writes over the
+// value, and the reader runs; false where that isn't known.
 func (p *Pass) comes(f *flow) bool {
 	writer, r := f.from.call, f.read
 	if writer == nil || r == nil || !p.hasBranches() {

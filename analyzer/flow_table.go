@@ -128,7 +128,7 @@ func once[K comparable, V any](known map[K]V, key K, work func() V) V {
 // given is what the document itself says of a path.
 func (p *Pass) given(id pathtree.ID) flow {
 	known := p.flowing().given
-	if p.view != nil && !p.ownValue(id) {
+	if p.view != nil && !p.view.isOwn(p.Plan.Paths.Segments(id)) {
 		known = p.view.shared.given
 	}
 	return once(known, id, func() flow { return p.said(p.Plan.Paths.Segments(id)) })
@@ -149,7 +149,7 @@ func (p *Pass) stateAt(id pathtree.ID) schema.Place {
 		return schema.Place{Possible: true}
 	}
 	known := p.flowing().state
-	if p.view != nil && !p.isParticular() {
+	if p.view != nil && !p.view.isOwn(p.Plan.Paths.Segments(id)) {
 		known = p.view.shared.state
 	}
 	return once(known, id, func() schema.Place {

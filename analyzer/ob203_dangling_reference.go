@@ -10,12 +10,8 @@ import (
 
 var _ = register(Rule{Rule: diag.DanglingReference, Run: danglingReferences})
 
-// danglingReferences finds expressions that can have no value because what they
-// read is never there.
-//
-// Whether an expression can do without a reference is asked of the expression
-// itself: it is evaluated with that reference absent and every other one still
-// to come. Absent then means that no run can give it a value.
+// danglingReferences finds expressions that can have no value because what they read is never there: they are
+// evaluated with that reference absent and all others still to come.
 func danglingReferences(p *Pass) {
 	reads := p.Plan.Reads
 	never := func(r int) bool { return !p.mayBeThere(&reads[r]) }

@@ -17,11 +17,9 @@ var maybeMissing = register(Rule{
 	Run:  missingOutputs,
 })
 
-// missingOutputs finds leaves of the plan's output that some branch leaves out.
-// Tools that fail without a failure route make no branch, nor does input that
-// isn't given. A leaf isn't reported where another one, which is there only
-// while this one isn't, tells what came of it instead, unless the output's
-// schema requires the leaf.
+// missingOutputs finds leaves of the plan's output that some branch leaves out. Failures without a route and input
+// that isn't given make no branch. A leaf that the output's schema doesn't require isn't reported where another one
+// is there exactly when it isn't.
 func missingOutputs(p *Pass) {
 	p.missingInSomeInstances()
 	if p.Plan.Output == nil || p.Unknown(branch.Needed) || !p.hasBranches() {

@@ -15,10 +15,8 @@ var _ = register(Rule{
 	Run:   lateWriters,
 })
 
-// lateWriters reports reads that are bound to calls listed before the reader while a call listed
-// after it writes more of the same path. A later call
-// that waits for the reader is meant to come after it, and isn't reported; nor is one
-// that never runs when the reader does.
+// lateWriters reports reads that are bound to calls listed before the reader while a call listed after it, which
+// doesn't wait for the reader and may run when it does, writes more of the same path.
 func lateWriters(p *Pass) {
 	compiled := p.Plan
 	if compiled.Writes == plan.Once {

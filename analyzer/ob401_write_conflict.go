@@ -111,10 +111,9 @@ func (p *Pass) conflict(pairs []plan.Unordered, goals []logic.Literal, answers [
 // maxShownConflicts bounds how many pairs with one call are tried for schedules.
 const maxShownConflicts = 3
 
-// order lets the calls of each pair run one after the other, so that the final state is the
-// same whether or not both run: as they are listed, or as in the graph where calls would
-// wait for each other as listed. Where there are more pairs than are kept, that holds for all
-// calls that may write the same place.
+// order lets the calls of each pair run one after the other, so that the final state is always the same: as they are
+// listed, or as in the graph where that would be a cycle. With more pairs than are kept, all calls that may write the
+// same place are ordered.
 func (p *Pass) order(unordered []plan.Unordered, pairs [][2]int) {
 	more := len(p.Plan.Unordered) >= compiler.MaxUnordered
 	if more {

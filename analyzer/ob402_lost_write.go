@@ -68,10 +68,8 @@ func (p *Pass) over(c *plan.Call, lost plan.Path) plan.Path {
 	return plan.Path{}
 }
 
-// readBetween reports whether a read sees what one call wrote but not what a later
-// one did. Reads are bound by their place in the list, so those are the reads of
-// calls listed between the two, the later one's own among them, and those
-// listed before both that are bound to nothing earlier.
+// readBetween reports whether a read sees what one call wrote but not what a later one did: a read of a call listed
+// between the two, of the later one, or of one listed before both that is bound to nothing earlier.
 func (p *Pass) readBetween(earlier, later *plan.Call) bool {
 	found := false
 	for _, path := range earlier.Output[0] {

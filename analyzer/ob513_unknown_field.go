@@ -133,10 +133,8 @@ func (p *Pass) declaredInDocument(r *plan.Read) bool {
 	return false
 }
 
-// unknownMembers reports fields that an expression reads inside what it works
-// out, an item's say, where the schemas name fields and not that one: what is no
-// fault by the types alone, and is one when what the schemas name is taken for
-// all that there is.
+// unknownMembers reports fields that an expression reads inside what it works out, such as an item, where the
+// schemas name fields and not that one.
 func (p *Pass) unknownMembers() {
 	hasParts := func(read int) bool {
 		known := p.typeOf(read)

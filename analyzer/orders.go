@@ -123,10 +123,8 @@ func (s *share) same(other *share) (is, may bool) {
 	return is, is || !s.literal() || !other.literal()
 }
 
-// toOrder adds the pairs of calls that are to run one after the other although the second
-// may start before the first has settled, so that which of them a check refuses doesn't
-// depend on timing: those that the graph orders, and with all set the others as they are
-// listed.
+// toOrder adds the pairs of calls that are to run one after the other, so that which of them a check refuses doesn't
+// depend on timing: those that the graph orders, and with all set the others as they are listed.
 func (p *Pass) toOrder(pairs [][2]int, c *policy.Check, shares []share, all bool) [][2]int {
 	if c.Kind == policy.AtMost {
 		slices.SortFunc(shares, func(x, y share) int { return p.Plan.Graph.Rank(x.call.Index) - p.Plan.Graph.Rank(y.call.Index) })

@@ -9,10 +9,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
-// A solution is held to a policy's order rules as it runs, since what earlier ticks did
-// counts. Calls that a rule relates run as they are listed, unless nothing can be refused
-// among them, so that neither timing nor the pieces in which the solution comes decide which
-// call is refused.
+// A solution is held to a policy's order rules as it runs, since what earlier ticks did counts. Calls that a rule
+// relates, and of which one may be refused, run as they are listed, so that timing doesn't decide which.
 
 // An orderedCall is a call of a solution in the view of a check.
 type orderedCall struct {

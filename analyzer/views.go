@@ -13,9 +13,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// In a plan with calls for single instances each instance runs the shared calls and its own. What
-// depends on which calls run together, or on a state schema of one instance, differs between instances.
-// Such a plan is checked view by view, and equal findings are reported once.
+// In a plan with calls for single instances each instance runs the shared calls and its own. Such a plan is checked
+// view by view, and equal findings are reported once.
 
 // maxViewed bounds the calls that are judged over all views, unless two views of
 // the plan have more. Dependencies and paths count as well, eight as one call.
@@ -81,26 +80,14 @@ func (p *Pass) spent() int {
 	return work
 }
 
-// ownValue reports whether what the document says of a path is another matter in
-// the instance of this view than in others.
-func (p *Pass) ownValue(id pathtree.ID) bool {
-	view := p.view.plan
-	if p.isParticular() {
-		return true
+// isOwn reports whether the document says something else of a path to the instance of this view than to others.
+func (v *viewPass) isOwn(path []expression.Segment) bool {
+	if len(v.plan.Instances) != 1 {
+		return false
 	}
-	path := p.Plan.Paths.Segments(id)
-	return len(view.Instances) == 1 && len(path) > 1 && (has(view.Instances[0].Input, path[1]) || has(view.Instances[0].State, path[1]))
-}
-
-// isParticular reports whether the instance of this view has schemas or data of its own.
-func (p *Pass) isParticular() bool {
-	view := p.view.plan
-	return len(view.Instances) == 1 && compiler.IsParticular(p.view.shared.entirePlan, &view.Instances[0])
-}
-
-func has(value any, key expression.Segment) bool {
-	_, ok := pathtree.Step(value, key)
-	return ok
+	has := func(value any) bool { _, ok := pathtree.Step(value, path[1]); return ok }
+	one := &v.plan.Instances[0]
+	return compiler.IsParticular(v.shared.entirePlan, one) || len(path) > 1 && (has(one.Input) || has(one.State))
 }
 
 // lacksInput reports whether the input of no instance with this view holds what
@@ -118,10 +105,8 @@ func (p *Pass) lacksInput(id pathtree.ID, path []expression.Segment) bool {
 	return somewhere && !slices.ContainsFunc(p.view.plan.Instances, given)
 }
 
-// asOne makes of a plan that runs for one known instance one without instances,
-// whose input and state are that instance's. An input that is open stays
-// so. A solution isn't judged by what one instance holds: which instances run the
-// same of it changes while it arrives.
+// asOne makes of a plan for one known instance one without instances, with that instance's input and state. A
+// solution stays as it is: which instances share a view changes while it arrives.
 func asOne(p *plan.Plan) *plan.Plan {
 	if len(p.Instances) != 1 || p.AwaitsInstances || p.Form == plan.Replan {
 		return p
