@@ -39,7 +39,7 @@ func (d *drawing) drawCalls() {
 		default:
 			n := d.grouping.groups[g].node()
 			if of[g].one() {
-				n.Frames = d.framesOf(d.plan.Calls[last[g]])
+				n.Frames = frameOf(d.plan.Calls[last[g]])
 			} else if words := cmp.Or(of[g].words(), inEvery(d.plan)); words != "" {
 				n.Detail += "\n" + words
 			}
@@ -49,7 +49,7 @@ func (d *drawing) drawCalls() {
 }
 
 func (d *drawing) callNode(c *plan.Call) Node {
-	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Frames: d.framesOf(c), Count: 1}
+	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Frames: frameOf(c), Count: 1}
 	latent := c.Latent() && c.Produced == nil && c.Tool != nil
 	switch {
 	case latent:
@@ -85,9 +85,7 @@ func (d *drawing) callNode(c *plan.Call) Node {
 		detail = append(detail, "for each of "+diag.Escape(compiler.Redact(d.plan, shorten(c.Each.Text(), maxTip))))
 	}
 	if c.When != nil && c.When.Node != nil {
-		if text := diag.Escape(compiler.Redact(d.plan, c.When.Node.Text)); !slices.Contains(n.Frames, "if "+text) {
-			detail = append(detail, "when "+text)
-		}
+		detail = append(detail, "when "+diag.Escape(compiler.Redact(d.plan, c.When.Node.Text)))
 	}
 	detail = append(detail, d.limits(c)...)
 	if c.Tool != nil && c.Tool.Description != "" {

@@ -3,8 +3,6 @@ package dot
 import (
 	"fmt"
 
-	"github.com/obelus-dev/obelus/analyzer/facts"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -54,35 +52,10 @@ func inEvery(p *plan.Plan) string {
 	return ""
 }
 
-// framesOf is the frame of a call that is for one instance, or those of the branches on
-// which it runs alone.
-func (d *drawing) framesOf(c *plan.Call) []string {
+// frameOf is the frame of a call that is for one instance.
+func frameOf(c *plan.Call) []string {
 	if c.Instance == "" {
-		return d.branches[c.Index]
+		return nil
 	}
 	return []string{"instance " + diag.Escape(c.Instance)}
-}
-
-// atMostOne is what the title of a frame around branches ends in.
-const atMostOne = "at most one runs"
-
-// drawBranches finds the frames of branches that exclude each other, where calls are drawn
-// one by one.
-func (d *drawing) drawBranches(level int) {
-	d.branches = map[int][]string{}
-	if level > byCall || len(d.plan.Calls) > d.options.MaxNodes {
-		return
-	}
-	forks := facts.Forks(d.plan)
-	for n, fork := range forks { // the larger ones are around the others
-		title := atMostOne
-		if len(forks) > 1 {
-			title = fmt.Sprintf("branches %d: %s", n+1, title)
-		}
-		for _, one := range fork {
-			for _, call := range one.Calls {
-				d.branches[call] = append(d.branches[call], title, "if "+diag.Escape(compiler.Redact(d.plan, one.Condition)))
-			}
-		}
-	}
 }

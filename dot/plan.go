@@ -111,7 +111,6 @@ type drawing struct {
 	instead  []bool              // by read; see findSubstitutes
 	near     []bool              // by call: it is drawn; nil when all are
 	layer    []int32             // by call
-	branches map[int][]string    // by call: the frames of those that it runs on
 	missing  map[string][]place
 	outputs  []place
 	notes    []string
@@ -206,7 +205,6 @@ func (d *drawing) draw(level int) (v View, fits bool) {
 	d.b = newBuilder(diag.Escape(d.plan.Name))
 	d.sources, d.paths, d.lost, d.output = map[string]int{}, map[string]int{}, map[string]int{}, -1
 
-	d.drawBranches(level)
 	d.drawCalls()
 	if d.crowded() {
 		return View{}, false

@@ -520,37 +520,3 @@ output: †state.texts
 		t.Errorf("it says %q, want %q", v.Nodes[at].Detail, want)
 	}
 }
-
-// Calls that run on one of several branches that exclude each other stand in frames, those of
-// an if within another branch in theirs; what the frame says the box doesn't repeat.
-func TestBranches(t *testing.T) {
-	p, found := compile(t, "fork.yaml", `
-tools:
-  classify: {type: object, properties: {_output: {enum: [bug, question]}}}
-  fix: {type: object, properties: {_output: {type: object, properties: {size: {type: integer}}, required: [size]}}}
-  deploy: {type: object, properties: {what: {}}}
-calls:
-- {_tool: classify, _outputPath: kind}
-- {_tool: fix, _when: †state.kind == "bug", _outputPath: patch}
-- {_id: small, _tool: deploy, _when: †state.patch.size <= 10, what: †state.patch}
-- {_id: large, _tool: deploy, _when: †state.patch.size > 10, what: †state.patch}
-- {_id: answer, _tool: fix, _when: †state.kind == "question", _outputPath: reply}
-- {_id: send, _tool: deploy, what: †state.reply}
-- {_id: any, _tool: deploy, what: †state.patch || †state.reply}
-- {_id: sure, _tool: deploy, _when: †state.kind != "praise", what: 1}
-`)
-	v := FromPlan(p, found, Options{})
-	var frames []string
-	for _, n := range v.Nodes {
-		if strings.Contains(n.Detail, "when") != (n.Call == "sure") {
-			t.Errorf("%s says %q", n.Label, n.Detail)
-		}
-		frames = append(frames, n.Label+": "+strings.Join(n.Frames, " / "))
-	}
-	one, two := `branches 1: at most one runs / if †state.kind == `, ` / branches 2: at most one runs / if †state.patch.size `
-	slices.Sort(frames)
-	same(t, "frames", frames, []string{"classify#1: ", "fix#2: " + one + `"bug"`, "small: " + one + `"bug"` + two + "<= 10", "large: " + one + `"bug"` + two + "> 10",
-		"answer: " + one + `"question"`, "send: " + one + `"question"`, "any: ", "sure: "})
-	draw(t, "branches", v)
-	noneOverlap(t, v, readSVG(t, v.SVG()))
-}

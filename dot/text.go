@@ -90,9 +90,7 @@ func (t *textTree) node(i int, branch, indent string) {
 		head = append(head, m.words())
 	}
 	for _, frame := range n.Frames {
-		if !strings.HasSuffix(frame, atMostOne) { // a frame of branches, not of a call
-			head = append(head, inOne(frame))
-		}
+		head = append(head, inOne(frame))
 	}
 	t.out.WriteString(branch + strings.Join(head, " · ") + "\n")
 	for _, at := range t.into[i] {

@@ -57,7 +57,7 @@ activities:
 
 // LANGUAGE.md#references-and-expressions: of several that a text takes, and of several calls that write one path, one is
 // enough; with a value that is always there behind them none is needed. A call whose result
-// is given takes no time, and a text says of a call the condition of its branch.
+// is given takes no time, and a text says of a call its condition.
 func TestOneOfSeveralIsEnough(t *testing.T) {
 	p, _ := compile(t, "either.yaml", `
 input: {n: 1}
@@ -104,7 +104,7 @@ tools: {one: {type: object, x-simulate: {duration: 7s}}, say: {type: object, pro
 		}
 	}
 	text := v.Text()
-	for want, n := range map[string]int{"about 7s": 6, "nothing runs: its result is given": 1, "if †input.n > 3": 1, atMostOne: 0} {
+	for want, n := range map[string]int{"about 7s": 6, "nothing runs: its result is given": 1, "when †input.n > 3": 1} {
 		if strings.Count(text, want) != n {
 			t.Errorf("not %d times %q:\n%s", n, want, text)
 		}

@@ -276,7 +276,6 @@ func (e *Conditions) results(s *subject, value any) string {
 type Turn struct {
 	Read   *plan.Read
 	Values []any
-	Exact  bool // every other value that the schemas allow is as good as one of these
 
 	of *subject
 	e  *Conditions
@@ -300,7 +299,7 @@ func Turns(plan *plan.Plan, facts Facts) []Turn {
 	turns := make([]Turn, len(e.subjects))
 	for _, s := range e.subjects {
 		e.divide(s)
-		turn := Turn{Read: &e.plan.Reads[s.read], Exact: s.exact, of: s, e: e}
+		turn := Turn{Read: &e.plan.Reads[s.read], of: s, e: e}
 		for _, c := range s.cells {
 			if !c.exceptional && !c.untried {
 				turn.Values = append(turn.Values, c.value)
