@@ -27,7 +27,6 @@ const (
 	pageEdges  = 8_000
 	pageEvents = 20_000
 
-	pageTogether   = 4_000 // events of those in which several do
 	pageRehearsals = 300
 )
 
@@ -99,53 +98,32 @@ func pageOf(p *project.Program, view dot.View) (*page.Page, error) {
 
 // rehearsed adds the simulated runs of an exploration to a page: the usual one, and those in
 // which a call fails or a condition changes.
-func rehearsed(one *page.Page, found *simulate.Exploration) error {
-	var bad error
-	at := map[string]int{} // by their choices
-	add := func(path []analyzer.BranchChoice, picks [][2]int, s *simulate.Scenario) *page.Scenario {
-		key := fmt.Sprint(picks)
-		if n, known := at[key]; known {
-			return &one.Scenarios[n]
+func rehearsed(one *page.Page, found *simulate.Exploration) (err error) {
+	events, crowded := 0, 0
+	left := found.Alternatives(pageRehearsals, func(a *simulate.Alternative) bool {
+		s, n := a.Scenario, len(a.Path)
+		if events += len(s.Moments); n > 0 && events > pageEvents {
+			if !a.Together {
+				crowded++
+			}
+			return false
 		}
-		of := page.Scenario{Name: strings.Join(inWords(path), ", "), Picks: picks, Critical: names(s, s.CriticalPath), Cost: s.Cost}
+		of := page.Scenario{Name: strings.Join(inWords(a.Path), ", "), Picks: a.Picks, Together: a.Together, Critical: names(s, s.CriticalPath), Cost: s.Cost}
 		if id := criticalInstance(s); id != nil {
 			of.Instance = *id
 		}
-		if n := len(path); n > 0 && path[n-1].Fails {
-			of.Fails = path[n-1].Call
+		if n > 0 && a.Path[n-1].Fails {
+			of.Fails = a.Path[n-1].Call
 		}
-		var err error
-		if of.Events, err = eventsOf(s, len(path) == 0); err != nil {
-			bad = err
-		}
-		at[key] = len(one.Scenarios)
+		of.Events, err = eventsOf(s, n == 0)
 		one.Scenarios = append(one.Scenarios, of)
-		return &one.Scenarios[at[key]]
-	}
-	events, crowded, together := 0, 0, 0
-	left := found.Alternatives(pageRehearsals, func(a *simulate.Alternative) bool {
-		size := len(a.Scenario.Moments)
-		switch {
-		case len(a.Path) == 0:
-			add(nil, a.Picks, a.Scenario)
-		case a.Together:
-			if together += size; together <= pageTogether {
-				add(a.Path, a.Picks, a.Scenario).Together = true
-			}
-		default:
-			if events += size; events > pageEvents {
-				crowded++
-			} else {
-				add(a.Path, a.Picks, a.Scenario)
-			}
-		}
-		return together <= pageTogether
+		return err == nil
 	})
 	one.Left = left + crowded
 	for _, options := range found.Choices() {
 		one.Choices = append(one.Choices, inWords(options))
 	}
-	return bad
+	return err
 }
 
 // inWords are options of choices as people read them.

@@ -12,7 +12,7 @@ import (
 )
 
 // mostCombinations are played one by one; of more there is a sample.
-const mostCombinations = 500
+const mostCombinations = 2_000
 
 type (
 	branchProblem struct {
@@ -25,20 +25,14 @@ type (
 		Played    int            `json:"played"` // combinations
 		Most      float64        `json:"most"`   // that there may be
 		Complete  bool           `json:"complete"`
-		Pairs     *pairSummary   `json:"pairs"` // of a sample, where they were counted
 		Problems  map[string]int `json:"problems"`
 		LeftOut   int            `json:"leftOut,omitzero"` // causes that there was no room to follow
-		Idle      []string       `json:"idle,omitempty"`   // calls that ran in none of them: where values decide, others than were tried may let them run
+		Idle      []string       `json:"idle,omitempty"`   // calls that ran in none of them
 		Unreached []unplayed     `json:"unreached,omitempty"`
-		Computed  []string       `json:"computed,omitempty"` // calls that depend on computed values, which aren't searched
-		Open      bool           `json:"vague,omitzero"`     // there were too many values to try all
+		Open      bool           `json:"vague,omitzero"` // there were too many values to try all
 	}
 	unplayed struct {
 		Branch []analyzer.BranchChoice `json:"branch"` // one way in which a condition came out in none of them
-	}
-	pairSummary struct {
-		Played int `json:"played"`
-		All    int `json:"all"`
 	}
 )
 
@@ -73,13 +67,9 @@ func (r *rehearsal) list(found *simulate.Exploration) error {
 	}
 	summary := summaryOf(found.Usual)
 	summary.Scenarios, summary.Stuck, summary.Deterministic = 1+len(found.Problems), found.Stuck, true
-	summary.Branches = &branchSummary{Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, Idle: found.Idle, Problems: map[string]int{}}
-	summary.Branches.Computed, summary.Branches.Open = found.Computed, found.ValuesLeft
+	summary.Branches = &branchSummary{Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, Idle: found.Idle, Problems: map[string]int{}, Open: found.ValuesLeft}
 	for _, choice := range found.Unreached {
 		summary.Branches.Unreached = append(summary.Branches.Unreached, unplayed{[]analyzer.BranchChoice{choice}})
-	}
-	if found.Pairs > 0 {
-		summary.Branches.Pairs = &pairSummary{found.Together, found.Pairs}
 	}
 	for _, p := range found.Problems {
 		e := r.event(p.Scenario)
@@ -94,12 +84,12 @@ func (r *rehearsal) list(found *simulate.Exploration) error {
 
 // problemTitles are the kinds of problem in the order in which they are shown.
 var problemTitles = []struct {
-	kind         simulate.ProblemKind
-	title, short string // of the branch, and of where it goes wrong
+	kind  simulate.ProblemKind
+	title string
 }{
-	{simulate.Stuck, "gets stuck", "stuck"},
-	{simulate.NoOutput, "ends without output", "no output"},
-	{simulate.Unhandled, "ends with a failure that nothing handles", "nothing handles it"},
+	{simulate.Stuck, "gets stuck"},
+	{simulate.NoOutput, "ends without output"},
+	{simulate.Unhandled, "ends with a failure that nothing handles"},
 }
 
 // tell writes what was found for people.
@@ -145,14 +135,10 @@ func (r *rehearsal) tell(found *simulate.Exploration) error {
 // maxUnreached bounds the shown branches that weren't reached.
 const maxUnreached = 12
 
-// unreached lists what came out so in no combination, and what wasn't searched.
+// unreached lists what came out so in no combination.
 func unreached(say func(string, ...any), found *simulate.Exploration, style terminal.Style) {
 	if found.ValuesLeft {
 		say("there are too many values to try all of them")
-	}
-	if n := len(found.Computed); n > 0 {
-		say("%s on computed values, which aren't searched, so other branches may exist: %s",
-			wording.Counted(n, "call depends", "calls depend"), diag.Escape(wording.Cut(strings.Join(found.Computed, ", "), 200)))
 	}
 	for i, b := range found.Unreached {
 		if i == 0 {
@@ -162,11 +148,7 @@ func unreached(say func(string, ...any), found *simulate.Exploration, style term
 			say("  … and %d more; --format json has them all", len(found.Unreached)-i)
 			return
 		}
-		call := b.Call
-		if b.Reference != "" {
-			b.Call = "" // which reads it
-		}
-		say("  %s", diag.Escape(fmt.Sprintf("%q: %s", call, analyzer.InWords(b))))
+		say("  %s", diag.Escape(fmt.Sprintf("%q: %s", b.Call, analyzer.InWords(b))))
 	}
 }
 
@@ -183,16 +165,11 @@ func (r *rehearsal) problem(say func(string, ...any), p *simulate.Problem, found
 
 // extent says how much was played.
 func extent(found *simulate.Exploration) string {
-	text := fmt.Sprintf("played all %s", wording.Count(found.Played, "combination"))
-	switch {
-	case found.Complete:
-		text += " that can be reached"
-	case found.Varied:
-		text += " of what is varied"
-	default:
-		text = fmt.Sprintf("played %d of at most %.4g combinations, and %d of %d pairs of options", found.Played, found.Most, found.Together, found.Pairs)
+	text := fmt.Sprintf("played all %s of what is varied", wording.Count(found.Played, "combination"))
+	if !found.Complete {
+		text = fmt.Sprintf("played %d of at most %.4g combinations", found.Played, found.Most)
 	}
-	if len(found.Idle) > 0 && found.Varied {
+	if len(found.Idle) > 0 {
 		text += "; in none of them ran " + diag.Escape(wording.Cut(strings.Join(found.Idle, ", "), 200))
 	}
 	return text

@@ -66,7 +66,7 @@ var mayImport = map[string][]string{
 	"runtime/otel":             {"", "runtime/trace"}, // a module of its own
 	"runtime/approval":         {"compiler", "compiler/*"},
 	"runtime/planner":          {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
-	"runtime/simulate":         {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
+	"runtime/simulate":         {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity", "runtime/state"},
 	"runtime/project":          {"analyzer/envelope", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
 	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/trace"},
 	"":                         {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/runtime"
 )
 
 // An Exploration is what the rehearsals of a plan's branches came to.
@@ -15,30 +18,21 @@ type Exploration struct {
 	Usual    *Scenario // what comes when each choice has its first option
 	Played   int       // combinations of options, each once
 	Most     float64   // combinations there are, those that can't be reached among them
-	Varied   bool      // all combinations of what is varied were played
-	Complete bool      // and these are all that can be reached: nothing depends on computed values
-	Pairs    int       // of options of two choices, of a sample; 0 where there are too many to count
-	Together int       // of these, those that were played in one combination
+	Complete bool      // all combinations of what is varied were played
 	Stuck    int       // combinations in which calls never settled
 	Cut      bool      // some were stopped since they took too many steps
 	Untold   int       // causes for which there was no room among Problems
 	Problems []Problem // the shortest path first
 	Idle     []string  // calls of the plan that ran in no combination, in the order of the text
 
-	Unreached  []analyzer.BranchChoice // ways that conditions, and what else decides, came out in no combination
-	Computed   []string                // paths of calls that depend on computed values: others may lead elsewhere
+	Unreached  []analyzer.BranchChoice // conditions that came out only one way, with the other
 	ValuesLeft bool                    // there was no room to try all values
 
 	by *explorer
 }
 
 // Choices are the options of every choice that was met.
-func (e *Exploration) Choices() (all [][]analyzer.BranchChoice) {
-	for _, c := range e.by.choices {
-		all = append(all, c.options)
-	}
-	return all
-}
+func (e *Exploration) Choices() [][]analyzer.BranchChoice { return e.by.choices }
 
 // A Problem is what goes wrong on a branch: one for each cause, with the shortest path
 // that was found to it.
@@ -48,7 +42,6 @@ type Problem struct {
 	Message  string
 	Path     []analyzer.BranchChoice // what comes otherwise than usual, in the order of the run
 	Seen     int                     // combinations played that it happens in
-	Picks    [][2]int                // as those of an [Alternative]
 	Scenario *Scenario
 
 	code string
@@ -65,41 +58,28 @@ const (
 	Unhandled ProblemKind = "failure"   // a failure that nothing handles, or an output that doesn't fit its schema
 )
 
-type cause struct {
-	kind       ProblemKind
-	call, code string
-}
-
 // is reports whether two problems have one cause. Of plans that end without output the
 // paths tell causes apart.
-func (p *Problem) is(other *Problem) bool {
+func (p Problem) is(other Problem) bool {
 	return p.Kind == other.Kind && p.Call == other.Call && p.code == other.code
 }
-
-// searching is how many times as many combinations are played of few changes to the usual one, of
-// which many were played before, and to find the shortest path to each problem.
-const searching = 4
 
 // mostPaired bounds the choices whose pairs are counted.
 const mostPaired = 300
 
 // Explore simulates the branches of a plan: all combinations of how calls end, and of
-// values with which its conditions hold or don't, that a run can reach. Where there are
-// more than most, it plays a sample: combinations that bring every two options together
-// where that is possible, and combinations that differ least from the usual one. made are
-// the generated keys of input and state, which may vary. Options.Steps bounds each
-// simulation; all of them together may take a small multiple.
+// values with which its conditions hold or don't, that a run can reach. Of more than most it
+// plays those that differ least from the usual one, and some that bring pairs of options
+// together. made are the generated keys of input and state, which may vary. Options.Steps
+// bounds each simulation, and all of them together.
 func Explore(r *analyzer.Rehearsal, o Options, made MadeUp, most int) *Exploration {
 	x := Begin(r, o, made).by
-	x.decisionOf = map[string]*decision{}
-	(&level{explorer: x, plan: x.plan}).trace(0)
-	x.allow(most)
-	if x.out.Varied = x.enumerate(); !x.out.Varied {
+	x.out.Alternatives(most, func(*Alternative) bool { return true })
+	if !x.out.Complete {
 		x.allow(most)
 		x.cover()
-		x.out.Alternatives(searching*most, func(*Alternative) bool { return true })
 	}
-	x.allow(searching * most)
+	x.allow(most)
 	x.conclude()
 	return &x.out
 }
@@ -107,14 +87,13 @@ func Explore(r *analyzer.Rehearsal, o Options, made MadeUp, most int) *Explorati
 // Begin is an exploration in which nothing was played yet.
 func Begin(r *analyzer.Rehearsal, o Options, made MadeUp) *Exploration {
 	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*plan.Plan]*turned{},
-		names: map[string]int{}, options: map[pick][]*trial{}, met: map[int]*trial{}, trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
+		trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: map[string]bool{}, decisionOf: map[string]*decision{}}
 	if x.making = o.Steps / 8; o.Steps == 0 {
 		x.making = math.MaxInt
 	}
 	x.varying = x.making
 	for i, call := range x.plan.Calls {
 		x.looks += len(call.Reads) * len(x.plan.Graph.Deps(i)) / effortOfStep
-		x.names[call.Name] = i
 	}
 	x.invented = made
 	x.input, x.state = x.begins("input", o.Input, made.Input), x.begins("state", o.State, made.State)
@@ -131,16 +110,13 @@ type explorer struct {
 	state     *ending
 	forks     map[string]*fork // by the path of the call
 	turned    map[*plan.Plan]*turned
-	names     map[string]int // the plan's calls
-	known     map[string]int // choices by key
-	choices   []choice
+	known     map[string]int            // choices by key
+	choices   [][]analyzer.BranchChoice // the options of each
 	trials    map[string]*trial
 	order     []*trial
-	pairs     map[[2]pick]bool  // that were played together
-	options   map[pick][]*trial // that were played, and in which combinations
-	met       map[int]*trial    // the first with a choice
-	started   []bool            // calls of the plan, in some combination
-	now, last *course           // the combination that is played, and that was played last
+	pairs     map[[2]pick]bool // that were played together
+	started   map[string]bool  // calls of the plan, in some combination
+	last      *course          // the combination that is played, or was played last
 	out       Exploration
 
 	plays, steps int // that are left
@@ -148,13 +124,11 @@ type explorer struct {
 	varying      int // and for what they may be instead
 	decisions    []*decision
 	decisionOf   map[string]*decision // by the path of the call
-	traced       int
-	looks        int // what it costs that calls look at their reads, as often as one of those settles that they wait for
+	looks        int                  // what it costs that calls look at their reads, as often as one of those settles that they wait for
 }
 
 type trial struct {
 	picks    []pick
-	taken    map[int]int // the same by choice
 	problems []Problem
 }
 
@@ -164,8 +138,8 @@ func (t *trial) otherwise() []pick {
 }
 
 // has is what a trial has of the same cause as another problem; nil when it hasn't.
-func (t *trial) has(p *Problem) *Problem {
-	if at := slices.IndexFunc(t.problems, func(o Problem) bool { return o.is(p) }); at >= 0 {
+func (t *trial) has(p Problem) *Problem {
+	if at := slices.IndexFunc(t.problems, p.is); at >= 0 {
 		return &t.problems[at]
 	}
 	return nil
@@ -186,7 +160,7 @@ func (x *explorer) play(forced []pick, prefer func(choice, n int) int) *trial {
 		c.forced[p.choice] = p.option
 	}
 	o := x.o
-	o.course, x.now = c, c
+	o.course, x.last = c, c
 	if input, ok := c.comesTo(x.input).(map[string]any); ok {
 		o.Input = input
 	}
@@ -196,13 +170,12 @@ func (x *explorer) play(forced []pick, prefer func(choice, n int) int) *trial {
 		}
 	}
 	c.scenario = Run(x.rehearsal, o)
-	x.last = c
 	if x.out.Usual == nil {
 		x.out.Usual = c.scenario
 	}
 	x.plays--
 	x.steps -= c.scenario.Steps + x.looks
-	t := &trial{picks: c.picks, taken: c.taken}
+	t := &trial{picks: c.picks}
 	key := keyOf(c.picks)
 	if was := x.trials[key]; was != nil {
 		return was
@@ -216,15 +189,10 @@ func (x *explorer) play(forced []pick, prefer func(choice, n int) int) *trial {
 	t.problems = c.judge()
 	for i := range c.scenario.Calls {
 		one := &c.scenario.Calls[i]
-		if one.Started && one.Under == "" && one.Call.ItemOf == nil {
-			x.started[x.names[one.Call.Name]] = true // a call of an instance has a number of its own
+		if one.Started && one.Under == "" {
+			x.started[one.Call.Name] = true
 		}
 		x.see(one)
-	}
-	for _, p := range t.picks {
-		if x.options[p] = append(x.options[p], t); x.met[p.choice] == nil {
-			x.met[p.choice] = t
-		}
 	}
 	if len(x.choices) <= mostPaired {
 		for i, a := range t.picks {
@@ -249,36 +217,78 @@ func keyOf(picks []pick) string {
 	return fmt.Sprint(picks)
 }
 
-// enumerate plays all combinations that can be reached, one after the other as an
-// odometer counts, and reports whether it came to the end.
-func (x *explorer) enumerate() bool {
-	for picks := []pick(nil); ; {
-		if !x.affords() {
-			return false
-		}
-		x.play(picks, nil)
-		picks = slices.Clone(x.last.picks)
-		for len(picks) > 0 && picks[len(picks)-1].option+1 == len(x.choices[picks[len(picks)-1].choice].options) {
-			picks = picks[:len(picks)-1]
-		}
-		if len(picks) == 0 {
-			return true
-		}
-		picks[len(picks)-1].option++
-	}
+// An Alternative is a rehearsal in which something goes otherwise than usual.
+type Alternative struct {
+	Path     []analyzer.BranchChoice // what does; empty of the usual course
+	Picks    [][2]int                // every choice that it met, and the option
+	Together bool                    // several things go otherwise that needn't all do
+	Scenario *Scenario
 }
 
-// cover plays combinations until every two options have come together: first those that
-// bring most new pairs, choice by choice as they are met, then for each pair that is left
-// one that has come near.
+// Alternatives plays combinations, each once and at most so many, as long as each asks for
+// more. First comes the usual one, in which nothing fails. Then comes for each other option of
+// a choice that one of these meets the combination that has it: the last of its path is the
+// option, what comes before is what brings the choice about. Then come those in which several
+// things go otherwise. left is how many options had no room. Options.Steps bounds each
+// rehearsal, and a third as many steps all.
+func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)) (left int) {
+	x := e.by
+	x.allow(most)
+	type meeting struct{ forced, later []pick } // what a course was told, and what it came by after that
+	var queue []meeting
+	var fresh [][]pick
+	first := map[pick]int{} // by option: the course in the queue that met its choice first
+	more := true
+	take := func(forced []pick, together bool) {
+		x.play(forced, nil)
+		a, later := &Alternative{Together: together, Scenario: x.last.scenario}, x.last.picks
+		for i, p := range x.last.picks {
+			if a.Picks = append(a.Picks, [2]int{p.choice, p.option}); p.option > 0 {
+				a.Path, later = append(a.Path, x.choices[p.choice][p.option]), x.last.picks[i+1:]
+			}
+		}
+		for _, p := range later {
+			for option := 1; option < len(x.choices[p.choice]); option++ {
+				one := pick{p.choice, option}
+				if _, known := first[one]; !known {
+					first[one] = len(queue)
+					fresh = append(fresh, append(slices.Clip(forced), one))
+				}
+			}
+		}
+		queue = append(queue, meeting{forced, later})
+		more = x.last.void || each(a)
+	}
+	take(nil, false)
+	for at := 0; at < len(queue); at++ {
+		for _, p := range queue[at].later {
+			for option := 1; option < len(x.choices[p.choice]); option++ {
+				for ; len(fresh) > 0 && more && x.affords(); fresh = fresh[1:] {
+					take(fresh[0], false)
+				}
+				if !more || !x.affords() {
+					return len(fresh)
+				}
+				if one := (pick{p.choice, option}); first[one] != at {
+					take(append(slices.Clip(queue[at].forced), one), true)
+				}
+			}
+		}
+	}
+	x.out.Complete = true
+	return 0
+}
+
+// cover plays combinations that bring most pairs of options together that weren't yet, choice by
+// choice as they are met, until three in a row bring none.
 func (x *explorer) cover() {
-	for stale := 0; stale < 3 && x.affords() && len(x.choices) <= mostPaired; {
+	for stale := 0; stale < 3 && x.affords() && len(x.choices) <= mostPaired; stale++ {
 		before := len(x.pairs)
 		x.play(nil, func(choice, n int) int {
 			best, most := 0, -1
 			for option := range n {
 				fresh := 0
-				for _, p := range x.now.picks {
+				for _, p := range x.last.picks {
 					if !x.pairs[paired(p, pick{choice, option})] {
 						fresh++
 					}
@@ -289,74 +299,10 @@ func (x *explorer) cover() {
 			}
 			return best
 		})
-		if stale++; len(x.pairs) > before {
-			stale = 0
+		if len(x.pairs) > before {
+			stale = -1
 		}
 	}
-	tried := map[[2]pick]bool{}
-	for found := true; found; {
-		found = false
-		for at := 0; at < len(x.choices) && x.affords(); at++ { // each alone first: rehearsals bring further choices
-			for option := range x.choices[at].options {
-				if one := (pick{at, option}); x.options[one] == nil && !tried[paired(one, one)] && x.met[at] != nil && x.affords() {
-					tried[paired(one, one)] = true
-					x.play(replaced(x.met[at].picks, one), nil)
-				}
-			}
-		}
-		x.eachPair(func(p [2]pick) {
-			if x.pairs[p] || tried[p] {
-				return
-			}
-			tried[p] = true
-			for _, near := range x.near(p) {
-				if x.affords() && !x.pairs[p] {
-					x.play(near, nil)
-					found = true
-				}
-			}
-		})
-	}
-}
-
-func (x *explorer) eachPair(f func([2]pick)) {
-	if len(x.choices) > mostPaired {
-		return
-	}
-	for b := range x.choices {
-		for a := range b {
-			for i := range x.choices[a].options {
-				for j := range x.choices[b].options {
-					f([2]pick{{a, i}, {b, j}})
-				}
-			}
-		}
-	}
-}
-
-// near are combinations like some that were played, with a pair put in: of one that has
-// the first option and met the second choice, and of one the other way round.
-func (x *explorer) near(p [2]pick) (near [][]pick) {
-	for i, other := range []int{1, 0} {
-		var best []pick
-		for _, t := range x.options[p[i]] {
-			_, met := t.taken[p[other].choice]
-			if best == nil || met {
-				best = replaced(t.picks, p[other])
-			}
-			if met {
-				break
-			}
-		}
-		if best != nil {
-			near = append(near, best)
-		}
-	}
-	return near
-}
-
-func replaced(picks []pick, by pick) []pick {
-	return append(slices.DeleteFunc(slices.Clone(picks), func(p pick) bool { return p.choice == by.choice }), by)
 }
 
 // within reports whether all of some picks are among others.
@@ -368,17 +314,20 @@ func within(few, many []pick) bool {
 const mostKept = 50_000
 
 func (x *explorer) conclude() {
-	untold, room := map[cause]bool{}, mostKept
+	var untold []Problem
+	room := mostKept
 	if x.o.Steps == 0 {
 		room = math.MaxInt
 	}
 	for _, t := range slices.SortedStableFunc(slices.Values(x.order), func(a, b *trial) int { return len(a.otherwise()) - len(b.otherwise()) }) {
 		for _, p := range t.problems {
 			if !slices.ContainsFunc(x.out.Problems, func(known Problem) bool {
-				return known.is(&p) && (p.Kind != NoOutput || within(known.path, t.picks))
+				return known.is(p) && (p.Kind != NoOutput || within(known.path, t.picks))
 			}) {
 				if room -= len(x.plan.Calls) * max(1, len(x.plan.Instances)); !x.affords() || room < 0 && len(x.out.Problems) > 0 {
-					untold[cause{p.Kind, p.Call, p.code}] = true
+					if !slices.ContainsFunc(untold, p.is) {
+						untold = append(untold, p)
+					}
 					continue
 				}
 				x.out.Problems = append(x.out.Problems, x.shortest(p, t.otherwise()))
@@ -386,28 +335,31 @@ func (x *explorer) conclude() {
 		}
 	}
 	x.out.Untold = len(untold)
-	x.account()
+	for _, call := range x.plan.Calls {
+		if !x.started[call.Name] {
+			x.out.Idle = append(x.out.Idle, call.Name)
+		}
+	}
+	for _, d := range x.decisions {
+		if d.held != d.not {
+			d.as.Holds = &d.not
+			x.out.Unreached = append(x.out.Unreached, d.as)
+		}
+	}
 	for _, t := range x.order {
 		for i := range x.out.Problems {
 			p := &x.out.Problems[i]
-			if t.has(p) != nil && (p.Kind != NoOutput || within(p.path, t.picks)) {
+			if t.has(*p) != nil && (p.Kind != NoOutput || within(p.path, t.picks)) {
 				p.Seen++
 			}
 		}
-		if t.has(&Problem{Kind: Stuck}) != nil {
+		if t.has(Problem{Kind: Stuck}) != nil {
 			x.out.Stuck++
 		}
 	}
 	x.out.Most = 1
-	for _, c := range x.choices {
-		x.out.Most = min(x.out.Most*float64(len(c.options)), math.MaxFloat64)
-	}
-	if !x.out.Varied {
-		x.eachPair(func(p [2]pick) {
-			if x.out.Pairs++; x.pairs[p] {
-				x.out.Together++
-			}
-		})
+	for _, options := range x.choices {
+		x.out.Most = min(x.out.Most*float64(len(options)), math.MaxFloat64)
 	}
 	slices.SortStableFunc(x.out.Problems, func(a, b Problem) int {
 		return cmp.Or(len(a.Path)-len(b.Path), slices.CompareFunc(a.path, b.path, func(p, q pick) int { return cmp.Or(p.choice-q.choice, p.option-q.option) }))
@@ -417,16 +369,38 @@ func (x *explorer) conclude() {
 // shortest leaves out of a problem's path what it doesn't need.
 func (x *explorer) shortest(p Problem, path []pick) Problem {
 	for i := len(path) - 1; i >= 0; i-- {
-		if without := slices.Delete(slices.Clone(path), i, i+1); len(path) > 1 && x.play(without, nil).has(&p) != nil {
+		if without := slices.Delete(slices.Clone(path), i, i+1); len(path) > 1 && x.play(without, nil).has(p) != nil {
 			path = without
 		}
 	}
-	p = *x.play(path, nil).has(&p)
-	p.path, p.Scenario, p.Picks = path, x.last.scenario, pairsOf(x.last.picks)
+	p = *x.play(path, nil).has(p)
+	p.path, p.Scenario = path, x.last.scenario
 	for _, one := range x.last.picks {
 		if one.option > 0 {
-			p.Path = append(p.Path, x.choices[one.choice].options[one.option])
+			p.Path = append(p.Path, x.choices[one.choice][one.option])
 		}
 	}
 	return p
+}
+
+// A decision is the condition of a call, and how it came out in some combination.
+type decision struct {
+	as        analyzer.BranchChoice
+	held, not bool
+}
+
+// see notes how the condition of a call came out.
+func (x *explorer) see(one *CallReport) {
+	planned := compiler.RepeatedCall(one.Call)
+	if planned.When == nil || planned.When.Expr == nil || planned.When.PerItem() && one.Call.ItemOf == nil || strings.Contains(one.Under, "[") {
+		return
+	}
+	path := runtime.Path(one.Under, planned.Name)
+	d := x.decisionOf[path]
+	if d == nil {
+		d = &decision{as: analyzer.BranchChoice{Call: path, Condition: planned.When.Node.Text}}
+		x.decisions, x.decisionOf[path] = append(x.decisions, d), d
+	}
+	d.held = d.held || one.Started || one.Status == runtime.Done
+	d.not = d.not || one.Status == runtime.Skipped && strings.HasPrefix(one.Reason, "its condition")
 }

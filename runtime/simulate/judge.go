@@ -16,13 +16,6 @@ func (c *course) judge() (all []Problem) {
 	if at := slices.IndexFunc(s.Calls, func(one CallReport) bool { return !one.Status.Settled() }); at >= 0 {
 		return []Problem{{Kind: Stuck, Message: fmt.Sprintf("%q never settles", s.Calls[at].Call.Name)}}
 	}
-	known := map[cause]bool{}
-	add := func(p Problem) {
-		if of := (cause{p.Kind, p.Call, p.code}); !known[of] {
-			known[of] = true
-			all = append(all, p)
-		}
-	}
 	failed := slices.ContainsFunc(s.Outcome.Errors, func(e runtime.CallError) bool { return e.Call != "" })
 	for _, e := range s.Outcome.Errors {
 		if failed && e.Call == "" {
@@ -32,7 +25,9 @@ func (c *course) judge() (all []Problem) {
 		if e.Code == "no-output" {
 			p.Kind = NoOutput
 		}
-		add(p)
+		if !slices.ContainsFunc(all, p.is) {
+			all = append(all, p)
+		}
 	}
 	return all
 }

@@ -87,7 +87,7 @@ func (l *list) tried(g *gathering, p *part) (all []any) {
 	kinds, long := []any{items[0]}, 2
 	kind := func(read *plan.Read, v any) {
 		steps := g.plan.Paths.Segments(read.Path)[1:]
-		if depth, part, ok := g.alike(g.plan, one, steps, v, read); ok {
+		if depth, part, ok := g.with(one, steps, v); ok {
 			item := planted(items[0], steps[:depth], part)
 			if !slices.ContainsFunc(kinds, func(v any) bool { return reflect.DeepEqual(v, item) }) {
 				kinds = append(kinds, item)

@@ -24,7 +24,7 @@ type place struct{ tick, frame int }
 type delegated struct{ instance, path string }
 
 // meet begins the reports of the calls that a command may be about.
-func (w *world) meet(c runtime.Command) *played {
+func (w *world) meet(c runtime.Command) {
 	p := w.frames[place{c.Tick, c.Frame}]
 	if p == nil {
 		p = &played{plan: c.Plan}
@@ -37,16 +37,7 @@ func (w *world) meet(c runtime.Command) *played {
 	}
 	for i := len(p.calls); i < len(c.Plan.Calls); i++ {
 		p.calls = append(p.calls, len(w.out.Calls))
-		w.out.Calls = append(w.out.Calls, CallReport{Call: c.Plan.Calls[i], Instance: c.Instance, Under: c.Under, ready: -1})
-		w.free(c.Frame, i)
-	}
-	return p
-}
-
-// free notes since when a call waits for no other: of "a || b" it needn't wait for b.
-func (w *world) free(frame, call int) {
-	if report := w.report(frame, call); report.ready < 0 && w.machine.Status(frame, call) != runtime.Waiting {
-		report.ready = w.now
+		w.out.Calls = append(w.out.Calls, CallReport{Call: c.Plan.Calls[i], Instance: c.Instance, Under: c.Under})
 	}
 }
 
@@ -117,7 +108,7 @@ func (w *world) analyse() {
 }
 
 // longest is the longest path through a plan at work, and the activities on it, by what
-// calls have waited for. A call that a plan carries out is as long as that plan's own, over
+// had ended when calls began. A call that a plan carries out is as long as that plan's own, over
 // all tries.
 func (w *world) longest(p *played) (time.Duration, []int) {
 	n := len(p.plan.Calls)
@@ -127,7 +118,7 @@ func (w *world) longest(p *played) (time.Duration, []int) {
 		before[i] = -1
 		at := p.calls[i]
 		for _, d := range p.plan.Graph.Deps(int(i)) {
-			if until[d] > until[i] && w.out.Calls[p.calls[d]].To <= w.out.Calls[at].ready {
+			if until[d] > until[i] && w.out.Calls[p.calls[d]].To <= w.out.Calls[at].From {
 				until[i], before[i] = until[d], d
 			}
 		}

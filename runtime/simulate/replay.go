@@ -4,7 +4,6 @@ import (
 	"container/heap"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // replayStep is the virtual time between two ends of a schedule, so that their
@@ -29,10 +29,10 @@ func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, e
 		return nil, err
 	}
 	if s.Input != nil {
-		o.Input = over(o.Input, s.Input)
+		o.Input = state.Over(o.Input, s.Input)
 	}
 	if s.State != nil {
-		o.State = over(o.State, s.State)
+		o.State = state.Over(o.State, s.State)
 	}
 	o.Parallel = math.MaxInt // what the schedule doesn't name mustn't keep it waiting for a place
 	w := newWorld(r, o)
@@ -51,14 +51,6 @@ func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, e
 	w.out.Makespan = w.now
 	w.analyse()
 	return w.out, nil
-}
-
-// over lays values over others, key by key.
-func over(below, above map[string]any) map[string]any {
-	all := map[string]any{}
-	maps.Copy(all, below)
-	maps.Copy(all, above)
-	return all
 }
 
 // FinalState replays a schedule and gives the state that it ends in: an

@@ -115,7 +115,6 @@ type CallReport struct {
 
 	since time.Duration // the try at work began
 	pause time.Duration // that comes before the next
-	ready time.Duration // it waited for no other call any more; -1 while it does
 }
 
 // Run rehearses the plan once.
@@ -438,9 +437,6 @@ func (w *world) settled(c runtime.Command) {
 	report.Failure, report.Routed, report.Output = c.Settlement.Failure, c.Settlement.Routed, c.Settlement.Output
 	if !report.Started {
 		report.From = w.now
-	}
-	for _, user := range c.Plan.Graph.Users(c.Call) {
-		w.free(c.Frame, int(user))
 	}
 	w.moment(c.Frame, c.Call, report.Status)
 }
