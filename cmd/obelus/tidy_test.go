@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"compiler":                 {"compiler/plan", "compiler/policy", "compiler/catalogue", "compiler/dag", "compiler/hosts", "compiler/naming", "compiler/redact", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
 	"analyzer":                 {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/state"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
-	"analyzer/facts":           {"compiler", "compiler/*", "analyzer/internal/branch", "analyzer/internal/logic"},
+	"analyzer/facts":           {"compiler", "compiler/*"},
 	"analyzer/envelope":        {"analyzer/facts", "compiler", "compiler/*", "analyzer/internal/branch"},
 	"analyzer/internal/branch": {"compiler", "compiler/*", "analyzer/internal/logic"},
 

@@ -126,20 +126,19 @@ func named(options []analyzer.BranchChoice, under string) []analyzer.BranchChoic
 // comesTo is an ending's value with what was chosen for its parts; of what is in one that is
 // another as a whole nothing is chosen. The course is void where nothing holds all of them.
 func (c *course) comesTo(how *ending) any {
-	value, changed := how.value, 0
-	var changedParts []*part // that are others, the deepest last
+	value := how.value
+	var changed []*part // that are others, the deepest last
 	for i := range slices.Backward(how.places) {
 		p := &how.places[i]
-		if slices.ContainsFunc(changedParts, func(above *part) bool { return above.holds(p.steps) }) {
+		if slices.ContainsFunc(changed, func(above *part) bool { return above.holds(p.steps) }) {
 			continue
 		}
 		if option := c.choose(runtime.Path(how.under, p.key), named(p.options, how.under)); option > 0 {
 			value = planted(value, p.steps, p.values[option])
-			changedParts = append(changedParts, p)
-			changed++
+			changed = append(changed, p)
 		}
 	}
-	c.void = c.void || changed > 1 && !how.accepts(value)
+	c.void = c.void || len(changed) > 1 && !how.accepts(value)
 	return value
 }
 
@@ -242,17 +241,18 @@ func (x *explorer) made(w *world, plan *plan.Plan, call *plan.Call, route int) (
 	if len(call.Output) < 2 || call.Each != nil {
 		e.route = -1
 	}
-	tool := call.Single()
-	if tool != nil {
+	if known := schemas(plan, call, e.route); len(known) > 0 {
+		e.schema = schema.AllOf(known...)
+	}
+	e.accepts = func(v any) bool { return e.schema == nil || e.schema.Accepts(v) }
+	if tool := call.Single(); tool != nil {
 		for _, mock := range tool.Mocks {
-			if result, err := activity.Take(mock, activity.Request{Paths: compiler.Offered(plan, call)}, ""); err == nil && (result.Route < 0 || result.Route == route) && fits(plan, call, e.route, result.Value) {
+			result, err := activity.Take(mock, activity.Request{Paths: compiler.Offered(plan, call)}, "")
+			if err == nil && (result.Route < 0 || result.Route == route) && e.accepts(result.Value) {
 				e.value, ok = result.Value, true
 				break
 			}
 		}
-	}
-	if known := schemas(plan, call, e.route); len(known) > 0 {
-		e.schema = schema.AllOf(known...)
 	}
 	chance := w.chance(runtime.Command{Of: call, Attempt: 1, Site: &runtime.Site{}}, -1)
 	if !ok && e.schema != nil {
@@ -263,7 +263,6 @@ func (x *explorer) made(w *world, plan *plan.Plan, call *plan.Call, route int) (
 	} else if !ok {
 		e.value, ok = w.unsaid(plan, call, chance), true
 	}
-	e.accepts = func(v any) bool { return fits(plan, call, e.route, v) }
 	e.prefix = call.Name + "\x00" + strconv.Itoa(route)
 	if ok && route >= 0 {
 		e.places = x.places(w, plan, call, route, &e)
@@ -290,10 +289,6 @@ func schemas(p *plan.Plan, call *plan.Call, route int) (known []*schema.Schema) 
 		}
 	}
 	return known
-}
-
-func fits(plan *plan.Plan, call *plan.Call, route int, value any) bool {
-	return !slices.ContainsFunc(schemas(plan, call, route), func(s *schema.Schema) bool { return !s.Accepts(value) })
 }
 
 // mostValues bounds how many values are tried of one part of a result.
