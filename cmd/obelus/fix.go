@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -25,97 +24,63 @@ type mending struct {
 	made          int // fixes
 }
 
-// mendings makes, in memory, the safe fixes of every document that arguments name. An import is
-// fixed only if it is named as well. The result has all files, changed or not.
+// mendings makes, in memory, the safe fixes of every document that arguments name. The result has
+// all files, changed or not.
 func (c *cli) mendings(o checking) ([]*mending, error) {
 	files, err := o.reading.Gather(o.args)
 	if err != nil {
 		return nil, err
 	}
 	var all []*mending
-	byName := map[string]*mending{}
-	for _, file := range files {
-		m := &mending{name: file.Name}
-		if m.before, err = o.reading.Text(file.Name); err != nil {
+	for _, one := range files {
+		m := &mending{name: one.Name}
+		if m.before, err = o.reading.Text(one.Name); err != nil {
 			return nil, err
 		}
 		m.after = m.before
 		all = append(all, m)
-		byName[filepath.Clean(file.Name)] = m
-	}
-	for i, m := range all {
 		if isSettings(m.name) {
 			file := source.NewFile(m.name, m.before)
 			_, found := analyzer.ReadSettings(file, o.reading.Limits)
-			if !files[i].Found {
+			if !one.Found {
 				text, made := diag.Apply(file, found, o.reading.Limits, nil)
 				m.after, m.made = text, len(made)
 			}
 			continue
 		}
 		var text []byte
-		copied, original := 0, m.after // an import may have been fixed before its own turn
-		err := o.reading.Split(m.name, original, func(d project.Document) error {
-			mended, made := mended(d, files[i].Found, byName)
+		copied := 0
+		err := o.reading.Split(m.name, m.before, func(d project.Document) error {
+			mended, made := mended(d, one.Found)
 			m.made += made
-			text = append(append(text, original[copied:d.File.Base]...), mended...)
+			text = append(append(text, m.before[copied:d.File.Base]...), mended...)
 			copied = d.File.Base + len(d.File.Text)
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
-		m.after = append(text, original[copied:]...)
+		m.after = append(text, m.before[copied:]...)
 	}
 	return all, nil
 }
 
-// mended makes safe fixes of one document until there are none, and those in its
-// imports that have mendings of their own.
-func mended(d project.Document, found bool, edited map[string]*mending) (text []byte, made int) {
-	own, open := d.File, d.Options.Open
-	d.Options.Open = func(name string) ([]byte, error) {
-		if other := edited[filepath.Clean(d.Options.Show(name))]; other != nil {
-			return other.after, nil
-		}
-		return open(name)
-	}
+// mended makes safe fixes of one document until there are none.
+func mended(d project.Document, found bool) (text []byte, made int) {
 	for range maxMendings {
 		p, kind, sure := d.As()
 		if found && !sure || kind != project.Plan && kind != project.Definitions && kind != project.Foreign {
 			break
 		}
 		d.Options = p.Options
-		j := p.Judge()
-		next, fixed := d.Mended(d.File, j.Findings)
-		made += len(fixed)
-		if len(fixed) == 0 && !mendImports(d, j.Findings, edited) {
+		next, fixed := d.Mended(p.Judge().Findings)
+		if len(fixed) == 0 {
 			break
 		}
-		d.File = &source.File{Name: own.Name, Format: own.Format, Text: next, Row: own.Row, Base: own.Base}
+		made += len(fixed)
+		d = d.With(next)
 	}
 	return d.File.Text, made
-}
-
-// mendImports makes the fixes of a document's findings that are in other files.
-func mendImports(d project.Document, found []diag.Diagnostic, edited map[string]*mending) (made bool) {
-	done := map[*source.File]bool{d.File: true}
-	for i := range found {
-		file := found[i].Span.File
-		if file == nil || done[file] || file.Row > 0 || slices.Contains(d.Options.Catalogues, file) || slices.Contains(d.Options.Activities, file) {
-			continue
-		}
-		done[file] = true
-		other := edited[filepath.Clean(file.Name)]
-		if other == nil || !bytes.Equal(other.after, file.Text) {
-			continue
-		}
-		if text, fixed := d.Mended(file, found); len(fixed) > 0 {
-			other.after, made = text, true
-			other.made += len(fixed)
-		}
-	}
-	return made
 }
 
 // fix writes what safe fixes make of the files, and then checks them. It reports its fixes on

@@ -1,24 +1,21 @@
 package project
 
 import (
-	"path/filepath"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// Mended is the text of a file of the document, itself or one that it imports, with
-// the safe fixes of the document's findings, and which of them these were. A fix that
-// brings the document an error or a warning which it hadn't isn't made.
-func (d Document) Mended(file *source.File, found []diag.Diagnostic) (text []byte, made []int) {
+// Mended is the document's text with the safe fixes of its findings, and which of them
+// these were. A fix that brings the document an error or a warning which it hadn't isn't made.
+func (d Document) Mended(found []diag.Diagnostic) (text []byte, made []int) {
 	left := max(1, min(40, 1<<18/(len(d.File.Text)+1))) // the larger it is, the less often it is judged
-	return diag.Apply(file, found, d.Options.Limits, func(text []byte, edits []diag.Edit) bool {
+	return diag.Apply(d.File, found, d.Options.Limits, func(text []byte, edits []diag.Edit) bool {
 		if left--; left < 0 {
 			return false
 		}
-		j := d.with(file, text).Compile().Judge()
-		return nothingNew(file, found, j.Findings, edits)
+		return nothingNew(d.File, found, d.With(text).Compile().Judge().Findings, edits)
 	})
 }
 
@@ -31,7 +28,7 @@ func (d Document) Confirm(found []diag.Diagnostic) {
 	if !slices.ContainsFunc(found, safe) {
 		return
 	}
-	_, made := d.Mended(d.File, found)
+	_, made := d.Mended(found)
 	for i := range found {
 		if !slices.Contains(made, i) && safe(found[i]) {
 			found[i].Fixes = slices.Clone(found[i].Fixes)
@@ -42,18 +39,9 @@ func (d Document) Confirm(found []diag.Diagnostic) {
 	}
 }
 
-func (d Document) with(file *source.File, text []byte) Document {
-	if file == d.File {
-		d.File = &source.File{Name: file.Name, Format: file.Format, Text: text, Row: file.Row, Base: file.Base}
-		return d
-	}
-	open := d.Options.Open
-	d.Options.Open = func(name string) ([]byte, error) {
-		if filepath.Clean(d.Options.Show(name)) == filepath.Clean(file.Name) {
-			return text, nil
-		}
-		return open(name)
-	}
+// With is the document with another text.
+func (d Document) With(text []byte) Document {
+	d.File = &source.File{Name: d.File.Name, Format: d.File.Format, Text: text, Row: d.File.Row, Base: d.File.Base}
 	return d
 }
 

@@ -22,7 +22,7 @@ func mendedAs(name string, text []byte, open func(string) ([]byte, error)) []byt
 	for range 10 {
 		d := documentOf(name, text, open)
 		j := d.Compile().Judge()
-		next, made := d.Mended(d.File, j.Findings)
+		next, made := d.Mended(j.Findings)
 		if len(made) == 0 {
 			break
 		}
