@@ -8,25 +8,23 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // A run under an approval is held to its envelope twice. A call that a model has
-// written is judged by its text as it arrives: while a person is asked about one that
-// leaves the envelope, nothing starts. And every call is judged just before a try of it
-// starts, by its values, by who wrote what it reads and by what is left of the budget,
+// written is compared by its text as it arrives: while a person is asked about one that
+// leaves the envelope, nothing starts. And every call is compared just before a try of it
+// starts, with its values, who wrote what it reads and what is left of the budget,
 // whatever brought it there: a model, a person who changed or replaced it, a list that
 // turned out longer, a resumed run.
 
 type permitGuard struct {
 	*envelope.Account
-	facts  map[*plan.Call]*facts.Call // of the calls of the tick
-	asked  int                        // calls that a person is asked about as they arrived
-	next   *envelope.Start            // what was admitted last, and starts now
-	models float64                    // what models have cost
+	facts map[*plan.Call]*facts.Call // of the calls of the tick
+	asked int                        // calls that a person is asked about as they arrived
+	next  *envelope.Start            // what was admitted last, and starts now
 }
 
 type permitState struct {
@@ -55,28 +53,26 @@ func (f *frame) screen(i int32) {
 		return
 	}
 	given := f.circumstances()
-	given.Later = true
-	differences := e.Account.Judge(f.site.Delegate, f.factsOf(i), given)
+	_, differences := e.Account.Judge(f.site.Delegate, f.factsOf(i), &given)
 	if len(differences) == 0 {
 		return
 	}
-	more := f.calls[i].details()
-	more.permitState.early = true
-	e.asked++
-	more.question = f.question(i)
-	more.question.Params = map[string]any{}
+	state, asWritten := &f.calls[i], map[string]any{}
 	for _, field := range f.plan.Calls[i].Params.Fields {
-		more.question.Params[field.Key] = field.Value.Node.Value()
+		asWritten[field.Key] = field.Value.Node.Value()
 	}
-	more.question.Runs = f.execution(f.plan.Calls[i], more.question.Params)
-	effect := compiler.EffectOf(f.plan, f.plan.Calls[i], nil) // its parameters aren't known yet
-	more.question.Effects, more.question.EffectsBy, more.question.Claimed, more.question.OpenWorld = effect.Kind, effect.By, effect.Claimed, effect.OpenWorld
-	more.question.outside(differences)
-	f.put(i, "")
+	state.details().permitState.early = true
+	e.asked++
+	state.params = asWritten
+	f.askOutside(i, differences)
+	state.params = nil
 }
 
-func (q *Question) outside(differences []envelope.Difference) {
-	q.Outside, q.Beyond, q.Within = differences, envelope.Digest(differences), 0
+func (f *frame) askOutside(i int32, differences []envelope.Difference) {
+	q := f.question(i)
+	q.Outside, q.Beyond = differences, envelope.Digest(differences)
+	f.calls[i].details().question = q
+	f.put(i, "")
 }
 
 // admit reports whether a try of a call may start. If it may not, a person is asked.
@@ -100,9 +96,7 @@ func (f *frame) admit(i int32) bool {
 	if len(differences) == 0 {
 		return true
 	}
-	state.details().question = f.question(i)
-	state.more.question.outside(differences)
-	f.put(i, "")
+	f.askOutside(i, differences)
 	return false
 }
 
@@ -141,14 +135,11 @@ func (f *frame) circumstances() envelope.Given {
 // judged are the facts of a call as they count for those that come after it, and whether a
 // person has approved that it does something else.
 func (f *frame) judged(i int32) (c *facts.Call, approved bool) {
-	switch more := f.calls[i].more; {
-	case more == nil:
-	case len(more.permitState.approved) > 0:
-		return f.factsOf(i), true
-	case more.replacement != nil || len(more.permitState.changed) > 0:
-		return f.factsOf(i), false
+	more := f.calls[i].more
+	if more == nil || more.replacement == nil && len(more.permitState.changed)+len(more.permitState.approved) == 0 {
+		return f.machine.permit.factsOf(f.plan, f.plan.Calls[i]), false
 	}
-	return f.machine.permit.factsOf(f.plan, f.plan.Calls[i]), false
+	return f.factsOf(i), len(more.permitState.approved) > 0
 }
 
 func (f *frame) refund(i int32) {
@@ -160,18 +151,16 @@ func (f *frame) refund(i int32) {
 
 // factsOf are those of what runs in a place of the plan.
 func (f *frame) factsOf(i int32) *facts.Call {
-	one := *f.machine.permit.factsOf(f.reader().plan, f.listed(i))
-	if more := f.calls[i].more; more != nil && more.replacement != nil {
-		when, after := one.When, one.After // that it has waited for
-		one = *more.permitState.wrote.facts
-		one.When, one.After, one.Confirm = when, after, true
+	one, more := *f.machine.permit.factsOf(f.reader().plan, f.listed(i)), f.calls[i].more
+	if more != nil && more.replacement != nil {
+		one = *envelope.InPlace(more.permitState.wrote.facts, &one)
 	}
 	one.Name = f.plan.Calls[i].Name
 	if f.calls[i].status != Waiting { // its parameters are known
 		effect := f.effect(i)
 		one.Effect.Kind, one.Effect.OpenWorld = effect.Kind, effect.OpenWorld
 	}
-	if more := f.calls[i].more; more != nil && len(more.permitState.changed) > 0 {
+	if more != nil && len(more.permitState.changed) > 0 {
 		return envelope.Changed(&one, f.calls[i].params, more.permitState.changed)
 	}
 	return &one
@@ -202,16 +191,15 @@ func (f *frame) change(i int32, params map[string]any) {
 // writers are the tools that have written what a call reads, by path.
 func (f *frame) writers(i int32) map[string][]string {
 	reader := f.reader()
-	all := reader.writersFor(reader.plan, f.listed(i), func(read *plan.Read) func(*Message) bool {
-		return func(message *Message) bool { return reader.sees(read, message) }
-	})
+	all := reader.writersFor(reader.plan, f.listed(i), reader.sees)
 	if f.replacement(i) != nil {
 		maps.Copy(all, f.calls[i].more.permitState.wrote.writers)
 	}
 	return all
 }
 
-func (f *frame) writersFor(plan *plan.Plan, call *plan.Call, seen func(*plan.Read) func(*Message) bool) map[string][]string {
+// writersFor are the tools that have written what a call reads, by path, of the messages that count.
+func (f *frame) writersFor(plan *plan.Plan, call *plan.Call, counts func(*plan.Read, *Message) bool) map[string][]string {
 	all := map[string][]string{}
 	for _, r := range call.Reads {
 		read := &plan.Reads[r]
@@ -219,21 +207,17 @@ func (f *frame) writersFor(plan *plan.Plan, call *plan.Call, seen func(*plan.Rea
 			continue
 		}
 		path := read.Ref.String()
-		all[path] = append(all[path], f.tools(read.Path, seen(read))...)
+		tools := all[path]
+		for _, message := range f.log.Over(read.Path) {
+			tool, known := f.wrote[writing{message.Tick, message.Call}]
+			if known && counts(read, message) && !slices.Contains(tools, tool) { // else it is of a record that the run was begun with
+				tools = append(tools, tool)
+			}
+		}
+		slices.Sort(tools)
+		all[path] = tools
 	}
 	return all
-}
-
-// tools are those that have written what stands at a path, of the messages that count.
-func (f *frame) tools(path pathtree.ID, counts func(*Message) bool) (tools []string) {
-	for _, message := range f.log.Over(path) {
-		tool, known := f.wrote[writing{message.Tick, message.Call}]
-		if known && counts(message) && !slices.Contains(tools, tool) { // else it is of a record that the run was begun with
-			tools = append(tools, tool)
-		}
-	}
-	slices.Sort(tools)
-	return tools
 }
 
 // writing is the call that wrote a message of a frame's log.
@@ -251,7 +235,7 @@ func (f *frame) viewed(p *plan.Plan, by *plan.Call) *replacementView {
 	if f.machine.permit == nil {
 		return nil
 	}
-	return &replacementView{facts.OfCalls(p)(by), f.writersFor(p, by, func(*plan.Read) func(*Message) bool { return state.Anyone })}
+	return &replacementView{facts.OfCalls(p)(by), f.writersFor(p, by, func(*plan.Read, *Message) bool { return true })}
 }
 
 // decidedOutside takes the answer to a question about what leaves the envelope, and
@@ -266,24 +250,23 @@ func (f *frame) decidedOutside(i int32, d *Decision) bool {
 	case d.Verdict == Approve && f.machine.options.Signed && d.Signed == "":
 		f.put(i, "the approval that it leaves is signed, and so has to be an approval of that, by people whose signatures count: \"obelus decide\" signs one")
 		return true
-	case d.Verdict == Approve && !a.early:
-		a.approved = append(a.approved, q.Outside...)
-		return false
 	case d.Verdict == Approve:
-		f.closeEarly(i)
 		a.approved = append(a.approved, q.Outside...)
-		state.more.decide(d)
-		state.more.question = nil
-		f.look(i)
-		return true
 	case a.early && d.Verdict != Reject:
 		f.put(i, "its values aren't known yet: approve it as it is written, or reject it")
 		return true
-	case a.early:
-		f.closeEarly(i)
+	}
+	if !a.early {
+		return false
+	}
+	f.closeEarly(i)
+	if d.Verdict == Reject {
 		return !f.transition(i, Queued) || !f.transition(i, Asking)
 	}
-	return false
+	state.more.decide(d)
+	state.more.question = nil
+	f.look(i)
+	return true
 }
 
 // closeEarly notes that a person isn't asked any more about a call that arrived outside of
@@ -300,8 +283,7 @@ func (m *Machine) overspends(tick int) bool {
 	if e == nil {
 		return false
 	}
-	e.Spend(m.usage.Cost - e.models)
-	e.models = m.usage.Cost
+	e.Asked = m.usage.Cost
 	why := e.Overspent(tick, m.now.Seconds())
 	if why != "" {
 		m.why = why

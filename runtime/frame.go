@@ -392,7 +392,7 @@ func (f *frame) settle(i int32, s Settlement) {
 	if s.Status == Done && !s.before {
 		f.did(i)
 	}
-	if e := f.machine.permit; e != nil && f.parent == nil {
+	if e := f.machine.permit; e != nil && f.machine.loop != nil && f.parent == nil {
 		one, approved := f.judged(i)
 		e.Ended(one, f.circumstances(), s.Status == Done, approved)
 	}

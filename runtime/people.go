@@ -98,6 +98,9 @@ func (f *frame) wanted(i int32) bool {
 // effect is what the activity may do that carries a call out with its resolved
 // parameters, and who says so.
 func (f *frame) effect(i int32) compiler.Effect {
+	if f.calls[i].status == Waiting { // its parameters aren't known yet
+		return compiler.EffectOf(f.plan, f.call(i), nil)
+	}
 	return compiler.EffectOf(f.plan, f.call(i), func(t *plan.Tool) bool {
 		return t.Parameters == nil || f.machine.validate(t.Parameters, f.calls[i].params) == nil
 	})

@@ -2,7 +2,6 @@ package envelope
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 )
@@ -10,17 +9,29 @@ import (
 // An Account is what a run has used up of its envelope, over all ticks and resumes.
 type Account struct {
 	*Envelope
-	used  map[string][]int      // how often each allowance is charged, by instance
-	known map[string]*knowledge // by instance
-	gated bool                  // calls come after others
+	Asked float64          // what models have cost
+	uses  map[string]*uses // by instance
 	calls int
-	cost  float64
+	cost  float64 // of calls
+}
+
+// uses are what is known of one instance.
+type uses struct {
+	of    []int                    // how often each entry is used
+	ended []earlier                // calls of the plan itself
+	fits  map[*facts.Call][]string // see counts
 }
 
 // Open begins the account of a run.
 func (e *Envelope) Open() *Account {
-	gated := slices.ContainsFunc(e.Calls, func(a Allowance) bool { return len(a.After) > 0 })
-	return &Account{Envelope: e, used: map[string][]int{}, known: map[string]*knowledge{}, gated: gated}
+	return &Account{Envelope: e, uses: map[string]*uses{}}
+}
+
+func (a *Account) of(instance string) *uses {
+	if a.uses[instance] == nil {
+		a.uses[instance] = &uses{of: make([]int, len(a.Calls)), fits: map[*facts.Call][]string{}}
+	}
+	return a.uses[instance]
 }
 
 // A Start is a call that a run is about to carry out.
@@ -31,54 +42,46 @@ type Start struct {
 	Further bool    // it isn't the first try
 	Cost    float64 // the declared cost of a try
 
-	fits    []int // the allowances that cover it, or the nearest
-	charged []int // one of them, once it has started; none if that has no room
-}
-
-// Judge says what of a call leaves the envelope, whatever is left of that.
-func (a *Account) Judge(in string, c *facts.Call, g Given) []Difference {
-	_, problems := a.judge(in, c, g, a.knows(g.Instance))
-	return problems
+	entry int // the one that is used, or the nearest, from 1; 0 if that has no uses left
 }
 
 // Ended notes that a call of the plan itself has ended: it counts for calls that come after it in a later tick. See
 // [Given.Beside] for approved.
 func (a *Account) Ended(c *facts.Call, g Given, done, approved bool) {
-	if a.gated {
-		j := judge{envelope: a.Envelope, known: a.knows(g.Instance), given: &g}
-		j.known.ended = append(j.known.ended, earlier{j.standing(c, approved), done && !approved, g.Tick})
-	}
-}
-
-func (a *Account) knows(instance string) *knowledge {
-	if a.known[instance] == nil {
-		a.known[instance] = &knowledge{}
-	}
-	return a.known[instance]
+	u := a.of(g.Instance)
+	u.ended = append(u.ended, earlier{fits: a.counts("", c, &g, approved), done: done && !approved, tick: g.Tick})
 }
 
 // Admit says what of carrying out a call leaves the envelope, or what is left of it; and
-// if nothing does, notes what covers the call for [Account.Charge].
+// notes which entry [Account.Charge] uses.
 func (a *Account) Admit(s *Start) []Difference {
-	fits, problems := a.judge(s.In, s.Call, s.Given, a.knows(s.Given.Instance))
-	if s.fits = fits; fits != nil && a.room(s) == nil {
-		problems = append(problems, tooOften(s.In, s.Call, 1, 0))
+	fits, left := a.Judge(s.In, s.Call, &s.Given)
+	if s.entry = a.free(fits, s.Given.Instance) + 1; s.entry == 0 && fits != nil {
+		left = append(left, tooOften(s.In, s.Call, 1, 0))
 	}
 	if most := a.Budget.Calls; most != nil && !s.Further && float64(a.calls+1) > *most {
-		problems = append(problems, Difference{What: Spent, Of: "calls", Is: number(float64(a.calls + 1)), Approved: number(*most)})
+		left = append(left, spent("calls", number(float64(a.calls+1)), *most))
 	}
-	if most := a.Budget.Cost; most != nil && s.Cost > 0 && a.cost+s.Cost > *most {
-		problems = append(problems, Difference{What: Spent, Of: "cost", Is: number(a.cost + s.Cost), Approved: number(*most)})
+	if most := a.Budget.Cost; most != nil && s.Cost > 0 && a.Asked+a.cost+s.Cost > *most {
+		left = append(left, spent("cost", number(a.Asked+a.cost+s.Cost), *most))
 	}
-	return problems
+	return left
+}
+
+// free is the first of some entries that has uses left, or -1.
+func (a *Account) free(entries []int, instance string) int {
+	for _, at := range entries {
+		if a.of(instance).of[at] < a.Calls[at].Times {
+			return at
+		}
+	}
+	return -1
 }
 
 // Charge takes the start of a call off what is left. One that leaves the envelope, which
-// somebody has approved, is charged to what it comes nearest to, if that has room.
+// somebody has approved, uses the entry that it is nearest to, if that has uses left.
 func (a *Account) Charge(s *Start) {
-	if s.charged = a.room(s); s.charged != nil {
-		a.used[s.Given.Instance][s.charged[0]]++
-	}
+	a.use(s, 1)
 	if !s.Further {
 		a.calls++
 	}
@@ -86,57 +89,21 @@ func (a *Account) Charge(s *Start) {
 }
 
 // Refund gives back the try of a call that may be carried out again without doing more.
-func (a *Account) Refund(s *Start) {
-	if s.charged != nil {
-		a.used[s.Given.Instance][s.charged[0]]--
+func (a *Account) Refund(s *Start) { a.use(s, -1) }
+
+func (a *Account) use(s *Start, n int) {
+	if s.entry > 0 {
+		a.of(s.Given.Instance).of[s.entry-1] += n
 	}
 }
-
-// Spend takes what a model's answer cost off what is left.
-func (a *Account) Spend(cost float64) { a.cost += cost }
 
 // Overspent says by how much more than the envelope allows a run has cost or asked a model to plan, or how many seconds
 // it lasted; "" where it is within.
 func (a *Account) Overspent(ticks int, seconds float64) string {
 	for i, one := range a.Budget.bounds()[1:] {
-		if is := []float64{float64(ticks), a.cost, seconds}[i]; one.most != nil && is > *one.most {
+		if is := []float64{float64(ticks), a.Asked + a.cost, seconds}[i]; one.most != nil && is > *one.most {
 			return fmt.Sprintf("the approval is used up: %s: %s; approved: %s", one.what, number(is), number(*one.most))
 		}
 	}
 	return ""
-}
-
-// room is the first allowance that has room for a call.
-func (a *Account) room(s *Start) []int {
-	if a.used[s.Given.Instance] == nil {
-		a.used[s.Given.Instance] = make([]int, len(a.Calls))
-	}
-	for i, at := range s.fits {
-		if a.used[s.Given.Instance][at] < a.Calls[at].Times {
-			return s.fits[i : i+1]
-		}
-	}
-	return nil
-}
-
-// Changed are the facts of a call some of whose parameters somebody has given other
-// values.
-func Changed(c *facts.Call, params map[string]any, names []string) *facts.Call {
-	out := *c
-	out.Values = nil
-	changed := map[string]bool{}
-	for _, name := range names {
-		changed[name] = true
-	}
-	for _, v := range c.Values {
-		if name, _ := first(v.Path); !changed[name] {
-			out.Values = append(out.Values, v)
-		}
-	}
-	for _, name := range names {
-		if v, there := params[name]; there {
-			out.Values = append(out.Values, facts.Value{Path: fmt.Sprintf("[%q]", name), Literal: literal(v)})
-		}
-	}
-	return &out
 }

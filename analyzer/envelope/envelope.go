@@ -1,21 +1,23 @@
 // Package envelope says what may be run under an approval besides the plan that was approved: what a model plans anew,
 // what a person puts in the place of a call, and what a resumed run does again.
 //
-// An envelope is made from the facts of the approved plan, and holds what that plan may do; a person may widen it.
-// Calls are held to it by their facts and, in a run, by their values.
+// An envelope is a permit: a list of calls, each with how often it may be made, and budgets. It is made from the facts of
+// the approved plan, and a person may add to it. A call is permitted if it equals an entry that has uses left; the
+// package doesn't prove that a call which is written otherwise does no more.
 package envelope
 
 import (
-	"encoding/json"
+	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/workspace"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // An Envelope is what may be run. Its JSON form reads back as the same envelope.
@@ -23,101 +25,77 @@ type Envelope struct {
 	// Parts are the definitions of all that calls may use, and the policies over them, by
 	// digest. A run under the envelope has these, or of the definitions fewer.
 	Parts []plan.Part `json:"parts,omitempty"`
-	// Calls are what may be called. A call stays within if one of them covers it.
-	Calls []Allowance `json:"calls"`
+	Calls []Entry     `json:"calls"`
 	// Models are the names of those that may plan or answer, such as
 	// "anthropic:claude-x"; nil says nothing of that.
 	Models []string `json:"models,omitempty"`
 	Budget Budget   `json:"budget,omitzero"`
-	// Expires is when it ends; nil is never.
-	Expires *time.Time `json:"expires,omitempty"`
 }
 
-// An Allowance is a call that may be made, so many times. Whatever it doesn't name may
-// not be.
-type Allowance struct {
-	In   string `json:"in,omitempty"` // the delegate whose calls it is about, by path from the workspace root; "" is the plan itself
+// An Entry is a call that may be made: one of the approved plan, which has rows, or one that a person added, which has
+// Allow.
+type Entry struct {
+	In   string `json:"in,omitempty"`   // the delegate whose call it is, by path from the workspace root; "" is the plan itself
+	Call string `json:"call,omitempty"` // its name in the plan
 	Tool string `json:"tool"`
-	// Names are the calls of the plan that others come after, of those that it is.
-	Names []string `json:"names,omitempty"`
-	// Runs is what carries the call out; nil is whatever the tool lets its calls choose.
-	Runs *Runs `json:"runs,omitempty"`
 	// Effect is the worst that it may do: read-only, writes, unknown or destructive.
 	// OpenWorld is set where what it is given may leave the machine.
 	Effect    string `json:"effect"`
 	OpenWorld bool   `json:"openWorld,omitempty"`
-	// Instances are those that it may run for; nil is every one.
-	Instances []string `json:"instances,omitempty"`
-	// Parameters are what each may be, by name; [Any] is that of those without an entry. One with an entry of its own must
-	// be there.
-	Parameters map[string]Values `json:"parameters,omitempty"`
-	// When is the condition under which alone it may run, and After are the calls that must have ended before. Confirm is
-	// set where a person is asked about it in any case.
-	When    *Leaf  `json:"when,omitempty"`
-	After   []Gate `json:"after,omitempty"`
-	Confirm bool   `json:"confirm,omitempty"`
-	// Each is what the list may be for whose items it runs; nil is none.
-	Each *Values `json:"each,omitempty"`
-	// Context are the paths that it may be handed besides, with all below them.
-	Context []string `json:"context,omitempty"`
-	// DelegateContext is the whole context that a delegate has.
-	DelegateContext []Source `json:"handed,omitempty"`
-	// Tries, Timeout and Collect say what makes the call fail, where others come after it.
-	Tries   int    `json:"tries,omitempty"`
-	Timeout string `json:"timeout,omitempty"`
-	Collect bool   `json:"collect,omitempty"`
-	// Writes are the output paths that it may have, with their method, "" being none; and
-	// Below paths at and below which it may write in any way.
-	Writes []string `json:"writes,omitempty"`
-	Below  []string `json:"below,omitempty"`
-	// Result is what a latent call's result in the plan may be; nil is none.
-	Result *Values `json:"result,omitempty"`
-	// Times is how often a call may be tried in each instance, over all items, ticks and resumes.
+	Rows      []Row  `json:"rows,omitempty"` // all that it is, sorted
+	// Reads are the tools that may have written what it reads, by path.
+	Reads map[string][]string `json:"reads,omitempty"`
+	// After are the calls that it comes after, with those that write what it reads: each is done, or has ended.
+	After []Row `json:"after,omitempty"`
+	// Allow are the parameters as a person wrote them for --allow; none are whatever it is given. Below are the paths at
+	// and below which it may write then. Context is set where it may be handed anything.
+	Allow   map[string]any `json:"allow,omitzero"`
+	Below   []string       `json:"below,omitempty"`
+	Context bool           `json:"context,omitempty"`
+	// Times is how often it may be tried in each instance, over all items, ticks and resumes.
 	Times int `json:"times"`
 }
 
-// Any is the name of whatever has no entry of its own.
-const Any = "*"
-
-// Runs is what carries a call out.
-type Runs struct {
-	Kind     string `json:"kind"` // see [facts.Execution]
-	Activity string `json:"activity,omitempty"`
-	Plan     string `json:"plan,omitempty"`
-	Alone    bool   `json:"alone,omitempty"` // in a context of its own
+// A Row is one part of a call, in words: a parameter, its condition, where it writes.
+type Row struct {
+	What string `json:"what"`
+	Of   string `json:"of,omitempty"` // which parameter, path, definition or part of a budget
+	Is   string `json:"is"`
 }
 
-// Values is what a value may be: what any of its parts says. The zero value is nothing.
-type Values struct {
-	Any bool `json:"any,omitempty"`
-	// Literals are values that it may equal.
-	Literals []Literal `json:"literals,omitempty"`
-	// Leaves are the parts of a value that is put together as written.
-	Leaves []Leaf `json:"leaves,omitempty"`
-	// Schema is a JSON Schema that it may fit.
-	Schema json.RawMessage `json:"schema,omitempty"`
-}
+func (r Row) String() string { return strings.TrimSpace(r.What+" "+r.Of) + ": " + r.Is }
 
-// A Literal is a value, or where it holds a secret its digest ([facts.Literal.Sum]).
-type Literal struct {
-	Is     json.RawMessage `json:"is,omitempty"`
-	Digest string          `json:"digest,omitempty"`
-}
+// What a row is about.
+const (
+	Tool       = "tool"       // no entry is of it
+	CarriedOut = "execution"  // by which activity, delegate or model
+	Effect     = "effect"     // it may do worse
+	Parameter  = "parameter"  // a value, or a leaf of it
+	List       = "list"       // for whose items it runs
+	Context    = "context"    // a path that it is handed besides
+	Condition  = "condition"  // _when
+	After      = "after"      // a call that it waits for
+	Writers    = "writers"    // the tools that have written at a path that it reads
+	Tries      = "attempts"   // if more than one
+	Timeout    = "timeout"    // of an attempt
+	Confirm    = "confirm"    // a person is asked
+	Path       = "path"       // where it writes, and how
+	Result     = "result"     // of a latent call, which is in the plan already
+	Instance   = "instance"   // for which it runs
+	Times      = "times"      // how often it runs
+	Spent      = "budget"     // what the run uses up
+	Definition = "definition" // a tool, an activity, a program …
+)
 
-// A Leaf is a part of a value: a literal, or an expression with what it reads.
-type Leaf struct {
-	Path       string   `json:"path,omitempty"` // within the value: .text, [0]; "" is all of it
-	Literal    *Literal `json:"literal,omitempty"`
-	Expression string   `json:"expression,omitempty"`
-	Sources    []Source `json:"sources,omitempty"`
-}
+// start is among the writers of what may be there from the start.
+const start = "†start"
 
-// A Source is a path that is read, and who may have written what stands there.
-type Source struct {
-	Path  string   `json:"path"`
-	Tools []string `json:"tools,omitempty"`
-	Start bool     `json:"start,omitempty"` // it may be there from the start
-}
+// What a row says of a call that another comes after, and of a path that a call is handed.
+const (
+	done  = "done"
+	ended = "ended"
+	given = "given"
+)
 
 // A Budget is what a run may use up, over all ticks and resumes. What is nil isn't
 // bounded.
@@ -138,16 +116,25 @@ func (b *Budget) bounds() []bound {
 	return []bound{{"calls", b.Calls}, {"ticks", b.Ticks}, {"cost", b.Cost}, {"seconds", b.Time}}
 }
 
+// Lines are what a budget bounds, in words.
+func (b *Budget) Lines() (all []string) {
+	for _, one := range b.bounds() {
+		if one.most != nil {
+			all = append(all, one.what+": "+number(*one.most))
+		}
+	}
+	return all
+}
+
 // Of is the envelope that holds what a plan may do, and nothing else. Parts are its own.
 func Of(f *facts.Facts, parts []plan.Part) *Envelope {
-	e := &Envelope{Calls: []Allowance{}}
+	e := &Envelope{Calls: []Entry{}}
 	for _, one := range parts {
 		if defines(one) {
 			e.Parts = append(e.Parts, one)
 		}
 	}
-	known := map[string]int{} // by all but Times
-	e.add(known, f, "", f, 1)
+	e.add(map[[2]string]int{}, f, "", f, 1)
 	w := f.Worst
 	e.Budget = Budget{Calls: w.Calls.Most, Ticks: w.Ticks.Most, Cost: w.Cost.Most}
 	return e
@@ -166,161 +153,189 @@ func defines(p plan.Part) bool {
 // mostTimes is more often than anything is carried out.
 const mostTimes = 1 << 40
 
-// add adds what the calls of a plan may do that is run so many times.
-func (e *Envelope) add(known map[string]int, f *facts.Facts, in string, root *facts.Facts, times int) {
-	of := make([]int, len(f.Calls))
+// add adds the calls of a plan that is run so many times; known are the entries of calls, by delegate and name.
+func (e *Envelope) add(known map[[2]string]int, f *facts.Facts, in string, root *facts.Facts, times int) {
 	for i := range f.Calls {
 		c := &f.Calls[i]
-		a := allowanceOf(in, c)
-		key, _ := json.Marshal(a) // plain data
-		a.Times = times
-		if c.Each != nil {
-			a.Times = product(a.Times, c.Each.Most)
-		}
-		a.Times = product(a.Times, max(1, c.Tries))
+		n := timesOf(c, times)
 		if d := root.Delegates[c.Runs.Plan]; d != nil {
-			e.add(known, d, c.Runs.Plan, root, a.Times)
+			e.add(known, d, c.Runs.Plan, root, n)
 		}
-		at, ok := known[string(key)]
-		if !ok {
-			at, known[string(key)] = len(e.Calls), len(e.Calls)
-			e.Calls = append(e.Calls, a)
-		} else {
-			e.Calls[at].Times = min(mostTimes, e.Calls[at].Times+a.Times)
+		at, there := known[[2]string{in, c.Name}]
+		if !there {
+			at = len(e.Calls)
+			known[[2]string{in, c.Name}] = at
+			one := Entry{
+				In: in, Call: c.Name, Tool: c.Tool, Effect: c.Effect.Kind, OpenWorld: c.Effect.OpenWorld,
+				Rows: rows(c), After: after(c), Reads: map[string][]string{},
+			}
+			for _, s := range reads(c) {
+				one.Reads[s.Path] = writers(&s)
+			}
+			e.Calls = append(e.Calls, one)
 		}
-		of[i] = at
+		e.Calls[at].Times = min(mostTimes, e.Calls[at].Times+n)
 	}
-	e.name(f, of)
 }
 
-func product(a, b int) int {
-	if b > 0 && a > mostTimes/b {
+// timesOf is how often a call is tried at most where its plan is run so many times.
+func timesOf(c *facts.Call, times int) int {
+	most := max(1, c.Tries)
+	if c.Each != nil {
+		most *= c.Each.Most
+	}
+	if most > 0 && times > mostTimes/most {
 		return mostTimes
 	}
-	return a * b
+	return times * most
 }
 
-func allowanceOf(in string, c *facts.Call) Allowance {
-	a := Allowance{
-		In: in, Tool: c.Tool, Runs: &Runs{c.Runs.Kind, c.Runs.Activity, c.Runs.Plan, c.Runs.Alone},
-		Effect: c.Effect.Kind, OpenWorld: c.Effect.OpenWorld, Writes: []string{outputOf(c)},
-	}
-	if c.Instance != "" {
-		a.Instances = []string{c.Instance}
-	}
-	for _, group := range parametersOf(c) {
-		if a.Parameters == nil {
-			a.Parameters = map[string]Values{}
+// rows are all that a call is.
+func rows(c *facts.Call) (all []Row) {
+	add := func(what, of, is string) {
+		if is != "" {
+			all = append(all, Row{what, of, is})
 		}
-		a.Parameters[group.name] = valuesOf(group.leaves)
+	}
+	add(CarriedOut, "", strings.TrimSpace(c.Runs.Kind+" "+cmp.Or(c.Runs.Plan, c.Runs.Activity))) // no kind holds a space
+	add(Instance, "", c.Instance)
+	add(Timeout, "", c.Timeout)
+	if c.Tries > 1 {
+		add(Tries, "", strconv.Itoa(c.Tries))
+	}
+	for i := range c.Values {
+		add(Parameter, c.Values[i].Path, text(&c.Values[i]))
 	}
 	if c.Each != nil {
-		list := valuesOf([]Leaf{leafOf("", &c.Each.List)})
-		a.Each = &list
-	}
-	for _, s := range c.Context {
-		a.Context = append(a.Context, s.Path)
-		if c.Runs.Plan != "" {
-			a.DelegateContext = append(a.DelegateContext, Source{s.Path, s.Tools, s.Start})
+		add(List, "", text(&c.Each.List))
+		if c.Each.Collect {
+			add(List, "failures", "collected")
 		}
 	}
-	a.Tries, a.Timeout, a.Collect = c.Tries, c.Timeout, c.Each != nil && c.Each.Collect
-	slices.Sort(a.Context)
-	a.Context = slices.Compact(a.Context)
 	if c.When != nil && string(c.When.Literal.Text) != "true" {
-		when := leafOf("", c.When)
-		a.When = &when
+		add(Condition, "", text(c.When))
 	}
-	a.behind(c)
-	a.Confirm = c.Confirm
-	if !c.Produced.IsZero() {
-		a.Result = &Values{Literals: []Literal{literalOf(c.Produced)}}
+	for _, s := range c.Context {
+		add(Context, s.Path, given)
 	}
-	return a
-}
-
-// outputOf is where a call writes, and how.
-func outputOf(c *facts.Call) string {
+	if c.Runs.Alone {
+		add(Context, "", "its own")
+	}
+	if c.Confirm {
+		add(Confirm, "", "a person")
+	}
 	var routes []string
 	for _, route := range c.Writes {
 		routes = append(routes, strings.Join(route, " && "))
 	}
-	text := strings.Join(routes, " || ")
-	if c.Method != "" && text != "" {
-		text = c.Method + " " + text
+	if len(routes) > 0 {
+		add(Path, "", strings.TrimSpace(c.Method+" "+strings.Join(routes, " || ")))
+	}
+	if !c.Produced.IsZero() {
+		add(Result, "", text(&facts.Value{Literal: c.Produced}))
+	}
+	slices.SortFunc(all, compare)
+	return slices.Compact(all)
+}
+
+// compare orders rows by what they are about.
+func compare(a, b Row) int { return cmp.Or(cmp.Compare(a.What, b.What), cmp.Compare(a.Of, b.Of)) }
+
+// text is a value in words. No literal has the words of an expression or of another literal.
+func text(v *facts.Value) string {
+	switch sum := v.Literal.Sum(); {
+	case sum != "":
+		return "a hidden value (" + sum + ")"
+	case !v.Literal.IsZero():
+		return string(v.Literal.Text)
+	case strings.HasPrefix(v.Expression, "†"):
+		return v.Expression
+	}
+	return "text " + v.Expression
+}
+
+// reads are where a call has its values, its list, its condition and its context from.
+func reads(c *facts.Call) (all []facts.Source) {
+	for i := range c.Values {
+		all = append(all, c.Values[i].Sources...)
+	}
+	if c.Each != nil {
+		all = append(all, c.Each.List.Sources...)
+	}
+	if c.When != nil {
+		all = append(all, c.When.Sources...)
+	}
+	return append(all, c.Context...)
+}
+
+// writers are the tools that may have written what a call reads.
+func writers(s *facts.Source) []string {
+	if s.Start {
+		return append([]string{start}, s.Tools...)
+	}
+	return s.Tools
+}
+
+// after are the calls that a call comes after: those that it says, and those that write what it reads. Those that must
+// be done come first.
+func after(c *facts.Call) (all []Row) {
+	seen := map[string]bool{}
+	add := func(call, is string) {
+		if !seen[call] {
+			seen[call] = true
+			all = append(all, Row{After, call, is})
+		}
+	}
+	for _, is := range []string{done, ended} {
+		for _, one := range c.After {
+			if !one.Listed && one.Settled == (is == ended) {
+				add(one.Call, is)
+			}
+		}
+	}
+	for _, s := range reads(c) {
+		for _, writer := range s.Calls {
+			add(writer, ended)
+		}
+	}
+	return all
+}
+
+// Read reads an envelope that was written as JSON, and that can mean one thing only: it
+// holds nothing twice, nothing unknown, and nothing behind it.
+func Read(text []byte) (*Envelope, error) {
+	e := &Envelope{}
+	if err := diag.ReadStrictly(text, e); err != nil {
+		return nil, err
+	}
+	return e, e.Check()
+}
+
+// Check reports what in an envelope nobody can have meant, or nil.
+func (e *Envelope) Check() error {
+	for i := range e.Calls {
+		one := &e.Calls[i]
+		if one.Tool == "" || compiler.Risk(one.Effect) < 0 || one.Times < 1 || one.Rows == nil && one.Allow == nil {
+			return fmt.Errorf("call %d of the envelope is incomplete: expected tool, effect (%s), times from 1, and rows or allow",
+				i+1, wording.Or(compiler.Effects))
+		}
+	}
+	return nil
+}
+
+// String is what a person added, in one line.
+func (e *Entry) String() string {
+	text := fmt.Sprintf("calls of %q that are at worst %s, with %s, writing at or below %s, %s",
+		e.Tool, effect(e.Effect, e.OpenWorld), facts.Compact(e.Allow), listed(e.Below), often(e.Times))
+	for _, path := range sorted(e.Reads) {
+		text += fmt.Sprintf("; %s written by %s", path, listed(e.Reads[path]))
 	}
 	return text
 }
 
-// valuesOf is what a value may be that is put together as these leaves say.
-func valuesOf(leaves []Leaf) Values {
-	if len(leaves) == 1 && leaves[0].Path == "" && leaves[0].Literal != nil {
-		return Values{Literals: []Literal{*leaves[0].Literal}}
+func effect(kind string, openWorld bool) string {
+	if openWorld {
+		kind += " and reach beyond the machine"
 	}
-	return Values{Leaves: leaves}
-}
-
-func leafOf(path string, v *facts.Value) Leaf {
-	if !v.Literal.IsZero() {
-		l := literalOf(v.Literal)
-		return Leaf{Path: path, Literal: &l}
-	}
-	leaf := Leaf{Path: path, Expression: v.Expression}
-	for _, s := range v.Sources {
-		leaf.Sources = append(leaf.Sources, Source{s.Path, s.Tools, s.Start})
-	}
-	return leaf
-}
-
-func literalOf(l facts.Literal) Literal {
-	if sum := l.Sum(); sum != "" {
-		return Literal{Digest: sum}
-	}
-	return Literal{Is: l.Text}
-}
-
-// equal reports whether two literals are the same value; one of them may be known by its digest alone.
-func (l Literal) equal(o Literal) bool {
-	switch {
-	case l.Digest == o.Digest:
-		return string(l.Is) == string(o.Is)
-	case l.Digest == "":
-		l, o = o, l
-	}
-	return o.Digest == "" && l.Digest == workspace.SumOf(o.Is)
-}
-
-// UnmarshalJSON reads a literal into its one form.
-func (l *Literal) UnmarshalJSON(text []byte) error {
-	type plain Literal
-	err := diag.ReadStrictly(text, (*plain)(l))
-	if l.Is != nil {
-		l.Is = facts.Compact(decoded(l.Is))
-	}
-	return err
-}
-
-func decoded(text []byte) (v any) {
-	_ = json.Unmarshal(text, &v)
-	return v
-}
-
-// A parameter is one of a call, in its parts.
-type parameter struct {
-	name   string
-	leaves []Leaf
-}
-
-// parametersOf are the parameters of a call.
-func parametersOf(c *facts.Call) []parameter {
-	var all []parameter
-	for i := range c.Values {
-		name, below := first(c.Values[i].Path)
-		if n := len(all); n == 0 || all[n-1].name != name {
-			all = append(all, parameter{name: name})
-		}
-		one := &all[len(all)-1]
-		one.leaves = append(one.leaves, leafOf(below, &c.Values[i]))
-	}
-	return all
+	return kind
 }

@@ -61,7 +61,7 @@ func (g *gatherer) call(c *plan.Call) Call {
 	}
 	if c.Params != nil {
 		for _, field := range slices.SortedFunc(slices.Values(c.Params.Fields), func(a, b plan.TemplateField) int { return cmp.Compare(a.Key, b.Key) }) {
-			one.Values = g.values(one.Values, step("", field.Key), field.Value, c)
+			one.Values = g.values(one.Values, Step("", field.Key), field.Value, c)
 		}
 	}
 	for i, route := range c.Output {
@@ -436,8 +436,8 @@ func duration(d time.Duration) string {
 	return d.String()
 }
 
-// step is a path with a key more, as references write it.
-func step(path, key string) string {
+// Step is a path with a key more, as references write it.
+func Step(path, key string) string {
 	switch {
 	case !expression.IsBareKey(key):
 		return path + "[" + strconv.Quote(key) + "]"

@@ -35,7 +35,7 @@ func walk(path string, a, b *node, found func(path string, old, new *Value)) (di
 	switch {
 	case a.open("{") && b.open("{"):
 		for _, key := range keysOf(a.fields, b.fields) {
-			at := step(path, key)
+			at := Step(path, key)
 			if a.set {
 				at = path
 			}

@@ -17,7 +17,7 @@ func (g *gatherer) values(all []Value, path string, t *plan.Template, of *plan.C
 	switch {
 	case t.Fields != nil && t.Live():
 		for _, f := range slices.SortedFunc(slices.Values(t.Fields), func(a, b plan.TemplateField) int { return cmp.Compare(a.Key, b.Key) }) {
-			all = g.values(all, step(path, f.Key), f.Value, of)
+			all = g.values(all, Step(path, f.Key), f.Value, of)
 		}
 		return all
 	case t.Items != nil && t.Live():

@@ -35,7 +35,6 @@ type signing struct {
 	key, signature, expires, format string
 	allow                           string
 	envelope                        *envelope.Envelope
-	besides                         int // of its calls, how many are the plan's own
 	planner                         bool
 	unsigned, yes, show, replace    bool
 	as                              func() (string, error)
@@ -251,15 +250,13 @@ func (a *signing) statement(key *approval.Key, judge approval.Judge) (*approval.
 // enclose works out what a run under the approval may do.
 func (a *signing) enclose() error {
 	a.envelope = envelope.Of(a.facts, a.parts)
-	a.besides = len(a.envelope.Calls)
 	if again := a.old != nil && !a.replace && (!a.show || a.allow == ""); again && a.allow != "" {
 		return usageErr("there is an approval %q already, and --allow would change it", a.file).Advise("--replace makes a new one in its place")
 	} else if again && len(a.old.Statement.Predicate.Envelope) > 0 { // it is the one that is signed
 		var err error
 		if a.envelope, err = envelope.Read(a.old.Statement.Predicate.Envelope); err != nil {
-			return usageErr("the envelope of %q can't be read: %v", a.file, err)
+			return usageErr("the envelope of %q can't be read: %v", a.file, err).Advise("--replace makes a new approval in its place")
 		}
-		a.besides = min(a.besides, len(a.envelope.Calls))
 	}
 	if a.allow == "" {
 		return nil

@@ -78,8 +78,10 @@ func (a *signing) showAll(changed []string) error {
 		}
 	}
 	var besides []string
-	for _, one := range a.envelope.Calls[a.besides:] {
-		besides = append(besides, code(one.String()))
+	for _, one := range a.envelope.Calls {
+		if one.Allow != nil {
+			besides = append(besides, code(one.String()))
+		}
 	}
 	list("A model or a person may have it do besides", besides)
 	if a.allow != "" || a.planner {

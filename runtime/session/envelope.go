@@ -3,9 +3,7 @@ package session
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
@@ -20,7 +18,7 @@ func envelopeOf(p *project.Program, a *approval.Approval) (*envelope.Envelope, e
 	if said := a.Statement.Predicate.Envelope; len(said) > 0 {
 		e, err := envelope.Read(said)
 		if err != nil {
-			return nil, diag.NewError(ErrUnapproved, "the approval's envelope can't be read: %v", err).From(err)
+			return nil, diag.NewError(ErrUnapproved, "the approval's envelope can't be read: %v", err).From(err).Advise("approve the plan anew: an earlier version of obelus may have written it")
 		}
 		return e, nil
 	}
@@ -47,9 +45,6 @@ func within(p *project.Program, o *Options) error {
 	if err := e.Check(); err != nil {
 		return diag.NewError(ErrOutside, "the envelope can't be used: %v", err)
 	}
-	if e.Expires != nil && !time.Now().Before(*e.Expires) {
-		return diag.NewError(ErrOutside, "the envelope has expired: it was for until %s", e.Expires.Format(time.RFC3339))
-	}
 	for _, name := range []string{o.PlannerName, o.Model} {
 		if name != "" && e.Models != nil && !slices.Contains(e.Models, name) {
 			return diag.NewError(ErrOutside, "the model %q isn't one of those that are approved", name).About(name)
@@ -63,11 +58,7 @@ func within(p *project.Program, o *Options) error {
 		return err
 	}
 	if left := e.Within(facts.Of(p.Plan, facts.Options{Planned: o.Planned}), parts); len(left) > 0 {
-		more := ""
-		if len(left) > 1 {
-			more = fmt.Sprintf(" (and %d more)", len(left)-1)
-		}
-		return diag.NewError(ErrOutside, "the plan leaves what was approved: %s%s", left[0], more).Advise("have what it does now approved")
+		return diag.NewError(ErrOutside, "the plan leaves what was approved: %s", left[0]).Advise("have what it does now approved")
 	}
 	return nil
 }

@@ -429,11 +429,6 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		ended := diag.NewError(ErrEnded, "the run %s had ended already", s.ID()).About(s.ID())
 		return result, errors.Join(append([]error{ended}, result.Incomplete...)...)
 	}
-	if e := s.options.Envelope; e != nil && e.Expires != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, *e.Expires)
-		defer cancel()
-	}
 	s.tracer = trace.New(ctx, s.options.Telemetry, s.traced())
 	if err := s.hold(ctx); err != nil {
 		return nil, err
