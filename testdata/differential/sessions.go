@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -107,8 +109,17 @@ func (p program) play(s session) ([]step, error) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return nil, err
 		}
-		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+		if err := os.WriteFile(path, f.Data, 0o600); err != nil {
 			return nil, err
+		}
+		if bytes.HasPrefix(f.Data, []byte("-----BEGIN OPENSSH PRIVATE KEY")) { // the program reads public keys alone
+			public, err := exec.Command("ssh-keygen", "-y", "-f", path).Output()
+			if err != nil {
+				return nil, fmt.Errorf("ssh-keygen of %s: %w", f.Name, err)
+			}
+			if err := os.WriteFile(path+".pub", public, 0o644); err != nil {
+				return nil, err
+			}
 		}
 	}
 	steps := make([]step, len(s.lines))
