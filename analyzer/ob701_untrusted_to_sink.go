@@ -35,7 +35,7 @@ func (p *Pass) forbiddenFlows(integrity bool) {
 		return
 	}
 	labels := p.labels()
-	if labels == nil {
+	if labels == nil || !p.screens && !p.Plan.Graph.Acyclic() {
 		return
 	}
 	for i := range labels.Flows {

@@ -56,22 +56,29 @@ type Flow struct {
 // scopes, and of a latent call without scopes all that its model is shown.
 const Context = "_scopes"
 
-// Of follows labels through a plan; nil when it stands under no policy, or its calls wait for each
-// other in a circle.
+// Of follows labels through a plan; nil when it stands under no policy.
 func Of(p *plan.Plan) *Labels {
 	l := Begin(p)
-	if l == nil || !p.Graph.Acyclic() {
-		return nil
+	if l != nil {
+		l.follow()
 	}
-	l.follow()
 	return l
 }
 
-// follow follows labels through all calls, in the order in which they wait for each other.
+// follow follows labels through all calls, in the order in which they wait for each other, or, where they do so in a
+// circle, until none gets worse.
 func (l *Labels) follow() {
 	l.calls = make([]ofCall, len(l.Plan.Calls))
 	for _, i := range l.Plan.Graph.Order() {
 		l.call(int(i))
+	}
+	for changed := !l.Plan.Graph.Acyclic(); changed; {
+		changed, l.Flows = false, nil
+		for i := range l.calls {
+			before := l.Result(i)
+			l.call(i)
+			changed = changed || l.Result(i) != before
+		}
 	}
 }
 
