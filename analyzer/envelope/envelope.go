@@ -144,7 +144,7 @@ func Of(f *facts.Facts, parts []plan.Part) *Envelope {
 // it is run with.
 func defines(p plan.Part) bool {
 	switch p.Kind {
-	case compiler.PartActivity, compiler.PartDelegate, compiler.PartFunction, compiler.PartPolicy, compiler.PartProgram, compiler.PartSchema, compiler.PartTool:
+	case compiler.PartActivity, compiler.PartDelegate, compiler.PartFunction, compiler.PartPolicy, compiler.PartProgram, compiler.PartSchema, compiler.PartServer, compiler.PartTool:
 		return true
 	}
 	return false

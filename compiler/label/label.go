@@ -2,7 +2,6 @@ package label
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -324,10 +323,7 @@ func (l *Labels) part(w *plan.Call, written, read pathtree.ID) (rest []expressio
 }
 
 func (l *Labels) resultHoldsSecrets(w *plan.Call) bool {
-	tool := w.Tool
-	if w.Each != nil {
-		tool = w.Each.Tool
-	}
+	tool := w.Single()
 	if tool == nil {
 		return false
 	}
@@ -341,11 +337,7 @@ func (l *Labels) resultHoldsSecrets(w *plan.Call) bool {
 
 // isPlain reports whether a part of a result that holds secrets holds none itself.
 func (l *Labels) isPlain(w *plan.Call, rest []expression.Segment) bool {
-	tool := w.Tool
-	if w.Each != nil {
-		tool = w.Each.Tool
-	}
-	place := tool.Output.At(compiler.SchemaPath(rest))
+	place := w.Single().Output.At(compiler.SchemaPath(rest))
 	return place.Named && !l.start.holdsSecrets(place.Schema, 0)
 }
 
@@ -441,5 +433,5 @@ func (f *Flow) Nodes(p *plan.Plan) []int {
 		}
 	}
 	add(f.Of)
-	return slices.Clip(all)
+	return all
 }
