@@ -51,8 +51,7 @@ type Flow struct {
 	Way       []Hop        // a shortest one, from the source to the call
 }
 
-// Context is how a policy names what a call is handed besides its parameters: its
-// scopes, and of a latent call without scopes all that its model is shown.
+// Context is how a policy names what a call is handed besides its parameters: its scopes, or all that a model is shown.
 const Context = "_scopes"
 
 // Of follows labels through a plan; nil when it stands under no policy.
@@ -304,8 +303,7 @@ func (l *Labels) written(writer int, r *plan.Read) (v value) {
 	return v
 }
 
-// part is the way from what a call gives down to what is read, where only that part of it
-// is: the keys below its result, or below one of its results.
+// part is the way from the result of a call, or of one item, down to what is read, where no more of it is read.
 func (l *Labels) part(w *plan.Call, written, read pathtree.ID) (rest []expression.Segment, ok bool) {
 	paths := l.Plan.Paths
 	if w.Method == plan.Push || w.Method == plan.Concat || !paths.IsAbove(written, read) ||

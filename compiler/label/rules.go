@@ -69,9 +69,8 @@ type limit struct {
 	by   [2]*policy.Rule // of the integrity, and of the confidentiality; nil for the default
 }
 
-// Effects are those of a call as the policies of its plan see them. What a policy
-// says of a tool is less than what is known otherwise only if the policy counts, and if
-// what carries the call out comes from outside of the plan.
+// Effects are those of a call as the policies of its plan see them. A policy lowers them only if it counts and what
+// carries the call out comes from outside of the plan.
 func Effects(p *plan.Plan, c *plan.Call) policy.Effects {
 	return newRules(p.Policies).effects(p, c)
 }
@@ -132,8 +131,7 @@ func isPure(p *plan.Plan, c *plan.Call) bool {
 // what carries it out.
 func Carries(c *plan.Call, tool string) bool { return c.ToolName == tool || c.Activity == tool }
 
-// vouched reports whether a policy that names a tool may make less of a call: a
-// plan may define another activity of the name, or have the tool carried out by another.
+// vouched reports whether a policy that names a tool may lower the effects of a call.
 func vouched(p *plan.Plan, c *plan.Call, tool string) bool {
 	if c.Activity == "" {
 		return c.ToolName == tool
@@ -176,10 +174,9 @@ func (r *rules) output(p *plan.Plan, c *plan.Call) (l policy.Label, says string)
 	return l, says
 }
 
-// demand is what a parameter of a call takes. In each policy a rule that names the tool
-// counts before one that names an effect, and one that names the parameter before one
-// about any; of several policies the strictest. What is secret mustn't leave unless a
-// policy that counts says that it may.
+// demand is what a parameter of a call takes. In each policy a rule that names the tool counts before one that names
+// an effect, and one that names the parameter before one about any; of several policies the strictest. What is secret
+// mustn't leave unless a policy that counts says that it may.
 func (r *rules) demand(c *plan.Call, is *known, parameter string) demand {
 	d, ok := is.demands[parameter]
 	if !ok {
@@ -191,10 +188,10 @@ func (r *rules) demand(c *plan.Call, is *known, parameter string) demand {
 }
 
 func (r *rules) limit(c *plan.Call, effects policy.Effects, parameter string) limit {
-	all := limit{most: policy.Label{Integrity: policy.Untrusted, Confidentiality: policy.Secret}}
+	all := limit{most: worst}
 	cleared := false
 	for _, one := range r.policies {
-		own := limit{most: policy.Label{Integrity: policy.Untrusted, Confidentiality: policy.Secret}}
+		own := limit{most: worst}
 		best := [2]int{}
 		for i := range one.Requires {
 			rule := &one.Requires[i]
@@ -248,8 +245,7 @@ func (r *rules) extracts(c *plan.Call, part []expression.Segment) bool {
 	})
 }
 
-// endorses reports whether a parameter is trusted because it can only be one of a few
-// values, and whether a person approves it.
+// endorses reports whether a parameter is trusted as one of a few values, and whether a person approves it.
 func (r *rules) endorses(c *plan.Call, parameter string) (few, person bool) {
 	few = r.endorsed(c, func(e *policy.Endorse) bool { return e.Parameter == parameter && !e.Person })
 	person = r.endorsed(c, func(e *policy.Endorse) bool { return e.Parameter == parameter && e.Person })
@@ -314,12 +310,11 @@ func (l *Labels) judge(c *plan.Call, is *ofCall) {
 		return
 	}
 	known := l.rules.of(l.Plan, c)
-	anything := policy.Label{Integrity: policy.Untrusted, Confidentiality: policy.Secret}
-	strictest := limit{most: anything} // the condition must be as trusted as the parameters
+	strictest := limit{most: worst} // the condition must be as trusted as the parameters
 	take := func(name string, v value, at func() source.Span) {
 		most := l.rules.demand(c, known, name)
 		if most.person {
-			most.most = anything
+			most.most = worst
 		}
 		if most.most.Integrity < strictest.most.Integrity {
 			strictest.most.Integrity, strictest.by[0] = most.most.Integrity, most.by[0]

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // Fits refuses values that the plan's schemas don't admit; with instances, only what can't be right
@@ -100,4 +100,11 @@ func misfit(what string, v *schema.Violation) *diag.UserError {
 }
 
 // Over is a plan's own values with given ones over them, key by key.
-func Over(own any, more map[string]any) map[string]any { return state.Over(own, more) }
+func Over(own any, more map[string]any) map[string]any {
+	all := map[string]any{}
+	if object, ok := own.(map[string]any); ok {
+		maps.Copy(all, object)
+	}
+	maps.Copy(all, more)
+	return all
+}

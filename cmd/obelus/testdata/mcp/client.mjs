@@ -30,7 +30,6 @@ for (const [name, transport] of Object.entries(transports)) {
 	for (const [tool, args] of [
 		["check", { path: "plan.yaml" }],
 		["explain", { code: "OB203" }],
-		["explain", { plan: job.good, call: "fetch#1" }],
 		["graph", { plan: job.good, format: "mermaid" }],
 		["simulate", { plan: job.good, branches: true }],
 		["compat", { producer: { type: "string" }, consumer: { maxLength: 3 } }],
