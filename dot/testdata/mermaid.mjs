@@ -66,7 +66,10 @@ async function draw({ name, text }) {
     for (const br of e.querySelectorAll('br')) br.replaceWith('\n');
     return e.textContent;
   });
-  const frames = [...page.querySelectorAll('g.cluster .cluster-label')].map((e) => e.textContent);
+  const frames = [...page.querySelectorAll('g.cluster .cluster-label')].map((e) => {
+    for (const br of e.querySelectorAll('br')) br.replaceWith('\n');
+    return e.textContent;
+  });
   const tags = [...new Set([...page.querySelectorAll('svg *')].map((e) => e.tagName.toLowerCase()))].sort();
   const attributes = [...page.querySelectorAll('svg *')].flatMap((e) => e.getAttributeNames()).filter((a) => a.startsWith('on') || a === 'href' || a === 'src');
   return { name, title: page.querySelector('.flowchartTitleText')?.textContent ?? '', nodes, html, edges, links: page.querySelectorAll('path.flowchart-link').length, frames, tags, attributes };
