@@ -48,14 +48,12 @@ race:
 # fuzzer may end on its own time limit as if it had failed; it has failed only
 # where it names an input or says more than that.
 fuzz:
-	@for package in $$($(GO) list ./...); do \
-		for target in $$($(GO) test -list '^Fuzz' "$$package" | grep '^Fuzz' || true); do \
-			echo "$$package $$target"; \
-			said=$$($(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$package" 2>&1) || \
-				{ grep -q '^    context deadline exceeded$$' <<< "$$said" && ! grep -q 'Failing input' <<< "$$said"; } || \
-				{ echo "$$said"; exit 1; }; \
-			tail -n 1 <<< "$$said"; \
-		done; \
+	@git grep -oE '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | sed -E 's|^([^:]*/)?[^/:]*:func |./\1 |' | while read -r package target; do \
+		echo "$$package $$target"; \
+		said=$$($(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$package" < /dev/null 2>&1) || \
+			{ grep -q '^    context deadline exceeded$$' <<< "$$said" && ! grep -q 'Failing input' <<< "$$said"; } || \
+			{ echo "$$said"; exit 1; }; \
+		tail -n 1 <<< "$$said"; \
 	done
 
 # Expected outputs that the tests can write themselves are up to date.
