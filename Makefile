@@ -48,12 +48,17 @@ race:
 # fuzzer may end on its own time limit as if it had failed; it has failed only
 # where it names an input or says more than that.
 fuzz:
-	@git grep -oE '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | sed -E 's|^([^:]*/)?[^/:]*:func |./\1 |' | while read -r package target; do \
-		echo "$$package $$target"; \
-		said=$$($(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$package" < /dev/null 2>&1) || \
-			{ grep -q '^    context deadline exceeded$$' <<< "$$said" && ! grep -q 'Failing input' <<< "$$said"; } || \
-			{ echo "$$said"; exit 1; }; \
-		tail -n 1 <<< "$$said"; \
+	@made=$$(mktemp -d); trap 'rm -rf "$$made"' EXIT; \
+	for folder in $$(git grep -lE '^func Fuzz' -- '*_test.go' | xargs -n 1 dirname | sort -u); do \
+		$(GO) test -c -fuzz . -o "$$made/fuzz" "./$$folder"; \
+		for target in $$(git grep -ohE '^func Fuzz[A-Za-z0-9_]+' -- "$$folder/*_test.go" | cut -d ' ' -f 2); do \
+			grep -q "func $$target(" "$$folder"/*_test.go || continue; \
+			echo "$$folder $$target"; \
+			said=$$(cd "$$folder" && "$$made/fuzz" -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 1s -test.fuzzcachedir "$$made/inputs" 2>&1) || \
+				{ grep -q '^    context deadline exceeded$$' <<< "$$said" && ! grep -q 'Failing input' <<< "$$said"; } || \
+				{ echo "$$said"; exit 1; }; \
+			tail -n 1 <<< "$$said"; \
+		done; \
 	done
 
 # Expected outputs that the tests can write themselves are up to date.

@@ -32,7 +32,10 @@ func (v *View) Labels(p *plan.Plan) {
 	}
 	for i := range labels.Flows {
 		f := &labels.Flows[i]
-		mark := Mark{Kind: Error, Code: f.Code(), Text: "a way that a policy forbids"}
+		mark := Mark{Kind: Error, Code: "OB702", Text: "a way that a policy forbids"}
+		if f.Integrity {
+			mark.Code = "OB701"
+		}
 		if f.Control && !f.Strict {
 			mark.Kind = Warning
 		}

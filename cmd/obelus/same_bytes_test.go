@@ -51,7 +51,7 @@ func TestSameBytes(t *testing.T) {
 func TestFreshProcessesSayTheSame(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob("../../examples/*.yaml")
-	files = files[:len(files)/amount.Of(6, 1, 1)]
+	files = files[:len(files)/amount.Of(6, 2, 1)]
 	folder := t.TempDir()
 	for _, name := range corpus.Plans[:amount.Of(0, 0, len(corpus.Plans))] {
 		for i, row := range corpus.Rows[corpus.Plan](t, name) {
@@ -69,7 +69,7 @@ func TestFreshProcessesSayTheSame(t *testing.T) {
 	for _, command := range commands[:amount.Of(1, len(commands), len(commands))] {
 		for _, file := range files {
 			said := map[string]int{}
-			for range amount.Of(4, 12, 12) {
+			for range amount.Of(4, 4, 12) {
 				cmd := exec.Command(os.Args[0], append(strings.Fields(command), file)...)
 				cmd.Env = append(os.Environ(), asCommand+"=1")
 				out, _ := cmd.CombinedOutput() // faults that it finds are what it says

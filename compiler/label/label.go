@@ -409,14 +409,6 @@ func (l *Labels) delegate(c *plan.Call, of *ofCall, p *plan.Plan) (v, failure va
 	return v, failure
 }
 
-// Code is that of the rule that finds the flow.
-func (f *Flow) Code() string {
-	if f.Integrity {
-		return "OB701"
-	}
-	return "OB702"
-}
-
 // Nodes are the calls of the plan itself that a flow goes through, in its order.
 func (f *Flow) Nodes(p *plan.Plan) []int {
 	var all []int

@@ -68,6 +68,7 @@ func FuzzQuestionText(f *testing.F) {
 func FuzzWrap(f *testing.F) {
 	f.Add("one two  three", uint8(5))
 	f.Add("漢字漢字漢字漢字漢字漢字 x", uint8(9))
+	f.Add("漢字漢\xe5\xad 漢字漢\xe5\xad 漢字漢字00", uint8(3))
 	f.Fuzz(func(t *testing.T, text string, columns uint8) {
 		text = diag.Escape(text)
 		joined := ""

@@ -130,7 +130,7 @@ func wrap(text string, columns int) []string {
 	var lines []string
 	start, at, word := 0, 0, 0
 	for i, w := range diag.Characters(text) {
-		if at+w > columns-1 {
+		for at > 0 && at+w > columns-1 {
 			end := i
 			if word > start {
 				end = word
