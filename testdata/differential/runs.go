@@ -58,11 +58,11 @@ func (m *material) runnable() [][]string {
 			all = append(all, []string{plan, "--planner", "replay:" + recorded})
 		}
 	}
-	for _, plan := range thin(m.in(generated), 4) {
+	for _, plan := range thin(m.in(generated), 10) {
 		all = append(all, []string{plan})
 	}
 	for i, plan := range m.in(corpus) {
-		if strings.HasPrefix(plan, corpus+"/mathqa/") && i%2 == 0 {
+		if strings.HasPrefix(plan, corpus+"/mathqa/") && i%6 == 0 {
 			all = append(all, []string{plan, "--activities", "arithmetic/activities.yaml"})
 		}
 	}
