@@ -32,7 +32,7 @@ func leavesEnvelope(p *Pass) {
 		if d.In == "" && d.Call != "" {
 			f.About(d.Call)
 		}
-		f.Advise("have it approved, or do only what is")
+		f.Advise("approve the plan again (obelus approve FILE), or change this back to what was approved")
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// elsewhere are our words by the names that other systems have for them, in small
-// letters and without separators. No name represents two words that one mapping knows.
+// foreign are our words by the names that other systems have for them, in small letters and without separators.
+// No name represents two words that one mapping knows.
 var foreign = func() map[string][]string {
 	all := map[string][]string{}
 	for intended, names := range map[string]string{
@@ -34,7 +34,7 @@ var foreign = func() map[string][]string {
 
 var withoutHyphens = strings.NewReplacer("_", "", "-", "")
 
-// Elsewhere is the one of some words that other systems call by this name.
+// Foreign is the one of some words that other systems call by this name.
 func Foreign(name string, words []string) (string, bool) {
 	folded := strings.ToLower(withoutHyphens.Replace(name))
 	for _, intended := range foreign[folded] {

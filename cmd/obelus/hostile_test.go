@@ -65,9 +65,9 @@ const (
 
 // EXECUTION.md#running: a command on files of less than 100 kB ends within 2 seconds of
 // the processor and 256 MiB, whatever they say. Each one is a process of its own,
-// which is ended when it costs far more. Files of that size take -long; in CI they
-// are an eighth of it, in which what is exponential shows as well, and meet check
-// and one other command; and in the sample they are a half of that and meet one.
+// which is ended when it costs far more. Files of that size, and all commands, take -long. In CI each
+// family of files has 6 kB, in which what is exponential shows as well, and meets one command; the
+// sample is one family of six.
 func TestHostileFilesAreBounded(t *testing.T) {
 	if os.Getenv("OBELUS_HOSTILE") != "" {
 		beHostile()

@@ -78,7 +78,7 @@ type Value struct {
 	Said Said
 }
 
-// A Parameter is one of a tool by name; "*" is any that isn't named beside it.
+// AnyParameter stands for every parameter that isn't named beside it.
 const AnyParameter = "*"
 
 // A Requires says what parameters take: at least this integrity, at most this
