@@ -15,6 +15,3 @@ func lazily(text string) pattern {
 
 func (p pattern) MatchString(s string) bool  { return p.compiled().MatchString(s) }
 func (p pattern) FindString(s string) string { return p.compiled().FindString(s) }
-func (p pattern) FindStringSubmatch(s string) []string {
-	return p.compiled().FindStringSubmatch(s)
-}

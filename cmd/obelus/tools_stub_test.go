@@ -181,6 +181,12 @@ func (s *stub) tools() (all []catalogue.Tool) {
 	return all
 }
 
+// schemas are those that the tools refer to, by name.
+func (s *stub) schemas() map[string]any {
+	all, _ := s.api.Catalogue()["schemas"].(map[string]any)
+	return all
+}
+
 // plan is one with a call of each of some operations, with parameters that are made up.
 func (s *stub) plan(t *testing.T, most int) (plan []byte, calls int) {
 	all := s.tools()
@@ -188,7 +194,7 @@ func (s *stub) plan(t *testing.T, most int) (plan []byte, calls int) {
 	for i := 0; i < len(all); i += max(1, len(all)/most) {
 		tool := all[i]
 		steps := schema.SampleSteps
-		value, ok := schema.New(tool.Input, schema.Options{Defs: s.api.Schemas()}).SampleWithin(s.r, &steps)
+		value, ok := schema.New(tool.Input, schema.Options{Defs: s.schemas()}).SampleWithin(s.r, &steps)
 		call, _ := value.(map[string]any)
 		if !ok || call == nil {
 			t.Logf("no parameters are found for %s", tool.Name)
@@ -256,7 +262,7 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 			return
 		}
 		steps := schema.SampleSteps
-		value, ok := schema.New(tool.Output, schema.Options{Defs: s.api.Schemas()}).SampleWithin(s.r, &steps)
+		value, ok := schema.New(tool.Output, schema.Options{Defs: s.schemas()}).SampleWithin(s.r, &steps)
 		if !ok {
 			s.wrong = append(s.wrong, fmt.Sprintf("no result is found for %s", o))
 		}

@@ -92,9 +92,6 @@ func (a *API) Catalogue() map[string]any {
 	return out
 }
 
-// Schemas are those that the tools refer to, by name.
-func (a *API) Schemas() map[string]any { return a.schemas }
-
 // A Note is something that was left out or changed.
 type Note struct {
 	At      source.Span
