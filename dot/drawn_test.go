@@ -41,7 +41,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	jobs = jobs[:len(jobs)/amount.Of(4, 1, 1)] // it takes a while to draw them all
+	jobs = jobs[:len(jobs)/amount.Of(4, 2, 1)] // it takes a while to draw them all
 	for i, d := range mermaid(t, jobs...) {
 		if d.Error != "" {
 			t.Errorf("%s: %s", files[i/2], d.Error)
@@ -66,7 +66,7 @@ func TestCorpus(t *testing.T) {
 			if calls != len(p.Calls) || calls == 0 {
 				t.Errorf("%s:%d: %d of %d calls are drawn", name, i+1, calls, len(p.Calls))
 			}
-			if i%amount.Of(151, 20, 7) == 0 {
+			if i%amount.Of(151, 60, 7) == 0 {
 				names = append(names, fmt.Sprint(name, ":", i+1))
 				jobs = append(jobs, v.Mermaid())
 				noneOverlap(t, v, readSVG(t, v.SVG()))

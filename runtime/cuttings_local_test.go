@@ -22,7 +22,7 @@ import (
 // speed of the planner and of the activities.
 func TestCuttingsAtAnySpeed(t *testing.T) {
 	t.Parallel()
-	documents := amount.Of(15, 300, 3000)
+	documents := amount.Of(15, 100, 3000)
 	for n := range documents {
 		f := frayed(uint64(n))
 		v, why := compileWith(t, f.document, compiler.Options{Functions: toolNames})

@@ -19,14 +19,14 @@ import (
 // for few paths.
 func TestCuttings(t *testing.T) {
 	t.Parallel()
-	cuttings(t, amount.Of(40, 1000, 10_000), compiler.Options{})
+	cuttings(t, amount.Of(40, 330, 10_000), compiler.Options{})
 }
 
 // So they are where a policy orders what the solutions call: which call is refused
 // hangs on neither timing nor pieces.
 func TestCuttingsUnderAPolicy(t *testing.T) {
 	t.Parallel()
-	cuttings(t, amount.Of(40, 1000, 10_000), compiler.Options{Limits: source.DefaultLimits(), Policies: []compiler.PolicyFile{{File: orderPolicy(), Counts: true}}})
+	cuttings(t, amount.Of(40, 330, 10_000), compiler.Options{Limits: source.DefaultLimits(), Policies: []compiler.PolicyFile{{File: orderPolicy(), Counts: true}}})
 }
 
 // orderPolicy orders the tools of generated plans.

@@ -124,7 +124,7 @@ func (m *mason) open(name string) ([]byte, error) {
 // for several instances side by side, in ticks, and with kills and stops.
 func TestDelegatesInlined(t *testing.T) {
 	t.Parallel()
-	plans, count := amount.Of(25, 150, 5000), map[string]int{}
+	plans, count := amount.Of(25, 50, 5000), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 15))
 		steps, ids := straight(r), []string{"①", "②", "③"}[:r.IntN(4)]

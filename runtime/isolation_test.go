@@ -207,7 +207,7 @@ func (r *rehearser) lived(prefix string, end runtime.InstanceEnd) map[string]any
 // being written; and it is what a plan without instances does with its values.
 func TestInstancesAreIndependent(t *testing.T) {
 	t.Parallel()
-	plans, count := amount.Of(25, 150, 6000), map[string]int{}
+	plans, count := amount.Of(25, 50, 6000), map[string]int{}
 	for n := range plans {
 		c := crowded(rand.New(rand.NewPCG(uint64(n), 12)), planNumber(t, n))
 		together, alone, plain := c.sound(t)
@@ -298,7 +298,7 @@ func (c *crowd) compare(t *testing.T, n int, seed uint64, got, want map[string]m
 // does with a solution is what it does with its own calls alone.
 func TestPlannedInstancesAreIndependent(t *testing.T) {
 	t.Parallel()
-	plans, count := amount.Of(15, 80, 4000), map[string]int{}
+	plans, count := amount.Of(15, 26, 4000), map[string]int{}
 	for n := range plans {
 		c := crowded(rand.New(rand.NewPCG(uint64(n), 13)), planNumber(t, n))
 		if together, _, _ := c.sound(t); together == nil {
@@ -371,7 +371,7 @@ func asObject(value any) map[string]any {
 // in some instances and not in others, every schedule, kill and stop ends alike.
 func TestCarriedInstances(t *testing.T) {
 	t.Parallel()
-	plans, count := amount.Of(10, 60, 3000), map[string]int{}
+	plans, count := amount.Of(10, 20, 3000), map[string]int{}
 	for n := range plans {
 		c := crowded(rand.New(rand.NewPCG(uint64(n), 17)), planNumber(t, n))
 		doc := c.together()

@@ -456,7 +456,7 @@ var early = regexp.MustCompile(`_each|_tool: d|\|\||_retry|settled`)
 // every rule that a run breaks is found.
 func TestForbiddenOrdersAgreeWithEnumeration(t *testing.T) {
 	t.Parallel()
-	n, plans := amount.Of(20, 250, 5000), 0
+	n, plans := amount.Of(20, 83, 5000), 0
 	var errors, clean, doubts, left int
 	for seed := uint64(1); plans < n; seed++ {
 		g := generateOrdered(rand.New(rand.NewPCG(seed, 706)))

@@ -14,7 +14,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/testdata/cputime"
 	"golang.org/x/tools/txtar"
 )
 
@@ -77,35 +76,27 @@ func TestEnvelopeReadsBack(t *testing.T) {
 	}
 }
 
-// A plan of 1,000 calls is held against its own envelope in well under a second.
-func TestWithinIsQuick(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("input: {q: x}\ntools: {get: {properties: {a: {}, b: {}, _output: {type: string}}}}\ncalls:\n- {_tool: get, _id: c0, a: †input.q, b: 1, _outputPath: p0}\n")
+// A plan of 1,000 calls is compared with its own envelope, and with one that permits none of its calls.
+func BenchmarkWithin(b *testing.B) {
+	var text strings.Builder
+	text.WriteString("input: {q: x}\ntools: {get: {properties: {a: {}, b: {}, _output: {type: string}}}}\ncalls:\n- {_tool: get, _id: c0, a: †input.q, b: 1, _outputPath: p0}\n")
 	for i := 1; i < 1000; i++ {
-		fmt.Fprintf(&b, "- {_tool: get, _id: c%d, a: †state.p%d, b: literal %d, _when: \"†(†state.p%d != 'x%d')\", _after: [c%d], _outputPath: p%d}\n", i, max(0, i-3)/5*5, i, max(0, i-7), i, i-1, i)
+		fmt.Fprintf(&text, "- {_tool: get, _id: c%d, a: †state.p%d, b: literal %d, _when: \"†(†state.p%d != 'x%d')\", _after: [c%d], _outputPath: p%d}\n", i, max(0, i-3)/5*5, i, max(0, i-7), i, i-1, i)
 	}
-	f := facts.Of(compiled(t, b.String(), nil), facts.Options{})
-	if took, soon := cputime.Within(300_000_000, func() {
-		if left := envelope.Of(f, nil).Within(f, nil); len(left) > 0 {
-			t.Error(left[0])
-		}
-	}); !soon {
-		t.Errorf("took %v", took)
+	own := facts.Of(compiled(b, text.String(), nil), facts.Options{})
+	other := facts.Of(compiled(b, text.String(), nil), facts.Options{})
+	for i := range other.Calls {
+		other.Calls[i].Effect.Kind = "destructive"
 	}
-	for i := range f.Calls {
-		f.Calls[i].Tool += "?"
-		f.Calls[i].Effect.Kind = "destructive"
-	}
-	other := envelope.Of(facts.Of(compiled(t, b.String(), nil), facts.Options{}), nil)
-	if took, soon := cputime.Within(1_000_000_000, func() {
-		for i := range f.Calls {
-			f.Calls[i].Tool = "get"
-		}
-		if left := other.Within(f, nil); len(left) < 1000 {
-			t.Error(len(left))
-		}
-	}); !soon {
-		t.Errorf("of one that leaves everywhere took %v", took)
+	permitted := envelope.Of(own, nil)
+	for _, f := range []*facts.Facts{own, other} {
+		b.Run(f.Calls[0].Effect.Kind, func(b *testing.B) {
+			for b.Loop() {
+				if left := len(permitted.Within(f, nil)); left > 0 != (f == other) {
+					b.Fatal(left)
+				}
+			}
+		})
 	}
 }
 

@@ -175,7 +175,7 @@ func TestInstancesOfMessages(t *testing.T) {
 		}
 		return end
 	}
-	for n := range amount.Of(12, 60, 600) {
+	for n := range amount.Of(12, 30, 600) {
 		ids := []string{"", "a", "②", "c"}
 		context := []any{
 			message{"type": "tool", "tool": message{

@@ -72,7 +72,7 @@ done
 // process is left.
 func TestKilledWhileProgramsWork(t *testing.T) {
 	t.Parallel()
-	rounds, pause := amount.Of(3, 3, 330), 0.1
+	rounds, pause := amount.Of(1, 3, 330), 0.1
 	if amount.Long() {
 		pause = 1
 	}

@@ -62,7 +62,7 @@ func TestKilledAnywhere(t *testing.T) {
 				t.Fatalf("undisturbed: %v after %d moments", want, moments)
 			}
 			chance := rand.New(rand.NewPCG(1, uint64(len(p.name))))
-			step, rounds, cuts := amount.Of(24, 9, 1), amount.Of(1, 1, 2), amount.Of(1, 3, 3)
+			step, rounds, cuts := amount.Of(24, 18, 1), amount.Of(1, 1, 2), amount.Of(1, 3, 3)
 			for range rounds {
 				for at := 1 + chance.IntN(step); at <= moments; at += step {
 					for i, cut := range []string{"", "lost", "torn"} {

@@ -243,7 +243,7 @@ func TestMCPChecksAsTheCommand(t *testing.T) {
 	}
 	for _, name := range corpus.Plans {
 		rows := corpus.Rows[corpus.Plan](t, name)
-		each := max(1, len(rows)/amount.Of(10, 60, 300))
+		each := max(1, len(rows)/amount.Of(10, 30, 300))
 		for i := 0; i < len(rows); i += each {
 			texts = append(texts, string(rows[i].Document))
 		}

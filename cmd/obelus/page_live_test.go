@@ -226,7 +226,7 @@ func TestLivePageOfRunThatStops(t *testing.T) {
 // EXECUTION.md#reviewers: a page that reads every event gets each once, and one that reads none keeps the
 // run from nothing.
 func TestLivePageKeepsUp(t *testing.T) {
-	calls := amount.Of(2_000, 20_000, 100_000)
+	calls := amount.Of(2_000, 10_000, 100_000)
 	var plan strings.Builder
 	plan.WriteString("tools: {count: {type: object, properties: {n: {type: integer}, _output: {type: integer}}, required: [n]}}\nactivities: {count: {expr: n + 1}}\noutput: {n: †state.n}\ncalls:\n- {_id: gate, _tool: count, n: 0, _outputPath: n, _confirm: true}\n")
 	for range calls {

@@ -50,10 +50,10 @@ func publicDocuments(t *testing.T) []string {
 func TestPublicDocumentsRun(t *testing.T) {
 	for _, file := range publicDocuments(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			if info, err := os.Stat(file); err != nil || info.Size() > int64(amount.Of(100_000, 100_000_000, 100_000_000)) {
+			if info, err := os.Stat(file); err != nil || info.Size() > int64(amount.Of(100_000, 1_000_000, 100_000_000)) {
 				t.Skip("a large one, for CI")
 			}
-			runsAgainstStub(t, file, amount.Of(5, 20, 2_000))
+			runsAgainstStub(t, file, amount.Of(5, 10, 2_000))
 		})
 	}
 }

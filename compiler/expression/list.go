@@ -144,23 +144,25 @@ func concat(c invocation) any {
 }
 
 func flatten(c invocation) any {
-	out := []any{}
-	var add func(list []any, depth int)
-	add = func(list []any, depth int) {
+	var visit func(list []any, depth int, leaf func(any))
+	visit = func(list []any, depth int, leaf func(any)) {
 		if depth > maxValueDepth {
 			panic(c.fail(0, "the list is nested too deeply to be flattened", ""))
 		}
 		for _, v := range list {
 			if inner, ok := v.([]any); ok {
 				c.work(1)
-				add(inner, depth+1)
+				visit(inner, depth+1, leaf)
 				continue
 			}
-			c.grow(listItem)
-			out = append(out, v)
+			leaf(v)
 		}
 	}
-	add(c.list(0), 0)
+	length := 0
+	visit(c.list(0), 0, func(any) { length++ })
+	c.grow(listItem * length)
+	out := make([]any, 0, length)
+	visit(c.list(0), 0, func(v any) { out = append(out, v) })
 	return out
 }
 
@@ -172,10 +174,7 @@ func sortList(c invocation) any {
 	descending := c.m.descending(c.n, 1, order)
 	list := c.list(0)
 	c.grow(listItem * len(list))
-	out := slices.Clone(list)
-	if out == nil {
-		out = []any{}
-	}
+	out := append([]any{}, list...)
 	slices.SortStableFunc(out, func(a, b any) int { return c.m.order(c.n, c.n.args[0], a, b, descending) })
 	return out
 }

@@ -154,7 +154,7 @@ func graphviz(t *testing.T, g Graph) int {
 }
 
 func TestNothingOverlaps(t *testing.T) {
-	for seed := range uint64(amount.Of(60, 600, 5000)) {
+	for seed := range uint64(amount.Of(60, 200, 5000)) {
 		chance := rand.New(rand.NewPCG(seed, 1))
 		g := random(chance, 1+chance.IntN(40), chance.IntN(2) == 0)
 		if chance.IntN(2) == 0 {

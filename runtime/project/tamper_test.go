@@ -243,7 +243,7 @@ func checkedIn(t *testing.T, folder, plan string, activities ...string) *project
 // compiles to the same bytes, and does so elsewhere with nothing but its programs.
 func TestWhatDecidesIsInTheDigest(t *testing.T) {
 	tried := map[string]int{}
-	for seed := range uint64(amount.Of(4, 40, 300)) {
+	for seed := range uint64(amount.Of(4, 15, 300)) {
 		top := t.TempDir()
 		w := newTampering(seed)
 		before := filepath.Join(top, "before")

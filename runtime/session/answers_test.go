@@ -57,7 +57,7 @@ func TestAnswersFromElsewhere(t *testing.T) {
 		return map[string]any{"by": r.Params["name"]}, nil
 	}}
 	always := runtime.Options{Confirm: runtime.Confirm{Policy: runtime.Always}}
-	for seed := range uint64(amount.Of(30, 300, 3000)) {
+	for seed := range uint64(amount.Of(30, 150, 3000)) {
 		chance := rand.New(rand.NewPCG(seed, 11))
 		text := askingPlan(chance)
 		p := program(t, text, "act")
@@ -94,7 +94,7 @@ func TestAnswersBeforeTheirQuestions(t *testing.T) {
 	}}
 	always := runtime.Options{Confirm: runtime.Confirm{Policy: runtime.Always}}
 	later := 0
-	for seed := range uint64(amount.Of(30, 300, 3000)) {
+	for seed := range uint64(amount.Of(30, 150, 3000)) {
 		text := askingPlan(rand.New(rand.NewPCG(seed, 12)))
 		p := program(t, text, "act")
 		want, err := session.Run(t.Context(), p, session.Options{Options: always, Host: session.Host{Functions: functions, Confirmer: decider{}}})

@@ -167,7 +167,7 @@ func TestTamperedPlansAreRefused(t *testing.T) {
 	}
 	folder := filepath.Join(t.TempDir(), "workspace")
 	counts := map[string]int{}
-	for seed := range amount.Of(4, 50, 300) {
+	for seed := range amount.Of(4, 25, 300) {
 		r := random.New(random.NewPCG(uint64(seed), 16))
 		w := workspaceOf(r)
 		parts, err := approval.Parts(w.prepare(t, folder).Plan)

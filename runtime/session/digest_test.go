@@ -111,7 +111,7 @@ func TestProgramsStartFromWhatWasCompared(t *testing.T) {
 	}
 	defer func() { syscall.Kill(-swap.Process.Pid, syscall.SIGKILL); swap.Wait() }()
 	done := 0
-	for range amount.Of(20, 100, 2000) {
+	for range amount.Of(20, 50, 2000) {
 		got, err := session.Run(t.Context(), p, session.Options{Digest: digest})
 		switch {
 		case err != nil && !errors.Is(err, project.ErrOther):

@@ -59,7 +59,7 @@ calls:
 // it: the one in which all that it came by is as set, or else as usual.
 func TestAlternativesTogether(t *testing.T) {
 	plans, told := 0, 0
-	for n := 0; plans < amount.Of(20, 100, 500); n++ {
+	for n := 0; plans < amount.Of(20, 50, 500); n++ {
 		random := rand.New(rand.NewPCG(uint64(n), 16))
 		text, r := branching(random, 6, n%2 > 0)
 		if r == nil {

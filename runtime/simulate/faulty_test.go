@@ -550,7 +550,7 @@ func fails(s *simulate.Scenario) string {
 func TestFaultsOfEveryClassAreFound(t *testing.T) {
 	for at, class := range faultClasses {
 		t.Run(strings.ReplaceAll(class.name, " ", "-"), func(t *testing.T) {
-			variants, missed, alarms := amount.Of(8, 100, 1000), 0, 0
+			variants, missed, alarms := amount.Of(8, 50, 1000), 0, 0
 			for n := range variants {
 				for _, faulty := range []bool{false, true} {
 					k := newSketch(uint64(at)+100, n, faulty)

@@ -219,7 +219,7 @@ calls:
 // between them included.
 func TestPausesAreOnTheCriticalPath(t *testing.T) {
 	failing := 0
-	for seed := range uint64(amount.Of(20, 100, 500)) {
+	for seed := range uint64(amount.Of(20, 50, 500)) {
 		s := simulate.Run(verified(t, `
 calls:
   - {_id: a, _tool: wait, _retry: {attempts: 4, backoff: 7s}, _outputPath: a || noA}
@@ -244,7 +244,7 @@ tools:
 // they could do without. Where every call has a place at once it is as long as the whole.
 func TestCriticalPathIsOfWhatWasWaitedFor(t *testing.T) {
 	early := 0
-	for n := range amount.Of(150, 1_000, 10_000) {
+	for n := range amount.Of(150, 500, 10_000) {
 		random := rand.New(rand.NewPCG(uint64(n), 15))
 		text, _ := branching(random, 9, true)
 		head, calls, _ := strings.Cut(text, "calls:\n")

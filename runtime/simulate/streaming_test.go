@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
+	"github.com/obelus-dev/obelus/testdata/amount"
 	corpora "github.com/obelus-dev/obelus/testdata/corpus"
 )
 
@@ -40,7 +41,7 @@ func TestStreamingPays(t *testing.T) {
 			var bound, streamed, whole, sequential time.Duration
 			run, worst := 0, 1.0
 			for n, doc := range plans {
-				if n%sparse != 0 {
+				if n%(sparse*amount.Of(8, 4, 1)) != 0 {
 					continue
 				}
 				p := prepare(t, doc, uint64(n))

@@ -72,7 +72,7 @@ tools:
 			t.Errorf("nothing reads %s in\n%s", want, all)
 		}
 	}
-	for n := range amount.Of(20, 200, 3_000) {
+	for n := range amount.Of(20, 100, 3_000) {
 		if text, r := branching(rand.New(rand.NewPCG(uint64(n), 77)), 8, n%2 > 0); r != nil {
 			apart(text, r)
 		}

@@ -117,11 +117,8 @@ func (d *Dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (
 			defer d.gate.release()
 		}
 		decision, err := d.open(ctx, q, shown)
-		if err != nil {
-			return runtime.Decision{}, err
-		}
 		decision.By = d.person
-		return decision, nil
+		return decision, err
 	}
 }
 
@@ -326,34 +323,26 @@ func (d *Dialogue) line(ctx context.Context, prompt string) (string, error) {
 
 // read waits for a line of the terminal; 0 bytes are Ctrl-D.
 func (d *Dialogue) read(ctx context.Context, into []byte) (int, error) {
-	for ready := false; !ready; {
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
+	for ctx.Err() == nil {
+		if ready, err := awaitInput(d.in, pollInterval); err != nil {
+			return 0, err
+		} else if !ready {
+			continue
 		}
-		var err error
-		if ready, err = awaitInput(d.in, pollInterval); err != nil {
-			return 0, fmt.Errorf("%w: %w", errNoReviewer, err)
+		n, err := d.in.Read(into)
+		if err != nil && !errors.Is(err, io.EOF) || n == 0 && !term.IsTerminal(int(d.in.Fd())) { // it was closed
+			return 0, errNoReviewer
 		}
+		return n, nil
 	}
-	n, err := d.in.Read(into)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, fmt.Errorf("%w: %w", errNoReviewer, err)
-	}
-	if n == 0 && !term.IsTerminal(int(d.in.Fd())) { // it was closed
-		return 0, errNoReviewer
-	}
-	return n, nil
+	return 0, ctx.Err()
 }
 
 // discardInput drops lines that were entered before the question was shown.
 func (d *Dialogue) discardInput(ctx context.Context) error {
 	for {
-		ready, err := awaitInput(d.in, 0)
-		if err != nil {
-			return fmt.Errorf("%w: %w", errNoReviewer, err)
-		}
-		if !ready {
-			return nil
+		if ready, err := awaitInput(d.in, 0); err != nil || !ready {
+			return err
 		}
 		if n, err := d.read(ctx, make([]byte, lineBytes+1)); err != nil || n == 0 {
 			return err
