@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -20,7 +19,7 @@ import (
 // placeholder is what is in a text of an argv for something else: {$NAME} for what
 // the environment holds, {name} for a parameter, and {{name}} for the text {name}. What
 // stands behind a $, as ${NAME}, is a shell's own and stays.
-var placeholder = regexp.MustCompile(`\$\{` + parameterName + `\}|\{\{` + parameterName + `\}\}|\{` + parameterName + `\}|` + variable.String())
+var placeholder = lazily(`\$\{` + parameterName + `\}|\{\{` + parameterName + `\}\}|\{` + parameterName + `\}|` + variable.String())
 
 const parameterName = `[\pL_](?:[\pL\pN_-]*[\pL\pN_])?`
 
@@ -34,12 +33,12 @@ func named(found string) string {
 
 // IsParameter reports whether a text is the place of a parameter in an argv, {name}.
 func IsParameter(text string) bool {
-	return placeholder.FindString(text) == text && named(text) != ""
+	return placeholder().FindString(text) == text && named(text) != ""
 }
 
 // parametersIn are the parameters whose values are in a text of an argv.
 func parametersIn(text string) (names []string) {
-	for _, found := range placeholder.FindAllString(text, -1) {
+	for _, found := range placeholder().FindAllString(text, -1) {
 		if name := named(found); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -89,7 +88,7 @@ func (u *UnfitArgument) Error() string { return u.Message + ": " + u.Help }
 
 // beginsWithValue reports whether a text with parameters begins with what fills it in.
 func beginsWithValue(text string) bool {
-	first := placeholder.FindStringIndex(text)
+	first := placeholder().FindStringIndex(text)
 	return len(parametersIn(text)) > 0 && first[0] == 0 && !strings.HasPrefix(text, "$") && !strings.HasPrefix(text, "{{")
 }
 
@@ -99,7 +98,7 @@ func AsWritten(variable string) string { return "{$" + variable + "}" }
 
 // fill puts values in the place of placeholders.
 func fill(text string, params map[string]any, lookup func(string) string) string {
-	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
+	return placeholder().ReplaceAllStringFunc(text, func(found string) string {
 		switch name := named(found); {
 		case name != "":
 			return argumentText(params[name])
@@ -234,9 +233,9 @@ func (c *compilation) shellCode(argv *source.Node) {
 		script = -1
 		for _, text := range item.Several() {
 			env = env || path.Base(text.Text) == "env"
-			split = split || env && splitOption.MatchString(text.Text)
-			switch named := shellOption.FindString(text.Text); {
-			case hasParameter(text) && (split || option >= 0 && script < 0 || shell && strings.HasSuffix(named, "=") || inOneText.MatchString(text.Text)):
+			split = split || env && splitOption().MatchString(text.Text)
+			switch named := shellOption().FindString(text.Text); {
+			case hasParameter(text) && (split || option >= 0 && script < 0 || shell && strings.HasSuffix(named, "=") || inOneText().MatchString(text.Text)):
 				name := parametersIn(text.Text)[0]
 				c.report(diag.WrongType, text.Span(), "the value of %q would be run as code of the shell", name).
 					Advise("pass it as an argument: [sh, -c, 'echo \"$1\"', sh, \"{%s}\"]; a text in braces is written {{%s}}", name, name)
@@ -245,17 +244,17 @@ func (c *compilation) shellCode(argv *source.Node) {
 			case scripted && option < 0 && !value && !strings.ContainsAny(text.Text[:min(1, len(text.Text))], "-+") && !strings.Contains(text.Text, "{") && !hasParameter(item):
 				shell, scripted = false, false
 			case option < 0 && isShell(text.Text):
-				shell, scripted = true, first && ofPOSIX.MatchString(text.Text)
+				shell, scripted = true, first && ofPOSIX().MatchString(text.Text)
 				first = false
 			case option < 0:
-				first = first && beforeShell.MatchString(text.Text)
-				if value = scripted && !value && mayTake.MatchString(text.Text); shell && named != "" {
+				first = first && beforeShell().MatchString(text.Text)
+				if value = scripted && !value && mayTake().MatchString(text.Text); shell && named != "" {
 					option, value, scripted = i, false, false
 				}
 			case value:
 				value = false
 			case strings.HasPrefix(text.Text, "-"), strings.HasPrefix(text.Text, "+"):
-				value = takesValue.MatchString(text.Text)
+				value = takesValue().MatchString(text.Text)
 			default:
 				script = i
 			}
@@ -273,7 +272,7 @@ func readsCode(a *plan.Activity) bool {
 // names, and "files" doesn't say which files of the workspace that uses.
 func HasUncoveredCode(a *plan.Activity) bool {
 	shell, from := shellCodeFrom(a)
-	return len(a.Files) == 0 && shell && from != "" && (shellOption.MatchString(from) || placeholder.MatchString(from))
+	return len(a.Files) == 0 && shell && from != "" && (shellOption().MatchString(from) || placeholder().MatchString(from))
 }
 
 // shellCodeFrom reports whether a shell is in the argv, and the text behind it by which it
@@ -283,16 +282,16 @@ func shellCodeFrom(a *plan.Activity) (shell bool, text string) {
 	for _, argument := range a.Argv {
 		for _, text := range argument.Texts {
 			switch {
-			case !shell && inOneText.MatchString(text):
+			case !shell && inOneText().MatchString(text):
 				return true, "-c"
 			case !shell:
 				shell = isShell(text)
 			case value:
 				value = false
-			case text == "-s", text == "-", shellOption.MatchString(text):
+			case text == "-s", text == "-", shellOption().MatchString(text):
 				return true, text
 			case strings.HasPrefix(text, "-"), strings.HasPrefix(text, "+"):
-				value = takesValue.MatchString(text)
+				value = takesValue().MatchString(text)
 			default:
 				return true, text
 			}

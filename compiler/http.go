@@ -97,7 +97,7 @@ func (c *compilation) httpURL(a *plan.Activity, n *source.Node) {
 	default:
 		c.openPassword(n)
 		for segment := range strings.SplitSeq(h.Path, "/") {
-			plain, err := url.PathUnescape(placeholder.ReplaceAllString(segment, "x"))
+			plain, err := url.PathUnescape(placeholder().ReplaceAllString(segment, "x"))
 			switch {
 			case err != nil:
 				wrong(segment, "a %% in the url stands for no byte").Advise("write it as %%25")
@@ -229,7 +229,7 @@ func (c *compilation) httpBody(a *plan.Activity, n *source.Node) {
 				}
 			}
 		}
-	case n.Kind == source.String && placeholder.MatchString(n.Text):
+	case n.Kind == source.String && placeholder().MatchString(n.Text):
 		h.Body, h.Sends = n, StreamText
 	default:
 		c.oneOf(n, "\"body\"", append(words, "†parameter", "a mapping", "a text with {parameter}")...)
@@ -351,7 +351,7 @@ var escapedVariable = regexp.MustCompile(`%7B%24([A-Za-z_][A-Za-z0-9_]*)%7D`)
 
 // encoded fills in a part of an address, with what is filled in escaped.
 func (in *filling) encoded(template string, inPath bool) (text string, err error) {
-	text = placeholder.ReplaceAllStringFunc(template, func(found string) string {
+	text = placeholder().ReplaceAllStringFunc(template, func(found string) string {
 		name, value := named(found), ""
 		switch {
 		case name != "":

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -90,9 +93,12 @@ func (c *cli) check(o checking) error {
 }
 
 // checkFiles checks files that arguments led to.
-func (c *cli) checkFiles(o checking, files []project.Named) error {
-	r := &reporter{cli: c, checking: o, reported: map[string]bool{}}
-	r.total.Excluded = o.reading.Excluded
+func (c *cli) checkFiles(o checking, files []project.Named) (err error) {
+	out := bufio.NewWriter(c.out)
+	defer func() { err = cmp.Or(out.Flush(), err) }()
+	r := &reporter{cli: c, checking: o, reported: map[string]bool{}, out: struct{ io.Writer }{out}}
+	r.text, r.total.Excluded = textOptions(c.out), o.reading.Excluded
+	r.text.Evidence = o.evidence
 	if err := r.judgeFiles(files); err != nil {
 		return err
 	}
@@ -105,7 +111,7 @@ func (c *cli) checkFiles(o checking, files []project.Named) error {
 // judgeFiles reads files one after the other, judges them side by side, and shows what was
 // found in their order.
 func (r *reporter) judgeFiles(files []project.Named) error {
-	ahead, judged := 2*runtime.GOMAXPROCS(0), make([]chan func() error, 0, len(files))
+	ahead, judged := 8*runtime.GOMAXPROCS(0), make([]chan func() error, 0, len(files))
 	for i := range files {
 		for n := len(judged); n < min(i+ahead, len(files)); n++ {
 			judge, show := r.readFile(files[n]), make(chan func() error, 1)
@@ -122,7 +128,7 @@ func (r *reporter) judgeFiles(files []project.Named) error {
 // readFile reads a file. The function judges it as what it is, and gives the one that
 // shows what was found. What was met in a folder and is nothing of ours is passed over.
 func (r *reporter) readFile(file project.Named) (judge func() (show func() error)) {
-	if isSettings(file.Name) {
+	if filepath.Base(file.Name) == workspace.Settings {
 		return func() func() error { return func() error { return r.judgeSettings(file) } }
 	}
 	var documents []project.Document
@@ -184,10 +190,9 @@ type reporter struct {
 	reported map[string]bool // findings that were reported for imported files
 	configs  []*project.Configuration
 	report   diag.Report // for the one format that is written in the end
+	text     diag.TextOptions
+	out      io.Writer // which those who write here don't flush
 }
-
-// isSettings tells a configuration from a plan, by its name.
-func isSettings(name string) bool { return filepath.Base(name) == workspace.Settings }
 
 // judgeSettings checks a configuration that was named. One that is met in a
 // folder is checked where it is used.
@@ -317,9 +322,7 @@ func (r *reporter) show(found []diag.Diagnostic, config *project.Configuration) 
 	case "github":
 		return diag.GitHub(r.out, found, inRepository)
 	}
-	o := textOptions(r.out)
-	o.Evidence = r.evidence
-	return diag.Text(r.out, found, o)
+	return diag.Text(r.out, found, r.text)
 }
 
 // inRepository is how services that keep repositories name a file: from the root of its
@@ -356,7 +359,7 @@ func (r *reporter) end() error {
 		}
 		err = diag.SARIF(r.out, r.report)
 	default:
-		err = r.total.Text(r.out, textOptions(r.out))
+		err = r.total.Text(r.out, r.text)
 	}
 	if err == nil && r.fails {
 		return ending(statusFound)

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -39,7 +40,7 @@ func (c *cli) mendings(o checking) ([]*mending, error) {
 		}
 		m.after = m.before
 		all = append(all, m)
-		if isSettings(m.name) {
+		if filepath.Base(m.name) == workspace.Settings {
 			file := source.NewFile(m.name, m.before)
 			_, found := analyzer.ReadSettings(file, o.reading.Limits)
 			if !one.Found {

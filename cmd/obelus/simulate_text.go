@@ -71,7 +71,11 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 	}
 	say("  %s; lower bound %s; %s of work", togetherOf(s, r.most), terminal.Duration(s.LowerBound), terminal.Duration(s.Work))
 	if len(s.CriticalPath) > 0 {
-		say("  critical path%s: %s", ofInstance(s), terminal.Cut(diag.Escape(strings.Join(names(s, s.CriticalPath), " → ")), 400))
+		of := ""
+		if id := criticalInstance(s); id != nil {
+			of = " of " + diag.Escape(*id)
+		}
+		say("  critical path%s: %s", of, terminal.Cut(diag.Escape(strings.Join(names(s, s.CriticalPath), " → ")), 400))
 	}
 	if s.Cost > 0 {
 		say("  cost: %.4g", s.Cost)
@@ -85,14 +89,6 @@ func (r *rehearsal) title() string {
 		return r.plan.File.Name
 	}
 	return r.plan.Name
-}
-
-// ofInstance says whose path is the critical one.
-func ofInstance(s *simulate.Scenario) string {
-	if id := criticalInstance(s); id != nil {
-		return " of " + diag.Escape(*id)
-	}
-	return ""
 }
 
 // barWidth is how many characters the makespan has in the timeline.

@@ -215,13 +215,11 @@ func (c *cli) compiled(value map[string]any) (*plan.Plan, error) {
 	return c.definitions("catalogue.yaml", text)
 }
 
-func operationOf(t *plan.Tool) string { return t.Node.Get("x-operation").AsText() }
-
 // byOperation are the tools that were imported, by their operations in the source.
 func byOperation(p *plan.Plan) map[string]*plan.Tool {
 	all := map[string]*plan.Tool{}
 	for _, t := range p.Tools {
-		if operation := operationOf(t); operation != "" {
+		if operation := t.Node.Get("x-operation").AsText(); operation != "" {
 			all[operation] = t
 		}
 	}

@@ -69,14 +69,8 @@ func (m *evaluation) equal(n *node, a, b any, depth int) bool {
 		panic(m.fail(n, "the values are nested too deeply to be compared", ""))
 	}
 	switch a := a.(type) {
-	case nil:
-		return b == nil
-	case bool:
-		other, ok := b.(bool)
-		return ok && a == other
-	case float64:
-		other, ok := b.(float64)
-		return ok && a == other
+	case nil, bool, float64, time.Duration:
+		return a == b
 	case string:
 		other, ok := b.(string)
 		if !ok || len(a) != len(other) {
@@ -87,9 +81,6 @@ func (m *evaluation) equal(n *node, a, b any, depth int) bool {
 	case time.Time:
 		other, ok := b.(time.Time)
 		return ok && a.Equal(other)
-	case time.Duration:
-		other, ok := b.(time.Duration)
-		return ok && a == other
 	case []any:
 		other, ok := b.([]any)
 		if !ok || len(a) != len(other) {
@@ -107,11 +98,7 @@ func (m *evaluation) equal(n *node, a, b any, depth int) bool {
 			return false
 		}
 		for _, key := range sortedKeys(a) { // in order, so that what it costs is always the same
-			field, there := other[key]
-			if !there {
-				return false
-			}
-			if !m.equal(n, a[key], field, depth+1) {
+			if field, ok := other[key]; !ok || !m.equal(n, a[key], field, depth+1) {
 				return false
 			}
 		}
@@ -160,14 +147,7 @@ func (m *evaluation) less(o op, left, right *node, a, b any) bool {
 
 func helpNull(v any) string {
 	if v == nil {
-		return "write … || 0 to have a value in its place"
-	}
-	return ""
-}
-
-func helpNoText(v any) string {
-	if v == nil {
-		return "write … || \"\" to have a text in its place"
+		return "write … || 0, or … || \"\", to have a value in its place"
 	}
 	return ""
 }
@@ -182,7 +162,7 @@ func (m *evaluation) arithmetic(n *node, a, b any) any {
 	if s, ok := a.(string); ok && n.op == opAdd {
 		t, ok := b.(string)
 		if !ok {
-			panic(m.fail(n.args[1], "a string is joined with a string, and this is "+kindOf(b).String(), cmp.Or(helpNoText(b), helpJoin(b))))
+			panic(m.fail(n.args[1], "a string is joined with a string, and this is "+kindOf(b).String(), cmp.Or(helpNull(b), helpJoin(b))))
 		}
 		m.grow(n, len(s)+len(t))
 		return s + t
@@ -201,9 +181,7 @@ func (m *evaluation) arithmetic(n *node, a, b any) any {
 		panic(m.fail(n, quote(binaryNames[n.op])+" has no meaning between "+kindOf(a).String()+" and "+kindOf(b).String(), ""))
 	}
 	help := helpNull(a)
-	if _, text := b.(string); text && n.op == opAdd {
-		help = helpNoText(a)
-	} else if _, ok := a.([]any); ok && n.op == opAdd {
+	if _, ok := a.([]any); ok && n.op == opAdd {
 		help = "lists are joined by concat(…, …)"
 	}
 	panic(m.fail(n.args[0], quote(binaryNames[n.op])+" wants "+expected+", and got "+kindOf(a).String(), help))

@@ -2,12 +2,15 @@ package naming
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
 
 var (
-	secretName = regexp.MustCompile(`apikey|authorization|credential|passphrase|passwd|password|secret` +
+	// secretParts are in whatever matches secretName.
+	secretParts = strings.Fields("auth cookie credential dsn key pas pat pwd secret session token")
+	secretName  = regexp.MustCompile(`apikey|authorization|credential|passphrase|passwd|password|secret` +
 		`|(cookie|key|pass?|pwd|token)s?\d*(-|$)` + // as a word or the end of one: MYTOKEN, DBPASS
 		`|(^|-)(auth|dsn|pat|session)s?\d*$`) // as the last word: SSH_AUTH_SOCK is a path
 	harmlessName = regexp.MustCompile(`^(old)?pwd$|\bpublic\b`)
@@ -22,23 +25,31 @@ var (
 func Secret(name string) bool { return isSecret(words(name)) }
 
 func isSecret(words string) bool {
-	return secretName.MatchString(words) && !harmlessName.MatchString(words) && secretName.MatchString(harmlessWord.ReplaceAllString(words, ""))
+	return words != "" && !harmlessName.MatchString(words) &&
+		secretName.MatchString(harmlessWord.ReplaceAllString(words, ""))
 }
 
 // SecretKey is Secret for a key of a document, where "key" is an ordinary word: it is the
 // name of a secret only after its purpose, as in "accessKey".
 func SecretKey(name string) bool {
 	words := words(name)
+	if !isSecret(words) {
+		return false
+	}
 	before, isKey := strings.CutSuffix(strings.TrimSuffix(words, "s"), "key")
-	if !isSecret(words) || !isKey || before != "" && !strings.HasSuffix(before, "-") {
-		return isSecret(words)
+	if !isKey || before != "" && !strings.HasSuffix(before, "-") {
+		return true
 	}
 	before = strings.TrimSuffix(before, "-")
 	return purposeOfKey.MatchString(before) || isSecret(before)
 }
 
-// words are the words of a name in small letters, with hyphens between them.
+// words are the words of a name in small letters, with hyphens between them; "" for one of no secret.
 func words(name string) string {
+	small := strings.ReplaceAll(strings.ToLower(name), "path", "")
+	if !slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(small, part) }) {
+		return ""
+	}
 	var b strings.Builder
 	runes := []rune(name)
 	for i, r := range runes {

@@ -125,14 +125,8 @@ func equal(a, b any, depth int) bool {
 		return false
 	}
 	switch a := a.(type) {
-	case nil:
-		return b == nil
-	case bool:
-		b, ok := b.(bool)
-		return ok && a == b
-	case string:
-		b, ok := b.(string)
-		return ok && a == b
+	case nil, bool, string:
+		return a == b
 	case []any:
 		b, ok := b.([]any)
 		if !ok || len(a) != len(b) {
