@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
@@ -96,6 +97,9 @@ func hostile() map[string]string {
 // EXECUTION.md#running: checking any file under 100 kB ends within 2 seconds and 256 MiB.
 func TestHostilePlansAreBounded(t *testing.T) {
 	for name, text := range hostile() {
+		if len(name)%amount.Of(3, 1, 1) > 0 { // with -thorough all are tried
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			if len(text) > 130_000 {
 				t.Fatalf("%d bytes are too many to mean anything", len(text))

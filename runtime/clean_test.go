@@ -25,7 +25,7 @@ import (
 // schema, and the last one is the same under every schedule.
 func TestCleanPlansRunClean(t *testing.T) {
 	t.Parallel()
-	plans, seen, clean, rich := amount.Of(60, 90, 2000), [3]int{}, [3]int{}, [3]int{}
+	plans, seen, clean, rich := amount.Of(30, 90, 2000), [3]int{}, [3]int{}, [3]int{}
 	careless, refused, states := 0, 0, 0
 	for n := range plans {
 		g := newTypedPlan(n)

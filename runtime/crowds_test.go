@@ -130,7 +130,7 @@ func advised(r *rand.Rand) (doc map[string]any, solutions []string) {
 // said, byte for byte.
 func TestAdvisedRuns(t *testing.T) {
 	t.Parallel()
-	plans, count := amount.Of(60, 150, 5000), map[string]int{}
+	plans, count := amount.Of(30, 150, 5000), map[string]int{}
 	for n := range plans {
 		doc, solutions := advised(rand.New(rand.NewPCG(uint64(n), 16)))
 		v, why := compileGenerated(t, doc)

@@ -19,7 +19,7 @@ import (
 // pieces, with kills, and going on from the record of any tick.
 func TestItemsAreDoneOnce(t *testing.T) {
 	t.Parallel()
-	plans, count := amount.Of(30, 100, 5000), map[string]int{}
+	plans, count := amount.Of(15, 100, 5000), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 31))
 		path := []string{"", `, "_outputPath": "paid"`}[r.IntN(2)]

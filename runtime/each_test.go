@@ -355,7 +355,7 @@ func TestEachIsWhatIsWrittenOut(t *testing.T) {
 		}
 	}
 	met := map[string]int{}
-	for n := range amount.Of(60, 500, 20_000) {
+	for n := range amount.Of(30, 500, 20_000) {
 		r := rand.New(rand.NewPCG(uint64(n), 33))
 		f := newFan(r)
 		o := compiler.Options{Functions: []string{"list", "other", "work", "pack", "use"}, Open: open(false)}

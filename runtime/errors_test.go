@@ -12,7 +12,7 @@ import (
 // order, whatever ended first; also over instances.
 func TestFaultsInPlanOrder(t *testing.T) {
 	t.Parallel()
-	plans := amount.Of(60, 150, 3000)
+	plans := amount.Of(30, 150, 3000)
 	several := 0
 	for n := range plans {
 		doc := planNumber(t, n)

@@ -124,7 +124,7 @@ func (m *mason) open(name string) ([]byte, error) {
 // for several instances side by side, in ticks, and with kills and stops.
 func TestDelegatesInlined(t *testing.T) {
 	t.Parallel()
-	plans, count := amount.Of(25, 50, 5000), map[string]int{}
+	plans, count := amount.Of(12, 50, 5000), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 15))
 		steps, ids := straight(r), []string{"①", "②", "③"}[:r.IntN(4)]
@@ -192,7 +192,7 @@ func (m *mason) compile(t *testing.T, doc map[string]any) (*analyzer.Verified, s
 // schedule, kill and stop ends alike; so does what the failure of a delegate is.
 func TestDelegatesEndAlike(t *testing.T) {
 	t.Parallel()
-	plans, count := amount.Of(50, 120, 5000), map[string]int{}
+	plans, count := amount.Of(25, 120, 5000), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 18))
 		m := &mason{r, map[string][]byte{}}

@@ -207,7 +207,7 @@ func (r *rehearser) lived(prefix string, end runtime.InstanceEnd) map[string]any
 // being written; and it is what a plan without instances does with its values.
 func TestInstancesAreIndependent(t *testing.T) {
 	t.Parallel()
-	plans, count := amount.Of(25, 50, 6000), map[string]int{}
+	plans, count := amount.Of(12, 50, 6000), map[string]int{}
 	for n := range plans {
 		c := crowded(rand.New(rand.NewPCG(uint64(n), 12)), planNumber(t, n))
 		together, alone, plain := c.sound(t)
@@ -331,7 +331,7 @@ func TestPlannedInstancesAreIndependent(t *testing.T) {
 // lists them, though some leave before others join.
 func TestJoiningInstances(t *testing.T) {
 	t.Parallel()
-	plans, count := amount.Of(25, 60, 3000), map[string]int{}
+	plans, count := amount.Of(12, 60, 3000), map[string]int{}
 	awaiting := compiler.Options{Instances: true}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 14))

@@ -17,7 +17,7 @@ import (
 // is conditional, it is asked for wherever a call would be skipped for want of it.
 func TestLackingInputs(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(amount.Of(300, 1000, 30000)) {
+	for seed := range uint64(amount.Of(150, 1000, 30000)) {
 		chance := rand.New(rand.NewPCG(seed, 5))
 		document, plain := plansOfInputs(chance)
 		input := map[string]any{}

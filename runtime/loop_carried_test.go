@@ -19,7 +19,7 @@ import (
 // state: streamed in any pieces, under any schedule, with kills.
 func TestCarriedPlans(t *testing.T) {
 	t.Parallel()
-	carriedPlans(t, amount.Of(30, 130, 6000), func(n int, r *rand.Rand) map[string]any { return carriedDocument(t, n, r) }, 5)
+	carriedPlans(t, amount.Of(15, 130, 6000), func(n int, r *rand.Rand) map[string]any { return carriedDocument(t, n, r) }, 5)
 }
 
 // carriedPlans holds the runs of carried plans against the model. Of how many plans

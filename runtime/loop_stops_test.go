@@ -19,7 +19,7 @@ import (
 // rehearser sees to at every kill.
 func TestStoppedAndResumed(t *testing.T) {
 	t.Parallel()
-	plans := amount.Of(25, 83, 5000)
+	plans := amount.Of(12, 83, 5000)
 	run, kills, stops := 0, 0, 0
 	for n := range plans {
 		doc := planNumber(t, n)

@@ -315,7 +315,7 @@ const noMore = `{"calls":[],"output":"that is all"}`
 // kills included.
 func TestStreamedAgreesWithTheModel(t *testing.T) {
 	t.Parallel()
-	plans := amount.Of(40, 260, 4000)
+	plans := amount.Of(20, 260, 4000)
 	run, kills := 0, 0
 	for n := range plans {
 		doc := planNumber(t, n)
@@ -371,7 +371,7 @@ func inJSON(v any) string {
 // byte.
 func TestAnySchedule(t *testing.T) {
 	t.Parallel()
-	seeds := amount.Of(50, 500, 10_000)
+	seeds := amount.Of(25, 500, 10_000)
 	promised := 0
 	for n := range seeds {
 		doc := planNumber(t, n)

@@ -39,7 +39,7 @@ func sameOutcome(a, b Outcome) bool {
 func TestModelIsConfluent(t *testing.T) {
 	t.Parallel()
 	sound := 0
-	plans := amount.Of(40, 260, 5000)
+	plans := amount.Of(20, 260, 5000)
 	for n := range plans {
 		doc := planNumber(t, n)
 		if len(faults(doc)) > 0 {
@@ -101,7 +101,7 @@ var leastOf = map[feature]int{
 // what the machine is to be compared on.
 func TestGeneratedPlansCoverTheLanguage(t *testing.T) {
 	t.Parallel()
-	plans, sound, sizes := amount.Of(500, 1600, 5000), 0, map[int]int{}
+	plans, sound, sizes := amount.Of(250, 1600, 5000), 0, map[int]int{}
 	count := map[feature]int{}
 	for n := range plans {
 		doc := planNumber(t, n)

@@ -80,7 +80,7 @@ func (w *orderWorld) randomly(r *rand.Rand) bool {
 // of its bounds, and what is refused says so.
 func TestPoliciesHoldInEveryRun(t *testing.T) {
 	t.Parallel()
-	plans, schedules := amount.Of(30, 100, 2000), 50
+	plans, schedules := amount.Of(15, 100, 2000), 50
 	var refused, outside, begun int
 	for seed := uint64(1); plans > 0; seed++ {
 		r := rand.New(rand.NewPCG(seed, 1706))

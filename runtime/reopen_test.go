@@ -19,7 +19,7 @@ import (
 // instances and over items neither, under any schedule and with kills.
 func TestRetryFailed(t *testing.T) {
 	t.Parallel()
-	plans, count := amount.Of(40, 100, 5000), map[string]int{}
+	plans, count := amount.Of(20, 100, 5000), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 22))
 		steps := straight(r)

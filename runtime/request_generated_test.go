@@ -20,7 +20,7 @@ import (
 // two make a process record that compiles without errors.
 func TestRequestsOfGeneratedPlans(t *testing.T) {
 	t.Parallel()
-	cases, asked := amount.Of(100, 200, 6000), 0
+	cases, asked := amount.Of(50, 200, 6000), 0
 	for seed := range uint64(cases) {
 		doc := generatePlan(rand.New(rand.NewPCG(seed, 21)))
 		text, err := json.Marshal(doc)

@@ -97,7 +97,7 @@ func TestSeededFaults(t *testing.T) {
 		every int // of how many plans one is taken
 	}{
 		{"nestools", corpusPlans("nestools.jsonl"), amount.Of(4, 2, 1)},
-		{"mathqa", corpusPlans("mathqa.jsonl"), amount.Of(10, 32, 1)},
+		{"mathqa", corpusPlans("mathqa.jsonl"), amount.Of(16, 32, 1)},
 		{"branching", branchingPlans, 1},
 	} {
 		t.Run(from.name, func(t *testing.T) {
@@ -224,7 +224,7 @@ func corpusPlans(name string) func(testing.TB) [][]byte {
 }
 
 func branchingPlans(testing.TB) [][]byte {
-	all := make([][]byte, amount.Of(9, 45, 150))
+	all := make([][]byte, amount.Of(6, 45, 150))
 	for i := range all {
 		all[i] = soundPlan(i)
 	}

@@ -17,7 +17,7 @@ import (
 // different states.
 func TestConflictsShow(t *testing.T) {
 	t.Parallel()
-	plans, conflicts, shown := amount.Of(200, 1300, 20_000), 0, 0
+	plans, conflicts, shown := amount.Of(100, 1300, 20_000), 0, 0
 	for n := range plans {
 		doc := planNumber(t, n)
 		text, err := json.Marshal(doc)

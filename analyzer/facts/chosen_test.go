@@ -166,7 +166,7 @@ calls: [{_tool: put, a: †state.to.name, b: †state.own || 'x'}]
 // that are run as calls, in and out, however deep: as if each of them stood where it is run.
 func TestChosenThroughDelegates(t *testing.T) {
 	within := 0
-	for seed := range uint64(amount.Of(300, 1500, 50_000)) {
+	for seed := range uint64(amount.Of(150, 1500, 50_000)) {
 		n := nestOf(rand.New(rand.NewPCG(seed, 7)))
 		n.play(0, [3]map[string]bool{})
 		f := facts.Of(compiled(t, "plan.yaml", n.text(0), map[string]string{"one.yaml": n.text(1), "two.yaml": n.text(2)}), facts.Options{})

@@ -110,7 +110,7 @@ func tidied(all []string) []string {
 // flow of values, and nothing else; the other way round it is told the other way round.
 func TestDifferencesAreExact(t *testing.T) {
 	counts := map[string]int{}
-	for seed := range uint64(amount.Of(430, 2_000, 200_000)) {
+	for seed := range uint64(amount.Of(215, 2_000, 200_000)) {
 		r := rand.New(rand.NewPCG(seed, 16))
 		old := written(r)
 		m := mutations[seed%uint64(len(mutations))]
@@ -202,7 +202,7 @@ func mirrors(t *testing.T, a, b *facts.Facts) {
 
 // Two plans that have nothing to do with each other differ the same from both sides.
 func TestDifferencesMirror(t *testing.T) {
-	for seed := range uint64(amount.Of(80, 500, 20_000)) {
+	for seed := range uint64(amount.Of(40, 500, 20_000)) {
 		r := rand.New(rand.NewPCG(seed, 17))
 		old, new := written(r), written(r)
 		if r.IntN(2) == 0 { // or much

@@ -18,7 +18,7 @@ import (
 // model has chosen of it is what comes from one at once or by expressions alone.
 func TestWhatCallsMayHold(t *testing.T) {
 	told, chosen := 0, 0
-	for seed := range uint64(amount.Of(100, 500, 20_000)) {
+	for seed := range uint64(amount.Of(50, 500, 20_000)) {
 		p := written(rand.New(rand.NewPCG(seed, 19))).compile(t)
 		if !p.Graph.Acyclic() {
 			continue

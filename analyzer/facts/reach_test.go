@@ -18,7 +18,7 @@ import (
 // where there are any: by what the compiler bound.
 func TestWhatSettingsReach(t *testing.T) {
 	met := map[string]int{}
-	for seed := range uint64(amount.Of(150, 1000, 50_000)) {
+	for seed := range uint64(amount.Of(75, 1000, 50_000)) {
 		r := rand.New(rand.NewPCG(seed, 163))
 		old := written(r)
 		new := old.clone()

@@ -18,7 +18,7 @@ import (
 // delegates, retries, lists and few places; and some come to just that.
 func TestWorstIsTheWorst(t *testing.T) {
 	reached := map[string]int{}
-	for seed := range uint64(amount.Of(120, 500, 20_000)) {
+	for seed := range uint64(amount.Of(60, 500, 20_000)) {
 		r := rand.New(rand.NewPCG(seed, 18))
 		text, files := costly(r)
 		p := compiled(t, "plan.yaml", text, files)

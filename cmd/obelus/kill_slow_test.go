@@ -125,13 +125,13 @@ func (v *victim) sufferSlowly(t *testing.T, chance *rand.Rand, pause float64, ki
 			break // it had ended
 		}
 		kills.Add(1)
-		if v.journal(t) == "" {
-			continue // it hadn't begun yet
+		if !v.hasBegun(t) {
+			continue
 		}
 		how := []string{"ask", "fail"}[chance.IntN(2)]
 		args = []string{"resume", "2", "--confirm", "never", "--runs", v.runs, "--format", "json", "--in-flight", how}
 	}
-	if v.journal(t) != "" {
+	if v.hasBegun(t) {
 		cmd := v.command(t, 0, "resume", "2", "--confirm", "never", "--runs", v.runs, "--format", "json", "--in-flight", "fail")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
@@ -159,6 +159,21 @@ func (v *victim) sufferSlowly(t *testing.T, chance *rand.Rand, pause float64, ki
 			return n > 1 && at(v.folder, n)
 		})
 	})
+}
+
+// hasBegun reports whether there is a journal with its header; one that was killed before is removed, as its
+// reader says that it should be.
+func (v *victim) hasBegun(t *testing.T) bool {
+	t.Helper()
+	name := v.journal(t)
+	if name == "" {
+		return false
+	}
+	text, err := os.ReadFile(name)
+	if err == nil && !bytes.Contains(text, []byte("\n")) {
+		return os.Remove(name) != nil
+	}
+	return err == nil
 }
 
 // at reports whether a process works in a folder: its number may be another's by now.

@@ -290,7 +290,7 @@ func rowOf(s *simulate.Scenario) (row string) {
 func TestComputedConditions(t *testing.T) {
 	t.Parallel()
 	plans, ways, reached := 0, 0, 0
-	for n := 0; plans < amount.Of(100, 300, 4_000); n++ {
+	for n := 0; plans < amount.Of(50, 300, 4_000); n++ {
 		g, r := reckon(n)
 		if r == nil {
 			continue

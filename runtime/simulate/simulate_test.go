@@ -244,7 +244,7 @@ tools:
 // they could do without. Where every call has a place at once it is as long as the whole.
 func TestCriticalPathIsOfWhatWasWaitedFor(t *testing.T) {
 	early := 0
-	for n := range amount.Of(150, 500, 10_000) {
+	for n := range amount.Of(75, 500, 10_000) {
 		random := rand.New(rand.NewPCG(uint64(n), 15))
 		text, _ := branching(random, 9, true)
 		head, calls, _ := strings.Cut(text, "calls:\n")
