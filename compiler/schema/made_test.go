@@ -21,7 +21,10 @@ import (
 func TestMadeUpValuesAreValid(t *testing.T) {
 	var all []any
 	for _, name := range []string{"schema-pairs/ibm-jsonsubschema.jsonl", "schema-pairs/jsc-draft7.jsonl", "schema-pairs/json-schema-diff.jsonl"} {
-		for line := range strings.Lines(string(corpus.Text(t, name))) {
+		for n, line := range strings.Split(strings.TrimSpace(string(corpus.Text(t, name))), "\n") {
+			if n%amount.Of(1, 8, 1) > 0 {
+				continue
+			}
 			var row map[string]any
 			if err := json.Unmarshal([]byte(line), &row); err != nil {
 				t.Fatal(err)
