@@ -18,9 +18,9 @@ func drawings(old, changed program, m *material) (outcome, error) {
 	}
 	judgedOtherwise := casesOf(differ.differences)
 	var names []string
-	for i, plan := range append(m.in(examples, workflows, cases, pages), thin(m.in(corpus, generated), 16)...) {
+	for i, plan := range slices.Concat(m.in(examples, workflows, pages), thin(m.in(cases), 2), thin(m.in(corpus, generated), 16)) {
 		few := 1
-		if group := strings.SplitN(plan, "/", 2)[0]; group == examples || group == workflows || group == pages {
+		if group := strings.SplitN(plan, "/", 2)[0]; group == examples || group == workflows {
 			few = len(formats)
 		}
 		for j := range few {

@@ -9,7 +9,7 @@ import (
 
 // facts compares what plans may do ("approve --show") and how plans differ ("diff").
 func facts(old, changed program, m *material) (outcome, error) {
-	plans := append(m.in(examples, workflows, cases, pages), thin(m.in(corpus, generated), 16)...)
+	plans := slices.Concat(m.in(examples, workflows, pages), thin(m.in(cases), 2), thin(m.in(corpus, generated), 16))
 	shown := overPlans(m.sound(old, plans), func(plan string) []difference {
 		args := []string{"approve", "--show", "--format", "json", plan}
 		before, after := old.read(args...), changed.read(args...)

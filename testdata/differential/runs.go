@@ -58,7 +58,7 @@ func (m *material) runnable() [][]string {
 			all = append(all, []string{plan, "--planner", "replay:" + recorded})
 		}
 	}
-	for _, plan := range thin(m.in(generated), 10) {
+	for _, plan := range thin(m.in(generated), 20) {
 		all = append(all, []string{plan})
 	}
 	for i, plan := range m.in(corpus) {
