@@ -84,7 +84,7 @@ func TestArguments(t *testing.T) {
 }
 
 // LANGUAGE.md#tools-and-activities: whatever values say, an argv has the options that its definition has and no
-// others, no value is split or joined, and none is read as a placeholder().
+// others, no value is split or joined, and none is read as a placeholder.
 func TestArgumentsAreNothingElse(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	hostile := []string{"", "-", "--", "-rf", "a b", "{a}", "{$SECRET}", "{{a}}", "${a}", "$(x)", "`x`", "\n-x", "'", "\"", "*", ";", "=", "{", "}", "†state.x"}

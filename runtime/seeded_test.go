@@ -114,7 +114,7 @@ func TestSeededFaults(t *testing.T) {
 				}
 				for k, kind := range faultKinds {
 					faults := kind.seed(sketchOf(text))
-					if most := amount.Of(1, 1, math.MaxInt); len(faults) > most {
+					if most := amount.Of(1, 2, math.MaxInt); len(faults) > most {
 						r.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
 						faults = faults[:most]
 					}
@@ -148,7 +148,7 @@ func TestSeededFaults(t *testing.T) {
 			}
 			// Every kind that these plans have room for is there in numbers.
 			for _, kind := range roomFor[from.name] {
-				if c := tallies[kindNamed(kind)]; c.found < amount.Of(2, 25, 50) {
+				if c := tallies[kindNamed(kind)]; c.found < amount.Of(2, 50, 50) {
 					t.Errorf("%s: only %d were found; too few to show anything", kind, c.found)
 				}
 			}

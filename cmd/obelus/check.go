@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -112,6 +113,9 @@ func (c *cli) checkFiles(o checking, files []project.Named) (err error) {
 // found in their order.
 func (r *reporter) judgeFiles(files []project.Named) error {
 	ahead, judged := 8*runtime.GOMAXPROCS(0), make([]chan func() error, 0, len(files))
+	if len(files) > ahead {
+		debug.SetGCPercent(300) // little stays of a file that was judged: collecting less often costs little memory
+	}
 	for i := range files {
 		for n := len(judged); n < min(i+ahead, len(files)); n++ {
 			judge, show := r.readFile(files[n]), make(chan func() error, 1)
@@ -191,7 +195,7 @@ type reporter struct {
 	configs  []*project.Configuration
 	report   diag.Report // for the one format that is written in the end
 	text     diag.TextOptions
-	out      io.Writer // which those who write here don't flush
+	out      io.Writer // hides Flush, which would be called after each file
 }
 
 // judgeSettings checks a configuration that was named. One that is met in a
@@ -213,8 +217,7 @@ func (r *reporter) introduce(config *project.Configuration) error {
 	if config.Noted {
 		return nil
 	}
-	config.Noted = true
-	r.configs = append(r.configs, config)
+	config.Noted, r.configs = true, append(r.configs, config)
 	return r.show(outOfReach(config.Found, r.named(config)), config)
 }
 
@@ -254,8 +257,8 @@ func (r *reporter) judged(p *project.Program, kind project.Kind, j analyzer.Judg
 func (r *reporter) showOrder(p *plan.Plan) (err error) {
 	for _, call := range p.Calls {
 		for _, other := range call.Ordered {
-			line := fmt.Sprintf("%s: %q runs after %q, as listed: they may write the same path", call.Node.Span().Where(), call.Name, p.Calls[other].Name)
-			_, err = fmt.Fprintf(r.out, "%s\n\n", diag.Escape(line))
+			_, err = fmt.Fprintf(r.out, "%s: %q runs after %q, as listed: they may write the same path\n\n",
+				diag.Escape(call.Node.Span().Where()), call.Name, p.Calls[other].Name)
 		}
 	}
 	return err
@@ -335,7 +338,7 @@ func inRepository(file string) string {
 }
 
 // end closes the report.
-func (r *reporter) end() error {
+func (r *reporter) end() (err error) {
 	var folders []string
 	for _, arg := range r.args {
 		if info, err := os.Stat(arg); err == nil && info.IsDir() {
@@ -343,12 +346,11 @@ func (r *reporter) end() error {
 		}
 	}
 	for _, config := range r.configs {
-		if err := r.show(config.Useless(folders), config); err != nil {
+		if err = r.show(config.Useless(folders), config); err != nil {
 			return err
 		}
 	}
 	r.total.Maturity = r.maturity.String()
-	var err error
 	switch r.format {
 	case "json":
 		err = r.total.JSON(r.out)

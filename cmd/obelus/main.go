@@ -7,13 +7,11 @@ import (
 	"io"
 	"log"
 	"os"
-	"runtime/debug"
 
 	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 func main() {
-	debug.SetGCPercent(200)   // most commands end before collecting pays
 	log.SetOutput(io.Discard) // to which net/http tells what servers say unasked
 	// Who started us may have told of a span, within which whatever we start stands then.
 	ctx := trace.WithHeaders(context.Background(), os.Getenv("TRACEPARENT"), os.Getenv("TRACESTATE"))

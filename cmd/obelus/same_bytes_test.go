@@ -46,7 +46,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// A process of its own goes over its maps in orders of its own, too: a dozen of them say
+// A process of its own goes over its maps in orders of its own, too: several of them say
 // the same, of the examples and, with -long, of plans of the corpus.
 func TestFreshProcessesSayTheSame(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	// secretParts are in whatever matches secretName.
+	// Every name of a secret contains one of secretParts.
 	secretParts = strings.Fields("auth cookie credential dsn key pas pat pwd secret session token")
 	secretName  = regexp.MustCompile(`apikey|authorization|credential|passphrase|passwd|password|secret` +
 		`|(cookie|key|pass?|pwd|token)s?\d*(-|$)` + // as a word or the end of one: MYTOKEN, DBPASS
@@ -44,7 +44,7 @@ func SecretKey(name string) bool {
 	return purposeOfKey.MatchString(before) || isSecret(before)
 }
 
-// words are the words of a name in small letters, with hyphens between them; "" for one of no secret.
+// words returns a name's words in lower case, joined by hyphens; "" if it has none of secretParts but in "path".
 func words(name string) string {
 	small := strings.ReplaceAll(strings.ToLower(name), "path", "")
 	if !slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(small, part) }) {

@@ -13,7 +13,7 @@ const schedules = 20
 // states compares in which states plans end: simulated in many orders, and after the program was killed and
 // resumed.
 func states(old, changed program, m *material) (outcome, error) {
-	plans := append(m.in(workflows, examples), thin(m.in(generated, cases, pages), 3)...)
+	plans := append(m.in(generated, workflows, examples), thin(m.in(cases, pages), 3)...)
 	result := overPlans(m.sound(old, plans), func(plan string) []difference {
 		args := []string{"simulate", "--format", "json", "--schedules", fmt.Sprint(schedules), plan}
 		before, after := old.read(args...), changed.read(args...)

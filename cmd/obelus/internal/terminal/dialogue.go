@@ -325,7 +325,7 @@ func (d *Dialogue) line(ctx context.Context, prompt string) (string, error) {
 func (d *Dialogue) read(ctx context.Context, into []byte) (int, error) {
 	for ctx.Err() == nil {
 		if ready, err := awaitInput(d.in, pollInterval); err != nil {
-			return 0, err
+			return 0, errNoReviewer
 		} else if !ready {
 			continue
 		}
