@@ -289,7 +289,7 @@ func TestPages(t *testing.T) {
 	for _, r := range rules {
 		text, _ := Page(r.Code)
 		t.Run(r.Code, func(t *testing.T) {
-			for _, part := range []string{"# " + r.Code + " " + r.Name + "\n", "\n## What it means\n", "\n## Why it matters\n", "\n## A plan that fails\n", "\n## The same plan, fixed\n"} {
+			for _, part := range []string{"# " + r.Code + " " + r.Name + "\n", "\n## Problem\n", "\n## Example\n", "\n## Fix\n", "\n## Why\n", "\n## When to suppress\n"} {
 				if !strings.Contains(text, part) {
 					t.Errorf("the page lacks %q", part)
 				}

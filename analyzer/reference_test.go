@@ -16,11 +16,10 @@ var update = flag.Bool("update", false, "rewrite the rule reference")
 func reference(t testing.TB) string {
 	var b strings.Builder
 	b.WriteString("# Rules\n\n" +
-		"What `obelus check` finds. Each rule has a page with a plan that fails and the same plan fixed; `obelus explain CODE` prints it.\n" +
-		"This table is generated from the registry and the pages: `make update` writes it anew.\n\n" +
-		"A rule's severity is set in `obelus.yaml`, and one finding is suppressed where it stands: see [OB901](OB901-useless-suppression.md).\n" +
-		"A rule that is off speaks where `obelus.yaml` gives it a severity.\n\n" +
-		"| code | name | severity | what it means |\n|---|---|---|---|\n")
+		"The rules of `obelus check`. Each has a page with a problem, an example and a fix. Print a page with `obelus explain CODE`.\n\n" +
+		"You can set the severity of a rule in `obelus.yaml`, which also turns on a rule that is off by default.\n" +
+		"[OB901](OB901-useless-suppression.md) describes how to suppress one finding. `make update` generates this table.\n\n" +
+		"| code | name | severity | problem |\n|---|---|---|---|\n")
 	for _, r := range Rules() {
 		page, ok := Page(r.Code)
 		summary := diag.Meaning(page)

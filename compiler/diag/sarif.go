@@ -200,9 +200,9 @@ func sarifRuleOf(rule *Rule, page func(string) (string, bool)) sarifRule {
 	return out
 }
 
-// Meaning is the first sentence of what a rule's page says the rule means.
+// Meaning returns the first sentence under "Problem" of a rule's page.
 func Meaning(page string) string {
-	_, text, _ := strings.Cut(page, "## What it means\n")
+	_, text, _ := strings.Cut(page, "## Problem\n")
 	paragraph, _, _ := strings.Cut(strings.TrimLeft(text, "\n"), "\n\n")
 	paragraph = strings.Join(strings.Fields(paragraph), " ")
 	for at := 0; ; {

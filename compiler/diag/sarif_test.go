@@ -31,7 +31,7 @@ func reportOfAll() Report {
 		Version: "1.2.3",
 		Rules:   append(Shared(), WriteConflict),
 		Page: func(code string) (string, bool) {
-			return "# " + code + "\n\n## What it means\n\nIt `a.b: c` happens. Then more.\n", code != "OB101"
+			return "# " + code + "\n\n## Problem\n\nIt `a.b: c` happens. Then more.\n", code != "OB101"
 		},
 		Findings:   []Diagnostic{bare, full, full},
 		Suppressed: []Suppressed{{Diagnostic: full, Reason: "known", At: span}, {Diagnostic: bare, Reason: "x", At: outside, Outside: true}},
