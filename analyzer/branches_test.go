@@ -134,7 +134,7 @@ func hardPlan(n int, r *rand.Rand) string {
 	return b.String()
 }
 
-// EXECUTION.md#running: whatever the branches, a check ends within 2 seconds and 256 MiB,
+// EXECUTION.md#limits: whatever the branches, a check ends within 2 seconds and 256 MiB,
 // and what it says is true.
 func TestBranchesAreBounded(t *testing.T) {
 	cases := branchy()
@@ -180,7 +180,7 @@ func TestBranchesAreBounded(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: findings about branches are the same every time.
+// EXECUTION.md#limits: findings about branches are the same every time.
 func TestBranchesAreJudgedTheSameEveryTime(t *testing.T) {
 	for name, c := range branchy() {
 		if len(c.text) > 40_000 {

@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
-// EXECUTION.md#running: what costs more than a budget ends within it and with a true statement:
+// EXECUTION.md#limits: what costs more than a budget ends within it and with a true statement:
 // the finding that is there to be made, none where there is nothing to find, or
 // that it is not fully analysed. Of each case this is all that is found, advice
 // about tools aside.

@@ -288,7 +288,7 @@ calls:
 	}
 }
 
-// EXECUTION.md#running: many suppressions over many findings cost what they are long.
+// EXECUTION.md#limits: many suppressions over many findings cost what they are long.
 func TestManySuppressions(t *testing.T) {
 	const n = 20_000
 	var b strings.Builder

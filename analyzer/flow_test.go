@@ -405,7 +405,7 @@ func TestMediaAreTextsInTheCorpus(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: many hard questions cost no more than the plan's budget, and what was left
+// EXECUTION.md#limits: many hard questions cost no more than the plan's budget, and what was left
 // unanswered is said.
 func TestHardFlowsAreBounded(t *testing.T) {
 	var tools, calls []string
@@ -480,7 +480,7 @@ func FuzzFlows(f *testing.F) {
 	})
 }
 
-// EXECUTION.md#running: what a plan says over and over is reasoned about once, so that the budget
+// EXECUTION.md#limits: what a plan says over and over is reasoned about once, so that the budget
 // for reasoning lasts for a plan of any length.
 func TestAlikeFlowsAreJudgedOnce(t *testing.T) {
 	var text strings.Builder

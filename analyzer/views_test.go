@@ -140,7 +140,7 @@ func manyInstances(shared, instances int) string {
 	return b.String()
 }
 
-// EXECUTION.md#running: views are judged within a budget, and what is left over is said.
+// EXECUTION.md#limits: views are judged within a budget, and what is left over is said.
 func TestViewsHaveABudget(t *testing.T) {
 	said := func(found []diag.Diagnostic) bool {
 		return slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
@@ -160,7 +160,7 @@ func TestViewsHaveABudget(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#events: where the instances come with the run, those that no call names
+// EXECUTION.md#instances: where the instances come with the run, those that no call names
 // are judged as well, by the calls that they run.
 func TestInstancesOfTheRun(t *testing.T) {
 	const text = `
@@ -188,7 +188,7 @@ calls:
 	}
 }
 
-// EXECUTION.md#events: long lists of instances are cut short.
+// EXECUTION.md#instances: long lists of instances are cut short.
 func TestManyInstancesAreNamedShortly(t *testing.T) {
 	text := "instances:\n"
 	for i := range 50 {

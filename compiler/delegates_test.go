@@ -149,7 +149,7 @@ func TestOfferedDelegatesMayLeadBack(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#the-planning-loop: a call of a solution runs the plans that its tool names or offers,
+// EXECUTION.md#delegates-and-scopes: a call of a solution runs the plans that its tool names or offers,
 // and no others that the setting knows.
 func TestDelegatesOfASolution(t *testing.T) {
 	f := &folder{files: map[string]string{

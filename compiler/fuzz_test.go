@@ -44,7 +44,7 @@ func FuzzCompile(f *testing.F) {
 		file := source.NewFile(name, text)
 		begun := cputime.Used()
 		p, found := Compile(file, Options{})
-		if took := cputime.Used() - begun; took > 10*time.Second { // EXECUTION.md#running's 2 s, and as much again for being watched and in company
+		if took := cputime.Used() - begun; took > 10*time.Second { // EXECUTION.md#limits's 2 s, and as much again for being watched and in company
 			t.Fatalf("took %v", took)
 		}
 		inside := func(s source.Span, what string) {

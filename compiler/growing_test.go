@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// EXECUTION.md#the-planning-loop: what a call that arrives holds under the name of a secret is hidden from then on,
+// EXECUTION.md#secrets: what a call that arrives holds under the name of a secret is hidden from then on,
 // also where something was shown before.
 func TestSecretsOfArrivingCallsAreHidden(t *testing.T) {
 	base, _ := compiler.Compile(source.NewFile("plan.yaml", []byte("calls: []\n")), compiler.Options{})

@@ -186,7 +186,7 @@ func TestDelegatesShareWhatTheyRead(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: what a plan takes in counts together, however it does: imports, catalogues,
+// EXECUTION.md#limits: what a plan takes in counts together, however it does: imports, catalogues,
 // files of activities and delegates have as many bytes as one document may have, and
 // what each delegate takes in for itself is bounded too.
 func TestTakenInTogether(t *testing.T) {

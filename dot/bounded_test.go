@@ -44,7 +44,7 @@ func manyOffers(n int) string {
 	return b.String()
 }
 
-// EXECUTION.md#running: a drawing costs about as much as its plan is long, not as there are pairs of
+// EXECUTION.md#limits: a drawing costs about as much as its plan is long, not as there are pairs of
 // calls that wait for each other, and is collapsed where it would be too large.
 func TestDrawingIsBounded(t *testing.T) {
 	views := map[string]Options{"": {}, "paths": {Paths: true}, "focus": {Focus: "t#7", Depth: 2}}
@@ -141,7 +141,7 @@ func cyclic(v View) bool {
 	return slices.ContainsFunc(v.Edges, func(e Edge) bool { return leads(v, e.To, e.From, map[int]bool{e.To: true}) })
 }
 
-// EXECUTION.md#running: on what the calls before a call hang is looked at once for all of a drawing's calls, however many there
+// EXECUTION.md#limits: on what the calls before a call hang is looked at once for all of a drawing's calls, however many there
 // are before it, and not once for each.
 func TestLongWaysAreWalkedOnce(t *testing.T) {
 	var calls strings.Builder

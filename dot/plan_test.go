@@ -461,7 +461,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: drawing stays quick when a plan is large, its graph dense or a cycle.
+// EXECUTION.md#limits: drawing stays quick when a plan is large, its graph dense or a cycle.
 func TestDrawingIsQuick(t *testing.T) {
 	var cyclic strings.Builder
 	cyclic.WriteString("calls:\n")

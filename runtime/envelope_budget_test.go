@@ -45,7 +45,7 @@ func fails(string, int, map[string]any) (any, string, *failure) {
 
 const oneRefund = "tools: {refund: {properties: {amount: {}, _output: {}}}}\ncalls:\n- {_tool: refund, amount: 20, _outputPath: refunded}\n"
 
-// EXECUTION.md#approval: a budget counts over tries, ticks, kills and resumes, and is never renewed.
+// EXECUTION.md#permits: a budget counts over tries, ticks, kills and resumes, and is never renewed.
 func TestEnvelopeBudgetsAreCumulative(t *testing.T) {
 	refund := `{"_tool":"refund","amount":20,"_outputPath":"refunded"}`
 	for name, run := range map[string]func(t *testing.T) *held{
@@ -100,7 +100,7 @@ func TestEnvelopeBudgetsAreCumulative(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: a list that turns out longer than was approved stops where that ends.
+// EXECUTION.md#permits: a list that turns out longer than was approved stops where that ends.
 func TestEnvelopeBoundsLists(t *testing.T) {
 	h := hold(t, "stateSchema: {type: object, properties: {pages: {type: array, maxItems: 3}}}\ntools: {file: {properties: {page: {}}}}\nstate: {pages: [1, 2]}\ncalls:\n- {_tool: file, _each: †state.pages, page: †item}\n",
 		func(e *envelope.Envelope) {
@@ -114,7 +114,7 @@ func TestEnvelopeBoundsLists(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: a run stops before it asks a model once more than approved, or when it has cost or
+// EXECUTION.md#permits: a run stops before it asks a model once more than approved, or when it has cost or
 // taken more; going on with it changes nothing.
 func TestEnvelopeStopsTheRun(t *testing.T) {
 	lookUp := `{"_tool":"lookUp","id":"†input.id","_outputPath":"person"}`
@@ -149,7 +149,7 @@ func TestEnvelopeStopsTheRun(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: what a person approves by the name of the difference runs, once, and a replay of
+// EXECUTION.md#permits: what a person approves by the name of the difference runs, once, and a replay of
 // the journal comes to the same; what is approved without that name doesn't.
 func TestPeopleApproveTheDifference(t *testing.T) {
 	more := `{"_tool":"refund","amount":200,"to":"†state.person.iban","_outputPath":"refunded"}`
@@ -192,7 +192,7 @@ func TestPeopleApproveTheDifference(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: what may run once may run once for each instance, and what was approved for
+// EXECUTION.md#permits: what may run once may run once for each instance, and what was approved for
 // one instance runs for no other.
 func TestEnvelopeOfInstances(t *testing.T) {
 	plan := "instances: {①: {state: {iban: A}}, ②: {state: {iban: B}}}\ntools: {refund: {properties: {to: {}, _output: {}}}, wipe: {properties: {folder: {}}}}\ncalls:\n" +
@@ -217,7 +217,7 @@ func TestEnvelopeOfInstances(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: what failed and is run again, and what a state shows to be done,
+// EXECUTION.md#permits: what failed and is run again, and what a state shows to be done,
 // counts as it would otherwise.
 func TestEnvelopeOfRunsThatGoOn(t *testing.T) {
 	h := hold(t, oneRefund, nil)
@@ -239,7 +239,7 @@ func TestEnvelopeOfRunsThatGoOn(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: a path that a person allows means what the plan's own calls write there: a model can't make up
+// EXECUTION.md#permits: a path that a person allows means what the plan's own calls write there: a model can't make up
 // the value that is to be pinned.
 func TestAllowedPathsCannotBeForged(t *testing.T) {
 	const plan = "input: {id: 7}\ninputSchema: {type: object, properties: {id: {}}}\ntools:\n  find: {properties: {id: {}, _output: {}}}\n  upper: {properties: {a: {}, _output: {}}}\n  refund: {properties: {amount: {}, to: {}, _output: {}}}\n" +
@@ -289,7 +289,7 @@ func TestAllowedPathsCannotBeForged(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: a question about what leaves the envelope shows what would run, with what it
+// EXECUTION.md#permits: a question about what leaves the envelope shows what would run, with what it
 // is given, and from whom that is: also before anything of the answer has started, and of
 // what an earlier tick wrote.
 func TestQuestionsOutsideShowWhatRuns(t *testing.T) {
@@ -319,7 +319,7 @@ func TestQuestionsOutsideShowWhatRuns(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: where the approval is signed, a yes to what leaves it that isn't lets nothing run.
+// EXECUTION.md#permits: where the approval is signed, a yes to what leaves it that isn't lets nothing run.
 func TestDifferencesAreSigned(t *testing.T) {
 	for signed, starts := range map[string]int{"": 0, "a statement": 1} {
 		h := hold(t, oneRefund, func(e *envelope.Envelope) { e.Calls[0].Rows = slices.Delete(e.Calls[0].Rows, 1, 2) })

@@ -351,7 +351,7 @@ func waysOut() []wayOut {
 	return all
 }
 
-// EXECUTION.md#approval: whatever a hostile model answers, nothing happens but what was approved; a person
+// EXECUTION.md#permits: whatever a hostile model answers, nothing happens but what was approved; a person
 // who refuses, who says yes to whatever is shown, or who changes and replaces calls, lets
 // out nothing either as long as nobody approves the very difference.
 func TestNothingLeavesTheEnvelope(t *testing.T) {
@@ -423,7 +423,7 @@ func TestNothingLeavesTheEnvelope(t *testing.T) {
 // errorsAnyway are ways out that are errors of the solution, envelope or not.
 var errorsAnyway = []string{"an instance", "a gate in a loop", "another activity than the tool allows"}
 
-// EXECUTION.md#approval: what stays within the envelope runs unasked, in one tick or in several, streamed
+// EXECUTION.md#permits: what stays within the envelope runs unasked, in one tick or in several, streamed
 // or as a whole.
 func TestHonestReplansRun(t *testing.T) {
 	for _, mode := range []string{"", "mode: lazy\n"} {

@@ -392,7 +392,7 @@ type Outcome struct {
 	// Instances are how the run went for each, in the order in which they ended, in
 	// the place of State and Output; nil without instances.
 	Instances []InstanceEnd
-	Asked     []*Question // that were open when the run stopped, in the order of EXECUTION.md#running
+	Asked     []*Question // that were open when the run stopped, in the order of EXECUTION.md#order-of-calls
 	Ticks     int         // 0 without a planner
 	Usage     Usage       // of all requests to a model
 }

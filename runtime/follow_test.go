@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// EXECUTION.md#running: a journal whose events were changed, whoever made its hashes right again, is
+// EXECUTION.md#journals: a journal whose events were changed, whoever made its hashes right again, is
 // refused or followed: never with a panic, and what a run then goes on with are calls
 // of its plan with parameters that their tools admit.
 func TestForgedJournals(t *testing.T) {

@@ -423,7 +423,7 @@ func (a *author) between(path string) {
 }
 
 // hasty has a call that could start early, but writes where one that it depends
-// on does: the last rule of EXECUTION.md#running holds it back.
+// on does: the rule of EXECUTION.md#order-of-calls on overlapping paths holds it back.
 func (a *author) hasty() {
 	other, path, middle := a.freshPath(), a.freshPath(), a.freshPath()
 	a.call(other+" && "+path, a.anyShape(), map[string]any{"from": a.value()})

@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// EXECUTION.md#running: a try holds its place until it has ended, also after its time-out and
+// EXECUTION.md#order-of-calls: a try holds its place until it has ended, also after its time-out and
 // that of the calls that delegate to it: never are more at work than limits.parallel,
 // a call isn't tried again nor settled beside its own try, and the run comes to its
 // end, also when it is killed in the middle and resumed. So it is in whichever order

@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// EXECUTION.md#the-planning-loop: an input is asked for before a run only where the run, without a failure,
+// EXECUTION.md#input-and-state: an input is asked for before a run only where the run, without a failure,
 // would skip a call for want of it, whatever its results are; and where nothing of a plan
 // is conditional, it is asked for wherever a call would be skipped for want of it.
 func TestLackingInputs(t *testing.T) {

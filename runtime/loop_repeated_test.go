@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// EXECUTION.md#the-planning-loop: a solution that lists calls again which are done costs in proportion to
+// EXECUTION.md#the-carried-plan: a solution that lists calls again which are done costs in proportion to
 // what it lists and what that wrote, however much else has been written: four times as many calls take four times as
 // much. What is allocated is counted.
 func TestRepeatedCostIsLinear(t *testing.T) {

@@ -57,7 +57,7 @@ func TestModelIsConfluent(t *testing.T) {
 	t.Logf("%d of %d plans are sound", sound, plans)
 }
 
-// Without the last rule of EXECUTION.md#running, or with reads that see every write, some
+// Without the rule of EXECUTION.md#order-of-calls on overlapping paths, or with reads that see every write, some
 // plan has two outcomes: the comparison above can fail.
 func TestModelWithoutItsRulesIsNotConfluent(t *testing.T) {
 	t.Parallel()

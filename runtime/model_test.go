@@ -89,7 +89,7 @@ type model struct {
 
 	// Two ways to get it wrong, to show that the rules are needed and that
 	// generated plans and schedules would notice: hasty leaves out the last rule
-	// of EXECUTION.md#running and judges results when they come, nosy lets a read see all that was written so far (against LANGUAGE.md#the-graph).
+	// of EXECUTION.md#order-of-calls and judges results when they come, nosy lets a read see all that was written so far (against LANGUAGE.md#the-graph).
 	hasty, nosy bool
 
 	carried *carried // nil outside carried plans
@@ -234,7 +234,7 @@ func (m *model) skip(c *callModel) {
 	m.status[c.place] = "skipped"
 }
 
-// overlapping are the calls that c must wait for by the last rule of EXECUTION.md#running. How
+// overlapping are the calls that c must wait for by the rule of EXECUTION.md#order-of-calls on overlapping paths. How
 // long a list is decides where an item may go, so whoever writes into a list
 // waits for all of these calls that write into it.
 func (m *model) overlapping(c *callModel) map[int]bool {
@@ -455,7 +455,7 @@ type resolved struct {
 	partial any  // of a structure: the value with absent leaves left out
 }
 
-// whole is what EXECUTION.md#the-planning-loop makes of an output: absent leaves are left out, an
+// whole is what EXECUTION.md#output makes of an output: absent leaves are left out, an
 // absent whole is null.
 func (r resolved) whole() (any, bool) { return r.partial, !r.absent }
 
@@ -578,7 +578,7 @@ func (m *model) evaluate(e *formula, reader int) resolved {
 	return resolved{absent: true}
 }
 
-// read resolves one reference: LANGUAGE.md#the-graph's view once EXECUTION.md#running has it settled.
+// read resolves one reference: LANGUAGE.md#the-graph's view once EXECUTION.md#order-of-calls has it settled.
 func (m *model) read(r reference, reader int) resolved {
 	if r.kind == "input" {
 		value, there := valueAt(m.plan.input, r.path)

@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// EXECUTION.md#the-planning-loop: in whatever an output puts its leaves, it comes to nothing where none of them
+// EXECUTION.md#output: in whatever an output puts its leaves, it comes to nothing where none of them
 // is there; null isn't, be it written, given or that of a skipped item; false, 0, "" and
 // what an author says that it comes to are.
 func TestNullIsNoOutput(t *testing.T) {

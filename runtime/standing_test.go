@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// EXECUTION.md#the-planning-loop: a call that writes nothing is told to the next requests, with its parameters and
+// EXECUTION.md#the-carried-plan: a call that writes nothing is told to the next requests, with its parameters and
 // what came of it: a model that makes again what it isn't told of makes each of 72 once in 25 ticks,
 // and requests don't grow with it. Whether the plan is carried makes no difference,
 // though each solution leaves the calls before it out.

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(failed)
 }
 
-// EXECUTION.md#running: nothing follows what is settled, and every status that isn't can come to
+// EXECUTION.md#order-of-calls: nothing follows what is settled, and every status that isn't can come to
 // an end.
 func TestSettledIsFinal(t *testing.T) {
 	if len(mayFollow) != int(Cancelled)+1 {

@@ -16,7 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// Widen adds to an envelope what a person allows besides what the plan does, as EXECUTION.md#approval describes for
+// Widen adds to an envelope what a person allows besides what the plan does, as EXECUTION.md#permits describes for
 // --allow. The facts are those of the plan.
 func (e *Envelope) Widen(f *facts.Facts, said map[string]any) error {
 	if budget, ok := said["budget"].(map[string]any); ok {

@@ -100,7 +100,7 @@ func BenchmarkWithin(b *testing.B) {
 	}
 }
 
-// EXECUTION.md#approval: an envelope is read as one thing only.
+// EXECUTION.md#permits: an envelope is read as one thing only.
 func TestEnvelopesAreReadStrictly(t *testing.T) {
 	whole := `{"calls": [{"tool": "pay", "effect": "writes", "times": 1, "rows": [{"what": "parameter", "of": "to", "is": "ann"}]}], "budget": {"calls": 1}}`
 	if _, err := envelope.Read([]byte(whole)); err != nil {

@@ -464,7 +464,7 @@ func subset(plan, replan []drawnCall, w *widened) bool {
 	return one(0, 0)
 }
 
-// EXECUTION.md#approval: a replan that is within what was approved is a subset of it by enumeration. Few subsets aren't
+// EXECUTION.md#permits: a replan that is within what was approved is a subset of it by enumeration. Few subsets aren't
 // within: those that wait by way of other calls, or for which another call would have to be charged elsewhere.
 func TestWithinAgreesWithEnumeration(t *testing.T) {
 	within, outside, asked := 0, 0, 0
@@ -516,7 +516,7 @@ func TestWithinAgreesWithEnumeration(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: a literal is held against the schema that a person allows; of what is read, the value is known
+// EXECUTION.md#permits: a literal is held against the schema that a person allows; of what is read, the value is known
 // only in a run.
 func TestSchemasDecideLiterals(t *testing.T) {
 	plan := func(amount string) string {

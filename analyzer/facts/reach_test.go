@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// EXECUTION.md#approval: a value of the plan's own input or state that is another stands with the calls
+// EXECUTION.md#diff: a value of the plan's own input or state that is another stands with the calls
 // that destroy something or hand something out and receive it, directly or through others, and first
 // where there are any: by what the compiler bound.
 func TestWhatSettingsReach(t *testing.T) {
@@ -95,7 +95,7 @@ func reaches(p *plan.Plan, f *facts.Facts, kind, key string) (names []string, ri
 	return names, risk
 }
 
-// EXECUTION.md#approval: what only has a call done less, later or with a person's word isn't told of
+// EXECUTION.md#diff: what only has a call done less, later or with a person's word isn't told of
 // first, and the other way round it is.
 func TestWhatOnlyTightensIsntFirst(t *testing.T) {
 	const head = "tools: {t: {properties: {x: {}}}, z: {properties: {}}}\nactivities: {t: {exec: {argv: [t, '{x}']}}, z: {expr: '1'}}\ninput: {x: 1, l: [1]}\ncalls:\n- {_id: z, _tool: z, _outputPath: z}\n"
@@ -124,7 +124,7 @@ func TestWhatOnlyTightensIsntFirst(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: a file that calls run is told of where it holds something else, or is there in one
+// EXECUTION.md#diff: a file that calls run is told of where it holds something else, or is there in one
 // of the plans only, whether an argv, a shell's code or a pattern names it.
 func TestFilesThatRunAreCompared(t *testing.T) {
 	for _, argv := range []string{`[sh, lib/s.sh]`, `[sh, -c, "if [ -f ./lib/s.sh ]; then . ./lib/s.sh; fi"]`, `[sh, "{x}"], files: [lib/*.sh]`} {
@@ -148,7 +148,7 @@ func TestFilesThatRunAreCompared(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: what is changed of a call that itself does no harm stands first, with what it
+// EXECUTION.md#diff: what is changed of a call that itself does no harm stands first, with what it
 // reaches, where what it gives goes to one that does: itself, by way of others, or out of a
 // delegate; and where it doesn't, it doesn't.
 func TestWhatCallsReach(t *testing.T) {
@@ -203,7 +203,7 @@ output: †state.f
 	}
 }
 
-// EXECUTION.md#approval: every harmful call that a change reaches is named, however many others it reaches: in each plan
+// EXECUTION.md#diff: every harmful call that a change reaches is named, however many others it reaches: in each plan
 // that runs the delegate that is changed, and once where several changes reach many.
 func TestEveryHarmfulCallIsNamed(t *testing.T) {
 	const head = "input: {x: 1, y: 1}\ntools:\n  calc: {properties: {v: {}, _output: {}}}\n  pay: {properties: {v: {}}, annotations: {destructiveHint: true}}\n  work: {properties: {v: {}, _output: {}}}\nactivities: {calc: {expr: v}, pay: {exec: {argv: [pay, '{v}']}}, work: {plan: inner.yaml}}\ncalls:\n"

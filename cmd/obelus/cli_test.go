@@ -261,7 +261,7 @@ func words(command string) []string {
 	return all
 }
 
-// EXECUTION.md#events: help names only commands that exist, and each explains itself.
+// EXECUTION.md#running: help names only commands that exist, and each explains itself.
 func TestEveryCommandHasHelp(t *testing.T) {
 	c := &cli{in: strings.NewReader(""), out: io.Discard, err: io.Discard}
 	for _, cmd := range c.rootCommand().Commands() {
@@ -299,7 +299,7 @@ func TestEveryRuleIsExplained(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#events: colours are for terminals alone.
+// EXECUTION.md#running: colours are for terminals alone.
 func TestNoColoursElsewhere(t *testing.T) {
 	for _, args := range [][]string{{}, {"check", "--help"}, {"chek"}, {"check", "-"}} {
 		stdout, stderr, _ := obelus(strings.NewReader("calls: [{_tool: a, b: †state.c}]"), args...)
@@ -309,7 +309,7 @@ func TestNoColoursElsewhere(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#events: trouble with input or output is said in words, with status 2.
+// EXECUTION.md#running: trouble with input or output is said in words, with status 2.
 func TestTroubleWithStreams(t *testing.T) {
 	_, stderr, status := obelus(iotest.ErrReader(io.ErrUnexpectedEOF), "check", "-")
 	if status != statusError || !strings.Contains(stderr, `can't read "-"`) {
@@ -353,7 +353,7 @@ func TestMessagesAreEscaped(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: an interrupted run starts nothing new, cancels what runs, says so
+// EXECUTION.md#stopping: an interrupted run starts nothing new, cancels what runs, says so
 // and ends with status 3.
 func TestInterruptedRun(t *testing.T) {
 	if _, err := exec.LookPath("sleep"); err != nil {

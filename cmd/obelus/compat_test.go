@@ -138,7 +138,7 @@ func TestCompatAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: the line after one beyond the limit is answered as ever.
+// EXECUTION.md#limits: the line after one beyond the limit is answered as ever.
 func TestCompatLeavesEndlessLines(t *testing.T) {
 	endless := io.MultiReader(
 		strings.NewReader(`{"sub": "`), strings.NewReader(strings.Repeat("x", 65<<20)),

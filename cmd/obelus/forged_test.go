@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/journal"
 )
 
-// EXECUTION.md#running: a journal whose hashes are right and whose contents no run of this version
+// EXECUTION.md#journals: a journal whose hashes are right and whose contents no run of this version
 // can have written is refused with its line and a word, and left as it is.
 func TestForgedJournal(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -101,7 +101,7 @@ func TestForgedJournal(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: what a run keeps is its user's alone.
+// EXECUTION.md#journals: what a run keeps is its user's alone.
 func TestPrivateFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{

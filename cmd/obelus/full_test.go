@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// EXECUTION.md#running: where there is no room for the journal a run says so once, does nothing
+// EXECUTION.md#journals: where there is no room for the journal a run says so once, does nothing
 // more, and can be resumed when there is.
 func TestFullDisk(t *testing.T) {
 	if os.Getenv("OBELUS_FULL_DISK") != "" {

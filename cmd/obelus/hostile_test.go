@@ -63,7 +63,7 @@ const (
 	hostileMemory = 256 << 20
 )
 
-// EXECUTION.md#running: a command on files of less than 100 kB ends within 2 seconds of
+// EXECUTION.md#limits: a command on files of less than 100 kB ends within 2 seconds of
 // the processor and 256 MiB, whatever they say. Each one is a process of its own,
 // which is ended when it costs far more. Files of that size, and all commands, take -long. In CI each
 // family of files has 6 kB, in which what is exponential shows as well, and meets one command; the

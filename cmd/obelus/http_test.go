@@ -171,7 +171,7 @@ func TestQuestionOverHTTP(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: an order that was under way when its run was killed may have been taken: it isn't
+// EXECUTION.md#resuming: an order that was under way when its run was killed may have been taken: it isn't
 // sent again unasked, nor is a GET that nobody says only reads. Where a catalogue that
 // counts says that it may be, it is. A run is resumed with the hosts that it was begun with.
 func TestKilledOverHTTP(t *testing.T) {

@@ -42,7 +42,7 @@ func putLines(t *testing.T, name string, lines []string) {
 	}
 }
 
-// EXECUTION.md#running: a run that a bad line has stopped goes on from there when it is
+// EXECUTION.md#instances: a run that a bad line has stopped goes on from there when it is
 // mended, wherever it was, whatever of the file of results was lost: every
 // instance has one line in the end, and no call is done twice.
 func TestBadLineIsMended(t *testing.T) {
@@ -99,7 +99,7 @@ func TestBadLineIsMended(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: the lines of instances that had joined must be those that they were.
+// EXECUTION.md#instances: the lines of instances that had joined must be those that they were.
 func TestInstancesMayNotChange(t *testing.T) {
 	for name, change := range map[string]func([]string) []string{
 		"when the run began the instance here was": func(l []string) []string { l[0], l[1] = l[1], l[0]; return l },

@@ -39,7 +39,7 @@ tools:
   wait: {properties: {x: {}}, annotations: {idempotentHint: %v}}
 `
 
-// EXECUTION.md#running: after Ctrl-C nothing new starts, what runs is asked to end, and the
+// EXECUTION.md#stopping: after Ctrl-C nothing new starts, what runs is asked to end, and the
 // journal is closed; the run is stopped, and resumed it ends as an
 // undisturbed one does. So it does after a second Ctrl-C, which kills.
 func TestInterruptedRunIsResumed(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/pty"
 )
 
-// EXECUTION.md#running: a second Ctrl-C kills, and leaves nothing behind: a program that an
+// EXECUTION.md#stopping: a second Ctrl-C kills, and leaves nothing behind: a program that an
 // activity runs and that won't be asked dies too.
 func TestSecondInterrupt(t *testing.T) {
 	if os.Getenv("OBELUS_INTERRUPTED") != "" {

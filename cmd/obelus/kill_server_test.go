@@ -30,7 +30,7 @@ while read -r line; do
 done
 `
 
-// EXECUTION.md#running: a run that is killed while a tool of an MCP server is at work takes the server
+// EXECUTION.md#resuming: a run that is killed while a tool of an MCP server is at work takes the server
 // along. The call is in doubt, and becomes what is said of it, unless a server that a policy
 // trusts has said, as it is recorded, that the call may be done again.
 func TestKilledWhileAServerWorks(t *testing.T) {

@@ -66,7 +66,7 @@ while read -r p; do
 done
 `
 
-// EXECUTION.md#running: a run whose programs take a while is killed at any time, again and again
+// EXECUTION.md#resuming: a run whose programs take a while is killed at any time, again and again
 // while it is resumed. No effect comes twice, but of what may be run again; no program of a
 // call works beside another of the same; none reads nothing, or a part; and in the end no
 // process is left.
@@ -192,7 +192,7 @@ func (v *victim) lines(t *testing.T, name string) []string {
 	return strings.Fields(strings.ReplaceAll(string(text), " ", "_"))
 }
 
-// EXECUTION.md#running: a program dies with an obelus that is killed, and the run can be resumed, whatever
+// EXECUTION.md#resuming: a program dies with an obelus that is killed, and the run can be resumed, whatever
 // that program has started.
 func TestProgramsDieWithUs(t *testing.T) {
 	v := newVictim(t, killedPlan{})
@@ -232,7 +232,7 @@ func (v *victim) plan(t *testing.T, text string) {
 	}
 }
 
-// EXECUTION.md#running: a request to terminate, a terminal that is closed and a standard output that
+// EXECUTION.md#stopping: a request to terminate, a terminal that is closed and a standard output that
 // nobody reads stop a run as Ctrl-C does: what runs is ended, the journal closed, and the
 // run can be resumed.
 func TestStoppedByTheSystem(t *testing.T) {
@@ -283,7 +283,7 @@ calls: [{_tool: stay, _outputPath: a}, {_tool: tick, _outputPath: b}]
 	}
 }
 
-// EXECUTION.md#running: a run that can't go on because a folder or a program of its workspace isn't
+// EXECUTION.md#resuming: a run that can't go on because a folder or a program of its workspace isn't
 // there stops, and goes on when it is back.
 func TestWorkspaceIsGone(t *testing.T) {
 	v := newVictim(t, killedPlan{})

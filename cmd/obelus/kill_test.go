@@ -28,7 +28,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// EXECUTION.md#running: a run that is killed anywhere (before and after every append and every
+// EXECUTION.md#resuming: a run that is killed anywhere (before and after every append and every
 // sync of its journal, again and again while it is resumed, and at times with
 // the end of the journal lost or torn as a power cut leaves it) goes on to the
 // state of the undisturbed run. What had completed isn't run again, no result is

@@ -37,7 +37,7 @@ func approvedPlan(t *testing.T, script string) (root, signers string) {
 	return root, signers
 }
 
-// EXECUTION.md#approval: a server that may run runs what was approved, as it was, and nothing else;
+// EXECUTION.md#approved-runs: a server that may run runs what was approved, as it was, and nothing else;
 // who gives the plan can't give the approval.
 func TestMCPRunsWhatWasApproved(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())

@@ -91,7 +91,7 @@ const (
 	nowhere = `-:4:26: error OB203: "†state.nowhere" is never there`
 )
 
-// EXECUTION.md#events: each tool answers for a good and for a bad plan, given as text or as a file, and
+// EXECUTION.md#obelus-mcp: each tool answers for a good and for a bad plan, given as text or as a file, and
 // what can't be answered is an error of the tool that says where, why and what to do.
 func TestMCPTools(t *testing.T) {
 	type in = map[string]any
@@ -150,7 +150,7 @@ func TestMCPTools(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#events: what tools say of themselves is true: all of them but run only read.
+// EXECUTION.md#obelus-mcp: what tools say of themselves is true: all of them but run only read.
 func TestMCPLists(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--allow-run"}} {
 		s := served(t, t.TempDir(), nil, flags...)
@@ -231,7 +231,7 @@ func all(t *testing.T, s *mcp.ClientSession, tool, entries string, arguments map
 	}
 }
 
-// EXECUTION.md#events: what check answers is what "obelus check --format json" writes, of examples and of
+// EXECUTION.md#obelus-mcp: what check answers is what "obelus check --format json" writes, of examples and of
 // plans that others wrote; but nothing is said of what this machine lacks (OB609).
 func TestMCPChecksAsTheCommand(t *testing.T) {
 	t.Parallel()

@@ -132,7 +132,7 @@ activities:
   write: {exec: {argv: [sh, -c, 'cat >/dev/null; printf "\"done %s\"" "$1"', sh, "{n}"]}}
 `
 
-// EXECUTION.md#reviewers: the page of a run answers its questions: the first answer counts, and the page
+// EXECUTION.md#web-page: the page of a run answers its questions: the first answer counts, and the page
 // alone gives answers: no other page, and nobody who doesn't have its address.
 func TestLivePageTakesAnswers(t *testing.T) {
 	r := runLive(t, asking)
@@ -199,7 +199,7 @@ func TestLivePageTakesAnswers(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#reviewers: a run that ends while a question is open takes it back, and the page is told of the end.
+// EXECUTION.md#web-page: a run that ends while a question is open takes it back, and the page is told of the end.
 func TestLivePageOfRunThatStops(t *testing.T) {
 	r := runLive(t, asking)
 	ended, listening := make(chan tidings, 1), make(chan struct{})
@@ -223,7 +223,7 @@ func TestLivePageOfRunThatStops(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#reviewers: a page that reads every event gets each once, and one that reads none keeps the
+// EXECUTION.md#web-page: a page that reads every event gets each once, and one that reads none keeps the
 // run from nothing.
 func TestLivePageKeepsUp(t *testing.T) {
 	calls := amount.Of(2_000, 10_000, 100_000)
@@ -262,7 +262,7 @@ func TestLivePageKeepsUp(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#reviewers: in two real browsers, which answer at the same time.
+// EXECUTION.md#web-page: in two real browsers, which answer at the same time.
 func TestLivePageInBrowser(t *testing.T) {
 	t.Parallel()
 	b := startBrowser(t)
@@ -283,7 +283,7 @@ func TestLivePageInBrowser(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#reviewers: what isn't shown whole is approved by nobody before it has been scrolled to its end.
+// EXECUTION.md#web-page: what isn't shown whole is approved by nobody before it has been scrolled to its end.
 func TestLivePageShowsAllFirst(t *testing.T) {
 	t.Parallel()
 	b := startBrowser(t)
@@ -326,7 +326,7 @@ func (p *askedAt) Ask(ctx context.Context, _ *runtime.Question, shown func()) fu
 	}
 }
 
-// EXECUTION.md#reviewers: what is asked at a terminal and on a page has one answer, the first; where one of
+// EXECUTION.md#web-page: what is asked at a terminal and on a page has one answer, the first; where one of
 // them has nobody, the other is waited for; and the end of the run takes both back.
 func TestEitherAnswers(t *testing.T) {
 	stop := errors.New("stop")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// EXECUTION.md#the-planning-loop: the programs of a record start where they started for the plan that it tells
+// EXECUTION.md#process-records: the programs of a record start where they started for the plan that it tells
 // of, those of its delegates included, wherever the record lies and in whatever folder it is
 // run: in the plan's workspace or out of it, with a marked root or without.
 func TestRecordsRunWhereThePlanDid(t *testing.T) {
@@ -64,7 +64,7 @@ func TestRecordsRunWhereThePlanDid(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#the-planning-loop: a recording that couldn't be written to its end is trouble, as other files are
+// EXECUTION.md#process-records: a recording that couldn't be written to its end is trouble, as other files are
 // that were asked for, however the run ended; that is told once.
 func TestRecordingIsntWhole(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {

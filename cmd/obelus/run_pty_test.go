@@ -91,7 +91,7 @@ func TestRunAsksOnATerminal(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: who resumes a run at a terminal is asked about a call that was in flight
+// EXECUTION.md#resuming: who resumes a run at a terminal is asked about a call that was in flight
 // when it was killed, and about nothing that was decided before.
 func TestResumeAsksOnATerminal(t *testing.T) {
 	for _, test := range []struct {
@@ -133,7 +133,7 @@ func TestResumeAsksOnATerminal(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: a terminal that is closed stops a run, while it asks and while programs work,
+// EXECUTION.md#stopping: a terminal that is closed stops a run, while it asks and while programs work,
 // and that is its exit status though nobody can be told.
 func TestTerminalIsClosed(t *testing.T) {
 	for _, confirm := range []string{"effects", "never"} {

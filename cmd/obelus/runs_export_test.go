@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// EXECUTION.md#events: a run that was is written as OpenTelemetry's spans, to a file or standard output and
+// EXECUTION.md#traces: a run that was is written as OpenTelemetry's spans, to a file or standard output and
 // with the same ids each time; what it worked on isn't in them.
 func TestRunsExport(t *testing.T) {
 	folder := t.TempDir()

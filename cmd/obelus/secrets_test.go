@@ -133,7 +133,7 @@ func TestQuestionsShowNoPassword(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#failures: a failure record isn't a secret for the name of its route, whose words other failures
+// EXECUTION.md#secrets: a failure record isn't a secret for the name of its route, whose words other failures
 // may need; what it holds under the name of a secret is one.
 func TestFailureRecordsArentSecret(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -255,7 +255,7 @@ calls:
 	}
 }
 
-// EXECUTION.md#the-planning-loop: what a run is given isn't quoted where it doesn't fit, nor what reads it.
+// EXECUTION.md#secrets: what a run is given isn't quoted where it doesn't fit, nor what reads it.
 func TestGivenSecretsAreNeverQuoted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const secret = "zq7Marker-4711-secret"

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// EXECUTION.md#running: a run whose plan names a server of which nothing is locked is gone on with.
+// EXECUTION.md#resuming: a run whose plan names a server of which nothing is locked is gone on with.
 func TestRunsWithServersAreResumed(t *testing.T) {
 	folder := t.TempDir()
 	plan := filepath.Join(folder, "plan.yaml")

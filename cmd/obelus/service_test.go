@@ -39,7 +39,7 @@ const oneDay = `
 - {calls: [{_tool: mail, to: WHOM, _outputPath: sent}], output: "†state.sent"}
 `
 
-// EXECUTION.md#running: a day of a service without a terminal. A run stops with two
+// EXECUTION.md#resuming: a day of a service without a terminal. A run stops with two
 // questions; one is decided by command, by the id that its event gave, the other by a file;
 // the run is killed while a call is at work, stops on resuming for want of a word about
 // that call, waits for it, is told to try it again, and fails; what was wrong is mended, and

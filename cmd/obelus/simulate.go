@@ -409,7 +409,7 @@ func fate(s *simulate.Scenario) []byte {
 	return text
 }
 
-// The forms of EXECUTION.md#events. Times are in milliseconds of the virtual clock.
+// The forms of EXECUTION.md#simulation. Times are in milliseconds of the virtual clock.
 type (
 	scenarioEvent struct {
 		Kind          string                            `json:"kind"` // "scenario"

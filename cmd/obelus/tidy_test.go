@@ -182,7 +182,7 @@ func inspectWords(t *testing.T, fset *token.FileSet, file *ast.File) {
 	})
 }
 
-// EXECUTION.md#running: the machine holds no goroutine, clock, chance, file or network.
+// EXECUTION.md#embedding: the machine holds no goroutine, clock, chance, file or network.
 func inspectMachine(t *testing.T, fset *token.FileSet, file *ast.File) {
 	forbidden := []string{"math/rand", "math/rand/v2", "crypto/rand", "os", "os/exec", "net", "net/http", "io/fs", "sync", "sync/atomic", "context", "syscall"}
 	for _, spec := range file.Imports {
@@ -205,7 +205,7 @@ func inspectMachine(t *testing.T, fset *token.FileSet, file *ast.File) {
 	})
 }
 
-// EXECUTION.md#running: nothing in the machine depends on the order of a map.
+// EXECUTION.md#embedding: nothing in the machine depends on the order of a map.
 func TestMachineGoesOverNoMap(t *testing.T) {
 	t.Parallel()
 	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export,GoFiles")

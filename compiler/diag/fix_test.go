@@ -276,7 +276,7 @@ func TestDiffOfMuch(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: which of thousands of fixes hold is found out by reading the text again a
+// EXECUTION.md#limits: which of thousands of fixes hold is found out by reading the text again a
 // bounded number of times, also where none of them does; where all do, all are made.
 func TestApplyMany(t *testing.T) {
 	const many = 4_000

@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// The forms of EXECUTION.md#events. Their keys are never renamed, and each is always there.
+// The forms of LANGUAGE.md#findings. Their keys are never renamed, and each is always there.
 type (
 	jsonFinding struct {
 		Kind     string           `json:"kind"`
@@ -183,7 +183,7 @@ func Summarize(files int, findings []Diagnostic) Summary {
 	return s
 }
 
-// JSON writes the summary as the last line of EXECUTION.md#events; maturity is null when it
+// JSON writes the summary as the last line of LANGUAGE.md#findings; maturity is null when it
 // wasn't judged.
 func (s Summary) JSON(w io.Writer) error {
 	return JSONLine(w, struct {

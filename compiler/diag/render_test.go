@@ -114,7 +114,7 @@ func TestText(t *testing.T) {
 	golden(t, "text.golden", b.String())
 }
 
-// EXECUTION.md#events: colours when asked for, and none otherwise.
+// LANGUAGE.md#findings: colours when asked for, and none otherwise.
 func TestTextColor(t *testing.T) {
 	var colored, bare bytes.Buffer
 	Text(&colored, findings(t)[:1], TextOptions{Color: true, Width: 80, Fixed: "--fix does it"})
@@ -158,7 +158,7 @@ func TestTextCountsPlacesLeftOut(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: one finding in a line of many megabytes costs what its window costs.
+// EXECUTION.md#limits: one finding in a line of many megabytes costs what its window costs.
 func TestTextLooksAtAWindowOnly(t *testing.T) {
 	f := source.NewFile("big.json", []byte(`["`+strings.Repeat("x", 8<<20)+`†here`+strings.Repeat("y", 8<<20)+`"]`))
 	span := spanOf(t, f, "†here", 0)
@@ -180,7 +180,7 @@ func TestTextLooksAtAWindowOnly(t *testing.T) {
 	golden(t, "window.golden", b.String())
 }
 
-// EXECUTION.md#events: the keys of a finding, in their order, each always there.
+// LANGUAGE.md#findings: the keys of a finding, in their order, each always there.
 func TestJSON(t *testing.T) {
 	var b bytes.Buffer
 	if err := JSON(&b, findings(t)); err != nil {
@@ -213,7 +213,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#events: end is exclusive, offset in bytes from 0 and of the whole file for a
+// LANGUAGE.md#findings: end is exclusive, offset in bytes from 0 and of the whole file for a
 // line of a .jsonl file.
 func TestJSONPlaces(t *testing.T) {
 	row := source.NewFile("batch.jsonl", []byte(`["†a"]`))

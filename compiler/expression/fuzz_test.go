@@ -35,7 +35,7 @@ func placed(t *testing.T, text string, err *Error) {
 
 func prompt(t *testing.T, text string, since time.Duration) {
 	t.Helper()
-	if took := cputime.Used() - since; took > 5*time.Second { // EXECUTION.md#running's second, and as much again for being watched and in company
+	if took := cputime.Used() - since; took > 5*time.Second { // EXECUTION.md#limits's second, and as much again for being watched and in company
 		t.Fatalf("%.200q takes %v", text, took)
 	}
 }

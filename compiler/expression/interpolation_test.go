@@ -143,7 +143,7 @@ func TestTypesInTexts(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: the limits are those of all expressions of a text together, and reading it
+// EXECUTION.md#limits: the limits are those of all expressions of a text together, and reading it
 // ends soon, however many they are.
 func TestTextsAreLimited(t *testing.T) {
 	for _, c := range []struct {

@@ -219,7 +219,7 @@ func plainSlips(a, b []rune) int {
 	return table[len(a)][len(b)]
 }
 
-// EXECUTION.md#running: many misspelt names among many known ones end in bounded time.
+// EXECUTION.md#limits: many misspelt names among many known ones end in bounded time.
 func TestSuggesterIsBounded(t *testing.T) {
 	names := make([]string, 100_000)
 	for i := range names {

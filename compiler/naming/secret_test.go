@@ -29,7 +29,7 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#the-planning-loop: a name made of any of the words, in any of the ways to write one, hides its
+// EXECUTION.md#secrets: a name made of any of the words, in any of the ways to write one, hides its
 // value; the same words inside of others don't.
 func TestSecretNamesHoweverWritten(t *testing.T) {
 	words := []string{"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "apikey", "cookie", "key", "pwd"}

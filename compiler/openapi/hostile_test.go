@@ -92,7 +92,7 @@ func TestWrongTypesEverywhere(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: what is made to cost much costs as much as its text is long.
+// EXECUTION.md#limits: what is made to cost much costs as much as its text is long.
 func TestHostileDocumentsAreBounded(t *testing.T) {
 	document := func(paths, schemas string) string {
 		return `{"openapi": "3.0.0", "paths": {` + paths + `}, "components": {"schemas": {` + schemas + `}}}`

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// EXECUTION.md#the-planning-loop: what is learned of an environment.
+// EXECUTION.md#secrets: what is learned of an environment.
 func TestEnvironment(t *testing.T) {
 	r := &Set{}
 	r.Environment([]string{
@@ -37,7 +37,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#the-planning-loop: in a text for people what follows the name of a secret is hidden, though
+// EXECUTION.md#secrets: in a text for people what follows the name of a secret is hidden, though
 // nobody knew it; prose isn't.
 func TestMessage(t *testing.T) {
 	r := &Set{}
@@ -59,7 +59,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#the-planning-loop: in what a program gives back a text under a name of the environment or of a
+// EXECUTION.md#secrets: in what a program gives back a text under a name of the environment or of a
 // header is hidden; what a tool's own schema calls a token or a key is its data.
 func TestUnder(t *testing.T) {
 	r := &Set{}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// EXECUTION.md#running: an allowance ends what one text costs against many patterns, and not a run that
+// EXECUTION.md#limits: an allowance ends what one text costs against many patterns, and not a run that
 // waits for many documents, each of which meets a few.
 func TestAllowances(t *testing.T) {
 	pattern := func(n int) *Schema {

@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
-// EXECUTION.md#running: every question ends soon with a true statement, whatever the schemas are.
+// EXECUTION.md#limits: every question ends soon with a true statement, whatever the schemas are.
 func TestContainmentIsBounded(t *testing.T) {
 	product := func(n int, text func(i int) string) string {
 		parts := make([]string, n)
@@ -103,7 +103,7 @@ func randomly(letters string, length int) string {
 	return string(text)
 }
 
-// EXECUTION.md#running: a validation costs bounded work also by patterns, which count by what they may
+// EXECUTION.md#limits: a validation costs bounded work also by patterns, which count by what they may
 // cost: a few large ones on a long text are refused, and a small one on a text of
 // megabytes isn't.
 func TestPatternsAreBounded(t *testing.T) {

@@ -70,7 +70,7 @@ func TestCompileTellsTheFault(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: hostile schemas end in an error, soon.
+// EXECUTION.md#limits: hostile schemas end in an error, soon.
 func TestCompileLimits(t *testing.T) {
 	doubled := map[string]any{}
 	for i := range 22 {
@@ -99,7 +99,7 @@ func TestCompileLimits(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: OB504: a refused value is told in plain words, at its place.
+// EXECUTION.md#limits: OB504: a refused value is told in plain words, at its place.
 func TestValidateSays(t *testing.T) {
 	for _, c := range []struct{ schema, value, where, message string }{
 		{`{"type":"number"}`, `"time"`, "", `expected a number, got "time"`},
@@ -138,7 +138,7 @@ func TestValidateSays(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: values that would cost too much are refused in bounded time.
+// EXECUTION.md#limits: values that would cost too much are refused in bounded time.
 func TestValidateLimits(t *testing.T) {
 	deep := any("end")
 	for range 100_000 {
@@ -285,7 +285,7 @@ func TestConcurrentUse(t *testing.T) {
 	group.Wait()
 }
 
-// EXECUTION.md#running: making up a word ends, also where repetitions multiply.
+// EXECUTION.md#limits: making up a word ends, also where repetitions multiply.
 func TestSampleOfNestedRepetitions(t *testing.T) {
 	nested := strings.Repeat("(", 60) + "a?" + strings.Repeat(")*", 60)
 	for _, text := range []string{nested, nested + "b", "^" + nested + "$"} {

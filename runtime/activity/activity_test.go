@@ -127,7 +127,7 @@ func TestFunctionErrors(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#failures: a function hears of its time running out; one that doesn't listen
+// EXECUTION.md#time-and-resources: a function hears of its time running out; one that doesn't listen
 // delays the run by the grace time and no more.
 func TestFunctionInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -293,7 +293,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#the-planning-loop: a function's words are cleared of secrets as well.
+// EXECUTION.md#secrets: a function's words are cleared of secrets as well.
 func TestFunctionSecrets(t *testing.T) {
 	o := Options{Environ: []string{"SOME_TOKEN=tok-12345678"}}
 	s, err := Open(nil, map[string]Func{
@@ -318,7 +318,7 @@ func TestFunctionSecrets(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: what a call costs beyond what its function does.
+// EXECUTION.md#time-and-resources: what a call costs beyond what its function does.
 func BenchmarkFunction(b *testing.B) {
 	s := openFunc(b, func(_ context.Context, r Request) (any, error) { return r.Params["x"], nil })
 	r := Request{Params: map[string]any{"x": 1.0}}

@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// EXECUTION.md#running: the expressions of a run have a budget together. Which of them passes it
+// EXECUTION.md#limits: the expressions of a run have a budget together. Which of them passes it
 // depends on the order in which they are started alone, and a run that is resumed has
 // as much left as it had.
 func TestExpressionsShareABudget(t *testing.T) {

@@ -171,7 +171,7 @@ func TestExecFailure(t *testing.T) {
 	failure(t, err, CodeError, "can't be written as JSON")
 }
 
-// EXECUTION.md#failures: a time-out and a cancelled run ask the program to end, and kill
+// EXECUTION.md#time-and-resources: a time-out and a cancelled run ask the program to end, and kill
 // it when it doesn't; both come back, with what it said last.
 func TestExecInterrupted(t *testing.T) {
 	given(t, func(timeout time.Duration) error {
@@ -250,7 +250,7 @@ func TestExecGrandchildren(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: many calls at once.
+// EXECUTION.md#time-and-resources: many calls at once.
 func TestExecInParallel(t *testing.T) {
 	s := openOne(t, execDef(helper("echo")...), Options{})
 	var all sync.WaitGroup
@@ -265,7 +265,7 @@ func TestExecInParallel(t *testing.T) {
 	all.Wait()
 }
 
-// EXECUTION.md#running: closing the set ends what runs, and nothing runs afterwards.
+// EXECUTION.md#time-and-resources: closing the set ends what runs, and nothing runs afterwards.
 func TestCloseEndsPrograms(t *testing.T) {
 	s := openOne(t, execDef(helper("sleep")...), Options{})
 	ended := make(chan error)
@@ -282,7 +282,7 @@ func TestCloseEndsPrograms(t *testing.T) {
 	failure(t, err, CodeCancelled, "closed")
 }
 
-// EXECUTION.md#the-planning-loop: no secret of an activity's environment reaches a result or a message,
+// EXECUTION.md#secrets: no secret of an activity's environment reaches a result or a message,
 // also when the quotation begins inside it.
 func TestSecretsStayHidden(t *testing.T) {
 	const secret = "s3cr3t-s3cr3t-s3cr3t"

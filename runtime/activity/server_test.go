@@ -349,7 +349,7 @@ func TestServerIsShared(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: calls reach a server in the order in which they are started.
+// EXECUTION.md#time-and-resources: calls reach a server in the order in which they are started.
 func TestServerIsAskedInOrder(t *testing.T) {
 	s := openTools(t, Options{}, func(tool string) *plan.Activity { return remoteDef(tool, helper("mcp-raw", "note")) }, "note")
 	const calls = 50
@@ -440,7 +440,7 @@ func TestServersAreHeldToTheirRecord(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: how far a server says that a call is is heard while the call is at work, without
+// EXECUTION.md#time-and-resources: how far a server says that a call is is heard while the call is at work, without
 // secrets, as often as it says so; of no other call, and nothing that is no progress.
 func TestServersProgress(t *testing.T) {
 	t.Setenv("TEST_API_KEY", "a very secret key, 123456")

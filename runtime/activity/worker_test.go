@@ -65,7 +65,7 @@ func TestWorkerAnswersInAnyOrder(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: calls reach a worker in the order in which they are begun.
+// EXECUTION.md#time-and-resources: calls reach a worker in the order in which they are begun.
 func TestStartsInOrder(t *testing.T) {
 	const calls = 100
 	w := openOne(t, workerDef(), Options{})
@@ -217,7 +217,7 @@ func TestWorkerBreaksTheProtocol(t *testing.T) {
 	})
 }
 
-// EXECUTION.md#failures: a worker's timeout counts from when a call's turn comes, ends the
+// EXECUTION.md#time-and-resources: a worker's timeout counts from when a call's turn comes, ends the
 // process, and the calls behind it hear why.
 func TestWorkerTimeout(t *testing.T) {
 	given(t, func(timeout time.Duration) error {
@@ -247,7 +247,7 @@ func TestWorkerTimeout(t *testing.T) {
 	})
 }
 
-// EXECUTION.md#running: a call that is given up has ended when the worker has answered it all
+// EXECUTION.md#time-and-resources: a call that is given up has ended when the worker has answered it all
 // the same, and that late answer is dropped; a worker that never answers is ended.
 func TestWorkerCallCancelled(t *testing.T) {
 	s := openOne(t, workerDef(), Options{Grace: time.Hour})
@@ -292,7 +292,7 @@ func TestWorkerCallCancelled(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: a request that the worker hasn't seen is taken back.
+// EXECUTION.md#time-and-resources: a request that the worker hasn't seen is taken back.
 func TestWorkerRequestTakenBack(t *testing.T) {
 	def := execDef(helper("deaf")...)
 	def.Worker = true
@@ -310,7 +310,7 @@ func TestWorkerRequestTakenBack(t *testing.T) {
 	all.Wait()
 }
 
-// EXECUTION.md#running: closing ends a worker that doesn't care for the end of its input.
+// EXECUTION.md#time-and-resources: closing ends a worker that doesn't care for the end of its input.
 func TestCloseEndsStubbornWorker(t *testing.T) {
 	def := execDef(helper("stubborn-worker")...)
 	def.Worker = true

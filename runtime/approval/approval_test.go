@@ -290,7 +290,7 @@ func TestFilesAreReadStrictly(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: what a list of signers doesn't mean to ssh-keygen it doesn't mean here.
+// EXECUTION.md#signers: what a list of signers doesn't mean to ssh-keygen it doesn't mean here.
 func TestSignersAreReadStrictly(t *testing.T) {
 	line := key(t, "ed25519").Line("alice@example.com")
 	for _, c := range []struct{ text, message string }{
@@ -401,7 +401,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: whoever writes a plan doesn't say who may approve it: a list in the plan's folder
+// EXECUTION.md#signers: whoever writes a plan doesn't say who may approve it: a list in the plan's folder
 // is refused, whatever way leads there, and one that others may write.
 func TestListsLieOutside(t *testing.T) {
 	top := t.TempDir()

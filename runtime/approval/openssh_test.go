@@ -77,7 +77,7 @@ func TestSignaturesAreThoseOfSSHKeygen(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: a line of an allowed_signers file, and one of revoked keys, mean what they mean
+// EXECUTION.md#signers: a line of an allowed_signers file, and one of revoked keys, mean what they mean
 // to ssh-keygen, except that certificates don't count.
 func TestSignersAreThoseOfSSHKeygen(t *testing.T) {
 	folder := t.TempDir()

@@ -18,7 +18,7 @@ func onPlatter(text []byte) *platter {
 	return &platter{cache: slices.Clone(text), disk: slices.Clone(text)}
 }
 
-// EXECUTION.md#running: cut off anywhere in its last write, a journal goes on behind the last whole record.
+// EXECUTION.md#journals: cut off anywhere in its last write, a journal goes on behind the last whole record.
 func TestTornAtEveryByte(t *testing.T) {
 	path, bodies := written(t, 2, 3)
 	whole := load(t, path)
@@ -56,7 +56,7 @@ func TestTornAtEveryByte(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: whichever bit of a journal is flipped, it is refused.
+// EXECUTION.md#journals: whichever bit of a journal is flipped, it is refused.
 func TestEveryFlippedBit(t *testing.T) {
 	path, _ := written(t, 3, 1, 2)
 	whole := load(t, path)
@@ -101,7 +101,7 @@ func TestFlippedBitInTornRecord(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: a changed, missing, moved or repeated record is refused, and the error says
+// EXECUTION.md#journals: a changed, missing, moved or repeated record is refused, and the error says
 // which line and why.
 func TestRefused(t *testing.T) {
 	path, _ := written(t, 2, 3, 1)
@@ -261,7 +261,7 @@ func TestManyZeros(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: and what a loss of power does: whatever fails and whenever, what was
+// EXECUTION.md#journals: and what a loss of power does: whatever fails and whenever, what was
 // reported as on disk is there when the run goes on, in its order, and the journal is never
 // taken for one that somebody has changed.
 func TestCrashes(t *testing.T) {

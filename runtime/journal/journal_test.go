@@ -81,7 +81,7 @@ func load(t testing.TB, path string) []byte {
 	return text
 }
 
-// EXECUTION.md#running: the form that the documentation of the package shows, to the byte.
+// EXECUTION.md#journals: the form that the documentation of the package shows, to the byte.
 func TestForm(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "b", "run.jsonl")
 	synctest.Test(t, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: a run goes on in its own journal, as often as it is resumed.
+// EXECUTION.md#journals: a run goes on in its own journal, as often as it is resumed.
 func TestReopen(t *testing.T) {
 	path, bodies := written(t, 2, 1)
 	for range 3 {
@@ -204,7 +204,7 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: while one goroutine waits for the disk another appends. Every record is there
+// EXECUTION.md#journals: while one goroutine waits for the disk another appends. Every record is there
 // afterwards, in its order, and each write says truly what was on disk before it.
 func TestAppendWhileTheDiskWorks(t *testing.T) {
 	p := &platter{}

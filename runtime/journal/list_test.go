@@ -82,7 +82,7 @@ func listed(t *testing.T, folder string) (runs []Run) {
 	return runs
 }
 
-// EXECUTION.md#running: two processes never write one journal, and a killed one leaves no lock.
+// EXECUTION.md#journals: two processes never write one journal, and a killed one leaves no lock.
 func TestLock(t *testing.T) {
 	needLocks(t)
 	path, _ := written(t, 2)
@@ -137,7 +137,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: a process that is killed just when it starts a program leaves its files, and the
+// EXECUTION.md#journals: a process that is killed just when it starts a program leaves its files, and the
 // lock with them, for a moment to the one that it has made; that is waited for.
 func TestLockOfWhatIsLeftOfAProcess(t *testing.T) {
 	needLocks(t)

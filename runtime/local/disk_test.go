@@ -65,7 +65,7 @@ func (d *slowDisk) Sync() error {
 	return nil
 }
 
-// EXECUTION.md#running: a call settles, and what reads it starts, only when its end is on disk, also
+// EXECUTION.md#journals: a call settles, and what reads it starts, only when its end is on disk, also
 // where others end while the disk is waited for. When the disk fails nothing more is
 // done.
 func TestNothingBeforeTheDisk(t *testing.T) {
@@ -135,7 +135,7 @@ func TestNothingBeforeTheDisk(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: an interrupt that comes while the disk is waited for is recorded once, and what
+// EXECUTION.md#stopping: an interrupt that comes while the disk is waited for is recorded once, and what
 // runs is cancelled when that is on disk.
 func TestInterruptWhileTheDiskWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

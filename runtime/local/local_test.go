@@ -71,7 +71,7 @@ func after(d time.Duration) activity.Func {
 	}
 }
 
-// EXECUTION.md#running: ready calls start at once and in parallel, up to the limit, in plan
+// EXECUTION.md#order-of-calls: ready calls start at once and in parallel, up to the limit, in plan
 // order.
 func TestParallel(t *testing.T) {
 	plan := `
@@ -163,7 +163,7 @@ calls:
 	})
 }
 
-// EXECUTION.md#running: when the run is interrupted nothing new starts, what runs is cancelled,
+// EXECUTION.md#stopping: when the run is interrupted nothing new starts, what runs is cancelled,
 // and every call has settled.
 func TestInterrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -192,7 +192,7 @@ calls:
 	})
 }
 
-// EXECUTION.md#the-planning-loop: limits of time and of calls stop the run and say so.
+// EXECUTION.md#limits: limits of time and of calls stop the run and say so.
 func TestLimits(t *testing.T) {
 	for limit, want := range map[string]string{"time: 2500ms": "limits.time 2 done", "calls: 3": "limits.calls 3 done"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -247,7 +247,7 @@ calls:
 	})
 }
 
-// EXECUTION.md#running: a try that is slow to end after its time-out holds its place until it has:
+// EXECUTION.md#order-of-calls: a try that is slow to end after its time-out holds its place until it has:
 // neither the next try, nor the failure route, nor another call runs beside it; and of
 // a timer that was set for something that is over no event comes.
 func TestOverdueTryHoldsItsPlace(t *testing.T) {
@@ -303,7 +303,7 @@ func (q *inquirer) Ask(_ context.Context, asked *runtime.Question, shown func())
 	}
 }
 
-// EXECUTION.md#running: questions are put to a person in plan order.
+// EXECUTION.md#reviewers: questions are put to a person in plan order.
 func TestAskedInPlanOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan, want := "calls:\n", []string(nil)

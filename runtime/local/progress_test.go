@@ -24,7 +24,7 @@ type kinds struct{ events int }
 func (k *kinds) Append(*runtime.Event) error { k.events++; return nil }
 func (k *kinds) Sync() error                 { return nil }
 
-// EXECUTION.md#running: observers are told how far a call is, however often it says so: some times a second,
+// EXECUTION.md#time-and-resources: observers are told how far a call is, however often it says so: some times a second,
 // forward only, in a few words, while it is at work; and the journal isn't.
 func TestProgressIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 var formats = map[string]endpoint.Format{"openai": openai.Format("m"), "anthropic": anthropic.Format("m")}
 
-// EXECUTION.md#the-planning-loop: every form of every schema is a request that is JSON, and the last tells
+// PLANNERS.md#models: every form of every schema is a request that is JSON, and the last tells
 // the model the schema in words, which any endpoint takes.
 func TestFormsAreRequests(t *testing.T) {
 	for name, f := range formats {

@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// EXECUTION.md#the-planning-loop: a key, and what a plan holds, go to the configured address and nowhere
+// PLANNERS.md#secrets: a key, and what a plan holds, go to the configured address and nowhere
 // else, whatever that answers; over real connections, with the client of our own.
 func TestKeysStayHome(t *testing.T) {
 	var strayed atomic.Int32

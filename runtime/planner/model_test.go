@@ -30,7 +30,7 @@ func both(t *testing.T, test func(t *testing.T, p protocol)) {
 	}
 }
 
-// EXECUTION.md#the-planning-loop: text is handed out piece by piece as it comes, and tokens are counted.
+// PLANNERS.md#tokens-and-cost: text is handed out piece by piece as it comes, and tokens are counted.
 func TestStreaming(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {
 		slow := func(w http.ResponseWriter, r *http.Request) {
@@ -70,7 +70,7 @@ func TestStreaming(t *testing.T) {
 	})
 }
 
-// EXECUTION.md#the-planning-loop: busy endpoints are asked again after the wait that they name, and after
+// PLANNERS.md#waiting: busy endpoints are asked again after the wait that they name, and after
 // one of our own that grows where they name none.
 func TestRetries(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {
@@ -105,7 +105,7 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// EXECUTION.md#the-planning-loop: trouble that may pass is told while it lasts, with what was wrong, the wait and the
+// PLANNERS.md#waiting: trouble that may pass is told while it lasts, with what was wrong, the wait and the
 // try; and so is that nothing comes.
 func TestTroubleIsTold(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {
@@ -339,7 +339,7 @@ func TestHanging(t *testing.T) {
 	})
 }
 
-// EXECUTION.md#the-planning-loop: a key that an endpoint echoes reaches neither text nor errors, however
+// PLANNERS.md#secrets: a key that an endpoint echoes reaches neither text nor errors, however
 // it is cut up.
 func TestKeysStayHidden(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {

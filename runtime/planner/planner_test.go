@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// EXECUTION.md#the-planning-loop: planners are named by kind and model or file.
+// PLANNERS.md#models: planners are named by kind and model or file.
 func TestOpen(t *testing.T) {
 	for _, p := range protocols {
 		settings(t, p)

@@ -111,7 +111,7 @@ func solutionRequest(tick int) *request.Request {
 	return r
 }
 
-// EXECUTION.md#the-planning-loop: a recording of any run can be replayed: whole answers, broken
+// PLANNERS.md#recording: a recording of any run can be replayed: whole answers, broken
 // ones, declined ones, no JSON, results of latent calls, usage.
 func TestRecordingReplays(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "made", "here")
@@ -140,7 +140,7 @@ func TestRecordingReplays(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#the-planning-loop: each tick is a document: a process record, which checks clean
+// PLANNERS.md#recording: each tick is a document: a process record, which checks clean
 // where its solution does.
 func TestTicksAreDocuments(t *testing.T) {
 	folder := t.TempDir()
@@ -322,7 +322,7 @@ func TestRecordingTrouble(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#the-planning-loop: no key reaches a recording.
+// PLANNERS.md#recording: no key reaches a recording.
 func TestRecordingHoldsNoKey(t *testing.T) {
 	for name, p := range protocols {
 		settings(t, p)

@@ -26,7 +26,7 @@ func replayed(t *testing.T, name, text string) Planner {
 	return p
 }
 
-// EXECUTION.md#the-planning-loop: an item of a YAML or JSON list is the solution of a tick, handed out
+// PLANNERS.md#recorded-solutions: an item of a YAML or JSON list is the solution of a tick, handed out
 // with its keys in the order of the text.
 func TestReplayShapes(t *testing.T) {
 	yaml := `
@@ -84,7 +84,7 @@ func TestReplayRunsOut(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#the-planning-loop: pieces of so many bytes, one every so often; characters stay whole.
+// PLANNERS.md#recorded-solutions: pieces of so many bytes, one every so often; characters stay whole.
 func TestReplayChunks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := replayed(t, "s.yaml", "- {solution: \"ab†cd🙂e\", chunks: 3, delay: 2s}")

@@ -76,7 +76,7 @@ func run(t *testing.T, p Planner) *runtime.Outcome {
 	return outcome
 }
 
-// EXECUTION.md#the-planning-loop: a run that went through everything, played again from its own
+// PLANNERS.md#recording: a run that went through everything, played again from its own
 // recording, comes to the same end and makes the same recording; and each of its
 // ticks is a document.
 func TestRecordedRun(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// EXECUTION.md#the-planning-loop: exchanges with endpoints of several makers, written by hand from what their
+// PLANNERS.md#models: exchanges with endpoints of several makers, written by hand from what their
 // documentation and their users show. A file holds the planner's name; the answers of the
 // endpoint, each with how it is asked for, its status and its type; and what comes of them.
 func TestWire(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// EXECUTION.md#approval: what makes runs stricter counts whoever may have written it, also where it can't
+// EXECUTION.md#signers: what makes runs stricter counts whoever may have written it, also where it can't
 // be read as a configuration; but not in a folder where anybody may put files.
 func TestDemanded(t *testing.T) {
 	for _, test := range []struct {
@@ -55,7 +55,7 @@ func TestDemanded(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: the nearest obelus.yaml above the plan's folder says whose approval counts, also
+// EXECUTION.md#signers: the nearest obelus.yaml above the plan's folder says whose approval counts, also
 // where the repository, and with it the workspace, ends below; others' folders don't count.
 func TestSignersAreFoundAboveTheRepository(t *testing.T) {
 	top := t.TempDir()

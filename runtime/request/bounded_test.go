@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
-// EXECUTION.md#running: a request costs about as much as there is to tell: twice the messages, tools,
+// EXECUTION.md#limits: a request costs about as much as there is to tell: twice the messages, tools,
 // instances or definitions make it twice as long, and it is made at once.
 func TestRequestsAreLinear(t *testing.T) {
 	joined := func(n int, item string) string {

@@ -235,7 +235,7 @@ func accepts(t testing.TB, s *jsonschema.Schema, solution any) error {
 	return s.Validate(v)
 }
 
-// checkRecord holds a request and a solution against LANGUAGE.md#documents and EXECUTION.md#the-planning-loop: together
+// checkRecord holds a request and a solution against LANGUAGE.md#documents and EXECUTION.md#process-records: together
 // they are a document, and no part of it has an error.
 func checkRecord(t testing.TB, name string, p *plan.Plan, r *Request, solution any) {
 	t.Helper()

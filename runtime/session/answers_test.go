@@ -48,7 +48,7 @@ func (p decider) Ask(_ context.Context, q *runtime.Question, shown func()) func(
 	}
 }
 
-// EXECUTION.md#reviewers: a run whose questions are answered piecemeal, by command and by
+// EXECUTION.md#stored-answers: a run whose questions are answered piecemeal, by command and by
 // file, with a stop after each piece, comes to what it comes to when a person at hand
 // answers them; what it has open when it stops is what is read from its journal; and an
 // answer to one question is none to another.
@@ -86,7 +86,7 @@ func TestAnswersFromElsewhere(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#reviewers: answers without an id, in a file, that are there before their calls are asked about
+// EXECUTION.md#stored-answers: answers without an id, in a file, that are there before their calls are asked about
 // come to what a person at hand comes to, though the run asks nobody any more as it goes on.
 func TestAnswersBeforeTheirQuestions(t *testing.T) {
 	functions := map[string]activity.Func{"act": func(_ context.Context, r activity.Request) (any, error) {
@@ -198,7 +198,7 @@ func askingPlan(chance *rand.Rand) string {
 	return text
 }
 
-// EXECUTION.md#reviewers: answers that can't be any say where and why.
+// EXECUTION.md#stored-answers: answers that can't be any say where and why.
 func TestUnreadableAnswers(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"call": "a"}`:          `there is no verdict ""`,
@@ -251,7 +251,7 @@ func (l listener) Observe(_ time.Duration, c runtime.Command) {
 
 func (listener) Waits(string) {}
 
-// EXECUTION.md#reviewers: what is decided elsewhere counts for a run that waits, for a person at hand, who
+// EXECUTION.md#stored-answers: what is decided elsewhere counts for a run that waits, for a person at hand, who
 // is told, or for as long as an answer is waited for.
 func TestDecidedElsewhereMeanwhile(t *testing.T) {
 	host := session.Host{Functions: map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return 1.0, nil }}}
@@ -293,7 +293,7 @@ func TestDecidedElsewhereMeanwhile(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: what a crash left of an answer that was being kept is no answer, and keeps
+// EXECUTION.md#stored-answers: what a crash left of an answer that was being kept is no answer, and keeps
 // no other from being taken.
 func TestTornAnswer(t *testing.T) {
 	host := session.Host{Functions: map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return 1.0, nil }}}
@@ -317,7 +317,7 @@ func TestTornAnswer(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#reviewers: what can't be taken is refused when it is decided, and nothing is kept.
+// EXECUTION.md#stored-answers: what can't be taken is refused when it is decided, and nothing is kept.
 func TestDecisionsAreJudgedAtOnce(t *testing.T) {
 	host := session.Host{Functions: map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return 1.0, nil }}}
 	path := stoppedRun(t, host.Functions)

@@ -156,7 +156,7 @@ func (w workspace) prepare(t *testing.T, folder string) *project.Program {
 	return p
 }
 
-// EXECUTION.md#approval: whatever of what decides what runs becomes another, a run under the old
+// EXECUTION.md#approved-runs: whatever of what decides what runs becomes another, a run under the old
 // approval refuses before anything starts and names it; what is only layout, and another
 // input, is no reason to.
 func TestTamperedPlansAreRefused(t *testing.T) {

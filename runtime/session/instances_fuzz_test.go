@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// EXECUTION.md#events: any file of instances is read to its end or to a line that is named,
+// EXECUTION.md#instances: any file of instances is read to its end or to a line that is named,
 // and no two instances come of it that share an id. Read again with these as the
 // ones that had joined, it gives none of them a second time, and ends alike.
 func FuzzInstances(f *testing.F) {

@@ -15,7 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// EXECUTION.md#running: a new run continues from the state in which a tick of a planned run began, under the same
+// EXECUTION.md#resuming: a new run continues from the state in which a tick of a planned run began, under the same
 // head but for its recording and results, and with another planner if one is named.
 func TestContinuesFromTick(t *testing.T) {
 	folder := t.TempDir()
@@ -86,7 +86,7 @@ type observed func(runtime.Command)
 func (f observed) Observe(_ time.Duration, c runtime.Command) { f(c) }
 func (f observed) Waits(string)                               {}
 
-// EXECUTION.md#running: of a run that was killed, wherever that was, it is told what that left: each call
+// EXECUTION.md#journals: of a run that was killed, wherever that was, it is told what that left: each call
 // that had started settles once, as often as the last line counts, and those that were at work
 // are told apart from those that hadn't begun.
 func TestKilledRunsTellWhatIsLeft(t *testing.T) {

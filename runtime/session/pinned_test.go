@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// EXECUTION.md#reviewers: an answer by its id is to what would run as it is now: the bytes of the
+// EXECUTION.md#stored-answers: an answer by its id is to what would run as it is now: the bytes of the
 // files of the workspace that the activity names. Whatever of that has changed since, the
 // call is asked about again; what it doesn't name may change.
 func TestAnswersAreToWhatRunsNow(t *testing.T) {

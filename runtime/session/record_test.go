@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// EXECUTION.md#running: an event that is kept is read as what it was. Each field of one is filled at random,
+// EXECUTION.md#journals: an event that is kept is read as what it was. Each field of one is filled at random,
 // also one that is new.
 func TestRecordsOfEvents(t *testing.T) {
 	for seed := range uint64(20_000) {

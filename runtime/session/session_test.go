@@ -55,7 +55,7 @@ func stoppedRun(t *testing.T, functions map[string]activity.Func) string {
 	return result.Journal
 }
 
-// EXECUTION.md#running: a run that has ended, one that is going on, a journal that was changed and a file
+// EXECUTION.md#resuming: a run that has ended, one that is going on, a journal that was changed and a file
 // that is none of a run can't be resumed: an error each that says so, and the result
 // of the first; nothing is run.
 func TestResumeRefused(t *testing.T) {
@@ -169,7 +169,7 @@ func TestResumeWithoutFunctions(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: a journal that an earlier build of this format has written is resumed: one of
+// EXECUTION.md#resuming: a journal that an earlier build of this format has written is resumed: one of
 // a run that had used up its limit of calls when half of them were done, with a plan
 // that imports. Whoever raises [runtime.Format] writes it anew.
 func TestResumeEarlier(t *testing.T) {
@@ -278,7 +278,7 @@ func (r remover) Ask(ctx context.Context, q *runtime.Question, shown func()) fun
 	return r.approver.Ask(ctx, q, shown)
 }
 
-// EXECUTION.md#running: a run whose journal is gone when it ends says so: it can't be shown, nor gone on with.
+// EXECUTION.md#journals: a run whose journal is gone when it ends says so: it can't be shown, nor gone on with.
 func TestJournalIsGone(t *testing.T) {
 	p := programIn(t, t.TempDir(), "tools: {note: {properties: {of: {}}}}\nactivities: {note: {expr: of}}\ncalls:\n- {_tool: note, of: 1, _confirm: true, _outputPath: noted}\n")
 	runs := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/sshkey"
 )
 
-// EXECUTION.md#approval: who approves what leaves a signed approval signs that one difference, asked about by
+// EXECUTION.md#permits: who approves what leaves a signed approval signs that one difference, asked about by
 // that one run, and is one of those whose signature counts; as many of them as it takes.
 func TestSignedDifferences(t *testing.T) {
 	alice, bob, eve := sshkey.Of(t, "alice"), sshkey.Of(t, "bob"), sshkey.Of(t, "eve")

@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// EXECUTION.md#simulation: what comes when one thing goes otherwise than usual is rehearsed for each thing,
+// EXECUTION.md#branches: what comes when one thing goes otherwise than usual is rehearsed for each thing,
 // those among them that only another brings about, and what has no room is counted.
 func TestAlternatives(t *testing.T) {
 	plan := verified(t, `
@@ -54,7 +54,7 @@ calls:
 	}
 }
 
-// EXECUTION.md#simulation: several things may go otherwise at once. With room for all each combination that
+// EXECUTION.md#branches: several things may go otherwise at once. With room for all each combination that
 // can be reached is told of once, and whatever is set, exactly one of them is what comes of
 // it: the one in which all that it came by is as set, or else as usual.
 func TestAlternativesTogether(t *testing.T) {

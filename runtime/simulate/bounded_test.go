@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// EXECUTION.md#running: a rehearsal costs no more steps than it may: what is too large stops it,
+// EXECUTION.md#limits: a rehearsal costs no more steps than it may: what is too large stops it,
 // with the same steps every time, and of too many instances it takes some.
 func TestRehearsalsAreBounded(t *testing.T) {
 	repeat := func(n int, line string) string {

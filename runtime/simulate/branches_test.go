@@ -107,7 +107,7 @@ func barren(x *simulate.Exploration) (paths []string) {
 	return paths
 }
 
-// EXECUTION.md#simulation: a sample finds every way to end without output that playing all combinations
+// EXECUTION.md#branches: a sample finds every way to end without output that playing all combinations
 // finds, and where nothing is computed every failure that nothing handles.
 func TestSamplesFindWhatEnumerationFinds(t *testing.T) {
 	t.Parallel()
@@ -146,7 +146,7 @@ func TestSamplesFindWhatEnumerationFinds(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#simulation: what exploring costs is bounded, however many branches there are, and what was
+// EXECUTION.md#branches: what exploring costs is bounded, however many branches there are, and what was
 // left out is told.
 func TestExplorationsAreBounded(t *testing.T) {
 	text := "tools: {t: {type: object, properties: {a: {}, _output: {type: object, properties: {x: {type: number}}, required: [x]}}}}\ncalls:\n- {_tool: t, a: 1, _outputPath: s0}\n"
@@ -183,7 +183,7 @@ func TestLargeRehearsalsAreQuick(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#simulation: a condition that didn't come out both ways is listed.
+// EXECUTION.md#branches: a condition that didn't come out both ways is listed.
 func TestWhatIsNotReachedIsTold(t *testing.T) {
 	for _, c := range []struct {
 		asks string
@@ -218,7 +218,7 @@ activities: {double: {expr: n * 2}, write: {expr: string(n)}}
 	}
 }
 
-// EXECUTION.md#simulation: all combinations are played also where an item takes a result, with a failure route
+// EXECUTION.md#branches: all combinations are played also where an item takes a result, with a failure route
 // beside it, and where a condition asks of a list that it loops over. What isn't reached then
 // is listed.
 func TestItemsAndLoopsAreBranches(t *testing.T) {
@@ -235,7 +235,7 @@ func TestItemsAndLoopsAreBranches(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#simulation: of a union, no result is made up that the tool can't give.
+// EXECUTION.md#branches: of a union, no result is made up that the tool can't give.
 func TestVariantsAreBranches(t *testing.T) {
 	for _, each := range []string{"[a]", "[a, b]", "†state.found"} {
 		found := simulate.Explore(verified(t, `

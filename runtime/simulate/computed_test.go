@@ -285,7 +285,7 @@ func rowOf(s *simulate.Scenario) (row string) {
 	return row
 }
 
-// EXECUTION.md#simulation: conditions on what is worked out of made-up values, by code, texts, lists or plans of
+// EXECUTION.md#branches: conditions on what is worked out of made-up values, by code, texts, lists or plans of
 // their own, come out only as some values let them.
 func TestComputedConditions(t *testing.T) {
 	t.Parallel()

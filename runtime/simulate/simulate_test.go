@@ -111,7 +111,7 @@ func TestFail(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: schedules differ, states don't; time-outs run on the virtual
+// EXECUTION.md#order-of-calls: schedules differ, states don't; time-outs run on the virtual
 // clock.
 func TestSchedules(t *testing.T) {
 	v := verified(t, `

@@ -29,7 +29,7 @@ var sparse = 1
 // slow is how long a tool is taken to take.
 var slow = map[string]any{"duration": map[string]any{"p50": "400ms", "p95": "2s"}}
 
-// EXECUTION.md#running: on the corpora's plans, with starts while the solution streams in, a run
+// EXECUTION.md#order-of-calls: on the corpora's plans, with starts while the solution streams in, a run
 // takes hardly longer than it must: the larger of the longest path (each call not
 // before its last byte, and the run not before the last of all) and the work
 // divided by the parallelism. Beside it, the same with starts only at the end of

@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// EXECUTION.md#simulation: no two options, courses or problems of a plan's branches read alike: items of two lists, values
+// EXECUTION.md#branches: no two options, courses or problems of a plan's branches read alike: items of two lists, values
 // of a delegate and of the plan around it, and long values that begin alike are told apart.
 func TestCoursesAreToldApart(t *testing.T) {
 	t.Parallel()

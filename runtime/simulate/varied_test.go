@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// EXECUTION.md#simulation: what was made up is there and isn't, is null, is each variant and is as many items as
+// EXECUTION.md#branches: what was made up is there and isn't, is null, is each variant and is as many items as
 // are read, wherever its schema allows it; and all is said to be played only where it was.
 func TestBranchesVaryWhatIsMadeUp(t *testing.T) {
 	t.Parallel()

@@ -201,7 +201,7 @@ func TestIrregularMatchesAsOthersDo(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: what others take for ever takes few steps, or is said not to be decided.
+// EXECUTION.md#limits: what others take for ever takes few steps, or is said not to be decided.
 func TestIrregularIsBounded(t *testing.T) {
 	long := strings.Repeat("a", 5_000)
 	for _, c := range []struct {

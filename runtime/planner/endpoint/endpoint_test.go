@@ -63,7 +63,7 @@ func pours(w http.ResponseWriter, text string) (written int) {
 	}
 }
 
-// EXECUTION.md#the-planning-loop: an event without an end, and a refusal without one, are heard no
+// PLANNERS.md#waiting: an event without an end, and a refusal without one, are heard no
 // longer than anything of sense could be, and aren't asked for again.
 func TestEndlessEvents(t *testing.T) {
 	const most = 16 << 20 // with what lies in the buffers of two sockets

@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
-// EXECUTION.md#the-planning-loop: what a request carries besides the ordinary is a secret.
+// PLANNERS.md#secrets: what a request carries besides the ordinary is a secret.
 func TestVeilLearns(t *testing.T) {
 	r, _ := http.NewRequest(http.MethodPost, "https://me:pass-in-url-1@models.test/v1?key=key-in-url-22&v=1", nil)
 	for name, value := range map[string]string{

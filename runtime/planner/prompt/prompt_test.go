@@ -68,7 +68,7 @@ func readRequest(t *testing.T, text []byte) *request.Request {
 	return r
 }
 
-// EXECUTION.md#the-planning-loop: what a model sees of a request. Each case of testdata
+// PLANNERS.md#what-a-model-sees: what a model sees of a request. Each case of testdata
 // is a request and the user's part of its prompt.
 func TestPrompts(t *testing.T) {
 	files, err := filepath.Glob("testdata/prompt-*.txtar")

@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// EXECUTION.md#the-planning-loop: whatever a recording holds, it is refused in words, or what it gives is what it
+// PLANNERS.md#recorded-solutions: whatever a recording holds, it is refused in words, or what it gives is what it
 // holds, however it is cut.
 func FuzzReplay(f *testing.F) {
 	for _, seed := range []string{

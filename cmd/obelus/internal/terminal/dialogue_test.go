@@ -197,7 +197,7 @@ func TestQuestionIsTakenBack(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: Ctrl-C interrupts the run, as it does where no question is open.
+// EXECUTION.md#stopping: Ctrl-C interrupts the run, as it does where no question is open.
 func TestInterruptAtAQuestion(t *testing.T) {
 	for _, reach := range []string{"", "n", "e"} {
 		t.Run("after "+reach, func(t *testing.T) {
@@ -263,7 +263,7 @@ func TestNoiseInALine(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#events: colours are for those who want them.
+// EXECUTION.md#running: colours are for those who want them.
 func TestColoursOfQuestions(t *testing.T) {
 	for _, test := range []struct {
 		variable string

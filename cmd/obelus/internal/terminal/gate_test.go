@@ -56,7 +56,7 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#running: how far a call says that it is stands beside it, in its line, whatever it says; the
+// EXECUTION.md#time-and-resources: how far a call says that it is stands beside it, in its line, whatever it says; the
 // next try begins without.
 func TestProgressSaysHowFarCallsAre(t *testing.T) {
 	plan := progressPlan(t)
