@@ -56,7 +56,7 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, policy, found := strings.Cut(string(text), "```yaml\npolicy: payments")
+	_, policy, found := strings.Cut(string(text), "```yaml\n# check: clean\npolicy: payments")
 	policy, _, _ = strings.Cut(policy, "```")
 	p, wrong := parse("policy: payments" + policy)
 	if !found || len(wrong) > 0 || len(p.Orders) != 1 || len(p.Endorse) != 2 {
