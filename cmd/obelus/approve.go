@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -16,126 +17,85 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
-	"github.com/obelus-dev/obelus/runtime/session"
-	"github.com/spf13/cobra"
 )
 
 // A signing is what one approve command works on.
 type signing struct {
-	*cli
+	Format    string `flag:"--format text|markdown|json: how what the plan does is shown"`
+	Approval  string `flag:"--approval FILE: the approval [plan.approval.json beside plan.yaml]"`
+	Key       string `flag:"--key KEY: the key that signs, a file or one of the SSH agent [the agent's only one]"`
+	Unsigned  bool   `flag:"--unsigned: write the approval without a signature"`
+	Signature string `flag:"--signature FILE: add a signature of --payload by ssh-keygen -n obelus-plan"`
+	Payload   bool   `flag:"--payload: print what signatures cover, and do nothing else"`
+	Verify    bool   `flag:"--verify: report whether the approval holds, and who signed it"`
+	Show      bool   `flag:"--show: show what there is to approve, and approve nothing"`
+	Yes       bool   `flag:"--yes: approve without a question"`
+	Replace   bool   `flag:"--replace: replace an approval of something else, or that has expired"`
+	Expires   string `flag:"--expires TIME: until when it counts: 12h, 30d, 2027-01-31 or never"`
+	Allow     string `flag:"--allow FILE: further calls that a run may make: {allow: {refund: {_times: 3}}, budget: {ticks: 10}}"`
+	Planned   bool   `flag:"--planner: show what a run with a planner may do, too"`
 	approvers
+	given
+	person
+
+	*cli
 	plan, file string // the plan's file, and that of its approval
 	program    *project.Program
 	parts      []plan.Part
 	facts      *facts.Facts
 	old        *approval.Approval // that there is; nil for none
-
-	input, state map[string]any // that alone are approved; nil for any
-
-	key, signature, expires, format string
-	allow                           string
-	envelope                        *envelope.Envelope
-	planner                         bool
-	unsigned, yes, show, replace    bool
-	as                              func() (string, error)
-	named                           bool // by the command line
+	envelope   *envelope.Envelope
 }
 
-func (c *cli) approveCommand() *cobra.Command {
-	a := &signing{cli: c}
-	cmd := &cobra.Command{
-		Use:   "approve FILE | -",
-		Short: "show what a plan does, and sign that it may",
-		Long: "Shows what a plan does when it is run, the worst first, and asks whether that is approved. A yes\n" +
-			"is signed, and written beside the plan as plan.approval.json; \"obelus run --require-approval\" runs\n" +
-			"that plan and no other, and asks only what the plan (_confirm) or a policy has people asked about.\n\n" +
-			"The signature covers all that decides what runs: the plan, its tools, activities, delegates,\n" +
-			"policies, the programs of the workspace, and the values of --input or --state. A second person\n" +
-			"signs the same approval; an approval of something else is replaced by --replace only.\n\n" +
-			"ssh-keygen signs, with a key that the SSH agent holds or a file of OpenSSH. An allowed_signers\n" +
-			"file says whose signature counts. The exit status of --verify is 0 if the approval holds, else 1.",
-		Example: "obelus approve plan.yaml --as alice@example.com --key ~/.ssh/id_ed25519\nobelus approve plan.yaml --show --format markdown\n" +
-			"obelus approve plan.yaml --verify --signers /etc/obelus/signers\n" +
-			"obelus approve plan.yaml --payload | ssh-keygen -Y sign -n obelus-plan -f KEY > plan.sig\nobelus approve plan.yaml --signature plan.sig --yes",
-		Args: oneArg("a plan"),
+func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
+	reading := c.newReading()
+	a.cli, a.plan = c, args[0]
+	if a.program, err = c.prepared(a.plan, reading); err != nil {
+		return err
 	}
-	reading := c.addReading(cmd)
-	flags := cmd.Flags()
-	format := choose(cmd, "format", "how what the plan does is shown", "text", "markdown", "json")
-	file := addText(cmd, new(string), "approval", "FILE", "the approval; by default plan.approval.json beside a plan.yaml")
-	addText(cmd, &a.key, "key", "KEY", "the key that signs: a file, or one that the SSH agent holds by its fingerprint, its comment or its public key's file;\nby default the agent's only one")
-	flags.BoolVar(&a.unsigned, "unsigned", false, "write the approval without a signature: it says what was looked at, and nobody vouches for it")
-	addText(cmd, &a.signature, "signature", "FILE", "add a signature over --payload that ssh-keygen has made with the namespace obelus-plan")
-	payload := flags.Bool("payload", false, "print what signatures of the approval are over, and do nothing else")
-	verify := flags.Bool("verify", false, "tell whether the approval holds, and who signed it")
-	flags.BoolVar(&a.show, "show", false, "show what there is to approve, and approve nothing")
-	flags.BoolVar(&a.yes, "yes", false, "approve without being asked")
-	flags.BoolVar(&a.replace, "replace", false, "replace an approval of something else, or that has expired")
-	a.expires = "90d"
-	addText(cmd, &a.expires, "expires", "TIME", "until when the approval counts: a time from now such as 12h or 30d, a day such as 2027-01-31, or never")
-	addText(cmd, &a.allow, "allow", "FILE", "what a run under the approval may do besides the plan, when a model plans anew or a person replaces a call: a file such as\n{allow: {search: {}, refund: {amount: {maximum: 100}, _times: 3}}, budget: {ticks: 10}}; every try counts, also of what failed and is run again")
-	flags.BoolVar(&a.planner, "planner", false, "show what a run with a planner may do, too: a model writes its calls")
-	a.add(cmd)
-	given := addValues(cmd)
-	a.as = addAs(cmd)
-	flags.Lookup("as").Usage = "who approves, as allowed_signers files name people; by default the one whom the signers have the key from, or the user of the system"
-	cmd.MarkFlagsMutuallyExclusive("unsigned", "key")
-	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		a.plan, a.format, a.named = args[0], *format, cmd.Flags().Changed("as")
-		if a.program, err = c.prepared(a.plan, reading); err != nil {
+	if a.program.Verified == nil {
+		return c.faultyPlan(a.program, a.Format, statusError)
+	}
+	if a.file, err = approvalOf(a.plan, a.Approval); err != nil && !a.Show {
+		return err
+	}
+	if a.parts, err = approval.Parts(a.program.Plan); err != nil {
+		return usageErr("%q can't be approved: %v", a.plan, err)
+	}
+	if err = a.accept(reading); err != nil {
+		return err
+	}
+	judge, _, unjudged := a.judge(a.plan, reading)
+	if a.file != "" {
+		if a.old, err = readApproval(a.file); err != nil && !a.Replace {
 			return err
 		}
-		if a.program.Verified == nil {
-			return c.faultyPlan(a.program, a.format, statusError)
-		}
-		if a.file, err = approvalOf(a.plan, *file); err != nil && !a.show {
-			return err
-		}
-		if a.parts, err = approval.Parts(a.program.Plan); err != nil {
-			return usageErr("%q can't be approved: %v", a.plan, err)
-		}
-		if err = a.take(given, reading); err != nil {
-			return err
-		}
-		judge, _, unjudged := a.judge(a.plan, reading)
-		if a.file != "" {
-			if a.old, err = readApproval(a.file); err != nil && !a.replace {
-				return err
-			}
-		}
-		if *verify || *payload {
-			if a.old == nil {
-				return usageErr("there is no approval %q", a.file).Advise("obelus approve %s makes one; --approval names another file", a.plan)
-			}
-			if *verify && unjudged != nil {
-				return unjudged
-			} else if *verify {
-				return a.verified(a.old.Verify(judge, a.parts))
-			}
-			if changed := a.old.Changed(a.parts); len(changed) > 0 {
-				return a.stale(changed)
-			}
-			_, err = c.out.Write(a.old.Payload())
-			return err
-		}
+	}
+	if !a.Verify && !a.Payload {
 		return a.approve(judge)
 	}
-	return cmd
+	if a.old == nil {
+		return usageErr("there is no approval %q", a.file).Advise("obelus approve %s makes one; --approval names another file", a.plan)
+	}
+	if a.Verify && unjudged != nil {
+		return unjudged
+	} else if a.Verify {
+		return a.verified(a.old.Verify(judge, a.parts))
+	}
+	if changed := a.old.Changed(a.parts); len(changed) > 0 {
+		return a.stale(changed)
+	}
+	_, err = c.out.Write(a.old.Payload())
+	return err
 }
 
-// take takes input and state that the plan is to be approved with, and no others.
-func (a *signing) take(given *given, reading *reading) (err error) {
-	if len(given.inputs)+len(given.states) == 0 {
+// accept reads the input and state that the plan is to be approved with, and no others.
+func (a *signing) accept(reading *project.Reader) (err error) {
+	if len(a.Inputs)+len(a.States) == 0 {
 		return nil
 	}
-	if a.input, a.state, err = given.values(a.cli, reading, a.plan); err == nil {
-		err = given.settle(a.program.Plan, a.input)
-	}
-	if err == nil {
-		err = unreadInputs(a.program.Plan, a.input)
-	}
-	if err == nil {
-		err = session.Fits(a.program.Plan, a.input, a.state)
+	if a.input, a.state, err = a.values(a.cli, reading, a.plan); err == nil {
+		err = a.fit(a.program.Plan, a.input, a.state, false)
 	}
 	if err != nil {
 		return err
@@ -151,47 +111,47 @@ func (a *signing) approve(judge approval.Judge) error {
 	if a.old != nil {
 		changed = a.old.Changed(a.parts)
 	}
-	a.facts = facts.Of(a.program.Plan, facts.Options{Planned: a.planner, Parts: a.parts})
+	a.facts = facts.Of(a.program.Plan, facts.Options{Planned: a.Planned, Parts: a.parts})
 	if err := a.enclose(); err != nil {
 		return err
 	}
-	if err := a.showAll(changed); err != nil || a.show {
+	if err := a.showAll(changed); err != nil || a.Show {
 		return err
 	}
 	expired := a.old != nil && !a.old.Statement.Predicate.Expires.IsZero() && judge.Now.After(a.old.Statement.Predicate.Expires)
-	again := a.old != nil && !a.replace
+	again := a.old != nil && !a.Replace
 	switch {
 	case again && len(changed) > 0:
 		return a.stale(changed)
 	case again && expired:
 		return usageErr("the approval %q has expired", a.file).Advise("--replace makes a new one in its place")
-	case again && a.unsigned:
+	case again && a.Unsigned:
 		return usageErr("there is an approval %q already", a.file).Advise("--replace makes a new one in its place")
 	}
 	if err := a.ask(again); err != nil {
 		return err
 	}
-	if a.signature != "" {
+	if a.Signature != "" {
 		if !again {
 			return usageErr("there is no approval %q that the signature could be over", a.file).Advise("obelus approve --unsigned writes one, --payload prints what is signed")
 		}
-		text, err := approval.ReadFile(a.signature, approval.MostBytes)
+		text, err := approval.ReadFile(a.Signature, approval.MostBytes)
 		if err == nil {
 			err = a.old.Attach(text)
 		}
 		if err != nil {
 			return err
 		}
-		return a.write(a.old, "the key of "+terminal.Quoted(a.signature))
+		return a.write(a.old, "the key of "+terminal.Quoted(a.Signature))
 	}
-	if a.unsigned {
+	if a.Unsigned {
 		next, err := a.statement(nil, judge)
 		if err != nil {
 			return err
 		}
 		return a.write(next, "nobody: it has no signature")
 	}
-	key, err := findKey(a.key, a.err)
+	key, err := findKey(a.Key, a.err)
 	if err != nil {
 		return err
 	}
@@ -220,16 +180,16 @@ func (a *signing) stale(changed []string) error {
 
 // statement is a new approval of what there is.
 func (a *signing) statement(key *approval.Key, judge approval.Judge) (*approval.Approval, error) {
-	expires, err := until(a.expires, judge.Now)
+	expires, err := until(a.Expires, judge.Now)
 	if err != nil {
 		return nil, err
 	}
 	signer := ""
-	if key != nil && !a.named {
+	if key != nil && !a.changed("as") {
 		signer = judge.Signers.Signer(key)
 	}
 	if signer == "" {
-		if signer, err = a.as(); err != nil {
+		if signer, err = a.named(a.cli); err != nil {
 			return nil, err
 		}
 	}
@@ -250,7 +210,7 @@ func (a *signing) statement(key *approval.Key, judge approval.Judge) (*approval.
 // enclose works out what a run under the approval may do.
 func (a *signing) enclose() error {
 	a.envelope = envelope.Of(a.facts, a.parts)
-	if again := a.old != nil && !a.replace && (!a.show || a.allow == ""); again && a.allow != "" {
+	if again := a.old != nil && !a.Replace && (!a.Show || a.Allow == ""); again && a.Allow != "" {
 		return usageErr("there is an approval %q already, and --allow would change it", a.file).Advise("--replace makes a new one in its place")
 	} else if again && len(a.old.Statement.Predicate.Envelope) > 0 { // it is the one that is signed
 		var err error
@@ -258,15 +218,15 @@ func (a *signing) enclose() error {
 			return usageErr("the envelope of %q can't be read: %v", a.file, err).Advise("--replace makes a new approval in its place")
 		}
 	}
-	if a.allow == "" {
+	if a.Allow == "" {
 		return nil
 	}
-	said, err := a.mapping(a.newReading(), "--allow", a.allow)
+	said, err := a.mapping(a.newReading(), "--allow", a.Allow)
 	if err != nil {
 		return err
 	}
 	if err := a.envelope.Widen(a.facts, said); err != nil {
-		return usageErr("--allow: %q: %v", a.allow, err).About(a.allow)
+		return usageErr("--allow: %q: %v", a.Allow, err).About(a.Allow)
 	}
 	return nil
 }
@@ -314,7 +274,7 @@ func (a *signing) write(next *approval.Approval, by string) error {
 
 // ask asks the person at the terminal.
 func (a *signing) ask(again bool) error {
-	if a.yes {
+	if a.Yes {
 		return nil
 	}
 	if !terminal.CanAsk(a.in, a.err) {

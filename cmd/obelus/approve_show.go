@@ -48,8 +48,8 @@ func (a *signing) showAll(changed []string) error {
 	if before := a.before(); len(changed) > 0 && before != nil {
 		differs = facts.Compare(before, a.facts)
 	}
-	values := a.given()
-	if a.format == "json" {
+	values := a.shownValues()
+	if a.Format == "json" {
 		shown := shownApproval{"approval", a.plan, digest, a.facts, []json.RawMessage{}, a.parts[1:], values[0], values[1], changed, nil, a.envelope}
 		if shown.Findings, err = objects(func(w io.Writer) error { return diag.JSON(w, withFlags(a.program.Findings)) }); err != nil {
 			return err
@@ -62,7 +62,7 @@ func (a *signing) showAll(changed []string) error {
 		return diag.JSONLine(a.cli.out, &shown)
 	}
 	code, heading, item, body, differing := diag.Escape, "%s\n", "  %s\n", a.facts.Text, (*facts.Comparison).Text
-	if a.format == "markdown" {
+	if a.Format == "markdown" {
 		code, heading, item, body, differing = diag.MarkdownCode, "### %s\n\n", "- %s\n", a.facts.Markdown, (*facts.Comparison).Markdown
 	}
 	out := &strings.Builder{}
@@ -84,7 +84,7 @@ func (a *signing) showAll(changed []string) error {
 		}
 	}
 	list("A model or a person may have it do besides", besides)
-	if a.allow != "" || a.planner {
+	if a.Allow != "" || a.Planned {
 		list("And all of it at most", a.envelope.Budget.Lines())
 	}
 	var models []string
@@ -119,8 +119,8 @@ func (a *signing) showAll(changed []string) error {
 	return err
 }
 
-// given are input and state that alone are approved, as they may be shown.
-func (a *signing) given() (shown [2]map[string]json.RawMessage) {
+// shownValues are input and state that alone are approved, as they may be shown.
+func (a *signing) shownValues() (shown [2]map[string]json.RawMessage) {
 	secrets := &redact.Set{}
 	compiler.LearnSecrets(secrets, nil, any(a.input), a.program.Plan.InputSchema)
 	compiler.LearnSecrets(secrets, nil, any(a.state), a.program.Plan.StateSchema)
@@ -203,7 +203,7 @@ func (a *signing) verified(v *approval.Verdict) error {
 		}
 		shown.Signatures = append(shown.Signatures, one)
 	}
-	if a.format == "json" {
+	if a.Format == "json" {
 		if err := diag.JSONLine(a.cli.out, &shown); err != nil {
 			return err
 		}

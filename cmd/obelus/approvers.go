@@ -11,33 +11,25 @@ import (
 	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
-	"github.com/spf13/cobra"
 )
 
-// The approvers are what the command line says of whose approval counts.
+// approvers are the flags that say whose approval counts.
 type approvers struct {
-	signers, revoked string
-	approvals        int
-}
-
-func (o *approvers) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	addText(cmd, &o.signers, "signers", "FILE", "whose approval counts: an allowed_signers file of OpenSSH, outside of the plan's folder; by default what \"signers\" names in an\nobelus.yaml above that folder")
-	addText(cmd, &o.revoked, "revoked", "FILE", "keys that don't count any more, besides those of \"revoked\" in obelus.yaml: a file of public keys, one a line")
-	flags.IntVar(&o.approvals, "approvals", 0, "how many people have to approve; \"approvals\" in obelus.yaml may ask for more")
-	stands(cmd, "approvals", "N")
+	Signers   string `flag:"--signers FILE: allowed_signers of OpenSSH: whose approval counts [\"signers\" in obelus.yaml]"`
+	Revoked   string `flag:"--revoked FILE: public keys that don't count any more, one a line"`
+	Approvals int    `flag:"--approvals N: how many people have to approve"`
 }
 
 // judge reads whose approval counts now for a plan's file, and which file demands one, "" for none.
 // A configuration in the plan's folder only makes this stricter.
-func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, by string, err error) {
-	if o.approvals < 0 {
-		return j, "--approvals", usageErr("--approvals can't be %d: expected a whole number from 1", o.approvals)
+func (o *approvers) judge(plan string, reading *project.Reader) (j approval.Judge, by string, err error) {
+	if o.Approvals < 0 {
+		return j, "--approvals", usageErr("--approvals can't be %d: expected a whole number from 1", o.Approvals)
 	}
-	signers, needed := approval.List{Name: o.signers}, o.approvals
+	signers, needed := approval.List{Name: o.Signers}, o.Approvals
 	var revoked []approval.List
-	if o.revoked != "" {
-		revoked = append(revoked, approval.List{Name: o.revoked})
+	if o.Revoked != "" {
+		revoked = append(revoked, approval.List{Name: o.Revoked})
 	}
 	by, asked, err := reading.Demanded(plan)
 	if err != nil {
@@ -84,7 +76,7 @@ func listOf(name string, read *source.File) approval.List {
 
 // required is the approval that a run needs, nil where none is asked for; file is where
 // the plan's lies, "" for beside it.
-func (o *approvers) required(asked bool, file, plan string, reading *reading) (*session.Approval, error) {
+func (o *approvers) required(asked bool, file, plan string, reading *project.Reader) (*session.Approval, error) {
 	judge, by, err := o.judge(plan, reading)
 	if !asked && by == "" {
 		return nil, nil

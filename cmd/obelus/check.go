@@ -3,89 +3,61 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"fmt"
+	"context"
 	"io"
-	"math"
-	"os"
-	"path/filepath"
-	"runtime"
-	"runtime/debug"
-	"slices"
 
-	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/compiler/workspace"
-	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/project"
-	"github.com/obelus-dev/obelus/runtime/session"
-	"github.com/spf13/cobra"
 )
 
-func (c *cli) checkCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "check FILE… | DIR… | -",
-		Short: "find faults in plans before they run",
-		Long: "Checks plans without running anything, and what lies beside them: files of tools and\n" +
-			"activities, recorded solutions, instances, obelus.yaml. A folder stands for all of these in\n" +
-			"it and below it; a .jsonl file holds one document a line; - is standard input.\n\n" +
-			"The exit status is 0 when there is no finding of the severity that --min-severity names\n" +
-			"or a higher one, 1 when there is, and 2 when a file can't be read. obelus.yaml sets severities\n" +
-			"and excludes files; \"# obelus:ignore OB407 reason\" suppresses a finding where it stands. A plan\n" +
-			"with an error isn't run, suppressed or not.\n\n" +
-			"With --fix, standard input goes fixed to standard output, and the rest to standard error.",
-		Example: "obelus check plan.yaml\nobelus check plans/ --min-severity warning\nobelus check --format json - < plan.json\n" +
-			"obelus check --diff plans/\nobelus check --format sarif plans/ > findings.sarif",
-		Args: counted("a plan", 1, math.MaxInt),
-	}
-	var o checking
-	o.reading = c.addReading(cmd)
-	format := choose(cmd, "format", "how findings are written", "text", "json", "sarif", "github")
-	threshold := choose(cmd, "min-severity", "the least severity that makes the exit status 1, whatever obelus.yaml says", "error", "warning", "info")
-	flags := cmd.Flags()
-	flags.BoolVar(&o.evidence, "explain", false, "show the evidence with each finding that has some")
-	flags.BoolVar(&o.reading.Strict, "strict-protocol", false, "report what the base protocol doesn't have: _id, _when, _after, _retry, _timeout, _each, _confirm")
-	otherMachine := flags.Bool("no-environment", false, "this machine isn't the one that runs the plans: programs and variables that it lacks are warnings")
-	within := addText(cmd, new(string), "envelope", "FILE", "report what leaves what a file lets plans do (OB703), such as \"obelus approve --show --format json\" writes")
-	fix := flags.Bool("fix", false, "mend what can be mended safely, in the files, and report the rest")
-	diff := flags.Bool("diff", false, "show what --fix would change, and change nothing; the exit status is 1 if there is anything")
-	cmd.MarkFlagsMutuallyExclusive("fix", "diff")
-	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
-		o.args, o.format = args, *format
-		if flags.Changed("min-severity") {
-			o.threshold = new(severities[*threshold])
-		}
-		if o.reading.Machine = project.ThisMachine; *otherMachine {
-			o.reading.Machine = project.OtherMachine
-		}
-		if o.reading.Envelope, err = c.envelope(*within); err != nil {
-			return err
-		}
-		switch {
-		case *diff:
-			return c.showFixes(o)
-		case *fix:
-			return c.fix(o)
-		}
-		return c.check(o)
-	}
-	return cmd
+// checking is a check: its flags, and what it reads.
+type checking struct {
+	Format      string `flag:"--format text|json|sarif|github: how findings are written"`
+	MinSeverity string `flag:"--min-severity error|warning|info: lowest severity with exit status 1"`
+	Explain     bool   `flag:"--explain: show the evidence of findings"`
+	strictFlag
+	NoEnvironment bool   `flag:"--no-environment: accept programs and variables that this machine lacks"`
+	Envelope      string `flag:"--envelope FILE: report calls that FILE doesn't permit (OB703)"`
+	Fix           bool   `flag:"--fix: fix what can be fixed safely, in the files, and report the rest"`
+	Diff          bool   `flag:"--diff: print what --fix would change; exit status 1 if anything"`
+
+	args      []string
+	reading   *project.Reader
+	threshold *diag.Severity // nil where the configuration names it
+}
+
+// strictFlag is a flag that agents can set as well.
+type strictFlag struct {
+	Strict bool `flag:"--strict-protocol" json:"strictProtocol,omitempty" jsonschema:"report keys beyond the base protocol"`
 }
 
 var severities = map[string]diag.Severity{"info": diag.Info, "warning": diag.Warning, "error": diag.Error}
 
-// Checking is what one check command was asked for.
-type checking struct {
-	args      []string
-	reading   *reading
-	format    string
-	threshold *diag.Severity // nil where the configuration says it
-	evidence  bool
+func (o *checking) run(_ context.Context, c *cli, args []string) (err error) {
+	o.args, o.reading = args, c.newReading()
+	if len(args) == 0 {
+		o.args = []string{"."}
+	}
+	if c.changed("min-severity") {
+		o.threshold = new(severities[o.MinSeverity])
+	}
+	o.reading.Strict = o.Strict
+	if o.reading.Machine = project.ThisMachine; o.NoEnvironment {
+		o.reading.Machine = project.OtherMachine
+	}
+	if o.reading.Envelope, err = c.envelope(o.Envelope); err != nil {
+		return err
+	}
+	switch {
+	case o.Diff:
+		return c.showFixes(o)
+	case o.Fix:
+		return c.fix(o)
+	}
+	return c.check(o)
 }
 
-func (c *cli) check(o checking) error {
+func (c *cli) check(o *checking) error {
 	files, err := o.reading.Gather(o.args)
 	if err != nil {
 		return err
@@ -94,12 +66,12 @@ func (c *cli) check(o checking) error {
 }
 
 // checkFiles checks files that arguments led to.
-func (c *cli) checkFiles(o checking, files []project.Named) (err error) {
+func (c *cli) checkFiles(o *checking, files []project.Named) (err error) {
 	out := bufio.NewWriter(c.out)
 	defer func() { err = cmp.Or(out.Flush(), err) }()
 	r := &reporter{cli: c, checking: o, reported: map[string]bool{}, out: struct{ io.Writer }{out}}
 	r.text, r.total.Excluded = textOptions(c.out), o.reading.Excluded
-	r.text.Evidence = o.evidence
+	r.text.Evidence = o.Explain
 	if err := r.judgeFiles(files); err != nil {
 		return err
 	}
@@ -107,282 +79,4 @@ func (c *cli) checkFiles(o checking, files []project.Named) (err error) {
 		return usageErr("there is no plan in %q", o.args[0]).Advise("plans end in .yaml, .yml, .json or .jsonl and have \"calls\"")
 	}
 	return r.end()
-}
-
-// judgeFiles reads files one after the other, judges them side by side, and shows what was
-// found in their order.
-func (r *reporter) judgeFiles(files []project.Named) error {
-	ahead, judged := 8*runtime.GOMAXPROCS(0), make([]chan func() error, 0, len(files))
-	if len(files) > ahead {
-		debug.SetGCPercent(300) // little stays of a file that was judged: collecting less often costs little memory
-	}
-	for i := range files {
-		for n := len(judged); n < min(i+ahead, len(files)); n++ {
-			judge, show := r.readFile(files[n]), make(chan func() error, 1)
-			judged = append(judged, show)
-			go func() { show <- judge() }()
-		}
-		if err := (<-judged[i])(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readFile reads a file. The function judges it as what it is, and gives the one that
-// shows what was found. What was met in a folder and is nothing of ours is passed over.
-func (r *reporter) readFile(file project.Named) (judge func() (show func() error)) {
-	if filepath.Base(file.Name) == workspace.Settings {
-		return func() func() error { return func() error { return r.judgeSettings(file) } }
-	}
-	var documents []project.Document
-	text, err := r.reading.Text(file.Name)
-	if err == nil {
-		err = r.reading.Split(file.Name, text, func(d project.Document) error {
-			documents = append(documents, d)
-			return nil
-		})
-	}
-	return func() func() error {
-		shows := []func() error{func() error { return err }}
-		for _, d := range documents {
-			p, kind, sure := d.As()
-			if file.Found && !sure {
-				continue
-			}
-			var found []diag.Diagnostic
-			var judged analyzer.Judgement
-			switch kind {
-			case project.Recording:
-				found = recording.Judge(d.File, r.reading.Limits)
-			case project.Instances:
-				found = session.JudgeInstances(file.Name, text, r.reading.Limits)
-			case project.Policy:
-				policy, wrong := compiler.ReadPolicy(d.File, r.reading.Limits)
-				found = append(wrong, policy.Untyped()...)
-			default:
-				judged = p.Judge()
-				p.Confirm(judged.Findings)
-			}
-			shows = append(shows, func() error { return r.judged(p, kind, judged, found) })
-			if kind == project.Instances { // all of the file
-				break
-			}
-		}
-		return func() error {
-			if len(shows) > 1 || !file.Found {
-				r.total.Files++
-			}
-			for _, show := range shows {
-				if err := show(); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-	}
-}
-
-// A reporter writes findings as they are made, and finally their summary.
-type reporter struct {
-	*cli
-	checking
-	total    diag.Summary
-	maturity analyzer.Maturity // of the least mature plan
-	plans    int
-	fails    bool            // something of the least severity that counts was shown
-	reported map[string]bool // findings that were reported for imported files
-	configs  []*project.Configuration
-	report   diag.Report // for the one format that is written in the end
-	text     diag.TextOptions
-	out      io.Writer // hides Flush, which would be called after each file
-}
-
-// judgeSettings checks a configuration that was named. One that is met in a
-// folder is checked where it is used.
-func (r *reporter) judgeSettings(file project.Named) error {
-	if file.Found {
-		return nil
-	}
-	r.total.Files++
-	config, err := r.reading.ConfigurationAt(file.Name)
-	if err != nil {
-		return err
-	}
-	return r.introduce(config)
-}
-
-// introduce shows once what is wrong with a configuration.
-func (r *reporter) introduce(config *project.Configuration) error {
-	if config.Noted {
-		return nil
-	}
-	config.Noted, r.configs = true, append(r.configs, config)
-	return r.show(outOfReach(config.Found, r.named(config)), config)
-}
-
-// judged shows what was found in a document.
-func (r *reporter) judged(p *project.Program, kind project.Kind, j analyzer.Judgement, found []diag.Diagnostic) error {
-	config := p.Config
-	if err := r.introduce(config); err != nil {
-		return err
-	}
-	switch kind {
-	case project.Policy:
-		return r.show(r.once(found, nil), config)
-	case project.Recording, project.Instances:
-		return r.show(found, config)
-	}
-	config.Judged(p.File.Name, j.Used)
-	var compiled *source.File // nil where it is of an imported kind
-	if p.Plan.Form != plan.Definitions {
-		compiled = p.File
-		if r.plans++; r.plans == 1 || j.Maturity < r.maturity {
-			r.maturity = j.Maturity
-		}
-		r.total.Unjudged = append(r.total.Unjudged, j.Unjudged...)
-	}
-	r.report.Suppressed = append(r.report.Suppressed, j.Suppressed...)
-	r.total.Suppressed += len(j.Suppressed)
-	slices.Sort(r.total.Unjudged)
-	r.total.Unjudged = slices.Compact(r.total.Unjudged)
-	err := r.show(outOfReach(r.once(j.Findings, compiled), p.File), config)
-	if err == nil && r.evidence && r.format == "text" {
-		err = r.showOrder(j.Plan)
-	}
-	return err
-}
-
-// showOrder lists the calls that wait for others only because both may write the same place.
-func (r *reporter) showOrder(p *plan.Plan) (err error) {
-	for _, call := range p.Calls {
-		for _, other := range call.Ordered {
-			_, err = fmt.Fprintf(r.out, "%s: %q runs after %q, as listed: they may write the same path\n\n",
-				diag.Escape(call.Node.Span().Where()), call.Name, p.Calls[other].Name)
-		}
-	}
-	return err
-}
-
-// named is the file of a configuration that --fix may fix: one that was named.
-func (r *reporter) named(config *project.Configuration) *source.File {
-	for _, arg := range r.args {
-		if config.File != nil && filepath.Clean(arg) == filepath.Clean(config.File.Name) {
-			return config.File
-		}
-	}
-	return nil
-}
-
-// outOfReach marks the fixes that --fix leaves to people because they are in
-// another file than the document itself.
-func outOfReach(found []diag.Diagnostic, document *source.File) []diag.Diagnostic {
-	for i := range found {
-		for j := range found[i].Fixes {
-			if slices.ContainsFunc(found[i].Fixes[j].Edits, func(e diag.Edit) bool { return e.Span.File != document }) {
-				found[i].Fixes = slices.Clone(found[i].Fixes)
-				found[i].Fixes[j].Safe = false
-			}
-		}
-	}
-	return found
-}
-
-// once leaves out what was said before about an imported file: for another of
-// them, or for the file itself.
-func (r *reporter) once(found []diag.Diagnostic, plan *source.File) []diag.Diagnostic {
-	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
-		if d.Span.File == plan {
-			return false
-		}
-		key := project.Identity(&d)
-		reported := r.reported[key]
-		r.reported[key] = true
-		return reported
-	})
-}
-
-func (r *reporter) show(found []diag.Diagnostic, config *project.Configuration) error {
-	found = withFlags(found)
-	more := diag.Summarize(0, found)
-	r.total.Errors += more.Errors
-	r.total.Warnings += more.Warnings
-	r.total.Infos += more.Infos
-	least := diag.Error
-	if settings := config.Analysis.Settings; settings != nil && settings.MinSeverity != nil {
-		least = *settings.MinSeverity
-	}
-	if r.threshold != nil {
-		least = *r.threshold
-	}
-	r.fails = r.fails || slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Severity >= least })
-	switch r.format {
-	case "json":
-		return diag.JSON(r.out, found)
-	case "sarif":
-		r.report.Findings = append(r.report.Findings, found...)
-		return nil
-	case "github":
-		return diag.GitHub(r.out, found, inRepository)
-	}
-	return diag.Text(r.out, found, r.text)
-}
-
-// inRepository is how services that keep repositories name a file: from the root of its
-// own, whichever folder the check was begun in.
-func inRepository(file string) string {
-	if path, ok := workspace.InRepository(file); ok && file != "-" {
-		return path
-	}
-	return file
-}
-
-// end closes the report.
-func (r *reporter) end() (err error) {
-	var folders []string
-	for _, arg := range r.args {
-		if info, err := os.Stat(arg); err == nil && info.IsDir() {
-			folders = append(folders, arg)
-		}
-	}
-	for _, config := range r.configs {
-		if err = r.show(config.Useless(folders), config); err != nil {
-			return err
-		}
-	}
-	r.total.Maturity = r.maturity.String()
-	switch r.format {
-	case "json":
-		err = r.total.JSON(r.out)
-	case "sarif":
-		r.report.Version, r.report.Page, r.report.Path = version(), analyzer.Page, inRepository
-		for _, rule := range analyzer.Rules() {
-			r.report.Rules = append(r.report.Rules, rule.Rule)
-		}
-		err = diag.SARIF(r.out, r.report)
-	default:
-		err = r.total.Text(r.out, r.text)
-	}
-	if err == nil && r.fails {
-		return ending(statusFound)
-	}
-	return err
-}
-
-// show writes findings to standard output.
-func (c *cli) show(found []diag.Diagnostic, format string) error {
-	found = withFlags(found)
-	if format == "json" {
-		return diag.JSON(c.out, found)
-	}
-	return diag.Text(c.out, found, textOptions(c.out))
-}
-
-// prepared reads, compiles and analyzes the one plan that a command works on.
-func (c *cli) prepared(name string, reading *reading) (*project.Program, error) {
-	d, err := reading.One(name)
-	if err != nil {
-		return nil, err
-	}
-	return d.Check(), nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -14,49 +15,40 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/project"
-	"github.com/spf13/cobra"
 )
 
-func (c *cli) compileCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "compile FILE | -",
-		Short: "write the compiled plan as canonical JSON",
-		Long: "Writes the compiled plan: canonical JSON (RFC 8785) with imports taken in, every call's\n" +
-			"activity and dependencies, what each read is bound to, the plans that it delegates to, and a\n" +
-			"digest over all that decides what runs, the bytes of the workspace's programs included; how\n" +
-			"the plan is laid out doesn't change it. The output is a plan again, and compiles to the same\n" +
-			"bytes; one that doesn't, because somebody changed it or a program, is refused.\n\n" +
-			"A plan with errors isn't compiled: its findings are printed, and the exit status is 1.",
-		Example: "obelus compile plan.yaml -o plan.compiled.json\nobelus compile --digest --explain plan.yaml",
-		Args:    oneArg("a plan"),
+type compiling struct {
+	Format string `flag:"--format text|json: how the digest, or findings if there are errors, are written"`
+	outputFlag
+	Digest  bool `flag:"--digest: print the digest only"`
+	Explain bool `flag:"--explain: with --digest, list what it covers"`
+}
+
+// outputFlag names the file of a result.
+type outputFlag struct {
+	Output string `flag:"-o, --output FILE: where to write [standard output]"`
+}
+
+func (o *compiling) run(_ context.Context, c *cli, args []string) error {
+	if o.Explain && !o.Digest {
+		return usageErr("--explain lists what a digest covers").Advise("write --digest --explain")
 	}
-	reading := c.addReading(cmd)
-	format := choose(cmd, "format", "how findings are written, if there are errors, and the digest", "text", "json")
-	output := addOutput(cmd)
-	digest := cmd.Flags().Bool("digest", false, "print the digest alone")
-	explain := cmd.Flags().Bool("explain", false, "list what the digest is over, each with its own")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if *explain && !*digest {
-			return usageErr("--explain says what goes into a digest").Advise("write --digest --explain")
-		}
-		p, err := c.prepared(args[0], reading)
-		if err != nil {
-			return err
-		}
-		if diag.HasErrors(p.Findings) {
-			return c.faultyPlan(p, *format, statusFound)
-		}
-		compiled := func() ([]byte, error) { return compiler.Canonical(p.Plan) }
-		if *digest {
-			compiled = func() ([]byte, error) { return digestOf(p.Plan, *explain, *format == "json") }
-		}
-		text, err := compiled()
-		if err != nil {
-			return usageErr("%q can't be compiled: %v", args[0], err)
-		}
-		return c.write(*output, text)
+	p, err := c.prepared(args[0], c.newReading())
+	if err != nil {
+		return err
 	}
-	return cmd
+	if diag.HasErrors(p.Findings) {
+		return c.faultyPlan(p, o.Format, statusFound)
+	}
+	compiled := func() ([]byte, error) { return compiler.Canonical(p.Plan) }
+	if o.Digest {
+		compiled = func() ([]byte, error) { return digestOf(p.Plan, o.Explain, o.Format == "json") }
+	}
+	text, err := compiled()
+	if err != nil {
+		return usageErr("%q can't be compiled: %v", args[0], err)
+	}
+	return c.write(o.Output, text)
 }
 
 // digestOf is a plan's digest as it is printed, with what it is over if that is to be told.
@@ -103,13 +95,6 @@ func (d *demanded) Set(value string) error {
 	return nil
 }
 
-// addDemanded adds the flag that demands a plan by its digest.
-func addDemanded(cmd *cobra.Command, usage string) *string {
-	var d demanded
-	cmd.Flags().Var(&d, "digest", usage)
-	return (*string)(&d)
-}
-
 // faultyPlan shows what keeps a plan from going further, and ends the command.
 func (c *cli) faultyPlan(p *project.Program, format string, status ending) error {
 	if err := c.show(p.Findings, format); err != nil {
@@ -122,12 +107,6 @@ func (c *cli) faultyPlan(p *project.Program, format string, status ending) error
 		return cmp.Or(summary.JSON(c.out), err)
 	}
 	return cmp.Or(summary.Text(c.out, textOptions(c.out)), err)
-}
-
-func addOutput(cmd *cobra.Command) *string {
-	output := cmd.Flags().StringP("output", "o", "", "where to write; standard output by default")
-	stands(cmd, "output", "FILE")
-	return output
 }
 
 // write puts a command's result where the user wants it. On a terminal a last

@@ -217,3 +217,48 @@ func (c *course) step(tick int) string {
 	}
 	return strings.Join(words, "\n")
 }
+
+// leftLast shows what a stop has left only where the run hasn't gone on since.
+type leftLast struct {
+	observer
+	left  []func()
+	ended bool
+}
+
+func (l *leftLast) Observe(at time.Duration, c runtime.Command) {
+	if l.ended {
+		l.left, l.ended = nil, false
+	}
+	if c.Kind == runtime.Settle && c.Settlement.Left {
+		l.left = append(l.left, func() { l.observer.Observe(at, c) })
+		return
+	}
+	l.ended = c.Kind == runtime.Finish
+	l.observer.Observe(at, c)
+}
+
+func (l *leftLast) End(o *runtime.Outcome) error {
+	for _, show := range l.left {
+		if o.Status == runtime.RunStopped {
+			show()
+		}
+	}
+	return l.observer.End(o)
+}
+
+// outcomeOf is how a run ended, or how it stands.
+func outcomeOf(look *session.Look) *runtime.Outcome {
+	if look.Replay.Over() && look.Replay.Outcome != nil {
+		return look.Replay.Outcome
+	}
+	stands := look.Replay.Machine.Stands()
+	if !look.Replay.Machine.Stopped() && look.Status == string(runtime.RunGoesOn) {
+		stands.Status, stands.Reason = runtime.RunGoesOn, ""
+		for i := range stands.Instances {
+			if one := &stands.Instances[i]; one.Status == runtime.RunStopped {
+				one.Status = runtime.RunGoesOn
+			}
+		}
+	}
+	return stands
+}

@@ -1,389 +1,96 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
-	"math"
-	"os"
-	"os/user"
-	"slices"
-	"strconv"
-	"strings"
+	"context"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
-	"github.com/spf13/cobra"
 )
-
-func (c *cli) decideCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "decide RUN [CALL [approve | reject | change NAME=VALUE… | replace CALL | retry | fail]]",
-		Short: "answer what a run asks",
-		Long: "Shows what a run asks people about, or one question with every value in full, or answers it.\n" +
-			"A run that stopped takes the answer up when it is resumed; one that waits (--answer-within)\n" +
-			"takes it up at once. An answer is to the question as it is now: should the run come to ask\n" +
-			"otherwise, it isn't taken. Until the run takes it up, a further one takes its place.\n\n" +
-			"change keeps the parameters that aren't named; @FILE gives all of them. replace takes a call as\n" +
-			"JSON or @FILE, which keeps name, place and output path of the first; it is shown with its values,\n" +
-			"and is to be approved in turn. retry and fail answer for a call that was at work when its run\n" +
-			"broke off.",
-		Example: "obelus decide 20261121-0930\nobelus decide 20261121-0930 refund#1 approve --as ann\nobelus decide 20261121-0930 refund#1 change amount=5 --reason \"agreed by phone\"\nobelus decide 20261121-0930 --all reject",
-		Args:    counted("a run", 1, math.MaxInt),
-	}
-	var o running
-	d := decision{}
-	flags := cmd.Flags()
-	o.addRuns(cmd)
-	as := addAs(cmd)
-	addText(cmd, &d.reason, "reason", "TEXT", "why, in words; a model is told of them")
-	addText(cmd, &d.instance, "instance", "ID", "the instance whose call it is")
-	addText(cmd, &d.id, "id", "ID", "the question that is meant, as its \"ask\" event names it: no other is answered")
-	flags.BoolVar(&d.all, "all", false, "answer all questions that are open, or all about a call, in the same way")
-	addText(cmd, &d.key, "key", "KEY", "the key that signs an approval of what leaves an approval that is signed: a file, or one that the SSH agent holds, as with approve")
-	d.approvers.add(cmd)
-	activities := addActivities(cmd)
-	format := choose(cmd, "format", "how questions are written; json is one a line", "text", "json")
-	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		path, err := o.find(args[0])
-		if err != nil {
-			return err
-		}
-		if d.by, err = as(); err != nil {
-			return err
-		}
-		d.named = cmd.Flags().Changed("as")
-		questions, err := session.OpenQuestions(path, session.ResumeOptions{Activities: *activities})
-		if err != nil {
-			return err
-		}
-		open := questions.Open()
-		if selected := d.kept(open, questions.Kept, args[1:]); len(selected) > 0 {
-			open = selected
-		}
-		about, rest, err := d.about(open, args[1:])
-		if err != nil {
-			return err
-		}
-		show := func(list []*runtime.Question, full bool) error {
-			return c.showQuestions(list, questions.Program, *format, full)
-		}
-		answers := map[*runtime.Question]*runtime.Decision{}
-		for _, one := range questions.Kept {
-			answers[one.Question] = &one.Answer
-		}
-		if len(rest) == 0 {
-			if err := show(about, len(args) > 1); err != nil {
-				return err
-			}
-			for _, one := range questions.Kept {
-				switch {
-				case len(args) > 1:
-				case *format == "json":
-					if err := diag.JSONLine(c.out, one); err != nil {
-						return err
-					}
-				default:
-					about = append(about, one.Question)
-				}
-			}
-			return c.answered(about, answers, " is kept, and the run hasn't taken it up: a further decision takes its place")
-		}
-		taken, err := d.verdict(c, about[0], rest)
-		if err != nil {
-			return err
-		}
-		if taken.Verdict == runtime.Approve && !d.all {
-			taken.Beyond = about[0].Beyond // it is the one that was named
-			if err := d.sign(c, &taken, about[0], questions); err != nil {
-				return err
-			}
-		}
-		again, err := questions.Decide(about, taken)
-		if err != nil {
-			return err
-		}
-		if err := c.answered(about, answers, " was kept before, and counts no more"); err != nil {
-			return err
-		}
-		if len(again) > 0 {
-			if err := show(again, true); err != nil {
-				return err
-			}
-		}
-		return c.kept(about, again, taken, questions)
-	}
-	return cmd
-}
-
-// answered prints answers that are kept to questions.
-func (c *cli) answered(about []*runtime.Question, answers map[*runtime.Question]*runtime.Decision, what string) error {
-	about = slices.DeleteFunc(slices.Clone(about), func(q *runtime.Question) bool { return answers[q] == nil })
-	for i, q := range about {
-		if i == mostKept && len(about) > i+1 {
-			_, err := fmt.Fprintf(c.err, "obelus: so it is with %s\n", wording.Count(len(about)-i, "more answer"))
-			return err
-		}
-		if _, err := fmt.Fprintf(c.err, "obelus: the answer %s, by %s, for the call %s%s\n", answers[q].Verdict, diag.Escape(answers[q].By), named(q), what); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// mostKept is how many calls are named that were decided about together.
-const mostKept = 20
-
-// kept says what became of an answer.
-func (c *cli) kept(about, again []*runtime.Question, d runtime.Decision, questions *session.Questions) error {
-	out := &strings.Builder{}
-	for i, q := range about {
-		if i == mostKept && len(about) > i+1 {
-			fmt.Fprintf(out, "and %s\n", wording.Count(len(about)-i, "more call"))
-			break
-		}
-		fmt.Fprintf(out, "%s: %s, by %s\n", named(q), d.Verdict, diag.Escape(d.By))
-		for _, left := range q.Outside {
-			fmt.Fprintf(out, "  leaves what was approved: %s\n", left)
-		}
-		if d.Verdict == runtime.Change {
-			fmt.Fprintf(out, "  with the parameters %s\n", diag.Escape(terminal.JSON(d.Params, "")))
-		}
-	}
-	if _, err := fmt.Fprint(c.err, out.String()); err != nil {
-		return err
-	}
-	next := "the run takes it up when it is resumed"
-	if questions.Running {
-		next = "the run takes it up now"
-	}
-	if len(again) > 0 {
-		next = "what is shown above would run now, and is to be approved in turn"
-	}
-	_, err := fmt.Fprintf(c.err, "obelus: kept; %s\n", next)
-	return err
-}
-
-// named is the call of a question in quotes, with its instance.
-func named(q *runtime.Question) string {
-	name := terminal.Quoted(q.Path())
-	if q.Instance != "" {
-		name += " of " + terminal.Quoted(q.Instance)
-	}
-	return name
-}
 
 // A decision is what the command line says of one.
 type decision struct {
-	by, reason, instance, id, key string
-	all, named                    bool
 	approvers
+	person
+	Reason   string `flag:"--reason TEXT: why; a model gets it, too"`
+	Instance string `flag:"--instance ID: the instance whose call it is"`
+	ID       string `flag:"--id ID: answer only the question with this id, as its \"ask\" event has it"`
+	All      bool   `flag:"--all: answer all open questions, or all about a call, in the same way"`
+	Key      string `flag:"--key KEY: sign the approval with this key, a file or one of the SSH agent"`
+	Format   string `flag:"--format text|json: how questions are written; json is one a line"`
+
+	by string
 }
 
-// sign signs a decision that approves of what leaves an approval that is signed.
-func (d *decision) sign(c *cli, taken *runtime.Decision, q *runtime.Question, questions *session.Questions) error {
-	if !questions.ToSign(q) {
-		return nil
-	}
-	key, err := findKey(d.key, c.err)
+func (o *decision) run(_ context.Context, c *cli, args []string) error {
+	path, err := c.findRun(args[0])
 	if err != nil {
 		return err
 	}
-	return questions.Sign(q, taken, d.named, key, d.approvers.of(c))
-}
-
-// kept finds the questions that are meant where they are answered, and no open one is:
-// the last of each call.
-func (d *decision) kept(open []*runtime.Question, kept []session.Kept, args []string) (selected []*runtime.Question) {
-	if len(args) == 0 || d.all && slices.Contains(verdicts, args[0]) {
-		return nil
-	}
-	is := func(q *runtime.Question) bool {
-		return q.Path() == args[0] && (d.instance == "" || d.instance == q.Instance) && (d.id == "" || d.id == q.ID)
-	}
-	if slices.ContainsFunc(open, is) {
-		return nil
-	}
-	for _, one := range kept {
-		if is(one.Question) {
-			selected = append(slices.DeleteFunc(selected, func(q *runtime.Question) bool { return q.Instance == one.Instance }), one.Question)
-		}
-	}
-	return selected
-}
-
-// about finds the questions that are meant, and returns the remaining arguments. Without the
-// name of a call they are all.
-func (d *decision) about(open []*runtime.Question, args []string) (about []*runtime.Question, rest []string, err error) {
-	call := ""
-	if len(args) > 0 && !(d.all && slices.Contains(verdicts, args[0])) {
-		call, args = args[0], args[1:]
-	}
-	var names []string // each once, in the order of the questions
-	for _, q := range open {
-		name := q.Path()
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-		if (call == "" || call == name || strings.HasPrefix(name, call+"[")) && (d.instance == "" || d.instance == q.Instance) && (d.id == "" || d.id == q.ID) {
-			about = append(about, q)
-		}
-	}
-	switch {
-	case len(about) == 0 && slices.Contains(verdicts, call):
-		return nil, nil, usageErr("it isn't said which call it is to %s", call).Advise("name the call before it, or answer all that is asked with --all")
-	case call != "" && !slices.ContainsFunc(names, func(name string) bool { return name == call || strings.HasPrefix(name, call+"[") }):
-		err := usageErr("the run asks nothing about a call %q", call).Suggest(call, names)
-		if len(names) == 0 {
-			return nil, nil, err.Advise("nothing is asked; obelus resume goes on")
-		}
-		return nil, nil, err.Advise("it asks about %s", wording.Names(names, 5))
-	case len(about) == 0 && (d.id != "" || d.instance != ""):
-		return nil, nil, usageErr("what the run asks isn't that: no question has this --id or --instance").Advise("obelus decide without them shows what is asked")
-	case len(about) == 0 && len(args) > 0:
-		return nil, nil, usageErr("the run asks nothing")
-	case len(about) > 1 && len(args) > 0 && !d.all:
-		err := usageErr("the run asks about %d calls of that name", len(about))
-		if first, last := about[0].Path(), about[len(about)-1].Path(); first != last {
-			return nil, nil, err.Advise("name one, from %q to %q, or answer all with --all", first, last)
-		}
-		return nil, nil, err.Advise("name one with --instance, or answer all with --all")
-	}
-	return about, args, nil
-}
-
-var verdicts = []string{"approve", "reject", "change", "replace", "retry", "fail"}
-
-// verdict reads what is decided.
-func (d *decision) verdict(c *cli, q *runtime.Question, args []string) (taken runtime.Decision, err error) {
-	taken = runtime.Decision{Verdict: runtime.Verdict(args[0]), Reason: d.reason, By: d.by}
-	values := args[1:]
-	switch taken.Verdict {
-	case runtime.Change:
-		if len(values) == 0 {
-			return taken, usageErr("it isn't said what to change").Advise("name parameters with their values: change amount=5, or change @params.json for all of them")
-		}
-		taken.Params = maps.Clone(q.Params)
-		given := &given{texts: map[string]string{}, unfit: map[string]error{}}
-		for _, value := range values {
-			if strings.HasPrefix(value, "@") {
-				taken.Params = nil
-			}
-			if taken.Params, err = given.take(c, c.newReading(), taken.Params, "change", value); err != nil {
-				return taken, err
-			}
-		}
-		for key, text := range given.texts { // a parameter that is to be a text is what was written
-			one := map[string]any{}
-			maps.Copy(one, q.Params)
-			if one[key] = taken.Params[key]; q.Unacceptable(one) != "" {
-				if one[key] = text; q.Unacceptable(one) == "" {
-					taken.Params[key] = text
-				}
-			}
-		}
-	case runtime.Replace:
-		if len(values) != 1 {
-			return taken, usageErr("it isn't said what to call instead").Advise("write a call as JSON, or @FILE: replace '{\"_tool\": \"refund\", \"amount\": 5}'")
-		}
-		taken.Replacement, err = c.replacement(values[0])
-	case runtime.Approve, runtime.Reject, runtime.Retry, runtime.Fail:
-		if len(values) > 0 {
-			return taken, usageErr("%s takes nothing behind it, but got %q", taken.Verdict, values[0]).Advise("a reason is given with --reason")
-		}
-	default:
-		return taken, usageErr("there is no answer %q: expected %s", args[0], wording.Or(verdicts)).Suggest(args[0], verdicts)
-	}
-	return taken, err
-}
-
-// replacement reads a call, in JSON or YAML.
-func (c *cli) replacement(text string) (json.RawMessage, error) {
-	name, isFile := strings.CutPrefix(text, "@")
-	if !isFile {
-		node, problems := source.Parse(source.NewFile("call.json", []byte(text)), source.DefaultLimits())
-		if node == nil || node.Kind != source.Object || len(problems) > 0 {
-			return nil, usageErr("that isn't a call: %s", text).Advise("write it as JSON: {\"_tool\": \"…\", …}")
-		}
-		return json.RawMessage(text), nil
-	}
-	call, err := c.mapping(c.newReading(), "replace", name)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(call)
-}
-
-// showQuestions shows questions, briefly or in full.
-func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format string, full bool) error {
-	if format == "json" {
-		for _, q := range list {
-			if err := diag.JSONLine(c.out, q); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if len(list) == 0 {
-		_, err := fmt.Fprintln(c.out, "the run asks nothing")
+	if o.by, err = o.named(c); err != nil {
 		return err
 	}
-	render := terminal.NewRenderer(c.out, 0, toolsOf(p))
-	text := render.Question
-	if full {
-		text = render.Full
+	questions, err := session.OpenQuestions(path, session.ResumeOptions{Activities: c.Activities})
+	if err != nil {
+		return err
 	}
-	for _, q := range list {
-		if _, err := fmt.Fprint(c.out, text(q)); err != nil {
+	open := questions.Open()
+	if selected := o.kept(open, questions.Kept, args[1:]); len(selected) > 0 {
+		open = selected
+	}
+	about, rest, err := o.about(open, args[1:])
+	if err != nil {
+		return err
+	}
+	answers := map[*runtime.Question]*runtime.Decision{}
+	for _, one := range questions.Kept {
+		answers[one.Question] = &one.Answer
+	}
+	if len(rest) == 0 {
+		return o.show(c, questions, about, answers, len(args) > 1)
+	}
+	taken, err := o.verdict(c, about[0], rest)
+	if err != nil {
+		return err
+	}
+	if taken.Verdict == runtime.Approve && !o.All {
+		taken.Beyond = about[0].Beyond // it is the one that was named
+		if err := o.sign(c, &taken, about[0], questions); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func toolsOf(p *project.Program) func(*runtime.Question) *plan.Tool {
-	return func(q *runtime.Question) *plan.Tool { return p.Tool(q.Delegate, q.Tool) }
-}
-
-// answers reads a file of them; they name their author, or else it is the one who runs
-// the command.
-func (c *cli) answers(name, by string) ([]session.Answer, error) {
-	if name == "" {
-		return nil, nil
-	}
-	text, err := c.newReading().Text(name)
+	again, err := questions.Decide(about, taken)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	all, err := session.ReadAnswers(name, text)
-	for i := range all {
-		if all[i].By == "" {
-			all[i].By = by
+	if err := c.answered(about, answers, " was kept before, and counts no more"); err != nil {
+		return err
+	}
+	if len(again) > 0 {
+		if err := c.showQuestions(again, questions.Program, o.Format, true); err != nil {
+			return err
 		}
 	}
-	return all, err
+	return c.kept(about, again, taken, questions)
 }
 
-// addAs adds the flag that says who decides, and gives a function for the name: without
-// it that of the system's user.
-func addAs(cmd *cobra.Command) func() (string, error) {
-	as := addText(cmd, new(string), "as", "NAME", "who decides, as the journal names them; by default the user of the system")
-	return func() (string, error) {
-		switch {
-		case !cmd.Flags().Changed("as"):
-			if u, err := user.Current(); err == nil && u.Username != "" {
-				return u.Username, nil
-			}
-			return "uid " + strconv.Itoa(os.Getuid()), nil
-		case *as == "" || *as == runtime.ByTimeout || diag.Escape(*as) != *as:
-			return "", usageErr("--as can't be %q: expected the name of a person", *as)
-		}
-		return *as, nil
+// show prints questions, one in full, and the answers that are kept for a run.
+func (o *decision) show(
+	c *cli, questions *session.Questions, about []*runtime.Question, answers map[*runtime.Question]*runtime.Decision, full bool,
+) error {
+	if err := c.showQuestions(about, questions.Program, o.Format, full); err != nil {
+		return err
 	}
+	for _, one := range questions.Kept {
+		switch {
+		case full:
+		case o.Format == "json":
+			if err := diag.JSONLine(c.out, one); err != nil {
+				return err
+			}
+		default:
+			about = append(about, one.Question)
+		}
+	}
+	return c.answered(about, answers, " is kept, and the run hasn't taken it up: a further decision takes its place")
 }

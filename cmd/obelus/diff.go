@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"path/filepath"
 	"strings"
 
@@ -10,52 +11,38 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime/approval"
-	"github.com/spf13/cobra"
+	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-func (c *cli) diffCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "diff OLD NEW",
-		Short: "tell how two plans differ by what they mean",
-		Long: "Compares two plans by what they do: calls that are new, gone, renamed or changed, what\n" +
-			"destroys or leaves the machine otherwise than before, where values come from, who waits\n" +
-			"for whom, tools, delegates, limits and what all of it may come to. What is only layout\n" +
-			"is no difference. OLD and NEW may be of any shape: plans, compiled plans, records of\n" +
-			"ticks; or an approval, for what was shown to those who signed it. One of them may be -,\n" +
-			"standard input.\n\n" +
-			"The exit status is 0 where the plans mean the same, 1 where they differ, and 2 where\n" +
-			"that can't be told.",
-		Example: "obelus diff released.yaml plan.yaml\ngit show HEAD:plan.yaml | obelus diff - plan.yaml --format markdown",
-		Args:    counted("two plans", 2, 2),
+type differing struct {
+	Format string `flag:"--format text|json|markdown|dot|mermaid|svg: text, or a drawing of the new plan"`
+	outputFlag
+}
+
+func (o *differing) run(_ context.Context, c *cli, args []string) error {
+	if form := endings[strings.ToLower(filepath.Ext(o.Output))]; !c.changed("format") && (form == "svg" || form == "dot" || form == "mermaid") {
+		o.Format = form
+		if strings.EqualFold(filepath.Ext(o.Output), ".md") {
+			o.Format = "markdown"
+		}
 	}
-	reading := c.addReading(cmd)
-	format := choose(cmd, "format", "how the differences are written; dot, mermaid and svg draw the new plan with what became of the old one", "text", "json", "markdown", "dot", "mermaid", "svg")
-	output := addOutput(cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if form := endings[strings.ToLower(filepath.Ext(*output))]; !cmd.Flags().Changed("format") && (form == "svg" || form == "dot" || form == "mermaid") {
-			*format = form
-			if strings.EqualFold(filepath.Ext(*output), ".md") {
-				*format = "markdown"
-			}
-		}
-		var sides [2]side
-		for i, name := range args {
-			one, err := c.compared(name, reading, *format)
-			if err != nil {
-				return err
-			}
-			sides[i] = one
-		}
-		differs := facts.Compare(sides[0].facts, sides[1].facts)
-		if err := c.write(*output, renderDiff(differs, sides, *format)); err != nil {
+	reading := c.newReading()
+	var sides [2]side
+	for i, name := range args {
+		one, err := c.compared(name, reading, o.Format)
+		if err != nil {
 			return err
 		}
-		if !differs.Same() {
-			return ending(statusFound)
-		}
-		return nil
+		sides[i] = one
 	}
-	return cmd
+	differs := facts.Compare(sides[0].facts, sides[1].facts)
+	if err := c.write(o.Output, renderDiff(differs, sides, o.Format)); err != nil {
+		return err
+	}
+	if !differs.Same() {
+		return ending(statusFound)
+	}
+	return nil
 }
 
 // A side is one of two plans that are compared.
@@ -65,7 +52,7 @@ type side struct {
 }
 
 // compared reads a plan, or an approval of one.
-func (c *cli) compared(name string, reading *reading, format string) (side, error) {
+func (c *cli) compared(name string, reading *project.Reader, format string) (side, error) {
 	if name == "-" || strings.EqualFold(filepath.Ext(name), ".json") {
 		text, err := reading.Text(name)
 		if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -27,7 +26,7 @@ type mending struct {
 
 // mendings makes, in memory, the safe fixes of every document that arguments name. The result has
 // all files, changed or not.
-func (c *cli) mendings(o checking) ([]*mending, error) {
+func (c *cli) mendings(o *checking) ([]*mending, error) {
 	files, err := o.reading.Gather(o.args)
 	if err != nil {
 		return nil, err
@@ -86,7 +85,7 @@ func mended(d project.Document, found bool) (text []byte, made int) {
 
 // fix writes what safe fixes make of the files, and then checks them. It reports its fixes on
 // standard error; standard output has the remaining findings, or the fixed standard input.
-func (c *cli) fix(o checking) error {
+func (c *cli) fix(o *checking) error {
 	all, err := c.mendings(o)
 	if err != nil {
 		return err
@@ -105,14 +104,14 @@ func (c *cli) fix(o checking) error {
 			}
 		}
 		if m.made > 0 {
-			fmt.Fprintf(c.err, "obelus: made %s in \"%s\"\n", wording.Counted(m.made, "fix", "fixes"), diag.Escape(m.name))
+			c.note("made %s in \"%s\"", wording.Counted(m.made, "fix", "fixes"), diag.Escape(m.name))
 		}
 	}
 	return next.check(o)
 }
 
 // showFixes prints what fix would change, as a patch.
-func (c *cli) showFixes(o checking) error {
+func (c *cli) showFixes(o *checking) error {
 	all, err := c.mendings(o)
 	if err != nil {
 		return err

@@ -12,6 +12,8 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
 	"github.com/obelus-dev/obelus/runtime"
@@ -181,4 +183,50 @@ func eventsOf(s *simulate.Scenario, results bool) (all []json.RawMessage, err er
 		At     session.Milliseconds `json:"at"`
 	}{"end", s.Outcome.Status, s.Outcome.Reason, session.InMilliseconds(s.Makespan)})
 	return all, err
+}
+
+// explored are the rehearsals of a plan that drawings and pages show, and what input they
+// are given.
+func explored(plan *plan.Plan, r *analyzer.Rehearsal) (found *simulate.Exploration, input map[string]any) {
+	input, state, made := invented(plan, nil, nil, 1)
+	return simulate.Begin(r, simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1, Steps: simulate.DefaultSteps(plan)}, made), input
+}
+
+// markCritical marks, if asked, the critical path of a simulation without failures, and notes its time and cost.
+func markCritical(view *dot.View, p *project.Program, marked bool) error {
+	if !marked {
+		return nil
+	}
+	r := analyzer.Rehearse(p.Plan, p.Findings)
+	if r == nil {
+		return usageErr("the plan has errors, so it can't be simulated and has no critical path").Advise("obelus check shows them")
+	}
+	found, _ := explored(p.Plan, r)
+	found.Alternatives(1, func(usual *simulate.Alternative) (more bool) {
+		s := usual.Scenario
+		view.Way(names(s, s.CriticalPath), dot.Mark{Kind: dot.Critical})
+		view.Notes = append(view.Notes, fmt.Sprintf("simulated without failures: %s, cost %.4g", wording.Duration(s.Makespan.Round(time.Millisecond)), s.Cost))
+		return false
+	})
+	return nil
+}
+
+// togetherOf says how many activities a rehearsal had at work together, and how many may be.
+func togetherOf(s *simulate.Scenario, most int) string {
+	return fmt.Sprintf("%d at once, of at most %d", s.Peak, most)
+}
+
+// knownCall refuses the name of a call that the plan doesn't have.
+func knownCall(plan *plan.Plan, name string) error {
+	if name == "" {
+		return nil
+	}
+	names := make([]string, len(plan.Calls))
+	for i, call := range plan.Calls {
+		if call.Name == name {
+			return nil
+		}
+		names[i] = call.Name
+	}
+	return usageErr("the plan has no call %q", name).Advise("a call is named by its \"_id\", or by its tool and place, such as %q", "fetch#1").Suggest(name, names)
 }

@@ -1,199 +1,37 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/rand"
-	"errors"
-	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"os"
-	"runtime"
-	"slices"
-	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/workspace"
-	"github.com/spf13/cobra"
 )
 
-func (c *cli) mcpCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "mcp",
-		Short: "let agents check, draw and rehearse their own plans, as an MCP server",
-		Long: "Serves the Model Context Protocol: the tools check, explain, graph, simulate, compat and diff,\n" +
-			"which start no program and reach no network; and the reference and all findings as resources.\n" +
-			"Plans are given as text, or as files of the workspace (--root). Nothing outside of it is read.\n\n" +
-			"With --allow-run a tool run runs files of the workspace that were approved (obelus approve). What\n" +
-			"leaves the approval stops the run, and a person goes on with it (obelus decide).\n\n" +
-			"It speaks on standard input and output. With --listen it serves streamable HTTP, to clients on\n" +
-			"this computer that use the printed address, or send its token (or that of OBELUS_MCP_TOKEN) as\n" +
-			"\"Authorization: Bearer TOKEN\".",
-		Example: "obelus mcp --root plans\nobelus mcp --listen 127.0.0.1:7333\nclaude mcp add obelus -- obelus mcp --root /home/me/plans",
-		Args:    counted("", 0, 0),
-	}
-	s := &mcpServer{cli: c, reading: c.addReading(cmd)}
-	s.run.approvers.add(cmd)
-	s.run.addRuns(cmd)
-	flags := cmd.Flags()
-	flags.BoolVar(&s.allowRun, "allow-run", false, "offer a tool that runs plans of the workspace, each under an approval that holds")
-	listen := flags.String("listen", "", "serve streamable HTTP at this address of this computer; 127.0.0.1:0 takes any free port")
-	stands(cmd, "listen", "ADDRESS")
-	hosts := flags.StringArray("host", nil, "a name, with its port, by which clients elsewhere reach it; only with one --listen takes addresses that others can reach; may be repeated")
-	stands(cmd, "host", "NAME:PORT")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if *listen == "" && len(*hosts) > 0 {
-			return usageErr("--host is for a server that listens").Advise("add --listen with an address")
-		}
-		if info, err := os.Stat(cmp.Or(s.reading.Root, ".")); err != nil || !info.IsDir() {
-			return usageErr("--root can't be %q: it isn't a folder", s.reading.Root)
-		}
-		place, err := workspace.Locate(".", "", s.reading.Root)
-		if err != nil {
-			return err
-		}
-		s.reading.Root, s.reading.Confined = place.Root, true
-		ctx, _, release := interruptible(cmd.Context())
-		defer release()
-		if *listen != "" {
-			return s.listen(ctx, *listen, *hosts)
-		}
-		return s.converse(ctx)
-	}
-	return cmd
+type serving struct {
+	approvers
+	AllowRun bool     `flag:"--allow-run: offer a tool that runs approved plans of the workspace"`
+	Listen   string   `flag:"--listen ADDRESS: serve HTTP at this address of this computer; port 0 is any free one"`
+	Host     []string `flag:"--host NAME:PORT: a name by which other computers reach --listen"`
 }
 
-// An mcpServer answers agents. What it answers is what the commands answer: each request is
-// an invocation of its own, whose output is handed on.
-type mcpServer struct {
-	cli      *cli
-	reading  *reading // how plans are read; each request has its own copy
-	run      running
-	allowRun bool
-
-	ctx  context.Context // ends when the server does
-	busy chan struct{}   // requests that are being worked on
-	runs chan struct{}   // runs that go on
-}
-
-// What a server does at once; what comes besides waits.
-const (
-	mostRuns     = 8
-	mostSessions = 64
-	mostFrame    = 16 << 20 // bytes of a request
-)
-
-// server makes what clients connect to.
-func (s *mcpServer) server(ctx context.Context) *mcp.Server {
-	s.ctx, s.busy, s.runs = ctx, make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), make(chan struct{}, mostRuns)
-	server := mcp.NewServer(&mcp.Implementation{Name: "obelus", Title: "Obelus: plans of tool calls", Version: version()}, &mcp.ServerOptions{
-		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}, PageSize: 200,
-	})
-	s.addTools(server)
-	s.addResources(server)
-	return server
-}
-
-const instructions = "Obelus checks, draws and rehearses plans: lists of tool calls that find each other through the paths that they write and read. " +
-	"Write a plan, give its text to check, mend what it finds (explain tells what a finding means), rehearse it with simulate, with branches set as well. " +
-	"The language's reference is at obelus://language, examples are at obelus://examples."
-
-// converse serves the client at standard input and output.
-func (s *mcpServer) converse(ctx context.Context) error {
-	in, ok := s.cli.in.(io.ReadCloser)
-	if !ok {
-		in = io.NopCloser(s.cli.in)
+func (o *serving) run(ctx context.Context, c *cli, _ []string) error {
+	if o.Listen == "" && len(o.Host) > 0 {
+		return usageErr("--host is for a server that listens").Advise("add --listen with an address")
 	}
-	err := s.server(ctx).Run(ctx, answeringTransport{&mcp.IOTransport{Reader: in, Writer: unmarked{s.cli.out}, MaxLineLength: mostFrame}})
-	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) {
-		return nil
+	s := &mcpServer{cli: c, reading: c.newReading(), approvers: o.approvers, allowRun: o.AllowRun}
+	if info, err := os.Stat(cmp.Or(s.reading.Root, ".")); err != nil || !info.IsDir() {
+		return usageErr("--root can't be %q: it isn't a folder", s.reading.Root)
 	}
-	return err
-}
-
-// unmarked writes JSON without characters that could act on what shows it.
-type unmarked struct{ io.Writer }
-
-func (unmarked) Close() error { return nil }
-
-func (u unmarked) Write(text []byte) (int, error) {
-	var all []byte
-	for line := range bytes.Lines(text) {
-		all = append(all, diag.EscapeJSON(bytes.TrimSuffix(line, []byte("\n")))...)
-		if bytes.HasSuffix(line, []byte("\n")) {
-			all = append(all, '\n')
-		}
-	}
-	if _, err := u.Writer.Write(all); err != nil {
-		return 0, err
-	}
-	return len(text), nil
-}
-
-// listen serves clients of an address until ctx ends.
-func (s *mcpServer) listen(ctx context.Context, address string, hosts []string) error {
-	if name, _, err := net.SplitHostPort(address); err != nil {
-		return usageErr("--listen can't be %q: expected an address with a port", address).Advise("for example --listen 127.0.0.1:7333")
-	} else if ip := net.ParseIP(name); len(hosts) == 0 && name != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return usageErr("--listen %s can be reached from other computers", address).Advise("listen at 127.0.0.1, or say with --host by which name they reach it")
-	}
-	listener, err := net.Listen("tcp", address)
+	place, err := workspace.Locate(".", "", s.reading.Root)
 	if err != nil {
-		return usageErr("nothing can be served at %s: %s", address, reason(err))
+		return err
 	}
-	given := os.Getenv("OBELUS_MCP_TOKEN")
-	if given != "" && len(given) < shortestToken {
-		listener.Close()
-		return usageErr("OBELUS_MCP_TOKEN is too short to be a secret").Advise("make it %d characters or more", shortestToken)
+	s.reading.Root, s.reading.Confined = place.Root, true
+	ctx, _, release := interruptible(ctx)
+	defer release()
+	if o.Listen != "" {
+		return s.listen(ctx, o.Listen, o.Host)
 	}
-	at := &door{host: listener.Addr().String(), also: hosts, token: cmp.Or(given, rand.Text())}
-	if _, port, err := net.SplitHostPort(at.host); err == nil && len(hosts) == 0 {
-		at.also = []string{"localhost:" + port}
-	}
-	server := s.server(ctx)
-	web := &http.Server{Handler: at.orBearer(s.handler(server)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10}
-	served := make(chan error, 1)
-	go func() { served <- web.Serve(listener) }()
-	shown := at.address()
-	if given != "" { // a secret that somebody else set isn't printed
-		shown = "http://" + at.host + "/ with the token of OBELUS_MCP_TOKEN"
-	}
-	fmt.Fprintf(s.cli.err, "obelus: plans are served at %s\n", shown)
-	select {
-	case err = <-served:
-	case <-ctx.Done():
-	}
-	for session := range server.Sessions() {
-		session.Close()
-	}
-	web.Close()
-	return err
+	return s.converse(ctx)
 }
-
-const shortestToken = 20
-
-// handler speaks streamable HTTP.
-func (s *mcpServer) handler(server *mcp.Server) http.Handler {
-	stream := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
-		if len(slices.Collect(server.Sessions())) >= mostSessions {
-			return nil // which the client receives
-		}
-		return server
-	}, &mcp.StreamableHTTPOptions{SessionTimeout: 30 * time.Minute, MaxRequestBodyBytes: mostFrame, PropagateRequestCancellation: true,
-		DisableLocalhostProtection: true, // the door holds every request to the names that it has
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { stream.ServeHTTP(unmarkedResponse{w}, r) })
-}
-
-type unmarkedResponse struct{ http.ResponseWriter }
-
-func (u unmarkedResponse) Write(text []byte) (int, error) {
-	return unmarked{u.ResponseWriter}.Write(text)
-}
-
-// Unwrap is for [http.ResponseController].
-func (u unmarkedResponse) Unwrap() http.ResponseWriter { return u.ResponseWriter }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -29,16 +28,17 @@ func (a *asked) mcpSimulate(in simulateGiven) (reply, error) {
 		return reply{}, usageErr("\"schedules\" can't be %d: expected a whole number from 0 to %d", in.Schedules, mostSchedules)
 	case in.Schedules > 0 && in.Branches:
 		return reply{}, usageErr("\"branches\" and \"schedules\" can't be given together: each is another set of rehearsals")
-	case in.Parallel < 0:
-		return reply{}, usageErr("\"parallel\" can't be %d: expected a whole number from 1", in.Parallel)
 	}
-	input, state, err := valuesGiven(r, in.Input, in.State)
+	input, state, err := in.read(r)
 	if err != nil {
 		return reply{}, err
 	}
-	o := simulating{reading: r, given: &given{input: input, state: state, parallel: in.Parallel}, format: "json", seed: 1, schedules: in.Schedules, fail: in.Fail, branches: in.Branches}
+	o := &simulating{
+		reading: r, given: given{input: input, state: state}, concurrencyFlag: in.concurrencyFlag, chancesFlags: in.chancesFlags,
+		Format: "json", Seed: 1,
+	}
 	if in.Seed != nil {
-		o.seed = uint64(*in.Seed)
+		o.Seed = uint64(*in.Seed)
 	}
 	o.watch = func(int) bool {
 		a.advance("rehearsing")
@@ -52,9 +52,12 @@ func (a *asked) mcpSimulate(in simulateGiven) (reply, error) {
 	return simulationReply(rehearsed, summary, in.pageGiven, a.notes.String()), nil
 }
 
-// valuesGiven are input and state as files would give them: within the limits of values, and
-// with whole numbers as such.
-func valuesGiven(r *reading, in, at map[string]any) (input, state map[string]any, err error) {
+// read gives input and state as files would: within the limits of values, and with whole numbers as
+// such.
+func (g *valuesGiven) read(r *project.Reader) (input, state map[string]any, err error) {
+	if g.Concurrency < 0 {
+		return nil, nil, usageErr("\"parallel\" can't be %d: expected a whole number from 1", g.Concurrency)
+	}
 	read := func(name string, values map[string]any) (map[string]any, error) {
 		if values == nil {
 			return nil, nil
@@ -65,21 +68,25 @@ func valuesGiven(r *reading, in, at map[string]any) (input, state map[string]any
 		}
 		return valuesOf("\""+name+"\"", source.NewFile(name+".json", text), r.Limits)
 	}
-	if input, err = read("input", in); err == nil {
-		state, err = read("state", at)
+	if input, err = read("input", g.Input); err == nil {
+		state, err = read("state", g.State)
 	}
 	return input, state, err
 }
 
 // simulationReply is the answer about simulated runs: all of the first, and of others what goes
 // wrong in them.
-func simulationReply(rehearsed []map[string]any, summary map[string]any, p pageGiven, notes string) reply {
-	usual := rehearsed[0]
+func simulationReply(simulated []map[string]any, summary map[string]any, p pageGiven, notes string) reply {
+	usual := simulated[0]
 	value := map[string]any{"scenario": usual, "summary": reduced(summary)}
 	var problems []map[string]any
-	for _, one := range rehearsed[1:] {
+	for _, one := range simulated[1:] {
 		if one["problem"] != nil {
-			problems = append(problems, reduced(map[string]any{"problem": one["problem"], "branch": one["branch"], "seen": one["seen"], "status": one["status"], "errors": one["errors"]}))
+			of := map[string]any{}
+			for _, key := range []string{"problem", "branch", "seen", "status", "errors"} {
+				of[key] = one[key]
+			}
+			problems = append(problems, reduced(of))
 		}
 	}
 	var left leftOut
@@ -96,40 +103,18 @@ func simulationReply(rehearsed []map[string]any, summary map[string]any, p pageG
 		left = more
 	}
 	delete(usual, "calls")
-	usual = reduced(usual)
-	usual["calls"] = shown
-	value["scenario"] = usual
-
-	var text strings.Builder
-	text.WriteString(notes)
-	fmt.Fprintf(&text, "%v after %v ms of virtual time, cost %v", usual["status"], usual["makespan"], usual["cost"])
-	if reason, ok := usual["reason"].(string); ok {
-		text.WriteString(": " + diag.Escape(reason))
-	}
-	add := func(what string, value any) {
-		words, _ := json.Marshal(value)
-		text.WriteString("\n" + what + ": " + diag.Escape(string(words)))
-	}
-	for _, call := range shown {
-		add("call", call)
-	}
-	if more.count > 0 {
-		fmt.Fprintf(&text, "\n… and %d more calls", more.count)
-	}
-	add("output", usual["output"])
-	if summary["branches"] != nil {
-		add("branches", summary["branches"])
-	}
-	for _, one := range problems[:min(len(problems), usualEntries)] {
-		add("problem", one)
-	}
+	reduced(usual)["calls"] = shown
 	if same, ok := summary["deterministic"].(bool); ok && !same {
-		text.WriteString("\nother orders of the same work end differently")
+		notes += "other orders of the same work end differently\n"
 	}
-	if left.count > 0 {
-		text.WriteString("\n" + strings.TrimSpace(left.words("")))
-	}
-	return reply{left.in(value), wording.Cut(text.String(), mostAnswer)}
+	headline := fmt.Sprintf("%s%v after %v ms of virtual time, cost %v", notes, usual["status"], usual["makespan"], usual["cost"])
+	return left.answer(headline, value)
+}
+
+// answer is a reply that says for who reads text how many entries are left out, and has its value as JSON.
+func (l leftOut) answer(headline string, value map[string]any) reply {
+	text, _ := json.Marshal(value) // all of it was JSON
+	return reply{l.in(value), wording.Cut(headline+"\n"+l.words("")+diag.Escape(string(text)), mostAnswer)}
 }
 
 // reduced is an object with the beginnings of long texts and lists in it.
@@ -146,24 +131,11 @@ func reduced(object map[string]any) map[string]any {
 	return object
 }
 
-// runGiven is what the tool run takes.
-type runGiven struct {
-	pageGiven
-	Path     string         `json:"path" jsonschema:"a file of the workspace, by its path from the root; its approval lies beside it"`
-	Digest   string         `json:"digest,omitempty" jsonschema:"run the plan of this digest or nothing"`
-	Input    map[string]any `json:"input,omitempty" jsonschema:"input values, over the plan's own"`
-	State    map[string]any `json:"state,omitempty" jsonschema:"a state to start from, where the approval is of one"`
-	Parallel int            `json:"parallel,omitempty" jsonschema:"how many activities may run at once"`
-}
-
 // mcpRun runs a plan as it was approved. Nobody is asked: a call that leaves the approval
 // stops the run.
 func (a *asked) mcpRun(in runGiven) (reply, error) {
 	if in.Path == "" {
 		return reply{}, usageErr("there is no plan").Advise("name a file of the workspace that was approved as \"path\"")
-	}
-	if in.Parallel < 0 {
-		return reply{}, usageErr("\"parallel\" can't be %d: expected a whole number from 1", in.Parallel)
 	}
 	r, name, err := a.reads(planGiven{Path: in.Path})
 	if err != nil {
@@ -174,21 +146,20 @@ func (a *asked) mcpRun(in runGiven) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	input, state, err := valuesGiven(r, in.Input, in.State)
+	input, state, err := in.read(r)
 	if err != nil {
 		return reply{}, err
 	}
 	if err := unreadInputs(p.Plan, input); err != nil {
 		return reply{}, err
 	}
-	runs := a.server.run
 	o := session.Options{
-		Options: runtime.Options{Input: input, State: state, Parallel: in.Parallel, Envelope: r.Envelope}, Host: a.host(&runs), Digest: in.Digest,
+		Options: runtime.Options{Input: input, State: state, Parallel: in.Concurrency, Envelope: r.Envelope}, Host: a.host(&running{}), Digest: in.Digest,
 	}
-	if o.Approval, err = runs.required(true, "", name, r); err != nil {
+	if o.Approval, err = a.server.required(true, "", name, r); err != nil {
 		return reply{}, err
 	}
-	if o.Runs, err = runs.runsFolder(); err != nil {
+	if o.Runs, err = a.runsFolder(); err != nil {
 		return reply{}, err
 	}
 	s, err := session.Begin(p, o)
@@ -223,23 +194,11 @@ func (a *asked) ranAs(p pageGiven, id string) reply {
 	}
 	end["run"] = id
 	shown, left := portion(settled, p)
-	calls, _ := json.Marshal(end["calls"])
-	text := fmt.Sprintf("%v; calls %s", end["status"], calls)
-	for _, key := range []string{"reason", "why"} {
-		if words, ok := end[key].(string); ok {
-			text += "; " + diag.Escape(words)
-		}
-	}
-	if errs, _ := end["errors"].([]any); len(errs) > 0 {
-		words, _ := json.Marshal(errs)
-		text += "; errors " + diag.Escape(string(words))
-	}
-	output, _ := json.Marshal(end["output"])
-	text += "\noutput: " + diag.Escape(string(output)) + "\nrun " + id
+	headline := fmt.Sprintf("%v: run %s", end["status"], id)
 	if slices.ContainsFunc(settled, func(e map[string]any) bool { return e["event"] == "ask" }) {
-		text += "\nit asks what its approval doesn't say: a person answers with \"obelus decide " + id + "\""
+		headline += "\nits approval doesn't cover a call: a person answers with \"obelus decide " + id + "\""
 	}
-	return reply{left.in(map[string]any{"events": shown, "end": end}), wording.Cut(text+"\n"+left.words(""), mostAnswer)}
+	return left.answer(headline, map[string]any{"events": shown, "end": end})
 }
 
 // advancing reports progress of a run to the client.

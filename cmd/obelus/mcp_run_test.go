@@ -46,7 +46,7 @@ func TestMCPRunsWhatWasApproved(t *testing.T) {
 	s := served(t, root, nil, "--allow-run", "--signers", signers)
 	text, value, failed := called(t, s, "run", map[string]any{"path": "plans/pay.yaml"})
 	end, _ := value["end"].(map[string]any)
-	if failed || end["status"] != "done" || end["run"] == "" || !strings.Contains(text, `output: {"paid":"paid 5"}`) {
+	if failed || end["status"] != "done" || end["run"] == "" || !strings.Contains(text, `"output":{"paid":"paid 5"}`) {
 		t.Errorf("%s\n%v", text, value)
 	}
 	for _, one := range []struct {

@@ -22,48 +22,45 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
-	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// What the tools take. The descriptions are what a model reads.
+// The arguments of the tools. The descriptions are what a model reads.
 type (
 	planGiven struct {
 		Plan  string            `json:"plan,omitempty" jsonschema:"the text of the plan, in YAML or JSON"`
 		Path  string            `json:"path,omitempty" jsonschema:"in place of plan: a file of the workspace, by its path from the root"`
-		Files map[string]string `json:"files,omitempty" jsonschema:"texts of files that the plan takes in (import, _delegate), by their paths from the root; they exist for this request alone and stand in the place of files of these names"`
+		Files map[string]string `json:"files,omitempty" jsonschema:"texts of files that the plan imports, by their paths from the root; they exist for this request alone and replace files of these names"`
 	}
 	pageGiven struct {
-		First int `json:"first,omitempty" jsonschema:"how many entries to pass over, to see what was left out before"`
+		First int `json:"first,omitempty" jsonschema:"how many entries to skip, to see what was left out before"`
 		Most  int `json:"most,omitempty" jsonschema:"how many entries to show, 20 unless given, 200 at most"`
 	}
 	checkGiven struct {
 		planGiven
 		pageGiven
-		Strict bool `json:"strictProtocol,omitempty" jsonschema:"report what the base protocol doesn't have: _id, _when, _after, _retry, _timeout, _each, _confirm"`
+		strictFlag
 	}
 	explainGiven struct {
 		Code string `json:"code,omitempty" jsonschema:"a finding's code or name, such as OB401; without it all findings are listed"`
 	}
 	graphGiven struct {
 		planGiven
+		drawnFlags
 		Format string `json:"format,omitempty" jsonschema:"text, which is the default, or mermaid"`
-		Focus  string `json:"focus,omitempty" jsonschema:"draw only this call and what is near it"`
-		Depth  int    `json:"depth,omitempty" jsonschema:"with focus, how many steps to go from the call"`
-		Paths  bool   `json:"paths,omitempty" jsonschema:"draw the state's paths as nodes of their own"`
-		Detail bool   `json:"detail,omitempty" jsonschema:"write the parameters of each call into its box"`
-		Labels bool   `json:"labels,omitempty" jsonschema:"under a policy: how worthy of trust and how confidential results are"`
+	}
+	// valuesGiven are input and state of a run or a simulation.
+	valuesGiven struct {
+		Input map[string]any `json:"input,omitempty" jsonschema:"input values, over the plan's own"`
+		State map[string]any `json:"state,omitempty" jsonschema:"a state to start from, over the plan's own"`
+		concurrencyFlag
 	}
 	simulateGiven struct {
 		planGiven
 		pageGiven
-		Input     map[string]any `json:"input,omitempty" jsonschema:"input values, over the plan's own; what is required and not given is made up"`
-		State     map[string]any `json:"state,omitempty" jsonschema:"a state to start from, over the plan's own"`
-		Seed      *int           `json:"seed,omitempty" jsonschema:"decides what is left to chance; 1 unless given"`
-		Fail      []string       `json:"fail,omitempty" jsonschema:"tools, calls, or items of calls (fetch#1[2]) that fail every time"`
-		Parallel  int            `json:"parallel,omitempty" jsonschema:"how many activities may run at once"`
-		Branches  bool           `json:"branches,omitempty" jsonschema:"play the ways in which calls may end and conditions come out, and tell which get stuck, end without output or with a failure that nothing handles, or skip what needn't be skipped"`
-		Schedules int            `json:"schedules,omitempty" jsonschema:"rehearse this many other orders of the same work too, 100 at most, to see that all end alike"`
+		valuesGiven
+		chancesFlags
+		Seed *int `json:"seed,omitempty" jsonschema:"decides what is left to chance; 1 unless given"`
 	}
 	compatGiven struct {
 		Producer any `json:"producer" jsonschema:"a JSON Schema"`
@@ -73,6 +70,12 @@ type (
 		pageGiven
 		Old planGiven `json:"old" jsonschema:"the plan as it was"`
 		New planGiven `json:"new" jsonschema:"the plan as it is now"`
+	}
+	runGiven struct {
+		pageGiven
+		valuesGiven
+		Path   string `json:"path" jsonschema:"a file of the workspace, by its path from the root; its approval is beside it"`
+		Digest string `json:"digest,omitempty" jsonschema:"run only the plan with this digest"`
 	}
 )
 
@@ -92,21 +95,44 @@ type asked struct {
 	advance func(message string) // reports progress to the client
 }
 
-// addTools adds what agents may ask for.
+// What agents are offered.
+var (
+	checkTool = offered("Find faults in a plan before it runs: what it can't mean, reads that nobody writes, values "+
+		"that don't fit, calls that write over each other. Nothing is run.", findingsSchema, (*asked).mcpCheck)
+	explainTool = offered("Print what a finding means, with a failing and a fixed plan.", explainedSchema, (*asked).mcpExplain)
+	graphTool   = offered("Draw which call of a plan waits for which, and the paths that data takes, as text or Mermaid. "+
+		"Plans with errors are drawn, too.", drawnSchema, (*asked).mcpGraph)
+	diffTool = offered("Compare what two plans do, whatever their layout: calls, where values come from, what waits for "+
+		"what, what leaves the machine, and worst cases.", differencesSchema, (*asked).mcpDiff)
+	compatTool = offered("Report whether every value of one JSON Schema fits another: fits, never, may-not-fit (with a "+
+		"value that shows it) or unknown (with the reason).", comparedSchema, (*asked).mcpCompat)
+	simulateTool = offered("Simulate a plan on a virtual clock, with results made up from what its tools declare: the order, "+
+		"what runs in parallel, the time and the cost, the final state, what is skipped and why. Nothing is run but "+
+		"expressions.", simulatedSchema, (*asked).mcpSimulate)
+	runTool = offered("Run a plan of the workspace that people have approved, exactly as it was approved. Anything else "+
+		"stops it, and nobody is asked.", ranSchema, (*asked).mcpRun)
+)
+
+// An offer adds a command to the tools of a server.
+type offer func(s *mcpServer, to *mcp.Server, name string)
+
+// addTools adds the commands that agents are offered.
 func (s *mcpServer) addTools(to *mcp.Server) {
-	offer(s, to, "check", "Find faults in a plan before it runs: what it can't mean, reads that nobody writes, values that don't fit, calls that write over each other. Nothing is run.", findingsSchema, (*asked).mcpCheck)
-	offer(s, to, "explain", "Tell what a finding means, with a failing and a mended plan.", explainedSchema, (*asked).mcpExplain)
-	offer(s, to, "graph", "Draw which call of a plan waits for which, and the paths that data takes, as text or Mermaid. Plans with errors are drawn, too.", drawnSchema, (*asked).mcpGraph)
-	offer(s, to, "simulate", "Rehearse a plan on a virtual clock, with results made up from what its tools say of themselves: the order, what runs in parallel, the time and the cost, the final state, what is skipped and why. Nothing is run but expressions.", simulatedSchema, (*asked).mcpSimulate)
-	offer(s, to, "compat", "Tell whether every value of one JSON Schema fits another: fits, never, may-not-fit (with a value that shows it) or unknown (with the reason).", comparedSchema, (*asked).mcpCompat)
-	offer(s, to, "diff", "Tell how two plans differ by what they do, whatever their layout: calls, where values come from, who waits for whom, what leaves, and what all of it may come to.", differencesSchema, (*asked).mcpDiff)
-	if s.allowRun {
-		offer(s, to, "run", "Run a plan of the workspace that people have approved, exactly as it was approved. What it would do besides stops it, and nobody is asked.", ranSchema, (*asked).mcpRun)
+	for _, group := range table() {
+		for _, row := range group.rows {
+			if name, _, _ := strings.Cut(row.use, " "); row.tool != nil && (name != "run" || s.allowRun) {
+				row.tool(s, to, name)
+			}
+		}
 	}
 }
 
-// offer adds a tool.
-func offer[In any](s *mcpServer, to *mcp.Server, name, about, schema string, do func(*asked, In) (reply, error)) {
+// offered describes a command to agents, with the schema of what it answers.
+func offered[In any](about, schema string, do func(*asked, In) (reply, error)) offer {
+	return func(s *mcpServer, to *mcp.Server, name string) { offerTool(s, to, name, about, schema, do) }
+}
+
+func offerTool[In any](s *mcpServer, to *mcp.Server, name, about, schema string, do func(*asked, In) (reply, error)) {
 	runs := name == "run"
 	open, room := runs, s.busy
 	if runs {
@@ -146,7 +172,7 @@ func offer[In any](s *mcpServer, to *mcp.Server, name, about, schema string, do 
 // asked begins a request.
 func (s *mcpServer) asked(ctx context.Context, request *mcp.CallToolRequest) *asked {
 	a := &asked{ctx: ctx, server: s, advance: func(string) {}}
-	a.cli = &cli{in: strings.NewReader(""), out: &a.said, err: &a.notes}
+	a.cli = &cli{in: strings.NewReader(""), out: &a.said, err: &a.notes, globals: globals{Runs: s.cli.Runs}}
 	token := request.Params.GetProgressToken()
 	if token == nil {
 		return a
@@ -258,10 +284,10 @@ func portion[T any](all []T, p pageGiven) ([]T, leftOut) {
 }
 
 // reads says how the documents of a request are read, and under which name the plan stands.
-func (a *asked) reads(given planGiven) (r *reading, name string, err error) {
+func (a *asked) reads(given planGiven) (r *project.Reader, name string, err error) {
 	r = a.newReading()
 	passed := r.Passed
-	r.Reader = a.server.reading.Reader
+	*r = *a.server.reading
 	r.Passed, r.Stdin, r.Texts = passed, strings.NewReader(given.Plan), map[string]string{}
 	for _, named := range slices.Sorted(maps.Keys(given.Files)) {
 		clean := path.Clean(filepath.ToSlash(named))
@@ -288,19 +314,6 @@ func (a *asked) reads(given planGiven) (r *reading, name string, err error) {
 	return r, "-", nil
 }
 
-// readable is a plan whose text can be read, sound or not.
-func (a *asked) readable(given planGiven) (*project.Program, error) {
-	r, name, err := a.reads(given)
-	if err != nil {
-		return nil, err
-	}
-	p, err := a.prepared(name, r)
-	if err == nil && p.Plan.Root == nil {
-		err = a.faultyPlan(p, "json", statusFound)
-	}
-	return p, err
-}
-
 func (a *asked) mcpCheck(in checkGiven) (reply, error) {
 	r, name, err := a.reads(in.planGiven)
 	if err != nil {
@@ -308,7 +321,7 @@ func (a *asked) mcpCheck(in checkGiven) (reply, error) {
 	}
 	r.Strict = in.Strict
 	var ended ending
-	if err := a.checkFiles(checking{reading: r, format: "json"}, []project.Named{{Name: name}}); err != nil && !errors.As(err, &ended) {
+	if err := a.checkFiles(&checking{reading: r, Format: "json"}, []project.Named{{Name: name}}); err != nil && !errors.As(err, &ended) {
 		return reply{}, err
 	}
 	lines, summary := a.lines()
@@ -345,7 +358,7 @@ func shownFindings(lines []map[string]any, p pageGiven) (string, leftOut) {
 }
 
 func (a *asked) mcpExplain(in explainGiven) (reply, error) {
-	err := a.explain(in.Code)
+	err := explain(a.ctx, a.cli, []string{in.Code})
 	return reply{map[string]any{"page": a.said.String()}, a.said.String()}, err
 }
 
@@ -354,11 +367,18 @@ func (a *asked) mcpGraph(in graphGiven) (reply, error) {
 	if form != "text" && form != "mermaid" {
 		return reply{}, usageErr("\"format\" can't be %q: expected text or mermaid", in.Format)
 	}
-	p, err := a.readable(in.planGiven)
+	r, name, err := a.reads(in.planGiven)
 	if err != nil {
 		return reply{}, err
 	}
-	view, err := viewOf(p, dot.Options{Focus: in.Focus, Depth: max(0, in.Depth), Paths: in.Paths, Detail: in.Detail}, in.Labels)
+	p, err := a.prepared(name, r)
+	if err == nil && p.Plan.Root == nil {
+		err = a.faultyPlan(p, "json", statusFound)
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	view, err := viewOf(p, in.options(), in.Labels)
 	if err != nil {
 		return reply{}, err
 	}

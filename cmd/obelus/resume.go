@@ -8,65 +8,47 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
-	"github.com/spf13/cobra"
 )
 
-func (c *cli) resumeCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "resume RUN",
-		Short: "go on with a run that was stopped or killed",
-		Long: "Goes on with a run from its journal: by its id, the beginning of it, or its file. What had\n" +
-			"completed isn't run again. A call that was at work when the run broke off is run again if its\n" +
-			"tool is idempotent or read-only; about any other a person is asked, unless --in-flight says.\n" +
-			"Without --confirm, a run keeps its own if that is stricter. One that stopped at a limit gets as\n" +
-			"much again.\n\n" +
-			"--retry-failed goes on with a run that failed: what failed runs again, and what was skipped for\n" +
-			"it. --at TICK begins a new run with the state in which a tick of a planned run began. Both stay.",
-		Example: "obelus resume 20261121-093012-refund-4f2a\nobelus resume 20261121-0930 --in-flight retry\nobelus resume 20261121-0930 --retry-failed\nobelus resume 20261121-0930 --at 3",
-		Args:    oneArg("a run"),
+type resuming struct {
+	running
+	InFlight    string   `flag:"--in-flight ask|retry|fail: what to do with calls that were at work"`
+	Decide      string   `flag:"--decide FILE: answers: {\"call\", \"verdict\", \"params\"?, …}, one, a list, or one a line"`
+	RetryFailed bool     `flag:"--retry-failed: run failed calls again, and those skipped because of them"`
+	At          int      `flag:"--at TICK: begin a new run from the state in which this tick began"`
+	Planner     string   `flag:"--planner PLANNER: with --at, who writes the further ticks"`
+	Digest      demanded `flag:"--digest sha256:…: continue only with the plan of this digest and its files as they are now"`
+	Approved    bool     `flag:"--require-approval: continue only a run that began under an approval"`
+}
+
+func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
+	confirm, err := o.begin(c)
+	if err != nil {
+		return err
 	}
-	var o running
-	o.add(c, cmd)
-	inFlight := choose(cmd, "in-flight", "what becomes of calls that were at work and may not simply be run again", "ask", "retry", "fail")
-	activities := addActivities(cmd)
-	decide := addText(cmd, new(string), "decide", "FILE", "answers to what is asked: {\"call\", \"verdict\", \"id\"?, \"instance\"?, \"under\"?, \"params\"?, \"replacement\"?, \"reason\"?, \"by\"?}, one or a list of them, or one a line (.jsonl)")
-	retryFailed := cmd.Flags().Bool("retry-failed", false, "run again what failed, and what was skipped for it, also of a run that has ended; nothing that was done")
-	at := cmd.Flags().Int("at", 0, "begin a new run that continues from the state in which this tick of a planned run began")
-	stands(cmd, "at", "TICK")
-	addText(cmd, &o.planner, "planner", "PLANNER", "with --at: who writes the further ticks, in the place of the run's planner")
-	digest := addDemanded(cmd, "go on with the plan of this digest or not at all, with its programs' files as they are now; by default, with those that --digest of the run demanded")
-	requireApproval := cmd.Flags().Bool("require-approval", false, "go on only with a run that was begun under an approval; that has to hold still in any case")
-	o.approvers.add(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		confirm, err := o.asking()
-		if err != nil {
-			return err
-		}
-		answers, err := c.answers(*decide, o.as)
-		if err != nil {
-			return err
-		}
-		path, err := o.find(args[0])
-		switch {
-		case err != nil:
-		case cmd.Flags().Changed("at"):
-			var runs string
-			if runs, err = o.runsFolder(); err == nil {
-				path, err = session.At(path, *at, o.planner, runs)
-			}
-		case o.planner != "":
-			err = usageErr("a run goes on with its own planner").Advise("--at TICK begins a new run, which may have another")
-		}
-		if err != nil {
-			return err
-		}
-		return c.resume(cmd.Context(), path, &o, session.ResumeOptions{
-			Host: c.host(&o), Activities: *activities, InFlight: runtime.InFlight(*inFlight),
-			RetryFailed: *retryFailed, Digest: *digest, Answers: answers, Confirm: &confirm, OrStricter: !cmd.Flags().Changed("confirm"),
-			Approvers: o.of(c), RequireApproval: *requireApproval,
-		})
+	answers, err := c.answers(o.Decide, o.name)
+	if err != nil {
+		return err
 	}
-	return cmd
+	path, err := c.findRun(args[0])
+	switch {
+	case err != nil:
+	case c.changed("at"):
+		var runs string
+		if runs, err = c.runsFolder(); err == nil {
+			path, err = session.At(path, o.At, o.Planner, runs)
+		}
+	case o.Planner != "":
+		err = usageErr("a run continues with its own planner").Advise("--at TICK begins a new run, which may have another")
+	}
+	if err != nil {
+		return err
+	}
+	return c.resume(ctx, path, &o.running, session.ResumeOptions{
+		Host: c.host(&o.running), Activities: c.Activities, InFlight: runtime.InFlight(o.InFlight), RetryFailed: o.RetryFailed,
+		Digest: string(o.Digest), Answers: answers, Confirm: &confirm, OrStricter: !c.changed("confirm") && !o.AutoApprove,
+		Approvers: o.of(c), RequireApproval: o.Approved,
+	})
 }
 
 func (c *cli) resume(ctx context.Context, path string, o *running, options session.ResumeOptions) error {
@@ -89,7 +71,7 @@ func (c *cli) resume(ctx context.Context, path string, o *running, options sessi
 func (c *cli) tellAgain(ctx context.Context, s *session.Session, o *running) error {
 	defer s.Close()
 	var show observer = lines{session.NewEvents(c.out, s.Journal())}
-	if o.format == "text" {
+	if o.Format == "text" {
 		fmt.Fprintf(c.out, "the run %s had ended already; this is what came of it\n\n", s.ID())
 		show = terminal.NewRecorded(c.out, shownOf(s))
 	}
@@ -97,20 +79,20 @@ func (c *cli) tellAgain(ctx context.Context, s *session.Session, o *running) err
 	return c.conclude(result, show, s)
 }
 
-// find is the journal of a run.
-func (o *running) find(name string) (path string, err error) {
+// findRun is the journal of a run.
+func (c *cli) findRun(name string) (path string, err error) {
 	folder := ""
 	if !session.IsFile(name) {
-		if folder, err = o.runsFolder(); err != nil {
+		if folder, err = c.runsFolder(); err != nil {
 			return "", err
 		}
 	}
 	return session.Find(folder, name)
 }
 
-func (o *running) runsFolder() (string, error) {
-	if o.folder != "" {
-		return o.folder, nil
+func (c *cli) runsFolder() (string, error) {
+	if c.Runs != "" {
+		return c.Runs, nil
 	}
 	folder, err := session.DefaultFolder()
 	if err != nil {

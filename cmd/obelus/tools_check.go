@@ -50,7 +50,7 @@ type difference struct {
 }
 
 // checkTools reports how the sources of catalogues differ from them.
-func (c *cli) checkTools(ctx context.Context, name string, reading *reading) error {
+func (c *cli) checkTools(ctx context.Context, name string, reading *project.Reader) error {
 	files := []string{name}
 	info, err := os.Stat(name)
 	if err != nil {
@@ -107,8 +107,8 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node) (toolSour
 	if workspace.SumOf(now) == from.Get("digest").AsText() {
 		return s, nil
 	}
-	o := importing{server: from.Get("server").AsText()}
-	for key, list := range map[string]*[]string{"only": &o.Only, "tags": &o.Tags, "names": &o.Names, "headers": &o.headers} {
+	o := importing{Server: from.Get("server").AsText()}
+	for key, list := range map[string]*[]string{"only": &o.Only, "tags": &o.Tags, "names": &o.Names, "headers": &o.Header} {
 		if n := from.Get(key); n != nil {
 			for _, item := range n.Items {
 				*list = append(*list, item.AsText())
@@ -156,7 +156,7 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node) (toolSour
 
 // againstServers asks the servers of a file for their tools and compares them with what is
 // recorded.
-func (c *cli) againstServers(ctx context.Context, file string, reading *reading) (all []toolSource, err error) {
+func (c *cli) againstServers(ctx context.Context, file string, reading *project.Reader) (all []toolSource, err error) {
 	listed, err := c.listed(ctx, file, reading, false)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/project"
 )
 
 // definesServers reports whether a file defines MCP servers: OpenAPI's servers are a list.
@@ -37,7 +38,7 @@ type listing struct {
 
 // listed asks the servers of a file for their tools. Unless the user named the file, only trusted
 // servers with a record are asked: the file's author decides what starts, and which secrets it gets.
-func (c *cli) listed(ctx context.Context, file string, reading *reading, named bool) (*listing, error) {
+func (c *cli) listed(ctx context.Context, file string, reading *project.Reader, named bool) (*listing, error) {
 	d, err := reading.One(file)
 	if err != nil {
 		return nil, err
@@ -89,15 +90,15 @@ func ofBefore(f diag.Diagnostic, root *source.Node) bool {
 }
 
 // importServers makes a catalogue of what the servers of a file list as their tools.
-func (c *cli) importServers(ctx context.Context, file string, reading *reading, o importing) error {
-	if len(o.Tags) > 0 || o.server != "" || len(o.headers) > 0 {
+func (c *cli) importServers(ctx context.Context, file string, reading *project.Reader, o importing) error {
+	if len(o.Tags) > 0 || o.Server != "" || len(o.Header) > 0 {
 		return usageErr("--tag, --server and --header are for OpenAPI files, and %q defines servers", file).Advise("write url and headers in the file")
 	}
 	all, err := c.listed(ctx, file, reading, true)
 	if err != nil {
 		return err
 	}
-	if o.output != "" && filepath.Dir(o.output) != filepath.Dir(file) {
+	if o.Output != "" && filepath.Dir(o.Output) != filepath.Dir(file) {
 		return usageErr("the catalogue of %q has to be beside it: its servers are started from there", file).Advise("name a file in %q with -o", filepath.Dir(file))
 	}
 	value, offered, refused := all.catalogue(o)
@@ -206,7 +207,7 @@ func unfit(t catalogue.Tool) string {
 
 func (c *cli) reportServers(file string, o importing, offered, imported int, servers, refused []string) error {
 	to := c.out
-	if o.output == "" {
+	if o.Output == "" {
 		to = c.err
 	}
 	var out strings.Builder

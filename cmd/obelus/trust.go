@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,60 +14,45 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/project"
-	"github.com/spf13/cobra"
 )
 
-func (c *cli) trustCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "trust [DIR]",
-		Short: "let a workspace's obelus.yaml and policy say that something is harmless",
-		Long: "A plan can't say of its own programs that they only read, and neither can a workspace that came\n" +
-			"from elsewhere. This trusts the obelus.yaml of a folder, with the catalogues that it names and\n" +
-			"the files that their programs are started with, and the workspace's policy, until one of them\n" +
-			"changes. Without it everything runs as well, only people are asked about more of it.\n\n" +
-			"What is trusted is kept in the user's configuration folder, by digests. --trust of the other\n" +
-			"commands trusts a workspace for one of them, and OBELUS_TRUST the folders that it lists.",
-		Example: "obelus trust\nobelus trust --show examples\nobelus trust --revoke examples",
-		Args:    counted("", 0, 1),
+type trusting struct {
+	Show   bool `flag:"--show: print what is trusted and what it declares; exit status 1 if something isn't"`
+	Revoke bool `flag:"--revoke: no longer trust it"`
+}
+
+func (o *trusting) run(_ context.Context, c *cli, args []string) error {
+	folder := append(args, ".")[0]
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return usageErr("there is no folder %q", folder)
 	}
-	show := cmd.Flags().Bool("show", false, "say what is trusted and what it says, and trust nothing; the exit status is 1 if something isn't")
-	revoke := cmd.Flags().Bool("revoke", false, "trust it no longer")
-	cmd.MarkFlagsMutuallyExclusive("show", "revoke")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		folder := append(args, ".")[0]
-		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return usageErr("there is no folder %q", folder)
+	all, err := c.newReading().Vouching(folder)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return usageErr("there is no obelus.yaml and no obelus.policy.yaml in the workspace of %q", folder)
+	}
+	untrusted := false
+	for _, one := range all {
+		changed, err := one.Changed(), error(nil)
+		switch {
+		case o.Revoke:
+			changed, err = slices.Sorted(maps.Keys(one.Holds)), one.Revoke()
+			one.Before = nil
+		case !o.Show:
+			changed, err = nil, one.Trust()
 		}
-		reader := c.newReading()
-		all, err := reader.Vouching(folder)
 		if err != nil {
-			return err
+			return usageErr("what is trusted can't be kept: %s", reason(err)).Advise("give --trust to the commands that are to trust it")
 		}
-		if len(all) == 0 {
-			return usageErr("there is no obelus.yaml and no obelus.policy.yaml in the workspace of %q", folder)
-		}
-		untrusted := false
-		for _, one := range all {
-			said, err := one.Changed(), error(nil)
-			switch {
-			case *revoke:
-				said, err = slices.Sorted(maps.Keys(one.Holds)), one.Revoke()
-				one.Before = nil
-			case !*show:
-				said, err = nil, one.Trust()
-			}
-			if err != nil {
-				return usageErr("what is trusted can't be kept: %s", reason(err)).Advise("give --trust to the commands that are to trust it")
-			}
-			untrusted = untrusted || *show && len(said) > 0
-			c.vouched(one, said)
-		}
-		if untrusted {
-			return ending(statusFound)
-		}
-		return nil
+		untrusted = untrusted || o.Show && len(changed) > 0
+		c.vouched(one, changed)
 	}
-	return cmd
+	if untrusted {
+		return ending(statusFound)
+	}
+	return nil
 }
 
 // vouched says what a file of a workspace is trusted with, and what has changed since.

@@ -12,52 +12,43 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// Given is what a run or a rehearsal is handed besides its plan.
+// given are the flags for what a plan is given.
 type given struct {
-	input, state   map[string]any // that were read before
-	inputs, states []string       // what flags lay over them
-	parallel       int
-	flags          *pflag.FlagSet
-	texts          map[string]string // of inputs that were given by themselves, as they were written
-	unfit          map[string]error  // why such a one can't be taken for JSON, and can only be text
+	Inputs []string `flag:"-i, --input KEY=VALUE: an input value, JSON or else text; @FILE has several"`
+	States []string `flag:"--state @FILE: initial state over the plan's own, from a file of JSON or YAML"`
+
+	input, state map[string]any    // that were read before
+	texts        map[string]string // of inputs that were given by themselves, as they were written
+	unfit        map[string]error  // why such a one can't be read as JSON, and can only be text
 }
 
-func addGiven(cmd *cobra.Command) *given {
-	g := addValues(cmd)
-	cmd.Flags().IntVar(&g.parallel, "parallel", 0, "how many activities may run at once; by default the plan's own limit, or 64")
-	stands(cmd, "parallel", "N")
-	return g
+// concurrencyFlag is a flag that agents can set as well.
+type concurrencyFlag struct {
+	Concurrency int `flag:"--concurrency N" was:"parallel" json:"parallel,omitempty" jsonschema:"activities that run at once [the plan's own limit, or 64]"`
 }
 
-// addValues adds the flags that give input and state.
-func addValues(cmd *cobra.Command) *given {
-	g := &given{texts: map[string]string{}, unfit: map[string]error{}}
-	flags := cmd.Flags()
-	flags.StringArrayVarP(&g.inputs, "input", "i", nil, "an input value, as JSON or else as text; @FILE gives several; may be repeated")
-	stands(cmd, "input", "KEY=VALUE")
-	flags.StringArrayVar(&g.states, "state", nil, "state to start from, over the plan's own, from a file of JSON or YAML; may be repeated")
-	stands(cmd, "state", "@FILE")
-	g.flags = flags
-	return g
+// check refuses a number that isn't one of activities.
+func (o *concurrencyFlag) check(c *cli) error {
+	if o.Concurrency < 0 || o.Concurrency == 0 && c.changed("concurrency") {
+		return usageErr("--concurrency can't be %d: expected a whole number from 1", o.Concurrency)
+	}
+	return nil
 }
 
 // values reads what was given for input and state of a plan, the later over the
 // earlier.
-func (g *given) values(c *cli, r *reading, plan string) (input, state map[string]any, err error) {
-	if g.parallel < 0 || g.parallel == 0 && g.flags != nil && g.flags.Changed("parallel") {
-		return nil, nil, usageErr("--parallel can't be %d: expected a whole number from 1", g.parallel)
-	}
+func (g *given) values(c *cli, r *project.Reader, plan string) (input, state map[string]any, err error) {
 	in := 0
 	for _, name := range slices.Concat([]string{plan}, r.Activities, r.Policies) {
 		if name == "-" {
 			in++
 		}
 	}
-	for _, text := range slices.Concat(g.inputs, g.states) {
+	for _, text := range slices.Concat(g.Inputs, g.States) {
 		if text == "@-" {
 			in++
 		}
@@ -66,12 +57,12 @@ func (g *given) values(c *cli, r *reading, plan string) (input, state map[string
 		return nil, nil, usageErr("standard input can be read only once: %d things ask for it", in).Advise("give all but one of them as files")
 	}
 	input, state = g.input, g.state
-	for _, text := range g.inputs {
+	for _, text := range g.Inputs {
 		if input, err = g.take(c, r, input, "--input", text); err != nil {
 			return nil, nil, err
 		}
 	}
-	for _, text := range g.states {
+	for _, text := range g.States {
 		if state, err = g.take(c, r, state, "--state", text); err != nil {
 			return nil, nil, err
 		}
@@ -80,7 +71,10 @@ func (g *given) values(c *cli, r *reading, plan string) (input, state map[string
 }
 
 // take lays one value of a flag over those before it.
-func (g *given) take(c *cli, r *reading, before map[string]any, flag, text string) (map[string]any, error) {
+func (g *given) take(c *cli, r *project.Reader, before map[string]any, flag, text string) (map[string]any, error) {
+	if g.texts == nil {
+		g.texts, g.unfit = map[string]string{}, map[string]error{}
+	}
 	more := map[string]any{}
 	if name, ok := strings.CutPrefix(text, "@"); ok {
 		read, err := c.mapping(r, flag, name)
@@ -119,7 +113,7 @@ func (g *given) take(c *cli, r *reading, before map[string]any, flag, text strin
 }
 
 // mapping reads a file of values, in YAML or JSON.
-func (c *cli) mapping(r *reading, flag, name string) (map[string]any, error) {
+func (c *cli) mapping(r *project.Reader, flag, name string) (map[string]any, error) {
 	text, err := r.Text(name)
 	if err != nil {
 		return nil, err
@@ -162,6 +156,20 @@ func (g *given) settle(p *plan.Plan, input map[string]any) error {
 		}
 	}
 	return nil
+}
+
+// fit settles the inputs of a plan, and refuses those that nothing reads or its schemas don't allow.
+// A planner reads all of them.
+func (g *given) fit(p *plan.Plan, input, state map[string]any, planned bool) error {
+	if err := g.settle(p, input); err != nil {
+		return err
+	}
+	if !planned {
+		if err := unreadInputs(p, input); err != nil {
+			return err
+		}
+	}
+	return session.Fits(p, input, state)
 }
 
 // errUnread is the trouble with an input that nothing reads.

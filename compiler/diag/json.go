@@ -162,9 +162,10 @@ type Summary struct {
 	Files, Errors, Warnings, Infos int
 	Suppressed                     int    // findings that somebody lets stay; not counted above
 	Excluded                       int    // files that the configuration lets nobody check
+	Skipped                        int    // files of a folder that aren't documents of obelus
 	Maturity                       string // of LANGUAGE.md#findings; "" when it wasn't judged
-	// Unjudged are what errors kept from being judged yet.
-	Unjudged []string
+	// Unjudged are what errors kept from being judged yet, in the files UnjudgedIn.
+	Unjudged, UnjudgedIn []string
 }
 
 // Summarize counts findings in so many files.
@@ -195,7 +196,8 @@ func (s Summary) JSON(w io.Writer) error {
 		Maturity *string  `json:"maturity"`
 		Unjudged []string `json:"unjudged,omitempty"`
 		Excluded int      `json:"excluded,omitempty"`
-	}{"summary", s.Files, s.Errors, s.Warnings, s.Infos, OrNull(s.Maturity), s.Unjudged, s.Excluded})
+		Skipped  int      `json:"skipped,omitempty"`
+	}{"summary", s.Files, s.Errors, s.Warnings, s.Infos, OrNull(s.Maturity), s.Unjudged, s.Excluded, s.Skipped})
 }
 
 // Text writes the summary as one line for people, as in
@@ -223,11 +225,18 @@ func (s Summary) Text(w io.Writer, o TextOptions) error {
 	if s.Excluded > 0 {
 		line += fmt.Sprintf(", %d excluded", s.Excluded)
 	}
+	if s.Skipped > 0 {
+		line += fmt.Sprintf(", %d skipped", s.Skipped)
+	}
 	if s.Maturity != "" {
 		line += " (maturity: " + Escape(s.Maturity) + ")"
 	}
 	if len(s.Unjudged) > 0 {
-		line += "; not judged yet: " + strings.Join(s.Unjudged, ", ")
+		line += "; not judged yet"
+		if s.Files > 1 && len(s.UnjudgedIn) > 0 {
+			line += " in " + Escape(wording.Names(s.UnjudgedIn, 3))
+		}
+		line += ": " + strings.Join(s.Unjudged, ", ")
 	}
 	p.line("%s", line)
 	return p.out.Flush()

@@ -62,8 +62,9 @@ type Dialogue struct {
 // NewDialogue asks on a terminal for which [CanAsk] is true.
 func NewDialogue(stdin io.Reader, stderr io.Writer, gate *Gate, person string, tools func(*runtime.Question) *plan.Tool) *Dialogue {
 	closed, cancel := context.WithCancel(context.Background())
+	out, _ := fileOf(stderr)
 	d := &Dialogue{
-		Renderer: NewRenderer(stderr, 0, tools), in: stdin.(*os.File), out: stderr.(*os.File), gate: gate, person: person,
+		Renderer: NewRenderer(stderr, 0, tools), in: stdin.(*os.File), out: out, gate: gate, person: person,
 		closed: closed, close: cancel, last: make(chan struct{}), approvedAll: map[string]bool{},
 	}
 	close(d.last)

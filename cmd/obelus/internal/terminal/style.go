@@ -1,16 +1,32 @@
 package terminal
 
 import (
+	"io"
 	"os"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"golang.org/x/term"
 )
 
+// A Painted stream is colored or not, whatever it is.
+type Painted struct {
+	io.Writer
+	Color bool
+}
+
+// fileOf is the file that a stream is, if it is one.
+func fileOf(stream any) (*os.File, bool) {
+	if p, ok := stream.(Painted); ok {
+		stream = p.Writer
+	}
+	file, ok := stream.(*os.File)
+	return file, ok
+}
+
 // Of is the terminal that something is, if it is one that can be
 // written on with more than plain lines.
 func Of(stream any) (fd int, ok bool) {
-	file, isFile := stream.(*os.File)
+	file, isFile := fileOf(stream)
 	if !isFile || os.Getenv("TERM") == "dumb" {
 		return 0, false
 	}
@@ -21,12 +37,15 @@ func Of(stream any) (fd int, ok bool) {
 // Seen reports whether what is written to a stream is seen on a terminal, of
 // whatever kind.
 var Seen = func(stream any) bool {
-	file, isFile := stream.(*os.File)
+	file, isFile := fileOf(stream)
 	return isFile && term.IsTerminal(int(file.Fd()))
 }
 
 // colorful reports whether a stream gets colours.
 func colorful(stream any) bool {
+	if p, ok := stream.(Painted); ok {
+		return p.Color
+	}
 	_, ok := Of(stream)
 	return ok && os.Getenv("NO_COLOR") == ""
 }

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// globals are the flags of all commands. -C, -q, -v and --color apply everywhere; a row of the
+// table names the others that it reads.
+type globals struct {
+	Folder     string   `flag:"-C, --chdir DIR: run as if started in this folder"`
+	Quiet      bool     `flag:"-q, --quiet: print results and errors only"`
+	Verbose    bool     `flag:"-v, --verbose: print which settings apply and which files are skipped"`
+	Color      string   `flag:"--color auto|always|never: color the output"`
+	Config     string   `flag:"--config FILE: settings, in place of the nearest obelus.yaml in the workspace"`
+	Policies   []string `flag:"--policy FILE: what plans may do, in place of obelus.policy.yaml"`
+	Root       string   `flag:"--root DIR: the workspace [nearest folder with obelus.yaml or .git]"`
+	Trust      bool     `flag:"--trust: trust the workspace's obelus.yaml and policy, as obelus trust does"`
+	Activities []string `flag:"--activities FILE: activities that replace those of the plan or run"`
+	Hosts      allowed  `flag:"--allow-host HOST[:PORT]: allow requests to a private or unlisted host"`
+	Runs       string   `flag:"--runs DIR: journals [$XDG_STATE_HOME/obelus/runs or ~/.local/state/obelus/runs]"`
+}
+
+// The global flags of commands that read plans, and of those that work on runs.
+const (
+	everywhere = "chdir quiet verbose color"
+	planFlags  = "config policy root trust activities allow-host "
+	runFlags   = "runs activities "
+)
+
+// allowed are the hosts that a flag names.
+type allowed []hosts.Entry
+
+func (a *allowed) String() string { return "" }
+func (a *allowed) Type() string   { return "HOST[:PORT]" }
+func (a *allowed) Set(text string) error {
+	one, err := hosts.Parse(text)
+	*a = append(*a, one)
+	return err
+}
+
+// addFlags adds the flags that the fields of a struct declare, such as
+//
+//	Output string `flag:"-o, --output FILE: where to write"`
+//
+// The value of a field is the flag's default. The tag "was" has old names, which help doesn't show.
+// Of a field that agents can set as well, the tag "jsonschema" has the description.
+func addFlags(cmd *cobra.Command, to *pflag.FlagSet, fields reflect.Value) {
+	for i := range fields.NumField() {
+		field := fields.Type().Field(i)
+		if _, ok := field.Tag.Lookup("flag"); ok {
+			addFlag(cmd, to, fields.Field(i), field.Tag)
+		} else if field.Anonymous && field.Type.Kind() == reflect.Struct {
+			addFlags(cmd, to, fields.Field(i))
+		}
+	}
+}
+
+func addFlag(cmd *cobra.Command, to *pflag.FlagSet, field reflect.Value, tag reflect.StructTag) {
+	head, usage, ok := strings.Cut(tag.Get("flag"), ": ")
+	if !ok {
+		usage = tag.Get("jsonschema")
+	}
+	short, long, both := strings.Cut(head, ", ")
+	if !both {
+		short, long = "", head
+	}
+	name, word, _ := strings.Cut(strings.TrimPrefix(long, "--"), " ")
+	short = strings.TrimPrefix(short, "-")
+	words := strings.Split(word, "|")
+	switch value := field.Addr().Interface().(type) {
+	case *bool:
+		to.BoolVarP(value, name, short, *value, usage)
+	case *string:
+		if len(words) > 1 && word == strings.ToLower(word) {
+			*value = words[0]
+			to.VarP(&choice{words, value}, name, short, usage)
+			complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+			_ = cmd.RegisterFlagCompletionFunc(name, complete)
+		} else {
+			to.StringVarP(value, name, short, *value, usage)
+		}
+	case *[]string:
+		to.StringArrayVarP(value, name, short, *value, usage+"; may be repeated")
+	case *int:
+		to.IntVarP(value, name, short, *value, usage)
+	case *uint64:
+		to.Uint64VarP(value, name, short, *value, usage)
+	case *[]float64:
+		to.Float64SliceVarP(value, name, short, *value, usage)
+	case *time.Duration:
+		to.DurationVarP(value, name, short, *value, usage)
+	default:
+		to.VarP(value.(pflag.Value), name, short, usage)
+	}
+	flag := to.Lookup(name)
+	if word != "" {
+		flag.Value = wordedValue{flag.Value, word}
+	}
+	if field.IsZero() || field.Kind() == reflect.Slice {
+		flag.DefValue = ""
+	}
+	if word == "DIR" {
+		_ = to.SetAnnotation(name, cobra.BashCompSubdirsInDir, []string{})
+	}
+	for _, old := range strings.Fields(tag.Get("was")) {
+		alias := *flag
+		alias.Name, alias.Shorthand, alias.Hidden = old, "", true
+		to.AddFlag(&alias)
+	}
+}
+
+// changed reports whether a flag is on the command line, also by an old name.
+func (c *cli) changed(name string) (found bool) {
+	if c.cmd == nil {
+		return false
+	}
+	value := c.cmd.Flag(name).Value
+	c.cmd.Flags().Visit(func(f *pflag.Flag) { found = found || f.Value == value })
+	return found
+}
+
+// A wordedValue is called by a word in help and messages.
+type wordedValue struct {
+	pflag.Value
+	word string
+}
+
+func (w wordedValue) Type() string { return w.word }
+
+// A choice is a flag whose value is one of a few words.
+type choice struct {
+	words []string
+	value *string
+}
+
+func (c *choice) String() string { return *c.value }
+func (c *choice) Type() string   { return strings.Join(c.words, "|") }
+
+func (c *choice) Set(value string) error {
+	if !slices.Contains(c.words, value) {
+		return usageErr("expected %s", wording.Or(c.words)).Suggest(value, c.words)
+	}
+	*c.value = value
+	return nil
+}
+
+// expectation is what the value of a flag must be.
+func expectation(f *pflag.Flag) string {
+	value := f.Value
+	if n, ok := value.(wordedValue); ok {
+		value = n.Value
+	}
+	switch value.Type() {
+	case "bool":
+		return "true or false"
+	case "int", "int64", "uint64":
+		return "a whole number"
+	case "duration":
+		return "a duration such as 300ms, 30s or 1h30m"
+	}
+	return f.Value.Type()
+}
