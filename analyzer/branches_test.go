@@ -272,7 +272,7 @@ func TestLikeConditionsAreDividedAlike(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#findings: calls of which no values were found that let both run are no finding, and wait for
+// LANGUAGE.md#two-writers-of-one-path: calls of which no values were found that let both run are no finding, and wait for
 // each other as listed, also where there are more pairs than are looked at.
 func TestUndecidedPairsRunAsListed(t *testing.T) {
 	for _, n := range []int{2, 200} {

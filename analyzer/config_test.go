@@ -209,7 +209,7 @@ func TestSettingsSchema(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: any text may stand in an obelus.yaml or in a suppression.
+// LANGUAGE.md#findings: any text may stand in an obelus.yaml or in a suppression.
 func FuzzSettings(f *testing.F) {
 	for _, c := range settingsCases {
 		f.Add(c.text, "OB502 known")

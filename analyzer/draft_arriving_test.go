@@ -273,7 +273,7 @@ func screenPrefix(p *plan.Plan, found []diag.Diagnostic, overApproximate func(ca
 	return d
 }
 
-// LANGUAGE.md#findings: calls of which it can't be decided whether they conflict run as listed,
+// LANGUAGE.md#two-writers-of-one-path: calls of which it can't be decided whether they conflict run as listed,
 // also where they arrive one after the other.
 func TestArrivingDoubtsAreOrdered(t *testing.T) {
 	base, _ := compiler.Compile(source.NewFile("plan.yaml", []byte("input: {text: abc}\nstate: {v: 1}\ncalls: []\n")), compiler.Options{})

@@ -64,7 +64,7 @@ func TestAdvisors(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: of several advisors with one id the last counts, also over one of
+// LANGUAGE.md#advisors: of several advisors with one id the last counts, also over one of
 // an import.
 func TestLaterAdvisorsWin(t *testing.T) {
 	open := func(string) ([]byte, error) {

@@ -24,7 +24,7 @@ func argv(items ...any) *plan.Activity {
 	return a
 }
 
-// LANGUAGE.md#tools-and-activities: what an argv makes of a call's parameters.
+// LANGUAGE.md#programs: what an argv makes of a call's parameters.
 func TestArguments(t *testing.T) {
 	params := map[string]any{
 		"text": "a b", "empty": "", "number": 3.0, "yes": true, "no": false, "none": nil, "list": []any{"x", nil, 2.0}, "nothing": []any{}, "object": map[string]any{"b": "<", "a": 1.0},
@@ -83,7 +83,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: whatever values say, an argv has the options that its definition has and no
+// LANGUAGE.md#programs: whatever values say, an argv has the options that its definition has and no
 // others, no value is split or joined, and none is read as a placeholder.
 func TestArgumentsAreNothingElse(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
@@ -133,7 +133,7 @@ func TestArgumentsAreNothingElse(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: a value is never what a shell runs, wherever the shell stands in an argv and
+// LANGUAGE.md#programs: a value is never what a shell runs, wherever the shell stands in an argv and
 // however its option is written; behind the code it is an argument.
 func TestShellsAreGivenNoValues(t *testing.T) {
 	refused := func(argv string) bool {

@@ -154,7 +154,7 @@ calls:
 	}
 }
 
-// LANGUAGE.md#output-paths-and-state: what is on a cycle comes behind the order, and what hangs on it behind the
+// LANGUAGE.md#the-graph: what is on a cycle comes behind the order, and what hangs on it behind the
 // whole of it, so that whatever of such a plan can run writes in one order.
 func TestRanksBehindCycles(t *testing.T) {
 	p := compiled(t, `
@@ -178,7 +178,7 @@ calls:
 	}
 }
 
-// LANGUAGE.md#output-paths-and-state: the order takes the earliest-listed ready call first.
+// LANGUAGE.md#the-graph: the order takes the earliest-listed ready call first.
 func TestOrder(t *testing.T) {
 	p := compiled(t, `
 calls:
@@ -192,7 +192,7 @@ calls:
 	}
 }
 
-// LANGUAGE.md#documents: a key that repeats one of the format in other letters is a duplicate.
+// LANGUAGE.md#yaml-and-json: a key that repeats one of the format in other letters is a duplicate.
 func TestKeysInOtherLetters(t *testing.T) {
 	_, found := Compile(source.NewFile("plan.yaml", []byte("calls:\n- {_tool: a, _Tool: b}\nCalls: []\n")), Options{})
 	var got []string

@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// LANGUAGE.md#the-graph: the digest is the same however a plan is laid out, and compiling the
+// LANGUAGE.md#compiled-plans-and-digests: the digest is the same however a plan is laid out, and compiling the
 // compiled plan gives the same bytes.
 func TestCanonical(t *testing.T) {
 	forms := []struct{ name, text string }{
@@ -47,7 +47,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#the-graph: what values a plan holds, and however its numbers are written, the
+// LANGUAGE.md#compiled-plans-and-digests: what values a plan holds, and however its numbers are written, the
 // compiled plan is a document without a fault, and compiles to the same bytes.
 func TestCompiledValuesAreKept(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 6))
@@ -95,7 +95,7 @@ func compiledAgain(t *testing.T, text string) string {
 	return string(compiled)
 }
 
-// LANGUAGE.md#the-graph: the compiled plan grows with the plan and not with its square, says so
+// LANGUAGE.md#compiled-plans-and-digests: the compiled plan grows with the plan and not with its square, says so
 // where it is abridged, and compiles to the same bytes then too.
 func TestCanonicalIsBounded(t *testing.T) {
 	repeat := func(n int, line string) string {

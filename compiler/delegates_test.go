@@ -227,7 +227,7 @@ calls:
 	}
 }
 
-// LANGUAGE.md#the-graph: the compiled plan names its delegates with their digests, stands by
+// LANGUAGE.md#compiled-plans-and-digests: the compiled plan names its delegates with their digests, stands by
 // itself where imports named them from elsewhere, and compiles to the same bytes.
 func TestCompiledDelegates(t *testing.T) {
 	f := &folder{files: map[string]string{

@@ -27,7 +27,7 @@ func requestOf(t *testing.T, http string) *plan.HTTP {
 
 func variables(name string) string { return map[string]string{"KEY": "s3cret/ü&x", "EMPTY": ""}[name] }
 
-// LANGUAGE.md#tools-and-activities: what is sent for which parameters.
+// LANGUAGE.md#http-requests: what is sent for which parameters.
 func TestRequests(t *testing.T) {
 	type sent = plan.WebRequest
 	for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: what can't be sent is refused by the parameter that is at fault, and no message
+// LANGUAGE.md#http-requests: what can't be sent is refused by the parameter that is at fault, and no message
 // holds a secret.
 func TestUnfitRequests(t *testing.T) {
 	for _, c := range []struct {
@@ -102,7 +102,7 @@ func TestUnfitRequests(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: whatever a value holds, the request goes to the same host, and its path has the
+// LANGUAGE.md#http-requests: whatever a value holds, the request goes to the same host, and its path has the
 // same folders and as many segments, however often a server decodes it.
 func TestValuesStayInTheirSegment(t *testing.T) {
 	h := requestOf(t, `{url: "https://h.test/a/{x}/b/{y}.json?q={z}"}`)

@@ -30,7 +30,7 @@ func taken(document string, files map[string]string) (p *plan.Plan, found []diag
 	return p, found, opened
 }
 
-// LANGUAGE.md#documents: whatever the imports are, each file is read once, and of several
+// LANGUAGE.md#imports: whatever the imports are, each file is read once, and of several
 // definitions that one counts which comes last when every import is put in the
 // place where it is named.
 func TestImportsAreReadOnce(t *testing.T) {
@@ -99,7 +99,7 @@ func TestImportsAreReadOnce(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: many ways to a file cost no more than one; a circle is an error at
+// LANGUAGE.md#imports: many ways to a file cost no more than one; a circle is an error at
 // each place that closes it, and what is read has an end.
 func TestImportsAreBounded(t *testing.T) {
 	web := func(n int, of func(i int) []int) map[string]string {
@@ -166,7 +166,7 @@ func TestImportsAreBounded(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: what several delegates import, and what they share with the plan
+// LANGUAGE.md#imports: what several delegates import, and what they share with the plan
 // itself, is read once.
 func TestDelegatesShareWhatTheyRead(t *testing.T) {
 	files := map[string]string{"tools.yaml": "tools: {t: {properties: {x: {type: string}}}}\n"}

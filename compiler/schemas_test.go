@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// LANGUAGE.md#tools-and-activities: OB509: a fault inside a named schema is one finding, on that schema's
+// LANGUAGE.md#tools: OB509: a fault inside a named schema is one finding, on that schema's
 // own text, and those that refer to it are named with it.
 func TestFaultOfNamedSchema(t *testing.T) {
 	text := `
@@ -57,7 +57,7 @@ func TestFaultOfToolSchema(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: a tool of a catalogue accepts what its own file's schemas say, whatever schemas
+// LANGUAGE.md#tools: a tool of a catalogue accepts what its own file's schemas say, whatever schemas
 // of the same name a plan, an import or another catalogue has. The compiled plan says the
 // same, with the catalogues and without.
 func TestCataloguesKeepTheirSchemas(t *testing.T) {
@@ -104,7 +104,7 @@ func TestCataloguesKeepTheirSchemas(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: a catalogue can't leave it to a plan what a tool accepts.
+// LANGUAGE.md#tools: a catalogue can't leave it to a plan what a tool accepts.
 func TestCataloguesReferToNoPlan(t *testing.T) {
 	o := Options{Catalogues: []*source.File{source.NewFile("a.tools.yaml", []byte("tools: {query: {properties: {sql: {$ref: '#/schemas/SQL'}}}}\n"))}}
 	_, found := Compile(source.NewFile("plan.yaml", []byte("schemas: {SQL: {type: string}}\ncalls: []\n")), o)

@@ -285,7 +285,7 @@ func (w *recordingWorld) judge(c runtime.Command) {
 	}
 }
 
-// LANGUAGE.md#documents: whatever tools, activities, scopes and
+// LANGUAGE.md#trust: whatever tools, activities, scopes and
 // hints say, and wherever they say it: what starts unasked is known to be harmless by
 // a word that counts, and of what was asked about just that is started, with the
 // parameters, the context and the program that were shown. Plans, solutions and

@@ -325,7 +325,7 @@ func cameTo(o *runtime.Outcome) string {
 	return text
 }
 
-// LANGUAGE.md#calls: a call with "_each" comes to what a call for each item, written out, and
+// LANGUAGE.md#lists: a call with "_each" comes to what a call for each item, written out, and
 // one that puts their results together come to: whatever the order in which they end, however
 // many run at once, with failures, time-outs, retries, conditions, delegates with such calls of
 // their own, instances with lists of their own, asked about or not, and killed anywhere. What was
@@ -392,7 +392,7 @@ func TestEachIsWhatIsWrittenOut(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#calls: as many items as there are, each once and in its place; none at all are done at once. A
+// LANGUAGE.md#lists: as many items as there are, each once and in its place; none at all are done at once. A
 // list that is none, or that is too long, and parameters that don't fit are found before
 // anything has run.
 func TestEachOfSoMany(t *testing.T) {
@@ -448,7 +448,7 @@ func TestEachOfSoMany(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#calls: items count in limits.calls; a run that stops there goes on with the others.
+// LANGUAGE.md#lists: items count in limits.calls; a run that stops there goes on with the others.
 func TestEachCountsInLimits(t *testing.T) {
 	f := fan{items: make([]any, 9), retries: 1}
 	for i := range f.items {

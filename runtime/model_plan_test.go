@@ -53,7 +53,7 @@ func readPlan(doc map[string]any) *planModel {
 	for i, item := range doc["calls"].([]any) {
 		c := readCall(i, item.(map[string]any))
 		c.tool, _ = p.tools[item.(map[string]any)["_tool"].(string)].(map[string]any)
-		if c.result = c.tool["_output"]; c.result == nil { // LANGUAGE.md#tools-and-activities
+		if c.result = c.tool["_output"]; c.result == nil { // LANGUAGE.md#tools
 			properties, _ := c.tool["properties"].(map[string]any)
 			c.result = properties["_output"]
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// LANGUAGE.md#findings: every OB401 comes with two schedules, and replaying them ends in
+// LANGUAGE.md#two-writers-of-one-path: every OB401 comes with two schedules, and replaying them ends in
 // different states.
 func TestConflictsShow(t *testing.T) {
 	t.Parallel()

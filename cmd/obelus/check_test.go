@@ -117,7 +117,7 @@ func TestPathsAreThoseOfTheRepository(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: the nearest obelus.yaml counts, from the plan's folder up to the
+// LANGUAGE.md#imports: the nearest obelus.yaml counts, from the plan's folder up to the
 // workspace's root and not beyond.
 func TestNearestSettings(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -222,7 +222,7 @@ func FuzzFix(f *testing.F) {
 	})
 }
 
-// LANGUAGE.md#documents: what is named from the folder above is taken in where an obelus.yaml or a
+// LANGUAGE.md#imports: what is named from the folder above is taken in where an obelus.yaml or a
 // .git above says that it belongs together, and what others may have written isn't
 // read, which is said.
 func TestWorkspaceRoot(t *testing.T) {

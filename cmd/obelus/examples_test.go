@@ -27,7 +27,7 @@ func trustExamples(t *testing.T) {
 	t.Setenv("OBELUS_TRUST", folder)
 }
 
-// LANGUAGE.md#documents: a folder that the environment trusts is the same wherever one stands.
+// LANGUAGE.md#trust: a folder that the environment trusts is the same wherever one stands.
 func TestTrustedFoldersAreAbsolute(t *testing.T) {
 	t.Setenv("OBELUS_TRUST", t.TempDir()+string(filepath.ListSeparator)+"examples")
 	if _, stderr, status := obelus(strings.NewReader("calls: []"), "check", "-"); status != statusError || !strings.Contains(stderr, `"examples", which isn't an absolute path`) {

@@ -300,7 +300,7 @@ func TestRunsAreDrawn(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#findings: what a call is made to give, or gave, under the name of a secret isn't in a page.
+// LANGUAGE.md#environment-and-secrets: what a call is made to give, or gave, under the name of a secret isn't in a page.
 func TestPageHoldsNoSecret(t *testing.T) {
 	dir := t.TempDir()
 	plan, page := filepath.Join(dir, "plan.yaml"), filepath.Join(dir, "page.html")

@@ -104,7 +104,7 @@ output: {order: †state.order.order, echo: †state.item.echo, trouble: †stat
 // host is the shop's, with its port.
 func (s *shop) host() string { return strings.TrimPrefix(s.URL, "http://") }
 
-// LANGUAGE.md#tools-and-activities: a plan over a server on this machine runs as its file has it; the
+// LANGUAGE.md#http-requests: a plan over a server on this machine runs as its file has it; the
 // secret is nowhere but in what is sent: not in what is printed, kept or drawn.
 func TestPlanOverHTTP(t *testing.T) {
 	s := openShop(t)
@@ -227,7 +227,7 @@ func TestKilledOverHTTP(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: what an obelus.yaml lists makes stricter as it stands, and allows what isn't
+// LANGUAGE.md#http-requests: what an obelus.yaml lists makes stricter as it stands, and allows what isn't
 // public only once it is trusted; a policy's list can't be added to.
 func TestHostsOfWorkspaces(t *testing.T) {
 	s := openShop(t)

@@ -144,7 +144,7 @@ func TestManyInstancesAreSummedUp(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: what messages give an instance (input, state, data, errors, and
+// LANGUAGE.md#contexts-and-records: what messages give an instance (input, state, data, errors, and
 // their schemas) holds for it alone: what becomes of each is what becomes of a context
 // that has only its messages, with a planner and without.
 func TestInstancesOfMessages(t *testing.T) {

@@ -54,7 +54,7 @@ var withSecrets = []string{
 // short is hidden in messages alone then.
 const elsewhere = "# elsewhere\n"
 
-// LANGUAGE.md#findings: what stands under the name of a secret, is one by its schema or stands in an address as a password isn't quoted
+// LANGUAGE.md#environment-and-secrets: what stands under the name of a secret, is one by its schema or stands in an address as a password isn't quoted
 // by any command in a message, an excerpt, a drawing or SARIF, whatever is wrong with it.
 func TestSecretsAreNeverQuoted(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -170,7 +170,7 @@ func messagesOf(events string) string {
 	return said.String()
 }
 
-// LANGUAGE.md#findings: no failure of a run or of a rehearsal quotes what came into it under the name of a
+// LANGUAGE.md#environment-and-secrets: no failure of a run or of a rehearsal quotes what came into it under the name of a
 // secret, on whatever way, whoever says it; nor does what refuses a state or an instance.
 func TestFailuresQuoteNoSecret(t *testing.T) {
 	t.Chdir(t.TempDir())

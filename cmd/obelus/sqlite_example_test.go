@@ -26,7 +26,7 @@ func stockExample(t *testing.T) (folder string) {
 	return folder
 }
 
-// LANGUAGE.md#tools-and-activities: the example runs as it is: a plan over an MCP server over a SQLite file.
+// LANGUAGE.md#mcp-servers: the example runs as it is: a plan over an MCP server over a SQLite file.
 func TestExampleOverSQLite(t *testing.T) {
 	plan := filepath.Join(stockExample(t), "inventory.yaml")
 	if said := printed(t, "check", "--min-severity", "info", plan); !strings.HasPrefix(said, "nothing to report") {
@@ -40,7 +40,7 @@ func TestExampleOverSQLite(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: a server whose tools aren't what was imported is reported before anything is called:
+// LANGUAGE.md#mcp-servers: a server whose tools aren't what was imported is reported before anything is called:
 // a tool that changed at all ends the run, and that nothing is recorded is reported.
 func TestServersAreComparedWithTheirRecord(t *testing.T) {
 	example := stockExample(t)

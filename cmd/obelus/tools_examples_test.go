@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/examples/library/service"
 )
 
-// LANGUAGE.md#tools-and-activities: the example over a service runs, its catalogue and lock are what import makes of
+// LANGUAGE.md#imported-services: the example over a service runs, its catalogue and lock are what import makes of
 // the document, and nothing has drifted.
 func TestLibrary(t *testing.T) {
 	folder, err := filepath.Abs(filepath.Join("..", "..", "examples", "library"))

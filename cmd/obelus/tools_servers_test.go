@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 )
 
-// LANGUAGE.md#tools-and-activities: what an MCP server lists is imported with its digests, checks clean, and how it
+// LANGUAGE.md#imported-services: what an MCP server lists is imported with its digests, checks clean, and how it
 // changes is reported; the server is this program's own.
 func TestServersAreImported(t *testing.T) {
 	program, err := os.Executable()
@@ -168,7 +168,7 @@ func TestUnfitToolsAreRefused(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: what is wrong with the catalogue that an import writes anew, or with a lock file of an
+// LANGUAGE.md#imported-services: what is wrong with the catalogue that an import writes anew, or with a lock file of an
 // earlier release beside it, keeps nothing from being imported.
 func TestImportsReplaceWhatIsBroken(t *testing.T) {
 	program, err := os.Executable()

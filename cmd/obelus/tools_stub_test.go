@@ -44,7 +44,7 @@ func publicDocuments(t *testing.T) []string {
 	return files
 }
 
-// LANGUAGE.md#tools-and-activities: whatever public document is imported, its catalogue checks clean, and a plan
+// LANGUAGE.md#imported-services: whatever public document is imported, its catalogue checks clean, and a plan
 // over its operations runs against a service that is made from the document; what is sent
 // there is what an independent reader of OpenAPI takes for sound.
 func TestPublicDocumentsRun(t *testing.T) {

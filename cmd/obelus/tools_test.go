@@ -19,7 +19,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// LANGUAGE.md#tools-and-activities: tools of the command line run as they are, without a script that wraps them.
+// LANGUAGE.md#programs: tools of the command line run as they are, without a script that wraps them.
 // Each file holds a plan, what lies beside it, and the output that it is to have; what
 // isn't installed is skipped.
 func TestToolsWithoutGlue(t *testing.T) {

@@ -249,7 +249,7 @@ func TestSummaryText(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: what is hidden or acts on a terminal is spelled out; letters of every
+// LANGUAGE.md#tools: what is hidden or acts on a terminal is spelled out; letters of every
 // script stay.
 func TestEscape(t *testing.T) {
 	for in, want := range map[string]string{
@@ -282,7 +282,7 @@ var (
 	numbered = regexp.MustCompile(`^ *\d+ \|`)
 )
 
-// LANGUAGE.md#tools-and-activities: whatever a file holds and wherever a span lies, the rendering has
+// LANGUAGE.md#tools: whatever a file holds and wherever a span lies, the rendering has
 // no acting character, no line that the text began, no excerpt wider than asked
 // for, and its JSON gives back the message.
 func FuzzRender(f *testing.F) {

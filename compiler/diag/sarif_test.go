@@ -172,7 +172,7 @@ func TestGitHub(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: no finding, whatever its words, makes a line of its own or an escape
+// LANGUAGE.md#tools: no finding, whatever its words, makes a line of its own or an escape
 // sequence in what machines read.
 func FuzzMachineFormats(f *testing.F) {
 	f.Add("a.yaml", "x: y", "words", "help")

@@ -400,7 +400,7 @@ func evalCases(t *testing.T, cases []evalCase) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: the code of an activity.
+// LANGUAGE.md#activities: the code of an activity.
 func TestCode(t *testing.T) {
 	for _, c := range []struct {
 		text      string

@@ -17,7 +17,7 @@ func parseTextAlways(text string, l Limits) (*Expr, *Error) {
 	return ParseText(text, func(word string) bool { return slices.Contains(kinds, word) }, l)
 }
 
-// LANGUAGE.md#references-and-expressions: LANGUAGE.md#references-and-expressions
+// LANGUAGE.md#text-with-expressions: LANGUAGE.md#text-with-expressions
 func TestWhatIsAText(t *testing.T) {
 	for _, c := range []struct {
 		text    string
@@ -46,7 +46,7 @@ func TestWhatIsAText(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#references-and-expressions
+// LANGUAGE.md#text-with-expressions
 func TestTexts(t *testing.T) {
 	evalCases(t, []evalCase{
 		{"Hello †{state.name}, †{len(state.list)} items", "Hello Jo, 3 items"},
@@ -81,7 +81,7 @@ func TestTexts(t *testing.T) {
 	})
 }
 
-// LANGUAGE.md#references-and-expressions: the place of an error is in the string, and its help says what is meant.
+// LANGUAGE.md#text-with-expressions: the place of an error is in the string, and its help says what is meant.
 func TestFaultsInTexts(t *testing.T) {
 	for _, c := range []struct{ text, at, message, help string }{
 		{"a †{state.name", "†{", "never closed", "††{"},
@@ -121,7 +121,7 @@ func TestFaultsInTexts(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#references-and-expressions: null, a list or an object is an error where the types tell.
+// LANGUAGE.md#text-with-expressions: null, a list or an object is an error where the types tell.
 func TestTypesInTexts(t *testing.T) {
 	types := map[string]*Type{"a": aString, "n": aNumber, "l": numbers, "o": anObject, "null": {Kinds: Null}, "maybe": {Kinds: Null | String}, "any": nil}
 	for text, at := range map[string]string{
@@ -172,7 +172,7 @@ func TestTextsAreLimited(t *testing.T) {
 	}
 }
 
-// A pieceOf is a literal or an expression of a text, as a plain reading of LANGUAGE.md#references-and-expressions cuts
+// A pieceOf is a literal or an expression of a text, as a plain reading of LANGUAGE.md#text-with-expressions cuts
 // it, character by character.
 type pieceOf struct {
 	text string
@@ -229,7 +229,7 @@ func plainReading(s string) (pieces []pieceOf, ok bool) {
 	return append(pieces, pieceOf{string(literal), false}), true
 }
 
-// LANGUAGE.md#references-and-expressions: what a text gives is what a plain reading of the contract gives, for texts of
+// LANGUAGE.md#text-with-expressions: what a text gives is what a plain reading of the contract gives, for texts of
 // random marks, braces, quotes and expressions, over values that are there or not; and
 // its canonical form gives the same.
 func TestTextsAgainstAPlainReading(t *testing.T) {

@@ -149,7 +149,7 @@ func (e *Expr) in(world []outcome) outcome {
 	return outcome{v, p}
 }
 
-// LANGUAGE.md#references-and-expressions: fallbacks and gates against a plain reading of the contract,
+// LANGUAGE.md#missing-values: fallbacks and gates against a plain reading of the contract,
 // for random trees and presences; and what is decided stays decided.
 func TestFallbacksAndGatesAgainstTheContract(t *testing.T) {
 	r := rand.New(rand.NewSource(1))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// LANGUAGE.md#tools-and-activities: which addresses are public, in every form in which one is written.
+// LANGUAGE.md#http-requests: which addresses are public, in every form in which one is written.
 func TestKind(t *testing.T) {
 	for _, text := range []string{
 		"127.0.0.1", "127.8.9.1", "0.0.0.0", "0.1.2.3", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254", "100.64.0.1", "100.100.100.200",
@@ -55,7 +55,7 @@ func list(t *testing.T, l List, texts ...string) List {
 	return l
 }
 
-// LANGUAGE.md#tools-and-activities: what lists allow. A name vouches for no address but localhost for this machine.
+// LANGUAGE.md#http-requests: what lists allow. A name vouches for no address but localhost for this machine.
 func TestRules(t *testing.T) {
 	settings := list(t, List{By: "obelus.yaml"}, "api.example.com", "*.example.org:8443", "10.0.0.0/8", "localhost:8080")
 	trusted, final := settings, list(t, List{By: "the policy", Final: true}, "api.example.com", "127.0.0.1")

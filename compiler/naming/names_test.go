@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
-// LANGUAGE.md#tools-and-activities: OB106: names that are drawn alike share a skeleton.
+// LANGUAGE.md#tools: OB106: names that are drawn alike share a skeleton.
 func TestSkeletonUnitesLookalikes(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"sendMail", "sеndMail"},              // Cyrillic е
@@ -42,7 +42,7 @@ func TestSkeletonUnitesLookalikes(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: OB106: what a reader tells apart stays apart, and ASCII never counts.
+// LANGUAGE.md#tools: OB106: what a reader tells apart stays apart, and ASCII never counts.
 func TestSkeletonKeepsApart(t *testing.T) {
 	for _, group := range [][]string{
 		{"l", "1", "I", "|"},
@@ -71,7 +71,7 @@ func TestSkeletonKeepsApart(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: bidi, invisible and control characters are found where they stand.
+// LANGUAGE.md#tools: bidi, invisible and control characters are found where they stand.
 func TestBadCharacter(t *testing.T) {
 	for _, c := range []struct {
 		id   string
@@ -110,7 +110,7 @@ func TestBadCharacter(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: OB106: scripts that nobody writes within one word are named in order.
+// LANGUAGE.md#tools: OB106: scripts that nobody writes within one word are named in order.
 func TestMixedScripts(t *testing.T) {
 	for id, want := range map[string][2]string{
 		"sеndMail":  {"Latin", "Cyrillic"},

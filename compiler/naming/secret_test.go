@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// LANGUAGE.md#tools-and-activities: which names say that what they hold is secret, however they are
+// LANGUAGE.md#environment-and-secrets: which names say that what they hold is secret, however they are
 // written.
 func TestSecret(t *testing.T) {
 	secret := []string{

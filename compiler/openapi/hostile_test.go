@@ -54,7 +54,7 @@ const sound = `{"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "sec
   "schemas": {"A": {"allOf": [{"$ref": "#/components/schemas/B"}, {"type": "object", "properties": {"b": {"$ref": "#/components/schemas/A"}}, "required": ["n"]}]},
     "B": {"type": "object", "properties": {"n": {"type": "integer", "minimum": 0, "readOnly": true}}, "oneOf": [{}, false], "discriminator": {"propertyName": "n", "mapping": {"x": "B"}}}}}}`
 
-// LANGUAGE.md#documents: whatever stands in whatever place of a document, it is read without a panic,
+// LANGUAGE.md#imported-services: whatever stands in whatever place of a document, it is read without a panic,
 // and what comes of it is a sound catalogue.
 func TestWrongTypesEverywhere(t *testing.T) {
 	file := source.NewFile("sound.json", []byte(sound))
@@ -151,7 +151,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// LANGUAGE.md#tools-and-activities: a status without quotes is the same key as one in quotes.
+// LANGUAGE.md#imported-services: a status without quotes is the same key as one in quotes.
 func TestKeysWithoutQuotes(t *testing.T) {
 	text := "openapi: 3.1.0\ninfo: {title: a, version: '1'}\nservers: [{url: 'https://a.example'}]\npaths: {/p: {get: {responses: {K: {content: {application/json: {schema: {type: integer}}}}}}}}\n"
 	catalogue := func(key string) any {
@@ -166,7 +166,7 @@ func TestKeysWithoutQuotes(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: a password in the address of a service isn't told, nor taken into a catalogue.
+// LANGUAGE.md#imported-services: a password in the address of a service isn't told, nor taken into a catalogue.
 func TestAddressesWithPasswords(t *testing.T) {
 	const secret = "zq7Marker-4711"
 	text := "openapi: 3.1.0\ninfo: {title: a, version: '1'}\nservers: [{url: 'https://me:" + secret + "@a.example/v1'}]\npaths: {/p: {get: {responses: {}}}}\n"

@@ -302,7 +302,7 @@ func TestRealPlans(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: a real catalogue validates as tools.
+// LANGUAGE.md#tools: a real catalogue validates as tools.
 func TestRealCatalogue(t *testing.T) {
 	var tools any
 	if err := json.Unmarshal(corpus.Text(t, "github-mcp-tools.json"), &tools); err != nil {

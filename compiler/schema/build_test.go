@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// LANGUAGE.md#tools-and-activities: schemas that are put together mean the same to our validator, to
+// LANGUAGE.md#tools: schemas that are put together mean the same to our validator, to
 // the ordinary one, to the sampler and to the prover.
 func TestBuiltSchemas(t *testing.T) {
 	whole := New(map[string]any{"type": "integer", "minimum": 1.0}, Options{})

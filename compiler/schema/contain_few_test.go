@@ -227,7 +227,7 @@ func TestVerdictsAreTrueOfFewNames(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: OB505: what a dynamic reference means depends on the way to it, which
+// LANGUAGE.md#tools: OB505: what a dynamic reference means depends on the way to it, which
 // a proof doesn't lose: of one value containment says what the validator says, and
 // what fits is refuted by no value.
 func TestDynamicReferencesKeepTheirScope(t *testing.T) {

@@ -77,7 +77,7 @@ func differs(t *testing.T, raw any, values []any) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: the validator agrees with the ordinary one on random schemas of
+// LANGUAGE.md#tools: the validator agrees with the ordinary one on random schemas of
 // every draft, valid and not, and random values.
 func TestAgreesWithTheOrdinaryValidator(t *testing.T) {
 	seed, valid, cases := chooseSeed(t), 0, amount.Of(1000, 1500, 100_000)

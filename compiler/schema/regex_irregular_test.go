@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// LANGUAGE.md#tools-and-activities: a pattern that isn't regular is matched, confirmed where the
+// LANGUAGE.md#tools: a pattern that isn't regular is matched, confirmed where the
 // ordinary validator can be told of it, and not reasoned about.
 func TestIrregularPatterns(t *testing.T) {
 	password := `{"type":"string","pattern":"^(?=.*[0-9])(?=.*[a-z]).{4,}$"}`

@@ -27,7 +27,7 @@ func parse(t testing.TB, text string) *Schema {
 	return s
 }
 
-// LANGUAGE.md#tools-and-activities: OB509: what is wrong with a schema is said at its place, with what to do.
+// LANGUAGE.md#tools: OB509: what is wrong with a schema is said at its place, with what to do.
 func TestCompileTellsTheFault(t *testing.T) {
 	defs := `{"Order":{"type":"object","properties":{"n":{"type":"integer"},"next":{"$ref":"#"},"line":{"$ref":"#/$defs/L"}},"$defs":{"L":{"type":"strin"}}},"Fine":{"type":"string"}}`
 	for _, c := range []struct{ schema, def, path, message, help string }{
@@ -177,7 +177,7 @@ func TestValidateLimits(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: references within the schema, to anchors, ids and named schemas.
+// LANGUAGE.md#tools: references within the schema, to anchors, ids and named schemas.
 func TestReferences(t *testing.T) {
 	defs := map[string]any{
 		"Money": decode(t, `{"type":"object","properties":{"amount":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"number"}}}`),

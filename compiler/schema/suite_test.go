@@ -11,7 +11,7 @@ import (
 
 var suite = flag.String("suite", "", "a folder with JSON Schema's official test suite")
 
-// LANGUAGE.md#tools-and-activities: the official test suite, where there is one: the validator says
+// LANGUAGE.md#tools: the official test suite, where there is one: the validator says
 // what it wants, and so does containment of the one value. What isn't of this
 // program's dialect (references to other documents, vocabularies of one's own) is
 // left out.

@@ -92,7 +92,7 @@ var suiteDifferences = map[string]string{
 	"mapping-key-and-flow-sequence-item-anchors": "a key that is a list",
 }
 
-// Messages of what LANGUAGE.md#documents forbids and YAML allows.
+// Messages of what LANGUAGE.md#yaml-and-json forbids and YAML allows.
 var forbidden = []string{
 	"second document", "directive", "a key that is", "before the colon", "a key is text", "core schema",
 	"merge key", "a NUL character", "expected a key",
@@ -148,7 +148,7 @@ func yamlSuite(t testing.TB) []suiteCase {
 }
 
 // TestSuite reads the YAML test suite: what is YAML is read as it says,
-// unless LANGUAGE.md#documents forbids it, and what isn't is refused.
+// unless LANGUAGE.md#yaml-and-json forbids it, and what isn't is refused.
 func TestSuite(t *testing.T) {
 	read := 0
 	for _, c := range yamlSuite(t) {

@@ -17,20 +17,20 @@ var faults = []struct {
 	at     string
 	says   string
 }{
-	// LANGUAGE.md#documents: duplicate keys.
+	// LANGUAGE.md#yaml-and-json: duplicate keys.
 	{"duplicate", YAML, "a: 1\n†: 2\na: 3\n", "OB103", "3:1-3:2", `the key "a" is given twice`},
 	{"duplicate by escape", YAML, "calls: []\n\"\\x63alls\": []\n", "OB103", "2:1-2:11", `"calls"`},
 	{"duplicate in flow", YAML, "x: {†a: 1, b: 2, †a: 3}\n", "OB103", "1:18-1:20", `"†a"`},
 	{"duplicate of many", YAML, "{a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1, i: 1, j: 1, k: 1, l: 1, m: 1, c: 2}", "OB103", "1:80-1:81", `"c"`},
 	{"duplicate in JSON", JSON, `{"①": 1, "b": {"x": 1, "\u0078": 2}}`, "OB103", "1:24-1:32", `"x"`},
-	// LANGUAGE.md#documents: tabs.
+	// LANGUAGE.md#yaml-and-json: tabs.
 	{"tab indents", YAML, "a:\n\tb: 1\n", "OB101", "2:1-2:2", "a tab in the indentation"},
 	{"tab behind spaces", YAML, "a:\n  b: 1\n  \tc: 2\n", "OB101", "3:3-3:4", "a tab in the indentation"},
 	{"tab after a dash", YAML, "-\t- x\n", "OB101", "1:2-1:3", "a tab in the indentation"},
 	{"tab before a compact key", YAML, "- \ta: x\n", "OB101", "1:3-1:4", "a tab in the indentation"},
 	{"tab in a bracket", YAML, "a: [\n\tb]\n", "OB101", "2:1-2:2", "a tab in the indentation"},
 	{"tab in quotes", YAML, "a: \"b\n\tc\"\n", "OB101", "2:1-2:2", "a tab in the indentation"},
-	// LANGUAGE.md#documents: aliases.
+	// LANGUAGE.md#yaml-and-json: aliases.
 	{"undefined alias", YAML, "a: [†, *none]\n", "OB101", "1:8-1:13", `the alias "none" has no anchor`},
 	{"alias before its anchor", YAML, "a: *x\nb: &x 1\n", "OB101", "1:4-1:6", `"x"`},
 	{"alias of itself", YAML, "a: &x\n  - b\n  - *x\n", "OB101", "3:5-3:7", "inside of what it stands for"},
@@ -38,7 +38,7 @@ var faults = []struct {
 	{"alias as a key without space", YAML, "a: &x k\n*x: 1\n", "OB101", "2:1-2:4", `the alias "x:"`},
 	{"anchored alias", YAML, "a: &x k\nb: &y *x\n", "OB101", "2:4-2:6", `can't have an anchor`},
 	{"nameless anchor", YAML, "a: & b\n", "OB101", "1:4-1:5", "without a name"},
-	// LANGUAGE.md#documents: merge keys, tags, directives.
+	// LANGUAGE.md#yaml-and-json: merge keys, tags, directives.
 	{"merge key", YAML, "a: &x {b: 1}\nc:\n  <<: *x\n", "OB101", "3:3-3:5", "a merge key"},
 	{"merge key in flow", YAML, "[&x {b: 1}, {† : 1, <<: *x}]", "OB101", "1:21-1:23", "a merge key"},
 	{"tag", YAML, "a: !secret x\n", "OB101", "1:4-1:11", `the tag "!secret"`},
@@ -47,7 +47,7 @@ var faults = []struct {
 	{"tag that doesn't fit", YAML, "a: !!int x\n", "OB101", "1:4-1:9", `"x" doesn't fit`},
 	{"tag on a list", YAML, "a: !!map [1]\n", "OB101", "1:4-1:9", `a list doesn't fit`},
 	{"directive", YAML, "%YAML 1.2\n---\na: 1\n", "OB101", "1:1-1:10", "a directive"},
-	// LANGUAGE.md#documents: keys that are no strings.
+	// LANGUAGE.md#yaml-and-json: keys that are no strings.
 	{"number as key", YAML, "†: 1\n12: 2\n", "OB101", "2:1-2:3", "the key 12 is a number"},
 	{"boolean as key", YAML, "{true: 1}", "OB101", "1:2-1:6", "the key true is a boolean"},
 	{"null as key", YAML, "~: 1\n", "OB101", "1:1-1:2", "the key ~ is null"},
@@ -55,11 +55,11 @@ var faults = []struct {
 	{"mapping as key", YAML, "? {a: 1}\n: 2\n", "OB101", "1:3-1:9", "a key that is a mapping"},
 	{"alias to a number as key", YAML, "a: &n 1\n*n : 2\n", "OB101", "2:1-2:3", "a key that is a number"},
 	{"no key", YAML, "a: 1\n: 2\n", "OB101", "2:1-2:2", "expected a key"},
-	// LANGUAGE.md#documents: more than one document.
+	// LANGUAGE.md#yaml-and-json: more than one document.
 	{"second document", YAML, "a: 1\n---\nb: 2\n", "OB101", "2:1-2:4", "a second document"},
 	{"text after the end", YAML, "a: 1\n...\nb: 2\n", "OB101", "3:1-3:5", "a second document"},
 	{"after a value", JSON, "{}\n {}", "OB101", "2:2-2:3", "after the JSON value"},
-	// LANGUAGE.md#documents: laxness in JSON.
+	// LANGUAGE.md#yaml-and-json: laxness in JSON.
 	{"comment", JSON, "{\n  // †\n  \"a\": 1}", "OB101", "2:3-2:7", "comments"},
 	{"comment after a value", JSON, "[1 /* x */]", "OB101", "1:4-1:12", "comments"},
 	{"hash", JSON, "# x\n[]", "OB101", "1:1-1:4", "comments"},
@@ -81,7 +81,7 @@ var faults = []struct {
 	{"byte order mark", JSON, "\uFEFF{}", "OB101", "1:1-1:1", "byte order mark"},
 	{"empty", JSON, " \n", "OB101", "2:1-2:1", "empty"},
 	{"cut off", JSON, "[tru", "OB101", "1:2-1:5", `"tru"`},
-	// LANGUAGE.md#documents: what no text may hold.
+	// LANGUAGE.md#yaml-and-json: what no text may hold.
 	{"UTF-8", YAML, "a: †\xff\n", "OB101", "1:5-1:6", "0xFF"},
 	{"UTF-8 in JSON", JSON, "\"a\xc3\"", "OB101", "1:3-1:4", "0xC3"},
 	{"UTF-16", YAML, "\xff\xfea\x00", "OB101", "1:1-1:3", "UTF-16"},
@@ -162,7 +162,7 @@ var faults = []struct {
 	{"long number in YAML", YAML, "a: 0." + strings.Repeat("1", 39), "OB105", "1:4-1:45", "41 characters"},
 }
 
-// TestFaults shows that each of LANGUAGE.md#documents's errors, and other broken text, is found at
+// TestFaults shows that each of LANGUAGE.md#yaml-and-json's errors, and other broken text, is found at
 // its place, by itself, in words that say what to do.
 func TestFaults(t *testing.T) {
 	for _, c := range faults {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// LANGUAGE.md#the-graph: a name counts as the file of the folder that it leads to, through whatever links; of
+// LANGUAGE.md#compiled-plans-and-digests: a name counts as the file of the folder that it leads to, through whatever links; of
 // a link that leads out, where to counts.
 func TestSumFollowsLinks(t *testing.T) {
 	top := t.TempDir()
@@ -65,7 +65,7 @@ func TestSumFollowsLinks(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#the-graph: which files a pattern matches, links among them; none outside of the folder.
+// LANGUAGE.md#compiled-plans-and-digests: which files a pattern matches, links among them; none outside of the folder.
 func TestGlob(t *testing.T) {
 	top := t.TempDir()
 	for _, name := range []string{"w/a.sh", "w/b.txt", "w/lib/c.sh", "w/lib/deep/d.sh", "w/lib/deep/er/e.sh", "w/[x]/f.sh", "x/out.sh"} {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// LANGUAGE.md#documents: over random trees the root and the settings are those that a second reading
+// LANGUAGE.md#imports: over random trees the root and the settings are those that a second reading
 // of the clause finds, and nothing outside the root can be opened, through links
 // neither.
 func TestLocate(t *testing.T) {
@@ -110,7 +110,7 @@ func put(t *testing.T, name string, mode os.FileMode) {
 	}
 }
 
-// LANGUAGE.md#documents: a file that everybody may write isn't read, wherever it stands.
+// LANGUAGE.md#findings: a file that everybody may write isn't read, wherever it stands.
 func TestOpenSettings(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, "plans")

@@ -27,7 +27,7 @@ func openFunc(t testing.TB, run Func) *Set {
 	return s
 }
 
-// LANGUAGE.md#tools-and-activities: Go functions that a program registers; their results become JSON
+// LANGUAGE.md#activities: Go functions that a program registers; their results become JSON
 // values that nobody else holds.
 func TestFunctionResults(t *testing.T) {
 	shared := map[string]any{"list": []any{1, "two"}}
@@ -169,7 +169,7 @@ func TestFunctionInterrupted(t *testing.T) {
 	})
 }
 
-// LANGUAGE.md#tools-and-activities: a result of exactly two keys names its alternative; a path that
+// LANGUAGE.md#activities: a result of exactly two keys names its alternative; a path that
 // the call doesn't offer is a runtime error.
 func TestNamedAlternative(t *testing.T) {
 	offered := []string{"†state.receipt", "†state.audit && †state.log[0]", "†state.error"}
@@ -215,7 +215,7 @@ func TestNamedAlternative(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: an expression over the call's parameters; what it can't work out is a
+// LANGUAGE.md#activities: an expression over the call's parameters; what it can't work out is a
 // runtime error, and parameters are never evaluated.
 func TestExpression(t *testing.T) {
 	defs := map[string]*plan.Activity{}
@@ -265,7 +265,7 @@ func TestExpression(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: kinds that can't be run are said at once, functions stand in for
+// LANGUAGE.md#activities: kinds that can't be run are said at once, functions stand in for
 // definitions, and an unknown name is no runtime error.
 func TestOpen(t *testing.T) {
 	for want, def := range map[string]*plan.Activity{

@@ -63,7 +63,7 @@ func TestContextReachesActivities(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: a plan is no activity's to run, and keeps the others from nothing.
+// LANGUAGE.md#activities: a plan is no activity's to run, and keeps the others from nothing.
 func TestPlansAreRunElsewhere(t *testing.T) {
 	s, err := Open(map[string]*plan.Activity{"digest": {Kind: "plan"}, "act": execDef(helper("say", "1")...)}, nil, Options{})
 	if err != nil {

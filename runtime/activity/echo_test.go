@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
-// LANGUAGE.md#tools-and-activities: a secret that a server tells back is hidden also as JSON and addresses have it.
+// LANGUAGE.md#environment-and-secrets: a secret that a server tells back is hidden also as JSON and addresses have it.
 func TestEchoesOfSecretsAreHidden(t *testing.T) {
 	var hide redact.Set
 	environment{"KEY": `wJal/K7&bP"f'CY+EXA=`}.hideVariables(&plan.Activity{Variables: []plan.Variable{{Name: "KEY"}}}, &hide)

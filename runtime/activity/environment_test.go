@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// LANGUAGE.md#tools-and-activities: of our own environment a program gets PATH, HOME, LANG and TMPDIR and what
+// LANGUAGE.md#environment-and-secrets: of our own environment a program gets PATH, HOME, LANG and TMPDIR and what
 // its definition names, and besides what the definition gives it; whatever else there
 // is, a key of a planner above all, it doesn't see. What it takes as {$NAME} it gets,
 // and nobody sees it in what the program gives back.
@@ -78,7 +78,7 @@ func TestEnvironmentOfPrograms(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: a name that the environment doesn't have is an error before anything starts,
+// LANGUAGE.md#environment-and-secrets: a name that the environment doesn't have is an error before anything starts,
 // where some call may use the activity.
 func TestUnsetVariable(t *testing.T) {
 	def := execDef("tool", "{$OBELUS_TEST_UNSET}")
@@ -99,7 +99,7 @@ func TestUnsetVariable(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: a number that would lose digits is refused, whatever brings it, and any
+// LANGUAGE.md#yaml-and-json: a number that would lose digits is refused, whatever brings it, and any
 // other is what it was; what we hand to a program it can hand back.
 func TestNumbersSurvive(t *testing.T) {
 	for text, ok := range map[string]bool{

@@ -20,7 +20,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
-// LANGUAGE.md#tools-and-activities: parameters are JSON on stdin, the result is JSON on stdout.
+// LANGUAGE.md#programs: parameters are JSON on stdin, the result is JSON on stdout.
 func TestExecGivesBackWhatTheProgramWrites(t *testing.T) {
 	s := openOne(t, execDef(helper("echo")...), Options{})
 	params := map[string]any{"text": "†state.x \"quoted\"\n①", "n": 1.5, "deep": map[string]any{"list": []any{true, nil, "€"}}}
@@ -37,7 +37,7 @@ func TestExecGivesBackWhatTheProgramWrites(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: a program needn't read its parameters, however many there are.
+// LANGUAGE.md#programs: a program needn't read its parameters, however many there are.
 func TestExecWithoutReadingStdin(t *testing.T) {
 	s := openOne(t, execDef(helper("say", "[1, 2.5, -0.0]")...), Options{})
 	big := map[string]any{"text": strings.Repeat("x", 1<<20)}
@@ -47,7 +47,7 @@ func TestExecWithoutReadingStdin(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: it runs in the folder of the file that defines it, argv is no shell
+// LANGUAGE.md#programs: it runs in the folder of the file that defines it, argv is no shell
 // string, and the environment is what it was.
 func TestExecSurroundings(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -81,7 +81,7 @@ func TestExecSurroundings(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: what isn't exactly one acceptable JSON value is a runtime error
+// LANGUAGE.md#programs: what isn't exactly one acceptable JSON value is a runtime error
 // that quotes the end of stderr.
 func TestExecBadOutput(t *testing.T) {
 	for name, c := range map[string]struct{ output, want string }{
@@ -117,7 +117,7 @@ func TestExecBadOutput(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: more than 8 MiB is a runtime error, and costs no more than that.
+// LANGUAGE.md#programs: more than 8 MiB is a runtime error, and costs no more than that.
 func TestExecTooMuchOutput(t *testing.T) {
 	s := openOne(t, execDef(helper("flood")...), Options{})
 	_, err := s.Run(background, "act", Request{})
@@ -130,7 +130,7 @@ func TestExecTooMuchOutput(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: a program that fails is an error with the end of its stderr, in
+// LANGUAGE.md#programs: a program that fails is an error with the end of its stderr, in
 // which nothing acts as markup or a line of its own.
 func TestExecFailure(t *testing.T) {
 	stderr := strings.Repeat("long ago\n", 1000) + "first\r\n\x1b[31mred\x1b[0m \u202e\xff last é"
@@ -214,7 +214,7 @@ func TestExecInterrupted(t *testing.T) {
 	failure(t, err, CodeCancelled, "was cancelled")
 }
 
-// LANGUAGE.md#tools-and-activities: what a program leaves behind in its process group ends with it, and
+// LANGUAGE.md#programs: what a program leaves behind in its process group ends with it, and
 // holds nobody up when it has left the group.
 func TestExecGrandchildren(t *testing.T) {
 	if testing.Short() {
@@ -315,7 +315,7 @@ func TestSecretsStayHidden(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: the cost of a call is that of a process.
+// LANGUAGE.md#programs: the cost of a call is that of a process.
 func BenchmarkExec(b *testing.B) {
 	s := openOne(b, execDef("true"), Options{})
 	for b.Loop() {

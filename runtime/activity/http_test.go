@@ -168,7 +168,7 @@ func redirect(status int, to string) rawAnswer {
 	return raw(fmt.Sprintf("HTTP/1.1 %d Moved\r\nLocation: %s\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", status, to))
 }
 
-// LANGUAGE.md#tools-and-activities: whatever a server does, a try ends, with an error that says what was wrong
+// LANGUAGE.md#http-requests: whatever a server does, a try ends, with an error that says what was wrong
 // and holds no secret, and no more is read than an answer may have.
 func TestMisbehavingServers(t *testing.T) {
 	log.SetOutput(io.Discard) // to which net/http tells of answers that nobody has asked for
@@ -297,7 +297,7 @@ func TestMisbehavingServers(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: what an error tells a plan, and how long the server asks to wait.
+// LANGUAGE.md#http-requests: what an error tells a plan, and how long the server asks to wait.
 func TestRefusals(t *testing.T) {
 	for wait, want := range map[string][2]time.Duration{
 		"7": {7 * time.Second, 7 * time.Second}, "1.5": {1500 * time.Millisecond, 1500 * time.Millisecond}, "0": {}, "-5": {}, "soon": {}, "": {}, "NaN": {},
@@ -317,7 +317,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: what is sent, and what an answer gives in each form.
+// LANGUAGE.md#http-requests: what is sent, and what an answer gives in each form.
 func TestExchanges(t *testing.T) {
 	answer := func(c *rawConn, r *http.Request) bool {
 		body, _ := io.ReadAll(r.Body)
@@ -353,7 +353,7 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: a request is sent once, also where a connection that was used before breaks
+// LANGUAGE.md#http-requests: a request is sent once, also where a connection that was used before breaks
 // when the server has read it, and by whatever method or header it says that it may be
 // sent again.
 func TestRequestsAreSentOnce(t *testing.T) {
@@ -392,7 +392,7 @@ func TestRequestsAreSentOnce(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: connections are used again, also where the server closes one meanwhile; cookies
+// LANGUAGE.md#http-requests: connections are used again, also where the server closes one meanwhile; cookies
 // aren't kept; redirects within the host are followed as RFC 9110 has it.
 func TestConnections(t *testing.T) {
 	var answered atomic.Int32
@@ -452,7 +452,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: nothing is sent to a host that isn't allowed, nor begun with a variable that isn't set.
+// LANGUAGE.md#http-requests: nothing is sent to a host that isn't allowed, nor begun with a variable that isn't set.
 func TestRefusedHosts(t *testing.T) {
 	s := serveRaw(t, ok("{}"))
 	text := "activities: {act: {http: {url: \"http://" + s.address + "/\"}}, key: {http: {url: \"https://h.test/{$NO_SUCH}\"}}}\n"

@@ -20,7 +20,7 @@ var oddLists = map[string]string{
 		`{"name":"digits","inputSchema":{"maximum":18446744073709551615}},{"name":"z","icons":7,"description":null,"annotations":{"title":"Z","readOnlyHint":null,"idempotentHint":true}}]}`,
 }
 
-// LANGUAGE.md#tools-and-activities: an odd entry of a server's list spoils no other one: it is refused, and why is said.
+// LANGUAGE.md#mcp-servers: an odd entry of a server's list spoils no other one: it is refused, and why is said.
 // Of two tools of one name none is believed, wherever they stand. What is sound can be called,
 // and is compared with its record; a tool that is odd by now isn't what was imported.
 func TestOddListsOfTools(t *testing.T) {

@@ -271,7 +271,7 @@ func openTools(t testing.TB, o Options, def func(tool string) *plan.Activity, to
 
 func soundTool(tool string) *plan.Activity { return remoteDef(tool, helper("mcp")) }
 
-// LANGUAGE.md#tools-and-activities: what a tool of a server gives: its structure, else its text, which is JSON where
+// LANGUAGE.md#mcp-servers: what a tool of a server gives: its structure, else its text, which is JSON where
 // the result is no text; an error with the server's words.
 func TestServerResults(t *testing.T) {
 	s := openTools(t, Options{Environ: append(os.Environ(), "TEST_API_KEY=hush-hush-hush-1")}, func(tool string) *plan.Activity {
@@ -407,7 +407,7 @@ func TestServerDies(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: a server that begins anew, or says that its tools changed, is compared with its record.
+// LANGUAGE.md#mcp-servers: a server that begins anew, or says that its tools changed, is compared with its record.
 func TestServersAreHeldToTheirRecord(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, how := range []string{"tell", "die"} {

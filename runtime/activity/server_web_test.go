@@ -16,7 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// LANGUAGE.md#tools-and-activities: what a server at an address says to one call is of that call alone: its status is
+// LANGUAGE.md#mcp-servers: what a server at an address says to one call is of that call alone: its status is
 // the failure's code, with the body and how long to wait; others that it is at go on. An answer
 // to what wasn't asked leaves nobody waiting.
 func TestServersSayNoToOneCall(t *testing.T) {

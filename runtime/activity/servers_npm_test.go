@@ -33,7 +33,7 @@ func npmServer(t *testing.T, name string, args ...string) []string {
 	return append([]string{"node", script}, args...)
 }
 
-// LANGUAGE.md#tools-and-activities: servers in another language, by their makers: listed, recorded, called, failed and
+// LANGUAGE.md#mcp-servers: servers in another language, by their makers: listed, recorded, called, failed and
 // cancelled.
 func TestServersOfTheProtocolsMakers(t *testing.T) {
 	folder := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
-// LANGUAGE.md#tools-and-activities: whatever text a program writes, reading it ends in a value that JSON
+// LANGUAGE.md#programs: whatever text a program writes, reading it ends in a value that JSON
 // can write and that reads as itself, or in an error.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,-2.5e3,null,true,"†é\ud83d\ude00"]}`, "", "[", `{"a":1,"a":2}`, "1e400", "\xff", "[[[[]]]]", `"\u0000"`, "1 2"} {
@@ -44,7 +44,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// LANGUAGE.md#tools-and-activities: whatever a program writes to stderr, its quotation is one line of
+// LANGUAGE.md#programs: whatever a program writes to stderr, its quotation is one line of
 // bounded length without control characters.
 func FuzzQuotation(f *testing.F) {
 	f.Add([]byte("plain"), []byte(" text\r\n"))
@@ -70,7 +70,7 @@ func FuzzQuotation(f *testing.F) {
 	})
 }
 
-// LANGUAGE.md#tools-and-activities: which alternative a path means never depends on how it is written, and
+// LANGUAGE.md#activities: which alternative a path means never depends on how it is written, and
 // no text brings the comparison down.
 func FuzzSamePaths(f *testing.F) {
 	for _, seed := range []string{"a", "†state.a", "a && b", "(a.b[0] && †data.c)", `†state["x y"]`, "a ||", "†", "\xff"} {

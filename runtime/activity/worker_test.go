@@ -29,7 +29,7 @@ func whoami(t *testing.T, s *Set) (pid int, served int) {
 	return int(me["pid"].(float64)), int(me["served"].(float64))
 }
 
-// LANGUAGE.md#tools-and-activities: one process answers all calls, in order, also when they come at once.
+// LANGUAGE.md#programs: one process answers all calls, in order, also when they come at once.
 func TestWorkerIsShared(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
 	pid, _ := whoami(t, s)
@@ -51,7 +51,7 @@ func TestWorkerIsShared(t *testing.T) {
 	gone(t, pid)
 }
 
-// LANGUAGE.md#tools-and-activities: answers find their calls by id, in whatever order they come.
+// LANGUAGE.md#programs: answers find their calls by id, in whatever order they come.
 func TestWorkerAnswersInAnyOrder(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
 	later := make(chan any)
@@ -85,7 +85,7 @@ func TestStartsInOrder(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: large requests and answers don't get stuck in each other's pipes.
+// LANGUAGE.md#programs: large requests and answers don't get stuck in each other's pipes.
 func TestWorkerLargeLines(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
 	var all sync.WaitGroup
@@ -101,7 +101,7 @@ func TestWorkerLargeLines(t *testing.T) {
 	all.Wait()
 }
 
-// LANGUAGE.md#tools-and-activities: a worker's error is a string or a record.
+// LANGUAGE.md#programs: a worker's error is a string or a record.
 func TestWorkerErrors(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
 	pid, _ := whoami(t, s)
@@ -128,7 +128,7 @@ func TestWorkerErrors(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: a dead worker is a runtime error of the calls in flight, which quotes
+// LANGUAGE.md#programs: a dead worker is a runtime error of the calls in flight, which quotes
 // the end of stderr; the next call has a new one.
 func TestWorkerDies(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
@@ -145,7 +145,7 @@ func TestWorkerDies(t *testing.T) {
 	gone(t, pid)
 }
 
-// LANGUAGE.md#tools-and-activities: of several calls in flight each fails, none waits.
+// LANGUAGE.md#programs: of several calls in flight each fails, none waits.
 func TestWorkerDiesWithCallsInFlight(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
 	whoami(t, s)
@@ -168,7 +168,7 @@ func TestWorkerDiesWithCallsInFlight(t *testing.T) {
 	all.Wait()
 }
 
-// LANGUAGE.md#tools-and-activities: a worker that breaks the protocol is killed, and the next call has a
+// LANGUAGE.md#programs: a worker that breaks the protocol is killed, and the next call has a
 // new one.
 func TestWorkerBreaksTheProtocol(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -327,7 +327,7 @@ func TestCloseEndsStubbornWorker(t *testing.T) {
 	failure(t, err, CodeCancelled, "closed")
 }
 
-// LANGUAGE.md#tools-and-activities: a worker that can't be started says so for each call.
+// LANGUAGE.md#programs: a worker that can't be started says so for each call.
 func TestWorkerCannotStart(t *testing.T) {
 	def := execDef("obelus-no-such-program")
 	def.Worker = true

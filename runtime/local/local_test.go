@@ -208,7 +208,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: where nobody can be asked, the run stops before the call that may do
+// LANGUAGE.md#trust: where nobody can be asked, the run stops before the call that may do
 // anything, and not before one whose function is said to only read.
 func TestConfirmationStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

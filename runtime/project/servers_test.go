@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// LANGUAGE.md#documents: what a server says of its tools counts where a policy trusts what runs or is
+// LANGUAGE.md#trust: what a server says of its tools counts where a policy trusts what runs or is
 // asked, whatever a plan calls it, and as it is recorded; the verdict stands first.
 func TestServersAreTrustedForWhatTheyAre(t *testing.T) {
 	const (
@@ -106,7 +106,7 @@ func TestServersAreTrustedForWhatTheyAre(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: a catalogue that counts speaks of an activity of a server; a plan that has another
+// LANGUAGE.md#trust: a catalogue that counts speaks of an activity of a server; a plan that has another
 // program under the server's name doesn't take the word over, also where the policy or the
 // catalogue speaks of the activity itself.
 func TestAnotherServerOfTheNameIsntVouchedFor(t *testing.T) {
@@ -134,7 +134,7 @@ func TestAnotherServerOfTheNameIsntVouchedFor(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: the word of a policy's servers counts while their files and what PATH finds for their
+// LANGUAGE.md#trust: the word of a policy's servers counts while their files and what PATH finds for their
 // programs are those that were trusted.
 func TestTrustInServersEndsWithTheirPrograms(t *testing.T) {
 	folder, bin, swapped := t.TempDir(), t.TempDir(), t.TempDir()
@@ -188,7 +188,7 @@ func TestTrustInServersEndsWithTheirPrograms(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: a lock file of an earlier release is refused beside the definition of a server of which
+// LANGUAGE.md#mcp-servers: a lock file of an earlier release is refused beside the definition of a server of which
 // nothing else is recorded.
 func TestLockFilesAreRefused(t *testing.T) {
 	root := t.TempDir()

@@ -237,7 +237,7 @@ func checkedIn(t *testing.T, folder, plan string, activities ...string) *project
 	return p
 }
 
-// LANGUAGE.md#the-graph: whatever one changes that decides what runs, wherever it stands, the digest is
+// LANGUAGE.md#compiled-plans-and-digests: whatever one changes that decides what runs, wherever it stands, the digest is
 // another, the parts say which of them it is, and the digest that was demanded is
 // refused; whatever else one changes, it isn't. The compiled plan has the same digest,
 // compiles to the same bytes, and does so elsewhere with nothing but its programs.
@@ -355,7 +355,7 @@ func (w *tampering) compiled(t *testing.T, p *project.Program, digest, top strin
 	}
 }
 
-// LANGUAGE.md#documents: what a workspace vouches for counts while its obelus.yaml, the catalogues that it
+// LANGUAGE.md#trust: what a workspace vouches for counts while its obelus.yaml, the catalogues that it
 // names and the files that their programs are started with are those that were trusted,
 // to the byte, and no longer; another folder with the same isn't trusted with it.
 func TestTrustEndsWithWhatWasTrusted(t *testing.T) {

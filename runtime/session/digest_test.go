@@ -20,7 +20,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// LANGUAGE.md#the-graph: a file of the workspace that an activity of a run under a digest names is compared
+// LANGUAGE.md#compiled-plans-and-digests: a file of the workspace that an activity of a run under a digest names is compared
 // right before each start. Whoever puts something else in its place meanwhile, the program
 // isn't started; other files may change.
 func TestFilesAreComparedBeforeEachStart(t *testing.T) {
@@ -88,7 +88,7 @@ output: †state.b
 	}
 }
 
-// LANGUAGE.md#the-graph: while a second process keeps putting another program in the place of one, by
+// LANGUAGE.md#compiled-plans-and-digests: while a second process keeps putting another program in the place of one, by
 // renaming, a run under a digest starts the program that it is over, or none.
 func TestProgramsStartFromWhatWasCompared(t *testing.T) {
 	folder := t.TempDir()
@@ -125,7 +125,7 @@ func TestProgramsStartFromWhatWasCompared(t *testing.T) {
 	t.Logf("%d runs were done", done)
 }
 
-// LANGUAGE.md#the-graph: what the digest doesn't cover of the files that a program is started with isn't run
+// LANGUAGE.md#compiled-plans-and-digests: what the digest doesn't cover of the files that a program is started with isn't run
 // under it: what a variable names, what PATH finds, and what has come since.
 func TestWhatNobodyDemandedDoesntRun(t *testing.T) {
 	for _, test := range []struct{ argv, says string }{
@@ -156,7 +156,7 @@ func TestWhatNobodyDemandedDoesntRun(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#the-graph: a run that demanded a digest goes on with the files that it was over, or
+// LANGUAGE.md#compiled-plans-and-digests: a run that demanded a digest goes on with the files that it was over, or
 // with others where those are demanded; what lies beside a program is found there.
 func TestDemandedRunsGoOn(t *testing.T) {
 	folder := t.TempDir()

@@ -21,7 +21,7 @@ var conditionsOf = []string{
 	"†(len(split(†state.v.text, 'q')) > 30)", "†(trimPrefix(†state.v.text, 'zz') == 'zy')", "†(fromJSON(†state.v.text).a > 2)", "†input.size > 10", "†input.size < 5",
 }
 
-// LANGUAGE.md#findings: an OB401 is an error only with two schedules that end in different
+// LANGUAGE.md#two-writers-of-one-path: an OB401 is an error only with two schedules that end in different
 // states; where there is none the calls run as listed, and a plan ends in the same
 // state however long its calls take.
 func TestConflictsAreShownOrOrdered(t *testing.T) {

@@ -25,7 +25,7 @@ func (d *deaf) Write(p []byte) (int, error) {
 	return d.Conn.Write(p)
 }
 
-// LANGUAGE.md#tools-and-activities: a request of which nothing could be sent on a connection is sent on another.
+// LANGUAGE.md#http-requests: a request of which nothing could be sent on a connection is sent on another.
 func TestNothingSentIsSentAgain(t *testing.T) {
 	served := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer served.Close()

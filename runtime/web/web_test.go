@@ -81,7 +81,7 @@ func get(c *http.Client, at string) (string, error) {
 	return string(text), err
 }
 
-// LANGUAGE.md#tools-and-activities: a name that leads elsewhere from one question to the next gets a request to no
+// LANGUAGE.md#http-requests: a name that leads elsewhere from one question to the next gets a request to no
 // address but one that is allowed; a connection stays where it was made to.
 func TestRebinding(t *testing.T) {
 	leads := names(t)
@@ -121,7 +121,7 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: behind a proxy only the name is judged, and no request goes past it.
+// LANGUAGE.md#http-requests: behind a proxy only the name is judged, and no request goes past it.
 func TestProxy(t *testing.T) {
 	asked := make(chan string, 10)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked <- r.URL.String() }))
@@ -158,7 +158,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools-and-activities: a certificate for another host is none, and what isn't HTTPS isn't taken for it.
+// LANGUAGE.md#http-requests: a certificate for another host is none, and what isn't HTTPS isn't taken for it.
 func TestCertificates(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	server.Config.ErrorLog = nil

@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/patterns"
 )
 
-// LANGUAGE.md#tools-and-activities: patterns are those of ECMA-262, in Unicode mode; what that refuses is
+// LANGUAGE.md#tools: patterns are those of ECMA-262, in Unicode mode; what that refuses is
 // refused.
 func TestPatterns(t *testing.T) {
 	for _, c := range []struct {
