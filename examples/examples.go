@@ -1,10 +1,10 @@
-// Package examples holds plans that a reader can check, draw, rehearse and run.
+// Package examples has plans that readers can check, draw, simulate and run.
 package examples
 
 import "embed"
 
-// Plans are the plans of this folder, with the configuration that they stand under and the
-// activities that some of them take in.
+// Plans are the plans of this folder, with their configuration and the catalogue of their
+// programs.
 //
 //go:embed *.yaml
 var Plans embed.FS

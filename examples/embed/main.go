@@ -1,10 +1,10 @@
-// Command embed runs plans inside of a Go program, which carries some of their calls
-// out itself:
+// Command embed runs plans in a Go program, which carries out some of their calls
+// itself:
 //
 //	go run ./examples/embed examples/weather.yaml examples/nightly.yaml
 //
-// What stands beside a plan is used: NAME.solutions.yaml is what a model once answered,
-// and NAME.jsonl are instances.
+// It uses files beside a plan: NAME.solutions.yaml has recorded answers of a model,
+// and NAME.jsonl has instances.
 package main
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/obelus-dev/obelus"
 )
 
-// The activities that are functions of this program. They take the place of those that
-// a plan defines under the same name.
+// These functions are activities. They replace the activities of the same names
+// in a plan.
 var functions = map[string]obelus.Function{
 	"forecast": forecast,
 }
@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// run carries a plan out, and writes its output.
+// run runs a plan, and prints its output.
 func run(ctx context.Context, name string, out io.Writer) error {
 	var o obelus.RunOptions
 	if solutions := beside(name, ".solutions.yaml"); solutions != "" {
@@ -70,7 +70,7 @@ func run(ctx context.Context, name string, out io.Writer) error {
 	return err
 }
 
-// beside is a file that is called as a plan with another ending; "" if there is none.
+// beside returns the name of the file with the plan's name and another ending, or "" if there is none.
 func beside(plan, ending string) string {
 	name := strings.TrimSuffix(plan, ".yaml") + ending
 	if _, err := os.Stat(name); err != nil {
@@ -79,7 +79,7 @@ func beside(plan, ending string) string {
 	return name
 }
 
-// forecast knows the weather of examples/weather.yaml.
+// forecast returns the weather of examples/weather.yaml.
 func forecast(_ context.Context, r obelus.Request) (any, error) {
 	celsius, known := map[string]int{"Berlin": 17, "Dublin": 14, "Lisbon": 24, "Nairobi": 24, "Oslo": 9, "Sydney": 19}[fmt.Sprint(r.Params["city"])]
 	if !known {

@@ -1,9 +1,8 @@
-// Library is a small service that an OpenAPI document describes, and runs a command while it
-// is there:
+// Library is a small service that an OpenAPI document describes. It serves while a command runs:
 //
 //	go run ./examples/library go run ./cmd/obelus run examples/library/borrow.yaml --trust
 //
-// Without a command it serves until it is interrupted.
+// Without a command, it serves until it is interrupted.
 package main
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/examples/library/service"
 )
 
-// address is where openapi.yaml says that the service is.
+// address is the service's address in openapi.yaml.
 const address = "127.0.0.1:8424"
 
 func main() {

@@ -1,5 +1,5 @@
-// Server is an MCP server over a SQLite file, for the example beside it. It has the program
-// sqlite3 open the file, so that no driver has to be compiled.
+// Server is an MCP server over a SQLite file, for the plan in the parent folder. It starts the program sqlite3, so that
+// no database driver has to be compiled.
 package main
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// begin is the file as it is where there is none.
+// begin creates the tables of a new file.
 const begin = `CREATE TABLE IF NOT EXISTS stock (item TEXT PRIMARY KEY, amount INTEGER NOT NULL);
 INSERT OR IGNORE INTO stock VALUES ('apple', 3), ('bread', 40), ('cheese', 7), ('date', 12);`
 
 // A store is a SQLite file.
 type store struct{ file string }
 
-// do runs statements, and reads what the last of them gives into rows.
+// do runs statements, and decodes the result of the last one into rows.
 func (s store) do(ctx context.Context, rows any, statements string) error {
 	run := exec.CommandContext(ctx, "sqlite3", "-json", "-bail", s.file)
 	run.Stdin = strings.NewReader(".timeout 10000\n" + statements)
@@ -40,7 +40,7 @@ func (s store) do(ctx context.Context, rows any, statements string) error {
 	return json.Unmarshal(out, rows)
 }
 
-// literal is a text as SQL writes it.
+// literal quotes a text for SQL.
 func literal(text string) (string, error) {
 	if strings.ContainsAny(text, "\x00\r\n") {
 		return "", errors.New("an item has one line")
