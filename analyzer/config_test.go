@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/cputime"
+	"github.com/obelus-dev/obelus/testdata/tags"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
@@ -136,12 +137,12 @@ var settingsCases = []struct{ text, want string }{
 	{"ignore: [{code: OB501, reason: b, path: '" + strings.Repeat("*a", 600) + "'}]", "OB105 longer"},
 	{"ignore: [" + strings.Repeat("{code: OB501, path: a, reason: b}, ", 1001) + "]", "OB105 more than 1000"},
 	{"tools: 3", "OB104 a list"},
-	{"tools: [a.yaml, [b]]", "OB104 a file's path"},
+	{"tools: [a.yaml, [b]]", "OB104 files that declare tools"},
 	{"tools: a.yaml", ""},
 	{"exclude: [plans/old/**, '*.draft.yaml']\nmin-severity: warning", ""},
 	{"exclude: old/", ""},
 	{"exclude: {old: true}", "OB104 a list of paths"},
-	{"exclude: [3]", "OB104 a path"},
+	{"exclude: [3]", "OB104 paths"},
 	{"exclude: ['!a']", "OB104 taken back"},
 	{"exclude: ['[z-a]']", "OB104 no pattern of paths"},
 	{"exclude: ['" + strings.Repeat("*a", 600) + "']", "OB105 longer"},
@@ -150,7 +151,7 @@ var settingsCases = []struct{ text, want string }{
 	{"minSeverity: warning", `OB102 "min-severity"`},
 	{"min_severity: warning", `OB102 "min-severity"`},
 	{"min-severity: warnin", `OB104 "warning"`},
-	{"min-severity: off", "OB104 info, warning or error"},
+	{"min-severity: off", "OB104 info, warning, error"},
 	{"- x", "OB104 a mapping"},
 	{"a: [", "OB101"},
 }
@@ -204,9 +205,12 @@ func TestSettingsSchema(t *testing.T) {
 	if refused < 10 {
 		t.Errorf("the schema refuses only %d of the bad files", refused)
 	}
-	if !json.Valid(ConfigSchema()) {
-		t.Error("the schema isn't JSON")
+	var v any
+	if err := json.Unmarshal(ConfigSchema(), &v); err != nil {
+		t.Fatal(err)
 	}
+	tags.Agree(t, v, Settings{})
+	tags.Agree(t, v, Ignore{}, "properties", "ignore", "items")
 }
 
 // LANGUAGE.md#findings: any text may stand in an obelus.yaml or in a suppression.

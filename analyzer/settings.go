@@ -3,12 +3,12 @@ package analyzer
 import (
 	_ "embed"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -19,15 +19,16 @@ import (
 type Settings struct {
 	Rules   map[*diag.Rule]Level
 	Ignores []*Ignore
-	Tools   []*source.Node // the paths of catalogues, relative to the file's folder
+	Tools   []*source.Node `key:"tools" of:"a list of files that declare tools"` // paths of catalogues
 	// MinSeverity is the least severity with which a check fails; nil for the default.
-	MinSeverity *diag.Severity
+	MinSeverity *diag.Severity `key:"min-severity" words:"info,warning,error"`
 	// RequireApproval says that plans run only as approved, by at least Approvals people; 0 for the
 	// default. Signers and Revoked name, relative to the file's folder, the lists of accepted and of
 	// revoked keys; nil for none.
-	RequireApproval  bool
-	Approvals        int
-	Signers, Revoked *source.Node
+	RequireApproval bool         `key:"require-approval"`
+	Approvals       int          `key:"approvals" from:"1" to:"100"`
+	Signers         *source.Node `key:"signers"`
+	Revoked         *source.Node `key:"revoked"`
 	// Hosts are those that requests may go to; nil for the default.
 	Hosts    *hosts.List
 	excluded []*regexp.Regexp
@@ -48,10 +49,10 @@ type Level struct {
 // An Ignore suppresses findings of one rule in some files.
 type Ignore struct {
 	Rule    *diag.Rule
-	Call    string       // only about this call, as findings name it; "" for any
-	Pattern string       // the paths, from the folder of the settings
-	Reason  string       // why the finding stays
-	Node    *source.Node // where it stands
+	Call    string       `key:"call" of:"a text"`                                             // only about this call, as findings name it; "" for any
+	Pattern string       `key:"path" of:"a text" need:"name the files, as in path: plans/**"` // from the folder of the settings
+	Reason  string       `key:"reason" of:"a text" need:"write why the finding is accepted"`
+	Node    *source.Node // where it is
 	Literal bool         // the pattern is a path itself
 	paths   *regexp.Regexp
 }
@@ -67,76 +68,53 @@ func ReadSettings(file *source.File, limits source.Limits, own ...*Rule) (*Setti
 	root, problems := source.Parse(file, limits)
 	for _, p := range problems {
 		if d := diag.OfProblem(p); d.Rule != diag.AmbiguousScalar { // "off" is a word of this file
-			r.found = append(r.found, d)
+			r.Found = append(r.Found, d)
 		}
 	}
-	switch {
-	case root == nil, root.Kind == source.Null: // an empty file sets nothing
-	case root.Kind != source.Object:
-		r.reportType(root, "the configuration", "a mapping with \"rules\", \"ignore\", \"exclude\", \"min-severity\", \"tools\", \"hosts\" or \"signers\"")
-	default:
-		r.fields(root, "the configuration", map[string]func(source.Field){
-			"rules": r.rules, "ignore": r.ignores, "tools": r.tools, "exclude": r.exclude, "min-severity": r.minSeverity,
-			"require-approval": r.requireApproval, "approvals": r.approvals, "signers": r.file(&r.settings.Signers), "revoked": r.file(&r.settings.Revoked),
-			"hosts": r.hosts,
-		})
+	if root == nil || root.Kind == source.Null { // an empty file sets nothing
+		return r.settings, r.Found
 	}
-	diag.Sort(r.found)
-	return r.settings, r.found
+	r.Mapping(root, "the configuration", r.settings, map[string]func(source.Field){
+		"rules": r.rules, "ignore": r.ignores, "exclude": r.exclude, "hosts": r.hosts,
+	})
+	// What can't be read isn't taken for less.
+	if n := root.Get("require-approval"); n != nil && n.Kind != source.Bool {
+		r.settings.RequireApproval = true
+	}
+	if r.settings.Approvals == 0 && root.Get("approvals") != nil {
+		r.settings.Approvals = mostApprovals
+	}
+	for key, n := range map[string]*source.Node{"signers": r.settings.Signers, "revoked": r.settings.Revoked} {
+		if n != nil && !decode.IsText(n) {
+			r.Expects(n, strconv.Quote(key), "a file's path, relative to this file")
+		}
+	}
+	diag.Sort(r.Found)
+	return r.settings, r.Found
 }
 
 type settingsReader struct {
+	decode.Reader
 	known    []*Rule
 	settings *Settings
-	found    diag.Findings
-}
-
-func (r *settingsReader) report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
-	return r.found.Report(rule, at, format, args...)
-}
-
-func (r *settingsReader) reportType(n *source.Node, what, expected string) *diag.Diagnostic {
-	return r.report(diag.WrongType, n.Span(), "%s is %s; expected %s", what, n.Kind, expected)
-}
-
-// suggest offers the closest of some names.
-func suggest(f *diag.Diagnostic, n *source.Node, names []string) *diag.Diagnostic {
-	known := naming.NewSuggester(names)
-	near, ok := known.Nearest(n.Text)
-	if !ok {
-		return f
-	}
-	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, known.Sure(n.Text))
-}
-
-func (r *settingsReader) fields(n *source.Node, what string, handlers map[string]func(source.Field)) {
-	if n.Kind != source.Object {
-		r.reportType(n, what, "a mapping")
-		return
-	}
-	for _, f := range n.Fields {
-		if handle, ok := handlers[f.Key.Text]; ok {
-			handle(f)
-		} else if !strings.HasPrefix(f.Key.Text, "x-") {
-			known := slices.Sorted(maps.Keys(handlers))
-			suggest(r.report(diag.UnknownKey, f.Key.Span(), "%s has no key %q", what, f.Key.Text).
-				Advise("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", ")), f.Key, known)
-		}
-	}
 }
 
 // rule finds the rule that a text names.
 func (r *settingsReader) rule(n *source.Node) *diag.Rule {
 	rule, _ := named(r.known, n.Text)
-	if rule == nil || n.Kind != source.String {
-		var names []string
-		for _, known := range r.known {
-			names = append(names, known.Code, known.Name)
-		}
-		suggest(r.report(diag.WrongType, n.Span(), "there is no rule %q", n.Text).Advise("\"obelus explain\" lists all rules"), n, names)
-		return nil
+	if rule != nil && n.Kind == source.String {
+		return rule.Rule
 	}
-	return rule.Rule
+	f := r.Report(diag.WrongType, n.Span(), "there is no rule %q", n.Text).Advise("\"obelus explain\" lists all rules")
+	var all []string
+	for _, known := range r.known {
+		all = append(all, known.Code, known.Name)
+	}
+	names := naming.NewSuggester(all)
+	if near, ok := names.Nearest(n.Text); ok {
+		decode.Intended(f, n, near, names)
+	}
+	return nil
 }
 
 var levels = map[string]Level{
@@ -145,39 +123,34 @@ var levels = map[string]Level{
 
 func (r *settingsReader) rules(f source.Field) {
 	if f.Value.Kind != source.Object {
-		r.reportType(f.Value, "\"rules\"", "a mapping from codes or names to off, info, warning or error")
+		r.Expects(f.Value, "\"rules\"", "a mapping from codes or names to off, info, warning or error")
 		return
 	}
 	first := map[*diag.Rule]*source.Node{}
 	for _, one := range f.Value.Fields {
 		rule := r.rule(one.Key)
-		level, ok := levels[one.Value.Text]
-		if !ok || one.Value.Kind != source.String {
-			suggest(r.report(diag.WrongType, one.Value.Span(), "the severity of %q must be off, info, warning or error", one.Key.Text).
-				Advise("write it like OB407: info"), one.Value, slices.Sorted(maps.Keys(levels)))
-			continue
-		}
-		if rule == nil {
+		level := r.OneOf(one.Value, fmt.Sprintf("the severity of %q", one.Key.Text), "off", "info", "warning", "error")
+		if rule == nil || level == "" {
 			continue
 		}
 		if before := first[rule]; before != nil {
-			r.report(diag.DuplicateKey, one.Key.Span(), "%s %s is set twice, under its code and its name", rule.Code, rule.Name).
+			r.Report(diag.DuplicateKey, one.Key.Span(), "%s %s is set twice, under its code and its name", rule.Code, rule.Name).
 				Advise("keep one of the two").Note(before.Span(), "it is set here as well")
 			continue
 		}
 		first[rule] = one.Key
-		r.settings.Rules[rule] = level
+		r.settings.Rules[rule] = levels[level]
 	}
 }
 
 func (r *settingsReader) ignores(f source.Field) {
 	if f.Value.Kind != source.Array {
-		r.reportType(f.Value, "\"ignore\"", "a list of {code, path, reason}")
+		r.Expects(f.Value, "\"ignore\"", "a list of {code, path, reason}")
 		return
 	}
 	for i, item := range f.Value.Items {
 		if i == maxIgnores {
-			r.report(diag.Limit, headOf(item.Span()), "\"ignore\" has more than %d items", maxIgnores).Advise("switch the rule off under \"rules\", or mend some")
+			r.Report(diag.Limit, item.Span().Head(), "\"ignore\" has more than %d items", maxIgnores).Advise("switch the rule off under \"rules\", or mend some")
 			return
 		}
 		r.ignore(item)
@@ -185,33 +158,14 @@ func (r *settingsReader) ignores(f source.Field) {
 }
 
 func (r *settingsReader) ignore(item *source.Node) {
-	one := &Ignore{Node: item}
-	known, described := true, map[string]*string{"call": &one.Call, "path": &one.Pattern, "reason": &one.Reason}
-	handlers := map[string]func(source.Field){
-		"code": func(f source.Field) { one.Rule = r.rule(f.Value); known = one.Rule != nil },
-	}
-	for key, to := range described {
-		handlers[key] = func(f source.Field) {
-			if f.Value.Kind != source.String || strings.TrimSpace(f.Value.Text) == "" {
-				r.reportType(f.Value, fmt.Sprintf("%q", key), "a text").Advise("write %s: and what it is", key)
-				known = false
-				return
-			}
-			*to = f.Value.Text
-		}
-	}
-	r.fields(item, "an item of \"ignore\"", handlers)
-	if item.Kind != source.Object {
+	one, before := &Ignore{Node: item}, len(r.Found)
+	if !r.Mapping(item, "an item of \"ignore\"", one, map[string]func(source.Field){"code": func(f source.Field) { one.Rule = r.rule(f.Value) }}) {
 		return
 	}
-	for _, key := range []string{"code", "path", "reason"} {
-		if item.Get(key) == nil {
-			help := map[string]string{"code": "name the rule, as in code: OB407", "path": "name the files, as in path: plans/**", "reason": "say why the finding may stay"}[key]
-			r.report(diag.WrongType, headOf(item.Span()), "an item of \"ignore\" needs %q", key).Advise("%s", help)
-			known = false
-		}
+	if item.Get("code") == nil {
+		r.Report(diag.WrongType, item.Span().Head(), "an item of \"ignore\" has no \"code\"").Advise("name the rule, as in code: OB407")
 	}
-	if !known {
+	if slices.ContainsFunc(r.Found[before:], func(d diag.Diagnostic) bool { return d.Rule != diag.UnknownKey }) {
 		return
 	}
 	one.Literal = !strings.ContainsAny(one.Pattern, "*?[{")
@@ -228,53 +182,28 @@ const (
 // pattern reads a pattern of paths; nil is one that isn't any.
 func (r *settingsReader) pattern(n *source.Node) *regexp.Regexp {
 	if len(n.Text) > maxPattern {
-		r.report(diag.Limit, n.Span(), "the path is longer than %d characters", maxPattern).Advise("shorten it")
+		r.Report(diag.Limit, n.Span(), "the path is longer than %d characters", maxPattern).Advise("shorten it")
 		return nil
 	}
 	paths, err := regexp.Compile(globbed(n.Text))
 	if err != nil {
-		r.report(diag.WrongType, n.Span(), "%q is no pattern of paths", n.Text).Advise("? is a character, * any within a name, ** any folders, [a-z] one of some, {a,b} either")
+		r.Report(diag.WrongType, n.Span(), "%q is no pattern of paths", n.Text).Advise("? is a character, * any within a name, ** any folders, [a-z] one of some, {a,b} either")
 	}
 	return paths
 }
 
 func (r *settingsReader) exclude(f source.Field) {
-	for i, item := range r.texts(f, "a list of paths", "a path, with * where it stands for any", "write them like plans/old/** or *.draft.yaml, relative to this file") {
+	for i, item := range r.Texts(f.Value, "\"exclude\"", "a list of paths like plans/old/** or *.draft.yaml, relative to this file") {
 		if i == maxIgnores {
-			r.report(diag.Limit, headOf(item.Span()), "\"exclude\" has more than %d items", maxIgnores).Advise("name their folders")
+			r.Report(diag.Limit, item.Span().Head(), "\"exclude\" has more than %d items", maxIgnores).Advise("name their folders")
 			return
 		}
 		if strings.HasPrefix(item.Text, "!") {
-			r.report(diag.WrongType, item.Span(), "what \"exclude\" names can't be taken back with !").Advise("name what isn't to be checked, and nothing else")
+			r.Report(diag.WrongType, item.Span(), "what \"exclude\" names can't be taken back with !").Advise("name what isn't to be checked, and nothing else")
 		} else if paths := r.pattern(item); paths != nil {
 			r.settings.excluded = append(r.settings.excluded, paths)
 		}
 	}
-}
-
-func (r *settingsReader) minSeverity(f source.Field) {
-	level, ok := levels[f.Value.Text]
-	if !ok || level.Off || f.Value.Kind != source.String {
-		suggest(r.report(diag.WrongType, f.Value.Span(), "\"min-severity\" must be info, warning or error").
-			Advise("it is the least severity with which a check fails"), f.Value, []string{"info", "warning", "error"})
-		return
-	}
-	r.settings.MinSeverity = &level.Severity
-}
-
-// texts reads a list of strings that say something, or a single one.
-func (r *settingsReader) texts(f source.Field, list, one, help string) []*source.Node {
-	if f.Value.Kind != source.String && f.Value.Kind != source.Array {
-		r.reportType(f.Value, fmt.Sprintf("%q", f.Key.Text), list).Advise("%s", help)
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(f.Value.Several()), func(item *source.Node) bool {
-		bad := item.Kind != source.String || strings.TrimSpace(item.Text) == ""
-		if bad {
-			r.reportType(item, fmt.Sprintf("an item of %q", f.Key.Text), one).Advise("%s", help)
-		}
-		return bad
-	})
 }
 
 // globbed is a pattern of paths as a regular expression: ? is one character, [a-z] one
@@ -327,49 +256,19 @@ func globbed(pattern string) string {
 	return b.String()
 }
 
-func (r *settingsReader) tools(f source.Field) {
-	r.settings.Tools = append(r.settings.Tools, r.texts(f, "a list of files that declare tools", "a file's path, relative to this file", "name files that declare tools")...)
-}
-
 func (r *settingsReader) hosts(f source.Field) {
 	r.settings.Hosts = &hosts.List{By: f.Value.File.Name}
-	for _, item := range r.texts(f, "a list of hosts", "a host, like api.example.com, *.example.com:8443 or 10.0.0.0/8", "name the hosts that requests may go to") {
+	for _, item := range r.Texts(f.Value, "\"hosts\"", "a list of hosts like api.example.com, *.example.com:8443 or 10.0.0.0/8") {
 		if one, err := hosts.Parse(item.Text); err != nil {
-			r.report(diag.WrongType, item.Span(), "%q names no host: %v", item.Text, err).Advise("write it like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8")
+			r.Report(diag.WrongType, item.Span(), "%q names no host: %v", item.Text, err).Advise("write it like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8")
 		} else {
 			r.settings.Hosts.Entries = append(r.settings.Hosts.Entries, one)
 		}
 	}
 }
 
-func (r *settingsReader) requireApproval(f source.Field) {
-	if f.Value.Kind != source.Bool {
-		r.reportType(f.Value, "\"require-approval\"", "true or false")
-	}
-	// What can't be read isn't taken for less.
-	r.settings.RequireApproval = f.Value.Kind != source.Bool || f.Value.Text == "true"
-}
-
-func (r *settingsReader) approvals(f source.Field) {
-	n, err := strconv.Atoi(f.Value.Text)
-	if f.Value.Kind != source.Number || err != nil || n < 1 || n > mostApprovals {
-		r.reportType(f.Value, "\"approvals\"", fmt.Sprintf("how many people have to approve, from 1 to %d", mostApprovals))
-		n = mostApprovals
-	}
-	r.settings.Approvals = n
-}
-
 // mostApprovals is how many people can be asked to approve.
 const mostApprovals = 100
-
-// file reads the path of one file.
-func (r *settingsReader) file(to **source.Node) func(source.Field) {
-	return func(f source.Field) {
-		if *to = f.Value; f.Value.Kind != source.String || strings.TrimSpace(f.Value.Text) == "" {
-			r.reportType(f.Value, fmt.Sprintf("%q", f.Key.Text), "a file's path, relative to this file")
-		}
-	}
-}
 
 //go:embed config.schema.json
 var configSchema []byte

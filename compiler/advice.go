@@ -7,31 +7,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/source"
 )
-
-// defaultAdvice is what holds where a document says nothing.
-var defaultAdvice = plan.Advice{Aggregate: "mean", Enforce: "off"}
-
-// advice reads how votes are put together.
-func (c *compilation) advice(n *source.Node) {
-	a := &c.plan.Advice
-	c.fields(n, "\"advice\"", map[string]func(source.Field){
-		"aggregate": func(f source.Field) {
-			a.Aggregate = cmp.Or(c.oneOf(f.Value, "\"aggregate\"", "mean", "sum", "min"), a.Aggregate)
-		},
-		"threshold": func(f source.Field) {
-			if f.Value.Kind != source.Number {
-				c.expects(f.Value, "\"threshold\"", "a number")
-				return
-			}
-			a.Threshold, a.HasThreshold = f.Value.Float(), true
-		},
-		"enforce": func(f source.Field) {
-			a.Enforce = cmp.Or(c.oneOf(f.Value, "\"enforce\"", "off", "warn", "ask"), a.Enforce)
-		},
-	})
-}
 
 // RankOf puts votes together: a rank for each tool that somebody weighs, the
 // highest first and then by name. Who leaves a tool out has no part in its rank.

@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -16,50 +17,31 @@ const Consult = "ConsultAdvisor"
 // advisors reads the advisors of a plan file or an import.
 func (c *compilation) advisors(n *source.Node) {
 	if n.Kind != source.Array {
-		c.expects(n, "\"advisors\"", "a list of advisors, each with an \"id\"")
+		c.Expects(n, "\"advisors\"", "a list of advisors, each with an \"id\"")
 		return
 	}
 	for _, one := range n.Items {
-		c.advisor(one, "an advisor")
+		c.advisor(one, "an advisor", nil)
 	}
 }
 
 // advisor reads one advisor, which may be in a message: that brings keys of
 // its own. Of several with one id the last counts, as of tools.
-func (c *compilation) advisor(n *source.Node, what string, more ...string) {
+func (c *compilation) advisor(n *source.Node, what string, message map[string]func(source.Field)) {
 	a := &plan.Advisor{Node: n, Plan: c.plan}
 	handlers := map[string]func(source.Field){
-		"id":          func(f source.Field) { a.IDNode = f.Value },
-		"role":        func(f source.Field) { a.Role = c.text(f.Value, "\"role\"") },
-		"description": func(f source.Field) { a.Description = c.text(f.Value, "\"description\"") },
-		"schema":      func(f source.Field) { a.Schema = c.ofOpinions(f.Value, "the schema of "+what) },
-		"on": func(f source.Field) {
-			if f.Value.Kind != source.Null {
-				a.On = c.oneOf(f.Value, "\"on\"", "start", "finish", "request")
-			}
-		},
-		"scopes":      func(source.Field) {}, // once all kinds are known, see scopesOfAdvisors
-		"isInstanced": func(f source.Field) { a.Instanced = c.boolean(f.Value, "\"isInstanced\"") },
+		"schema": func(f source.Field) { a.Schema = c.ofOpinions(f.Value, "the schema of "+what) },
+		"scopes": nil, // read once all kinds are known, see scopesOfAdvisors
 	}
-	if len(more) > 0 { // it is in a message
+	if message != nil {
 		handlers["said"] = func(f source.Field) { a.Said = f.Value.Items }
 	}
-	for _, key := range more {
-		if handlers[key] == nil {
-			handlers[key] = func(source.Field) {}
-		}
-	}
-	c.fields(n, what, handlers)
+	maps.Copy(handlers, message)
 	switch {
-	case n.Kind != source.Object:
-		return
-	case a.IDNode == nil:
-		f := c.report(diag.WrongType, n.Span(), "%s has no \"id\"", what)
-		f.Span = n.Span().Head()
-		f.Advise("give it a name: id: critic")
+	case !c.Mapping(n, what, a, handlers), a.IDNode == nil:
 		return
 	case a.IDNode.Kind != source.String || a.IDNode.Text == "":
-		c.expects(a.IDNode, "an advisor's \"id\"", "a name")
+		c.Expects(a.IDNode, "an advisor's \"id\"", "a name")
 		return
 	}
 	a.ID = a.IDNode.Text
@@ -69,10 +51,10 @@ func (c *compilation) advisor(n *source.Node, what string, more ...string) {
 // ofOpinions reads the schema of what an advisor says, which is always a
 // mapping. A fault of it is the advisor's.
 func (c *compilation) ofOpinions(n *source.Node, what string) *schema.Schema {
-	before := len(c.found)
-	s := c.ofMappings(n, n.Value(), what)
-	for i := range c.found[before:] {
-		if f := &c.found[before+i]; f.Rule == diag.BadSchema && f.Span.File == n.File && n.Start <= f.Span.Start && f.Span.End <= n.End {
+	before := len(c.Found)
+	s := c.ofMappings(n, what)
+	for i := range c.Found[before:] {
+		if f := &c.Found[before+i]; f.Rule == diag.BadSchema && f.Span.File == n.File && n.Start <= f.Span.Start && f.Span.End <= n.End {
 			f.Rule = diag.BadAdvisor
 		}
 	}
@@ -132,12 +114,12 @@ func (c *compilation) consulted(call *plan.Call) {
 func (c *compilation) opinions(n *source.Node) {
 	c.plan.Opinions = n
 	if n.Kind != source.Array {
-		c.expects(n, "\"advisors\"", "a list of opinions, each with the \"id\" of its advisor")
+		c.Expects(n, "\"advisors\"", "a list of opinions, each with the \"id\" of its advisor")
 		return
 	}
 	for _, one := range n.Items {
 		if one.Kind != source.Object {
-			c.expects(one, "an opinion", "a mapping")
+			c.Expects(one, "an opinion", "a mapping")
 		}
 	}
 }

@@ -17,17 +17,16 @@ func (c *compilation) after(call *plan.Call, n *source.Node) {
 		case item.Kind == source.String:
 			c.comesAfter(call, item, false)
 		case item.Kind == source.Object && item.Get("settled") != nil:
-			c.fields(item, "\"_after\"", map[string]func(source.Field){"settled": func(f source.Field) {
-				for _, name := range f.Value.Several() {
-					if name.Kind != source.String {
-						c.expects(name, "what is to be settled", "the \"_id\" of a call, or a list of such").About(call.Label())
-						continue
-					}
-					c.comesAfter(call, name, true)
+			c.Keys(item, "\"_after\"", "settled")
+			for _, name := range item.Get("settled").Several() {
+				if name.Kind != source.String {
+					c.Expects(name, "what is to be settled", "the \"_id\" of a call, or a list of such").About(call.Label())
+					continue
 				}
-			}})
+				c.comesAfter(call, name, true)
+			}
 		default:
-			c.expects(item, "\"_after\"", "the \"_id\" of a call, {settled: [ids]}, or a list of these").About(call.Label())
+			c.Expects(item, "\"_after\"", "the \"_id\" of a call, {settled: [ids]}, or a list of these").About(call.Label())
 		}
 	}
 }

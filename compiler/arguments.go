@@ -174,7 +174,7 @@ func (c *compilation) argv(a *plan.Activity, n *source.Node, key string) {
 		}
 		arg := plan.Argument{Option: item.Kind == source.Array}
 		for _, text := range texts {
-			arg.Texts = append(arg.Texts, c.text(text, "an item of \""+key+"\""))
+			arg.Texts = append(arg.Texts, c.Text(text, "an item of \""+key+"\""))
 			takes(a, text)
 			for _, name := range parametersIn(text.Text) {
 				a.Parameters = append(a.Parameters, plan.Variable{Name: name, Node: text})
@@ -316,7 +316,7 @@ const (
 // stdin reads what a program is given on its standard input.
 func (c *compilation) stdin(a *plan.Activity, n *source.Node) {
 	if n.Kind != source.String || !expression.IsExpression(n.Text) {
-		a.Stdin = c.oneOf(n, "\"stdin\"", StreamJSON, StreamNone, "†parameter")
+		a.Stdin = c.OneOf(n, "\"stdin\"", StreamJSON, StreamNone, "†parameter")
 		return
 	}
 	ref, err := expression.ParsePath(n.Text)
@@ -330,7 +330,7 @@ func (c *compilation) stdin(a *plan.Activity, n *source.Node) {
 
 // cwd reads the folder in which a program is started.
 func (c *compilation) cwd(a *plan.Activity, n *source.Node) {
-	if dir := c.text(n, "\"cwd\""); path.IsAbs(dir) || filepath.IsAbs(dir) {
+	if dir := c.Text(n, "\"cwd\""); path.IsAbs(dir) || filepath.IsAbs(dir) {
 		a.Dir = dir
 	} else {
 		a.Dir = path.Join(a.Dir, filepath.ToSlash(dir))

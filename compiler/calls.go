@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -29,7 +30,7 @@ func (c *compilation) lowerCalls() {
 		return
 	}
 	if list.Kind != source.Array {
-		c.expects(list, "\"calls\"", "a list of calls")
+		c.Expects(list, "\"calls\"", "a list of calls")
 		return
 	}
 	if len(list.Items) > maxCalls {
@@ -111,7 +112,7 @@ func (c *compilation) sharesName(named, call *plan.Call) {
 // nameCall finds a call's tool and name; place counts from 1.
 func (c *compilation) nameCall(n *source.Node, place int) *plan.Call {
 	if n.Kind != source.Object {
-		c.expects(n, "call "+strconv.Itoa(place), "a mapping with \"_tool\"")
+		c.Expects(n, "call "+strconv.Itoa(place), "a mapping with \"_tool\"")
 		return nil
 	}
 	tool, partial := n.Get("_tool"), c.partial(n)
@@ -130,7 +131,7 @@ func (c *compilation) nameCall(n *source.Node, place int) *plan.Call {
 		return call
 	}
 	if id.Kind != source.String || id.Text == "" {
-		c.expects(id, "\"_id\"", "a name").About(call.Label())
+		c.Expects(id, "\"_id\"", "a name").About(call.Label())
 		return call
 	}
 	call.ID, call.Name = id.Text, id.Text
@@ -146,7 +147,7 @@ func (c *compilation) nameCall(n *source.Node, place int) *plan.Call {
 
 func (c *compilation) noTool(n, tool *source.Node, place int) {
 	if tool != nil {
-		c.expects(tool, "\"_tool\"", "the name of a tool")
+		c.Expects(tool, "\"_tool\"", "the name of a tool")
 		return
 	}
 	f := c.report(diag.WrongType, n.Span(), "call %d has no \"_tool\"", place)
@@ -154,9 +155,9 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 	names := naming.NewSuggester([]string{"_tool"})
 	for _, field := range n.Fields {
 		_, near := names.Nearest(field.Key.Text)
-		if _, foreign := Foreign(field.Key.Text, []string{"_tool"}); field.Value.Kind == source.String && (near || foreign) {
+		if _, foreign := decode.Foreign(field.Key.Text, []string{"_tool"}); field.Value.Kind == source.String && (near || foreign) {
 			f.Span = field.Key.Span()
-			intended(f, field.Key, "_tool", names)
+			decode.Intended(f, field.Key, "_tool", names)
 			return
 		}
 	}
@@ -218,13 +219,13 @@ func (c *compilation) lowerMeta(call *plan.Call, f source.Field) {
 		call.OutputNode = n
 		c.outputPath(call, n)
 	case "_outputMethod":
-		if word := c.oneOf(n, "\"_outputMethod\"", methodNames...); word != "" {
+		if word := c.OneOf(n, "\"_outputMethod\"", methodNames...); word != "" {
 			call.Method = plan.Method(slices.Index(methodNames, word))
 		}
 	case "_instance":
 		call.Instance = c.instanceID(n)
 	case "_activity":
-		if call.Activity = c.text(n, "\"_activity\""); call.Activity != "" && c.plan.Activities[call.Activity] == nil {
+		if call.Activity = c.Text(n, "\"_activity\""); call.Activity != "" && c.plan.Activities[call.Activity] == nil {
 			c.noActivity(n, call.Activity).About(call.Label())
 		}
 	case "_delegate":
@@ -234,12 +235,12 @@ func (c *compilation) lowerMeta(call *plan.Call, f source.Field) {
 	case "_output":
 		call.Produced = n
 	case "_reasoningForCall":
-		call.Reason = c.text(n, "\"_reasoningForCall\"")
+		call.Reason = c.Text(n, "\"_reasoningForCall\"")
 	case "_id", "_when", "_after", "_retry", "_timeout", "_confirm", "_each", "_onItemFailure":
 		call.Extensions = append(call.Extensions, f)
 		c.lowerExtension(call, f)
 	default:
-		c.unknownKey(call.Node, f.Key, "a call", metaKeys).About(call.Label())
+		c.UnknownKey(call.Node, f.Key, "a call", metaKeys).About(call.Label())
 	}
 }
 
@@ -271,14 +272,13 @@ func (c *compilation) lowerExtension(call *plan.Call, f source.Field) {
 			call.Retry.Attempts = c.attempts(call, n, "\"_retry\"")
 			return
 		}
-		c.fields(n, "\"_retry\"", map[string]func(source.Field){
+		c.Mapping(n, "\"_retry\"", &call.Retry, map[string]func(source.Field){
 			"attempts": func(f source.Field) { call.Retry.Attempts = c.attempts(call, f.Value, "\"attempts\"") },
-			"backoff":  func(f source.Field) { call.Retry.Backoff = c.duration(f.Value, "\"backoff\"") },
 		})
 	case "_onItemFailure":
 		c.onItemFailure(call, f)
 	case "_timeout":
-		call.Timeout = c.duration(n, "\"_timeout\"")
+		call.Timeout = c.Duration(n, "\"_timeout\"")
 	case "_confirm":
 		if call.Confirm = n.IsTrue(); !call.Confirm {
 			c.report(diag.WrongType, n.Span(), "\"_confirm\" can only be true").About(call.Label()).
@@ -289,18 +289,17 @@ func (c *compilation) lowerExtension(call *plan.Call, f source.Field) {
 
 // attempts reads how many tries there are in all; 0 where it doesn't say.
 func (c *compilation) attempts(call *plan.Call, n *source.Node, what string) int {
-	tries, ok := full(n)
-	if !ok || tries > 1000 {
-		c.report(diag.WrongType, n.Span(), "%s must be a whole number from 1 to 1000: the tries in all", what).About(call.Label())
-		return 0
+	attempts := 0
+	if !c.Value(n, what, &attempts, `from:"1" to:"1000"`) {
+		c.Found[len(c.Found)-1].About(call.Label())
 	}
-	return tries
+	return attempts
 }
 
 // outputPath reads where a call's result goes.
 func (c *compilation) outputPath(call *plan.Call, n *source.Node) {
 	if n.Kind != source.String {
-		c.expects(n, "\"_outputPath\"", "a path such as †state.result").About(call.Label())
+		c.Expects(n, "\"_outputPath\"", "a path such as †state.result").About(call.Label())
 		return
 	}
 	alternatives, err := expression.ParseOutput(n.Text)

@@ -3,11 +3,10 @@ package compiler
 import (
 	"cmp"
 	"maps"
-	"math"
 	"path"
 	"slices"
-	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -159,9 +158,10 @@ func compile(file *source.File, o Options, all *delegation) (*plan.Plan, []diag.
 		options:    o,
 		delegation: all,
 		plan: &plan.Plan{
-			File: file, Paths: pathtree.New(), Activities: map[string]*plan.Activity{}, Servers: map[string]*plan.Server{}, Terminate: plan.TerminateOutput, Mode: plan.Eager,
+			File: file, Paths: pathtree.New(), Activities: map[string]*plan.Activity{}, Servers: map[string]*plan.Server{},
+			Settings:        plan.Settings{Terminate: plan.TerminateOutput, Mode: plan.Eager, Advice: plan.Advice{Aggregate: "mean", Enforce: "off"}},
 			AwaitsInstances: o.Instances, Policies: all.policies,
-			Advice: defaultAdvice, Folder: path.Dir(o.Name), Workspaces: o.Files, Workspace: all.workspace, Secrets: all.secrets,
+			Folder: path.Dir(o.Name), Workspaces: o.Files, Workspace: all.workspace, Secrets: all.secrets,
 		},
 		tools:       map[string]*plan.Tool{},
 		ids:         map[string]*plan.Call{},
@@ -207,15 +207,15 @@ func compile(file *source.File, o Options, all *delegation) (*plan.Plan, []diag.
 	c.plan.Schemas, c.plan.NamedSchemas = c.schemas, c.schemaNodes
 	c.judgeNames()
 	c.judgeValues()
-	diag.Sort(c.found)
-	return c.plan, c.found
+	diag.Sort(c.Found)
+	return c.plan, c.Found
 }
 
 // A compilation is the state of one call to Compile.
 type compilation struct {
+	decode.Reader
 	options Options
 	plan    *plan.Plan
-	found   diag.Findings
 
 	toolDefs    []definition
 	tools       map[string]*plan.Tool
@@ -223,7 +223,6 @@ type compilation struct {
 	schemaNodes map[string]*source.Node // where they stand
 	catalogues  []*source.Node          // those whose definitions aren't read yet
 	badSchemas  map[source.Span]int     // the findings about faults in schemas, by place
-	keys        *keys                   // of the object whose unknown keys are reported
 	outputNode  *source.Node
 	ownValues   []ownValue // those of instances, in source order
 	ids         map[string]*plan.Call
@@ -253,7 +252,7 @@ type definition struct {
 // report makes a finding, which is completed by its own methods before the next one
 // is made.
 func (c *compilation) report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
-	return c.found.Report(rule, at, format, args...)
+	return c.Report(rule, at, format, args...)
 }
 
 // Misspelt reports whether a name can only be another one, written with other letters
@@ -267,12 +266,6 @@ func Misspelt(p *plan.Plan, name, other string, names *naming.Suggester, declare
 // slip offers a name that the document declares in the place of a scalar.
 func (c *compilation) typo(f *diag.Diagnostic, n *source.Node, near string, names *naming.Suggester) *diag.Diagnostic {
 	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, Misspelt(c.plan, n.Text, near, names, true))
-}
-
-// meant offers a near word of the format in the place of a scalar. It is a safe fix
-// when none of the other words could have been meant.
-func intended(f *diag.Diagnostic, n *source.Node, near string, names *naming.Suggester) *diag.Diagnostic {
-	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, names.Sure(n.Text))
 }
 
 // parse reads one file and reports what is wrong with its text. A file that
@@ -289,7 +282,7 @@ func (c *compilation) parse(file *source.File) *source.Node {
 		c.delegation.reads.parsed[file] = known
 	}
 	for _, p := range known.problems {
-		c.found = append(c.found, diag.OfProblem(p))
+		c.Found = append(c.Found, diag.OfProblem(p))
 	}
 	if known.root != nil {
 		if len(known.problems) == 0 { // else the tree needn't have all of the text
@@ -312,111 +305,12 @@ func (c *compilation) partial(n *source.Node) bool {
 	})
 }
 
-// wants reports a value of the wrong kind.
-func (c *compilation) expects(n *source.Node, what, expected string) *diag.Diagnostic {
-	return c.report(diag.WrongType, n.Span(), "%s is %s; expected %s", what, n.Kind, expected)
-}
-
-// fields goes over the keys of an object, reporting a value that is none and
-// keys that are neither known nor begin with x-. The handlers are by key.
-func (c *compilation) fields(n *source.Node, what string, handlers map[string]func(source.Field)) {
-	if n.Kind != source.Object {
-		c.expects(n, what, "a mapping")
-		return
-	}
-	var known []string
-	for _, f := range n.Fields {
-		if handle, ok := handlers[f.Key.Text]; ok {
-			handle(f)
-		} else if !strings.HasPrefix(f.Key.Text, "x-") {
-			if known == nil {
-				known = slices.Sorted(maps.Keys(handlers))
-			}
-			c.unknownKey(n, f.Key, what, known)
-		}
-	}
-}
-
-// unknownKey reports a key of an object that the format doesn't have, or that
-// repeats one that it has in other letters.
-func (c *compilation) unknownKey(n, key *source.Node, what string, known []string) *diag.Diagnostic {
-	if c.keys == nil || c.keys.of != n || c.keys.what != what {
-		c.keys = newKeys(n, what, known)
-	}
-	for _, duplicate := range c.keys.there {
-		if duplicate != key && strings.EqualFold(duplicate.Text, key.Text) {
-			return c.report(diag.DuplicateKey, key.Span(), "%q repeats the key %q in other letters", key.Text, duplicate.Text).
-				Note(duplicate.Span(), "%q is here", duplicate.Text).Advise("keep one of the two")
-		}
-	}
-	f := c.report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text)
-	if near, ok := c.keys.names.Nearest(key.Text); ok {
-		return intended(f, key, near, c.keys.names)
-	}
-	if near, ok := Foreign(key.Text, known); ok {
-		return f.Advise("did you mean %q?", near).Rename(key, 0, len(key.Text), near, false)
-	}
-	f.Help = c.keys.help
-	return f
-}
-
-// Keys are what an object may hold, made ready for all of its keys that are
-// unknown.
-type keys struct {
-	of    *source.Node
-	what  string
-	there []*source.Node // the known keys that it holds
-	names *naming.Suggester
-	help  string
-}
-
-func newKeys(n *source.Node, what string, known []string) *keys {
-	k := &keys{of: n, what: what, names: naming.NewSuggester(known),
-		help: "known keys are " + strings.Join(known, ", ") + "; keys that begin with x- are ignored"}
-	for _, f := range n.Fields {
-		if slices.Contains(known, f.Key.Text) {
-			k.there = append(k.there, f.Key)
-		}
-	}
-	return k
-}
-
-// whole reads a whole number from 1 on.
-func full(n *source.Node) (int, bool) {
-	if n.Kind != source.Number {
-		return 0, false
-	}
-	f := n.Float()
-	return int(f), f >= 1 && f == math.Trunc(f) && f <= math.MaxInt32
-}
-
-func (c *compilation) text(n *source.Node, what string) string {
-	if n.Kind != source.String {
-		c.expects(n, what, "a string")
-		return ""
-	}
-	return n.Text
-}
-
-// oneOf reads a string that must be one of a few words.
-func (c *compilation) oneOf(n *source.Node, what string, words ...string) string {
-	if n.Kind == source.String && slices.Contains(words, n.Text) {
-		return n.Text
-	}
-	f := c.report(diag.WrongType, n.Span(), "%s must be one of %s", what, strings.Join(words, ", "))
-	names := naming.NewSuggester(words)
-	if near, ok := names.Nearest(n.Text); ok && n.Kind == source.String {
-		intended(f, n, near, names)
-	}
-	return ""
-}
-
 // schemaOf makes a schema of a node and reports what is wrong with it at the
 // spot inside the node, or inside the named schema that it refers to. A fault
 // of a named schema is one finding, however many refer to it.
 func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Schema {
 	if n.Kind != source.Object && n.Kind != source.Bool {
-		c.expects(n, what, "a JSON Schema (a mapping, true or false)")
+		c.Expects(n, what, "a JSON Schema (a mapping, true or false)")
 		return nil
 	}
 	s := schema.New(raw, schema.Options{Defs: c.schemas, Keywords: &c.delegation.reads.keywords})
@@ -436,12 +330,12 @@ func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Sch
 	at := root.Follow(bad.Path).Span()
 	known, again := c.badSchemas[at]
 	if !again {
-		known = len(c.found)
+		known = len(c.Found)
 		c.badSchemas[at] = known
 		c.report(diag.BadSchema, at, "%s isn't a valid JSON Schema: %s", subject, bad.Message).Advise("%s", cmp.Or(bad.Help, "write what the keyword takes, or leave it out"))
 	}
 	if again || root != n {
-		c.found[known].Note(n.Span(), "%s refers to it", what)
+		c.Found[known].Note(n.Span(), "%s refers to it", what)
 	}
 	return nil
 }

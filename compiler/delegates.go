@@ -57,7 +57,7 @@ func Interface(p *plan.Plan) *plan.Tool {
 // delegatePath is the plan that a text names, by its path from the workspace root;
 // "" when it can be none.
 func (c *compilation) delegatePath(n *source.Node, dir string, call *plan.Call) string {
-	text := c.text(n, "a delegate")
+	text := c.Text(n, "a delegate")
 	if text == "" {
 		return ""
 	}

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -85,46 +85,29 @@ func isSolution(n *source.Node) bool {
 
 func (c *compilation) lowerPlanFile(root *source.Node) {
 	p := c.plan
-	text := func(to *string, what string) func(source.Field) {
-		return func(f source.Field) { *to = c.text(f.Value, what) }
-	}
 	// Schemas that others refer to come first, whatever the order of the text.
 	c.definitions(root, path.Dir(c.options.Name))
-	c.fields(root, "a plan file", map[string]func(source.Field){
-		"calls":       func(f source.Field) { p.CallsNode = f.Value },
-		"plan":        text(&p.Name, "\"plan\""),
-		"version":     text(&p.Version, "\"version\""),
-		"description": text(&p.Description, "\"description\""),
-		"input":       func(f source.Field) { p.InputNode, p.Input = f.Value, c.values(f.Value, "\"input\"") },
-		"state":       func(f source.Field) { p.StateNode, p.State = f.Value, c.values(f.Value, "\"state\"") },
-		"inputSchema": func(f source.Field) {
-			p.InputSchema, p.InputSchemaNode = c.ofMappings(f.Value, f.Value.Value(), "\"inputSchema\""), f.Value
-		},
-		"stateSchema": func(f source.Field) {
-			p.StateSchema, p.StateSchemaNode = c.ofMappings(f.Value, f.Value.Value(), "\"stateSchema\""), f.Value
-		},
-		"outputSchema": func(f source.Field) {
-			p.OutputSchema, p.OutputSchemaNode = c.schemaOf(f.Value, f.Value.Value(), "\"outputSchema\""), f.Value
-		},
+	c.Mapping(root, "a plan file", p, map[string]func(source.Field){
 		"output":     func(f source.Field) { c.outputNode = f.Value },
-		"tools":      func(source.Field) {},
-		"schemas":    func(source.Field) {},
-		"activities": func(source.Field) {},
-		"import":     func(source.Field) {},
+		"tools":      nil,
+		"schemas":    nil,
+		"activities": nil,
+		"import":     nil,
 		"servers":    func(f source.Field) { c.servers(f.Value, p.Folder) },
 		"advisors":   func(f source.Field) { c.advisors(f.Value) },
-		"advice":     c.setting,
 		"instances":  func(f source.Field) { c.instances(f.Value) },
-		"mode":       c.setting,
-		"terminate":  c.setting,
-		"writes":     c.setting,
-		"limits":     c.setting,
 	})
+	p.Advice.HasThreshold = root.Get("advice").Get("threshold") != nil
+	p.Input, p.State = c.values(p.InputNode, "\"input\""), c.values(p.StateNode, "\"state\"")
+	p.InputSchema, p.StateSchema = c.ofMappings(p.InputSchemaNode, "\"inputSchema\""), c.ofMappings(p.StateSchemaNode, "\"stateSchema\"")
+	if n := p.OutputSchemaNode; n != nil {
+		p.OutputSchema = c.schemaOf(n, n.Value(), "\"outputSchema\"")
+	}
 	misspelt := slices.ContainsFunc(root.Fields, func(f source.Field) bool {
 		calls := []string{"calls"}
 		near, ok := naming.Nearest(f.Key.Text, calls)
 		if !ok {
-			near, ok = Foreign(f.Key.Text, calls)
+			near, ok = decode.Foreign(f.Key.Text, calls)
 		}
 		return ok && near != f.Key.Text
 	})
@@ -132,28 +115,6 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		f := c.report(diag.Syntax, root.Span(), "a plan file needs \"calls\"")
 		f.Span.End = min(f.Span.End, f.Span.Start+1)
 		f.Advise("add \"calls:\" with a list of calls; an empty list is fine")
-	}
-}
-
-// settingKeys are the settings of a run, in a plan file or a plan message.
-var settingKeys = []string{"mode", "writes", "terminate", "limits", "advice"}
-
-// setting reads one of them.
-func (c *compilation) setting(f source.Field) {
-	p := c.plan
-	switch f.Key.Text {
-	case "mode":
-		p.Mode = plan.Mode(c.oneOf(f.Value, "\"mode\"", "eager", "lazy"))
-	case "terminate":
-		p.Terminate = plan.Terminate(c.oneOf(f.Value, "\"terminate\"", "output", "calls"))
-	case "writes":
-		if c.oneOf(f.Value, "\"writes\"", "last", "once") == "once" {
-			p.Writes = plan.Once
-		}
-	case "limits":
-		c.limits(f.Value)
-	case "advice":
-		c.advice(f.Value)
 	}
 }
 
@@ -171,84 +132,40 @@ func (c *compilation) overlay(file *source.File) {
 
 // values reads input or state: a mapping of plain values, never expressions.
 func (c *compilation) values(n *source.Node, what string) any {
-	if n.Kind == source.Null {
+	if n == nil || n.Kind == source.Null {
 		return nil
 	}
 	if n.Kind != source.Object {
-		c.expects(n, what, "a mapping")
+		c.Expects(n, what, "a mapping")
 		return nil
 	}
 	return n.Value()
 }
 
-func (c *compilation) limits(n *source.Node) {
-	l := &c.plan.Limits
-	count := func(to *int) func(source.Field) {
-		return func(f source.Field) {
-			i, ok := full(f.Value)
-			if !ok {
-				c.expectsLimit(f, "a whole number from 1")
-				return
-			}
-			*to = i
-		}
-	}
-	c.fields(n, "\"limits\"", map[string]func(source.Field){
-		"ticks": count(&l.Ticks), "calls": count(&l.Calls), "parallel": count(&l.Parallel), "tokens": count(&l.Tokens),
-		"time": func(f source.Field) { l.Time = c.duration(f.Value, "\"time\"") },
-		"cost": func(f source.Field) {
-			if f.Value.Kind != source.Number || f.Value.Float() <= 0 {
-				c.expectsLimit(f, "a number above 0")
-				return
-			}
-			l.Cost = f.Value.Float()
-		},
-	})
-}
-
-func (c *compilation) expectsLimit(f source.Field, expected string) {
-	c.report(diag.WrongType, f.Value.Span(), "the limit %q must be %s", f.Key.Text, expected)
-}
-
-// duration reads a time such as 300ms, 30s or 1h30m.
-func (c *compilation) duration(n *source.Node, what string) time.Duration {
-	if n.Kind == source.String {
-		if d, err := time.ParseDuration(n.Text); err == nil && d > 0 {
-			return d
-		}
-	}
-	c.report(diag.WrongType, n.Span(), "%s must be a duration above 0", what).Advise("write it like 300ms, 30s or 1h30m")
-	return 0
-}
-
 func (c *compilation) lowerSolution(root *source.Node, what string) {
-	c.fields(root, what, map[string]func(source.Field){
+	c.Fields(root, what, map[string]func(source.Field){
 		"calls":    func(f source.Field) { c.plan.CallsNode = f.Value },
 		"output":   func(f source.Field) { c.outputNode = f.Value },
 		"advisors": func(f source.Field) { c.opinions(f.Value) },
-		"meta":     func(source.Field) {},
+		"meta":     nil,
 	})
 }
 
 func (c *compilation) lowerRecord(root *source.Node) {
 	p := c.plan
-	c.fields(root, "a process record", map[string]func(source.Field){
+	c.Fields(root, "a process record", map[string]func(source.Field){
 		"context":      func(f source.Field) { c.lowerContext(f.Value) },
-		"schema":       func(source.Field) {},
-		"outputSchema": func(source.Field) {},
-		"tick": func(f source.Field) {
-			if p.Tick, _ = full(f.Value); p.Tick == 0 {
-				c.expects(f.Value, "\"tick\"", "a whole number from 1")
-			}
-		},
+		"schema":       nil,
+		"outputSchema": nil,
+		"tick":         func(f source.Field) { c.Value(f.Value, "\"tick\"", &p.Tick, `from:"1"`) },
 		"workspace": func(f source.Field) {
-			if p.Workspace = filepath.ToSlash(c.text(f.Value, "\"workspace\"")); !filepath.IsAbs(p.Workspace) {
+			if p.Workspace = filepath.ToSlash(c.Text(f.Value, "\"workspace\"")); !filepath.IsAbs(p.Workspace) {
 				p.Workspace = path.Join(path.Dir(c.options.Name), p.Workspace)
 			}
 			c.delegation.workspace = p.Workspace
 		},
-		"solution": func(source.Field) {},
-		"calls":    func(source.Field) {},
+		"solution": nil,
+		"calls":    nil,
 	})
 	if s := root.Get("outputSchema"); s != nil {
 		p.OutputSchema, p.OutputSchemaNode = c.schemaOf(s, s.Value(), "\"outputSchema\""), s
@@ -272,7 +189,7 @@ func (c *compilation) lowerRecord(root *source.Node) {
 // object, the later over the earlier.
 func (c *compilation) lowerContext(n *source.Node) {
 	if n.Kind != source.Array {
-		c.expects(n, "a context", "a list of messages")
+		c.Expects(n, "a context", "a list of messages")
 		return
 	}
 	for _, m := range n.Items {
@@ -289,7 +206,7 @@ func (c *compilation) lowerContext(n *source.Node) {
 		}
 		kind := MessageType(m)
 		if t := m.Get("type"); t != nil {
-			if kind = c.oneOf(t, "a message's \"type\"", messageTypes...); kind == "" {
+			if kind = c.OneOf(t, "a message's \"type\"", messageTypes...); kind == "" {
 				continue
 			}
 		}
@@ -327,16 +244,14 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 	case "tool":
 		c.toolMessage(m)
 	case "plan":
-		c.onlyKeys(m, "a message of type plan", messageKeys(m, append([]string{"plan", "confirm"}, settingKeys...)...))
+		c.Mapping(m, "a message of type plan", &p.Settings, messageKeys(m, "plan", "confirm"))
+		p.Advice.HasThreshold = m.Get("advice").Get("threshold") != nil
 		p.PlanMessage = m
 		if p.CallsNode = m.Get("plan"); p.CallsNode == nil {
 			c.report(diag.WrongType, m.Span(), "a message of type plan needs its calls under \"plan\"")
 		}
-		for _, f := range m.Fields {
-			c.setting(f)
-		}
 		if n := m.Get("confirm"); n != nil && n.Kind != source.Array {
-			c.expects(n, "\"confirm\"", "a list of names of tools")
+			c.Expects(n, "\"confirm\"", "a list of names of tools")
 		}
 	case "input", "state", "data":
 		c.valueMessage(m, kind)
@@ -350,7 +265,7 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 			p.Errors = append(p.Errors, data.Value())
 		}
 	case "advisor":
-		c.advisor(m, "a message of type advisor", messageKeys(m)...)
+		c.advisor(m, "a message of type advisor", messageKeys(m))
 	}
 }
 
@@ -360,7 +275,7 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 	p := c.plan
 	payload, name, under := m.Get(kind), kind, kind
 	if k := m.Get("kind"); k != nil && kind == "data" && (k.Text != kind || m.Get("type") != nil) {
-		name = c.text(k, "\"kind\"")
+		name = c.Text(k, "\"kind\"")
 		if slices.Contains(builtinKinds, name) {
 			c.report(diag.WrongType, k.Span(), "the kind %q is built in", name).Advise("choose another name, or use a message of type %q", name)
 			return
@@ -381,7 +296,7 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 	switch {
 	case payload != nil:
 		value = c.values(payload, "the payload of a message of type "+kind)
-		c.onlyKeys(m, "a message with its payload under \""+under+"\"", messageKeys(m, append([]string{under}, reservedInMessage...)...))
+		c.Fields(m, "a message with its payload under \""+under+"\"", messageKeys(m, append([]string{under}, reservedInMessage...)...))
 	default:
 		inline := map[string]any{}
 		for _, f := range m.Fields {

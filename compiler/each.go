@@ -34,7 +34,7 @@ func (c *compilation) each(call *plan.Call) {
 		return
 	}
 	if n.Kind != source.Array && (n.Kind != source.String || !expression.IsExpression(n.Text)) {
-		f := c.expects(n, "\"_each\"", "an expression that gives a list").About(call.Label())
+		f := c.Expects(n, "\"_each\"", "an expression that gives a list").About(call.Label())
 		if n.Kind == source.String {
 			f.Advise("an expression begins with †: write %q", "†state.pages")
 		}
@@ -53,7 +53,7 @@ func (c *compilation) each(call *plan.Call) {
 
 // onItemFailure reads what becomes of a call when one of its items has failed.
 func (c *compilation) onItemFailure(call *plan.Call, f source.Field) {
-	switch word := c.oneOf(f.Value, "\"_onItemFailure\"", "collect", "fail"); {
+	switch word := c.OneOf(f.Value, "\"_onItemFailure\"", "collect", "fail"); {
 	case call.Node.Get("_each") == nil:
 		c.report(diag.WrongType, f.Key.Span(), "\"_onItemFailure\" is about the items of a call with \"_each\", and this one has none").About(call.Label())
 	case call.Each != nil:

@@ -2,52 +2,15 @@ package compiler
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// foreign are our words by the names that other systems have for them, in small letters and without separators.
-// No name represents two words that one mapping knows.
-var foreign = func() map[string][]string {
-	all := map[string][]string{}
-	for intended, names := range map[string]string{
-		"calls": "steps tasks jobs nodes actions stages toolcalls", "plan": "name title workflow", "input": "inputs parameters params vars variables args arguments",
-		"output": "outputs result results return returns", "tools": "functions", "description": "summary",
-		"_tool":       "tool uses action function",
-		"_when":       "if condition cond when guard",
-		"_after":      "needs dependson depends requires after waitfor dependencies runafter",
-		"_each":       "foreach loop withitems each map",
-		"_retry":      "retries retry attempts maxretries maxattempts",
-		"_timeout":    "timeout timeoutseconds deadline",
-		"_confirm":    "confirm approval requireapproval requiresapproval needsapproval humanapproval manual",
-		"_id":         "id name key step",
-		"_outputPath": "outputpath saveas assignto register resultpath out result output storeas into",
-	} {
-		for name := range strings.FieldsSeq(names) {
-			all[name] = append(all[name], intended)
-		}
-	}
-	return all
-}()
-
-var withoutHyphens = strings.NewReplacer("_", "", "-", "")
-
-// Foreign is the one of some words that other systems call by this name.
-func Foreign(name string, words []string) (string, bool) {
-	folded := strings.ToLower(withoutHyphens.Replace(name))
-	for _, intended := range foreign[folded] {
-		if slices.Contains(words, intended) {
-			return intended, true
-		}
-	}
-	return "", false
-}
-
 // MetaForeign is the key of a call that other systems call by the name of a parameter.
 func MetaForeign(parameter string) (string, bool) {
-	meta, ok := Foreign(parameter, metaKeys)
+	meta, ok := decode.Foreign(parameter, metaKeys)
 	return meta, ok && meta != "_tool"
 }
 

@@ -34,13 +34,13 @@ func Filled(text string, lookup func(name string) string) string {
 // envOf reads the variables that a program is given.
 func (c *compilation) envOf(a *plan.Activity, n *source.Node) {
 	if n.Kind != source.Object {
-		c.expects(n, "\"env\"", "a mapping from names of variables to texts")
+		c.Expects(n, "\"env\"", "a mapping from names of variables to texts")
 		return
 	}
 	for _, f := range n.Fields {
 		c.variableName(f.Key)
 		if f.Value.Kind != source.String {
-			c.expects(f.Value, "the variable \""+f.Key.Text+"\"", "a text").Advise("write it in quotes")
+			c.Expects(f.Value, "the variable \""+f.Key.Text+"\"", "a text").Advise("write it in quotes")
 			continue
 		}
 		a.Env = append(a.Env, plan.EnvSetting{Name: f.Key.Text, Value: f.Value.Text})
@@ -51,11 +51,11 @@ func (c *compilation) envOf(a *plan.Activity, n *source.Node) {
 // inherited reads the names of variables that a program gets of our environment.
 func (c *compilation) inherited(a *plan.Activity, n *source.Node) {
 	if n.Kind != source.Array {
-		c.expects(n, "\"inherit\"", "a list of names of variables")
+		c.Expects(n, "\"inherit\"", "a list of names of variables")
 		return
 	}
 	for _, item := range n.Items {
-		if name := c.text(item, "an item of \"inherit\""); name != "" {
+		if name := c.Text(item, "an item of \"inherit\""); name != "" {
 			c.variableName(item)
 			a.Inherit = append(a.Inherit, name)
 		}
@@ -65,11 +65,11 @@ func (c *compilation) inherited(a *plan.Activity, n *source.Node) {
 // filesOf reads patterns of the files that a program uses.
 func (c *compilation) filesOf(a *plan.Activity, n *source.Node) {
 	if n.Kind != source.Array {
-		c.expects(n, "\"files\"", "a list of patterns of files of the workspace, such as [lib/**/*.py]")
+		c.Expects(n, "\"files\"", "a list of patterns of files of the workspace, such as [lib/**/*.py]")
 		return
 	}
 	for _, item := range n.Items {
-		text := c.text(item, "an item of \"files\"")
+		text := c.Text(item, "an item of \"files\"")
 		switch _, problem, help := workspace.Path("pattern", ".", text); {
 		case text == "":
 		case problem != "":

@@ -66,10 +66,10 @@ func (g *Growing) Add(text []byte, start, end int) bool {
 	if g.broken = n == nil || g.problems >= source.MaxProblems || len(list.Items) >= maxCalls; g.broken {
 		return false
 	}
-	c.found = c.found[:0]
+	c.Found = c.Found[:0]
 	c.delegation.reads.parsed[p.File] = tree{p.Root, problems}
 	for _, problem := range problems {
-		c.found = append(c.found, diag.OfProblem(problem))
+		c.Found = append(c.Found, diag.OfProblem(problem))
 	}
 	list.Items, list.End = append(list.Items, n), end
 	call := c.listCall(n, len(list.Items))

@@ -48,14 +48,14 @@ func (c *compilation) written(m, payload *source.Node) {
 	p := c.plan
 	w := plan.Written{Path: pathtree.Root, Call: m.Get("_call"), Date: m.Get("_date").AsText(), Message: m}
 	if method := m.Get("_outputMethod"); method != nil {
-		if word := c.oneOf(method, "\"_outputMethod\"", methodNames...); word != "" {
+		if word := c.OneOf(method, "\"_outputMethod\"", methodNames...); word != "" {
 			w.Method = plan.Method(slices.Index(methodNames, word))
 		}
 	}
 	if n := m.Get("_outputPath"); n != nil {
 		alternatives, err := expression.ParseOutput(n.Text)
 		if n.Kind != source.String || err != nil || len(alternatives) != 1 || len(alternatives[0]) != 1 || readOnly[alternatives[0][0].Kind] != "" {
-			c.expects(n, "the \"_outputPath\" of a message", "the one path that it is written to")
+			c.Expects(n, "the \"_outputPath\" of a message", "the one path that it is written to")
 			return
 		}
 		id, ok := c.kindPath(alternatives[0][0], n, nil)
@@ -259,9 +259,9 @@ func put(under any, path []expression.Segment, w *plan.Written) (any, error) {
 // schemas, activities, and the files that they name, with the folder from which these
 // are named.
 func (c *compilation) toolMessage(m *source.Node) {
-	c.onlyKeys(m, "a message of type tool", messageKeys(m, "tool", "schemas", "activities", "folder", "files"))
+	c.Fields(m, "a message of type tool", messageKeys(m, "tool", "schemas", "activities", "folder", "files"))
 	if folder := m.Get("folder"); folder != nil {
-		c.plan.Folder = path.Clean(c.text(folder, "\"folder\""))
+		c.plan.Folder = path.Clean(c.Text(folder, "\"folder\""))
 	}
 	if files := m.Get("files"); files != nil {
 		c.filesWithin(files)
@@ -281,7 +281,7 @@ func (c *compilation) toolMessage(m *source.Node) {
 // filesWithin takes files of the workspace from the document itself.
 func (c *compilation) filesWithin(n *source.Node) {
 	if n.Kind != source.Object {
-		c.expects(n, "\"files\"", "a mapping from paths in the workspace to texts")
+		c.Expects(n, "\"files\"", "a mapping from paths in the workspace to texts")
 		return
 	}
 	r := &c.delegation.reads
@@ -293,6 +293,6 @@ func (c *compilation) filesWithin(n *source.Node) {
 		if r.files == nil {
 			r.files = map[string]opened{}
 		}
-		r.files[name] = opened{file: source.NewFile(c.shown(name), []byte(c.text(f.Value, "a file")))}
+		r.files[name] = opened{file: source.NewFile(c.shown(name), []byte(c.Text(f.Value, "a file")))}
 	}
 }

@@ -27,19 +27,19 @@ var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS
 func (c *compilation) httpActivity(a *plan.Activity, n *source.Node, what string) {
 	h := &plan.HTTP{Method: "GET", Taken: map[string]bool{}}
 	if a.HTTP = h; n.Kind == source.String {
-		c.expects(n, what+"'s \"http\"", "a mapping").Advise("write http: {url: %q}", n.Text)
+		c.Expects(n, what+"'s \"http\"", "a mapping").Advise("write http: {url: %q}", n.Text)
 		return
 	}
-	c.fields(n, what+"'s \"http\"", map[string]func(source.Field){
-		"method":  func(f source.Field) { h.Method = c.oneOf(f.Value, "\"method\"", methods...) },
+	c.Fields(n, what+"'s \"http\"", map[string]func(source.Field){
+		"method":  func(f source.Field) { h.Method = c.OneOf(f.Value, "\"method\"", methods...) },
 		"url":     func(f source.Field) { c.httpURL(a, f.Value) },
 		"query":   func(f source.Field) { h.Query = c.httpFields(a, f.Value, "query") },
 		"headers": func(f source.Field) { h.Headers = c.httpHeaders(a, f.Value) },
-		"body":    func(source.Field) {}, // its form may hang on the headers
+		"body":    nil, // its form may hang on the headers
 		"response": func(f source.Field) {
-			h.Response = c.oneOf(f.Value, "\"response\"", StreamJSON, StreamText, plan.ResponseFull, StreamNone)
+			h.Response = c.OneOf(f.Value, "\"response\"", StreamJSON, StreamText, plan.ResponseFull, StreamNone)
 		},
-		"timeout": func(f source.Field) { a.Timeout = c.duration(f.Value, "\"timeout\"") },
+		"timeout": func(f source.Field) { a.Timeout = c.Duration(f.Value, "\"timeout\"") },
 	})
 	if n.Kind != source.Object {
 		return
@@ -62,7 +62,7 @@ func (c *compilation) httpActivity(a *plan.Activity, n *source.Node, what string
 
 // httpURL reads the template of an address.
 func (c *compilation) httpURL(a *plan.Activity, n *source.Node) {
-	text := c.text(n, "\"url\"")
+	text := c.Text(n, "\"url\"")
 	if text == "" {
 		return
 	}
@@ -140,19 +140,19 @@ func (c *compilation) httpTemplate(a *plan.Activity, n *source.Node) {
 // httpFields reads the fields of a query, or headers.
 func (c *compilation) httpFields(a *plan.Activity, n *source.Node, key string) (all []plan.HTTPField) {
 	if n.Kind != source.Object {
-		c.expects(n, fmt.Sprintf("%q", key), "a mapping from names to texts or †parameters")
+		c.Expects(n, fmt.Sprintf("%q", key), "a mapping from names to texts or †parameters")
 		return nil
 	}
 	for _, f := range n.Fields {
 		one := plan.HTTPField{Name: f.Key.Text, Value: f.Value}
 		if f.Value.Get("value") != nil {
-			c.fields(f.Value, fmt.Sprintf("%q in %q", f.Key.Text, key), map[string]func(source.Field){
+			c.Fields(f.Value, fmt.Sprintf("%q in %q", f.Key.Text, key), map[string]func(source.Field){
 				"value": func(f source.Field) { one.Value = f.Value },
-				"join":  func(f source.Field) { one.Join = c.text(f.Value, "\"join\"") },
+				"join":  func(f source.Field) { one.Join = c.Text(f.Value, "\"join\"") },
 			})
 		}
 		if isDeep(one.Value) {
-			c.expects(one.Value, fmt.Sprintf("%q in %q", f.Key.Text, key), "a text, a †parameter, or a list of them").
+			c.Expects(one.Value, fmt.Sprintf("%q in %q", f.Key.Text, key), "a text, a †parameter, or a list of them").
 				Advise("a list is sent as several fields, and as one where {value: †list, join: \",\"} says so")
 			continue
 		}
@@ -225,14 +225,14 @@ func (c *compilation) httpBody(a *plan.Activity, n *source.Node) {
 		} else if h.Sends == plan.BodyForm {
 			for _, f := range n.Fields {
 				if isDeep(f.Value) {
-					c.expects(f.Value, fmt.Sprintf("%q in a form", f.Key.Text), "a text, a †parameter, or a list of them")
+					c.Expects(f.Value, fmt.Sprintf("%q in a form", f.Key.Text), "a text, a †parameter, or a list of them")
 				}
 			}
 		}
 	case n.Kind == source.String && placeholder().MatchString(n.Text):
 		h.Body, h.Sends = n, StreamText
 	default:
-		c.oneOf(n, "\"body\"", append(words, "†parameter", "a mapping", "a text with {parameter}")...)
+		c.OneOf(n, "\"body\"", append(words, "†parameter", "a mapping", "a text with {parameter}")...)
 	}
 	if h.Body != nil {
 		c.httpTemplate(a, h.Body)

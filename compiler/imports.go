@@ -150,12 +150,12 @@ func (in *importer) follow(f *imported) {
 		return
 	}
 	if list.Kind != source.String && list.Kind != source.Array {
-		in.expects(list, "\"import\"", "a list of files")
+		in.Expects(list, "\"import\"", "a list of files")
 		return
 	}
 	for _, item := range list.Several() {
 		if item.Kind != source.String {
-			in.expects(item, "an import", "a file's path, relative to this file")
+			in.Expects(item, "an import", "a file's path, relative to this file")
 		} else if one := in.read(item, f.dir); one != nil {
 			f.names = append(f.names, one)
 		}
@@ -251,7 +251,7 @@ func (c *compilation) onlyDefines(root *source.Node, what string, kinds ...strin
 			}
 		}
 	}
-	c.fields(root, what, handlers)
+	c.Fields(root, what, handlers)
 }
 
 // lowerDefinitions takes apart a file of definitions by itself: one that plans import,
@@ -288,7 +288,7 @@ func (c *compilation) nameSchemas(root *source.Node) {
 		return
 	}
 	if named.Kind != source.Object {
-		c.expects(named, "\"schemas\"", "a mapping from names to JSON Schemas")
+		c.Expects(named, "\"schemas\"", "a mapping from names to JSON Schemas")
 		return
 	}
 	for _, f := range named.Fields {

@@ -14,16 +14,16 @@ import (
 // instances reads the instances of a plan file.
 func (c *compilation) instances(n *source.Node) {
 	if n.Kind != source.Object {
-		c.expects(n, "\"instances\"", "a mapping from ids to {input, state}")
+		c.Expects(n, "\"instances\"", "a mapping from ids to {input, state}")
 		return
 	}
 	for _, f := range n.Fields {
 		one := c.instance(f.Key)
-		c.fields(f.Value, "an instance", map[string]func(source.Field){
+		c.Fields(f.Value, "an instance", map[string]func(source.Field){
 			"input": func(f source.Field) { c.give(one, "input", c.values(f.Value, "\"input\""), f.Value) },
 			"state": func(f source.Field) { c.give(one, "state", c.values(f.Value, "\"state\""), f.Value) },
 			"stateSchema": func(f source.Field) {
-				one.StateSchema, one.StateSchemaNode = c.ofMappings(f.Value, f.Value.Value(), "\"stateSchema\""), f.Value
+				one.StateSchema, one.StateSchemaNode = c.ofMappings(f.Value, "\"stateSchema\""), f.Value
 			},
 		})
 	}
@@ -83,7 +83,7 @@ func (c *compilation) instanceID(n *source.Node) string {
 		f.Fixes = []diag.Fix{{Message: "put it in quotes", Safe: true, Edits: []diag.Edit{{Span: n.Span(), Text: `"` + n.Text + `"`}}}}
 		return ""
 	}
-	return c.text(n, "\"_instance\"")
+	return c.Text(n, "\"_instance\"")
 }
 
 // placesOf is where each of some instances stands, by id.

@@ -3,7 +3,7 @@ package compiler
 import (
 	"cmp"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -12,25 +12,28 @@ import (
 
 // messageKeys are what a message of a type may hold besides its type, which its kind may
 // say in the type's place.
-func messageKeys(m *source.Node, own ...string) []string {
+func messageKeys(m *source.Node, own ...string) map[string]func(source.Field) {
 	if kind := m.Get("kind"); kind != nil && kind.Text == MessageType(m) {
 		own = append(own, "kind")
 	}
-	return slices.Concat(own, []string{"type", "description", "_instance"}, notedInMessage)
-}
-
-// onlyKeys reports the keys of a message that are none of its own.
-func (c *compilation) onlyKeys(m *source.Node, what string, known []string) {
-	for _, f := range m.Fields {
-		if !slices.Contains(known, f.Key.Text) && !strings.HasPrefix(f.Key.Text, "x-") {
-			c.unknownKey(m, f.Key, what, known)
-		}
+	keys := map[string]func(source.Field){}
+	for _, key := range slices.Concat(own, []string{"type", "description", "_instance"}, notedInMessage) {
+		keys[key] = nil
 	}
+	return keys
 }
 
-// ofMappings reads a schema of what is always a mapping: parameters, input,
-// state. One that admits no mapping would refuse whatever comes.
-func (c *compilation) ofMappings(n *source.Node, raw any, what string) *schema.Schema {
+// ofMappings reads a schema of what is always a mapping: input, state, opinions; nil for none.
+func (c *compilation) ofMappings(n *source.Node, what string) *schema.Schema {
+	if n == nil {
+		return nil
+	}
+	return c.ofMapping(n, n.Value(), what)
+}
+
+// ofMapping is [compilation.ofMappings] for a schema that was changed. One that admits no
+// mapping would refuse whatever comes.
+func (c *compilation) ofMapping(n *source.Node, raw any, what string) *schema.Schema {
 	s := c.schemaOf(n, raw, what)
 	if s == nil {
 		return nil
@@ -109,33 +112,32 @@ func (c *compilation) simulated(n *source.Node) {
 	if n == nil {
 		return
 	}
-	duration := func(f source.Field) { c.duration(f.Value, "\""+f.Key.Text+"\"") }
-	number := func(expected string, fits func(float64) bool) func(source.Field) {
-		return func(f source.Field) {
-			if f.Value.Kind != source.Number || !fits(f.Value.Float()) {
-				c.report(diag.WrongType, f.Value.Span(), "%q must be %s", f.Key.Text, expected)
-			}
-		}
+	var played struct {
+		Duration *source.Node `key:"duration"`
+		Cost     *source.Node `key:"cost"`
+		Failure  float64      `key:"failure" from:"0" to:"1"`
 	}
-	spread := func(f source.Field, part func(source.Field)) bool {
-		if f.Value.Kind != source.Object {
-			return false
-		}
-		c.fields(f.Value, "\""+f.Key.Text+"\"", map[string]func(source.Field){"p50": part, "p95": part})
-		return true
+	c.Mapping(n, "\"x-simulate\"", &played, nil)
+	var durations struct {
+		Median time.Duration `key:"p50"`
+		Most   time.Duration `key:"p95"`
 	}
-	cost := number("a number from 0", func(v float64) bool { return v >= 0 })
-	c.fields(n, "\"x-simulate\"", map[string]func(source.Field){
-		"duration": func(f source.Field) {
-			if !spread(f, duration) && (f.Value.Kind != source.String || f.Value.Text != "0s") {
-				duration(f)
-			}
-		},
-		"cost": func(f source.Field) {
-			if !spread(f, cost) {
-				cost(f)
-			}
-		},
-		"failure": number("a rate from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }),
-	})
+	switch d := played.Duration; {
+	case d == nil, d.Kind == source.String && d.Text == "0s":
+	case d.Kind == source.Object:
+		c.Mapping(d, "\"duration\"", &durations, nil)
+	default:
+		c.Duration(d, "\"duration\"")
+	}
+	var costs struct {
+		Median float64 `key:"p50" from:"0"`
+		Most   float64 `key:"p95" from:"0"`
+	}
+	switch d := played.Cost; {
+	case d == nil:
+	case d.Kind == source.Object:
+		c.Mapping(d, "\"cost\"", &costs, nil)
+	default:
+		c.Value(d, "\"cost\"", &costs.Median, `from:"0"`)
+	}
 }

@@ -16,7 +16,7 @@ import (
 // scope reads one scope: a kind (state, †state) or a reference.
 func (c *compilation) scope(n *source.Node, call *plan.Call) (plan.Scope, bool) {
 	if n.Kind != source.String {
-		c.expects(n, "a scope", "a kind such as state, or a reference such as †state.history").About(call.Label())
+		c.Expects(n, "a scope", "a kind such as state, or a reference such as †state.history").About(call.Label())
 		return plan.Scope{}, false
 	}
 	text, bare := n.Text, !expression.IsExpression(n.Text)
@@ -46,7 +46,7 @@ func (c *compilation) scope(n *source.Node, call *plan.Call) (plan.Scope, bool) 
 // scopesOf reads a list of scopes, or a single one.
 func (c *compilation) scopesOf(n *source.Node, call *plan.Call) []plan.Scope {
 	if n.Kind != source.String && n.Kind != source.Array {
-		c.expects(n, "\"_scopes\"", "a list of kinds and references").About(call.Label())
+		c.Expects(n, "\"_scopes\"", "a list of kinds and references").About(call.Label())
 		return nil
 	}
 	scopes := []plan.Scope{}

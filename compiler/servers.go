@@ -21,7 +21,7 @@ import (
 // servers reads the MCP servers that activities of the kind mcp name.
 func (c *compilation) servers(n *source.Node, dir string) {
 	if n.Kind != source.Object {
-		c.expects(n, "\"servers\"", "a mapping from names to servers")
+		c.Expects(n, "\"servers\"", "a mapping from names to servers")
 		return
 	}
 	for _, f := range n.Fields {
@@ -32,16 +32,16 @@ func (c *compilation) servers(n *source.Node, dir string) {
 func (c *compilation) server(d definition) *plan.Server {
 	s := &plan.Server{Activity: plan.Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: c.folderOf(d), Origin: c.originOf(d.node.File)}}
 	a, n, what := &s.Activity, d.node, "the server \""+d.name+"\""
-	c.fields(n, what, map[string]func(source.Field){
+	c.Fields(n, what, map[string]func(source.Field){
 		"command":     func(f source.Field) { c.argv(a, f.Value, "command") },
 		"env":         func(f source.Field) { c.envOf(a, f.Value) },
 		"inherit":     func(f source.Field) { c.inherited(a, f.Value) },
-		"cwd":         func(source.Field) {}, // below: a lock file lay beside the file, wherever the program starts
+		"cwd":         nil, // below: a lock file lay beside the file, wherever the program starts
 		"url":         func(f source.Field) { c.serverURL(s, f.Value) },
 		"headers":     func(f source.Field) { c.headers(s, f.Value, what) },
-		"timeout":     func(f source.Field) { a.Timeout = c.duration(f.Value, "\"timeout\"") },
-		"lock":        func(source.Field) {},
-		"description": func(source.Field) {},
+		"timeout":     func(f source.Field) { a.Timeout = c.Duration(f.Value, "\"timeout\"") },
+		"lock":        nil,
+		"description": nil,
 	})
 	if n.Kind != source.Object {
 		return s
@@ -86,7 +86,7 @@ func serversOf(p *policy.Policy, o Options, folder string) ([]*plan.Server, []di
 	for _, n := range p.Servers {
 		all = append(all, c.server(definition{key: n, node: n, dir: folder}))
 	}
-	return all, c.found
+	return all, c.Found
 }
 
 // PolicyPrograms are the digests of the files that the servers are started with whose word
@@ -133,7 +133,7 @@ func (c *compilation) onlyWith(n *source.Node, what, other string, keys ...strin
 }
 
 func (c *compilation) serverURL(s *plan.Server, n *source.Node) {
-	s.URL = c.text(n, "\"url\"")
+	s.URL = c.Text(n, "\"url\"")
 	takes(&s.Activity, n)
 	part := plan.HttpAddress.FindStringSubmatch(s.URL)
 	if at, err := url.Parse(s.Host()); s.URL != "" && (part == nil || err != nil || at.Hostname() == "" || at.Scheme != "https" && at.Scheme != "http" || part[6] != "") {
@@ -145,11 +145,11 @@ func (c *compilation) serverURL(s *plan.Server, n *source.Node) {
 
 func (c *compilation) headers(s *plan.Server, n *source.Node, what string) {
 	if n.Kind != source.Object {
-		c.expects(n, "\"headers\" of "+what, "a mapping from names of headers to texts")
+		c.Expects(n, "\"headers\" of "+what, "a mapping from names of headers to texts")
 		return
 	}
 	for _, f := range n.Fields {
-		value := c.text(f.Value, "the header \""+f.Key.Text+"\"")
+		value := c.Text(f.Value, "the header \""+f.Key.Text+"\"")
 		switch {
 		case !headerName.MatchString(f.Key.Text):
 			c.report(diag.WrongType, f.Key.Span(), "%q can't be the name of a header", f.Key.Text).Advise("a name is made of letters, digits and -")
@@ -170,7 +170,7 @@ const LockFile = "obelus.lock.yaml"
 // release beside it is refused: without it nothing would be recorded.
 func (c *compilation) recorded(s *plan.Server) {
 	if n := s.Node.Get("lock"); n != nil {
-		s.Lock = catalogue.ReadRecord(s.Name, n, &c.found)
+		s.Lock = catalogue.ReadRecord(s.Name, n, &c.Found)
 		return
 	}
 	if c.options.Open == nil || c.plan.Root.Get(compiledKey) != nil {
@@ -188,10 +188,10 @@ func (c *compilation) recorded(s *plan.Server) {
 
 // mcpActivity reads which tool of which server an activity is.
 func (c *compilation) mcpActivity(a *plan.Activity, n *source.Node, what string) {
-	c.fields(n, what+"'s \"mcp\"", map[string]func(source.Field){
-		"server":  func(f source.Field) { c.text(f.Value, "\"server\"") },
-		"tool":    func(f source.Field) { a.Remote = c.text(f.Value, "\"tool\"") },
-		"timeout": func(f source.Field) { a.Timeout = c.duration(f.Value, "\"timeout\"") },
+	c.Fields(n, what+"'s \"mcp\"", map[string]func(source.Field){
+		"server":  func(f source.Field) { c.Text(f.Value, "\"server\"") },
+		"tool":    func(f source.Field) { a.Remote = c.Text(f.Value, "\"tool\"") },
+		"timeout": func(f source.Field) { a.Timeout = c.Duration(f.Value, "\"timeout\"") },
 	})
 	for _, key := range []string{"server", "tool"} {
 		if n.Kind == source.Object && n.Get(key) == nil {

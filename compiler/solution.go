@@ -55,8 +55,7 @@ func (s Setting) begin(file *source.File, o Options) *compilation {
 		Name: base.Name, Form: plan.Replan, File: file,
 		Tools: base.Tools, ToolsDeclared: base.ToolsDeclared, Activities: base.Activities, Paths: s.Paths, Kinds: base.Kinds,
 		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema, DataSchemas: base.DataSchemas,
-		Writes: base.Writes, Terminate: base.Terminate, Mode: base.Mode, Limits: base.Limits,
-		Policies: base.Policies, Live: s.Live, Advisors: base.Advisors, Advice: base.Advice, Delegates: base.Delegates, Folder: base.Folder,
+		Settings: base.Settings, Policies: base.Policies, Live: s.Live, Advisors: base.Advisors, Delegates: base.Delegates, Folder: base.Folder,
 		Schemas: base.Schemas, Secrets: base.Secrets, Workspaces: base.Workspaces,
 	}
 	decidedBy(p)
@@ -87,14 +86,14 @@ func (s Setting) applyTo(p *plan.Plan) {
 // foundIn are the findings about the solution itself from a number on, in order: what
 // is amiss in the setting was said when it was checked.
 func (c *compilation) foundIn(from int) []diag.Diagnostic {
-	found := slices.DeleteFunc(slices.Clone(c.found[from:]), func(d diag.Diagnostic) bool { return d.Span.File != c.plan.File })
+	found := slices.DeleteFunc(slices.Clone(c.Found[from:]), func(d diag.Diagnostic) bool { return d.Span.File != c.plan.File })
 	diag.Sort(found)
 	return found
 }
 
 func (c *compilation) lowerAnswer(root *source.Node) {
 	if root.Kind != source.Object {
-		c.expects(root, "a solution", "an object with \"calls\" or \"output\"")
+		c.Expects(root, "a solution", "an object with \"calls\" or \"output\"")
 		return
 	}
 	c.lowerSolution(root, "a solution")

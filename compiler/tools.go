@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -47,7 +48,7 @@ func (c *compilation) collectTools(n *source.Node, dir string) {
 			}
 		}
 	default:
-		c.expects(n, "\"tools\"", "a mapping from names to tools, or a list of tools with \"name\"")
+		c.Expects(n, "\"tools\"", "a mapping from names to tools, or a list of tools with \"name\"")
 	}
 }
 
@@ -75,7 +76,7 @@ func (c *compilation) defineTools() {
 // tool reads one definition, in the protocol's form or MCP's.
 func (c *compilation) tool(d definition) *plan.Tool {
 	if d.node.Kind != source.Object {
-		c.expects(d.node, "the tool \""+d.name+"\"", "a JSON Schema (a mapping)")
+		c.Expects(d.node, "the tool \""+d.name+"\"", "a JSON Schema (a mapping)")
 		return nil
 	}
 	t := &plan.Tool{Name: d.name, Node: d.node, NameNode: d.key, Origin: c.originOf(d.node.File), Simulate: d.node.Get("x-simulate")}
@@ -93,7 +94,7 @@ func (c *compilation) tool(d definition) *plan.Tool {
 		parameters = d.node
 	}
 	what := "the tool \"" + d.name + "\""
-	if parsed := c.ofMappings(parameters, parameterSchema(parameters), what); !c.partial(parameters) && !c.partial(d.key) {
+	if parsed := c.ofMapping(parameters, parameterSchema(parameters), what); !c.partial(parameters) && !c.partial(d.key) {
 		t.Parameters = parsed
 	}
 	if more := parameters.Get("additionalProperties"); more != nil {
@@ -130,7 +131,7 @@ func (c *compilation) tool(d definition) *plan.Tool {
 	t.ActivityNode = field("_activity")
 	if choices := t.ActivityNode.Get("enum"); choices != nil {
 		for _, choice := range choices.Items {
-			t.Activities = append(t.Activities, c.text(choice, "an activity that calls may choose"))
+			t.Activities = append(t.Activities, c.Text(choice, "an activity that calls may choose"))
 		}
 	}
 	if t.DelegateNode = field("_delegate"); t.DelegateNode != nil {
@@ -152,7 +153,7 @@ func (c *compilation) metaFields(n *source.Node, what string, more ...string) {
 	known := slices.Concat(toolMetaKeys, more)
 	for _, f := range n.Fields {
 		if strings.HasPrefix(f.Key.Text, "_") && !slices.Contains(known, f.Key.Text) && !slices.Contains(metaKeys, f.Key.Text) {
-			c.unknownKey(n, f.Key, what, known)
+			c.UnknownKey(n, f.Key, what, known)
 		}
 	}
 }
@@ -224,24 +225,12 @@ func mocks(tool *source.Node) []any {
 	return nil
 }
 
-func hintsOf(n *source.Node) plan.Hints {
-	hint := func(key string) *bool {
-		if v := n.Get(key); v != nil && v.Kind == source.Bool {
-			yes := v.Text == "true"
-			return &yes
-		}
-		return nil
+// hintsOf reads the annotations of a tool, in which only booleans count.
+func hintsOf(n *source.Node) (hints plan.Hints) {
+	if n != nil {
+		new(decode.Reader).Mapping(n, "", &hints, map[string]func(source.Field){"title": nil})
 	}
-	return plan.Hints{ReadOnly: hint("readOnlyHint"), Destructive: hint("destructiveHint"), Idempotent: hint("idempotentHint"), OpenWorld: hint("openWorldHint")}
-}
-
-// activityHints reads what an activity says of its own effects.
-func (c *compilation) activityHints(n *source.Node, what string) plan.Hints {
-	hint := func(f source.Field) { c.boolean(f.Value, "\""+f.Key.Text+"\"") }
-	c.fields(n, "the \"annotations\" of "+what, map[string]func(source.Field){
-		"readOnlyHint": hint, "destructiveHint": hint, "idempotentHint": hint, "openWorldHint": hint, "title": func(source.Field) {},
-	})
-	return hintsOf(n)
+	return hints
 }
 
 // resolve finds the activity of a tool that its calls get unless they name one
@@ -276,7 +265,7 @@ func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
 // collectActivities reads an "activities" mapping.
 func (c *compilation) collectActivities(n *source.Node, dir string) {
 	if n.Kind != source.Object {
-		c.expects(n, "\"activities\"", "a mapping from names to activities")
+		c.Expects(n, "\"activities\"", "a mapping from names to activities")
 		return
 	}
 	for _, f := range n.Fields {
@@ -297,14 +286,16 @@ func (c *compilation) activity(d definition) *plan.Activity {
 			read(f.Value)
 		}
 	}
-	c.fields(d.node, what, map[string]func(source.Field){
-		"exec":        kind("exec", func(n *source.Node) { c.execActivity(a, n, what) }),
-		"expr":        kind("expr", func(n *source.Node) { c.exprActivity(a, n, what) }),
-		"http":        kind("http", func(n *source.Node) { c.httpActivity(a, n, what) }),
-		"mcp":         kind("mcp", func(n *source.Node) { c.mcpActivity(a, n, what) }),
-		"plan":        kind("plan", func(n *source.Node) { a.PlanNode, a.Plan = n, c.delegatePath(n, a.Dir, nil) }),
-		"annotations": func(f source.Field) { a.Hints = c.activityHints(f.Value, what) },
-		"description": func(source.Field) {},
+	c.Fields(d.node, what, map[string]func(source.Field){
+		"exec": kind("exec", func(n *source.Node) { c.execActivity(a, n, what) }),
+		"expr": kind("expr", func(n *source.Node) { c.exprActivity(a, n, what) }),
+		"http": kind("http", func(n *source.Node) { c.httpActivity(a, n, what) }),
+		"mcp":  kind("mcp", func(n *source.Node) { c.mcpActivity(a, n, what) }),
+		"plan": kind("plan", func(n *source.Node) { a.PlanNode, a.Plan = n, c.delegatePath(n, a.Dir, nil) }),
+		"annotations": func(f source.Field) {
+			c.Mapping(f.Value, "the \"annotations\" of "+what, &a.Hints, map[string]func(source.Field){"title": nil})
+		},
+		"description": nil,
 	})
 	if d.node.Kind == source.Object && kinds != 1 {
 		c.report(diag.WrongType, d.node.Span(), "%s needs exactly one of exec, expr, http, mcp, plan; it has %d", what, kinds)
@@ -314,18 +305,18 @@ func (c *compilation) activity(d definition) *plan.Activity {
 }
 
 func (c *compilation) execActivity(a *plan.Activity, n *source.Node, what string) {
-	c.fields(n, what+"'s \"exec\"", map[string]func(source.Field){
+	c.Fields(n, what+"'s \"exec\"", map[string]func(source.Field){
 		"argv":  func(f source.Field) { c.argv(a, f.Value, "argv") },
 		"stdin": func(f source.Field) { c.stdin(a, f.Value) },
 		"stdout": func(f source.Field) {
-			a.Stdout = c.oneOf(f.Value, "\"stdout\"", StreamJSON, StreamText, StreamLines, StreamNone)
+			a.Stdout = c.OneOf(f.Value, "\"stdout\"", StreamJSON, StreamText, StreamLines, StreamNone)
 		},
 		"cwd":     func(f source.Field) { c.cwd(a, f.Value) },
 		"env":     func(f source.Field) { c.envOf(a, f.Value) },
 		"inherit": func(f source.Field) { c.inherited(a, f.Value) },
 		"files":   func(f source.Field) { c.filesOf(a, f.Value) },
-		"worker":  func(f source.Field) { a.Worker = c.boolean(f.Value, "\"worker\"") },
-		"timeout": func(f source.Field) { a.Timeout = c.duration(f.Value, "\"timeout\"") },
+		"worker":  func(f source.Field) { a.Worker = c.Bool(f.Value, "\"worker\"") },
+		"timeout": func(f source.Field) { a.Timeout = c.Duration(f.Value, "\"timeout\"") },
 	})
 	if n.Kind == source.Object && n.Get("argv") == nil {
 		c.report(diag.WrongType, n.Span(), "%s has no \"argv\"", what).Advise("write exec: {argv: [program, argument, …]}")
@@ -345,7 +336,7 @@ func (c *compilation) execActivity(a *plan.Activity, n *source.Node, what string
 
 func (c *compilation) exprActivity(a *plan.Activity, n *source.Node, what string) {
 	if n.Kind != source.String {
-		c.expects(n, what+"'s \"expr\"", "an expression over the parameters, as a string")
+		c.Expects(n, what+"'s \"expr\"", "an expression over the parameters, as a string")
 		return
 	}
 	e, err := expression.ParseCode(n.Text, expression.DefaultLimits())
@@ -354,11 +345,4 @@ func (c *compilation) exprActivity(a *plan.Activity, n *source.Node, what string
 		return
 	}
 	a.Expression = e
-}
-
-func (c *compilation) boolean(n *source.Node, what string) bool {
-	if n.Kind != source.Bool {
-		c.expects(n, what, "true or false")
-	}
-	return n.IsTrue()
 }

@@ -9,10 +9,10 @@ import (
 
 // Advice says how votes are put together, and what results from them.
 type Advice struct {
-	Aggregate    string // "mean" (default), "sum" or "min"
-	Threshold    float64
+	Aggregate    string  `key:"aggregate" words:"mean,sum,min"` // mean by default
+	Threshold    float64 `key:"threshold"`
 	HasThreshold bool
-	Enforce      string // "off" (default), "warn" or "ask": what a call of a tool below the threshold earns
+	Enforce      string `key:"enforce" words:"off,warn,ask"` // what becomes of a call of a tool below the threshold; off by default
 }
 
 // A Rank is what the advisors make of one tool.
@@ -31,14 +31,16 @@ type Vote struct {
 
 // An Advisor gives opinions on what to do next.
 type Advisor struct {
-	ID, Role, Description string
+	ID          string
+	Role        string `key:"role"`
+	Description string `key:"description"`
 
-	On        string         // when it speaks: "start", "finish", "request", or "" on demand
+	On        string         `key:"on" words:"start,finish,request" null:"allowed"` // when it speaks; "" on demand
 	Schema    *schema.Schema // of what it says besides its votes; nil when it has none, or a broken one
-	Instanced bool           // it speaks once for each instance
+	Instanced bool           `key:"isInstanced"` // it speaks once for each instance
 	Scopes    []Scope        // what it looks at first; they hide nothing
 	Node      *source.Node   // as the document writes it
-	IDNode    *source.Node   // where its id stands
+	IDNode    *source.Node   `key:"id" need:"give it a name: id: critic"`
 	Said      []*source.Node // in a record: what it has said before
 
 	Plan *Plan // which has the tools that it votes on

@@ -104,12 +104,15 @@ func (p *Plan) Instance(id string) *Instance { return &p.Only(id)[0] }
 // document with errors is partial: what could be understood is there, and
 // nothing else.
 type Plan struct {
-	Name, Description, Version string
+	Name        string `key:"plan"`
+	Description string `key:"description"`
+	Version     string `key:"version"`
+	Settings
 
 	Form      Form
 	File      *source.File
 	Root      *source.Node // the document as it was written; nil when it couldn't be read
-	CallsNode *source.Node // the list of calls, or nil
+	CallsNode *source.Node `key:"calls"` // the list of calls, or nil
 	Secrets   *redact.Set  // of the document, and of all that it is compiled with
 
 	Tools         []*Tool // the definition of each name that counts, by name
@@ -124,33 +127,31 @@ type Plan struct {
 	Graph         dag.Graph      // who waits for whom
 	Unordered     []Unordered    // pairs of calls whose writes meet in no fixed order
 
-	Input, State         any // the document's own values; nil when it has none
-	InputNode, StateNode *source.Node
-	Data                 map[string]any       // initial values of data messages, by kind
-	Kinds                []string             // kinds that the document's messages declare, sorted
-	Errors               []any                // the data of its error messages, in the order of the text; read as †error
-	Instances            []Instance           // in the order of the text; those of a view are the ones that it is for
-	AwaitsInstances      bool                 // the instances come with the run, whatever else is known of them
-	History              map[string][]Written // by instance, "" without: what calls of earlier ticks did, in the order in which it counts; Input, State and Data hold it
-	Tick                 int                  // of a process record: which of its run it is; 0 when it doesn't say
-	Solution             *source.Node         // of a process record, or nil
-	Servers              map[string]*Server
+	Input, State    any                  // the document's own values; nil when it has none
+	InputNode       *source.Node         `key:"input"`
+	StateNode       *source.Node         `key:"state"`
+	Data            map[string]any       // initial values of data messages, by kind
+	Kinds           []string             // kinds that the document's messages declare, sorted
+	Errors          []any                // the data of its error messages, in the order of the text; read as †error
+	Instances       []Instance           // in the order of the text; those of a view are the ones that it is for
+	AwaitsInstances bool                 // the instances come with the run, whatever else is known of them
+	History         map[string][]Written // by instance, "" without: what calls of earlier ticks did, in the order in which it counts; Input, State and Data hold it
+	Tick            int                  // of a process record: which of its run it is; 0 when it doesn't say
+	Solution        *source.Node         // of a process record, or nil
+	Servers         map[string]*Server
 
 	Policies  []*policy.Policy // what it may do, said outside of it; none of a delegate's own
 	Live      *policy.Live     // of a [Replan]: what its run has left behind so far; nil without policies
 	Advisors  []*Advisor       // in the order of the text, imports first
-	Advice    Advice           // how their votes are put together
 	Opinions  *source.Node     // what they said in a solution: the list under "advisors"; or nil
 	Delegates map[string]*Plan // the plans that calls, tools and activities name, by path from the workspace root
 
 	InputSchema, StateSchema, OutputSchema *schema.Schema // nil when absent
-	// Where these stand.
-	InputSchemaNode, StateSchemaNode, OutputSchemaNode *source.Node
-	DataSchemas                                        map[string]*schema.Schema // of data messages, by kind
-	Writes                                             Policy
-	Terminate                                          Terminate
-	Mode                                               Mode
-	Limits                                             Limits
+	// Where these are.
+	InputSchemaNode  *source.Node              `key:"inputSchema"`
+	StateSchemaNode  *source.Node              `key:"stateSchema"`
+	OutputSchemaNode *source.Node              `key:"outputSchema"`
+	DataSchemas      map[string]*schema.Schema // of data messages, by kind
 
 	Index        *Writers                // by the paths that calls write
 	PlaceIndex   *Writers                // by [pathtree.Tree.List] of these
@@ -170,6 +171,15 @@ type Plan struct {
 	Workspaces   Files
 	PartsOnce    func() ([]Part, error)                       `json:"-"` // see Parts; found out once, as are the files
 	Covered      func() (map[string]map[string]string, error) `json:"-"` // by activity
+}
+
+// Settings are what a document sets for its runs.
+type Settings struct {
+	Advice    Advice    `key:"advice"` // how advisors' votes are combined
+	Writes    Policy    `key:"writes" words:"last,once"`
+	Terminate Terminate `key:"terminate" words:"output,calls"`
+	Mode      Mode      `key:"mode" words:"eager,lazy"`
+	Limits    Limits    `key:"limits"`
 }
 
 // Terminate says when a run with a planner has reached its goal.
@@ -239,10 +249,12 @@ type Instance struct {
 
 // Limits are the bounds of a run; zero means the default.
 type Limits struct {
-	Ticks, Calls, Parallel int
-	Time                   time.Duration
-	Tokens                 int
-	Cost                   float64
+	Ticks    int           `key:"ticks" from:"1"`
+	Calls    int           `key:"calls" from:"1"`
+	Parallel int           `key:"parallel" from:"1"`
+	Time     time.Duration `key:"time"`
+	Tokens   int           `key:"tokens" from:"1"`
+	Cost     float64       `key:"cost" above:"0"`
 }
 
 // Together is how many activities are at work at once, at most.
@@ -303,7 +315,12 @@ type Tool struct {
 }
 
 // Hints are MCP's annotations; a nil pointer is a hint not given.
-type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld *bool }
+type Hints struct {
+	ReadOnly    *bool `key:"readOnlyHint"`
+	Destructive *bool `key:"destructiveHint"`
+	Idempotent  *bool `key:"idempotentHint"`
+	OpenWorld   *bool `key:"openWorldHint"`
+}
 
 // An Activity is an implementation. Exactly one of Exec, HTTP, MCP,
 // Expression and Plan describes it; none does for one that the embedding
@@ -465,8 +482,8 @@ func (m Method) String() string { return [...]string{"set", "merge", "assign", "
 
 // Retry is what to do when an activity fails.
 type Retry struct {
-	Attempts int           // tries in all; 0 and 1 mean no second one
-	Backoff  time.Duration // before the second try; doubled before each further one
+	Attempts int           // attempts in all; 0 and 1 mean no second one
+	Backoff  time.Duration `key:"backoff"` // before the second attempt; doubled before each further one
 }
 
 // A Read is one reference of a call (or of the plan's output), bound.

@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/testdata/corpus"
+	"github.com/obelus-dev/obelus/testdata/tags"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
@@ -59,6 +61,18 @@ func TestSchemaIsASchema(t *testing.T) {
 	if JSON()[0] != '{' {
 		t.Error("a caller can change the schema for others")
 	}
+}
+
+// LANGUAGE.md#documents: the schema has the keys, words and bounds that the compiler reads.
+func TestSchemaAgreesWithTheCompiler(t *testing.T) {
+	var v any
+	if err := json.Unmarshal(JSON(), &v); err != nil {
+		t.Fatal(err)
+	}
+	tags.Agree(t, v, plan.Settings{}, "$defs", "plan")
+	tags.Agree(t, v, plan.Limits{}, "$defs", "plan", "properties", "limits")
+	tags.Agree(t, v, plan.Advice{}, "$defs", "plan", "properties", "advice")
+	tags.Agree(t, v, plan.Advisor{}, "$defs", "advisors", "items")
 }
 
 // LANGUAGE.md#documents: an editor shows what every key is for.

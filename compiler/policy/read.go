@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/hosts"
@@ -22,28 +23,24 @@ func Parse(file *source.File, limits source.Limits) (*Policy, []diag.Diagnostic)
 	r := &reader{policy: &Policy{File: file}, tried: schema.NewAllowance()}
 	root, problems := source.Parse(file, limits)
 	for _, p := range problems {
-		r.found = append(r.found, diag.OfProblem(p))
+		r.Found = append(r.Found, diag.OfProblem(p))
 	}
 	r.policy.Root = root
 	switch {
 	case root == nil:
 	case root.Kind != source.Object:
-		r.report(diag.WrongType, root.Span(), "a policy is %s; expected a mapping with \"tools\", \"values\" and \"rules\"", root.Kind)
+		r.Report(diag.WrongType, root.Span(), "a policy is %s; expected a mapping with \"tools\", \"values\" and \"rules\"", root.Kind)
 	default:
 		r.root(root)
 	}
-	diag.Sort(r.found)
-	return r.policy, r.found
+	diag.Sort(r.Found)
+	return r.policy, r.Found
 }
 
 type reader struct {
+	decode.Reader
 	policy *Policy
-	found  diag.Findings
 	tried  schema.Allowance // for the patterns of all examples
-}
-
-func (r *reader) report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
-	return r.found.Report(rule, at, format, args...)
 }
 
 // parts are the schemas of a policy's parts, by name; "" is that of the whole.
@@ -81,7 +78,7 @@ func (r *reader) fits(n *source.Node, part, what string) bool {
 	}
 	if v.Keyword != "additionalProperties" || len(v.Path) == 0 {
 		at := n.Along(v.Path)
-		f := r.report(diag.WrongType, at.Span().Head(), "%s: %s", what, v.Error())
+		f := r.Report(diag.WrongType, at.Span().Head(), "%s: %s", what, v.Error())
 		if len(v.Path) > 1 && v.Path[1] == "as" {
 			f.Advise("a boolean, a number with a minimum and a maximum, an enum or a const: a text or a pattern never makes a value trusted")
 		}
@@ -89,7 +86,8 @@ func (r *reader) fits(n *source.Node, part, what string) bool {
 	}
 	last := len(v.Path) - 1
 	key, _ := v.Path[last].(string)
-	at := keyOf(n.Along(v.Path[:last]), key)
+	within := n.Along(v.Path[:last])
+	at := keyOf(within, key)
 	var steps []schema.Step
 	for _, step := range v.Path {
 		if name, ok := step.(string); ok {
@@ -98,13 +96,7 @@ func (r *reader) fits(n *source.Node, part, what string) bool {
 			steps = append(steps, schema.Index(step.(int)))
 		}
 	}
-	known := s.At(steps).Known()
-	f := r.report(diag.UnknownKey, at.Span(), "%s has no key %q", what, key).
-		Advise("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", "))
-	names := naming.NewSuggester(known)
-	if near, ok := names.Nearest(key); ok {
-		f.Advise("did you mean %q?", near).Rename(at, 0, len(key), near, names.Sure(key))
-	}
+	r.UnknownKey(within, at, what, s.At(steps).Known())
 	return false
 }
 
@@ -162,7 +154,7 @@ func (r *reader) hosts(list *source.Node) {
 	r.policy.Hosts = &hosts.List{}
 	for _, n := range list.Items {
 		if one, err := hosts.Parse(n.AsText()); err != nil {
-			r.report(diag.WrongType, n.Span(), "%q names no host: %v", n.AsText(), err).Advise("write it like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8")
+			r.Report(diag.WrongType, n.Span(), "%q names no host: %v", n.AsText(), err).Advise("write it like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8")
 		} else {
 			r.policy.Hosts.Entries = append(r.policy.Hosts.Entries, one)
 		}
@@ -206,7 +198,7 @@ func (r *reader) value(f source.Field) {
 	ref, err := expression.ParsePath(string(expression.Mark) + strings.TrimPrefix(key.Text, string(expression.Mark)))
 	switch {
 	case err != nil:
-		r.report(diag.WrongType, key.Span(), "%q isn't a path: %s", key.Text, err.Message).
+		r.Report(diag.WrongType, key.Span(), "%q isn't a path: %s", key.Text, err.Message).
 			Advise("write it as a reference without †: state.customer.iban")
 	case r.fits(f.Value, "label", fmt.Sprintf("the value %q", key.Text)):
 		path := append([]expression.Segment{{Key: ref.Kind}}, ref.Path...)
@@ -230,7 +222,7 @@ func (r *reader) rule(n *source.Node, i int, names map[string]*source.Node) {
 		}
 	}
 	if len(kind) != 1 {
-		f := r.report(diag.WrongType, n.Span().Head(), "%s needs exactly one of %s; it has %d", what, strings.Join(kinds, ", "), len(kind))
+		f := r.Report(diag.WrongType, n.Span().Head(), "%s needs exactly one of %s; it has %d", what, strings.Join(kinds, ", "), len(kind))
 		for _, one := range fields(n) {
 			if near, ok := naming.Nearest(one.Key.Text, kinds); ok && len(kind) == 0 {
 				f.Advise("did you mean %q?", near).Rename(one.Key, 0, len(one.Key.Text), near, false)
@@ -240,7 +232,7 @@ func (r *reader) rule(n *source.Node, i int, names map[string]*source.Node) {
 	}
 	for _, example := range []string{"allows", "denies"} {
 		if n.Get(example) == nil {
-			r.report(diag.WrongType, cmp.Or(n.Get("rule"), n).Span().Head(), "%s needs %q: an example, which is tried when the policy is read", what, example).
+			r.Report(diag.WrongType, cmp.Or(n.Get("rule"), n).Span().Head(), "%s needs %q: an example, which is tried when the policy is read", what, example).
 				Advise("write what the rule %s", map[string]string{"allows": "lets through", "denies": "stops"}[example])
 			return
 		}
@@ -250,7 +242,7 @@ func (r *reader) rule(n *source.Node, i int, names map[string]*source.Node) {
 	}
 	rule := Rule{Name: n.Get("rule").Text, Node: n.Get("rule")}
 	if before := names[rule.Name]; before != nil {
-		r.report(diag.DuplicateKey, rule.Node.Span(), "another rule is called %q, too", rule.Name).
+		r.Report(diag.DuplicateKey, rule.Node.Span(), "another rule is called %q, too", rule.Name).
 			Advise("findings speak of rules by what they say: give each its own words").Note(before.Span(), "it is here")
 		return
 	}
@@ -275,13 +267,13 @@ func (r *reader) try(n *source.Node, what string, trial trial) {
 		why, at, applies := trial(node)
 		switch {
 		case !applies:
-			r.report(diag.WrongType, node.Span().Head(), "%s says nothing about its example of what it %s", what, example).
+			r.Report(diag.WrongType, node.Span().Head(), "%s says nothing about its example of what it %s", what, example).
 				Advise("the example must name what the rule is about").Note(n.Get("rule").Span(), "the rule")
 		case example == "allows" && why != "":
-			r.report(diag.WrongType, cmp.Or(at, node).Span().Head(), "%s refuses its own example of what it allows: %s", what, why).
+			r.Report(diag.WrongType, cmp.Or(at, node).Span().Head(), "%s refuses its own example of what it allows: %s", what, why).
 				Advise("mend the rule, or the example")
 		case example == "denies" && why == "":
-			r.report(diag.WrongType, node.Span().Head(), "%s lets its own example of what it denies through", what).
+			r.Report(diag.WrongType, node.Span().Head(), "%s lets its own example of what it denies through", what).
 				Advise("mend the rule, or the example")
 		}
 	}

@@ -35,7 +35,7 @@ func (r *reader) subject(n *source.Node) (Subject, bool) {
 		r.names(n)
 	}
 	if !ok {
-		r.report(diag.WrongType, n.Span(), "there is no %q", n.Text).
+		r.Report(diag.WrongType, n.Span(), "there is no %q", n.Text).
 			Advise("write a tool's name, effect: with %s, or label: with untrusted, private, secret", strings.Join(effects, ", "))
 	}
 	return s, ok
@@ -47,7 +47,7 @@ func (r *reader) requires(n *source.Node, rule Rule) trial {
 		one.Parameters[f.Key.Text] = saidOf(f.Value)
 	}
 	if slices.ContainsFunc(one.Tools, func(s Subject) bool { return s.Label != Label{} }) {
-		r.report(diag.WrongType, n.Get("tool").Span(), "the tools of %q are named by a label", rule.Name).Advise("name tools or effects")
+		r.Report(diag.WrongType, n.Get("tool").Span(), "the tools of %q are named by a label", rule.Name).Advise("name tools or effects")
 		return nil
 	}
 	r.policy.Requires = append(r.policy.Requires, one)
@@ -119,7 +119,7 @@ func (r *reader) schema(n *source.Node, what string) *schema.Schema {
 		if bad, ok := err.(*schema.SchemaError); ok {
 			at = n.Follow(bad.Path)
 		}
-		r.report(diag.BadSchema, at.Span(), "the schema of %q isn't a valid JSON Schema: %s", what, err)
+		r.Report(diag.BadSchema, at.Span(), "the schema of %q isn't a valid JSON Schema: %s", what, err)
 		return nil
 	}
 	return s
@@ -196,7 +196,7 @@ func (r *reader) endorse(n *source.Node, rule Rule) trial {
 	if output := of.Get("output").AsText(); output != "" {
 		ref, err := expression.ParsePath(string(expression.Mark) + output)
 		if err != nil {
-			r.report(diag.WrongType, of.Get("output").Span(), "%q isn't a part of a result: %s", output, err.Message).Advise("write the keys that lead to it, joined with dots")
+			r.Report(diag.WrongType, of.Get("output").Span(), "%q isn't a part of a result: %s", output, err.Message).Advise("write the keys that lead to it, joined with dots")
 			return nil
 		}
 		one.Output = append([]expression.Segment{{Key: ref.Kind}}, ref.Path...)

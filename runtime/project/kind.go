@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -160,7 +160,7 @@ func defines(root *source.Node) bool {
 // one that others call calls by.
 func intendedAsPlan(root *source.Node) bool {
 	return slices.ContainsFunc(root.Fields, func(f source.Field) bool {
-		_, calls := compiler.Foreign(f.Key.Text, []string{"calls"})
+		_, calls := decode.Foreign(f.Key.Text, []string{"calls"})
 		return calls || slices.Contains([]string{"calls", "input", "inputSchema", "state", "stateSchema", "output", "outputSchema", "terminate"}, f.Key.Text)
 	})
 }

@@ -1,0 +1,253 @@
+// Package decode reads mappings of a document into Go values. Tags of a struct declare which keys a mapping has and what
+// their values may be; what differs becomes a finding with its place, the closest word and a fix. It never decides what
+// a value means.
+package decode
+
+import (
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A Reader collects the findings about a document.
+type Reader struct {
+	Found diag.Findings
+	keys  *keys
+}
+
+// Report adds a finding, as [diag.Findings.Report] does.
+func (r *Reader) Report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
+	return r.Found.Report(rule, at, format, args...)
+}
+
+// Expects reports a value of the wrong kind.
+func (r *Reader) Expects(n *source.Node, what, expected string) *diag.Diagnostic {
+	return r.Report(diag.WrongType, n.Span(), "%s is %s; expected %s", what, n.Kind, expected)
+}
+
+// Mapping reads a mapping into the struct that to points to, and reports whether it is one. A field's tags are
+//
+//	key:"attempts"          the key; a field without it isn't read
+//	words:"eager,lazy"      the words that a string may be; a number is the position of the word
+//	from:"1" to:"9"         the bounds of a number, of which the lower is excluded with above:"0"
+//	null:"allowed"          null leaves the field as it is
+//	of:"files of tools"     what a string says; it must not be blank
+//	need:"write url: …"     the key is required, and this is the help where it is missing
+//
+// Fields are strings, booleans, numbers, durations, pointers to these, structs, []*source.Node for the strings of a list
+// or a single one, and [*source.Node] for values that the caller reads afterwards. Further keys have handlers, by name, or nil for those that are read elsewhere. Keys that
+// begin with x- are ignored.
+func (r *Reader) Mapping(n *source.Node, what string, to any, handlers map[string]func(source.Field)) bool {
+	if n.Kind != source.Object {
+		r.Expects(n, what, "a mapping")
+		return false
+	}
+	into := reflect.ValueOf(to).Elem()
+	fields := fieldsOf(into.Type())
+	for _, f := range n.Fields {
+		if at := slices.IndexFunc(fields, func(known field) bool { return known.key == f.Key.Text }); at >= 0 {
+			r.value(f.Value, strconv.Quote(f.Key.Text), into.FieldByIndex(fields[at].Index), fields[at].Tag)
+		} else if handle, ok := handlers[f.Key.Text]; handle != nil {
+			handle(f)
+		} else if !ok && !strings.HasPrefix(f.Key.Text, "x-") {
+			known := slices.Collect(maps.Keys(handlers))
+			for _, one := range fields {
+				known = append(known, one.key)
+			}
+			slices.Sort(known)
+			r.UnknownKey(n, f.Key, what, known)
+		}
+	}
+	for _, f := range fields {
+		if help := f.Tag.Get("need"); help != "" && n.Get(f.key) == nil {
+			r.Report(diag.WrongType, n.Span().Head(), "%s has no %q", what, f.key).Advise("%s", help)
+		}
+	}
+	return true
+}
+
+// Keys reports the keys of a mapping that aren't known; see [Reader.Mapping].
+func (r *Reader) Keys(n *source.Node, what string, known ...string) bool {
+	handlers := map[string]func(source.Field){}
+	for _, key := range known {
+		handlers[key] = nil
+	}
+	return r.Fields(n, what, handlers)
+}
+
+// Fields reads a mapping by handlers alone; see [Reader.Mapping].
+func (r *Reader) Fields(n *source.Node, what string, handlers map[string]func(source.Field)) bool {
+	return r.Mapping(n, what, &struct{}{}, handlers)
+}
+
+type field struct {
+	reflect.StructField
+	key string
+}
+
+var layouts sync.Map // the fields of a struct, by its type
+
+func fieldsOf(t reflect.Type) []field {
+	if known, ok := layouts.Load(t); ok {
+		return known.([]field)
+	}
+	var fields []field
+	for _, f := range reflect.VisibleFields(t) {
+		if key, ok := f.Tag.Lookup("key"); ok {
+			fields = append(fields, field{f, key})
+		}
+	}
+	layouts.Store(t, fields)
+	return fields
+}
+
+// Value reads one value into what to points to, and reports whether it is as the tags say, which are those of a field.
+func (r *Reader) Value(n *source.Node, what string, to any, tags reflect.StructTag) bool {
+	return r.value(n, what, reflect.ValueOf(to).Elem(), tags)
+}
+
+func (r *Reader) value(n *source.Node, what string, to reflect.Value, tag reflect.StructTag) bool {
+	switch into := to.Addr().Interface().(type) {
+	case **source.Node:
+		*into = n
+		return true
+	case *[]*source.Node:
+		*into = r.Texts(n, what, tag.Get("of"))
+		return true
+	case *time.Duration:
+		*into = r.Duration(n, what)
+		return *into > 0
+	}
+	words := tag.Get("words")
+	switch {
+	case n.Kind == source.Null && tag.Get("null") == "allowed":
+		return false
+	case to.Kind() == reflect.Pointer:
+		fresh := reflect.New(to.Type().Elem())
+		ok := r.value(n, what, fresh.Elem(), tag)
+		if ok {
+			to.Set(fresh)
+		}
+		return ok
+	case to.Kind() == reflect.Struct:
+		return r.Mapping(n, what, to.Addr().Interface(), nil)
+	case words != "":
+		all := strings.Split(words, ",")
+		word := r.OneOf(n, what, all...)
+		if word != "" && to.Kind() == reflect.String {
+			to.SetString(word)
+		} else if word != "" {
+			to.SetUint(uint64(slices.Index(all, word)))
+		}
+		return word != ""
+	case to.Kind() == reflect.String && tag.Get("of") != "" && !IsText(n):
+		r.Expects(n, what, tag.Get("of"))
+		return false
+	case to.Kind() == reflect.String:
+		to.SetString(r.Text(n, what))
+		return n.Kind == source.String
+	case to.Kind() == reflect.Bool:
+		to.SetBool(r.Bool(n, what))
+		return n.Kind == source.Bool
+	}
+	return r.number(n, what, to, tag)
+}
+
+func (r *Reader) number(n *source.Node, what string, to reflect.Value, tag reflect.StructTag) bool {
+	full, expected := to.Kind() == reflect.Int, "a number"
+	if full {
+		expected = "a whole number"
+	}
+	least, most, excluded := math.Inf(-1), math.Inf(1), false
+	for _, bound := range []struct {
+		tag, word string
+		to        *float64
+	}{{"from", "from", &least}, {"above", "above", &least}, {"to", "to", &most}} {
+		if text := tag.Get(bound.tag); text != "" {
+			*bound.to, _ = strconv.ParseFloat(text, 64)
+			expected += " " + bound.word + " " + text
+			excluded = excluded || bound.tag == "above"
+		}
+	}
+	v := n.Float()
+	if n.Kind != source.Number || v < least || v > most || excluded && v == least || full && (v != math.Trunc(v) || v > math.MaxInt32) {
+		r.Report(diag.WrongType, n.Span(), "%s must be %s", what, expected)
+		return false
+	}
+	if full {
+		to.SetInt(int64(v))
+	} else {
+		to.SetFloat(v)
+	}
+	return true
+}
+
+// Text reads a string; "" for anything else.
+func (r *Reader) Text(n *source.Node, what string) string {
+	if n.Kind != source.String {
+		r.Expects(n, what, "a string")
+		return ""
+	}
+	return n.Text
+}
+
+// IsText reports whether a value is a string that isn't blank.
+func IsText(n *source.Node) bool { return n.Kind == source.String && strings.TrimSpace(n.Text) != "" }
+
+// Texts reads a list of strings that aren't blank, or a single one, and returns those that are.
+func (r *Reader) Texts(n *source.Node, what, expected string) (texts []*source.Node) {
+	for _, item := range n.Several() {
+		if IsText(item) {
+			texts = append(texts, item)
+		} else {
+			r.Expects(item, what, expected)
+		}
+	}
+	return texts
+}
+
+// OneOf reads a string that must be one of a few words; "" for anything else.
+func (r *Reader) OneOf(n *source.Node, what string, words ...string) string {
+	if n.Kind == source.String && slices.Contains(words, n.Text) {
+		return n.Text
+	}
+	f := r.Report(diag.WrongType, n.Span(), "%s must be one of %s", what, strings.Join(words, ", "))
+	names := naming.NewSuggester(words)
+	if near, ok := names.Nearest(n.Text); ok && n.Kind == source.String {
+		Intended(f, n, near, names)
+	}
+	return ""
+}
+
+// Bool reads true or false.
+func (r *Reader) Bool(n *source.Node, what string) bool {
+	if n.Kind != source.Bool {
+		r.Expects(n, what, "true or false")
+	}
+	return n.IsTrue()
+}
+
+// Duration reads a time such as 300ms, 30s or 1h30m; 0 for anything else.
+func (r *Reader) Duration(n *source.Node, what string) time.Duration {
+	if n.Kind == source.String {
+		if d, err := time.ParseDuration(n.Text); err == nil && d > 0 {
+			return d
+		}
+	}
+	r.Report(diag.WrongType, n.Span(), "%s must be a duration above 0", what).Advise("write it like 300ms, 30s or 1h30m")
+	return 0
+}
+
+// Intended offers a near word of the format in the place of a scalar. The fix is safe if no other word could be meant.
+func Intended(f *diag.Diagnostic, n *source.Node, near string, names *naming.Suggester) *diag.Diagnostic {
+	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, names.Sure(n.Text))
+}
