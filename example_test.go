@@ -78,9 +78,9 @@ func ExamplePlan_Draw() {
 		}
 	}
 	// Output:
-	// n2 -->|"<div>†input.name</div>"| n0
-	// n0 -->|"<div>†state.greeting</div>"| n1
-	// n1 -->|"<div>†state.shouted</div>"| n3
+	// n2 --> n0
+	// n0 --> n1
+	// n1 --> n3
 }
 
 func ExamplePlan_Rehearse() {

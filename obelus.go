@@ -30,6 +30,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"github.com/dominikbraun/graph"
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -227,18 +228,18 @@ const (
 // Draw draws who waits for whom and which data takes which way, with findings marked.
 // Any plan can be drawn, sound or not.
 func (p *Plan) Draw(w io.Writer, in Language) error {
-	view := dot.FromPlan(p.program.Plan, p.program.Findings, dot.Options{})
-	drawing := ""
-	switch in {
-	case DOT:
-		drawing = view.DOT()
-	case Mermaid:
-		drawing = view.Mermaid()
-	default:
+	draw := dot.Formats[string(in)]
+	if draw == nil {
 		return fmt.Errorf("there are no drawings in %q", in)
 	}
-	_, err := io.WriteString(w, drawing)
+	_, err := io.WriteString(w, draw(dot.FromPlan(p.program.Plan, p.program.Findings, dot.Options{})))
 	return err
+}
+
+// Graph is the graph of a plan's drawing, for algorithms of your own: vertices are the calls, the input, the output
+// and what else is drawn, by their IDs, and each edge leads from a node to one that waits for it.
+func Graph(p *Plan) graph.Graph[string, dot.Node] {
+	return dot.FromPlan(p.program.Plan, p.program.Findings, dot.Options{}).Graph()
 }
 
 // RehearseOptions say what is rehearsed.

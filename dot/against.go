@@ -51,7 +51,7 @@ func (v View) Against(old View, was func(call string) string, changed func(call 
 		}
 	}
 	out := b.view()
-	out.Notes = v.Notes
+	out.Notes, out.Detail = v.Notes, v.Detail
 	return out
 }
 

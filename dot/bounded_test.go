@@ -90,6 +90,9 @@ func TestImpliedEdges(t *testing.T) {
 		if chance.IntN(20) == 0 {
 			v.Nodes = make([]Node, 70) // more than a word has bits
 		}
+		for i := range v.Nodes {
+			v.Nodes[i].ID = fmt.Sprint("n", i)
+		}
 		place := chance.Perm(len(v.Nodes)) // edges lead to later places
 		droppable := map[int]bool{}
 		for range chance.IntN(3 * len(v.Nodes)) {

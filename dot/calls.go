@@ -20,13 +20,16 @@ import (
 func (d *drawing) drawCalls() {
 	members := make([]int, len(d.grouping.groups)) // those that are near
 	last := make([]int, len(d.grouping.groups))
-	of := make([]instances, len(d.grouping.groups))
+	ids := make([]map[string]bool, len(d.grouping.groups)) // of instances
 	for i, call := range d.plan.Calls {
 		if d.near == nil || d.near[i] {
 			g := d.grouping.of[i]
 			members[g]++
 			last[g] = i
-			of[g].add(call.Instance)
+			if ids[g] == nil {
+				ids[g] = map[string]bool{}
+			}
+			ids[g][call.Instance] = true
 		}
 	}
 	d.shown = make([]int, len(d.grouping.groups))
@@ -38,12 +41,20 @@ func (d *drawing) drawCalls() {
 			d.shown[g] = d.b.node(d.callNode(d.plan.Calls[last[g]]))
 		default:
 			n := d.grouping.groups[g].node()
-			if of[g].one() {
+			if len(ids[g]) == 1 && !ids[g][""] {
 				n.Frames = frameOf(d.plan.Calls[last[g]])
-			} else if words := cmp.Or(of[g].words(), inEvery(d.plan)); words != "" {
+			} else if words := cmp.Or(ofInstances(ids[g]), inEvery(d.plan)); words != "" {
 				n.Detail += "\n" + words
 			}
 			d.shown[g] = d.b.node(n)
+		}
+	}
+	for i, call := range d.plan.Calls {
+		if at := d.of(i); at >= 0 && d.b.v.Nodes[at].Count > 1 {
+			_, marks := d.effect(call, d.facts(call))
+			for _, m := range marks {
+				d.b.mark(at, Mark{Kind: m.Kind})
+			}
 		}
 	}
 }
@@ -109,6 +120,52 @@ func (d *drawing) callNode(c *plan.Call) Node {
 	return n
 }
 
+// findEntrances chooses, for each call with a condition, the edge that shows it: that of the last of the values
+// that the condition reads. Where the call needs a value of another with the same condition, it is shown there.
+func (d *drawing) findEntrances() {
+	d.entrances = map[int]string{}
+	last := func(read int) (layer int32) {
+		layer = -1
+		for _, w := range d.plan.Reads[read].Writers {
+			layer = max(layer, d.layer[w])
+		}
+		return layer
+	}
+	for _, c := range d.plan.Calls {
+		if c.When == nil || c.When.Node == nil {
+			continue
+		}
+		same := func(read int) bool {
+			r := &d.plan.Reads[read]
+			if !r.Ref.Required || len(r.Writers) != 1 {
+				return false
+			}
+			when := d.plan.Calls[r.Writers[0]].When
+			return when != nil && when.Node != nil && when.Node.Text == c.When.Node.Text
+		}
+		of, found := -1, slices.ContainsFunc(c.Reads, same)
+		for e := range c.When.Expressions() {
+			for _, read := range e.Reads {
+				if !compiler.ReadsItem(d.plan, &d.plan.Reads[read]) && (of < 0 || last(read) > last(of)) {
+					of = read
+				}
+			}
+		}
+		if of < 0 && len(c.Reads) > 0 {
+			of = c.Reads[0]
+		}
+		if of >= 0 && !found {
+			d.entrances[of] = "if " + d.shortCondition(c)
+		}
+	}
+}
+
+// shortCondition is the condition of a call without what most references begin with.
+func (d *drawing) shortCondition(c *plan.Call) string {
+	text := diag.Escape(compiler.Redact(d.plan, c.When.Node.Text))
+	return shorten(strings.NewReplacer("†state.", "", "(state.", "(", " state.", " ", "†", "").Replace(text), 3*maxLabel)
+}
+
 // seen is what a model is handed that answers a call.
 func seen(fact *facts.Call) string {
 	all := []string{"its parameters"}
@@ -149,9 +206,12 @@ func AsWritten(c *plan.Call, values []facts.Value) []facts.Value {
 // effect is what a call may do to the world, and who says so: as marks, or in words
 // that it changes nothing.
 func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks []Mark) {
+	if c.Confirm {
+		marks = addMark(marks, Mark{Kind: Asks})
+	}
 	a := d.plan.Activities[c.Activity]
 	if a == nil || a.Kind == "expr" || c.Plan() != "" {
-		return nil, nil
+		return nil, marks
 	}
 	e := compiler.EffectOf(d.plan, c, nil)
 	said := diag.Escape(e.String())
@@ -184,9 +244,6 @@ func (d *drawing) limits(c *plan.Call) []string {
 	}
 	if c.Timeout > 0 {
 		out = append(out, "at most "+wording.Duration(c.Timeout))
-	}
-	if c.Confirm {
-		out = append(out, "a person is asked")
 	}
 	if c.Tool != nil && c.Tool.Simulate != nil && c.Produced == nil { // else nothing runs
 		var says []string

@@ -89,7 +89,7 @@ func (v View) unfold(p *plan.Plan, o Options) View {
 		}
 	}
 	out := b.view()
-	out.Notes = v.Notes
+	out.Notes, out.Detail = v.Notes, v.Detail
 	return out
 }
 
@@ -108,10 +108,10 @@ func advisorsNote(p *plan.Plan) string {
 	for _, a := range p.Advisors {
 		words = append(words, fmt.Sprintf("%s (%s)", diag.Escape(a.ID), when[a.On]))
 	}
-	switch n := len(words); {
-	case n == 0:
+	if len(words) == 0 {
 		return ""
-	case n > 4:
+	}
+	if n := len(words); n > 4 {
 		words = append(words[:3], fmt.Sprintf("%d more", n-3))
 	}
 	return "advised by " + strings.Join(words, ", ")

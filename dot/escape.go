@@ -2,7 +2,6 @@ package dot
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -16,10 +15,12 @@ const (
 	maxLabel  = 48
 	maxDetail = 56
 	maxNote   = 160
-	maxTitle  = 80
-	maxTip    = 400
-	maxRows   = 6
-	maxLines  = 48 // of the small text of a node
+	// Conditions on edges are broken into narrow lines: those are read beside the edge.
+	maxCondition = 34
+	maxTitle     = 80
+	maxTip       = 400
+	maxRows      = 6
+	maxLines     = 48 // of the small text of a node
 )
 
 // rows splits a text into a few lines, each fit for people and of at most so
@@ -80,72 +81,15 @@ func shorten(s string, limit int) string {
 	return string(r[:limit-1-tail]) + "…" + string(r[n-tail:])
 }
 
-// words says a mark in words, so that colour isn't all there is.
-func (m Mark) words() string {
-	s := string(m.Kind)
-	switch m.Kind {
-	case Leaves:
-		s = "may leave the machine"
-	case UnknownEffect:
-		s = "effect unknown"
-	case Critical:
-		s = "on the critical path"
+// fitted is a text in lines of at most so many characters: all of it where there is room, or else cut.
+func fitted(s string, limit int) []string {
+	switch {
+	case limit <= 0:
+		return nil
+	case limit < maxCondition:
+		return rows(s, limit)
 	}
-	if m.Code != "" && !strings.ContainsRune(";,:", rune(m.Code[0])) {
-		s += " "
-	}
-	s += m.Code
-	if m.Count > 1 {
-		s += " ×" + strconv.Itoa(m.Count)
-	}
-	return s
-}
-
-// first is what an edge says of its marks: the gravest of them. What is on the
-// critical path is seen by its colour, and said at its ends.
-func first(marks []Mark) []Mark {
-	if marks = said(marks); len(marks) > 0 && marks[0].Kind != Critical {
-		return marks[:1]
-	}
-	return nil
-}
-
-// said lists what a node's marks say in the drawing; infos are left to
-// tooltips.
-func said(marks []Mark) []Mark {
-	var out []Mark
-	for _, m := range marks {
-		if m.Kind != Info && (len(out) < 6 || slices.Contains(effects, m.Kind)) {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
-// effects are the marks that say what carrying a call out may do.
-var effects = []MarkKind{Destructive, UnknownEffect, Leaves, Writes}
-
-// outline is what decides the outline of a node: what became of it, or else its effect, less
-// those that are trailed, with one of their own around it. Findings are words, so that they
-// never take the outline of what destroys, nor give its colour to what only reads.
-func outline(marks []Mark, trailed bool) []Mark {
-	marks = slices.DeleteFunc(said(marks), func(m Mark) bool {
-		return slices.Contains([]MarkKind{Error, Warning, Writes, Leaves}, m.Kind) || trailed && m.Kind == Critical
-	})
-	return marks[:min(1, len(marks))]
-}
-
-// tips is a node's tooltip with what its marks say.
-func tips(n *Node) string {
-	lines := rows(n.Tooltip, maxTip)
-	for _, m := range n.Marks {
-		line := m.words()
-		if m.Text != "" {
-			line += ": " + diag.Escape(m.Text)
-		}
-		lines = append(lines, shorten(line, maxTip))
-	}
-	return strings.Join(lines, "\n")
+	return wrapped(s, limit)
 }
 
 // escapeHTML makes text fit for Graphviz's HTML-like labels. These are XML in

@@ -3,10 +3,12 @@ package dot
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -108,86 +110,60 @@ func (v View) passed() (n int) {
 	return n
 }
 
-// A grouping puts nodes together: group of[i] has node i.
+// A grouping puts calls together: group of[i] has call i.
 type grouping struct {
 	of     []int32
 	groups []group
 }
 
+// A group is calls that are drawn as one.
 type group struct {
-	kind      Kind  // as in part
-	first     int   // its earliest node
-	nodes     int   // how many nodes it has
+	calls     int
 	low, high int32 // the layers that they are in
 	tools     map[string]int
-	calls     int
 }
 
-// A part is what there is to know of a node to group it.
-type part struct {
-	kind  Kind // only nodes of one kind come together; "" for calls of every kind
-	tool  string
-	calls int  // how many it represents
-	alone bool // it is never put together with others
-}
-
-// regroup groups nodes at one level of coarseness.
-func regroup(n int, at func(i int) part, layer []int32, level int) grouping {
+// group groups the calls at one level of coarseness.
+func (d *drawing) group(level int) grouping {
 	type key struct {
-		kind  Kind
 		tool  string
 		layer int32
 	}
 	var deepest int32
-	for _, l := range layer {
+	for _, l := range d.layer {
 		deepest = max(deepest, l)
 	}
-	g := grouping{of: make([]int32, n)}
+	g := grouping{of: make([]int32, len(d.plan.Calls))}
 	known := map[key]int32{}
-	for i := range n {
-		p := at(i)
-		k := key{p.kind, p.tool, 0}
-		switch level {
-		case byTool:
-			k.layer = layer[i]
-		case byLayer:
-			k = key{p.kind, "", layer[i]}
-		case byBand:
-			k = key{p.kind, "", int32(int(layer[i]) * bands / int(deepest+1))}
-		default:
-			k = key{p.kind, "", int32(int(layer[i]) * wideBands / int(deepest+1))}
+	for i, c := range d.plan.Calls {
+		tool, k := diag.Escape(c.ToolName), key{layer: d.layer[i]}
+		if n := [...]int{byBand: bands, byWideBand: wideBands}[level]; n > 0 {
+			k.layer = int32(int(k.layer) * n / int(deepest+1))
+		} else if level == byTool {
+			k.tool = tool
 		}
 		id, ok := known[k]
-		if p.alone || !ok {
+		if level == byCall || !ok {
 			id = int32(len(g.groups))
-			g.groups = append(g.groups, group{kind: p.kind, first: i, low: layer[i], high: layer[i], tools: map[string]int{}})
-			if !p.alone {
-				known[k] = id
-			}
+			g.groups = append(g.groups, group{low: d.layer[i], high: d.layer[i], tools: map[string]int{}})
+			known[k] = id
 		}
 		g.of[i] = id
 		one := &g.groups[id]
-		one.nodes++
-		one.calls += p.calls
-		one.tools[p.tool] += p.calls
-		one.low, one.high = min(one.low, layer[i]), max(one.high, layer[i])
+		one.calls++
+		one.tools[tool]++
+		one.low, one.high = min(one.low, d.layer[i]), max(one.high, d.layer[i])
 	}
 	return g
 }
 
 // node is the node that represents a group of several.
 func (g *group) node() Node {
-	names := make([]string, 0, len(g.tools))
-	for name := range g.tools {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
+	names := slices.SortedFunc(maps.Keys(g.tools), func(a, b string) int {
 		return cmp.Or(cmp.Compare(g.tools[b], g.tools[a]), cmp.Compare(a, b))
 	})
 	n := Node{Kind: Folded, Count: g.calls}
-	if g.kind != "" {
-		n.Kind, n.Label = g.kind, strconv.Itoa(g.nodes)+" paths"
-	} else if len(names) == 1 {
+	if len(names) == 1 {
 		n.Tool = names[0]
 		n.Label = names[0] + " ×" + strconv.Itoa(g.calls)
 	} else {
@@ -215,62 +191,6 @@ func explain(level, calls int) string {
 	return fmt.Sprintf("%d calls: those of %s are drawn as one", calls, how)
 }
 
-// Fold is the view with calls drawn together until it has no more than so many
-// nodes and edges, and a note that says so; a view that has no more is returned
-// as it is. Nodes that aren't calls stay, so the result can have more nodes
-// than asked for when those alone are more.
-func (v View) Fold(nodes, edges int) View {
-	if len(v.Nodes) <= nodes && len(v.Edges) <= edges {
-		return v
-	}
-	layer := layers(v.network())
-	calls := 0
-	for _, n := range v.Nodes {
-		calls += n.Count
-	}
-	var folded View
-	for level := byTool; level <= coarsest; level++ {
-		folded = v.foldedBy(regroup(len(v.Nodes), func(i int) part {
-			n := &v.Nodes[i]
-			if n.Count == 0 {
-				return part{kind: n.Kind, alone: n.Kind != Path && n.Kind != Missing}
-			}
-			return part{tool: n.Tool, calls: n.Count}
-		}, layer, level))
-		folded.Notes = append(slices.Clip(v.Notes), explain(level, calls))
-		if len(folded.Nodes) <= nodes && len(folded.Edges) <= edges {
-			break
-		}
-	}
-	return folded
-}
-
-func (v View) foldedBy(g grouping) View {
-	b := newBuilder(v.Name)
-	for i := range g.groups {
-		one := &g.groups[i]
-		n := v.Nodes[one.first]
-		if one.nodes > 1 {
-			n = one.node()
-		}
-		n.Marks = nil
-		b.node(n)
-	}
-	for i, n := range v.Nodes {
-		for _, m := range n.Marks {
-			b.mark(int(g.of[i]), m)
-		}
-	}
-	for _, e := range v.Edges {
-		from, to := int(g.of[e.From]), int(g.of[e.To])
-		if from == to && g.groups[from].nodes > 1 {
-			continue
-		}
-		b.again(from, to, e)
-	}
-	return b.view()
-}
-
 // A builder collects a view and merges edges of one kind between two nodes.
 type builder struct {
 	v     View
@@ -290,9 +210,10 @@ type bundle struct {
 	labels    []string
 	further   int
 	marks     []Mark
-	condition string // of all that goes this way; see conditional
-	free      bool   // something goes this way without a condition
-	needed    bool   // something that goes this way can't be done without
+	whens     []string // the conditions of those that it leads to
+	condition string   // of all that goes this way; see conditional
+	free      bool     // something goes this way without a condition
+	needed    bool     // something that goes this way can't be done without
 }
 
 // conditional says what must be so for something to go this way. Where several
@@ -346,6 +267,7 @@ func (b *builder) again(from, to int, e Edge) {
 	for _, label := range labels {
 		edge.read(label)
 	}
+	edge.enters(e.When)
 	edge.conditional(e.Condition)
 	edge.needed = edge.needed || !e.Optional
 	for _, m := range e.Marks {
@@ -367,6 +289,13 @@ func (e *bundle) read(label string) {
 	}
 }
 
+// enters adds the condition on which the branch runs that this edge leads into.
+func (e *bundle) enters(when string) {
+	if when != "" && !slices.Contains(e.whens, when) {
+		e.whens = append(e.whens, when)
+	}
+}
+
 // keep names no more than so many labels and counts the others.
 func (e *bundle) keep(n int) {
 	if len(e.labels) > n {
@@ -381,12 +310,16 @@ func (b *builder) view() View {
 	for i, e := range b.edges {
 		if b.v.Nodes[e.from].Count > 1 || b.v.Nodes[e.to].Count > 1 {
 			e.keep(1) // one path as an example: such edges represent many
+			e.whens = nil
 		}
 		label := strings.Join(e.labels, "\n")
 		if e.further > 0 {
 			label += fmt.Sprintf("\n+%d more", e.further)
 		}
-		b.v.Edges[i] = Edge{From: e.from, To: e.to, Label: label, Condition: e.condition, Optional: !e.needed && (e.kind == Data || e.kind == Failure), Kind: e.kind, Marks: e.marks, further: e.further}
+		b.v.Edges[i] = Edge{
+			From: e.from, To: e.to, Label: label, When: strings.Join(e.whens, "\n"), Condition: e.condition,
+			Optional: !e.needed && (e.kind == Data || e.kind == Failure), Kind: e.kind, Marks: e.marks, further: e.further,
+		}
 	}
 	return b.v
 }

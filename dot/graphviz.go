@@ -5,109 +5,53 @@ import (
 	"strings"
 )
 
-// The colours are quiet ones that keep their contrast on white and in print;
-// what matters is always said in words, or by dashes, too.
-const (
-	ink     = "#24292f"
-	muted   = "#59636e"
-	line    = "#8c959f"
-	danger  = "#b42318"
-	caution = "#9a6700"
-	fine    = "#1a7f37"
-	working = "#0969da"
-	paper   = "#ffffff"
-	alarm   = "#d73a49" // danger, for lines that are seen on white and on black
-)
-
-// A paint is how a kind of node looks.
-type paint struct{ fill, border, text string }
-
-var paints = map[Kind]paint{
-	Call:    {"#f6f8fa", "#8c959f", ink},
-	Effect:  {"#eaf7f5", "#5a9f97", ink},
-	Latent:  {"#f7f2fd", "#9a7fd1", ink},
-	Folded:  {"#eaeef2", "#6e7781", ink},
-	Path:    {"#ffffff", "#afb8c1", ink},
-	Input:   {"#eaf4ff", "#6ea8dc", ink},
-	Initial: {"#eaf4ff", "#6ea8dc", ink},
-	Missing: {"#ffffff", "#8c959f", muted},
-	Output:  {"#ebf8ee", "#68b37c", ink},
-}
-
-// darker are the colours that represent others on black.
-var darker = map[string]string{
-	paper: "#0d1117", ink: "#e6edf3", muted: "#9aa4af", line: "#768390", danger: "#ff7b72", caution: "#d8a02a", fine: "#4cc465", working: "#6cb2ff",
-	"#f6f8fa": "#161b22", "#eaf7f5": "#10292a", "#5a9f97": "#4a938d", "#f7f2fd": "#221a33", "#9a7fd1": "#a98ee0", "#eaeef2": "#262c35", "#6e7781": "#8b949e",
-	"#afb8c1": "#6e7681", "#eaf4ff": "#0f2238", "#6ea8dc": "#4b8fd1", "#ebf8ee": "#12261a", "#68b37c": "#3f9a58",
-}
-
-// A tone is a colour that says how grave something is.
-type tone struct{ name, colour string }
-
-var tones = []tone{{"danger", danger}, {"caution", caution}, {"fine", fine}, {"working", working}, {"quiet", muted}}
-
-// tone is the colour of a mark.
-func (k MarkKind) tone() tone {
-	switch k {
-	case Error, Failed, Rejected, Removed, Destructive:
-		return tones[0]
-	case Warning, Changed, Writes, Leaves, UnknownEffect:
-		return tones[1]
-	case Done, Added:
-		return tones[2]
-	case Running, Critical:
-		return tones[3]
-	}
-	return tones[4]
-}
-
-// DOT is the view in Graphviz's language: top to bottom, calls as boxes, what
-// is there from the start and the output as rounded ones, missing paths dashed,
-// failure routes dashed and red, what only has to be done dashed, order alone dotted. Labels are cut to what
+// DOT is the view in Graphviz's language, from top to bottom. Labels are cut to what
 // people read; tooltips (in SVG) hold more.
 func (v View) DOT() string {
 	var b strings.Builder
 	b.WriteString("digraph plan {\n")
-	fmt.Fprintf(&b, "  graph [rankdir=TB, nodesep=0.4, ranksep=0.55, pad=0.25, fontname=\"Helvetica,Arial,sans-serif\", fontsize=11, fontcolor=\"%s\"", muted)
+	fmt.Fprintf(&b, "  graph [rankdir=TB, nodesep=0.4, ranksep=0.55, pad=0.25, "+fontDOT+", fontsize=11, fontcolor=%q", muted)
 	if title := v.titleDOT(); title != "" {
 		fmt.Fprintf(&b, ", labelloc=t, labeljust=l, label=<%s>", title)
 	}
 	b.WriteString("]\n")
-	fmt.Fprintf(&b, "  node [shape=box, style=\"rounded,filled\", margin=\"0.16,0.09\", fontname=\"Helvetica,Arial,sans-serif\", fontsize=12, fillcolor=\"%s\", color=\"%s\", fontcolor=\"%s\"]\n",
-		paints[Call].fill, paints[Call].border, paints[Call].text)
-	fmt.Fprintf(&b, "  edge [arrowsize=0.7, fontname=\"Helvetica,Arial,sans-serif\", fontsize=10, color=\"%s\", fontcolor=\"%s\"]\n", line, muted)
-	v.frames().dot(&b, v.Nodes, "  ")
+	call := paints[Call]
+	fmt.Fprintf(&b, "  node [shape=box, style=\"rounded,filled\", margin=\"0.16,0.09\", "+fontDOT+", fontsize=12, fillcolor=%q, color=%q, fontcolor=%q]\n",
+		call.fill, call.border, call.text)
+	fmt.Fprintf(&b, "  edge [arrowsize=0.7, "+fontDOT+", fontsize=10, color=%q, fontcolor=%q]\n", line, muted)
+	v.frameDOT(&b, v.frames(), "  ")
 	for i := range v.Edges {
-		b.WriteString("  ")
-		b.WriteString(v.Edges[i].dot(v.Nodes))
+		b.WriteString("  " + v.edgeDOT(&v.Edges[i]))
 	}
 	b.WriteString("}\n")
 	return b.String()
 }
 
-// dot writes the nodes of a frame, and the frames inside it.
-func (f *frame) dot(b *strings.Builder, nodes []Node, indent string) {
+const fontDOT = `fontname="Helvetica,Arial,sans-serif"`
+
+// frameDOT writes the nodes of a frame, and the frames inside it.
+func (v *View) frameDOT(b *strings.Builder, f *frame, indent string) {
 	for _, i := range f.nodes {
-		b.WriteString(indent)
-		b.WriteString(nodes[i].dot())
+		b.WriteString(indent + v.nodeDOT(&v.Nodes[i]))
 	}
 	for _, inner := range f.inside {
-		fmt.Fprintf(b, "%ssubgraph cluster_%d {\n%s  graph [style=\"rounded\", color=\"%s\", labelloc=t, labeljust=l, label=<%s>]\n", indent, inner.number, indent, paints[Path].border, linesDOT(wrapped(inner.name, maxLabel)))
-		inner.dot(b, nodes, indent+"  ")
+		fmt.Fprintf(b, "%ssubgraph cluster_%d {\n%s  graph [style=\"rounded\", color=%q, labelloc=t, labeljust=l, label=<%s>]\n",
+			indent, inner.number, indent, paints[Path].border, linesDOT(wrapped(inner.name, maxLabel)))
+		v.frameDOT(b, inner, indent+"  ")
 		b.WriteString(indent + "}\n")
 	}
 }
 
-func (v View) titleDOT() string {
+func (v *View) titleDOT() string {
 	var lines []string
 	if v.Name != "" {
-		lines = append(lines, fmt.Sprintf(`<FONT POINT-SIZE="14" COLOR="%s"><B>%s</B></FONT>`, ink, textDOT(v.Name, maxTitle)))
+		lines = append(lines, fmt.Sprintf(`<FONT POINT-SIZE="14" COLOR=%q><B>%s</B></FONT>`, ink, linesDOT(rows(v.Name, maxTitle))))
 	}
 	for _, note := range v.Notes {
 		lines = append(lines, linesDOT(wrapped(note, maxNote)))
 	}
 	for _, entry := range v.Legend() {
-		lines = append(lines, fmt.Sprintf("<I>%s</I>", textDOT(entry.String(), maxNote)))
+		lines = append(lines, fmt.Sprintf("<I>%s</I>", linesDOT(rows(entry.String(), maxNote))))
 	}
 	if len(lines) == 0 {
 		return ""
@@ -115,9 +59,6 @@ func (v View) titleDOT() string {
 	const left = `<BR ALIGN="LEFT"/>`
 	return strings.Join(lines, left) + left + " "
 }
-
-// textDOT is text for an HTML-like label, its lines broken.
-func textDOT(s string, limit int) string { return linesDOT(rows(s, limit)) }
 
 func linesDOT(lines []string) string {
 	for i := range lines {
@@ -129,95 +70,89 @@ func linesDOT(lines []string) string {
 	return " "
 }
 
-func (n *Node) dot() string {
-	look := paints[n.Kind]
-	label := textDOT(n.Label, maxLabel)
-	if n.Count > 0 {
-		label = "<B>" + label + "</B>"
+var shapesDOT = map[Kind]string{
+	Input: ovalDOT, Initial: ovalDOT, Output: ovalDOT, Path: "shape=note, style=filled", Folded: "peripheries=2",
+}
+
+const ovalDOT = `shape=oval, style=filled, height=0.36, margin="0.1,0.03"`
+
+func (v *View) nodeDOT(n *Node) string {
+	var lines []string
+	for _, r := range blocks(v.boxRows(n, fullSizes), linesDOT) {
+		text := r.text
+		switch r.kind {
+		case "name":
+			if n.Count > 0 {
+				text = "<B>" + text + "</B>"
+			}
+		case "detail":
+			text = fmt.Sprintf(`<FONT POINT-SIZE="10" COLOR=%q>%s</FONT>`, muted, text)
+		default:
+			text = fmt.Sprintf(`<FONT POINT-SIZE="10" COLOR=%q><B>%s</B></FONT>`, r.tone.colour, text)
+		}
+		lines = append(lines, text)
 	}
-	if n.Detail != "" {
-		label += fmt.Sprintf(`<BR/><FONT POINT-SIZE="10" COLOR="%s">%s</FONT>`, muted, linesDOT(wrapped(n.Detail, maxDetail)))
+	if len(lines) == 0 {
+		lines = []string{" "}
 	}
-	border := look.border
-	marks := said(n.Marks)
-	for _, m := range marks {
-		label += fmt.Sprintf(`<BR/><FONT POINT-SIZE="10" COLOR="%s"><B>%s</B></FONT>`, m.Kind.tone().colour, escapeHTML(m.words()))
+	attributes := []string{"label=<" + strings.Join(lines, "<BR/>") + ">"}
+	look, call := n.look(), paints[Call]
+	for _, a := range []struct{ name, value, usual string }{{"fillcolor", look.fill, call.fill}, {"color", look.line, call.border}, {"fontcolor", look.text, call.text}} {
+		if a.value != a.usual {
+			attributes = append(attributes, fmt.Sprintf("%s=%q", a.name, a.value))
+		}
 	}
-	attributes := []string{"label=<" + label + ">"}
-	for _, m := range outline(n.Marks, false) {
-		border = m.Kind.tone().colour
-		attributes = append(attributes, "penwidth=1.8")
+	if look.width > 1 {
+		attributes = append(attributes, fmt.Sprintf("penwidth=%.2g", look.width))
 	}
-	if look.fill != paints[Call].fill {
-		attributes = append(attributes, fmt.Sprintf("fillcolor=%q", look.fill))
-	}
-	if border != paints[Call].border {
-		attributes = append(attributes, fmt.Sprintf("color=%q", border))
-	}
-	if look.text != paints[Call].text {
-		attributes = append(attributes, fmt.Sprintf("fontcolor=%q", look.text))
-	}
-	switch n.Kind {
-	case Missing:
-		attributes = append(attributes, `style="rounded,filled,dashed"`)
-	case Folded:
-		attributes = append(attributes, "peripheries=2")
-	case Input, Initial, Output:
-		attributes = append(attributes, "shape=oval", "style=filled", "height=0.36", `margin="0.1,0.03"`)
-	case Path:
-		attributes = append(attributes, "shape=note", "style=filled")
-	}
+	shape := shapesDOT[n.Kind]
 	if n.Repeats {
-		attributes = append(attributes, "shape=box3d", "style=filled")
+		shape = `shape=box3d, style=filled`
 	}
-	if tip := tips(n); tip != "" {
+	if look.dash != "" {
+		shape = `style="rounded,filled,dashed"`
+	}
+	if shape != "" {
+		attributes = append(attributes, shape)
+	}
+	if tip := v.tip(n); tip != "" {
 		attributes = append(attributes, "tooltip="+quoteDOT(tip))
 	}
 	return n.ID + " [" + strings.Join(attributes, ", ") + "]\n"
 }
 
-func (e *Edge) dot(nodes []Node) string {
-	var attributes []string
-	label := ""
-	if e.Label != "" {
-		label = textDOT(e.Label, maxLabel)
+func (v *View) edgeDOT(e *Edge) string {
+	var attributes, lines []string
+	look := v.edgeLook(e)
+	if look.dash != "" {
+		attributes = append(attributes, "style="+look.dash)
 	}
-	if e.Condition != "" {
-		label = strings.TrimPrefix(label+"<BR/><I>"+textDOT(e.Condition, maxLabel)+"</I>", "<BR/>")
-	}
-	color := ""
-	switch e.Kind {
-	case Failure:
-		color = danger
-		attributes = append(attributes, "style=dashed")
-	case After:
-		attributes = append(attributes, "style=dashed", "penwidth=1.4")
-	case Order, Once:
-		attributes = append(attributes, "style=dotted", "penwidth=1.4")
-	case Write:
-		attributes = append(attributes, "penwidth=2.4")
-	}
-	if nodes[e.From].Kind == Missing {
-		attributes = append(attributes, "style=dashed")
+	if look.width > 1 {
+		attributes = append(attributes, fmt.Sprintf("penwidth=%.2g", look.width))
 	}
 	if e.Optional {
 		attributes = append(attributes, "arrowhead=empty")
 	}
-	for _, m := range first(e.Marks) {
-		label = strings.TrimPrefix(label+"<BR/>", "<BR/>") + "<B>" + escapeHTML(m.words()) + "</B>"
+	for _, r := range blocks(v.edgeRows(e, fullSizes), linesDOT) {
+		text := strings.ReplaceAll(r.text, "<BR/>", " <BR/> ")
+		switch r.kind {
+		case "condition":
+			text = "<I>" + text + "</I>"
+		case "mark":
+			text = "<B>" + text + "</B>"
+		}
+		lines = append(lines, text)
 	}
-	if marks := said(e.Marks); len(marks) > 0 {
-		color = marks[0].Kind.tone().colour
-		attributes = append(attributes, "penwidth=1.8")
+	if len(lines) > 0 { // a blank on either side keeps the words off the line
+		attributes = append(attributes, "label=< "+strings.Join(lines, " <BR/> ")+" >")
 	}
-	if label != "" {
-		// A blank on either side keeps the words off the line.
-		attributes = append(attributes, "label=< "+strings.ReplaceAll(label, "<BR/>", " <BR/> ")+" >")
+	if look.line != line {
+		attributes = append(attributes, fmt.Sprintf("color=%q, fontcolor=%q", look.line, look.text))
 	}
-	if color != "" {
-		attributes = append(attributes, fmt.Sprintf("color=%q, fontcolor=%q", color, color))
+	if tip := v.edgeTip(e); tip != "" {
+		attributes = append(attributes, "tooltip="+quoteDOT(tip))
 	}
-	s := nodes[e.From].ID + " -> " + nodes[e.To].ID
+	s := v.Nodes[e.From].ID + " -> " + v.Nodes[e.To].ID
 	if len(attributes) > 0 {
 		s += " [" + strings.Join(attributes, ", ") + "]"
 	}

@@ -8,37 +8,21 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// Instances are those whose calls one node represents.
-type instances struct {
-	ids    map[string]bool
-	shared bool // it represents calls of all instances as well
-}
-
-func (i *instances) add(id string) {
-	if id == "" {
-		i.shared = true
-		return
+// ofInstances says how many instances have calls of their own among several; "" is the call of all.
+func ofInstances(ids map[string]bool) string {
+	own := len(ids)
+	if ids[""] {
+		own--
 	}
-	if i.ids == nil {
-		i.ids = map[string]bool{}
-	}
-	i.ids[id] = true
-}
-
-// one reports whether all the calls are for one instance.
-func (i *instances) one() bool { return len(i.ids) == 1 && !i.shared }
-
-// words say how many instances have calls of their own among several.
-func (i *instances) words() string {
 	switch {
-	case len(i.ids) == 0:
+	case own == 0:
 		return ""
-	case i.shared && len(i.ids) == 1:
+	case ids[""] && own == 1:
 		return "some for one instance only"
-	case i.shared:
-		return fmt.Sprintf("some for one of %d instances", len(i.ids))
+	case ids[""]:
+		return fmt.Sprintf("some for one of %d instances", own)
 	}
-	return fmt.Sprintf("of %d instances", len(i.ids))
+	return fmt.Sprintf("of %d instances", own)
 }
 
 // inEvery says for how many instances a call is run that names none.

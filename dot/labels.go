@@ -1,8 +1,6 @@
 package dot
 
 import (
-	"strings"
-
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
@@ -20,14 +18,11 @@ func (v *View) Labels(p *plan.Plan) {
 	for i := range v.Nodes {
 		nodes[v.Nodes[i].Call] = i
 	}
-	at := func(call int) (node int, ok bool) {
-		node, ok = nodes[p.Calls[call].Name]
-		return node, ok
-	}
-	for i := range p.Calls {
-		node, ok := at(i)
-		if gives := labels.Result(i); ok && gives != (policy.Label{}) {
-			v.Nodes[node].Detail = strings.TrimPrefix(v.Nodes[node].Detail+"\ngives "+gives.String(), "\n")
+	for i, call := range p.Calls {
+		if gives := labels.Result(i); gives != (policy.Label{}) {
+			if node, drawn := nodes[call.Name]; drawn {
+				v.Nodes[node].Label += "\ngives " + gives.String()
+			}
 		}
 	}
 	for i := range labels.Flows {
@@ -41,8 +36,8 @@ func (v *View) Labels(p *plan.Plan) {
 		}
 		way := f.Nodes(p)
 		for k := 1; k < len(way); k++ {
-			from, known := at(way[k-1])
-			to, also := at(way[k])
+			from, known := nodes[p.Calls[way[k-1]].Name]
+			to, also := nodes[p.Calls[way[k]].Name]
 			for e := range v.Edges {
 				if known && also && v.Edges[e].From == from && v.Edges[e].To == to {
 					v.Edges[e].Marks = addMark(v.Edges[e].Marks, mark)

@@ -2,27 +2,25 @@ package dot
 
 import (
 	"fmt"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // Mermaid is the view as a Mermaid flowchart, top to bottom, with the same
 // signs as [View.DOT]. Mermaid refuses large drawings: a view of more than 300
-// nodes or 450 edges is folded first, and past 45,000 characters labels are cut
+// nodes or 450 edges isn't drawn, and past 45,000 characters labels are cut
 // short and then left out, beginning with those of edges.
 func (v View) Mermaid() string {
-	v = v.Fold(mermaidNodes, mermaidEdges)
 	if len(v.Nodes) > mermaidNodes || len(v.Edges) > mermaidEdges {
-		return tooLarge(len(v.Nodes), len(v.Edges))
+		return fmt.Sprintf("flowchart TD\n  n0[\"%d nodes and %d edges are too many for Mermaid\"]\n", len(v.Nodes), len(v.Edges))
 	}
-	full := labelSizes{maxLabel, maxDetail, maxLabel}
-	for _, sizes := range []labelSizes{full, {maxLabel, 24, 24}, {24, 12, 12}, {24, 0, 0}} {
-		if s := v.mermaid(sizes); len(s) <= mermaidChars {
-			return s
+	for _, s := range []sizes{fullSizes, {maxLabel, 24, 24}, {24, 12, 12}, {24, 0, 0}} {
+		if text := v.mermaid(s); len(text) <= mermaidChars {
+			return text
 		}
 	}
-	return v.mermaid(labelSizes{8, 0, 0})
+	return v.mermaid(sizes{8, 0, 0})
 }
 
 const (
@@ -30,16 +28,15 @@ const (
 	each        = "×n" // after the name of what repeats
 )
 
-// labelSizes bounds labels, in characters; 0 leaves them out.
-type labelSizes struct{ node, detail, edge int }
-
-// tooLarge is the drawing of what can't be drawn.
-func tooLarge(nodes, edges int) string {
-	return fmt.Sprintf("flowchart TD\n  n0[\"%d nodes and %d edges are too many for a drawing\"]\n", nodes, edges)
+// A flowchart is the work on a drawing for Mermaid.
+type flowchart struct {
+	*View
+	sizes
+	strings.Builder
 }
 
-func (v View) mermaid(sizes labelSizes) string {
-	var b strings.Builder
+func (v View) mermaid(s sizes) string {
+	b := &flowchart{View: &v, sizes: s}
 	head, lines := "", []string{}
 	if title := strings.Join(rows(v.Name, maxTitle), " "); title != "" {
 		if strings.ContainsFunc(title, func(r rune) bool { return !harmless(r) }) {
@@ -55,48 +52,49 @@ func (v View) mermaid(sizes labelSizes) string {
 		if entry.Repeats { // it has no stacks
 			entry.Look = each
 		}
-		if !entry.Optional { // nor other arrows, and labels say so in words
+		if !entry.Optional { // nor other arrows
 			lines = append(lines, linesMermaid(wrapped(entry.String(), mermaidNote)))
 		}
 	}
-	head += "config:\n  flowchart:\n    wrappingWidth: 760\n"
-	b.WriteString("---\n" + head + "---\nflowchart TD\n")
-	v.frames().mermaid(&b, v.Nodes, sizes, "  ")
-	for _, e := range v.Edges {
-		b.WriteString("  " + e.mermaid(v.Nodes, sizes) + "\n")
+	b.WriteString("---\n" + head + "config:\n  flowchart:\n    wrappingWidth: 760\n---\nflowchart TD\n")
+	b.frame(v.frames(), "  ")
+	for i := range v.Edges {
+		b.edge(&v.Edges[i])
 	}
 	if len(lines) > 0 {
-		fmt.Fprintf(&b, "  note0[%s]:::obNote\n", quoteMermaid("<small>"+strings.Join(lines, "<br/>")+"</small>"))
-		waits := make([]bool, len(v.Nodes))
-		for _, e := range v.Edges {
-			waits[e.To] = waits[e.To] || e.From != e.To
-		}
-		room := mermaidEdges - len(v.Edges)
-		for i, n := range v.Nodes { // what nothing else leads to stands below the note
-			if !waits[i] && room > 0 {
-				room--
-				fmt.Fprintf(&b, "  note0 ~~~ %s\n", n.ID)
-			}
-		}
+		b.note("<small>" + strings.Join(lines, "<br/>") + "</small>")
 	}
-	v.classes(&b, len(lines) > 0)
+	b.styles()
 	return b.String()
 }
 
-// mermaid writes the nodes of a frame, and the frames inside it.
-func (f *frame) mermaid(b *strings.Builder, nodes []Node, sizes labelSizes, indent string) {
-	for _, i := range f.nodes {
-		b.WriteString(indent + nodes[i].mermaid(sizes) + "\n")
+// note writes what is said of the whole above what nothing else leads to.
+func (b *flowchart) note(text string) {
+	fmt.Fprintf(b, "  note0[%s]:::obNote\n  classDef obNote fill:none,stroke:none\n", quoteMermaid(text)) // in the theme's colour
+	waits := make([]bool, len(b.Nodes))
+	for _, e := range b.Edges {
+		waits[e.To] = waits[e.To] || e.From != e.To
 	}
-	for _, inner := range f.inside {
-		fmt.Fprintf(b, "%ssubgraph g%d [%s]\n", indent, inner.number, quoteMermaid(textMermaid(inner.name, sizes.node)))
-		inner.mermaid(b, nodes, sizes, indent+"  ")
-		b.WriteString(indent + "end\n")
+	room := mermaidEdges - len(b.Edges)
+	for i, n := range b.Nodes {
+		if !waits[i] && room > 0 {
+			room--
+			fmt.Fprintf(b, "  note0 ~~~ %s\n", n.ID)
+		}
 	}
 }
 
-// textMermaid is text for a label, its lines broken.
-func textMermaid(s string, limit int) string { return linesMermaid(rows(s, limit)) }
+// frame writes the nodes of a frame, and the frames inside it.
+func (b *flowchart) frame(f *frame, indent string) {
+	for _, i := range f.nodes {
+		b.WriteString(indent + b.box(&b.Nodes[i]) + "\n")
+	}
+	for _, inner := range f.inside {
+		fmt.Fprintf(b, "%ssubgraph g%d [%s]\n", indent, inner.number, quoteMermaid(linesMermaid(rows(inner.name, b.name))))
+		b.frame(inner, indent+"  ")
+		b.WriteString(indent + "end\n")
+	}
+}
 
 func linesMermaid(lines []string) string {
 	for i := range lines {
@@ -118,41 +116,46 @@ var shapes = map[Kind][2]string{
 	Path: {"(", ")"}, Input: {"([", "])"}, Initial: {"([", "])"}, Output: {"([", "])"},
 }
 
-func (n *Node) mermaid(sizes labelSizes) string {
-	label := textMermaid(n.Label, sizes.node)
-	if n.Count > 0 && label != "" {
-		label = "<b>" + label + "</b>"
-	}
-	if n.Repeats {
-		label += " " + each
-	}
-	if n.Detail != "" && sizes.detail > 0 {
-		lines := rows(n.Detail, sizes.detail)
-		if sizes.detail == maxDetail { // there is room for all
-			lines = wrapped(n.Detail, maxDetail)
+// markup writes rows as the text of a label.
+func markup(all []row, box bool) string {
+	var lines []string
+	for _, r := range blocks(all, linesMermaid) {
+		text := r.text
+		switch {
+		case r.kind == "name" && text != "":
+			text = "<b>" + text + "</b>"
+		case r.kind == "detail":
+			text = "<small>" + text + "</small>"
+		case r.kind == "mark" && box:
+			text = fmt.Sprintf("<b><font color='%s'>%s</font></b>", r.tone.colour, text)
 		}
-		label += "<br/><small>" + linesMermaid(lines) + "</small>"
+		lines = append(lines, text)
 	}
-	marks := said(n.Marks)
-	for i, m := range marks {
-		if sizes.detail > 0 || i == 0 {
-			label += "<br/>" + m.mermaid()
+	return strings.Join(lines, "<br/>")
+}
+
+func (b *flowchart) box(n *Node) string {
+	all := b.boxRows(n, b.sizes)
+	if n.Repeats && len(all) > 0 {
+		all[0].text += " " + each
+	}
+	for i := range all {
+		if n.Count == 0 && all[i].kind == "name" {
+			all[i].kind = ""
 		}
 	}
 	shape := shapes[n.Kind]
-	return n.ID + shape[0] + quoteMermaid(label) + shape[1] + ":::" + n.class()
-}
-
-// mermaid is a mark in the colour of its tone.
-func (m Mark) mermaid() string {
-	return fmt.Sprintf("<b><font color='%s'>%s</font></b>", m.Kind.tone().colour, escapeMermaid(m.words()))
+	return n.ID + shape[0] + quoteMermaid(markup(all, true)) + shape[1] + ":::" + n.class()
 }
 
 // class names a node's look. The names begin with ob, since call, click, end
 // and others are words of Mermaid's language.
 func (n *Node) class() string {
 	name := "ob" + capital(string(n.Kind))
-	for _, m := range outline(n.Marks, false) {
+	if has(n.Marks, Destructive) {
+		name += "Destroys"
+	}
+	for _, m := range outline(n.Marks) {
 		name += capital(string(m.Kind))
 	}
 	return name
@@ -160,83 +163,50 @@ func (n *Node) class() string {
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-func (e *Edge) mermaid(nodes []Node, sizes labelSizes) string {
-	label := ""
-	if sizes.edge > 0 {
-		label = textMermaid(e.Label, sizes.edge)
-		if e.Condition != "" {
-			label = strings.TrimPrefix(label+"<br/>"+textMermaid(e.Condition, sizes.edge), "<br/>")
-		}
-		for _, m := range first(e.Marks) {
-			label = strings.TrimPrefix(label+"<br/>", "<br/>") + escapeMermaid(m.words())
-		}
-	}
+func (b *flowchart) edge(e *Edge) {
 	arrow := " --> "
-	switch e.Kind {
-	case After, Order, Once, Failure:
+	switch look := b.edgeLook(e); {
+	case look.dash != "":
 		arrow = " -.-> "
-	case Write:
+	case e.Kind == Write:
 		arrow = " ==> "
 	}
-	if label != "" {
+	if label := markup(b.edgeRows(e, b.sizes), false); label != "" {
 		arrow = strings.TrimRight(arrow, " ") + "|" + quoteMermaid(label) + "| "
 	}
-	return nodes[e.From].ID + arrow + nodes[e.To].ID
+	b.WriteString("  " + b.Nodes[e.From].ID + arrow + b.Nodes[e.To].ID + "\n")
 }
 
-// classes writes the looks of the nodes and edges that there are.
-func (v View) classes(b *strings.Builder, notes bool) {
+// styles writes the looks of the nodes and edges that there are.
+func (b *flowchart) styles() {
+	dashes := map[string]string{"dashed": ",stroke-dasharray:6 4", "dotted": ",stroke-dasharray:3 3"}
 	var defined []string
-	for i := range v.Nodes {
-		n := &v.Nodes[i]
-		name := n.class()
-		if slices.Contains(defined, name) {
-			continue
-		}
-		defined = append(defined, name)
-		look := paints[n.Kind]
-		border, extra := look.border, ""
-		for _, m := range outline(n.Marks, false) {
-			border, extra = m.Kind.tone().colour, ",stroke-width:2px"
-		}
-		if n.Kind == Missing {
-			extra += ",stroke-dasharray:5 4"
-		}
-		fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:%s%s\n", name, look.fill, border, look.text, extra)
-	}
-	if notes {
-		b.WriteString("  classDef obNote fill:none,stroke:none\n") // in the theme's colour, light or dark
-	}
-	var failures, afters, orders, faults, added, critical []string
-	for i, e := range v.Edges {
-		switch {
-		case has(e.Marks, Added):
-			added = append(added, strconv.Itoa(i))
-		case has(e.Marks, Error, Failed, Removed):
-			faults = append(faults, strconv.Itoa(i))
-		case has(e.Marks, Critical):
-			critical = append(critical, strconv.Itoa(i))
-		case e.Kind == Failure:
-			failures = append(failures, strconv.Itoa(i))
-		case e.Kind == After:
-			afters = append(afters, strconv.Itoa(i))
-		case e.Kind == Order, e.Kind == Once:
-			orders = append(orders, strconv.Itoa(i))
+	for i := range b.Nodes {
+		n := &b.Nodes[i]
+		if name := n.class(); !slices.Contains(defined, name) {
+			defined = append(defined, name)
+			look := n.look()
+			fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:%s,stroke-width:%.fpx%s\n", name, look.fill, look.line, look.text, math.Ceil(look.width), dashes[look.dash])
 		}
 	}
-	for _, style := range []struct {
-		edges []string
-		look  string
-	}{
-		{faults, "stroke:" + alarm + ",stroke-width:2px"},
-		{added, "stroke:" + fine + ",stroke-width:2px"},
-		{critical, "stroke:" + working + ",stroke-width:2px"},
-		{failures, "stroke:" + alarm + ",stroke-width:2px,stroke-dasharray:6 4"},
-		{afters, "stroke-width:2px,stroke-dasharray:6 4"},
-		{orders, "stroke-width:3px,stroke-dasharray:3 3"},
-	} {
-		if len(style.edges) > 0 {
-			fmt.Fprintf(b, "  linkStyle %s %s\n", strings.Join(style.edges, ","), style.look)
+	var styles []string
+	edges := map[string][]string{} // by style: their numbers
+	for i := range b.Edges {
+		look := b.edgeLook(&b.Edges[i])
+		style := fmt.Sprintf("stroke-width:%.fpx%s", math.Ceil(look.width), dashes[look.dash])
+		if look.line == caution {
+			style += ",stroke:" + cautionLine
+		} else if look.line != line {
+			style += ",stroke:" + look.line
 		}
+		if look.width > 1 || look.dash != "" {
+			if edges[style] == nil {
+				styles = append(styles, style)
+			}
+			edges[style] = append(edges[style], fmt.Sprint(i))
+		}
+	}
+	for _, style := range styles {
+		fmt.Fprintf(b, "  linkStyle %s %s\n", strings.Join(edges[style], ","), style)
 	}
 }

@@ -11,7 +11,8 @@ import (
 
 // drawPath draws a read through a node for its path as the reader sees it:
 // the same path under the same writers is one node.
-func (d *drawing) drawPath(r *plan.Read, reader int) {
+func (d *drawing) drawPath(reader, read int) {
+	r := &d.plan.Reads[read]
 	var key strings.Builder
 	key.WriteString("p" + strconv.Itoa(int(r.Path)))
 	for _, w := range r.Writers {
@@ -27,14 +28,9 @@ func (d *drawing) drawPath(r *plan.Read, reader int) {
 			}
 		}
 	}
-	d.b.edge(at, reader, Data).takes(r)
-	for _, w := range r.Writers {
-		if from := d.of(int(w)); from >= 0 && r.Call >= 0 && d.onCycle(int(w), r.Call) {
-			for _, e := range []*bundle{d.b.edge(from, at, d.writes(int(w), r.Path)), d.b.edge(at, reader, Data)} {
-				e.marks = addMark(nil, cycleMark)
-			}
-		}
-	}
+	e := d.b.edge(at, reader, Data)
+	e.takes(r)
+	e.enters(d.entrances[read])
 }
 
 // drawWrite draws that a call writes a path, and says what it writes where

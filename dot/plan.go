@@ -1,7 +1,6 @@
 package dot
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
@@ -18,12 +17,14 @@ type Options struct {
 	// writers that a reader may see: a path that is written anew, as in
 	// draft → polish → publish, is there once for each of its readers' views.
 	Paths bool
-	// Detail writes the parameters of each call into its node.
+	// Detail shows in the boxes and on the edges what is otherwise shown on hover, and the parameters of each call.
 	Detail bool
 	// Focus draws only the call of this name or _id and what is near it, and Depth
 	// is how many steps from the call the drawing reaches; 0 is one step.
 	Focus string
 	Depth int
+	// Between draws only two calls, by their names or _ids, and those on the ways from the first to the second.
+	Between [2]string
 	// MaxNodes and MaxEdges bound the drawing: past them calls of one tool and
 	// layer are drawn as one, then layers, and a note says so. 0 is what
 	// Mermaid takes, 300 and 450.
@@ -33,13 +34,8 @@ type Options struct {
 	Flat bool
 }
 
-// maxMissing is how many paths that nothing writes, and maxKinds how many kinds of
-// data, are drawn one by one.
-const (
-	maxMissing = 40
-	maxKinds   = 40
-	fewSources = 8 // of either, in the coarsest drawing
-)
+// maxSources is how many paths that nothing writes, and how many kinds of data, are drawn one by one.
+const maxSources = 20
 
 // FromPlan is the drawing of a plan, sound or not: calls, who waits for whom
 // and for which path, the plan's input and output, paths that nothing writes,
@@ -57,7 +53,8 @@ func FromPlan(p *plan.Plan, findings []diag.Diagnostic, o Options) View {
 	d.indexFindings()
 	d.findEither()
 	d.findSubstitutes()
-	d.focus()
+	d.findEntrances()
+	d.selectCalls()
 	level := byCall
 	if d.near == nil && len(p.Calls) > o.MaxNodes {
 		d.withoutPaths()
@@ -109,12 +106,14 @@ type drawing struct {
 	net      network
 	either   map[*plan.Read]bool // see findEither
 	instead  []bool              // by read; see findSubstitutes
-	near     []bool              // by call: it is drawn; nil when all are
-	layer    []int32             // by call
-	missing  map[string][]place
-	outputs  []place
-	notes    []string
-	last     bool // there is no coarser drawing: this one is taken as it is
+	// by read: the condition of its call where the edge of this read is the one that shows it
+	entrances map[int]string
+	near      []bool  // by call: it is drawn; nil when all are
+	layer     []int32 // by call
+	missing   map[string][]place
+	outputs   []place
+	notes     []string
+	last      bool // there is no coarser drawing: this one is taken as it is
 
 	b        *builder
 	grouping grouping
@@ -161,47 +160,11 @@ func (d *drawing) findsNothing(r *plan.Read) bool {
 	return r.Ref.Kind == "state" && !r.Start && d.plan.Form != plan.Solution
 }
 
-// focus finds which calls are near the one asked for.
-func (d *drawing) focus() {
-	if d.options.Focus == "" {
-		return
-	}
-	at := slices.IndexFunc(d.plan.Calls, func(c *plan.Call) bool {
-		return c.Name == d.options.Focus || c.ID == d.options.Focus
-	})
-	if at < 0 {
-		d.notes = append(d.notes, fmt.Sprintf("no call is named %q: all are drawn", d.options.Focus))
-		return
-	}
-	d.near = make([]bool, len(d.plan.Calls))
-	d.near[at] = true
-	drawn, edge := 1, []int32{int32(at)}
-	for range max(1, d.options.Depth) {
-		var next []int32
-		for _, i := range edge {
-			for _, neighbours := range [][]int32{d.net.Deps(int(i)), d.net.Users(int(i))} {
-				for _, other := range neighbours {
-					if !d.near[other] {
-						d.near[other] = true
-						next = append(next, other)
-					}
-				}
-			}
-		}
-		drawn, edge = drawn+len(next), next
-	}
-	if rest := len(d.plan.Calls) - drawn; rest > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("%d of %d calls: those near %q", drawn, len(d.plan.Calls), d.options.Focus))
-	}
-}
-
 // draw makes the view at one level of coarseness, and reports whether it is
 // small enough. One of too many nodes or edges is given up before all edges are drawn,
 // whose number may be the square of that of the calls.
 func (d *drawing) draw(level int) (v View, fits bool) {
-	d.grouping = regroup(len(d.plan.Calls), func(i int) part {
-		return part{tool: diag.Escape(d.plan.Calls[i].ToolName), calls: 1, alone: level == byCall}
-	}, d.layer, level)
+	d.grouping = d.group(level)
 	d.b = newBuilder(diag.Escape(d.plan.Name))
 	d.sources, d.paths, d.lost, d.output = map[string]int{}, map[string]int{}, map[string]int{}, -1
 
@@ -217,8 +180,10 @@ func (d *drawing) draw(level int) (v View, fits bool) {
 	d.drawFindings()
 
 	v = d.b.view()
-	v.Notes = slices.Clone(d.notes)
-	if level > byCall {
+	v.Notes, v.Detail = slices.Clone(d.notes), d.options.Detail
+	if level == byCall {
+		v = v.frameCycles()
+	} else {
 		v.Notes = append(v.Notes, explain(level, len(d.plan.Calls)))
 	}
 	if note := d.unplaced(); note != "" {
@@ -261,7 +226,7 @@ func (d *drawing) drawReads() {
 		case len(r.Writers) == 0:
 			d.drawUnbound(i, reader)
 		case d.options.Paths:
-			d.drawPath(r, reader)
+			d.drawPath(reader, i)
 		default:
 			d.drawWriters(reader, i)
 		}
@@ -285,9 +250,7 @@ func (d *drawing) drawWriters(reader, read int) {
 		e.needed = e.needed || needed
 		e.read(label)
 		e.conditional(d.condition(int(w), r.Path))
-		if r.Call >= 0 && d.onCycle(int(w), r.Call) {
-			e.marks = addMark(e.marks, cycleMark)
-		}
+		e.enters(d.entrances[read])
 	}
 }
 
@@ -327,15 +290,6 @@ func (d *drawing) condition(call int, path pathtree.ID) string {
 		return "if it fails or is rejected, or writes this"
 	}
 	return "if it writes this"
-}
-
-// cycleMark is on every edge between calls that wait for each other.
-var cycleMark = Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"}
-
-// onCycle reports whether two calls wait for each other, directly or not.
-func (d *drawing) onCycle(a, b int) bool {
-	g, ok := d.net.(*dag.Graph)
-	return ok && a != b && g.Component(a) == g.Component(b)
 }
 
 func (d *drawing) pathName(r *plan.Read) string {
@@ -415,17 +369,17 @@ func (d *drawing) drawUnbound(read, reader int) {
 		if r.Path == pathtree.Root {
 			n.Detail = "there is no such kind"
 		}
-		if _, known := d.lost[name]; !known && len(d.lost) >= d.atMost(maxMissing) {
-			n = Node{Kind: Missing, Label: "more paths", Detail: "that nothing writes"}
-		}
-		d.b.edge(d.source(n, d.lost), reader, Data).takes(r)
+		rest := Node{Kind: Missing, Label: "more paths", Detail: "that nothing writes"}
+		d.b.edge(d.source(n, rest, d.lost), reader, Data).takes(r)
 		return
 	case d.options.Paths:
 		kind := Initial
 		if r.Ref.Kind == "input" {
 			kind = Input
 		}
-		d.b.edge(d.source(Node{Kind: kind, Label: name}, d.sources), reader, Data).takes(r)
+		e := d.b.edge(d.source(Node{Kind: kind, Label: name}, Node{}, d.sources), reader, Data)
+		e.takes(r)
+		e.enters(d.entrances[read])
 		return
 	case r.Ref.Kind == "input":
 		n = Node{Kind: Input, Label: "input"}
@@ -433,21 +387,11 @@ func (d *drawing) drawUnbound(read, reader int) {
 		n = Node{Kind: Initial, Label: "initial state"}
 	default:
 		n = Node{Kind: Initial, Label: diag.Escape(r.Ref.Kind)}
-		if _, known := d.sources[n.Label]; !known && len(d.sources) >= d.atMost(maxKinds) {
-			n = Node{Kind: Initial, Label: "more kinds of data"}
-		}
 	}
-	e := d.b.edge(d.source(n, d.sources), reader, Data)
+	e := d.b.edge(d.source(n, Node{Kind: Initial, Label: "more kinds of data"}, d.sources), reader, Data)
 	e.takes(r)
 	e.read(d.named(read, name))
-}
-
-// atMost is how many sources of a kind are drawn one by one.
-func (d *drawing) atMost(sources int) int {
-	if d.last {
-		return fewSources
-	}
-	return sources
+	e.enters(d.entrances[read])
 }
 
 // rewrites reports whether a call reads a path that it writes itself, and the
@@ -465,10 +409,13 @@ func (d *drawing) rewrites(call int, path pathtree.ID) bool {
 	})
 }
 
-// source is the one node of its label among known ones.
-func (d *drawing) source(n Node, known map[string]int) int {
-	at, ok := known[n.Label]
-	if !ok {
+// source is the one node of its label among known ones; of too many it is that of the rest.
+func (d *drawing) source(n, rest Node, known map[string]int) int {
+	if _, drawn := known[n.Label]; !drawn && len(known) >= maxSources && !d.options.Paths {
+		n = rest
+	}
+	at, drawn := known[n.Label]
+	if !drawn {
 		at = d.b.node(n)
 		known[n.Label] = at
 	}
@@ -497,11 +444,7 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 				if a.Settled {
 					kind, how = Order, "once settled"
 				}
-				e := d.b.edge(from, to, kind)
-				e.read(how)
-				if d.onCycle(a.Call, i) {
-					e.marks = addMark(e.marks, cycleMark)
-				}
+				d.b.edge(from, to, kind).read(how)
 			}
 			waited[a.Call] = i + 1
 		}
@@ -515,11 +458,7 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 			if _, listed := slices.BinarySearch(c.Ordered, w); listed || d.plan.Writes != plan.Once {
 				kind, why = Order, "as listed"
 			}
-			e := d.b.edge(from, to, kind)
-			e.read(why)
-			if d.onCycle(int(w), i) {
-				e.marks = addMark(e.marks, cycleMark)
-			}
+			d.b.edge(from, to, kind).read(why)
 			if len(d.b.edges) > before {
 				implied[before] = true
 			}

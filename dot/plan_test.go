@@ -428,9 +428,9 @@ func TestGraph(t *testing.T) {
 	if n, _ := g.Size(); n != len(v.Edges) {
 		t.Errorf("%d edges of %d", n, len(v.Edges))
 	}
-	for i, n := range v.Nodes {
-		if got, err := g.Vertex(i); err != nil || got.ID != n.ID {
-			t.Errorf("vertex %d is %q, %v", i, got.ID, err)
+	for _, n := range v.Nodes {
+		if got, err := g.Vertex(n.ID); err != nil || got.Label != n.Label {
+			t.Errorf("vertex %q is %q, %v", n.ID, got.Label, err)
 		}
 	}
 }

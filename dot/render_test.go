@@ -157,7 +157,7 @@ func labelled(texts ...string) View {
 		b.edge(three, four, Order)
 	}
 	v := b.view()
-	v.Notes = texts
+	v.Notes, v.Detail = texts, true
 	return v
 }
 
@@ -267,7 +267,7 @@ func TestMermaidDrawsEveryLabel(t *testing.T) {
 	texts = texts[:len(texts)/amount.Of(4, 2, 1)] // it takes a while to draw them all
 	var jobs []string
 	for _, batch := range texts {
-		jobs = append(jobs, labelled(batch...).mermaid(labelSizes{maxLabel, maxDetail, maxLabel}))
+		jobs = append(jobs, labelled(batch...).mermaid(fullSizes))
 	}
 	for i, d := range mermaid(t, jobs...) {
 		batch := texts[i]

@@ -15,7 +15,7 @@ func Steps(views []View, detail func(step int) string) View {
 		step := n + 1
 		asked := b.node(Node{Kind: Latent, Label: fmt.Sprintf("step %d: a model plans", step), Detail: detail(step)})
 		for _, end := range last {
-			b.edge(end, asked, Order).read("after")
+			b.edge(end, asked, Order)
 		}
 		placed, waits, waited := b.take(v, step, fmt.Sprintf("step %d", step)), make([]bool, len(v.Nodes)), make([]bool, len(v.Nodes))
 		for _, e := range v.Edges {
@@ -24,7 +24,7 @@ func Steps(views []View, detail func(step int) string) View {
 		last = nil
 		for i := range v.Nodes {
 			if !waits[i] {
-				b.edge(asked, placed[i], Order).read("after")
+				b.edge(asked, placed[i], Order)
 			}
 			if !waited[i] {
 				last = append(last, placed[i])
@@ -36,7 +36,7 @@ func Steps(views []View, detail func(step int) string) View {
 	}
 	out := b.view()
 	for _, v := range views {
-		out.Notes = append(out.Notes, v.Notes...)
+		out.Notes, out.Detail = append(out.Notes, v.Notes...), out.Detail || v.Detail
 	}
 	return out
 }

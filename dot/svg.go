@@ -3,9 +3,13 @@ package dot
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"encoding/xml"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/dot/layout"
 )
@@ -81,6 +85,17 @@ func (t *svgText) add(text, class string, size int) {
 	t.width, t.height = max(t.width, wide), t.height+line
 }
 
+func (t *svgText) row(r row) {
+	switch r.kind {
+	case "name":
+		t.add(r.text, r.kind, largeText)
+	case "mark":
+		t.add(r.text, "tone-"+r.tone.name, smallText)
+	default:
+		t.add(r.text, r.kind, smallText)
+	}
+}
+
 func (d *svgDrawing) measure() {
 	d.graph.Clusters, d.frames = []layout.Cluster{{}}, []*frame{nil}
 	var enter func(f *frame, cluster int)
@@ -101,22 +116,21 @@ func (d *svgDrawing) measure() {
 	}
 	enter(d.View.frames(), 0)
 	for i := range d.Nodes {
-		n := &d.Nodes[i]
-		t := n.svg()
+		var t svgText
+		for _, r := range d.boxRows(&d.Nodes[i], fullSizes) {
+			t.row(r)
+		}
+		if len(t.lines) == 0 {
+			t.add(" ", "name", largeText)
+		}
 		d.texts = append(d.texts, t)
 		d.graph.Nodes = append(d.graph.Nodes, layout.Node{Width: max(56, t.width+2*textMargin), Height: t.height + textMargin, Cluster: cluster[i]})
 	}
 	for i := range d.Edges {
 		e := &d.Edges[i]
 		var t svgText
-		for _, row := range rows(e.Label, maxLabel) {
-			t.add(row, "", smallText)
-		}
-		for _, row := range rows(e.Condition, maxLabel) {
-			t.add(row, "condition", smallText)
-		}
-		for _, m := range first(e.Marks) {
-			t.add(m.words(), "tone-"+m.Kind.tone().name, smallText)
+		for _, r := range d.edgeRows(e, fullSizes) {
+			t.row(r)
 		}
 		d.labels = append(d.labels, t)
 		edge := layout.Edge{From: e.From, To: e.To}
@@ -127,37 +141,10 @@ func (d *svgDrawing) measure() {
 	}
 }
 
-func (n *Node) svg() svgText {
-	var t svgText
-	for _, row := range rows(n.Label, maxLabel) {
-		t.add(row, "name", largeText)
-	}
-	for _, row := range wrapped(n.Detail, maxDetail) {
-		t.add(row, "detail", smallText)
-	}
-	for _, m := range said(n.Marks) {
-		for _, row := range wrapped(m.words(), maxDetail) {
-			t.add(row, "tone-"+m.Kind.tone().name, smallText)
-		}
-	}
-	if len(t.lines) == 0 {
-		t.add(" ", "name", largeText)
-	}
-	return t
-}
-
 func (d *svgDrawing) write() string {
 	const margin = 24
-	var head, foot svgText
-	for _, row := range rows(d.Name, maxTitle) {
-		head.add(row, "title", largeText)
-	}
-	for _, note := range d.Notes {
-		for _, row := range wrapped(note, maxNote) {
-			head.add(row, "detail", smallText)
-		}
-	}
-	legend := d.Legend()
+	head, legend := heading(d.Name, d.Notes), d.Legend()
+	var foot svgText
 	for _, entry := range legend {
 		foot.add(entry.Words, "detail", smallText)
 	}
@@ -171,10 +158,7 @@ func (d *svgDrawing) write() string {
 	if len(legend) > 0 {
 		height += foot.height + margin
 	}
-	fmt.Fprintf(&d.out, `<svg xmlns="http://www.w3.org/2000/svg" class="obelus" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+"\n", width, height, width, height)
-	d.element("title", cmp.Or(strings.Join(rows(d.Name, maxTitle), " "), "plan"))
-	d.out.WriteString("<style>" + svgStyle + "</style>\n")
-	fmt.Fprintf(&d.out, `<rect class="paper" width="%d" height="%d"/>`+"\n", width, height)
+	d.begin(cmp.Or(d.Name, "plan"), width, height)
 	d.text(head, margin, margin, "start")
 	fmt.Fprintf(&d.out, `<g class="plan" transform="translate(%d %d)">`+"\n", margin+max(0, (width-2*margin-d.placed.Width)/2), top)
 	for i, f := range d.frames[1:] {
@@ -202,6 +186,27 @@ func (d *svgDrawing) write() string {
 	return d.out.String()
 }
 
+// heading is the title of a picture, with notes below it.
+func heading(title string, notes []string) (head svgText) {
+	for _, row := range rows(title, maxTitle) {
+		head.add(row, "title", largeText)
+	}
+	for _, note := range notes {
+		for _, row := range wrapped(note, maxNote) {
+			head.add(row, "detail", smallText)
+		}
+	}
+	return head
+}
+
+// begin writes what is before the first element of a picture.
+func (d *svgDrawing) begin(title string, width, height int) {
+	fmt.Fprintf(&d.out, `<svg xmlns="http://www.w3.org/2000/svg" class="obelus" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+"\n", width, height, width, height)
+	d.element("title", strings.Join(rows(title, maxTitle), " "))
+	d.out.WriteString("<style>" + svgStyle + "</style>\n")
+	fmt.Fprintf(&d.out, `<rect class="paper" width="%d" height="%d"/>`+"\n", width, height)
+}
+
 // element writes an element that holds only text.
 func (d *svgDrawing) element(name, text string) {
 	d.out.WriteString("<" + name + ">")
@@ -223,27 +228,19 @@ func (d *svgDrawing) node(n *Node, t svgText, box layout.Box) {
 	if n.Call != "" {
 		id = Anchor(n.Call)
 	}
-	fmt.Fprintf(&d.out, `<g class="%s" id="%s" data-node="%s">`, classes("node", string(n.Kind), n.Marks), id, n.ID)
-	if tip := tips(n); tip != "" {
+	fmt.Fprintf(&d.out, `<g class="%s" id="%s" data-node="%s">`, classes("node "+string(n.Kind), n.look(), n.Marks), id, n.ID)
+	if tip := d.tip(n); tip != "" {
 		d.element("title", tip)
 	}
-	d.shape(n.Kind, n.Repeats, box)
-	if has(n.Marks, Critical) { // whatever its own outline says
-		d.trail(box)
-	}
+	d.shape(n, box)
 	d.text(t, box.X+box.Width/2, box.Y+(box.Height-t.height)/2, "middle")
 	d.out.WriteString("</g>\n")
 }
 
-// trail is the outline of what is on the critical path, around a node's own.
-func (d *svgDrawing) trail(box layout.Box) {
-	fmt.Fprintf(&d.out, `<path class="trail" d="M%d %dh%dv%dh%dz"/>`, box.X-4, box.Y-4, box.Width+8, box.Height+8, -box.Width-8)
-}
-
 // shape draws the border of a node: each kind has its own, besides its colour.
-func (d *svgDrawing) shape(kind Kind, repeats bool, box layout.Box) {
+func (d *svgDrawing) shape(n *Node, box layout.Box) {
 	round := 5
-	switch kind {
+	switch n.Kind {
 	case Input, Initial, Output:
 		round = box.Height / 2
 	case Latent:
@@ -251,29 +248,35 @@ func (d *svgDrawing) shape(kind Kind, repeats bool, box layout.Box) {
 	case Effect, Path:
 		round = 0
 	}
-	rect := func(inset, round int) {
-		fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, box.X+inset, box.Y+inset, box.Width-2*inset, box.Height-2*inset, round)
+	rect := func(box layout.Box, round int) {
+		fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, box.X, box.Y, box.Width, box.Height, round)
 	}
-	if repeats { // two more stand behind it
-		for _, at := range []int{2, 1} {
-			fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, box.X+4*at, box.Y+4*at, box.Width, box.Height, round)
+	if n.Repeats { // two more stand behind it
+		for _, at := range []int{8, 4} {
+			rect(layout.Box{X: box.X + at, Y: box.Y + at, Width: box.Width, Height: box.Height}, round)
 		}
 	}
-	rect(0, round)
-	if kind == Folded {
-		rect(3, round-2)
+	rect(box, round)
+	if n.Kind == Folded {
+		rect(layout.Box{X: box.X + 3, Y: box.Y + 3, Width: box.Width - 6, Height: box.Height - 6}, round-2)
+	}
+	if has(n.Marks, Removed) {
+		d.out.WriteString(`<path class="hatch" d="`)
+		for x := box.X; x+box.Height <= box.X+box.Width; x += 8 {
+			fmt.Fprintf(&d.out, "M%d %dl%d %d", x, box.Y+box.Height, box.Height, -box.Height)
+		}
+		d.out.WriteString(`"/>`)
+	}
+	if has(n.Marks, Critical) { // whatever its own outline shows
+		fmt.Fprintf(&d.out, `<path class="trail" d="M%d %dh%dv%dh%dz"/>`, box.X-4, box.Y-4, box.Width+8, box.Height+8, -box.Width-8)
 	}
 }
 
 // classes are those of a group, by which styles and scripts find it.
-func classes(what, kind string, marks []Mark) string {
-	words := []string{what, kind}
-	gravest := said(marks)
-	if what == "node" {
-		gravest = outline(marks, true)
-	}
-	if len(gravest) > 0 {
-		words = append(words, "line-"+gravest[0].Kind.tone().name)
+func classes(what string, look look, marks []Mark) string {
+	words := []string{what}
+	if look.tone != "" {
+		words = append(words, "line-"+look.tone)
 	}
 	for _, m := range marks {
 		words = append(words, "mark-"+string(m.Kind))
@@ -283,7 +286,7 @@ func classes(what, kind string, marks []Mark) string {
 
 func (d *svgDrawing) edge(i int) {
 	e, r, t := &d.Edges[i], d.placed.Edges[i], d.labels[i]
-	class := classes("edge", string(e.Kind), e.Marks)
+	class := classes("edge "+string(e.Kind), d.edgeLook(e), e.Marks)
 	if d.Nodes[e.From].Kind == Missing {
 		class += " of-nothing"
 	}
@@ -298,6 +301,9 @@ func (d *svgDrawing) edge(i int) {
 	if len(t.lines) > 0 {
 		fmt.Fprintf(&d.out, `<rect class="under" x="%d" y="%d" width="%d" height="%d"/>`, r.Label.X, r.Label.Y, r.Label.Width, r.Label.Height)
 		d.text(t, r.Label.X+r.Label.Width/2, r.Label.Y+1, "middle")
+	}
+	if tip := d.edgeTip(e); tip != "" {
+		d.element("title", tip)
 	}
 	d.out.WriteString("</g>\n")
 }
@@ -321,26 +327,26 @@ func arrow(end, before layout.Point) string {
 
 // sample draws what an entry of the legend explains, beside a line of text.
 func (d *svgDrawing) sample(entry LegendEntry, x, y int) {
-	switch {
-	case entry.Node != "":
-		fmt.Fprintf(&d.out, `<g class="node %s">`, entry.Node)
-		d.shape(entry.Node, false, layout.Box{X: x, Y: y - 6, Width: 30, Height: 12})
-		d.out.WriteString("</g>\n")
-	case entry.Repeats:
-		d.out.WriteString(`<g class="node call">`)
-		d.shape(Call, true, layout.Box{X: x, Y: y - 8, Width: 24, Height: 6})
-		d.out.WriteString("</g>\n")
-	case entry.Edge != "", entry.Optional:
-		if entry.Optional {
-			entry.Edge = "optional"
-		}
-		fmt.Fprintf(&d.out, `<g class="edge %s"><path class="way" d="M%d %dh30"/>%s</g>`+"\n", entry.Edge, x, y, arrow(layout.Point{X: x + 32, Y: y}, layout.Point{X: x, Y: y}))
-	case entry.Mark == Critical:
-		d.trail(layout.Box{X: x + 4, Y: y - 3, Width: 22, Height: 6})
-		d.out.WriteString("\n")
-	case entry.Look != "":
-		fmt.Fprintf(&d.out, `<g class="node call line-%s"><rect x="%d" y="%d" width="30" height="12" rx="5"/></g>`+"\n", entry.Mark.tone().name, x, y-6)
+	if entry.Edge != "" || entry.Optional {
+		head := arrow(layout.Point{X: x + 32, Y: y}, layout.Point{X: x, Y: y})
+		fmt.Fprintf(&d.out, `<g class="edge %s"><path class="way" d="M%d %dh30"/>%s</g>`+"\n", cmp.Or(entry.Edge, "optional"), x, y, head)
+		return
 	}
+	n, box := Node{Kind: cmp.Or(entry.Node, Call), Repeats: entry.Repeats}, layout.Box{X: x, Y: y - 6, Width: 30, Height: 12}
+	if entry.Mark != "" {
+		n.Marks = []Mark{{Kind: entry.Mark}}
+	}
+	if entry.Repeats || entry.Mark == Critical {
+		box = layout.Box{X: x + 4, Y: y - 3, Width: 22, Height: 6}
+	}
+	fmt.Fprintf(&d.out, `<g class="%s">`, classes("node "+string(n.Kind), n.look(), n.Marks))
+	d.shape(&n, box)
+	if utf8.RuneCountInString(entry.Look) == 1 {
+		var sign svgText
+		sign.add(entry.Look, "name", smallText)
+		d.text(sign, x+box.Width/2, y-sign.height/2, "middle")
+	}
+	d.out.WriteString("</g>\n")
 }
 
 // textWidth is how wide a line is at most in one of the usual fonts, as DejaVu
@@ -370,46 +376,28 @@ var asciiWidths = [95]uint8{
 	50, 62, 64, 55, 64, 62, 36, 64, 64, 28, 28, 58, 28, 98, 64, 62, 64, 64, 42, 53, 40, 64, 60, 82, 60, 60, 53, 64, 34, 64, 84,
 }
 
-var svgStyle = svgColours(false) + `.obelus text{font-family:"DejaVu Sans",Verdana,"Helvetica Neue",Arial,sans-serif}.obelus .title{font-weight:bold}.obelus .condition{font-style:italic}` +
-	`.obelus .node rect{stroke-width:1.2}.obelus .node[class*="line-"] rect{stroke-width:2}.obelus .missing rect{stroke-dasharray:5 4}` +
-	`.obelus .way{fill:none;stroke-width:1.2}.obelus .trail{fill:none;stroke-width:2.5;stroke-linejoin:round}.obelus .edge[class*="line-"] .way{stroke-width:2}.obelus .edge .head{stroke:none}.obelus .edge.optional .head{stroke-width:1.2}.obelus .failure .way,.obelus .of-nothing .way{stroke-dasharray:6 4}.obelus .after .way{stroke-dasharray:6 4;stroke-width:1.6}.obelus .order .way,.obelus .once .way{stroke-dasharray:1.5 4;stroke-width:1.6}.obelus .write .way{stroke-width:2.6}` +
-	`.obelus .edge .under{stroke:none}.obelus .frame rect{fill:none;stroke-dasharray:2 3}` +
-	"@media (prefers-color-scheme:dark){" + svgColours(true) + "}"
+//go:embed svg.css
+var svgRules string
 
-// svgColours are the rules that give all there is its colours, which are those of
-// the other formats, on white or on black.
-func svgColours(dark bool) string {
-	var b strings.Builder
-	rule := func(selectors, property, light string) {
-		if dark {
-			light = darker[light]
-		}
-		parts := strings.Split(selectors, ",")
-		for i := range parts {
-			parts[i] = ".obelus " + parts[i]
-		}
-		fmt.Fprintf(&b, "%s{%s:%s}", strings.Join(parts, ","), property, light)
-	}
-	rule(".paper,.under", "fill", paper)
-	rule("text", "fill", ink)
-	rule(".detail,.edge text,.legend text,.missing .name", "fill", muted)
-	rule(".way", "stroke", line)
-	rule(".trail", "stroke", working)
-	rule(".head", "fill", line)
-	rule(".edge.optional .head", "fill", paper)
-	rule(".edge.optional .head", "stroke", line)
-	rule(".frame rect", "stroke", line)
+// svgStyle is the style of every picture: the rules of svg.css, and those of kinds and tones, in the colours of the
+// other formats, on white or on black.
+var svgStyle = func() string {
+	rules, colours, _ := strings.Cut(svgRules, "/* colours */\n")
+	names := []string{"<paper>", paper, "<ink>", ink, "<muted>", muted, "<line>", line, "<caution>", caution, "<working>", working, "<differs>", differs}
+	colours = strings.NewReplacer(names...).Replace(colours)
 	for _, kind := range []Kind{Call, Effect, Latent, Folded, Path, Input, Initial, Missing, Output} {
-		rule("."+string(kind)+" rect", "fill", paints[kind].fill)
-		rule("."+string(kind)+" rect", "stroke", paints[kind].border)
+		colours += fmt.Sprintf(".obelus .%s rect{fill:%s;stroke:%s}\n", kind, paints[kind].fill, paints[kind].border)
 	}
-	rule(".failure .way", "stroke", danger)
-	rule(".failure .head,.failure text", "fill", danger)
-	rule(".edge.failure.optional .head", "stroke", danger)
+	colours += ".obelus .mark-destroys rect{fill:" + dangerFill + "}\n"
 	for _, t := range tones {
-		rule(".line-"+t.name+" rect,.line-"+t.name+" .way", "stroke", t.colour)
-		rule(".line-"+t.name+" .head,text.tone-"+t.name, "fill", t.colour)
-		rule(".edge.line-"+t.name+".optional .head", "stroke", t.colour)
+		colours += strings.NewReplacer("<tone>", t.name, "<colour>", t.colour).Replace(
+			".obelus .line-<tone> rect,.obelus .line-<tone> .way,.obelus .edge.line-<tone>.optional .head{stroke:<colour>}\n" +
+				".obelus .line-<tone> .head,.obelus text.tone-<tone>{fill:<colour>}\n" +
+				".obelus .edge.line-<tone>.optional .head{fill:" + paper + "}\n")
 	}
-	return b.String()
-}
+	var dark []string
+	for _, light := range slices.Sorted(maps.Keys(darker)) {
+		dark = append(dark, light, darker[light])
+	}
+	return rules + colours + "@media (prefers-color-scheme:dark){\n" + strings.NewReplacer(dark...).Replace(colours) + "}"
+}()

@@ -239,12 +239,12 @@ func TestLegend(t *testing.T) {
 	}{
 		{"calls: [{_tool: a, _outputPath: x}]\noutput: †state.x", false, nil},
 		{"calls: [{_tool: a}]", false, []string{"teal box"}},
-		{"calls: [{_tool: a, _outputPath: x || e}, {_tool: b, e: †state.e, _outputPath: y}, {_tool: b, x: †state.x, _outputPath: z}]", false, []string{"line", "dashed red line"}},
+		{"calls: [{_tool: a, _outputPath: x || e}, {_tool: b, e: †state.e, _outputPath: y}, {_tool: b, x: †state.x, _outputPath: z}]", false, []string{"line", "dashed amber line"}},
 		{"calls: [{_tool: a, _outputPath: x}, {_tool: b, x: †state.x, _outputPath: y}]", true, []string{"white box", "thick line"}},
 		{"state: {}\ncalls: [{_id: a, _tool: a, _outputPath: x}, {_tool: b, _after: [a], x: †state.gone, _outputPath: y}]", false, []string{"dashed box", "line", "dashed line"}},
-		{"calls: [{_tool: t, _outputPath: x}]\ntools: {t: {type: object, properties: {_output: {type: string}}}}", false, []string{"violet box"}},
+		{"calls: [{_tool: t, _outputPath: x}]\ntools: {t: {type: object, properties: {_output: {type: string}}}}", false, []string{"✦"}},
 		{"calls: [{_tool: t, _each: [1, 2], _outputPath: x}]", false, []string{"stacked box"}},
-		{"calls: [{_tool: t, _outputPath: x}]\nactivities: {t: {exec: {argv: [true]}}}", false, []string{"amber outline", ""}},
+		{"calls: [{_tool: t, _outputPath: x}]\nactivities: {t: {exec: {argv: [true]}}}", false, []string{"△", "↗"}},
 	} {
 		p, found := compile(t, "plan.yaml", test.text)
 		v := FromPlan(p, found, Options{Paths: test.paths})
@@ -255,9 +255,9 @@ func TestLegend(t *testing.T) {
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s\nexplains %q, and not %q", test.text, got, test.want)
 		}
-		all := v.DOT() + v.SVG() + v.Mermaid()
-		for _, entry := range signs {
-			if said := slices.Contains(got, entry.Look); said != strings.Contains(all, entry.Words) && !strings.Contains(entry.Words, ":") && !strings.Contains(entry.Words, ";") {
+		all := html.UnescapeString(v.DOT())
+		for _, entry := range legend {
+			if said := slices.Contains(got, entry.Look); said != strings.Contains(all, entry.String()) {
 				t.Errorf("%s\n%q is explained: %v", test.text, entry.Words, said)
 			}
 		}
@@ -287,11 +287,21 @@ activities:
 		got = append(got, strings.Join(words, " | "))
 	}
 	want := []string{
-		`runs wipe {disk} | up to 3 tries | at most 2s | a person is asked | about 2s (p95 9s), costs 0.5 | disk: "/dev/sda" | destroys, says plan.yaml | may leave the machine`,
+		`runs wipe {disk} | up to 3 tries | at most 2s | about 2s (p95 9s), costs 0.5 | disk: "/dev/sda" | destroys, says plan.yaml | may leave the machine | a person is asked`,
 		`runs POST https://example.com/in | text: †input.text | effect unknown; the plan says writes | may leave the machine`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+
+	// At a glance a box shows signs and the name, and the rest on hover.
+	v = FromPlan(p, nil, Options{})
+	svg := readSVG(t, v.SVG())
+	for i, want := range []string{"▲ ↗ ? wipe#1", "△ ↗ post#2"} {
+		group := svg[Anchor(v.Nodes[i].Call)]
+		if strings.Join(group.lines, " | ") != want || !strings.HasPrefix(group.tip, v.Nodes[i].Detail) {
+			t.Errorf("a box shows %q and on hover %q, want %q and %q", group.lines, group.tip, want, v.Nodes[i].Detail)
+		}
 	}
 }
 

@@ -112,15 +112,7 @@ func (t *Timeline) SVG() string {
 	const margin, row, plot = 24, 22, 640
 	bars, notes := t.shown()
 	d := svgDrawing{}
-	var head svgText
-	for _, line := range rows(t.Name, maxTitle) {
-		head.add(line, "title", largeText)
-	}
-	for _, note := range notes {
-		for _, line := range rows(note, maxNote) {
-			head.add(line, "detail", smallText)
-		}
-	}
+	head := heading(t.Name, notes)
 	labels, details := make([]svgText, len(bars)), make([]svgText, len(bars))
 	left := 0
 	for i := range bars {
@@ -138,10 +130,7 @@ func (t *Timeline) SVG() string {
 	for i := range bars {
 		width = max(width, x(bars[i].To)+margin/2+details[i].width+margin)
 	}
-	fmt.Fprintf(&d.out, `<svg xmlns="http://www.w3.org/2000/svg" class="obelus" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+"\n", width, height, width, height)
-	d.element("title", cmp.Or(strings.Join(rows(t.Name, maxTitle), " "), "timeline"))
-	d.out.WriteString("<style>" + svgStyle + ".obelus .hour{stroke-dasharray:2 3;opacity:.5}.obelus .mark-critical rect{stroke-width:3}</style>\n")
-	fmt.Fprintf(&d.out, `<rect class="paper" width="%d" height="%d"/>`+"\n", width, height)
+	d.begin(cmp.Or(t.Name, "timeline"), width, height)
 	d.text(head, margin, margin, "start")
 	for at, step := time.Duration(0), tickOf(end); at <= end; at += step {
 		fmt.Fprintf(&d.out, `<path class="way hour" d="M%d %dV%d"/>`, x(at), top-4, height-margin)
@@ -153,7 +142,7 @@ func (t *Timeline) SVG() string {
 	for i := range bars {
 		b, y := &bars[i], top+row*i
 		marks := slices.DeleteFunc(slices.Clone(b.Marks), func(m Mark) bool { return m.Kind == Done }) // as most are
-		fmt.Fprintf(&d.out, `<g class="%s" id="b%d">`, classes("node bar", string(Call), marks), i)
+		fmt.Fprintf(&d.out, `<g class="%s" id="b%d">`, classes("node bar call", (&Node{Kind: Call, Marks: marks}).look(), marks), i)
 		d.element("title", strings.Join(append(rows(b.Label, maxTip), wording.Duration(b.From)+" to "+wording.Duration(b.To)), "\n"))
 		d.text(labels[i], margin+left, y+(row-labels[i].height)/2, "end")
 		if from, to := x(b.From), x(b.To); to > from || !has(b.Marks, Skipped) {

@@ -38,20 +38,28 @@ activities:
 	}
 	outlined("look", "")
 	outlined("pay", "line-danger")
-	for form, class := range map[string]string{"mermaid": ":::obCallDestroys", "dot": `penwidth=1.8, color="#b42318"`} {
-		if drawn := v.In(form); strings.Count(drawn, class) != 1 {
+	for form, class := range map[string]string{"mermaid": ":::obCallDestroys", "dot": `fillcolor="#fbdad5", color="#b42318"`} {
+		if drawn := Formats[form](v); strings.Count(drawn, class) != 1 {
 			t.Errorf("%s: not one %s:\n%s", form, class, drawn)
 		}
 	}
+	v.Detail = true
 	if want := "warning OB607: may be done twice: tried again, and nothing says that twice is once"; strings.Count(v.Text(), want) != 2 {
 		t.Errorf("no %q:\n%s", want, v.Text())
 	}
-	if told := v.DOT(); !strings.Contains(told, "red outline: destroys") {
-		t.Errorf("no red outline in the legend:\n%s", told)
+	v.Detail = false
+	if told := v.DOT(); strings.Count(told, "<B>warning OB607</B>") != 2 || !strings.Contains(told, "▲: destroys") {
+		t.Errorf("no warning in two boxes, or no sign in the legend:\n%s", told)
 	}
-	v.Mark("look", Mark{Kind: Failed})
-	if told := v.DOT(); strings.Contains(told, "red outline: destroys") || !strings.Contains(told, "destroys: what the call does") {
-		t.Errorf("a red outline is said to be of what destroys beside one of what failed:\n%s", told)
+
+	// The state of a run is shown beside the danger: the outline is that of the state, the fill stays red.
+	v.Mark("pay", Mark{Kind: Done})
+	outlined("pay", "line-fine")
+	if class := readSVG(t, v.SVG())[Anchor("pay")].class; !strings.Contains(class, "mark-destroys") {
+		t.Errorf("what destroys and is done has the classes %q", class)
+	}
+	if drawn := v.DOT(); !strings.Contains(drawn, `fillcolor="#fbdad5", color="#1a7f37"`) {
+		t.Errorf("what destroys and is done isn't filled red and outlined green:\n%s", drawn)
 	}
 }
 
@@ -103,6 +111,7 @@ tools: {one: {type: object, x-simulate: {duration: 7s}}, say: {type: object, pro
 			t.Errorf("%s: %q", e.Label, e.Condition)
 		}
 	}
+	v.Detail = true
 	text := v.Text()
 	for want, n := range map[string]int{"about 7s": 6, "nothing runs: its result is given": 1, "when †input.n > 3": 1} {
 		if strings.Count(text, want) != n {

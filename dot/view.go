@@ -6,13 +6,9 @@
 package dot
 
 import (
-	"cmp"
-	"math/big"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/dominikbraun/graph"
 )
 
 // A View is a drawing before it has a format.
@@ -20,7 +16,9 @@ type View struct {
 	Name  string
 	Nodes []Node
 	Edges []Edge
-	Notes []string // what the reader should know of the whole: what was folded, which findings have no place
+	// Detail shows in the boxes and on the edges what is otherwise shown on hover.
+	Detail bool
+	Notes  []string // what the reader should know of the whole: what was folded, which findings have no place
 }
 
 // A Node is a box of the drawing.
@@ -28,6 +26,7 @@ type Node struct {
 	ID      string // n0, n1, …: never anything from the plan
 	Label   string // what it is called; a line each
 	Detail  string // smaller, below; a line each
+	State   string // why it ended so, in a run; shown below the name, a line each
 	Kind    Kind
 	Frames  []string // the names of the frames that it is in, the outermost first
 	Tooltip string   // a line each; shown where the format can
@@ -58,6 +57,7 @@ const (
 type Edge struct {
 	From, To int    // indexes of View.Nodes
 	Label    string // the paths read; a line each
+	When     string // the condition of the branch that it leads into; a line each
 	// Condition is what must be so for a value to come this way, where the plan has
 	// another one besides; "" otherwise.
 	Condition string
@@ -117,12 +117,18 @@ const (
 	Writes        MarkKind = "writes"
 	UnknownEffect MarkKind = "unknown"
 
+	// Asks marks a call before which a person is asked.
+	Asks MarkKind = "asks"
+
 	// Critical marks what decides the shortest time of the run.
 	Critical MarkKind = "critical"
 )
 
 // importance orders marks: what a reader should see first comes first.
-var importance = []MarkKind{Error, Failed, Rejected, Cancelled, Removed, Added, Changed, Warning, Running, Done, Skipped, Destructive, UnknownEffect, Leaves, Writes, Critical, Info}
+var importance = []MarkKind{
+	Error, Failed, Rejected, Cancelled, Removed, Added, Changed, Warning, Running, Done, Skipped,
+	Destructive, UnknownEffect, Leaves, Asks, Writes, Critical, Info,
+}
 
 // Mark puts a mark on the node of a call, by the call's name, and reports whether
 // the view has that call as a node of its own.
@@ -147,7 +153,7 @@ func (v *View) Way(calls []string, m Mark) {
 	for i, e := range v.Edges {
 		next[e.From] = append(next[e.From], i)
 	}
-	once := func(marks []Mark, m Mark) []Mark {
+	once := func(marks []Mark) []Mark {
 		if has(marks, m.Kind) {
 			return marks
 		}
@@ -159,7 +165,7 @@ func (v *View) Way(calls []string, m Mark) {
 		at, drawn := nodes[call]
 		for cut := strings.LastIndexByte(call, '/'); cut >= 0; cut = strings.LastIndexByte(call[:cut], '/') {
 			if above, there := nodes[call[:cut]]; there && drawn {
-				v.Nodes[above].Marks = once(v.Nodes[above].Marks, m)
+				v.Nodes[above].Marks = once(v.Nodes[above].Marks)
 			} else if there {
 				at, drawn = above, true
 			}
@@ -167,10 +173,10 @@ func (v *View) Way(calls []string, m Mark) {
 		if !drawn || at == last {
 			continue
 		}
-		v.Nodes[at].Marks = once(v.Nodes[at].Marks, m)
+		v.Nodes[at].Marks = once(v.Nodes[at].Marks)
 		if last >= 0 {
 			for _, e := range v.way(last, at, next) {
-				v.Edges[e].Marks = once(v.Edges[e].Marks, m)
+				v.Edges[e].Marks = once(v.Edges[e].Marks)
 			}
 		}
 		last = at
@@ -183,21 +189,20 @@ var ofItem = regexp.MustCompile(`\[\d+\](/|$)`)
 // way are the edges of a shortest way from the node of one call to that of another on which
 // there are no calls but those whose delegates they are of.
 func (v *View) way(from, to int, next [][]int) (edges []int) {
-	by := make([]int, len(v.Nodes)) // 1 + the edge by which a node was reached
-	queue := []int{from}
-	for at := 0; at < len(queue) && by[to] == 0; at++ {
-		for _, e := range next[queue[at]] {
-			reached := v.Edges[e].To
-			call := v.Nodes[reached].Call
-			if by[reached] > 0 || reached == from || reached != to && call != "" && !strings.HasPrefix(v.Nodes[from].Call, call+"/") && !strings.HasPrefix(v.Nodes[to].Call, call+"/") {
-				continue
+	by := map[int]int{} // the edge by which a node was reached
+	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
+		for _, e := range next[queue[0]] {
+			at := v.Edges[e].To
+			call := v.Nodes[at].Call
+			joins := at == to || call == "" || strings.HasPrefix(v.Nodes[from].Call, call+"/") || strings.HasPrefix(v.Nodes[to].Call, call+"/")
+			if _, reached := by[at]; !reached && at != from && joins {
+				by[at] = e
+				queue = append(queue, at)
 			}
-			by[reached] = 1 + e
-			queue = append(queue, reached)
 		}
 	}
-	for at := to; by[at] > 0; at = v.Edges[by[at]-1].From {
-		edges = append(edges, by[at]-1)
+	for e, reached := by[to]; reached; e, reached = by[v.Edges[e].From] {
+		edges = append(edges, e)
 	}
 	return edges
 }
@@ -222,94 +227,10 @@ func addMark(marks []Mark, m Mark) []Mark {
 	return slices.Insert(marks, at, m)
 }
 
-// In is the view in the format of a name: dot, mermaid, svg or text.
-func (v View) In(format string) string {
-	switch format {
-	case "mermaid":
-		return v.Mermaid()
-	case "svg":
-		return v.SVG()
-	case "text":
-		return v.Text()
-	}
-	return v.DOT()
-}
+// Formats are those that views are written in, by name.
+var Formats = map[string]func(View) string{"dot": View.DOT, "mermaid": View.Mermaid, "svg": View.SVG, "text": View.Text}
 
 // has reports whether there is a mark of one of these kinds.
 func has(marks []Mark, kinds ...MarkKind) bool {
 	return slices.ContainsFunc(marks, func(m Mark) bool { return slices.Contains(kinds, m.Kind) })
-}
-
-// Graph is the view as a graph for algorithms of one's own: vertices are
-// indexes of View.Nodes, and every pair of nodes with an edge has one. A node
-// that waits for itself has an edge to itself.
-func (v View) Graph() graph.Graph[int, Node] {
-	index := make(map[string]int, len(v.Nodes))
-	for i, n := range v.Nodes {
-		index[n.ID] = i
-	}
-	g := graph.New(func(n Node) int { return index[n.ID] }, graph.Directed())
-	for _, n := range v.Nodes {
-		g.AddVertex(n) // fails only for an id that is there twice
-	}
-	for _, e := range v.Edges {
-		g.AddEdge(e.From, e.To) // fails only for a second edge between the same nodes
-	}
-	return g
-}
-
-// withoutImplied drops the given edges of order that follow from longer ways
-// through the drawing. In a drawing with a cycle all stay: what follows from
-// what isn't one answer there.
-func (v View) withoutImplied(droppable map[int]bool) View {
-	if len(droppable) == 0 {
-		return v
-	}
-	farther, acyclic := v.farther()
-	if !acyclic {
-		return v
-	}
-	edges := v.Edges
-	v.Edges = nil
-	for i, e := range edges {
-		if !droppable[i] || farther[e.From].Bit(e.To) == 0 {
-			v.Edges = append(v.Edges, e)
-		}
-	}
-	return v
-}
-
-// farther gives for every node those that can be reached from it in two steps or
-// more, as bits, and reports whether the view has no cycle; if it has one, there is no
-// answer.
-func (v View) farther() (sets []*big.Int, acyclic bool) {
-	net := v.network()
-	layer, order := layers(net), make([]int, len(v.Nodes))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(layer[b], layer[a]) })
-	sets = make([]*big.Int, len(order))
-	reached := make([]*big.Int, len(order)) // in one step or more
-	for _, i := range order {
-		sets[i], reached[i] = new(big.Int), new(big.Int)
-		for _, to := range net.Users(i) {
-			if layer[to] <= layer[i] {
-				return nil, false
-			}
-			sets[i].Or(sets[i], reached[to])
-			reached[i].SetBit(reached[i], int(to), 1)
-		}
-		reached[i].Or(reached[i], sets[i])
-	}
-	return sets, true
-}
-
-// network is who waits for whom in the view.
-func (v View) network() *lists {
-	net := newLists(len(v.Nodes))
-	for _, e := range v.Edges {
-		net.add(int32(e.From), int32(e.To))
-	}
-	return net
 }

@@ -192,15 +192,17 @@ func (c *course) mark(v *dot.View) {
 		if f.tries > 1 {
 			words = append(words, fmt.Sprintf("%d tries", f.tries))
 		}
+		var reasons []string
 		for _, m := range append([]dot.Mark{{}}, n.Marks...) {
 			why := whys[dot.Mark{Kind: m.Kind, Code: m.Code}]
 			if why != "" && len(counts) > 1 && m.Kind != "" {
 				why = string(m.Kind) + ": " + why // not all of it is
 			}
 			if why != "" {
-				words = append(words, diag.Escape(wording.Cut(why, 100)))
+				reasons = append(reasons, diag.Escape(wording.Cut(why, 100)))
 			}
 		}
+		n.State = strings.Join(reasons, ", ")
 		n.Detail = strings.TrimPrefix(n.Detail+"\n"+strings.Join(words, ", "), "\n")
 	}
 }

@@ -125,7 +125,7 @@ func renderDiff(differs *facts.Comparison, sides [2]side, format string) []byte 
 		touched := differs.Touched()
 		plain := dot.Options{Flat: true}
 		view := dot.FromPlan(sides[1].plan, nil, plain).Against(dot.FromPlan(sides[0].plan, nil, plain), differs.Was, func(call string) bool { return touched[call] })
-		out.WriteString(view.In(format))
+		out.WriteString(dot.Formats[format](view))
 	}
 	return out.Bytes()
 }

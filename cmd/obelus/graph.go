@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/dot"
+	"github.com/obelus-dev/obelus/dot/page"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -19,20 +20,25 @@ type graphing struct {
 
 // drawnFlags are those that agents can set as well.
 type drawnFlags struct {
-	Focus  string `flag:"--focus CALL" json:"focus,omitempty" jsonschema:"draw only this call and its neighbors"`
-	Depth  int    `flag:"--depth N" json:"depth,omitempty" jsonschema:"with focus, how many steps to go from the call"`
-	Paths  bool   `flag:"--paths" json:"paths,omitempty" jsonschema:"draw the state's paths as nodes of their own"`
-	Detail bool   `flag:"--detail" json:"detail,omitempty" jsonschema:"write the parameters of each call into its box"`
-	Labels bool   `flag:"--labels" json:"labels,omitempty" jsonschema:"mark trust and confidentiality under a policy"`
+	Focus   string `flag:"--focus CALL" json:"focus,omitempty" jsonschema:"draw only this call and its neighbors"`
+	Between string `flag:"--between A,B" json:"between,omitempty" jsonschema:"draw only the calls on the ways from A to B"`
+	Depth   int    `flag:"--depth N" json:"depth,omitempty" jsonschema:"with focus, how many steps to go from the call"`
+	Paths   bool   `flag:"--paths" json:"paths,omitempty" jsonschema:"draw the state's paths as nodes of their own"`
+	Detail  bool   `flag:"--detail" json:"detail,omitempty" jsonschema:"show what is otherwise shown on hover, and parameters"`
+	Labels  bool   `flag:"--labels" json:"labels,omitempty" jsonschema:"mark trust and confidentiality under a policy"`
 }
 
 func (o *drawnFlags) options() dot.Options {
-	return dot.Options{Focus: o.Focus, Depth: max(0, o.Depth), Paths: o.Paths, Detail: o.Detail}
+	from, to, _ := strings.Cut(o.Between, ",")
+	return dot.Options{Focus: o.Focus, Between: [2]string{from, to}, Depth: max(0, o.Depth), Paths: o.Paths, Detail: o.Detail}
 }
 
 func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 	if o.Depth < 1 {
 		return usageErr("--depth can't be %d: expected a whole number from 1", o.Depth)
+	}
+	if o.Between != "" && !strings.Contains(o.Between, ",") {
+		return usageErr("--between expects two calls, as in --between A,B")
 	}
 	form, err := formOf(o.Format, o.Output, c.changed("format"))
 	if err != nil {
@@ -59,45 +65,40 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 		return c.faultyPlan(p, "text", statusFound)
 	}
 	view, err := viewOf(p, options, o.Labels)
+	one := &page.Page{View: view}
+	if err == nil && form == "html" {
+		one, err = pageOf(p, view)
+	} else if err == nil && o.Critical {
+		err = markCritical(&one.View, p)
+	}
 	if err != nil {
 		return err
 	}
-	if form == "html" {
-		one, err := pageOf(p, view)
-		if err != nil {
-			return err
-		}
-		return c.writePage(one, o.Output)
-	}
-	if err := markCritical(&view, p, o.Critical); err != nil {
-		return err
-	}
-	return c.draw(view, form, o.Output)
+	return c.draw(one, form, o.Output)
 }
 
 // drawRun draws what happened in a run.
 func (o *graphing) drawRun(c *cli, options dot.Options, form string) error {
-	if o.Labels || o.Critical || o.Focus != "" {
-		return usageErr("--labels, --critical and --focus are for plans, and can't be given with --run")
+	if o.Labels || o.Critical || o.Focus+o.Between != "" {
+		return usageErr("--labels, --critical, --focus and --between are for plans, and can't be given with --run")
 	}
 	path, err := c.findRun(o.Run)
 	if err != nil {
 		return err
 	}
 	one, err := drawnRun(path, c.Activities, options, form == "html")
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case form == "html":
-		return c.writePage(one, o.Output)
 	}
-	return c.draw(one.View, form, o.Output)
+	return c.draw(one, form, o.Output)
 }
 
 // viewOf is a plan as it is drawn.
 func viewOf(p *project.Program, o dot.Options, labels bool) (dot.View, error) {
-	if err := knownCall(p.Plan, o.Focus); err != nil {
-		return dot.View{}, err
+	for _, name := range []string{o.Focus, o.Between[0], o.Between[1]} {
+		if err := knownCall(p.Plan, name); err != nil {
+			return dot.View{}, err
+		}
 	}
 	view := dot.FromPlan(p.Plan, p.Findings, o)
 	if labels {
@@ -129,9 +130,16 @@ func formOf(format, output string, asked bool) (string, error) {
 	return format, nil
 }
 
-// draw writes a view in a form.
-func (c *cli) draw(view dot.View, format, output string) error {
-	drawing := view.In(format)
+// draw writes a page, or its view in a form.
+func (c *cli) draw(one *page.Page, format, output string) error {
+	if format == "html" {
+		text, err := one.HTML()
+		if err != nil {
+			return err
+		}
+		return c.write(output, []byte(text))
+	}
+	drawing := dot.Formats[format](one.View)
 	if strings.EqualFold(filepath.Ext(output), ".md") {
 		drawing = "```mermaid\n" + strings.TrimRight(drawing, "\n") + "\n```\n"
 	}

@@ -74,15 +74,6 @@ func (c *course) page(p *project.Program, planned bool, o dot.Options) *page.Pag
 	return one
 }
 
-// writePage writes a page where the user wants it.
-func (c *cli) writePage(p *page.Page, output string) error {
-	text, err := p.HTML()
-	if err != nil {
-		return err
-	}
-	return c.write(output, []byte(text))
-}
-
 // pageOf is the page of a plan, with rehearsals of it: as it usually goes, what comes when
 // each thing goes otherwise, and when several do.
 func pageOf(p *project.Program, view dot.View) (*page.Page, error) {
@@ -192,11 +183,8 @@ func explored(plan *plan.Plan, r *analyzer.Rehearsal) (found *simulate.Explorati
 	return simulate.Begin(r, simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1, Steps: simulate.DefaultSteps(plan)}, made), input
 }
 
-// markCritical marks, if asked, the critical path of a simulation without failures, and notes its time and cost.
-func markCritical(view *dot.View, p *project.Program, marked bool) error {
-	if !marked {
-		return nil
-	}
+// markCritical marks the critical path of a simulation without failures, and notes its time and cost.
+func markCritical(view *dot.View, p *project.Program) error {
 	r := analyzer.Rehearse(p.Plan, p.Findings)
 	if r == nil {
 		return usageErr("the plan has errors, so it can't be simulated and has no critical path").Advise("obelus check shows them")

@@ -121,7 +121,7 @@ func TestMCPTools(t *testing.T) {
 		{"explain", in{"code": "OB40"}, true, "did you mean", ""},
 		{"explain", in{}, false, "OB203  error", "page"},
 		{"graph", in{"plan": goodPlan, "focus": "fetch#2"}, true, `the plan has no call "fetch#2"`, ""},
-		{"graph", plan(goodPlan), false, "fetch#1 · a model answers", "drawing"},
+		{"graph", plan(goodPlan), false, "✦ fetch#1", "drawing"},
 		{"graph", in{"plan": badPlan, "format": "mermaid"}, false, "nothing writes it", "drawing"},
 		{"graph", in{"plan": goodPlan, "format": "png"}, true, "expected text or mermaid", ""},
 		{"graph", plan("calls: ["), true, "error OB101", ""},

@@ -22,6 +22,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
+	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -382,7 +383,7 @@ func (a *asked) mcpGraph(in graphGiven) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	drawing := view.In(form)
+	drawing := dot.Formats[form](view)
 	if len(drawing) > mostAnswer {
 		return reply{}, usageErr("the drawing is too large for an answer: %d bytes", len(drawing)).Advise("draw what is near one call (\"focus\")")
 	}

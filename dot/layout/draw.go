@@ -72,25 +72,17 @@ func (d *layering) insets() (above, below []int) {
 // that they don't run flat.
 func (d *layering) gaps() []int {
 	gaps := make([]int, len(d.layers))
-	labels := false
 	for i := range d.Edges {
-		labels = labels || len(d.ways[i]) > 0 && d.label[i] >= 0
 		for at := 1; at < len(d.ways[i]); at++ {
 			from, to := d.ways[i][at-1], d.ways[i][at]
 			layer := d.vertices[from].layer
 			gaps[layer] = max(gaps[layer], max(d.x[from]-d.x[to], d.x[to]-d.x[from]))
 		}
 	}
-	least := layerGap
-	if labels {
-		least = labelGap
-	}
 	for i := range gaps {
-		gaps[i] = least + min(gaps[i]/10, 3*least)
+		gaps[i] = layerGap + min(gaps[i]/20, layerGap)
 	}
-	if len(gaps) > 0 {
-		gaps[len(gaps)-1] = 0
-	}
+	gaps[len(gaps)-1] = 0
 	return gaps
 }
 

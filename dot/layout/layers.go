@@ -94,17 +94,15 @@ func (d *layering) ends(i int) (from, to int) {
 	return from, to
 }
 
-// rank gives every node its layer, so that edges are short. Where edges have
-// labels, there is a layer for those between two of nodes.
+// rank gives every node its layer, so that edges are short. An edge with a label
+// passes at least one layer, for the label.
 func (d *layering) rank() {
-	length := 1
-	for _, e := range d.Edges {
-		if e.LabelWidth > 0 && e.From != e.To {
+	var constraints []constraint
+	for i, e := range d.Edges {
+		length := 1
+		if e.LabelWidth > 0 {
 			length = 2
 		}
-	}
-	var constraints []constraint
-	for i := range d.Edges {
 		if from, to := d.ends(i); from != to {
 			constraints = append(constraints, constraint{from, to, length, 1})
 		}
@@ -146,7 +144,7 @@ func (d *layering) lead() {
 		high, low := d.vertices[from], d.vertices[to]
 		for layer := high.layer + 1; layer < low.layer; layer++ {
 			v := vertex{layer: layer, cluster: d.passing(high.cluster, low.cluster, layer)}
-			if e := d.Edges[i]; e.LabelWidth > 0 && layer == high.layer+((low.layer-high.layer)/2|1) {
+			if e := d.Edges[i]; e.LabelWidth > 0 && layer == low.layer-1 {
 				v.left, v.right, v.height = e.LabelWidth/2, e.LabelWidth-e.LabelWidth/2, e.LabelHeight
 				d.label[i] = len(d.vertices)
 			}

@@ -81,10 +81,9 @@ func (r Route) Path() string {
 
 // How far things stand apart.
 const (
-	nodeGap   = 28 // beside each other
+	nodeGap   = 24 // beside each other
 	edgeGap   = 14 // where one of them is the way of an edge
-	layerGap  = 44 // one above the other
-	labelGap  = 20 // between a layer of nodes and one of labels
+	layerGap  = 28 // one above the other
 	inset     = 12 // between a cluster and what is in it
 	partGap   = 40 // between parts that no edge joins
 	portGap   = 12 // between edges of one node

@@ -9,14 +9,13 @@ import (
 // An ordering is the search for an order in the layers with few crossings.
 type ordering struct {
 	*layering
-	rank  []int // by cluster: its place among those beside it, in all layers
-	key   []int // by vertex: where it would stand best; below 0 anywhere
+	rank  []int // by cluster: where it stands, as a part of its layers
+	key   []int // by vertex: where it would stand best, as a part of its layer
 	work  int
 	flip  bool // those that would stand equally well change places
 	count []int
 	// What is made anew again and again is in these.
 	buffers [2][]int
-	median  []int
 }
 
 // How fine keys are, and how often the search continues without having found better.
@@ -29,7 +28,7 @@ const (
 
 // arrange orders the vertices of each layer: from orders that follow the
 // edges, sweeps down and up put each vertex where those that it is joined to are
-// (their mean and their median by turns), and neighbours change places where that
+// on average, and neighbours change places where that
 // saves crossings. The best order wins. What is in a cluster stays together, and
 // clusters are in one order in all layers.
 func (d *layering) arrange() {
@@ -42,7 +41,7 @@ func (d *layering) arrange() {
 		for sweep, idle, here := 0, 0, 0; sweep < sweeps && idle < patience && o.work > 0 && least != 0; sweep++ {
 			o.agree()
 			if o.flip = sweep%4 >= 2; sweep > 0 {
-				o.sweep(sweep%2 == 1, sweep/4%2 == 0)
+				o.sweep(sweep%2 == 1)
 			}
 			o.transpose()
 			n := o.crossings()
@@ -120,164 +119,69 @@ func (o *ordering) agree() {
 	}
 	sum, n := make([]int, len(o.Clusters)), make([]int, len(o.Clusters))
 	for v, one := range o.vertices {
+		o.key[v] = (2*o.at[v] + 1) * fine / (2 * len(o.layers[one.layer]))
 		for c := one.cluster; c > 0; c = o.Clusters[c].Inside {
-			sum[c] += (2*o.at[v] + 1) * fine / (2 * len(o.layers[one.layer]))
+			sum[c] += o.key[v]
 			n[c]++
 		}
 	}
 	for c := 1; c < len(o.Clusters); c++ {
 		o.rank[c] = sum[c] / n[c]
 	}
-	for i, layer := range o.layers {
-		for at, v := range layer {
-			o.key[v] = at * fine
-		}
-		o.put(i, o.sorted(0, layer, nil))
+	for i := range o.layers {
+		o.sort(i)
 	}
 }
 
 // sweep orders each layer by the one before it.
-func (o *ordering) sweep(downwards, median bool) {
+func (o *ordering) sweep(downwards bool) {
 	for i := 1; i < len(o.layers); i++ {
 		layer, before, joined := i, i-1, o.up
 		if !downwards {
 			layer, joined = len(o.layers)-1-i, o.down
 			before = layer + 1
 		}
-		for _, v := range o.layers[layer] {
-			o.key[v] = o.measure(joined[v], median)
-		}
-		var clusters map[int][2]int // where clusters are in the layer before: sum, number
-		if len(o.Clusters) > 1 {
-			clusters = map[int][2]int{}
-			for _, v := range o.layers[before] {
-				for c := o.vertices[v].cluster; c > 0; c = o.Clusters[c].Inside {
-					clusters[c] = [2]int{clusters[c][0] + o.at[v]*fine, clusters[c][1] + 1}
-				}
+		for at, v := range o.layers[layer] {
+			if len(joined[v]) > 0 {
+				o.key[v] = (2*o.mean(joined[v]) + fine) / (2 * len(o.layers[before]))
+			} else {
+				o.key[v] = (2*at + 1) * fine / (2 * len(o.layers[layer]))
 			}
 		}
-		o.put(layer, o.sorted(0, o.layers[layer], clusters))
+		o.sort(layer)
 	}
 }
 
-// measure is where a vertex stands best by those that it is joined to.
-func (o *ordering) measure(joined []int, median bool) int {
-	n := len(joined)
-	o.work -= n
-	if n == 0 {
-		return -1
-	}
+// mean is where a vertex stands best by those that it is joined to.
+func (o *ordering) mean(joined []int) int {
+	o.work -= len(joined)
 	sum := 0
-	if !median || n < 3 {
-		for _, w := range joined {
-			sum += o.at[w]
-		}
-		return sum * fine / n
-	}
-	o.median = o.median[:0]
 	for _, w := range joined {
-		o.median = append(o.median, o.at[w])
+		sum += o.at[w]
 	}
-	at := o.median
-	slices.Sort(at)
-	if n%2 == 1 {
-		return at[n/2] * fine
-	}
-	// Between the two in the middle, nearer to where the others are closer together.
-	left, right := at[n/2-1]-at[0], at[n-1]-at[n/2]
-	if left+right == 0 {
-		return (at[n/2-1] + at[n/2]) * fine / 2
-	}
-	return (at[n/2-1]*right + at[n/2]*left) * fine / (left + right)
+	return sum * fine / len(joined)
 }
 
-// An item is what is ordered inside a cluster: a vertex, or a cluster with what
-// the layer has of it.
-type item struct {
-	vertices []int
-	cluster  int // 0 for a vertex
-	key      int
-}
-
-// sorted orders those vertices of a layer that are in a cluster by their keys.
-// Those without one keep their places.
-func (o *ordering) sorted(cluster int, vertices []int, before map[int][2]int) []int {
-	o.work -= 8 * len(vertices)
-	items := o.items(cluster, vertices, before)
-	slots, keyed := make([]int, 0, len(items)), make([]item, 0, len(items))
-	for i, one := range items {
-		if one.key >= 0 {
-			slots, keyed = append(slots, i), append(keyed, one)
-		}
-	}
+// sort orders a layer by the keys of its vertices, and of the clusters that they are in, which stay together.
+func (o *ordering) sort(layer int) {
+	order := o.layers[layer]
+	o.work -= 8 * len(order)
 	if o.flip {
-		slices.Reverse(keyed)
+		slices.Reverse(order)
 	}
-	slices.SortStableFunc(keyed, func(a, b item) int { return cmp.Compare(a.key, b.key) })
-	for i, slot := range slots {
-		items[slot] = keyed[i]
-	}
-	slots, keyed = slots[:0], keyed[:0]
-	for i, one := range items {
-		if one.cluster > 0 {
-			slots, keyed = append(slots, i), append(keyed, one)
+	slices.SortStableFunc(order, func(v, w int) int {
+		a, b := o.vertices[v].cluster, o.vertices[w].cluster
+		p, q, left, right := o.key[v], o.key[w], 0, 0
+		for a != b { // up to what stands beside each other in one cluster: clusters or vertices
+			if o.depth[a] >= o.depth[b] {
+				p, left, a = o.rank[a], a, o.Clusters[a].Inside
+			} else {
+				q, right, b = o.rank[b], b, o.Clusters[b].Inside
+			}
 		}
-	}
-	slices.SortFunc(keyed, func(a, b item) int {
-		return cmp.Or(cmp.Compare(o.rank[a.cluster], o.rank[b.cluster]), cmp.Compare(a.cluster, b.cluster))
+		return cmp.Or(cmp.Compare(p, q), cmp.Compare(left, right))
 	})
-	for i, slot := range slots {
-		items[slot] = keyed[i]
-	}
-	out := make([]int, 0, len(vertices))
-	for _, one := range items {
-		if one.cluster > 0 {
-			one.vertices = o.sorted(one.cluster, one.vertices, before)
-		}
-		out = append(out, one.vertices...)
-	}
-	return out
-}
-
-func (o *ordering) items(cluster int, vertices []int, before map[int][2]int) []item {
-	items := make([]item, 0, len(vertices))
-	var known map[int]int // by cluster: its item
-	for i, v := range vertices {
-		c := o.vertices[v].cluster
-		if c == cluster {
-			items = append(items, item{vertices: vertices[i : i+1], key: o.key[v]})
-			continue
-		}
-		for o.Clusters[c].Inside != cluster {
-			c = o.Clusters[c].Inside
-		}
-		at, ok := known[c]
-		if !ok {
-			if at = len(items); known == nil {
-				known = map[int]int{}
-			}
-			known[c] = at
-			items = append(items, item{cluster: c})
-		}
-		items[at].vertices = append(items[at].vertices, v)
-	}
-	for i := range items {
-		if one := &items[i]; one.cluster > 0 {
-			sum, n := 0, 0
-			for _, v := range one.vertices {
-				if o.key[v] >= 0 {
-					sum, n = sum+o.key[v], n+1
-				}
-			}
-			if there := before[one.cluster]; there[1] > 0 {
-				sum, n = sum+there[0]/there[1], n+1
-			}
-			if one.key = -1; n > 0 {
-				one.key = sum / n
-			}
-		}
-	}
-	return items
+	o.put(layer, order)
 }
 
 // transpose lets neighbours change places as long as that saves crossings.

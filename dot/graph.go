@@ -1,0 +1,171 @@
+package dot
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/dominikbraun/graph"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
+)
+
+// Graph is the view as a graph for algorithms of one's own: vertices are the nodes by their IDs,
+// and every pair of nodes with an edge has one. A node that waits for itself has an edge to itself.
+func (v View) Graph() graph.Graph[string, Node] {
+	g := graph.New(func(n Node) string { return n.ID }, graph.Directed())
+	for _, n := range v.Nodes {
+		g.AddVertex(n) // fails only for an ID that exists
+	}
+	for _, e := range v.Edges {
+		g.AddEdge(v.Nodes[e.From].ID, v.Nodes[e.To].ID) // fails only for a second edge between the same nodes
+	}
+	return g
+}
+
+// Up to how many nodes and edges implied edges of order are looked for: the time grows with the square of the edges.
+const (
+	reducedNodes = 400
+	reducedEdges = 1000
+)
+
+// withoutImplied drops the given edges of order that follow from longer ways
+// through the drawing. In a drawing with a cycle all stay: what follows from
+// what isn't one answer there.
+func (v View) withoutImplied(droppable map[int]bool) View {
+	if len(droppable) == 0 || len(v.Nodes) > reducedNodes || len(v.Edges) > reducedEdges {
+		return v
+	}
+	reduced, err := graph.TransitiveReduction(v.Graph())
+	if err != nil { // it has a cycle
+		return v
+	}
+	edges := v.Edges
+	v.Edges = nil
+	for i, e := range edges {
+		if _, missing := reduced.Edge(v.Nodes[e.From].ID, v.Nodes[e.To].ID); !droppable[i] || missing == nil {
+			v.Edges = append(v.Edges, e)
+		}
+	}
+	return v
+}
+
+// cycleMark is on every edge between calls that wait for each other.
+var cycleMark = Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"}
+
+// frameCycles draws a frame around the nodes of each cycle, and marks the edges between them.
+func (v View) frameCycles() View {
+	components, err := graph.StronglyConnectedComponents(v.Graph())
+	if err != nil {
+		return v
+	}
+	cycle := map[string]int{} // by node: which one it is on, from 1
+	for number, nodes := range components {
+		for _, id := range nodes {
+			if len(nodes) > 1 {
+				cycle[id] = number + 1
+			}
+		}
+	}
+	names := map[int]string{} // by cycle
+	for i, n := range v.Nodes {
+		if number := cycle[n.ID]; number > 0 {
+			if names[number] == "" {
+				names[number] = "cycle: " + n.Label + " waits for itself"
+			}
+			v.Nodes[i].Frames = append(slices.Clip(n.Frames), names[number])
+		}
+	}
+	for i, e := range v.Edges {
+		if number := cycle[v.Nodes[e.From].ID]; e.From != e.To && number > 0 && number == cycle[v.Nodes[e.To].ID] {
+			v.Edges[i].Marks = addMark(e.Marks, cycleMark)
+		}
+	}
+	return v
+}
+
+// mostPairs bounds the pairs of calls, one waiting for the other, among which calls are looked for.
+const mostPairs = 50_000
+
+// callGraph is the graph of the plan's calls, with edges from those that are waited for or, backwards, to them.
+// A plan in which too many calls wait for each other has none.
+func (d *drawing) callGraph(backwards bool, options ...func(*graph.Traits)) graph.Graph[int, int] {
+	g, pairs := graph.New(graph.IntHash, options...), 0
+	for i := range d.plan.Calls {
+		g.AddVertex(i)
+		pairs += len(d.net.Users(i))
+	}
+	if pairs > mostPairs {
+		return nil
+	}
+	for i := range d.plan.Calls {
+		for _, user := range d.net.Users(i) {
+			from, to := i, int(user)
+			if backwards {
+				from, to = to, from
+			}
+			g.AddEdge(from, to) // fails only for a pair that waits for two reasons
+		}
+	}
+	return g
+}
+
+// selectCalls finds which calls are near the one that is asked for, or between two of them.
+func (d *drawing) selectCalls() {
+	o := d.options
+	if o.Focus == "" && o.Between[0] == "" {
+		return
+	}
+	var at [3]int
+	for i, name := range []string{o.Focus, o.Between[0], o.Between[1]} {
+		at[i] = slices.IndexFunc(d.plan.Calls, func(c *plan.Call) bool { return c.Name == name || c.ID == name })
+		if name != "" && at[i] < 0 {
+			d.notes = append(d.notes, fmt.Sprintf("no call is named %q: all are drawn", name))
+			return
+		}
+	}
+	g, where := d.callGraph(false), fmt.Sprintf("near %q", o.Focus)
+	if o.Focus == "" {
+		g, where = d.callGraph(false, graph.Directed()), fmt.Sprintf("between %q and %q", o.Between[0], o.Between[1])
+	}
+	if g == nil {
+		d.notes = append(d.notes, "too many calls wait for each other to find those "+where+": all are drawn")
+		return
+	}
+	near := map[int]bool{at[0]: o.Focus != ""}
+	if o.Focus != "" {
+		neighbours, _ := g.AdjacencyMap() // BFSWithDepth counts visits, and not steps
+		for range max(1, o.Depth) {
+			for _, call := range slices.Collect(maps.Keys(near)) {
+				for other := range neighbours[call] {
+					near[other] = true
+				}
+			}
+		}
+	} else {
+		before := map[int]bool{}
+		graph.BFS(d.callGraph(true, graph.Directed()), at[2], func(call int) bool { before[call] = true; return false })
+		graph.BFS(g, at[1], func(call int) bool { near[call] = before[call]; return false })
+	}
+	drawn := 0
+	d.near = make([]bool, len(d.plan.Calls))
+	for i := range d.near {
+		if d.near[i] = near[i]; near[i] {
+			drawn++
+		}
+	}
+	if drawn == 0 {
+		d.notes = append(d.notes, fmt.Sprintf("%q doesn't wait for %q", o.Between[1], o.Between[0]))
+	} else if drawn < len(d.near) {
+		d.notes = append(d.notes, fmt.Sprintf("%d of %d calls: those %s", drawn, len(d.near), where))
+	}
+}
+
+// network is who waits for whom in the view.
+func (v View) network() *lists {
+	net := newLists(len(v.Nodes))
+	for _, e := range v.Edges {
+		net.add(int32(e.From), int32(e.To))
+	}
+	return net
+}
