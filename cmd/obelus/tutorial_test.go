@@ -25,6 +25,7 @@ var (
 	namedFile     = regexp.MustCompile(`^# (\S+\.\w+)\n`)
 	namedRun      = regexp.MustCompile(`\b[0-9]{8}-[0-9]{6}-([a-z]+)-[0-9a-f]{4}\b`)
 	quotedCommand = regexp.MustCompile("`(obelus [a-z][^`]*)`")
+	goProgram     = regexp.MustCompile(`go (?:run|install) (\./\S+)`)
 	keyMaterial   = regexp.MustCompile(`SHA256:[A-Za-z0-9+/]{43}|AAAA[A-Za-z0-9+/=]{60,}`)
 )
 
@@ -174,11 +175,17 @@ func (p *tutorial) run(command string) string {
 	})
 }
 
-// parseCommands checks commands that can't run here: the syntax of the shell, and the flags of obelus.
+// parseCommands checks commands that can't run here: the syntax of the shell, the folders of Go programs, and the flags
+// of obelus.
 func (p *tutorial) parseCommands(text string) {
 	p.Helper()
 	if out, err := exec.Command("sh", "-n", "-c", text).CombinedOutput(); err != nil {
 		p.Errorf("%s in\n%s", out, text)
+	}
+	for _, program := range goProgram.FindAllStringSubmatch(text, -1) {
+		if _, err := os.Stat(filepath.Join("..", "..", program[1])); err != nil {
+			p.Error(err)
+		}
 	}
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
 		if command, _, _ := strings.Cut(strings.TrimSpace(line), " > "); strings.HasPrefix(command, "obelus ") {
