@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -69,9 +68,12 @@ func (o *importing) run(ctx context.Context, c *cli, args []string) error {
 	return c.importFile(args[0], text, *o)
 }
 
-// options are how a document is read.
-func (o importing) options() (openapi.Options, error) {
+// options are how a document is read, with the files of its folder that it refers to.
+func (o importing) options(file string) (openapi.Options, error) {
 	out := openapi.Options{Server: o.Server, Headers: map[string]any{}}
+	if file != "-" {
+		out.Open = workspace.Folder{Dir: filepath.Dir(file), Limit: source.DefaultLimits().Bytes}.Open
+	}
 	for _, header := range o.Header {
 		name, value, ok := strings.Cut(header, ":")
 		if !ok || name == "" {
@@ -103,7 +105,7 @@ const importedHead = "# Written by obelus tools import"
 
 // importFile makes a catalogue of a document, and says what became of it.
 func (c *cli) importFile(name string, text []byte, o importing) error {
-	options, err := o.options()
+	options, err := o.options(name)
 	if err != nil {
 		return err
 	}
@@ -115,7 +117,7 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 	if imported > 0 {
 		value := api.Catalogue()
 		if o.Output != "" {
-			if value["x-source"], err = o.source(name, text); err != nil {
+			if value["x-source"], err = o.source(name, api.Digest(text)); err != nil {
 				return err
 			}
 		}
@@ -134,15 +136,15 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 	return err
 }
 
-// source is what a catalogue records of the file that it was made of.
-func (o importing) source(name string, text []byte) (map[string]any, error) {
-	from, bad := filepath.Abs(filepath.Dir(o.Output))
-	to, worse := filepath.Abs(name)
+// source is what a catalogue records of the files that it was made of.
+func (o importing) source(name, digest string) (map[string]any, error) {
+	from, _ := filepath.Abs(filepath.Dir(o.Output)) // without it Rel fails
+	to, _ := filepath.Abs(name)
 	relative, err := filepath.Rel(from, to)
-	if err = errors.Join(bad, worse, err); err != nil {
+	if err != nil {
 		return nil, usageErr("there is no way from %q to %q", from, name)
 	}
-	out := map[string]any{"file": filepath.ToSlash(relative), "digest": workspace.SumOf(text)}
+	out := map[string]any{"file": filepath.ToSlash(relative), "digest": digest}
 	if o.Server != "" {
 		out["server"] = o.Server
 	}
@@ -176,7 +178,7 @@ func (c *cli) writeCatalogue(name string, o importing, value map[string]any) err
 // helps are what to do about operations that aren't imported, by their reasons.
 var helps = map[string]string{
 	openapi.NoAddress:  "say where the service is with --server https://…",
-	openapi.Outside:    "make one document of them first, for instance with npx @redocly/cli bundle FILE -o openapi.yaml",
+	openapi.Outside:    "put the file into the folder, or make one document of them, such as with npx @redocly/cli bundle FILE -o openapi.yaml",
 	openapi.UnknownKey: "say what shows who asks with --header \"NAME: {$VARIABLE}\"",
 	openapi.BadBody:    "define an activity for it yourself, such as an exec of curl",
 }
@@ -198,12 +200,8 @@ func reportImport(api *openapi.API, file, output string, style terminal.Style) s
 		fmt.Fprintf(&out, "; they are in %s", diag.Escape(output))
 	}
 	out.WriteString("\n")
-	switch {
-	case len(api.Operations) > 0:
-	case api.Unwanted > 0:
+	if len(api.Operations) == 0 && api.Unwanted > 0 {
 		out.WriteString("  " + style.Green("help:") + " a pattern is held against all of a method and a path, such as --only \"GET /users*\", or of a tag or name\n")
-	default:
-		out.WriteString("  " + style.Green("help:") + " the document has no operations; they stand under \"paths\"\n")
 	}
 	helped := map[string]bool{}
 	line := func(at source.Span, message, reason string) {
@@ -217,8 +215,8 @@ func reportImport(api *openapi.API, file, output string, style terminal.Style) s
 		out.WriteString(style.Bold("not imported:") + "\n")
 	}
 	for _, o := range api.Operations {
-		if o.Refused != "" {
-			line(o.At, o.String()+": "+o.Refused, o.Reason)
+		if o.Refused != nil {
+			line(o.Refused.At, o.String()+": "+o.Refused.Message, o.Refused.Reason)
 		}
 	}
 	if len(api.Notes) > 0 {

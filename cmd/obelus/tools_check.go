@@ -23,7 +23,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
-	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
@@ -68,8 +67,6 @@ func (c *cli) checkTools(ctx context.Context, name string, reading *project.Read
 		root, _ := source.Parse(source.NewFile(file, text), source.Limits{})
 		from := root.Get("x-source")
 		switch {
-		case filepath.Base(file) == compiler.LockFile:
-			return usageErr("%q isn't read any more", file).Advise("import the tools again (obelus tools import FILE -o CATALOGUE), and delete it")
 		case from != nil:
 			one, err := c.againstFile(file, text, from)
 			if err != nil {
@@ -104,9 +101,6 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node) (toolSour
 	if err != nil {
 		return s, project.CantRead(s.name, err)
 	}
-	if workspace.SumOf(now) == from.Get("digest").AsText() {
-		return s, nil
-	}
 	o := importing{Server: from.Get("server").AsText()}
 	for key, list := range map[string]*[]string{"only": &o.Only, "tags": &o.Tags, "names": &o.Names, "headers": &o.Header} {
 		if n := from.Get(key); n != nil {
@@ -115,13 +109,16 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node) (toolSour
 			}
 		}
 	}
-	options, err := o.options()
+	options, err := o.options(s.name)
 	if err != nil {
 		return s, err
 	}
 	api, found := openapi.Read(source.NewFile(s.name, now), options)
 	if api == nil {
 		return s, c.faulty(found)
+	}
+	if api.Digest(now) == from.Get("digest").AsText() {
+		return s, nil
 	}
 	was, err := c.definitions(name, text)
 	if err != nil {
@@ -134,8 +131,8 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node) (toolSour
 	before, after := byOperation(was), byOperation(is)
 	refused := map[string]string{}
 	for _, o := range api.Operations {
-		if o.Refused != "" {
-			refused[o.String()] = "it can't be imported any more: " + o.Refused
+		if o.Refused != nil {
+			refused[o.String()] = "it can't be imported any more: " + o.Refused.Message
 		}
 	}
 	for operation, tool := range before {
@@ -333,22 +330,21 @@ func requestParts(a *plan.Activity) map[string]string {
 		return parts
 	}
 	parts["its response"] = `"json"`
-	add := func(called string, value any) {
-		text, _ := json.Marshal(value)
-		parts[called] = string(text)
-	}
-	all, _ := a.Node.Get("http").Value().(map[string]any)
-	for key, value := range all {
-		of := map[string]string{"query": "the field %q of its query", "headers": "the header %q", "body": "the field %q of its body"}[key]
-		fields, several := value.(map[string]any)
-		for name, field := range fields {
-			add(fmt.Sprintf(of, name), field)
+	words := map[string]string{"query": "the field %q of its query", "headers": "the header %q", "body": "the field %q of its body"}
+	for _, f := range a.Node.Get("http").Fields {
+		for _, inner := range f.Value.Fields {
+			parts[fmt.Sprintf(words[f.Key.Text], inner.Key.Text)] = jsonOf(inner.Value)
 		}
-		if !several && value != "none" {
-			add("its "+key, value)
+		if f.Value.Kind != source.Object && f.Value.Text != "none" {
+			parts["its "+f.Key.Text] = jsonOf(f.Value)
 		}
 	}
 	return parts
+}
+
+func jsonOf(n *source.Node) string {
+	text, _ := json.Marshal(n.Value())
+	return string(text)
 }
 
 func differencesText(sources []toolSource, style terminal.Style) string {

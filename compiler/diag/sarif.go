@@ -46,6 +46,7 @@ type (
 	sarifDriver struct {
 		Name           string      `json:"name"`
 		Version        string      `json:"version,omitempty"`
+		Semantic       string      `json:"semanticVersion,omitempty"`
 		InformationURI string      `json:"informationUri"`
 		Rules          []sarifRule `json:"rules"`
 	}
@@ -53,6 +54,7 @@ type (
 		ID       string        `json:"id"`
 		Name     string        `json:"name"`
 		Short    sarifText     `json:"shortDescription"`
+		Full     sarifText     `json:"fullDescription"`
 		Help     *sarifText    `json:"help,omitempty"`
 		HelpURI  string        `json:"helpUri"`
 		Defaults sarifDefaults `json:"defaultConfiguration"`
@@ -138,8 +140,9 @@ const (
 // URI relative to %SRCROOT%. The error is that of w, or a witness that JSON
 // can't hold.
 func SARIF(w io.Writer, r Report) error {
+	semantic := strings.Replace(strings.TrimPrefix(r.Version, "v"), "devel", "0.0.0-devel", 1)
 	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "obelus", Version: r.Version, InformationURI: homePage, Rules: []sarifRule{}}},
+		Tool:        sarifTool{sarifDriver{Name: "obelus", Version: r.Version, Semantic: semantic, InformationURI: homePage, Rules: []sarifRule{}}},
 		Invocations: []sarifInvocation{{true}},
 		ColumnKind:  "unicodeCodePoints",
 		Results:     []sarifResult{},
@@ -185,6 +188,7 @@ func sarifRuleOf(rule *Rule, page func(string) (string, bool)) sarifRule {
 		ID: rule.Code, Name: rule.Name, Short: sarifText{Text: strings.ReplaceAll(rule.Name, "-", " ")},
 		HelpURI: rulePages + rule.Code + "-" + rule.Name + ".md", Defaults: sarifDefaults{Level: sarifLevel(rule.Default)},
 	}
+	out.Full = out.Short
 	if rule.Optional {
 		out.Defaults.Enabled = new(bool)
 	}
@@ -194,7 +198,7 @@ func sarifRuleOf(rule *Rule, page func(string) (string, bool)) sarifRule {
 	if text, ok := page(rule.Code); ok {
 		out.Help = &sarifText{Text: text, Markdown: text}
 		if summary := Meaning(text); summary != "" {
-			out.Short.Text = summary
+			out.Short.Text, out.Full.Text = summary, summary
 		}
 	}
 	return out

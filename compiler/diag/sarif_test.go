@@ -100,6 +100,9 @@ func TestSARIF(t *testing.T) {
 		if rule.ID != report.Rules[i].Code || (rule.Help == nil) != (rule.ID == "OB101") || !strings.HasSuffix(rule.HelpURI, rule.ID+"-"+rule.Name+".md") {
 			t.Errorf("rule %d is %+v", i, rule)
 		}
+		if rule.Full.Text == "" {
+			t.Errorf("%s has no full description", rule.ID)
+		}
 		if rule.Help != nil && rule.Short.Text != "It `a.b: c` happens" {
 			t.Errorf("the summary of %s is %q", rule.ID, rule.Short.Text)
 		}

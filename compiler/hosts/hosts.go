@@ -5,6 +5,7 @@
 package hosts
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -137,10 +138,31 @@ func literal(host string) netip.Addr {
 	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		return addr.Unmap()
 	}
+	if addr := numeric(Name(host)); addr.IsValid() {
+		return addr
+	}
 	if isLocal(Name(host)) {
 		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
 	return netip.Addr{}
+}
+
+// numeric is the IPv4 address that resolvers and proxies take numbers for, as inet_aton has it: up
+// to four, decimal, octal or hexadecimal, of which the last fills the rest of the address.
+func numeric(host string) netip.Addr {
+	parts, all := strings.Split(host, "."), uint64(0)
+	for i, part := range parts {
+		bits := 8
+		if i == len(parts)-1 {
+			bits = 8 * (4 - i)
+		}
+		n, err := strconv.ParseUint(part, 0, 32)
+		if err != nil || bits <= 0 || n>>bits != 0 {
+			return netip.Addr{}
+		}
+		all = all<<bits | n
+	}
+	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, uint32(all))))
 }
 
 func isLocal(name string) bool { return name == "localhost" || strings.HasSuffix(name, ".localhost") }

@@ -76,6 +76,14 @@ func TestRules(t *testing.T) {
 		{nil, "LOCALHOST", "80", "", false},
 		{nil, "[::1]", "80", "", false},
 		{nil, "0x7f.1", "80", "127.0.0.1", false},
+		{nil, "0x7f.1", "80", "", false},
+		{nil, "2852039166", "80", "", false}, // 169.254.169.254
+		{nil, "0xa9fea9fe", "80", "", false},
+		{nil, "0251.0376.0251.0376", "80", "", false},
+		{nil, "169.0376.43518.", "80", "", false},
+		{nil, "134744072", "80", "", true}, // 8.8.8.8
+		{nil, "1.2.3.4.5", "80", "8.8.8.8", true},
+		{Rules{trusted}, "0xa010203", "80", "", true}, // 10.1.2.3
 		{Rules{settings}, "api.example.com", "443", "8.8.8.8", true},
 		{Rules{settings}, "API.example.com.", "443", "8.8.8.8", true},
 		{Rules{settings}, "api.example.com.evil.test", "443", "8.8.8.8", false},

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -174,10 +175,101 @@ func TestAddressesWithPasswords(t *testing.T) {
 	if api == nil {
 		t.Fatal(found)
 	}
-	if why := api.Operations[0].Refused; !strings.Contains(why, "has a password in it") || strings.Contains(why, secret) {
+	if why := api.Operations[0].Refused.Message; !strings.Contains(why, "has a password in it") || strings.Contains(why, secret) {
 		t.Error(why)
 	}
 	if why := NotAnAddress("https://me:" + secret + "@a.example"); !strings.Contains(why, "has a password in it") || strings.Contains(why, secret) {
 		t.Error(why)
+	}
+}
+
+// LANGUAGE.md#tools-and-activities: more statuses without quotes than a plan may have such keys are no problem.
+func TestManyKeysWithoutQuotes(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("openapi: 3.1.0\nservers: [{url: 'https://a.example'}]\npaths:\n")
+	for i := range 1_100 {
+		fmt.Fprintf(&text, "  /p%d: {get: {responses: {200: {description: d}}}}\n", i)
+	}
+	if api, found := Read(source.NewFile("a.yaml", []byte(text.String())), Options{}); api == nil || len(api.Imported()) != 1_100 {
+		t.Error(found)
+	}
+}
+
+// LANGUAGE.md#tools-and-activities: an operation may be in other files of the folder, and is never empty because it is.
+func TestOtherFiles(t *testing.T) {
+	files := map[string]string{
+		"ops/make.yaml":     "operationId: make\nparameters: [{$ref: '../shared.yaml#/size'}]\nresponses: {'200': {$ref: answer.yaml}}\n",
+		"ops/answer.yaml":   "description: d\ncontent: {application/json: {schema: {$ref: ../models/thing.yaml}}}\n",
+		"models/thing.yaml": "type: object\nproperties: {name: {type: string}, inner: {$ref: thing.yaml}, owner: {$ref: '../api.yaml#/components/schemas/User'}}\n",
+		"shared.yaml":       "size: {name: size, in: query, required: true, schema: {type: integer}}\n",
+		"broken.yaml":       "a: [\n",
+	}
+	open := func(name string) ([]byte, error) {
+		if text, ok := files[name]; ok {
+			return []byte(text), nil
+		}
+		return nil, errors.New("there is no such file")
+	}
+	text := `openapi: 3.1.0
+servers: [{url: "https://a.example"}]
+paths:
+  /a: {post: {$ref: ops/make.yaml}}
+  /out: {get: {$ref: ../../etc/passwd}}
+  /absolute: {get: {$ref: /etc/passwd}}
+  /net: {get: {$ref: "https://a.example/x.yaml"}}
+  /none: {get: {responses: {"200": {description: d, content: {application/json: {schema: {$ref: none.yaml}}}}}}}
+  /broken: {get: {$ref: broken.yaml}}
+components: {schemas: {User: {type: string}}}
+`
+	api, found := Read(source.NewFile("api.yaml", []byte(text)), Options{Open: open})
+	if api == nil {
+		t.Fatal(found)
+	}
+	want := map[string]string{
+		"GET /out": "isn't in the folder", "GET /absolute": "isn't in the folder", "GET /net": "isn't in the folder",
+		"GET /none": "there is no such file", "GET /broken": "broken.yaml:",
+	}
+	for _, o := range api.Operations {
+		if why := want[o.String()]; (why == "") != (o.Refused == nil) || why != "" && !strings.Contains(o.Refused.Message, why) {
+			t.Errorf("%s: %+v", o, o.Refused)
+		}
+	}
+	text = fmt.Sprint(api.Catalogue())
+	for _, part := range []string{"make:map[properties:map[_output:map[$ref:#/schemas/thing.yaml] size:map[type:integer]] required:[size]",
+		"inner:map[$ref:#/schemas/thing.yaml]", "owner:map[$ref:#/schemas/User]"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the catalogue lacks %s: %s", part, text)
+		}
+	}
+	if len(api.Files) != 4 {
+		t.Errorf("%d files were read", len(api.Files))
+	}
+}
+
+// LANGUAGE.md#tools-and-activities: of schemas that are too large together each keeps its own properties.
+func TestLargeSchemasAreShared(t *testing.T) {
+	var schemas []string
+	for i := range 300 {
+		var properties []string
+		for k := range 20 {
+			properties = append(properties, fmt.Sprintf(`"p%d": {"type": "integer"}, "r%[1]d": {"$ref": "#/components/schemas/S%d"}`, k, (i+k+1)%300))
+		}
+		schemas = append(schemas, fmt.Sprintf(`"S%d": {"type": "object", "properties": {%s}}`, i, strings.Join(properties, ",")))
+	}
+	api := imported(t, "large.json", `{"openapi": "3.1.0", "paths": {"/a": {"get": {"responses": {"200": {"content": {"application/json": {"schema":
+		{"type": "array", "items": {"$ref": "#/components/schemas/S7"}}}}}}}}}, "components": {"schemas": {`+strings.Join(schemas, ",")+`}}}`)
+	text := fmt.Sprint(api.Catalogue())
+	if !strings.Contains(text, "_output:map[items:map[$ref:#/schemas/S7] type:array]") || !strings.Contains(text, "p19:map[type:integer]") || len(api.Notes) != 1 {
+		t.Errorf("%+v: %.2000s", api.Notes, text)
+	}
+}
+
+// LANGUAGE.md#tools-and-activities: what a service is sent of the environment is in variables that nothing else has.
+func TestVariables(t *testing.T) {
+	text := `{"openapi": "3.1.0", "servers": [{"url": "https://discord.bot"}], "security": [{"token": []}], "paths": {"/a": {"get": {"responses": {}}}},
+		"components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}}}`
+	api, found := Read(source.NewFile("github.json", []byte(text)), Options{})
+	if api == nil || len(api.Variables) != 1 || api.Variables[0].Name != "OBELUS_DISCORD_BOT_TOKEN" {
+		t.Errorf("%+v %v", api, found)
 	}
 }

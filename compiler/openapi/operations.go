@@ -25,13 +25,10 @@ func (r *reading) operations() {
 		}
 		item, refused := r.resolve(path.Value)
 		if refused == nil && !strings.HasPrefix(path.Key.Text, "/") {
-			refused = refuse(path.Key, misshapen, "a path begins with /")
+			refused = noteOf(path.Key, "a path begins with /")
 		}
 		if refused != nil {
-			o := &Operation{Method: "any method", Path: path.Key.Text, Node: path.Key}
-			if r.want(o) {
-				o.refuse(refused)
-			}
+			r.operation(&Operation{Method: "any method", Path: path.Key.Text, Node: path.Key}, refused, nil, nil)
 			continue
 		}
 		for _, f := range item.Fields {
@@ -39,53 +36,49 @@ func (r *reading) operations() {
 			if !known && (f.Value.Kind != source.Object || strings.HasPrefix(f.Key.Text, "x-")) {
 				continue
 			}
-			o := &Operation{Method: strings.ToUpper(f.Key.Text), Path: path.Key.Text, Node: f.Key, ID: textOf(f.Value.Get("operationId"))}
+			node, refused := r.resolve(f.Value)
+			switch {
+			case !known:
+				refused = noteOf(f.Key, "%q is no method of OpenAPI: they are %s", f.Key.Text, strings.Join(methods, ", "))
+			case f.Value.Kind != source.Object:
+				refused = noteOf(f.Value, "an operation is a mapping, not %s", f.Value.Kind)
+			}
+			o := &Operation{Method: strings.ToUpper(f.Key.Text), Path: path.Key.Text, Node: f.Key, ID: textAt(node, "operationId")}
 			o.Name = unique(names, cmp.Or(safeName(o.ID), safeName(f.Key.Text+" "+o.Path)))
-			if tags := f.Value.Get("tags"); tags != nil {
-				for _, tag := range tags.Items {
-					o.Tags = append(o.Tags, textOf(tag))
-				}
+			for _, tag := range itemsOf(node.Get("tags")) {
+				o.Tags = append(o.Tags, tag.AsText())
 			}
-			if !r.want(o) {
-				continue
-			}
-			if !known {
-				o.refuse(refuse(f.Key, badMethod, "%q is no method of OpenAPI: they are %s", f.Key.Text, strings.Join(methods, ", ")))
-				continue
-			}
-			noted := len(r.Notes)
-			if own := safeName(o.ID); own != "" && o.Name != own {
-				r.note(f.Key, "two operations have one operationId", "%s has the operationId %q of another one; it is called %q", o, o.ID, o.Name)
-			}
-			b := builder{reading: r, Operation: o, node: f.Value, item: item, taken: map[string]int{}, properties: map[string]any{}}
-			if refused := b.build(); refused != nil {
-				o.refuse(refused)
-				for _, n := range r.Notes[noted:] { // nothing is changed in what isn't imported
-					delete(r.noted, n.At)
-				}
-				r.Notes = r.Notes[:noted]
-			}
+			r.operation(o, refused, node, item)
 		}
 	}
 }
 
-// want reports whether an operation is to be imported, and lists it then.
-func (r *reading) want(o *Operation) bool {
-	wanted := r.Wanted == nil || r.Wanted(o)
-	if wanted {
-		r.Operations = append(r.Operations, o)
-	} else {
+// operation makes a tool and an activity of an operation that is wanted. Nothing is changed in
+// what isn't imported, so that there are no notes of it.
+func (r *reading) operation(o *Operation, refused *Note, node, item *source.Node) {
+	if r.Wanted != nil && !r.Wanted(o) {
 		r.Unwanted++
+		return
 	}
-	return wanted
-}
-
-func (o *Operation) refuse(why *refusal) *Operation {
-	o.Refused, o.Reason, o.At = why.message, why.reason, why.at.Span().Head()
-	if !o.At.Known() {
-		o.At = o.Node.Span()
+	noted := len(r.Notes)
+	if refused == nil {
+		if own := safeName(o.ID); own != "" && o.Name != own {
+			r.note(noteOf(o.Node, "%s has the operationId %q of another one; it is called %q", o, o.ID, o.Name))
+		}
+		b := builder{reading: r, Operation: o, node: node, item: item, taken: map[string]int{}, properties: map[string]any{}}
+		refused = b.build()
 	}
-	return o
+	r.Operations = append(r.Operations, o)
+	if o.Refused = refused; refused == nil {
+		return
+	}
+	if !refused.At.Known() {
+		refused.At = o.Node.Span()
+	}
+	for _, n := range r.Notes[noted:] {
+		delete(r.noted, n.At)
+	}
+	r.Notes = r.Notes[:noted]
 }
 
 const maxName = 64 // characters of a tool's name, as models' interfaces have it
@@ -132,15 +125,12 @@ type builder struct {
 	http       map[string]any
 }
 
-func (b *builder) build() *refusal {
-	if b.node.Kind != source.Object {
-		return refuse(b.node, misshapen, "an operation is a mapping, not %s", b.node.Kind)
-	}
+func (b *builder) build() *Note {
 	if b.Method == "TRACE" {
-		return refuse(b.Node, badMethod, "requests of the method %s aren't sent", b.Method)
+		return noteOf(b.Node, "requests of the method %s aren't sent", b.Method)
 	}
 	b.query, b.headers, b.http, b.scope = map[string]any{}, map[string]any{}, map[string]any{"method": b.Method}, &named{}
-	for _, step := range []func() *refusal{b.server, b.parameters, b.body, b.result, b.security} {
+	for _, step := range []func() *Note{b.server, b.parameters, b.body, b.result, b.security} {
 		if refused := step(); refused != nil {
 			return refused
 		}
@@ -148,9 +138,6 @@ func (b *builder) build() *refusal {
 	b.http["url"] = b.url
 	if len(b.query) > 0 {
 		b.http["query"] = b.query
-	}
-	if len(b.headers) > 0 {
-		b.http["headers"] = maps.Clone(b.headers)
 	}
 	if maps.Copy(b.headers, b.Headers); len(b.headers) > 0 {
 		b.http["headers"] = b.headers
@@ -161,10 +148,9 @@ func (b *builder) build() *refusal {
 		b.activity["annotations"] = hints
 	}
 	input := map[string]any{"type": "object", "properties": b.properties}
-	if len(b.required) > 0 {
+	if b.input = input; len(b.required) > 0 {
 		input["required"] = b.required
 	}
-	b.input = input
 	b.tool = map[string]any{"x-operation": b.Operation.String()}
 	if text := b.describe(); text != "" {
 		b.tool["description"] = text
@@ -188,7 +174,7 @@ const MaxDescription = 1_000
 // describe says what the operation does, and with which codes a call of it fails as far as the
 // document says.
 func (b *builder) describe() string {
-	summary, description := strings.TrimSpace(textOf(b.node.Get("summary"))), strings.TrimSpace(textOf(b.node.Get("description")))
+	summary, description := strings.TrimSpace(textAt(b.node, "summary")), strings.TrimSpace(textAt(b.node, "description"))
 	text := cmp.Or(description, summary)
 	if summary != "" && description != "" && !strings.HasPrefix(description, summary) {
 		text = summary + "\n\n" + description
@@ -198,16 +184,16 @@ func (b *builder) describe() string {
 		text = strings.TrimSpace("Deprecated. " + text)
 	}
 	var fails []string
-	if responses := b.node.Get("responses"); responses != nil {
-		for _, f := range responses.Fields {
-			if status := f.Key.Text; len(status) == 3 && (status[0] == '4' || status[0] == '5') {
-				answer, _ := b.resolve(f.Value)
-				if why := strings.Join(strings.Fields(textOf(answer.Get("description"))), " "); why != "" {
-					status += " (" + strings.TrimSuffix(wording.Cut(why, 80), ".") + ")"
-				}
-				fails = append(fails, "http-"+status)
-			}
+	for _, f := range fieldsOf(b.node.Get("responses")) {
+		status := f.Key.Text
+		if len(status) != 3 || status[0] != '4' && status[0] != '5' {
+			continue
 		}
+		answer, _ := b.resolve(f.Value)
+		if why := strings.Join(strings.Fields(textAt(answer, "description")), " "); why != "" {
+			status += " (" + strings.TrimSuffix(wording.Cut(why, 80), ".") + ")"
+		}
+		fails = append(fails, "http-"+status)
 	}
 	if len(fails) > 0 {
 		text = strings.TrimSpace(text + "\n\nFails with " + strings.Join(fails, ", ") + ".")
@@ -216,27 +202,23 @@ func (b *builder) describe() string {
 }
 
 // server finds the address that the operation is sent to.
-func (b *builder) server() *refusal {
-	address := b.Server
-	at := b.root
-	if address == "" {
-		for _, holder := range []*source.Node{b.node, b.item, b.root} {
-			if servers := holder.Get("servers"); servers != nil && len(servers.Items) > 0 {
-				at = servers.Items[0]
-				address = textOf(at.Get("url"))
-				if variables := at.Get("variables"); variables != nil {
-					for _, f := range variables.Fields {
-						if usual := f.Value.Get("default"); usual != nil {
-							address = strings.ReplaceAll(address, "{"+f.Key.Text+"}", usual.Text)
-						}
-					}
-				}
-				break
+func (b *builder) server() *Note {
+	address, at := b.Server, b.root
+	for _, holder := range []*source.Node{b.node, b.item, b.root} {
+		servers := itemsOf(holder.Get("servers"))
+		if len(servers) == 0 || address != "" {
+			continue
+		}
+		at = servers[0]
+		address = at.Get("url").AsText()
+		for _, f := range fieldsOf(at.Get("variables")) {
+			if usual := f.Value.Get("default"); usual != nil {
+				address = strings.ReplaceAll(address, "{"+f.Key.Text+"}", usual.Text)
 			}
 		}
 	}
 	if why := NotAnAddress(address); why != "" {
-		return refuse(at, NoAddress, "%s", why)
+		return noteOf(at, "%s", why).because(NoAddress)
 	}
 	b.url = strings.TrimSuffix(address, "/") + b.Path
 	return nil
@@ -251,10 +233,8 @@ func NotAnAddress(text string) string {
 		return fmt.Sprintf("%q has a password in it, which isn't kept in a catalogue; what shows who asks is a header that is taken from the environment", wording.WithoutPasswords(text))
 	case text == "":
 		return "no server is named"
-	case !full:
+	case !full, scheme != "http" && scheme != "https":
 		return fmt.Sprintf("%q has no https:// and host", text)
-	case scheme != "http" && scheme != "https":
-		return fmt.Sprintf("%q isn't reached by http or https", text)
 	case strings.Contains(text, "{"):
 		return fmt.Sprintf("%q has a variable without a \"default\"", text)
 	}
@@ -264,16 +244,10 @@ func NotAnAddress(text string) string {
 var absolute = regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]_-]+(/[^\s{}?#\\]*)?$`)
 
 // security adds what shows who asks, of the first requirement that can be met.
-func (b *builder) security() *refusal {
-	needs := b.node.Get("security")
-	if needs == nil {
-		needs = b.root.Get("security")
-	}
-	if needs == nil || needs.Kind != source.Array || len(needs.Items) == 0 {
-		return nil
-	}
-	var unmet []string
-	for _, one := range needs.Items {
+func (b *builder) security() *Note {
+	needs := cmp.Or(b.node.Get("security"), b.root.Get("security"))
+	unmet := []string{}
+	for _, one := range itemsOf(needs) {
 		var keys []func()
 		can := one.Kind == source.Object
 		for _, f := range one.Fields {
@@ -289,44 +263,51 @@ func (b *builder) security() *refusal {
 			return nil
 		}
 	}
-	if len(b.Headers) > 0 {
-		b.note(needs, UnknownKey, "what shows who asks is taken from the headers that are given: %s", strings.Join(unmet, "; "))
+	if len(itemsOf(needs)) == 0 {
 		return nil
 	}
-	return refuse(needs, UnknownKey, "none of its security schemes can be met: %s", strings.Join(unmet, "; "))
+	if len(b.Headers) > 0 {
+		b.note(noteOf(needs, "what shows who asks is taken from the headers that are given: %s", strings.Join(unmet, "; ")).because(UnknownKey))
+		return nil
+	}
+	return noteOf(needs, "none of its security schemes can be met: %s", strings.Join(unmet, "; ")).because(UnknownKey)
 }
 
 // scheme is what a security scheme adds to a request, or why it can't.
 func (b *builder) scheme(name string) (add func(), why string) {
-	n, refused := b.resolve(b.get(b.root.Get("components").Get("securitySchemes"), name))
+	n, refused := b.resolve(b.root.Get("components").Get("securitySchemes").Get(name))
 	if refused != nil {
 		return nil, fmt.Sprintf("%q isn't defined", name)
 	}
-	variable := func(holds string) string { // its name has the host, so that no other host is sent the secret
-		_, host, _ := strings.Cut(b.url, "://")
-		host, _, _ = strings.Cut(host, "/")
-		v := strings.Trim(notVariable.ReplaceAllString(strings.ToUpper(host+"_"+name), "_"), "_")
-		if v == "" || v[0] <= '9' {
-			v = "KEY_" + v
-		}
-		b.holds[v] = holds
-		return "{$" + v + "}"
+	header := func(field, before, holds string) (func(), string) {
+		return func() { b.headers[field] = before + b.variable(name, holds) }, ""
 	}
-	in, field, scheme := textOf(n.Get("in")), textOf(n.Get("name")), strings.ToLower(textOf(n.Get("scheme")))
-	switch kind := textOf(n.Get("type")); {
-	case kind == "http" && scheme == "basic":
-		return func() { b.headers["Authorization"] = "Basic " + variable("the base64 of user:password") }, ""
-	case kind == "http" && scheme == "bearer", kind == "oauth2", kind == "openIdConnect":
-		return func() { b.headers["Authorization"] = "Bearer " + variable("a token") }, ""
+	in, field, way := textAt(n, "in"), textAt(n, "name"), strings.ToLower(textAt(n, "scheme"))
+	switch kind := textAt(n, "type"); {
+	case kind == "http" && way == "basic":
+		return header("Authorization", "Basic ", "the base64 of user:password")
+	case kind == "http" && way == "bearer", kind == "oauth2", kind == "openIdConnect":
+		return header("Authorization", "Bearer ", "a token")
 	case kind == "apiKey" && in == "header" && headerName.MatchString(field):
-		return func() { b.headers[field] = variable("the key that is sent as the header " + field) }, ""
+		return header(field, "", "the key that is sent as the header "+field)
 	case kind == "apiKey" && in == "query" && field != "":
-		return func() { b.query[field] = variable("the key that is sent as " + field + " in the query") }, ""
+		return func() { b.query[field] = b.variable(name, "the key that is sent as "+field+" in the query") }, ""
 	case kind == "apiKey":
 		return nil, fmt.Sprintf("%q sends a key in a %s", name, in)
 	default:
-		return nil, fmt.Sprintf("%q is of the type %q", name, strings.TrimSpace(kind+" "+scheme))
+		return nil, fmt.Sprintf("%q is of the type %q", name, strings.TrimSpace(kind+" "+way))
 	}
+}
+
+// variable is the text that takes a secret from the environment. The variable's name has the
+// host, so that no other host is sent the secret, and begins so that it is nobody else's:
+// the user sets it for this service or not at all.
+func (b *builder) variable(scheme, holds string) string {
+	_, host, _ := strings.Cut(b.url, "://")
+	host, _, _ = strings.Cut(host, "/")
+	name := "OBELUS_" + strings.Trim(notVariable.ReplaceAllString(strings.ToUpper(host+"_"+scheme), "_"), "_")
+	b.holds[name] = holds
+	return "{$" + name + "}"
 }
 
 var (

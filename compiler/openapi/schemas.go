@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -17,41 +16,41 @@ const (
 	response
 )
 
-// A pointer is a schema of the document that others refer to, as it is for values that go
-// in one direction.
+// A pointer is a schema that others refer to, as it is for values that go in one direction.
 type pointer struct {
-	ref string
-	dir direction
+	node *source.Node
+	dir  direction
 }
 
 // A named schema is one that others refer to, or all of those that are in one operation.
 type named struct {
 	pointer
-	node      *source.Node
-	value     any // with links in the place of references
+	ref       string // that was met first
+	value     any    // with links in the place of references
 	refs      []*named
-	pruned    bool         // the other direction has another one
-	external  *source.Node // what leads out of the document
-	name      string       // under "schemas"
-	duplicate *named       // an equal schema that replaces it
-	relaxed   bool         // no value fitted it
+	pruned    bool   // the other direction has another one
+	broken    *Note  // it leads out of the document's folder
+	name      string // under "schemas"
+	duplicate *named // an equal schema that replaces it
+	relaxed   bool   // no value fitted it
+	large     bool   // with what it refers to it is larger than a schema may be
 }
 
 // A link is a reference before the names of schemas are known.
 type link struct{ to *named }
 
-// The keywords whose values are schemas.
+// The keywords by what their values are. Others say something of documents, or nothing that a
+// validator of JSON Schema looks at.
 var (
-	mapsOfSchemas  = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
-	listsOfSchemas = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
-	oneSchema      = []string{"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties", "additionalItems"}
-	// What else says something of values. Everything besides says it of documents, or
-	// nothing that a validator of JSON Schema looks at.
-	plain = []string{"type", "enum", "const", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength", "pattern", "format",
-		"maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties", "required", "dependentRequired", "description", "default", "deprecated"}
+	mapsOfSchemas  = strings.Fields("properties patternProperties $defs definitions dependentSchemas")
+	listsOfSchemas = strings.Fields("allOf anyOf oneOf prefixItems")
+	oneSchema      = strings.Fields("items additionalProperties not if then else contains propertyNames unevaluatedItems " +
+		"unevaluatedProperties additionalItems")
+	plain = strings.Fields("type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength " +
+		"pattern format maxItems minItems uniqueItems maxContains minContains maxProperties minProperties required " +
+		"dependentRequired description default deprecated")
+	known = slices.Concat(plain, mapsOfSchemas, listsOfSchemas, oneSchema)
 )
-
-const malformed = "a schema isn't valid"
 
 // schema translates a schema to draft 2020-12.
 func (r *reading) schema(n *source.Node, dir direction, in *named) any {
@@ -59,43 +58,45 @@ func (r *reading) schema(n *source.Node, dir direction, in *named) any {
 		return n.IsTrue()
 	}
 	if n.Kind != source.Object {
-		r.note(n, malformed, "a schema is a mapping, not %s; it is taken to allow everything", n.Kind)
+		r.note(noteOf(n, "a schema is a mapping, not %s; it is taken to allow everything", n.Kind))
 		return map[string]any{}
 	}
 	out := map[string]any{}
 	if ref := n.Get("$ref"); ref != nil {
-		to := r.refer(ref, dir, in)
-		if to != nil {
+		if to := r.refer(ref, dir, in); to != nil {
 			out["$ref"] = link{to}
 		}
 		if r.old { // nothing beside it counts
 			return out
 		}
 	}
-	gone := r.hidden(n, dir, in)
+	gone := hidden(n, dir, in)
 	for _, f := range n.Fields {
-		switch key := f.Key.Text; {
+		key, v := f.Key.Text, f.Value
+		switch {
 		case key == "$dynamicRef" || key == "$recursiveRef":
-			r.note(f.Key, malformed, "%q isn't followed; what it leads to may be anything", key)
-		case slices.Contains(mapsOfSchemas, key) && f.Value.Kind == source.Object:
+			r.note(noteOf(f.Key, "%q isn't followed; what it leads to may be anything", key))
+		case slices.Contains(mapsOfSchemas, key) && v.Kind == source.Object:
 			all := map[string]any{}
-			for _, p := range f.Value.Fields {
+			for _, p := range v.Fields {
 				if key != "properties" || !slices.Contains(gone, p.Key.Text) {
 					all[p.Key.Text] = r.schema(p.Value, dir, in)
 				}
 			}
 			out[key] = all
-		case slices.Contains(listsOfSchemas, key) && f.Value.Kind == source.Array:
-			list := []any{}
-			for _, item := range f.Value.Items {
-				list = append(list, r.schema(item, dir, in))
+		case slices.Contains(listsOfSchemas, key) && v.Kind == source.Array:
+			list := make([]any, len(v.Items))
+			for i, item := range v.Items {
+				list[i] = r.schema(item, dir, in)
 			}
-			out[key] = r.told(n, key, list, dir, in)
-		case slices.Contains(oneSchema, key) && f.Value.Kind == source.Object:
-			out[key] = r.schema(f.Value, dir, in)
-		case key == "required" && f.Value.Kind == source.Array:
+			if out[key] = list; key != "allOf" {
+				r.discriminate(n, v, list)
+			}
+		case slices.Contains(oneSchema, key) && v.Kind == source.Object:
+			out[key] = r.schema(v, dir, in)
+		case key == "required" && v.Kind == source.Array:
 			needs := []any{}
-			for _, item := range f.Value.Items {
+			for _, item := range v.Items {
 				if !slices.Contains(gone, item.Text) {
 					needs = append(needs, item.Value())
 				}
@@ -103,8 +104,8 @@ func (r *reading) schema(n *source.Node, dir direction, in *named) any {
 			if len(needs) > 0 {
 				out[key] = needs
 			}
-		case slices.Contains(plain, key) || slices.Contains(mapsOfSchemas, key) || slices.Contains(listsOfSchemas, key) || slices.Contains(oneSchema, key):
-			out[key] = f.Value.Value()
+		case slices.Contains(known, key):
+			out[key] = v.Value()
 		}
 	}
 	if r.old {
@@ -114,16 +115,10 @@ func (r *reading) schema(n *source.Node, dir direction, in *named) any {
 }
 
 // hidden are the properties that don't go in a direction.
-func (r *reading) hidden(n *source.Node, dir direction, in *named) (gone []string) {
-	properties := n.Get("properties")
-	if properties == nil {
-		return nil
-	}
-	for _, f := range properties.Fields {
+func hidden(n *source.Node, dir direction, in *named) (gone []string) {
+	for _, f := range fieldsOf(n.Get("properties")) {
 		readOnly, writeOnly := f.Value.Get("readOnly").IsTrue(), f.Value.Get("writeOnly").IsTrue()
-		if readOnly != writeOnly {
-			in.pruned = true
-		}
+		in.pruned = in.pruned || readOnly != writeOnly
 		if readOnly && dir == request || writeOnly && dir == response {
 			gone = append(gone, f.Key.Text)
 		}
@@ -155,23 +150,24 @@ func modern(m map[string]any, nullable bool) any {
 	return map[string]any{"anyOf": []any{m, map[string]any{"type": "null"}}}
 }
 
-// told says of each of several schemas which value of the discriminator goes with it,
+// discriminate says of each of several schemas which value of the discriminator goes with it,
 // where the document says so and the schema itself leaves it open.
-func (r *reading) told(n *source.Node, key string, list []any, dir direction, in *named) []any {
+func (r *reading) discriminate(n, several *source.Node, list []any) {
 	d := n.Get("discriminator")
-	property, mapping := textOf(d.Get("propertyName")), d.Get("mapping")
-	if key == "allOf" || property == "" || mapping == nil || mapping.Kind != source.Object {
-		return list
-	}
-	for i, item := range n.Get(key).Items {
-		ref := textOf(item.Get("$ref"))
-		target := r.at(ref)
-		if own := target.Get("properties").Get(property); own == nil || own.Get("type") == nil || own.Get("enum") != nil || own.Get("const") != nil || !strings.HasPrefix(ref, "#") {
+	property, mapping := textAt(d, "propertyName"), fieldsOf(d.Get("mapping"))
+	for i, item := range several.Items {
+		ref := item.Get("$ref")
+		if ref == nil || property == "" {
+			continue
+		}
+		target, _ := r.target(ref)
+		own := target.Get("properties").Get(property)
+		if own == nil || own.Get("type") == nil || own.Get("enum") != nil || own.Get("const") != nil {
 			continue
 		}
 		var values []any
-		for _, f := range mapping.Fields {
-			if to := f.Value.Text; to == ref || "#/components/schemas/"+to == ref {
+		for _, f := range mapping {
+			if to := f.Value.Text; to == ref.Text || "#/components/schemas/"+to == ref.Text {
 				values = append(values, f.Key.Text)
 			}
 		}
@@ -181,28 +177,26 @@ func (r *reading) told(n *source.Node, key string, list []any, dir direction, in
 			}}}
 		}
 	}
-	return list
 }
 
-// refer is what a reference leads to; nil where it leads nowhere, or out of the document.
+// refer is what a reference leads to; nil where it leads nowhere.
 func (r *reading) refer(ref *source.Node, dir direction, in *named) *named {
+	n, refused := r.target(ref)
 	switch {
-	case ref.Kind != source.String:
-		r.note(ref, malformed, "\"$ref\" must be a string, not %s", ref.Kind)
+	case refused != nil && (refused.Reason == Outside || strings.IndexByte(ref.Text, '#') > 0):
+		in.broken = refused
 		return nil
-	case !strings.HasPrefix(ref.Text, "#"):
-		in.external = ref
+	case refused != nil && ref.Kind != source.String:
+		r.note(noteOf(ref, "%s", refused.Message))
+		return nil
+	case refused != nil || n.Kind != source.Object && n.Kind != source.Bool:
+		r.note(noteOf(ref, "%q leads to no schema; what it stands for may be anything", ref.Text))
 		return nil
 	}
-	key := pointer{ref.Text, dir}
+	key := pointer{n, dir}
 	to := r.named[key]
 	if to == nil {
-		n := r.at(ref.Text)
-		if n == nil || n.Kind != source.Object && n.Kind != source.Bool {
-			r.note(ref, malformed, "%q leads to no schema; what it stands for may be anything", ref.Text)
-			return nil
-		}
-		to = &named{pointer: key, node: n}
+		to = &named{pointer: key, ref: ref.Text}
 		r.named[key] = to
 		r.order = append(r.order, to)
 	}
@@ -210,7 +204,17 @@ func (r *reading) refer(ref *source.Node, dir direction, in *named) *named {
 	return to
 }
 
-// flat gathers the properties of an object that may stand behind a reference or be made of
+// translate reads a named schema, once.
+func (r *reading) translate(n *named) {
+	if n.value == nil && n.node != nil {
+		n.value = map[string]any{} // while it refers to itself
+		n.value = r.schema(n.node, n.dir, n)
+	}
+}
+
+const maxFlat = 1_000 // schemas of which an object is put together
+
+// flat gathers the properties of an object that may be behind a reference or be made of
 // several by allOf, and which of them it needs. It reports false where the object is more
 // than its properties. The budget bounds how many schemas are looked at.
 func (r *reading) flat(v any, budget *int, properties map[string]any, needs map[string]bool) bool {
@@ -222,7 +226,7 @@ func (r *reading) flat(v any, budget *int, properties map[string]any, needs map[
 		switch key {
 		case "description", "deprecated", "default", "properties", "required", "allOf", "$ref":
 		case "type":
-			if types, list := value.([]any); value != "object" && !(list && slices.Contains(types, any("object"))) {
+			if !slices.Contains(several(value), any("object")) {
 				return false
 			}
 		case "additionalProperties":
@@ -259,40 +263,65 @@ func (r *reading) flat(v any, budget *int, properties map[string]any, needs map[
 	return true
 }
 
-// unfit reports whether a field of a form may not be a text, a number, a boolean or a list
-// of them.
-func (r *reading) unfit(v any) bool {
+// several are the items of a list; anything else is the one that there is.
+func several(v any) []any {
+	if list, ok := v.([]any); ok {
+		return list
+	}
+	return []any{v}
+}
+
+// behind is a schema behind its references, and behind what has nothing but it, or it and null.
+func (r *reading) behind(v any) map[string]any {
 	for range maxHops {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return false
+		m, _ := v.(map[string]any)
+		to, refers := m["$ref"].(link)
+		only := (any)(nil)
+		for _, key := range []string{"allOf", "anyOf", "oneOf"} {
+			list, _ := m[key].([]any)
+			if list = slices.DeleteFunc(slices.Clone(list), isNull); len(list) == 1 {
+				only = list[0]
+			}
 		}
-		if to, ok := m["$ref"].(link); ok {
+		switch {
+		case refers:
 			r.translate(to.to)
 			v = to.to.value
-			continue
+		case only == nil || m["type"] != nil || m["properties"] != nil:
+			return m
+		default:
+			v = only
 		}
-		types, list := m["type"].([]any)
-		if items, ok := m["items"].(map[string]any); ok && (m["type"] == "array" || list && slices.Contains(types, any("array"))) {
-			v = items
-			continue
-		}
-		return m["type"] == "object" || list && slices.Contains(types, any("object")) || m["properties"] != nil
 	}
-	return true
+	return nil
 }
 
-// translate reads a named schema, once.
-func (r *reading) translate(n *named) {
-	if n.value == nil && n.node != nil {
-		n.value = map[string]any{} // while it refers to itself
-		n.value = r.schema(n.node, n.dir, n)
-	}
+func isNull(v any) bool {
+	m, _ := v.(map[string]any)
+	return m["type"] == "null"
 }
 
-// compile is what is wrong with a schema that refers to others by name.
-func compile(v any, all map[string]any) *schema.SchemaError {
-	err := schema.New(v, schema.Options{Defs: all}).Compile()
-	wrong, _ := err.(*schema.SchemaError)
-	return wrong
+// shape is the one type that a schema's values have besides null, as far as it says so:
+// "object", "array", or "" for others.
+func (r *reading) shape(v any) string {
+	m := r.behind(v)
+	for _, one := range several(m["type"]) {
+		if one == "object" || one == "array" {
+			return one.(string)
+		}
+	}
+	switch {
+	case m["type"] != nil:
+		return ""
+	case m["properties"] != nil:
+		return "object"
+	case m["items"] != nil:
+		return "array"
+	}
+	return ""
+}
+
+// nested reports whether a value may be a list of lists or objects.
+func (r *reading) nested(v any) bool {
+	return r.shape(v) == "array" && r.shape(r.behind(v)["items"]) != ""
 }

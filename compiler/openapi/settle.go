@@ -1,7 +1,9 @@
 package openapi
 
 import (
+	"cmp"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // settle translates the schemas that operations refer to, finds out which operations have
@@ -17,109 +20,61 @@ func (r *reading) settle() {
 	for i := 0; i < len(r.order); i++ {
 		r.translate(r.order[i])
 	}
-	r.refuseExternal()
-	r.findTwins()
-	r.name()
-	r.schemas = map[string]any{}
-	for _, n := range r.order {
-		if n.name != "" {
-			r.schemas[n.name] = rendered(n.value)
+	r.spread()
+	for _, o := range r.Operations {
+		if o.Refused == nil && o.scope.broken != nil {
+			o.Refused = o.scope.broken
 		}
 	}
+	r.name()
+	r.schemas = map[string]any{}
+	for name, n := range r.byName {
+		r.schemas[name] = rendered(n.value, nil)
+	}
+	r.bound()
 	for _, o := range r.Operations {
-		if o.Refused == "" {
+		if o.Refused == nil {
 			r.finish(o)
 		}
 	}
 	r.keepReached()
-	slices.SortStableFunc(r.Notes, func(a, b Note) int { return a.At.Start - b.At.Start })
-	for _, name := range slices.Sorted(maps.Keys(r.holds)) {
-		r.Variables = append(r.Variables, Variable{name, r.holds[name]})
-	}
 }
 
-// spread gives to whatever leads to some schemas, directly or through others, what these
-// are given.
-func (r *reading) spread(from []*named, give func(to, from *named) bool) {
-	above := map[*named][]*named{}
-	for _, n := range r.order {
-		for _, to := range n.refs {
-			above[to] = append(above[to], n)
-		}
-	}
-	for len(from) > 0 {
-		n := from[0]
-		from = from[1:]
-		for _, up := range above[n] {
-			if give(up, n) {
-				from = append(from, up)
+// spread has each schema know what holds of it because it holds of one that it leads to.
+func (r *reading) spread() {
+	for again := true; again; {
+		again = false
+		for _, n := range slices.Backward(r.order) {
+			for _, to := range n.refs {
+				if to.duplicate != nil {
+					to = to.duplicate
+				}
+				if to.pruned && !n.pruned || to.large && !n.large || to.broken != nil && n.broken == nil {
+					n.pruned, n.large, n.broken = n.pruned || to.pruned, n.large || to.large, cmp.Or(n.broken, to.broken)
+					again = true
+				}
 			}
 		}
 	}
 }
 
-// refuseExternal refuses the operations that need what is outside of the document.
-func (r *reading) refuseExternal() {
-	var outer []*named
-	for _, n := range r.order {
-		if n.external != nil {
-			outer = append(outer, n)
-		}
-	}
-	r.spread(outer, func(to, from *named) bool {
-		news := to.external == nil
-		if news {
-			to.external = from.external
-		}
-		return news
-	})
-	for _, o := range r.Operations {
-		if o.Refused == "" && o.scope.external != nil {
-			at := o.scope.external
-			o.refuse(refuse(at, Outside, "%q is outside of the document, and only the document itself is read", at.Text))
-		}
-	}
-}
-
-// findTwins lets a schema be one for both directions where nothing in it is only read or
-// only written.
-func (r *reading) findTwins() {
-	var apart []*named
-	for _, n := range r.order {
-		if n.pruned {
-			apart = append(apart, n)
-		}
-	}
-	r.spread(apart, func(to, from *named) bool {
-		news := !to.pruned
-		to.pruned = true
-		return news
-	})
-	for _, n := range r.order {
-		if other := r.named[pointer{n.ref, response}]; n.dir == request && n.node != nil && other != nil && !n.pruned {
-			n.duplicate = other
-		}
-	}
-}
+var notSchemaName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
 // name gives the schemas their names: that of the document, and where values that are sent
-// are others than those that come, one that says so.
+// are others than those that come, one that says so. A schema in which nothing is only read or
+// only written is one for both directions.
 func (r *reading) name() {
 	taken := map[string]int{}
 	for _, n := range r.order {
+		other := r.named[pointer{n.node, response}]
+		if n.dir == request && other != nil && !n.pruned {
+			n.duplicate = other
+		}
 		if n.node == nil || n.duplicate != nil {
 			continue
 		}
-		tokens := tokensOf(n.ref)
-		words := tokens[max(0, len(tokens)-1):]
-		if len(tokens) != 3 || tokens[0] != "components" {
-			words = tokens[max(0, len(tokens)-4):]
-		}
-		name := strings.Trim(notSchemaName.ReplaceAllString(strings.Join(words, "_"), "_"), "_")
-		if name == "" {
-			name = "schema"
-		}
-		if n.dir == request && r.named[pointer{n.ref, response}] != nil {
+		name := cmp.Or(strings.Trim(notSchemaName.ReplaceAllString(path.Base(n.ref), "_"), "_"), "schema")
+		if n.dir == request && other != nil {
 			name += "Input"
 		}
 		n.name = unique(taken, name)
@@ -127,32 +82,80 @@ func (r *reading) name() {
 	}
 }
 
-// rendered is a schema with names in the place of links.
-func rendered(v any) any {
+// rendered is a schema with names in the place of links, and without those that are left open.
+func rendered(v any, open func(*named) bool) any {
 	switch v := v.(type) {
-	case link:
-		if v.to.duplicate != nil {
-			v.to = v.to.duplicate
-		}
-		return "#/schemas/" + v.to.name
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, value := range v {
-			out[key] = rendered(value)
+			to, refers := value.(link)
+			if refers && to.to.duplicate != nil {
+				to.to = to.to.duplicate
+			}
+			switch {
+			case !refers:
+				out[key] = rendered(value, open)
+			case open == nil || !open(to.to):
+				out[key] = "#/schemas/" + to.to.name
+			}
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = rendered(v[i])
+			out[i] = rendered(v[i], open)
 		}
 		return out
 	}
 	return v
 }
 
-// maxMends is how many faults of one schema are left out before all of it is.
-const maxMends = 100
+// maxFaults is how many faults of one schema are left out before all of it is.
+const maxFaults = 100
+
+// bound cuts references between schemas that are too large with all that they refer to, so that
+// each has at least its own properties.
+func (r *reading) bound() {
+	var large []*named
+	for _, n := range r.order {
+		if n.name == "" || n.large {
+			continue
+		}
+		if fault := r.sound(map[string]any{"$ref": "#/schemas/" + n.name}); fault != nil && fault.Limit {
+			n.large = true
+			r.spread()
+		}
+	}
+	for _, n := range r.order {
+		if n.large && n.name != "" {
+			large = append(large, n)
+			r.schemas[n.name] = rendered(n.value, func(to *named) bool { return to.large })
+		}
+	}
+	if len(large) > 0 {
+		r.note(noteOf(large[0].node, "%s too large, such as %q; where one refers to another of them it may be anything",
+			wording.Counted(len(large), "schema is", "schemas are"), large[0].name))
+	}
+}
+
+func (r *reading) compiled(v any) *schema.Schema {
+	return schema.New(v, schema.Options{Defs: r.schemas})
+}
+
+// sound leaves what is wrong out of the schemas that a schema refers to. The fault that it
+// returns is the first of the schema itself, or that it is too large.
+func (r *reading) sound(v any) (fault *schema.SchemaError) {
+	for range maxFaults {
+		fault, _ = r.compiled(v).Compile().(*schema.SchemaError)
+		if fault == nil || fault.Limit || fault.Def == "" {
+			return fault
+		}
+		n := r.byName[fault.Def]
+		r.note(noteOf(n.node.Follow(fault.Path), "%s is left out of the schema %q: %s", keywordOf(fault.Path), fault.Def, fault.Message))
+		r.schemas[fault.Def] = without(r.schemas[fault.Def], fault.Path)
+	}
+	return fault
+}
 
 func keywordOf(path []string) string {
 	if len(path) == 0 {
@@ -173,7 +176,7 @@ func without(v any, path []string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := maps.Clone(v)
-		if inner, there := v[path[0]]; len(path) == 1 || !there {
+		if inner, known := v[path[0]]; len(path) == 1 || !known {
 			delete(out, path[0])
 		} else {
 			out[path[0]] = without(inner, path[1:])
@@ -181,10 +184,8 @@ func without(v any, path []string) any {
 		return out
 	case []any:
 		out := slices.Clone(v)
-		for i := range out {
-			if strconv.Itoa(i) == path[0] {
-				out[i] = without(out[i], path[1:])
-			}
+		if i, err := strconv.Atoi(path[0]); err == nil && i < len(out) {
+			out[i] = without(out[i], path[1:])
 		}
 		return out
 	}
@@ -203,31 +204,21 @@ func (r *reading) finish(o *Operation) {
 	}
 }
 
-const contradictory = "a schema contradicts itself"
-
-const tooLarge = "a schema is larger than one may be"
-
 // fitting is a schema of an operation with names in the place of links, valid and not too large.
 func (r *reading) fitting(o *Operation, v any, what string) any {
-	full := rendered(v)
-	for range maxMends {
-		wrong := compile(full, r.schemas)
+	full := rendered(v, nil)
+	for range maxFaults {
+		fault := r.sound(full)
 		switch {
-		case wrong == nil:
-			if r.relax(full) {
-				continue
-			}
+		case fault == nil && r.relax(full):
+		case fault == nil:
 			return full
-		case wrong.Limit:
-			r.note(o.Node, tooLarge, "the %s of %s aren't checked: %s", what, o, wrong.Message)
+		case fault.Limit:
+			r.note(noteOf(o.Node, "the %s of %s aren't checked: %s", what, o, fault.Message))
 			return open(full, what)
-		case wrong.Def != "":
-			n := r.byName[wrong.Def]
-			r.note(n.node.Follow(wrong.Path), malformed, "%s is left out of the schema %q: %s", keywordOf(wrong.Path), wrong.Def, wrong.Message)
-			r.schemas[wrong.Def] = without(r.schemas[wrong.Def], wrong.Path)
 		default:
-			r.note(o.Node, malformed, "%s is left out of the %s of %s: %s", keywordOf(wrong.Path), what, o, wrong.Message)
-			full = without(full, wrong.Path)
+			r.note(noteOf(o.Node, "%s is left out of the %s of %s: %s", keywordOf(fault.Path), what, o, fault.Message))
+			full = without(full, fault.Path)
 		}
 	}
 	return open(full, what)
@@ -247,23 +238,20 @@ func (r *reading) relax(v any) (found bool) {
 	if !schema.Empty(r.compiled(v), emptySteps, &r.left) {
 		return false
 	}
-	seen := map[string]bool{}
-	catalogue.Reach(v, r.schemas, seen, func(name string) {
-		if n := r.byName[name]; schema.Empty(r.compiled(r.schemas[name]), emptySteps, &r.left) && !n.relaxed {
-			properties, budget := map[string]any{}, maxParts
-			r.schemas[name] = true
-			if r.flat(without(n.value, []string{"oneOf"}), &budget, properties, map[string]bool{}) {
-				r.schemas[name] = map[string]any{"type": "object", "properties": rendered(properties)}
-			}
-			r.note(n.node, contradictory, "no value fits the schema %q; only the properties that it has are taken from it", name)
-			n.relaxed, found = true, true
+	catalogue.Reach(v, r.schemas, map[string]bool{}, func(name string) {
+		n := r.byName[name]
+		if n.relaxed || !schema.Empty(r.compiled(r.schemas[name]), emptySteps, &r.left) {
+			return
 		}
+		properties, budget := map[string]any{}, maxFlat
+		r.schemas[name] = true
+		if r.flat(without(n.value, []string{"oneOf"}), &budget, properties, map[string]bool{}) {
+			r.schemas[name] = map[string]any{"type": "object", "properties": rendered(properties, nil)}
+		}
+		r.note(noteOf(n.node, "no value fits the schema %q; only the properties that it has are taken from it", name))
+		n.relaxed, found = true, true
 	})
 	return found
-}
-
-func (r *reading) compiled(v any) *schema.Schema {
-	return schema.New(v, schema.Options{Defs: r.schemas})
 }
 
 // open is a schema of an operation that says nothing but the names of its parameters.
@@ -272,13 +260,13 @@ func open(v any, what string) any {
 	if what == "result" || !ok {
 		return true
 	}
-	out := map[string]any{"type": "object", "properties": map[string]any{}, "required": m["required"]}
+	out := map[string]any{"type": "object", "properties": map[string]any{}}
+	if m["required"] != nil {
+		out["required"] = m["required"]
+	}
 	properties, _ := m["properties"].(map[string]any)
 	for name := range properties {
 		out["properties"].(map[string]any)[name] = true
-	}
-	if out["required"] == nil {
-		delete(out, "required")
 	}
 	return out
 }
@@ -291,5 +279,3 @@ func (r *reading) keepReached() {
 	}
 	r.schemas = kept
 }
-
-var notSchemaName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)

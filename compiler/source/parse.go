@@ -95,7 +95,7 @@ func Parse(f *File, l Limits) (root *Node, problems []Problem) {
 	return read(f, l, func(b *builder) *Node {
 		b.guard()
 		b.text = string(f.Text)
-		if f.Format != YAML {
+		if f.Format >= JSON {
 			return (&jsonReader{builder: b}).document()
 		}
 		y := newYAMLReader(b)

@@ -258,7 +258,7 @@ func (y *yamlReader) asKey(d draft, p properties) *Node {
 		return n
 	}
 	if p.tag == "" && n.Style == Plain && n.Text != "" {
-		if kind, _, _, _ := resolve(n.Text); kind != String {
+		if kind, _, _, _ := resolve(n.Text); kind != String && y.file.Format != YAMLData {
 			y.report(codeSyntax, n.Start, n.End, "put it in quotes", "the key %s is %s; a key is text", n.Text, kind).Quote = true
 		}
 	} else if p.tag != "" && p.tag != "str" && p.tag != "!" {

@@ -41,6 +41,8 @@ type Format uint8
 const (
 	// YAML is one YAML 1.2 document, core schema.
 	YAML Format = iota
+	// YAMLData is YAML whose keys are texts, quoted or not: 200 is "200".
+	YAMLData
 	// JSON is one JSON value (RFC 8259), strictly.
 	JSON
 	// JSONData is JSON that says what a plan may not: NUL in its texts, and integers

@@ -15,7 +15,7 @@ func (n *Node) Within(from, to int) Span {
 	from = max(0, min(from, len(n.Text)))
 	to = max(from, min(to, len(n.Text)))
 	text := string(n.File.Text[n.Start:n.End])
-	d := decoder{src: text, mapping: true, strictJSON: n.File.Format != YAML, nul: n.File.Format == JSONData}
+	d := decoder{src: text, mapping: true, strictJSON: n.File.Format >= JSON, nul: n.File.Format == JSONData}
 	switch n.Style {
 	case Plain:
 		if n.Kind != String {

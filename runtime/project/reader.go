@@ -157,22 +157,22 @@ func isLines(name string) bool { return strings.EqualFold(filepath.Ext(name), ".
 // Text reads a file that somebody named, one byte beyond the limit at most: its
 // reader then says that it is too large.
 func (r *Reader) Text(name string) ([]byte, error) {
-	if r.Confined && name != "-" {
-		relative, err := below(r.Root, name)
-		if err != nil {
-			return nil, err
-		}
+	if _, err := below(r.Root, name); r.Confined && name != "-" && err != nil {
+		return nil, err
+	}
+	return r.text(name)
+}
+
+// text reads a file that isn't named by who gives documents, such as a policy above them. What is
+// in a workspace that is [Reader.Confined] isn't read through a link that leads out of it.
+func (r *Reader) text(name string) ([]byte, error) {
+	if relative, err := below(r.Root, name); r.Confined && err == nil && name != "-" {
 		text, err := workspace.Folder{Dir: r.Root, Limit: r.most(name)}.Open(filepath.ToSlash(relative))
 		if err != nil {
 			return nil, CantRead(name, err)
 		}
 		return r.bounded(name, text)
 	}
-	return r.text(name)
-}
-
-// text reads a file that isn't named by who gives documents, such as a policy above them.
-func (r *Reader) text(name string) ([]byte, error) {
 	in := r.Stdin
 	if name != "-" {
 		file, err := os.Open(name)

@@ -132,6 +132,14 @@ func TestConfined(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	// Nor is a policy of the workspace read through a link that leads out of it, and it isn't passed over.
+	if err := os.Symlink(filepath.Join(elsewhere, "secret.yaml"), filepath.Join(root, "obelus.policy.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	r.Forget()
+	if _, err := r.One(filepath.Join(root, "plan.yaml")); !errors.Is(err, project.ErrRead) {
+		t.Errorf("a policy outside: %v", err)
+	}
 }
 
 // LANGUAGE.md#documents: of the files of a list, what stands over their folders is asked once a folder,
