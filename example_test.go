@@ -59,7 +59,7 @@ func ExamplePlan_Check() {
 	fmt.Println(obelus.Advice(err))
 	// Output:
 	// true
-	// greeting.yaml:7:36: "†state.greting" is never there: no call writes it, and the initial state doesn't hold it [OB203]
+	// greeting.yaml:7:36: "†state.greting" never has a value: no call writes it, and the initial state doesn't contain it [OB203]
 	// did you mean "†state.greeting"?
 }
 

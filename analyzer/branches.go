@@ -163,7 +163,7 @@ func describeBranch(branch []branch.Choice) string {
 	var words []string
 	for i, d := range branch {
 		if i == maxChoices && len(branch) > maxChoices+1 {
-			words = append(words, fmt.Sprintf("%d more things come together", len(branch)-i))
+			words = append(words, fmt.Sprintf("%d more conditions", len(branch)-i))
 			break
 		}
 		words = append(words, InWords(d))
@@ -175,7 +175,7 @@ func describeBranch(branch []branch.Choice) string {
 func InWords(d BranchChoice) string {
 	switch {
 	case d.Takes != "":
-		return quote(d.Call) + " takes " + quote(d.Takes)
+		return quote(d.Call) + " chooses " + quote(d.Takes)
 	case d.Fails:
 		return quote(d.Call) + " fails"
 	case d.Approved != nil && *d.Approved:

@@ -61,7 +61,7 @@ func branchy() map[string]struct {
 			return fmt.Sprintf("- {_tool: j, _outputPath: †state.a%d || †state.b%d}\n", i, i)
 		}) +
 			"- {_tool: f, x: †" + joined(249, "state.a%[1]d || †state.b%[1]d", " || †") + "}\n", want{"OB302": 0, "OB902": 0}},
-		"500 operands of which one is never there": {"calls:\n- {_tool: j, _outputPath: †state.x || †state.y}\n" + repeated(498, func(i int) string { return fmt.Sprintf("- {_tool: j, _outputPath: a%d}\n", i) }) +
+		"500 operands of which one never has a value": {"calls:\n- {_tool: j, _outputPath: †state.x || †state.y}\n" + repeated(498, func(i int) string { return fmt.Sprintf("- {_tool: j, _outputPath: a%d}\n", i) }) +
 			"- {_tool: f, x: †" + joined(498, "state.a%d", " || †") + " || †state.y, z: †state.x}\n", want{"OB209": 1, "OB902": 0}},
 		"80 layers, all to all": {"calls:\n" + repeated(80, func(i int) string {
 			return repeated(5, func(k int) string {

@@ -317,7 +317,7 @@ func (p *Pass) passesGuard(f *flow, witness any, when *plan.Template) bool {
 // because says why a judgement is what it is.
 func (j *judgement) because() string {
 	if to := j.to.schema.Kinds(); j.relation == schema.Never && j.kinds != 0 && to != 0 && j.kinds&to == 0 {
-		return fmt.Sprintf("it is %s, and %s is wanted", j.kinds, to)
+		return fmt.Sprintf("it is %s; expected %s", j.kinds, to)
 	}
 	why := "it isn't accepted"
 	if v := j.to.schema.Validate(j.witness); v != nil {

@@ -62,10 +62,10 @@ func (p *Pass) handsOver(call *plan.Call) {
 	if len(p.config.delegates.judge(d).Errors) > 0 {
 		return
 	}
-	const help = "see to it that it is there and list it in \"_scopes\", or let the delegate take a parameter or begin with a \"state\" of its own"
+	const help = "pass it in \"_scopes\", use a parameter, or give the delegate its own \"state\""
 	for _, r := range missing {
 		if s := d.StateSchema; s != nil && s.At(compiler.SchemaPath(d.Paths.Segments(r.Path)[1:])).Required {
-			p.Report(call.ToolNode.Span(), "the delegate %q needs %q, which this call doesn't hand over", call.Plan(), r.Ref.String()).About(call.Label()).
+			p.Report(call.ToolNode.Span(), "the delegate %q needs %q, which this call doesn't pass", call.Plan(), r.Ref.String()).About(call.Label()).
 				Advise(help).Note(r.Span(), "it is read here").Show(headOf(d.StateSchemaNode.Span()), "it is required here")
 			return
 		}
@@ -73,7 +73,7 @@ func (p *Pass) handsOver(call *plan.Call) {
 	if !comesToNothing(d, missing) {
 		return
 	}
-	p.Report(call.ToolNode.Span(), "nothing comes of the delegate %q without %q, which this call doesn't hand over", call.Plan(), missing[0].Ref.String()).About(call.Label()).As(diag.Warning).
+	p.Report(call.ToolNode.Span(), "the delegate %q has no output without %q, which this call doesn't pass", call.Plan(), missing[0].Ref.String()).About(call.Label()).As(diag.Warning).
 		Advise(help).Note(missing[0].Span(), "it is read here")
 }
 

@@ -39,9 +39,9 @@ func danglingReferences(p *Pass) {
 		}
 		f := p.dangling(&reads[optional[0]])
 		if len(optional) > 1 {
-			f.Message += "; nor are the other operands"
+			f.Message += "; neither do the other operands"
 			for _, r := range optional[1:] {
-				f.Note(reads[r].Span(), "%q is never there either", reads[r].Ref.String())
+				f.Note(reads[r].Span(), "%q never has a value either", reads[r].Ref.String())
 			}
 		}
 	})
@@ -58,10 +58,10 @@ func (p *Pass) dangling(r *plan.Read) *diag.Diagnostic {
 	call := p.caller(r)
 	name := r.Ref.String()
 	kind := p.Plan.Paths.Kind(r.Path)
-	f := p.Report(r.Span(), "%q is never there: %s", name, whyNever[kind]).About(call.Label())
+	f := p.Report(r.Span(), "%q never has a value: %s", name, whyNever[kind]).About(call.Label())
 	if p.Plan.Form == plan.Solution && kind != "input" {
 		f.Message = "no call of the solution writes \"" + name + "\""
-		f.As(diag.Info).Advise("the state that the solution is given must hold it")
+		f.As(diag.Info).Advise("the state that the solution receives must contain it")
 	} else {
 		f.Advise("%s", whereFrom[kind])
 	}

@@ -100,17 +100,17 @@ func missingInstead(e *branch.Conditions, there []logic.Literal, leaf int) logic
 }
 
 func (p *Pass) reportMissing(leaf *plan.Template, branch []BranchChoice, alone bool) {
-	f := p.Report(leaf.Node.Span(), "the output goes without %q when %s", short(leaf.Node.Text), describeBranch(branch)).
-		Advise("give it a fallback (\"… || null\"), write it on every branch, or let the output hold what the other branch writes")
+	f := p.Report(leaf.Node.Span(), "the output lacks %q when %s", short(leaf.Node.Text), describeBranch(branch)).
+		Advise("add a fallback (\"… || null\"), or write it on every branch")
 	f.Witness = Branch{Branch: branch}
 	if leaf.Expr != nil && !leaf.Expr.Plain() && expression.IsExpression(leaf.Node.Text) && len(leaf.Reads) > 0 {
 		reference := short(p.Plan.Reads[leaf.Reads[0]].Ref.String())
-		f.Advise("give what may be missing a fallback of its own (\"(%s || null)\"), write it on every branch, or let the output hold what the other branch writes", reference)
+		f.Advise("add a fallback (\"(%s || null)\"), or write it on every branch", reference)
 	}
 	if leaf == p.Plan.Output { // a run whose whole output is null has failed
-		f.Advise("write it on every branch, or join what the branches write with \"||\": without any of it the output comes to nothing")
+		f.Advise("write it on every branch, or join the branches with \"||\": without a value the run has no output")
 	} else if alone && leaf.Expr != nil && leaf.Expr.Plain() && !p.requiredInOutput(leaf) { // whether null will do is for the author to say
-		f.Offer("let it be null then", leaf.Node, len(leaf.Node.Text), len(leaf.Node.Text), " || null", false)
+		f.Offer("use null if it is missing", leaf.Node, len(leaf.Node.Text), len(leaf.Node.Text), " || null", false)
 	}
 	p.noteWriters(f, leaf)
 }
@@ -195,8 +195,8 @@ func (p *Pass) keptAway(r *plan.Read, one *plan.Instance) bool {
 
 // inSomeOnly reports a reference that some instances can't satisfy.
 func (p *Pass) inSomeOnly(r *plan.Read, without []string, unnamed bool) *diag.Diagnostic {
-	return p.Report(r.Span(), "%q is there in some instances only: %s", r.Ref.String(), lacking(without, unnamed)).
-		Advise("give it to every instance, give it to all of them in the shared %s, or use a fallback", r.Ref.Kind)
+	return p.Report(r.Span(), "%q has a value in some instances only: %s", r.Ref.String(), lacking(without, unnamed)).
+		Advise("set it in every instance or in the shared %s, or add a fallback", r.Ref.Kind)
 }
 
 // noteMissing remembers what is judged again over all views of the plan.

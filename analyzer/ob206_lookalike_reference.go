@@ -66,8 +66,8 @@ func (p *Pass) unboundPlaces(known *parameters, a *plan.Activity, n *source.Node
 			from := max(at[2], at[4])
 			if name := n.Text[from:max(at[3], at[5])]; !known.declares(name) && !strings.HasSuffix(n.Text[:at[0]], "{") {
 				// What stands behind "Bearer" isn't shown by its name.
-				f := p.Report(n.Within(at[0], at[1]), "this is sent as it stands, though it looks like a variable of the environment").
-					Advise("such a one is written {$NAME}, in braces with the $ inside")
+				f := p.Report(n.Within(at[0], at[1]), "this is sent as text, but it looks like an environment variable").
+					Advise("write {$NAME} for an environment variable")
 				f.Offer("make it the variable", n, at[0], at[1], "{$"+name+"}", false)
 			}
 		}
@@ -99,18 +99,18 @@ func (p *Pass) unboundPlaces(known *parameters, a *plan.Activity, n *source.Node
 			name = ref.Kind
 		}
 		p.suggestedParameters[suggestedParameter{a, name}] = true
-		f := p.Report(n.Within(start, end), "this is passed as it stands, though %q looks like a value", n.Text[start:end])
+		f := p.Report(n.Within(start, end), "this is passed as text, but %q looks like a value", n.Text[start:end])
 		switch place := "{" + name + "}"; {
 		case isReference:
 			f.Advise("%s", parametersAlone)
 		case !places:
-			f.Advise("parameters stand in \"argv\", or are read (\"stdin\"); here {$NAME} is a variable of the environment")
+			f.Advise("use parameters in \"argv\" or \"stdin\"; here only environment variables are inserted, as {$NAME}")
 		case isPart:
-			f.Advise("a part of a parameter isn't put into a text: give the tool a parameter for it")
+			f.Advise("a text can't insert a part of a parameter: give the tool a parameter for it")
 		case !compiler.IsParameter(place):
-			f.Advise("give the parameter a name of letters, digits, - and _: only such a one stands in a text")
+			f.Advise("use only letters, digits, - and _ in the name of a parameter that a text inserts")
 		default:
-			f.Advise("a parameter stands in braces: %s", place)
+			f.Advise("write a parameter in braces: %s", place)
 			f.Offer("make it the parameter", n, start, end, place, false)
 		}
 	}
@@ -128,7 +128,7 @@ func isKnownKind(ref expression.Reference) bool {
 }
 
 // parametersAlone is what to do about a reference in an activity.
-const parametersAlone = "an activity is given parameters alone: let calls pass the value, and write the parameter's name in braces"
+const parametersAlone = "an activity receives only parameters: pass the value in the call, and write the parameter's name in braces"
 
 // unmarkedReferences checks the strings of a value that have no finding.
 func (p *Pass) unmarkedReferences(call *plan.Call, n *source.Node, reported []diag.Diagnostic) {
@@ -137,8 +137,8 @@ func (p *Pass) unmarkedReferences(call *plan.Call, n *source.Node, reported []di
 		if !expression.IsExpression(key.Text) && !expression.IsText(key.Text) {
 			return
 		}
-		p.Report(key.Span(), "this key is taken as it stands: expressions are values, and stand in no key").About(call.Label()).
-			Advise("an object with a key that is worked out is an expression: †({(†input.key): †input.value})")
+		p.Report(key.Span(), "this key is used as text: a key can't be an expression").About(call.Label()).
+			Advise("write an object with a computed key as an expression: †({(†input.key): †input.value})")
 	})
 }
 
@@ -168,19 +168,19 @@ func eachString(n *source.Node, give func(*source.Node)) {
 
 func (p *Pass) unmarkedReference(call *plan.Call, n *source.Node, reported []diag.Diagnostic) {
 	if start, end, ok := expression.Unfilled(n.Text); ok {
-		p.Report(n.Within(start, end), "this is a literal string of an expression, and what stands in its †{ … } isn't filled in").About(call.Label()).
+		p.Report(n.Within(start, end), "this text is inside an expression, so its †{ … } isn't evaluated").About(call.Label()).
 			Advise("join the text and the value: \"… \" + string(†state.x)")
 	}
 	m, ok := expression.Lookalike(n.Text, func(ref expression.Reference) bool { return p.named(ref) || p.inItem(call, ref) })
 	if !ok || slices.ContainsFunc(reported, func(f diag.Diagnostic) bool { return f.Span == n.Span() }) {
 		return
 	}
-	f := p.Report(n.Within(m.Start, m.End), "this is a literal string, though %q looks like a reference", n.Text[m.Start:m.End]).About(call.Label())
+	f := p.Report(n.Within(m.Start, m.End), "this is text, but %q looks like a reference", n.Text[m.Start:m.End]).About(call.Label())
 	from, to, tail := 0, len(n.Text), len(m.Intended)
 	if expression.IsExpression(m.Intended) {
 		f.Advise("an expression begins with †: write %q", m.Intended)
 	} else {
-		f.Advise("in a text an expression stands in †{ … }: write %q", m.Intended)
+		f.Advise("inside a text write %q", m.Intended)
 		// What comes before and after stays, be it on many lines.
 		for from = m.Start; to > m.End && n.Text[to-1] == m.Intended[tail-1]; tail-- {
 			to--
@@ -244,7 +244,7 @@ func (p *Pass) bareReference(call *plan.Call, s *schema.Schema, n *source.Node, 
 		return
 	}
 	suggested := "†" + n.Text
-	f := p.Report(n.Span(), "this is the text %q, where %q wants %s", n.Text, call.ToolName, kinds).About(call.Label()).
+	f := p.Report(n.Span(), "this is the text %q, but %q expects %s", n.Text, call.ToolName, kinds).About(call.Label()).
 		Advise("a reference begins with †: write %q", suggested)
 	f.Offer("make it a reference", n, 0, 0, string(expression.Mark), true)
 }

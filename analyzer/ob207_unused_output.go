@@ -35,8 +35,8 @@ func unusedOutputs(p *Pass) {
 			}
 			for _, path := range route {
 				if (!seen[call.Index] || !p.isRead(path.ID)) && !p.suggestedPaths[path.ID] {
-					p.Report(path.Span(), "nothing reads %q, and the plan's output doesn't hold it", p.path(path.ID)).About(call.Label()).
-						Advise("read it, add it to \"output\", or leave \"_outputPath\" out if the call is made for its effect")
+					p.Report(path.Span(), "nothing reads %q, and it isn't part of the plan's output", p.path(path.ID)).About(call.Label()).
+						Advise("read it, add it to \"output\", or remove \"_outputPath\" if the call is made for its effect")
 				}
 			}
 		}

@@ -96,8 +96,8 @@ func (p *Pass) sureItems() {
 					continue
 				}
 				next := fallback.Args[i+1]
-				p.Report(t.Node.Within(a.Start, a.End), "%q is always there: what follows it in the fallback is never used", short(t.Node.Text[a.Start:a.End])).About(call.Label()).
-					Note(t.Node.Within(next.Start, next.End), "this is never used").Advise("take the operands after it out")
+				p.Report(t.Node.Within(a.Start, a.End), "%q always has a value: the operands after it are never used", short(t.Node.Text[a.Start:a.End])).About(call.Label()).
+					Note(t.Node.Within(next.Start, next.End), "this is never used").Advise("remove the operands after it")
 				break
 			}
 		}
@@ -147,8 +147,8 @@ func (p *Pass) unwrittenOperands() {
 				continue
 			}
 			kind := p.Plan.Paths.Kind(r.Path)
-			f := p.Report(r.Span(), "%q is never there: %s; the operand of \"||\" never counts", r.Ref.String(), whyNever[kind]).About(call.Label()).
-				Advise("%s, or take the operand out", operandFrom[kind])
+			f := p.Report(r.Span(), "%q never has a value: %s; the operand of \"||\" has no effect", r.Ref.String(), whyNever[kind]).About(call.Label()).
+				Advise("%s, or remove the operand", operandFrom[kind])
 			p.explainNever(f, r, call)
 		}
 	})
@@ -212,12 +212,12 @@ func (p *Pass) uselessOperands(e *branch.Conditions, call *plan.Call, t *plan.Te
 		} else if a.Op == expression.TermReference && p.onlyDeadWrite(e, &p.Plan.Reads[t.Reads[a.Ref]]) {
 			return // that is their own fault, and told
 		}
-		what := "is never there when it is its turn"
+		what := "never has a value when it is reached"
 		if _, there := standing(i); e.SolveOne(there, false).Impossible {
-			what = "is never there"
+			what = "never has a value"
 		}
-		p.Report(span(i), "%q %s: this operand of \"||\" decides nothing", text(i), what).About(call.Label()).
-			Advise("take the operand out, or let something write it on a branch on which this is read")
+		p.Report(span(i), "%q %s: this operand of \"||\" has no effect", text(i), what).About(call.Label()).
+			Advise("remove the operand, or write it on a branch that reads it")
 	}
 	for i := range last {
 		if decides[i].Impossible {
@@ -238,13 +238,13 @@ func (p *Pass) uselessOperands(e *branch.Conditions, call *plan.Call, t *plan.Te
 		what = "one of the operands up to " + quote(text(last)) + " is"
 	}
 	if first, _ := standing(0); first == logic.True {
-		what += " always there"
+		what += " always set"
 	} else {
-		what += " always there when the call runs"
+		what += " always set when the call runs"
 	}
-	p.Report(span(last), "%s: what follows it in the fallback is never used", what).About(call.Label()).
+	p.Report(span(last), "%s: the operands after it are never used", what).About(call.Label()).
 		Note(span(last+1), "this is never used").
-		Advise("take the operands after it out, or put it last")
+		Advise("remove the operands after it, or put it last")
 }
 
 // fallbacks are the fallbacks in an expression, the outermost first.

@@ -37,12 +37,12 @@ func (p *Pass) booleanFallback(call *plan.Call, t *plan.Template, part expressio
 		}
 	}
 	at := t.Node.Within(part.Start, part.End)
-	operator, word, says := "||", "or", "†a || †b is †a whenever that is there, also when it is false"
+	operator, word, says := "||", "or", "†a || †b is †a whenever †a has a value, also if it is false"
 	if part.Kind == expression.Gate {
-		operator, word, says = "&&", "and", "†a && †b is †b whenever both are there, also when †a is false"
+		operator, word, says = "&&", "and", "†a && †b is †b whenever both have a value, also if †a is false"
 	}
-	f := p.Report(at, "%q between booleans looks at whether they are there, not at whether they are true: %s", operator, says).About(call.Label()).
-		Advise("write %q if truth is meant", word)
+	f := p.Report(at, "%q between booleans tests whether they have a value, not whether they are true: %s", operator, says).About(call.Label()).
+		Advise("write %q to test whether they are true", word)
 	if call != nil && t == call.When && part.Kind == expression.Fallback && p.alwaysThere(t, part.Parts[0]) {
 		f.As(diag.Error) // what runs is decided by the first alone
 	}

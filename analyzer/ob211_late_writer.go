@@ -42,9 +42,9 @@ func lateWriters(p *Pass) {
 				continue
 			}
 			path, _ := p.outputOver(late, w.Path)
-			p.Report(r.Span(), "this reads %q as the calls before it leave it; %q, listed later, writes more of it", r.Ref.String(), late.Name).About(p.caller(r).Label()).
+			p.Report(r.Span(), "this reads %q as the earlier calls wrote it; %q, listed later, writes it as well", r.Ref.String(), late.Name).About(p.caller(r).Label()).
 				Note(path.Span(), "%q writes %q here", late.Name, p.path(path.ID)).
-				Advise("list the reader after %q if it should see that, or let %q wait for the reader with \"_after\"", late.Name, late.Name)
+				Advise("list the reader after %q, or let %q wait for the reader with \"_after\"", late.Name, late.Name)
 			break
 		}
 	}

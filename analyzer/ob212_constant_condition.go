@@ -55,7 +55,7 @@ func (p *Pass) comparison(call *plan.Call, t *plan.Template, read int, with expr
 	r := &p.Plan.Reads[read]
 	shown := t.Expr.Text[with.Start:with.End]
 	f := p.Report(t.Node.Within(with.Start, with.End), "%q is never %s", r.Ref.String(), shown).About(call.Label()).
-		Advise("compare with what the value can be")
+		Advise("compare it with a possible value")
 	showAll(f, p.remarks(&flows[0]))
 	raw, _ := flows[0].schema.Raw().(map[string]any)
 	words, _ := raw["enum"].([]any)
@@ -85,7 +85,7 @@ func (p *Pass) constantConditions() map[*plan.Template]bool {
 		case t == nil:
 		case !t.Live() || t.Expr != nil && len(t.Reads) == 0:
 			p.Report(t.Node.Span(), "the condition of %q has no reference: it is the same in every run", call.Name).About(call.Label()).
-				Advise("let it read something, or take it out")
+				Advise("read a value in it, or remove it")
 		case t.Expr != nil:
 			yes, no := p.conditions().ConditionAlone(call)
 			calls, goals = append(calls, call), append(goals, yes, no)
@@ -110,7 +110,7 @@ func (p *Pass) constantConditions() map[*plan.Template]bool {
 			what = "is always true"
 		}
 		p.Report(call.When.Node.Span(), "the condition of %q %s", call.Name, what).About(call.Label()).
-			Advise("compare with what the value can be, or take the condition out")
+			Advise("compare it with a possible value, or remove the condition")
 	}
 	return constant
 }

@@ -57,7 +57,7 @@ func (p *Pass) selfCycle(call *plan.Call) {
 		}
 		p.Report(r.Span(), "%q waits for itself: it reads %q, which only it writes", call.Name, r.Ref.String()).About(call.Label()).
 			Note(own.Span(), "its own result goes to %q", p.path(own.ID)).
-			Advise("read the result of another call, or give the path a first value under \"state\"")
+			Advise("read the result of another call, or give the path an initial value under \"state\"")
 	}
 }
 
@@ -80,9 +80,9 @@ func (p *Pass) cycle(calls []int32, together int) {
 	chain = append(chain, quote(closing.from.Name))
 	f := p.Report(closing.at, "%d calls wait for each other: %s", len(calls), strings.Join(chain, " → ")).About(closing.from.Label())
 	if more := together - len(calls); more == 1 {
-		f.Message += "; 1 more call is entangled with them"
+		f.Message += "; 1 more call is in a circle with them"
 	} else if more > 1 {
-		f.Message += fmt.Sprintf("; %d more calls are entangled with them", more)
+		f.Message += fmt.Sprintf("; %d more calls are in a circle with them", more)
 	}
 	for _, e := range edges[:min(len(edges), maxShown)] {
 		if e.why == "" {
@@ -96,7 +96,7 @@ func (p *Pass) cycle(calls []int32, together int) {
 		f.Note(e.at, "%q %s %q of %q", e.from.Name, what, e.why, e.to.Name).
 			Note(e.other, "%q writes %q here", e.to.Name, e.why)
 	}
-	f.Advise("take one of these references out, or let it read a path that none of the calls writes")
+	f.Advise("remove one of these references, or read a path that none of the calls writes")
 }
 
 // edge finds what makes one call wait for another.

@@ -86,13 +86,13 @@ func (p *Pass) deadCall(e *branch.Conditions, call *plan.Call) {
 		if parts[i].at == nil || parts[i].at == call.When && p.constantAlone(e, call) {
 			return // that is the other call's own, or OB212's
 		}
-		what := parts[i].words + " is never there"
+		what := parts[i].words + " never has a value"
 		if parts[i].at == call.When {
-			what = parts[i].words + " is never there and true"
+			what = parts[i].words + " is never true"
 		}
 		f := p.Report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).About(call.Label()).
 			Note(parts[i].node.Span(), "it needs this").
-			Advise("read something that is there on the same branch, join branches with \"||\", or take the call out")
+			Advise("read values of one branch, join branches with \"||\", or remove the call")
 		f.Witness = Branch{Branch: []BranchChoice{}}
 		p.noteWriters(f, parts[i].at)
 		return
@@ -104,7 +104,7 @@ func (p *Pass) deadCall(e *branch.Conditions, call *plan.Call) {
 				continue
 			}
 			f := p.Report(call.ToolNode.Span(), "%q can never run: %s and %s exclude each other", call.Name, parts[j].words, parts[i].words).About(call.Label()).
-				Advise("read something that is there on the same branch, join branches with \"||\", or take the call out")
+				Advise("read values of one branch, join branches with \"||\", or remove the call")
 			one, other := e.Decisions(parts[j].holds, alone[j].Assignment), e.Decisions(parts[i].holds, alone[i].Assignment)
 			needs(f, parts[j].node, one)
 			if parts[i].node != parts[j].node {
@@ -115,15 +115,15 @@ func (p *Pass) deadCall(e *branch.Conditions, call *plan.Call) {
 			return
 		}
 	}
-	what := "what it needs never comes together"
+	what := "no branch provides everything that it needs"
 	if e.Ready(call) != e.Runs(call) && !e.SolveOne(e.Ready(call), false).Impossible {
-		what = "whenever it could, a path that it writes is taken already"
+		what = "whenever it could run, its output path already has a value"
 		if p.rewritesItself(call) {
 			return // that is OB403's
 		}
 	}
 	f := p.Report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).About(call.Label()).
-		Advise("read something that is there on the same branch, join branches with \"||\", or take the call out")
+		Advise("read values of one branch, join branches with \"||\", or remove the call")
 	f.Witness = Branch{Branch: []BranchChoice{}}
 	for _, part := range parts[:min(len(parts), maxShown)] {
 		f.Note(part.node.Span(), "it needs this")
@@ -140,7 +140,7 @@ func (p *Pass) rewritesItself(call *plan.Call) bool {
 
 func needs(f *diag.Diagnostic, n *source.Node, branch []BranchChoice) {
 	if words := describeBranch(branch); words != "" {
-		f.Note(n.Span(), "it needs this, which is so when %s", words)
+		f.Note(n.Span(), "it needs this, which is true when %s", words)
 	} else {
 		f.Note(n.Span(), "it needs this")
 	}

@@ -45,12 +45,12 @@ func redundantCalls(p *Pass) {
 			first[key] = call
 			continue
 		}
-		f := p.Report(call.ToolNode.Span(), "%q asks %q for what %q has already asked it: the same parameters of the same values", call.Name, call.ToolName, earlier.Name).About(call.Label()).
-			Note(earlier.ToolNode.Span(), "%q asks here", earlier.Name)
+		f := p.Report(call.ToolNode.Span(), "%q calls %q with the same parameters as %q", call.Name, call.ToolName, earlier.Name).About(call.Label()).
+			Note(earlier.ToolNode.Span(), "%q is here", earlier.Name)
 		if len(earlier.Output) > 0 {
-			f.Advise("read %q instead; a tool that answers differently each time says x-volatile: true", p.path(earlier.Output[0][0].ID))
+			f.Advise("read %q instead; if the tool's answers change, declare x-volatile: true", p.path(earlier.Output[0][0].ID))
 		} else {
-			f.Advise("give the first an \"_outputPath\" and read that; a tool that answers differently each time says x-volatile: true")
+			f.Advise("give the first an \"_outputPath\" and read that; if the tool's answers change, declare x-volatile: true")
 		}
 	}
 }

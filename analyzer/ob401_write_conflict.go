@@ -86,7 +86,7 @@ func (p *Pass) conflict(pairs []plan.Unordered, goals []logic.Literal, answers [
 		if schedules == nil && (p.config.Replay != nil || !decided) {
 			continue
 		}
-		f := p.writeConflict(pairs, first(k), "what stays depends on timing")
+		f := p.writeConflict(pairs, first(k), "the result depends on timing")
 		if !p.screens { // what comes behind changes the example
 			if words := describeBranch(branch); words != "" {
 				f.Message += "; both run when " + words
@@ -186,13 +186,13 @@ func (p *Pass) writeConflict(pairs []plan.Unordered, with []int, says string) *d
 	switch n := len(with) - 1; n {
 	case 0:
 	case 1:
-		f.Message += "; so it is with one more call"
+		f.Message += "; the same applies to one more call"
 	default:
-		f.Message += fmt.Sprintf("; so it is with %d more calls", n)
+		f.Message += fmt.Sprintf("; the same applies to %d more calls", n)
 	}
 	for _, k := range with[:min(len(with), maxShown)] {
 		u := pairs[k]
 		f.Note(u.PathA.Span(), "%q writes %q here", p.Plan.Calls[u.A].Name, p.path(u.PathA.ID))
 	}
-	return f.Advise("let one read what the other writes or name it in \"_after\"; or give them paths of their own; or say \"writes: once\" to let the first win")
+	return f.Advise("let one read the other's result or name it in \"_after\", write to two paths, or use \"writes: once\" to keep the first")
 }

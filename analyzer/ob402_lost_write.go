@@ -37,7 +37,7 @@ func lostWrites(p *Pass) {
 			by := p.over(later, path)
 			p.Report(path.Span(), "the value that %q writes to %q is replaced by %q before anything reads it", earlier.Name, p.path(path.ID), later.Name).About(earlier.Label()).
 				Note(by.Span(), "%q writes %q here, after %q", later.Name, p.path(by.ID), earlier.Name).
-				Advise("read the value in between, write one of the two to another path, or leave the first write out")
+				Advise("read the value in between, write one of the two to another path, or remove the first write")
 		}
 	}
 }

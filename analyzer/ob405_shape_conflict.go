@@ -129,7 +129,7 @@ func (p *Pass) shapeConflict(written write, container pathtree.ID, holders []hol
 		if place.Depth > 0 || h.call.Tool.Output.Kinds()&(schema.Object|schema.Array) != 0 {
 			says = "the result of \"" + h.call.ToolName + "\" has no " + quote(below[place.Depth].Key)
 		}
-		f := p.Report(written.path.Span(), "%q writes %q into a value that can't hold it: %s", call.Name, p.path(written.path.ID), says).About(call.Label()).
+		f := p.Report(written.path.Span(), "%q writes %q into a value that can't contain it: %s", call.Name, p.path(written.path.ID), says).About(call.Label()).
 			Note(h.path.Span(), "%q sets %q to that result here", h.call.Name, p.path(container))
 		f.Show(headOf(h.call.Tool.OutputNode.Span()), "the schema of the result is here").Advise("write the part to a path of its own, or let the schema of the result name it")
 		return
@@ -373,8 +373,8 @@ func (p *Pass) belowNothing(b beginning, call *plan.Call, path plan.Path) (repor
 		if kind == wanted || slices.ContainsFunc(p.setters(above), func(w plan.Writer) bool { return int(w.Call) != call.Index && p.isBefore(w.Call, call) }) {
 			return false
 		}
-		f := p.Report(path.Span(), "%q can't be written: the state begins with %s at %q, and this needs %s there", p.path(path.ID), kind, p.path(above), wanted).About(call.Label()).
-			Advise("write it to another path, or let the state begin with %s there", wanted)
+		f := p.Report(path.Span(), "%q can't be written: the initial state has %s at %q, and this needs %s", p.path(path.ID), kind, p.path(above), wanted).About(call.Label()).
+			Advise("write it to another path, or change the initial state to %s", wanted)
 		showAll(f, b.said(p, paths.Segments(above)[1:]))
 		return true
 	}

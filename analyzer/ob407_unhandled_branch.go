@@ -30,12 +30,12 @@ func unhandledBranches(p *Pass) {
 			if read[call.Index][i] || i == 0 && p.Plan.Output == nil || i == call.FailureRoute() && tried[call.Output[0][0].ID] > call.Index {
 				continue
 			}
-			what := "when the call takes this alternative, nothing comes of it"
+			what := "if the call chooses this alternative, nothing follows"
 			if i == call.FailureRoute() {
-				what = "when the call fails, nothing comes of it"
+				what = "if the call fails, nothing follows"
 			}
 			f := p.Report(route[0].Span(), "nothing reads %q: %s", compiler.Offered(p.Plan, call)[i], what).About(call.Label()).
-				Advise("let a call handle it, let a fallback or the plan's \"output\" read it, or take the alternative out")
+				Advise("read it in a call, a fallback or the plan's \"output\", or remove the alternative")
 			if p.Plan.Form == plan.Solution || p.Plan.Form == plan.ProcessRecord {
 				f.As(diag.Info).Advise("the next solution may handle it; else let a call or the \"output\" read it")
 			}

@@ -35,7 +35,7 @@ func unroutedFailures(p *Pass) {
 		}
 		what := "the run fails with it"
 		if route := call.FailureRoute(); route >= 0 {
-			what += ", as the state schema has no room for its record at " + quote(compiler.Offered(p.Plan, call)[route])
+			what += ", because the state schema doesn't allow its failure record at " + quote(compiler.Offered(p.Plan, call)[route])
 		} else if len(call.Output) > 0 {
 			what += ", and what reads " + quote(compiler.Offered(p.Plan, call)[0]) + " is skipped"
 		}

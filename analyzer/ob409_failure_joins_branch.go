@@ -55,9 +55,9 @@ func failuresJoinBranches(p *Pass) {
 			continue
 		}
 		first, last := readers[call][0], call.FailureRoute()
-		p.Report(call.Output[last][0].Span(), "when %q fails, the record of its failure goes to %q as well, and %q takes it for a result", call.Name, compiler.Offered(p.Plan, call)[last], p.caller(first).Name).
+		p.Report(call.Output[last][0].Span(), "if %q fails, its failure record is written to %q, and %q reads it as a result", call.Name, compiler.Offered(p.Plan, call)[last], p.caller(first).Name).
 			About(call.Label()).Note(first.Span(), "%q reads it here", p.caller(first).Name).
-			Advise("add an alternative for failures, such as || †state.error, or let the reader look at its code")
+			Advise("add an alternative for failures, such as || †state.error, or test its \"code\" in the reader")
 	}
 }
 

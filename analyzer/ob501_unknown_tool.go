@@ -21,7 +21,7 @@ func unknownTool(p *Pass, call *plan.Call) {
 	}
 	near, ok := p.tools().Nearest(call.ToolName)
 	if call.ToolName == compiler.Consult && !ok {
-		p.Report(call.ToolNode.Span(), "there is nobody to ask: no advisor speaks on demand").About(call.Label()).
+		p.Report(call.ToolNode.Span(), "no advisor answers on demand: each has an \"on\"").About(call.Label()).
 			Advise("list an advisor without \"on\" under \"advisors\": \"ConsultAdvisor\" is then the tool that asks it")
 		return
 	}

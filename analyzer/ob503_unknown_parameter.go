@@ -32,7 +32,7 @@ func unknownParameters(p *Pass, call *plan.Call) {
 			}
 			if f := call.Node.Fields[at]; !unknown[f.Key] {
 				unknown[f.Key] = true
-				p.Report(f.Key.Span(), "%s has a parameter %q, and doesn't get it: keys that begin with \"x-\" are ignored", known.taker, key).About(call.Label()).
+				p.Report(f.Key.Span(), "%s has a parameter %q, and doesn't receive it: keys that begin with \"x-\" are ignored", known.taker, key).About(call.Label()).
 					Advise("give the parameter another name")
 			}
 		}
@@ -51,11 +51,11 @@ func (p *Pass) unknownParameter(call *plan.Call, known *parameters, f plan.Templ
 	} else if meta, ok := compiler.MetaForeign(f.Key); ok {
 		found.Advise("did you mean %q? a call's own keys begin with _", meta)
 	} else if known.which == "tool" && known.tool.Node.Get(f.Key) != nil {
-		found.Advise("what a tool takes stands below its \"properties\": put %q there", f.Key)
+		found.Advise("declare parameters under \"properties\" of the tool: put %q there", f.Key)
 	} else if list := known.names().list; list != "" {
 		found.Advise("its parameters are %s", list)
 	} else {
-		found.Advise("it takes no parameters; a tool that takes any says additionalProperties: true")
+		found.Advise("it has no parameters; declare additionalProperties: true to accept any")
 	}
 	found.Show(known.tool.NameNode.Span(), "%q is declared here", call.ToolName)
 }

@@ -55,11 +55,11 @@ func (p *Pass) unfitArguments(call *plan.Call) {
 	if err := compiler.CheckArguments(a, given); errors.As(err, &unfit) && unfit.Parameter != "" && (known == nil || !known.unknown(unfit.Parameter)) { // else the activity is at fault
 		at := slices.IndexFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == unfit.Parameter })
 		if at < 0 {
-			p.Report(call.ToolNode.Span(), "the activity %q can't be given this: %s", compiler.Shown(a.Name), unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
+			p.Report(call.ToolNode.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name), unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
 			return
 		}
 		value := call.Params.Fields[at].Value
-		f := p.Report(value.Node.Span(), "the activity %q can't be given this: %s", compiler.Shown(a.Name), unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
+		f := p.Report(value.Node.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name), unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
 		if value.Live() { // a run may be given another
 			f.As(diag.Warning)
 		}
@@ -101,7 +101,7 @@ func (p *Pass) badParametersOf(call *plan.Call, known *parameters) bool {
 	}
 	if v := known.schema.Validate(known.completed(call.Params.Value)); v != nil {
 		p.Report(call.ToolNode.Span(), "%s doesn't accept these parameters together: %s", known.taker, v.Error()).About(call.Label()).
-			Advise("see what the %s's schema asks of its parameters", known.which)
+			Advise("check the parameters against the %s's schema", known.which)
 	}
 	return len(p.found) > before
 }
@@ -122,7 +122,7 @@ func (p *Pass) produced(call *plan.Call) {
 		return
 	}
 	if v := call.Tool.Output.Validate(call.Produced.Value()); v != nil {
-		p.Report(placeAt(nil, call.Produced, v.Path), "the result of %q isn't what the tool gives: %s", call.Name, v.Error()).About(call.Label()).
+		p.Report(placeAt(nil, call.Produced, v.Path), "the result of %q doesn't match the tool's \"_output\": %s", call.Name, v.Error()).About(call.Label()).
 			Advise("give a result that the tool's \"_output\" accepts").
 			Show(headOf(call.Tool.OutputNode.Span()), "the schema of the result is here")
 	}
@@ -151,7 +151,7 @@ func requote(f *diag.Diagnostic, n *source.Node, s *schema.Schema) {
 	switch {
 	case n.Kind == source.String && n.Style != source.Plain && s.Accepts(unquoted(n.Text)):
 		f.Advise("write it without quotes: %s", n.Text)
-		f.Fixes = append(f.Fixes, diag.Fix{Message: "take the quotes off", Edits: []diag.Edit{{Span: n.Span(), Text: n.Text}}})
+		f.Fixes = append(f.Fixes, diag.Fix{Message: "remove the quotes", Edits: []diag.Edit{{Span: n.Span(), Text: n.Text}}})
 	case (n.Kind == source.Number || n.Kind == source.Bool) && s.Accepts(text):
 		f.Advise("write it in quotes: %q", text)
 		f.Fixes = append(f.Fixes, diag.Fix{Message: "put it in quotes", Edits: []diag.Edit{{Span: n.Span(), Text: quote(text)}}})

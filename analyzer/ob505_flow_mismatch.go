@@ -13,9 +13,9 @@ var flowMismatch = register(Rule{
 // help says what to do about a value of another kind.
 func help(j *judgement) string {
 	if j.to.schema == aList {
-		return "a list has one run for each of its items; of an object keys(…), values(…) and toPairs(…) give one, and [†…] is a list of one item"
+		return "pass a list: keys(…), values(…) or toPairs(…) of an object, or [†…] for one item"
 	}
-	return "pass something of the right kind, convert it (string(…), int(…), float(…)), or mend the schema that says it wrong"
+	return "pass a value of the right type, convert it (string(…), int(…), float(…)), or correct the schema"
 }
 
 // flowMismatches reports flows whose values never fit the parameter.

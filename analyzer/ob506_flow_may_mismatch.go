@@ -28,5 +28,5 @@ func flowMayMismatches(p *Pass) {
 // reportMayMismatch reports a value that may come and isn't accepted.
 func (p *Pass) reportMayMismatch(j *judgement) {
 	p.misfit(mayMismatchRule, j, j.to.name()+" of "+j.to.taker.taker).
-		Advise("narrow what the source may give, widen what the parameter takes, or convert the value")
+		Advise("narrow the source's schema, widen the parameter's, or convert the value (int(…), filter(…), \"… || 0\")")
 }

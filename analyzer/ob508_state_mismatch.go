@@ -93,7 +93,7 @@ func (p *Pass) stateMismatch(call *plan.Call, produced, wanted *schema.Schema, p
 		return
 	}
 	f.Witness = verdict.Witness
-	f.Advise("let the two schemas agree, write the result elsewhere, or give it an alternative that accepts the rest")
+	f.Advise("make the two schemas agree, write the result to another path, or add an alternative that accepts the rest")
 	showAll(f, outputPlace(call.Tool, nil))
 	if segments := p.Plan.Paths.Segments(path.ID); len(segments) > 1 {
 		showAll(f, p.documentPlace("stateSchema", segments[1:]))
@@ -198,7 +198,7 @@ func (p *Pass) noPlaceFor(call *plan.Call, part string, always bool) {
 		verb, severity = "may not fit", diag.Warning
 	}
 	f := p.Report(path.Span(), "the result of %s %s the state schema at %s, which allows no %s", quote(call.ToolName), verb, quote(p.path(path.ID)), quote(part)).About(call.Label()).As(severity).
-		Advise("let the state schema allow it, or let the tool give nothing of the kind")
+		Advise("allow it in the state schema, or remove it from the tool's \"_output\"")
 	showAll(f, outputPlace(call.Tool, nil))
 }
 
@@ -219,8 +219,8 @@ func (p *Pass) missingParts() {
 				}
 				for _, name := range s.Required() {
 					if part := (expression.Segment{Key: name}); !p.comesInto(container, part) {
-						p.Report(path.Span(), "this writes a part of %q, in which the state schema requires %q as well, and nothing writes that", p.path(container), name).About(call.Label()).As(diag.Warning).
-							Advise("write the whole of it, let a call write %q, or don't require it", name)
+						p.Report(path.Span(), "this writes a part of %q; the state schema also requires %q there, and nothing writes it", p.path(container), name).About(call.Label()).As(diag.Warning).
+							Advise("write the whole value, write %q in a call, or don't require it", name)
 						break
 					}
 				}

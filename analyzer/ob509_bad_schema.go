@@ -35,7 +35,7 @@ func emptySchemas(p *Pass) {
 		}
 		reported = append(reported, n.Span())
 		p.Report(n.Span(), "no value fits this schema, a part of %s", at.what).
-			Advise("its keywords contradict each other: change one of them, or write false where nothing may stand")
+			Advise("its keywords contradict each other: change one of them, or write false to allow no value")
 	}
 }
 

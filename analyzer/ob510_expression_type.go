@@ -50,7 +50,7 @@ func expressionTypes(p *Pass) {
 				return r != t.Reads[0] && p.Plan.Paths.Overlap(p.Plan.Reads[r].Path, p.Plan.Reads[t.Reads[0]].Path)
 			}
 			if t.Expr.Plain() && result.Kinds&expression.Number == 0 && slices.ContainsFunc(call.Reads, passed) {
-				f.Advise("leave it out: a call that reads %q in its parameters runs only when that is there", t.Node.Text)
+				f.Advise("remove it: a call that reads %q in its parameters runs only if that has a value", t.Node.Text)
 			}
 		}
 	})
@@ -119,7 +119,7 @@ func (p *Pass) strayName(name string, known *parameters, activity *plan.Activity
 	if first == "" {
 		return nil
 	}
-	f := p.codeFault(known.tool, node.Within(at, at+len(first)), fmt.Sprintf("%q is no parameter of the tool %q, and so always null here", first, known.tool.Name)).As(diag.Warning)
+	f := p.codeFault(known.tool, node.Within(at, at+len(first)), fmt.Sprintf("%q isn't a parameter of the tool %q, so it is always null", first, known.tool.Name)).As(diag.Warning)
 	quoted := slices.IndexFunc(known.schema.Properties(), func(one string) bool { return strings.HasPrefix(one, first+"-") && strings.Contains(node.Text, one) })
 	if near, ok := known.names().Nearest(first); quoted >= 0 {
 		f.Advise("a parameter whose name isn't a word is read as $env[%q]", known.schema.Properties()[quoted])
@@ -127,9 +127,9 @@ func (p *Pass) strayName(name string, known *parameters, activity *plan.Activity
 		p.suggestedParameters[suggestedParameter{activity, near}] = true
 		f.Advise("did you mean %q?", near)
 	} else if list := known.names().list; list != "" {
-		f.Advise("the parameters are %s; a text stands in quotes", list)
+		f.Advise("the parameters are %s; write a text in quotes", list)
 	} else {
-		f.Advise("give the tool such a parameter; a text stands in quotes")
+		f.Advise("declare the parameter in the tool; write a text in quotes")
 	}
 	return f
 }
@@ -252,15 +252,15 @@ func (p *Pass) codeFails(tool *plan.Tool, activity *plan.Activity, params map[st
 	wrong, refused := new(expression.Error), new(schema.Violation)
 	switch {
 	case errors.As(err, &wrong) && wrong.Cause == expression.OfKind:
-		f = p.codeFault(tool, node.Within(wrong.Start, wrong.End), "this may go wrong, when the parameters are "+brief(params)+": "+wrong.Message).As(diag.Warning).
-			Advise("let the tool take less, or give the expression another value for that case")
+		f = p.codeFault(tool, node.Within(wrong.Start, wrong.End), "this fails when the parameters are "+brief(params)+": "+wrong.Message).As(diag.Warning).
+			Advise("narrow the tool's parameters, or handle that case in the expression")
 	case errors.As(err, &refused):
-		words, severity := "this may not be what %q gives: of %s it makes %s: %s", diag.Warning
+		words, severity := "this may not match the \"_output\" of %q: for %s it returns %s: %s", diag.Warning
 		if never {
-			words, severity = "this is never what %q gives: of %s it makes %s: %s", diag.Error
+			words, severity = "this never matches the \"_output\" of %q: for %s it returns %s: %s", diag.Error
 		}
 		f = p.codeFault(tool, node.Span(), fmt.Sprintf(words, tool.Name, brief(params), brief(value), strings.TrimPrefix(refused.Error(), "."))).As(severity).
-			Advise("let the expression give what the tool's \"_output\" says, or mend that")
+			Advise("correct the expression or the tool's \"_output\"")
 	default:
 		return nil
 	}

@@ -23,8 +23,8 @@ func badMethods(p *Pass) {
 		}
 		if call.Tool != nil && call.Tool.Output != nil && call.Produced == nil {
 			if gives, takes := call.Tool.Output.Kinds(), patchKinds[call.Method]; gives != 0 && gives&takes == 0 {
-				f := p.Report(p.methodPlace(call), "%q wants %s to write, and the result of %q is %s", call.Method, takes, call.ToolName, gives).About(call.Label()).
-					Advise("use another \"_outputMethod\", or let the tool give %s", takes)
+				f := p.Report(p.methodPlace(call), "%q needs %s to write, but the result of %q is %s", call.Method, takes, call.ToolName, gives).About(call.Label()).
+					Advise("use another \"_outputMethod\", or make the tool return %s", takes)
 				showAll(f, outputPlace(call.Tool, nil))
 				continue
 			}
@@ -47,7 +47,7 @@ func badMethods(p *Pass) {
 func (p *Pass) badBase(b beginning, call *plan.Call) {
 	for _, path := range call.Output[0] {
 		if kinds, said := p.baseOf(b, call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
-			f := p.Report(p.methodPlace(call), "%q needs %s at %q, and there it is %s", call.Method, baseKinds[call.Method], p.path(path.ID), kinds).About(call.Label()).
+			f := p.Report(p.methodPlace(call), "%q needs %s at %q, but it is %s", call.Method, baseKinds[call.Method], p.path(path.ID), kinds).About(call.Label()).
 				Advise("use another \"_outputMethod\", or another path")
 			showAll(f, said)
 			return

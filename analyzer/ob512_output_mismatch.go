@@ -22,7 +22,7 @@ func outputMismatches(p *Pass) {
 	for _, j := range p.judgeOutput() {
 		switch j.relation {
 		case schema.Never:
-			p.misfit(p.rule, &j, j.of()).Advise("give what \"outputSchema\" asks for, or mend the schema")
+			p.misfit(p.rule, &j, j.of()).Advise("correct the output or \"outputSchema\"")
 		case schema.MayNotFit:
 			p.reportOutput(&j)
 		case schema.Unknown:
@@ -43,14 +43,14 @@ func (p *Pass) outputForgotten() {
 		}
 	}
 	if n := p.Plan.Root.Get("outputSchema"); n != nil && !p.Plan.OutputSchema.Accepts(nil) {
-		p.Report(headOf(n.Span()), "this says what the plan's output is, and the plan has no \"output\"").As(diag.Warning).
-			Advise("say what it gives: \"output: {…}\", with references at its leaves")
+		p.Report(headOf(n.Span()), "the plan has an \"outputSchema\" but no \"output\"").As(diag.Warning).
+			Advise("add \"output: {…}\" with references")
 	}
 }
 
 // reportOutput reports a value that may come and that "outputSchema" refuses.
 func (p *Pass) reportOutput(j *judgement) {
-	p.misfit(p.rule, j, j.of()).As(diag.Warning).Advise("narrow what the source may give, or widen \"outputSchema\"")
+	p.misfit(p.rule, j, j.of()).As(diag.Warning).Advise("narrow the source's schema, or widen \"outputSchema\"")
 }
 
 // of is what to call the part of the output that is judged.
@@ -84,8 +84,8 @@ func (p *Pass) outputLiterals(s *schema.Schema) {
 		if below != "" {
 			where = quote(strings.TrimPrefix(below, "."))
 		}
-		f := p.Report(at, "%s isn't what \"outputSchema\" wants: %s", where, why).As(diag.Error).
-			Advise("give what \"outputSchema\" asks for, or mend the schema")
+		f := p.Report(at, "%s doesn't match \"outputSchema\": %s", where, why).As(diag.Error).
+			Advise("correct the output or \"outputSchema\"")
 		if n := p.Plan.Root.Get("outputSchema"); p.Plan.Root.Kind == source.Object && n != nil {
 			f.Note(headOf(n.Span()), "the output's schema is here")
 		}
@@ -95,7 +95,7 @@ func (p *Pass) outputLiterals(s *schema.Schema) {
 		refused: func(at source.Span, below, why string) { wrong(at, below, why) },
 		given: func(f plan.TemplateField, of string) {
 			if when := p.leftOut(f.Value); when != "" {
-				wrong(placeAt(f.Node, f.Value.Node, nil), of, "the property "+quote(f.Key)+" is left out when "+when).As(diag.Warning)
+				wrong(placeAt(f.Node, f.Value.Node, nil), of, "the property "+quote(f.Key)+" is missing when "+when).As(diag.Warning)
 			}
 		},
 	}

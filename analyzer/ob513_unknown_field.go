@@ -76,7 +76,7 @@ func (p *Pass) unknownField(r *plan.Read) {
 	if function, ok := expression.FunctionFor(step.Key); ok && known.list == "" && !step.IsIndex {
 		object := r.Ref
 		object.Path = r.Ref.Path[:len(r.Ref.Path)-len(first.rest)+place.Depth]
-		f.Advise("what it has is worked out by a function: †(%s(%s))", function, object.String())
+		f.Advise("use a function: †(%s(%s))", function, object.String())
 	}
 	p.instead(f, r, first.rest, missingField{first.call.Tool.Output, place, known, closed, "there it is", "its"})
 }

@@ -37,9 +37,9 @@ func latentTools(p *Pass) {
 	case 0:
 	case 1:
 		p.Report(first.ToolNode.Span(), "the tool %q has no activity: a run needs a model to produce its result", names[0]).
-			Advise("define an activity of that name under \"activities\", have a model answer it, or run the plan with a planner")
+			Advise("define an activity of that name under \"activities\", or let a model answer it")
 	default:
 		p.Report(first.ToolNode.Span(), "%d tools have no activity: a run needs a model to produce the results of %s", len(names), wording.Names(names, maxNamed)).
-			Advise("define activities of those names under \"activities\", have a model answer them, or run the plan with a planner")
+			Advise("define activities of those names under \"activities\", or let a model answer them")
 	}
 }

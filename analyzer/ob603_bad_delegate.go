@@ -33,7 +33,7 @@ func badDelegates(p *Pass) {
 			continue
 		}
 		if warnings := diag.AtLeast(diag.Warning, judged.Findings); len(warnings) > 0 {
-			p.unsound(path, warnings, "may go wrong", diag.Warning)
+			p.unsound(path, warnings, "may fail", diag.Warning)
 		}
 	}
 	type outcome struct {
@@ -55,7 +55,7 @@ func (p *Pass) unsound(path string, found []diag.Diagnostic, what string, severi
 	call, at := p.delegateNode(path)
 	first := found[0]
 	f := p.Report(at.Span(), "the delegate %q %s: %s", path, what, first.Message).About(call.Label()).As(severity).
-		Advise("mend it; \"obelus check\" of it tells more")
+		Advise("run \"obelus check %s\"", path)
 	if len(found) > 1 {
 		f.Message = fmt.Sprintf("the delegate %q %s: it has %s, the first: %s", path, what, wording.Count(len(found), severity.String()), first.Message)
 	}
@@ -119,7 +119,7 @@ func (p *Pass) delegateOutput(call *plan.Call) {
 	}
 	j := judgement{relation: v.Relation, kinds: face.Output.Kinds(), witness: v.Witness, to: target{schema: tool.Output}}
 	f := p.Report(call.ToolNode.Span(), "the output of the delegate %q %s the \"_output\" of %q: %s", face.Name, words, tool.Name, j.because()).About(call.Label()).As(severity).
-		Advise("let the two schemas say the same, or leave the tool's \"_output\" out: the delegate's \"outputSchema\" then holds")
+		Advise("make the two schemas agree, or remove the tool's \"_output\" to use the delegate's \"outputSchema\"")
 	f.Witness = v.Witness
-	f.Show(headOf(face.OutputNode.Span()), "what the delegate gives is here").Show(headOf(tool.OutputNode.Span()), "what the tool gives is here")
+	f.Show(headOf(face.OutputNode.Span()), "the delegate's output is described here").Show(headOf(tool.OutputNode.Span()), "the tool's output is described here")
 }

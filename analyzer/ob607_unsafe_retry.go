@@ -20,21 +20,21 @@ func unsafeRetry(p *Pass, call *plan.Call) {
 	at := call.Node.Get("_retry").Span()
 	if path := call.Plan(); path != "" {
 		if first := p.unsafeIn(p.Plan, path); first.call != nil {
-			p.Report(at, "%q is tried up to %d times, and with each try the plan %q begins anew, in which %q isn't said to be idempotent: what it did is done again", call.Name, call.Retry.Attempts, path, first.name).About(call.Label()).
-				Advise("give \"_retry\" to those calls of the plan that may be made twice, or say annotations: {idempotentHint: true} where a tool may be").
-				Show(first.call.Node.Span(), "%q is made again", first.name)
+			p.Report(at, "%q is attempted up to %d times, and each attempt starts the plan %q again, in which %q isn't declared idempotent", call.Name, call.Retry.Attempts, path, first.name).About(call.Label()).
+				Advise("put \"_retry\" on the calls of that plan that are safe to repeat, or declare annotations: {idempotentHint: true} in their tools").
+				Show(first.call.Node.Span(), "%q is repeated", first.name)
 		}
 		return
 	}
-	who, how := call.ToolName, "isn't said to be idempotent"
+	who, how := call.ToolName, "isn't declared idempotent"
 	switch h := call.Tool.Hints; {
 	case h.Idempotent != nil && !*h.Idempotent:
-		how = "says that it isn't idempotent"
+		how = "is declared not idempotent"
 	case !compiler.MayRun(call.Tool, call.Activity):
 		who = call.Activity
 	}
-	p.Report(at, "%q is tried up to %d times, and %q %s: a try that failed late may have had its effect", call.Name, call.Retry.Attempts, who, how).About(call.Label()).
-		Advise("leave \"_retry\" out, or say annotations: {idempotentHint: true} if the tool may be run twice").
+	p.Report(at, "%q is attempted up to %d times, and %q %s: a failed attempt may already have had its effect", call.Name, call.Retry.Attempts, who, how).About(call.Label()).
+		Advise("remove \"_retry\", or declare annotations: {idempotentHint: true} if the tool is safe to repeat").
 		Show(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 }
 

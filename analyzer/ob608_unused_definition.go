@@ -62,7 +62,7 @@ func unusedDefinitions(p *Pass) {
 	for _, t := range compiled.Tools {
 		define(t.NameNode, tools[t.Name])
 		if t.NameNode != nil && t.NameNode.File == compiled.File && !tools[t.Name] {
-			p.Report(t.NameNode.Span(), "no call uses the tool %q", compiler.Shown(t.Name)).Advise("use it, or take it out")
+			p.Report(t.NameNode.Span(), "no call uses the tool %q", compiler.Shown(t.Name)).Advise("use it, or remove it")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(compiled.Activities)) {
@@ -70,7 +70,7 @@ func unusedDefinitions(p *Pass) {
 		define(a.NameNode, activities[name])
 		if a.NameNode != nil && a.NameNode.File == compiled.File && !activities[name] {
 			p.Report(a.NameNode.Span(), "no call uses the activity %q", compiler.Shown(name)).
-				Advise("give it the name of a tool, name it in \"_activity\", or take it out")
+				Advise("give it the name of a tool, name it in \"_activity\", or remove it")
 		}
 	}
 	p.unusedImports(files, usedFiles)
@@ -85,7 +85,7 @@ func (p *Pass) shadowed() {
 		f := p.Report(t.NameNode.Span(), "this definition of the tool %q isn't used: a later one replaces it", t.Name).
 			Advise("take one of the two out, or give them different names")
 		if winner := p.Plan.Tool(t.Name); winner != nil && winner.NameNode != nil {
-			f.Note(winner.NameNode.Span(), "the definition that counts is here")
+			f.Note(winner.NameNode.Span(), "the definition that is used is here")
 		}
 	}
 }

@@ -70,8 +70,8 @@ func (p *Pass) unfitActivities() {
 			continue
 		}
 		if n := call.Node.Get("_outputPath"); n != nil {
-			p.Report(n.Span(), "the activity %q gives nothing (\"stdout: none\"), so that null would be written", compiler.Shown(a.Name)).As(diag.Warning).About(call.Label()).
-				Advise("leave \"_outputPath\" out, or say what the program writes: \"stdout: text\", \"lines\" or \"json\"")
+			p.Report(n.Span(), "the activity %q returns nothing (\"stdout: none\"), so null would be written", compiler.Shown(a.Name)).As(diag.Warning).About(call.Label()).
+				Advise("remove \"_outputPath\", or declare what the program writes: \"stdout: text\", \"lines\" or \"json\"")
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (p *Pass) strayParameter(known *parameters, a *plan.Activity, taken plan.Va
 	}
 	braces := "{" + taken.Name + "}"
 	at := max(0, strings.Index(taken.Node.Text, braces))
-	f := p.Report(taken.Node.Within(at, min(at+len(braces), len(taken.Node.Text))), "the activity %q takes the parameter %q, which the tool %q doesn't have", compiler.Shown(a.Name), taken.Name, known.tool.Name)
+	f := p.Report(taken.Node.Within(at, min(at+len(braces), len(taken.Node.Text))), "the activity %q uses the parameter %q, which the tool %q doesn't have", compiler.Shown(a.Name), taken.Name, known.tool.Name)
 	ref, err := expression.ParsePath(taken.Node.Text)
 	if near, ok := known.names().Nearest(taken.Name); ok {
 		p.suggestedParameters[suggestedParameter{a, near}] = true
@@ -128,11 +128,11 @@ func (p *Pass) strayParameter(known *parameters, a *plan.Activity, taken plan.Va
 	} else if err == nil && isKnownKind(ref) {
 		f.Advise("%s", parametersAlone)
 	} else if upperCase.MatchString(taken.Name) {
-		f.Advise("a variable of the environment is written {$%s}", taken.Name)
+		f.Advise("write an environment variable as {$%s}", taken.Name)
 	} else if err == nil && known.names().list != "" {
 		f.Advise("a parameter is written †name; those of the tool are %s", known.names().list)
 	} else {
-		f.Advise("give the tool such a parameter; braces that are text are written {%s}", braces)
+		f.Advise("declare the parameter in the tool; write literal braces as {%s}", braces)
 	}
 	f.Show(known.tool.NameNode.Span(), "%q is declared here", known.tool.Name)
 }
@@ -158,16 +158,16 @@ func (p *Pass) dropped(known *parameters, a *plan.Activity, calls []*plan.Call) 
 }
 
 func (p *Pass) droppedParameter(known *parameters, a *plan.Activity, name string, by *plan.Call) {
-	f := p.Report(a.NameNode.Span(), "the activity %q leaves out the parameter %q of the tool %q", compiler.Shown(a.Name), name, known.tool.Name).As(diag.Warning)
+	f := p.Report(a.NameNode.Span(), "the activity %q doesn't use the parameter %q of the tool %q", compiler.Shown(a.Name), name, known.tool.Name).As(diag.Warning)
 	switch place := "{" + name + "}"; {
 	case !compiler.IsParameter(place):
-		f.Advise("give it a name of letters, digits, - and _, and the activity that name in braces; or take it out of the tool")
+		f.Advise("rename it with letters, digits, - and _, and write it in braces in the activity; or remove it from the tool")
 	case a.HTTP == nil:
-		f.Advise("write %s in \"argv\", or let the program read it (\"stdin: json\"); or take it out of the tool", place)
+		f.Advise("write %s in \"argv\", or let the program read it (\"stdin: json\"); or remove it from the tool", place)
 	case a.HTTP.Sends == compiler.StreamNone:
-		f.Advise("send it, as in query: {%s: †%[1]s}, or as %s in the url; or take it out of the tool", name, place)
+		f.Advise("send it, as in query: {%s: †%[1]s}, or as %s in the url; or remove it from the tool", name, place)
 	default:
-		f.Advise("send it, as †%s in \"body\", or as %s in the url; or take it out of the tool", name, place)
+		f.Advise("send it, as †%s in \"body\", or as %s in the url; or remove it from the tool", name, place)
 	}
 	if n := known.node(name); n != nil {
 		f.Note(n.Span(), "%q is declared here", name)
@@ -183,7 +183,7 @@ func (p *Pass) otherResult(tool *plan.Tool, a *plan.Activity) {
 	if gives == 0 || tool.Output == nil || tool.Output.Compile() != nil || tool.Output.Kinds()&gives != 0 {
 		return
 	}
-	p.Report(a.Node.Get("exec").Get("stdout").Span(), "the activity %q gives %s, and the tool %q gives %s", compiler.Shown(a.Name), gives, tool.Name, tool.Output.Kinds()).
-		Advise("let \"stdout\" be what the program writes, or the tool's \"_output\"").
+	p.Report(a.Node.Get("exec").Get("stdout").Span(), "the activity %q returns %s, but the tool %q declares %s", compiler.Shown(a.Name), gives, tool.Name, tool.Output.Kinds()).
+		Advise("correct \"stdout\" or the tool's \"_output\"").
 		Note(tool.OutputNode.Span().Head(), "the result of %q is described here", tool.Name)
 }

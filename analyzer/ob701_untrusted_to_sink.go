@@ -78,24 +78,24 @@ func (p *Pass) reportFlow(f *label.Flow) {
 	}
 	var d *diag.Diagnostic
 	if f.Control {
-		d = p.Report(at, "something %s decides whether %s runs, which takes at most what is %s: %s", is, sink, most, f.Why)
+		d = p.Report(at, "something %s decides whether %s runs, which accepts at most %s data: %s", is, sink, most, f.Why)
 		if !f.Strict {
 			d.As(diag.Warning)
 		}
 	} else {
-		d = p.Report(at, "%s reaches %s, which takes at most what is %s: %s", is, sink, most, f.Why)
+		d = p.Report(at, "%s reaches %s, which accepts at most %s data: %s", is, sink, most, f.Why)
 	}
 	d.About(f.Of.Label())
 	if f.Integrity {
-		d.Advise("take it from a source that is trusted, or let the policy endorse it: a boolean, a bounded number or one of some values, or a person who sees it")
+		d.Advise("take it from a trusted source, or endorse it in the policy: as a boolean, a bounded number or one of some values, or by a person")
 	} else {
-		d.Advise("leave it out, or let a policy that counts clear the parameter for what is %s", is)
+		d.Advise("leave it out, or allow %s data for the parameter in a policy", is)
 	}
 	if f.Rule != nil {
 		d.Note(f.Rule.Node.Span(), "the rule")
 	}
 	if f.Within != nil && f.At.Known() {
-		d.Note(f.At, "it is taken here")
+		d.Note(f.At, "it is used here")
 	}
 	way := Way{}
 	var before string

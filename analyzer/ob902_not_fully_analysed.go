@@ -13,7 +13,7 @@ var notAnalysed = register(Rule{
 
 // cutShort says that a judgement was cut short.
 func (p *Pass) cutShort(at source.Span, format string, args ...any) *diag.Diagnostic {
-	return p.found.Report(notAnalysed.Rule, at, format, args...).Advise("simpler schemas, or fewer alternatives in them, can be judged")
+	return p.found.Report(notAnalysed.Rule, at, format, args...).Advise("use simpler schemas, or fewer alternatives in them")
 }
 
 // notFullyAnalysed reports the questions about branches that have no answer
@@ -25,7 +25,7 @@ func notFullyAnalysed(p *Pass) {
 	}
 	switch {
 	case p.branches != nil && p.branches.Exhausted() && p.Plan.CallsNode != nil:
-		p.Report(headOf(p.Plan.CallsNode.Span()), "the plan's branches are not fully analysed: what hangs on what is more than is looked at").
+		p.Report(headOf(p.Plan.CallsNode.Span()), "the plan's branches are not fully analysed: there are too many dependencies between them").
 			Advise("findings about branches may be missing; let fewer calls write and read one path, or split the plan")
 	case p.branches == nil || p.branches.Exhausted():
 	default:
@@ -40,11 +40,11 @@ func notFullyAnalysed(p *Pass) {
 			}
 			if shown++; shown > maxShown {
 				p.Report(u.at, "%d more questions about branches are not fully analysed", len(p.openQuestions)-i).About(u.call.Label()).
-					Advise("let less hang on the same decisions, or split the plan")
+					Advise("make fewer calls depend on the same decisions, or split the plan")
 				break
 			}
 			p.Report(u.at, "%s is not fully analysed: too many decisions meet", u.what).About(u.call.Label()).
-				Advise("let less hang on the same decisions, or split the plan")
+				Advise("make fewer calls depend on the same decisions, or split the plan")
 		}
 	}
 }

@@ -22,12 +22,12 @@ func extensions(p *Pass, call *plan.Call) {
 
 var insteadOf = map[string]string{
 	"_id":      "take it out; the call is then known by its tool and its place",
-	"_when":    "let the call read something that is only there when it should run",
+	"_when":    "let the call read a value that exists only when it should run",
 	"_after":   "let the call read something that the calls before it write",
 	"_retry":   "let the activity itself try again",
 	"_each":    "list a call for each item",
 	"_timeout": "give the activity itself a time-out",
-	"_confirm": "have whoever runs the plan ask about every call, or about those with effects",
+	"_confirm": "let the person who runs the plan confirm every call, or calls with effects",
 
 	"_onItemFailure": "take it out; the first item that fails then fails the call",
 }

@@ -254,9 +254,9 @@ func (p *Pass) astray() []bool {
 
 var (
 	whyNever = map[string]string{
-		"input": "the input doesn't hold it",
-		"state": "no call writes it, and the initial state doesn't hold it",
-		"data":  "no call writes it, and no message holds it",
+		"input": "the input doesn't contain it",
+		"state": "no call writes it, and the initial state doesn't contain it",
+		"data":  "no call writes it, and no message contains it",
 
 		"advice": "advisors vote on tools, and there is no such tool",
 	}
@@ -265,7 +265,7 @@ var (
 		"state": "let a call write it with \"_outputPath\", or give it under \"state\"",
 		"data":  "let a call write it with \"_outputPath\", or give it in a message of its kind",
 
-		"advice": "name a tool: †advice.tool is a number, what the votes on it come to",
+		"advice": "name a tool: †advice.tool is a number, the result of the votes on it",
 	}
 )
 

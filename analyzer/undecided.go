@@ -250,10 +250,10 @@ func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error, seen []l
 	if len(with) == 0 {
 		with = lacking // the result of a ?.
 	}
-	f := w.report(mayMismatchRule, diag.Warning, call, t.Node.Within(wrong.Start, wrong.End), "this may go wrong, when %s: %s", strings.Join(with, " and "), wrong.Message)
+	f := w.report(mayMismatchRule, diag.Warning, call, t.Node.Within(wrong.Start, wrong.End), "this fails when %s: %s", strings.Join(with, " and "), wrong.Message)
 	f.Witness = values
 	if f.Help = wrong.Help; f.Help == "" {
-		f.Advise("narrow what the source may give, ask for it in \"_when\", or give the expression another value for that case")
+		f.Advise("narrow the source's schema, test the value in \"_when\", or add a default (\"… || 0\")")
 	}
 	if len(t.Reads) > 0 {
 		w.noteSources(f, t)
@@ -311,12 +311,12 @@ func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, failure b
 	if errors.Is(err, errNoRoom) {
 		rule = stateMismatchRule
 		if call.Method == plan.Set {
-			advice = "narrow what comes, let the state schema take it, or write to another path"
+			advice = "narrow the source's schema, widen the state schema, or write to another path"
 		}
 	}
 	if failure {
-		w.report(rule, diag.Warning, call, path.Span(), "when %q fails, the record of its failure isn't written to %q: %s", call.Name, name, err).
-			Advise("let that place take an object with \"code\", \"message\" and \"details\", or name another one for failures").Witness = value
+		w.report(rule, diag.Warning, call, path.Span(), "when %q fails, its failure record isn't written to %q: %s", call.Name, name, err).
+			Advise("allow an object with \"code\", \"message\" and \"details\" there, or use another path for failures").Witness = value
 		return
 	}
 	w.report(rule, diag.Warning, call, path.Span(), "%q may not be written: %s", name, err).

@@ -181,7 +181,7 @@ calls:
 	}
 	want := []string{
 		`OB301 2 calls wait for each other: "b#2" → "c#3" → "b#2" (in instances that no call names)`,
-		`OB205 "†state.z" is there in some instances only: those that no call names lack it`,
+		`OB205 "†state.z" has a value in some instances only: those that no call names lack it`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q", got)
@@ -196,7 +196,7 @@ func TestManyInstancesAreNamedShortly(t *testing.T) {
 	}
 	text += "calls:\n  - {_tool: b, x: †state.x}\n  - {_tool: a, _instance: i7, _outputPath: †state.x}\n"
 	for _, d := range judgedText(t, text) {
-		if d.Rule == maybeMissing.Rule && strings.HasPrefix(d.Message, `"†state.x" is there in some instances only: "i0", "i1", `) && strings.HasSuffix(d.Message, `"i20" and 29 more lack it`) {
+		if d.Rule == maybeMissing.Rule && strings.HasPrefix(d.Message, `"†state.x" has a value in some instances only: "i0", "i1", `) && strings.HasSuffix(d.Message, `"i20" and 29 more lack it`) {
 			return
 		}
 	}

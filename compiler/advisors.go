@@ -147,8 +147,8 @@ func (c *compilation) judgeOpinions() {
 		}
 		key := [2]string{opinion.Advisor, opinion.Instance}
 		if first := declared[key]; first != nil {
-			c.report(diag.BadAdvisor, n.Span().Head(), "the advisor %q speaks twice", Shown(a.ID)).
-				Note(first.Span().Head(), "it speaks here first").Advise("give one opinion of each advisor")
+			c.report(diag.BadAdvisor, n.Span().Head(), "the advisor %q has two opinions", Shown(a.ID)).
+				Note(first.Span().Head(), "the first is here").Advise("give one opinion of each advisor")
 			continue
 		}
 		declared[key] = n

@@ -264,8 +264,8 @@ func TestOpinionsOfASolution(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"advisors": [{"id": "rick", "thought": "t"}], "calls": []}`:                                     `there is no advisor "rick"`,
 		`{"advisors": [{"id": "risk"}], "calls": []}`:                                                     `isn't what its schema asks for`,
-		`{"advisors": [{"id": "risk", "thought": "a"}, {"id": "risk", "thought": "b"}], "calls": []}`:     `speaks twice`,
-		`{"advisors": [{"id": "each", "_instance": "1"}, {"id": "each", "_instance": "1"}], "calls": []}`: `speaks twice`,
+		`{"advisors": [{"id": "risk", "thought": "a"}, {"id": "risk", "thought": "b"}], "calls": []}`:     `has two opinions`,
+		`{"advisors": [{"id": "each", "_instance": "1"}, {"id": "each", "_instance": "1"}], "calls": []}`: `has two opinions`,
 		`{"advisors": [{"id": "risk", "thought": "a", "calls": "{\"deplay\": 1}"}], "calls": []}`:         `there is no such tool`,
 		`{"advisors": [{"thought": "a"}], "calls": []}`:                                                   `doesn't say whose it is`,
 	} {

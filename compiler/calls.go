@@ -102,11 +102,11 @@ func (c *compilation) sharesName(named, call *plan.Call) {
 	id, tool := named.Node.Get("_id").Span(), call.ToolNode.Span()
 	if named.Node.Start > call.Node.Start {
 		c.report(diag.DuplicateID, id, "the id %q is also the name of a call without one", named.ID).About(named.Label()).
-			Note(tool, "it is this call's, after its tool and place").Advise("choose another \"_id\"")
+			Note(tool, "this call has it, from its tool and position").Advise("choose another \"_id\"")
 		return
 	}
-	c.report(diag.DuplicateID, tool, "this call is known by its tool and place as %q, which is also the id of another", named.ID).About(call.Label()).
-		Note(id, "it is this call's").Advise("give it an \"_id\", or choose another for the other")
+	c.report(diag.DuplicateID, tool, "the name of this call, from its tool and position, is %q, which is also the id of another", named.ID).About(call.Label()).
+		Note(id, "this call has it").Advise("give it an \"_id\", or choose another for the other")
 }
 
 // nameCall finds a call's tool and name; place counts from 1.
@@ -259,7 +259,7 @@ func (c *compilation) lowerExtension(call *plan.Call, f source.Field) {
 		}
 		found := c.report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression").About(call.Label())
 		if n.Kind == source.String {
-			example := "†state.total > 100"
+			example := "†" + n.Text
 			if strings.Contains(n.Text, string(expression.Mark)) {
 				example = "†(" + n.Text + ")"
 			}
@@ -282,7 +282,7 @@ func (c *compilation) lowerExtension(call *plan.Call, f source.Field) {
 	case "_confirm":
 		if call.Confirm = n.IsTrue(); !call.Confirm {
 			c.report(diag.WrongType, n.Span(), "\"_confirm\" can only be true").About(call.Label()).
-				Advise("leave it out: which other calls a person is asked about is for whoever runs the plan to say")
+				Advise("remove it: the run's settings decide which other calls are confirmed")
 		}
 	}
 }
@@ -487,7 +487,7 @@ func (c *compilation) textTemplate(call *plan.Call, n *source.Node) *plan.Templa
 		f := c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).About(call.Label())
 		f.Help = err.Help
 		if after := bytes.TrimLeft(n.File.Text[n.End:], " \t\r\n"); n.Style == source.Plain && bytes.HasPrefix(after, []byte(",")) && strings.HasSuffix(err.Message, "is never closed") {
-			f.Help = "within { } and [ ] a comma ends what stands without quotes: put the whole expression in quotes"
+			f.Help = "YAML ends an unquoted value at a comma inside { } and [ ]: put the whole expression in quotes"
 		}
 		if edit, ok := diag.EditScalar(n, 0, 0, "†"); ok && c.isPlainText(n.Text) {
 			f.Fixes = append(f.Fixes, diag.Fix{Message: "write †† for a text that begins with †", Safe: true, Edits: []diag.Edit{edit}})

@@ -111,7 +111,7 @@ func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag
 		tools.add(n.Text, n.Span())
 		if _, _, mixed := naming.MixedScripts(n.Text); !known && !mixed && len(naming.Deceptive(n.Text)) > 0 {
 			found.Report(diag.ConfusableName, n.Span(), "the name %q is drawn like %q", naming.Spelled(n.Text), naming.Skeleton(n.Text)).As(diag.Warning).
-				Advise("a rule about another tool than the one that was meant keeps nothing from happening")
+				Advise("a rule for another tool has no effect")
 		}
 	}
 	_, amiss := serversOf(p, Options{Limits: limits}, ".")
@@ -141,10 +141,10 @@ func misnamed(p *plan.Plan) (found diag.Findings) {
 			}
 			noted[n.Text] = true
 			if duplicate := slices.IndexFunc(known, func(name string) bool { return naming.Skeleton(name) == naming.Skeleton(n.Text) }); duplicate >= 0 {
-				found.Report(diag.ConfusableName, n.Span(), "the policy speaks of a tool %q, which looks like the plan's %q", naming.Spelled(n.Text), naming.Spelled(known[duplicate])).
-					Advise("write the plan's name: a rule about another tool keeps nothing from happening").Rename(n, 0, len(n.Text), known[duplicate], false)
+				found.Report(diag.ConfusableName, n.Span(), "the policy names a tool %q, which looks like the plan's %q", naming.Spelled(n.Text), naming.Spelled(known[duplicate])).
+					Advise("write the plan's name: a rule for another tool has no effect").Rename(n, 0, len(n.Text), known[duplicate], false)
 			} else if near, ok := names.Nearest(n.Text); ok && naming.IsTypo(n.Text, near) {
-				found.Report(diag.WrongType, n.Span(), "the policy speaks of a tool %q, which the plan doesn't have", n.Text).As(diag.Warning).
+				found.Report(diag.WrongType, n.Span(), "the policy names a tool %q, which the plan doesn't have", n.Text).As(diag.Warning).
 					Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, false)
 			}
 		}
@@ -332,7 +332,7 @@ func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Sch
 	if !again {
 		known = len(c.Found)
 		c.badSchemas[at] = known
-		c.report(diag.BadSchema, at, "%s isn't a valid JSON Schema: %s", subject, bad.Message).Advise("%s", cmp.Or(bad.Help, "write what the keyword takes, or leave it out"))
+		c.report(diag.BadSchema, at, "%s isn't a valid JSON Schema: %s", subject, bad.Message).Advise("%s", cmp.Or(bad.Help, "write a valid value, or remove the keyword"))
 	}
 	if again || root != n {
 		c.Found[known].Note(n.Span(), "%s refers to it", what)

@@ -261,7 +261,7 @@ func (c *compilation) compileDelegate(l plan.Link, call *plan.Call) *plan.Plan {
 		return bad(diag.Limit, "let one plan do the work of several", "the plan reaches more than %d delegates", maxDelegates)
 	case all.reads.keywords <= 0:
 		return bad(diag.Limit, "let plans that are run as calls import fewer tools, or let one plan do the work of several",
-			"the plans that the plan runs as calls take in too many tools, activities and schemas together, each for itself")
+			"the plans that run as calls import too many tools, activities and schemas together")
 	}
 	file, err := c.open(l.Path)
 	if err != nil {

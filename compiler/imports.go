@@ -50,7 +50,7 @@ type tree struct {
 type tooMuch struct{ bytes int }
 
 func (e tooMuch) Error() string {
-	return fmt.Sprintf("what the plan takes in has more than %d bytes together", e.bytes)
+	return fmt.Sprintf("the plan and its imports have more than %d bytes together", e.bytes)
 }
 
 // ruleOfReading is the rule of which a file that can't be read is a finding: that of a

@@ -85,7 +85,7 @@ func (c *compilation) judgeObject(values any, at *source.Node, s *schema.Schema,
 		place := s.At([]schema.Step{schema.Key(f.Key.Text)})
 		if !place.Possible {
 			c.report(diag.UndeclaredPath, f.Key.Span(), "the %s schema allows no %q", kind, f.Key.Text).
-				Advise("declare it in %s, or take it out", c.schemaName(kind))
+				Advise("declare it in %s, or remove it", c.schemaName(kind))
 			continue
 		}
 		if place.Schema == nil {

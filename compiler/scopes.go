@@ -196,13 +196,13 @@ func (c *compilation) kinds() []string {
 func (c *compilation) unknownKind(rule *diag.Rule, ref expression.Reference, n *source.Node, call *plan.Call) {
 	const mark = string(expression.Mark)
 	if ref.Kind == "advice" {
-		c.report(rule, n.Within(ref.Start, ref.End), "there is no advice: nobody gives any").About(call.Label()).
-			Advise("list who is to be heard under \"advisors\": they vote on tools, and †advice.tool is what the votes come to")
+		c.report(rule, n.Within(ref.Start, ref.End), "there is no advice, because the plan has no advisors").About(call.Label()).
+			Advise("declare advisors under \"advisors\": †advice.tool is the result of their votes on a tool")
 		return
 	}
 	f := c.report(rule, n.Within(ref.Start, ref.End), "there is no kind %q", mark+ref.Kind).About(call.Label())
 	if IsItemKind(ref.Kind) {
-		f.Advise("†item and †index stand in the parameters, the \"_when\" and the \"_scopes\" of a call with \"_each\", and nowhere else")
+		f.Advise("use †item and †index only in the parameters, the \"_when\" and the \"_scopes\" of a call with \"_each\"")
 		return
 	}
 	kinds := c.kinds()

@@ -259,7 +259,7 @@ func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
 	if near, ok := names.Nearest(name); ok && n.Kind == source.String {
 		return c.typo(f, n, near, names)
 	}
-	return f.Advise("define it under \"activities\", or give a file of activities")
+	return f.Advise("define it under \"activities\", or add a file of activities")
 }
 
 // collectActivities reads an "activities" mapping.

@@ -331,7 +331,7 @@ func without(text string, d diag.Diagnostic) (string, bool) {
 	offset := from
 	for i, o := range operands {
 		if offset == at {
-			if strings.Contains(d.Message, "what follows it") {
+			if strings.Contains(d.Message, "operands after it") {
 				operands = operands[:i+1]
 			} else {
 				operands = slices.Delete(operands, i, i+1)

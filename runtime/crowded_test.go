@@ -327,7 +327,7 @@ func TestCyclesAgreeWithTheModel(t *testing.T) {
 			cyclic++
 		} else if selfish {
 			if never++; !codes["OB209"] {
-				t.Fatalf("plan %d: an operand that is never there isn't OB209: %v\n%s", n, codes, inJSON(doc["calls"]))
+				t.Fatalf("plan %d: an operand that never has a value isn't OB209: %v\n%s", n, codes, inJSON(doc["calls"]))
 			}
 		}
 	}

@@ -247,7 +247,7 @@ func TestHostsOfWorkspaces(t *testing.T) {
 		}
 	}
 	write("obelus.yaml", "hosts: ["+s.host()+"]\n")
-	check(1, "nobody who is trusted allows")
+	check(1, "are blocked: it is an address of this machine")
 	check(0, "", "--trust")
 	if out, _, _ := obelus(nil, "trust", "--show", folder); !strings.Contains(out, "requests may go to "+s.host()) {
 		t.Errorf("trust shows\n%s", out)
@@ -257,7 +257,7 @@ func TestHostsOfWorkspaces(t *testing.T) {
 	}
 	check(0, "")
 	write("obelus.yaml", "hosts: [127.0.0.0/8]\n")
-	check(1, "nobody who is trusted allows")
+	check(1, "are blocked: it is an address of this machine")
 	write("obelus.yaml", "hosts: [api.example.com]\n")
 	check(1, "obelus.yaml doesn't list the host", "--trust")
 	check(0, "", "--allow-host", s.host())

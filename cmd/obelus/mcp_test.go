@@ -88,7 +88,7 @@ const (
 		"input: {city: Oslo}\ncalls:\n  - {_tool: fetch, city: †input.city, _outputPath: weather}\noutput: {today: †state.weather}\n"
 	badPlan = "tools:\n  fetch: {type: object, properties: {city: {type: string}, _output: {type: string}}, required: [city]}\n" +
 		"calls:\n  - {_tool: fetch, city: †state.nowhere, _outputPath: weather}\n"
-	nowhere = `-:4:26: error OB203: "†state.nowhere" is never there`
+	nowhere = `-:4:26: error OB203: "†state.nowhere" never has a value`
 )
 
 // EXECUTION.md#obelus-mcp: each tool answers for a good and for a bad plan, given as text or as a file, and

@@ -232,7 +232,7 @@ func (s Summary) Text(w io.Writer, o TextOptions) error {
 		line += " (maturity: " + Escape(s.Maturity) + ")"
 	}
 	if len(s.Unjudged) > 0 {
-		line += "; not judged yet"
+		line += "; not checked yet"
 		if s.Files > 1 && len(s.UnjudgedIn) > 0 {
 			line += " in " + Escape(wording.Names(s.UnjudgedIn, 3))
 		}

@@ -257,7 +257,7 @@ func (c *checker) member(n *node) *Type {
 	switch {
 	case kinds&Object != 0:
 	case kinds&Array != 0:
-		c.fail(n, "a list has no key "+quote(n.name), "one item is had by [0], all by map(."+bareStart(n.name)+")")
+		c.fail(n, "a list has no key "+quote(n.name), "read one item with [0], all with map(."+bareStart(n.name)+")")
 		return nil
 	case kinds&Null != 0 && n.soft:
 		return &Type{Kinds: Null}

@@ -122,7 +122,7 @@ func TestFaults(t *testing.T) {
 		{"†(⟦sqrt⟧(†state.a))", "no function", "** 0.5"},
 		{"†(⟦substring⟧(†state.a, 1))", "no function", "slice"},
 		{"†state.items | map(⟦#foo⟧)", "no \"#foo\"", ""},
-		{"†state.items | map({\"k\"⟦:⟧ .n})", "can't stand here", "map(({"},
+		{"†state.items | map({\"k\"⟦:⟧ .n})", "isn't allowed here", "map(({"},
 		{"†({⟦†state.k⟧: 1})", "in parentheses", "{(†state.k)"},
 		{"†(let ⟦†state.k⟧ = 1; 2)", "names a variable", ""},
 		{"†(let ⟦len⟧ = 1; 2)", "meaning already", ""},

@@ -108,7 +108,7 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 	case strings.Contains(complaint, "arguments"):
 		return t, "an argument is missing", "write list | filter(.price > 10), for example"
 	case strings.Contains(complaint, "wrap predicate"):
-		return t, "\";\" can't stand here", "put braces around it: filter({ let x = #; x > 1 })"
+		return t, "\";\" isn't allowed here", "put braces around it: filter({ let x = #; x > 1 })"
 	}
 	if f := s.callAround(i); f >= 0 {
 		name := s.word(f)
@@ -123,7 +123,7 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 	switch word {
 	case ":":
 		if s.inBraces(i) {
-			return t, "\":\" can't stand here", "braces after \"(\" hold a condition; an object stands in parentheses: map(({\"key\": .name}))"
+			return t, "\":\" isn't allowed here", "braces after \"(\" hold a condition; write an object in parentheses: map(({\"key\": .name}))"
 		}
 	case "=":
 		if strings.HasPrefix(s.text[t.end:], ">") {
@@ -135,14 +135,14 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 		return t, "\"=\" compares nothing", "did you mean \"==\"?"
 	case ",":
 		if s.bracketAround(i) < 0 {
-			return t, "\",\" can't stand here", "an expression is one value: write †([†a, †b]) for a list, or \"†{a}, †{b}\" for a text"
+			return t, "\",\" isn't allowed here", "an expression is one value: write †([†a, †b]) for a list, or \"†{a}, †{b}\" for a text"
 		}
 	case "&":
 		return t, "\"&\" is no operator", "did you mean and?"
 	case ";":
-		return t, "\";\" can't stand here", "an expression is one value"
+		return t, "\";\" isn't allowed here", "an expression is one value"
 	case "?":
-		return t, "\"?\" can't stand here", "a choice is written condition ? value : other"
+		return t, "\"?\" isn't allowed here", "a choice is written condition ? value : other"
 	case "#", ".":
 		return t, quote(word) + " only stands for an item inside a function such as filter", "write list | map(#.name)"
 	}
@@ -170,12 +170,12 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 		}
 	}
 	if i > 0 && s.tokens[i-1].kind == tokenReference && words[strings.TrimPrefix(before, mark)] {
-		return s.tokens[i-1], quote(before) + " is no reference", "an expression that doesn't begin with one stands in parentheses: †(" + strings.TrimPrefix(before, mark) + " …)"
+		return s.tokens[i-1], quote(before) + " is no reference", "write an expression that doesn't begin with a reference in parentheses: †(" + strings.TrimPrefix(before, mark) + " …)"
 	}
 	if i > 0 && t.valueLike() && t.kind != tokenClose && s.tokens[i-1].valueLike() {
 		help := "join the two with an operator, such as || or +"
 		if t.kind == tokenWord && s.tokens[i-1].kind == tokenReference {
-			help += "; in a text a value stands in braces: †{" + strings.TrimPrefix(before, mark) + "} " + word
+			help += "; in a text write a value in braces: †{" + strings.TrimPrefix(before, mark) + "} " + word
 		}
 		return t, "an operator is missing before " + quote(word), help
 	}
@@ -189,7 +189,7 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 		}
 		return t, "a value is missing between " + quote(before) + " and " + quote(word), help
 	}
-	return t, quote(word) + " can't stand here", ""
+	return t, quote(word) + " isn't allowed here", ""
 }
 
 // callAround is the index of the word whose call's arguments hold the i-th

@@ -192,14 +192,14 @@ func (s *scan) beginsUnmarked(text string, at int, open []int) bool {
 const textual = String | Number | Bool | date | duration
 
 func noText(kinds KindSet) string {
-	return "†{ … } takes a string, a number or a boolean, and this is " + kinds.String()
+	return "†{ … } accepts a string, a number or a boolean; this is " + kinds.String()
 }
 
 func helpText(kinds KindSet) string {
 	if kinds == Null {
-		return "say what stands there without a value: †{ … || \"none\" }; string(…) would write the word null"
+		return "add a default: †{ … || \"none\" }; string(…) would write the word null"
 	}
-	return "write string(…) or toJSON(…) to say as which text it is meant"
+	return "write string(…) or toJSON(…) to convert it"
 }
 
 // appendAsText puts a value to a text: a string as it is, a number or boolean as

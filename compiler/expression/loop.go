@@ -58,7 +58,7 @@ func helpList(v any) string {
 	case nil:
 		return "write … || [] to have an empty list instead"
 	case map[string]any:
-		return "an object's values are had by values(…)"
+		return "use values(…) for an object's values"
 	}
 	return ""
 }

@@ -260,7 +260,7 @@ func (l *lowering) lower(n ast.Node, depth int) *node {
 		for _, p := range n.Pairs {
 			p := p.(*ast.PairNode)
 			if key := l.token(p.Key); isName(p.Key) && key.kind == tokenReference {
-				return l.fail(key.start, key.end, "a key that is computed stands in parentheses", "write {("+l.text[key.start:key.end]+"): …}")
+				return l.fail(key.start, key.end, "write a computed key in parentheses", "write {("+l.text[key.start:key.end]+"): …}")
 			}
 			out.args = append(out.args, l.lower(p.Key, depth+1), l.lower(p.Value, depth+1))
 		}
@@ -465,7 +465,7 @@ func (l *lowering) member(n *ast.MemberNode, t token, depth int) *node {
 	out.start, _ = l.widen(base.start, base.end)
 	if key, ok := n.Property.(*ast.StringNode); ok {
 		if p := l.token(key); p.kind == tokenReference {
-			return l.fail(p.start, p.end, "a key that is computed stands in brackets", "write […] without the dot")
+			return l.fail(p.start, p.end, "write a computed key in brackets", "write […] without the dot")
 		}
 		out.name = key.Value
 		out.end = t.end

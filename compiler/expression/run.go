@@ -172,7 +172,7 @@ func (m *evaluation) member(n *node) any {
 			return m.item(n, base, i)
 		}
 		if name, ok := key.(string); ok {
-			panic(m.fail(n, "a list has no key "+quote(name), "one item is had by [0], all by map(."+bareStart(name)+")"))
+			panic(m.fail(n, "a list has no key "+quote(name), "read one item with [0], all with map(."+bareStart(name)+")"))
 		}
 		panic(m.fail(at, "the index of a list is a whole number, and this is "+describe(key), ""))
 	case string:

@@ -196,9 +196,9 @@ func (r Rules) refuse(host, port string, addr netip.Addr, unknown bool) *Refusal
 	if vouched {
 		return nil
 	}
-	what := fmt.Sprintf("the host %q is %s", host, kind)
+	what := fmt.Sprintf("requests to the host %q are blocked: it is %s", host, kind)
 	if literal(host) != addr {
-		what = fmt.Sprintf("the host %q leads to %s, %s", host, addr, kind)
+		what = fmt.Sprintf("requests to the host %q are blocked: it leads to %s, %s", host, addr, kind)
 	}
-	return &Refusal{what + ", which nobody who is trusted allows", fmt.Sprintf("allow %s for the run, or list it under \"hosts\" in an obelus.yaml that is trusted", addr)}
+	return &Refusal{what, fmt.Sprintf("allow %s for the run, or list it under \"hosts\" in an obelus.yaml and run \"obelus trust\"", addr)}
 }

@@ -81,7 +81,7 @@ func Unrunnable(a *plan.Activity, files plan.Files, rules hosts.Rules, tell func
 	env := readEnvironment(os.Environ())
 	for _, v := range a.Variables {
 		if _, there := env[v.Name]; !there {
-			tell(fmt.Sprintf("the environment has no %s", v.Name), "set it, or define the activity without it", v.Node.Span())
+			tell(fmt.Sprintf("the environment variable %s isn't set", v.Name), "set it, or define the activity without it", v.Node.Span())
 		}
 	}
 }
@@ -123,15 +123,14 @@ func unfound(a *plan.Activity, at source.Span, tell func(what, help string, at s
 		at = argv.Items[0].Span()
 	}
 	folder, program := Missing(a)
-	cwd := exec.Get("cwd")
-	switch {
-	case folder == "":
-	case cwd != nil:
-		tell(folder+" isn't there", "make it before the run; it is looked for from the folder of the file that defines the activity", cwd.Span())
-	default:
-		tell(folder+" isn't there", "make it before the run", at)
+	if folder != "" {
+		place := at
+		if cwd := exec.Get("cwd"); cwd != nil {
+			place = cwd.Span()
+		}
+		tell(folder+" doesn't exist", "create it before the run", place)
 	}
 	if program != "" {
-		tell(program+" isn't there", "install it, or write where it is; a path is relative to the folder of the file that defines the activity", at)
+		tell(program+" isn't found", "install it, or write its path, which is relative to the folder of the file that defines the activity", at)
 	}
 }

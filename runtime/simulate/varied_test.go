@@ -49,7 +49,7 @@ func TestBranchesVaryWhatIsMadeUp(t *testing.T) {
 			nil, nil, "", false},
 		{"what is pushed", "calls:\n- {_tool: found, _outputPath: fs, _outputMethod: push}\n- {_tool: t, v: '†state.fs[0].by', _outputPath: r}\noutput: †state.r",
 			nil, nil, `"†state.fs[0].by" is null`, false},
-		{"what is never there", "calls:\n- {_tool: found, _outputPath: f}\n- {_tool: t, v: '†state.f.list[1]', _when: '†(len(†state.f.list) == 1)', _outputPath: r}\noutput: {r: '†state.r || \"-\"'}",
+		{"what never has a value", "calls:\n- {_tool: found, _outputPath: f}\n- {_tool: t, v: '†state.f.list[1]', _when: '†(len(†state.f.list) == 1)', _outputPath: r}\noutput: {r: '†state.r || \"-\"'}",
 			nil, nil, "", true},
 		{"the calls of each instance", "instances: {a: {state: {x: 1}}, b: {state: {x: 2}}}\ncalls:\n- {_tool: t, _instance: a, v: †state.x, _outputPath: r}\n- {_tool: t, _instance: b, v: 5, _outputPath: r}\noutput: {r: †state.r}",
 			nil, nil, "", false},
