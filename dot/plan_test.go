@@ -402,6 +402,49 @@ func TestFocusAndDepth(t *testing.T) {
 	}
 }
 
+// Between draws the calls on the ways from one call to another, and says when there are none.
+func TestBetween(t *testing.T) {
+	p, _ := compile(t, "large.yaml", layered(6, 4))
+	v := FromPlan(p, nil, Options{Between: [2]string{"c1_0", "c3_3"}})
+	same(t, "nodes", nodes(v), []string{"call c1_0", "call c2_0", "call c2_3", "call c3_3"})
+	if len(v.Notes) != 1 || v.Notes[0] != `4 of 24 calls: those between "c1_0" and "c3_3"` {
+		t.Errorf("notes are %q", v.Notes)
+	}
+	if v = FromPlan(p, nil, Options{Between: [2]string{"c3_3", "c1_0"}}); len(v.Nodes) != 0 || !strings.Contains(strings.Join(v.Notes, "\n"), `"c1_0" doesn't wait for "c3_3"`) {
+		t.Errorf("against the order there are %d nodes and %q", len(v.Nodes), v.Notes)
+	}
+}
+
+// A box for many calls shows how many of them destroy and before how many a person is asked.
+func TestFoldingKeepsEffects(t *testing.T) {
+	text := "calls:\n" + strings.Repeat("  - {_tool: wipe}\n", 250) + strings.Repeat("  - {_tool: wipe, _confirm: true}\n", 150)
+	p, _ := compile(t, "many.yaml", text+"activities: {wipe: {exec: {argv: [rm]}, annotations: {destructiveHint: true}}}\n")
+	v := FromPlan(p, nil, Options{})
+	if len(v.Nodes) != 1 || v.Nodes[0].signs() != "▲400 ↗400 ?150" {
+		t.Fatalf("%d nodes, the first with %q", len(v.Nodes), v.Nodes[0].signs())
+	}
+	for name, write := range Formats {
+		if drawn := write(v); !strings.Contains(drawn, "destroys") {
+			t.Errorf("%s says nothing of what destroys:\n%s", name, drawn)
+		}
+	}
+}
+
+// The condition of a branch is on the edge that enters it, and not on those inside.
+func TestConditionsAreOnEdges(t *testing.T) {
+	p, _ := compile(t, "branch.yaml", `
+calls:
+  - {_id: look, _tool: t, _outputPath: n}
+  - {_id: one, _tool: t, _when: †state.n > 3, _outputPath: a}
+  - {_id: two, _tool: t, _when: †state.n > 3, x: †state.a, _outputPath: b}
+`)
+	var got []string
+	for _, e := range FromPlan(p, nil, Options{}).Edges {
+		got = append(got, fmt.Sprintf("%d %d %s", e.From, e.To, e.When))
+	}
+	same(t, "edges", got, []string{"0 1 if n > 3", "0 2 ", "1 2 "})
+}
+
 // A run can be drawn in: Mark puts a status on a call.
 func TestMark(t *testing.T) {
 	p, _ := compile(t, "refund.yaml", refundPlan)
