@@ -268,7 +268,7 @@ func (c *compilation) lowerExtension(call *plan.Call, f source.Field) {
 	case "_after":
 		c.after(call, n)
 	case "_retry":
-		if n.Kind == source.Number {
+		if n.Kind == source.Number || n.Kind == source.String {
 			call.Retry.Attempts = c.attempts(call, n, "\"_retry\"")
 			return
 		}

@@ -47,11 +47,6 @@ func ruleOn(producer, consumer *schema.Schema) ruling {
 	return ruling{verdict: schema.Contains(producer, consumer, schema.Budget{}), consumer: consumer}
 }
 
-// verdictNames are stable; programs compare them.
-var verdictNames = map[schema.Relation]string{
-	schema.Fits: "fits", schema.Never: "never", schema.MayNotFit: "may-not-fit", schema.Unknown: "unknown",
-}
-
 // pair judges the schemas of two files.
 func (j judge) pair(producer, consumer string) error {
 	var schemas [2]*schema.Schema

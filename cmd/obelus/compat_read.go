@@ -140,7 +140,7 @@ func (r ruling) writeJSON(w io.Writer) error {
 		Witness any     `json:"witness"`
 		Keyword *string `json:"keyword"`
 		Reason  *string `json:"reason"`
-	}{Kind: "verdict", Name: r.name, Verdict: verdictNames[r.verdict.Relation]}
+	}{Kind: "verdict", Name: r.name, Verdict: r.verdict.Relation.String()}
 	if r.verdict.Relation == schema.Never || r.verdict.Relation == schema.MayNotFit { // a value shows it, and may be null
 		line.Witness = r.verdict.Witness
 	}
@@ -152,7 +152,7 @@ func (r ruling) writeJSON(w io.Writer) error {
 // and the value that shows it.
 func (r ruling) writeText(w io.Writer, style terminal.Style) error {
 	var text strings.Builder
-	word := verdictNames[r.verdict.Relation]
+	word := r.verdict.Relation.String()
 	switch r.verdict.Relation {
 	case schema.Fits:
 		text.WriteString(style.Green(word) + "\n  the consumer accepts every value of the producer\n")

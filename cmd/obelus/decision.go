@@ -92,9 +92,7 @@ func (d *decision) kept(open []*runtime.Question, kept []session.Kept, args []st
 	if len(args) == 0 || d.All && slices.Contains(verdicts, args[0]) {
 		return nil
 	}
-	is := func(q *runtime.Question) bool {
-		return q.Path() == args[0] && (d.Instance == "" || d.Instance == q.Instance) && (d.ID == "" || d.ID == q.ID)
-	}
+	is := func(q *runtime.Question) bool { return q.Path() == args[0] && d.matches(q) }
 	if slices.ContainsFunc(open, is) {
 		return nil
 	}
@@ -104,6 +102,11 @@ func (d *decision) kept(open []*runtime.Question, kept []session.Kept, args []st
 		}
 	}
 	return selected
+}
+
+// matches reports whether a question has the id and the instance of the flags.
+func (d *decision) matches(q *runtime.Question) bool {
+	return (d.Instance == "" || d.Instance == q.Instance) && (d.ID == "" || d.ID == q.ID)
 }
 
 // about finds the questions that are meant, and returns the remaining arguments. Without the
@@ -119,7 +122,7 @@ func (d *decision) about(open []*runtime.Question, args []string) (about []*runt
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-		if (call == "" || call == name || strings.HasPrefix(name, call+"[")) && (d.Instance == "" || d.Instance == q.Instance) && (d.ID == "" || d.ID == q.ID) {
+		if (call == "" || call == name || strings.HasPrefix(name, call+"[")) && d.matches(q) {
 			about = append(about, q)
 		}
 	}
@@ -137,11 +140,8 @@ func (d *decision) about(open []*runtime.Question, args []string) (about []*runt
 	case len(about) == 0 && len(args) > 0:
 		return nil, nil, usageErr("the run asks nothing")
 	case len(about) > 1 && len(args) > 0 && !d.All:
-		err := usageErr("the run asks about %d calls of that name", len(about))
-		if first, last := about[0].Path(), about[len(about)-1].Path(); first != last {
-			return nil, nil, err.Advise("name one, from %q to %q, or answer all with --all", first, last)
-		}
-		return nil, nil, err.Advise("name one with --instance, or answer all with --all")
+		return nil, nil, usageErr("the run asks about %d calls of that name", len(about)).
+			Advise("name one, such as %s, with --instance where several have the name, or answer all with --all", named(about[0]))
 	}
 	return about, args, nil
 }

@@ -36,11 +36,9 @@ func (c *cli) detail(format string, name string) {
 
 // describe prints which settings apply.
 func (c *cli) describe(config *project.Configuration) {
-	if config.File == nil {
-		c.detail("no obelus.yaml applies%s", "")
-		return
+	if config.File != nil {
+		c.detail("settings: \"%s\"", config.File.Name)
 	}
-	c.detail("settings: \"%s\"", config.File.Name)
 }
 
 // trustedFolders are those that the environment lists.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,13 +24,6 @@ var byFlag = []struct {
 	{kind: project.ErrOutside, help: says("name a folder with --root that holds it")},
 	{kind: project.ErrOther, help: says("\"obelus compile --digest --explain\" lists what the digest is over; look at what has changed before you demand another")},
 	{kind: project.ErrNotOne, help: says("this command takes one plan; \"obelus check\" takes any number")},
-	{kind: errFail, to: "--fail: "},
-	{kind: errUnread, help: func(t *diag.UserError) string {
-		if t.Name == "" {
-			return t.Help
-		}
-		return t.Help + " it is given with --input " + t.Name + "=…"
-	}},
 	{kind: session.ErrResults, from: "results: ", to: "--out: ", help: func(t *diag.UserError) string {
 		return strings.Replace(t.Help, "when the run is resumed, what is missing is written", "\"obelus resume\" of this run writes what is missing", 1)
 	}},
@@ -101,19 +95,16 @@ func inOurWords(err error) (message, help string) {
 
 // withFlags adds to the help of findings which flags are meant.
 func withFlags(found []diag.Diagnostic) []diag.Diagnostic {
-	copied := false
+	found = slices.Clone(found)
 	for i := range found {
 		help := flagged.Replace(found[i].Help)
-		if help == found[i].Help {
-			continue
-		}
-		if !copied {
-			found, copied = slices.Clone(found), true
-		}
-		found[i].Help = help
+		found[i].Help = blockedHost.ReplaceAllString(help, "allow it with --allow-host $1")
 	}
 	return found
 }
 
-var flagged = strings.NewReplacer("give a file of activities", "give a file of activities with --activities", "give a run its instances", "give a run its instances with --instances",
-	" for the run, or list it under \"hosts\"", " for the run with --allow-host, or list it under \"hosts\"")
+var (
+	flagged = strings.NewReplacer("give a file of activities", "give a file of activities with --activities",
+		"give a run its instances", "give a run its instances with --instances", "and trust it", "and run \"obelus trust\"")
+	blockedHost = regexp.MustCompile(`^allow (\S+) for the run`)
+)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -99,7 +98,7 @@ func (c *cli) fix(o *checking) error {
 			}
 			o.reading.Stdin, next.out = bytes.NewReader(m.after), c.err
 		} else if m.made > 0 {
-			if err := replaceFile(m.name, m.after); err != nil {
+			if err := workspace.Replace(m.name, m.after); err != nil {
 				return usageErr("can't write %q: %s", m.name, reason(err))
 			}
 		}
@@ -130,35 +129,4 @@ func (c *cli) showFixes(o *checking) error {
 		return ending(statusFound)
 	}
 	return nil
-}
-
-// replaceFile replaces a file in one step. It follows a link and keeps the permissions.
-func replaceFile(name string, text []byte) error {
-	real, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return err
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(real), ".obelus-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temporary.Name()) // there is nothing to remove once it has its name
-	_, err = temporary.Write(text)
-	if err == nil {
-		err = temporary.Chmod(info.Mode().Perm())
-	}
-	if err == nil {
-		err = temporary.Sync()
-	}
-	if closing := temporary.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(temporary.Name(), real)
 }

@@ -105,10 +105,10 @@ func TestMCPTools(t *testing.T) {
 		text   string // that is in the answer
 		key    string // that the structured answer has
 	}{
-		{"check", plan(goodPlan), false, "0 errors, 0 warnings, 1 info; maturity: freeform", "findings"},
+		{"check", plan(goodPlan), false, `"errors":0,"files":1,"infos":1,"kind":"summary","maturity":"freeform","warnings":0`, "findings"},
 		{"check", plan(badPlan), false, nowhere, "summary"},
 		{"check", in{"path": "plans/good.yaml"}, false, "plans/good.yaml:5:13: info OB602", "findings"},
-		{"check", in{"path": "plans/import.yaml", "files": in{"plans/tools.yaml": tools}}, false, "0 errors", "findings"},
+		{"check", in{"path": "plans/import.yaml", "files": in{"plans/tools.yaml": tools}}, false, `"errors":0`, "findings"},
 		{"check", in{"path": "plans/import.yaml"}, false, "plans/import.yaml:1:10: error OB104", "findings"},
 		{"check", in{"plan": badPlan, "first": 1}, false, nowhere, "findings"},
 		{"check", in{"plan": badPlan, "most": 1}, false, "… and 1 more: ask again with first: 1", "next"},

@@ -130,44 +130,42 @@ func (s *mcpServer) addTools(to *mcp.Server) {
 
 // offered describes a command to agents, with the schema of what it answers.
 func offered[In any](about, schema string, do func(*asked, In) (reply, error)) offer {
-	return func(s *mcpServer, to *mcp.Server, name string) { offerTool(s, to, name, about, schema, do) }
-}
-
-func offerTool[In any](s *mcpServer, to *mcp.Server, name, about, schema string, do func(*asked, In) (reply, error)) {
-	runs := name == "run"
-	open, room := runs, s.busy
-	if runs {
-		room = s.runs
-	}
-	tool := &mcp.Tool{Name: name, Description: about, OutputSchema: json.RawMessage(schema),
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !runs, IdempotentHint: !runs, DestructiveHint: &runs, OpenWorldHint: &open}}
-	mcp.AddTool(to, tool, func(ctx context.Context, request *mcp.CallToolRequest, in In) (result *mcp.CallToolResult, value any, err error) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(s.ctx, cancel)()
-		select {
-		case room <- struct{}{}:
-			defer func() { <-room }()
-		case <-ctx.Done():
-			return nil, nil, ctx.Err()
+	return func(s *mcpServer, to *mcp.Server, name string) {
+		runs := name == "run"
+		open, room := runs, s.busy
+		if runs {
+			room = s.runs
 		}
-		a := s.asked(ctx, request)
-		defer func() {
-			if bug := recover(); bug != nil {
-				a.notes.Reset()
-				a.reportPanic(bug)
-				result, value, err = refused(a.notes.String()), nil, nil
+		tool := &mcp.Tool{Name: name, Description: about, OutputSchema: json.RawMessage(schema),
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !runs, IdempotentHint: !runs, DestructiveHint: &runs, OpenWorldHint: &open}}
+		mcp.AddTool(to, tool, func(ctx context.Context, request *mcp.CallToolRequest, in In) (result *mcp.CallToolResult, value any, err error) {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(s.ctx, cancel)()
+			select {
+			case room <- struct{}{}:
+				defer func() { <-room }()
+			case <-ctx.Done():
+				return nil, nil, ctx.Err()
 			}
-		}()
-		said, err := do(a, in)
-		switch {
-		case ctx.Err() != nil:
-			return nil, nil, ctx.Err()
-		case err != nil:
-			return refused(a.why(err)), nil, nil
-		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: said.text}}}, said.value, nil
-	})
+			a := s.asked(ctx, request)
+			defer func() {
+				if bug := recover(); bug != nil {
+					a.notes.Reset()
+					a.reportPanic(bug)
+					result, value, err = refused(a.notes.String()), nil, nil
+				}
+			}()
+			said, err := do(a, in)
+			switch {
+			case ctx.Err() != nil:
+				return nil, nil, ctx.Err()
+			case err != nil:
+				return refused(a.why(err)), nil, nil
+			}
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: said.text}}}, said.value, nil
+		})
+	}
 }
 
 // asked begins a request.
@@ -328,15 +326,8 @@ func (a *asked) mcpCheck(in checkGiven) (reply, error) {
 	lines, summary := a.lines()
 	text, left := shownFindings(lines, in.pageGiven)
 	shown, _ := portion(lines, in.pageGiven)
-	count := func(what string) int { n, _ := summary[what].(float64); return int(n) }
-	text += left.words("")
-	text += fmt.Sprintf("%s, %s, %s", wording.Count(count("errors"), "error"), wording.Count(count("warnings"), "warning"), wording.Count(count("infos"), "info"))
-	if maturity, ok := summary["maturity"].(string); ok {
-		text += "; maturity: " + maturity
-	}
-	if list, _ := summary["unjudged"].([]any); len(list) > 0 {
-		text += fmt.Sprint("; not judged yet because of the errors: ", strings.Trim(fmt.Sprint(list), "[]"))
-	}
+	counts, _ := json.Marshal(summary)
+	text += left.words("") + diag.Escape(string(counts))
 	return reply{left.in(map[string]any{"findings": shown, "summary": summary}), text}, nil
 }
 

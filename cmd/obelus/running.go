@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/user"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -205,7 +206,7 @@ func (c *cli) conclude(result *session.Result, show observer, s *session.Session
 	return nil
 }
 
-// whatNow says why a run stopped that nobody stopped, and how to resume it.
+// whatNow prints why a run stopped that nobody stopped, and the commands that continue it.
 func (c *cli) whatNow(result *session.Result, s *session.Session) {
 	if result.Status != runtime.RunStopped {
 		return
@@ -213,90 +214,127 @@ func (c *cli) whatNow(result *session.Result, s *session.Session) {
 	help := func(format string, args ...any) {
 		fmt.Fprintf(c.err, "  %s %s\n", terminal.StyleFor(c.err).Green("help:"), fmt.Sprintf(format, args...))
 	}
-	again := "obelus run …"
-	if s.ID() != "" {
-		again = "obelus resume " + s.ID()
-	}
+	asks := []runtime.Reason{runtime.ReasonConfirmation, runtime.ReasonInFlight, runtime.ReasonEnvelope}
 	switch {
-	case len(result.Asked) > 0 && slices.Contains([]runtime.Reason{runtime.ReasonConfirmation, runtime.ReasonInFlight, runtime.ReasonEnvelope}, result.Reason):
-		c.unanswered(result, s, help, again)
+	case len(result.Asked) > 0 && slices.Contains(asks, result.Reason):
+		c.unanswered(result, s, help)
 	case result.Reason == runtime.ReasonEnvelope:
 		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(result.Why))
-		help("what a run does under an approval is counted over all of it: have more approved, and begin a new run")
+		help("an approval counts what the whole run does: have more approved, and begin a new run")
 	case s.ID() != "" && result.Why != "":
 		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(result.Why))
-		help("%[1]s asks for two more ticks; %[1]s --at TICK continues from an earlier one", again)
+		help("%s  # continues with two more ticks; --at TICK from an earlier one", c.commandLine("resume", s.ID()))
 	case s.ID() != "":
-		help("%s goes on from here", again)
+		help("%s  # continues the run", c.commandLine("resume", s.ID()))
 	}
 }
 
-// unanswered prints the questions that a run stopped with, and how they are answered.
-func (c *cli) unanswered(result *session.Result, s *session.Session, help func(string, ...any), again string) {
-	const most = 5
-	var hows, answers []string
-	for i, q := range result.Asked {
-		why, how := c.unansweredFor(q, s.Program().Plan)
-		if i < most {
-			fmt.Fprintf(c.err, "obelus: stopped before the call %s: %s, and there is nobody to ask\n", named(q), why)
-		} else if i == most {
-			fmt.Fprintf(c.err, "obelus: and before %s\n", wording.Count(len(result.Asked)-i, "more call"))
+// commandLine is a command that can be copied, with the global flags of this one that it needs.
+func (g *globals) commandLine(words ...string) string {
+	if g.Folder != "" {
+		words = append([]string{"-C", g.Folder}, words...)
+	}
+	if g.Runs != "" {
+		words = append(words, "--runs", g.Runs)
+	}
+	line := "obelus"
+	for _, word := range words {
+		if !plainWord.MatchString(word) {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
-		if how != "" && !slices.Contains(hows, how) {
-			hows = append(hows, how)
+		line += " " + diag.Escape(word)
+	}
+	return line
+}
+
+// plainWord is a word that a shell reads as it is.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+
+// unanswered prints the questions that a run stopped with, and the commands that answer them and
+// continue, one a line.
+func (c *cli) unanswered(result *session.Result, s *session.Session, help func(string, ...any)) {
+	var lines, ways, notes []string
+	add := func(list *[]string, text string) {
+		if text != "" && !slices.Contains(*list, text) {
+			*list = append(*list, text)
 		}
-		answer := "approve answers it (or reject, change, replace)"
+	}
+	command := func(comment string, words ...string) { add(&lines, c.commandLine(words...)+"  # "+comment) }
+	command("shows what is asked", "decide", s.ID())
+	most := min(len(result.Asked), 5)
+	for _, q := range result.Asked[:most] {
+		why, way, note := unansweredFor(q, s.Program().Plan)
+		add(&ways, way)
+		add(&notes, note)
+		fmt.Fprintf(c.err, "obelus: stopped before the call %s: %s, and there is nobody to ask\n", named(q), why)
+		words, comment := []string{"decide", s.ID(), q.Path(), "approve"}, "or reject, change, replace"
 		switch {
 		case q.InFlight:
-			answer = "retry answers it (or fail)"
+			words[3], comment = "retry", "or fail"
 		case len(q.Outside) > 0 && s.Signed():
-			answer = "approve --key KEY signs that it may (or reject)"
+			words, comment = append(words, "--key", "KEY"), "signs that it may; or reject"
 		case len(q.Outside) > 0:
-			answer = "approve lets it (or reject)"
+			comment = "or reject"
 		}
-		if !slices.Contains(answers, answer) {
-			answers = append(answers, answer)
+		if q.Instance != "" {
+			words = append(words, "--instance", q.Instance)
 		}
+		command(comment, words...)
+	}
+	if more := len(result.Asked) - most; more > 0 {
+		fmt.Fprintf(c.err, "obelus: and before %s\n", wording.Count(more, "more call"))
 	}
 	for _, q := range result.Refused {
-		fmt.Fprintf(c.err, "obelus: what was answered for the call %s can't be taken: %s\n", named(q), diag.Escape(q.Problem))
+		fmt.Fprintf(c.err, "obelus: the answer for the call %s can't be used: %s\n", named(q), diag.Escape(q.Problem))
+	}
+	command("continues with the answers", "resume", s.ID())
+	for _, way := range ways {
+		command(waysOn[way], append([]string{"resume", s.ID()}, strings.Fields(way)...)...)
+		if s.ID() == "" {
+			help("%s %s", way, waysOn[way])
+		}
 	}
 	if s.ID() != "" {
-		help("obelus decide %s shows what is asked, obelus decide %[1]s CALL %s; %s goes on then", s.ID(), strings.Join(answers, "; or "), again)
+		help("answer and continue with these commands:\n    %s", strings.Join(lines, "\n    "))
 	}
-	for _, how := range hows {
-		help(how, again)
+	for _, note := range notes {
+		help("%s", note)
 	}
 }
 
-// unansweredFor is why a call waits for an answer, and what else lets the run go on.
-func (c *cli) unansweredFor(q *runtime.Question, p *plan.Plan) (why, how string) {
+// waysOn are the flags with which a run continues without answers, and what they do.
+var waysOn = map[string]string{
+	"--auto-approve": "continues without questions", "--in-flight retry": "runs such calls again; fail counts them as failed",
+}
+
+// unansweredFor is why a call waits for an answer, the flags with which the run continues without one,
+// and a note.
+func unansweredFor(q *runtime.Question, p *plan.Plan) (why, way, note string) {
 	switch {
 	case len(q.Outside) > 0:
-		return "it leaves what was approved: " + leftBy(q), ""
+		return "the approval doesn't cover it: " + leftBy(q), "", ""
 	case q.InFlight:
-		return "it was at work when the run broke off, and may have happened", "%s --in-flight retry runs it again, --in-flight fail counts it as failed"
+		return "it was at work when the run was killed, and may have happened", "--in-flight retry", ""
 	case q.Uncertainty != "" && p.Advice.Enforce == "ask":
-		return diag.Escape(q.Uncertainty), "%s asks on a terminal, whatever --confirm says; with \"advice: {enforce: warn}\" in its plan a run only tells of it"
+		return diag.Escape(q.Uncertainty), "", "\"advice: {enforce: warn}\" in the plan only reports it"
 	case q.Replaces != "" && !q.Wanted:
-		return "it stands in the place of another, and is to be approved as it would run", "%s --confirm never goes on without asking"
+		return "it replaces another call, and is approved as it would run", "--auto-approve", ""
 	case q.Wanted:
-		return "the plan (_confirm) or a policy (person) has a person asked about it", "%s asks on a terminal, whatever --confirm says"
+		return "the plan (_confirm) or a policy (person) asks a person about it", "", ""
 	case q.Effects == compiler.ReadOnly:
-		return "--confirm always asks about every call", "%s --confirm never goes on without asking, --confirm effects asks about calls that may change the world"
+		return "--confirm always asks about every call", "--auto-approve", ""
+	case q.Untrusted:
+		why = "only " + diag.Escape(q.ClaimedBy) + " declares it " + q.Claimed + ", and that workspace isn't trusted"
+		return why, "--auto-approve", "\"obelus trust\" trusts the workspace in further runs"
 	}
-	how = "%s --confirm never goes on without asking"
-	if q.Untrusted {
-		return "it is only said to be " + q.Claimed + " by " + diag.Escape(q.ClaimedBy) + ", whose workspace isn't trusted", how + "; \"obelus trust\" has that count in further runs"
-	}
-	how += "; a catalogue that a trusted obelus.yaml names, or a file given with --activities, can say of an activity that it only reads (annotations: {readOnlyHint: true})"
+	note = "a catalogue of a trusted obelus.yaml, or an --activities file, can declare it read-only: annotations: {readOnlyHint: true}"
 	if a := p.Activities[q.Activity]; q.Delegate == "" && a != nil && a.Server != nil {
-		how += "; a policy that counts can trust its MCP server (servers)"
+		note += "; a policy can trust its MCP server (servers)"
 	}
 	if q.Claimed != "" {
-		how += "; the plan itself can't"
+		note += "; the plan itself can't"
 	}
-	return "what runs isn't known to be read-only", how
+	return "its effects are unknown", "--auto-approve", note
 }
 
 // An observer shows a run as it goes.

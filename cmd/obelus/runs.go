@@ -16,13 +16,9 @@ type runListing struct {
 }
 
 func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
-	folder, err := c.runsFolder()
+	folder, all, err := c.allRuns()
 	if err != nil {
 		return err
-	}
-	all, err := session.List(folder)
-	if err != nil {
-		return usageErr("%v", err)
 	}
 	if o.Format == "json" {
 		for _, line := range all {
@@ -37,6 +33,16 @@ func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
 		return err
 	}
 	return c.listRuns(all)
+}
+
+// allRuns are the runs of a folder of journals.
+func (c *cli) allRuns() (folder string, all []session.Entry, err error) {
+	if folder, err = c.runsFolder(); err == nil {
+		if all, err = session.List(folder); err != nil {
+			err = usageErr("%v", err)
+		}
+	}
+	return folder, all, err
 }
 
 func (c *cli) listRuns(all []session.Entry) error {

@@ -26,13 +26,9 @@ func (o *pruning) run(_ context.Context, c *cli, _ []string) error {
 	if o.Older != "" && !ok {
 		return usageErr("--older-than can't be %q: expected a time such as 12h, or days such as 30d", o.Older)
 	}
-	folder, err := c.runsFolder()
+	_, all, err := c.allRuns()
 	if err != nil {
 		return err
-	}
-	all, err := session.List(folder)
-	if err != nil {
-		return usageErr("%v", err)
 	}
 	var ended []session.Entry
 	for _, one := range all {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -84,9 +83,6 @@ func (c *cli) replays(name string, reading *project.Reader, r *analyzer.Rehearsa
 // itemOf is the end of the name of a call for one item.
 var itemOf = regexp.MustCompile(`\[(\d+)\]$`)
 
-// errFail is the kind of error for an unknown --fail.
-var errFail = errors.New("there is nothing of that name that could fail")
-
 // failable reports whether a plan has what is to fail: a tool, a call by its name or path, or an
 // item of a call, which is known only when the call runs.
 func failable(compiled *plan.Plan, name string) error {
@@ -111,9 +107,9 @@ func failable(compiled *plan.Plan, name string) error {
 	case there && (items || callName == name):
 		return nil
 	case there:
-		return diag.NewError(errFail, "%q runs once, and not for items: there is no %q", callName, name).Suggest(name, []string{callName})
+		return usageErr("%q runs once, and not for items: there is no %q", callName, name).Suggest(name, []string{callName})
 	}
-	return diag.NewError(errFail, "no call of the plan is %q or uses that tool", name).Suggest(name, slices.Sorted(maps.Keys(known)))
+	return usageErr("no call of the plan is %q or uses that tool", name).Suggest(name, slices.Sorted(maps.Keys(known)))
 }
 
 // failed reports an item that --fail names and that there wasn't.
@@ -147,7 +143,7 @@ func missingItem(s *simulate.Scenario, name string) error {
 	if callName == name {
 		return nil
 	}
-	err := diag.NewError(errFail, "there is no %q: %q ran for %s", name, callName, wording.Count(count, "item"))
+	err := usageErr("there is no %q: %q ran for %s", name, callName, wording.Count(count, "item"))
 	if count > 0 {
 		err = err.Advise("the last is %q", fmt.Sprintf("%s[%d]", callName, count-1))
 	}

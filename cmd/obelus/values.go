@@ -1,14 +1,11 @@
 package main
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -172,9 +169,6 @@ func (g *given) fit(p *plan.Plan, input, state map[string]any, planned bool) err
 	return session.Fits(p, input, state)
 }
 
-// errUnread is the trouble with an input that nothing reads.
-var errUnread = errors.New("nothing reads the input")
-
 // unreadInputs refuses an input that nothing reads and no schema declares: most likely it
 // is misspelt. A model that answers a call without scopes reads all of it.
 func unreadInputs(p *plan.Plan, input map[string]any) error {
@@ -202,14 +196,11 @@ func unreadInputs(p *plan.Plan, input map[string]any) error {
 		if known[key] || p.InputSchema != nil && p.InputSchema.At([]schema.Step{schema.Key(key)}).Named {
 			continue // a pattern or "additionalProperties" may declare it
 		}
-		err := diag.NewError(errUnread, "the plan doesn't read the input %q", key)
-		switch near, ok := naming.Nearest(key, names); {
-		case ok:
-			return err.Advise("did you mean %q?", near).About(near)
-		case len(names) == 0:
+		err := usageErr("the plan doesn't read the input %q", key)
+		if len(names) == 0 {
 			return err.Advise("take it out: the plan reads no input")
 		}
-		return err.Advise("take it out, or give one of those that it reads: %s", strings.Join(names, ", "))
+		return err.Advise("take it out, or give one of those that it reads: %s", strings.Join(names, ", ")).Suggest(key, names)
 	}
 	return nil
 }

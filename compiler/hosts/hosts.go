@@ -7,6 +7,7 @@ package hosts
 import (
 	"encoding/binary"
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -200,5 +201,9 @@ func (r Rules) refuse(host, port string, addr netip.Addr, unknown bool) *Refusal
 	if literal(host) != addr {
 		what = fmt.Sprintf("requests to the host %q are blocked: it leads to %s, %s", host, addr, kind)
 	}
-	return &Refusal{what, fmt.Sprintf("allow %s for the run, or list it under \"hosts\" in an obelus.yaml and run \"obelus trust\"", addr)}
+	entry := addr.String()
+	if port != "" {
+		entry = net.JoinHostPort(entry, port)
+	}
+	return &Refusal{what, fmt.Sprintf("allow %s for the run, or add hosts: [%q] to obelus.yaml and trust it", entry, entry)}
 }

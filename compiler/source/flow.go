@@ -73,6 +73,8 @@ func (y *yamlReader) expectComma(open *Node, closer byte) {
 	help := "put text that holds any of , [ ] { } in quotes"
 	if c := y.text[y.i]; c == ']' || c == '}' {
 		help = fmt.Sprintf("close the %q with %q before it; %s", y.text[open.Start:open.Start+1], string(closer), help)
+	} else if c == '{' && y.i > 0 && y.text[y.i-1] == '$' {
+		help = "\"${…}\" isn't replaced in a plan: declare the value under \"input\" and write †input.NAME, or quote the text"
 	}
 	p := Problem{
 		Code:    codeSyntax,

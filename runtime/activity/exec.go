@@ -15,6 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
+	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // A program is an activity that starts a process for each call. Its definition says
@@ -146,10 +147,27 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: x.died(p, stderr), Details: p.details(stderr)}
 	}
 	value, err := x.read(form, output)
+	undeclared := x.def.Stdout == "" && form == compiler.StreamJSON
+	if undeclared && mayBeText(output, r.Output) && (err != nil || r.Output != nil && r.Output.Validate(value) != nil) {
+		if text, bad := x.read(compiler.StreamText, output); bad == nil {
+			value, err = text, nil
+		}
+	}
 	if err != nil {
-		return fail(CodeBadOutput, "must write %v%s", err, x.excerpt(output))
+		hint := ""
+		if undeclared {
+			hint = "; if it prints text, define it with \"stdout: text\""
+		}
+		return fail(CodeBadOutput, "must write %v%s%s", err, x.excerpt(output), hint)
 	}
 	return route(value, r, x.name, saying(stderr))
+}
+
+// mayBeText reports whether output that isn't declared to be text is: it doesn't begin as JSON of several
+// values or a JSON text does, and the tool admits text.
+func mayBeText(output []byte, declared *schema.Schema) bool {
+	output = bytes.TrimLeft(output, " \t\r\n")
+	return len(output) > 0 && !bytes.ContainsAny(output[:1], `{["`) && (declared == nil || declared.Kinds()&schema.String != 0)
 }
 
 // read takes what the program has written as its result. The error says what it should

@@ -18,6 +18,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
+	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // LANGUAGE.md#programs: parameters are JSON on stdin, the result is JSON on stdout.
@@ -107,13 +108,39 @@ func TestExecBadOutput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openOne(t, execDef(helper("say-and-complain", c.output, "the reason")...), Options{})
-			_, err := s.Run(background, "act", Request{})
-			failure(t, err, CodeBadOutput, `activity "act"`, c.want, "the reason")
+			_, err := s.Run(background, "act", Request{Output: anObject})
+			failure(t, err, CodeBadOutput, `activity "act"`, c.want, "the reason", `define it with "stdout: text"`)
 		})
 	}
 	s := openOne(t, execDef(helper("say", strings.Repeat("[", 100)+strings.Repeat("]", 100))...), Options{})
 	if _, err := s.Run(background, "act", Request{}); err != nil {
 		t.Errorf("100 levels must do: %v", err)
+	}
+}
+
+// anObject is a result that isn't text.
+var anObject = schema.New(map[string]any{"type": "object"}, schema.Options{})
+
+// LANGUAGE.md#programs: without a declared form, output that isn't JSON is text where the tool
+// declares no result or a string; what begins as a JSON list, mapping or string has to be JSON.
+func TestExecUndeclaredText(t *testing.T) {
+	aString := schema.New(map[string]any{"type": "string"}, schema.Options{})
+	for _, c := range []struct {
+		output   string
+		declared *schema.Schema
+		want     any // nil for a failure
+	}{
+		{"hi Bob\n", nil, "hi Bob"}, {"hi Bob\n", aString, "hi Bob"}, {"hi Bob\n", anObject, nil}, {"5\n", nil, 5.0}, {"5\n", aString, "5"},
+		{`"hi"`, aString, "hi"}, {`{"a": 1}`, aString, nil}, {`{"a": [1`, nil, nil}, {`["a"`, aString, nil}, {"", nil, nil}, {"a\x00b", nil, nil},
+	} {
+		s := openOne(t, execDef(helper("say", c.output)...), Options{})
+		got, err := s.Run(background, "act", Request{Output: c.declared})
+		if c.output == `{"a": 1}` { // it is JSON, which the run finds to be no string
+			c.want = map[string]any{"a": 1.0}
+		}
+		if (err != nil) != (c.want == nil) || err == nil && !schema.Equal(got.Value, c.want) {
+			t.Errorf("%q: got %v, %v, want %v", c.output, got.Value, err, c.want)
+		}
 	}
 }
 
@@ -301,7 +328,11 @@ func TestSecretsStayHidden(t *testing.T) {
 	if strings.Contains(fmt.Sprint(f.Details), secret) {
 		t.Errorf("details hold the secret: %v", f.Details)
 	}
-	_, err = openOne(t, execDef(helper("say", "no JSON: "+secret)...), o).Run(background, "act", Request{})
+	got, err = openOne(t, execDef(helper("say", "no JSON: "+secret)...), o).Run(background, "act", Request{})
+	if err != nil || got.Value != "no JSON: [hidden OBELUS_TEST_API_KEY]" {
+		t.Errorf("undeclared text: got %v, %v", got.Value, err)
+	}
+	_, err = openOne(t, execDef(helper("say", "no JSON: "+secret)...), o).Run(background, "act", Request{Output: anObject})
 	failure(t, err, CodeBadOutput, "no JSON: [hidden OBELUS_TEST_API_KEY]")
 
 	for shift := range 2*len(secret) + 4 {

@@ -77,18 +77,7 @@ func (v *Vouching) Trust() error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	written, err := os.CreateTemp(filepath.Dir(name), ".trust-*")
-	if err != nil {
-		return err
-	}
-	_, err = written.Write(append(text, '\n'))
-	if err = errors.Join(err, written.Close()); err == nil {
-		err = os.Rename(written.Name(), name)
-	}
-	if err != nil {
-		os.Remove(written.Name())
-	}
-	return err
+	return workspace.Replace(name, append(text, '\n'))
 }
 
 // Revoke forgets that the file was trusted.

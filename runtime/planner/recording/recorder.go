@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -252,7 +253,7 @@ func (r *Recorder) save() error {
 	b.WriteString("\n]\n")
 	r.saved += r.unsaved
 	r.unsaved = 0
-	return replace(filepath.Join(r.folder, SolutionsFile), b.Bytes())
+	return workspace.Replace(filepath.Join(r.folder, SolutionsFile), b.Bytes())
 }
 
 func (t *keptTick) String() string {
@@ -286,7 +287,7 @@ func (r *Recorder) saveTick(q *request.Request, answer string) error {
 		record = append(fmt.Appendf(record, "\n%q: ", m.Key), request.JSON(m.Value)+","...)
 	}
 	record = fmt.Appendf(record, "\n%q: %s\n}\n", key, value)
-	return replace(r.tickFile(q.Tick), record)
+	return workspace.Replace(r.tickFile(q.Tick), record)
 }
 
 func (r *Recorder) workspace() string {
@@ -311,27 +312,4 @@ func (r *Recorder) Close() error {
 		return fmt.Errorf("the recording in %s isn't whole: %w", r.folder, r.err)
 	}
 	return nil
-}
-
-func replace(name string, text []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".recording-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(text); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
 }
