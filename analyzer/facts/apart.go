@@ -1,8 +1,6 @@
 package facts
 
 import (
-	"slices"
-
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -23,26 +21,6 @@ func (l Literal) Sum() string {
 		return ""
 	}
 	return workspace.SumOf([]byte(l.secret))
-}
-
-// tools are those of some calls, in the order of their names.
-func (g *gatherer) tools(writers []int32) []string {
-	if len(writers) == 0 {
-		return nil
-	}
-	key := listOf(writers)
-	if known, ok := g.byTool[key]; ok {
-		return known
-	}
-	var all []string
-	for _, w := range writers {
-		if name := g.plan.Calls[w].ToolName; !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	slices.Sort(all)
-	g.byTool[key] = all
-	return all
 }
 
 // writerList is a list of calls, which many reads share.

@@ -1,202 +1,124 @@
 package facts
 
 import (
-	"maps"
 	"slices"
 	"strings"
-
-	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// A chooser follows what models choose to the calls that destroy something, or may, or that
-// pass something out: through expressions, and into plans that calls run and out of them.
+// A chooser follows what models choose to the calls that destroy something, or may, or that pass something out: through
+// expressions, and into plans that calls run and out of them. Who chose a value is a list of calls by their names, and
+// of paths that exist when their plan begins.
 type chooser struct {
-	all   map[string]*Facts // by path, "" is the outermost
-	plans map[string]*plan.Plan
-	order []string // those that are run before those that run them
-	// Of each plan, who has chosen what its calls give and its output: calls by their names,
-	// and paths that were there when it began.
-	calls  map[string][][]string
-	output map[string][]string
-	passed map[string]passed
+	plans   map[string]*Facts // by path, "" is the outermost
+	runners map[string][]actor
+	results map[*Call][]string     // who chose what a call gives, as far as known
+	starts  map[[2]string][]string // the models that chose what a plan begins with, by its path and one within it
 }
 
-// passed is what calls that run a plan pass to it, and who has chosen it: by kind and first key.
-type passed map[string][]choice
-
-type choice struct {
-	path string
-	by   []string
+// An actor is a call, and the plan that it is in.
+type actor struct {
+	*Call
+	plan string
 }
 
 // selectedBy notes which models may have chosen the values of calls that destroy or pass something out.
-func (f *Facts) selectedBy(p *plan.Plan, delegates map[string]*plan.Plan) {
-	c := &chooser{map[string]*Facts{"": f}, map[string]*plan.Plan{"": p}, nil, map[string][][]string{}, map[string][]string{}, map[string]passed{"": {}}}
-	for path, d := range delegates {
-		c.all[path], c.plans[path], c.passed[path] = f.Delegates[path], d, passed{}
-	}
-	c.visit("")
-	for _, path := range slices.Backward(c.order) {
-		c.settle(path)
-	}
-}
-
-// visit finds who has chosen what in a plan, and in those that it runs before.
-func (c *chooser) visit(path string) {
-	f := c.all[path]
-	if _, seen := c.calls[path]; f == nil || seen {
-		return
-	}
-	calls := make([][]string, len(f.Calls))
-	c.calls[path] = calls
-	for i := range f.Calls {
-		if below := f.Calls[i].Runs.Plan; below != "" {
-			c.visit(below)
-		}
-	}
-	for _, i := range c.plans[path].Graph.Order() {
-		switch call := &f.Calls[i]; call.Runs.Kind {
-		case Model:
-			calls[i] = []string{join(path, call.Name)}
-		case "expr":
-			for k := range call.Values {
-				calls[i] = united(calls[i], c.of(path, call.Values[k].Sources))
-			}
-		case aPlan:
-			var into passed
-			for _, one := range c.output[call.Runs.Plan] {
-				if !isPath(one) {
-					calls[i] = united(calls[i], []string{one})
-					continue
-				}
-				if into == nil {
-					into = passed{}
-					c.pass(into, path, call)
-				}
-				calls[i] = united(calls[i], into.by(one))
+func (f *Facts) selectedBy() {
+	c := &chooser{map[string]*Facts{}, map[string][]actor{}, map[*Call][]string{}, map[[2]string][]string{}}
+	var sinks []actor
+	for _, p := range f.plans() {
+		c.plans[p.path] = p.facts
+		for i := range p.facts.Calls {
+			switch a := (actor{&p.facts.Calls[i], p.path}); {
+			case a.Runs.Plan != "":
+				c.runners[a.Runs.Plan] = append(c.runners[a.Runs.Plan], a)
+			case a.Runs.Kind != Model && (a.Leaves() || a.group() == destroying):
+				sinks = append(sinks, a)
 			}
 		}
 	}
-	for k := range f.Output {
-		c.output[path] = united(c.output[path], c.of(path, f.Output[k].Sources))
-	}
-	c.order = append(c.order, path)
-}
-
-// settle notes of a plan which models have chosen the values of its calls, when all that run
-// it are known, and what it passes on.
-func (c *chooser) settle(path string) {
-	known := map[string][]string{} // by path that was there
-	models := func(chosen []string) (all []string) {
-		for _, one := range chosen {
-			if !isPath(one) {
-				all = united(all, []string{one})
-				continue
-			}
-			by, ok := known[one]
-			if !ok {
-				by = c.passed[path].by(one)
-				known[one] = by
-			}
-			all = united(all, by)
-		}
-		return all
-	}
-	f := c.all[path]
-	for i := range f.Calls {
-		call := &f.Calls[i]
-		switch into := c.passed[call.Runs.Plan]; {
-		case call.Runs.Plan != "":
-			own := passed{}
-			c.pass(own, path, call)
-			for key, choices := range own {
-				for _, one := range choices {
-					if one.by = models(one.by); len(one.by) > 0 && into != nil { // nil for a plan that isn't there
-						into.add(key, one)
-					}
-				}
-			}
-		case call.Runs.Kind != Model && (call.Leaves() || call.group() == destroying):
-			for k := range call.Values {
-				call.Values[k].Models = models(c.of(path, call.Values[k].Sources))
-			}
+	for _, a := range sinks {
+		for k := range a.Values {
+			a.Values[k].Models = c.models(a.plan, c.of(a.plan, a.Values[k].Sources))
 		}
 	}
 }
 
 // of is who has chosen what is read from some sources.
-func (c *chooser) of(path string, sources []Source) (all []string) {
+func (c *chooser) of(plan string, sources []Source) (all []string) {
 	for i := range sources {
 		s := &sources[i]
 		for _, w := range s.writers {
-			all = united(all, c.calls[path][w])
+			all = united(all, c.result(actor{&c.plans[plan].Calls[w], plan}))
 		}
-		if s.Start && path != "" {
+		if s.Start && plan != "" {
 			all = united(all, []string{s.Path})
 		}
 	}
 	return all
 }
 
-// pass adds what a call passes to the plan that it runs.
-func (c *chooser) pass(into passed, path string, call *Call) {
-	for i := range call.Values {
-		if v := &call.Values[i]; len(v.Sources) > 0 {
-			at := "†input" + v.Path
-			if !strings.HasPrefix(v.Path, "[") {
-				at = "†input." + v.Path
-			}
-			into.add(firstOf(at), choice{at, c.of(path, v.Sources)})
+// result is who has chosen what a call gives.
+func (c *chooser) result(a actor) (all []string) {
+	if known, is := c.results[a.Call]; is {
+		return known
+	}
+	c.results[a.Call] = nil
+	switch d := c.plans[a.Runs.Plan]; {
+	case a.Runs.Kind == Model:
+		all = []string{join(a.plan, a.Name)}
+	case a.Runs.Kind == "expr":
+		for i := range a.Values {
+			all = united(all, c.of(a.plan, a.Values[i].Sources))
 		}
-	}
-	for i := range call.Context {
-		if by := c.of(path, call.Context[i:i+1]); len(by) > 0 {
-			at := call.Context[i].Path
-			into.add(firstOf(at), choice{at, by})
-		}
-	}
-}
-
-func (h passed) add(key string, one choice) {
-	if at := slices.IndexFunc(h[key], func(have choice) bool { return have.path == one.path }); at >= 0 {
-		h[key][at].by = united(h[key][at].by, one.by)
-	} else {
-		h[key] = append(h[key], one)
-	}
-}
-
-// by is who has chosen what stands at a path, above or below it.
-func (h passed) by(path string) (all []string) {
-	look := func(choices []choice) {
-		for _, one := range choices {
-			if overlaps(one.path, path) {
-				all = united(all, one.by)
+	case a.Runs.Kind == aPlan && d != nil:
+		for i := range d.Output {
+			for _, one := range c.of(a.Runs.Plan, d.Output[i].Sources) {
+				if isPath(one) {
+					all = united(all, c.passed(a, one))
+				} else {
+					all = united(all, []string{one})
+				}
 			}
 		}
 	}
-	kind := kindOf(path)
-	if look(h[kind]); firstOf(path) != kind {
-		look(h[firstOf(path)])
-		return all
+	c.results[a.Call] = all
+	return all
+}
+
+// passed is who has chosen what a call passes to the plan that it runs, at a path there, above or below it.
+func (c *chooser) passed(a actor, path string) (all []string) {
+	for i := range a.Values {
+		at := strings.Replace("†input."+a.Values[i].Path, ".[", "[", 1)
+		if overlaps(strings.TrimSuffix(at, "."), path) {
+			all = united(all, c.of(a.plan, a.Values[i].Sources))
+		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(h)) { // all of a kind
-		if key != kind && kindOf(key) == kind {
-			look(h[key])
+	for i := range a.Context {
+		if overlaps(a.Context[i].Path, path) {
+			all = united(all, c.of(a.plan, a.Context[i:i+1]))
 		}
 	}
 	return all
 }
 
-// firstOf is a path up to its first key.
-func firstOf(path string) string {
-	kind := kindOf(path)
-	if rest := path[len(kind):]; len(rest) > 1 && rest[0] == '.' {
-		if end := strings.IndexAny(rest[1:], ".["); end >= 0 {
-			return path[:len(kind)+1+end]
+// models are those who have chosen a value of a plan: what it begins with is chosen where the plan is run.
+func (c *chooser) models(plan string, chosen []string) (all []string) {
+	for _, one := range chosen {
+		if !isPath(one) {
+			all = united(all, []string{one})
+			continue
 		}
-		return path
+		by, known := c.starts[[2]string{plan, one}]
+		if !known {
+			c.starts[[2]string{plan, one}] = nil
+			for _, a := range c.runners[plan] {
+				by = united(by, c.models(a.plan, c.passed(a, one)))
+			}
+			c.starts[[2]string{plan, one}] = by
+		}
+		all = united(all, by)
 	}
-	return kind // of a key in quotes
+	return all
 }
 
 // isPath reports whether a choice is a path: its models are those of what

@@ -240,6 +240,6 @@ func Of(p *plan.Plan, o Options) *Facts {
 		}
 	}
 	f.reckon(p, all)
-	f.selectedBy(p, all)
+	f.selectedBy()
 	return f
 }

@@ -16,16 +16,14 @@ import (
 
 // A gatherer collects the facts of one plan.
 type gatherer struct {
-	plan   *plan.Plan
-	runs   map[string]Execution // by activity
-	names  map[*int32][]string  // of lists of calls, which many reads share
-	byTool map[writerList][]string
-
-	gives map[*plan.Call][]Condition // see giving
+	plan     *plan.Plan
+	runs     map[string]Execution // by activity
+	sourceOf map[writerList]Source
+	gives    map[*plan.Call][]Condition // see giving
 }
 
 func newGatherer(p *plan.Plan) *gatherer {
-	return &gatherer{plan: p, runs: map[string]Execution{}, names: map[*int32][]string{}, byTool: map[writerList][]string{}, gives: map[*plan.Call][]Condition{}}
+	return &gatherer{p, map[string]Execution{}, map[writerList]Source{}, map[*plan.Call][]Condition{}}
 }
 
 func (g *gatherer) facts() *Facts {
@@ -133,7 +131,7 @@ func (g *gatherer) activity(a *plan.Activity) Execution {
 	definition := map[string]any{}
 	if n := a.Node.Get(a.Kind); n != nil {
 		definition[a.Kind] = n.Value()
-		e.Method, e.URL = text(n.Get("method")), g.shown(text(n.Get("url")))
+		e.Method, e.URL = n.Get("method").AsText(), g.shown(n.Get("url").AsText())
 		if a.Server != nil {
 			definition["server"] = a.Server.Node.Value()
 			e.URL, e.Text = g.shown(a.Server.URL), g.shown(a.Remote)
@@ -374,12 +372,9 @@ func (g *gatherer) orders() []Order {
 	p := g.plan
 	at := map[pathtree.ID][]int32{}
 	for i, c := range p.Calls {
-		if c.Method == plan.Set && p.Writes != plan.Once {
-			continue
-		}
-		for _, path := range c.Paths() {
-			if w := at[path.ID]; len(w) == 0 || w[len(w)-1] != int32(i) {
-				at[path.ID] = append(w, int32(i))
+		if c.Method != plan.Set || p.Writes == plan.Once {
+			for _, path := range c.Paths() {
+				at[path.ID] = append(at[path.ID], int32(i))
 			}
 		}
 	}
@@ -420,13 +415,6 @@ func place(n *source.Node) *Place {
 	at := n.Span()
 	from := at.From()
 	return &Place{at.File.Name, from.Line, from.Column}
-}
-
-func text(n *source.Node) string {
-	if n == nil {
-		return ""
-	}
-	return n.Text
 }
 
 func duration(d time.Duration) string {

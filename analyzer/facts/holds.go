@@ -1,7 +1,8 @@
 package facts
 
 import (
-	"math/bits"
+	"maps"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -17,18 +18,17 @@ const mostSpread = 3_000_000
 const Anything = "†"
 
 // holds follows values through calls: a result may hold all that the call was given and, unless an expression or a
-// model made it, something new.
+// model made it, something new. Sets have calls by their indexes, and the kinds behind them.
 func (g *gatherer) holds(f *Facts) {
 	n := len(f.Calls)
 	kinds := g.kinds(f)
-	words := (n + len(kinds) + 63) / 64
-	gives := make([][]uint64, n)
+	gives := make([]big.Int, n)
 	left := mostSpread
 	for _, i := range g.plan.Graph.Order() {
-		c := &f.Calls[i]
+		c, given, direct := &f.Calls[i], &gives[i], new(big.Int)
 		received := c.received()
 		for _, s := range received {
-			left -= (len(s.writers) + 1) * words
+			left -= (len(s.writers) + 1) * ((n + len(kinds) + 63) / 64)
 		}
 		if left < 0 {
 			if c.Leaves() {
@@ -36,29 +36,23 @@ func (g *gatherer) holds(f *Facts) {
 			}
 			continue
 		}
-		given, direct := make([]uint64, words), make([]uint64, words)
 		for _, s := range received {
 			for _, w := range s.writers {
-				for k, word := range gives[w] {
-					given[k] |= word
-				}
-				direct[w/64] |= 1 << (w % 64)
+				given.Or(given, &gives[w])
+				direct.SetBit(direct, int(w), 1)
 			}
 			if s.Start {
 				at := n + slices.Index(kinds, kindOf(s.Path))
-				given[at/64] |= 1 << (at % 64)
-				direct[at/64] |= 1 << (at % 64)
+				given.SetBit(given, at, 1)
+				direct.SetBit(direct, at, 1)
 			}
 		}
-		if c.Leaves() && !slices.Equal(and(given, direct), given) {
+		if c.Leaves() && new(big.Int).AndNot(given, direct).Sign() != 0 {
 			c.hold(f, given, kinds)
 		}
-		switch c.Runs.Kind {
-		case "expr", Model, Produced:
-		default:
-			given[i/64] |= 1 << (i % 64)
+		if !slices.Contains([]string{"expr", Model, Produced}, c.Runs.Kind) {
+			given.SetBit(given, int(i), 1)
 		}
-		gives[i] = given
 	}
 }
 
@@ -66,19 +60,18 @@ func (g *gatherer) holds(f *Facts) {
 const mostHeld = 20
 
 // hold names what is in a set of calls and kinds.
-func (c *Call) hold(f *Facts, set []uint64, kinds []string) {
+func (c *Call) hold(f *Facts, set *big.Int, kinds []string) {
 	calls := 0
-	for i, word := range set {
-		for ; word != 0; word &= word - 1 {
-			switch at := i*64 + bits.TrailingZeros64(word); {
-			case at >= len(f.Calls):
-				c.Holds = append(c.Holds, kinds[at-len(f.Calls)])
-			case calls < mostHeld:
-				c.Holds = append(c.Holds, f.Calls[at].Name)
-				calls++
-			default:
-				c.HoldsMore++
-			}
+	for at := range set.BitLen() {
+		switch n := len(f.Calls); {
+		case set.Bit(at) == 0:
+		case at >= n:
+			c.Holds = append(c.Holds, kinds[at-n])
+		case calls < mostHeld:
+			c.Holds = append(c.Holds, f.Calls[at].Name)
+			calls++
+		default:
+			c.HoldsMore++
 		}
 	}
 }
@@ -91,16 +84,15 @@ func (c *Call) received() []*Source {
 
 // kinds are those of what is there from the start and is read.
 func (g *gatherer) kinds(f *Facts) []string {
-	var all []string
+	all := map[string]bool{}
 	for i := range f.Calls {
 		for _, s := range f.Calls[i].received() {
-			if kind := kindOf(s.Path); s.Start && !slices.Contains(all, kind) {
-				all = append(all, kind)
+			if s.Start {
+				all[kindOf(s.Path)] = true
 			}
 		}
 	}
-	slices.Sort(all)
-	return all
+	return slices.Sorted(maps.Keys(all))
 }
 
 func kindOf(path string) string {
@@ -109,20 +101,6 @@ func kindOf(path string) string {
 	}
 	return path
 }
-
-func and(a, b []uint64) []uint64 {
-	out := make([]uint64, len(a))
-	for i := range a {
-		out[i] = a[i] & b[i]
-	}
-	return out
-}
-
-// What calls have in [Call.Labels] beside parameters.
-const (
-	labelOfControl = "_when"
-	labelOfContext = label.Context
-)
 
 // label says what the policies of a plan make of what its calls are given.
 func (f *Facts) label(p *plan.Plan) {
@@ -134,10 +112,10 @@ func (f *Facts) label(p *plan.Plan) {
 		one := map[string]string{}
 		for at, field := range c.Params.Fields {
 			data, control := labels.Parameter(i, at)
-			one[field.Key], one[labelOfControl] = data.String(), control.String()
+			one[field.Key], one["_when"] = data.String(), control.String()
 		}
 		if len(f.Calls[i].Context) > 0 {
-			one[labelOfContext] = labels.Sees(i).String()
+			one[label.Context] = labels.Sees(i).String()
 		}
 		f.Calls[i].Labels = one
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -61,81 +62,73 @@ func (g *gatherer) tool(t *plan.Tool) Tool {
 // settings are what else of a document decides what happens.
 func (g *gatherer) settings() map[string]Literal {
 	p := g.plan
-	all := map[string]Literal{}
-	set := func(key string, value any, there bool) {
-		if there {
-			all[key] = g.literal(value)
-		}
-	}
-	set("description", p.Description, p.Description != "")
-	set("version", p.Version, p.Version != "")
-	set("input", p.Input, p.Input != nil)
-	set("state", p.State, p.State != nil)
-	set("data", p.Data, len(p.Data) > 0)
-	set("errors", p.Errors, len(p.Errors) > 0)
-	if p.InputSchema != nil {
-		set("inputSchema", p.InputSchema.Raw(), true)
-	}
-	if p.StateSchema != nil {
-		set("stateSchema", p.StateSchema.Raw(), true)
-	}
-	if p.OutputSchema != nil {
-		set("outputSchema", p.OutputSchema.Raw(), true)
-	}
-	schemas := map[string]any{}
+	schemas, advisors, instances := map[string]any{}, map[string]any{}, map[string]any{}
 	for kind, s := range p.DataSchemas {
 		schemas[kind] = s.Raw()
 	}
-	set("dataSchemas", schemas, len(schemas) > 0)
-	set("writes", p.Writes.String(), p.Writes != plan.Last)
-	set("terminate", p.Terminate, p.Terminate != "" && p.Terminate != plan.TerminateOutput)
-	set("mode", p.Mode, p.Mode != "" && p.Mode != plan.Eager)
-	limits := map[string]any{}
-	for key, n := range map[string]float64{
-		"ticks": float64(p.Limits.Ticks), "calls": float64(p.Limits.Calls), "parallel": float64(p.Limits.Parallel),
-		"tokens": float64(p.Limits.Tokens), "cost": p.Limits.Cost, "time": p.Limits.Time.Seconds(),
-	} {
-		if n != 0 {
-			limits[key] = n
-		}
-	}
-	set("limits", limits, len(limits) > 0)
-	set("advice", p.Advice, p.Advice != plan.Advice{} && len(p.Advisors) > 0)
-	advisors := map[string]any{}
 	for _, a := range p.Advisors {
 		advisors[a.ID] = a.Node.Value()
 	}
-	set("advisors", advisors, len(advisors) > 0)
-	if p.Opinions != nil {
-		set("opinions", p.Opinions.Value(), true)
-	}
-	if texts := messages(p.Root); len(texts) > 0 {
-		set("messages", texts, true)
-	}
-	instances := map[string]any{}
 	for _, one := range p.Instances {
-		own := map[string]any{}
-		for key, value := range map[string]any{"input": one.Input, "state": one.State} {
-			if value != nil {
-				own[key] = value
-			}
-		}
-		if len(one.Data) > 0 {
-			own["data"] = one.Data
-		}
-		if len(one.Errors) > 0 {
-			own["errors"] = one.Errors
-		}
-		if one.InputSchema != nil {
-			own["inputSchema"] = one.InputSchema.Raw()
-		}
-		if one.StateSchema != nil {
-			own["stateSchema"] = one.StateSchema.Raw()
-		}
-		instances[one.ID] = own
+		instances[one.ID] = beginning(one.Input, one.State, one.Data, one.Errors, one.InputSchema, one.StateSchema)
 	}
-	set("instances", instances, len(instances) > 0)
-	g.unused(set)
+	limits := map[string]any{
+		"ticks": p.Limits.Ticks, "calls": p.Limits.Calls, "parallel": p.Limits.Parallel,
+		"tokens": p.Limits.Tokens, "cost": p.Limits.Cost, "time": p.Limits.Time.Seconds(),
+	}
+	maps.DeleteFunc(limits, empty)
+	all := map[string]any{
+		"description": p.Description, "version": p.Version, "dataSchemas": schemas, "limits": limits,
+		"advisors": advisors, "messages": messages(p.Root), "instances": instances, "activities": g.unused(),
+	}
+	if p.Writes != plan.Last {
+		all["writes"] = p.Writes.String()
+	}
+	if p.Terminate != plan.TerminateOutput {
+		all["terminate"] = p.Terminate
+	}
+	if p.Mode != plan.Eager {
+		all["mode"] = p.Mode
+	}
+	maps.DeleteFunc(all, empty)
+	if p.Advice != (plan.Advice{}) && len(advisors) > 0 {
+		all["advice"] = p.Advice
+	}
+	if p.Opinions != nil {
+		all["opinions"] = p.Opinions.Value()
+	}
+	if p.OutputSchema != nil {
+		all["outputSchema"] = p.OutputSchema.Raw()
+	}
+	maps.Copy(all, beginning(p.Input, p.State, p.Data, p.Errors, p.InputSchema, p.StateSchema))
+	literals := make(map[string]Literal, len(all))
+	for key, value := range all {
+		literals[key] = g.literal(value)
+	}
+	return literals
+}
+
+// empty reports whether a document says nothing by a value.
+func empty(_ string, value any) bool {
+	return slices.Contains([]string{"null", `""`, "0", "[]", "{}"}, string(Compact(value)))
+}
+
+// beginning is what a run, or an instance of it, begins with.
+func beginning(input, state any, data map[string]any, errors []any, inputs, states *schema.Schema) map[string]any {
+	all := map[string]any{"data": data, "errors": errors}
+	maps.DeleteFunc(all, empty)
+	if input != nil {
+		all["input"] = input
+	}
+	if state != nil {
+		all["state"] = state
+	}
+	if inputs != nil {
+		all["inputSchema"] = inputs.Raw()
+	}
+	if states != nil {
+		all["stateSchema"] = states.Raw()
+	}
 	return all
 }
 
@@ -148,7 +141,7 @@ func messages(root *source.Node) (texts []any) {
 		root = within
 	}
 	for _, m := range root.Items {
-		if kind := text(m.Get("type")); kind == "text" || kind == "meta" {
+		if kind := m.Get("type").AsText(); kind == "text" || kind == "meta" {
 			texts = append(texts, m.Value())
 		}
 	}
@@ -157,20 +150,19 @@ func messages(root *source.Node) (texts []any) {
 
 // unused are definitions of the document that no tool and no call names: another plan of the same tools
 // may.
-func (g *gatherer) unused(set func(string, any, bool)) {
+func (g *gatherer) unused() map[string]any {
 	p := g.plan
-	used := map[string]bool{}
-	for _, t := range p.Tools {
-		used[t.Activity] = true
-	}
-	for _, c := range p.Calls {
-		used[c.Activity] = true
-	}
 	activities := map[string]any{}
-	for _, name := range slices.Sorted(maps.Keys(p.Activities)) {
-		if a := p.Activities[name]; !used[name] && a.Node != nil && a.Origin == plan.Document {
+	for name, a := range p.Activities {
+		if a.Node != nil && a.Origin == plan.Document {
 			activities[name] = a.Node.Value()
 		}
 	}
-	set("activities", activities, len(activities) > 0)
+	for _, t := range p.Tools {
+		delete(activities, t.Activity)
+	}
+	for _, c := range p.Calls {
+		delete(activities, c.Activity)
+	}
+	return activities
 }

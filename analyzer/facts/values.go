@@ -35,7 +35,7 @@ func (g *gatherer) leaf(path string, t *plan.Template, of *plan.Call) Value {
 	case t.Expr == nil && !t.Live():
 		return Value{Path: path, Literal: g.literal(t.Value)}
 	case t.Expr == nil: // it doesn't parse
-		return Value{Path: path, Expression: g.shown(text(t.Node))}
+		return Value{Path: path, Expression: g.shown(t.Node.AsText())}
 	}
 	v := Value{Path: path, Expression: g.shown(t.Expr.String())}
 	seen := map[string]bool{} // what reads one path in one call is bound alike
@@ -70,34 +70,41 @@ func (g *gatherer) sources(r *plan.Read, of *plan.Call) []Source {
 	if of != nil && of.Each != nil && compiler.ReadsItem(p, r) {
 		var all []Source
 		for _, read := range readsOf(of.Each.List) {
-			s := g.sources(&p.Reads[read], nil)
-			all = append(all, s...)
+			all = append(all, g.sources(&p.Reads[read], nil)...)
 		}
 		if len(all) == 0 { // a list that is written out
 			all = []Source{{Path: r.Ref.String(), Start: true}}
 		}
 		return all
 	}
-	s := Source{Path: r.Ref.String(), Start: r.Start || len(r.Writers) == 0, writers: r.Writers}
-	s.Calls, s.More = g.calls(r.Writers)
-	s.Tools = g.tools(r.Writers)
+	s := g.from(r.Writers)
+	s.Path, s.Start = r.Ref.String(), r.Start || len(r.Writers) == 0
 	return []Source{s}
 }
 
 // mostCalls is how many of the calls are listed that may have written what one read sees.
 const mostCalls = 100
 
-func (g *gatherer) calls(writers []int32) (names []string, more int) {
-	if len(writers) == 0 {
-		return nil, 0
+// from is a source that some calls have written.
+func (g *gatherer) from(writers []int32) Source {
+	list := listOf(writers)
+	s, known := g.sourceOf[list]
+	if known {
+		return s
 	}
-	n := min(len(writers), mostCalls)
-	known := g.names[&writers[0]]
-	for _, w := range writers[len(known):max(n, len(known))] {
-		known = append(known, g.plan.Calls[w].Name)
+	s.writers, s.More = writers, max(0, len(writers)-mostCalls)
+	for i, w := range writers {
+		c := g.plan.Calls[w]
+		if i < mostCalls {
+			s.Calls = append(s.Calls, c.Name)
+		}
+		if !slices.Contains(s.Tools, c.ToolName) {
+			s.Tools = append(s.Tools, c.ToolName)
+		}
 	}
-	g.names[&writers[0]] = known
-	return known[:n:n], len(writers) - n
+	slices.Sort(s.Tools)
+	g.sourceOf[list] = s
+	return s
 }
 
 func readsOf(t *plan.Template) (all []int) {

@@ -145,15 +145,15 @@ func instancesOf(p *plan.Plan, c *plan.Call) float64 {
 // trySeconds is how long one try may take.
 func trySeconds(p *plan.Plan, c *plan.Call) (seconds float64, bounded bool) {
 	a := p.Activities[c.Activity]
+	limit := c.Timeout
+	if a != nil && a.Timeout > 0 && (limit == 0 || a.Timeout < limit) {
+		limit = a.Timeout
+	}
 	switch {
 	case c.Activity == "" && c.Produced != nil:
 		return 0, true
-	case c.Timeout > 0 && a != nil && a.Timeout > 0:
-		return min(c.Timeout, a.Timeout).Seconds(), true
-	case c.Timeout > 0:
-		return c.Timeout.Seconds(), true
-	case a != nil && a.Timeout > 0:
-		return a.Timeout.Seconds(), true
+	case limit > 0:
+		return limit.Seconds(), true
 	case a != nil && a.Kind == "expr":
 		return max(1, seldomMore(c.Single())), true // Or what its tool says of it in rehearsals
 	}
@@ -169,7 +169,7 @@ func seldomMore(t *plan.Tool) float64 {
 	if seldom := n.Get("p95"); seldom != nil {
 		n = seldom
 	}
-	d, err := time.ParseDuration(text(n))
+	d, err := time.ParseDuration(n.AsText())
 	if err != nil {
 		return 0
 	}
@@ -178,13 +178,13 @@ func seldomMore(t *plan.Tool) float64 {
 
 // pauses are those between all tries of a call.
 func pauses(c *plan.Call) (sum time.Duration) {
-	pause := c.Retry.Backoff
-	for n := 1; n < c.Retry.Attempts && n < 1000; n++ {
-		sum += min(pause, time.Hour)
+	pause := min(c.Retry.Backoff, time.Hour)
+	for n := 1; n < c.Retry.Attempts; n++ {
+		if pause == time.Hour || pause == 0 { // it doesn't grow any more
+			return sum + time.Duration(c.Retry.Attempts-n)*pause
+		}
+		sum += pause
 		pause = min(2*pause, time.Hour)
-	}
-	if c.Retry.Attempts > 1000 {
-		sum += time.Duration(c.Retry.Attempts-1000) * min(pause, time.Hour)
 	}
 	return sum
 }

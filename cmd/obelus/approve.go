@@ -28,6 +28,7 @@ type signing struct {
 	Signature string `flag:"--signature FILE: add a signature of --payload by ssh-keygen -n obelus-plan"`
 	Payload   bool   `flag:"--payload: print what signatures cover, and do nothing else"`
 	Verify    bool   `flag:"--verify: report whether the approval holds, and who signed it"`
+	Full      bool   `flag:"--full: show all that each call does, below the card"`
 	Show      bool   `flag:"--show: show what there is to approve, and approve nothing"`
 	Yes       bool   `flag:"--yes: approve without a question"`
 	Replace   bool   `flag:"--replace: replace an approval of something else, or that has expired"`

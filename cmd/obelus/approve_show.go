@@ -61,55 +61,54 @@ func (a *signing) showAll(changed []string) error {
 		}
 		return diag.JSONLine(a.cli.out, &shown)
 	}
+	card := a.facts.Card(digest)
 	code, heading, item, body, differing := diag.Escape, "%s\n", "  %s\n", a.facts.Text, (*facts.Comparison).Text
+	shown := card.Text(terminal.StyleFor(a.cli.out))
 	if a.Format == "markdown" {
 		code, heading, item, body, differing = diag.MarkdownCode, "### %s\n\n", "- %s\n", a.facts.Markdown, (*facts.Comparison).Markdown
+		shown = card.Markdown()
 	}
 	out := &strings.Builder{}
-	fmt.Fprintf(out, heading, "Plan "+code(a.plan))
-	fmt.Fprintf(out, item, "digest "+code(digest))
-	out.WriteString("\n" + body())
+	out.WriteString(shown)
+	if a.Full {
+		out.WriteString("\n" + body())
+	}
 	list := func(title string, lines []string) {
 		if len(lines) > 0 {
 			fmt.Fprintf(out, "\n"+heading, title)
 		}
 		for _, line := range lines {
-			fmt.Fprintf(out, item, line)
+			fmt.Fprintf(out, item, code(line))
 		}
 	}
 	var besides []string
 	for _, one := range a.envelope.Calls {
 		if one.Allow != nil {
-			besides = append(besides, code(one.String()))
+			besides = append(besides, one.String())
 		}
 	}
 	list("A model or a person may have it do besides", besides)
 	if a.Allow != "" || a.Planned {
 		list("And all of it at most", a.envelope.Budget.Lines())
 	}
-	var models []string
-	for _, name := range a.envelope.Models {
-		models = append(models, code(name))
-	}
-	list("With these models and no others", models)
+	list("With these models and no others", a.envelope.Models)
 	var given []string
 	for i, kind := range []string{"input", "state"} {
 		for _, key := range slices.Sorted(maps.Keys(values[i])) {
-			given = append(given, code("†"+kind+"."+key)+": "+code(string(values[i][key])))
+			given = append(given, "†"+kind+"."+key+": "+string(values[i][key]))
 		}
 	}
 	list("With these values and no others", given)
 	var found []string
 	for i := range a.program.Findings {
 		d := &a.program.Findings[i]
-		found = append(found, fmt.Sprintf("%s %s %s: %s", d.Severity, d.Rule.Code, code(d.Span.Where()), code(d.Message)))
+		found = append(found, fmt.Sprintf("%s %s %s: %s", d.Severity, d.Rule.Code, d.Span.Where(), d.Message))
 	}
-	list("Findings", found)
+	if a.Full {
+		list("Findings", found)
+	}
 	if a.old != nil {
 		p := a.old.Statement.Predicate
-		for i := range changed {
-			changed[i] = code(changed[i])
-		}
 		list(fmt.Sprintf("Changed since %s approved at %s", code(p.Signer), p.Made.Format(time.RFC3339)), changed)
 	}
 	if differs != nil && !differs.Same() {

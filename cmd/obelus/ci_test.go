@@ -78,7 +78,7 @@ func TestWorkflow(t *testing.T) {
 			}
 		}
 	}
-	if commands != 3 {
+	if commands != 4 {
 		t.Errorf("the workflow has %d commands", commands)
 	}
 }
