@@ -17,7 +17,7 @@ func (c *compilation) after(call *plan.Call, n *source.Node) {
 		case item.Kind == source.String:
 			c.comesAfter(call, item, false)
 		case item.Kind == source.Object && item.Get("settled") != nil:
-			c.Keys(item, "\"_after\"", "settled")
+			c.Fields(item, "\"_after\"", map[string]func(source.Field){"settled": nil})
 			for _, name := range item.Get("settled").Several() {
 				if name.Kind != source.String {
 					c.Expects(name, "what is to be settled", "the \"_id\" of a call, or a list of such").About(call.Label())

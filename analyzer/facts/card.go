@@ -76,7 +76,10 @@ func (f *Facts) Card(digest string) Card {
 	list("▲", "MAY DESTROY: no trusted source describes", effect(compiler.Unknown), (*Call).act)
 	list("↗", "LEAVES the machine by", (*Call).Leaves, (*Call).passes)
 	list("✎", "WRITES", effect(compiler.Writes), (*Call).act)
-	list("✋", "ASKS a person about", func(c *Call) bool { return c.Confirm }, func(*Call) string { return "" })
+	name := func(*Call) string { return "" }
+	list("✋", "ASKS a person about", func(c *Call) bool { return c.Confirm }, name)
+	unseen := func(c *Call) bool { return len(c.Runs.Unseen) > 0 }
+	list("⚠", "RUNS shell code without \"files\", which the digest doesn't cover:", unseen, name)
 	var bounds []string
 	for _, b := range f.Worst.bounds() {
 		bounds = append(bounds, b.name+" "+strings.Trim(string(b.node().value.Literal.Text), `"`))

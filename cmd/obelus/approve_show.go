@@ -100,13 +100,12 @@ func (a *signing) showAll(changed []string) error {
 	}
 	list("With these values and no others", given)
 	var found []string
-	for i := range a.program.Findings {
-		d := &a.program.Findings[i]
-		found = append(found, fmt.Sprintf("%s %s %s: %s", d.Severity, d.Rule.Code, d.Span.Where(), d.Message))
+	for _, d := range a.program.Findings {
+		if a.Full || d.Severity > diag.Info {
+			found = append(found, fmt.Sprintf("%s %s %s: %s", d.Severity, d.Rule.Code, d.Span.Where(), d.Message))
+		}
 	}
-	if a.Full {
-		list("Findings", found)
-	}
+	list("Findings", found)
 	if a.old != nil {
 		p := a.old.Statement.Predicate
 		list(fmt.Sprintf("Changed since %s approved at %s", code(p.Signer), p.Made.Format(time.RFC3339)), changed)

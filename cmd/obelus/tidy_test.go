@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"compiler/label":           {"compiler", "compiler/*"},
 	"compiler/workspace":       {},
 	"compiler/catalogue":       {"compiler/source", "compiler/diag", "compiler/schema", "compiler/workspace"},
-	"compiler/openapi":         {"compiler/catalogue", "compiler/source", "compiler/diag", "compiler/schema", "compiler/wording"},
+	"compiler/openapi":         {"compiler/catalogue", "compiler/source", "compiler/diag", "compiler/schema", "compiler/wording", "compiler/workspace"},
 	"compiler":                 {"compiler/decode", "compiler/plan", "compiler/policy", "compiler/catalogue", "compiler/dag", "compiler/hosts", "compiler/naming", "compiler/redact", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
 	"analyzer":                 {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/state"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
@@ -84,7 +84,7 @@ var mayImport = map[string][]string{
 	"cmd/obelus/internal/*": {"compiler", "compiler/*", "runtime", "runtime/session"},
 
 	// A format knows what is sent and how it is read, and nothing of HTTP or of runs.
-	"runtime/planner/recording": {"compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/endpoint"},
+	"runtime/planner/recording": {"compiler/naming", "compiler/workspace", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/endpoint"},
 	"runtime/planner/prompt":    {"compiler/diag", "compiler/expression", "runtime/request"},
 	"runtime/planner/endpoint":  {"compiler/source", "compiler/diag", "compiler/redact", "runtime/request", "runtime/planner/prompt", "runtime/web"},
 	"runtime/planner/openai":    {"runtime/request", "runtime/planner/endpoint", "runtime/planner/prompt"},

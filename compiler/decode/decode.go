@@ -75,15 +75,6 @@ func (r *Reader) Mapping(n *source.Node, what string, to any, handlers map[strin
 	return true
 }
 
-// Keys reports the keys of a mapping that aren't known; see [Reader.Mapping].
-func (r *Reader) Keys(n *source.Node, what string, known ...string) bool {
-	handlers := map[string]func(source.Field){}
-	for _, key := range known {
-		handlers[key] = nil
-	}
-	return r.Fields(n, what, handlers)
-}
-
 // Fields reads a mapping by handlers alone; see [Reader.Mapping].
 func (r *Reader) Fields(n *source.Node, what string, handlers map[string]func(source.Field)) bool {
 	return r.Mapping(n, what, &struct{}{}, handlers)
