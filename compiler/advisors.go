@@ -142,12 +142,12 @@ func (c *compilation) judgeOpinions() {
 		}
 		opinion, fault := OpinionOf(a, n)
 		if fault != nil {
-			c.report(diag.BadAdvisor, fault.At, "%s", fault.Message).Help = fault.Help
+			c.Report(diag.BadAdvisor, fault.At, "%s", fault.Message).Help = fault.Help
 			continue
 		}
 		key := [2]string{opinion.Advisor, opinion.Instance}
 		if first := declared[key]; first != nil {
-			c.report(diag.BadAdvisor, n.Span().Head(), "the advisor %q has two opinions", Shown(a.ID)).
+			c.Report(diag.BadAdvisor, n.Span().Head(), "the advisor %q has two opinions", Shown(a.ID)).
 				Note(first.Span().Head(), "the first is here").Advise("give one opinion of each advisor")
 			continue
 		}
@@ -159,7 +159,7 @@ func (c *compilation) judgeOpinions() {
 func (c *compilation) speaker(n *source.Node) *plan.Advisor {
 	id := n.Get("id")
 	if id == nil || id.Kind != source.String {
-		c.report(diag.BadAdvisor, n.Span().Head(), "an opinion doesn't say whose it is").Advise("give it the \"id\" of its advisor")
+		c.Report(diag.BadAdvisor, n.Span().Head(), "an opinion doesn't say whose it is").Advise("give it the \"id\" of its advisor")
 		return nil
 	}
 	a := c.plan.Advisor(id.Text)
@@ -172,7 +172,7 @@ func (c *compilation) speaker(n *source.Node) *plan.Advisor {
 	}
 	names := naming.NewSuggester(ids)
 	near, ok := names.Nearest(id.Text)
-	f := c.report(diag.BadAdvisor, id.Span(), "there is no advisor %q", Shown(id.Text, near))
+	f := c.Report(diag.BadAdvisor, id.Span(), "there is no advisor %q", Shown(id.Text, near))
 	switch {
 	case ok:
 		c.typo(f, id, near, names)

@@ -47,7 +47,7 @@ func (c *compilation) comesAfter(call *plan.Call, n *source.Node, settled bool) 
 		c.severalOf(call, n, of)
 		return
 	}
-	f := c.report(diag.UnknownCall, n.Span(), "no call has the id %q, and there is none of such a tool", n.Text).About(call.Label())
+	f := c.Report(diag.UnknownCall, n.Span(), "no call has the id %q, and there is none of such a tool", n.Text).About(call.Label())
 	if c.arriving {
 		return // one may still come
 	}
@@ -68,7 +68,7 @@ func (c *compilation) comesAfter(call *plan.Call, n *source.Node, settled bool) 
 // severalOf reports a tool's name that doesn't say which of its calls is meant.
 func (c *compilation) severalOf(call *plan.Call, n *source.Node, of []int32) {
 	const most = 5
-	f := c.report(diag.UnknownCall, n.Span(), "%d calls are of the tool %q: its name doesn't say which is meant", len(of), n.Text).About(call.Label())
+	f := c.Report(diag.UnknownCall, n.Span(), "%d calls are of the tool %q: its name doesn't say which is meant", len(of), n.Text).About(call.Label())
 	f.Advise("give the call that must come first an \"_id\", and name that")
 	var ids []string
 	for _, i := range of {

@@ -164,7 +164,7 @@ func argumentText(value any) string {
 // argv reads a program and its arguments.
 func (c *compilation) argv(a *plan.Activity, n *source.Node, key string) {
 	if n.Kind != source.Array || len(n.Items) == 0 {
-		c.report(diag.WrongType, n.Span(), "%q must be a list that begins with the program", key).Advise("write [program, argument, …]; there is no shell")
+		c.Report(diag.WrongType, n.Span(), "%q must be a list that begins with the program", key).Advise("write [program, argument, …]; there is no shell")
 		return
 	}
 	for _, item := range n.Items {
@@ -184,7 +184,7 @@ func (c *compilation) argv(a *plan.Activity, n *source.Node, key string) {
 	}
 	c.shellCode(n)
 	if names := parametersIn(a.Argv[0].Texts[0]); len(names) > 0 {
-		c.report(diag.WrongType, n.Items[0].Span(), "the program can't come from a parameter").Advise("name it; a text in braces is written {{%s}}", names[0])
+		c.Report(diag.WrongType, n.Items[0].Span(), "the program can't come from a parameter").Advise("name it; a text in braces is written {{%s}}", names[0])
 	}
 }
 
@@ -237,7 +237,7 @@ func (c *compilation) shellCode(argv *source.Node) {
 			switch named := shellOption().FindString(text.Text); {
 			case hasParameter(text) && (split || option >= 0 && script < 0 || shell && strings.HasSuffix(named, "=") || inOneText().MatchString(text.Text)):
 				name := parametersIn(text.Text)[0]
-				c.report(diag.WrongType, text.Span(), "the value of %q would be run as code of the shell", name).
+				c.Report(diag.WrongType, text.Span(), "the value of %q would be run as code of the shell", name).
 					Advise("pass it as an argument: [sh, -c, 'echo \"$1\"', sh, \"{%s}\"]; a text in braces is written {{%s}}", name, name)
 				return
 			case script >= 0: // an argument of it
@@ -321,7 +321,7 @@ func (c *compilation) stdin(a *plan.Activity, n *source.Node) {
 	}
 	ref, err := expression.ParsePath(n.Text)
 	if err != nil {
-		c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).Advise("a parameter is written †name")
+		c.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).Advise("a parameter is written †name")
 		return
 	}
 	a.Stdin, a.StdinPath = n.Text, append([]expression.Segment{{Key: ref.Kind}}, ref.Path...)
@@ -344,12 +344,12 @@ func (c *compilation) workerTakes(a *plan.Activity, n *source.Node, what string)
 		if p.Node == n.Get("stdin") {
 			continue
 		}
-		c.report(diag.WrongType, p.Node.Span(), "%s is a worker, which is started once for all calls and finds parameters in what it reads", what).
+		c.Report(diag.WrongType, p.Node.Span(), "%s is a worker, which is started once for all calls and finds parameters in what it reads", what).
 			Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
 	}
 	for _, key := range []string{"stdin", "stdout"} {
 		if f := n.Get(key); f != nil {
-			c.report(diag.WrongType, f.Span(), "%s is a worker, which reads and writes a JSON object a line", what).Advise("leave %q out", key)
+			c.Report(diag.WrongType, f.Span(), "%s is a worker, which reads and writes a JSON object a line", what).Advise("leave %q out", key)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (c *compilation) bind() {
 
 // tooDense reports the call with which there are too many dependencies.
 func (c *compilation) tooDense(call *plan.Call) {
-	c.report(diag.Limit, call.Node.Span(), "the plan has more than %d dependencies between calls", maxEdges).
+	c.Report(diag.Limit, call.Node.Span(), "the plan has more than %d dependencies between calls", maxEdges).
 		Advise("let fewer calls read and write one path, or read a narrower path")
 }
 

@@ -34,7 +34,7 @@ func (c *compilation) lowerCalls() {
 		return
 	}
 	if len(list.Items) > maxCalls {
-		c.report(diag.Limit, list.Items[maxCalls].Span(), "the plan has %d calls; the limit is %d", len(list.Items), maxCalls)
+		c.Report(diag.Limit, list.Items[maxCalls].Span(), "the plan has %d calls; the limit is %d", len(list.Items), maxCalls)
 		return
 	}
 	c.plan.Calls = make([]*plan.Call, 0, len(list.Items))
@@ -79,7 +79,7 @@ func (c *compilation) addSize(call *plan.Call) {
 		return
 	}
 	if p.Size += d.Size; p.Size > maxCalls {
-		c.report(diag.Limit, call.Node.Span(), "with the calls of its delegates, each as often as it is run, the plan has more than %d calls", maxCalls).About(call.Label()).
+		c.Report(diag.Limit, call.Node.Span(), "with the calls of its delegates, each as often as it is run, the plan has more than %d calls", maxCalls).About(call.Label()).
 			Advise("call delegates less often, or let one of them do the work of several")
 	}
 }
@@ -101,11 +101,11 @@ func (c *compilation) sharesName(named, call *plan.Call) {
 	}
 	id, tool := named.Node.Get("_id").Span(), call.ToolNode.Span()
 	if named.Node.Start > call.Node.Start {
-		c.report(diag.DuplicateID, id, "the id %q is also the name of a call without one", named.ID).About(named.Label()).
+		c.Report(diag.DuplicateID, id, "the id %q is also the name of a call without one", named.ID).About(named.Label()).
 			Note(tool, "this call has it, from its tool and position").Advise("choose another \"_id\"")
 		return
 	}
-	c.report(diag.DuplicateID, tool, "the name of this call, from its tool and position, is %q, which is also the id of another", named.ID).About(call.Label()).
+	c.Report(diag.DuplicateID, tool, "the name of this call, from its tool and position, is %q, which is also the id of another", named.ID).About(call.Label()).
 		Note(id, "this call has it").Advise("give it an \"_id\", or choose another for the other")
 }
 
@@ -136,7 +136,7 @@ func (c *compilation) nameCall(n *source.Node, place int) *plan.Call {
 	}
 	call.ID, call.Name = id.Text, id.Text
 	if first := c.ids[call.ID]; first != nil {
-		c.report(diag.DuplicateID, id.Span(), "two calls have the id %q", call.ID).About(call.Label()).
+		c.Report(diag.DuplicateID, id.Span(), "two calls have the id %q", call.ID).About(call.Label()).
 			Note(first.Node.Get("_id").Span(), "the first is here").Advise("give one of them another \"_id\"")
 	} else {
 		c.ids[call.ID] = call
@@ -150,7 +150,7 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 		c.Expects(tool, "\"_tool\"", "the name of a tool")
 		return
 	}
-	f := c.report(diag.WrongType, n.Span(), "call %d has no \"_tool\"", place)
+	f := c.Report(diag.WrongType, n.Span(), "call %d has no \"_tool\"", place)
 	f.Span = n.Span().Head()
 	names := naming.NewSuggester([]string{"_tool"})
 	for _, field := range n.Fields {
@@ -206,7 +206,7 @@ func (c *compilation) chosen(call *plan.Call) {
 			return
 		}
 	}
-	c.report(diag.WrongType, path.Span(), "the result names the path %q, which the call doesn't offer", path.Text).About(call.Label()).
+	c.Report(diag.WrongType, path.Span(), "the result names the path %q, which the call doesn't offer", path.Text).About(call.Label()).
 		Advise("name one of the alternatives of the call's \"_outputPath\"")
 }
 
@@ -257,7 +257,7 @@ func (c *compilation) lowerExtension(call *plan.Call, f source.Field) {
 			c.items = false
 			return
 		}
-		found := c.report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression").About(call.Label())
+		found := c.Report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression").About(call.Label())
 		if n.Kind == source.String {
 			example := "†" + n.Text
 			if strings.Contains(n.Text, string(expression.Mark)) {
@@ -281,7 +281,7 @@ func (c *compilation) lowerExtension(call *plan.Call, f source.Field) {
 		call.Timeout = c.Duration(n, "\"_timeout\"")
 	case "_confirm":
 		if call.Confirm = n.IsTrue(); !call.Confirm {
-			c.report(diag.WrongType, n.Span(), "\"_confirm\" can only be true").About(call.Label()).
+			c.Report(diag.WrongType, n.Span(), "\"_confirm\" can only be true").About(call.Label()).
 				Advise("remove it: the run's settings decide which other calls are confirmed")
 		}
 	}
@@ -304,14 +304,14 @@ func (c *compilation) outputPath(call *plan.Call, n *source.Node) {
 	}
 	alternatives, err := expression.ParseOutput(n.Text)
 	if err != nil {
-		c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).About(call.Label()).Help = err.Help
+		c.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).About(call.Label()).Help = err.Help
 		return
 	}
 	for _, alternative := range alternatives {
 		route := make(plan.Route, 0, len(alternative))
 		for _, ref := range alternative {
 			if why, only := readOnly[ref.Kind]; only {
-				c.report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+ref.Kind, why).About(call.Label()).
+				c.Report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+ref.Kind, why).About(call.Label()).
 					Advise("write to a path of †state")
 				continue
 			}
@@ -334,7 +334,7 @@ func (c *compilation) outputPath(call *plan.Call, n *source.Node) {
 func (c *compilation) overItself(call *plan.Call, route plan.Route, path plan.Path) {
 	for _, other := range route {
 		if c.plan.Paths.Overlap(other.ID, path.ID) {
-			c.report(diag.BadExpression, path.Span(), "the result would be written over itself: %q and %q overlap", c.plan.Paths.String(other.ID), c.plan.Paths.String(path.ID)).
+			c.Report(diag.BadExpression, path.Span(), "the result would be written over itself: %q and %q overlap", c.plan.Paths.String(other.ID), c.plan.Paths.String(path.ID)).
 				About(call.Label()).Note(other.Span(), "it goes here as well").Advise("write it to one of the two, or to paths side by side")
 			return
 		}
@@ -484,7 +484,7 @@ func (c *compilation) textTemplate(call *plan.Call, n *source.Node) *plan.Templa
 	}
 	e, err := c.parseString(n.Text, isText)
 	if err != nil {
-		f := c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).About(call.Label())
+		f := c.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).About(call.Label())
 		f.Help = err.Help
 		if after := bytes.TrimLeft(n.File.Text[n.End:], " \t\r\n"); n.Style == source.Plain && bytes.HasPrefix(after, []byte(",")) && strings.HasSuffix(err.Message, "is never closed") {
 			f.Help = "YAML ends an unquoted value at a comma inside { } and [ ]: put the whole expression in quotes"

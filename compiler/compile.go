@@ -249,12 +249,6 @@ type definition struct {
 	dir  string // folder of the file it is in
 }
 
-// report makes a finding, which is completed by its own methods before the next one
-// is made.
-func (c *compilation) report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
-	return c.Report(rule, at, format, args...)
-}
-
 // Misspelt reports whether a name can only be another one, written with other letters
 // in case or other separators: it stands nowhere else, and the other one is declared
 // or is in more than one place. Which of two names that are in one place each is
@@ -320,7 +314,7 @@ func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Sch
 	}
 	bad, ok := err.(*schema.SchemaError)
 	if !ok {
-		c.report(diag.BadSchema, n.Span(), "%s isn't a valid JSON Schema: %v", what, err)
+		c.Report(diag.BadSchema, n.Span(), "%s isn't a valid JSON Schema: %v", what, err)
 		return nil
 	}
 	root, subject := n, what
@@ -332,7 +326,7 @@ func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Sch
 	if !again {
 		known = len(c.Found)
 		c.badSchemas[at] = known
-		c.report(diag.BadSchema, at, "%s isn't a valid JSON Schema: %s", subject, bad.Message).Advise("%s", cmp.Or(bad.Help, "write a valid value, or remove the keyword"))
+		c.Report(diag.BadSchema, at, "%s isn't a valid JSON Schema: %s", subject, bad.Message).Advise("%s", cmp.Or(bad.Help, "write a valid value, or remove the keyword"))
 	}
 	if again || root != n {
 		c.Found[known].Note(n.Span(), "%s refers to it", what)

@@ -63,7 +63,7 @@ func (c *compilation) delegatePath(n *source.Node, dir string, call *plan.Call) 
 	}
 	name, problem, help := workspace.Path("delegate", dir, text)
 	if problem != "" {
-		c.report(diag.BadDelegate, n.Span(), "%s", problem).About(call.Label()).Advise("%s", help)
+		c.Report(diag.BadDelegate, n.Span(), "%s", problem).About(call.Label()).Advise("%s", help)
 	}
 	return name
 }
@@ -102,7 +102,7 @@ func (c *compilation) callDelegate(call *plan.Call, n *source.Node) {
 		}
 		choices := slices.Sorted(maps.Keys(tool.Delegates))
 		names := naming.NewSuggester(choices)
-		f := c.report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", tool.Name, n.Text).About(call.Label()).
+		f := c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", tool.Name, n.Text).About(call.Label()).
 			Advise("choose one of %s", quotedList(choices, fewListed)).Note(tool.DelegateNode.Span().Head(), "the choice is here")
 		if near, ok := names.Nearest(n.Text); ok {
 			c.typo(f, n, near, names)
@@ -153,7 +153,7 @@ func (c *compilation) carriedOut(call *plan.Call) {
 	own := call.Node.Get("_delegate")
 	switch {
 	case call.Activity != "" && call.Plan() != "":
-		c.report(diag.BadDelegate, own.Span(), "the call names both an activity and a plan to carry it out").About(call.Label()).
+		c.Report(diag.BadDelegate, own.Span(), "the call names both an activity and a plan to carry it out").About(call.Label()).
 			Advise("leave \"_activity\" or \"_delegate\" out")
 		return
 	case call.Activity != "" || call.Plan() != "":
@@ -239,7 +239,7 @@ func (c *compilation) compileDelegate(l plan.Link, call *plan.Call) *plan.Plan {
 	all := c.delegation
 	bad := func(rule *diag.Rule, help, format string, args ...any) *plan.Plan {
 		c.refuse(l)
-		c.report(rule, l.At.Span(), format, args...).About(call.Label()).Advise("%s", help)
+		c.Report(rule, l.At.Span(), format, args...).About(call.Label()).Advise("%s", help)
 		return nil
 	}
 	if in := slices.IndexFunc(all.chain, func(one plan.Link) bool { return one.Path == l.Path }); in >= 0 {
@@ -296,7 +296,7 @@ func (c *compilation) refuse(l plan.Link) {
 // circle.
 func (c *compilation) leadsBack(l plan.Link, chain []plan.Link, call *plan.Call) {
 	c.refuse(l)
-	f := c.report(diag.BadDelegate, l.At.Span(), "the plan reaches itself through delegates: %s", circle(chain)).About(call.Label()).
+	f := c.Report(diag.BadDelegate, l.At.Span(), "the plan reaches itself through delegates: %s", circle(chain)).About(call.Label()).
 		Advise("a plan can't be run within itself: let one of them do without the other")
 	for i, one := range chain {
 		if from := chain[(i+len(chain)-1)%len(chain)]; one.At != nil && one.At != l.At {

@@ -31,16 +31,16 @@ func (c *compilation) lower(root *source.Node) {
 		c.plan.Form = plan.Solution
 		c.lowerSolution(root, "a solution")
 	case root.Kind == source.Object && root.Get("_tool") != nil:
-		f := c.report(diag.Syntax, root.Span(), "this is a single call, not a plan").Advise("make it a list of one: put it behind \"- \"")
+		f := c.Report(diag.Syntax, root.Span(), "this is a single call, not a plan").Advise("make it a list of one: put it behind \"- \"")
 		if c.plan.File.Format == source.JSON {
 			f.Advise("make it a list of one: put it between [ and ]")
 		}
 	case root.Kind == source.Object:
 		c.lowerPlanFile(root)
 	case root.Kind == source.Null && root.Start == root.End:
-		c.report(diag.Syntax, root.Span(), "there is nothing in this document").Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
+		c.Report(diag.Syntax, root.Span(), "there is nothing in this document").Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
 	default:
-		c.report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls, not %s", describe(root)).
+		c.Report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls, not %s", describe(root)).
 			Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
 	}
 }
@@ -112,7 +112,7 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		return ok && near != f.Key.Text
 	})
 	if p.CallsNode == nil && !misspelt {
-		f := c.report(diag.Syntax, root.Span(), "a plan file needs \"calls\"")
+		f := c.Report(diag.Syntax, root.Span(), "a plan file needs \"calls\"")
 		f.Span.End = min(f.Span.End, f.Span.Start+1)
 		f.Advise("add \"calls:\" with a list of calls; an empty list is fine")
 	}
@@ -178,7 +178,7 @@ func (c *compilation) lowerRecord(root *source.Node) {
 	if solution := root.Get("solution"); solution != nil {
 		p.Solution = solution
 		if calls := root.Get("calls"); calls != nil {
-			c.report(diag.WrongType, calls.Span(), "a process record holds a solution or calls, not both").
+			c.Report(diag.WrongType, calls.Span(), "a process record holds a solution or calls, not both").
 				Note(solution.Span(), "the solution is here").Advise("keep one of the two")
 		}
 		c.lowerSolution(solution, "a solution")
@@ -201,7 +201,7 @@ func (c *compilation) lowerContext(n *source.Node) {
 	var plan *source.Node
 	for _, m := range n.Items {
 		if !isMessage(m) {
-			c.report(diag.WrongType, m.Span(), "a message of a context needs a \"type\"").Advise("types are %s", strings.Join(messageTypes, ", "))
+			c.Report(diag.WrongType, m.Span(), "a message of a context needs a \"type\"").Advise("types are %s", strings.Join(messageTypes, ", "))
 			continue
 		}
 		kind := MessageType(m)
@@ -212,13 +212,13 @@ func (c *compilation) lowerContext(n *source.Node) {
 		}
 		if kind == "plan" {
 			if plan != nil {
-				c.report(diag.WrongType, m.Span(), "a context holds at most one plan message").Note(plan.Span(), "the first is here")
+				c.Report(diag.WrongType, m.Span(), "a context holds at most one plan message").Note(plan.Span(), "the first is here")
 				continue
 			}
 			plan = m
 		}
 		if id := m.Get("_instance"); id != nil && !slices.Contains([]string{"input", "state", "data", "error"}, kind) {
-			c.report(diag.WrongType, id.Span(), "a message of type %s is for all instances", kind).Advise("messages of type input, state, data and error may be for one")
+			c.Report(diag.WrongType, id.Span(), "a message of type %s is for all instances", kind).Advise("messages of type input, state, data and error may be for one")
 		}
 		c.lowerMessage(m, kind)
 	}
@@ -248,7 +248,7 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 		p.Advice.HasThreshold = m.Get("advice").Get("threshold") != nil
 		p.PlanMessage = m
 		if p.CallsNode = m.Get("plan"); p.CallsNode == nil {
-			c.report(diag.WrongType, m.Span(), "a message of type plan needs its calls under \"plan\"")
+			c.Report(diag.WrongType, m.Span(), "a message of type plan needs its calls under \"plan\"")
 		}
 		if n := m.Get("confirm"); n != nil && n.Kind != source.Array {
 			c.Expects(n, "\"confirm\"", "a list of names of tools")
@@ -277,7 +277,7 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 	if k := m.Get("kind"); k != nil && kind == "data" && (k.Text != kind || m.Get("type") != nil) {
 		name = c.Text(k, "\"kind\"")
 		if slices.Contains(builtinKinds, name) {
-			c.report(diag.WrongType, k.Span(), "the kind %q is built in", name).Advise("choose another name, or use a message of type %q", name)
+			c.Report(diag.WrongType, k.Span(), "the kind %q is built in", name).Advise("choose another name, or use a message of type %q", name)
 			return
 		}
 		if !slices.Contains(p.Kinds, name) {

@@ -323,7 +323,7 @@ func (c *compilation) maySubstitute(call *plan.Call) bool {
 			allowed = slices.DeleteFunc(append([]string{tool.Activity}, tool.Activities...), func(name string) bool { return name == "" })
 		}
 		if !slices.Contains(allowed, call.Activity) {
-			f := c.report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", call.ToolName, call.Activity).About(call.Label())
+			f := c.Report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", call.ToolName, call.Activity).About(call.Label())
 			if len(allowed) == 0 {
 				f.Advise("leave \"_activity\" out")
 			} else {
@@ -348,7 +348,7 @@ func (c *compilation) maySubstitute(call *plan.Call) bool {
 		byTool = byTool || tool == nil || !plan.RunsPlan(tool.Delegate) && len(tool.Delegates) == 0
 	}
 	if !byTool {
-		c.report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", call.ToolName, n.Text).About(call.Label()).
+		c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", call.ToolName, n.Text).About(call.Label()).
 			Advise("leave \"_delegate\" out: a tool names the plans that it allows in its \"_delegate\", as {const: …} or {enum: […]}")
 	}
 	return byTool

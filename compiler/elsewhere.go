@@ -31,10 +31,10 @@ func (c *compilation) foreignTool(d definition) (fields, parameters *source.Node
 			continue
 		}
 		if fields != d.node {
-			c.report(diag.WrongType, d.key.Span(), "the tool %q stands in the form of a model's interface, below \"function\"", d.name).
+			c.Report(diag.WrongType, d.key.Span(), "the tool %q stands in the form of a model's interface, below \"function\"", d.name).
 				Advise("put what is below \"function\" in its place, and call %q \"inputSchema\": {name: %s, inputSchema: …}", f.Key.Text, Shown(d.name))
 		} else {
-			c.report(diag.WrongType, f.Key.Span(), "a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q", d.name, f.Key.Text).
+			c.Report(diag.WrongType, f.Key.Span(), "a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q", d.name, f.Key.Text).
 				Advise("write inputSchema in the place of %s", f.Key.Text).Rename(f.Key, 0, len(f.Key.Text), "inputSchema", known < 2)
 		}
 		return fields, f.Value

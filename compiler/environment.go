@@ -73,7 +73,7 @@ func (c *compilation) filesOf(a *plan.Activity, n *source.Node) {
 		switch _, problem, help := workspace.Path("pattern", ".", text); {
 		case text == "":
 		case problem != "":
-			c.report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
+			c.Report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
 		default:
 			a.Files = append(a.Files, item)
 		}
@@ -82,7 +82,7 @@ func (c *compilation) filesOf(a *plan.Activity, n *source.Node) {
 
 func (c *compilation) variableName(n *source.Node) {
 	if n.Text != "" && !variableName.MatchString(n.Text) {
-		c.report(diag.WrongType, n.Span(), "%q can't be the name of a variable of the environment", n.Text).
+		c.Report(diag.WrongType, n.Span(), "%q can't be the name of a variable of the environment", n.Text).
 			Advise("a name is made of letters, digits and _, and doesn't begin with a digit")
 	}
 }

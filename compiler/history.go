@@ -72,7 +72,7 @@ func (c *compilation) written(m, payload *source.Node) {
 				s = expression.Segment{IsIndex: true}
 			}
 			if w.Value, ok = pathtree.Step(w.Value, s); !ok {
-				c.report(diag.WrongType, n.Span(), "the message holds no value at %q", n.Text)
+				c.Report(diag.WrongType, n.Span(), "the message holds no value at %q", n.Text)
 				return
 			}
 		}
@@ -211,7 +211,7 @@ func (c *compilation) afterHistory(history []plan.Written, state any, data map[s
 		}
 		after, err := put(all, c.plan.Paths.Segments(w.Path), w)
 		if err != nil {
-			c.report(diag.WrongType, w.Message.Span().Head(), "what was written to %q has no place there: %v", c.plan.Paths.String(w.Path), err)
+			c.Report(diag.WrongType, w.Message.Span().Head(), "what was written to %q has no place there: %v", c.plan.Paths.String(w.Path), err)
 			continue
 		}
 		all = after
@@ -274,7 +274,7 @@ func (c *compilation) toolMessage(m *source.Node) {
 		c.plan.ToolsDeclared = true
 		c.collectTools(tools, c.plan.Folder)
 	} else if len(m.Fields) == 1 {
-		c.report(diag.WrongType, m.Span(), "a message of type tool needs its tools under \"tool\"")
+		c.Report(diag.WrongType, m.Span(), "a message of type tool needs its tools under \"tool\"")
 	}
 }
 

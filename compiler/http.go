@@ -48,7 +48,7 @@ func (c *compilation) httpActivity(a *plan.Activity, n *source.Node, what string
 		a.Timeout = usualTimeout
 	}
 	if n.Get("url") == nil {
-		c.report(diag.WrongType, n.Span().Head(), "%s has no \"url\"", what).Advise("write http: {method: GET, url: \"https://host/path/{parameter}\"}")
+		c.Report(diag.WrongType, n.Span().Head(), "%s has no \"url\"", what).Advise("write http: {method: GET, url: \"https://host/path/{parameter}\"}")
 	}
 	if body := n.Get("body"); body != nil {
 		c.httpBody(a, body)
@@ -69,7 +69,7 @@ func (c *compilation) httpURL(a *plan.Activity, n *source.Node) {
 	c.placesIn(a, n)
 	wrong := func(part, format string, args ...any) *diag.Diagnostic {
 		at := max(0, strings.Index(text, part))
-		return c.report(diag.WrongType, n.Within(at, at+len(part)), format, args...)
+		return c.Report(diag.WrongType, n.Within(at, at+len(part)), format, args...)
 	}
 	if at := strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }); at >= 0 {
 		wrong(text[at:at+1], "the url has a character that no address has").Advise("write it as %%%02X", text[at])
@@ -131,7 +131,7 @@ func (c *compilation) httpTemplate(a *plan.Activity, n *source.Node) {
 	if !expression.IsExpression(n.Text) {
 		c.placesIn(a, n)
 	} else if ref, err := expression.ParsePath(n.Text); err != nil {
-		c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).Advise("a parameter is written †name, and a text that begins with † ††")
+		c.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).Advise("a parameter is written †name, and a text that begins with † ††")
 	} else {
 		a.Parameters = append(a.Parameters, plan.Variable{Name: ref.Kind, Node: n})
 	}
@@ -179,15 +179,15 @@ func (c *compilation) httpHeaders(a *plan.Activity, n *source.Node) []plan.HTTPF
 		name := strings.ToLower(f.Key.Text)
 		switch {
 		case !headerName.MatchString(name):
-			c.report(diag.WrongType, f.Key.Span(), "%q can't be the name of a header", f.Key.Text).Advise("a name is made of letters, digits and -")
+			c.Report(diag.WrongType, f.Key.Span(), "%q can't be the name of a header", f.Key.Text).Advise("a name is made of letters, digits and -")
 		case slices.Contains(ownHeaders, name):
-			c.report(diag.WrongType, f.Key.Span(), "the header %q follows from the request itself", f.Key.Text).Advise("leave it out")
+			c.Report(diag.WrongType, f.Key.Span(), "the header %q follows from the request itself", f.Key.Text).Advise("leave it out")
 		case first[name]:
-			c.report(diag.DuplicateKey, f.Key.Span(), "the header %q is there twice", f.Key.Text).Advise("give it a list of values")
+			c.Report(diag.DuplicateKey, f.Key.Span(), "the header %q is there twice", f.Key.Text).Advise("give it a list of values")
 		}
 		first[name] = true
 		if text := f.Value.Text; f.Value.Kind == source.String && badHeader(text) {
-			c.report(diag.WrongType, f.Value.Span(), "the header %q has a character that no header has", f.Key.Text).Advise("write it in one line")
+			c.Report(diag.WrongType, f.Value.Span(), "the header %q has a character that no header has", f.Key.Text).Advise("write it in one line")
 		}
 	}
 	return all
@@ -221,7 +221,7 @@ func (c *compilation) httpBody(a *plan.Activity, n *source.Node) {
 			h.Sends = StreamText
 		}
 		if h.Sends == StreamText && n.Kind != source.String || h.Sends == plan.BodyForm && n.Kind == source.Array {
-			c.report(diag.WrongType, n.Span().Head(), "this can't be sent as %s", kind).Advise("a mapping is sent as JSON, or where Content-Type says application/x-www-form-urlencoded as a form")
+			c.Report(diag.WrongType, n.Span().Head(), "this can't be sent as %s", kind).Advise("a mapping is sent as JSON, or where Content-Type says application/x-www-form-urlencoded as a form")
 		} else if h.Sends == plan.BodyForm {
 			for _, f := range n.Fields {
 				if isDeep(f.Value) {
@@ -238,7 +238,7 @@ func (c *compilation) httpBody(a *plan.Activity, n *source.Node) {
 		c.httpTemplate(a, h.Body)
 	}
 	if h.Sends != StreamNone && (h.Method == "GET" || h.Method == "HEAD") {
-		c.report(diag.WrongType, n.Span().Head(), "a %s has no body", h.Method).Advise("say method: POST, or pass the values under \"query\"")
+		c.Report(diag.WrongType, n.Span().Head(), "a %s has no body", h.Method).Advise("say method: POST, or pass the values under \"query\"")
 	}
 }
 

@@ -76,7 +76,7 @@ func HTTPParameter(h *plan.HTTP, parameter string) any {
 // openPassword warns of a password that is in an address itself.
 func (c *compilation) openPassword(n *source.Node) {
 	for _, at := range wording.PasswordsIn(n.Text) {
-		c.report(diag.WrongType, n.Within(at[0], at[1]), "the url contains a password, which everyone who reads this file or a journal can see").As(diag.Warning).
+		c.Report(diag.WrongType, n.Within(at[0], at[1]), "the url contains a password, which everyone who reads this file or a journal can see").As(diag.Warning).
 			Advise("take it from the environment: {$USER}:{$PASSWORD}@")
 	}
 }

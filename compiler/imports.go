@@ -168,24 +168,24 @@ func (in *importer) read(item *source.Node, dir string) *imported {
 	at := slices.Index(in.chain, name)
 	switch {
 	case problem != "":
-		in.report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
+		in.Report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
 		return nil
 	case at >= 0 || name == path.Clean(in.options.Name):
-		in.report(diag.WrongType, item.Span(), "the import %q comes back to a file that is being read: %s", item.Text, ring(in.chain[max(at, 0):], name)).
+		in.Report(diag.WrongType, item.Span(), "the import %q comes back to a file that is being read: %s", item.Text, ring(in.chain[max(at, 0):], name)).
 			Advise("move what both need into a third file")
 		return nil
 	case in.options.Open == nil:
-		in.report(diag.WrongType, item.Span(), "the import %q can't be read here: there is no workspace", item.Text)
+		in.Report(diag.WrongType, item.Span(), "the import %q can't be read here: there is no workspace", item.Text)
 		return nil
 	}
 	f, known := in.files[name]
 	if !known && len(in.files) >= maxImports {
-		in.report(diag.Limit, item.Span(), "the document imports more than %d files", maxImports).Advise("put the definitions of several into one")
+		in.Report(diag.Limit, item.Span(), "the document imports more than %d files", maxImports).Advise("put the definitions of several into one")
 		return nil
 	}
 	file, err := in.open(name)
 	if err != nil {
-		in.report(ruleOfReading(err, diag.WrongType), item.Span(), "the import %q can't be read: %v", item.Text, err).
+		in.Report(ruleOfReading(err, diag.WrongType), item.Span(), "the import %q can't be read: %v", item.Text, err).
 			Advise("imports are relative to the file that names them")
 		return nil
 	}

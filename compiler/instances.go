@@ -79,7 +79,7 @@ func (c *compilation) give(to *plan.Instance, kind string, value any, at *source
 // instanceID is the id that a message or a call names; "" for what can't be one.
 func (c *compilation) instanceID(n *source.Node) string {
 	if n.Kind == source.Number {
-		f := c.report(diag.WrongType, n.Span(), "the id of an instance is a text, not a number").Advise("write it in quotes: %q", n.Text)
+		f := c.Report(diag.WrongType, n.Span(), "the id of an instance is a text, not a number").Advise("write it in quotes: %q", n.Text)
 		f.Fixes = []diag.Fix{{Message: "put it in quotes", Safe: true, Edits: []diag.Edit{{Span: n.Span(), Text: `"` + n.Text + `"`}}}}
 		return ""
 	}
@@ -136,14 +136,14 @@ func (c *compilation) judgeInstance(call *plan.Call) {
 	}
 	at := call.Node.Get("_instance")
 	if len(p.Instances) == 0 {
-		c.report(diag.BadInstance, at.Span(), "the call is for the instance %q, but %s has no instances", Shown(call.Instance), carrier(p.Form)).About(call.Label()).
+		c.Report(diag.BadInstance, at.Span(), "the call is for the instance %q, but %s has no instances", Shown(call.Instance), carrier(p.Form)).About(call.Label()).
 			Advise("%s, or take \"_instance\" out", wayToInstances(p.Form))
 		return
 	}
 	if c.instanceIDs == nil {
 		c.instanceIDs = naming.NewSuggester(instanceIDs(p))
 	}
-	f := c.report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance)).About(call.Label())
+	f := c.Report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance)).About(call.Label())
 	if near, ok := c.instanceIDs.Nearest(call.Instance); ok {
 		f.Message = "there is no instance \"" + Shown(call.Instance, near) + "\""
 		c.typo(f, at, near, c.instanceIDs)

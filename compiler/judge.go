@@ -15,25 +15,25 @@ import (
 // judgeNames looks for ids and paths that a reader can't tell apart, or can't
 // see.
 func (c *compilation) judgeNames() {
-	tools := newNames(c.report, "plan's tools", 0)
+	tools := newNames(c.Report, "plan's tools", 0)
 	for _, d := range c.toolDefs {
 		tools.add(d.name, d.key.Span())
 	}
-	activities := newNames(c.report, "plan's activities", 0)
+	activities := newNames(c.Report, "plan's activities", 0)
 	for _, name := range slices.Sorted(maps.Keys(c.plan.Activities)) {
 		if a := c.plan.Activities[name]; a.NameNode != nil {
 			activities.add(name, a.NameNode.Span())
 		}
 	}
-	advisors := newNames(c.report, "plan's advisors", 0)
+	advisors := newNames(c.Report, "plan's advisors", 0)
 	for _, a := range c.plan.Advisors {
 		advisors.add(a.ID, a.IDNode.Span())
 	}
-	instances := newNames(c.report, "plan's instances", 0)
+	instances := newNames(c.Report, "plan's instances", 0)
 	for _, i := range c.plan.Instances {
 		instances.add(i.ID, i.Node.Span())
 	}
-	c.spellings = spellings{tools: tools, calls: newNames(c.report, "plan's calls", len(c.ids)), paths: newNames(c.report, "plan's paths", 0), composed: map[string]bool{}}
+	c.spellings = spellings{tools: tools, calls: newNames(c.Report, "plan's calls", len(c.ids)), paths: newNames(c.Report, "plan's paths", 0), composed: map[string]bool{}}
 	c.judgeNamesOfCalls()
 	if !c.plan.Paths.IsASCII() {
 		for i := range c.plan.Reads {

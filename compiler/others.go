@@ -43,7 +43,7 @@ func (c *compilation) ofMapping(n *source.Node, raw any, what string) *schema.Sc
 		if kind := n.Get("type"); kind != nil {
 			at = kind
 		}
-		c.report(diag.BadSchema, at.Span(), "%s describes a mapping, but its schema admits none", what).Advise("write type: object")
+		c.Report(diag.BadSchema, at.Span(), "%s describes a mapping, but its schema admits none", what).Advise("write type: object")
 		return nil
 	}
 	return s
@@ -84,7 +84,7 @@ func (c *compilation) judgeObject(values any, at *source.Node, s *schema.Schema,
 		}
 		place := s.At([]schema.Step{schema.Key(f.Key.Text)})
 		if !place.Possible {
-			c.report(diag.UndeclaredPath, f.Key.Span(), "the %s schema allows no %q", kind, f.Key.Text).
+			c.Report(diag.UndeclaredPath, f.Key.Span(), "the %s schema allows no %q", kind, f.Key.Text).
 				Advise("declare it in %s, or remove it", c.schemaName(kind))
 			continue
 		}
@@ -92,7 +92,7 @@ func (c *compilation) judgeObject(values any, at *source.Node, s *schema.Schema,
 			continue
 		}
 		if v := place.Schema.Validate(value); v != nil && v.Keyword != "required" {
-			c.report(diag.WrongType, f.Value.Along(v.Path).Span(), "the %s schema doesn't admit this value of \"†%s.%s%s\": %s",
+			c.Report(diag.WrongType, f.Value.Along(v.Path).Span(), "the %s schema doesn't admit this value of \"†%s.%s%s\": %s",
 				kind, kind, f.Key.Text, v.Where(), v.Message).Advise("change the value, or what %s says", c.schemaName(kind))
 		}
 	}

@@ -25,7 +25,7 @@ func (c *compilation) scope(n *source.Node, call *plan.Call) (plan.Scope, bool) 
 	}
 	ref, err := expression.ParsePath(text)
 	if err != nil || bare && len(ref.Path) > 0 {
-		f := c.report(diag.BadScope, n.Span(), "the scope %q is neither a kind nor a reference", n.Text).About(call.Label())
+		f := c.Report(diag.BadScope, n.Span(), "the scope %q is neither a kind nor a reference", n.Text).About(call.Label())
 		f.Advise("name a kind, such as state, or a path, such as †state.history")
 		if err == nil {
 			f.Advise("did you mean %q? a path begins with †", text)
@@ -94,7 +94,7 @@ func (c *compilation) lowerScopes(call *plan.Call) {
 func (c *compilation) scopesOfItems(call *plan.Call) {
 	for _, s := range call.Scopes {
 		if IsItemKind(s.Kind) {
-			c.report(diag.BadScope, s.Node.Span(), "%q can't read the scope %q: †item and †index are read in a call with \"_each\" alone", call.Plan(), s.Node.Text).About(call.Label()).
+			c.Report(diag.BadScope, s.Node.Span(), "%q can't read the scope %q: †item and †index are read in a call with \"_each\" alone", call.Plan(), s.Node.Text).About(call.Label()).
 				Advise("pass it as a parameter, such as %s: %s", s.Kind, s.Node.Text)
 		}
 	}
@@ -115,7 +115,7 @@ func (c *compilation) forbiddenScopes(call *plan.Call, tool *plan.Tool) {
 	if at != n && at.Kind == source.String {
 		what = fmt.Sprintf("the scope %q", at.Text)
 	}
-	f := c.report(diag.BadScope, at.Span(), "the tool %q doesn't allow %s: %s", tool.Name, what, v.Message).About(call.Label()).
+	f := c.Report(diag.BadScope, at.Span(), "the tool %q doesn't allow %s: %s", tool.Name, what, v.Message).About(call.Label()).
 		Note(tool.ScopesNode.Span().Head(), "what %q allows is here", tool.Name)
 	if raw, ok := tool.Scopes.Raw().(map[string]any); ok && raw["const"] != nil {
 		f.Advise("leave \"_scopes\" out: the tool fixes it")
@@ -161,7 +161,7 @@ func (c *compilation) scopesOfAdvisors() {
 		for _, s := range a.Scopes {
 			state := c.plan.StateSchema
 			if s.Kind == "state" && state != nil && !state.At(SchemaPath(s.Ref.Path)).Possible {
-				c.report(diag.BadScope, s.Node.Span(), "the scope %q of the advisor %q names what the state schema doesn't allow", s.Node.Text, Shown(a.ID)).
+				c.Report(diag.BadScope, s.Node.Span(), "the scope %q of the advisor %q names what the state schema doesn't allow", s.Node.Text, Shown(a.ID)).
 					Advise("declare it in \"stateSchema\", or name a path that is there")
 			}
 		}
@@ -196,11 +196,11 @@ func (c *compilation) kinds() []string {
 func (c *compilation) unknownKind(rule *diag.Rule, ref expression.Reference, n *source.Node, call *plan.Call) {
 	const mark = string(expression.Mark)
 	if ref.Kind == "advice" {
-		c.report(rule, n.Within(ref.Start, ref.End), "there is no advice, because the plan has no advisors").About(call.Label()).
+		c.Report(rule, n.Within(ref.Start, ref.End), "there is no advice, because the plan has no advisors").About(call.Label()).
 			Advise("declare advisors under \"advisors\": †advice.tool is the result of their votes on a tool")
 		return
 	}
-	f := c.report(rule, n.Within(ref.Start, ref.End), "there is no kind %q", mark+ref.Kind).About(call.Label())
+	f := c.Report(rule, n.Within(ref.Start, ref.End), "there is no kind %q", mark+ref.Kind).About(call.Label())
 	if IsItemKind(ref.Kind) {
 		f.Advise("use †item and †index only in the parameters, the \"_when\" and the \"_scopes\" of a call with \"_each\"")
 		return

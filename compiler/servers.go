@@ -59,9 +59,9 @@ func (c *compilation) server(d definition) *plan.Server {
 	command, at := n.Get("command"), n.Get("url")
 	switch {
 	case command != nil && at != nil:
-		c.report(diag.WrongType, at.Span(), "%s has both a \"command\" and a \"url\"", what).Advise("leave one of them out")
+		c.Report(diag.WrongType, at.Span(), "%s has both a \"command\" and a \"url\"", what).Advise("leave one of them out")
 	case command == nil && at == nil:
-		c.report(diag.WrongType, n.Span().Head(), "%s has neither a \"command\" nor a \"url\"", what).
+		c.Report(diag.WrongType, n.Span().Head(), "%s has neither a \"command\" nor a \"url\"", what).
 			Advise("write {command: [program, argument, …]} or {url: \"https://…\"}")
 	case command != nil:
 		c.onlyWith(n, what, "url", "headers")
@@ -69,7 +69,7 @@ func (c *compilation) server(d definition) *plan.Server {
 		c.onlyWith(n, what, "command", "env", "inherit", "cwd")
 	}
 	for _, p := range a.Parameters {
-		c.report(diag.WrongType, p.Node.Span(), "%s is started once for all calls, and has no parameter %q", what, p.Name).
+		c.Report(diag.WrongType, p.Node.Span(), "%s is started once for all calls, and has no parameter %q", what, p.Name).
 			Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
 	}
 	return s
@@ -127,7 +127,7 @@ func (c *compilation) wholly(s *plan.Server) string {
 func (c *compilation) onlyWith(n *source.Node, what, other string, keys ...string) {
 	for _, f := range n.Fields {
 		if slices.Contains(keys, f.Key.Text) {
-			c.report(diag.WrongType, f.Key.Span(), "%s has %q, which belongs to a %q", what, f.Key.Text, other).Advise("leave it out")
+			c.Report(diag.WrongType, f.Key.Span(), "%s has %q, which belongs to a %q", what, f.Key.Text, other).Advise("leave it out")
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (c *compilation) serverURL(s *plan.Server, n *source.Node) {
 	takes(&s.Activity, n)
 	part := plan.HttpAddress.FindStringSubmatch(s.URL)
 	if at, err := url.Parse(s.Host()); s.URL != "" && (part == nil || err != nil || at.Hostname() == "" || at.Scheme != "https" && at.Scheme != "http" || part[6] != "") {
-		c.report(diag.WrongType, n.Span(), "%q is no address of a server", s.URL).Advise("write it like https://example.com/mcp; the host can't come from the environment")
+		c.Report(diag.WrongType, n.Span(), "%q is no address of a server", s.URL).Advise("write it like https://example.com/mcp; the host can't come from the environment")
 		return
 	}
 	c.openPassword(n)
@@ -152,11 +152,11 @@ func (c *compilation) headers(s *plan.Server, n *source.Node, what string) {
 		value := c.Text(f.Value, "the header \""+f.Key.Text+"\"")
 		switch {
 		case !headerName.MatchString(f.Key.Text):
-			c.report(diag.WrongType, f.Key.Span(), "%q can't be the name of a header", f.Key.Text).Advise("a name is made of letters, digits and -")
+			c.Report(diag.WrongType, f.Key.Span(), "%q can't be the name of a header", f.Key.Text).Advise("a name is made of letters, digits and -")
 		case slices.Contains(ownHeaders, strings.ToLower(f.Key.Text)):
-			c.report(diag.WrongType, f.Key.Span(), "the header %q follows from the request itself", f.Key.Text).Advise("leave it out")
+			c.Report(diag.WrongType, f.Key.Span(), "the header %q follows from the request itself", f.Key.Text).Advise("leave it out")
 		case badHeader(value):
-			c.report(diag.WrongType, f.Value.Span(), "the header %q has a character that no header has", f.Key.Text).Advise("write it in one line")
+			c.Report(diag.WrongType, f.Value.Span(), "the header %q has a character that no header has", f.Key.Text).Advise("write it in one line")
 		}
 		s.Headers = append(s.Headers, plan.EnvSetting{Name: f.Key.Text, Value: f.Value.Text})
 		takes(&s.Activity, f.Value)
@@ -181,7 +181,7 @@ func (c *compilation) recorded(s *plan.Server) {
 		name = path.Join(c.plan.Workspace, name)
 	}
 	if file, err := c.open(name); err == nil {
-		c.report(diag.WrongType, s.NameNode.Span(), "%s isn't read any more, and nothing else records the tools of the server %q", file.Name, s.Name).
+		c.Report(diag.WrongType, s.NameNode.Span(), "%s isn't read any more, and nothing else records the tools of the server %q", file.Name, s.Name).
 			Advise("%s, and delete %s", catalogue.ImportAgain, file.Name)
 	}
 }
@@ -195,7 +195,7 @@ func (c *compilation) mcpActivity(a *plan.Activity, n *source.Node, what string)
 	})
 	for _, key := range []string{"server", "tool"} {
 		if n.Kind == source.Object && n.Get(key) == nil {
-			c.report(diag.WrongType, n.Span(), "%s has no %q", what, key).Advise("write mcp: {server: NAME, tool: NAME}")
+			c.Report(diag.WrongType, n.Span(), "%s has no %q", what, key).Advise("write mcp: {server: NAME, tool: NAME}")
 		}
 	}
 }
@@ -211,7 +211,7 @@ func (c *compilation) serve() {
 		}
 		s := c.plan.Servers[at.Text]
 		if s == nil && c.plan.Form != plan.Definitions {
-			f := c.report(diag.NoActivity, at.Span(), "the activity %q is of the server %q, which isn't defined", name, at.Text)
+			f := c.Report(diag.NoActivity, at.Span(), "the activity %q is of the server %q, which isn't defined", name, at.Text)
 			names := naming.NewSuggester(slices.Sorted(maps.Keys(c.plan.Servers)))
 			if near, ok := names.Nearest(at.Text); ok {
 				c.typo(f, at, near, names)

@@ -98,7 +98,7 @@ func (c *compilation) lowerAnswer(root *source.Node) {
 	}
 	c.lowerSolution(root, "a solution")
 	if root.Get("calls") == nil && root.Get("output") == nil {
-		c.report(diag.Syntax, root.Span(), "the solution has neither \"calls\" nor \"output\"").
+		c.Report(diag.Syntax, root.Span(), "the solution has neither \"calls\" nor \"output\"").
 			Advise("list the next calls under \"calls\", or give the answer under \"output\"")
 	}
 }

@@ -30,7 +30,7 @@ func (c *compilation) collectTools(n *source.Node, dir string) {
 	case source.Object:
 		for _, f := range n.Fields {
 			if f.Key.Text == "" {
-				c.report(diag.WrongType, f.Key.Span(), "a tool has no name")
+				c.Report(diag.WrongType, f.Key.Span(), "a tool has no name")
 				continue
 			}
 			c.toolDefs = append(c.toolDefs, definition{f.Key.Text, f.Key, f.Value, dir})
@@ -44,7 +44,7 @@ func (c *compilation) collectTools(n *source.Node, dir string) {
 			if name != nil && name.Kind == source.String {
 				c.toolDefs = append(c.toolDefs, definition{name.Text, name, item, dir})
 			} else {
-				c.report(diag.WrongType, item.Span(), "a tool in a list needs a \"name\"").Advise("or write the tools as a mapping from names to schemas")
+				c.Report(diag.WrongType, item.Span(), "a tool in a list needs a \"name\"").Advise("or write the tools as a mapping from names to schemas")
 			}
 		}
 	default:
@@ -238,7 +238,7 @@ func hintsOf(n *source.Node) (hints plan.Hints) {
 func (c *compilation) resolve(t *plan.Tool) {
 	switch {
 	case t.Activity != "" && plan.RunsPlan(t.Delegate):
-		c.report(diag.BadDelegate, t.DelegateNode.Span(), "the tool %q names both an activity and a plan to carry it out", t.Name).
+		c.Report(diag.BadDelegate, t.DelegateNode.Span(), "the tool %q names both an activity and a plan to carry it out", t.Name).
 			Advise("leave \"_activity\" or \"_delegate\" out")
 	case t.Activity != "" && c.plan.Activities[t.Activity] == nil && c.plan.Form != plan.Definitions:
 		c.noActivity(t.ActivityNode, t.Activity)
@@ -254,7 +254,7 @@ func (c *compilation) resolve(t *plan.Tool) {
 }
 
 func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
-	f := c.report(diag.NoActivity, n.Span(), "no activity %q is registered", name)
+	f := c.Report(diag.NoActivity, n.Span(), "no activity %q is registered", name)
 	names := naming.NewSuggester(slices.Sorted(maps.Keys(c.plan.Activities)))
 	if near, ok := names.Nearest(name); ok && n.Kind == source.String {
 		return c.typo(f, n, near, names)
@@ -298,7 +298,7 @@ func (c *compilation) activity(d definition) *plan.Activity {
 		"description": nil,
 	})
 	if d.node.Kind == source.Object && kinds != 1 {
-		c.report(diag.WrongType, d.node.Span(), "%s needs exactly one of exec, expr, http, mcp, plan; it has %d", what, kinds)
+		c.Report(diag.WrongType, d.node.Span(), "%s needs exactly one of exec, expr, http, mcp, plan; it has %d", what, kinds)
 		return nil
 	}
 	return a
@@ -319,14 +319,14 @@ func (c *compilation) execActivity(a *plan.Activity, n *source.Node, what string
 		"timeout": func(f source.Field) { a.Timeout = c.Duration(f.Value, "\"timeout\"") },
 	})
 	if n.Kind == source.Object && n.Get("argv") == nil {
-		c.report(diag.WrongType, n.Span(), "%s has no \"argv\"", what).Advise("write exec: {argv: [program, argument, …]}")
+		c.Report(diag.WrongType, n.Span(), "%s has no \"argv\"", what).Advise("write exec: {argv: [program, argument, …]}")
 	}
 	if a.Stdin != StreamNone && readsCode(a) {
 		at := n.Get("argv")
 		if given := n.Get("stdin"); given != nil {
 			at = given
 		}
-		c.report(diag.WrongType, at.Span(), "what %s is given would be run as code of the shell, which reads it", what).
+		c.Report(diag.WrongType, at.Span(), "what %s is given would be run as code of the shell, which reads it", what).
 			Advise("name a script: [sh, script.sh], or say stdin: none")
 	}
 	if a.Worker {
@@ -341,7 +341,7 @@ func (c *compilation) exprActivity(a *plan.Activity, n *source.Node, what string
 	}
 	e, err := expression.ParseCode(n.Text, expression.DefaultLimits())
 	if err != nil {
-		c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).Help = err.Help
+		c.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).Help = err.Help
 		return
 	}
 	a.Expression = e

@@ -117,11 +117,15 @@ const maxFaults = 100
 // each has at least its own properties.
 func (r *reading) bound() {
 	var large []*named
+	fine := map[string]bool{} // with all that they refer to
 	for _, n := range r.order {
-		if n.name == "" || n.large {
+		if n.name == "" || n.large || fine[n.name] {
 			continue
 		}
-		if fault := r.sound(map[string]any{"$ref": "#/schemas/" + n.name}); fault != nil && fault.Limit {
+		whole := map[string]any{"$ref": "#/schemas/" + n.name}
+		if fault := r.sound(whole); fault == nil {
+			catalogue.Reach(whole, r.schemas, fine, func(string) {})
+		} else if fault.Limit {
 			n.large = true
 			r.spread()
 		}
