@@ -52,7 +52,7 @@ func (c *compilation) advisor(n *source.Node, what string, message map[string]fu
 // mapping. A fault of it is the advisor's.
 func (c *compilation) ofOpinions(n *source.Node, what string) *schema.Schema {
 	before := len(c.Found)
-	s := c.ofMappings(n, what)
+	s := c.mappingSchema(n, nil, what)
 	for i := range c.Found[before:] {
 		if f := &c.Found[before+i]; f.Rule == diag.BadSchema && f.Span.File == n.File && n.Start <= f.Span.Start && f.Span.End <= n.End {
 			f.Rule = diag.BadAdvisor

@@ -304,7 +304,7 @@ func (c *compilation) outputPath(call *plan.Call, n *source.Node) {
 	}
 	alternatives, err := expression.ParseOutput(n.Text)
 	if err != nil {
-		c.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).About(call.Label()).Help = err.Help
+		c.badExpression(n, err).About(call.Label())
 		return
 	}
 	for _, alternative := range alternatives {
@@ -475,6 +475,17 @@ func (c *compilation) objectTemplate(call *plan.Call, n *source.Node, params boo
 	return t
 }
 
+// badExpression reports an expression that can't be parsed.
+func (c *compilation) badExpression(n *source.Node, err *expression.Error) *diag.Diagnostic {
+	f := c.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message)
+	f.Help = err.Help
+	after := strings.TrimLeft(string(n.File.Text[n.End:min(n.End+80, len(n.File.Text))]), " \t\r\n")
+	if n.Style == source.Plain && strings.HasPrefix(after, ",") && strings.HasSuffix(err.Message, "is never closed") {
+		f.Help = "YAML ends an unquoted value at a comma inside { } and [ ]: put the whole expression in quotes"
+	}
+	return f
+}
+
 // textTemplate reads a string: one expression, or a text with expressions
 // in it or without.
 func (c *compilation) textTemplate(call *plan.Call, n *source.Node) *plan.Template {
@@ -484,11 +495,7 @@ func (c *compilation) textTemplate(call *plan.Call, n *source.Node) *plan.Templa
 	}
 	e, err := c.parseString(n.Text, isText)
 	if err != nil {
-		f := c.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).About(call.Label())
-		f.Help = err.Help
-		if after := bytes.TrimLeft(n.File.Text[n.End:], " \t\r\n"); n.Style == source.Plain && bytes.HasPrefix(after, []byte(",")) && strings.HasSuffix(err.Message, "is never closed") {
-			f.Help = "YAML ends an unquoted value at a comma inside { } and [ ]: put the whole expression in quotes"
-		}
+		f := c.badExpression(n, err).About(call.Label())
 		if edit, ok := diag.EditScalar(n, 0, 0, "†"); ok && c.isPlainText(n.Text) {
 			f.Fixes = append(f.Fixes, diag.Fix{Message: "write †† for a text that begins with †", Safe: true, Edits: []diag.Edit{edit}})
 		}

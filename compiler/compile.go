@@ -114,8 +114,8 @@ func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag
 				Advise("a rule for another tool has no effect")
 		}
 	}
-	_, amiss := serversOf(p, Options{Limits: limits}, ".")
-	found = append(found, amiss...)
+	_, problems = serversOf(p, Options{Limits: limits}, ".")
+	found = append(found, problems...)
 	diag.Sort(found)
 	return p, found
 }

@@ -99,7 +99,7 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 	})
 	p.Advice.HasThreshold = root.Get("advice").Get("threshold") != nil
 	p.Input, p.State = c.values(p.InputNode, "\"input\""), c.values(p.StateNode, "\"state\"")
-	p.InputSchema, p.StateSchema = c.ofMappings(p.InputSchemaNode, "\"inputSchema\""), c.ofMappings(p.StateSchemaNode, "\"stateSchema\"")
+	p.InputSchema, p.StateSchema = c.mappingSchema(p.InputSchemaNode, nil, "\"inputSchema\""), c.mappingSchema(p.StateSchemaNode, nil, "\"stateSchema\"")
 	if n := p.OutputSchemaNode; n != nil {
 		p.OutputSchema = c.schemaOf(n, n.Value(), "\"outputSchema\"")
 	}

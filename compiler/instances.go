@@ -23,7 +23,7 @@ func (c *compilation) instances(n *source.Node) {
 			"input": func(f source.Field) { c.give(one, "input", c.values(f.Value, "\"input\""), f.Value) },
 			"state": func(f source.Field) { c.give(one, "state", c.values(f.Value, "\"state\""), f.Value) },
 			"stateSchema": func(f source.Field) {
-				one.StateSchema, one.StateSchemaNode = c.ofMappings(f.Value, "\"stateSchema\""), f.Value
+				one.StateSchema, one.StateSchemaNode = c.mappingSchema(f.Value, nil, "\"stateSchema\""), f.Value
 			},
 		})
 	}

@@ -23,27 +23,21 @@ func messageKeys(m *source.Node, own ...string) map[string]func(source.Field) {
 	return keys
 }
 
-// ofMappings reads a schema of what is always a mapping: input, state, opinions; nil for none.
-func (c *compilation) ofMappings(n *source.Node, what string) *schema.Schema {
+// mappingSchema reads the schema of a value that is always a mapping: parameters, input, state, an opinion; nil for none.
+// One that admits no mapping is a finding, since it would refuse every value. What was made of the node may replace it.
+func (c *compilation) mappingSchema(n *source.Node, made any, what string) *schema.Schema {
 	if n == nil {
 		return nil
 	}
-	return c.ofMapping(n, n.Value(), what)
-}
-
-// ofMapping is [compilation.ofMappings] for a schema that was changed. One that admits no
-// mapping would refuse whatever comes.
-func (c *compilation) ofMapping(n *source.Node, raw any, what string) *schema.Schema {
-	s := c.schemaOf(n, raw, what)
+	if made == nil {
+		made = n.Value()
+	}
+	s := c.schemaOf(n, made, what)
 	if s == nil {
 		return nil
 	}
 	if s.Kinds()&schema.Object == 0 {
-		at := n
-		if kind := n.Get("type"); kind != nil {
-			at = kind
-		}
-		c.Report(diag.BadSchema, at.Span(), "%s describes a mapping, but its schema admits none", what).Advise("write type: object")
+		c.Report(diag.BadSchema, cmp.Or(n.Get("type"), n).Span(), "%s describes a mapping, but its schema admits none", what).Advise("write type: object")
 		return nil
 	}
 	return s

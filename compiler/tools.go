@@ -94,7 +94,7 @@ func (c *compilation) tool(d definition) *plan.Tool {
 		parameters = d.node
 	}
 	what := "the tool \"" + d.name + "\""
-	if parsed := c.ofMapping(parameters, parameterSchema(parameters), what); !c.partial(parameters) && !c.partial(d.key) {
+	if parsed := c.mappingSchema(parameters, parameterSchema(parameters), what); !c.partial(parameters) && !c.partial(d.key) {
 		t.Parameters = parsed
 	}
 	if more := parameters.Get("additionalProperties"); more != nil {
@@ -340,9 +340,7 @@ func (c *compilation) exprActivity(a *plan.Activity, n *source.Node, what string
 		return
 	}
 	e, err := expression.ParseCode(n.Text, expression.DefaultLimits())
-	if err != nil {
-		c.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).Help = err.Help
-		return
+	if a.Expression = e; err != nil {
+		c.badExpression(n, err)
 	}
-	a.Expression = e
 }

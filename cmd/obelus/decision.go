@@ -22,7 +22,7 @@ func (c *cli) answered(about []*runtime.Question, answers map[*runtime.Question]
 	about = slices.DeleteFunc(slices.Clone(about), func(q *runtime.Question) bool { return answers[q] == nil })
 	for i, q := range about {
 		if i == mostKept && len(about) > i+1 {
-			_, err := fmt.Fprintf(c.err, "obelus: so it is with %s\n", wording.Count(len(about)-i, "more answer"))
+			_, err := fmt.Fprintf(c.err, "obelus: and %s\n", wording.Count(len(about)-i, "more answer"))
 			return err
 		}
 		if _, err := fmt.Fprintf(c.err, "obelus: the answer %s, by %s, for the call %s%s\n", answers[q].Verdict, diag.Escape(answers[q].By), named(q), what); err != nil {
@@ -54,14 +54,14 @@ func (c *cli) kept(about, again []*runtime.Question, d runtime.Decision, questio
 	if _, err := fmt.Fprint(c.err, out.String()); err != nil {
 		return err
 	}
-	next := "the run takes it up when it is resumed"
+	next := "the run uses it when it is resumed"
 	if questions.Running {
-		next = "the run takes it up now"
+		next = "the run uses it now"
 	}
 	if len(again) > 0 {
-		next = "what is shown above would run now, and is to be approved in turn"
+		next = "the calls shown above would run now, and need an answer of their own"
 	}
-	c.note("kept; %s", next)
+	c.note("stored; %s", next)
 	return nil
 }
 
@@ -132,7 +132,7 @@ func (d *decision) about(open []*runtime.Question, args []string) (about []*runt
 	case call != "" && !slices.ContainsFunc(names, func(name string) bool { return name == call || strings.HasPrefix(name, call+"[") }):
 		err := usageErr("the run asks nothing about a call %q", call).Suggest(call, names)
 		if len(names) == 0 {
-			return nil, nil, err.Advise("nothing is asked; obelus resume goes on")
+			return nil, nil, err.Advise("nothing is asked; continue with obelus resume")
 		}
 		return nil, nil, err.Advise("it asks about %s", wording.Names(names, 5))
 	case len(about) == 0 && (d.ID != "" || d.Instance != ""):

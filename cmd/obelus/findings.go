@@ -277,13 +277,10 @@ func (r *reporter) end() (err error) {
 			r.report.Rules = append(r.report.Rules, rule.Rule)
 		}
 		err = diag.SARIF(r.out, r.report)
-	case "text":
-		if r.Quiet {
-			break
-		}
-		fallthrough
 	default:
-		err = r.total.Text(r.out, r.text)
+		if r.Format != "text" || !r.Quiet {
+			err = r.total.Text(r.out, r.text)
+		}
 	}
 	if err == nil && r.fails {
 		return ending(statusFound)

@@ -51,8 +51,8 @@ func (s *mcpServer) server(ctx context.Context) *mcp.Server {
 	return server
 }
 
-const instructions = "Obelus checks, draws and rehearses plans: lists of tool calls that find each other through the paths that they write and read. " +
-	"Write a plan, give its text to check, mend what it finds (explain tells what a finding means), rehearse it with simulate, with branches set as well. " +
+const instructions = "Obelus checks, draws and simulates plans: lists of tool calls that are connected by the paths that they write and read. " +
+	"Write a plan, pass its text to check, fix the findings (explain describes a code), and call simulate, then simulate with branches. " +
 	"The language's reference is at obelus://language, examples are at obelus://examples."
 
 // converse serves the client at standard input and output.
