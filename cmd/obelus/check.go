@@ -12,10 +12,10 @@ import (
 
 // checking is a check: its flags, and what it reads.
 type checking struct {
-	Format      string `flag:"--format text|json|sarif|github: how findings are written"`
-	MinSeverity string `flag:"--min-severity error|warning|info: lowest severity with exit status 1"`
-	Explain     bool   `flag:"--explain: show the evidence of findings"`
-	strictFlag
+	Format        string `flag:"--format text|json|sarif|github: how findings are written"`
+	MinSeverity   string `flag:"--min-severity error|warning|info: lowest severity with exit status 1"`
+	Explain       bool   `flag:"--explain: show the evidence of findings"`
+	Strict        bool   `flag:"--strict-protocol: report keys beyond the base protocol"`
 	NoEnvironment bool   `flag:"--no-environment: accept programs and variables that this machine lacks"`
 	Envelope      string `flag:"--envelope FILE: report calls that FILE doesn't permit (OB703)"`
 	Fix           bool   `flag:"--fix: fix what can be fixed safely, in the files, and report the rest"`
@@ -24,11 +24,6 @@ type checking struct {
 	args      []string
 	reading   *project.Reader
 	threshold *diag.Severity // nil where the configuration names it
-}
-
-// strictFlag is a flag that agents can set as well.
-type strictFlag struct {
-	Strict bool `flag:"--strict-protocol" json:"strictProtocol,omitempty" jsonschema:"report keys beyond the base protocol"`
 }
 
 var severities = map[string]diag.Severity{"info": diag.Info, "warning": diag.Warning, "error": diag.Error}
@@ -42,8 +37,12 @@ func (o *checking) run(_ context.Context, c *cli, args []string) (err error) {
 		o.threshold = new(severities[o.MinSeverity])
 	}
 	o.reading.Strict = o.Strict
-	if o.reading.Machine = project.ThisMachine; o.NoEnvironment {
+	switch {
+	case o.reading.Confined: // agents learn nothing of this machine
+	case o.NoEnvironment:
 		o.reading.Machine = project.OtherMachine
+	default:
+		o.reading.Machine = project.ThisMachine
 	}
 	if o.reading.Envelope, err = c.envelope(o.Envelope); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/spf13/cobra"
 )
 
@@ -50,7 +51,10 @@ type cli struct {
 	in       io.Reader
 	out, err io.Writer
 	globals
-	cmd *cobra.Command // nil for a request of an MCP client
+	cmd *cobra.Command
+
+	documents *project.Reader      // how documents are read; nil for as the global flags say
+	watch     func(steps int) bool // follows simulations, and ends one with false; nil for none
 }
 
 // An ending is the exit status of a command that has said all there is to say.

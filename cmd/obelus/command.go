@@ -26,7 +26,7 @@ type command struct {
 	global     string        // the global flags that it reads
 	exclusive  []string      // flags that can't be given together
 	action     func() action // its own flags, with their defaults
-	tool       offer         // what agents are offered; nil for nothing
+	tool       *tool         // what agents are offered; nil for nothing
 	below      []command
 }
 
@@ -71,13 +71,8 @@ func (c *cli) cobra(row *command, above string) *cobra.Command {
 			return []string{"yaml", "yml", "json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
 		}
 	}
-	act := row.action()
-	if flags := reflect.ValueOf(act); flags.Kind() == reflect.Pointer {
-		addFlags(cmd, cmd.Flags(), flags.Elem())
-	}
-	if row.exclusive != nil {
-		cmd.MarkFlagsMutuallyExclusive(row.exclusive...)
-	}
+	act := row.bind(cmd)
+	completeChoices(cmd, cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.cmd = cmd
 		return act.run(cmd.Context(), c, args)
@@ -88,6 +83,18 @@ func (c *cli) cobra(row *command, above string) *cobra.Command {
 	return cmd
 }
 
+// bind makes an action of a row, and gives a command its flags.
+func (row *command) bind(cmd *cobra.Command) action {
+	act := row.action()
+	if flags := reflect.ValueOf(act); flags.Kind() == reflect.Pointer {
+		addFlags(cmd.Flags(), flags.Elem())
+	}
+	if row.exclusive != nil {
+		cmd.MarkFlagsMutuallyExclusive(row.exclusive...)
+	}
+	return act
+}
+
 // rootCommand makes the program of the table.
 func (c *cli) rootCommand() *cobra.Command {
 	root := c.cobra(&command{
@@ -95,7 +102,8 @@ func (c *cli) rootCommand() *cobra.Command {
 		action: func() action { return &rootFlags{} },
 	}, "")
 	root.SilenceErrors, root.SilenceUsage = true, true
-	addFlags(root, root.PersistentFlags(), reflect.ValueOf(&c.globals).Elem())
+	addFlags(root.PersistentFlags(), reflect.ValueOf(&c.globals).Elem())
+	completeChoices(root, root.PersistentFlags())
 	root.PersistentPreRunE = c.begin
 	root.SetIn(c.in)
 	root.SetOut(c.out)

@@ -22,7 +22,7 @@ func table() []group {
 		{use: "explain [CODE]", short: "print what a finding means and how to fix it", args: counted("", 0, 1),
 			action: plain(explain), tool: explainTool},
 		{use: "graph FILE | - | --run RUN", short: "draw a plan or a run: SVG, a page, Graphviz, Mermaid, text",
-			global: planFlags + "runs ", action: func() action { return &graphing{drawnFlags: drawnFlags{Depth: 1}} }, tool: graphTool},
+			global: planFlags + "runs ", action: func() action { return &graphing{Depth: 1} }, tool: graphTool},
 		{use: "compile FILE | -", short: "write the compiled plan as canonical JSON", args: plan, global: planFlags,
 			action: func() action { return &compiling{} }},
 		{use: "approve FILE | -", short: "show what a plan does, and sign that it may", args: plan, global: planFlags,

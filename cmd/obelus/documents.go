@@ -13,6 +13,9 @@ import (
 
 // newReading reads documents as the global flags say, and reports which configurations it ignores.
 func (c *cli) newReading() *project.Reader {
+	if c.documents != nil {
+		return c.documents
+	}
 	r := &project.Reader{
 		Limits: source.DefaultLimits(), Stdin: c.in, Trusted: trustedFolders(), Root: c.Root, Config: c.Config,
 		Activities: c.Activities, Policies: c.Policies, Trust: c.Trust, Hosts: c.Hosts,

@@ -51,23 +51,19 @@ func (a *allowed) Set(text string) error {
 //	Output string `flag:"-o, --output FILE: where to write"`
 //
 // The value of a field is the flag's default. The tag "was" has old names, which help doesn't show.
-// Of a field that agents can set as well, the tag "jsonschema" has the description.
-func addFlags(cmd *cobra.Command, to *pflag.FlagSet, fields reflect.Value) {
+func addFlags(to *pflag.FlagSet, fields reflect.Value) {
 	for i := range fields.NumField() {
 		field := fields.Type().Field(i)
 		if _, ok := field.Tag.Lookup("flag"); ok {
-			addFlag(cmd, to, fields.Field(i), field.Tag)
+			addFlag(to, fields.Field(i), field.Tag)
 		} else if field.Anonymous && field.Type.Kind() == reflect.Struct {
-			addFlags(cmd, to, fields.Field(i))
+			addFlags(to, fields.Field(i))
 		}
 	}
 }
 
-func addFlag(cmd *cobra.Command, to *pflag.FlagSet, field reflect.Value, tag reflect.StructTag) {
-	head, usage, ok := strings.Cut(tag.Get("flag"), ": ")
-	if !ok {
-		usage = tag.Get("jsonschema")
-	}
+func addFlag(to *pflag.FlagSet, field reflect.Value, tag reflect.StructTag) {
+	head, usage, _ := strings.Cut(tag.Get("flag"), ": ")
 	short, long, both := strings.Cut(head, ", ")
 	if !both {
 		short, long = "", head
@@ -82,8 +78,6 @@ func addFlag(cmd *cobra.Command, to *pflag.FlagSet, field reflect.Value, tag ref
 		if len(words) > 1 && word == strings.ToLower(word) {
 			*value = words[0]
 			to.VarP(&choice{words, value}, name, short, usage)
-			complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
-			_ = cmd.RegisterFlagCompletionFunc(name, complete)
 		} else {
 			to.StringVarP(value, name, short, *value, usage)
 		}
@@ -117,11 +111,18 @@ func addFlag(cmd *cobra.Command, to *pflag.FlagSet, field reflect.Value, tag ref
 	}
 }
 
+// completeChoices has the shell complete the flags whose value is one of a few words.
+func completeChoices(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if words := strings.Split(f.Value.Type(), "|"); len(words) > 1 {
+			complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete)
+		}
+	})
+}
+
 // changed reports whether a flag is on the command line, also by an old name.
 func (c *cli) changed(name string) (found bool) {
-	if c.cmd == nil {
-		return false
-	}
 	value := c.cmd.Flag(name).Value
 	c.cmd.Flags().Visit(func(f *pflag.Flag) { found = found || f.Value == value })
 	return found
@@ -152,13 +153,17 @@ func (c *choice) Set(value string) error {
 	return nil
 }
 
+// typeOf is the type of a flag's value, without the word that help shows in its place.
+func typeOf(f *pflag.Flag) string {
+	if n, ok := f.Value.(wordedValue); ok {
+		return n.Value.Type()
+	}
+	return f.Value.Type()
+}
+
 // expectation is what the value of a flag must be.
 func expectation(f *pflag.Flag) string {
-	value := f.Value
-	if n, ok := value.(wordedValue); ok {
-		value = n.Value
-	}
-	switch value.Type() {
+	switch typeOf(f) {
 	case "bool":
 		return "true or false"
 	case "int", "int64", "uint64":

@@ -14,23 +14,18 @@ type graphing struct {
 	Run    string `flag:"--run RUN: draw what happened in a run, by its id or its journal's file"`
 	Format string `flag:"--format dot|mermaid|svg|text|html: the drawing's format; the ending of -o names it, too"`
 	outputFlag
-	drawnFlags
-	Critical bool `flag:"--critical: simulate the plan and mark its critical path"`
+	Focus    string `flag:"--focus CALL: draw only this call and its neighbors"`
+	Between  string `flag:"--between A,B: draw only the calls on the ways from A to B"`
+	Depth    int    `flag:"--depth N: with focus, how many steps to go from the call"`
+	Paths    bool   `flag:"--paths: draw the state's paths as nodes of their own"`
+	Detail   bool   `flag:"--detail: show what is otherwise shown on hover, and parameters"`
+	Labels   bool   `flag:"--labels: mark trust and confidentiality under a policy"`
+	Critical bool   `flag:"--critical: simulate the plan and mark its critical path"`
 }
 
-// drawnFlags are those that agents can set as well.
-type drawnFlags struct {
-	Focus   string `flag:"--focus CALL" json:"focus,omitempty" jsonschema:"draw only this call and its neighbors"`
-	Between string `flag:"--between A,B" json:"between,omitempty" jsonschema:"draw only the calls on the ways from A to B"`
-	Depth   int    `flag:"--depth N" json:"depth,omitempty" jsonschema:"with focus, how many steps to go from the call"`
-	Paths   bool   `flag:"--paths" json:"paths,omitempty" jsonschema:"draw the state's paths as nodes of their own"`
-	Detail  bool   `flag:"--detail" json:"detail,omitempty" jsonschema:"show what is otherwise shown on hover, and parameters"`
-	Labels  bool   `flag:"--labels" json:"labels,omitempty" jsonschema:"mark trust and confidentiality under a policy"`
-}
-
-func (o *drawnFlags) options() dot.Options {
+func (o *graphing) options() dot.Options {
 	from, to, _ := strings.Cut(o.Between, ",")
-	return dot.Options{Focus: o.Focus, Between: [2]string{from, to}, Depth: max(0, o.Depth), Paths: o.Paths, Detail: o.Detail}
+	return dot.Options{Focus: o.Focus, Between: [2]string{from, to}, Depth: o.Depth, Paths: o.Paths, Detail: o.Detail}
 }
 
 func (o *graphing) run(_ context.Context, c *cli, args []string) error {

@@ -1,15 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
 // lastAnswers is how long requests may still be answered once the input has ended.
@@ -69,3 +72,31 @@ func (a *answering) Write(ctx context.Context, message jsonrpc.Message) error {
 	}
 	return err
 }
+
+// unmarked writes JSON without characters that could act on what shows it.
+type unmarked struct{ io.Writer }
+
+func (unmarked) Close() error { return nil }
+
+func (u unmarked) Write(text []byte) (int, error) {
+	var all []byte
+	for line := range bytes.Lines(text) {
+		all = append(all, diag.EscapeJSON(bytes.TrimSuffix(line, []byte("\n")))...)
+		if bytes.HasSuffix(line, []byte("\n")) {
+			all = append(all, '\n')
+		}
+	}
+	if _, err := u.Writer.Write(all); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+type unmarkedResponse struct{ http.ResponseWriter }
+
+func (u unmarkedResponse) Write(text []byte) (int, error) {
+	return unmarked{u.ResponseWriter}.Write(text)
+}
+
+// Unwrap is for [http.ResponseController].
+func (u unmarkedResponse) Unwrap() http.ResponseWriter { return u.ResponseWriter }

@@ -170,7 +170,7 @@ func TestMCPProgressAndCancel(t *testing.T) {
 	if err := rehearse(t.Context(), "one", map[string]any{"plan": goodPlan}); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-told; got != "one rehearsing" {
+	if got := <-told; got != "one simulating" {
 		t.Error(got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -178,7 +178,7 @@ func TestMCPProgressAndCancel(t *testing.T) {
 	go func() {
 		ended <- rehearse(ctx, "two", map[string]any{"plan": ladder(800), "schedules": 100})
 	}()
-	for got := ""; got != "two rehearsing"; {
+	for got := ""; got != "two simulating"; {
 		got = <-told
 	}
 	cancel()

@@ -19,21 +19,15 @@ type simulating struct {
 	Digest demanded `flag:"--digest sha256:…: simulate only the plan with this digest"`
 	given
 	concurrencyFlag
-	chancesFlags
-	Seed      uint64 `flag:"--seed N: seed of what is left to chance"`
-	Seeds     int    `flag:"--seeds N: simulate with this many seeds, from --seed on"`
-	Schedule  string `flag:"--schedule N|FILE: replay one of --schedules, or the orders or witness in FILE"`
-	Unbounded bool   `flag:"--unbounded: leave nothing out, whatever it costs"`
+	Fail      []string `flag:"--fail NAME: a tool, call or item (fetch#1[2]) that fails every time"`
+	Branches  bool     `flag:"--branches: simulate every way in which calls and conditions can end"`
+	Schedules int      `flag:"--schedules N: simulate this many other orders of the same work, too"`
+	Seed      uint64   `flag:"--seed N: seed of what is left to chance"`
+	Seeds     int      `flag:"--seeds N: simulate with this many seeds, from --seed on"`
+	Schedule  string   `flag:"--schedule N|FILE: replay one of --schedules, or the orders or witness in FILE"`
+	Unbounded bool     `flag:"--unbounded: leave nothing out, whatever it costs"`
 
 	reading *project.Reader
-	watch   func(steps int) bool // see [simulate.Options]
-}
-
-// chancesFlags are those that agents can set as well.
-type chancesFlags struct {
-	Fail      []string `flag:"--fail NAME" json:"fail,omitempty" jsonschema:"a tool, call or item (fetch#1[2]) that fails every time"`
-	Branches  bool     `flag:"--branches" json:"branches,omitempty" jsonschema:"simulate every way in which calls and conditions can end"`
-	Schedules int      `flag:"--schedules N" json:"schedules,omitempty" jsonschema:"simulate this many other orders of the same work, too"`
 }
 
 func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
@@ -97,7 +91,7 @@ func (c *cli) simulate(o *simulating, name string) error {
 			return err
 		}
 	}
-	each := simulate.Options{Options: runtime.Options{Input: input, State: state, Parallel: o.Concurrency}, Seed: o.Seed, Fail: o.Fail, Steps: simulate.DefaultSteps(p.Plan), Watch: o.watch}
+	each := simulate.Options{Options: runtime.Options{Input: input, State: state, Parallel: o.Concurrency}, Seed: o.Seed, Fail: o.Fail, Steps: simulate.DefaultSteps(p.Plan), Watch: c.watch}
 	if o.Unbounded {
 		each.Steps, each.Unbounded = 0, true
 	}

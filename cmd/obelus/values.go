@@ -23,10 +23,13 @@ type given struct {
 	unfit        map[string]error  // why such a one can't be read as JSON, and can only be text
 }
 
-// concurrencyFlag is a flag that agents can set as well.
+// concurrencyFlag bounds what runs at once.
 type concurrencyFlag struct {
-	Concurrency int `flag:"--concurrency N" was:"parallel" json:"parallel,omitempty" jsonschema:"activities that run at once [the plan's own limit, or 64]"`
+	Concurrency int `flag:"--concurrency N: activities that run at once [the plan's own limit, or 64]" was:"parallel"`
 }
+
+// give sets input and state before the flags do.
+func (g *given) give(input, state map[string]any) { g.input, g.state = input, state }
 
 // check refuses a number that isn't one of activities.
 func (o *concurrencyFlag) check(c *cli) error {
