@@ -18,6 +18,7 @@ import (
 // compiledKey is where the compiled plan keeps what compiling found out: an
 // extension key, so that the compiled plan is a document again.
 const compiledKey = "x-obelus"
+const orderKey = "x-instances" // the same for the order of instances, if they aren't sorted by their ids
 
 // Canonical is the compiled plan: canonical JSON (RFC 8785) of the
 // document with what it reads from other files, and under "x-obelus" every call with
@@ -76,15 +77,12 @@ func NotAsCompiled(p *plan.Plan) *diag.Diagnostic {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(compiled)) {
-		is, err := canonicalJSON(compiled[key])
-		if err != nil {
-			return refuse(said, "the compiled plan can't be compared with what compiling it gives: %v", err)
-		}
 		at := said.Get(key)
 		if at == nil {
 			return refuse(said, "this compiled plan isn't what compiling it gives: its %q lacks %q", compiledKey, key)
 		}
-		if was, err := canonicalJSON(at.Value()); err != nil || string(was) != string(is) {
+		is, err := canonicalJSON(compiled[key])
+		if was, failed := canonicalJSON(at.Value()); err != nil || failed != nil || string(was) != string(is) {
 			return refuse(at, "this compiled plan isn't what compiling it gives: its %q is another", key)
 		}
 	}
@@ -145,6 +143,9 @@ func document(p *plan.Plan) map[string]any {
 	}
 	if p.Form == plan.PlanFile || p.Form == plan.CallList { // no other has definitions of its own
 		takeIn(p, document)
+		if ids := instanceIDs(p); !slices.IsSorted(ids) {
+			document[orderKey] = ids
+		}
 	}
 	return document
 }

@@ -47,6 +47,36 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
+// LANGUAGE.md#compiled-plans-and-digests: the order in which instances run counts, and a compiled plan keeps it, though
+// its keys are sorted. That of a query's fields is the same for all texts.
+func TestOrderOfMappings(t *testing.T) {
+	digests := map[string]string{}
+	for _, ids := range []string{"a: {}, b: {}", "b: {}, a: {}"} {
+		p, found := Compile(source.NewFile("p.yaml", []byte("instances: {"+ids+"}\ncalls: [{_tool: t}]\n")), Options{})
+		if len(found) > 0 {
+			t.Fatal(found[0].Message)
+		}
+		text, err := Canonical(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest, _ := Digest(p)
+		if digests[digest] != "" {
+			t.Errorf("%q has the digest of %q", ids, digests[digest])
+		}
+		digests[digest] = ids
+		again, found := Compile(source.NewFile("p.json", text), Options{})
+		if len(found) > 0 || again.Instances[0].ID != p.Instances[0].ID {
+			t.Errorf("compiled, %q begins with %q: %v", ids, again.Instances[0].ID, found)
+		}
+	}
+	for _, query := range []string{"a: 1, b: 2", "b: 2, a: 1"} {
+		if h := requestOf(t, `{url: "https://h.test/", query: {`+query+`}}`); h.Query[0].Name != "a" {
+			t.Errorf("the query %q begins with %q", query, h.Query[0].Name)
+		}
+	}
+}
+
 // LANGUAGE.md#compiled-plans-and-digests: what values a plan holds, and however its numbers are written, the
 // compiled plan is a document without a fault, and compiles to the same bytes.
 func TestCompiledValuesAreKept(t *testing.T) {

@@ -246,12 +246,9 @@ func put(under any, path []expression.Segment, w *plan.Written) (any, error) {
 		return nil, fmt.Errorf("%s has no place for it", KindOf(under))
 	}
 	value, err := put(object[first.Key], path[1:], w)
-	out := map[string]any{first.Key: value}
-	for key, other := range object {
-		if key != first.Key {
-			out[key] = other
-		}
-	}
+	out := map[string]any{}
+	maps.Copy(out, object)
+	out[first.Key] = value
 	return out, err
 }
 

@@ -44,9 +44,9 @@ func (c *compilation) httpActivity(a *plan.Activity, n *source.Node, what string
 	if n.Kind != source.Object {
 		return
 	}
-	if a.Timeout == 0 {
-		a.Timeout = usualTimeout
-	}
+	// No digest covers the order of the text.
+	slices.SortStableFunc(h.Query, func(a, b plan.HTTPField) int { return strings.Compare(a.Name, b.Name) })
+	a.Timeout = cmp.Or(a.Timeout, usualTimeout)
 	if n.Get("url") == nil {
 		c.Report(diag.WrongType, n.Span().Head(), "%s has no \"url\"", what).Advise("write http: {method: GET, url: \"https://host/path/{parameter}\"}")
 	}
@@ -414,10 +414,7 @@ func (in *filling) path(template string) (string, error) {
 			return "", &UnfitArgument{cmp.Or(parametersIn(template)...), "the values make a segment of the url's path lead to another folder", "pass names"}
 		}
 	}
-	if path == "" {
-		path = "/"
-	}
-	return path, nil
+	return cmp.Or(path, "/"), nil
 }
 
 // value is what a template makes of what is given, and whether that is there.

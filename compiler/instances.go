@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -17,7 +18,14 @@ func (c *compilation) instances(n *source.Node) {
 		c.Expects(n, "\"instances\"", "a mapping from ids to {input, state}")
 		return
 	}
-	for _, f := range n.Fields {
+	place := map[string]int{} // as a compiled plan says, whose mappings are sorted
+	if order := c.plan.Root.Get(orderKey); order != nil {
+		for at, id := range order.Items {
+			place[id.AsText()] = at
+		}
+	}
+	inOrder := func(a, b source.Field) int { return place[a.Key.Text] - place[b.Key.Text] }
+	for _, f := range slices.SortedStableFunc(slices.Values(n.Fields), inOrder) {
 		one := c.instance(f.Key)
 		c.Fields(f.Value, "an instance", map[string]func(source.Field){
 			"input": func(f source.Field) { c.give(one, "input", c.values(f.Value, "\"input\""), f.Value) },
@@ -88,9 +96,6 @@ func (c *compilation) instanceID(n *source.Node) string {
 
 // placesOf is where each of some instances stands, by id.
 func placesOf(instances []plan.Instance) map[string]int {
-	if len(instances) == 0 {
-		return nil
-	}
 	at := make(map[string]int, len(instances))
 	for i := range instances {
 		at[instances[i].ID] = i
@@ -110,10 +115,8 @@ func Overlay(under, over any) any {
 		}
 		return over
 	}
-	merged := make(map[string]any, len(u)+len(o))
-	for k, v := range u {
-		merged[k] = v
-	}
+	merged := map[string]any{}
+	maps.Copy(merged, u)
 	for k, v := range o {
 		merged[k] = Overlay(merged[k], v)
 	}

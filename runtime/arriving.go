@@ -108,8 +108,24 @@ func (f *frame) draftOf(view *plan.Plan, judged int) *analyzer.Draft {
 func (f *frame) mayChange(p *plan.Plan, call *plan.Call) bool {
 	return slices.ContainsFunc(call.Reads, func(r int) bool { return f.readMayChange(p, &p.Reads[r], call) }) ||
 		slices.ContainsFunc(slices.Concat(call.Output...), func(path plan.Path) bool {
-			return f.baseMayBeListedLater(call, path.ID) && !f.fitsEitherWay(call, path.ID)
+			return f.baseMayBeListedLater(call, path.ID)
 		})
+}
+
+// baseMayBeListedLater reports whether a message that decides whether there is a place for a path may be
+// the work of a done call that is listed again only after the writer: one to the same key of the state,
+// whichever part of its value it is about.
+func (f *frame) baseMayBeListedLater(call *plan.Call, id pathtree.ID) bool {
+	key := id
+	for f.program.Paths.Depth(key) > 2 {
+		key = f.program.Paths.Parent(key)
+	}
+	paths := f.program.Overlapping(key)
+	if key != id || call.Method != plan.Set {
+		return f.mayBeListedLater(paths.Above, call) || f.mayBeListedLater(paths.Below, call)
+	}
+	above := slices.DeleteFunc(slices.Clone(paths.Above), func(path pathtree.ID) bool { return path == id })
+	return f.mayBeListedLater(above, call)
 }
 
 // readMayChange reports whether a read may be bound to calls that haven't arrived:

@@ -88,20 +88,29 @@ func (f *frame) forgetFailures() {
 	f.showFailures()
 }
 
+// lacksItems reports whether a call is done, and some of the items that it ran for were skipped.
+func (f *frame) lacksItems(i int32) bool {
+	more := f.calls[i].more
+	if f.calls[i].status != Done || more == nil || more.kept == nil || more.kept.items == nil {
+		return false
+	}
+	return slices.ContainsFunc(more.kept.calls, func(one callState) bool { return one.status == Skipped })
+}
+
 func (f *frame) reopen() bool {
 	again := make([]bool, len(f.calls))
 	failed := f.failedCalls()
 	for _, i := range failed {
 		again[i] = true
 	}
-	if len(failed) == 0 {
+	if len(failed) == 0 && f.items == nil {
 		return false
 	}
 	if f.items == nil {
+		waits := func(on int32) bool { return again[on] }
 		for _, i := range f.plan.Graph.Order() {
-			if f.calls[i].status == Skipped && slices.ContainsFunc(f.plan.Graph.Deps(int(i)), func(d int32) bool { return again[d] }) {
-				again[i] = true
-			}
+			isOpen := f.calls[i].status == Skipped || f.lacksItems(i)
+			again[i] = again[i] || isOpen && slices.ContainsFunc(f.plan.Graph.Deps(int(i)), waits)
 		}
 		f.errors = slices.DeleteFunc(f.errors, func(e runError) bool { return e.place == atLast || e.place >= 0 && again[e.place] })
 		all := slices.Concat(f.shownErrors, f.unrouted)
@@ -109,6 +118,12 @@ func (f *frame) reopen() bool {
 		f.forgetFailures()
 	} else {
 		f.items.failure = nil
+		for i, one := range f.parent.calls[f.under].more.items.of {
+			again[i] = again[i] || f.calls[i].status == Skipped && one.skip == ""
+		}
+		if !slices.Contains(again, true) {
+			f.machine.finished = append(f.machine.finished, f)
+		}
 	}
 	f.givenUp = false
 	for i, yes := range again {
@@ -130,10 +145,14 @@ func (f *frame) reopen() bool {
 }
 
 // reset puts a call in the place of one that has settled: it waits, as none of it had been
-// before but its tries, and what a person gave it to run with.
+// before but its tries, and what a person gave it to run with. What it wrote is taken back.
 func (f *frame) reset(i int32) {
 	state := &f.calls[i]
 	f.machine.counts.take(state.status)
+	if state.status == Done {
+		f.log.Retract(int(i))
+		f.secrets.seen = 0
+	}
 	f.unsettled++
 	f.machine.unsettled++
 	if f.items == nil {
@@ -173,7 +192,7 @@ func (f *frame) revive(i int32) bool {
 		return false
 	}
 	d := more.kept
-	if more.kept = nil; len(d.failedCalls()) == 0 || !f.transition(i, Running) {
+	if more.kept = nil; d.items == nil && len(d.failedCalls()) == 0 || !f.transition(i, Running) {
 		return false
 	}
 	f.began(i)

@@ -181,10 +181,12 @@ func decidedPlan(t *testing.T, n int) (*analyzer.Verified, map[string]any, *maso
 	return v, doc, m
 }
 
-// withList gives a plan its input, and a call that runs for a list of it.
+// withList gives a plan its input, a call that runs for a list of it, and one that does so with what another gives.
 func withList(doc map[string]any) {
 	doc["input"] = map[string]any{"size": 3.0, "user": map[string]any{"name": "ann", "tags": []any{"x"}}, "many": []any{1.0, 2.0, 3.0}}
-	doc["calls"] = append(doc["calls"].([]any), map[string]any{"_tool": "fetch", "_id": "all", "_each": "†input.many", "v": "†item", "shape": "text", "_outputPath": "all"})
+	doc["calls"] = append(doc["calls"].([]any), map[string]any{"_tool": "fetch", "_id": "all", "_each": "†input.many", "v": "†item", "shape": "text", "_outputPath": "all"},
+		map[string]any{"_tool": "fetch", "_id": "base", "shape": "text", "_outputPath": "base"},
+		map[string]any{"_tool": "fetch", "_id": "more", "_each": "†input.many", "v": "†{item}†{state.base}", "shape": "text", "_outputPath": "more"})
 }
 
 // withInstances gives a plan up to three instances.

@@ -288,7 +288,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 			s.resume.RetryFailed = true
 			s.replay.reopen()
 		case s.replay.Over():
-			return diag.NewError(ErrNothingFailed, "no call of the run %s failed that could be run again", s.ID()).About(s.ID()).
+			return diag.NewError(ErrNothingFailed, "the run %s has no failed call that can run again", s.ID()).About(s.ID()).
 				Advise("what was rejected, by a person or as nobody answered, and an output that doesn't fit stand as they are: begin a new run")
 		}
 	}

@@ -97,6 +97,17 @@ func (l *Log) Append(m Message) *Message {
 	return &l.messages[len(l.messages)-1]
 }
 
+// Retract takes the messages of a call of the tick out of the log.
+func (l *Log) Retract(call int) {
+	all := l.messages
+	l.messages, l.newest, l.parts, l.resolved = nil, nil, nil, nil
+	for _, m := range all {
+		if m.Tick != l.layout.Tick || m.Call != call {
+			l.Append(m)
+		}
+	}
+}
+
 // last is the place, from 1, of the newest message on a path; 0 for none.
 func (l *Log) last(id pathtree.ID) int32 {
 	if int(id) < len(l.newest) {
