@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -30,7 +31,7 @@ func (p *Pass) mayComeToNothing() bool {
 		}
 		hanging := func(i int) bool {
 			r := &p.Plan.Reads[i]
-			return p.mayBeAbsent(r) || p.meetsNull(*r, true) || p.beginsNull(r) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] })
+			return p.mayBeAbsent(r) || p.flow.MeetsNull(r, true) || p.flow.BeginsNull(r) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] })
 		}
 		if slices.ContainsFunc(t.Reads, hanging) || p.mayBeNull(t) {
 			some = true
@@ -46,7 +47,7 @@ func (p *Pass) mayBeNull(t *plan.Template) bool {
 	if t.Expr.Plain() {
 		return false // that is its read's
 	}
-	result, wrong := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
+	result, wrong := p.flow.Check(t)
 	return wrong == nil && result != nil && result.Kinds&expression.Null != 0
 }
 
@@ -56,16 +57,6 @@ func (p *Pass) onSomeBranches(read int) bool {
 		call := p.Plan.Calls[w]
 		return len(call.Output) > 1 || compiler.Condition(call) != nil
 	})
-}
-
-// beginsNull reports whether the initial state has null at a read, in any instance.
-func (p *Pass) beginsNull(r *plan.Read) bool {
-	null := func(state any) bool {
-		value, there := p.Plan.Paths.Walk(state, r.Path)
-		return there && value == nil
-	}
-	return r.Path != pathtree.Root && p.Plan.Paths.Kind(r.Path) == "state" &&
-		(null(p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i plan.Instance) bool { return null(i.State) }))
 }
 
 // hasLiterals reports whether a part of a template is there in any case.
@@ -105,7 +96,7 @@ func (p *Pass) mayBeAbsent(r *plan.Read) bool {
 		return false
 	}
 	absent := func(s *schema.Schema, rest []expression.Segment) bool {
-		at := p.flowing().asDeclared(s, false).At(compiler.SchemaPath(rest))
+		at := p.flow.AsDeclared(s, false).At(compiler.SchemaPath(rest))
 		return !at.Possible || !at.Required
 	}
 	if s := p.Plan.InputSchema; paths.Kind(r.Path) == "input" {
@@ -117,19 +108,9 @@ func (p *Pass) mayBeAbsent(r *plan.Read) bool {
 		if call.Method != plan.Set {
 			return true // what was there may be gone, where no two objects or lists meet
 		}
-		rest, ok := p.lookedInto(call, r.Path)
+		rest, ok := p.flow.LookedInto(call, r.Path)
 		return ok && len(rest) > 0 && absent(call.Tool.Output, rest)
 	})
-}
-
-// lookedInto returns the steps from where a call writes a described result to a path at or below it. A
-// merged null is null (RFC 7396).
-func (p *Pass) lookedInto(call *plan.Call, at pathtree.ID) (rest []expression.Segment, ok bool) {
-	path, ok := p.outputOver(call, at)
-	if !ok || call.Tool == nil || call.Tool.Output == nil || call.Method != plan.Set && call.Method != plan.Merge || !p.Plan.Paths.IsAbove(path.ID, at) {
-		return nil, false
-	}
-	return p.Plan.Paths.Segments(at)[p.Plan.Paths.Depth(path.ID):], true
 }
 
 // A want is why something has no value in a sample run: its decisions, if they are certain and
@@ -311,7 +292,7 @@ func (w *trial) spares(r *plan.Read, value any, step expression.Segment) bool {
 // its variant.
 func (w *trial) lacks(call *plan.Call, at pathtree.ID, step expression.Segment) bool {
 	p, paths := w.pass, w.pass.Plan.Paths
-	path, ok := p.outputOver(call, at)
+	path, ok := flow.OutputOver(p.Plan, call, at)
 	if !ok || call.Tool == nil || call.Tool.Output == nil || !paths.IsAbove(path.ID, at) {
 		return false
 	}
@@ -325,14 +306,14 @@ func (w *trial) lacks(call *plan.Call, at pathtree.ID, step expression.Segment) 
 			return false
 		}
 		if call.Method == plan.Concat {
-			s = s.At(firstItem).Schema
+			s = s.At(flow.FirstItem).Schema
 		}
-		value, rest = valueAt(value, compiler.SchemaPath(rest[:1])), rest[1:]
+		value, rest = flow.ValueAt(value, compiler.SchemaPath(rest[:1])), rest[1:]
 	}
 	in := s.AtIn(value, compiler.SchemaPath(rest)).Schema
 	if in == nil {
 		return false
 	}
-	named := in.AtIn(valueAt(value, compiler.SchemaPath(rest)), compiler.SchemaPath([]expression.Segment{step})).Named
+	named := in.AtIn(flow.ValueAt(value, compiler.SchemaPath(rest)), compiler.SchemaPath([]expression.Segment{step})).Named
 	return !named || !slices.Contains(in.Properties(), step.Key) // that of a map is any
 }

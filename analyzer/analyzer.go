@@ -4,7 +4,7 @@
 // A rule is a value in a file with its code and name, ob203_dangling_reference.go, and has a page,
 // rules/OB203-dangling-reference.md. Its file registers it; [Rules] lists all. The compiler reports the
 // findings of some rules; these have no file here. Code that several rules share is in files named by
-// its purpose: references, parameters, flows, branches.
+// its purpose: references, parameters, judgements, branches. What may be at each place of a plan is for package flow.
 //
 // Every rule prefers silence to a false finding. It reports nothing that depends on a part that
 // couldn't be read.
@@ -65,12 +65,12 @@ var kindsOfJudgement = []string{"branches", "conflicts", "types"}
 
 // unjudged names those of them that errors keep from being judged everywhere.
 func (p *Pass) unjudged() (kinds []string) {
-	if p.hidden == diag.Everything {
+	if p.flow.Hidden == diag.Everything {
 		return kindsOfJudgement
 	}
 	ordered := p.Plan.Graph.Acyclic()
 	for i, hidden := range []bool{
-		(p.Unknown(branch.Needed) || !ordered) && p.hasBranches(),
+		(p.Unknown(branch.Needed) || !ordered) && p.flow.HasBranches(),
 		(p.Unknown(diag.Order) || !ordered) && len(p.Plan.Calls) > 1 || p.strayed,
 		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Tools) || p.Plan.ToolsDeclared && slices.ContainsFunc(p.Plan.Calls, p.unknownTool),
 	} {

@@ -64,7 +64,7 @@ func (t *sampler) findBoundaries(output bool) {
 			}
 		}
 		for _, path := range call.Paths() {
-			take(p.stateAt(path.ID).Schema)
+			take(p.flow.StateAt(path.ID).Schema)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"maps"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -20,7 +21,7 @@ func newDelegates(c Config, judge func(*plan.Plan, []diag.Diagnostic, Config) Ju
 	d, judged := &delegates{orders: map[orderPlace]share{}, bounds: map[*plan.Plan][]*parameters{}, needs: map[*plan.Plan][]*plan.Read{}}, map[*plan.Plan]Judgement{}
 	c.delegates, c.within = d, true
 	d.judge = func(p *plan.Plan) Judgement {
-		return once(judged, p, func() Judgement { return judge(p, p.Findings(), c) })
+		return flow.Once(judged, p, func() Judgement { return judge(p, p.Findings(), c) })
 	}
 	return d
 }

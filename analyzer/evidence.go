@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
@@ -200,7 +201,7 @@ func (m *maker) require(calls []int32) {
 			m.read(guard, func(i int) demand { return m.decided(guard.Reads[i]) })
 		}
 		if call.Each != nil {
-			m.parameter(call.Each.List, aList)
+			m.parameter(call.Each.List, flow.AList)
 		}
 	}
 	for _, c := range calls {
@@ -251,7 +252,7 @@ func (m *maker) read(t *plan.Template, what func(i int) demand) {
 
 // decided is what a condition reads on the branch.
 func (m *maker) decided(read int) demand {
-	value, known := m.pass.conditions().ReadValue(read, m.branch)
+	value, known := m.pass.flow.Conditions().ReadValue(read, m.branch)
 	return demand{fixed: known, value: value}
 }
 
@@ -292,9 +293,9 @@ func (m *maker) given(one demand) any {
 	if one.fixed {
 		return one.value
 	}
-	for _, s := range []*schema.Schema{one.fits, m.pass.given(one.path).schema} {
+	for _, s := range []*schema.Schema{one.fits, m.pass.flow.Initial(one.path).Schema} {
 		if s != nil {
-			if value, ok := m.pass.sample(s, rand.New(rand.NewPCG(m.seed, uint64(one.path))), &m.pass.flowing().making); ok {
+			if value, ok := m.pass.sample(s, rand.New(rand.NewPCG(m.seed, uint64(one.path))), &m.pass.samples.making); ok {
 				return value
 			}
 		}
@@ -305,7 +306,7 @@ func (m *maker) given(one demand) any {
 // end is the end of a call's activity in the branch.
 func (m *maker) end(index int) ScheduledEnd {
 	call := m.pass.Plan.Calls[index]
-	alternative, fails := m.pass.conditions().Ending(index, m.branch)
+	alternative, fails := m.pass.flow.Conditions().Ending(index, m.branch)
 	end := ScheduledEnd{Call: call.Name, Fails: fails}
 	if fails {
 		return end
@@ -329,7 +330,7 @@ func (m *maker) result(call *plan.Call, route plan.Route) any {
 	}
 	var value any
 	if known := m.schemas(call, route); len(known) > 0 {
-		value, _ = m.pass.sample(schema.AllOf(known...), m.chance(call), &m.pass.flowing().making)
+		value, _ = m.pass.sample(schema.AllOf(known...), m.chance(call), &m.pass.samples.making)
 	}
 	for _, path := range route {
 		for _, one := range m.leaves[call.Index] {
@@ -377,7 +378,7 @@ func (m *maker) filling(call *plan.Call, one demand) any {
 		return one.value
 	}
 	if one.fits != nil {
-		if value, ok := m.pass.sample(one.fits, m.chance(call), &m.pass.flowing().making); ok {
+		if value, ok := m.pass.sample(one.fits, m.chance(call), &m.pass.samples.making); ok {
 			return value
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -212,7 +213,7 @@ func TestGeneratedFlows(t *testing.T) {
 // source says nothing, so that nothing is concluded from it.
 func (f *flowPlan) excused(v any) bool {
 	for _, p := range f.producers {
-		if p.Accepts(v) && isUndescribed(p, f.consumer, v) {
+		if p.Accepts(v) && flow.IsUndescribed(p, f.consumer, v) {
 			return true
 		}
 	}
@@ -522,7 +523,7 @@ func BenchmarkTypeOf(b *testing.B) {
 		p := newPass(plan, found)
 		var t *expression.Type
 		for i := range plan.Reads {
-			t = p.typeOf(i)
+			t = p.flow.Type(i)
 		}
 		_ = t
 	}

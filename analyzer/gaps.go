@@ -96,16 +96,3 @@ func hiddenInField(f source.Field) diag.Facts {
 	}
 	return diag.Everything
 }
-
-// defines reports whether the document's own text defines a tool of some name,
-// understood or not.
-func (p *Pass) defines(tool string) bool {
-	n := p.Plan.Root.Get("tools")
-	if n == nil {
-		return false
-	}
-	return n.Get(tool) != nil || slices.ContainsFunc(n.Items, func(item *source.Node) bool {
-		name := item.Get("name")
-		return name != nil && name.Text == tool
-	})
-}

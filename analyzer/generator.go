@@ -36,7 +36,7 @@ const maxLandmarks = 64
 // is remarkable: with an empty list, a zero, a null, a number or a size that is aimed at.
 // Of what is brought to the plan nothing is there for sure but what is required.
 func (g *generator) sample(s *schema.Schema, external bool) (any, bool) {
-	declared := g.pass.flowing().asDeclared(s, external)
+	declared := g.pass.flow.AsDeclared(s, external)
 	odd := g.random.IntN(2) == 0
 	value, ok := affordable(g.left, func(steps *int) (v any, ok bool) {
 		switch {

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -11,96 +12,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// What a call with "_each" says of one item is judged by what its list may hold:
-// whatever fits there fits for every item.
-
-var aList = schema.OfKinds(schema.Array)
-
-// placeAmong is the schema of the place of an item in a list of so many.
-func placeAmong(most int) *schema.Schema {
-	return schema.New(map[string]any{"type": "integer", "minimum": 0.0, "maximum": float64(max(0, most-1))}, schema.Options{})
-}
-
-// flowsOfItem puts the flows into a read of an item, or of its place, to others.
-func (p *Pass) flowsOfItem(flows []flow, r *plan.Read) []flow {
-	call := p.caller(r)
-	if call == nil || call.Each == nil {
-		return append(flows, flow{})
-	}
-	if r.Ref.Kind == "index" {
-		if len(r.Ref.Path) > 0 {
-			return append(flows, flow{})
-		}
-		_, most := p.lengthsOf(call)
-		return append(flows, flow{schema: once(p.flowing().places, most, func() *schema.Schema { return placeAmong(most) })})
-	}
-	for _, f := range p.elements(call.Each.List) {
-		if f.schema != nil && len(r.Ref.Path) > 0 {
-			if at := f.schema.At(compiler.SchemaPath(r.Ref.Path)); at.Possible {
-				f.schema, f.partial = at.Schema, at.Partial
-			} else {
-				f.schema = nil // which is a finding of its own
-			}
-		}
-		flows = append(flows, f)
-	}
-	return flows
-}
-
-// elements are the flows of the items of a list. An example in the document may have other items.
-func (p *Pass) elements(list *plan.Template) []flow {
-	var all []flow
-	switch {
-	case !list.Live():
-		const most = 1000 // with more the items aren't compared
-		values, _ := list.Value.([]any)
-		if len(values) == 0 || len(values) > most {
-			return unknown
-		}
-		return []flow{{schema: schema.New(map[string]any{"enum": values}, schema.Options{})}}
-	case list.Expr == nil:
-		for _, item := range list.Items {
-			f, ok := p.flowOfTemplate(nil, item)
-			if !ok {
-				return unknown
-			}
-			all = append(all, flow{schema: f.schema, overApproximate: true})
-		}
-		return all
-	case list.Expr.Plain():
-		all = slices.Clone(p.flowsOfRead(list.Reads[0]))
-	default:
-		all = p.flowsOfPart(nil, list, list.Expr.Outline())
-	}
-	if len(all) > maxFlows {
-		return unknown
-	}
-	for i := range all {
-		f := &all[i]
-		s, overApproximate := f.schema, f.overApproximate
-		if f.sample {
-			s, overApproximate = f.like, true
-		}
-		*f = flow{overApproximate: overApproximate, uncertain: f.uncertain, exceptional: f.exceptional, computed: f.computed, external: f.external}
-		if s != nil && uniform(s) {
-			f.schema = s.At([]schema.Step{schema.Index(0)}).Schema
-		}
-	}
-	return all
-}
-
-// itemPlace is where the list that an item is of stands.
-func (p *Pass) itemPlace(r *plan.Read) []remark {
-	call := p.caller(r)
-	if call == nil || call.Each == nil || !compiler.ReadsItem(p.Plan, r) {
-		return nil
-	}
-	return []remark{{headOf(call.Each.List.Node.Span()), "the items are of this list"}}
-}
-
 // unknownInItem reports a field of an item that the list's schema doesn't name.
 func (p *Pass) unknownInItem(r *plan.Read) {
-	call := p.caller(r)
+	call := p.flow.Caller(r)
 	if call == nil || call.Each == nil || len(r.Ref.Path) == 0 {
 		return
 	}
@@ -109,16 +23,16 @@ func (p *Pass) unknownInItem(r *plan.Read) {
 			Advise("the item itself is %q", "†item")
 		return
 	}
-	all := p.elements(call.Each.List)
+	all := p.flow.Elements(call.Each.List)
 	if len(all) == 0 {
 		return
 	}
 	var at schema.Place
 	for i := range all {
-		if all[i].schema == nil || all[i].overApproximate {
+		if all[i].Schema == nil || all[i].Wide {
 			return
 		}
-		if at = all[i].schema.At(compiler.SchemaPath(r.Ref.Path)); at.Named || at.Possible && (at.Silent || at.Open) {
+		if at = all[i].Schema.At(compiler.SchemaPath(r.Ref.Path)); at.Named || at.Possible && (at.Silent || at.Open) {
 			return
 		}
 	}
@@ -127,7 +41,7 @@ func (p *Pass) unknownInItem(r *plan.Read) {
 	if f.Advise("read a field that the schema of the list names, or name this one there"); r.Ref.Path[0].Key == "index" && at.Depth == 0 {
 		f.Advise("the place of an item in its list is %q", "†index")
 	}
-	p.instead(f, r, r.Ref.Path, missingField{all[len(all)-1].schema, at, declarationOf(at), !at.Possible, "they are", "their"})
+	p.instead(f, r, r.Ref.Path, missingField{all[len(all)-1].Schema, at, declarationOf(at), !at.Possible, "they are", "their"})
 }
 
 // inItem reports whether a reference names a field that the items of a call's list have.
@@ -135,8 +49,8 @@ func (p *Pass) inItem(call *plan.Call, ref expression.Reference) bool {
 	if call == nil || call.Each == nil || ref.Kind != "item" || len(ref.Path) == 0 {
 		return false
 	}
-	return slices.ContainsFunc(p.elements(call.Each.List), func(f flow) bool {
-		return f.schema != nil && f.schema.At(compiler.SchemaPath(ref.Path[:1])).Named
+	return slices.ContainsFunc(p.flow.Elements(call.Each.List), func(v flow.Variant) bool {
+		return v.Schema != nil && v.Schema.At(compiler.SchemaPath(ref.Path[:1])).Named
 	})
 }
 
@@ -144,13 +58,13 @@ func (p *Pass) inItem(call *plan.Call, ref expression.Reference) bool {
 // describe it, and its list depends on generated values.
 func (w *trial) isUnspecifiedItem(r *plan.Read, strict bool) bool {
 	item, there := w.item["item"]
-	if there && r.Ref.Kind == "item" && !slices.ContainsFunc(w.pass.elements(w.pass.caller(r).Each.List), func(f flow) bool {
-		return f.overApproximate || f.schema == nil || !isDescribedIn(f.schema, item, compiler.SchemaPath(r.Ref.Path), strict)
+	if there && r.Ref.Kind == "item" && !slices.ContainsFunc(w.pass.flow.Elements(w.pass.flow.Caller(r).Each.List), func(v flow.Variant) bool {
+		return v.Wide || v.Schema == nil || !isDescribedIn(v.Schema, item, compiler.SchemaPath(r.Ref.Path), strict)
 	}) {
 		return false
 	}
-	return slices.ContainsFunc(w.pass.flowsOfItem(nil, r), func(f flow) bool { return f.overApproximate || !isDescribed(f.schema, strict, 4) }) &&
-		w.readsOne(w.pass.caller(r).Each.List, func(r *plan.Read) bool { return w.isUnspecified(r, strict) })
+	return slices.ContainsFunc(w.pass.flow.OfItem(r), func(v flow.Variant) bool { return v.Wide || !isDescribed(v.Schema, strict, 4) }) &&
+		w.readsOne(w.pass.flow.Caller(r).Each.List, func(r *plan.Read) bool { return w.isUnspecified(r, strict) })
 }
 
 func (w *trial) readsOne(t *plan.Template, is func(*plan.Read) bool) bool {
@@ -182,7 +96,7 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 		return
 	}
 	if !unspecified && !isList {
-		w.isRefused(call, &parameters{taker: quote(call.Name)}, &plan.TemplateField{Key: "_each", Value: call.Each.List}, own, aList)
+		w.isRefused(call, &parameters{taker: quote(call.Name)}, &plan.TemplateField{Key: "_each", Value: call.Each.List}, own, flow.AList)
 		return
 	}
 	if w.fails(call) {
@@ -193,7 +107,7 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 		known := call.Tool != nil && !w.readsOne(call.Each.List, w.isBlank)
 		if known {
 			value, known = w.several(call)
-			known = known && !w.pass.listing(call).uncounted
+			known = known && !w.pass.flow.Listing(call).Uncounted
 		}
 		w.write(call, value, known)
 		return
@@ -257,7 +171,7 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 // several makes up what a call gives for the items of a list that isn't known: as many results
 // as another call for the same list has.
 func (w *trial) several(call *plan.Call) (value any, known bool) {
-	output := w.pass.giving(call).Output
+	output := w.pass.flow.Gives(call)
 	if value, known = w.generator.sample(output, false); !known {
 		return nil, false
 	}
@@ -268,7 +182,7 @@ func (w *trial) several(call *plan.Call) (value any, known bool) {
 		w.counts[list] = len(results)
 		return results, true
 	}
-	for item := output.At(firstItem).Schema; len(results) < count; {
+	for item := output.At(flow.FirstItem).Schema; len(results) < count; {
 		if value, known = w.generator.sample(item, false); !known {
 			return nil, false
 		}
@@ -287,11 +201,11 @@ func (w *trial) describesLack(call *plan.Call, list []any, at int) bool {
 		for _, read := range e.Reads {
 			r := &w.pass.Plan.Reads[read]
 			path := append([]schema.Step{schema.Index(at)}, compiler.SchemaPath(r.Ref.Path)...)
-			if r.Ref.Kind == "item" && slices.ContainsFunc(w.pass.flowsOfRead(t.Reads[0]), func(f flow) bool {
-				if f.schema == nil {
+			if r.Ref.Kind == "item" && slices.ContainsFunc(w.pass.flow.Read(t.Reads[0]), func(v flow.Variant) bool {
+				if v.Schema == nil {
 					return false
 				}
-				place := f.schema.AtIn(list, path)
+				place := v.Schema.AtIn(list, path)
 				return place.Possible && !isDescribed(place.Schema, false, 4)
 			}) {
 				return false

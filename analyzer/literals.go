@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -29,7 +30,7 @@ func (l *literals) judge(t *plan.Template, key *source.Node, s *schema.Schema, b
 		if bad := s.Validate(t.Value); bad != nil {
 			l.refused(placeAt(key, t.Node, bad.Path), below+bad.Where(), bad.Message)
 			if l.value != nil {
-				l.value(t.Node.Along(bad.Path), s.At(stepsOf(bad.Path)).Schema)
+				l.value(t.Node.Along(bad.Path), s.At(flow.Steps(bad.Path)).Schema)
 			}
 		}
 	case t.Items != nil:

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -39,7 +40,7 @@ func (p *Pass) missingState(call *plan.Call) (missing []*plan.Read) {
 	if d == nil || p.config.delegates == nil {
 		return nil
 	}
-	for _, r := range once(p.config.delegates.needs, d, func() []*plan.Read { return neededState(d) }) {
+	for _, r := range flow.Once(p.config.delegates.needs, d, func() []*plan.Read { return neededState(d) }) {
 		path := d.Paths.Segments(r.Path)
 		if !slices.ContainsFunc(call.Scopes, func(s plan.Scope) bool {
 			n := min(len(s.Ref.Path), len(path)-1)

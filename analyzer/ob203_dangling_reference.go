@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -14,7 +15,7 @@ var _ = register(Rule{Rule: diag.DanglingReference, Run: danglingReferences})
 // evaluated with that reference absent and all others still to come.
 func danglingReferences(p *Pass) {
 	reads := p.Plan.Reads
-	never := func(r int) bool { return !p.mayBeThere(&reads[r]) }
+	never := func(r int) bool { return !p.flow.MayBeThere(&reads[r]) }
 	p.Expressions(func(call *plan.Call, t *plan.Template) {
 		var required, optional []int
 		for _, r := range t.Reads {
@@ -50,12 +51,12 @@ func danglingReferences(p *Pass) {
 // isCycle reports whether a call waits for itself, by writing a path that it reads.
 func (p *Pass) isCycle(call *plan.Call, id pathtree.ID) bool {
 	_, waits := slices.BinarySearch(p.Plan.Graph.SelfCycles(), int32(call.Index))
-	_, writes := p.outputOver(call, id)
+	_, writes := flow.OutputOver(p.Plan, call, id)
 	return waits && writes
 }
 
 func (p *Pass) dangling(r *plan.Read) *diag.Diagnostic {
-	call := p.caller(r)
+	call := p.flow.Caller(r)
 	name := r.Ref.String()
 	kind := p.Plan.Paths.Kind(r.Path)
 	f := p.Report(r.Span(), "%q never has a value: %s", name, whyNever[kind]).About(call.Label())

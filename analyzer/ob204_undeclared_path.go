@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -50,7 +51,7 @@ func undeclaredPaths(p *Pass) {
 	}
 	for i := p.fromRead; i < len(p.Plan.Reads); i++ {
 		if r := &p.Plan.Reads[i]; undeclared(r.Path) {
-			f := p.undeclared(r.Path, r.Span(), "read").About(p.caller(r).Label())
+			f := p.undeclared(r.Path, r.Span(), "read").About(p.flow.Caller(r).Label())
 			if suggested, ok := p.offerDeclared(f, r.Path, r.Node, r.Ref.Start, r.Ref.End); ok {
 				p.noteSuggestion(f, suggested)
 			}
@@ -99,5 +100,5 @@ func (p *Pass) declared(id pathtree.ID, place schema.Place) *declaration {
 	for range p.Plan.Paths.Depth(id) - 1 - place.Depth {
 		id = p.Plan.Paths.Parent(id)
 	}
-	return once(p.inState, id, func() *declaration { return declarationOf(place) })
+	return flow.Once(p.inState, id, func() *declaration { return declarationOf(place) })
 }

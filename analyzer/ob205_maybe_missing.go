@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
@@ -22,10 +23,10 @@ var maybeMissing = register(Rule{
 // is there exactly when it isn't.
 func missingOutputs(p *Pass) {
 	p.missingInSomeInstances()
-	if p.Plan.Output == nil || p.Unknown(branch.Needed) || !p.hasBranches() {
+	if p.Plan.Output == nil || p.Unknown(branch.Needed) || !p.flow.HasBranches() {
 		return
 	}
-	e := p.conditions()
+	e := p.flow.Conditions()
 	var leaves []*plan.Template
 	var there []logic.Literal
 	p.Expressions(func(call *plan.Call, t *plan.Template) {
@@ -150,7 +151,7 @@ func (p *Pass) missingInSomeInstances() {
 			continue
 		}
 		shared, _ := p.initial(path[:1])
-		if holds(shared, path[1:]) {
+		if flow.Holds(shared, path[1:]) {
 			continue
 		}
 		var without []string
@@ -159,14 +160,14 @@ func (p *Pass) missingInSomeInstances() {
 			if path[0].Key == "input" {
 				own = p.Plan.Instances[k].Input
 			}
-			if !holds(own, path[1:]) && !p.keptAway(r, &p.Plan.Instances[k]) {
+			if !flow.Holds(own, path[1:]) && !p.keptAway(r, &p.Plan.Instances[k]) {
 				without = append(without, p.Plan.Instances[k].ID)
 			}
 		}
 		if len(without) == 0 || len(without) == len(p.Plan.Instances) {
 			continue
 		}
-		p.inSomeOnly(r, without, false).About(p.caller(r).Label())
+		p.inSomeOnly(r, without, false).About(p.flow.Caller(r).Label())
 		p.noteMissing(r, without)
 	}
 }
@@ -174,7 +175,7 @@ func (p *Pass) missingInSomeInstances() {
 // keptAway reports whether the condition of the call that reads something isn't true with what an
 // instance begins with.
 func (p *Pass) keptAway(r *plan.Read, one *plan.Instance) bool {
-	call := p.caller(r)
+	call := p.flow.Caller(r)
 	if call == nil || compiler.Condition(call) == nil || compiler.Condition(call).Expr == nil {
 		return false
 	}

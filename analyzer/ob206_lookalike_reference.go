@@ -192,14 +192,14 @@ func (p *Pass) unmarkedReference(call *plan.Call, n *source.Node, reported []dia
 // named reports whether the first key of a reference is one that a call writes, that the
 // document holds or declares, or, of the input, that another reference reads.
 func (p *Pass) named(ref expression.Reference) bool {
-	if len(ref.Path) == 0 || ref.Kind != "input" && ref.Kind != "state" && !p.isKind(ref.Kind) {
+	if len(ref.Path) == 0 || ref.Kind != "input" && ref.Kind != "state" && !p.flow.IsKind(ref.Kind) {
 		return false
 	}
 	path := []expression.Segment{{Key: ref.Kind}}
-	if p.isKind(ref.Kind) {
+	if p.flow.IsKind(ref.Kind) {
 		path = append([]expression.Segment{{Key: "data"}}, path...)
 	}
-	if id, ok := p.lookup(path); ok && p.children(id).has(ref.Path[0]) || !p.isKind(ref.Kind) && p.begins(ref.Kind, ref.Path[:1]) {
+	if id, ok := p.lookup(path); ok && p.children(id).has(ref.Path[0]) || !p.flow.IsKind(ref.Kind) && p.flow.Begins(ref.Kind, ref.Path[:1]) {
 		return true
 	}
 	if ref.Kind != "input" {

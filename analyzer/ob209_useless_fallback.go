@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
@@ -37,10 +38,10 @@ func uselessFallbacks(p *Pass) {
 	}
 	var operands []operand
 	var goals []logic.Literal
-	branches := p.hasBranches()
+	branches := p.flow.HasBranches()
 	dangles := make([]bool, len(p.Plan.Calls))
 	for i := range p.Plan.Reads {
-		if r := &p.Plan.Reads[i]; r.Call >= 0 && r.Ref.Required && !p.mayBeThere(r) {
+		if r := &p.Plan.Reads[i]; r.Call >= 0 && r.Ref.Required && !p.flow.MayBeThere(r) {
 			dangles[r.Call] = true // that is OB203's
 		}
 	}
@@ -58,7 +59,7 @@ func uselessFallbacks(p *Pass) {
 			if !branches && !p.hasSureOperand(call, t, fallback) {
 				continue // any tool may fail, and nothing else decides
 			}
-			e := p.conditions()
+			e := p.flow.Conditions()
 			left := logic.True // the call runs, and no operand so far is there
 			if call != nil && t != call.When {
 				left = e.Runs(call)
@@ -74,7 +75,7 @@ func uselessFallbacks(p *Pass) {
 	if len(goals) == 0 {
 		return
 	}
-	e := p.conditions()
+	e := p.flow.Conditions()
 	answers := e.Solve(goals, false)
 	for i := 0; i < len(operands); {
 		o := operands[i]
@@ -106,16 +107,16 @@ func (p *Pass) sureItems() {
 
 // sureItem reports whether a read is of an item's place, or of what each item has.
 func (p *Pass) sureItem(r *plan.Read) bool {
-	call := p.caller(r)
+	call := p.flow.Caller(r)
 	if !compiler.ReadsItem(p.Plan, r) || call == nil || call.Each == nil || r.Ref.Kind == "index" {
 		return compiler.ReadsItem(p.Plan, r) && len(r.Ref.Path) == 0 && r.Ref.Kind == "index"
 	}
-	flows := p.elements(call.Each.List)
-	return len(flows) > 0 && !slices.ContainsFunc(flows, func(f flow) bool {
-		if f.schema == nil || f.sample || f.overApproximate || f.schema.Kinds()&schema.Null != 0 {
+	flows := p.flow.Elements(call.Each.List)
+	return len(flows) > 0 && !slices.ContainsFunc(flows, func(v flow.Variant) bool {
+		if !v.Sure() || v.Schema.Kinds()&schema.Null != 0 {
 			return true
 		}
-		at := f.schema.At(compiler.SchemaPath(r.Ref.Path))
+		at := v.Schema.At(compiler.SchemaPath(r.Ref.Path))
 		return len(r.Ref.Path) > 0 && !at.Required || at.Schema == nil || at.Schema.Kinds()&schema.Null != 0
 	})
 }
@@ -130,7 +131,7 @@ func (p *Pass) unwrittenOperands() {
 	p.calculations(func(call *plan.Call, t *plan.Template) {
 		var never map[int]bool
 		for _, i := range t.Reads {
-			if r := &p.Plan.Reads[i]; !r.Ref.Required && !p.mayBeThere(r) {
+			if r := &p.Plan.Reads[i]; !r.Ref.Required && !p.flow.MayBeThere(r) {
 				if never == nil {
 					never = map[int]bool{}
 				}
@@ -178,7 +179,7 @@ func (p *Pass) hasSureOperand(call *plan.Call, t *plan.Template, fallback *expre
 // call runs, or never.
 func (p *Pass) sure(call *plan.Call, read int) bool {
 	r := &p.Plan.Reads[read]
-	return r.Start || !p.mayBeThere(r) || call != nil && slices.ContainsFunc(call.Reads, func(i int) bool {
+	return r.Start || !p.flow.MayBeThere(r) || call != nil && slices.ContainsFunc(call.Reads, func(i int) bool {
 		other := &p.Plan.Reads[i]
 		return other.Ref.Required && p.Plan.Paths.IsAbove(r.Path, other.Path)
 	})

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -32,7 +33,7 @@ func (p *Pass) booleanFallback(call *plan.Call, t *plan.Template, part expressio
 		return
 	}
 	for _, x := range part.Parts {
-		if known := p.typeOfPart(t, x); known == nil || known.Kinds != expression.Bool {
+		if known := p.flow.TypeOfPart(t, x); known == nil || known.Kinds != expression.Bool {
 			return
 		}
 	}
@@ -74,7 +75,7 @@ func (p *Pass) alwaysThere(t *plan.Template, part expression.Part) bool {
 		within := part.Start <= r.Ref.Start && r.Ref.End <= part.End
 		return within && !r.Start && !slices.ContainsFunc(r.Writers, func(w int32) bool {
 			writer := p.Plan.Calls[w]
-			return len(writer.Output) == 1 && sets(writer) && p.certain(writer)
+			return len(writer.Output) == 1 && flow.Sets(writer) && p.flow.Certain(writer)
 		})
 	})
 }

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -38,11 +39,11 @@ func lateWriters(p *Pass) {
 				continue
 			}
 			late := compiled.Calls[w.Call]
-			if p.neverBoth(late, p.caller(r)) {
+			if p.neverBoth(late, p.flow.Caller(r)) {
 				continue
 			}
-			path, _ := p.outputOver(late, w.Path)
-			p.Report(r.Span(), "this reads %q as the earlier calls wrote it; %q, listed later, writes it as well", r.Ref.String(), late.Name).About(p.caller(r).Label()).
+			path, _ := flow.OutputOver(p.Plan, late, w.Path)
+			p.Report(r.Span(), "this reads %q as the earlier calls wrote it; %q, listed later, writes it as well", r.Ref.String(), late.Name).About(p.flow.Caller(r).Label()).
 				Note(path.Span(), "%q writes %q here", late.Name, p.path(path.ID)).
 				Advise("list the reader after %q, or let %q wait for the reader with \"_after\"", late.Name, late.Name)
 			break
@@ -52,10 +53,10 @@ func lateWriters(p *Pass) {
 
 // neverBoth reports whether of two calls at most one runs.
 func (p *Pass) neverBoth(a, b *plan.Call) bool {
-	if !p.hasBranches() {
+	if !p.flow.HasBranches() {
 		return false
 	}
-	e := p.conditions()
+	e := p.flow.Conditions()
 	return e.SolveOne(e.And(e.Runs(a), e.Runs(b)), false).Impossible
 }
 

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
@@ -35,19 +36,19 @@ func constantConditions(p *Pass) {
 // asks whether something is there; and that a value is of another kind altogether is
 // found with the types.
 func (p *Pass) comparison(call *plan.Call, t *plan.Template, read int, with expression.Part, left *int) {
-	flows := p.flowsOfRead(read)
+	flows := p.flow.Read(read)
 	kind := schema.KindOf(with.Value)
-	if with.Value == nil || len(flows) == 0 || slices.ContainsFunc(flows, func(f flow) bool {
-		return f.schema == nil || f.sample || f.overApproximate || f.schema.Kinds() == 0
+	if with.Value == nil || len(flows) == 0 || slices.ContainsFunc(flows, func(v flow.Variant) bool {
+		return !v.Sure() || v.Schema.Kinds() == 0
 	}) {
 		return
 	}
 	possible := false
 	for _, f := range flows {
-		if !schema.Empty(schema.AllOf(f.schema, schema.Const(with.Value)), emptySteps, left) {
+		if !schema.Empty(schema.AllOf(f.Schema, schema.Const(with.Value)), emptySteps, left) {
 			return
 		}
-		possible = possible || f.schema.Kinds()&kind != 0
+		possible = possible || f.Schema.Kinds()&kind != 0
 	}
 	if !possible {
 		return
@@ -57,7 +58,7 @@ func (p *Pass) comparison(call *plan.Call, t *plan.Template, read int, with expr
 	f := p.Report(t.Node.Within(with.Start, with.End), "%q is never %s", r.Ref.String(), shown).About(call.Label()).
 		Advise("compare it with a possible value")
 	showAll(f, p.remarks(&flows[0]))
-	raw, _ := flows[0].schema.Raw().(map[string]any)
+	raw, _ := flows[0].Schema.Raw().(map[string]any)
 	words, _ := raw["enum"].([]any)
 	var known []string
 	for _, word := range words {
@@ -87,14 +88,14 @@ func (p *Pass) constantConditions() map[*plan.Template]bool {
 			p.Report(t.Node.Span(), "the condition of %q has no reference: it is the same in every run", call.Name).About(call.Label()).
 				Advise("read a value in it, or remove it")
 		case t.Expr != nil:
-			yes, no := p.conditions().ConditionAlone(call)
+			yes, no := p.flow.Conditions().ConditionAlone(call)
 			calls, goals = append(calls, call), append(goals, yes, no)
 		}
 	}
 	if len(calls) == 0 {
 		return constant
 	}
-	answers := p.conditions().Solve(goals, false)
+	answers := p.flow.Conditions().Solve(goals, false)
 	for i, call := range calls {
 		never, always := answers[2*i].Impossible, answers[2*i+1].Impossible
 		// What may go wrong isn't true always, even if it is never false.
@@ -118,16 +119,16 @@ func (p *Pass) constantConditions() map[*plan.Template]bool {
 // mayBeMissing reports whether there may be nothing where a condition looks, which then isn't
 // true: no call has written it, or what came has no such part.
 func (p *Pass) mayBeMissing(read int) bool {
-	r, e := &p.Plan.Reads[read], p.conditions()
+	r, e := &p.Plan.Reads[read], p.flow.Conditions()
 	if compiler.ReadsItem(p.Plan, r) {
-		call := p.caller(r)
-		return r.Ref.Kind == "item" && call != nil && call.Each != nil && slices.ContainsFunc(p.elements(call.Each.List), func(f flow) bool {
-			return f.schema != nil && !f.schema.At(compiler.SchemaPath(r.Ref.Path)).Required
+		call := p.flow.Caller(r)
+		return r.Ref.Kind == "item" && call != nil && call.Each != nil && slices.ContainsFunc(p.flow.Elements(call.Each.List), func(v flow.Variant) bool {
+			return v.Schema != nil && !v.Schema.At(compiler.SchemaPath(r.Ref.Path)).Required
 		})
 	}
 	return slices.ContainsFunc(r.Writers, func(w int32) bool {
 		call := p.Plan.Calls[w]
-		rest, ok := p.lookedInto(call, r.Path)
+		rest, ok := p.flow.LookedInto(call, r.Path)
 		return ok && len(rest) > 0 && !call.Tool.Output.At(compiler.SchemaPath(rest)).Required
 	}) || !r.Start && len(r.Writers) > 0 && !slices.ContainsFunc(r.Writers, func(w int32) bool {
 		return e.SolveOne(e.Runs(p.Plan.Calls[w]).Not(), true).Impossible

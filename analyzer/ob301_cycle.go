@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -51,7 +52,7 @@ func (p *Pass) selfCycle(call *plan.Call) {
 		if !r.Ref.Required || r.Start || len(r.Writers) > 0 {
 			continue
 		}
-		own, yes := p.outputOver(call, r.Path)
+		own, yes := flow.OutputOver(p.Plan, call, r.Path)
 		if !yes {
 			continue
 		}
@@ -107,7 +108,7 @@ func (p *Pass) edge(from, to *plan.Call) edge {
 		if _, bound := slices.BinarySearch(r.Writers, int32(to.Index)); !bound {
 			continue
 		}
-		if path, ok := p.outputOver(to, r.Path); ok {
+		if path, ok := flow.OutputOver(p.Plan, to, r.Path); ok {
 			e.why, e.at, e.other = p.path(path.ID), r.Span(), path.Span()
 			return e
 		}
@@ -121,7 +122,7 @@ func (p *Pass) edge(from, to *plan.Call) edge {
 	}
 	for _, route := range from.Output { // a choice under once
 		for _, path := range route {
-			if other, ok := p.outputOver(to, path.ID); ok {
+			if other, ok := flow.OutputOver(p.Plan, to, path.ID); ok {
 				e.why, e.choice, e.at, e.other = p.path(other.ID), true, path.Span(), other.Span()
 				return e
 			}

@@ -20,10 +20,10 @@ var _ = register(Rule{
 
 // deadCalls finds calls that can run on no branch, whatever the input is.
 func deadCalls(p *Pass) {
-	if !p.hasBranches() {
+	if !p.flow.HasBranches() {
 		return
 	}
-	e := p.conditions()
+	e := p.flow.Conditions()
 	order := p.Plan.Graph.Order()
 	goals := make([]logic.Literal, len(order))
 	for i, call := range order {
@@ -49,7 +49,7 @@ type part struct {
 }
 
 func (p *Pass) parts(call *plan.Call) []part {
-	e := p.conditions()
+	e := p.flow.Conditions()
 	var list []part
 	if when := compiler.Condition(call); when != nil {
 		list = append(list, part{e.Condition(call), when.Node, when, "its condition " + quote(short(when.Node.Text))})

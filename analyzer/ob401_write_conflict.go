@@ -35,7 +35,7 @@ func writeConflicts(p *Pass) {
 	if len(pairs) == 0 {
 		return
 	}
-	e := p.conditions()
+	e := p.flow.Conditions()
 	goals := make([]logic.Literal, len(pairs))
 	for i := range pairs {
 		goals[i] = e.Meet(&pairs[i])
@@ -67,7 +67,7 @@ func writeConflicts(p *Pass) {
 // two schedules show the conflict, or without a replay where values do, and a warning where
 // values let both calls run. It reports whether that is an error.
 func (p *Pass) conflict(pairs []plan.Unordered, goals []logic.Literal, answers []logic.Answer, with []int) (isError bool) {
-	e := p.conditions()
+	e := p.flow.Conditions()
 	possible := slices.DeleteFunc(slices.Clone(with), func(k int) bool { return !answers[k].Possible })
 	first := func(k int) []int {
 		return append([]int{k}, slices.DeleteFunc(slices.Clone(possible), func(other int) bool { return other == k })...)

@@ -3,7 +3,7 @@ package analyzer
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
@@ -24,12 +24,12 @@ func lostWrites(p *Pass) {
 	}
 	lost := map[int32]bool{}
 	for _, later := range p.Plan.Calls {
-		if len(later.Waits) == 0 || !sets(later) {
+		if len(later.Waits) == 0 || !flow.Sets(later) {
 			continue
 		}
 		for _, i := range later.Waits[max(0, len(later.Waits)-nearWrites):] {
 			earlier := p.Plan.Calls[i]
-			if lost[i] || i > int32(later.Index) || !sets(earlier) || !p.replaces(later, earlier) || p.readBetween(earlier, later) || !p.alwaysWith(later, earlier) {
+			if lost[i] || i > int32(later.Index) || !flow.Sets(earlier) || !p.replaces(later, earlier) || p.readBetween(earlier, later) || !p.flow.AlwaysWith(later, earlier) {
 				continue
 			}
 			lost[i] = true
@@ -45,11 +45,6 @@ func lostWrites(p *Pass) {
 // nearWrites is how many of the writes that come before one are looked at, the
 // nearest in the list: a value that survives those was meant to.
 const nearWrites = 8
-
-// sets reports whether a call's result, if it has one, is set at known paths.
-func sets(c *plan.Call) bool {
-	return len(c.Output) == 1 && c.Method == plan.Set && compiler.Condition(c) == nil
-}
 
 // replaces reports whether everything that a call writes is overwritten by
 // another one.
@@ -80,14 +75,4 @@ func (p *Pass) readBetween(earlier, later *plan.Call) bool {
 		})
 	}
 	return found
-}
-
-// alwaysWith reports whether one call runs whenever another does. A value that is replaced only on some
-// branches is a default.
-func (p *Pass) alwaysWith(later, earlier *plan.Call) bool {
-	if !p.hasBranches() {
-		return true
-	}
-	e := p.conditions()
-	return e.SolveOne(e.And(e.Runs(earlier), e.Runs(later).Not()), true).Impossible
 }

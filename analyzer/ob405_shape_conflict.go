@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -77,7 +78,7 @@ func (p *Pass) holders(id pathtree.ID) []holder {
 	if p.shapes.holders == nil {
 		p.shapes.holders = map[pathtree.ID]*holderList{}
 	}
-	known := once(p.shapes.holders, id, func() *holderList { return &holderList{} })
+	known := flow.Once(p.shapes.holders, id, func() *holderList { return &holderList{} })
 	writers := p.Plan.WritersAt(id)
 	if known.upTo == len(writers) {
 		return known.list
@@ -144,10 +145,10 @@ func (p *Pass) excludes(h holder, written write, depth int) bool {
 		at = p.Plan.Paths.Parent(at)
 	}
 	between := p.between(at, h.call, written.call)
-	if !p.hasBranches() {
+	if !p.flow.HasBranches() {
 		return len(between) > 0
 	}
-	e := p.conditions()
+	e := p.flow.Conditions()
 	both := e.And(e.Writes(h.call, h.alternative), e.Runs(written.call))
 	if !e.SolveOne(both, false).Possible {
 		return true
@@ -242,7 +243,7 @@ func (p *Pass) listsAndObjects() {
 			if s.kinds[at] != schema.Array|schema.Object || reported[at] {
 				return
 			}
-			for _, one := range once(earlier, at, func() []need { return p.needsAt(at) }) {
+			for _, one := range flow.Once(earlier, at, func() []need { return p.needsAt(at) }) {
 				if one == later {
 					return
 				}
@@ -307,30 +308,24 @@ func (p *Pass) disagree(at pathtree.ID, a, b need) bool {
 		if p.Plan.Writes == plan.Once && !failures {
 			return false // only one of them is ever written
 		}
-		if sets && !failures && !p.waits(a.call, b.call) && !p.waits(b.call, a.call) {
+		if sets && !failures && !flow.Waits(a.call, b.call) && !flow.Waits(b.call, a.call) {
 			return false // they conflict in any case
 		}
 	}
-	if !p.hasBranches() {
+	if !p.flow.HasBranches() {
 		return true
 	}
-	e := p.conditions()
+	e := p.flow.Conditions()
 	return e.SolveLikely([]logic.Literal{e.And(e.Writes(a.call, a.alternative), e.Writes(b.call, b.alternative))})[0].Possible
-}
-
-// waits reports whether a call writes after another, on which it depends.
-func (p *Pass) waits(call, other *plan.Call) bool {
-	_, waits := slices.BinarySearch(call.Waits, int32(other.Index))
-	return waits
 }
 
 // between are the calls between two others that may set a path or what is above it.
 func (p *Pass) between(at pathtree.ID, first, last *plan.Call) (all []*plan.Call) {
-	if !p.waits(last, first) {
+	if !flow.Waits(last, first) {
 		return nil
 	}
 	for _, w := range p.setters(at) {
-		if call := p.Plan.Calls[w.Call]; call != first && call != last && p.waits(last, call) && p.waits(call, first) {
+		if call := p.Plan.Calls[w.Call]; call != first && call != last && flow.Waits(last, call) && flow.Waits(call, first) {
 			all = append(all, call)
 		}
 	}

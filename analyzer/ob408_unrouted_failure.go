@@ -78,7 +78,7 @@ const failurePath = "†state.error"
 // the state schema has room for them.
 func (p *Pass) takesFailures() bool {
 	key := []expression.Segment{{Key: "error"}}
-	if !admitsFailure(p.Plan, key) || p.begins("state", key) {
+	if !admitsFailure(p.Plan, key) || p.flow.Begins("state", key) {
 		return false
 	}
 	id, used := p.lookup(append([]expression.Segment{{Key: "state"}}, key...))

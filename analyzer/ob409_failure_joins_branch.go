@@ -55,8 +55,8 @@ func failuresJoinBranches(p *Pass) {
 			continue
 		}
 		first, last := readers[call][0], call.FailureRoute()
-		p.Report(call.Output[last][0].Span(), "if %q fails, its failure record is written to %q, and %q reads it as a result", call.Name, compiler.Offered(p.Plan, call)[last], p.caller(first).Name).
-			About(call.Label()).Note(first.Span(), "%q reads it here", p.caller(first).Name).
+		p.Report(call.Output[last][0].Span(), "if %q fails, its failure record is written to %q, and %q reads it as a result", call.Name, compiler.Offered(p.Plan, call)[last], p.flow.Caller(first).Name).
+			About(call.Label()).Note(first.Span(), "%q reads it here", p.flow.Caller(first).Name).
 			Advise("add an alternative for failures, such as || †state.error, or test its \"code\" in the reader")
 	}
 }
@@ -92,14 +92,14 @@ func (p *Pass) forFailures(call *plan.Call, path plan.Path) bool {
 	if !p.namesFailures(path) {
 		return false
 	}
-	own, tool := p.stateAt(path.ID).Schema, call.Single()
-	if own == nil || call.Method != plan.Set || tool == nil || tool.Output == nil || p.contains(tool.Output, own).Relation == schema.Never {
+	own, tool := p.flow.StateAt(path.ID).Schema, call.Single()
+	if own == nil || call.Method != plan.Set || tool == nil || tool.Output == nil || p.flow.Contains(tool.Output, own).Relation == schema.Never {
 		return true
 	}
 	return slices.ContainsFunc(call.Output[:call.FailureRoute()], func(route plan.Route) bool {
 		return !slices.ContainsFunc(route, func(path plan.Path) bool {
-			s := p.stateAt(path.ID).Schema
-			return s != nil && p.contains(tool.Output, s).Relation != schema.Fits
+			s := p.flow.StateAt(path.ID).Schema
+			return s != nil && p.flow.Contains(tool.Output, s).Relation != schema.Fits
 		})
 	})
 }

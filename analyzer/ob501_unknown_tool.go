@@ -38,5 +38,5 @@ func unknownTool(p *Pass, call *plan.Call) {
 }
 
 func (p *Pass) unknownTool(call *plan.Call) bool {
-	return call.Tool == nil && p.Plan.Activities[call.ToolName] == nil && !p.defines(call.ToolName)
+	return call.Tool == nil && p.Plan.Activities[call.ToolName] == nil && !p.flow.Defines(call.ToolName)
 }

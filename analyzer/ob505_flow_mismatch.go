@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
@@ -12,7 +13,7 @@ var flowMismatch = register(Rule{
 
 // help says what to do about a value of another kind.
 func help(j *judgement) string {
-	if j.to.schema == aList {
+	if j.to.schema == flow.AList {
 		return "pass a list: keys(…), values(…) or toPairs(…) of an object, or [†…] for one item"
 	}
 	return "pass a value of the right type, convert it (string(…), int(…), float(…)), or correct the schema"
@@ -21,7 +22,7 @@ func help(j *judgement) string {
 // flowMismatches reports flows whose values never fit the parameter.
 func flowMismatches(p *Pass) {
 	for _, j := range p.judgements() {
-		if j.relation != schema.Never {
+		if j.Relation != schema.Never {
 			continue
 		}
 		p.misfit(p.rule, &j, j.to.name()+" of "+j.to.taker.taker).Advise("%s", help(&j))

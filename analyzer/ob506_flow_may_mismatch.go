@@ -16,11 +16,11 @@ var flowMayMismatch = register(Rule{
 // within the budget.
 func flowMayMismatches(p *Pass) {
 	for _, j := range p.judgements() {
-		switch j.relation {
+		switch j.Relation {
 		case schema.MayNotFit:
 			p.reportMayMismatch(&j)
 		case schema.Unknown:
-			p.cutShort(j.place(), "whether %s fits %s of %s isn't fully analysed: %s", j.called(), j.to.name(), j.to.taker.taker, j.cutShort).About(j.to.call.Label())
+			p.cutShort(j.place(), "whether %s fits %s of %s isn't fully analysed: %s", j.called(), j.to.name(), j.to.taker.taker, j.CutShort).About(j.to.call.Label())
 		}
 	}
 }

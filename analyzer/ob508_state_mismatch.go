@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -34,7 +35,7 @@ func stateMismatches(p *Pass) {
 		}
 		switch call.Method {
 		case plan.Set:
-			p.stateMismatch(call, p.giving(call).Output, p.acceptedSomewhere(call), "")
+			p.stateMismatch(call, p.flow.Gives(call), p.acceptedSomewhere(call), "")
 		case plan.Push, plan.Concat:
 			p.itemMismatch(call)
 		default:
@@ -52,7 +53,7 @@ func (p *Pass) acceptedSomewhere(call *plan.Call) *schema.Schema {
 	for _, route := range call.Output {
 		var all *schema.Schema
 		for _, path := range route {
-			all = p.meet(all, p.stateAt(path.ID).Schema)
+			all = p.flow.Meet(all, p.flow.StateAt(path.ID).Schema)
 		}
 		if all == nil {
 			return nil
@@ -69,9 +70,10 @@ func (p *Pass) stateMismatch(call *plan.Call, produced, wanted *schema.Schema, p
 	if produced == nil || wanted == nil {
 		return
 	}
-	verdict := p.fits(produced, wanted, false)
+	verdict := p.flow.Fits(produced, wanted, false)
 	path := call.Output[0][0]
-	j := judgement{relation: verdict.Relation, kinds: produced.Kinds(), witness: verdict.Witness, to: target{schema: wanted}}
+	fit := flow.Fit{Relation: verdict.Relation, Kinds: produced.Kinds(), Witness: verdict.Witness}
+	j := judgement{fit, target{schema: wanted}}
 	what := "the result of " + quote(call.ToolName)
 	if part != "" {
 		what = quote(part) + " of " + what
@@ -128,14 +130,14 @@ func (p *Pass) itemMismatch(call *plan.Call) {
 	if len(call.Output) != 1 || len(call.Output[0]) != 1 {
 		return
 	}
-	list := p.stateAt(call.Output[0][0].ID).Schema
-	if list == nil || list.Kinds()&schema.Array == 0 || !uniform(list) {
+	list := p.flow.StateAt(call.Output[0][0].ID).Schema
+	if list == nil || list.Kinds()&schema.Array == 0 || !flow.Uniform(list) {
 		return
 	}
 	item := []schema.Step{schema.Index(0)}
-	produced := p.giving(call).Output
+	produced := p.flow.Gives(call)
 	if call.Method == plan.Concat {
-		if produced.Kinds() != schema.Array || !uniform(produced) {
+		if produced.Kinds() != schema.Array || !flow.Uniform(produced) {
 			return
 		}
 		produced = produced.At(item).Schema
@@ -148,7 +150,7 @@ func (p *Pass) partMismatch(call *plan.Call) {
 	if len(call.Output) != 1 || len(call.Output[0]) != 1 || call.Tool.Output.Kinds() != schema.Object {
 		return
 	}
-	into := p.stateAt(call.Output[0][0].ID).Schema
+	into := p.flow.StateAt(call.Output[0][0].ID).Schema
 	if into == nil || into.Kinds() != schema.Object {
 		return
 	}
@@ -182,9 +184,9 @@ func (p *Pass) partsMismatch(call *plan.Call, given, into *schema.Schema, above 
 			call.Method == plan.Merge && from.Schema.Kinds()&schema.Object != 0 {
 			continue
 		}
-		v := p.contains(from.Schema, to.Schema)
+		v := p.flow.Contains(from.Schema, to.Schema)
 		if (v.Relation == schema.Never || v.Relation == schema.MayNotFit) &&
-			p.contains(schema.AllOf(given, schema.Containing(key, schema.Const(v.Witness))), schema.AnyOf()).Relation == schema.Never { // some result has it there
+			p.flow.Contains(schema.AllOf(given, schema.Containing(key, schema.Const(v.Witness))), schema.AnyOf()).Relation == schema.Never { // some result has it there
 			p.stateMismatch(call, schema.AnyOf(from.Schema, to.Schema), to.Schema, above+name)
 		}
 	}
@@ -213,7 +215,7 @@ func (p *Pass) missingParts() {
 		for _, path := range call.Paths() {
 			for container := paths.Parent(path.ID); paths.Depth(container) > 1 && !reported[container]; container = paths.Parent(container) {
 				reported[container] = true
-				s := p.stateAt(container).Schema
+				s := p.flow.StateAt(container).Schema
 				if s == nil {
 					continue
 				}
@@ -234,7 +236,7 @@ func (p *Pass) missingParts() {
 func (p *Pass) comesInto(container pathtree.ID, part expression.Segment) bool {
 	path := append(p.Plan.Paths.Segments(container), part)[1:]
 	value, there := p.Plan.Paths.Walk(p.Plan.State, container)
-	if null := there && value == nil && p.stateAt(container).Schema.Kinds()&schema.Null != 0; !null && p.begins("state", path) { // else it is a blank
+	if null := there && value == nil && p.flow.StateAt(container).Schema.Kinds()&schema.Null != 0; !null && p.flow.Begins("state", path) { // else it is a blank
 		return true
 	}
 	if id, known := p.Plan.Paths.Lookup(container, part); known {

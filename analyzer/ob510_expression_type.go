@@ -35,7 +35,7 @@ func expressionTypes(p *Pass) {
 		if !when && neverFails(t.Expr) {
 			return
 		}
-		result, err := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
+		result, err := p.flow.Check(t)
 		if err != nil {
 			f := p.Report(t.Node.Within(err.Start, err.End), "%s", err.Message).About(call.Label())
 			if f.Help = err.Help; f.Help == "" {
@@ -74,7 +74,7 @@ func (p *Pass) activityCode() {
 				return &expression.Type{Kinds: expression.Null}
 			}
 			if at := known.place(name); at.Possible {
-				return typeOfSchema(at.Schema, false, typeDepth)
+				return p.flow.TypeOf(at.Schema, false)
 			}
 			return nil
 		}
@@ -162,17 +162,17 @@ const codeTrials = 64
 // goes wrong, and what isn't a result of the tool, is reported with them.
 func (p *Pass) codeTried(tool *plan.Tool, activity *plan.Activity, variable func(string) *expression.Type, used map[string]bool, result *expression.Type, reported map[string]bool) {
 	risky, blind := activity.Expression.CodeMayFail(variable)
-	gives := p.likeness(result)
+	gives := p.flow.Likeness(result)
 	known := p.parametersOf(tool)
 	left := p.leftOutOf(tool, known, used)
-	if blind || p.alwaysRouted(tool) || !risky && len(left) == 0 && (tool.Output == nil || gives != nil && p.contains(gives, tool.Output).Relation == schema.Fits) {
+	if blind || p.alwaysRouted(tool) || !risky && len(left) == 0 && (tool.Output == nil || gives != nil && p.flow.Contains(gives, tool.Output).Relation == schema.Fits) {
 		return
 	}
 	var open []schema.Step // parameters that some variant of a union doesn't describe
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		switch at := known.place(name); {
 		case !at.Named && known.open, at.Named && (at.Schema == nil || at.Schema.Kinds() == schema.Anything):
-			p.flowing().openCode[tool] = true
+			p.samples.openCode[tool] = true
 			return
 		case at.Named && !isDescribed(at.Schema, false, 4):
 			open = append(open, schema.Key(name))
@@ -199,13 +199,13 @@ func (p *Pass) codeTried(tool *plan.Tool, activity *plan.Activity, variable func
 			}
 		}
 		value, err := p.codeGives(tool, activity, params, &steps)
-		if p.flowing().worked.Passed() {
+		if p.samples.worked.Passed() {
 			return
 		}
 		if refused := new(schema.Violation); errors.As(err, &refused) && typeAt(result, refused.Path) == nil {
 			continue
 		}
-		never := err != nil && gives != nil && tool.Output != nil && p.contains(gives, tool.Output).Relation == schema.Never
+		never := err != nil && gives != nil && tool.Output != nil && p.flow.Contains(gives, tool.Output).Relation == schema.Never
 		if p.codeFails(tool, activity, params, value, err, never) != nil {
 			reported[tool.Activity] = true
 			return
@@ -218,7 +218,7 @@ var errTooLarge = errors.New("there is no time to hold it against a schema")
 // codeGives evaluates the code of an activity. The error says why it fails, or that the tool's
 // "_output" refuses the result.
 func (p *Pass) codeGives(tool *plan.Tool, activity *plan.Activity, params map[string]any, steps *int) (value any, err error) {
-	if value, err = activity.Expression.EvalCode(params, &p.flowing().worked); err != nil {
+	if value, err = activity.Expression.EvalCode(params, &p.samples.worked); err != nil {
 		return nil, err
 	}
 	if o, ok := value.(map[string]any); ok && len(o) == 2 && o["_outputPath"] != nil {
@@ -276,7 +276,7 @@ func (w *trial) tryCode(call *plan.Call, activity *plan.Activity, params map[str
 	if err == nil {
 		return value, true
 	}
-	if p.flowing().openCode[tool] && call.FailureRoute() < 0 && !w.worked.Passed() && w.first(call, tool, activity.Node.Get("expr")) {
+	if p.samples.openCode[tool] && call.FailureRoute() < 0 && !w.worked.Passed() && w.first(call, tool, activity.Node.Get("expr")) {
 		rule := p.rule
 		p.rule = expressionType.Rule
 		if f := p.codeFails(tool, activity, params, value, err, false); f != nil {

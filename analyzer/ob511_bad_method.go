@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -78,7 +79,7 @@ func (p *Pass) baseOf(b beginning, call *plan.Call, path plan.Path) (schema.Kind
 	if len(segments) < 2 || p.Unknown(diag.State|diag.Writes) {
 		return 0, nil
 	}
-	if s := p.stateAt(path.ID).Schema; s != nil {
+	if s := p.flow.StateAt(path.ID).Schema; s != nil {
 		return s.Kinds(), p.documentPlace("stateSchema", segments[1:])
 	}
 	if segments[0].Key != "state" {
@@ -92,7 +93,7 @@ func (p *Pass) baseOf(b beginning, call *plan.Call, path plan.Path) (schema.Kind
 			continue // it makes no difference
 		}
 		other := p.Plan.Calls[w.Call]
-		before := p.waits(call, other)
+		before := flow.Waits(call, other)
 		if other == call || w.Failure || !before && (p.rank(other) > p.rank(call) || p.screens && int(w.Call) > call.Index) {
 			continue // nothing of it stands there yet
 		}
@@ -108,19 +109,19 @@ func (p *Pass) baseOf(b beginning, call *plan.Call, path plan.Path) (schema.Kind
 		if other.Tool == nil || other.Tool.Output == nil {
 			return 0, nil
 		}
-		if !p.hasBranches() && kinds != 0 {
+		if !p.flow.HasBranches() && kinds != 0 {
 			if p.rank(other) < latest {
 				continue
 			}
 			kinds, said = 0, nil // what it sets takes the place of what was there
 		}
 		latest = p.rank(other)
-		if at, ok := p.outputOver(other, path.ID); ok {
+		if at, ok := flow.OutputOver(p.Plan, other, path.ID); ok {
 			said = append(said, remark{at.Span(), quote(other.Name) + " writes " + other.Tool.Output.Kinds().String() + " here"})
 		}
 		kinds |= other.Tool.Output.Kinds()
 	}
-	if kinds != 0 && !p.hasBranches() {
+	if kinds != 0 && !p.flow.HasBranches() {
 		return kinds, said // what the state began with is gone
 	}
 	if value, ok := pathtree.Walk(b.state, segments[1:]); ok && value != nil {

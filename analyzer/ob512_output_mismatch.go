@@ -20,13 +20,13 @@ var outputMismatch = register(Rule{
 func outputMismatches(p *Pass) {
 	p.outputForgotten()
 	for _, j := range p.judgeOutput() {
-		switch j.relation {
+		switch j.Relation {
 		case schema.Never:
 			p.misfit(p.rule, &j, j.of()).Advise("correct the output or \"outputSchema\"")
 		case schema.MayNotFit:
 			p.reportOutput(&j)
 		case schema.Unknown:
-			p.cutShort(j.place(), "whether %s fits %s isn't fully analysed: %s", j.called(), j.of(), j.cutShort)
+			p.cutShort(j.place(), "whether %s fits %s isn't fully analysed: %s", j.called(), j.of(), j.CutShort)
 		}
 	}
 }
@@ -72,7 +72,8 @@ func (p *Pass) judgeOutput() []judgement {
 	if !p.Plan.Output.Live() {
 		return nil
 	}
-	return p.judgeTemplate(p.Plan.Output, target{schema: s}, len(p.found) == before)
+	found, _ := p.judgeTemplate(p.Plan.Output, target{schema: s}, len(p.found) == before)
+	return found
 }
 
 // outputLiterals judges what of the plan's output holds no expression: literals,
@@ -105,10 +106,10 @@ func (p *Pass) outputLiterals(s *schema.Schema) {
 // leftOut is a branch, in words, on which an expression of the output has no
 // value; "" when there is none, or it isn't known.
 func (p *Pass) leftOut(t *plan.Template) string {
-	if t.Expr == nil || p.Unknown(branch.Needed) || !p.hasBranches() {
+	if t.Expr == nil || p.Unknown(branch.Needed) || !p.flow.HasBranches() {
 		return ""
 	}
-	e := p.conditions()
+	e := p.flow.Conditions()
 	lacks := e.There(t).Not()
 	found := e.SolveOne(lacks, true)
 	if !found.Possible {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -29,7 +30,7 @@ func unknownFields(p *Pass) {
 			p.unknownInItem(r)
 			continue
 		}
-		if len(r.Writers) == 0 || len(r.Writers) > maxWriters || r.Start || p.Plan.Paths.Depth(r.Path) < 3 {
+		if len(r.Writers) == 0 || len(r.Writers) > flow.MaxWriters || r.Start || p.Plan.Paths.Depth(r.Path) < 3 {
 			continue
 		}
 		p.unknownField(r)
@@ -37,48 +38,48 @@ func unknownFields(p *Pass) {
 }
 
 func (p *Pass) unknownField(r *plan.Read) {
-	var first origin
+	var first flow.Origin
 	var place schema.Place
 	closed := true
-	silent := !p.origins(r, func(s origin) bool {
-		if s.below || len(s.rest) == 0 || s.call.Method != plan.Set || s.call.Tool == nil || s.call.Tool.Output == nil {
-			return false
+	for o := range p.flow.Origins(r) {
+		if o.Below || len(o.Rest) == 0 || o.Call.Method != plan.Set || o.Call.Tool == nil || o.Call.Tool.Output == nil {
+			return
 		}
-		if s.failure && slices.Contains(failureFields, s.rest[0].Key) {
-			return false
+		if o.Failure && slices.Contains(failureFields, o.Rest[0].Key) {
+			return
 		}
-		at := p.inResultAt(s.call.Tool, s.rest) // which an activity may send to a failure route, too
+		at := p.flow.At(o.Call.Tool.Output, o.Rest) // which an activity may send to a failure route, too
 		if at.Named || at.Possible && (at.Silent || at.Open) {
-			return false
+			return
 		}
-		if s.call.Produced != nil && holds(s.call.Produced.Value(), s.rest) {
-			return false
+		if o.Call.Produced != nil && flow.Holds(o.Call.Produced.Value(), o.Rest) {
+			return
 		}
 		closed = closed && !at.Possible
-		if first.call == nil {
-			first, place = s, at
+		if first.Call == nil {
+			first, place = o, at
 		}
-		return true
-	})
-	if silent || first.call == nil || p.declaredInDocument(r) {
+	}
+	if first.Call == nil || p.declaredInDocument(r) {
 		return
 	}
-	if first.failure {
-		p.Report(r.Span(), "the failure record of %q has no %q: it has code, message and details", first.call.ToolName, first.rest[0].Key).About(p.caller(r).Label()).
-			Note(first.path.Span(), "%q writes it to %q here", first.call.Name, p.path(first.path.ID)).Advise("read one of these three")
+	if first.Failure {
+		p.Report(r.Span(), "the failure record of %q has no %q: it has code, message and details", first.Call.ToolName, first.Rest[0].Key).About(p.flow.Caller(r).Label()).
+			Note(first.Path.Span(), "%q writes it to %q here", first.Call.Name, p.path(first.Path.ID)).Advise("read one of these three")
 		return
 	}
-	step := first.rest[place.Depth]
-	known := once(p.inResult, placeIn(first.call.Tool, first.rest[:place.Depth]), func() *declaration { return declarationOf(place) })
-	f := p.Report(r.Span(), "the result of %q has no %q", first.call.ToolName, step.Key).About(p.caller(r).Label())
-	f.Note(first.path.Span(), "%q writes its result to %q here", first.call.Name, p.path(first.path.ID))
+	step := first.Rest[place.Depth]
+	in := p.flow.At(first.Call.Tool.Output, first.Rest[:place.Depth]).Schema
+	known := flow.Once(p.inResult, in, func() *declaration { return declarationOf(place) })
+	f := p.Report(r.Span(), "the result of %q has no %q", first.Call.ToolName, step.Key).About(p.flow.Caller(r).Label())
+	f.Note(first.Path.Span(), "%q writes its result to %q here", first.Call.Name, p.path(first.Path.ID))
 	f.Advise("read a field that the tool's \"_output\" names, or name this one there")
 	if function, ok := expression.FunctionFor(step.Key); ok && known.list == "" && !step.IsIndex {
 		object := r.Ref
-		object.Path = r.Ref.Path[:len(r.Ref.Path)-len(first.rest)+place.Depth]
+		object.Path = r.Ref.Path[:len(r.Ref.Path)-len(first.Rest)+place.Depth]
 		f.Advise("use a function: †(%s(%s))", function, object.String())
 	}
-	p.instead(f, r, first.rest, missingField{first.call.Tool.Output, place, known, closed, "there it is", "its"})
+	p.instead(f, r, first.Rest, missingField{first.Call.Tool.Output, place, known, closed, "there it is", "its"})
 }
 
 // A missingField is a part that a schema doesn't name, with what it names in its stead.
@@ -126,9 +127,9 @@ func (p *Pass) declaredInDocument(r *plan.Read) bool {
 		if p.Plan.StateSchema != nil && p.Plan.StateSchema.At(compiler.SchemaPath(path[1:])).Named {
 			return true
 		}
-		return p.begins("state", path[1:])
+		return p.flow.Begins("state", path[1:])
 	case "data":
-		return p.describesKind(path[1].Key) || holds(anyMap(p.Plan.Data), path[1:])
+		return p.flow.DescribesKind(path[1].Key) || flow.Holds(flow.Data(p.Plan), path[1:])
 	}
 	return false
 }
@@ -137,21 +138,21 @@ func (p *Pass) declaredInDocument(r *plan.Read) bool {
 // schemas name fields and not that one.
 func (p *Pass) unknownMembers() {
 	hasParts := func(read int) bool {
-		known := p.typeOf(read)
+		known := p.flow.Type(read)
 		return known != nil && known.Kinds&(expression.Object|expression.Array) != 0
 	}
 	p.calculations(func(call *plan.Call, t *plan.Template) {
 		if t.Expr.Plain() || !slices.ContainsFunc(t.Reads, hasParts) {
 			return
 		}
-		if _, err := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) }); err != nil {
+		if _, err := p.flow.Check(t); err != nil {
 			return // a finding of its own
 		}
 		_, err := t.Expr.Check(func(i int) *expression.Type {
 			if read := t.Reads[i]; hasParts(read) {
 				return p.declaredType(read)
 			}
-			return p.typeOf(t.Reads[i])
+			return p.flow.Type(t.Reads[i])
 		})
 		if err == nil {
 			return
@@ -167,12 +168,12 @@ func (p *Pass) unknownMembers() {
 // declaredType is the type of a read whose objects have the fields that their
 // schemas name and no others, where these say nothing of others.
 func (p *Pass) declaredType(read int) *expression.Type {
-	flows := p.flowsOfRead(read)
-	if len(flows) != 1 || flows[0].schema == nil || flows[0].sample || flows[0].overApproximate {
-		return p.typeOf(read)
+	flows := p.flow.Read(read)
+	if len(flows) != 1 || !flows[0].Sure() {
+		return p.flow.Type(read)
 	}
-	t := typeOfSchema(flows[0].schema, false, typeDepth)
-	closeDeclared(t, flows[0].schema)
+	t := flow.NewType(flows[0].Schema)
+	closeDeclared(t, flows[0].Schema)
 	return t
 }
 

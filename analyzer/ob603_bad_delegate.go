@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -106,7 +107,7 @@ func (p *Pass) delegateOutput(call *plan.Call) {
 	if face == nil || face.Output == nil || tool.Output == nil || face.Output == tool.Output {
 		return
 	}
-	v := p.fits(face.Output, tool.Output, false)
+	v := p.flow.Fits(face.Output, tool.Output, false)
 	severity := diag.Error
 	var words string
 	switch v.Relation {
@@ -117,7 +118,7 @@ func (p *Pass) delegateOutput(call *plan.Call) {
 	default:
 		return
 	}
-	j := judgement{relation: v.Relation, kinds: face.Output.Kinds(), witness: v.Witness, to: target{schema: tool.Output}}
+	j := judgement{flow.Fit{Relation: v.Relation, Kinds: face.Output.Kinds(), Witness: v.Witness}, target{schema: tool.Output}}
 	f := p.Report(call.ToolNode.Span(), "the output of the delegate %q %s the \"_output\" of %q: %s", face.Name, words, tool.Name, j.because()).About(call.Label()).As(severity).
 		Advise("make the two schemas agree, or remove the tool's \"_output\" to use the delegate's \"outputSchema\"")
 	f.Witness = v.Witness

@@ -13,7 +13,7 @@ func badScopes(p *Pass) {
 	for _, call := range p.fresh() {
 		for _, s := range call.Scopes {
 			r := &p.Plan.Reads[s.Read]
-			if p.mayBeThere(r) {
+			if p.flow.MayBeThere(r) {
 				continue
 			}
 			kind := p.Plan.Paths.Kind(r.Path)

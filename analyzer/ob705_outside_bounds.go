@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/label"
@@ -68,7 +69,7 @@ func (p *Pass) boundsWithin(path string) []*parameters {
 	if path == "" || d == nil || p.config.delegates == nil {
 		return nil
 	}
-	return once(p.config.delegates.bounds, d, func() (all []*parameters) {
+	return flow.Once(p.config.delegates.bounds, d, func() (all []*parameters) {
 		judged := p.config.delegates.judge(d)
 		if judged.Verified == nil {
 			return nil // which is a finding of its own
@@ -100,7 +101,7 @@ func (p *Pass) passedOn(call *plan.Call, f plan.TemplateField, bounds *parameter
 	if r.Ref.Kind != "input" || len(r.Ref.Path) == 0 || r.Ref.Path[0].IsIndex || len(r.Writers) > 0 {
 		return nil
 	}
-	e := p.conditions()
+	e := p.flow.Conditions()
 	if !e.SolveOne(e.And(e.There(f.Value), e.Runs(call).Not()), true).Impossible {
 		return nil
 	}
@@ -141,7 +142,7 @@ func (p *Pass) unlisted(only *policy.Only, call *plan.Call) {
 
 // boundsOf are the bounds of a tool as a taker of its parameters.
 func (p *Pass) boundsOf(rule *policy.Bounds, tool *policy.BoundTool) *parameters {
-	return once(p.bounds, tool, func() *parameters {
+	return flow.Once(p.bounds, tool, func() *parameters {
 		t := &parameters{taker: fmt.Sprintf("the policy's rule %q", rule.Name), which: "policy", places: map[string]schema.Place{}, bounds: map[string]*source.Node{}}
 		for _, one := range tool.Parameters {
 			t.places[one.Name], t.bounds[one.Name] = schema.Place{Schema: one.Schema, Possible: true, Named: true}, one.Node
@@ -161,18 +162,18 @@ func (p *Pass) outOfBounds(call *plan.Call, bounds *parameters) {
 			continue
 		}
 		to := target{call: call, taker: bounds, schema: place.Schema, key: f.Key}
-		found := p.judgeTemplate(f.Value, to, true)
+		found, _ := p.judgeTemplate(f.Value, to, true)
 		if bounds.which == "delegate" { // its own findings cover the rest
-			found = slices.DeleteFunc(found, func(j judgement) bool { return j.relation != schema.Never })
+			found = slices.DeleteFunc(found, func(j judgement) bool { return j.Relation != schema.Never })
 		}
 		for i := range found {
 			p.reportBounds(&found[i])
 		}
 		if bounds.which != "delegate" && len(found) == 0 && !p.isWithin(call, f.Value, place.Schema, schema.Fits) {
 			to.node = f.Value.Node
-			j := judgement{relation: schema.Unknown, several: true, to: to}
+			j := judgement{flow.Fit{Relation: schema.Unknown, Several: true}, to}
 			if p.isWithin(call, f.Value, place.Schema, schema.Fits, schema.Unknown) {
-				j.cutShort = "the schemas can't be compared"
+				j.CutShort = "the schemas can't be compared"
 			}
 			p.reportBounds(&j)
 		}
@@ -182,18 +183,18 @@ func (p *Pass) outOfBounds(call *plan.Call, bounds *parameters) {
 // isWithin reports whether all that a template may give is in one of some relations to a
 // schema; of a value that the document gives as an example it is known that it fits.
 func (p *Pass) isWithin(call *plan.Call, t *plan.Template, s *schema.Schema, relations ...schema.Relation) bool {
-	return !slices.ContainsFunc(p.flowsOut(call, t), func(f flow) bool {
-		if f.schema = p.guarded(&f, call); f.schema == nil {
+	return !slices.ContainsFunc(p.flow.Eval(call, t), func(v flow.Variant) bool {
+		if v.Schema = p.flow.Guarded(&v, call); v.Schema == nil {
 			return true
 		}
-		return !f.sample && !slices.Contains(relations, p.fits(f.schema, s, f.external).Relation)
+		return !v.Sample && !slices.Contains(relations, p.flow.Fits(v.Schema, s, v.External).Relation)
 	})
 }
 
 func (p *Pass) reportBounds(j *judgement) {
 	what := fmt.Sprintf("what %s lets %s be", j.to.taker.taker, j.to.name())
 	var f *diag.Diagnostic
-	switch j.relation {
+	switch j.Relation {
 	case schema.Never:
 		f = p.misfit(p.rule, j, what)
 	case schema.MayNotFit:
@@ -201,7 +202,7 @@ func (p *Pass) reportBounds(j *judgement) {
 		f.Message += "; a run refuses the call then"
 	default:
 		f = p.Report(j.place(), "whether %s fits %s isn't known; a run refuses the call if it doesn't", j.called(), what).About(j.to.call.Label()).As(diag.Warning)
-		if p.note(f, j); j.cutShort != "" {
+		if p.note(f, j); j.CutShort != "" {
 			f.As(diag.Info)
 		}
 	}

@@ -74,7 +74,7 @@ type misorder struct {
 
 // misorder asks whether a call can come where it mustn't; nil where it can't.
 func (p *Pass) misorder(call *plan.Call, goal logic.Literal, certain bool, earlier ...*plan.Call) *misorder {
-	e := p.conditions()
+	e := p.flow.Conditions()
 	if !p.spend(questionCost) {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (p *Pass) misorder(call *plan.Call, goal logic.Literal, certain bool, earli
 // maybeBefore are the subjects that may start without one of the others done before. Only the
 // calls that a subject depends on count.
 func (p *Pass) maybeBefore(shares []share) (all []misorder) {
-	e := p.conditions()
+	e := p.flow.Conditions()
 	for i := range shares {
 		shares[i].without = e.Runs(shares[i].call)
 	}
@@ -125,7 +125,7 @@ func (p *Pass) maybeBefore(shares []share) (all []misorder) {
 // maybeAfter are the subjects that may start after one of the others has started: nothing
 // lets the other wait for them.
 func (p *Pass) maybeAfter(shares []share) (all []misorder) {
-	e := p.conditions()
+	e := p.flow.Conditions()
 	found := map[*share]*misorder{}
 	p.pairs(&p.Plan.Graph, shares, func(y, x *share, ordered bool) {
 		if is, may := x.same(y); !ordered && may && x.subject && y.other && (found[x] == nil || !found[x].certain) {
@@ -197,7 +197,7 @@ func (p *Pass) together(c *policy.Check, of []*share, certain bool) []misorder {
 		return nil
 	}
 	// By number: at least so many of the subjects start.
-	e := p.conditions()
+	e := p.flow.Conditions()
 	e.Allow(2 * len(of) * (c.Most + 2))
 	counts := slices.Repeat([]logic.Literal{logic.False}, c.Most+2)
 	counts[0] = logic.True
@@ -252,7 +252,7 @@ func (p *Pass) reportOrder(c *policy.Check, m *misorder) {
 	}
 	witness := OrderWitness{Order: append(names, m.call.Name)}
 	if m.answer.Possible {
-		witness.Branch = p.conditions().Decisions(m.goal, m.answer.Assignment)
+		witness.Branch = p.flow.Conditions().Decisions(m.goal, m.answer.Assignment)
 		if words := describeBranch(witness.Branch); words != "" {
 			says += ", when " + words
 		}

@@ -24,10 +24,10 @@ func notFullyAnalysed(p *Pass) {
 			Advise("split it into plans of fewer instances")
 	}
 	switch {
-	case p.branches != nil && p.branches.Exhausted() && p.Plan.CallsNode != nil:
+	case p.flow.Exhausted() && p.Plan.CallsNode != nil:
 		p.Report(headOf(p.Plan.CallsNode.Span()), "the plan's branches are not fully analysed: there are too many dependencies between them").
 			Advise("findings about branches may be missing; let fewer calls write and read one path, or split the plan")
-	case p.branches == nil || p.branches.Exhausted():
+	case p.flow.Exhausted():
 	default:
 		last := map[*plan.Call]int{} // one for each call is enough
 		for i, u := range p.openQuestions {

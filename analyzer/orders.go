@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/label"
@@ -54,7 +55,7 @@ func (p *Pass) share(at int, call *plan.Call) share {
 	one.subject, one.other = one.subject || in.subject, one.other || in.other
 	if one.subject || one.other {
 		if call.Each != nil {
-			least, most := p.lengthsOf(call)
+			least, most := p.flow.Lengths(call)
 			items, one.some = min(most, c.Most+2), least > 0 && !call.When.PerItem() && !call.Each.Collect
 		}
 		if one.key = p.orderKey(c.Per, call); c.Per != "" && one.key == "" {
@@ -72,7 +73,7 @@ func (p *Pass) delegateShare(at int, call *plan.Call) (all share) {
 	if d == nil || p.config.delegates == nil {
 		return all
 	}
-	return once(p.config.delegates.orders, orderPlace{d, at}, func() share {
+	return flow.Once(p.config.delegates.orders, orderPlace{d, at}, func() share {
 		judged := p.config.delegates.judge(d)
 		if judged.Verified == nil {
 			return all // which is a finding of its own
@@ -84,7 +85,7 @@ func (p *Pass) delegateShare(at int, call *plan.Call) (all share) {
 			one := &shares[i]
 			all.subject, all.other = all.subject || one.subject, all.other || one.other
 			all.count = min(all.count+one.count, c.Most+1)
-			all.uncertain = all.uncertain || one.uncertain || inner.conditions().Runs(one.call) != logic.True
+			all.uncertain = all.uncertain || one.uncertain || inner.flow.Conditions().Runs(one.call) != logic.True
 		}
 		if c.Kind == policy.OnlyAfter {
 			all.subject = len(inner.maybeBefore(shares)) > 0

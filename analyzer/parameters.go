@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -33,7 +34,7 @@ func (p *Pass) parametersOf(tool *plan.Tool) *parameters {
 	if tool == nil || tool.Parameters == nil || tool.Parameters.Compile() != nil {
 		return nil
 	}
-	return once(p.parameters, tool, func() *parameters {
+	return flow.Once(p.parameters, tool, func() *parameters {
 		return &parameters{
 			taker: quote(tool.Name), which: "tool", tool: tool,
 			schema: tool.Parameters, open: tool.Open, places: map[string]schema.Place{},
@@ -75,7 +76,7 @@ func (t *parameters) alone() []*parameters {
 }
 
 func (t *parameters) place(name string) schema.Place {
-	return once(t.places, name, func() schema.Place { return t.schema.At([]schema.Step{schema.Key(name)}) })
+	return flow.Once(t.places, name, func() schema.Place { return t.schema.At([]schema.Step{schema.Key(name)}) })
 }
 
 // names suggests among the tool's parameters.

@@ -3,9 +3,10 @@ package analyzer
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/analyzer/internal/branch"
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -24,7 +25,7 @@ type Pass struct {
 	config Config
 	rule   *diag.Rule // the rule that is running
 	found  diag.Findings
-	hidden diag.Facts          // what errors of the compiler leave unknown
+	flow   *flow.Facts         // what may be at each place of the plan
 	barred func(call int) bool // the call is known never to run; nil for none
 	// screens says that more calls may follow; findings must not depend on them.
 	screens bool
@@ -40,26 +41,22 @@ type Pass struct {
 	// What several rules, or many findings of one, ask for; made when first asked.
 	everyExpression, calculated []expressionOf // see expressions and calculations
 
-	readers   *readers
-	branching struct { // see hasBranches
-		upTo int
-		yes  bool
-	}
+	readers       *readers
 	shapes        shapes
 	possible      []int8 // by path: see undeclaredPaths
 	written       writtenPaths
-	branches      *branch.Conditions
 	openQuestions []openQuestion   // questions about branches for which the budget didn't last
 	undecided     []*plan.Template // leaves of the output whose conditions don't decide about their presence
 	unread        int              // the instances whose initial state wasn't looked at
 	near          map[pathtree.ID]*names
 	inState       map[pathtree.ID]*declaration // what the state schema names below a path
-	inResult      map[resultPlace]*declaration
-	fields        map[resultPlace]schema.Place
+	inResult      map[*schema.Schema]*declaration
 	parameters    map[*plan.Tool]*parameters
 	toolNames     *naming.Suggester
 	unsafe        map[*plan.Plan]unsafeCall // see unsafeIn
-	flows         *flowTable
+	judged        []judgement               // see judgements
+	fitting       []bool                    // by the first read of an expression: all that comes surely fits what it is for
+	samples       *sampleBudget
 	labelled      *label.Labels // see labels
 	bounds        map[*policy.BoundTool]*parameters
 	checks        []policy.Check  // see orderChecks
@@ -80,13 +77,14 @@ type Pass struct {
 }
 
 func newPass(p *plan.Plan, found []diag.Diagnostic) *Pass {
+	one := asOne(p)
 	return &Pass{
-		Plan:            asOne(p),
-		hidden:          unknownFacts(p, found),
+		Plan:            one,
+		flow:            flow.New(one, unknownFacts(p, found), flow.NewSchemas()),
+		samples:         newSampleBudget(),
 		near:            map[pathtree.ID]*names{},
 		inState:         map[pathtree.ID]*declaration{},
-		inResult:        map[resultPlace]*declaration{},
-		fields:          map[resultPlace]schema.Place{},
+		inResult:        map[*schema.Schema]*declaration{},
 		parameters:      map[*plan.Tool]*parameters{},
 		bounds:          map[*policy.BoundTool]*parameters{},
 		suggestedInputs: map[string]bool{}, suggestedParameters: map[suggestedParameter]bool{},
@@ -95,13 +93,9 @@ func newPass(p *plan.Plan, found []diag.Diagnostic) *Pass {
 	}
 }
 
-// Understood reports whether all of the plan could be read. Otherwise rules conclude nothing from what
-// is absent.
-func (p *Pass) Understood() bool { return p.hidden == 0 }
-
 // Unknown reports whether some of certain facts aren't known, because a part of the
 // plan couldn't be understood.
-func (p *Pass) Unknown(facts diag.Facts) bool { return p.hidden&facts != 0 }
+func (p *Pass) Unknown(facts diag.Facts) bool { return p.flow.Unknown(facts) }
 
 // apply runs those of the rules that are asked for. What no rule has something to say of,
 // and isn't sure to go well, is tried then.
@@ -140,20 +134,26 @@ func (p *Pass) run(r *Rule) {
 // turnTo makes the pass be about the calls and reads of a plan from these on.
 func (p *Pass) turnTo(call, read int) {
 	p.from, p.fromRead = call, read
-	p.everyExpression, p.calculated = nil, nil
-	if p.flows != nil {
-		p.flows.judgements, p.flows.judged = nil, false
-	}
+	p.everyExpression, p.calculated, p.judged = nil, nil, nil
 }
 
 // forgetValues drops what was concluded from the values of the input and the state.
 func (p *Pass) forgetValues() {
-	p.branches = nil
+	p.flow.Restart()
 	clear(p.near)
-	if p.flows != nil {
-		clear(p.flows.given)
-		clear(p.flows.certain)
-	}
+}
+
+// A sampleBudget is what generated values may still cost, over all views of a plan.
+type sampleBudget struct {
+	making   int                 // steps of making values up as evidence
+	trying   int                 // steps of sample runs
+	worked   expression.Meter    // cost of expressions
+	openCode map[*plan.Tool]bool // tools that don't say what they accept, so that nothing is known of what their code does
+}
+
+func newSampleBudget() *sampleBudget {
+	worked := expression.Meter{Steps: 4_000_000, Memory: 256_000_000}
+	return &sampleBudget{flow.MaxReasoning / 4, trialWork, worked, map[*plan.Tool]bool{}}
 }
 
 // fresh are the calls that are judged: all of them, or of a plan that arrives the
@@ -169,14 +169,6 @@ func reaches[T any](table []T, n int) []T {
 // by its own methods before the next one is made.
 func (p *Pass) Report(at source.Span, format string, args ...any) *diag.Diagnostic {
 	return p.found.Report(p.rule, at, format, args...)
-}
-
-// caller is the call that a read belongs to; nil for the plan's output.
-func (p *Pass) caller(r *plan.Read) *plan.Call {
-	if r.Call < 0 {
-		return nil
-	}
-	return p.Plan.Calls[r.Call]
 }
 
 // path writes a path as people do: †state.a.

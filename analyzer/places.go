@@ -1,25 +1,11 @@
 package analyzer
 
 import (
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // headOf is the first line of a place: what a person can look at.
 func headOf(s source.Span) source.Span { return s.Head() }
-
-func stepsOf(path []any) []schema.Step {
-	steps := make([]schema.Step, len(path))
-	for i, step := range path {
-		switch step := step.(type) {
-		case int:
-			steps[i] = schema.Index(step)
-		case string:
-			steps[i] = schema.Key(step)
-		}
-	}
-	return steps
-}
 
 // placeAt follows a path from a node, whose key is given where it has one, into
 // the text. The place of a mapping or list that isn't in one line with its key is

@@ -1,15 +1,13 @@
 package analyzer
 
 import (
-	"slices"
-
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // neverThere reports whether an expression can have no value once the reads that
@@ -24,139 +22,11 @@ func neverThere(t *plan.Template, never func(read int) bool) bool {
 	return err == nil && presence == expression.Absent
 }
 
-// mayBeThere reports whether something may put a value where a read looks. It
-// says yes where it can't know.
-func (p *Pass) mayBeThere(r *plan.Read) bool {
-	if len(r.Writers) > 0 || r.Start || r.Path == pathtree.Root {
-		return true
-	}
-	compiled := p.Plan
-	path := compiled.Paths.Segments(r.Path)
-	if len(path) == 1 {
-		return true // all of a kind is always something
-	}
-	if compiled.Form == plan.Replan { // a run knows what it has
-		switch path[0].Key {
-		case "input":
-			return p.begins("input", path[1:])
-		case "state":
-			return p.Unknown(diag.Writes) || p.begins("state", path[1:])
-		case "data":
-			return p.Unknown(diag.Writes) || holds(anyMap(compiled.Data), path[1:])
-		case "advice":
-			return len(path) == 2 && !path[1].IsIndex && p.mayBeCalled(path[1].Key)
-		}
-		return true
-	}
-	switch path[0].Key {
-	case "input":
-		if p.Unknown(diag.Input) || compiled.Input == nil && compiled.InputSchema == nil {
-			return p.Unknown(diag.Input) || !p.lacksInput(r.Path, path[1:])
-		}
-		if compiled.InputSchema != nil {
-			at := compiled.InputSchema.At(compiler.SchemaPath(path[1:]))
-			if at.Named || at.Possible && (at.Silent || at.Open) {
-				return true
-			}
-		}
-		return p.begins("input", path[1:])
-	case "state":
-		if p.Unknown(diag.State | diag.Writes) {
-			return true
-		}
-		if compiled.StateSchema != nil {
-			at := compiled.StateSchema.At(compiler.SchemaPath(path[1:]))
-			if at.Named || !at.Possible || at.Open || at.Silent && at.Depth > 0 { // what isn't possible is OB204's
-				return true
-			}
-		}
-		return p.begins("state", path[1:])
-	case "data":
-		return p.Unknown(diag.Writes) || compiled.Data[path[1].Key] == nil && p.isKind(path[1].Key) ||
-			holds(anyMap(compiled.Data), path[1:]) || p.describesKind(path[1].Key)
-	case "advice":
-		return len(path) == 2 && !path[1].IsIndex && p.mayBeCalled(path[1].Key)
-	}
-	return true // errors come with a run
-}
-
-// mayBeCalled reports whether a tool of some name may exist.
-func (p *Pass) mayBeCalled(tool string) bool {
-	return !p.Plan.ToolsDeclared || p.Unknown(diag.Tools) || p.Plan.Tool(tool) != nil || p.Plan.Activities[tool] != nil || p.defines(tool)
-}
-
-// holds reports whether a value has something at a path. A null on the way is a blank to be filled in.
-func holds(value any, path []expression.Segment) bool {
-	for _, s := range path {
-		if value == nil {
-			return false
-		}
-		next, ok := pathtree.Step(value, s)
-		if !ok {
-			return false
-		}
-		if next == nil {
-			return true
-		}
-		value = next
-	}
-	return value != nil
-}
-
-func anyMap(m map[string]any) any {
-	if m == nil {
-		return nil
-	}
-	return m
-}
-
-// begins reports whether the input or the state begins with something at a path, be
-// it in one instance only.
-func (p *Pass) begins(kind string, path []expression.Segment) bool {
-	compiled := p.Plan
-	if kind == "input" {
-		return holds(compiled.Input, path) || slices.ContainsFunc(compiled.Instances, func(i plan.Instance) bool { return holds(i.Input, path) })
-	}
-	return holds(compiled.State, path) || slices.ContainsFunc(compiled.Instances, func(i plan.Instance) bool { return holds(i.State, path) })
-}
-
-func (p *Pass) isKind(name string) bool {
-	return slices.Contains(p.Plan.Kinds, name)
-}
-
-// describesKind reports whether a message of the context gives a schema for a
-// kind: its value isn't all that may be there.
-func (p *Pass) describesKind(kind string) bool {
-	messages := p.Plan.Root
-	if messages.Kind == source.Object {
-		messages = messages.Get("context")
-	}
-	if messages == nil {
-		return false
-	}
-	for _, m := range messages.Items {
-		if k := m.Get("kind"); k != nil && k.Text == kind && m.Get("schema") != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// outputOver is the first of a call's output paths that overlaps a path.
-func (p *Pass) outputOver(call *plan.Call, id pathtree.ID) (plan.Path, bool) {
-	for _, path := range call.Paths() {
-		if p.Plan.Paths.Overlap(path.ID, id) {
-			return path, true
-		}
-	}
-	return plan.Path{}, false
-}
-
 // explainNever adds to a finding about a reference that is never there what was
 // most likely meant by it.
 func (p *Pass) explainNever(f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
 	if call != nil {
-		if own, yes := p.outputOver(call, r.Path); yes {
+		if own, yes := flow.OutputOver(p.Plan, call, r.Path); yes {
 			f.Note(own.Span(), "only the call itself writes it, and a call doesn't see its own result")
 			return
 		}
@@ -282,7 +152,7 @@ func (p *Pass) initial(path []expression.Segment) (any, *schema.Schema) {
 	case "state":
 		value, s = p.Plan.State, p.Plan.StateSchema
 	case "data":
-		value = anyMap(p.Plan.Data)
+		value = flow.Data(p.Plan)
 	}
 	value, _ = pathtree.Walk(value, path[1:])
 	if s != nil {
@@ -319,7 +189,7 @@ func (p *Pass) lookup(path []expression.Segment) (pathtree.ID, bool) {
 // writtenAt is where a call first writes a path, or something above or below it.
 func (p *Pass) writtenAt(r expression.Reference) (plan.Path, bool) {
 	path := append([]expression.Segment{{Key: r.Kind}}, r.Path...)
-	if p.isKind(r.Kind) {
+	if p.flow.IsKind(r.Kind) {
 		path = append([]expression.Segment{{Key: "data"}}, path...)
 	}
 	id := pathtree.Root
@@ -334,7 +204,7 @@ func (p *Pass) writtenAt(r expression.Reference) (plan.Path, bool) {
 		return plan.Path{}, false
 	}
 	for _, w := range p.Plan.Writers(id) {
-		if at, ok := p.outputOver(p.Plan.Calls[w.Call], id); ok {
+		if at, ok := flow.OutputOver(p.Plan, p.Plan.Calls[w.Call], id); ok {
 			return at, true
 		}
 	}

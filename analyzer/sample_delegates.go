@@ -3,6 +3,7 @@ package analyzer
 import (
 	"fmt"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -30,7 +31,7 @@ func (t *sampler) inside(call *plan.Call) *sampler {
 	if !p.opens(call) || p.config.delegates == nil || t.depth >= maxInside || len(p.missingState(call)) > 0 {
 		return nil
 	}
-	return once(t.within, call, func() *sampler {
+	return flow.Once(t.within, call, func() *sampler {
 		judged := p.config.delegates.judge(p.Plan.Delegates[call.Plan()])
 		if judged.Verified == nil || len(diag.AtLeast(diag.Warning, judged.Findings)) > 0 {
 			return nil

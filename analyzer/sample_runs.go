@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -95,7 +96,7 @@ func (p *Pass) runSamples() {
 		return
 	}
 	p.rule = outputMismatch.Rule
-	t := newSampler(p, &p.flowing().trying, &p.flowing().worked)
+	t := newSampler(p, &p.samples.trying, &p.samples.worked)
 	output := p.isOutputUndecided()
 	for _, call := range p.Plan.Calls {
 		if p.isUndecided(call) {
@@ -211,7 +212,7 @@ func (t *sampler) try(n int, output bool) {
 	if len(w.initial) > 0 {
 		own, _ = w.begin(initial, p.Plan.StateSchema, w.initial)
 	}
-	w.log = state.New(map[string]any{"input": input, "state": own, "data": orEmpty(anyMap(p.Plan.Data))})
+	w.log = state.New(map[string]any{"input": input, "state": own, "data": orEmpty(flow.Data(p.Plan))})
 	w.log.Follow(&t.layout)
 	w.goThrough()
 	if output && p.Plan.Output != nil {
@@ -313,7 +314,7 @@ func (w *trial) read(r *plan.Read) (any, expression.Presence) {
 func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there, unspecified bool) {
 	var seen []looked
 	strictly := false // an undescribed object may hold something
-	blind := once(w.blind, t, func() bool { _, blind := w.pass.evaluationRisk(t); return blind })
+	blind := flow.Once(w.blind, t, func() bool { _, blind := w.pass.evaluationRisk(t); return blind })
 	value, presence, err := t.Expr.EvalWithin(func(i int) (any, expression.Presence) {
 		r := &w.pass.Plan.Reads[t.Reads[i]]
 		strictly = strictly || w.isUnspecified(r, true)
@@ -355,13 +356,13 @@ func (w *trial) kindsClash(t *plan.Template) error {
 	p := w.pass
 	absent := false
 	_, wrong := t.Expr.Check(func(i int) *expression.Type {
-		known, r := p.typeOf(t.Reads[i]), &p.Plan.Reads[t.Reads[i]]
+		known, r := p.flow.Type(t.Reads[i]), &p.Plan.Reads[t.Reads[i]]
 		value, presence := w.read(r)
 		if absent = absent || presence != expression.There; absent || known == nil || known.Kinds == 0 || w.isBlank(r) {
 			return nil
 		}
 		of := *known
-		of.Kinds = kindSet(schema.KindOf(value))
+		of.Kinds = flow.KindSet(schema.KindOf(value))
 		return &of
 	})
 	if wrong == nil || absent {
@@ -546,7 +547,7 @@ func (w *trial) taking(call *plan.Call, value any) int {
 	var taking []int
 	for i, route := range call.Output[:routes-1] {
 		if !slices.ContainsFunc(route, func(path plan.Path) bool {
-			s := w.pass.stateAt(path.ID).Schema
+			s := w.pass.flow.StateAt(path.ID).Schema
 			return s != nil && call.Method == plan.Set && !s.Accepts(value)
 		}) {
 			taking = append(taking, i)
@@ -567,7 +568,7 @@ func (w *trial) unfit(call *plan.Call, route plan.Route, method plan.Method, val
 	for _, path := range route {
 		written, err := draft.Write(path.ID, method, value)
 		if err == nil {
-			s := w.pass.stateAt(path.ID).Schema
+			s := w.pass.flow.StateAt(path.ID).Schema
 			if s == nil || s.Accepts(written) {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -20,7 +21,7 @@ import (
 // isUndecided reports whether types, schemas and paths leave open that a call's expressions, parameters
 // or writes fail.
 func (p *Pass) isUndecided(call *plan.Call) bool {
-	if call.When != nil && p.mayFail(call.When) || call.Each != nil && (p.mayFail(call.Each.List) || !p.surelyFits(call.Each.List, aList)) {
+	if call.When != nil && p.mayFail(call.When) || call.Each != nil && (p.mayFail(call.Each.List) || !p.surelyFits(call.Each.List, flow.AList)) {
 		return true
 	}
 	for i := range call.Params.Fields {
@@ -31,7 +32,7 @@ func (p *Pass) isUndecided(call *plan.Call) bool {
 		if p.mayFail(f.Value) {
 			return true
 		}
-		if t := f.Value; t.Expr != nil && len(t.Reads) > 0 && p.flowing().fitting[t.Reads[0]] {
+		if t := f.Value; t.Expr != nil && len(t.Reads) > 0 && t.Reads[0] < len(p.fitting) && p.fitting[t.Reads[0]] {
 			continue // it was judged
 		}
 		for _, taker := range p.takers(call) {
@@ -40,7 +41,7 @@ func (p *Pass) isUndecided(call *plan.Call) bool {
 			}
 		}
 	}
-	return p.opens(call) || p.mayLackRoom(call) || p.flowing().openCode[call.Single()] && call.FailureRoute() < 0
+	return p.opens(call) || p.mayLackRoom(call) || p.samples.openCode[call.Single()] && call.FailureRoute() < 0
 }
 
 // isOutputUndecided reports whether the plan's output may fail or may not fit its schema.
@@ -71,9 +72,9 @@ func (p *Pass) mayBeOmitted(r *plan.Read) bool {
 func (p *Pass) mayFail(t *plan.Template) bool {
 	uncertain := func(read int) bool {
 		return slices.ContainsFunc(p.Plan.Reads[read].Writers, func(w int32) bool { return p.Plan.Calls[w].Each != nil }) &&
-			slices.ContainsFunc(p.flowsOfRead(read), func(f flow) bool { return f.uncertain })
+			slices.ContainsFunc(p.flow.Read(read), func(v flow.Variant) bool { return v.Uncertain })
 	}
-	known := func(read int) bool { return p.typeOf(read) != nil || p.somethingKnown(read) }
+	known := func(read int) bool { return p.flow.Type(read) != nil || p.somethingKnown(read) }
 	for e := range t.Expressions() {
 		if len(e.Reads) > 0 && (neverFails(e.Expr) || !slices.ContainsFunc(e.Reads, known)) {
 			continue
@@ -90,7 +91,7 @@ func (p *Pass) evaluationRisk(t *plan.Template) (risky, blind bool) {
 	if neverFails(t.Expr) {
 		return false, false
 	}
-	return t.Expr.MayFail(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
+	return t.Expr.MayFail(func(i int) *expression.Type { return p.flow.Type(t.Reads[i]) })
 }
 
 // neverFails reports whether an expression gives one of its references, whatever these hold.
@@ -104,13 +105,13 @@ func (p *Pass) surelyFits(t *plan.Template, to *schema.Schema) bool {
 	if to == nil {
 		return true
 	}
-	flows := p.flowsOut(nil, t)
+	flows := p.flow.Eval(nil, t)
 	for i := range flows {
 		switch f := &flows[i]; {
-		case f.uncertain:
+		case f.Uncertain:
 			return false
-		case f.schema != nil:
-			if v := p.contains(f.schema, to); v.Relation != schema.Fits && v.Keyword != "budget" {
+		case f.Schema != nil:
+			if v := p.flow.Contains(f.Schema, to); v.Relation != schema.Fits && v.Keyword != "budget" {
 				return false
 			}
 		case t.Expr == nil || slices.ContainsFunc(t.Reads, p.somethingKnown):
@@ -125,14 +126,14 @@ func (p *Pass) somethingKnown(read int) bool {
 	r := &p.Plan.Reads[read]
 	paths := p.Plan.Paths
 	if compiler.ReadsItem(p.Plan, r) {
-		list := p.caller(r).Each.List
+		list := p.flow.Caller(r).Each.List
 		return list.Expr == nil || slices.ContainsFunc(list.Reads, p.somethingKnown)
 	}
 	if r.Path == pathtree.Root || paths.Depth(r.Path) < 2 {
 		return false
 	}
 	held := func(input, state any) bool {
-		value, there := paths.Walk(map[string]any{"input": input, "state": state, "data": anyMap(p.Plan.Data)}[paths.Kind(r.Path)], r.Path)
+		value, there := paths.Walk(map[string]any{"input": input, "state": state, "data": flow.Data(p.Plan)}[paths.Kind(r.Path)], r.Path)
 		return there && (value != nil || paths.Kind(r.Path) == "state")
 	}
 	return held(p.Plan.Input, p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i plan.Instance) bool { return held(i.Input, i.State) }) ||
@@ -147,10 +148,10 @@ func (p *Pass) mayLackRoom(call *plan.Call) bool {
 	paths := p.Plan.Paths
 	for i, route := range call.Output {
 		for _, path := range route {
-			if s := p.stateAt(path.ID).Schema; i == call.FailureRoute() && s != nil && p.forFailures(call, path) && !s.Accepts(aRecord) {
+			if s := p.flow.StateAt(path.ID).Schema; i == call.FailureRoute() && s != nil && p.forFailures(call, path) && !s.Accepts(aRecord) {
 				return true
 			}
-			if call.Each != nil && p.stateAt(path.ID).Schema != nil && p.listing(call).uncertain {
+			if call.Each != nil && p.flow.StateAt(path.ID).Schema != nil && p.flow.Listing(call).Uncertain {
 				return true
 			}
 			needs := call.Method != plan.Set
@@ -166,7 +167,7 @@ func (p *Pass) mayLackRoom(call *plan.Call) bool {
 			if len(route) > 1 || slices.ContainsFunc(p.Plan.Around(path.ID), func(w plan.Writer) bool { return int(w.Call) != call.Index }) || p.beginsWith(path.ID) {
 				return true
 			}
-			if s := p.stateAt(path.ID).Schema; s != nil || paths.Segment(path.ID).IsIndex {
+			if s := p.flow.StateAt(path.ID).Schema; s != nil || paths.Segment(path.ID).IsIndex {
 				return true
 			}
 		}
@@ -182,7 +183,7 @@ func (p *Pass) beginsWith(id pathtree.ID) bool {
 		at = p.Plan.Paths.Parent(at)
 	}
 	held := func(state any) bool {
-		value, there := p.Plan.Paths.Walk(map[string]any{"state": state, "data": anyMap(p.Plan.Data)}[p.Plan.Paths.Kind(at)], at)
+		value, there := p.Plan.Paths.Walk(map[string]any{"state": state, "data": flow.Data(p.Plan)}[p.Plan.Paths.Kind(at)], at)
 		return there && value != nil
 	}
 	return held(p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i plan.Instance) bool { return held(i.State) })
@@ -264,8 +265,8 @@ func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error, seen []l
 func (w *trial) noteSources(f *diag.Diagnostic, t *plan.Template) {
 	noted := map[source.Span]bool{f.Span: true}
 	for _, read := range t.Reads {
-		for _, flow := range w.pass.flowsOfRead(read) {
-			for _, said := range w.pass.remarks(&flow) {
+		for _, v := range w.pass.flow.Read(read) {
+			for _, said := range w.pass.remarks(&v) {
 				if said.at.Known() && !noted[said.at] && len(noted) < 4 {
 					noted[said.at] = true
 					f.Note(said.at, "%s", said.says)
@@ -282,14 +283,14 @@ func (w *trial) isRefused(call *plan.Call, taker *parameters, field *plan.Templa
 	if !w.first(call, t, t.Node) || call == nil && slices.ContainsFunc(w.pass.found, func(f diag.Diagnostic) bool { return f.Rule == w.pass.rule }) {
 		return
 	}
-	j := judgement{relation: schema.MayNotFit, witness: value, to: target{call: call, taker: taker, schema: s, node: t.Node, key: field.Key}}
+	j := judgement{flow.Fit{Relation: schema.MayNotFit, Witness: value}, target{call: call, taker: taker, schema: s, node: t.Node, key: field.Key}}
 	if t.Expr != nil {
-		if flows := w.pass.flowsOf(t); len(flows) == 1 {
-			j.flow = flows[0]
+		if flows := w.pass.flow.Expression(t); len(flows) == 1 {
+			j.Variant = flows[0]
 		}
 	}
-	if !j.flow.at().Known() {
-		j.flow.operand = operand{t.Node, 0, len(t.Node.Text)}
+	if !j.Variant.At().Known() {
+		j.Variant.Operand = flow.Operand{Node: t.Node, End: len(t.Node.Text)}
 	}
 	if call == nil {
 		w.pass.reportOutput(&j)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -57,7 +58,7 @@ func (w *trial) isUnspecified(r *plan.Read, strict bool) bool {
 
 // unspecifiedFor reports whether a read of a call's result sees undescribed values.
 func (w *trial) unspecifiedFor(call *plan.Call, read pathtree.ID, strict bool) bool {
-	if call.Tool == nil || call.Tool.Output == nil || call.Each != nil && w.pass.listing(call).uncounted {
+	if call.Tool == nil || call.Tool.Output == nil || call.Each != nil && w.pass.flow.Listing(call).Uncounted {
 		return true
 	}
 	paths := w.pass.Plan.Paths
@@ -92,7 +93,7 @@ func (w *trial) speaksHere(s *schema.Schema, r plan.Read, below int, strict bool
 // speaks reports whether a schema says of a part, and of all parts below it, what may
 // stand there; strictly, if an object's keys are to be named as well.
 func (t *sampler) speaks(s *schema.Schema, path []expression.Segment, strict bool) bool {
-	return once(t.described, describedKey{s, expression.Reference{Path: path}.String(), strict}, func() bool {
+	return flow.Once(t.described, describedKey{s, expression.Reference{Path: path}.String(), strict}, func() bool {
 		at := s.At(compiler.SchemaPath(path))
 		return !at.Possible || isDescribed(at.Schema, strict, 4)
 	})
@@ -107,7 +108,7 @@ func isDescribedIn(s *schema.Schema, value any, path []schema.Step, strict bool)
 	}
 	left := parts
 	at := s.AtIn(value, path)
-	return at.Possible && arePartsDescribed(at.Schema, valueAt(value, path), strict, &left)
+	return at.Possible && arePartsDescribed(at.Schema, flow.ValueAt(value, path), strict, &left)
 }
 
 func arePartsDescribed(s *schema.Schema, value any, strict bool, left *int) bool {
@@ -173,9 +174,9 @@ func (w *trial) isBlank(r *plan.Read) bool {
 func (w *trial) kindIsDescribed(r *plan.Read, part []any) bool {
 	paths, described := w.pass.Plan.Paths, false
 	if compiler.ReadsItem(w.pass.Plan, r) {
-		return !slices.ContainsFunc(w.pass.flowsOfItem(nil, r), func(f flow) bool {
-			at := f.schema.At(stepsOf(part))
-			return f.overApproximate || at.Schema == nil || at.Schema.Kinds() == schema.Anything
+		return !slices.ContainsFunc(w.pass.flow.OfItem(r), func(v flow.Variant) bool {
+			at := v.Schema.At(flow.Steps(part))
+			return v.Wide || at.Schema == nil || at.Schema.Kinds() == schema.Anything
 		})
 	}
 	for _, i := range r.Writers {
@@ -193,7 +194,7 @@ func (w *trial) kindIsDescribed(r *plan.Read, part []any) bool {
 			if !paths.IsAbove(path.ID, r.Path) {
 				return false
 			}
-			steps := append(compiler.SchemaPath(paths.Segments(r.Path)[paths.Depth(path.ID):]), stepsOf(part)...)
+			steps := append(compiler.SchemaPath(paths.Segments(r.Path)[paths.Depth(path.ID):]), flow.Steps(part)...)
 			if call.Method == plan.Push && len(steps) > 0 {
 				steps = steps[1:] // the items are the results
 			}
@@ -217,5 +218,5 @@ func (w *trial) saysOf(call *plan.Call, value, written any, path plan.Path, err 
 	if !errors.Is(err, errNoRoom) {
 		return tool.Output.Kinds() != schema.Anything && schema.KindOf(value)&patchKinds[call.Method] == 0
 	}
-	return (call.Method == plan.Assign || call.Method == plan.Merge) && !isUndescribed(tool.Output, w.pass.stateAt(path.ID).Schema, written)
+	return (call.Method == plan.Assign || call.Method == plan.Merge) && !flow.IsUndescribed(tool.Output, w.pass.flow.StateAt(path.ID).Schema, written)
 }

@@ -4,12 +4,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -47,9 +47,8 @@ type viewPass struct {
 // A sharedPass is what the passes over all views of a plan work out together.
 type sharedPass struct {
 	entirePlan *plan.Plan
-	schemas    *schemaTable
-	given      map[pathtree.ID]flow // of the values and schemas that all instances share
-	state      map[pathtree.ID]schema.Place
+	schemas    *flow.Schemas
+	samples    *sampleBudget
 	inputs     map[pathtree.ID]bool // some instance's input holds the path
 	first      *Pass                // the whole plan's, which knows the tools
 }
@@ -66,37 +65,22 @@ func (c *sharedPass) within(view *plan.Plan, id string, found []diag.Diagnostic)
 	}
 	p := newPass(view, found)
 	p.config, p.view = c.first.config, &viewPass{c, view, map[source.Span]missingReference{}, map[findingKey][]string{}}
-	p.inResult, p.fields, p.parameters, p.toolNames = c.first.inResult, c.first.fields, c.first.parameters, c.first.toolNames
+	p.inResult, p.parameters, p.toolNames = c.first.inResult, c.first.parameters, c.first.toolNames
+	p.flow.Schemas, p.flow.Lacks, p.samples = c.schemas, p.lacksInput, c.samples
 	return p
 }
 
 // spent is roughly the work that a pass has done beyond looking at every call, in
 // calls.
-func (p *Pass) spent() int {
-	work := p.evidence
-	if p.branches != nil {
-		work += p.branches.Spent()
-	}
-	return work
-}
-
-// isOwn reports whether the document says something else of a path to the instance of this view than to others.
-func (v *viewPass) isOwn(path []expression.Segment) bool {
-	if len(v.plan.Instances) != 1 {
-		return false
-	}
-	has := func(value any) bool { _, ok := pathtree.Step(value, path[1]); return ok }
-	one := &v.plan.Instances[0]
-	return compiler.IsParticular(v.shared.entirePlan, one) || len(path) > 1 && (has(one.Input) || has(one.State))
-}
+func (p *Pass) spent() int { return p.evidence + p.flow.Spent() }
 
 // lacksInput reports whether the input of no instance with this view holds what
 // that of another does: no parameter of the plan, then, but something forgotten.
 func (p *Pass) lacksInput(id pathtree.ID, path []expression.Segment) bool {
-	if p.view == nil || p.Plan.AwaitsInstances {
+	if p.Plan.AwaitsInstances {
 		return false
 	}
-	given := func(i plan.Instance) bool { return i.Node == nil || holds(i.Input, path) } // an unknown instance may have it
+	given := func(i plan.Instance) bool { return i.Node == nil || flow.Holds(i.Input, path) } // an unknown instance may have it
 	somewhere, asked := p.view.shared.inputs[id]
 	if !asked {
 		somewhere = slices.ContainsFunc(p.view.shared.entirePlan.Instances, given)
@@ -122,7 +106,7 @@ func asOne(p *plan.Plan) *plan.Plan {
 
 // byView judges a plan view by view.
 func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass) []diag.Diagnostic {
-	c := &sharedPass{entirePlan, newSchemaTable(), map[pathtree.ID]flow{}, map[pathtree.ID]schema.Place{}, map[pathtree.ID]bool{}, first}
+	c := &sharedPass{entirePlan, flow.NewSchemas(), newSampleBudget(), map[pathtree.ID]bool{}, first}
 	var all []*viewResult
 	known := map[*plan.Plan]*viewResult{}
 	ids, own := instancesOf(entirePlan)

@@ -116,9 +116,8 @@ func (l *Labels) Extend() {
 }
 
 // Result is the label of what a call gives or fails with, control included.
-func (l *Labels) Result(call int) policy.Label { return l.result(l.calls[call]) }
-
-func (l *Labels) result(c ofCall) policy.Label {
+func (l *Labels) Result(call int) policy.Label {
+	c := l.calls[call]
 	c.out.join(c.failure)
 	return of(c.out.data).Join(of(c.out.control))
 }

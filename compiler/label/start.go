@@ -19,8 +19,8 @@ type start struct {
 	plan    *plan.Plan
 	root    spot
 	all     value
-	known   []*value        // by path, results of read, filled on demand
-	secrets map[string]bool // keys, whether they are names of secrets
+	known   map[pathtree.ID]value // results of read
+	secrets map[string]bool       // keys, whether they are names of secrets
 }
 
 // A spot is a place in what stands there.
@@ -31,7 +31,9 @@ type spot struct {
 	open  bool  // a policy declares its confidentiality, whatever its name is
 }
 
-func newStart(p *plan.Plan) *start { return &start{plan: p, secrets: map[string]bool{}} }
+func newStart(p *plan.Plan) *start {
+	return &start{plan: p, known: map[pathtree.ID]value{}, secrets: map[string]bool{}}
+}
 
 // from is the value of a source with a label. Hop makes the hop of each taint.
 func from(l policy.Label, hop func(taint) Hop) (v value) {
@@ -65,30 +67,18 @@ func (s *start) add(path []expression.Segment, v value) *spot {
 
 // read is what a read of a path may see of it.
 func (s *start) read(id pathtree.ID) value {
-	if missing := s.plan.Paths.Len() - len(s.known); missing > 0 {
-		s.known = append(s.known, make([]*value, missing)...)
-	}
-	if s.known[id] == nil && len(s.root.next) == 0 { // nothing but names says anything
-		s.known[id] = &nothing
-		if at := s.plan.Paths.Depth(id); at > 1 {
-			if v := s.read(s.plan.Paths.Parent(id)); v != nothing {
-				s.known[id] = &v
-			} else if last := s.plan.Paths.Segment(id); !last.IsIndex && s.isSecret(last.Key) {
-				v = s.called(last.Key)
-				s.known[id] = &v
-			}
-		}
-	}
-	if s.known[id] == nil {
+	known, asked := s.known[id]
+	if !asked {
 		v, path := s.along(s.plan.Paths.Segments(id))
-		if named := slices.IndexFunc(path, func(segment expression.Segment) bool { return !segment.IsIndex && s.isSecret(segment.Key) }); named >= 0 {
+		named := slices.IndexFunc(path, func(segment expression.Segment) bool {
+			return !segment.IsIndex && s.isSecret(segment.Key)
+		})
+		if named >= 0 {
 			v.join(s.called(path[named].Key))
 		}
-		if s.known[id] = &nothing; v != nothing {
-			s.known[id] = &v
-		}
+		s.known[id], known = v, v
 	}
-	return *s.known[id]
+	return known
 }
 
 // nothing is the value of what is as good as the plan's own text.

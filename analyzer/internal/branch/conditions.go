@@ -22,21 +22,21 @@ type Facts interface {
 	Unknown(diag.Facts) bool
 	// MayBeThere reports whether something may put a value where a read looks.
 	MayBeThere(*plan.Read) bool
-	// Begins reports whether the state begins with something at a path, be it in one
+	// Begins reports whether the input or the state begins with something at a path, be it in one
 	// instance only.
-	Begins(path []expression.Segment) bool
+	Begins(kind string, path []expression.Segment) bool
 	// InResult is the part of a tool's result schema for a path, so many steps below the path that the
 	// result is written to.
 	InResult(tool *plan.Tool, at pathtree.ID, below int) schema.Place
-	// InState is what the state schema says of a path; nil where it says nothing.
-	InState(pathtree.ID) *schema.Schema
+	// StateAt is what the state schema says of a path.
+	StateAt(pathtree.ID) schema.Place
 	// Given is the document's schema of a path, nil without one, and whether it is certain: a value in
 	// the document is only an example.
 	Given(pathtree.ID) (s *schema.Schema, sure bool)
 	// Item is the schema of a read of an item or its index, nil if unknown, and whether it is certain.
 	Item(*plan.Read) (s *schema.Schema, sure bool)
-	// Both is the intersection of two schemas; nil accepts everything.
-	Both(a, b *schema.Schema) *schema.Schema
+	// Meet is the intersection of two schemas; nil accepts everything.
+	Meet(a, b *schema.Schema) *schema.Schema
 	// NotNull is a schema less null.
 	NotNull(*schema.Schema) *schema.Schema
 }
@@ -373,7 +373,7 @@ func (e *Conditions) occupied(call *plan.Call, alternative int, records bool) lo
 		if v, ok := pathtree.Walk(plan.State, segments[1:]); ok && v != nil && segments[0].Key == "state" {
 			return logic.True
 		}
-		if len(plan.Instances) > 0 && segments[0].Key == "state" && e.facts.Begins(segments[1:]) {
+		if len(plan.Instances) > 0 && segments[0].Key == "state" && e.facts.Begins("state", segments[1:]) {
 			occupied = e.Or(occupied, e.unknown(true))
 		}
 		// The calls before it are often those before the last such call, and some more.

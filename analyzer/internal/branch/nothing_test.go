@@ -12,14 +12,14 @@ import (
 type Nothing struct{}
 
 // The methods are those of [Facts].
-func (Nothing) Item(*plan.Read) (*schema.Schema, bool) { return nil, false }
-func (Nothing) Unknown(diag.Facts) bool                { return false }
-func (Nothing) MayBeThere(*plan.Read) bool             { return true }
-func (Nothing) Begins([]expression.Segment) bool       { return false }
+func (Nothing) Item(*plan.Read) (*schema.Schema, bool)   { return nil, false }
+func (Nothing) Unknown(diag.Facts) bool                  { return false }
+func (Nothing) MayBeThere(*plan.Read) bool               { return true }
+func (Nothing) Begins(string, []expression.Segment) bool { return false }
+func (Nothing) StateAt(pathtree.ID) schema.Place         { return schema.Place{Possible: true} }
+func (Nothing) Given(pathtree.ID) (*schema.Schema, bool) { return nil, false }
+func (Nothing) Meet(_, b *schema.Schema) *schema.Schema  { return b }
+func (Nothing) NotNull(s *schema.Schema) *schema.Schema  { return s }
 func (Nothing) InResult(*plan.Tool, pathtree.ID, int) schema.Place {
 	return schema.Place{Possible: true}
 }
-func (Nothing) InState(pathtree.ID) *schema.Schema       { return nil }
-func (Nothing) Given(pathtree.ID) (*schema.Schema, bool) { return nil, false }
-func (Nothing) Both(_, b *schema.Schema) *schema.Schema  { return b }
-func (Nothing) NotNull(s *schema.Schema) *schema.Schema  { return s }

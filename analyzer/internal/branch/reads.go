@@ -264,7 +264,7 @@ func (e *Conditions) initial(r *plan.Read) valued {
 			return valued{logic.True, logic.True}
 		}
 		if len(r.Writers) > 0 && (p.Form == plan.PlanFile || p.Form == plan.CallList || p.Form == plan.Replan) && !e.facts.Unknown(diag.State|diag.Writes) &&
-			(len(p.Instances) == 0 || !e.facts.Begins(below())) {
+			(len(p.Instances) == 0 || !e.facts.Begins("state", below())) {
 			return valued{logic.False, logic.False}
 		}
 	case "data":

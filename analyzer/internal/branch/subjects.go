@@ -72,7 +72,7 @@ func (e *Conditions) domainOf(r *plan.Read) domain {
 	if r.Path == pathtree.Root || paths.Depth(r.Path) < 2 || kind == "error" || e.facts.Unknown(diag.State|diag.Writes|diag.Input) {
 		return domain{}
 	}
-	declared := e.facts.InState(r.Path)
+	declared := e.facts.StateAt(r.Path).Schema
 	d := domain{sure: true}
 	var all []*schema.Schema
 	add := func(s *schema.Schema, sure bool) {
@@ -95,17 +95,17 @@ func (e *Conditions) domainOf(r *plan.Read) domain {
 				if record, ok := pathtree.Walk(someRecord, rest); ok {
 					d.records = append(d.records, record)
 					if _, isText := record.(string); isText {
-						text = e.facts.Both(schema.OfKinds(schema.String), declared)
+						text = e.facts.Meet(schema.OfKinds(schema.String), declared)
 						s = text
 					}
 				}
 			}
 			if i != call.FailureRoute() && path.ID == r.Path && (call.Method == plan.Push || call.Method == plan.Concat) {
-				s = e.facts.Both(schema.OfKinds(schema.Array), declared)
+				s = e.facts.Meet(schema.OfKinds(schema.Array), declared)
 			}
 			if call.Method == plan.Set && paths.IsAbove(path.ID, r.Path) && described {
 				if at := e.facts.InResult(call.Tool, r.Path, len(rest)); at.Possible {
-					if s = e.facts.Both(at.Schema, declared); text != nil && s != nil {
+					if s = e.facts.Meet(at.Schema, declared); text != nil && s != nil {
 						s = schema.AnyOf(s, text)
 					}
 				}

@@ -1,4 +1,4 @@
-package analyzer
+package flow
 
 import (
 	"regexp"
@@ -12,34 +12,33 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
-// maxTextPattern bounds the pattern of what a text may be.
-const maxTextPattern = 500
+const (
+	maxTextPattern = 500     // of the pattern of what a text may be
+	maxTexts       = 64      // the possible texts of one expression
+	anyLength      = 1 << 30 // of an unknown text
+)
 
-// maxTexts limits the possible texts of one expression.
-const maxTexts = 64
-
-// flowOfText is the flow of a text with expressions. If these have few values it lists the texts, some
-// of them perhaps impossible. Otherwise it has the pattern and the length of the text.
-func (p *Pass) flowOfText(t *plan.Template, part expression.Part) flow {
-	out := flow{overApproximate: true, computed: true, operand: operand{t.Node, part.Start, part.End}}
+// text is the schema of a text with expressions. If these have few values it lists the texts, some of them perhaps
+// impossible. Otherwise it has the pattern and the length of the text.
+func (f *Facts) text(t *plan.Template, part expression.Part) *schema.Schema {
 	texts, pattern, length := []any{""}, "", 0
 	for _, piece := range part.Parts {
-		flows := p.flowsOfPart(nil, t, piece)
-		if len(flows) == 0 {
-			flows = unknown
+		variants := f.part(nil, t, piece)
+		if len(variants) == 0 {
+			variants = unknown()
 		}
 		var values []any
 		var patterns []string
 		longest := 0
-		for _, f := range flows {
-			if f.schema = p.guarded(&f, p.taker(t)); f.overApproximate || f.sample {
-				f.schema = nil
+		for _, v := range variants {
+			if v.Schema = f.Guarded(&v, f.taker(t)); v.Wide || v.Sample {
+				v.Schema = nil
 			}
-			few := p.fewValues(f.schema)
+			few := f.fewValues(v.Schema)
 			if values = append(values, few...); few == nil {
 				texts = nil
 			}
-			one, most := p.textsOf(f.schema, few)
+			one, most := f.textsOf(v.Schema, few)
 			patterns, longest = append(patterns, one), max(longest, most)
 		}
 		pattern += "(?:" + strings.Join(patterns, "|") + ")"
@@ -49,42 +48,25 @@ func (p *Pass) flowOfText(t *plan.Template, part expression.Part) flow {
 		}
 	}
 	if len(texts) == 0 {
-		out.schema = schema.OfKinds(schema.String)
+		s := schema.OfKinds(schema.String)
 		if length < anyLength {
-			out.schema = p.meet(out.schema, schema.New(map[string]any{"maxLength": float64(length)}, schema.Options{}))
+			s = f.Meet(s, schema.New(map[string]any{"maxLength": float64(length)}, schema.Options{}))
 		}
 		if len(pattern) < maxTextPattern {
-			out.schema = p.meet(out.schema, schema.New(map[string]any{"pattern": "^" + pattern + "$"}, schema.Options{}))
+			s = f.Meet(s, schema.New(map[string]any{"pattern": "^" + pattern + "$"}, schema.Options{}))
 		}
-		return out
+		return s
 	}
 	all := make([]*schema.Schema, len(texts))
 	for i, text := range texts {
-		all[i] = p.literalSchema(text)
+		all[i] = f.literal(text)
 	}
-	out.schema = schema.AnyOf(all...)
-	return out
+	return schema.AnyOf(all...)
 }
-
-// taker is the call that takes what a template gives as a parameter, once its condition has
-// come out as true; nil where there is none.
-func (p *Pass) taker(t *plan.Template) *plan.Call {
-	if len(t.Reads) == 0 {
-		return nil
-	}
-	call := p.caller(&p.Plan.Reads[t.Reads[0]])
-	if call == nil || t == call.When || call.Each != nil && !t.PerItem() {
-		return nil
-	}
-	return call
-}
-
-// anyLength is the length of an unknown text.
-const anyLength = 1 << 30
 
 // textsOf returns a pattern and the maximum length for values of a schema as text. If the schema has
 // few values they are given.
-func (p *Pass) textsOf(s *schema.Schema, few []any) (pattern string, longest int) {
+func (t *Schemas) textsOf(s *schema.Schema, few []any) (pattern string, longest int) {
 	if few != nil {
 		var words []string
 		for _, value := range few {
@@ -98,7 +80,8 @@ func (p *Pass) textsOf(s *schema.Schema, few []any) (pattern string, longest int
 		return pattern, longest
 	}
 	within := func(keyword string, value any) bool {
-		return p.contains(s, schema.New(map[string]any{keyword: value}, schema.Options{})).Relation == schema.Fits
+		limit := schema.New(map[string]any{keyword: value}, schema.Options{})
+		return t.Contains(s, limit).Relation == schema.Fits
 	}
 	marks := s.Landmarks()
 	for _, known := range slices.Backward(marks.Patterns) { // a condition's are the last
@@ -134,7 +117,7 @@ func appended(texts, values []any) []any {
 }
 
 // fewValues are those that a schema accepts, where it is known to list them.
-func (p *Pass) fewValues(s *schema.Schema) []any {
+func (t *Schemas) fewValues(s *schema.Schema) []any {
 	if s == nil {
 		return nil
 	}
@@ -142,7 +125,10 @@ func (p *Pass) fewValues(s *schema.Schema) []any {
 		return []any{true, false}
 	}
 	values := s.Landmarks().Listed
-	if len(values) == 0 || len(values) > maxTexts || p.contains(s, schema.New(map[string]any{"enum": values}, schema.Options{})).Relation != schema.Fits {
+	if len(values) == 0 || len(values) > maxTexts {
+		return nil
+	}
+	if t.Contains(s, schema.New(map[string]any{"enum": values}, schema.Options{})).Relation != schema.Fits {
 		return nil
 	}
 	return slices.DeleteFunc(values, func(v any) bool { return !s.Accepts(v) })

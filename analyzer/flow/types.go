@@ -1,4 +1,4 @@
-package analyzer
+package flow
 
 import (
 	"reflect"
@@ -22,8 +22,8 @@ var kindPairs = []struct {
 	{schema.String, expression.String}, {schema.Array, expression.Array}, {schema.Object, expression.Object},
 }
 
-// kindSet are kinds as expressions tell them apart.
-func kindSet(kinds schema.Kinds) (set expression.KindSet) {
+// KindSet are kinds as expressions tell them apart.
+func KindSet(kinds schema.Kinds) (set expression.KindSet) {
 	for _, k := range kindPairs {
 		if kinds&k.from != 0 {
 			set |= k.to
@@ -31,6 +31,9 @@ func kindSet(kinds schema.Kinds) (set expression.KindSet) {
 	}
 	return set
 }
+
+// NewType is the type of what a schema accepts that isn't external; the caller may change it.
+func NewType(s *schema.Schema) *expression.Type { return typeOfSchema(s, false, typeDepth) }
 
 // typeOfSchema is the type of what a schema accepts. What is brought to the plan may lack
 // what isn't required of it, which gives null where an expression looks into it.
@@ -40,7 +43,7 @@ func typeOfSchema(s *schema.Schema, external bool, depth int) *expression.Type {
 		return nil
 	}
 	t := &expression.Type{Open: true}
-	t.Kinds = kindSet(kinds)
+	t.Kinds = KindSet(kinds)
 	if kinds&schema.Object != 0 {
 		if names := s.Properties(); len(names) <= maxFields {
 			t.Fields = make(map[string]*expression.Type, len(names))
@@ -53,7 +56,8 @@ func typeOfSchema(s *schema.Schema, external bool, depth int) *expression.Type {
 			for _, name := range names {
 				at := s.At([]schema.Step{schema.Key(name)})
 				field := typeOfSchema(at.Schema, external, depth-1)
-				if field != nil && !at.Required && (external || union != nil && !union.At([]schema.Step{schema.Key(name)}).Required) {
+				optional := external || union != nil && !union.At([]schema.Step{schema.Key(name)}).Required
+				if field != nil && !at.Required && optional {
 					field.Kinds |= expression.Null
 				}
 				t.Fields[name] = field
@@ -61,14 +65,14 @@ func typeOfSchema(s *schema.Schema, external bool, depth int) *expression.Type {
 			t.Open = !s.Closed()
 		}
 	}
-	if kinds&schema.Array != 0 && uniform(s) {
+	if kinds&schema.Array != 0 && Uniform(s) {
 		t.Elem = typeOfSchema(s.At([]schema.Step{schema.Index(0)}).Schema, external, depth-1)
 	}
 	return t
 }
 
-// uniform reports whether a schema plainly says one thing of all items.
-func uniform(s *schema.Schema) bool {
+// Uniform reports whether a schema plainly says one thing of all items.
+func Uniform(s *schema.Schema) bool {
 	raw, ok := s.Raw().(map[string]any)
 	if !ok {
 		return false
@@ -76,7 +80,9 @@ func uniform(s *schema.Schema) bool {
 	if _, one := raw["items"].(map[string]any); !one {
 		return false
 	}
-	for _, more := range []string{"prefixItems", "additionalItems", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "enum", "const"} {
+	for _, more := range []string{
+		"prefixItems", "additionalItems", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "enum", "const",
+	} {
 		if raw[more] != nil {
 			return false
 		}
@@ -115,8 +121,8 @@ func typeOfValue(v any, depth int) *expression.Type {
 			break
 		}
 		t.Fields = make(map[string]*expression.Type, len(v))
-		for _, key := range sortedKeys(v) {
-			t.Fields[key] = typeOfValue(v[key], depth-1)
+		for key, field := range v {
+			t.Fields[key] = typeOfValue(field, depth-1)
 		}
 	default:
 		return nil // null is a blank to be filled in
@@ -124,8 +130,8 @@ func typeOfValue(v any, depth int) *expression.Type {
 	return t
 }
 
-// join is the type of a value that is of one of several types.
-func join(all []*expression.Type) *expression.Type {
+// joined is the type of a value that is of one of several types.
+func joined(all []*expression.Type) *expression.Type {
 	first := all[0]
 	for _, t := range all {
 		if t == nil {
@@ -135,9 +141,44 @@ func join(all []*expression.Type) *expression.Type {
 	if !slices.ContainsFunc(all[1:], func(t *expression.Type) bool { return !reflect.DeepEqual(t, first) }) {
 		return first
 	}
-	joined := &expression.Type{Open: true}
+	any := &expression.Type{Open: true}
 	for _, t := range all {
-		joined.Kinds |= t.Kinds
+		any.Kinds |= t.Kinds
 	}
-	return joined
+	return any
+}
+
+// schemaOfType is the schema of what a type describes.
+func schemaOfType(t *expression.Type, depth int) *schema.Schema {
+	if t == nil || t.Kinds == 0 || depth == 0 {
+		return nil
+	}
+	var kinds schema.Kinds
+	for _, k := range kindPairs {
+		if t.Kinds&k.to != 0 {
+			kinds |= k.from
+		}
+	}
+	if kinds&(schema.Array|schema.Object) == 0 {
+		return schema.OfKinds(kinds)
+	}
+	parts := []*schema.Schema{}
+	if scalars := kinds &^ (schema.Array | schema.Object); scalars != 0 {
+		parts = append(parts, schema.OfKinds(scalars))
+	}
+	if kinds&schema.Array != 0 {
+		parts = append(parts, schema.ListOf(schemaOfType(t.Elem, depth-1), 0, -1))
+	}
+	if kinds&schema.Object != 0 {
+		object := schema.OfKinds(schema.Object)
+		if t.Fields != nil && !t.Open {
+			fields := make(map[string]*schema.Schema, len(t.Fields))
+			for name, field := range t.Fields {
+				fields[name] = schemaOfType(field, depth-1)
+			}
+			object = schema.ObjectOf(fields, nil)
+		}
+		parts = append(parts, object)
+	}
+	return schema.AnyOf(parts...)
 }

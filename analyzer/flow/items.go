@@ -1,0 +1,273 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// What a call with "_each" reads of one item is judged by what its list may hold: whatever fits there fits for every
+// item. The result of such a call is a list of its tool's results: as long as its list, with null for each item that
+// lacks a part that the call needs.
+
+// AList accepts any list.
+var AList = schema.OfKinds(schema.Array)
+
+// OfItem is what may be at a read of an item, or of its index.
+func (f *Facts) OfItem(r *plan.Read) []Variant {
+	call := f.Caller(r)
+	if call == nil || call.Each == nil {
+		return unknown()
+	}
+	if r.Ref.Kind == "index" {
+		if len(r.Ref.Path) > 0 {
+			return unknown()
+		}
+		_, most := f.Lengths(call)
+		return []Variant{{Schema: Once(f.indexes, most, func() *schema.Schema {
+			raw := map[string]any{"type": "integer", "minimum": 0.0, "maximum": float64(max(0, most-1))}
+			return schema.New(raw, schema.Options{})
+		})}}
+	}
+	items := f.Elements(call.Each.List)
+	for i := range items {
+		if v := &items[i]; v.Schema != nil && len(r.Ref.Path) > 0 {
+			if at := f.At(v.Schema, r.Ref.Path); at.Possible {
+				v.Schema, v.Partial = at.Schema, at.Partial
+			} else {
+				v.Schema = nil // which is a finding of its own
+			}
+		}
+	}
+	return items
+}
+
+// Elements are what the items of a list may be. An example in the document may have other items.
+func (f *Facts) Elements(list *plan.Template) []Variant {
+	switch {
+	case !list.Live():
+		const most = 1000 // with more the items aren't compared
+		values, _ := list.Value.([]any)
+		if len(values) == 0 || len(values) > most {
+			return unknown()
+		}
+		return []Variant{{Schema: schema.New(map[string]any{"enum": values}, schema.Options{})}}
+	case list.Expr == nil:
+		var all []Variant
+		for _, item := range list.Items {
+			v, ok := f.ofTemplate(nil, item)
+			if !ok {
+				return unknown()
+			}
+			all = append(all, Variant{Schema: v.Schema, Wide: true})
+		}
+		return all
+	}
+	var all []Variant
+	if list.Expr.Plain() {
+		all = slices.Clone(f.Read(list.Reads[0]))
+	} else {
+		all = f.part(nil, list, list.Expr.Outline())
+	}
+	if len(all) > maxVariants {
+		return unknown()
+	}
+	for i, v := range all {
+		s := v.Schema
+		if v.Sample {
+			s = v.Like
+		}
+		all[i] = Variant{Wide: v.Wide || v.Sample, Uncertain: v.Uncertain, Rare: v.Rare, External: v.External}
+		if s != nil && Uniform(s) {
+			all[i].Schema = s.At(FirstItem).Schema
+		}
+	}
+	return all
+}
+
+// FirstItem leads to the items of a list that are alike.
+var FirstItem = []schema.Step{schema.Index(0)}
+
+// A Listing is what is known of the list that a call gives.
+type Listing struct {
+	Output    *schema.Schema
+	Hole      *plan.Read // of something that an item may lack; nil where none is known
+	Item      any        // an item that lacks it
+	Uncertain bool       // items may lack something; only a sample run decides
+	Uncounted bool       // the number of items is unknown
+}
+
+// A listed is how the list that calls of a tool give differs from any other.
+type listed struct {
+	of          *schema.Schema
+	least, most int
+	holes       bool
+}
+
+// maxListings bounds how many lists are looked through for what is in one.
+const maxListings = 50
+
+// Gives is the schema of a call's result.
+func (f *Facts) Gives(call *plan.Call) *schema.Schema {
+	if call.Tool != nil && call.Each == nil {
+		return call.Tool.Output
+	}
+	return f.Listing(call).Output
+}
+
+// Listing is what is known of the list that a call with "_each" gives.
+func (f *Facts) Listing(call *plan.Call) Listing {
+	if known, ok := f.listings[call]; ok {
+		return known
+	}
+	if call.Tool == nil {
+		return Listing{}
+	}
+	how := listed{of: call.Tool.Output}
+	made := Listing{Output: how.of}
+	if f.listing == maxListings {
+		return made
+	}
+	f.listings[call] = made // for recursive questions
+	f.listing++
+	how.least, how.most = f.Lengths(call)
+	unbounded := how.least == 0 && how.most == compiler.MaxItems
+	if unbounded && call.Each.List.Expr != nil {
+		made.Uncounted = slices.ContainsFunc(call.Each.List.Reads, func(read int) bool {
+			return slices.ContainsFunc(f.Read(read), func(v Variant) bool {
+				return v.Schema == nil || v.Schema.Kinds() == schema.Anything
+			})
+		})
+	}
+	if one := call.Each.Tool; one != nil && one.Output != nil && how.of.At(FirstItem).Schema.Kinds()&schema.Null == 0 {
+		made.Hole, made.Item, made.Uncertain = f.mayLack(call)
+		how.holes = made.Hole != nil
+	}
+	if !unbounded || how.holes {
+		made.Output = Once(f.lists, how, func() *schema.Schema {
+			item := how.of.At(FirstItem).Schema
+			if how.holes {
+				item = schema.AnyOf(item, schema.OfKinds(schema.Null))
+			}
+			return schema.ListOf(item, how.least, how.most)
+		})
+	}
+	f.listing--
+	f.listings[call] = made
+	return made
+}
+
+// Lengths are how many items the list of a call may have.
+func (f *Facts) Lengths(call *plan.Call) (least, most int) {
+	switch list := call.Each.List; {
+	case list.Items != nil:
+		return len(list.Items), len(list.Items)
+	case !list.Live():
+		items, _ := list.Value.([]any)
+		return len(items), len(items)
+	case list.Expr == nil:
+		return 0, compiler.MaxItems
+	default:
+		variants := f.part(nil, list, list.Expr.Outline())
+		if compiler.Condition(call) != nil {
+			for i := range variants {
+				if v := &variants[i]; v.Schema != nil && !v.Sample {
+					v.Schema = f.Guarded(v, call)
+				}
+			}
+		}
+		least, most = lengthsAmong(variants)
+		most = min(most, compiler.MaxItems)
+		return min(least, most), most
+	}
+}
+
+// lengthsAmong are how many items lists of some variants may have.
+func lengthsAmong(variants []Variant) (least, most int) {
+	least, some := expression.AnyLength, false
+	for i := range variants {
+		v := &variants[i]
+		if v.Schema == nil || v.Sample || len(variants) > maxVariants {
+			return 0, expression.AnyLength
+		}
+		if v.Schema.Kinds()&schema.Array == 0 {
+			continue
+		}
+		a, b := v.Schema.Lengths()
+		if b < 0 || b > expression.AnyLength {
+			b = expression.AnyLength
+		}
+		least, most, some = min(least, a), max(most, b), true
+	}
+	if !some {
+		return 0, expression.AnyLength
+	}
+	return least, most
+}
+
+// counted is the schema of what a part of an expression works out, with how many items it has.
+func (f *Facts) counted(like *schema.Schema, t *plan.Template, part expression.Part) *schema.Schema {
+	if like == nil || like.Kinds()&schema.Array == 0 {
+		return like
+	}
+	least, most := part.Lengths(func(i int) (least, most int) { return lengthsAmong(f.Read(t.Reads[i])) })
+	if least == 0 && most == expression.AnyLength {
+		return like
+	}
+	return f.Meet(like, f.ofLengths(least, most))
+}
+
+// mayLack is a reference to something of an item without which the item is skipped, and an
+// item of the call's list that hasn't got it; uncertain where none is known, and what the items
+// are that an expression leaves isn't.
+func (f *Facts) mayLack(call *plan.Call) (hole *plan.Read, without any, uncertain bool) {
+	var elements []Variant
+	asked := question{Facts: f}
+	lacks := func(container *schema.Schema) (item any, yes bool) {
+		if elements == nil {
+			elements = f.Elements(call.Each.List)
+		}
+		for i := range elements {
+			v := &elements[i]
+			if v.Schema == nil || v.Rare {
+				uncertain = uncertain || !v.Rare
+				continue
+			}
+			if relation, item := asked.relate(v, container); relation == schema.MayNotFit || relation == schema.Never {
+				return item, true
+			}
+			uncertain = uncertain || v.Wide && f.Contains(v.Schema, container).Relation != schema.Fits
+		}
+		return nil, false
+	}
+	for t := range call.Params.Expressions() {
+		if !t.PerItem() {
+			continue
+		}
+		if references, literal := t.Expr.Alternatives(); references && !literal {
+			var any []*schema.Schema // what is null gives way to the next
+			for _, read := range t.Reads {
+				if r := &f.Plan.Reads[read]; r.Ref.Kind == "item" {
+					any = append(any, schema.Containing(compiler.SchemaPath(r.Ref.Path), notNull))
+				}
+			}
+			if item, yes := lacks(schema.AnyOf(any...)); yes && len(any) == len(t.Reads) {
+				return &f.Plan.Reads[t.Reads[0]], item, false
+			}
+			continue
+		}
+		for _, read := range t.Reads {
+			r := &f.Plan.Reads[read]
+			if r.Ref.Kind != "item" || len(r.Ref.Path) == 0 || !r.Ref.Required {
+				continue
+			}
+			if item, yes := lacks(f.containingAt(r.Ref.Path)); yes {
+				return r, item, false
+			}
+		}
+	}
+	return nil, nil, uncertain
+}

@@ -1,0 +1,252 @@
+package flow
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A Start is what is known of a plan without following its calls.
+type Start struct {
+	Plan   *plan.Plan
+	Hidden diag.Facts // what errors of the compiler leave unknown
+	// Lacks reports whether a path of the input must have been forgotten, as only other instances have it;
+	// nil where that isn't known.
+	Lacks func(id pathtree.ID, path []expression.Segment) bool
+}
+
+// Unknown reports whether some of certain facts aren't known, because a part of the
+// plan couldn't be understood.
+func (s *Start) Unknown(facts diag.Facts) bool { return s.Hidden&facts != 0 }
+
+// MayBeThere reports whether something may put a value where a read looks. It says yes where it can't know.
+func (s *Start) MayBeThere(r *plan.Read) bool {
+	if len(r.Writers) > 0 || r.Start || r.Path == pathtree.Root {
+		return true
+	}
+	p := s.Plan
+	path := p.Paths.Segments(r.Path)
+	if len(path) == 1 {
+		return true // all of a kind is always something
+	}
+	replan := p.Form == plan.Replan // a run knows what it has
+	switch key := path[0].Key; key {
+	case "input":
+		if !replan && (s.Unknown(diag.Input) || p.Input == nil && p.InputSchema == nil) {
+			return s.Unknown(diag.Input) || s.Lacks == nil || !s.Lacks(r.Path, path[1:])
+		}
+		if !replan && p.InputSchema != nil {
+			at := p.InputSchema.At(compiler.SchemaPath(path[1:]))
+			if at.Named || at.Possible && (at.Silent || at.Open) {
+				return true
+			}
+		}
+		return s.Begins(key, path[1:])
+	case "state":
+		if s.Unknown(diag.Writes) || !replan && s.Unknown(diag.State) {
+			return true
+		}
+		if !replan && p.StateSchema != nil {
+			at := p.StateSchema.At(compiler.SchemaPath(path[1:]))
+			if at.Named || !at.Possible || at.Open || at.Silent && at.Depth > 0 { // what isn't possible is OB204's
+				return true
+			}
+		}
+		return s.Begins(key, path[1:])
+	case "data":
+		return s.Unknown(diag.Writes) || Holds(Data(p), path[1:]) ||
+			!replan && (p.Data[path[1].Key] == nil && s.IsKind(path[1].Key) || s.DescribesKind(path[1].Key))
+	case "advice":
+		return len(path) == 2 && !path[1].IsIndex && s.mayBeCalled(path[1].Key)
+	}
+	return true // errors come with a run
+}
+
+// mayBeCalled reports whether a tool of some name may exist.
+func (s *Start) mayBeCalled(tool string) bool {
+	p := s.Plan
+	return !p.ToolsDeclared || s.Unknown(diag.Tools) || p.Tool(tool) != nil || p.Activities[tool] != nil || s.Defines(tool)
+}
+
+// Defines reports whether the document's own text defines a tool of some name,
+// understood or not.
+func (s *Start) Defines(tool string) bool {
+	n := s.Plan.Root.Get("tools")
+	if n == nil {
+		return false
+	}
+	return n.Get(tool) != nil || slices.ContainsFunc(n.Items, func(item *source.Node) bool {
+		name := item.Get("name")
+		return name != nil && name.Text == tool
+	})
+}
+
+// Begins reports whether the input or the state begins with something at a path, be
+// it in one instance only.
+func (s *Start) Begins(kind string, path []expression.Segment) bool {
+	p := s.Plan
+	if kind == "input" {
+		return Holds(p.Input, path) ||
+			slices.ContainsFunc(p.Instances, func(i plan.Instance) bool { return Holds(i.Input, path) })
+	}
+	return Holds(p.State, path) ||
+		slices.ContainsFunc(p.Instances, func(i plan.Instance) bool { return Holds(i.State, path) })
+}
+
+// BeginsNull reports whether the initial state has null at a read, in any instance.
+func (s *Start) BeginsNull(r *plan.Read) bool {
+	null := func(state any) bool {
+		value, there := s.Plan.Paths.Walk(state, r.Path)
+		return there && value == nil
+	}
+	return r.Path != pathtree.Root && s.Plan.Paths.Kind(r.Path) == "state" && (null(s.Plan.State) ||
+		slices.ContainsFunc(s.Plan.Instances, func(i plan.Instance) bool { return null(i.State) }))
+}
+
+// required reports whether a run must provide the key of the state that is read, and the
+// document has no value for it.
+func (s *Start) required(r *plan.Read) bool {
+	path := s.Plan.Paths.Segments(r.Path)
+	if _, given := pathtree.Walk(s.Plan.State, path[1:min(2, len(path))]); given || path[0].Key != "state" || len(path) < 2 {
+		return false
+	}
+	return s.Plan.StateSchema.At([]schema.Step{schema.Key(path[1].Key)}).Required
+}
+
+// holdsInitially reports whether the state, or the data, has a value at a read before any call writes it.
+func (s *Start) holdsInitially(r *plan.Read) bool {
+	initial := s.Plan.State
+	if s.Plan.Paths.Kind(r.Path) == "data" {
+		initial = Data(s.Plan)
+	}
+	held := func(value any) bool { _, ok := s.Plan.Paths.Walk(value, r.Path); return ok }
+	return r.Start || held(initial) ||
+		slices.ContainsFunc(s.Plan.Instances, func(i plan.Instance) bool { return held(i.State) })
+}
+
+// IsKind reports whether messages of the plan's context are of some kind.
+func (s *Start) IsKind(name string) bool { return slices.Contains(s.Plan.Kinds, name) }
+
+// DescribesKind reports whether a message of the context gives a schema for a
+// kind: its value isn't all that may be there.
+func (s *Start) DescribesKind(kind string) bool {
+	messages := s.Plan.Root
+	if messages.Kind == source.Object {
+		messages = messages.Get("context")
+	}
+	if messages == nil {
+		return false
+	}
+	for _, m := range messages.Items {
+		if k := m.Get("kind"); k != nil && k.Text == kind && m.Get("schema") != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Caller is the call that a read belongs to; nil for the plan's output.
+func (s *Start) Caller(r *plan.Read) *plan.Call {
+	if r.Call < 0 {
+		return nil
+	}
+	return s.Plan.Calls[r.Call]
+}
+
+// Origins are the output paths that a read is bound to.
+func (s *Start) Origins(r *plan.Read) iter.Seq[Origin] {
+	return func(yield func(Origin) bool) {
+		paths := s.Plan.Paths
+		above := paths.Depth(r.Path) - len(r.Ref.Path) // the kind, and for kinds of data "data" above it
+		for _, w := range r.Writers {
+			call := s.Plan.Calls[w]
+			for i, route := range call.Output {
+				for k := range route {
+					path := &route[k]
+					if !paths.Overlap(path.ID, r.Path) {
+						continue
+					}
+					o := Origin{Call: call, Path: path, Failure: i == call.FailureRoute()}
+					if depth := paths.Depth(path.ID) - above; depth <= len(r.Ref.Path) {
+						o.Rest = r.Ref.Path[max(0, depth):]
+					} else {
+						o.Below = true
+					}
+					if !yield(o) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// taker is the call that takes what a template gives as a parameter, once its condition has
+// come out as true; nil where there is none.
+func (s *Start) taker(t *plan.Template) *plan.Call {
+	if len(t.Reads) == 0 {
+		return nil
+	}
+	call := s.Caller(&s.Plan.Reads[t.Reads[0]])
+	if call == nil || t == call.When || call.Each != nil && !t.PerItem() {
+		return nil
+	}
+	return call
+}
+
+// looksAt reports whether an expression looks at more than one place of what a variant
+// comes from, or at one more than once: a condition in it may keep some of that away.
+func (s *Start) looksAt(t *plan.Template, v *Variant) bool {
+	looks := 0
+	for _, i := range t.Reads {
+		r := &s.Plan.Reads[i]
+		if v.Read != nil && r.Path == v.Read.Path ||
+			v.From.Call != nil && slices.Contains(r.Writers, int32(v.From.Call.Index)) {
+			looks++
+		}
+	}
+	return looks > 1
+}
+
+// isAbout reports whether a read looks at what a variant brings, or at another part of the result
+// that it is from, or of the item.
+func (s *Start) isAbout(v *Variant, r *plan.Read) bool {
+	if v.Read != nil && compiler.ReadsItem(s.Plan, v.Read) {
+		return compiler.ReadsItem(s.Plan, r) && r.Call == v.Read.Call && r.Ref.Kind == v.Read.Ref.Kind
+	}
+	return v.Read != nil && v.Read.Path != pathtree.Root && s.Plan.Paths.Overlap(v.Read.Path, r.Path) ||
+		v.From.Call != nil && slices.Contains(r.Writers, int32(v.From.Call.Index))
+}
+
+// Holds reports whether a value has something at a path. A null on the way is a blank to be filled in.
+func Holds(value any, path []expression.Segment) bool {
+	for _, s := range path {
+		if value == nil {
+			return false
+		}
+		next, ok := pathtree.Step(value, s)
+		if !ok {
+			return false
+		}
+		if next == nil {
+			return true
+		}
+		value = next
+	}
+	return value != nil
+}
+
+// Data is the initial data of a plan by kind; nil where it has none.
+func Data(p *plan.Plan) any {
+	if p.Data == nil {
+		return nil
+	}
+	return p.Data
+}
