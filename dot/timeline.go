@@ -23,11 +23,7 @@ type Bar struct {
 	Detail   string // said behind it
 	From, To time.Duration
 	Marks    []Mark // what became of it, and whether it is on the critical path
-	Tries    []Span // where there were several
 }
-
-// A Span is a length of time.
-type Span struct{ From, To time.Duration }
 
 // maxBars bounds what is drawn of a timeline.
 const maxBars = 300
@@ -146,15 +142,7 @@ func (t *Timeline) SVG() string {
 		d.element("title", strings.Join(append(rows(b.Label, maxTip), wording.Duration(b.From)+" to "+wording.Duration(b.To)), "\n"))
 		d.text(labels[i], margin+left, y+(row-labels[i].height)/2, "end")
 		if from, to := x(b.From), x(b.To); to > from || !has(b.Marks, Skipped) {
-			tries := b.Tries
-			if len(tries) < 2 {
-				tries = []Span{{b.From, b.To}}
-			} else {
-				fmt.Fprintf(&d.out, `<path class="way" d="M%d %dH%d"/>`, from, y+row/2, to)
-			}
-			for _, one := range tries {
-				fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="%d" height="%d" rx="2"/>`, x(one.From), y+4, max(2, x(one.To)-x(one.From)), row-8)
-			}
+			fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="%d" height="%d" rx="2"/>`, from, y+4, max(2, to-from), row-8)
 		}
 		d.text(details[i], x(b.To)+6, y+(row-details[i].height)/2, "start")
 		d.out.WriteString("</g>\n")

@@ -51,14 +51,14 @@ func table() []group {
 			action: func() action { return &resuming{} }},
 		{use: "decide RUN [CALL [approve | reject | change NAME=VALUE… | replace CALL | retry | fail]]",
 			short: "answer the questions of a run", args: counted("a run", 1, math.MaxInt), global: runFlags,
-			action: func() action { return &decision{} }},
+			action: func() action { return &deciding{} }},
 		{use: "runs", short: "list runs by their journals", args: cobra.NoArgs, global: "runs ",
 			action: func() action { return &runListing{} }, below: []command{
 				{use: "show RUN", short: "describe one run", args: run, global: runFlags, action: func() action { return &showing{} }},
 				{use: "export RUN", short: "write one run as OpenTelemetry spans", args: run, global: runFlags,
 					action: func() action { return &exporting{} }},
 				{use: "prune", short: "remove journals that aren't needed any more", args: cobra.NoArgs, global: "runs ",
-					action: func() action { return &pruning{Keep: -1} }}}},
+					action: func() action { return &pruning{} }}}},
 	}
 	about := []command{
 		{use: "schema [plan|config|policy]", short: "print the JSON Schema of plans, obelus.yaml or policies, for editors",

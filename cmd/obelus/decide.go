@@ -2,14 +2,19 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// A decision is what the command line says of one.
-type decision struct {
+// deciding answers the questions of a run, or shows them.
+type deciding struct {
 	approvers
 	person
 	Reason   string `flag:"--reason TEXT: why; a model gets it, too"`
@@ -18,79 +23,106 @@ type decision struct {
 	All      bool   `flag:"--all: answer all open questions, or all about a call, in the same way"`
 	Key      string `flag:"--key KEY: sign the approval with this key, a file or one of the SSH agent"`
 	Format   string `flag:"--format text|json: how questions are written; json is one a line"`
-
-	by string
 }
 
-func (o *decision) run(_ context.Context, c *cli, args []string) error {
+var verdicts = []string{"approve", "reject", "change", "replace", "retry", "fail"}
+
+func (o *deciding) run(_ context.Context, c *cli, args []string) error {
 	path, err := c.findRun(args[0])
 	if err != nil {
 		return err
 	}
-	if o.by, err = o.named(c); err != nil {
+	by, err := o.named(c)
+	if err != nil {
 		return err
 	}
 	questions, err := session.OpenQuestions(path, session.ResumeOptions{Activities: c.Activities})
 	if err != nil {
 		return err
 	}
-	open := questions.Open()
-	if selected := o.kept(open, questions.Kept, args[1:]); len(selected) > 0 {
-		open = selected
+	call, answer := "", args[1:]
+	if len(answer) > 0 && !(o.All && slices.Contains(verdicts, answer[0])) {
+		call, answer = answer[0], answer[1:]
 	}
-	about, rest, err := o.about(open, args[1:])
+	chosen, err := o.choose(questions, call, len(answer) > 0)
 	if err != nil {
 		return err
 	}
-	answers := map[*runtime.Question]*runtime.Decision{}
-	for _, one := range questions.Kept {
-		answers[one.Question] = &one.Answer
+	if len(answer) == 0 {
+		return o.show(c, questions, chosen, call != "")
 	}
-	if len(rest) == 0 {
-		return o.show(c, questions, about, answers, len(args) > 1)
-	}
-	taken, err := o.verdict(c, about[0], rest)
+	decision, err := o.decision(c, chosen[0], answer)
 	if err != nil {
 		return err
 	}
-	if taken.Verdict == runtime.Approve && !o.All {
-		taken.Beyond = about[0].Beyond // it is the one that was named
-		if err := o.sign(c, &taken, about[0], questions); err != nil {
-			return err
+	decision.By = by
+	if decision.Verdict == runtime.Approve && !o.All {
+		decision.Beyond = chosen[0].Beyond // the question was named
+		if questions.ToSign(chosen[0]) {
+			key, err := findKey(o.Key, c.err)
+			if err != nil {
+				return err
+			}
+			if err := questions.Sign(chosen[0], &decision, c.changed("as"), key, o.of(c)); err != nil {
+				return err
+			}
 		}
 	}
-	again, err := questions.Decide(about, taken)
+	again, err := questions.Decide(chosen, decision)
 	if err != nil {
 		return err
 	}
-	if err := c.answered(about, answers, " was kept before, and counts no more"); err != nil {
-		return err
-	}
+	return o.stored(c, questions, chosen, again, decision)
+}
+
+// stored reports what becomes of an answer.
+func (o *deciding) stored(
+	c *cli, questions *session.Questions, chosen, again []*runtime.Question, d runtime.Decision,
+) error {
 	if len(again) > 0 {
 		if err := c.showQuestions(again, questions.Program, o.Format, true); err != nil {
 			return err
 		}
 	}
-	return c.kept(about, again, taken, questions)
+	names := make([]string, min(len(chosen), 20))
+	for i := range names {
+		names[i] = named(chosen[i])
+	}
+	if len(chosen) > len(names) {
+		names = append(names, wording.Count(len(chosen)-len(names), "more call"))
+	}
+	text := fmt.Sprintf("%s, by %s, for %s", d.Verdict, diag.Escape(d.By), strings.Join(names, ", "))
+	if d.Verdict == runtime.Change {
+		text += " with the parameters " + diag.Escape(terminal.JSON(d.Params, ""))
+	}
+	switch {
+	case len(again) > 0:
+		text += "; the calls shown above would run now, and need an answer of their own"
+	case questions.Running:
+		text += "; the run uses it now"
+	default:
+		text += "; the run uses it when it is resumed"
+	}
+	c.note("stored: %s", text)
+	return nil
 }
 
-// show prints questions, one in full, and the answers that are kept for a run.
-func (o *decision) show(
-	c *cli, questions *session.Questions, about []*runtime.Question, answers map[*runtime.Question]*runtime.Decision, full bool,
-) error {
-	if err := c.showQuestions(about, questions.Program, o.Format, full); err != nil {
+// show prints questions, one in full, and the answers that are stored for a run.
+func (o *deciding) show(c *cli, questions *session.Questions, chosen []*runtime.Question, inFull bool) error {
+	if err := c.showQuestions(chosen, questions.Program, o.Format, inFull); err != nil {
 		return err
 	}
 	for _, one := range questions.Kept {
-		switch {
-		case full:
-		case o.Format == "json":
+		if inFull && !slices.Contains(chosen, one.Question) {
+			continue
+		}
+		if o.Format == "json" && !inFull {
 			if err := diag.JSONLine(c.out, one); err != nil {
 				return err
 			}
-		default:
-			about = append(about, one.Question)
 		}
+		c.note("the answer %s, by %s, is stored for %s; the run hasn't used it, and another answer replaces it",
+			one.Answer.Verdict, diag.Escape(one.Answer.By), named(one.Question))
 	}
-	return c.answered(about, answers, " is kept, and the run hasn't taken it up: a further decision takes its place")
+	return nil
 }

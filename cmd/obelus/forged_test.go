@@ -57,7 +57,7 @@ func TestForgedJournal(t *testing.T) {
 		events []string
 		want   string
 	}{
-		"honest":            {same, bodies, "had ended already"},
+		"honest":            {same, bodies, "has already ended"},
 		"older":             {func(h map[string]any) { delete(h, "format") }, bodies, "its events are of version 0, and this obelus reads version"},
 		"newer":             {func(h map[string]any) { h["format"] = 1e6 }, bodies, "its events are of version 1000000"},
 		"parallel":          {option("parallel", -1), bodies, "-1 activities can't run at once"},

@@ -35,13 +35,12 @@ const (
 // drawnRun draws the run of a journal, with the details of a page, which marks
 // itself what happened.
 func drawnRun(path string, activities []string, o dot.Options, paged bool) (*page.Page, error) {
-	happened := newCourse()
-	show := &leftLast{observer: happened}
-	look, err := session.LookAt(path, session.ResumeOptions{Activities: activities}, show.Observe)
+	r, err := recorded(path, activities)
 	if err != nil {
 		return nil, err
 	}
-	if err := show.End(outcomeOf(look)); err != nil {
+	look, happened := r.look, newExecution()
+	if err := r.show(happened); err != nil {
 		return nil, err
 	}
 	one := happened.page(look.Program, look.Manifest.Options.Planned, o)
@@ -55,7 +54,7 @@ func drawnRun(path string, activities []string, o dot.Options, paged bool) (*pag
 }
 
 // page is that of what happened: of the plan, or of those of all ticks of a planned run.
-func (c *course) page(p *project.Program, planned bool, o dot.Options) *page.Page {
+func (c *execution) page(p *project.Program, planned bool, o dot.Options) *page.Page {
 	if !planned {
 		return &page.Page{View: dot.FromPlan(p.Plan, p.Findings, o), Parts: []page.Part{{Plan: p.Plan, Facts: facts.Of(p.Plan, facts.Options{}), Findings: p.Findings}}}
 	}
@@ -179,7 +178,7 @@ func eventsOf(s *simulate.Scenario, results bool) (all []json.RawMessage, err er
 // explored are the rehearsals of a plan that drawings and pages show, and what input they
 // are given.
 func explored(plan *plan.Plan, r *analyzer.Rehearsal) (found *simulate.Exploration, input map[string]any) {
-	input, state, made := invented(plan, nil, nil, 1)
+	input, state, made := generated(plan, nil, nil, 1)
 	return simulate.Begin(r, simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1, Steps: simulate.DefaultSteps(plan)}, made), input
 }
 
@@ -197,11 +196,6 @@ func markCritical(view *dot.View, p *project.Program) error {
 		return false
 	})
 	return nil
-}
-
-// togetherOf says how many activities a rehearsal had at work together, and how many may be.
-func togetherOf(s *simulate.Scenario, most int) string {
-	return fmt.Sprintf("%d at once, of at most %d", s.Peak, most)
 }
 
 // knownCall refuses the name of a call that the plan doesn't have.

@@ -1,4 +1,4 @@
-// Command obelus checks, draws, rehearses and runs plans: lists of tool calls
+// Command obelus checks, draws, simulates and runs plans: lists of tool calls
 // that find each other through the paths that they write and read.
 package main
 

@@ -154,20 +154,20 @@ func TestMCPStaysInside(t *testing.T) {
 	}
 }
 
-// A client that asks for it is told how a rehearsal goes on, and one that cancels isn't
+// A client that asks for it is told how a simulation goes on, and one that cancels isn't
 // answered any more, while others are.
 func TestMCPProgressAndCancel(t *testing.T) {
 	told := make(chan string, 1000)
 	s := served(t, t.TempDir(), &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 		told <- fmt.Sprint(r.Params.ProgressToken, " ", r.Params.Message)
 	}})
-	rehearse := func(ctx context.Context, token string, in map[string]any) error {
+	simulates := func(ctx context.Context, token string, in map[string]any) error {
 		params := &mcp.CallToolParams{Name: "simulate", Arguments: in}
 		params.SetProgressToken(token)
 		_, err := s.CallTool(ctx, params)
 		return err
 	}
-	if err := rehearse(t.Context(), "one", map[string]any{"plan": goodPlan}); err != nil {
+	if err := simulates(t.Context(), "one", map[string]any{"plan": goodPlan}); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-told; got != "one simulating" {
@@ -176,7 +176,7 @@ func TestMCPProgressAndCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- rehearse(ctx, "two", map[string]any{"plan": ladder(800), "schedules": 100})
+		ended <- simulates(ctx, "two", map[string]any{"plan": ladder(800), "schedules": 100})
 	}()
 	for got := ""; got != "two simulating"; {
 		got = <-told

@@ -39,7 +39,7 @@ type live struct {
 	mu      sync.Mutex
 	page    string // of the plans that stand still; its events come by stream
 	drawn   int    // how often it was drawn
-	course  *course
+	course  *execution
 	left    int // events that came when there was no room for more
 	posed   []*posed
 	over    bool
@@ -62,7 +62,7 @@ func serve(s *session.Session, who string) (*live, error) {
 	if err != nil {
 		return nil, usageErr("the page can't be served: %s", reason(err))
 	}
-	l := &live{door: door{host: listener.Addr().String(), token: rand.Text()}, who: who, program: s.Program(), planned: s.Planned(), course: newCourse(), changed: make(chan struct{}), ending: make(chan struct{})}
+	l := &live{door: door{host: listener.Addr().String(), token: rand.Text()}, who: who, program: s.Program(), planned: s.Planned(), course: newExecution(), changed: make(chan struct{}), ending: make(chan struct{})}
 	l.questions = terminal.NewRenderer(io.Discard, 1000, toolsOf(l.program)) // the page breaks lines
 	if err := l.draw(); err != nil {
 		return nil, err

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
@@ -22,7 +20,7 @@ type resuming struct {
 }
 
 func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
-	confirm, err := o.begin(c)
+	confirm, host, err := o.begin(c)
 	if err != nil {
 		return err
 	}
@@ -44,15 +42,11 @@ func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
 	if err != nil {
 		return err
 	}
-	return c.resume(ctx, path, &o.running, session.ResumeOptions{
-		Host: c.host(&o.running), Activities: c.Activities, InFlight: runtime.InFlight(o.InFlight), RetryFailed: o.RetryFailed,
-		Digest: string(o.Digest), Answers: answers, Confirm: &confirm, OrStricter: !c.changed("confirm") && !o.AutoApprove,
-		Approvers: o.of(c), RequireApproval: o.Approved,
+	s, err := session.Open(path, session.ResumeOptions{
+		Host: host, Activities: c.Activities, InFlight: runtime.InFlight(o.InFlight), RetryFailed: o.RetryFailed,
+		Digest: string(o.Digest), Answers: answers, Approvers: o.of(c), RequireApproval: o.Approved,
+		Confirm: &confirm, OrStricter: !c.changed("confirm") && !o.AutoApprove,
 	})
-}
-
-func (c *cli) resume(ctx context.Context, path string, o *running, options session.ResumeOptions) error {
-	s, err := session.Open(path, options)
 	switch {
 	case errors.Is(err, session.ErrNotThere):
 		c.showError(err)
@@ -60,23 +54,28 @@ func (c *cli) resume(ctx context.Context, path string, o *running, options sessi
 	case err != nil:
 		return err
 	}
-	if s.Ended() {
-		return c.tellAgain(ctx, s, o)
+	if s.Ended() && o.Format == "text" {
+		c.note("the run %s has already ended; this is its result", s.ID())
 	}
-	return c.run(ctx, s, o)
+	return c.run(ctx, s, &o.running)
 }
 
-// tellAgain shows how a run ended that has nothing left to go on with: it may
-// have been killed before it could say so.
-func (c *cli) tellAgain(ctx context.Context, s *session.Session, o *running) error {
-	defer s.Close()
-	var show observer = lines{session.NewEvents(c.out, s.Journal())}
-	if o.Format == "text" {
-		fmt.Fprintf(c.out, "the run %s had ended already; this is what came of it\n\n", s.ID())
-		show = terminal.NewRecorded(c.out, shownOf(s))
+// answers reads a file of them; they name their author, or else it is the one who runs the command.
+func (c *cli) answers(name, by string) ([]session.Answer, error) {
+	if name == "" {
+		return nil, nil
 	}
-	result, _ := s.Run(ctx) // the error says that it has ended, and what Incomplete does
-	return c.conclude(result, show, s)
+	text, err := c.newReading().Text(name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := session.ReadAnswers(name, text)
+	for i := range all {
+		if all[i].By == "" {
+			all[i].By = by
+		}
+	}
+	return all, err
 }
 
 // findRun is the journal of a run.

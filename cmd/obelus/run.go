@@ -3,7 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 
+	"github.com/obelus-dev/obelus/analyzer/envelope"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
@@ -32,67 +36,104 @@ func (o *starting) run(ctx context.Context, c *cli, args []string) error {
 	if err := cmp.Or(o.fitting(), o.check(c)); err != nil {
 		return err
 	}
-	reading := c.newReading()
-	reading.Machine, reading.Instances = project.ThisMachine, o.Instances != ""
-	input, state, err := o.values(c, reading, args[0])
-	if err != nil {
-		return err
-	}
-	if reading.Envelope, err = c.envelope(o.Envelope); err != nil {
-		return err
-	}
-	p, err := c.sound(args[0], reading, o.Format)
-	if err != nil {
-		return err
-	}
-	if err := o.fit(p.Plan, input, state, o.Planner != "none"); err != nil {
-		return err
-	}
-	if o.Out != "" && o.Instances == "" && len(p.Plan.Instances) == 0 {
-		return usageErr("--out is for runs over instances, and the plan has none").Advise("--format json shows the result of any run")
-	}
-	options := session.Options{
-		Options: runtime.Options{
-			Input: input, State: state, Parallel: o.Concurrency, Continue: o.Continue, Unbounded: o.Unbounded, Envelope: reading.Envelope,
-		},
-		Record: o.Record, Instances: o.Instances, Results: o.Out, Digest: string(o.Digest), Model: o.Model,
-	}
-	if options.Confirm, err = o.begin(c); err != nil {
-		return err
-	}
-	options.Host = c.host(&o.running)
-	if o.Planner != "none" {
-		options.PlannerName = o.Planner
-	}
-	if options.Approval, err = o.required(o.Approved, o.Approval, args[0], reading); err != nil {
-		return err
-	}
-	if options.Approval != nil && !c.changed("confirm") {
-		options.Confirm.Policy = ""
-	}
-	if !o.NoJournal {
-		if options.Runs, err = c.runsFolder(); err != nil {
-			return err
-		}
-	}
-	s, err := session.Begin(p, options)
+	s, err := o.start(c, args[0], c.newReading())
 	if err != nil {
 		return err
 	}
 	return c.run(ctx, s, &o.running)
 }
 
+// start prepares a run of a plan.
+func (o *starting) start(c *cli, name string, reading *project.Reader) (*session.Session, error) {
+	reading.Machine, reading.Instances = project.ThisMachine, o.Instances != ""
+	input, state, err := o.values(c, reading, name)
+	if err != nil {
+		return nil, err
+	}
+	if reading.Envelope, err = c.envelope(o.Envelope); err != nil {
+		return nil, err
+	}
+	p, err := c.prepared(name, reading)
+	if err != nil {
+		return nil, err
+	}
+	if p.Verified == nil {
+		return nil, c.faultyPlan(p, o.Format, statusError)
+	}
+	c.mentionWarnings(name, p, o.Format)
+	if err := o.fit(p.Plan, input, state, o.Planner != "none"); err != nil {
+		return nil, err
+	}
+	if o.Out != "" && o.Instances == "" && len(p.Plan.Instances) == 0 {
+		return nil, usageErr("--out is for runs over instances, and the plan has none").
+			Advise("--format json shows the result of any run")
+	}
+	options := session.Options{
+		Options: runtime.Options{
+			Input: input, State: state, Parallel: o.Concurrency, Continue: o.Continue, Unbounded: o.Unbounded,
+			Envelope: reading.Envelope,
+		},
+		Record: o.Record, Instances: o.Instances, Results: o.Out, Digest: string(o.Digest), Model: o.Model,
+	}
+	if options.Confirm, options.Host, err = o.begin(c); err != nil {
+		return nil, err
+	}
+	if o.Planner != "none" {
+		options.PlannerName = o.Planner
+	}
+	if options.Approval, err = o.required(o.Approved, o.Approval, name, reading); err != nil {
+		return nil, err
+	}
+	if options.Approval != nil && !c.changed("confirm") {
+		options.Confirm.Policy = ""
+	}
+	if !o.NoJournal {
+		if options.Runs, err = c.runsFolder(); err != nil {
+			return nil, err
+		}
+	}
+	return session.Begin(p, options)
+}
+
 // fitting refuses flags that don't go together.
 func (o *starting) fitting() error {
 	switch {
 	case o.Instances == "-":
-		return usageErr("--instances can't be standard input").Advise("write the instances to a file: a run that is resumed reads it again")
+		return usageErr("--instances can't be standard input").
+			Advise("write the instances to a file: a run that is resumed reads it again")
 	case o.Out == "-":
 		return usageErr("--out can't be standard output").Advise("--format json shows the result of each instance there")
 	case o.Model != "" && o.Planner != "none":
 		return usageErr("--model and --planner can't be given together").Advise("a planner answers such calls itself")
 	case o.Continue && o.Planner != "none":
-		return usageErr("--continue and --planner can't be given together").Advise("a planner sees the state, and continues from there by itself")
+		return usageErr("--continue and --planner can't be given together").
+			Advise("a planner sees the state, and continues from there by itself")
 	}
 	return nil
+}
+
+func (c *cli) mentionWarnings(name string, p *project.Program, format string) {
+	if warnings := diag.Summarize(1, p.Findings).Warnings; warnings > 0 && format == "text" {
+		c.note("the plan has %s; \"obelus check %s\" shows more", wording.Count(warnings, "warning"), diag.Escape(name))
+	}
+}
+
+// envelope reads what a run may do; nil without a file.
+func (c *cli) envelope(name string) (*envelope.Envelope, error) {
+	if name == "" {
+		return nil, nil
+	}
+	text, err := c.newReading().Text(name)
+	if err != nil {
+		return nil, err
+	}
+	var shown struct{ Envelope json.RawMessage }
+	if json.Unmarshal(text, &shown) == nil && shown.Envelope != nil { // as approve shows it, among other things
+		text = shown.Envelope
+	}
+	e, err := envelope.Read(text)
+	if err != nil {
+		return nil, usageErr("--envelope: %q holds no envelope: %v", name, diag.Misread(err)).About(name)
+	}
+	return e, nil
 }

@@ -20,19 +20,46 @@ func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if o.Format == "json" {
-		for _, line := range all {
-			if err := diag.JSONLine(c.out, line); err != nil {
-				return err
+	if len(all) == 0 && o.Format == "text" {
+		_, err = fmt.Fprintf(c.out, "there are no runs in %s\n", diag.Escape(folder))
+	}
+	style, names := terminal.StyleFor(c.out), 0
+	for _, one := range all {
+		names = max(names, diag.Columns(one.Run))
+	}
+	paint := map[string]func(string) string{"done": style.Green, "failed": style.Red, "unreadable": style.Red,
+		"stopped": style.Yellow, "killed": style.Yellow}
+	for _, one := range all {
+		if o.Format == "json" {
+			err = diag.JSONLine(c.out, one)
+		} else {
+			status := terminal.Pad(one.Status, 10)
+			if color := paint[one.Status]; color != nil {
+				status = color(status)
 			}
+			_, err = fmt.Fprintf(c.out, "%s  %s  %s\n", terminal.Pad(diag.Escape(one.Run), names), status,
+				diag.Escape(describeRun(one)))
 		}
-		return nil
+		if err != nil {
+			return err
+		}
 	}
-	if len(all) == 0 {
-		_, err := fmt.Fprintf(c.out, "there are no runs in %s\n", diag.Escape(folder))
-		return err
+	return err
+}
+
+// describeRun is how far a run came, what models used, and why it ended.
+func describeRun(one session.Entry) string {
+	text := ""
+	if one.Calls != nil {
+		text = terminal.Tally(*one.Calls, runtime.RunStatus(one.Status))
+		if one.Instances > 0 {
+			text = wording.Count(one.Instances, "instance") + ": " + text
+		}
 	}
-	return c.listRuns(all)
+	if text += terminal.Used(one.Usage); one.Reason != "" && text != "" {
+		text += "; "
+	}
+	return text + one.Reason
 }
 
 // allRuns are the runs of a folder of journals.
@@ -43,38 +70,4 @@ func (c *cli) allRuns() (folder string, all []session.Entry, err error) {
 		}
 	}
 	return folder, all, err
-}
-
-func (c *cli) listRuns(all []session.Entry) error {
-	style := terminal.StyleFor(c.out)
-	names := 0
-	for _, line := range all {
-		names = max(names, diag.Columns(line.Run))
-	}
-	for _, line := range all {
-		word := terminal.Pad(line.Status, 10)
-		switch line.Status {
-		case "done":
-			word = style.Green(word)
-		case "failed", "unreadable":
-			word = style.Red(word)
-		case "stopped", "killed":
-			word = style.Yellow(word)
-		}
-		what := ""
-		if line.Calls != nil {
-			what = terminal.Tally(*line.Calls, runtime.RunStatus(line.Status))
-			if line.Instances > 0 {
-				what = wording.Count(line.Instances, "instance") + ": " + what
-			}
-		}
-		what += terminal.Used(line.Usage)
-		if line.Reason != "" && what != "" {
-			what += "; "
-		}
-		if _, err := fmt.Fprintf(c.out, "%s  %s  %s\n", terminal.Pad(diag.Escape(line.Run), names), word, diag.Escape(what+line.Reason)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -21,7 +21,8 @@ func (o *exporting) run(_ context.Context, c *cli, args []string) error {
 		return err
 	}
 	recording, err := session.Traced(path, session.ResumeOptions{Activities: c.Activities},
-		trace.Attribute{Key: "service.name", Value: "obelus"}, trace.Attribute{Key: "service.version", Value: version()})
+		trace.Attribute{Key: "service.name", Value: "obelus"},
+		trace.Attribute{Key: "service.version", Value: version()})
 	if err != nil {
 		return err
 	}

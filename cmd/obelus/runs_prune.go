@@ -13,14 +13,18 @@ import (
 
 type pruning struct {
 	Older   string `flag:"--older-than TIME: remove runs whose journal is older: 12h, or days such as 30d"`
-	Keep    int    `flag:"--keep N: keep this many of the newest, and remove those before them"`
+	Keep    int    `flag:"--keep N: keep this many of the newest, and remove those before them [any number]"`
 	Stopped bool   `flag:"--stopped: also runs that were stopped or killed"`
 	DryRun  bool   `flag:"--dry-run: only print what would be removed"`
 }
 
 func (o *pruning) run(_ context.Context, c *cli, _ []string) error {
-	if o.Older == "" && o.Keep < 0 {
-		return usageErr("prune needs to know which runs aren't needed any more").Advise("say --older-than 30d, or --keep 100")
+	hasKeep := c.changed("keep")
+	switch {
+	case o.Older == "" && !hasKeep:
+		return usageErr("prune needs to know which runs to remove").Advise("add --older-than 30d, or --keep 100")
+	case o.Keep < 0:
+		return usageErr("--keep can't be %d: expected a whole number from 0", o.Keep)
 	}
 	age, ok := periodOf(o.Older)
 	if o.Older != "" && !ok {
@@ -32,11 +36,12 @@ func (o *pruning) run(_ context.Context, c *cli, _ []string) error {
 	}
 	var ended []session.Entry
 	for _, one := range all {
-		if one.Status == "done" || one.Status == "failed" || o.Stopped && (one.Status == "stopped" || one.Status == "killed") {
+		isStopped := one.Status == "stopped" || one.Status == "killed"
+		if one.Status == "done" || one.Status == "failed" || o.Stopped && isStopped {
 			ended = append(ended, one)
 		}
 	}
-	if o.Keep >= 0 {
+	if hasKeep {
 		ended = ended[:max(0, len(ended)-o.Keep)]
 	}
 	if o.Older != "" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
@@ -24,42 +23,19 @@ func (o *showing) run(_ context.Context, c *cli, args []string) error {
 	if err != nil {
 		return err
 	}
-	options := session.ResumeOptions{Activities: c.Activities}
-	look, err := session.LookAt(path, options, nil)
+	r, err := recorded(path, c.Activities)
 	if err != nil {
 		return err
 	}
 	if o.State {
-		return c.showState(look.Replay.Machine.Stands(), o.Format)
+		return c.showState(r.look.Replay.Machine.Stands(), o.Format)
 	}
-	var show observer = lines{session.NewEvents(c.out, path)}
-	if o.Format == "text" {
-		show = c.tell(look, path)
+	if o.Format == "json" {
+		return r.show(lines{session.NewEvents(c.out, path)})
 	}
-	show = &leftLast{observer: show}
-	var decided []string
-	_, err = session.LookAt(path, options, func(at time.Duration, command runtime.Command) {
-		if d := command.Settlement; command.Kind == runtime.Settle && d.Decision != nil {
-			for _, one := range append(slices.Clone(d.Earlier), d.Decision) {
-				decided = append(decided, decidedLine(command, one))
-			}
-		}
-		show.Observe(at, command)
-	})
-	if err != nil {
-		return err
-	}
-	if o.Format == "text" && len(decided) > 0 {
-		fmt.Fprintf(c.out, "\n  decided:\n%s", strings.Join(decided, ""))
-	}
-	return show.End(outcomeOf(look))
-}
-
-// tell prints the head of a run.
-func (c *cli) tell(look *session.Look, path string) observer {
-	m := look.Manifest
-	fmt.Fprintf(c.out, "%s  %s\n", diag.Escape(look.Run), look.Status)
-	fmt.Fprintf(c.out, "  begun %s", m.Started.Local().Format(time.DateTime))
+	m := r.look.Manifest
+	fmt.Fprintf(c.out, "%s  %s\n  begun %s", diag.Escape(r.look.Run), r.look.Status,
+		m.Started.Local().Format(time.DateTime))
 	if who := m.Planner + m.Model; who != "" {
 		fmt.Fprintf(c.out, ", with %s", diag.Escape(who))
 	}
@@ -70,26 +46,43 @@ func (c *cli) tell(look *session.Look, path string) observer {
 		fmt.Fprintf(c.out, ", from %s at %s", diag.Escape(m.Forked.Run), diag.Escape(m.Forked.At))
 	}
 	fmt.Fprint(c.out, "\n\n")
-	return terminal.NewRecorded(c.out, terminal.Run{Plan: look.Program.Plan, Planned: m.Options.Planned, Journal: path})
+	show := terminal.NewRecorded(c.out, terminal.Run{Plan: r.look.Program.Plan, Planned: m.Options.Planned,
+		Journal: path})
+	r.observe(show)
+	for i, line := range r.decisions() {
+		if i == 0 {
+			fmt.Fprint(c.out, "\n  decided:\n")
+		}
+		fmt.Fprintf(c.out, "  %s\n", diag.Escape(line))
+	}
+	return show.End(r.outcome())
 }
 
-// decidedLine is what a person decided about a call, on a line.
-func decidedLine(c runtime.Command, d *runtime.Decision) string {
-	name := runtime.Path(c.Under, c.Of.Name)
-	if c.Instance != "" {
-		name += " of " + c.Instance
+// decisions are what people decided, each on a line.
+func (r *recordedRun) decisions() (lines []string) {
+	for _, c := range r.commands {
+		if c.Kind != runtime.Settle || c.Settlement.Decision == nil {
+			continue
+		}
+		for _, d := range append(slices.Clone(c.Settlement.Earlier), c.Settlement.Decision) {
+			line := runtime.Path(c.Under, c.Of.Name)
+			if c.Instance != "" {
+				line += " of " + c.Instance
+			}
+			line += ": " + string(d.Verdict)
+			if d.By != "" {
+				line += " by " + d.By
+			}
+			if d.Params != nil {
+				line += ", to " + terminal.JSON(d.Params, "")
+			}
+			if d.Reason != "" {
+				line += " (" + d.Reason + ")"
+			}
+			lines = append(lines, line)
+		}
 	}
-	words := fmt.Sprintf("%s: %s", name, d.Verdict)
-	if d.By != "" {
-		words += " by " + d.By
-	}
-	if d.Params != nil {
-		words += ", to " + terminal.JSON(d.Params, "")
-	}
-	if d.Reason != "" {
-		words += " (" + d.Reason + ")"
-	}
-	return "  " + diag.Escape(words) + "\n"
+	return lines
 }
 
 func (c *cli) showState(o *runtime.Outcome, format string) error {

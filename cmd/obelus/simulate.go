@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"strconv"
 
-	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime/project"
-	"github.com/obelus-dev/obelus/runtime/session"
-	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
 // simulating is a simulation: its flags, and what it reads.
@@ -30,22 +27,14 @@ type simulating struct {
 	reading *project.Reader
 }
 
+// timelines are the formats in which a timeline is drawn.
+var timelines = map[string]func(*dot.Timeline) string{"mermaid": (*dot.Timeline).Gantt, "svg": (*dot.Timeline).SVG}
+
 func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
 	if o.Format, err = formOf(o.Format, o.Output, c.changed("format")); err != nil {
 		return err
 	}
-	if o.Schedules < 0 {
-		return usageErr("--schedules can't be %d: expected a whole number from 0", o.Schedules)
-	}
-	if o.Seeds < 0 || o.Seeds > 100_000 {
-		return usageErr("--seeds can't be %d: expected a whole number from 0 to 100000", o.Seeds)
-	}
-	if _, known := drawings[o.Format]; !known && o.Format != "json" && o.Format != "text" {
-		return usageErr("simulate doesn't write %s", o.Format).Advise("draw the plan with obelus graph")
-	} else if known && (o.Branches || o.Schedule != "" || o.Schedules+o.Seeds > 0) {
-		return usageErr("--format %s draws one rehearsal", o.Format).Advise("--format json writes all; obelus graph -o plan.html draws what happens when a call fails")
-	}
-	if err := o.check(c); err != nil {
+	if err := cmp.Or(o.fitting(), o.check(c)); err != nil {
 		return err
 	}
 	o.reading = c.newReading()
@@ -57,66 +46,24 @@ func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
 	to.out = &text
 	err = to.simulate(o, args[0])
 	if text.Len() > 0 {
-		if bad := c.write(o.Output, text.Bytes()); bad != nil {
-			return bad
-		}
+		err = cmp.Or(c.write(o.Output, text.Bytes()), err)
 	}
 	return err
 }
 
-func (c *cli) simulate(o *simulating, name string) error {
-	input, state, err := o.values(c, o.reading, name)
-	if err != nil {
-		return err
+// fitting refuses values of flags, and formats that can't show what was asked for.
+func (o *simulating) fitting() error {
+	isDrawn := timelines[o.Format] != nil
+	switch {
+	case o.Schedules < 0:
+		return usageErr("--schedules can't be %d: expected a whole number from 0", o.Schedules)
+	case o.Seeds < 0 || o.Seeds > 100_000:
+		return usageErr("--seeds can't be %d: expected a whole number from 0 to 100000", o.Seeds)
+	case !isDrawn && o.Format != "json" && o.Format != "text":
+		return usageErr("simulate doesn't write %s", o.Format).Advise("draw the plan with obelus graph")
+	case isDrawn && (o.Branches || o.Schedule != "" || o.Schedules+o.Seeds > 0):
+		return usageErr("--format %s draws one simulation", o.Format).
+			Advise("--format json writes all; obelus graph -o plan.html draws what happens when a call fails")
 	}
-	p, prepared, err := c.rehearsable(name, o.reading, o.Format)
-	if err != nil {
-		return err
-	}
-	if err := p.Demand(string(o.Digest)); err != nil {
-		return err
-	}
-	if err := o.settle(p.Plan, input); err != nil {
-		return err
-	}
-	if err := unreadInputs(p.Plan, input); err != nil {
-		return err
-	}
-	input, state, madeUp := invented(p.Plan, input, state, o.Seed)
-	if err := session.Fits(p.Plan, input, state); err != nil {
-		return err
-	}
-	for _, name := range o.Fail {
-		if err := failable(p.Plan, name); err != nil {
-			return err
-		}
-	}
-	each := simulate.Options{Options: runtime.Options{Input: input, State: state, Parallel: o.Concurrency}, Seed: o.Seed, Fail: o.Fail, Steps: simulate.DefaultSteps(p.Plan), Watch: c.watch}
-	if o.Unbounded {
-		each.Steps, each.Unbounded = 0, true
-	}
-	r := rehearsal{cli: c, plan: p.Plan, json: o.Format == "json", drawn: drawings[o.Format], madeUp: madeUp, fail: o.Fail, ends: map[runtime.RunStatus]int{}, steps: 2 * each.Steps, most: cmp.Or(o.Concurrency, p.Plan.Limits.Together())}
-	if o.Branches {
-		return r.explore(prepared, each)
-	}
-	number, err := strconv.Atoi(o.Schedule)
-	numbered := err == nil && number >= 0
-	r.seeds = o.Seeds > 0
-	for n := range max(o.Schedules+1, o.Seeds) {
-		each := each
-		if each.Schedule = n; numbered {
-			each.Schedule = number
-		}
-		if r.seeds {
-			each.Schedule, each.Seed = 0, o.Seed+uint64(n)
-		}
-		r.plays = append(r.plays, func() (*simulate.Scenario, error) { return simulate.Run(prepared, each), nil })
-	}
-	if o.Schedule != "" && !numbered {
-		r.replaying = true
-		if r.plays, err = c.replays(o.Schedule, o.reading, prepared, each); err != nil {
-			return err
-		}
-	}
-	return r.play()
+	return nil
 }

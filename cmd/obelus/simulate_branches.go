@@ -2,17 +2,22 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// mostCombinations are played one by one; of more there is a sample.
-const mostCombinations = 2_000
+const (
+	maxCombinations = 2_000 // are simulated one by one; of more there is a sample
+	maxUnreached    = 12    // branches that weren't reached are shown
+)
 
 type (
 	branchProblem struct {
@@ -28,29 +33,27 @@ type (
 		Problems  map[string]int `json:"problems"`
 		LeftOut   int            `json:"leftOut,omitzero"` // causes that there was no room to follow
 		Idle      []string       `json:"idle,omitempty"`   // calls that ran in none of them
-		Unreached []unplayed     `json:"unreached,omitempty"`
-		Open      bool           `json:"vague,omitzero"` // there were too many values to try all
+		Unreached []unreached    `json:"unreached,omitempty"`
+		Open      bool           `json:"vague,omitzero"` // there were too many values to use all
 	}
-	unplayed struct {
-		Branch []analyzer.BranchChoice `json:"branch"` // one way in which a condition came out in none of them
+	unreached struct {
+		Branch []analyzer.BranchChoice `json:"branch"` // one outcome of a condition that none of them had
 	}
 )
 
-// explore rehearses the branches of the plan.
-func (r *rehearsal) explore(plan *analyzer.Rehearsal, o simulate.Options) error {
-	most := mostCombinations
-	if o.Unbounded {
+// explore simulates the branches of the plan.
+func (s *simulation) explore() error {
+	most := maxCombinations
+	if s.Unbounded {
 		most = 1 << 40
 	}
-	found := simulate.Explore(plan, o, r.madeUp, most)
-	if err := r.failed(found.Usual); err != nil {
+	found := simulate.Explore(s.prepared, s.options, s.generated, most)
+	if err := s.hasFailing(found.Usual); err != nil {
 		return err
 	}
-	say := r.tell
-	if r.json {
-		say = r.list
-	}
-	if err := say(found); err != nil {
+	if s.Format != "json" {
+		s.reportBranches(found)
+	} else if err := s.writeBranches(found); err != nil {
 		return err
 	}
 	if len(found.Problems) > 0 {
@@ -59,27 +62,30 @@ func (r *rehearsal) explore(plan *analyzer.Rehearsal, o simulate.Options) error 
 	return nil
 }
 
-// list writes what was found for programs: the usual course, one for each problem, and the
-// summary.
-func (r *rehearsal) list(found *simulate.Exploration) error {
-	if err := r.show(found.Usual); err != nil {
+// writeBranches writes the usual scenario, one for each problem, and the summary.
+func (s *simulation) writeBranches(found *simulate.Exploration) error {
+	if err := s.show(found.Usual); err != nil {
 		return err
 	}
-	summary := summaryOf(found.Usual)
-	summary.Scenarios, summary.Stuck, summary.Deterministic = 1+len(found.Problems), found.Stuck, true
-	summary.Branches = &branchSummary{Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, Idle: found.Idle, Problems: map[string]int{}, Open: found.ValuesLeft}
+	branches := &branchSummary{
+		Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete,
+		LeftOut: found.Untold, Idle: found.Idle, Problems: map[string]int{}, Open: found.ValuesLeft,
+	}
 	for _, choice := range found.Unreached {
-		summary.Branches.Unreached = append(summary.Branches.Unreached, unplayed{[]analyzer.BranchChoice{choice}})
+		branches.Unreached = append(branches.Unreached, unreached{[]analyzer.BranchChoice{choice}})
 	}
 	for _, p := range found.Problems {
-		e := r.event(p.Scenario)
-		e.Problem, e.Branch, e.Seen = &branchProblem{p.Kind, diag.OrNull(p.Call), p.Message}, diag.Listed(p.Path), p.Seen
-		summary.Branches.Problems[string(p.Kind)]++
-		if err := diag.JSONLine(r.out, e); err != nil {
+		e := scenarioEventOf(p.Scenario, s.generated)
+		e.Problem = &branchProblem{p.Kind, diag.OrNull(p.Call), p.Message}
+		e.Branch, e.Seen = diag.Listed(p.Path), p.Seen
+		branches.Problems[string(p.Kind)]++
+		if err := s.writeEvent(e); err != nil {
 			return err
 		}
 	}
-	return diag.JSONLine(r.out, summary)
+	summary := summaryOf(&comparison{first: found.Usual, played: 1 + len(found.Problems)}, false)
+	summary.Stuck, summary.Branches = found.Stuck, branches
+	return s.writeEvent(summary)
 }
 
 // problemTitles are the kinds of problem in the order in which they are shown.
@@ -92,85 +98,79 @@ var problemTitles = []struct {
 	{simulate.Unhandled, "ends with a failure that nothing handles"},
 }
 
-// tell writes what was found for people.
-func (r *rehearsal) tell(found *simulate.Exploration) error {
-	style := terminal.StyleFor(r.out)
-	var out strings.Builder
-	say := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
-	say("%s", style.Bold(diag.Escape(fmt.Sprintf("branches of %s, %s, seed %d", r.title(), wording.Count(len(found.Choices()), "choice"), found.Usual.Seed))))
-	say("%s", extent(found))
-	r.tellMadeUp(say, style)
-	if found.Cut {
-		say("some combinations were stopped: %s; --unbounded goes on to the end", simulate.TooLong)
+// reportBranches prints what was found.
+func (s *simulation) reportBranches(found *simulate.Exploration) {
+	style := terminal.StyleFor(s.out)
+	title := s.title("branches", found.Usual.Seed) + ", " + wording.Count(len(found.Choices()), "choice")
+	s.head(style, title)
+	fixed := session.Over(s.plan.Input, s.options.Input)
+	maps.DeleteFunc(fixed, func(key string, _ any) bool { return slices.Contains(s.generated.Input, key) })
+	if len(fixed) > 0 {
+		keys := strings.Join(slices.Sorted(maps.Keys(fixed)), ", ")
+		s.print("%s\n", style.Faint(diag.Escape("fixed input: "+keys+"; --input gives other values")))
 	}
-	unreached(say, found, style)
-	for _, of := range problemTitles {
+	if found.Complete {
+		s.print("simulated all %s of what varies", wording.Count(found.Played, "combination"))
+	} else {
+		s.print("simulated %d of at most %.4g combinations", found.Played, found.Most)
+	}
+	if len(found.Idle) > 0 {
+		s.print("; never ran: %s", diag.Escape(wording.Cut(strings.Join(found.Idle, ", "), 200)))
+	}
+	s.print("\n")
+	if found.Cut {
+		s.print("some combinations were stopped: %s; --unbounded continues to the end\n", simulate.TooLong)
+	}
+	if found.ValuesLeft {
+		s.print("there are too many values to use all\n")
+	}
+	for i, choice := range found.Unreached[:min(len(found.Unreached), maxUnreached)] {
+		if i == 0 {
+			s.print("\n%s %s\n", style.Yellow("!"), style.Bold("not reached"))
+		}
+		s.print("  %s\n", diag.Escape(fmt.Sprintf("%q: %s", choice.Call, analyzer.InWords(choice))))
+	}
+	if left := len(found.Unreached) - maxUnreached; left > 0 {
+		s.print("  … and %d more; --format json has all\n", left)
+	}
+	for _, kind := range problemTitles {
 		n := 0
-		for _, p := range found.Problems {
-			if p.Kind != of.kind {
+		for i := range found.Problems {
+			p := &found.Problems[i]
+			if p.Kind != kind.kind {
 				continue
 			}
 			if n++; n == 1 {
-				say("\n%s %s", style.Red("✗"), style.Bold(of.title))
+				s.print("\n%s %s\n", style.Red("✗"), style.Bold(kind.title))
 			}
-			if n > maxTimeline {
-				continue
+			if n <= maxTimeline {
+				s.problem(p, found.Played, style)
 			}
-			r.problem(say, &p, found, style)
 		}
 		if n > maxTimeline {
-			say("  … and %s; --format json has them all", wording.Count(n-maxTimeline, "more branch"))
+			s.print("  … and %s; --format json has all\n", wording.Count(n-maxTimeline, "more branch"))
 		}
 	}
 	if found.Untold > 0 {
-		say("\n%s left out: there was no room to follow them all; --unbounded does", wording.Count(found.Untold, "more cause"))
+		s.print("\n%s left out: there was no room to follow them all; --unbounded does\n",
+			wording.Count(found.Untold, "more cause"))
 	}
 	if len(found.Problems) == 0 {
-		say("\n%s no branch that was played gets stuck, ends without output or with a failure that nothing handles", style.Green("✓"))
-	}
-	_, err := fmt.Fprint(r.out, out.String())
-	return err
-}
-
-// maxUnreached bounds the shown branches that weren't reached.
-const maxUnreached = 12
-
-// unreached lists what came out so in no combination.
-func unreached(say func(string, ...any), found *simulate.Exploration, style terminal.Style) {
-	if found.ValuesLeft {
-		say("there are too many values to try all of them")
-	}
-	for i, b := range found.Unreached {
-		if i == 0 {
-			say("\n%s %s", style.Yellow("!"), style.Bold("not played"))
-		}
-		if i == maxUnreached {
-			say("  … and %d more; --format json has them all", len(found.Unreached)-i)
-			return
-		}
-		say("  %s", diag.Escape(fmt.Sprintf("%q: %s", b.Call, analyzer.InWords(b))))
+		s.print("\n%s no simulated branch gets stuck, ends without output or with a failure that nothing handles\n",
+			style.Green("✓"))
 	}
 }
 
-func (r *rehearsal) problem(say func(string, ...any), p *simulate.Problem, found *simulate.Exploration, style terminal.Style) {
-	say("  %s  %s", diag.Escape(strings.Join(inWords(p.Path), ", ")), style.Faint(fmt.Sprintf("in %d of %d", p.Seen, found.Played)))
-	named := len(p.Path) > 0 && p.Path[len(p.Path)-1].Fails && strings.HasPrefix(p.Path[len(p.Path)-1].Call+"/", p.Call+"/")
-	if message := p.Message; p.Kind != simulate.Unhandled || !named {
-		if p.Call != "" {
-			message = fmt.Sprintf("%q: %s", p.Call, message)
-		}
-		say("      %s", terminal.Cut(diag.Escape(message), 300))
+func (s *simulation) problem(p *simulate.Problem, played int, style terminal.Style) {
+	s.print("  %s  %s\n", diag.Escape(strings.Join(inWords(p.Path), ", ")),
+		style.Faint(fmt.Sprintf("in %d of %d", p.Seen, played)))
+	if n := len(p.Path); p.Kind == simulate.Unhandled && n > 0 && p.Path[n-1].Fails &&
+		strings.HasPrefix(p.Path[n-1].Call+"/", p.Call+"/") {
+		return // the path names the failure
 	}
-}
-
-// extent says how much was played.
-func extent(found *simulate.Exploration) string {
-	text := fmt.Sprintf("played all %s of what is varied", wording.Count(found.Played, "combination"))
-	if !found.Complete {
-		text = fmt.Sprintf("played %d of at most %.4g combinations", found.Played, found.Most)
+	message := p.Message
+	if p.Call != "" {
+		message = fmt.Sprintf("%q: %s", p.Call, message)
 	}
-	if len(found.Idle) > 0 {
-		text += "; in none of them ran " + diag.Escape(wording.Cut(strings.Join(found.Idle, ", "), 200))
-	}
-	return text
+	s.print("      %s\n", terminal.Cut(diag.Escape(message), 300))
 }

@@ -39,77 +39,65 @@ func (o *concurrencyFlag) check(c *cli) error {
 	return nil
 }
 
-// values reads what was given for input and state of a plan, the later over the
-// earlier.
+// values reads what was given for input and state of a plan, the later over the earlier.
 func (g *given) values(c *cli, r *project.Reader, plan string) (input, state map[string]any, err error) {
-	in := 0
-	for _, name := range slices.Concat([]string{plan}, r.Activities, r.Policies) {
-		if name == "-" {
-			in++
-		}
-	}
+	files := slices.Concat([]string{plan}, r.Activities, r.Policies)
 	for _, text := range slices.Concat(g.Inputs, g.States) {
-		if text == "@-" {
-			in++
-		}
+		files = append(files, strings.TrimPrefix(text, "@"))
 	}
-	if in > 1 {
-		return nil, nil, usageErr("standard input can be read only once: %d things ask for it", in).Advise("give all but one of them as files")
+	files = slices.DeleteFunc(files, func(name string) bool { return name != "-" })
+	if len(files) > 1 {
+		return nil, nil, usageErr("standard input can be read only once: %d things ask for it", len(files)).
+			Advise("give all but one of them as files")
 	}
 	input, state = g.input, g.state
 	for _, text := range g.Inputs {
-		if input, err = g.take(c, r, input, "--input", text); err != nil {
+		if input, err = g.add(c, r, input, "--input", text); err != nil {
 			return nil, nil, err
 		}
 	}
 	for _, text := range g.States {
-		if state, err = g.take(c, r, state, "--state", text); err != nil {
+		if state, err = g.add(c, r, state, "--state", text); err != nil {
 			return nil, nil, err
 		}
 	}
 	return input, state, nil
 }
 
-// take lays one value of a flag over those before it.
-func (g *given) take(c *cli, r *project.Reader, before map[string]any, flag, text string) (map[string]any, error) {
+// add puts the value of a flag over those before it.
+func (g *given) add(c *cli, r *project.Reader, values map[string]any, flag, text string) (map[string]any, error) {
 	if g.texts == nil {
 		g.texts, g.unfit = map[string]string{}, map[string]error{}
 	}
-	more := map[string]any{}
 	if name, ok := strings.CutPrefix(text, "@"); ok {
 		read, err := c.mapping(r, flag, name)
-		if err != nil {
+		for key := range read {
+			if flag != "--state" {
+				delete(g.texts, key)
+			}
+		}
+		return session.Over(values, read), err
+	}
+	key, value, ok := strings.Cut(text, "=")
+	if !ok || key == "" {
+		return nil, usageErr("%s can't be %q: expected KEY=VALUE or @FILE", flag, text).
+			Advise("for example %s city=Paris, or %s @values.json", flag, flag)
+	}
+	read, problem := terminal.ValueOf(value, r.Limits)
+	delete(g.unfit, key)
+	if problem != "" {
+		read = value
+		quoted := terminal.JSON(key+"="+terminal.JSON(value, ""), "")
+		err := usageErr("%s %s: %s", flag, key, problem).Advise("if it is text, quote it: %s %s", flag, quoted)
+		if flag != "--input" {
 			return nil, err
 		}
-		more = read
-		maps.DeleteFunc(g.texts, func(key, _ string) bool { _, again := more[key]; return again && flag != "--state" })
-	} else {
-		key, value, ok := strings.Cut(text, "=")
-		if !ok || key == "" {
-			return nil, usageErr("%s can't be %q: expected KEY=VALUE or @FILE", flag, text).
-				Advise("for example %s city=Paris, or %s @values.json", flag, flag)
-		}
-		read, problem := terminal.ValueOf(value, r.Limits)
-		if problem != "" {
-			read = value
-			err := usageErr("%s %s: %s", flag, key, problem).Advise("if it is text, quote it: %s %s", flag, terminal.JSON(key+"="+terminal.JSON(value, ""), ""))
-			if flag != "--input" {
-				return nil, err
-			}
-			g.unfit[key] = err
-		} else {
-			delete(g.unfit, key)
-		}
-		if flag != "--state" {
-			g.texts[key] = value
-		}
-		more[key] = read
+		g.unfit[key] = err
 	}
-	if before == nil {
-		return more, nil
+	if flag != "--state" {
+		g.texts[key] = value
 	}
-	maps.Copy(before, more)
-	return before, nil
+	return session.Over(values, map[string]any{key: read}), nil
 }
 
 // mapping reads a file of values, in YAML or JSON.
@@ -127,7 +115,8 @@ func valuesOf(given string, file *source.File, limits source.Limits) (map[string
 	for _, p := range problems {
 		if !p.Warning {
 			at := p.Span.From()
-			return nil, usageErr("%s: %q, line %d, column %d: %s", given, file.Name, at.Line, at.Column, p.Message).Advise("%s", p.Help)
+			return nil, usageErr("%s: %q, line %d, column %d: %s", given, file.Name, at.Line, at.Column, p.Message).
+				Advise("%s", p.Help)
 		}
 	}
 	if node == nil || node.Kind != source.Object {
@@ -136,20 +125,20 @@ func valuesOf(given string, file *source.File, limits source.Limits) (map[string
 	return node.Value().(map[string]any), nil
 }
 
-// settle takes inputs for what the plan declares them to be: one that is to be a text is
-// what was written, also where that is JSON of something else.
-func (g *given) settle(p *plan.Plan, input map[string]any) error {
+// convert makes inputs fit what the plan declares: one that must be a text is what was written, even if that is JSON of
+// something else.
+func (g *given) convert(p *plan.Plan, input map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(g.texts)) {
-		takes := func(value any) bool {
+		fits := func(value any) bool {
 			if p.InputSchema == nil {
 				return false
 			}
-			place := p.InputSchema.At([]schema.Step{schema.Key(key)})
-			return place.Possible && place.Schema != nil && place.Schema.Validate(value) == nil
+			at := p.InputSchema.At([]schema.Step{schema.Key(key)})
+			return at.Possible && at.Schema != nil && at.Schema.Validate(value) == nil
 		}
 		unfit := g.unfit[key]
 		switch text := g.texts[key]; {
-		case takes(text) && (unfit != nil || !takes(input[key])):
+		case fits(text) && (unfit != nil || !fits(input[key])):
 			input[key] = text
 		case unfit != nil:
 			return unfit
@@ -158,10 +147,10 @@ func (g *given) settle(p *plan.Plan, input map[string]any) error {
 	return nil
 }
 
-// fit settles the inputs of a plan, and refuses those that nothing reads or its schemas don't allow.
+// fit converts the inputs of a plan, and refuses those that nothing reads or its schemas don't allow.
 // A planner reads all of them.
 func (g *given) fit(p *plan.Plan, input, state map[string]any, planned bool) error {
-	if err := g.settle(p, input); err != nil {
+	if err := g.convert(p, input); err != nil {
 		return err
 	}
 	if !planned {
@@ -189,7 +178,7 @@ func unreadInputs(p *plan.Plan, input map[string]any) error {
 	for _, read := range p.Reads {
 		if read.Ref.Kind == "input" {
 			if len(read.Ref.Path) == 0 {
-				return nil // the whole input is read
+				return nil // all of it is read
 			}
 			known[read.Ref.Path[0].Key] = true
 		}
@@ -203,7 +192,8 @@ func unreadInputs(p *plan.Plan, input map[string]any) error {
 		if len(names) == 0 {
 			return err.Advise("take it out: the plan reads no input")
 		}
-		return err.Advise("take it out, or give one of those that it reads: %s", strings.Join(names, ", ")).Suggest(key, names)
+		return err.Advise("take it out, or give one of those that it reads: %s", strings.Join(names, ", ")).Suggest(key,
+			names)
 	}
 	return nil
 }

@@ -38,7 +38,8 @@ func CanAsk(stdin, stderr any) bool {
 	in, readable := Of(stdin)
 	_, writable := Of(stderr)
 	ci := strings.ToLower(os.Getenv("CI"))
-	return readable && writable && canAwaitInput && inForeground(in) && slices.Contains([]string{"", "0", "false", "no"}, ci)
+	return readable && writable && canAwaitInput && inForeground(in) &&
+		slices.Contains([]string{"", "0", "false", "no"}, ci)
 }
 
 // A Dialogue asks a person on a terminal about calls. It is safe for concurrent use: one question
@@ -46,8 +47,8 @@ func CanAsk(stdin, stderr any) bool {
 type Dialogue struct {
 	*Renderer
 	in, out *os.File
-	gate    *Gate  // holds other output while a question is open; may be nil
-	person  string // the name of the person in decisions
+	screen  *Screen // is held while a question is open; may be nil
+	person  string  // the name of the person in decisions
 
 	closed  context.Context
 	close   context.CancelFunc
@@ -60,11 +61,12 @@ type Dialogue struct {
 }
 
 // NewDialogue asks on a terminal for which [CanAsk] is true.
-func NewDialogue(stdin io.Reader, stderr io.Writer, gate *Gate, person string, tools func(*runtime.Question) *plan.Tool) *Dialogue {
+func NewDialogue(stdin io.Reader, stderr io.Writer, screen *Screen, person string,
+	tools func(*runtime.Question) *plan.Tool) *Dialogue {
 	closed, cancel := context.WithCancel(context.Background())
 	out, _ := fileOf(stderr)
 	d := &Dialogue{
-		Renderer: NewRenderer(stderr, 0, tools), in: stdin.(*os.File), out: out, gate: gate, person: person,
+		Renderer: NewRenderer(stderr, 0, tools), in: stdin.(*os.File), out: out, screen: screen, person: person,
 		closed: closed, close: cancel, last: make(chan struct{}), approvedAll: map[string]bool{},
 	}
 	close(d.last)
@@ -83,12 +85,15 @@ func classOf(q *runtime.Question) string {
 	}
 	execution := q.Runs
 	execution.Argv = execution.Argv[:min(1, len(execution.Argv))] // the others may contain values
-	return JSON([]any{q.Delegate, q.Tool, q.Activity, execution, scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces, q.OpenWorld, q.Uncertainty != ""}, "")
+	return JSON([]any{q.Delegate, q.Tool, q.Activity, execution, scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces,
+		q.OpenWorld, q.Uncertainty != ""}, "")
 }
 
 // Ask queues a question, and returns a function that waits for its answer and calls shown once the
 // question is on the terminal. When ctx ends the question is withdrawn.
-func (d *Dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error)) {
+func (d *Dialogue) Ask(
+	ctx context.Context, q *runtime.Question, shown func(),
+) (answer func() (runtime.Decision, error)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	turn, over := d.last, make(chan struct{})
@@ -113,9 +118,9 @@ func (d *Dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (
 		case d.stopped.Load():
 			return runtime.Decision{}, errStopRequested
 		}
-		if d.gate != nil {
-			d.gate.hold()
-			defer d.gate.release()
+		if d.screen != nil {
+			d.screen.hold()
+			defer d.screen.release()
 		}
 		decision, err := d.open(ctx, q, shown)
 		decision.By = d.person
@@ -175,7 +180,8 @@ func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (decision ru
 		return decision, err
 	}
 	letter := strings.ToLower(line)
-	if len(line) != 1 || !slices.ContainsFunc(strings.Split(letters, " · "), func(option string) bool { return strings.HasPrefix(option, letter+" ") }) {
+	isOption := func(option string) bool { return strings.HasPrefix(option, letter+" ") }
+	if len(line) != 1 || !slices.ContainsFunc(strings.Split(letters, " · "), isOption) {
 		return decision, errNoAnswer
 	}
 	switch {
@@ -242,7 +248,8 @@ func (d *Dialogue) object(ctx context.Context, what string, example map[string]a
 	node, problems := source.Parse(source.NewFile("entered.json", []byte(line)), source.DefaultLimits())
 	switch {
 	case len(problems) > 0:
-		d.say(d.style.Red("!"), diag.Escape(fmt.Sprintf("column %d: %s", problems[0].Span.From().Column, problems[0].Message)))
+		column := problems[0].Span.From().Column
+		d.say(d.style.Red("!"), diag.Escape(fmt.Sprintf("column %d: %s", column, problems[0].Message)))
 	case node == nil || node.Kind != source.Object:
 		d.say(d.style.Red("!"), "expected a JSON object: {…}")
 	default:
@@ -314,7 +321,8 @@ func (d *Dialogue) line(ctx context.Context, prompt string) (string, error) {
 		line = append(line, buffer[:n]...)
 		if text, ended := strings.CutSuffix(string(line), "\n"); ended {
 			if len(text) >= lineBytes {
-				d.say(d.style.Red("!"), fmt.Sprintf("a line has at most %d bytes; obelus decide reads longer values from a file", lineBytes-1))
+				longest := fmt.Sprintf("a line has at most %d bytes", lineBytes-1)
+				d.say(d.style.Red("!"), longest+"; obelus decide reads longer values from a file")
 				return "", errNoAnswer
 			}
 			return strings.TrimSpace(strings.ToValidUTF8(text, "")), nil

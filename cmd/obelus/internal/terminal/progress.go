@@ -23,6 +23,7 @@ import (
 type Run struct {
 	Plan             *plan.Plan
 	Planned          bool                          // a model writes what runs
+	Simulated        bool                          // its times are virtual
 	Journal, Results string                        // paths; "" for none
 	Taken            func() (taken int, more bool) // of the file of instances; nil for none
 	Resumed          *session.Replay               // the contents of its journal; nil for a new run
@@ -30,27 +31,25 @@ type Run struct {
 
 // Progress shows a run: a line for each finished call, and on a terminal the running calls below.
 type Progress struct {
-	out   io.Writer
-	run   Run
-	style Style
-	width int  // columns of a line
-	live  bool // running calls are drawn
-	names int  // columns for names
+	out    io.Writer
+	screen *Screen // draws running calls; nil without a terminal
+	run    Run
+	style  Style
+	width  int // columns of a line
+	names  int // columns for names
 
-	mu             sync.Mutex
-	started        time.Time
-	at             time.Duration // of the last command
-	tick           int           // 0 without a planner
-	usage          runtime.Usage // at the end of the last tick
-	planning       bool          // the planner has been asked
-	calls          []*callState  // that are running or have a question
-	frames         map[int]*frameState
-	instanceCounts instanceCounts
-	drawn          int  // lines of running calls
-	held           bool // a question has the terminal
-	stop           chan struct{}
-	drawing        sync.WaitGroup
-	err            error
+	mu        sync.Mutex
+	started   time.Time
+	at        time.Duration // of the last command
+	tick      int           // 0 without a planner
+	usage     runtime.Usage // at the end of the last tick
+	planning  bool          // the planner has been asked
+	calls     []*callState  // that are running or have a question
+	frames    map[int]*frameState
+	instances instanceCounts
+	stop      chan struct{}
+	drawing   sync.WaitGroup
+	err       error
 }
 
 // A frameState counts the calls of one frame.
@@ -66,44 +65,47 @@ type callState struct {
 	report      string // its own report of progress
 }
 
+// instanceCounts counts the instances of a run.
+type instanceCounts struct {
+	expected     int          // those of the plan, and those that had joined before
+	working      map[int]bool // by frame
+	done, failed int
+	shown        time.Duration // when the counts were printed last
+}
+
 const (
-	FewInstances  = 20 // up to which each call is shown; also of the items of a call
-	shownFailures = 10 // of more instances or items
-	shownRunning  = 8  // calls with a line of their own
-	maxDropped    = 10 // names of calls that a solution leaves out
+	fewItems      = 20               // instances, or items of a call, up to which each is shown
+	shownFailures = 10               // of more
+	shownRunning  = 8                // calls with a line of their own
+	maxDropped    = 10               // names of calls that a solution leaves out
+	countsEvery   = 10 * time.Second // of a run over many instances, without a terminal
 )
 
 // NewRecorded shows a run from its journal.
 func NewRecorded(out io.Writer, run Run) *Progress {
-	p := &Progress{out: out, run: run, width: 100, stop: make(chan struct{}), style: StyleFor(out)}
+	p := &Progress{out: out, run: run, width: 100, stop: make(chan struct{}), style: StyleFor(out),
+		frames: map[int]*frameState{}}
 	for _, call := range run.Plan.Calls {
 		p.names = min(48, max(p.names, diag.Columns(diag.Escape(call.Name))))
 	}
-	p.instanceCounts.expected = len(run.Plan.Instances)
+	p.instances = instanceCounts{expected: len(run.Plan.Instances), working: map[int]bool{}}
 	if run.Resumed != nil {
 		p.at = run.Resumed.At
 	}
 	return p
 }
 
-// NewProgress shows a run on a writer, or on the terminal behind a gate. When ctx ends the run is
-// being stopped.
-func NewProgress(ctx context.Context, out io.Writer, run Run) *Progress {
-	p := NewRecorded(out, run)
-	p.started = time.Now()
-	screen := out
-	if g, ok := out.(*Gate); ok {
-		g.drawing, screen = p, g.to
-	}
-	p.style = StyleFor(screen)
-	if fd, ok := Of(screen); ok {
-		p.live = true
+// NewProgress shows a run on a screen. When ctx ends the run is being stopped.
+func NewProgress(ctx context.Context, screen *Screen, run Run) *Progress {
+	p := NewRecorded(screen, run)
+	p.started, p.style = time.Now(), StyleFor(screen.to)
+	if fd, ok := Of(screen.to); ok {
+		p.screen = screen
 		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
 			p.width = width
 		}
 		p.drawing.Go(func() { p.refresh(ctx) })
 	}
-	p.instanceCounts.read = run.Taken
 	title, size := run.Plan.Name, wording.Count(len(run.Plan.Calls), "call")
 	if title == "" && run.Plan.File != nil {
 		title = run.Plan.File.Name
@@ -113,9 +115,9 @@ func NewProgress(ctx context.Context, out io.Writer, run Run) *Progress {
 	}
 	p.print("%s\n\n", p.style.Bold(diag.Escape(title+", "+size)))
 	if run.Resumed != nil {
-		p.instanceCounts.expected += len(run.Resumed.Joined)
+		p.instances.expected += len(run.Resumed.Joined)
 		for _, end := range run.Resumed.Left {
-			p.instanceCounts.count(end)
+			p.instances.count(end)
 		}
 	}
 	return p
@@ -127,11 +129,8 @@ func (p *Progress) print(format string, args ...any) {
 	}
 }
 
-// note prints a line above the running calls.
-func (p *Progress) note(mark, text string) {
-	p.erase()
-	p.print("  %s %s\n", mark, diag.Escape(text))
-}
+// note prints a line with a mark.
+func (p *Progress) note(mark, text string) { p.print("  %s %s\n", mark, diag.Escape(text)) }
 
 // Observe shows a command of the run.
 func (p *Progress) Observe(at time.Duration, c runtime.Command) {
@@ -142,49 +141,44 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 	case runtime.Plan:
 		p.planning = true
 		if c.Tick > p.tick {
-			if p.tick, p.calls, p.frames = c.Tick, nil, nil; c.Tick > 1 {
-				p.erase()
-				used := Used(p.usage)
-				if used != "" {
-					used += " so far"
-				}
-				p.print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d%s", c.Tick, used)))
-			}
+			p.tick, p.calls = c.Tick, nil
+			clear(p.frames)
+		}
+		if used := Used(p.usage); c.Tick > 1 && used != "" {
+			p.print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d%s so far", c.Tick, used)))
+		} else if c.Tick > 1 {
+			p.print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d", c.Tick)))
 		}
 	case runtime.EndTick:
 		p.planning, p.usage = false, c.End.Usage
 		if len(c.End.Dropped) > 0 {
-			p.note(p.style.Yellow("!"), "the solution leaves out calls that the plan still had to run: "+wording.Names(c.End.Dropped, maxDropped))
+			p.note(p.style.Yellow("!"), "the solution leaves out calls that the plan still had to run: "+
+				wording.Names(c.End.Dropped, maxDropped))
 		}
 		for _, fault := range c.End.Faults {
 			p.note(p.style.Red("✗"), "the solution: "+fault.Message)
 		}
-	case runtime.Advise:
-		p.erase()
-		p.print("  %s\n", p.style.Faint(ranking(c.Instance, c.Ranking)))
 	case runtime.Leave:
 		p.left(c.Left)
 	case runtime.Start, runtime.Enter, runtime.Progressed, runtime.Ask, runtime.Repeat, runtime.Settle:
-		if c.Instance != "" && p.instanceCounts.known() > FewInstances {
-			p.instanceCounts.started(c)
-		} else {
+		switch {
+		case c.Instance == "" || p.known() <= fewItems:
 			p.observeCall(at, c)
+		case c.Under == "" && c.Of.ItemOf == nil:
+			p.instances.working[c.Frame] = true
 		}
 	}
 }
 
 // observeCall shows what becomes of a call.
 func (p *Progress) observeCall(at time.Duration, c runtime.Command) {
-	if p.frames == nil {
-		p.frames = map[int]*frameState{}
-	}
 	f := p.frames[c.Frame]
 	if f == nil {
 		f = &frameState{}
 		p.frames[c.Frame] = f
 	}
 	f.calls = max(f.calls, len(c.Plan.Calls))
-	many := c.Of.ItemOf != nil && f.calls > FewInstances
+	many := c.Of.ItemOf != nil && f.calls > fewItems
 	one := p.callState(c)
 	switch c.Kind {
 	case runtime.Start, runtime.Enter:
@@ -195,27 +189,27 @@ func (p *Progress) observeCall(at time.Duration, c runtime.Command) {
 		switch {
 		case many:
 		case c.Attempt > 1:
-			p.finished(one, p.style.Yellow("↻"), fmt.Sprintf("attempt %d", c.Attempt))
+			p.line(one, p.style.Yellow("↻"), fmt.Sprintf("attempt %d", c.Attempt))
 		case c.Uncertainty != "":
-			p.finished(one, p.style.Yellow("!"), diag.Escape(c.Uncertainty))
+			p.line(one, p.style.Yellow("!"), diag.Escape(c.Uncertainty))
 		}
 	case runtime.Progressed:
 		one.report = report(c.Progress)
 	case runtime.Ask:
-		if one.asking = true; c.Question.Within > 0 && !p.live {
-			p.finished(one, p.style.Yellow("?"), "asked; an answer is awaited for up to "+Duration(c.Question.Within))
+		if one.asking = true; c.Question.Within > 0 && p.screen == nil {
+			p.line(one, p.style.Yellow("?"), "asked; an answer is awaited for up to "+Duration(c.Question.Within))
 		}
 	case runtime.Repeat:
-		p.finished(one, p.style.Faint("="), p.style.Faint("done already"))
+		p.line(one, p.style.Faint("="), p.style.Faint("done already"))
 		p.settled(c, f)
 	case runtime.Settle:
-		status := c.Settlement.Status
-		if many && (status == runtime.Failed || status == runtime.Rejected) {
+		hasFailed := c.Settlement.Status == runtime.Failed || c.Settlement.Status == runtime.Rejected
+		if many && hasFailed {
 			f.failed++
 		}
-		if !many || (status == runtime.Failed || status == runtime.Rejected) && f.failed <= shownFailures {
-			mark, text := p.settlement(c)
-			p.finished(one, mark, text)
+		if !many || hasFailed && f.failed <= shownFailures {
+			mark, text := Settlement(p.style, c, max(20, p.width-p.names-14))
+			p.line(one, mark, text)
 		}
 		if !c.Settlement.Left { // else it continues with the run
 			p.settled(c, f)
@@ -239,7 +233,9 @@ func (p *Progress) callState(c runtime.Command) *callState {
 
 // settled removes a call, and its frame once all of that is settled.
 func (p *Progress) settled(c runtime.Command, f *frameState) {
-	p.calls = slices.DeleteFunc(p.calls, func(one *callState) bool { return one.frame == c.Frame && one.call == c.Call })
+	p.calls = slices.DeleteFunc(p.calls, func(one *callState) bool {
+		return one.frame == c.Frame && one.call == c.Call
+	})
 	if f.settled++; f.settled == f.calls && (c.Under != "" || c.Of.ItemOf != nil) {
 		delete(p.frames, c.Frame)
 	}
@@ -252,9 +248,8 @@ func (p *Progress) Waits(why string) {
 	p.note(p.style.Yellow("!"), why)
 }
 
-// finished prints the line of a call.
-func (p *Progress) finished(one *callState, mark, text string) {
-	p.erase()
+// line prints the line of a call.
+func (p *Progress) line(one *callState, mark, text string) {
 	took := "      "
 	if one.attempt > 0 {
 		took = p.style.Faint(fmt.Sprintf("%6s", Duration(p.at-one.since)))
@@ -262,39 +257,37 @@ func (p *Progress) finished(one *callState, mark, text string) {
 	p.print("%s\n", strings.TrimRight(fmt.Sprintf("  %s %s %s  %s", mark, Pad(one.name, p.names), took, text), " "))
 }
 
-// settlement is a mark and a text for how a call settled. Results are cut to the line.
-func (p *Progress) settlement(c runtime.Command) (mark, text string) {
+// Settlement is a mark and a text for how a call settled. A result is cut to so many columns.
+func Settlement(style Style, c runtime.Command, columns int) (mark, text string) {
 	s := c.Settlement
 	switch s.Status {
 	case runtime.Done:
-		return p.style.Green("✓"), Cut(Brief(s.Output), max(20, p.width-p.names-14))
+		return style.Green("✓"), Cut(Brief(s.Output), columns)
 	case runtime.Failed:
-		mark, text = p.style.Red("✗"), "failed: "+s.Failure.Message
+		mark, text = style.Red("✗"), "failed: "+s.Failure.Message
 		if s.Failure.Code != "error" {
 			text = "failed (" + s.Failure.Code + "): " + s.Failure.Message
 		}
 		if s.Attempts > 1 {
 			text += fmt.Sprintf(", after %d attempts", s.Attempts)
 		}
-	case runtime.Skipped:
-		return p.style.Faint("–"), diag.Escape("skipped: " + s.Reason)
 	case runtime.Rejected:
-		mark, text = p.style.Yellow("✗"), s.Reason
+		mark, text = style.Yellow("✗"), s.Reason
 		if s.Decision != nil && s.Decision.Reason != "" {
 			text = "rejected: " + s.Decision.Reason
 		}
 	default:
-		if s.Left {
-			return p.style.Faint("–"), diag.Escape(s.Reason)
+		if text = s.Reason; !s.Left {
+			text = s.Status.String() + ": " + text
 		}
-		return p.style.Faint("–"), diag.Escape(s.Status.String() + ": " + s.Reason)
+		return style.Faint("–"), diag.Escape(text)
 	}
 	if s.Routed {
 		route := "its failure route"
 		if offered := compiler.Offered(c.Plan, c.Of); len(offered) > 0 {
 			route = offered[len(offered)-1]
 		}
-		mark, text = p.style.Yellow("!"), text+", handled by "+route
+		mark, text = style.Yellow("!"), text+", handled by "+route
 	}
 	return mark, diag.Escape(text)
 }
@@ -311,23 +304,18 @@ func (p *Progress) refresh(ctx context.Context) {
 		case <-interrupted:
 			interrupted = nil
 			p.mu.Lock()
-			p.erase()
 			p.print("  stopping; Ctrl-C again kills\n")
 			p.mu.Unlock()
 		case <-tick.C:
 			p.mu.Lock()
-			if !p.held {
-				p.erase()
-				p.draw(time.Since(p.started))
-			}
+			p.screen.draw(p.lines(time.Since(p.started)))
 			p.mu.Unlock()
 		}
 	}
 }
 
-// draw shows the running calls, and how many calls wait and have settled.
-func (p *Progress) draw(now time.Duration) {
-	var lines []string
+// lines are those of the running calls, and of how many calls wait and have settled.
+func (p *Progress) lines(now time.Duration) (lines []string) {
 	running, asking, all, settled := 0, 0, 0, 0
 	for _, one := range p.calls {
 		if one.asking {
@@ -337,30 +325,45 @@ func (p *Progress) draw(now time.Duration) {
 			if one.attempt > 1 {
 				again = fmt.Sprintf(", attempt %d", one.attempt)
 			}
-			lines = append(lines, fmt.Sprintf("%s %6s  running%s", Pad(one.name, p.names), Duration(now-one.since), again+one.report))
+			lines = append(lines, fmt.Sprintf("%s %6s  running%s", Pad(one.name, p.names), Duration(now-one.since),
+				again+one.report))
 		}
 	}
 	for _, f := range p.frames {
 		all, settled = all+f.calls, settled+f.settled
 	}
-	text := fmt.Sprintf("%s: ", Duration(now))
+	text := ""
 	if p.planning {
-		text += fmt.Sprintf("tick %d, ", p.tick)
+		text = fmt.Sprintf("tick %d, ", p.tick)
 	}
-	text += fmt.Sprintf("%d running, ", running)
-	if asking > 0 {
-		text += fmt.Sprintf("%d asking, ", asking)
+	waiting := all - settled - running - asking
+	text += numbers(number{running, "running"}, number{asking, "asking"}, number{waiting, "waiting"},
+		number{settled, "settled"})
+	if p.known() > fewItems {
+		lines, text = nil, p.countInstances()
 	}
-	if waiting := all - settled - running - asking; waiting > 0 {
-		text += fmt.Sprintf("%d waiting, ", waiting)
+	lines = append(lines, Duration(now)+": "+text)
+	for i, line := range lines {
+		lines[i] = "  " + p.style.Faint(Cut("· "+line, p.width-3))
 	}
-	if text += fmt.Sprintf("%d settled", settled); p.instanceCounts.known() > FewInstances {
-		lines, text = nil, Duration(now)+": "+p.instanceCounts.text()
+	return lines
+}
+
+// A number counts what has a name.
+type number struct {
+	n    int
+	name string
+}
+
+// numbers lists the first number and those above 0.
+func numbers(all ...number) string {
+	var texts []string
+	for i, one := range all {
+		if i == 0 || one.n > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", one.n, one.name))
+		}
 	}
-	for _, line := range append(lines, text) {
-		p.print("  %s\n", p.style.Faint(Cut("· "+line, p.width-3)))
-	}
-	p.drawn = len(lines) + 1
+	return strings.Join(texts, ", ")
 }
 
 // report is a call's own report of progress on one line.
@@ -375,35 +378,73 @@ func report(r *runtime.Progress) string {
 	return text
 }
 
-// ranking is how the advisors rate the tools, on one line.
-func ranking(instance string, ranks []plan.Rank) string {
-	all := make([]string, len(ranks))
-	for i, r := range ranks {
-		all[i] = diag.Escape(r.Tool) + " " + strconv.FormatFloat(r.Weight, 'g', 4, 64)
+// known is how many instances there are so far.
+func (p *Progress) known() int {
+	if p.run.Taken == nil {
+		return p.instances.expected
 	}
-	line := "advice"
-	if instance != "" {
-		line += " for " + diag.Escape(instance)
-	}
-	if len(all) == 0 {
-		return line + ": nobody votes"
-	}
-	return line + ": " + strings.Join(all, ", ")
+	taken, _ := p.run.Taken()
+	return p.instances.expected + taken
 }
 
-// erase removes the lines of running calls.
-func (p *Progress) erase() {
-	if p.drawn > 0 {
-		p.print("\x1b[%dA\x1b[J", p.drawn)
-		p.drawn = 0
+func (s *instanceCounts) count(end *runtime.InstanceEnd) {
+	if end.Status == runtime.RunFailed {
+		s.failed++
+	} else {
+		s.done++
 	}
+}
+
+// countInstances is how many instances are done, failed and running.
+func (p *Progress) countInstances() string {
+	s := &p.instances
+	running := max(0, len(s.working)-s.done-s.failed)
+	text := numbers(number{s.done, "done"}, number{s.failed, "failed"}, number{running, "running"})
+	text += fmt.Sprintf(", of %d", p.known())
+	if p.run.Taken != nil {
+		if _, more := p.run.Taken(); more {
+			text += " so far"
+		}
+	}
+	return text
+}
+
+// left shows the end of an instance: of many only the first failures, and the counts from time to time.
+func (p *Progress) left(end *runtime.InstanceEnd) {
+	s := &p.instances
+	s.count(end)
+	mark, text := p.style.Green("●"), string(end.Status)
+	switch {
+	case p.known() > fewItems && (end.Status != runtime.RunFailed || s.failed > shownFailures):
+		if p.screen == nil && p.at-s.shown >= countsEvery {
+			p.print("  %s\n", p.style.Faint("· "+p.countInstances()))
+			s.shown = p.at
+		}
+		return
+	case end.Status != runtime.RunFailed:
+		if end.Output != nil {
+			text += "  " + Cut(Brief(end.Output), max(20, p.width-diag.Columns(end.ID)-14))
+		}
+	default:
+		mark = p.style.Red("●")
+		if len(end.Errors) > 0 {
+			text = strings.TrimSuffix("failed: "+end.Errors[0].Call, ": ") + ": " + end.Errors[0].Message
+		}
+		if more := len(end.Errors) - 1; more > 0 {
+			text += ", and " + wording.Count(more, "more error")
+		}
+		text = diag.Escape(text)
+	}
+	p.print("  %s %s  %s\n", mark, p.style.Bold(diag.Escape(end.ID)), text)
 }
 
 // Abandon ends the drawing of a run that never started.
 func (p *Progress) Abandon() {
 	close(p.stop)
 	p.drawing.Wait()
-	p.erase()
+	if p.screen != nil {
+		p.screen.draw(nil)
+	}
 }
 
 // End shows the result, and last the counts of calls.
@@ -420,9 +461,6 @@ func (p *Progress) End(o *runtime.Outcome) error {
 			p.print("%s %s\n", p.style.Red("✗"), diag.Escape(e.Message))
 		}
 	}
-	if n := p.instanceCounts.uncertain; n > 0 {
-		p.print("%s %s started that the advisors rate below the threshold\n", p.style.Yellow("!"), wording.Count(n, "call"))
-	}
 	status := string(o.Status)
 	switch o.Status {
 	case runtime.RunFailed:
@@ -438,6 +476,10 @@ func (p *Progress) End(o *runtime.Outcome) error {
 	if o.Ticks > 1 {
 		in += fmt.Sprintf("%d ticks, ", o.Ticks)
 	}
+	in += Duration(p.at)
+	if p.run.Simulated {
+		in += " of virtual time"
+	}
 	counts := ": "
 	if o.Instances != nil {
 		counts = ": " + p.tallyInstances(o) + "; calls: "
@@ -446,8 +488,27 @@ func (p *Progress) End(o *runtime.Outcome) error {
 	if p.run.Journal != "" {
 		counts += p.style.Faint("; journal " + diag.Escape(p.run.Journal))
 	}
-	p.print("%s\n", status+in+Duration(p.at)+Used(o.Usage)+counts)
+	p.print("%s\n", status+in+Used(o.Usage)+counts)
 	return p.err
+}
+
+// tallyInstances is how many instances ended in which way, and the file of their results.
+func (p *Progress) tallyInstances(o *runtime.Outcome) string {
+	count := map[runtime.RunStatus]int{}
+	for _, end := range o.Instances {
+		count[end.Status]++
+	}
+	text := wording.Count(len(o.Instances), "instance") + ": " + Ends(count)
+	if p.run.Results != "" {
+		text += "; results in " + diag.Escape(p.run.Results)
+	}
+	return text
+}
+
+// Ends is how many runs ended in which way.
+func Ends(count map[runtime.RunStatus]int) string {
+	return numbers(number{count[runtime.RunDone], "done"}, number{count[runtime.RunFailed], "failed"},
+		number{count[runtime.RunStopped], "stopped"}, number{count[runtime.RunGoesOn], "running"})
 }
 
 // Used is what models have used, behind other text; "" for nothing.
@@ -457,7 +518,7 @@ func Used(u runtime.Usage) string {
 	}
 	text := fmt.Sprintf(", %d tokens", u.Tokens())
 	if u.Cost > 0 {
-		text += fmt.Sprintf(", cost %s", strconv.FormatFloat(u.Cost, 'g', 4, 64))
+		text += ", cost " + strconv.FormatFloat(u.Cost, 'g', 4, 64)
 	}
 	return text
 }
@@ -469,28 +530,6 @@ func Tally(counts runtime.Counts, status runtime.RunStatus) string {
 	if status == runtime.RunStopped || status == runtime.RunGoesOn {
 		cancelled = "unfinished"
 	}
-	text := fmt.Sprintf("%d done", counts.Done)
-	for _, part := range []struct {
-		n    int
-		name string
-	}{{counts.Failed, "failed"}, {counts.Skipped, "skipped"}, {counts.Rejected, "rejected"}, {counts.Cancelled, cancelled}} {
-		if part.n > 0 {
-			text += fmt.Sprintf(", %d %s", part.n, part.name)
-		}
-	}
-	return text
-}
-
-// hold removes the running calls from the screen until release.
-func (p *Progress) hold() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.erase()
-	p.held = true
-}
-
-func (p *Progress) release() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.held = false
+	return numbers(number{counts.Done, "done"}, number{counts.Failed, "failed"}, number{counts.Skipped, "skipped"},
+		number{counts.Rejected, "rejected"}, number{counts.Cancelled, cancelled})
 }

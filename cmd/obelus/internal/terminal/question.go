@@ -130,6 +130,12 @@ func (r *Renderer) headline(p *block, q *runtime.Question) {
 	}
 }
 
+// Effects describes what a call may change, and who declares that.
+func Effects(q *runtime.Question) string {
+	text, _ := effects(q, false)
+	return text
+}
+
 // effects describes what a call may change, who declares that, and the colour for it.
 func effects(q *runtime.Question, s Style) (text string, paint func(string) string) {
 	switch q.Effects {
@@ -203,7 +209,8 @@ func (r *Renderer) value(p *block, name string, value any, from []runtime.Source
 func sourcesOf(q *runtime.Question, name string) []runtime.Source {
 	var all []runtime.Source
 	for _, source := range q.Sources {
-		if field, ok := strings.CutPrefix(source.Param, name); ok && (field == "" || field[0] == '.' || field[0] == '[') {
+		if field, ok := strings.CutPrefix(source.Param, name); ok &&
+			(field == "" || field[0] == '.' || field[0] == '[') {
 			source.Param = strings.TrimPrefix(field, ".")
 			all = append(all, source)
 		}

@@ -65,7 +65,8 @@ func visibly(value any, indent string) string {
 	before := ' '
 	for i, r := range text {
 		switch {
-		case r == '\n' || r < utf8.RuneSelf && r >= ' ' && r != 0x7f || !ambiguous(before, r) && !inside(confusable, text, i):
+		case r == '\n' || r < utf8.RuneSelf && r >= ' ' && r != 0x7f || !ambiguous(before, r) &&
+			!inside(confusable, text, i):
 			b.WriteRune(r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)

@@ -4,6 +4,7 @@ package terminal
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -21,14 +22,14 @@ import (
 func TestProgressWaitsForQuestions(t *testing.T) {
 	p := pty.Open(t, 80)
 	plan := progressPlan(t)
-	g := &Gate{to: p.Slave}
+	g := NewScreen(p.Slave)
 	show := NewProgress(t.Context(), g, Run{Plan: plan})
-	p.Sees("0 running, 0 settled")
+	p.Sees("0 running")
 	d := NewDialogue(p.Slave, p.Slave, g, "terminal", nil)
 	answers := askInBackground(t.Context(), d, question("first"))
 	p.Asked()
 	asked := p.Settled()
-	if strings.Contains(asked, "settled") {
+	if strings.Contains(asked, "running") {
 		t.Errorf("what comes and goes is still there:\n%s", asked)
 	}
 	show.Observe(time.Second, runtime.Command{Kind: runtime.Settle, Call: 0, Of: plan.Calls[0], Site: &runtime.Site{}, Plan: plan, Settlement: &runtime.Settlement{Status: runtime.Done, Output: "here it is"}})
@@ -39,7 +40,7 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 		}
 	}
 	g.mu.Lock()
-	if kept := g.held.String(); strings.Count(kept, "\n") != 1 {
+	if kept := g.waiting.String(); strings.Count(kept, "\n") != 1 {
 		t.Errorf("more is kept than what settled: %q", kept)
 	}
 	g.mu.Unlock()
@@ -51,7 +52,7 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 		t.Errorf("what settled isn't shown below the question:\n%s", screen)
 	}
 	show.Abandon()
-	if screen := p.Settled(); strings.Contains(screen, "☠") || strings.Contains(screen, "settled") {
+	if screen := p.Settled(); strings.Contains(screen, "☠") || strings.Contains(screen, "running") {
 		t.Errorf("the screen is garbled:\n%s", screen)
 	}
 }
@@ -60,13 +61,11 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 // next try begins without.
 func TestProgressSaysHowFarCallsAre(t *testing.T) {
 	plan := progressPlan(t)
-	var drawn strings.Builder
-	p := &Progress{out: &drawn, run: Run{Plan: plan}, width: 60, names: 3}
+	p := NewRecorded(io.Discard, Run{Plan: plan})
+	p.width = 60
 	about := func(kind runtime.CommandKind, attempt int, far *runtime.Progress) string {
 		p.Observe(0, runtime.Command{Kind: kind, Attempt: attempt, Of: plan.Calls[0], Site: &runtime.Site{}, Plan: plan, Progress: far})
-		drawn.Reset()
-		p.draw(time.Second)
-		line, _, _ := strings.Cut(drawn.String(), "\n")
+		line := p.lines(time.Second)[0]
 		if diag.Columns(line) > 60 || strings.ContainsAny(line, "\x1b\r\u202e") {
 			t.Errorf("it isn't bounded: %q", line)
 		}
@@ -90,26 +89,29 @@ func TestProgressSaysHowFarCallsAre(t *testing.T) {
 	}
 }
 
-// A gate that is held keeps everything, in order, and reports what writing met.
-// Lines that only programs read pass at once.
-func TestGate(t *testing.T) {
-	var out, log strings.Builder
-	drawn := &told{&log}
-	g := &Gate{to: &out, drawing: drawn}
+// A screen that is held keeps everything, in order, and reports what writing met. Lines that only programs read
+// pass at once, and lines that come and go leave nothing.
+func TestScreen(t *testing.T) {
+	var out strings.Builder
+	g := NewScreen(&out)
+	g.isTerminal = true
+	g.draw([]string{"gone", "gone, too"})
 	for _, text := range []string{"a", "b"} {
 		if n, err := g.Write([]byte(text)); n != 1 || err != nil {
 			t.Error(n, err)
 		}
 		g.hold()
+		g.draw([]string{"not drawn"})
 	}
-	if out.String() != "a" {
+	if out.String() != "gone\ngone, too\n\x1b[2A\x1b[Ja" {
 		t.Errorf("it let %q through", out.String())
 	}
 	g.release()
-	if out.String() != "ab" || log.String() != "hold hold release " {
-		t.Errorf("%q came, %q was told", out.String(), log.String())
+	if !strings.HasSuffix(out.String(), "\x1b[Jab") {
+		t.Errorf("%q came", out.String())
 	}
-	broken := &Gate{to: full{}, drawing: drawn}
+	broken := NewScreen(full{})
+	broken.isTerminal = true
 	broken.hold()
 	if _, err := broken.Write([]byte("x")); err != nil {
 		t.Errorf("what is kept isn't written: %v", err)
@@ -119,14 +121,14 @@ func TestGate(t *testing.T) {
 		t.Error("nobody learns that writing failed")
 	}
 	out.Reset()
-	lines := &Gate{to: &out}
+	lines := NewScreen(&out)
 	lines.hold()
 	lines.Write([]byte("{}\n"))
 	if out.String() != "{}\n" {
 		t.Error("a program waits for a person")
 	}
 	p := pty.Open(t, 80)
-	shown := &Gate{to: p.Slave}
+	shown := NewScreen(p.Slave)
 	shown.hold()
 	shown.Write([]byte("{}\n"))
 	if screen := p.Settled(); screen != "\n" {
@@ -139,12 +141,6 @@ func TestGate(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
-
-// Told writes down what it is told.
-type told struct{ log *strings.Builder }
-
-func (n *told) hold()    { n.log.WriteString("hold ") }
-func (n *told) release() { n.log.WriteString("release ") }
 
 func progressPlan(t *testing.T) *plan.Plan {
 	t.Helper()

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/session"
+)
+
+// choose finds the questions about a call: open ones, or else the last with an answer that the run hasn't used.
+// Without a call they are all open ones.
+func (o *deciding) choose(
+	questions *session.Questions, call string, isAnswered bool,
+) (chosen []*runtime.Question, err error) {
+	var names []string // each once, in the order of the questions
+	matches := func(q *runtime.Question) bool {
+		name := q.Path()
+		return (call == "" || call == name || strings.HasPrefix(name, call+"[")) &&
+			(o.Instance == "" || o.Instance == q.Instance) && (o.ID == "" || o.ID == q.ID)
+	}
+	for _, q := range questions.Open() {
+		if !slices.Contains(names, q.Path()) {
+			names = append(names, q.Path())
+		}
+		if matches(q) {
+			chosen = append(chosen, q)
+		}
+	}
+	if len(chosen) == 0 && call != "" {
+		for _, one := range questions.Kept {
+			if matches(one.Question) {
+				isSame := func(q *runtime.Question) bool { return q.Path() == one.Path() && q.Instance == one.Instance }
+				chosen = append(slices.DeleteFunc(chosen, isSame), one.Question)
+			}
+		}
+	}
+	switch {
+	case len(chosen) > 1 && isAnswered && !o.All:
+		return nil, usageErr("the run asks about %d calls of that name", len(chosen)).
+			Advise("name one, such as %s, with --instance where several have the name, or answer all with --all",
+				named(chosen[0]))
+	case len(chosen) > 0 || call == "" && o.ID+o.Instance == "" && !isAnswered:
+		return chosen, nil
+	case slices.Contains(verdicts, call):
+		return nil, usageErr("%q needs a call", call).
+			Advise("name the call before it, or answer all that is asked with --all")
+	case call != "" && len(names) > 0:
+		err := usageErr("the run asks nothing about a call %q with these flags", call)
+		if !slices.Contains(names, call) {
+			err = usageErr("the run asks nothing about a call %q", call)
+		}
+		return nil, err.Suggest(call, names).Advise("it asks about %s", wording.Names(names, 5))
+	case len(names) > 0:
+		return nil, usageErr("no question has this --id or --instance").Advise("obelus decide without them shows what is asked")
+	}
+	return nil, usageErr("the run asks nothing").Advise("continue with obelus resume")
+}
+
+// decision reads an answer to a question.
+func (o *deciding) decision(c *cli, q *runtime.Question, answer []string) (d runtime.Decision, err error) {
+	d = runtime.Decision{Verdict: runtime.Verdict(answer[0]), Reason: o.Reason}
+	values := answer[1:]
+	switch d.Verdict {
+	case runtime.Change:
+		if len(values) == 0 {
+			return d, usageErr("change needs parameters").Advise("change amount=5 changes one, change @params.json all")
+		}
+		d.Params, err = changed(c, q, values)
+	case runtime.Replace:
+		if len(values) != 1 {
+			return d, usageErr("replace needs one call").
+				Advise("write it as JSON, or @FILE: replace '{\"_tool\": \"refund\", \"amount\": 5}'")
+		}
+		var call map[string]any
+		if name, isFile := strings.CutPrefix(values[0], "@"); isFile {
+			call, err = c.mapping(c.newReading(), "replace", name)
+		} else {
+			call, err = valuesOf("replace", source.NewFile("call.json", []byte(values[0])), source.DefaultLimits())
+		}
+		if err == nil {
+			d.Replacement, err = json.Marshal(call)
+		}
+	case runtime.Approve, runtime.Reject, runtime.Retry, runtime.Fail:
+		if len(values) > 0 {
+			return d, usageErr("%s has no argument, but got %q", d.Verdict, values[0]).
+				Advise("a reason is given with --reason")
+		}
+	default:
+		return d, usageErr("there is no answer %q: expected %s", answer[0], wording.Or(verdicts)).
+			Suggest(answer[0], verdicts)
+	}
+	return d, err
+}
+
+// changed are the parameters of a question with changes. A value for a parameter that must be a text isn't read as
+// JSON.
+func changed(c *cli, q *runtime.Question, values []string) (params map[string]any, err error) {
+	params = maps.Clone(q.Params)
+	given := &given{}
+	for _, value := range values {
+		if strings.HasPrefix(value, "@") {
+			params = nil
+		}
+		if params, err = given.add(c, c.newReading(), params, "change", value); err != nil {
+			return nil, err
+		}
+	}
+	for key, text := range given.texts {
+		one := maps.Clone(q.Params)
+		if one == nil {
+			one = map[string]any{}
+		}
+		if one[key] = params[key]; q.Unacceptable(one) != "" {
+			if one[key] = text; q.Unacceptable(one) == "" {
+				params[key] = text
+			}
+		}
+	}
+	return params, nil
+}
+
+// named is the call of a question in quotes, with its instance.
+func named(q *runtime.Question) string {
+	name := terminal.Quoted(q.Path())
+	if q.Instance != "" {
+		name += " of " + terminal.Quoted(q.Instance)
+	}
+	return name
+}
+
+// showQuestions shows questions, briefly or in full.
+func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format string, inFull bool) (err error) {
+	render := terminal.NewRenderer(c.out, 0, toolsOf(p))
+	text := render.Question
+	if inFull {
+		text = render.Full
+	}
+	if len(list) == 0 && format != "json" {
+		_, err = fmt.Fprintln(c.out, "the run asks nothing")
+	}
+	for _, q := range list {
+		if format == "json" {
+			err = diag.JSONLine(c.out, q)
+		} else {
+			_, err = fmt.Fprint(c.out, text(q))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func toolsOf(p *project.Program) func(*runtime.Question) *plan.Tool {
+	return func(q *runtime.Question) *plan.Tool { return p.Tool(q.Delegate, q.Tool) }
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/dot"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/session"
+)
+
+// An execution is what happened in a run, for drawings: its events as programs read them, and what became of each
+// call. It is an observer.
+type execution struct {
+	*session.Events
+	lines []json.RawMessage
+	plans map[int]*plan.Plan // by tick, as received so far
+	ends  map[int]*runtime.TickEnd
+	calls map[string]*callHistory // by their name in a view
+}
+
+// A callHistory is what became of a call, of all its items and instances together.
+type callHistory struct {
+	counts   map[dot.Mark]int
+	reasons  map[dot.Mark]string // the last that is known; of an open question under the zero mark
+	started  bool
+	from, to time.Duration
+	attempts int
+}
+
+func newExecution() *execution {
+	e := &execution{plans: map[int]*plan.Plan{}, ends: map[int]*runtime.TickEnd{}, calls: map[string]*callHistory{}}
+	e.Events = session.NewEvents(e, "")
+	return e
+}
+
+// Abandon is for a run that never began.
+func (e *execution) Abandon() {}
+
+// Write receives an event.
+func (e *execution) Write(line []byte) (int, error) {
+	e.lines = append(e.lines, bytes.TrimSpace(slices.Clone(line)))
+	return len(line), nil
+}
+
+// longestResult is how much of a result a page shows, in bytes of JSON.
+const longestResult = 4 << 10
+
+// shortened is a value, or the beginning of its text where that is long.
+func shortened(v any) any {
+	text, err := json.Marshal(v)
+	switch {
+	case err != nil:
+		return nil
+	case len(text) > longestResult:
+		return wording.Cut(string(text), longestResult)
+	}
+	return v
+}
+
+// Observe receives a command of the run. What an earlier tick had done counts as done.
+func (e *execution) Observe(at time.Duration, c runtime.Command) {
+	switch c.Kind {
+	case runtime.Progressed:
+		return // it is over when the page is looked at
+	case runtime.EndTick:
+		e.ends[c.Tick] = c.End
+	case runtime.Repeat, runtime.Settle:
+		settled := *c.Settlement
+		if c.Kind == runtime.Repeat {
+			c.Kind, settled.Reason = runtime.Settle, "an earlier step has done it"
+		}
+		settled.Output = shortened(settled.Output)
+		c.Settlement = &settled
+	}
+	if c.Plan != nil && c.Under == "" && c.Of != nil && c.Of.ItemOf == nil {
+		e.plans[c.Tick] = c.Plan
+	}
+	e.note(at, c)
+	e.Events.Observe(at, c)
+}
+
+// pathItems are the numbers of items in a path of calls.
+var pathItems = regexp.MustCompile(`\[\d+\](/|$)`)
+
+// nameInView is how a view names the call of a command.
+func nameInView(c runtime.Command) string {
+	name := runtime.Path(pathItems.ReplaceAllString(c.Under, "$1"), cmp.Or(c.Of.ItemOf, c.Of).Name)
+	if c.Tick > 0 {
+		name = fmt.Sprintf("%d:%s", c.Tick, name)
+	}
+	return name
+}
+
+// note counts what a command says of a call.
+func (e *execution) note(at time.Duration, c runtime.Command) {
+	if !slices.Contains([]runtime.CommandKind{runtime.Start, runtime.Enter, runtime.Settle, runtime.Ask}, c.Kind) {
+		return
+	}
+	name := nameInView(c)
+	all := e.calls[name]
+	if all == nil {
+		all = &callHistory{counts: map[dot.Mark]int{}, reasons: map[dot.Mark]string{}}
+		e.calls[name] = all
+	}
+	switch c.Kind {
+	case runtime.Ask:
+		all.reasons[dot.Mark{}] = "a person is asked"
+		return
+	case runtime.Start, runtime.Enter:
+		if !all.started {
+			all.started, all.from = true, at
+		}
+	case runtime.Settle:
+		s := c.Settlement
+		mark := dot.Mark{Kind: dot.MarkKind(s.Status.String())}
+		if s.Status == runtime.Failed && s.Routed {
+			mark.Code = ", handled"
+		}
+		if c.Of.Each == nil || len(all.counts) == 0 && !(s.Left && all.started) { // otherwise its items are counted
+			all.counts[mark]++
+		}
+		all.to, all.attempts = at, max(all.attempts, s.Attempts)
+		reason := s.Reason
+		if s.Failure != nil {
+			reason = s.Failure.Message
+		}
+		if d := s.Decision; d != nil {
+			reason = strings.TrimPrefix(fmt.Sprintf("%s: %s by %s", reason, d.Verdict, cmp.Or(d.By, "a person")), ": ")
+		}
+		if reason != "" {
+			all.reasons[mark] = reason
+		}
+	}
+	delete(all.reasons, dot.Mark{})
+}
+
+// mark draws in what happened.
+func (e *execution) mark(v *dot.View) {
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		all := e.calls[n.Call]
+		if n.Call == "" || all == nil {
+			continue
+		}
+		if len(all.counts) == 0 && all.started {
+			v.Mark(n.Call, dot.Mark{Kind: dot.Running, Count: 1})
+		}
+		for m, count := range all.counts { // the view keeps them in an order of its own
+			m.Text, m.Count = all.reasons[m], count
+			v.Mark(n.Call, m)
+		}
+		var times, reasons []string
+		if all.started && all.to >= all.from {
+			times = append(times, terminal.Duration(all.from)+" to "+terminal.Duration(all.to))
+		}
+		if all.attempts > 1 {
+			times = append(times, fmt.Sprintf("%d attempts", all.attempts))
+		}
+		for _, m := range append([]dot.Mark{{}}, n.Marks...) {
+			reason := all.reasons[dot.Mark{Kind: m.Kind, Code: m.Code}]
+			if reason != "" && len(all.counts) > 1 && m.Kind != "" {
+				reason = string(m.Kind) + ": " + reason // of some of them
+			}
+			if reason != "" {
+				reasons = append(reasons, diag.Escape(wording.Cut(reason, 100)))
+			}
+		}
+		n.State = strings.Join(reasons, ", ")
+		n.Detail = strings.TrimPrefix(n.Detail+"\n"+strings.Join(times, ", "), "\n")
+	}
+}
+
+// step describes a tick that has ended.
+func (e *execution) step(tick int) string {
+	end := e.ends[tick]
+	if end == nil {
+		return ""
+	}
+	var faults []string
+	for _, fault := range end.Faults {
+		faults = append(faults, diag.Escape(wording.Cut(fault.Message, 100)))
+	}
+	return strings.Join(faults, "\n")
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/dot"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/simulate"
+)
+
+// barWidth is how many characters the makespan has in the timeline, and maxTimeline how many lines a timeline has.
+const (
+	barWidth    = 40
+	maxTimeline = 60
+)
+
+func (s *simulation) print(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
+
+// title names what is reported.
+func (s *simulation) title(what string, seed uint64) string {
+	name := s.plan.Name
+	if name == "" && s.plan.File != nil {
+		name = s.plan.File.Name
+	}
+	return fmt.Sprintf("%s of %s, seed %d", what, name, seed)
+}
+
+// head prints a title, and what of input and state was generated.
+func (s *simulation) head(style terminal.Style, title string) {
+	s.print("%s\n", style.Bold(diag.Escape(title)))
+	for what, keys := range map[string][]string{"input": s.generated.Input, "state": s.generated.State} {
+		if len(keys) > 0 {
+			s.print("%s\n", style.Faint(diag.Escape("generated "+what+": "+strings.Join(keys, ", "))))
+		}
+	}
+}
+
+// report prints one simulation: its timeline, and what a run prints at its end.
+func (s *simulation) report(one *simulate.Scenario) error {
+	style := terminal.StyleFor(s.out)
+	title := s.title("simulation", one.Seed) + ", " + wording.Count(len(one.Calls), "call")
+	if one.Schedule > 0 || s.orders != nil {
+		title += fmt.Sprintf(", schedule %d", s.number(one))
+	}
+	s.head(style, title)
+	s.print("\n")
+	s.bars(one, style)
+	ending := terminal.NewRecorded(s.out, terminal.Run{Plan: s.plan, Simulated: true})
+	ending.Observe(one.Makespan, runtime.Command{Kind: runtime.Finish})
+	for _, end := range one.Outcome.Instances {
+		ending.Observe(one.Makespan, runtime.Command{Kind: runtime.Leave, Left: &end})
+	}
+	if one.Left > 0 {
+		s.print("%s left out: there was no room for all; --unbounded simulates them\n",
+			wording.Count(one.Left, "more instance"))
+	}
+	if state, ok := one.Outcome.State.(map[string]any); ok && len(state) > 0 {
+		s.print("\n%s\n%s\n", style.Bold("state"), terminal.Display(state))
+	}
+	s.print("\n")
+	if one.Outcome.Output != nil && one.Outcome.Status != runtime.RunStopped {
+		s.print("%s\n", style.Bold("output"))
+	}
+	if err := ending.End(one.Outcome); err != nil {
+		return err
+	}
+	s.print("  %s; lower bound %s; %s of work\n", s.together(one), terminal.Duration(one.LowerBound),
+		terminal.Duration(one.Work))
+	if len(one.CriticalPath) > 0 {
+		of := ""
+		if id := criticalInstance(one); id != nil {
+			of = " of " + diag.Escape(*id)
+		}
+		path := diag.Escape(strings.Join(names(one, one.CriticalPath), " → "))
+		s.print("  critical path%s: %s\n", of, terminal.Cut(path, 400))
+	}
+	if one.Cost > 0 {
+		s.print("  cost: %.4g\n", one.Cost)
+	}
+	return nil
+}
+
+// together is how many activities a simulation had at work at once, and how many may be.
+func (s *simulation) together(one *simulate.Scenario) string {
+	return fmt.Sprintf("%d at once, of at most %d", one.Peak, cmp.Or(s.Concurrency, s.plan.Limits.Together()))
+}
+
+// bars draws when each call was at work, in the order of their starts.
+func (s *simulation) bars(one *simulate.Scenario, style terminal.Style) {
+	columns := 0
+	for i := range one.Calls {
+		columns = min(48, max(columns, diag.Columns(nameOf(&one.Calls[i]))))
+	}
+	order, critical := inTime(one)
+	lines, left := 0, 0
+	for _, i := range order {
+		call := &one.Calls[i]
+		if lines >= maxTimeline && (call.Status != runtime.Failed || lines >= 2*maxTimeline) {
+			left++
+			continue
+		}
+		lines++
+		bar := strings.Repeat(" ", barWidth)
+		if call.Started && one.Makespan > 0 {
+			along := func(at time.Duration) int { return int(int64(at) * barWidth / int64(one.Makespan)) }
+			to := min(barWidth, max(along(call.To), along(call.From)+1))
+			from := min(along(call.From), to-1)
+			drawn := "━"
+			if critical[i] {
+				drawn = "█"
+			}
+			bar = strings.Repeat(" ", from) + strings.Repeat(drawn, to-from) + strings.Repeat(" ", barWidth-to)
+		}
+		mark, text := s.settlement(call, style)
+		line := fmt.Sprintf("  %s %s  %s  %s", mark, terminal.Pad(nameOf(call), columns), bar, text)
+		s.print("%s\n", strings.TrimRight(line, " "))
+	}
+	if left > 0 {
+		s.print("  … and %s; --format json has all\n", wording.Count(left, "more call"))
+	}
+	end := terminal.Duration(one.Makespan)
+	gap := strings.Repeat(" ", barWidth-1-len(end))
+	s.print("  %s\n", style.Faint(strings.Repeat(" ", columns+4)+"0"+gap+end+"   █ critical path"))
+}
+
+// settlement is a mark and a text for how a call settled.
+func (s *simulation) settlement(call *simulate.CallReport, style terminal.Style) (mark, text string) {
+	mark, text = terminal.Settlement(style, runtime.Command{Of: call.Call, Plan: s.plan, Settlement: &runtime.Settlement{
+		Status: call.Status, Routed: call.Routed, Attempts: call.Attempts,
+		Output: call.Output, Failure: call.Failure, Reason: call.Reason,
+	}}, 60)
+	if call.Status == runtime.Done && call.Attempts > 1 {
+		text = strings.TrimSuffix(fmt.Sprintf("%d attempts: %s", call.Attempts, text), ": ")
+	}
+	return mark, text
+}
+
+// inTime are the calls in the order of their starts, and which are on the critical path.
+func inTime(s *simulate.Scenario) (order []int, critical map[int]bool) {
+	critical = map[int]bool{}
+	for i := range s.Calls {
+		order = append(order, i)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.Calls[a].From, s.Calls[b].From) })
+	for _, call := range s.CriticalPath {
+		critical[call] = true
+	}
+	return order, critical
+}
+
+// timeline is a simulation to be drawn.
+func (s *simulation) timeline(one *simulate.Scenario) *dot.Timeline {
+	t := &dot.Timeline{Name: s.title("simulation", one.Seed), Notes: []string{
+		fmt.Sprintf("%s in %s; %s; the critical path is marked", one.Outcome.Status, terminal.Duration(one.Makespan),
+			s.together(one)),
+	}}
+	order, critical := inTime(one)
+	for _, i := range order {
+		call := &one.Calls[i]
+		bar := dot.Bar{Label: strings.TrimPrefix(call.Instance+" "+pathOf(call), " "), From: call.From, To: call.To,
+			Marks: []dot.Mark{{Kind: dot.MarkKind(call.Status.String())}}}
+		if critical[i] {
+			bar.Marks = append(bar.Marks, dot.Mark{Kind: dot.Critical})
+		}
+		if call.Status != runtime.Done {
+			_, bar.Detail = s.settlement(call, false)
+		} else if call.Attempts > 1 {
+			bar.Detail = fmt.Sprintf("%d attempts", call.Attempts)
+		}
+		t.Bars = append(t.Bars, bar)
+	}
+	return t
+}
+
+// conclude reports what the simulations together show.
+func (s *simulation) conclude(all *comparison) error {
+	if s.Format == "json" {
+		return s.writeEvent(summaryOf(all, s.Seeds > 0))
+	}
+	style := terminal.StyleFor(s.out)
+	left := func(what string) {
+		if all.left > 0 {
+			s.print("%s left out: they would cost too much; --unbounded simulates all\n", wording.Count(all.left, what))
+		}
+	}
+	switch {
+	case timelines[s.Format] != nil:
+	case s.Seeds > 0:
+		s.print("\nover %s: %s\n", wording.Count(all.played, "seed"), terminal.Ends(all.ends))
+		left("more seed")
+	case all.different != nil:
+		s.print("\n%s schedule %d ends differently:\n%s", style.Red("✗"), s.number(all.different), s.difference(all))
+	case all.played > 1:
+		s.print("\n%s %s in the same state\n", style.Green("✓"),
+			wording.Counted(all.played-1, "other schedule ends", "other schedules end"))
+		left("more schedule")
+	}
+	return nil
+}

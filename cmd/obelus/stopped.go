@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/session"
+)
+
+// stopped prints why a run stopped, unless somebody stopped it, and the commands that continue it.
+func (c *cli) stopped(result *session.Result, s *session.Session) {
+	asks := []runtime.Reason{runtime.ReasonConfirmation, runtime.ReasonInFlight, runtime.ReasonEnvelope}
+	if len(result.Asked) > 0 && slices.Contains(asks, result.Reason) {
+		c.unanswered(result, s)
+		return
+	}
+	if result.Why != "" && (s.ID() != "" || result.Reason == runtime.ReasonEnvelope) {
+		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(result.Why))
+	}
+	switch {
+	case result.Reason == runtime.ReasonEnvelope:
+		c.help("an approval counts what the whole run does: have more approved, and begin a new run")
+	case s.ID() != "" && result.Why != "":
+		c.help(c.commandLine("resume", s.ID()) + "  # continues with two more ticks; --at TICK from an earlier one")
+	case s.ID() != "":
+		c.help(c.commandLine("resume", s.ID()) + "  # continues the run")
+	}
+}
+
+func (c *cli) help(text string) {
+	fmt.Fprintf(c.err, "  %s %s\n", terminal.StyleFor(c.err).Green("help:"), text)
+}
+
+// plainWord is a word that a shell reads as it is.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+
+// commandLine is a command that can be copied, with the global flags of this one that it needs.
+func (g *globals) commandLine(words ...string) string {
+	if g.Folder != "" {
+		words = append([]string{"-C", g.Folder}, words...)
+	}
+	if g.Runs != "" {
+		words = append(words, "--runs", g.Runs)
+	}
+	line := "obelus"
+	for _, word := range words {
+		if !plainWord.MatchString(word) {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		line += " " + diag.Escape(word)
+	}
+	return line
+}
+
+// mostCommands is for how many questions commands are printed.
+const mostCommands = 5
+
+// unanswered prints the questions that a run stopped with, and the commands that answer them and
+// continue, one a line.
+func (c *cli) unanswered(result *session.Result, s *session.Session) {
+	lines := []string{c.commandLine("decide", s.ID()) + "  # shows what is asked"}
+	var ways, notes []string
+	for i, q := range result.Asked {
+		if i == mostCommands {
+			fmt.Fprintf(c.err, "obelus: and before %s\n", wording.Count(len(result.Asked)-i, "more call"))
+			break
+		}
+		why, way, note := whyAsked(q, s.Program().Plan)
+		if way != "" && !slices.Contains(ways, way) {
+			ways = append(ways, way)
+		}
+		if note != "" && !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+		fmt.Fprintf(c.err, "obelus: stopped before the call %s (there is nobody to ask): %s\n", named(q), why)
+		words, comment := []string{"decide", s.ID(), q.Path(), "approve"}, "or reject, change, replace"
+		switch {
+		case q.InFlight:
+			words[3], comment = "retry", "or fail"
+		case len(q.Outside) > 0 && s.Signed():
+			words, comment = append(words, "--key", "KEY"), "signs that it may; or reject"
+		case len(q.Outside) > 0:
+			comment = "or reject"
+		}
+		if q.Instance != "" {
+			words = append(words, "--instance", q.Instance)
+		}
+		if line := c.commandLine(words...) + "  # " + comment; !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	for _, q := range result.Refused {
+		fmt.Fprintf(c.err, "obelus: the answer for the call %s can't be used: %s\n", named(q), diag.Escape(q.Problem))
+	}
+	lines = append(lines, c.commandLine("resume", s.ID())+"  # continues with the answers")
+	for _, way := range ways {
+		effect := "continues without questions"
+		if way == retryInFlight {
+			effect = "runs such calls again; fail counts them as failed"
+		}
+		words := append([]string{"resume", s.ID()}, strings.Fields(way)...)
+		lines = append(lines, c.commandLine(words...)+"  # "+effect)
+		if s.ID() == "" {
+			c.help(way + " " + effect)
+		}
+	}
+	if s.ID() != "" {
+		c.help("answer and continue with these commands:\n    " + strings.Join(lines, "\n    "))
+	}
+	for _, note := range notes {
+		c.help(note)
+	}
+}
+
+// The flags with which a run continues without answers.
+const (
+	autoApprove   = "--auto-approve"
+	retryInFlight = "--in-flight retry"
+)
+
+// whyAsked is why a call needs an answer, the flags with which the run continues without one, and a note.
+func whyAsked(q *runtime.Question, p *plan.Plan) (why, way, note string) {
+	switch {
+	case len(q.Outside) > 0:
+		var all []string
+		for _, d := range q.Outside {
+			all = append(all, strings.TrimPrefix(d.String(), fmt.Sprintf("%q: ", d.Call)))
+		}
+		return "the approval doesn't cover it: " + strings.Join(all, "; "), "", ""
+	case q.InFlight:
+		return "it was running when the run was killed, and may have happened", retryInFlight, ""
+	case q.Uncertainty != "" && p.Advice.Enforce == "ask":
+		return diag.Escape(q.Uncertainty), "", "\"advice: {enforce: warn}\" in the plan only reports it"
+	case q.Wanted:
+		return "the plan (_confirm) or a policy (person) requires a person's answer", "", ""
+	case q.Replaces != "":
+		return "it replaces another call", autoApprove, ""
+	}
+	if q.Effects == compiler.Unknown && !q.Untrusted {
+		note = "a catalogue of a trusted obelus.yaml, or an --activities file, can declare it read-only: " +
+			"annotations: {readOnlyHint: true}"
+		if a := p.Activities[q.Activity]; q.Delegate == "" && a != nil && a.Server != nil {
+			note += "; a policy can trust its MCP server (servers)"
+		}
+	}
+	return terminal.Effects(q), autoApprove, note
+}
