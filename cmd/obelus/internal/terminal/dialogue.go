@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"reflect"
 	"slices"
 	"strings"
@@ -234,11 +235,18 @@ func (d *Dialogue) object(ctx context.Context, what string, example map[string]a
 	if example == nil {
 		example = map[string]any{}
 	}
-	d.hint("the " + what + " as JSON on one line, such as this; Enter alone goes back")
+	editor, hint := os.Getenv("EDITOR"), "the "+what+" as JSON on one line, such as this; Enter alone goes back"
+	if editor != "" {
+		hint += "; v opens $EDITOR"
+	}
+	d.hint(hint)
 	p := &block{width: d.width()}
 	p.quote(2, visibly(example, ""))
 	d.print(p.String())
 	line, err := d.line(ctx, what+":")
+	if err == nil && line == "v" && editor != "" {
+		line, err = d.edit(ctx, editor, example)
+	}
 	if err == nil && line == "" {
 		err = errNoAnswer
 	}
@@ -256,6 +264,29 @@ func (d *Dialogue) object(ctx context.Context, what string, example map[string]a
 		return line, node.Value().(map[string]any), nil
 	}
 	return "", nil, errNoAnswer
+}
+
+// edit lets the person change an object in an editor. The error is errNoAnswer if the editor fails.
+func (d *Dialogue) edit(ctx context.Context, editor string, object map[string]any) (string, error) {
+	file, err := os.CreateTemp("", "obelus-*.json") // only its owner can read it
+	if err == nil {
+		defer os.Remove(file.Name())
+		_, err = file.WriteString(JSON(object, "  ") + "\n")
+		err = errors.Join(err, file.Close())
+	}
+	var text []byte
+	if err == nil {
+		command := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", file.Name())
+		command.Stdin, command.Stdout, command.Stderr = d.in, d.out, d.out
+		if err = command.Run(); err == nil {
+			text, err = os.ReadFile(file.Name())
+		}
+	}
+	if err != nil {
+		d.say(d.style.Red("!"), "$EDITOR: "+diag.Escape(err.Error()))
+		return "", errNoAnswer
+	}
+	return string(text), nil
 }
 
 // Stopped reports whether the person has stopped the run.

@@ -130,6 +130,28 @@ func TestApproveAll(t *testing.T) {
 	}
 }
 
+// EXECUTION.md#reviewers: parameters are changed in $EDITOR as well. What isn't an object, or an editor that fails,
+// leaves the question open.
+func TestParametersInEditor(t *testing.T) {
+	p, d, answers := askedFirst(t)
+	for _, editor := range []string{"false", "sed -i s/{/[/", "sed -i s/5/6/"} {
+		t.Setenv("EDITOR", editor)
+		p.Asked()
+		p.Press("e\r")
+		p.Prompted("parameters:")
+		p.Press("v\r")
+	}
+	a := await(t, p, answers)
+	wants(t, a, runtime.Change)
+	if a.decision.Params["amount"] != 6.0 {
+		t.Errorf("the parameters are %v", a.decision.Params)
+	}
+	if text := p.Settled(); !strings.Contains(text, "! $EDITOR: exit status 1") || strings.Count(text, "  ! ") != 2 {
+		t.Errorf("the screen is\n%s", text)
+	}
+	d.Close()
+}
+
 // Who has stopped the run isn't asked what else may run.
 func TestStopHoldsForAllQuestions(t *testing.T) {
 	p, d, first := askedFirst(t)

@@ -67,8 +67,7 @@ type callState struct {
 
 // instanceCounts counts the instances of a run.
 type instanceCounts struct {
-	expected     int          // those of the plan, and those that had joined before
-	working      map[int]bool // by frame
+	expected     int // those of the plan, and those that had joined before
 	done, failed int
 	shown        time.Duration // when the counts were printed last
 }
@@ -88,7 +87,7 @@ func NewRecorded(out io.Writer, run Run) *Progress {
 	for _, call := range run.Plan.Calls {
 		p.names = min(48, max(p.names, diag.Columns(diag.Escape(call.Name))))
 	}
-	p.instances = instanceCounts{expected: len(run.Plan.Instances), working: map[int]bool{}}
+	p.instances.expected = len(run.Plan.Instances)
 	if run.Resumed != nil {
 		p.at = run.Resumed.At
 	}
@@ -161,11 +160,8 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 	case runtime.Leave:
 		p.left(c.Left)
 	case runtime.Start, runtime.Enter, runtime.Progressed, runtime.Ask, runtime.Repeat, runtime.Settle:
-		switch {
-		case c.Instance == "" || p.known() <= fewItems:
+		if c.Instance == "" || p.known() <= fewItems {
 			p.observeCall(at, c)
-		case c.Under == "" && c.Of.ItemOf == nil:
-			p.instances.working[c.Frame] = true
 		}
 	}
 }
@@ -395,11 +391,9 @@ func (s *instanceCounts) count(end *runtime.InstanceEnd) {
 	}
 }
 
-// countInstances is how many instances are done, failed and running.
+// countInstances is how many instances are done and failed.
 func (p *Progress) countInstances() string {
-	s := &p.instances
-	running := max(0, len(s.working)-s.done-s.failed)
-	text := numbers(number{s.done, "done"}, number{s.failed, "failed"}, number{running, "running"})
+	text := numbers(number{p.instances.done, "done"}, number{p.instances.failed, "failed"})
 	text += fmt.Sprintf(", of %d", p.known())
 	if p.run.Taken != nil {
 		if _, more := p.run.Taken(); more {

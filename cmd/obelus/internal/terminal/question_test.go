@@ -25,6 +25,7 @@ var update = flag.Bool("update", false, "rewrite the expected screens in testdat
 
 func TestMain(m *testing.M) {
 	os.Setenv("TERM", "xterm")
+	os.Unsetenv("EDITOR")
 	os.Exit(m.Run())
 }
 

@@ -64,15 +64,13 @@ func visibly(value any, indent string) string {
 	var b strings.Builder
 	before := ' '
 	for i, r := range text {
-		switch {
-		case r == '\n' || r < utf8.RuneSelf && r >= ' ' && r != 0x7f || !ambiguous(before, r) &&
-			!inside(confusable, text, i):
+		isPlain := r == '\n' || r < utf8.RuneSelf && r >= ' ' && r != 0x7f
+		if isPlain || !ambiguous(before, r) && !inside(confusable, text, i) {
 			b.WriteRune(r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			for _, unit := range utf16.AppendRune(nil, r) {
+				fmt.Fprintf(&b, `\u%04x`, unit)
+			}
 		}
 		before = r
 	}
