@@ -23,11 +23,11 @@ func (a *boundaryValues) atBounds(s *schema.Schema) {
 
 // atConstants adds the numbers of an expression and their neighbours.
 func (a *boundaryValues) atConstants(e *expression.Expr) {
-	e.Literals(func(v any) {
-		if number, ok := v.(float64); ok {
+	for n := range e.Root().All() {
+		if number, ok := n.Value.(float64); ok {
 			a.add(number, number-1, number+1)
 		}
-	})
+	}
 }
 
 func (a *boundaryValues) add(all ...float64) {

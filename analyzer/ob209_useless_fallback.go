@@ -31,7 +31,7 @@ func uselessFallbacks(p *Pass) {
 	type operand struct {
 		call     *plan.Call
 		template *plan.Template
-		fallback *expression.Term
+		fallback *expression.Node
 		index    int
 		left     logic.Literal // the call runs, and no operand before it is there
 		there    logic.Literal // it is there while the call runs
@@ -93,7 +93,7 @@ func (p *Pass) sureItems() {
 		}
 		for at, fallback := range fallbacks(t) {
 			for i, a := range fallback.Args[:len(fallback.Args)-1] {
-				if a.Op != expression.TermReference || at == 0 && t == call.When || !p.sureItem(&p.Plan.Reads[t.Reads[a.Ref]]) {
+				if a.Op != expression.OpRef || at == 0 && t == call.When || !p.sureItem(&p.Plan.Reads[t.Reads[a.Index]]) {
 					continue
 				}
 				next := fallback.Args[i+1]
@@ -144,7 +144,7 @@ func (p *Pass) unwrittenOperands() {
 		chains := fallbacks(t)
 		for _, i := range t.Reads {
 			r := &p.Plan.Reads[i]
-			if !never[i] || !slices.ContainsFunc(chains, func(f *expression.Term) bool { return f.Start <= r.Ref.Start && r.Ref.End <= f.End }) {
+			if !never[i] || !slices.ContainsFunc(chains, func(f *expression.Node) bool { return f.Start <= r.Ref.Start && r.Ref.End <= f.End }) {
 				continue
 			}
 			kind := p.Plan.Paths.Kind(r.Path)
@@ -163,12 +163,12 @@ var operandFrom = map[string]string{
 
 // hasSureOperand reports whether an operand before the last is seen at once to be
 // there always, or whenever the call runs, or never.
-func (p *Pass) hasSureOperand(call *plan.Call, t *plan.Template, fallback *expression.Term) bool {
+func (p *Pass) hasSureOperand(call *plan.Call, t *plan.Template, fallback *expression.Node) bool {
 	for _, a := range fallback.Args[:len(fallback.Args)-1] {
-		if a.Op != expression.TermReference {
+		if a.Op != expression.OpRef {
 			return true
 		}
-		if p.sure(call, t.Reads[a.Ref]) {
+		if p.sure(call, t.Reads[a.Index]) {
 			return true
 		}
 	}
@@ -191,7 +191,7 @@ func (p *Pass) onlyDeadWrite(e *branch.Conditions, r *plan.Read) bool {
 	return len(r.Writers) > 0 && !r.Start && !slices.ContainsFunc(r.Writers, func(w int32) bool { return !e.SolveOne(e.Runs(p.Plan.Calls[w]), false).Impossible })
 }
 
-func (p *Pass) uselessOperands(e *branch.Conditions, call *plan.Call, t *plan.Template, fallback *expression.Term, decides []logic.Answer, standing func(operand int) (left, there logic.Literal)) {
+func (p *Pass) uselessOperands(e *branch.Conditions, call *plan.Call, t *plan.Template, fallback *expression.Node, decides []logic.Answer, standing func(operand int) (left, there logic.Literal)) {
 	last := -1 // the last operand that ever decides
 	for i, a := range decides {
 		if !a.Impossible {
@@ -208,9 +208,9 @@ func (p *Pass) uselessOperands(e *branch.Conditions, call *plan.Call, t *plan.Te
 	text := func(i int) string { return short(t.Node.Text[fallback.Args[i].Start:fallback.Args[i].End]) }
 	span := func(i int) source.Span { return t.Node.Within(fallback.Args[i].Start, fallback.Args[i].End) }
 	useless := func(i int) {
-		if a := fallback.Args[i]; a.Op == expression.TermReference && e.NeverThere(&p.Plan.Reads[t.Reads[a.Ref]]) {
+		if a := fallback.Args[i]; a.Op == expression.OpRef && e.NeverThere(&p.Plan.Reads[t.Reads[a.Index]]) {
 			return // already reported
-		} else if a.Op == expression.TermReference && p.onlyDeadWrite(e, &p.Plan.Reads[t.Reads[a.Ref]]) {
+		} else if a.Op == expression.OpRef && p.onlyDeadWrite(e, &p.Plan.Reads[t.Reads[a.Index]]) {
 			return // that is their own fault, and told
 		}
 		what := "never has a value when it is reached"
@@ -249,27 +249,12 @@ func (p *Pass) uselessOperands(e *branch.Conditions, call *plan.Call, t *plan.Te
 }
 
 // fallbacks are the fallbacks in an expression, the outermost first.
-func fallbacks(t *plan.Template) []*expression.Term {
-	var list []*expression.Term
-	seen := map[*expression.Term]bool{}
-	var walk func(t *expression.Term)
-	walk = func(t *expression.Term) {
-		if seen[t] {
-			return
-		}
-		seen[t] = true
-		if t.Op == expression.TermFallback {
-			list = append(list, t)
-		}
-		if t.Op != expression.TermOther { // what is calculated with is among its needs
-			for _, a := range t.Args {
-				walk(a)
-			}
-		}
-		for _, n := range t.Needs {
-			walk(n)
+func fallbacks(t *plan.Template) []*expression.Node {
+	var list []*expression.Node
+	for n := range t.Expr.Root().All() {
+		if n.Op == expression.OpFallback && !n.Open() && !slices.Contains(list, n) {
+			list = append(list, n)
 		}
 	}
-	walk(t.Expr.Logic())
 	return list
 }

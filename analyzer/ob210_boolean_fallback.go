@@ -24,33 +24,37 @@ func booleanFallbacks(p *Pass) {
 		if _, literal := t.Expr.Alternatives(); literal || t.Expr.Plain() || !strings.ContainsAny(t.Expr.Text, "|&") {
 			return
 		}
-		t.Expr.Presences(func(part expression.Part) { p.booleanFallback(call, t, part) })
+		for part := range t.Expr.Root().All() {
+			if part.IsPresence() && !part.Open() {
+				p.booleanFallback(call, t, part)
+			}
+		}
 	})
 }
 
-func (p *Pass) booleanFallback(call *plan.Call, t *plan.Template, part expression.Part) {
-	if slices.ContainsFunc(part.Parts, func(x expression.Part) bool { return x.Kind == expression.Written }) {
+func (p *Pass) booleanFallback(call *plan.Call, t *plan.Template, part *expression.Node) {
+	if slices.ContainsFunc(part.Args, func(x *expression.Node) bool { return x.Constant }) {
 		return
 	}
-	for _, x := range part.Parts {
+	for _, x := range part.Args {
 		if known := p.flow.TypeOfPart(t, x); known == nil || known.Kinds != expression.Bool {
 			return
 		}
 	}
 	at := t.Node.Within(part.Start, part.End)
 	operator, word, says := "||", "or", "†a || †b is †a whenever †a has a value, also if it is false"
-	if part.Kind == expression.Gate {
+	if part.Op == expression.OpGate {
 		operator, word, says = "&&", "and", "†a && †b is †b whenever both have a value, also if †a is false"
 	}
 	f := p.Report(at, "%q between booleans tests whether they have a value, not whether they are true: %s", operator, says).About(call.Label()).
 		Advise("write %q to test whether they are true", word)
-	if call != nil && t == call.When && part.Kind == expression.Fallback && p.alwaysThere(t, part.Parts[0]) {
-		f.As(diag.Error) // what runs is decided by the first alone
+	if part.Op == expression.OpGate || call != nil && t == call.When && p.alwaysThere(t, part.Args[0]) {
+		f.As(diag.Error) // the last alone decides, or the first alone what runs
 	}
 	var edits []diag.Edit
-	for i := range part.Parts[1:] {
-		from := part.Parts[i].End
-		between := t.Expr.Text[from:part.Parts[i+1].Start]
+	for i := range part.Args[1:] {
+		from := part.Args[i].End
+		between := t.Expr.Text[from:part.Args[i+1].Start]
 		gap := strings.Index(between, operator)
 		if gap < 0 || strings.ContainsAny(between, "/#") {
 			return // ?? or a comment: left to the author
@@ -69,7 +73,7 @@ func (p *Pass) booleanFallback(call *plan.Call, t *plan.Template, part expressio
 
 // alwaysThere reports whether all that a part of an expression reads is there from the
 // start, or written by calls that always run.
-func (p *Pass) alwaysThere(t *plan.Template, part expression.Part) bool {
+func (p *Pass) alwaysThere(t *plan.Template, part *expression.Node) bool {
 	return !slices.ContainsFunc(t.Reads, func(read int) bool {
 		r := &p.Plan.Reads[read]
 		within := part.Start <= r.Ref.Start && r.Ref.End <= part.End

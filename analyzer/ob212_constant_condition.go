@@ -27,7 +27,7 @@ func constantConditions(p *Pass) {
 	constant, left := p.constantConditions(), emptyBudget
 	p.calculations(func(call *plan.Call, t *plan.Template) {
 		if !constant[t] {
-			t.Expr.Comparisons(func(ref int, with expression.Part) { p.comparison(call, t, t.Reads[ref], with, &left) })
+			t.Expr.Comparisons(func(ref int, with *expression.Node) { p.comparison(call, t, t.Reads[ref], with, &left) })
 		}
 	})
 }
@@ -35,7 +35,7 @@ func constantConditions(p *Pass) {
 // comparison reports a literal that the value which it is compared with can't be. Null
 // asks whether something is there; and that a value is of another kind altogether is
 // found with the types.
-func (p *Pass) comparison(call *plan.Call, t *plan.Template, read int, with expression.Part, left *int) {
+func (p *Pass) comparison(call *plan.Call, t *plan.Template, read int, with *expression.Node, left *int) {
 	flows := p.flow.Read(read)
 	kind := schema.KindOf(with.Value)
 	if with.Value == nil || len(flows) == 0 || slices.ContainsFunc(flows, func(v flow.Variant) bool {

@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -79,7 +77,7 @@ func (p *Pass) activityCode() {
 			return nil
 		}
 		result, err := activity.Expression.CheckCode(variable)
-		if f := p.strayName(tool.Activity, known, activity, used); f != nil {
+		if f := p.strayName(tool.Activity, known, activity); f != nil {
 			if reported[tool.Activity] = true; err != nil { // it always goes wrong
 				f.As(diag.Error)
 			}
@@ -102,25 +100,30 @@ func (p *Pass) activityCode() {
 
 // strayName reports the first name in an activity's code that is none of a parameter, of
 // whatever tool that it carries out: it is always null.
-func (p *Pass) strayName(name string, known *parameters, activity *plan.Activity, used map[string]bool) *diag.Diagnostic {
-	node, first := activity.Node.Get("expr"), ""
-	at := len(node.Text)
-	for one := range used {
-		if !known.unknown(one) || slices.ContainsFunc(p.Plan.Tools, func(t *plan.Tool) bool {
+func (p *Pass) strayName(name string, known *parameters, activity *plan.Activity) *diag.Diagnostic {
+	code := activity.Node.Get("expr")
+	stray := func(n *expression.Node) bool {
+		return n.Op == expression.OpVar && known.unknown(n.Name) && !slices.ContainsFunc(p.Plan.Tools, func(t *plan.Tool) bool {
 			k := p.parametersOf(t)
-			return compiler.MayRun(t, name) && (k == nil || !k.unknown(one))
-		}) {
-			continue
-		}
-		if found := wordIn(node.Text, one); found >= 0 && found < at {
-			first, at = one, found
+			return compiler.MayRun(t, name) && (k == nil || !k.unknown(n.Name))
+		})
+	}
+	var node *expression.Node
+	for n := range activity.Expression.Root().All() {
+		if stray(n) {
+			node = n
+			break
 		}
 	}
-	if first == "" {
+	if node == nil {
 		return nil
 	}
-	f := p.codeFault(known.tool, node.Within(at, at+len(first)), fmt.Sprintf("%q isn't a parameter of the tool %q, so it is always null", first, known.tool.Name)).As(diag.Warning)
-	quoted := slices.IndexFunc(known.schema.Properties(), func(one string) bool { return strings.HasPrefix(one, first+"-") && strings.Contains(node.Text, one) })
+	first := node.Name
+	message := fmt.Sprintf("%q isn't a parameter of the tool %q, so it is always null", first, known.tool.Name)
+	f := p.codeFault(known.tool, code.Within(node.Start, node.End), message).As(diag.Warning)
+	quoted := slices.IndexFunc(known.schema.Properties(), func(one string) bool {
+		return strings.HasPrefix(one, first+"-") && strings.Contains(code.Text, one)
+	})
 	if near, ok := known.names().Nearest(first); quoted >= 0 {
 		f.Advise("a parameter whose name isn't a word is read as $env[%q]", known.schema.Properties()[quoted])
 	} else if ok {
@@ -132,23 +135,6 @@ func (p *Pass) strayName(name string, known *parameters, activity *plan.Activity
 		f.Advise("declare the parameter in the tool; write a text in quotes")
 	}
 	return f
-}
-
-// wordIn is where a text has a word, not as a part of another; -1 where it doesn't.
-func wordIn(text, word string) int {
-	for from := 0; ; {
-		at := strings.Index(text[from:], word)
-		if at < 0 {
-			return -1
-		}
-		at += from
-		before, _ := utf8.DecodeLastRuneInString(text[:at])
-		after, _ := utf8.DecodeRuneInString(text[at+len(word):])
-		if part := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }; !part(before) && !part(after) {
-			return at
-		}
-		from = at + len(word)
-	}
 }
 
 func (p *Pass) codeFault(tool *plan.Tool, at source.Span, message string) *diag.Diagnostic {

@@ -113,14 +113,14 @@ func skipsItems(c *plan.Call) bool {
 		if !t.PerItem() {
 			continue
 		}
-		switch full := t.Expr.Outline(); full.Kind {
-		case expression.Fallback:
-			if references, _ := t.Expr.Alternatives(); full.Parts[len(full.Parts)-1].Kind != expression.Written &&
+		switch full := t.Expr.Root(); full.Op {
+		case expression.OpFallback:
+			if references, _ := t.Expr.Alternatives(); !full.Args[len(full.Args)-1].Constant &&
 				!(references && !slices.ContainsFunc(t.Expr.References(), func(r expression.Reference) bool { return r.Kind != itemKind || intoItem(r) })) {
 				return true
 			}
 			continue // which of several parts an item may lack its schema tells
-		case expression.Gate:
+		case expression.OpGate:
 			return true
 		}
 		if slices.ContainsFunc(t.Expr.References(), intoItem) {

@@ -93,7 +93,7 @@ func (f *Facts) Expression(t *plan.Template) []Variant {
 	if t.Expr.Plain() {
 		variants = f.Read(t.Reads[0])
 	} else {
-		variants = f.part(nil, t, t.Expr.Outline())
+		variants = f.part(nil, t, t.Expr.Root())
 	}
 	if len(variants) == 0 || len(variants) > maxVariants {
 		return unknown()
@@ -102,42 +102,45 @@ func (f *Facts) Expression(t *plan.Template) []Variant {
 }
 
 // part adds what a part of an expression may give.
-func (f *Facts) part(variants []Variant, t *plan.Template, part expression.Part) []Variant {
-	before := len(variants)
+func (f *Facts) part(variants []Variant, t *plan.Template, part *expression.Node) []Variant {
+	before, op := len(variants), part.Op
 	own := Operand{t.Node, part.Start, part.End}
-	switch part.Kind {
-	case expression.Referred:
-		variants = append(variants, f.Read(t.Reads[part.Ref])...)
+	if part.Open() {
+		op = expression.OpItem // computed from an item or a variable, whatever it does
+	}
+	switch {
+	case op == expression.OpRef:
+		variants = append(variants, f.Read(t.Reads[part.Index])...)
 		if part.Soft {
 			variants = append(variants, Variant{Schema: schema.OfKinds(schema.Null), Rare: true, External: true})
 		}
-	case expression.Written:
+	case part.Constant:
 		variants = append(variants, Variant{Schema: f.literal(part.Value), External: true, Operand: own})
-	case expression.Fallback:
-		for _, operand := range part.Parts {
+	case op == expression.OpFallback:
+		for _, operand := range part.Args {
 			before = len(variants)
 			variants = f.part(variants, t, operand)
-			if operand.Kind == expression.Written {
+			if operand.Constant {
 				return variants
 			}
 			variants = f.lessNull(variants, before)
 		}
-	case expression.Gate:
-		variants = f.lessNull(f.part(variants, t, part.Parts[len(part.Parts)-1]), before)
-	case expression.Choice:
-		for i, operand := range part.Parts {
+	case op == expression.OpGate:
+		variants = f.lessNull(f.part(variants, t, part.Args[len(part.Args)-1]), before)
+	case op == expression.OpCond:
+		for i, operand := range part.Args[1:] {
 			from := len(variants)
 			variants = f.part(variants, t, operand)
 			for k := range variants[from:] {
 				v := &variants[from+k]
 				v.Wide = v.Wide || f.looksAt(t, v)
-				v.Schema = f.where(v, t, part.Condition, part.Start, i == 0)
+				v.Schema = f.where(v, t, part.Args[0], i == 0)
 			}
 		}
 		return f.lessImpossible(variants, before)
-	case expression.Least, expression.Most:
+	case op == expression.OpCall && (part.Name == "min" || part.Name == "max"):
 		number := f.numberWithin(part)
-		for _, operand := range part.Parts {
+		for _, operand := range part.Args {
 			variants = f.part(variants, t, operand)
 		}
 		for i := range variants[before:] {
@@ -152,7 +155,7 @@ func (f *Facts) part(variants []Variant, t *plan.Template, part expression.Part)
 			v.Schema, v.Wide, v.Sample = f.Meet(v.Schema, number), true, false
 		}
 		return f.lessImpossible(variants, before)
-	case expression.Text:
+	case op == expression.OpText:
 		return append(variants, Variant{Schema: f.text(t, part), Wide: true, Operand: own})
 	default:
 		like := f.counted(f.Likeness(f.TypeOfPart(t, part)), t, part)
@@ -163,22 +166,21 @@ func (f *Facts) part(variants []Variant, t *plan.Template, part expression.Part)
 
 // An implication is a condition, its outcome, and the path that it restricts.
 type implication struct {
-	of    *plan.Template
-	at    int
-	holds bool
-	path  pathtree.ID
+	of         *plan.Template
+	start, end int // bytes of its text
+	holds      bool
+	path       pathtree.ID
 }
 
 // where is the schema of a variant where a condition of a template has an outcome.
-func (f *Facts) where(
-	v *Variant, t *plan.Template, condition func() *expression.Term, at int, holds bool,
-) *schema.Schema {
+func (f *Facts) where(v *Variant, t *plan.Template, condition *expression.Node, holds bool) *schema.Schema {
 	if v.Read == nil || v.Sample {
 		return v.Schema
 	}
 	paths := f.Plan.Paths
-	return f.Meet(v.Schema, Once(f.implied, implication{t, at, holds, v.Read.Path}, func() *schema.Schema {
-		return branch.Implied(condition(), holds, func(ref int) ([]schema.Step, bool) {
+	asked := implication{t, condition.Start, condition.End, holds, v.Read.Path}
+	return f.Meet(v.Schema, Once(f.implied, asked, func() *schema.Schema {
+		return branch.Implied(condition, holds, func(ref int) ([]schema.Step, bool) {
 			r := &f.Plan.Reads[t.Reads[ref]]
 			if !paths.IsAbove(v.Read.Path, r.Path) || !slices.Equal(r.Writers, v.Read.Writers) {
 				return nil, false
@@ -193,18 +195,18 @@ func (f *Facts) Guarded(v *Variant, call *plan.Call) *schema.Schema {
 	if call == nil || call.When == nil || call.When.Expr == nil {
 		return v.Schema
 	}
-	return f.where(v, call.When, call.When.Expr.Logic, 0, true)
+	return f.where(v, call.When, call.When.Expr.Root(), true)
 }
 
 // numberWithin is what the numbers among the operands of a smallest or largest leave of all
 // numbers.
-func (t *Schemas) numberWithin(part expression.Part) *schema.Schema {
+func (t *Schemas) numberWithin(part *expression.Node) *schema.Schema {
 	number, keyword := schema.OfKinds(schema.Number), "maximum"
-	if part.Kind == expression.Most {
+	if part.Name == "max" {
 		keyword = "minimum"
 	}
-	for _, operand := range part.Parts {
-		if limit, ok := operand.Value.(float64); ok && operand.Kind == expression.Written {
+	for _, operand := range part.Args {
+		if limit, ok := operand.Value.(float64); ok {
 			number = t.Meet(number, schema.New(map[string]any{keyword: limit}, schema.Options{}))
 		}
 	}

@@ -134,7 +134,7 @@ func (q *question) relateTo(v *Variant, call *plan.Call, to *schema.Schema) (sch
 func (f *Facts) letThrough(v *Variant, call *plan.Call) *schema.Schema {
 	left := *v
 	for _, guard := range f.guards(v, call) {
-		left.Schema = f.where(&left, guard, guard.Expr.Logic, 0, true)
+		left.Schema = f.where(&left, guard, guard.Expr.Root(), true)
 	}
 	return left.Schema
 }

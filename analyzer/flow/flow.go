@@ -273,11 +273,8 @@ func (f *Facts) Check(t *plan.Template) (*expression.Type, *expression.Error) {
 }
 
 // TypeOfPart is what is known of the value of a part of an expression.
-func (f *Facts) TypeOfPart(t *plan.Template, part expression.Part) *expression.Type {
-	if part.Kind == expression.Referred && !part.Soft {
-		return f.Type(t.Reads[part.Ref])
-	}
-	return part.Check(func(i int) *expression.Type { return f.Type(t.Reads[i]) })
+func (f *Facts) TypeOfPart(t *plan.Template, part *expression.Node) *expression.Type {
+	return t.Expr.CheckPart(part, func(i int) *expression.Type { return f.Type(t.Reads[i]) })
 }
 
 // LookedInto returns the steps from where a call writes a described result to a path at or below it. A

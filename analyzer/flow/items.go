@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"math"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -70,7 +71,7 @@ func (f *Facts) Elements(list *plan.Template) []Variant {
 	if list.Expr.Plain() {
 		all = slices.Clone(f.Read(list.Reads[0]))
 	} else {
-		all = f.part(nil, list, list.Expr.Outline())
+		all = f.part(nil, list, list.Expr.Root())
 	}
 	if len(all) > maxVariants {
 		return unknown()
@@ -171,7 +172,7 @@ func (f *Facts) Lengths(call *plan.Call) (least, most int) {
 	case list.Expr == nil:
 		return 0, compiler.MaxItems
 	default:
-		variants := f.part(nil, list, list.Expr.Outline())
+		variants := f.part(nil, list, list.Expr.Root())
 		if compiler.Condition(call) != nil {
 			for i := range variants {
 				if v := &variants[i]; v.Schema != nil && !v.Sample {
@@ -179,45 +180,78 @@ func (f *Facts) Lengths(call *plan.Call) (least, most int) {
 				}
 			}
 		}
-		least, most = lengthsAmong(variants)
-		most = min(most, compiler.MaxItems)
-		return min(least, most), most
+		items := lengthsAmong(variants)
+		most = min(items.Most, compiler.MaxItems)
+		return min(items.Least, most), most
 	}
 }
 
-// lengthsAmong are how many items lists of some variants may have.
-func lengthsAmong(variants []Variant) (least, most int) {
-	least, some := expression.AnyLength, false
+// lengthsAmong is how many items lists of some variants may have.
+func lengthsAmong(variants []Variant) expression.Interval {
+	return among(variants, schema.Array, expression.AnyItems, func(s *schema.Schema) expression.Interval {
+		least, most := s.Lengths()
+		if most < 0 {
+			most = expression.AnyLength
+		}
+		return expression.Interval{Least: least, Most: min(most, expression.AnyLength)}
+	})
+}
+
+// among is what is known of a number of those variants that are of a kind.
+func among(
+	variants []Variant, kind schema.Kinds, unknown expression.Interval, of func(*schema.Schema) expression.Interval,
+) expression.Interval {
+	all, some := unknown, false
 	for i := range variants {
 		v := &variants[i]
 		if v.Schema == nil || v.Sample || len(variants) > maxVariants {
-			return 0, expression.AnyLength
+			return unknown
 		}
-		if v.Schema.Kinds()&schema.Array == 0 {
+		if v.Schema.Kinds()&kind == 0 {
 			continue
 		}
-		a, b := v.Schema.Lengths()
-		if b < 0 || b > expression.AnyLength {
-			b = expression.AnyLength
+		one := of(v.Schema)
+		if some {
+			one = one.With(all)
 		}
-		least, most, some = min(least, a), max(most, b), true
+		all, some = one, true
 	}
-	if !some {
-		return 0, expression.AnyLength
+	return all
+}
+
+// bounds is what a schema says of a whole number.
+func (f *Facts) bounds(s *schema.Schema) expression.Interval {
+	number := expression.AnyNumber
+	for _, bound := range s.Bounds() {
+		within := func(keyword string) bool {
+			limit := schema.New(map[string]any{keyword: bound}, schema.Options{})
+			return f.Contains(s, limit).Relation == schema.Fits
+		}
+		if least := int(math.Ceil(bound)); least > number.Least && within("minimum") {
+			number.Least = least
+		}
+		if most := int(math.Floor(bound)); most < number.Most && within("maximum") {
+			number.Most = most
+		}
 	}
-	return least, most
+	return number
 }
 
 // counted is the schema of what a part of an expression works out, with how many items it has.
-func (f *Facts) counted(like *schema.Schema, t *plan.Template, part expression.Part) *schema.Schema {
+func (f *Facts) counted(like *schema.Schema, t *plan.Template, part *expression.Node) *schema.Schema {
 	if like == nil || like.Kinds()&schema.Array == 0 {
 		return like
 	}
-	least, most := part.Lengths(func(i int) (least, most int) { return lengthsAmong(f.Read(t.Reads[i])) })
-	if least == 0 && most == expression.AnyLength {
+	items := part.Items(expression.Known{
+		Items: func(i int) expression.Interval { return lengthsAmong(f.Read(t.Reads[i])) },
+		Number: func(i int) expression.Interval {
+			return among(f.Read(t.Reads[i]), schema.Number, expression.AnyNumber, f.bounds)
+		},
+	})
+	if items == expression.AnyItems {
 		return like
 	}
-	return f.Meet(like, f.ofLengths(least, most))
+	return f.Meet(like, f.ofLengths(items.Least, items.Most))
 }
 
 // mayLack is a reference to something of an item without which the item is skipped, and an

@@ -20,9 +20,9 @@ const (
 
 // text is the schema of a text with expressions. If these have few values it lists the texts, some of them perhaps
 // impossible. Otherwise it has the pattern and the length of the text.
-func (f *Facts) text(t *plan.Template, part expression.Part) *schema.Schema {
+func (f *Facts) text(t *plan.Template, part *expression.Node) *schema.Schema {
 	texts, pattern, length := []any{""}, "", 0
-	for _, piece := range part.Parts {
+	for _, piece := range part.Args {
 		variants := f.part(nil, t, piece)
 		if len(variants) == 0 {
 			variants = unknown()

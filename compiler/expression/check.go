@@ -8,193 +8,212 @@ import (
 	"github.com/obelus-dev/obelus/compiler/naming"
 )
 
-// Check checks the expression against what is known of its references:
-// ref tells the type of the reference with this index in References, nil where
-// nothing is known. It returns the type of the result, nil where nothing is
-// known of that. The error is at the operand that is wrong. Only what can't
-// come out well is an error: a value that may be null, or that may have other
-// kinds, is taken to have the right one.
+// Check checks the expression against what is known of its references: ref is the type of the reference with this index
+// in References, nil where nothing is known. It returns the type of the result, nil where nothing is known of that. The
+// error is at the operand that is wrong. Only what always fails is an error: a value that may be null, or that may have
+// other kinds, is taken to have the right one.
 func (e *Expr) Check(ref func(i int) *Type) (*Type, *Error) {
 	return (&checker{expr: e, ref: ref}).result()
 }
 
-// CheckCode checks the code of an activity against what is known of the
-// parameters; variable tells their types by name.
+// CheckCode checks the code of an activity against what is known of the parameters; variable is their type by name.
 func (e *Expr) CheckCode(variable func(name string) *Type) (*Type, *Error) {
 	return (&checker{expr: e, variable: variable}).result()
+}
+
+// CheckPart is what is known of the value of a part of the expression; nil where nothing is, and where evaluating the
+// part always fails. The part must not be open.
+func (e *Expr) CheckPart(n *Node, ref func(i int) *Type) *Type {
+	c := &checker{expr: e, ref: ref}
+	t := c.from(n)
+	if c.err != nil {
+		return nil
+	}
+	return t
+}
+
+// MayFail reports whether there are values of the types of the references with which the expression fails, where
+// [Expr.Check] finds nothing that always fails: a value of another kind than is wanted, an index past the end, a
+// division by zero. Where it is false the expression can only fail by its limits.
+//
+// It is blind where it reads what no type describes: a key of an object that may have others than are named, what is
+// read from JSON. Then a failure with some values proves nothing, as there may be more in them.
+func (e *Expr) MayFail(ref func(i int) *Type) (mayFail, blind bool) {
+	return (&checker{expr: e, ref: ref}).findFailures()
+}
+
+// CodeMayFail is MayFail of the code of an activity.
+func (e *Expr) CodeMayFail(variable func(name string) *Type) (mayFail, blind bool) {
+	return (&checker{expr: e, variable: variable}).findFailures()
+}
+
+func (c *checker) findFailures() (mayFail, blind bool) {
+	_, err := c.result()
+	return err == nil && c.mayFail, c.blind
 }
 
 type checker struct {
 	expr     *Expr
 	ref      func(i int) *Type
 	variable func(name string) *Type
-	err      *Error // the first one
-	items    []itemType
+	err      *Error  // the first one
+	items    []*Type // of the loops around what is checked
 	locals   []*Type
-	times    bool // dates or durations occur; otherwise no value can be one
-	blind    bool // it looks at what no type speaks of
-	mayFail  bool // there are values with which it fails, see MayFail
+	types    []*Type // of the arguments of the calls around what is checked
+	times    bool    // dates or durations occur; otherwise no value can be one
+	blind    bool    // it reads what no type describes
+	mayFail  bool    // there are values with which it fails, see MayFail
 }
 
-type itemType struct{ item, acc *Type }
-
 func (c *checker) result() (*Type, *Error) {
-	c.locals = make([]*Type, c.expr.locals)
-	root := c.expr.tree()
-	c.times = root.calls("date") || root.calls("duration")
-	t := c.check(root)
+	root := c.expr.Root()
+	t := c.from(root)
 	c.constants(root)
 	if c.err != nil {
 		return nil, c.err
 	}
-	if c.times {
-		t = t.outside(0)
-	}
 	return t, nil
 }
 
-// calls reports whether a function is called somewhere in a node.
-func (n *node) calls(name string) bool {
-	return n != nil && (n.op == opCall && n.name == name || slices.ContainsFunc(n.args, func(a *node) bool { return a.calls(name) }))
+// from checks the root of an expression, or a part that isn't open.
+func (c *checker) from(n *Node) *Type {
+	c.locals = make([]*Type, c.expr.locals)
+	c.times = n.any(func(n *Node) bool { return n.Op == OpCall && (n.Name == "date" || n.Name == "duration") })
+	t := c.check(n)
+	if c.times {
+		t = t.outside(0)
+	}
+	return t
 }
 
-func (c *checker) fail(n *node, message, help string) {
+// report keeps the first problem.
+func (c *checker) report(problem *Error) {
 	if c.err == nil {
-		c.err = fail(n.start, n.end, message, help)
+		c.err = problem
 	}
+}
+
+// kinds are the kinds that a value of a type may have here.
+func (c *checker) kinds(t *Type) KindSet {
+	kinds := t.kinds()
+	if !c.times {
+		kinds &= AnyKind
+	}
+	return kinds
+}
+
+// suspect notes that a value of a type may not do where one of some kinds is needed.
+func (c *checker) suspect(t *Type, kinds KindSet) {
+	c.mayFail = c.mayFail || c.kinds(t)&^kinds != 0
 }
 
 // want reports a value none of whose kinds is wanted, and reports whether all is well.
-func (c *checker) want(n *node, t *Type, kinds KindSet, what, help string) bool {
+func (c *checker) want(n *Node, t *Type, kinds KindSet, what string) bool {
+	c.suspect(t, kinds)
 	if t.kinds()&kinds != 0 {
-		c.suspect(t, kinds)
 		return true
 	}
-	shown := kinds &^ Null
-	if !c.times && shown&AnyKind != 0 {
-		shown &= AnyKind
-	}
-	c.fail(n, what+" wants "+shown.String()+", and this is "+t.kinds().String(), help)
+	c.report(mismatch(n, what, "", kinds, c.kinds(t)))
 	return false
 }
 
-func (c *checker) check(n *node) *Type {
+func (c *checker) check(n *Node) *Type {
 	if c.err != nil {
 		return nil
 	}
 	c.noteFailures(n)
-	switch n.op {
-	case opLiteral:
-		return &Type{Kinds: kindOf(n.value)}
-	case opRef:
-		t := c.ref(n.index)
-		if n.soft {
+	switch n.Op {
+	case OpLiteral:
+		return &Type{Kinds: kindOf(n.Value)}
+	case OpRef:
+		t := c.ref(n.Index)
+		if n.Soft {
 			t = t.with(Null)
 		}
 		return t
-	case opFallback, opGate:
-		return c.pick(n)
-	case opVar:
-		if c.variable != nil {
-			return c.variable(n.name)
-		}
-		return nil
-	case opParams:
-		return anObject
-	case opLocal:
-		return c.locals[n.index]
-	case opItem:
-		return c.items[len(c.items)-1].item
-	case opAcc:
-		return c.items[len(c.items)-1].acc
-	case opIndex:
-		return aNumber
-	case opLet:
-		c.locals[n.index] = c.check(n.args[0])
-		return c.check(n.args[1])
-	case opCond:
-		c.truth(n.args[0], "a condition")
-		yes := c.check(n.args[1])
-		return either(yes, c.check(n.args[2]), 0)
-	case opNot, opAnd, opOr:
-		name := "\"not\""
-		if n.op != opNot {
-			name = quote(binaryNames[n.op])
-		}
-		for _, a := range n.args {
-			c.truth(a, name)
-		}
+	case OpVar, OpParams, OpLocal, OpItem, OpIndex, OpAcc:
+		return c.named(n)
+	case OpFallback, OpGate:
+		return c.presence(n)
+	case OpLet:
+		c.locals[n.Index] = c.check(n.Args[0])
+		return c.check(n.Args[1])
+	case OpCond:
+		c.want(n.Args[0], c.check(n.Args[0]), Bool, "a condition")
+		yes := c.check(n.Args[1])
+		return either(yes, c.check(n.Args[2]), 0)
+	case OpNot:
+		c.want(n.Args[0], c.check(n.Args[0]), Bool, "\"not\"")
 		return aBool
-	case opList:
+	case OpNegate, OpPlus:
+		c.want(n.Args[0], c.check(n.Args[0]), Number, "a sign")
+		return aNumber
+	case OpList:
 		out := &Type{Kinds: Array, Elem: never}
-		for _, a := range n.args {
+		for _, a := range n.Args {
 			out.Elem = either(out.Elem, c.check(a), 0)
 		}
 		return out
-	case opObject:
+	case OpObject:
 		return c.object(n)
-	case opMember:
-		return c.member(n)
-	case opAt:
+	case OpMember:
+		if name, ok := n.key(); ok {
+			return c.field(n, name)
+		}
 		return c.at(n)
-	case opSlice:
-		base := c.check(n.args[0])
-		for _, b := range n.args[1:] {
-			if b != nil {
-				c.want(b, c.check(b), Number, "a slice", "")
-			}
-		}
-		wanted := Array | String
-		if n.soft {
-			wanted |= Null
-		}
-		c.want(n.args[0], base, wanted, "a slice", "")
-		if n.soft {
-			return base
-		}
-		return base.without(Null)
-	case opLoop:
-		return c.loop(n)
-	case opCall:
+	case OpSlice:
+		return c.slice(n)
+	case OpLoop, OpCall, OpMethod:
 		return c.call(n)
-	case opMethod:
-		return c.method(n)
-	case opText:
-		for _, a := range n.args {
+	case OpText:
+		for _, a := range n.Args {
 			t := c.check(a)
 			if c.suspect(t, textual); t.kinds()&textual == 0 {
-				c.fail(a, noText(t.kinds()), helpText(t.kinds()))
+				c.report(noText(a, t.kinds()))
 			}
 		}
 		return aString
-	case opChain:
-		left := c.check(n.args[0])
-		for _, a := range n.args[1:] {
-			right := c.check(a)
-			c.ordered(n.args[0], a, left, right)
+	case OpChain:
+		left := c.check(n.Args[0].Args[0])
+		for _, comparison := range n.Args {
+			right := c.check(comparison.Args[1])
+			c.operator(comparison, left, right)
 			left = right
 		}
 		return aBool
-	case opNegate, opPlus:
-		c.want(n.args[0], c.check(n.args[0]), Number, "a sign", "")
+	}
+	left := c.check(n.Args[0])
+	return c.operator(n, left, c.check(n.Args[1]))
+}
+
+// named is the type of a value that has a name, or is an item.
+func (c *checker) named(n *Node) *Type {
+	switch n.Op {
+	case OpVar:
+		if c.variable != nil {
+			return c.variable(n.Name)
+		}
+	case OpParams:
+		return anObject
+	case OpLocal:
+		return c.locals[n.Index]
+	case OpItem:
+		return c.items[len(c.items)-1]
+	case OpIndex:
 		return aNumber
 	}
-	return c.operator(n)
+	return nil
 }
 
-func (c *checker) truth(n *node, what string) {
-	c.want(n, c.check(n), Bool, what, helpTruth(n))
-}
-
-// pick is the type of a fallback or gate. Null never comes out of an operand, except of a literal; in a loop it means
-// absence.
-func (c *checker) pick(n *node) *Type {
+// presence is the type of a fallback or gate. Null never comes out of an operand, except of a literal; in a loop it
+// means absence.
+func (c *checker) presence(n *Node) *Type {
 	var out *Type
 	first := true
 	closed := false // nothing can come after a literal
-	for _, a := range n.args {
+	for _, a := range n.Args {
 		t := c.check(a)
-		if a.constant() && n.op == opFallback {
+		if a.Constant && n.Op == OpFallback {
 			closed = true
 		} else {
 			if t != nil && t.Kinds == Null {
@@ -202,7 +221,7 @@ func (c *checker) pick(n *node) *Type {
 			}
 			t = t.without(Null)
 		}
-		if first || n.op == opGate {
+		if first || n.Op == OpGate {
 			out, first = t, false
 		} else {
 			out = either(out, t, 0)
@@ -211,25 +230,18 @@ func (c *checker) pick(n *node) *Type {
 			break
 		}
 	}
-	if n.open() && !closed {
+	if n.Open() && !closed {
 		out = out.with(Null)
 	}
 	return out
 }
 
-// constant reports whether a node is a literal, or a list, an object or a text of
-// them.
-func (n *node) constant() bool {
-	return n.op == opLiteral || (n.op == opList || n.op == opObject || n.op == opText) && !slices.ContainsFunc(n.args, func(a *node) bool { return !a.constant() })
-}
-
-func (c *checker) object(n *node) *Type {
+func (c *checker) object(n *Node) *Type {
 	out := &Type{Kinds: Object, Fields: map[string]*Type{}}
-	for i := 0; i < len(n.args); i += 2 {
-		key := c.check(n.args[i])
-		c.want(n.args[i], key, String, "a key", "write string(…)")
-		value := c.check(n.args[i+1])
-		if name, ok := n.args[i].value.(string); ok && n.args[i].op == opLiteral {
+	for i := 0; i < len(n.Args); i += 2 {
+		c.want(n.Args[i], c.check(n.Args[i]), String, "a key")
+		value := c.check(n.Args[i+1])
+		if name, ok := n.Args[i].Value.(string); ok && n.Args[i].Op == OpLiteral {
 			out.Fields[name] = value
 		} else {
 			out.Open = true
@@ -243,44 +255,46 @@ func (c *checker) object(n *node) *Type {
 	return out
 }
 
-func (c *checker) member(n *node) *Type {
-	base := c.check(n.args[0])
+// orNull is what a node accepts in the place of a value of some kinds, which is null too if it is soft.
+func (n *Node) orNull(kinds KindSet) KindSet {
+	if n.Soft {
+		kinds |= Null
+	}
+	return kinds
+}
+
+// field checks a member whose key is written out.
+func (c *checker) field(n *Node, name string) *Type {
+	base := c.check(n.Args[0])
 	if c.err != nil {
 		return nil
 	}
-	kinds := base.kinds()
-	wanted := Object
-	if n.soft {
-		wanted |= Null
-	}
-	c.suspect(base, wanted)
+	kinds := c.kinds(base)
+	c.suspect(base, n.orNull(Object))
 	switch {
 	case kinds&Object != 0:
-	case kinds&Array != 0:
-		c.fail(n, "a list has no key "+quote(n.name), "read one item with [0], all with map(."+bareStart(n.name)+")")
-		return nil
-	case kinds&Null != 0 && n.soft:
+	case kinds&Array == 0 && kinds&Null != 0 && n.Soft:
 		return &Type{Kinds: Null}
 	default:
-		c.fail(n, kinds.String()+" has no key "+quote(n.name), "")
+		c.report(n.noKey(name, kinds))
 		return nil
 	}
 	if base == nil {
 		return nil
 	}
-	field, known := base.Fields[n.name]
+	field, known := base.Fields[name]
 	switch {
-	case known && n.soft:
+	case known && n.Soft:
 		return field.with(Null)
 	case known:
 		return field
 	case kinds&^Null == Object && base.Rest != nil:
 		return base.Rest.with(Null)
-	case kinds&^Null != Object || base.open() || n.soft:
-		c.blind = c.blind || !n.soft
+	case kinds&^Null != Object || base.open() || n.Soft:
+		c.blind = c.blind || !n.Soft
 		return nil
 	}
-	c.fail(n, "there is no field "+quote(n.name), helpField(n.name, base.Fields))
+	c.report(fail(n.Start, n.End, "there is no field "+quote(name), helpField(name, base.Fields)))
 	return nil
 }
 
@@ -304,24 +318,14 @@ func helpField(name string, fields map[string]*Type) string {
 	return "its fields are " + strings.Join(names, ", ") + rest
 }
 
-func (c *checker) at(n *node) *Type {
-	base, key := c.check(n.args[0]), c.check(n.args[1])
-	wanted := Array | Object | String
-	if n.soft {
-		wanted |= Null
-	}
-	if !c.want(n.args[0], base, wanted, "an index", "") {
+// at checks a member whose key or index is computed.
+func (c *checker) at(n *Node) *Type {
+	base, key := c.check(n.Args[0]), c.check(n.Args[1])
+	if !c.want(n.Args[0], base, n.orNull(Array|Object|String), "an index") {
 		return nil
 	}
-	var keys KindSet
-	kinds := base.kinds()
-	if kinds&Object != 0 {
-		keys |= String
-	}
-	if kinds&(Array|String) != 0 {
-		keys |= Number
-	}
-	if keys != 0 && !c.want(n.args[1], key, keys, "the index of "+kinds.without(Null).String(), "") {
+	kinds := c.kinds(base)
+	if keys := keysOf(kinds); keys != 0 && !c.want(n.Args[1], key, keys, "the index of "+(kinds&^Null).String()) {
 		return nil
 	}
 	var out *Type
@@ -331,102 +335,82 @@ func (c *checker) at(n *node) *Type {
 	case String:
 		out = aString
 	}
-	if n.soft {
+	if n.Soft {
 		out = out.with(Null)
 	}
 	return out
 }
 
-func (k KindSet) without(kinds KindSet) KindSet { return k &^ kinds }
-
-// loop checks one of loops.
-func (c *checker) loop(n *node) *Type {
-	base := c.check(n.args[0])
-	if !c.want(n.args[0], base, Array, quote(n.name), "") {
-		return nil
+// keysOf are the kinds of what a value of some kinds is read by.
+func keysOf(kinds KindSet) (keys KindSet) {
+	if kinds&Object != 0 {
+		keys |= String
 	}
-	base = base.without(Null)
-	item := itemType{item: base.elem()}
-	var start *Type
-	if len(n.args) == 3 {
-		start = c.check(n.args[2])
-		if n.name == "sortBy" {
-			c.want(n.args[2], start, String, "the order of a sort", "write \"asc\" or \"desc\"")
-		}
+	if kinds&(Array|String) != 0 {
+		keys |= Number
 	}
-	body, at := item.item, n.args[0]
-	if len(n.args) > 1 {
-		c.items = append(c.items, item)
-		body, at = c.check(n.args[1]), n.args[1]
-		c.items = c.items[:len(c.items)-1]
-	}
-	switch n.name {
-	case "map":
-		return &Type{Kinds: Array, Elem: body}
-	case "sum":
-		c.want(at, body, Number, "\"sum\"", "")
-		return aNumber
-	case "groupBy":
-		c.want(at, body, String|Number|Bool, "\"groupBy\"", "")
-		return &Type{Kinds: Object, Open: true, Rest: base}
-	case "sortBy":
-		c.want(at, body, Number|String|date|duration, "\"sortBy\"", "")
-		return base
-	case "reduce":
-		if len(n.args) < 3 {
-			return either(item.item, body, 0)
-		}
-		return either(start, body, 0)
-	}
-	c.want(at, body, Bool, quote(n.name), helpTruth(at))
-	switch n.name {
-	case "filter":
-		return base
-	case "count":
-		return aNumber
-	case "find", "findLast":
-		return item.item.with(Null)
-	case "findIndex", "findLastIndex":
-		return maybe
-	}
-	return aBool
+	return keys
 }
 
-func (c *checker) call(n *node) *Type {
-	var first *Type
-	for i, a := range n.args {
-		t := c.check(a)
-		if i == 0 {
-			first = t
+func (c *checker) slice(n *Node) *Type {
+	base := c.check(n.Args[0])
+	for _, bound := range n.Args[1:] {
+		if bound != nil {
+			c.want(bound, c.check(bound), Number, "a slice")
 		}
-		c.want(a, t, n.fn.param(i), quote(n.name), "")
 	}
-	if n.name == "get" && len(n.args) == 2 {
-		return c.got(n, first)
+	c.want(n.Args[0], base, n.orNull(Array|String), "a slice")
+	if n.Soft {
+		return base
+	}
+	return base.without(Null)
+}
+
+// call checks a call of a function, loop or method.
+func (c *checker) call(n *Node) *Type {
+	base := len(c.types)
+	defer func() { c.types = c.types[:base] }()
+	for i, a := range n.Args {
+		p := n.fn.param(i)
+		if p.perItem {
+			c.items = append(c.items, c.types[base].elem())
+		}
+		t := c.check(a)
+		if p.perItem {
+			c.items = c.items[:len(c.items)-1]
+		}
+		c.want(a, t, p.kinds, quote(n.Name))
+		c.types = append(c.types, t)
+	}
+	types := c.types[base:]
+	if c.err != nil {
+		return nil
+	}
+	if len(n.Args) == 1 && n.fn.loop != nil { // of the items themselves
+		c.want(n.Args[0], types[0].elem(), n.fn.params[1].kinds, quote(n.Name))
 	}
 	switch {
-	case n.fn.items:
-		return first.elem().with(Null)
+	case n.fn.results != nil:
+		return n.fn.results(n, types)
+	case n.fn.item:
+		return types[0].elem().with(Null)
 	case n.fn.same:
-		return first.without(Null)
-	case n.name == "values":
-		return &Type{Kinds: Array, Elem: first.parts()}
-	case n.name == "fromPairs":
-		return &Type{Kinds: Object, Open: true, Rest: first.elem().elem()}
+		return types[0].without(Null)
 	}
 	return n.fn.result
 }
 
-// got is the type of what get finds.
-func (c *checker) got(n *node, base *Type) *Type {
+// resultOfGet is the type of what get finds.
+func resultOfGet(n *Node, types []*Type) *Type {
+	base := types[0]
 	if base == nil {
 		return nil
 	}
 	if base.Kinds&^Null == Array {
 		return base.Elem.with(Null)
 	}
-	name, _ := n.args[1].value.(string)
-	if n.args[1].op != opLiteral || base.Kinds&^Null != Object {
+	name, _ := n.Args[1].Value.(string)
+	if n.Args[1].Op != OpLiteral || base.Kinds&^Null != Object {
 		return nil
 	}
 	if field, known := base.Fields[name]; known {
@@ -438,149 +422,125 @@ func (c *checker) got(n *node, base *Type) *Type {
 	return nil
 }
 
-func (c *checker) method(n *node) *Type {
-	of := methods[n.name]
-	wanted := date
-	if of.date == nil {
-		wanted = duration
-	}
-	for i, a := range n.args {
-		t := c.check(a)
-		if i == 0 {
-			c.want(a, t, wanted, quote(n.name), "date(…) and duration(…) read them")
-		} else {
-			c.want(a, t, String, quote(n.name), "")
-		}
-	}
-	return of.result
+func listOfResults(_ *Node, arguments []*Type) *Type {
+	return &Type{Kinds: Array, Elem: arguments[1]}
 }
 
-// sizes are the kinds with an order.
-const sizes = Number | String | date | duration
-
-// ordered checks two values that are compared by size.
-func (c *checker) ordered(left, right *node, a, b *Type) {
-	x, y := a.kinds(), b.kinds()
-	c.mayFail = c.mayFail || x != y || x != Number && x != String
-	switch {
-	case x&sizes == 0:
-		c.fail(left, x.String()+" can't be compared by size", "")
-	case y&sizes == 0:
-		c.fail(right, y.String()+" can't be compared by size", "")
-	case x&y&sizes == 0:
-		c.fail(right, (x&sizes).String()+" can't be compared with "+(y&sizes).String(), "")
-	}
+func objectOfLists(_ *Node, arguments []*Type) *Type {
+	return &Type{Kinds: Object, Open: true, Rest: arguments[0].without(Null)}
 }
 
-// operator checks the operators between two values.
-func (c *checker) operator(n *node) *Type {
-	left, right := n.args[0], n.args[1]
-	a := c.check(left)
-	b := c.check(right)
+func listOfFields(_ *Node, arguments []*Type) *Type {
+	return &Type{Kinds: Array, Elem: arguments[0].parts()}
+}
+
+func objectOfPairs(_ *Node, arguments []*Type) *Type {
+	return &Type{Kinds: Object, Open: true, Rest: arguments[0].elem().elem()}
+}
+
+func resultOfReduce(_ *Node, types []*Type) *Type {
+	start := types[0].elem()
+	if len(types) == 3 {
+		start = types[2]
+	}
+	return either(start, types[1], 0)
+}
+
+// operator checks an operator between two values.
+func (c *checker) operator(n *Node, a, b *Type) *Type {
 	if c.err != nil {
 		return nil
 	}
-	x, y := a.kinds(), b.kinds()
-	switch n.op {
-	case opEqual, opUnequal:
-		// Asking whether a value is null is never wrong.
-		if x&y == 0 && x != Null && y != Null {
-			c.fail(right, x.String()+" never equals "+y.String(), helpEqual(x, y))
-		}
-		return aBool
-	case opLess, opLessEqual, opMore, opMoreEqual:
-		c.ordered(left, right, a, b)
-		return aBool
-	case opIn:
-		help := ""
-		if y&String != 0 {
-			help = "a piece of a string is found by contains"
-		}
-		if !c.want(right, b, Array|Object|Null, "\"in\"", help) {
-			return nil
-		}
-		switch item := b.elem(); {
-		case y&Object != 0 && y&Array != 0:
-			c.suspect(a, String)
-		case y&^Null == Object:
-			c.want(left, a, String, "\"in\" an object", "")
-		case y&^Null == Array && item.kinds()&x == 0:
-			c.fail(left, x.String()+" is never in a list of which each item is "+item.kinds().String(), "")
-		}
-		return aBool
-	case opMatches, opContains, opStarts, opEnds:
-		help := ""
-		if n.op == opContains && x&Array != 0 {
-			help = "an item of a list is found by in: item in list"
-		}
-		c.want(left, a, String|Null, quote(binaryNames[n.op]), help)
-		c.want(right, b, String|Null, quote(binaryNames[n.op]), "")
-		return aBool
-	case opRange:
-		c.want(left, a, Number, "a range", "")
-		c.want(right, b, Number, "a range", "")
-		return numbers
-	}
-	return c.arithmetic(n, x, y)
-}
-
-func helpEqual(x, y KindSet) string {
-	if x|y == Number|String {
-		return "write the number without quotes, or string(…) around it"
-	}
-	return ""
-}
-
-// sums are the kinds between which each operator calculates, and what comes out.
-var sums = map[op][][3]KindSet{
-	opAdd: {{Number, Number, Number}, {String, String, String}, {date, duration, date}, {duration, date, date},
-		{duration, duration, duration}},
-	opSubtract: {{Number, Number, Number}, {date, date, duration}, {date, duration, date}, {duration, duration, duration}},
-	opMultiply: {{Number, Number, Number}, {duration, Number, duration}, {Number, duration, duration}},
-	opDivide:   {{Number, Number, Number}},
-	opModulo:   {{Number, Number, Number}},
-	opPower:    {{Number, Number, Number}},
-}
-
-func (c *checker) arithmetic(n *node, x, y KindSet) *Type {
-	var out, left, right KindSet
-	if !c.times {
-		x, y = x&AnyKind, y&AnyKind
-	}
-	c.mayFail = c.mayFail || x != y || x != Number && (x != String || n.op != opAdd)
-	for _, s := range sums[n.op] {
-		left |= s[0]
-		if x&s[0] != 0 {
-			right |= s[1]
-			if y&s[1] != 0 {
-				out |= s[2]
+	x, y := c.kinds(a), c.kinds(b)
+	if n.Op == OpEqual || n.Op == OpUnequal {
+		if right := n.Args[1]; x&y == 0 && x != Null && y != Null { // asking for null is never wrong
+			help := ""
+			if x|y == Number|String {
+				help = "write the number without quotes, or string(…) around it"
 			}
+			c.report(fail(right.Start, right.End, x.String()+" never equals "+y.String(), help))
 		}
+		return aBool
 	}
-	name := quote(binaryNames[n.op])
-	hidden := date | duration
-	switch {
-	case right == 0:
-		help := ""
-		if x&Array != 0 && n.op == opAdd {
-			help = "lists are joined by concat(…, …)"
-		}
-		c.fail(n.args[0], name+" wants "+(left&^hidden).String()+", and this is "+x.String(), help)
-	case out == 0:
-		shown := right
-		if right&^hidden != 0 {
-			shown = right &^ hidden
-		}
-		help := ""
-		if n.op == opAdd && x == String {
-			help = "write string(…) to join it"
-		} else if y == String && right&String == 0 {
-			help = "write float(…) to read it as a number"
-		}
-		c.fail(n.args[1], name+" wants "+shown.String()+" here, and this is "+y.String(), help)
-	}
-	if out == 0 {
+	c.mayFail = c.mayFail || n.mayMismatch(x, y)
+	result, problem := n.operands(x, y)
+	if problem != nil {
+		c.report(problem)
 		return nil
 	}
-	return &Type{Kinds: out}
+	item := b.elem()
+	if left := n.Args[0]; n.Op == OpIn && y&^Null == Array && item.kinds()&x == 0 {
+		c.report(fail(left.Start, left.End,
+			x.String()+" is never in a list of which each item is "+item.kinds().String(), ""))
+	}
+	if n.Op == OpRange {
+		return numbers
+	}
+	return &Type{Kinds: result}
+}
+
+// noteFailures notes what may fail of a node although the kinds of its operands are right.
+func (c *checker) noteFailures(n *Node) {
+	literal := func(i int) bool { return len(n.Args) > i && n.Args[i] != nil && n.Args[i].Op == OpLiteral }
+	may := false
+	switch n.Op {
+	case OpDivide:
+		may = !literal(1) || n.Args[1].Value == 0.0
+	case OpModulo, OpPower:
+		may = true
+	case OpRange:
+		may = !literal(0) || !literal(1) || !isShort(n.Args[0].Value, n.Args[1].Value)
+	case OpMember:
+		_, named := n.key()
+		may = !named
+	case OpSlice:
+		for i := range n.Args[1:] {
+			may = may || n.Args[1+i] != nil && !literal(1+i)
+		}
+	case OpMatches:
+		may = n.pattern == nil
+	case OpLoop, OpCall, OpMethod:
+		c.blind = c.blind || n.Name == "fromJSON"
+		last := len(n.Args) - 1
+		may = !n.fn.total || n.Name == "reduce" && last < 2 || last >= n.fn.least && n.fn.param(last).kinds == Number
+	}
+	c.mayFail = c.mayFail || may
+}
+
+// isShort reports whether a range is of integers, and of so few that it is made anywhere.
+func isShort(from, to any) bool {
+	const few = 1000
+	a, ok := integer(from)
+	b, both := integer(to)
+	return ok && both && b-a <= few
+}
+
+// What evaluating a part without references may take while an expression is checked.
+const (
+	constantSteps  = 10_000
+	constantMemory = 1 << 20
+)
+
+// constants reports a part without references that fails whenever it is evaluated.
+func (c *checker) constants(n *Node) {
+	switch {
+	case n == nil || c.err != nil || n.Op == OpLiteral:
+	case !n.Open() && !n.varies():
+		m := c.expr.evaluation(nil)
+		m.most = Meter{min(m.most.Steps, constantSteps), min(m.most.Memory, constantMemory)}
+		if _, err := m.attempt(n); err != nil && m.steps <= m.most.Steps && m.memory <= m.most.Memory {
+			c.err, _ = err.(*Error)
+		}
+	default:
+		for _, a := range n.Args {
+			c.constants(a)
+		}
+	}
+}
+
+// varies reports whether a node's value depends on something outside of it.
+func (n *Node) varies() bool {
+	return n.any(func(n *Node) bool {
+		return n.Op == OpRef || n.Op == OpVar || n.Op == OpParams || n.IsPresence()
+	})
 }

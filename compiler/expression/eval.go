@@ -36,21 +36,59 @@ func (e *Expr) EvalWithin(look Lookup, left *Meter) (value any, p Presence, err 
 		}
 		return value, p, nil
 	}
-	m := &evaluation{expr: e, look: look}
-	m.refs = m.few[:]
-	if len(e.refs) > len(m.few) {
-		m.refs = make([]slot, len(e.refs))
-	}
-	return m.within(left)
+	return e.evaluation(look).within(left)
 }
 
 // EvalCode evaluates the code of an activity over the parameters of a call, which are plain JSON and aren't changed. A
 // missing parameter is null, and so is the result when no operand of an outermost fallback is there. Its steps and
 // memory are taken from the meter, which may be nil.
 func (e *Expr) EvalCode(params map[string]any, left *Meter) (any, error) {
-	m := &evaluation{expr: e, params: params}
+	m := e.evaluation(nil)
+	m.params = params
 	value, _, err := m.within(left)
 	return value, err
+}
+
+// evaluation begins an evaluation of the expression, or of a part of it.
+func (e *Expr) evaluation(look Lookup) *evaluation {
+	m := &evaluation{expr: e, look: look}
+	if m.refs = m.few[:]; len(e.refs) > len(m.few) {
+		m.refs = make([]slot, len(e.refs))
+	}
+	if e.slots > 0 {
+		m.kept = make([]slot, e.slots)
+	}
+	if e.locals > 0 {
+		m.locals = make([]any, e.locals)
+	}
+	if l := e.limits; l != nil { // a reference alone has none
+		m.most = Meter{l.Steps, l.Memory}
+	}
+	return m
+}
+
+// Holds evaluates a part of the expression that is true or false, over the values of its references from look; none may
+// be pending. It is neither where the part has no value or fails, or is open.
+func (e *Expr) Holds(n *Node, look Lookup, left *Meter) (yes, no bool) {
+	if n.Open() {
+		return false, false
+	}
+	if left.Steps < 1 {
+		left.Steps = -1
+		return false, false
+	}
+	m := e.evaluation(look)
+	m.most = *left
+	for below := range n.All() {
+		if below.slot >= 0 && below.IsPresence() && !m.kept[below.slot].known {
+			value, p, err := m.present(below)
+			m.kept[below.slot] = slot{value, p, true, err}
+		}
+	}
+	value, err := m.attempt(n)
+	left.Steps -= m.steps
+	left.Memory -= m.memory
+	return err == nil && value == true, err == nil && value == false
 }
 
 // A Meter is what several evaluations may still take together, beside the
@@ -63,9 +101,6 @@ func (m *Meter) Passed() bool { return m.Steps < 0 || m.Memory < 0 }
 
 // within evaluates, and takes what that cost from a meter.
 func (m *evaluation) within(left *Meter) (any, Presence, error) {
-	if l := m.expr.limits; l != nil { // plain references have none
-		m.most = Meter{l.Steps, l.Memory}
-	}
 	if left == nil {
 		return m.result()
 	}
@@ -123,7 +158,7 @@ var (
 type abandoned struct{ error }
 
 // attempt is run for callers that continue after a failure.
-func (m *evaluation) attempt(n *node) (value any, err error) {
+func (m *evaluation) attempt(n *Node) (value any, err error) {
 	defer catch(&value, &err)
 	return m.run(n), nil
 }
@@ -140,52 +175,46 @@ func catch(value *any, err *error) {
 }
 
 func (m *evaluation) result() (value any, p Presence, err error) {
-	if n := m.expr.slots; n > 0 {
-		m.kept = make([]slot, n)
-	}
-	if n := m.expr.locals; n > 0 {
-		m.locals = make([]any, n)
-	}
-	root := m.expr.tree()
+	root := m.expr.Root()
 	if value, p, err = m.present(root); err != nil || p != There {
 		return nil, p, err
 	}
 	if m.computed {
 		p = Absent
 		defer catch(&value, &err)
-		value = m.export(root, value, 0)
+		value = m.export(root, value, 0, 0)
 	}
 	return value, There, nil
 }
 
 // present evaluates where presence matters.
-func (m *evaluation) present(n *node) (any, Presence, error) {
+func (m *evaluation) present(n *Node) (any, Presence, error) {
 	switch {
-	case n.op == opLiteral:
-		return n.value, There, nil
-	case n.op == opRef:
+	case n.Op == OpLiteral:
+		return n.Value, There, nil
+	case n.Op == OpRef:
 		s := m.reference(n)
-		if s.presence == Absent && n.soft {
+		if s.presence == Absent && n.Soft {
 			return nil, There, nil
 		}
 		return s.value, s.presence, nil
-	case n.open():
-	case n.op == opFallback:
-		for _, a := range n.args {
+	case n.Open():
+	case n.Op == OpFallback:
+		for _, a := range n.Args {
 			value, p, err := m.present(a)
 			if err != nil || p == Pending {
 				return nil, p, err
 			}
-			if p == There && (value != nil || a.op == opLiteral) {
+			if p == There && (value != nil || a.Op == OpLiteral) {
 				return value, There, nil
 			}
 		}
 		return nil, Absent, nil
-	case n.op == opGate:
-		return m.together(n.args, false)
+	case n.Op == OpGate:
+		return m.together(n.Args, false)
 	}
-	if len(n.atoms) > 0 {
-		if _, p, err := m.together(n.atoms, true); err != nil || p != There {
+	if len(n.Needs) > 0 {
+		if _, p, err := m.together(n.Needs, true); err != nil || p != There {
 			return nil, p, err
 		}
 	}
@@ -207,7 +236,7 @@ func (m *evaluation) present(n *node) (any, Presence, error) {
 // on which of them is known first. As atoms of a larger expression they may be
 // null, and fail only where they are used, which may be a branch that isn't
 // taken; as operands of a gate a null is absent. The value is the last one's.
-func (m *evaluation) together(nodes []*node, atoms bool) (last any, p Presence, err error) {
+func (m *evaluation) together(nodes []*Node, atoms bool) (last any, p Presence, err error) {
 	pending := false
 	for _, a := range nodes {
 		value, p, failure := m.present(a)
@@ -237,11 +266,11 @@ func (m *evaluation) together(nodes []*node, atoms bool) (last any, p Presence, 
 	return last, There, nil
 }
 
-func (m *evaluation) reference(n *node) slot {
-	s := &m.refs[n.index]
+func (m *evaluation) reference(n *Node) slot {
+	s := &m.refs[n.Index]
 	if !s.known {
 		s.known = true
-		s.value, s.presence = m.look(n.index)
+		s.value, s.presence = m.look(n.Index)
 		if s.presence != There {
 			s.value = nil
 		}
@@ -249,81 +278,84 @@ func (m *evaluation) reference(n *node) slot {
 	return *s
 }
 
-func (m *evaluation) fail(n *node, message, help string) abandoned {
-	return abandoned{fail(n.start, n.end, message, help)}
+// failure is what an evaluation panics with where a node can't be evaluated.
+func failure(n *Node, message, help string) abandoned {
+	return abandoned{fail(n.Start, n.End, message, help)}
 }
 
 const shareHelp = "do less in them, or do it in an activity that is a program"
 
 // step pays for work.
-func (m *evaluation) step(n *node, steps int) {
+func (m *evaluation) step(n *Node, steps int) {
 	m.steps += steps
 	if m.steps > m.most.Steps {
 		if m.most.Steps < m.expr.limits.Steps {
-			panic(m.fail(n, "the expressions of the run take more steps than they may together", shareHelp))
+			panic(failure(n, "the expressions of the run take more steps than they may together", shareHelp))
 		}
-		panic(m.fail(n, "the expression takes more than "+itoa(m.expr.limits.Steps)+" steps", "do less in it, or do it in an activity"))
+		panic(failure(n, "the expression takes more than "+itoa(m.expr.limits.Steps)+" steps",
+			"do less in it, or do it in an activity"))
 	}
 }
 
 // grow pays for memory, and for the work of filling it.
-func (m *evaluation) grow(n *node, bytes int) {
+func (m *evaluation) grow(n *Node, bytes int) {
 	if m.memory += bytes; bytes < 0 {
 		m.memory = math.MaxInt / 2
 	}
 	if m.memory > m.most.Memory {
 		if m.most.Memory < m.expr.limits.Memory {
-			panic(m.fail(n, "the expressions of the run make more values than they may together", shareHelp))
+			panic(failure(n, "the expressions of the run make more values than they may together", shareHelp))
 		}
-		panic(m.fail(n, "the expression makes more than "+itoa(m.expr.limits.Memory>>20)+" MiB of values", "do less in it, or do it in an activity"))
+		panic(failure(n, "the expression makes more than "+itoa(m.expr.limits.Memory>>20)+" MiB of values",
+			"do less in it, or do it in an activity"))
 	}
 	m.step(n, bytes/64)
 }
 
-// What a value of each kind takes, roughly.
-const (
-	listItem    = 24
-	objectField = 64
-)
-
-// export copies a result into plain JSON of its own. A value that is there
-// twice is copied twice, so that what leaves is a tree, and paid for as one.
-func (m *evaluation) export(n *node, value any, depth int) any {
+// export copies a value into plain JSON of its own. A value that occurs twice is copied twice, so that the copy is a tree,
+// and paid for as one. The copy is written as text so many times.
+func (m *evaluation) export(n *Node, value any, depth, texts int) any {
 	if depth > maxResultDepth {
-		panic(m.fail(n, "the result is nested more than "+itoa(maxResultDepth)+" deep", ""))
+		panic(failure(n, "the result is nested more than "+itoa(maxResultDepth)+" deep", ""))
 	}
+	line := 2*depth + listItem // of an indented text
 	switch v := value.(type) {
 	case nil, bool:
 		return v
 	case string:
 		if !utf8.ValidString(v) {
-			panic(m.fail(n, "the result holds a string that isn't valid Unicode", ""))
+			panic(failure(n, "the result holds a string that isn't valid Unicode", ""))
 		}
+		m.grow(n, texts*len(v))
 		return v
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			panic(m.fail(n, "the result isn't a finite number", ""))
+			panic(failure(n, "the result isn't a finite number", ""))
+		}
+		if v == 0 {
+			return 0.0 // also -0
 		}
 		return v
 	case []any:
-		m.grow(n, listItem*len(v))
+		m.grow(n, (listItem+texts*line)*len(v))
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = m.export(n, v[i], depth+1)
+			out[i] = m.export(n, v[i], depth+1, texts)
 		}
 		return out
 	case map[string]any:
-		m.grow(n, objectField*len(v))
+		m.grow(n, (objectField+texts*line)*len(v))
 		out := make(map[string]any, len(v))
 		for _, key := range sortedKeys(v) {
-			out[key] = m.export(n, v[key], depth+1)
+			m.grow(n, texts*len(key))
+			out[key] = m.export(n, v[key], depth+1, texts)
 		}
 		return out
 	}
 	if text, ok := timeText(value); ok {
 		return text
 	}
-	panic(m.fail(n, "the result isn't plain data", ""))
+	panic(failure(n, "the result isn't plain data", ""))
 }
 
 // maxResultDepth bounds the nesting of a result, as of a document;

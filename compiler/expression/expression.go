@@ -129,8 +129,8 @@ type Limits struct {
 	// Nodes and Depth bound the expression itself. A chain of operators that
 	// associate to the left, of members or of pipes is one level deep.
 	Nodes, Depth int
-	// Steps bounds the work of one evaluation. A step is about the work of looking at one value, so that the default ends
-	// well within a second; it is counted, not timed, and therefore the same on every machine.
+	// Steps bounds the work of one evaluation. A step is about the work of looking at one value, so that the default
+	// ends well within a second; it is counted, not timed, and therefore the same on every machine.
 	Steps int
 	// Memory bounds the bytes of the strings, lists and objects that one
 	// evaluation makes.
@@ -154,13 +154,12 @@ func (l Limits) shared() *Limits {
 var defaults = DefaultLimits()
 
 func (l Limits) orDefault() Limits {
-	d := DefaultLimits()
-	for _, f := range []struct{ have, want *int }{
-		{&l.Nodes, &d.Nodes}, {&l.Depth, &d.Depth}, {&l.Steps, &d.Steps}, {&l.Memory, &d.Memory},
-	} {
-		if *f.have <= 0 {
-			*f.have = *f.want
+	or := func(have, otherwise int) int {
+		if have <= 0 {
+			return otherwise
 		}
+		return have
 	}
-	return l
+	d := DefaultLimits()
+	return Limits{or(l.Nodes, d.Nodes), or(l.Depth, d.Depth), or(l.Steps, d.Steps), or(l.Memory, d.Memory)}
 }

@@ -385,7 +385,7 @@ func evalCases(t *testing.T, cases []evalCase) {
 			t.Errorf("%s = %#v (presence %d, %v), want %#v", c.text, value, p, failure, c.want)
 		}
 		parse := parseString
-		if e.tree().op == opText {
+		if e.Root().Op == OpText {
 			parse = parseTextAlways
 		}
 		again, err := parse(e.String(), DefaultLimits())

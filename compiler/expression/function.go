@@ -1,38 +1,122 @@
 package expression
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/obelus-dev/obelus/compiler/source"
+	"time"
 )
 
-// A function is one that an expression can call with values.
+// A function is a function or method of the expression language. The parser, the checker, the evaluator and the
+// messages read the same entry.
 type function struct {
-	least, most int       // arguments; most -1 is any number
-	params      []KindSet // what each argument may be; the last is that of all further ones
-	result      *Type     // nil is anything
-	items       bool      // the result has the type of the first argument's items, or is null
-	same        bool      // the result has the type of the first argument
-	words       string    // how it is called
-	run         func(invocation) any
+	// signature is the name, the parameters and the result, as in "split(string, separator string, most number?) [string]"
+	// (a list of strings). A parameter is its kinds, behind a label if there is one. It may be left out behind "?", and is repeated behind
+	// "...". Behind "#" it is an expression that is evaluated once per item of the first argument. The result is "item"
+	// for an item of the first argument or null, and "same" for the type of the first argument.
+	signature string
+	total     bool                                   // it results in a value for all arguments of these kinds
+	scan      int                                    // bytes of a text, as the first argument, that cost one step; 0: it is free
+	grow      int                                    // bytes of memory for each byte, item or key of the first argument
+	results   func(n *Node, arguments []*Type) *Type // the type of the result, if the signature can't say it
+	run       func(invocation) any
+	loop      func(m *evaluation, n *Node, list []any, extra any) any
+
+	// The parts of the signature.
+	name   string
+	params []param
+	least  int // arguments that are required
+	most   int // -1: any number
+	item   bool
+	same   bool
+	result *Type // nil: any
 }
 
-func (f *function) param(i int) KindSet { return f.params[min(i, len(f.params)-1)] }
+// A param is one parameter of a function.
+type param struct {
+	label   string
+	kinds   KindSet
+	perItem bool
+}
 
-func (f *function) usage() string { return "write " + f.words }
+// param is the parameter of an argument: the last is that of all further arguments.
+func (f *function) param(i int) param { return f.params[min(i, len(f.params)-1)] }
 
-// An invocation is one call of a function, its arguments being of the kinds
-// that it wants.
+// usage is how a function is called: with the arguments that it requires, and with all.
+func (f *function) usage() string {
+	call := func(params []param) string {
+		labels := make([]string, len(params))
+		for i, p := range params {
+			labels[i] = p.label
+		}
+		return f.name + "(" + strings.Join(labels, ", ") + ")"
+	}
+	if f.most == f.least {
+		return "write " + call(f.params)
+	}
+	return "write " + call(f.params[:f.least]) + " or " + call(f.params)
+}
+
+var kindWords = map[string]KindSet{
+	"null": Null, "boolean": Bool, "number": Number, "string": String, "list": Array, "object": Object,
+	"date": date, "duration": duration, "any": anything,
+}
+
+func kindsOf(words string) (kinds KindSet) {
+	for word := range strings.SplitSeq(words, "|") {
+		kinds |= kindWords[word]
+	}
+	return kinds
+}
+
+// byName reads the signatures of a table.
+func byName(table []function) map[string]*function {
+	named := make(map[string]*function, len(table))
+	for i := range table {
+		f := &table[i]
+		f.readSignature()
+		named[f.name] = f
+	}
+	return named
+}
+
+func (f *function) readSignature() {
+	name, rest, _ := strings.Cut(f.signature, "(")
+	params, result, _ := strings.Cut(rest, ") ")
+	f.name = name
+	for text := range strings.SplitSeq(params, ", ") {
+		text, repeated := strings.CutSuffix(text, "...")
+		text, optional := strings.CutSuffix(text, "?")
+		text, perItem := strings.CutPrefix(text, "#")
+		label, kinds, labelled := strings.Cut(text, " ")
+		if !labelled {
+			label, kinds = strings.ReplaceAll(strings.TrimSuffix(text, "|null"), "|", " or "), text
+		}
+		f.params = append(f.params, param{label, kindsOf(kinds), perItem})
+		if !optional {
+			f.least++
+		}
+		if f.most++; repeated {
+			f.most = -1
+		}
+	}
+	switch element, isList := strings.CutPrefix(result, "["); {
+	case isList:
+		f.result = &Type{Kinds: Array, Elem: &Type{Kinds: kindsOf(strings.TrimSuffix(element, "]"))}}
+	case result == "item":
+		f.item = true
+	case result == "same":
+		f.same = true
+	case result != "any":
+		f.result = &Type{Kinds: kindsOf(result), Open: result == "object"}
+	}
+}
+
+// An invocation is one call of a function, its arguments being of the kinds that it wants.
 type invocation struct {
 	m    *evaluation
-	n    *node
+	n    *Node
 	args []any
 }
 
@@ -43,7 +127,7 @@ func (c invocation) grow(bytes int)    { c.m.grow(c.n, bytes) }
 func (c invocation) work(steps int)    { c.m.step(c.n, steps) }
 
 func (c invocation) fail(argument int, message, help string) abandoned {
-	return c.m.fail(c.n.args[argument], message, help)
+	return failure(c.n.Args[argument], message, help)
 }
 
 // misread fails for a text that isn't written as the function reads it.
@@ -60,414 +144,172 @@ func (a abandoned) of(cause Cause) abandoned {
 func (c invocation) integer(i int) int {
 	v, ok := integer(c.args[i])
 	if !ok {
-		panic(c.fail(i, quote(c.n.name)+" wants a whole number here, and got "+describe(c.args[i]), "round(…), floor(…) or int(…) make one"))
+		panic(c.fail(i, quote(c.n.Name)+" wants a whole number here, and got "+describe(c.args[i]),
+			"round(…), floor(…) or int(…) make one"))
 	}
 	return v
 }
 
-// call evaluates a function's arguments, sees to their kinds, and runs it.
-func (m *evaluation) call(n *node) any {
+// call evaluates a function or a method.
+func (m *evaluation) call(n *Node) any {
 	base := len(m.stack)
 	defer func() { m.stack = m.stack[:base] }()
-	for i, a := range n.args {
-		v := m.run(a)
-		if want := n.fn.param(i); kindOf(v)&want == 0 {
-			panic(m.fail(a, quote(n.name)+" wants "+want.String()+", and got "+kindOf(v).String(), helpArgument(n.name, want, v)))
-		}
-		m.stack = append(m.stack, v)
+	for i, a := range n.Args {
+		m.stack = append(m.stack, m.want(a, n.fn.param(i).kinds, n))
 	}
-	return n.fn.run(invocation{m, n, m.stack[base:len(m.stack):len(m.stack)]})
+	c := invocation{m, n, m.stack[base:len(m.stack):len(m.stack)]}
+	c.charge()
+	return n.fn.run(c)
 }
 
-func helpArgument(name string, want KindSet, v any) string {
-	if v == nil {
-		return "write … || to have another value in its place"
-	}
-	if want&String != 0 && name != "join" {
-		return "string(…) makes a string of it"
-	}
-	return ""
-}
-
-var (
-	aBool    = &Type{Kinds: Bool}
-	aNumber  = &Type{Kinds: Number}
-	aString  = &Type{Kinds: String}
-	aList    = &Type{Kinds: Array}
-	anObject = &Type{Kinds: Object, Open: true}
-	texts    = &Type{Kinds: Array, Elem: aString}
-	numbers  = &Type{Kinds: Array, Elem: aNumber}
-	maybe    = &Type{Kinds: Null | Number}
-)
-
-// functions are those of the expression language that depend on nothing but
-// their arguments.
-var functions = map[string]*function{
-	"len":    {least: 1, most: 1, params: []KindSet{String | Array | Object}, result: aNumber, words: "len(list)", run: length},
-	"type":   {least: 1, most: 1, params: []KindSet{anything}, result: aString, words: "type(value)", run: typeName},
-	"abs":    {least: 1, most: 1, params: []KindSet{Number}, result: aNumber, words: "abs(number)", run: numeric(math.Abs)},
-	"ceil":   {least: 1, most: 1, params: []KindSet{Number}, result: aNumber, words: "ceil(number)", run: numeric(math.Ceil)},
-	"floor":  {least: 1, most: 1, params: []KindSet{Number}, result: aNumber, words: "floor(number)", run: numeric(math.Floor)},
-	"round":  {least: 1, most: 1, params: []KindSet{Number}, result: aNumber, words: "round(number)", run: numeric(math.Round)},
-	"int":    {least: 1, most: 1, params: []KindSet{Number | String}, result: aNumber, words: "int(value)", run: toInteger},
-	"float":  {least: 1, most: 1, params: []KindSet{Number | String}, result: aNumber, words: "float(value)", run: toNumber},
-	"string": {least: 1, most: 1, params: []KindSet{anything}, result: aString, words: "string(value)", run: toText},
-
-	"trim":        {least: 1, most: 2, params: []KindSet{String}, result: aString, words: "trim(string) or trim(string, characters)", run: trim},
-	"trimPrefix":  {least: 1, most: 2, params: []KindSet{String}, result: aString, words: "trimPrefix(string, prefix)", run: trimAffix(strings.TrimPrefix)},
-	"trimSuffix":  {least: 1, most: 2, params: []KindSet{String}, result: aString, words: "trimSuffix(string, suffix)", run: trimAffix(strings.TrimSuffix)},
-	"upper":       {least: 1, most: 1, params: []KindSet{String}, result: aString, words: "upper(string)", run: recase(strings.ToUpper)},
-	"lower":       {least: 1, most: 1, params: []KindSet{String}, result: aString, words: "lower(string)", run: recase(strings.ToLower)},
-	"split":       {least: 2, most: 3, params: []KindSet{String, String, Number}, result: texts, words: "split(string, separator)", run: split(strings.SplitN)},
-	"splitAfter":  {least: 2, most: 3, params: []KindSet{String, String, Number}, result: texts, words: "splitAfter(string, separator)", run: split(strings.SplitAfterN)},
-	"replace":     {least: 3, most: 4, params: []KindSet{String, String, String, Number}, result: aString, words: "replace(string, old, new)", run: replace},
-	"repeat":      {least: 2, most: 2, params: []KindSet{String, Number}, result: aString, words: "repeat(string, times)", run: repeat},
-	"join":        {least: 1, most: 2, params: []KindSet{Array, String}, result: aString, words: "join(list, separator)", run: join},
-	"indexOf":     {least: 2, most: 2, params: []KindSet{String}, result: aNumber, words: "indexOf(string, part)", run: index(strings.Index)},
-	"lastIndexOf": {least: 2, most: 2, params: []KindSet{String}, result: aNumber, words: "lastIndexOf(string, part)", run: index(strings.LastIndex)},
-	"hasPrefix":   {least: 2, most: 2, params: []KindSet{String}, result: aBool, words: "hasPrefix(string, prefix)", run: affix(strings.HasPrefix)},
-	"hasSuffix":   {least: 2, most: 2, params: []KindSet{String}, result: aBool, words: "hasSuffix(string, suffix)", run: affix(strings.HasSuffix)},
-	"toJSON":      {least: 1, most: 1, params: []KindSet{anything}, result: aString, words: "toJSON(value)", run: toJSON},
-	"fromJSON":    {least: 1, most: 1, params: []KindSet{String}, words: "fromJSON(string)", run: fromJSON},
-	"toBase64":    {least: 1, most: 1, params: []KindSet{String}, result: aString, words: "toBase64(string)", run: toBase64},
-	"fromBase64":  {least: 1, most: 1, params: []KindSet{String}, result: aString, words: "fromBase64(string)", run: fromBase64},
-	"date":        {least: 1, most: 2, params: []KindSet{String}, result: &Type{Kinds: date}, words: "date(string) or date(string, layout)", run: toDate},
-	"duration":    {least: 1, most: 1, params: []KindSet{String}, result: &Type{Kinds: duration}, words: "duration(\"1h30m\")", run: toDuration},
-
-	"max":    {least: 1, most: -1, params: []KindSet{Number | Array}, result: maybe, words: "max(list) or max(a, b)", run: extreme(func(a, b float64) bool { return a > b })},
-	"min":    {least: 1, most: -1, params: []KindSet{Number | Array}, result: maybe, words: "min(list) or min(a, b)", run: extreme(func(a, b float64) bool { return a < b })},
-	"mean":   {least: 1, most: -1, params: []KindSet{Number | Array}, result: aNumber, words: "mean(list)", run: mean},
-	"median": {least: 1, most: -1, params: []KindSet{Number | Array}, result: aNumber, words: "median(list)", run: median},
-
-	"first":     {least: 1, most: 1, params: []KindSet{Array | Null}, items: true, words: "first(list)", run: edge(true)},
-	"last":      {least: 1, most: 1, params: []KindSet{Array | Null}, items: true, words: "last(list)", run: edge(false)},
-	"get":       {least: 2, most: 2, params: []KindSet{Array | Object | Null, Number | String}, words: "get(object, key) or get(list, index)", run: get},
-	"take":      {least: 2, most: 2, params: []KindSet{Array, Number}, same: true, words: "take(list, count)", run: take},
-	"keys":      {least: 1, most: 1, params: []KindSet{Object}, result: texts, words: "keys(object)", run: keys},
-	"values":    {least: 1, most: 1, params: []KindSet{Object}, result: aList, words: "values(object)", run: values},
-	"toPairs":   {least: 1, most: 1, params: []KindSet{Object}, result: aList, words: "toPairs(object)", run: toPairs},
-	"fromPairs": {least: 1, most: 1, params: []KindSet{Array}, result: anObject, words: "fromPairs([[key, value], …])", run: fromPairs},
-	"reverse":   {least: 1, most: 1, params: []KindSet{Array}, same: true, words: "reverse(list)", run: reverse},
-	"uniq":      {least: 1, most: 1, params: []KindSet{Array}, same: true, words: "uniq(list)", run: uniq},
-	"concat":    {least: 1, most: -1, params: []KindSet{Array}, result: aList, words: "concat(list, list)", run: concat},
-	"flatten":   {least: 1, most: 1, params: []KindSet{Array}, result: aList, words: "flatten(list)", run: flatten},
-	"sort":      {least: 1, most: 2, params: []KindSet{Array, String}, same: true, words: "sort(list) or sort(list, \"desc\")", run: sortList},
-
-	"bitand":  {least: 2, most: 2, params: []KindSet{Number}, result: aNumber, words: "bitand(a, b)", run: bits(func(a, b int64) int64 { return a & b })},
-	"bitor":   {least: 2, most: 2, params: []KindSet{Number}, result: aNumber, words: "bitor(a, b)", run: bits(func(a, b int64) int64 { return a | b })},
-	"bitxor":  {least: 2, most: 2, params: []KindSet{Number}, result: aNumber, words: "bitxor(a, b)", run: bits(func(a, b int64) int64 { return a ^ b })},
-	"bitnand": {least: 2, most: 2, params: []KindSet{Number}, result: aNumber, words: "bitnand(a, b)", run: bits(func(a, b int64) int64 { return a &^ b })},
-	"bitshl":  {least: 2, most: 2, params: []KindSet{Number}, result: aNumber, words: "bitshl(a, count)", run: shift(func(a int64, by uint) int64 { return a << by })},
-	"bitshr":  {least: 2, most: 2, params: []KindSet{Number}, result: aNumber, words: "bitshr(a, count)", run: shift(func(a int64, by uint) int64 { return a >> by })},
-	"bitushr": {least: 2, most: 2, params: []KindSet{Number}, result: aNumber, words: "bitushr(a, count)", run: shift(func(a int64, by uint) int64 { return int64(uint64(a) >> by) })},
-	"bitnot":  {least: 1, most: 1, params: []KindSet{Number}, result: aNumber, words: "bitnot(a)", run: bitnot},
-}
-
-func length(c invocation) any {
+// charge pays for what the size of the first argument decides.
+func (c invocation) charge() {
+	f, size := c.n.fn, 0
 	switch v := c.args[0].(type) {
 	case string:
-		c.work(len(v) / 16)
-		return float64(utf8.RuneCountInString(v))
-	case []any:
-		return float64(len(v))
-	}
-	return float64(len(c.args[0].(map[string]any)))
-}
-
-// typeName gives the library's names; a number without a fraction is an int.
-func typeName(c invocation) any {
-	switch v := c.args[0].(type) {
-	case nil:
-		return "nil"
-	case bool:
-		return "bool"
-	case float64:
-		if v == math.Trunc(v) {
-			return "int"
+		if size = len(v); f.scan > 0 {
+			c.work(size / f.scan)
 		}
-		return "float"
-	case string:
-		return "string"
 	case []any:
-		return "array"
+		size = len(v)
 	case map[string]any:
-		return "map"
+		size = len(v)
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(kindOf(c.args[0]).String(), "a "), "an ")
-}
-
-func numeric(f func(float64) float64) func(invocation) any {
-	return func(c invocation) any { return f(c.args[0].(float64)) }
-}
-
-func toInteger(c invocation) any {
-	if s, ok := c.args[0].(string); ok {
-		v, err := strconv.ParseInt(s, 10, 64)
-		if err != nil || v > maxInteger || v < -maxInteger {
-			panic(c.misread(quote(s)+" isn't a whole number", "float(…) reads numbers with a fraction"))
-		}
-		return float64(v)
-	}
-	return math.Trunc(c.args[0].(float64))
-}
-
-func toNumber(c invocation) any {
-	s, ok := c.args[0].(string)
-	if !ok {
-		return c.args[0]
-	}
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-		panic(c.misread(quote(s)+" isn't a number", ""))
-	}
-	return v
-}
-
-func toText(c invocation) any {
-	switch v := c.args[0].(type) {
-	case string:
-		return v
-	case bool, float64, nil:
-	default:
-		if text, ok := timeText(v); ok {
-			return text
-		}
-	}
-	return string(c.m.appendJSON(c.n, nil, c.args[0], false, 0))
-}
-
-func trim(c invocation) any {
-	s := c.text(0)
-	if c.given(1) {
-		// Trim looks at the whole set for each character of the string.
-		c.work((len(s) + 16) * (len(c.text(1)) + 16) / 64)
-		return strings.Trim(s, c.text(1))
-	}
-	c.work(len(s) / 16)
-	return strings.TrimSpace(s)
-}
-
-// trimAffix takes a part off one end, a blank where none is given.
-func trimAffix(f func(s, part string) string) func(invocation) any {
-	return func(c invocation) any {
-		if !c.given(1) {
-			return f(c.text(0), " ")
-		}
-		return f(c.text(0), c.text(1))
+	if f.grow > 0 {
+		c.grow(f.grow * size)
 	}
 }
 
-func recase(f func(string) string) func(invocation) any {
-	return func(c invocation) any {
-		s := c.text(0)
-		c.grow(3 * len(s))
-		c.work(len(s) / 8)
-		return f(s)
-	}
+// isLoop reports whether a name is that of a function that evaluates an expression for each item of a list.
+func isLoop(name string) bool {
+	f := functions[name]
+	return f != nil && f.loop != nil
 }
 
-func split(f func(s, separator string, n int) []string) func(invocation) any {
-	return func(c invocation) any {
-		s, separator, most := c.text(0), c.text(1), -1
-		if c.given(2) {
-			most = c.integer(2)
-		}
-		c.work(len(s) / 8)
-		pieces := strings.Count(s, separator) + 1
-		if most >= 0 {
-			pieces = min(pieces, most)
-		}
-		c.grow(2 * listItem * pieces)
-		parts := f(s, separator, most)
-		out := make([]any, len(parts))
-		for i, p := range parts {
-			out[i] = p
-		}
-		return out
-	}
-}
-
-func replace(c invocation) any {
-	s, before, after, most := c.text(0), c.text(1), c.text(2), -1
-	if c.given(3) {
-		most = c.integer(3)
-	}
-	c.work(len(s) / 8)
-	times := strings.Count(s, before)
-	if most >= 0 {
-		times = min(times, most)
-	}
-	c.grow(len(s) + times*len(after))
-	return strings.Replace(s, before, after, most)
-}
-
-func repeat(c invocation) any {
-	times := c.integer(1)
-	if times < 0 {
-		panic(c.fail(1, "a string can't be repeated "+itoa(times)+" times", "").of(OfValue))
-	}
-	s := c.text(0)
-	if len(s) > 0 {
-		times = min(times, math.MaxInt32) // far beyond any limit, and no overflow
-	}
-	c.grow(len(s) * times)
-	if s == "" {
-		return ""
-	}
-	return strings.Repeat(s, times)
-}
-
-func join(c invocation) any {
-	glue := ""
-	if c.given(1) {
-		glue = c.text(1)
-	}
-	list := c.list(0)
-	bytes := 0
-	parts := make([]string, 0, min(len(list), 64))
-	for i, v := range list {
-		s, ok := v.(string)
-		if !ok {
-			panic(c.fail(0, "\"join\" wants a list of strings, and item "+itoa(i)+" is "+kindOf(v).String(), "map the items first: … | map(string(#)) | join(\", \")"))
-		}
-		if bytes += len(s) + len(glue); bytes > c.m.most.Memory {
-			break
-		}
-		parts = append(parts, s)
-	}
-	c.grow(bytes + listItem*len(parts))
-	return strings.Join(parts, glue)
-}
-
-// index counts characters, as slices and len do.
-func index(f func(s, part string) int) func(invocation) any {
-	return func(c invocation) any {
-		s := c.text(0)
-		c.work(len(s) / 8)
-		at := f(s, c.text(1))
-		if at > 0 {
-			at = utf8.RuneCountInString(s[:at])
-		}
-		return float64(at)
-	}
-}
-
-func affix(f func(s, part string) bool) func(invocation) any {
-	return func(c invocation) any {
-		c.work(len(c.text(1)) / 64)
-		return f(c.text(0), c.text(1))
-	}
-}
-
-func toJSON(c invocation) any {
-	return string(c.m.appendJSON(c.n, nil, c.args[0], true, 0))
-}
-
-func fromJSON(c invocation) any {
-	s := c.text(0)
-	c.grow(20 * len(s))
-	var raw json.RawMessage // whose reading says what is wrong
-	if err := json.Unmarshal([]byte(s), &raw); err != nil {
-		panic(c.misread("the string isn't JSON: "+err.Error(), ""))
-	}
-	var v any
-	d := json.NewDecoder(strings.NewReader(s))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		panic(c.misread("the string isn't JSON: "+err.Error(), ""))
-	}
-	v, problem := exact(v)
-	if problem != "" {
-		panic(c.misread(problem, "write it as a string in the JSON"))
-	}
-	return v
-}
-
-// exact is a value with its numbers as float64, or says which of them would lose
-// digits.
-func exact(v any) (_ any, problem string) {
-	switch v := v.(type) {
-	case json.Number:
-		if problem := source.Inexact(v.String()); problem != "" {
-			return nil, problem
-		}
-		number, _ := v.Float64()
-		return number, ""
-	case []any:
-		for i := range v {
-			if v[i], problem = exact(v[i]); problem != "" {
-				return nil, problem
-			}
-		}
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if v[key], problem = exact(v[key]); problem != "" {
-				return nil, problem
-			}
-		}
-	}
-	return v, ""
-}
-
-func toBase64(c invocation) any {
-	s := c.text(0)
-	c.grow(2*len(s) + 4)
-	return base64.StdEncoding.EncodeToString([]byte(s))
-}
-
-func fromBase64(c invocation) any {
-	c.grow(len(c.text(0)))
-	out, err := base64.StdEncoding.DecodeString(c.text(0))
-	if err != nil {
-		panic(c.misread("the string isn't base64", ""))
-	}
-	if !utf8.Valid(out) {
-		panic(c.misread("the string holds base64 of bytes that aren't text", ""))
-	}
-	return string(out)
-}
-
-func bits(f func(a, b int64) int64) func(invocation) any {
-	return func(c invocation) any {
-		a := c.integer(0)
-		b := c.integer(1)
-		return c.exact(f(int64(a), int64(b)))
-	}
-}
-
-func shift(f func(a int64, by uint) int64) func(invocation) any {
-	return func(c invocation) any {
-		a := c.integer(0)
-		by := c.integer(1)
-		if by < 0 {
-			panic(c.fail(1, "bits can't be shifted by "+itoa(by), ""))
-		}
-		return c.exact(f(int64(a), uint(by)))
-	}
-}
-
-func bitnot(c invocation) any {
-	a := c.integer(0)
-	return c.exact(^int64(a))
-}
-
-// exact lets a whole number through that a number of JSON holds exactly.
-func (c invocation) exact(v int64) any {
-	if v > maxInteger || v < -maxInteger {
-		panic(c.m.fail(c.n, "the result of "+quote(c.n.name)+" is larger than a number can be exactly", ""))
-	}
-	return float64(v)
-}
+// functions are those of the expression language that depend on nothing but their arguments, by name. It is filled when
+// the program starts, since loops evaluate expressions, which call functions.
+var functions map[string]*function
 
 // functionNames are the names of all functions, sorted, for suggestions.
-var functionNames = func() []string {
-	var names []string
-	for name := range functions {
-		names = append(names, name)
-	}
-	for name := range loops {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}()
+var functionNames []string
+
+func init() {
+	functions = byName(slices.Concat(scalarFunctions, listFunctions, loops))
+	functionNames = slices.Sorted(maps.Keys(functions))
+}
+
+// What a value of each kind takes, roughly.
+const (
+	listItem    = 24
+	objectField = 64
+)
+
+var scalarFunctions = []function{
+	{signature: "len(list string|list|object) number", total: true, scan: 16, run: length},
+	{signature: "type(any) string", total: true, run: typeName},
+	{signature: "abs(number) number", total: true, run: numeric(math.Abs)},
+	{signature: "ceil(number) number", total: true, run: numeric(math.Ceil)},
+	{signature: "floor(number) number", total: true, run: numeric(math.Floor)},
+	{signature: "round(number) number", total: true, run: numeric(math.Round)},
+	{signature: "int(number|string) number", run: toInteger},
+	{signature: "float(number|string) number", run: toNumber},
+	{signature: "string(any) string", total: true, run: toText},
+
+	{signature: "trim(string, characters string?) string", total: true, scan: 16, run: trim},
+	{signature: "trimPrefix(string, prefix string?) string", total: true, run: trimAffix(strings.TrimPrefix)},
+	{signature: "trimSuffix(string, suffix string?) string", total: true, run: trimAffix(strings.TrimSuffix)},
+	{signature: "upper(string) string", total: true, scan: 8, grow: 3, run: recase(strings.ToUpper)},
+	{signature: "lower(string) string", total: true, scan: 8, grow: 3, run: recase(strings.ToLower)},
+	{signature: "split(string, separator string, most number?) [string]", total: true, scan: 8,
+		run: split(strings.SplitN)},
+	{signature: "splitAfter(string, separator string, most number?) [string]", scan: 8,
+		run: split(strings.SplitAfterN)},
+	{signature: "replace(string, old string, new string, most number?) string", total: true, scan: 8, grow: 1,
+		run: replace},
+	{signature: "repeat(string, times number) string", run: repeat},
+	{signature: "join(list, separator string?) string", run: join},
+	{signature: "indexOf(string, part string) number", total: true, scan: 8, run: index(strings.Index)},
+	{signature: "lastIndexOf(string, part string) number", total: true, scan: 8, run: index(strings.LastIndex)},
+	{signature: "hasPrefix(string, prefix string) boolean", total: true, run: affix(strings.HasPrefix)},
+	{signature: "hasSuffix(string, suffix string) boolean", total: true, run: affix(strings.HasSuffix)},
+	{signature: "toJSON(any) string", total: true, run: toJSON},
+	{signature: "fromJSON(string) any", grow: 20, run: fromJSON},
+	{signature: "toBase64(string) string", total: true, grow: 2, run: toBase64},
+	{signature: "fromBase64(string) string", grow: 1, run: fromBase64},
+	{signature: "date(string, layout string?) date", run: toDate},
+	{signature: "duration(string) duration", run: toDuration},
+
+	{signature: "max(number|list...) null|number", run: extreme(func(a, b float64) bool { return a > b })},
+	{signature: "min(number|list...) null|number", run: extreme(func(a, b float64) bool { return a < b })},
+	{signature: "mean(number|list...) number", run: mean},
+	{signature: "median(number|list...) number", run: median},
+
+	{signature: "bitand(number, number) number", run: bits(func(a, b int64) int64 { return a & b })},
+	{signature: "bitor(number, number) number", run: bits(func(a, b int64) int64 { return a | b })},
+	{signature: "bitxor(number, number) number", run: bits(func(a, b int64) int64 { return a ^ b })},
+	{signature: "bitnand(number, number) number", run: bits(func(a, b int64) int64 { return a &^ b })},
+	{signature: "bitshl(number, count number) number", run: shift(func(a int64, by uint) int64 { return a << by })},
+	{signature: "bitshr(number, count number) number", run: shift(func(a int64, by uint) int64 { return a >> by })},
+	{signature: "bitushr(number, count number) number", run: shift(func(a int64, by uint) int64 {
+		return int64(uint64(a) >> by)
+	})},
+	{signature: "bitnot(number) number", run: bitnot},
+}
+
+var listFunctions = []function{
+	{signature: "first(list|null) item", total: true, run: edge(true)},
+	{signature: "last(list|null) item", total: true, run: edge(false)},
+	{signature: "get(object|list|null, number|string) any", results: resultOfGet, run: get},
+	{signature: "take(list, count number) same", run: take},
+	{signature: "keys(object) [string]", total: true, grow: 3 * listItem,
+		run: ofFields(func(key string, _ any) any { return key })},
+	{signature: "values(object) list", total: true, grow: 3 * listItem, results: listOfFields,
+		run: ofFields(func(_ string, value any) any { return value })},
+	{signature: "toPairs(object) list", total: true, grow: 3 * listItem,
+		run: ofFields(func(key string, value any) any { return []any{key, value} })},
+	{signature: "fromPairs(pairs list) object", grow: objectField, results: objectOfPairs, run: fromPairs},
+	{signature: "reverse(list) same", total: true, grow: listItem, run: reverse},
+	{signature: "uniq(list) same", total: true, grow: 2 * objectField, run: uniq},
+	{signature: "concat(list...) list", total: true, run: concat},
+	{signature: "flatten(list) list", total: true, run: flatten},
+	{signature: "sort(list, order string?) same", grow: listItem, run: sortList},
+}
+
+// loops evaluate an expression for each item of a list.
+var loops = []function{
+	{signature: "all(list, #boolean) boolean", total: true, loop: all},
+	{signature: "none(list, #boolean) boolean", total: true, loop: none},
+	{signature: "any(list, #boolean) boolean", total: true, loop: some},
+	{signature: "one(list, #boolean) boolean", total: true, loop: one},
+	{signature: "count(list, #boolean?) number", total: true, loop: count},
+	{signature: "find(list, #boolean) item", total: true, loop: find},
+	{signature: "findIndex(list, #boolean) null|number", total: true, loop: findIndex},
+	{signature: "findLast(list, #boolean) item", total: true, loop: findLast},
+	{signature: "findLastIndex(list, #boolean) null|number", total: true, loop: findLastIndex},
+	{signature: "filter(list, #boolean) same", total: true, loop: filter},
+	{signature: "map(list, #any) list", total: true, grow: listItem, results: listOfResults, loop: mapItems},
+	{signature: "sum(list, #number?) number", total: true, loop: sum},
+	{signature: "groupBy(list, #string|number|boolean) object", total: true, results: objectOfLists, loop: groupBy},
+	{signature: "sortBy(list, #number|string|date|duration, order string?) same", grow: 3 * listItem, loop: sortBy},
+	{signature: "reduce(list, #any, start any?) any", total: true, results: resultOfReduce, loop: reduce},
+}
+
+// methods can be called on dates and durations, as in date("2024-02-29").Year().
+var methods = byName([]function{
+	{signature: "Year(date) number", run: datePart(time.Time.Year)},
+	{signature: "Month(date) number", run: datePart(func(t time.Time) int { return int(t.Month()) })},
+	{signature: "Day(date) number", run: datePart(time.Time.Day)},
+	{signature: "Hour(date) number", run: datePart(time.Time.Hour)},
+	{signature: "Minute(date) number", run: datePart(time.Time.Minute)},
+	{signature: "Second(date) number", run: datePart(time.Time.Second)},
+	{signature: "Weekday(date) number", run: datePart(func(t time.Time) int { return int(t.Weekday()) })},
+	{signature: "YearDay(date) number", run: datePart(time.Time.YearDay)},
+	{signature: "Unix(date) number", run: datePart(func(t time.Time) int { return int(t.Unix()) })},
+	{signature: "Format(date, layout string) string", run: formatDate},
+	{signature: "Hours(duration) number", run: durationPart(time.Duration.Hours)},
+	{signature: "Minutes(duration) number", run: durationPart(time.Duration.Minutes)},
+	{signature: "Seconds(duration) number", run: durationPart(time.Duration.Seconds)},
+	{signature: "Milliseconds(duration) number", run: durationPart(func(d time.Duration) float64 {
+		return float64(d.Milliseconds())
+	})},
+})

@@ -64,38 +64,47 @@ func literalText(s string, at int) (text string, next int) {
 // closingBrace is where the brace stands that closes the †{ at s[open:]: the one
 // that balances outside of strings.
 func closingBrace(s string, open int) (int, *Error) {
+	closing, err := balanced(s, open+len(opening), '{', '}')
+	if err != nil || closing >= 0 {
+		return closing, err
+	}
+	return 0, fail(open, open+len(opening), "\"†{\" is never closed",
+		"close it with }; a †{ that is text is written ††{")
+}
+
+// balanced is where the bracket is that closes what is open at a byte, outside of strings; -1 if there is none.
+func balanced(s string, at int, open, closing byte) (int, *Error) {
 	depth := 0
-	for at := open + len(opening); at < len(s); at++ {
-		switch s[at] {
-		case '"', '\'', '`':
+	for ; at < len(s); at++ {
+		switch c := s[at]; {
+		case c == '"' || c == '\'' || c == '`':
 			end, err := textEnd(s, at)
 			if err != nil {
 				return 0, err
 			}
 			at = end - 1
-		case '{':
+		case c == open:
 			depth++
-		case '}':
-			if depth == 0 {
-				return at, nil
-			}
+		case c == closing && depth == 0:
+			return at, nil
+		case c == closing:
 			depth--
 		}
 	}
-	return 0, fail(open, open+len(opening), "\"†{\" is never closed", "close it with }; a †{ that is text is written ††{")
+	return -1, nil
 }
 
 // ParseText reads a text with expressions in it, as the plan has it once it is decoded. In its braces a word that
 // isKind has for a kind begins a reference, with or without †. The limits are those of all its expressions together.
 func ParseText(text string, isKind func(word string) bool, limits Limits) (*Expr, *Error) {
-	l := &lowering{scan: newScan(text, isKind), limits: limits.orDefault(), nodes: 1}
+	l := &lowering{scan: newScan(text, isKind, limits.orDefault(), false), nodes: 1}
 	defer l.release()
-	root := &node{op: opText, end: len(text)}
+	root := &Node{Op: OpText, End: len(text)}
 	var plain []byte // text behind text is one piece
 	from := 0
 	flush := func(to int) {
 		if len(plain) > 0 {
-			root.args = append(root.args, &node{op: opLiteral, value: string(plain), start: from, end: to})
+			root.Args = append(root.Args, &Node{Op: OpLiteral, Value: string(plain), Start: from, End: to})
 		}
 		plain = plain[:0]
 	}
@@ -119,7 +128,7 @@ func ParseText(text string, isKind func(word string) bool, limits Limits) (*Expr
 			continue
 		}
 		flush(open)
-		root.args = append(root.args, operand)
+		root.Args = append(root.Args, operand)
 		from = at
 	}
 	flush(len(text))
@@ -127,20 +136,21 @@ func ParseText(text string, isKind func(word string) bool, limits Limits) (*Expr
 }
 
 // plainText is the text of a literal, if the node is one.
-func (n *node) plainText() (string, bool) {
-	text, ok := n.value.(string)
-	return text, ok && n.op == opLiteral
+func (n *Node) plainText() (string, bool) {
+	text, ok := n.Value.(string)
+	return text, ok && n.Op == OpLiteral
 }
 
 // braced reads the contents of the braces of a text.
-func (l *lowering) braced(from, to int) (*node, *Error) {
+func (l *lowering) braced(from, to int) (*Node, *Error) {
 	text := l.text[:to]
 	at := skipBlanks(text, from)
-	l.first = len(l.tokens)
+	l.first, l.open = len(l.tokens), l.open[:0]
 	if strings.HasPrefix(text[at:], mark+"(") {
-		return nil, fail(at, at+len(mark), "in braces an expression needs no †", "leave out the † before the parenthesis")
+		return nil, fail(at, at+len(mark), "in braces an expression needs no †",
+			"leave out the † before the parenthesis")
 	}
-	if strings.HasPrefix(text[at:], mark) || l.beginsUnmarked(text, at, nil) {
+	if strings.HasPrefix(text[at:], mark) || l.beginsUnmarked(text, at) {
 		ref, end, optional, err := readReference(text, at)
 		if err != nil {
 			return nil, err
@@ -158,13 +168,12 @@ func (l *lowering) braced(from, to int) (*node, *Error) {
 
 // words are those of the expression language that are no kinds.
 var words = map[string]bool{
-	"let": true, "if": true, "else": true, "in": true, "not": true, "and": true, "or": true, "matches": true, "contains": true,
-	"startsWith": true, "endsWith": true, "true": true, "false": true, "nil": true, "null": true,
+	"let": true, "if": true, "else": true, "in": true, "not": true, "and": true, "or": true,
+	"matches": true, "contains": true, "startsWith": true, "endsWith": true, "true": true, "false": true, "nil": true, "null": true,
 }
 
-// beginsUnmarked reports whether a reference without its † begins at text[at:],
-// inside the brackets that are open: a kind that is no key and no function.
-func (s *scan) beginsUnmarked(text string, at int, open []int) bool {
+// beginsUnmarked reports whether a reference without its † begins at text[at:]: a kind that is no key and no function.
+func (s *scan) beginsUnmarked(text string, at int) bool {
 	if s.isKind == nil {
 		return false
 	}
@@ -177,7 +186,7 @@ func (s *scan) beginsUnmarked(text string, at int, open []int) bool {
 		before = s.word(last)
 	}
 	next := text[skipBlanks(text, end):]
-	inObject := len(open) > 0 && s.text[s.tokens[open[len(open)-1]].start] == '{'
+	inObject := len(s.open) > 0 && s.text[s.tokens[s.open[len(s.open)-1]].start] == '{'
 	switch {
 	case before == "." || before == "?." || before == "#", strings.HasPrefix(next, "("):
 		return false
@@ -191,15 +200,14 @@ func (s *scan) beginsUnmarked(text string, at int, open []int) bool {
 // say which is meant.
 const textual = String | Number | Bool | date | duration
 
-func noText(kinds KindSet) string {
-	return "†{ … } accepts a string, a number or a boolean; this is " + kinds.String()
-}
-
-func helpText(kinds KindSet) string {
+// noText is the error of a node in a text whose value has no evident form there.
+func noText(n *Node, kinds KindSet) *Error {
+	help := "write string(…) or toJSON(…) to convert it"
 	if kinds == Null {
-		return "add a default: †{ … || \"none\" }; string(…) would write the word null"
+		help = "add a default: †{ … || \"none\" }; string(…) would write the word null"
 	}
-	return "write string(…) or toJSON(…) to convert it"
+	message := "†{ … } accepts a string, a number or a boolean; this is " + kinds.String()
+	return fail(n.Start, n.End, message, help)
 }
 
 // appendAsText puts a value to a text: a string as it is, a number or boolean as
@@ -225,13 +233,13 @@ func AsText(value any) (string, bool) {
 }
 
 // text evaluates a text with expressions in it.
-func (m *evaluation) text(n *node) any {
+func (m *evaluation) text(n *Node) any {
 	var text []byte
-	for _, a := range n.args {
+	for _, a := range n.Args {
 		value := m.run(a)
 		before, ok := len(text), false
 		if text, ok = appendAsText(text, value); !ok {
-			panic(m.fail(a, noText(kindOf(value)), helpText(kindOf(value))))
+			panic(abandoned{noText(a, kindOf(value))})
 		}
 		m.grow(a, len(text)-before)
 	}
@@ -239,13 +247,13 @@ func (m *evaluation) text(n *node) any {
 }
 
 // interpolation writes a text with expressions in it.
-func (p *printer) interpolation(n *node) {
-	for i, a := range n.args {
+func (p *printer) interpolation(n *Node) {
+	for i, a := range n.Args {
 		text, ok := a.plainText()
 		switch {
-		case ok && i == 0 && (text == mark || len(n.args) == 1 || !strings.HasSuffix(text, mark)):
+		case ok && i == 0 && (text == mark || len(n.Args) == 1 || !strings.HasSuffix(text, mark)):
 			p.text(Escape(text))
-		case ok && (i == len(n.args)-1 || !strings.HasSuffix(text, mark)):
+		case ok && (i == len(n.Args)-1 || !strings.HasSuffix(text, mark)):
 			p.text(escapeBraces(text))
 		default: // right before a brace a † would make it a literal one
 			p.text(opening)

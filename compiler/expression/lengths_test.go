@@ -12,7 +12,12 @@ func TestLengths(t *testing.T) {
 		`†state.b && †state.a`:                 {2, 5},
 		`†(†state.b ? [1] : †state.a)`:         {1, 5},
 		`†(take(†state.a, 3))`:                 {2, 3},
-		`†(take(†state.a, len(†state.a) - 1))`: {0, 5},
+		`†(take(†state.a, len(†state.a) - 1))`: {1, 4},
+		`†(1..†state.n)`:                       {2, 5},
+		`†(†state.n ..3)`:                      {0, 2},
+		`†(0..†state.n - 1)`:                   {2, 5},
+		`†(take(1..9, †state.n))`:              {2, 5},
+		`†(1..len(†state.a) + 1)`:              {3, 6},
 		`†(†state.a[:3])`:                      {2, 3},
 		`†(†state.a[1:])`:                      {1, 4},
 		`†(†state.a[1:-1])`:                    {0, 3},
@@ -33,15 +38,22 @@ func TestLengths(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		least, most := e.Outline().Lengths(func(int) (int, int) { return 2, 5 })
+		items := e.Root().Items(Known{
+			Items:  func(int) Interval { return Interval{2, 5} },
+			Number: func(int) Interval { return Interval{2, 5} },
+		})
+		least, most := items.Least, items.Most
 		if least != want[0] || most != want[1] {
 			t.Errorf("%s has %d to %d items, want %v", text, least, most, want)
 		}
 		for n := 2; n <= 5; n++ {
 			list := []any{4.0, 4.0, 3.0, 2.0, 1.0}[:n]
 			value, presence, failed := e.Eval(func(i int) (any, Presence) {
-				if e.References()[i].Path[0].Key == "b" {
+				switch e.References()[i].Path[0].Key {
+				case "b":
 					return n%2 == 0, There
+				case "n":
+					return float64(n), There
 				}
 				return list, There
 			})

@@ -22,7 +22,7 @@ func get(c invocation) any {
 		if key, ok := c.args[1].(string); ok {
 			return v[key]
 		}
-		panic(c.fail(1, "the key of an object is a string, and this is "+kindOf(c.args[1]).String(), ""))
+		panic(abandoned{mismatch(c.n.Args[1], "the index of an object", "", String, kindOf(c.args[1]))})
 	case []any:
 		i := c.integer(1)
 		if i < 0 {
@@ -45,43 +45,21 @@ func take(c invocation) any {
 	return list[:n:n]
 }
 
-func (c invocation) keys() ([]string, map[string]any) {
-	object := c.args[0].(map[string]any)
-	c.grow(3 * listItem * len(object))
-	c.work(4 * len(object))
-	return sortedKeys(object), object
-}
-
-func keys(c invocation) any {
-	keys, _ := c.keys()
-	out := make([]any, len(keys))
-	for i, key := range keys {
-		out[i] = key
+// ofFields makes a list with an item for each key of an object and its value, in the order of the keys.
+func ofFields(item func(key string, value any) any) func(invocation) any {
+	return func(c invocation) any {
+		object := c.args[0].(map[string]any)
+		c.work(4 * len(object))
+		out := make([]any, 0, len(object))
+		for _, key := range sortedKeys(object) {
+			out = append(out, item(key, object[key]))
+		}
+		return out
 	}
-	return out
-}
-
-func values(c invocation) any {
-	keys, object := c.keys()
-	out := make([]any, len(keys))
-	for i, key := range keys {
-		out[i] = object[key]
-	}
-	return out
-}
-
-func toPairs(c invocation) any {
-	keys, object := c.keys()
-	out := make([]any, len(keys))
-	for i, key := range keys {
-		out[i] = []any{key, object[key]}
-	}
-	return out
 }
 
 func fromPairs(c invocation) any {
 	list := c.list(0)
-	c.grow(objectField * len(list))
 	out := make(map[string]any, len(list))
 	for i, v := range list {
 		pair, ok := v.([]any)
@@ -98,9 +76,7 @@ func fromPairs(c invocation) any {
 }
 
 func reverse(c invocation) any {
-	list := c.list(0)
-	c.grow(listItem * len(list))
-	out := slices.Clone(list)
+	out := slices.Clone(c.list(0))
 	slices.Reverse(out)
 	return out
 }
@@ -109,7 +85,6 @@ func reverse(c invocation) any {
 // map; lists and objects are compared with each other.
 func uniq(c invocation) any {
 	list := c.list(0)
-	c.grow(2 * objectField * len(list))
 	seen := make(map[any]bool, len(list))
 	out := []any{}
 	var large []any
@@ -171,11 +146,9 @@ func sortList(c invocation) any {
 	if c.given(1) {
 		order = c.args[1]
 	}
-	descending := c.m.descending(c.n, 1, order)
-	list := c.list(0)
-	c.grow(listItem * len(list))
-	out := append([]any{}, list...)
-	slices.SortStableFunc(out, func(a, b any) int { return c.m.order(c.n, c.n.args[0], a, b, descending) })
+	descending := descending(c.n, 1, order)
+	out := append([]any{}, c.list(0)...)
+	slices.SortStableFunc(out, func(a, b any) int { return c.m.sortOrder(c.n.Args[0], a, b, descending) })
 	return out
 }
 
@@ -195,7 +168,7 @@ func (c invocation) each(f func(float64)) {
 				visit(argument, item, depth+1)
 			}
 		default:
-			panic(c.fail(argument, quote(c.n.name)+" wants numbers, and got "+kindOf(v).String(), ""))
+			panic(c.fail(argument, quote(c.n.Name)+" wants numbers, and got "+kindOf(v).String(), ""))
 		}
 	}
 	for i, v := range c.args {

@@ -18,25 +18,43 @@ const (
 	maxPath      = 1000 // bytes of a mistaken reference, or of an expression in †( … )
 )
 
-// notations are the ways in which other systems, and slips, write a reference inside a
-// text, the longer before those that begin like it. Without a closing mark one ends where
-// its path does.
-var notations = []struct {
+// A notation is a way in which other systems, and slips, write a reference inside a text. Without a closing mark it ends
+// where its path does.
+type notation struct {
 	open, closing string
 	sure          bool // a built-in kind inside is enough to believe it
 	bare          bool // the kind may be left out before what the state holds
-}{
-	{mark, "", true, false}, {"{" + mark, "}", true, false},
-	{"{{{", "}}}", true, true}, {"${{", "}}", true, true}, {"{{", "}}", true, true}, {"${", "}", true, true}, {"$(", ")", false, false}, {"$.", "", false, false}, {"$", "", true, false},
-	{"#{", "}", false, false}, {"{", "}", false, false}, {"%", "%", false, false}, {"<%=", "%>", false, false}, {"@", "", false, false},
-	{"‡", "", false, false}, {"&dagger;", "", false, false},
+}
+
+// notations are those that are known, the longer before those that begin like them.
+var notations = []notation{
+	{open: mark, sure: true}, {open: "{" + mark, closing: "}", sure: true},
+	{"{{{", "}}}", true, true}, {"${{", "}}", true, true}, {"{{", "}}", true, true}, {"${", "}", true, true},
+	{open: "$(", closing: ")"}, {open: "$."}, {open: "$", sure: true},
+	{open: "#{", closing: "}"}, {open: "{", closing: "}"}, {open: "%", closing: "%"}, {open: "<%=", closing: "%>"},
+	{open: "@"}, {open: "‡"}, {open: "&dagger;"},
+}
+
+// canBegin reports whether the notation can begin at s[at:].
+func (n notation) canBegin(s string, at int) bool {
+	if !strings.HasPrefix(s[at:], n.open) || n.open == mark && strings.HasPrefix(s, mark+mark) {
+		return false // the † of a text that begins with †† are its own
+	}
+	if n.closing != "" || at == 0 {
+		return true
+	}
+	// Behind these it is a footnote, an address, or a mark as itself.
+	before, _ := utf8.DecodeLastRuneInString(s[:at])
+	return !unicode.IsLetter(before) && !unicode.IsDigit(before) && before != Mark && (before != '$' || n.open == mark)
 }
 
 // A Misspelt reference is in the literal part of a string.
 type Misspelt struct {
-	Start, End int    // of the first, in bytes of the string
-	Intended   string // the whole string as it was meant: a reference where there is nothing else, else a text with references in it
-	Sure       bool   // nothing else can have been meant
+	Start, End int // of the first, in bytes of the string
+	// Intended is the whole string as it was meant: a reference if there is nothing else, otherwise a text with references
+	// in it.
+	Intended string
+	Sure     bool // nothing else can have been meant
 }
 
 // Lookalike finds what looks like mistaken references in the literal part of a string:
@@ -100,7 +118,8 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 	if strings.Contains(s[copied:], "{{") {
 		m.Sure = false // another template's
 	}
-	if m.Intended = text.String() + s[copied:]; ok && strings.TrimSpace(s[:m.Start]) == "" && strings.TrimSpace(s[m.End:]) == "" {
+	m.Intended = text.String() + s[copied:]
+	if ok && strings.TrimSpace(s[:m.Start]+s[m.End:]) == "" {
 		m.Intended = alone
 	}
 	return m, ok
@@ -142,29 +161,12 @@ func parenthesized(s string, at int) (inside string, end int) {
 	if !strings.HasPrefix(s[at:], mark+"(") {
 		return "", at
 	}
-	s = s[:min(len(s), at+maxPath)]
-	depth := 0
-	for i := at + len(mark); i < len(s); i++ {
-		switch s[i] {
-		case '"', '\'', '`':
-			end, err := textEnd(s, i)
-			if err != nil {
-				return "", at
-			}
-			i = end - 1
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth > 0 {
-				break
-			}
-			if inside = s[at+len(mark)+1 : i]; isExpression(inside) {
-				return inside, i + 1
-			}
-			return "", at
-		}
+	from := at + len(mark) + 1
+	end, err := balanced(s[:min(len(s), at+maxPath)], from, '(', ')')
+	if err != nil || end < 0 || !isExpression(s[from:end]) {
+		return "", at
 	}
-	return "", at
+	return s[from:end], end + 1
 }
 
 // calculated reads what other notations have for a text with more than a reference in it, {{upper(input.name)}} or
@@ -185,10 +187,9 @@ func calculated(s string, at int, there func(Reference) bool) (inside, alone str
 		}
 		isKind := func(word string) bool { return slices.Contains(kinds, word) }
 		e, err := ParseText(opening+inside+"}", isKind, DefaultLimits())
-		if err == nil && len(e.refs) > 0 && len(e.root.args) == 1 && !slices.ContainsFunc(e.refs, func(r Reference) bool { return !there(r) }) {
-			p := &printer{expr: e}
-			p.print(e.root.args[0], bindLet)
-			return inside, mark + "(" + p.out.String() + ")", from + length + len(n.closing)
+		missing := func(r Reference) bool { return !there(r) }
+		if err == nil && len(e.refs) > 0 && len(e.root.Args) == 1 && !slices.ContainsFunc(e.refs, missing) {
+			return inside, mark + "(" + e.Print(e.root.Args[0], nil) + ")", from + length + len(n.closing)
 		}
 	}
 	return "", "", at
@@ -197,13 +198,9 @@ func calculated(s string, at int, there func(Reference) bool) (inside, alone str
 // misspeltAt reads the misspelt reference at s[at:], and where it ends: at, if there is
 // none.
 func misspeltAt(s string, at int, there func(Reference) bool) (ref Reference, end int) {
-	before, _ := utf8.DecodeLastRuneInString(s[:at])
 	for _, n := range notations {
-		switch {
-		case !strings.HasPrefix(s[at:], n.open), n.open == mark && strings.HasPrefix(s, mark+mark): // the † of a text that begins with †† are its own
+		if !n.canBegin(s, at) {
 			continue
-		case n.closing == "" && at > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before) || before == Mark || before == '$' && n.open != mark):
-			continue // a footnote, an address, or a mark as itself
 		}
 		text, inner := s[:min(len(s), at+maxPath)], at+len(n.open)
 		if n.closing == "" {
@@ -221,8 +218,8 @@ func misspeltAt(s string, at int, there func(Reference) bool) (ref Reference, en
 		if !strings.HasPrefix(s[end:], n.closing) {
 			continue
 		}
-		if ref.Kind == "inputs" && there(Reference{Kind: "input", Path: ref.Path}) { // as workflows of other systems call it
-			ref.Kind = "input"
+		if input := (Reference{Kind: "input", Path: ref.Path}); ref.Kind == "inputs" && there(input) {
+			ref.Kind = "input" // which workflows of other systems call inputs
 		}
 		known := slices.Contains(kinds, ref.Kind) || n.open == mark
 		switch inState := (Reference{Kind: "state", Path: append([]Segment{{Key: ref.Kind}}, ref.Path...)}); {

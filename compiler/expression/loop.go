@@ -1,134 +1,107 @@
 package expression
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
-// loops are the functions that look at each item of a list with an expression
-// of their own.
-var loops = map[string]bool{
-	"all": true, "none": true, "any": true, "one": true, "filter": true, "map": true, "count": true, "sum": true,
-	"find": true, "findIndex": true, "findLast": true, "findLastIndex": true,
-	"groupBy": true, "sortBy": true, "reduce": true,
-}
-
-// loop evaluates one of loops.
-func (m *evaluation) loop(n *node) any {
-	base := m.run(n.args[0])
-	list, ok := base.([]any)
-	if !ok {
-		panic(m.fail(n.args[0], quote(n.name)+" wants a list, and got "+kindOf(base).String(), helpList(base)))
-	}
-	// The start of reduce and the order of sortBy stand outside the loop.
+// loop evaluates a function that looks at each item of a list.
+func (m *evaluation) loop(n *Node) any {
+	base := m.want(n.Args[0], Array, n)
+	// The start of reduce and the order of sortBy are outside of the loop.
 	var extra any
-	if len(n.args) == 3 {
-		extra = m.run(n.args[2])
+	if len(n.Args) == 3 {
+		extra = m.want(n.Args[2], n.fn.params[2].kinds, n)
 	}
+	list := base.([]any)
+	m.grow(n, n.fn.grow*len(list))
 	m.scopes = append(m.scopes, scope{})
 	defer func() { m.scopes = m.scopes[:len(m.scopes)-1] }()
-	switch n.name {
-	case "all", "none", "any", "one", "count", "find", "findIndex":
-		return m.pass(n, list)
-	case "findLast", "findLastIndex":
-		for i := len(list) - 1; i >= 0; i-- {
-			if m.test(n, list, i) {
-				return found(n.name == "findLast", list, i)
-			}
-		}
-		return nil
-	case "filter":
-		return m.filter(n, list)
-	case "map":
-		m.grow(n, listItem*len(list))
-		out := make([]any, len(list))
-		for i := range list {
-			out[i] = m.turn(n, list, i)
-		}
-		return out
-	case "sum":
-		return m.sum(n, list)
-	case "groupBy":
-		return m.group(n, list)
-	case "sortBy":
-		return m.sortBy(n, list, extra)
-	}
-	return m.reduce(n, list, extra)
-}
-
-func helpList(v any) string {
-	switch v.(type) {
-	case nil:
-		return "write … || [] to have an empty list instead"
-	case map[string]any:
-		return "use values(…) for an object's values"
-	}
-	return ""
+	return n.fn.loop(m, n, list, extra)
 }
 
 // turn evaluates the loop's expression for one item.
-func (m *evaluation) turn(n *node, list []any, i int) any {
+func (m *evaluation) turn(n *Node, list []any, i int) any {
 	top := len(m.scopes) - 1
 	m.scopes[top].item, m.scopes[top].index = list[i], i
-	if len(n.args) < 2 { // sum and count of the items themselves
-		m.step(n, 1)
-		return list[i]
+	if len(n.Args) > 1 {
+		return m.want(n.Args[1], n.fn.params[1].kinds, n)
 	}
-	return m.run(n.args[1])
+	m.step(n, 1) // sum and count of the items themselves
+	if kinds := n.fn.params[1].kinds; kindOf(list[i])&kinds == 0 {
+		panic(abandoned{mismatch(n, quote(n.Name), " of each item", kinds, kindOf(list[i]))})
+	}
+	return list[i]
 }
 
-// test evaluates the loop's expression where it must be true or false.
-func (m *evaluation) test(n *node, list []any, i int) bool {
-	v := m.turn(n, list, i)
-	yes, ok := v.(bool)
-	if !ok {
-		at, help := n, ""
-		if len(n.args) > 1 {
-			at, help = n.args[1], helpTruth(n.args[1])
+// next is the index of the first item, in an order, that the loop's condition accepts or refuses; -1 if there is none.
+func (m *evaluation) next(n *Node, list []any, order iter.Seq2[int, any], accepted bool) int {
+	for i := range order {
+		if m.turn(n, list, i) == accepted {
+			return i
 		}
-		panic(m.fail(at, quote(n.name)+" wants true or false of each item, and got "+kindOf(v).String(), help))
 	}
-	return yes
+	return -1
 }
 
-func found(item bool, list []any, i int) any {
-	if item {
-		return list[i]
+func all(m *evaluation, n *Node, list []any, _ any) any {
+	return m.next(n, list, slices.All(list), false) < 0
+}
+
+func none(m *evaluation, n *Node, list []any, _ any) any {
+	return m.next(n, list, slices.All(list), true) < 0
+}
+
+func some(m *evaluation, n *Node, list []any, _ any) any {
+	return m.next(n, list, slices.All(list), true) >= 0
+}
+
+func one(m *evaluation, n *Node, list []any, _ any) any { return count(m, n, list, nil) == 1.0 }
+
+func count(m *evaluation, n *Node, list []any, _ any) any {
+	passed := 0.0
+	for i := range list {
+		if m.turn(n, list, i) == true {
+			passed++
+		}
+	}
+	return passed
+}
+
+func find(m *evaluation, n *Node, list []any, _ any) any {
+	return itemAt(list, m.next(n, list, slices.All(list), true))
+}
+
+func findIndex(m *evaluation, n *Node, list []any, _ any) any {
+	return indexOrNull(m.next(n, list, slices.All(list), true))
+}
+
+func findLast(m *evaluation, n *Node, list []any, _ any) any {
+	return itemAt(list, m.next(n, list, slices.Backward(list), true))
+}
+
+func findLastIndex(m *evaluation, n *Node, list []any, _ any) any {
+	return indexOrNull(m.next(n, list, slices.Backward(list), true))
+}
+
+func itemAt(list []any, i int) any {
+	if i < 0 {
+		return nil
+	}
+	return list[i]
+}
+
+func indexOrNull(i int) any {
+	if i < 0 {
+		return nil
 	}
 	return float64(i)
 }
 
-// pass evaluates the loops that only ask which items pass.
-func (m *evaluation) pass(n *node, list []any) any {
-	passed := 0
-	for i := range list {
-		yes := m.test(n, list, i)
-		switch {
-		case yes && n.name == "any":
-			return true
-		case yes && n.name == "none", !yes && n.name == "all":
-			return false
-		case yes && (n.name == "find" || n.name == "findIndex"):
-			return found(n.name == "find", list, i)
-		case yes:
-			passed++
-		}
-	}
-	switch n.name {
-	case "all", "none":
-		return true
-	case "any":
-		return false
-	case "one":
-		return passed == 1
-	case "count":
-		return float64(passed)
-	}
-	return nil
-}
-
-func (m *evaluation) filter(n *node, list []any) any {
+func filter(m *evaluation, n *Node, list []any, _ any) any {
 	out := []any{}
 	for i := range list {
-		yes := m.test(n, list, i)
-		if yes {
+		if m.turn(n, list, i) == true {
 			m.grow(n, listItem)
 			out = append(out, list[i])
 		}
@@ -136,32 +109,27 @@ func (m *evaluation) filter(n *node, list []any) any {
 	return out
 }
 
-func (m *evaluation) sum(n *node, list []any) any {
+func mapItems(m *evaluation, n *Node, list []any, _ any) any {
+	out := make([]any, len(list))
+	for i := range list {
+		out[i] = m.turn(n, list, i)
+	}
+	return out
+}
+
+func sum(m *evaluation, n *Node, list []any, _ any) any {
 	total := 0.0
 	for i := range list {
-		v := m.turn(n, list, i)
-		number, ok := v.(float64)
-		if !ok {
-			at := n
-			if len(n.args) > 1 {
-				at = n.args[1]
-			}
-			panic(m.fail(at, "\"sum\" adds numbers, and got "+kindOf(v).String(), helpNull(v)))
-		}
-		total += number
+		total += m.turn(n, list, i).(float64)
 	}
 	return m.finite(n, total)
 }
 
-// group puts the items into lists by what the expression says of them.
-func (m *evaluation) group(n *node, list []any) any {
+// groupBy puts the items into lists by what the expression results in.
+func groupBy(m *evaluation, n *Node, list []any, _ any) any {
 	out := map[string]any{}
 	for i := range list {
-		v := m.turn(n, list, i)
-		key, ok := keyText(v)
-		if !ok {
-			panic(m.fail(n.args[1], "\"groupBy\" wants a string, number or boolean of each item, and got "+kindOf(v).String(), ""))
-		}
+		key, _ := keyText(m.turn(n, list, i))
 		bytes := listItem
 		items, known := out[key].([]any)
 		if !known {
@@ -175,30 +143,21 @@ func (m *evaluation) group(n *node, list []any) any {
 
 // keyText is a scalar as the key of an object.
 func keyText(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		return v, true
-	case float64:
-		return string(appendNumber(nil, v)), true
-	case bool:
-		if v {
-			return "true", true
-		}
-		return "false", true
+	switch v.(type) {
+	case string, float64, bool:
+		return AsText(v)
 	}
 	return "", false
 }
 
-func (m *evaluation) sortBy(n *node, list []any, order any) any {
-	descending := m.descending(n, 2, order)
-	m.grow(n, 3*listItem*len(list))
+func sortBy(m *evaluation, n *Node, list []any, order any) any {
+	descending := descending(n, 2, order)
 	type pair struct{ item, key any }
 	pairs := make([]pair, len(list))
 	for i := range list {
-		key := m.turn(n, list, i)
-		pairs[i] = pair{list[i], key}
+		pairs[i] = pair{list[i], m.turn(n, list, i)}
 	}
-	slices.SortStableFunc(pairs, func(a, b pair) int { return m.order(n, n.args[1], a.key, b.key, descending) })
+	slices.SortStableFunc(pairs, func(a, b pair) int { return m.sortOrder(n.Args[1], a.key, b.key, descending) })
 	out := make([]any, len(list))
 	for i, p := range pairs {
 		out[i] = p.item
@@ -207,40 +166,33 @@ func (m *evaluation) sortBy(n *node, list []any, order any) any {
 }
 
 // descending reads the order of a sort: none, "asc" or "desc".
-func (m *evaluation) descending(n *node, argument int, order any) bool {
-	if len(n.args) <= argument {
-		return false
+func descending(n *Node, argument int, order any) bool {
+	if len(n.Args) > argument && order != "asc" && order != "desc" {
+		panic(failure(n.Args[argument], "the order of a sort is \"asc\" or \"desc\"", ""))
 	}
-	switch order {
-	case "asc":
-		return false
-	case "desc":
-		return true
-	}
-	panic(m.fail(n.args[argument], "the order of a sort is \"asc\" or \"desc\"", ""))
+	return order == "desc"
 }
 
-// order compares two values for a sort.
-func (m *evaluation) order(n, at *node, a, b any, descending bool) int {
+// sortOrder compares two values for a sort.
+func (m *evaluation) sortOrder(n *Node, a, b any, descending bool) int {
 	m.step(n, 2)
 	if descending {
 		a, b = b, a
 	}
-	switch {
-	case m.less(opLess, at, at, a, b):
-		return -1
-	case m.less(opLess, at, at, b, a):
-		return 1
+	order, ok := m.compare(n, a, b)
+	if !ok {
+		panic(failure(n, kindOf(a).String()+" can't be compared with "+kindOf(b).String(), ""))
 	}
-	return 0
+	return order
 }
 
-func (m *evaluation) reduce(n *node, list []any, start any) any {
+func reduce(m *evaluation, n *Node, list []any, start any) any {
 	top := len(m.scopes) - 1
 	from := 0
-	if len(n.args) < 3 {
+	if len(n.Args) < 3 {
 		if len(list) == 0 {
-			panic(m.fail(n, "\"reduce\" of an empty list has no value", "give it a start: reduce(list, #acc + #, 0)").of(OfValue))
+			help := "give it a start: reduce(list, #acc + #, 0)"
+			panic(failure(n, "\"reduce\" of an empty list has no value", help).of(OfValue))
 		}
 		start, from = list[0], 1
 	}

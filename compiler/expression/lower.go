@@ -24,7 +24,7 @@ type Expr struct {
 	// Text is what was parsed.
 	Text string
 
-	root      *node // nil when the text is one required reference alone, see tree
+	root      *Node // nil when the text is one required reference alone, see tree
 	refs      []Reference
 	limits    *Limits // of an evaluation; a reference alone needs none
 	slots     int     // fallbacks and gates that keep their value
@@ -51,7 +51,7 @@ func Parse(text string, l Limits) (*Expr, *Error) {
 			e.only[0] = ref
 			e.refs = e.only[:]
 			if optional {
-				e.root = &node{op: opRef, soft: true, end: end, local: noLocal, slot: -1}
+				e.root = &Node{Op: OpRef, Soft: true, End: end, local: noLocal, slot: -1}
 			}
 			return e, nil
 		}
@@ -61,11 +61,11 @@ func Parse(text string, l Limits) (*Expr, *Error) {
 
 // tree is the root of the expression's tree. Most expressions are plain references whose tree is never needed, so that
 // it is made on demand.
-func (e *Expr) tree() *node {
+func (e *Expr) Root() *Node {
 	if e.root != nil {
 		return e.root
 	}
-	return &node{op: opRef, end: e.only[0].End, local: noLocal, slot: -1}
+	return &Node{Op: OpRef, End: e.only[0].End, local: noLocal, slot: -1}
 }
 
 // ParseCode reads the code of an expr activity: an expression without
@@ -81,14 +81,14 @@ func (e *Expr) References() []Reference { return e.refs }
 
 // Plain reports whether the expression is one required reference and nothing
 // else. Its value is then what the reference's path holds, null included.
-func (e *Expr) Plain() bool { return e.root == nil || e.root.op == opRef && !e.root.soft }
+func (e *Expr) Plain() bool { return e.root == nil || e.root.Op == OpRef && !e.root.Soft }
 
 // Variables are the names of the parameters that the code of an activity uses,
 // sorted. $env, which is all of them, isn't among them.
 func (e *Expr) Variables() []string { return e.variables }
 
 func parse(text string, limits Limits, code bool) (*Expr, *Error) {
-	l := &lowering{scan: newScan(text, nil), limits: limits, code: code}
+	l := &lowering{scan: newScan(text, nil, limits, code)}
 	defer l.release()
 	from := 0
 	if !code && strings.HasPrefix(text, mark+"(") {
@@ -102,24 +102,27 @@ func parse(text string, limits Limits, code bool) (*Expr, *Error) {
 }
 
 // read is the tree of the expression text[from:to], which stands depth levels deep.
-func (l *lowering) read(from, to, depth int) (*node, *Error) {
-	if err := l.scanExpression(from, to, l.limits, l.code); err != nil {
+func (l *lowering) read(from, to, depth int) (*Node, *Error) {
+	if err := l.scanExpression(from, to); err != nil {
 		return nil, err
 	}
 	tree, failure := parseTree(l.source)
 	if failure != nil {
-		return nil, l.syntax(failure, l.limits)
+		return nil, l.syntax(failure)
 	}
 	n := l.lower(tree.Node, depth)
 	return n, l.err
 }
 
 // finish makes the expression of its whole tree.
-func (l *lowering) finish(root *node) *Expr {
-	l.seal(root)
+func (l *lowering) finish(root *Node) *Expr {
+	root.seal()
 	l.settle(root)
 	sort.Strings(l.variables)
-	return &Expr{Text: l.text, root: root, refs: l.refs, limits: l.limits.shared(), slots: l.slots, locals: l.locals, variables: l.variables}
+	return &Expr{
+		Text: l.text, root: root, refs: l.refs, limits: l.limits.shared(),
+		slots: l.slots, locals: l.locals, variables: l.variables,
+	}
 }
 
 // parseTree runs the library's parser. The text may be hostile, so a panic of
@@ -136,8 +139,6 @@ func parseTree(source string) (tree *parser.Tree, failure error) {
 // A lowering turns the parser's tree into ours.
 type lowering struct {
 	*scan
-	limits    Limits
-	code      bool
 	err       *Error // the first one
 	nodes     int
 	slots     int
@@ -153,11 +154,11 @@ type local struct {
 	index int
 }
 
-func (l *lowering) fail(start, end int, message, help string) *node {
+func (l *lowering) fail(start, end int, message, help string) *Node {
 	if l.err == nil {
 		l.err = fail(start, end, message, help)
 	}
-	return &node{start: start, end: end}
+	return &Node{Start: start, End: end}
 }
 
 // token is where the parser says that a node is, which is one token of it.
@@ -168,9 +169,9 @@ func (l *lowering) token(n ast.Node) token {
 	return l.tokens[l.tokenAt(l.offset(n.Location().From))]
 }
 
-func (l *lowering) lower(n ast.Node, depth int) *node {
+func (l *lowering) lower(n ast.Node, depth int) *Node {
 	if l.err != nil {
-		return &node{}
+		return &Node{}
 	}
 	t := l.token(n)
 	if !sameChain(n) {
@@ -178,33 +179,19 @@ func (l *lowering) lower(n ast.Node, depth int) *node {
 	}
 	if l.nodes > l.limits.Nodes {
 		l.err = tooLarge(l.text, l.limits)
-		return &node{}
+		return &Node{}
 	}
 	if depth > l.limits.Depth {
 		l.err = tooDeep(t.start, t.end, l.limits)
-		return &node{}
+		return &Node{}
 	}
-	leaf := func(o op) *node { return &node{op: o, start: t.start, end: t.end} }
-	literal := func(v any) *node { return &node{op: opLiteral, value: v, start: t.start, end: t.end} }
 	switch n := n.(type) {
-	case *ast.NilNode:
-		return literal(nil)
-	case *ast.BoolNode:
-		return literal(n.Value)
-	case *ast.IntegerNode:
-		if n.Value > maxInteger || n.Value < -maxInteger {
-			return l.fail(t.start, t.end, quote(l.text[t.start:t.end])+" is larger than a number can be exactly", "whole numbers go up to 9007199254740991")
-		}
-		return literal(float64(n.Value))
-	case *ast.FloatNode:
-		return literal(n.Value)
-	case *ast.StringNode:
-		if !utf8.ValidString(n.Value) {
-			return l.fail(t.start, t.end, "the text isn't valid Unicode", "write characters as they are, or as \\u00e9")
-		}
-		return literal(n.Value)
+	case *ast.NilNode, *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.StringNode:
+		return l.literal(n, t)
 	case *ast.IdentifierNode:
 		return l.identifier(n, t)
+	case *ast.PointerNode:
+		return l.pointer(n, t)
 	case *ast.UnaryNode:
 		return l.unary(n, t, depth)
 	case *ast.BinaryNode:
@@ -215,77 +202,113 @@ func (l *lowering) lower(n ast.Node, depth int) *node {
 	case *ast.MemberNode:
 		return l.member(n, t, depth)
 	case *ast.SliceNode:
-		out := &node{op: opSlice, args: []*node{l.lower(n.Node, depth), nil, nil}, end: l.closing(t)}
-		out.soft = out.args[0].soft
-		if n.From != nil {
-			out.args[1] = l.lower(n.From, depth+1)
+		base := l.lower(n.Node, depth)
+		out := &Node{Op: OpSlice, Soft: base.Soft, Args: []*Node{base, nil, nil}, End: l.closing(t)}
+		for i, bound := range []ast.Node{n.From, n.To} {
+			if bound != nil {
+				out.Args[i+1] = l.lower(bound, depth+1)
+			}
 		}
-		if n.To != nil {
-			out.args[2] = l.lower(n.To, depth+1)
-		}
-		out.start, _ = l.widen(out.args[0].start, out.args[0].end)
+		out.Start = l.before(base)
 		return out
 	case *ast.CallNode:
 		return l.call(n, t, depth)
 	case *ast.BuiltinNode:
 		return l.builtin(n, t, depth)
-	case *ast.PointerNode:
-		t.end += len(n.Name)
-		switch n.Name {
-		case "":
-			return leaf(opItem)
-		case "index":
-			return leaf(opIndex)
-		case "acc":
-			if len(l.loops) > 0 && l.loops[len(l.loops)-1] == "reduce" {
-				return leaf(opAcc)
-			}
-			return l.fail(t.start, t.end, "\"#acc\" is only known in reduce", "")
-		}
-		return l.fail(t.start, t.end, "there is no "+quote("#"+n.Name), "# is the item, #index its place, #acc what reduce has so far")
 	case *ast.ConditionalNode:
-		out := &node{op: opCond, args: []*node{l.lower(n.Cond, depth+1), l.lower(n.Exp1, depth+1), l.lower(n.Exp2, depth)}}
+		out := &Node{Op: OpCond}
+		out.Args = []*Node{l.lower(n.Cond, depth+1), l.lower(n.Exp1, depth+1), l.lower(n.Exp2, depth)}
 		l.span(out)
 		return out
 	case *ast.VariableDeclaratorNode:
 		return l.let(n, t, depth)
 	case *ast.ArrayNode:
-		out := &node{op: opList, start: t.start, end: l.closing(t)}
+		out := &Node{Op: OpList, Start: t.start, End: l.closing(t)}
 		for _, item := range n.Nodes {
-			out.args = append(out.args, l.lower(item, depth+1))
+			out.Args = append(out.Args, l.lower(item, depth+1))
 		}
 		return out
 	case *ast.MapNode:
-		out := &node{op: opObject, start: t.start, end: l.closing(t)}
-		for _, p := range n.Pairs {
-			p := p.(*ast.PairNode)
-			if key := l.token(p.Key); isName(p.Key) && key.kind == tokenReference {
-				return l.fail(key.start, key.end, "write a computed key in parentheses", "write {("+l.text[key.start:key.end]+"): …}")
-			}
-			out.args = append(out.args, l.lower(p.Key, depth+1), l.lower(p.Value, depth+1))
-		}
-		return out
+		return l.object(n, t, depth)
 	case *ast.SequenceNode:
 		return l.fail(t.start, t.end, "an expression is one value", "\";\" only ends a let: let x = …; x + 1")
 	case *ast.BytesNode:
 		return l.fail(t.start, t.end, "bytes have no form in JSON", "write a text")
 	}
-	return l.fail(t.start, t.end, "this can't stand in an expression", "")
+	return l.fail(t.start, t.end, "this can't be in an expression", "")
 }
 
-func isName(n ast.Node) bool {
-	_, ok := n.(*ast.StringNode)
-	return ok
+func (l *lowering) literal(n ast.Node, t token) *Node {
+	out := &Node{Op: OpLiteral, Start: t.start, End: t.end}
+	switch n := n.(type) {
+	case *ast.BoolNode:
+		out.Value = n.Value
+	case *ast.IntegerNode:
+		if n.Value > maxInteger || n.Value < -maxInteger {
+			return l.fail(t.start, t.end, quote(l.text[t.start:t.end])+" is larger than a number can be exactly",
+				"whole numbers go up to 9007199254740991")
+		}
+		out.Value = float64(n.Value)
+	case *ast.FloatNode:
+		out.Value = n.Value
+	case *ast.StringNode:
+		if !utf8.ValidString(n.Value) {
+			return l.fail(t.start, t.end, "the text isn't valid Unicode",
+				"write characters as they are, or as \\u00e9")
+		}
+		out.Value = n.Value
+	}
+	return out
+}
+
+// pointer lowers # and what begins with it.
+func (l *lowering) pointer(n *ast.PointerNode, t token) *Node {
+	out := &Node{Start: t.start, End: t.end + len(n.Name)}
+	switch n.Name {
+	case "":
+		out.Op = OpItem
+	case "index":
+		out.Op = OpIndex
+	case "acc":
+		out.Op = OpAcc
+		if len(l.loops) == 0 || l.loops[len(l.loops)-1] != "reduce" {
+			return l.fail(out.Start, out.End, "\"#acc\" is only known in reduce", "")
+		}
+	default:
+		return l.fail(out.Start, out.End, "there is no "+quote("#"+n.Name),
+			"# is the item, #index its place, #acc what reduce has so far")
+	}
+	return out
+}
+
+func (l *lowering) object(n *ast.MapNode, t token, depth int) *Node {
+	out := &Node{Op: OpObject, Start: t.start, End: l.closing(t)}
+	for _, p := range n.Pairs {
+		p := p.(*ast.PairNode)
+		_, isName := p.Key.(*ast.StringNode)
+		if key := l.token(p.Key); isName && key.kind == tokenReference {
+			return l.fail(key.start, key.end, "write a computed key in parentheses",
+				"write {("+l.text[key.start:key.end]+"): …}")
+		}
+		out.Args = append(out.Args, l.lower(p.Key, depth+1), l.lower(p.Value, depth+1))
+	}
+	return out
+}
+
+// before is where an operand begins, with the parentheses around it.
+func (l *lowering) before(operand *Node) int {
+	start, _ := l.widen(operand.Start, operand.End)
+	return start
 }
 
 // span sets a node's place to that of what is below it.
-func (l *lowering) span(n *node) {
-	for i, a := range n.args {
-		start, end := l.widen(a.start, a.end)
-		if i == 0 || start < n.start {
-			n.start = start
+func (l *lowering) span(n *Node) {
+	for i, a := range n.Args {
+		start, end := l.widen(a.Start, a.End)
+		if i == 0 || start < n.Start {
+			n.Start = start
 		}
-		n.end = max(n.end, end)
+		n.End = max(n.End, end)
 	}
 }
 
@@ -305,23 +328,23 @@ func (l *lowering) callEnd(t token) int {
 	return t.end
 }
 
-func (l *lowering) identifier(n *ast.IdentifierNode, t token) *node {
+func (l *lowering) identifier(n *ast.IdentifierNode, t token) *Node {
 	if t.kind == tokenReference {
 		return l.reference(t)
 	}
 	for i := len(l.visible) - 1; i >= 0; i-- {
 		if l.visible[i].name == n.Value {
-			return &node{op: opLocal, name: n.Value, index: l.visible[i].index, start: t.start, end: t.end}
+			return &Node{Op: OpLocal, Name: n.Value, Index: l.visible[i].index, Start: t.start, End: t.end}
 		}
 	}
 	switch {
 	case n.Value == "null":
-		return &node{op: opLiteral, start: t.start, end: t.end}
+		return &Node{Op: OpLiteral, Start: t.start, End: t.end}
 	case l.code && n.Value == "$env":
-		return &node{op: opParams, start: t.start, end: t.end}
+		return &Node{Op: OpParams, Start: t.start, End: t.end}
 	case l.code: // also a name that a function has: only calls are functions
 		l.variable(n.Value)
-		return &node{op: opVar, name: n.Value, start: t.start, end: t.end}
+		return &Node{Op: OpVar, Name: n.Value, Start: t.start, End: t.end}
 	}
 	help := helpName(n.Value)
 	if kind, ok := naming.Nearest(n.Value, kinds); ok && l.isKind != nil {
@@ -331,18 +354,15 @@ func (l *lowering) identifier(n *ast.IdentifierNode, t token) *node {
 }
 
 func (l *lowering) variable(name string) {
-	for _, v := range l.variables {
-		if v == name {
-			return
-		}
+	if !slices.Contains(l.variables, name) {
+		l.variables = append(l.variables, name)
 	}
-	l.variables = append(l.variables, name)
 }
 
-func (l *lowering) reference(t token) *node {
+func (l *lowering) reference(t token) *Node {
 	i := sort.Search(len(l.refs), func(i int) bool { return l.refs[i].Start >= t.start })
 	l.refs[i].Required = l.fallbacks == 0 && !l.optional[i]
-	return &node{op: opRef, index: i, soft: l.optional[i], start: t.start, end: t.end}
+	return &Node{Op: OpRef, Index: i, Soft: l.optional[i], Start: t.start, End: t.end}
 }
 
 // sameChain reports whether an operator only continues the chain on its left: a || b || c is one node with three
@@ -356,25 +376,25 @@ func sameChain(n ast.Node) bool {
 	return ok && left.Operator == b.Operator
 }
 
-func (l *lowering) unary(n *ast.UnaryNode, t token, depth int) *node {
+func (l *lowering) unary(n *ast.UnaryNode, t token, depth int) *Node {
 	// A word of its own is as deep as what it stands before; a run of signs isn't.
 	operand := l.lower(n.Node, depth+1)
-	out := &node{op: opNot, args: []*node{operand}, start: t.start}
+	out := &Node{Op: OpNot, Args: []*Node{operand}, Start: t.start}
 	switch n.Operator {
 	case "-":
-		if v, ok := operand.value.(float64); ok && operand.op == opLiteral {
-			return &node{op: opLiteral, value: -v, start: t.start, end: operand.end}
+		if v, ok := operand.Value.(float64); ok && operand.Op == OpLiteral {
+			return &Node{Op: OpLiteral, Value: -v, Start: t.start, End: operand.End}
 		}
-		out.op = opNegate
+		out.Op = OpNegate
 	case "+":
-		out.op = opPlus
+		out.Op = OpPlus
 	}
-	start, end := l.widen(operand.start, operand.end)
-	out.start, out.end = min(out.start, start), max(out.end, end)
+	start, end := l.widen(operand.Start, operand.End)
+	out.Start, out.End = min(out.Start, start), max(out.End, end)
 	return out
 }
 
-func (l *lowering) binary(n *ast.BinaryNode, depth int) *node {
+func (l *lowering) binary(n *ast.BinaryNode, depth int) *Node {
 	operator := l.token(n)
 	written := l.text[operator.start:operator.end]
 	if n.Operator == "&&" && written != "&&" {
@@ -384,36 +404,34 @@ func (l *lowering) binary(n *ast.BinaryNode, depth int) *node {
 	if name == "^" {
 		name = "**"
 	}
-	b, ok := binary[name]
+	op, ok := operatorFor(name)
 	if !ok {
 		return l.fail(operator.start, operator.end, "there is no operator "+quote(written), "")
 	}
-	out := &node{op: b.op, name: name}
-	if b.op == opFallback {
+	out := &Node{Op: op, Name: name}
+	if op == OpFallback {
 		l.fallbacks++
 		defer func() { l.fallbacks-- }()
 	}
 	left := l.lower(n.Left, depth)
 	right := l.lower(n.Right, depth+1)
-	for _, a := range []*node{left, right} {
-		if a.op == b.op && (b.op == opGate || b.op == opFallback && !l.endsInside(a)) {
-			out.args = append(out.args, a.args...)
+	for _, a := range []*Node{left, right} {
+		if a.Op == op && (op == OpGate || op == OpFallback && !l.endsInside(a)) {
+			out.Args = append(out.Args, a.Args...)
 		} else {
-			out.args = append(out.args, a)
+			out.Args = append(out.Args, a)
 		}
 	}
-	l.span(out)
-	start, end := l.widen(left.start, left.end)
-	rightStart, rightEnd := l.widen(right.start, right.end)
-	out.start, out.end = min(start, rightStart), max(end, rightEnd)
-	if b.op == opMatches && right.op == opLiteral {
-		source, ok := right.value.(string)
+	out.Start = l.before(left)
+	_, out.End = l.widen(right.Start, right.End)
+	if op == OpMatches && right.Op == OpLiteral {
+		source, ok := right.Value.(string)
 		if !ok {
-			return l.fail(right.start, right.end, "\"matches\" wants a pattern in quotes", "")
+			return l.fail(right.Start, right.End, "\"matches\" wants a pattern in quotes", "")
 		}
 		p, problem := compilePattern(source)
 		if problem != "" {
-			return l.fail(right.start, right.end, problem, "")
+			return l.fail(right.Start, right.End, problem, "")
 		}
 		out.pattern = p
 	}
@@ -422,16 +440,15 @@ func (l *lowering) binary(n *ast.BinaryNode, depth int) *node {
 
 // endsInside reports whether a fallback is in parentheses of its own and may end in them with a null, which doesn't end
 // the fallback around it.
-func (l *lowering) endsInside(n *node) bool {
-	if start, _ := l.widen(n.start, n.end); start == n.start {
+func (l *lowering) endsInside(n *Node) bool {
+	if l.before(n) == n.Start {
 		return false
 	}
-	return slices.ContainsFunc(n.args, func(a *node) bool { return a.op == opLiteral && a.value == nil })
+	return slices.ContainsFunc(n.Args, func(a *Node) bool { return a.Op == OpLiteral && a.Value == nil })
 }
 
-// chain lowers a < b < c, which the parser gives as a < b && b < c with one and
-// the same node for both b: it is evaluated once here.
-func (l *lowering) chain(n *ast.BinaryNode, depth int) *node {
+// chain lowers a < b < c, which the parser gives as a < b && b < c with one and the same node for both b.
+func (l *lowering) chain(n *ast.BinaryNode, depth int) *Node {
 	var links []*ast.BinaryNode
 	for {
 		links = append(links, n.Right.(*ast.BinaryNode))
@@ -442,13 +459,15 @@ func (l *lowering) chain(n *ast.BinaryNode, depth int) *node {
 		}
 		n = left
 	}
-	out := &node{op: opChain}
-	for i := len(links) - 1; i >= 0; i-- {
-		if i == len(links)-1 {
-			out.args = append(out.args, l.lower(links[i].Left, depth))
-		}
-		out.args = append(out.args, l.lower(links[i].Right, depth+1))
-		out.ops = append(out.ops, binary[links[i].Operator].op)
+	out := &Node{Op: OpChain}
+	left := l.lower(links[len(links)-1].Left, depth)
+	for _, link := range slices.Backward(links) {
+		right := l.lower(link.Right, depth+1)
+		op, _ := operatorFor(link.Operator)
+		comparison := &Node{Op: op, Name: link.Operator, Args: []*Node{left, right}}
+		l.span(comparison)
+		out.Args = append(out.Args, comparison)
+		left = right
 	}
 	l.span(out)
 	return out
@@ -459,35 +478,31 @@ func (l *lowering) written(n ast.Node) string {
 	return l.text[t.start:t.end]
 }
 
-func (l *lowering) member(n *ast.MemberNode, t token, depth int) *node {
+func (l *lowering) member(n *ast.MemberNode, t token, depth int) *Node {
 	base := l.lower(n.Node, depth)
-	out := &node{op: opMember, args: []*node{base}, soft: n.Optional || base.soft}
-	out.start, _ = l.widen(base.start, base.end)
+	out := &Node{Op: OpMember, Soft: n.Optional || base.Soft}
+	out.Start = l.before(base)
 	if key, ok := n.Property.(*ast.StringNode); ok {
 		if p := l.token(key); p.kind == tokenReference {
 			return l.fail(p.start, p.end, "write a computed key in brackets", "write […] without the dot")
 		}
-		out.name = key.Value
-		out.end = t.end
-		if t.kind == tokenOpen {
-			out.end = l.closing(t)
-		}
-		if l.code && base.op == opParams {
+		out.Args = []*Node{base, {Op: OpLiteral, Value: key.Value, Start: t.start, End: t.end}}
+		out.End = l.closing(t)
+		if l.code && base.Op == OpParams {
 			l.variable(key.Value)
 		}
 		return out
 	}
-	out.op = opAt
-	out.args = append(out.args, l.lower(n.Property, depth+1))
-	out.end = l.closing(t)
+	out.Args = []*Node{base, l.lower(n.Property, depth+1)}
+	out.End = l.closing(t)
 	return out
 }
 
-func (l *lowering) let(n *ast.VariableDeclaratorNode, t token, depth int) *node {
+func (l *lowering) let(n *ast.VariableDeclaratorNode, t token, depth int) *Node {
 	if t.kind == tokenReference {
 		return l.fail(t.start, t.end, "let names a variable, not a reference", "write let x = …; …")
 	}
-	if functions[n.Name] != nil || loops[n.Name] || n.Name == "null" || n.Name == "$env" {
+	if functions[n.Name] != nil || n.Name == "null" || n.Name == "$env" {
 		return l.fail(t.start, t.end, quote(n.Name)+" has a meaning already", "choose another name")
 	}
 	for _, v := range l.visible {
@@ -496,21 +511,21 @@ func (l *lowering) let(n *ast.VariableDeclaratorNode, t token, depth int) *node 
 		}
 	}
 	value := l.lower(n.Value, depth+1)
-	out := &node{op: opLet, name: n.Name, index: l.locals}
+	out := &Node{Op: OpLet, Name: n.Name, Index: l.locals}
 	l.visible = append(l.visible, local{n.Name, l.locals})
 	l.locals++
 	body := l.lower(n.Expr, depth)
 	l.visible = l.visible[:len(l.visible)-1]
-	out.args = []*node{value, body}
-	out.start = t.start
+	out.Args = []*Node{value, body}
+	out.Start = t.start
 	if i := l.tokenAt(t.start); i > 0 {
-		out.start = l.tokens[i-1].start
+		out.Start = l.tokens[i-1].start
 	}
-	_, out.end = l.widen(body.start, body.end)
+	_, out.End = l.widen(body.Start, body.End)
 	return out
 }
 
-func (l *lowering) call(n *ast.CallNode, t token, depth int) *node {
+func (l *lowering) call(n *ast.CallNode, t token, depth int) *Node {
 	switch callee := n.Callee.(type) {
 	case *ast.IdentifierNode:
 		return l.fail(t.start, t.end, unknownFunction(callee.Value), helpFunction(callee.Value))
@@ -518,34 +533,39 @@ func (l *lowering) call(n *ast.CallNode, t token, depth int) *node {
 		if key, ok := callee.Property.(*ast.StringNode); ok {
 			m := methods[key.Value]
 			if m == nil {
-				return l.fail(t.start, t.end, quote(key.Value)+" can't be called", "only functions can: "+quote("len(†state.items)")+" or "+quote("†state.items | len()"))
+				return l.fail(t.start, t.end, quote(key.Value)+" can't be called",
+					"only functions can: "+quote("len(†state.items)")+" or "+quote("†state.items | len()"))
 			}
-			if len(n.Arguments) != m.arguments {
-				return l.fail(t.start, l.callEnd(t), wrongArity(key.Value, m.arguments, m.arguments, len(n.Arguments)), "")
+			if arguments := m.least - 1; len(n.Arguments) != arguments {
+				message := wrongArity(key.Value, arguments, arguments, len(n.Arguments))
+				return l.fail(t.start, l.callEnd(t), message, "")
 			}
-			out := &node{op: opMethod, name: key.Value, args: []*node{l.lower(callee.Node, depth)}, end: l.callEnd(t)}
+			base := l.lower(callee.Node, depth)
+			out := &Node{Op: OpMethod, Name: key.Value, fn: m, Args: []*Node{base}, End: l.callEnd(t)}
 			for _, a := range n.Arguments {
-				out.args = append(out.args, l.lower(a, depth+1))
+				out.Args = append(out.Args, l.lower(a, depth+1))
 			}
-			out.start, _ = l.widen(out.args[0].start, out.args[0].end)
+			out.Start = l.before(base)
 			return out
 		}
 	}
 	return l.fail(t.start, t.end, "this can't be called", "only functions can, such as len(…)")
 }
 
-func (l *lowering) builtin(n *ast.BuiltinNode, t token, depth int) *node {
-	out := &node{op: opCall, name: n.Name, start: t.start, end: l.callEnd(t)}
+func (l *lowering) builtin(n *ast.BuiltinNode, t token, depth int) *Node {
+	out := &Node{Op: OpCall, Name: n.Name, Start: t.start, End: l.callEnd(t)}
 	piped := false
 	if i := l.tokenAt(t.start); i > 0 && l.text[l.tokens[i-1].start:l.tokens[i-1].end] == "|" {
 		piped = true
 	}
-	if loops[n.Name] {
-		out.op = opLoop
-	} else if out.fn = functions[n.Name]; out.fn == nil {
+	if out.fn = functions[n.Name]; out.fn == nil {
 		return l.fail(t.start, t.end, unknownFunction(n.Name), helpFunction(n.Name))
-	} else if most := out.fn.most; len(n.Arguments) < out.fn.least || most >= 0 && len(n.Arguments) > most {
-		return l.fail(t.start, out.end, wrongArity(n.Name, out.fn.least, most, len(n.Arguments)), out.fn.usage())
+	}
+	if most := out.fn.most; len(n.Arguments) < out.fn.least || most >= 0 && len(n.Arguments) > most {
+		return l.fail(t.start, out.End, wrongArity(n.Name, out.fn.least, most, len(n.Arguments)), out.fn.usage())
+	}
+	if out.fn.loop != nil {
+		out.Op = OpLoop
 	}
 	for i, a := range n.Arguments {
 		d := depth + 1
@@ -554,34 +574,35 @@ func (l *lowering) builtin(n *ast.BuiltinNode, t token, depth int) *node {
 		}
 		if p, ok := a.(*ast.PredicateNode); ok {
 			l.loops = append(l.loops, n.Name)
-			out.args = append(out.args, l.lower(p.Node, d))
+			out.Args = append(out.Args, l.lower(p.Node, d))
 			l.loops = l.loops[:len(l.loops)-1]
 			continue
 		}
-		out.args = append(out.args, l.lower(a, d))
+		out.Args = append(out.Args, l.lower(a, d))
 	}
 	if piped {
-		out.start, _ = l.widen(out.args[0].start, out.args[0].end)
+		out.Start = l.before(out.Args[0])
 	}
 	return out
 }
 
 // syntax turns the parser's complaint into ours.
-func (s *scan) syntax(failure error, limits Limits) *Error {
+func (s *scan) syntax(failure error) *Error {
 	var f *file.Error
 	if !errors.As(failure, &f) {
 		return fail(0, len(s.text), "this isn't an expression", "")
 	}
 	if strings.Contains(f.Message, "maximum allowed nodes") {
-		return tooLarge(s.text, limits)
+		return tooLarge(s.text, s.limits)
 	}
 	last := len(s.tokens) - 1
 	if strings.Contains(f.Message, "EOF") && !(last > 0 && s.word(last-1) == "|") {
 		t := s.tokens[last]
-		return fail(t.start, t.end, "the expression ends too early after "+quote(s.text[t.start:t.end]), "a value must follow")
+		return fail(t.start, t.end, "the expression ends too early after "+quote(s.text[t.start:t.end]),
+			"a value must follow")
 	}
-	t, message, help := s.explain(min(s.tokenAt(s.offset(f.From)), last), f.Message)
-	return fail(t.start, t.end, message, help)
+	found := s.explain(min(s.tokenAt(s.offset(f.From)), last), f.Message)
+	return fail(found.start, found.end, found.message, found.help)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -92,7 +92,8 @@ func (o *outputReader) fanOut(depth int) ([][]Reference, *Error) {
 
 func (o *outputReader) affordable(start, paths int) *Error {
 	if paths > maxOutputPaths {
-		return fail(start, o.at, "the alternatives name more than "+itoa(maxOutputPaths)+" paths", "split the call, or its output, into fewer")
+		return fail(start, o.at, "the alternatives name more than "+itoa(maxOutputPaths)+" paths",
+			"split the call, or its output, into fewer")
 	}
 	return nil
 }
@@ -152,10 +153,12 @@ func readBare(text string, start int) (ref Reference, end int, optional bool, er
 	key := readKey(text, start)
 	if key == start {
 		end := start + 1
-		for end < len(text) && (text[end] == text[start] || strings.IndexByte(" \t\n&|()", text[end]) < 0 && strings.IndexByte("&|", text[start]) < 0) {
+		isOperator := strings.IndexByte("&|", text[start]) >= 0
+		for end < len(text) && (text[end] == text[start] || !isOperator && strings.IndexByte(" \t\n&|()", text[end]) < 0) {
 			end++
 		}
-		return ref, 0, false, fail(start, end, quote(text[start:end])+" isn't a path", "a path is written †state.key, or key")
+		return ref, 0, false, fail(start, end, quote(text[start:end])+" isn't a path",
+			"a path is written †state.key, or key")
 	}
 	ref = Reference{Kind: "state", Start: start, Required: true}
 	rest, end, optional, err := readSegments(text, key, start)

@@ -36,14 +36,14 @@ func compilePattern(source string) (*pattern, string) {
 }
 
 // match evaluates "matches".
-func (m *evaluation) match(n *node, where, what string) any {
+func (m *evaluation) match(n *Node, where, what string) bool {
 	p := n.pattern
 	if p == nil {
 		if p = m.lastPattern; p == nil || p.source != what {
 			m.step(n, 100*(len(what)+10))
 			var problem string
 			if p, problem = compilePattern(what); problem != "" {
-				panic(m.fail(n.args[1], problem, "").of(OfText))
+				panic(failure(n.Args[1], problem, "").of(OfText))
 			}
 			m.step(n, 10*p.program)
 			m.lastPattern = p

@@ -9,16 +9,22 @@ import (
 // in blanks, comments, quotes, spelling of numbers or needless parentheses have
 // the same. Parsing it gives an expression with the same form.
 func (e *Expr) String() string {
-	p := &printer{expr: e}
-	p.print(e.tree(), bindLet)
-	s := p.out.String()
+	s := e.Print(e.Root(), nil)
 	switch {
-	case e.tree().op == opText, !strings.HasPrefix(e.Text, mark), strings.HasPrefix(s, mark):
+	case e.Root().Op == OpText, !strings.HasPrefix(e.Text, mark), strings.HasPrefix(s, mark):
 		return s // code of an activity, or a reference first
 	case strings.HasPrefix(s, "("):
 		return mark + s
 	}
 	return mark + "(" + s + ")"
+}
+
+// Print is a part of the expression in canonical form. If named isn't nil it names the references, by their index, so
+// that parts that differ in them alone have the same form.
+func (e *Expr) Print(n *Node, named func(ref int) string) string {
+	p := &printer{expr: e, named: named}
+	p.print(n, bindLet)
+	return p.out.String()
 }
 
 type printer struct {
@@ -30,33 +36,32 @@ type printer struct {
 func (p *printer) text(s string) { p.out.WriteString(s) }
 
 // bind is how strongly a node's own operator binds.
-func (n *node) bind() int {
-	switch n.op {
-	case opLet:
+func (n *Node) bind() int {
+	switch n.Op {
+	case OpLet:
 		return bindLet
-	case opCond:
+	case OpCond:
 		return bindCond
-	case opNot:
+	case OpNot:
 		return bindNot
-	case opNegate, opPlus:
+	case OpNegate, OpPlus:
 		return bindSign
-	case opChain:
+	case OpChain:
 		return bindCompare
-	case opLiteral:
-		if v, ok := n.value.(float64); ok && v < 0 { // the zero below 0 is written 0
+	case OpLiteral:
+		if v, ok := n.Value.(float64); ok && v < 0 { // the zero below 0 is written 0
 			return bindSign
 		}
-	case opLoop, opCall:
 	default:
-		if name := binaryNames[n.op]; name != "" {
-			return binary[name].bind
+		if int(n.Op) < len(operators) && operators[n.Op].name != "" {
+			return operators[n.Op].bind
 		}
 	}
 	return bindPrimary
 }
 
 // print writes a node where at least the given strength is needed.
-func (p *printer) print(n *node, least int) {
+func (p *printer) print(n *Node, least int) {
 	if n.bind() < least {
 		p.text("(")
 		p.bare(n)
@@ -66,58 +71,55 @@ func (p *printer) print(n *node, least int) {
 	p.bare(n)
 }
 
-func (p *printer) bare(n *node) {
-	switch n.op {
-	case opLiteral:
-		p.literal(n.value)
-	case opRef:
+func (p *printer) bare(n *Node) {
+	switch n.Op {
+	case OpLiteral:
+		p.literal(n.Value)
+	case OpRef:
 		p.reference(n)
-	case opVar, opLocal:
-		p.text(n.name)
-	case opParams:
+	case OpVar, OpLocal:
+		p.text(n.Name)
+	case OpParams:
 		p.text("$env")
-	case opItem:
+	case OpItem:
 		p.text("#")
-	case opIndex:
+	case OpIndex:
 		p.text("#index")
-	case opAcc:
+	case OpAcc:
 		p.text("#acc")
-	case opLet:
-		p.text("let " + n.name + " = ")
-		p.print(n.args[0], bindCond)
+	case OpLet:
+		p.text("let " + n.Name + " = ")
+		p.print(n.Args[0], bindCond)
 		p.text("; ")
-		p.print(n.args[1], bindLet)
-	case opCond:
-		p.print(n.args[0], bindOr)
-		if n.args[0].start == n.args[1].start && n.args[0].end == n.args[1].end { // it stands there once
+		p.print(n.Args[1], bindLet)
+	case OpCond:
+		p.print(n.Args[0], bindOr)
+		if n.Args[0].Start == n.Args[1].Start && n.Args[0].End == n.Args[1].End { // it stands there once
 			p.text(" ?: ")
 		} else {
 			p.text(" ? ")
-			p.print(n.args[1], bindOr)
+			p.print(n.Args[1], bindOr)
 			p.text(" : ")
 		}
-		p.print(n.args[2], bindOr)
-	case opNot:
+		p.print(n.Args[2], bindOr)
+	case OpNot:
 		p.text("not ")
-		p.print(n.args[0], bindNot)
-	case opNegate:
-		p.text("-")
-		p.print(n.args[0], bindSign+1)
-	case opPlus:
-		p.text("+")
-		p.print(n.args[0], bindSign+1)
-	case opList:
+		p.print(n.Args[0], bindNot)
+	case OpNegate, OpPlus:
+		p.text(map[Op]string{OpNegate: "-", OpPlus: "+"}[n.Op])
+		p.print(n.Args[0], bindSign+1)
+	case OpList:
 		p.text("[")
-		p.list(n.args)
+		p.list(n.Args)
 		p.text("]")
-	case opObject:
+	case OpObject:
 		p.object(n)
-	case opMember, opAt:
+	case OpMember:
 		p.member(n)
-	case opSlice:
-		p.base(n.args[0], false)
+	case OpSlice:
+		p.base(n.Args[0], false)
 		p.text("[")
-		for i, a := range n.args[1:] {
+		for i, a := range n.Args[1:] {
 			if i > 0 {
 				p.text(":")
 			}
@@ -126,29 +128,29 @@ func (p *printer) bare(n *node) {
 			}
 		}
 		p.text("]")
-	case opChain:
-		p.print(n.args[0], bindRange)
-		for i, o := range n.ops {
-			p.text(" " + binaryNames[o] + " ")
-			p.print(n.args[i+1], bindRange)
+	case OpChain:
+		p.print(n.Args[0].Args[0], bindRange)
+		for _, comparison := range n.Args {
+			p.text(" " + comparison.Name + " ")
+			p.print(comparison.Args[1], bindRange)
 		}
-	case opLoop, opCall:
-		p.text(n.name + "(")
-		p.list(n.args)
+	case OpLoop, OpCall:
+		p.text(n.Name + "(")
+		p.list(n.Args)
 		p.text(")")
-	case opText:
+	case OpText:
 		p.interpolation(n)
-	case opMethod:
-		p.base(n.args[0], true)
-		p.text("." + n.name + "(")
-		p.list(n.args[1:])
+	case OpMethod:
+		p.base(n.Args[0], true)
+		p.text("." + n.Name + "(")
+		p.list(n.Args[1:])
 		p.text(")")
 	default:
 		p.binary(n)
 	}
 }
 
-func (p *printer) list(nodes []*node) {
+func (p *printer) list(nodes []*Node) {
 	for i, a := range nodes {
 		if i > 0 {
 			p.text(", ")
@@ -157,24 +159,23 @@ func (p *printer) list(nodes []*node) {
 	}
 }
 
-func (p *printer) binary(n *node) {
-	name := binaryNames[n.op]
-	strength := binary[name].bind
-	for i, a := range n.args {
+func (p *printer) binary(n *Node) {
+	name, strength := operators[n.Op].name, operators[n.Op].bind
+	for i, a := range n.Args {
 		least := strength + 1
-		if i == 0 && n.op != opPower {
+		if i == 0 && n.Op != OpPower {
 			least = strength
 			// What compares by size chains with what follows it.
-			if comparesSize(n.op) && comparesSize(a.op) || a.op == opChain && comparesSize(n.op) {
+			if n.Op.Orders() && (a.Op.Orders() || a.Op == OpChain) {
 				least++
 			}
-			if n.op == opFallback && a.op == opFallback { // one that ends in its own parentheses
+			if n.Op == OpFallback && a.Op == OpFallback { // one that ends in its own parentheses
 				least++
 			}
 		}
 		if i > 0 {
 			p.text(" " + name + " ")
-			if n.op == opPower {
+			if n.Op == OpPower {
 				least = strength
 			}
 		}
@@ -182,16 +183,12 @@ func (p *printer) binary(n *node) {
 	}
 }
 
-func comparesSize(o op) bool {
-	return o == opLess || o == opLessEqual || o == opMore || o == opMoreEqual
-}
-
 // base writes what a key, an index, a slice or a method is taken of. Behind a
 // bare number none of them can stand, and behind a reference what looks like a
 // segment would belong to it.
-func (p *printer) base(n *node, segment bool) {
-	_, text := n.value.(string)
-	if n.op == opLiteral && !text || n.op == opRef && segment {
+func (p *printer) base(n *Node, segment bool) {
+	_, text := n.Value.(string)
+	if n.Op == OpLiteral && !text || n.Op == OpRef && segment {
 		p.text("(")
 		p.bare(n)
 		p.text(")")
@@ -200,56 +197,52 @@ func (p *printer) base(n *node, segment bool) {
 	p.print(n, bindPrimary)
 }
 
-func (p *printer) member(n *node) {
-	base := n.args[0]
-	bare := base.op == opRef && len(p.expr.refs[base.index].Path) == 0
+func (p *printer) member(n *Node) {
+	base := n.Args[0]
+	bare := base.Op == OpRef && len(p.expr.refs[base.Index].Path) == 0
 	dot := "."
-	if n.soft && (!base.soft || bare) {
+	if n.Soft && (!base.Soft || bare) {
 		dot = "?."
 	}
-	index := n.op == opAt
+	key, named := n.key()
 	switch {
-	case base.op == opItem && !index && dot == "." && plainWord(n.name):
-	case index:
-		v, number := n.args[1].value.(float64)
-		p.base(base, dot == "." && number && n.args[1].op == opLiteral && v >= 0)
+	case base.Op == OpItem && named && dot == "." && plainWord(key):
+	case !named:
+		v, number := n.Args[1].Value.(float64)
+		p.base(base, dot == "." && number && n.Args[1].Op == OpLiteral && v >= 0)
 	default:
 		p.base(base, !(bare && dot == "?."))
 	}
 	switch {
-	case !index && plainWord(n.name):
-		p.text(dot + n.name)
+	case named && plainWord(key):
+		p.text(dot + key)
 		return
 	case dot == "?.":
 		p.text(dot)
 	}
 	p.text("[")
-	if index {
-		p.print(n.args[1], bindCond)
-	} else {
-		p.text(quoteText(n.name))
-	}
+	p.print(n.Args[1], bindCond)
 	p.text("]")
 }
 
 // plainWord reports whether a key can follow a dot in the library's grammar.
 func plainWord(s string) bool { return s != "" && wordEnd(s, 0) == len(s) }
 
-func (p *printer) object(n *node) {
+func (p *printer) object(n *Node) {
 	p.text("{")
-	for i := 0; i < len(n.args); i += 2 {
+	for i := 0; i < len(n.Args); i += 2 {
 		if i > 0 {
 			p.text(", ")
 		}
-		if key, ok := n.args[i].value.(string); ok && n.args[i].op == opLiteral {
+		if key, ok := n.Args[i].Value.(string); ok && n.Args[i].Op == OpLiteral {
 			p.text(quoteText(key))
 		} else {
 			p.text("(")
-			p.print(n.args[i], bindLet)
+			p.print(n.Args[i], bindLet)
 			p.text(")")
 		}
 		p.text(": ")
-		p.print(n.args[i+1], bindCond)
+		p.print(n.Args[i+1], bindCond)
 	}
 	p.text("}")
 }
@@ -277,17 +270,17 @@ func (p *printer) literal(v any) {
 
 // reference writes a reference. Where its ?. stands makes no difference, so it
 // stands before the last segment.
-func (p *printer) reference(n *node) {
+func (p *printer) reference(n *Node) {
 	if p.named != nil {
-		p.text(p.named(n.index))
-		if n.soft {
+		p.text(p.named(n.Index))
+		if n.Soft {
 			p.text("?")
 		}
 		return
 	}
-	ref := p.expr.refs[n.index]
+	ref := p.expr.refs[n.Index]
 	last := len(ref.Path) - 1
-	if !n.soft || last < 0 {
+	if !n.Soft || last < 0 {
 		p.text(ref.String())
 		return
 	}

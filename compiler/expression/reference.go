@@ -28,7 +28,8 @@ func ParsePath(text string) (Reference, *Error) {
 		return Reference{}, err
 	}
 	if optional {
-		return Reference{}, fail(0, end, "\"?.\" has no meaning here", "a path alone is expected, such as †state.items")
+		return Reference{}, fail(0, end, "\"?.\" has no meaning here",
+			"a path alone is expected, such as †state.items")
 	}
 	if end != len(text) {
 		return Reference{}, afterReference(text, ref, end, "a path alone is expected here, not an expression")
@@ -68,7 +69,8 @@ func noKind(text string, at int) *Error {
 	case rest == "":
 		return fail(at, end, "\"†\" alone refers to nothing", escape)
 	case strings.HasPrefix(rest, mark):
-		return fail(at, end+len(mark), "two † in a row mean a literal †, and only at the beginning of a string", "write one †")
+		return fail(at, end+len(mark), "two † in a row mean a literal †, and only at the beginning of a string",
+			"write one †")
 	case rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\n':
 		return fail(at, end, "a kind must follow † directly", escape)
 	case rest[0] == '(' && at > 0:
@@ -76,7 +78,8 @@ func noKind(text string, at int) *Error {
 	case rest[0] == '.' || rest[0] == '*':
 		return fail(at, end+1, "a reference begins with its kind", escape)
 	case strings.IndexByte("\"'`[{!-+#", rest[0]) >= 0:
-		return fail(at, end, "an expression that doesn't begin with a reference stands in parentheses", "write †( … )")
+		return fail(at, end, "an expression that doesn't begin with a reference stands in parentheses",
+			"write †( … )")
 	}
 	r, size := utf8.DecodeRuneInString(rest)
 	return fail(at, end+size, "no kind can begin with "+quoteRune(r), escape)
@@ -116,7 +119,8 @@ func readSegments(text string, at, start int) (path []Segment, end int, optional
 			return nil, 0, false, err
 		}
 		if segment.IsIndex && segment.Index > maxIndex {
-			return nil, 0, false, fail(at, next, "an index is at most "+strconv.Itoa(maxIndex), "a key of digits is quoted: [\""+segment.Key+"\"]")
+			return nil, 0, false, fail(at, next, "an index is at most "+strconv.Itoa(maxIndex),
+				"a key of digits is quoted: [\""+segment.Key+"\"]")
 		}
 		read = append(read, segment)
 		optional = optional || soft
@@ -149,16 +153,19 @@ func readDotted(text string, at int) (Segment, int, *Error) {
 	case rest == "" || strings.IndexByte(" \t\r\n),]}", rest[0]) >= 0:
 		return Segment{}, 0, fail(at, from, "a reference can't end with a dot", "name the key, or leave out the dot")
 	case rest[0] == '.':
-		return Segment{}, 0, fail(at, from+1, "a segment of the path is empty", "leave out one dot; a range wants a space before its \"..\"")
+		return Segment{}, 0, fail(at, from+1, "a segment of the path is empty",
+			"leave out one dot; a range wants a space before its \"..\"")
 	case rest[0] == '*':
-		return Segment{}, 0, fail(at, from+1, "a reference can't have a wildcard", "a list's items are had by †( … | map(.key))")
+		return Segment{}, 0, fail(at, from+1, "a reference can't have a wildcard",
+			"a list's items are had by †( … | map(.key))")
 	case rest[0] == '"' || rest[0] == '\'':
 		return Segment{}, 0, fail(at, from+1, "a quoted key stands in brackets", "write [\"key\"] without the dot")
 	case rest[0] == '[':
 		return Segment{}, 0, fail(at, from, "a segment of the path is empty", "leave out the dot before \"[\"")
 	}
 	r, size := utf8.DecodeRuneInString(rest)
-	return Segment{}, 0, fail(from, from+size, "no key can begin with "+quoteRune(r), "a key of other characters than letters, digits and _ is quoted: [\"key\"]")
+	return Segment{}, 0, fail(from, from+size, "no key can begin with "+quoteRune(r),
+		"a key of other characters than letters, digits and _ is quoted: [\"key\"]")
 }
 
 // readBracket reads [0] or ["any key"] at text[at]. It returns at itself as the
@@ -172,7 +179,8 @@ func readBracket(text string, at int) (Segment, int, *Error) {
 	case c == ']':
 		return Segment{}, 0, fail(at, from+1, "a segment of the path is empty", "write [0] or [\"key\"]")
 	case c == '*':
-		return Segment{}, 0, fail(at, from+1, "a reference can't have a wildcard", "a list's items are had by †( … | map(.key))")
+		return Segment{}, 0, fail(at, from+1, "a reference can't have a wildcard",
+			"a list's items are had by †( … | map(.key))")
 	case c >= '0' && c <= '9':
 		end := digits(text, from)
 		if closing := skipBlanks(text, end); closing < len(text) && text[closing] == ']' {
@@ -194,7 +202,8 @@ func readBracket(text string, at int) (Segment, int, *Error) {
 func indexSegment(text string, from, end int) (Segment, int, *Error) {
 	key := text[from:end]
 	if len(key) > 1 && key[0] == '0' {
-		return Segment{}, 0, fail(from, end, "an index has no leading zero", "write "+strings.TrimLeft(key[:len(key)-1], "0")+key[len(key)-1:]+", or [\""+key+"\"] for a key")
+		return Segment{}, 0, fail(from, end, "an index has no leading zero",
+			"write "+strings.TrimLeft(key[:len(key)-1], "0")+key[len(key)-1:]+", or [\""+key+"\"] for a key")
 	}
 	if len(key) > 9 {
 		return Segment{Key: key, Index: maxIndex + 1, IsIndex: true}, end, nil
@@ -257,7 +266,8 @@ func unescape(text string, from, end int) (string, *Error) {
 				continue
 			}
 		}
-		return "", fail(at, min(at+2, end), "the escape "+strconv.Quote(text[at:min(at+2, end)])+" means no character", "write \\\\ for a backslash")
+		return "", fail(at, min(at+2, end), "the escape "+strconv.Quote(text[at:min(at+2, end)])+" means no character",
+			"write \\\\ for a backslash")
 	}
 	return b.String(), nil
 }
@@ -325,24 +335,27 @@ func afterReference(text string, ref Reference, end int, otherwise string) *Erro
 	r, size := utf8.DecodeRuneInString(text[end:])
 	switch {
 	case r == '(':
-		help := "only functions can be called, not references"
-		switch last := len(ref.Path) - 1; {
-		case last < 0 && functions[ref.Kind] == nil && !loops[ref.Kind] && foreignNames[strings.ToLower(ref.Kind)] != "":
-			help = "write " + foreignNames[strings.ToLower(ref.Kind)] + ", in parentheses: †( … )"
-		case last < 0:
-			help = "an expression that begins with a function stands in parentheses: †(" + ref.Kind + "( … ))"
-		case foreignNames[strings.ToLower(ref.Path[last].Key)] != "":
-			help += "; write " + foreignNames[strings.ToLower(ref.Path[last].Key)] + ", in parentheses: †( … )"
+		help, last := "only functions can be called, not references", ref.Kind
+		if len(ref.Path) > 0 {
+			last = ref.Path[len(ref.Path)-1].Key
+		} else {
+			help = "an expression that begins with a function is in parentheses: †(" + last + "( … ))"
+		}
+		if instead := foreignNames[strings.ToLower(last)]; instead != "" && functions[last] == nil {
+			help += "; write " + instead + ", in parentheses: †( … )"
 		}
 		return fail(ref.Start, end, quote(text[ref.Start:end])+" can't be called", help)
 	case r == Mark:
-		return fail(end, end+size, "an operator is missing between two references", "join them with an operator, such as || or +")
+		return fail(end, end+size, "an operator is missing between two references",
+			"join them with an operator, such as || or +")
 	case r == '.' || r == '[' || unicode.IsSpace(r) || strings.ContainsRune("|&?=<>+-*/%^,;:!#)]}", r):
 		return fail(end, len(text), otherwise, "")
 	case unicode.IsMark(r):
-		return fail(end, end+size, "a key with the combining character "+quoteRune(r)+" must be quoted", "write [\"key\"]")
+		return fail(end, end+size, "a key with the combining character "+quoteRune(r)+" must be quoted",
+			"write [\"key\"]")
 	}
-	return fail(end, end+size, quoteRune(r)+" can't stand in a reference without quotes", "write [\"key\"] for a key of other characters than letters, digits, _ and -")
+	return fail(end, end+size, quoteRune(r)+" can't stand in a reference without quotes",
+		"write [\"key\"] for a key of other characters than letters, digits, _ and -")
 }
 
 // quote puts a piece of the user's text into quotes, shortened when it is long.

@@ -7,83 +7,87 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// run evaluates a node whose indispensable references are there. What fails leaves it
-// by a panic, see [evaluation.attempt].
-func (m *evaluation) run(n *node) any {
+// run evaluates a node whose indispensable references are set. What fails leaves it by a panic, see
+// [evaluation.attempt].
+func (m *evaluation) run(n *Node) any {
 	m.step(n, 1)
-	switch n.op {
-	case opLiteral:
-		return n.value
-	case opRef:
-		switch s := m.reference(n); {
-		case s.presence == There:
-			return s.value
-		case s.presence == Pending:
-			panic(abandoned{errPending})
-		case n.soft:
-			return nil
-		}
-		panic(abandoned{errAbsent})
-	case opFallback, opGate:
+	switch n.Op {
+	case OpLiteral:
+		return n.Value
+	case OpRef:
+		return m.required(n)
+	case OpFallback, OpGate:
 		return m.pick(n)
-	case opVar:
-		return m.params[n.name]
-	case opParams:
+	case OpVar:
+		return m.params[n.Name]
+	case OpParams:
 		if m.params == nil {
 			return map[string]any{}
 		}
 		return m.params
-	case opLocal:
-		return m.locals[n.index]
-	case opItem:
+	case OpLocal:
+		return m.locals[n.Index]
+	case OpItem:
 		return m.scopes[len(m.scopes)-1].item
-	case opIndex:
+	case OpIndex:
 		return float64(m.scopes[len(m.scopes)-1].index)
-	case opAcc:
+	case OpAcc:
 		return m.scopes[len(m.scopes)-1].acc
-	case opLet:
-		value := m.run(n.args[0])
-		m.locals[n.index] = value
-		return m.run(n.args[1])
-	case opCond:
-		yes := m.truth(n.args[0], "a condition")
-		if yes {
-			return m.run(n.args[1])
+	case OpLet:
+		m.locals[n.Index] = m.run(n.Args[0])
+		return m.run(n.Args[1])
+	case OpCond:
+		if m.truth(n, 0, "a condition") {
+			return m.run(n.Args[1])
 		}
-		return m.run(n.args[2])
-	case opNot:
-		return !m.truth(n.args[0], "\"not\"")
-	case opAnd, opOr:
-		name := "\"" + binaryNames[n.op] + "\""
-		if n.op == opOr {
-			return m.truth(n.args[0], name) || m.truth(n.args[1], name)
-		}
-		return m.truth(n.args[0], name) && m.truth(n.args[1], name)
-	case opList:
+		return m.run(n.Args[2])
+	case OpNot:
+		return !m.truth(n, 0, "\"not\"")
+	case OpAnd:
+		return m.truth(n, 0, "\"and\"") && m.truth(n, 1, "\"and\"")
+	case OpOr:
+		return m.truth(n, 0, "\"or\"") || m.truth(n, 1, "\"or\"")
+	case OpNegate:
+		return -m.signed(n)
+	case OpPlus:
+		return m.signed(n)
+	case OpList:
 		return m.list(n)
-	case opObject:
+	case OpObject:
 		return m.object(n)
-	case opMember, opAt:
+	case OpMember:
 		return m.member(n)
-	case opSlice:
+	case OpSlice:
 		return m.slice(n)
-	case opLoop:
+	case OpLoop:
 		return m.loop(n)
-	case opCall:
+	case OpCall, OpMethod:
 		return m.call(n)
-	case opMethod:
-		return m.method(n)
-	case opText:
+	case OpText:
 		return m.text(n)
-	case opChain:
+	case OpChain:
 		return m.chain(n)
 	}
-	return m.operator(n)
+	left := m.run(n.Args[0])
+	return m.operator(n, left, m.run(n.Args[1]))
 }
 
-// pick evaluates a fallback or gate whose value isn't kept: one that depends on a loop's item or a let. Where it is
+// required is the value of a reference.
+func (m *evaluation) required(n *Node) any {
+	switch s := m.reference(n); {
+	case s.presence == There:
+		return s.value
+	case s.presence == Pending:
+		panic(abandoned{errPending})
+	case n.Soft:
+		return nil
+	}
+	panic(abandoned{errAbsent})
+}
+
+// pick evaluates a fallback or gate whose value isn't stored: one that depends on a loop's item or a let. Where it is
 // absent it is null.
-func (m *evaluation) pick(n *node) any {
+func (m *evaluation) pick(n *Node) any {
 	if n.slot >= 0 {
 		if err := m.kept[n.slot].err; err != nil {
 			panic(abandoned{err})
@@ -91,13 +95,13 @@ func (m *evaluation) pick(n *node) any {
 		return m.kept[n.slot].value
 	}
 	var last any
-	for _, a := range n.args {
+	for _, a := range n.Args {
 		value, err := m.attempt(a)
 		if err != nil && err != errAbsent {
 			panic(abandoned{err})
 		}
-		there := value != nil
-		if n.op == opFallback && (there || a.op == opLiteral) || n.op == opGate && !there {
+		isSet := value != nil
+		if n.Op == OpFallback && (isSet || a.Op == OpLiteral) || n.Op == OpGate && !isSet {
 			return value
 		}
 		last = value
@@ -105,110 +109,136 @@ func (m *evaluation) pick(n *node) any {
 	return last
 }
 
-// truth evaluates a node that must be true or false.
-func (m *evaluation) truth(n *node, what string) bool {
+// want evaluates an argument of a call, which must be of some kinds.
+func (m *evaluation) want(n *Node, kinds KindSet, call *Node) any {
 	v := m.run(n)
+	if kindOf(v)&kinds == 0 {
+		where := ""
+		if call.Op == OpLoop && n != call.Args[0] {
+			where = " of each item"
+		}
+		panic(abandoned{mismatch(n, quote(call.Name), where, kinds, kindOf(v))})
+	}
+	return v
+}
+
+// truth evaluates an operand that must be true or false.
+func (m *evaluation) truth(n *Node, operand int, what string) bool {
+	a := n.Args[operand]
+	v := m.run(a)
 	b, ok := v.(bool)
 	if !ok {
-		panic(m.fail(n, what+" wants true or false, and got "+kindOf(v).String(), helpTruth(n)))
+		panic(abandoned{mismatch(a, what, "", Bool, kindOf(v))})
 	}
 	return b
 }
 
-func helpTruth(n *node) string {
-	switch n.op {
-	case opFallback:
-		return "|| takes the first value that is there; of booleans write or"
-	case opGate:
-		return "&& takes the last value when all are there; of booleans write and"
+// signed evaluates the operand of a sign.
+func (m *evaluation) signed(n *Node) float64 {
+	v := m.run(n.Args[0])
+	number, ok := v.(float64)
+	if !ok {
+		panic(abandoned{mismatch(n.Args[0], "a sign", "", Number, kindOf(v))})
 	}
-	return "compare it, as in x != null or x > 0"
+	return number
 }
 
-func (m *evaluation) list(n *node) any {
-	m.grow(n, listItem*len(n.args))
-	out := make([]any, len(n.args))
-	for i, a := range n.args {
-		v := m.run(a)
-		out[i] = v
+func (m *evaluation) list(n *Node) any {
+	m.grow(n, listItem*len(n.Args))
+	out := make([]any, len(n.Args))
+	for i, a := range n.Args {
+		out[i] = m.run(a)
 	}
 	return out
 }
 
-func (m *evaluation) object(n *node) any {
-	m.grow(n, objectField*len(n.args))
-	out := make(map[string]any, len(n.args)/2)
-	for i := 0; i < len(n.args); i += 2 {
-		k := m.run(n.args[i])
+func (m *evaluation) object(n *Node) any {
+	m.grow(n, objectField*len(n.Args))
+	out := make(map[string]any, len(n.Args)/2)
+	for i := 0; i < len(n.Args); i += 2 {
+		k := m.run(n.Args[i])
 		key, ok := k.(string)
 		if !ok {
-			panic(m.fail(n.args[i], "a key is a string, and this is "+kindOf(k).String(), "write string(…)"))
+			panic(abandoned{mismatch(n.Args[i], "a key", "", String, kindOf(k))})
 		}
-		out[key] = m.run(n.args[i+1])
+		out[key] = m.run(n.Args[i+1])
 	}
 	return out
 }
 
-// member reads a key of an object or an item of a list.
-func (m *evaluation) member(n *node) any {
-	base := m.run(n.args[0])
-	if base == nil && n.soft {
+// member reads a key of an object or an item of a list or string.
+func (m *evaluation) member(n *Node) any {
+	base := m.run(n.Args[0])
+	if base == nil && n.Soft {
 		return nil
 	}
-	var key any = n.name
-	at := n
-	if n.op == opAt {
-		at = n.args[1]
-		key = m.run(at)
+	key := n.Args[1].Value
+	if n.Args[1].Op != OpLiteral {
+		key = m.run(n.Args[1])
 	}
 	switch base := base.(type) {
 	case map[string]any:
 		if name, ok := key.(string); ok {
 			return base[name]
 		}
-		panic(m.fail(at, "the key of an object is a string, and this is "+kindOf(key).String(), ""))
 	case []any:
 		if i, ok := integer(key); ok {
-			return m.item(n, base, i)
+			return base[m.bounded(n, i, len(base), "list", "item")]
 		}
-		if name, ok := key.(string); ok {
-			panic(m.fail(n, "a list has no key "+quote(name), "read one item with [0], all with map(."+bareStart(name)+")"))
-		}
-		panic(m.fail(at, "the index of a list is a whole number, and this is "+describe(key), ""))
 	case string:
 		if i, ok := integer(key); ok {
-			length := m.characters(n, base)
-			at := i
-			if at < 0 {
-				at += length
-			}
-			if at < 0 || at >= length {
-				panic(m.fail(n, "the string has "+wording.Count(length, "character")+", and no index "+itoa(i), "").of(OfValue))
-			}
-			return cut(base, at, at+1)
+			i = m.bounded(n, i, m.characters(n, base), "string", "character")
+			return cut(base, i, i+1)
 		}
-	case nil:
-		if n.op == opMember {
-			panic(m.fail(n, "null has no key "+quote(n.name), "write ?."+bareStart(n.name)+" to have null instead"))
-		}
-		panic(m.fail(n, "null has no items", "write ?.[ … ] to have null instead"))
 	}
-	panic(m.fail(n, kindOf(base).String()+" has no keys or items", ""))
+	panic(abandoned{n.noMember(kindOf(base), key)})
 }
 
-func (m *evaluation) item(n *node, list []any, i int) any {
+// bounded is an index, counted from the end where it is below 0, that must be below a length.
+func (m *evaluation) bounded(n *Node, i, length int, what, of string) int {
 	at := i
 	if at < 0 {
-		at += len(list)
+		at += length
 	}
-	if at < 0 || at >= len(list) {
-		panic(m.fail(n, "the list has "+wording.Count(len(list), "item")+", and no index "+itoa(i), "get(…) gives null instead").of(OfValue))
+	if at < 0 || at >= length {
+		message := "the " + what + " has " + wording.Count(length, of) + ", and no index " + itoa(i)
+		panic(failure(n, message, "get(…) is null instead").of(OfValue))
 	}
-	return list[at]
+	return at
 }
 
-func (m *evaluation) slice(n *node) any {
-	base := m.run(n.args[0])
+// noMember is the error of reading a member of a value of some kind by a key that it can't have.
+func (n *Node) noMember(base KindSet, key any) *Error {
+	name, named := n.key()
+	keys := keysOf(base)
+	_, isNumber := key.(float64)
+	switch {
+	case named:
+		return n.noKey(name, base)
+	case base == Null:
+		return fail(n.Start, n.End, "null has no items", "write ?.[ … ] to have null instead")
+	case keys == 0:
+		return mismatch(n.Args[0], "an index", "", Array|Object|String, base)
+	case isNumber && keys == Number:
+		return fail(n.Args[1].Start, n.Args[1].End, "an index is a whole number, and this is "+describe(key), "")
+	}
+	return mismatch(n.Args[1], "the index of "+base.String(), "", keys, kindOf(key))
+}
+
+// noKey is the error of reading a key that is written out of a value of some kinds, none of them an object.
+func (n *Node) noKey(name string, base KindSet) *Error {
+	message, help := base.String()+" has no key "+quote(name), ""
+	switch {
+	case base&Array != 0:
+		message, help = "a list has no key "+quote(name), "read one item with [0], all with map(."+bareStart(name)+")"
+	case base == Null:
+		help = "write ?." + bareStart(name) + " to have null instead"
+	}
+	return fail(n.Start, n.End, message, help)
+}
+
+func (m *evaluation) slice(n *Node) any {
+	base := m.run(n.Args[0])
 	length := 0
 	switch base := base.(type) {
 	case []any:
@@ -216,22 +246,22 @@ func (m *evaluation) slice(n *node) any {
 	case string:
 		length = m.characters(n, base)
 	case nil:
-		if n.soft {
+		if n.Soft {
 			return nil
 		}
-		panic(m.fail(n, "null can't be sliced", "write … || [] to have an empty list instead"))
+		panic(failure(n, "null can't be sliced", "write … || [] to have an empty list instead"))
 	default:
-		panic(m.fail(n, kindOf(base).String()+" can't be sliced", "lists and strings can"))
+		panic(abandoned{mismatch(n.Args[0], "a slice", "", Array|String, kindOf(base))})
 	}
 	bounds := [2]int{0, length}
-	for i, b := range n.args[1:] {
+	for i, b := range n.Args[1:] {
 		if b == nil {
 			continue
 		}
 		v := m.run(b)
 		at, ok := integer(v)
 		if !ok {
-			panic(m.fail(b, "a slice is cut at whole numbers, and this is "+describe(v), ""))
+			panic(failure(b, "a slice is cut at whole numbers, and this is "+describe(v), ""))
 		}
 		if at < 0 {
 			at += length
@@ -246,7 +276,7 @@ func (m *evaluation) slice(n *node) any {
 }
 
 // characters is the length of a string.
-func (m *evaluation) characters(n *node, s string) int {
+func (m *evaluation) characters(n *Node, s string) int {
 	m.step(n, len(s)/4) // counted here, and found when it is cut
 	return utf8.RuneCountInString(s)
 }
@@ -266,11 +296,11 @@ func cut(s string, from, to int) string {
 	return s[start:]
 }
 
-func (m *evaluation) chain(n *node) any {
-	left := m.run(n.args[0])
-	for i, o := range n.ops {
-		right := m.run(n.args[i+1])
-		if !m.less(o, n.args[i], n.args[i+1], left, right) {
+func (m *evaluation) chain(n *Node) any {
+	left := m.run(n.Args[0].Args[0])
+	for _, comparison := range n.Args {
+		right := m.run(comparison.Args[1])
+		if m.operator(comparison, left, right) == false {
 			return false
 		}
 		left = right
@@ -278,108 +308,101 @@ func (m *evaluation) chain(n *node) any {
 	return true
 }
 
-// operator evaluates the operators whose operands are all needed.
-func (m *evaluation) operator(n *node) any {
-	left := m.run(n.args[0])
-	if len(n.args) == 1 {
-		switch v := left.(type) {
-		case float64:
-			if n.op == opNegate {
-				return -v
-			}
-			return v
-		default:
-			panic(m.fail(n.args[0], "a sign wants a number, and got "+kindOf(v).String(), ""))
+// operator evaluates an operator that needs the values of both operands.
+func (m *evaluation) operator(n *Node, left, right any) any {
+	var result any
+	ok := false
+	switch n.Op {
+	case OpEqual, OpUnequal:
+		return m.equal(n, left, right, 0) == (n.Op == OpEqual)
+	case OpLess, OpLessEqual, OpMore, OpMoreEqual:
+		var order int
+		if order, ok = m.compare(n.Args[1], left, right); ok {
+			return n.Op.holds(order)
 		}
+	case OpIn:
+		result, ok = m.in(n, left, right)
+	case OpMatches, OpContains, OpStarts, OpEnds:
+		result, ok = m.search(n, left, right)
+	case OpRange:
+		if operands, numbers := bothNumbers(left, right); numbers {
+			return m.span(n, operands)
+		}
+	default:
+		result, ok = m.arithmetic(n, left, right)
 	}
-	right := m.run(n.args[1])
-	switch n.op {
-	case opEqual, opUnequal:
-		return m.equal(n, left, right, 0) == (n.op == opEqual)
-	case opLess, opLessEqual, opMore, opMoreEqual:
-		return m.less(n.op, n.args[0], n.args[1], left, right)
-	case opIn:
-		return m.in(n, left, right)
-	case opMatches, opContains, opStarts, opEnds:
-		return m.search(n, left, right)
-	case opRange:
-		return m.span(n, left, right)
+	if !ok {
+		_, problem := n.operands(kindOf(left), kindOf(right))
+		panic(abandoned{problem})
 	}
-	return m.arithmetic(n, left, right)
+	return result
 }
 
-func (m *evaluation) in(n *node, needle, haystack any) any {
+// holds reports whether a comparison by size is true of two values in some order.
+func (o Op) holds(order int) bool {
+	switch o {
+	case OpLess:
+		return order < 0
+	case OpLessEqual:
+		return order <= 0
+	case OpMore:
+		return order > 0
+	}
+	return order >= 0
+}
+
+func (m *evaluation) in(n *Node, needle, haystack any) (isIn, ok bool) {
 	switch h := haystack.(type) {
 	case nil:
-		return false
+		return false, true
 	case []any:
 		for _, v := range h {
 			if m.equal(n, v, needle, 0) {
-				return true
+				return true, true
 			}
 		}
-		return false
+		return false, true
 	case map[string]any:
 		key, ok := needle.(string)
-		if !ok {
-			panic(m.fail(n.args[0], "the key of an object is a string, and this is "+kindOf(needle).String(), ""))
-		}
-		_, ok = h[key]
-		return ok
+		_, isIn = h[key]
+		return isIn, ok
 	}
-	help := ""
-	if _, ok := haystack.(string); ok {
-		help = "a piece of a string is found by contains"
-	}
-	panic(m.fail(n.args[1], "\"in\" wants a list or an object, and got "+kindOf(haystack).String(), help))
+	return false, false
 }
 
-func (m *evaluation) search(n *node, left, right any) any {
-	if left == nil || right == nil {
-		return false
-	}
-	where, ok := left.(string)
-	if !ok {
-		help := ""
-		if _, ok := left.([]any); ok && n.op == opContains {
-			help = "an item of a list is found by in: item in list"
-		}
-		panic(m.fail(n.args[0], quote(binaryNames[n.op])+" looks into a string, and this is "+kindOf(left).String(), help))
-	}
-	what, ok := right.(string)
-	if !ok {
-		panic(m.fail(n.args[1], quote(binaryNames[n.op])+" looks for a string, and this is "+kindOf(right).String(), ""))
+func (m *evaluation) search(n *Node, left, right any) (found, ok bool) {
+	where, isText := left.(string)
+	what, areTexts := right.(string)
+	if !isText || !areTexts {
+		return false, (isText || left == nil) && (areTexts || right == nil)
 	}
 	m.step(n, len(where)/16)
-	switch n.op {
-	case opContains:
-		return strings.Contains(where, what)
-	case opStarts:
-		return strings.HasPrefix(where, what)
-	case opEnds:
-		return strings.HasSuffix(where, what)
+	switch n.Op {
+	case OpContains:
+		return strings.Contains(where, what), true
+	case OpStarts:
+		return strings.HasPrefix(where, what), true
+	case OpEnds:
+		return strings.HasSuffix(where, what), true
 	}
-	return m.match(n, where, what)
+	return m.match(n, where, what), true
 }
 
 // span is the list of the whole numbers from one to another.
-func (m *evaluation) span(n *node, left, right any) any {
-	from, ok := integer(left)
-	if !ok {
-		panic(m.fail(n.args[0], "a range goes from one whole number to another, and this is "+describe(left), ""))
+func (m *evaluation) span(n *Node, bounds [2]float64) any {
+	var ends [2]int
+	for i, bound := range bounds {
+		at, ok := integer(bound)
+		if !ok {
+			panic(failure(n.Args[i], "a range goes from one whole number to another, and this is "+describe(bound), ""))
+		}
+		ends[i] = at
 	}
-	to, ok := integer(right)
-	if !ok {
-		panic(m.fail(n.args[1], "a range goes from one whole number to another, and this is "+describe(right), ""))
-	}
-	if to < from {
-		return []any{}
-	}
-	size := to - from + 1
+	size := max(0, ends[1]-ends[0]+1)
 	m.grow(n, listItem*size)
 	out := make([]any, size)
 	for i := range out {
-		out[i] = float64(from + i)
+		out[i] = float64(ends[0] + i)
 	}
 	return out
 }

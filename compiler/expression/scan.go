@@ -46,161 +46,185 @@ type scan struct {
 	refs     []Reference
 	optional []bool                 // of each reference: a ?. is in it
 	isKind   func(word string) bool // in braces, where a kind's † may be left out; else nil
+	limits   Limits
+	code     bool // of an activity, which has no references
 
 	source  string  // what the parser gets: the part of the text that was scanned last
 	first   int     // the index of its first token
 	offsets []int32 // of each of its characters, the byte of the text that it begins at
+
+	end    int             // where the part ends that is being scanned
+	open   []int           // indexes of the brackets that are open
+	copied int             // up to here, the text is in built
+	built  strings.Builder // of the source
 }
 
 // A scan's lists are used again: an expression keeps none of them but its references.
 var scans = sync.Pool{New: func() any { return new(scan) }}
 
-func newScan(text string, isKind func(word string) bool) *scan {
+func newScan(text string, isKind func(word string) bool, limits Limits, code bool) *scan {
 	s := scans.Get().(*scan)
-	s.text, s.isKind = text, isKind
+	s.text, s.isKind, s.limits, s.code = text, isKind, limits, code
 	return s
 }
 
 func (s *scan) release() {
-	*s = scan{tokens: s.tokens[:0], optional: s.optional[:0], offsets: s.offsets[:0]}
+	*s = scan{tokens: s.tokens[:0], optional: s.optional[:0], offsets: s.offsets[:0], open: s.open[:0]}
 	scans.Put(s)
 }
 
-// scanExpression cuts the references out of the expression text[from:to]. Code has
-// no references at all.
-func (s *scan) scanExpression(from, to int, limits Limits, code bool) *Error {
+// scanExpression cuts the references out of the expression text[from:to].
+func (s *scan) scanExpression(from, to int) *Error {
 	if to-from > maxText {
 		return fail(from, to, "an expression is at most 1 MiB long", "shorten it, or move its text into the state")
 	}
-	text := s.text[:to]
-	var source strings.Builder
-	source.Grow(to - from)
-	s.first = len(s.tokens)
-	var open []int // indexes of the brackets that are open
-	at := from
-	copied := from // up to here, text is in source
-	emit := func(kind tokenKind, start, end int) {
-		s.tokens = append(s.tokens, token{kind: kind, start: start, end: end, match: -1})
-	}
-	for at < len(text) {
-		if len(s.tokens) > limits.Nodes*tokensPerNode {
-			return tooLarge(s.text, limits)
+	s.first, s.end, s.open, s.copied = len(s.tokens), to, s.open[:0], from
+	s.built.Reset()
+	s.built.Grow(to - from)
+	for at := from; at < to; {
+		if len(s.tokens) > s.limits.Nodes*tokensPerNode {
+			return tooLarge(s.text, s.limits)
 		}
-		c := text[at]
-		start := at
-		switch {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
-			at++
-		case strings.HasPrefix(text[at:], mark) || s.beginsUnmarked(text, at, open):
-			if code {
-				return fail(at, at+len(mark), "the code of an activity has no references", "its variables are the call's parameters: write their names alone")
-			}
-			n := len(s.tokens)
-			if n > s.first && s.word(n-1) == "#" { // the parser would take the reference for the name of a #name
-				return fail(at, at+len(mark), "an operator is missing between # and the reference", "# is the item; write #.key, or join the two with an operator, such as ||")
-			}
-			if n > s.first && s.tokens[n-1].end == at && s.tokens[n-1].valueLike() {
-				end := at + len(mark)
-				if !strings.HasPrefix(text[at:], mark) {
-					end = readKey(text, at)
-				}
-				return fail(at, end, "an operator is missing before the reference", "join the two with an operator, such as || or +")
-			}
-			ref, end, optional, err := readReference(text, at)
-			if err != nil {
-				return err
-			}
-			if err := s.checkAfter(ref, end); err != nil {
-				return err
-			}
-			source.WriteString(text[copied:at])
-			source.WriteByte('$')
-			for range utf8.RuneCountInString(text[at:end]) - 1 {
-				source.WriteByte('_')
-			}
-			s.refs = append(s.refs, ref)
-			s.optional = append(s.optional, optional)
-			emit(tokenReference, at, end)
-			at, copied = end, end
-		case c == '"' || c == '\'' || c == '`':
-			end, err := textEnd(text, at)
-			if err != nil {
-				return err
-			}
-			emit(tokenText, at, end)
-			at = end
-		case c == '/' && strings.HasPrefix(text[at:], "//"):
-			if end := strings.IndexByte(text[at:], '\n'); end >= 0 {
-				at += end
-			} else {
-				at = len(text)
-			}
-		case c == '/' && strings.HasPrefix(text[at:], "/*"):
-			end := strings.Index(text[at+2:], "*/")
-			if end < 0 {
-				return fail(at, at+2, "the comment is never closed", "end it with */")
-			}
-			at += 2 + end + 2
-		case c >= '0' && c <= '9' || c == '.' && at+1 < len(text) && text[at+1] >= '0' && text[at+1] <= '9':
-			at = numberEnd(text, at)
-			emit(tokenNumber, start, at)
-		case c == '(' || c == '[' || c == '{':
-			if len(open) >= limits.Depth {
-				return tooDeep(at, at+1, limits)
-			}
-			emit(tokenOpen, at, at+1)
-			n := len(s.tokens) - 1
-			s.tokens[n].group = c == '(' && (n == s.first || !s.tokens[n-1].callable())
-			open = append(open, n)
-			at++
-		case c == ')' || c == ']' || c == '}':
-			emit(tokenClose, at, at+1)
-			at++
-			if len(open) == 0 || pair(text[s.tokens[open[len(open)-1]].start]) != c {
-				return s.unbalanced(open)
-			}
-			n := open[len(open)-1]
-			open = open[:len(open)-1]
-			last := len(s.tokens) - 1
-			s.tokens[n].match, s.tokens[last].match = last, n
-			s.tokens[last].group = s.tokens[n].group
-		default:
-			if end := wordEnd(text, at); end > at {
-				if (text[at:end] == "b" || text[at:end] == "B") && end < len(text) && (text[end] == '"' || text[end] == '\'') {
-					return fail(at, end, "bytes have no form in JSON", "leave out the "+quote(text[at:end])+" before the text")
-				}
-				emit(tokenWord, at, end)
-				at = end
-				break
-			}
-			end := operatorEnd(text, at)
-			if end == at {
-				return strayCharacter(text, at)
-			}
-			if text[at:end] == "??" { // the same as ||, and binding as loosely
-				source.WriteString(text[copied:at])
-				source.WriteString("||")
-				copied = end
-			}
-			emit(tokenOperator, at, end)
-			at = end
+		var err *Error
+		if at, err = s.next(at); err != nil {
+			return err
 		}
 	}
-	if len(open) > 0 {
-		t := s.tokens[open[len(open)-1]]
-		closing := string(pair(text[t.start]))
-		return fail(t.start, t.end, quote(text[t.start:t.end])+" is never closed", "add the missing "+quote(closing))
+	if len(s.open) > 0 {
+		t := s.tokens[s.open[len(s.open)-1]]
+		closing := string(pair(s.text[t.start]))
+		return fail(t.start, t.end, quote(s.text[t.start:t.end])+" is never closed", "add the missing "+quote(closing))
 	}
 	if len(s.tokens) == s.first {
 		return fail(from, to, "an expression is missing", "write one, such as price * count")
 	}
-	source.WriteString(text[copied:])
-	s.source = source.String()
+	s.replace(to, to, "")
+	s.source = s.built.String()
 	s.offsets = slices.Grow(s.offsets[:0], to-from+1)
-	for i := range text[from:] {
+	for i := range s.text[from:to] {
 		s.offsets = append(s.offsets, int32(from+i))
 	}
 	s.offsets = append(s.offsets, int32(to))
+	return nil
+}
+
+// replace puts other text into the source for a part of the expression.
+func (s *scan) replace(start, end int, other string) {
+	s.built.WriteString(s.text[s.copied:start])
+	s.built.WriteString(other)
+	s.copied = end
+}
+
+// emit adds a token, and is where it ends.
+func (s *scan) emit(kind tokenKind, start, end int) int {
+	s.tokens = append(s.tokens, token{kind: kind, start: start, end: end, match: -1})
+	return end
+}
+
+// next reads what begins at a byte, and is where that ends.
+func (s *scan) next(at int) (end int, err *Error) {
+	text := s.text[:s.end]
+	followedBy := func(c byte) bool { return at+1 < len(text) && text[at+1] == c }
+	switch c := text[at]; {
+	case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		return at + 1, nil
+	case strings.HasPrefix(text[at:], mark) || s.beginsUnmarked(text, at):
+		return s.reference(text, at)
+	case c == '"' || c == '\'' || c == '`':
+		end, err = textEnd(text, at)
+		return s.emit(tokenText, at, end), err
+	case c == '/' && followedBy('/'):
+		if end := strings.IndexByte(text[at:], '\n'); end >= 0 {
+			return at + end, nil
+		}
+		return len(text), nil
+	case c == '/' && followedBy('*'):
+		end := strings.Index(text[at+2:], "*/")
+		if end < 0 {
+			return 0, fail(at, at+2, "the comment is never closed", "end it with */")
+		}
+		return at + 2 + end + 2, nil
+	case isDigit(c) || c == '.' && at+1 < len(text) && isDigit(text[at+1]):
+		return s.emit(tokenNumber, at, numberEnd(text, at)), nil
+	case strings.IndexByte("([{)]}", c) >= 0:
+		return at + 1, s.bracket(at)
+	}
+	if end := wordEnd(text, at); end > at {
+		word := text[at:end]
+		if (word == "b" || word == "B") && end < len(text) && (text[end] == '"' || text[end] == '\'') {
+			return 0, fail(at, end, "bytes have no form in JSON", "leave out the "+quote(word)+" before the text")
+		}
+		return s.emit(tokenWord, at, end), nil
+	}
+	end = operatorEnd(text, at)
+	if end == at {
+		return 0, strayCharacter(text, at)
+	}
+	if text[at:end] == "??" { // the same as ||, and binding as loosely
+		s.replace(at, end, "||")
+	}
+	return s.emit(tokenOperator, at, end), nil
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// reference cuts a reference out.
+func (s *scan) reference(text string, at int) (end int, err *Error) {
+	if s.code {
+		return 0, fail(at, at+len(mark), "the code of an activity has no references",
+			"its variables are the call's parameters: write their names alone")
+	}
+	if n := len(s.tokens); n > s.first {
+		if s.word(n-1) == "#" { // the parser would take the reference for the name of a #name
+			return 0, fail(at, at+len(mark), "an operator is missing between # and the reference",
+				"# is the item; write #.key, or join the two with an operator, such as ||")
+		}
+		if s.tokens[n-1].end == at && s.tokens[n-1].valueLike() {
+			end := at + len(mark)
+			if !strings.HasPrefix(text[at:], mark) {
+				end = readKey(text, at)
+			}
+			return 0, fail(at, end, "an operator is missing before the reference",
+				"join the two with an operator, such as || or +")
+		}
+	}
+	ref, end, optional, err := readReference(text, at)
+	if err == nil {
+		err = s.checkAfter(ref, end)
+	}
+	if err != nil {
+		return 0, err
+	}
+	s.replace(at, end, "$"+strings.Repeat("_", utf8.RuneCountInString(text[at:end])-1))
+	s.refs = append(s.refs, ref)
+	s.optional = append(s.optional, optional)
+	return s.emit(tokenReference, at, end), nil
+}
+
+// bracket reads a bracket, and matches a closing one with the one that it closes.
+func (s *scan) bracket(at int) *Error {
+	c, n := s.text[at], len(s.tokens)
+	if c == '(' || c == '[' || c == '{' {
+		if len(s.open) >= s.limits.Depth {
+			return tooDeep(at, at+1, s.limits)
+		}
+		s.emit(tokenOpen, at, at+1)
+		s.tokens[n].group = c == '(' && (n == s.first || !s.tokens[n-1].callable())
+		s.open = append(s.open, n)
+		return nil
+	}
+	s.emit(tokenClose, at, at+1)
+	if len(s.open) == 0 {
+		return fail(at, at+1, quote(string(c))+" closes nothing", "leave it out, or open it before")
+	}
+	last := s.open[len(s.open)-1]
+	s.open = s.open[:len(s.open)-1]
+	if opening := s.text[s.tokens[last].start]; pair(opening) != c {
+		return fail(at, at+1, quote(string(c))+" doesn't close "+quote(string(opening)),
+			"write "+quote(string(pair(opening))))
+	}
+	s.tokens[n].match, s.tokens[last].match = last, n
+	s.tokens[n].group = s.tokens[last].group
 	return nil
 }
 
@@ -220,7 +244,11 @@ func (s *scan) tokenAt(offset int) int {
 // widen takes the parentheses around a range into it.
 func (s *scan) widen(start, end int) (int, int) {
 	first, last := s.tokenAt(start), s.tokenAt(max(start, end-1))
-	for first > 0 && s.tokens[first-1].group && s.tokens[first-1].match == last+1 && s.tokens[first-1].kind == tokenOpen {
+	for first > 0 {
+		open := s.tokens[first-1]
+		if !open.group || open.match != last+1 || open.kind != tokenOpen {
+			break
+		}
 		first, last = first-1, last+1
 		start, end = s.tokens[first].start, s.tokens[last].end
 	}
@@ -256,17 +284,6 @@ func (s *scan) checkAfter(ref Reference, end int) *Error {
 	return afterReference(s.text, ref, end, "")
 }
 
-// unbalanced explains the closing bracket that was scanned last.
-func (s *scan) unbalanced(open []int) *Error {
-	t := s.tokens[len(s.tokens)-1]
-	if len(open) == 0 {
-		return fail(t.start, t.end, quote(s.text[t.start:t.end])+" closes nothing", "leave it out, or open it before")
-	}
-	o := s.tokens[open[len(open)-1]]
-	return fail(t.start, t.end, quote(s.text[t.start:t.end])+" doesn't close "+quote(s.text[o.start:o.end]),
-		"write "+quote(string(pair(s.text[o.start]))))
-}
-
 func pair(open byte) byte {
 	switch open {
 	case '(':
@@ -289,7 +306,9 @@ func textEnd(text string, at int) (int, *Error) {
 		case c == '\\' && delimiter != '`':
 			i++
 		case c == '\n' && delimiter != '`':
-			return 0, fail(at, i, "the text isn't closed on its line", "close it with "+string(delimiter)+"; a line break in it is written \\n, and in double quotes of YAML or JSON \\\\n")
+			help := "close it with " + string(delimiter) +
+				"; a line break in it is written \\n, and in double quotes of YAML or JSON \\\\n"
+			return 0, fail(at, i, "the text isn't closed on its line", help)
 		}
 	}
 	return 0, fail(at, len(text), "the text is never closed", "close it with "+string(delimiter))
@@ -322,13 +341,13 @@ func wordEnd(text string, at int) int {
 	return len(text)
 }
 
-var operators = []string{
+var operatorSigns = []string{
 	"||", "&&", "??", "?.", "==", "!=", "<=", ">=", "**", "..", "::",
 	"|", "?", "!", "<", ">", "*", ".", ":", ",", ";", "%", "+", "-", "^", "/", "#", "=", "&",
 }
 
 func operatorEnd(text string, at int) int {
-	for _, o := range operators {
+	for _, o := range operatorSigns {
 		if strings.HasPrefix(text[at:], o) {
 			return at + len(o)
 		}
@@ -336,34 +355,26 @@ func operatorEnd(text string, at int) int {
 	return at
 }
 
+// meantOperators are operators by characters that are taken for them.
+var meantOperators = map[rune]string{'×': "*", '÷': "/", '−': "-", '–': "-", '—': "-", '≤': "<=", '≥': ">=", '≠': "!="}
+
 func strayCharacter(text string, at int) *Error {
 	r, size := utf8.DecodeRuneInString(text[at:])
-	help := ""
-	switch r {
-	case '“', '”', '„', '‘', '’', '«', '»':
-		help = "text stands in straight quotes: \"…\""
-	case '×':
-		help = "did you mean \"*\"?"
-	case '÷':
-		help = "did you mean \"/\"?"
-	case '−', '–', '—':
-		help = "did you mean \"-\"?"
-	case '≤':
-		help = "did you mean \"<=\"?"
-	case '≥':
-		help = "did you mean \">=\"?"
-	case '≠':
-		help = "did you mean \"!=\"?"
-	default:
-		help = "put it into quotes if it is text"
+	help := "put it into quotes if it is text"
+	if operator := meantOperators[r]; operator != "" {
+		help = "did you mean " + quote(operator) + "?"
+	} else if strings.ContainsRune("“”„‘’«»", r) {
+		help = "text is in straight quotes: \"…\""
 	}
 	return fail(at, at+size, "unexpected character "+quoteRune(r), help)
 }
 
 func tooDeep(start, end int, limits Limits) *Error {
-	return fail(start, end, "the expression is nested more than "+itoa(limits.Depth)+" deep", "move a part of it into a call of its own")
+	return fail(start, end, "the expression is nested more than "+itoa(limits.Depth)+" deep",
+		"move a part of it into a call of its own")
 }
 
 func tooLarge(text string, limits Limits) *Error {
-	return fail(0, len(text), "the expression has more than "+itoa(limits.Nodes)+" nodes", "move a part of it into a call of its own")
+	return fail(0, len(text), "the expression has more than "+itoa(limits.Nodes)+" nodes",
+		"move a part of it into a call of its own")
 }

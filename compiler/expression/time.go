@@ -15,7 +15,8 @@ func toDate(c invocation) any {
 		c.work(len(c.text(1)) + len(s))
 		t, err := time.ParseInLocation(c.text(1), s, time.UTC)
 		if err != nil {
-			panic(c.misread(quote(s)+" isn't a date of the form "+quote(c.text(1)), "a layout shows how the date of 2 January 2006, 15:04:05 would be written"))
+			panic(c.misread(quote(s)+" isn't a date of the form "+quote(c.text(1)),
+				"a layout shows how the date of 2 January 2006, 15:04:05 would be written"))
 		}
 		return t
 	}
@@ -35,74 +36,16 @@ func toDuration(c invocation) any {
 	return d
 }
 
-// A method is what can be asked of a date or a duration.
-type method struct {
-	arguments int
-	result    *Type
-	date      func(t time.Time, args []any) any
-	duration  func(d time.Duration) any
+func datePart(f func(time.Time) int) func(invocation) any {
+	return func(c invocation) any { return float64(f(c.args[0].(time.Time))) }
 }
 
-func datePart(f func(time.Time) int) *method {
-	return &method{result: aNumber, date: func(t time.Time, _ []any) any { return float64(f(t)) }}
+func durationPart(f func(time.Duration) float64) func(invocation) any {
+	return func(c invocation) any { return f(c.args[0].(time.Duration)) }
 }
 
-func durationPart(f func(time.Duration) float64) *method {
-	return &method{result: aNumber, duration: func(d time.Duration) any { return f(d) }}
-}
-
-// methods can be called on dates and durations, as in date("2024-02-29").Year().
-var methods = map[string]*method{
-	"Year":    datePart(time.Time.Year),
-	"Month":   datePart(func(t time.Time) int { return int(t.Month()) }),
-	"Day":     datePart(time.Time.Day),
-	"Hour":    datePart(time.Time.Hour),
-	"Minute":  datePart(time.Time.Minute),
-	"Second":  datePart(time.Time.Second),
-	"Weekday": datePart(func(t time.Time) int { return int(t.Weekday()) }),
-	"YearDay": datePart(time.Time.YearDay),
-	"Unix":    datePart(func(t time.Time) int { return int(t.Unix()) }),
-	"Format": {arguments: 1, result: aString, date: func(t time.Time, args []any) any {
-		return t.Format(args[0].(string))
-	}},
-	"Hours":        durationPart(time.Duration.Hours),
-	"Minutes":      durationPart(time.Duration.Minutes),
-	"Seconds":      durationPart(time.Duration.Seconds),
-	"Milliseconds": durationPart(func(d time.Duration) float64 { return float64(d.Milliseconds()) }),
-}
-
-// method asks something of a date or a duration.
-func (m *evaluation) method(n *node) any {
-	of := methods[n.name]
-	var args []any
-	for i, a := range n.args {
-		v := m.run(a)
-		if s, ok := v.(string); i > 0 {
-			if !ok {
-				panic(m.fail(a, quote(n.name)+" wants a layout as a string, and got "+kindOf(v).String(), ""))
-			}
-			// A layout's longest element, a month's name, has two characters for its nine.
-			m.grow(n, 8*len(s))
-		}
-		args = append(args, v)
-	}
-	switch v := args[0].(type) {
-	case time.Time:
-		if of.date != nil {
-			return of.date(v, args[1:])
-		}
-	case time.Duration:
-		if of.duration != nil {
-			return of.duration(v)
-		}
-	}
-	want := date
-	if of.date == nil {
-		want = duration
-	}
-	help := "date(…) reads one"
-	if want == duration {
-		help = "duration(…) reads one, and so does the difference of two dates"
-	}
-	panic(m.fail(n.args[0], quote(n.name)+" asks something of "+want.String()+", and this is "+kindOf(args[0]).String(), help))
+func formatDate(c invocation) any {
+	// A layout's longest element, a month's name, has two characters for its nine.
+	c.grow(8 * len(c.text(1)))
+	return c.args[0].(time.Time).Format(c.text(1))
 }

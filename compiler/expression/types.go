@@ -146,26 +146,21 @@ func either(a, b *Type, depth int) *Type {
 	switch {
 	case a.Kinds&Object == 0:
 		out.Fields, out.Open, out.Rest = b.Fields, b.Open, b.Rest
+		return out
 	case b.Kinds&Object == 0:
 		out.Fields, out.Open, out.Rest = a.Fields, a.Open, a.Rest
-	default:
-		out.Open = a.open() || b.open()
-		out.Fields = make(map[string]*Type, len(a.Fields)+len(b.Fields))
-		for name, field := range a.Fields {
-			if other, both := b.Fields[name]; both {
-				field = either(field, other, depth+1)
-			} else if b.open() {
+		return out
+	}
+	out.Open = a.open() || b.open()
+	out.Fields = make(map[string]*Type, len(a.Fields)+len(b.Fields))
+	for _, t := range [][2]*Type{{a, b}, {b, a}} {
+		for name, field := range t[0].Fields {
+			if _, both := t[1].Fields[name]; both {
+				field = either(a.Fields[name], b.Fields[name], depth+1)
+			} else if t[1].open() {
 				field = nil
 			}
 			out.Fields[name] = field
-		}
-		for name, field := range b.Fields {
-			if _, both := a.Fields[name]; !both {
-				if a.open() {
-					field = nil
-				}
-				out.Fields[name] = field
-			}
 		}
 	}
 	return out
@@ -193,3 +188,11 @@ func (t *Type) outside(depth int) *Type {
 	}
 	return &out
 }
+
+var (
+	aBool    = &Type{Kinds: Bool}
+	aNumber  = &Type{Kinds: Number}
+	aString  = &Type{Kinds: String}
+	anObject = &Type{Kinds: Object, Open: true}
+	numbers  = &Type{Kinds: Array, Elem: aNumber}
+)

@@ -63,10 +63,10 @@ func timeText(v any) (string, bool) {
 }
 
 // equal compares two values of any kinds by what they hold.
-func (m *evaluation) equal(n *node, a, b any, depth int) bool {
+func (m *evaluation) equal(n *Node, a, b any, depth int) bool {
 	m.step(n, 1)
 	if depth > maxValueDepth {
-		panic(m.fail(n, "the values are nested too deeply to be compared", ""))
+		panic(failure(n, "the values are nested too deeply to be compared", ""))
 	}
 	switch a := a.(type) {
 	case nil, bool, float64, time.Duration:
@@ -107,172 +107,114 @@ func (m *evaluation) equal(n *node, a, b any, depth int) bool {
 	return false
 }
 
-// less compares two numbers, strings, dates or durations.
-func (m *evaluation) less(o op, left, right *node, a, b any) bool {
-	order, comparable := 0, false
+// compare orders two numbers, strings, dates or durations; ok is false for others.
+func (m *evaluation) compare(n *Node, a, b any) (order int, ok bool) {
 	switch x := a.(type) {
 	case float64:
-		var y float64
-		y, comparable = b.(float64)
-		order = cmp.Compare(x, y)
+		y, ok := b.(float64)
+		return cmp.Compare(x, y), ok
 	case string:
-		var y string
-		y, comparable = b.(string)
-		m.step(right, min(len(x), len(y))/64)
-		order = cmp.Compare(x, y)
+		y, ok := b.(string)
+		m.step(n, min(len(x), len(y))/64)
+		return cmp.Compare(x, y), ok
 	case time.Time:
-		var y time.Time
-		y, comparable = b.(time.Time)
-		order = x.Compare(y)
+		y, ok := b.(time.Time)
+		return x.Compare(y), ok
 	case time.Duration:
-		var y time.Duration
-		y, comparable = b.(time.Duration)
-		order = cmp.Compare(x, y)
-	default:
-		panic(m.fail(left, kindOf(a).String()+" can't be compared by size", helpNull(a)))
+		y, ok := b.(time.Duration)
+		return cmp.Compare(x, y), ok
 	}
-	if !comparable {
-		panic(m.fail(right, kindOf(a).String()+" can't be compared with "+kindOf(b).String(), helpNull(b)))
-	}
-	switch o {
-	case opLess:
-		return order < 0
-	case opLessEqual:
-		return order <= 0
-	case opMore:
-		return order > 0
-	}
-	return order >= 0
+	return 0, false
 }
 
-func helpNull(v any) string {
-	if v == nil {
-		return "write … || 0, or … || \"\", to have a value in its place"
-	}
-	return ""
-}
-
-// arithmetic evaluates + - * / % and **.
-func (m *evaluation) arithmetic(n *node, a, b any) any {
+func bothNumbers(a, b any) (operands [2]float64, ok bool) {
 	x, isNumber := a.(float64)
-	y, bothNumbers := b.(float64)
-	if isNumber && bothNumbers {
-		return m.calculate(n, x, y)
+	y, areNumbers := b.(float64)
+	return [2]float64{x, y}, isNumber && areNumbers
+}
+
+// arithmetic evaluates + - * / % and **; ok is false for values between which the operator has no meaning.
+func (m *evaluation) arithmetic(n *Node, a, b any) (result any, ok bool) {
+	if operands, ok := bothNumbers(a, b); ok {
+		return m.calculate(n, operands[0], operands[1]), true
 	}
-	if s, ok := a.(string); ok && n.op == opAdd {
+	if s, isText := a.(string); isText && n.Op == OpAdd {
 		t, ok := b.(string)
-		if !ok {
-			panic(m.fail(n.args[1], "a string is joined with a string, and this is "+kindOf(b).String(), cmp.Or(helpNull(b), helpJoin(b))))
-		}
 		m.grow(n, len(s)+len(t))
-		return s + t
+		return s + t, ok
 	}
-	if v, ok := timeArithmetic(n.op, a, b); ok {
-		return v
-	}
-	expected := "a number"
-	if n.op == opAdd {
-		expected = "a number or a string"
-	}
-	if isNumber {
-		panic(m.fail(n.args[1], quote(binaryNames[n.op])+" wants a number here, and got "+kindOf(b).String(), helpJoin(b)))
-	}
-	if kindOf(a)&(date|duration) != 0 {
-		panic(m.fail(n, quote(binaryNames[n.op])+" has no meaning between "+kindOf(a).String()+" and "+kindOf(b).String(), ""))
-	}
-	help := helpNull(a)
-	if _, ok := a.([]any); ok && n.op == opAdd {
-		help = "lists are joined by concat(…, …)"
-	}
-	panic(m.fail(n.args[0], quote(binaryNames[n.op])+" wants "+expected+", and got "+kindOf(a).String(), help))
+	return timeArithmetic(n.Op, a, b)
 }
 
-func helpJoin(v any) string {
-	switch v.(type) {
-	case float64, bool:
-		return "write string(…) to join it"
-	case string:
-		return "write float(…) to read it as a number, or string(…) around the other"
+func (m *evaluation) calculate(n *Node, x, y float64) any {
+	if y == 0 && (n.Op == OpDivide || n.Op == OpModulo) {
+		panic(failure(n.Args[1], "division by zero", "").of(OfValue))
 	}
-	return helpNull(v)
-}
-
-func (m *evaluation) calculate(n *node, x, y float64) any {
-	var out float64
-	switch n.op {
-	case opAdd:
-		out = x + y
-	case opSubtract:
-		out = x - y
-	case opMultiply:
-		out = x * y
-	case opPower:
-		out = math.Pow(x, y)
-	case opDivide:
-		if y == 0 {
-			panic(m.fail(n.args[1], "division by zero", "").of(OfValue))
-		}
-		out = x / y
-	case opModulo:
-		a, ok := integer(x)
-		if !ok {
-			panic(m.fail(n.args[0], "\"%\" wants whole numbers, and got "+describe(x), ""))
-		}
-		b, ok := integer(y)
-		if !ok {
-			panic(m.fail(n.args[1], "\"%\" wants whole numbers, and got "+describe(y), ""))
-		}
-		if b == 0 {
-			panic(m.fail(n.args[1], "division by zero", "").of(OfValue))
-		}
-		out = float64(a % b)
+	switch n.Op {
+	case OpAdd:
+		return m.finite(n, x+y)
+	case OpSubtract:
+		return m.finite(n, x-y)
+	case OpMultiply:
+		return m.finite(n, x*y)
+	case OpPower:
+		return m.finite(n, math.Pow(x, y))
+	case OpDivide:
+		return m.finite(n, x/y)
 	}
-	return m.finite(n, out)
+	var whole [2]int
+	for i, v := range [2]float64{x, y} {
+		var ok bool
+		if whole[i], ok = integer(v); !ok {
+			panic(failure(n.Args[i], "\"%\" wants whole numbers, and got "+describe(v), ""))
+		}
+	}
+	return float64(whole[0] % whole[1])
 }
 
 // finite lets through what JSON can say.
-func (m *evaluation) finite(n *node, v float64) any {
+func (m *evaluation) finite(n *Node, v float64) any {
 	if math.IsNaN(v) {
-		panic(m.fail(n, "the result isn't a number", "").of(OfValue))
+		panic(failure(n, "the result isn't a number", "").of(OfValue))
 	}
 	if math.IsInf(v, 0) {
-		panic(m.fail(n, "the result is too large for a number", "").of(OfText))
+		panic(failure(n, "the result is too large for a number", "").of(OfText))
 	}
 	return v
 }
 
 // timeArithmetic calculates with dates and durations.
-func timeArithmetic(o op, a, b any) (any, bool) {
+func timeArithmetic(o Op, a, b any) (any, bool) {
 	switch x := a.(type) {
 	case time.Time:
 		switch y := b.(type) {
 		case time.Duration:
 			switch o {
-			case opAdd:
+			case OpAdd:
 				return x.Add(y), true
-			case opSubtract:
+			case OpSubtract:
 				return x.Add(-y), true
 			}
 		case time.Time:
-			return x.Sub(y), o == opSubtract
+			return x.Sub(y), o == OpSubtract
 		}
 	case time.Duration:
 		switch y := b.(type) {
 		case time.Time:
-			return y.Add(x), o == opAdd
+			return y.Add(x), o == OpAdd
 		case time.Duration:
 			switch o {
-			case opAdd:
+			case OpAdd:
 				return x + y, true
-			case opSubtract:
+			case OpSubtract:
 				return x - y, true
 			}
 		case float64:
-			return time.Duration(float64(x) * y), o == opMultiply
+			return time.Duration(float64(x) * y), o == OpMultiply
 		}
 	case float64:
 		if y, ok := b.(time.Duration); ok {
-			return time.Duration(x * float64(y)), o == opMultiply
+			return time.Duration(x * float64(y)), o == OpMultiply
 		}
 	}
 	return nil, false
@@ -283,17 +225,11 @@ func appendNumber(out []byte, v float64) []byte {
 	if v == 0 {
 		return append(out, '0') // also -0, which equals it
 	}
-	format := byte('f')
-	if a := math.Abs(v); a < 1e-6 || a >= 1e21 {
-		format = 'e'
+	if a := math.Abs(v); a >= 1e-6 && a < 1e21 {
+		return strconv.AppendFloat(out, v, 'f', -1, 64)
 	}
-	start := len(out)
-	out = strconv.AppendFloat(out, v, format, -1, 64)
-	if end := len(out); format == 'e' && end-start >= 4 && out[end-4] == 'e' && out[end-3] == '-' && out[end-2] == '0' {
-		out[end-2] = out[end-1] // e-09 is e-9
-		out = out[:end-1]
-	}
-	return out
+	text, _ := json.Marshal(v) // fails if it isn't finite, which callers see to
+	return append(out, text...)
 }
 
 // appendText writes a string as JSON does. What could end a script or a tag in
@@ -311,78 +247,21 @@ func appendText(out []byte, s string, html bool) []byte {
 	return b.Bytes()[:b.Len()-1] // without the end of the line
 }
 
-// textCopies is how often a text is written while it grows: what was written
-// moves whenever it needs more room, and once more when it is done.
+// textCopies is how often a text is written while it grows: what was written moves whenever it needs more space, and once
+// more when it is done.
 const textCopies = 4
 
-// appendJSON writes a value as JSON, its keys in order; with indent also on
-// lines of its own, and fit for a page, as the library does.
-func (m *evaluation) appendJSON(n *node, out []byte, value any, indent bool, depth int) []byte {
-	if depth > maxValueDepth {
-		panic(m.fail(n, "the value is nested too deeply to be written", ""))
+// asJSON is a value as JSON, its keys in order; with indent also on lines of its own, and fit for a page, as the library
+// writes it.
+func (m *evaluation) asJSON(n *Node, value any, indent bool) string {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(indent)
+	if indent {
+		encoder.SetIndent("", "  ")
 	}
-	before := len(out)
-	newline := func(depth int) {
-		if indent {
-			out = append(out, '\n')
-			for range depth {
-				out = append(out, "  "...)
-			}
-		}
+	if err := encoder.Encode(m.export(n, value, 0, textCopies)); err != nil {
+		panic(err) // of plain data, and of a buffer
 	}
-	switch v := value.(type) {
-	case nil:
-		out = append(out, "null"...)
-	case bool:
-		out = strconv.AppendBool(out, v)
-	case float64:
-		out = appendNumber(out, v)
-	case string:
-		m.grow(n, textCopies*len(v))
-		out = appendText(out, v, indent)
-	case []any:
-		if len(v) == 0 {
-			m.step(n, 1)
-			return append(out, "[]"...)
-		}
-		out = append(out, '[')
-		for i, item := range v {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			newline(depth + 1)
-			out = m.appendJSON(n, out, item, indent, depth+1)
-			m.grow(n, textCopies*(2*depth+4))
-		}
-		newline(depth)
-		return append(out, ']')
-	case map[string]any:
-		if len(v) == 0 {
-			m.step(n, 1)
-			return append(out, "{}"...)
-		}
-		out = append(out, '{')
-		for i, key := range sortedKeys(v) {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			newline(depth + 1)
-			out = append(appendText(out, key, indent), ':')
-			if indent {
-				out = append(out, ' ')
-			}
-			out = m.appendJSON(n, out, v[key], indent, depth+1)
-			m.grow(n, textCopies*(len(key)+2*depth+6))
-		}
-		newline(depth)
-		return append(out, '}')
-	default:
-		text, ok := timeText(value)
-		if !ok {
-			panic(m.fail(n, "the value isn't plain data", ""))
-		}
-		out = appendText(out, text, indent)
-	}
-	m.grow(n, textCopies*(len(out)-before))
-	return out
+	return strings.TrimSuffix(b.String(), "\n")
 }

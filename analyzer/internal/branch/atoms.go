@@ -14,7 +14,7 @@ import (
 // about a list. See [subject] for the values that it is evaluated with.
 type atom struct {
 	expr     *expression.Expr
-	term     *expression.Term
+	term     *expression.Node
 	shape    string     // what it says, with its subjects by their place among these
 	subjects []*subject // what it is about
 	refs     []int      // by the expression's references: which of the subjects it is
@@ -52,39 +52,38 @@ const (
 func (e *Conditions) findAtoms(calls []*plan.Call) {
 	for _, call := range calls {
 		if when := call.When; when != nil && when.Expr != nil {
-			e.whens[call.Index] = when.Expr.Logic()
+			e.whens[call.Index] = when.Expr.Root()
 			e.atomsIn(when, e.whens[call.Index])
 		}
 	}
 }
 
-func (e *Conditions) atomsIn(t *plan.Template, term *expression.Term) {
+func (e *Conditions) atomsIn(t *plan.Template, term *expression.Node) {
+	if term.Constant {
+		return
+	}
 	switch term.Op {
-	case expression.TermLiteral:
-	case expression.TermNot, expression.TermAnd, expression.TermOr, expression.TermFallback, expression.TermGate:
+	case expression.OpNot, expression.OpAnd, expression.OpChain, expression.OpOr, expression.OpFallback, expression.OpGate,
+		expression.OpCond:
 		for _, a := range term.Args {
 			e.atomsIn(t, a)
 		}
 	default:
-		if !isChoice(term) {
-			e.atom(t, term)
-			return
-		}
-		for _, a := range term.Args {
-			e.atomsIn(t, a)
-		}
+		e.atom(t, term)
 	}
 }
 
-// isChoice reports whether a term is one of two others, as a third comes out.
-func isChoice(t *expression.Term) bool {
-	return t.Op == expression.TermOther && t.Name == "?:" && len(t.Args) == 3
+// A templateNode is a part of an expression as one template uses it.
+type templateNode struct {
+	template *plan.Template
+	node     *expression.Node
 }
 
 // atom is the atom that a term is, the same one for terms that are written alike and
 // are about the same values.
-func (e *Conditions) atom(t *plan.Template, term *expression.Term) *atom {
-	if known := e.terms[term]; known != nil {
+func (e *Conditions) atom(t *plan.Template, term *expression.Node) *atom {
+	use := templateNode{t, term}
+	if known := e.terms[use]; known != nil {
 		return known
 	}
 	a := &atom{expr: t.Expr, term: term, refs: make([]int, len(t.Reads))}
@@ -96,13 +95,13 @@ func (e *Conditions) atom(t *plan.Template, term *expression.Term) *atom {
 		}
 		a.refs[ref] = at
 	})
-	a.shape = t.Expr.PrintAs(term, func(ref int) string { return "{" + strconv.Itoa(a.refs[ref]) + "}" })
+	a.shape = t.Expr.Print(term, func(ref int) string { return "{" + strconv.Itoa(a.refs[ref]) + "}" })
 	key := a.key(a.shape)
 	if known := e.atoms[key]; known != nil {
-		e.terms[term] = known
+		e.terms[use] = known
 		return known
 	}
-	e.terms[term], e.atoms[key] = a, a
+	e.terms[use], e.atoms[key] = a, a
 	for _, s := range a.subjects {
 		s.atoms = append(s.atoms, a)
 		e.outdated = e.outdated || s.divided
@@ -121,18 +120,17 @@ func (a *atom) key(text string) string {
 	return b.String()
 }
 
-// referring calls f for every reference in a term.
-func referring(term *expression.Term, f func(ref int)) {
-	if term.Op == expression.TermReference {
-		f(term.Ref)
-	}
-	for _, arg := range term.Args {
-		referring(arg, f)
+// referring calls f for every reference in a node.
+func referring(term *expression.Node, f func(ref int)) {
+	for n := range term.All() {
+		if n.Op == expression.OpRef {
+			f(n.Index)
+		}
 	}
 }
 
 // atom is the truth of a term that isn't looked into: over what its subjects may be.
-func (f *formula) atom(t *expression.Term) truth {
+func (f *formula) atom(t *expression.Node) truth {
 	e := f.Conditions
 	a := e.atom(f.template, t)
 	states := 1
@@ -256,28 +254,28 @@ func (e *Conditions) open(a *atom) truth {
 		counts = e.Untried()
 	}
 	t := a.term
-	if t.Op < expression.TermEqual {
-		l := e.freely(a, a.expr.Print(t))
+	if !t.Op.Compares() {
+		l := e.freely(a, a.expr.Print(t, nil))
 		a.free = truth{e.And(counts, l), e.And(counts, l.Not())}
 		return a.free
 	}
-	left, right := a.expr.Print(t.Args[0]), a.expr.Print(t.Args[1])
+	left, right := a.expr.Print(t.Args[0], nil), a.expr.Print(t.Args[1], nil)
 	op := t.Op
 	if left > right {
 		left, right, op = right, left, turned(op)
 	}
 	equal := e.freely(a, left+" == "+right)
 	below := e.freely(a, left+" < "+right)
-	if value, constant := sides(t); value.Op == expression.TermOther && value.Name == "len" {
+	if value, constant := sides(t); isLength(value) {
 		if number, ok := constant.Value.(float64); ok && number <= 0 { // no length is below it
-			below = logic.Constant(a.expr.Print(value) == right)
+			below = logic.Constant(a.expr.Print(value, nil) == right)
 		}
 	}
 	less := e.And(equal.Not(), below)
 	more := e.And(equal.Not(), less.Not())
-	holds := map[expression.TermOp]logic.Literal{
-		expression.TermEqual: equal, expression.TermUnequal: equal.Not(), expression.TermLess: less, expression.TermMore: more,
-		expression.TermLessEqual: more.Not(), expression.TermMoreEqual: less.Not(),
+	holds := map[expression.Op]logic.Literal{
+		expression.OpEqual: equal, expression.OpUnequal: equal.Not(), expression.OpLess: less, expression.OpMore: more,
+		expression.OpLessEqual: more.Not(), expression.OpMoreEqual: less.Not(),
 	}[op]
 	a.free = truth{e.And(counts, holds), e.And(counts, holds.Not())}
 	return a.free
@@ -297,16 +295,16 @@ func (e *Conditions) freely(a *atom, text string) logic.Literal {
 }
 
 // turned is a comparison with its sides changed.
-func turned(op expression.TermOp) expression.TermOp {
+func turned(op expression.Op) expression.Op {
 	switch op {
-	case expression.TermLess:
-		return expression.TermMore
-	case expression.TermLessEqual:
-		return expression.TermMoreEqual
-	case expression.TermMore:
-		return expression.TermLess
-	case expression.TermMoreEqual:
-		return expression.TermLessEqual
+	case expression.OpLess:
+		return expression.OpMore
+	case expression.OpLessEqual:
+		return expression.OpMoreEqual
+	case expression.OpMore:
+		return expression.OpLess
+	case expression.OpMoreEqual:
+		return expression.OpLessEqual
 	}
 	return op
 }

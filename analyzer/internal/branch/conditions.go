@@ -69,9 +69,9 @@ type Conditions struct {
 	subjects map[readKey]*subject
 	atoms    map[string]*atom // by what they say, and of what
 	divided  map[likeness]*subject
-	terms    map[*expression.Term]*atom
+	terms    map[templateNode]*atom
 	free     map[string]logic.Literal // what atoms say of values that weren't tried
-	whens    []*expression.Term       // by call
+	whens    []*expression.Node       // by call
 	holding  map[heldKey]valued
 	null     map[heldKey]logic.Literal
 	absent   map[pathtree.ID]logic.Literal // where some instances begin with nothing
@@ -132,7 +132,7 @@ func newConditions(plan *plan.Plan, facts Facts, part int) *Conditions {
 	n := len(plan.Calls)
 	e := &Conditions{
 		Circuit: logic.New(maxGates + callGates*n), plan: plan, facts: facts,
-		failures: map[int]logic.Literal{}, shared: map[readKey]valued{}, chosen: map[chosenKey]chosen{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, divided: map[likeness]*subject{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
+		failures: map[int]logic.Literal{}, shared: map[readKey]valued{}, chosen: map[chosenKey]chosen{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, divided: map[likeness]*subject{}, terms: map[templateNode]*atom{}, free: map[string]logic.Literal{},
 		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, absent: map[pathtree.ID]logic.Literal{}, refuted: map[refutation]bool{}, refuting: unionBudget, unions: map[*schema.Schema]bool{}, evaluations: expression.Meter{Steps: evaluationWork / part, Memory: evaluationRoom / part},
 	}
 	e.reach()
@@ -168,7 +168,7 @@ func (e *Conditions) reach() {
 	calls := len(e.plan.Calls) - len(e.runs)
 	e.runs = append(e.runs, make([]logic.Literal, calls)...)
 	e.outcomes = append(e.outcomes, make([][]logic.Literal, calls)...)
-	e.whens = append(e.whens, make([]*expression.Term, calls)...)
+	e.whens = append(e.whens, make([]*expression.Node, calls)...)
 	e.prefixes = append(e.prefixes, make([]prefix, e.plan.Paths.Len()-len(e.prefixes))...)
 	known := len(e.reads)
 	e.reads = append(e.reads, make([]valued, len(e.plan.Reads)-known)...)
@@ -252,7 +252,7 @@ func (e *Conditions) There(t *plan.Template) logic.Literal {
 	case t.Expr != nil && t.Expr.Plain():
 		return e.read(t.Reads[0]).there
 	case t.Expr != nil:
-		return e.formula(t).value(t.Expr.Logic()).there
+		return e.formula(t).value(t.Expr.Root()).there
 	case t.Fields == nil && t.Items == nil:
 		return e.unknown(true) // it couldn't be read
 	}
@@ -271,7 +271,7 @@ func (e *Conditions) Solid(t *plan.Template) logic.Literal {
 	if t.Expr.Plain() {
 		return e.read(t.Reads[0]).solid
 	}
-	return e.formula(t).value(t.Expr.Logic()).solid
+	return e.formula(t).value(t.Expr.Root()).solid
 }
 
 // outcome is which alternative a call takes if it runs: exactly one of several;

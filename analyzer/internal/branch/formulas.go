@@ -11,8 +11,8 @@ import (
 type formula struct {
 	*Conditions
 	template *plan.Template
-	values   map[*expression.Term]valued
-	truths   map[*expression.Term]truth
+	values   map[*expression.Node]valued
+	truths   map[*expression.Node]truth
 	alone    map[int]valued // when set: what reads are is left open, and only the expression counts
 }
 
@@ -21,7 +21,7 @@ type formula struct {
 type truth struct{ yes, no logic.Literal }
 
 func (e *Conditions) formula(t *plan.Template) *formula {
-	return &formula{Conditions: e, template: t, values: map[*expression.Term]valued{}, truths: map[*expression.Term]truth{}}
+	return &formula{Conditions: e, template: t, values: map[*expression.Node]valued{}, truths: map[*expression.Node]truth{}}
 }
 
 // Condition is whether a call's _when is there and true.
@@ -47,10 +47,10 @@ func (e *Conditions) ConditionAlone(call *plan.Call) (yes, no logic.Literal) {
 
 // Operands are, for each operand of a fallback in an expression, whether it has a value
 // other than null, so that it decides if it is its turn. One that is written out does.
-func (e *Conditions) Operands(t *plan.Template, fallback *expression.Term) []logic.Literal {
+func (e *Conditions) Operands(t *plan.Template, fallback *expression.Node) []logic.Literal {
 	f, all := e.formula(t), make([]logic.Literal, len(fallback.Args))
 	for i, a := range fallback.Args {
-		if all[i] = logic.True; a.Op != expression.TermLiteral {
+		if all[i] = logic.True; !a.Constant {
 			all[i] = f.value(a).solid
 		}
 	}
@@ -58,7 +58,7 @@ func (e *Conditions) Operands(t *plan.Template, fallback *expression.Term) []log
 }
 
 // holds is the truth of a whole expression.
-func (f *formula) holds(t *expression.Term) truth {
+func (f *formula) holds(t *expression.Node) truth {
 	h := f.truth(t)
 	for _, n := range t.Needs {
 		there := f.value(n).there
@@ -99,32 +99,32 @@ func (f *formula) neverNull(r int) bool {
 }
 
 // value is whether a term has a value where presence counts.
-func (f *formula) value(t *expression.Term) valued {
+func (f *formula) value(t *expression.Node) valued {
 	if v, ok := f.values[t]; ok {
 		return v
 	}
 	v := valued{logic.True, logic.True}
-	switch t.Op {
-	case expression.TermLiteral:
+	switch {
+	case t.Constant:
 		if t.Value == nil {
 			v.solid = logic.False
 		}
-	case expression.TermReference:
-		v = f.valueOf(f.template.Reads[t.Ref])
+	case t.Op == expression.OpRef:
+		v = f.valueOf(f.template.Reads[t.Index])
 		if t.Soft {
 			v.there = logic.True
 		}
-	case expression.TermFallback:
+	case t.Op == expression.OpFallback:
 		v = valued{logic.False, logic.False}
 		for _, a := range t.Args {
 			one := f.value(a)
-			if a.Op == expression.TermLiteral {
+			if a.Constant {
 				v = valued{logic.True, f.Or(v.solid, one.solid)}
 				break
 			}
 			v = valued{f.Or(v.there, one.solid), f.Or(v.solid, one.solid)}
 		}
-	case expression.TermGate:
+	case t.Op == expression.OpGate:
 		for _, a := range t.Args {
 			v.there = f.And(v.there, f.value(a).solid)
 		}
@@ -134,7 +134,7 @@ func (f *formula) value(t *expression.Term) valued {
 			v.there = f.And(v.there, f.value(n).there)
 		}
 		v.solid = v.there
-		if t.Op == expression.TermOther {
+		if !isBoolean(t.Op) {
 			v.solid = f.And(v.there, f.unknown(true)) // it may be null
 		}
 	}
@@ -142,16 +142,25 @@ func (f *formula) value(t *expression.Term) valued {
 	return v
 }
 
+// isBoolean reports whether an operation that is no predicate on a value gives true or false.
+func isBoolean(op expression.Op) bool {
+	switch op {
+	case expression.OpNot, expression.OpAnd, expression.OpOr, expression.OpChain:
+		return true
+	}
+	return op.Compares()
+}
+
 // truth is whether a term is true or false, given that what it needs is there.
-func (f *formula) truth(t *expression.Term) truth {
+func (f *formula) truth(t *expression.Node) truth {
 	if h, ok := f.truths[t]; ok {
 		return h
 	}
 	h := truth{logic.False, logic.False}
-	switch t.Op {
-	case expression.TermLiteral:
+	switch {
+	case t.Constant:
 		h = truth{logic.Constant(t.Value == true), logic.Constant(t.Value == false)}
-	case expression.TermFallback:
+	case t.Op == expression.OpFallback:
 		before := logic.False
 		for _, a := range t.Args {
 			one, v := f.truth(a), f.value(a)
@@ -159,15 +168,15 @@ func (f *formula) truth(t *expression.Term) truth {
 			h.yes, h.no = f.Or(h.yes, f.And(reached, one.yes)), f.Or(h.no, f.And(reached, one.no))
 			before = f.Or(before, v.solid)
 		}
-	case expression.TermGate:
+	case t.Op == expression.OpGate:
 		h = f.truth(t.Args[len(t.Args)-1])
 		there := f.value(t).there
 		h = truth{f.And(there, h.yes), f.And(there, h.no)}
-	case expression.TermNot:
+	case t.Op == expression.OpNot:
 		one := f.truth(t.Args[0])
 		h = truth{one.no, one.yes}
-	case expression.TermAnd, expression.TermOr: // a or b is not (not a and not b)
-		or := t.Op == expression.TermOr
+	case t.Op == expression.OpAnd, t.Op == expression.OpChain, t.Op == expression.OpOr: // a or b is not (not a and not b)
+		or := t.Op == expression.OpOr
 		h.yes = logic.True
 		for _, a := range t.Args {
 			one := f.truth(a)
@@ -180,14 +189,12 @@ func (f *formula) truth(t *expression.Term) truth {
 		if or {
 			h.yes, h.no = h.no, h.yes
 		}
-	default:
-		if !isChoice(t) {
-			h = f.atom(t)
-			break
-		}
+	case t.Op == expression.OpCond:
 		asked, one, other := f.truth(t.Args[0]), f.truth(t.Args[1]), f.truth(t.Args[2])
 		h.yes = f.Or(f.And(asked.yes, one.yes), f.And(asked.no, other.yes))
 		h.no = f.Or(f.And(asked.yes, one.no), f.And(asked.no, other.no))
+	default:
+		h = f.atom(t)
 	}
 	f.truths[t] = h
 	return h

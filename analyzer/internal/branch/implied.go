@@ -12,21 +12,22 @@ import (
 // Implied returns a schema that a value fits if a condition comes out as holds says; nil if
 // that says nothing about the value. Below reports whether a reference is to the value or a
 // part of it, and to which part.
-func Implied(t *expression.Term, holds bool, below func(ref int) (part []schema.Step, ok bool)) *schema.Schema {
-	operands, all := t.Args, false
-	switch t.Op {
-	case expression.TermNot:
-		return Implied(t.Args[0], !holds, below)
-	case expression.TermAnd, expression.TermOr:
-		all = (t.Op == expression.TermAnd) == holds
-	case expression.TermFallback:
-	case expression.TermGate:
-		operands = operands[len(operands)-1:]
-	case expression.TermLiteral:
+func Implied(t *expression.Node, holds bool, below func(ref int) (part []schema.Step, ok bool)) *schema.Schema {
+	if t.Constant {
 		if t.Value != holds {
 			return schema.AnyOf()
 		}
 		return nil
+	}
+	operands, all := t.Args, false
+	switch t.Op {
+	case expression.OpNot:
+		return Implied(t.Args[0], !holds, below)
+	case expression.OpAnd, expression.OpChain, expression.OpOr:
+		all = (t.Op != expression.OpOr) == holds
+	case expression.OpFallback:
+	case expression.OpGate:
+		operands = operands[len(operands)-1:]
 	default:
 		return impliedByPredicate(t, holds, below)
 	}
@@ -50,19 +51,19 @@ func Implied(t *expression.Term, holds bool, below func(ref int) (part []schema.
 // object is a schema, or a part of one, as JSON.
 type object = map[string]any
 
-// impliedByPredicate is Implied for a term that is no combination of others.
-func impliedByPredicate(t *expression.Term, holds bool, below func(ref int) ([]schema.Step, bool)) *schema.Schema {
+// impliedByPredicate is Implied for a node that is no combination of others.
+func impliedByPredicate(t *expression.Node, holds bool, below func(ref int) ([]schema.Step, bool)) *schema.Schema {
 	if op, ok := opposite[t.Op]; ok && !holds {
-		t, holds = &expression.Term{Op: op, Args: t.Args}, true
+		t, holds = &expression.Node{Op: op, Args: t.Args}, true
 	}
 	subject, fits := about(t)
-	for subject != nil && subject.Op == expression.TermOther {
+	for subject != nil && subject.Op != expression.OpRef {
 		subject, fits = containing(subject, fits)
 	}
-	if subject == nil || subject.Op != expression.TermReference || fits == nil {
+	if subject == nil || fits == nil {
 		return nil
 	}
-	part, ok := below(subject.Ref)
+	part, ok := below(subject.Index)
 	if !ok {
 		return nil
 	}
@@ -74,25 +75,25 @@ func impliedByPredicate(t *expression.Term, holds bool, below func(ref int) ([]s
 
 // about returns the operand that a predicate is about, and the schema of the values of the
 // operand for which the predicate is true; nil if no schema says that.
-func about(t *expression.Term) (subject *expression.Term, fits any) {
-	if t.Op >= expression.TermEqual {
+func about(t *expression.Node) (subject *expression.Node, fits any) {
+	if t.Op.Compares() {
 		left, right, op := t.Args[0], t.Args[1], t.Op
-		if left.Op == expression.TermLiteral {
+		if left.Constant {
 			left, right, op = right, left, turned(op)
 		}
-		if right.Op != expression.TermLiteral {
+		if !right.Constant {
 			return nil, nil
 		}
 		return compared(left, op, right.Value)
 	}
-	if t.Op != expression.TermOther || len(t.Args) != 2 || t.Name == "." {
+	if len(t.Args) != 2 || t.Op == expression.OpMember {
 		return t, object{"const": true}
 	}
 	subject, other := t.Args[0], t.Args[1]
-	if t.Name == "in" && subject.Op == expression.TermLiteral {
+	if t.Op == expression.OpIn && subject.Constant {
 		return other, membership(subject.Value)
 	}
-	if other.Op != expression.TermLiteral {
+	if !other.Constant {
 		return nil, nil
 	}
 	text, isText := other.Value.(string)
@@ -140,36 +141,36 @@ var ofType = map[string]object{
 }
 
 // bounds are the keywords that compare numbers.
-var bounds = map[expression.TermOp]string{
-	expression.TermLess: "exclusiveMaximum", expression.TermLessEqual: "maximum",
-	expression.TermMore: "exclusiveMinimum", expression.TermMoreEqual: "minimum",
+var bounds = map[expression.Op]string{
+	expression.OpLess: "exclusiveMaximum", expression.OpLessEqual: "maximum",
+	expression.OpMore: "exclusiveMinimum", expression.OpMoreEqual: "minimum",
 }
 
 // opposite is the comparison that is true where another is false.
-var opposite = map[expression.TermOp]expression.TermOp{
-	expression.TermEqual: expression.TermUnequal, expression.TermUnequal: expression.TermEqual,
-	expression.TermLess: expression.TermMoreEqual, expression.TermMoreEqual: expression.TermLess,
-	expression.TermMore: expression.TermLessEqual, expression.TermLessEqual: expression.TermMore,
+var opposite = map[expression.Op]expression.Op{
+	expression.OpEqual: expression.OpUnequal, expression.OpUnequal: expression.OpEqual,
+	expression.OpLess: expression.OpMoreEqual, expression.OpMoreEqual: expression.OpLess,
+	expression.OpMore: expression.OpLessEqual, expression.OpLessEqual: expression.OpMore,
 }
 
 // compared is about for a comparison with a constant.
-func compared(t *expression.Term, op expression.TermOp, with any) (subject *expression.Term, fits any) {
+func compared(t *expression.Node, op expression.Op, with any) (subject *expression.Node, fits any) {
 	number, isNumber := with.(float64)
 	switch {
-	case op == expression.TermUnequal:
-		if subject, fits = compared(t, expression.TermEqual, with); fits != nil {
+	case op == expression.OpUnequal:
+		if subject, fits = compared(t, expression.OpEqual, with); fits != nil {
 			fits = object{"not": fits}
 		}
 		return subject, fits
-	case t.Op == expression.TermOther && t.Name == "len" && isNumber:
+	case isLength(t) && isNumber:
 		return t.Args[0], ofLength(op, number)
-	case t.Op == expression.TermOther && t.Name == "type" && op == expression.TermEqual:
+	case t.Op == expression.OpCall && t.Name == "type" && op == expression.OpEqual:
 		name, _ := with.(string)
 		if of, known := ofType[name]; known {
 			return t.Args[0], of
 		}
-	case t.Op == expression.TermOther && t.Name != ".":
-	case op == expression.TermEqual:
+	case t.Op != expression.OpRef && t.Op != expression.OpMember:
+	case op == expression.OpEqual:
 		return t, object{"const": with}
 	case isNumber:
 		return t, object{"type": "number", bounds[op]: number}
@@ -177,17 +178,20 @@ func compared(t *expression.Term, op expression.TermOp, with any) (subject *expr
 	return nil, nil
 }
 
+// isLength reports whether a node is a call of len.
+func isLength(t *expression.Node) bool { return t.Op == expression.OpCall && t.Name == "len" }
+
 // ofLength is the schema of the values whose length meets a comparison.
-func ofLength(op expression.TermOp, c float64) any {
+func ofLength(op expression.Op, c float64) any {
 	low, high := 0.0, math.Inf(1)
 	switch op {
-	case expression.TermLess:
+	case expression.OpLess:
 		high = math.Ceil(c) - 1
-	case expression.TermLessEqual:
+	case expression.OpLessEqual:
 		high = math.Floor(c)
-	case expression.TermMore:
+	case expression.OpMore:
 		low = math.Floor(c) + 1
-	case expression.TermMoreEqual:
+	case expression.OpMoreEqual:
 		low = math.Ceil(c)
 	default:
 		low, high = math.Ceil(c), math.Floor(c)
@@ -206,9 +210,9 @@ func ofLength(op expression.TermOp, c float64) any {
 	return object{"anyOf": all}
 }
 
-// containing returns the container of a term, and the schema of containers whose part fits a schema.
-func containing(t *expression.Term, fits any) (container *expression.Term, of any) {
-	if t.Name != "." || len(t.Args) != 2 || t.Args[1].Op != expression.TermLiteral || fits == nil {
+// containing returns the container of a node, and the schema of containers whose part fits a schema.
+func containing(t *expression.Node, fits any) (container *expression.Node, of any) {
+	if t.Op != expression.OpMember || !t.Args[1].Constant || fits == nil {
 		return nil, nil
 	}
 	switch key := t.Args[1].Value.(type) {

@@ -79,52 +79,48 @@ func newSamples(e *Conditions, s *subject) *samples {
 	return x
 }
 
-// constantsIn adds the constants of a term to a list.
-func constantsIn(list []any, t *expression.Term) []any {
-	if t.Op == expression.TermLiteral {
-		list = append(list, t.Value)
-		if items, ok := t.Value.([]any); ok {
-			list = append(list, items...)
+// constantsIn adds the constants of a node to a list.
+func constantsIn(list []any, t *expression.Node) []any {
+	for n := range t.All() {
+		if n.Constant {
+			list = append(list, n.Value)
 		}
-	}
-	for _, a := range t.Args {
-		list = constantsIn(list, a)
 	}
 	return list
 }
 
 // isHole reports whether a term is the value itself that an atom is about. A fallback for it
 // counts as the value: null and absence are states of their own.
-func isHole(t *expression.Term) bool {
-	return t.Op == expression.TermReference ||
-		t.Op == expression.TermFallback && len(t.Args) == 2 && t.Args[0].Op == expression.TermReference && t.Args[1].Op == expression.TermLiteral
+func isHole(t *expression.Node) bool {
+	return t.Op == expression.OpRef ||
+		t.Op == expression.OpFallback && len(t.Args) == 2 && t.Args[0].Op == expression.OpRef && t.Args[1].Constant
 }
 
 // comparesWithConstants reports whether an atom is a value, or compares one with constants:
 // all values between two constants then give the same result. Texts are only compared for
 // equality.
-func comparesWithConstants(t *expression.Term) bool {
+func comparesWithConstants(t *expression.Node) bool {
 	if isHole(t) {
 		return true
 	}
-	if t.Op < expression.TermEqual && t.Name != "in" {
+	if !t.Op.Compares() && t.Op != expression.OpIn {
 		return false
 	}
 	value, constant := sides(t)
 	_, isText := constant.Value.(string)
 	_, isList := constant.Value.([]any)
 	switch {
-	case !isHole(value) || constant.Op != expression.TermLiteral:
+	case !isHole(value) || !constant.Constant:
 		return false
-	case t.Op >= expression.TermLess:
+	case t.Op.Orders():
 		return !isText
 	}
-	return t.Op >= expression.TermEqual || isList
+	return t.Op.Compares() || isList
 }
 
 // sides are the operands of a comparison or of "in", of a comparison a constant as the second.
-func sides(t *expression.Term) (value, constant *expression.Term) {
-	if value, constant = t.Args[0], t.Args[1]; value.Op == expression.TermLiteral && t.Op >= expression.TermEqual {
+func sides(t *expression.Node) (value, constant *expression.Node) {
+	if value, constant = t.Args[0], t.Args[1]; value.Constant && t.Op.Compares() {
 		return constant, value
 	}
 	return value, constant

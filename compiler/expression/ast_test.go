@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// LANGUAGE.md#references-and-expressions: an outline names what an expression hands on, and nothing else.
-func TestOutline(t *testing.T) {
+// LANGUAGE.md#references-and-expressions: the tree shows what an expression passes on, and nothing else.
+func TestPassedOn(t *testing.T) {
 	for text, want := range map[string]any{
 		`†state.a`:                          "ref 0",
 		`†state.a || †state.b || 5`:         []any{"or", "ref 0", "ref 1", 5.0},
 		`†state.a && †state.b`:              []any{"and", "ref 0", "ref 1"},
-		`†(†state.a > 1 ? †state.b : "x")`:  []any{"either", "ref 1", "x"},
+		`†(†state.a > 1 ? †state.b : "x")`:  []any{"either", "computed", "ref 1", "x"},
 		`†state.a || [1, {"k": "v"}]`:       []any{"or", "ref 0", []any{1.0, map[string]any{"k": "v"}}},
 		`†state.a || †state.b + 1`:          []any{"or", "ref 0", "computed"},
 		`†state.a | map(# || 1)`:            "computed",
@@ -24,25 +24,25 @@ func TestOutline(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if got := sketch(e.Outline()); !reflect.DeepEqual(got, want) {
+		if got := sketch(e.Root()); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is %v, want %v", text, got, want)
 		}
 	}
 }
 
-func sketch(p Part) any {
-	names := map[PartKind]string{Fallback: "or", Gate: "and", Choice: "either"}
-	switch p.Kind {
-	case Computed:
+func sketch(n *Node) any {
+	names := map[Op]string{OpFallback: "or", OpGate: "and", OpCond: "either"}
+	switch {
+	case n.Op == OpRef:
+		return "ref " + itoa(n.Index)
+	case n.Constant:
+		return n.Value
+	case n.Open() || names[n.Op] == "":
 		return "computed"
-	case Referred:
-		return "ref " + itoa(p.Ref)
-	case Written:
-		return p.Value
 	}
-	out := []any{names[p.Kind]}
-	for _, part := range p.Parts {
-		out = append(out, sketch(part))
+	out := []any{names[n.Op]}
+	for _, a := range n.Args {
+		out = append(out, sketch(a))
 	}
 	return out
 }
@@ -54,24 +54,34 @@ func TestPartsAreChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	number := func(int) *Type { return &Type{Kinds: Number} }
-	parts := e.Outline().Parts
-	if got := parts[0].Check(number); got == nil || got.Kinds != Number {
+	parts := e.Root().Args
+	if got := e.CheckPart(parts[0], number); got == nil || got.Kinds != Number {
 		t.Errorf("the first operand is %+v", got)
 	}
-	if got := parts[1].Check(number); got == nil || got.Kinds != Bool {
+	if got := e.CheckPart(parts[1], number); got == nil || got.Kinds != Bool {
 		t.Errorf("the second operand is %+v", got)
 	}
-	if got := parts[1].Check(func(int) *Type { return &Type{Kinds: Object} }); got != nil {
-		t.Errorf("what can't come out well is %+v", got)
+	if got := e.CheckPart(parts[1], func(int) *Type { return &Type{Kinds: Object} }); got != nil {
+		t.Errorf("what always fails is %+v", got)
 	}
-	var starts []int
-	e, err = Parse(`†(†state.a || (†state.b && 1)) + (†state.c || 2)`, Limits{})
-	if err != nil {
-		t.Fatal(err)
+}
+
+// The walk visits every node, the operands of a chain and those of members included, and leaves out missing bounds.
+func TestWalk(t *testing.T) {
+	e := parseOK(t, `†(1 < (†state.a || 2) < 3 ? (†state.b)["k"] : †state.c[1:])`)
+	var ops []Op
+	for n := range e.Root().All() {
+		ops = append(ops, n.Op)
 	}
-	e.Presences(func(p Part) { starts = append(starts, len(p.Parts)) })
-	if !reflect.DeepEqual(starts, []int{2, 2, 2}) {
-		t.Errorf("there are %v", starts)
+	fallback := []Op{OpFallback, OpRef, OpLiteral}
+	want := append([]Op{OpCond, OpChain, OpLess, OpLiteral}, fallback...)
+	want = append(append(append(want, OpLess), fallback...), OpLiteral)
+	want = append(want, OpMember, OpRef, OpLiteral, OpSlice, OpRef, OpLiteral)
+	if !reflect.DeepEqual(ops, want) {
+		t.Errorf("it visits %v, want %v", ops, want)
+	}
+	for range e.Root().All() {
+		break // which ends it
 	}
 }
 
