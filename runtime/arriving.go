@@ -15,7 +15,6 @@ func (m *Machine) arrive() {
 	l := m.loop
 	if l.growing == nil {
 		l.growing, l.about = l.setting.Begin(document(m.tick, l.stream.Prefix(0)), compiler.Options{})
-		l.uncertainPaths = m.uncertainPaths()
 	}
 	if !m.takeOpinions(l.growing.Plan(), l.about) {
 		return // they stand before the calls, or it takes the whole to tell
@@ -56,7 +55,6 @@ func (m *Machine) judgeLast() {
 	}
 	if stands {
 		l.growing.Stand(l.setting)
-		l.uncertainPaths = m.uncertainPaths()
 		for _, f := range m.roots() {
 			if f.draft != nil {
 				f.draft.Restand()
@@ -141,7 +139,11 @@ func (f *frame) readMayChange(p *plan.Plan, read *plan.Read, call *plan.Call) bo
 		return true
 	}
 	paths := f.program.Overlapping(read.Path)
-	uncertain := func(path pathtree.ID) bool { return f.machine.loop.uncertainPaths[path] > call.Place }
-	return f.mayBeListedLater(paths.Above, call) || f.mayBeListedLater(paths.Below, call) ||
-		call.Instance == "" && (slices.ContainsFunc(paths.Above, uncertain) || slices.ContainsFunc(paths.Below, uncertain))
+	later := func(r *frame) bool {
+		return r.mayBeListedLater(paths.Above, call) || r.mayBeListedLater(paths.Below, call)
+	}
+	if call.Instance != "" {
+		return later(f)
+	}
+	return slices.ContainsFunc(f.machine.roots(), later) // it is there from the start only if it is so in all
 }

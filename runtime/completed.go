@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -17,11 +16,9 @@ type doneCalls struct {
 	done      []completedCall         // by this one
 	byKey     map[string][]int32      // their numbers, from 0, in order
 	keys      []string                // of the calls of the tick
-	places    []int                   // of these, in the plan for all instances
 	counts    map[string]int          // how many of the tick's calls have a key
-	earlier   map[pathtree.ID][]int32 // by path, the numbers of those that earlier ticks have written there, and may be listed again
-	wrote     map[int32][]pathtree.ID // by number, the same the other way round
 	owners    map[int32]int32         // by number of a completed call: the one of the tick that lists it again
+	wrote     map[int32][]pathtree.ID // by number, where those of earlier ticks have written
 
 	items map[string]map[string][]any // by identity of the call and by parameters: what items gave that earlier ticks have done
 	taken map[string]int              // by parameters and identity: how many of these the tick's calls repeat
@@ -31,11 +28,10 @@ func (l *doneCalls) nextTick(log *Log) {
 	if l == nil {
 		return
 	}
-	l.keys, l.places, l.counts, l.owners = nil, nil, map[string]int{}, map[int32]int32{}
-	l.earlier, l.wrote, l.taken = map[pathtree.ID][]int32{}, map[int32][]pathtree.ID{}, map[string]int{}
+	l.keys, l.counts, l.owners, l.taken = nil, map[string]int{}, map[int32]int32{}, map[string]int{}
+	l.wrote = map[int32][]pathtree.ID{}
 	for i := range log.Messages() {
-		if m := &log.Messages()[i]; m.Completed != 0 && l.completed[m.Completed-1].key != "" {
-			l.earlier[m.Path] = append(l.earlier[m.Path], m.Completed-1)
+		if m := &log.Messages()[i]; m.Completed != 0 {
 			l.wrote[m.Completed-1] = append(l.wrote[m.Completed-1], m.Path)
 		}
 	}
@@ -71,7 +67,7 @@ func canonical(params map[string]any) string {
 // repeats, the nth of an identity for the nth; false where there is none.
 func (l *doneCalls) list(plan *plan.Plan, call *plan.Call) (number int32, stands bool) {
 	id, i := dedupeKey(plan, call), int32(len(l.keys))
-	l.keys, l.places = append(l.keys, id), append(l.places, call.Place)
+	l.keys = append(l.keys, id)
 	if id == "" {
 		return 0, false
 	}
@@ -159,41 +155,16 @@ func (f *frame) mayBeListedLater(paths []pathtree.ID, call *plan.Call) bool {
 		return false
 	}
 	for _, path := range paths {
-		for _, done := range f.doneCalls.earlier[path] {
-			if owner, listed := f.doneCalls.owners[done]; !listed || int(owner) > call.Index {
+		for _, m := range f.log.On(path) {
+			if m.Completed == 0 || f.doneCalls.completed[m.Completed-1].key == "" {
+				continue
+			}
+			if owner, listed := f.doneCalls.owners[m.Completed-1]; !listed || int(owner) > call.Index {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// uncertainPaths are, in a run with instances, the paths at which an instance holds what a
-// done call left: each with the place of the last call that may turn out to stand
-// for one. What a call for all instances reads is there from the start only if it
-// is so in all of them.
-func (m *Machine) uncertainPaths() map[pathtree.ID]int {
-	if m.instances == nil {
-		return nil
-	}
-	last := map[pathtree.ID]int{}
-	for _, f := range m.roots() {
-		if f.doneCalls == nil {
-			continue
-		}
-		for i := range f.log.Messages() {
-			message := &f.log.Messages()[i]
-			if message.Tick == m.tick || message.Completed == 0 || f.doneCalls.completed[message.Completed-1].key == "" {
-				continue
-			}
-			place := math.MaxInt
-			if owner, listed := f.doneCalls.owners[message.Completed-1]; listed {
-				place = f.doneCalls.places[owner]
-			}
-			last[message.Path] = max(last[message.Path], place)
-		}
-	}
-	return last
 }
 
 type dedupeResult uint8

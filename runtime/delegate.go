@@ -45,7 +45,7 @@ func (f *frame) delegate(i int32) {
 	}
 	d.plan, d.program = plan, f.machine.program(plan)
 	d.log.Follow(&d.program.Layout)
-	d.schedule(nil)
+	d.takeUp(nil)
 	d.begin()
 }
 
@@ -62,7 +62,8 @@ func (f *frame) delegates() int {
 
 // below opens the frame of what carries a call out.
 func (f *frame) below(i int32, site Site) *frame {
-	d := &frame{machine: f.machine, number: len(f.machine.frames), site: site, order: f.order, place: f.place, parent: f, under: i, depth: f.depth + 1}
+	at := position{len(f.machine.frames), site, f.order, f.place, f, i, f.depth + 1}
+	d := &frame{machine: f.machine, position: at}
 	if d.place < 0 {
 		d.place = int32(f.plan.Calls[i].Place)
 	}

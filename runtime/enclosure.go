@@ -276,15 +276,18 @@ func (f *frame) closeEarly(i int32) {
 	f.machine.permit.asked--
 }
 
-// overspends reports whether a run at a tick exceeds the budget of its
-// envelope as a whole.
-func (m *Machine) overspends(tick int) bool {
+// overspends reports whether a run exceeds the budget of its envelope as a whole; further are the requests that its
+// planner is about to get. The solution of a record needs none.
+func (m *Machine) overspends(further int) bool {
 	e := m.permit
 	if e == nil {
 		return false
 	}
+	if m.loop != nil {
+		further += m.tick - m.loop.first
+	}
 	e.Asked = m.usage.Cost
-	why := e.Overspent(tick, m.now.Seconds())
+	why := e.Overspent(further, m.now.Seconds())
 	if why != "" {
 		m.why = why
 	}

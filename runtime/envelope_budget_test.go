@@ -100,6 +100,20 @@ func TestEnvelopeBudgetsAreCumulative(t *testing.T) {
 	}
 }
 
+// The solution of a record is no request to a planner: it runs under an envelope that has none.
+func TestApprovedRecordRuns(t *testing.T) {
+	for _, tick := range []string{"1", "3"} {
+		h := hold(t, "tick: "+tick+"\ncontext:\n- {type: tool, tool: {refund: {properties: {amount: {}, _output: {}}}}}\n- {type: plan, plan: []}\n"+
+			"solution: {calls: [{_tool: refund, amount: 20, _outputPath: refunded}], output: †state.refunded}\n", nil)
+		if most := h.options.Envelope.Budget.Ticks; most == nil || *most != 0 {
+			t.Fatalf("the envelope has %v requests", most)
+		}
+		if h.run(); h.out.Status != runtime.RunDone || h.starts["refund"] != 1 {
+			t.Errorf("tick %s: %s (%s), %v", tick, h.out.Status, h.out.Why, h.starts)
+		}
+	}
+}
+
 // EXECUTION.md#permits: a list that turns out longer than was approved stops where that ends.
 func TestEnvelopeBoundsLists(t *testing.T) {
 	h := hold(t, "stateSchema: {type: object, properties: {pages: {type: array, maxItems: 3}}}\ntools: {file: {properties: {page: {}}}}\nstate: {pages: [1, 2]}\ncalls:\n- {_tool: file, _each: †state.pages, page: †item}\n",

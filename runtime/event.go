@@ -415,23 +415,8 @@ type Counts struct {
 }
 
 // Add counts one settlement.
-func (c *Counts) Add(s Status) {
-	switch s {
-	case Done:
-		c.Done++
-	case Failed:
-		c.Failed++
-	case Skipped:
-		c.Skipped++
-	case Rejected:
-		c.Rejected++
-	case Cancelled:
-		c.Cancelled++
-	}
-}
+func (c *Counts) Add(s Status) { *c.of(s)++ }
 
-func (c *Counts) take(s Status) {
-	var one Counts
-	one.Add(s)
-	c.Done, c.Failed, c.Skipped, c.Rejected, c.Cancelled = c.Done-one.Done, c.Failed-one.Failed, c.Skipped-one.Skipped, c.Rejected-one.Rejected, c.Cancelled-one.Cancelled
+func (c *Counts) of(s Status) *int {
+	return [...]*int{&c.Done, &c.Failed, &c.Skipped, &c.Rejected, &c.Cancelled}[s-Done]
 }

@@ -19,21 +19,39 @@ type frame struct {
 	machine *Machine
 	program *program
 	plan    *plan.Plan
-	number  int
-	site    Site
+	position
 	given   Instance   // what its instance brought of its own
 	judging *plan.Plan // the document as its instance has it, where that has schemas of its own and the plan at hand doesn't know them
-	order   int32      // of its instance
-	place   int32      // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
 	left    bool       // it is that of an instance that has ended
-	parent  *frame
-	under   int32    // the call of its parent that it carries out
-	depth   int32    // how many frames are above it
-	givenUp bool     // a delegate whose call is given up: it is over when what it has at work has ended
-	items   *results // of a frame whose calls are one call's, for one item each; else nil
-	ofItem  bool     // what is read of an item is that of one at hand
+	givenUp bool       // a delegate whose call is given up: it is over when what it has at work has ended
+	items   *results   // of a frame whose calls are one call's, for one item each; else nil
+	ofItem  bool       // what is read of an item is that of one at hand
 
-	log                           *Log
+	log *Log
+	schedule
+	failures
+	doneCalls *doneCalls
+	history   []request.Written // what its calls did in earlier ticks
+	draft     *analyzer.Draft   // of the solution that is arriving
+	ranking   []plan.Rank       // what the advisors make of the tools
+	orders    guard.Orders      // of a frame of the run: the order rules of policies
+	secrets   frameSecrets
+	wrote     map[writing]string // as whom calls write; nil without an envelope
+}
+
+// position is where a frame is among those of its run.
+type position struct {
+	number int
+	site   Site
+	order  int32 // of its instance
+	place  int32 // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
+	parent *frame
+	under  int32 // the call of its parent that it carries out
+	depth  int32 // how many frames are above it
+}
+
+// schedule is how far the calls of a frame are, and who waits for whom.
+type schedule struct {
 	calls                         []callState
 	reads                         []readState
 	boundBy, orderedBy            links    // reads by the call that they are bound to; calls by the call that they follow
@@ -41,18 +59,15 @@ type frame struct {
 	pendingWrites, releasedWrites []int32  // calls with results that wait for other calls; that can be checked again
 	isAwake                       bool     // some call is to be looked at, and the machine knows it
 	unsettled                     int      // its calls that haven't settled
-	rejects                       bool     // it has failed for a call that isn't to be tried again
-	errors                        []runError
-	unrouted                      []errorMessage
-	shownErrors                   []errorMessage // those that †error reads, of the plan at hand
-	failures                      []any          // what †error reads: the data of error messages, oldest first
-	doneCalls                     *doneCalls
-	history                       []request.Written // what its calls did in earlier ticks
-	draft                         *analyzer.Draft   // of the solution that is arriving
-	ranking                       []plan.Rank       // what the advisors make of the tools
-	orders                        guard.Orders      // of a frame of the run: the order rules of policies
-	secrets                       frameSecrets
-	wrote                         map[writing]string // as whom calls write; nil without an envelope
+}
+
+// failures are those of a frame's calls.
+type failures struct {
+	rejects     bool // it has failed for a call that isn't to be tried again
+	errors      []runError
+	unrouted    []errorMessage
+	shownErrors []errorMessage // those that †error reads, of the plan at hand
+	readable    []any          // what †error reads: the data of error messages, oldest first
 }
 
 type callState struct {

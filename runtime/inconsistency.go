@@ -14,7 +14,7 @@ func (m *Machine) checkItself() {
 	case m.inconsistency != "":
 		m.endInconsistent(m.inconsistency)
 	case m.stuck():
-		m.endInconsistent("nothing is at work, and " + m.leftOver())
+		m.endInconsistent(fmt.Sprintf("nothing is at work, and %d calls haven't settled", m.unsettled))
 	}
 }
 
@@ -35,20 +35,6 @@ func (m *Machine) stuck() bool {
 		}
 	}
 	return true
-}
-
-func (m *Machine) leftOver() string {
-	for _, f := range m.frames {
-		if f == nil {
-			continue
-		}
-		for i := range f.calls {
-			if status := f.calls[i].status; !status.Settled() {
-				return fmt.Sprintf("%q is %s (%d calls haven't settled)", f.plan.Calls[i].Name, status, m.unsettled)
-			}
-		}
-	}
-	return fmt.Sprintf("%d calls haven't settled", m.unsettled)
 }
 
 // endInconsistent ends the run as failed. What is at work is cancelled.

@@ -128,7 +128,7 @@ func (c *instancePool) more() bool { return c != nil && (len(c.waiting) > 0 || !
 // open begins a frame of the run itself: of an instance, or of the one state that
 // a plan without instances has.
 func (m *Machine) open(one *Instance) {
-	f := &frame{machine: m, number: len(m.frames), place: -1}
+	f := &frame{machine: m, position: position{number: len(m.frames), place: -1}}
 	m.frames = append(m.frames, f)
 	base, own := m.base(), Instance{}
 	if c := m.instances; c != nil {
@@ -142,17 +142,17 @@ func (m *Machine) open(one *Instance) {
 	}
 	input, initial := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
 	f.log = state.New(map[string]any{"input": input, "state": initial, "data": laid(m.shared.data, own.Data)})
-	f.failures = slices.Concat(base.Errors, base.Instance(own.ID).Errors)
+	f.readable = slices.Concat(base.Errors, base.Instance(own.ID).Errors)
 	if m.loop != nil { // the plans of ticks don't know
 		f.judging = compiler.OwnPlan(base, own.ID)
 	}
 	f.showFailures()
 	f.setPlan(f.view(m.plan))
 	f.orders = guard.NewOrders(base.Policies)
-	f.orders.Remember(base, base.History[own.ID], f.failures)
+	f.orders.Remember(base, base.History[own.ID], f.readable)
 	f.recall(base.History[own.ID])
 	if m.loop == nil {
-		f.schedule(nil)
+		f.takeUp(nil)
 	}
 	if m.instances != nil {
 		what, v := Unfit(cmp.Or(f.judging, f.plan), input, initial)

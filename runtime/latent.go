@@ -13,14 +13,14 @@ func (m *Machine) request() *Request {
 	s.Started = request.Started{Input: declared(m.shared.input, l.base.Input), State: declared(m.shared.state, l.base.State), Data: m.shared.data}
 	s.Input, s.State, s.Data, s.Advisors = l.setting.Input, l.setting.State, l.setting.Data, l.speakers()
 	if m.instances == nil {
-		s.Errors, s.History = m.frames[0].failures, m.frames[0].history
+		s.Errors, s.History = m.frames[0].readable, m.frames[0].history
 		return request.Compose(s)
 	}
 	s.Input, s.State = m.shared.input, m.shared.state // and the data of the setting is shared, too
 	for at, f := range m.roots() {
 		one := &l.setting.Instances[at]
 		s.Instances = append(s.Instances, request.Instance{
-			ID: f.site.Instance, Input: mapping(one.Input), State: mapping(one.State), Data: one.Data, Errors: f.failures,
+			ID: f.site.Instance, Input: mapping(one.Input), State: mapping(one.State), Data: one.Data, Errors: f.readable,
 			Started: request.Started{Input: f.given.Input, State: f.given.State, Data: f.given.Data}, History: f.history,
 		})
 	}

@@ -25,42 +25,51 @@ import (
 // with no call; those of its solution are scheduled as
 // they arrive.
 type loop struct {
-	base       *plan.Plan      // gives tools, schemas and settings
-	wanted     map[string]bool // tools about whose calls it has a person asked
-	paths      *pathtree.Tree
-	stream     *source.Stream                 // the part of the solution that has arrived
-	open       bool                           // more of it may come
-	known      int                            // the places of its list that have been looked at
-	growing    *compiler.Growing              // what has arrived of it, compiled; nil before the first call
-	about      []diag.Diagnostic              // what stands before the calls
-	drafts     map[*plan.Plan]*analyzer.Draft // what was judged, for instances that run the same
-	tickErrors []CallError                    // structural errors of the tick that no call carries
-	refused    bool                           // it doesn't end the loop, whatever its output
-	changed    bool                           // the tick has written something, or carried something out
-	idle       []string                       // what became of the calls of these
-	still      int                            // ticks in a row that changed nothing
-	carries    bool                           // the strategy is carried from tick to tick
-	carried    []request.Standing             // the calls of the next request's plan message
-	recorded   []request.Object               // what a record says of the first of these
-	past       request.Past                   // of other calls, for the next requests
-	given      string                         // the solution of the first tick, where a record holds it
-	ended      bool                           // the tick has been judged, and the next not begun
-	setting    compiler.Setting               // of the tick
-	owned      bool                           // its objects are nobody else's
-	asked      *Request                       // for its solution
-	live       *policy.Live                   // how worthy of trust what stands there is; nil without policies
-	written    *state.Marks                   // the paths that earlier ticks may have written
+	base   *plan.Plan      // gives tools, schemas and settings
+	wanted map[string]bool // tools about whose calls it has a person asked
+	first  int             // the last tick that no planner of this run was asked for
+	paths  *pathtree.Tree
+	answer
+	advice
+	tickErrors []CallError        // structural errors of the tick that no call carries
+	refused    bool               // it doesn't end the loop, whatever its output
+	changed    bool               // the tick has written something, or carried something out
+	idle       []string           // what became of the calls of these
+	still      int                // ticks in a row that changed nothing
+	carries    bool               // the strategy is carried from tick to tick
+	carried    []request.Standing // the calls of the next request's plan message
+	recorded   []request.Object   // what a record says of the first of these
+	past       request.Past       // of other calls, for the next requests
+	given      string             // the solution of the first tick, where a record holds it
+	ended      bool               // the tick has been judged, and the next not begun
+	setting    compiler.Setting   // of the tick
+	owned      bool               // its objects are nobody else's
+	asked      *Request           // for its solution
+	live       *policy.Live       // how worthy of trust what stands there is; nil without policies
+	written    *state.Marks       // the paths that earlier ticks may have written
+}
 
-	uncertainPaths map[pathtree.ID]int // see [Machine.doubts]
+// answer is the solution of a tick, as far as it has arrived.
+type answer struct {
+	stream  *source.Stream
+	open    bool                           // more of it may come
+	known   int                            // the places of its list that have been looked at
+	growing *compiler.Growing              // what has arrived of it, compiled; nil before the first call
+	about   []diag.Diagnostic              // what stands before the calls
+	drafts  map[*plan.Plan]*analyzer.Draft // what was judged, for instances that run the same
+}
 
-	greeted      bool                        // the advisors of the start have been heard
+// advice is what advisors have said.
+type advice struct {
+	greeted      bool                        // those of the start have been heard
 	heard        bool                        // the tick's opinions are there, or none is wanted
 	tickOpinions map[opinionKey]plan.Opinion // in this tick
 	said         map[opinionKey]plan.Opinion // last, in all ticks
 }
 
 func newLoop(base *plan.Plan) *loop {
-	l := &loop{base: base, live: label.Beginning(base), paths: base.Paths.Clone(), written: &state.Marks{}, said: map[opinionKey]plan.Opinion{}, wanted: map[string]bool{}}
+	l := &loop{base: base, live: label.Beginning(base), paths: base.Paths.Clone(), written: &state.Marks{}, wanted: map[string]bool{}}
+	l.said = map[opinionKey]plan.Opinion{}
 	for _, tool := range compiler.ConfirmedTools(base) {
 		l.wanted[tool] = true
 	}
@@ -94,14 +103,17 @@ func (m *Machine) planning() bool { return m.loop != nil && m.loop.open }
 
 func (m *Machine) nextTick() {
 	l := m.loop
-	if m.overspends(m.tick + 1) {
+	further := 1
+	if l.given != "" {
+		further = 0
+	}
+	if m.overspends(further) {
 		m.stop(ReasonEnvelope)
 		return
 	}
 	m.tick++
 	first := l.stream == nil
-	l.stream, l.open, l.known = source.NewStream(source.DefaultLimits()), true, 0
-	l.growing, l.about, l.drafts = nil, nil, map[*plan.Plan]*analyzer.Draft{}
+	l.answer = answer{stream: source.NewStream(source.DefaultLimits()), open: true, drafts: map[*plan.Plan]*analyzer.Draft{}}
 	l.tickErrors, l.refused, l.changed, l.ended = nil, false, false, false
 	l.heard, l.tickOpinions = len(l.speakers()) == 0, nil
 	m.plan = l.emptyPlan()
@@ -159,7 +171,7 @@ func (m *Machine) setting(visible func(*frame, *Message) bool) compiler.Setting 
 	s := compiler.Setting{Plan: m.loop.base, Paths: m.loop.paths, Live: m.loop.live}
 	for _, f := range m.roots() {
 		input, state, data := f.values(func(message *Message) bool { return visible(f, message) })
-		s.Errors = append(s.Errors, f.failures...)
+		s.Errors = append(s.Errors, f.readable...)
 		if m.instances == nil {
 			s.Input, s.State, s.Data = input, state, data
 			break
@@ -172,7 +184,7 @@ func (m *Machine) setting(visible func(*frame, *Message) bool) compiler.Setting 
 
 // setting is where a frame stands, for a plan of its own.
 func (f *frame) setting() compiler.Setting {
-	s := compiler.Setting{Plan: f.plan, Paths: f.program.Paths, Errors: f.failures, Live: f.labels()}
+	s := compiler.Setting{Plan: f.plan, Paths: f.program.Paths, Errors: f.readable, Live: f.labels()}
 	if f.machine.loop != nil && f.parent == nil {
 		s.Plan = f.machine.loop.base
 	} else if s.Paths == f.plan.Paths {
@@ -399,7 +411,7 @@ func (m *Machine) continues(plan *plan.Plan) bool {
 func (f *frame) extend(d *analyzer.Draft) {
 	first := len(f.calls)
 	f.setPlan(d.Plan())
-	f.schedule(d)
+	f.takeUp(d)
 	from := first
 	if d.Complete() {
 		from = 0
@@ -550,7 +562,7 @@ func (m *Machine) idled() string {
 func (f *frame) showTickErrors(problems []CallError) {
 	for _, e := range problems {
 		if e.Instance == "" || e.Instance == f.site.Instance {
-			f.failures = append(slices.Clip(f.failures), map[string]any{"call": nil, "error": map[string]any{"code": e.Code, "message": e.Message, "details": nil}})
+			f.readable = append(slices.Clip(f.readable), map[string]any{"call": nil, "error": map[string]any{"code": e.Code, "message": e.Message, "details": nil}})
 		}
 	}
 	f.showFailures()

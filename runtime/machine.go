@@ -64,39 +64,54 @@ type Machine struct {
 	shared    shared
 	secrets   *redact.Set // of all instances; nil until a message is made
 
-	frames        []*frame         // by number; nil for one that is over
-	instances     *instancePool    // nil for a plan that has one state
-	awake         []*frame         // with calls to look at again
-	finished      []*frame         // all their calls have settled
-	queue         queue            // ready calls that wait for a free place
-	running       int              // activities at work
-	started       int              // calls whose activity or delegate has been started, over all ticks
-	delegated     int              // delegates that have been started, and their calls
-	mostDelegated int              // of a rehearsal; 0 for no bound
-	matching      schema.Allowance // what patterns may still cost
-	mostMatched   int              // of a rehearsal; 0 for no bound
-	tooMuch       Reason           // why a rehearsal stops that would start or match more
-	unsettled     int              // calls that haven't settled
-	parallel      int
-	now           time.Duration
-	usage         Usage
-	errors        []runError
-	counts        Counts
-	draining      Reason // why nothing starts any more, while what runs ends
-	computed      Computed
-	resolving     expression.Meter // what the expressions that the machine itself evaluates may still take
-	permit        *permitGuard     // nil without an envelope
-	spent         budget           // what doesn't count against the limits, since the run was resumed after reaching them
+	frames    []*frame      // by number; nil for one that is over
+	instances *instancePool // nil for a plan that has one state
+	awake     []*frame      // with calls to look at again
+	finished  []*frame      // all their calls have settled
+	queue     queue         // ready calls that wait for a free place
+	running   int           // activities at work
+	unsettled int           // calls that haven't settled
+	parallel  int
+	now       time.Duration
+	rehearsalBounds
+	tally
+	progress
+	matching  schema.Allowance  // what patterns may still cost
+	resolving expression.Meter  // what the expressions that the machine itself evaluates may still take
+	permit    *permitGuard      // nil without an envelope
+	kept      map[Kept][]string // the names of the questions that answers wait for, by their calls
+	commands  []Command
+}
+
+// rehearsalBounds stop a rehearsal; see [Machine.Bound].
+type rehearsalBounds struct {
+	delegated     int    // delegates that have been started, and their calls
+	mostDelegated int    // 0 for no bound
+	mostMatched   int    // 0 for no bound
+	tooMuch       Reason // why a rehearsal stops that would start or match more
+}
+
+// tally is what a run has done and used so far.
+type tally struct {
+	started  int // calls whose activity or delegate has been started, over all ticks
+	usage    Usage
+	errors   []runError
+	counts   Counts
+	computed Computed
+	spent    budget // what doesn't count against the limits, since the run was resumed after reaching them
+}
+
+// progress is whether a run has begun, and whether and why it has stopped.
+type progress struct {
 	opened        bool
 	over          bool
-	keepsFailed   bool              // see Reopenable
-	kept          map[Kept][]string // the names of the questions that answers wait for, by their calls
-	stopped       bool              // over, but may be resumed
-	late          []Event           // that came after it had stopped: they count when it continues
-	ending        Reason            // why it stopped
-	why           string            // what that means, where more is to be said
-	inconsistency string            // why it isn't to be believed any more; see checkItself
-	commands      []Command
+	keepsFailed   bool    // see Reopenable
+	stopped       bool    // over, but may be resumed
+	draining      Reason  // why nothing starts any more, while what runs ends
+	late          []Event // that came after it had stopped: they count when it continues
+	ending        Reason  // why it stopped
+	why           string  // what that means, where more is to be said
+	inconsistency string  // why it isn't to be believed any more; see checkItself
 }
 
 // New prepares a run. The machine takes only plans that have been verified.
@@ -134,6 +149,9 @@ func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
 		m.loop = newLoop(p)
 		m.plan = m.loop.emptyPlan()
 		m.tick = max(p.Tick-1, 0)
+		if m.loop.first = m.tick; recorded {
+			m.loop.first++
+		}
 		m.spent.ticks = m.tick
 	}
 	m.share()
@@ -180,7 +198,7 @@ func (m *Machine) Step(e Event) []Command {
 	m.now = max(m.now, e.At)
 	m.take(e)
 	m.checkBudget()
-	if !m.over && m.overspends(m.tick) {
+	if !m.over && m.overspends(0) {
 		m.drain(ReasonEnvelope)
 	}
 	for !m.over && m.inconsistency == "" {
@@ -226,7 +244,7 @@ func (m *Machine) take(e Event) {
 	case Fired:
 		if f := m.frame(e); f != nil {
 			f.fired(e)
-		} else if e.Call == Run && m.overspends(m.tick) {
+		} else if e.Call == Run && m.overspends(0) {
 			m.stop(ReasonEnvelope)
 		} else if e.Call == Run {
 			m.stop(ReasonTime)

@@ -77,12 +77,12 @@ func (m *Machine) reopen() {
 
 // forgetFailures leaves of what †error reads what stood there from the start.
 func (f *frame) forgetFailures() {
-	if len(f.failures) == 0 {
+	if len(f.readable) == 0 {
 		return
 	}
-	if f.failures = nil; f.parent == nil {
+	if f.readable = nil; f.parent == nil {
 		base := f.machine.base()
-		f.failures = slices.Concat(base.Errors, base.Instance(f.site.Instance).Errors)
+		f.readable = slices.Concat(base.Errors, base.Instance(f.site.Instance).Errors)
 	}
 	f.log.Give("error", nil)
 	f.showFailures()
@@ -148,7 +148,7 @@ func (f *frame) reopen() bool {
 // before but its tries, and what a person gave it to run with. What it wrote is taken back.
 func (f *frame) reset(i int32) {
 	state := &f.calls[i]
-	f.machine.counts.take(state.status)
+	*f.machine.counts.of(state.status)--
 	if state.status == Done {
 		f.log.Retract(int(i))
 		f.secrets.seen = 0

@@ -21,17 +21,17 @@ type errorMessage struct {
 // in plan order, which doesn't depend on timing.
 func (f *frame) appendErrors() {
 	slices.SortFunc(f.unrouted, func(a, b errorMessage) int { return a.call - b.call })
-	f.failures = slices.Clip(f.failures)
+	f.readable = slices.Clip(f.readable)
 	for _, e := range f.unrouted {
-		f.failures = append(f.failures, map[string]any{"call": f.plan.Calls[e.call].Node.Value(), "error": e.failure.record()})
+		f.readable = append(f.readable, map[string]any{"call": f.plan.Calls[e.call].Node.Value(), "error": e.failure.record()})
 	}
 	f.shownErrors, f.unrouted = f.unrouted, nil
 	f.showFailures()
 }
 
 func (f *frame) showFailures() {
-	if len(f.failures) > 0 {
-		f.log.Give("error", f.failures)
+	if len(f.readable) > 0 {
+		f.log.Give("error", f.readable)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// schedule takes up the calls of the plan that the machine doesn't know yet. The
+// takeUp takes up the calls of the plan that the machine doesn't know yet. The
 // draft tells which of them must wait for the whole; nil is a whole plan.
-func (f *frame) schedule(d *analyzer.Draft) {
+func (f *frame) takeUp(d *analyzer.Draft) {
 	first := len(f.calls)
 	n := len(f.plan.Calls)
 	f.calls = slices.Grow(f.calls, n-first)[:n]
