@@ -170,7 +170,7 @@ const LockFile = "obelus.lock.yaml"
 // release beside it is refused: without it nothing would be recorded.
 func (c *compilation) recorded(s *plan.Server) {
 	if n := s.Node.Get("lock"); n != nil {
-		s.Lock = catalogue.ReadRecord(s.Name, n, &c.Found)
+		s.Lock = catalogue.ReadRecord(s.Name, n, &c.Reader)
 		return
 	}
 	if c.options.Open == nil || c.plan.Root.Get(compiledKey) != nil {

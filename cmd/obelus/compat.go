@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -15,66 +18,48 @@ type comparing struct {
 	Batch  string `flag:"--batch FILE: compare the pairs of a file of JSON lines; - is standard input"`
 }
 
+// statusUndecided is the exit status of a question without an answer: neither a yes, on
+// which somebody might build, nor a no.
+const statusUndecided = 3
+
 func (o *comparing) run(ctx context.Context, c *cli, args []string) error {
-	j := judge{cli: c, reading: c.newReading(), json: o.Format == "json" || o.Batch != ""}
 	if o.Batch != "" {
 		if err := counted("", 0, 0)(c.cmd, args); err != nil {
 			return err
 		}
-		return j.batch(ctx, o.Batch)
+		return o.batch(ctx, c)
 	}
 	if err := counted("a producer's schema and a consumer's", 2, 2)(c.cmd, args); err != nil {
 		return err
 	}
-	return j.pair(args[0], args[1])
-}
-
-// A judge holds schemas against each other and says how they stand.
-type judge struct {
-	*cli
-	reading *project.Reader
-	json    bool
-}
-
-// A ruling is the answer to one pair.
-type ruling struct {
-	name     any // as the pair has it; nil when it has none
-	verdict  schema.Verdict
-	consumer *schema.Schema
-}
-
-func ruleOn(producer, consumer *schema.Schema) ruling {
-	return ruling{verdict: schema.Contains(producer, consumer, schema.Budget{}), consumer: consumer}
-}
-
-// pair judges the schemas of two files.
-func (j judge) pair(producer, consumer string) error {
+	reading := c.newReading()
 	var schemas [2]*schema.Schema
 	var found []diag.Diagnostic
-	for i, name := range []string{producer, consumer} {
-		text, err := j.reading.Text(name)
+	for i, name := range args {
+		text, err := reading.Text(name)
 		if err != nil {
 			return err
 		}
-		root, problems := j.read(source.NewFile(name, text))
-		found = append(found, problems...)
-		if !diag.HasErrors(problems) {
-			s, wrong := schemaOf(root)
-			schemas[i], found = s, append(found, wrong...)
+		root, problems := schemaData(source.NewFile(name, text), reading.Limits)
+		if found = append(found, problems...); !diag.HasErrors(problems) {
+			schemas[i], found = schemaOf(root, found)
 		}
 	}
-	format := map[bool]string{true: "json", false: "text"}[j.json]
-	if err := j.show(found, format); err != nil {
+	v := compareSchemas(nil, schemas, found)
+	if err := c.show(found, o.Format); err != nil {
 		return err
 	}
 	if diag.HasErrors(found) {
 		return ending(statusError)
 	}
-	r := ruleOn(schemas[0], schemas[1])
-	if err := j.answer(r); err != nil {
+	write := v.writeText
+	if o.Format == "json" {
+		write = v.writeJSON
+	}
+	if err := write(c.out); err != nil {
 		return err
 	}
-	switch r.verdict.Relation {
+	switch v.Relation {
 	case schema.Fits:
 		return nil
 	case schema.Unknown:
@@ -83,14 +68,73 @@ func (j judge) pair(producer, consumer string) error {
 	return ending(statusFound)
 }
 
-// statusUndecided is that of a question without an answer: neither a yes, on
-// which somebody might build, nor a no.
-const statusUndecided = 3
-
-// answer writes one verdict.
-func (j judge) answer(r ruling) error {
-	if j.json {
-		return r.writeJSON(j.out)
+// batch compares a pair a line, and answers each before it reads the next.
+func (o *comparing) batch(ctx context.Context, c *cli) error {
+	in, limits := c.in, c.newReading().Limits
+	if o.Batch != "-" {
+		file, err := os.Open(o.Batch)
+		if err != nil {
+			return project.CantRead(o.Batch, err)
+		}
+		defer file.Close()
+		in = file
 	}
-	return r.writeText(j.out, terminal.StyleFor(j.out))
+	lines := source.NewLineReader(o.Batch, in, limits.Bytes)
+	faulty := false
+	for ctx.Err() == nil {
+		file, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return project.CantRead(o.Batch, err)
+		}
+		v, found := compareLine(file, limits)
+		if err := diag.Text(c.err, found, textOptions(c.err)); err != nil {
+			return err
+		}
+		faulty = faulty || diag.HasErrors(found)
+		if err := v.writeJSON(c.out); err != nil {
+			return err
+		}
+	}
+	if faulty {
+		return ending(statusError)
+	}
+	return ctx.Err()
+}
+
+// schemaData reads a text; what is wrong with it are findings. A schema in JSON may contain what
+// a plan may not: NUL, and integers beyond 2^53 that lose no digit.
+func schemaData(file *source.File, limits source.Limits) (*source.Node, []diag.Diagnostic) {
+	if file.Format == source.JSON {
+		file.Format = source.JSONData
+	}
+	node, problems := source.Parse(file, limits)
+	found := make([]diag.Diagnostic, len(problems))
+	for i, p := range problems {
+		found[i] = diag.OfProblem(p)
+	}
+	return node, found
+}
+
+// compareLine compares the two schemas of a line.
+func compareLine(file *source.File, limits source.Limits) (verdict, []diag.Diagnostic) {
+	pair, found := schemaData(file, limits)
+	var schemas [2]*schema.Schema
+	if !diag.HasErrors(found) {
+		if d := pair.Get("dialect"); d != nil {
+			found = append(found, diag.New(diag.WrongType, d.Span(),
+				"\"dialect\" isn't read any more; name the draft in \"$schema\""))
+		}
+		for i, key := range []string{"sub", "super"} {
+			if side := pair.Get(key); side != nil {
+				schemas[i], found = schemaOf(side, found)
+				continue
+			}
+			found = append(found, diag.New(diag.WrongType, pair.Span(),
+				fmt.Sprintf("this line has no %q; expected {\"sub\": PRODUCER, \"super\": CONSUMER}", key)))
+		}
+	}
+	return compareSchemas(pair.Get("name").Value(), schemas, found), found
 }

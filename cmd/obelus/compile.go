@@ -12,13 +12,15 @@ import (
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
 type compiling struct {
-	Format string `flag:"--format text|json: how the digest, or findings if there are errors, are written"`
+	Format string `flag:"--format text|json|yaml: how the digest or findings are written; yaml: the plan, too"`
 	outputFlag
 	Digest  bool `flag:"--digest: print the digest only"`
 	Explain bool `flag:"--explain: with --digest, list what it covers"`
@@ -40,11 +42,14 @@ func (o *compiling) run(_ context.Context, c *cli, args []string) error {
 	if diag.HasErrors(p.Findings) {
 		return c.faultyPlan(p, o.Format, statusFound)
 	}
-	compiled := func() ([]byte, error) { return compiler.Canonical(p.Plan) }
-	if o.Digest {
-		compiled = func() ([]byte, error) { return digestOf(p.Plan, o.Explain, o.Format == "json") }
+	text, err := compiler.Canonical(p.Plan)
+	switch {
+	case o.Digest:
+		text, err = digestOf(p.Plan, o.Explain, o.Format == "json")
+	case err == nil && o.Format == "yaml":
+		root, _ := source.Parse(source.NewFile("plan.json", text), source.Limits{})
+		text, err = catalogue.YAML("", root.Value())
 	}
-	text, err := compiled()
 	if err != nil {
 		return usageErr("%q can't be compiled: %v", args[0], err)
 	}

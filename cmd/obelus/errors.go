@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -8,51 +9,49 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// byFlag adds commands and flags to errors of the libraries, which know neither: replacements in
-// the message, and the help.
-var byFlag = []struct {
-	kind     error
-	from, to string
-	help     func(t *diag.UserError) string
+// byKind adds commands and flags to errors of the libraries, which know neither: a replacement in the message, and the
+// help, in which NAME is what the error is about. A flag gives the values that are lacking.
+var byKind = []struct {
+	kind                 error
+	from, to, help, flag string
 }{
 	{kind: project.ErrRoot, from: "the workspace ", to: "--root "},
-	{kind: project.ErrOutside, help: says("name a folder with --root that holds it")},
-	{kind: project.ErrOther, help: says("\"obelus compile --digest --explain\" lists what the digest is over; look at what has changed before you demand another")},
-	{kind: project.ErrNotOne, help: says("this command takes one plan; \"obelus check\" takes any number")},
-	{kind: session.ErrResults, from: "results: ", to: "--out: ", help: func(t *diag.UserError) string {
-		return strings.Replace(t.Help, "when the run is resumed, what is missing is written", "\"obelus resume\" of this run writes what is missing", 1)
-	}},
+	{kind: project.ErrOutside, help: "name a folder with --root that holds it"},
+	{kind: project.ErrOther, help: "\"obelus compile --digest --explain\" lists what the digest is over; " +
+		"look at what has changed before you demand another"},
+	{kind: project.ErrNotOne, help: "this command takes one plan; \"obelus check\" takes any number"},
+	{kind: session.ErrResults, from: "results: ", to: "--out: "},
 	{kind: session.ErrInstances, from: "the instances can't", to: "--instances can't"},
-	{kind: session.ErrLacking, help: func(t *diag.UserError) string { return lacking("--input ", t) }},
-	{kind: session.ErrStateLacking, help: func(t *diag.UserError) string { return lacking("--state ", t) }},
-	{kind: session.ErrOutside, help: func(t *diag.UserError) string {
-		return strings.Replace(t.Help, "have a run with a planner approved", "obelus approve --planner approves one", 1)
-	}},
-	{kind: session.ErrUnapproved, help: func(t *diag.UserError) string {
-		return strings.NewReplacer("name an allowed_signers file that", "name with --signers an allowed_signers file that",
-			"approve the plan with that state", "approve the plan with that state (approve --state)").Replace(t.Help)
-	}},
-	{kind: approval.ErrPlace, help: func(t *diag.UserError) string {
-		return strings.Replace(t.Help, "keep it above that folder, or elsewhere", "keep it above that folder, or elsewhere, and name it with --signers", 1)
-	}},
-	{kind: session.ErrUnanswered, help: says("define one under \"activities\", give a file with --activities, or a model with --model")},
-	{kind: session.ErrNoJournal, help: says("name another folder with --runs, or run with --no-journal and give up resuming it")},
-	{kind: session.ErrNoRun, help: says("\"obelus runs\" lists them")},
-	{kind: session.ErrLocked, help: says("stop that one first, with Ctrl-C")},
-	{kind: session.ErrGone, help: says("put it back, or name another file with --activities")},
-	{kind: session.ErrChanged, help: func(t *diag.UserError) string {
-		return "put it back, or say that the new one is meant: --activities " + t.Name
-	}},
-	{kind: session.ErrNotThere, help: func(t *diag.UserError) string { return "put it back; obelus resume " + t.Name + " goes on then" }},
-	{kind: session.ErrJournalSpace, help: func(t *diag.UserError) string {
-		return "nothing is done any more; when there is room again, obelus resume " + t.Name + " goes on from what the journal holds"
-	}},
+	{kind: session.ErrLacking, flag: "--input "},
+	{kind: session.ErrStateLacking, flag: "--state "},
+	{kind: session.ErrUnanswered, help: "define one under \"activities\", give a file with --activities, " +
+		"or a model with --model"},
+	{kind: session.ErrNoJournal, help: "name another folder with --runs, or run with --no-journal and give up " +
+		"resuming it"},
+	{kind: session.ErrNoRun, help: "\"obelus runs\" lists them"},
+	{kind: session.ErrLocked, help: "stop that one first, with Ctrl-C"},
+	{kind: session.ErrGone, help: "put it back, or name another file with --activities"},
+	{kind: session.ErrChanged, help: "put it back, or say that the new one is meant: --activities NAME"},
+	{kind: session.ErrNotThere, help: "put it back; obelus resume NAME goes on then"},
+	{kind: session.ErrJournalSpace, help: "nothing is done any more; when there is room again, obelus resume NAME goes " +
+		"on from what the journal holds"},
 }
+
+// flagged adds commands and flags to the help of errors and findings.
+var flagged = strings.NewReplacer(
+	"when the run is resumed, what is missing is written", "\"obelus resume\" of this run writes what is missing",
+	"have a run with a planner approved", "obelus approve --planner approves one",
+	"name an allowed_signers file that", "name with --signers an allowed_signers file that",
+	"approve the plan with that state", "approve the plan with that state (approve --state)",
+	"keep it above that folder, or elsewhere", "keep it above that folder, or elsewhere, and name it with --signers",
+	"give a file of activities", "give a file of activities with --activities",
+	"give a run its instances", "give a run its instances with --instances",
+	"and trust it", "and run \"obelus trust\"",
+)
 
 // lacking says by which flags the keys are given that a trouble names.
 func lacking(flag string, t *diag.UserError) string {
@@ -70,24 +69,20 @@ func lacking(flag string, t *diag.UserError) string {
 	return "give " + strings.Join(flags, " ") + strings.TrimPrefix(t.Help, "give it")
 }
 
-func says(text string) func(*diag.UserError) string {
-	return func(*diag.UserError) string { return text }
-}
-
-// inOurWords words a trouble of the libraries as this program does.
+// inOurWords is the message of an error of the libraries and its help, with commands and flags.
 func inOurWords(err error) (message, help string) {
 	var t *diag.UserError
 	if !errors.As(err, &t) {
 		return err.Error(), ""
 	}
-	message, help = t.Message, t.Help
-	for _, one := range byFlag {
-		if !errors.Is(t.Kind, one.kind) {
-			continue
-		}
-		message = strings.Replace(message, one.from, one.to, 1)
-		if one.help != nil {
-			help = one.help(t)
+	message, help = t.Message, flagged.Replace(t.Help)
+	for _, one := range byKind {
+		if errors.Is(t.Kind, one.kind) {
+			message = strings.Replace(message, one.from, one.to, 1)
+			help = cmp.Or(strings.Replace(one.help, "NAME", t.Name, 1), help)
+			if one.flag != "" {
+				help = lacking(one.flag, t)
+			}
 		}
 	}
 	return message, help
@@ -103,8 +98,4 @@ func withFlags(found []diag.Diagnostic) []diag.Diagnostic {
 	return found
 }
 
-var (
-	flagged = strings.NewReplacer("give a file of activities", "give a file of activities with --activities",
-		"give a run its instances", "give a run its instances with --instances", "and trust it", "and run \"obelus trust\"")
-	blockedHost = regexp.MustCompile(`^allow (\S+) for the run`)
-)
+var blockedHost = regexp.MustCompile(`^allow (\S+) for the run`)

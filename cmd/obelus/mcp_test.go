@@ -362,11 +362,15 @@ func TestMCPAnswersAFile(t *testing.T) {
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"check","arguments":{"plan":"calls: []"}}}
 {"jsonrpc":"2.0","id":4,"method":"no/such"}
+{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"check","arguments":{"file":"a.yaml"}}}
 `
 	if status := run(t.Context(), []string{"mcp", "--root", t.TempDir()}, strings.NewReader(asked), &said, &said); status != statusOK {
 		t.Errorf("exit status %d: %s", status, said.String())
 	}
-	for id := range 4 {
+	if strings.Contains(said.String(), `"structuredContent":null`) { // which isn't an object, as clients demand
+		t.Error(said.String())
+	}
+	for id := range 5 {
 		if answer := fmt.Sprintf(`"id":%d,`, id+1); strings.Count(said.String(), answer) != 1 {
 			t.Errorf("no %s in %s", answer, said.String())
 		}

@@ -38,7 +38,7 @@ type tool struct {
 
 // A reply is what a tool answers: the structured form, and the same for who reads text.
 type reply struct {
-	value map[string]any
+	value any
 	text  string
 }
 

@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"compiler/plan":            {"compiler/catalogue", "compiler/dag", "compiler/naming", "compiler/pathtree", "compiler/policy", "compiler/redact", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/wording"},
 	"compiler/label":           {"compiler", "compiler/*"},
 	"compiler/workspace":       {},
-	"compiler/catalogue":       {"compiler/source", "compiler/diag", "compiler/schema", "compiler/workspace"},
+	"compiler/catalogue":       {"compiler/decode", "compiler/source", "compiler/diag", "compiler/schema", "compiler/workspace"},
 	"compiler/openapi":         {"compiler/catalogue", "compiler/source", "compiler/diag", "compiler/schema", "compiler/wording", "compiler/workspace"},
 	"compiler":                 {"compiler/decode", "compiler/plan", "compiler/policy", "compiler/catalogue", "compiler/dag", "compiler/hosts", "compiler/naming", "compiler/redact", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
 	"analyzer":                 {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/envelope", "analyzer/facts", "analyzer/flow", "analyzer/internal/*", "runtime/state"},

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,7 +28,7 @@ type toolsFlags struct {
 
 func (o *toolsFlags) run(ctx context.Context, c *cli, args []string) error {
 	if o.Check {
-		return c.checkTools(ctx, append(args, ".")[0], c.newReading())
+		return checkTools(ctx, c, append(args, ".")[0])
 	}
 	if len(args) > 0 {
 		return usageErr("what is tools to do with %q?", args[0]).Advise("usage: %s", c.cmd.UseLine())
@@ -63,9 +65,9 @@ func (o *importing) run(ctx context.Context, c *cli, args []string) error {
 		return usageErr("standard input can't be read again").Advise("name a file, or leave -o out")
 	}
 	if args[0] != "-" && definesServers(args[0], text) {
-		return c.importServers(ctx, args[0], reading, *o)
+		return o.importServers(ctx, c, args[0], reading)
 	}
-	return c.importFile(args[0], text, *o)
+	return o.importFile(c, args[0], text)
 }
 
 // options are how a document is read, with the files of its folder that it refers to.
@@ -104,7 +106,7 @@ func like(patterns []string) func(string) bool {
 const importedHead = "# Written by obelus tools import"
 
 // importFile makes a catalogue of a document, and says what became of it.
-func (c *cli) importFile(name string, text []byte, o importing) error {
+func (o importing) importFile(c *cli, name string, text []byte) error {
 	options, err := o.options(name)
 	if err != nil {
 		return err
@@ -113,15 +115,51 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 	if api == nil {
 		return c.faulty(found)
 	}
-	imported := len(api.Imported())
-	if imported > 0 {
-		value := api.Catalogue()
-		if o.Output != "" {
-			if value["x-source"], err = o.source(name, api.Digest(text)); err != nil {
-				return err
-			}
+	value := api.Catalogue()
+	if o.Output != "" {
+		if value["x-source"], err = o.source(name, api.Digest(text)); err != nil {
+			return err
 		}
-		if err := c.writeCatalogue(name, o, value); err != nil {
+	}
+	return o.finish(c, name, value, func(style terminal.Style) string {
+		return reportImport(api, name, o.Output, style)
+	})
+}
+
+// patterns are the lists of the flags, by their names in a catalogue.
+func (o *importing) patterns() map[string]*[]string {
+	return map[string]*[]string{"only": &o.Only, "tags": &o.Tags, "names": &o.Names, "headers": &o.Header}
+}
+
+// source is what a catalogue records of the files that it was made of.
+func (o importing) source(name, digest string) (map[string]any, error) {
+	relative, err := pathFrom(o.Output, name)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{"file": relative, "digest": digest}
+	if o.Server != "" {
+		out["server"] = o.Server
+	}
+	o.record(out)
+	return out, nil
+}
+
+// record puts the lists of the flags into a record.
+func (o importing) record(into map[string]any) {
+	for key, list := range o.patterns() {
+		for _, text := range *list {
+			all, _ := into[key].([]any)
+			into[key] = append(all, text)
+		}
+	}
+}
+
+// finish writes a catalogue that has tools, and a report.
+func (o importing) finish(c *cli, name string, value map[string]any, report func(terminal.Style) string) error {
+	imported := len(value["tools"].(map[string]any))
+	if imported > 0 {
+		if err := o.writeCatalogue(c, name, value); err != nil {
 			return err
 		}
 	}
@@ -129,42 +167,15 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 	if o.Output == "" {
 		to = c.err
 	}
-	_, err = io.WriteString(to, reportImport(api, name, o.Output, terminal.StyleFor(to)))
+	_, err := io.WriteString(to, report(terminal.StyleFor(to)))
 	if err == nil && imported == 0 {
 		return ending(statusFound)
 	}
 	return err
 }
 
-// source is what a catalogue records of the files that it was made of.
-func (o importing) source(name, digest string) (map[string]any, error) {
-	from, _ := filepath.Abs(filepath.Dir(o.Output)) // without it Rel fails
-	to, _ := filepath.Abs(name)
-	relative, err := filepath.Rel(from, to)
-	if err != nil {
-		return nil, usageErr("there is no way from %q to %q", from, name)
-	}
-	out := map[string]any{"file": filepath.ToSlash(relative), "digest": digest}
-	if o.Server != "" {
-		out["server"] = o.Server
-	}
-	for key, list := range map[string][]string{"only": o.Only, "tags": o.Tags, "names": o.Names, "headers": o.Header} {
-		if len(list) > 0 {
-			out[key] = asAny(list)
-		}
-	}
-	return out, nil
-}
-
-func asAny(list []string) (all []any) {
-	for _, text := range list {
-		all = append(all, text)
-	}
-	return all
-}
-
 // writeCatalogue writes what was made of a file.
-func (c *cli) writeCatalogue(name string, o importing, value map[string]any) error {
+func (o importing) writeCatalogue(c *cli, name string, value map[string]any) error {
 	text, err := catalogue.YAML(fmt.Sprintf("%s from %s.\n", importedHead, diag.Escape(filepath.Base(name))), value)
 	if err != nil {
 		return usageErr("no catalogue can be made of %q: %v", name, err)
@@ -172,7 +183,43 @@ func (c *cli) writeCatalogue(name string, o importing, value map[string]any) err
 	if before, err := os.ReadFile(o.Output); err == nil && o.Output != "" && !bytes.HasPrefix(before, []byte(importedHead)) {
 		return usageErr("%q is there already, and wasn't written by obelus tools", o.Output).Advise("name another file with -o")
 	}
-	return c.write(o.Output, text)
+	if err := c.write(o.Output, text); err != nil || o.Output == "" {
+		return err
+	}
+	return listCatalogue(c, o.Output)
+}
+
+// listCatalogue adds a catalogue to those of the obelus.yaml that is nearest to it.
+func listCatalogue(c *cli, output string) error {
+	place, err := workspace.Locate(filepath.Dir(output), "", "")
+	if err != nil || place.Settings == "" {
+		return err
+	}
+	settings := shownPath(place.Settings)
+	name, err := pathFrom(settings, output)
+	text, unread := os.ReadFile(settings)
+	if err = cmp.Or(err, unread); err == nil {
+		text, err = catalogue.AddTo(source.NewFile(settings, text), "tools", name)
+	}
+	if err == nil && text != nil {
+		err = os.WriteFile(settings, text, 0o644)
+		c.note("\"%s\" is added to the tools of \"%s\"", diag.Escape(output), diag.Escape(settings))
+	}
+	if err != nil {
+		return usageErr("%q can't list the catalogue: %s", settings, reason(err)).Advise("add %s to \"tools\"", name)
+	}
+	return nil
+}
+
+// pathFrom is the path of a file from the folder of another.
+func pathFrom(file, name string) (string, error) {
+	from, _ := filepath.Abs(filepath.Dir(file)) // without it Rel fails
+	to, _ := filepath.Abs(name)
+	relative, err := filepath.Rel(from, to)
+	if err != nil {
+		return "", usageErr("there is no way from %q to %q", from, name)
+	}
+	return filepath.ToSlash(relative), nil
 }
 
 // helps are what to do about operations that aren't imported, by their reasons.
@@ -231,8 +278,8 @@ func reportImport(api *openapi.API, file, output string, style terminal.Style) s
 	}
 	if len(api.Variables) > 0 {
 		out.WriteString(style.Bold("requests take from the environment:") + "\n")
-		for _, v := range api.Variables {
-			fmt.Fprintf(&out, "  %s: %s\n", v.Name, diag.Escape(v.Holds))
+		for _, name := range slices.Sorted(maps.Keys(api.Variables)) {
+			fmt.Fprintf(&out, "  %s: %s\n", name, diag.Escape(api.Variables[name]))
 		}
 	}
 	return out.String()

@@ -29,10 +29,7 @@ import (
 
 // faulty shows what is wrong with a file, and ends the command.
 func (c *cli) faulty(found []diag.Diagnostic) error {
-	if err := c.show(found, "text"); err != nil {
-		return err
-	}
-	return ending(statusError)
+	return cmp.Or(c.show(found, "text"), error(ending(statusError)))
 }
 
 // A toolSource is what tools were imported from, and how they differ from it by now.
@@ -49,7 +46,7 @@ type difference struct {
 }
 
 // checkTools reports how the sources of catalogues differ from them.
-func (c *cli) checkTools(ctx context.Context, name string, reading *project.Reader) error {
+func checkTools(ctx context.Context, c *cli, name string) error {
 	files := []string{name}
 	info, err := os.Stat(name)
 	if err != nil {
@@ -74,7 +71,7 @@ func (c *cli) checkTools(ctx context.Context, name string, reading *project.Read
 			}
 			sources = append(sources, one)
 		case definesServers(file, text):
-			several, err := c.againstServers(ctx, file, reading)
+			several, err := c.againstServers(ctx, file, c.newReading())
 			if err != nil {
 				return err
 			}
@@ -84,11 +81,8 @@ func (c *cli) checkTools(ctx context.Context, name string, reading *project.Read
 	if len(sources) == 0 {
 		return usageErr("no catalogue in %q records what it was imported from", name).Advise("import the tools again: obelus tools import FILE -o CATALOGUE")
 	}
-	_, err = fmt.Fprint(c.out, differencesText(sources, terminal.StyleFor(c.out)))
-	breaks := func(s toolSource) bool {
-		return slices.ContainsFunc(s.all, func(d difference) bool { return d.breaks })
-	}
-	if err == nil && slices.ContainsFunc(sources, breaks) {
+	text, breaks := differencesText(sources, terminal.StyleFor(c.out))
+	if _, err = fmt.Fprint(c.out, text); err == nil && breaks {
 		return ending(statusFound)
 	}
 	return err
@@ -102,7 +96,7 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node) (toolSour
 		return s, project.CantRead(s.name, err)
 	}
 	o := importing{Server: from.Get("server").AsText()}
-	for key, list := range map[string]*[]string{"only": &o.Only, "tags": &o.Tags, "names": &o.Names, "headers": &o.Header} {
+	for key, list := range o.patterns() {
 		if n := from.Get(key); n != nil {
 			for _, item := range n.Items {
 				*list = append(*list, item.AsText())
@@ -147,7 +141,6 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node) (toolSour
 			s.all = append(s.all, difference{tool: tool.Name, isNew: true, message: "it is new"})
 		}
 	}
-	s.sort()
 	return s, nil
 }
 
@@ -182,16 +175,9 @@ func (c *cli) againstServers(ctx context.Context, file string, reading *project.
 				s.all = append(s.all, difference{tool: t.Name, isNew: true, message: "it is new"})
 			}
 		}
-		s.sort()
 		all = append(all, s)
 	}
 	return all, nil
-}
-
-func (s *toolSource) sort() {
-	slices.SortStableFunc(s.all, func(a, b difference) int {
-		return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.message, b.message))
-	})
 }
 
 // definitions compiles a catalogue.
@@ -347,9 +333,13 @@ func jsonOf(n *source.Node) string {
 	return string(text)
 }
 
-func differencesText(sources []toolSource, style terminal.Style) string {
+// differencesText is a report, and whether a difference breaks plans.
+func differencesText(sources []toolSource, style terminal.Style) (text string, breaks bool) {
 	var out strings.Builder
 	for _, s := range sources {
+		slices.SortStableFunc(s.all, func(a, b difference) int {
+			return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.message, b.message))
+		})
 		if len(s.all) == 0 {
 			fmt.Fprintf(&out, "%s: as it was\n", diag.Escape(s.name))
 			continue
@@ -361,6 +351,7 @@ func differencesText(sources []toolSource, style terminal.Style) string {
 		}{{style.Red("breaks plans:"), true, false}, {style.Green("harmless:"), false, false}, {style.Green("new:"), false, true}} {
 			title := kind.title + "\n"
 			for _, one := range s.all {
+				breaks = breaks || one.breaks
 				if one.breaks == kind.breaks && one.isNew == kind.new {
 					fmt.Fprintf(&out, "%s  %s: %s\n", title, diag.Escape(one.tool), diag.Escape(one.message))
 					title = ""
@@ -368,5 +359,5 @@ func differencesText(sources []toolSource, style terminal.Style) string {
 			}
 		}
 	}
-	return out.String()
+	return out.String(), breaks
 }

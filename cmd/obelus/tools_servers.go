@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -90,7 +90,7 @@ func ofBefore(f diag.Diagnostic, root *source.Node) bool {
 }
 
 // importServers makes a catalogue of what the servers of a file list as their tools.
-func (c *cli) importServers(ctx context.Context, file string, reading *project.Reader, o importing) error {
+func (o importing) importServers(ctx context.Context, c *cli, file string, reading *project.Reader) error {
 	if len(o.Tags) > 0 || o.Server != "" || len(o.Header) > 0 {
 		return usageErr("--tag, --server and --header are for OpenAPI files, and %q defines servers", file).Advise("write url and headers in the file")
 	}
@@ -102,19 +102,18 @@ func (c *cli) importServers(ctx context.Context, file string, reading *project.R
 		return usageErr("the catalogue of %q has to be beside it: its servers are started from there", file).Advise("name a file in %q with -o", filepath.Dir(file))
 	}
 	value, offered, refused := all.catalogue(o)
-	imported := len(value["tools"].(map[string]any))
-	if imported > 0 {
-		if err := c.writeCatalogue(file, o, value); err != nil {
-			return err
+	return o.finish(c, file, value, func(terminal.Style) string {
+		tools, servers := wording.Count(len(value["tools"].(map[string]any)), "tool"), len(all.names)
+		report := fmt.Sprintf("%s of %s imported, of %d that %s\n", tools, diag.Escape(file), offered,
+			wording.Counted(servers, "server lists", "servers list"))
+		if len(refused) > 0 {
+			report += "not imported:\n"
 		}
-	}
-	if err := c.reportServers(file, o, offered, imported, all.names, refused); err != nil {
-		return err
-	}
-	if imported == 0 {
-		return ending(statusFound)
-	}
-	return nil
+		for _, one := range refused {
+			report += "  " + diag.Escape(one) + "\n"
+		}
+		return report
+	})
 }
 
 // catalogue is the catalogue of what is listed and chosen: how many tools are listed, and why
@@ -122,6 +121,12 @@ func (c *cli) importServers(ctx context.Context, file string, reading *project.R
 func (all *listing) catalogue(o importing) (value map[string]any, offered int, refused []string) {
 	only, names := like(o.Only), like(o.Names)
 	tools, activities, servers, taken := map[string]any{}, map[string]any{}, map[string]any{}, map[string]int{}
+	owners := map[string]int{} // of each name of a tool, how many servers
+	for _, server := range all.names {
+		for _, t := range all.tools[server] {
+			owners[t.Name]++
+		}
+	}
 	for _, server := range all.names {
 		offered += len(all.tools[server]) + len(all.refused[server])
 		refuse := func(tool, why string) {
@@ -141,7 +146,11 @@ func (all *listing) catalogue(o importing) (value map[string]any, offered int, r
 				refuse(t.Name, why)
 				continue
 			}
-			name := openapi.Named(taken, t.Name)
+			name := t.Name
+			if owners[name] > 1 { // a number would depend on which other servers there are
+				name = server + "_" + name
+			}
+			name = openapi.Named(taken, name)
 			own, recorded := map[string]any{"mcp": map[string]any{"server": server, "tool": t.Name}}, map[string]any{"digest": t.Digest}
 			if len(t.Hints) > 0 {
 				hints := map[string]any{}
@@ -154,11 +163,7 @@ func (all *listing) catalogue(o importing) (value map[string]any, offered int, r
 		}
 		defined, _ := all.plan.Servers[server].Node.Value().(map[string]any)
 		kept := map[string]any{"tools": record}
-		for key, list := range map[string][]string{"only": o.Only, "names": o.Names} {
-			if len(list) > 0 {
-				kept[key] = asAny(list)
-			}
-		}
+		o.record(kept) // only and names: others are refused
 		defined["lock"], servers[server] = kept, defined
 	}
 	return map[string]any{"tools": tools, "activities": activities, "servers": servers}, offered, refused
@@ -203,21 +208,4 @@ func unfit(t catalogue.Tool) string {
 		}
 	}
 	return ""
-}
-
-func (c *cli) reportServers(file string, o importing, offered, imported int, servers, refused []string) error {
-	to := c.out
-	if o.Output == "" {
-		to = c.err
-	}
-	var out strings.Builder
-	fmt.Fprintf(&out, "%s of %s imported, of %d that %s\n", wording.Count(imported, "tool"), diag.Escape(file), offered, wording.Counted(len(servers), "server lists", "servers list"))
-	if len(refused) > 0 {
-		out.WriteString("not imported:\n")
-	}
-	for _, one := range refused {
-		fmt.Fprintf(&out, "  %s\n", diag.Escape(one))
-	}
-	_, err := io.WriteString(to, out.String())
-	return err
 }

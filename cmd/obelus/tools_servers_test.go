@@ -32,6 +32,17 @@ func TestServersAreImported(t *testing.T) {
 	if said := printed(t, "tools", "import", "servers.yaml", "-o", "self.tools.yaml"); !strings.Contains(said, "tools of servers.yaml imported, of ") {
 		t.Error(said)
 	}
+	// A tool that several servers have is named after each, whichever others there are.
+	server := fmt.Sprintf("{command: [%q, mcp], env: {%s: \"1\"}}", program, asCommand)
+	write("two.yaml", "servers: {one: "+server+", two: "+server+"}\n")
+	printed(t, "tools", "import", "two.yaml", "--only", "* explain", "-o", "two.tools.yaml")
+	two, _ := os.ReadFile("two.tools.yaml")
+	for _, name := range []string{"one_explain", "two_explain"} {
+		if strings.Count(string(two), "\n  "+name+":\n") != 2 { // the tool and its activity
+			t.Errorf("no %s in %s", name, two)
+		}
+	}
+	os.Remove("two.tools.yaml")
 	write("obelus.yaml", "tools: [self.tools.yaml]\n")
 	write("plan.yaml", "calls:\n  - {_tool: check, plan: 'calls: []', _outputPath: †state.found}\noutput: †state.found\n")
 	if said := printed(t, "check", "--min-severity", "info", "self.tools.yaml", "plan.yaml"); !strings.HasPrefix(said, "nothing to report in 2 files") {

@@ -44,10 +44,11 @@ func (o *trusting) run(_ context.Context, c *cli, args []string) error {
 			changed, err = nil, one.Trust()
 		}
 		if err != nil {
-			return usageErr("what is trusted can't be kept: %s", reason(err)).Advise("give --trust to the commands that are to trust it")
+			return usageErr("what is trusted can't be kept: %s", reason(err)).
+				Advise("give --trust to the commands that are to trust it")
 		}
 		untrusted = untrusted || o.Show && len(changed) > 0
-		c.vouched(one, changed)
+		showVouching(c, one, changed)
 	}
 	if untrusted {
 		return ending(statusFound)
@@ -55,8 +56,8 @@ func (o *trusting) run(_ context.Context, c *cli, args []string) error {
 	return nil
 }
 
-// vouched says what a file of a workspace is trusted with, and what has changed since.
-func (c *cli) vouched(v *project.Vouching, changed []string) {
+// showVouching prints what a file of a workspace is trusted with, and what has changed since.
+func showVouching(c *cli, v *project.Vouching, changed []string) {
 	word := "trusted"
 	switch {
 	case len(changed) > 0 && v.Before != nil:
@@ -65,48 +66,53 @@ func (c *cli) vouched(v *project.Vouching, changed []string) {
 		word = "not trusted"
 	}
 	fmt.Fprintf(c.out, "%s: %s\n", diag.Escape(shownPath(v.File)), word)
-	if more := len(v.Holds) - 1; more > 0 {
-		names := slices.DeleteFunc(slices.Sorted(maps.Keys(v.Holds)), func(name string) bool { return name == filepath.Base(v.File) })
-		fmt.Fprintf(c.out, "  with %s: %s\n", wording.Count(more, "file"), diag.Escape(strings.Join(names, ", ")))
+	line := func(what string, names ...string) {
+		if len(names) > 0 {
+			fmt.Fprintf(c.out, "  %s %s\n", what, diag.Escape(strings.Join(names, ", ")))
+		}
 	}
+	own := func(name string) bool { return name == filepath.Base(v.File) }
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(v.Holds)), own)
+	line("with "+wording.Count(len(names), "file")+":", names...)
 	if v.Signers != "" {
-		fmt.Fprintf(c.out, "  those count as approving whom %s lists\n", diag.Escape(v.Signers))
+		line("those count as approving whom", v.Signers+" lists")
 	}
-	if len(v.Hosts) > 0 {
-		fmt.Fprintf(c.out, "  requests may go to %s\n", diag.Escape(strings.Join(v.Hosts, ", ")))
-	}
+	line("requests may go to", v.Hosts...)
 	if v.Policy != nil {
 		for _, f := range v.Policy.Root.Fields {
 			text, _ := json.Marshal(f.Value.Value()) // it was read from YAML or JSON
-			fmt.Fprintf(c.out, "  its %s: %s\n", diag.Escape(f.Key.Text), diag.Escape(string(text)))
+			line("its "+diag.Escape(f.Key.Text)+":", string(text))
 		}
 	}
 	if v.Plan == nil {
 		return
 	}
-	said := map[string][]string{}
-	note := func(kind, name string, h plan.Hints) {
-		for _, one := range []struct {
-			word string
-			hint *bool
-			less bool // the value that makes a risk less
-		}{{"only read", h.ReadOnly, true}, {"stand being done twice", h.Idempotent, true}, {"destroy nothing", h.Destructive, false}, {"reach nothing beyond this machine", h.OpenWorld, false}} {
-			if one.hint != nil && *one.hint == one.less {
-				said[one.word] = append(said[one.word], kind+" "+name)
+	harmless := map[string][]string{}
+	note := func(name string, h plan.Hints) {
+		for what, is := range map[string]bool{
+			"only read":                         isFlag(h.ReadOnly, true),
+			"stand being done twice":            isFlag(h.Idempotent, true),
+			"destroy nothing":                   isFlag(h.Destructive, false),
+			"reach nothing beyond this machine": isFlag(h.OpenWorld, false),
+		} {
+			if is {
+				harmless[what] = append(harmless[what], name)
 			}
 		}
 	}
 	for name, a := range v.Plan.Activities {
-		note("activity", name, a.Hints)
+		note("activity "+name, a.Hints)
 	}
 	for _, t := range v.Plan.Tools {
-		note("tool", t.Name, t.Hints)
+		note("tool "+t.Name, t.Hints)
 	}
-	for _, word := range slices.Sorted(maps.Keys(said)) {
-		slices.Sort(said[word])
-		fmt.Fprintf(c.out, "  these %s: %s\n", word, diag.Escape(strings.Join(said[word], ", ")))
+	for _, what := range slices.Sorted(maps.Keys(harmless)) {
+		slices.Sort(harmless[what])
+		line("these "+what+":", harmless[what]...)
 	}
 }
+
+func isFlag(hint *bool, value bool) bool { return hint != nil && *hint == value }
 
 // shownPath is a path as it is shown, from here where it lies here or below.
 func shownPath(name string) string {

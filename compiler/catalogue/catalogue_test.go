@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -21,6 +22,27 @@ func TestWhatIsWrittenReadsBack(t *testing.T) {
 			if again, err := YAML("# test\n", all); err != nil || string(again) != string(out) {
 				t.Fatalf("seed %d: %v: written again it is\n%s\ninstead of\n%s", seed, err, again, out)
 			}
+		}
+	}
+}
+
+// A catalogue is added to a configuration in place: comments, order and blank lines stay.
+func TestAddTo(t *testing.T) {
+	for before, want := range map[string]string{
+		"# ours\ntools: [a.yaml] # first\n\nhosts: [x]\n": "# ours\ntools: [a.yaml, b.yaml] # first\n\nhosts: [x]\n",
+		"tools:\n  # one\n  - a.yaml # a\n\nhosts: [x]\n": "tools:\n  # one\n  - a.yaml # a\n  - b.yaml\n\nhosts: [x]\n",
+		"hosts: [x] # where\n":                            "hosts: [x] # where\ntools:\n- b.yaml\n",
+		"tools: a.yaml # one\n":                           "tools:\n- a.yaml\n- b.yaml\n",
+		"tools: [b.yaml]\n":                               "",
+	} {
+		got, err := AddTo(source.NewFile("obelus.yaml", []byte(before)), "tools", "b.yaml")
+		if err != nil || string(got) != want {
+			t.Errorf("%s\nbecomes (%v)\n%s\nand not\n%s", before, err, got, want)
+		}
+	}
+	for _, bad := range []string{"", "- a\n", "tools: [\n"} {
+		if got, err := AddTo(source.NewFile("obelus.yaml", []byte(bad)), "tools", "b.yaml"); err == nil {
+			t.Errorf("%q becomes %q", bad, got)
 		}
 	}
 }

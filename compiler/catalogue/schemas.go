@@ -56,7 +56,9 @@ func Separate(files []*source.Node, all Schemas, found *diag.Findings) []*source
 	for i, root := range files {
 		renamed[i] = map[string]string{}
 		for name, n := range named[i] {
-			if clash && (refersToNamed(n) || !reflect.DeepEqual(n.Value(), all.Values[name])) {
+			refers := false
+			eachNamed(n, func(string) { refers = true })
+			if clash && (refers || !reflect.DeepEqual(n.Value(), all.Values[name])) {
 				text, _ := json.Marshal([]any{root.Get("schemas").Value(), valuesOf(files)}) // whose keys it sorts
 				renamed[i][name] = fmt.Sprintf("%s-%.4x", name, sha256.Sum256(text))
 			}
@@ -116,11 +118,17 @@ func valuesOf(files []*source.Node) (all []any) {
 	return all
 }
 
-func refersToNamed(n *source.Node) bool {
-	return slices.ContainsFunc(n.Items, refersToNamed) || slices.ContainsFunc(n.Fields, func(f source.Field) bool {
-		_, _, is := Named(f)
-		return is || refersToNamed(f.Value)
-	})
+// eachNamed visits the references of a file to named schemas.
+func eachNamed(n *source.Node, visit func(name string)) {
+	for _, item := range n.Items {
+		eachNamed(item, visit)
+	}
+	for _, f := range n.Fields {
+		if name, _, is := Named(f); is {
+			visit(name)
+		}
+		eachNamed(f.Value, visit)
+	}
 }
 
 // replaceNamed is a tree with other names in its references to named schemas; the tree
@@ -168,15 +176,7 @@ func Named(f source.Field) (name, rest string, is bool) {
 // Open makes every named schema that a file refers to one that accepts everything: nothing
 // is known of it until it is met.
 func Open(n *source.Node, schemas map[string]any) {
-	for _, item := range n.Items {
-		Open(item, schemas)
-	}
-	for _, f := range n.Fields {
-		if name, _, named := Named(f); named {
-			schemas[name] = true
-		}
-		Open(f.Value, schemas)
-	}
+	eachNamed(n, func(name string) { schemas[name] = true })
 }
 
 // Reach visits the names of the schemas that a schema refers to as "#/schemas/NAME", those

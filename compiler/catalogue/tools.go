@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -25,18 +26,14 @@ var Hints = []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openW
 
 // SetDigest computes the digest of a tool from all else that its server declares.
 func (t *Tool) SetDigest() {
-	declared := map[string]any{}
+	declared := struct {
+		Hints       map[string]bool `json:"annotations,omitempty"`
+		Description string          `json:"description,omitempty"`
+		Input       any             `json:"inputSchema,omitempty"`
+		Output      any             `json:"outputSchema,omitempty"`
+	}{Hints: t.Hints, Input: t.Input, Output: t.Output}
 	if t.Description != "" {
-		declared["description"] = workspace.SumOf([]byte(t.Description))
-	}
-	if len(t.Hints) > 0 {
-		declared["annotations"] = t.Hints
-	}
-	if t.Input != nil {
-		declared["inputSchema"] = t.Input
-	}
-	if t.Output != nil {
-		declared["outputSchema"] = t.Output
+		declared.Description = workspace.SumOf([]byte(t.Description))
 	}
 	text, _ := json.Marshal(declared) // of values that were read as JSON; the keys are sorted
 	t.Digest = workspace.SumOf(text)
@@ -64,50 +61,43 @@ func (r *Record) Tool(name string) *Tool {
 const ImportAgain = "import the server's tools again: obelus tools import FILE -o CATALOGUE"
 
 // ReadRecord reads what a server's definition records of its tools.
-func ReadRecord(server string, n *source.Node, found *diag.Findings) *Record {
+func ReadRecord(server string, n *source.Node, d *decode.Reader) *Record {
 	r, what := &Record{Node: n}, fmt.Sprintf("the record of the server %q", server)
-	known(n, what, found, "only", "names", "tools")
-	for key, into := range map[string]*[]string{"only": &r.Only, "names": &r.Names} {
-		if list := n.Get(key); list != nil {
-			for _, item := range list.Several() {
+	texts := func(into *[]string) func(source.Field) {
+		return func(f source.Field) {
+			for _, item := range f.Value.Several() {
 				*into = append(*into, item.AsText())
 			}
 		}
 	}
-	tools := n.Get("tools")
-	if tools == nil {
-		return r
-	}
-	expect(tools, source.Object, "\"tools\" of "+what, "a mapping from names to records of tools", found)
-	for _, f := range tools.Fields {
-		t, what := Tool{Name: f.Key.Text, Hints: map[string]bool{}}, fmt.Sprintf("the record of the tool %q", f.Key.Text)
-		if t.Digest = f.Value.Get("digest").AsText(); !strings.HasPrefix(t.Digest, "sha256:") {
-			found.Report(diag.WrongType, f.Value.Span().Head(), "%s has no digest", what).Advise(ImportAgain)
-		} else if known(f.Value, what, found, "digest", "annotations"); f.Value.Get("annotations") != nil {
-			annotations := f.Value.Get("annotations")
-			known(annotations, "the \"annotations\" of "+what, found, Hints...)
-			for _, hint := range annotations.Fields {
-				expect(hint.Value, source.Bool, fmt.Sprintf("%q", hint.Key.Text), "true or false", found)
-				t.Hints[hint.Key.Text] = hint.Value.Text == "true"
+	d.Fields(n, what, map[string]func(source.Field){
+		"only": texts(&r.Only), "names": texts(&r.Names),
+		"tools": func(f source.Field) {
+			if f.Value.Kind != source.Object {
+				d.Expects(f.Value, "\"tools\" of "+what, "a mapping from names to records of tools").Advise(ImportAgain)
 			}
-		}
-		r.Tools = append(r.Tools, t)
-	}
+			for _, tool := range f.Value.Fields {
+				r.Tools = append(r.Tools, readTool(tool, d))
+			}
+		},
+	})
 	return r
 }
 
-// known reports the keys of a mapping that it doesn't have; those that begin with x- are ignored.
-func known(n *source.Node, what string, found *diag.Findings, keys ...string) {
-	expect(n, source.Object, what, "a mapping", found)
-	for _, f := range n.Fields {
-		if !slices.Contains(keys, f.Key.Text) && !strings.HasPrefix(f.Key.Text, "x-") {
-			found.Report(diag.UnknownKey, f.Key.Span(), "%s has no key %q", what, f.Key.Text).Advise(ImportAgain)
-		}
+func readTool(f source.Field, d *decode.Reader) Tool {
+	t := Tool{Name: f.Key.Text, Hints: map[string]bool{}, Digest: f.Value.Get("digest").AsText()}
+	what := fmt.Sprintf("the record of the tool %q", t.Name)
+	if !strings.HasPrefix(t.Digest, "sha256:") {
+		d.Report(diag.WrongType, f.Value.Span().Head(), "%s has no digest", what).Advise(ImportAgain)
+		return t
 	}
-}
-
-func expect(n *source.Node, kind source.Kind, what, expected string, found *diag.Findings) {
-	if n.Kind != kind {
-		found.Report(diag.WrongType, n.Span(), "%s is %s; expected %s", what, n.Kind, expected).Advise(ImportAgain)
+	hints := map[string]func(source.Field){}
+	for _, hint := range Hints {
+		hints[hint] = func(f source.Field) { t.Hints[hint] = d.Bool(f.Value, fmt.Sprintf("%q", hint)) }
 	}
+	d.Fields(f.Value, what, map[string]func(source.Field){
+		"digest":      nil,
+		"annotations": func(f source.Field) { d.Fields(f.Value, "the \"annotations\" of "+what, hints) },
+	})
+	return t
 }

@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -41,6 +43,42 @@ func YAML(comments string, value any) ([]byte, error) {
 	return text, nil
 }
 
+// AddTo adds a text to the list under a key of a YAML file and keeps its comments; it is nil where the list has it.
+// A file that says something else afterwards is written anew, without its comments.
+func AddTo(file *source.File, key, text string) ([]byte, error) {
+	root, problems := source.Parse(file, source.DefaultLimits())
+	value, ok := root.Value().(map[string]any)
+	if !ok || slices.ContainsFunc(problems, func(p source.Problem) bool { return !p.Warning }) {
+		return nil, fmt.Errorf("it isn't a mapping that can be read")
+	}
+	where, items := "$."+key, []any{}
+	add := any([]any{text})
+	if list := root.Get(key); list == nil {
+		where, add = "$", map[string]any{key: add}
+	} else {
+		for _, item := range list.Several() {
+			items = append(items, item.Value())
+		}
+	}
+	if slices.Contains(items, any(text)) {
+		return nil, nil
+	}
+	value[key] = append(items, text)
+	added, err := YAML("", add)
+	tree, wrong := parser.ParseBytes(file.Text, parser.ParseComments)
+	if err = cmp.Or(err, wrong); err != nil {
+		return nil, err
+	}
+	if at, err := yaml.PathString(where); err == nil && at.MergeFromReader(tree, bytes.NewReader(added)) == nil {
+		edited := source.NewFile(file.Name, []byte(tree.String()))
+		after, _ := source.Parse(edited, source.DefaultLimits())
+		if after != nil && schema.Equal(after.Value(), value) {
+			return edited.Text, nil
+		}
+	}
+	return YAML("", value)
+}
+
 // plain is a JSON value in the form in which every encoder writes the same bytes.
 func plain(v any) any {
 	switch v := v.(type) {
@@ -66,7 +104,7 @@ func plain(v any) any {
 	return v
 }
 
-// veiled hides a text from goccy's own judgement of what needs quotes, which lets texts
+// hidden hides a text from goccy's own judgement of what needs quotes, which lets texts
 // pass that read as something else; see spelling.
 func hidden(text string) string { return "x" + hex.EncodeToString([]byte(text)) }
 

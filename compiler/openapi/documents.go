@@ -13,14 +13,8 @@ import (
 
 // documents are the files that were read: the document, and those that it refers to.
 type documents struct {
-	roots   map[string]*source.Node    // by path from the document's folder; nil of one that can't be read
-	paths   map[*source.File]string    // that way, too
-	targets map[reference]*source.Node // where references lead
-}
-
-type reference struct {
-	from *source.File
-	text string
+	roots map[string]*source.Node // by path from the document's folder; nil of one that can't be read
+	paths map[*source.File]string // that way, too
 }
 
 // parse reads a file. A key such as 200 is text in these documents, quoted or not.
@@ -70,10 +64,6 @@ func (r *reading) target(ref *source.Node) (*source.Node, *Note) {
 	if ref.Kind != source.String {
 		return nil, noteOf(ref, "\"$ref\" must be a string, not %s", ref.Kind)
 	}
-	key := reference{ref.File, ref.Text}
-	if known := r.targets[key]; known != nil {
-		return known, nil
-	}
 	name, _, _ := strings.Cut(ref.Text, "#")
 	n := r.roots[r.documents.paths[ref.File]]
 	if name != "" {
@@ -95,7 +85,6 @@ func (r *reading) target(ref *source.Node) (*source.Node, *Note) {
 	if n == nil {
 		return nil, noteOf(ref, "%q leads to nothing", ref.Text)
 	}
-	r.targets[key] = n
 	return n, nil
 }
 

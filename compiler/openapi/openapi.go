@@ -46,8 +46,8 @@ type API struct {
 	Unwanted int
 	// Notes say what was imported otherwise than it is written, in the order of the document.
 	Notes []Note
-	// Variables are those of the environment that requests take, by name.
-	Variables []Variable
+	// Variables are those of the environment that requests take, with what they hold, in words.
+	Variables map[string]string
 	// Files are the texts of the other files that were read, by their paths from the document's folder.
 	Files map[string][]byte
 
@@ -113,12 +113,6 @@ type Note struct {
 	Message string
 }
 
-// A Variable is one of the environment that holds a secret.
-type Variable struct {
-	Name  string
-	Holds string // in words
-}
-
 // reading is one document while it is read.
 type reading struct {
 	Options
@@ -131,16 +125,15 @@ type reading struct {
 	byName map[string]*named
 	left   int // of the search for values
 	noted  map[source.Span]bool
-	holds  map[string]string // what variables hold
 }
 
 // Read reads a document. What keeps all of it from being imported are findings, and then
 // there is no API.
 func Read(file *source.File, o Options) (*API, []diag.Diagnostic) {
 	r := &reading{
-		Options: o, API: &API{Files: map[string][]byte{}}, named: map[pointer]*named{},
-		documents: documents{map[string]*source.Node{}, map[*source.File]string{}, map[reference]*source.Node{}},
-		byName:    map[string]*named{}, left: emptyBudget, noted: map[source.Span]bool{}, holds: map[string]string{},
+		Options: o, API: &API{Files: map[string][]byte{}, Variables: map[string]string{}}, named: map[pointer]*named{},
+		documents: documents{map[string]*source.Node{}, map[*source.File]string{}},
+		byName:    map[string]*named{}, left: emptyBudget, noted: map[source.Span]bool{},
 	}
 	r.documents.paths[file] = filepath.Base(file.Name)
 	root, found := r.parse(file)
@@ -153,9 +146,6 @@ func Read(file *source.File, o Options) (*API, []diag.Diagnostic) {
 	r.operations()
 	r.settle()
 	slices.SortStableFunc(r.Notes, func(a, b Note) int { return a.At.Start - b.At.Start })
-	for _, name := range slices.Sorted(maps.Keys(r.holds)) {
-		r.Variables = append(r.Variables, Variable{name, r.holds[name]})
-	}
 	return r.API, nil
 }
 
@@ -185,21 +175,10 @@ func (r *reading) recognize() *diag.Diagnostic {
 	return nil
 }
 
-func fieldsOf(n *source.Node) []source.Field {
-	if n == nil {
-		return nil
-	}
-	return n.Fields
-}
+// orEmpty is a value that may be missing.
+func orEmpty(n *source.Node) *source.Node { return cmp.Or(n, &source.Node{}) }
 
 func textAt(n *source.Node, key string) string { return n.Get(key).AsText() }
-
-func itemsOf(n *source.Node) []*source.Node {
-	if n == nil {
-		return nil
-	}
-	return n.Items
-}
 
 // note says once what was left out or changed at a place.
 func (r *reading) note(n *Note) {

@@ -45,7 +45,7 @@ func (r *reading) operations() {
 			}
 			o := &Operation{Method: strings.ToUpper(f.Key.Text), Path: path.Key.Text, Node: f.Key, ID: textAt(node, "operationId")}
 			o.Name = unique(names, cmp.Or(safeName(o.ID), safeName(f.Key.Text+" "+o.Path)))
-			for _, tag := range itemsOf(node.Get("tags")) {
+			for _, tag := range orEmpty(node.Get("tags")).Items {
 				o.Tags = append(o.Tags, tag.AsText())
 			}
 			r.operation(o, refused, node, item)
@@ -184,7 +184,7 @@ func (b *builder) describe() string {
 		text = strings.TrimSpace("Deprecated. " + text)
 	}
 	var fails []string
-	for _, f := range fieldsOf(b.node.Get("responses")) {
+	for _, f := range orEmpty(b.node.Get("responses")).Fields {
 		status := f.Key.Text
 		if len(status) != 3 || status[0] != '4' && status[0] != '5' {
 			continue
@@ -205,13 +205,13 @@ func (b *builder) describe() string {
 func (b *builder) server() *Note {
 	address, at := b.Server, b.root
 	for _, holder := range []*source.Node{b.node, b.item, b.root} {
-		servers := itemsOf(holder.Get("servers"))
+		servers := orEmpty(holder.Get("servers")).Items
 		if len(servers) == 0 || address != "" {
 			continue
 		}
 		at = servers[0]
 		address = at.Get("url").AsText()
-		for _, f := range fieldsOf(at.Get("variables")) {
+		for _, f := range orEmpty(at.Get("variables")).Fields {
 			if usual := f.Value.Get("default"); usual != nil {
 				address = strings.ReplaceAll(address, "{"+f.Key.Text+"}", usual.Text)
 			}
@@ -247,7 +247,7 @@ var absolute = regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]_-]+(/[^\s{}?#\\]*)
 func (b *builder) security() *Note {
 	needs := cmp.Or(b.node.Get("security"), b.root.Get("security"))
 	unmet := []string{}
-	for _, one := range itemsOf(needs) {
+	for _, one := range orEmpty(needs).Items {
 		var keys []func()
 		can := one.Kind == source.Object
 		for _, f := range one.Fields {
@@ -263,7 +263,7 @@ func (b *builder) security() *Note {
 			return nil
 		}
 	}
-	if len(itemsOf(needs)) == 0 {
+	if len(orEmpty(needs).Items) == 0 {
 		return nil
 	}
 	if len(b.Headers) > 0 {
@@ -306,7 +306,7 @@ func (b *builder) variable(scheme, holds string) string {
 	_, host, _ := strings.Cut(b.url, "://")
 	host, _, _ = strings.Cut(host, "/")
 	name := "OBELUS_" + strings.Trim(notVariable.ReplaceAllString(strings.ToUpper(host+"_"+scheme), "_"), "_")
-	b.holds[name] = holds
+	b.Variables[name] = holds
 	return "{$" + name + "}"
 }
 

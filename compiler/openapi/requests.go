@@ -23,7 +23,7 @@ type parameter struct {
 func (b *builder) parameters() *Note {
 	var all []parameter
 	for _, holder := range []*source.Node{b.item, b.node} {
-		for _, item := range itemsOf(holder.Get("parameters")) {
+		for _, item := range orEmpty(holder.Get("parameters")).Items {
 			n, refused := b.resolve(item)
 			if refused != nil {
 				return refused
@@ -242,7 +242,7 @@ func (b *builder) body() *Note {
 	if refused != nil {
 		return refused
 	}
-	required, all := at.Get("required").IsTrue(), fieldsOf(at.Get("content"))
+	required, all := at.Get("required").IsTrue(), orEmpty(at.Get("content")).Fields
 	only := func(string) bool { return false }
 	asJSON, schema := first(all, "application/json", isJSON)
 	asForm, fields := first(all, form, only)
@@ -338,7 +338,7 @@ func (b *builder) result() *Note {
 	var texts []string
 	var rest []source.Field
 	empty, redirects, succeeds := false, false, false
-	for _, f := range fieldsOf(b.node.Get("responses")) {
+	for _, f := range orEmpty(b.node.Get("responses")).Fields {
 		status := f.Key.Text
 		if redirects = redirects || strings.HasPrefix(status, "3"); len(status) != 3 || status[0] != '2' {
 			continue
@@ -348,7 +348,7 @@ func (b *builder) result() *Note {
 		if refused != nil {
 			return refused
 		}
-		all := fieldsOf(n.Get("content"))
+		all := orEmpty(n.Get("content")).Fields
 		asJSON, schema := first(all, "application/json", isJSON)
 		asText, _ := first(all, "text/plain", isText)
 		switch {
@@ -371,7 +371,7 @@ func (b *builder) result() *Note {
 	}
 	at := b.node.Get("responses")
 	usual, _ := b.resolve(at.Get("default"))
-	if asJSON, _ := first(fieldsOf(usual.Get("content")), "application/json", isJSON); !succeeds && asJSON != "" {
+	if asJSON, _ := first(orEmpty(usual.Get("content")).Fields, "application/json", isJSON); !succeeds && asJSON != "" {
 		schemas = []any{true} // that of errors, too
 	}
 	switch {

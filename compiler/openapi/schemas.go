@@ -116,7 +116,7 @@ func (r *reading) schema(n *source.Node, dir direction, in *named) any {
 
 // hidden are the properties that don't go in a direction.
 func hidden(n *source.Node, dir direction, in *named) (gone []string) {
-	for _, f := range fieldsOf(n.Get("properties")) {
+	for _, f := range orEmpty(n.Get("properties")).Fields {
 		readOnly, writeOnly := f.Value.Get("readOnly").IsTrue(), f.Value.Get("writeOnly").IsTrue()
 		in.pruned = in.pruned || readOnly != writeOnly
 		if readOnly && dir == request || writeOnly && dir == response {
@@ -154,7 +154,7 @@ func modern(m map[string]any, nullable bool) any {
 // where the document says so and the schema itself leaves it open.
 func (r *reading) discriminate(n, several *source.Node, list []any) {
 	d := n.Get("discriminator")
-	property, mapping := textAt(d, "propertyName"), fieldsOf(d.Get("mapping"))
+	property, mapping := textAt(d, "propertyName"), orEmpty(d.Get("mapping")).Fields
 	for i, item := range several.Items {
 		ref := item.Get("$ref")
 		if ref == nil || property == "" {
