@@ -40,17 +40,15 @@ const (
 	Unknown     = "unknown"
 )
 
-// An Effect is what carrying a call out may do to the world.
+// An Effect is what carrying a call out may do to the world, and who says so.
 type Effect struct {
-	Kind       string // [ReadOnly], [Writes], [Destructive] or [Unknown]
-	Idempotent bool   // a second time does no more than the first
-	OpenWorld  bool   // it may reach beyond this machine
-	By         string // which definition says so, in words; "" where none is needed, or no trusted definition does
-	// Claimed is a smaller effect that is declared and doesn't count; "" when
-	// nothing of the kind is. ClaimedBy says who does, and Untrusted that it is the
-	// workspace, whose word would count if it were trusted; else it is the document.
-	Claimed, ClaimedBy string
-	Untrusted          bool
+	Kind       string `json:"kind"`                 // [ReadOnly], [Writes], [Destructive] or [Unknown]
+	By         string `json:"by,omitempty"`         // which definition declares it; "" for none that is trusted
+	Claimed    string `json:"claimed,omitempty"`    // a smaller effect that is declared and doesn't count
+	ClaimedBy  string `json:"-"`                    // which definition declares it
+	Untrusted  bool   `json:"untrusted,omitempty"`  // that is in the workspace, which isn't trusted; else in the document
+	Idempotent bool   `json:"idempotent,omitempty"` // a second time does no more than the first
+	OpenWorld  bool   `json:"openWorld,omitempty"`  // it may reach beyond this machine
 }
 
 // String is what an effect is, and which file says so.

@@ -3,6 +3,8 @@ package facts
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -10,126 +12,270 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// A Card is what a reviewer sees first of a plan: one list of rows, which every format renders.
-type Card []Row
+const (
+	mostCardRows  = 25
+	mostNames     = 4  // of calls and values in one row
+	mostActs      = 6  // rows about what destroys, each; more are one row with all names
+	mostCardText  = 70 // characters of a text of the plan
+	mostCardInput = 6
+)
 
-// A Row is a head and at most six items below it. Its sign says what it is about. Texts of the plan are escaped and cut.
-type Row struct {
-	Sign, Head string
-	Items      []string
+// A dealer makes a card.
+type dealer struct {
+	facts      *Facts
+	full       bool
+	calls      []*Call        // of the plan and those that it runs, without those that only run a plan
+	uses       map[string]int // how many calls a tool has
+	conditions []string
+	rows       Rows
 }
 
-// briefly are the first of some texts, escaped and cut.
-func briefly(texts ...string) string {
-	words := ""
-	for i, text := range texts {
-		if i == 4 {
-			return words[2:] + fmt.Sprintf(" and %d more", len(texts)-i)
-		}
-		words += ", " + diag.Escape(wording.Cut(text, 100))
-	}
-	return strings.TrimPrefix(words, ", ")
-}
-
-// Card lists what a reviewer needs first: calls with one item in common are in one line.
-func (f *Facts) Card(digest string) Card {
-	about, _ := f.Settings["description"].value().(string)
-	card := Card{{"", strings.TrimSuffix(briefly(cmp.Or(f.Plan, "plan"), digest, about), ", "), nil}}
-	var calls []*Call
+// Card is what a reviewer needs first of facts that [Of] collected, in at most 25 rows: what destroys is never cut.
+// Values are those that alone are approved; without them the card has the plan's own input. A full card has everything.
+func (f *Facts) Card(digest string, values []string, full bool) Rows {
+	d := &dealer{facts: f, full: full, uses: map[string]int{}}
 	for _, p := range f.plans() {
 		for _, c := range p.facts.Calls {
-			c.Name = join(p.path, c.Name)
-			calls = append(calls, &c)
+			c.Name, c.Tool = join(p.path, c.Name), join(p.path, c.Tool)
+			d.uses[c.Tool]++
+			if c.Runs.Plan == "" && c.Runs.Kind != Produced {
+				d.calls = append(d.calls, &c)
+			}
 		}
 	}
 	for _, t := range f.Tools {
 		if f.Planned {
-			calls = append(calls, &Call{Name: t.Name, Effect: t.Effect, Runs: t.Runs})
+			d.calls = append(d.calls, &Call{Name: t.Name, Tool: t.Name, Effect: t.Effect, Runs: t.Runs})
 		}
 	}
-	list := func(sign, head string, test func(*Call) bool, item func(*Call) string) {
-		n, items, names := 0, []string{}, map[string][]string{}
-		for _, c := range calls {
-			if c.Runs.Plan != "" || !test(c) {
-				continue
-			}
-			k := item(c)
-			if n++; names[k] == nil {
-				items = append(items, k)
-			}
-			names[k] = append(names[k], c.Name)
-		}
-		for i, k := range items {
-			items[i] = briefly(names[k]...) + k
-		}
-		if more := len(items) - 5; more > 1 {
-			items = append(items[:5], fmt.Sprintf("and %d more", more))
-		}
-		if n > 0 {
-			card = append(card, Row{sign, head + " " + wording.Count(n, "call"), items})
-		}
-	}
+	d.head(digest, values)
+	model := func(c *Call) bool { return c.Runs.Kind == Model }
 	effect := func(kind string) func(*Call) bool {
-		return func(c *Call) bool { return c.Effect.Kind == kind && c.Runs.Kind != Model }
+		return func(c *Call) bool { return c.Effect.Kind == kind && !model(c) }
 	}
-	list("▲", "DESTROYS", effect(compiler.Destructive), (*Call).act)
-	list("▲", "MAY DESTROY: no trusted source describes", effect(compiler.Unknown), (*Call).act)
-	list("↗", "LEAVES the machine by", (*Call).Leaves, (*Call).passes)
-	list("✎", "WRITES", effect(compiler.Writes), (*Call).act)
-	name := func(*Call) string { return "" }
-	list("✋", "ASKS a person about", func(c *Call) bool { return c.Confirm }, name)
+	d.list("▲", "DESTROYS", effect(compiler.Destructive), d.act, d.acts)
+	d.list("▲", "MAY DESTROY, no trusted source describes", effect(compiler.Unknown), d.act, d.acts)
+	d.list("↗", "LEAVES the machine by", func(c *Call) bool { return c.Leaves() && !model(c) }, d.passes, d.passing)
+	d.list("✎", "WRITES by", effect(compiler.Writes), nil, nil)
+	d.list("✦", "MODELS answer", model, nil, nil)
+	if f.Planned || len(f.Advisors) > 0 {
+		d.rows = append(d.rows, Row{Sign: "✦", Text: "MODELS plan or advise " + d.brief(f.Advisors)})
+	}
+	d.list("✋", "ASKS a person about", func(c *Call) bool { return c.Confirm }, nil, nil)
+	d.list("⚠", "WARNING: a person is asked, and nothing waits for the answer about", (*Call).isIdle, nil, nil)
 	unseen := func(c *Call) bool { return len(c.Runs.Unseen) > 0 }
-	list("⚠", "RUNS shell code without \"files\", which the digest doesn't cover:", unseen, name)
-	var bounds []string
-	for _, b := range f.Worst.bounds() {
-		bounds = append(bounds, b.name+" "+strings.Trim(string(b.node().value.Literal.Text), `"`))
+	d.list("⚠", "WARNING: the digest doesn't cover the files of shell code in", unseen, nil, nil)
+	d.unfinished()
+	d.bounds()
+	var conditions Rows
+	for i, text := range d.conditions {
+		conditions = append(conditions, Row{Text: conditionName(i) + " " + text})
 	}
-	return append(card, Row{"≤", strings.Join(bounds, " · "), nil})
+	if conditions != nil {
+		d.rows = append(d.rows, Row{Text: "CONDITIONS", Rows: conditions})
+	}
+	return d.cut()
 }
 
-// act is what a call does, how often, and what lets it run.
-func (c *Call) act() string {
-	words := "  " + briefly(strings.Replace(c.Runs.Destination(), "https://", "", 1))
+// head is the plan, what it is for, and what it is run with.
+func (d *dealer) head(digest string, values []string) {
+	about, _ := d.facts.Settings["description"].value().(string)
+	title := cmp.Or(d.facts.Plan, "plan")
+	if about != "" {
+		title += ": " + wording.Cut(about, 2*mostCardText)
+	}
+	row := Row{Text: diag.Escape(title) + "  " + digest}
+	if len(values) == 0 {
+		input, _ := d.facts.Settings["input"].value().(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(input)) {
+			values = append(values, name+" "+string(Compact(input[name])))
+		}
+	}
+	if len(values) > 0 {
+		row.Rows = Rows{{Text: "with " + d.first(values, mostCardInput)}}
+	}
+	d.rows = append(d.rows, row)
+}
+
+// brief are the first of some texts, escaped and cut.
+func (d *dealer) brief(texts []string) string { return d.first(texts, mostNames) }
+
+func (d *dealer) first(texts []string, most int) string {
+	if d.full {
+		most = len(texts)
+	}
+	all := slices.Clone(texts[:min(len(texts), most)])
+	for i, text := range all {
+		all[i] = diag.Escape(wording.Cut(text, mostCardText))
+	}
+	if more := len(texts) - len(all); more > 0 {
+		all = append(all, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(all, ", ")
+}
+
+// grouped are the keys of some calls in their order, with the calls that have each.
+func grouped(all []*Call, key func(*Call) string) (keys []string, by map[string][]*Call) {
+	by = map[string][]*Call{}
+	for _, c := range all {
+		k := key(c)
+		if by[k] = append(by[k], c); len(by[k]) == 1 {
+			keys = append(keys, k)
+		}
+	}
+	return keys, by
+}
+
+// namesOf are those of some calls, several of one tool as one, and calls of a tool that has so many uses by the tool.
+func namesOf(all []*Call, uses map[string]int) []string {
+	tools, by := grouped(all, func(c *Call) string { return c.Tool })
+	for i, tool := range tools {
+		if n := len(by[tool]); n > 1 {
+			tools[i] = fmt.Sprintf("%s ×%d", tool, n)
+		} else if uses[tool] < 2 {
+			tools[i] = by[tool][0].Name
+		}
+	}
+	return tools
+}
+
+// list adds a row for the calls that pass a test: with all names, or above a row for each key that calls have in common.
+func (d *dealer) list(sign, head string, test func(*Call) bool, key func(*Call) string, text func(string, []*Call) string) {
+	all := slices.DeleteFunc(slices.Clone(d.calls), func(c *Call) bool { return !test(c) })
+	if len(all) == 0 {
+		return
+	}
+	row := Row{Sign: sign, Text: head + " " + wording.Count(len(all), "call")}
+	if key == nil {
+		row.Text += ": " + d.brief(namesOf(all, nil))
+		d.rows = append(d.rows, row)
+		return
+	}
+	keys, by := grouped(all, key)
+	for _, k := range keys {
+		row.Rows = append(row.Rows, Row{Text: text(k, by[k])})
+	}
+	if sign == "▲" && len(keys) > mostActs && !d.full {
+		row.Rows = Rows{{Text: d.first(namesOf(all, nil), len(all))}}
+	}
+	d.rows = append(d.rows, row)
+}
+
+// act is what a call does, and how often.
+func (d *dealer) act(c *Call) string {
+	text := d.brief([]string{strings.Replace(c.Runs.Destination(), "https://", "", 1)})
 	if c.Each != nil {
-		words += ", for each of up to " + wording.Count(c.Each.Most, "item")
+		text += ", for each of up to " + wording.Count(c.Each.Most, "item")
 	}
 	if c.Tries > 1 {
-		words += fmt.Sprintf(", up to %d attempts", c.Tries)
+		text += fmt.Sprintf(", up to %d attempts", c.Tries)
 	}
-	if n := len(c.Conditions); n > 0 {
-		words += ", under " + wording.Count(n, "condition")
+	if slices.ContainsFunc(c.Values, func(v Value) bool { return v.Models != nil }) {
+		text += ", ✦ models may choose its values"
 	}
-	return words
+	if c.Confirm {
+		text += ", asked first"
+	}
+	return text
 }
 
+// acts are calls that do the same, with the names of their conditions.
+func (d *dealer) acts(act string, all []*Call) string {
+	text := strings.Join(namesOf(all, nil), ", ") + "  " + act
+	if slices.ContainsFunc(all, func(c *Call) bool { return !slices.Equal(c.Conditions, all[0].Conditions) }) {
+		return text + ", each under conditions of its own"
+	}
+	var under []string
+	for _, c := range all[0].Conditions {
+		if name := d.condition(c); !slices.Contains(under, name) {
+			under = append(under, name)
+		}
+	}
+	if under != nil {
+		text += ", only if " + strings.Join(under, " and ")
+	}
+	return text
+}
+
+// condition is the name of a condition, which the card spells out once.
+func (d *dealer) condition(c Condition) string {
+	if c.More == "for" { // it must hold for a call that this one requires
+		c.More, c.Path = "", ""
+	}
+	text := strings.TrimPrefix((&sheet{most: 2 * mostCardText}).condition(c), "if ")
+	at := slices.Index(d.conditions, text)
+	if at < 0 {
+		at = len(d.conditions)
+		d.conditions = append(d.conditions, text)
+	}
+	return conditionName(at)
+}
+
+func conditionName(i int) string { return fmt.Sprintf("[%c%s]", 'A'+i%26, strings.Repeat("'", i/26)) }
+
 // passes is who receives what of a call.
-func (c *Call) passes() string {
+func (d *dealer) passes(c *Call) string {
 	var paths []string
 	for _, s := range c.received() {
 		paths = append(paths, s.Path)
 	}
-	return " → " + briefly(c.Runs.Destination()) + " receives " + cmp.Or(briefly(paths...), "fixed values")
+	return d.brief([]string{c.Runs.Destination()}) + " receives " + cmp.Or(d.brief(paths), "fixed values")
 }
 
-// Text is the card for a terminal.
-func (c Card) Text(style diag.Style) string {
-	out := ""
-	for _, row := range c {
-		title := strings.TrimSpace(row.Sign + " " + row.Head)
-		switch row.Sign {
-		case "▲":
-			title = style.Red(title)
-		case "↗":
-			title = style.Yellow(title)
+func (d *dealer) passing(what string, all []*Call) string {
+	return d.brief(namesOf(all, nil)) + " → " + what
+}
+
+// isIdle reports whether a person is asked about a call that destroys nothing, and for whose result others could wait,
+// and don't.
+func (c *Call) isIdle() bool {
+	return c.Confirm && c.Writes != nil && !c.used && c.group() != destroying
+}
+
+// bounds adds counts, cost and time.
+func (d *dealer) bounds() {
+	var all []string
+	for _, b := range d.facts.Worst.bounds() {
+		text := strings.Replace(b.name, "tries", "attempts", 1)
+		switch {
+		case b.name == "ticks" && !d.facts.Planned:
+			continue
+		case b.Most != nil:
+			text += fmt.Sprintf(" ≤ %.6g", *b.Most)
+		case b.silent > 0:
+			text += fmt.Sprintf(" known ≤ %.6g; %s nothing", b.known, wording.Counted(b.silent, "call declares", "calls declare"))
+		default:
+			text += " unbounded"
 		}
-		out += strings.Join(append([]string{title}, row.Items...), "\n    ") + "\n"
+		if d.full && b.Because != nil {
+			text += " (" + diag.Escape(strings.Join(b.Because, "; ")) + ")"
+		}
+		all = append(all, text)
 	}
-	return out
+	d.rows = append(d.rows, Row{Text: strings.Join(all, " · ")})
 }
 
-// Markdown is the card for a pull request: a block of code, which nothing in the plan ends.
-func (c Card) Markdown() string {
-	text := c.Text(false)
-	fence := "```" + strings.Repeat("`", strings.Count(text, "`")) + "\n"
-	return fence + text + fence
+// cut shortens the longest rows until the card has its length.
+func (d *dealer) cut() Rows {
+	if d.full {
+		return d.rows
+	}
+	count := 0
+	for _, row := range d.rows {
+		count += 1 + len(row.Rows)
+	}
+	for ; count > mostCardRows; count-- {
+		longest := &Row{}
+		for i := range d.rows {
+			if row := &d.rows[i]; row.Sign != "▲" && len(row.Rows) > len(longest.Rows) {
+				longest = row
+			}
+		}
+		if len(longest.Rows) < 3 {
+			break
+		}
+		longest.more++
+		longest.Rows = append(longest.Rows[:len(longest.Rows)-2], Row{Text: fmt.Sprintf("and %d more: --full", longest.more+1)})
+	}
+	return d.rows
 }

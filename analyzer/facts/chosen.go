@@ -88,8 +88,7 @@ func (c *chooser) result(a actor) (all []string) {
 // passed is who has chosen what a call passes to the plan that it runs, at a path there, above or below it.
 func (c *chooser) passed(a actor, path string) (all []string) {
 	for i := range a.Values {
-		at := strings.Replace("†input."+a.Values[i].Path, ".[", "[", 1)
-		if overlaps(strings.TrimSuffix(at, "."), path) {
+		if overlaps(below("†input", a.Values[i].Path), path) {
 			all = united(all, c.of(a.plan, a.Values[i].Sources))
 		}
 	}
@@ -125,34 +124,15 @@ func (c *chooser) models(plan string, chosen []string) (all []string) {
 // writes there.
 func isPath(one string) bool { return strings.HasPrefix(one, "†") && one != Anything }
 
-// united are those of both, in the order in which they come. Where they are more than can be
-// followed, and named, the paths among them are all of their kinds, or they are [Anything].
+// united are those of both, in the order in which they come; more than can be followed are [Anything].
 func united(all, more []string) []string {
 	for _, one := range more {
-		if len(all) > 0 && all[0] == Anything {
-			return all
+		if !slices.Contains(all, one) {
+			all = append(slices.Clip(all), one)
 		}
-		if one == Anything {
-			return []string{Anything}
-		}
-		if slices.Contains(all, one) || isPath(one) && slices.Contains(all, kindOf(one)) {
-			continue
-		}
-		if all = append(all[:len(all):len(all)], one); len(all) <= mostHeld {
-			continue
-		}
-		kinds := all[:0:0]
-		for _, one := range all {
-			if isPath(one) {
-				one = kindOf(one)
-			}
-			if !slices.Contains(kinds, one) {
-				kinds = append(kinds, one)
-			}
-		}
-		if all = kinds; len(all) > mostHeld {
-			return []string{Anything}
-		}
+	}
+	if len(all) > mostCalls || slices.Contains(all, Anything) {
+		return []string{Anything}
 	}
 	return all
 }

@@ -25,8 +25,9 @@ type Difference struct {
 	// changed value or what depends on it: the first 20, and those that no earlier difference names.
 	Reaches []string `json:"reaches,omitempty"`
 
-	call *Call  // the call that it is about
-	by   string // the call that runs the delegate
+	call  *Call  // the call that it is about
+	calls []int  // of the new plan that it is about, by their numbers in the graph
+	by    string // the call that runs the delegate
 }
 
 // Change is what happened to a thing.
@@ -66,85 +67,110 @@ const (
 
 func (r Risk) rank() int { return slices.Index([]Risk{Destroys, Leaves, ""}, r) }
 
-// A Comparison is how two plans differ by what they do.
+// A Comparison is how two plans, and all that they run, differ by what they do.
 type Comparison struct {
 	Differences []Difference // the worst first, then in the order of the new plan
 
+	sides     [2]*Facts // the old and the new one
 	outermost *pair
+	compared  map[[3]string]bool // pairs of delegates, and of activities by the plan that they are in
+	graph     *graph             // of the new plan and those that it runs
 }
 
 // Compare finds how a new plan differs from an old one. Layout is no difference, and calls that do the
 // same are the same, whatever their names.
 func Compare(old, new *Facts) *Comparison {
-	c := &comparison{
-		outer: [2]*Facts{old, new}, compared: map[[2]string]bool{}, activities: map[[3]string]bool{}, graph: graphOf(new),
-	}
-	outermost := c.plans(old, new, "", "")
-	outermost.programs()
+	c := &Comparison{sides: [2]*Facts{old, new}, compared: map[[3]string]bool{}, graph: graphOf(new)}
+	c.outermost = c.plans(old, new, "", "")
+	c.outermost.programs()
 	before := old.Worst.bounds()
 	for i, now := range new.Worst.bounds() {
-		outermost.compare(Difference{Of: ItemWorst, Name: now.name}, part{}, before[i].node(), now.node())
+		c.outermost.compare(Difference{Of: ItemWorst, Name: now.name}, part{}, before[i].node(), now.node())
 	}
-	slices.SortStableFunc(c.all, func(a, b Difference) int { return cmp.Compare(a.Risk.rank(), b.Risk.rank()) })
-	return &Comparison{c.all, outermost}
+	slices.SortStableFunc(c.Differences, func(a, b Difference) int { return cmp.Compare(a.Risk.rank(), b.Risk.rank()) })
+	return c
 }
 
 // Same reports whether the plans do the same.
 func (c *Comparison) Same() bool { return len(c.Differences) == 0 }
 
-// A comparison is of two plans and all that they run.
-type comparison struct {
-	outer      [2]*Facts // the old and the new one
-	all        []Difference
-	compared   map[[2]string]bool // pairs of delegates
-	activities map[[3]string]bool // pairs that were compared, and where
-	graph      *graph             // of the new plan and those that it runs
-}
-
 // A pair is two plans that are compared, and which of their calls are the same.
 type pair struct {
-	*comparison
+	*Comparison
 	matching
 	path, by string // the new plan, and the call that runs it
 }
 
-func (c *comparison) plans(old, new *Facts, path, by string) *pair {
-	p := &pair{comparison: c, matching: match(old, new), path: path, by: by}
+func (c *Comparison) plans(old, new *Facts, path, by string) *pair {
+	p := &pair{Comparison: c, matching: match(old, new), path: path, by: by}
+	first := c.graph.first[path]
 	for j := range new.Calls {
-		if i := p.newTo[j]; i >= 0 {
-			p.calls(i, j)
-		} else {
-			p.report(Difference{Change: Added, Of: ItemCall, Name: new.Calls[j].Name, call: &new.Calls[j], At: new.Calls[j].At},
-				part{acts: true}, j)
+		call, i := &new.Calls[j], p.newTo[j]
+		d := Difference{Of: ItemCall, Name: call.Name, call: call, At: call.At}
+		if i < 0 {
+			p.things(d, nil, p.parts(newSide, call), first+j)
+			continue
 		}
+		was := &old.Calls[i]
+		if was.Name != call.Name {
+			d.Was = was.Name
+		}
+		if was.ID != call.ID {
+			renamed := d
+			renamed.Change = Renamed
+			p.report(renamed, part{}, first+j)
+		}
+		p.things(d, p.parts(oldSide, was), p.parts(newSide, call), first+j)
+		p.carriers(was, call)
 	}
 	for i := range old.Calls {
 		if call := &old.Calls[i]; p.oldTo[i] < 0 {
-			p.report(Difference{Change: Removed, Of: ItemCall, Name: call.Name, call: call, At: call.At}, part{})
+			p.things(Difference{Of: ItemCall, Name: call.Name, call: call, At: call.At}, p.parts(oldSide, call), nil)
 		}
 	}
 	p.compare(Difference{Of: ItemOutput}, part{}, p.values(oldSide, old.Output), p.values(newSide, new.Output))
 	p.orders()
-	p.tools()
+	before, now := toolsOf(old), toolsOf(new)
+	for _, name := range keysOf(before, now) {
+		a, b := before[name], now[name]
+		p.things(Difference{Of: ItemTool, Name: name, At: cmp.Or(b.At, a.At)}, a.parts(), b.parts())
+	}
 	p.settings()
 	for j := range new.Calls {
 		i := p.newTo[j]
 		if i < 0 {
 			continue
 		}
-		both := [2]string{old.Calls[i].Runs.Plan, new.Calls[j].Runs.Plan}
-		if a, b := c.outer[oldSide].Delegates[both[0]], c.outer[newSide].Delegates[both[1]]; a != nil && b != nil &&
-			!c.compared[both] {
+		both := [3]string{"", old.Calls[i].Runs.Plan, new.Calls[j].Runs.Plan}
+		a, b := c.sides[oldSide].Delegates[both[1]], c.sides[newSide].Delegates[both[2]]
+		if a != nil && b != nil && !c.compared[both] {
 			c.compared[both] = true
-			c.plans(a, b, both[1], join(path, new.Calls[j].Name))
+			c.plans(a, b, both[2], join(path, new.Calls[j].Name))
 		}
 	}
 	return p
 }
 
-// report notes a difference of some calls of the new plan, with what it reaches.
+// things reports where two things differ that have the same parts; one that has none doesn't exist.
+func (p *pair) things(d Difference, old, new []part, calls ...int) {
+	switch {
+	case new == nil:
+		d.Change = Removed
+		p.report(d, part{})
+	case old == nil:
+		d.Change = Added
+		p.report(d, part{weight: acts}, calls...)
+	default:
+		for i, of := range old {
+			d.What = of.name
+			p.compare(d, of, of.of, new[i].of, calls...)
+		}
+	}
+}
+
+// report notes a difference of some calls of the new plan, by their numbers in the graph, with what it reaches.
 func (p *pair) report(d Difference, of part, calls ...int) {
-	d.In, d.by = p.path, p.by
+	d.In, d.by, d.calls = p.path, p.by, calls
 	if d.Change == "" {
 		switch entire := d.What == "" && d.Path == ""; {
 		case entire && d.Old == nil:
@@ -156,32 +182,43 @@ func (p *pair) report(d Difference, of part, calls ...int) {
 		}
 	}
 	var h impact
-	if of.acts && !of.tightens(&d) {
-		for _, j := range calls {
-			h = h.and(p.graph.impactOf(&p.new.Calls[j]))
+	counts := of.weight&limit == 0 || !tightens(&d)
+	if of.weight&acts != 0 && counts {
+		for _, call := range calls {
+			h = h.and(p.graph.impacts[call])
 		}
-		h = of.narrow(h, &d)
+		switch of.name { // only a part of its impact
+		case effectKind:
+			h.leaves = false
+		case Reaches:
+			h = impact{leaves: h.leaves && d.New != nil}
+		}
 	}
-	if from := d.begins(); from != "" || of.gives && len(calls) > 0 && !of.tightens(&d) {
-		h = h.and(p.graph.follow(&d, from, map[string][]int{p.path: calls}))
+	if from := d.begins(); from != "" || of.weight&gives != 0 && counts {
+		h = h.and(p.graph.follow(&d, p.path, from, calls))
 	}
 	d.Risk = h.risk()
-	p.all = append(p.all, d)
+	p.Differences = append(p.Differences, d)
 }
 
 // A part is one of those that calls and tools are compared by.
 type part struct {
-	name string
-	of   *node
-
-	acts  bool // it decides what the call does, to what, or how often
-	gives bool // it decides what the call gives
-	limit bool // to add it, or to lower it, has the call do less
-
-	repeated bool // [Call.Conditions] has it, too
+	name   string
+	of     *node
+	weight weight
 }
 
-// parts are all parts of a call, in the order in which differences are shown.
+// A weight is what a change of a part means.
+type weight int
+
+const (
+	acts     weight = 1 << iota // it decides what the call does, to what, or how often
+	gives                       // it decides what the call gives
+	limit                       // to add it, or to lower it, has the call do less
+	repeated                    // [Call.Conditions] has the part, too
+)
+
+// parts are all parts of a call, in the order in which differences are shown, with their weights.
 func (p *pair) parts(side int, c *Call) []part {
 	var list, context *Value
 	var most *node
@@ -192,30 +229,30 @@ func (p *pair) parts(side int, c *Call) []part {
 		context = &Value{Sources: c.Context}
 	}
 	return []part{
-		{name: "tool", of: textNode(c.Tool), acts: true, gives: true},
-		{name: "instance", of: textNode(c.Instance), acts: true, repeated: true},
-		{name: effectKind, of: textNode(c.Effect.Kind), acts: true},
-		{name: "effect that only the plan claims", of: textNode(c.Effect.Claimed)},
-		{name: Reaches, of: flagNode(c.Effect.OpenWorld || c.Runs.Kind == Model), acts: true},
-		{name: "a second time does no more", of: flagNode(c.Effect.Idempotent)},
-		{name: "runs the plan", of: p.place(side, c.Runs.Plan), acts: true, gives: true},
-		{name: "in a context of its own", of: flagNode(c.Runs.Alone), acts: true, gives: true},
-		{name: "carried out by", of: carrierOf(c), acts: true, gives: true},
-		{name: "value", of: p.values(side, c.Values), acts: true, gives: true},
-		{name: "condition", of: p.optional(side, c.When), acts: true, gives: true, limit: true, repeated: true},
-		{name: "goes on when an item failed", of: flagNode(c.Each != nil && c.Each.Collect)},
-		{name: "most items", of: most, acts: true, gives: true, limit: true},
-		{name: "each of", of: p.optional(side, list), acts: true, gives: true, repeated: true},
-		{name: "context", of: p.optional(side, context), acts: true, gives: true},
-		{name: "writes", of: writesOf(c)},
-		{name: "method", of: textNode(c.Method)},
-		{name: "after", of: p.afterOf(side, c), acts: true, limit: true, repeated: true},
-		{name: "tries", of: leaf(max(1, c.Tries)), acts: true, limit: true},
-		{name: "backoff", of: textNode(c.Backoff)},
-		{name: "timeout", of: textNode(c.Timeout)},
-		{name: "a person is asked", of: flagNode(c.Confirm), acts: true, limit: true},
-		{name: "result", of: literalNode(c.Produced), acts: true, gives: true},
-		{name: "reasoning", of: textNode(c.Reason)},
+		{"tool", textNode(c.Tool), acts | gives},
+		{"instance", textNode(c.Instance), acts | repeated},
+		{effectKind, textNode(c.Effect.Kind), acts},
+		{"effect that only the plan claims", textNode(c.Effect.Claimed), 0},
+		{Reaches, flagNode(c.Effect.OpenWorld || c.Runs.Kind == Model), acts},
+		{"a second time does no more", flagNode(c.Effect.Idempotent), 0},
+		{"runs the plan", p.place(side, c.Runs.Plan), acts | gives},
+		{"in a context of its own", flagNode(c.Runs.Alone), acts | gives},
+		{"carried out by", carrierOf(c), acts | gives},
+		{"value", p.values(side, c.Values), acts | gives},
+		{"condition", p.optional(side, c.When), acts | gives | limit | repeated},
+		{"goes on when an item failed", flagNode(c.Each != nil && c.Each.Collect), 0},
+		{"most items", most, acts | gives | limit},
+		{"each of", p.optional(side, list), acts | gives | repeated},
+		{"context", p.optional(side, context), acts | gives},
+		{"writes", writesOf(c), 0},
+		{"method", textNode(c.Method), 0},
+		{"after", p.afterOf(side, c), acts | limit | repeated},
+		{"tries", leaf(max(1, c.Tries)), acts | limit},
+		{"backoff", textNode(c.Backoff), 0},
+		{"timeout", textNode(c.Timeout), 0},
+		{"a person is asked", flagNode(c.Confirm), acts | limit},
+		{"result", literalNode(c.Produced), acts | gives},
+		{"reasoning", textNode(c.Reason), 0},
 	}
 }
 
@@ -226,21 +263,9 @@ const (
 	Reaches = "may reach beyond the machine"
 )
 
-// tightens reports whether a difference of the part only has a call done less, later or with a
-// person's decision.
-func (of part) tightens(d *Difference) bool {
-	return of.limit && (d.Old == nil || d.New != nil && less(d.New.Literal, d.Old.Literal))
-}
-
-// narrow is the part of the call's impact that a difference of the part may have.
-func (of part) narrow(h impact, d *Difference) impact {
-	switch of.name {
-	case effectKind:
-		h.leaves = false
-	case Reaches:
-		h = impact{leaves: h.leaves && d.New != nil}
-	}
-	return h
+// tightens reports whether a difference of a limit only has a call done less, later or with a person's decision.
+func tightens(d *Difference) bool {
+	return d.Old == nil || d.New != nil && less(d.New.Literal, d.Old.Literal)
 }
 
 // less compares two numbers.
@@ -250,42 +275,18 @@ func less(a, b Literal) bool {
 	return isX && isY && x < y
 }
 
-// calls compares two calls that are the same one.
-func (p *pair) calls(i, j int) {
-	a, b := &p.old.Calls[i], &p.new.Calls[j]
-	d := Difference{Of: ItemCall, Name: b.Name, call: b, At: b.At}
-	if a.Name != b.Name {
-		d.Was = a.Name
-	}
-	if a.ID != b.ID {
-		renamed := d
-		renamed.Change = Renamed
-		p.report(renamed, part{})
-	}
-	p.compareParts(d, p.parts(oldSide, a), p.parts(newSide, b), j)
-	p.carriers(a, b)
-}
-
-// compareParts reports where things differ that have the same parts.
-func (p *pair) compareParts(d Difference, old, new []part, calls ...int) {
-	for i, of := range old {
-		d.What = of.name
-		p.compare(d, of, of.of, new[i].of, calls...)
-	}
-}
-
 // carriers compares the activities that carry out two calls, each pair once for all of their calls.
 func (p *pair) carriers(a, b *Call) {
 	from, to := a.Runs.Activity, b.Runs.Activity
-	key := [3]string{p.path, from, to}
-	if from == "" || to == "" || p.activities[key] {
+	key := [3]string{"in " + p.path, from, to}
+	if from == "" || to == "" || p.compared[key] {
 		return
 	}
-	p.activities[key] = true
+	p.compared[key] = true
 	var calls []int
 	for j := range p.new.Calls {
 		if p.new.Calls[j].Runs.Activity == to {
-			calls = append(calls, j)
+			calls = append(calls, p.graph.first[p.path]+j)
 		}
 	}
 	d := Difference{Of: ItemActivity, Name: to, call: b, At: b.At}
@@ -293,10 +294,9 @@ func (p *pair) carriers(a, b *Call) {
 		d.Was = from
 	}
 	parts := func(side int, e *Execution) []part {
-		return []part{{name: "definition", of: literalNode(e.Definition), acts: true, gives: true},
-			{name: "folder", of: p.place(side, e.Folder), acts: true, gives: true}}
+		return []part{{"definition", literalNode(e.Definition), acts | gives}, {"folder", p.place(side, e.Folder), acts | gives}}
 	}
-	p.compareParts(d, parts(oldSide, &a.Runs), parts(newSide, &b.Runs), calls...)
+	p.things(d, parts(oldSide, &a.Runs), parts(newSide, &b.Runs), calls...)
 }
 
 // settings compares what else of the documents decides what happens.
@@ -324,30 +324,22 @@ func (f *Facts) IsAnswer() bool {
 		f.Form)
 }
 
-// tools compares the tools of two plans by their names.
-func (p *pair) tools() {
-	tools := func(f *Facts) map[string]*Tool {
-		all := map[string]*Tool{}
-		for i := range f.Tools {
-			all[f.Tools[i].Name] = &f.Tools[i]
-		}
-		return all
+// toolsOf are the tools of a plan by their names.
+func toolsOf(f *Facts) map[string]Tool {
+	all := map[string]Tool{}
+	for _, t := range f.Tools {
+		all[t.Name] = t
 	}
-	parts := func(t *Tool) []part {
-		return []part{{name: "description", of: textNode(t.Description)}, {name: "parameters", of: literalNode(t.Parameters)},
-			{name: "output", of: literalNode(t.Output)}, {name: "definition", of: literalNode(t.Definition)}}
+	return all
+}
+
+// parts are those that tools are compared by; a tool without a name doesn't exist.
+func (t Tool) parts() []part {
+	if t.Name == "" {
+		return nil
 	}
-	old, new := tools(p.old), tools(p.new)
-	for _, name := range keysOf(old, new) {
-		switch a, b := old[name], new[name]; {
-		case b == nil:
-			p.report(Difference{Change: Removed, Of: ItemTool, Name: name, At: a.At}, part{})
-		case a == nil:
-			p.report(Difference{Change: Added, Of: ItemTool, Name: name, At: b.At}, part{})
-		default:
-			p.compareParts(Difference{Of: ItemTool, Name: name, At: b.At}, parts(a), parts(b))
-		}
-	}
+	return []part{{"description", textNode(t.Description), 0}, {"parameters", literalNode(t.Parameters), 0},
+		{"output", literalNode(t.Output), 0}, {"definition", literalNode(t.Definition), 0}}
 }
 
 // programs compares the files that calls of both plans run; a file that exists in one of them alone is
@@ -355,43 +347,30 @@ func (p *pair) tools() {
 func (p *pair) programs() {
 	for _, file := range keysOf(p.old.Programs, p.new.Programs) {
 		old, new := p.old.Programs[file], p.new.Programs[file]
-		before, now := p.old.callsOf(file), p.new.callsOf(file)
-		if old == new || (old == "" || new == "") && (len(before) == 0 || len(now) == 0) {
-			continue
+		calls := p.new.callsOf(file)
+		if old != "" && new != "" || len(p.old.callsOf(file)) > 0 && len(calls) > 0 {
+			p.compare(Difference{Of: ItemProgram, Name: file}, part{weight: acts | gives}, textNode(old), textNode(new), calls...)
 		}
-		d := Difference{Of: ItemProgram, Name: file, Old: textNode(old).shown(), New: textNode(new).shown()}
-		h := p.graph.follow(&d, "", now)
-		for path, calls := range now {
-			for _, j := range calls {
-				h = h.and(p.graph.impactOf(&p.graph.plans[path].Calls[j]))
-			}
-		}
-		p.report(d, part{})
-		p.all[len(p.all)-1].Risk = h.risk()
 	}
 }
 
-// orders compares in which order calls write a path that both plans have.
+// orders compares in which order calls of both plans write a path, by their names in the new one.
 func (p *pair) orders() {
 	old := map[string][]string{}
 	for _, o := range p.old.Orders {
-		old[o.Path] = o.Calls
+		for _, name := range o.Calls {
+			old[o.Path] = append(old[o.Path], p.newName(name))
+		}
+	}
+	common := func(some, known []string) []string {
+		there := map[string]bool{}
+		for _, name := range known {
+			there[name] = true
+		}
+		return slices.DeleteFunc(slices.Clone(some), func(name string) bool { return !there[name] })
 	}
 	for _, o := range p.new.Orders {
-		before := []string{} // the calls that are in both, with their names in the new plan
-		for _, name := range old[o.Path] {
-			if i, known := p.oldAt[name]; known && p.oldTo[i] >= 0 {
-				before = append(before, p.new.Calls[p.oldTo[i]].Name)
-			}
-		}
-		common := func(some, known []string) []string {
-			there := map[string]bool{}
-			for _, name := range known {
-				there[name] = true
-			}
-			return slices.DeleteFunc(slices.Clone(some), func(name string) bool { return !there[name] })
-		}
-		if a, b := common(before, o.Calls), common(o.Calls, before); !slices.Equal(a, b) {
+		if a, b := common(old[o.Path], o.Calls), common(o.Calls, old[o.Path]); !slices.Equal(a, b) {
 			p.report(Difference{Of: ItemOrder, Name: o.Path, Old: leaf(a[:min(mostCalls, len(a))]).value,
 				New: leaf(b[:min(mostCalls, len(b))]).value}, part{})
 		}
@@ -409,35 +388,25 @@ func (c *Comparison) Was(call string) string {
 // Touched are the calls of the new plan that differ, or run a plan in which something
 // does, by name.
 func (c *Comparison) Touched() map[string]bool {
-	all, inside, activities := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for i := range c.Differences {
-		switch d := &c.Differences[i]; {
-		case d.In != "":
-			inside[d.In] = true
-		case d.Of == ItemCall:
-			all[d.Name] = true
-		case d.Of == ItemActivity:
-			activities[d.Name] = true
+	all, known := map[string]bool{}, map[string]bool{}
+	var touch func(path string, calls []int)
+	touch = func(path string, calls []int) {
+		for _, call := range calls {
+			if path == "" {
+				all[c.graph.calls[call].Name] = true
+			}
+		}
+		if path != "" && !known[path] {
+			known[path] = true
+			for _, runner := range c.graph.runners[path] {
+				touch(c.graph.paths[runner], []int{runner})
+			}
 		}
 	}
-	f := c.outermost.new
-	for i := range f.Calls {
-		call := &f.Calls[i]
-		if activities[call.Runs.Activity] || f.runs(call.Runs.Plan, inside, map[string]bool{}) {
-			all[call.Name] = true
-		}
+	for i := range c.Differences {
+		touch(c.Differences[i].In, c.Differences[i].calls)
 	}
 	return all
-}
-
-// runs reports whether a delegate is one of some, or runs one.
-func (f *Facts) runs(plan string, some, seen map[string]bool) bool {
-	d := f.Delegates[plan]
-	if d == nil || seen[plan] {
-		return false
-	}
-	seen[plan] = true
-	return some[plan] || slices.ContainsFunc(d.Calls, func(c Call) bool { return f.runs(c.Runs.Plan, some, seen) })
 }
 
 func keysOf[V any](a, b map[string]V) []string {

@@ -157,7 +157,7 @@ func TestDifferencesAreExact(t *testing.T) {
 		if err := json.Unmarshal(text, &read); err != nil {
 			t.Fatal(err)
 		}
-		if here, there := facts.Compare(before, after).Text(), facts.Compare(&read, after).Text(); here != there {
+		if here, there := facts.Compare(before, after).Rows().Text(false), facts.Compare(&read, after).Rows().Text(false); here != there {
 			t.Fatalf("seed %d, %s: of facts that were read it says\n%s\nand else\n%s", seed, m.name, there, here)
 		}
 	}
@@ -357,7 +357,7 @@ func TestLargePlansAreComparedSoon(t *testing.T) {
 			t.Errorf("%s: %d differences", name, len(c.Differences))
 		}
 		if name == "one literal" && len(c.Differences) != 1 {
-			t.Errorf("%s: %s", name, c.Text())
+			t.Errorf("%s: %s", name, c.Rows().Text(false))
 		}
 	}
 }

@@ -70,17 +70,18 @@ type Call struct {
 	Confirm    bool              `json:"confirm,omitempty"`   // a person is asked about it in any case
 	Produced   Literal           `json:"produced,omitzero"`   // the result of a latent call that stands there already
 	Reason     string            `json:"reasoning,omitempty"` // for people; it has no effect
+
+	uses
 }
 
-// An Effect is what carrying a call out may do to the world, and who says so.
-type Effect struct {
-	Kind       string `json:"kind"` // [compiler.ReadOnly], [compiler.Writes], [compiler.Destructive] or [compiler.Unknown]
-	By         string `json:"by,omitempty"`
-	Claimed    string `json:"claimed,omitempty"`   // declared without being trusted: by the plan, or
-	Untrusted  bool   `json:"untrusted,omitempty"` // by the workspace, which isn't trusted
-	Idempotent bool   `json:"idempotent,omitempty"`
-	OpenWorld  bool   `json:"openWorld,omitempty"` // what it is given may leave the machine
+// uses are what a call needs of others, and they of it.
+type uses struct {
+	requires []requirement
+	used     bool // another call waits for it, or the output has its result
 }
+
+// An Effect is what carrying a call out may do to the world.
+type Effect = compiler.Effect
 
 // An Execution is what carries a call out.
 type Execution struct {
@@ -132,10 +133,10 @@ type After struct {
 // A Condition is something that must hold for a call to run: some of the plan's text
 // between words of ours.
 type Condition struct {
-	Words string `json:"words"`          // for, for each of, if, or if (behind an if), after
+	Words string `json:"words"`          // for, for each of, if, after
 	Text  string `json:"text,omitempty"` // an expression, a call, an instance
 	More  string `json:"more,omitempty"` // what must be so of it
-	Path  string `json:"path,omitempty"` // a path or a call that More ends with
+	Path  string `json:"path,omitempty"` // a path or a call that More ends with, and what may hold in place of all this
 }
 
 // Each is the list for whose items a call runs.
@@ -178,6 +179,9 @@ type Worst struct {
 type Bound struct {
 	Most    *float64 `json:"most"`
 	Because []string `json:"because,omitempty"` // what makes it so much, and what bounds it
+
+	known  float64 // of the calls that declare it
+	silent int     // how many declare nothing
 }
 
 // A Literal is a JSON value of the plan, less its secrets.

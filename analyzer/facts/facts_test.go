@@ -63,13 +63,14 @@ func TestFacts(t *testing.T) {
 				files[f.Name] = string(f.Data)
 			}
 			f := facts.Of(compiled(t, "plan.yaml", files["plan.yaml"], files), facts.Options{Planned: strings.Contains(string(archive.Comment), "planned")})
+			rows := append(f.Card("sha256:0", nil, false), f.Details()...)
 			for i := range archive.Files {
 				got := ""
 				switch archive.Files[i].Name {
 				case "text":
-					got = f.Text()
+					got = rows.Text(false)
 				case "markdown":
-					got = f.Markdown()
+					got = rows.Markdown()
 				default:
 					continue
 				}
@@ -95,10 +96,10 @@ func TestFacts(t *testing.T) {
 			if again, _ := json.Marshal(&back); string(again) != string(once) {
 				t.Errorf("read back it is\n%s\nand was\n%s", again, once)
 			}
-			if back.Text() != f.Text() {
-				t.Errorf("read back it reads\n%s", back.Text())
+			if back.Details().Text(false) != f.Details().Text(false) {
+				t.Errorf("read back it reads\n%s", back.Details().Text(false))
 			}
-			if same := facts.Of(compiled(t, "plan.yaml", files["plan.yaml"], files), facts.Options{Planned: f.Planned}); !reflect.DeepEqual(same.Text(), f.Text()) {
+			if same := facts.Of(compiled(t, "plan.yaml", files["plan.yaml"], files), facts.Options{Planned: f.Planned}); !reflect.DeepEqual(same.Details(), f.Details()) {
 				t.Error("a second time it is another text")
 			}
 		})
@@ -144,7 +145,7 @@ func large(n int) string {
 func TestFactsAreQuick(t *testing.T) {
 	text := large(1000)
 	if took, soon := cputime.Within(200_000_000, func() {
-		facts.Of(compiled(t, "plan.yaml", text, nil), facts.Options{}).Text()
+		facts.Of(compiled(t, "plan.yaml", text, nil), facts.Options{}).Details().Text(false)
 	}); !soon {
 		t.Errorf("took %v", took)
 	}
@@ -161,7 +162,7 @@ func BenchmarkFacts(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("%d/compiled and written", n), func(b *testing.B) {
 			for b.Loop() {
-				facts.Of(compiled(b, "plan.yaml", text, nil), facts.Options{}).Text()
+				facts.Of(compiled(b, "plan.yaml", text, nil), facts.Options{}).Details().Text(false)
 			}
 		})
 	}

@@ -34,6 +34,11 @@ func (g *gatherer) facts() *Facts {
 	}
 	if p.Output != nil {
 		f.Output = g.values(nil, "", p.Output, nil)
+		for _, r := range readsOf(p.Output) {
+			for _, w := range p.Reads[r].Writers {
+				f.Calls[w].used = true
+			}
+		}
 	}
 	for _, t := range p.Tools {
 		f.Tools = append(f.Tools, g.tool(t))
@@ -54,11 +59,11 @@ func (g *gatherer) call(c *plan.Call) Call {
 	})
 	one := Call{
 		Name: c.Name, ID: c.ID, Tool: c.ToolName, At: place(c.Node), Instance: c.Instance,
-		Effect: effect(e), Runs: g.execution(c),
+		Effect: e, Runs: g.execution(c),
 		Confirm: c.Confirm, Reason: g.shown(c.Reason),
 	}
 	if c.Params != nil {
-		for _, field := range slices.SortedFunc(slices.Values(c.Params.Fields), func(a, b plan.TemplateField) int { return cmp.Compare(a.Key, b.Key) }) {
+		for _, field := range sortedFields(c.Params) {
 			one.Values = g.values(one.Values, Step("", field.Key), field.Value, c)
 		}
 	}
@@ -92,7 +97,8 @@ func (g *gatherer) call(c *plan.Call) Call {
 		one.Produced = g.literal(c.Node.Get("_output").Value()) // with the alternative that it names
 	}
 	one.Context = g.context(c, one.Runs.Kind == Model)
-	one.Conditions = g.conditions(c, &one)
+	one.Conditions, one.requires = g.conditions(c, &one), g.requirements(c, c.Reads)
+	one.used = p.Graph.Len() == len(p.Calls) && len(p.Graph.Users(c.Index)) > 0
 	return one
 }
 
@@ -218,25 +224,12 @@ const mostInherited = 12
 // failing is what must be so of a call whose failure another waits for.
 const failing = "fails, or writes"
 
-// orIf begins an alternative to the condition before it.
-const orIf = "or if"
-
-// merged adds conditions to others, those that are joined by or together, and nothing twice.
+// merged adds conditions to others, and nothing twice.
 func merged(all, more []Condition) []Condition {
-	for len(more) > 0 {
-		n := 1
-		for n < len(more) && more[n].Words == orIf {
-			n++
+	for _, c := range more {
+		if !slices.Contains(all, c) {
+			all = append(all, c)
 		}
-		there := false
-		for i := 0; i < len(all) && !there; i++ {
-			rest := all[i:]
-			there = len(rest) >= n && slices.Equal(rest[:n], more[:n]) && (len(rest) == n || rest[n].Words != orIf)
-		}
-		if !there {
-			all = append(all, more[:n]...)
-		}
-		more = more[n:]
 	}
 	return all
 }
@@ -244,18 +237,14 @@ func merged(all, more []Condition) []Condition {
 // inherited are the first of the conditions of the calls that a call can't run without.
 func (g *gatherer) inherited(c *plan.Call, reads []int) []Condition {
 	var all []Condition
-	for _, i := range g.indispensable(c, reads) {
-		all = merged(all, g.giving(g.plan.Calls[i]))
+	for _, r := range g.requirements(c, reads) {
+		all = merged(all, g.giving(g.plan.Calls[r.call]))
 		if len(all) > mostInherited {
 			break
 		}
 	}
 	if len(all) > mostInherited {
-		end := mostInherited
-		for all[end].Words == orIf {
-			end--
-		}
-		all = append(all[:end], Condition{Words: "under further conditions of calls before it"})
+		all = append(all[:mostInherited], Condition{Words: "under further conditions of calls before it"})
 	}
 	return all
 }
@@ -285,18 +274,24 @@ func needed(c *plan.Call) []int {
 	return slices.Concat(readsOf(asOne.When), readsOf(asOne.Params))
 }
 
-// indispensable are the calls that another can't run without: those that alone write what
-// it needs, and those that must be done before it.
-func (g *gatherer) indispensable(c *plan.Call, reads []int) []int32 {
-	var all []int32
+// A requirement is a call that another can't run without: it must be done, or have failed.
+type requirement struct {
+	call   int32
+	failed bool
+}
+
+// requirements are the calls that alone write what a call needs, and those that must be done before it.
+func (g *gatherer) requirements(c *plan.Call, reads []int) []requirement {
+	var all []requirement
 	for _, r := range reads {
 		if read := &g.plan.Reads[r]; read.Ref.Required && !read.Start && len(read.Writers) == 1 {
-			all = append(all, read.Writers[0])
+			branch, _ := g.branch(read)
+			all = append(all, requirement{read.Writers[0], branch.More == failing})
 		}
 	}
 	for _, a := range c.After {
 		if !a.Settled {
-			all = append(all, int32(a.Call))
+			all = append(all, requirement{call: int32(a.Call)})
 		}
 	}
 	return all
@@ -323,19 +318,22 @@ func (g *gatherer) branches(reads []int, params *plan.Template) []Condition {
 		if joined, literal := t.Expr.Alternatives(); !joined || literal {
 			continue
 		}
-		var one []Condition
-		for _, r := range t.Reads {
+		var one Condition
+		for i, r := range t.Reads {
 			condition, needs := g.branch(&g.plan.Reads[r])
 			if !needs {
-				one = nil
+				one = Condition{}
 				break
 			}
-			if one != nil {
-				condition.Words = orIf
+			if i == 0 {
+				one = condition
+			} else {
+				one.Path += ", or if " + condition.Text + " " + condition.More + " " + condition.Path
 			}
-			one = append(one, condition)
 		}
-		all = append(all, one...)
+		if one != (Condition{}) {
+			all = append(all, one)
+		}
 	}
 	return all
 }
@@ -386,26 +384,22 @@ func (g *gatherer) orders() []Order {
 			writers = slices.Concat(writers, at[above])
 			left -= len(at[above])
 		}
-		if p.Writes == plan.Once {
-			slices.Sort(writers)
-		} else {
-			slices.SortFunc(writers, func(a, b int32) int { return cmp.Compare(p.Graph.Rank(int(a)), p.Graph.Rank(int(b))) })
+		slices.SortFunc(writers, func(a, b int32) int {
+			if p.Writes == plan.Once {
+				return cmp.Compare(a, b)
+			}
+			return cmp.Compare(p.Graph.Rank(int(a)), p.Graph.Rank(int(b)))
+		})
+		if writers = slices.Compact(writers); len(writers) > 1 {
+			names := make([]string, len(writers))
+			for i, w := range writers {
+				names[i] = p.Calls[w].Name
+			}
+			orders = append(orders, Order{p.Paths.String(path), names})
 		}
-		if writers = slices.Compact(writers); len(writers) < 2 {
-			continue
-		}
-		o := Order{Path: p.Paths.String(path)}
-		for _, w := range writers {
-			o.Calls = append(o.Calls, p.Calls[w].Name)
-		}
-		orders = append(orders, o)
 	}
 	slices.SortFunc(orders, func(a, b Order) int { return cmp.Compare(a.Path, b.Path) })
 	return orders
-}
-
-func effect(e compiler.Effect) Effect {
-	return Effect{Kind: e.Kind, By: e.By, Claimed: e.Claimed, Untrusted: e.Untrusted, Idempotent: e.Idempotent, OpenWorld: e.OpenWorld}
 }
 
 func place(n *source.Node) *Place {

@@ -2,7 +2,6 @@ package facts
 
 import (
 	"maps"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -10,89 +9,78 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// mostSpread bounds the work of following values through a plan, in words of 64 calls that
-// are looked at. Past it a call may hold anything.
-const mostSpread = 3_000_000
+// mostSpread bounds the work of following values through a plan, in calls that are looked at. Past it a call may hold
+// anything.
+const mostSpread = 5_000_000
 
 // Anything is what a call may hold if more isn't known.
 const Anything = "†"
 
-// holds follows values through calls: a result may hold all that the call was given and, unless an expression or a
-// model made it, something new. Sets have calls by their indexes, and the kinds behind them.
+// mostHeld is how many calls are named whose results others may hold.
+const mostHeld = 20
+
+// holds follows values back through calls, for those that hand something out: they may hold all that the calls were
+// given by which they come and, unless an expression or a model made it, something new.
 func (g *gatherer) holds(f *Facts) {
-	n := len(f.Calls)
-	kinds := g.kinds(f)
-	gives := make([]big.Int, n)
-	left := mostSpread
-	for _, i := range g.plan.Graph.Order() {
-		c, given, direct := &f.Calls[i], &gives[i], new(big.Int)
-		received := c.received()
-		for _, s := range received {
-			left -= (len(s.writers) + 1) * ((n + len(kinds) + 63) / 64)
-		}
-		if left < 0 {
-			if c.Leaves() {
-				c.Holds = []string{Anything}
-			}
+	left, met := mostSpread, make([]int, len(f.Calls)) // by call: the last one that was found to depend on it
+	received := make([][]*Source, len(f.Calls))
+	for i := range f.Calls {
+		received[i] = f.Calls[i].received()
+	}
+	for i := range f.Calls {
+		c := &f.Calls[i]
+		if !c.Leaves() {
 			continue
 		}
-		for _, s := range received {
-			for _, w := range s.writers {
-				given.Or(given, &gives[w])
-				direct.SetBit(direct, int(w), 1)
+		queue, kinds, direct, directKinds := []int{i}, map[string]bool{}, 0, 0
+		for at := 0; at < len(queue) && left > 0; at++ {
+			for _, s := range received[queue[at]] {
+				if s.Start {
+					kinds[kindOf(s.Path)] = true
+				}
+				for _, w := range s.writers {
+					if left--; met[w] != i+1 {
+						met[w] = i + 1
+						queue = append(queue, int(w))
+					}
+				}
 			}
-			if s.Start {
-				at := n + slices.Index(kinds, kindOf(s.Path))
-				given.SetBit(given, at, 1)
-				direct.SetBit(direct, at, 1)
+			if at == 0 {
+				direct, directKinds = len(queue), len(kinds)
 			}
 		}
-		if c.Leaves() && new(big.Int).AndNot(given, direct).Sign() != 0 {
-			c.hold(f, given, kinds)
-		}
-		if !slices.Contains([]string{"expr", Model, Produced}, c.Runs.Kind) {
-			given.SetBit(given, int(i), 1)
+		if left <= 0 {
+			c.Holds = []string{Anything}
+		} else if len(kinds) > directKinds || slices.ContainsFunc(queue[direct:], f.makes) {
+			c.hold(f, queue[1:], kinds)
 		}
 	}
 }
 
-// mostHeld is how many calls are named whose results others may hold.
-const mostHeld = 20
+// makes reports whether a call adds something new to what it was given.
+func (f *Facts) makes(call int) bool {
+	return !slices.Contains([]string{"expr", Model, Produced}, f.Calls[call].Runs.Kind)
+}
 
-// hold names what is in a set of calls and kinds.
-func (c *Call) hold(f *Facts, set *big.Int, kinds []string) {
-	calls := 0
-	for at := range set.BitLen() {
-		switch n := len(f.Calls); {
-		case set.Bit(at) == 0:
-		case at >= n:
-			c.Holds = append(c.Holds, kinds[at-n])
-		case calls < mostHeld:
+// hold names what some calls and kinds give.
+func (c *Call) hold(f *Facts, calls []int, kinds map[string]bool) {
+	slices.Sort(calls)
+	for _, at := range calls {
+		switch {
+		case !f.makes(at):
+		case len(c.Holds) < mostHeld:
 			c.Holds = append(c.Holds, f.Calls[at].Name)
-			calls++
 		default:
 			c.HoldsMore++
 		}
 	}
+	c.Holds = append(c.Holds, slices.Sorted(maps.Keys(kinds))...)
 }
 
 // received are the sources of all that a call is given, each list of writers once.
 func (c *Call) received() []*Source {
 	one := Call{Values: c.Values, Each: c.Each, Context: c.Context}
 	return one.reads()
-}
-
-// kinds are those of what is there from the start and is read.
-func (g *gatherer) kinds(f *Facts) []string {
-	all := map[string]bool{}
-	for i := range f.Calls {
-		for _, s := range f.Calls[i].received() {
-			if s.Start {
-				all[kindOf(s.Path)] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(all))
 }
 
 func kindOf(path string) string {

@@ -23,22 +23,49 @@ type matching struct {
 // what it receives and writes, then by its tool.
 func match(old, new *Facts) matching {
 	m := matching{old, new, slices.Repeat([]int{-1}, len(old.Calls)), slices.Repeat([]int{-1}, len(new.Calls)), byName(old), byName(new)}
-	m.pair(func(c *Call) string { return c.ID }, true)
-	for _, of := range []func(*Call) string{
-		func(c *Call) string {
-			return key(c.Tool, c.Instance, c.Runs.Kind, c.Runs.Activity, c.Runs.Plan, given(c), paths(c), c.Timeout, c.Reason)
-		},
-		func(c *Call) string { return keyIf(paths(c), given(c)) },
-		func(c *Call) string { return keyIf(paths(c), c.Tool) },
-		func(c *Call) string { return keyIf(given(c), c.Tool) },
-		paths,
-		given,
-		func(c *Call) string { return key(c.Tool, c.Instance, names(c)) },
-		func(c *Call) string { return key(c.Tool, c.Instance) },
+	before, now := traitsOf(old), traitsOf(new)
+	m.pair(before, now, true, byID)
+	for _, of := range [][]trait{
+		{byTool, byRest, byGiven, byPaths}, {byPaths, byGiven}, {byPaths, byTool}, {byGiven, byTool}, {byPaths}, {byGiven},
+		{byTool, byInstance, byNames}, {byTool, byInstance},
 	} {
-		m.pair(of, false)
+		m.pair(before, now, false, of...)
 	}
 	return m
+}
+
+// A trait is something by which a call is told from others.
+type trait int
+
+const (
+	byID trait = iota
+	byTool
+	byInstance
+	byGiven // what it receives
+	byNames // of what it receives
+	byPaths // what it writes, "" for nothing
+	byRest
+)
+
+// traitsOf are the traits of all calls.
+func traitsOf(f *Facts) [][]string {
+	all := make([][]string, len(f.Calls))
+	for i := range f.Calls {
+		c := &f.Calls[i]
+		given, names, paths := "", "", ""
+		for v := range c.inputs() {
+			given += v.Path + "\x00" + v.String() + "\x00"
+		}
+		for _, v := range c.Values {
+			names += v.Path + "\x00"
+		}
+		for _, route := range c.Writes {
+			paths += strings.Join(route, "\x00") + "\x01"
+		}
+		rest := strings.Join([]string{c.Instance, c.Runs.Kind, c.Runs.Activity, c.Runs.Plan, c.Timeout, c.Reason}, "\x00")
+		all[i] = []string{c.ID, c.Tool, c.Instance, given, names, paths, rest}
+	}
+	return all
 }
 
 func byName(f *Facts) map[string]int {
@@ -61,65 +88,30 @@ func (c *Call) inputs() iter.Seq[*Value] {
 	}
 }
 
-// pair matches the calls that have a key in common, the nth with the nth; with only, if there is one on each side.
-func (m *matching) pair(of func(*Call) string, only bool) {
-	left := func(f *Facts, to []int) map[string][]int {
+// pair matches the calls that have some traits in common, the first of which they must have, the nth with the nth; with
+// only, if there is one on each side.
+func (m *matching) pair(before, now [][]string, only bool, of ...trait) {
+	left := func(traits [][]string, to []int) map[string][]int {
 		all := map[string][]int{}
-		for i := range f.Calls {
-			if to[i] < 0 {
-				k := of(&f.Calls[i])
-				all[k] = append(all[k], i)
+		for i, one := range traits {
+			if to[i] < 0 && one[of[0]] != "" {
+				key := ""
+				for _, t := range of {
+					key += one[t] + "\x02"
+				}
+				all[key] = append(all[key], i)
 			}
 		}
-		delete(all, "")
 		return all
 	}
-	new := left(m.new, m.newTo)
-	for k, is := range left(m.old, m.oldTo) {
+	new := left(now, m.newTo)
+	for k, is := range left(before, m.oldTo) {
 		if candidates := new[k]; !only || len(is) == 1 && len(candidates) == 1 {
 			for i := range min(len(is), len(candidates)) {
 				m.oldTo[is[i]], m.newTo[candidates[i]] = candidates[i], is[i]
 			}
 		}
 	}
-}
-
-// key is one text for several.
-func key(parts ...string) string { return strings.Join(parts, "\x00") }
-
-// keyIf is a key of parts; the first must exist.
-func keyIf(first string, candidates ...string) string {
-	if first == "" {
-		return ""
-	}
-	return key(append(candidates, first)...)
-}
-
-// given is what a call is given.
-func given(c *Call) string {
-	var b strings.Builder
-	for v := range c.inputs() {
-		b.WriteString(v.Path + "\x00" + v.String() + "\x00")
-	}
-	return b.String()
-}
-
-// names are those of what it is given.
-func names(c *Call) string {
-	var b strings.Builder
-	for _, v := range c.Values {
-		b.WriteString(v.Path + "\x00")
-	}
-	return b.String()
-}
-
-// paths is what a call writes, "" for nothing.
-func paths(c *Call) string {
-	var b strings.Builder
-	for _, route := range c.Writes {
-		b.WriteString(strings.Join(route, "\x00") + "\x01")
-	}
-	return b.String()
 }
 
 // sources is where values come from, with the names of the new plan.

@@ -67,7 +67,7 @@ func (n *node) orEmpty(o *node) *node {
 
 // walkItems compares the items of two lists, without those that both begin and end with.
 func walkItems(path string, a, b []*node, found func(path string, old, new *Value)) (differ bool) {
-	same := func(x, y *node) bool { return x.text() == y.text() }
+	same := func(x, y *node) bool { return !walk("", x, y, func(string, *Value, *Value) {}) }
 	start := 0
 	for start < len(a) && start < len(b) && same(a[start], b[start]) {
 		start++
@@ -75,12 +75,17 @@ func walkItems(path string, a, b []*node, found func(path string, old, new *Valu
 	for len(a) > start && len(b) > start && same(a[len(a)-1], b[len(b)-1]) {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	n := max(len(a), len(b))
-	a, b = slices.Concat(a, make([]*node, n-len(a))), slices.Concat(b, make([]*node, n-len(b)))
-	for i := start; i < n; i++ {
-		differ = walk(path+"["+strconv.Itoa(i)+"]", a[i], b[i], found) || differ
+	for i := start; i < max(len(a), len(b)); i++ {
+		differ = walk(path+"["+strconv.Itoa(i)+"]", itemOf(a, i), itemOf(b, i), found) || differ
 	}
 	return differ
+}
+
+func itemOf(items []*node, i int) *node {
+	if i < len(items) {
+		return items[i]
+	}
+	return nil
 }
 
 // equals reports whether two leaves are the same.
@@ -118,21 +123,6 @@ func (n *node) open(kind string) bool {
 		}
 	}
 	return kind == "{" && n.fields != nil || kind == "[" && n.items != nil
-}
-
-// text is the same for nodes that are the same.
-func (n *node) text() string {
-	if n.value != nil {
-		return string(n.value.Literal.Text) + "\x00" + n.means
-	}
-	var b strings.Builder
-	for _, key := range keysOf(n.fields, nil) {
-		b.WriteString(key + "\x00" + n.fields[key].text() + "\x01")
-	}
-	for _, item := range n.items {
-		b.WriteString(item.text() + "\x01")
-	}
-	return b.String()
 }
 
 // at is a part of a node, by a step of a path.
@@ -217,7 +207,7 @@ func flagNode(is bool) *node {
 func (p *pair) place(side int, path string) *node {
 	n := textNode(path)
 	if n != nil {
-		relative, err := filepath.Rel(filepath.FromSlash(p.outer[side].Folder), filepath.FromSlash(path))
+		relative, err := filepath.Rel(filepath.FromSlash(p.sides[side].Folder), filepath.FromSlash(path))
 		if err == nil {
 			n.means = filepath.ToSlash(relative)
 		}

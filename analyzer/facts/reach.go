@@ -1,9 +1,7 @@
 package facts
 
 import (
-	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,11 +16,16 @@ const mostReached = 20
 // plan may receive them.
 const mostSteps = 5_000_000
 
-// An impact is whether a call, or one of the plan that it runs, destroys something or may,
-// and whether what it receives leaves the machine.
-type impact struct{ destroys, leaves bool }
+// An impact is whether a call, or one of the plan that it runs, destroys something or may, whether what it receives
+// leaves the machine, and whether it writes something outside of the plan.
+type impact struct{ destroys, leaves, writes bool }
 
-func (h impact) and(o impact) impact { return impact{h.destroys || o.destroys, h.leaves || o.leaves} }
+func (h impact) and(o impact) impact {
+	return impact{h.destroys || o.destroys, h.leaves || o.leaves, h.writes || o.writes}
+}
+
+// acts reports whether something outside of the plan is another afterwards.
+func (h impact) acts() bool { return h.destroys || h.writes }
 
 func (h impact) risk() Risk {
 	switch {
@@ -34,71 +37,84 @@ func (h impact) risk() Risk {
 	return ""
 }
 
-// A graph is which calls of a plan, and of those that it runs, receive what others give.
+// A graph is which calls of a plan, and of those that it runs, receive what others give. Besides the calls its nodes are
+// the lists of writers, which many reads share, and the ends of plans.
 type graph struct {
-	plans   map[string]*Facts // by path
 	first   map[string]int    // by path: the number of its first call
 	paths   []string          // by call
-	calls   []*Call
-	of      [][]int           // by call: the lists of writers that it is in
-	users   [][]int           // by list: the calls that read what these write
+	calls   []*Call           // in the order of their plans
 	runners map[string][]int  // by path: the calls that run it
+	next    [][]int           // by node: those that receive what it gives
 	below   map[string]impact // of plans
 	impacts []impact          // by call
-	met     []int             // by call, and then by list: the last round that met it
+	met     []int             // by node: the last round that met it
 	round   int
 	named   []bool // the calls that a difference names
 	steps   int    // that may still be taken
-
-	exhausted bool   // every call was named since there were no steps left
-	all       impact // of these
+	all     impact // of all calls, when no steps are left
+	some    []string
 }
 
 func graphOf(f *Facts) *graph {
-	g := &graph{plans: map[string]*Facts{}, first: map[string]int{}, runners: map[string][]int{},
-		below: map[string]impact{}, steps: mostSteps}
-	known := map[writerList]int{}
+	g := &graph{first: map[string]int{}, runners: map[string][]int{}, below: map[string]impact{}, steps: mostSteps}
 	for _, p := range f.plans() {
-		first, at := len(g.calls), byName(p.facts)
-		g.plans[p.path], g.first[p.path] = p.facts, first
-		g.of = append(g.of, make([][]int, len(p.facts.Calls))...)
+		g.first[p.path] = len(g.calls)
 		for i := range p.facts.Calls {
 			call := &p.facts.Calls[i]
-			g.runners[call.Runs.Plan] = append(g.runners[call.Runs.Plan], first+i)
+			g.runners[call.Runs.Plan] = append(g.runners[call.Runs.Plan], len(g.calls))
 			g.calls, g.paths = append(g.calls, call), append(g.paths, p.path)
-			for _, s := range call.reads() {
+		}
+	}
+	g.next = make([][]int, len(g.calls))
+	node := func() int {
+		g.next = append(g.next, nil)
+		return len(g.next) - 1
+	}
+	ends, known := map[string]int{}, map[writerList]int{}
+	for _, p := range f.plans() {
+		first, at := g.first[p.path], byName(p.facts)
+		ends[p.path] = node()
+		for i := range p.facts.Calls {
+			for _, s := range p.facts.Calls[i].reads() {
 				shared := listOf(s.writers)
-				id, met := known[shared]
+				list, met := known[shared]
 				if !met || len(s.writers) == 0 {
-					id = len(g.users)
-					g.users = append(g.users, nil)
-					known[shared] = id
+					list = node()
+					known[shared] = list
 					for _, w := range s.indexes(at) {
-						g.of[first+w] = append(g.of[first+w], id)
+						g.next[first+w] = append(g.next[first+w], list)
 					}
 				}
-				g.users[id] = append(g.users[id], first+i)
+				g.next[list] = append(g.next[list], first+i)
+			}
+			g.next[first+i] = append(g.next[first+i], ends[p.path])
+		}
+	}
+	for path, end := range ends {
+		for _, runner := range g.runners[path] {
+			if path != "" {
+				g.next[end] = append(g.next[end], g.next[runner]...)
 			}
 		}
 	}
 	for _, call := range g.calls {
-		g.impacts = append(g.impacts, g.impactOf(call))
+		g.impacts = append(g.impacts, g.impactOf(f, call))
 	}
-	g.named, g.met = make([]bool, len(g.calls)), make([]int, len(g.calls)+len(g.users))
+	g.named, g.met = make([]bool, len(g.calls)), make([]int, len(g.next))
 	return g
 }
 
 // impactOf is the impact of a call.
-func (g *graph) impactOf(call *Call) impact {
+func (g *graph) impactOf(f *Facts, call *Call) impact {
 	plan := call.Runs.Plan
 	if plan == "" {
-		return impact{call.group() == destroying, call.Leaves()}
+		return impact{call.group() == destroying, call.Leaves(), call.group() == writing}
 	}
 	all, known := g.below[plan]
-	if d := g.plans[plan]; d != nil && !known {
+	if d := f.Delegates[plan]; d != nil && !known {
 		g.below[plan] = all // a plan that runs itself adds nothing
 		for i := range d.Calls {
-			all = all.and(g.impactOf(&d.Calls[i]))
+			all = all.and(g.impactOf(f, &d.Calls[i]))
 		}
 		g.below[plan] = all
 	}
@@ -120,91 +136,69 @@ func (s *Source) indexes(at map[string]int) (all []int) {
 	return all
 }
 
-// follow names in a difference the calls with an impact that receive what some calls give, by plan, or what is at a
-// path from the start of its plan, and returns their impact.
-func (g *graph) follow(d *Difference, from string, calls map[string][]int) (h impact) {
+// follow names in a difference the calls with an impact that receive what some calls give, or what a plan has at a
+// path from the start, and returns their impact. When no steps are left every call may receive it.
+func (g *graph) follow(d *Difference, plan, from string, calls []int) (h impact) {
+	if g.steps <= 0 {
+		d.Reaches = g.some
+		return g.all
+	}
 	g.round++
-	var queue []int
-	visit := func(call int) {
-		if g.steps--; g.met[call] == g.round {
+	queue := slices.Clone(calls)
+	visit := func(node int) {
+		if g.steps--; g.met[node] == g.round {
 			return
 		}
-		g.met[call] = g.round
-		queue = append(queue, call)
-		if one := g.impacts[call]; one != (impact{}) {
-			h = h.and(one)
-			if len(d.Reaches) < mostReached || !g.named[call] {
-				g.named[call] = true
-				d.Reaches = append(d.Reaches, join(g.paths[call], g.calls[call].Name))
+		g.met[node] = g.round
+		queue = append(queue, node)
+		if node < len(g.calls) && g.impacts[node].risk() != "" {
+			h = h.and(g.impacts[node])
+			if len(d.Reaches) < mostReached || !g.named[node] {
+				g.named[node] = true
+				d.Reaches = append(d.Reaches, join(g.paths[node], g.calls[node].Name))
 			}
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(calls)) {
-		for _, i := range calls[path] {
-			queue = append(queue, g.first[path]+i)
-		}
-		if from == "" {
-			continue
-		}
-		for i := range g.plans[path].Calls {
-			if slices.ContainsFunc(g.calls[g.first[path]+i].reads(),
-				func(s *Source) bool { return s.Start && overlaps(s.Path, from) }) {
-				visit(g.first[path] + i)
-			}
+	for call := g.first[plan]; from != "" && call < len(g.calls) && g.paths[call] == plan; call++ {
+		if slices.ContainsFunc(g.calls[call].reads(), func(s *Source) bool { return s.Start && overlaps(s.Path, from) }) {
+			visit(call)
 		}
 	}
-	left := map[string]bool{"": true} // plans whose runners were added
 	for at := 0; at < len(queue) && g.steps > 0; at++ {
-		call := queue[at]
-		for _, list := range g.of[call] {
-			if g.met[len(g.calls)+list] != g.round {
-				g.met[len(g.calls)+list] = g.round
-				for _, user := range g.users[list] {
-					visit(user)
-				}
-			}
-		}
-		if path := g.paths[call]; !left[path] {
-			left[path] = true
-			queue = append(queue, g.runners[path]...)
+		for _, node := range g.next[queue[at]] {
+			visit(node)
 		}
 	}
-	if g.steps > 0 {
-		return h
-	}
-	for call := range g.calls {
-		if visit(call); g.exhausted && len(d.Reaches) >= mostReached {
-			return g.all
+	if g.steps <= 0 {
+		for call := range g.calls {
+			visit(call)
 		}
+		g.all, g.some = h, d.Reaches[:min(mostReached, len(d.Reaches))]
 	}
-	g.exhausted, g.all = true, h
 	return h
 }
-
-// ofInstance is the path of a value in the input or the state of one instance.
-var ofInstance = regexp.MustCompile(`^(?:[^.\[]+|\["(?:[^"\\]|\\.)*"\])\.(input|state)(.*)$`)
 
 // begins is the path at which plans read what a setting says, for those that say what exists
 // at the start: all that lies below is meant. "" is none.
 func (d *Difference) begins() string {
-	if d.Of != ItemSetting {
-		return ""
-	}
-	switch d.Name {
-	case "input", "state":
-		if d.Path == "" || d.Path[0] == '[' {
-			return "†" + d.Name + d.Path
-		}
-		return "†" + d.Name + "." + d.Path
-	case "data":
+	switch {
+	case d.Of != ItemSetting:
+	case d.Name == "input" || d.Name == "state":
+		return below("†"+d.Name, d.Path)
+	case d.Name == "data":
 		return "†" + d.Path
-	case "instances":
-		if found := ofInstance.FindStringSubmatch(d.Path); found != nil {
-			return "†" + found[1] + found[2]
-		}
+	case d.Name == "instances":
 		return "†"
 	}
 	return ""
+}
+
+// below is a path with another within it.
+func below(path, within string) string {
+	if within != "" && within[0] != '[' {
+		path += "."
+	}
+	return path + within
 }
 
 // overlaps reports whether one of two paths is the other or lies below it.
@@ -215,17 +209,18 @@ func overlaps(a, b string) bool {
 	return a == "†" || strings.HasPrefix(b, a) && (len(a) == len(b) || b[len(a)] == '.' || b[len(a)] == '[')
 }
 
-// callsOf are the calls, by plan, that may run a file, given by its path from the plan's folder: those
-// whose program has its name, or whose patterns match it.
-func (f *Facts) callsOf(file string) map[string][]int {
-	base, all := path.Base(file), map[string][]int{}
+// callsOf are the calls that may run a file, given by its path from the plan's folder, by their numbers in the graph:
+// those whose program has its name, or whose patterns match it.
+func (f *Facts) callsOf(file string) (all []int) {
+	base, call := path.Base(file), 0
 	holds := func(text string) bool { return strings.Contains(text, base) }
 	matches := func(pattern string) bool { return workspace.Pattern(path.Base(pattern)).MatchString(base) }
 	for _, p := range f.plans() {
 		for i := range p.facts.Calls {
 			if e := &p.facts.Calls[i].Runs; slices.ContainsFunc(e.Program, holds) || slices.ContainsFunc(e.Files, matches) {
-				all[p.path] = append(all[p.path], i)
+				all = append(all, call)
 			}
+			call++
 		}
 	}
 	return all

@@ -13,48 +13,13 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// Text is the facts for people who decide about a plan, the worst first. Nothing in the plan acts as a control sequence
-// or a line of its own.
-func (f *Facts) Text() string { return f.write(&sheet{}) }
-
-// Markdown is Text for a pull request. Texts of the plan are written as code, which nothing in them ends.
-func (f *Facts) Markdown() string { return f.write(&sheet{markdown: true}) }
-
-// A sheet lays sections and items out.
-type sheet struct {
-	strings.Builder
-	markdown bool
-	most     int                 // how many characters of a text of the plan are shown; 0 is all
-	runners  map[string][]string // by plan: the calls that run it
-}
-
-func (s *sheet) heading(words string) {
-	if s.Len() > 0 {
-		s.WriteByte('\n')
-	}
-	if s.markdown {
-		s.WriteString("### " + words + "\n\n")
-		return
-	}
-	s.WriteString(words + "\n")
-}
-
-// item is a line at a depth from 0.
-func (s *sheet) item(depth int, words string) {
-	if s.markdown {
-		s.WriteString(strings.Repeat("  ", depth) + "- " + words + "\n")
-		return
-	}
-	s.WriteString(strings.Repeat("  ", depth+1) + words + "\n")
-}
+// A sheet writes texts of a plan, escaped, with at most so many characters; 0 is all.
+type sheet struct{ most int }
 
 // code is text of the plan.
 func (s *sheet) code(text string) string {
 	if s.most > 0 {
 		text = wording.Cut(text, s.most)
-	}
-	if s.markdown {
-		return diag.MarkdownCode(text)
 	}
 	return diag.Escape(text)
 }
@@ -96,10 +61,10 @@ func join(plan, call string) string {
 // The groups in which calls are shown, in their order.
 const (
 	destroying = "Destroys, or may"
-	leaving    = "Leaves the machine"
 	writing    = "Writes"
 	reading    = "Reads"
 	delegating = "Runs another plan"
+	planning   = "A model plans with these tools"
 )
 
 func (c *Call) group() string {
@@ -114,63 +79,34 @@ func (c *Call) group() string {
 	return destroying
 }
 
-func (f *Facts) write(s *sheet) string {
-	s.runners = map[string][]string{}
+// Details are all facts for people who decide about a plan, the worst calls first.
+func (f *Facts) Details() (all Rows) {
+	s := &sheet{}
+	section := func(title string, rows Rows) {
+		if rows != nil {
+			all = append(all, Row{Text: title, Rows: rows, section: true})
+		}
+	}
+	by := map[string]Rows{}
+	add := func(group string, c *Call) {
+		by[group] = append(by[group], Row{Text: s.code(c.Name) + s.at(c.At), Rows: s.body(c)})
+	}
 	for _, p := range f.plans() {
-		for i := range p.facts.Calls {
-			c := &p.facts.Calls[i]
-			switch known := s.runners[c.Runs.Plan]; {
-			case c.Runs.Plan == "" || len(known) > mostReached:
-			case len(known) == mostReached:
-				s.runners[c.Runs.Plan] = append(known, "others")
-			default:
-				s.runners[c.Runs.Plan] = append(known, join(p.path, c.Name))
-			}
+		for _, c := range p.facts.Calls {
+			c.Name = join(p.path, c.Name)
+			add(c.group(), &c)
 		}
 	}
-	for _, group := range []string{destroying, leaving, writing, reading, delegating} {
-		started := false
-		for _, p := range f.plans() {
-			for i := range p.facts.Calls {
-				c := &p.facts.Calls[i]
-				if group != c.group() && (group != leaving || !c.Leaves()) {
-					continue
-				}
-				if !started {
-					s.heading(group)
-				}
-				started = true
-				if group == leaving {
-					s.item(0, "to "+s.code(c.Runs.Destination())+" by "+s.code(join(p.path, c.Name)))
-				} else {
-					s.call(c, p.path)
-				}
-			}
+	for _, t := range f.Tools {
+		if f.Planned {
+			add(planning, &Call{Name: t.Name, Tool: t.Name, At: t.At, Effect: t.Effect, Runs: t.Runs})
 		}
 	}
-	if f.Planned {
-		s.heading("A model plans with these tools")
-		for i := range f.Tools {
-			t := &f.Tools[i]
-			s.call(&Call{Name: t.Name, Tool: t.Name, At: t.At, Effect: t.Effect, Runs: t.Runs}, "")
-		}
+	for _, group := range []string{destroying, writing, reading, delegating, planning} {
+		section(group, by[group])
 	}
-	if len(f.Output) > 0 {
-		s.heading("Gives")
-		s.rows(0, "", alone.values(newSide, f.Output))
-	}
-	s.heading("At worst")
-	if len(f.Advisors) > 0 {
-		s.row(0, "advised by", "", s.codes(f.Advisors))
-	}
-	for _, b := range f.Worst.bounds() {
-		words := strings.Trim(string(b.node().value.Literal.Text), `"`)
-		if len(b.Because) > 0 {
-			words += " (" + s.code(strings.Join(b.Because, "; ")) + ")"
-		}
-		s.row(0, b.name, "", words)
-	}
-	return s.String()
+	section("Output", s.rows("", alone.values(newSide, f.Output)))
+	return all
 }
 
 // Leaves reports whether what the call is given may leave the machine: to a program, an address or a server, or to a
@@ -211,71 +147,53 @@ func (e *Execution) Destination() string {
 	return strings.TrimSpace(e.Kind + " " + e.Activity)
 }
 
-func (s *sheet) call(c *Call, plan string) {
-	head := s.code(join(plan, c.Name))
-	if c.At != nil {
-		head += s.at(c.At)
-	}
-	s.item(0, head)
-	s.body(c, plan)
-}
-
 // alone is for the parts of calls that are compared with none.
-var alone = &pair{comparison: &comparison{outer: [2]*Facts{{}, {}}}}
+var alone = &pair{Comparison: &Comparison{sides: [2]*Facts{{}, {}}}}
 
-// body is all that a call of a plan does, below its name: the parts by which calls are compared, and what
-// follows from them.
-func (s *sheet) body(c *Call, plan string) {
+// body is all that a call of a plan does: the parts by which calls are compared, and what follows from them.
+func (s *sheet) body(c *Call) (all Rows) {
 	one := *c
 	if c.Runs.Plan != "" {
 		one.Effect = Effect{} // is that of the plan's calls
 	}
-	for _, of := range alone.parts(newSide, &one) {
-		if !of.repeated {
-			s.rows(1, of.name, of.of)
-		}
-	}
-	claimedBy := ""
+	claimedBy, held := "", s.codes(c.Holds)
 	if one.Effect.Untrusted {
 		claimedBy = "the workspace, which isn't trusted"
 	}
-	if len(c.Runs.Unseen) > 0 {
-		s.item(1, "runs shell code without \"files\": the digest doesn't cover the files that it uses")
-	}
-	held := c.Holds
 	if c.HoldsMore > 0 {
-		held = append(slices.Clone(held), wording.Count(c.HoldsMore, "more call"))
+		held += ", " + wording.Count(c.HoldsMore, "more call")
 	}
-	for _, row := range []struct {
-		what  string
-		texts []string
-	}{
-		{"effect declared by", []string{one.Effect.By}}, {"effect claimed by", []string{claimedBy}},
-		{"folder", []string{c.Runs.Folder}}, {"definition", []string{string(c.Runs.Definition.Text)}},
-		{"may hold what came from", held}, {"run by", s.runners[plan]},
-	} {
-		if texts := s.codes(row.texts); texts != "" {
-			s.row(1, row.what, "", texts)
+	for _, of := range append(alone.parts(newSide, &one),
+		part{"effect declared by", textNode(one.Effect.By), 0}, part{"effect claimed by", textNode(claimedBy), 0},
+		part{"folder", textNode(c.Runs.Folder), 0}, part{"definition", literalNode(c.Runs.Definition), 0},
+		part{"may hold what came from", textNode(held), 0}) {
+		if of.weight&repeated == 0 {
+			all = append(all, s.rows(of.name, of.of)...)
 		}
 	}
+	if len(c.Runs.Unseen) > 0 {
+		all = append(all, Row{Text: "runs shell code without \"files\": the digest doesn't cover the files that it uses"})
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Labels)) {
-		s.row(1, "label", name, c.Labels[name])
+		all = append(all, s.row("label", name, c.Labels[name]))
 	}
 	for _, condition := range c.Conditions {
-		s.item(1, s.condition(condition))
+		all = append(all, Row{Text: s.condition(condition)})
 	}
+	return all
 }
 
-// rows are the values of a part, each in a line with its path.
-func (s *sheet) rows(depth int, what string, n *node) {
-	walk("", nil, n, func(path string, _, v *Value) { s.row(depth, what, path, s.side(v)) })
+// rows are the values of a part, each with its path.
+func (s *sheet) rows(what string, n *node) (all Rows) {
+	walk("", nil, n, func(path string, _, v *Value) { all = append(all, s.row(what, path, s.side(v))) })
+	return all
 }
 
-func (s *sheet) row(depth int, what, path, text string) {
+func (s *sheet) row(what, path, text string) Row {
 	if words := strings.TrimSpace(what + " " + s.code(path)); words != "" {
 		text = words + ": " + text
 	}
-	s.item(depth, text)
+	return Row{Text: text}
 }
 
 func (s *sheet) from(sources []Source) string {
@@ -287,6 +205,9 @@ func (s *sheet) from(sources []Source) string {
 }
 
 func (s *sheet) at(p *Place) string {
+	if p == nil {
+		return ""
+	}
 	return fmt.Sprintf(" (%s:%d:%d)", s.code(p.File), p.Line, p.Column)
 }
 

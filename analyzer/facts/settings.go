@@ -14,7 +14,7 @@ import (
 
 func (g *gatherer) tool(t *plan.Tool) Tool {
 	use := &plan.Call{ToolName: t.Name, Tool: t, Activity: t.Activity, Delegate: t.Delegate}
-	tool := Tool{Name: t.Name, Description: g.shown(t.Description), At: place(cmp.Or(t.NameNode, t.Node)), Effect: effect(compiler.EffectOf(g.plan, use, nil)), Runs: g.execution(use)}
+	tool := Tool{Name: t.Name, Description: g.shown(t.Description), At: place(cmp.Or(t.NameNode, t.Node)), Effect: compiler.EffectOf(g.plan, use, nil), Runs: g.execution(use)}
 	if t.Parameters != nil {
 		parameters := t.Parameters.Raw()
 		if all, ok := parameters.(map[string]any); ok { // the schema may be the tool itself
@@ -29,12 +29,11 @@ func (g *gatherer) tool(t *plan.Tool) Tool {
 	if t.Output != nil {
 		tool.Output = g.literal(t.Output.Raw())
 	}
-	rest := map[string]any{}
-	for _, key := range []string{"annotations", "x-simulate"} {
-		if n := t.Node.Get(key); n != nil {
-			rest[key] = n.Value()
-		}
+	rest := map[string]any{
+		"annotations": t.Node.Get("annotations").Value(), "x-simulate": t.Node.Get("x-simulate").Value(),
+		"_activity": t.Activities, "_delegate": t.DelegateNode.Value(), "examples": t.Mocks,
 	}
+	maps.DeleteFunc(rest, func(_ string, value any) bool { return string(Compact(value)) == "null" })
 	if t.Volatile {
 		rest["x-volatile"] = true
 	}
@@ -43,15 +42,6 @@ func (g *gatherer) tool(t *plan.Tool) Tool {
 	}
 	if t.Scopes != nil {
 		rest["_scopes"] = t.Scopes.Raw()
-	}
-	if len(t.Activities) > 0 {
-		rest["_activity"] = t.Activities
-	}
-	if t.DelegateNode != nil {
-		rest["_delegate"] = t.DelegateNode.Value()
-	}
-	if t.Mocks != nil {
-		rest["examples"] = t.Mocks
 	}
 	if len(rest) > 0 {
 		tool.Definition = g.literal(rest)

@@ -10,13 +10,6 @@ import (
 // longest is how many characters of a text are shown.
 const longest = 500
 
-// Text is the comparison for people: what destroys or leaves the machine otherwise than
-// before comes first. Long texts are cut; JSON has all of them.
-func (c *Comparison) Text() string { return c.write(&sheet{most: longest}) }
-
-// Markdown is Text for a pull request.
-func (c *Comparison) Markdown() string { return c.write(&sheet{markdown: true, most: longest}) }
-
 // JSON writes an object a line: each difference, and a summary.
 func (c *Comparison) JSON(w io.Writer) error {
 	counts := map[Change]int{}
@@ -45,29 +38,34 @@ func (c *Comparison) JSON(w io.Writer) error {
 	}{"summary", c.Same(), counts[Added], counts[Removed], counts[Renamed], counts[Changed]})
 }
 
-// headings are those of the risks.
-var headings = map[Risk]string{
-	Destroys: "May destroy what it didn't", Leaves: "Changes what leaves the machine", "": "Other differences",
-}
-
-func (c *Comparison) write(s *sheet) string {
-	if c.Same() {
-		return "the plans mean the same\n"
+// headings are those of the risks, with their signs.
+var (
+	headings = map[Risk]string{
+		Destroys: "May destroy what it didn't", Leaves: "Changes what leaves the machine", "": "Other differences",
 	}
-	last := ""
+	signs = map[Risk]string{Destroys: "▲", Leaves: "↗"}
+)
+
+// Rows are the comparison for people: what destroys or leaves the machine otherwise than before comes first. Long
+// texts are cut; JSON has all of them.
+func (c *Comparison) Rows() (all Rows) {
+	if c.Same() {
+		return Rows{{Text: "the plans mean the same"}}
+	}
+	s := &sheet{longest}
 	for i := range c.Differences {
 		d := &c.Differences[i]
 		if i == 0 || d.Risk != c.Differences[i-1].Risk {
-			s.heading(headings[d.Risk])
-			last = ""
+			all = append(all, Row{Sign: signs[d.Risk], Text: headings[d.Risk], section: true})
 		}
-		if head := s.about(d); head != last {
-			s.item(0, head)
-			last = head
+		section := &all[len(all)-1]
+		if head := s.about(d); len(section.Rows) == 0 || section.Rows[len(section.Rows)-1].Text != head {
+			section.Rows = append(section.Rows, Row{Text: head})
 		}
-		s.difference(d)
+		thing := &section.Rows[len(section.Rows)-1]
+		thing.Rows = append(thing.Rows, s.difference(d)...)
 	}
-	return s.String()
+	return all
 }
 
 // about is the line above all differences of one thing.
@@ -77,9 +75,7 @@ func (s *sheet) about(d *Difference) string {
 	if d.Was != "" {
 		words += ", before " + s.code(d.Was)
 	}
-	if d.At != nil {
-		words += s.at(d.At)
-	}
+	words += s.at(d.At)
 	if d.In != "" {
 		words += " in " + s.code(d.In) + ", which " + s.code(d.by) + " runs"
 	}
@@ -87,16 +83,17 @@ func (s *sheet) about(d *Difference) string {
 }
 
 // difference is what differs there.
-func (s *sheet) difference(d *Difference) {
+func (s *sheet) difference(d *Difference) (all Rows) {
 	switch {
 	case d.Change == Renamed:
-		s.item(1, "renamed")
+		all = Rows{{Text: "renamed"}}
 	case d.Old != nil || d.New != nil:
-		s.row(1, d.What, d.Path, s.side(d.Old)+" → "+s.side(d.New))
+		all = Rows{s.row(d.What, d.Path, s.side(d.Old)+" → "+s.side(d.New))}
 	case d.Of == ItemCall:
-		s.body(d.call, d.In)
+		all = s.body(d.call)
 	}
 	if len(d.Reaches) > 0 {
-		s.row(1, "reaches", "", s.codes(d.Reaches))
+		all = append(all, s.row("reaches", "", s.codes(d.Reaches)))
 	}
+	return all
 }

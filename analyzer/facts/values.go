@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -16,7 +15,7 @@ import (
 func (g *gatherer) values(all []Value, path string, t *plan.Template, of *plan.Call) []Value {
 	switch {
 	case t.Fields != nil && t.Live():
-		for _, f := range slices.SortedFunc(slices.Values(t.Fields), func(a, b plan.TemplateField) int { return cmp.Compare(a.Key, b.Key) }) {
+		for _, f := range sortedFields(t) {
 			all = g.values(all, Step(path, f.Key), f.Value, of)
 		}
 		return all
@@ -27,6 +26,11 @@ func (g *gatherer) values(all []Value, path string, t *plan.Template, of *plan.C
 		return all
 	}
 	return append(all, g.leaf(path, t, of))
+}
+
+func sortedFields(t *plan.Template) []plan.TemplateField {
+	byKey := func(a, b plan.TemplateField) int { return cmp.Compare(a.Key, b.Key) }
+	return slices.SortedFunc(slices.Values(t.Fields), byKey)
 }
 
 // leaf is a template that has no parts of its own.
@@ -150,37 +154,15 @@ func (g *gatherer) shown(text string) string { return compiler.Redact(g.plan, te
 
 // literal is a value of the plan without its secrets.
 func (g *gatherer) literal(v any) Literal {
-	encoded := Compact(v)
-	l := Literal{Text: encoded}
-	if g.shown(string(encoded)) != string(encoded) {
-		l.secret = string(encoded)
-		l.Text = Compact(g.redacted(v))
+	text := Compact(v)
+	shown := []byte(g.shown(string(text)))
+	switch {
+	case bytes.Equal(shown, text):
+		return Literal{Text: text}
+	case !json.Valid(shown): // a secret that isn't a text
+		shown = Compact(string(shown))
 	}
-	return l
-}
-
-// redacted is a value with its secrets replaced, each where it stands.
-func (g *gatherer) redacted(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, below := range v {
-			out[g.shown(key)] = g.redacted(below)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = g.redacted(item)
-		}
-		return out
-	}
-	quoted := string(Compact(v))
-	hidden := g.shown(quoted)
-	if hidden == quoted {
-		return v
-	}
-	return strings.Trim(hidden, "\"")
+	return Literal{Text: shown, secret: string(text)}
 }
 
 // Compact is a value as facts keep it: compact JSON with sorted keys.

@@ -14,11 +14,37 @@ import (
 type load struct {
 	calls, tries, cost float64
 	work, path         float64 // seconds of all tries, and of the longest chain of calls that wait for each other
-	unpriced           []string
-	untimed            []string
-	asked              []string // calls that a model answers, without a known cost
-	lists              []string // calls that run for lists that nothing bounds
-	attempts           float64  // the most of one call
+	attempts           float64 // the most of one call
+	unknown            [4]some // by reason
+}
+
+// Why a bound of some calls isn't known.
+const (
+	unpriced = iota
+	untimed
+	asked // a model answers, without a known cost
+	lists // they run for lists that nothing bounds
+)
+
+// some are calls with something in common: how many, and the first one.
+type some struct {
+	n     int
+	first string
+}
+
+func (s *some) add(o some) {
+	if s.n == 0 {
+		s.first = o.first
+	}
+	s.n += o.n
+}
+
+func (s some) String() string {
+	text := strconv.Quote(s.first)
+	if s.n > 1 {
+		text += " and others"
+	}
+	return text
 }
 
 // reckon works out the worst case of the plan.
@@ -52,20 +78,13 @@ func (r *reckoner) load(path string) *load {
 func (r *reckoner) of(p *plan.Plan, f *Facts) *load {
 	all := &load{attempts: 1}
 	ends := make([]float64, len(p.Calls)) // when each has ended, at worst
-	order := p.Graph.Order()
-	if p.Graph.Len() != len(p.Calls) || len(order) < len(p.Calls) { // it has cycles, and nothing runs
-		order = nil
-		for i := range p.Calls {
-			order = append(order, int32(i))
-		}
-	}
-	for _, i := range order {
+	for _, i := range p.Graph.Order() {   // none of a cycle, which never runs
 		c, one := p.Calls[i], &f.Calls[i]
 		times := instancesOf(p, c)
 		if one.Each != nil {
 			times *= float64(one.Each.Most)
 			if !one.Each.bounded {
-				all.lists = append(all.lists, one.Name)
+				all.unknown[lists].add(some{1, one.Name})
 			}
 		}
 		attempts := float64(max(1, one.Tries))
@@ -80,35 +99,31 @@ func (r *reckoner) of(p *plan.Plan, f *Facts) *load {
 			own.cost += attempts * d.cost
 			own.work += attempts * d.work
 			own.path += attempts * d.path
-			own.unpriced, own.untimed, own.lists = under(one.Name, d.unpriced), under(one.Name, d.untimed), under(one.Name, d.lists)
-			own.asked = under(one.Name, d.asked)
+			for i, calls := range d.unknown {
+				own.unknown[i] = some{calls.n, one.Name + "/" + calls.first}
+			}
 			own.attempts = max(own.attempts, d.attempts)
 			timed, priced = true, true
 		}
 		if !timed {
-			own.untimed = []string{one.Name}
+			own.unknown[untimed] = some{1, one.Name}
 		}
 		switch {
 		case !priced && one.Runs.Kind == Model:
-			own.asked = []string{one.Name}
+			own.unknown[asked] = some{1, one.Name}
 		case !priced:
-			own.unpriced = []string{one.Name}
+			own.unknown[unpriced] = some{1, one.Name}
 		}
 		all.add(&own, times)
 		start := 0.0
-		if p.Graph.Len() == len(p.Calls) {
-			for _, w := range p.Graph.Deps(int(i)) {
-				start = max(start, ends[w])
-			}
+		for _, w := range p.Graph.Deps(int(i)) {
+			start = max(start, ends[w])
 		}
 		ends[i] = start + own.path
 		all.path = max(all.path, ends[i])
 	}
 	return all
 }
-
-// enough is how many calls are named as a reason.
-const enough = 100
 
 // add adds the load of a call that runs so many times.
 func (l *load) add(o *load, times float64) {
@@ -117,21 +132,9 @@ func (l *load) add(o *load, times float64) {
 	l.cost += times * o.cost
 	l.work += times * o.work
 	l.attempts = max(l.attempts, o.attempts)
-	for _, pair := range []struct{ all, more *[]string }{{&l.unpriced, &o.unpriced}, {&l.untimed, &o.untimed}, {&l.asked, &o.asked}, {&l.lists, &o.lists}} {
-		for _, name := range *pair.more {
-			if len(*pair.all) < enough {
-				*pair.all = append(*pair.all, name)
-			}
-		}
+	for i, calls := range o.unknown {
+		l.unknown[i].add(calls)
 	}
-}
-
-func under(call string, names []string) []string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		out[i] = call + "/" + name
-	}
-	return out
 }
 
 // instancesOf is for how many instances a call runs.
@@ -204,37 +207,36 @@ func worst(p *plan.Plan, l *load, planned, outermost bool) Worst {
 	if outermost {
 		limits = p.Limits
 	}
-	var w Worst
+	w, unknown := Worst{}, &l.unknown
 	w.Calls, w.Tries, w.Ticks, w.Cost = most(l.calls), most(l.tries), most(0), most(l.cost)
 	for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost} {
-		if len(l.lists) > 0 && (b != &w.Cost || l.cost > 0) {
-			b.because("nothing but the %d items of any list bounds the list of %s", compiler.MaxItems, several(l.lists))
+		if unknown[lists].n > 0 && (b != &w.Cost || l.cost > 0) {
+			b.because("nothing but the %d items of any list bounds the list of %s", compiler.MaxItems, unknown[lists])
 		}
 	}
-	parallel := float64(plan.DefaultParallel)
-	if limits.Parallel > 0 {
-		parallel = float64(limits.Parallel)
-	}
+	parallel := float64(limits.Together())
 	seconds := l.path
 	if l.calls > parallel {
 		// Ready calls start as soon as there is room, so at every moment either all places are taken or a longest chain
 		// continues (Graham 1969).
 		seconds += l.work / parallel
 	}
-	if w.Time = most(seconds); len(l.untimed) > 0 {
-		w.Time.unbounded("no time-out ends %s", several(l.untimed))
+	if w.Time = most(seconds); unknown[untimed].n > 0 {
+		w.Time.unbounded("no time-out ends %s", unknown[untimed])
+		w.Time.known, w.Time.silent = seconds, unknown[untimed].n
 	}
 	switch {
-	case len(l.unpriced) > 0:
-		w.Cost.unbounded("nothing says the cost of %s", several(l.unpriced))
-	case (len(l.asked) > 0 || len(p.Advisors) > 0) && limits.Cost > 0:
+	case unknown[unpriced].n > 0:
+		w.Cost.unbounded("nothing says the cost of %s", unknown[unpriced])
+	case (unknown[asked].n > 0 || len(p.Advisors) > 0) && limits.Cost > 0:
 		w.Cost = most(l.cost + limits.Cost)
 		w.Cost.because("limits.cost bounds what models cost, up to the answer with which it is reached")
-	case len(l.asked) > 0:
-		w.Cost.unbounded("nothing says the cost of a model that answers %s", several(l.asked))
+	case unknown[asked].n > 0:
+		w.Cost.unbounded("nothing says the cost of a model that answers %s", unknown[asked])
 	case len(p.Advisors) > 0:
 		w.Cost.unbounded("nothing says the cost of advisors")
 	}
+	w.Cost.known, w.Cost.silent = l.cost, unknown[unpriced].n+unknown[asked].n
 	if outermost && p.AwaitsInstances {
 		for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost, &w.Time} {
 			b.unbounded("the instances come with the run")
@@ -245,10 +247,9 @@ func worst(p *plan.Plan, l *load, planned, outermost bool) Worst {
 			b.unbounded("a model writes the calls")
 		}
 		w.Ticks = most(plan.DefaultTicks)
-		w.Ticks.limit(float64(limits.Ticks), "limits.ticks")
-		if limits.Ticks > plan.DefaultTicks {
-			w.Ticks = most(float64(limits.Ticks))
-			w.Ticks.because("limits.ticks bounds it")
+		if limits.Ticks > 0 {
+			w.Ticks.Most = nil
+			w.Ticks.limit(float64(limits.Ticks), "limits.ticks")
 		}
 	}
 	w.Calls.limit(float64(limits.Calls), "limits.calls")
@@ -271,7 +272,7 @@ func (b *Bound) because(format string, args ...any) {
 }
 
 func (b *Bound) unbounded(format string, args ...any) {
-	b.Most = nil
+	b.Most, b.silent = nil, 0
 	b.because(format, args...)
 }
 
@@ -281,13 +282,4 @@ func (b *Bound) limit(n float64, name string) {
 		b.Most = &n
 		b.because("%s bounds it", name)
 	}
-}
-
-// several names the first of some calls.
-func several(names []string) string {
-	text := strconv.Quote(names[0])
-	if len(names) > 1 {
-		text += " and others"
-	}
-	return text
 }

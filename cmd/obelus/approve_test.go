@@ -51,10 +51,10 @@ func FuzzShownBefore(f *testing.F) {
 	f.Add(text)
 	f.Add([]byte(`{"plan":"pay","calls":[{"call":"pay#2","effect":{"kind":"destructive"},"runs":{"kind":"plan","plan":"deep.yaml"}}],"delegates":{"deep.yaml":{"calls":[{"runs":{"kind":"plan","plan":"deep.yaml"}}]}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		a := signing{old: &approval.Approval{Statement: approval.Statement{Predicate: approval.Predicate{Shown: text}}}}
-		if before := a.before(); before != nil {
+		a := &approval.Approval{Statement: approval.Statement{Predicate: approval.Predicate{Shown: text}}}
+		if before := shownBy(a); before != nil {
 			differs := facts.Compare(before, now)
-			_, _ = differs.Text(), differs.Markdown()
+			_, _ = differs.Rows().Text(true), differs.Rows().Markdown()
 		}
 	})
 }

@@ -111,16 +111,16 @@ func approved(name string, text []byte, format string) (side, error) {
 	return side{facts: shown}, nil
 }
 
-// told is a comparison in some format.
+// renderDiff is a comparison in some format.
 func renderDiff(differs *facts.Comparison, sides [2]side, format string) []byte {
 	var out bytes.Buffer
 	switch format {
 	case "json":
 		_ = differs.JSON(&out) // to memory
 	case "markdown":
-		out.WriteString(differs.Markdown())
+		out.WriteString(differs.Rows().Markdown())
 	case "text":
-		out.WriteString(differs.Text())
+		out.WriteString(differs.Rows().Text(false))
 	default:
 		touched := differs.Touched()
 		plain := dot.Options{Flat: true}

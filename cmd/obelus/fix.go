@@ -115,18 +115,15 @@ func (c *cli) showFixes(o *checking) error {
 	if err != nil {
 		return err
 	}
-	changes := false
+	var found error
 	for _, m := range all {
 		if m.made == 0 {
 			continue
 		}
-		changes = true
+		found = ending(statusFound)
 		if err := diag.Diff(c.out, m.name, m.before, m.after, textOptions(c.out)); err != nil {
 			return err
 		}
 	}
-	if changes {
-		return ending(statusFound)
-	}
-	return nil
+	return found
 }

@@ -152,18 +152,3 @@ func runeColumns(r, before rune) int {
 	}
 	return 1
 }
-
-// MarkdownCode is a text as code in Markdown, escaped, which nothing in it ends.
-func MarkdownCode(text string) string {
-	if text = Escape(text); text == "" {
-		return ""
-	}
-	fence := "`"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	if fence != "`" || strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
-		text = " " + text + " "
-	}
-	return fence + text + fence
-}

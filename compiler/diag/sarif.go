@@ -24,106 +24,8 @@ type Report struct {
 	Suppressed []Suppressed
 }
 
-// The parts of SARIF 2.1.0 that are written here.
-type (
-	sarifLog struct {
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct {
-		Tool        sarifTool         `json:"tool"`
-		Invocations []sarifInvocation `json:"invocations"`
-		ColumnKind  string            `json:"columnKind"`
-		Results     []sarifResult     `json:"results"`
-	}
-	sarifInvocation struct {
-		Successful bool `json:"executionSuccessful"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct {
-		Name           string      `json:"name"`
-		Version        string      `json:"version,omitempty"`
-		Semantic       string      `json:"semanticVersion,omitempty"`
-		InformationURI string      `json:"informationUri"`
-		Rules          []sarifRule `json:"rules"`
-	}
-	sarifRule struct {
-		ID       string        `json:"id"`
-		Name     string        `json:"name"`
-		Short    sarifText     `json:"shortDescription"`
-		Full     sarifText     `json:"fullDescription"`
-		Help     *sarifText    `json:"help,omitempty"`
-		HelpURI  string        `json:"helpUri"`
-		Defaults sarifDefaults `json:"defaultConfiguration"`
-	}
-	sarifDefaults struct {
-		Enabled *bool  `json:"enabled,omitempty"` // true unless it says otherwise
-		Level   string `json:"level"`
-	}
-	sarifText struct {
-		Text     string `json:"text"`
-		Markdown string `json:"markdown,omitempty"`
-	}
-	sarifResult struct {
-		RuleID       string             `json:"ruleId"`
-		RuleIndex    int                `json:"ruleIndex"`
-		Level        string             `json:"level"`
-		Message      sarifText          `json:"message"`
-		Locations    []sarifLocation    `json:"locations"`
-		Related      []sarifLocation    `json:"relatedLocations,omitempty"`
-		Fixes        []sarifFix         `json:"fixes,omitempty"`
-		Suppressions []sarifSuppression `json:"suppressions"`
-		Fingerprints map[string]string  `json:"partialFingerprints"`
-		Properties   map[string]any     `json:"properties,omitempty"`
-	}
-	sarifLocation struct {
-		ID       *int           `json:"id,omitempty"`
-		Physical *sarifPhysical `json:"physicalLocation,omitempty"`
-		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
-		Message  *sarifText     `json:"message,omitempty"`
-	}
-	sarifLogical struct {
-		Name string `json:"name"`
-		Kind string `json:"kind"`
-	}
-	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   sarifRegion   `json:"region"`
-	}
-	sarifArtifact struct {
-		URI  string `json:"uri"`
-		Base string `json:"uriBaseId,omitempty"`
-	}
-	sarifRegion struct {
-		StartLine   int `json:"startLine"`
-		StartColumn int `json:"startColumn"`
-		EndLine     int `json:"endLine"`
-		EndColumn   int `json:"endColumn"`
-		ByteOffset  int `json:"byteOffset"`
-		ByteLength  int `json:"byteLength"`
-	}
-	sarifFix struct {
-		Description sarifText     `json:"description"`
-		Changes     []sarifChange `json:"artifactChanges"`
-	}
-	sarifChange struct {
-		Artifact     sarifArtifact      `json:"artifactLocation"`
-		Replacements []sarifReplacement `json:"replacements"`
-	}
-	sarifReplacement struct {
-		Deleted  sarifRegion `json:"deletedRegion"`
-		Inserted sarifText   `json:"insertedContent"`
-	}
-	sarifSuppression struct {
-		Kind          string         `json:"kind"`
-		Status        string         `json:"status"`
-		Justification string         `json:"justification"`
-		Location      *sarifLocation `json:"location,omitempty"`
-	}
-)
+// An object is a part of SARIF 2.1.0, by the names of its properties.
+type object = map[string]any
 
 const (
 	homePage    = "https://github.com/obelus-dev/obelus"
@@ -140,67 +42,65 @@ const (
 // URI relative to %SRCROOT%. The error is that of w, or a witness that JSON
 // can't hold.
 func SARIF(w io.Writer, r Report) error {
-	semantic := strings.Replace(strings.TrimPrefix(r.Version, "v"), "devel", "0.0.0-devel", 1)
-	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "obelus", Version: r.Version, Semantic: semantic, InformationURI: homePage, Rules: []sarifRule{}}},
-		Invocations: []sarifInvocation{{true}},
-		ColumnKind:  "unicodeCodePoints",
-		Results:     []sarifResult{},
-	}
-	index := map[*Rule]int{}
-	for i, rule := range r.Rules {
-		index[rule] = i
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRuleOf(rule, r.Page))
-	}
 	if r.Path == nil {
 		r.Path = func(file string) string { return file }
 	}
-	seen := map[string]int{}
-	add := func(d *Diagnostic) *sarifResult {
+	rules, index := []object{}, map[*Rule]int{}
+	for i, rule := range r.Rules {
+		index[rule] = i
+		rules = append(rules, r.rule(rule))
+	}
+	semantic := strings.Replace(strings.TrimPrefix(r.Version, "v"), "devel", "0.0.0-devel", 1)
+	driver := object{"name": "obelus", "informationUri": homePage, "rules": rules}
+	if r.Version != "" {
+		driver["version"], driver["semanticVersion"] = r.Version, semantic
+	}
+	results, seen := []object{}, map[string]int{}
+	add := func(d *Diagnostic, suppressions ...object) {
 		at, known := index[d.Rule]
 		if !known {
 			at = -1
 		}
-		run.Results = append(run.Results, r.result(d, at, seen))
-		return &run.Results[len(run.Results)-1]
+		result := r.result(d, seen)
+		result["ruleIndex"], result["suppressions"] = at, Listed(suppressions)
+		results = append(results, result)
 	}
 	for i := range r.Findings {
 		add(&r.Findings[i])
 	}
 	for i := range r.Suppressed {
 		s := &r.Suppressed[i]
-		kind := "inSource"
+		suppression := object{"kind": "inSource", "status": "accepted", "justification": Escape(s.Reason)}
 		if s.Outside {
-			kind = "external"
+			suppression["kind"] = "external"
 		}
-		suppression := sarifSuppression{Kind: kind, Status: "accepted", Justification: Escape(s.Reason)}
 		if s.At.Known() {
-			suppression.Location = &sarifLocation{Physical: r.place(s.At)}
+			suppression["location"] = object{"physicalLocation": r.place(s.At)}
 		}
-		result := add(&s.Diagnostic)
-		result.Suppressions = append(result.Suppressions, suppression)
+		add(&s.Diagnostic, suppression)
 	}
-	return JSONLine(w, sarifLog{sarifSchema, "2.1.0", []sarifRun{run}})
+	return JSONLine(w, object{"$schema": sarifSchema, "version": "2.1.0", "runs": []object{{
+		"tool": object{"driver": driver}, "invocations": []object{{"executionSuccessful": true}},
+		"columnKind": "unicodeCodePoints", "results": results,
+	}}})
 }
 
-func sarifRuleOf(rule *Rule, page func(string) (string, bool)) sarifRule {
-	out := sarifRule{
-		ID: rule.Code, Name: rule.Name, Short: sarifText{Text: strings.ReplaceAll(rule.Name, "-", " ")},
-		HelpURI: rulePages + rule.Code + "-" + rule.Name + ".md", Defaults: sarifDefaults{Level: sarifLevel(rule.Default)},
-	}
-	out.Full = out.Short
+func (r *Report) rule(rule *Rule) object {
+	defaults, summary := object{"level": sarifLevel(rule.Default)}, strings.ReplaceAll(rule.Name, "-", " ")
 	if rule.Optional {
-		out.Defaults.Enabled = new(bool)
+		defaults["enabled"] = false
 	}
-	if page == nil {
-		return out
+	out := object{
+		"id": rule.Code, "name": rule.Name, "helpUri": rulePages + rule.Code + "-" + rule.Name + ".md",
+		"defaultConfiguration": defaults,
 	}
-	if text, ok := page(rule.Code); ok {
-		out.Help = &sarifText{Text: text, Markdown: text}
-		if summary := Meaning(text); summary != "" {
-			out.Short.Text, out.Full.Text = summary, summary
+	if r.Page != nil {
+		if text, ok := r.Page(rule.Code); ok {
+			out["help"] = object{"text": text, "markdown": text}
+			summary = cmp.Or(Meaning(text), summary)
 		}
 	}
+	out["shortDescription"], out["fullDescription"] = object{"text": summary}, object{"text": summary}
 	return out
 }
 
@@ -225,55 +125,54 @@ func sarifLevel(s Severity) string { return [...]string{"note", "warning", "erro
 
 // plainText is a message as SARIF wants it: where brackets could be taken for a
 // link they are escaped.
-func plainText(s string) sarifText {
+func plainText(s string) object {
 	s = Escape(s)
 	if strings.Contains(s, "](") {
 		s = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`).Replace(s)
 	}
-	return sarifText{Text: s}
+	return object{"text": s}
 }
 
-func (r *Report) result(d *Diagnostic, rule int, seen map[string]int) sarifResult {
-	out := sarifResult{
-		RuleID: d.Rule.Code, RuleIndex: rule, Level: sarifLevel(d.Severity), Message: plainText(d.Message),
-		Locations: []sarifLocation{}, Suppressions: []sarifSuppression{}, Properties: map[string]any{},
-	}
-	var here sarifLocation
+func (r *Report) result(d *Diagnostic, seen map[string]int) object {
+	here, locations, properties := object{}, []object{}, object{}
 	if d.Span.Known() {
-		here.Physical = r.place(d.Span)
+		here["physicalLocation"] = r.place(d.Span)
 	}
 	if d.Call != "" {
-		here.Logical = []sarifLogical{{Escape(d.Call), "call"}}
+		here["logicalLocations"] = []object{{"name": Escape(d.Call), "kind": "call"}}
 	}
-	if here.Physical != nil || here.Logical != nil {
-		out.Locations = append(out.Locations, here)
+	if len(here) > 0 {
+		locations = append(locations, here)
 	}
+	var related, fixes []object
 	for i, n := range d.Related {
-		words := plainText(n.Message)
-		note := sarifLocation{ID: &i, Message: &words}
+		note := object{"id": i, "message": plainText(n.Message)}
 		if n.Span.Known() {
-			note.Physical = r.place(n.Span)
+			note["physicalLocation"] = r.place(n.Span)
 		}
-		out.Related = append(out.Related, note)
+		related = append(related, note)
 	}
 	var safe []bool
 	for _, f := range d.Fixes {
-		if fix, ok := r.fix(f); ok {
-			out.Fixes = append(out.Fixes, fix)
+		if changes := r.changes(f); changes != nil {
+			fixes = append(fixes, object{"description": plainText(f.Message), "artifactChanges": changes})
 			safe = append(safe, f.Safe)
 		}
 	}
 	if safe != nil {
-		out.Properties["safeFixes"] = safe
+		properties["safeFixes"] = safe
 	}
 	if d.Help != "" {
-		out.Properties["help"] = d.Help
+		properties["help"] = d.Help
 	}
 	if d.Witness != nil {
-		out.Properties["witness"] = d.Witness
+		properties["witness"] = d.Witness
 	}
-	out.Fingerprints = map[string]string{"obelusFinding/v1": r.fingerprint(d, seen)}
-	return out
+	return object{
+		"ruleId": d.Rule.Code, "level": sarifLevel(d.Severity), "message": plainText(d.Message), "locations": locations,
+		"relatedLocations": Listed(related), "fixes": Listed(fixes), "properties": properties,
+		"partialFingerprints": object{"obelusFinding/v1": r.fingerprint(d, seen)},
+	}
 }
 
 // fingerprint is the same for a finding when lines are added elsewhere in its
@@ -286,41 +185,41 @@ func (r *Report) fingerprint(d *Diagnostic, seen map[string]int) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func (r *Report) fix(f Fix) (sarifFix, bool) {
-	out := sarifFix{Description: plainText(f.Message)}
+// changes are the edits of a fix, file by file; nil where one has no place.
+func (r *Report) changes(f Fix) (all []object) {
+	last := ""
 	for _, e := range f.Edits {
 		if !e.Span.Known() {
-			return out, false
+			return nil
 		}
 		place := r.place(e.Span)
-		if n := len(out.Changes); n == 0 || out.Changes[n-1].Artifact != place.Artifact {
-			out.Changes = append(out.Changes, sarifChange{Artifact: place.Artifact})
+		if len(all) == 0 || last != e.Span.File.Name {
+			all = append(all, object{"artifactLocation": place["artifactLocation"], "replacements": []object{}})
+			last = e.Span.File.Name
 		}
-		change := &out.Changes[len(out.Changes)-1]
-		change.Replacements = append(change.Replacements, sarifReplacement{place.Region, sarifText{Text: e.Text}})
+		change := all[len(all)-1]
+		change["replacements"] = append(change["replacements"].([]object),
+			object{"deletedRegion": place["region"], "insertedContent": object{"text": e.Text}})
 	}
-	return out, len(out.Changes) > 0
+	return all
 }
 
-func (r *Report) place(s source.Span) *sarifPhysical {
+func (r *Report) place(s source.Span) object {
 	from, to := s.From(), s.To()
-	return &sarifPhysical{
-		Artifact: sarifArtifactOf(r.Path(s.File.Name)),
-		Region: sarifRegion{
-			StartLine: from.Line, StartColumn: from.Column, EndLine: to.Line, EndColumn: to.Column,
-			ByteOffset: from.Offset, ByteLength: to.Offset - from.Offset,
-		},
-	}
+	return object{"artifactLocation": artifactLocation(r.Path(s.File.Name)), "region": object{
+		"startLine": from.Line, "startColumn": from.Column, "endLine": to.Line, "endColumn": to.Column,
+		"byteOffset": from.Offset, "byteLength": to.Offset - from.Offset,
+	}}
 }
 
-func sarifArtifactOf(name string) sarifArtifact {
+func artifactLocation(name string) object {
 	if name == "-" {
-		return sarifArtifact{URI: "stdin"}
+		return object{"uri": "stdin"}
 	}
 	slashed := filepath.ToSlash(cmp.Or(name, "unnamed"))
 	if path.IsAbs(slashed) {
-		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: path.Clean(slashed)}).String()}
+		return object{"uri": (&url.URL{Scheme: "file", Path: path.Clean(slashed)}).String()}
 	}
 	// A first segment with a colon would be taken for a scheme; String writes ./ before it.
-	return sarifArtifact{URI: (&url.URL{Path: path.Clean(slashed)}).String(), Base: "%SRCROOT%"}
+	return object{"uri": (&url.URL{Path: path.Clean(slashed)}).String(), "uriBaseId": "%SRCROOT%"}
 }

@@ -38,6 +38,107 @@ func reportOfAll() Report {
 	}
 }
 
+// The parts of SARIF 2.1.0 that a reader looks at.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool        sarifTool         `json:"tool"`
+		Invocations []sarifInvocation `json:"invocations"`
+		ColumnKind  string            `json:"columnKind"`
+		Results     []sarifResult     `json:"results"`
+	}
+	sarifInvocation struct {
+		Successful bool `json:"executionSuccessful"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name           string      `json:"name"`
+		Version        string      `json:"version,omitempty"`
+		Semantic       string      `json:"semanticVersion,omitempty"`
+		InformationURI string      `json:"informationUri"`
+		Rules          []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID       string        `json:"id"`
+		Name     string        `json:"name"`
+		Short    sarifText     `json:"shortDescription"`
+		Full     sarifText     `json:"fullDescription"`
+		Help     *sarifText    `json:"help,omitempty"`
+		HelpURI  string        `json:"helpUri"`
+		Defaults sarifDefaults `json:"defaultConfiguration"`
+	}
+	sarifDefaults struct {
+		Enabled *bool  `json:"enabled,omitempty"` // true unless it says otherwise
+		Level   string `json:"level"`
+	}
+	sarifText struct {
+		Text     string `json:"text"`
+		Markdown string `json:"markdown,omitempty"`
+	}
+	sarifResult struct {
+		RuleID       string             `json:"ruleId"`
+		RuleIndex    int                `json:"ruleIndex"`
+		Level        string             `json:"level"`
+		Message      sarifText          `json:"message"`
+		Locations    []sarifLocation    `json:"locations"`
+		Related      []sarifLocation    `json:"relatedLocations,omitempty"`
+		Fixes        []sarifFix         `json:"fixes,omitempty"`
+		Suppressions []sarifSuppression `json:"suppressions"`
+		Fingerprints map[string]string  `json:"partialFingerprints"`
+		Properties   map[string]any     `json:"properties,omitempty"`
+	}
+	sarifLocation struct {
+		ID       *int           `json:"id,omitempty"`
+		Physical *sarifPhysical `json:"physicalLocation,omitempty"`
+		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+		Message  *sarifText     `json:"message,omitempty"`
+	}
+	sarifLogical struct {
+		Name string `json:"name"`
+		Kind string `json:"kind"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   sarifRegion   `json:"region"`
+	}
+	sarifArtifact struct {
+		URI  string `json:"uri"`
+		Base string `json:"uriBaseId,omitempty"`
+	}
+	sarifRegion struct {
+		StartLine   int `json:"startLine"`
+		StartColumn int `json:"startColumn"`
+		EndLine     int `json:"endLine"`
+		EndColumn   int `json:"endColumn"`
+		ByteOffset  int `json:"byteOffset"`
+		ByteLength  int `json:"byteLength"`
+	}
+	sarifFix struct {
+		Description sarifText     `json:"description"`
+		Changes     []sarifChange `json:"artifactChanges"`
+	}
+	sarifChange struct {
+		Artifact     sarifArtifact      `json:"artifactLocation"`
+		Replacements []sarifReplacement `json:"replacements"`
+	}
+	sarifReplacement struct {
+		Deleted  sarifRegion `json:"deletedRegion"`
+		Inserted sarifText   `json:"insertedContent"`
+	}
+	sarifSuppression struct {
+		Kind          string         `json:"kind"`
+		Status        string         `json:"status"`
+		Justification string         `json:"justification"`
+		Location      *sarifLocation `json:"location,omitempty"`
+	}
+)
+
 func sarifLogOf(t testing.TB, r Report) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -147,8 +248,8 @@ func TestSARIFNames(t *testing.T) {
 		"-": "stdin", "a.yaml": "a.yaml", "./x/../a.yaml": "a.yaml", "../a.yaml": "../a.yaml",
 		"/tmp/a b.yaml": "file:///tmp/a%20b.yaml", "c:d.yaml": "./c:d.yaml", "": "unnamed", "ä?.yaml": "%C3%A4%3F.yaml",
 	} {
-		if got := sarifArtifactOf(name); got.URI != want {
-			t.Errorf("%q becomes %q, want %q", name, got.URI, want)
+		if got := artifactLocation(name)["uri"]; got != want {
+			t.Errorf("%q becomes %q, want %q", name, got, want)
 		}
 	}
 }

@@ -47,7 +47,7 @@ const conditions = (c, of) => {
 const setsOff = c => {
   const told = [];
   for (let at = c; at && !(at.each && at.each.collect); at = (at.writes || []).length > 1 ? null : calls.get(at.prefix.slice(0, -1))) {
-    const then = callsThat(x => x.prefix === at.prefix && (x.conditions || []).some(on => on.text === at.call && on.more === 'fails, or writes'));
+    const then = callsThat(x => x.prefix === at.prefix && (x.conditions || []).some(on => on.text === at.call && on.more === 'fails, or writes' || (on.path || '').includes(', or if ' + at.call + ' fails, or writes')));
     if (then.length) told.push([links(then.map(x => x.key)), at === c ? '' : [', since ', callLink(at.key), ' fails']]);
   }
   return told.length ? ['; a no, like a failure, may set off ', between(told, '; ')] : '';

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer/envelope"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/runtime/approval"
+)
+
+// statement is a new approval of what there is.
+func (a *signing) statement(key *approval.Key, judge approval.Judge) (*approval.Approval, error) {
+	expires, err := until(a.Expires, judge.Now)
+	if err != nil {
+		return nil, err
+	}
+	signer := ""
+	if key != nil && !a.changed("as") {
+		signer = judge.Signers.Signer(key)
+	}
+	if signer == "" {
+		if signer, err = a.named(a.cli); err != nil {
+			return nil, err
+		}
+	}
+	shown, err := json.Marshal(a.facts)
+	if err != nil {
+		return nil, err
+	}
+	if len(shown) > approval.MostPayload/2 {
+		shown = nil // a plan of tens of thousands of calls is compared by its parts alone
+	}
+	may, err := json.Marshal(a.envelope)
+	if err != nil {
+		return nil, err
+	}
+	return approval.New(a.parts, approval.Predicate{Signer: signer, Made: judge.Now, Expires: expires, Shown: shown, Envelope: may})
+}
+
+// enclose works out what a run under the approval may do.
+func (a *signing) enclose() error {
+	a.envelope = envelope.Of(a.facts, a.parts)
+	if again := a.old != nil && !a.Replace && (!a.Show || a.Allow == ""); again && a.Allow != "" {
+		return usageErr("there is an approval %q already, and --allow would change it", a.file).Advise(replaced)
+	} else if again && len(a.old.Statement.Predicate.Envelope) > 0 { // it is the one that is signed
+		var err error
+		if a.envelope, err = envelope.Read(a.old.Statement.Predicate.Envelope); err != nil {
+			return usageErr("the envelope of %q can't be read: %v", a.file, err).Advise(replaced)
+		}
+	}
+	if a.Allow == "" {
+		return nil
+	}
+	said, err := a.mapping(a.newReading(), "--allow", a.Allow)
+	if err != nil {
+		return err
+	}
+	if err := a.envelope.Widen(a.facts, said); err != nil {
+		return usageErr("--allow: %q: %v", a.Allow, err).About(a.Allow)
+	}
+	return nil
+}
+
+// periodOf reads a time that may be in days.
+func periodOf(text string) (time.Duration, bool) {
+	factor := time.Duration(1)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		text, factor = days+"h", 24
+	}
+	d, err := time.ParseDuration(text)
+	return factor * d, err == nil && d >= 0 && d < math.MaxInt64/24
+}
+
+// until reads when an approval ends; zero is never.
+func until(text string, now time.Time) (at time.Time, err error) {
+	if text == "never" {
+		return at, nil
+	}
+	if period, ok := periodOf(text); ok && period > 0 {
+		return now.Add(period), nil
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil && day.AddDate(0, 0, 1).After(now) {
+		return day.AddDate(0, 0, 1), nil
+	}
+	return at, usageErr("--expires can't be %q: expected a time from now such as 12h or 30d, a day to come such as 2027-01-31, or never", text)
+}
+
+func (a *signing) write(next *approval.Approval, by string) error {
+	text, err := next.Text()
+	if err != nil {
+		return err
+	}
+	if err := a.cli.write(a.file, text); err != nil || a.file == "-" {
+		return err
+	}
+	p := next.Statement.Predicate
+	counts := "it doesn't expire"
+	if !p.Expires.IsZero() {
+		counts = "it counts until " + p.Expires.Format(time.RFC3339)
+	}
+	_, err = fmt.Fprintf(a.err, "obelus: \"%s\" is written, in the name of %s and signed by %s; %s\n", diag.Escape(a.file), terminal.Quoted(p.Signer), by, counts)
+	return err
+}
+
+// ask asks the person at the terminal.
+func (a *signing) ask(again bool) error {
+	if a.Yes {
+		return nil
+	}
+	if !terminal.CanAsk(a.in, a.err) {
+		return usageErr("nobody can be asked whether this is approved").Advise("--yes approves it, --show only shows it")
+	}
+	what := "approve this?"
+	if again {
+		p := a.old.Statement.Predicate
+		what = fmt.Sprintf("%s approved this at %s; approve it, too?", terminal.Quoted(p.Signer), p.Made.Format(time.RFC3339))
+	}
+	fmt.Fprintf(a.err, "\n%s [y/N] ", what)
+	line, _ := bufio.NewReader(a.in).ReadString('\n')
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+		fmt.Fprintln(a.err, "obelus: not approved")
+		return ending(statusFound)
+	}
+	return nil
+}
