@@ -281,39 +281,41 @@ func (w *trial) spares(r *plan.Read, value any, step expression.Segment) bool {
 	lacking, named, builds := false, false, false
 	for _, i := range r.Writers {
 		if call := p.Plan.Calls[i]; w.ended[i].done {
-			lacks := w.lacks(call, r.Path, step)
-			lacking, named, builds = lacking || lacks, named || !lacks, builds || call.Method != plan.Set
+			lacks, has := w.lacks(call, r.Path, step)
+			lacking, named, builds = lacking || lacks, named || !lacks && !has, builds || call.Method != plan.Set
 		}
 	}
 	return !lacking || builds && named
 }
 
-// lacks reports whether a call's result has no part of some name, neither its value nor the schema of
-// its variant.
-func (w *trial) lacks(call *plan.Call, at pathtree.ID, step expression.Segment) bool {
+// lacks reports whether a call's result has no part of some name, neither its value nor the schema of its variant; and
+// whether its value has it.
+func (w *trial) lacks(call *plan.Call, at pathtree.ID, step expression.Segment) (lacks, has bool) {
 	p, paths := w.pass, w.pass.Plan.Paths
 	path, ok := flow.OutputOver(p.Plan, call, at)
 	if !ok || call.Tool == nil || call.Tool.Output == nil || !paths.IsAbove(path.ID, at) {
-		return false
+		return
 	}
 	value, presence := w.read(&plan.Read{Path: path.ID, Writers: []int32{int32(call.Index)}})
 	if presence != expression.There {
-		return false
+		return
 	}
 	s, rest := call.Tool.Output, paths.Segments(at)[paths.Depth(path.ID):]
 	if call.Method == plan.Push || call.Method == plan.Concat { // the result is an item
 		if len(rest) == 0 || !rest[0].IsIndex {
-			return false
+			return
 		}
 		if call.Method == plan.Concat {
 			s = s.At(flow.FirstItem).Schema
 		}
 		value, rest = flow.ValueAt(value, compiler.SchemaPath(rest[:1])), rest[1:]
 	}
-	in := s.AtIn(value, compiler.SchemaPath(rest)).Schema
+	steps := compiler.SchemaPath(rest)
+	in, container := s.AtIn(value, steps).Schema, flow.ValueAt(value, steps)
 	if in == nil {
-		return false
+		return
 	}
-	named := in.AtIn(flow.ValueAt(value, compiler.SchemaPath(rest)), compiler.SchemaPath([]expression.Segment{step})).Named
-	return !named || !slices.Contains(in.Properties(), step.Key) // that of a map is any
+	_, has = pathtree.Step(container, step)
+	named := in.AtIn(container, compiler.SchemaPath([]expression.Segment{step})).Named
+	return !named || !slices.Contains(in.Properties(), step.Key), has // that of a map is any
 }

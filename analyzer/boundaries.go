@@ -6,13 +6,14 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // Sample runs begin with generated input and state. Generated numbers and sizes are near the bounds of
 // the schemas and conditions that receive them.
 
 // Aims are numbers, and sizes, at which something may change.
-type boundaryValues []float64
+type boundaryValues []any
 
 // atBounds adds those of a schema, and what lies next to them and beyond.
 func (a *boundaryValues) atBounds(s *schema.Schema) {
@@ -21,16 +22,19 @@ func (a *boundaryValues) atBounds(s *schema.Schema) {
 	}
 }
 
-// atConstants adds the numbers of an expression and their neighbours.
+// atConstants adds the texts of an expression, and its numbers and their neighbours.
 func (a *boundaryValues) atConstants(e *expression.Expr) {
 	for n := range e.Root().All() {
-		if number, ok := n.Value.(float64); ok {
-			a.add(number, number-1, number+1)
+		switch v := n.Value.(type) {
+		case float64:
+			a.add(v, v-1, v+1)
+		case string:
+			a.add(v)
 		}
 	}
 }
 
-func (a *boundaryValues) add(all ...float64) {
+func (a *boundaryValues) add(all ...any) {
 	for _, v := range all {
 		if len(*a) < maxLandmarks && !slices.Contains(*a, v) {
 			*a = append(*a, v)
@@ -56,8 +60,8 @@ func (t *sampler) findBoundaries(output bool) {
 		if !t.asked[i] {
 			continue
 		}
-		for k := range call.Params.Fields {
-			if f := &call.Params.Fields[k]; f.Value.Live() {
+		for _, f := range call.Params.Fields {
+			if f.Value.Live() {
 				for _, taker := range p.takers(call) {
 					take(taker.place(f.Key).Schema)
 				}
@@ -94,19 +98,11 @@ func (w *trial) begin(own any, s *schema.Schema, keys map[string]bool) (value an
 	if !ok {
 		return orEmpty(own), false
 	}
-	given, _ := own.(map[string]any)
 	over, isObject := v.(map[string]any)
 	if !isObject {
 		return v, true
 	}
-	merged := maps.Clone(given)
-	if merged == nil {
-		merged = map[string]any{}
-	}
-	for key, value := range over {
-		if keys == nil || keys[key] {
-			merged[key] = value
-		}
-	}
-	return merged, true
+	over = maps.Clone(over)
+	maps.DeleteFunc(over, func(key string, _ any) bool { return keys != nil && !keys[key] })
+	return state.Over(own, over), true
 }

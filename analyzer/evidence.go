@@ -2,7 +2,6 @@ package analyzer
 
 import (
 	"errors"
-	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -55,14 +54,12 @@ func (r *Rehearsal) Single() (*Rehearsal, error) {
 		return r, nil
 	}
 	one := *p
-	one.AwaitsInstances = false
 	if len(p.Instances) > 0 {
-		first := &p.Instances[0]
-		one.Input, one.State, one.Instances = compiler.Overlay(p.Input, first.Input), compiler.Overlay(p.State, first.State), nil
-		if first.StateSchema != nil {
-			one.StateSchema = first.StateSchema
-		}
+		one = *compiler.ForInstance(p, p.Instances[0].ID)
+		one.Instances = p.Instances[:1]
 	}
+	one.AwaitsInstances = false
+	one = *asOne(&one)
 	one.Calls = make([]*plan.Call, len(p.Calls))
 	for i, of := range p.Calls {
 		call := *compiler.WithoutItems(of)
@@ -156,12 +153,11 @@ func (p *Pass) needs(a, b int) (needed []int32) {
 	var ofA, ofB dag.Trace
 	ofA.Follow(&p.Plan.Graph, int32(a), 0)
 	ofB.Follow(&p.Plan.Graph, int32(b), 0)
-	for i := range int32(len(p.Plan.Calls)) {
+	for _, i := range p.Plan.Graph.Order() {
 		if ofA.Met(i) || ofB.Met(i) {
 			needed = append(needed, i)
 		}
 	}
-	slices.SortFunc(needed, func(x, y int32) int { return p.Plan.Graph.Rank(int(x)) - p.Plan.Graph.Rank(int(y)) })
 	return needed
 }
 
@@ -198,7 +194,10 @@ func (m *maker) require(calls []int32) {
 			m.parameter(field.Value, fits)
 		}
 		if guard := compiler.Condition(call); guard != nil && guard.Expr != nil {
-			m.read(guard, func(i int) demand { return m.decided(guard.Reads[i]) })
+			m.read(guard, func(i int) demand {
+				value, known := m.pass.flow.Conditions().ReadValue(guard.Reads[i], m.branch)
+				return demand{fixed: known, value: value}
+			})
 		}
 		if call.Each != nil {
 			m.parameter(call.Each.List, flow.AList)
@@ -250,12 +249,6 @@ func (m *maker) read(t *plan.Template, what func(i int) demand) {
 	}
 }
 
-// decided is what a condition reads on the branch.
-func (m *maker) decided(read int) demand {
-	value, known := m.pass.flow.Conditions().ReadValue(read, m.branch)
-	return demand{fixed: known, value: value}
-}
-
 // beginning is the input and the state that the run begins with, where they differ from the plan's own.
 func (m *maker) beginning() (input, state map[string]any) {
 	plan := m.pass.Plan
@@ -271,36 +264,13 @@ func (m *maker) beginning() (input, state map[string]any) {
 		if _, given := pathtree.Walk(own, path[1:]); given && !one.fixed {
 			continue
 		}
-		merged := map[string]any{}
-		if *over != nil {
-			merged = *over
+		merged := any(*over)
+		if value, ok := pathtree.Step(own, path[1]); ok && (*over)[path[1].Key] == nil {
+			merged = pathtree.With(merged, path[1:2], value)
 		}
-		key := path[1]
-		if _, there := merged[key.Key]; !there {
-			if value, ok := pathtree.Step(own, key); ok {
-				merged[key.Key] = value
-			}
-		}
-		if planted, ok := plant(merged, path[1:], one, func() any { return m.given(one) }).(map[string]any); ok {
-			*over = planted
-		}
+		*over, _ = m.plant(merged, path[1:], nil, one).(map[string]any)
 	}
 	return input, state
-}
-
-// given is a value for a place of what a run begins with.
-func (m *maker) given(one demand) any {
-	if one.fixed {
-		return one.value
-	}
-	for _, s := range []*schema.Schema{one.fits, m.pass.flow.Initial(one.path).Schema} {
-		if s != nil {
-			if value, ok := m.pass.sample(s, rand.New(rand.NewPCG(m.seed, uint64(one.path))), &m.pass.samples.making); ok {
-				return value
-			}
-		}
-	}
-	return "given"
 }
 
 // end is the end of a call's activity in the branch.
@@ -329,14 +299,23 @@ func (m *maker) result(call *plan.Call, route plan.Route) any {
 		return call.Produced.Value()
 	}
 	var value any
-	if known := m.schemas(call, route); len(known) > 0 {
-		value, _ = m.pass.sample(schema.AllOf(known...), m.chance(call), &m.pass.samples.making)
+	var known []*schema.Schema
+	if call.Tool != nil && call.Tool.Output != nil {
+		known = append(known, call.Tool.Output)
+	}
+	for _, path := range route {
+		if s := m.pass.flow.StateAt(path.ID).Schema; s != nil && call.Method == plan.Set {
+			known = append(known, s)
+		}
+	}
+	if len(known) > 0 {
+		value, _ = m.pass.sample(schema.AllOf(known...), m.chance(call.Index), &m.pass.samples.making)
 	}
 	for _, path := range route {
 		for _, one := range m.leaves[call.Index] {
 			if m.pass.Plan.Paths.IsAbove(path.ID, one.path) {
 				steps := m.pass.Plan.Paths.Segments(one.path)[m.pass.Plan.Paths.Depth(path.ID):]
-				value = plant(value, steps, one, func() any { return m.filling(call, one) })
+				value = m.plant(value, steps, call, one)
 			}
 		}
 	}
@@ -352,79 +331,52 @@ func (m *maker) result(call *plan.Call, route plan.Route) any {
 	return value
 }
 
-func (m *maker) chance(call *plan.Call) *rand.Rand {
-	return rand.New(rand.NewPCG(m.seed, uint64(call.Index)))
-}
+func (m *maker) chance(at int) *rand.Rand { return rand.New(rand.NewPCG(m.seed, uint64(at))) }
 
-// schemas are what is known of a call's result.
-func (m *maker) schemas(call *plan.Call, route plan.Route) []*schema.Schema {
-	var known []*schema.Schema
-	if call.Tool != nil && call.Tool.Output != nil {
-		known = append(known, call.Tool.Output)
-	}
-	for _, path := range route {
-		if s := m.pass.Plan.StateSchema; s != nil && call.Method == plan.Set && m.pass.Plan.Paths.Kind(path.ID) == "state" {
-			if at := s.At(compiler.SchemaPath(m.pass.Plan.Paths.Segments(path.ID)[1:])); at.Schema != nil {
-				known = append(known, at.Schema)
-			}
-		}
-	}
-	return known
-}
-
-// filling is a value for a place that nothing is known of: it tells who gave it.
+// filling is a value for a place: of a call's result, or for no call of what the run begins with. Where nothing is known
+// of it, it names the call.
 func (m *maker) filling(call *plan.Call, one demand) any {
 	if one.fixed {
 		return one.value
 	}
-	if one.fits != nil {
-		if value, ok := m.pass.sample(one.fits, m.chance(call), &m.pass.samples.making); ok {
-			return value
+	text, at, known := "given", int(one.path), []*schema.Schema{one.fits}
+	if call != nil {
+		text, at = "from "+call.Name, call.Index
+	} else {
+		known = append(known, m.pass.flow.Initial(one.path).Schema)
+	}
+	for _, s := range known {
+		if s != nil {
+			if value, ok := m.pass.sample(s, m.chance(at), &m.pass.samples.making); ok {
+				return value
+			}
 		}
 	}
-	switch text := "from " + call.Name; one.method {
+	switch one.method {
 	case plan.Merge, plan.Assign:
 		return map[string]any{"by": text}
 	case plan.Push, plan.Concat:
 		return []any{text}
-	default:
-		return text
 	}
+	return text
 }
 
 // plant puts a value at a path of another value unless one is present; a fixed value always replaces
 // it. Values above it are replaced only where nothing is known.
-func plant(value any, steps []expression.Segment, one demand, filling func() any) any {
-	if len(steps) == 0 {
-		if value == nil || one.fixed {
-			return filling()
+func (m *maker) plant(value any, steps []expression.Segment, call *plan.Call, one demand) any {
+	at := value
+	for _, step := range steps {
+		kind := schema.Object
+		if step.IsIndex {
+			kind = schema.Array
 		}
+		if at != nil && schema.KindOf(at) != kind {
+			return value
+		}
+		at, _ = pathtree.Step(at, step)
+	}
+	if at != nil && !one.fixed {
 		return value
 	}
-	step := steps[0]
-	switch base := value.(type) {
-	case nil:
-		if step.IsIndex {
-			list := make([]any, step.Index+1)
-			list[step.Index] = plant(nil, steps[1:], one, filling)
-			return list
-		}
-		return map[string]any{step.Key: plant(nil, steps[1:], one, filling)}
-	case map[string]any:
-		if !step.IsIndex {
-			base = maps.Clone(base) // a sample may be part of the plan's schema
-			base[step.Key] = plant(base[step.Key], steps[1:], one, filling)
-			return base
-		}
-	case []any:
-		if step.IsIndex {
-			base = slices.Clone(base)
-			for len(base) <= step.Index {
-				base = append(base, nil)
-			}
-			base[step.Index] = plant(base[step.Index], steps[1:], one, filling)
-			return base
-		}
-	}
-	return value
+	return pathtree.With(value, steps, m.filling(call, one))
 }

@@ -12,11 +12,7 @@ type generator struct {
 	random     *rand.Rand
 	boundaries boundaryValues // numbers and sizes at which something may change
 	left       *int           // steps
-	alike      *float64       // the aim of all
-}
-
-func (t *sampler) newGenerator() generator {
-	return generator{pass: t.pass, boundaries: t.boundaries, left: t.left}
+	alike      any            // the aim of all
 }
 
 // vary prepares the generator for the nth sample run. In two of six runs most numbers and sizes are
@@ -24,7 +20,7 @@ func (t *sampler) newGenerator() generator {
 func (g generator) vary(n int, random *rand.Rand) generator {
 	g.random, g.alike = random, nil
 	if at := n%6/2 + n/6*2; (n%6 == 1 || n%6 == 3) && len(g.boundaries) > 0 {
-		g.alike = &g.boundaries[at%len(g.boundaries)]
+		g.alike = g.boundaries[at%len(g.boundaries)]
 	}
 	return g
 }
@@ -41,7 +37,7 @@ func (g *generator) sample(s *schema.Schema, external bool) (any, bool) {
 	value, ok := affordable(g.left, func(steps *int) (v any, ok bool) {
 		switch {
 		case g.alike != nil:
-			v, ok = declared.AlikeWithin(g.random, steps, *g.alike)
+			v, ok = declared.AlikeWithin(g.random, steps, g.alike)
 		case odd:
 			v, ok = declared.OddWithin(g.random, steps, g.boundaries...)
 		}

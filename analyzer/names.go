@@ -98,14 +98,19 @@ type suggestion struct {
 	sure    bool   // nothing else can have been meant
 }
 
+// requiredSteps makes the optional steps of a path required.
+var requiredSteps = strings.NewReplacer("?.[", "[", "?.", ".")
+
 // respelt is the text of a path with one key spelt otherwise and all else as it
 // stands, its † or none among it, where that says what is meant, and else the
 // usual spelling of it.
 func respelt(text, key, other string, suggested expression.Reference) string {
 	for at := strings.LastIndex(text, key); at >= 0; at = strings.LastIndex(text[:at], key) {
 		instead := text[:at] + other + text[at+len(key):]
-		for _, marked := range []string{instead, string(expression.Mark) + instead} {
-			if paths, err := expression.ParseOutput(marked); err == nil && len(paths) == 1 && len(paths[0]) == 1 && paths[0][0].String() == suggested.String() {
+		required := requiredSteps.Replace(instead)
+		for _, marked := range []string{required, string(expression.Mark) + required} {
+			paths, err := expression.ParseOutput(marked)
+			if err == nil && len(paths) == 1 && len(paths[0]) == 1 && paths[0][0].String() == suggested.String() {
 				return instead
 			}
 		}

@@ -15,8 +15,10 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
+var constantConditionRule = &diag.Rule{Code: "OB212", Name: "constant-condition", Default: diag.Warning}
+
 var _ = register(Rule{
-	Rule:  &diag.Rule{Code: "OB212", Name: "constant-condition", Default: diag.Warning},
+	Rule:  constantConditionRule,
 	Scope: Idle,
 	Run:   constantConditions,
 })
@@ -126,7 +128,7 @@ func (p *Pass) mayBeMissing(read int) bool {
 			return v.Schema != nil && !v.Schema.At(compiler.SchemaPath(r.Ref.Path)).Required
 		})
 	}
-	return slices.ContainsFunc(r.Writers, func(w int32) bool {
+	return p.mayBeOmitted(r) || slices.ContainsFunc(r.Writers, func(w int32) bool {
 		call := p.Plan.Calls[w]
 		rest, ok := p.flow.LookedInto(call, r.Path)
 		return ok && len(rest) > 0 && !call.Tool.Output.At(compiler.SchemaPath(rest)).Required

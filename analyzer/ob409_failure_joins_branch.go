@@ -80,16 +80,19 @@ func (p *Pass) tellsFailures(path plan.Path) bool {
 	return at.Named && slices.ContainsFunc(at.Schema.Properties(), func(name string) bool { return slices.Contains(failureFields, name) })
 }
 
-// namesFailures reports whether a path is one for failures and nothing else, by its name.
-func (p *Pass) namesFailures(path plan.Path) bool {
-	return slices.ContainsFunc(p.Plan.Paths.Segments(path.ID)[1:], func(s expression.Segment) bool { return slices.ContainsFunc(wordsOf(s.Key), namesFailure) })
+// NamesFailures reports whether one of some paths of a plan is for failures and nothing else, by its name.
+func NamesFailures(p *plan.Plan, paths ...plan.Path) bool {
+	names := func(s expression.Segment) bool { return slices.ContainsFunc(wordsOf(s.Key), namesFailure) }
+	return slices.ContainsFunc(paths, func(path plan.Path) bool {
+		return slices.ContainsFunc(p.Paths.Segments(path.ID)[1:], names)
+	})
 }
 
 // forFailures reports whether a path of a call's failure route is meant for the records of its
 // failures: by its name, and since the state has no room there for a result that is left by the
 // other alternatives. "rejected" may be a verdict as well.
 func (p *Pass) forFailures(call *plan.Call, path plan.Path) bool {
-	if !p.namesFailures(path) {
+	if !NamesFailures(p.Plan, path) {
 		return false
 	}
 	own, tool := p.flow.StateAt(path.ID).Schema, call.Single()

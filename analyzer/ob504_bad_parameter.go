@@ -95,15 +95,44 @@ func (p *Pass) badParametersOf(call *plan.Call, known *parameters) bool {
 			p.badLiteral(call, known, f, at.Schema)
 		}
 	}
-	// What holds between parameters can be judged only when all are known.
-	if !complete || len(p.found) > before || slices.ContainsFunc(known.required, func(name string) bool { return !passes(call, name) }) {
+	if len(p.found) > before || slices.ContainsFunc(known.required, func(name string) bool { return !passes(call, name) }) {
 		return len(p.found) > before
 	}
-	if v := known.schema.Validate(known.completed(call.Params.Value)); v != nil {
+	if !complete {
+		known.neverTogether(p, call)
+	} else if v := known.schema.Validate(known.completed(call.Params.Value)); v != nil {
 		p.Report(call.ToolNode.Span(), "%s doesn't accept these parameters together: %s", known.taker, v.Error()).About(call.Label()).
 			Advise("check the parameters against the %s's schema", known.which)
 	}
 	return len(p.found) > before
+}
+
+// neverTogether reports parameters that are never accepted beside each other, whatever their expressions give.
+func (t *parameters) neverTogether(p *Pass, call *plan.Call) {
+	if !t.combines() {
+		return
+	}
+	passed := map[string]any{}
+	for _, f := range call.Params.Fields {
+		passed[f.Key] = f.Value.Value
+	}
+	properties, names := map[string]any{}, []any{}
+	for name, value := range t.completed(passed).(map[string]any) {
+		properties[name] = map[string]any{"const": value}
+		names = append(names, name)
+	}
+	for _, f := range call.Params.Fields {
+		if f.Value.Live() {
+			properties[f.Key] = true
+		}
+	}
+	shape := schema.New(map[string]any{
+		"type": "object", "properties": properties, "required": names, "additionalProperties": false,
+	}, schema.Options{})
+	if p.flow.Contains(shape, t.schema).Relation == schema.Never {
+		p.Report(call.ToolNode.Span(), "%s never accepts these parameters together", t.taker).About(call.Label()).
+			Advise("check the parameters against the %s's schema", t.which)
+	}
 }
 
 // completed is what a call passes, laid over what is there anyway.

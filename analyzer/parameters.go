@@ -79,6 +79,18 @@ func (t *parameters) place(name string) schema.Place {
 	return flow.Once(t.places, name, func() schema.Place { return t.schema.At([]schema.Step{schema.Key(name)}) })
 }
 
+// combining are the keywords by which a schema judges parameters beside each other.
+var combining = []string{
+	"if", "allOf", "anyOf", "oneOf", "not", "$ref", "const", "enum", "dependencies", "dependentRequired",
+	"dependentSchemas", "minProperties", "maxProperties", "propertyNames", "unevaluatedProperties",
+}
+
+// combines reports whether the schema judges parameters beside each other.
+func (t *parameters) combines() bool {
+	raw, _ := t.schema.Raw().(map[string]any)
+	return slices.ContainsFunc(combining, func(keyword string) bool { return raw[keyword] != nil })
+}
+
 // names suggests among the tool's parameters.
 func (t *parameters) names() *declaration {
 	if t.declared == nil {

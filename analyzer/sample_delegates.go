@@ -43,7 +43,7 @@ func (t *sampler) inside(call *plan.Call) *sampler {
 		for i := range pass.Plan.Calls {
 			sub.asked[int32(i)] = true
 		}
-		sub.prepare(true)
+		sub.gather(true)
 		return sub
 	})
 }
@@ -61,11 +61,10 @@ func (w *trial) delegated(call *plan.Call, sub *sampler, params map[string]any) 
 		return nil, false, true
 	}
 	p := sub.pass
-	inner := &trial{sampler: sub, n: w.n, random: w.random, fromCall: true, generator: sub.newGenerator().vary(w.n, w.random), counts: map[string]int{}, ended: make([]ending, len(p.Plan.Calls))}
-	inner.log = state.New(state.Delegated(p.Plan, given, params))
-	inner.log.Follow(&sub.layout)
+	inner := sub.newTrial(w.n, w.random)
+	inner.fromCall = true
 	before := len(p.found)
-	inner.goThrough()
+	inner.goThrough(state.Delegated(p.Plan, given, params))
 	if p.Plan.Output == nil {
 		known = true
 	} else if result, there, unspecified := inner.resolve(nil, p.Plan.Output); !unspecified {

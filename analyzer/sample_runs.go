@@ -25,8 +25,7 @@ import (
 
 // Bounds on sample runs.
 const (
-	maxTrials = 300     // of a plan
-	enough    = 100     // of them in which a call is reached
+	maxTrials = 200     // of a plan
 	minTrials = 2       // where the plan is large
 	trialWork = 120_000 // steps of all of them: of making values up, and callWork for each call
 	callWork  = 60
@@ -34,28 +33,27 @@ const (
 
 // A sampler runs a part of a plan with generated values.
 type sampler struct {
-	pass        *Pass
-	layout      state.Layout
-	calls       []int32                 // that matter, in the order of the graph
-	asked       map[int32]bool          // calls to check
-	joined      map[int32]bool          // failures of these go to where results are looked for, which is a finding of its own
-	described   map[describedKey]bool   // whether a schema describes a part of a result and everything below it
-	initial     map[string]bool         // keys of the state that are read and never written
-	boundaries  boundaryValues          // see [generator]
-	blind       map[*plan.Template]bool // see [expression.Expr.MayFail]
-	reported    map[undecidedPlace]bool
-	reportedFor map[int32]bool // calls with a finding
-	reached     map[int32]int  // by call of asked: the number of sample runs that reached it
-	chosen      bool           // whether a sample run used random numbers: without, one is enough
-	left        *int           // steps
-	worked      *expression.Meter
-	within      map[*plan.Call]*sampler // of delegates, see inside
-	depth       int                     // of delegates in delegates
+	pass       *Pass
+	layout     state.Layout
+	calls      []int32                 // that matter, in the order of the graph
+	asked      map[int32]bool          // calls to check
+	joined     map[string]bool         // failures of the calls of these names go to where results are looked for, which is a finding of its own
+	described  map[describedKey]bool   // whether a schema describes a part of a result and everything below it
+	initial    map[string]bool         // keys of the state that are read and never written
+	boundaries boundaryValues          // see [generator]
+	blind      map[*plan.Template]bool // see [expression.Expr.MayFail]
+	reported   map[undecidedPlace]bool
+	left       *int // steps
+	worked     *expression.Meter
+	within     map[*plan.Call]*sampler // of delegates, see inside
+	depth      int                     // of delegates in delegates
 }
 
 func newSampler(p *Pass, left *int, worked *expression.Meter) *sampler {
-	return &sampler{pass: p, asked: map[int32]bool{}, joined: map[int32]bool{}, described: map[describedKey]bool{}, blind: map[*plan.Template]bool{}, reported: map[undecidedPlace]bool{},
-		reportedFor: map[int32]bool{}, reached: map[int32]int{}, within: map[*plan.Call]*sampler{}, left: left, worked: worked}
+	return &sampler{
+		pass: p, asked: map[int32]bool{}, joined: map[string]bool{}, described: map[describedKey]bool{},
+		blind: map[*plan.Template]bool{}, reported: map[undecidedPlace]bool{}, within: map[*plan.Call]*sampler{},
+		left: left, worked: worked}
 }
 
 // An undecidedPlace is a parameter of a call or a path that it writes.
@@ -106,31 +104,13 @@ func (p *Pass) runSamples() {
 	if !output && len(t.asked) == 0 {
 		return
 	}
-	t.prepare(output)
-	dependsOnValues := output && (len(p.undecided) > 0 || p.mayComeToNothing())
+	t.gather(output)
 	for n := range maxTrials {
-		if *t.left < 0 && n >= minTrials || t.worked.Passed() || n >= enough && !t.needsMoreSamples() && !(dependsOnValues && !p.isReported(p.Plan.Output.Node)) || n > 0 && n >= len(p.Plan.Instances) && !t.chosen {
+		if *t.left < 0 && n >= minTrials || t.worked.Passed() {
 			break
 		}
 		t.try(n, output)
 	}
-}
-
-// prepare finds out what has to be gone through.
-func (t *sampler) prepare(output bool) {
-	p := t.pass
-	t.gather(output)
-	t.layout = state.Layout{Plan: p.Plan, Paths: p.Plan.Paths, Settled: true, Inconsistency: new(string)}
-}
-
-// needsMoreSamples reports whether some call was rarely reached and has no finding.
-func (t *sampler) needsMoreSamples() bool {
-	for i := range t.asked {
-		if t.reached[i] < enough && !t.reportedFor[i] {
-			return true
-		}
-	}
-	return false
 }
 
 // gather lists what has to be gone through to try what is asked: all that it depends on,
@@ -178,15 +158,17 @@ func (t *sampler) gather(output bool) {
 			t.calls = append(t.calls, i)
 		}
 	}
-	for _, f := range p.found {
-		if f.Rule == failureJoinsRule {
-			for _, i := range t.calls {
-				t.joined[i] = t.joined[i] || p.Plan.Calls[i].Label() == f.Call
-			}
+	for _, i := range t.calls {
+		if a := p.Plan.Activities[p.Plan.Calls[i].Activity]; a != nil && a.Expression != nil {
+			t.boundaries.atConstants(a.Expression)
 		}
+	}
+	for _, f := range p.found {
+		t.joined[f.Call] = t.joined[f.Call] || f.Rule == failureJoinsRule
 	}
 	t.findBoundaries(output)
 	t.findInitialState()
+	t.layout = state.Layout{Plan: p.Plan, Paths: p.Plan.Paths, Settled: true, Inconsistency: new(string)}
 	p.calculations(func(call *plan.Call, x *plan.Template) {
 		if call == nil || within[call.Index] {
 			t.boundaries.atConstants(x.Expr)
@@ -197,8 +179,8 @@ func (t *sampler) gather(output bool) {
 // try goes through the calls once.
 func (t *sampler) try(n int, output bool) {
 	p := t.pass
-	random := rand.New(&chances{Source: rand.NewPCG(uint64(n), 71), taken: &t.chosen})
-	w := &trial{sampler: t, n: n, random: random, generator: t.newGenerator().vary(n, random), counts: map[string]int{}, ended: make([]ending, len(p.Plan.Calls))}
+	random := rand.New(rand.NewPCG(uint64(n), 71))
+	w := t.newTrial(n, random)
 	input, initial := p.Plan.Input, p.Plan.State
 	if all := p.Plan.Instances; len(all) > 0 {
 		own := &all[n%len(all)]
@@ -212,27 +194,22 @@ func (t *sampler) try(n int, output bool) {
 	if len(w.initial) > 0 {
 		own, _ = w.begin(initial, p.Plan.StateSchema, w.initial)
 	}
-	w.log = state.New(map[string]any{"input": input, "state": own, "data": orEmpty(flow.Data(p.Plan))})
-	w.log.Follow(&t.layout)
-	w.goThrough()
+	w.goThrough(map[string]any{"input": input, "state": own, "data": orEmpty(flow.Data(p.Plan))})
 	if output && p.Plan.Output != nil {
 		w.giveOutput()
 	}
 }
 
-// chances is a source that records whether it was used.
-type chances struct {
-	rand.Source
-	taken *bool
+func (t *sampler) newTrial(n int, random *rand.Rand) *trial {
+	generator := generator{pass: t.pass, boundaries: t.boundaries, left: t.left}
+	ended := make([]ending, len(t.pass.Plan.Calls))
+	return &trial{sampler: t, n: n, random: random, generator: generator.vary(n, random), counts: map[string]int{}, ended: ended}
 }
 
-func (c *chances) Uint64() uint64 {
-	*c.taken = true
-	return c.Source.Uint64()
-}
-
-// goThrough performs the calls.
-func (w *trial) goThrough() {
+// goThrough performs the calls, with what there is before.
+func (w *trial) goThrough(initial map[string]any) {
+	w.log = state.New(initial)
+	w.log.Follow(&w.layout)
 	for _, i := range w.calls {
 		*w.left -= callWork
 		w.perform(w.pass.Plan.Calls[i])
@@ -275,7 +252,6 @@ func (w *trial) perform(call *plan.Call) {
 	if w.fails(call) {
 		return
 	}
-	w.reached[int32(call.Index)]++
 	if value, known, well := w.carriedOut(call, params, unspecified); well {
 		w.write(call, value, known)
 	}
@@ -443,6 +419,9 @@ func (w *trial) parameters(call *plan.Call, guardUnknown bool) (params map[strin
 			}
 		}
 	}
+	for _, taker := range w.pass.takers(call) {
+		runs = runs && (unspecified || !taker.combines() || taker.acceptsTogether(w, call, params))
+	}
 	return params, runs, unspecified
 }
 
@@ -471,7 +450,7 @@ func (w *trial) result(call *plan.Call, params map[string]any, unspecified bool)
 // mayFail reports whether a call is thought of as one that fails. A model's answer is so
 // only where the tool says that it fails, or the plan has a place for failures by its name.
 func (w *trial) mayFail(call *plan.Call) bool {
-	return call.Activity != "" || call.Plan() != "" || compiler.SaysItFails(call.Single()) || slices.ContainsFunc(call.Output[call.FailureRoute()], w.pass.namesFailures)
+	return call.Activity != "" || call.Plan() != "" || compiler.SaysItFails(call.Single()) || NamesFailures(w.pass.Plan, call.Output[call.FailureRoute()]...)
 }
 
 // aRecord represents the records of failures.
@@ -480,7 +459,7 @@ var aRecord any = map[string]any{"code": "error", "message": "it failed", "detai
 // fails lets a call fail at times that has a failure route: it writes the record where the
 // plan wants it, if there is room.
 func (w *trial) fails(call *plan.Call) bool {
-	if call.FailureRoute() < 0 || w.joined[int32(call.Index)] || w.random.IntN(4) != 0 || !w.mayFail(call) {
+	if call.FailureRoute() < 0 || w.joined[call.Label()] || w.random.IntN(4) != 0 || !w.mayFail(call) {
 		return false
 	}
 	w.fail(call)

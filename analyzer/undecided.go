@@ -41,7 +41,8 @@ func (p *Pass) isUndecided(call *plan.Call) bool {
 			}
 		}
 	}
-	return p.opens(call) || p.mayLackRoom(call) || p.samples.openCode[call.Single()] && call.FailureRoute() < 0
+	return call.Params.Live() && slices.ContainsFunc(p.takers(call), (*parameters).combines) ||
+		p.opens(call) || p.mayLackRoom(call) || p.samples.openCode[call.Single()] && call.FailureRoute() < 0
 }
 
 // isOutputUndecided reports whether the plan's output may fail or may not fit its schema.
@@ -203,16 +204,14 @@ func (t *sampler) first(call *plan.Call, at any, node *source.Node) bool {
 		return false
 	}
 	t.reported[place] = true
-	if call != nil {
-		t.reportedFor[int32(call.Index)] = true
-	}
 	return !t.pass.isReported(node)
 }
 
-// isReported reports whether a finding is about something in a value.
+// isReported reports whether a finding is about something in a value. That a condition is never true doesn't say
+// that it never fails.
 func (p *Pass) isReported(n *source.Node) bool {
 	return slices.ContainsFunc(p.found, func(f diag.Diagnostic) bool {
-		return f.Severity > diag.Info && f.Span.File == n.File && f.Span.Start < n.Span().End && n.Span().Start < f.Span.End
+		return f.Severity > diag.Info && f.Rule != constantConditionRule && f.Span.File == n.File && f.Span.Start < n.Span().End && n.Span().Start < f.Span.End
 	})
 }
 
@@ -297,6 +296,20 @@ func (w *trial) isRefused(call *plan.Call, taker *parameters, field *plan.Templa
 		return
 	}
 	w.pass.reportMayMismatch(&j)
+}
+
+// acceptsTogether reports whether parameters are accepted beside each other, and makes a finding of those that are not.
+func (t *parameters) acceptsTogether(w *trial, call *plan.Call, params map[string]any) bool {
+	wrong := t.schema.Validate(t.completed(params))
+	if wrong == nil {
+		return true
+	}
+	if w.first(call, t.which, call.ToolNode) {
+		w.report(mayMismatchRule, diag.Warning, call, call.ToolNode.Span(),
+			"%s may not accept these parameters together: for instance %s: %v", t.taker, brief(params), wrong).
+			Advise("pass the parameters that the %s's schema asks for beside these", t.which).Witness = params
+	}
+	return false
 }
 
 // hasNoPlace reports a write for which there may be no room, of a result or of the record of

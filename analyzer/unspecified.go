@@ -127,7 +127,7 @@ func arePartsDescribed(s *schema.Schema, value any, strict bool, left *int) bool
 			}
 		}
 	case map[string]any:
-		if strict && len(s.Properties()) == 0 && !s.Closed() {
+		if strict && len(s.Properties()) == 0 && !areOthersDescribed(s, 4) {
 			return false
 		}
 		for _, name := range sortedKeys(value) {
@@ -139,8 +139,8 @@ func arePartsDescribed(s *schema.Schema, value any, strict bool, left *int) bool
 	return true
 }
 
-// spoken is speaks of a whole schema, so many levels deep: what lies below counts as vague,
-// as schemas may contain themselves.
+// isDescribed is speaks of a whole schema, so many levels deep: what is below isn't described, as schemas may contain
+// themselves.
 func isDescribed(s *schema.Schema, strict bool, depth int) bool {
 	if s == nil || depth == 0 || s.Kinds()&^schema.Null == schema.Anything&^schema.Null {
 		return false
@@ -152,7 +152,7 @@ func isDescribed(s *schema.Schema, strict bool, depth int) bool {
 	}
 	if s.Kinds()&schema.Object != 0 {
 		names := s.Properties()
-		if strict && len(names) == 0 && !s.Closed() {
+		if strict && len(names) == 0 && !areOthersDescribed(s, depth-1) {
 			return false
 		}
 		for _, name := range names {
@@ -162,6 +162,12 @@ func isDescribed(s *schema.Schema, strict bool, depth int) bool {
 		}
 	}
 	return true
+}
+
+// areOthersDescribed reports whether a schema describes the values of keys that it doesn't name, or allows none.
+func areOthersDescribed(s *schema.Schema, depth int) bool {
+	at := s.At([]schema.Step{schema.Key("\x00")}) // a name that no schema has
+	return !at.Possible || isDescribed(at.Schema, true, depth)
 }
 
 // isBlank reports whether a read has no generated value.

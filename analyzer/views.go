@@ -22,11 +22,10 @@ const maxViewed = 200_000
 
 // A viewResult is what was found in one view.
 type viewResult struct {
+	*viewPass
 	ids     []string // the instances that have it
 	unnamed bool     // so have those that come with the run and have no calls of their own
 	found   []diag.Diagnostic
-	missing map[source.Span]missingReference
-	some    map[findingKey][]string // of findings that only some of its instances have: which
 }
 
 // A missingReference is one that some instances of a view, or all of them, can't
@@ -41,7 +40,7 @@ type viewPass struct {
 	shared  *sharedPass
 	plan    *plan.Plan // the view
 	missing map[source.Span]missingReference
-	some    map[findingKey][]string
+	some    map[findingKey][]string // of findings that only some of its instances have: which
 }
 
 // A sharedPass is what the passes over all views of a plan work out together.
@@ -135,7 +134,7 @@ func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass) []diag.
 		for _, pair := range pass.ordered {
 			first.ordered = append(first.ordered, [2]int{view.Calls[pair[0]].Place, view.Calls[pair[1]].Place})
 		}
-		v := &viewResult{found: pass.found, missing: pass.view.missing, some: pass.view.some}
+		v := &viewResult{viewPass: pass.view, found: pass.found}
 		if all = append(all, v); view == entirePlan || len(view.Instances) != 1 { // else nobody else has it
 			known[view] = v
 		}
@@ -153,9 +152,9 @@ func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass) []diag.
 			v.unnamed = true
 		}
 	}
-	m := viewMerger{plan: entirePlan, views: all, order: order, idle: map[*diag.Rule]bool{}}
-	for _, r := range first.config.rules() {
-		m.idle[r.Rule] = r.Scope == Idle
+	m := viewMerger{plan: entirePlan, views: all, order: order, targeted: map[string]bool{}, rules: first.config.rules()}
+	for _, call := range entirePlan.Calls {
+		m.targeted[call.Name] = call.Instance != ""
 	}
 	merged := m.merge()
 	if skipped > 0 {
@@ -197,22 +196,6 @@ func about(view *plan.Plan, found []diag.Diagnostic) []diag.Diagnostic {
 	})
 }
 
-// A viewMerger joins the findings of several views.
-type viewMerger struct {
-	plan     *plan.Plan
-	views    []*viewResult
-	order    map[string]int  // of instances in the text
-	targeted map[string]bool // the names of the calls of one instance
-	idle     map[*diag.Rule]bool
-}
-
-// A sharedFinding is a finding, and the views that have it in ascending order. Messages may
-// differ between views; the first is kept.
-type sharedFinding struct {
-	diag.Diagnostic
-	views []int
-}
-
 // A findingKey identifies a finding without its message.
 type findingKey struct {
 	rule     *diag.Rule
@@ -223,26 +206,45 @@ type findingKey struct {
 
 func keyOf(d *diag.Diagnostic) findingKey { return findingKey{d.Rule, d.Severity, d.Span, d.Call} }
 
+// A viewMerger joins the findings of several views.
+type viewMerger struct {
+	plan     *plan.Plan
+	views    []*viewResult
+	order    map[string]int  // of instances in the text
+	targeted map[string]bool // the names of the calls of one instance
+	rules    []*Rule
+}
+
+// A sharedFinding is a finding, and the views that have it in ascending order. Messages may
+// differ between views; the first is kept.
+type sharedFinding struct {
+	diag.Diagnostic
+	views []int
+}
+
 func (m *viewMerger) merge() (merged diag.Findings) {
-	m.targeted = map[string]bool{}
-	for _, call := range m.plan.Calls {
-		if call.Instance != "" {
-			m.targeted[call.Name] = true
-		}
-	}
 	reported := map[source.Span]bool{}
 	for _, s := range m.shared() {
-		views := m.having(&s.Diagnostic)
+		key, views := keyOf(&s.Diagnostic), m.having(&s.Diagnostic)
+		only := func(v *viewResult) []string { return v.some[key] }
 		switch {
-		case m.idle[s.Rule] && len(s.views) < views:
+		case len(s.views) < views && slices.ContainsFunc(m.rules, func(r *Rule) bool { return r.Rule == s.Rule && r.Scope == Idle }):
 		case m.isMissing(s, views):
 			if !reported[s.Span] {
 				reported[s.Span] = true
 				merged = append(merged, m.missing(s))
 			}
-		case len(s.views) < views || m.isPartial(s):
+		case len(s.views) < views || slices.ContainsFunc(s.views, func(i int) bool { return only(m.views[i]) != nil }):
 			d := s.Diagnostic
-			d.Message += " (" + m.where(s, s.views) + ")"
+			var where []string
+			ids, unnamed := m.instances(s.views, only)
+			if len(ids) > 0 {
+				where = append(where, inInstances(ids))
+			}
+			if unnamed {
+				where = append(where, "in instances that no call names")
+			}
+			d.Message += " (" + strings.Join(where, " and ") + ")"
 			d.Fixes = slices.Clone(d.Fixes)
 			for i := range d.Fixes { // other instances may need the text as it is
 				d.Fixes[i].Safe = false
@@ -258,18 +260,21 @@ func (m *viewMerger) merge() (merged diag.Findings) {
 // shared collects the findings of all views. Of several with one key in a view, the first is
 // the same as the first in other views, and so on.
 func (m *viewMerger) shared() (all []*sharedFinding) {
-	known := map[findingKey][]*sharedFinding{}
+	type numbered struct {
+		findingKey
+		n int
+	}
+	known := map[numbered]*sharedFinding{}
 	for i, v := range m.views {
 		count := map[findingKey]int{}
 		for _, d := range v.found {
-			k := keyOf(&d)
-			if count[k] == len(known[k]) {
-				s := &sharedFinding{Diagnostic: d}
-				known[k], all = append(known[k], s), append(all, s)
+			key := numbered{keyOf(&d), count[keyOf(&d)]}
+			count[key.findingKey]++
+			if known[key] == nil {
+				known[key] = &sharedFinding{Diagnostic: d}
+				all = append(all, known[key])
 			}
-			s := known[k][count[k]]
-			s.views = append(s.views, i)
-			count[k]++
+			known[key].views = append(known[key].views, i)
 		}
 	}
 	return all
@@ -288,36 +293,18 @@ func (m *viewMerger) having(d *diag.Diagnostic) int {
 	return len(m.views)
 }
 
-// isPartial reports whether only some instances of a view have what was found in it.
-func (m *viewMerger) isPartial(s *sharedFinding) bool {
-	return slices.ContainsFunc(s.views, func(v int) bool { return m.views[v].some[keyOf(&s.Diagnostic)] != nil })
-}
-
-// where names the instances of some views that have what was found there.
-func (m *viewMerger) where(s *sharedFinding, views []int) string {
-	var ids []string
-	unnamed := false
-	for _, v := range views {
-		if some := m.views[v].some[keyOf(&s.Diagnostic)]; some != nil {
+// instances are those that some views are of, in the order of the text, or only some of each.
+func (m *viewMerger) instances(views []int, only func(*viewResult) []string) (ids []string, unnamed bool) {
+	for _, i := range views {
+		v := m.views[i]
+		if some := only(v); some != nil {
 			ids = append(ids, some...)
 		} else {
-			ids, unnamed = append(ids, m.views[v].ids...), unnamed || m.views[v].unnamed
+			ids, unnamed = append(ids, v.ids...), unnamed || v.unnamed
 		}
 	}
-	m.sort(ids)
-	var parts []string
-	if len(ids) > 0 {
-		parts = append(parts, inInstances(ids))
-	}
-	if unnamed {
-		parts = append(parts, "in instances that no call names")
-	}
-	return strings.Join(parts, " and ")
-}
-
-// sort brings instances into the order of the text.
-func (m *viewMerger) sort(ids []string) {
 	slices.SortFunc(ids, func(a, b string) int { return m.order[a] - m.order[b] })
+	return ids, unnamed
 }
 
 // isMissing reports whether a finding is about a reference that some instances satisfy and
@@ -330,28 +317,15 @@ func (m *viewMerger) isMissing(s *sharedFinding, views int) bool {
 	return (s.Rule == diag.DanglingReference || s.Rule == diag.BadScope) && len(s.views) < views
 }
 
-// missing says which instances can't satisfy a reference, whatever the views that
-// they have.
+// missing reports which instances can't satisfy a reference.
 func (m *viewMerger) missing(s *sharedFinding) diag.Diagnostic {
-	var without []string
-	unnamed := false
-	for _, v := range m.views {
-		one, known := v.missing[s.Span]
-		if !known {
-			continue
+	var views []int
+	for i, v := range m.views {
+		if _, known := v.missing[s.Span]; known {
+			views = append(views, i)
 		}
-		own := map[string]bool{}
-		for _, id := range one.ids {
-			own[id] = true
-		}
-		for _, id := range v.ids {
-			if one.ids == nil || own[id] {
-				without = append(without, id)
-			}
-		}
-		unnamed = unnamed || one.ids == nil && v.unnamed
 	}
-	m.sort(without)
+	without, unnamed := m.instances(views, func(v *viewResult) []string { return v.missing[s.Span].ids })
 	p := newPass(m.plan, nil)
 	p.rule = maybeMissing.Rule
 	f := p.inSomeOnly(m.views[s.views[0]].missing[s.Span].read, without, unnamed)

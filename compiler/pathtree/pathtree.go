@@ -5,6 +5,7 @@ package pathtree
 import (
 	"hash/maphash"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -259,6 +260,29 @@ func Walk(value any, segments []expression.Segment) (any, bool) {
 		value = next
 	}
 	return value, true
+}
+
+// With is a JSON value with another at some segments: what leads there is copied, and made where it isn't an object or a
+// list of the segment's kind.
+func With(value any, segments []expression.Segment, part any) any {
+	if len(segments) == 0 {
+		return part
+	}
+	s := segments[0]
+	next, _ := Step(value, s)
+	next = With(next, segments[1:], part)
+	if s.IsIndex {
+		list, _ := value.([]any)
+		list = append(slices.Clone(list), make([]any, max(0, s.Index+1-len(list)))...)
+		list[s.Index] = next
+		return list
+	}
+	object, _ := value.(map[string]any)
+	if object = maps.Clone(object); object == nil {
+		object = map[string]any{}
+	}
+	object[s.Key] = next
+	return object
 }
 
 // Step is what stands one segment down in a JSON value: a key addresses an

@@ -142,19 +142,20 @@ func TestOddWithinAims(t *testing.T) {
 	seen := map[string]bool{}
 	for seed := range uint64(200) {
 		steps := SampleSteps
-		v, ok := s.OddWithin(rand.New(rand.NewPCG(seed, 1)), &steps, 42)
+		v, ok := s.OddWithin(rand.New(rand.NewPCG(seed, 1)), &steps, 42.0, "aimed at")
 		if !ok || !s.Accepts(v) {
 			t.Fatalf("seed %d: %v", seed, v)
 		}
 		m := v.(map[string]any)
 		seen["list"] = seen["list"] || len(m["list"].([]any)) == 42
 		seen["text"] = seen["text"] || len(m["text"].(string)) == 42
+		seen["word"] = seen["word"] || m["text"] == "aimed at"
 		seen["blank"] = seen["blank"] || strings.TrimSpace(m["text"].(string)) == ""
 		seen["map"] = seen["map"] || len(m["map"].(map[string]any)) == 4
 		seen["n"] = seen["n"] || m["n"] == 42.0
 		seen["most"] = seen["most"] || m["most"] == 30.0
 	}
-	for _, what := range []string{"list", "text", "blank", "n", "most", "map"} {
+	for _, what := range []string{"list", "text", "word", "blank", "n", "most", "map"} {
 		if !seen[what] {
 			t.Errorf("%q never comes", what)
 		}

@@ -10,17 +10,14 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
-// Sample makes up a value that the schema accepts, by its default, const, enum
-// or examples where it has them, and realistic otherwise: the same value for
-// the same state of r. It is false where none was found, which doesn't mean
-// that there is none.
+// Sample generates a value that the schema accepts: by its default, const, enum or examples if it has them, realistic
+// otherwise. The same state of r gives the same value. False doesn't mean that there is none.
 func (s *Schema) Sample(r *rand.Rand) (any, bool) {
 	steps := SampleSteps
 	return s.SampleWithin(r, &steps)
 }
 
-// SampleWithin is Sample with a budget of steps like that of [Contains], off
-// which it takes what the value cost.
+// SampleWithin is Sample with a budget of steps like that of [Contains], from which it subtracts the cost of the value.
 func (s *Schema) SampleWithin(r *rand.Rand, steps *int) (any, bool) {
 	return s.sampleWithin(r, steps, usual, nil)
 }
@@ -36,17 +33,15 @@ func (s *Schema) FullWithin(r *rand.Rand, steps *int) (any, bool) {
 	return v, ok
 }
 
-// OddWithin is SampleWithin that looks for values in which something is out of the
-// ordinary: a null, a zero or a fraction where there may be one, a list of several, a number
-// or a size that is aimed at, or as near to it as the schema lets it come.
-func (s *Schema) OddWithin(r *rand.Rand, steps *int, targets ...float64) (any, bool) {
+// OddWithin is SampleWithin that looks for unusual values: a null, a zero or a fraction where there may be one, a list
+// of several, a target (a number, which is a size too, or a text) or what is as near to it as the schema lets it come.
+func (s *Schema) OddWithin(r *rand.Rand, steps *int, targets ...any) (any, bool) {
 	return s.sampleWithin(r, steps, odd, targets)
 }
 
-// AlikeWithin is OddWithin that looks for values whose numbers and sizes are mostly one number, or as near to it as the
-// schema lets them come.
-func (s *Schema) AlikeWithin(r *rand.Rand, steps *int, aim float64) (any, bool) {
-	return s.sampleWithin(r, steps, alike, []float64{aim})
+// AlikeWithin is OddWithin that looks for values whose numbers and sizes, or texts, are mostly one target.
+func (s *Schema) AlikeWithin(r *rand.Rand, steps *int, aim any) (any, bool) {
+	return s.sampleWithin(r, steps, alike, []any{aim})
 }
 
 // A taste is what values are looked for.
@@ -59,7 +54,7 @@ const (
 	full        // see [Schema.FullWithin]
 )
 
-func (s *Schema) sampleWithin(r *rand.Rand, steps *int, of taste, targets []float64) (any, bool) {
+func (s *Schema) sampleWithin(r *rand.Rand, steps *int, of taste, targets []any) (any, bool) {
 	left := *steps * checksPerStep
 	v, ok := sample(s.ready(), r, &left, of, targets)
 	*steps = left / checksPerStep
@@ -69,7 +64,7 @@ func (s *Schema) sampleWithin(r *rand.Rand, steps *int, of taste, targets []floa
 // SampleSteps is the default budget of one value.
 const SampleSteps = 10_000
 
-func sample(n *node, r *rand.Rand, left *int, of taste, targets []float64) (any, bool) {
+func sample(n *node, r *rand.Rand, left *int, of taste, targets []any) (any, bool) {
 	writers := map[*regex.Pattern]*regex.Writer{}
 	for try := 0; try < 24 && *left > 0; try++ {
 		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7, odd: (of == odd || of == alike) && try < 4}
@@ -96,7 +91,7 @@ type sampler struct {
 	writers map[*regex.Pattern]*regex.Writer // that words were made by
 	frugal  bool                             // say as little as possible
 	odd     bool                             // see [Schema.OddWithin]
-	targets []float64                        // numbers and sizes, see [Schema.OddWithin]
+	targets []any                            // numbers, sizes and texts, see [Schema.OddWithin]
 	alike   bool                             // see [Schema.AlikeWithin]
 	full    int                              // how deep objects have all properties and lists an item; see [Schema.FullWithin]
 }
@@ -321,7 +316,7 @@ func (m *sampler) number(w want, kind Kinds) any {
 			}
 		}
 	}
-	if at, ok := m.aim(); ok || m.odd && m.r.IntN(6) == 0 { // else zero, or what is nearest to it
+	if at, ok := m.aim().(float64); ok || m.odd && m.r.IntN(6) == 0 { // else zero, or what is nearest to it
 		if m.r.IntN(4) == 0 && math.Abs(at) < maxCount/1000 {
 			at *= 1000
 		}
@@ -358,21 +353,21 @@ func (m *sampler) number(w want, kind Kinds) any {
 	return k * step
 }
 
-// aim is a number that is aimed at, at times; more often than not where all go for one.
-func (m *sampler) aim() (float64, bool) {
+// aim is a number or text that is aimed at, at times; more often than not where all go for one.
+func (m *sampler) aim() any {
 	if len(m.targets) == 0 || (m.r.IntN(3) == 0) == m.alike {
-		return 0, false
+		return nil
 	}
-	return m.targets[m.r.IntN(len(m.targets))], true
+	return m.targets[m.r.IntN(len(m.targets))]
 }
 
-// size is a size within bounds that is aimed at, at times; past the bounds of all that take
+// size is a size within bounds that is aimed at, if it is a number; past the bounds of all that take
 // a value more often than not.
-func (m *sampler) size(low, high, most int) (int, bool) {
-	at, ok := m.aim()
+func (m *sampler) size(aim any, low, high, most int) (int, bool) {
+	at, ok := aim.(float64)
 	if ok && m.r.IntN(3) == 0 {
 		for _, v := range m.targets {
-			if v > at && v <= float64(most) {
+			if v, ok := v.(float64); ok && v > at && v <= float64(most) {
 				at = v
 			}
 		}
@@ -420,7 +415,7 @@ func (m *sampler) array(w want, depth int, name string) any {
 	}
 	length = min(length, high)
 	targeted := false
-	if at, ok := m.size(max(low, len(contains)), high, maxTargetItems); ok {
+	if at, ok := m.size(m.aim(), max(low, len(contains)), high, maxTargetItems); ok {
 		length, targeted = at, true
 	}
 	if length > 1000 {
@@ -487,7 +482,7 @@ func (m *sampler) object(w want, depth int) any {
 			add(sampleWords[m.r.IntN(len(sampleWords))], false)
 		}
 		if m.odd {
-			if n, ok := m.size(low, high, maxTargetNames); ok {
+			if n, ok := m.size(m.aim(), low, high, maxTargetNames); ok {
 				low, first = n, m.r.IntN(len(sampleWords))
 			}
 			if len(names) > 0 && m.r.IntN(8) == 0 && firstPattern(w.nodes) == nil {

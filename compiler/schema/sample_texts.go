@@ -97,7 +97,11 @@ func (m *sampler) text(w want, name string) any {
 			return s
 		}
 	}
-	at, targeted := m.size(low, high, maxTargetLetters)
+	aim := m.aim()
+	if text, ok := aim.(string); ok && len(patterns) == 0 {
+		return text
+	}
+	at, targeted := m.size(aim, low, high, maxTargetLetters)
 	if targeted {
 		low, high = at, at
 	}

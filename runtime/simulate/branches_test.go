@@ -48,7 +48,7 @@ func branching(random *rand.Rand, most int, items bool) (string, *analyzer.Rehea
 		call := fmt.Sprintf("- {_tool: %s, _outputPath: %s", []string{"get", "sure"}[random.IntN(4)/3], "a"+fmt.Sprint(i))
 		routed := random.IntN(3) > 0
 		if routed {
-			call += fmt.Sprintf(" || e%d", i)
+			call += fmt.Sprintf(" || error%d", i)
 		}
 		if len(refs) > 0 {
 			switch random.IntN(6) {
@@ -67,7 +67,7 @@ func branching(random *rand.Rand, most int, items bool) (string, *analyzer.Rehea
 		}
 		calls = append(calls, call+"}")
 		if refs = append(refs, fmt.Sprintf("†state.a%d", i)); routed && random.IntN(2) == 0 {
-			refs = append(refs, fmt.Sprintf("†state.e%d", i))
+			refs = append(refs, fmt.Sprintf("†state.error%d", i))
 		}
 	}
 	output := "'" + joined(" || ") + "'"

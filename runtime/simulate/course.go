@@ -144,34 +144,23 @@ func (c *course) comesTo(how *ending) any {
 
 // planted is a value with another at a place in it, or without it.
 func planted(value any, steps []expression.Segment, part any) any {
+	if part != missing {
+		return pathtree.With(value, steps, part)
+	}
 	if len(steps) == 0 {
-		if part == missing {
-			return nil
-		}
-		return part
+		return nil
 	}
-	step := steps[0]
-	if step.IsIndex {
-		list, _ := value.([]any)
-		list = slices.Clone(list)
-		for len(list) <= step.Index {
-			list = append(list, nil)
-		}
-		if list[step.Index] = planted(list[step.Index], steps[1:], part); part == missing && len(steps) == 1 {
-			list = list[:step.Index]
-		}
-		return list
+	last := len(steps) - 1
+	container, _ := pathtree.Walk(value, steps[:last])
+	switch of := container.(type) {
+	case map[string]any:
+		of = maps.Clone(of)
+		delete(of, steps[last].Key)
+		container = of
+	case []any:
+		container = of[:min(len(of), steps[last].Index)]
 	}
-	object, _ := value.(map[string]any)
-	if object = maps.Clone(object); object == nil {
-		object = map[string]any{}
-	}
-	if part == missing && len(steps) == 1 {
-		delete(object, step.Key)
-	} else {
-		object[step.Key] = planted(object[step.Key], steps[1:], part)
-	}
-	return object
+	return pathtree.With(value, steps[:last], container)
 }
 
 // fork works out how a call may end: an alternative each, with the values on which
@@ -185,24 +174,21 @@ func (x *explorer) fork(w *world, command runtime.Command, call *plan.Call) *for
 	if f := x.forks[key]; f != nil {
 		return f
 	}
-	plan, f := command.Plan, &fork{}
+	p, f := command.Plan, &fork{}
 	x.forks[key] = f
 	add := func(e ending, as analyzer.BranchChoice) {
 		as.Call = call.Name
 		f.endings, f.options = append(f.endings, e), append(f.options, as)
 	}
 	tool := call.Single()
-	expr := false
-	if a := plan.Activities[call.Activity]; a != nil && a.Expression != nil && (tool == nil || len(tool.Mocks) == 0) {
-		expr = true
-	}
+	expr := evaluated(p, call) != nil
 	how := w.profile(tool)
 	mayFail := mustFail || how.failure > 0 || !how.rated && (!expr || call.FailureRoute() >= 0)
 	last := len(call.Output)
-	if mayFail && call.FailureRoute() >= 0 {
-		last--
+	if mayFail && call.FailureRoute() >= 0 && analyzer.NamesFailures(p, call.Output[last-1]...) {
+		last-- // results don't go there
 	}
-	offered := compiler.Offered(plan, call)
+	offered := compiler.Offered(p, call)
 	unmade := "the rehearsal lets it fail"
 	if mustFail {
 		unmade = asRequested
@@ -212,14 +198,14 @@ func (x *explorer) fork(w *world, command runtime.Command, call *plan.Call) *for
 	case expr:
 		add(ending{computed: true, route: -1}, analyzer.BranchChoice{})
 	case len(call.Output) < 2:
-		if e, ok := x.made(w, plan, call, len(call.Output)-1); ok {
+		if e, ok := x.made(w, p, call, len(call.Output)-1); ok {
 			add(e, analyzer.BranchChoice{})
 		} else {
 			unmade = unmakeable
 		}
 	default:
 		for i := range last {
-			if e, ok := x.made(w, plan, call, i); ok {
+			if e, ok := x.made(w, p, call, i); ok {
 				add(e, analyzer.BranchChoice{Takes: offered[i]})
 			}
 		}

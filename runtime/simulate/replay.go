@@ -39,6 +39,9 @@ func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, e
 	w.replaying = true
 	w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.RunBegan}))
 	for i, end := range s.Events {
+		for len(w.due) > 0 && w.due[0].at <= w.now { // a call that has to be approved begins when it is
+			w.fireNext()
+		}
 		if err := w.endAs(end); err != nil {
 			return nil, fmt.Errorf("event %d of the schedule: %w", i+1, err)
 		}

@@ -385,7 +385,7 @@ func (w *world) perform(c runtime.Command, chance *rand.Rand, e *runtime.Event) 
 	request := activity.Request{Tool: call.ToolName, Call: call.Name, Attempt: c.Attempt, Params: c.Params, Paths: compiler.Offered(c.Plan, call), Budget: w.budget}
 	var result activity.Result
 	var err error
-	if a := c.Plan.Activities[call.Activity]; a != nil && a.Expression != nil && (call.Tool == nil || len(call.Tool.Mocks) == 0) {
+	if a := evaluated(c.Plan, call); a != nil {
 		result, err = activity.Evaluate(a.Name, a.Expression, request)
 		w.out.Steps += result.Steps / stepsOfStep
 		w.weigh(result.Value)
@@ -396,6 +396,15 @@ func (w *world) perform(c runtime.Command, chance *rand.Rand, e *runtime.Event) 
 		result, err = activity.Take(e.Value, request, call.Activity)
 	}
 	take(e, result, err)
+}
+
+// evaluated is the activity whose expression gives a call's result; nil where the tool's examples do, or its schema.
+func evaluated(p *plan.Plan, call *plan.Call) *plan.Activity {
+	a, tool := p.Activities[call.Activity], call.Single()
+	if a == nil || a.Expression == nil || tool != nil && len(tool.Mocks) > 0 {
+		return nil
+	}
+	return a
 }
 
 func take(e *runtime.Event, result activity.Result, err error) {

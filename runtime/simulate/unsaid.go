@@ -108,23 +108,15 @@ func taken(compiled *plan.Plan, read *plan.Read, by string, chance *rand.Rand) a
 	}
 	call := compiled.Calls[read.Call]
 	for _, f := range call.Params.Fields {
-		var of *schema.Schema
 		if tool := call.Single(); tool != nil && tool.Parameters != nil && f.Value.Expr != nil {
-			of = tool.Parameters.At([]schema.Step{schema.Key(f.Key)}).Schema
-		}
-		for t := range f.Value.Expressions() {
-			within(t, of)
+			within(f.Value, tool.Parameters.At([]schema.Step{schema.Key(f.Key)}).Schema)
 		}
 	}
-	for t := range call.When.Expressions() {
+	for t := range call.Expressions() {
 		within(t, nil)
 	}
-	if call.Each != nil {
-		for t := range call.Each.List.Expressions() {
-			if within(t, nil); t.Expr.Plain() && slices.ContainsFunc(t.Reads, func(r int) bool { return &compiled.Reads[r] == read }) {
-				found = []any{text}
-			}
-		}
+	if e := call.Each; e != nil && e.List.Expr != nil && e.List.Expr.Plain() && &compiled.Reads[e.List.Reads[0]] == read {
+		found = []any{text}
 	}
 	return found
 }
