@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-func (c *cli) listRules() error {
+func listRules(c *cli) error {
 	for _, rule := range analyzer.Rules() {
 		severity := rule.Default.String()
 		if rule.Optional {
@@ -30,7 +30,7 @@ func (c *cli) listRules() error {
 func explain(_ context.Context, c *cli, args []string) error {
 	name := strings.Join(args, "")
 	if name == "" {
-		return c.listRules()
+		return listRules(c)
 	}
 	rule, near := analyzer.Named(name)
 	if rule != nil {

@@ -49,7 +49,7 @@ func addResources(to *mcp.Server) {
 		add("obelus://"+one.name, one.name, "Contents of the reference: "+one.title, markdown, contents)
 	}
 	var rules strings.Builder
-	_ = (&cli{out: &rules}).listRules() // to memory
+	_ = listRules(&cli{out: &rules}) // to memory
 	add("obelus://rules", "rules", "All findings: code, severity, name", "text/plain", rules.String())
 	add("obelus://examples", "examples", "The names of the example plans", "text/plain",
 		strings.Join(exampleNames(), "\n"))

@@ -65,13 +65,13 @@ func checkTools(ctx context.Context, c *cli, name string) error {
 		from := root.Get("x-source")
 		switch {
 		case from != nil:
-			one, err := c.againstFile(file, text, from)
+			one, err := againstFile(c, file, text, from)
 			if err != nil {
 				return err
 			}
 			sources = append(sources, one)
 		case definesServers(file, text):
-			several, err := c.againstServers(ctx, file, c.newReading())
+			several, err := againstServers(ctx, c, file, c.newReading())
 			if err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ func checkTools(ctx context.Context, c *cli, name string) error {
 }
 
 // againstFile imports an OpenAPI file again and compares the tools with those of a catalogue.
-func (c *cli) againstFile(name string, text []byte, from *source.Node) (toolSource, error) {
+func againstFile(c *cli, name string, text []byte, from *source.Node) (toolSource, error) {
 	s := toolSource{name: filepath.Join(filepath.Dir(name), filepath.FromSlash(from.Get("file").AsText()))}
 	now, err := os.ReadFile(s.name)
 	if err != nil {
@@ -114,11 +114,11 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node) (toolSour
 	if api.Digest(now) == from.Get("digest").AsText() {
 		return s, nil
 	}
-	was, err := c.definitions(name, text)
+	was, err := definitions(c, name, text)
 	if err != nil {
 		return s, err
 	}
-	is, err := c.compiled(api.Catalogue())
+	is, err := compiled(c, api.Catalogue())
 	if err != nil {
 		return s, err
 	}
@@ -146,13 +146,13 @@ func (c *cli) againstFile(name string, text []byte, from *source.Node) (toolSour
 
 // againstServers asks the servers of a file for their tools and compares them with what is
 // recorded.
-func (c *cli) againstServers(ctx context.Context, file string, reading *project.Reader) (all []toolSource, err error) {
-	listed, err := c.listed(ctx, file, reading, false)
+func againstServers(ctx context.Context, c *cli, file string, reading *project.Reader) (all []toolSource, err error) {
+	listed, err := askServers(ctx, c, file, reading, false)
 	if err != nil {
 		return nil, err
 	}
 	value, _, _ := listed.catalogue(importing{})
-	is, err := c.compiled(value)
+	is, err := compiled(c, value)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (c *cli) againstServers(ctx context.Context, file string, reading *project.
 }
 
 // definitions compiles a catalogue.
-func (c *cli) definitions(name string, text []byte) (*plan.Plan, error) {
+func definitions(c *cli, name string, text []byte) (*plan.Plan, error) {
 	p, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Definitions: true})
 	if diag.HasErrors(found) {
 		return nil, c.faulty(found)
@@ -190,12 +190,12 @@ func (c *cli) definitions(name string, text []byte) (*plan.Plan, error) {
 }
 
 // compiled compiles a catalogue that was made just now.
-func (c *cli) compiled(value map[string]any) (*plan.Plan, error) {
+func compiled(c *cli, value map[string]any) (*plan.Plan, error) {
 	text, err := catalogue.YAML("", value)
 	if err != nil {
 		return nil, usageErr("%v", err)
 	}
-	return c.definitions("catalogue.yaml", text)
+	return definitions(c, "catalogue.yaml", text)
 }
 
 // byOperation are the tools that were imported, by their operations in the source.

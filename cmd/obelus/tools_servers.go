@@ -36,9 +36,9 @@ type listing struct {
 	refused map[string][]activity.RefusedTool // of what they list
 }
 
-// listed asks the servers of a file for their tools. Unless the user named the file, only trusted
+// askServers asks the servers of a file for their tools. Unless the user named the file, only trusted
 // servers with a record are asked: the file's author decides what starts, and which secrets it gets.
-func (c *cli) listed(ctx context.Context, file string, reading *project.Reader, named bool) (*listing, error) {
+func askServers(ctx context.Context, c *cli, file string, reading *project.Reader, named bool) (*listing, error) {
 	d, err := reading.One(file)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (o importing) importServers(ctx context.Context, c *cli, file string, readi
 	if len(o.Tags) > 0 || o.Server != "" || len(o.Header) > 0 {
 		return usageErr("--tag, --server and --header are for OpenAPI files, and %q defines servers", file).Advise("write url and headers in the file")
 	}
-	all, err := c.listed(ctx, file, reading, true)
+	all, err := askServers(ctx, c, file, reading, true)
 	if err != nil {
 		return err
 	}
