@@ -368,6 +368,9 @@ func (c *checker) slice(n *Node) *Type {
 
 // call checks a call of a function, loop or method.
 func (c *checker) call(n *Node) *Type {
+	if c.types == nil {
+		c.types = make([]*Type, 0, 4) // as most expressions need no more
+	}
 	base := len(c.types)
 	defer func() { c.types = c.types[:base] }()
 	for i, a := range n.Args {
@@ -379,7 +382,9 @@ func (c *checker) call(n *Node) *Type {
 		if p.perItem {
 			c.items = c.items[:len(c.items)-1]
 		}
-		c.want(a, t, p.kinds, quote(n.Name))
+		if c.suspect(t, p.kinds); t.kinds()&p.kinds == 0 { // as want does, but few names need quotes
+			c.report(mismatch(a, quote(n.Name), "", p.kinds, c.kinds(t)))
+		}
 		c.types = append(c.types, t)
 	}
 	types := c.types[base:]
@@ -473,8 +478,13 @@ func (c *checker) operator(n *Node, a, b *Type) *Type {
 		c.report(fail(left.Start, left.End,
 			x.String()+" is never in a list of which each item is "+item.kinds().String(), ""))
 	}
-	if n.Op == OpRange {
+	switch {
+	case n.Op == OpRange:
 		return numbers
+	case result == Bool:
+		return aBool
+	case result == Number:
+		return aNumber
 	}
 	return &Type{Kinds: result}
 }

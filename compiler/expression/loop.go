@@ -44,17 +44,18 @@ func (m *evaluation) next(n *Node, list []any, order iter.Seq2[int, any], accept
 	return -1
 }
 
-func all(m *evaluation, n *Node, list []any, _ any) any {
-	return m.next(n, list, slices.All(list), false) < 0
+// search is a loop that results in something of the index of the first item, in an order, that its condition accepts or
+// refuses.
+func search(
+	order func([]any) iter.Seq2[int, any], accepted bool, result func(list []any, i int) any,
+) func(*evaluation, *Node, []any, any) any {
+	return func(m *evaluation, n *Node, list []any, _ any) any {
+		return result(list, m.next(n, list, order(list), accepted))
+	}
 }
 
-func none(m *evaluation, n *Node, list []any, _ any) any {
-	return m.next(n, list, slices.All(list), true) < 0
-}
-
-func some(m *evaluation, n *Node, list []any, _ any) any {
-	return m.next(n, list, slices.All(list), true) >= 0
-}
+func isNone(_ []any, i int) any  { return i < 0 }
+func isFound(_ []any, i int) any { return i >= 0 }
 
 func one(m *evaluation, n *Node, list []any, _ any) any { return count(m, n, list, nil) == 1.0 }
 
@@ -68,22 +69,6 @@ func count(m *evaluation, n *Node, list []any, _ any) any {
 	return passed
 }
 
-func find(m *evaluation, n *Node, list []any, _ any) any {
-	return itemAt(list, m.next(n, list, slices.All(list), true))
-}
-
-func findIndex(m *evaluation, n *Node, list []any, _ any) any {
-	return indexOrNull(m.next(n, list, slices.All(list), true))
-}
-
-func findLast(m *evaluation, n *Node, list []any, _ any) any {
-	return itemAt(list, m.next(n, list, slices.Backward(list), true))
-}
-
-func findLastIndex(m *evaluation, n *Node, list []any, _ any) any {
-	return indexOrNull(m.next(n, list, slices.Backward(list), true))
-}
-
 func itemAt(list []any, i int) any {
 	if i < 0 {
 		return nil
@@ -91,7 +76,7 @@ func itemAt(list []any, i int) any {
 	return list[i]
 }
 
-func indexOrNull(i int) any {
+func indexOrNull(_ []any, i int) any {
 	if i < 0 {
 		return nil
 	}

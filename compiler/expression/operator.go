@@ -88,10 +88,11 @@ func (n *Node) operands(x, y KindSet) (result KindSet, problem *Error) {
 			}
 		}
 	}
+	if result != 0 {
+		return result, nil
+	}
 	name := quote(operators[n.Op].name)
 	switch a, b := n.Args[0], n.Args[1]; {
-	case result != 0:
-		return result, nil
 	case n.Op.Orders() && right == 0:
 		return 0, fail(a.Start, a.End, x.String()+" can't be compared by size", conversion(a, name, left, x))
 	case n.Op.Orders() && y&left == 0:
