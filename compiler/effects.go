@@ -58,13 +58,13 @@ func (e Effect) String() string {
 		words = "effect unknown"
 	}
 	if e.By != "" {
-		words += ", says " + fileOf(e.By)
+		words += ", declared by " + fileOf(e.By)
 	}
 	switch {
 	case e.Untrusted:
-		words += "; untrusted " + fileOf(e.ClaimedBy) + " says " + e.Claimed
+		words += "; untrusted " + fileOf(e.ClaimedBy) + " declares " + e.Claimed
 	case e.Claimed != "":
-		words += "; the plan says " + e.Claimed
+		words += "; the plan declares " + e.Claimed
 	}
 	return words
 }

@@ -17,44 +17,18 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-func (d *drawing) drawCalls() {
-	members := make([]int, len(d.grouping.groups)) // those that are near
-	last := make([]int, len(d.grouping.groups))
-	ids := make([]map[string]bool, len(d.grouping.groups)) // of instances
-	for i, call := range d.plan.Calls {
-		if d.near == nil || d.near[i] {
-			g := d.grouping.of[i]
-			members[g]++
-			last[g] = i
-			if ids[g] == nil {
-				ids[g] = map[string]bool{}
-			}
-			ids[g][call.Instance] = true
+func (d *drawing) drawCalls(l level) {
+	d.shown = slices.Repeat([]int{-1}, len(d.plan.Calls))
+	for _, calls := range d.groups(l) {
+		var n Node
+		if len(calls) == 1 {
+			n = d.callNode(d.plan.Calls[calls[0]])
+		} else {
+			n = d.groupNode(calls)
 		}
-	}
-	d.shown = make([]int, len(d.grouping.groups))
-	for g := range d.grouping.groups {
-		switch members[g] {
-		case 0:
-			d.shown[g] = -1
-		case 1:
-			d.shown[g] = d.b.node(d.callNode(d.plan.Calls[last[g]]))
-		default:
-			n := d.grouping.groups[g].node()
-			if len(ids[g]) == 1 && !ids[g][""] {
-				n.Frames = frameOf(d.plan.Calls[last[g]])
-			} else if words := cmp.Or(ofInstances(ids[g]), inEvery(d.plan)); words != "" {
-				n.Detail += "\n" + words
-			}
-			d.shown[g] = d.b.node(n)
-		}
-	}
-	for i, call := range d.plan.Calls {
-		if at := d.of(i); at >= 0 && d.b.v.Nodes[at].Count > 1 {
-			_, marks := d.effect(call, d.facts(call))
-			for _, m := range marks {
-				d.b.mark(at, Mark{Kind: m.Kind})
-			}
+		at := d.b.node(n)
+		for _, i := range calls {
+			d.shown[i] = at
 		}
 	}
 }
@@ -90,8 +64,8 @@ func (d *drawing) callNode(c *plan.Call) Node {
 			detail = append(detail, "sends "+diag.Escape(shorten(sent, maxTip)))
 		}
 	}
-	said, marks := d.effect(c, fact)
-	detail, n.Marks = append(detail, said...), marks
+	harmless, marks := d.effect(c, fact)
+	detail, n.Marks = append(detail, harmless...), marks
 	if c.Each != nil {
 		detail = append(detail, "for each of "+diag.Escape(compiler.Redact(d.plan, shorten(c.Each.Text(), maxTip))))
 	}
@@ -203,7 +177,7 @@ func AsWritten(c *plan.Call, values []facts.Value) []facts.Value {
 	return sorted
 }
 
-// effect is what a call may do to the world, and who says so: as marks, or in words
+// effect is what a call may do to the world, and who declares it: as marks, or in words
 // that it changes nothing.
 func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks []Mark) {
 	if c.Confirm {
@@ -214,39 +188,38 @@ func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks 
 		return nil, marks
 	}
 	e := compiler.EffectOf(d.plan, c, nil)
-	said := diag.Escape(e.String())
+	declared := diag.Escape(e.String())
 	kind, harmful := map[string]MarkKind{compiler.Destructive: Destructive, compiler.Writes: Writes, compiler.Unknown: UnknownEffect}[e.Kind]
 	if !harmful {
-		words = append(words, said)
+		words = append(words, declared)
 	} else {
-		at := strings.IndexAny(said+";", ",;")
-		marks = addMark(marks, Mark{Kind: kind, Code: said[at:]})
+		at := strings.IndexAny(declared+";", ",;")
+		marks = addMark(marks, Mark{Kind: kind, Code: declared[at:]})
 	}
 	if fact.Leaves() {
 		by, denied := compiler.LeavesBy(d.plan, c)
 		m := Mark{Kind: Leaves}
 		if by != "" {
-			m.Code = ", says " + diag.Escape(by)
+			m.Code = ", declared by " + diag.Escape(by)
 		} else if denied != "" {
-			m.Code = "; only " + diag.Escape(denied) + " says no"
+			m.Code = "; only " + diag.Escape(denied) + " declares the contrary"
 		}
 		marks = addMark(marks, m)
 	}
 	return words, marks
 }
 
-// limits are how often a call is tried, how long it may take, whether a person is
-// asked, and what its tool says that it takes and costs.
+// limits are how many attempts a call has, how long it may take, and the time and cost that its tool declares.
 func (d *drawing) limits(c *plan.Call) []string {
 	var out []string
 	if c.Retry.Attempts > 1 {
-		out = append(out, fmt.Sprintf("up to %d tries", c.Retry.Attempts))
+		out = append(out, fmt.Sprintf("up to %d attempts", c.Retry.Attempts))
 	}
 	if c.Timeout > 0 {
 		out = append(out, "at most "+wording.Duration(c.Timeout))
 	}
 	if c.Tool != nil && c.Tool.Simulate != nil && c.Produced == nil { // else nothing runs
-		var says []string
+		var declared []string
 		text := func(n *source.Node) string {
 			if n == nil {
 				return ""
@@ -257,7 +230,7 @@ func (d *drawing) limits(c *plan.Call) []string {
 			}
 			return diag.Escape(text)
 		}
-		for _, one := range []struct{ of, form string }{{"duration", "about "}, {"cost", "costs "}} {
+		for _, one := range []struct{ of, text string }{{"duration", "about "}, {"cost", "costs "}} {
 			n := c.Tool.Simulate.Get(one.of)
 			usual, seldom := cmp.Or(text(n.Get("p50")), text(n)), text(n.Get("p95"))
 			if usual == "" {
@@ -266,10 +239,10 @@ func (d *drawing) limits(c *plan.Call) []string {
 			if seldom != "" {
 				seldom = " (p95 " + seldom + ")"
 			}
-			says = append(says, one.form+usual+seldom)
+			declared = append(declared, one.text+usual+seldom)
 		}
-		if len(says) > 0 {
-			out = append(out, strings.Join(says, ", "))
+		if len(declared) > 0 {
+			out = append(out, strings.Join(declared, ", "))
 		}
 	}
 	return out

@@ -36,45 +36,38 @@ func (v View) unfold(p *plan.Plan, o Options) View {
 		calls[c.Name] = c
 	}
 	o.Focus = ""
-	b := newBuilder(v.Name)
+	b := newBuilder(v)
 	enters, leaves := make([]int, len(v.Nodes)), make([]int, len(v.Nodes))
-	type part struct {
-		view   View
-		placed []int
-	}
-	var parts []part
 	for i, n := range v.Nodes {
 		call := calls[n.Call]
-		if call == nil || p.Delegates[call.Plan()] == nil {
-			enters[i] = b.node(n)
-			leaves[i] = enters[i]
-			continue
+		inner := (*plan.Plan)(nil)
+		if call != nil {
+			inner = p.Delegates[call.Plan()]
 		}
-		n.Frames = append(slices.Clip(n.Frames), "delegate "+n.Label)
+		if inner != nil {
+			n.Frames = append(slices.Clip(n.Frames), "delegate "+n.Label)
+		}
 		enters[i] = b.node(n)
 		leaves[i] = enters[i]
-		plan := p.Delegates[call.Plan()]
-		inner := FromPlan(plan, plan.Findings(), o)
-		placed := make([]int, len(inner.Nodes))
-		for j, m := range inner.Nodes {
+		if inner == nil {
+			continue
+		}
+		b.take(FromPlan(inner, inner.Findings(), o), func(_ int, m Node) int {
 			own := len(m.Frames) == 0 // and not of a delegate further in
 			if own && (m.Kind == Input || m.Kind == Initial && handsOver(call, m.Label)) {
-				placed[j] = enters[i]
-				continue
-			}
-			if own && m.Kind == Output {
-				m.Label += " of " + n.Label
+				return enters[i]
 			}
 			if m.Call != "" {
 				m.Call = n.Call + "/" + m.Call
 			}
 			m.Frames = slices.Concat(n.Frames, m.Frames)
-			placed[j] = b.node(m)
-			if own && m.Kind == Output {
-				leaves[i] = placed[j]
+			if !own || m.Kind != Output {
+				return b.node(m)
 			}
-		}
-		parts = append(parts, part{inner, placed})
+			m.Label += " of " + n.Label
+			leaves[i] = b.node(m)
+			return leaves[i]
+		})
 	}
 	for _, e := range v.Edges {
 		from := leaves[e.From]
@@ -83,14 +76,7 @@ func (v View) unfold(p *plan.Plan, o Options) View {
 		}
 		b.again(from, enters[e.To], e)
 	}
-	for _, inner := range parts {
-		for _, e := range inner.view.Edges {
-			b.again(inner.placed[e.From], inner.placed[e.To], e)
-		}
-	}
-	out := b.view()
-	out.Notes, out.Detail = v.Notes, v.Detail
-	return out
+	return b.view()
 }
 
 // handsOver reports whether the scopes of a call bring what a node of the delegate

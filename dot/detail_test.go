@@ -35,9 +35,9 @@ activities:
 	for _, want := range []string{
 		"runs kubectl rollout undo deployment/{deployment} -n {namespace} --some-more-of-it --and-yet-more-of-it --to-the-very-end",
 		"when †(input.limit > 90 or input.deployment == 'a rather long name of a deployment, which is compared with' or input.limit == 2)",
-		"up to 3 tries", "at most 5m", "a person is asked", "about 8s (p95 25s), costs 0.12 (p95 0.3)", "computes n * 2", "costs 0.5",
+		"up to 3 attempts", "at most 5m", "a person is asked", "about 8s (p95 25s), costs 0.12 (p95 0.3)", "computes n * 2", "costs 0.5",
 		"https://hooks.a-rather-long-name.of-a-host.example/services/with/a/path/that/goes/on",
-		"may leave the machine, says detail.yaml", "may leave the machine; only detail.yaml says no", "a model answers", "leaves to it: its parameters, †input, †state",
+		"may leave the machine, declared by detail.yaml", "may leave the machine; only detail.yaml declares the contrary", "a model answers", "leaves to it: its parameters, †input, †state",
 	} {
 		for format, text := range drawn {
 			if !strings.Contains(words(text), words(want)) {

@@ -50,7 +50,7 @@ func (d *drawing) drawFindings() {
 	}
 	for _, f := range d.findings {
 		if i, ok := byName[f.Call]; ok && f.Call != "" {
-			if at := d.of(i); at >= 0 {
+			if at := d.shown[i]; at >= 0 {
 				d.b.mark(at, markOf(f))
 			}
 		} else if d.output >= 0 && d.ofOutput(f) {
@@ -66,7 +66,7 @@ func markOf(f diag.Diagnostic) Mark {
 // meanings are those of findings that say what a call may do to the world, by their codes: a
 // number alone tells it to nobody.
 var meanings = map[string]string{
-	"OB607": ": may be done twice: tried again, and nothing says that twice is once",
+	"OB607": ": may be done twice: repeated after a failure, and not declared idempotent",
 }
 
 // ofOutput reports whether a finding that is about no call stands at a reference

@@ -21,21 +21,17 @@ const (
 	mermaidChars = 45_000
 )
 
-// How coarse a drawing is: each step folds more calls into one node.
-const (
-	byCall     = iota // every call by itself
-	byTool            // those of one tool and one layer
-	byLayer           // those of one layer
-	byBand            // those of neighbouring layers
-	byWideBand        // the same, where each of those waits for each other
-	coarsest   = byWideBand
-)
+// A level is how coarse a drawing is: each draws more calls as one than the one before.
+type level struct {
+	byTool bool
+	bands  int    // how many groups of neighbouring layers there are; 0 is one for each layer
+	whose  string // whose calls are drawn as one; "" where each is drawn by itself
+}
 
-// How many nodes a drawing of neighbouring layers has.
-const (
-	bands     = 24
-	wideBands = 8
-)
+var levels = []level{
+	{}, {byTool: true, whose: "one tool and layer"}, {whose: "one layer"},
+	{bands: 24, whose: "neighbouring layers"}, {bands: 8, whose: "neighbouring layers"},
+}
 
 // A network is the edges from calls to those that wait for them, each as often as there are reasons. Its
 // slices are not to be changed.
@@ -110,85 +106,84 @@ func (v View) passed() (n int) {
 	return n
 }
 
-// A grouping puts calls together: group of[i] has call i.
-type grouping struct {
-	of     []int32
-	groups []group
-}
-
-// A group is calls that are drawn as one.
-type group struct {
-	calls     int
-	low, high int32 // the layers that they are in
-	tools     map[string]int
-}
-
-// group groups the calls at one level of coarseness.
-func (d *drawing) group(level int) grouping {
+// groups are the calls that are drawn as one, of those that are drawn. What destroys is never drawn with what doesn't.
+func (d *drawing) groups(l level) (groups [][]int) {
 	type key struct {
-		tool  string
-		layer int32
+		tool     string
+		layer    int
+		destroys bool
 	}
-	var deepest int32
-	for _, l := range d.layer {
-		deepest = max(deepest, l)
+	known, deepest := map[key]int{}, 0
+	for _, layer := range d.layer {
+		deepest = max(deepest, int(layer))
 	}
-	g := grouping{of: make([]int32, len(d.plan.Calls))}
-	known := map[key]int32{}
 	for i, c := range d.plan.Calls {
-		tool, k := diag.Escape(c.ToolName), key{layer: d.layer[i]}
-		if n := [...]int{byBand: bands, byWideBand: wideBands}[level]; n > 0 {
-			k.layer = int32(int(k.layer) * n / int(deepest+1))
-		} else if level == byTool {
-			k.tool = tool
+		if d.near != nil && !d.near[i] {
+			continue
 		}
-		id, ok := known[k]
-		if level == byCall || !ok {
-			id = int32(len(g.groups))
-			g.groups = append(g.groups, group{low: d.layer[i], high: d.layer[i], tools: map[string]int{}})
-			known[k] = id
+		k := key{layer: int(d.layer[i])}
+		if l.byTool {
+			k.tool = c.ToolName
 		}
-		g.of[i] = id
-		one := &g.groups[id]
-		one.calls++
-		one.tools[tool]++
-		one.low, one.high = min(one.low, d.layer[i]), max(one.high, d.layer[i])
+		if l.bands > 0 {
+			k.layer = k.layer * l.bands / (deepest + 1)
+		}
+		if l.whose != "" {
+			_, marks := d.effect(c, d.facts(c))
+			k.destroys = has(marks, Destructive)
+		}
+		at, exists := known[k]
+		if l.whose == "" || !exists {
+			at = len(groups)
+			known[k], groups = at, append(groups, nil)
+		}
+		groups[at] = append(groups[at], i)
 	}
-	return g
+	return groups
 }
 
-// node is the node that represents a group of several.
-func (g *group) node() Node {
-	names := slices.SortedFunc(maps.Keys(g.tools), func(a, b string) int {
-		return cmp.Or(cmp.Compare(g.tools[b], g.tools[a]), cmp.Compare(a, b))
+// groupNode is the node that represents several calls.
+func (d *drawing) groupNode(calls []int) Node {
+	n, tools, ids := Node{Kind: Folded, Count: len(calls)}, map[string]int{}, map[string]bool{}
+	low, high := d.layer[calls[0]], d.layer[calls[0]]
+	for _, i := range calls {
+		c := d.plan.Calls[i]
+		n.Calls = append(n.Calls, c.Name)
+		tools[diag.Escape(c.ToolName)]++
+		ids[c.Instance] = true
+		low, high = min(low, d.layer[i]), max(high, d.layer[i])
+		_, marks := d.effect(c, d.facts(c))
+		for _, m := range marks {
+			n.Marks = addMark(n.Marks, Mark{Kind: m.Kind})
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(tools), func(a, b string) int {
+		return cmp.Or(cmp.Compare(tools[b], tools[a]), cmp.Compare(a, b))
 	})
-	n := Node{Kind: Folded, Count: g.calls}
+	n.Label = strconv.Itoa(len(calls)) + " calls"
+	var detail []string
 	if len(names) == 1 {
-		n.Tool = names[0]
-		n.Label = names[0] + " ×" + strconv.Itoa(g.calls)
-	} else {
-		n.Label = strconv.Itoa(g.calls) + " calls"
-		var most []string
-		for _, name := range names[:min(3, len(names))] {
-			most = append(most, fmt.Sprintf("%s ×%d", name, g.tools[name]))
-		}
-		if more := len(names) - len(most); more > 0 {
-			most = append(most, "+"+strconv.Itoa(more)+" more tools")
-		}
-		n.Detail = strings.Join(most, "\n") + "\n"
+		n.Tool, n.Label = names[0], fmt.Sprintf("%s ×%d", names[0], len(calls))
+		names = nil
 	}
-	if g.low == g.high {
-		n.Detail += "layer " + strconv.Itoa(int(g.low)+1)
-	} else {
-		n.Detail += fmt.Sprintf("layers %d to %d", g.low+1, g.high+1)
+	for _, name := range names[:min(3, len(names))] {
+		detail = append(detail, fmt.Sprintf("%s ×%d", name, tools[name]))
 	}
+	if len(names) > 3 {
+		detail = append(detail, fmt.Sprintf("+%d more tools", len(names)-3))
+	}
+	layers := fmt.Sprintf("layer %d", low+1)
+	if low != high {
+		layers = fmt.Sprintf("layers %d to %d", low+1, high+1)
+	}
+	detail = append(detail, layers)
+	if len(ids) == 1 && !ids[""] {
+		n.Frames = frameOf(d.plan.Calls[calls[0]])
+	} else if words := cmp.Or(ofInstances(ids), inEvery(d.plan)); words != "" {
+		detail = append(detail, words)
+	}
+	n.Detail = strings.Join(detail, "\n")
 	return n
-}
-
-// explain says how a drawing of so many calls was folded.
-func explain(level, calls int) string {
-	how := [...]string{"", "one tool and layer", "one layer", "neighbouring layers", "neighbouring layers"}[level]
-	return fmt.Sprintf("%d calls: those of %s are drawn as one", calls, how)
 }
 
 // A builder collects a view and merges edges of one kind between two nodes.
@@ -228,8 +223,11 @@ func (e *bundle) conditional(condition string) {
 // maxLabels is how many paths an edge names.
 const maxLabels = 3
 
-func newBuilder(name string) *builder {
-	return &builder{v: View{Name: name}, index: map[edgeKey]int{}}
+// newBuilder begins a view that has the name, the notes and the amount of detail of another.
+func newBuilder(v View) *builder {
+	return &builder{
+		v: View{Name: v.Name, Notes: slices.Clone(v.Notes), Detail: v.Detail}, index: map[edgeKey]int{},
+	}
 }
 
 // node adds a node, gives it its id and tells its index.
@@ -273,6 +271,19 @@ func (b *builder) again(from, to int, e Edge) {
 	for _, m := range e.Marks {
 		edge.marks = addMark(edge.marks, m)
 	}
+}
+
+// take draws another view. Place draws one of its nodes and returns its index now, or -1 to leave it out.
+func (b *builder) take(v View, place func(i int, n Node) int) (placed []int) {
+	for i, n := range v.Nodes {
+		placed = append(placed, place(i, n))
+	}
+	for _, e := range v.Edges {
+		if from, to := placed[e.From], placed[e.To]; from >= 0 && to >= 0 {
+			b.again(from, to, e)
+		}
+	}
+	return placed
 }
 
 // takes notes whether a read that goes this way can be done without.

@@ -87,10 +87,10 @@ func (v View) frameCycles() View {
 // mostPairs bounds the pairs of calls, one waiting for the other, among which calls are looked for.
 const mostPairs = 50_000
 
-// callGraph is the graph of the plan's calls, with edges from those that are waited for or, backwards, to them.
-// A plan in which too many calls wait for each other has none.
-func (d *drawing) callGraph(backwards bool, options ...func(*graph.Traits)) graph.Graph[int, int] {
-	g, pairs := graph.New(graph.IntHash, options...), 0
+// callGraph is the graph of the plan's calls, with edges from those that are waited for. A plan in which too many calls
+// wait for each other has none.
+func (d *drawing) callGraph() graph.Graph[int, int] {
+	g, pairs := graph.New(graph.IntHash, graph.Directed()), 0
 	for i := range d.plan.Calls {
 		g.AddVertex(i)
 		pairs += len(d.net.Users(i))
@@ -100,14 +100,26 @@ func (d *drawing) callGraph(backwards bool, options ...func(*graph.Traits)) grap
 	}
 	for i := range d.plan.Calls {
 		for _, user := range d.net.Users(i) {
-			from, to := i, int(user)
-			if backwards {
-				from, to = to, from
-			}
-			g.AddEdge(from, to) // fails only for a pair that waits for two reasons
+			g.AddEdge(i, int(user)) // fails only for a pair that waits for two reasons
 		}
 	}
 	return g
+}
+
+// within is the calls at most so many steps from one, along the edges of some maps.
+func within(from, steps int, edges ...map[int]map[int]graph.Edge[int]) map[int]bool {
+	near := map[int]bool{from: true}
+	for before := 0; steps > 0 && len(near) > before; steps-- {
+		before = len(near)
+		for _, call := range slices.Collect(maps.Keys(near)) {
+			for _, way := range edges {
+				for other := range way[call] {
+					near[other] = true
+				}
+			}
+		}
+	}
+	return near
 }
 
 // selectCalls finds which calls are near the one that is asked for, or between two of them.
@@ -124,40 +136,32 @@ func (d *drawing) selectCalls() {
 			return
 		}
 	}
-	g, where := d.callGraph(false), fmt.Sprintf("near %q", o.Focus)
+	g, where := d.callGraph(), fmt.Sprintf("near %q", o.Focus)
 	if o.Focus == "" {
-		g, where = d.callGraph(false, graph.Directed()), fmt.Sprintf("between %q and %q", o.Between[0], o.Between[1])
+		where = fmt.Sprintf("between %q and %q", o.Between[0], o.Between[1])
 	}
 	if g == nil {
 		d.notes = append(d.notes, "too many calls wait for each other to find those "+where+": all are drawn")
 		return
 	}
-	near := map[int]bool{at[0]: o.Focus != ""}
+	next, _ := g.AdjacencyMap() // fails for no graph in memory
+	previous, _ := g.PredecessorMap()
+	var near map[int]bool
 	if o.Focus != "" {
-		neighbours, _ := g.AdjacencyMap() // BFSWithDepth counts visits, and not steps
-		for range max(1, o.Depth) {
-			for _, call := range slices.Collect(maps.Keys(near)) {
-				for other := range neighbours[call] {
-					near[other] = true
-				}
-			}
-		}
+		near = within(at[0], max(1, o.Depth), next, previous)
 	} else {
-		before := map[int]bool{}
-		graph.BFS(d.callGraph(true, graph.Directed()), at[2], func(call int) bool { before[call] = true; return false })
-		graph.BFS(g, at[1], func(call int) bool { near[call] = before[call]; return false })
+		near = within(at[1], len(next), next)
+		before := within(at[2], len(next), previous)
+		maps.DeleteFunc(near, func(call int, _ bool) bool { return !before[call] })
 	}
-	drawn := 0
 	d.near = make([]bool, len(d.plan.Calls))
-	for i := range d.near {
-		if d.near[i] = near[i]; near[i] {
-			drawn++
-		}
+	for call := range near {
+		d.near[call] = true
 	}
-	if drawn == 0 {
+	if len(near) == 0 {
 		d.notes = append(d.notes, fmt.Sprintf("%q doesn't wait for %q", o.Between[1], o.Between[0]))
-	} else if drawn < len(d.near) {
-		d.notes = append(d.notes, fmt.Sprintf("%d of %d calls: those %s", drawn, len(d.near), where))
+	} else if len(near) < len(d.near) {
+		d.notes = append(d.notes, fmt.Sprintf("%d of %d calls: those %s", len(near), len(d.near), where))
 	}
 }
 

@@ -1,8 +1,6 @@
 package dot
 
 import (
-	"fmt"
-
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -10,19 +8,15 @@ import (
 
 // ofInstances says how many instances have calls of their own among several; "" is the call of all.
 func ofInstances(ids map[string]bool) string {
-	own := len(ids)
-	if ids[""] {
-		own--
-	}
-	switch {
-	case own == 0:
+	all := ids[""]
+	if delete(ids, ""); len(ids) == 0 {
 		return ""
-	case ids[""] && own == 1:
-		return "some for one instance only"
-	case ids[""]:
-		return fmt.Sprintf("some for one of %d instances", own)
 	}
-	return fmt.Sprintf("of %d instances", own)
+	words := "of " + wording.Count(len(ids), "instance")
+	if all {
+		words = "some " + words
+	}
+	return words
 }
 
 // inEvery says for how many instances a call is run that names none.

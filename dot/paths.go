@@ -23,7 +23,7 @@ func (d *drawing) drawPath(reader, read int) {
 		at = d.b.node(Node{Kind: Path, Label: d.pathName(r)})
 		d.paths[key.String()] = at
 		for _, w := range r.Writers {
-			if from := d.of(int(w)); from >= 0 {
+			if from := d.shown[w]; from >= 0 {
 				d.drawWrite(from, at, int(w), r.Path)
 			}
 		}
@@ -57,7 +57,7 @@ func (d *drawing) drawUnread() {
 	read := map[[2]int]bool{} // call, path
 	for i := range d.plan.Reads {
 		r := &d.plan.Reads[i]
-		if r.Call >= 0 && d.of(r.Call) < 0 {
+		if r.Call >= 0 && d.shown[r.Call] < 0 {
 			continue
 		}
 		for _, w := range r.Writers {
@@ -71,7 +71,7 @@ func (d *drawing) drawUnread() {
 		}
 	}
 	for i, c := range d.plan.Calls {
-		from := d.of(i)
+		from := d.shown[i]
 		if from < 0 {
 			continue
 		}

@@ -1,6 +1,7 @@
 package dot
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
@@ -55,21 +56,21 @@ func FromPlan(p *plan.Plan, findings []diag.Diagnostic, o Options) View {
 	d.findSubstitutes()
 	d.findEntrances()
 	d.selectCalls()
-	level := byCall
+	coarse := levels
 	if d.near == nil && len(p.Calls) > o.MaxNodes {
 		d.withoutPaths()
-		level = byTool
+		coarse = levels[1:]
 	}
 	for {
-		d.last = level == coarsest && !d.options.Paths
-		v, fits := d.draw(level)
+		d.last = len(coarse) == 1 && !d.options.Paths
+		v, fits := d.draw(coarse[0])
 		switch {
 		case fits || d.last:
 			return d.finish(v)
 		case d.options.Paths:
 			d.withoutPaths()
 		default:
-			level++
+			coarse = coarse[1:]
 		}
 	}
 }
@@ -115,13 +116,12 @@ type drawing struct {
 	notes     []string
 	last      bool // there is no coarser drawing: this one is taken as it is
 
-	b        *builder
-	grouping grouping
-	shown    []int // by group: its node, -1 when it isn't drawn
-	sources  map[string]int
-	paths    map[string]int
-	lost     map[string]int // the nodes of paths that nothing writes
-	output   int
+	b       *builder
+	shown   []int // by call: its node, -1 when it isn't drawn
+	sources map[string]int
+	paths   map[string]int
+	lost    map[string]int // the nodes of paths that nothing writes
+	output  int
 }
 
 // networkOf is the plan's graph; a plan whose graph couldn't be made has one
@@ -163,12 +163,11 @@ func (d *drawing) findsNothing(r *plan.Read) bool {
 // draw makes the view at one level of coarseness, and reports whether it is
 // small enough. One of too many nodes or edges is given up before all edges are drawn,
 // whose number may be the square of that of the calls.
-func (d *drawing) draw(level int) (v View, fits bool) {
-	d.grouping = d.group(level)
-	d.b = newBuilder(diag.Escape(d.plan.Name))
+func (d *drawing) draw(l level) (v View, fits bool) {
+	d.b = newBuilder(View{Name: diag.Escape(d.plan.Name), Notes: d.notes, Detail: d.options.Detail})
 	d.sources, d.paths, d.lost, d.output = map[string]int{}, map[string]int{}, map[string]int{}, -1
 
-	d.drawCalls()
+	d.drawCalls(l)
 	if d.crowded() {
 		return View{}, false
 	}
@@ -180,11 +179,10 @@ func (d *drawing) draw(level int) (v View, fits bool) {
 	d.drawFindings()
 
 	v = d.b.view()
-	v.Notes, v.Detail = slices.Clone(d.notes), d.options.Detail
-	if level == byCall {
+	if l.whose == "" {
 		v = v.frameCycles()
 	} else {
-		v.Notes = append(v.Notes, explain(level, len(d.plan.Calls)))
+		v.Notes = append(v.Notes, fmt.Sprintf("%d calls: those of %s are drawn as one", len(d.plan.Calls), l.whose))
 	}
 	if note := d.unplaced(); note != "" {
 		v.Notes = append(v.Notes, note)
@@ -199,9 +197,6 @@ func (d *drawing) crowded() bool {
 	return !d.last && (len(d.b.v.Nodes) > d.options.MaxNodes || len(d.b.edges) > d.options.MaxEdges)
 }
 
-// of is the node of a call, or -1.
-func (d *drawing) of(call int) int { return d.shown[d.grouping.of[call]] }
-
 func (d *drawing) drawReads() {
 	for i := range d.plan.Reads {
 		if d.crowded() {
@@ -210,7 +205,7 @@ func (d *drawing) drawReads() {
 		r := &d.plan.Reads[i]
 		reader := -1
 		if r.Call >= 0 {
-			if reader = d.of(r.Call); reader < 0 {
+			if reader = d.shown[r.Call]; reader < 0 {
 				continue
 			}
 		} else if d.near != nil && !slices.ContainsFunc(r.Writers, func(w int32) bool { return d.near[w] }) {
@@ -242,7 +237,7 @@ func (d *drawing) drawWriters(reader, read int) {
 	needed := r.Ref.Required && !d.oneOf(read)
 	label := d.named(read, d.pathName(r))
 	for _, w := range r.Writers {
-		from := d.of(int(w))
+		from := d.shown[w]
 		if from < 0 || from == reader && d.b.v.Nodes[from].Count > 1 {
 			continue
 		}
@@ -317,8 +312,8 @@ func (d *drawing) oneOf(read int) bool {
 		return false
 	}
 	writers := d.plan.Reads[read].Writers
-	node := d.of(int(writers[0]))
-	return !slices.ContainsFunc(writers[1:], func(w int32) bool { return d.of(int(w)) == node })
+	node := d.shown[writers[0]]
+	return !slices.ContainsFunc(writers[1:], func(w int32) bool { return d.shown[w] == node })
 }
 
 // findSubstitutes finds the reads that are given all that they need by any of several calls.
@@ -429,7 +424,7 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 	implied = map[int]bool{}
 	waited := make([]int, len(d.plan.Calls)) // by call: 1 + the last one that is drawn waiting for it
 	for i, c := range d.plan.Calls {
-		to := d.of(i)
+		to := d.shown[i]
 		if to < 0 {
 			continue
 		}
@@ -439,7 +434,7 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 			}
 		}
 		for _, a := range c.After {
-			if from := d.of(a.Call); from >= 0 && from != to {
+			if from := d.shown[a.Call]; from >= 0 && from != to {
 				kind, how := After, "only if done"
 				if a.Settled {
 					kind, how = Order, "once settled"
@@ -449,7 +444,7 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 			waited[a.Call] = i + 1
 		}
 		for _, w := range d.net.Deps(i) {
-			from := d.of(int(w))
+			from := d.shown[w]
 			if waited[w] == i+1 || from < 0 || from == to || d.follows(from, int(w), to, i) {
 				continue
 			}
@@ -477,7 +472,7 @@ func (d *drawing) follows(from, earlier, to, later int) bool {
 	}
 	deps := g.Deps(later)
 	between := int(deps[len(deps)-1])
-	if at := d.of(between); at < 0 || at == from || at == to {
+	if at := d.shown[between]; at < 0 || at == from || at == to {
 		return false
 	}
 	_, waits := slices.BinarySearch(g.Deps(between), int32(earlier))

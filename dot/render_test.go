@@ -144,7 +144,7 @@ var hostile = []string{
 // labelled is a drawing with each text in every place that can have one; the
 // nodes of the ith are n(4i) to n(4i+3), its edges 3i to 3i+2.
 func labelled(texts ...string) View {
-	b := newBuilder(texts[0])
+	b := newBuilder(View{Name: texts[0]})
 	for _, s := range texts {
 		one := b.node(Node{Label: s, Detail: s, Kind: Call, Count: 1, Tooltip: s, Frames: []string{s}, Marks: []Mark{{Kind: Error, Code: "OB203", Text: s}}})
 		two := b.node(Node{Label: s, Kind: Missing})

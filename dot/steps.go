@@ -9,7 +9,7 @@ func Steps(views []View, detail func(step int) string) View {
 	if len(views) == 0 {
 		return View{}
 	}
-	b := newBuilder(views[0].Name)
+	b := newBuilder(View{Name: views[0].Name})
 	var last []int // what the step before ends with
 	for n, v := range views {
 		step := n + 1
@@ -17,7 +17,14 @@ func Steps(views []View, detail func(step int) string) View {
 		for _, end := range last {
 			b.edge(end, asked, Order)
 		}
-		placed, waits, waited := b.take(v, step, fmt.Sprintf("step %d", step)), make([]bool, len(v.Nodes)), make([]bool, len(v.Nodes))
+		placed := b.take(v, func(_ int, node Node) int {
+			if node.Call != "" {
+				node.Call = fmt.Sprintf("%d:%s", step, node.Call)
+			}
+			node.Frames = append([]string{fmt.Sprintf("step %d", step)}, node.Frames...)
+			return b.node(node)
+		})
+		waits, waited := make([]bool, len(v.Nodes)), make([]bool, len(v.Nodes))
 		for _, e := range v.Edges {
 			waits[e.To], waited[e.From] = true, true
 		}
@@ -33,26 +40,7 @@ func Steps(views []View, detail func(step int) string) View {
 		if last == nil {
 			last = []int{asked}
 		}
+		b.v.Notes, b.v.Detail = append(b.v.Notes, v.Notes...), b.v.Detail || v.Detail
 	}
-	out := b.view()
-	for _, v := range views {
-		out.Notes, out.Detail = append(out.Notes, v.Notes...), out.Detail || v.Detail
-	}
-	return out
-}
-
-// take draws all of a view in a frame, and tells which nodes its own are now. The names of
-// its calls begin with a number.
-func (b *builder) take(v View, number int, frame string) (placed []int) {
-	for _, node := range v.Nodes {
-		if node.Call != "" {
-			node.Call = fmt.Sprintf("%d:%s", number, node.Call)
-		}
-		node.Frames = append([]string{frame}, node.Frames...)
-		placed = append(placed, b.node(node))
-	}
-	for _, e := range v.Edges {
-		b.again(placed[e.From], placed[e.To], e)
-	}
-	return placed
+	return b.view()
 }

@@ -287,8 +287,8 @@ activities:
 		got = append(got, strings.Join(words, " | "))
 	}
 	want := []string{
-		`runs wipe {disk} | up to 3 tries | at most 2s | about 2s (p95 9s), costs 0.5 | disk: "/dev/sda" | destroys, says plan.yaml | may leave the machine | a person is asked`,
-		`runs POST https://example.com/in | text: †input.text | effect unknown; the plan says writes | may leave the machine`,
+		`runs wipe {disk} | up to 3 attempts | at most 2s | about 2s (p95 9s), costs 0.5 | disk: "/dev/sda" | destroys, declared by plan.yaml | may leave the machine | a person is asked`,
+		`runs POST https://example.com/in | text: †input.text | effect unknown; the plan declares writes | may leave the machine`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -44,7 +44,7 @@ activities:
 		}
 	}
 	v.Detail = true
-	if want := "warning OB607: may be done twice: tried again, and nothing says that twice is once"; strings.Count(v.Text(), want) != 2 {
+	if want := "warning OB607: may be done twice: repeated after a failure, and not declared idempotent"; strings.Count(v.Text(), want) != 2 {
 		t.Errorf("no %q:\n%s", want, v.Text())
 	}
 	v.Detail = false

@@ -31,6 +31,7 @@ type Node struct {
 	Frames  []string // the names of the frames that it is in, the outermost first
 	Tooltip string   // a line each; shown where the format can
 	Call    string   // the call's name; "" when it isn't one call
+	Calls   []string // the names of several calls in one node
 	Tool    string   // the tool of the call or calls; "" when none or several
 	Count   int      // how many calls it represents; 0 when it isn't calls
 	Repeats bool     // it represents a call that runs once for each of several items or instances

@@ -11,7 +11,7 @@ import (
 
 // LANGUAGE.md#calls: a page counts the items of a list, and not the call that has them; it
 // says which are skipped, of which call and instance a row and a moment are, how many were at
-// work together as the drawing does, which calls ran in no rehearsal, what a request takes
+// work together as the drawing does, which calls ran in no simulation, what a request takes
 // from the environment, and parameters in the order of the text.
 func TestPageCountsItemsAndNamesInstances(t *testing.T) {
 	t.Parallel()
@@ -35,8 +35,7 @@ activities:
 	}
 	s := startBrowser(t).visits(t, visit{File: pageFile(t, "--format", "html", plan), Evaluate: `(() => {
   const section = title => [...document.querySelectorAll('#panel section')].find(s => s.querySelector('h3').textContent === title);
-  const together = section('What runs side by side').querySelector('li').textContent;
-  const idle = /In no rehearsal here ran never:/.test(section('When something fails, or goes otherwise').textContent);
+  const idle = /In no simulation here ran never:/.test(section('When something fails, or goes otherwise').textContent);
   choose('pack');
   const order = [...section('Parameters').querySelectorAll('dt')].map(d => d.textContent).join();
   const sends = section('What it does').textContent.includes('X-Key with {$PACK_KEY}');
@@ -48,9 +47,9 @@ activities:
   const skipped = [...document.querySelectorAll('#skipped li')].map(l => l.textContent.split(' is skipped')[0]).sort().join();
   document.querySelector('#failure').click();
   const moment = /(acme|bolt): erase\[\d\] rejected/.test(document.querySelector('#moment').textContent);
-  return [together, idle, order, sends, ...counted, rows, skipped, now.play.at('erase', 1e9).words, moment];
+  return [idle, order, sends, ...counted, rows, skipped, now.play.at('erase', 1e9).words, moment];
 })()`})
-	want := []any{"in the rehearsal 3 at once, of at most 3", true, "z,a", true, "2 done, 2 skipped", "4 done", "", "acme: pack[1],bolt: pack[1]", "2 rejected, 2 cancelled", true}
+	want := []any{true, "z,a", true, "2 done, 2 skipped", "4 done", "", "acme: pack[1],bolt: pack[1]", "2 rejected, 2 cancelled", true}
 	if !reflect.DeepEqual(s.Value, want) {
 		t.Errorf("%v\nand not\n%v", s.Value, want)
 	}

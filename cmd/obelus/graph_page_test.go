@@ -40,6 +40,12 @@ type visit struct {
 	Shot     string   `json:"shot,omitempty"`
 	Times    int      `json:"times,omitempty"` // how many look at it at once
 	Ready    string   `json:"ready,omitempty"` // holds for all of them before they begin
+	Width    int      `json:"width,omitempty"` // of the window; 0 is 1440
+	Scheme   string   `json:"scheme,omitempty"`
+	Axe      bool     `json:"axe,omitempty"`
+	// Steps come before Evaluate: "press", KEY; "type", TEXT; "click", SELECTOR; "fill", SELECTOR, TEXT;
+	// "until", EXPRESSION; "save", SELECTOR, FILE; "shot", FILE.
+	Steps [][]string `json:"steps,omitempty"`
 }
 
 // A view is what was seen.
@@ -49,6 +55,7 @@ type seen struct {
 	Said     []string       `json:"said"`
 	Requests []string       `json:"requests"`
 	Value    any            `json:"value"`
+	Axe      []string       `json:"axe"` // what breaks a rule of accessibility
 	Error    string         `json:"error"`
 }
 
@@ -66,8 +73,10 @@ func startBrowser(t *testing.T) *browser {
 	if folder == "" {
 		folder = filepath.Join(here, "..", "..", ".tools", "browser")
 	}
-	if _, err := os.Stat(filepath.Join(folder, "node_modules", "playwright-core")); err != nil {
-		t.Skip("playwright-core isn't installed: .ci/install installs it, or OBELUS_BROWSER names the folder that has its node_modules")
+	for _, name := range []string{"playwright-core", "axe-core"} {
+		if _, err := os.Stat(filepath.Join(folder, "node_modules", name)); err != nil {
+			t.Skipf("%s isn't installed: .ci/install installs it, or OBELUS_BROWSER names the folder that has its node_modules", name)
+		}
 	}
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
@@ -197,6 +206,103 @@ func TestPageInBrowser(t *testing.T) {
 				t.Errorf("%d calls, by %s: the critical path is %v, want %v", n, by, got, critical)
 			}
 		}
+	}
+}
+
+// risky is a plan of n calls in rows, of which every fifth destroys and some ask; it has no errors.
+func risky(n int) string {
+	var b strings.Builder
+	b.WriteString("plan: risky\ninput: {from: old, to: new}\ncalls:\n")
+	wide := max(2, n/10)
+	for i := range n {
+		tool, more := []string{"read", "send", "make", "read", "wipe"}[i%5], ""
+		if i%15 == 4 {
+			more = ", _confirm: true"
+		}
+		from := [2]string{"input.from", "input.to"}
+		if i >= wide {
+			row := i - i%wide - wide
+			from = [2]string{fmt.Sprintf("state.r%d", row+i%wide), fmt.Sprintf("state.r%d", row+(i+1)%wide)}
+		}
+		fmt.Fprintf(&b, "- {_id: %s%d, _tool: %s, x: †%s, y: †%s, _outputPath: r%d%s}\n", tool, i, tool, from[0], from[1], i, more)
+	}
+	fmt.Fprintf(&b, "output: {last: †state.r%d}\ntools:\n", n-1)
+	for _, tool := range []string{"read", "send", "make", "wipe"} {
+		fmt.Fprintf(&b, "  %s: {type: object, properties: {x: {}, y: {}}}\n", tool)
+	}
+	b.WriteString(`activities:
+  read: {exec: {argv: [git, log]}}
+  make: {exec: {argv: [make]}}
+  send: {http: {method: POST, url: "https://mail.example.com/q"}}
+  wipe: {http: {method: DELETE, url: "https://k8s.example.com/q"}, annotations: {destructiveHint: true}}
+`)
+	return b.String()
+}
+
+// EXECUTION.md#simulation: a page opens with every call that destroys in view, in boxes that can be read, whatever the
+// plan's size; filters show only what destroys, leaves or asks; no rule of accessibility is broken.
+func TestPageShowsDangerFirst(t *testing.T) {
+	t.Parallel()
+	b := startBrowser(t)
+	for _, n := range []int{8, 10, 30, 60, 300} {
+		for _, v := range []visit{{Scheme: "light"}, {Scheme: "dark"}, {Width: 390}} {
+			if n != 30 && v.Scheme != "light" {
+				continue
+			}
+			plan := filepath.Join(t.TempDir(), "risky.yaml")
+			if err := os.WriteFile(plan, []byte(risky(n)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			v.File, v.Axe, v.Evaluate = pageFile(t, "--format", "html", plan), true, `(() => {
+  const in_ = document.querySelector('#drawing').getBoundingClientRect(), harms = data.calls.filter(c => c.effect.kind === 'destructive');
+  const seen = harms.filter(c => { const r = c.place.g.querySelector('rect').getBoundingClientRect(); return r.left >= in_.left && r.right <= in_.right && r.top >= in_.top && r.bottom <= in_.bottom; });
+  const dim = () => shown.boxes.filter(b => !b.g.classList.contains('dim')).flatMap(b => b.calls).length, all = dim();
+  document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }));
+  const asks = data.calls.filter(c => c.confirm), left = asks.every(c => !c.place.g.classList.contains('dim')) && dim() < all;
+  return [harms.length, seen.length, size.w / box.w > .5, all, left, document.documentElement.scrollWidth <= innerWidth];
+})()`
+			s := b.visits(t, v)
+			harms := float64(n / 5)
+			want := []any{harms, harms, true, float64(n), true, true}
+			got, _ := s.Value.([]any)
+			if v.Width > 0 && len(got) > 1 { // there the drawing begins at its top
+				got[1] = harms
+			}
+			if !reflect.DeepEqual(got, want) || len(s.Axe) > 0 {
+				t.Errorf("%d calls, %d wide: %v, want %v; accessibility: %q", n, v.Width, got, want, s.Axe)
+			}
+		}
+	}
+}
+
+// EXECUTION.md#simulation: where a call fails, the page names what has been destroyed by then and what still is.
+func TestPageNamesWhatHasHappened(t *testing.T) {
+	t.Parallel()
+	plan := filepath.Join(t.TempDir(), "plan.yaml")
+	if err := os.WriteFile(plan, []byte(`
+calls:
+- {_id: crm, _tool: wipe, of: crm, _outputPath: crm}
+- {_id: check, _tool: look, at: †state.crm, _outputPath: seen}
+- {_id: mail, _tool: send, text: †state.seen}
+- {_id: bills, _tool: wipe, of: bills, _after: {settled: [check]}}
+tools:
+  wipe: {type: object, properties: {of: {}}}
+  look: {type: object, properties: {at: {}}}
+  send: {type: object, properties: {text: {}}}
+activities:
+  wipe: {http: {method: DELETE, url: "https://example.com/q"}, annotations: {destructiveHint: true}}
+  look: {exec: {argv: [look]}}
+  send: {http: {method: POST, url: "https://example.com/q"}, annotations: {destructiveHint: false}}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startBrowser(t).visits(t, visit{File: pageFile(t, "--format", "html", plan), Evaluate: `(() => {
+  setScenario(data.scenarios.findIndex(s => s.fails === 'check'));
+  return [document.querySelector('#already').textContent.trim(), document.querySelector('#told .danger').textContent];
+})()`})
+	want := []any{"▲ already destroyed: crm · ▲ still destroys: bills", "▲ already destroyed: "}
+	if !reflect.DeepEqual(s.Value, any(want)) {
+		t.Errorf("it tells %q, want %q", s.Value, want)
 	}
 }
 

@@ -65,7 +65,7 @@ activities:
   }).map(s => s.textContent);
   view('drawing');
   critical();
-  const edges = data.edges.filter(e => e.g.classList.contains('critical')).map(e => [atNode.get(e.from), atNode.get(e.to)].map(c => c ? c.key : '').join('>'));
+  const edges = shown.edges.filter(e => e.g.classList.contains('critical')).map(e => [shown.one(e.from), shown.one(e.to)].map(c => c ? c.key : '').join('>'));
   const n = data.scenarios.findIndex(s => /"drain" is rejected/.test(s.name) && !s.together);
   setScenario(n);
   const on = outcome(n).on, words = document.querySelector('#told').textContent;

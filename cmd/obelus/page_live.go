@@ -17,6 +17,7 @@ import (
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
 	"github.com/obelus-dev/obelus/runtime"
@@ -33,6 +34,7 @@ type live struct {
 	server    *http.Server
 	program   *project.Program
 	planned   bool
+	tools     func(*runtime.Question) *plan.Tool
 	questions *terminal.Renderer
 	finished  sync.WaitGroup // of streams
 
@@ -42,6 +44,7 @@ type live struct {
 	course  *execution
 	left    int // events that came when there was no room for more
 	posed   []*posed
+	asked   int // questions so far
 	over    bool
 	changed chan struct{} // closed when there is something new
 	ending  chan struct{} // closed as it is over
@@ -50,6 +53,7 @@ type live struct {
 // A posed question is open.
 type posed struct {
 	*runtime.Question
+	number int
 	answer chan runtime.Decision
 }
 
@@ -63,7 +67,8 @@ func serve(s *session.Session, who string) (*live, error) {
 		return nil, usageErr("the page can't be served: %s", reason(err))
 	}
 	l := &live{door: door{host: listener.Addr().String(), token: rand.Text()}, who: who, program: s.Program(), planned: s.Planned(), course: newExecution(), changed: make(chan struct{}), ending: make(chan struct{})}
-	l.questions = terminal.NewRenderer(io.Discard, 1000, toolsOf(l.program)) // the page breaks lines
+	l.tools = toolsOf(l.program)
+	l.questions = terminal.NewRenderer(io.Discard, 1000, l.tools) // the page breaks lines
 	if err := l.draw(); err != nil {
 		return nil, err
 	}
@@ -108,11 +113,16 @@ type news struct {
 
 // shown is a question as a page shows it: in the words in which a terminal does.
 type shown struct {
-	ID     string `json:"id"`
-	Key    string `json:"key"`
-	Text   string `json:"text"`
-	Params any    `json:"params,omitempty"` // that may be changed
-	Again  bool   `json:"again,omitempty"`  // retry or fail is the answer
+	ID      string            `json:"id"`
+	Number  int               `json:"number"` // another each time it is asked
+	Key     string            `json:"key"`
+	Text    string            `json:"text"`
+	Problem string            `json:"problem,omitempty"` // why the last answer couldn't be used
+	Effects string            `json:"effects"`
+	Params  any               `json:"params,omitempty"` // that may be changed
+	Schema  any               `json:"schema,omitempty"` // of these
+	Plan    map[string]string `json:"plan,omitempty"`   // by parameter, the reference of the plan
+	Again   bool              `json:"again,omitempty"`  // retry or fail is the answer
 }
 
 // mostAtOnce bounds the events of a message, and pause is between two, so that a page
@@ -141,7 +151,7 @@ func (l *live) stream(w http.ResponseWriter, r *http.Request) {
 		behind := to < len(l.course.lines)
 		n.Over = l.over && !behind
 		for _, q := range l.posed {
-			n.Questions = append(n.Questions, l.shown(q.Question))
+			n.Questions = append(n.Questions, l.shown(q))
 		}
 		l.mu.Unlock()
 		text, err := json.Marshal(n)
@@ -169,10 +179,22 @@ func (l *live) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (l *live) shown(q *runtime.Question) shown {
-	s := shown{ID: q.ID, Key: q.Path(), Text: l.questions.Full(q), Again: q.InFlight}
-	if !q.InFlight && len(q.Outside) == 0 {
-		s.Params = q.Params
+func (l *live) shown(q *posed) shown {
+	asked := *q.Question
+	asked.Problem = "" // which has a place of its own
+	s := shown{
+		ID: q.ID, Number: q.number, Key: q.Path(), Text: l.questions.Question(&asked),
+		Problem: q.Problem, Effects: q.Effects, Again: q.InFlight,
+	}
+	if q.InFlight || len(q.Outside) > 0 {
+		return s
+	}
+	s.Params, s.Plan = q.Params, map[string]string{}
+	for _, source := range q.Sources {
+		s.Plan[source.Param] = source.Reference
+	}
+	if tool := l.tools(q.Question); tool != nil && tool.Parameters != nil {
+		s.Schema = tool.Parameters.Raw()
 	}
 	return s
 }
@@ -215,8 +237,10 @@ func (l *live) take(w http.ResponseWriter, r *http.Request) {
 
 // Ask shows a question on the page until somebody answers it, or ctx ends.
 func (l *live) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
-	one := &posed{q, make(chan runtime.Decision, 1)}
+	one := &posed{Question: q, answer: make(chan runtime.Decision, 1)}
 	l.mu.Lock()
+	l.asked++
+	one.number = l.asked
 	l.posed = append(l.posed, one)
 	l.tell()
 	l.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -269,7 +270,7 @@ func TestLivePageInBrowser(t *testing.T) {
 	r := runLive(t, asking)
 	s := b.visits(t, visit{URL: r.page, Times: 2, Ready: "now.play.records.size === 2", Evaluate: `(async () => {
   const until = async test => { while (!test()) await new Promise(done => setTimeout(done, 20)); };
-  const press = (call, words) => [...document.querySelectorAll('.question')].filter(q => q.querySelector('h3').textContent.endsWith(call)).forEach(q => [...q.querySelectorAll('button')].find(b => b.textContent.includes(words)).click());
+  const press = (call, words) => [...document.querySelectorAll('.question')].filter(q => q.querySelector('h2').textContent.endsWith(call)).forEach(q => [...q.querySelectorAll('button')].find(b => b.textContent.includes(words)).click());
   press('one', 'Approve');
   press('two', 'Reject');
   await until(() => document.querySelector('#live').textContent.includes('ended'));
@@ -289,15 +290,62 @@ func TestLivePageShowsAllFirst(t *testing.T) {
 	b := startBrowser(t)
 	r := runLive(t, strings.NewReplacer("n: 2,", `n: 2, text: "`+strings.Repeat(`line\n`, 99)+`",`, "{n: {", "{text: {}, n: {").Replace(asking))
 	s := b.visits(t, visit{URL: r.page, Ready: "now.play.records.size === 2", Evaluate: `(() => {
-  const of = call => [...document.querySelectorAll('.question')].find(q => q.querySelector('h3').textContent.endsWith(call));
+  const of = call => [...document.querySelectorAll('.question')].find(q => q.querySelector('h2').textContent.endsWith(call));
   const disabled = call => [...of(call).querySelectorAll('button')].filter(b => b.disabled).map(b => b.textContent).join();
   const text = of('two').querySelector('pre'), before = [disabled('one'), disabled('two')];
   text.scrollTop = text.scrollHeight;
   text.dispatchEvent(new Event('scroll'));
   return [...before, disabled("two")];
 })()`})
-	if got, want := fmt.Sprint(s.Value), "[ ✓ Approve,Run it with these ]"; got != want {
+	if got, want := fmt.Sprint(s.Value), "[ ✓ Approve ]"; got != want {
 		t.Errorf("the buttons that can't be pressed are %s, want %s", got, want)
+	}
+}
+
+// EXECUTION.md#web-page: a question is a form. An answer that can't be used is asked for again, with the reason; focus
+// goes on to the next question; the run can be saved at its end. By keys and by mouse, also on a small window.
+func TestLivePageIsAForm(t *testing.T) {
+	t.Parallel()
+	b := startBrowser(t)
+	keys := func(presses ...string) (steps [][]string) {
+		for _, key := range presses {
+			steps = append(steps, []string{"press", key})
+		}
+		return steps
+	}
+	problem := []string{"until", "document.querySelector('.problem')"}
+	next := []string{"until", "document.querySelectorAll('.question').length === 1 && document.activeElement.textContent.includes('two')"}
+	saved := []string{"until", "document.querySelector('#keep')"}
+	approve := []string{"click", ".question .approve"}
+	for _, one := range []struct {
+		by    string
+		width int
+		steps [][]string
+	}{
+		{"keys", 0, slices.Concat(
+			keys("Tab", "Tab", "Control+A", "9", "Tab", "Tab", "Enter"), [][]string{problem},
+			keys("Tab", "Tab", "Control+A", "4", "Tab", "Tab", "Enter"), [][]string{next},
+			keys("Tab", "Tab", "Tab", "Tab", "Enter"), [][]string{saved})},
+		{"mouse", 390, [][]string{
+			{"fill", ".question input >> nth=0", "x"}, approve, {"until", "document.querySelector('[role=alert]').textContent.includes('not a number')"},
+			{"fill", ".question input >> nth=0", "9"}, approve, problem, {"fill", ".question input >> nth=0", "4"}, approve, next, approve, saved}},
+	} {
+		r := runLive(t, strings.Replace(asking, "{n: {type: integer}", "{n: {type: integer, maximum: 5}", 1))
+		file := filepath.Join(t.TempDir(), "run.html")
+		s := b.visits(t, visit{
+			URL: r.page, Width: one.width, Axe: true, Ready: "document.querySelectorAll('.question').length === 2",
+			Steps: append(one.steps, []string{"save", "#keep", file}), Evaluate: "document.documentElement.scrollWidth <= innerWidth",
+		})
+		if s.Value != true || len(s.Axe) > 0 {
+			t.Errorf("by %s: it fits: %v; accessibility: %q", one.by, s.Value, s.Axe)
+		}
+		if output := r.ended()["output"].(map[string]any); output["a"] != "done 4" || output["b"] != "done 2" {
+			t.Errorf("by %s: the run ends with %v", one.by, output)
+		}
+		kept := b.visits(t, visit{File: file, Evaluate: "[data.kind, data.calls.map(c => now.play.final(c.key)).join(' ')]"})
+		if got := fmt.Sprint(kept.Value); got != "[run done done]" {
+			t.Errorf("by %s: what was saved shows %s", one.by, got)
+		}
 	}
 }
 

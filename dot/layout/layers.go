@@ -97,17 +97,20 @@ func (d *layering) ends(i int) (from, to int) {
 // rank gives every node its layer, so that edges are short. An edge with a label
 // passes at least one layer, for the label.
 func (d *layering) rank() {
-	var constraints []constraint
+	var gaps []gap
+	var springs []spring
 	for i, e := range d.Edges {
 		length := 1
 		if e.LabelWidth > 0 {
 			length = 2
 		}
 		if from, to := d.ends(i); from != to {
-			constraints = append(constraints, constraint{from, to, length, 1})
+			gaps, springs = append(gaps, gap{from, to, length}), append(springs, spring{from, to, length, 1})
 		}
 	}
-	pos, _ := solve(len(d.vertices), constraints, rankingWork)
+	s, _ := newSolver(len(d.vertices), gaps, springs)
+	s.settle(rankingWork)
+	pos := s.pos
 	least := slices.Min(pos)
 	for v := range d.vertices {
 		d.vertices[v].layer = pos[v] - least

@@ -9,11 +9,10 @@ import (
 // An ordering is the search for an order in the layers with few crossings.
 type ordering struct {
 	*layering
-	rank  []int // by cluster: where it stands, as a part of its layers
-	key   []int // by vertex: where it would stand best, as a part of its layer
-	work  int
-	flip  bool // those that would stand equally well change places
-	count []int
+	rank []int // by cluster: where it stands, as a part of its layers
+	key  []int // by vertex: where it would stand best, as a part of its layer
+	work int
+	flip bool // those that would stand equally well change places
 	// What is made anew again and again is in these.
 	buffers [2][]int
 }
@@ -256,28 +255,17 @@ func inversions(a, b []int) int {
 	return n
 }
 
-// crossings counts the pairs of edges that cross, between each two layers by
-// the method of Barth, Jünger and Mutzel, Simple and Efficient Bilayer Cross
-// Counting (2002).
+// crossings counts the pairs of edges that cross, between each two layers.
 func (o *ordering) crossings() int {
 	total := 0
-	for i := 1; i < len(o.layers); i++ {
-		size := 1
-		for size < len(o.layers[i]) {
-			size *= 2
-		}
-		o.count = slices.Grow(o.count[:0], 2*size)[:2*size]
-		clear(o.count)
-		for _, lower := range o.places(o.layers[i-1], o.down, 1) {
-			for _, place := range lower {
-				for leaf := place + size; leaf > 1; leaf /= 2 {
-					if leaf%2 == 0 {
-						total += o.count[leaf+1]
-					}
-					o.count[leaf]++
-				}
+	for _, layer := range o.layers {
+		below := o.places(layer, o.down, 1)
+		for i := range below {
+			for _, right := range below[i+1:] {
+				total += inversions(below[i], right)
 			}
 		}
+		o.work -= len(layer) * len(layer)
 	}
 	return total
 }

@@ -50,14 +50,14 @@ func (d *layering) straighten() {
 	}
 	d.x = make([]int, len(d.vertices))
 	for _, straight := range []bool{true, false} {
-		if d.placeBlocks(rows, d.blocks(rows, straight)) {
+		if d.placeBlocks(rows, d.blocks(straight)) {
 			return
 		}
 	}
 }
 
 // blocks number the variables: vertices that share one have the same x.
-func (d *layering) blocks(rows [][]token, straight bool) []int {
+func (d *layering) blocks(straight bool) []int {
 	block := make([]int, len(d.vertices))
 	for v := range block {
 		block[v] = -1
@@ -69,30 +69,13 @@ func (d *layering) blocks(rows [][]token, straight bool) []int {
 		}
 	}
 	n := 0
-	for i, row := range rows {
-		// What has as many cluster edges on its left here and there passes none of
-		// those that reach from the one layer to the other.
-		lefts := func(row []token, other int) map[int]int {
-			seen, count := map[int]int{}, 0
-			for _, t := range row {
-				if t.vertex >= 0 {
-					seen[t.vertex] = count
-				} else if d.first[t.cluster] <= other && other <= d.last[t.cluster] {
-					count++
-				}
-			}
-			return seen
-		}
-		var here, there map[int]int
-		if i > 0 && straight && len(d.Clusters) > 1 {
-			here, there = lefts(row, i-1), lefts(rows[i-1], i)
-		}
-		// Of the edges that pass both layers, those go straight that cross none to
-		// their left that does.
+	for i, layer := range d.layers {
+		// Of the edges that pass both layers in one cluster, those go straight that cross none to their left that does.
 		reached := -1
-		for _, v := range d.layers[i] {
+		for _, v := range layer {
 			if straight && i > 0 && passes[v] {
-				if before := d.up[v][0]; passes[before] && d.at[before] > reached && here[v] == there[before] {
+				before := d.up[v][0]
+				if passes[before] && d.at[before] > reached && d.vertices[before].cluster == d.vertices[v].cluster {
 					reached = d.at[before]
 					block[v] = block[before]
 				}
@@ -111,21 +94,23 @@ func (d *layering) blocks(rows [][]token, straight bool) []int {
 func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 	n := block[len(block)-1]
 	border := n
-	var constraints []constraint
+	var gaps []gap
+	var springs []spring
 	for _, c := range d.Clusters[1:] {
-		constraints = append(constraints, constraint{n, n + 1, c.TitleWidth + 2*inset, 4})
+		gaps = append(gaps, gap{n, n + 1, c.TitleWidth + 2*inset})
+		springs = append(springs, spring{n, n + 1, c.TitleWidth + 2*inset, 4})
 		n += 2
 	}
 	known := map[[2]int]int{}
 	for _, row := range rows {
 		for i := 1; i < len(row); i++ {
 			a, b := row[i-1], row[i]
-			gap := edgeGap
+			apart := edgeGap
 			switch {
 			case a.vertex < 0 && b.vertex < 0 && a.right == b.right, a.vertex < 0 && !a.right, b.vertex < 0 && b.right:
-				gap = inset
+				apart = inset
 			case a.vertex < 0 || b.vertex < 0 || d.isNode(a.vertex) && d.isNode(b.vertex):
-				gap = nodeGap
+				apart = nodeGap
 			}
 			var ends [2]int
 			for k, t := range []token{a, b} {
@@ -138,18 +123,18 @@ func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 				}
 				ends[k] = block[t.vertex]
 				if k == 0 {
-					gap += d.vertices[t.vertex].right
+					apart += d.vertices[t.vertex].right
 				} else {
-					gap += d.vertices[t.vertex].left
+					apart += d.vertices[t.vertex].left
 				}
 			}
 			at, ok := known[ends]
 			if !ok {
-				at = len(constraints)
+				at = len(gaps)
 				known[ends] = at
-				constraints = append(constraints, constraint{ends[0], ends[1], gap, 0})
+				gaps = append(gaps, gap{ends[0], ends[1], apart})
 			}
-			constraints[at].length = max(constraints[at].length, gap)
+			gaps[at].length = max(gaps[at].length, apart)
 		}
 	}
 	for i := range d.Edges {
@@ -159,7 +144,7 @@ func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 			// Where an edge enters a cluster at its top, its title stands to the left.
 			for c := d.vertices[to].cluster; c > 0 && d.first[c] == d.vertices[to].layer; c = d.Clusters[c].Inside {
 				if title := d.Clusters[c].TitleWidth; title > 0 {
-					constraints = append(constraints, constraint{border + 2*(c-1), block[to], max(0, title+2*inset-d.port(i, at)), 0})
+					gaps = append(gaps, gap{border + 2*(c-1), block[to], max(0, title+2*inset-d.port(i, at))})
 				}
 			}
 			if block[from] == block[to] {
@@ -171,16 +156,16 @@ func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 					weight *= 2
 				}
 			}
-			// A variable before both of them costs what they stand apart.
-			apart := d.port(i, at-1) - d.port(i, at)
-			constraints = append(constraints, constraint{n, block[from], max(0, -apart), weight}, constraint{n, block[to], max(0, apart), weight})
-			n++
+			springs = append(springs, spring{block[from], block[to], d.port(i, at-1) - d.port(i, at), weight})
 		}
 	}
-	pos, ok := solve(n, constraints, placingWork)
+	s, ok := newSolver(n, gaps, springs)
 	if !ok {
 		return false
 	}
+	s.spread(placingWork / 2)
+	s.settle(placingWork / 2)
+	pos := s.pos
 	for v := range d.vertices {
 		d.x[v] = pos[block[v]]
 	}

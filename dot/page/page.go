@@ -4,6 +4,8 @@
 package page
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -80,16 +82,15 @@ type (
 	block struct {
 		Kind      Kind          `json:"kind"`
 		Notes     []string      `json:"notes"`
+		Card      facts.Card    `json:"card,omitempty"`
 		Calls     []call        `json:"calls"`
-		Nodes     []node        `json:"nodes"`
-		Edges     []edge        `json:"edges"`
+		Drawings  []drawing     `json:"drawings"` // the second has fewer boxes
 		Parts     []part        `json:"parts"`
 		Findings  []finding     `json:"findings"` // about no call
 		Output    []facts.Value `json:"output,omitempty"`
 		Advisors  []string      `json:"advisors"`
 		Planned   bool          `json:"planned,omitempty"`
 		Worst     facts.Worst   `json:"worst"`
-		Together  int           `json:"together"` // how many activities are at work at once, at most
 		Scenarios []Scenario    `json:"scenarios,omitempty"`
 		Choices   [][]string    `json:"choices,omitempty"`
 		Left      int           `json:"left,omitempty"`
@@ -99,16 +100,16 @@ type (
 		Prefix string                `json:"prefix"`
 		Tools  map[string]facts.Tool `json:"tools"`
 	}
-	node struct {
-		ID string `json:"id"`
+	drawing struct {
+		Nodes []node   `json:"nodes"`
+		Edges [][2]int `json:"edges"` // the nodes that each is between
 	}
-	edge struct {
-		From string `json:"from"`
-		To   string `json:"to"`
+	node struct {
+		ID    string   `json:"id"`
+		Calls []string `json:"calls,omitempty"`
 	}
 	call struct {
 		Key  string `json:"key"` // as the view names it
-		Node string `json:"node,omitempty"`
 		Part int    `json:"part"`
 		facts.Call
 		To       string    `json:"to"`
@@ -131,9 +132,39 @@ type (
 // are all there.
 const mostCalls = 3000
 
+// readable is how wide and how high a drawing may be that is read at once.
+const readable = 1600
+
+// folded is the drawing with fewer boxes of a plan that can't be read at once; no text where all of it can be.
+func (p *Page) folded(whole string) (view dot.View, svg string) {
+	fits := func(svg string) bool {
+		var width, height int
+		_, size, _ := strings.Cut(svg, `viewBox="`)
+		_, err := fmt.Sscanf(size, "0 0 %d %d", &width, &height)
+		return err == nil && max(width, height) <= readable
+	}
+	if fits(whole) || len(p.Parts) != 1 || len(p.View.Nodes) < len(p.Parts[0].Plan.Calls) {
+		return view, ""
+	}
+	for _, most := range []int{36, 20, 10} {
+		o := dot.Options{MaxNodes: most, MaxEdges: 3 * most, Flat: true}
+		view = dot.FromPlan(p.Parts[0].Plan, p.Parts[0].Findings, o)
+		if svg = view.SVG(); fits(svg) {
+			break
+		}
+	}
+	return view, svg
+}
+
 // HTML is the page. The same page always gives the same bytes.
 func (p *Page) HTML() (string, error) {
-	text, err := json.Marshal(p.block()) // which leaves no "<" in it
+	whole := p.View.SVG()
+	folded, fewer := p.folded(whole)
+	block := p.block()
+	if fewer != "" {
+		block.Drawings = append(block.Drawings, drawingOf(folded))
+	}
+	text, err := json.Marshal(block) // which leaves no "<" in it
 	if err != nil {
 		return "", err
 	}
@@ -141,32 +172,23 @@ func (p *Page) HTML() (string, error) {
 	if p.Kind == Live {
 		script, connects = script+liveScript, "; connect-src 'self'"
 	}
-	title, drawing := p.View.Name, p.View.SVG()
-	if title == "" {
-		title = "plan"
-	}
-	body := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{drawing}}", drawing).Replace(shell)
+	title := cmp.Or(p.View.Name, "plan")
+	places := []string{"{{title}}", html.EscapeString(title), "{{drawing}}", whole, "{{folded}}", fewer}
+	body := strings.NewReplacer(places...).Replace(shell)
 	var b strings.Builder
 	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
-	fmt.Fprintf(&b, "<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n", policy(script, style, drawing)+connects)
+	fmt.Fprintf(&b, "<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n", policy(script, style, whole)+connects)
 	b.WriteString("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n")
 	fmt.Fprintf(&b, "<title>%s</title>\n<style>%s</style>\n</head>\n<body>\n%s", html.EscapeString(title), style, body)
 	fmt.Fprintf(&b, "<script id=\"data\" type=\"application/json\">%s</script>\n<script>%s</script>\n</body>\n</html>\n", text, script)
 	return b.String(), nil
 }
 
-// policy allows one script, and the style of the page and those of the drawing.
+// policy allows one script, and the styles of the page and of its drawings, which have the same.
 func policy(script, style, drawing string) string {
-	styles := hash(style)
-	for rest := drawing; ; {
-		_, after, ok := strings.Cut(rest, "<style>")
-		if !ok {
-			break
-		}
-		var own string
-		own, rest, _ = strings.Cut(after, "</style>")
-		styles += " " + hash(own)
-	}
+	_, rules, _ := strings.Cut(drawing, "<style>")
+	rules, _, _ = strings.Cut(rules, "</style>")
+	styles := hash(style) + " " + hash(rules)
 	return "default-src 'none'; script-src " + hash(script) + "; style-src " + styles + "; base-uri 'none'; form-action 'none'"
 }
 
@@ -176,21 +198,15 @@ func hash(text string) string {
 }
 
 func (p *Page) block() *block {
-	nodes := map[string]string{} // by call
-	b := &block{Kind: p.Kind, Notes: diag.Listed(p.View.Notes), Scenarios: slices.Clone(p.Scenarios), Choices: p.Choices, Left: p.Left, Drawn: p.Drawn, Calls: []call{}, Nodes: []node{}, Edges: []edge{}, Parts: []part{}, Findings: []finding{}, Advisors: []string{}}
-	for _, n := range p.View.Nodes {
-		b.Nodes = append(b.Nodes, node{n.ID})
-		if n.Call != "" {
-			nodes[n.Call] = n.ID
-		}
-	}
-	for _, e := range p.View.Edges {
-		b.Edges = append(b.Edges, edge{p.View.Nodes[e.From].ID, p.View.Nodes[e.To].ID})
+	b := &block{
+		Kind: p.Kind, Notes: diag.Listed(p.View.Notes), Drawings: []drawing{drawingOf(p.View)},
+		Scenarios: slices.Clone(p.Scenarios), Choices: p.Choices, Left: p.Left, Drawn: p.Drawn,
+		Calls: []call{}, Parts: []part{}, Findings: []finding{}, Advisors: []string{},
 	}
 	for _, one := range p.Parts {
-		b.add(one, one.Facts, nodes)
+		b.add(one, one.Facts)
+		b.Card = one.Facts.Card("")
 		b.Output, b.Planned, b.Worst = one.Facts.Output, b.Planned || one.Facts.Planned, one.Facts.Worst
-		b.Together = one.Plan.Limits.Together()
 		b.Advisors = append(b.Advisors, one.Facts.Advisors...)
 	}
 	b.Advisors = slices.Compact(b.Advisors)
@@ -200,7 +216,22 @@ func (p *Page) block() *block {
 	return b
 }
 
-// veiled are events without the secrets of the plans; one that is no JSON without them is
+// drawingOf is what the page's script needs of a drawing.
+func drawingOf(v dot.View) drawing {
+	d := drawing{Nodes: []node{}, Edges: [][2]int{}}
+	for _, n := range v.Nodes {
+		if n.Call != "" {
+			n.Calls = []string{n.Call}
+		}
+		d.Nodes = append(d.Nodes, node{n.ID, n.Calls})
+	}
+	for _, e := range v.Edges {
+		d.Edges = append(d.Edges, [2]int{e.From, e.To})
+	}
+	return d
+}
+
+// redacted are events without the secrets of the plans; one that is no JSON without them is
 // left out.
 func (p *Page) redacted(events []json.RawMessage) []json.RawMessage {
 	all := make([]json.RawMessage, 0, len(events))
@@ -219,7 +250,7 @@ func (p *Page) redacted(events []json.RawMessage) []json.RawMessage {
 }
 
 // add accepts the calls of a plan, and below each those of the plan that it runs.
-func (b *block) add(p Part, outermost *facts.Facts, nodes map[string]string) {
+func (b *block) add(p Part, outermost *facts.Facts) {
 	about := map[string][]finding{}
 	for _, f := range p.Findings {
 		one := finding{f.Rule.Code, f.Severity.String(), compiler.Redact(p.Plan, f.Message), compiler.Redact(p.Plan, f.Help)}
@@ -242,7 +273,6 @@ func (b *block) add(p Part, outermost *facts.Facts, nodes map[string]string) {
 			c.Sends = compiler.SentVariables(a.HTTP)
 		}
 		c.Values = dot.AsWritten(p.Plan.Calls[i], f.Values)
-		c.Node = nodes[c.Key]
 		c.lines(p.Plan, p.Plan.Calls[i])
 		b.Calls = append(b.Calls, c)
 		inner := p.Plan.Delegates[p.Plan.Calls[i].Plan()]
@@ -250,7 +280,7 @@ func (b *block) add(p Part, outermost *facts.Facts, nodes map[string]string) {
 			continue
 		}
 		if known := outermost.Delegates[f.Runs.Plan]; known != nil && strings.Count(c.Key, "/") < deepest {
-			b.add(Part{c.Key + "/", inner, known, inner.Findings()}, outermost, nodes)
+			b.add(Part{c.Key + "/", inner, known, inner.Findings()}, outermost)
 		}
 	}
 }
@@ -270,20 +300,14 @@ func (c *call) lines(p *plan.Plan, of *plan.Call) {
 	if of.Node == nil || of.Node.File == nil {
 		return
 	}
-	span := of.Node.Span()
+	span, text := of.Node.Span(), of.Node.File.Text
 	c.From = span.From().Line
-	text, before, behind := string(span.File.Text[span.Start:span.End]), string(span.File.Text[max(0, span.Start-longestLine):span.Start]), string(span.File.Text[span.End:min(len(span.File.Text), span.End+longestLine)])
-	if at := strings.LastIndexByte(before, '\n'); at >= 0 || span.Start <= longestLine {
-		text = before[at+1:] + text
-	} else {
-		text = "…" + text
+	begin, end := max(0, span.Start-longestLine), min(len(text), span.End+longestLine)
+	begin += bytes.LastIndexByte(text[begin:span.Start], '\n') + 1
+	if at := bytes.IndexByte(text[span.End:end], '\n'); at >= 0 {
+		end = span.End + at
 	}
-	if at := strings.IndexByte(behind+"\n", '\n'); at < longestLine {
-		text += behind[:at]
-	} else {
-		text += "…"
-	}
-	c.Lines = strings.Split(strings.TrimRight(compiler.Redact(p, text), "\r\n "), "\n")
+	c.Lines = strings.Split(strings.TrimRight(compiler.Redact(p, string(text[begin:end])), "\r\n "), "\n")
 	for i, line := range c.Lines {
 		c.Lines[i] = wording.Cut(strings.TrimSuffix(line, "\r"), longestLine)
 	}

@@ -41,39 +41,42 @@ const brief = (value, most) => {
   return text.length > most ? text.slice(0, most) + '…' : text;
 };
 
-// ---- the plan -------------------------------------------------------------
-
 data.prefix = (data.parts.filter(p => !p.prefix.includes('/')).pop() || { prefix: '' }).prefix; // of the plan that gives the output
 const calls = new Map();   // by key
-const atNode = new Map();  // calls by the id of their node
 for (const c of data.calls) {
   calls.set(c.key, c);
-  if (c.node) atNode.set(c.node, c);
   c.prefix = c.key.slice(0, c.key.length - c.call.length);
 }
-const outgoing = new Map(data.nodes.map(n => [n.id, []])); // edges, by the node that they come from
-for (const e of data.edges) outgoing.get(e.from).push(e);
+// Each drawing has the calls at its nodes, and its edges by the nodes that they come from. The second has fewer boxes.
+for (const d of data.drawings) {
+  d.calls = new Map(d.nodes.map(n => [n.id, (n.calls || []).map(key => calls.get(key)).filter(Boolean)]));
+  d.edges = d.edges.map(([from, to]) => ({ from: d.nodes[from].id, to: d.nodes[to].id }));
+  d.out = new Map(d.nodes.map(n => [n.id, []]));
+  for (const e of d.edges) d.out.get(e.from).push(e);
+  d.one = id => d.calls.get(id).length === 1 ? d.calls.get(id)[0] : null;
+}
+const full = data.drawings[0];
+let shown = data.drawings.at(-1);
 const read = c => [...c.values || [], c.when, c.each && c.each.list].filter(Boolean).flatMap(v => v.sources || []).concat(c.context || []); // what a call reads, and from whom
 const keys = { next: new Map(), before: new Map() }; // by key, the keys of calls along the edges
 (function follow() {
   for (const key of calls.keys()) keys.before.set(key, []);
-  const out = new Map(data.nodes.map(n => [n.id, []]));
-  for (const e of data.edges) out.get(e.from).push(e.to);
+  const nodes = new Map(full.nodes.filter(n => full.one(n.id)).map(n => [full.one(n.id), n.id]));
   for (const c of calls.values()) {
     const seen = new Set(), all = [];
     const visit = id => {
-      for (const to of out.get(id) || []) {
+      for (const { to } of full.out.get(id)) {
         if (seen.has(to)) continue;
         seen.add(to);
-        if (atNode.has(to)) all.push(atNode.get(to).key); else visit(to);
+        if (full.one(to)) all.push(full.one(to).key); else visit(to);
       }
     };
-    if (c.node) visit(c.node);
+    if (nodes.has(c)) visit(nodes.get(c));
     keys.next.set(c.key, all);
     for (const to of all) keys.before.get(to).push(c.key);
   }
   for (const c of calls.values()) { // where the drawing has them together, by what they read
-    if (c.node) continue;
+    if (nodes.has(c)) continue;
     const from = new Set([...read(c).flatMap(x => x.calls || []), ...(c.after || []).map(a => a.call)].map(name => c.prefix + name).filter(key => calls.has(key)));
     keys.before.set(c.key, [...from]);
     for (const key of from) keys.next.get(key).push(c.key);
@@ -81,12 +84,15 @@ const keys = { next: new Map(), before: new Map() }; // by key, the keys of call
 })();
 
 const effects = {
-  'destructive': ['destroys', 'danger', '▲'], 'unknown': ['may destroy: nobody says what it does', 'danger', '▲?'],
-  'writes': ['writes, destroys nothing', 'caution', '△'], 'read-only': ['changes nothing', 'fine', ''],
+  'destructive': ['destroys', 'danger', '▲'], 'unknown': ['effect unknown: no trusted source declares it', 'caution', '△'],
+  'writes': ['writes, destroys nothing', 'caution', '✎'], 'read-only': ['changes nothing', 'fine', ''],
 };
-const effectOf = c => c.runs.kind === 'model' ? ['a model makes it up', 'model', '✦'] : c.runs.kind === 'plan' ? ['runs another plan', '', ''] : effects[c.effect.kind] || [c.effect.kind, '', ''];
-
-// ---- what happened --------------------------------------------------------
+const acts = c => !['plan', 'model', 'produced'].includes(c.runs.kind); // by itself
+// What can be shown alone, by the key that does it.
+const filters = {
+  d: ['▲ destroys, or may', c => acts(c) && ['destructive', 'unknown'].includes(c.effect.kind)], l: ['↗ leaves', c => c.leaves], a: ['? asks', c => c.confirm],
+};
+const effectOf = c => c.runs.kind === 'model' ? ['a model answers', 'model', '✦'] : c.runs.kind === 'plan' ? ['runs another plan', '', ''] : effects[c.effect.kind] || [c.effect.kind, '', ''];
 
 const states = { // in the order of their importance: glyph, word
   failed: ['✗', 'failed'], asked: ['?', 'a person is asked'], running: ['●', 'running'], rejected: ['⊘', 'rejected'], handled: ['!', 'failed, and handled'],
@@ -194,11 +200,11 @@ class Play {
   // path is the critical path: as the rehearsal gives it, or who was waited for, from the last back.
   path() {
     if (this.critical) { // what is done for an item is its call's, and a delegate's call stands after the one that runs it
-      const path = [], take = key => { if (calls.has(key) && !path.includes(key)) path.push(key); };
+      const path = [], add = key => { if (calls.has(key) && !path.includes(key)) path.push(key); };
       for (const name of this.critical) {
         const key = name.replace(/\[\d+\](?=\/|$)/g, '');
-        for (let at = key.indexOf('/'); at >= 0; at = key.indexOf('/', at + 1)) take(key.slice(0, at));
-        take(key);
+        for (let at = key.indexOf('/'); at >= 0; at = key.indexOf('/', at + 1)) add(key.slice(0, at));
+        add(key);
       }
       return path;
     }
@@ -218,12 +224,12 @@ class Play {
   }
   // along are the edges of the critical path, also where they lead through frames.
   along() {
-    const path = this.path(), all = new Set();
+    const path = this.path(), all = new Set(), node = key => calls.get(key).place && calls.get(key).place.id;
     path.slice(1).forEach((key, i) => {
-      const from = path[i], by = new Map(), queue = [calls.get(from).node], goal = calls.get(key).node;
+      const from = path[i], by = new Map(), queue = [node(from)], goal = node(key);
       for (let at = 0; at < queue.length && !by.has(goal); at++) {
-        for (const e of outgoing.get(queue[at]) || []) {
-          const c = atNode.get(e.to);
+        for (const e of shown.out.get(queue[at]) || []) {
+          const c = shown.one(e.to);
           if (by.has(e.to) || c && c.key !== key && !from.startsWith(c.key + '/') && !key.startsWith(c.key + '/')) continue;
           by.set(e.to, e);
           queue.push(e.to);
@@ -240,44 +246,56 @@ class Play {
   why(key) { const r = (this.records.get(key) || [])[0] || {}; return r.error ? r.error.message : r.reason || ''; }
 }
 
-const now = { play: null, scenario: 0, set: new Map(), moment: -1, key: '', view: 'drawing', critical: false, instance: '' };
+const now = { play: null, scenario: 0, set: new Map(), moment: -1, key: '', group: null, only: '', view: 'drawing', critical: false, instance: '' };
 const plays = [];
 function playOf(n) { return plays[n] ||= data.scenarios && data.scenarios[n] ? new Play(data.scenarios[n]) : null; }
 
-// ---- the drawing ----------------------------------------------------------
-
 const drawing = $('drawing');
-let canvas, whole, box, roving; // roving is the call that Tab leads to
+let canvas, whole, box, roving; // roving is the box that Tab leads to
+full.canvas = drawing.querySelector('svg');
+if (full !== shown) shown.canvas = $('folded').content.querySelector('svg');
 
-function prepare() {
-  canvas = drawing.querySelector('svg');
+// draw shows a drawing.
+function draw(d) {
+  shown = d;
+  canvas = d.canvas;
+  drawing.replaceChildren(canvas);
+  if (!d.boxes) prepare(d);
+  for (const c of calls.values()) c.place = null;
+  for (const b of d.boxes) for (const c of b.calls) c.place = b;
+  whole = d.whole;
+  roving = d.boxes[0];
+  if (roving) roving.g.setAttribute('tabindex', '0');
+  $('fold').textContent = d === full ? 'Fewer boxes' : 'All ' + count(calls.size, 'call');
+  theme(document.documentElement.dataset.theme || '');
+  fit();
+}
+function prepare(d) {
+  const given = canvas.viewBox.baseVal, groups = new Map([...canvas.querySelectorAll('[data-node]')].map(g => [g.dataset.node, g]));
   canvas.setAttribute('role', 'group');
   canvas.setAttribute('aria-label', 'drawing of the plan; arrow keys go along the edges, and the table has the same calls');
-  const given = canvas.viewBox.baseVal;
-  whole = given && given.width ? { x: given.x, y: given.y, w: given.width, h: given.height } : { x: 0, y: 0, w: canvas.clientWidth, h: canvas.clientHeight };
   canvas.removeAttribute('width');
   canvas.removeAttribute('height');
-  const measured = [], groups = new Map([...canvas.querySelectorAll('[data-node]')].map(g => [g.dataset.node, g]));
-  for (const c of calls.values()) {
-    const g = groups.get(c.node);
-    c.g = g;
-    if (g) measured.push([c, g, g.getBBox()]);
+  canvas.setAttribute('viewBox', [0, 0, given.width, given.height].join(' '));
+  const on = canvas.querySelector('.plan'), m = canvas.getScreenCTM().inverse().multiply(on.getScreenCTM()); // coordinates of the plan in the drawing
+  const at = b => ({ x: b.x * m.a + m.e, y: b.y * m.d + m.f, w: b.width * m.a, h: b.height * m.d });
+  const all = at(on.getBBox()), pad = 16;
+  d.page = { x: 0, y: 0, w: given.width, h: given.height };
+  d.whole = all.w ? { x: all.x - pad, y: all.y - pad, w: all.w + 2 * pad, h: all.h + 2 * pad } : d.page;
+  d.boxes = d.nodes.map(n => ({ id: n.id, calls: d.calls.get(n.id), g: groups.get(n.id) })).filter(b => b.g && b.calls.length);
+  d.at = new Map(d.boxes.map(b => [b.id, b]));
+  for (const b of d.boxes) b.box = b.g.getBBox();
+  for (const b of d.boxes) {
+    b.stands = at(b.box);
+    for (const line of b.g.querySelectorAll('text')) line.after(' ');
+    b.text = [...b.g.querySelectorAll('text')].map(t => t.textContent).join(' ');
+    b.g.classList.add('place');
+    b.g.setAttribute('role', 'button');
+    b.g.setAttribute('tabindex', '-1');
+    b.g.append(svg('rect', { class: 'halo', x: b.box.x - 3, y: b.box.y - 3, width: b.box.width + 6, height: b.box.height + 6, rx: 8 }));
+    b.g.addEventListener('focus', () => chooseBox(b));
   }
-  const frames = new Map(); // how coordinates of a group are those of the drawing, by the group
-  for (const [c, g, b] of measured) {
-    const of = g.parentNode, m = frames.get(of) || canvas.getScreenCTM().inverse().multiply(of.getScreenCTM());
-    frames.set(of, m);
-    c.box = b;
-    c.stands = { x: b.x * m.a + m.e, y: b.y * m.d + m.f, w: b.width * m.a, h: b.height * m.d };
-    g.classList.add('place');
-    g.setAttribute('role', 'button');
-    g.setAttribute('tabindex', '-1');
-    g.append(svg('rect', { class: 'halo', x: b.x - 3, y: b.y - 3, width: b.width + 6, height: b.height + 6, rx: 8 }));
-    g.addEventListener('focus', () => choose(c.key));
-  }
-  if (measured.length) roving = measured[0][1];
-  if (roving) roving.setAttribute('tabindex', '0');
-  data.edges.forEach((e, i) => { e.g = $('e' + i); });
+  d.edges.forEach((e, i) => { e.g = canvas.getElementById('e' + i); });
 }
 
 function look(b) { box = b; canvas.setAttribute('viewBox', [b.x, b.y, b.w, b.h].map(n => n.toFixed(2)).join(' ')); }
@@ -290,8 +308,8 @@ function ratio() { return size.h / size.w; }
 function fit(all) {
   const r = ratio(), wide = size.w;
   let w = Math.max(whole.w, whole.h / r, wide / 1.4);
-  if (!all && w > wide / .5) w = wide / .8;
-  const h = w * r, top = [...calls.values()].map(c => c.stands).filter(Boolean).reduce((a, b) => a && a.y <= b.y ? a : b, null);
+  if (!all && w > wide / .4) w = wide / .8;
+  const h = w * r, top = shown.boxes.map(b => b.stands).reduce((a, b) => a && a.y <= b.y ? a : b, null);
   look({ x: w < whole.w ? Math.max(whole.x, Math.min(whole.x + whole.w, top ? top.x + top.w + 20 : 0) - w) : whole.x + (whole.w - w) / 2, y: h > whole.h ? whole.y + (whole.h - h) / 2 : whole.y, w, h });
 }
 function zoom(by, x, y) {
@@ -299,11 +317,11 @@ function zoom(by, x, y) {
   x ??= box.x + box.w / 2; y ??= box.y + box.h / 2;
   look({ x: x - (x - box.x) * k, y: y - (y - box.y) * k, w, h: box.h * k });
 }
-function reveal(c) {
-  if (!c.box) return;
-  const b = c.stands, pad = 20;
+function reveal(place) {
+  if (!place) return;
+  const b = place.stands, pad = 20;
   if (b.x - pad < box.x || b.y - pad < box.y || b.x + b.w + pad > box.x + box.w || b.y + b.h + pad > box.y + box.h) {
-    if (box.w > size.w / .5) { const w = size.w / .8; box = { ...box, w, h: w * ratio() }; }
+    if (box.w > size.w / .4) { const w = size.w / .8; box = { ...box, w, h: w * ratio() }; }
     look({ ...box, x: b.x + b.w / 2 - box.w / 2, y: b.y + b.h / 2 - box.h / 2 });
   }
 }
@@ -331,8 +349,8 @@ drawing.addEventListener('pointermove', e => {
 });
 for (const end of ['pointerup', 'pointercancel']) drawing.addEventListener(end, e => { pointers.delete(e.pointerId); drawing.classList.remove('moving'); });
 drawing.addEventListener('click', e => {
-  const g = e.target.closest('.place'), c = g && atNode.get(g.dataset.node);
-  if (c && moved <= 4) go(c.key);
+  const g = e.target.closest('.place'), b = g && shown.at.get(g.dataset.node);
+  if (b && moved <= 4) { chooseBox(b); g.focus({ preventScroll: true }); }
 });
 
 // Keys in the drawing: up and down along the edges, left and right beside.
@@ -340,92 +358,116 @@ drawing.addEventListener('keydown', e => {
   const c = calls.get(now.key);
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   if (e.key === 'Enter' || e.key === ' ') { $('panel').focus(); e.preventDefault(); return; }
-  const others = e.key === 'ArrowDown' ? keys.next.get(now.key) : e.key === 'ArrowUp' ? keys.before.get(now.key)
-    : e.key === 'Home' ? data.calls.filter(c => c.g).map(c => c.key) : e.key === 'ArrowLeft' || e.key === 'ArrowRight' ? beside(c, e.key === 'ArrowRight' ? 1 : -1) : null;
+  const here = c ? c.place : now.group, along = list => (list || []).map(key => calls.get(key).place);
+  const others = e.key === 'ArrowDown' ? here && here.calls.length > 1 ? folded(here, 'from', 'to') : along(keys.next.get(now.key))
+    : e.key === 'ArrowUp' ? here && here.calls.length > 1 ? folded(here, 'to', 'from') : along(keys.before.get(now.key))
+    : e.key === 'Home' ? shown.boxes : e.key === 'ArrowLeft' || e.key === 'ArrowRight' ? beside(here, e.key === 'ArrowRight' ? 1 : -1) : null;
   if (!others) return;
   e.preventDefault();
-  if (others[0] !== undefined) go(others[0]);
+  const next = others.find(b => b && b !== here);
+  if (next) next.g.focus({ preventScroll: true });
 });
-function beside(c, step) {
-  if (!c || !c.g) return [];
+const folded = (b, at, other) => shown.edges.filter(e => e[at] === b.id).map(e => shown.at.get(e[other])); // boxes along the edges of one
+function beside(b, step) {
+  if (!b) return [];
   const middle = o => o.stands.y + o.stands.h / 2;
-  const row = data.calls.filter(o => o.g && Math.abs(middle(o) - middle(c)) < Math.max(c.stands.h, o.stands.h) / 2).sort((a, b) => a.stands.x - b.stands.x);
-  const next = row[row.indexOf(c) + step];
-  return next ? [next.key] : [];
+  const row = shown.boxes.filter(o => Math.abs(middle(o) - middle(b)) < Math.max(b.stands.h, o.stands.h) / 2).sort((a, b) => a.stands.x - b.stands.x);
+  return [row[row.indexOf(b) + step]];
 }
 
-// looks gives an element the classes that it is to have now, where they have changed.
-function looks(of, g, words) {
-  const next = words.filter(Boolean).join(' ');
-  if (of.looks === next) return false;
-  if (of.looks) g.classList.remove(...of.looks.split(' '));
-  if (next) g.classList.add(...next.split(' '));
+// looks gives an element the classes that it is to have now, besides its own, where they have changed.
+function looks(of, words) {
+  of.own ??= of.g.getAttribute('class');
+  const next = words.filter(Boolean).join(' '), changed = of.looks !== next;
+  if (changed) of.g.setAttribute('class', of.own + ' ' + next);
   of.looks = next;
-  return true;
+  return changed;
+}
+
+// stateOf is how the calls of a box stand: the most important state, in signs and in words.
+function stateOf(b) {
+  const all = now.play && now.moment >= 0 ? b.calls.map(c => now.play.at(c.key, now.moment)) : [];
+  if (all.length < 2) return all[0] || { state: '', sign: '', words: '' };
+  const there = importance.filter(s => all.some(x => x.state === s)), n = s => all.filter(x => x.state === s).length;
+  return { state: there[0], sign: there.filter(s => states[s][0]).map(s => n(s) + states[s][0]).join(' '), words: there.map(s => n(s) + ' ' + states[s][1]).join(', ') };
 }
 
 // paint brings the drawing to the moment.
 function paint() {
   const path = new Map((now.critical && now.play ? now.play.path() : []).map((key, i) => [key, i + 1]));
-  const along = path.size ? now.play.along() : new Set();
-  for (const c of calls.values()) {
-    if (!c.g) continue;
-    const s = now.play && now.moment >= 0 ? now.play.at(c.key, now.moment) : { state: '', sign: '', words: '' };
-    const mark = path.has(c.key) ? '★' + path.get(c.key) : '', sign = (mark + ' ' + s.sign).trim();
-    const changed = looks(c, c.g, [s.state && 's-' + s.state, mark && 'critical', c.key === now.key && 'chosen']);
-    if (!changed && c.sign === sign) continue;
-    if (c.sign !== sign) badge(c, sign);
-    c.sign = sign;
-    c.g.setAttribute('aria-label', [c.key, effectOf(c)[0], s.words, mark && 'on the critical path'].filter(Boolean).map(clean).join(', '));
-    c.g.setAttribute('aria-current', c.key === now.key);
+  const along = path.size ? now.play.along() : new Set(), only = now.only && filters[now.only][1];
+  for (const b of shown.boxes) {
+    const s = stateOf(b), first = b.calls.find(c => path.has(c.key)), several = b.calls.length > 1;
+    const mark = first ? '★' + path.get(first.key) : '', sign = (mark + ' ' + s.sign).trim();
+    const chosen = b === now.group || b.calls.some(c => c.key === now.key);
+    const changed = looks(b, [s.state && 's-' + s.state, mark && 'critical', chosen && 'chosen', only && !b.calls.some(only) && 'dim']);
+    if (!changed && b.sign === sign) continue;
+    if (b.sign !== sign) badge(b, sign);
+    b.sign = sign;
+    b.g.setAttribute('aria-label', [b.text + (sign ? ' ' + sign : ''), ...b.calls.slice(0, 3).map(c => c.key), several ? doings(b.calls) : effectOf(b.calls[0])[0], s.words, mark && 'on the critical path'].filter(Boolean).map(clean).join(', '));
+    b.g.setAttribute('aria-current', chosen);
   }
-  for (const e of data.edges) {
+  for (const e of shown.edges) {
     if (!e.g) continue;
-    const from = atNode.get(e.from), to = atNode.get(e.to), own = now.key && (from && from.key === now.key || to && to.key === now.key);
-    const on = along.has(e);
-    const off = [from, to].some(c => c && c.looks && /s-(skipped|cancelled)/.test(c.looks));
-    looks(e, e.g, [on && 'critical', own && 'lit', off && 'off']);
+    const ends = [shown.at.get(e.from), shown.at.get(e.to)].filter(Boolean), own = ends.some(b => b === now.group || now.key && b.calls.some(c => c.key === now.key));
+    const off = ends.some(b => b.looks && /s-(skipped|cancelled)|dim/.test(b.looks));
+    looks(e, [along.has(e) && 'critical', own && 'lit', off && 'off']);
   }
 }
-function badge(c, sign) {
-  if (c.badge) c.badge.remove();
-  c.badge = null;
+// doings counts what calls do, by the filters.
+const doings = list => Object.values(filters).map(([words, test]) => [words.slice(2), list.filter(test).length]).filter(([, n]) => n).map(([words, n]) => n + ' ' + words).join(', ');
+function badge(b, sign) {
+  if (b.badge) b.badge.remove();
+  b.badge = null;
   if (!sign) return;
-  const w = 7.4 * [...sign].length + 12, x = c.box.x + c.box.width - w / 2 - 4, y = c.box.y - 6;
-  c.badge = svg('g', { class: 'badge' });
-  c.badge.append(svg('rect', { x: x - w / 2, y: y - 9, width: w, height: 18, rx: 9 }), svg('text', { x, y }));
-  c.badge.lastChild.textContent = sign;
-  c.g.append(c.badge);
+  const w = 7.4 * [...sign].length + 12, x = b.box.x + b.box.width - w / 2 - 4, y = b.box.y - 6;
+  b.badge = svg('g', { class: 'badge' });
+  b.badge.append(svg('rect', { x: x - w / 2, y: y - 9, width: w, height: 18, rx: 9 }), svg('text', { x, y }));
+  b.badge.lastChild.textContent = sign;
+  b.g.append(b.badge);
 }
 
-// ---- choosing -------------------------------------------------------------
-
-// choose shows a call; go moves the focus to it besides.
+// choose shows a call, among all calls where the drawing has it in one box with others; go moves the focus to it besides.
 function choose(key) {
   if (!calls.has(key) || key === now.key) return;
-  now.key = key;
-  const c = calls.get(key);
-  if (c.g) {
-    if (roving) roving.setAttribute('tabindex', '-1');
-    roving = c.g;
-    roving.setAttribute('tabindex', '0');
-    reveal(c);
-  }
+  Object.assign(now, { key, group: null });
+  if (shown !== full && !(calls.get(key).place && calls.get(key).place.calls.length === 1)) draw(full);
+  rove(calls.get(key).place);
   history.replaceState(null, '', '#call=' + encodeURIComponent(key));
-  refresh();
-  $('panel').parentNode.scrollTop = 0;
+  renew();
+}
+// chooseBox shows the calls of a box.
+function chooseBox(b) {
+  if (b.calls.length === 1) { choose(b.calls[0].key); return; }
+  if (now.group === b) return;
+  Object.assign(now, { key: '', group: b });
+  rove(b);
+  renew();
+}
+function rove(b) {
+  if (!b) return;
+  if (roving) roving.g.setAttribute('tabindex', '-1');
+  roving = b;
+  b.g.setAttribute('tabindex', '0');
+  reveal(b);
 }
 function go(key) {
   choose(key);
   const c = calls.get(key);
-  if (now.view === 'drawing' && c && c.g) c.g.focus({ preventScroll: true });
+  if (now.view === 'drawing' && c && c.place) c.place.g.focus({ preventScroll: true });
+}
+// alone shows what passes a filter, or everything.
+function alone(filter) {
+  now.only = now.only === filter ? '' : filter;
+  for (const b of $('only').children) b.setAttribute('aria-pressed', b.dataset.key === now.only);
+  refresh(false);
 }
 function overview() {
-  now.key = '';
+  Object.assign(now, { key: '', group: null });
   history.replaceState(null, '', location.pathname + location.search);
-  refresh();
-  $('panel').parentNode.scrollTop = 0;
+  renew();
 }
+function renew() { refresh(); $('panel').parentNode.scrollTop = 0; }
 function fromAddress() {
   const key = new URLSearchParams(location.hash.slice(1)).get('call');
   if (key && calls.has(key)) choose(key);
@@ -438,7 +480,7 @@ function refresh(beside = true) {
   if (now.view === 'table') table();
   if (now.view === 'time') timeline();
   const m = now.play && now.play.moments[now.moment];
-  $('moment').textContent = clean(m ? duration(m.at) + ' · ' + m.words : now.play ? 'before it begins' : 'not rehearsed');
+  $('moment').textContent = clean(m ? duration(m.at) + ' · ' + m.words : now.play ? 'before it begins' : 'not simulated');
   $('slider').value = now.moment;
   $('slider').setAttribute('aria-valuetext', $('moment').textContent);
 }
@@ -470,7 +512,7 @@ function setSwitch(choice, option) {
   if (option) set.set(choice, option); else set.delete(choice);
   const n = data.scenarios.findIndex(s => (s.picks || []).every(([c, o]) => (set.get(c) || 0) === o));
   if (n >= 0) Object.assign(now, { scenario: n, set });
-  show(n >= 0 ? '' : 'Together with ' + data.choices[choice][option] + ' this wasn’t rehearsed: there was no room for it here, or no values allow it. obelus simulate --branches goes further.');
+  show(n >= 0 ? '' : 'Together with ' + data.choices[choice][option] + ' this wasn’t simulated: there was no room for it here, or no values allow it. obelus simulate --branches goes further.');
 }
 function show(but) {
   const n = now.scenario;
@@ -480,11 +522,12 @@ function show(but) {
   $('instance').hidden = seen.length < 2;
   if (seen.length > 1) fill($('instance'), el('option', { value: '' }, 'all ' + seen.length + ' instances'), ...seen.map(id => el('option', { value: id }, id)));
   $('slider').max = now.play.moments.length - 1;
+  $('failure').hidden = data.kind !== 'live' && !now.play.moments.some(m => m.failed);
   told(but);
   switched();
   refresh();
   const fails = calls.get(now.play.fails);
-  if (n > 0 && fails && fails.box) reveal(fails);
+  if (n > 0 && fails) reveal(fails.place);
 }
 
 function view(name) {
@@ -493,20 +536,7 @@ function view(name) {
   refresh();
 }
 
-let timer = 0;
-function playing(on) {
-  clearInterval(timer);
-  timer = 0;
-  $('play').textContent = on ? '❚❚' : '▶';
-  $('play').setAttribute('aria-label', on ? 'pause' : 'play');
-  if (!on || !now.play) return;
-  if (now.moment >= now.play.moments.length - 1) setMoment(-1);
-  timer = setInterval(() => { setMoment(now.moment + 1); if (now.moment >= now.play.moments.length - 1) playing(false); }, Math.max(40, Math.min(700, 20000 / now.play.moments.length)));
-}
-
-// ---- search ---------------------------------------------------------------
-
-for (const c of calls.values()) c.text = [c.key, c.tool, c.to, (tool(c) || {}).description, ...(c.writes || []).flat(), ...read(c).map(s => s.path)].filter(Boolean).join('\n').toLowerCase();
+for (const c of calls.values()) c.text = [c.key, c.tool, c.to, effectOf(c)[0], doings([c]), (tool(c) || {}).description, ...(c.writes || []).flat(), ...read(c).map(s => s.path)].filter(Boolean).join('\n').toLowerCase();
 function tool(c) { return data.parts[c.part].tools[c.tool]; }
 function search() {
   const words = $('search').value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -527,9 +557,6 @@ function found(key) {
 }
 $('search').addEventListener('input', search);
 document.querySelector('.finder').addEventListener('keydown', e => {
-  const all = [...$('found').querySelectorAll('button')], at = all.indexOf(document.activeElement);
-  if (e.key === 'ArrowDown' && all[at + 1]) { all[at + 1].focus(); e.preventDefault(); }
-  if (e.key === 'ArrowUp') { (all[at - 1] || $('search')).focus(); e.preventDefault(); }
   if (e.key === 'Enter' && document.activeElement === $('search')) { const hit = search()[0]; if (hit) found(hit.key); e.preventDefault(); }
   if (e.key === 'Escape') { $('search').value = ''; search(); $('search').focus(); e.stopPropagation(); }
 });

@@ -1,4 +1,3 @@
-'use strict';
 // What is told beside the drawing, below it and instead of it.
 
 const callLink = (key, words) => calls.has(key) ? el('button', { className: 'link', onclick: () => go(key) }, words || key) : el('span', {}, words || key);
@@ -52,8 +51,8 @@ const setsOff = c => {
   }
   return told.length ? ['; a no, like a failure, may set off ', between(told, '; ')] : '';
 };
-const effectWords = c => [tone(effectOf(c)), c.effect.by && c.runs.kind !== 'plan' ? ', says ' + c.effect.by : '',
-  c.effect.claimed ? el('div', { className: 'small' }, c.effect.untrusted ? 'the workspace says ' + c.effect.claimed + ', but isn’t trusted' : 'the plan says of itself: ' + c.effect.claimed + ', which doesn’t count') : ''];
+const effectWords = c => [tone(effectOf(c)), c.effect.by && c.runs.kind !== 'plan' ? ', declared by ' + c.effect.by : '',
+  c.effect.claimed ? el('div', { className: 'small' }, c.effect.untrusted ? 'the workspace declares: ' + c.effect.claimed + ', but isn’t trusted' : 'the plan declares: ' + c.effect.claimed + ', which has no effect') : ''];
 const finding = f => el('div', { className: 'finding ' + f.severity }, el('b', {}, f.severity + ' ' + f.code + ': '), f.message, f.help ? el('div', { className: 'small' }, f.help) : '');
 
 let overviewed = null; // it is the same at every moment
@@ -61,9 +60,15 @@ function panel() {
   const c = calls.get(now.key);
   fill($('panel'), el('div', { className: 'top' },
     el('button', { onclick: overview, 'aria-pressed': String(!c) }, 'Overview'),
-    c ? el('button', { onclick: () => { if (now.view !== 'drawing') view('drawing'); go(c.key); reveal(c); } }, 'Show in the drawing') : ''),
-  ...(c ? about(c) : overviewed ||= review()));
+    c ? el('button', { onclick: () => { if (now.view !== 'drawing') view('drawing'); go(c.key); reveal(c.place); } }, 'Show in the drawing') : ''),
+  ...(c ? about(c) : now.group ? together(now.group) : overviewed ||= review()));
 }
+
+// together lists the calls that are one box.
+const together = b => [
+  el('h2', {}, count(b.calls.length, 'call') + ' in one box'), el('p', {}, doings(b.calls) || 'none of them destroys, leaves or asks'),
+  items(few([...b.calls].sort((x, y) => filters.d[1](y) - filters.d[1](x)).map(c => [callLink(c.key), ' ', small(...effectWords(c), c.confirm ? ' · a person is asked' : '')]))),
+];
 
 // about is all that is known of a call.
 function about(c) {
@@ -94,12 +99,12 @@ function doing(c) {
     fact('writes', between((c.writes || []).map(w => el('code', {}, w.join(', '))), ' or '), c.method ? ' (' + c.method + ')' : ''),
     fact('then', firstLinks(keys.next.get(c.key), 60)),
     fact('at most', c.each ? count(c.each.most, 'time') : ''),
-    fact('tried', c.tries ? 'up to ' + c.tries + ' times' + (c.backoff ? ', ' + plainly(c.backoff) + ' between' : '') : ''),
+    fact('attempts', c.tries ? 'up to ' + c.tries + (c.backoff ? ', ' + plainly(c.backoff) + ' between' : '') : ''),
     fact('stopped', c.timeout ? 'after ' + plainly(c.timeout) : ''), fact('asks', c.confirm ? ['a person, in any case', setsOff(c)] : ''), fact('why', c.reasoning || ''),
   ];
 }
 
-const tones = { failed: 'danger', rejected: 'danger', handled: 'caution', running: 'working', asked: 'working', done: 'fine' };
+const tones = { failed: 'caution', rejected: 'caution', handled: 'caution', running: 'working', asked: 'working', done: 'fine' };
 
 // happened is what became of a call so far: of each of its items and instances.
 function happened(c) {
@@ -111,9 +116,9 @@ function happened(c) {
     const asked = r.askedAt !== undefined && begun ? el('div', {}, 'a person was asked at ' + duration(r.askedAt)) : '';
     if (r.ended === undefined || now.moment < r.ended) return el('div', {}, line, asked);
     const d = r.decision;
-    return el('div', {}, line, span ? ' to ' + duration(r.to) : '', r.tries > 1 ? ', try ' + r.tries : '', asked,
+    return el('div', {}, line, span ? ' to ' + duration(r.to) : '', r.tries > 1 ? ', attempt ' + r.tries : '', asked,
       d ? el('div', {}, 'decided: ' + d.verdict + (d.by ? ' by ' + d.by : '') + (d.reason ? ' (' + d.reason + ')' : ''), d.params ? json(d.params) : '') : '',
-      r.reason ? el('div', {}, r.reason) : '', r.error ? el('div', { className: 'danger' }, r.error.code + ': ' + r.error.message) : '',
+      r.reason ? el('div', {}, r.reason) : '', r.error ? el('div', { className: 'caution' }, r.error.code + ': ' + r.error.message) : '',
       r.output != null ? el('details', {}, el('summary', {}, 'result: ', el('code', {}, brief(r.output, 60))), json(r.output)) : '');
   }).concat(all.length > 50 ? [all.length - 50 + ' more'] : []);
 }
@@ -129,29 +134,33 @@ const callsThat = test => data.calls.filter(test);
 // review answers what a reviewer asks of the plan as a whole.
 function review() {
   const found = [...data.findings.map(f => [f, null]), ...data.calls.flatMap(c => (c.findings || []).map(f => [f, c]))];
-  const told = test => few(found.filter(([f]) => test(f)).map(([f, c]) => [c ? callLink(c.key) : '', finding(f)]));
-  const p = playOf(0);
+  const grouped = test => { // those of one rule and help together
+    const groups = Map.groupBy(found.filter(([f]) => test(f)), ([f]) => f.code + f.help);
+    return few([...groups.values()].map(all => [firstLinks(all.flatMap(([, c]) => c ? [c.key] : []), 30),
+      finding(all.length > 1 ? { ...all[0][0], message: all.length + ' times; the first: ' + all[0][0].message } : all[0][0])]));
+  };
+  const p = playOf(0), run = data.kind !== 'rehearsal' && p;
   return [
+    data.card ? el('section', { id: 'card' }, ...data.card.map((row, i) => [i ? el('h3', { className: { '▲': 'danger', '↗': 'caution' }[row.Sign] || '' }, (row.Sign + ' ' + row.Head).trim()) : el('h2', {}, row.Head.replace(/(, )+$|, (?=,)/g, '')), row.Items ? items(row.Items) : ''])) : null,
     data.notes.length ? el('p', { className: 'muted' }, between(data.notes, '; ')) : null,
-    section('Findings', told(f => f.severity !== 'info')),
-    section('What is destroyed', destroyed()),
+    section(run ? 'What was destroyed, or would have been' : 'What is destroyed', destroyed(run)),
+    section('Findings', grouped(f => f.severity !== 'info')),
     section('What leaves this machine, and to where', leaving()),
     section('What came from a model', fromModels()),
     section('When something fails, or goes otherwise', failures()),
-    section('What runs side by side', p ? items(sideBySide(p)) : null),
     section('How long, how dear', howLong(p)),
     section('What it gives', (data.output || []).length ? el('dl', {}, ...data.output.map(v => value({ prefix: data.prefix }, v, 'output'))) : null),
-    section('Notes', told(f => f.severity === 'info')),
-    section('Signs', small(importance.filter(s => states[s][0]).map(s => states[s].join(' ')).join(' · '), ' · ★ critical path · ▲ destroys, or may · △ writes · ✦ a model')),
+    section('Notes', grouped(f => f.severity === 'info')),
+    section('Signs', small(importance.filter(s => states[s][0]).map(s => states[s].join(' ')).join(' · '), ' · ★ critical path · ▲ destroys · △ effect unknown · ↗ leaves · ? asks a person · ✎ writes · ✦ a model')),
     section('Keys', small('/ search · ↓ ↑ along the edges · ← → beside · Enter details · Esc back · [ ] a moment back, on · f F the next failure, the one before · ',
-      'w what if, x as usual · c critical path · + − 0 zoom · 1 2 3 drawing, timeline, table')),
+      'w what if, x as usual · d l a only what destroys, leaves, asks · o all calls, or fewer boxes · c critical path · + − 0 zoom · 1 2 3 drawing, timeline, table')),
   ];
 }
 
-function destroyed() {
-  const not = ['plan', 'model', 'produced'];
-  const all = kind => callsThat(c => c.effect.kind === kind && !not.includes(c.runs.kind)); // first what is sure
-  return listed([...all('destructive'), ...all('unknown')].map(c => [callLink(c.key), ' ', small(...effectWords(c), allChosen(c), c.confirm ? [' · a person is asked', setsOff(c)] : '', underConditions(c))]));
+// destroyed lists what destroys, first what is sure; of a run with what became of it.
+function destroyed(run) {
+  const all = kind => callsThat(c => c.effect.kind === kind && acts(c));
+  return listed([...all('destructive'), ...all('unknown')].map(c => [callLink(c.key), ' ', run ? el('b', {}, states[run.final(c.key)].join(' ').trim() + ' · ') : '', small(...effectWords(c), allChosen(c), c.confirm ? [' · a person is asked', setsOff(c)] : '', underConditions(c))]));
 }
 
 function leaving() {
@@ -163,13 +172,7 @@ function leaving() {
 
 function fromModels() {
   const list = callsThat(c => c.runs.kind === 'model' || c.answered);
-  const grave = key => { // what destroys or leaves, and hangs on a call by others
-    const seen = new Set([key]), queue = [key];
-    for (const k of queue) for (const next of keys.next.get(k)) if (!seen.has(next)) { seen.add(next); queue.push(next); }
-    return queue.filter(k => k !== key && !keys.next.get(key).includes(k)).filter(k => { const c = calls.get(k); return c.effect.kind === 'destructive' || c.leaves; });
-  };
-  return listed([...list.map(c => [callLink(c.key), keys.next.get(c.key).length ? [small(', read by '), firstLinks(keys.next.get(c.key), 12)] : '',
-    grave(c.key).length ? [small('; on it hang further on '), firstLinks(grave(c.key), 12)] : '']),
+  return listed([...list.map(c => [callLink(c.key), keys.next.get(c.key).length ? [small(', read by '), firstLinks(keys.next.get(c.key), 12)] : '']),
     ...data.planned ? ['the calls themselves: a model plans'] : [], ...data.advisors.length ? ['advice of ' + data.advisors.join(', ')] : []]);
 }
 
@@ -177,13 +180,24 @@ function howLong(p) {
   const bound = (name, b, show) => name + (b.most == null ? ': unbounded' : ': at most ' + show(b.most)) + (b.because ? ' (' + b.because.join('; ') + ')' : '');
   const path = p ? p.path() : [], plain = n => +n.toPrecision(6);
   return items([
-    p ? (data.kind === 'rehearsal' ? 'rehearsed without failures: ' : 'took ') + duration(p.length) + (p.cost ? ', cost ' + plain(p.cost) : '') + (p.status ? ', ' + p.status : '') : '',
+    p ? (data.kind === 'rehearsal' ? 'simulated without failures: ' : 'took ') + duration(p.length) + (p.cost ? ', cost ' + plain(p.cost) : '') + (p.status ? ', ' + p.status : '') : '',
     path.length ? ['critical path' + (p.criticalInstance ? ' of ' + p.criticalInstance : '') + ': ', between(path.slice(0, 30).map(k => callLink(k)), ' → '), path.length > 30 ? ' … ' + (path.length - 30) + ' more' : ''] : '',
-    bound('time', data.worst.time, n => duration(n * 1000)), bound('cost', data.worst.cost, plain), bound('calls', data.worst.calls, plain), bound('tries', data.worst.tries, plain),
+    bound('time', data.worst.time, n => duration(n * 1000)), bound('cost', data.worst.cost, plain), bound('calls', data.worst.calls, plain), bound('attempts', data.worst.tries, plain),
   ].filter(Boolean));
 }
 
 const course = n => el('button', { className: 'link', onclick: () => setScenario(n) }, data.scenarios[n].name);
+
+// done is what a simulation or a run has carried out that can't be taken back: destroyed, or sent; before a call fails, and after it.
+function done(p) {
+  const failed = Math.min(...(p.records.get(p.fails) || []).map(r => r.ended ?? Infinity));
+  const list = (test, late) => data.calls.filter(c => c.key !== p.fails && acts(c) && test(c) && (p.records.get(c.key) || []).some(r => r.begun !== undefined && r.begun > failed === late)).map(c => c.key);
+  const harms = c => c.effect.kind === 'destructive', sends = c => c.leaves && !harms(c);
+  const part = (words, keys, tone) => keys.length ? [[el('span', { className: tone }, words + ': '), firstLinks(keys, 8)]] : [];
+  const before = p.fails ? 'already ' : '';
+  return [...part('▲ ' + before + 'destroyed', list(harms, false), 'danger'), ...part('▲ still destroys', list(harms, true), 'danger'),
+    ...part('↗ ' + before + 'sent', list(sends, false), 'caution'), ...part('↗ still sends', list(sends, true), 'caution')];
+}
 
 // outcome is what a rehearsal has otherwise than the first one: what is skipped, and what runs.
 const outcomes = [];
@@ -213,28 +227,11 @@ function failures() {
   once.sort((a, b) => (b[1].on.length > 0) - (a[1].on.length > 0)); // first what the plan does something about
   return [
     items(once.slice(0, 25).map(([n, o]) => [course(n), ': the plan ' + ends(o.play.status),
-      o.on.length ? ['; then ', firstLinks(o.on, 8), o.on.length > 1 ? ' run' : ' runs'] : '', o.off.length ? ['; skipped: ', firstLinks(o.off, 8)] : '', o.some.length ? ['; skipped are items of ', firstLinks(o.some, 8)] : ''])),
+      o.on.length ? ['; then ', firstLinks(o.on, 8), o.on.length > 1 ? ' run' : ' runs'] : '', o.off.length ? ['; skipped: ', firstLinks(o.off, 8)] : '', o.some.length ? ['; skipped are items of ', firstLinks(o.some, 8)] : '', done(o.play).map(x => el('div', { className: 'small' }, x))])),
     once.length > 25 ? el('p', { className: 'muted' }, '“What if…” above the drawing has all of them, and several at once') : null,
-    idle.length ? el('p', { className: 'caution' }, 'In no rehearsal here ran ', firstLinks(idle, 20), ': other values than were tried may let them run.') : null,
+    idle.length ? el('p', { className: 'caution' }, 'In no simulation here ran ', firstLinks(idle, 20), ': other values than were tried may let them run.') : null,
     data.left ? el('p', { className: 'muted' }, count(data.left, 'more thing') + ' may go otherwise, for which there was no room here: obelus simulate --branches') : null,
   ];
-}
-
-// sideBySide are the largest sets of calls that were at work at once.
-function sideBySide(p) {
-  const at = new Set(), sets = [];
-  let grew = false, most = 0, since = 0;
-  const close = i => { if (grew && at.size > 1) sets.push([[...at], since, p.moments[i].at]); grew = false; };
-  p.events.forEach((e, i) => {
-    const m = p.moments[i];
-    if (e.event !== 'call' || !calls.has(m.key) || calls.get(m.key).runs.kind === 'plan' || calls.get(m.key).each && e.call === calls.get(m.key).call) return; // else what it runs is at work
-    const name = [m.key, e.instance, e.under, e.call].join('\n');
-    if (e.status === 'started') { at.add(name); grew = true; since = m.at; most = Math.max(most, at.size); } else if (at.has(name)) { close(i); at.delete(name); }
-  });
-  sets.sort((a, b) => b[0].length - a[0].length);
-  const unique = names => [...new Set(names.map(n => n.split('\n')[0]))];
-  const largest = sets.slice(0, 6).sort((a, b) => a[1] - b[1]);
-  return most ? [(data.kind === 'rehearsal' ? 'in the rehearsal ' + most + ' at once, of at most ' + data.together : most + ' at once'), ...largest.map(([names, from, until]) => [firstLinks(unique(names), 12), small(' from ' + duration(from) + ' to ' + duration(until))])] : [];
 }
 
 // told says above the drawing what is set to go otherwise, and what comes of it.
@@ -248,7 +245,7 @@ function told(but) {
   const skipped = [...off.map(k => [k, k, p.why(k)]), ...left.map(r => [r.key, r.label, r.reason])].map(([k, words, why]) => el('li', {}, callLink(k, words), ' is skipped' + (why ? ': ' + why : '')));
   fill($('told'), but ? el('p', { className: 'caution' }, but) : '', now.set.size ? [el('b', {}, 'What if '), between(chips, ' and '), '? ',
     'The plan ' + ends(p.status) + ' after ' + duration(p.length) + (p.reason ? ' (' + p.reason + ')' : '') + '. ',
-    o && o.on.length ? ['Only then: ', firstLinks(o.on, 20), '. '] : '', el('button', { id: 'clear', onclick: () => setScenario(0) }, 'As usual (x)'),
+    o && o.on.length ? ['Only then: ', firstLinks(o.on, 20), '. '] : '', o ? el('span', { id: 'already' }, between(done(p), ' · '), ' ') : '', el('button', { id: 'clear', onclick: () => setScenario(0) }, 'As usual (x)'),
     skipped.length ? el('ul', { id: 'skipped' }, ...skipped.slice(0, 30), skipped.length > 30 ? el('li', {}, skipped.length - 30 + ' more') : '') : ' Nothing is skipped because of it.'] : '');
 }
 
@@ -281,20 +278,21 @@ function switched() {
 // table is the plan without a drawing.
 function table() {
   const head = ['call', 'tool', 'effect', 'leaves to', 'only', 'reads from', 'writes', 'state'];
+  const only = now.only && filters[now.only][1];
   const row = c => {
     const s = now.play && now.moment >= 0 ? now.play.at(c.key, now.moment) : null;
     const cells = [c.tool, effectWords(c), c.leaves ? c.to : '', between(conditions(c), '; '), links(keys.before.get(c.key) || []),
       (c.writes || []).map(w => w.join(', ')).join(' or '), s ? (states[s.state][0] + ' ' + s.words).trim() : ''];
     return el('tr', { className: c.key === now.key ? 'chosen' : '' }, el('th', { scope: 'row' }, callLink(c.key)), ...cells.map(x => el('td', {}, x)));
   };
-  fill($('table'), el('table', {}, el('caption', {}, count(data.calls.length, 'call') + ' in the order of the text'),
-    el('thead', {}, el('tr', {}, ...head.map(h => el('th', { scope: 'col' }, h)))), el('tbody', {}, ...data.calls.map(row))));
+  fill($('table'), el('table', {}, el('caption', {}, (only ? 'only: ' + filters[now.only][0] : count(data.calls.length, 'call')) + ', in the order of the text'),
+    el('thead', {}, el('tr', {}, ...head.map(h => el('th', { scope: 'col' }, h)))), el('tbody', {}, ...data.calls.filter(c => !only || only(c)).map(row))));
 }
 
 // timeline is when each call was at work, in the order of their starts.
 function timeline() {
   const p = now.play;
-  if (!p) { fill($('time'), el('p', {}, 'A plan with errors isn’t rehearsed.')); return; }
+  if (!p) { fill($('time'), el('p', {}, 'A plan with errors isn’t simulated.')); return; }
   const end = p.length || 1, at = now.moment < 0 ? 0 : p.moments[now.moment].at, path = new Set(p.path());
   const start = r => r.askedAt ?? r.from ?? r.to ?? 0;
   const all = [...p.byName.values()].filter(r => !now.instance || r.instance === now.instance || !r.instance).sort((a, b) => start(a) - start(b));
@@ -309,9 +307,9 @@ function timeline() {
     };
     if (r.askedAt !== undefined) bar(r.askedAt, r.from ?? last, 'asked', '? ' + duration((r.from ?? last) - r.askedAt));
     if (r.from !== undefined) {
-      const tries = r.starts.length > 1 ? ', ' + count(r.starts.length, 'try').replace('trys', 'tries') : '';
+      const tries = r.starts.length > 1 ? ', ' + count(r.starts.length, 'attempt') : '';
       bar(r.from, last, s + (p.decides(r, path) ? ' critical' : ''), (states[s][0] + ' ' + duration(last - r.from)).trim() + tries);
-      for (const at of r.starts.slice(1)) lane.append(place(el('span', { className: 'try', title: 'another try' }), at));
+      for (const at of r.starts.slice(1)) lane.append(place(el('span', { className: 'try', title: 'another attempt' }), at));
     } else if (r.to !== undefined) said.push(states[s].join(' '));
     // What is said stands behind the bar, or before it where there is more room.
     const from = 100 * start(r) / end, to = 100 * last / end, words = el('span', { className: 'said' }, said.join(' '));
@@ -332,8 +330,6 @@ function stepOf(whole) {
   return step;
 }
 
-// ---- controls -------------------------------------------------------------
-
 // theme is light or dark whatever the reader's system prefers, or "" for that; the drawing
 // has colours of its own for both.
 function theme(name) {
@@ -342,32 +338,33 @@ function theme(name) {
     for (const rule of style.sheet.cssRules) if (rule instanceof CSSMediaRule) rule.media.mediaText = { dark: 'all', light: 'not all' }[name] || '(prefers-color-scheme: dark)';
   }
 }
-function otherTheme() {
-  const chosen = document.documentElement.dataset.theme, dark = chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-  theme(dark ? 'light' : 'dark');
-}
+const otherTheme = () => theme((document.documentElement.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : '')) === 'dark' ? 'light' : 'dark');
 function critical() {
   now.critical = !now.critical;
   $('critical').setAttribute('aria-pressed', now.critical);
   refresh();
-  const first = now.critical && now.play && calls.get(now.play.path()[0]);
-  if (first && first.g) reveal(first);
 }
 // escape leads back to the drawing, and from there to the overview.
 function escape() {
   const c = calls.get(now.key);
-  if (c && c.g && !drawing.contains(document.activeElement)) c.g.focus({ preventScroll: true }); else overview();
+  if (c && c.place && !drawing.contains(document.activeElement)) c.place.g.focus({ preventScroll: true }); else overview();
 }
 
 const press = {
+  fold: () => { draw(shown === full ? data.drawings[1] : full); overview(); },
   'show-drawing': () => view('drawing'), 'show-time': () => view('time'), 'show-table': () => view('table'), in: () => zoom(.8), out: () => zoom(1.25), all: () => fit(true), theme: otherTheme,
-  'what-if': () => switches($('switches').hidden), critical, play: () => playing(!timer), back: () => setMoment(now.moment - 1), on: () => setMoment(now.moment + 1), failure: () => jump(1, m => m.failed),
+  'what-if': () => switches($('switches').hidden), critical, back: () => setMoment(now.moment - 1), on: () => setMoment(now.moment + 1), failure: () => jump(1, m => m.failed),
 };
 const letters = {
-  '/': () => $('search').focus(), '[': press.back, ']': press.on, f: press.failure, F: () => jump(-1, m => m.failed), c: critical, w: () => switches(true), x: () => { if (now.set.size) setScenario(0); }, '+': press.in, '-': press.out, 0: press.all,
+  '/': () => $('search').focus(), '[': press.back, ']': press.on, f: press.failure, F: () => jump(-1, m => m.failed), c: critical, o: () => { if (data.drawings[1]) press.fold(); }, w: () => switches(true), x: () => { if (now.set.size) setScenario(0); }, '+': press.in, '-': press.out, 0: press.all,
   1: press['show-drawing'], 2: press['show-time'], 3: press['show-table'], Escape: escape,
 };
 for (const [id, what] of Object.entries(press)) $(id).addEventListener('click', what);
+for (const [key, [words, test]] of Object.entries(filters)) {
+  const n = data.calls.filter(test).length;
+  letters[key] = () => { if (n) alone(key); };
+  if (n) $('only').append(el('button', { 'data-key': key, 'aria-pressed': 'false', onclick: letters[key] }, words + ' ' + n));
+}
 $('slider').addEventListener('input', () => setMoment(+$('slider').value));
 $('switches').addEventListener('keydown', e => { if (e.key === 'Escape') { switches(false); $('what-if').focus(); e.stopPropagation(); } });
 $('instance').addEventListener('change', () => { now.instance = $('instance').value; refresh(); });
@@ -384,16 +381,16 @@ addEventListener('beforeprint', () => {
   ownTheme = document.documentElement.dataset.theme || '';
   theme('light');
   $('drawing').hidden = $('table').hidden = false;
-  look({ ...whole });
+  look({ ...shown.page });
   table();
 });
 addEventListener('afterprint', () => { theme(ownTheme); view(now.view); fit(); });
 
-prepare();
 measure();
-fit();
+draw(shown);
+$('fold').hidden = full === shown;
 const scenarios = data.scenarios || [];
-for (const id of ['critical', 'slider', 'play', 'back', 'on', 'failure', 'show-time']) $(id).hidden = !scenarios.length;
+for (const id of ['critical', 'slider', 'back', 'on', 'failure', 'show-time']) $(id).hidden = !scenarios.length;
 $('what-if').hidden = scenarios.length < 2;
 if (scenarios.length) setScenario(0); else refresh();
 fromAddress();

@@ -3,6 +3,7 @@
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import path from 'node:path';
+import fs from 'node:fs';
 
 const { chromium } = await import(pathToFileURL(path.resolve(process.argv[2], 'node_modules/playwright-core/index.mjs')));
 const browser = await chromium.launch({
@@ -11,7 +12,7 @@ const browser = await chromium.launch({
 });
 
 async function open(job) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const context = await browser.newContext({ viewport: { width: job.width || 1440, height: job.width ? 844 : 900 }, colorScheme: job.scheme || 'light' });
   const page = await context.newPage();
   page.setDefaultTimeout(120000);
   const said = [], requests = [];
@@ -88,7 +89,21 @@ const tasks = {
     keys: async page => { await page.focus('#drawing .place'); await page.keyboard.press('x'); await page.keyboard.press('c'); return page.evaluate(stars); },
   },
 };
-const stars = () => [...document.querySelectorAll('.place.critical')].map(g => [+/★(\d+)/.exec(g.querySelector('.badge').textContent)[1], g.getAttribute('aria-label').split(',')[0]]).sort((a, b) => a[0] - b[0]).map(x => x[1]);
+// Steps are single things that people do, and waiting for what comes of them.
+const until = (page, test) => page.evaluate(`(async () => { while (!(${test})) await new Promise(done => setTimeout(done, 20)); })()`);
+const step = {
+  press: (page, key) => page.keyboard.press(key), type: (page, text) => page.keyboard.type(text), click: (page, selector) => page.click(selector), fill: (page, selector, text) => page.fill(selector, text),
+  until, save: async (page, selector, file) => { const [download] = await Promise.all([page.waitForEvent('download'), page.click(selector)]); await download.saveAs(file); },
+  shot: (page, file) => page.screenshot({ path: file }),
+};
+const axe = path.resolve(process.argv[2], 'node_modules/axe-core/axe.min.js');
+// violations are what axe finds wrong with a page, by the rule and the elements.
+async function violations(page) {
+  await page.evaluate(fs.readFileSync(axe, 'utf8'));
+  const found = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`);
+  return found.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.target.join(' ')).join(', '));
+}
+const stars = () => [...document.querySelectorAll('.place.critical')].map(g => [+/★(\d+)/.exec(g.querySelector('.badge').textContent)[1], shown.at.get(g.dataset.node).calls[0].key]).sort((a, b) => a[0] - b[0]).map(x => x[1]);
 
 for await (const line of createInterface({ input: process.stdin })) {
   const job = JSON.parse(line), answer = { seen: {}, ms: {} };
@@ -110,7 +125,9 @@ for await (const line of createInterface({ input: process.stdin })) {
     if (job.evaluate) {
       const pages = []; // as many as look at it at once
       for (let i = 0; i < (job.times || 1); i++) pages.push(await open(job));
-      if (job.ready) for (const { page } of pages) await page.evaluate(`(async () => { while (!(${job.ready})) await new Promise(done => setTimeout(done, 20)); })()`);
+      if (job.ready) for (const { page } of pages) await until(page, job.ready);
+      if (job.axe) answer.axe = await violations(pages[0].page);
+      for (const [what, ...args] of job.steps || []) await step[what](pages[0].page, ...args);
       const values = await Promise.all(pages.map(({ page }) => page.evaluate(job.evaluate)));
       answer.value = job.times ? values : values[0];
       for (const { context, said, requests } of pages) {
