@@ -1,8 +1,8 @@
 // Package layout places the nodes of a directed graph in layers, so that what
 // comes first stands above what waits for it, few edges cross, and none passes
 // through a node or a label. It is the method of Sugiyama, Tagawa and Toda
-// (1981) in the form that Gansner, Koutsofios, North and Vo gave it in A
-// Technique for Drawing Directed Graphs (1993). It counts in whole units, and
+// (1981); its ordering follows Gansner, Koutsofios, North and Vo, A Technique
+// for Drawing Directed Graphs (1993). It counts in whole units, and
 // the same graph always gives the same places.
 package layout
 
