@@ -252,8 +252,7 @@ function playOf(n) { return plays[n] ||= data.scenarios && data.scenarios[n] ? n
 
 const drawing = $('drawing');
 let canvas, whole, box, roving; // roving is the box that Tab leads to
-full.canvas = drawing.querySelector('svg');
-if (full !== shown) shown.canvas = $('folded').content.querySelector('svg');
+[$('drawing'), $('folded').content].slice(0, data.drawings.length).forEach((from, i) => { data.drawings[i].canvas = from.querySelector('svg'); });
 
 // draw shows a drawing.
 function draw(d) {
