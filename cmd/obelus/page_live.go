@@ -38,16 +38,15 @@ type live struct {
 	questions *terminal.Renderer
 	finished  sync.WaitGroup // of streams
 
-	mu      sync.Mutex
-	page    string // of the plans that stand still; its events come by stream
-	drawn   int    // how often it was drawn
-	course  *execution
-	left    int // events that came when there was no room for more
-	posed   []*posed
-	asked   int // questions so far
-	over    bool
-	changed chan struct{} // closed when there is something new
-	ending  chan struct{} // closed as it is over
+	mu           sync.Mutex
+	page         string // of the plans that stand still; its events come by stream
+	drawn, asked int    // how often it was drawn, and questions that were asked
+	course       *execution
+	left         int // events that came when there was no room for more
+	posed        []*posed
+	over         bool
+	changed      chan struct{} // closed when there is something new
+	ending       chan struct{} // closed as it is over
 }
 
 // A posed question is open.
@@ -103,28 +102,6 @@ func (l *live) show(w http.ResponseWriter, _ *http.Request) {
 	io.WriteString(w, text)
 }
 
-// news is a message to a page.
-type news struct {
-	Events    []json.RawMessage `json:"events"`
-	Questions []shown           `json:"questions"`
-	Drawn     int               `json:"drawn"` // a page that was drawn before that doesn't have all calls
-	Over      bool              `json:"over"`
-}
-
-// shown is a question as a page shows it: in the words in which a terminal does.
-type shown struct {
-	ID      string            `json:"id"`
-	Number  int               `json:"number"` // another each time it is asked
-	Key     string            `json:"key"`
-	Text    string            `json:"text"`
-	Problem string            `json:"problem,omitempty"` // why the last answer couldn't be used
-	Effects string            `json:"effects"`
-	Params  any               `json:"params,omitempty"` // that may be changed
-	Schema  any               `json:"schema,omitempty"` // of these
-	Plan    map[string]string `json:"plan,omitempty"`   // by parameter, the reference of the plan
-	Again   bool              `json:"again,omitempty"`  // retry or fail is the answer
-}
-
 // mostAtOnce bounds the events of a message, and pause is between two, so that a page
 // isn't woken for each.
 const (
@@ -147,7 +124,7 @@ func (l *live) stream(w http.ResponseWriter, r *http.Request) {
 		changed := l.changed
 		from = max(0, min(from, len(l.course.lines)))
 		to := min(len(l.course.lines), from+mostAtOnce)
-		n := news{Events: diag.Listed(l.course.lines[from:to]), Questions: []shown{}, Drawn: l.drawn}
+		n := page.News{Events: diag.Listed(l.course.lines[from:to]), Questions: []page.Question{}, Drawn: l.drawn}
 		behind := to < len(l.course.lines)
 		n.Over = l.over && !behind
 		for _, q := range l.posed {
@@ -179,10 +156,10 @@ func (l *live) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (l *live) shown(q *posed) shown {
+func (l *live) shown(q *posed) page.Question {
 	asked := *q.Question
 	asked.Problem = "" // which has a place of its own
-	s := shown{
+	s := page.Question{
 		ID: q.ID, Number: q.number, Key: q.Path(), Text: l.questions.Question(&asked),
 		Problem: q.Problem, Effects: q.Effects, Again: q.InFlight,
 	}
@@ -237,10 +214,9 @@ func (l *live) take(w http.ResponseWriter, r *http.Request) {
 
 // Ask shows a question on the page until somebody answers it, or ctx ends.
 func (l *live) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
-	one := &posed{Question: q, answer: make(chan runtime.Decision, 1)}
 	l.mu.Lock()
 	l.asked++
-	one.number = l.asked
+	one := &posed{q, l.asked, make(chan runtime.Decision, 1)}
 	l.posed = append(l.posed, one)
 	l.tell()
 	l.mu.Unlock()

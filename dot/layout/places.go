@@ -131,8 +131,7 @@ func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 			at, ok := known[ends]
 			if !ok {
 				at = len(gaps)
-				known[ends] = at
-				gaps = append(gaps, gap{ends[0], ends[1], apart})
+				known[ends], gaps = at, append(gaps, gap{ends[0], ends[1], apart})
 			}
 			gaps[at].length = max(gaps[at].length, apart)
 		}

@@ -77,6 +77,28 @@ type Scenario struct {
 	Events   []json.RawMessage `json:"events"` // EXECUTION.md#events
 }
 
+// News is a message to a live page.
+type News struct {
+	Events    []json.RawMessage `json:"events"`
+	Questions []Question        `json:"questions"`
+	Drawn     int               `json:"drawn"` // a page that was drawn before that doesn't have all calls
+	Over      bool              `json:"over"`
+}
+
+// A Question is open. Its text is the one that a terminal shows.
+type Question struct {
+	ID      string            `json:"id"`
+	Number  int               `json:"number"` // another each time it is asked
+	Key     string            `json:"key"`    // of its call
+	Text    string            `json:"text"`
+	Problem string            `json:"problem,omitempty"` // why the last answer couldn't be used
+	Effects string            `json:"effects"`
+	Params  any               `json:"params,omitempty"` // that may be changed
+	Schema  any               `json:"schema,omitempty"` // of these
+	Plan    map[string]string `json:"plan,omitempty"`   // by parameter, the reference of the plan
+	Again   bool              `json:"again,omitempty"`  // retry or fail is the answer
+}
+
 // The form of the block of data, which only the page's own script reads.
 type (
 	block struct {
