@@ -104,7 +104,7 @@ type (
 	block struct {
 		Kind      Kind          `json:"kind"`
 		Notes     []string      `json:"notes"`
-		Card      facts.Card    `json:"card,omitempty"`
+		Card      facts.Rows    `json:"card,omitempty"`
 		Calls     []call        `json:"calls"`
 		Drawings  []drawing     `json:"drawings"` // the second has fewer boxes
 		Parts     []part        `json:"parts"`
@@ -227,7 +227,7 @@ func (p *Page) block() *block {
 	}
 	for _, one := range p.Parts {
 		b.add(one, one.Facts)
-		b.Card = one.Facts.Card("")
+		b.Card = one.Facts.Card("", nil, false)
 		b.Output, b.Planned, b.Worst = one.Facts.Output, b.Planned || one.Facts.Planned, one.Facts.Worst
 		b.Advisors = append(b.Advisors, one.Facts.Advisors...)
 	}

@@ -141,7 +141,7 @@ function review() {
   };
   const p = playOf(0), run = data.kind !== 'rehearsal' && p;
   return [
-    data.card ? el('section', { id: 'card' }, ...data.card.map((row, i) => [i ? el('h3', { className: { '▲': 'danger', '↗': 'caution' }[row.Sign] || '' }, (row.Sign.replace('✋', '?') + ' ' + row.Head).trim()) : el('h2', {}, row.Head.replace(/(, )+$|, (?=,)/g, '')), row.Items ? items(row.Items) : ''])) : null,
+    data.card ? el('section', { id: 'card' }, ...data.card.map((row, i) => [i ? el('h3', { className: { '▲': 'danger', '↗': 'caution' }[row.sign] || '' }, ((row.sign || '').replace('✋', '?') + ' ' + row.text).trim()) : el('h2', {}, row.text), row.rows ? items(row.rows.map(r => r.text)) : ''])) : null,
     data.notes.length ? el('p', { className: 'muted' }, between(data.notes, '; ')) : null,
     section(run ? 'What was destroyed, or would have been' : 'What is destroyed', destroyed(run)),
     section('Findings', grouped(f => f.severity !== 'info')),
