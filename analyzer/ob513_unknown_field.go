@@ -41,7 +41,7 @@ func (p *Pass) unknownField(r *plan.Read) {
 	var first flow.Origin
 	var place schema.Place
 	closed := true
-	for o := range p.flow.Origins(r) {
+	for _, o := range p.flow.Origins(nil, r) {
 		if o.Below || len(o.Rest) == 0 || o.Call.Method != plan.Set || o.Call.Tool == nil || o.Call.Tool.Output == nil {
 			return
 		}

@@ -20,7 +20,7 @@ func (f *Facts) fromCalls(r *plan.Read) (variants []Variant) {
 	if len(r.Writers) > MaxWriters {
 		return unknown()
 	}
-	all := slices.Collect(f.Origins(r))
+	all := f.Origins(nil, r)
 	seen := all
 	if len(all) > 1 {
 		seen = slices.DeleteFunc(slices.Clone(all), func(o Origin) bool {
