@@ -56,7 +56,7 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	pass.found = nil
 	for _, r := range pass.config.rules() {
 		ofDocuments := r.Scope == Document && r.Call == nil && !slices.Contains(pass.config.Rules, r) // a solution defines nothing
-		if r.makesErrors() && r != writeConflict && !ofDocuments && pass.config.asksFor(r) {
+		if (r.Default == diag.Error || r.Raises) && r != writeConflict && !ofDocuments && pass.config.asksFor(r) {
 			pass.run(r)
 		}
 	}

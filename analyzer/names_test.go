@@ -6,7 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
-// LANGUAGE.md#fixes: a key that is spelt otherwise changes nothing else of its path.
+// LANGUAGE.md#findings: a key that is spelt otherwise changes nothing else of its path.
 func TestRespeltKeepsThePath(t *testing.T) {
 	for text, want := range map[string]string{
 		"†state.u.boss?.email":      "†state.u.boss?.eMail",

@@ -48,9 +48,6 @@ const (
 	Document
 )
 
-// makesErrors reports whether a finding may be an error.
-func (r *Rule) makesErrors() bool { return r.Default == diag.Error || r.Raises }
-
 // byView reports whether a rule is asked about each instance's calls anew.
 func (r *Rule) byView() bool { return r.Call == nil && r.Scope != Document }
 

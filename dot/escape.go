@@ -92,10 +92,8 @@ func fitted(s string, limit int) []string {
 	return wrapped(s, limit)
 }
 
-// escapeHTML makes text fit for Graphviz's HTML-like labels. These are XML in
+// htmlEscaper makes text fit for Graphviz's HTML-like labels. These are XML in
 // whose text a backslash begins an escape: \N would be the node's name.
-func escapeHTML(s string) string { return htmlEscaper.Replace(s) }
-
 var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", `\`, `\\`)
 
 // quoteDOT writes text as a quoted string of DOT's. In tooltips

@@ -62,7 +62,7 @@ func (v *View) titleDOT() string {
 
 func linesDOT(lines []string) string {
 	for i := range lines {
-		lines[i] = escapeHTML(lines[i])
+		lines[i] = htmlEscaper.Replace(lines[i])
 	}
 	if joined := strings.Join(lines, "<BR/>"); joined != "" {
 		return joined

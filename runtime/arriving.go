@@ -119,11 +119,15 @@ func (f *frame) baseMayBeListedLater(call *plan.Call, id pathtree.ID) bool {
 		key = f.program.Paths.Parent(key)
 	}
 	paths := f.program.Overlapping(key)
-	if key != id || call.Method != plan.Set {
-		return f.mayBeListedLater(paths.Above, call) || f.mayBeListedLater(paths.Below, call)
+	above, alone := paths.Above, key == id // where earlier writes at the path leave the place, whichever are repeated
+	for _, m := range f.log.On(id) {
+		alone = alone && (call.Method == plan.Set || call.Method == m.Method && f.schemaAt(id) == nil)
 	}
-	above := slices.DeleteFunc(slices.Clone(paths.Above), func(path pathtree.ID) bool { return path == id })
-	return f.mayBeListedLater(above, call)
+	if alone {
+		above = slices.DeleteFunc(slices.Clone(above), func(path pathtree.ID) bool { return path == id })
+	}
+	return f.mayBeListedLater(above, call) ||
+		!(alone && call.Method == plan.Set) && f.mayBeListedLater(paths.Below, call)
 }
 
 // readMayChange reports whether a read may be bound to calls that haven't arrived:

@@ -438,7 +438,8 @@ func (f *frame) settle(i int32, s Settlement) {
 	} else {
 		f.machine.counts.Add(s.Status)
 		if s.Failure != nil && !s.Routed && f.items == nil { // else it is the call above that fails
-			f.recordFailure(i, s.Failure)
+			f.unrouted = append(f.unrouted, errorMessage{int(i), s.Failure})
+			f.recordError(CallError{Call: f.plan.Calls[i].Name, Code: s.Failure.Code, Message: s.Failure.Message}, i)
 		}
 		f.emit(i, Settle).Settlement = &s
 	}
@@ -465,11 +466,6 @@ func (f *frame) settle(i int32, s Settlement) {
 	if f.items != nil {
 		f.itemSettled(i, &s)
 	}
-}
-
-func (f *frame) recordFailure(i int32, failure *Failure) {
-	f.unrouted = append(f.unrouted, errorMessage{int(i), failure})
-	f.recordError(CallError{Call: f.plan.Calls[i].Name, Code: failure.Code, Message: failure.Message}, i)
 }
 
 func (f *frame) write(call *plan.Call, path pathtree.ID, method plan.Method, value any, failure bool) {

@@ -34,7 +34,10 @@ func (f *frame) latentRequest(i int32) *Request {
 	call, params := f.call(i), f.calls[i].params
 	s := request.Context{Plan: f.plan, Tick: f.machine.tick, Input: f.log.Given("input"), Only: f.context(i), Offered: compiler.Offered(f.plan, call)}
 	seen := func(message *Message) bool {
-		return message.Tick < f.machine.tick || slices.ContainsFunc(call.Reads, func(r int) bool { return f.plan.Reads[r].Sees(message.Call) && f.binds(r, message.Call) })
+		return message.Tick < f.machine.tick || slices.ContainsFunc(call.Reads, func(r int) bool {
+			_, binds := slices.BinarySearch(f.plan.Reads[r].Writers, int32(message.Call))
+			return binds && f.plan.Reads[r].Sees(message.Call)
+		})
 	}
 	s.State = f.log.SeenBy("state", seen)
 	s.Data, _ = f.log.SeenBy("data", seen).(map[string]any)
@@ -42,11 +45,6 @@ func (f *frame) latentRequest(i int32) *Request {
 		s.Plan = f.machine.loop.base
 	}
 	return request.ComposeLatent(s, call, params)
-}
-
-func (f *frame) binds(r, call int) bool {
-	_, ok := slices.BinarySearch(f.plan.Reads[r].Writers, int32(call))
-	return ok
 }
 
 // declared are values, or none where there are none and the document says nothing of any.

@@ -275,7 +275,7 @@ func (d *dealer) cut() Rows {
 			break
 		}
 		longest.more++
-		longest.Rows = append(longest.Rows[:len(longest.Rows)-2], Row{Text: fmt.Sprintf("and %d more: --full", longest.more+1)})
+		longest.Rows = append(longest.Rows[:len(longest.Rows)-2], Row{Text: fmt.Sprintf("and %d more", longest.more+1)})
 	}
 	return d.rows
 }

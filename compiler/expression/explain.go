@@ -1,8 +1,10 @@
 package expression
 
 import (
+	"errors"
 	"strings"
 
+	"github.com/expr-lang/expr/file"
 	"github.com/obelus-dev/obelus/compiler/naming"
 )
 
@@ -59,7 +61,7 @@ func (s *scan) explain(i int, complaint string) fault {
 	}
 	switch {
 	case word == "." || word == "#":
-		if f := s.callAround(i); f >= 0 && !isLoop(s.word(f)) {
+		if f := s.callAround(i); f >= 0 && (functions[s.word(f)] == nil || functions[s.word(f)].loop == nil) {
 			return s.notPerItem(f)
 		}
 	case word == ":" && s.inBraces(i):
@@ -168,4 +170,23 @@ func (s *scan) bracketAround(i int) int {
 		}
 	}
 	return -1
+}
+
+// syntax turns the parser's complaint into ours.
+func (s *scan) syntax(failure error) *Error {
+	var f *file.Error
+	if !errors.As(failure, &f) {
+		return fail(0, len(s.text), "this isn't an expression", "")
+	}
+	if strings.Contains(f.Message, "maximum allowed nodes") {
+		return tooLarge(s.text, s.limits)
+	}
+	last := len(s.tokens) - 1
+	if strings.Contains(f.Message, "EOF") && !(last > 0 && s.word(last-1) == "|") {
+		t := s.tokens[last]
+		return fail(t.start, t.end, "the expression ends too early after "+quote(s.text[t.start:t.end]),
+			"a value must follow")
+	}
+	found := s.explain(min(s.tokenAt(s.offset(f.From)), last), f.Message)
+	return fail(found.start, found.end, found.message, found.help)
 }

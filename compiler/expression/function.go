@@ -180,12 +180,6 @@ func (c invocation) charge() {
 	}
 }
 
-// isLoop reports whether a name is that of a function that evaluates an expression for each item of a list.
-func isLoop(name string) bool {
-	f := functions[name]
-	return f != nil && f.loop != nil
-}
-
 // functions are those of the expression language that depend on nothing but their arguments, by name. It is filled when
 // the program starts, since loops evaluate expressions, which call functions.
 var functions map[string]*function

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 	"github.com/obelus-dev/obelus/compiler/naming"
 )
@@ -584,25 +583,6 @@ func (l *lowering) builtin(n *ast.BuiltinNode, t token, depth int) *Node {
 		out.Start = l.before(out.Args[0])
 	}
 	return out
-}
-
-// syntax turns the parser's complaint into ours.
-func (s *scan) syntax(failure error) *Error {
-	var f *file.Error
-	if !errors.As(failure, &f) {
-		return fail(0, len(s.text), "this isn't an expression", "")
-	}
-	if strings.Contains(f.Message, "maximum allowed nodes") {
-		return tooLarge(s.text, s.limits)
-	}
-	last := len(s.tokens) - 1
-	if strings.Contains(f.Message, "EOF") && !(last > 0 && s.word(last-1) == "|") {
-		t := s.tokens[last]
-		return fail(t.start, t.end, "the expression ends too early after "+quote(s.text[t.start:t.end]),
-			"a value must follow")
-	}
-	found := s.explain(min(s.tokenAt(s.offset(f.From)), last), f.Message)
-	return fail(found.start, found.end, found.message, found.help)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -451,7 +451,7 @@ func (p *prover) search(s *state) finding {
 // the search. Discriminated unions fall apart here.
 func (p *prover) prune(s *state) (refuted bool) {
 	context := make([]literal, 0, s.accepted.len()+2)
-	context = append(context, literal{kindNode(s.kind), false})
+	context = append(context, literal{kindNodes[s.kind], false})
 	for _, n := range s.accepted.nodes() {
 		context = append(context, literal{p.bare(n), false})
 	}
@@ -496,8 +496,6 @@ var kindNodes = func() map[Kinds]*node {
 	}
 	return m
 }()
-
-func kindNode(k Kinds) *node { return kindNodes[k] }
 
 // solve finds a value for a state without choices. What was left out is made
 // good by trying the value.

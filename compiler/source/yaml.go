@@ -24,10 +24,6 @@ type yamlReader struct {
 	aliases    budget
 }
 
-func newYAMLReader(b *builder) *yamlReader {
-	return &yamlReader{builder: b, tab: -1, head: -1, anchors: map[string]*anchor{}}
-}
-
 func (y *yamlReader) document() *Node {
 	y.refuseControls()
 	if strings.HasPrefix(y.text, byteOrderMark) {

@@ -31,12 +31,6 @@ type program struct {
 	unchanged func(activity, program string) (digest string, err error)
 }
 
-// keptStderr is how many bytes of stderr are kept, so that what is quoted can
-// be cleared of secrets that it begins in.
-func (x *program) keptStderr() int {
-	return quotedStderr + 64 + 2*x.hide.Longest()
-}
-
 func (x *program) start(ctx context.Context, r Request, ended func(Result, error)) {
 	go func() { ended(x.run(ctx, r)) }()
 }

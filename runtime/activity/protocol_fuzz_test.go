@@ -139,7 +139,7 @@ func (s *stage) call() {
 func (s *stage) begin() {
 	s.finish()
 	s.p = &process{cmd: &exec.Cmd{}, stdin: s.null, done: make(chan struct{}), reaped: true}
-	s.p.stderr.keep = s.w.keptStderr()
+	s.p.stderr.keep = (quotedStderr + 64 + 2*s.w.hide.Longest())
 	s.shift = &shift{w: s.w, p: s.p, more: make(chan struct{}, 1)}
 	s.lines = lines{}
 	stdout, out := io.Pipe()
@@ -370,7 +370,7 @@ func FuzzProgram(f *testing.F) {
 	x := &program{name: "act", def: &plan.Activity{}, hide: hide}
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte, end byte, tooMuch bool) {
 		p := &process{cmd: &exec.Cmd{ProcessState: ends[int(end)%len(ends)]}, done: make(chan struct{}), reaped: true}
-		p.stderr.keep = x.keptStderr()
+		p.stderr.keep = (quotedStderr + 64 + 2*x.hide.Longest())
 		for piece := range bytes.SplitAfterSeq(stderr, []byte{0}) {
 			p.stderr.Write(piece)
 		}
