@@ -83,18 +83,18 @@ func ExamplePlan_Draw() {
 	// n1 --> n3
 }
 
-func ExamplePlan_Rehearse() {
+func ExamplePlan_Simulate() {
 	plan, err := obelus.Parse("greeting.yaml", []byte(greeting), obelus.LoadOptions{Functions: functions})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	good, err := plan.Rehearse(obelus.RehearseOptions{Seed: 1})
+	good, err := plan.Simulate(obelus.SimulateOptions{Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	bad, err := plan.Rehearse(obelus.RehearseOptions{Seed: 1, Fail: []string{"greet"}})
+	bad, err := plan.Simulate(obelus.SimulateOptions{Seed: 1, Fail: []string{"greet"}})
 	if err != nil {
 		fmt.Println(err)
 		return

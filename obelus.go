@@ -1,5 +1,5 @@
 // Package obelus is what a program needs that embeds plans: it loads, checks, draws,
-// rehearses, runs and resumes them, with activities that are Go functions of its own.
+// simulates, runs and resumes them, with activities that are Go functions of its own.
 //
 //	plan, err := obelus.Load("refund.yaml", obelus.LoadOptions{Functions: functions})
 //	if err != nil {
@@ -74,8 +74,8 @@ type (
 type (
 	// A Finding is something that a check has to say, with its rule, severity and place.
 	Finding = diag.Diagnostic
-	// A Rehearsal is a run on a virtual clock whose results were made up.
-	Rehearsal = simulate.Scenario
+	// A Simulation is a run on a virtual clock whose results were made up.
+	Simulation = simulate.Scenario
 	// A Result is how a run ended or stopped: status and reason, output, state, errors
 	// that nothing handled, and how many calls settled how.
 	Result = session.Result
@@ -242,18 +242,18 @@ func Graph(p *Plan) graph.Graph[string, dot.Node] {
 	return dot.FromPlan(p.program.Plan, p.program.Findings, dot.Options{}).Graph()
 }
 
-// RehearseOptions say what is rehearsed.
-type RehearseOptions struct {
+// SimulateOptions say what is simulated.
+type SimulateOptions struct {
 	Input, State map[string]any // over the plan's own, key by key
 	Seed         uint64         // decides what is left to chance
 	Fail         []string       // tools, or calls, that fail every time
 }
 
-// Rehearse runs a plan on a virtual clock. Nothing is carried out but expressions:
+// Simulate runs a plan on a virtual clock. Nothing is carried out but expressions:
 // results, durations and failures are made up from what the tools say of themselves.
-// The same options give the same rehearsal.
-func (p *Plan) Rehearse(o RehearseOptions) (*Rehearsal, error) {
-	r := analyzer.Rehearse(p.program.Plan, p.program.Findings)
+// The same options give the same simulation.
+func (p *Plan) Simulate(o SimulateOptions) (*Simulation, error) {
+	r := analyzer.Simulate(p.program.Plan, p.program.Findings)
 	if r == nil {
 		return nil, p.Check()
 	}

@@ -4,7 +4,7 @@
 // A rule is a value in a file with its code and name, ob203_dangling_reference.go, and has a page,
 // rules/OB203-dangling-reference.md. Its file registers it; [Rules] lists all. The compiler reports the
 // findings of some rules; these have no file here. Code that several rules share is in files named by
-// its purpose: references, parameters, judgements, branches. What may be at each place of a plan is for package flow.
+// its purpose: references, parameters, judgements. Package flow computes which values may occur at each place.
 //
 // Every rule prefers silence to a false finding. It reports nothing that depends on a part that
 // couldn't be read.

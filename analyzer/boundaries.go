@@ -12,7 +12,7 @@ import (
 // Sample runs begin with generated input and state. Generated numbers and sizes are near the bounds of
 // the schemas and conditions that receive them.
 
-// Aims are numbers, and sizes, at which something may change.
+// boundaryValues are numbers, sizes and texts at which a schema or condition may change its answer.
 type boundaryValues []any
 
 // atBounds adds those of a schema, and what lies next to them and beyond.

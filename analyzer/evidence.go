@@ -17,17 +17,17 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// A Rehearsal is a plan that may be rehearsed: a verified one, or one whose only
+// A Simulation is a plan that may be simulated: a verified one, or one whose only
 // errors are OB401, so that its conflicts can be watched. It is never run.
-type Rehearsal struct {
+type Simulation struct {
 	plan     *plan.Plan
 	conflict bool
 }
 
-// Rehearse gives what may be rehearsed of a plan with its findings, or nil when
+// Simulate gives what may be simulated of a plan with its findings, or nil when
 // they hold an error other than OB401.
-func Rehearse(p *plan.Plan, found []diag.Diagnostic) *Rehearsal {
-	r := &Rehearsal{plan: p}
+func Simulate(p *plan.Plan, found []diag.Diagnostic) *Simulation {
+	r := &Simulation{plan: p}
 	for i := range found {
 		if found[i].Severity < diag.Error {
 			continue
@@ -40,12 +40,12 @@ func Rehearse(p *plan.Plan, found []diag.Diagnostic) *Rehearsal {
 	return r
 }
 
-// Rehearsal is the same plan, to be rehearsed.
-func (v *Verified) Rehearsal() *Rehearsal { return &Rehearsal{plan: v.plan} }
+// Simulation is the same plan, to be simulated.
+func (v *Verified) Simulation() *Simulation { return &Simulation{plan: v.plan} }
 
 // Single is the plan as one of its instances runs it, the first, with its delegates, and
 // what runs for each item of a list, for calls like any other: what a schedule orders.
-func (r *Rehearsal) Single() (*Rehearsal, error) {
+func (r *Simulation) Single() (*Simulation, error) {
 	p := r.plan
 	if p.Targeted() {
 		return nil, errors.New("a schedule orders the calls of one state, and instances of this plan have calls of their own")
@@ -66,17 +66,16 @@ func (r *Rehearsal) Single() (*Rehearsal, error) {
 		call.Delegate = ""
 		one.Calls[i] = &call
 	}
-	return &Rehearsal{&one, r.conflict}, nil
+	return &Simulation{&one, r.conflict}, nil
 }
 
-// Plan is what is rehearsed.
-func (r *Rehearsal) Plan() *plan.Plan { return r.plan }
+// Plan is what is simulated.
+func (r *Simulation) Plan() *plan.Plan { return r.plan }
 
-// Conflicts reports whether calls of the plan write over each other in no fixed
-// order, so that the time at which they end decides what stands.
-func (r *Rehearsal) Conflicts() bool { return r.conflict }
+// Conflicts reports whether calls write over each other in no fixed order: the value of the last to end stays.
+func (r *Simulation) Conflicts() bool { return r.conflict }
 
-// A Schedule says in which order activities end, and how: enough to rehearse a
+// A Schedule says in which order activities end, and how: enough to simulate a
 // run exactly. Activities that it doesn't name fail, after all that it names. Input and
 // state lie over the plan's own, key by key.
 type Schedule struct {
@@ -93,9 +92,9 @@ type ScheduledEnd struct {
 	Fails  bool   `json:"fails,omitempty"` // it ends badly
 }
 
-// A Replay rehearses one schedule and gives the final state. It is how the
+// A Replay simulates one schedule and gives the final state. It is how the
 // evidence of OB401 is confirmed: the machine itself says what happens.
-type Replay func(*Rehearsal, Schedule) (state any, err error)
+type Replay func(*Simulation, Schedule) (state any, err error)
 
 // conflictTries bounds how often other results are made up for a conflict that
 // doesn't show.
@@ -138,7 +137,7 @@ const maxEvidence = 100_000
 func (p *Pass) differ(schedules []Schedule) bool {
 	var states [2]any
 	for i, s := range schedules {
-		state, err := p.config.Replay(&Rehearsal{p.Plan, true}, s)
+		state, err := p.config.Replay(&Simulation{p.Plan, true}, s)
 		if err != nil {
 			return false
 		}
@@ -265,7 +264,8 @@ func (m *maker) beginning() (input, state map[string]any) {
 			continue
 		}
 		merged := any(*over)
-		if value, ok := pathtree.Step(own, path[1]); ok && (*over)[path[1].Key] == nil {
+		_, planted := (*over)[path[1].Key]
+		if value, ok := pathtree.Step(own, path[1]); ok && !planted {
 			merged = pathtree.With(merged, path[1:2], value)
 		}
 		*over, _ = m.plant(merged, path[1:], nil, one).(map[string]any)

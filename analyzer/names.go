@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Names are the keys below a path at which something may stand.
+// names are the keys that may exist below a path.
 type names struct {
 	suggester *naming.Suggester
 	known     map[string]bool
@@ -90,7 +90,7 @@ func (p *Pass) tools() *naming.Suggester {
 	return p.toolNames
 }
 
-// A meant is a reference that was most likely meant by another.
+// A suggestion is a reference that was most likely intended instead of another.
 type suggestion struct {
 	expression.Reference
 	text    string // the text that replaces it

@@ -97,8 +97,8 @@ func newPass(p *plan.Plan, found []diag.Diagnostic) *Pass {
 // plan couldn't be understood.
 func (p *Pass) Unknown(facts diag.Facts) bool { return p.flow.Unknown(facts) }
 
-// apply runs those of the rules that are asked for. What no rule has something to say of,
-// and isn't sure to go well, is tried then.
+// apply runs the rules that are asked for. Sample runs then check the calls that have no finding and
+// aren't known to succeed.
 func (p *Pass) apply(counts func(*Rule) bool) {
 	for _, r := range p.config.rules() {
 		if counts(r) && p.config.asksFor(r) {

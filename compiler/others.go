@@ -100,8 +100,8 @@ func (c *compilation) schemaName(kind string) string {
 	return "\"" + kind + "Schema\""
 }
 
-// simulated judges how a rehearsal is to play a tool: what it can't read
-// it would pass over, and the rehearsal would tell of another tool.
+// simulated checks what a tool declares for simulations: a simulation would ignore
+// what it can't read, and show another tool.
 func (c *compilation) simulated(n *source.Node) {
 	if n == nil {
 		return

@@ -163,9 +163,6 @@ func (c *compilation) headers(s *plan.Server, n *source.Node, what string) {
 	}
 }
 
-// LockFile is the name of the file that recorded servers in earlier releases.
-const LockFile = "obelus.lock.yaml"
-
 // recorded reads what a server's definition records of its tools. A lock file of an earlier
 // release beside it is refused: without it nothing would be recorded.
 func (c *compilation) recorded(s *plan.Server) {
@@ -176,7 +173,7 @@ func (c *compilation) recorded(s *plan.Server) {
 	if c.options.Open == nil || c.plan.Root.Get(compiledKey) != nil {
 		return
 	}
-	name := path.Join(s.Dir, LockFile)
+	name := path.Join(s.Dir, "obelus.lock.yaml")
 	if s.Origin == plan.Document {
 		name = path.Join(c.plan.Workspace, name)
 	}

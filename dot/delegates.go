@@ -35,7 +35,7 @@ func (v View) unfold(p *plan.Plan, o Options) View {
 	for _, c := range p.Calls {
 		calls[c.Name] = c
 	}
-	o.Focus = ""
+	o.Focus, o.Between = "", [2]string{}
 	b := newBuilder(v)
 	enters, leaves := make([]int, len(v.Nodes)), make([]int, len(v.Nodes))
 	for i, n := range v.Nodes {

@@ -130,7 +130,7 @@ func (d *drawing) selectCalls() {
 	}
 	var at [3]int
 	for i, name := range []string{o.Focus, o.Between[0], o.Between[1]} {
-		at[i] = slices.IndexFunc(d.plan.Calls, func(c *plan.Call) bool { return c.Name == name || c.ID == name })
+		at[i] = slices.IndexFunc(d.plan.Calls, func(c *plan.Call) bool { return c.Name == name })
 		if name != "" && at[i] < 0 {
 			d.notes = append(d.notes, fmt.Sprintf("no call is named %q: all are drawn", name))
 			return

@@ -13,7 +13,7 @@ func Steps(views []View, detail func(step int) string) View {
 	var last []int // what the step before ends with
 	for n, v := range views {
 		step := n + 1
-		asked := b.node(Node{Kind: Latent, Label: fmt.Sprintf("step %d: a model plans", step), Detail: detail(step)})
+		asked := b.node(Node{Kind: Latent, Label: fmt.Sprintf("tick %d: a model plans", step), Detail: detail(step)})
 		for _, end := range last {
 			b.edge(end, asked, Order)
 		}
@@ -21,7 +21,7 @@ func Steps(views []View, detail func(step int) string) View {
 			if node.Call != "" {
 				node.Call = fmt.Sprintf("%d:%s", step, node.Call)
 			}
-			node.Frames = append([]string{fmt.Sprintf("step %d", step)}, node.Frames...)
+			node.Frames = append([]string{fmt.Sprintf("tick %d", step)}, node.Frames...)
 			return b.node(node)
 		})
 		waits, waited := make([]bool, len(v.Nodes)), make([]bool, len(v.Nodes))

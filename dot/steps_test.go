@@ -19,15 +19,15 @@ func TestSteps(t *testing.T) {
 		edges = append(edges, v.Nodes[e.From].Label+" → "+v.Nodes[e.To].Label+" "+string(e.Kind))
 	}
 	wantNodes := []string{
-		" step 1: a model plans ! ", "step 1 flight  1:flight", "step 1 hotel  1:hotel", " step 2: a model plans !! ",
-		" step 3: a model plans !!! ", "step 3 flight  3:flight", "step 3 hotel  3:hotel",
+		" tick 1: a model plans ! ", "tick 1 flight  1:flight", "tick 1 hotel  1:hotel", " tick 2: a model plans !! ",
+		" tick 3: a model plans !!! ", "tick 3 flight  3:flight", "tick 3 hotel  3:hotel",
 	}
 	if !slices.Equal(nodes, wantNodes) {
 		t.Errorf("the nodes are\n%s\nwant\n%s", strings.Join(nodes, "\n"), strings.Join(wantNodes, "\n"))
 	}
 	wantEdges := []string{
-		"flight → hotel data", "step 1: a model plans → flight order", "hotel → step 2: a model plans order", "step 2: a model plans → step 3: a model plans order",
-		"flight → hotel data", "step 3: a model plans → flight order",
+		"flight → hotel data", "tick 1: a model plans → flight order", "hotel → tick 2: a model plans order", "tick 2: a model plans → tick 3: a model plans order",
+		"flight → hotel data", "tick 3: a model plans → flight order",
 	}
 	slices.Sort(edges)
 	slices.Sort(wantEdges)

@@ -1,8 +1,7 @@
 // Package dot draws plans. A [View] is what is drawn: nodes, edges, and marks
 // on both, with no word about any format. [FromPlan] makes one of a plan;
-// [View.DOT] and [View.Mermaid] write it, each with the one escaper that its format
-// needs, so that nothing in a plan can break out of a label. The same
-// view always gives the same bytes.
+// [Formats] lists the formats that it is written in, each with the one escaper that it needs, so that nothing in a plan
+// can break out of a label. The same view always gives the same bytes.
 package dot
 
 import (

@@ -151,10 +151,10 @@ type branchRun struct {
 	output map[string]any
 }
 
-func runBranch(t testing.TB, rehearsal *analyzer.Rehearsal, n any, how []ending) branchRun {
+func runBranch(t testing.TB, simulation *analyzer.Simulation, n any, how []ending) branchRun {
 	t.Helper()
-	p := rehearsal.Plan()
-	m := runtime.Rehearse(rehearsal, runtime.Options{Input: map[string]any{"n": n}})
+	p := simulation.Plan()
+	m := runtime.Simulate(simulation, runtime.Options{Input: map[string]any{"n": n}})
 	out := branchRun{ran: map[string]bool{}, status: make([]string, len(p.Calls))}
 	var coming []runtime.Event
 	take := func(commands []runtime.Command) {
@@ -354,10 +354,10 @@ func without(text string, d diag.Diagnostic) (string, bool) {
 	return text[:from] + changed + text[to:], len(operands) > 0
 }
 
-func analysed(text string) (*plan.Plan, []diag.Diagnostic, *analyzer.Rehearsal) {
+func analysed(text string) (*plan.Plan, []diag.Diagnostic, *analyzer.Simulation) {
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
 	found = analyzer.Analyze(p, found, analyzer.Config{}).Findings
-	return p, found, analyzer.Rehearse(p, found)
+	return p, found, analyzer.Simulate(p, found)
 }
 
 // LANGUAGE.md#the-graph: LANGUAGE.md#findings and OB205, OB209, OB212, OB302, OB401: no call found dead ever runs
@@ -385,8 +385,8 @@ func TestBranchesAgreeWithRuns(t *testing.T) {
 func agreeWithRuns(t *testing.T, seed uint64, most int, counts map[string]int) {
 	r := rand.New(rand.NewPCG(seed, 65))
 	text := branchingPlan(r)
-	p, found, rehearsal := analysed(text)
-	if rehearsal == nil {
+	p, found, simulation := analysed(text)
+	if simulation == nil {
 		counts["unsound"]++
 		return
 	}
@@ -402,8 +402,8 @@ func agreeWithRuns(t *testing.T, seed uint64, most int, counts map[string]int) {
 	dead, constant, conflicting := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	missing := map[string]bool{}
 	type change struct {
-		finding   diag.Diagnostic
-		rehearsal *analyzer.Rehearsal
+		finding    diag.Diagnostic
+		simulation *analyzer.Simulation
 	}
 	var changes []change
 	for _, d := range found {
@@ -417,8 +417,8 @@ func agreeWithRuns(t *testing.T, seed uint64, most int, counts map[string]int) {
 			}
 		case "useless-fallback":
 			if changed, ok := without(text, d); ok {
-				if _, _, rehearsal := analysed(changed); rehearsal != nil && !rehearsal.Conflicts() { // order may have hung on the operand
-					changes = append(changes, change{d, rehearsal})
+				if _, _, simulation := analysed(changed); simulation != nil && !simulation.Conflicts() { // order may have hung on the operand
+					changes = append(changes, change{d, simulation})
 				}
 			}
 		case "write-conflict":
@@ -430,7 +430,7 @@ func agreeWithRuns(t *testing.T, seed uint64, most int, counts map[string]int) {
 				continue
 			}
 			counts["led to conflicts"]++
-			run := runBranch(t, rehearsal, n, how)
+			run := runBranch(t, simulation, n, how)
 			b := slices.IndexFunc(p.Calls, func(c *plan.Call) bool { return c.Name == d.Call })
 			met := false
 			for a := range b {
@@ -445,7 +445,7 @@ func agreeWithRuns(t *testing.T, seed uint64, most int, counts map[string]int) {
 			missing[leaf] = true
 			if n, how, ok := led(p, witnessOf(t, d).Branch, r); ok {
 				counts["led to missing leaves"]++
-				if run := runBranch(t, rehearsal, n, how); run.output[leaf] != nil {
+				if run := runBranch(t, simulation, n, how); run.output[leaf] != nil {
 					fail("the branch of %s doesn't lack %s: %v %v", d.Message, leaf, n, how)
 				}
 			}
@@ -461,7 +461,7 @@ func agreeWithRuns(t *testing.T, seed uint64, most int, counts map[string]int) {
 		if t.Failed() {
 			return
 		}
-		run := runBranch(t, rehearsal, n, how)
+		run := runBranch(t, simulation, n, how)
 		for name := range run.ran {
 			ever[name] = true
 			if dead[name] || constant[name] {
@@ -486,7 +486,7 @@ func agreeWithRuns(t *testing.T, seed uint64, most int, counts map[string]int) {
 			if !clean {
 				continue
 			}
-			other := runBranch(t, c.rehearsal, n, how)
+			other := runBranch(t, c.simulation, n, how)
 			if !reflect.DeepEqual(run.state, other.state) || !reflect.DeepEqual(run.output, other.output) || !slices.Equal(run.status, other.status) {
 				fail("%s, yet without it the run is another: %v %v\n%v\n%v", c.finding.Message, n, how, run, other)
 			}

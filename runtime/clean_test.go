@@ -60,7 +60,7 @@ func TestCleanPlansRunClean(t *testing.T) {
 				if s < 3 {
 					o.Observe = watchState(t, g, p, fits, text)
 				}
-				run := simulate.Run(v.Rehearsal(), o)
+				run := simulate.Run(v.Simulation(), o)
 				if first == nil {
 					first = run
 					judgeClean(t, text, run)

@@ -131,7 +131,7 @@ func plainDocument(doc map[string]any) (read map[string]any) {
 }
 
 // Every plan that check passes comes to its end, in a run, in a run that is killed
-// and resumed, and in rehearsals; it ends alike in all of them; and its state is
+// and resumed, and in simulations; it ends alike in all of them; and its state is
 // what LANGUAGE.md#output-paths-and-state says of the messages in its log, with none left out.
 func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
 	t.Parallel()
@@ -150,7 +150,7 @@ func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
 		}
 		var first map[string]any
 		for seed := range uint64(3) {
-			r := &rehearser{t: t, verified: v, act: perform, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed)}
+			r := &simulator{t: t, verified: v, act: perform, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed)}
 			r.run()
 			if made, ok := stateOf(doc, v.Plan(), r.machine.Log().Messages()); !ok {
 				fail("seed %d: something that was written has no place in the state: %s", seed, inJSON(r.out.State))
@@ -176,8 +176,8 @@ func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
 			if schedule == 1 {
 				o.Fail = []string{toolNames[n%5]}
 			}
-			if s := simulate.Run(v.Rehearsal(), o); strings.Contains(string(s.Outcome.Reason), "internal") {
-				fail("a rehearsal: %s", s.Outcome.Reason)
+			if s := simulate.Run(v.Simulation(), o); strings.Contains(string(s.Outcome.Reason), "internal") {
+				fail("a simulation: %s", s.Outcome.Reason)
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func TestHundredComments(t *testing.T) {
 	}))
 	solution := fmt.Sprintf(`{"calls":%s,"output":"†state.sentiment"}`, inJSON(calls))
 	for name, breaks := range map[string]func(string) []string{"as a whole": inOnePiece, "in pieces": nil} {
-		r := &rehearser{t: t, verified: v, solutions: []string{solution}, order: rand.New(rand.NewPCG(1, 12)), breaks: breaks, kills: 1}
+		r := &simulator{t: t, verified: v, solutions: []string{solution}, order: rand.New(rand.NewPCG(1, 12)), breaks: breaks, kills: 1}
 		r.options.Planned = true
 		out := r.run()
 		if out.Status != "done" || out.Ticks != 1 || len(r.asks) != 1 || len(r.begun) != 0 || out.Counts.Done != comments || len(out.Instances) != comments {
@@ -140,7 +140,7 @@ func TestAdvisedRuns(t *testing.T) {
 		var want map[string]any
 		for seed := range uint64(4) {
 			var asked []string
-			r := &rehearser{
+			r := &simulator{
 				t: t, verified: v, solutions: solutions, act: unlucky(uint64(n)), order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed), stops: int(seed) / 2,
 				decide: func(q *runtime.Question) runtime.Decision {
 					asked = append(asked, fmt.Sprint(q.Instance, " ", q.Call, " ", inJSON(q.Params), " ", q.Uncertainty, " ", inJSON(q.Advice)))

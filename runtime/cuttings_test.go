@@ -67,7 +67,7 @@ func cuttings(t *testing.T, plans int, o compiler.Options) {
 		}
 		var first map[string]any
 		for cut, breaks := range cuttings {
-			r := &rehearser{t: t, verified: v, solutions: f.solutions, breaks: breaks, act: perform, order: rand.New(rand.NewPCG(uint64(cut), uint64(n)))}
+			r := &simulator{t: t, verified: v, solutions: f.solutions, breaks: breaks, act: perform, order: rand.New(rand.NewPCG(uint64(cut), uint64(n)))}
 			r.options.Planned = true
 			r.run()
 			if first == nil {
@@ -100,9 +100,9 @@ func TestWriteIntoWhatIsRepeated(t *testing.T) {
 		}
 		const b = `{"_tool":"fetch","shape":"nothing","_outputPath":"b"}`
 		solutions := []string{`{"calls":[` + b + `]}`, `{"calls":[{"_tool":"fetch","shape":"nothing","_outputPath":"` + into + `"},` + b + `]}`, noMore}
-		var whole *rehearser
+		var whole *simulator
 		for _, breaks := range []func(string) []string{inOnePiece, callwise, characterwise} {
-			r := &rehearser{t: t, verified: v, solutions: solutions, breaks: breaks, act: perform, order: rand.New(rand.NewPCG(1, 2))}
+			r := &simulator{t: t, verified: v, solutions: solutions, breaks: breaks, act: perform, order: rand.New(rand.NewPCG(1, 2))}
 			r.options.Planned = true
 			r.run()
 			if whole == nil {

@@ -58,7 +58,7 @@ func TestItemsAreDoneOnce(t *testing.T) {
 		play := func(where string, v *analyzer.Verified, before map[string]int, kills int) (done map[int]map[string]int, records map[int]string) {
 			so, running := maps.Clone(before), map[string]string{}
 			done, records = map[int]map[string]int{}, map[int]string{}
-			rr := &rehearser{t: t, verified: v, solutions: solutions, order: rand.New(rand.NewPCG(uint64(n), uint64(kills))), kills: kills}
+			rr := &simulator{t: t, verified: v, solutions: solutions, order: rand.New(rand.NewPCG(uint64(n), uint64(kills))), kills: kills}
 			rr.options.Planned = true
 			rr.act = func(_ string, _ int, params map[string]any) (any, string, *failure) {
 				if at++; at%3 < failing {

@@ -277,14 +277,14 @@ func (f *frame) closeEarly(i int32) {
 }
 
 // overspends reports whether a run exceeds the budget of its envelope as a whole; further are the requests that its
-// planner is about to get. The solution of a record needs none.
+// planner is about to get.
 func (m *Machine) overspends(further int) bool {
 	e := m.permit
 	if e == nil {
 		return false
 	}
 	if m.loop != nil {
-		further += m.tick - m.loop.first
+		further += m.tick - m.loop.unasked
 	}
 	e.Asked = m.usage.Cost
 	why := e.Overspent(further, m.now.Seconds())

@@ -15,7 +15,7 @@ import (
 // held is a run of a plan under its own envelope, or a narrower one, and what was started
 // by tool.
 type held struct {
-	*rehearser
+	*simulator
 	starts map[string]int
 	left   []envelope.Difference // about which people were asked
 }
@@ -29,7 +29,7 @@ func hold(t *testing.T, text string, narrow func(e *envelope.Envelope), solution
 		narrow(e)
 	}
 	h := &held{starts: map[string]int{}}
-	h.rehearser = &rehearser{t: t, verified: v, solutions: solutions, act: approvedResults, order: rand.New(rand.NewPCG(1, 1))}
+	h.simulator = &simulator{t: t, verified: v, solutions: solutions, act: approvedResults, order: rand.New(rand.NewPCG(1, 1))}
 	h.checks = func(c runtime.Command) { h.starts[c.Of.ToolName]++ }
 	h.decide = func(q *runtime.Question) runtime.Decision {
 		h.left = append(h.left, q.Outside...)

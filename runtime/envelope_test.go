@@ -390,7 +390,7 @@ func TestNothingLeavesTheEnvelope(t *testing.T) {
 				}
 				b := &bystander{t: t, what: fmt.Sprint(way.name, way.how, ", mode ", mode, ", ", who), times: map[string]int{}, asked: map[string]bool{}}
 				before := map[string]bool{}
-				r := &rehearser{t: t, verified: v, solutions: way.solutions, act: approvedResults, order: rand.New(rand.NewPCG(uint64(n), 1)), checks: b.started, kills: n % 2}
+				r := &simulator{t: t, verified: v, solutions: way.solutions, act: approvedResults, order: rand.New(rand.NewPCG(uint64(n), 1)), checks: b.started, kills: n % 2}
 				b.lost = func() int { return r.lost }
 				r.decide = func(q *runtime.Question) runtime.Decision {
 					if len(q.Outside) > 0 {
@@ -443,7 +443,7 @@ func TestHonestReplansRun(t *testing.T) {
 		} {
 			for seed := range uint64(4) {
 				b := &bystander{t: t, what: fmt.Sprint("honest ", n), times: map[string]int{}}
-				r := &rehearser{t: t, verified: v, solutions: solutions, act: approvedResults, order: rand.New(rand.NewPCG(seed, 1)), checks: b.started}
+				r := &simulator{t: t, verified: v, solutions: solutions, act: approvedResults, order: rand.New(rand.NewPCG(seed, 1)), checks: b.started}
 				b.lost = func() int { return 0 }
 				r.decide = func(q *runtime.Question) runtime.Decision {
 					t.Fatalf("%d: a person is asked about %s: %v", n, q.Call, q.Outside)

@@ -25,7 +25,7 @@ func TestFaultsInPlanOrder(t *testing.T) {
 				continue
 			}
 			ended := func(schedule uint64) *runtime.Outcome {
-				r := &rehearser{
+				r := &simulator{
 					t: t, verified: v, act: hapless(uint64(n)), order: rand.New(rand.NewPCG(schedule, uint64(n))), kills: int(schedule) % 2,
 					decide: func(*runtime.Question) runtime.Decision { return runtime.Decision{Verdict: runtime.Approve} },
 				}

@@ -3,7 +3,7 @@
 //
 // A [Machine] holds no goroutine, clock, file or network. It is given what
 // happened, one [Event] at a time, and answers with [Command]s. What is
-// rehearsed on a virtual clock is therefore what runs.
+// simulated on a virtual clock is therefore what runs.
 package runtime
 
 import (
@@ -153,7 +153,7 @@ type Command struct {
 	// Of Start and Enter: that the advisors rate the call's tool below the threshold; "" when they don't.
 	Uncertainty string
 	// Of Plan, and of the Start of a latent call: what a model is asked; a latent call
-	// of a rehearsal has none.
+	// of a simulation has none.
 	Request *Request
 	// Of Ask: what a person is asked.
 	Question *Question

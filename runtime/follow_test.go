@@ -25,7 +25,7 @@ func TestForgedJournals(t *testing.T) {
 			continue
 		}
 		v, solution := asSolution(t, doc)
-		r := &rehearser{
+		r := &simulator{
 			t: t, verified: v, solutions: []string{solution, noMore}, act: unlucky(uint64(n)), decide: moody(uint64(n)), order: rand.New(rand.NewPCG(1, uint64(n))), kills: n % 3,
 		}
 		r.options = runtime.Options{Planned: true}

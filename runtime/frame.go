@@ -303,7 +303,7 @@ func (f *frame) start(i int32) {
 	f.machine.running++
 	c := f.emit(i, Start)
 	c.Params, c.Context, c.Uncertainty = state.params, f.context(i), f.uncertainty(call)
-	if call.Activity == "" && !f.machine.rehearsed {
+	if call.Activity == "" && !f.machine.simulated {
 		c.Request = f.latentRequest(i)
 	}
 	if call.Timeout > 0 {

@@ -157,7 +157,7 @@ func TestDelegatesInlined(t *testing.T) {
 // run gives the calls that ran, with their parameters, and the output; of each
 // instance, if there are any.
 func (m *mason) run(t *testing.T, n int, doc map[string]any, planned bool, seed uint64) (map[string]bool, any) {
-	r := &rehearser{t: t, act: perform, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed), stops: int(seed)}
+	r := &simulator{t: t, act: perform, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed), stops: int(seed)}
 	r.options = runtime.Options{Planned: planned, Parallel: int(seed) % 3}
 	if planned {
 		r.solutions = []string{fmt.Sprintf(`{"calls":%s,"output":%s}`, inJSON(doc["calls"]), inJSON(doc["output"]))}
@@ -209,7 +209,7 @@ func TestDelegatesEndAlike(t *testing.T) {
 		}
 		var want map[string]any
 		for seed := range uint64(5) {
-			r := &rehearser{
+			r := &simulator{
 				t: t, verified: v, act: unlucky(uint64(n)), decide: moodyOf(uint64(n)), order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed) % 3, stops: int(seed) / 2,
 			}
 			r.options = runtime.Options{Parallel: int(seed) % 3}

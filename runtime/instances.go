@@ -61,7 +61,7 @@ func newInstancePool(p *plan.Plan, o Options, recalling bool) *instancePool {
 }
 
 // Keep leaves of a plan's instances only those at some places, ascending, before the
-// run begins: a rehearsal may have no room for all.
+// run begins: a simulation may have no room for all.
 func (m *Machine) Keep(places []int) {
 	kept := make([]Instance, len(places))
 	for i, at := range places {

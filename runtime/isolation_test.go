@@ -167,7 +167,7 @@ func overlaid(under, over any) any {
 
 // lives are how a run went for each of its instances, as far as it may not depend
 // on timing.
-func (r *rehearser) lives() map[string]map[string]any {
+func (r *simulator) lives() map[string]map[string]any {
 	lives := map[string]map[string]any{}
 	for _, end := range r.out.Instances {
 		lives[end.ID] = r.lived(end.ID+"/", end)
@@ -179,11 +179,11 @@ func (r *rehearser) lives() map[string]map[string]any {
 }
 
 // life is how a run without instances went, in the same words.
-func (r *rehearser) life() map[string]any {
+func (r *simulator) life() map[string]any {
 	return r.lived("", runtime.InstanceEnd{Status: r.out.Status, State: r.out.State, Output: r.out.Output, Errors: r.out.Errors})
 }
 
-func (r *rehearser) lived(prefix string, end runtime.InstanceEnd) map[string]any {
+func (r *simulator) lived(prefix string, end runtime.InstanceEnd) map[string]any {
 	errors := []string{}
 	for _, e := range end.Errors {
 		e.Instance = ""
@@ -218,21 +218,21 @@ func TestInstancesAreIndependent(t *testing.T) {
 		count["run"]++
 		want := map[string]map[string]any{}
 		for _, id := range c.ids {
-			want[id] = rehearse(t, alone[id], nil, unlucky(uint64(n)), uint64(n), 0).lives()[id]
+			want[id] = simulateOnce(t, alone[id], nil, unlucky(uint64(n)), uint64(n), 0).lives()[id]
 			of := func(call string, attempt int, params map[string]any) (any, string, *failure) {
 				return unlucky(uint64(n))(id+"/"+call, attempt, params)
 			}
 			if asksPeople(uint64(n)) {
 				continue // who would know for which instance
 			}
-			same := rehearse(t, plain[id], nil, of, uint64(n), 0).life()
+			same := simulateOnce(t, plain[id], nil, of, uint64(n), 0).life()
 			same["told"] = want[id]["told"] // by each in its own words
 			if differs := difference(same, want[id]); differs != "" {
 				t.Fatalf("plan %d, of\n%s\nas a plan of its own the instance %s\n%s", n, inJSON(c.together()), id, differs)
 			}
 		}
 		for seed := uint64(1); seed < 4; seed++ {
-			r := rehearse(t, together, nil, unlucky(uint64(n)), uint64(n), seed)
+			r := simulateOnce(t, together, nil, unlucky(uint64(n)), uint64(n), seed)
 			count["disturbed"] += int(seed)%3 - r.kills + int(seed)*2%5 - r.stops
 			c.compare(t, n, seed, r.lives(), want)
 		}
@@ -260,8 +260,8 @@ func (c *crowd) sound(t *testing.T) (together *analyzer.Verified, alone, plain m
 	return together, alone, plain
 }
 
-func rehearse(t *testing.T, v *analyzer.Verified, solutions []string, act behaviour, n, seed uint64) *rehearser {
-	r := &rehearser{
+func simulateOnce(t *testing.T, v *analyzer.Verified, solutions []string, act behaviour, n, seed uint64) *simulator {
+	r := &simulator{
 		t: t, verified: v, solutions: solutions, act: act, order: rand.New(rand.NewPCG(seed, n)),
 		kills: int(seed) % 3, stops: int(seed) * 2 % 5, decide: moodyOf(n),
 	}
@@ -306,10 +306,10 @@ func TestPlannedInstancesAreIndependent(t *testing.T) {
 			continue
 		}
 		count["run"]++
-		run := func(doc map[string]any, seed uint64) *rehearser {
+		run := func(doc map[string]any, seed uint64) *simulator {
 			delete(doc, "output")
 			v, solution := asSolution(t, doc)
-			return rehearse(t, v, []string{solution, noMore}, unlucky(uint64(n)), uint64(n), seed)
+			return simulateOnce(t, v, []string{solution, noMore}, unlucky(uint64(n)), uint64(n), seed)
 		}
 		want := map[string]map[string]any{}
 		for _, id := range c.ids {
@@ -345,9 +345,9 @@ func TestJoiningInstances(t *testing.T) {
 		}
 		count["run"]++
 		act := unlucky(uint64(n))
-		want := rehearse(t, all, nil, act, uint64(n), 0).lives()
+		want := simulateOnce(t, all, nil, act, uint64(n), 0).lives()
 		for seed := uint64(1); seed < 4; seed++ {
-			r := &rehearser{t: t, verified: some, act: act, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed), stops: int(seed), decide: moodyOf(uint64(n))}
+			r := &simulator{t: t, verified: some, act: act, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed), stops: int(seed), decide: moodyOf(uint64(n))}
 			r.options = runtime.Options{Joining: true, Parallel: int(seed) - 1}
 			if asksPeople(uint64(n)) {
 				r.options.Confirm.Policy = runtime.Always
@@ -384,7 +384,7 @@ func TestCarriedInstances(t *testing.T) {
 		v, _ := asSolution(t, doc)
 		var want map[string]any
 		for seed := range uint64(4) {
-			r := rehearse(t, v, inTwoTicks(doc), unlucky(uint64(n)), uint64(n), seed)
+			r := simulateOnce(t, v, inTwoTicks(doc), unlucky(uint64(n)), uint64(n), seed)
 			got := r.ending()
 			maps.DeleteFunc(got, func(key string, _ any) bool { return strings.HasPrefix(key, "request ") }) // why a call was skipped is folded away, or not
 			got["lives"] = r.lives()

@@ -25,10 +25,10 @@ import (
 // with no call; those of its solution are scheduled as
 // they arrive.
 type loop struct {
-	base   *plan.Plan      // gives tools, schemas and settings
-	wanted map[string]bool // tools about whose calls it has a person asked
-	first  int             // the last tick that no planner of this run was asked for
-	paths  *pathtree.Tree
+	base    *plan.Plan      // gives tools, schemas and settings
+	wanted  map[string]bool // tools about whose calls it has a person asked
+	unasked int             // the last tick that no planner of this run was asked for
+	paths   *pathtree.Tree
 	answer
 	advice
 	tickErrors []CallError        // structural errors of the tick that no call carries
@@ -103,11 +103,7 @@ func (m *Machine) planning() bool { return m.loop != nil && m.loop.open }
 
 func (m *Machine) nextTick() {
 	l := m.loop
-	further := 1
-	if l.given != "" {
-		further = 0
-	}
-	if m.overspends(further) {
+	if m.overspends(1) {
 		m.stop(ReasonEnvelope)
 		return
 	}

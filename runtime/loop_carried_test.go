@@ -44,8 +44,8 @@ func carriedPlans(t *testing.T, plans int, document func(n int, r *rand.Rand) ma
 		solutions[0] = strings.TrimSuffix(solution, inJSON(doc["output"])+"}") + "null}"
 		solutions = append(solutions, noMore)
 		drafts = append(drafts, map[string]any{"calls": []any{}})
-		rehearse := func(seed uint64) *rehearser {
-			r := &rehearser{t: t, verified: v, solutions: solutions, act: perform, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed) % 2}
+		simulate := func(seed uint64) *simulator {
+			r := &simulator{t: t, verified: v, solutions: solutions, act: perform, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed) % 2}
 			r.options.Planned = true
 			if seed == 0 {
 				r.breaks = inOnePiece
@@ -53,9 +53,9 @@ func carriedPlans(t *testing.T, plans int, document func(n int, r *rand.Rand) ma
 			r.run()
 			return r
 		}
-		first := rehearse(0)
+		first := simulate(0)
 		for seed := uint64(1); seed < 4; seed++ {
-			if differs := difference(rehearse(seed).ending(), first.ending()); differs != "" {
+			if differs := difference(simulate(seed).ending(), first.ending()); differs != "" {
 				t.Fatalf("plan %d, seed %d, of\n%s\nunder another schedule,\n%s", n, seed, strings.Join(solutions, "\n"), differs)
 			}
 		}
@@ -137,7 +137,7 @@ func sameInAnyPieces(t *testing.T, solutions []string) {
 	}
 	var first map[string]any
 	for seed := range uint64(40) {
-		r := &rehearser{t: t, verified: v, solutions: solutions, act: perform, order: rand.New(rand.NewPCG(seed, 0))}
+		r := &simulator{t: t, verified: v, solutions: solutions, act: perform, order: rand.New(rand.NewPCG(seed, 0))}
 		r.options.Planned = true
 		r.run()
 		for _, e := range r.out.Errors {

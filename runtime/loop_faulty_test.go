@@ -30,9 +30,9 @@ func TestFaultySolutions(t *testing.T) {
 		v, solution := asSolution(t, doc)
 		spoilt, how := spoil(order, solution)
 		kinds[how]++
-		var want *rehearser
+		var want *simulator
 		for seed := range uint64(4) {
-			r := &rehearser{
+			r := &simulator{
 				t: t, verified: v, solutions: []string{spoilt, noMore, noMore, noMore}, act: perform, order: rand.New(rand.NewPCG(seed, uint64(n))),
 				decide: func(*runtime.Question) runtime.Decision { return runtime.Decision{Verdict: runtime.Approve} },
 				breaks: []func(string) []string{inOnePiece, characterwise, nil, nil}[seed],
@@ -81,7 +81,7 @@ func TestFaultyInPieces(t *testing.T) {
 			t.Fatal(why)
 		}
 		for seed := range uint64(50) {
-			r := &rehearser{
+			r := &simulator{
 				t: t, verified: v, solutions: []string{fmt.Sprintf(`{"calls":%s,"output":null}`, one.calls), noMore}, act: perform,
 				order: rand.New(rand.NewPCG(seed, 0)), breaks: characterwise,
 			}
@@ -107,7 +107,7 @@ func characterwise(text string) []string {
 
 // ranFaulty is a call that was started though it settled as failed before its
 // first try.
-func (r *rehearser) ranFaulty() string {
+func (r *simulator) ranFaulty() string {
 	for _, key := range slices.Sorted(maps.Keys(r.failed)) {
 		if r.failed[key].Attempts == 0 && r.begun[key] != "" {
 			return r.begun[key]

@@ -48,8 +48,8 @@ func FuzzSolution(f *testing.F) {
 		if v == nil {
 			t.Fatal(why)
 		}
-		run := func(seed uint64, breaks func(string) []string) *rehearser {
-			r := &rehearser{
+		run := func(seed uint64, breaks func(string) []string) *simulator {
+			r := &simulator{
 				t: t, verified: v, solutions: []string{answer, next, answer, noMore, noMore, noMore}, breaks: breaks, order: rand.New(rand.NewPCG(seed, uint64(how))), kills: int(how >> 2 & 1), act: perform,
 				decide: func(*runtime.Question) runtime.Decision { return runtime.Decision{Verdict: runtime.Approve} },
 				checks: func(c runtime.Command) {

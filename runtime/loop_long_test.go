@@ -150,7 +150,7 @@ func TestSolutionsWithTooManyFaults(t *testing.T) {
 	text.WriteString(`],"output":true}`)
 	var first map[string]any
 	for _, breaks := range []func(string) []string{inOnePiece, callwise} {
-		r := &rehearser{t: t, verified: longPlan(t), solutions: []string{text.String(), noMore, noMore}, breaks: breaks, act: perform, order: rand.New(rand.NewPCG(1, 1))}
+		r := &simulator{t: t, verified: longPlan(t), solutions: []string{text.String(), noMore, noMore}, breaks: breaks, act: perform, order: rand.New(rand.NewPCG(1, 1))}
 		r.options.Planned = true
 		if out := r.run(); out.Counts.Done != 1 || out.Counts.Failed == 0 {
 			t.Errorf("%+v", out.Counts)

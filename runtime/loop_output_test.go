@@ -44,7 +44,7 @@ func TestPlannedOutputFits(t *testing.T) {
 						if v == nil {
 							t.Fatal(name, why)
 						}
-						r := rehearser{
+						r := simulator{
 							t: t, verified: v, options: runtime.Options{Planned: true}, act: func(string, int, map[string]any) (any, string, *failure) { return 1.0, "", nil }, order: rand.New(rand.NewPCG(1, 1)),
 							solutions: []string{`{"calls": ` + calls + output.text + `}`, `{"calls": [], "output": {"a": 3}}`},
 						}

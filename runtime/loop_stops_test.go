@@ -16,7 +16,7 @@ import (
 // A run, of several ticks or without a planner, that is stopped (gently or not), killed and resumed at
 // random ends as it does undisturbed: in the same state, with every call settled
 // in the same way and once, and with the planner told the same. That a replay of the events says the same, byte for byte, the
-// rehearser sees to at every kill.
+// simulator sees to at every kill.
 func TestStoppedAndResumed(t *testing.T) {
 	t.Parallel()
 	plans := amount.Of(12, 83, 5000)
@@ -32,8 +32,8 @@ func TestStoppedAndResumed(t *testing.T) {
 		if planned {
 			v, _ = asSolution(t, doc)
 		}
-		rehearse := func(seed uint64, kills, stops int) *rehearser {
-			r := &rehearser{
+		simulate := func(seed uint64, kills, stops int) *simulator {
+			r := &simulator{
 				t: t, verified: v, solutions: inTwoTicks(doc), act: unlucky(uint64(n)), decide: moody(uint64(n)),
 				order: rand.New(rand.NewPCG(seed, uint64(n))), kills: kills, stops: stops,
 			}
@@ -41,9 +41,9 @@ func TestStoppedAndResumed(t *testing.T) {
 			r.run()
 			return r
 		}
-		want := rehearse(0, 0, 0)
+		want := simulate(0, 0, 0)
 		for seed := uint64(1); seed < 6; seed++ {
-			r := rehearse(seed, int(seed)%3, int(seed)*2%5)
+			r := simulate(seed, int(seed)%3, int(seed)*2%5)
 			kills += int(seed)%3 - r.kills
 			stops += int(seed)*2%5 - r.stops
 			if differs := difference(r.ending(), want.ending()); differs != "" {
@@ -81,7 +81,7 @@ func TestGentleStopLeavesRetries(t *testing.T) {
 }
 
 // ending is what a run came to: under any timing the same, to the byte.
-func (r *rehearser) ending() map[string]any {
+func (r *simulator) ending() map[string]any {
 	e := map[string]any{
 		"status": r.out.Status, "state": r.out.State, "output": r.out.Output, "ticks": r.out.Ticks, "counts": r.out.Counts,
 	}

@@ -19,11 +19,11 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// A rehearser drives a planned run through Step with everything that comes from
+// A simulator drives a planned run through Step with everything that comes from
 // outside in random order: pieces of solutions, ends of activities, pauses,
 // people's answers, kills after which the run is resumed from its events, and
 // stops.
-type rehearser struct {
+type simulator struct {
 	t         testing.TB
 	verified  *analyzer.Verified
 	options   runtime.Options
@@ -57,7 +57,7 @@ type rehearser struct {
 	out      *runtime.Outcome
 }
 
-func (r *rehearser) run() *runtime.Outcome {
+func (r *simulator) run() *runtime.Outcome {
 	r.machine = runtime.New(r.verified, r.options)
 	r.tries, r.settled, r.begun, r.failed = map[string]int{}, map[string]string{}, map[string]string{}, map[string]*runtime.Settlement{}
 	r.step(runtime.Event{Kind: runtime.RunBegan})
@@ -65,7 +65,7 @@ func (r *rehearser) run() *runtime.Outcome {
 }
 
 // goOn drives the run to its end.
-func (r *rehearser) goOn() *runtime.Outcome {
+func (r *simulator) goOn() *runtime.Outcome {
 	for r.out == nil {
 		if r.kills > 0 && r.order.IntN(12) == 0 {
 			r.kills--
@@ -115,7 +115,7 @@ func (r *rehearser) goOn() *runtime.Outcome {
 	return r.out
 }
 
-func (r *rehearser) step(e runtime.Event) {
+func (r *simulator) step(e runtime.Event) {
 	r.now += time.Duration(r.order.IntN(1000)) * time.Millisecond
 	e.At = r.now
 	r.events = append(r.events, e)
@@ -138,7 +138,7 @@ func (r *rehearser) step(e runtime.Event) {
 }
 
 // say keeps what a command says, to be compared with what a replay says.
-func (r *rehearser) say(c runtime.Command) {
+func (r *simulator) say(c runtime.Command) {
 	c.Of, c.Plan = nil, nil
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -159,7 +159,7 @@ func whose(c runtime.Command) string {
 	return key
 }
 
-func (r *rehearser) carryOut(c runtime.Command) {
+func (r *simulator) carryOut(c runtime.Command) {
 	key := fmt.Sprint(whose(c), c.Tick, ":", c.Call)
 	switch c.Kind {
 	case runtime.Start:
@@ -221,7 +221,7 @@ func (r *rehearser) carryOut(c runtime.Command) {
 }
 
 // broken takes a text apart at random places, at times not at all.
-func (r *rehearser) broken(text string) []string {
+func (r *simulator) broken(text string) []string {
 	if r.breaks != nil {
 		return r.breaks(text)
 	}
@@ -240,7 +240,7 @@ func (r *rehearser) broken(text string) []string {
 }
 
 // kill forgets everything but the journal, and goes on from that.
-func (r *rehearser) kill() {
+func (r *simulator) kill() {
 	r.follow()
 	r.lost++
 	r.paused = false
@@ -249,7 +249,7 @@ func (r *rehearser) kill() {
 
 // follow brings a new machine to where the run stands. A replay says again what was said,
 // byte for byte.
-func (r *rehearser) follow() {
+func (r *simulator) follow() {
 	text, err := json.Marshal(r.events)
 	if err != nil {
 		r.t.Fatal(err)
@@ -280,7 +280,7 @@ func (r *rehearser) follow() {
 }
 
 // resume goes on in a new world: what the old one had at work is lost.
-func (r *rehearser) resume() {
+func (r *simulator) resume() {
 	r.coming, r.asked, r.pieces = nil, nil, nil
 	r.step(runtime.Event{Kind: runtime.Resumed, Resumption: &runtime.Resumption{InFlight: "retry"}})
 }
@@ -326,7 +326,7 @@ func TestStreamedAgreesWithTheModel(t *testing.T) {
 		want := interpret(doc, perform, schedule(0))
 		v, solution := asSolution(t, doc)
 		for seed := range uint64(4) {
-			r := &rehearser{
+			r := &simulator{
 				t: t, verified: v, solutions: []string{solution, noMore}, act: perform, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed) % 4,
 				decide: func(*runtime.Question) runtime.Decision { return runtime.Decision{Verdict: runtime.Approve} },
 			}
@@ -381,7 +381,7 @@ func TestAnySchedule(t *testing.T) {
 		promised++
 		v, solution := asSolution(t, doc)
 		ended := func(schedule uint64) (*runtime.Outcome, []byte) {
-			r := &rehearser{
+			r := &simulator{
 				t: t, verified: v, solutions: []string{solution, noMore}, act: unlucky(uint64(n)), decide: moody(uint64(n)),
 				order: rand.New(rand.NewPCG(schedule, uint64(n))),
 			}

@@ -60,7 +60,7 @@ type Machine struct {
 	tick      int   // 0 without a planner
 	programs  map[*plan.Plan]*program
 	byTime    bool // see program
-	rehearsed bool // the results of latent calls are made up, so that no model is asked for them
+	simulated bool // the results of latent calls are made up, so that no model is asked for them
 	shared    shared
 	secrets   *redact.Set // of all instances; nil until a message is made
 
@@ -73,7 +73,7 @@ type Machine struct {
 	unsettled int           // calls that haven't settled
 	parallel  int
 	now       time.Duration
-	rehearsalBounds
+	simulationBounds
 	tally
 	progress
 	matching  schema.Allowance  // what patterns may still cost
@@ -83,12 +83,12 @@ type Machine struct {
 	commands  []Command
 }
 
-// rehearsalBounds stop a rehearsal; see [Machine.Bound].
-type rehearsalBounds struct {
+// simulationBounds stop a simulation; see [Machine.Bound].
+type simulationBounds struct {
 	delegated     int    // delegates that have been started, and their calls
 	mostDelegated int    // 0 for no bound
 	mostMatched   int    // 0 for no bound
-	tooMuch       Reason // why a rehearsal stops that would start or match more
+	tooMuch       Reason // why a simulation stops that would start or match more
 }
 
 // tally is what a run has done and used so far.
@@ -121,12 +121,12 @@ func New(v *analyzer.Verified, o Options) *Machine {
 	return m
 }
 
-// Rehearse prepares a run that isn't real. Where calls write over each other in
+// Simulate prepares a run that isn't real. Where calls write over each other in
 // no fixed order, the time at which they end decides, so that the conflict
 // shows.
-func Rehearse(r *analyzer.Rehearsal, o Options) *Machine {
+func Simulate(r *analyzer.Simulation, o Options) *Machine {
 	m := newMachine(r.Plan(), o, r.Conflicts(), false)
-	m.rehearsed = true
+	m.simulated = true
 	return m
 }
 
@@ -149,8 +149,8 @@ func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
 		m.loop = newLoop(p)
 		m.plan = m.loop.emptyPlan()
 		m.tick = max(p.Tick-1, 0)
-		if m.loop.first = m.tick; recorded {
-			m.loop.first++
+		if m.loop.unasked = m.tick; recorded {
+			m.loop.unasked++
 		}
 		m.spent.ticks = m.tick
 	}
@@ -370,7 +370,7 @@ func (m *Machine) limit(f *frame, i int32) Reason {
 	return ""
 }
 
-// Bound stops a rehearsal for some reason before more delegates have been started than
+// Bound stops a simulation for some reason before more delegates have been started than
 // have so many calls, themselves counted, and when the patterns of parameters may have
 // cost so much: without any activity these take no time, in which it could be stopped.
 func (m *Machine) Bound(delegates, matched int, reason Reason) {

@@ -169,7 +169,7 @@ func near(got, want any) bool {
 	return reflect.DeepEqual(got, want)
 }
 
-// A rehearsal of the same plan ends in the same state under every schedule.
+// A simulation of the same plan ends in the same state under every schedule.
 func TestMathQASchedules(t *testing.T) {
 	t.Parallel()
 	names := slices.Sorted(maps.Keys(operations))
@@ -177,7 +177,7 @@ func TestMathQASchedules(t *testing.T) {
 		v := verified(t, row.ID+".json", row.Document, names...)
 		var first *simulate.Scenario
 		for schedule := range amount.Of(2, 20, 20) {
-			s := simulate.Run(v.Rehearsal(), simulate.Options{Seed: 1, Schedule: schedule})
+			s := simulate.Run(v.Simulation(), simulate.Options{Seed: 1, Schedule: schedule})
 			if s.Outcome == nil || s.Outcome.Status != "done" {
 				t.Fatalf("%s under schedule %d: %+v", row.ID, schedule, s.Outcome)
 			}

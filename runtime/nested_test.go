@@ -31,7 +31,7 @@ func TestNestedDelegatesAreOpenedAsThereIsWork(t *testing.T) {
 		if limit > 0 {
 			doc["limits"] = map[string]any{"calls": limit}
 		}
-		r := &rehearser{t: t, act: perform, order: rand.New(rand.NewPCG(1, 14)), options: runtime.Options{Parallel: parallel}}
+		r := &simulator{t: t, act: perform, order: rand.New(rand.NewPCG(1, 14)), options: runtime.Options{Parallel: parallel}}
 		var why string
 		if r.verified, why = m.compile(t, doc); r.verified == nil {
 			t.Fatal(why)

@@ -48,7 +48,7 @@ func TestSolutionsAreHeldToOwnRules(t *testing.T) {
 	}
 	solution := `{"calls":[{"_tool":"draft"},{"_tool":"fetch","n":1},{"_tool":"fetch","n":1000},{"_tool":"draft"}],"output":true}`
 	for _, breaks := range []func(string) []string{inOnePiece, callwise, characterwise} {
-		r := &rehearser{t: t, verified: j.Verified, solutions: []string{solution, noMore, noMore}, breaks: breaks, act: perform, order: rand.New(rand.NewPCG(1, 1))}
+		r := &simulator{t: t, verified: j.Verified, solutions: []string{solution, noMore, noMore}, breaks: breaks, act: perform, order: rand.New(rand.NewPCG(1, 1))}
 		r.options.Planned = true
 		out := r.run()
 		var codes []string

@@ -125,7 +125,7 @@ type recordedRun struct {
 // recorded runs a plan, or goes on from the record of a tick.
 func recorded(t *testing.T, n int, v *analyzer.Verified, solutions []string, from int) *recordedRun {
 	run := &recordedRun{records: map[int]string{}, ends: map[int]map[string]any{}, told: map[int]string{}}
-	r := &rehearser{t: t, verified: v, solutions: solutions, act: unlucky(uint64(n)), order: rand.New(rand.NewPCG(uint64(from), uint64(n)))}
+	r := &simulator{t: t, verified: v, solutions: solutions, act: unlucky(uint64(n)), order: rand.New(rand.NewPCG(uint64(from), uint64(n)))}
 	r.options.Planned = solutions != nil
 	r.decide = moody(uint64(n))
 	r.watch = func(c runtime.Command) {

@@ -37,11 +37,11 @@ func TestRetryFailed(t *testing.T) {
 			t.Fatalf("plan %d: %s\n%s", n, why, inJSON(doc))
 		}
 		for seed := range uint64(3) {
-			one := &rehearser{t: t, verified: v, act: perform, order: rand.New(rand.NewPCG(seed, uint64(n)))}
+			one := &simulator{t: t, verified: v, act: perform, order: rand.New(rand.NewPCG(seed, uint64(n)))}
 			want := whatCameOf(one.run())
 			broken := seed + 2
 			done := map[string]int{}
-			r := &rehearser{t: t, verified: v, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed), reopened: true}
+			r := &simulator{t: t, verified: v, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed), reopened: true}
 			r.act = func(call string, attempt int, params map[string]any) (any, string, *failure) {
 				if broken > 0 && drawn(broken*1000+uint64(n), call+inJSON(params))%4 == 0 {
 					return nil, "", &failure{Code: "error", Message: "down"}
@@ -90,13 +90,13 @@ func TestRetryFailedAsDecided(t *testing.T) {
 		v, doc, m := decidedPlan(t, n)
 		for seed := range uint64(4) {
 			p := &people{seed: uint64(n), rejected: map[string]bool{}, given: map[string]string{}, count: count}
-			one := &rehearser{t: t, verified: v, act: perform, decide: p.decide, order: rand.New(rand.NewPCG(seed, uint64(n))), reopened: true}
+			one := &simulator{t: t, verified: v, act: perform, decide: p.decide, order: rand.New(rand.NewPCG(seed, uint64(n))), reopened: true}
 			one.options.Confirm.Policy = runtime.Always
 			want := one.run()
 
 			p = &people{seed: uint64(n), rejected: map[string]bool{}, given: map[string]string{}, count: count}
 			broken, asks := seed+2, seed%2 == 0
-			r := &rehearser{t: t, verified: v, decide: p.decide, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed) / 2, reopened: true}
+			r := &simulator{t: t, verified: v, decide: p.decide, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed) / 2, reopened: true}
 			r.options.Confirm.Policy = runtime.Always
 			r.act = func(call string, attempt int, params map[string]any) (any, string, *failure) {
 				if broken > 0 && drawn(broken*1000+uint64(n), call+inJSON(params))%4 == 0 {
@@ -284,7 +284,7 @@ func whatCameOf(o *runtime.Outcome) string {
 
 // retryFailed goes on with a run that has ended, in a new machine, in which people are asked
 // as before if nothing is said.
-func (r *rehearser) retryFailed(confirm *runtime.Confirm) {
+func (r *simulator) retryFailed(confirm *runtime.Confirm) {
 	r.out = nil
 	maps.DeleteFunc(r.settled, func(_, status string) bool { return status != "done" })
 	r.follow()

@@ -184,7 +184,7 @@ func (f *frame) noOutput() *CallError {
 				case Rejected, Cancelled:
 					skipped = append(skipped, fmt.Sprintf("%q was %s", call.Name, f.calls[i].status))
 				case Done:
-					done = append(done, fmt.Sprintf("%q is done: look at what it gave", call.Name))
+					done = append(done, fmt.Sprintf("%q is done: see its result", call.Name))
 				}
 				for _, r := range call.Reads {
 					look(&f.plan.Reads[r])
@@ -195,7 +195,7 @@ func (f *frame) noOutput() *CallError {
 	for i := range f.plan.Reads {
 		if read := &f.plan.Reads[i]; read.Call < 0 {
 			if value, there := f.resolve(read); !there || value == nil {
-				lacks = append(lacks, read.Ref.String()+" isn't there")
+				lacks = append(lacks, read.Ref.String()+" is missing")
 				look(read)
 			}
 		}
@@ -209,7 +209,7 @@ func (f *frame) noOutput() *CallError {
 	if more := len(entries) - most; more > 0 {
 		entries = append(entries[:most], fmt.Sprintf("and %d more", more))
 	}
-	return &CallError{Code: "no-output", Message: strings.TrimSuffix("the plan's output comes to nothing: "+strings.Join(entries, "; "), ": ")}
+	return &CallError{Code: "no-output", Message: strings.TrimSuffix("the plan's output has no value: "+strings.Join(entries, "; "), ": ")}
 }
 
 // The bounds of a plan's output, which may hold one value in many places: those

@@ -26,7 +26,7 @@ func TestConflictsShow(t *testing.T) {
 		}
 		p, found := compiler.Compile(source.NewFile("plan.json", text), compiler.Options{Functions: functionNames(doc)})
 		found = analyzer.Analyze(p, found, analyzer.Config{Replay: simulate.FinalState}).Findings
-		r := analyzer.Rehearse(p, found)
+		r := analyzer.Simulate(p, found)
 		if r == nil {
 			continue
 		}

@@ -379,8 +379,8 @@ func (p *pair) orders() {
 
 // Was is the name in the old plan of a call of the new one, "" of one that was added.
 func (c *Comparison) Was(call string) string {
-	if i := c.outermost.newTo[c.outermost.newAt[call]]; i >= 0 {
-		return c.outermost.old.Calls[i].Name
+	if at, known := c.outermost.newAt[call]; known && c.outermost.newTo[at] >= 0 {
+		return c.outermost.old.Calls[c.outermost.newTo[at]].Name
 	}
 	return ""
 }

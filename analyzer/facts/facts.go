@@ -1,5 +1,5 @@
-// Package facts says what a compiled plan may do: every call with its effect, what carries it out, its values and
-// their sources, its conditions, and the worst case. Where the plan doesn't tell, facts name the worst. They hold no
+// Package facts reports what a compiled plan may do: every call with its effect, what carries it out, its values and
+// their sources, its conditions, and the worst case. If the plan doesn't declare something, facts assume the worst. They hold no
 // secret of the plan. People are shown them before they approve a plan, and two plans are compared by them.
 package facts
 
@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 // Facts are what a plan may do. Their JSON form reads back as the same facts.
@@ -246,4 +247,22 @@ func Of(p *plan.Plan, o Options) *Facts {
 	f.reckon(p, all)
 	f.selectedBy()
 	return f
+}
+
+// OfCalls is what single calls of a plan may do, as [Of] has it: what they depend on is collected once for all.
+func OfCalls(p *plan.Plan) func(*plan.Call) *Call {
+	g := newGatherer(p)
+	return func(c *plan.Call) *Call {
+		one := g.call(c)
+		return &one
+	}
+}
+
+// Sum identifies a value that Text hides a part of, and is "" for any other: what is compared with it later needn't be
+// kept in clear.
+func (l Literal) Sum() string {
+	if l.secret == "" {
+		return ""
+	}
+	return workspace.SumOf([]byte(l.secret))
 }

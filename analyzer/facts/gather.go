@@ -379,7 +379,7 @@ func (g *gatherer) orders() []Order {
 	var orders []Order
 	left := mostOrdered
 	for _, path := range slices.Sorted(maps.Keys(at)) {
-		writers := at[path]
+		writers := slices.Clone(at[path])
 		for above := p.Paths.Parent(path); above > pathtree.Root && left > 0; above = p.Paths.Parent(above) {
 			writers = slices.Concat(writers, at[above])
 			left -= len(at[above])

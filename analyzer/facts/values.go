@@ -182,3 +182,16 @@ func compact(text []byte) []byte {
 	}
 	return Compact(v)
 }
+
+// writerList is a list of calls, which many reads share.
+type writerList struct {
+	first *int32
+	n     int
+}
+
+func listOf(writers []int32) writerList {
+	if len(writers) == 0 {
+		return writerList{}
+	}
+	return writerList{&writers[0], len(writers)}
+}

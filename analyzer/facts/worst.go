@@ -158,7 +158,7 @@ func trySeconds(p *plan.Plan, c *plan.Call) (seconds float64, bounded bool) {
 	case limit > 0:
 		return limit.Seconds(), true
 	case a != nil && a.Kind == "expr":
-		return max(1, seldomMore(c.Single())), true // Or what its tool says of it in rehearsals
+		return max(1, seldomMore(c.Single())), true // or the duration that its tool declares for simulations
 	}
 	return 0, false
 }
@@ -227,14 +227,14 @@ func worst(p *plan.Plan, l *load, planned, outermost bool) Worst {
 	}
 	switch {
 	case unknown[unpriced].n > 0:
-		w.Cost.unbounded("nothing says the cost of %s", unknown[unpriced])
+		w.Cost.unbounded("no tool declares the cost of %s", unknown[unpriced])
 	case (unknown[asked].n > 0 || len(p.Advisors) > 0) && limits.Cost > 0:
 		w.Cost = most(l.cost + limits.Cost)
 		w.Cost.because("limits.cost bounds what models cost, up to the answer with which it is reached")
 	case unknown[asked].n > 0:
-		w.Cost.unbounded("nothing says the cost of a model that answers %s", unknown[asked])
+		w.Cost.unbounded("the cost of the model that answers %s is unknown", unknown[asked])
 	case len(p.Advisors) > 0:
-		w.Cost.unbounded("nothing says the cost of advisors")
+		w.Cost.unbounded("the cost of advisors is unknown")
 	}
 	w.Cost.known, w.Cost.silent = l.cost, unknown[unpriced].n+unknown[asked].n
 	if outermost && p.AwaitsInstances {

@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// No rehearsal comes to more than what facts say is the worst: tries, cost and time, with
+// No simulation comes to more than what facts say is the worst: tries, cost and time, with
 // delegates, retries, lists and few places; and some come to just that.
 func TestWorstIsTheWorst(t *testing.T) {
 	reached := map[string]int{}
@@ -28,7 +28,7 @@ func TestWorstIsTheWorst(t *testing.T) {
 		}
 		w := facts.Of(j.Plan, facts.Options{}).Worst
 		tries := 0
-		s := simulate.Run(j.Verified.Rehearsal(), simulate.Options{Seed: seed + 1, Observe: func(_ time.Duration, c runtime.Command) {
+		s := simulate.Run(j.Verified.Simulation(), simulate.Options{Seed: seed + 1, Observe: func(_ time.Duration, c runtime.Command) {
 			if c.Kind == runtime.Start {
 				tries++
 			}
@@ -51,7 +51,7 @@ func TestWorstIsTheWorst(t *testing.T) {
 	}
 	for _, what := range []string{"tries", "cost", "time"} {
 		if reached[what] == 0 {
-			t.Errorf("no rehearsal reached what is said to be the most in %s", what)
+			t.Errorf("no simulation reached what is said to be the most in %s", what)
 		}
 	}
 }

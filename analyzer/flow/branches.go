@@ -17,6 +17,7 @@ type Branches struct {
 	branches   *branch.Conditions
 	branching  bool // something decides what runs
 	branchesTo int  // of how many calls that is known
+	readsTo    int  // of how many reads
 	certain    map[*plan.Call]bool
 	guarding   []*plan.Call // the calls with a condition of their own
 	guardsUpTo int          // of how many calls
@@ -47,8 +48,12 @@ func (b *Branches) HasBranches() bool {
 		p := b.of.Plan
 		b.branching = p.Writes == plan.Once || slices.ContainsFunc(p.Calls[b.branchesTo:], func(c *plan.Call) bool {
 			return len(c.Output) > 1 || compiler.Condition(c) != nil || b.mayEndEmpty(c.Params)
-		}) || p.Output != nil && slices.ContainsFunc(p.Reads, func(r plan.Read) bool { return b.of.MeetsNull(&r, false) })
+		})
 		b.branchesTo = len(p.Calls)
+		if p.Output != nil && !b.branching {
+			b.branching = slices.ContainsFunc(p.Reads[b.readsTo:], func(r plan.Read) bool { return b.of.MeetsNull(&r, false) })
+			b.readsTo = len(p.Reads)
+		}
 	}
 	return b.branching
 }

@@ -1,9 +1,9 @@
-// Package flow says what may be at each place of a plan before it runs: at what calls and the output read, in what
-// calls give, and in what expressions result in. It is the one place where the analyzer follows data from schemas and
-// values of the document through calls to their readers.
+// Package flow computes which values may occur at each place of a plan before it runs: at what calls and the output
+// read, in the results of calls, and in the results of expressions. No other package of the analyzer follows data
+// from schemas and values of the document through calls to their readers.
 //
-// It takes a compiled plan and the facts that errors hide, and gives variants with a schema and an origin. It makes no
-// findings and knows no rules. Where it can't know, it says that nothing is known.
+// It accepts a compiled plan and the facts that errors hide, and returns variants with a schema and an origin. It
+// reports no findings and knows no rules. If nothing is known, the variant has no schema.
 package flow
 
 import (
@@ -121,7 +121,8 @@ func New(p *plan.Plan, hidden diag.Facts, schemas *Schemas) *Facts {
 	return f
 }
 
-// Restart drops what was concluded from the values of the input and the state.
+// Restart drops the conditions, and what was concluded from single values of the input and the state. What reads
+// and lists were found to be stays.
 func (f *Facts) Restart() {
 	f.branches = nil
 	clear(f.given)

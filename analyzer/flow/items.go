@@ -67,15 +67,7 @@ func (f *Facts) Elements(list *plan.Template) []Variant {
 		}
 		return all
 	}
-	var all []Variant
-	if list.Expr.Plain() {
-		all = slices.Clone(f.Read(list.Reads[0]))
-	} else {
-		all = f.part(nil, list, list.Expr.Root())
-	}
-	if len(all) > maxVariants {
-		return unknown()
-	}
+	all := slices.Clone(f.Expression(list))
 	for i, v := range all {
 		s := v.Schema
 		if v.Sample {

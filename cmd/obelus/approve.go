@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-const replaced = "--replace makes a new one in its place"
+const replaced = "obelus approve %s --replace makes a new one"
 
 // A signing is what one approve command works on.
 type signing struct {
@@ -63,6 +63,9 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 		return err
 	}
 	judge, _, unjudged := a.judge(a.plan, reading)
+	if a.Approvals < 0 {
+		return unjudged
+	}
 	if a.file != "" {
 		if a.old, err = readApproval(a.file); err != nil && !a.Replace {
 			return err
@@ -121,9 +124,9 @@ func (a *signing) approve(judge approval.Judge) error {
 	case again && len(changed) > 0:
 		return a.stale(changed)
 	case again && expired:
-		return usageErr("the approval %q has expired", a.file).Advise(replaced)
+		return usageErr("the approval %q has expired", a.file).Advise(replaced, a.plan)
 	case again && a.Unsigned:
-		return usageErr("there is an approval %q already", a.file).Advise(replaced)
+		return usageErr("there is an approval %q already", a.file).Advise(replaced, a.plan)
 	}
 	if err := a.ask(again); err != nil {
 		return err
@@ -165,7 +168,7 @@ func (a *signing) approve(judge approval.Judge) error {
 		return err
 	}
 	if judge.Signers.Signer(key) == "" {
-		fmt.Fprintf(a.err, "  %s an allowed_signers file has this key count with the line\n%s\n", terminal.StyleFor(a.err).Green("help:"), key.Line(next.Statement.Predicate.Signer))
+		fmt.Fprintf(a.err, "  %s to accept this key, add this line to an allowed_signers file:\n%s\n", terminal.StyleFor(a.err).Green("help:"), key.Line(next.Statement.Predicate.Signer))
 	}
 	return nil
 }

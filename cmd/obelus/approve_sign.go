@@ -47,11 +47,11 @@ func (a *signing) statement(key *approval.Key, judge approval.Judge) (*approval.
 func (a *signing) enclose() error {
 	a.envelope = envelope.Of(a.facts, a.parts)
 	if again := a.old != nil && !a.Replace && (!a.Show || a.Allow == ""); again && a.Allow != "" {
-		return usageErr("there is an approval %q already, and --allow would change it", a.file).Advise(replaced)
+		return usageErr("there is an approval %q already, and --allow would change it", a.file).Advise(replaced, a.plan)
 	} else if again && len(a.old.Statement.Predicate.Envelope) > 0 { // it is the one that is signed
 		var err error
 		if a.envelope, err = envelope.Read(a.old.Statement.Predicate.Envelope); err != nil {
-			return usageErr("the envelope of %q can't be read: %v", a.file, err).Advise(replaced)
+			return usageErr("the envelope of %q can't be read: %v", a.file, err).Advise(replaced, a.plan)
 		}
 	}
 	if a.Allow == "" {
@@ -104,7 +104,7 @@ func (a *signing) write(next *approval.Approval, by string) error {
 	if !p.Expires.IsZero() {
 		counts = "it counts until " + p.Expires.Format(time.RFC3339)
 	}
-	_, err = fmt.Fprintf(a.err, "obelus: \"%s\" is written, in the name of %s and signed by %s; %s\n", diag.Escape(a.file), terminal.Quoted(p.Signer), by, counts)
+	_, err = fmt.Fprintf(a.err, "obelus: wrote \"%s\" in the name of %s, signed by %s; %s\n", diag.Escape(a.file), terminal.Quoted(p.Signer), by, counts)
 	return err
 }
 

@@ -45,7 +45,7 @@ func (o *approvers) judge(plan string, reading *project.Reader) (j approval.Judg
 			continue
 		}
 		if diag.HasErrors(config.Found) { // nobody can tell what it asks for
-			return j, config.File.Name, usageErr("%q, which may say who approves the plan, has errors", config.File.Name).Advise("obelus check %s tells of them", config.File.Name)
+			return j, config.File.Name, usageErr("%q, which may say who approves the plan, has errors", config.File.Name).Advise("obelus check %s shows them", config.File.Name)
 		}
 		said := config.Analysis.Settings
 		if said.Revoked != nil {

@@ -153,7 +153,7 @@ func play(t *testing.T, script string) string {
 }
 
 // timeless takes real time out of what a run prints: it is never the same.
-// Rehearsals keep theirs, which is virtual.
+// Simulations keep theirs, which is virtual.
 func timeless(text string) string {
 	if strings.Contains(text, "virtual time") || strings.Contains(text, `"kind":"scenario"`) {
 		return text

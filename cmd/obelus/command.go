@@ -253,7 +253,7 @@ func counted(what string, least, most int) cobra.PositionalArgs {
 		case len(args) < least:
 			return usageErr("%s needs %s", cmd.Name(), what).Advise("usage: %s", cmd.UseLine())
 		case len(args) > most:
-			return usageErr("%s takes no further argument %q", cmd.Name(), args[most]).Advise("usage: %s", cmd.UseLine())
+			return usageErr("%s accepts no further argument %q", cmd.Name(), args[most]).Advise("usage: %s", cmd.UseLine())
 		case least == 2 && args[0] == "-" && args[1] == "-":
 			return usageErr("only one of the two can be standard input")
 		}
@@ -300,7 +300,7 @@ flags:
 global flags, which "obelus --help" explains:
   {{.}}
 {{end}}{{if .HasSubCommands}}
-"{{.CommandPath}} COMMAND --help" tells more about a command.
+"{{.CommandPath}} COMMAND --help" describes a command.
 {{end}}`
 
 // globalFlags names the global flags that a command reads.

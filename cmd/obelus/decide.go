@@ -51,6 +51,10 @@ func (o *deciding) run(_ context.Context, c *cli, args []string) error {
 	if len(answer) == 0 {
 		return o.show(c, questions, chosen, call != "")
 	}
+	if len(chosen) > 1 && answer[0] == string(runtime.Change) {
+		return usageErr("change is for one call, and %d are asked about", len(chosen)).
+			Advise("name one, such as %s; --instance says whose it is", named(chosen[0]))
+	}
 	decision, err := o.decision(c, chosen[0], answer)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,10 +34,9 @@ var byKind = []struct {
 	{kind: session.ErrNoRun, help: "\"obelus runs\" lists them"},
 	{kind: session.ErrLocked, help: "stop that one first, with Ctrl-C"},
 	{kind: session.ErrGone, help: "put it back, or name another file with --activities"},
-	{kind: session.ErrChanged, help: "put it back, or say that the new one is meant: --activities NAME"},
-	{kind: session.ErrNotThere, help: "put it back; obelus resume NAME goes on then"},
-	{kind: session.ErrJournalSpace, help: "nothing is done any more; when there is room again, obelus resume NAME goes " +
-		"on from what the journal holds"},
+	{kind: session.ErrChanged, help: "put it back, or use the new one: --activities NAME"},
+	{kind: session.ErrNotThere, help: "put it back, then run \"obelus resume NAME\""},
+	{kind: session.ErrJournalSpace, help: "free disk space, then run \"obelus resume NAME\""},
 }
 
 // flagged adds commands and flags to the help of errors and findings.
@@ -48,7 +46,6 @@ var flagged = strings.NewReplacer(
 	"name an allowed_signers file that", "name with --signers an allowed_signers file that",
 	"approve the plan with that state", "approve the plan with that state (approve --state)",
 	"keep it above that folder, or elsewhere", "keep it above that folder, or elsewhere, and name it with --signers",
-	"give a file of activities", "give a file of activities with --activities",
 	"give a run its instances", "give a run its instances with --instances",
 	"and trust it", "and run \"obelus trust\"",
 )
@@ -57,11 +54,7 @@ var flagged = strings.NewReplacer(
 func lacking(flag string, t *diag.UserError) string {
 	var flags []string
 	for key := range strings.SplitSeq(t.Name, "\n") {
-		value := key + "=…"
-		if strings.ContainsAny(key, " \"'$`\\") {
-			value = fmt.Sprintf("%q", value)
-		}
-		flags = append(flags, flag+value)
+		flags = append(flags, flag+shellWord(key+"=…"))
 	}
 	if len(flags) > 1 {
 		flags = append(flags, "(or all in a file: "+flag+"@file.json)")

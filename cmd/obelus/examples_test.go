@@ -63,11 +63,11 @@ func TestExamples(t *testing.T) {
 			if status != statusOK || again != compiled {
 				t.Errorf("compiling the compiled plan again: status %d, %s; the same bytes: %v", status, stderr, again == compiled)
 			}
-			rehearsal := printed(t, "simulate", "--seed", "7", "--schedules", "5", "--format", "json", plan)
-			if rehearsal != printed(t, "simulate", "--seed", "7", "--schedules", "5", "--format", "json", plan) {
+			simulation := printed(t, "simulate", "--seed", "7", "--schedules", "5", "--format", "json", plan)
+			if simulation != printed(t, "simulate", "--seed", "7", "--schedules", "5", "--format", "json", plan) {
 				t.Error("the same seed gives other bytes")
 			}
-			if last := lastLine(t, rehearsal); last["kind"] != "summary" || last["deterministic"] != true {
+			if last := lastLine(t, simulation); last["kind"] != "summary" || last["deterministic"] != true {
 				t.Errorf("simulate ends with %v", last)
 			}
 			end := lastLine(t, printed(t, "run", "--format", "json", plan))

@@ -44,9 +44,6 @@ func newExecution() *execution {
 	return e
 }
 
-// Abandon is for a run that never began.
-func (e *execution) Abandon() {}
-
 // Write receives an event.
 func (e *execution) Write(line []byte) (int, error) {
 	e.lines = append(e.lines, bytes.TrimSpace(slices.Clone(line)))
@@ -78,7 +75,7 @@ func (e *execution) Observe(at time.Duration, c runtime.Command) {
 	case runtime.Repeat, runtime.Settle:
 		settled := *c.Settlement
 		if c.Kind == runtime.Repeat {
-			c.Kind, settled.Reason = runtime.Settle, "an earlier step has done it"
+			c.Kind, settled.Reason = runtime.Settle, "an earlier tick has done it"
 		}
 		settled.Output = shortened(settled.Output)
 		c.Settlement = &settled

@@ -166,7 +166,7 @@ func expectation(f *pflag.Flag) string {
 	switch typeOf(f) {
 	case "bool":
 		return "true or false"
-	case "int", "int64", "uint64":
+	case "int", "uint64":
 		return "a whole number"
 	case "duration":
 		return "a duration such as 300ms, 30s or 1h30m"

@@ -31,7 +31,7 @@ func TestFullDisk(t *testing.T) {
 	cmd := exec.Command(shell, "-c", `ulimit -f 120; trap '' XFSZ; exec "$0" -test.run='^TestFullDisk$'`, os.Args[0])
 	cmd.Env = append(os.Environ(), "OBELUS_FULL_DISK=1")
 	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != statusError || strings.Count(string(out), "the journal can't be written") != 1 || !strings.Contains(string(out), "when there is room again, obelus resume ") {
+	if cmd.ProcessState.ExitCode() != statusError || strings.Count(string(out), "the journal can't be written") != 1 || !strings.Contains(string(out), "free disk space, then run \"obelus resume ") {
 		t.Fatalf("status %d\n…%s", cmd.ProcessState.ExitCode(), out[max(0, len(out)-2000):])
 	}
 	if stdout, stderr, status := obelus(nil, "resume", "2", "--runs", "runs"); status != 0 || !strings.Contains(stdout, "1000 done") {

@@ -22,7 +22,7 @@ import (
 
 // FuzzDocument hands any text to every command that takes a document. None may
 // panic or take long; findings are JSON with places inside the text;
-// what is accepted fits the documents' schema and compiles to itself; rehearsals repeat themselves
+// what is accepted fits the documents' schema and compiles to itself; simulations repeat themselves
 // and depend on no schedule.
 func FuzzDocument(f *testing.F) {
 	n := 0
@@ -103,7 +103,7 @@ func FuzzDocument(f *testing.F) {
 		first, _ := give("simulate", "--format", "json", "--schedules", "3", "-")
 		second, _ := give("simulate", "--format", "json", "--schedules", "3", "-")
 		if first != second {
-			t.Fatalf("a rehearsal doesn't repeat itself:\n%s\n%s", first, second)
+			t.Fatalf("a simulation doesn't repeat itself:\n%s\n%s", first, second)
 		}
 		if strings.Contains(first, `"deterministic":false`) {
 			t.Fatalf("a sound plan depends on the schedule:\n%s", first)

@@ -16,7 +16,7 @@ type graphing struct {
 	outputFlag
 	Focus    string `flag:"--focus CALL: draw only this call and its neighbors"`
 	Between  string `flag:"--between A,B: draw only the calls on the ways from A to B"`
-	Depth    int    `flag:"--depth N: with focus, how many steps to go from the call"`
+	Depth    int    `flag:"--depth N: with --focus, how many calls away to draw"`
 	Paths    bool   `flag:"--paths: draw the state's paths as nodes of their own"`
 	Detail   bool   `flag:"--detail: show what is otherwise shown on hover, and parameters"`
 	Labels   bool   `flag:"--labels: mark trust and confidentiality under a policy"`
@@ -32,8 +32,8 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 	if o.Depth < 1 {
 		return usageErr("--depth can't be %d: expected a whole number from 1", o.Depth)
 	}
-	if o.Between != "" && !strings.Contains(o.Between, ",") {
-		return usageErr("--between expects two calls, as in --between A,B")
+	if from, to, _ := strings.Cut(o.Between, ","); o.Between != "" && (from == "" || to == "") {
+		return usageErr("--between can't be %q: expected two calls, as in --between A,B", o.Between)
 	}
 	form, err := formOf(o.Format, o.Output, c.changed("format"))
 	if err != nil {
@@ -118,7 +118,7 @@ func formOf(format, output string, asked bool) (string, error) {
 	} else if known {
 		return form, nil
 	} else if ending == ".png" && !asked {
-		return "", usageErr("obelus no longer draws PNG").Advise(toPNG)
+		return "", usageErr("PNG is no longer drawn").Advise(toPNG)
 	} else if output != "" && output != "-" && !asked {
 		return "", usageErr("nothing is drawn into a file that ends in %q", ending).Advise("it may end in .svg, .html, .txt, .dot, .gv, .mmd or .md; --format says what other files hold")
 	}

@@ -22,14 +22,14 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// What a page has room for: nodes of its drawing, and events of rehearsals in which
+// What a page has room for: nodes of its drawing, and events of simulations in which
 // something goes otherwise.
 const (
 	pageNodes  = 2_000
 	pageEdges  = 8_000
 	pageEvents = 20_000
 
-	pageRehearsals = 300
+	pageSimulations = 300
 )
 
 // drawnRun draws the run of a journal, with the details of a page, which marks
@@ -73,11 +73,11 @@ func (c *execution) page(p *project.Program, planned bool, o dot.Options) *page.
 	return one
 }
 
-// pageOf is the page of a plan, with rehearsals of it: as it usually goes, what comes when
+// pageOf is the page of a plan, with simulations of it: as it usually goes, what comes when
 // each thing goes otherwise, and when several do.
 func pageOf(p *project.Program, view dot.View) (*page.Page, error) {
-	one := &page.Page{View: view, Kind: page.Rehearsal, Parts: []page.Part{{Plan: p.Plan, Facts: facts.Of(p.Plan, facts.Options{}), Findings: p.Findings}}}
-	r := analyzer.Rehearse(p.Plan, p.Findings)
+	one := &page.Page{View: view, Kind: page.Simulation, Parts: []page.Part{{Plan: p.Plan, Facts: facts.Of(p.Plan, facts.Options{}), Findings: p.Findings}}}
+	r := analyzer.Simulate(p.Plan, p.Findings)
 	if r == nil {
 		return one, nil
 	}
@@ -85,14 +85,14 @@ func pageOf(p *project.Program, view dot.View) (*page.Page, error) {
 	if session.Fits(p.Plan, input, nil) != nil {
 		return one, nil // nobody can say what it would be given
 	}
-	return one, rehearsed(one, found)
+	return one, simulated(one, found)
 }
 
-// rehearsed adds the simulated runs of an exploration to a page: the usual one, and those in
+// simulated adds the simulated runs of an exploration to a page: the usual one, and those in
 // which a call fails or a condition changes.
-func rehearsed(one *page.Page, found *simulate.Exploration) (err error) {
+func simulated(one *page.Page, found *simulate.Exploration) (err error) {
 	events, crowded := 0, 0
-	left := found.Alternatives(pageRehearsals, func(a *simulate.Alternative) bool {
+	left := found.Alternatives(pageSimulations, func(a *simulate.Alternative) bool {
 		s, n := a.Scenario, len(a.Path)
 		if events += len(s.Moments); n > 0 && events > pageEvents {
 			if !a.Together {
@@ -129,7 +129,7 @@ func inWords(path []analyzer.BranchChoice) (words []string) {
 	return words
 }
 
-// eventsOf are the events of a rehearsal as a run has them.
+// eventsOf are the events of a simulation as a run has them.
 func eventsOf(s *simulate.Scenario, results bool) (all []json.RawMessage, err error) {
 	add := func(e any) {
 		text, bad := json.Marshal(e)
@@ -175,16 +175,16 @@ func eventsOf(s *simulate.Scenario, results bool) (all []json.RawMessage, err er
 	return all, err
 }
 
-// explored are the rehearsals of a plan that drawings and pages show, and what input they
+// explored are the simulations of a plan that drawings and pages show, and what input they
 // are given.
-func explored(plan *plan.Plan, r *analyzer.Rehearsal) (found *simulate.Exploration, input map[string]any) {
+func explored(plan *plan.Plan, r *analyzer.Simulation) (found *simulate.Exploration, input map[string]any) {
 	input, state, made := generated(plan, nil, nil, 1)
 	return simulate.Begin(r, simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1, Steps: simulate.DefaultSteps(plan)}, made), input
 }
 
 // markCritical marks the critical path of a simulation without failures, and notes its time and cost.
 func markCritical(view *dot.View, p *project.Program) error {
-	r := analyzer.Rehearse(p.Plan, p.Findings)
+	r := analyzer.Simulate(p.Plan, p.Findings)
 	if r == nil {
 		return usageErr("the plan has errors, so it can't be simulated and has no critical path").Advise("obelus check shows them")
 	}

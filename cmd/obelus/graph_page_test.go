@@ -199,7 +199,7 @@ func TestPageInBrowser(t *testing.T) {
 			if (skips != "" || n == 10 && len(skipped) != 0) && !slices.Contains(skipped, any(skips)) {
 				t.Errorf("%d calls, by %s: skipped are %q, want %q", n, by, skipped, skips)
 			}
-			if got, _ := s.Seen["failure by "+by].(string); !strings.Contains(got, "c5 failed, and handled: the rehearsal lets it fail") {
+			if got, _ := s.Seen["failure by "+by].(string); !strings.Contains(got, "c5 failed, and handled: the simulation lets it fail") {
 				t.Errorf("%d calls, by %s: the moment of the failure is %q", n, by, got)
 			}
 			if got := s.Seen["critical by "+by]; !reflect.DeepEqual(got, critical) {
@@ -378,7 +378,7 @@ func TestRunsAreDrawn(t *testing.T) {
 			}
 		}
 		drawing = printed(t, "graph", "--run", strings.TrimSuffix(filepath.Base(planned), ".jsonl"), "--runs", runs, "--format", format)
-		for _, want := range []string{"model plans", "an earlier step has done it"} {
+		for _, want := range []string{"model plans", "an earlier tick has done it"} {
 			if !strings.Contains(drawing, want) {
 				t.Errorf("of a run that was planned %s doesn't say %q:\n%s", format, want, drawing)
 			}
@@ -426,7 +426,7 @@ func TestPageHoldsNoSecret(t *testing.T) {
 }
 
 // EXECUTION.md#simulation: several things are set to go otherwise at once, by keys and by mouse; what
-// comes of it is what a rehearsal with these failures comes to, and one key takes all back.
+// comes of it is what a simulation with these failures comes to, and one key takes all back.
 func TestSeveralThingsGoOtherwiseOnAPage(t *testing.T) {
 	t.Parallel()
 	plan := filepath.Join(t.TempDir(), "ladder.yaml")

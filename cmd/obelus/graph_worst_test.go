@@ -18,7 +18,7 @@ func TestWorstIsNoLessThanUsual(t *testing.T) {
 		if err != nil {
 			continue // no plan
 		}
-		r := analyzer.Rehearse(p.Plan, p.Findings)
+		r := analyzer.Simulate(p.Plan, p.Findings)
 		worst := facts.Of(p.Plan, facts.Options{}).Worst
 		if r == nil || worst.Time.Most == nil {
 			continue

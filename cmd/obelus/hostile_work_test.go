@@ -9,7 +9,7 @@ import (
 )
 
 // working are families for commands that do more than check: plans without errors
-// of which drawings, compiled forms, rehearsals and runs may be far larger than the
+// of which drawings, compiled forms, simulations and runs may be far larger than the
 // plan.
 var working = []family{
 	{"dense: readers of all state", func(bytes int) map[string]string {

@@ -131,7 +131,7 @@ func TestMCPTools(t *testing.T) {
 		{"simulate", plan(goodPlan), false, "done after 100 ms of virtual time", "scenario"},
 		{"simulate", in{"plan": goodPlan, "branches": true}, false, `"problem":{"call":"fetch#1","kind":"failure"`, "problems"},
 		{"simulate", in{"plan": goodPlan, "schedules": 3}, false, "done after", "summary"},
-		{"simulate", in{"plan": goodPlan, "fail": []string{"fetch"}}, false, `"message":"the rehearsal was told to let it fail"`, "scenario"},
+		{"simulate", in{"plan": goodPlan, "fail": []string{"fetch"}}, false, `"message":"it fails as requested"`, "scenario"},
 		{"simulate", in{"plan": goodPlan, "fail": []string{"fetsh"}}, true, "no call of the plan is \"fetsh\" or uses that tool\n  help: did you mean \"fetch\"?", ""},
 		{"simulate", plan(badPlan), true, nowhere, ""},
 		{"compat", in{"producer": in{"type": "integer"}, "consumer": in{"type": "number", "minimum": 3}}, false, "may-not-fit", "witness"},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -87,7 +86,7 @@ func (l *live) draw() (err error) {
 	one := l.course.page(l.program, l.planned, dot.Options{MaxNodes: pageNodes, MaxEdges: pageEdges})
 	one.Kind, one.Drawn = page.Live, l.drawn
 	if l.planned {
-		one.View.Notes = append(one.View.Notes, "a step is drawn when it has ended")
+		one.View.Notes = append(one.View.Notes, "a tick is drawn when it has ended")
 	}
 	one.Scenarios = []page.Scenario{{Name: "the run", Events: []json.RawMessage{}}}
 	l.page, err = one.HTML()
@@ -116,7 +115,7 @@ const lastMessages = 5 * time.Second
 func (l *live) stream(w http.ResponseWriter, r *http.Request) {
 	l.finished.Add(1)
 	defer l.finished.Done()
-	from, _ := strconv.Atoi(cmp.Or(r.Header.Get("Last-Event-ID"), r.FormValue("from")))
+	from, _ := strconv.Atoi(r.Header.Get("Last-Event-ID"))
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	for {

@@ -97,7 +97,7 @@ type tidings struct {
 // listen reads the stream until it tells what is waited for, or ends.
 func (r *liveRun) listen(until func(*tidings) bool) (all []map[string]any, last tidings) {
 	r.t.Helper()
-	response, err := http.Get(r.page + "events?from=0")
+	response, err := http.Get(r.page + "events")
 	if err != nil {
 		r.t.Error(err)
 		return nil, last
@@ -234,7 +234,7 @@ func TestLivePageKeepsUp(t *testing.T) {
 		plan.WriteString("- {_tool: count, n: †state.n}\n")
 	}
 	r := runLive(t, plan.String())
-	asleep, err := http.Get(r.page + "events?from=0")
+	asleep, err := http.Get(r.page + "events")
 	if err != nil {
 		t.Fatal(err)
 	}

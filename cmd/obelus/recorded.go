@@ -35,13 +35,16 @@ func recorded(path string, activities []string) (*recordedRun, error) {
 	return r, err
 }
 
-func (r *recordedRun) show(to observer) error {
+func (r *recordedRun) show(to interface {
+	session.Observer
+	End(*runtime.Outcome) error
+}) error {
 	r.observe(to)
 	return to.End(r.outcome())
 }
 
 // observe shows what happened.
-func (r *recordedRun) observe(to observer) {
+func (r *recordedRun) observe(to session.Observer) {
 	isStopped := r.outcome().Status == runtime.RunStopped
 	for _, c := range r.commands {
 		if c.Kind != runtime.Settle || !c.Settlement.Left || isStopped {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/trace"
@@ -30,10 +29,5 @@ func (o *exporting) run(_ context.Context, c *cli, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.OTLP == "-" {
-		_, err = c.out.Write(text)
-	} else if err = os.WriteFile(o.OTLP, text, 0o644); err != nil {
-		err = usageErr("%v", err)
-	}
-	return err
+	return c.write(o.OTLP, text)
 }

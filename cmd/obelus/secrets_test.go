@@ -160,7 +160,7 @@ func messagesOf(events string) string {
 		for _, values := range []string{"output", "state", "input", "instances"} {
 			delete(event, values)
 		}
-		if calls, ok := event["calls"].([]any); ok { // of a rehearsal
+		if calls, ok := event["calls"].([]any); ok { // of a simulation
 			for _, call := range calls {
 				delete(call.(map[string]any), "output")
 			}
@@ -170,7 +170,7 @@ func messagesOf(events string) string {
 	return said.String()
 }
 
-// LANGUAGE.md#environment-and-secrets: no failure of a run or of a rehearsal quotes what came into it under the name of a
+// LANGUAGE.md#environment-and-secrets: no failure of a run or of a simulation quotes what came into it under the name of a
 // secret, on whatever way, whoever says it; nor does what refuses a state or an instance.
 func TestFailuresQuoteNoSecret(t *testing.T) {
 	t.Chdir(t.TempDir())

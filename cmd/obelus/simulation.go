@@ -18,7 +18,7 @@ type simulation struct {
 	*cli
 	*simulating
 	plan      *plan.Plan
-	prepared  *analyzer.Rehearsal
+	prepared  *analyzer.Simulation
 	options   simulate.Options
 	generated simulate.MadeUp
 	orders    []analyzer.Schedule // of a file
@@ -33,7 +33,7 @@ func (c *cli) simulate(o *simulating, name string) error {
 	if err != nil {
 		return err
 	}
-	s := &simulation{cli: c, simulating: o, plan: p.Plan, prepared: analyzer.Rehearse(p.Plan, p.Findings)}
+	s := &simulation{cli: c, simulating: o, plan: p.Plan, prepared: analyzer.Simulate(p.Plan, p.Findings)}
 	switch {
 	case s.prepared == nil:
 		return c.faultyPlan(p, o.Format, statusError)

@@ -40,7 +40,7 @@ func (c *cli) help(text string) {
 }
 
 // plainWord is a word that a shell reads as it is.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,…-]+$`)
 
 // commandLine is a command that can be copied, with the global flags of this one that it needs.
 func (g *globals) commandLine(words ...string) string {
@@ -52,12 +52,17 @@ func (g *globals) commandLine(words ...string) string {
 	}
 	line := "obelus"
 	for _, word := range words {
-		if !plainWord.MatchString(word) {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		line += " " + diag.Escape(word)
+		line += " " + diag.Escape(shellWord(word))
 	}
 	return line
+}
+
+// shellWord is a word as a shell reads it.
+func shellWord(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // mostCommands is for how many questions commands are printed.

@@ -31,7 +31,7 @@ func (o *toolsFlags) run(ctx context.Context, c *cli, args []string) error {
 		return checkTools(ctx, c, append(args, ".")[0])
 	}
 	if len(args) > 0 {
-		return usageErr("what is tools to do with %q?", args[0]).Advise("usage: %s", c.cmd.UseLine())
+		return usageErr("tools needs --check to read %q", args[0]).Advise("obelus tools --check %s", args[0])
 	}
 	return c.cmd.Help()
 }

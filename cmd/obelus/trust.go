@@ -75,7 +75,7 @@ func showVouching(c *cli, v *project.Vouching, changed []string) {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(v.Holds)), own)
 	line("with "+wording.Count(len(names), "file")+":", names...)
 	if v.Signers != "" {
-		line("those count as approving whom", v.Signers+" lists")
+		line("whose approval counts is in", v.Signers)
 	}
 	line("requests may go to", v.Hosts...)
 	if v.Policy != nil {
@@ -91,7 +91,7 @@ func showVouching(c *cli, v *project.Vouching, changed []string) {
 	note := func(name string, h plan.Hints) {
 		for what, is := range map[string]bool{
 			"only read":                         isFlag(h.ReadOnly, true),
-			"stand being done twice":            isFlag(h.Idempotent, true),
+			"may be repeated":                   isFlag(h.Idempotent, true),
 			"destroy nothing":                   isFlag(h.Destructive, false),
 			"reach nothing beyond this machine": isFlag(h.OpenWorld, false),
 		} {

@@ -14,7 +14,7 @@ import (
 // LANGUAGE.md#findings: workflows of other systems (state machines, pipelines, chains of an agent's
 // tools), and those of a shop and a help desk, written as plans by somebody who had read
 // LANGUAGE.md, with the verdict in their first line before they were checked: there is no
-// false alarm on those that are clean, which a rehearsal plays to its end, and the
+// false alarm on those that are clean, which a simulation plays to its end, and the
 // deliberate faults are found; and so are those of small plans with one slip each.
 func TestWorkflows(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestWorkflows(t *testing.T) {
 		if len(want) == 0 {
 			clean++
 			if said := printed(t, "simulate", "--seed", "3", file); !strings.Contains(said, "\ndone in ") {
-				t.Errorf("%s: rehearsed it comes to\n%s", file, said)
+				t.Errorf("%s: simulated it comes to\n%s", file, said)
 			}
 		}
 	}

@@ -44,8 +44,8 @@ func (r *Reader) Expects(n *source.Node, what, expected string) *diag.Diagnostic
 //	need:"write url: …"     the key is required, and this is the help where it is missing
 //
 // Fields are strings, booleans, numbers, durations, pointers to these, structs, []*source.Node for the strings of a list
-// or a single one, and [*source.Node] for values that the caller reads afterwards. Further keys have handlers, by name, or nil for those that are read elsewhere. Keys that
-// begin with x- are ignored.
+// or a single one, and [*source.Node] for values that the caller reads afterwards. Further keys have handlers,
+// by name, or nil for those that are read elsewhere. Keys that begin with x- are ignored.
 func (r *Reader) Mapping(n *source.Node, what string, to any, handlers map[string]func(source.Field)) bool {
 	if n.Kind != source.Object {
 		r.Expects(n, what, "a mapping")

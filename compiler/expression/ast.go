@@ -116,15 +116,7 @@ func (n *Node) key() (string, bool) {
 
 // any reports whether a condition holds for the node or a node below it.
 func (n *Node) any(holds func(*Node) bool) bool {
-	if n == nil || holds(n) {
-		return n != nil
-	}
-	for _, a := range n.Args {
-		if a.any(holds) {
-			return true
-		}
-	}
-	return false
+	return !n.walk(func(n *Node) bool { return !holds(n) })
 }
 
 // seal finds out of a node and all below it what is constant, and what is free.
@@ -238,11 +230,7 @@ func (e *Expr) Alternatives() (yes, literal bool) {
 
 // Either calls f with the references where the expression needs one and can do without the others: the operands of
 // fallbacks that don't end in a value that is always set.
-func (e *Expr) Either(f func(ref int)) {
-	if e.root != nil {
-		e.root.either(false, f)
-	}
-}
+func (e *Expr) Either(f func(ref int)) { e.root.either(false, f) }
 
 func (n *Node) either(within bool, f func(ref int)) {
 	switch {
@@ -263,11 +251,7 @@ func (n *Node) certain() bool {
 
 // Deciding calls f with the references that only decide by their presence whether there is a value: those in the
 // operands of a gate but its last.
-func (e *Expr) Deciding(f func(ref int)) {
-	if e.root != nil {
-		e.root.deciding(false, f)
-	}
-}
+func (e *Expr) Deciding(f func(ref int)) { e.root.deciding(false, f) }
 
 func (n *Node) deciding(decides bool, f func(ref int)) {
 	switch {

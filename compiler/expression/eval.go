@@ -80,7 +80,7 @@ func (e *Expr) Holds(n *Node, look Lookup, left *Meter) (yes, no bool) {
 	m := e.evaluation(look)
 	m.most = *left
 	for below := range n.All() {
-		if below.slot >= 0 && below.IsPresence() && !m.kept[below.slot].known {
+		if below.slot >= 0 && !m.kept[below.slot].known {
 			value, p, err := m.present(below)
 			m.kept[below.slot] = slot{value, p, true, err}
 		}

@@ -52,7 +52,7 @@ func (f *function) usage() string {
 		}
 		return f.name + "(" + strings.Join(labels, ", ") + ")"
 	}
-	if f.most == f.least {
+	if len(f.params) == f.least {
 		return "write " + call(f.params)
 	}
 	return "write " + call(f.params[:f.least]) + " or " + call(f.params)

@@ -91,6 +91,7 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 			continue
 		}
 		inside, end := parenthesized(s, at)
+		alone = mark + "(" + inside + ")"
 		if end == at {
 			inside, alone, end = calculated(s, at, there)
 		}

@@ -23,7 +23,7 @@ type Expr struct {
 	// Text is what was parsed.
 	Text string
 
-	root      *Node // nil when the text is one required reference alone, see tree
+	root      *Node // nil when the text is one required reference alone, see Root
 	refs      []Reference
 	limits    *Limits // of an evaluation; a reference alone needs none
 	slots     int     // fallbacks and gates that keep their value
@@ -58,8 +58,7 @@ func Parse(text string, l Limits) (*Expr, *Error) {
 	return parse(text, l.orDefault(), false)
 }
 
-// tree is the root of the expression's tree. Most expressions are plain references whose tree is never needed, so that
-// it is made on demand.
+// Root is the root of the expression's tree. That of a required reference alone is made on each call.
 func (e *Expr) Root() *Node {
 	if e.root != nil {
 		return e.root

@@ -163,6 +163,7 @@ func TestLookalikesKeepTheirMeaning(t *testing.T) {
 		{"Hi †(upper(†input.s))!", "Hi †{upper(†input.s)}!", true},
 		{"Hi †(\")\" + †input.s) and †input.t", "Hi †{\")\" + †input.s} and †{input.t}", true},
 		{"{{{input.s}}}", "†input.s", true},
+		{" †(†input.n + 1)", "†(†input.n + 1)", true},
 		{"Hi {{{ input.s }}}", "Hi †{input.s}", true},
 		{"Hi {†input.s}", "Hi †{input.s}", true},
 		{"{\"a\": {{input.s}}}", "{\"a\": †{input.s}}", true},

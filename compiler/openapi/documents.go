@@ -53,6 +53,7 @@ func (r *reading) file(ref *source.Node, name string) (*source.Node, *Note) {
 	r.documents.paths[file] = where
 	root, problems := r.parse(file)
 	if len(problems) > 0 {
+		r.roots[where] = nil
 		return nil, noteOf(ref, "%q can't be read: %s: %s", ref.Text, problems[0].Span.Where(), problems[0].Message)
 	}
 	r.Files[where] = text

@@ -203,6 +203,7 @@ func TestOtherFiles(t *testing.T) {
 		"models/thing.yaml": "type: object\nproperties: {name: {type: string}, inner: {$ref: thing.yaml}, owner: {$ref: '../api.yaml#/components/schemas/User'}}\n",
 		"shared.yaml":       "size: {name: size, in: query, required: true, schema: {type: integer}}\n",
 		"broken.yaml":       "a: [\n",
+		"twice.yaml":        "responses: {'200': {description: d}}\nresponses: {'200': {description: d}}\n",
 	}
 	open := func(name string) ([]byte, error) {
 		if text, ok := files[name]; ok {
@@ -219,6 +220,8 @@ paths:
   /net: {get: {$ref: "https://a.example/x.yaml"}}
   /none: {get: {responses: {"200": {description: d, content: {application/json: {schema: {$ref: none.yaml}}}}}}}
   /broken: {get: {$ref: broken.yaml}}
+  /twice: {get: {$ref: twice.yaml}}
+  /again: {get: {$ref: twice.yaml}}
 components: {schemas: {User: {type: string}}}
 `
 	api, found := Read(source.NewFile("api.yaml", []byte(text)), Options{Open: open})
@@ -226,6 +229,7 @@ components: {schemas: {User: {type: string}}}
 		t.Fatal(found)
 	}
 	want := map[string]string{
+		"GET /twice": "can't be read", "GET /again": "leads to nothing",
 		"GET /out": "isn't in the folder", "GET /absolute": "isn't in the folder", "GET /net": "isn't in the folder",
 		"GET /none": "there is no such file", "GET /broken": "broken.yaml:",
 	}

@@ -9,7 +9,7 @@ import (
 
 // Bounds on what is read. A schema within them costs bounded work.
 const (
-	MaxKeywords = 10_000 // of a schema, with its references expanded
+	maxKeywords = 10_000 // of a schema, with its references expanded
 	maxNesting  = 100    // of a schema
 	maxPattern  = 1_000  // characters of a pattern
 	maxNumber   = 40     // characters of a number

@@ -201,7 +201,7 @@ func (p *prover) key(literals []literal) string {
 
 // plain goes through nodes that are nothing but a reference.
 func (n *node) plain() *node {
-	for range MaxKeywords {
+	for range maxKeywords {
 		if n.ref == nil || n.scoped || n.kinds != Anything || n.values != nil || n.dynamic != nil || n.allOf != nil || n.anyOf != nil || n.oneOf != nil ||
 			n.not != nil || n.cond != nil || n.numbers != nil || n.strings != nil || n.arrays != nil || n.objects != nil || n.meta != "" {
 			break

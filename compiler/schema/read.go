@@ -156,8 +156,8 @@ func (r *reader) node(u *unit, parent *node, keyword, key string, raw any, base 
 		return n
 	case map[string]any:
 		r.keywords += len(v)
-		if r.keywords > MaxKeywords {
-			r.stop(n, fmt.Sprintf("a schema can have %d keywords, and this one has more", MaxKeywords), "split it, or say less of its parts")
+		if r.keywords > maxKeywords {
+			r.stop(n, fmt.Sprintf("a schema can have %d keywords, and this one has more", maxKeywords), "split it, or say less of its parts")
 			return nil
 		}
 		r.identify(n, v)

@@ -289,14 +289,14 @@ func (r *reader) checkLoops(root *node) {
 		if m, ok := n.raw.(map[string]any); ok {
 			total += len(m)
 		}
-		add := func(x *node) { total = min(total+size(x), MaxKeywords+1) }
+		add := func(x *node) { total = min(total+size(x), maxKeywords+1) }
 		n.inPlace(add)
 		n.below(add)
 		sizes[n] = total
 		return total
 	}
-	if size(root) > MaxKeywords {
-		r.stop(root, fmt.Sprintf("with its references expanded a schema can have %d keywords, and this one has more", MaxKeywords),
+	if size(root) > maxKeywords {
+		r.stop(root, fmt.Sprintf("with its references expanded a schema can have %d keywords, and this one has more", maxKeywords),
 			"references that meet the same schema again and again multiply; refer to it fewer times")
 		return
 	}

@@ -128,7 +128,7 @@ function live() {
     drawn = news.drawn;
     if (news.drawn !== data.drawn && !document.querySelector('#grown')) {
       $('told').hidden = false;
-      fill($('told'), el('span', { id: 'grown' }, 'The model has planned another step. '), el('button', { onclick: () => location.reload() }, 'Draw it'));
+      fill($('told'), el('span', { id: 'grown' }, 'The model has planned another tick. '), el('button', { onclick: () => location.reload() }, 'Draw it'));
     }
     if (news.over) {
       stream.close();

@@ -1,5 +1,5 @@
 // Package page writes a drawing as one HTML file, with the facts of its calls and the events of a
-// rehearsal or a run. Its content policy allows its own script and style only: it loads nothing, and
+// simulation or a run. Its content policy allows its own script and style only: it loads nothing, and
 // nothing in a plan can run.
 package page
 
@@ -42,8 +42,8 @@ type Page struct {
 	Parts     []Part // the plan, or of a run with a planner that of each tick
 	Scenarios []Scenario
 	Kind      Kind
-	Choices   [][]string // of rehearsals: what may go otherwise, and how, in words; first how it usually goes
-	Left      int        // rehearsals for which there was no room
+	Choices   [][]string // of simulations: what may go otherwise, and how, in words; first how it usually goes
+	Left      int        // simulations for which there was no room
 	Drawn     int        // of a live page: how often it was drawn
 }
 
@@ -52,9 +52,9 @@ type Kind string
 
 // The kinds of page.
 const (
-	Rehearsal Kind = "rehearsal" // the first as the plan goes, the others with a call that fails
-	Run       Kind = "run"       // one run
-	Live      Kind = "live"      // of a run in progress: its events come from where the page does
+	Simulation Kind = "simulation" // the first as the plan goes, the others with a call that fails
+	Run        Kind = "run"        // one run
+	Live       Kind = "live"       // of a run in progress: its events come from where the page does
 )
 
 // A Part is a plan whose calls the view has.
@@ -65,7 +65,7 @@ type Part struct {
 	Findings []diag.Diagnostic
 }
 
-// A Scenario is a rehearsal or a run.
+// A Scenario is a simulation or a run.
 type Scenario struct {
 	Name     string            `json:"name"`
 	Picks    [][2]int          `json:"picks,omitempty"`    // the option of every choice that it met

@@ -106,7 +106,7 @@ function keyOf(e) {
   return calls.has(key) ? key : key.replace(/\[\d+\](?=\/|$)/g, '');
 }
 
-// A Play is one rehearsal, or one run: what happened to which call, moment by moment.
+// A Play is one simulation, or one run: what happened to which call, moment by moment.
 class Play {
   constructor(scenario) {
     Object.assign(this, scenario);
@@ -153,12 +153,12 @@ class Play {
         m.words = name + ' ' + (states[state] || ['', state])[1] + (e.error ? ': ' + e.error.message : e.reason ? ': ' + e.reason : '') + (e.decision ? ', decided by ' + (e.decision.by || 'a person') : '');
       }
     } else if (e.event === 'tick') {
-      m.words = e.status === 'started' ? (e.tick > 1 ? 'step ' + e.tick + ': the model is asked again' : 'step 1: the model is asked for a plan')
-        : 'step ' + e.tick + ' has ended' + (e.errors.length ? ': ' + e.errors.map(x => x.message).join('; ') : '') + (e.dropped ? '; left out now: ' + e.dropped.join(', ') : '');
+      m.words = e.status === 'started' ? (e.tick > 1 ? 'tick ' + e.tick + ': the model is asked again' : 'tick 1: the model is asked for a plan')
+        : 'tick ' + e.tick + ' has ended' + (e.errors.length ? ': ' + e.errors.map(x => x.message).join('; ') : '') + (e.dropped ? '; left out now: ' + e.dropped.join(', ') : '');
       m.failed = e.errors.length > 0;
     } else if (e.event === 'end') {
       this.status = e.status; this.reason = e.reason; this.output = e.output;
-      m.words = (data.kind === 'rehearsal' ? 'the plan ' : 'the run ') + ends(e.status) + (e.reason ? ': ' + e.reason : '');
+      m.words = (data.kind === 'simulation' ? 'the plan ' : 'the run ') + ends(e.status) + (e.reason ? ': ' + e.reason : '');
     } else if (e.event === 'instance') {
       m.words = e.instance + ' is ' + e.status;
     } else {
@@ -197,7 +197,7 @@ class Play {
     const r = all[0], state = this.state(r, i), took = r.from !== undefined && r.ended !== undefined && i >= r.ended ? duration(r.to - r.from) : '';
     return { state, sign: (states[state][0] + ' ' + took).trim(), words: states[state][1] + (took ? ' after ' + took : '') };
   }
-  // path is the critical path: as the rehearsal gives it, or who was waited for, from the last back.
+  // path is the critical path: as the simulation gives it, or who was waited for, from the last back.
   path() {
     if (this.critical) { // what is done for an item is its call's, and a delegate's call stands after the one that runs it
       const path = [], add = key => { if (calls.has(key) && !path.includes(key)) path.push(key); };
@@ -492,7 +492,7 @@ function setMoment(i) {
 // jump goes to the next moment, or the one before, that is something special.
 function jump(step, special) {
   const all = now.play ? now.play.moments : [];
-  for (let n = 1; n <= all.length; n++) { // and from the other end on: what a rehearsal was chosen for may lie behind its end
+  for (let n = 1; n <= all.length; n++) { // and from the other end on: what a simulation was chosen for may lie behind its end
     const i = (Math.max(now.moment, step > 0 ? -1 : 0) + step * n + 2 * all.length) % all.length;
     if (special(all[i])) { setMoment(i); if (all[i].key && calls.has(all[i].key)) choose(all[i].key); return; }
   }
@@ -505,18 +505,18 @@ function setScenario(n) {
   show();
 }
 // What may go otherwise is set together: choices, and the option of each. What comes of it is
-// the one rehearsal in which all that it came by is as set, or else as usual.
+// the one simulation in which all that it came by is as set, or else as usual.
 function setSwitch(choice, option) {
   const set = new Map(now.set);
   if (option) set.set(choice, option); else set.delete(choice);
   const n = data.scenarios.findIndex(s => (s.picks || []).every(([c, o]) => (set.get(c) || 0) === o));
   if (n >= 0) Object.assign(now, { scenario: n, set });
-  show(n >= 0 ? '' : 'Together with ' + data.choices[choice][option] + ' this wasn’t simulated: there was no room for it here, or no values allow it. obelus simulate --branches goes further.');
+  show(n >= 0 ? '' : 'Together with ' + data.choices[choice][option] + ' this wasn’t simulated: there was no room for it here, or no values allow it. obelus simulate PLAN --branches simulates more.');
 }
 function show(but) {
   const n = now.scenario;
   now.play = playOf(n);
-  now.moment = n > 0 || data.kind !== 'rehearsal' ? now.play.moments.length - 1 : -1;
+  now.moment = n > 0 || data.kind !== 'simulation' ? now.play.moments.length - 1 : -1;
   const seen = [...now.play.instances];
   $('instance').hidden = seen.length < 2;
   if (seen.length > 1) fill($('instance'), el('option', { value: '' }, 'all ' + seen.length + ' instances'), ...seen.map(id => el('option', { value: id }, id)));

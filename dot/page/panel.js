@@ -79,7 +79,7 @@ function about(c) {
     section('What it does', el('div', { className: 'fact' }, doing(c))),
     section('Happened', happened(c), other > 0 && other !== now.scenario ? el('p', {}, el('button', { onclick: () => setScenario(other) }, 'What if it fails?')) : null),
     section('Parameters', (c.values || []).length ? el('dl', {}, ...c.values.map(v => value(c, v, 'all'))) : null),
-    section('Is handed besides', (c.context || []).length ? sources(c, c.context) : null),
+    section('Also receives', (c.context || []).length ? sources(c, c.context) : null),
     section('Findings', (c.findings || []).map(finding)),
     section('Schema', folded('parameters', t.parameters), folded('result', t.output)),
     section('Source', c.lines ? [el('p', { className: 'small' }, c.at.file + ', line ' + c.from),
@@ -139,7 +139,7 @@ function review() {
     return few([...groups.values()].map(all => [firstLinks(all.flatMap(([, c]) => c ? [c.key] : []), 30),
       finding(all.length > 1 ? { ...all[0][0], message: all.length + ' times; the first: ' + all[0][0].message } : all[0][0])]));
   };
-  const p = playOf(0), run = data.kind !== 'rehearsal' && p;
+  const p = playOf(0), run = data.kind !== 'simulation' && p;
   return [
     data.card ? el('section', { id: 'card' }, ...data.card.map((row, i) => [i ? el('h3', { className: { '▲': 'danger', '↗': 'caution' }[row.sign] || '' }, ((row.sign || '').replace('✋', '?') + ' ' + row.text).trim()) : el('h2', {}, row.text), row.rows ? items(row.rows.map(r => r.text)) : ''])) : null,
     data.notes.length ? el('p', { className: 'muted' }, between(data.notes, '; ')) : null,
@@ -148,8 +148,8 @@ function review() {
     section('What leaves this machine, and to where', leaving()),
     section('What came from a model', fromModels()),
     section('When something fails, or goes otherwise', failures()),
-    section('How long, how dear', howLong(p)),
-    section('What it gives', (data.output || []).length ? el('dl', {}, ...data.output.map(v => value({ prefix: data.prefix }, v, 'output'))) : null),
+    section('Time and cost', howLong(p)),
+    section('Output', (data.output || []).length ? el('dl', {}, ...data.output.map(v => value({ prefix: data.prefix }, v, 'output'))) : null),
     section('Notes', grouped(f => f.severity === 'info')),
     section('Signs', small(importance.filter(s => states[s][0]).map(s => states[s].join(' ')).join(' · '), ' · ★ critical path · ▲ destroys · △ effect unknown · ↗ leaves · ? asks a person · ✎ writes · ✦ a model')),
     section('Keys', small('/ search · ↓ ↑ along the edges · ← → beside · Enter details · Esc back · [ ] a moment back, on · f F the next failure, the one before · ',
@@ -180,7 +180,7 @@ function howLong(p) {
   const bound = (name, b, show) => name + (b.most == null ? ': unbounded' : ': at most ' + show(b.most)) + (b.because ? ' (' + b.because.join('; ') + ')' : '');
   const path = p ? p.path() : [], plain = n => +n.toPrecision(6);
   return items([
-    p ? (data.kind === 'rehearsal' ? 'simulated without failures: ' : 'took ') + duration(p.length) + (p.cost ? ', cost ' + plain(p.cost) : '') + (p.status ? ', ' + p.status : '') : '',
+    p ? (data.kind === 'simulation' ? 'simulated without failures: ' : 'took ') + duration(p.length) + (p.cost ? ', cost ' + plain(p.cost) : '') + (p.status ? ', ' + p.status : '') : '',
     path.length ? ['critical path' + (p.criticalInstance ? ' of ' + p.criticalInstance : '') + ': ', between(path.slice(0, 30).map(k => callLink(k)), ' → '), path.length > 30 ? ' … ' + (path.length - 30) + ' more' : ''] : '',
     bound('time', data.worst.time, n => duration(n * 1000)), bound('cost', data.worst.cost, plain), bound('calls', data.worst.calls, plain), bound('attempts', data.worst.tries, plain),
   ].filter(Boolean));
@@ -199,7 +199,7 @@ function done(p) {
     ...part('↗ ' + before + 'sent', list(sends, false), 'caution'), ...part('↗ still sends', list(sends, true), 'caution')];
 }
 
-// outcome is what a rehearsal has otherwise than the first one: what is skipped, and what runs.
+// outcome is what a simulation has otherwise than the first one: what is skipped, and what runs.
 const outcomes = [];
 function outcome(n) {
   if (outcomes[n]) return outcomes[n];
@@ -216,7 +216,7 @@ function outcome(n) {
   return outcomes[n] = { off, on, some, play: b };
 }
 function failures() {
-  if (!data.scenarios || data.kind !== 'rehearsal') return null;
+  if (!data.scenarios || data.kind !== 'simulation') return null;
   const list = data.scenarios.map((s, i) => i && !s.together ? [i, outcome(i)] : null).filter(Boolean);
   const alike = new Set(), once = list.filter(([n, o]) => { // items of a list of which nothing else is to be told
     const words = JSON.stringify([data.scenarios[n].name.replace(/\[\d+\]/g, ''), o.play.status, o.on, o.off, o.some]);
@@ -229,8 +229,8 @@ function failures() {
     items(once.slice(0, 25).map(([n, o]) => [course(n), ': the plan ' + ends(o.play.status),
       o.on.length ? ['; then ', firstLinks(o.on, 8), o.on.length > 1 ? ' run' : ' runs'] : '', o.off.length ? ['; skipped: ', firstLinks(o.off, 8)] : '', o.some.length ? ['; skipped are items of ', firstLinks(o.some, 8)] : '', done(o.play).map(x => el('div', { className: 'small' }, x))])),
     once.length > 25 ? el('p', { className: 'muted' }, '“What if…” above the drawing has all of them, and several at once') : null,
-    idle.length ? el('p', { className: 'caution' }, 'In no simulation here ran ', firstLinks(idle, 20), ': other values than were tried may let them run.') : null,
-    data.left ? el('p', { className: 'muted' }, count(data.left, 'more thing') + ' may go otherwise, for which there was no room here: obelus simulate --branches') : null,
+    idle.length ? el('p', { className: 'caution' }, 'Ran in no simulation here: ', firstLinks(idle, 20), '. Other input may reach them.') : null,
+    data.left ? el('p', { className: 'muted' }, count(data.left, 'more variation') + ' not shown; obelus simulate PLAN --branches simulates more') : null,
   ];
 }
 
@@ -240,7 +240,7 @@ function told(but) {
   $('told').hidden = !now.set.size && !but;
   const met = new Map(p.picks || []);
   const chips = [...now.set].map(([choice, option]) => el('button', { className: 'chip', onclick: () => setSwitch(choice, 0), 'aria-label': 'take back: ' + data.choices[choice][option] },
-    data.choices[choice][option] + (met.has(choice) ? '' : ' (it never comes to that)') + ' ✕'));
+    data.choices[choice][option] + (met.has(choice) ? '' : ' (not reached)') + ' ✕'));
   const left = o ? p.left() : [], off = o ? o.off.filter(k => !left.some(r => r.key === k)) : []; // of a list it is told item by item
   const skipped = [...off.map(k => [k, k, p.why(k)]), ...left.map(r => [r.key, r.label, r.reason])].map(([k, words, why]) => el('li', {}, callLink(k, words), ' is skipped' + (why ? ': ' + why : '')));
   fill($('told'), but ? el('p', { className: 'caution' }, but) : '', now.set.size ? [el('b', {}, 'What if '), between(chips, ' and '), '? ',

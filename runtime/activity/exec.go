@@ -157,8 +157,8 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 	return route(value, r, x.name, saying(stderr))
 }
 
-// mayBeText reports whether output that isn't declared to be text is: it doesn't begin as JSON of several
-// values or a JSON text does, and the tool admits text.
+// mayBeText reports whether output may be plain text: it doesn't begin like a JSON object, list or string, and
+// the tool accepts a string.
 func mayBeText(output []byte, declared *schema.Schema) bool {
 	output = bytes.TrimLeft(output, " \t\r\n")
 	return len(output) > 0 && !bytes.ContainsAny(output[:1], `{["`) && (declared == nil || declared.Kinds()&schema.String != 0)

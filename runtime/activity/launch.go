@@ -95,7 +95,7 @@ func begin(s *start) (p *process, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.stderr.keep = quotedStderr + 64 + 2*s.hide.Longest() // more than is quoted, which may begin within a secret
+	p.stderr.keep = quotedStderr + 64 + 2*s.hide.Longest() // more than is quoted: a quote may begin within a secret
 	p.cmd.Dir, p.cmd.Env = s.def.Dir, slices.Clip(s.environ)
 	headers := trace.Headers(s.ctx)
 	for _, name := range slices.Sorted(maps.Keys(headers)) { // in capitals, as programs that know them expect

@@ -19,10 +19,10 @@ import (
 )
 
 // LANGUAGE.md#tools-and-activities: of plans whose activities are expressions, and whose latent
-// tools are answered as their mocks say, a run and a rehearsal tell the same: how
+// tools are answered as their mocks say, a run and a simulation tell the same: how
 // every call settled, with the same words, and in which state. Results that name an
 // alternative, one that isn't offered, and expressions that fail are among them.
-func TestRunAndRehearsalAgree(t *testing.T) {
+func TestRunAndSimulationAgree(t *testing.T) {
 	plans := 300
 	if testing.Short() {
 		plans = 120
@@ -60,13 +60,13 @@ func TestRunAndRehearsalAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scenario := simulate.Run(verified.Rehearsal(), simulate.Options{Seed: seed, Observe: tell(played)})
+		scenario := simulate.Run(verified.Simulation(), simulate.Options{Seed: seed, Observe: tell(played)})
 		if len(ran) != len(plan.Calls) {
 			t.Fatalf("seed %d: %d of %d calls settled", seed, len(ran), len(plan.Calls))
 		}
 		for name := range ran {
 			if compared++; ran[name] != played[name] {
-				t.Fatalf("seed %d: %s\n%s in a run\n%s in a rehearsal\n%s", seed, name, ran[name], played[name], text)
+				t.Fatalf("seed %d: %s\n%s in a run\n%s in a simulation\n%s", seed, name, ran[name], played[name], text)
 			}
 		}
 		other := scenario.Outcome

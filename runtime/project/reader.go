@@ -163,8 +163,8 @@ func (r *Reader) Text(name string) ([]byte, error) {
 	return r.text(name)
 }
 
-// text reads a file that isn't named by who gives documents, such as a policy above them. What is
-// in a workspace that is [Reader.Confined] isn't read through a link that leads out of it.
+// text is Text for files that may be outside of the workspace, such as a policy above it. If
+// [Reader.Confined], it follows no link out of the workspace.
 func (r *Reader) text(name string) ([]byte, error) {
 	if relative, err := below(r.Root, name); r.Confined && err == nil && name != "-" {
 		text, err := workspace.Folder{Dir: r.Root, Limit: r.most(name)}.Open(filepath.ToSlash(relative))

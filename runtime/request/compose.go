@@ -59,7 +59,7 @@ type Standing struct {
 // record. Its messages are in one order: what the document says in words, the
 // tools, input, state, data, the carried plan, advisors, and errors. Schemas in
 // them need nothing outside of their message: what they refer to stands under
-// their own "$defs". Extension keys (x-) and what serves rehearsals alone aren't
+// their own "$defs". Extension keys (x-) and what serves simulations alone aren't
 // told, nor which activity carries a tool out.
 func Compose(s Context) *Request {
 	messages := s.declared()

@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// EXECUTION.md#branches: what comes when one thing goes otherwise than usual is rehearsed for each thing,
+// EXECUTION.md#branches: what comes when one thing goes otherwise than usual is simulated for each thing,
 // those among them that only another brings about, and what has no room is counted.
 func TestAlternatives(t *testing.T) {
 	plan := verified(t, `
@@ -23,7 +23,7 @@ calls:
 - {_id: ship, _tool: use, of: †state.paid}
 - {_id: sorry, _tool: use, of: †state.failed}
 `)
-	rehearse := func(most int) (told []string, left int) {
+	simulate := func(most int) (told []string, left int) {
 		left = simulate.Begin(plan, simulate.Options{Seed: 1}, simulate.MadeUp{}).Alternatives(most, func(a *simulate.Alternative) bool {
 			words := []string{}
 			for _, choice := range a.Path {
@@ -45,11 +45,11 @@ calls:
 		`"ship" fails done failed skipped`,
 		`"pay" fails "sorry" fails failed skipped failed`,
 	}
-	told, left := rehearse(100)
+	told, left := simulate(100)
 	if !slices.Equal(told, want) || left != 0 {
-		t.Errorf("%d left; rehearsed are\n%s\nwant\n%s", left, strings.Join(told, "\n"), strings.Join(want, "\n"))
+		t.Errorf("%d left; simulated are\n%s\nwant\n%s", left, strings.Join(told, "\n"), strings.Join(want, "\n"))
 	}
-	if told, left := rehearse(2); len(told) != 2 || left == 0 {
+	if told, left := simulate(2); len(told) != 2 || left == 0 {
 		t.Errorf("with room for two: %d left, of %q", left, told)
 	}
 }
@@ -91,7 +91,7 @@ func TestAlternativesTogether(t *testing.T) {
 				}
 			}
 			if fit != 1 {
-				t.Fatalf("plan %d: %d rehearsals are what comes of %v\n%s", n, fit, set, text)
+				t.Fatalf("plan %d: %d simulations are what comes of %v\n%s", n, fit, set, text)
 			}
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// EXECUTION.md#limits: a rehearsal costs no more steps than it may: what is too large stops it,
+// EXECUTION.md#limits: a simulation costs no more steps than it may: what is too large stops it,
 // with the same steps every time, and of too many instances it takes some.
-func TestRehearsalsAreBounded(t *testing.T) {
+func TestSimulationsAreBounded(t *testing.T) {
 	repeat := func(n int, line string) string {
 		var b strings.Builder
 		for i := range n {
@@ -47,7 +47,7 @@ func TestRehearsalsAreBounded(t *testing.T) {
 	} {
 		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(c.text)), compiler.Options{Open: open})
 		found = analyzer.Analyze(p, found, analyzer.Config{}).Findings
-		r := analyzer.Rehearse(p, found)
+		r := analyzer.Simulate(p, found)
 		if r == nil {
 			t.Fatalf("%s: %s", name, found[len(found)-1].Message)
 		}
@@ -56,7 +56,7 @@ func TestRehearsalsAreBounded(t *testing.T) {
 			t.Errorf("%s: %d steps, %s for %q, %d left out", name, s.Steps, s.Outcome.Status, s.Outcome.Reason, s.Left)
 		}
 		if again := simulate.Run(r, simulate.Options{Steps: most, Seed: 3}); again.Makespan != s.Makespan || again.Outcome.Counts != s.Outcome.Counts {
-			t.Errorf("%s: the same rehearsal ends otherwise", name)
+			t.Errorf("%s: the same simulation ends otherwise", name)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// An Exploration is what the rehearsals of a plan's branches came to.
+// An Exploration is what the simulations of a plan's branches came to.
 type Exploration struct {
 	Usual    *Scenario // what comes when each choice has its first option
 	Played   int       // combinations of options, each once
@@ -72,7 +72,7 @@ const mostPaired = 300
 // plays those that differ least from the usual one, and some that bring pairs of options
 // together. made are the generated keys of input and state, which may vary. Options.Steps
 // bounds each simulation, and all of them together.
-func Explore(r *analyzer.Rehearsal, o Options, made MadeUp, most int) *Exploration {
+func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Exploration {
 	x := Begin(r, o, made).by
 	x.out.Alternatives(most, func(*Alternative) bool { return true })
 	if !x.out.Complete {
@@ -85,8 +85,8 @@ func Explore(r *analyzer.Rehearsal, o Options, made MadeUp, most int) *Explorati
 }
 
 // Begin is an exploration in which nothing was played yet.
-func Begin(r *analyzer.Rehearsal, o Options, made MadeUp) *Exploration {
-	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*plan.Plan]*turned{},
+func Begin(r *analyzer.Simulation, o Options, made MadeUp) *Exploration {
+	x := &explorer{simulation: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*plan.Plan]*turned{},
 		trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: map[string]bool{}, decisionOf: map[string]*decision{}}
 	if x.making = o.Steps / 8; o.Steps == 0 {
 		x.making = math.MaxInt
@@ -102,22 +102,22 @@ func Begin(r *analyzer.Rehearsal, o Options, made MadeUp) *Exploration {
 }
 
 type explorer struct {
-	rehearsal *analyzer.Rehearsal
-	plan      *plan.Plan
-	o         Options
-	invented  MadeUp
-	input     *ending
-	state     *ending
-	forks     map[string]*fork // by the path of the call
-	turned    map[*plan.Plan]*turned
-	known     map[string]int            // choices by key
-	choices   [][]analyzer.BranchChoice // the options of each
-	trials    map[string]*trial
-	order     []*trial
-	pairs     map[[2]pick]bool // that were played together
-	started   map[string]bool  // calls of the plan, in some combination
-	last      *course          // the combination that is played, or was played last
-	out       Exploration
+	simulation *analyzer.Simulation
+	plan       *plan.Plan
+	o          Options
+	invented   MadeUp
+	input      *ending
+	state      *ending
+	forks      map[string]*fork // by the path of the call
+	turned     map[*plan.Plan]*turned
+	known      map[string]int            // choices by key
+	choices    [][]analyzer.BranchChoice // the options of each
+	trials     map[string]*trial
+	order      []*trial
+	pairs      map[[2]pick]bool // that were played together
+	started    map[string]bool  // calls of the plan, in some combination
+	last       *course          // the combination that is played, or was played last
+	out        Exploration
 
 	plays, steps int // that are left
 	making       int // steps that are left for results
@@ -152,7 +152,7 @@ func (x *explorer) affords() bool {
 	return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) && (x.o.Watch == nil || x.out.Usual == nil || x.o.Watch(0))
 }
 
-// play rehearses the combination that has these options and elsewhere the usual ones, or
+// play simulates the combination that has these options and elsewhere the usual ones, or
 // those preferred.
 func (x *explorer) play(forced []pick, prefer func(choice, n int) int) *trial {
 	c := &course{explorer: x, forced: map[int]int{}, prefer: prefer, taken: map[int]int{}}
@@ -169,7 +169,7 @@ func (x *explorer) play(forced []pick, prefer func(choice, n int) int) *trial {
 			o.State = state
 		}
 	}
-	c.scenario = Run(x.rehearsal, o)
+	c.scenario = Run(x.simulation, o)
 	if x.out.Usual == nil {
 		x.out.Usual = c.scenario
 	}
@@ -217,7 +217,7 @@ func keyOf(picks []pick) string {
 	return fmt.Sprint(picks)
 }
 
-// An Alternative is a rehearsal in which something goes otherwise than usual.
+// An Alternative is a simulation in which something goes otherwise than usual.
 type Alternative struct {
 	Path     []analyzer.BranchChoice // what does; empty of the usual course
 	Picks    [][2]int                // every choice that it met, and the option
@@ -230,7 +230,7 @@ type Alternative struct {
 // a choice that one of these meets the combination that has it: the last of its path is the
 // option, what comes before is what brings the choice about. Then come those in which several
 // things go otherwise. left is how many options had no room. Options.Steps bounds each
-// rehearsal, and a third as many steps all.
+// simulation, and a third as many steps all.
 func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)) (left int) {
 	x := e.by
 	x.allow(most)

@@ -21,7 +21,7 @@ import (
 // on what calls give, parts that may be missing, and an output over several of them; with
 // items also calls that run for lists found on the way, under conditions on their items and
 // places. It is empty where the plan has errors.
-func branching(random *rand.Rand, most int, items bool) (string, *analyzer.Rehearsal) {
+func branching(random *rand.Rand, most int, items bool) (string, *analyzer.Simulation) {
 	var calls []string
 	refs, lists := []string{}, []string{}
 	ref := func() string { return refs[random.IntN(len(refs))] }
@@ -86,7 +86,7 @@ calls:
 ` + strings.Join(calls, "\n") + "\noutput: " + output + "\n"
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
 	if v := analyzer.Analyze(p, found, analyzer.Config{}).Verified; v != nil {
-		return text, v.Rehearsal()
+		return text, v.Simulation()
 	}
 	return text, nil
 }
@@ -167,8 +167,8 @@ func TestExplorationsAreBounded(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#simulation: 10,000 calls are rehearsed in under a second.
-func TestLargeRehearsalsAreQuick(t *testing.T) {
+// EXECUTION.md#simulation: 10,000 calls are simulated in under a second.
+func TestLargeSimulationsAreQuick(t *testing.T) {
 	text := "tools: {t: {type: object, properties: {a: {}, _output: {type: object, properties: {x: {type: number}}, required: [x]}}}}\ncalls:\n- {_tool: t, a: 1, _outputPath: s0}\n"
 	for i := range 9_999 {
 		text += fmt.Sprintf("- {_tool: t, a: †state.s%d.x, _outputPath: s%d}\n", i-i%7, i+1)

@@ -558,7 +558,7 @@ func tryInvented(n int) invented {
 		return one
 	}
 	for ; one.runs < 10 && one.why == ""; one.runs++ {
-		one.why = fails(simulate.Run(judged.Verified.Rehearsal(), simulate.Options{Seed: uint64(one.runs), Schedule: one.runs}))
+		one.why = fails(simulate.Run(judged.Verified.Simulation(), simulate.Options{Seed: uint64(one.runs), Schedule: one.runs}))
 	}
 	return one
 }

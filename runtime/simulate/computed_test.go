@@ -213,7 +213,7 @@ func (g *reckoning) conditional() {
 }
 
 // reckon makes a plan; nil where it has errors.
-func reckon(n int) (*reckoning, *analyzer.Rehearsal) {
+func reckon(n int) (*reckoning, *analyzer.Simulation) {
 	g := &reckoning{Rand: rand.New(rand.NewPCG(uint64(n), 19)), files: map[string]string{}}
 	for range 1 + g.IntN(3) {
 		g.source()
@@ -245,7 +245,7 @@ func reckon(n int) (*reckoning, *analyzer.Rehearsal) {
 	if j.Verified == nil {
 		return g, nil
 	}
-	return g, j.Verified.Rehearsal()
+	return g, j.Verified.Simulation()
 }
 
 // ways are all sets of calls that the model says can run: by each, a letter.
@@ -271,7 +271,7 @@ func (g *reckoning) ways() map[string]bool {
 	return all
 }
 
-// rowOf is the same of a rehearsal.
+// rowOf is the same of a simulation.
 func rowOf(s *simulate.Scenario) (row string) {
 	for i := range s.Calls {
 		switch one := &s.Calls[i]; {

@@ -189,7 +189,7 @@ func (x *explorer) fork(w *world, command runtime.Command, call *plan.Call) *for
 		last-- // results don't go there
 	}
 	offered := compiler.Offered(p, call)
-	unmade := "the rehearsal lets it fail"
+	unmade := "it fails in this simulation"
 	if mustFail {
 		unmade = asRequested
 	}

@@ -62,12 +62,12 @@ tools:
 			if len(branch.Schedules) != 2 {
 				t.Fatalf("seed %d: an error without schedules: %s\n%s", seed, d.Message, text.String())
 			}
-			rehearsal := analyzer.Rehearse(p, j.Findings)
-			if rehearsal == nil {
+			simulation := analyzer.Simulate(p, j.Findings)
+			if simulation == nil {
 				continue // there are cycles besides
 			}
-			one, err := simulate.FinalState(rehearsal, branch.Schedules[0])
-			other, err2 := simulate.FinalState(rehearsal, branch.Schedules[1])
+			one, err := simulate.FinalState(simulation, branch.Schedules[0])
+			other, err2 := simulate.FinalState(simulation, branch.Schedules[1])
 			if err != nil || err2 != nil || reflect.DeepEqual(one, other) {
 				t.Fatalf("seed %d: %v %v: both end in %v\n%s", seed, err, err2, one, text.String())
 			}
@@ -80,9 +80,9 @@ tools:
 			ordered += len(call.Ordered)
 		}
 		for results := range uint64(3) {
-			first := simulate.Run(j.Verified.Rehearsal(), simulate.Options{Seed: results})
+			first := simulate.Run(j.Verified.Simulation(), simulate.Options{Seed: results})
 			for order := range 4 {
-				again := simulate.Run(j.Verified.Rehearsal(), simulate.Options{Seed: results, Schedule: order + 1})
+				again := simulate.Run(j.Verified.Simulation(), simulate.Options{Seed: results, Schedule: order + 1})
 				if !reflect.DeepEqual(states(first), states(again)) {
 					t.Fatalf("seed %d: %v and then %v\n%s", seed, states(first), states(again), text.String())
 				}

@@ -538,7 +538,7 @@ func fails(s *simulate.Scenario) string {
 		}
 	}
 	failed := slices.ContainsFunc(s.Calls, func(c simulate.CallReport) bool { return c.Status == runtime.Failed }) // for which there may be nothing to give
-	if reason := string(s.Outcome.Reason); s.Outcome.Status != "done" && (strings.Contains(reason, "output doesn't fit") || !failed && strings.Contains(reason, "comes to nothing")) {
+	if reason := string(s.Outcome.Reason); s.Outcome.Status != "done" && (strings.Contains(reason, "output doesn't fit") || !failed && strings.Contains(reason, "output has no value")) {
 		return reason
 	}
 	return ""
@@ -567,7 +567,7 @@ func TestFaultsOfEveryClassAreFound(t *testing.T) {
 						}
 					case !faulty:
 						for s := range 4 {
-							run := simulate.Run(judged.Verified.Rehearsal(), simulate.Options{Seed: uint64(s), Schedule: s})
+							run := simulate.Run(judged.Verified.Simulation(), simulate.Options{Seed: uint64(s), Schedule: s})
 							if why := fails(run); why != "" {
 								t.Errorf("fails: %s\n%s %s", why, k.text(), k.files)
 							}

@@ -20,10 +20,10 @@ import (
 // order can be seen.
 const replayStep = 100 * time.Millisecond
 
-// Replay rehearses exactly one schedule: activities end in its order and
+// Replay simulates exactly one schedule: activities end in its order and
 // as it says, and those that it doesn't name fail after all others. It is an
 // error when the plan can't be run so: a call named next isn't at work.
-func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, error) {
+func Replay(r *analyzer.Simulation, s analyzer.Schedule, o Options) (*Scenario, error) {
 	r, err := r.Single()
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, e
 
 // FinalState replays a schedule and gives the state that it ends in: an
 // [analyzer.Replay].
-func FinalState(r *analyzer.Rehearsal, s analyzer.Schedule) (any, error) {
+func FinalState(r *analyzer.Simulation, s analyzer.Schedule) (any, error) {
 	scenario, err := Replay(r, s, Options{})
 	if err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
-// Package simulate rehearses a plan: the same machine as a real run, on a
+// Package simulate runs a plan without carrying it out: the same machine as a real run, on a
 // virtual clock, with activities whose results, durations and failures are made
 // up from what the tools say of themselves. The same seed gives the same
-// rehearsal.
+// simulation.
 package simulate
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
 
-// Options say what is to be rehearsed.
+// Options say what is to be simulated.
 type Options struct {
 	runtime.Options
 	// Seed decides everything that is left to chance.
@@ -34,21 +34,21 @@ type Options struct {
 	// Answer, of a run that is planned, gives the planner's answer to the request for
 	// a solution, in the pieces in which it arrives.
 	Answer func(*runtime.Request) []Piece
-	// Steps, above 0, bounds what the rehearsal may cost: a step for every value that
+	// Steps, above 0, bounds what the simulation may cost: a step for every value that
 	// calls are given and give back, and stepsOfCall for a call; a call of a delegate
 	// costs as much again when the delegate begins. One that needs more is
-	// stopped. With instances only as many are rehearsed as there is room for.
+	// stopped. With instances only as many are simulated as there is room for.
 	Steps int
 	// Observe sees every command at its virtual time.
 	Observe func(at time.Duration, c runtime.Command)
-	// Watch, if given, is asked before every event, with what the rehearsal has cost so far;
-	// where it says no the rehearsal is stopped, and no other of the same kind begun.
+	// Watch, if given, is asked before every event, with what the simulation has cost so far;
+	// where it says no the simulation is stopped, and no other of the same kind begun.
 	Watch func(steps int) bool
 
 	course *course // says how calls end, where branches are explored
 }
 
-// DefaultSteps is what one rehearsal of a plan may cost where no one declares otherwise,
+// DefaultSteps is what one simulation of a plan may cost where no one declares otherwise,
 // and twice as much what all of it in other orders may.
 func DefaultSteps(p *plan.Plan) int {
 	calls := len(p.Calls)
@@ -65,7 +65,7 @@ type Piece struct {
 	Text  string
 }
 
-// A Scenario is one rehearsal. Of a run that is planned it holds the
+// A Scenario is one simulation. Of a run that is planned it holds the
 // calls of all ticks, one tick after the other, and tells no critical path. The
 // work is that of activities: a call that a plan carries out is as long as its
 // calls.
@@ -83,11 +83,11 @@ type Scenario struct {
 	Critical     time.Duration
 	Peak         int // activities at work at once, at most
 	Steps        int // what it has cost; see [Options]
-	Left         int // instances that weren't rehearsed: there was no room for them
+	Left         int // instances that weren't simulated: there was no room for them
 	Moments      []Moment
 }
 
-// A Moment is a change of what a call is doing, in the order in which a rehearsal came by
+// A Moment is a change of what a call is doing, in the order in which a simulation came by
 // them: that a try began ([runtime.Running]), that one ended without settling the call
 // ([runtime.Waiting]), or how the call settled.
 type Moment struct {
@@ -117,8 +117,8 @@ type CallReport struct {
 	pause time.Duration // that comes before the next
 }
 
-// Run rehearses the plan once.
-func Run(r *analyzer.Rehearsal, o Options) *Scenario {
+// Run simulates the plan once.
+func Run(r *analyzer.Simulation, o Options) *Scenario {
 	w := newWorld(r, o)
 	w.prepare()
 	w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.RunBegan}))
@@ -134,7 +134,7 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 		next := heap.Pop(&w.due).(happening)
 		e := next.event
 		if e.Call >= 0 && (e.Tick != w.machine.Tick() || w.machine.Status(e.Frame, e.Call).Settled()) {
-			continue // a timer nobody waits for any more doesn't make the rehearsal longer
+			continue // a timer nobody waits for any more doesn't make the simulation longer
 		}
 		w.now = next.at
 		e.At = next.at
@@ -144,7 +144,7 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 		w.carryOut(w.machine.Step(e))
 	}
 	if w.out.Outcome == nil {
-		w.out.Outcome = &runtime.Outcome{Status: runtime.RunFailed, Reason: "internal error: nothing is at work, and the rehearsal isn't over"}
+		w.out.Outcome = &runtime.Outcome{Status: runtime.RunFailed, Reason: "internal error: nothing is at work, and the simulation isn't over"}
 	}
 	w.out.Makespan = w.now
 	w.weigh(w.out.Outcome.Output) // which may hold the same part many times
@@ -154,11 +154,11 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 	return w.out
 }
 
-// TooLong is the reason of a rehearsal that was stopped by Options.Steps.
-const TooLong = "the rehearsal takes too many steps"
+// TooLong is the reason of a simulation that was stopped by Options.Steps.
+const TooLong = "the simulation takes too many steps"
 
-// Unwatched is the reason of a rehearsal that was stopped by Options.Watch.
-const Unwatched = "nobody waits for the rehearsal any more"
+// Unwatched is the reason of a simulation that was stopped by Options.Watch.
+const Unwatched = "nobody waits for the simulation any more"
 
 // stepsOfCall is what a call costs beside its values, and stepsOfSample one of the
 // steps in which a result is made up; stepsOfStep is how many steps of an expression
@@ -222,8 +222,8 @@ func (w *world) weigh(v any) {
 	}
 }
 
-func newWorld(r *analyzer.Rehearsal, o Options) *world {
-	w := &world{plan: r.Plan(), options: o, machine: runtime.Rehearse(r, o.Options), profiles: map[*plan.Tool]profile{}, read: map[*plan.Plan][][]*plan.Read{}, frames: map[place]*played{}, entered: map[delegated]entry{}}
+func newWorld(r *analyzer.Simulation, o Options) *world {
+	w := &world{plan: r.Plan(), options: o, machine: runtime.Simulate(r, o.Options), profiles: map[*plan.Tool]profile{}, read: map[*plan.Plan][][]*plan.Read{}, frames: map[place]*played{}, entered: map[delegated]entry{}}
 	if w.machine.Bounded() {
 		w.budget = activity.NewBudget(0, 0, 0)
 	}
@@ -353,7 +353,7 @@ func (w *world) start(c runtime.Command) {
 }
 
 // asRequested is why a call fails that [Options.Fail] names.
-const asRequested = "the rehearsal was told to let it fail"
+const asRequested = "it fails as requested"
 
 func (o *Options) mustFail(call *plan.Call, under string) bool {
 	planned := compiler.RepeatedCall(call).Name

@@ -17,7 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-func verified(t *testing.T, plan string) *analyzer.Rehearsal {
+func verified(t *testing.T, plan string) *analyzer.Simulation {
 	t.Helper()
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(plan)), compiler.Options{})
 	analysis := analyzer.Analyze(p, found, analyzer.Config{})
@@ -25,7 +25,7 @@ func verified(t *testing.T, plan string) *analyzer.Rehearsal {
 	if v == nil {
 		t.Fatalf("%s: %s", found[0].Rule.Code, found[0].Message)
 	}
-	return v.Rehearsal()
+	return v.Simulation()
 }
 
 const trip = `
@@ -53,9 +53,9 @@ func tell(s *simulate.Scenario) string {
 	return b.String()
 }
 
-// EXECUTION.md#simulation: the same seed gives the same rehearsal to the byte, another seed
+// EXECUTION.md#simulation: the same seed gives the same simulation to the byte, another seed
 // another; times and costs are what the tools say.
-func TestRehearsal(t *testing.T) {
+func TestSimulation(t *testing.T) {
 	v := verified(t, trip)
 	first := simulate.Run(v, simulate.Options{Seed: 7})
 	if again := simulate.Run(v, simulate.Options{Seed: 7}); tell(again) != tell(first) {
@@ -165,7 +165,7 @@ calls:
 - {_id: after, _tool: t, x: †state.x, _outputPath: x}
 `)), compiler.Options{Functions: []string{"t"}})
 	found = analyzer.Analyze(p, found, analyzer.Config{}).Findings
-	r := analyzer.Rehearse(p, found)
+	r := analyzer.Simulate(p, found)
 	if r == nil || !r.Conflicts() {
 		t.Fatalf("expected OB401 and nothing else: %v", found)
 	}
@@ -193,7 +193,7 @@ calls:
 	}
 }
 
-// EXECUTION.md#simulation: the moments of a rehearsal tell, in order, when each call began, was tried
+// EXECUTION.md#simulation: the moments of a simulation tell, in order, when each call began, was tried
 // again and settled.
 func TestMoments(t *testing.T) {
 	s := simulate.Run(verified(t, `
@@ -240,7 +240,7 @@ tools:
 }
 
 // EXECUTION.md#simulation: the critical path is made of what calls have waited for, so that nothing bounds a
-// rehearsal from below by more than it took: of "a || b", of "??" and of conditions not what
+// simulation from below by more than it took: of "a || b", of "??" and of conditions not what
 // they could do without. Where every call has a place at once it is as long as the whole.
 func TestCriticalPathIsOfWhatWasWaitedFor(t *testing.T) {
 	early := 0
@@ -273,7 +273,7 @@ func TestCriticalPathIsOfWhatWasWaitedFor(t *testing.T) {
 		}
 		for schedule := range 3 {
 			o := simulate.Options{Seed: uint64(n), Schedule: schedule + 1, Options: runtime.Options{Parallel: 1 << 20}}
-			s := simulate.Run(j.Verified.Rehearsal(), o)
+			s := simulate.Run(j.Verified.Simulation(), o)
 			if s.Critical != s.Makespan || s.LowerBound != s.Makespan {
 				t.Fatalf("plan %d, schedule %d: a critical path of %v and at least %v of %v\n%s\n%s", n, o.Schedule, s.Critical, s.LowerBound, s.Makespan, tell(s), text)
 			}
@@ -289,7 +289,7 @@ func TestCriticalPathIsOfWhatWasWaitedFor(t *testing.T) {
 				}
 			}
 			o.Parallel = 2
-			if s = simulate.Run(j.Verified.Rehearsal(), o); s.Critical > s.LowerBound || s.LowerBound > s.Makespan {
+			if s = simulate.Run(j.Verified.Simulation(), o); s.Critical > s.LowerBound || s.LowerBound > s.Makespan {
 				t.Fatalf("plan %d, schedule %d, two at a time: a critical path of %v and at least %v of %v\n%s\n%s", n, o.Schedule, s.Critical, s.LowerBound, s.Makespan, tell(s), text)
 			}
 		}

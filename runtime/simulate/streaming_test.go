@@ -129,10 +129,10 @@ func (p *plannedRun) atOnce() []simulate.Piece {
 	return []simulate.Piece{{After: time.Duration(tokens) * tokenEvery, Text: p.solution}}
 }
 
-// play rehearses the run, and works out what it must take at least.
+// play simulates the run, and works out what it must take at least.
 func (p *plannedRun) play(t *testing.T, pieces []simulate.Piece, parallel int) (must, took time.Duration) {
 	t.Helper()
-	s := simulate.Run(p.base.Rehearsal(), simulate.Options{
+	s := simulate.Run(p.base.Simulation(), simulate.Options{
 		Options: runtime.Options{Planned: true, Parallel: parallel}, Seed: p.seed,
 		Answer: func(*runtime.Request) []simulate.Piece { return pieces },
 	})

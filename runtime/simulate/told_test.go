@@ -24,7 +24,7 @@ func TestCoursesAreToldApart(t *testing.T) {
 		}
 		return strings.Join(words, ", ")
 	}
-	apart := func(text string, r *analyzer.Rehearsal) (all []string) {
+	apart := func(text string, r *analyzer.Simulation) (all []string) {
 		x := simulate.Explore(r, simulate.Options{Seed: 1}, simulate.MadeUp{}, 300)
 		seen := map[string]bool{}
 		once := func(kind, words string) {
@@ -68,7 +68,7 @@ tools:
 		if v == nil {
 			t.Fatalf("%s: %v", calls, found)
 		}
-		if all := strings.Join(apart(calls, v.Rehearsal()), "\n"); !strings.Contains(all, want) {
+		if all := strings.Join(apart(calls, v.Simulation()), "\n"); !strings.Contains(all, want) {
 			t.Errorf("nothing reads %s in\n%s", want, all)
 		}
 	}

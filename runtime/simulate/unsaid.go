@@ -14,7 +14,7 @@ import (
 
 // unsaid makes up a result without a schema: it has what is read of it, of
 // the types of the parameters that take it, and is a text where nothing more is known; null
-// where nothing reads it. Without it nothing that depends on the result would be rehearsed.
+// where nothing reads it. Without it nothing that depends on the result would be simulated.
 func (w *world) unsaid(p *plan.Plan, call *plan.Call, chance *rand.Rand) any {
 	planned := compiler.RepeatedCall(call)
 	if p = w.planOf(p, planned); len(planned.Output) == 0 || p == nil {

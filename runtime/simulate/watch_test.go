@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// A rehearsal that nobody watches any more stops at its next event, and of branches no
+// A simulation that nobody watches any more stops at its next event, and of branches no
 // other is begun.
 func TestWatched(t *testing.T) {
 	r := verified(t, "tools: {a: {properties: {of: {}, _output: {type: boolean}}}}\ncalls:\n- {_tool: a, _outputPath: x || y}\n- {_tool: a, of: †state.x, _outputPath: z || u}\n- {_tool: a, of: †state.z, _outputPath: w}\n")

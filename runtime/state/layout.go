@@ -15,7 +15,7 @@ type Layout struct {
 	Before        *Marks         // the paths that earlier ticks may have written; nil without a planner
 	Tick          int
 	Settled       bool    // the plan is whole, so that its graph gives every call its place
-	ByTime        bool    // messages count in the order of their writing: a rehearsal of a plan whose writes conflict
+	ByTime        bool    // messages count in the order of their writing: a simulation of a plan whose writes conflict
 	Inconsistency *string // set where the log can't be what calls wrote
 
 	written []PathSet // by path, made when first asked for: the written paths that overlap it
