@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
@@ -33,36 +34,25 @@ var levels = []level{
 	{bands: 24, whose: "neighbouring layers"}, {bands: 8, whose: "neighbouring layers"},
 }
 
-// A network is the edges from calls to those that wait for them, each as often as there are reasons. Its
-// slices are not to be changed.
-type network interface {
-	Len() int
-	Deps(i int) []int32  // whom i waits for
-	Users(i int) []int32 // who waits for i
-}
-
-// lists is a network as plain lists.
-type lists struct{ deps, users [][]int32 }
-
-func newLists(n int) *lists { return &lists{make([][]int32, n), make([][]int32, n)} }
-
-func (l *lists) Len() int            { return len(l.deps) }
-func (l *lists) Deps(i int) []int32  { return l.deps[i] }
-func (l *lists) Users(i int) []int32 { return l.users[i] }
-
-func (l *lists) add(from, to int32) {
-	l.deps[to] = append(l.deps[to], from)
-	l.users[from] = append(l.users[from], to)
+// graphOf is the graph of nodes that wait for others.
+func graphOf(waits [][]int32) *dag.Graph {
+	b := dag.NewBuilder(len(waits), 0)
+	for _, deps := range waits {
+		b.Add(deps...)
+		b.Next()
+	}
+	g := b.Graph(nil)
+	return &g
 }
 
 // layers is how many others stand before each node on the longest way to it.
 // Where a cycle leaves nobody ready the earliest of those who wait goes first.
-func layers(net network) []int32 {
-	n := net.Len()
+func layers(g *dag.Graph) []int32 {
+	n := g.Len()
 	layer, waiting, placed := make([]int32, n), make([]int32, n), make([]bool, n)
 	var queue []int32
 	for i := range n {
-		if waiting[i] = int32(len(net.Deps(i))); waiting[i] == 0 {
+		if waiting[i] = int32(len(g.Deps(i))); waiting[i] == 0 {
 			queue = append(queue, int32(i))
 		}
 	}
@@ -74,7 +64,7 @@ func layers(net network) []int32 {
 				continue
 			}
 			placed[i] = true
-			for _, u := range net.Users(int(i)) {
+			for _, u := range g.Users(int(i)) {
 				if !placed[u] {
 					layer[u] = max(layer[u], layer[i]+1)
 				}
@@ -99,7 +89,7 @@ const maxPassed = 200_000
 
 // passed is how many layers the edges of a view pass.
 func (v View) passed() (n int) {
-	layer := layers(v.network())
+	layer := layers(v.waits())
 	for _, e := range v.Edges {
 		n += int(max(layer[e.From], layer[e.To]) - min(layer[e.From], layer[e.To]))
 	}

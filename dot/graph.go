@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dominikbraun/graph"
+	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
@@ -93,13 +94,13 @@ func (d *drawing) callGraph() graph.Graph[int, int] {
 	g, pairs := graph.New(graph.IntHash, graph.Directed()), 0
 	for i := range d.plan.Calls {
 		g.AddVertex(i)
-		pairs += len(d.net.Users(i))
+		pairs += len(d.graph.Users(i))
 	}
 	if pairs > mostPairs {
 		return nil
 	}
 	for i := range d.plan.Calls {
-		for _, user := range d.net.Users(i) {
+		for _, user := range d.graph.Users(i) {
 			g.AddEdge(i, int(user)) // fails only for a pair that waits for two reasons
 		}
 	}
@@ -165,11 +166,13 @@ func (d *drawing) selectCalls() {
 	}
 }
 
-// network is who waits for whom in the view.
-func (v View) network() *lists {
-	net := newLists(len(v.Nodes))
+// waits is who waits for whom in the view.
+func (v View) waits() *dag.Graph {
+	waits := make([][]int32, len(v.Nodes))
 	for _, e := range v.Edges {
-		net.add(int32(e.From), int32(e.To))
+		if e.From != e.To {
+			waits[e.To] = append(waits[e.To], int32(e.From))
+		}
 	}
-	return net
+	return graphOf(waits)
 }

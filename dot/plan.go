@@ -49,8 +49,8 @@ func FromPlan(p *plan.Plan, findings []diag.Diagnostic, o Options) View {
 	if o.MaxEdges <= 0 {
 		o.MaxEdges = mermaidEdges
 	}
-	d := &drawing{plan: p, options: o, findings: findings, facts: facts.OfCalls(p), net: networkOf(p)}
-	d.layer = layers(d.net)
+	d := &drawing{plan: p, options: o, findings: findings, facts: facts.OfCalls(p), graph: planGraph(p)}
+	d.layer = layers(d.graph)
 	d.indexFindings()
 	d.findEither()
 	d.findSubstitutes()
@@ -104,7 +104,7 @@ type drawing struct {
 	options  Options
 	findings []diag.Diagnostic
 	facts    func(*plan.Call) *facts.Call
-	net      network
+	graph    *dag.Graph
 	either   map[*plan.Read]bool // see findEither
 	instead  []bool              // by read; see findSubstitutes
 	// by read: the condition of its call where the edge of this read is the one that shows it
@@ -124,26 +124,22 @@ type drawing struct {
 	output  int
 }
 
-// networkOf is the plan's graph; a plan whose graph couldn't be made has one
+// planGraph is the plan's graph; a plan whose graph couldn't be made has one
 // from what its reads are bound to.
-func networkOf(p *plan.Plan) network {
+func planGraph(p *plan.Plan) *dag.Graph {
 	if p.Graph.Len() == len(p.Calls) {
 		return &p.Graph
 	}
-	l := newLists(len(p.Calls))
-	for _, r := range p.Reads {
-		for _, w := range r.Writers {
-			if r.Call >= 0 {
-				l.add(w, int32(r.Call))
-			}
-		}
-	}
+	waits := make([][]int32, len(p.Calls))
 	for i, c := range p.Calls {
+		for _, r := range c.Reads {
+			waits[i] = append(waits[i], p.Reads[r].Writers...)
+		}
 		for _, a := range c.After {
-			l.add(int32(a.Call), int32(i))
+			waits[i] = append(waits[i], int32(a.Call))
 		}
 	}
-	return l
+	return graphOf(waits)
 }
 
 // findsNothing reports whether a read is of a value that no one provides: a
@@ -392,11 +388,7 @@ func (d *drawing) drawUnbound(read, reader int) {
 // rewrites reports whether a call reads a path that it writes itself, and the
 // compiler found no one else for it to wait for.
 func (d *drawing) rewrites(call int, path pathtree.ID) bool {
-	g, ok := d.net.(*dag.Graph)
-	if !ok {
-		return false
-	}
-	if _, alone := slices.BinarySearch(g.SelfCycles(), int32(call)); !alone {
+	if _, alone := slices.BinarySearch(d.graph.SelfCycles(), int32(call)); !alone {
 		return false
 	}
 	return slices.ContainsFunc(d.plan.Calls[call].Output, func(route plan.Route) bool {
@@ -443,7 +435,7 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 			}
 			waited[a.Call] = i + 1
 		}
-		for _, w := range d.net.Deps(i) {
+		for _, w := range d.graph.Deps(i) {
 			from := d.shown[w]
 			if waited[w] == i+1 || from < 0 || from == to || d.follows(from, int(w), to, i) {
 				continue
@@ -466,15 +458,14 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 // another: the last that it waits for does, too. Then the square of their number isn't drawn
 // first, and dropped.
 func (d *drawing) follows(from, earlier, to, later int) bool {
-	g, ok := d.net.(*dag.Graph)
-	if !ok || !g.Acyclic() {
+	if !d.graph.Acyclic() {
 		return false
 	}
-	deps := g.Deps(later)
+	deps := d.graph.Deps(later)
 	between := int(deps[len(deps)-1])
 	if at := d.shown[between]; at < 0 || at == from || at == to {
 		return false
 	}
-	_, waits := slices.BinarySearch(g.Deps(between), int32(earlier))
+	_, waits := slices.BinarySearch(d.graph.Deps(between), int32(earlier))
 	return waits
 }

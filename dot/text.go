@@ -13,7 +13,7 @@ func (v View) Text() string {
 	for _, line := range append(rows(v.Name, maxTitle), v.Notes...) {
 		out.WriteString(inOne(line) + "\n")
 	}
-	layer, order, into := layers(v.network()), []int{}, make([][]int, len(v.Nodes))
+	layer, order, into := layers(v.waits()), []int{}, make([][]int, len(v.Nodes))
 	for i, n := range v.Nodes {
 		if !n.source() {
 			order = append(order, i)

@@ -5,9 +5,12 @@
 package dot
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
 )
 
 // A View is a drawing before it has a format.
@@ -181,6 +184,13 @@ func (v *View) Way(calls []string, m Mark) {
 		}
 		last = at
 	}
+}
+
+// Card notes what a reviewer needs first ([facts.Facts.Card]) above the drawing of a plan.
+func (v *View) Card(f *facts.Facts) {
+	card := strings.TrimPrefix(f.Card("", nil, false).Text(false), cmp.Or(v.Name, "plan"))
+	card = strings.ReplaceAll(strings.TrimSpace(strings.TrimPrefix(card, ":")), "\n    ", "\n· ")
+	v.Notes = append(strings.Split(card, "\n"), v.Notes...)
 }
 
 // ofItem is where the name of a call says for which item of a list it is.

@@ -5,9 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
-	"github.com/obelus-dev/obelus/runtime/project"
 )
 
 type graphing struct {
@@ -59,15 +60,25 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 	if p.Plan.Root == nil {
 		return c.faultyPlan(p, "text", statusFound)
 	}
-	view, err := viewOf(p, options, o.Labels)
-	one := &page.Page{View: view}
-	if err == nil && form == "html" {
-		one, err = pageOf(p, view)
-	} else if err == nil && o.Critical {
+	for _, name := range []string{options.Focus, options.Between[0], options.Between[1]} {
+		if err := knownCall(p.Plan, name); err != nil {
+			return err
+		}
+	}
+	one := &page.Page{View: dot.FromPlan(p.Plan, p.Findings, options)}
+	if o.Labels {
+		one.View.Labels(p.Plan)
+	}
+	if form == "html" {
+		one, err = pageOf(p, one.View)
+	} else if o.Critical {
 		err = markCritical(&one.View, p)
 	}
 	if err != nil {
 		return err
+	}
+	if form != "html" && o.Focus+o.Between == "" && !diag.HasErrors(p.Findings) {
+		one.View.Card(facts.Of(p.Plan, facts.Options{}))
 	}
 	return c.draw(one, form, o.Output)
 }
@@ -86,23 +97,6 @@ func (o *graphing) drawRun(c *cli, options dot.Options, form string) error {
 		return err
 	}
 	return c.draw(one, form, o.Output)
-}
-
-// viewOf is a plan as it is drawn.
-func viewOf(p *project.Program, o dot.Options, labels bool) (dot.View, error) {
-	for _, name := range []string{o.Focus, o.Between[0], o.Between[1]} {
-		if err := knownCall(p.Plan, name); err != nil {
-			return dot.View{}, err
-		}
-	}
-	view := dot.FromPlan(p.Plan, p.Findings, o)
-	if labels {
-		view.Labels(p.Plan)
-	}
-	if words := p.Plan.Limits.String(); words != "" {
-		view.Notes = append(view.Notes, "limits of the plan: "+words)
-	}
-	return view, nil
 }
 
 // endings say what a file of a name holds.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/dag"
@@ -259,23 +257,6 @@ type Limits struct {
 
 // Together is how many activities are at work at once, at most.
 func (l Limits) Together() int { return cmp.Or(l.Parallel, DefaultParallel) }
-
-// String is what the plan itself says of them; "" where it says nothing.
-func (l Limits) String() string {
-	var words []string
-	for _, one := range []struct {
-		name string
-		n    float64
-	}{{"ticks", float64(l.Ticks)}, {"calls", float64(l.Calls)}, {"parallel", float64(l.Parallel)}, {"tokens", float64(l.Tokens)}, {"cost", l.Cost}} {
-		if one.n != 0 {
-			words = append(words, one.name+" "+strconv.FormatFloat(one.n, 'f', -1, 64))
-		}
-	}
-	if l.Time != 0 {
-		words = append(words, "time "+l.Time.String())
-	}
-	return strings.Join(words, ", ")
-}
 
 // What holds where neither a plan nor who runs it says otherwise.
 const (
