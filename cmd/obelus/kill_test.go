@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -24,6 +25,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/journal"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
@@ -298,13 +300,16 @@ func (v *victim) damage(t *testing.T, cut string, chance *rand.Rand) {
 		cut = ""
 	}
 	var last struct{ Synced int } // the records that were on disk before the last write
-	if err := json.Unmarshal(lines[len(lines)-1], &last); err == nil && cut != "" && last.Synced > 0 {
+	var before struct{ Hash string }
+	if err := json.Unmarshal(lines[len(lines)-1], &last); err == nil && cut != "" && last.Synced > 0 && json.Unmarshal(lines[last.Synced-1], &before) == nil {
 		keep := max(v.safe, len(bytes.Join(lines[:last.Synced], nil)))
 		if cut == "torn" {
 			keep += chance.IntN(len(text) - keep + 1)
 		}
 		text = text[:keep]
-		if err := os.Truncate(name, int64(keep)); err != nil {
+		claim := fmt.Sprintf("{\"records\":%d,\"hash\":%q}\n", last.Synced, before.Hash) // within the wait the anchor is the one before
+		err := errors.Join(os.Truncate(name, int64(keep)), os.WriteFile(journal.AnchorOf(name), []byte(claim), 0o600))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -85,7 +85,7 @@ var mayImport = map[string][]string{
 	"cmd/obelus/internal/*": {"compiler", "compiler/*", "runtime", "runtime/session"},
 
 	// A format knows what is sent and how it is read, and nothing of HTTP or of runs.
-	"runtime/planner/recording": {"compiler/naming", "compiler/workspace", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/endpoint"},
+	"runtime/planner/recording": {"compiler/decode", "compiler/workspace", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/endpoint"},
 	"runtime/planner/prompt":    {"compiler/diag", "compiler/expression", "runtime/request"},
 	"runtime/planner/endpoint":  {"compiler/source", "compiler/diag", "compiler/redact", "runtime/request", "runtime/planner/prompt", "runtime/web"},
 	"runtime/planner/openai":    {"runtime/request", "runtime/planner/endpoint", "runtime/planner/prompt"},

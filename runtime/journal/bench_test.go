@@ -93,7 +93,7 @@ func BenchmarkCalls(b *testing.B) {
 
 // What the journal does besides waiting for the disk.
 func BenchmarkAppend(b *testing.B) {
-	w, err := Begin(&platter{}, header{"refund"})
+	w, err := Begin(&platter{}, nil, header{"refund"})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,7 +1,6 @@
-// Package journal keeps what happens to a run on disk, so that a run that was
-// killed can go on: an append-only file of JSON lines. Each
-// carries a hash of itself and of all before it. It knows nothing of what the
-// lines are about.
+// Package journal keeps what happens to a run on disk, so that a run that was killed can be resumed: an
+// append-only file of JSON lines, each with a hash of itself and of all before it, and an anchor beside it.
+// The package knows nothing of what the lines are about.
 //
 // # The file
 //
@@ -22,7 +21,7 @@
 //   - body is what the writer of the journal has to say: a JSON object.
 //   - hash is SHA-256, in hex, of the hash of the line before (64 characters;
 //     none for the header) followed by this line up to the comma before "hash".
-//     There is no field for the hash before, as it stands one line above.
+//     There is no field for the hash before, as it is one line above.
 //
 // # Reading it by hand
 //
@@ -40,28 +39,30 @@
 //	  prev=$hash
 //	done < run.jsonl
 //
-// The chain shows that a record was changed, left out, repeated or moved. It can't
-// show that whole records were cut off the end, nor that somebody wrote all
-// hashes anew: there is no key in it. Who has to rule that out keeps the last hash
+// # The anchor
+//
+// The chain shows that a record was changed, left out, repeated or moved. That whole records were cut off
+// the end is shown by the anchor, <id>.anchor, one line that says how many records are on disk, and the
+// hash of the last:
+//
+//	{"records":4,"hash":"e4a8…"}
+//
+// It is written over after every [Writer.Sync], when the records that it counts are safe. So whatever the
+// kill or loss of power between the two, it never claims a record that isn't there, and a good journal is
+// never refused. Nothing waits for the disk to have it: an older anchor claims less, and costs a run nothing
+// but one small write into memory. A journal without an anchor is verified by its chain alone.
+//
+// There is no key in either file. Who has to rule out that somebody writes both anew keeps the last hash
 // elsewhere.
 //
 // # What a crash leaves, and what it doesn't
 //
 // What [Writer.Sync] has reported as done is on disk, and a writer writes only when all before
-// is. So a crash touches the last write alone, and the field "synced" tells every reader where
-// that began. Of that write blocks may be missing: they read as zeros, whole sectors of 512
-// bytes, less the part of the first that was there before. A line that isn't the next record is
-// taken for the remains of a crash, and cut off with all that follows, if
-//
-//   - the file ends in it, without a line break; or zeros in it begin where it
-//     begins or at a multiple of 512 bytes of the file, and end at such a multiple;
-//   - and no later line says by its "synced" that the record was on disk before.
-//
-// Nothing was done because of what is cut off. Everything else is refused, as nobody can tell
-// what else was changed: whatever single bit of a journal is flipped, unless it lies in what a
-// crash has left. A file system that shows old blocks of other files after a loss of power
-// (ext4 with data=writeback) can bring forth a line that is refused though nobody has touched
-// it; the error then says at which byte to cut.
+// is. So a crash touches the last write alone: its last line may be incomplete, and blocks of it that are
+// missing read as zeros. Such a line is taken for the remains of a crash, and cut off with all that
+// follows, unless the anchor or the "synced" of a later line says that the record was on disk.
+// Nothing was done because of what is cut off. Everything else is refused, as nobody can tell what else
+// was changed.
 //
 // Records can be read before they are on disk, when a process was killed between write and
 // fsync, or its fsync failed. So [Open] writes the records of the last write once more and

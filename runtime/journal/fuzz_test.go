@@ -44,7 +44,7 @@ func resealed(text []byte) []byte {
 
 func goesOnOrRefused(t *testing.T, text []byte) {
 	p := onPlatter(text)
-	w, c, err := Continue(p)
+	w, c, err := Continue(p, nil)
 	var fault *Fault
 	switch {
 	case err == nil:
@@ -62,7 +62,7 @@ func goesOnOrRefused(t *testing.T, text []byte) {
 	if err := errors.Join(w.Append([]byte(`{"more":1}`)), w.Sync()); err != nil {
 		t.Fatal(err)
 	}
-	_, again, err := Continue(p)
+	_, again, err := Continue(p, nil)
 	if err != nil || again.Torn != nil || !slices.Equal(bodiesOf(t, again), append(bodies, `{"more":1}`)) {
 		t.Fatalf("gone on with, it is %+v, %v", again, err)
 	}

@@ -1,12 +1,7 @@
 package journal
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"iter"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 	"unicode"
@@ -14,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// extension is that of a journal, behind the id of its run.
 const extension = ".jsonl"
 
 // ID makes the id of a run: when it began, in UTC, what its plan is called, and
@@ -52,18 +48,8 @@ func slug(name string, most int) string {
 	return strings.TrimRight(b.String()[:min(b.Len(), most)], "-")
 }
 
-// Path is the file of a run in a folder of runs.
-func Path(folder, id string) (string, error) {
-	if id == "" || strings.HasPrefix(id, ".") || filepath.Base(id) != id || !filepath.IsLocal(id) {
-		return "", fmt.Errorf("%q is no id of a run; an id looks like %s", id, ID(time.Date(2026, 11, 21, 9, 30, 12, 0, time.UTC), "refund", "4f2a"))
-	}
-	return filepath.Join(folder, id+extension), nil
-}
-
-// A Run is one file of a folder of runs.
+// A Run is the journal of a run, as somebody who looks at it finds it.
 type Run struct {
-	ID   string
-	Path string
 	// Running reports whether a process writes the journal now.
 	Running bool
 	// Contents are what the journal holds, or nil if there is an error. Of a running one,
@@ -73,26 +59,13 @@ type Run struct {
 	Err error
 }
 
-// List goes over the runs of a folder, by id and so by time, and reads and verifies each as
-// it comes. A missing folder has no runs.
-func List(folder string) (iter.Seq[Run], error) {
-	entries, err := os.ReadDir(folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the runs can't be listed: %w", err)
-	}
-	return func(yield func(Run) bool) {
-		for _, entry := range entries {
-			id, ok := strings.CutSuffix(entry.Name(), extension)
-			if ok && !yield(look(id, filepath.Join(folder, entry.Name()))) {
-				return
-			}
-		}
-	}, nil
-}
-
 // Look reads and verifies a journal.
 func Look(path string) Run {
-	return look(strings.TrimSuffix(filepath.Base(path), extension), path)
+	run := Run{Running: Running(path)} // before it is read: what a running one has just begun to write isn't torn
+	if run.Contents, run.Err = Read(path); run.Running && run.Err == nil {
+		run.Contents.Torn = nil
+	}
+	return run
 }
 
 // Running reports whether a process writes a journal now.
@@ -103,21 +76,4 @@ func Running(path string) bool {
 	}
 	defer f.Close()
 	return locked(f)
-}
-
-// look reads one run. Whether it is running is asked before: what a running one has just
-// begun to write isn't torn.
-func look(id, path string) Run {
-	run := Run{ID: id, Path: path}
-	f, err := openRegular(path, os.O_RDONLY)
-	if err != nil {
-		run.Err = err
-		return run
-	}
-	run.Running = locked(f)
-	f.Close()
-	if run.Contents, run.Err = Read(path); run.Running && run.Err == nil {
-		run.Contents.Torn = nil
-	}
-	return run
 }

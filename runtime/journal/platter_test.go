@@ -7,6 +7,9 @@ import (
 	"math/rand/v2"
 )
 
+// sector is how much of a file reaches the disk or not.
+const sector = 512
+
 // A platter is a disk with a cache before it. Processes see the cache; when the power
 // fails, only what has reached the disk is left.
 type platter struct {
@@ -124,3 +127,27 @@ func (p *platter) Size() (int64, error) { return int64(len(p.cache)), nil }
 func (p *platter) Name() string { return "platter" }
 
 func (p *platter) Close() error { return nil }
+
+// A mooring is the anchor of a platter: what was written to it, one after the other. It is never
+// synced, so after a loss of power it may be as it was at any time, or empty.
+type mooring [][]byte
+
+func (m *mooring) WriteAt(b []byte, _ int64) (int, error) {
+	text := append([]byte(nil), b...)
+	if n := len(*m); n > 0 && len((*m)[n-1]) > len(b) {
+		text = append(text, (*m)[n-1][len(b):]...)
+	}
+	*m = append(*m, text)
+	return len(b), nil
+}
+
+func (m *mooring) ReadAt(b []byte, _ int64) (int, error) {
+	if len(*m) == 0 {
+		return 0, io.EOF
+	}
+	return copy(b, (*m)[len(*m)-1]), io.EOF
+}
+
+func (m *mooring) Close() error { return nil }
+
+func (m *mooring) cut(random *rand.Rand) { *m = (*m)[:random.IntN(len(*m)+1)] }

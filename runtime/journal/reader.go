@@ -69,11 +69,16 @@ func Read(path string) (*Contents, error) {
 		return nil, err
 	}
 	defer f.Close()
+	var known claim // read before the size, as a run that is active goes on
+	if anchor, err := openRegular(AnchorOf(path), os.O_RDONLY); err == nil {
+		known = readClaim(anchor)
+		anchor.Close()
+	}
 	size, err := disk{f}.Size()
 	if err != nil {
 		return nil, fmt.Errorf("the journal can't be read: %w", err)
 	}
-	contents, _, err := verify(f, path, size)
+	contents, _, err := verify(f, path, size, known)
 	if err != nil {
 		return nil, err
 	}
@@ -197,8 +202,9 @@ func (w *walker) line() error {
 	}
 }
 
-// verify reads a journal of the given size to its end. The walker stands there.
-func verify(src io.ReaderAt, name string, size int64) (*Contents, *walker, error) {
+// verify reads a journal of the given size to its end, and compares it with what its anchor claims. The
+// walker stands there.
+func verify(src io.ReaderAt, name string, size int64, known claim) (*Contents, *walker, error) {
 	w := newWalker(src, size)
 	c := &Contents{name: name}
 	for {
@@ -207,14 +213,19 @@ func verify(src io.ReaderAt, name string, size int64) (*Contents, *walker, error
 		case err == io.EOF && w.chain.next == 0:
 			return nil, nil, noHeader(name)
 		case err == io.EOF:
+			if why := known.missing(c.Records); why != "" {
+				return nil, nil, &Fault{Path: name, Line: c.Records + 1, Why: why, Do: distrust}
+			}
 			return c, w, nil
 		case err != nil:
 			return nil, nil, err
 		case bad != nil:
-			if c.Torn, err = w.judge(*bad, name, size); err != nil {
+			if c.Torn, err = w.judge(*bad, name, size, known); err != nil {
 				return nil, nil, err
 			}
 			return c, w, nil
+		case r.n == known.Records-1 && string(r.hash) != known.Hash:
+			return nil, nil, &Fault{Path: name, Line: r.n + 1, Why: "it isn't the record that " + AnchorOf(name) + " names", Do: distrust}
 		case r.n == 0:
 			c.Header, c.First = slices.Clone(r.body), r.time
 		default:
@@ -231,83 +242,54 @@ func noHeader(name string) error {
 
 const distrust = "don't go on from it: take an untouched copy, or begin a new run"
 
-func wasOnDisk(why string, later int) string {
-	return fmt.Sprintf("%s, and was on disk before record %d was written: the file was changed, or the disk has lost a part of it", why, later)
-}
-
-// judge says whether a stranger, with all that follows it, is what a crash left of
-// the last write, or a fault. The package's documentation has the reasons.
-func (w *walker) judge(s stranger, name string, size int64) (*Torn, error) {
+// judge reports whether a stranger, with all that follows it, is what a crash left of the last write, or
+// a fault. The package's documentation has the reasons.
+func (w *walker) judge(s stranger, name string, size int64, known claim) (*Torn, error) {
 	k := w.chain.next
-	fault := func(why, do string) (*Torn, error) {
-		return nil, &Fault{Path: name, Line: k + 1, Why: why, Do: do}
-	}
-	torn := !s.ended && !s.long || s.lostBlocks()
 	if k == 0 {
-		return nil, w.judgeHeader(s, name, torn && size <= int64(maxWrite))
+		if err := headerProblem(s, name); err != nil {
+			return nil, err
+		}
 	}
-	if !s.ended && w.endsChanged(s.line) {
-		return fault(fmt.Sprintf("the line break behind record %d was changed", k), distrust)
-	}
-	if s.long && !torn {
-		return fault(s.why, distrust)
-	}
-	_, complete := parse(s.line)
-	if complete && s.ended && !torn {
-		return fault(s.why, distrust)
-	}
-	if size-s.at > int64(maxWrite) {
-		return fault(fmt.Sprintf("record %d is damaged, and the file has %d bytes from there on where a crash leaves %d at most", k, size-s.at, maxWrite), distrust)
+	fault := &Fault{Path: name, Line: k + 1, Why: s.why, Do: distrust}
+	remains := !s.ended && !s.long || bytes.IndexByte(s.line, 0) >= 0
+	switch {
+	case k < known.Records:
+		return nil, fault
+	case remains && size-s.at > int64(maxWrite):
+		fault.Why = fmt.Sprintf("record %d is damaged, and %d bytes follow where a crash leaves %d at most", k, size-s.at, maxWrite)
+		return nil, fault
 	}
 	later, err := w.laterWrite(k)
 	switch {
 	case err != nil:
 		return nil, err
 	case later > 0:
-		return fault(wasOnDisk(s.why, later), distrust)
-	case !torn:
-		return fault(s.why, fmt.Sprintf("if the power failed while the run was going on, cut the file off at byte %d and resume; else %s", s.at, distrust))
+		fault.Why = fmt.Sprintf("%s, and it was on disk before record %d was written", s.why, later)
+	case remains && k == 0:
+		return nil, noHeader(name)
+	case remains:
+		return &Torn{Record: k, Offset: s.at, Bytes: size - s.at}, nil
 	}
-	return &Torn{Record: k, Offset: s.at, Bytes: size - s.at}, nil
+	return nil, fault
 }
 
-// judgeHeader is judge for the first line. A header is a write of its own, so any
-// record after it shows that it was on disk.
-func (w *walker) judgeHeader(s stranger, name string, torn bool) error {
-	fault := func(why, do string) error { return &Fault{Path: name, Line: 1, Why: why, Do: do} }
+// headerProblem reports why a first line can't be the rest of a header of this version.
+func headerProblem(s stranger, name string) error {
 	text := bytes.TrimRight(s.line[:min(len(s.line), len(magic))], "\x00")
-	begins := bytes.HasPrefix([]byte(magic), text)
+	if !bytes.HasPrefix([]byte(magic), text) || s.ended && len(text) < len(magic) {
+		return &Fault{Path: name, Line: 1, Why: "this isn't the journal of a run: that begins with " + magic + "1,", Do: "name the file of a run"}
+	}
 	version, _, ok := cutNumber(s.line[min(len(s.line), len(magic)):], ",")
-	switch {
-	case torn && begins:
-		later, err := w.laterWrite(0)
-		if err == nil && later > 0 {
-			err = fault(wasOnDisk("the header is damaged", later), distrust)
-		} else if err == nil {
-			err = noHeader(name)
-		}
-		return err
-	case !begins || len(text) < len(magic):
-		return fault("this isn't the journal of a run: that begins with "+magic+"1,", "name the file of a run")
-	case ok && version != 1:
-		return fault(fmt.Sprintf("the journal is of version %d of the format, and this obelus reads version 1", version), "take the obelus that wrote it, or a newer one")
+	if ok && version != 1 {
+		return &Fault{Path: name, Line: 1, Why: fmt.Sprintf("the journal is of version %d of the format, and this obelus reads version 1", version),
+			Do: "take the obelus that wrote it, or a newer one"}
 	}
-	return fault(s.why, distrust)
+	return nil
 }
 
-// endsChanged reports whether a last line without an end is the next record with
-// something else in the place of its line break.
-func (w *walker) endsChanged(line []byte) bool {
-	last := len(line) - 1
-	if line[last] == 0 {
-		return false // a lost block
-	}
-	r, ok := parse(line[:last])
-	return ok && w.chain.accept(r) == ""
-}
-
-// laterWrite looks through the rest of the file for a record that says that
-// record k was on disk before, and gives the number of that record, or 0.
+// laterWrite looks through the rest of the file for a record that says that record k was on disk before,
+// and gives the number of that record, or 0.
 func (w *walker) laterWrite(k int) (int, error) {
 	for {
 		if err := w.line(); err == io.EOF {
@@ -318,31 +300,5 @@ func (w *walker) laterWrite(k int) (int, error) {
 		if r, ok := parse(w.stranger.line); ok && r.n > k && r.synced > k {
 			return r.n, nil
 		}
-	}
-}
-
-const sector = 512
-
-// lostBlocks reports whether a line has zeros in it as lost blocks leave them: up to the end
-// of a sector, and from the beginning of one or, where the file had ended there before,
-// of the line.
-func (s *stranger) lostBlocks() bool {
-	line := s.line
-	for from := 0; ; {
-		zero := bytes.IndexByte(line[from:], 0)
-		if zero < 0 {
-			return false
-		}
-		from += zero
-		to := from
-		for to < len(line) && line[to] == 0 {
-			to++
-		}
-		begins := from == 0 || (s.at+int64(from))%sector == 0
-		ends := (s.at+int64(to))%sector == 0 || s.long && to == len(line)
-		if begins && ends {
-			return true
-		}
-		from = to
 	}
 }

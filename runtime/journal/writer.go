@@ -22,9 +22,11 @@ const (
 // A Writer appends records to a journal that no other process writes. While one goroutine
 // waits for the disk, another may append what the next wait is for.
 type Writer struct {
-	file File
-	disk sync.Mutex // held while the file is written
-	end  int64      // of what is on disk
+	file   File
+	anchor Anchor     // nil where none is kept
+	disk   sync.Mutex // held while the files are written
+	end    int64      // of what is on disk
+	claim  []byte     // what the anchor may say when that is
 
 	mu      sync.Mutex // of what follows
 	chain   chain
@@ -55,7 +57,7 @@ func Create(path string, header any) (*Writer, error) {
 		if err := lock(f); err != nil {
 			return nil, err
 		}
-		w, err := Begin(disk{f}, header)
+		w, err := Begin(disk{f}, openAnchor(path, os.O_CREATE), header)
 		if err != nil {
 			return nil, err
 		}
@@ -64,19 +66,20 @@ func Create(path string, header any) (*Writer, error) {
 	if err != nil {
 		f.Close()
 		os.Remove(path) // nothing has been done by it
+		os.Remove(AnchorOf(path))
 		return nil, err
 	}
 	return w, nil
 }
 
 // Begin begins a journal in an empty file: [Create] on other storage than the
-// operating system's. The caller closes the file if there is an error.
-func Begin(f File, header any) (*Writer, error) {
+// operating system's. The anchor may be nil. The caller closes the file if there is an error.
+func Begin(f File, anchor Anchor, header any) (*Writer, error) {
 	body, err := json.Marshal(header)
 	if err != nil {
 		return nil, fmt.Errorf("the header of the journal can't be written as JSON: %w", err)
 	}
-	w := &Writer{file: f, chain: newChain()}
+	w := &Writer{file: f, anchor: anchor, chain: newChain()}
 	if err := w.Append(body); err != nil {
 		return nil, err
 	}
@@ -97,22 +100,26 @@ func Open(path string) (*Writer, *Contents, error) {
 		f.Close()
 		return nil, nil, err
 	}
-	w, contents, err := Continue(disk{f})
+	w, contents, err := Continue(disk{f}, openAnchor(path, 0))
 	if err != nil {
 		f.Close()
 		return nil, nil, err
 	}
+	if w.anchor == nil {
+		w.anchor = openAnchor(path, os.O_CREATE|os.O_EXCL)
+		w.writeClaim()
+	}
 	return w, contents, nil
 }
 
-// Continue takes up the journal that a file holds: [Open] on other storage than
-// the operating system's. The caller closes the file if there is an error.
-func Continue(f File) (*Writer, *Contents, error) {
+// Continue takes up the journal that a file holds: [Open] on other storage than the operating
+// system's. The anchor may be nil. The caller closes the file if there is an error.
+func Continue(f File, anchor Anchor) (*Writer, *Contents, error) {
 	size, err := f.Size()
 	if err != nil {
 		return nil, nil, fmt.Errorf("the journal can't be read: %w", err)
 	}
-	contents, end, err := verify(f, f.Name(), size)
+	contents, end, err := verify(f, f.Name(), size, readClaim(anchor))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,7 +132,10 @@ func Continue(f File) (*Writer, *Contents, error) {
 	if err := rewrite(f, end.write, contents.Size); err != nil {
 		return nil, nil, fmt.Errorf("the journal can't be brought to the disk: %w", err)
 	}
-	return &Writer{file: f, chain: end.chain, end: contents.Size}, contents, nil
+	w := &Writer{file: f, anchor: anchor, chain: end.chain, end: contents.Size}
+	w.claim = appendClaim(nil, w.chain.next, w.chain.prev)
+	w.writeClaim()
+	return w, contents, nil
 }
 
 func rewrite(f File, from, to int64) error {
@@ -193,6 +203,7 @@ func (w *Writer) Sync() error {
 		return w.broken // later appends and syncs fail in the same way
 	}
 	w.end += int64(len(batch))
+	w.writeClaim()
 	if cap(batch) <= 1<<20 { // one large batch isn't paid for ever after
 		w.spare = batch[:0]
 	}
@@ -207,23 +218,29 @@ func (w *Writer) take() (batch []byte, err error) {
 		return nil, w.broken
 	}
 	batch, w.pending, w.spare = w.pending, w.spare, nil
+	w.claim = appendClaim(w.claim[:0], w.chain.next, w.chain.prev)
 	return batch, nil
+}
+
+// writeClaim has the anchor say what is on disk now. Nothing waits for it, and nothing depends on it: one
+// that can't be written claims what it did before.
+func (w *Writer) writeClaim() {
+	if w.anchor != nil {
+		w.anchor.WriteAt(w.claim, 0)
+	}
 }
 
 // Close brings to the disk what was appended, and lets the journal go.
 func (w *Writer) Close() error {
-	if w.closed() {
+	err := w.Sync()
+	if errors.Is(err, errClosed) {
 		return nil
 	}
-	err := w.Sync()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.broken = errClosed
+	if w.anchor != nil {
+		w.anchor.Close()
+	}
 	return errors.Join(err, w.file.Close())
-}
-
-func (w *Writer) closed() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return errors.Is(w.broken, errClosed)
 }

@@ -243,7 +243,7 @@ func TestRecordingGoesOnByHand(t *testing.T) {
 		if _, _, err := collect(t.Context(), r, solutionRequest(2)); err != nil {
 			t.Errorf("the run minds: %v", err)
 		}
-		if err := r.Close(); err == nil || broken == "[1]" && !strings.Contains(err.Error(), "an item is a solution") {
+		if err := r.Close(); err == nil || broken == "[1]" && !strings.Contains(err.Error(), "an item of a recording is a number") {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -60,7 +60,7 @@ func TestReplayShapes(t *testing.T) {
 	}
 	// JSON stands as it is written.
 	json := `[{"output" : 1.0,
-	  "calls":[ ]}, {"solution": {"b": "\u00e9"}, "delay": "0s"}]`
+	  "calls":[ ]}, {"solution": {"b": "\u00e9"}, "delay": "1ms"}]`
 	p = replayed(t, "s.json", json)
 	for i, want := range []string{"{\"output\" : 1.0,\n\t  \"calls\":[ ]}", `{"b": "\u00e9"}`} {
 		if got, _, err := collect(t.Context(), p, &request.Request{Tick: i + 1}); got != want || err != nil {
@@ -255,23 +255,23 @@ func TestReplayLatent(t *testing.T) {
 // What can't be read is said with its place, and what to do.
 func TestReplayFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                           "s.yaml:1:1: recorded solutions are a list, one item a tick, and this is null; put \"- \"",
-		"calls: []":                                  "s.yaml:1:1: recorded solutions are a list, one item a tick, and this is a mapping; put \"- \" before each solution in YAML, or brackets around all in JSON",
-		"- 1":                                        "s.yaml:1:3: an item is a solution, and this is a number; write {solution: …} where the solution is no JSON",
-		"- {solution: 1, chonks: 2}":                 `s.yaml:1:17: nothing is known under "chonks" here; did you mean "chunks"?`,
-		"- {solution: 1, zzzzzzzzz: 2}":              `s.yaml:1:17: nothing is known under "zzzzzzzzz" here; known keys are solution, latent, chunks, delay, cut, refused, usage`,
-		"- {calls: [], chunks: 2}":                   `s.yaml:1:4: "calls" belongs to a solution, and this item says more than its solution; put the solution's own keys below "solution"`,
-		"- {solution: 1, chunks: 0}":                 `s.yaml:1:25: "chunks" is a number of bytes from 1`,
-		"- {solution: 1, chunks: 1.5}":               `s.yaml:1:25: "chunks" is a whole number from 0 to 2147483647, and this is a number`,
-		"- {solution: 1, delay: 5}":                  `s.yaml:1:24: "delay" is a duration such as 50ms or 1s, and this is a number`,
-		"- {solution: 1, delay: -5s}":                `"delay" is a duration`,
-		"- {solution: 1, cut: maybe}":                `"cut" is true or false, and this is a string`,
-		"- {refused: 1}":                             `"refused" is text, and this is a number`,
-		"- {solution: 1, usage: 1}":                  `"usage" is a mapping with inputTokens`,
-		"- {solution: 1, usage: {cost: -1}}":         `"cost" is a number from 0`,
-		"- {solution: 1, usage: {tokens: 1}}":        `nothing is known under "tokens" here`,
-		"- {latent: 1}":                              `"latent" is a mapping from calls to their results`,
-		"- {latent: [{result: 1}]}":                  `s.yaml:1:13: the result of a latent call doesn't say under "call" whose it is`,
+		"":                                           "s.yaml:1:1: a recording is null; expected a list with one item a tick; put \"- \"",
+		"calls: []":                                  "s.yaml:1:1: a recording is a mapping; expected a list with one item a tick; put \"- \" before each solution in YAML, or brackets around all in JSON",
+		"- 1":                                        "s.yaml:1:3: an item of a recording is a number; expected a mapping",
+		"- {solution: 1, chonks: 2}":                 `s.yaml:1:17: an item of a recording has no key "chonks"; did you mean "chunks"?`,
+		"- {solution: 1, zzzzzzzzz: 2}":              `s.yaml:1:17: an item of a recording has no key "zzzzzzzzz"; known keys are chunks, cut, delay, latent, refused, solution, usage`,
+		"- {calls: [], chunks: 2}":                   `s.yaml:1:4: an item of a recording has no key "calls"; known keys are`,
+		"- {solution: 1, chunks: 0}":                 `s.yaml:1:25: "chunks" must be a whole number from 1`,
+		"- {solution: 1, chunks: 1.5}":               `s.yaml:1:25: "chunks" must be a whole number from 1`,
+		"- {solution: 1, delay: 5}":                  `s.yaml:1:24: "delay" must be a duration above 0`,
+		"- {solution: 1, delay: -5s}":                `"delay" must be a duration`,
+		"- {solution: 1, cut: maybe}":                `"cut" is a string; expected true or false`,
+		"- {refused: 1}":                             `"refused" is a number; expected a string`,
+		"- {solution: 1, usage: 1}":                  `"usage" is a number; expected a mapping`,
+		"- {solution: 1, usage: {cost: -1}}":         `"cost" must be a number from 0`,
+		"- {solution: 1, usage: {tokens: 1}}":        `"usage" has no key "tokens"`,
+		"- {latent: 1}":                              `"latent" is a number; expected a mapping from calls to their results`,
+		"- {latent: [{result: 1}]}":                  `s.yaml:1:13: the result of a latent call has no "call"; write {call: NAME, result: VALUE}`,
 		"- {latent: [{call: a, result: 1, raw: b}]}": `a result is given twice`,
 		"- {latent: [{call: a, reslt: 1}]}":          `did you mean "result"?`,
 		"- {calls: [}":                               "s.yaml:1:12: ",

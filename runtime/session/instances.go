@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"strconv"
 	"sync/atomic"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -135,53 +136,37 @@ func (f *instancesFile) read() (*runtime.Instance, error) {
 const maxID = 256
 
 // instance is what a line says, and what is wrong with it. What a run of the
-// same plan has written about an instance may stand there again, and isn't read.
+// same plan has written about an instance may be in it again, and isn't read.
 func (f *instancesFile) instance(line *source.File) (*runtime.Instance, []diag.Diagnostic) {
+	var d decode.Reader
 	node, problems := source.Parse(line, f.limits)
-	var faults []diag.Diagnostic
-	misplaced := func(at *source.Node, format string, args ...any) {
-		faults = append(faults, diag.New(diag.WrongType, at.Span(), fmt.Sprintf(format, args...)))
-	}
 	for _, p := range problems {
 		if !p.Warning {
-			faults = append(faults, diag.OfProblem(p))
+			d.Found = append(d.Found, diag.OfProblem(p))
 		}
+	}
+	if len(d.Found) > 0 {
+		return nil, d.Found
 	}
 	one := &runtime.Instance{}
-	switch {
-	case len(faults) > 0:
-		return nil, faults
-	case node.Kind != source.Object:
-		misplaced(node, "an instance is an object: {\"id\", \"state\", \"input\"}")
-		return nil, faults
-	case node.Get("id") == nil:
-		misplaced(node, "the instance has no \"id\"")
-	}
-	for _, field := range node.Fields {
-		switch key := field.Key.Text; key {
-		case "id":
-			if why := f.add(field.Value); why != "" {
-				misplaced(field.Value, "%s", why)
-			}
-			one.ID = field.Value.Text
-		case "state", "input":
-			values, ok := field.Value.Value().(map[string]any)
-			if !ok {
-				misplaced(field.Value, "the \"%s\" of an instance is an object of values", key)
-			}
-			if key == "state" {
-				one.State = values
-			} else {
-				one.Input = values
-			}
-		case "status", "output", "errors":
-		default:
-			if !strings.HasPrefix(key, "x-") {
-				faults = append(faults, unknownKey(field.Key))
+	values := func(to *map[string]any) func(source.Field) {
+		return func(field source.Field) {
+			var ok bool
+			if *to, ok = field.Value.Value().(map[string]any); !ok {
+				d.Expects(field.Value, strconv.Quote(field.Key.Text), "an object of values")
 			}
 		}
 	}
-	return one, faults
+	d.Mapping(node, "an instance", &struct {
+		ID *source.Node `key:"id" need:"write {\"id\": …, \"input\": {…}, \"state\": {…}}"`
+	}{}, map[string]func(source.Field){"state": values(&one.State), "input": values(&one.Input), "status": nil, "output": nil, "errors": nil})
+	if id := node.Get("id"); id != nil {
+		one.ID = id.Text
+		if why := f.add(id); why != "" {
+			d.Report(diag.WrongType, id.Span(), "%s", why)
+		}
+	}
+	return one, d.Found
 }
 
 // add registers the id of an instance, or says why it can't be one.
@@ -198,18 +183,6 @@ func (f *instancesFile) add(id *source.Node) (why string) {
 		return err.Error()
 	}
 	return ""
-}
-
-// instanceKeys are those of a line; the last three are what a run adds.
-var instanceKeys = []string{"id", "state", "input", "status", "output", "errors"}
-
-func unknownKey(key *source.Node) diag.Diagnostic {
-	f := diag.New(diag.UnknownKey, key.Span(), fmt.Sprintf("an instance has no key \"%s\"", key.Text))
-	f.Help = "it may have \"id\", \"state\" and \"input\""
-	if near, ok := naming.Nearest(key.Text, instanceKeys); ok {
-		f.Help = "did you mean \"" + near + "\"?"
-	}
-	return f
 }
 
 // JudgeInstances reports what keeps the lines of a file of instances from being taken

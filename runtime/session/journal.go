@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,10 +35,7 @@ func create(folder string, m *Manifest) (*keeper, error) {
 	for {
 		var suffix [2]byte
 		rand.Read(suffix[:])
-		path, err := journal.Path(folder, journal.ID(time.Now(), m.Title, hex.EncodeToString(suffix[:])))
-		if err != nil {
-			return nil, err
-		}
+		path := filepath.Join(folder, journal.ID(time.Now(), m.Title, hex.EncodeToString(suffix[:]))+extension)
 		writer, err := journal.Create(path, m)
 		switch {
 		case err == nil:
@@ -60,8 +58,11 @@ func (k *keeper) id() string {
 	if k == nil {
 		return ""
 	}
-	return strings.TrimSuffix(filepath.Base(k.file), extension)
+	return idOf(k.file)
 }
+
+// idOf is the id of the run whose journal is a file.
+func idOf(file string) string { return strings.TrimSuffix(filepath.Base(file), extension) }
 
 // box is the file of answers for the run, beside the journal.
 func (k *keeper) box() box {
@@ -78,7 +79,7 @@ func Remove(path string) error {
 	if journal.Running(path) {
 		return diag.NewError(ErrLocked, "the run is going on, in another process").About(path)
 	}
-	for _, name := range []string{path, string(boxOf(path))} {
+	for _, name := range []string{path, journal.AnchorOf(path), string(boxOf(path))} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return diag.NewError(ErrNoJournal, "can't remove %q: %s", name, workspace.Reason(err)).About(name).From(err)
 		}
@@ -155,28 +156,22 @@ func Find(folder, name string) (string, error) {
 	if IsFile(name) {
 		return name, nil
 	}
-	entries, err := os.ReadDir(folder)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	files, err := journals(folder)
+	if err != nil {
 		return "", diag.NewError(ErrNoRun, "can't read %q: %s", folder, workspace.Reason(err)).From(err)
 	}
-	var found []string
-	for _, e := range entries {
-		id, isRun := strings.CutSuffix(e.Name(), extension)
-		if isRun && strings.HasPrefix(id, name) {
-			found = append(found, id)
-		}
-		if isRun && id == name {
-			found = []string{id}
-			break
-		}
+	found := slices.DeleteFunc(files, func(file string) bool { return !strings.HasPrefix(idOf(file), name) })
+	if at := slices.Index(found, filepath.Join(folder, name+extension)); at >= 0 {
+		found = found[at : at+1]
 	}
 	switch len(found) {
 	case 0:
 		return "", diag.NewError(ErrNoRun, "there is no run %q in %q", name, folder).About(name)
 	case 1:
-		return filepath.Join(folder, found[0]+extension), nil
+		return found[0], nil
 	}
-	return "", diag.NewError(ErrAmbiguous, "%d runs begin with %q", len(found), name).About(name).Advise("say more of its id: %s or %s", found[0], found[1])
+	return "", diag.NewError(ErrAmbiguous, "%d runs begin with %q", len(found), name).About(name).
+		Advise("say more of its id: %s or %s", idOf(found[0]), idOf(found[1]))
 }
 
 // journalProblem says what is wrong with a journal, and what to do.

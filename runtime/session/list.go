@@ -3,7 +3,12 @@ package session
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/runtime"
@@ -28,22 +33,37 @@ type Entry struct {
 	File  string        `json:"file"`
 }
 
-// List gives the runs whose journals are in a folder, the oldest first.
+// List gives the runs whose journals are in a folder, the oldest first. A missing folder has none.
 func List(folder string) ([]Entry, error) {
-	runs, err := journal.List(folder)
+	files, err := journals(folder)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the runs can't be listed: %w", err)
 	}
 	var all []Entry
-	for run := range runs {
-		all = append(all, entryOf(run))
+	for _, file := range files {
+		all = append(all, entryOf(file))
 	}
 	slices.SortStableFunc(all, func(a, b Entry) int { return a.Started.Compare(b.Started) }) // ids tell seconds
 	return all, nil
 }
 
-func entryOf(run journal.Run) Entry {
-	entry := Entry{Run: run.ID, File: run.Path, Status: "unreadable"}
+// journals are the files of the runs in a folder.
+func journals(folder string) (files []string, err error) {
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), extension) {
+			files = append(files, filepath.Join(folder, e.Name()))
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return files, err
+}
+
+func entryOf(path string) Entry {
+	run := journal.Look(path)
+	entry := Entry{Run: idOf(path), File: path, Status: "unreadable"}
 	if run.Err != nil {
 		entry.Reason = run.Err.Error()
 		var fault *journal.Fault

@@ -12,7 +12,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/journal"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -31,7 +30,7 @@ func LookAt(path string, o ResumeOptions, observe func(at time.Duration, c runti
 	if err != nil {
 		return nil, err
 	}
-	l := &Look{Entry: entryOf(journal.Look(path)), Manifest: m}
+	l := &Look{Entry: entryOf(path), Manifest: m}
 	functions := slices.Concat(slices.Sorted(maps.Keys(o.Functions)), m.Functions) // nothing is run
 	if l.Program, err = m.Program(o.Activities, functions, o.Hints); err != nil {
 		return nil, err
@@ -92,7 +91,7 @@ func At(path string, tick int, planner, runs string) (string, error) {
 		return "", diag.NewError(ErrNoPoint, "the run has no tick %d; its last so far is %d", tick, last).About(path)
 	}
 	m.Started, m.Record, m.Out = time.Now().UTC().Truncate(time.Second), "", ""
-	m.Forked = &Forked{strings.TrimSuffix(filepath.Base(path), extension), strconv.Itoa(tick)}
+	m.Forked = &Forked{idOf(path), strconv.Itoa(tick)}
 	if file, ok := strings.CutPrefix(planner, "replay:"); ok {
 		planner = "replay:" + absolute(file)
 	}

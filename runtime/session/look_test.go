@@ -176,3 +176,13 @@ func (approver) Ask(_ context.Context, _ *runtime.Question, shown func()) func()
 		return runtime.Decision{Verdict: runtime.Approve, By: "ann"}, nil
 	}
 }
+
+// A folder that isn't there has no runs, and a file isn't a folder of runs.
+func TestListOfNoFolder(t *testing.T) {
+	if runs, err := session.List(filepath.Join(t.TempDir(), "none")); err != nil || len(runs) != 0 {
+		t.Errorf("got %v, %v", runs, err)
+	}
+	if _, err := session.List("look_test.go"); err == nil {
+		t.Error("a file has been listed")
+	}
+}

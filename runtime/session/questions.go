@@ -56,7 +56,7 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 	}
 	q := &Questions{Program: p, machine: replay.Machine, box: boxOf(path), Running: journal.Running(path)}
 	if m.Approval != nil && m.Options.Signed {
-		q.vouching = &vouching{run: (&keeper{file: path}).id(), plan: m.file(), under: m.Approval}
+		q.vouching = &vouching{run: idOf(path), plan: m.file(), under: m.Approval}
 	}
 	q.without = func(ids map[string]bool) (*Questions, error) { return openQuestions(path, o, ids) }
 	if !q.Running || q.machine.Stopped() { // or is about to go on

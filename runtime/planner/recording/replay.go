@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
@@ -47,13 +46,9 @@ type recordedCall struct {
 }
 
 type answer struct {
-	given   bool // there is one
-	text    string
-	chunks  int // bytes; 0 is all at once
-	delay   time.Duration
-	cut     bool
-	refused *string
-	usage   request.Usage
+	manner
+	given bool // there is one
+	text  string
 }
 
 // Answer gives the answer that was recorded for a request.
@@ -62,19 +57,20 @@ func (p *Replayed) Answer(ctx context.Context, r *request.Request, emit func(str
 	if err != nil {
 		return request.Usage{}, err
 	}
+	usage := request.Usage(a.Usage)
 	if !strings.HasPrefix(a.text, r.Received) {
-		return a.usage, fmt.Errorf("%w: what had arrived of it before the run was stopped isn't how the answer recorded in %q begins", request.ErrCut, p.name)
+		return usage, fmt.Errorf("%w: what had arrived of it before the run was stopped isn't how the answer recorded in %q begins", request.ErrCut, p.name)
 	}
 	if err := a.play(ctx, len(r.Received), emit); err != nil {
-		return a.usage, err
+		return usage, err
 	}
 	switch {
-	case a.refused != nil:
-		return a.usage, &request.Refused{Planner: "replay:" + p.name, Words: *a.refused}
-	case a.cut:
-		return a.usage, fmt.Errorf("%w: so it was recorded, after %d bytes", request.ErrCut, len(a.text))
+	case a.Refused != nil:
+		return usage, &request.Refused{Planner: "replay:" + p.name, Words: *a.Refused}
+	case a.Cut:
+		return usage, fmt.Errorf("%w: so it was recorded, after %d bytes", request.ErrCut, len(a.text))
 	}
-	return a.usage, nil
+	return usage, nil
 }
 
 func (p *Replayed) find(r *request.Request) (answer, error) {
@@ -135,7 +131,7 @@ func (p *Replayed) findLatent(tick recordedTick, r *request.Request) (answer, er
 // play hands out the text from a byte on, in its pieces, each after its delay.
 func (a answer) play(ctx context.Context, from int, emit func(string)) error {
 	for at, sent := from, from; at < len(a.text); {
-		if err := endpoint.Pause(ctx, a.delay); err != nil {
+		if err := endpoint.Pause(ctx, a.Delay); err != nil {
 			return err
 		}
 		at = a.pieceEnd(at)
@@ -153,8 +149,8 @@ func (a answer) play(ctx context.Context, from int, emit func(string)) error {
 
 // pieceEnd is where the piece ends in which the byte at stands.
 func (a answer) pieceEnd(at int) int {
-	if a.chunks == 0 {
+	if a.Chunks == 0 {
 		return len(a.text)
 	}
-	return min(len(a.text), (at/a.chunks+1)*a.chunks)
+	return min(len(a.text), (at/a.Chunks+1)*a.Chunks)
 }

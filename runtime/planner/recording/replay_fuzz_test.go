@@ -30,8 +30,8 @@ func FuzzReplay(f *testing.F) {
 			r := p
 			for i, tick := range r.ticks {
 				a := tick.solution
-				a.delay = 0
-				a.chunks = max(chunks, 0)%64 + 1
+				a.Delay = 0
+				a.Chunks = max(chunks, 0)%64 + 1
 				var b strings.Builder
 				if err := a.play(t.Context(), 0, func(piece string) {
 					if !utf8.ValidString(piece) {
