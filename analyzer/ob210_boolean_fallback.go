@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ var _ = register(Rule{
 // booleanFallbacks reports || and && between booleans, which choose by presence
 // and not by truth. A literal at the end of a fallback is a default.
 func booleanFallbacks(p *Pass) {
-	p.calculations(func(call *plan.Call, t *plan.Template) {
+	check := func(call *plan.Call, t *plan.Template) {
 		if _, literal := t.Expr.Alternatives(); literal || t.Expr.Plain() || !strings.ContainsAny(t.Expr.Text, "|&") {
 			return
 		}
@@ -29,7 +30,13 @@ func booleanFallbacks(p *Pass) {
 				p.booleanFallback(call, t, part)
 			}
 		}
-	})
+	}
+	p.calculations(check)
+	for _, name := range slices.Sorted(maps.Keys(p.Plan.Activities)) {
+		if a := p.Plan.Activities[name]; a.Expression != nil && p.from == 0 {
+			check(nil, &plan.Template{Node: a.Node.Get("expr"), Expr: a.Expression})
+		}
+	}
 }
 
 func (p *Pass) booleanFallback(call *plan.Call, t *plan.Template, part *expression.Node) {
@@ -42,26 +49,23 @@ func (p *Pass) booleanFallback(call *plan.Call, t *plan.Template, part *expressi
 		}
 	}
 	at := t.Node.Within(part.Start, part.End)
-	operator, word, says := "||", "or", "†a || †b is †a whenever †a has a value, also if it is false"
+	operator, word, result := "||", "or", "a || b is a whenever a has a value, also if it is false"
 	if part.Op == expression.OpGate {
-		operator, word, says = "&&", "and", "†a && †b is †b whenever both have a value, also if †a is false"
+		operator, word, result = "&&", "and", "a && b is b whenever both have a value, also if a is false"
 	}
-	f := p.Report(at, "%q between booleans tests whether they have a value, not whether they are true: %s", operator, says).About(call.Label()).
-		Advise("write %q to test whether they are true", word)
-	if part.Op == expression.OpGate || call != nil && t == call.When && p.alwaysThere(t, part.Args[0]) {
-		f.As(diag.Error) // the last alone decides, or the first alone what runs
+	f := p.Report(at, "%q between booleans tests whether they have a value, not whether they are true: %s", operator,
+		result).About(call.Label()).Advise("write %q to test whether they are true", word)
+	if part.Op == expression.OpGate || (t.Reads == nil || call != nil && t == call.When) && p.alwaysThere(t, part.Args[0]) {
+		f.As(diag.Error) // the last alone decides, or the first alone
 	}
 	var edits []diag.Edit
 	for i := range part.Args[1:] {
-		from := part.Args[i].End
-		between := t.Expr.Text[from:part.Args[i+1].Start]
-		gap := strings.Index(between, operator)
-		if gap < 0 || strings.ContainsAny(between, "/#") {
-			return // ?? or a comment: left to the author
-		}
-		edit, ok := diag.EditScalar(t.Node, from+gap, from+gap+len(operator), spaced(t.Expr.Text, from+gap, len(operator), word))
-		if !ok {
-			return
+		from, to := part.Args[i].End, part.Args[i+1].Start
+		before, after, found := strings.Cut(t.Expr.Text[from:to], operator)
+		from, to = from+len(strings.TrimRight(before, " ")), to-len(strings.TrimLeft(after, " "))
+		edit, ok := diag.EditScalar(t.Node, from, to, " "+word+" ")
+		if !found || !ok {
+			return // ??: left to the author
 		}
 		edits = append(edits, edit)
 	}
@@ -82,16 +86,4 @@ func (p *Pass) alwaysThere(t *plan.Template, part *expression.Node) bool {
 			return len(writer.Output) == 1 && flow.Sets(writer) && p.flow.Certain(writer)
 		})
 	})
-}
-
-// spaced is a word in the place of an operator, with blanks where it would
-// otherwise run into its neighbours.
-func spaced(text string, at, length int, word string) string {
-	if at > 0 && text[at-1] != ' ' {
-		word = " " + word
-	}
-	if end := at + length; end < len(text) && text[end] != ' ' {
-		word += " "
-	}
-	return word
 }

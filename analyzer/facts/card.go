@@ -85,14 +85,16 @@ func (d *dealer) head(digest string, values []string) {
 		title += ": " + wording.Cut(about, 2*mostCardText)
 	}
 	row := Row{Text: diag.Escape(title) + "  " + digest}
+	text := "with "
 	if len(values) == 0 {
+		text = "input, if a run passes no other: "
 		input, _ := d.facts.Settings["input"].value().(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(input)) {
 			values = append(values, name+" "+string(Compact(input[name])))
 		}
 	}
 	if len(values) > 0 {
-		row.Rows = Rows{{Text: "with " + d.first(values, mostCardInput)}}
+		row.Rows = Rows{{Text: text + d.first(values, mostCardInput)}}
 	}
 	d.rows = append(d.rows, row)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // String is the expression in canonical form: two expressions that differ only
-// in blanks, comments, quotes, spelling of numbers or needless parentheses have
+// in blanks, quotes, spelling of numbers or needless parentheses have
 // the same. Parsing it gives an expression with the same form.
 func (e *Expr) String() string {
 	s := e.Print(e.Root(), nil)

@@ -133,17 +133,8 @@ func (s *scan) next(at int) (end int, err *Error) {
 	case c == '"' || c == '\'' || c == '`':
 		end, err = textEnd(text, at)
 		return s.emit(tokenText, at, end), err
-	case c == '/' && followedBy('/'):
-		if end := strings.IndexByte(text[at:], '\n'); end >= 0 {
-			return at + end, nil
-		}
-		return len(text), nil
-	case c == '/' && followedBy('*'):
-		end := strings.Index(text[at+2:], "*/")
-		if end < 0 {
-			return 0, fail(at, at+2, "the comment is never closed", "end it with */")
-		}
-		return at + 2 + end + 2, nil
+	case c == '/' && (followedBy('/') || followedBy('*')):
+		return 0, fail(at, at+2, "an expression has no comments", "remove it; the whole part of a quotient is int(a / b)")
 	case isDigit(c) || c == '.' && at+1 < len(text) && isDigit(text[at+1]):
 		return s.emit(tokenNumber, at, numberEnd(text, at)), nil
 	case strings.IndexByte("([{)]}", c) >= 0:

@@ -170,7 +170,7 @@ func (r *reader) node(u *unit, parent *node, keyword, key string, raw any, base 
 		}
 		return n
 	}
-	r.fail(n, nil, "", "a schema is an object, true or false; here is %s", describe(raw))
+	r.fail(n, nil, "write {type: string}, or so", "a schema is an object, true or false; here is %s", describe(raw))
 	return nil
 }
 

@@ -75,6 +75,8 @@ func (y *yamlReader) expectComma(open *Node, closer byte) {
 		help = fmt.Sprintf("close the %q with %q before it; %s", y.text[open.Start:open.Start+1], string(closer), help)
 	} else if c == '{' && y.i > 0 && y.text[y.i-1] == '$' {
 		help = "\"${…}\" isn't replaced in a plan: declare the value under \"input\" and write †input.NAME, or quote the text"
+	} else if c == ':' {
+		help = "put text that holds a colon and a blank in quotes"
 	}
 	p := Problem{
 		Code:    codeSyntax,
@@ -104,7 +106,8 @@ func (y *yamlReader) leftBehind(open *Node) bool {
 func (y *yamlReader) flowSkip(open *Node, closer byte) {
 	y.skip()
 	if y.i == len(y.text) || y.atMarker() {
-		y.stop(open.Start, open.Start+1, "", "%q is never closed; expected %q", y.text[open.Start:open.Start+1], string(closer))
+		y.stop(open.Start, open.Start+1, "close it; text that holds \" #\" goes in quotes, since that begins a comment",
+			"%q is never closed; expected %q", y.text[open.Start:open.Start+1], string(closer))
 	}
 	y.refuseTab(y.flowParent)
 }

@@ -258,7 +258,7 @@ func (b *builder) dropDuplicates(mark int) {
 			first = kept[i].Key
 		}
 		if first != nil {
-			p := b.report(codeDuplicate, f.Key.Start, f.Key.End, "keep one of the two", "the key %s is given twice in one mapping", quote(f.Key.Text))
+			p := b.report(codeDuplicate, f.Key.Start, f.Key.End, "keep one of the two; a further item of a list begins with \"- \"", "the key %s is given twice in one mapping", quote(f.Key.Text))
 			p.Related = []Note{{first.Span(), "it is first given here"}}
 			continue
 		}

@@ -268,7 +268,7 @@ func (y *yamlReader) asKey(d draft, p properties) *Node {
 	return n
 }
 
-const keyIsText = "a key is text; text that begins with { or [ goes in quotes"
+const keyIsText = "a key is text; text that begins with { or [ goes in quotes, and a reference begins with †"
 
 // asValue makes a draft a value: what its text means is settled here.
 func (y *yamlReader) asValue(d draft, p properties) *Node {

@@ -420,6 +420,8 @@ func (y *yamlReader) blockKey() *Node {
 		help := "text of several lines is indented further than its key"
 		if rest := y.text[d.node.End:end]; strings.HasPrefix(rest, ":") || strings.Contains(d.node.Text, ":") {
 			help = "a colon needs a space behind it"
+		} else if strings.Contains(rest+d.node.Text, "=") {
+			help = "a colon and a space stand between a key and its value, and no \"=\""
 		}
 		y.stop(d.node.Start, end, help, "expected a key and a colon, found %s", quote(y.text[d.node.Start:end]))
 	}

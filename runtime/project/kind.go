@@ -46,7 +46,7 @@ var named = []struct {
 // nobody named, and of which only the name tells, may be somebody else's.
 func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 	byName := Foreign
-	mentions := []string{"_tool"}
+	mentions := []string{"_tool", "calls:"}
 	for _, one := range named {
 		if one.name.MatchString(strings.ToLower(filepath.Base(file.Name))) {
 			byName, mentions = one.kind, one.mentions

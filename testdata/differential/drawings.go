@@ -1,15 +1,15 @@
 package main
 
 import (
-	"fmt"
 	"html"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// drawings compares what "graph" draws in every format, read back into nodes, edges and marks. Where D1
-// finds that a plan's findings differ, their marks aren't compared again.
+// drawings compares what "graph" draws in every format, read back into nodes, edges and marks; of text, the nodes.
+// What boxes and edges say besides, and their colours, are the drawing's own. Where D1 finds that a plan's findings
+// differ, their marks aren't compared again.
 func drawings(old, changed program, m *material) (outcome, error) {
 	formats := []string{"dot", "mermaid", "svg", "text", "html"}
 	differ, err := findings(old, changed, m)
@@ -61,13 +61,14 @@ type sketch struct {
 	lines []line
 }
 
-func (s *sketch) node(id, label, looks string) {
+func (s *sketch) node(id, label string) {
 	if s.names == nil {
 		s.names = map[string]string{}
 	}
 	parts := strings.Split(label, "\n")
+	parts[0] = strings.TrimSuffix(aSign.ReplaceAllString(parts[0], ""), " ×n")
 	s.names[id] = parts[0]
-	s.add("node "+parts[0], looks)
+	s.add("node "+parts[0], "")
 	for _, part := range parts[1:] {
 		if mark := aMark.FindString(part); mark != "" {
 			s.add("mark "+parts[0]+" "+mark, "")
@@ -75,20 +76,20 @@ func (s *sketch) node(id, label, looks string) {
 	}
 }
 
-func (s *sketch) edge(from, to, label, looks string) {
-	s.add("edge "+s.names[from]+" -> "+s.names[to]+" "+paths(label), looks)
+func (s *sketch) edge(from, to string) {
+	one := line{"edge " + s.names[from] + " -> " + s.names[to], ""}
+	if !slices.Contains(s.lines, one) { // edges of several kinds are one
+		s.lines = append(s.lines, one)
+	}
 }
 
 func (s *sketch) add(key, text string) { s.lines = append(s.lines, line{strings.TrimSpace(key), text}) }
 
 var (
 	aMark = regexp.MustCompile(`\b(error|warning|info) OB\d{3}\b`)
-	aPath = regexp.MustCompile(`†[^\s,()]+`)
+	aSign = regexp.MustCompile(`^([▲△↗✦?±+−]\d* )+`)
 	aTag  = regexp.MustCompile(`<[^<>]*>`)
 )
-
-// paths keeps of a label the paths: the words beside them may change.
-func paths(label string) string { return strings.Join(aPath.FindAllString(label, -1), " ") }
 
 // plainLabel takes the markup out of a label.
 func plainLabel(label string) string {
@@ -100,7 +101,6 @@ func plainLabel(label string) string {
 var (
 	dotNode = regexp.MustCompile(`^\s*(\w+) \[label=<(.*?)>(?:, (.*))?\]$`)
 	dotEdge = regexp.MustCompile(`^\s*(\w+) -> (\w+)(?: \[(.*)\])?$`)
-	dotText = regexp.MustCompile(`label=<(.*?) >|, tooltip=".*"|label=<.*>|tooltip=".*"`)
 )
 
 func drawnDot(out string) []line {
@@ -108,9 +108,9 @@ func drawnDot(out string) []line {
 	for text := range strings.Lines(out) {
 		text = strings.TrimRight(text, "\n")
 		if m := dotEdge.FindStringSubmatch(text); m != nil {
-			s.edge(m[1], m[2], plainLabel(m[3]), dotText.ReplaceAllString(m[3], ""))
+			s.edge(m[1], m[2])
 		} else if m := dotNode.FindStringSubmatch(text); m != nil && m[1] != "graph" {
-			s.node(m[1], plainLabel(m[2]), dotText.ReplaceAllString(m[3], ""))
+			s.node(m[1], plainLabel(m[2]))
 		} else if strings.Contains(text, "subgraph cluster") {
 			s.add("frame", "")
 		}
@@ -122,22 +122,18 @@ var (
 	mermaidNode = regexp.MustCompile(`^\s*(\w+)([\[({>]+)"(.*)"[\])}]+(:::\w+)?`)
 	mermaidEdge = regexp.MustCompile(`^\s*(\w+) ([-.=ox<>~]+)(?:\|"(.*)"\|)? (\w+)$`)
 	mermaidChar = regexp.MustCompile(`#(\w+);`)
-	mermaidLook = regexp.MustCompile(`^\s*(linkStyle|classDef|style|class) `)
 )
 
 func drawnMermaid(out string) []line {
 	var s sketch
 	for text := range strings.Lines(out) {
 		text = strings.TrimRight(text, "\n")
-		plain := plainLabel(mermaidChar.ReplaceAllString(text, "&#$1;"))
 		if m := mermaidEdge.FindStringSubmatch(text); m != nil && m[2] != "~~~" {
-			s.edge(m[1], m[4], plain, m[2])
+			s.edge(m[1], m[4])
 		} else if m := mermaidNode.FindStringSubmatch(text); m != nil && !strings.HasSuffix(m[4], "obNote") {
-			s.node(m[1], plainLabel(mermaidChar.ReplaceAllString(m[3], "&#$1;")), m[2]+m[4])
+			s.node(m[1], plainLabel(mermaidChar.ReplaceAllString(m[3], "&#$1;")))
 		} else if strings.Contains(text, "subgraph ") {
 			s.add("frame", "")
-		} else if mermaidLook.MatchString(text) {
-			s.add("style "+strings.Fields(text)[0]+" "+strings.Fields(text)[1], text)
 		}
 	}
 	return s.lines
@@ -147,7 +143,6 @@ var (
 	svgGroup = regexp.MustCompile(`(?s)<g class="(node|edge|frame)( [^"]*)?"([^>]*)>(.*?)</g>`)
 	svgText  = regexp.MustCompile(`(?s)<text[^>]*>(.*?)</text>`)
 	svgEnds  = regexp.MustCompile(`data-from="(\w+)" data-to="(\w+)"`)
-	svgMark  = regexp.MustCompile(`mark-\w+`)
 	svgNode  = regexp.MustCompile(`data-node="(\w+)"`)
 )
 
@@ -170,41 +165,30 @@ func drawnSVG(out string) []line {
 		ends, node := svgEnds.FindStringSubmatch(g[3]), svgNode.FindStringSubmatch(g[3])
 		switch {
 		case g[1] == "edge" && ends != nil:
-			s.edge(ends[1], ends[2], label, g[2])
+			s.edge(ends[1], ends[2])
 		case g[1] == "node" && node != nil:
-			s.node(node[1], label, svgMark.ReplaceAllString(g[2], ""))
+			s.node(node[1], label)
 		case g[1] == "frame":
-			s.add("frame", g[2])
+			s.add("frame", "")
 		}
 	}
 	return s.lines
 }
 
-var textTree = regexp.MustCompile(`^([│├└─ ↓]*)(.*)$`)
+var textNode = regexp.MustCompile(`^(?:[│├└─ ↓]*[├└↓─]+ |[ \d]{4}  )([^ ←].*)$`)
 
-// drawnText reads a tree: a call's line, then its reads and what it waits for.
+// drawnText reads the nodes of a text: of a list of steps, or of a tree.
 func drawnText(out string) []line {
 	var s sketch
-	call := ""
 	for text := range strings.Lines(out) {
-		m := textTree.FindStringSubmatch(strings.TrimRight(text, "\n"))
-		if m == nil || m[1] == "" {
+		m := textNode.FindStringSubmatch(strings.TrimRight(text, "\n"))
+		if m == nil || strings.HasPrefix(m[1], "after ") {
 			continue
 		}
-		if source, ok := strings.CutPrefix(m[2], "← "); ok {
-			from, rest, _ := strings.Cut(source, ": ")
-			s.add(fmt.Sprintf("edge %s -> %s %s", from, call, paths(rest)), "")
-			continue
-		}
-		name, details, _ := strings.Cut(m[2], " · ")
-		if strings.HasPrefix(m[2], "after ") || !strings.ContainsAny(m[1], "├└↓") {
-			s.add("edge "+call+" "+strings.SplitN(m[2], ",", 2)[0], "")
-			continue
-		}
-		call = name
-		s.add("node "+name, fmt.Sprint(len([]rune(m[1]))))
+		label, details, _ := strings.Cut(m[1], " · ")
+		s.node("", label)
 		for _, mark := range aMark.FindAllString(details, -1) {
-			s.add("mark "+name+" "+mark, "")
+			s.add("mark "+label+" "+mark, "")
 		}
 	}
 	return s.lines
