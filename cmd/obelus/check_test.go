@@ -253,7 +253,7 @@ func TestWorkspaceRoot(t *testing.T) {
 			file = "mine/plan.yaml"
 		}
 		_, stderr, status := obelus(nil, "run", file, "--no-journal")
-		if status == 0 || strings.Count(stderr, "obelus.yaml\" isn't read, since others may have written it: its folder can be written by everybody (drwxrwxrwx)") != 1 {
+		if status == 0 || strings.Count(stderr, "obelus.yaml\" isn't read: others may have written it: its folder can be written by everybody (drwxrwxrwx)") != 1 {
 			t.Errorf("in %s: %d\n%s", folder, status, stderr)
 		}
 	}

@@ -53,8 +53,9 @@ type cli struct {
 	globals
 	cmd *cobra.Command
 
-	documents *project.Reader      // how documents are read; nil for as the global flags say
-	watch     func(steps int) bool // follows simulations, and ends one with false; nil for none
+	documents    *project.Reader      // how documents are read; nil for as the global flags say
+	input, state map[string]any       // those that a plan gets before the flags give others
+	watch        func(steps int) bool // follows simulations, and ends one with false; nil for none
 }
 
 // An ending is the exit status of a command that has said all there is to say.

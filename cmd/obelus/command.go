@@ -59,8 +59,7 @@ func describe(name string) (text, examples string) {
 
 // cobra makes a command of a row, below another.
 func (c *cli) cobra(row *command, above string) *cobra.Command {
-	name, _, _ := strings.Cut(row.use, " ")
-	name = above + name
+	name := above + row.name()
 	long, examples := describe(name)
 	cmd := &cobra.Command{
 		Use: row.use, Short: row.short, Long: long, Example: examples, Aliases: row.aliases, Args: row.args,
@@ -81,6 +80,11 @@ func (c *cli) cobra(row *command, above string) *cobra.Command {
 		cmd.AddCommand(c.cobra(&row.below[i], name+" "))
 	}
 	return cmd
+}
+
+func (row *command) name() string {
+	name, _, _ := strings.Cut(row.use, " ")
+	return name
 }
 
 // bind makes an action of a row, and gives a command its flags.

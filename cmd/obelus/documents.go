@@ -20,14 +20,17 @@ func (c *cli) newReading() *project.Reader {
 		Limits: source.DefaultLimits(), Stdin: c.in, Trusted: trustedFolders(), Root: c.Root, Config: c.Config,
 		Activities: c.Activities, Policies: c.Policies, Trust: c.Trust, Hosts: c.Hosts,
 	}
-	r.Passed = func(one workspace.Refused) {
-		if one.Misnamed {
-			fmt.Fprintf(c.err, "obelus: \"%s\" isn't read: %s\n", diag.Escape(one.Name), one.Why)
-			return
-		}
-		fmt.Fprintf(c.err, "obelus: \"%s\" isn't read, since others may have written it: %s; name it with --config if it is meant\n", diag.Escape(one.Name), one.Why)
-	}
+	r.Passed = c.passed
 	return r
+}
+
+// passed reports a configuration that isn't read.
+func (c *cli) passed(one workspace.Refused) {
+	why := one.Why
+	if !one.Misnamed {
+		why = "others may have written it: " + why + "; name it with --config if it is meant"
+	}
+	fmt.Fprintf(c.err, "obelus: \"%s\" isn't read: %s\n", diag.Escape(one.Name), why)
 }
 
 // detail prints a message that only -v asks for.

@@ -170,7 +170,7 @@ func TestMCPProgressAndCancel(t *testing.T) {
 	if err := simulates(t.Context(), "one", map[string]any{"plan": goodPlan}); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-told; got != "one simulating" {
+	if got := <-told; got != "one simulate runs" {
 		t.Error(got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -178,7 +178,7 @@ func TestMCPProgressAndCancel(t *testing.T) {
 	go func() {
 		ended <- simulates(ctx, "two", map[string]any{"plan": ladder(800), "schedules": 100})
 	}()
-	for got := ""; got != "two simulating"; {
+	for got := ""; got != "two simulate runs"; {
 		got = <-told
 	}
 	cancel()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -21,209 +22,209 @@ const (
 	mostAnswer   = 64 << 10 // bytes of entries
 )
 
-// below is the beginning of the names of the workspace's files here, which clients don't see.
-func (r *request) below() string {
-	return strings.TrimSuffix(r.server.reading.Root, string(filepath.Separator)) + string(filepath.Separator)
+// A reply is what a tool answers: an object, and a text about it.
+type reply struct {
+	value object
+	text  string
 }
 
-// named is a text in which the workspace's files are named from its root.
-func (r *request) named(text string) string { return strings.ReplaceAll(text, r.below(), "") }
+// An object is a line that a command writes for programs, or an answer.
+type object = map[string]any
 
-// lines are what a command wrote for programs, an object a line, the summary apart. Objects that are
-// too large for an answer of several are cut.
-func (r *request) lines() (all []map[string]any, summary map[string]any) {
-	below, _ := json.Marshal(r.below())
-	from := append([]byte(`"file":`), below[:len(below)-1]...)
-	for line := range bytes.Lines(bytes.ReplaceAll(r.output.Bytes(), from, []byte(`"file":"`))) {
-		var object map[string]any
-		if json.Unmarshal(line, &object) != nil {
+// inFull is a reply whose text has a headline and the object as JSON.
+func inFull(value object, headline string) (reply, error) {
+	return reply{value, strings.TrimSpace(headline) + "\n" + leftOut(value) + diag.Escape(asJSON(value))}, nil
+}
+
+// fromRoot is a text in which the workspace's files are named from its root: clients don't see where it is.
+func (r *request) fromRoot(text string) string {
+	separator := string(filepath.Separator)
+	return strings.ReplaceAll(text, strings.TrimSuffix(r.server.reading.Root, separator)+separator, "")
+}
+
+// lines are the objects that a command wrote, the summary apart.
+func (r *request) lines() (all []object, summary object) {
+	for line := range bytes.Lines(r.output.Bytes()) {
+		var one object
+		if json.Unmarshal(line, &one) != nil {
 			continue
 		}
-		if object["kind"] == "summary" {
-			summary = object
-			continue
+		if file, ok := one["file"].(string); ok {
+			one["file"] = r.fromRoot(file)
 		}
-		if len(line) > mostAnswer/4 {
-			reduced(object)
+		if one["kind"] == "summary" {
+			summary = one
+		} else {
+			all = append(all, one)
 		}
-		all = append(all, object)
 	}
 	return all, summary
 }
 
-// leftOut is how many entries are missing in an answer, and from which on to request them.
-type leftOut struct{ count, next int }
-
-func (l leftOut) words(how string) string {
-	if l.count == 0 {
-		return ""
-	}
-	return fmt.Sprintf("… and %d more: %s\n", l.count, cmp.Or(how, fmt.Sprintf("ask again with first: %d", l.next)))
-}
-
-// portion is the requested part of a list, as much as an answer contains.
-func (r *request) portion(all []map[string]any) ([]map[string]any, leftOut) {
+// put puts the requested part of a list into an answer, as much as an answer contains.
+func (r *request) put(answer object, key string, all []object) {
 	from := min(max(0, r.First), len(all))
 	most := min(mostEntries, cmp.Or(max(0, r.Most), usualEntries))
 	to := from
 	for size := 0; to < len(all) && to-from < most; to++ {
-		text, _ := json.Marshal(all[to]) // all of it is JSON
-		if size += len(text); size > mostAnswer && to > from {
+		if len(asJSON(all[to])) > mostAnswer/4 {
+			reduced(all[to])
+		}
+		if size += len(asJSON(all[to])); size > mostAnswer && to > from {
 			break
 		}
 	}
-	return diag.Listed(all[from:to]), leftOut{len(all) - to, to}
+	answer[key] = diag.Listed(all[from:to])
+	if to < len(all) {
+		answer["leftOut"], answer["next"] = len(all)-to, to
+	}
 }
 
-// answer is a reply with an object, whose text is another one or, below a headline, the object as JSON.
-func (l leftOut) answer(value map[string]any, headline, text string) (reply, error) {
-	if l.count > 0 {
-		value["leftOut"], value["next"] = l.count, l.next
+// leftOut is how many entries are missing in an answer, and how to request them.
+func leftOut(answer object) string {
+	if answer["leftOut"] == nil {
+		return ""
 	}
+	return fmt.Sprintf("… and %d more: ask again with first: %d\n", answer["leftOut"], answer["next"])
+}
+
+// reduced is an object with the beginnings of long texts and lists in it.
+func reduced(one object) object {
+	for key, value := range one {
+		if list, ok := value.([]any); ok && len(list) > usualEntries {
+			value = list[:usualEntries]
+			one[key], one["more "+key] = value, len(list)-usualEntries
+		}
+		if text := asJSON(value); len(text) > longestResult {
+			one[key] = wording.Cut(text, longestResult)
+		}
+	}
+	return one
+}
+
+// why is what kept a request from being answered: the findings of a plan that has errors, or the error.
+func (r *request) why(err error) string {
+	if ended := ending(0); !errors.As(err, &ended) {
+		r.showError(err)
+	}
+	lines, _ := r.lines()
+	answer := object{}
+	r.First, r.Most = 0, 0
+	r.put(answer, "findings", lines)
+	text := findingsText(answer)
 	if text == "" {
-		whole, err := json.Marshal(value)
-		if err != nil {
-			return reply{}, err
-		}
-		text = headline + "\n" + l.words("") + diag.Escape(string(whole))
+		text = r.notes.String() + r.output.String()
 	}
-	return reply{value, wording.Cut(text, 2*mostAnswer)}, nil
+	return r.fromRoot(text)
 }
 
-func (r *request) checked(ending) (reply, error) {
+// findingsText is the findings of an answer as text, a line each and their help.
+func findingsText(answer object) (text string) {
+	for _, one := range answer["findings"].([]object) {
+		if one["kind"] != "finding" {
+			return ""
+		}
+		if start, ok := one["start"].(object); ok && one["file"] != nil {
+			text += fmt.Sprintf("%s:%v:%v: ", diag.Escape(fmt.Sprint(one["file"])), start["line"], start["column"])
+		}
+		text += diag.Escape(fmt.Sprintf("%s %s: %s", one["severity"], one["code"], one["message"])) + "\n"
+		if help, ok := one["help"].(string); ok {
+			text += "  help: " + diag.Escape(help) + "\n"
+		}
+	}
+	return text + leftOut(answer)
+}
+
+func (r *request) checked() (reply, error) {
 	lines, summary := r.lines()
-	text, left := r.findingsText(lines)
-	shown, _ := r.portion(lines)
-	counts, _ := json.Marshal(summary) // all of it was JSON
-	text += left.words("") + diag.Escape(string(counts))
-	return left.answer(map[string]any{"findings": shown, "summary": summary}, "", text)
+	answer := object{"summary": summary}
+	r.put(answer, "findings", lines)
+	return reply{answer, findingsText(answer) + diag.Escape(asJSON(summary))}, nil
 }
 
-// findingsText is the requested part of findings as text, a line each and their help.
-func (r *request) findingsText(lines []map[string]any) (string, leftOut) {
-	shown, left := r.portion(lines)
-	var text strings.Builder
-	for _, line := range shown {
-		if line["kind"] != "finding" {
-			return "", leftOut{}
-		}
-		file, _ := line["file"].(string)
-		if start, ok := line["start"].(map[string]any); ok && file != "" {
-			fmt.Fprintf(&text, "%s:%v:%v: ", diag.Escape(file), start["line"], start["column"])
-		}
-		message, _ := line["message"].(string)
-		fmt.Fprintf(&text, "%s %s: %s\n", line["severity"], line["code"], diag.Escape(message))
-		if help, ok := line["help"].(string); ok {
-			fmt.Fprintf(&text, "  help: %s\n", diag.Escape(help))
-		}
-	}
-	return text.String(), left
+func (r *request) explained() (reply, error) {
+	return reply{object{"page": r.output.String()}, r.output.String()}, nil
 }
 
-func (r *request) explained(ending) (reply, error) {
-	return leftOut{}.answer(map[string]any{"page": r.output.String()}, "", r.output.String())
-}
-
-func (r *request) drawn(status ending) (reply, error) {
-	if status != statusOK {
-		return reply{}, status
-	}
+func (r *request) drawn() (reply, error) {
 	drawing := r.output.String()
-	if len(drawing) > mostAnswer {
+	switch {
+	case r.status != statusOK:
+		return reply{}, r.status
+	case len(drawing) > mostAnswer:
 		return reply{}, usageErr("the drawing is too large for an answer: %d bytes", len(drawing)).
 			Advise("draw what is near one call (\"focus\")")
 	}
-	value := map[string]any{"format": r.cmd.Flag("format").Value.String(), "drawing": drawing}
-	return leftOut{}.answer(value, "", drawing)
+	return reply{object{"format": r.cmd.Flag("format").Value.String(), "drawing": drawing}, drawing}, nil
 }
 
-func (r *request) ruled(ending) (reply, error) {
+func (r *request) ruled() (reply, error) {
 	lines, _ := r.lines()
-	return leftOut{}.answer(reduced(lines[0]), fmt.Sprint(lines[0]["verdict"]), "")
+	return inFull(reduced(lines[0]), fmt.Sprint(lines[0]["verdict"]))
 }
 
 // compared compares two plans, each with files of its own.
-func (r *request) compared(ending) (reply, error) {
+func (r *request) compared() (reply, error) {
 	var sides [2]side
 	for i, name := range []string{"old", "new"} {
 		var given map[string]json.RawMessage
-		_ = json.Unmarshal(r.flags[name], &given) // it is read as a plan, too
+		_ = json.Unmarshal(r.named[name], &given) // it is read as a plan, too
 		if err := unknownArgument(name, given, []string{"plan", "path", "files"}); err != nil {
 			return reply{}, err
 		}
-		file, err := r.document([]planArgument{r.Old, r.New}[i])
-		if err != nil {
-			return reply{}, err
+		reading, file, err := r.document([]planArgument{r.Old, r.New}[i])
+		if err == nil {
+			sides[i], err = r.cli.compared(file, reading, "json")
 		}
-		if sides[i], err = r.cli.compared(file, r.documents, "json"); err != nil {
+		if err != nil {
 			return reply{}, err
 		}
 	}
 	differs := facts.Compare(sides[0].facts, sides[1].facts)
 	r.output.Write(renderDiff(differs, sides, "json"))
 	lines, summary := r.lines()
-	shown, left := r.portion(lines)
-	text := r.named(wording.Cut(string(renderDiff(differs, sides, "text")), mostAnswer)) + left.words("")
-	return left.answer(map[string]any{"differences": shown, "summary": summary}, "", text)
+	answer := object{"summary": summary}
+	r.put(answer, "differences", lines)
+	text := wording.Cut(string(renderDiff(differs, sides, "text")), mostAnswer)
+	return reply{answer, r.fromRoot(text) + leftOut(answer)}, nil
 }
 
 // simulated is the answer about simulated runs: all of the first, and of others what goes wrong in them.
-func (r *request) simulated(ending) (reply, error) {
+func (r *request) simulated() (reply, error) {
 	lines, summary := r.lines()
 	usual := lines[0]
-	value := map[string]any{"scenario": usual, "summary": reduced(summary)}
-	var problems []map[string]any
+	var calls, problems []object
+	for _, call := range usual["calls"].([]any) {
+		calls = append(calls, reduced(call.(object)))
+	}
 	for _, one := range lines[1:] {
 		if one["problem"] != nil {
-			of := map[string]any{}
-			for _, key := range []string{"problem", "branch", "seen", "status", "errors"} {
-				of[key] = one[key]
-			}
-			problems = append(problems, reduced(of))
+			problems = append(problems, reduced(object{
+				"problem": one["problem"], "branch": one["branch"], "seen": one["seen"], "status": one["status"],
+				"errors": one["errors"],
+			}))
 		}
 	}
-	var left leftOut
-	if len(problems) > 0 {
-		value["problems"], left = r.portion(problems)
-		r.First, r.Most = 0, 0
-	}
-	list, _ := usual["calls"].([]any)
-	calls := make([]map[string]any, len(list))
-	for i := range list {
-		calls[i] = reduced(list[i].(map[string]any))
-	}
-	shown, more := r.portion(calls)
-	if left.count == 0 {
-		left = more
-	}
+	answer := object{"summary": reduced(summary)}
 	delete(usual, "calls")
-	reduced(usual)["calls"] = shown
-	notes := r.notes.String()
+	answer["scenario"] = reduced(usual)
+	r.put(answer, "calls", calls)
+	if usual["calls"] = answer["calls"]; len(problems) > 0 {
+		r.put(answer, "problems", problems)
+	}
+	delete(answer, "calls")
+	headline := r.notes.String()
 	if same, ok := summary["deterministic"].(bool); ok && !same {
-		notes += "other orders of the same work end differently\n"
+		headline += "other orders of the same work end differently\n"
 	}
-	notes += fmt.Sprintf("%v after %v ms of virtual time, cost %v", usual["status"], usual["makespan"], usual["cost"])
-	return left.answer(value, notes, "")
-}
-
-// reduced is an object with the beginnings of long texts and lists in it.
-func reduced(object map[string]any) map[string]any {
-	for key, value := range object {
-		if list, ok := value.([]any); ok && len(list) > usualEntries {
-			object[key], object["more "+key] = list[:usualEntries], len(list)-usualEntries
-			value = object[key]
-		}
-		if text, err := json.Marshal(value); err == nil && len(text) > longestResult {
-			object[key] = wording.Cut(string(text), longestResult)
-		}
-	}
-	return object
+	headline += fmt.Sprintf("%v after %v ms of virtual time, cost %v", usual["status"], usual["makespan"], usual["cost"])
+	return inFull(answer, headline)
 }
 
 // ran reports how a run went, by its events.
-func (r *request) ran(ending) (reply, error) {
-	var finished []map[string]any
-	var end map[string]any
+func (r *request) ran() (reply, error) {
+	var finished []object
+	var end object
 	lines, _ := r.lines()
 	for _, event := range lines {
 		switch {
@@ -235,7 +236,7 @@ func (r *request) ran(ending) (reply, error) {
 			finished = append(finished, reduced(event))
 		}
 	}
-	shown, left := r.portion(finished)
-	headline := fmt.Sprintf("%v: run %v\n%s", end["status"], end["run"], r.notes.String())
-	return left.answer(map[string]any{"events": shown, "end": end}, strings.TrimSpace(headline), "")
+	answer := object{"end": end}
+	r.put(answer, "events", finished)
+	return inFull(answer, fmt.Sprintf("%v: run %v\n%s", end["status"], end["run"], r.notes.String()))
 }

@@ -98,7 +98,7 @@ func TestMCPRunIsCancelled(t *testing.T) {
 		_, err := s.CallTool(ctx, params)
 		ended <- err
 	}()
-	if got := <-told; got != "running" {
+	if got := <-told; got != "run runs" {
 		t.Error(got)
 	}
 	cancel()

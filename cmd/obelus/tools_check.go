@@ -3,14 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,31 +14,30 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/openapi"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// faulty shows what is wrong with a file, and ends the command.
-func (c *cli) faulty(found []diag.Diagnostic) error {
-	return cmp.Or(c.show(found, "text"), error(ending(statusError)))
+// A drift is how the tools of a source differ from a catalogue of it: lines of text by kind.
+type drift struct {
+	name  string
+	lines map[driftKind][]string
 }
 
-// A toolSource is what tools were imported from, and how they differ from it by now.
-type toolSource struct {
-	name string
-	all  []difference
-}
+type driftKind string
 
-// A difference is one between a tool of a catalogue and the same tool of its source.
-type difference struct {
-	tool, message string
-	breaks        bool // a valid plan may not be valid any more; else it is harmless
-	isNew         bool // the catalogue doesn't have the tool
+const (
+	driftBreaks   driftKind = "breaks plans:" // a valid plan may not be valid any more
+	driftHarmless driftKind = "harmless:"
+	driftNew      driftKind = "new:" // the catalogue doesn't have the tool
+)
+
+func (d *drift) add(kind driftKind, tool, format string, args ...any) {
+	line := fmt.Sprintf("  %s: %s\n", diag.Escape(tool), diag.Escape(fmt.Sprintf(format, args...)))
+	d.lines[kind] = append(d.lines[kind], line)
 }
 
 // checkTools reports how the sources of catalogues differ from them.
@@ -55,45 +50,65 @@ func checkTools(ctx context.Context, c *cli, name string) error {
 	if info.IsDir() {
 		files, _ = filepath.Glob(filepath.Join(name, "*.y*ml"))
 	}
-	var sources []toolSource
+	var all []*drift
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return project.CantRead(file, err)
 		}
 		root, _ := source.Parse(source.NewFile(file, text), source.Limits{})
-		from := root.Get("x-source")
-		switch {
-		case from != nil:
-			one, err := againstFile(c, file, text, from)
-			if err != nil {
-				return err
-			}
-			sources = append(sources, one)
-		case definesServers(file, text):
-			several, err := againstServers(ctx, c, file, c.newReading())
-			if err != nil {
-				return err
-			}
-			sources = append(sources, several...)
+		var some []*drift
+		if from := root.Get("x-source"); from != nil {
+			some, err = driftOfDocument(c, file, text, from)
+		} else if definesServers(file, text) {
+			some, err = driftOfServers(ctx, c, file)
 		}
+		if err != nil {
+			return err
+		}
+		all = append(all, some...)
 	}
-	if len(sources) == 0 {
-		return usageErr("no catalogue in %q records what it was imported from", name).Advise("import the tools again: obelus tools import FILE -o CATALOGUE")
+	if len(all) == 0 {
+		return usageErr("no catalogue in %q records what it was imported from", name).
+			Advise("import the tools again: obelus tools import FILE -o CATALOGUE")
 	}
-	text, breaks := differencesText(sources, terminal.StyleFor(c.out))
-	if _, err = fmt.Fprint(c.out, text); err == nil && breaks {
-		return ending(statusFound)
-	}
-	return err
+	return showDrift(c, all)
 }
 
-// againstFile imports an OpenAPI file again and compares the tools with those of a catalogue.
-func againstFile(c *cli, name string, text []byte, from *source.Node) (toolSource, error) {
-	s := toolSource{name: filepath.Join(filepath.Dir(name), filepath.FromSlash(from.Get("file").AsText()))}
-	now, err := os.ReadFile(s.name)
+// showDrift prints what has changed. The exit status is 1 if it breaks plans.
+func showDrift(c *cli, all []*drift) error {
+	style, text, status := terminal.StyleFor(c.out), "", error(nil)
+	for _, d := range all {
+		count := len(d.lines[driftBreaks]) + len(d.lines[driftHarmless]) + len(d.lines[driftNew])
+		state := "as it was"
+		if count > 0 {
+			state = wording.Count(count, "difference")
+		}
+		text += diag.Escape(d.name) + ": " + state + "\n"
+		for _, kind := range []driftKind{driftBreaks, driftHarmless, driftNew} {
+			slices.Sort(d.lines[kind])
+			title := style.Green(string(kind)) + "\n"
+			if kind == driftBreaks {
+				title = style.Red(string(kind)) + "\n"
+			}
+			if len(d.lines[kind]) > 0 {
+				text += title + strings.Join(d.lines[kind], "")
+			}
+		}
+		if len(d.lines[driftBreaks]) > 0 {
+			status = ending(statusFound)
+		}
+	}
+	_, err := fmt.Fprint(c.out, text)
+	return cmp.Or(err, status)
+}
+
+// driftOfDocument imports an OpenAPI document again and compares the tools with those of a catalogue.
+func driftOfDocument(c *cli, name string, text []byte, from *source.Node) ([]*drift, error) {
+	d := &drift{filepath.Join(filepath.Dir(name), filepath.FromSlash(from.Get("file").AsText())), map[driftKind][]string{}}
+	now, err := os.ReadFile(d.name)
 	if err != nil {
-		return s, project.CantRead(s.name, err)
+		return nil, project.CantRead(d.name, err)
 	}
 	o := importing{Server: from.Get("server").AsText()}
 	for key, list := range o.patterns() {
@@ -103,79 +118,74 @@ func againstFile(c *cli, name string, text []byte, from *source.Node) (toolSourc
 			}
 		}
 	}
-	options, err := o.options(s.name)
-	if err != nil {
-		return s, err
-	}
-	api, found := openapi.Read(source.NewFile(s.name, now), options)
-	if api == nil {
-		return s, c.faulty(found)
-	}
-	if api.Digest(now) == from.Get("digest").AsText() {
-		return s, nil
+	api, err := o.read(c, d.name, now)
+	if err != nil || api.Digest(now) == from.Get("digest").AsText() {
+		return []*drift{d}, err
 	}
 	was, err := definitions(c, name, text)
 	if err != nil {
-		return s, err
+		return nil, err
 	}
 	is, err := compiled(c, api.Catalogue())
 	if err != nil {
-		return s, err
+		return nil, err
 	}
-	before, after := byOperation(was), byOperation(is)
 	refused := map[string]string{}
-	for _, o := range api.Operations {
-		if o.Refused != nil {
-			refused[o.String()] = "it can't be imported any more: " + o.Refused.Message
+	for _, op := range api.Operations {
+		if op.Refused != nil {
+			refused[op.String()] = "it can't be imported any more: " + op.Refused.Message
 		}
 	}
+	before, after := byOperation(was), byOperation(is)
 	for operation, tool := range before {
 		if now := after[operation]; now != nil {
-			s.all = append(s.all, compareTools(was, is, tool, now)...)
+			d.compare(was, is, tool, now)
 		} else {
-			s.all = append(s.all, difference{tool: tool.Name, breaks: true, message: cmp.Or(refused[operation], "it isn't there any more")})
+			d.add(driftBreaks, tool.Name, "%s", cmp.Or(refused[operation], "it isn't there any more"))
 		}
 	}
 	for operation, tool := range after {
 		if before[operation] == nil {
-			s.all = append(s.all, difference{tool: tool.Name, isNew: true, message: "it is new"})
+			d.add(driftNew, tool.Name, "it is new")
 		}
 	}
-	return s, nil
+	return []*drift{d}, nil
 }
 
-// againstServers asks the servers of a file for their tools and compares them with what is
-// recorded.
-func againstServers(ctx context.Context, c *cli, file string, reading *project.Reader) (all []toolSource, err error) {
-	listed, err := askServers(ctx, c, file, reading, false)
+// driftOfServers asks the servers of a file for their tools and compares them with what is recorded.
+func driftOfServers(ctx context.Context, c *cli, file string) (all []*drift, err error) {
+	listed, err := askServers(ctx, c, file, c.newReading(), false)
 	if err != nil {
 		return nil, err
 	}
-	value, _, _ := listed.catalogue(importing{})
-	is, err := compiled(c, value)
+	now := listed.imported(func(server string) *importing {
+		record := listed.plan.Servers[server].Lock
+		return &importing{Only: record.Only, Names: record.Names}
+	})
+	is, err := compiled(c, now.catalogue)
 	if err != nil {
 		return nil, err
 	}
 	before, after := byOperation(listed.plan), byOperation(is)
 	for _, server := range listed.names {
-		s, record := toolSource{name: file + ": " + server}, listed.plan.Servers[server].Lock
+		d, record := &drift{file + ": " + server, map[driftKind][]string{}}, listed.plan.Servers[server].Lock
 		for _, t := range record.Tools {
 			why := activity.Changed(&t, t.Name, listed.tools[server], listed.refused[server])
 			if why == "" {
 				continue
 			}
-			s.all = append(s.all, difference{tool: t.Name, breaks: true, message: why})
-			if was, now := before[path.Join(server, t.Name)], after[path.Join(server, t.Name)]; was != nil && now != nil {
-				s.all = append(s.all, compareTools(listed.plan, is, was, now)...)
+			d.add(driftBreaks, t.Name, "%s", why)
+			operation := path.Join(server, t.Name)
+			if was, now := before[operation], after[operation]; was != nil && now != nil {
+				d.compare(listed.plan, is, was, now)
 			}
 		}
-		only, names := like(record.Only), like(record.Names)
-		for _, t := range listed.tools[server] {
-			if record.Tool(t.Name) == nil && only(server+" "+t.Name) && names(t.Name) {
-				s.all = append(s.all, difference{tool: t.Name, isNew: true, message: "it is new"})
+		for operation := range after {
+			if tool, ok := strings.CutPrefix(operation, server+"/"); ok && record.Tool(tool) == nil {
+				d.add(driftNew, tool, "it is new")
 			}
 		}
-		all = append(all, s)
+		all = append(all, d)
 	}
 	return all, nil
 }
@@ -207,157 +217,4 @@ func byOperation(p *plan.Plan) map[string]*plan.Tool {
 		}
 	}
 	return all
-}
-
-// compareTools reports how a tool differs from its catalogue: each value of the catalogue's
-// parameters must still be valid, and each result must fit the catalogue's.
-func compareTools(before, after *plan.Plan, was, is *plan.Tool) (all []difference) {
-	add := func(breaks bool, format string, args ...any) {
-		all = append(all, difference{tool: was.Name, breaks: breaks, message: fmt.Sprintf(format, args...)})
-	}
-	compareRequests(before, after, was, is, add)
-	if !reflect.DeepEqual(withReferences(before, was.Parameters), withReferences(after, is.Parameters)) {
-		passed := was.Parameters
-		if !was.Open { // plans pass the parameters that it names (OB503)
-			passed = schema.AllOf(passed, onlyNamed(was))
-		}
-		all = append(all, fits(was.Name, passed, is.Parameters, "its parameters have changed", "its parameters may not be %s any more"))
-	}
-	if !reflect.DeepEqual(withReferences(before, was.Output), withReferences(after, is.Output)) {
-		all = append(all, fits(was.Name, is.Output, was.Output, "its result has changed", "its result may now be %s, which was ruled out"))
-	}
-	old, now := before.Activities[was.Name], after.Activities[is.Name]
-	for i, name := range catalogue.Hints {
-		worst := name == "destructiveHint" || name == "openWorldHint" // what isn't said is the worst
-		said := func(a *plan.Activity) bool {
-			if a != nil {
-				if hint := []*bool{a.Hints.ReadOnly, a.Hints.Destructive, a.Hints.Idempotent, a.Hints.OpenWorld}[i]; hint != nil {
-					return *hint
-				}
-			}
-			return worst
-		}
-		if before, after := said(old), said(now); before != after {
-			add(after == worst, "its %s is %t, and was %t", name, after, before)
-		}
-	}
-	if was.Description != is.Description {
-		add(false, "it describes itself otherwise")
-	}
-	return all
-}
-
-// onlyNamed accepts the parameters that a tool names.
-func onlyNamed(t *plan.Tool) *schema.Schema {
-	properties := map[string]any{}
-	if raw, ok := t.Parameters.Raw().(map[string]any); ok {
-		named, _ := raw["properties"].(map[string]any)
-		for name := range named {
-			properties[name] = true
-		}
-	}
-	return schema.New(map[string]any{"properties": properties, "additionalProperties": false}, schema.Options{})
-}
-
-// withReferences is a schema together with those that it refers to.
-func withReferences(p *plan.Plan, s *schema.Schema) any {
-	named := map[string]any{}
-	for name, n := range p.NamedSchemas {
-		named[name] = n.Value()
-	}
-	all := map[string]any{}
-	catalogue.Reach(s.Raw(), named, map[string]bool{}, func(name string) { all[name] = named[name] })
-	return []any{s.Raw(), all}
-}
-
-// fits reports whether a change of a schema breaks plans, with a value that the producer
-// gives and the consumer refuses.
-func fits(tool string, producer, consumer *schema.Schema, changed, refused string) difference {
-	verdict := schema.Contains(producer, consumer, schema.Budget{})
-	switch verdict.Relation {
-	case schema.Fits:
-		return difference{tool: tool, message: changed + ", and whatever was sound is"}
-	case schema.Unknown:
-		return difference{tool: tool, breaks: true, message: fmt.Sprintf("%s, and it can't be shown that whatever was sound is (%s)", changed, cmp.Or(verdict.Reason, verdict.Keyword))}
-	}
-	text, _ := json.Marshal(verdict.Witness)
-	what := fmt.Sprintf(refused, wording.Cut(string(text), 200))
-	if why := consumer.Validate(verdict.Witness); why != nil {
-		what += ": " + why.Message
-	}
-	return difference{tool: tool, breaks: true, message: what}
-}
-
-// compareRequests reports how an operation is sent otherwise, which breaks plans. The place of a
-// new parameter is reported with the parameters.
-func compareRequests(before, after *plan.Plan, was, is *plan.Tool, add func(breaks bool, format string, args ...any)) {
-	old, now := requestParts(before.Activities[was.Name]), requestParts(after.Activities[is.Name])
-	parameters, _ := onlyNamed(was).Raw().(map[string]any)["properties"].(map[string]any)
-	for _, part := range slices.Sorted(maps.Keys(now)) {
-		if text, there := old[part]; there {
-			if text != now[part] {
-				add(true, "%s is %s, and was %s", part, now[part], text)
-			}
-		} else if name := requestParameter.FindStringSubmatch(now[part]); part != itsBody && (name == nil || parameters[name[1]] != nil) {
-			add(true, "%s is wanted now: %s", part, now[part])
-		}
-	}
-}
-
-var requestParameter = regexp.MustCompile(`^[^†]*†([A-Za-z_][A-Za-z0-9_]*)`)
-
-const itsBody = "its body"
-
-// requestParts are what a request is made of, by what messages call it; none of what isn't sent
-// over HTTP.
-func requestParts(a *plan.Activity) map[string]string {
-	parts := map[string]string{}
-	if a == nil || a.Node.Get("http") == nil {
-		return parts
-	}
-	parts["its response"] = `"json"`
-	words := map[string]string{"query": "the field %q of its query", "headers": "the header %q", "body": "the field %q of its body"}
-	for _, f := range a.Node.Get("http").Fields {
-		for _, inner := range f.Value.Fields {
-			parts[fmt.Sprintf(words[f.Key.Text], inner.Key.Text)] = jsonOf(inner.Value)
-		}
-		if f.Value.Kind != source.Object && f.Value.Text != "none" {
-			parts["its "+f.Key.Text] = jsonOf(f.Value)
-		}
-	}
-	return parts
-}
-
-func jsonOf(n *source.Node) string {
-	text, _ := json.Marshal(n.Value())
-	return string(text)
-}
-
-// differencesText is a report, and whether a difference breaks plans.
-func differencesText(sources []toolSource, style terminal.Style) (text string, breaks bool) {
-	var out strings.Builder
-	for _, s := range sources {
-		slices.SortStableFunc(s.all, func(a, b difference) int {
-			return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.message, b.message))
-		})
-		if len(s.all) == 0 {
-			fmt.Fprintf(&out, "%s: as it was\n", diag.Escape(s.name))
-			continue
-		}
-		fmt.Fprintf(&out, "%s: %s\n", diag.Escape(s.name), wording.Count(len(s.all), "difference"))
-		for _, kind := range []struct {
-			title       string
-			breaks, new bool
-		}{{style.Red("breaks plans:"), true, false}, {style.Green("harmless:"), false, false}, {style.Green("new:"), false, true}} {
-			title := kind.title + "\n"
-			for _, one := range s.all {
-				breaks = breaks || one.breaks
-				if one.breaks == kind.breaks && one.isNew == kind.new {
-					fmt.Fprintf(&out, "%s  %s: %s\n", title, diag.Escape(one.tool), diag.Escape(one.message))
-					title = ""
-				}
-			}
-		}
-	}
-	return out.String(), breaks
 }

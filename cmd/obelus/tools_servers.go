@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -49,23 +48,25 @@ func askServers(ctx context.Context, c *cli, file string, reading *project.Reade
 		d.Options.Catalogues = nil // which may be what is to be written anew, and say nothing of servers
 	}
 	p := d.Compile()
-	found := slices.DeleteFunc(slices.Clone(p.Findings), func(f diag.Diagnostic) bool { return named && ofBefore(f, root) })
+	found := slices.DeleteFunc(slices.Clone(p.Findings), func(f diag.Diagnostic) bool { return named && isReplaced(f, root) })
 	if diag.HasErrors(found) {
 		return nil, c.faulty(found)
 	}
 	all := &listing{plan: p.Plan, tools: map[string][]catalogue.Tool{}, refused: map[string][]activity.RefusedTool{}}
 	for _, name := range slices.Sorted(maps.Keys(p.Plan.Servers)) {
-		there := *p.Plan.Servers[name]
-		if !named && (there.Lock == nil || there.Node.File != p.Plan.File) {
+		server := *p.Plan.Servers[name]
+		if !named && (server.Lock == nil || server.Node.File != p.Plan.File) {
 			continue
 		}
-		if !named && !reading.Trust && there.TrustedBy == "" { // a workspace's trust isn't one in every file of it
-			return nil, usageErr("the MCP server %q of %q isn't asked: that starts a program or sends a request, and nobody trusts it", name, file).Advise("look at its definition, then say --trust, or have a policy trust it (servers)")
+		if !named && !reading.Trust && server.TrustedBy == "" { // a workspace's trust doesn't cover all of its files
+			return nil, usageErr("the MCP server %q of %q isn't asked: that starts a program or sends a request, and "+
+				"nobody trusts it", name, file).
+				Advise("look at its definition, then say --trust, or have a policy trust it (servers)")
 		}
-		if !filepath.IsAbs(there.Dir) {
-			there.Dir = filepath.Join(p.Root, filepath.FromSlash(there.Dir))
+		if !filepath.IsAbs(server.Dir) {
+			server.Dir = filepath.Join(p.Root, filepath.FromSlash(server.Dir))
 		}
-		tools, refused, err := activity.Tools(ctx, &there, activity.Options{Hosts: p.HostRules()})
+		tools, refused, err := activity.Tools(ctx, &server, activity.Options{Hosts: p.HostRules()})
 		if err != nil {
 			return nil, usageErr("%v", err)
 		}
@@ -74,76 +75,72 @@ func askServers(ctx context.Context, c *cli, file string, reading *project.Reade
 	return all, nil
 }
 
-// ofBefore reports whether a finding is of what an import makes anew, and not of the servers
-// that it asks: of tools and activities that are defined beside them, or of what was recorded.
-func ofBefore(f diag.Diagnostic, root *source.Node) bool {
+// isReplaced reports whether a finding is about what an import writes anew: tools and activities that
+// are defined beside the servers, or what was recorded of them.
+func isReplaced(f diag.Diagnostic, root *source.Node) bool {
 	if f.Span.File == nil || root == nil {
 		return false
 	}
-	anew := []*source.Node{root.Get("tools"), root.Get("activities"), root.Get("schemas")}
+	replaced := []*source.Node{root.Get("tools"), root.Get("activities"), root.Get("schemas")}
 	for _, server := range root.Get("servers").Fields {
-		anew = append(anew, server.Key, server.Value.Get("lock")) // at the key a lock file is refused
+		replaced = append(replaced, server.Key, server.Value.Get("lock")) // at the key a lock file is refused
 	}
-	return slices.ContainsFunc(anew, func(n *source.Node) bool {
+	return slices.ContainsFunc(replaced, func(n *source.Node) bool {
 		return n != nil && f.Span.File.Name == n.File.Name && f.Span.Start >= n.Start && f.Span.End <= n.End
 	})
 }
 
-// importServers makes a catalogue of what the servers of a file list as their tools.
-func (o importing) importServers(ctx context.Context, c *cli, file string, reading *project.Reader) error {
+// ofServers makes a catalogue of what the servers of a file list as their tools.
+func (o *importing) ofServers(ctx context.Context, c *cli, file string, reading *project.Reader) (*importResult, error) {
 	if len(o.Tags) > 0 || o.Server != "" || len(o.Header) > 0 {
-		return usageErr("--tag, --server and --header are for OpenAPI files, and %q defines servers", file).Advise("write url and headers in the file")
+		return nil, usageErr("--tag, --server and --header are for OpenAPI files, and %q defines servers", file).
+			Advise("write url and headers in the file")
 	}
 	all, err := askServers(ctx, c, file, reading, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if o.Output != "" && filepath.Dir(o.Output) != filepath.Dir(file) {
-		return usageErr("the catalogue of %q has to be beside it: its servers are started from there", file).Advise("name a file in %q with -o", filepath.Dir(file))
+		return nil, usageErr("the catalogue of %q has to be beside it: its servers are started from there", file).
+			Advise("name a file in %q with -o", filepath.Dir(file))
 	}
-	value, offered, refused := all.catalogue(o)
-	return o.finish(c, file, value, func(terminal.Style) string {
-		tools, servers := wording.Count(len(value["tools"].(map[string]any)), "tool"), len(all.names)
-		report := fmt.Sprintf("%s of %s imported, of %d that %s\n", tools, diag.Escape(file), offered,
-			wording.Counted(servers, "server lists", "servers list"))
-		if len(refused) > 0 {
-			report += "not imported:\n"
-		}
-		for _, one := range refused {
-			report += "  " + diag.Escape(one) + "\n"
-		}
-		return report
-	})
+	return all.imported(func(string) *importing { return o }), nil
 }
 
-// catalogue is the catalogue of what is listed and chosen: how many tools are listed, and why
-// some are refused.
-func (all *listing) catalogue(o importing) (value map[string]any, offered int, refused []string) {
-	only, names := like(o.Only), like(o.Names)
-	tools, activities, servers, taken := map[string]any{}, map[string]any{}, map[string]any{}, map[string]int{}
-	owners := map[string]int{} // of each name of a tool, how many servers
+// mostNamed bounds the shown part of a tool's name, in bytes.
+const mostNamed = 100
+
+// imported is the catalogue of the listed tools that the flags for their servers choose.
+func (all *listing) imported(flags func(server string) *importing) *importResult {
+	owners, taken := map[string]int{}, map[string]int{} // how many servers have a tool of a name
 	for _, server := range all.names {
 		for _, t := range all.tools[server] {
 			owners[t.Name]++
 		}
 	}
+	tools, activities, servers := map[string]any{}, map[string]any{}, map[string]any{}
+	result := &importResult{
+		catalogue: map[string]any{"tools": tools, "activities": activities, "servers": servers}, kind: "tool",
+	}
 	for _, server := range all.names {
-		offered += len(all.tools[server]) + len(all.refused[server])
-		refuse := func(tool, why string) {
-			refused = append(refused, server+" "+wording.Cut(tool, mostNamed)+": "+why)
+		o, recorded := flags(server), map[string]any{}
+		only, names := like(o.Only), like(o.Names)
+		unless := func(tool, why string) (isImported bool) {
+			isWanted := only(server+" "+tool) && names(tool)
+			switch {
+			case !isWanted:
+				result.unwanted++
+			case why != "":
+				text := server + " " + wording.Cut(tool, mostNamed) + ": " + why
+				result.refused = append(result.refused, remark{text: text})
+			}
+			return isWanted && why == ""
 		}
 		for _, r := range all.refused[server] {
-			if only(server+" "+r.Tool) && names(r.Tool) {
-				refuse(r.Tool, r.Why)
-			}
+			unless(r.Tool, r.Why)
 		}
-		record := map[string]any{}
 		for _, t := range all.tools[server] {
-			if !only(server+" "+t.Name) || !names(t.Name) {
-				continue
-			}
-			if why := unfit(t); why != "" {
-				refuse(t.Name, why)
+			if !unless(t.Name, unfit(t)) {
 				continue
 			}
 			name := t.Name
@@ -151,26 +148,24 @@ func (all *listing) catalogue(o importing) (value map[string]any, offered int, r
 				name = server + "_" + name
 			}
 			name = openapi.Named(taken, name)
-			own, recorded := map[string]any{"mcp": map[string]any{"server": server, "tool": t.Name}}, map[string]any{"digest": t.Digest}
+			definition := map[string]any{"mcp": map[string]any{"server": server, "tool": t.Name}}
+			record := map[string]any{"digest": t.Digest}
 			if len(t.Hints) > 0 {
 				hints := map[string]any{}
 				for hint, is := range t.Hints {
 					hints[hint] = is
 				}
-				own["annotations"], recorded["annotations"] = hints, hints
+				definition["annotations"], record["annotations"] = hints, hints
 			}
-			tools[name], activities[name], record[t.Name] = offeredTool(server, t), own, recorded
+			tools[name], activities[name], recorded[t.Name] = offeredTool(server, t), definition, record
 		}
 		defined, _ := all.plan.Servers[server].Node.Value().(map[string]any)
-		kept := map[string]any{"tools": record}
-		o.record(kept) // only and names: others are refused
-		defined["lock"], servers[server] = kept, defined
+		lock := map[string]any{"tools": recorded}
+		o.record(lock) // only and names: others are refused
+		defined["lock"], servers[server] = lock, defined
 	}
-	return map[string]any{"tools": tools, "activities": activities, "servers": servers}, offered, refused
+	return result
 }
-
-// mostNamed bounds the shown part of a tool's name, in bytes.
-const mostNamed = 100
 
 // offeredTool is a tool of a server as a catalogue has it.
 func offeredTool(server string, t catalogue.Tool) map[string]any {
@@ -187,11 +182,11 @@ func offeredTool(server string, t catalogue.Tool) map[string]any {
 	return tool
 }
 
-// unfit is why a tool of a server can't be one of a catalogue: nobody's word but the
-// workspace's says what carries a tool out, and a schema that is none would spoil it all.
+// unfit is why a tool of a server can't be one of a catalogue: only the workspace decides what carries
+// a tool out, and an invalid schema would make the whole catalogue invalid.
 func unfit(t catalogue.Tool) string {
-	own, _ := t.Input.(map[string]any)
-	properties, _ := own["properties"].(map[string]any)
+	input, _ := t.Input.(map[string]any)
+	properties, _ := input["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if strings.HasPrefix(name, "_") {
 			return fmt.Sprintf("a plan can't pass its parameter %q: such names aren't parameters there", name)

@@ -29,7 +29,7 @@ func TestServersAreImported(t *testing.T) {
 		}
 	}
 	write("servers.yaml", fmt.Sprintf("servers:\n  self: {command: [%q, mcp], env: {%s: \"1\"}}\n", program, asCommand))
-	if said := printed(t, "tools", "import", "servers.yaml", "-o", "self.tools.yaml"); !strings.Contains(said, "tools of servers.yaml imported, of ") {
+	if said := printed(t, "tools", "import", "servers.yaml", "-o", "self.tools.yaml"); !strings.Contains(said, "tools of servers.yaml imported") {
 		t.Error(said)
 	}
 	// A tool that several servers have is named after each, whichever others there are.

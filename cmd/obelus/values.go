@@ -18,18 +18,14 @@ type given struct {
 	Inputs []string `flag:"-i, --input KEY=VALUE: an input value, JSON or else text; @FILE has several"`
 	States []string `flag:"--state @FILE: initial state over the plan's own, from a file of JSON or YAML"`
 
-	input, state map[string]any    // that were read before
-	texts        map[string]string // of inputs that were given by themselves, as they were written
-	unfit        map[string]error  // why such a one can't be read as JSON, and can only be text
+	texts map[string]string // of inputs that were given by themselves, as they were written
+	unfit map[string]error  // why such a one can't be read as JSON, and can only be text
 }
 
 // concurrencyFlag bounds what runs at once.
 type concurrencyFlag struct {
 	Concurrency int `flag:"--concurrency N: activities that run at once [the plan's own limit, or 64]" was:"parallel"`
 }
-
-// give sets input and state before the flags do.
-func (g *given) give(input, state map[string]any) { g.input, g.state = input, state }
 
 // check refuses a number that isn't one of activities.
 func (o *concurrencyFlag) check(c *cli) error {
@@ -50,7 +46,7 @@ func (g *given) values(c *cli, r *project.Reader, plan string) (input, state map
 		return nil, nil, usageErr("standard input can be read only once: %d things ask for it", len(files)).
 			Advise("give all but one of them as files")
 	}
-	input, state = g.input, g.state
+	input, state = c.input, c.state
 	for _, text := range g.Inputs {
 		if input, err = g.add(c, r, input, "--input", text); err != nil {
 			return nil, nil, err
