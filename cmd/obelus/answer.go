@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -105,25 +104,16 @@ func (o *deciding) decision(c *cli, q *runtime.Question, answer []string) (d run
 // changed are the parameters of a question with changes. A value for a parameter that must be a text isn't read as
 // JSON.
 func changed(c *cli, q *runtime.Question, values []string) (params map[string]any, err error) {
-	params = maps.Clone(q.Params)
-	given := &given{}
+	params = q.Params
+	accepts := func(key string, value any) bool {
+		return q.Unacceptable(session.Over(q.Params, map[string]any{key: value})) == ""
+	}
 	for _, value := range values {
 		if strings.HasPrefix(value, "@") {
 			params = nil
 		}
-		if params, err = given.add(c, c.newReading(), params, "change", value); err != nil {
+		if params, err = c.set(c.newReading(), params, "change", value, accepts); err != nil {
 			return nil, err
-		}
-	}
-	for key, text := range given.texts {
-		one := maps.Clone(q.Params)
-		if one == nil {
-			one = map[string]any{}
-		}
-		if one[key] = params[key]; q.Unacceptable(one) != "" {
-			if one[key] = text; q.Unacceptable(one) == "" {
-				params[key] = text
-			}
 		}
 	}
 	return params, nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/session"
 )
 
 const replaced = "obelus approve %s --replace makes a new one"
@@ -47,7 +49,7 @@ type signing struct {
 func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 	reading := c.newReading()
 	a.cli, a.plan = c, args[0]
-	if a.program, err = c.prepared(a.plan, reading); err != nil {
+	if a.program, a.input, a.state, err = a.withValues(c, reading, a.plan); err != nil {
 		return err
 	}
 	if a.program.Verified == nil {
@@ -59,13 +61,17 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 	if a.parts, err = approval.Parts(a.program.Plan); err != nil {
 		return usageErr("%q can't be approved: %v", a.plan, err)
 	}
-	if err = a.accept(reading); err != nil {
-		return err
+	if len(a.Inputs)+len(a.States) > 0 { // the plan is approved with these values and no others
+		if err = cmp.Or(unreadInputs(a.program.Plan, a.input), session.Fits(a.program.Plan, a.input, a.state)); err != nil {
+			return err
+		}
+		part, err := approval.Given(a.input, a.state)
+		if err != nil {
+			return err
+		}
+		a.parts = append(a.parts, part)
 	}
 	judge, _, unjudged := a.judge(a.plan, reading)
-	if a.Approvals < 0 {
-		return unjudged
-	}
 	if a.file != "" {
 		if a.old, err = readApproval(a.file); err != nil && !a.Replace {
 			return err
@@ -86,22 +92,6 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 		return a.stale(changed)
 	}
 	_, err = c.out.Write(a.old.Payload())
-	return err
-}
-
-// accept reads the input and state that the plan is to be approved with, and no others.
-func (a *signing) accept(reading *project.Reader) (err error) {
-	if len(a.Inputs)+len(a.States) == 0 {
-		return nil
-	}
-	if a.input, a.state, err = a.values(a.cli, reading, a.plan); err == nil {
-		err = a.fit(a.program.Plan, a.input, a.state, false)
-	}
-	if err != nil {
-		return err
-	}
-	one, err := approval.Given(a.input, a.state)
-	a.parts = append(a.parts, one)
 	return err
 }
 

@@ -17,15 +17,12 @@ import (
 type approvers struct {
 	Signers   string `flag:"--signers FILE: allowed_signers of OpenSSH: whose approval counts [\"signers\" in obelus.yaml]"`
 	Revoked   string `flag:"--revoked FILE: public keys that don't count any more, one a line"`
-	Approvals int    `flag:"--approvals N: how many people have to approve"`
+	Approvals int    `least:"1" flag:"--approvals N: how many people have to approve"`
 }
 
 // judge reads whose approval counts now for a plan's file, and which file demands one, "" for none.
 // A configuration in the plan's folder only makes this stricter.
 func (o *approvers) judge(plan string, reading *project.Reader) (j approval.Judge, by string, err error) {
-	if o.Approvals < 0 {
-		return j, "--approvals", usageErr("--approvals can't be %d: expected a whole number from 1", o.Approvals)
-	}
 	signers, needed := approval.List{Name: o.Signers}, o.Approvals
 	var revoked []approval.List
 	if o.Revoked != "" {

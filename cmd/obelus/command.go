@@ -24,7 +24,7 @@ type command struct {
 	aliases    []string
 	args       cobra.PositionalArgs
 	global     string        // the global flags that it reads
-	exclusive  []string      // flags that can't be given together
+	exclusive  [][]string    // flags that can't be given together
 	action     func() action // its own flags, with their defaults
 	tool       *tool         // what agents are offered; nil for nothing
 	below      []command
@@ -74,6 +74,12 @@ func (c *cli) cobra(row *command, above string) *cobra.Command {
 	completeChoices(cmd, cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.cmd = cmd
+		for _, group := range row.exclusive {
+			given := slices.DeleteFunc(slices.Clone(group), func(name string) bool { return !c.changed(name) })
+			if len(given) > 1 {
+				return usageErr("--%s and --%s can't be given together", given[0], given[1])
+			}
+		}
 		return act.run(cmd.Context(), c, args)
 	}
 	for i := range row.below {
@@ -92,9 +98,6 @@ func (row *command) bind(cmd *cobra.Command) action {
 	act := row.action()
 	if flags := reflect.ValueOf(act); flags.Kind() == reflect.Pointer {
 		addFlags(cmd.Flags(), flags.Elem())
-	}
-	if row.exclusive != nil {
-		cmd.MarkFlagsMutuallyExclusive(row.exclusive...)
 	}
 	return act
 }

@@ -17,7 +17,7 @@ func table() []group {
 	plan, run := counted("a plan", 1, 1), counted("a run", 1, 1)
 	look := []command{
 		{use: "check [FILE… | DIR… | -]", short: "find faults in plans before they run", aliases: []string{"lint", "validate"},
-			args: counted("", 0, math.MaxInt), global: planFlags, exclusive: []string{"fix", "diff"},
+			args: counted("", 0, math.MaxInt), global: planFlags, exclusive: [][]string{{"fix", "diff"}},
 			action: func() action { return &checking{} }, tool: checkTool},
 		{use: "explain [CODE]", short: "print what a finding means and how to fix it", args: counted("", 0, 1),
 			action: plain(explain), tool: explainTool},
@@ -26,7 +26,7 @@ func table() []group {
 		{use: "compile FILE | -", short: "write the compiled plan as canonical JSON", args: plan, global: planFlags,
 			action: func() action { return &compiling{} }},
 		{use: "approve FILE | -", short: "show what a plan does, and sign that it may", args: plan, global: planFlags,
-			exclusive: []string{"unsigned", "key"}, action: func() action { return &signing{Expires: "90d"} }},
+			exclusive: [][]string{{"unsigned", "key"}}, action: func() action { return &signing{Expires: "90d"} }},
 		{use: "diff OLD NEW", short: "compare the behavior of two plans", args: counted("two plans", 2, 2), global: planFlags,
 			action: func() action { return &differing{} }, tool: diffTool},
 		{use: "compat PRODUCER CONSUMER | --batch FILE", short: "report whether every value of one JSON Schema fits another",
@@ -37,16 +37,17 @@ func table() []group {
 					args:   counted("an OpenAPI file, or one that defines MCP servers", 1, 1),
 					action: func() action { return &importing{} }}}},
 		{use: "trust [DIR]", short: "trust what a workspace's obelus.yaml and policy declare harmless", args: counted("", 0, 1),
-			exclusive: []string{"show", "revoke"}, action: func() action { return &trusting{} }},
+			exclusive: [][]string{{"show", "revoke"}}, action: func() action { return &trusting{} }},
 		{use: "mcp", short: "serve check, graph, simulate and other commands to agents over MCP", args: counted("", 0, 0),
 			global: planFlags + "runs ", action: func() action { return &serving{} }},
 	}
 	execute := []command{
 		{use: "simulate FILE | -", short: "run a plan on a virtual clock, without running anything", aliases: []string{"dry-run"},
-			args: plan, global: planFlags, exclusive: []string{"branches", "schedule", "schedules", "seeds"},
+			args: plan, global: planFlags, exclusive: [][]string{{"branches", "schedule", "schedules", "seeds"}},
 			action: func() action { return &simulating{Seed: 1} }, tool: simulateTool},
 		{use: "run FILE | -", short: "run a plan", args: plan, global: planFlags + "runs ",
-			action: func() action { return &starting{Planner: "none"} }, tool: runTool},
+			exclusive: [][]string{{"model", "planner"}, {"continue", "planner"}},
+			action:    func() action { return &starting{Planner: "none"} }, tool: runTool},
 		{use: "resume RUN", short: "continue a run that was stopped or killed", args: run, global: runFlags,
 			action: func() action { return &resuming{} }},
 		{use: "decide RUN [CALL [approve | reject | change NAME=VALUE… | replace CALL | retry | fail]]",

@@ -3,6 +3,7 @@ package main
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -95,6 +96,9 @@ func addFlag(to *pflag.FlagSet, field reflect.Value, tag reflect.StructTag) {
 		to.VarP(value.(pflag.Value), name, short, usage)
 	}
 	flag := to.Lookup(name)
+	if least := tag.Get("least"); least != "" {
+		flag.Value = bounded{flag.Value, field, least, tag.Get("most")}
+	}
 	if word != "" {
 		flag.Value = wordedValue{flag.Value, word}
 	}
@@ -150,6 +154,28 @@ func (c *choice) Set(value string) error {
 		return usageErr("expected %s", wording.Or(c.words)).Suggest(value, c.words)
 	}
 	*c.value = value
+	return nil
+}
+
+// A bounded flag is a number or time that has a least value, and may have a largest.
+type bounded struct {
+	pflag.Value
+	field       reflect.Value
+	least, most string
+}
+
+func (b bounded) Set(text string) error {
+	if err := b.Value.Set(text); err != nil {
+		return err
+	}
+	least, _ := strconv.ParseInt(b.least, 10, 64)
+	most, isBounded := strconv.ParseInt(b.most, 10, 64)
+	switch n := b.field.Int(); {
+	case n < least:
+		return usageErr("expected at least %s", b.least)
+	case isBounded == nil && n > most:
+		return usageErr("expected at most %s", b.most)
+	}
 	return nil
 }
 

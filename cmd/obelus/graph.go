@@ -17,7 +17,7 @@ type graphing struct {
 	outputFlag
 	Focus    string `flag:"--focus CALL: draw only this call and its neighbors"`
 	Between  string `flag:"--between A,B: draw only the calls on the ways from A to B"`
-	Depth    int    `flag:"--depth N: with --focus, how many calls away to draw"`
+	Depth    int    `least:"1" flag:"--depth N: with --focus, how many calls away to draw"`
 	Paths    bool   `flag:"--paths: draw the state's paths as nodes of their own"`
 	Detail   bool   `flag:"--detail: show what is otherwise shown on hover, and parameters"`
 	Labels   bool   `flag:"--labels: mark trust and confidentiality under a policy"`
@@ -30,9 +30,6 @@ func (o *graphing) options() dot.Options {
 }
 
 func (o *graphing) run(_ context.Context, c *cli, args []string) error {
-	if o.Depth < 1 {
-		return usageErr("--depth can't be %d: expected a whole number from 1", o.Depth)
-	}
 	if from, to, _ := strings.Cut(o.Between, ","); o.Between != "" && (from == "" || to == "") {
 		return usageErr("--between can't be %q: expected two calls, as in --between A,B", o.Between)
 	}

@@ -33,9 +33,6 @@ type starting struct {
 }
 
 func (o *starting) run(ctx context.Context, c *cli, args []string) error {
-	if err := cmp.Or(o.fitting(), o.check(c)); err != nil {
-		return err
-	}
 	s, err := o.start(c, args[0], c.newReading())
 	if err != nil {
 		return err
@@ -46,14 +43,11 @@ func (o *starting) run(ctx context.Context, c *cli, args []string) error {
 // start prepares a run of a plan.
 func (o *starting) start(c *cli, name string, reading *project.Reader) (*session.Session, error) {
 	reading.Machine, reading.Instances = project.ThisMachine, o.Instances != ""
-	input, state, err := o.values(c, reading, name)
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	if reading.Envelope, err = c.envelope(o.Envelope); err != nil {
 		return nil, err
 	}
-	p, err := c.prepared(name, reading)
+	p, input, state, err := o.withValues(c, reading, name)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +55,14 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 		return nil, c.faultyPlan(p, o.Format, statusError)
 	}
 	c.mentionWarnings(name, p, o.Format)
-	if err := o.fit(p.Plan, input, state, o.Planner != "none"); err != nil {
+	if o.Planner == "none" { // which reads all of the input
+		err = unreadInputs(p.Plan, input)
+	}
+	if err = cmp.Or(err, session.Fits(p.Plan, input, state)); err != nil {
 		return nil, err
+	}
+	if o.Out == "-" {
+		return nil, usageErr("--out can't be standard output").Advise("--format json shows the result of each instance there")
 	}
 	if o.Out != "" && o.Instances == "" && len(p.Plan.Instances) == 0 {
 		return nil, usageErr("--out is for runs over instances, and the plan has none").
@@ -93,23 +93,6 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 		}
 	}
 	return session.Begin(p, options)
-}
-
-// fitting refuses flags that don't go together.
-func (o *starting) fitting() error {
-	switch {
-	case o.Instances == "-":
-		return usageErr("--instances can't be standard input").
-			Advise("write the instances to a file: a run that is resumed reads it again")
-	case o.Out == "-":
-		return usageErr("--out can't be standard output").Advise("--format json shows the result of each instance there")
-	case o.Model != "" && o.Planner != "none":
-		return usageErr("--model and --planner can't be given together").Advise("a planner answers such calls itself")
-	case o.Continue && o.Planner != "none":
-		return usageErr("--continue and --planner can't be given together").
-			Advise("a planner sees the state, and continues from there by itself")
-	}
-	return nil
 }
 
 func (c *cli) mentionWarnings(name string, p *project.Program, format string) {

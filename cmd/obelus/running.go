@@ -27,7 +27,7 @@ type running struct {
 	Format      string        `flag:"--format text|json: how progress and result are written; json is one event a line"`
 	Confirm     string        `flag:"--confirm effects|always|never: which calls to ask about; effects: that may change the world"`
 	AutoApprove bool          `flag:"--auto-approve: same as --confirm never"`
-	Timeout     time.Duration `flag:"--answer-timeout TIME: how long a question waits for its answer [for ever]" was:"answer-within"`
+	Timeout     time.Duration `least:"0" was:"answer-within" flag:"--answer-timeout TIME: how long a question waits for its answer [for ever]"`
 	Unanswered  string        `flag:"--unanswered reject|approve: the answer when that time is over"`
 	Price       []float64     `flag:"--price IN,OUT: price of a million tokens for limits.cost, such as 3,15"`
 	Web         bool          `flag:"--web: show the run, and its questions, on a page in a browser" was:"page"`
@@ -51,8 +51,6 @@ func (o *running) begin(c *cli) (confirm runtime.Confirm, host session.Host, err
 		host.Prices = planner.Prices{InputPerMillion: o.Price[0], OutputPerMillion: o.Price[1]}
 	case len(o.Price) > 0:
 		err = usageErr("--price can't be that: expected two numbers, such as 3,15")
-	case o.Timeout < 0:
-		err = usageErr("--answer-timeout can't be %v: expected a time such as 5m", o.Timeout)
 	case o.AutoApprove && c.changed("confirm") && o.Confirm != "never":
 		err = usageErr("--auto-approve and --confirm %s can't be given together", o.Confirm)
 	}

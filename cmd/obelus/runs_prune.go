@@ -13,18 +13,15 @@ import (
 
 type pruning struct {
 	Older   string `flag:"--older-than TIME: remove runs whose journal is older: 12h, or days such as 30d"`
-	Keep    int    `flag:"--keep N: keep this many of the newest, and remove those before them [any number]"`
+	Keep    int    `least:"0" flag:"--keep N: keep this many of the newest, and remove those before them [any number]"`
 	Stopped bool   `flag:"--stopped: also runs that were stopped or killed"`
 	DryRun  bool   `flag:"--dry-run: only print what would be removed"`
 }
 
 func (o *pruning) run(_ context.Context, c *cli, _ []string) error {
 	hasKeep := c.changed("keep")
-	switch {
-	case o.Older == "" && !hasKeep:
+	if o.Older == "" && !hasKeep {
 		return usageErr("prune needs to know which runs to remove").Advise("add --older-than 30d, or --keep 100")
-	case o.Keep < 0:
-		return usageErr("--keep can't be %d: expected a whole number from 0", o.Keep)
 	}
 	age, ok := periodOf(o.Older)
 	if o.Older != "" && !ok {

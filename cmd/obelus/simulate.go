@@ -18,9 +18,9 @@ type simulating struct {
 	concurrencyFlag
 	Fail      []string `flag:"--fail NAME: a tool, call or item (fetch#1[2]) that fails every time"`
 	Branches  bool     `flag:"--branches: simulate every way in which calls and conditions can end"`
-	Schedules int      `flag:"--schedules N: simulate this many other orders of the same work, too"`
+	Schedules int      `least:"0" flag:"--schedules N: simulate this many other orders of the same work, too"`
 	Seed      uint64   `flag:"--seed N: seed of what is left to chance"`
-	Seeds     int      `flag:"--seeds N: simulate with this many seeds, from --seed on"`
+	Seeds     int      `least:"0" most:"100000" flag:"--seeds N: simulate with this many seeds, from --seed on"`
 	Schedule  string   `flag:"--schedule N|FILE: replay one of --schedules, or the orders or witness in FILE"`
 	Unbounded bool     `flag:"--unbounded: leave nothing out, whatever it costs"`
 
@@ -34,7 +34,7 @@ func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
 	if o.Format, err = formOf(o.Format, o.Output, c.changed("format")); err != nil {
 		return err
 	}
-	if err := cmp.Or(o.fitting(), o.check(c)); err != nil {
+	if err := o.fitting(); err != nil {
 		return err
 	}
 	o.reading = c.newReading()
@@ -55,10 +55,6 @@ func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
 func (o *simulating) fitting() error {
 	isDrawn := timelines[o.Format] != nil
 	switch {
-	case o.Schedules < 0:
-		return usageErr("--schedules can't be %d: expected a whole number from 0", o.Schedules)
-	case o.Seeds < 0 || o.Seeds > 100_000:
-		return usageErr("--seeds can't be %d: expected a whole number from 0 to 100000", o.Seeds)
 	case !isDrawn && o.Format != "json" && o.Format != "text":
 		return usageErr("simulate doesn't write %s", o.Format).Advise("draw the plan with obelus graph")
 	case isDrawn && (o.Branches || o.Schedule != "" || o.Schedules+o.Seeds > 0):

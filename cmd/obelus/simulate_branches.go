@@ -47,7 +47,7 @@ func (s *simulation) explore() error {
 	if s.Unbounded {
 		most = 1 << 40
 	}
-	found := simulate.Explore(s.prepared, s.options, s.generated, most)
+	found := simulate.Explore(s.simulated, s.options, s.generated, most)
 	if err := s.hasFailing(found.Usual); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -18,26 +17,22 @@ type simulation struct {
 	*cli
 	*simulating
 	plan      *plan.Plan
-	prepared  *analyzer.Simulation
+	simulated *analyzer.Simulation
 	options   simulate.Options
 	generated simulate.MadeUp
 	orders    []analyzer.Schedule // of a file
 }
 
 func (c *cli) simulate(o *simulating, name string) error {
-	input, state, err := o.values(c, o.reading, name)
+	p, input, state, err := o.withValues(c, o.reading, name)
 	if err != nil {
 		return err
 	}
-	p, err := c.prepared(name, o.reading)
-	if err != nil {
-		return err
-	}
-	s := &simulation{cli: c, simulating: o, plan: p.Plan, prepared: analyzer.Simulate(p.Plan, p.Findings)}
+	s := &simulation{cli: c, simulating: o, plan: p.Plan, simulated: analyzer.Simulate(p.Plan, p.Findings)}
 	switch {
-	case s.prepared == nil:
+	case s.simulated == nil:
 		return c.faultyPlan(p, o.Format, statusError)
-	case s.prepared.Conflicts():
+	case s.simulated.Conflicts():
 		c.note("calls of the plan write over each other (OB401), so its result depends on the order; " +
 			"it can be simulated, but not run")
 	default:
@@ -46,7 +41,7 @@ func (c *cli) simulate(o *simulating, name string) error {
 	if err := p.Demand(string(o.Digest)); err != nil {
 		return err
 	}
-	if err := cmp.Or(o.convert(p.Plan, input), unreadInputs(p.Plan, input)); err != nil {
+	if err := unreadInputs(p.Plan, input); err != nil {
 		return err
 	}
 	input, state, s.generated = generated(p.Plan, input, state, o.Seed)
@@ -77,7 +72,7 @@ func (s *simulation) scenario(n int) (*simulate.Scenario, error) {
 	switch {
 	case s.orders != nil:
 		options.Schedule = n
-		one, err := simulate.Replay(s.prepared, s.orders[n], options)
+		one, err := simulate.Replay(s.simulated, s.orders[n], options)
 		if err != nil {
 			err = usageErr("--schedule: %v", err)
 		}
@@ -87,7 +82,7 @@ func (s *simulation) scenario(n int) (*simulate.Scenario, error) {
 	default:
 		options.Schedule += n
 	}
-	return simulate.Run(s.prepared, options), nil
+	return simulate.Run(s.simulated, options), nil
 }
 
 // A comparison is what several simulations show together.
