@@ -130,49 +130,25 @@ func inWords(path []analyzer.BranchChoice) (words []string) {
 }
 
 // eventsOf are the events of a simulation as a run has them.
-func eventsOf(s *simulate.Scenario, results bool) (all []json.RawMessage, err error) {
-	add := func(e any) {
-		text, bad := json.Marshal(e)
-		if all = append(all, text); bad != nil {
-			err = bad
-		}
-	}
-	type call struct {
-		Event    string               `json:"event"`
-		Call     string               `json:"call"`
-		Instance string               `json:"instance,omitempty"`
-		Under    string               `json:"under,omitempty"`
-		Status   string               `json:"status"`
-		Reason   string               `json:"reason,omitempty"`
-		Error    *runtime.Failure     `json:"error,omitempty"`
-		Routed   bool                 `json:"routed,omitempty"`
-		Attempt  int                  `json:"attempt,omitempty"`
-		Output   any                  `json:"output,omitempty"`
-		At       session.Milliseconds `json:"at"`
-	}
+func eventsOf(s *simulate.Scenario, hasResults bool) ([]json.RawMessage, error) {
+	happened := newExecution()
 	for _, m := range s.Moments {
-		c := &s.Calls[m.Call]
-		e := call{Event: "call", Call: c.Call.Name, Instance: c.Instance, Under: c.Under, At: session.InMilliseconds(m.At)}
-		switch {
-		case m.Status == runtime.Running:
-			e.Status = "started"
-		case m.Status.Settled():
-			e.Status, e.Reason, e.Error, e.Routed, e.Attempt = m.Status.String(), c.Reason, c.Failure, c.Routed, c.Attempts
-			if results {
-				e.Output = shortened(c.Output)
-			}
-		default:
-			continue
+		call := &s.Calls[m.Call]
+		c := runtime.Command{
+			Kind: runtime.Start, Of: call.Call, Site: &runtime.Site{Under: call.Under, Instance: call.Instance},
 		}
-		add(e)
+		if m.Status.Settled() {
+			c.Kind, c.Settlement, c.Attempt = runtime.Settle, settlementOf(call), call.Attempts
+			if !hasResults {
+				c.Settlement.Output = nil
+			}
+		}
+		if m.Status == runtime.Running || m.Status.Settled() {
+			happened.Observe(m.At, c)
+		}
 	}
-	add(struct {
-		Event  string               `json:"event"`
-		Status runtime.RunStatus    `json:"status"`
-		Reason runtime.Reason       `json:"reason,omitempty"`
-		At     session.Milliseconds `json:"at"`
-	}{"end", s.Outcome.Status, s.Outcome.Reason, session.InMilliseconds(s.Makespan)})
-	return all, err
+	end := runtime.Outcome{Status: s.Outcome.Status, Reason: s.Outcome.Reason, Instances: []runtime.InstanceEnd{}}
+	return happened.lines, happened.End(&end)
 }
 
 // explored are the simulations of a plan that drawings and pages show, and what input they

@@ -130,12 +130,16 @@ func (s *simulation) bars(one *simulate.Scenario, style terminal.Style) {
 	s.print("  %s\n", style.Faint(strings.Repeat(" ", columns+4)+"0"+gap+end+"   █ critical path"))
 }
 
+func settlementOf(c *simulate.CallReport) *runtime.Settlement {
+	return &runtime.Settlement{
+		Status: c.Status, Routed: c.Routed, Attempts: c.Attempts, Output: c.Output, Failure: c.Failure, Reason: c.Reason,
+	}
+}
+
 // settlement is a mark and a text for how a call settled.
 func (s *simulation) settlement(call *simulate.CallReport, style terminal.Style) (mark, text string) {
-	mark, text = terminal.Settlement(style, runtime.Command{Of: call.Call, Plan: s.plan, Settlement: &runtime.Settlement{
-		Status: call.Status, Routed: call.Routed, Attempts: call.Attempts,
-		Output: call.Output, Failure: call.Failure, Reason: call.Reason,
-	}}, 60)
+	settled := runtime.Command{Of: call.Call, Plan: s.plan, Settlement: settlementOf(call)}
+	mark, text = terminal.Settlement(style, settled, 60)
 	if call.Status == runtime.Done && call.Attempts > 1 {
 		text = strings.TrimSuffix(fmt.Sprintf("%d attempts: %s", call.Attempts, text), ": ")
 	}
