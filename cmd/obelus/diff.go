@@ -20,11 +20,9 @@ type differing struct {
 }
 
 func (o *differing) run(_ context.Context, c *cli, args []string) error {
-	if form := endings[strings.ToLower(filepath.Ext(o.Output))]; !c.changed("format") && (form == "svg" || form == "dot" || form == "mermaid") {
-		o.Format = form
-		if strings.EqualFold(filepath.Ext(o.Output), ".md") {
-			o.Format = "markdown"
-		}
+	var err error
+	if o.Format, err = o.formOf(c, o.Format); err != nil {
+		return err
 	}
 	reading := c.newReading()
 	var sides [2]side

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
@@ -33,7 +34,7 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 	if from, to, _ := strings.Cut(o.Between, ","); o.Between != "" && (from == "" || to == "") {
 		return usageErr("--between can't be %q: expected two calls, as in --between A,B", o.Between)
 	}
-	form, err := formOf(o.Format, o.Output, c.changed("format"))
+	form, err := o.formOf(c, o.Format)
 	if err != nil {
 		return err
 	}
@@ -96,24 +97,29 @@ func (o *graphing) drawRun(c *cli, options dot.Options, form string) error {
 	return c.draw(one, form, o.Output)
 }
 
-// endings say what a file of a name holds.
+// endings are those of the files of a format.
 var endings = map[string]string{
-	".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".md": "mermaid", ".svg": "svg", ".txt": "text", ".html": "html", ".htm": "html",
+	"dot": ".dot .gv", "html": ".html .htm", "json": ".json .jsonl", "markdown": ".md", "mermaid": ".mmd .mermaid .md",
+	"svg": ".svg", "text": ".txt",
 }
 
-// formOf is the form that is asked for, or implied by the name of the file.
-func formOf(format, output string, asked bool) (string, error) {
-	ending := strings.ToLower(filepath.Ext(output))
-	if form, known := endings[ending]; known && asked && form != format {
-		return "", usageErr("a file that ends in %q isn't of the format %s", ending, format).Advise("name it otherwise, or leave out --format")
-	} else if known {
-		return form, nil
-	} else if ending == ".png" && !asked {
-		return "", usageErr("PNG is no longer drawn").Advise(toPNG)
-	} else if output != "" && output != "-" && !asked {
-		return "", usageErr("nothing is drawn into a file that ends in %q", ending).Advise("it may end in .svg, .html, .txt, .dot, .gv, .mmd or .md; --format says what other files hold")
+// formOf is the format of a command's output: that of --format, or else of the file's name.
+func (o *outputFlag) formOf(c *cli, format string) (string, error) {
+	output, ending := o.Output, strings.ToLower(filepath.Ext(o.Output))
+	if c.changed("format") || output == "" || output == "-" {
+		return format, nil
 	}
-	return format, nil
+	if ending == ".png" {
+		return "", usageErr("PNG is no longer drawn").Advise(toPNG)
+	}
+	var known []string
+	for word := range strings.SplitSeq(c.cmd.Flag("format").Value.Type(), "|") {
+		if slices.Contains(strings.Fields(endings[word]), ending) {
+			return word, nil
+		}
+		known = append(known, strings.Fields(endings[word])...)
+	}
+	return "", usageErr("%q ends in none of %s", output, strings.Join(known, " ")).Advise("name its format with --format")
 }
 
 // draw writes a page, or its view in a form.

@@ -49,16 +49,7 @@ func (s *serving) serve(ctx context.Context, row *command, call *mcp.CallToolReq
 		return nil, ctx.Err()
 	}
 	if token := call.Params.GetProgressToken(); token != nil {
-		go func() {
-			for n := 1.0; ctx.Err() == nil; n++ {
-				progress := &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: row.name() + " runs"}
-				_ = call.Session.NotifyProgress(ctx, progress) // who doesn't listen misses it
-				select {
-				case <-ctx.Done():
-				case <-time.After(time.Second):
-				}
-			}
-		}()
+		report(ctx, call.Session, mcp.ProgressNotificationParams{ProgressToken: token, Message: row.name() + " runs"})
 	}
 	r := &request{server: s, row: row}
 	r.cli = &cli{
@@ -78,6 +69,14 @@ func (s *serving) serve(ctx context.Context, row *command, call *mcp.CallToolReq
 		result.StructuredContent = answer.value
 	}
 	return result, nil
+}
+
+// report tells a client every second that its request is worked on.
+func report(ctx context.Context, client *mcp.ServerSession, progress mcp.ProgressNotificationParams) {
+	progress.Progress++
+	_ = client.NotifyProgress(ctx, &progress) // a client that doesn't listen misses it
+	timer := time.AfterFunc(time.Second, func() { report(ctx, client, progress) })
+	context.AfterFunc(ctx, func() { timer.Stop() })
 }
 
 // answer runs the command with the arguments of the request.

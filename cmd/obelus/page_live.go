@@ -25,9 +25,10 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// A live page shows a run as it goes, and asks its questions. It is served on this computer alone,
-// behind a [door], and accepts answers only from itself. It is a [local.Confirmer].
+// A live page shows a run as it goes, after another observer, and asks its questions. It is served on this
+// computer alone, behind a [door], and accepts answers only from itself. It is a [local.Confirmer].
 type live struct {
+	observer
 	door
 	who       string // who answers here
 	server    *http.Server
@@ -35,7 +36,6 @@ type live struct {
 	planned   bool
 	tools     func(*runtime.Question) *plan.Tool
 	questions *terminal.Renderer
-	finished  sync.WaitGroup // of streams
 
 	mu           sync.Mutex
 	page         string // of the plans that stand still; its events come by stream
@@ -59,12 +59,15 @@ type posed struct {
 const mostEvents = 200_000
 
 // serve begins to serve the page of a run.
-func serve(s *session.Session, who string) (*live, error) {
+func serve(s *session.Session, who string, next observer) (*live, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, usageErr("the page can't be served: %s", reason(err))
 	}
-	l := &live{door: door{host: listener.Addr().String(), token: rand.Text()}, who: who, program: s.Program(), planned: s.Planned(), course: newExecution(), changed: make(chan struct{}), ending: make(chan struct{})}
+	l := &live{
+		observer: next, door: door{host: listener.Addr().String(), token: rand.Text()}, who: who, program: s.Program(),
+		planned: s.Planned(), course: newExecution(), changed: make(chan struct{}), ending: make(chan struct{}),
+	}
 	l.tools = toolsOf(l.program)
 	l.questions = terminal.NewRenderer(io.Discard, 1000, l.tools) // the page breaks lines
 	if err := l.draw(); err != nil {
@@ -113,8 +116,6 @@ const lastMessages = 5 * time.Second
 
 // stream tells a page what happens from an event on, as it happens, until the run is over.
 func (l *live) stream(w http.ResponseWriter, r *http.Request) {
-	l.finished.Add(1)
-	defer l.finished.Done()
 	from, _ := strconv.Atoi(r.Header.Get("Last-Event-ID"))
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
@@ -149,8 +150,6 @@ func (l *live) stream(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-time.After(pause):
 		case <-l.ending:
-		case <-r.Context().Done():
-			return
 		}
 	}
 }
@@ -180,12 +179,14 @@ func (l *live) take(w http.ResponseWriter, r *http.Request) {
 	var given runtime.Decision
 	body := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<20))
 	body.DisallowUnknownFields()
-	switch err := body.Decode(&given); {
+	err := body.Decode(&given)
+	verdicts := []runtime.Verdict{runtime.Approve, runtime.Reject, runtime.Change, runtime.Retry, runtime.Fail}
+	switch {
 	case r.Header.Get("Origin") != "http://"+l.host || r.Header.Get("Content-Type") != "application/json":
 		http.Error(w, "answers come from the page", http.StatusForbidden)
 		return
-	case err != nil || given.ID == "" || len(given.Replacement) > 0 || (given.Verdict == runtime.Change) != (given.Params != nil) ||
-		!slices.Contains([]runtime.Verdict{runtime.Approve, runtime.Reject, runtime.Change, runtime.Retry, runtime.Fail}, given.Verdict):
+	case err != nil || given.ID == "" || len(given.Replacement) > 0 || !slices.Contains(verdicts, given.Verdict) ||
+		(given.Verdict == runtime.Change) != (given.Params != nil):
 		http.Error(w, "that is no answer", http.StatusBadRequest)
 		return
 	}
@@ -246,6 +247,7 @@ func (l *live) tell() {
 
 // Observe takes what happened.
 func (l *live) Observe(at time.Duration, c runtime.Command) {
+	l.observer.Observe(at, c)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.course.lines) >= mostEvents {
@@ -264,6 +266,7 @@ func (l *live) Observe(at time.Duration, c runtime.Command) {
 
 // Waits takes why programs wait.
 func (l *live) Waits(why string) {
+	l.observer.Waits(why)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.course.Waits(why)
@@ -284,39 +287,22 @@ func (l *live) close(o *runtime.Outcome) {
 	close(l.ending)
 	l.tell()
 	l.mu.Unlock()
-	sent := make(chan struct{})
-	go func() { l.finished.Wait(); close(sent) }()
-	select {
-	case <-sent:
-	case <-time.After(lastMessages):
-	}
+	late, cancel := context.WithTimeout(context.Background(), lastMessages)
+	defer cancel()
+	_ = l.server.Shutdown(late) // once the pages have what is left
 	l.server.Close()
 }
 
-// paged shows a run on its page as well.
-type paged struct {
-	observer
-	page *live
+// End ends the page as well.
+func (l *live) End(o *runtime.Outcome) error {
+	l.close(o)
+	return l.observer.End(o)
 }
 
-func (p paged) Observe(at time.Duration, c runtime.Command) {
-	p.observer.Observe(at, c)
-	p.page.Observe(at, c)
-}
-
-func (p paged) Waits(why string) {
-	p.observer.Waits(why)
-	p.page.Waits(why)
-}
-
-func (p paged) End(o *runtime.Outcome) error {
-	p.page.close(o)
-	return p.observer.End(o)
-}
-
-func (p paged) Abandon() {
-	p.page.close(nil)
-	p.observer.Abandon()
+// Abandon ends the page of a run that never began.
+func (l *live) Abandon() {
+	l.close(nil)
+	l.observer.Abandon()
 }
 
 // either asks in two places at once; the first answer counts. What one place can't answer,
@@ -325,32 +311,31 @@ type either struct{ a, b local.Confirmer }
 
 // Ask puts a question to both.
 func (e either) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
-	own, taken := context.WithCancelCause(ctx)
+	ctx, withdraw := context.WithCancelCause(ctx)
 	var once sync.Once
 	seen := func() { once.Do(shown) }
-	a, b := e.a.Ask(own, q, seen), e.b.Ask(own, q, seen)
+	asked := []func() (runtime.Decision, error){e.a.Ask(ctx, q, seen), e.b.Ask(ctx, q, seen)}
 	return func() (runtime.Decision, error) {
 		type result struct {
-			decision runtime.Decision
-			err      error
+			runtime.Decision
+			err error
 		}
 		results := make(chan result)
-		for _, ask := range []func() (runtime.Decision, error){a, b} {
+		for _, ask := range asked {
 			go func() {
-				d, err := ask()
-				results <- result{d, err}
+				decision, err := ask()
+				results <- result{decision, err}
 			}()
 		}
-		var counts result
-		for range 2 {
-			if one := <-results; own.Err() == nil || ctx.Err() != nil {
-				counts = one
-				if one.err == nil || !errors.Is(one.err, local.ErrNoReviewer) {
-					taken(errors.New("it has been answered elsewhere"))
-				}
-			}
+		first := <-results
+		if !errors.Is(first.err, local.ErrNoReviewer) {
+			withdraw(errors.New("it has been answered elsewhere"))
 		}
-		taken(nil)
-		return counts.decision, counts.err
+		second := <-results
+		withdraw(nil)
+		if errors.Is(first.err, local.ErrNoReviewer) {
+			first = second
+		}
+		return first.Decision, first.err
 	}
 }

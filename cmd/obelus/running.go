@@ -15,7 +15,6 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/local"
 	"github.com/obelus-dev/obelus/runtime/planner"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
@@ -104,13 +103,12 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 
 	show := c.observer(ctx, screen, s, o.Format)
 	if o.Web {
-		served, err := serve(s, o.name)
+		served, err := serve(s, o.name, show)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(c.err, "obelus: the run is shown at %s\n", served.address())
-		show = paged{show, served}
-		if s.Confirmer = local.Confirmer(served); asking != nil {
+		if show, s.Confirmer = served, served; asking != nil {
 			s.Confirmer = either{asking, served}
 		}
 	}

@@ -31,11 +31,12 @@ type simulating struct {
 var timelines = map[string]func(*dot.Timeline) string{"mermaid": (*dot.Timeline).Gantt, "svg": (*dot.Timeline).SVG}
 
 func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
-	if o.Format, err = formOf(o.Format, o.Output, c.changed("format")); err != nil {
+	if o.Format, err = o.formOf(c, o.Format); err != nil {
 		return err
 	}
-	if err := o.fitting(); err != nil {
-		return err
+	if timelines[o.Format] != nil && (o.Branches || o.Schedule != "" || o.Schedules+o.Seeds > 0) {
+		return usageErr("--format %s draws one simulation", o.Format).
+			Advise("--format json writes all; obelus graph -o plan.html draws what happens when a call fails")
 	}
 	o.reading = c.newReading()
 	if o.Output == "" {
@@ -49,17 +50,4 @@ func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
 		err = cmp.Or(c.write(o.Output, text.Bytes()), err)
 	}
 	return err
-}
-
-// fitting refuses values of flags, and formats that can't show what was asked for.
-func (o *simulating) fitting() error {
-	isDrawn := timelines[o.Format] != nil
-	switch {
-	case !isDrawn && o.Format != "json" && o.Format != "text":
-		return usageErr("simulate doesn't write %s", o.Format).Advise("draw the plan with obelus graph")
-	case isDrawn && (o.Branches || o.Schedule != "" || o.Schedules+o.Seeds > 0):
-		return usageErr("--format %s draws one simulation", o.Format).
-			Advise("--format json writes all; obelus graph -o plan.html draws what happens when a call fails")
-	}
-	return nil
 }

@@ -55,8 +55,8 @@ func generated(p *plan.Plan, input, state map[string]any, seed uint64) (_, _ map
 	return input, state, made
 }
 
-// orders reads the schedules in a file.
-func (c *cli) orders(name string, reading *project.Reader) (all []analyzer.Schedule, err error) {
+// readOrders reads the schedules in a file.
+func readOrders(c *cli, name string, reading *project.Reader) (all []analyzer.Schedule, err error) {
 	values, err := c.mapping(reading, "--schedule", name)
 	if err != nil {
 		return nil, err

@@ -59,7 +59,7 @@ func (c *cli) simulate(o *simulating, name string) error {
 		return s.explore()
 	}
 	if s.options.Schedule, err = strconv.Atoi(o.Schedule); o.Schedule != "" && (err != nil || s.options.Schedule < 0) {
-		if s.orders, err = c.orders(o.Schedule, o.reading); err != nil {
+		if s.orders, err = readOrders(c, o.Schedule, o.reading); err != nil {
 			return err
 		}
 	}

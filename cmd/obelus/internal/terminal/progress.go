@@ -45,15 +45,13 @@ type Progress struct {
 	usage     runtime.Usage // at the end of the last tick
 	planning  bool          // the planner has been asked
 	calls     []*callState  // that are running or have a question
-	frames    map[int]*frameState
+	settled   int           // calls of this tick
+	failed    map[int]int   // items of calls with many, by frame
 	instances instanceCounts
 	stop      chan struct{}
 	drawing   sync.WaitGroup
 	err       error
 }
-
-// A frameState counts the calls of one frame.
-type frameState struct{ calls, settled, failed int }
 
 // A callState is a call that has started or has a question.
 type callState struct {
@@ -83,7 +81,7 @@ const (
 // NewRecorded shows a run from its journal.
 func NewRecorded(out io.Writer, run Run) *Progress {
 	p := &Progress{out: out, run: run, width: 100, stop: make(chan struct{}), style: StyleFor(out),
-		frames: map[int]*frameState{}}
+		failed: map[int]int{}}
 	for _, call := range run.Plan.Calls {
 		p.names = min(48, max(p.names, diag.Columns(diag.Escape(call.Name))))
 	}
@@ -140,13 +138,10 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 	case runtime.Plan:
 		p.planning = true
 		if c.Tick > p.tick {
-			p.tick, p.calls = c.Tick, nil
-			clear(p.frames)
+			p.tick, p.calls, p.settled = c.Tick, nil, 0
 		}
-		if used := Used(p.usage); c.Tick > 1 && used != "" {
-			p.print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d%s so far", c.Tick, used)))
-		} else if c.Tick > 1 {
-			p.print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d", c.Tick)))
+		if c.Tick > 1 {
+			p.print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d%s", c.Tick, Used(p.usage))))
 		}
 	case runtime.EndTick:
 		p.planning, p.usage = false, c.End.Usage
@@ -168,13 +163,7 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 
 // observeCall shows what becomes of a call.
 func (p *Progress) observeCall(at time.Duration, c runtime.Command) {
-	f := p.frames[c.Frame]
-	if f == nil {
-		f = &frameState{}
-		p.frames[c.Frame] = f
-	}
-	f.calls = max(f.calls, len(c.Plan.Calls))
-	many := c.Of.ItemOf != nil && f.calls > fewItems
+	many := c.Of.ItemOf != nil && len(c.Plan.Calls) > fewItems
 	one := p.callState(c)
 	switch c.Kind {
 	case runtime.Start, runtime.Enter:
@@ -197,18 +186,18 @@ func (p *Progress) observeCall(at time.Duration, c runtime.Command) {
 		}
 	case runtime.Repeat:
 		p.line(one, p.style.Faint("="), p.style.Faint("done already"))
-		p.settled(c, f)
+		p.settle(c)
 	case runtime.Settle:
 		hasFailed := c.Settlement.Status == runtime.Failed || c.Settlement.Status == runtime.Rejected
 		if many && hasFailed {
-			f.failed++
+			p.failed[c.Frame]++
 		}
-		if !many || hasFailed && f.failed <= shownFailures {
+		if !many || hasFailed && p.failed[c.Frame] <= shownFailures {
 			mark, text := Settlement(p.style, c, max(20, p.width-p.names-14))
 			p.line(one, mark, text)
 		}
 		if !c.Settlement.Left { // else it continues with the run
-			p.settled(c, f)
+			p.settle(c)
 		}
 	}
 }
@@ -227,14 +216,12 @@ func (p *Progress) callState(c runtime.Command) *callState {
 	return one
 }
 
-// settled removes a call, and its frame once all of that is settled.
-func (p *Progress) settled(c runtime.Command, f *frameState) {
+// settle removes a call from those that are running.
+func (p *Progress) settle(c runtime.Command) {
+	p.settled++
 	p.calls = slices.DeleteFunc(p.calls, func(one *callState) bool {
 		return one.frame == c.Frame && one.call == c.Call
 	})
-	if f.settled++; f.settled == f.calls && (c.Under != "" || c.Of.ItemOf != nil) {
-		delete(p.frames, c.Frame)
-	}
 }
 
 // Waits shows what the run waits for.
@@ -310,9 +297,9 @@ func (p *Progress) refresh(ctx context.Context) {
 	}
 }
 
-// lines are those of the running calls, and of how many calls wait and have settled.
+// lines are those of the running calls, and of how many calls are running and have settled.
 func (p *Progress) lines(now time.Duration) (lines []string) {
-	running, asking, all, settled := 0, 0, 0, 0
+	running, asking := 0, 0
 	for _, one := range p.calls {
 		if one.asking {
 			asking++
@@ -325,16 +312,10 @@ func (p *Progress) lines(now time.Duration) (lines []string) {
 				again+one.report))
 		}
 	}
-	for _, f := range p.frames {
-		all, settled = all+f.calls, settled+f.settled
-	}
-	text := ""
+	text := numbers(number{running, "running"}, number{asking, "asking"}, number{p.settled, "settled"})
 	if p.planning {
-		text = fmt.Sprintf("tick %d, ", p.tick)
+		text = fmt.Sprintf("tick %d, %s", p.tick, text)
 	}
-	waiting := all - settled - running - asking
-	text += numbers(number{running, "running"}, number{asking, "asking"}, number{waiting, "waiting"},
-		number{settled, "settled"})
 	if p.known() > fewItems {
 		lines, text = nil, p.countInstances()
 	}
@@ -444,7 +425,7 @@ func (p *Progress) Abandon() {
 // End shows the result, and last the counts of calls.
 func (p *Progress) End(o *runtime.Outcome) error {
 	p.Abandon()
-	if len(p.frames) > 0 || o.Instances != nil {
+	if p.settled+len(p.calls) > 0 || o.Instances != nil {
 		p.print("\n")
 	}
 	if o.Output != nil && o.Status != runtime.RunStopped {

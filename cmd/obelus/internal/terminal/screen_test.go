@@ -46,7 +46,7 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 	g.mu.Unlock()
 	p.Press("y\r")
 	wants(t, await(t, p, answers), runtime.Approve)
-	p.Sees("0 running, 1 waiting, 1 settled")
+	p.Sees("0 running, 1 settled")
 	screen := p.Text()
 	if answered, done := strings.Index(screen, "✓ approved"), strings.Index(screen, "here it is"); answered < 0 || done < answered {
 		t.Errorf("what settled isn't shown below the question:\n%s", screen)
