@@ -229,6 +229,7 @@ func (w *trial) absent(r *plan.Read, seen map[int32]bool) want {
 			why.add(want{branch: []BranchChoice{{Call: call.Name, Fails: true}}, sure: true})
 		case end.done:
 			why.add(want{branch: []BranchChoice{{Call: call.Name, Takes: compiler.Offered(p.Plan, call)[end.takes]}}, sure: true})
+		case end.taken: // what took the path is what is there
 		case end.lacks == nil:
 			return want{unspecified: end.unspecified}
 		case !seen[i]:
@@ -251,6 +252,25 @@ func (w *trial) absent(r *plan.Read, seen map[int32]bool) want {
 		}
 	}
 	return want{unspecified: w.isUnspecified(r, false)} // which isn't given, or went elsewhere
+}
+
+// isTaken reports whether paths are written once, and one that a result would go to has a value.
+func isTaken(w *trial, call *plan.Call) bool {
+	if w.pass.Plan.Writes != plan.Once {
+		return false
+	}
+	for alternative, path := range call.Paths() {
+		if alternative == call.FailureRoute() {
+			continue
+		}
+		if value, there := w.log.Initial(path.ID); there && value != nil {
+			return true
+		}
+		for range w.log.Over(path.ID) {
+			return true
+		}
+	}
+	return false
 }
 
 // spares reports whether nothing is to be said of an object that goes without a property: an

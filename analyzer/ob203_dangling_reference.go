@@ -1,10 +1,12 @@
 package analyzer
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
@@ -15,7 +17,7 @@ var _ = register(Rule{Rule: diag.DanglingReference, Run: danglingReferences})
 // evaluated with that reference absent and all others still to come.
 func danglingReferences(p *Pass) {
 	reads := p.Plan.Reads
-	never := func(r int) bool { return !p.flow.MayBeThere(&reads[r]) }
+	never := func(r int) bool { return !p.flow.MayBeThere(&reads[r]) || p.flow.BelowNull(&reads[r]) }
 	p.Expressions(func(call *plan.Call, t *plan.Template) {
 		var required, optional []int
 		for _, r := range t.Reads {
@@ -35,7 +37,7 @@ func danglingReferences(p *Pass) {
 		if len(required) > 0 || len(optional) == 0 {
 			return
 		}
-		if !neverThere(t, never) {
+		if !neverThere(t, never) && (call != nil || !p.isOutputEmpty(never)) {
 			return
 		}
 		f := p.dangling(&reads[optional[0]])
@@ -46,6 +48,17 @@ func danglingReferences(p *Pass) {
 			}
 		}
 	})
+}
+
+// isOutputEmpty reports whether the plan's output consists of references that are never there, each required or
+// with "?.", so that a run has no output.
+func (p *Pass) isOutputEmpty(never func(read int) bool) bool {
+	for t := range p.Plan.Output.Expressions() {
+		if t.Expr.Root().Op != expression.OpRef || !never(t.Reads[0]) {
+			return false
+		}
+	}
+	return p.givesOutput() && !hasLiterals(p.Plan.Output)
 }
 
 // isCycle reports whether a call waits for itself, by writing a path that it reads.
@@ -65,6 +78,10 @@ func (p *Pass) dangling(r *plan.Read) *diag.Diagnostic {
 		f.As(diag.Info).Advise("the state that the solution receives must contain it")
 	} else {
 		f.Advise("%s", whereFrom[kind])
+	}
+	if p.flow.MayBeThere(r) {
+		f.As(diag.Warning).Message = fmt.Sprintf("%q never has a value: the initial state has null above it, and no call writes it", name)
+		return f
 	}
 	if kind == "state" || kind == "data" {
 		p.misreads(r.Call)

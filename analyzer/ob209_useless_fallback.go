@@ -49,9 +49,6 @@ func uselessFallbacks(p *Pass) {
 		if t.Expr.Plain() || t.PerItem() || call != nil && dangles[call.Index] {
 			return
 		}
-		if simple, _ := t.Expr.Alternatives(); simple && !branches && !slices.ContainsFunc(t.Reads, func(i int) bool { return p.sure(call, i) }) {
-			return // hasSureOperand would say so as well, once the terms are made
-		}
 		for at, fallback := range fallbacks(t) {
 			if at == 0 && call != nil && t == call.When {
 				continue // a condition: that is OB210's

@@ -1,7 +1,6 @@
 package analyzer
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 var _ = register(Rule{Rule: diag.Cycle, Run: cycles})
@@ -80,10 +80,8 @@ func (p *Pass) cycle(calls []int32, together int) {
 	}
 	chain = append(chain, quote(closing.from.Name))
 	f := p.Report(closing.at, "%d calls wait for each other: %s", len(calls), strings.Join(chain, " → ")).About(closing.from.Label())
-	if more := together - len(calls); more == 1 {
-		f.Message += "; 1 more call is in a circle with them"
-	} else if more > 1 {
-		f.Message += fmt.Sprintf("; %d more calls are in a circle with them", more)
+	if more := together - len(calls); more > 0 {
+		f.Message += "; " + wording.Counted(more, "more call is", "more calls are") + " in a circle with them"
 	}
 	for _, e := range edges[:min(len(edges), maxShown)] {
 		if e.why == "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 var writeConflict = register(Rule{
@@ -183,12 +184,8 @@ func (p *Pass) writeConflict(pairs []plan.Unordered, with []int, says string) *d
 		what = quote(path) + " and " + quote(otherPath) + ", one inside the other,"
 	}
 	f := p.Report(first.PathB.Span(), "%q and %q may both write %s and neither waits for the other: %s", call.Name, other.Name, what, says).About(call.Label())
-	switch n := len(with) - 1; n {
-	case 0:
-	case 1:
-		f.Message += "; the same applies to one more call"
-	default:
-		f.Message += fmt.Sprintf("; the same applies to %d more calls", n)
+	if n := len(with) - 1; n > 0 {
+		f.Message += "; the same applies to " + wording.Count(n, "more call")
 	}
 	for _, k := range with[:min(len(with), maxShown)] {
 		u := pairs[k]

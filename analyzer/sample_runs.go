@@ -80,6 +80,7 @@ type trial struct {
 // An ending is the outcome of a call in a sample run.
 type ending struct {
 	done        bool
+	taken       bool           // it was skipped, as its path is written once and has a value
 	takes       int            // the alternative of its output that it took then, or in failing
 	fails       bool           // it failed, which its failure route takes up
 	blank       bool           // no result was generated: it is undescribed, or the budget is spent
@@ -226,6 +227,10 @@ func orEmpty(v any) any {
 // perform goes through one call.
 func (w *trial) perform(call *plan.Call) {
 	if slices.ContainsFunc(call.After, func(a plan.After) bool { return !a.Settled && !w.ended[a.Call].done }) {
+		return
+	}
+	if isTaken(w, call) {
+		w.ended[call.Index].taken = true
 		return
 	}
 	guardUnknown := false // whether the call runs

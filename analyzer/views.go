@@ -134,6 +134,7 @@ func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass) []diag.
 		for _, pair := range pass.ordered {
 			first.ordered = append(first.ordered, [2]int{view.Calls[pair[0]].Place, view.Calls[pair[1]].Place})
 		}
+		pass.view.plan = nil // it isn't needed any more, and there may be hundreds
 		v := &viewResult{viewPass: pass.view, found: pass.found}
 		if all = append(all, v); view == entirePlan || len(view.Instances) != 1 { // else nobody else has it
 			known[view] = v

@@ -109,6 +109,29 @@ func (s *Start) BeginsNull(r *plan.Read) bool {
 		slices.ContainsFunc(s.Plan.Instances, func(i plan.Instance) bool { return null(i.State) }))
 }
 
+// BelowNull reports whether a read looks below what is null when any instance of the plan begins, no call writes
+// there, and no schema says that a run may begin with more.
+func (s *Start) BelowNull(r *plan.Read) bool {
+	p := s.Plan
+	if len(r.Writers) > 0 || r.Path == pathtree.Root || p.Paths.Kind(r.Path) != "state" || p.StateSchema != nil ||
+		p.Form == plan.Replan || s.Unknown(diag.State|diag.Writes) {
+		return false
+	}
+	isOther := func(one plan.Instance) bool {
+		for at := r.Path; p.Paths.Depth(at) > 2; {
+			at = p.Paths.Parent(at)
+			if value, there := compiler.BeginsWith(p, &one, at); there {
+				return value != nil
+			}
+		}
+		return true
+	}
+	if len(p.Instances) == 0 {
+		return !p.AwaitsInstances && !isOther(plan.Instance{})
+	}
+	return !slices.ContainsFunc(p.Instances, isOther)
+}
+
 // required reports whether a run must provide the key of the state that is read, and the
 // document has no value for it.
 func (s *Start) required(r *plan.Read) bool {

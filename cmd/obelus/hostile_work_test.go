@@ -32,6 +32,17 @@ var working = []family{
 		path := []string{"a.l, _outputMethod: push", "a.m, _outputMethod: merge", "a.m.k%[1]d", "a.k%[1]d.x", "'†state.a.z[%[2]d]'", "a, _outputMethod: assign"}[i%6]
 		return fmt.Sprintf("- {_tool: m, _id: c%[3]d, _after: [c%[1]d], _outputPath: "+path+"}\n", i, i/6, i+1)
 	})},
+	{"dense: conditions on remainders", filled("plan.yaml", "inputSchema: {properties: {n: {type: integer}}, required: [n]}\ncalls:\n", "", "", func(i int) string {
+		return fmt.Sprintf("- {_tool: t, _when: '†input.n %% %d == %d and †input.n > %d', _outputPath: a%d || b%[4]d}\n", i+2, i%3, i, i)
+	})},
+	{"dense: conditions of several results", filled("plan.yaml", "tools: {t: {_output: {type: integer}}}\ncalls:\n", "", "", func(i int) string {
+		return fmt.Sprintf("- {_tool: t, _outputPath: x%[1]d}\n- {_tool: t, _when: '†state.x%[1]d * †state.x%[2]d + †state.x%[3]d == %[4]d', _outputPath: y%[1]d}\n", i, i/2, i/3, i*31+7)
+	})},
+	{"dense: instances with calls of their own", func(bytes int) map[string]string {
+		own, _ := fill(bytes*3/4, "", numbered("- {_tool: t, _instance: i%d, _outputPath: a}\n"))
+		shared, _ := fill(bytes/4-20, "", func(int) string { return "- {_tool: t, x: †state.a}\n" })
+		return map[string]string{"plan.yaml": "calls:\n" + own + shared}
+	}},
 	{"dense: a long name", func(bytes int) map[string]string {
 		return filled("plan.yaml", "calls:\n- {_tool: t, _id: "+strings.Repeat("i", bytes/2)+", _outputPath: p}\n", "", "", numbered("- {_tool: t, x: †state.p}\n"))(bytes)
 	}},

@@ -87,13 +87,16 @@ func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Explorat
 // Begin is an exploration in which nothing was played yet.
 func Begin(r *analyzer.Simulation, o Options, made MadeUp) *Exploration {
 	x := &explorer{simulation: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*plan.Plan]*turned{},
-		trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: map[string]bool{}, decisionOf: map[string]*decision{}}
+		trials: map[string]*trial{}, started: map[string]bool{}, decisionOf: map[string]*decision{}}
 	if x.making = o.Steps / 8; o.Steps == 0 {
 		x.making = math.MaxInt
 	}
 	x.varying = x.making
 	for i, call := range x.plan.Calls {
 		x.looks += len(call.Reads) * len(x.plan.Graph.Deps(i)) / effortOfStep
+		if call.When != nil {
+			x.looks += 2
+		}
 	}
 	x.invented = made
 	x.input, x.state = x.begins("input", o.Input, made.Input), x.begins("state", o.State, made.State)
@@ -114,9 +117,11 @@ type explorer struct {
 	choices    [][]analyzer.BranchChoice // the options of each
 	trials     map[string]*trial
 	order      []*trial
-	pairs      map[[2]pick]bool // that were played together
-	started    map[string]bool  // calls of the plan, in some combination
-	last       *course          // the combination that is played, or was played last
+	numbers    []int           // by choice: of its first option among those of all choices
+	pairs      [][]bool        // by number of an option and a lower one: both were played together
+	paired     int             // how many pairs were
+	started    map[string]bool // calls of the plan, in some combination
+	last       *course         // the combination that is played, or was played last
 	out        Exploration
 
 	plays, steps int // that are left
@@ -124,7 +129,7 @@ type explorer struct {
 	varying      int // and for what they may be instead
 	decisions    []*decision
 	decisionOf   map[string]*decision // by the path of the call
-	looks        int                  // what it costs that calls look at their reads, as often as one of those settles that they wait for
+	looks        int                  // what it costs that calls look at their reads, as often as one of those settles that they wait for, and that conditions are evaluated
 }
 
 type trial struct {
@@ -197,18 +202,20 @@ func (x *explorer) play(forced []pick, prefer func(choice, n int) int) *trial {
 	if len(x.choices) <= mostPaired {
 		for i, a := range t.picks {
 			for _, b := range t.picks[:i] {
-				x.pairs[paired(a, b)] = true
+				if both := x.together(a, b); !*both {
+					*both = true
+					x.paired++
+				}
 			}
 		}
 	}
 	return t
 }
 
-func paired(a, b pick) [2]pick {
-	if a.choice > b.choice {
-		a, b = b, a
-	}
-	return [2]pick{a, b}
+// together is whether two options were played together.
+func (x *explorer) together(a, b pick) *bool {
+	one, other := x.numbers[a.choice]+a.option, x.numbers[b.choice]+b.option
+	return &x.pairs[max(one, other)][min(one, other)]
 }
 
 // keyOf tells combinations apart, whatever order their choices were met in.
@@ -283,13 +290,13 @@ func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)
 // choice as they are met, until three in a row bring none.
 func (x *explorer) cover() {
 	for stale := 0; stale < 3 && x.affords() && len(x.choices) <= mostPaired; stale++ {
-		before := len(x.pairs)
+		before := x.paired
 		x.play(nil, func(choice, n int) int {
 			best, most := 0, -1
 			for option := range n {
 				fresh := 0
 				for _, p := range x.last.picks {
-					if !x.pairs[paired(p, pick{choice, option})] {
+					if !*x.together(p, pick{choice, option}) {
 						fresh++
 					}
 				}
@@ -299,7 +306,7 @@ func (x *explorer) cover() {
 			}
 			return best
 		})
-		if len(x.pairs) > before {
+		if x.paired > before {
 			stale = -1
 		}
 	}
@@ -368,7 +375,7 @@ func (x *explorer) conclude() {
 
 // shortest leaves out of a problem's path what it doesn't need.
 func (x *explorer) shortest(p Problem, path []pick) Problem {
-	for i := len(path) - 1; i >= 0; i-- {
+	for i := len(path) - 1; i >= 0 && x.affords(); i-- {
 		if without := slices.Delete(slices.Clone(path), i, i+1); len(path) > 1 && x.play(without, nil).has(p) != nil {
 			path = without
 		}

@@ -43,7 +43,12 @@ func (c *course) choose(key string, options []analyzer.BranchChoice) int {
 	if !known {
 		at = len(c.choices)
 		c.known[key] = at
-		c.choices = append(c.choices, options)
+		c.choices, c.numbers = append(c.choices, options), append(c.numbers, len(c.pairs))
+		for range options {
+			if len(c.choices) <= mostPaired {
+				c.pairs = append(c.pairs, make([]bool, len(c.pairs)))
+			}
+		}
 	}
 	if option, ok := c.taken[at]; ok {
 		return option

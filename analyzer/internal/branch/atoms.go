@@ -55,6 +55,25 @@ func (e *Conditions) findAtoms(calls []*plan.Call) {
 			e.whens[call.Index] = when.Expr.Root()
 			e.atomsIn(when, e.whens[call.Index])
 		}
+		findChoices(e, call.Params)
+	}
+}
+
+// findChoices collects the atoms of conditions in a template on which it depends whether an operand of a fallback
+// is null.
+func findChoices(e *Conditions, t *plan.Template) {
+	for one := range t.Expressions() {
+		for n := range one.Expr.Root().All() {
+			if n.Op != expression.OpFallback || n.Open() {
+				continue
+			}
+			for _, operand := range n.Args {
+				if operand.Op == expression.OpCond && !operand.Constant {
+					e.terms[templateNode{one, operand}] = nil
+					e.atomsIn(one, operand.Args[0])
+				}
+			}
+		}
 	}
 }
 

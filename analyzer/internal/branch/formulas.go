@@ -134,7 +134,10 @@ func (f *formula) value(t *expression.Node) valued {
 			v.there = f.And(v.there, f.value(n).there)
 		}
 		v.solid = v.there
-		if !isBoolean(t.Op) {
+		if _, looked := f.terms[templateNode{f.template, t}]; looked && t.Op == expression.OpCond {
+			asked, one, other := f.truth(t.Args[0]), f.value(t.Args[1]), f.value(t.Args[2])
+			v.solid = f.And(v.there, f.Or(f.And(asked.yes, one.solid), f.And(asked.no, other.solid)))
+		} else if !isBoolean(t.Op) {
 			v.solid = f.And(v.there, f.unknown(true)) // it may be null
 		}
 	}

@@ -15,6 +15,7 @@ import (
 const (
 	maxSamples  = 1_000   // of one subject
 	maxTogether = 60      // of a subject that is compared with others
+	maxOutcomes = 300_000 // of all samples of one subject, each with all of its atoms
 	sampleSteps = 1_000   // of making one value
 	sampleWork  = 200_000 // of making values for one plan
 )
@@ -33,7 +34,7 @@ type samples struct {
 }
 
 func newSamples(e *Conditions, s *subject) *samples {
-	x := &samples{e: e, of: s, known: map[any]bool{}, most: maxSamples}
+	x := &samples{e: e, of: s, known: map[any]bool{}, most: min(maxSamples, max(maxTogether, maxOutcomes/max(1, len(s.atoms))))}
 	if !s.isAlone() {
 		x.most = maxTogether
 	}
