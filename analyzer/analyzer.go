@@ -13,9 +13,9 @@ package analyzer
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/suppress"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -100,8 +100,8 @@ type Config struct {
 
 	// Machine is where the plan is to be run; nil says nothing of that.
 	Machine *Machine
-	// Envelope is what the plan may do (OB703); nil holds it to nothing.
-	Envelope *envelope.Envelope
+	// Permit is what the plan may do (OB703); nil holds it to nothing.
+	Permit *permit.Permit
 
 	delegates *delegates // of the plan, judged so far
 	within    bool       // the plan is a delegate of one that is judged

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
@@ -86,8 +86,7 @@ func asked(text string) Config {
 	if text := commented(text, "approved.yaml"); text != "" {
 		p, _ := compiler.Compile(source.NewFile("approved.yaml", []byte(text)), compiler.Options{Name: "approved.yaml"})
 		parts, _ := p.Parts() // it has no files
-		c.Envelope = envelope.Of(facts.Of(p, facts.Options{}), parts)
-		c.Envelope.Budget = envelope.Budget{}
+		c.Permit = permit.Of(facts.Of(p, facts.Options{}), parts)
 	}
 	for _, r := range Rules() {
 		if r.Optional && (strings.Contains(text, "# judge "+r.Code) || strings.Contains(text, "# want "+r.Code)) {

@@ -3,8 +3,8 @@ package analyzer
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -15,13 +15,13 @@ var _ = register(Rule{
 	Rule:  &diag.Rule{Code: "OB703", Name: "outside-envelope", Default: diag.Error},
 	Scope: Document,
 	Needs: diag.Everything,
-	Run:   leavesEnvelope,
+	Run:   leavesPermit,
 })
 
-// leavesEnvelope reports what of a plan leaves the envelope that it is judged for. The
-// calls of a solution are held to that of their run by the machine, which knows more.
-func leavesEnvelope(p *Pass) {
-	e := p.config.Envelope
+// leavesPermit reports what of a plan leaves the permit that it is checked for. The
+// calls of a solution are compared by the machine, which knows more.
+func leavesPermit(p *Pass) {
+	e := p.config.Permit
 	if e == nil || p.screens {
 		return
 	}
@@ -38,14 +38,14 @@ func leavesEnvelope(p *Pass) {
 
 // placeOf is the call that a difference is about, the one that runs the plan that it is
 // in, or the definition.
-func (p *Pass) placeOf(d *envelope.Difference) source.Span {
+func (p *Pass) placeOf(d *permit.Difference) source.Span {
 	for _, c := range p.Plan.Calls {
 		if d.Call != "" && (d.In == "" && c.Name == d.Call || d.In != "" && p.runs(c, d.In)) {
 			return headOf(c.Node.Span())
 		}
 	}
 	for _, t := range p.Plan.Tools {
-		if d.What == envelope.Definition && t.NameNode != nil && d.Of == (plan.Part{Kind: compiler.PartTool, Name: t.Name}).String() {
+		if d.What == permit.Definition && t.NameNode != nil && d.Of == (plan.Part{Kind: compiler.PartTool, Name: t.Name}).String() {
 			return t.NameNode.Span()
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -63,7 +64,7 @@ func (f *frame) decided(e Event) {
 			f.put(i, failure.Message)
 			return
 		}
-		f.change(i, d.Params)
+		f.changes(i, d.Params)
 		state.params, more.kept = d.Params, nil
 	case Replace:
 		problem := f.replace(i, d)
@@ -217,7 +218,9 @@ func (f *frame) replace(i int32, d *Decision) string {
 	r.sources, r.scopes = scratch.provenance(by, f.reader().writersOf)
 	more := f.calls[i].details()
 	more.replacement, more.given, more.kept = r, nil, nil
-	more.permitState = permitState{wrote: f.viewed(plan, by)}
+	if more.permitState = (permitState{}); f.machine.permit != nil {
+		more.permitState.replaced = facts.OfCalls(plan)(by)
+	}
 	f.calls[i].params = params
 	return ""
 }

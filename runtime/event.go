@@ -370,7 +370,7 @@ const (
 	ReasonInterrupted  Reason = "interrupted"      // it was told to
 	ReasonKilled       Reason = "killed"           // its process is gone; nobody told it to stop, and its journal doesn't say so
 	ReasonConfirmation Reason = "confirmation"     // a call has to be confirmed, and there is nobody to ask
-	ReasonEnvelope     Reason = "outside-envelope" // a call, or the run as a whole, leaves what was approved, and nobody has approved that
+	ReasonPermit       Reason = "outside-envelope" // a call, or the run as a whole, leaves what was approved, and nobody has approved that
 	ReasonInFlight     Reason = "in-flight"        // there is nobody to ask what becomes of a call that was at work
 	ReasonStalled      Reason = "stalled"          // two ticks in a row have done nothing
 	ReasonCalls        Reason = "limits.calls"

@@ -186,8 +186,8 @@ func (o *Options) Check() error {
 	if o.Parallel < 0 {
 		return fmt.Errorf("%d activities can't run at once", o.Parallel)
 	}
-	if o.Envelope != nil {
-		if err := o.Envelope.Check(); err != nil {
+	if o.Permit != nil {
+		if err := o.Permit.Check(); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -36,7 +37,7 @@ type frame struct {
 	ranking   []plan.Rank       // what the advisors make of the tools
 	orders    guard.Orders      // of a frame of the run: the order rules of policies
 	secrets   frameSecrets
-	wrote     map[writing]string // as whom calls write; nil without an envelope
+	wrote     map[writing]permit.Writer // who calls are that have written; nil without a permit
 }
 
 // position is where a frame is among those of its run.
@@ -104,7 +105,7 @@ type callDetails struct {
 	results     *results          // of its items, once they have settled
 	within      []request.Settled // what was done, for the next request, by delegates of it that have failed
 	overdue     bool              // its try ran out of time, and hasn't ended yet
-	permitState permitState       // what an envelope has to do with it
+	permitState permitState       // what a permit has to do with it
 	arrival     *arrival          // its result, while it is Writing
 }
 
@@ -287,11 +288,13 @@ func (f *frame) nextTry(i int32) bool {
 		f.machine.started++
 	}
 	f.began(i)
+	if f.machine.permit != nil {
+		f.machine.permit.Started(f.guarded(i))
+	}
 	f.calls[i].attempt++
 	if more := f.calls[i].more; more != nil {
 		more.uncertain = false
 	}
-	f.charge(i)
 	return true
 }
 
@@ -315,7 +318,9 @@ func (f *frame) start(i int32) {
 func (f *frame) produced(i int32) {
 	if f.transition(i, Running) {
 		f.began(i)
-		f.charge(i)
+		if f.machine.permit != nil {
+			f.machine.permit.Started(f.guarded(i))
+		}
 		f.complete(i, f.call(i).Produced.Value(), f.call(i).Takes-1, nil)
 	}
 }
@@ -407,9 +412,8 @@ func (f *frame) settle(i int32, s Settlement) {
 	if s.Status == Done && !s.before {
 		f.did(i)
 	}
-	if e := f.machine.permit; e != nil && f.machine.loop != nil && f.parent == nil {
-		one, approved := f.judged(i)
-		e.Ended(one, f.circumstances(), s.Status == Done, approved)
+	if f.machine.permit != nil {
+		f.machine.permit.Settled(f.guarded(i), s.Status == Done)
 	}
 	if state.more != nil && state.more.permitState.early {
 		f.closeEarly(i)
@@ -474,8 +478,12 @@ func (f *frame) write(call *plan.Call, path pathtree.ID, method plan.Method, val
 		f.machine.loop.changed = true
 		f.machine.loop.written.Add(path)
 	}
-	if _, known := f.wrote[writing{message.Tick, message.Call}]; !known && f.machine.permit != nil { // of one that has failed without a start
-		f.writes(call, call.ToolName)
+	if f.machine.permit != nil {
+		if f.wrote == nil {
+			f.wrote = map[writing]permit.Writer{}
+		}
+		entryOf := f.machine.permit.EntriesOf(f.guarded(int32(call.Index)))
+		f.wrote[writing{message.Tick, message.Call}] = permit.Writer{Entry: entryOf(call.Name), Tool: call.ToolName}
 	}
 	f.emit(int32(call.Index), Write).Message = f.log.Append(message)
 }

@@ -104,7 +104,7 @@ func (m *Machine) planning() bool { return m.loop != nil && m.loop.open }
 func (m *Machine) nextTick() {
 	l := m.loop
 	if m.overspends(1) {
-		m.stop(ReasonEnvelope)
+		m.stop(ReasonPermit)
 		return
 	}
 	m.tick++
@@ -421,7 +421,7 @@ func (f *frame) extend(d *analyzer.Draft) {
 		if faults := d.Faults(i); isJudged && len(faults) > 0 {
 			f.refuse(int32(i), faults)
 		} else if isJudged && !state.held {
-			f.screen(int32(i))
+			f.arrives(int32(i))
 		}
 		f.look(int32(i)) // which of several repeats a done call is known with the entire plan
 	}

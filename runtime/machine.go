@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
@@ -42,8 +43,8 @@ type Options struct {
 	// take; each
 	// has its own limits still.
 	Unbounded bool `json:"unbounded,omitzero"`
-	// Envelope is what the run may do under its approval; nil holds it to nothing.
-	Envelope *envelope.Envelope `json:"envelope,omitempty"`
+	// Permit is what the run may do under its approval; nil holds it to nothing.
+	Permit *permit.Permit `json:"envelope,omitempty"`
 	// Signed says that people have signed that, and that who approves what leaves it signs
 	// it, too: a decision without [Decision.Signed] isn't taken. Whether that holds is for
 	// the world to say, which leaves out of a decision what doesn't.
@@ -78,7 +79,7 @@ type Machine struct {
 	progress
 	matching  schema.Allowance  // what patterns may still cost
 	resolving expression.Meter  // what the expressions that the machine itself evaluates may still take
-	permit    *permitGuard      // nil without an envelope
+	permit    *permitted        // nil without one
 	kept      map[Kept][]string // the names of the questions that answers wait for, by their calls
 	commands  []Command
 }
@@ -141,8 +142,8 @@ func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
 	for _, given := range []any{p.Input, p.State, o.Input, o.State} {
 		m.matching.Refill(given)
 	}
-	if o.Envelope != nil {
-		m.permit = &permitGuard{Account: o.Envelope.Open(), facts: map[*plan.Call]*facts.Call{}}
+	if o.Permit != nil {
+		m.permit = &permitted{Permit: guard.PermitOf(o.Permit), facts: map[*plan.Call]*facts.Call{}}
 	}
 	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, plan.DefaultParallel)
 	if o.Planned || recorded {
@@ -199,7 +200,7 @@ func (m *Machine) Step(e Event) []Command {
 	m.take(e)
 	m.checkBudget()
 	if !m.over && m.overspends(0) {
-		m.drain(ReasonEnvelope)
+		m.drain(ReasonPermit)
 	}
 	for !m.over && m.inconsistency == "" {
 		m.settleAll()
@@ -245,7 +246,7 @@ func (m *Machine) take(e Event) {
 		if f := m.frame(e); f != nil {
 			f.fired(e)
 		} else if e.Call == Run && m.overspends(0) {
-			m.stop(ReasonEnvelope)
+			m.stop(ReasonPermit)
 		} else if e.Call == Run {
 			m.stop(ReasonTime)
 		}
@@ -330,7 +331,7 @@ func (m *Machine) startQueued() {
 		case state.status != Queued: // its delegate was given up meanwhile
 		case f.refusedByOrder(i):
 			m.settleAll()
-		case call.Each == nil && !f.admit(next.call):
+		case call.Each == nil && !f.isPermitted(i):
 		case call.Latent() && call.Produced != nil:
 			f.produced(i)
 			m.settleAll()

@@ -290,8 +290,8 @@ func (f *frame) origins(r *plan.Read) []string {
 		}
 	}
 	for _, m := range f.log.Over(r.Path) {
-		if tool, known := f.wrote[writing{m.Tick, m.Call}]; known && m.Tick < f.machine.tick && f.sees(r, m) {
-			if name := fmt.Sprintf("%s in tick %d", tool, m.Tick); !slices.Contains(from, name) {
+		if w, known := f.wrote[writing{m.Tick, m.Call}]; known && m.Tick < f.machine.tick && f.sees(r, m) {
+			if name := fmt.Sprintf("%s in tick %d", w.Tool, m.Tick); !slices.Contains(from, name) {
 				from = append(from, name)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/obelus-dev/obelus/analyzer/envelope"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
@@ -70,11 +70,11 @@ type Question struct {
 	// Replaces is the tool of the call in whose place a person put this one; "" when
 	// nobody did. It runs once it is approved as it is shown.
 	Replaces string `json:"replaces,omitzero"`
-	// Outside is what of the call leaves the run's envelope, and nothing else;
+	// Outside is what of the call leaves the run's permit, and nothing else;
 	// Beyond identifies that for approval. Params are then as they are
 	// written, where the call has no values yet.
-	Outside []envelope.Difference `json:"outside,omitzero"`
-	Beyond  string                `json:"beyond,omitzero"`
+	Outside []permit.Difference `json:"outside,omitzero"`
+	Beyond  string              `json:"beyond,omitzero"`
 	// Problem says why the last answer couldn't be taken; "" for the first time.
 	Problem string `json:"problem,omitzero"`
 	// ID names the question: an answer that was given to it answers no other, and none
@@ -199,7 +199,7 @@ type Decision struct {
 	Replacement json.RawMessage `json:"replacement,omitempty"`
 	Reason      string          `json:"reason,omitzero"` // in the person's words
 	By          string          `json:"by,omitzero"`     // who: a name, or [ByTimeout]
-	// Beyond is that of a question about what leaves the run's envelope, of who approves
+	// Beyond is that of a question about what leaves the run's permit, of who approves
 	// that; without it an approval isn't one of that.
 	Beyond string `json:"beyond,omitzero"`
 	// Signed is a signed statement of that, where the run's approval is signed ([Options]).

@@ -163,7 +163,7 @@ func (f *frame) reset(i int32) {
 	was := state.details()
 	*state = callState{attempt: state.attempt, more: &callDetails{
 		lost: state.attempt, again: true, kept: was.kept, given: was.given, replacement: was.replacement,
-		permitState: permitState{changed: was.permitState.changed, wrote: was.permitState.wrote},
+		permitState: permitState{changed: was.permitState.changed, replaced: was.permitState.replaced},
 	}}
 }
 

@@ -184,7 +184,9 @@ func (f *frame) resume(how Resumption) {
 			case f.child(i) == nil:
 				f.machine.running--
 				state.details().lost++
-				f.refund(i)
+				if f.machine.permit != nil && f.repeatable(i) {
+					f.machine.permit.Interrupted(f.guarded(i))
+				}
 				f.inFlight(i, how.InFlight)
 			case f.call(i).Each == nil && f.call(i).Timeout > 0 && !state.more.overdue: // a delegate's calls see to themselves
 				f.pause(i, max(state.more.due-f.machine.now, time.Nanosecond))

@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -43,7 +43,7 @@ type signing struct {
 	parts      []plan.Part
 	facts      *facts.Facts
 	old        *approval.Approval // that there is; nil for none
-	envelope   *envelope.Envelope
+	permit     *permit.Permit
 }
 
 func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
@@ -102,7 +102,7 @@ func (a *signing) approve(judge approval.Judge) error {
 		changed = a.old.Changed(a.parts)
 	}
 	a.facts = facts.Of(a.program.Plan, facts.Options{Planned: a.Planned, Parts: a.parts})
-	if err := a.enclose(); err != nil {
+	if err := a.derive(); err != nil {
 		return err
 	}
 	if err := a.show(changed); err != nil || a.Show {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -41,13 +41,13 @@ func (a *signing) show(changed []string) error {
 			given = append(given, "†"+kind+"."+key+": "+string(values[i][key]))
 		}
 	}
-	for _, one := range a.envelope.Calls {
+	for _, one := range a.permit.Calls {
 		if one.Allow != nil {
 			besides = append(besides, one.String())
 		}
 	}
 	if a.Allow != "" || a.Planned {
-		budget = a.envelope.Budget.Lines()
+		budget = a.permit.Budget.Lines()
 	}
 	for _, d := range a.program.Findings {
 		if a.Full || d.Severity > diag.Info {
@@ -65,7 +65,7 @@ func (a *signing) show(changed []string) error {
 	}
 	add("Further calls that are permitted", besides)
 	add("Budget of all calls", budget)
-	add("With these models and no others", a.envelope.Models)
+	add("With these models and no others", a.permit.Models)
 	add("With these values and no others", given)
 	add("Findings", found)
 	if a.old != nil {
@@ -105,8 +105,8 @@ func (a *signing) showJSON(digest string, changed []string, differs *facts.Compa
 		State       map[string]json.RawMessage `json:"state,omitempty"`
 		Changed     []string                   `json:"changed,omitempty"`
 		Differences []json.RawMessage          `json:"differences,omitempty"`
-		Envelope    *envelope.Envelope         `json:"envelope"`
-	}{"approval", a.plan, digest, a.facts, findings, a.parts[1:], values[0], values[1], changed, differences, a.envelope})
+		Permit      *permit.Permit             `json:"envelope"`
+	}{"approval", a.plan, digest, a.facts, findings, a.parts[1:], values[0], values[1], changed, differences, a.permit})
 }
 
 // shownValues are input and state that alone are approved, as they may be shown.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/obelus-dev/obelus/analyzer/envelope"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime/approval"
@@ -36,22 +36,22 @@ func (a *signing) statement(key *approval.Key, judge approval.Judge) (*approval.
 	if len(shown) > approval.MostPayload/2 {
 		shown = nil // a plan of tens of thousands of calls is compared by its parts alone
 	}
-	may, err := json.Marshal(a.envelope)
+	may, err := json.Marshal(a.permit)
 	if err != nil {
 		return nil, err
 	}
-	return approval.New(a.parts, approval.Predicate{Signer: signer, Made: judge.Now, Expires: expires, Shown: shown, Envelope: may})
+	return approval.New(a.parts, approval.Predicate{Signer: signer, Made: judge.Now, Expires: expires, Shown: shown, Permit: may})
 }
 
-// enclose works out what a run under the approval may do.
-func (a *signing) enclose() error {
-	a.envelope = envelope.Of(a.facts, a.parts)
+// derive works out what a run under the approval may do.
+func (a *signing) derive() error {
+	a.permit = permit.Of(a.facts, a.parts)
 	if again := a.old != nil && !a.Replace && (!a.Show || a.Allow == ""); again && a.Allow != "" {
 		return usageErr("there is an approval %q already, and --allow would change it", a.file).Advise(replaced, a.plan)
-	} else if again && len(a.old.Statement.Predicate.Envelope) > 0 { // it is the one that is signed
+	} else if again && len(a.old.Statement.Predicate.Permit) > 0 { // it is the one that is signed
 		var err error
-		if a.envelope, err = envelope.Read(a.old.Statement.Predicate.Envelope); err != nil {
-			return usageErr("the envelope of %q can't be read: %v", a.file, err).Advise(replaced, a.plan)
+		if a.permit, err = permit.Read(a.old.Statement.Predicate.Permit); err != nil {
+			return usageErr("the permit of %q can't be read: %v", a.file, err).Advise(replaced, a.plan)
 		}
 	}
 	if a.Allow == "" {
@@ -61,7 +61,7 @@ func (a *signing) enclose() error {
 	if err != nil {
 		return err
 	}
-	if err := a.envelope.Widen(a.facts, said); err != nil {
+	if err := a.permit.Allow(a.facts, said); err != nil {
 		return usageErr("--allow: %q: %v", a.Allow, err).About(a.Allow)
 	}
 	return nil

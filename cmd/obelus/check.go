@@ -17,7 +17,7 @@ type checking struct {
 	Explain       bool   `flag:"--explain: show the evidence of findings"`
 	Strict        bool   `flag:"--strict-protocol: report keys beyond the base protocol"`
 	NoEnvironment bool   `flag:"--no-environment: accept programs and variables that this machine lacks"`
-	Envelope      string `flag:"--envelope FILE: report calls that FILE doesn't permit (OB703)"`
+	Permit        string `flag:"--permit FILE: report calls that FILE doesn't permit (OB703)" was:"envelope"`
 	Fix           bool   `flag:"--fix: fix what can be fixed safely, in the files, and report the rest"`
 	Diff          bool   `flag:"--diff: print what --fix would change; exit status 1 if anything"`
 
@@ -44,7 +44,7 @@ func (o *checking) run(_ context.Context, c *cli, args []string) (err error) {
 	default:
 		o.reading.Machine = project.ThisMachine
 	}
-	if o.reading.Envelope, err = c.envelope(o.Envelope); err != nil {
+	if o.reading.Permit, err = c.permit(o.Permit); err != nil {
 		return err
 	}
 	switch {

@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/obelus-dev/obelus/analyzer/envelope"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
@@ -27,7 +27,7 @@ type starting struct {
 	Digest    demanded `flag:"--digest sha256:…: run only the plan with this digest, and compare files before each start"`
 	Approved  bool     `flag:"--require-approval: run the plan only as it was approved (obelus approve)"`
 	Approval  string   `flag:"--approval FILE: the approval [plan.approval.json beside plan.yaml]"`
-	Envelope  string   `flag:"--envelope FILE: limit the run to what FILE permits"`
+	Permit    string   `flag:"--permit FILE: limit the run to what FILE permits" was:"envelope"`
 	Unbounded bool     `flag:"--unbounded: don't limit what expressions compute"`
 	NoJournal bool     `flag:"--no-journal: keep no journal; the run can't be resumed"`
 }
@@ -44,7 +44,7 @@ func (o *starting) run(ctx context.Context, c *cli, args []string) error {
 func (o *starting) start(c *cli, name string, reading *project.Reader) (*session.Session, error) {
 	reading.Machine, reading.Instances = project.ThisMachine, o.Instances != ""
 	var err error
-	if reading.Envelope, err = c.envelope(o.Envelope); err != nil {
+	if reading.Permit, err = c.permit(o.Permit); err != nil {
 		return nil, err
 	}
 	p, input, state, err := o.withValues(c, reading, name)
@@ -71,7 +71,7 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 	options := session.Options{
 		Options: runtime.Options{
 			Input: input, State: state, Parallel: o.Concurrency, Continue: o.Continue, Unbounded: o.Unbounded,
-			Envelope: reading.Envelope,
+			Permit: reading.Permit,
 		},
 		Record: o.Record, Instances: o.Instances, Results: o.Out, Digest: string(o.Digest), Model: o.Model,
 	}
@@ -101,8 +101,8 @@ func (c *cli) mentionWarnings(name string, p *project.Program, format string) {
 	}
 }
 
-// envelope reads what a run may do; nil without a file.
-func (c *cli) envelope(name string) (*envelope.Envelope, error) {
+// permit reads what a run may do; nil without a file.
+func (c *cli) permit(name string) (*permit.Permit, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -114,9 +114,9 @@ func (c *cli) envelope(name string) (*envelope.Envelope, error) {
 	if json.Unmarshal(text, &shown) == nil && shown.Envelope != nil { // as approve shows it, among other things
 		text = shown.Envelope
 	}
-	e, err := envelope.Read(text)
+	p, err := permit.Read(text)
 	if err != nil {
-		return nil, usageErr("--envelope: %q holds no envelope: %v", name, diag.Misread(err)).About(name)
+		return nil, usageErr("--permit: %q holds no permit: %v", name, diag.Misread(err)).About(name)
 	}
-	return e, nil
+	return p, nil
 }

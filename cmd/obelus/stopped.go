@@ -17,16 +17,16 @@ import (
 
 // stopped prints why a run stopped, unless somebody stopped it, and the commands that continue it.
 func (c *cli) stopped(result *session.Result, s *session.Session) {
-	asks := []runtime.Reason{runtime.ReasonConfirmation, runtime.ReasonInFlight, runtime.ReasonEnvelope}
+	asks := []runtime.Reason{runtime.ReasonConfirmation, runtime.ReasonInFlight, runtime.ReasonPermit}
 	if len(result.Asked) > 0 && slices.Contains(asks, result.Reason) {
 		c.unanswered(result, s)
 		return
 	}
-	if result.Why != "" && (s.ID() != "" || result.Reason == runtime.ReasonEnvelope) {
+	if result.Why != "" && (s.ID() != "" || result.Reason == runtime.ReasonPermit) {
 		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(result.Why))
 	}
 	switch {
-	case result.Reason == runtime.ReasonEnvelope:
+	case result.Reason == runtime.ReasonPermit:
 		c.help("an approval counts what the whole run does: have more approved, and begin a new run")
 	case s.ID() != "" && result.Why != "":
 		c.help(c.commandLine("resume", s.ID()) + "  # continues with two more ticks; --at TICK from an earlier one")

@@ -46,18 +46,18 @@ var mayImport = map[string][]string{
 	"compiler/catalogue":       {"compiler/decode", "compiler/source", "compiler/diag", "compiler/schema", "compiler/workspace"},
 	"compiler/openapi":         {"compiler/catalogue", "compiler/source", "compiler/diag", "compiler/schema", "compiler/wording", "compiler/workspace"},
 	"compiler":                 {"compiler/decode", "compiler/plan", "compiler/policy", "compiler/catalogue", "compiler/dag", "compiler/hosts", "compiler/naming", "compiler/redact", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
-	"analyzer":                 {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/envelope", "analyzer/facts", "analyzer/flow", "analyzer/internal/*", "runtime/state"},
+	"analyzer":                 {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/permit", "analyzer/facts", "analyzer/flow", "analyzer/internal/*", "runtime/state"},
 	"analyzer/flow":            {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/internal/*"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
 	"analyzer/facts":           {"compiler", "compiler/*"},
-	"analyzer/envelope":        {"analyzer/facts", "compiler", "compiler/*", "analyzer/internal/branch"},
+	"analyzer/permit":          {"analyzer/facts", "compiler", "compiler/*"},
 	"analyzer/internal/branch": {"compiler", "compiler/*", "analyzer/internal/logic"},
 
 	"dot":                      {"analyzer/facts", "compiler", "compiler/*", "dot/layout"},
 	"dot/layout":               {},
 	"dot/page":                 {"analyzer/facts", "compiler", "compiler/*", "dot"},
-	"runtime":                  {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime/guard", "runtime/request", "runtime/state"},
-	"runtime/guard":            {"compiler", "compiler/*"},
+	"runtime":                  {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime/guard", "runtime/request", "runtime/state"},
+	"runtime/guard":            {"analyzer/facts", "analyzer/permit", "compiler", "compiler/*"},
 	"runtime/state":            {"compiler", "compiler/*"},
 	"runtime/request":          {"compiler", "compiler/*"},
 	"runtime/web":              {"compiler/hosts"},
@@ -69,15 +69,15 @@ var mayImport = map[string][]string{
 	"runtime/approval":         {"compiler", "compiler/*"},
 	"runtime/planner":          {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
 	"runtime/simulate":         {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity", "runtime/state"},
-	"runtime/project":          {"analyzer/envelope", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
-	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/trace"},
+	"runtime/project":          {"analyzer/permit", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
+	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/trace"},
 	"":                         {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples":                 {},
 	"examples/embed":           {},
 	"examples/sqlite/server":   {},
 	"examples/library":         {"examples/library/service"},
 	"examples/library/service": {},
-	"cmd/obelus":               {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "dot", "dot/*", "examples", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
+	"cmd/obelus":               {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "dot", "dot/*", "examples", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
 
 	"runtime/activity/mcp": {"compiler/catalogue"},
 
@@ -93,7 +93,7 @@ var mayImport = map[string][]string{
 }
 
 // machine is what runs inside of the machine.
-var machine = []string{"analyzer/envelope", "runtime", "runtime/guard", "runtime/request", "runtime/state"}
+var machine = []string{"analyzer/permit", "runtime", "runtime/guard", "runtime/request", "runtime/state"}
 
 const maxLines = 600
 

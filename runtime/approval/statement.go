@@ -58,8 +58,8 @@ type Predicate struct {
 	Expires time.Time `json:"expires,omitzero"` // zero is never
 	// Shown is what the signer was shown of what the plan does.
 	Shown jsontext.Value `json:"shown,omitzero"`
-	// Envelope is what a run may do besides.
-	Envelope jsontext.Value `json:"envelope,omitzero"`
+	// Permit is what a run may do.
+	Permit jsontext.Value `json:"envelope,omitzero"`
 }
 
 // An Approval is a statement with the signatures of those who approve.

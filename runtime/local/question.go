@@ -101,7 +101,7 @@ func (w *world) stuck() runtime.Reason {
 			return ""
 		}
 	}
-	for _, reason := range []runtime.Reason{runtime.ReasonInFlight, runtime.ReasonEnvelope, runtime.ReasonConfirmation} {
+	for _, reason := range []runtime.Reason{runtime.ReasonInFlight, runtime.ReasonPermit, runtime.ReasonConfirmation} {
 		if slices.ContainsFunc(w.open, func(u unanswered) bool { return u.reason == reason }) {
 			return reason
 		}
@@ -114,7 +114,7 @@ func unasked(q *runtime.Question) runtime.Reason {
 		return runtime.ReasonInFlight
 	}
 	if len(q.Outside) > 0 {
-		return runtime.ReasonEnvelope
+		return runtime.ReasonPermit
 	}
 	return runtime.ReasonConfirmation
 }

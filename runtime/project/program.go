@@ -58,7 +58,7 @@ func (p *Program) Demand(digest string) error {
 // among the findings.
 func (p *Program) Judge() analyzer.Judgement {
 	c := p.Config.Analysis
-	c.Envelope = p.Envelope
+	c.Permit = p.Permit
 	if p.Machine != AnyMachine {
 		c.Machine = &analyzer.Machine{Other: p.Machine == OtherMachine, Unrunnable: func(a *plan.Activity, tell func(what, help string, at source.Span)) {
 			there := p.here(a)

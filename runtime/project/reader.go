@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/obelus-dev/obelus/analyzer/envelope"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
@@ -35,9 +35,9 @@ type Reader struct {
 	Instances bool // instances come with the run
 	Machine   Machine
 	// Hosts are further ones that requests may go to, as given by the user who runs plans.
-	Hosts    []hosts.Entry
-	Envelope *envelope.Envelope // what plans may do; nil holds them to nothing
-	Stdin    io.Reader
+	Hosts  []hosts.Entry
+	Permit *permit.Permit // what plans may do; nil holds them to nothing
+	Stdin  io.Reader
 	// Confined reads a file that is named from the workspace that Root is, and refuses those
 	// outside of it and links that lead there, as is done with what documents name.
 	Confined bool
@@ -80,8 +80,8 @@ type Document struct {
 	Config  *Configuration
 	Machine Machine
 	Hosts   hosts.Rules // where its requests may go, by all but policies
-	// Envelope is what it may do; nil holds it to nothing.
-	Envelope *envelope.Envelope
+	// Permit is what it may do; nil holds it to nothing.
+	Permit *permit.Permit
 }
 
 // One reads the single document of a file; - is standard input.
@@ -128,13 +128,13 @@ func (r *Reader) Split(name string, text []byte, each func(Document) error) erro
 	rules := r.hosts(config)
 	if isLines(name) {
 		for file := range source.Lines(name, text) {
-			if err := each(Document{file, options, place.Root, opened, config, r.Machine, rules, r.Envelope}); err != nil {
+			if err := each(Document{file, options, place.Root, opened, config, r.Machine, rules, r.Permit}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return each(Document{source.NewFile(name, text), options, place.Root, opened, config, r.Machine, rules, r.Envelope})
+	return each(Document{source.NewFile(name, text), options, place.Root, opened, config, r.Machine, rules, r.Permit})
 }
 
 func (r *Reader) hosts(config *Configuration) (rules hosts.Rules) {

@@ -59,7 +59,7 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	if verdict.Err != nil {
 		return nil, diag.NewError(ErrUnapproved, "the run isn't approved: %v", verdict.Err).From(verdict.Err)
 	}
-	if o.Envelope, err = envelopeOf(p, file); err != nil {
+	if o.Permit, err = permitOf(p, file); err != nil {
 		return nil, err
 	}
 	digest, err := compiler.Digest(p.Plan)
@@ -94,9 +94,9 @@ func (s *Session) stillApproved(o *ResumeOptions) error {
 	}
 	if err == nil {
 		s.vouching = &vouching{under: was, judge: judge}
-		started := s.options.Envelope
-		if _, err = approved(s.program, &s.options, &Approval{[]byte(was.Text), judge}); err == nil && !sameEnvelope(started, s.options.Envelope) {
-			err = diag.NewError(ErrUnapproved, "the run %s wasn't begun under the envelope of its approval", s.ID()).About(s.ID())
+		started := s.options.Permit
+		if _, err = approved(s.program, &s.options, &Approval{[]byte(was.Text), judge}); err == nil && !samePermit(started, s.options.Permit) {
+			err = diag.NewError(ErrUnapproved, "the run %s wasn't begun under the permit of its approval", s.ID()).About(s.ID())
 		}
 	}
 	return err

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
@@ -83,8 +83,8 @@ var approvedFiles = map[string]string{
 	"other.yaml":  "inputSchema: {type: object, properties: {text: {type: string}}}\ntools: {wipe: {properties: {folder: {}, _output: {type: string}}}}\noutput: †state.short\ncalls:\n- {_tool: wipe, folder: †input.text, _outputPath: short}\n",
 }
 
-// approved compiles a plan among files, and gives its own envelope.
-func approved(t testing.TB, text string) (*analyzer.Verified, *envelope.Envelope) {
+// approved compiles a plan among files, and gives its own permit.
+func approved(t testing.TB, text string) (*analyzer.Verified, *permit.Permit) {
 	t.Helper()
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{
 		Name: "plan.yaml", Functions: []string{"readMail", "lookUp", "sendMail", "sendFast", "refund", "file", "wipe", "shorten", "verify", "pay", "audit", "ship", "wire", "hold", "give", "tip", "post", "tell"},
@@ -104,7 +104,7 @@ func approved(t testing.TB, text string) (*analyzer.Verified, *envelope.Envelope
 		t.Fatal(err)
 	}
 	f := facts.Of(v.Plan(), facts.Options{Planned: true})
-	e := envelope.Of(f, parts)
+	e := permit.Of(f, parts)
 	for _, d := range e.Within(f, parts) {
 		t.Fatalf("a plan leaves its own envelope: %s", d)
 	}
@@ -354,7 +354,7 @@ func waysOut() []wayOut {
 // EXECUTION.md#permits: whatever a hostile model answers, nothing happens but what was approved; a person
 // who refuses, who says yes to whatever is shown, or who changes and replaces calls, lets
 // out nothing either as long as nobody approves the very difference.
-func TestNothingLeavesTheEnvelope(t *testing.T) {
+func TestNothingLeavesThePermit(t *testing.T) {
 	t.Parallel()
 	v, e := approved(t, approvedPlan)
 	ways := waysOut()
@@ -404,7 +404,7 @@ func TestNothingLeavesTheEnvelope(t *testing.T) {
 					b.asked[q.Tool] = b.asked[q.Tool] || d.Verdict == runtime.Approve && len(q.Outside) == 0
 					return d
 				}
-				r.options = runtime.Options{Planned: true, Envelope: e}
+				r.options = runtime.Options{Planned: true, Permit: e}
 				if who != "nobody" {
 					r.options.Confirm.Policy = runtime.Always
 				}
@@ -449,7 +449,7 @@ func TestHonestReplansRun(t *testing.T) {
 					t.Fatalf("%d: a person is asked about %s: %v", n, q.Call, q.Outside)
 					return runtime.Decision{}
 				}
-				r.options = runtime.Options{Planned: true, Envelope: e}
+				r.options = runtime.Options{Planned: true, Permit: e}
 				if out := r.run(); out.Status != runtime.RunDone || len(r.failed) > 0 {
 					t.Errorf("%d: the run is %s: %s %v", n, out.Status, out.Reason, inJSON(r.failed))
 				}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -17,13 +17,13 @@ import (
 type held struct {
 	*simulator
 	starts map[string]int
-	left   []envelope.Difference // about which people were asked
+	left   []permit.Difference // about which people were asked
 }
 
-func hold(t *testing.T, text string, narrow func(e *envelope.Envelope), solutions ...string) *held {
+func hold(t *testing.T, text string, narrow func(e *permit.Permit), solutions ...string) *held {
 	v, e := approved(t, text)
 	if len(solutions) == 0 {
-		e = envelope.Of(facts.Of(v.Plan(), facts.Options{}), e.Parts)
+		e = permit.Of(facts.Of(v.Plan(), facts.Options{}), e.Parts)
 	}
 	if narrow != nil {
 		narrow(e)
@@ -35,7 +35,7 @@ func hold(t *testing.T, text string, narrow func(e *envelope.Envelope), solution
 		h.left = append(h.left, q.Outside...)
 		return runtime.Decision{Verdict: runtime.Reject}
 	}
-	h.options = runtime.Options{Planned: len(solutions) > 0, Envelope: e}
+	h.options = runtime.Options{Planned: len(solutions) > 0, Permit: e}
 	return h
 }
 
@@ -50,7 +50,7 @@ func TestEnvelopeBudgetsAreCumulative(t *testing.T) {
 	refund := `{"_tool":"refund","amount":20,"_outputPath":"refunded"}`
 	for name, run := range map[string]func(t *testing.T) *held{
 		"tries": func(t *testing.T) *held {
-			h := hold(t, strings.Replace(oneRefund, "amount: 20", "amount: 20, _retry: {attempts: 5}", 1), func(e *envelope.Envelope) { e.Calls[0].Times = 1 },
+			h := hold(t, strings.Replace(oneRefund, "amount: 20", "amount: 20, _retry: {attempts: 5}", 1), func(e *permit.Permit) { e.Calls[0].Times = 1 },
 				solutionOf(strings.Replace(refund, `"amount"`, `"_retry":{"attempts":5},"amount"`, 1)), noMore)
 			h.act = fails
 			return h
@@ -83,7 +83,7 @@ func TestEnvelopeBudgetsAreCumulative(t *testing.T) {
 			return h
 		},
 		"a renewed limit": func(t *testing.T) *held {
-			return hold(t, "limits: {calls: 1}\n"+oneRefund, func(e *envelope.Envelope) { e.Calls[0].Times = 3; one := 1.0; e.Budget.Calls = &one },
+			return hold(t, "limits: {calls: 1}\n"+oneRefund, func(e *permit.Permit) { e.Calls[0].Times = 3; e.Budget["calls"] = 1 },
 				solutionOf(refund), solutionOf(strings.Replace(refund, `"_tool"`, `"_reasoningForCall":"x","_outputMethod":"set","_after":[],"_tool"`, 1)), noMore)
 		},
 	} {
@@ -105,7 +105,7 @@ func TestApprovedRecordRuns(t *testing.T) {
 	for _, tick := range []string{"1", "3"} {
 		h := hold(t, "tick: "+tick+"\ncontext:\n- {type: tool, tool: {refund: {properties: {amount: {}, _output: {}}}}}\n- {type: plan, plan: []}\n"+
 			"solution: {calls: [{_tool: refund, amount: 20, _outputPath: refunded}], output: †state.refunded}\n", nil)
-		if most := h.options.Envelope.Budget.Ticks; most == nil || *most != 0 {
+		if most, bounded := h.options.Permit.Budget["ticks"]; !bounded || most != 0 {
 			t.Fatalf("the envelope has %v requests", most)
 		}
 		if h.run(); h.out.Status != runtime.RunDone || h.starts["refund"] != 1 {
@@ -117,13 +117,13 @@ func TestApprovedRecordRuns(t *testing.T) {
 // EXECUTION.md#permits: a list that turns out longer than was approved stops where that ends.
 func TestEnvelopeBoundsLists(t *testing.T) {
 	h := hold(t, "stateSchema: {type: object, properties: {pages: {type: array, maxItems: 3}}}\ntools: {file: {properties: {page: {}}}}\nstate: {pages: [1, 2]}\ncalls:\n- {_tool: file, _each: †state.pages, page: †item}\n",
-		func(e *envelope.Envelope) {
+		func(e *permit.Permit) {
 			if e.Calls[0].Times != 3 {
 				t.Errorf("it may run %d times", e.Calls[0].Times)
 			}
 			e.Calls[0].Times = 1
 		})
-	if h.run(); h.starts["file"] != 1 || len(h.left) != 1 || h.left[0].What != envelope.Times {
+	if h.run(); h.starts["file"] != 1 || len(h.left) != 1 || h.left[0].What != permit.Times {
 		t.Errorf("it was carried out %d times; %v", h.starts["file"], h.left)
 	}
 }
@@ -132,16 +132,11 @@ func TestEnvelopeBoundsLists(t *testing.T) {
 // taken more; going on with it changes nothing.
 func TestEnvelopeStopsTheRun(t *testing.T) {
 	lookUp := `{"_tool":"lookUp","id":"†input.id","_outputPath":"person"}`
-	for name, set := range map[string]func(b *envelope.Budget, n *float64){
-		"ticks": func(b *envelope.Budget, n *float64) { b.Ticks = n },
-		"cost":  func(b *envelope.Budget, n *float64) { b.Cost = n },
-		"time":  func(b *envelope.Budget, n *float64) { b.Time = n },
-	} {
-		one := map[string]float64{"ticks": 1, "cost": 0, "time": 0.5}[name]
-		h := hold(t, approvedPlan, func(e *envelope.Envelope) { set(&e.Budget, &one) }, solutionOf(lookUp), solutionOf(looksUp), solutionOf(looksUp), noMore)
+	for name, most := range map[string]float64{"ticks": 1, "cost": 0, "time": 0.5} {
+		h := hold(t, approvedPlan, func(e *permit.Permit) { e.Budget[name] = most }, solutionOf(lookUp), solutionOf(looksUp), solutionOf(looksUp), noMore)
 		if name == "cost" {
-			for i := range h.options.Envelope.Calls {
-				h.options.Envelope.Calls[i].Times = 10
+			for i := range h.options.Permit.Calls {
+				h.options.Permit.Calls[i].Times = 10
 			}
 		}
 		h.breaks = func(text string) []string {
@@ -151,13 +146,13 @@ func TestEnvelopeStopsTheRun(t *testing.T) {
 			return []string{text}
 		}
 		out := h.run()
-		if out.Status != runtime.RunStopped || out.Reason != runtime.ReasonEnvelope || out.Why == "" {
+		if out.Status != runtime.RunStopped || out.Reason != runtime.ReasonPermit || out.Why == "" {
 			t.Errorf("%s: it is %s: %s %s", name, out.Status, out.Reason, out.Why)
 		}
 		before := maps.Clone(h.starts)
 		h.out = nil
 		h.resume()
-		if out := h.goOn(); out.Reason != runtime.ReasonEnvelope || !maps.Equal(before, h.starts) {
+		if out := h.goOn(); out.Reason != runtime.ReasonPermit || !maps.Equal(before, h.starts) {
 			t.Errorf("%s: gone on with it is %s: %s; started %v, before %v", name, out.Status, out.Reason, h.starts, before)
 		}
 	}
@@ -181,7 +176,7 @@ func TestPeopleApproveTheDifference(t *testing.T) {
 				if q.InFlight {
 					return runtime.Decision{Verdict: runtime.Fail}
 				}
-				if len(q.Outside) == 0 || q.Outside[0].What == envelope.Times || approvals > 0 && len(q.Writes) > 0 && q.Writes[0] == "†state.sent" {
+				if len(q.Outside) == 0 || q.Outside[0].What == permit.Times || approvals > 0 && len(q.Writes) > 0 && q.Writes[0] == "†state.sent" {
 					return runtime.Decision{Verdict: runtime.Reject}
 				}
 				if q.Effects != "unknown" || q.Outside[0].At == nil || !strings.Contains(q.Outside[0].String(), "200; approved: 20") {
@@ -219,9 +214,9 @@ func TestEnvelopeOfInstances(t *testing.T) {
 		left   string
 	}{
 		"as approved":           {[]string{refund, wipe("①")}, map[string]int{"refund": 2, "wipe": 1}, ""},
-		"another instance":      {[]string{refund, wipe("②")}, map[string]int{"refund": 2}, envelope.Instance},
-		"every instance":        {[]string{`{"_tool":"wipe","folder":"x"}`}, map[string]int{}, envelope.Instance},
-		"another's, by a value": {[]string{`{"_tool":"refund","to":"B","_outputPath":"refunded"}`}, map[string]int{}, envelope.Parameter},
+		"another instance":      {[]string{refund, wipe("②")}, map[string]int{"refund": 2}, permit.Instance},
+		"every instance":        {[]string{`{"_tool":"wipe","folder":"x"}`}, map[string]int{}, permit.Instance},
+		"another's, by a value": {[]string{`{"_tool":"refund","to":"B","_outputPath":"refunded"}`}, map[string]int{}, permit.Parameter},
 	} {
 		h := hold(t, plan, nil, solutionOf(c.calls...), noMore)
 		h.run()
@@ -243,7 +238,7 @@ func TestEnvelopeOfRunsThatGoOn(t *testing.T) {
 	h.settled = map[string]string{}
 	h.step(runtime.Event{Kind: runtime.Resumed, Resumption: &runtime.Resumption{RetryFailed: true}})
 	h.goOn()
-	if h.starts["refund"] != 1 || len(h.left) != 1 || h.left[0].What != envelope.Times {
+	if h.starts["refund"] != 1 || len(h.left) != 1 || h.left[0].What != permit.Times {
 		t.Errorf("it was carried out %d times; left %v", h.starts["refund"], h.left)
 	}
 	h = hold(t, oneRefund, nil)
@@ -283,11 +278,11 @@ func TestAllowedPathsCannotBeForged(t *testing.T) {
 		"another path, for the write": {[]string{solutionOf(upper("person.iban"), refund("100"))}, map[string]any{"upper": map[string]any{"_outputPath": "†state.other"}}, 0},
 	} {
 		v, _ := approved(t, plan)
-		h := hold(t, plan, func(e *envelope.Envelope) {
-			e.Budget = envelope.Budget{}
+		h := hold(t, plan, func(e *permit.Permit) {
+			e.Budget = permit.Budget{}
 			allow := map[string]any{"upper": map[string]any{}, "refund": map[string]any{"amount": map[string]any{"maximum": 100.0}, "to": "†state.person.iban", "_times": 1.0}}
 			maps.Copy(allow, c.besides)
-			if err := e.Widen(facts.Of(v.Plan(), facts.Options{}), map[string]any{"allow": allow}); err != nil {
+			if err := e.Allow(facts.Of(v.Plan(), facts.Options{}), map[string]any{"allow": allow}); err != nil {
 				t.Fatal(err)
 			}
 		}, append(c.solutions, noMore)...)
@@ -297,7 +292,7 @@ func TestAllowedPathsCannotBeForged(t *testing.T) {
 			}
 			return "EVIL", "", nil
 		}
-		if h.run(); h.starts["refund"] != c.refunds || c.refunds == 0 && !slices.ContainsFunc(h.left, func(d envelope.Difference) bool { return d.Tool == "refund" || d.Tool == "find" }) {
+		if h.run(); h.starts["refund"] != c.refunds || c.refunds == 0 && !slices.ContainsFunc(h.left, func(d permit.Difference) bool { return d.Tool == "refund" || d.Tool == "find" }) {
 			t.Errorf("%s: it was refunded %d times; left %v", name, h.starts["refund"], h.left)
 		}
 	}
@@ -336,7 +331,7 @@ func TestQuestionsOutsideShowWhatRuns(t *testing.T) {
 // EXECUTION.md#permits: where the approval is signed, a yes to what leaves it that isn't lets nothing run.
 func TestDifferencesAreSigned(t *testing.T) {
 	for signed, starts := range map[string]int{"": 0, "a statement": 1} {
-		h := hold(t, oneRefund, func(e *envelope.Envelope) { e.Calls[0].Rows = slices.Delete(e.Calls[0].Rows, 1, 2) })
+		h := hold(t, oneRefund, func(e *permit.Permit) { e.Calls[0].Rows = slices.Delete(e.Calls[0].Rows, 1, 2) })
 		h.options.Signed = true
 		times := 0
 		h.decide = func(q *runtime.Question) runtime.Decision {
@@ -347,6 +342,35 @@ func TestDifferencesAreSigned(t *testing.T) {
 		}
 		if h.run(); h.starts["refund"] != starts {
 			t.Errorf("signed by %q it was carried out %d times", signed, h.starts["refund"])
+		}
+	}
+}
+
+// EXECUTION.md#permits: a value counts as the approved one only if an equal call wrote it, in an earlier tick as well; the
+// tool alone doesn't decide.
+func TestSourcesAreCalls(t *testing.T) {
+	const plan = "tools:\n  find: {properties: {id: {}, _output: {}}}\n  refund: {properties: {to: {}, _output: {}}}\ncalls:\n" +
+		"- {_tool: find, id: ann, _outputPath: person}\n- {_tool: refund, _id: pay, to: †state.person, _outputPath: refunded}\n- {_tool: find, id: eve, _after: [pay], _outputPath: person}\n"
+	const ann, eve = `{"_tool":"find","id":"ann","_outputPath":"person"}`, `{"_tool":"find","_id":"eve","id":"eve","_outputPath":"person"}`
+	const pay, after = `{"_tool":"refund","_id":"pay","to":"†state.person","_outputPath":"refunded"}`, `{"_tool":"find","id":"eve","_after":["pay"],"_outputPath":"person"}`
+	for name, c := range map[string]struct {
+		solutions []string
+		refunds   int
+	}{
+		"as approved":              {[]string{solutionOf(ann, pay, after)}, 1},
+		"in three ticks":           {[]string{solutionOf(ann), solutionOf(pay), solutionOf(strings.Replace(after, `"_after":["pay"],`, "", 1))}, 1},
+		"of another call":          {[]string{solutionOf(eve, pay)}, 0},
+		"of another call, earlier": {[]string{solutionOf(ann), solutionOf(eve), solutionOf(pay)}, 0},
+	} {
+		h := hold(t, plan, nil, append(c.solutions, noMore)...)
+		h.decide = func(q *runtime.Question) runtime.Decision {
+			if h.left = append(h.left, q.Outside...); q.Tool == "find" {
+				return runtime.Decision{Verdict: runtime.Approve, Beyond: q.Beyond}
+			}
+			return runtime.Decision{Verdict: runtime.Reject}
+		}
+		if h.run(); h.starts["refund"] != c.refunds || (len(h.left) == 0) != (c.refunds == 1) {
+			t.Errorf("%s: it was refunded %d times; left %v", name, h.starts["refund"], h.left)
 		}
 	}
 }

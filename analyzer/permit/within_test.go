@@ -1,4 +1,4 @@
-package envelope_test
+package permit_test
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -477,15 +477,15 @@ func TestWithinAgreesWithEnumeration(t *testing.T) {
 		}
 		replan := replanned(r, plan)
 		f := facts.Of(compiled(t, drawnText(plan), nil), facts.Options{})
-		e := envelope.Of(f, nil)
+		e := permit.Of(f, nil)
 		if left := e.Within(f, nil); len(left) > 0 {
 			t.Fatalf("seed %d: a plan leaves its own envelope: %v\n%s", seed, left, drawnText(plan))
 		}
-		e.Budget = envelope.Budget{}
+		e.Budget = permit.Budget{}
 		var w *widened
 		if r.IntN(2) == 0 {
 			w = drawWidened(r, plan)
-			if err := e.Widen(f, w.said); err != nil {
+			if err := e.Allow(f, w.said); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -525,8 +525,8 @@ func TestSchemasDecideLiterals(t *testing.T) {
 	}
 	for amount, within := range map[string]bool{"100": true, "101": false, "†input.n": false, "†(†input.n + 1)": false} {
 		f := facts.Of(compiled(t, plan("1"), nil), facts.Options{})
-		e := envelope.Of(f, nil)
-		if err := e.Widen(f, map[string]any{"allow": map[string]any{"pay": map[string]any{"amount": map[string]any{"type": "number", "maximum": 100.0}}}}); err != nil {
+		e := permit.Of(f, nil)
+		if err := e.Allow(f, map[string]any{"allow": map[string]any{"pay": map[string]any{"amount": map[string]any{"type": "number", "maximum": 100.0}}}}); err != nil {
 			t.Fatal(err)
 		}
 		if left := e.Within(facts.Of(compiled(t, plan(amount), nil), facts.Options{}), nil); (len(left) == 0) != within {

@@ -1,4 +1,4 @@
-package envelope_test
+package permit_test
 
 import (
 	"encoding/json"
@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -40,8 +40,8 @@ func compiled(t testing.TB, text string, files map[string]string) *plan.Plan {
 	return p
 }
 
-// The JSON form of the envelope of a plan reads back as the same envelope.
-func TestEnvelopeReadsBack(t *testing.T) {
+// The JSON form of the envelope of a plan reads back as the same permit.
+func TestPermitReadsBack(t *testing.T) {
 	archive, err := txtar.ParseFile(filepath.Join("..", "facts", "testdata", "mails.txtar"))
 	if err != nil {
 		t.Fatal(err)
@@ -55,12 +55,12 @@ func TestEnvelopeReadsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := envelope.Of(facts.Of(p, facts.Options{}), parts)
+	e := permit.Of(facts.Of(p, facts.Options{}), parts)
 	text, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back envelope.Envelope
+	var back permit.Permit
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestEnvelopeReadsBack(t *testing.T) {
 	}
 }
 
-// A plan of 1,000 calls is compared with its own envelope, and with one that permits none of its calls.
+// A plan of 1,000 calls is compared with its own permit, and with one that permits none of its calls.
 func BenchmarkWithin(b *testing.B) {
 	var text strings.Builder
 	text.WriteString("input: {q: x}\ntools: {get: {properties: {a: {}, b: {}, _output: {type: string}}}}\ncalls:\n- {_tool: get, _id: c0, a: †input.q, b: 1, _outputPath: p0}\n")
@@ -88,7 +88,7 @@ func BenchmarkWithin(b *testing.B) {
 	for i := range other.Calls {
 		other.Calls[i].Effect.Kind = "destructive"
 	}
-	permitted := envelope.Of(own, nil)
+	permitted := permit.Of(own, nil)
 	for _, f := range []*facts.Facts{own, other} {
 		b.Run(f.Calls[0].Effect.Kind, func(b *testing.B) {
 			for b.Loop() {
@@ -100,10 +100,10 @@ func BenchmarkWithin(b *testing.B) {
 	}
 }
 
-// EXECUTION.md#permits: an envelope is read as one thing only.
-func TestEnvelopesAreReadStrictly(t *testing.T) {
+// EXECUTION.md#permits: a permit is read as one thing only.
+func TestPermitsAreReadStrictly(t *testing.T) {
 	whole := `{"calls": [{"tool": "pay", "effect": "writes", "times": 1, "rows": [{"what": "parameter", "of": "to", "is": "ann"}]}], "budget": {"calls": 1}}`
-	if _, err := envelope.Read([]byte(whole)); err != nil {
+	if _, err := permit.Read([]byte(whole)); err != nil {
 		t.Fatal(err)
 	}
 	for old, in := range map[string]string{
@@ -116,7 +116,7 @@ func TestEnvelopesAreReadStrictly(t *testing.T) {
 	} {
 		if text := strings.Replace(whole, old, in, 1); text == whole {
 			t.Fatalf("nothing is changed by %s", in)
-		} else if _, err := envelope.Read([]byte(text)); err == nil {
+		} else if _, err := permit.Read([]byte(text)); err == nil {
 			t.Errorf("it is read: %s", text)
 		}
 	}

@@ -1,0 +1,278 @@
+package permit
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/compiler/workspace"
+)
+
+// A Difference is one thing that no entry permits.
+type Difference struct {
+	Call string       `json:"call,omitempty"` // LANGUAGE.md#calls; "" where it is about no call
+	In   string       `json:"in,omitempty"`   // the delegate of the call
+	Tool string       `json:"tool,omitempty"`
+	At   *facts.Place `json:"at,omitempty"`
+	Row
+	Approved string `json:"approved,omitempty"`
+}
+
+// String says what differs, and what is approved, in one line that nothing in a plan ends.
+func (d Difference) String() string {
+	text := d.Row.String()
+	if d.Approved != "" {
+		text += "; approved: " + d.Approved
+	}
+	switch {
+	case d.In != "":
+		text = fmt.Sprintf("%q of %q: %s", d.Call, d.In, text)
+	case d.Call != "":
+		text = fmt.Sprintf("%q: %s", d.Call, text)
+	}
+	return diag.Escape(text)
+}
+
+// Without are the differences that aren't among those that were approved, wherever they are.
+func Without(all, approved []Difference) (left []Difference) {
+	for _, d := range all {
+		if !slices.ContainsFunc(approved, func(o Difference) bool { return d.Row == o.Row && d.Approved == o.Approved }) {
+			left = append(left, d)
+		}
+	}
+	return left
+}
+
+// Digest identifies differences, so that an answer about them is about no others.
+func Digest(all []Difference) string {
+	text, _ := json.Marshal(all) // plain data
+	return workspace.SumOf(text)
+}
+
+// A Subject is a call that is compared with a permit.
+type Subject struct {
+	In   string // the delegate that it is in
+	Call *facts.Call
+	// EntryOf names the entry that another call of its plan equals; see [Entries].
+	EntryOf func(call string) string
+	// Arrives is of a call whose text has just arrived in a run: its values, what it reads and what it comes after are
+	// compared before it starts.
+	Arrives       bool
+	IsReplacement bool // a reviewer put it in the place of another: it equals no entry
+	// The rest is of a run.
+	Values  map[string]any      // its parameters; nil until they are known
+	Wrote   map[string][]Writer // by path, who has written what it reads, as far as that is known
+	Earlier []Row               // the calls that ended in earlier ticks, as rows about what it comes after
+}
+
+// A Writer is a call that has written something: the entry that it equals, and its tool.
+type Writer struct{ Entry, Tool string }
+
+// Entries names the entries that the calls of a plan equal, for calls that come after them or read what they write.
+// Known are the names so far; of finds the facts of a call, and entry names the one that it equals.
+func Entries(
+	like Subject, known map[string]string, of func(call string) *facts.Call, entry func(*Subject) string,
+) func(call string) string {
+	like.EntryOf = func(call string) string {
+		if known[call] == "" {
+			one := like
+			if one.Call = of(call); one.Call == nil { // it hasn't arrived
+				return "other " + call
+			}
+			known[call] = "other " + call // where it comes after itself
+			known[call] = entry(&one)
+		}
+		return known[call]
+	}
+	return like.EntryOf
+}
+
+// EntryOf is "call NAME" of the entry that a call equals, or "other NAME" where there is none.
+func (p *Permit) EntryOf(s *Subject) string {
+	at, left := p.Match(s, Any)
+	if len(left) > 0 || p.Calls[at].Allow != nil {
+		return "other " + s.Call.Name
+	}
+	return "call " + p.Calls[at].Call
+}
+
+// Any is of calls that may run however often.
+func Any(int) bool { return true }
+
+// Match is the first entry that a call equals and that has uses left; or the one of its name, or else the first of its
+// tool (-1 if there is none), and what differs.
+func (p *Permit) Match(s *Subject, hasUses func(entry int) bool) (entry int, left []Difference) {
+	rows, needs := s.rows()
+	spent, closest := -1, -1
+	for at := range p.Calls {
+		e := &p.Calls[at]
+		if e.In != s.In || e.Tool != s.Call.Tool || s.IsReplacement {
+			continue
+		}
+		if closest < 0 || e.Call == s.Call.Name {
+			closest = at
+		}
+		if e.Allow == nil && !slices.Equal(e.Rows, rows) && s.Call.Produced.IsZero() {
+			continue // most of many
+		}
+		if len(s.differences(e, rows, needs)) == 0 {
+			if hasUses(at) {
+				return at, nil
+			}
+			spent = at
+		}
+	}
+	switch {
+	case spent >= 0:
+		return spent, []Difference{s.differing(Row{Times, "", "once more"}, "no more")}
+	case closest >= 0:
+		return closest, s.differences(&p.Calls[closest], rows, needs)
+	}
+	is := s.Call.Effect.Kind
+	for _, r := range rows {
+		is += ", " + r.String()
+	}
+	return -1, []Difference{s.differing(Row{Tool, s.Call.Tool, is}, nothing)}
+}
+
+func (s *Subject) differing(is Row, approved string) Difference {
+	return Difference{s.Call.Name, s.In, s.Call.Tool, s.Call.At, is, approved}
+}
+
+// differences are those between the call and an entry.
+func (s *Subject) differences(e *Entry, rows, needs []Row) (left []Difference) {
+	differ := func(is Row, approved string) { left = append(left, s.differing(is, approved)) }
+	if compiler.Risk(s.Call.Effect.Kind) > compiler.Risk(e.Effect) || s.Call.Effect.OpenWorld && !e.OpenWorld {
+		differ(Row{Effect, "", effect(s.Call.Effect.Kind, s.Call.Effect.OpenWorld)}, effect(e.Effect, e.OpenWorld))
+	}
+	if e.Allow != nil {
+		s.allowed(e, differ)
+		return left
+	}
+	isOptional, isImplied := s.exceptions(e)
+	lacks := append(without(e.Rows, rows, isOptional), without(e.Needs, needs, isOptional)...)
+	for _, row := range append(without(rows, e.Rows, isImplied), without(needs, e.Needs, isImplied)...) {
+		approved := nothing
+		if at := slices.IndexFunc(lacks, func(r Row) bool { return r.What == row.What && r.Of == row.Of }); at >= 0 {
+			approved = lacks[at].Is
+			lacks = slices.Delete(lacks, at, at+1)
+		}
+		differ(row, approved)
+	}
+	for _, row := range lacks {
+		differ(Row{row.What, row.Of, nothing}, row.Is)
+	}
+	return left
+}
+
+func effect(kind string, openWorld bool) string {
+	if openWorld {
+		kind += " and reach beyond the machine"
+	}
+	return kind
+}
+
+// without are the rows that aren't among others, which are sorted, and no exceptions.
+func without(rows, others []Row, isException func(Row) bool) (left []Row) {
+	for _, row := range rows {
+		if _, same := slices.BinarySearchFunc(others, row, Row.compare); !same && !isException(row) {
+			left = append(left, row)
+		}
+	}
+	return left
+}
+
+// exceptions are the rows of an entry that the call needn't have, and those that it may have besides: nobody has to
+// have written what it reads, what ended in earlier ticks needn't be waited for, a value may be there from the start of
+// a tick, and the result of a latent call may be in the plan if the approved call was to see all that the planner sees.
+func (s *Subject) exceptions(e *Entry) (isOptional, isImplied func(Row) bool) {
+	sees := s.Call.Runs.Kind == facts.Produced && !s.Call.Runs.Alone && len(s.Call.Context) == 0
+	for _, row := range []Row{{CarriedOut, "", facts.Model}, {Context, "†input", given}, {Context, "†state", given}} {
+		sees = sees && slices.Contains(e.Rows, row)
+	}
+	isOptional = func(r Row) bool {
+		switch r.What {
+		case CarriedOut, Context:
+			return sees
+		case After:
+			return slices.Contains(s.Earlier, r)
+		}
+		return r.What == Writers
+	}
+	isImplied = func(r Row) bool {
+		switch r.What {
+		case CarriedOut, Result:
+			return sees
+		case Writers:
+			return r.Is == start && s.Wrote != nil || slices.ContainsFunc(s.Wrote[r.Of], func(w Writer) bool {
+				return w.Entry == r.Is && slices.Contains(e.Needs, Row{Writers, r.Of, "every " + w.Tool})
+			})
+		}
+		return false
+	}
+	return isOptional, isImplied
+}
+
+// Changed are the facts of a call some of whose parameters a reviewer has given other values.
+func Changed(c *facts.Call, params map[string]any, names []string) *facts.Call {
+	out := *c
+	for _, name := range names {
+		at := facts.Step("", name)
+		out.Values = slices.DeleteFunc(slices.Clone(out.Values), func(v facts.Value) bool { return atOrBelow(v.Path, at) })
+		if v, there := params[name]; there {
+			out.Values = append(out.Values, facts.Value{Path: at, Literal: facts.Literal{Text: facts.Compact(v)}})
+		}
+	}
+	return &out
+}
+
+// Within is what of a plan, with its parts, leaves a permit but for its budget, to which the run is held.
+func (p *Permit) Within(f *facts.Facts, parts []plan.Part) (all []Difference) {
+	differs := func(one plan.Part, is string) {
+		all = append(all, Difference{Row: Row{Definition, one.String(), is}})
+	}
+	for _, one := range parts {
+		if defines(one) && !slices.Contains(p.Parts, one) {
+			differs(one, "isn't the one that was approved")
+		}
+	}
+	for _, one := range p.Parts {
+		if one.Kind == compiler.PartPolicy && !slices.Contains(parts, one) {
+			differs(one, "is gone")
+		}
+	}
+	return append(all, p.plan(f, f, "", 1, make([]int, len(p.Calls)))...)
+}
+
+// plan compares the calls of a plan that is run so many times, and those of the plans that it delegates to. Used is how
+// often each entry is used.
+func (p *Permit) plan(f, root *facts.Facts, in string, times int, used []int) (all []Difference) {
+	entryOf := Entries(Subject{In: in}, map[string]string{}, find(f), p.EntryOf)
+	for i := range f.Calls {
+		c := &f.Calls[i]
+		n := timesOf(c, times)
+		for missing := n; missing > 0; {
+			s := &Subject{In: in, Call: c, EntryOf: entryOf}
+			at, left := p.Match(s, func(at int) bool { return used[at] < p.Calls[at].Times })
+			if len(left) > 0 {
+				all = append(all, left...)
+				break
+			}
+			some := min(p.Calls[at].Times-used[at], missing)
+			used[at] += some
+			missing -= some
+		}
+		if d := root.Delegates[c.Runs.Plan]; d != nil {
+			all = append(all, p.plan(d, root, c.Runs.Plan, n, used)...)
+		}
+	}
+	return all
+}
+
+func listed(all []string) string { return cmp.Or(wording.Or(all), nothing) }

@@ -1,0 +1,169 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/analyzer/permit"
+)
+
+// Permit holds a run to what was approved: it asks about calls that equal no entry with uses left, and stops a run that
+// has used up its budget. It counts over ticks and resumed runs.
+type Permit struct {
+	*permit.Permit
+	used    map[string][]int             // by instance, and entry
+	entries map[[2]int]map[string]string // by tick and frame: what their calls equal, see [permit.Entries]
+	ended   map[string][]ending          // by instance: the calls of the run itself
+	charged map[ID]int                   // the entries that attempts at work use
+	next    ID                           // the call that starts next
+	closest int                          // the entry that it equals, or is the closest to; or -1
+	calls   int
+	cost    float64 // of calls
+	asked   float64 // of models
+}
+
+// An ending is a call that has ended: the entry that it equals, and when.
+type ending struct {
+	entry  string
+	isDone bool
+	tick   int
+}
+
+// PermitOf is the guard that a run begins with.
+func PermitOf(p *permit.Permit) *Permit {
+	return &Permit{
+		Permit: p, used: map[string][]int{}, entries: map[[2]int]map[string]string{},
+		ended: map[string][]ending{}, charged: map[ID]int{},
+	}
+}
+
+// A Call is what the permit compares of a call.
+type Call struct {
+	permit.Subject
+	ID
+	Instance  string
+	Of        func(call string) *facts.Call // finds another call of its plan
+	IsOwn     bool                          // it is one of the run itself, and counts for calls of later ticks
+	IsFurther bool                          // it isn't the first attempt
+	IsAgain   bool                          // a reviewer has it run again that was cut short, however often that is then
+	Cost      float64                       // the declared cost of an attempt
+	Approved  []permit.Difference           // what a reviewer has approved of it
+}
+
+// An ID is the position of a call in a run.
+type ID struct{ Tick, Frame, Call int }
+
+// Arrives compares a call by its text: while a reviewer is asked about one, nothing starts.
+func (g *Permit) Arrives(c *Call) []permit.Difference {
+	c.Arrives, c.Wrote = true, map[string][]permit.Writer{}
+	c.EntryOf, c.Earlier = g.EntriesOf(c), g.earlier(c)
+	_, left := g.Match(&c.Subject, permit.Any)
+	return left
+}
+
+// Starts compares a call with its values, who wrote what it reads, and what is left of the budget.
+func (g *Permit) Starts(c *Call) []permit.Difference {
+	uses := g.uses(c.Instance)
+	c.EntryOf, c.Earlier = g.EntriesOf(c), g.earlier(c)
+	entry, left := g.Match(&c.Subject, func(entry int) bool { return uses[entry] < g.Calls[entry].Times })
+	known := g.entries[[2]int{c.Tick, c.Frame}]
+	if known[c.Subject.Call.Name] = "other " + c.Subject.Call.Name; len(left) == 0 && g.Calls[entry].Allow == nil {
+		known[c.Subject.Call.Name] = "call " + g.Calls[entry].Call
+	}
+	g.next, g.closest = c.ID, entry
+	exceeds := func(budget string, is float64) {
+		if most, bounded := g.Budget[budget]; bounded && is > most {
+			row := permit.Row{What: permit.Spent, Of: budget, Is: permit.Number(is)}
+			left = append(left, permit.Difference{Row: row, Approved: permit.Number(most)})
+		}
+	}
+	if !c.IsFurther {
+		exceeds("calls", float64(g.calls+1))
+	}
+	if c.Cost > 0 {
+		exceeds("cost", g.asked+g.cost+c.Cost)
+	}
+	return slices.DeleteFunc(permit.Without(left, c.Approved), func(d permit.Difference) bool {
+		return c.IsAgain && d.What == permit.Times
+	})
+}
+
+// EntriesOf names the entries that the calls equal that are in the plan of one.
+func (g *Permit) EntriesOf(c *Call) func(call string) string {
+	at := [2]int{c.Tick, c.Frame}
+	if g.entries[at] == nil {
+		g.entries[at] = map[string]string{}
+	}
+	like := permit.Subject{In: c.In, Wrote: map[string][]permit.Writer{}, Earlier: g.earlier(c)}
+	return permit.Entries(like, g.entries[at], c.Of, g.EntryOf)
+}
+
+// earlier are the calls that ended in earlier ticks, the second that equals an entry as its second.
+func (g *Permit) earlier(c *Call) (all []permit.Row) {
+	times := map[string]int{}
+	for _, one := range g.ended[c.Instance] {
+		if one.tick == c.Tick {
+			break
+		}
+		times[one.entry]++
+		entry := permit.Nth(one.entry, times[one.entry])
+		all = append(all, permit.Row{What: permit.After, Of: entry, Is: permit.Ended})
+		if one.isDone {
+			all = append(all, permit.Row{What: permit.After, Of: entry, Is: permit.Done})
+		}
+	}
+	return all
+}
+
+func (g *Permit) uses(instance string) []int {
+	if g.used[instance] == nil {
+		g.used[instance] = make([]int, len(g.Calls))
+	}
+	return g.used[instance]
+}
+
+// Started takes an attempt that starts off what is left. One that a reviewer has approved uses the entry that it is the
+// closest to, if that has uses left.
+func (g *Permit) Started(c *Call) {
+	if c.ID != g.next { // its items start, one by one
+		return
+	}
+	delete(g.charged, c.ID)
+	if uses, at := g.uses(c.Instance), g.closest; at >= 0 && uses[at] < g.Calls[at].Times {
+		uses[at]++
+		g.charged[c.ID] = at
+	}
+	if !c.IsFurther {
+		g.calls++
+	}
+	g.cost += c.Cost
+}
+
+// Interrupted gives back an attempt that a kill cut short and that may be repeated.
+func (g *Permit) Interrupted(c *Call) {
+	if entry, charged := g.charged[c.ID]; charged {
+		g.uses(c.Instance)[entry]--
+		delete(g.charged, c.ID)
+	}
+}
+
+// Settled notes that a call has ended, for those that come after it in later ticks.
+func (g *Permit) Settled(c *Call, isDone bool) {
+	delete(g.charged, c.ID)
+	if c.IsOwn {
+		g.ended[c.Instance] = append(g.ended[c.Instance], ending{g.EntriesOf(c)(c.Subject.Call.Name), isDone, c.Tick})
+	}
+}
+
+// Overspent says by how much a run has used up more than its budget; "" where it is within.
+func (g *Permit) Overspent(ticks int, cost, seconds float64) string {
+	g.asked = cost
+	for i, name := range []string{"ticks", "cost", "time"} {
+		is := []float64{float64(ticks), cost + g.cost, seconds}[i]
+		if most, bounded := g.Budget[name]; bounded && is > most {
+			return fmt.Sprintf("the approval is used up: %s: %s; approved: %s", name, permit.Number(is), permit.Number(most))
+		}
+	}
+	return ""
+}

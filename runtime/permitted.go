@@ -1,0 +1,239 @@
+package runtime
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/analyzer/permit"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime/guard"
+	"github.com/obelus-dev/obelus/runtime/state"
+)
+
+// permitted is the permit of a run, and what the machine needs for it.
+type permitted struct {
+	*guard.Permit
+	facts map[*plan.Call]*facts.Call // of the calls of the tick
+	asked int                        // calls that a reviewer is asked about as they arrived
+}
+
+// permitState is what the permit has to do with a call.
+type permitState struct {
+	early    bool                // a reviewer is asked about it, as it arrived
+	again    bool                // a reviewer has it run again that was cut short, however often that is then
+	approved []permit.Difference // by a reviewer
+	changed  []string            // the parameters that a reviewer gave other values
+	replaced *facts.Call         // of what a reviewer put in its place
+}
+
+func (c *callState) asks() bool {
+	return c.status == Asking || c.status == Waiting && c.more != nil && c.more.permitState.early
+}
+
+// guarded is a call as the permit compares it.
+func (f *frame) guarded(i int32) *guard.Call {
+	state, reader := &f.calls[i], f.reader()
+	c := &guard.Call{
+		Instance: f.site.Instance, ID: guard.ID{Tick: f.machine.tick, Frame: f.number, Call: int(i)},
+		IsOwn: f.machine.loop != nil && f.parent == nil, IsFurther: state.attempt > 0,
+		Of: func(name string) *facts.Call {
+			at := slices.IndexFunc(reader.plan.Calls, func(c *plan.Call) bool { return c.Name == name })
+			if at < 0 {
+				return nil
+			}
+			return f.machine.permit.factsOf(reader.plan, reader.plan.Calls[at])
+		},
+	}
+	c.Cost, _ = compiler.CostOf(f.call(i).Tool)
+	c.In, c.Subject.Call, c.Values, c.Wrote = f.site.Delegate, f.factsOf(i), state.params, reader.writers(f.listed(i))
+	if more := state.more; more != nil {
+		c.IsReplacement, c.IsAgain = more.permitState.replaced != nil, more.permitState.again
+		c.Approved = more.permitState.approved
+	}
+	return c
+}
+
+// arrives asks a reviewer about a call of a planner that leaves the permit as it is written.
+func (f *frame) arrives(i int32) {
+	m, state := f.machine, &f.calls[i]
+	if m.permit == nil || state.status != Waiting {
+		return
+	}
+	if differences := m.permit.Arrives(f.guarded(i)); len(differences) > 0 {
+		asWritten := map[string]any{}
+		for _, field := range f.plan.Calls[i].Params.Fields {
+			asWritten[field.Key] = field.Value.Node.Value()
+		}
+		state.details().permitState.early = true
+		m.permit.asked++
+		state.params = asWritten
+		f.askOutside(i, differences)
+		state.params = nil
+	}
+}
+
+func (f *frame) askOutside(i int32, differences []permit.Difference) {
+	q := f.question(i)
+	q.Outside, q.Beyond = differences, permit.Digest(differences)
+	f.calls[i].details().question = q
+	f.put(i, "")
+}
+
+// isPermitted reports whether an attempt of a call may start. If it may not, a reviewer is asked.
+func (f *frame) isPermitted(i int32) bool {
+	if f.machine.permit == nil {
+		return true
+	}
+	differences := f.machine.permit.Starts(f.guarded(i))
+	if len(differences) > 0 {
+		f.askOutside(i, differences)
+	}
+	return len(differences) == 0
+}
+
+// listed is the call of the plan that runs in a place: of an item the one that runs it.
+func (f *frame) listed(i int32) *plan.Call {
+	if f.items != nil {
+		return f.parent.plan.Calls[f.under]
+	}
+	return f.plan.Calls[i]
+}
+
+// factsOf are those of what runs in a place of the plan.
+func (f *frame) factsOf(i int32) *facts.Call {
+	one, more := *f.machine.permit.factsOf(f.reader().plan, f.listed(i)), f.calls[i].more
+	if more != nil && more.permitState.replaced != nil {
+		one = *more.permitState.replaced
+	}
+	one.Name = f.plan.Calls[i].Name
+	if f.calls[i].status != Waiting { // its parameters are known
+		effect := f.effect(i)
+		one.Effect.Kind, one.Effect.OpenWorld = effect.Kind, effect.OpenWorld
+	}
+	if more != nil && len(more.permitState.changed) > 0 {
+		return permit.Changed(&one, f.calls[i].params, more.permitState.changed)
+	}
+	return &one
+}
+
+func (p *permitted) factsOf(plan *plan.Plan, call *plan.Call) *facts.Call {
+	if p.facts[call] == nil {
+		p.facts[call] = facts.OfCalls(plan)(call)
+	}
+	return p.facts[call]
+}
+
+// changes notes which parameters a reviewer has given other values.
+func (f *frame) changes(i int32, params map[string]any) {
+	if f.machine.permit == nil {
+		return
+	}
+	was, more := f.calls[i].params, &f.calls[i].details().permitState
+	for _, name := range slices.Sorted(maps.Keys(state.Over(was, params))) {
+		before, given := was[name]
+		now, there := params[name]
+		if (given != there || !schema.Equal(now, before)) && !slices.Contains(more.changed, name) {
+			more.changed = append(more.changed, name)
+		}
+	}
+}
+
+// writing is the call that wrote a message of a frame's log.
+type writing struct{ tick, call int }
+
+// writers are those of what a call reads, by path.
+func (f *frame) writers(call *plan.Call) map[string][]permit.Writer {
+	all := map[string][]permit.Writer{}
+	for _, r := range call.Reads {
+		read := &f.plan.Reads[r]
+		if compiler.ReadsItem(f.plan, read) {
+			continue
+		}
+		path := read.Ref.String()
+		writers := all[path]
+		for _, message := range f.log.Over(read.Path) {
+			w, known := f.wrote[writing{message.Tick, message.Call}]
+			if known && f.sees(read, message) { // else it is of a record that the run was begun with
+				writers = append(writers, w)
+			}
+		}
+		all[path] = writers
+	}
+	return all
+}
+
+// decidedOutside accepts the answer to a question about what leaves the permit, and reports whether that was all. An
+// approval is of what was shown: it names it.
+func (f *frame) decidedOutside(i int32, d *Decision) bool {
+	state := &f.calls[i]
+	q, a := state.more.question, &state.more.permitState
+	switch {
+	case d.Verdict == Approve && d.Beyond != q.Beyond:
+		f.put(i, "it leaves what was approved, and an approval of that names what it is about: \"beyond\": \""+q.Beyond+"\"")
+		return true
+	case d.Verdict == Approve && f.machine.options.Signed && d.Signed == "":
+		f.put(i, "the approval that it leaves is signed, and so has to be an approval of that, by people whose signatures count: "+
+			"\"obelus decide\" signs one")
+		return true
+	case d.Verdict == Approve:
+		a.approved = append(a.approved, q.Outside...)
+	case a.early && d.Verdict != Reject:
+		f.put(i, "its values aren't known yet: approve it as it is written, or reject it")
+		return true
+	}
+	if !a.early {
+		return false
+	}
+	f.closeEarly(i)
+	if d.Verdict == Reject {
+		return !f.transition(i, Queued) || !f.transition(i, Asking)
+	}
+	state.more.decide(d)
+	state.more.question = nil
+	f.look(i)
+	return true
+}
+
+// closeEarly notes that a reviewer isn't asked any more about a call as it arrived.
+func (f *frame) closeEarly(i int32) {
+	f.calls[i].more.permitState.early = false
+	f.machine.permit.asked--
+}
+
+// overspends reports whether a run exceeds the budget of its permit as a whole; further are the requests that its
+// planner is about to get.
+func (m *Machine) overspends(further int) bool {
+	if m.permit == nil {
+		return false
+	}
+	if m.loop != nil {
+		further += m.tick - m.loop.unasked
+	}
+	why := m.permit.Overspent(further, m.usage.Cost, m.now.Seconds())
+	if why != "" {
+		m.why = why
+	}
+	return why != ""
+}
+
+// deadline is how long the run may still take by its own limit and by its permit; 0 is for ever.
+func (m *Machine) deadline() time.Duration {
+	var left time.Duration
+	if limit := m.plan.Limits.Time; limit > 0 {
+		left = max(limit-(m.now-m.spent.time), time.Nanosecond)
+	}
+	if m.permit == nil {
+		return left
+	}
+	if seconds, bounded := m.permit.Budget["time"]; bounded {
+		own := max(time.Duration(seconds*float64(time.Second))+time.Nanosecond-m.now, time.Nanosecond)
+		if left == 0 || own < left {
+			left = own
+		}
+	}
+	return left
+}
