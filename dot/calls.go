@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -164,11 +162,7 @@ func parameters(c *plan.Call, fact *facts.Call) (lines []string) {
 func AsWritten(c *plan.Call, values []facts.Value) []facts.Value {
 	of := func(value facts.Value) int {
 		return slices.IndexFunc(c.Params.Fields, func(field plan.TemplateField) bool {
-			key := field.Key
-			if !expression.IsBareKey(key) {
-				key = "[" + strconv.Quote(key) + "]"
-			}
-			rest, of := strings.CutPrefix(value.Path, key)
+			rest, of := strings.CutPrefix(value.Path, facts.Step("", field.Key))
 			return of && (rest == "" || rest[0] == '.' || rest[0] == '[')
 		})
 	}

@@ -107,10 +107,6 @@ func linesMermaid(lines []string) string {
 // read text as Markdown.
 func quoteMermaid(s string) string { return `"<div>` + s + `</div>"` }
 
-func wordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-}
-
 var shapes = map[Kind][2]string{
 	Call: {"[", "]"}, Effect: {"[", "]"}, Latent: {"[", "]"}, Folded: {"[[", "]]"}, Missing: {"(", ")"},
 	Path: {"(", ")"}, Input: {"([", "])"}, Initial: {"([", "])"}, Output: {"([", "])"},

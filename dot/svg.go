@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -26,17 +27,13 @@ const (
 // Anchor is the id of a call's group in an SVG, by the call's name: the same in
 // every drawing, and another for every name.
 func Anchor(call string) string {
-	var b strings.Builder
-	b.WriteString("call-")
-	for i := range len(call) {
-		if c := call[i]; wordByte(c) || c == '-' || c == '_' || c == '.' {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "~%02x", c)
-		}
-	}
-	return b.String()
+	return "call-" + unfit.ReplaceAllStringFunc(call, func(part string) string {
+		return "~" + strings.ReplaceAll(fmt.Sprintf("% x", part), " ", "~")
+	})
 }
+
+// unfit is what no id has.
+var unfit = regexp.MustCompile(`[^\w.-]+`)
 
 // SVG is the view as a picture that needs no other program, laid out by
 // [layout.Place], in the colours that its reader prefers, light or dark. It has

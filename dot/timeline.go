@@ -154,13 +154,13 @@ func (t *Timeline) SVG() string {
 // tickOf is a round duration that divides the total into few ticks.
 func tickOf(total time.Duration) time.Duration {
 	step := time.Nanosecond
-	for total/(step*10) > 8 {
-		step *= 10
-	}
-	for _, by := range []time.Duration{1, 2, 5} {
-		if total/(step*by) <= 8 {
-			return step * by
+	for _, unit := range []time.Duration{time.Second, time.Minute, time.Hour} {
+		if total > 4*unit {
+			step = unit
 		}
 	}
-	return step * 10
+	for i := 0; total/step > 8; i++ {
+		step = step * []time.Duration{4, 5, 4}[i%3] / 2 // 1, 2, 5, 10
+	}
+	return step
 }

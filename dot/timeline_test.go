@@ -83,8 +83,15 @@ func TestTimelinesAreNoWiderThanWhatTheySay(t *testing.T) {
 
 func TestTicksAreFewAndRound(t *testing.T) {
 	for d := time.Duration(1); d < 1<<61; d = d*3 + 1 {
-		if n := d / tickOf(d); n > 8 || d > 10 && n < 1 || strings.Trim(fmt.Sprint(int64(tickOf(d))), "0") > "5" {
-			t.Errorf("%v has %d ticks of %v", d, n, tickOf(d))
+		tick, unit := tickOf(d), time.Nanosecond
+		for _, one := range []time.Duration{time.Second, time.Minute, time.Hour} {
+			if tick >= one {
+				unit = one
+			}
+		}
+		first := strings.TrimRight(fmt.Sprint(int64(tick/unit)), "0")
+		if n := d / tick; n > 8 || d > 10 && n < 3 || tick%unit != 0 || first != "1" && first != "2" && first != "5" {
+			t.Errorf("%v has %d ticks of %v", d, n, tick)
 		}
 	}
 }

@@ -365,18 +365,28 @@ func (g *gatherer) branch(r *plan.Read) (Condition, bool) {
 // itself are listed.
 const mostOrdered = 1_000_000
 
-// orders are the paths at which it counts in which order calls write: by other methods than set, and under once.
+// orders are the paths at which it counts in which order calls write: by other methods than set, under once, and where
+// several record their failures. If few calls may run, it counts in which order all are listed.
 func (g *gatherer) orders() []Order {
 	p := g.plan
 	at := map[pathtree.ID][]int32{}
 	for i, c := range p.Calls {
-		if c.Method != plan.Set || p.Writes == plan.Once {
-			for _, path := range c.Paths() {
-				at[path.ID] = append(at[path.ID], int32(i))
+		for r, route := range c.Output {
+			if c.Method != plan.Set || p.Writes == plan.Once || r == c.FailureRoute() {
+				for _, path := range route {
+					at[path.ID] = append(at[path.ID], int32(i))
+				}
 			}
 		}
 	}
 	var orders []Order
+	if p.Limits.Calls > 0 && p.Limits.Calls < len(p.Calls) {
+		all := Order{Path: "calls"}
+		for _, c := range p.Calls {
+			all.Calls = append(all.Calls, c.Name)
+		}
+		orders = append(orders, all)
+	}
 	left := mostOrdered
 	for _, path := range slices.Sorted(maps.Keys(at)) {
 		writers := slices.Clone(at[path])
@@ -385,7 +395,7 @@ func (g *gatherer) orders() []Order {
 			left -= len(at[above])
 		}
 		slices.SortFunc(writers, func(a, b int32) int {
-			if p.Writes == plan.Once {
+			if p.Writes == plan.Once || p.Calls[a].Method == plan.Set && p.Calls[b].Method == plan.Set {
 				return cmp.Compare(a, b)
 			}
 			return cmp.Compare(p.Graph.Rank(int(a)), p.Graph.Rank(int(b)))

@@ -29,7 +29,7 @@ func Skeleton(id string) string {
 			continue
 		}
 		for _, part := range norm.NFKD.String(string(r)) {
-			if isInvisible(part) || isBidi(part) {
+			if isInvisible(part) {
 				continue
 			}
 			if duplicate, ok := lookalikes()[part]; ok {
@@ -135,27 +135,21 @@ func scriptOf(r rune) string {
 	if unicode.In(r, unicode.Common, unicode.Inherited) {
 		return ""
 	}
-	for _, name := range scriptNames() {
+	for _, name := range commonScripts {
 		if unicode.Is(unicode.Scripts[name], r) {
+			return name
+		}
+	}
+	for name, table := range unicode.Scripts { // no character is in two
+		if unicode.Is(table, r) {
 			return name
 		}
 	}
 	return ""
 }
 
-// scriptNames lists the scripts that have letters of their own, the common ones
-// first because most characters are found there.
-var scriptNames = sync.OnceValue(func() []string {
-	common := []string{"Latin", "Cyrillic", "Greek", "Han", "Hiragana", "Katakana", "Hangul", "Arabic", "Hebrew", "Devanagari"}
-	var rest []string
-	for name := range unicode.Scripts {
-		if name != "Common" && name != "Inherited" && !slices.Contains(common, name) {
-			rest = append(rest, name)
-		}
-	}
-	slices.Sort(rest)
-	return append(common, rest...)
-})
+// commonScripts are looked at first.
+var commonScripts = strings.Fields("Latin Cyrillic Greek Han Hiragana Katakana Hangul Arabic Hebrew Devanagari")
 
 // IsASCII reports whether a text has no character beyond ASCII.
 func IsASCII(s string) bool {
@@ -174,32 +168,9 @@ func isBidi(r rune) bool {
 // isInvisible reports whether a character is drawn as nothing, or as a blank that
 // isn't a space: Unicode's default ignorables and those like them.
 func isInvisible(r rune) bool {
-	return r >= 0x00AD && unicode.Is(invisible, r)
-}
-
-var invisible = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{Lo: 0x00AD, Hi: 0x00AD, Stride: 1}, // soft hyphen
-		{Lo: 0x034F, Hi: 0x034F, Stride: 1}, // combining grapheme joiner
-		{Lo: 0x115F, Hi: 0x1160, Stride: 1}, // Hangul fillers
-		{Lo: 0x17B4, Hi: 0x17B5, Stride: 1}, // Khmer inherent vowels
-		{Lo: 0x180B, Hi: 0x180F, Stride: 1}, // Mongolian selectors
-		{Lo: 0x200B, Hi: 0x200D, Stride: 1}, // zero width
-		{Lo: 0x2028, Hi: 0x2029, Stride: 1}, // line and paragraph separators
-		{Lo: 0x2060, Hi: 0x2065, Stride: 1}, // word joiner, invisible operators
-		{Lo: 0x206A, Hi: 0x206F, Stride: 1}, // deprecated format controls
-		{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // blank Braille pattern
-		{Lo: 0x3164, Hi: 0x3164, Stride: 1}, // Hangul filler
-		{Lo: 0xFE00, Hi: 0xFE0F, Stride: 1}, // variation selectors
-		{Lo: 0xFEFF, Hi: 0xFEFF, Stride: 1}, // byte-order mark
-		{Lo: 0xFFA0, Hi: 0xFFA0, Stride: 1}, // half-width Hangul filler
-		{Lo: 0xFFF0, Hi: 0xFFFB, Stride: 1}, // interlinear annotation and its reserve
-	},
-	R32: []unicode.Range32{
-		{Lo: 0x1BCA0, Hi: 0x1BCA3, Stride: 1}, // shorthand controls
-		{Lo: 0x1D173, Hi: 0x1D17A, Stride: 1}, // musical controls
-		{Lo: 0xE0000, Hi: 0xE0FFF, Stride: 1}, // tags, more variation selectors
-	},
+	return r == '\u2800' || r >= 0x00AD && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) &&
+		unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point,
+			unicode.Variation_Selector)
 }
 
 // insideEmoji reports whether an invisible r only shapes the sign before it:

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -121,7 +121,7 @@ func resolve(name, folder string) (string, error) {
 const mostEntries = 100_000
 
 // Glob gives the files of the folder that match a pattern ([Pattern]), by their paths from
-// it. It doesn't follow links to folders but before the first * or ?.
+// it, also through links to folders. A link to a folder elsewhere is an error.
 func (f Folder) Glob(pattern string) (names []string, err error) {
 	matches := Pattern(pattern)
 	for name := range f.Texts {
@@ -138,28 +138,54 @@ func (f Folder) Glob(pattern string) (names []string, err error) {
 	if !fs.ValidPath(top) {
 		return names, nil // another workspace's
 	}
-	i := strings.IndexAny(top, "*?")
-	if i < 0 {
-		if info, err := root.Lstat(filepath.FromSlash(top)); err == nil && !info.IsDir() {
-			names = append(names, top)
-		}
+	if i := strings.IndexAny(top, "*?"); i >= 0 {
+		top = top[:i] + "x"
+	}
+	top = path.Dir(top)
+	type folder struct {
+		name  string
+		above []os.FileInfo // itself and those that it was found in: a link may lead back
+	}
+	first, err := root.Stat(filepath.FromSlash(top))
+	if errors.Is(err, fs.ErrNotExist) {
 		return names, nil
 	}
-	top = path.Dir(top[:i] + "x")
+	leads := func(folder string) bool { // something in it may match
+		return strings.Contains(pattern, "**") || strings.Count(folder, "/") < strings.Count(path.Clean(pattern), "/")
+	}
 	entries := 0
-	err = fs.WalkDir(root.FS(), top, func(name string, entry fs.DirEntry, err error) error {
-		if entries++; err != nil || entries > mostEntries {
-			return cmp.Or(err, fmt.Errorf("more than %d entries lie below %q", mostEntries, top))
+	for left := []folder{{top, []os.FileInfo{first}}}; len(left) > 0 && err == nil; left = left[1:] {
+		in := left[0]
+		var all []fs.DirEntry
+		all, err = fs.ReadDir(root.FS(), in.name)
+		for _, entry := range all {
+			name := path.Join(in.name, entry.Name())
+			if entries++; entries > mostEntries {
+				return nil, fmt.Errorf("more than %d entries lie below %q", mostEntries, top)
+			}
+			to, problem := root.Stat(filepath.FromSlash(name))
+			switch {
+			case problem == nil && to.IsDir():
+				again := func(above os.FileInfo) bool { return os.SameFile(above, to) }
+				if leads(name) && !slices.ContainsFunc(in.above, again) {
+					left = append(left, folder{name, append(slices.Clip(in.above), to)})
+				}
+			case problem != nil && escapes(problem) && leads(name) && isFolder(filepath.Join(f.Dir, name)):
+				return nil, fmt.Errorf("%q leads out of the workspace", name)
+			case matches.MatchString(name):
+				names = append(names, name)
+			}
 		}
-		if !entry.IsDir() && matches.MatchString(name) {
-			names = append(names, name)
-		}
-		return nil
-	})
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New(Reason(err))
 	}
 	return names, nil
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // Pattern matches the paths that a pattern means: * is any part of a name, ? a letter of

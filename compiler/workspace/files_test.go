@@ -74,13 +74,13 @@ func TestGlob(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.Symlink("../x", top+"/w/out"), os.Symlink("lib", top+"/w/in"), os.Symlink("/nowhere", top+"/w/l.sh")); err != nil {
+	if err := errors.Join(os.Symlink("lib", top+"/w/in"), os.Symlink("/nowhere", top+"/w/l.sh"), os.Symlink(".", top+"/w/lib/loop")); err != nil {
 		t.Fatal(err)
 	}
 	folder := Folder{Dir: top + "/w", Texts: map[string]string{"lib/given.sh": ""}}
 	for pattern, want := range map[string]string{
 		"a.sh": "a.sh", "l.sh": "l.sh", "*.sh": "a.sh l.sh", "?.txt": "b.txt", "lib": "", "lib/*.sh": "lib/c.sh lib/given.sh", "./lib/*/*.sh": "lib/deep/d.sh",
-		"lib/**": "lib/c.sh lib/deep/d.sh lib/deep/er/e.sh lib/given.sh", "**/d.sh": "lib/deep/d.sh", "**/e?/*": "lib/deep/er/e.sh", "lib/**/*.sh": "lib/c.sh lib/deep/d.sh lib/deep/er/e.sh lib/given.sh",
+		"lib/**": "lib/c.sh lib/deep/d.sh lib/deep/er/e.sh lib/given.sh", "**/d.sh": "in/deep/d.sh lib/deep/d.sh", "**/e?/*": "in/deep/er/e.sh lib/deep/er/e.sh", "lib/**/*.sh": "lib/c.sh lib/deep/d.sh lib/deep/er/e.sh lib/given.sh", "i*/deep/*.sh": "in/deep/d.sh",
 		"in/*.sh": "in/c.sh", "[x]/*": "[x]/f.sh", "none/*.sh": "", "*.SH": "", "../x/*": "", "/etc/*": "",
 	} {
 		names, err := folder.Glob(pattern)
@@ -89,7 +89,15 @@ func TestGlob(t *testing.T) {
 			t.Errorf("%s: %q, %v; expected %q", pattern, got, err, want)
 		}
 	}
-	if names, err := folder.Glob("out/*"); len(names) > 0 || err == nil {
-		t.Errorf("a link out: %q, %v", names, err)
+	if err := os.Symlink("../x", top+"/w/out"); err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range []string{"out/*", "**/*.sh", "*/*.sh"} {
+		if names, err := folder.Glob(pattern); len(names) > 0 || err == nil {
+			t.Errorf("%s and a link out: %q, %v", pattern, names, err)
+		}
+	}
+	if names, err := folder.Glob("*.sh"); len(names) != 2 || err != nil {
+		t.Errorf("beside a link out: %q, %v", names, err)
 	}
 }
