@@ -85,7 +85,7 @@ calls: []
 	}
 	if s.IntN(4) == 0 {
 		for _, id := range []string{"①", "②", "③"} {
-			s.setting.Instances = append(s.setting.Instances, plan.Instance{ID: id, State: s.setting.State})
+			s.setting.Instances = append(s.setting.Instances, plan.Instance{ID: id, Values: plan.Values{State: s.setting.State}})
 		}
 		s.setting.Input, s.setting.State = nil, nil
 	}

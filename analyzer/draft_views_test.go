@@ -40,7 +40,7 @@ func holding(id string, keys ...string) plan.Instance {
 	for _, key := range keys {
 		state[key] = "here"
 	}
-	return plan.Instance{ID: id, State: state}
+	return plan.Instance{ID: id, Values: plan.Values{State: state}}
 }
 
 // LANGUAGE.md#instances: a view of a solution is screened as what its instances run.

@@ -333,27 +333,6 @@ func sharesPlaces(p *plan.Plan, call *plan.Call) bool {
 	return false
 }
 
-// valueAt reports whether the document gives the path a value other than null.
-func valueAt(p *plan.Plan, id pathtree.ID) bool {
-	if id == pathtree.Root {
-		return false
-	}
-	var value any
-	switch p.Paths.Kind(id) {
-	case "input":
-		value = p.Input
-	case "state":
-		value = p.State
-	case "data":
-		value = p.Data
-	}
-	if value == nil {
-		return false
-	}
-	value, ok := p.Paths.Walk(value, id)
-	return ok && value != nil
-}
-
 // requiredAt reports whether a schema promises the path before any call has run.
 // A run knows what it has, whatever a schema requires.
 func requiredAt(p *plan.Plan, id pathtree.ID, state *schema.Schema) bool {

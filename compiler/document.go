@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"slices"
@@ -256,13 +257,12 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 	case "input", "state", "data":
 		c.valueMessage(m, kind)
 	case "error":
-		data, own := m.Get("data"), c.instanceOf(m)
-		switch {
-		case data == nil:
-		case own != nil:
-			own.Errors = append(own.Errors, data.Value())
-		default:
-			p.Errors = append(p.Errors, data.Value())
+		to := &p.Values
+		if own := c.instanceOf(m); own != nil {
+			to = &own.Values
+		}
+		if data := m.Get("data"); data != nil {
+			to.Errors = append(to.Errors, data.Value())
 		}
 	case "advisor":
 		c.advisor(m, "a message of type advisor", messageKeys(m))
@@ -308,60 +308,39 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 			value = inline
 		}
 	}
-	own := c.instanceOf(m)
+	own, to := c.instanceOf(m), &p.Values
+	if own != nil {
+		to = &own.Values
+	}
 	if s := m.Get("schema"); s != nil {
 		compiled := c.schemaOf(s, s.Value(), "the schema of a message of type "+kind)
 		switch {
-		case kind == "state" && own != nil:
-			own.StateSchema, own.StateSchemaNode = compiled, s
 		case kind == "state":
-			p.StateSchema, p.StateSchemaNode = compiled, s
-		case kind == "input" && own != nil:
-			own.InputSchema, own.InputSchemaNode = compiled, s
+			to.StateSchema, to.StateSchemaNode = compiled, s
 		case kind == "input":
-			p.InputSchema, p.InputSchemaNode = compiled, s
-		case name != kind && own != nil && compiled != nil:
-			if own.DataSchemas == nil {
-				own.DataSchemas = map[string]*schema.Schema{}
-			}
-			own.DataSchemas[name] = compiled
+			to.InputSchema, to.InputSchemaNode = compiled, s
 		case name != kind && compiled != nil:
-			if p.DataSchemas == nil {
-				p.DataSchemas = map[string]*schema.Schema{}
+			if to.DataSchemas == nil {
+				to.DataSchemas = map[string]*schema.Schema{}
 			}
-			p.DataSchemas[name] = compiled
-			at := payload
-			if at == nil {
-				at = m
+			if to.DataSchemas[name] = compiled; own == nil {
+				c.judgeObject(value, cmp.Or(payload, m), compiled, name)
 			}
-			c.judgeObject(value, at, compiled, name)
 		}
 	}
+	at := m
+	if kind == "data" {
+		kind, at = name, cmp.Or(payload, m)
+	}
 	if own != nil {
-		at := m
-		if kind == "data" && payload != nil {
-			at = payload
-		}
-		if kind == "data" {
-			kind = name
-		}
 		c.give(own, kind, value, at)
 		return
 	}
-	switch kind {
+	switch lay(to, kind, value); kind {
 	case "input":
-		p.Input, p.InputNode = Overlay(p.Input, value), m
+		to.InputNode = m
 	case "state":
-		p.State, p.StateNode = Overlay(p.State, value), m
-	default:
-		if p.Data == nil {
-			p.Data = map[string]any{}
-		}
-		if name == kind { // of no kind: it holds kinds itself
-			p.Data, _ = Overlay(p.Data, value).(map[string]any)
-			return
-		}
-		p.Data[name] = Overlay(p.Data[name], value)
+		to.StateNode = m
 	}
 }
 

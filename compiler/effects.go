@@ -114,9 +114,7 @@ func EffectOf(p *plan.Plan, call *plan.Call, fits func(*plan.Tool) bool) Effect 
 	switch {
 	case call.Plan() != "":
 		return Effect{Kind: Unknown, OpenWorld: true}
-	case call.Activity == "":
-		return Effect{Kind: ReadOnly, Idempotent: true}
-	case a != nil && a.Kind == "expr":
+	case call.Activity == "" || IsPure(a):
 		return Effect{Kind: ReadOnly, Idempotent: true}
 	}
 	claims := claims(p, call, a, fits)

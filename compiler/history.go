@@ -98,23 +98,6 @@ func MayBeDone(p *plan.Plan, call *plan.Call) bool {
 	return false
 }
 
-// PlanStarted is the state and the data that the run of a record began with, before its
-// History.
-func PlanStarted(p *plan.Plan) (state any, data map[string]any) {
-	if p.Started.There {
-		return p.Started.State, p.Started.Data
-	}
-	return p.State, p.Data
-}
-
-// InstanceStarted is what the instance had of its own, before its history.
-func InstanceStarted(one *plan.Instance) (state any, data map[string]any) {
-	if one.Started.There {
-		return one.Started.State, one.Started.Data
-	}
-	return one.State, one.Data
-}
-
 // ConfirmedTools are the tools about whose calls the plan has a person asked, by name: what
 // a planner writes is held to it.
 func ConfirmedTools(p *plan.Plan) []string {
@@ -148,16 +131,13 @@ func CarriesStrategy(p *plan.Plan) bool {
 func (c *compilation) takeUpHistory() {
 	p := c.plan
 	for _, id := range slices.Sorted(maps.Keys(p.History)) {
-		history := c.unlisted(id)
-		if id == "" {
-			p.Started = plan.Started{There: true, State: p.State, Data: p.Data}
-			p.State, p.Data = c.afterHistory(history, p.State, p.Data)
-			continue
+		of, state, data := &p.Values, p.State, p.Data
+		if id != "" {
+			of = &p.Instances[p.InstanceAt[id]].Values
+			state = Overlay(p.State, of.State)
+			data, _ = Overlay(p.Data, of.Data).(map[string]any)
 		}
-		one := &p.Instances[p.InstanceAt[id]]
-		one.Started = plan.Started{There: true, State: one.State, Data: one.Data}
-		data, _ := Overlay(p.Data, one.Data).(map[string]any)
-		one.State, one.Data = c.afterHistory(history, Overlay(p.State, one.State), data)
+		of.Recall(c.afterHistory(c.unlisted(id), state, data))
 	}
 }
 

@@ -21,52 +21,62 @@ import (
 // usualTimeout is how long a request and all of its answer may take by default.
 const usualTimeout = time.Minute
 
-var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
-
-// httpActivity reads the description of a request.
-func (c *compilation) httpActivity(a *plan.Activity, n *source.Node, what string) {
-	h := &plan.HTTP{Method: "GET", Taken: map[string]bool{}}
-	if a.HTTP = h; n.Kind == source.String {
-		c.Expects(n, what+"'s \"http\"", "a mapping").Advise("write http: {url: %q}", n.Text)
-		return
-	}
-	c.Fields(n, what+"'s \"http\"", map[string]func(source.Field){
-		"method":  func(f source.Field) { h.Method = c.OneOf(f.Value, "\"method\"", methods...) },
-		"url":     func(f source.Field) { c.httpURL(a, f.Value) },
-		"query":   func(f source.Field) { h.Query = c.httpFields(a, f.Value, "query") },
-		"headers": func(f source.Field) { h.Headers = c.httpHeaders(a, f.Value) },
-		"body":    nil, // its form may hang on the headers
-		"response": func(f source.Field) {
-			h.Response = c.OneOf(f.Value, "\"response\"", StreamJSON, StreamText, plan.ResponseFull, StreamNone)
-		},
-		"timeout": func(f source.Field) { a.Timeout = c.Duration(f.Value, "\"timeout\"") },
-	})
-	if n.Kind != source.Object {
-		return
-	}
-	// No digest covers the order of the text.
-	slices.SortStableFunc(h.Query, func(a, b plan.HTTPField) int { return strings.Compare(a.Name, b.Name) })
-	a.Timeout = cmp.Or(a.Timeout, usualTimeout)
-	if n.Get("url") == nil {
-		c.Report(diag.WrongType, n.Span().Head(), "%s has no \"url\"", what).Advise("write http: {method: GET, url: \"https://host/path/{parameter}\"}")
-	}
-	if body := n.Get("body"); body != nil {
-		c.httpBody(a, body)
-	} else if !slices.Contains([]string{"POST", "PUT", "PATCH"}, h.Method) {
-		h.Sends = StreamNone
-	}
-	for _, p := range a.Parameters {
-		h.Taken[p.Name] = true
-	}
+type httpKeys struct {
+	Method   string        `key:"method" words:"GET,POST,PUT,PATCH,DELETE,HEAD,OPTIONS"`
+	URL      *source.Node  `key:"url" need:"write http: {method: GET, url: \"https://host/path/{parameter}\"}"`
+	Query    *source.Node  `key:"query"`
+	Headers  *source.Node  `key:"headers"`
+	Body     *source.Node  `key:"body"`
+	Response string        `key:"response" words:"json,text,full,none"`
+	Timeout  time.Duration `key:"timeout"`
 }
+
+type httpFieldKeys struct {
+	Value *source.Node `key:"value" need:"write {value: †list, join: \",\"}"`
+	Join  string       `key:"join"`
+}
+
+var _ = register(Kind{
+	Name: "http", Keys: httpKeys{},
+	About: "A request over HTTP. In its texts {name} stands for a parameter, {{name}} for that text and {$NAME} for " +
+		"what the environment holds, which is secret; a text that is †name is the parameter itself.",
+	read: func(c *compilation, a *plan.Activity, n *source.Node, what string) {
+		var keys httpKeys
+		h := &plan.HTTP{Taken: map[string]bool{}}
+		if a.HTTP = h; !c.Mapping(n, what, &keys, nil) {
+			return
+		}
+		h.Response, a.Timeout = keys.Response, cmp.Or(keys.Timeout, usualTimeout)
+		if h.Method = keys.Method; n.Get("method") == nil {
+			h.Method = "GET"
+		}
+		c.httpURL(a, keys.URL)
+		h.Query = c.httpFields(a, keys.Query, "query")
+		h.Headers = c.httpFields(a, keys.Headers, "headers")
+		c.headerNames(keys.Headers)
+		// No digest covers the order of the text.
+		slices.SortStableFunc(h.Query, func(a, b plan.HTTPField) int { return strings.Compare(a.Name, b.Name) })
+		if keys.Body != nil {
+			c.httpBody(a, keys.Body)
+		} else if !slices.Contains([]string{"POST", "PUT", "PATCH"}, h.Method) {
+			h.Sends = StreamNone
+		}
+		for _, p := range a.Parameters {
+			h.Taken[p.Name] = true
+		}
+	},
+})
 
 // httpURL reads the template of an address.
 func (c *compilation) httpURL(a *plan.Activity, n *source.Node) {
+	if n == nil {
+		return
+	}
 	text := c.Text(n, "\"url\"")
 	if text == "" {
 		return
 	}
-	c.placesIn(a, n)
+	notePlaces(a, n)
 	wrong := func(part, format string, args ...any) *diag.Diagnostic {
 		at := max(0, strings.Index(text, part))
 		return c.Report(diag.WrongType, n.Within(at, at+len(part)), format, args...)
@@ -108,16 +118,7 @@ func (c *compilation) httpURL(a *plan.Activity, n *source.Node) {
 	}
 }
 
-// placesIn notes the parameters and variables that a text takes.
-func (c *compilation) placesIn(a *plan.Activity, n *source.Node) {
-	takes(a, n)
-	for _, name := range parametersIn(n.Text) {
-		a.Parameters = append(a.Parameters, plan.Variable{Name: name, Node: n})
-	}
-}
-
-// httpTemplate reads a value of a request, in which †name is a parameter and {name} its
-// text.
+// httpTemplate reads a value of a request, in which †name is a parameter and {name} its text.
 func (c *compilation) httpTemplate(a *plan.Activity, n *source.Node) {
 	for _, item := range n.Items {
 		c.httpTemplate(a, item)
@@ -125,31 +126,27 @@ func (c *compilation) httpTemplate(a *plan.Activity, n *source.Node) {
 	for _, f := range n.Fields {
 		c.httpTemplate(a, f.Value)
 	}
-	if n.Kind != source.String {
-		return
-	}
-	if !expression.IsExpression(n.Text) {
-		c.placesIn(a, n)
-	} else if ref, err := expression.ParsePath(n.Text); err != nil {
-		c.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).Advise("a parameter is written †name, and a text that begins with † ††")
+	if n.Kind == source.String && expression.IsExpression(n.Text) {
+		c.reference(a, n)
 	} else {
-		a.Parameters = append(a.Parameters, plan.Variable{Name: ref.Kind, Node: n})
+		notePlaces(a, n)
 	}
 }
 
 // httpFields reads the fields of a query, or headers.
 func (c *compilation) httpFields(a *plan.Activity, n *source.Node, key string) (all []plan.HTTPField) {
+	if n == nil {
+		return nil
+	}
 	if n.Kind != source.Object {
 		c.Expects(n, fmt.Sprintf("%q", key), "a mapping from names to texts or †parameters")
-		return nil
 	}
 	for _, f := range n.Fields {
 		one := plan.HTTPField{Name: f.Key.Text, Value: f.Value}
 		if f.Value.Get("value") != nil {
-			c.Fields(f.Value, fmt.Sprintf("%q in %q", f.Key.Text, key), map[string]func(source.Field){
-				"value": func(f source.Field) { one.Value = f.Value },
-				"join":  func(f source.Field) { one.Join = c.Text(f.Value, "\"join\"") },
-			})
+			var keys httpFieldKeys
+			c.Mapping(f.Value, fmt.Sprintf("%q in %q", f.Key.Text, key), &keys, nil)
+			one.Value, one.Join = keys.Value, keys.Join
 		}
 		if isDeep(one.Value) {
 			c.Expects(one.Value, fmt.Sprintf("%q in %q", f.Key.Text, key), "a text, a †parameter, or a list of them").
@@ -172,8 +169,11 @@ var ownHeaders = []string{"accept-encoding", "connection", "content-length", "ex
 
 var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 
-func (c *compilation) httpHeaders(a *plan.Activity, n *source.Node) []plan.HTTPField {
-	all := c.httpFields(a, n, "headers")
+// headerNames refuses headers that can't be sent as they are written; nil has none.
+func (c *compilation) headerNames(n *source.Node) {
+	if n == nil {
+		return
+	}
 	first := map[string]bool{}
 	for _, f := range n.Fields {
 		name := strings.ToLower(f.Key.Text)
@@ -186,11 +186,10 @@ func (c *compilation) httpHeaders(a *plan.Activity, n *source.Node) []plan.HTTPF
 			c.Report(diag.DuplicateKey, f.Key.Span(), "the header %q is there twice", f.Key.Text).Advise("give it a list of values")
 		}
 		first[name] = true
-		if text := f.Value.Text; f.Value.Kind == source.String && badHeader(text) {
+		if f.Value.Kind == source.String && badHeader(f.Value.Text) {
 			c.Report(diag.WrongType, f.Value.Span(), "the header %q has a character that no header has", f.Key.Text).Advise("write it in one line")
 		}
 	}
-	return all
 }
 
 // contentType is what the headers say of the body, in lower case and without parameters.

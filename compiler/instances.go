@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -69,9 +70,14 @@ type ownValue struct {
 	node           *source.Node
 }
 
-// give lays input or state over what an instance has of it so far.
+// give lays input, state or data over what an instance has of it so far.
 func (c *compilation) give(to *plan.Instance, kind string, value any, at *source.Node) {
 	c.ownValues = append(c.ownValues, ownValue{to.ID, kind, value, at})
+	lay(&to.Values, kind, value)
+}
+
+// lay lays input, state or data over what there is of it so far.
+func lay(to *plan.Values, kind string, value any) {
 	switch kind {
 	case "input":
 		to.Input = Overlay(to.Input, value)
@@ -206,7 +212,8 @@ func (c *compilation) start(reads []plan.Read) {
 func (c *compilation) startOf(r *plan.Read) bool {
 	p := c.plan
 	if len(p.Instances) == 0 || p.AwaitsInstances {
-		return valueAt(p, r.Path) || requiredAt(p, r.Path, p.StateSchema)
+		value, _ := beginsWith(p, &p.Values, &plan.Values{}, r.Path)
+		return value != nil || requiredAt(p, r.Path, p.StateSchema)
 	}
 	if r.Call >= 0 && p.Calls[r.Call].Instance != "" {
 		if at, ok := p.InstanceAt[p.Calls[r.Call].Instance]; ok {
@@ -227,40 +234,34 @@ func (c *compilation) startOf(r *plan.Read) bool {
 // startsWith reports whether a path is known to be there from the start in one
 // instance.
 func startsWith(p *plan.Plan, one *plan.Instance, id pathtree.ID) bool {
-	s := p.StateSchema
-	if one.StateSchema != nil {
-		s = one.StateSchema
-	}
-	value, known := BeginsWith(p, one, id)
-	return known && value != nil || requiredAt(p, id, s)
+	value, _ := BeginsWith(p, one, id)
+	return value != nil || requiredAt(p, id, cmp.Or(one.StateSchema, p.StateSchema))
 }
 
 // BeginsWith is what stands at a path of the input, the state or the data when an instance of
 // the plan begins: its own value, or what all of them share.
 func BeginsWith(p *plan.Plan, one *plan.Instance, id pathtree.ID) (value any, there bool) {
-	var shared, own any
-	switch p.Paths.Kind(id) {
-	case "input":
-		shared, own = p.Input, one.Input
-	case "state":
-		shared, own = p.State, one.State
-	case "data":
-		shared, own = p.Data, mappingOf(one.Data)
-	default:
-		return nil, false
+	shared := &p.Values
+	if p.Form == plan.Replan {
+		shared = &plan.Values{Data: p.Data} // what a run's instance holds is all that it holds
 	}
-	if p.Form == plan.Replan && p.Paths.Kind(id) != "data" {
-		shared = nil // what a run's instance holds is all that it holds
-	}
-	return overlaid(shared, own, p.Paths.Segments(id)[1:])
+	return beginsWith(p, shared, &one.Values, id)
 }
 
-// mappingOf is a mapping as a value; none is nil.
-func mappingOf(m map[string]any) any {
-	if m == nil {
-		return nil
+func beginsWith(p *plan.Plan, shared, own *plan.Values, id pathtree.ID) (value any, there bool) {
+	below := p.Paths.Segments(id)[1:]
+	switch p.Paths.Kind(id) {
+	case "input":
+		return overlaid(shared.Input, own.Input, below)
+	case "state":
+		return overlaid(shared.State, own.State, below)
+	case "data":
+		if own.Data == nil {
+			return overlaid(shared.Data, nil, below)
+		}
+		return overlaid(shared.Data, own.Data, below)
 	}
-	return m
+	return nil, false
 }
 
 // overlaid is what stands at a path of one value laid over another, which isn't

@@ -66,11 +66,12 @@ func learnSecrets(set *redact.Set, name string, value any) {
 	}
 }
 
-// definingKeys are those by one of which a mapping is a schema, a tool or an activity, and
-// valueKeys those of their keys that have values.
+// definingKeys are those by one of which a mapping is a schema or a tool, as by a kind an activity, and valueKeys those
+// of their keys that have values.
 var (
-	definingKeys = []string{"type", "properties", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "format", "writeOnly", "inputSchema", "exec", "expr", "http", "mcp", "plan", "default"}
-	valueKeys    = []string{"enum", "default", "const", "examples", "_mock"}
+	definingKeys = []string{"type", "properties", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "format",
+		"writeOnly", "inputSchema", "default"}
+	valueKeys = []string{"enum", "default", "const", "examples", "_mock"}
 )
 
 // secretsIn learns the secrets that are written in a part of the document under a name, and
@@ -78,7 +79,9 @@ var (
 func (c *compilation) secretsIn(n *source.Node, name string) {
 	switch n.Kind {
 	case source.Object:
-		defines := name != "" && slices.ContainsFunc(definingKeys, func(key string) bool { return n.Get(key) != nil })
+		defines := name != "" && slices.ContainsFunc(n.Fields, func(f source.Field) bool {
+			return Kinds[f.Key.Text] != nil || slices.Contains(definingKeys, f.Key.Text)
+		})
 		for _, f := range n.Fields {
 			under := name
 			switch {

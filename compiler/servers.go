@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/obelus-dev/obelus/compiler/catalogue"
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -29,41 +30,42 @@ func (c *compilation) servers(n *source.Node, dir string) {
 	}
 }
 
+type serverKeys struct {
+	programKeys
+	Command     *source.Node     `key:"command" schema:"argv"`
+	URL         *source.Node     `key:"url"`
+	Headers     []decode.Setting `key:"headers" pattern:""`
+	Lock        *source.Node     `key:"lock"`
+	Description *source.Node     `key:"description"`
+}
+
 func (c *compilation) server(d definition) *plan.Server {
-	s := &plan.Server{Activity: plan.Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: c.folderOf(d), Origin: c.originOf(d.node.File)}}
+	s := &plan.Server{Activity: *c.activityOf(d)}
 	a, n, what := &s.Activity, d.node, "the server \""+d.name+"\""
-	c.Fields(n, what, map[string]func(source.Field){
-		"command":     func(f source.Field) { c.argv(a, f.Value, "command") },
-		"env":         func(f source.Field) { c.envOf(a, f.Value) },
-		"inherit":     func(f source.Field) { c.inherited(a, f.Value) },
-		"cwd":         nil, // below: a lock file lay beside the file, wherever the program starts
-		"url":         func(f source.Field) { c.serverURL(s, f.Value) },
-		"headers":     func(f source.Field) { c.headers(s, f.Value, what) },
-		"timeout":     func(f source.Field) { a.Timeout = c.Duration(f.Value, "\"timeout\"") },
-		"lock":        nil,
-		"description": nil,
-	})
-	if n.Kind != source.Object {
+	var keys serverKeys
+	if !c.Mapping(n, what, &keys, nil) {
 		return s
 	}
-	c.recorded(s)
-	if cwd := n.Get("cwd"); cwd != nil {
-		c.cwd(a, cwd)
-	}
+	c.recorded(s) // an earlier lock file lay beside the file, wherever the program starts
+	c.argv(a, keys.Command, "command")
+	c.program(a, n, keys.programKeys)
+	c.serverURL(s, keys.URL)
+	s.Headers = keys.Headers
+	c.headerNames(n.Get("headers"))
+	noteVariables(a, n.Get("headers"))
 	for _, one := range c.delegation.trusted {
 		if one.Is(s, c.wholly) {
 			s.TrustedBy = one.TrustedBy
 			break
 		}
 	}
-	command, at := n.Get("command"), n.Get("url")
 	switch {
-	case command != nil && at != nil:
-		c.Report(diag.WrongType, at.Span(), "%s has both a \"command\" and a \"url\"", what).Advise("leave one of them out")
-	case command == nil && at == nil:
+	case keys.Command != nil && keys.URL != nil:
+		c.Report(diag.WrongType, keys.URL.Span(), "%s has both a \"command\" and a \"url\"", what).Advise("leave one of them out")
+	case keys.Command == nil && keys.URL == nil:
 		c.Report(diag.WrongType, n.Span().Head(), "%s has neither a \"command\" nor a \"url\"", what).
 			Advise("write {command: [program, argument, …]} or {url: \"https://…\"}")
-	case command != nil:
+	case keys.Command != nil:
 		c.onlyWith(n, what, "url", "headers")
 	default:
 		c.onlyWith(n, what, "command", "env", "inherit", "cwd")
@@ -133,34 +135,19 @@ func (c *compilation) onlyWith(n *source.Node, what, other string, keys ...strin
 }
 
 func (c *compilation) serverURL(s *plan.Server, n *source.Node) {
+	if n == nil {
+		return
+	}
 	s.URL = c.Text(n, "\"url\"")
-	takes(&s.Activity, n)
+	noteVariables(&s.Activity, n)
 	part := plan.HttpAddress.FindStringSubmatch(s.URL)
-	if at, err := url.Parse(s.Host()); s.URL != "" && (part == nil || err != nil || at.Hostname() == "" || at.Scheme != "https" && at.Scheme != "http" || part[6] != "") {
-		c.Report(diag.WrongType, n.Span(), "%q is no address of a server", s.URL).Advise("write it like https://example.com/mcp; the host can't come from the environment")
+	at, err := url.Parse(s.Host())
+	if s.URL != "" && (part == nil || err != nil || at.Hostname() == "" || at.Scheme != "https" && at.Scheme != "http" || part[6] != "") {
+		c.Report(diag.WrongType, n.Span(), "%q is no address of a server", s.URL).
+			Advise("write it like https://example.com/mcp; the host can't come from the environment")
 		return
 	}
 	c.openPassword(n)
-}
-
-func (c *compilation) headers(s *plan.Server, n *source.Node, what string) {
-	if n.Kind != source.Object {
-		c.Expects(n, "\"headers\" of "+what, "a mapping from names of headers to texts")
-		return
-	}
-	for _, f := range n.Fields {
-		value := c.Text(f.Value, "the header \""+f.Key.Text+"\"")
-		switch {
-		case !headerName.MatchString(f.Key.Text):
-			c.Report(diag.WrongType, f.Key.Span(), "%q can't be the name of a header", f.Key.Text).Advise("a name is made of letters, digits and -")
-		case slices.Contains(ownHeaders, strings.ToLower(f.Key.Text)):
-			c.Report(diag.WrongType, f.Key.Span(), "the header %q follows from the request itself", f.Key.Text).Advise("leave it out")
-		case badHeader(value):
-			c.Report(diag.WrongType, f.Value.Span(), "the header %q has a character that no header has", f.Key.Text).Advise("write it in one line")
-		}
-		s.Headers = append(s.Headers, plan.EnvSetting{Name: f.Key.Text, Value: f.Value.Text})
-		takes(&s.Activity, f.Value)
-	}
 }
 
 // recorded reads what a server's definition records of its tools. A lock file of an earlier
@@ -183,19 +170,20 @@ func (c *compilation) recorded(s *plan.Server) {
 	}
 }
 
-// mcpActivity reads which tool of which server an activity is.
-func (c *compilation) mcpActivity(a *plan.Activity, n *source.Node, what string) {
-	c.Fields(n, what+"'s \"mcp\"", map[string]func(source.Field){
-		"server":  func(f source.Field) { c.Text(f.Value, "\"server\"") },
-		"tool":    func(f source.Field) { a.Remote = c.Text(f.Value, "\"tool\"") },
-		"timeout": func(f source.Field) { a.Timeout = c.Duration(f.Value, "\"timeout\"") },
-	})
-	for _, key := range []string{"server", "tool"} {
-		if n.Kind == source.Object && n.Get(key) == nil {
-			c.Report(diag.WrongType, n.Span(), "%s has no %q", what, key).Advise("write mcp: {server: NAME, tool: NAME}")
-		}
-	}
+type mcpKeys struct {
+	Server  string        `key:"server" need:"write mcp: {server: NAME, tool: NAME}"`
+	Tool    string        `key:"tool" need:"write mcp: {server: NAME, tool: NAME}"`
+	Timeout time.Duration `key:"timeout"`
 }
+
+var _ = register(Kind{
+	Name: "mcp", Keys: mcpKeys{}, About: "A tool of an MCP server.",
+	read: func(c *compilation, a *plan.Activity, n *source.Node, what string) {
+		var keys mcpKeys
+		c.Mapping(n, what, &keys, nil)
+		a.Remote, a.Timeout = keys.Tool, keys.Timeout
+	},
+})
 
 // serve gives the activities of the kind mcp the servers that they name, once all are
 // known. A file of definitions may name those of another.

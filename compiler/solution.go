@@ -54,7 +54,8 @@ func (s Setting) begin(file *source.File, o Options) *compilation {
 	p := &plan.Plan{
 		Name: base.Name, Form: plan.Replan, File: file,
 		Tools: base.Tools, ToolsDeclared: base.ToolsDeclared, Activities: base.Activities, Paths: s.Paths, Kinds: base.Kinds,
-		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema, DataSchemas: base.DataSchemas,
+		Values:       plan.Values{InputSchema: base.InputSchema, StateSchema: base.StateSchema, DataSchemas: base.DataSchemas},
+		OutputSchema: base.OutputSchema,
 		Settings: base.Settings, Policies: base.Policies, Live: s.Live, Advisors: base.Advisors, Delegates: base.Delegates, Folder: base.Folder,
 		Schemas: base.Schemas, Secrets: base.Secrets, Workspaces: base.Workspaces,
 	}

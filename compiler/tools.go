@@ -7,8 +7,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -251,96 +249,4 @@ func (c *compilation) resolve(t *plan.Tool) {
 		}
 	}
 	t.Latent = t.Activity == "" && !plan.RunsPlan(t.Delegate)
-}
-
-func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
-	f := c.Report(diag.NoActivity, n.Span(), "no activity %q is registered", name)
-	names := naming.NewSuggester(slices.Sorted(maps.Keys(c.plan.Activities)))
-	if near, ok := names.Nearest(name); ok && n.Kind == source.String {
-		return c.typo(f, n, near, names)
-	}
-	return f.Advise("define it under \"activities\", or add a file of activities")
-}
-
-// collectActivities reads an "activities" mapping.
-func (c *compilation) collectActivities(n *source.Node, dir string) {
-	if n.Kind != source.Object {
-		c.Expects(n, "\"activities\"", "a mapping from names to activities")
-		return
-	}
-	for _, f := range n.Fields {
-		if a := c.activity(definition{f.Key.Text, f.Key, f.Value, dir}); a != nil {
-			c.plan.Activities[a.Name] = a
-		}
-	}
-}
-
-func (c *compilation) activity(d definition) *plan.Activity {
-	a := &plan.Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: c.folderOf(d), Origin: c.originOf(d.node.File)}
-	what := "the activity \"" + d.name + "\""
-	kinds := 0
-	kind := func(name string, read func(*source.Node)) func(source.Field) {
-		return func(f source.Field) {
-			kinds++
-			a.Kind = name
-			read(f.Value)
-		}
-	}
-	c.Fields(d.node, what, map[string]func(source.Field){
-		"exec": kind("exec", func(n *source.Node) { c.execActivity(a, n, what) }),
-		"expr": kind("expr", func(n *source.Node) { c.exprActivity(a, n, what) }),
-		"http": kind("http", func(n *source.Node) { c.httpActivity(a, n, what) }),
-		"mcp":  kind("mcp", func(n *source.Node) { c.mcpActivity(a, n, what) }),
-		"plan": kind("plan", func(n *source.Node) { a.PlanNode, a.Plan = n, c.delegatePath(n, a.Dir, nil) }),
-		"annotations": func(f source.Field) {
-			c.Mapping(f.Value, "the \"annotations\" of "+what, &a.Hints, map[string]func(source.Field){"title": nil})
-		},
-		"description": nil,
-	})
-	if d.node.Kind == source.Object && kinds != 1 {
-		c.Report(diag.WrongType, d.node.Span(), "%s needs exactly one of exec, expr, http, mcp, plan; it has %d", what, kinds)
-		return nil
-	}
-	return a
-}
-
-func (c *compilation) execActivity(a *plan.Activity, n *source.Node, what string) {
-	c.Fields(n, what+"'s \"exec\"", map[string]func(source.Field){
-		"argv":  func(f source.Field) { c.argv(a, f.Value, "argv") },
-		"stdin": func(f source.Field) { c.stdin(a, f.Value) },
-		"stdout": func(f source.Field) {
-			a.Stdout = c.OneOf(f.Value, "\"stdout\"", StreamJSON, StreamText, StreamLines, StreamNone)
-		},
-		"cwd":     func(f source.Field) { c.cwd(a, f.Value) },
-		"env":     func(f source.Field) { c.envOf(a, f.Value) },
-		"inherit": func(f source.Field) { c.inherited(a, f.Value) },
-		"files":   func(f source.Field) { c.filesOf(a, f.Value) },
-		"worker":  func(f source.Field) { a.Worker = c.Bool(f.Value, "\"worker\"") },
-		"timeout": func(f source.Field) { a.Timeout = c.Duration(f.Value, "\"timeout\"") },
-	})
-	if n.Kind == source.Object && n.Get("argv") == nil {
-		c.Report(diag.WrongType, n.Span(), "%s has no \"argv\"", what).Advise("write exec: {argv: [program, argument, …]}")
-	}
-	if a.Stdin != StreamNone && readsCode(a) {
-		at := n.Get("argv")
-		if given := n.Get("stdin"); given != nil {
-			at = given
-		}
-		c.Report(diag.WrongType, at.Span(), "what %s is given would be run as code of the shell, which reads it", what).
-			Advise("name a script: [sh, script.sh], or say stdin: none")
-	}
-	if a.Worker {
-		c.workerTakes(a, n, what)
-	}
-}
-
-func (c *compilation) exprActivity(a *plan.Activity, n *source.Node, what string) {
-	if n.Kind != source.String {
-		c.Expects(n, what+"'s \"expr\"", "an expression over the parameters, as a string")
-		return
-	}
-	e, err := expression.ParseCode(n.Text, expression.DefaultLimits())
-	if a.Expression = e; err != nil {
-		c.badExpression(n, err)
-	}
 }

@@ -51,11 +51,11 @@ func newInstancePool(p *plan.Plan, o Options, recalling bool) *instancePool {
 	c := &instancePool{closed: !o.Joining, known: map[string]bool{}}
 	for _, one := range p.Instances {
 		c.known[one.ID] = true
-		state, data := one.State, one.Data
+		began := plan.Before{State: one.State, Data: one.Data}
 		if recalling {
-			state, data = compiler.InstanceStarted(&one)
+			began = one.Began()
 		}
-		c.waiting = append(c.waiting, Instance{one.ID, mapping(one.Input), mapping(state), data})
+		c.waiting = append(c.waiting, Instance{one.ID, mapping(one.Input), mapping(began.State), began.Data})
 	}
 	return c
 }
@@ -231,11 +231,11 @@ type shared struct{ input, state, data map[string]any }
 
 func (m *Machine) share() {
 	p := m.base()
-	began, data := p.State, p.Data
+	began := plan.Before{State: p.State, Data: p.Data}
 	if m.loop != nil {
-		began, data = compiler.PlanStarted(p) // what was written since is recalled
+		began = p.Began() // what was written since is recalled
 	}
-	m.shared = shared{state.Over(p.Input, m.options.Input), state.Over(began, m.options.State), state.Over(data)}
+	m.shared = shared{state.Over(p.Input, m.options.Input), state.Over(began.State, m.options.State), state.Over(began.Data)}
 }
 
 func mapping(value any) map[string]any {

@@ -172,7 +172,7 @@ func (m *Machine) setting(visible func(*frame, *Message) bool) compiler.Setting 
 			s.Input, s.State, s.Data = input, state, data
 			break
 		}
-		s.Instances = append(s.Instances, plan.Instance{ID: f.site.Instance, Input: input, State: state, Data: data})
+		s.Instances = append(s.Instances, plan.Instance{ID: f.site.Instance, Values: plan.Values{Input: input, State: state, Data: data}})
 		s.Data = m.shared.data
 	}
 	return s

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,10 +43,13 @@ func (r *Reader) Expects(n *source.Node, what, expected string) *diag.Diagnostic
 //	null:"allowed"          null leaves the field as it is
 //	of:"files of tools"     what a string says; it must not be blank
 //	need:"write url: …"     the key is required, and this is the help where it is missing
+//	pattern:"^[a-z]+$"      what each string of a list, or each name of settings, must match
+//	schema:"values"         where [Complete] finds what a [*source.Node] may be
 //
-// Fields are strings, booleans, numbers, durations, pointers to these, structs, []*source.Node for the strings of a list
-// or a single one, and [*source.Node] for values that the caller reads afterwards. Further keys have handlers,
-// by name, or nil for those that are read elsewhere. Keys that begin with x- are ignored.
+// Fields are strings, booleans, numbers, durations, pointers to these, structs, []string for a list, [Setting]s for a
+// mapping from names to strings, []*source.Node for the strings of a list or a single one, and [*source.Node] for
+// values that the caller reads afterwards. Further keys have handlers, by name, or nil for those that are read
+// elsewhere. Keys that begin with x- are ignored.
 func (r *Reader) Mapping(n *source.Node, what string, to any, handlers map[string]func(source.Field)) bool {
 	if n.Kind != source.Object {
 		r.Expects(n, what, "a mapping")
@@ -114,6 +118,12 @@ func (r *Reader) value(n *source.Node, what string, to reflect.Value, tag reflec
 	case *[]*source.Node:
 		*into = r.Texts(n, what, tag.Get("of"))
 		return true
+	case *[]string:
+		*into = r.list(n, what, tag)
+		return n.Kind == source.Array
+	case *[]Setting:
+		*into = r.settings(n, what, tag)
+		return n.Kind == source.Object
 	case *time.Duration:
 		*into = r.Duration(n, what)
 		return *into > 0
@@ -180,6 +190,46 @@ func (r *Reader) number(n *source.Node, what string, to reflect.Value, tag refle
 		to.SetFloat(v)
 	}
 	return true
+}
+
+// A Setting gives a name a text.
+type Setting struct{ Name, Value string }
+
+func (r *Reader) settings(n *source.Node, what string, tag reflect.StructTag) (all []Setting) {
+	if n.Kind != source.Object {
+		r.Expects(n, what, "a mapping from names to texts")
+		return nil
+	}
+	for _, f := range n.Fields {
+		r.matches(f.Key, what, tag)
+		if f.Value.Kind != source.String {
+			r.Expects(f.Value, strconv.Quote(f.Key.Text)+" in "+what, "a text").Advise("write it in quotes")
+			continue
+		}
+		all = append(all, Setting{f.Key.Text, f.Value.Text})
+	}
+	return all
+}
+
+func (r *Reader) list(n *source.Node, what string, tag reflect.StructTag) (all []string) {
+	if n.Kind != source.Array {
+		r.Expects(n, what, "a list of strings")
+		return nil
+	}
+	for _, item := range n.Items {
+		if text := r.Text(item, "an item of "+what); text != "" {
+			r.matches(item, what, tag)
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+func (r *Reader) matches(n *source.Node, what string, tag reflect.StructTag) {
+	pattern := tag.Get("pattern")
+	if ok, _ := regexp.MatchString(pattern, n.Text); n.Text != "" && !ok {
+		r.Report(diag.WrongType, n.Span(), "%q in %s can't be a name", n.Text, what).Advise("it must match %s", pattern)
+	}
 }
 
 // Text reads a string; "" for anything else.

@@ -123,8 +123,7 @@ func standing(p *plan.Plan, c *plan.Call) policy.Effects {
 // isPure reports whether a call itself does nothing and brings nothing in: of a plan its
 // calls do.
 func isPure(p *plan.Plan, c *plan.Call) bool {
-	a := p.Activities[c.Activity]
-	return c.Plan() != "" || a != nil && a.Kind == "expr"
+	return c.Plan() != "" || compiler.IsPure(p.Activities[c.Activity])
 }
 
 // Carries reports whether a policy that names a tool speaks of a call: of its tool, or of
@@ -137,7 +136,7 @@ func vouched(p *plan.Plan, c *plan.Call, tool string) bool {
 		return c.ToolName == tool
 	}
 	a := p.Activities[c.Activity]
-	if a == nil || !compiler.Vouches(compiler.SourceOf(a)) && a.Kind != "expr" {
+	if a == nil || !compiler.Vouches(compiler.SourceOf(a)) && !compiler.IsPure(a) {
 		return false
 	}
 	return c.Activity == tool || c.Tool != nil && c.Tool.Name == tool && compiler.Vouches(c.Tool.Origin) && compiler.MayRun(c.Tool, c.Activity)

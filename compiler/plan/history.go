@@ -87,10 +87,3 @@ func (w *Written) Output() any {
 	}
 	return nil
 }
-
-// Begun is what stood in a state before its history.
-type Started struct {
-	There bool
-	State any
-	Data  map[string]any
-}

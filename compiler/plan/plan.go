@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/dag"
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -125,12 +126,8 @@ type Plan struct {
 	Graph         dag.Graph      // who waits for whom
 	Unordered     []Unordered    // pairs of calls whose writes meet in no fixed order
 
-	Input, State    any                  // the document's own values; nil when it has none
-	InputNode       *source.Node         `key:"input"`
-	StateNode       *source.Node         `key:"state"`
-	Data            map[string]any       // initial values of data messages, by kind
+	Values                               // the document's own, which all instances share
 	Kinds           []string             // kinds that the document's messages declare, sorted
-	Errors          []any                // the data of its error messages, in the order of the text; read as †error
 	Instances       []Instance           // in the order of the text; those of a view are the ones that it is for
 	AwaitsInstances bool                 // the instances come with the run, whatever else is known of them
 	History         map[string][]Written // by instance, "" without: what calls of earlier ticks did, in the order in which it counts; Input, State and Data hold it
@@ -144,12 +141,8 @@ type Plan struct {
 	Opinions  *source.Node     // what they said in a solution: the list under "advisors"; or nil
 	Delegates map[string]*Plan // the plans that calls, tools and activities name, by path from the workspace root
 
-	InputSchema, StateSchema, OutputSchema *schema.Schema // nil when absent
-	// Where these are.
-	InputSchemaNode  *source.Node              `key:"inputSchema"`
-	StateSchemaNode  *source.Node              `key:"stateSchema"`
-	OutputSchemaNode *source.Node              `key:"outputSchema"`
-	DataSchemas      map[string]*schema.Schema // of data messages, by kind
+	OutputSchema     *schema.Schema // nil when absent
+	OutputSchemaNode *source.Node   `key:"outputSchema"`
 
 	Index        *Writers                // by the paths that calls write
 	PlaceIndex   *Writers                // by [pathtree.Tree.List] of these
@@ -160,7 +153,6 @@ type Plan struct {
 	Face         *Tool                   // see Interface
 	Size         int                     // its calls, those of its delegates as often as they are run; no more than twice maxCalls
 	Folder       string                  // the folder that the delegates of its calls are relative to
-	Started      Started                 // what it began with, before its history
 	Workspace    string                  // see [Plan.Workspace]
 	Files        map[string]string       // the texts of the files that it took in, by path from the workspace root
 	Circle       []Link                  // of delegates, in which it takes part
@@ -229,20 +221,47 @@ const (
 
 func (p Policy) String() string { return [...]string{"last", "once"}[p] }
 
+// Values are what a document gives all instances, or one for itself.
+type Values struct {
+	Input, State any            // nil when there is none
+	InputNode    *source.Node   `key:"input"`
+	StateNode    *source.Node   `key:"state"`
+	Data         map[string]any // initial values of data messages, by kind
+	Errors       []any          // the data of error messages, in the order of the text; read as †error
+
+	InputSchema, StateSchema *schema.Schema            // nil when absent
+	InputSchemaNode          *source.Node              `key:"inputSchema"`
+	StateSchemaNode          *source.Node              `key:"stateSchema"`
+	DataSchemas              map[string]*schema.Schema // of data messages, by kind
+
+	before *Before // nil where there is no history
+}
+
+// A Before is what stood in the values before a history, which State and Data hold.
+type Before struct {
+	State any
+	Data  map[string]any
+}
+
+// Recall puts a state and data that hold a history in the place of those before it.
+func (v *Values) Recall(state any, data map[string]any) {
+	v.before = &Before{v.State, v.Data}
+	v.State, v.Data = state, data
+}
+
+// Began is the state and the data before the history.
+func (v *Values) Began() Before {
+	if v.before != nil {
+		return *v.before
+	}
+	return Before{v.State, v.Data}
+}
+
 // An Instance is one of several states that a plan runs over.
 type Instance struct {
-	ID           string
-	Node         *source.Node
-	Input, State any            // its own values, over the shared ones
-	Data         map[string]any // by kind
-	Errors       []any          // the data of its own error messages
-	InputSchema  *schema.Schema // its own, in the place of the shared one; nil when it has none
-	StateSchema  *schema.Schema
-	DataSchemas  map[string]*schema.Schema // its own, by kind
-
-	InputSchemaNode, StateSchemaNode *source.Node
-
-	Started Started // before its part of the history
+	ID     string
+	Node   *source.Node
+	Values // its own, over the shared ones, and schemas in the place of these
 }
 
 // Limits are the bounds of a run; zero means the default.
@@ -345,7 +364,7 @@ type Activity struct {
 
 // An EnvSetting gives a variable of the environment a value, in which {$NAME} represents
 // what our own environment holds.
-type EnvSetting struct{ Name, Value string }
+type EnvSetting = decode.Setting
 
 // A Variable is where a text takes a value of the environment, or of a parameter.
 type Variable struct {

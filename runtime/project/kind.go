@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -135,7 +136,7 @@ func holdsSolutions(root *source.Node) bool {
 // "type", which is a word of many.
 var signs = map[string][]string{
 	"tools":      {"properties", "inputSchema", "_output", "_outputPath", "_delegate", "parameters", "input_schema", "function"},
-	"activities": {"exec", "expr", "http", "mcp", "plan"},
+	"activities": compiler.KindNames(),
 	"schemas":    {"properties", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "items"},
 	"advisors":   {"role"},
 }

@@ -69,7 +69,7 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 	if own := s.definitions(); len(own) > 1 {
 		context = append(context, own)
 	}
-	context = append(context, s.started("", s.Started, &plan.Instance{InputSchemaNode: s.Plan.InputSchemaNode, StateSchemaNode: s.Plan.StateSchemaNode})...)
+	context = append(context, s.started("", s.Started, &plan.Instance{Values: s.Plan.Values})...)
 	for _, one := range s.Instances {
 		context = append(context, s.started(one.ID, one.Started, s.Plan.Instance(one.ID))...)
 	}

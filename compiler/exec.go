@@ -1,0 +1,191 @@
+package compiler
+
+import (
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/decode"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
+)
+
+// What a program reads and writes on its standard streams.
+const (
+	StreamJSON  = "json"
+	StreamText  = "text"  // less the end of its last line
+	StreamLines = "lines" // a list of texts
+	StreamNone  = "none"
+)
+
+// programKeys are the keys of an exec and of a server that is started.
+type programKeys struct {
+	Dir     *source.Node     `key:"cwd" schema:"folder"`
+	Env     []decode.Setting `key:"env" pattern:"^[A-Za-z_][A-Za-z0-9_]*$"`
+	Inherit []string         `key:"inherit" pattern:"^[A-Za-z_][A-Za-z0-9_]*$"`
+	Timeout time.Duration    `key:"timeout"`
+}
+
+type execKeys struct {
+	programKeys
+	Argv   *source.Node `key:"argv" schema:"argv" need:"write exec: {argv: [program, argument, …]}"`
+	Stdin  *source.Node `key:"stdin"`
+	Stdout string       `key:"stdout" words:"json,text,lines,none"`
+	Files  *source.Node `key:"files"`
+	Worker bool         `key:"worker"`
+}
+
+var _ = register(Kind{
+	Name: "exec", Keys: execKeys{}, About: "A program and how it is given parameters and gives its result.",
+	read: func(c *compilation, a *plan.Activity, n *source.Node, what string) {
+		var keys execKeys
+		if !c.Mapping(n, what, &keys, nil) {
+			return
+		}
+		a.Stdout, a.Worker = keys.Stdout, keys.Worker
+		c.argv(a, keys.Argv, "argv")
+		c.program(a, n, keys.programKeys)
+		c.stdin(a, keys.Stdin)
+		c.filesOf(a, keys.Files)
+		if a.Stdin != StreamNone && readsCode(a) {
+			at := keys.Argv
+			if keys.Stdin != nil {
+				at = keys.Stdin
+			}
+			c.Report(diag.WrongType, at.Span(), "%s: what it is given would be run as code of the shell, which reads it", what).
+				Advise("name a script: [sh, script.sh], or say stdin: none")
+		}
+		if a.Worker {
+			c.workerTakes(a, n, what)
+		}
+	},
+})
+
+// program reads what of a program every definition of one has, but for its arguments.
+func (c *compilation) program(a *plan.Activity, n *source.Node, keys programKeys) {
+	a.Env, a.Inherit, a.Timeout = keys.Env, keys.Inherit, keys.Timeout
+	if keys.Dir != nil {
+		if dir := c.Text(keys.Dir, "\"cwd\""); path.IsAbs(dir) || filepath.IsAbs(dir) {
+			a.Dir = dir
+		} else {
+			a.Dir = path.Join(a.Dir, filepath.ToSlash(dir))
+		}
+	}
+	noteVariables(a, n.Get("env"))
+}
+
+// argv reads a program and its arguments.
+func (c *compilation) argv(a *plan.Activity, n *source.Node, key string) {
+	if n == nil {
+		return
+	}
+	if n.Kind != source.Array || len(n.Items) == 0 {
+		c.Report(diag.WrongType, n.Span(), "%q must be a list that begins with the program", key).
+			Advise("write [program, argument, …]; there is no shell")
+		return
+	}
+	for _, item := range n.Items {
+		texts := []*source.Node{item}
+		if item.Kind == source.Array && len(a.Argv) > 0 {
+			texts = item.Items
+		}
+		arg := plan.Argument{Option: item.Kind == source.Array}
+		for _, text := range texts {
+			arg.Texts = append(arg.Texts, c.Text(text, "an item of \""+key+"\""))
+			notePlaces(a, text)
+		}
+		a.Argv = append(a.Argv, arg)
+	}
+	c.shellCode(n)
+	if names := parametersIn(a.Argv[0].Texts[0]); len(names) > 0 {
+		c.Report(diag.WrongType, n.Items[0].Span(), "the program can't come from a parameter").
+			Advise("name it; a text in braces is written {{%s}}", names[0])
+	}
+}
+
+// stdin reads what a program is given on its standard input.
+func (c *compilation) stdin(a *plan.Activity, n *source.Node) {
+	switch {
+	case n == nil:
+	case n.Kind != source.String || !expression.IsExpression(n.Text):
+		a.Stdin = c.OneOf(n, "\"stdin\"", StreamJSON, StreamNone, "†parameter")
+	default:
+		if ref := c.reference(a, n); ref != nil {
+			a.Stdin, a.StdinPath = n.Text, append([]expression.Segment{{Key: ref.Kind}}, ref.Path...)
+		}
+	}
+}
+
+// filesOf reads patterns of the files that a program uses.
+func (c *compilation) filesOf(a *plan.Activity, n *source.Node) {
+	if n == nil {
+		return
+	}
+	if n.Kind != source.Array {
+		c.Expects(n, "\"files\"", "a list of patterns of files of the workspace, such as [lib/**/*.py]")
+	}
+	for _, item := range n.Items {
+		text := c.Text(item, "an item of \"files\"")
+		switch _, problem, help := workspace.Path("pattern", ".", text); {
+		case text == "":
+		case problem != "":
+			c.Report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
+		default:
+			a.Files = append(a.Files, item)
+		}
+	}
+}
+
+// workerTakes refuses what makes no sense for a worker, which is started once for all calls and is asked a line at a
+// time.
+func (c *compilation) workerTakes(a *plan.Activity, n *source.Node, what string) {
+	for _, p := range a.Parameters {
+		if p.Node != n.Get("stdin") {
+			c.Report(diag.WrongType, p.Node.Span(), "%s is a worker, which is started once for all calls and finds parameters in what it reads", what).
+				Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
+		}
+	}
+	for _, key := range []string{"stdin", "stdout"} {
+		if f := n.Get(key); f != nil {
+			c.Report(diag.WrongType, f.Span(), "%s is a worker, which reads and writes a JSON object a line", what).Advise("leave %q out", key)
+		}
+	}
+}
+
+// noteVariables notes the variables of the environment that the texts of a part of a definition take.
+func noteVariables(a *plan.Activity, n *source.Node) {
+	if n == nil {
+		return
+	}
+	for _, f := range n.Fields {
+		noteVariables(a, f.Value)
+	}
+	if n.Kind == source.String {
+		for _, found := range variable.FindAllStringSubmatch(n.Text, -1) {
+			a.Variables = append(a.Variables, plan.Variable{Name: found[1], Node: n})
+		}
+	}
+}
+
+// notePlaces notes the variables and the parameters, {name}, that a text takes.
+func notePlaces(a *plan.Activity, n *source.Node) {
+	noteVariables(a, n)
+	for _, name := range parametersIn(n.Text) {
+		a.Parameters = append(a.Parameters, plan.Variable{Name: name, Node: n})
+	}
+}
+
+// reference notes the parameter of a text that is one, †name; nil where it can't be read.
+func (c *compilation) reference(a *plan.Activity, n *source.Node) *expression.Reference {
+	ref, err := expression.ParsePath(n.Text)
+	if err != nil {
+		c.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).
+			Advise("a parameter is written †name, and a text that begins with † ††")
+		return nil
+	}
+	a.Parameters = append(a.Parameters, plan.Variable{Name: ref.Kind, Node: n})
+	return &ref
+}
