@@ -9,10 +9,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// RankOf puts votes together: a rank for each tool that somebody weighs, the
-// highest first and then by name. Who leaves a tool out has no part in its rank.
-// The order in which the opinions come makes no difference, and no weight is
-// beyond what a float64 holds.
+// RankOf puts votes together: a rank for each tool that somebody weighs, the highest first and then by name. Who leaves
+// a tool out has no part in its rank. The order in which the opinions come makes no difference, and no weight is beyond
+// what a float64 holds.
 func RankOf(a plan.Advice, opinions []plan.Opinion) []plan.Rank {
 	votes := map[string][]plan.Vote{}
 	for _, o := range opinions {

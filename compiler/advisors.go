@@ -48,8 +48,7 @@ func (c *compilation) advisor(n *source.Node, what string, message map[string]fu
 	c.plan.Advisors = append(slices.DeleteFunc(c.plan.Advisors, func(earlier *plan.Advisor) bool { return earlier.ID == a.ID }), a)
 }
 
-// ofOpinions reads the schema of what an advisor says, which is always a
-// mapping. A fault of it is the advisor's.
+// ofOpinions reads the schema of what an advisor says, which is always a mapping. A fault of it is the advisor's.
 func (c *compilation) ofOpinions(n *source.Node, what string) *schema.Schema {
 	before := len(c.Found)
 	s := c.mappingSchema(n, nil, what)
@@ -61,9 +60,8 @@ func (c *compilation) ofOpinions(n *source.Node, what string) *schema.Schema {
 	return s
 }
 
-// consultation makes the tool that asks the advisors which speak on demand. It takes the place
-// of whatever else has its name: its answers are the
-// advisors'.
+// consultation makes the tool that asks the advisors which speak on demand. It takes the place of whatever else has its
+// name: its answers are the advisors'.
 func (c *compilation) consultation() {
 	advisors := slices.DeleteFunc(slices.Clone(c.plan.Advisors), func(a *plan.Advisor) bool { return a.On != "" })
 	if len(advisors) == 0 {
@@ -92,8 +90,7 @@ func (c *compilation) consultation() {
 	c.tools[Consult] = tool
 }
 
-// consulted gives a call that asks one advisor by its id that advisor's schema for
-// its result.
+// consulted gives a call that asks one advisor by its id that advisor's schema for its result.
 func (c *compilation) consulted(call *plan.Call) {
 	if call.Tool == nil || !call.Tool.Builtin {
 		return

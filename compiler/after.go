@@ -31,8 +31,7 @@ func (c *compilation) after(call *plan.Call, n *source.Node) {
 	}
 }
 
-// comesAfter finds the call that is named by its id, or by its tool where no other
-// call has that.
+// comesAfter finds the call that is named by its id, or by its tool where no other call has that.
 func (c *compilation) comesAfter(call *plan.Call, n *source.Node, settled bool) {
 	if other := c.ids[n.Text]; other != nil {
 		call.After = append(call.After, plan.After{Call: other.Index, Settled: settled, Node: n})

@@ -11,9 +11,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// placeholder is what is in a text of an argv for something else: {$NAME} for what
-// the environment holds, {name} for a parameter, and {{name}} for the text {name}. What
-// stands behind a $, as ${NAME}, is a shell's own and stays.
+// placeholder is what is in a text of an argv for something else: {$NAME} for what the environment holds, {name} for a
+// parameter, and {{name}} for the text {name}. What stands behind a $, as ${NAME}, is a shell's own and stays.
 var placeholder = lazily(`\$\{` + parameterName + `\}|\{\{` + parameterName + `\}\}|\{` + parameterName + `\}|` + variable.String())
 
 const parameterName = `[\pL_](?:[\pL\pN_-]*[\pL\pN_])?`
@@ -44,10 +43,9 @@ func parametersIn(text string) (names []string) {
 // Arguments is the argv of a call with these parameters, which hold values and never
 // what is read as a placeholder; lookup gives what a variable of the environment holds.
 //
-// Where a parameter isn't given, or null, the item of the argv that it is in is left
-// out. Where it is a list, the item is repeated for each of its values. An option with a
-// boolean alone in one of its texts is there without that text where it is true, and
-// left out where it is false. The error is an [*UnfitArgument].
+// Where a parameter isn't given, or null, the item of the argv that it is in is left out. Where it is a list, the item
+// is repeated for each of its values. An option with a boolean alone in one of its texts is there without that text
+// where it is true, and left out where it is false. The error is an [*UnfitArgument].
 func Arguments(a *plan.Activity, params map[string]any, lookup func(variable string) string) ([]string, error) {
 	var argv []string
 	guarded := false // everything behind -- is no option
@@ -87,8 +85,7 @@ func beginsWithValue(text string) bool {
 	return len(parametersIn(text)) > 0 && first[0] == 0 && !strings.HasPrefix(text, "$") && !strings.HasPrefix(text, "{{")
 }
 
-// AsWritten leaves variables of the environment in [Arguments] as they are
-// written, so that no secret is shown.
+// AsWritten leaves variables of the environment in [Arguments] as they are written, so that no secret is shown.
 func AsWritten(variable string) string { return "{$" + variable + "}" }
 
 // fill puts values in the place of placeholders.

@@ -12,27 +12,23 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// maxEdges bounds what the graph and the table of overlaps may hold: four bytes
-// an entry, twice.
+// maxEdges bounds what the graph and the table of overlaps may hold: four bytes an entry, twice.
 const maxEdges = 32_000_000
 
 func writer(c *plan.Call, id pathtree.ID, alternative int) plan.Writer {
 	return plan.Writer{Call: int32(c.Index), Path: id, Failure: alternative == c.FailureRoute(), Sets: c.SetsAt(id), Method: c.Method}
 }
 
-// fewCalls is how many times more paths than calls there are before an index
-// keeps only those that its calls name: the paths of a view are those of the
-// whole plan.
+// fewCalls is how many times more paths than calls there are before an index keeps only those that its calls name: the
+// paths of a view are those of the whole plan.
 const fewCalls = 8
 
-// indexWriters indexes the calls of a plan, or some of them, by the paths that
-// they write.
+// indexWriters indexes the calls of a plan, or some of them, by the paths that they write.
 func indexWriters(p *pathtree.Tree, all []*plan.Call, some []int32) *plan.Writers {
 	return indexBy(p, all, some, func(id pathtree.ID) pathtree.ID { return id })
 }
 
-// indexBy indexes what calls write under another path each, which stands at it
-// or above.
+// indexBy indexes what calls write under another path each, which stands at it or above.
 func indexBy(p *pathtree.Tree, all []*plan.Call, some []int32, under func(pathtree.ID) pathtree.ID) *plan.Writers {
 	w := &plan.Writers{Paths: p}
 	n := len(all)
@@ -56,8 +52,7 @@ func indexBy(p *pathtree.Tree, all []*plan.Call, some []int32, under func(pathtr
 	return w
 }
 
-// bind finds for every read the calls that it sees, and from these the
-// graph.
+// bind finds for every read the calls that it sees, and from these the graph.
 func (c *compilation) bind() {
 	p := c.plan
 	p.Targets = targetsOf(p.Calls)
@@ -73,10 +68,9 @@ func (c *compilation) tooDense(call *plan.Call) {
 		Advise("let fewer calls read and write one path, or read a narrower path")
 }
 
-// A binder binds the reads of a plan, of which it is known what is there from
-// the start. In a plan with calls for several instances, which as a whole nobody
-// runs, a call for one sees the calls for all and those for that one; a call for
-// all sees every call.
+// A binder binds the reads of a plan, of which it is known what is there from the start. In a plan with calls for
+// several instances, which as a whole nobody runs, a call for one sees the calls for all and those for that one; a call
+// for all sees every call.
 type binder struct {
 	plan   *plan.Plan
 	shared *plan.Writers            // the calls for all; nil unless there are calls for several instances
@@ -97,8 +91,7 @@ func newBinder(p *plan.Plan) *binder {
 	return b
 }
 
-// bind binds the reads and makes the graph. It gives the call at which there
-// are too many dependencies, or -1.
+// bind binds the reads and makes the graph. It gives the call at which there are too many dependencies, or -1.
 func (b *binder) bind() (tooDense int) {
 	p := b.plan
 	p.Index = indexWriters(p.Paths, p.Calls, nil)
@@ -168,8 +161,7 @@ func (b *binder) bind() (tooDense int) {
 	return tooDense
 }
 
-// callsOver are the calls that may write what a reader reads, and that it may
-// see.
+// callsOver are the calls that may write what a reader reads, and that it may see.
 func (b *binder) callsOver(r *plan.Read) []int32 {
 	if b.shared == nil || r.Call < 0 || b.plan.Calls[r.Call].Instance == "" {
 		return b.plan.Index.CallsOver(r.Path)
@@ -183,8 +175,7 @@ func (b *binder) callsOver(r *plan.Read) []int32 {
 	return all
 }
 
-// bindRead binds one read, and reports whether its path is there only if the
-// reader itself writes it, and is needed.
+// bindRead binds one read, and reports whether its path is there only if the reader itself writes it, and is needed.
 func (b *binder) bindRead(r *plan.Read) (selfish bool) {
 	if r.Path == pathtree.Root {
 		return false
@@ -241,16 +232,13 @@ func (b *binder) choices(call *plan.Call) []int32 {
 	return slices.Compact(list)
 }
 
-// MaxUnordered bounds how many such pairs are kept: by then a plan has been
-// told often enough.
+// MaxUnordered bounds how many such pairs are kept: by then a plan has been told often enough.
 const MaxUnordered = 10_000
 
-// orderWrites finds how the graph orders the calls that may write overlapping
-// paths: of an ordered pair the later waits for the earlier, an unordered
-// pair is kept for those who judge it. How long a list is decides where an item
-// may go, so who writes into a list counts here as one that writes the list: both
-// the one that waits and the one that is waited for, or else two calls could each
-// wait for the other.
+// orderWrites finds how the graph orders the calls that may write overlapping paths: of an ordered pair the later waits
+// for the earlier, an unordered pair is kept for those who judge it. How long a list is decides where an item may go,
+// so who writes into a list counts here as one that writes the list: both the one that waits and the one that is waited
+// for, or else two calls could each wait for the other.
 func orderWrites(p *plan.Plan) {
 	var of []int32
 	for _, call := range p.Calls {
@@ -279,8 +267,7 @@ func orderWrites(p *plan.Plan) {
 	p.Unordered = slices.CompactFunc(p.Unordered, func(a, b plan.Unordered) bool { return a.A == b.A && a.B == b.B })
 }
 
-// orderWrite orders what a call writes to a path, on one of its alternatives, and what
-// some others write.
+// orderWrite orders what a call writes to a path, on one of its alternatives, and what some others write.
 func orderWrite(p *plan.Plan, call *plan.Call, alternative int, path plan.Path, rest []plan.Writer, follows func(int32) bool) {
 	i, failure := int32(call.Index), alternative == call.FailureRoute()
 	waits, sets, once := len(p.Graph.Deps(call.Index)) > 0, call.SetsAt(path.ID), p.Writes == plan.Once
@@ -296,8 +283,7 @@ func orderWrite(p *plan.Plan, call *plan.Call, alternative int, path plan.Path, 
 	}
 }
 
-// writersBetween is the part of a list, ascending by call, from one call to
-// another, both included.
+// writersBetween is the part of a list, ascending by call, from one call to another, both included.
 func writersBetween(list []plan.Writer, first, last int32) []plan.Writer {
 	byCall := func(w plan.Writer, call int32) int { return int(w.Call - call) }
 	from, _ := slices.BinarySearchFunc(list, first, byCall)
@@ -322,8 +308,7 @@ func noteUnordered(p *plan.Plan, a *plan.Call, pathA plan.Path, b *plan.Call, id
 	p.Unordered = append(p.Unordered, pair)
 }
 
-// sharesPlaces reports whether any other call may write what this one may write,
-// or into the same list.
+// sharesPlaces reports whether any other call may write what this one may write, or into the same list.
 func sharesPlaces(p *plan.Plan, call *plan.Call) bool {
 	for _, path := range call.Paths() {
 		if len(p.PlaceIndex.CallsOver(p.Paths.List(path.ID))) > 1 {
@@ -360,8 +345,7 @@ func Offered(p *plan.Plan, call *plan.Call) []string {
 	return offered
 }
 
-// SchemaPath is a path's segments as the schema package counts them: without
-// the kind.
+// SchemaPath is a path's segments as the schema package counts them: without the kind.
 func SchemaPath(segments []expression.Segment) []schema.Step {
 	steps := make([]schema.Step, len(segments))
 	for i, s := range segments {

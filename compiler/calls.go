@@ -59,8 +59,7 @@ func (c *compilation) lowerCalls() {
 	}
 }
 
-// listCall makes a call of what stands at a place, from 1, of the list; nil if it is
-// none.
+// listCall makes a call of what stands at a place, from 1, of the list; nil if it is none.
 func (c *compilation) listCall(n *source.Node, place int) *plan.Call {
 	call := c.nameCall(n, place)
 	if call != nil {
@@ -188,8 +187,7 @@ func (c *compilation) lowerCall(call *plan.Call) {
 	c.chosen(call)
 }
 
-// chosen takes a result apart that is in a solution and names the alternative which it
-// takes.
+// chosen takes a result apart that is in a solution and names the alternative which it takes.
 func (c *compilation) chosen(call *plan.Call) {
 	path, result := call.Produced.Get("_outputPath"), call.Produced.Get("_output")
 	if path == nil || result == nil || len(call.Produced.Fields) != 2 {
@@ -329,8 +327,7 @@ func (c *compilation) outputPath(call *plan.Call, n *source.Node) {
 	}
 }
 
-// overItself reports a path that overlaps another which the same result is
-// written to.
+// overItself reports a path that overlaps another which the same result is written to.
 func (c *compilation) overItself(call *plan.Call, route plan.Route, path plan.Path) {
 	for _, other := range route {
 		if c.plan.Paths.Overlap(other.ID, path.ID) {
@@ -409,8 +406,7 @@ func (c *compilation) lowerOutput() {
 	}
 }
 
-// template reads a value that may hold expressions at its leaves. The
-// call is nil for the plan's output.
+// template reads a value that may hold expressions at its leaves. The call is nil for the plan's output.
 func (c *compilation) template(call *plan.Call, n *source.Node) *plan.Template {
 	switch n.Kind {
 	case source.Object:
@@ -439,8 +435,7 @@ func isParameter(key string) bool {
 	return !strings.HasPrefix(key, "_") && !strings.HasPrefix(key, "x-")
 }
 
-// objectTemplate reads a mapping; that of a call holds the call's parameters
-// among other things.
+// objectTemplate reads a mapping; that of a call holds the call's parameters among other things.
 func (c *compilation) objectTemplate(call *plan.Call, n *source.Node, params bool) *plan.Template {
 	t := &plan.Template{Node: n}
 	counts := func(f source.Field) bool { return !params || isParameter(f.Key.Text) }
@@ -486,8 +481,7 @@ func (c *compilation) badExpression(n *source.Node, err *expression.Error) *diag
 	return f
 }
 
-// textTemplate reads a string: one expression, or a text with expressions
-// in it or without.
+// textTemplate reads a string: one expression, or a text with expressions in it or without.
 func (c *compilation) textTemplate(call *plan.Call, n *source.Node) *plan.Template {
 	isText := expression.IsText(n.Text)
 	if !isText && !expression.IsExpression(n.Text) {
@@ -538,9 +532,8 @@ func (c *compilation) parseString(s string, isText bool) (*expression.Expr, *exp
 	return expression.Parse(s, expression.DefaultLimits())
 }
 
-// isPlainText reports whether a string that begins with † and is no expression can
-// only have been meant as text: the † stands alone, or before a blank and
-// something that begins with no kind.
+// isPlainText reports whether a string that begins with † and is no expression can only have been meant as text: the †
+// stands alone, or before a blank and something that begins with no kind.
 func (c *compilation) isPlainText(s string) bool {
 	rest := strings.TrimPrefix(s, "†")
 	word := strings.TrimLeft(rest, " \t\r\n")

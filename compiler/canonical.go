@@ -20,18 +20,16 @@ import (
 const compiledKey = "x-obelus"
 const orderKey = "x-instances" // the same for the order of instances, if they aren't sorted by their ids
 
-// Canonical is the compiled plan: canonical JSON (RFC 8785) of the
-// document with what it reads from other files, and under "x-obelus" every call with
-// its activity, the calls it depends on and what each of its reads is bound to, the
-// digest with its [plan.Plan.Parts], and the plans that are run as its calls, by their paths
-// from its folder. It is a document that compiles to the same bytes again, and needs of
-// the workspace no more than the files that programs are started with.
+// Canonical is the compiled plan: canonical JSON (RFC 8785) of the document with what it reads from other files, and
+// under "x-obelus" every call with its activity, the calls it depends on and what each of its reads is bound to, the
+// digest with its [plan.Plan.Parts], and the plans that are run as its calls, by their paths from its folder. It is a
+// document that compiles to the same bytes again, and needs of the workspace no more than the files that programs are
+// started with.
 //
-// Who waits for whom may be the square of the plan. Where the lists of calls would be
-// far longer than the document they are abridged, and "abridged" says so: a read's
-// "bound" is then the word for which of the calls that write an overlapping path it
-// sees ("earlier", "later", "every" or "none"), and "depends" is left out, as it
-// follows from these words, "_after", and under "once" from the order of the calls.
+// Who waits for whom may be the square of the plan. Where the lists of calls would be far longer than the document they
+// are abridged, and "abridged" says so: a read's "bound" is then the word for which of the calls that write an
+// overlapping path it sees ("earlier", "later", "every" or "none"), and "depends" is left out, as it follows from these
+// words, "_after", and under "once" from the order of the calls.
 func Canonical(p *plan.Plan) ([]byte, error) {
 	document := document(p)
 	compiled, err := compiledForm(p, document)
@@ -45,9 +43,8 @@ func Canonical(p *plan.Plan) ([]byte, error) {
 // Compiled reports whether the document is a compiled plan.
 func Compiled(p *plan.Plan) bool { return p.Form != plan.Replan && p.Root.Get(compiledKey) != nil }
 
-// NotAsCompiled is the finding about a compiled plan that isn't what compiling it gives, or nil:
-// somebody changed it, or a file that its programs are started with. A
-// document that isn't a compiled plan costs nothing.
+// NotAsCompiled is the finding about a compiled plan that isn't what compiling it gives, or nil: somebody changed it,
+// or a file that its programs are started with. A document that isn't a compiled plan costs nothing.
 func NotAsCompiled(p *plan.Plan) *diag.Diagnostic {
 	if !Compiled(p) {
 		return nil
@@ -203,8 +200,7 @@ func DefinitionHere(p *plan.Plan, tool *plan.Tool, activity *plan.Activity) (def
 	return toolHere(p, tool), tool.DelegateNode != nil && tool.Node.File != p.File
 }
 
-// toolHere is a tool's definition as it reads in the plan's own folder: what it
-// delegates to is named from there.
+// toolHere is a tool's definition as it reads in the plan's own folder: what it delegates to is named from there.
 func toolHere(p *plan.Plan, t *plan.Tool) any {
 	value := t.Node.Value()
 	if t.Node.File == p.File || t.DelegateNode == nil {
@@ -302,8 +298,7 @@ type compiledRead struct {
 	Bound any    `json:"bound"` // the names of calls, or a word where they are abridged
 }
 
-// How long the lists of calls in the compiled plan may be: so many bytes, and so many
-// times the document.
+// How long the lists of calls in the compiled plan may be: so many bytes, and so many times the document.
 const (
 	mostNames    = 1 << 20
 	namesPerByte = 16

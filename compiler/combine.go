@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// Combine applies a method to what stands at the path itself. Absent and
-// null are an empty base.
+// Combine applies a method to what stands at the path itself. Absent and null are an empty base.
 func Combine(method plan.Method, under, over any) (any, error) {
 	switch method {
 	case plan.Set:

@@ -19,41 +19,32 @@ import (
 
 // Options is what a compilation takes from outside the document.
 type Options struct {
-	// Open reads a file that the document names, by its path from the workspace
-	// root with forward slashes. It must refuse what lies outside the root,
-	// symbolic links included. Without it imports are errors.
+	// Open reads a file that the document names, by its path from the workspace root with forward slashes. It must
+	// refuse what lies outside the root, symbolic links included. Without it imports are errors.
 	Open func(name string) ([]byte, error)
-	// Files are those of the workspace. Without them those that activities name aren't in
-	// the plan's digest.
+	// Files are those of the workspace. Without them those that activities name aren't in the plan's digest.
 	Files plan.Files
-	// Name is the document's own path from the workspace root: imports are
-	// relative to its folder.
+	// Name is the document's own path from the workspace root: imports are relative to its folder.
 	Name string
 	// Show is how findings name a file of the workspace to people, given its
 	// path from the root. Without it that path is shown.
 	Show func(name string) string
-	// Activities are further files of activities, the later over the earlier,
-	// and all over the document's own.
+	// Activities are further files of activities, the later over the earlier, and all over the document's own.
 	Activities []*source.File
-	// Catalogues are files of tools, activities and schemas that every document
-	// has, as if it imported them first.
+	// Catalogues are files of tools, activities and schemas that every document has, as if it imported them first.
 	Catalogues []*source.File
-	// Trusted says that what the catalogues say of effects counts, also where it makes
-	// them less.
+	// Trusted says that what the catalogues say of effects counts, also where it makes them less.
 	Trusted bool
 	// Functions are the activities that the embedding program registers.
 	Functions []string
-	// Policies say what plans may do. They stand outside of the document, and hold
-	// for its delegates as well.
+	// Policies say what plans may do. They stand outside of the document, and hold for its delegates as well.
 	Policies []PolicyFile
-	// Hints say what those functions do to the world, by name; about any that isn't
-	// here nothing is known.
+	// Hints say what those functions do to the world, by name; about any that isn't here nothing is known.
 	Hints map[string]plan.Hints
 	// Instances says that the instances are given at run time: the
 	// document needn't know them, and what they hold isn't known.
 	Instances bool
-	// Definitions says that the document is no plan but a file of definitions for
-	// others to import.
+	// Definitions says that the document is no plan but a file of definitions for others to import.
 	Definitions bool
 	// Limits bound the reading; the zero value means the defaults.
 	Limits source.Limits
@@ -66,9 +57,8 @@ type PolicyFile struct {
 	Counts bool
 }
 
-// Compile reads a document of any accepted shape and binds it. It is
-// pure: the same text and options give the same plan and findings, in the same
-// order. The plan is never nil; when findings hold an error it may be partial.
+// Compile reads a document of any accepted shape and binds it. It is pure: the same text and options give the same plan
+// and findings, in the same order. The plan is never nil; when findings hold an error it may be partial.
 func Compile(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
 	if o.Limits == (source.Limits{}) {
 		o.Limits = source.DefaultLimits()
@@ -120,10 +110,9 @@ func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag
 	return p, found
 }
 
-// misnamed warns of the tools that a policy names and the plan doesn't have, where the plan
-// has one that must have been meant: a rule about another tool than that one keeps nothing
-// from happening. One that only looks like it is an error. A policy may speak of tools
-// that other plans have.
+// misnamed warns of the tools that a policy names and the plan doesn't have, where the plan has one that must have been
+// meant: a rule about another tool than that one keeps nothing from happening. One that only looks like it is an error.
+// A policy may speak of tools that other plans have.
 func misnamed(p *plan.Plan) (found diag.Findings) {
 	var names *naming.Suggester
 	known := slices.Sorted(maps.Keys(p.Activities))
@@ -249,10 +238,9 @@ type definition struct {
 	dir  string // folder of the file it is in
 }
 
-// Misspelt reports whether a name can only be another one, written with other letters
-// in case or other separators: it stands nowhere else, and the other one is declared
-// or is in more than one place. Which of two names that are in one place each is
-// right nobody can tell.
+// Misspelt reports whether a name can only be another one, written with other letters in case or other separators: it
+// stands nowhere else, and the other one is declared or is in more than one place. Which of two names that are in one
+// place each is right nobody can tell.
 func Misspelt(p *plan.Plan, name, other string, names *naming.Suggester, declared bool) bool {
 	return names.Sure(name) && p.File.Mentions(name) == 1 && (declared || p.File.Mentions(other) > 1)
 }
@@ -262,8 +250,7 @@ func (c *compilation) typo(f *diag.Diagnostic, n *source.Node, near string, name
 	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, Misspelt(c.plan, n.Text, near, names, true))
 }
 
-// parse reads one file and reports what is wrong with its text. A file that
-// several plans import is read once.
+// parse reads one file and reports what is wrong with its text. A file that several plans import is read once.
 func (c *compilation) parse(file *source.File) *source.Node {
 	known, ok := c.delegation.reads.parsed[file]
 	if !ok {
@@ -299,9 +286,8 @@ func (c *compilation) partial(n *source.Node) bool {
 	})
 }
 
-// schemaOf makes a schema of a node and reports what is wrong with it at the
-// spot inside the node, or inside the named schema that it refers to. A fault
-// of a named schema is one finding, however many refer to it.
+// schemaOf makes a schema of a node and reports what is wrong with it at the spot inside the node, or inside the named
+// schema that it refers to. A fault of a named schema is one finding, however many refer to it.
 func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Schema {
 	if n.Kind != source.Object && n.Kind != source.Bool {
 		c.Expects(n, what, "a JSON Schema (a mapping, true or false)")

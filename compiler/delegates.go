@@ -54,8 +54,7 @@ func Interface(p *plan.Plan) *plan.Tool {
 	return p.Face
 }
 
-// delegatePath is the plan that a text names, by its path from the workspace root;
-// "" when it can be none.
+// delegatePath is the plan that a text names, by its path from the workspace root; "" when it can be none.
 func (c *compilation) delegatePath(n *source.Node, dir string, call *plan.Call) string {
 	text := c.Text(n, "a delegate")
 	if text == "" {
@@ -112,8 +111,7 @@ func (c *compilation) callDelegate(call *plan.Call, n *source.Node) {
 	call.Delegate = c.delegatePath(n, c.plan.Folder, call)
 }
 
-// toolDelegate reads what a tool says of who carries it out: a plan, or those to
-// choose from.
+// toolDelegate reads what a tool says of who carries it out: a plan, or those to choose from.
 func (c *compilation) toolDelegate(t *plan.Tool, dir string) {
 	n := t.DelegateNode
 	if text := fixedText(n); text == plan.Anonymous {
@@ -142,9 +140,8 @@ func (c *compilation) toolDelegate(t *plan.Tool, dir string) {
 	}
 }
 
-// carriedOut finds who carries a call out: what it says itself, else what
-// its tool says. A plan of its own takes the place of an activity; an activity
-// may be a plan.
+// carriedOut finds who carries a call out: what it says itself, else what its tool says. A plan of its own takes the
+// place of an activity; an activity may be a plan.
 func (c *compilation) carriedOut(call *plan.Call) {
 	p, tool := c.plan, call.Tool
 	if !c.maySubstitute(call) {
@@ -202,9 +199,8 @@ func (c *compilation) offered() {
 	}
 }
 
-// delegate is the plan that a link names, compiled once for all that name it; nil
-// when there is none, which is reported once a place. One that only is on offer
-// may lead back to a plan that is being compiled: a model can't choose it then.
+// delegate is the plan that a link names, compiled once for all that name it; nil when there is none, which is reported
+// once a place. One that only is on offer may lead back to a plan that is being compiled: a model can't choose it then.
 func (c *compilation) delegate(l plan.Link, call *plan.Call) *plan.Plan {
 	p, all := c.plan, c.delegation
 	if d := p.Delegates[l.Path]; d != nil {
@@ -292,8 +288,7 @@ func (c *compilation) refuse(l plan.Link) {
 	c.refused[l] = true
 }
 
-// leadsBack reports a plan that reaches itself, with the places that make the
-// circle.
+// leadsBack reports a plan that reaches itself, with the places that make the circle.
 func (c *compilation) leadsBack(l plan.Link, chain []plan.Link, call *plan.Call) {
 	c.refuse(l)
 	f := c.Report(diag.BadDelegate, l.At.Span(), "the plan reaches itself through delegates: %s", circle(chain)).About(call.Label()).
@@ -305,9 +300,8 @@ func (c *compilation) leadsBack(l plan.Link, chain []plan.Link, call *plan.Call)
 	}
 }
 
-// interfaceOf makes a plan's interface. Without an input schema what it reads of
-// its input are its parameters, and those that it can't do without are
-// required.
+// interfaceOf makes a plan's interface. Without an input schema what it reads of its input are its parameters, and
+// those that it can't do without are required.
 func interfaceOf(p *plan.Plan, name string) *plan.Tool {
 	t := &plan.Tool{Name: name, Node: p.Root, Parameters: p.InputSchema, Open: true, Output: p.OutputSchema, Delegate: name}
 	if in := p.Root.Get("inputSchema"); in != nil {
@@ -336,10 +330,9 @@ func interfaceOf(p *plan.Plan, name string) *plan.Tool {
 	return t
 }
 
-// throughInterface gives a call what its delegate says and its tool doesn't: a
-// tool that nobody declares is what the delegate is, a result that the tool
-// doesn't describe is the delegate's output, and so are parameters where it has no word
-// of a schema.
+// throughInterface gives a call what its delegate says and its tool doesn't: a tool that nobody declares is what the
+// delegate is, a result that the tool doesn't describe is the delegate's output, and so are parameters where it has no
+// word of a schema.
 func (c *compilation) throughInterface(call *plan.Call, d *plan.Plan) {
 	silent := call.Tool != nil && !slices.ContainsFunc(call.Tool.Node.Fields, func(f source.Field) bool {
 		return isParameter(f.Key.Text) && f.Key.Text != "description" && f.Key.Text != "annotations"

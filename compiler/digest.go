@@ -28,9 +28,8 @@ const (
 	PartTool     = "tool"     // a definition, wherever it comes from
 )
 
-// Digest is "sha256:" and a SHA-256 over all that decides what the plan does when it is
-// run: the canonical JSON of its [plan.Plan.Parts]. It is the same however the document is
-// laid out, and whether it is YAML or JSON.
+// Digest is "sha256:" and a SHA-256 over all that decides what the plan does when it is run: the canonical JSON of its
+// [plan.Plan.Parts]. It is the same however the document is laid out, and whether it is YAML or JSON.
 func Digest(p *plan.Plan) (string, error) {
 	parts, err := p.Parts()
 	if err != nil {
@@ -184,12 +183,10 @@ func findFiles(p *plan.Plan) (map[string]map[string]string, error) {
 	return found, nil
 }
 
-// FilesNow are the digests of the workspace's files that an activity names, by path from
-// the workspace root: those that a text of its argv names, and those that its "files"
-// match. A text names a file as a whole, by what follows its first "=", or by what follows
-// an option of one letter. A program that is looked for in PATH isn't among them, nor what
-// a parameter decides; where a variable of the environment stands there is what lookup
-// gives, and nothing without it.
+// FilesNow are the digests of the workspace's files that an activity names, by path from the workspace root: those that
+// a text of its argv names, and those that its "files" match. A text names a file as a whole, by what follows its first
+// "=", or by what follows an option of one letter. A program that is looked for in PATH isn't among them, nor what a
+// parameter decides; where a variable of the environment stands there is what lookup gives, and nothing without it.
 func FilesNow(p *plan.Plan, activity string, in plan.Files, lookup func(variable string) string) (map[string]string, error) {
 	a := p.Activities[activity]
 	digests, top := map[string]string{}, topOf(p, a)
@@ -230,8 +227,7 @@ func topOf(p *plan.Plan, a *plan.Activity) string {
 	return ""
 }
 
-// PathOf is the path from the workspace root of a file that is named from a folder, or an
-// absolute one.
+// PathOf is the path from the workspace root of a file that is named from a folder, or an absolute one.
 func PathOf(folder, name string) string {
 	if name = filepath.ToSlash(name); !path.IsAbs(name) && !filepath.IsAbs(name) {
 		name = path.Join(filepath.ToSlash(folder), name)
@@ -291,9 +287,8 @@ func Unchanged(p *plan.Plan, activity, program string, in plan.Files, lookup fun
 	return digest, nil
 }
 
-// Changed says of each part that two lists don't have in common what became of it from
-// the one to the other: `the tool "pay" is another`, "is new" or "is gone". Of a delegate
-// that has changed, the changed parts are listed.
+// Changed says of each part that two lists don't have in common what became of it from the one to the other: `the tool
+// "pay" is another`, "is new" or "is gone". Of a delegate that has changed, the changed parts are listed.
 func Changed(was, is []plan.Part) []string {
 	var all []string
 	before := map[plan.Part]string{}

@@ -57,10 +57,9 @@ func isCall(n *source.Node) bool { return n.Get("_tool") != nil }
 
 func isMessage(n *source.Node) bool { return n.Get("type") != nil || n.Get("kind") != nil }
 
-// isSolution tells what a model returned from a plan file: nothing but the four
-// keys of a solution, and among them one that a plan file doesn't have or
-// wouldn't bother to write, or calls for instances, which only the run that it is
-// for can have.
+// isSolution tells what a model returned from a plan file: nothing but the four keys of a solution, and among them one
+// that a plan file doesn't have or wouldn't bother to write, or calls for instances, which only the run that it is for
+// can have.
 func isSolution(n *source.Node) bool {
 	telling := false
 	if calls := n.Get("calls"); calls != nil {
@@ -186,8 +185,7 @@ func (c *compilation) lowerRecord(root *source.Node) {
 	}
 }
 
-// lowerContext reads a list of messages: those of one kind are patches of one
-// object, the later over the earlier.
+// lowerContext reads a list of messages: those of one kind are patches of one object, the later over the earlier.
 func (c *compilation) lowerContext(n *source.Node) {
 	if n.Kind != source.Array {
 		c.Expects(n, "a context", "a list of messages")
@@ -225,8 +223,7 @@ func (c *compilation) lowerContext(n *source.Node) {
 	}
 }
 
-// MessageType is the type of a message; a kind may represent it, and one that is
-// the name of a type is that type.
+// MessageType is the type of a message; a kind may represent it, and one that is the name of a type is that type.
 func MessageType(m *source.Node) string {
 	if kind := m.Get("type"); kind != nil {
 		return kind.AsText()

@@ -61,8 +61,7 @@ func (c *compilation) onItemFailure(call *plan.Call, f source.Field) {
 	}
 }
 
-// eachGives makes the result of a call that runs for each item the list of what its tool
-// gives for one.
+// eachGives makes the result of a call that runs for each item the list of what its tool gives for one.
 func (c *compilation) eachGives(call *plan.Call) {
 	each := call.Each
 	each.Tool = call.Tool
@@ -170,8 +169,7 @@ func RepeatedCall(c *plan.Call) *plan.Call {
 	return c
 }
 
-// ReadsItem reports whether a read is of an item that its call runs for, or of the item's
-// place in the list.
+// ReadsItem reports whether a read is of an item that its call runs for, or of the item's place in the list.
 func ReadsItem(p *plan.Plan, r *plan.Read) bool {
 	return r.Path != pathtree.Root && IsItemKind(p.Paths.Kind(r.Path))
 }
@@ -179,9 +177,8 @@ func ReadsItem(p *plan.Plan, r *plan.Read) bool {
 // IsItemKind reports whether references of a kind are to the item of a list, or its index.
 func IsItemKind(kind string) bool { return kind == itemKind || kind == indexKind }
 
-// Items is the plan of the calls that a call with "_each" runs, for so many items: they
-// wait for nothing, write nothing and are numbered from 0. Their reads are those of the
-// call.
+// Items is the plan of the calls that a call with "_each" runs, for so many items: they wait for nothing, write nothing
+// and are numbered from 0. Their reads are those of the call.
 func Items(p *plan.Plan, call *plan.Call, count int) *plan.Plan {
 	items := *p
 	items.Calls, items.Output, items.Unordered, items.Targets = make([]*plan.Call, count), nil, nil, nil

@@ -98,14 +98,11 @@ type claim struct {
 	from  plan.Origin // the least of those that it takes for it to lower a risk
 }
 
-// EffectOf is what the activity that carries a call out may do, and who says so. Not the call's
-// tool is judged but what runs: the hints of a tool speak
-// for an activity that the tool itself names, or that has its name, and for no
-// other that a call puts in its place. Anyone who says that something is harmful is
-// believed; that it is harmless only counts where both the activity and the word
-// for it come from outside of the document. A tool that merely has the activity's
-// name speaks for it if fits says that the call's parameters are such as that tool
-// takes; nil says it of all.
+// EffectOf is what the activity that carries a call out may do, and who says so. Not the call's tool is judged but what
+// runs: the hints of a tool speak for an activity that the tool itself names, or that has its name, and for no other
+// that a call puts in its place. Anyone who says that something is harmful is believed; that it is harmless only counts
+// where both the activity and the word for it come from outside of the document. A tool that merely has the activity's
+// name speaks for it if fits says that the call's parameters are such as that tool takes; nil says it of all.
 //
 // An expression changes nothing, and neither does a model that writes a result. A
 // plan has no effect but that of its own calls.
@@ -196,9 +193,8 @@ func hintsOfPolicy(e policy.Effects) plan.Hints {
 	return plan.Hints{ReadOnly: &reads, Destructive: is(policy.Destructive), OpenWorld: is(policy.External)}
 }
 
-// judge puts claims together: the worst counts, and for something to be harmless
-// there must be one of that origin or a more trusted one, and none
-// against it.
+// judge puts claims together: the worst counts, and for something to be harmless there must be one of that origin or a
+// more trusted one, and none against it.
 func judge(claims []claim, least plan.Origin) Effect {
 	counts := func(c claim) bool { return c.from >= least }
 	e := Effect{Kind: Unknown, OpenWorld: true}
@@ -268,8 +264,7 @@ func whereabouts(n *source.Node) string {
 	return " in " + diag.Escape(n.File.Name)
 }
 
-// HasParameter reports whether a tool has a parameter of a name, or says itself that it
-// takes others than it names.
+// HasParameter reports whether a tool has a parameter of a name, or says itself that it takes others than it names.
 func HasParameter(t *plan.Tool, name string) bool {
 	if t.Parameters == nil {
 		return true
@@ -305,9 +300,8 @@ func MayRun(t *plan.Tool, activity string) bool {
 	return t.Activity == activity || activity != "" && slices.Contains(t.Activities, activity)
 }
 
-// maySubstitute reports who carries a call of a solution out although its tool
-// doesn't allow it: a solution is untrusted text, and a tool says both what its
-// calls take and what becomes of them. The call then runs nothing.
+// maySubstitute reports who carries a call of a solution out although its tool doesn't allow it: a solution is
+// untrusted text, and a tool says both what its calls take and what becomes of them. The call then runs nothing.
 func (c *compilation) maySubstitute(call *plan.Call) bool {
 	if c.plan.Form != plan.Replan {
 		return true

@@ -14,9 +14,8 @@ func MetaForeign(parameter string) (string, bool) {
 	return meta, ok && meta != "_tool"
 }
 
-// foreignTool reports a tool that is written as a model's interface wants it, and gives
-// what it says of itself and where the schema of its parameters stands: what depends
-// on these can be checked all the same.
+// foreignTool reports a tool that is written as a model's interface wants it, and gives what it says of itself and
+// where the schema of its parameters stands: what depends on these can be checked all the same.
 func (c *compilation) foreignTool(d definition) (fields, parameters *source.Node) {
 	fields = d.node
 	if inner := d.node.Get("function"); inner != nil && inner.Kind == source.Object && d.node.Get("properties") == nil {

@@ -11,8 +11,7 @@ import (
 // variable is how an activity takes a value of the environment: {$NAME}.
 var variable = regexp.MustCompile(`\{\$([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// Filled is a text of an activity with what the environment holds in the place of
-// each {$NAME}.
+// Filled is a text of an activity with what the environment holds in the place of each {$NAME}.
 func Filled(text string, lookup func(name string) string) string {
 	return variable.ReplaceAllStringFunc(text, func(found string) string { return lookup(found[2 : len(found)-1]) })
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A Growing is a solution that is compiled as it arrives. Its plan gets one call after
-// the other, each compiled and bound once, together with those before it: what calls
-// still to come make of a read that is bound to nothing yet, only [Setting.Solve] of
-// the whole says. The output isn't looked at.
+// A Growing is a solution that is compiled as it arrives. Its plan gets one call after the other, each compiled and
+// bound once, together with those before it: what calls still to come make of a read that is bound to nothing yet, only
+// [Setting.Solve] of the whole says. The output isn't looked at.
 type Growing struct {
 	c        *compilation
 	binder   binder
@@ -21,9 +20,8 @@ type Growing struct {
 	broken   bool
 }
 
-// Begin compiles what stands before the calls of a solution: the file holds a whole
-// solution without any, at the end of whose list further ones are to come. The findings
-// are about that.
+// Begin compiles what stands before the calls of a solution: the file holds a whole solution without any, at the end of
+// whose list further ones are to come. The findings are about that.
 func (s Setting) Begin(file *source.File, o Options) (*Growing, []diag.Diagnostic) {
 	c := s.begin(file, o)
 	c.arriving, c.unnamed = true, map[string]*plan.Call{}
@@ -38,8 +36,7 @@ func (s Setting) Begin(file *source.File, o Options) (*Growing, []diag.Diagnosti
 // growPlan prepares a plan for further calls.
 func growPlan(p *plan.Plan) { p.Index.Grows, p.PlaceIndex.Grows = true, true }
 
-// Plan is what there is of the solution. It isn't to be changed, but changes with
-// every call.
+// Plan is what there is of the solution. It isn't to be changed, but changes with every call.
 func (g *Growing) Plan() *plan.Plan { return g.c.plan }
 
 // Listed is how many items of the list of calls have been read; 0 of none at all.
@@ -99,8 +96,7 @@ func (g *Growing) Add(text []byte, start, end int) bool {
 	return true
 }
 
-// Stand changes the setting in which calls are bound from now on. What calls before are
-// bound to stays.
+// Stand changes the setting in which calls are bound from now on. What calls before are bound to stays.
 func (g *Growing) Stand(s Setting) {
 	s.applyTo(g.c.plan)
 	for _, v := range g.views {
@@ -158,9 +154,8 @@ func (g *Growing) For(instance string) *plan.Plan {
 	return v.view
 }
 
-// add binds the last call of a plan to those before it, and reports whether it is the
-// one with which there are too many dependencies. What calls that are still to come do
-// to it isn't asked.
+// add binds the last call of a plan to those before it, and reports whether it is the one with which there are too many
+// dependencies. What calls that are still to come do to it isn't asked.
 func (b *binder) add() (tooDense bool) {
 	p := b.plan
 	call := p.Calls[len(p.Calls)-1]
@@ -225,8 +220,7 @@ func (b *binder) index(call *plan.Call) {
 	}
 }
 
-// orderWritesOf is what orderWrites does, for the last call alone: every other comes
-// before it.
+// orderWritesOf is what orderWrites does, for the last call alone: every other comes before it.
 func (b *binder) orderWritesOf(call *plan.Call) {
 	p := b.plan
 	p.Unordered = nil

@@ -14,8 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// PlanIdentity is what a call has in common with one that repeats it, its resolved
-// parameters aside.
+// PlanIdentity is what a call has in common with one that repeats it, its resolved parameters aside.
 func PlanIdentity(p *plan.Plan, call *plan.Call) string {
 	return identity(call.ToolName, call.Activity, call.Delegate, call.Instance, call.Method.String(), strings.Join(Offered(p, call), " || "))
 }
@@ -125,9 +124,8 @@ func CarriesStrategy(p *plan.Plan) bool {
 	return true
 }
 
-// takeUpHistory puts what calls of earlier ticks wrote into the values of the document,
-// as these stand now: less what was done by those that are listed again, whose work it is
-// then.
+// takeUpHistory puts what calls of earlier ticks wrote into the values of the document, as these stand now: less what
+// was done by those that are listed again, whose work it is then.
 func (c *compilation) takeUpHistory() {
 	p := c.plan
 	for _, id := range slices.Sorted(maps.Keys(p.History)) {
@@ -165,8 +163,7 @@ func (c *compilation) unlisted(instance string) []plan.Written {
 	return slices.DeleteFunc(slices.Clone(history), func(w plan.Written) bool { return stands[w.Number()] })
 }
 
-// DoneCalls are the calls of a history that are done, by number, each with the first that
-// it wrote.
+// DoneCalls are the calls of a history that are done, by number, each with the first that it wrote.
 func DoneCalls(history []plan.Written) []*plan.Written {
 	first := map[int]*plan.Written{}
 	for i := range history {
@@ -201,8 +198,7 @@ func (c *compilation) afterHistory(history []plan.Written, state any, data map[s
 	return values["state"], data
 }
 
-// put applies what was written to a value that its path leads into. It changes nothing
-// in place.
+// put applies what was written to a value that its path leads into. It changes nothing in place.
 func put(under any, path []expression.Segment, w *plan.Written) (any, error) {
 	if len(path) == 0 {
 		return Combine(w.Method, under, w.Value)
@@ -232,9 +228,8 @@ func put(under any, path []expression.Segment, w *plan.Written) (any, error) {
 	return out, err
 }
 
-// toolMessage reads the tools of a context, and in a record what they need besides:
-// schemas, activities, and the files that they name, with the folder from which these
-// are named.
+// toolMessage reads the tools of a context, and in a record what they need besides: schemas, activities, and the files
+// that they name, with the folder from which these are named.
 func (c *compilation) toolMessage(m *source.Node) {
 	c.Fields(m, "a message of type tool", messageKeys(m, "tool", "schemas", "activities", "folder", "files"))
 	if folder := m.Get("folder"); folder != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// What can be in an address, in a field, and in a field that may be sent several times,
-// as JSON Schemas.
+// What can be in an address, in a field, and in a field that may be sent several times, as JSON Schemas.
 var (
 	asSegment = map[string]any{"type": []any{"string", "number", "boolean"}}
 	asItem    = map[string]any{"type": []any{"string", "number", "boolean", "null"}}
@@ -19,9 +18,8 @@ var (
 	asForm    = map[string]any{"type": "object", "additionalProperties": asField}
 )
 
-// HTTPParameter is a JSON Schema of the values of a parameter that the request can be made of, as
-// far as their kinds say; nil where it can be made of any. What is refused besides
-// ([HTTPRequest]) depends on the values.
+// HTTPParameter is a JSON Schema of the values of a parameter that the request can be made of, as far as their kinds
+// say; nil where it can be made of any. What is refused besides ([HTTPRequest]) depends on the values.
 func HTTPParameter(h *plan.HTTP, parameter string) any {
 	var all []any
 	takes := func(n *source.Node, what map[string]any) {

@@ -13,21 +13,18 @@ import (
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
-// maxImports bounds the files that a document imports. Together with delegates,
-// catalogues and further files of activities they may have as many bytes as one
-// document.
+// maxImports bounds the files that a document imports. Together with delegates, catalogues and further files of
+// activities they may have as many bytes as one document.
 const maxImports = 1_000
 
-// Reads are the files that a compilation has read, with all plans below it: each
-// is opened and parsed once.
+// Reads are the files that a compilation has read, with all plans below it: each is opened and parsed once.
 type reads struct {
 	files  map[string]opened
 	parsed map[*source.File]tree
 	bytes  int
 
-	// Keywords is how many the schemas may still have with their references
-	// expanded: reading them costs in proportion to all texts. A definition counts as
-	// some, in each plan that takes it in.
+	// Keywords is how many the schemas may still have with their references expanded: reading them costs in proportion
+	// to all texts. A definition counts as some, in each plan that takes it in.
 	keywords int
 }
 
@@ -101,8 +98,7 @@ func (r *reads) texts() map[string]string {
 	return texts
 }
 
-// An importer reads the files that a document imports, and those that these
-// import.
+// An importer reads the files that a document imports, and those that these import.
 type importer struct {
 	*compilation
 	files map[string]*imported
@@ -116,9 +112,8 @@ type imported struct {
 	names []*imported
 }
 
-// imports are the files that a document reads, each once, and last the
-// document: those of a file before the file itself, and otherwise as they are
-// named. Where one is named several times the last counts, because the later
+// imports are the files that a document reads, each once, and last the document: those of a file before the file
+// itself, and otherwise as they are named. Where one is named several times the last counts, because the later
 // definition wins.
 func (c *compilation) imports(root *source.Node, dir string) []*imported {
 	in := importer{compilation: c, files: map[string]*imported{}}
@@ -233,8 +228,7 @@ func (c *compilation) definitions(root *source.Node, dir string) {
 	}
 }
 
-// onlyDefines reports what a file holds besides some kinds of definitions, and reads of
-// these what isn't found by name.
+// onlyDefines reports what a file holds besides some kinds of definitions, and reads of these what isn't found by name.
 func (c *compilation) onlyDefines(root *source.Node, what string, kinds ...string) {
 	dir := path.Dir(root.File.Name)
 	if root == c.plan.Root {
@@ -254,9 +248,8 @@ func (c *compilation) onlyDefines(root *source.Node, what string, kinds ...strin
 	c.Fields(root, what, handlers)
 }
 
-// lowerDefinitions takes apart a file of definitions by itself: one that plans import,
-// that the configuration names, or one of activities. What it doesn't hold may stand
-// beside it, wherever it is imported.
+// lowerDefinitions takes apart a file of definitions by itself: one that plans import, that the configuration names, or
+// one of activities. What it doesn't hold may stand beside it, wherever it is imported.
 func (c *compilation) lowerDefinitions(root *source.Node) {
 	c.plan.Form = plan.Definitions
 	c.onlyDefines(root, "a file of definitions", "tools", "activities", "schemas", "import", "advisors", "servers")
@@ -266,8 +259,7 @@ func (c *compilation) lowerDefinitions(root *source.Node) {
 	}
 }
 
-// implementations collects the tools and activities of a plan file, an import or
-// a catalogue.
+// implementations collects the tools and activities of a plan file, an import or a catalogue.
 func (c *compilation) implementations(root *source.Node, dir string) {
 	if tools := root.Get("tools"); tools != nil {
 		c.plan.ToolsDeclared = true
@@ -280,8 +272,7 @@ func (c *compilation) implementations(root *source.Node, dir string) {
 	}
 }
 
-// nameSchemas reads "schemas", which every other schema of the document may
-// refer to, those of imports included.
+// nameSchemas reads "schemas", which every other schema of the document may refer to, those of imports included.
 func (c *compilation) nameSchemas(root *source.Node) {
 	named := root.Get("schemas")
 	if named == nil {

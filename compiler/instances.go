@@ -38,8 +38,7 @@ func (c *compilation) instances(n *source.Node) {
 	}
 }
 
-// instance is the instance of an id, a new one if none has it. It stays where it
-// is until the next is asked for.
+// instance is the instance of an id, a new one if none has it. It stays where it is until the next is asked for.
 func (c *compilation) instance(id *source.Node) *plan.Instance {
 	p := c.plan
 	at, known := p.InstanceAt[id.Text]
@@ -109,9 +108,8 @@ func placesOf(instances []plan.Instance) map[string]int {
 	return at
 }
 
-// Overlay lays one value over another, as an instance's own lies over the shared
-// one and a message over those before it: objects key by key, anything
-// else whole. Neither is changed.
+// Overlay lays one value over another, as an instance's own lies over the shared one and a message over those before
+// it: objects key by key, anything else whole. Neither is changed.
 func Overlay(under, over any) any {
 	o, ok := over.(map[string]any)
 	u, both := under.(map[string]any)
@@ -129,9 +127,8 @@ func Overlay(under, over any) any {
 	return merged
 }
 
-// judgeInstances reports calls for an instance that the document, or the run that
-// a solution is for, doesn't have. A solution checked alone knows none, and so
-// says nothing.
+// judgeInstances reports calls for an instance that the document, or the run that a solution is for, doesn't have. A
+// solution checked alone knows none, and so says nothing.
 func (c *compilation) judgeInstances() {
 	for _, call := range c.plan.Calls {
 		c.judgeInstance(call)
@@ -199,10 +196,9 @@ const (
 	fewListed = 12 // where they are advice
 )
 
-// start notes for reads whether its path is known to be there before any
-// call has run: in the values of the document, or of every instance that
-// the reader runs for, or required by a schema. What a template's reads are
-// bound to is therefore the same in every instance.
+// start notes for reads whether its path is known to be there before any call has run: in the values of the document,
+// or of every instance that the reader runs for, or required by a schema. What a template's reads are bound to is
+// therefore the same in every instance.
 func (c *compilation) start(reads []plan.Read) {
 	for i := range reads {
 		reads[i].Start = reads[i].Path != pathtree.Root && c.startOf(&reads[i])
@@ -231,8 +227,7 @@ func (c *compilation) startOf(r *plan.Read) bool {
 	return start
 }
 
-// startsWith reports whether a path is known to be there from the start in one
-// instance.
+// startsWith reports whether a path is known to be there from the start in one instance.
 func startsWith(p *plan.Plan, one *plan.Instance, id pathtree.ID) bool {
 	value, _ := BeginsWith(p, one, id)
 	return value != nil || requiredAt(p, id, cmp.Or(one.StateSchema, p.StateSchema))
@@ -264,8 +259,7 @@ func beginsWith(p *plan.Plan, shared, own *plan.Values, id pathtree.ID) (value a
 	return nil, false
 }
 
-// overlaid is what stands at a path of one value laid over another, which isn't
-// carried out for it.
+// overlaid is what stands at a path of one value laid over another, which isn't carried out for it.
 func overlaid(under, over any, path []expression.Segment) (any, bool) {
 	for i, s := range path {
 		_, o := over.(map[string]any)

@@ -12,8 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// judgeNames looks for ids and paths that a reader can't tell apart, or can't
-// see.
+// judgeNames looks for ids and paths that a reader can't tell apart, or can't see.
 func (c *compilation) judgeNames() {
 	tools := newNames(c.Report, "plan's tools", 0)
 	for _, d := range c.toolDefs {
@@ -148,9 +147,8 @@ func (n *names) add(name string, at source.Span, parts ...string) {
 	}
 }
 
-// Shown is a name as a message prints it: as it is, unless it mixes scripts or
-// looks like another that the message names. Then its characters beyond ASCII
-// are spelt out, so that a reader sees what tells it from what it seems.
+// Shown is a name as a message prints it: as it is, unless it mixes scripts or looks like another that the message
+// names. Then its characters beyond ASCII are spelt out, so that a reader sees what tells it from what it seems.
 func Shown(name string, beside ...string) string {
 	if naming.IsASCII(name) {
 		return name

@@ -18,10 +18,9 @@ type OpinionFault struct {
 	Message, Help string
 }
 
-// OpinionOf reads what an advisor said: a mapping of its "id", an "_instance" if it
-// speaks for each, "calls", a text that holds a JSON object of weights by tool,
-// and the rest, which is for its schema to judge. The fault is nil when there is
-// none.
+// OpinionOf reads what an advisor said: a mapping of its "id", an "_instance" if it speaks for each, "calls", a text
+// that holds a JSON object of weights by tool, and the rest, which is for its schema to judge. The fault is nil when
+// there is none.
 func OpinionOf(a *plan.Advisor, n *source.Node) (plan.Opinion, *OpinionFault) {
 	o := plan.Opinion{Advisor: a.ID, Said: map[string]any{}}
 	bad := func(at *source.Node, help, format string, args ...any) (plan.Opinion, *OpinionFault) {
@@ -100,9 +99,8 @@ func votes(a *plan.Advisor, n *source.Node) (map[string]float64, *OpinionFault) 
 	return votes, nil
 }
 
-// callable reports whether a call can use a tool: it is declared, an activity has
-// its name, or tools aren't judged. Otherwise it names the nearest that
-// there is, or "".
+// callable reports whether a call can use a tool: it is declared, an activity has its name, or tools aren't judged.
+// Otherwise it names the nearest that there is, or "".
 func callable(p *plan.Plan, tool string) (near string, ok bool) {
 	if p == nil || !p.ToolsDeclared || p.Tool(tool) != nil || p.Activities[tool] != nil {
 		return "", true

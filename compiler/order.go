@@ -7,10 +7,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// WithOrder is the plan with more order: of each pair of calls, by index, the
-// second waits for the first. It is for calls of which it isn't known whether it
-// matters which comes first. The graph may have cycles then. The plan itself stays as
-// it is.
+// WithOrder is the plan with more order: of each pair of calls, by index, the second waits for the first. It is for
+// calls of which it isn't known whether it matters which comes first. The graph may have cycles then. The plan itself
+// stays as it is.
 func WithOrder(p *plan.Plan, pairs [][2]int) *plan.Plan {
 	one := *p
 	one.Calls, one.Reads = make([]*plan.Call, len(p.Calls)), slices.Clone(p.Reads)
@@ -36,8 +35,7 @@ func WithOrder(p *plan.Plan, pairs [][2]int) *plan.Plan {
 	return &one
 }
 
-// OrderLast lets the last call of a plan that grows come after an earlier one, before it is
-// run: see [WithOrder].
+// OrderLast lets the last call of a plan that grows come after an earlier one, before it is run: see [WithOrder].
 func OrderLast(p *plan.Plan, earlier int) {
 	call := p.Calls[len(p.Calls)-1]
 	for _, list := range []*[]int32{&call.Ordered, &call.Waits} {
@@ -48,8 +46,7 @@ func OrderLast(p *plan.Plan, earlier int) {
 	}
 }
 
-// WithDelegates is the plan with other plans in the place of some of those that it delegates to,
-// by their paths.
+// WithDelegates is the plan with other plans in the place of some of those that it delegates to, by their paths.
 func WithDelegates(p *plan.Plan, delegates map[string]*plan.Plan) *plan.Plan {
 	one := *p
 	one.Delegates = delegates

@@ -10,8 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// messageKeys are what a message of a type may hold besides its type, which its kind may
-// say in the type's place.
+// messageKeys are what a message of a type may hold besides its type, which its kind may say in the type's place.
 func messageKeys(m *source.Node, own ...string) map[string]func(source.Field) {
 	if kind := m.Get("kind"); kind != nil && kind.Text == MessageType(m) {
 		own = append(own, "kind")
@@ -23,8 +22,9 @@ func messageKeys(m *source.Node, own ...string) map[string]func(source.Field) {
 	return keys
 }
 
-// mappingSchema reads the schema of a value that is always a mapping: parameters, input, state, an opinion; nil for none.
-// One that admits no mapping is a finding, since it would refuse every value. What was made of the node may replace it.
+// mappingSchema reads the schema of a value that is always a mapping: parameters, input, state, an opinion; nil for
+// none. One that admits no mapping is a finding, since it would refuse every value. What was made of the node may
+// replace it.
 func (c *compilation) mappingSchema(n *source.Node, made any, what string) *schema.Schema {
 	if n == nil {
 		return nil
@@ -43,9 +43,8 @@ func (c *compilation) mappingSchema(n *source.Node, made any, what string) *sche
 	return s
 }
 
-// judgeValues holds the document's own input and state against their schemas:
-// what the one gives the other must admit. That something is missing is no
-// fault here, since a run may be given it or write it.
+// judgeValues holds the document's own input and state against their schemas: what the one gives the other must admit.
+// That something is missing is no fault here, since a run may be given it or write it.
 func (c *compilation) judgeValues() {
 	c.judgeObject(c.plan.Input, c.plan.InputNode, c.plan.InputSchema, "input")
 	c.judgeObject(c.plan.State, c.plan.StateNode, c.plan.StateSchema, "state")

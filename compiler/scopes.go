@@ -148,9 +148,8 @@ func listed(v any) any {
 	return []any{v}
 }
 
-// scopesOfAdvisors reads what advisors look at, once all kinds are known. What is
-// written while a plan is made can't be foretold, so that no path is refused that
-// the state may ever hold.
+// scopesOfAdvisors reads what advisors look at, once all kinds are known. What is written while a plan is made can't be
+// foretold, so that no path is refused that the state may ever hold.
 func (c *compilation) scopesOfAdvisors() {
 	for _, a := range c.plan.Advisors {
 		n := a.Node.Get("scopes")

@@ -151,8 +151,7 @@ func (c *compilation) secretsOf(n *source.Node, s *schema.Schema) {
 	}
 }
 
-// Redact is a text for people without the secrets of the plan and of the plans that it
-// delegates to.
+// Redact is a text for people without the secrets of the plan and of the plans that it delegates to.
 func Redact(p *plan.Plan, text string) string { return p.Secrets.Text(text) }
 
 // RedactFindings hides the secrets of the plan in all texts of findings, and in excerpts of

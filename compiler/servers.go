@@ -219,9 +219,8 @@ func SourceOf(a *plan.Activity) plan.Origin {
 	return a.Origin
 }
 
-// says is what a server declares of one of its tools' effects, as it is recorded,
-// which each start of the server is held to (OB610). Where no policy trusts the server, it
-// only makes them worse.
+// says is what a server declares of one of its tools' effects, as it is recorded, which each start of the server is
+// held to (OB610). Where no policy trusts the server, it only makes them worse.
 func says(s *plan.Server, tool string) (said claim, any bool) {
 	recorded := s.Lock.Tool(tool)
 	if recorded == nil {
@@ -252,8 +251,7 @@ func DefinedIn(a *plan.Activity) plan.Origin {
 	return a.Origin
 }
 
-// serverHere is a server's definition as it reads in the plan's own folder, with what is
-// recorded of it.
+// serverHere is a server's definition as it reads in the plan's own folder, with what is recorded of it.
 func serverHere(p *plan.Plan, s *plan.Server) any {
 	value := s.Node.Value()
 	definition, ok := value.(map[string]any)

@@ -13,8 +13,7 @@ import (
 var shells = []string{"ash", "bash", "csh", "dash", "fish", "flock", "ksh", "mksh", "rbash", "script", "sh", "tcsh", "yash", "zsh", "su", "runuser", "cmd", "powershell", "pwsh", "{$shell}"}
 
 var (
-	// shellOption is an option behind which a shell takes code, and one of which a
-	// parameter decides it.
+	// shellOption is an option behind which a shell takes code, and one of which a parameter decides it.
 	shellOption = lazily(`^(?i:-[a-z]*c[a-z]*|/[ck]|--(init-)?command)(=|$)|^-[a-zA-Z]*\{`)
 	// takesValue is an option of a shell that what follows belongs to.
 	takesValue = lazily(`^[-+][a-zA-Z]*[oO]$`)
@@ -39,10 +38,9 @@ func isShell(program string) bool {
 	return slices.Contains(shells, strings.TrimSuffix(name, ".exe"))
 }
 
-// shellCode refuses parameters in what a shell takes for code, wherever in the argv it is
-// named: what is in a value must never be run. That is all from its option to the first
-// argument that is none itself and that no parameter leaves out. Behind a script that surely
-// is one, options are the script's own.
+// shellCode refuses parameters in what a shell takes for code, wherever in the argv it is named: what is in a value
+// must never be run. That is all from its option to the first argument that is none itself and that no parameter leaves
+// out. Behind a script that surely is one, options are the script's own.
 func (c *compilation) shellCode(argv *source.Node) {
 	shell, value := false, false
 	first, scripted := true, false // nothing but the shell is started so far, and a script may stand next

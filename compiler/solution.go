@@ -10,31 +10,26 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A Setting is what a model's solution is compiled against: a plan, and where
-// its run stands as a tick begins.
+// A Setting is what a model's solution is compiled against: a plan, and where its run stands as a tick begins.
 type Setting struct {
-	// Plan gives the tools, activities, schemas and settings. A solution can't
-	// define any of them.
+	// Plan gives the tools, activities, schemas and settings. A solution can't define any of them.
 	Plan *plan.Plan
-	// Input, State and Data are the values as the tick begins; Errors is what
-	// †error reads.
+	// Input, State and Data are the values as the tick begins; Errors is what †error reads.
 	Input, State map[string]any
 	Data         map[string]any
 	// Instances are those of the run, in its order; each holds the whole input and
 	// state of one, which nothing shared lies under.
 	Instances []plan.Instance
 	Errors    []any
-	// Paths is shared by all solutions of one run, so that a path keeps its
-	// number; see [pathtree.Tree.Clone].
+	// Paths is shared by all solutions of one run, so that a path keeps its number; see [pathtree.Tree.Clone].
 	Paths *pathtree.Tree
 	// Live is how worthy of trust what stands there is; nil without policies.
 	Live *policy.Live
 }
 
-// Solve compiles a solution in its setting: a plan of the form [Replan]. It
-// gives the same calls with the same numbers, paths and reads as [Setting.Begin] and
-// [Growing.Add] do; only what a read is bound to may be another matter while it is
-// bound to no call listed before it.
+// Solve compiles a solution in its setting: a plan of the form [Replan]. It gives the same calls with the same numbers,
+// paths and reads as [Setting.Begin] and [Growing.Add] do; only what a read is bound to may be another matter while it
+// is bound to no call listed before it.
 func (s Setting) Solve(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
 	c := s.begin(file, o)
 	c.lowerCalls()
@@ -56,7 +51,7 @@ func (s Setting) begin(file *source.File, o Options) *compilation {
 		Tools: base.Tools, ToolsDeclared: base.ToolsDeclared, Activities: base.Activities, Paths: s.Paths, Kinds: base.Kinds,
 		Values:       plan.Values{InputSchema: base.InputSchema, StateSchema: base.StateSchema, DataSchemas: base.DataSchemas},
 		OutputSchema: base.OutputSchema,
-		Settings: base.Settings, Policies: base.Policies, Live: s.Live, Advisors: base.Advisors, Delegates: base.Delegates, Folder: base.Folder,
+		Settings:     base.Settings, Policies: base.Policies, Live: s.Live, Advisors: base.Advisors, Delegates: base.Delegates, Folder: base.Folder,
 		Schemas: base.Schemas, Secrets: base.Secrets, Workspaces: base.Workspaces,
 	}
 	decidedBy(p)

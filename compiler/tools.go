@@ -11,8 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// metaKeys are the keys of a call that aren't parameters, and of them
-// those that a tool's schema may constrain.
+// metaKeys are the keys of a call that aren't parameters, and of them those that a tool's schema may constrain.
 var (
 	metaKeys = []string{
 		"_tool", "_outputPath", "_outputMethod", "_instance", "_activity", "_delegate", "_scopes", "_output", "_reasoningForCall",
@@ -21,8 +20,7 @@ var (
 	toolMetaKeys = []string{"_tool", "_output", "_outputPath", "_outputMethod", "_activity", "_delegate", "_scopes", "_instance", "_mock", "_reasoningForCall"}
 )
 
-// collectTools notes the definitions of a "tools" mapping, or of a list in
-// MCP's form.
+// collectTools notes the definitions of a "tools" mapping, or of a list in MCP's form.
 func (c *compilation) collectTools(n *source.Node, dir string) {
 	switch n.Kind {
 	case source.Object:
@@ -50,8 +48,7 @@ func (c *compilation) collectTools(n *source.Node, dir string) {
 	}
 }
 
-// defineTools makes the tools once all definitions are known, so that the last
-// of each name wins.
+// defineTools makes the tools once all definitions are known, so that the last of each name wins.
 func (c *compilation) defineTools() {
 	for _, d := range c.toolDefs {
 		tool := c.tool(d)
@@ -181,8 +178,7 @@ func parameterSchema(n *source.Node) any {
 	return raw
 }
 
-// withDefinitions lets a schema that stands inside a tool's see the tool's own
-// definitions, and its dialect.
+// withDefinitions lets a schema that stands inside a tool's see the tool's own definitions, and its dialect.
 func withDefinitions(raw any, around *source.Node) any {
 	inner, ok := raw.(map[string]any)
 	if !ok {
@@ -231,8 +227,7 @@ func hintsOf(n *source.Node) (hints plan.Hints) {
 	return hints
 }
 
-// resolve finds the activity of a tool that its calls get unless they name one
-// themselves.
+// resolve finds the activity of a tool that its calls get unless they name one themselves.
 func (c *compilation) resolve(t *plan.Tool) {
 	switch {
 	case t.Activity != "" && plan.RunsPlan(t.Delegate):

@@ -23,16 +23,13 @@ func targetsOf(calls []*plan.Call) *plan.Targets {
 	return t
 }
 
-// ForInstance is the plan as one instance runs it: the calls without "_instance"
-// and those for this one, bound as if the others had never been written, but
-// that what counts as known from the start is what it is in the whole.
-// The calls have indexes of their own, and so have reads; names, paths, tools
-// and schemas are shared. Its schemas, data and errors are the instance's own, where it has
-// such.
+// ForInstance is the plan as one instance runs it: the calls without "_instance" and those for this one, bound as if
+// the others had never been written, but that what counts as known from the start is what it is in the whole. The calls
+// have indexes of their own, and so have reads; names, paths, tools and schemas are shared. Its schemas, data and
+// errors are the instance's own, where it has such.
 //
-// Instances that run the same calls under the same schema have the same view,
-// which is the plan itself where no call is left out. A view's Instances are
-// those that share it.
+// Instances that run the same calls under the same schema have the same view, which is the plan itself where no call is
+// left out. A view's Instances are those that share it.
 func ForInstance(p *plan.Plan, instance string) *plan.Plan {
 	view1 := p
 	switch {
@@ -60,8 +57,7 @@ func ForInstance(p *plan.Plan, instance string) *plan.Plan {
 	return view1
 }
 
-// OwnPlan is the plan as an instance runs it that has schemas, data or errors of its own; nil
-// for any other.
+// OwnPlan is the plan as an instance runs it that has schemas, data or errors of its own; nil for any other.
 func OwnPlan(p *plan.Plan, instance string) *plan.Plan {
 	if at, ok := p.InstanceAt[instance]; ok && IsParticular(p, &p.Instances[at]) {
 		return ForInstance(p, instance)
@@ -69,9 +65,8 @@ func OwnPlan(p *plan.Plan, instance string) *plan.Plan {
 	return nil
 }
 
-// IsParticular reports whether an instance has schemas, data or errors of its own, so that
-// its calls are judged by them. Those of a solution are judged for all instances alike:
-// the run holds each to what is its own.
+// IsParticular reports whether an instance has schemas, data or errors of its own, so that its calls are judged by
+// them. Those of a solution are judged for all instances alike: the run holds each to what is its own.
 func IsParticular(p *plan.Plan, i *plan.Instance) bool {
 	return p.Form != plan.Replan && (i.StateSchema != nil || i.InputSchema != nil || len(i.Data) > 0 || len(i.DataSchemas) > 0 || len(i.Errors) > 0)
 }
@@ -106,8 +101,7 @@ func common(p *plan.Plan) *plan.Plan {
 	return t.Common
 }
 
-// plain are the instances that have neither calls nor schemas, data or errors of their
-// own.
+// plain are the instances that have neither calls nor schemas, data or errors of their own.
 func plain(p *plan.Plan) (plain []plan.Instance) {
 	for i := range p.Instances {
 		if len(p.Targets.Own[p.Instances[i].ID]) == 0 && !IsParticular(p, &p.Instances[i]) {
@@ -195,8 +189,7 @@ func (v *viewer) call(of *plan.Call, at int) *plan.Call {
 	return call
 }
 
-// reads copies a reader's reads, which stand side by side, and tells by how much
-// their numbers change.
+// reads copies a reader's reads, which stand side by side, and tells by how much their numbers change.
 func (v *viewer) reads(first, end, reader int) (shift int) {
 	shift = len(v.view.Reads) - first
 	for _, r := range v.full.Reads[first:end] {

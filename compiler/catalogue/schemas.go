@@ -1,7 +1,6 @@
-// Package catalogue is about files of tools that a configuration gives to every plan, and
-// that imports write. It writes them as YAML, reads what they record of an MCP server's tools,
-// and keeps their schemas apart from others of the same name. It opens no file and knows no
-// plan.
+// Package catalogue is about files of tools that a configuration gives to every plan, and that imports write. It writes
+// them as YAML, reads what they record of an MCP server's tools, and keeps their schemas apart from others of the same
+// name. It opens no file and knows no plan.
 package catalogue
 
 import (
@@ -25,10 +24,9 @@ type Schemas struct {
 	Nodes  map[string]*source.Node
 }
 
-// Separate returns the catalogues with unambiguous references to the schemas of a document.
-// A catalogue refers to its own schemas, then to those of the last catalogue that has the
-// name, and never to those of a plan or import: what a trusted tool accepts must not depend
-// on them. A schema that isn't the one that the document has under its name gets
+// Separate returns the catalogues with unambiguous references to the schemas of a document. A catalogue refers to its
+// own schemas, then to those of the last catalogue that has the name, and never to those of a plan or import: what a
+// trusted tool accepts must not depend on them. A schema that isn't the one that the document has under its name gets
 // another name, which depends on the contents of the catalogues alone.
 func Separate(files []*source.Node, all Schemas, found *diag.Findings) []*source.Node {
 	named := make([]map[string]*source.Node, len(files))
@@ -131,8 +129,7 @@ func eachNamed(n *source.Node, visit func(name string)) {
 	}
 }
 
-// replaceNamed is a tree with other names in its references to named schemas; the tree
-// itself where nothing changes.
+// replaceNamed is a tree with other names in its references to named schemas; the tree itself where nothing changes.
 func replaceNamed(n *source.Node, to func(f source.Field, name string) string) *source.Node {
 	copied, changed := *n, false
 	copied.Items, copied.Fields = slices.Clone(n.Items), slices.Clone(n.Fields)

@@ -108,8 +108,7 @@ func plain(v any) any {
 // pass that read as something else; see spelling.
 func hidden(text string) string { return "x" + hex.EncodeToString([]byte(text)) }
 
-// spelling gives the texts of a tree back, in quotes unless they read as themselves to
-// everybody.
+// spelling gives the texts of a tree back, in quotes unless they read as themselves to everybody.
 type spelling struct{}
 
 var (

@@ -1,6 +1,6 @@
-// Package decode reads mappings of a document into Go values. Tags of a struct declare which keys a mapping has and what
-// their values may be; what differs becomes a finding with its place, the closest word and a fix. It never decides what
-// a value means.
+// Package decode reads mappings of a document into Go values. Tags of a struct declare which keys a mapping has and
+// what their values may be; what differs becomes a finding with its place, the closest word and a fix. It never decides
+// what a value means.
 package decode
 
 import (

@@ -16,9 +16,8 @@ type Argument struct {
 	Option bool // it stands as a list in the argv
 }
 
-// Origin is where a definition comes from. It decides whether the definition may
-// say that something is harmless: a document can't declare that of itself, and
-// neither can what it imports or delegates to.
+// Origin is where a definition comes from. It decides whether the definition may say that something is harmless: a
+// document can't declare that of itself, and neither can what it imports or delegates to.
 type Origin uint8
 
 const (
@@ -27,8 +26,7 @@ const (
 	// Untrusted is a catalogue that the workspace's configuration names, where the user
 	// hasn't said that its content is trusted: it may have come from anywhere.
 	Untrusted
-	// Workspace is a catalogue of a configuration that the user trusts, or a policy that
-	// counts.
+	// Workspace is a catalogue of a configuration that the user trusts, or a policy that counts.
 	Workspace
 	// CommandLine is a file of activities that the user who runs the plan names.
 	CommandLine

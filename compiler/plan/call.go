@@ -62,8 +62,7 @@ func (c *Call) Expressions() iter.Seq[*Template] {
 // in which there is nothing but what its scopes name.
 const Anonymous = "anonymous"
 
-// A Link of a chain of delegates: a plan, and where it is named; nowhere for the
-// plan that all begins with.
+// A Link of a chain of delegates: a plan, and where it is named; nowhere for the plan that all begins with.
 type Link struct {
 	Path string
 	At   *source.Node
@@ -84,12 +83,10 @@ func (c *Call) Plan() string {
 // its result, unless it stands there already.
 func (c *Call) Latent() bool { return c.Activity == "" && c.Plan() == "" }
 
-// Findings are what compiling a delegate found. They are its own and not among
-// those of the plans that name it.
+// Findings are what compiling a delegate found. They are its own and not among those of the plans that name it.
 func (p *Plan) Findings() []diag.Diagnostic { return slices.Clone(p.Found) }
 
-// AllDelegates are the plans that are run as calls of this one, and as calls of
-// those, by path.
+// AllDelegates are the plans that are run as calls of this one, and as calls of those, by path.
 func (p *Plan) AllDelegates() map[string]*Plan {
 	all := map[string]*Plan{}
 	waiting := []*Plan{p}
@@ -106,9 +103,8 @@ func (p *Plan) AllDelegates() map[string]*Plan {
 	return all
 }
 
-// An Each is how a call runs once for every item of a list. The call stays one:
-// it is bound as a whole, and what it gives is the list of results, which is what the
-// "_output" of its tool describes then.
+// An Each is how a call runs once for every item of a list. The call stays one: it is bound as a whole, and what it
+// gives is the list of results, which is what the "_output" of its tool describes then.
 type Each struct {
 	List    *Template // what gives the list
 	Collect bool      // a failure takes the item's place, and the others go on
@@ -135,9 +131,8 @@ func (c *Call) Single() *Tool {
 // call runs for, so that it has no value of its own. Nil has nothing.
 func (t *Template) PerItem() bool { return t != nil && t.ItemDependent }
 
-// A Scope is a part of the context that is handed on: to the activity of a call, to the plan
-// that is run as one. Those of an advisor only say
-// what it looks at.
+// A Scope is a part of the context that is handed on: to the activity of a call, to the plan that is run as one. Those
+// of an advisor only say what it looks at.
 type Scope struct {
 	Kind string               // input, state, data, error, advice or a kind that a message declares
 	Read int                  // the read that it is, as an index of Plan.Reads; -1 for an advisor's

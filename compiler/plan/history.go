@@ -9,9 +9,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A Written is what a call of an earlier tick wrote, as one message of a context holds
-// it: a value at a path, with the call under "_call". One that wrote nothing has
-// a message without a path.
+// A Written is what a call of an earlier tick wrote, as one message of a context holds it: a value at a path, with the
+// call under "_call". One that wrote nothing has a message without a path.
 type Written struct {
 	Path   pathtree.ID // [pathtree.Root] where nothing was written
 	Method Method
@@ -62,8 +61,7 @@ func (w *Written) Params() map[string]any {
 	return params
 }
 
-// Items gives those items of a call with "_each" that are done, of each what it ran with and
-// gave.
+// Items gives those items of a call with "_each" that are done, of each what it ran with and gave.
 func (w *Written) Items(give func(params map[string]any, output any)) {
 	params, _ := w.Params()["_each"].([]any)
 	outputs, _ := w.Output().([]any)

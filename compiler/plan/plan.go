@@ -31,9 +31,8 @@ type Part struct {
 	Digest string `json:"digest"`         // "sha256:" and 64 digits
 }
 
-// Parts are all that decides what the plan does when it is run, in a fixed order: its own
-// and those of the plans that it delegates to. They are found out once, and the files of
-// the workspace are read for it then. Nobody changes them.
+// Parts are all that decides what the plan does when it is run, in a fixed order: its own and those of the plans that
+// it delegates to. They are found out once, and the files of the workspace are read for it then. Nobody changes them.
 func (p *Plan) Parts() ([]Part, error) { return p.PartsOnce() }
 
 // Files are those of the workspace, as a plan's digest covers them.
@@ -41,8 +40,7 @@ type Files interface {
 	// Sum is a digest of what a file holds; "" for what is no file of the workspace. The
 	// name is seen from a folder, and that from the root; either may be absolute.
 	Sum(folder, name string) (digest string, err error)
-	// Glob gives the files that match a pattern ([workspace.Pattern]), by their paths from
-	// the root.
+	// Glob gives the files that match a pattern ([workspace.Pattern]), by their paths from the root.
 	Glob(pattern string) ([]string, error)
 }
 
@@ -95,13 +93,11 @@ func (w *Writers) asked(id pathtree.ID) (slot int, kept bool) {
 	return slot, kept
 }
 
-// Instance is the instance of an id; one of which nothing is known where the document
-// has none.
+// Instance is the instance of an id; one of which nothing is known where the document has none.
 func (p *Plan) Instance(id string) *Instance { return &p.Only(id)[0] }
 
-// A Plan is one compiled document. It is immutable. A plan compiled from a
-// document with errors is partial: what could be understood is there, and
-// nothing else.
+// A Plan is one compiled document. It is immutable. A plan compiled from a document with errors is partial: what could
+// be understood is there, and nothing else.
 type Plan struct {
 	Name        string `key:"plan"`
 	Description string `key:"description"`
@@ -322,9 +318,8 @@ type Hints struct {
 	OpenWorld   *bool `key:"openWorldHint"`
 }
 
-// An Activity is an implementation. Exactly one of Exec, HTTP, MCP,
-// Expression and Plan describes it; none does for one that the embedding
-// program registers.
+// An Activity is an implementation. Exactly one of Exec, HTTP, MCP, Expression and Plan describes it; none does for one
+// that the embedding program registers.
 type Activity struct {
 	Name       string
 	Kind       string // "exec", "http", "mcp", "expr", "plan", "go"
@@ -334,10 +329,9 @@ type Activity struct {
 	Argv       []Argument       // exec
 	Worker     bool             // exec: one process, a line a request
 	HTTP       *HTTP            // http
-	// Stdin is what a program reads: [StreamJSON] (also ""), [StreamNone], or the
-	// reference †name to a parameter, whose path from the parameters on is StdinPath.
-	// Stdout is the form of what it writes; "" is StreamJSON where something is to come
-	// of the call, and else StreamNone.
+	// Stdin is what a program reads: [StreamJSON] (also ""), [StreamNone], or the reference †name to a parameter, whose
+	// path from the parameters on is StdinPath. Stdout is the form of what it writes; "" is StreamJSON where something
+	// is to come of the call, and else StreamNone.
 	Stdin, Stdout string               // exec
 	StdinPath     []expression.Segment // exec
 	Parameters    []Variable           // exec, http: those that its texts take by name, and where
@@ -347,13 +341,11 @@ type Activity struct {
 	Server        *Server              // mcp: whose program the activity has as its own; nil where it isn't defined
 	Remote        string               // mcp: what the tool is called there
 	Dir           string               // exec: the folder in which it is started; of the file that defines it, or its cwd
-	// Env are the variables that a program gets besides those that every one gets, in
-	// the order in which they are listed, and Inherit the names of those that it gets of
-	// our own environment.
+	// Env are the variables that a program gets besides those that every one gets, in the order in which they are
+	// listed, and Inherit the names of those that it gets of our own environment.
 	Env     []EnvSetting // exec
 	Inherit []string     // exec
-	// Variables are those of our environment that its texts take as {$NAME}. What they
-	// hold is secret.
+	// Variables are those of our environment that its texts take as {$NAME}. What they hold is secret.
 	Variables []Variable
 	// Files are patterns of files of the workspace that it uses, from the root, which the
 	// digest covers besides those that its argv names.
@@ -381,9 +373,8 @@ type Call struct {
 	ToolName string
 	Tool     *Tool  // nil when no such tool is defined
 	Activity string // the activity that carries it out; "" when latent
-	// Delegate is the plan that is run as the call, by its path from the workspace
-	// root; [Anonymous]; or "". A plan that an activity of kind plan names is
-	// here as well as its name in Activity: it is the plan that is run.
+	// Delegate is the plan that is run as the call, by its path from the workspace root; [Anonymous]; or "". A plan
+	// that an activity of kind plan names is here as well as its name in Activity: it is the plan that is run.
 	Delegate string
 	Node     *source.Node // the whole call
 	ToolNode *source.Node // the value of _tool
@@ -514,9 +505,8 @@ const (
 	All
 )
 
-// A Template is a value with expressions at some of its leaves. One that is
-// live and has neither an expression nor parts is an expression that doesn't
-// parse: nothing is known of its value.
+// A Template is a value with expressions at some of its leaves. One that is live and has neither an expression nor
+// parts is an expression that doesn't parse: nothing is known of its value.
 type Template struct {
 	Node   *source.Node
 	Fields []TemplateField // an object with an expression somewhere below

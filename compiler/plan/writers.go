@@ -27,8 +27,7 @@ type Writers struct {
 	Grows bool                // further calls may come
 }
 
-// slot is where a path is in the index. The table of paths may have grown
-// since.
+// slot is where a path is in the index. The table of paths may have grown since.
 func (w *Writers) slot(id pathtree.ID) (int, bool) {
 	if w.Slots == nil {
 		return int(id), int(id) < len(w.At)
@@ -37,8 +36,7 @@ func (w *Writers) slot(id pathtree.ID) (int, bool) {
 	return slot, ok
 }
 
-// Add notes a writer; a path that a call names both in its failure route and
-// elsewhere counts as elsewhere.
+// Add notes a writer; a path that a call names both in its failure route and elsewhere counts as elsewhere.
 func (w *Writers) Add(under pathtree.ID, one Writer) {
 	slot, ok := w.slot(under)
 	if !ok {
@@ -131,9 +129,8 @@ func (w *Writers) CallsOver(id pathtree.ID) []int32 {
 	return list
 }
 
-// Unordered is a pair of calls that may write overlapping paths although
-// neither depends on the other: A is listed before B. At least one of the two
-// writes by set, and they don't meet in failure routes alone.
+// Unordered is a pair of calls that may write overlapping paths although neither depends on the other: A is listed
+// before B. At least one of the two writes by set, and they don't meet in failure routes alone.
 type Unordered struct {
 	A, B         int
 	PathA, PathB Path
@@ -142,21 +139,18 @@ type Unordered struct {
 // Written reports whether some call may write exactly this path.
 func (p *Plan) Written(id pathtree.ID) bool { return len(p.Index.of(id)) > 0 }
 
-// WritersAt lists who may write exactly this path, ascending by call. The slice is the
-// plan's own.
+// WritersAt lists who may write exactly this path, ascending by call. The slice is the plan's own.
 func (p *Plan) WritersAt(id pathtree.ID) []Writer { return p.Index.of(id) }
 
 // Writers lists who may write a path, what is above it, or what is below it,
 // ascending by call. The slice is the plan's own.
 func (p *Plan) Writers(id pathtree.ID) []Writer { return p.Index.Overlapping(id) }
 
-// Around lists who may write a path, what is above it or below it, or into the
-// list that it leads into: all that decide its value. It is ascending by
-// call, and the plan's own.
+// Around lists who may write a path, what is above it or below it, or into the list that it leads into: all that decide
+// its value. It is ascending by call, and the plan's own.
 func (p *Plan) Around(id pathtree.ID) []Writer { return p.PlaceIndex.Overlapping(p.Paths.List(id)) }
 
-// Sees reports whether the read sees what a call writes to a path that overlaps
-// its own.
+// Sees reports whether the read sees what a call writes to a path that overlaps its own.
 func (r *Read) Sees(call int) bool {
 	switch r.Bound {
 	case Earlier:
@@ -200,8 +194,7 @@ func (p *Plan) Full() *Plan {
 	return p
 }
 
-// Only is one instance by its id, of which nothing is known if it comes with the
-// run.
+// Only is one instance by its id, of which nothing is known if it comes with the run.
 func (p *Plan) Only(instance string) []Instance {
 	if at, ok := p.InstanceAt[instance]; ok {
 		return p.Instances[at : at+1 : at+1]

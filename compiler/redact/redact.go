@@ -1,6 +1,5 @@
-// Package redact hides secrets in text that people, journals and models read. A [Set]
-// learns secret values, and replaces each in a text by a label. Values are found as they
-// are, in JSON strings and in URLs.
+// Package redact hides secrets in text that people, journals and models read. A [Set] learns secret values, and
+// replaces each in a text by a label. Values are found as they are, in JSON strings and in URLs.
 package redact
 
 import (
@@ -64,8 +63,7 @@ func IsDistinctive(text string) bool {
 // shortest is the fewest bytes of a secret that is hidden within other text.
 const shortest = 4
 
-// Learn makes a value a secret. One that may be an ordinary word is hidden only where it
-// stands alone.
+// Learn makes a value a secret. One that may be an ordinary word is hidden only where it stands alone.
 func (s *Set) Learn(label, value string) {
 	s.add(label, strings.TrimSpace(value), !IsDistinctive(value))
 }
@@ -224,8 +222,7 @@ func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsD
 // Valid is Text as valid UTF-8.
 func (s *Set) Valid(text string) string { return strings.ToValidUTF8(s.Text(text), "\uFFFD") }
 
-// Unfinished is how many bytes at the end of a text may begin a secret whose rest is yet
-// to come.
+// Unfinished is how many bytes at the end of a text may begin a secret whose rest is yet to come.
 func (s *Set) Unfinished(text string) int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -242,10 +239,9 @@ func (s *Set) Unfinished(text string) int {
 	return longest
 }
 
-// Under is the value of a key in what an activity returns. A text under a key
-// that is written like a variable of the environment or a header, and named like a
-// secret, is hidden, learned or not: that is how programs show their environment.
-// What a plan's own tools call a token or a key is data that the plan may need.
+// Under is the value of a key in what an activity returns. A text under a key that is written like a variable of the
+// environment or a header, and named like a secret, is hidden, learned or not: that is how programs show their
+// environment. What a plan's own tools call a token or a key is data that the plan may need.
 func (s *Set) Under(key, text string) string {
 	if len(text) >= shortest && isShouted(key) && naming.Secret(key) {
 		return Hidden(key)
@@ -267,16 +263,14 @@ func isShouted(key string) bool {
 		strings.HasPrefix(key, "X-") && strings.Count(key, "-") > 1
 }
 
-// assignment is a name with its value in text, as in an environment, a header, a
-// command line or JSON.
+// assignment is a name with its value in text, as in an environment, a header, a command line or JSON.
 var assignment = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_-]*)("?\s*[=:]\s*)((?:(?i:Bearer|Basic|Token)\s+)?)("(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*'|[^\s"',;&]+)`)
 
 // Message is Valid for a text that people read: also the value after the name of a
 // secret in it, as in "PGPASSWORD=…" or "Authorization: Bearer …", is hidden.
 func (s *Set) Message(text string) string { return Assigned(s.Valid(text)) }
 
-// Assigned is a text without the values after names of secrets in it. In prose, "token:
-// expected a string" has none.
+// Assigned is a text without the values after names of secrets in it. In prose, "token: expected a string" has none.
 func Assigned(text string) string {
 	if !strings.ContainsAny(text, "=:") {
 		return text

@@ -1,18 +1,14 @@
-// Package activity carries calls out: programs, workers, requests over HTTP, expressions
-// and Go functions. It knows nothing of plans, state or retries; it turns a
-// tool's parameters into one JSON value, or into a [Failure] that says what
-// went wrong in words fit for a person and for a plan's failure route.
+// Package activity carries calls out: programs, workers, requests over HTTP, expressions and Go functions. It knows
+// nothing of plans, state or retries; it turns a tool's parameters into one JSON value, or into a [Failure] that says
+// what went wrong in words fit for a person and for a plan's failure route.
 //
-// What an activity gives back is data from outside. It is read strictly and
-// within bounds: one JSON value, at most 8 MiB, 100 levels deep and two million
-// values, valid UTF-8 without NUL and without a key given twice. Numbers are
-// float64, and one that would lose digits as such is refused; a tool that
-// means an identifier writes a string.
+// What an activity gives back is data from outside. It is read strictly and within bounds: one JSON value, at most 8
+// MiB, 100 levels deep and two million values, valid UTF-8 without NUL and without a key given twice. Numbers are
+// float64, and one that would lose digits as such is refused; a tool that means an identifier writes a string.
 //
-// Of our own environment a program gets PATH, HOME, LANG, TMPDIR and what its
-// definition asks for. Values of variables whose names say that they are secret,
-// and those that a definition takes as {$NAME}, are replaced in everything that an
-// activity hands over, messages included.
+// Of our own environment a program gets PATH, HOME, LANG, TMPDIR and what its definition asks for. Values of variables
+// whose names say that they are secret, and those that a definition takes as {$NAME}, are replaced in everything that
+// an activity hands over, messages included.
 package activity
 
 import (
@@ -42,28 +38,24 @@ type Request struct {
 	Attempt int            // 1 for the first try
 	Params  map[string]any // resolved parameters, as JSON values
 	Paths   []string       // the alternatives that the call offers, as text: "†state.receipt", "†state.a && †state.b"
-	// Unread reports that the call has no result: its tool has no _output, and it has
-	// no _outputPath.
+	// Unread reports that the call has no result: its tool has no _output, and it has no _outputPath.
 	Unread bool
 	// Output is what the call's tool says of the result; nil is nothing. An MCP server's
 	// text is JSON where that admits no text.
 	Output *schema.Schema
-	// Context is what the call's scopes hand on, each value under its kind;
-	// nil for a call without scopes. A program finds it beside its parameters, as
-	// "_context", and a worker beside "params", as "context".
+	// Context is what the call's scopes hand on, each value under its kind; nil for a call without scopes. A program
+	// finds it beside its parameters, as "_context", and a worker beside "params", as "context".
 	Context map[string]any
 	// Progress, if given, takes how far the call is, from any goroutine: how many steps of
 	// its own are done, of how many (0 where that isn't known), and words. It says so as
 	// often as it likes; what isn't more than before isn't heard.
 	Progress func(done, total float64, message string)
-	// Budget is what an expression shares with the others of its run; nil is without
-	// bound.
+	// Budget is what an expression shares with the others of its run; nil is without bound.
 	Budget *Budget
 }
 
-// Of is the name under which an activity of a plan is opened and run: that of a
-// delegate has its plan's path before its own, since each plan names its
-// activities for itself.
+// Of is the name under which an activity of a plan is opened and run: that of a delegate has its plan's path before its
+// own, since each plan names its activities for itself.
 func Of(delegate, name string) string {
 	if delegate == "" {
 		return name
@@ -106,20 +98,17 @@ type starter interface {
 	start(ctx context.Context, r Request, ended func(Result, error))
 }
 
-// A Func is an activity that an embedding program registers. It must return
-// soon after ctx is done: a run waits for it no longer than the grace time.
-// Its value is a JSON value, or anything that encodes as one, or a map of
-// exactly "_outputPath" and "_output" to name an alternative. Its error becomes
-// a [Failure] of code "error", unless it is one, or wraps one.
+// A Func is an activity that an embedding program registers. It must return soon after ctx is done: a run waits for it
+// no longer than the grace time. Its value is a JSON value, or anything that encodes as one, or a map of exactly
+// "_outputPath" and "_output" to name an alternative. Its error becomes a [Failure] of code "error", unless it is one,
+// or wraps one.
 type Func func(ctx context.Context, r Request) (any, error)
 
 // Options tune a [Set]; the zero value is ready to use.
 type Options struct {
-	// Grace is how long something that was asked to end may take before it is
-	// killed; 0 means 5 s.
+	// Grace is how long something that was asked to end may take before it is killed; 0 means 5 s.
 	Grace time.Duration
-	// Environ is the environment that programs are given a part of, as "NAME=value";
-	// nil means this process's own.
+	// Environ is the environment that programs are given a part of, as "NAME=value"; nil means this process's own.
 	Environ []string
 	// InUse reports whether an activity may be called, so that what its definition
 	// takes of the environment has to be there; nil means that any may. See [InUse].
@@ -132,8 +121,7 @@ type Options struct {
 	Hosts hosts.Rules
 }
 
-// A Set is the activities of one run. Its methods may be called from many
-// goroutines at once.
+// A Set is the activities of one run. Its methods may be called from many goroutines at once.
 type Set struct {
 	byName  map[string]starter
 	workers []*worker
@@ -151,11 +139,10 @@ type ongoing struct{ cancel context.CancelCauseFunc }
 
 var errClosed = errors.New("the activities are closed")
 
-// Open makes the activities of a run. A function in funcs takes the place of a
-// definition with its name; a plan has none here, since it is no activity's to
-// run. No process is started yet: a program that is missing fails the call that
-// needs it. The error names an activity that this version can't carry out, or that
-// takes what the environment doesn't have.
+// Open makes the activities of a run. A function in funcs takes the place of a definition with its name; a plan has
+// none here, since it is no activity's to run. No process is started yet: a program that is missing fails the call that
+// needs it. The error names an activity that this version can't carry out, or that takes what the environment doesn't
+// have.
 func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Set, error) {
 	if o.Grace <= 0 {
 		o.Grace = 5 * time.Second
@@ -260,11 +247,10 @@ func (s *Set) serve(name string, def *plan.Activity, o Options, env environment,
 	return &tool{s.servers[key], name, def}, nil
 }
 
-// Start begins one try of a call and returns. When the try has ended, ended is
-// told, once, in another goroutine. Once ctx is done, or the function that Start
-// returns was called, what runs is asked to end and killed after the grace time; it
-// then has a Failure of code "timeout" or "cancelled". An error that isn't a
-// [*Failure] means that no such activity exists.
+// Start begins one try of a call and returns. When the try has ended, ended is told, once, in another goroutine. Once
+// ctx is done, or the function that Start returns was called, what runs is asked to end and killed after the grace
+// time; it then has a Failure of code "timeout" or "cancelled". An error that isn't a [*Failure] means that no such
+// activity exists.
 func (s *Set) Start(ctx context.Context, name string, r Request, ended func(Result, error)) context.CancelFunc {
 	refuse := func(err error) context.CancelFunc {
 		go ended(Result{Route: -1}, err)
@@ -320,9 +306,8 @@ func (s *Set) Run(ctx context.Context, name string, r Request) (result Result, e
 	return result, err
 }
 
-// Close ends what still runs: calls are cancelled, workers are stopped by the end
-// of their input, and what hasn't ended after the grace time is killed. It
-// waits for all of them, and may be called again.
+// Close ends what still runs: calls are cancelled, workers are stopped by the end of their input, and what hasn't ended
+// after the grace time is killed. It waits for all of them, and may be called again.
 func (s *Set) Close() error {
 	s.mu.Lock()
 	s.closed = true

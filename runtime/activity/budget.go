@@ -7,9 +7,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
-// What the expressions of a run may take together: about what one of them may
-// take, which is less memory since a run keeps what they make, and a little more for every evaluation, so that a plan of many calls, or over
-// many instances, has enough for ordinary ones.
+// What the expressions of a run may take together: about what one of them may take, which is less memory since a run
+// keeps what they make, and a little more for every evaluation, so that a plan of many calls, or over many instances,
+// has enough for ordinary ones.
 const (
 	budgetSteps  = 15_000_000
 	budgetMemory = 40 << 20
@@ -24,10 +24,9 @@ const (
 	bytesOfValue = 64
 )
 
-// A Budget is what the expressions of one run may still take together, in counted
-// steps and in the size of what they make. They are evaluated one after the other, in
-// the order in which they are started, so that which of them passes the budget doesn't
-// depend on timing. A nil Budget is without bound.
+// A Budget is what the expressions of one run may still take together, in counted steps and in the size of what they
+// make. They are evaluated one after the other, in the order in which they are started, so that which of them passes
+// the budget doesn't depend on timing. A nil Budget is without bound.
 type Budget struct {
 	mu      sync.Mutex
 	left    expression.Meter
@@ -35,8 +34,7 @@ type Budget struct {
 	busy    bool
 }
 
-// NewBudget is the budget of a run in which so many tries of expressions have taken
-// so much already.
+// NewBudget is the budget of a run in which so many tries of expressions have taken so much already.
 func NewBudget(tries, steps, made int) *Budget {
 	return &Budget{left: expression.Meter{Steps: budgetSteps + stepsOfTry*tries - steps, Memory: budgetMemory + memoryOfTry*tries - made}}
 }

@@ -49,8 +49,7 @@ func Changed(recorded *catalogue.Tool, name string, listed []catalogue.Tool, ref
 	return ""
 }
 
-// A Held server is how the tools of an MCP server that calls may need compare to what is
-// recorded of them.
+// A Held server is how the tools of an MCP server that calls may need compare to what is recorded of them.
 type Held struct {
 	Server  *plan.Server
 	Changed []string // what has changed of each tool that did; none where nothing is recorded

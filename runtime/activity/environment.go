@@ -30,9 +30,8 @@ func readEnvironment(environ []string) environment {
 
 func (e environment) get(name string) string { return e[name] }
 
-// program is the environment that a program is started with. What the program is
-// given as {$NAME} is secret from now on, and so is what stands there outright under a
-// name that says so.
+// program is the environment that a program is started with. What the program is given as {$NAME} is secret from now
+// on, and so is what stands there outright under a name that says so.
 func (e environment) program(def *plan.Activity, hide *redact.Set) []string {
 	e.hideVariables(def, hide)
 	given := environment{}
@@ -55,8 +54,7 @@ func (e environment) program(def *plan.Activity, hide *redact.Set) []string {
 	return environ
 }
 
-// missing reports the first variable of a definition that the environment lacks, and
-// where.
+// missing reports the first variable of a definition that the environment lacks, and where.
 func (e environment) missing(def *plan.Activity) error {
 	for _, v := range def.Variables {
 		if _, there := e[v.Name]; there {
@@ -71,9 +69,8 @@ func (e environment) missing(def *plan.Activity) error {
 	return nil
 }
 
-// InUse reports of an activity, by the name under which it is opened ([Of]), whether
-// a run of the plan may call it: one of its calls does, or it is planned, so that a
-// model may.
+// InUse reports of an activity, by the name under which it is opened ([Of]), whether a run of the plan may call it: one
+// of its calls does, or it is planned, so that a model may.
 func InUse(p *plan.Plan, planned bool) func(name string) bool {
 	if planned {
 		return nil

@@ -74,8 +74,7 @@ func (x *program) run(ctx context.Context, r Request) (Result, error) {
 	return x.outcome(ctx, r, p, form, output.Bytes(), full)
 }
 
-// given is what the program is started with for a call: its arguments, and all that
-// it reads.
+// given is what the program is started with for a call: its arguments, and all that it reads.
 func (x *program) given(r *Request) (argv []string, input []byte, err error) {
 	if argv, err = compiler.Arguments(x.def, r.Params, x.env.get); err != nil {
 		return nil, nil, err
@@ -164,8 +163,7 @@ func mayBeText(output []byte, declared *schema.Schema) bool {
 	return len(output) > 0 && !bytes.ContainsAny(output[:1], `{["`) && (declared == nil || declared.Kinds()&schema.String != 0)
 }
 
-// read takes what the program has written as its result. The error says what it should
-// have written.
+// read takes what the program has written as its result. The error says what it should have written.
 func (x *program) read(form string, output []byte) (any, error) {
 	if form == compiler.StreamNone {
 		return nil, nil

@@ -12,8 +12,7 @@ type code struct {
 	expr *expression.Expr
 }
 
-// Evaluate is what an activity that is an expression gives back for a request,
-// wherever it is evaluated.
+// Evaluate is what an activity that is an expression gives back for a request, wherever it is evaluated.
 func Evaluate(name string, e *expression.Expr, r Request) (Result, error) {
 	return (&code{name, e}).Run(context.Background(), r)
 }

@@ -18,9 +18,8 @@ type function struct {
 	hide  *redact.Set
 }
 
-// start calls the function in a goroutine of its own, and waits for one that ignores
-// its context no longer than the grace time. Nobody else has to wait meanwhile, so
-// that a call costs one goroutine.
+// start calls the function in a goroutine of its own, and waits for one that ignores its context no longer than the
+// grace time. Nobody else has to wait meanwhile, so that a call costs one goroutine.
 func (f *function) start(ctx context.Context, r Request, ended func(Result, error)) {
 	var once sync.Once
 	giveUp := func() { once.Do(func() { ended(Result{Route: -1}, interrupted(ctx, f.name)) }) }

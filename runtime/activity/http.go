@@ -37,8 +37,7 @@ const (
 	maxDetail    = 2 << 10  // and in what a plan is given, where it isn't JSON
 )
 
-// newClient makes the client of a set. It follows redirects within a host, and keeps no
-// cookies.
+// newClient makes the client of a set. It follows redirects within a host, and keeps no cookies.
 func newClient(rules hosts.Rules) *http.Client {
 	transport := web.NewTransport(rules)
 	transport.DisableCompression = false
@@ -221,8 +220,7 @@ func (x *caller) unread(request *http.Request, err error) *Failure {
 // from is where a request went, less what may be secret.
 func from(r *http.Request) string { return r.Method + " " + r.URL.Scheme + "://" + r.URL.Host }
 
-// unanswered is the failure of a request without an answer, or with one that leads
-// elsewhere.
+// unanswered is the failure of a request without an answer, or with one that leads elsewhere.
 func (x *caller) unanswered(request *http.Request, answer *http.Response, err error) *Failure {
 	var refusal *hosts.Refusal
 	var redirected *errRedirected
@@ -331,8 +329,7 @@ func (x *caller) value(answer *http.Response, body []byte, form string) (any, er
 	return value, err
 }
 
-// headers are those of an answer by their names in lower case, several of one name joined
-// as HTTP has it.
+// headers are those of an answer by their names in lower case, several of one name joined as HTTP has it.
 func (x *caller) headers(all http.Header) map[string]any {
 	headers := make(map[string]any, len(all))
 	for name, values := range all {

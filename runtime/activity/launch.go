@@ -139,8 +139,7 @@ func withText(input []byte) (*os.File, error) {
 	return f, nil
 }
 
-// temporary is a file in the temporary folder that is gone when it is closed, where the
-// system can do that.
+// temporary is a file in the temporary folder that is gone when it is closed, where the system can do that.
 func temporary() (*os.File, error) {
 	f, err := os.CreateTemp("", "obelus-*")
 	if err == nil {

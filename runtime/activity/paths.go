@@ -7,17 +7,15 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
-// samePaths compares two texts that each name one alternative of an output
-// path by what they mean: "log.0 && audit" is "†state.audit && †state.log[0]".
-// A text that doesn't name exactly one alternative is like no other.
+// samePaths compares two texts that each name one alternative of an output path by what they mean: "log.0 && audit" is
+// "†state.audit && †state.log[0]". A text that doesn't name exactly one alternative is like no other.
 func samePaths(a, b string) bool {
 	one, isOne := alternative(a)
 	other, isOther := alternative(b)
 	return isOne && isOther && one == other
 }
 
-// alternative is the canonical text of one alternative: its paths, each once,
-// in an order of their own.
+// alternative is the canonical text of one alternative: its paths, each once, in an order of their own.
 func alternative(text string) (canonical string, ok bool) {
 	routes, err := expression.ParseOutput(text)
 	if err != nil || len(routes) != 1 {

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// drain is how long a process that has ended may keep us waiting because
-// another one still holds its output: a shell's process substitution, say,
-// that writes the last line.
+// drain is how long a process that has ended may keep us waiting because another one still holds its output: a shell's
+// process substitution, say, that writes the last line.
 const drain = time.Second
 
 // A process is a running program, in a process group of its own: whatever it
@@ -92,9 +91,8 @@ var living = struct {
 	over bool // no further one may start
 }{all: map[*process]bool{}}
 
-// KillAll ends every program that activities of this process have running, and
-// what these have started, at once and without asking. It is for a program that
-// is about to end itself: what it starts would otherwise live on.
+// KillAll ends every program that activities of this process have running, and what these have started, at once and
+// without asking. It is for a program that is about to end itself: what it starts would otherwise live on.
 func KillAll() {
 	living.mu.Lock()
 	living.over = true

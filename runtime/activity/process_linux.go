@@ -17,8 +17,7 @@ func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// awaitEnd waits until the program has ended and leaves it unreaped, so that
-// its process group keeps its id.
+// awaitEnd waits until the program has ended and leaves it unreaped, so that its process group keeps its id.
 func awaitEnd(cmd *exec.Cmd) {
 	for unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
@@ -32,9 +31,8 @@ func unnamed() (*os.File, error) {
 	return temporary()
 }
 
-// fromDescriptor has a program start from the file that is opened here and has a digest,
-// whatever then becomes of its name. A script stays as it is, since its interpreter opens
-// it by its name.
+// fromDescriptor has a program start from the file that is opened here and has a digest, whatever then becomes of its
+// name. A script stays as it is, since its interpreter opens it by its name.
 func fromDescriptor(cmd *exec.Cmd, dir, digest string) (*os.File, error) {
 	name := cmd.Path
 	if !filepath.IsAbs(name) {

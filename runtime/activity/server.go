@@ -32,9 +32,8 @@ const envelope = 64 << 10
 // than is shown, so that no secret in it is cut in two.
 const longestProgress = 4 << 10
 
-// A server is an MCP server, which is started or reached for the first call that needs it,
-// and serves all calls of the set over one session. After it has died or was killed it is
-// started anew for the next call.
+// A server is an MCP server, which is started or reached for the first call that needs it, and serves all calls of the
+// set over one session. After it has died or was killed it is started anew for the next call.
 type server struct {
 	program
 	of     *plan.Server
@@ -96,8 +95,7 @@ type tool struct {
 	def      *plan.Activity
 }
 
-// start puts a call to the server, after those that were put to it before, and waits for
-// its answer in a goroutine.
+// start puts a call to the server, after those that were put to it before, and waits for its answer in a goroutine.
 func (t *tool) start(ctx context.Context, r Request, ended func(Result, error)) {
 	mine := make(chan struct{})
 	t.mu.Lock()
@@ -381,9 +379,8 @@ func (s *server) session(ctx context.Context) (*contact, error) {
 	return c, nil
 }
 
-// held is why a call may not be put to a server: its tool isn't what is recorded any more.
-// A run has looked before its first call; since then the server may have begun anew, or
-// said that its tools are others.
+// held is why a call may not be put to a server: its tool isn't what is recorded any more. A run has looked before its
+// first call; since then the server may have begun anew, or said that its tools are others.
 func (t *tool) held(ctx context.Context, c *contact) error {
 	why, err := t.changed(ctx, c, t.def.Remote)
 	if err == nil && why != "" {

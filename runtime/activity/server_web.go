@@ -65,8 +65,7 @@ func (d *dressed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// An errStatus is why a server at an address has no answer to a request: what it was sent
-// instead.
+// An errStatus is why a server at an address has no answer to a request: what it was sent instead.
 type errStatus struct {
 	status  int
 	header  http.Header

@@ -65,8 +65,7 @@ func (t *tail) text(hide *redact.Set) string {
 	return out.String()
 }
 
-// saying is how a message ends that quotes stderr: one line, whatever was in
-// it.
+// saying is how a message ends that quotes stderr: one line, whatever was in it.
 func saying(stderr string) string {
 	if stderr == "" {
 		return "; it wrote nothing to stderr"

@@ -14,9 +14,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
-// Missing is what an activity starts and this machine lacks, in words: its folder and its
-// program; or "" for each that is. The folder is as this process sees it; of a program that
-// would be in a missing folder nothing is known.
+// Missing is what an activity starts and this machine lacks, in words: its folder and its program; or "" for each that
+// is. The folder is as this process sees it; of a program that would be in a missing folder nothing is known.
 func Missing(a *plan.Activity) (folder, program string) {
 	if len(a.Argv) == 0 {
 		return "", ""
@@ -47,9 +46,8 @@ func found(program, dir string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// Unrunnable tells all that keeps an activity from being carried out on this machine:
-// it is of a kind that this version can't run, or what it starts, uses or takes of the
-// environment is missing, or it may not go to its host.
+// Unrunnable tells all that keeps an activity from being carried out on this machine: it is of a kind that this version
+// can't run, or what it starts, uses or takes of the environment is missing, or it may not go to its host.
 func Unrunnable(a *plan.Activity, files plan.Files, rules hosts.Rules, tell func(what, help string, at source.Span)) {
 	at := a.Node.Span()
 	if a.NameNode != nil {

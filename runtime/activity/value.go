@@ -29,9 +29,8 @@ func encode(v any) ([]byte, error) {
 	return json.Marshal(v, json.Deterministic(true), json.FormatNilMapAsNull(false), floats)
 }
 
-// floats writes a float64 that is beyond the whole numbers it holds exactly with an
-// exponent: as an integer it would claim digits that it doesn't have, and not be
-// read again.
+// floats writes a float64 that is beyond the whole numbers it holds exactly with an exponent: as an integer it would
+// claim digits that it doesn't have, and not be read again.
 var floats = json.WithMarshalers(json.JoinMarshalers(
 	json.MarshalToFunc(func(to *jsontext.Encoder, v float64) error { return large(to, v) }),
 	json.MarshalToFunc(func(to *jsontext.Encoder, v float32) error { return large(to, float64(v)) }),
@@ -176,8 +175,7 @@ func (d *decoder) object() (any, error) {
 	return object, err
 }
 
-// plain turns what a Go function returned into a JSON value that shares
-// nothing with it, through its JSON encoding.
+// plain turns what a Go function returned into a JSON value that shares nothing with it, through its JSON encoding.
 func plain(v any, hide *redact.Set) (any, error) {
 	var out bounded
 	if err := json.MarshalWrite(&out, v, floats); err != nil {
@@ -191,8 +189,7 @@ func plain(v any, hide *redact.Set) (any, error) {
 
 var errTooLarge = fmt.Errorf("the result is too large: it may have %d MiB of text, %d values and %d levels", maxOutput>>20, maxValues, maxDepth)
 
-// A measure is what may still be in a result that an expression gave: it may hold one
-// value in many places.
+// A measure is what may still be in a result that an expression gave: it may hold one value in many places.
 type measure struct{ left, room int }
 
 func (m *measure) fits(v any, depth int) bool {
@@ -237,16 +234,14 @@ func brief(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// Take reads a value that represents an activity's result, such as a mock or a
-// model's answer: where it names its alternative it is taken apart, and a path
-// that the call doesn't offer is a failure. name is the activity's, for the message;
-// "" where a model answers.
+// Take reads a value that represents an activity's result, such as a mock or a model's answer: where it names its
+// alternative it is taken apart, and a path that the call doesn't offer is a failure. name is the activity's, for the
+// message; "" where a model answers.
 func Take(value any, r Request, name string) (Result, error) {
 	return route(value, r, name, "")
 }
 
-// route finds out whether a result names its alternative. More is what the message of a
-// failure ends with.
+// route finds out whether a result names its alternative. More is what the message of a failure ends with.
 func route(value any, r Request, name, more string) (Result, error) {
 	object, ok := value.(map[string]any)
 	if !ok || len(object) != 2 {

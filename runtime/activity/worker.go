@@ -16,14 +16,11 @@ import (
 	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
-// A worker is an activity whose calls share one process: a request a line on its
-// stdin, each with an id, and an answer a line on its stdout, each with the id of what
-// it answers, in any order. Requests reach it in the order of their calls. The process
-// is started for the first call, and anew for the next one after it has died or was
-// killed.
+// A worker is an activity whose calls share one process: a request a line on its stdin, each with an id, and an answer
+// a line on its stdout, each with the id of what it answers, in any order. Requests reach it in the order of their
+// calls. The process is started for the first call, and anew for the next one after it has died or was killed.
 //
-// The timeout of a worker's activity counts from when a call's turn comes: when
-// all requests before it are answered.
+// The timeout of a worker's activity counts from when a call's turn comes: when all requests before it are answered.
 type worker struct {
 	program
 
@@ -55,8 +52,7 @@ type shift struct {
 	over    bool          // no further requests, no further answers
 }
 
-// A request is one call put to a worker. All but the answer is guarded by the
-// worker's mutex.
+// A request is one call put to a worker. All but the answer is guarded by the worker's mutex.
 type request struct {
 	Request
 	id        int
@@ -265,8 +261,7 @@ func (s *shift) answer(line []byte) bool {
 	return true
 }
 
-// reply reads an answer: {"id", "result": value}, {"id", "error": "text"} or
-// {"id", "error": {code, message, details}}.
+// reply reads an answer: {"id", "result": value}, {"id", "error": "text"} or {"id", "error": {code, message, details}}.
 func (w *worker) reply(req *request, object map[string]any) workerReply {
 	result, ok := object["result"]
 	problem, bad := object["error"]
@@ -300,10 +295,9 @@ func failed(code, message string, details any) workerReply {
 	return workerReply{Result{Route: -1}, &Failure{Code: code, Message: message, Details: details}}
 }
 
-// abandon takes a request back that nobody waits for any more, and reports whether
-// that is all: what the process hasn't seen is as if it had never been put. One that
-// it has seen keeps its place. Once its turn has come it gets no more than the grace
-// time while others wait behind it, and a moment when nobody does.
+// abandon takes a request back that nobody waits for any more, and reports whether that is all: what the process hasn't
+// seen is as if it had never been put. One that it has seen keeps its place. Once its turn has come it gets no more
+// than the grace time while others wait behind it, and a moment when nobody does.
 func (w *worker) abandon(req *request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -330,8 +324,7 @@ func (w *worker) abandon(req *request) bool {
 	return !req.abandoned
 }
 
-// watch sets the clock for the request whose turn it is. The caller holds the
-// worker's mutex.
+// watch sets the clock for the request whose turn it is. The caller holds the worker's mutex.
 func (s *shift) watch() {
 	var first *request
 	if len(s.queue) > 0 {
@@ -380,8 +373,7 @@ func (s *shift) overdue(req *request) {
 	go s.dismiss(pending, CodeTimeout, words)
 }
 
-// finish ends the shift because of what the process did, or because it ended
-// by itself (no problem).
+// finish ends the shift because of what the process did, or because it ended by itself (no problem).
 func (s *shift) finish(code, problem string) {
 	s.w.mu.Lock()
 	if s.over {
@@ -396,8 +388,7 @@ func (s *shift) finish(code, problem string) {
 	go s.dismiss(pending, code, problem) // not here: the process isn't over before its reader is
 }
 
-// close takes the shift from the worker and gives back what it leaves undone.
-// The caller holds the worker's mutex.
+// close takes the shift from the worker and gives back what it leaves undone. The caller holds the worker's mutex.
 func (s *shift) close() []*request {
 	pending := s.queue
 	s.over, s.queue, s.unsent = true, nil, 0
@@ -430,8 +421,7 @@ func (s *shift) dismiss(pending []*request, code, problem string) {
 	}
 }
 
-// close ends the worker for good: by the end of its input if it is idle, else
-// as any process is asked to end.
+// close ends the worker for good: by the end of its input if it is idle, else as any process is asked to end.
 func (w *worker) close() {
 	w.end()
 	w.mu.Lock()

@@ -15,8 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// A Configuration is one obelus.yaml, with the catalogues that it names. Without a
-// file it sets nothing.
+// A Configuration is one obelus.yaml, with the catalogues that it names. Without a file it sets nothing.
 type Configuration struct {
 	Dir        string       // its folder
 	File       *source.File // nil when there is none
@@ -86,10 +85,9 @@ func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
 	return above, own, err
 }
 
-// Demanded is what the configurations in a plan's folder and in all those above it ask of
-// its runs: how many people have to approve, and which file says that they have to
-// at all, "" for none. Whatever configuration was named, and whoever may have written one:
-// this makes nothing laxer.
+// Demanded is what the configurations in a plan's folder and in all those above it ask of its runs: how many people
+// have to approve, and which file says that they have to at all, "" for none. Whatever configuration was named, and
+// whoever may have written one: this makes nothing laxer.
 func (r *Reader) Demanded(plan string) (by string, approvals int, err error) {
 	for _, plan := range []string{plan, whereItLies(plan)} {
 		above, err := foldersOver(r.folder(plan))

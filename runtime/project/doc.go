@@ -1,7 +1,6 @@
-// Package project reads what is worked on from files: documents with what their
-// compilation imports (imports below the workspace, catalogues, files of
-// activities), the configuration that they are judged by, and their results, a
-// checked [Program]. Commands, embedding programs and servers begin here.
+// Package project reads what is worked on from files: documents with what their compilation imports (imports below the
+// workspace, catalogues, files of activities), the configuration that they are judged by, and their results, a checked
+// [Program]. Commands, embedding programs and servers begin here.
 //
 // Everything that keeps a document from being read is a [*diag.UserError] of one of the
 // kinds below; what is wrong with a document itself is a finding.

@@ -8,16 +8,14 @@ import (
 	"strings"
 )
 
-// Named is a file that arguments lead to; Found says that it was met in a
-// folder, and may turn out to be no plan.
+// Named is a file that arguments lead to; Found says that it was met in a folder, and may turn out to be no plan.
 type Named struct {
 	Name  string
 	Found bool
 }
 
-// Gather lists the files that arguments name: files, folders with all below
-// them, and - for standard input; each once, folders in the order of their
-// names. It doesn't follow symbolic links inside folders.
+// Gather lists the files that arguments name: files, folders with all below them, and - for standard input; each once,
+// folders in the order of their names. It doesn't follow symbolic links inside folders.
 func (r *Reader) Gather(args []string) ([]Named, error) {
 	r.scanned = map[string]*scanned{}
 	var all []Named
@@ -42,8 +40,7 @@ func (r *Reader) Gather(args []string) ([]Named, error) {
 			continue
 		}
 		r.Folders = append(r.Folders, arg)
-		// Walking the folder's own file system follows the argument itself when
-		// it is a link, and no other.
+		// Walking the folder's own file system follows the argument itself when it is a link, and no other.
 		err = fs.WalkDir(os.DirFS(arg), ".", func(path string, entry fs.DirEntry, err error) error {
 			switch {
 			case err != nil:

@@ -141,8 +141,7 @@ var signs = map[string][]string{
 	"advisors":   {"role"},
 }
 
-// defines reports whether a document holds definitions for others and can't have been
-// meant as a plan.
+// defines reports whether a document holds definitions for others and can't have been meant as a plan.
 func defines(root *source.Node) bool {
 	return !intendedAsPlan(root) && slices.ContainsFunc(root.Fields, func(f source.Field) bool {
 		items := slices.Clone(f.Value.Items)

@@ -19,8 +19,7 @@ func (d Document) Mended(found []diag.Diagnostic) (text []byte, made []int) {
 	})
 }
 
-// Confirm marks those of a document's fixes that [Document.Mended] doesn't make as
-// not safe.
+// Confirm marks those of a document's fixes that [Document.Mended] doesn't make as not safe.
 func (d Document) Confirm(found []diag.Diagnostic) {
 	safe := func(one diag.Diagnostic) bool {
 		return slices.ContainsFunc(one.Fixes, func(f diag.Fix) bool { return f.Safe })

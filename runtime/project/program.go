@@ -54,8 +54,7 @@ func (p *Program) Demand(digest string) error {
 	return nil
 }
 
-// Judge analyzes a document without making it ready to run. What is suppressed isn't
-// among the findings.
+// Judge analyzes a document without making it ready to run. What is suppressed isn't among the findings.
 func (p *Program) Judge() analyzer.Judgement {
 	c := p.Config.Analysis
 	c.Permit = p.Permit
@@ -71,9 +70,8 @@ func (p *Program) Judge() analyzer.Judgement {
 	return analyzer.Analyze(p.Plan, p.Findings, c)
 }
 
-// Analyze judges a plan that something is to be done with. The errors that keep it
-// from being run are among the findings, suppressed or not, and so are those of the
-// configuration that its tools come from.
+// Analyze judges a plan that something is to be done with. The errors that keep it from being run are among the
+// findings, suppressed or not, and so are those of the configuration that its tools come from.
 func (p *Program) Analyze() {
 	j := p.Judge()
 	p.Plan, p.Verified, p.Findings, p.Unjudged = j.Plan, j.Verified, j.Findings, j.Unjudged
@@ -104,8 +102,7 @@ func Identity(d *diag.Diagnostic) string {
 	return fmt.Sprintf("%s\x00%s\x00%d\x00%s", d.Rule.Code, file, d.Span.Start, d.Message)
 }
 
-// Tool is the tool of a name in the plan or, with its path, in a delegate; nil if
-// there is none.
+// Tool is the tool of a name in the plan or, with its path, in a delegate; nil if there is none.
 func (p *Program) Tool(delegate, name string) *plan.Tool {
 	plan := p.Plan
 	if delegate != "" {
@@ -121,10 +118,9 @@ func (p *Program) Tool(delegate, name string) *plan.Tool {
 	return nil
 }
 
-// Activities are those of the plan, and of each plan that it delegates to under the
-// names that name gives them, with the folders that programs start in as this process
-// sees them: the compiler knows them from the workspace root. What a plan carries out isn't among
-// them: the machine runs it.
+// Activities are those of the plan, and of each plan that it delegates to under the names that name gives them, with
+// the folders that programs start in as this process sees them: the compiler knows them from the workspace root. What a
+// plan carries out isn't among them: the machine runs it.
 func (p *Program) Activities(name func(delegate, name string) string) map[string]*plan.Activity {
 	all := make(map[string]*plan.Activity, len(p.Plan.Activities))
 	for delegate, plan := range p.plans() {
@@ -147,8 +143,7 @@ func (p *Program) plans() map[string]*plan.Plan {
 	return all
 }
 
-// FilesNow are the digests of the workspace's files that an activity names, as they are now
-// ([compiler.FilesNow]).
+// FilesNow are the digests of the workspace's files that an activity names, as they are now ([compiler.FilesNow]).
 func (p *Program) FilesNow(delegate, activity string) (map[string]string, error) {
 	plan := p.plans()[delegate]
 	if plan == nil || plan.Activities[activity] == nil {
@@ -173,8 +168,7 @@ func (p *Program) Unchanged(name func(delegate, name string) string) func(activi
 
 func (p *Program) folder() workspace.Folder { return workspace.Folder{Dir: p.Root} }
 
-// HostRules are where requests of the plan may go: the lists of policies are held to
-// whatever else is listed.
+// HostRules are where requests of the plan may go: the lists of policies are held to whatever else is listed.
 func (p *Program) HostRules() hosts.Rules {
 	rules := slices.Clone(p.Hosts)
 	for _, one := range p.Plan.Policies {
@@ -199,8 +193,7 @@ func under(root, name string) string {
 	return filepath.Join(root, name)
 }
 
-// here is an activity with the folder that its programs start in as this process sees
-// it.
+// here is an activity with the folder that its programs start in as this process sees it.
 func (p *Program) here(a *plan.Activity) *plan.Activity {
 	there := *a
 	root := p.Root

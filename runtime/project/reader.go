@@ -45,8 +45,7 @@ type Reader struct {
 	// here and not from the disk. None of them is a configuration or a policy.
 	Texts    map[string]string
 	Excluded int // files that [Reader.Gather] left out because the configuration says so
-	// Passed, if given, is called once for each configuration that isn't read because
-	// others may have written it.
+	// Passed, if given, is called once for each configuration that isn't read because others may have written it.
 	Passed func(workspace.Refused)
 
 	configurations map[string]*Configuration // by file, as they were met
@@ -154,8 +153,7 @@ func (r *Reader) Forget() { r.configurations, r.scanned = nil, nil }
 
 func isLines(name string) bool { return strings.EqualFold(filepath.Ext(name), ".jsonl") }
 
-// Text reads a file that somebody named, one byte beyond the limit at most: its
-// reader then says that it is too large.
+// Text reads a file that somebody named, one byte beyond the limit at most: its reader then says that it is too large.
 func (r *Reader) Text(name string) ([]byte, error) {
 	if _, err := below(r.Root, name); r.Confined && name != "-" && err != nil {
 		return nil, err
@@ -200,8 +198,7 @@ func (r *Reader) most(name string) int {
 	return r.limits().Bytes
 }
 
-// bounded refuses a file of many documents that is too large; one document's reader does so
-// itself.
+// bounded refuses a file of many documents that is too large; one document's reader does so itself.
 func (r *Reader) bounded(name string, text []byte) ([]byte, error) {
 	if most := r.most(name); isLines(name) && len(text) > most {
 		return nil, diag.NewError(ErrTooLarge, "%q is larger than %d bytes", name, most).About(name).Advise("split it into several files")
@@ -261,8 +258,7 @@ func (r *Reader) folder(name string) string {
 	return filepath.Dir(name)
 }
 
-// options are those of a file's compilation: its imports are opened below the
-// workspace root and nowhere else.
+// options are those of a file's compilation: its imports are opened below the workspace root and nowhere else.
 func (r *Reader) options(name string) (o compiler.Options, place workspace.Place, err error) {
 	if place, err = r.place(name); err != nil {
 		return o, place, err
@@ -305,8 +301,7 @@ func (r *Reader) given(folder string) string {
 	return given
 }
 
-// from is the path of a file from a folder. Where this process is is asked only if the
-// names alone don't tell it.
+// from is the path of a file from a folder. Where this process is is asked only if the names alone don't tell it.
 func from(dir, name string) (string, error) {
 	if relative, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(relative) {
 		return relative, nil

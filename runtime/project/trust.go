@@ -22,9 +22,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
-// A Vouching is a file of a workspace that may say that something is harmless: an
-// obelus.yaml or a policy. Its word counts only once the user has said that it is
-// trusted, with the content that it and all that it names had then.
+// A Vouching is a file of a workspace that may say that something is harmless: an obelus.yaml or a policy. Its word
+// counts only once the user has said that it is trusted, with the content that it and all that it names had then.
 type Vouching struct {
 	File string // its absolute path
 	// Holds are the digests of what is trusted, by path from the file's folder: the file,
@@ -40,8 +39,7 @@ type Vouching struct {
 	Before  *Trust   // what was trusted; nil when nothing was
 }
 
-// A Trust is what the user trusts of a file, as it is kept in the user's own
-// configuration folder.
+// A Trust is what the user trusts of a file, as it is kept in the user's own configuration folder.
 type Trust struct {
 	File  string            `json:"file"`
 	Holds map[string]string `json:"holds"`
@@ -224,8 +222,7 @@ func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
 	return v, nil
 }
 
-// trusts reports whether the user trusts what is asked for, which is made up only where
-// that isn't known without.
+// trusts reports whether the user trusts what is asked for, which is made up only where that isn't known without.
 func (r *Reader) trusts(file string, vouching func() (*Vouching, error)) (bool, error) {
 	absolute, err := filepath.Abs(file)
 	if err != nil {
@@ -269,9 +266,8 @@ func (r *Reader) policies(file string) (all []compiler.PolicyFile, err error) {
 	return all, nil
 }
 
-// policiesOver are the policies in a file's folder and above it, also where it really lies:
-// a folder doesn't leave the policy of the house that it is in by having a configuration
-// of its own, nor by a link to it.
+// policiesOver are the policies in a file's folder and above it, also where it really lies: a folder doesn't leave the
+// policy of the house that it is in by having a configuration of its own, nor by a link to it.
 func (r *Reader) policiesOver(file string) ([]string, error) {
 	known := r.scanned[r.folder(file)]
 	if info, err := os.Lstat(file); known == nil || err != nil || info.Mode()&os.ModeSymlink != 0 {

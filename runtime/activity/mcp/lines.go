@@ -14,8 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Lines are the standard streams of a server: a message a line, both ways. Nobody waits
-// for a server that doesn't read.
+// Lines are the standard streams of a server: a message a line, both ways. Nobody waits for a server that doesn't read.
 type Lines struct {
 	in    chan jsonrpc.Message
 	over  chan struct{} // closed when nothing more comes
@@ -135,8 +134,7 @@ func (l *Lines) Give(stdin io.Writer, gone <-chan struct{}) {
 	}
 }
 
-// Read gives the next message. It ends with the session and not with the context, which is
-// that of its beginning.
+// Read gives the next message. It ends with the session and not with the context, which is that of its beginning.
 func (l *Lines) Read(context.Context) (jsonrpc.Message, error) {
 	select {
 	case m := <-l.in:

@@ -1,7 +1,6 @@
-// Package mcp speaks with MCP servers: it begins a session, lists tools and calls them.
-// It knows nothing of activities, processes or addresses; it is given a way to and from a
-// server, and trusts nothing that comes from there: what a server sends is bounded in
-// size, depth and number, and read as strictly as what any activity gives back.
+// Package mcp speaks with MCP servers: it begins a session, lists tools and calls them. It knows nothing of activities,
+// processes or addresses; it is given a way to and from a server, and trusts nothing that comes from there: what a
+// server sends is bounded in size, depth and number, and read as strictly as what any activity gives back.
 package mcp
 
 import (
@@ -65,8 +64,7 @@ func (s *Session) Version() string { return s.inner.InitializeResult().ProtocolV
 // Close ends the session.
 func (s *Session) Close() error { return s.inner.Close() }
 
-// A Refusal is an answer that isn't a result: the server won't, or has sent what it must
-// not.
+// A Refusal is an answer that isn't a result: the server won't, or has sent what it must not.
 type Refusal struct {
 	Code    int64 // JSON-RPC's; 0 when the server has answered with what isn't a result
 	Message string
@@ -137,8 +135,7 @@ func Plain(err error) string {
 
 var noise = regexp.MustCompile(`^(?:(?:calling|sending) "(?:tools/call|tools/list|initialize)": |rejected by transport: )+`)
 
-// Changed reports, once, whether the server has said since that its tools are others than
-// it has listed.
+// Changed reports, once, whether the server has said since that its tools are others than it has listed.
 func (s *Session) Changed() bool { return s.tap.change(false) }
 
 // A Refused entry of a server's list is a tool that isn't taken for one.
@@ -268,8 +265,7 @@ type Call struct {
 	Meta map[string]string
 	// Sent, if given, is called once the call is on its way, or never will be.
 	Sent func()
-	// Progress, if given, is called with the server's progress; total is 0 when it
-	// doesn't know.
+	// Progress, if given, is called with the server's progress; total is 0 when it doesn't know.
 	Progress func(done, total float64, message string)
 }
 

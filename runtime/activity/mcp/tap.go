@@ -140,8 +140,7 @@ func (t *tap) count(asks bool) error {
 	return nil
 }
 
-// change notes whether the server's tools may be others than it has listed, and gives what
-// was noted before.
+// change notes whether the server's tools may be others than it has listed, and gives what was noted before.
 func (t *tap) change(is bool) (was bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -164,8 +163,7 @@ func (t *tap) unfollow(token string) {
 	delete(t.progress, token)
 }
 
-// tell hands on how far a server is, and reports whether somebody waits for that. What can't
-// be read is no progress.
+// tell hands on how far a server is, and reports whether somebody waits for that. What can't be read is no progress.
 func (t *tap) tell(params json.RawMessage) bool {
 	var said struct {
 		Token    any     `json:"progressToken"`
