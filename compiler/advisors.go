@@ -139,7 +139,7 @@ func (c *compilation) judgeOpinions() {
 		}
 		opinion, fault := OpinionOf(a, n)
 		if fault != nil {
-			c.Report(diag.BadAdvisor, fault.At, "%s", fault.Message).Help = fault.Help
+			c.Found = append(c.Found, *fault)
 			continue
 		}
 		key := [2]string{opinion.Advisor, opinion.Instance}

@@ -158,7 +158,7 @@ func FuzzOpinion(f *testing.F) {
 		}
 		o, fault := OpinionOf(p.Advisor("risk"), n)
 		if fault != nil {
-			if fault.Message == "" || fault.Help == "" || !fault.At.Known() {
+			if fault.Message == "" || fault.Help == "" || !fault.Span.Known() {
 				t.Fatalf("%q: %+v", votes, fault)
 			}
 			return

@@ -43,7 +43,8 @@ func (c *compilation) comesAfter(call *plan.Call, n *source.Node, settled bool) 
 		return
 	}
 	if len(of) > 1 {
-		c.severalOf(call, n, of)
+		c.Report(diag.UnknownCall, n.Span(), "%d calls are of the tool %q: its name doesn't say which is meant", len(of), n.Text).About(call.Label()).
+			Advise("give the call that must come first an \"_id\", and name that")
 		return
 	}
 	f := c.Report(diag.UnknownCall, n.Span(), "no call has the id %q, and there is none of such a tool", n.Text).About(call.Label())
@@ -62,27 +63,6 @@ func (c *compilation) comesAfter(call *plan.Call, n *source.Node, settled bool) 
 		return
 	}
 	f.Advise("give the call that must come first an \"_id\"")
-}
-
-// severalOf reports a tool's name that doesn't say which of its calls is meant.
-func (c *compilation) severalOf(call *plan.Call, n *source.Node, of []int32) {
-	const most = 5
-	f := c.Report(diag.UnknownCall, n.Span(), "%d calls are of the tool %q: its name doesn't say which is meant", len(of), n.Text).About(call.Label())
-	f.Advise("give the call that must come first an \"_id\", and name that")
-	var ids []string
-	for _, i := range of {
-		other := c.plan.Calls[i]
-		if other == call || len(f.Related) == most {
-			continue
-		}
-		f.Note(other.ToolNode.Span(), "%q is one of them", other.Name)
-		if other.ID != "" {
-			ids = append(ids, other.ID)
-		}
-	}
-	if len(ids) == len(f.Related) {
-		f.Advise("name the one that is meant by its \"_id\": %s", quotedList(ids, fewListed))
-	}
 }
 
 // callsOf are the calls of a tool, so far as they are known.

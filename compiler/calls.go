@@ -211,15 +211,16 @@ func (c *compilation) chosen(call *plan.Call) {
 // lowerMeta reads one of a call's keys that begin with "_".
 func (c *compilation) lowerMeta(call *plan.Call, f source.Field) {
 	n, key := f.Value, f.Key.Text
+	if slices.Contains(extensionKeys, key) {
+		call.Extensions = append(call.Extensions, f)
+	}
 	switch key {
-	case "_tool":
+	case "_tool", "_id", "_each": // see nameCall, each
 	case "_outputPath":
 		call.OutputNode = n
 		c.outputPath(call, n)
 	case "_outputMethod":
-		if word := c.OneOf(n, "\"_outputMethod\"", methodNames...); word != "" {
-			call.Method = plan.Method(slices.Index(methodNames, word))
-		}
+		c.Value(n, "\"_outputMethod\"", &call.Method, methodTags)
 	case "_instance":
 		call.Instance = c.instanceID(n)
 	case "_activity":
@@ -234,35 +235,8 @@ func (c *compilation) lowerMeta(call *plan.Call, f source.Field) {
 		call.Produced = n
 	case "_reasoningForCall":
 		call.Reason = c.Text(n, "\"_reasoningForCall\"")
-	case "_id", "_when", "_after", "_retry", "_timeout", "_confirm", "_each", "_onItemFailure":
-		call.Extensions = append(call.Extensions, f)
-		c.lowerExtension(call, f)
-	default:
-		c.UnknownKey(call.Node, f.Key, "a call", metaKeys).About(call.Label())
-	}
-}
-
-var methodNames = []string{"set", "merge", "assign", "push", "concat"}
-
-// lowerExtension reads the keys that the base protocol doesn't have.
-func (c *compilation) lowerExtension(call *plan.Call, f source.Field) {
-	n := f.Value
-	switch f.Key.Text {
 	case "_when":
-		if n.Kind == source.Bool || n.Kind == source.String && expression.IsExpression(n.Text) {
-			c.items = call.Node.Get("_each") != nil
-			call.When = c.template(call, n)
-			c.items = false
-			return
-		}
-		found := c.Report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression").About(call.Label())
-		if n.Kind == source.String {
-			example := "†" + n.Text
-			if strings.Contains(n.Text, string(expression.Mark)) {
-				example = "†(" + n.Text + ")"
-			}
-			found.Advise("an expression begins with †: write %q", example)
-		}
+		c.when(call, n)
 	case "_after":
 		c.after(call, n)
 	case "_retry":
@@ -282,6 +256,28 @@ func (c *compilation) lowerExtension(call *plan.Call, f source.Field) {
 			c.Report(diag.WrongType, n.Span(), "\"_confirm\" can only be true").About(call.Label()).
 				Advise("remove it: the run's settings decide which other calls are confirmed")
 		}
+	default:
+		c.UnknownKey(call.Node, f.Key, "a call", metaKeys).About(call.Label())
+	}
+}
+
+// extensionKeys are the keys of a call that the base protocol doesn't have.
+var extensionKeys = []string{"_id", "_when", "_after", "_retry", "_timeout", "_confirm", "_each", "_onItemFailure"}
+
+// methodTags are the words for methods, in the order of their values.
+const methodTags = `words:"set,merge,assign,push,concat"`
+
+// when reads the condition of a call.
+func (c *compilation) when(call *plan.Call, n *source.Node) {
+	if n.Kind == source.Bool || n.Kind == source.String && expression.IsExpression(n.Text) {
+		c.items = call.Node.Get("_each") != nil
+		call.When = c.template(call, n)
+		c.items = false
+		return
+	}
+	found := c.Report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression").About(call.Label())
+	if n.Kind == source.String {
+		found.Advise("an expression begins with †: write %q", "†("+n.Text+")")
 	}
 }
 
@@ -305,21 +301,48 @@ func (c *compilation) outputPath(call *plan.Call, n *source.Node) {
 		c.badExpression(n, err).About(call.Label())
 		return
 	}
+	c.routes(call, alternatives, n, func(ref expression.Reference) (start, end int, ok bool) {
+		why, only := readOnly[ref.Kind]
+		if only {
+			c.Report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+ref.Kind, why).About(call.Label()).
+				Advise("write to a path of †state")
+		}
+		return ref.Start, ref.End, !only
+	})
+	for _, route := range call.Output {
+		for i, path := range route {
+			c.overItself(call, route[:i], path)
+		}
+	}
+}
+
+// inheritOutputPath gives a call the path that its tool fixes. What is wrong with that is the tool's fault, and
+// reported with its schema.
+func (c *compilation) inheritOutputPath(call *plan.Call) {
+	raw, _ := call.Tool.OutputPath.Raw().(map[string]any)
+	if text, ok := raw["const"].(string); ok {
+		call.OutputNode = call.ToolNode
+		alternatives, _ := expression.ParseOutput(text)
+		c.routes(call, alternatives, call.ToolNode, func(ref expression.Reference) (start, end int, ok bool) {
+			return 0, len(call.ToolNode.Text), readOnly[ref.Kind] == ""
+		})
+	}
+}
+
+// routes gives a call the alternatives of a path, each of whose paths is at a place in a string.
+func (c *compilation) routes(call *plan.Call, alternatives [][]expression.Reference, n *source.Node, at func(expression.Reference) (start, end int, ok bool)) {
 	for _, alternative := range alternatives {
 		route := make(plan.Route, 0, len(alternative))
 		for _, ref := range alternative {
-			if why, only := readOnly[ref.Kind]; only {
-				c.Report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+ref.Kind, why).About(call.Label()).
-					Advise("write to a path of †state")
+			start, end, ok := at(ref)
+			if !ok {
 				continue
 			}
 			id, ok := c.kindPath(ref, n, call)
 			if !ok {
 				continue
 			}
-			path := plan.Path{ID: id, Node: n, Start: ref.Start, End: ref.End}
-			c.overItself(call, route, path)
-			route = append(route, path)
+			route = append(route, plan.Path{ID: id, Node: n, Start: start, End: end})
 		}
 		if len(route) > 0 {
 			call.Output = append(call.Output, route)
@@ -342,34 +365,6 @@ var readOnly = map[string]string{
 	"input":  "input is what the run is given",
 	"error":  "errors are collected from calls that fail",
 	"advice": "advice comes from advisors",
-}
-
-// inheritOutputPath gives a call the path that its tool fixes.
-func (c *compilation) inheritOutputPath(call *plan.Call) {
-	raw, _ := call.Tool.OutputPath.Raw().(map[string]any)
-	text, ok := raw["const"].(string)
-	if !ok {
-		return
-	}
-	call.OutputNode = call.ToolNode
-	alternatives, err := expression.ParseOutput(text)
-	if err != nil {
-		return // the tool's own trouble, reported with its schema
-	}
-	for _, alternative := range alternatives {
-		var route plan.Route
-		for _, ref := range alternative {
-			if readOnly[ref.Kind] != "" {
-				continue
-			}
-			if id, ok := c.kindPath(ref, call.ToolNode, call); ok {
-				route = append(route, plan.Path{ID: id, Node: call.ToolNode, Start: 0, End: len(call.ToolNode.Text)})
-			}
-		}
-		if len(route) > 0 {
-			call.Output = append(call.Output, route)
-		}
-	}
 }
 
 // kindPath interns a reference's path, and reports a kind that there isn't.

@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -73,19 +74,16 @@ func NotAsCompiled(p *plan.Plan) *diag.Diagnostic {
 			return refuse(list, "this compiled plan isn't what compiling it gives: %s", strings.Join(changed[:min(len(changed), fewListed)], "; "))
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(compiled)) {
-		at := said.Get(key)
-		if at == nil {
-			return refuse(said, "this compiled plan isn't what compiling it gives: its %q lacks %q", compiledKey, key)
-		}
-		is, err := canonicalJSON(compiled[key])
-		if was, failed := canonicalJSON(at.Value()); err != nil || failed != nil || string(was) != string(is) {
-			return refuse(at, "this compiled plan isn't what compiling it gives: its %q is another", key)
-		}
+	was, _ := said.Value().(map[string]any)
+	if p.AwaitsInstances { // only what is compared
+		maps.DeleteFunc(was, func(key string, _ any) bool { return compiled[key] == nil })
 	}
-	for _, f := range said.Fields {
-		if _, known := compiled[f.Key.Text]; !known && !p.AwaitsInstances {
-			return refuse(f.Key, "this compiled plan isn't what compiling it gives: that has no %q", f.Key.Text)
+	keys := slices.Concat(slices.Collect(maps.Keys(compiled)), slices.Collect(maps.Keys(was)))
+	slices.Sort(keys)
+	for _, key := range keys {
+		here, failed := canonicalJSON(was[key])
+		if is, err := canonicalJSON(compiled[key]); err != nil || failed != nil || string(here) != string(is) {
+			return refuse(cmp.Or(said.Get(key), said), "this compiled plan isn't what compiling it gives: its %q is another", key)
 		}
 	}
 	return nil

@@ -47,9 +47,7 @@ func (c *compilation) written(m, payload *source.Node) {
 	p := c.plan
 	w := plan.Written{Path: pathtree.Root, Call: m.Get("_call"), Date: m.Get("_date").AsText(), Message: m}
 	if method := m.Get("_outputMethod"); method != nil {
-		if word := c.OneOf(method, "\"_outputMethod\"", methodNames...); word != "" {
-			w.Method = plan.Method(slices.Index(methodNames, word))
-		}
+		c.Value(method, "\"_outputMethod\"", &w.Method, methodTags)
 	}
 	if n := m.Get("_outputPath"); n != nil {
 		alternatives, err := expression.ParseOutput(n.Text)

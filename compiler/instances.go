@@ -142,8 +142,8 @@ func (c *compilation) judgeInstance(call *plan.Call) {
 	}
 	at := call.Node.Get("_instance")
 	if len(p.Instances) == 0 {
-		c.Report(diag.BadInstance, at.Span(), "the call is for the instance %q, but %s has no instances", Shown(call.Instance), carrier(p.Form)).About(call.Label()).
-			Advise("%s, or take \"_instance\" out", wayToInstances(p.Form))
+		c.Report(diag.BadInstance, at.Span(), "the call is for the instance %q, but there are no instances", Shown(call.Instance)).About(call.Label()).
+			Advise("declare instances, or take \"_instance\" out")
 		return
 	}
 	if c.instanceIDs == nil {
@@ -156,30 +156,6 @@ func (c *compilation) judgeInstance(call *plan.Call) {
 		return
 	}
 	f.Advise("the instances are %s", quotedList(instanceIDs(p), maxListed))
-}
-
-// carrier is what a document of some form is to its calls' instances.
-func carrier(f plan.Form) string {
-	switch f {
-	case plan.Replan:
-		return "the run"
-	case plan.Context, plan.ProcessRecord:
-		return "the context"
-	}
-	return "the plan"
-}
-
-// wayToInstances is how a document of some form gets instances.
-func wayToInstances(f plan.Form) string {
-	switch f {
-	case plan.PlanFile:
-		return "declare it under \"instances\", give a run its instances"
-	case plan.Context, plan.ProcessRecord:
-		return "give the context a message of type state with this \"_instance\""
-	case plan.Replan:
-		return "let the call work on the one state there is"
-	}
-	return "give a run its instances"
 }
 
 func instanceIDs(p *plan.Plan) []string {

@@ -6,25 +6,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// An OpinionFault is why an opinion can't be taken.
-type OpinionFault struct {
-	At            source.Span
-	Message, Help string
+// badOpinion is why an opinion can't be taken.
+func badOpinion(at *source.Node, help, format string, args ...any) *diag.Diagnostic {
+	d := diag.New(diag.BadAdvisor, at.Span().Head(), fmt.Sprintf(format, args...))
+	d.Help = help
+	return &d
 }
 
 // OpinionOf reads what an advisor said: a mapping of its "id", an "_instance" if it speaks for each, "calls", a text
 // that holds a JSON object of weights by tool, and the rest, which is for its schema to judge. The fault is nil when
 // there is none.
-func OpinionOf(a *plan.Advisor, n *source.Node) (plan.Opinion, *OpinionFault) {
+func OpinionOf(a *plan.Advisor, n *source.Node) (plan.Opinion, *diag.Diagnostic) {
 	o := plan.Opinion{Advisor: a.ID, Said: map[string]any{}}
-	bad := func(at *source.Node, help, format string, args ...any) (plan.Opinion, *OpinionFault) {
-		return plan.Opinion{}, &OpinionFault{at.Span().Head(), fmt.Sprintf(format, args...), help}
+	bad := func(at *source.Node, help, format string, args ...any) (plan.Opinion, *diag.Diagnostic) {
+		return plan.Opinion{}, badOpinion(at, help, format, args...)
 	}
 	if n == nil || n.Kind != source.Object {
 		return bad(n, "write {\"id\": …, \"calls\": …}", "an opinion must be a mapping")
@@ -51,18 +53,19 @@ func OpinionOf(a *plan.Advisor, n *source.Node) (plan.Opinion, *OpinionFault) {
 			return bad(n.Along(v.Path), "give what the advisor's \"schema\" asks for", "the opinion of %q isn't what its schema asks for: %s", Shown(a.ID), v.Error())
 		}
 	}
-	var fault *OpinionFault
-	if o.Votes, fault = votes(a, n.Get("calls")); fault != nil {
+	votes, fault := votes(a, n.Get("calls"))
+	if fault != nil {
 		return plan.Opinion{}, fault
 	}
+	o.Votes = votes
 	return o, nil
 }
 
 // votes reads weights by tool, from a text that holds JSON or from a mapping.
-func votes(a *plan.Advisor, n *source.Node) (map[string]float64, *OpinionFault) {
+func votes(a *plan.Advisor, n *source.Node) (map[string]float64, *diag.Diagnostic) {
 	const form = "write \"calls\" as text that holds a JSON object of weights: \"{\\\"tool\\\": 10}\""
-	bad := func(help, format string, args ...any) (map[string]float64, *OpinionFault) {
-		return nil, &OpinionFault{n.Span().Head(), fmt.Sprintf(format, args...), help}
+	bad := func(help, format string, args ...any) (map[string]float64, *diag.Diagnostic) {
+		return nil, badOpinion(n, help, format, args...)
 	}
 	weights := n
 	if n != nil && n.Kind == source.String {
