@@ -17,18 +17,16 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"os"
-	"os/exec"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // A Request is one try of one call.
@@ -127,7 +125,9 @@ type Set struct {
 	workers []*worker
 	client  *http.Client       // of all that send requests; nil for none
 	servers map[string]*server // by what they are
-	inUse   func(string) bool
+	options Options
+	env     environment // ours
+	hide    *redact.Set
 
 	mu      sync.Mutex
 	closed  bool
@@ -150,101 +150,70 @@ func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Se
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
-	hide, env := &redact.Set{}, readEnvironment(o.Environ)
-	hide.Environment(o.Environ)
-	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, inUse: o.InUse, tries: map[*ongoing]struct{}{}}
+	s := &Set{
+		byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, tries: map[*ongoing]struct{}{},
+		options: o, env: readEnvironment(o.Environ), hide: &redact.Set{},
+	}
+	s.hide.Environment(o.Environ)
 	for name, run := range funcs {
-		s.byName[name] = &function{name, run, o.Grace, hide}
+		s.byName[name] = &function{name, run, o.Grace, s.hide}
 	}
 	for _, name := range slices.Sorted(maps.Keys(defs)) {
-		if s.byName[name] != nil || defs[name].Kind == "plan" { // plans are not run here
+		def := defs[name]
+		kind, known := kinds[def.Kind]
+		switch {
+		case s.byName[name] != nil || known && kind.open == nil:
 			continue
+		case !known:
+			return nil, fmt.Errorf("activity %q is of kind %s, which this version cannot run yet", name, def.Kind)
 		}
-		a, err := s.open(name, defs[name], o, env, hide)
+		if s.mayUse(name) {
+			if missing := s.env.missing(def); missing != nil {
+				return nil, missing
+			}
+			if refusal := refusedHost(def, o.Hosts); refusal != nil {
+				return nil, fmt.Errorf("the activity %q may not reach its host: %s; %s", name, refusal.Why, refusal.Help)
+			}
+		}
+		a, err := kind.open(s, name, def)
 		if err != nil {
 			return nil, err
 		}
 		s.byName[name] = a
-		if w, ok := a.(*worker); ok {
-			s.workers = append(s.workers, w)
-		}
 	}
 	return s, nil
 }
 
-func (s *Set) open(name string, def *plan.Activity, o Options, env environment, hide *redact.Set) (starter, error) {
-	switch def.Kind {
-	case "exec":
-		if len(def.Argv) == 0 {
-			return nil, fmt.Errorf("activity %q has an empty argv: expected a program and its arguments", name)
-		}
-		if missing := env.missing(def); missing != nil && (o.InUse == nil || o.InUse(name)) {
-			return nil, missing
-		}
-		p := newProgram(name, def, o, env, hide)
-		if o.Unchanged != nil && (o.InUse == nil || o.InUse(name)) {
-			program, _ := exec.LookPath(compiler.Filled(def.Argv[0].Texts[0], env.get))
-			if _, err := o.Unchanged(name, program); err != nil {
-				return nil, err
-			}
-		}
-		if def.Worker {
-			return newWorker(p), nil
-		}
-		return &p, nil
-	case "http":
-		if inUse := o.InUse == nil || o.InUse(name); inUse {
-			if missing := env.missing(def); missing != nil {
-				return nil, missing
-			}
-			if refusal := refusedHost(def, o.Hosts); refusal != nil {
-				return nil, fmt.Errorf("the activity %q isn't allowed to send its request: %s; %s", name, refusal.Why, refusal.Help)
-			}
-		}
-		if s.client == nil {
-			s.client = newClient(o.Hosts)
-		}
-		env.hideVariables(def, hide)
-		learnUser(compiler.HTTPUser(def.HTTP, env.get), hide)
-		return &caller{name, def, env, hide, s.client}, nil
-	case "mcp":
-		return s.serve(name, def, o, env, hide)
-	case "expr":
-		return &code{name, def.Expression}, nil
-	case "go":
-		return nil, fmt.Errorf("activity %q is a Go function that this program doesn't register", name)
-	default:
-		return nil, fmt.Errorf("activity %q is of kind %s, which this version cannot run yet", name, def.Kind)
-	}
+// A kind is how activities of one of [compiler.Kinds] are carried out.
+type kind struct {
+	// open makes what carries calls out. It is nil of what the machine runs itself.
+	open func(s *Set, name string, def *plan.Activity) (starter, error)
+	// missing tells what this machine lacks for it, besides variables of the environment; nil lacks nothing.
+	missing func(a *plan.Activity, at source.Span, files plan.Files, tell telling)
 }
 
-func newProgram(name string, def *plan.Activity, o Options, env environment, hide *redact.Set) program {
-	return program{name: name, def: def, env: env, environ: env.program(def, hide), grace: o.Grace, hide: hide, unchanged: o.Unchanged}
+var kinds = map[string]kind{}
+
+func register(name string, k kind) bool {
+	kinds[name] = k
+	return true
 }
 
-func (s *Set) serve(name string, def *plan.Activity, o Options, env environment, hide *redact.Set) (starter, error) {
-	if def.Server == nil {
-		return nil, fmt.Errorf("activity %q is of an MCP server that isn't defined", name)
+var _ = register("plan", kind{})
+
+// mayUse reports whether an activity may be called.
+func (s *Set) mayUse(name string) bool { return s.options.InUse == nil || s.options.InUse(name) }
+
+// web is the client of all that send requests.
+func (s *Set) web() *http.Client {
+	if s.client == nil {
+		s.client = newClient(s.options.Hosts)
 	}
-	if missing := env.missing(def); missing != nil && (o.InUse == nil || o.InUse(name)) {
-		return nil, missing
-	}
-	if def.Server.URL != "" {
-		if refusal := refusedHost(def, o.Hosts); refusal != nil && (o.InUse == nil || o.InUse(name)) {
-			return nil, fmt.Errorf("the MCP server %q may not be reached: %s; %s", def.Server.Name, refusal.Why, refusal.Help)
-		}
-		if env.hideVariables(def, hide); s.client == nil {
-			s.client = newClient(o.Hosts)
-		}
-		if at, err := url.Parse(env.endpoint(def.Server)); err == nil {
-			learnUser(at.User, hide)
-		}
-	}
-	key := fmt.Sprintf("%q %q %q %#v %q %q %q", def.Server.Name, def.Server.URL, def.Server.Headers, def.Argv, def.Env, def.Inherit, def.Dir)
-	if s.servers[key] == nil {
-		s.servers[key] = newServer(newProgram(name, def, o, env, hide), s.client)
-	}
-	return &tool{s.servers[key], name, def}, nil
+	return s.client
+}
+
+func (s *Set) program(name string, def *plan.Activity) program {
+	return program{name: name, def: def, env: s.env, environ: s.env.program(def, s.hide), grace: s.options.Grace, hide: s.hide, unchanged: s.options.Unchanged}
 }
 
 // Start begins one try of a call and returns. When the try has ended, ended is told, once, in another goroutine. Once

@@ -61,7 +61,7 @@ func (s *Set) Hold(ctx context.Context, may func(*plan.Server) bool) (all []Held
 	used, of := map[*server]map[string]bool{}, []*server{}
 	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
 		t, ok := s.byName[name].(*tool)
-		if !ok || s.inUse != nil && !s.inUse(name) {
+		if !ok || !s.mayUse(name) {
 			continue
 		}
 		if used[t.server] == nil {

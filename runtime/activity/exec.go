@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os/exec"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,6 +31,25 @@ type program struct {
 	// unchanged is that of [Options], or nil.
 	unchanged func(activity, program string) (digest string, err error)
 }
+
+var _ = register("exec", kind{missing: missingProgram, open: func(s *Set, name string, def *plan.Activity) (starter, error) {
+	if len(def.Argv) == 0 {
+		return nil, fmt.Errorf("activity %q has an empty argv: expected a program and its arguments", name)
+	}
+	p := s.program(name, def)
+	if p.unchanged != nil && s.mayUse(name) {
+		found, _ := exec.LookPath(compiler.Filled(def.Argv[0].Texts[0], s.env.get))
+		if _, err := p.unchanged(name, found); err != nil {
+			return nil, err
+		}
+	}
+	if !def.Worker {
+		return &p, nil
+	}
+	w := newWorker(p)
+	s.workers = append(s.workers, w)
+	return w, nil
+}})
 
 func (x *program) start(ctx context.Context, r Request, ended func(Result, error)) {
 	go func() { ended(x.run(ctx, r)) }()

@@ -5,12 +5,17 @@ import (
 	"fmt"
 
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 type code struct {
 	name string
 	expr *expression.Expr
 }
+
+var _ = register("expr", kind{open: func(_ *Set, name string, def *plan.Activity) (starter, error) {
+	return &code{name, def.Expression}, nil
+}})
 
 // Evaluate is what an activity that is an expression gives back for a request, wherever it is evaluated.
 func Evaluate(name string, e *expression.Expr, r Request) (Result, error) {

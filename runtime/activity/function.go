@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
@@ -17,6 +18,10 @@ type function struct {
 	grace time.Duration
 	hide  *redact.Set
 }
+
+var _ = register("go", kind{open: func(_ *Set, name string, _ *plan.Activity) (starter, error) {
+	return nil, fmt.Errorf("activity %q is a Go function that this program doesn't register", name)
+}})
 
 // start calls the function in a goroutine of its own, and waits for one that ignores its context no longer than the
 // grace time. Nobody else has to wait meanwhile, so that a call costs one goroutine.

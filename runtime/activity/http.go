@@ -30,6 +30,12 @@ type caller struct {
 	client *http.Client // shared by all of the set
 }
 
+var _ = register("http", kind{open: func(s *Set, name string, def *plan.Activity) (starter, error) {
+	s.env.hideVariables(def, s.hide)
+	learnUser(compiler.HTTPUser(def.HTTP, s.env.get), s.hide)
+	return &caller{name, def, s.env, s.hide, s.web()}, nil
+}})
+
 const (
 	maxRedirects = 5
 	maxRefusal   = 64 << 10 // bytes that are read of an answer that is an error

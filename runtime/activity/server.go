@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
 	"github.com/obelus-dev/obelus/runtime/trace"
 	"github.com/obelus-dev/obelus/runtime/web"
@@ -45,6 +47,32 @@ type server struct {
 	over context.Context // done when the set is closed
 	end  context.CancelFunc
 }
+
+var _ = register("mcp", kind{
+	open: func(s *Set, name string, def *plan.Activity) (starter, error) {
+		if def.Server == nil {
+			return nil, fmt.Errorf("activity %q is of an MCP server that isn't defined", name)
+		}
+		client := s.client
+		if def.Server.URL != "" {
+			s.env.hideVariables(def, s.hide)
+			client = s.web()
+			if at, err := url.Parse(s.env.endpoint(def.Server)); err == nil {
+				learnUser(at.User, s.hide)
+			}
+		}
+		key := fmt.Sprintf("%q %q %q %#v %q %q %q", def.Server.Name, def.Server.URL, def.Server.Headers, def.Argv, def.Env, def.Inherit, def.Dir)
+		if s.servers[key] == nil {
+			s.servers[key] = newServer(s.program(name, def), client)
+		}
+		return &tool{s.servers[key], name, def}, nil
+	},
+	missing: func(a *plan.Activity, at source.Span, files plan.Files, tell telling) {
+		if a.Server != nil && a.Server.URL == "" { // one that isn't defined was reported
+			missingProgram(a, at, files, tell)
+		}
+	},
+})
 
 type contact struct {
 	ready   chan struct{} // closed when there is one, or can't be

@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"os"
@@ -46,35 +47,27 @@ func found(program, dir string) bool {
 	return err == nil && !info.IsDir()
 }
 
+// telling takes what keeps an activity from being carried out.
+type telling func(what, help string, at source.Span)
+
 // Unrunnable tells all that keeps an activity from being carried out on this machine: it is of a kind that this version
 // can't run, or what it starts, uses or takes of the environment is missing, or it may not go to its host.
 func Unrunnable(a *plan.Activity, files plan.Files, rules hosts.Rules, tell func(what, help string, at source.Span)) {
-	at := a.Node.Span()
-	if a.NameNode != nil {
-		at = a.NameNode.Span()
-	}
-	switch a.Kind {
-	case "exec":
-		unfound(a, at, tell)
-		unmatched(a, files, tell)
-	case "mcp":
-		if a.Server == nil {
-			return // it was reported
-		}
-		if a.Server.URL == "" {
-			unfound(a, at, tell)
-		} else if refusal := refusedHost(a, rules); refusal != nil {
-			tell(refusal.Why, refusal.Help, a.Server.Node.Get("url").Span())
-		}
-	case "http":
-		if refusal := refusedHost(a, rules); refusal != nil {
-			tell(refusal.Why, refusal.Help, a.Node.Get("http").Get("url").Span())
-		}
-	case "expr", "go", "plan":
-		return
-	default:
+	at := cmp.Or(a.NameNode, a.Node).Span()
+	kind, known := kinds[a.Kind]
+	if !known {
 		tell("it is of kind "+a.Kind+", which this version can't run", "let a program do it (exec), or give the run another activity of that name", at)
 		return
+	}
+	if kind.missing != nil {
+		kind.missing(a, at, files, tell)
+	}
+	if refusal := refusedHost(a, rules); refusal != nil {
+		definition := a.Node.Get(a.Kind)
+		if a.Server != nil {
+			definition = a.Server.Node
+		}
+		tell(refusal.Why, refusal.Help, definition.Get("url").Span())
 	}
 	env := readEnvironment(os.Environ())
 	for _, v := range a.Variables {
@@ -87,9 +80,10 @@ func Unrunnable(a *plan.Activity, files plan.Files, rules hosts.Rules, tell func
 // refusedHost is why an activity may not go to its host, if known.
 func refusedHost(a *plan.Activity, rules hosts.Rules) *hosts.Refusal {
 	base := ""
-	if a.Server != nil {
+	switch {
+	case a.Server != nil:
 		base = a.Server.Host()
-	} else {
+	case a.HTTP != nil:
 		base = a.HTTP.Base()
 	}
 	at, err := url.Parse(base)
@@ -99,20 +93,8 @@ func refusedHost(a *plan.Activity, rules hosts.Rules) *hosts.Refusal {
 	return rules.Refuse(at.Hostname(), web.Port(at))
 }
 
-func unmatched(a *plan.Activity, files plan.Files, tell func(what, help string, at source.Span)) {
-	for _, pattern := range a.Files {
-		what := fmt.Sprintf("no file of the workspace matches %q", pattern.Text)
-		names, err := files.Glob(pattern.Text)
-		if err != nil {
-			what = fmt.Sprintf("files that match %q can't be found: %v", pattern.Text, err)
-		}
-		if len(names) == 0 {
-			tell(what, "a pattern is relative to the workspace's root: lib/*.sh, or lib/** for all files below lib", pattern.Span())
-		}
-	}
-}
-
-func unfound(a *plan.Activity, at source.Span, tell func(what, help string, at source.Span)) {
+// missingProgram tells which program, folder or files that an activity names are missing.
+func missingProgram(a *plan.Activity, at source.Span, files plan.Files, tell telling) {
 	exec, argv := a.Node.Get("exec"), "argv"
 	if a.Server != nil {
 		exec, argv = a.Server.Node, "command"
@@ -122,13 +104,19 @@ func unfound(a *plan.Activity, at source.Span, tell func(what, help string, at s
 	}
 	folder, program := Missing(a)
 	if folder != "" {
-		place := at
-		if cwd := exec.Get("cwd"); cwd != nil {
-			place = cwd.Span()
-		}
-		tell(folder+" doesn't exist", "create it before the run", place)
+		tell(folder+" doesn't exist", "create it before the run", cmp.Or(exec.Get("cwd"), exec.Get(argv)).Span())
 	}
 	if program != "" {
 		tell(program+" isn't found", "install it, or write its path, which is relative to the folder of the file that defines the activity", at)
+	}
+	for _, pattern := range a.Files {
+		what := fmt.Sprintf("no file of the workspace matches %q", pattern.Text)
+		names, err := files.Glob(pattern.Text)
+		if err != nil {
+			what = fmt.Sprintf("files that match %q can't be found: %v", pattern.Text, err)
+		}
+		if len(names) == 0 {
+			tell(what, "a pattern is relative to the workspace's root: lib/*.sh, or lib/** for all files below lib", pattern.Span())
+		}
 	}
 }
