@@ -36,15 +36,6 @@ type delegation struct {
 	trusted  []*plan.Server   // that these policies trust
 }
 
-// circle writes a chain that comes back to its beginning.
-func circle(chain []plan.Link) string {
-	names := make([]string, 0, len(chain)+1)
-	for _, l := range chain {
-		names = append(names, l.Path)
-	}
-	return strings.Join(append(names, chain[0].Path), " → ")
-}
-
 // Interface is how a delegate looks to a call: as a tool whose parameters are its
 // input and whose result is its output. It is nil for any other plan.
 func Interface(p *plan.Plan) *plan.Tool {
@@ -91,7 +82,7 @@ func (c *compilation) folderOf(d definition) string {
 // callDelegate reads a call's "_delegate". Where the tool offers some to choose
 // from, it is one of these as the tool writes them.
 func (c *compilation) callDelegate(call *plan.Call, n *source.Node) {
-	if n.Kind == source.String && n.Text == plan.Anonymous {
+	if n.AsText() == plan.Anonymous {
 		call.Delegate = plan.Anonymous
 		return
 	}
@@ -121,13 +112,10 @@ func (c *compilation) toolDelegate(t *plan.Tool, dir string) {
 	if choices := n.Get("enum"); choices != nil {
 		t.Delegates = map[string]string{}
 		for _, item := range choices.Items {
-			switch {
-			case item.Kind == source.String && item.Text == plan.Anonymous:
+			if item.AsText() == plan.Anonymous {
 				t.Delegates[plan.Anonymous] = plan.Anonymous
-			default:
-				if to := c.delegatePath(item, dir, nil); to != "" {
-					t.Delegates[item.Text] = to
-				}
+			} else if to := c.delegatePath(item, dir, nil); to != "" {
+				t.Delegates[item.Text] = to
 			}
 		}
 		return
@@ -291,7 +279,11 @@ func (c *compilation) refuse(l plan.Link) {
 // leadsBack reports a plan that reaches itself, with the places that make the circle.
 func (c *compilation) leadsBack(l plan.Link, chain []plan.Link, call *plan.Call) {
 	c.refuse(l)
-	f := c.Report(diag.BadDelegate, l.At.Span(), "the plan reaches itself through delegates: %s", circle(chain)).About(call.Label()).
+	var names []string
+	for _, one := range append(slices.Clip(chain), chain[0]) {
+		names = append(names, one.Path)
+	}
+	f := c.Report(diag.BadDelegate, l.At.Span(), "the plan reaches itself through delegates: %s", strings.Join(names, " → ")).About(call.Label()).
 		Advise("a plan can't be run within itself: let one of them do without the other")
 	for i, one := range chain {
 		if from := chain[(i+len(chain)-1)%len(chain)]; one.At != nil && one.At != l.At {

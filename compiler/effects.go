@@ -313,16 +313,8 @@ func (c *compilation) maySubstitute(call *plan.Call) bool {
 			allowed = slices.DeleteFunc(append([]string{tool.Activity}, tool.Activities...), func(name string) bool { return name == "" })
 		}
 		if !slices.Contains(allowed, call.Activity) {
-			f := c.Report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", call.ToolName, call.Activity).About(call.Label())
-			if len(allowed) == 0 {
-				f.Advise("leave \"_activity\" out")
-			} else {
-				slices.Sort(allowed)
-				f.Advise("leave \"_activity\" out, or choose among %s", quotedList(slices.Compact(allowed), fewListed))
-			}
-			if tool != nil && tool.NameNode != nil {
-				f.Note(tool.NameNode.Span(), "a tool names those that it allows in its \"_activity\", as {const: …} or {enum: […]}")
-			}
+			c.Report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", call.ToolName, call.Activity).About(call.Label()).
+				Advise("leave \"_activity\" out: a tool names the activities that it allows in its \"_activity\", as {const: …} or {enum: […]}")
 			return false
 		}
 	}

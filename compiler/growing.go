@@ -100,7 +100,7 @@ func (g *Growing) Add(text []byte, start, end int) bool {
 func (g *Growing) Stand(s Setting) {
 	s.applyTo(g.c.plan)
 	for _, v := range g.views {
-		v.view.Input, v.view.State, v.view.Data, v.view.Errors = s.Input, s.State, s.Data, s.Errors
+		v.view.Values = g.c.plan.Values
 		for i := range v.view.Instances {
 			if at, ok := g.c.plan.InstanceAt[v.view.Instances[i].ID]; ok {
 				v.view.Instances[i] = s.Instances[at]

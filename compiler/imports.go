@@ -1,10 +1,10 @@
 package compiler
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -43,17 +43,13 @@ type tree struct {
 	problems []source.Problem
 }
 
-// tooMuch says that all files together are larger than one may be.
-type tooMuch struct{ bytes int }
-
-func (e tooMuch) Error() string {
-	return fmt.Sprintf("the plan and its imports have more than %d bytes together", e.bytes)
-}
+// errTooMuch says that all files together are larger than one may be.
+var errTooMuch = errors.New("bytes together")
 
 // ruleOfReading is the rule of which a file that can't be read is a finding: that of a
 // limit, or the one that speaks of what names it.
 func ruleOfReading(err error, rule *diag.Rule) *diag.Rule {
-	if _, ok := err.(tooMuch); ok {
+	if errors.Is(err, errTooMuch) {
 		return diag.Limit
 	}
 	return rule
@@ -66,7 +62,7 @@ func (c *compilation) open(name string) (*source.File, error) {
 	if !ok {
 		text, err := c.options.Open(name)
 		if r.bytes += len(text); err == nil && r.bytes > c.options.Limits.Bytes {
-			err = tooMuch{c.options.Limits.Bytes}
+			err = fmt.Errorf("the plan and its imports have more than %d %w", c.options.Limits.Bytes, errTooMuch)
 		}
 		if known.err = err; err == nil {
 			known.file = source.NewFile(c.shown(name), text)
@@ -166,7 +162,7 @@ func (in *importer) read(item *source.Node, dir string) *imported {
 		in.Report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
 		return nil
 	case at >= 0 || name == path.Clean(in.options.Name):
-		in.Report(diag.WrongType, item.Span(), "the import %q comes back to a file that is being read: %s", item.Text, ring(in.chain[max(at, 0):], name)).
+		in.Report(diag.WrongType, item.Span(), "the import %q comes back to a file that is being read, through %s", item.Text, quotedList(append(in.chain[max(at, 0):len(in.chain):len(in.chain)], name), fewListed)).
 			Advise("move what both need into a third file")
 		return nil
 	case in.options.Open == nil:
@@ -197,16 +193,6 @@ func (in *importer) read(item *source.Node, dir string) *imported {
 		in.chain = in.chain[:len(in.chain)-1]
 	}
 	return f
-}
-
-// ring writes the way from a file back to itself; of a long one the ends.
-func ring(chain []string, name string) string {
-	names := append(slices.Clone(chain), name)
-	const shown = 10
-	if len(names) > shown {
-		names = slices.Concat(names[:shown/2], []string{"…"}, names[len(names)-shown/2:])
-	}
-	return strings.Join(names, " → ")
 }
 
 // definitions collects what a plan file defines, and before it what its imports

@@ -143,8 +143,8 @@ func TestImportsAreBounded(t *testing.T) {
 			return list
 		}), 300, nil},
 		{"a ring", web(30, func(i int) []int { return []int{(i + 1) % 30} }), 30,
-			[]string{`OB104 the import "i0.yaml" comes back to a file that is being read: i0.yaml → i1.yaml → i2.yaml → i3.yaml → i4.yaml → … → i26.yaml`}},
-		{"itself", web(1, func(int) []int { return []int{0} }), 1, []string{`OB104 the import "i0.yaml" comes back to a file that is being read: i0.yaml → i0.yaml`}},
+			[]string{`OB104 the import "i0.yaml" comes back to a file that is being read, through "i0.yaml", "i1.yaml", "i2.yaml", `}},
+		{"itself", web(1, func(int) []int { return []int{0} }), 1, []string{`OB104 the import "i0.yaml" comes back to a file that is being read, through "i0.yaml", "i0.yaml"`}},
 		{"a file that isn't there, twice", map[string]string{"i0.yaml": "import: [gone.yaml, gone.yaml]"}, 2,
 			[]string{`OB104 the import "gone.yaml" can't be read`, `OB104 the import "gone.yaml" can't be read`}},
 		{"more files than may be", web(1_100, func(i int) []int { return []int{i + 1}[:min(1, 1_099-i)] }), 1_000, []string{"OB105 the document imports more than 1000 files"}},

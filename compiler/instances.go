@@ -149,9 +149,9 @@ func (c *compilation) judgeInstance(call *plan.Call) {
 	if c.instanceIDs == nil {
 		c.instanceIDs = naming.NewSuggester(instanceIDs(p))
 	}
-	f := c.Report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance)).About(call.Label())
-	if near, ok := c.instanceIDs.Nearest(call.Instance); ok {
-		f.Message = "there is no instance \"" + Shown(call.Instance, near) + "\""
+	near, ok := c.instanceIDs.Nearest(call.Instance)
+	f := c.Report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance, near)).About(call.Label())
+	if ok {
 		c.typo(f, at, near, c.instanceIDs)
 		return
 	}
