@@ -101,7 +101,7 @@ calls:
 func TestRunWithoutInstances(t *testing.T) {
 	p, found := solved(t, "calls:\n  - {_tool: a, _instance: ①}\n")
 	d := Screen(p, found, nil, nil)
-	if got := faultsOf(d); got != "a#1 OB606" || !strings.Contains(d.Faults(0)[0].Message, "the run has no instances") {
+	if got := faultsOf(d); got != "a#1 OB606" || !strings.Contains(d.Faults(0)[0].Message, "there are no instances") {
 		t.Errorf("%s: %v", got, d.Faults(0))
 	}
 }
