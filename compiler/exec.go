@@ -59,7 +59,7 @@ var _ = register(Kind{
 				Advise("name a script: [sh, script.sh], or say stdin: none")
 		}
 		if a.Worker {
-			c.workerTakes(a, n, what)
+			c.workerTakes(a, n)
 		}
 	},
 })
@@ -141,16 +141,16 @@ func (c *compilation) filesOf(a *plan.Activity, n *source.Node) {
 
 // workerTakes refuses what makes no sense for a worker, which is started once for all calls and is asked a line at a
 // time.
-func (c *compilation) workerTakes(a *plan.Activity, n *source.Node, what string) {
+func (c *compilation) workerTakes(a *plan.Activity, n *source.Node) {
 	for _, p := range a.Parameters {
 		if p.Node != n.Get("stdin") {
-			c.Report(diag.WrongType, p.Node.Span(), "%s is a worker, which is started once for all calls and finds parameters in what it reads", what).
+			c.Report(diag.WrongType, p.Node.Span(), "the activity %q is a worker, which is started once for all calls and finds parameters in what it reads", a.Name).
 				Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
 		}
 	}
 	for _, key := range []string{"stdin", "stdout"} {
 		if f := n.Get(key); f != nil {
-			c.Report(diag.WrongType, f.Span(), "%s is a worker, which reads and writes a JSON object a line", what).Advise("leave %q out", key)
+			c.Report(diag.WrongType, f.Span(), "the activity %q is a worker, which reads and writes a JSON object a line", a.Name).Advise("leave %q out", key)
 		}
 	}
 }
