@@ -23,7 +23,7 @@ const (
 
 // programKeys are the keys of an exec and of a server that is started.
 type programKeys struct {
-	Dir     *source.Node     `key:"cwd" schema:"folder"`
+	Dir     string           `key:"cwd"`
 	Env     []decode.Setting `key:"env" pattern:"^[A-Za-z_][A-Za-z0-9_]*$"`
 	Inherit []string         `key:"inherit" pattern:"^[A-Za-z_][A-Za-z0-9_]*$"`
 	Timeout time.Duration    `key:"timeout"`
@@ -47,7 +47,7 @@ var _ = register(Kind{
 		}
 		a.Stdout, a.Worker = keys.Stdout, keys.Worker
 		c.argv(a, keys.Argv, "argv")
-		c.program(a, n, keys.programKeys)
+		program(a, n, keys.programKeys)
 		c.stdin(a, keys.Stdin)
 		c.filesOf(a, keys.Files)
 		if a.Stdin != StreamNone && readsCode(a) {
@@ -65,14 +65,12 @@ var _ = register(Kind{
 })
 
 // program reads what of a program every definition of one has, but for its arguments.
-func (c *compilation) program(a *plan.Activity, n *source.Node, keys programKeys) {
+func program(a *plan.Activity, n *source.Node, keys programKeys) {
 	a.Env, a.Inherit, a.Timeout = keys.Env, keys.Inherit, keys.Timeout
-	if keys.Dir != nil {
-		if dir := c.Text(keys.Dir, "\"cwd\""); path.IsAbs(dir) || filepath.IsAbs(dir) {
-			a.Dir = dir
-		} else {
-			a.Dir = path.Join(a.Dir, filepath.ToSlash(dir))
-		}
+	if path.IsAbs(keys.Dir) || filepath.IsAbs(keys.Dir) {
+		a.Dir = keys.Dir
+	} else {
+		a.Dir = path.Join(a.Dir, filepath.ToSlash(keys.Dir))
 	}
 	noteVariables(a, n.Get("env"))
 }

@@ -24,18 +24,18 @@ type Kind struct {
 }
 
 // Kinds are the kinds that a document can define, by name.
-var Kinds = map[string]*Kind{}
+var Kinds = map[string]Kind{}
 
-func register(k Kind) *Kind {
-	Kinds[k.Name] = &k
-	return &k
+func register(k Kind) bool {
+	Kinds[k.Name] = k
+	return true
 }
 
 // KindNames are the names of all kinds, sorted.
 func KindNames() []string { return slices.Sorted(maps.Keys(Kinds)) }
 
 // IsPure reports whether an activity is of a pure kind; see [Kind]. Nil isn't.
-func IsPure(a *plan.Activity) bool { return a != nil && Kinds[a.Kind] != nil && Kinds[a.Kind].Pure }
+func IsPure(a *plan.Activity) bool { return a != nil && Kinds[a.Kind].Pure }
 
 var _ = register(Kind{
 	Name: "expr", Pure: true, About: "An expression with the call's parameters as its variables, such as price * count.",

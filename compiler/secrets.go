@@ -80,7 +80,7 @@ func (c *compilation) secretsIn(n *source.Node, name string) {
 	switch n.Kind {
 	case source.Object:
 		defines := name != "" && slices.ContainsFunc(n.Fields, func(f source.Field) bool {
-			return Kinds[f.Key.Text] != nil || slices.Contains(definingKeys, f.Key.Text)
+			return Kinds[f.Key.Text].Name != "" || slices.Contains(definingKeys, f.Key.Text)
 		})
 		for _, f := range n.Fields {
 			under := name

@@ -48,7 +48,7 @@ func (c *compilation) server(d definition) *plan.Server {
 	}
 	c.recorded(s) // an earlier lock file lay beside the file, wherever the program starts
 	c.argv(a, keys.Command, "command")
-	c.program(a, n, keys.programKeys)
+	program(a, n, keys.programKeys)
 	c.serverURL(s, keys.URL)
 	s.Headers = keys.Headers
 	c.headerNames(n.Get("headers"))

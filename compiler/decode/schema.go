@@ -13,27 +13,30 @@ import (
 // and what their values may be. What the schema has stays, such as the descriptions of its properties. It refers to
 // "#/$defs/duration", and to the definitions that the tags name.
 func Complete(schema map[string]any, of any) {
-	properties, _ := schema["properties"].(map[string]any)
-	if properties == nil {
-		properties = map[string]any{}
-	}
 	required, _ := schema["required"].([]any)
 	for _, f := range fieldsOf(reflect.TypeOf(of)) {
-		property, _ := properties[f.key].(map[string]any)
-		if property == nil {
-			property = map[string]any{}
-		}
-		properties[f.key] = property
 		if f.Tag.Get("need") != "" {
 			required = append(required, f.key)
 		}
-		complete(property, f.Type, f.Tag)
+		complete(Property(schema, f.key), f.Type, f.Tag)
 	}
-	schema["type"], schema["properties"] = "object", properties
+	schema["type"] = "object"
 	schema["patternProperties"], schema["additionalProperties"] = map[string]any{"^x-": true}, false
 	if len(required) > 0 {
 		schema["required"] = required
 	}
+}
+
+// Property is the schema of a property, which is added where there is none.
+func Property(schema map[string]any, key string) map[string]any {
+	if schema["properties"] == nil {
+		schema["properties"] = map[string]any{}
+	}
+	properties := schema["properties"].(map[string]any)
+	if properties[key] == nil {
+		properties[key] = map[string]any{}
+	}
+	return properties[key].(map[string]any)
 }
 
 func complete(property map[string]any, t reflect.Type, tag reflect.StructTag) {

@@ -61,23 +61,14 @@ func complete(v any, tagged map[string]any) {
 		if name == "activity" {
 			var one []any
 			for _, kind := range compiler.KindNames() {
-				v["properties"].(map[string]any)[kind] = ofKind(compiler.Kinds[kind], v["properties"].(map[string]any)[kind])
 				one = append(one, map[string]any{"required": []string{kind}})
+				part := decode.Property(v, kind)
+				part["type"], part["description"] = "string", compiler.Kinds[kind].About
+				if keys := compiler.Kinds[kind].Keys; keys != nil {
+					decode.Complete(part, keys)
+				}
 			}
 			v["oneOf"] = one
 		}
 	}
-}
-
-// ofKind is the schema of a kind's part of a definition, of which some may be described.
-func ofKind(kind *compiler.Kind, described any) map[string]any {
-	schema, _ := described.(map[string]any)
-	if schema == nil {
-		schema = map[string]any{}
-	}
-	schema["type"], schema["description"] = "string", kind.About
-	if kind.Keys != nil {
-		decode.Complete(schema, kind.Keys)
-	}
-	return schema
 }
