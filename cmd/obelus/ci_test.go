@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -80,6 +82,42 @@ func TestWorkflow(t *testing.T) {
 	}
 	if commands != 4 {
 		t.Errorf("the workflow has %d commands", commands)
+	}
+}
+
+// LANGUAGE.md#findings: the job that comments shows the plans of a branch, and passes over the files beside them.
+func TestWorkflowShowsPlans(t *testing.T) {
+	script := ""
+	for _, step := range readYAML(t, "examples/ci/github-actions.yml").Get("jobs").Get("review").Get("steps").Items {
+		if run := step.Get("run"); run != nil {
+			script = run.Text
+		}
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := put(t, map[string]string{
+		"plans/refund.yaml": goodPlan, "plans/refund.allow.yaml": "allow: {refund: {_times: 3}}\n",
+		"plans/shop.tools.yaml": "tools: {note: {properties: {text: {type: string}}}}\n", "plans/obelus.yaml": "hosts: []\n",
+		"bin/obelus": fmt.Sprintf("#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asCommand, program), "bin/gh": "#!/bin/sh\n",
+	})
+	for _, name := range []string{"obelus", "gh"} {
+		if err := os.Chmod(filepath.Join(root, "bin", name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := "git init -q -b main && git config user.email a@example.com && git config user.name a && " +
+		"git commit -q --allow-empty -m one && git update-ref refs/remotes/origin/main main && git add plans && git commit -q -m two\n"
+	job := exec.Command("bash", "-e", "-o", "pipefail", "-c", begin+script)
+	job.Dir = root
+	job.Env = append(os.Environ(), "GITHUB_BASE_REF=main", "PATH="+filepath.Join(root, "bin")+":"+os.Getenv("PATH"))
+	if said, err := job.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	card, err := os.ReadFile(filepath.Join(root, "card.md"))
+	if err != nil || !strings.Contains(string(card), "fetch") || strings.Contains(string(card), "error") {
+		t.Errorf("%v: %s", err, card)
 	}
 }
 

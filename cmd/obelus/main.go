@@ -7,7 +7,11 @@ import (
 	"io"
 	"log"
 	"os"
+	"os/signal"
+	"syscall"
+	"time"
 
+	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
@@ -16,4 +20,53 @@ func main() {
 	// Who started us may have told of a span, within which whatever we start stands then.
 	ctx := trace.WithHeaders(context.Background(), os.Getenv("TRACEPARENT"), os.Getenv("TRACESTATE"))
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// interruptible gives a context that ends with Ctrl-C, a request to terminate, a closed terminal, or
+// stop. A second Ctrl-C or request kills the programs that run, and then this one.
+func interruptible(parent context.Context) (ctx context.Context, stop, release func()) {
+	ctx, stop = context.WithCancel(parent)
+	signals, pipes := make(chan os.Signal, 4), make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	signal.Notify(pipes, syscall.SIGPIPE) // whoever writes into a closed pipe gets an error; the signal would kill
+	over, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-signals:
+		case <-over:
+			return
+		}
+		stop()
+		for {
+			select {
+			case second := <-signals:
+				if second != syscall.SIGHUP { // which comes from the terminal and from its shell
+					dieOf(second)
+				}
+			case <-over:
+				return
+			}
+		}
+	}()
+	return ctx, stop, func() {
+		signal.Stop(signals)
+		close(over)
+		<-done // the end that a second signal asked for isn't overtaken by ours
+		signal.Stop(pipes)
+		stop()
+	}
+}
+
+// dieOf ends this process and the programs that it runs, as a signal does.
+func dieOf(s os.Signal) {
+	activity.KillAll()
+	signal.Reset()
+	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s) == nil {
+		time.Sleep(time.Second) // it is on its way
+	}
+	os.Exit(statusStopped)
 }
