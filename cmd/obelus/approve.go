@@ -3,7 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"time"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/analyzer/permit"
@@ -81,7 +81,8 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 		return a.approve(judge)
 	}
 	if a.old == nil {
-		return usageErr("there is no approval %q", a.file).Advise("obelus approve %s makes one; --approval names another file", a.plan)
+		return usageErr("there is no approval %q", a.file).
+			Advise("obelus approve %s makes one; --approval names another file", a.plan)
 	}
 	if a.Verify && unjudged != nil {
 		return unjudged
@@ -108,59 +109,52 @@ func (a *signing) approve(judge approval.Judge) error {
 	if err := a.show(changed); err != nil || a.Show {
 		return err
 	}
-	expired := a.old != nil && !a.old.Statement.Predicate.Expires.IsZero() && judge.Now.After(a.old.Statement.Predicate.Expires)
 	again := a.old != nil && !a.Replace
+	var expires time.Time
+	if again {
+		expires = a.old.Statement.Predicate.Expires
+	}
 	switch {
 	case again && len(changed) > 0:
 		return a.stale(changed)
-	case again && expired:
+	case !expires.IsZero() && judge.Now.After(expires):
 		return usageErr("the approval %q has expired", a.file).Advise(replaced, a.plan)
 	case again && a.Unsigned:
 		return usageErr("there is an approval %q already", a.file).Advise(replaced, a.plan)
+	case !again && a.Signature != "":
+		return usageErr("there is no approval %q that the signature could be over", a.file).
+			Advise("obelus approve --unsigned writes one, --payload prints what is signed")
 	}
-	if err := a.ask(again); err != nil {
-		return err
+	err := a.ask(again)
+	var key *approval.Key
+	if err == nil && !a.Unsigned && a.Signature == "" {
+		key, err = findKey(a.Key, a.err)
 	}
-	if a.Signature != "" {
-		if !again {
-			return usageErr("there is no approval %q that the signature could be over", a.file).Advise("obelus approve --unsigned writes one, --payload prints what is signed")
-		}
-		text, err := approval.ReadFile(a.Signature, approval.MostBytes)
-		if err == nil {
-			err = a.old.Attach(text)
-		}
-		if err != nil {
-			return err
-		}
-		return a.write(a.old, "the key of "+terminal.Quoted(a.Signature))
+	next := a.old
+	if err == nil && !again {
+		next, err = a.statement(key, judge)
 	}
-	if a.Unsigned {
-		next, err := a.statement(nil, judge)
-		if err != nil {
-			return err
-		}
-		return a.write(next, "nobody: it has no signature")
-	}
-	key, err := findKey(a.Key, a.err)
 	if err != nil {
 		return err
 	}
-	next := a.old
-	if !again {
-		if next, err = a.statement(key, judge); err != nil {
-			return err
+	by := "nobody: it has no signature"
+	switch {
+	case key != nil:
+		by, err = "the key "+key.Fingerprint(), next.Sign(key)
+	case a.Signature != "":
+		var text []byte
+		by = "the key of " + terminal.Quoted(a.Signature)
+		if text, err = approval.ReadFile(a.Signature, approval.MostBytes); err == nil {
+			err = next.Attach(text)
 		}
 	}
-	if err := next.Sign(key); err != nil {
-		return err
+	if err == nil {
+		err = a.write(next, by)
 	}
-	if err := a.write(next, "the key "+key.Fingerprint()); err != nil {
-		return err
+	if err == nil && key != nil && judge.Signers.Signer(key) == "" {
+		a.help("to accept this key, add this line to an allowed_signers file:\n" + key.Line(next.Statement.Predicate.Signer))
 	}
-	if judge.Signers.Signer(key) == "" {
-		fmt.Fprintf(a.err, "  %s to accept this key, add this line to an allowed_signers file:\n%s\n", terminal.StyleFor(a.err).Green("help:"), key.Line(next.Statement.Predicate.Signer))
-	}
-	return nil
+	return err
 }
 
 func (a *signing) stale(changed []string) error {

@@ -78,11 +78,10 @@ func (c *cli) note(format string, args ...any) {
 
 // showError says on stderr what kept a command from doing its work.
 func (c *cli) showError(err error) {
-	style := terminal.StyleFor(c.err)
 	message, help := inOurWords(err)
-	fmt.Fprintf(c.err, "%s %s\n", style.Red("obelus:"), diag.Escape(message))
+	fmt.Fprintf(c.err, "%s %s\n", terminal.StyleFor(c.err).Red("obelus:"), diag.Escape(message))
 	if help != "" {
-		fmt.Fprintf(c.err, "  %s %s\n", style.Green("help:"), diag.Escape(help))
+		c.help(diag.Escape(help))
 	}
 }
 

@@ -242,6 +242,11 @@ func flagError(cmd *cobra.Command, err error) error {
 		return noFlag(cmd, unknown.GetSpecifiedName())
 	case errors.As(err, &invalid):
 		flag := invalid.GetFlag()
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Value == flag.Value && !f.Hidden {
+				flag = f // which has an old name as well
+			}
+		})
 		path := pathOfCommand(cmd)
 		if instead, ok := removedFlags[path+" --"+flag.Name+" "+invalid.GetValue()]; ok {
 			return usageErr("%s no longer has --%s %s", path, flag.Name, invalid.GetValue()).Advise("%s", instead)

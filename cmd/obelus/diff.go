@@ -68,11 +68,8 @@ func (c *cli) compared(name string, reading *project.Reader, format string) (sid
 		return side{}, err
 	}
 	p := d.Compile()
-	partial := diag.HasErrors(p.Findings) // what a plan does that isn't sound can be told all the same
-	if partial || unordered(p.Plan) {
-		p.Analyze()
-	}
-	if partial {
+	isPartial := diag.HasErrors(p.Findings) // a plan with errors that analysis finds can be compared
+	if p.Analyze(); isPartial {
 		return side{}, c.faultyPlan(p, format, statusError)
 	}
 	parts, err := p.Plan.Parts()
@@ -80,17 +77,6 @@ func (c *cli) compared(name string, reading *project.Reader, format string) (sid
 		return side{}, usageErr("%q can't be compared: %v", name, err)
 	}
 	return side{facts.Of(p.Plan, facts.Options{Parts: parts}), p.Plan}, nil
-}
-
-// unordered reports whether calls of a plan write what others write, and only analysis
-// tells whether one runs after the other as listed.
-func unordered(p *plan.Plan) bool {
-	for _, d := range p.AllDelegates() {
-		if len(d.Unordered) > 0 {
-			return true
-		}
-	}
-	return len(p.Unordered) > 0
 }
 
 // approved is what was shown to those who signed an approval, verified or not.

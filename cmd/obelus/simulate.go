@@ -4,20 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"maps"
-	"math/rand/v2"
-	"regexp"
-	"slices"
 
-	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/dot"
-	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
-	"github.com/obelus-dev/obelus/runtime/session"
-	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
 // simulating is a simulation: its flags, and what it reads.
@@ -61,101 +50,4 @@ func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
 		err = cmp.Or(c.write(o.Output, text.Bytes()), err)
 	}
 	return err
-}
-
-// generated completes input and state with samples for what their schemas require and neither the
-// plan nor the user gives, nor a call writes.
-func generated(p *plan.Plan, input, state map[string]any, seed uint64) (_, _ map[string]any, made simulate.MadeUp) {
-	count := uint64(0)
-	add := func(
-		to map[string]any, of *schema.Schema, key string, keys *[]string, own func(plan.Instance) any,
-	) map[string]any {
-		lacksIt := func(one plan.Instance) bool {
-			values, _ := own(one).(map[string]any)
-			_, exists := values[key]
-			return !exists
-		}
-		at := of.At([]schema.Step{schema.Key(key)})
-		if at.Schema == nil || len(p.Instances) > 0 && !slices.ContainsFunc(p.Instances, lacksIt) {
-			return to
-		}
-		value, ok := at.Schema.Sample(rand.New(rand.NewPCG(seed, count)))
-		if !ok {
-			return to
-		}
-		count++
-		*keys = append(*keys, key)
-		return session.Over(to, map[string]any{key: value})
-	}
-	if p.InputSchema != nil {
-		provided := session.Over(p.Input, input)
-		for _, key := range p.InputSchema.Required() {
-			if _, ok := provided[key]; !ok {
-				input = add(input, p.InputSchema, key, &made.Input, func(one plan.Instance) any { return one.Input })
-			}
-		}
-	}
-	for _, key := range runtime.Wanting(p, session.Over(p.State, state)) {
-		state = add(state, p.StateSchema, key, &made.State, func(one plan.Instance) any { return one.State })
-	}
-	return input, state, made
-}
-
-// readOrders reads the schedules in a file.
-func readOrders(c *cli, name string, reading *project.Reader) (all []analyzer.Schedule, err error) {
-	values, err := c.mapping(reading, "--schedule", name)
-	if err != nil {
-		return nil, err
-	}
-	if witness, ok := values["witness"].(map[string]any); ok {
-		values = witness
-	}
-	list, many := values["schedules"].([]any)
-	if !many {
-		list = []any{values}
-	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return nil, err
-	}
-	strict := json.NewDecoder(bytes.NewReader(text))
-	strict.DisallowUnknownFields()
-	isEmpty := func(one analyzer.Schedule) bool { return len(one.Events) == 0 }
-	if err := strict.Decode(&all); err != nil || len(all) == 0 || slices.ContainsFunc(all, isEmpty) {
-		return nil, usageErr("--schedule: %q doesn't hold a schedule", name).
-			Advise("it is {events: [{call, output, path?, fails?}, …]}, or the \"witness\" of an OB401, " +
-				"with two of them under \"schedules\"")
-	}
-	return all, nil
-}
-
-// itemOf is the end of the name of a call for one item.
-var itemOf = regexp.MustCompile(`\[(\d+)\]$`)
-
-// hasFailing refuses names of --fail that neither the plan nor a simulation of it has: a tool, or a call or an item
-// by its name or path.
-func (s *simulation) hasFailing(one *simulate.Scenario) error {
-	known := map[string]bool{}
-	var add func(p *plan.Plan, under string, depth int)
-	add = func(p *plan.Plan, under string, depth int) {
-		for _, call := range p.Calls {
-			path := runtime.Path(under, call.Name)
-			known[call.ToolName], known[call.Name], known[path] = true, true, true
-			if below := p.Delegates[call.Plan()]; below != nil && depth < 8 && len(known) < 100_000 {
-				add(below, path, depth+1)
-			}
-		}
-	}
-	add(s.plan, "", 0)
-	for i := range one.Calls {
-		known[one.Calls[i].Call.Name], known[pathOf(&one.Calls[i])] = true, true
-	}
-	for _, name := range s.Fail {
-		hadNoItems := s.orders != nil || one.Outcome.Reason == simulate.TooLong
-		if !known[name] && !(hadNoItems && known[itemOf.ReplaceAllString(name, "")]) {
-			return usageErr("no call of the plan is %q or uses that tool", name).
-				Suggest(name, slices.Sorted(maps.Keys(known)))
-		}
-	}
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -72,18 +71,15 @@ const mostCommands = 5
 // continue, one a line.
 func (c *cli) unanswered(result *session.Result, s *session.Session) {
 	lines := []string{c.commandLine("decide", s.ID()) + "  # shows what is asked"}
-	var ways, notes []string
+	var ways []string
 	for i, q := range result.Asked {
 		if i == mostCommands {
 			fmt.Fprintf(c.err, "obelus: and before %s\n", wording.Count(len(result.Asked)-i, "more call"))
 			break
 		}
-		why, way, note := whyAsked(q, s.Program().Plan)
+		why, way := whyAsked(q, s.Program().Plan)
 		if way != "" && !slices.Contains(ways, way) {
 			ways = append(ways, way)
-		}
-		if note != "" && !slices.Contains(notes, note) {
-			notes = append(notes, note)
 		}
 		fmt.Fprintf(c.err, "obelus: stopped before the call %s (there is nobody to ask): %s\n", named(q), why)
 		words, comment := []string{"decide", s.ID(), q.Path(), "approve"}, "or reject, change, replace"
@@ -120,9 +116,6 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 	if s.ID() != "" {
 		c.help("answer and continue with these commands:\n    " + strings.Join(lines, "\n    "))
 	}
-	for _, note := range notes {
-		c.help(note)
-	}
 }
 
 // The flags with which a run continues without answers.
@@ -131,30 +124,23 @@ const (
 	retryInFlight = "--in-flight retry"
 )
 
-// whyAsked is why a call needs an answer, the flags with which the run continues without one, and a note.
-func whyAsked(q *runtime.Question, p *plan.Plan) (why, way, note string) {
+// whyAsked is why a call needs an answer, and the flags with which the run continues without one.
+func whyAsked(q *runtime.Question, p *plan.Plan) (why, way string) {
 	switch {
 	case len(q.Outside) > 0:
 		var all []string
 		for _, d := range q.Outside {
 			all = append(all, strings.TrimPrefix(d.String(), fmt.Sprintf("%q: ", d.Call)))
 		}
-		return "the approval doesn't cover it: " + strings.Join(all, "; "), "", ""
+		return "the approval doesn't cover it: " + strings.Join(all, "; "), ""
 	case q.InFlight:
-		return "it was running when the run was killed, and may have happened", retryInFlight, ""
+		return "it was running when the run was killed, and may have happened", retryInFlight
 	case q.Uncertainty != "" && p.Advice.Enforce == "ask":
-		return diag.Escape(q.Uncertainty), "", "\"advice: {enforce: warn}\" in the plan only reports it"
+		return diag.Escape(q.Uncertainty), ""
 	case q.Wanted:
-		return "the plan (_confirm) or a policy (person) requires a person's answer", "", ""
+		return "the plan (_confirm) or a policy (person) requires a person's answer", ""
 	case q.Replaces != "":
-		return "it replaces another call", autoApprove, ""
+		return "it replaces another call", autoApprove
 	}
-	if q.Effects == compiler.Unknown && !q.Untrusted {
-		note = "a catalogue of a trusted obelus.yaml, or an --activities file, can declare it read-only: " +
-			"annotations: {readOnlyHint: true}"
-		if a := p.Activities[q.Activity]; q.Delegate == "" && a != nil && a.Server != nil {
-			note += "; a policy can trust its MCP server (servers)"
-		}
-	}
-	return terminal.Effects(q), autoApprove, note
+	return terminal.Effects(q), autoApprove
 }
