@@ -21,11 +21,6 @@ var references = []struct{ name, title, text string }{
 
 var headings = regexp.MustCompile(`(?m)^##+ (.*)$`)
 
-// anchor is a heading as a link names it.
-func anchor(heading string) string {
-	return strings.ReplaceAll(strings.ToLower(heading), " ", "-")
-}
-
 const markdown = "text/markdown"
 
 // addResources adds what agents may read: all of it is in this program.
@@ -43,7 +38,8 @@ func addResources(to *mcp.Server) {
 				next = "\n##"
 			}
 			text, _, _ = strings.Cut(text, next)
-			add("obelus://"+one.name+"/"+anchor(heading), heading, "A section of the reference: "+one.title, markdown,
+			anchor := strings.ReplaceAll(strings.ToLower(heading), " ", "-")
+			add("obelus://"+one.name+"/"+anchor, heading, "A section of the reference: "+one.title, markdown,
 				strings.TrimSpace(text))
 		}
 		add("obelus://"+one.name, one.name, "Contents of the reference: "+one.title, markdown, contents)

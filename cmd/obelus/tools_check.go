@@ -138,7 +138,7 @@ func driftOfDocument(c *cli, name string, text []byte, from *source.Node) ([]*dr
 	}
 	before, after := byOperation(was), byOperation(is)
 	for operation, tool := range before {
-		if now := after[operation]; now != nil {
+		if now := after[operation]; now != nil && now.Name == tool.Name {
 			d.compare(was, is, tool, now)
 		} else {
 			d.add(driftBreaks, tool.Name, "%s", cmp.Or(refused[operation], "it isn't there any more"))

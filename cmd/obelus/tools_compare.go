@@ -19,15 +19,17 @@ import (
 // still be valid, and each result must fit the catalogue's.
 func (d *drift) compare(before, after *plan.Plan, was, is *plan.Tool) {
 	old, now := before.Activities[was.Name], after.Activities[is.Name]
-	named := namedParameters(was)
-	d.compareRequests(was.Name, requestParts(old), requestParts(now), named)
+	d.compareRequests(was.Name, requestParts(old), requestParts(now), namedParameters(was))
 	if !reflect.DeepEqual(withReferences(before, was.Parameters), withReferences(after, is.Parameters)) {
-		passed := was.Parameters
-		if !was.Open { // plans pass the parameters that it names (OB503)
-			only := map[string]any{"properties": named, "additionalProperties": false}
-			passed = schema.AllOf(passed, schema.New(only, schema.Options{}))
+		var accepted [2]*schema.Schema
+		for i, t := range []*plan.Tool{was, is} {
+			if accepted[i] = t.Parameters; !t.Open { // plans pass the parameters that it names (OB503)
+				only := map[string]any{"properties": namedParameters(t), "additionalProperties": false}
+				accepted[i] = schema.AllOf(accepted[i], schema.New(only, schema.Options{}))
+			}
 		}
-		d.fits(was.Name, passed, is.Parameters, "its parameters have changed", "its parameters may not be %s any more%s")
+		d.fits(was.Name, accepted[0], accepted[1], "its parameters have changed",
+			"its parameters may not be %s any more%s")
 	}
 	if !reflect.DeepEqual(withReferences(before, was.Output), withReferences(after, is.Output)) {
 		d.fits(was.Name, is.Output, was.Output, "its result has changed",

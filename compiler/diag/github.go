@@ -9,18 +9,16 @@ import (
 
 // GitHub writes findings as the workflow commands that GitHub Actions turns into
 // annotations of a change: one line each, in the order given. No text of a plan
-// can begin a command of its own or add a property. Path says how a file is named: from
-// the repository's root; nil leaves names as they are. The error is that of w.
+// can begin a command of its own or add a property. Path is the name of a file from the
+// repository's root. The error is that of w.
 func GitHub(w io.Writer, findings []Diagnostic, path func(file string) string) error {
 	out := bufio.NewWriter(w)
-	if path == nil {
-		path = func(file string) string { return file }
-	}
 	for i := range findings {
 		d := &findings[i]
 		var properties []string
 		add := func(key string, value any) {
-			properties = append(properties, key+"="+escapeProperty(Escape(fmt.Sprint(value))))
+			text := escapeCommand(Escape(fmt.Sprint(value)))
+			properties = append(properties, key+"="+strings.NewReplacer(":", "%3A", ",", "%2C").Replace(text))
 		}
 		if d.Span.Known() && d.Span.File.Name != "-" {
 			from, to := d.Span.From(), d.Span.To()
@@ -45,8 +43,4 @@ func GitHub(w io.Writer, findings []Diagnostic, path func(file string) string) e
 // escapeCommand writes what would end a workflow command as its code.
 func escapeCommand(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
-}
-
-func escapeProperty(s string) string {
-	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(escapeCommand(s))
 }

@@ -271,7 +271,7 @@ func TestGitHub(t *testing.T) {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	b.Reset()
-	if err := GitHub(&b, []Diagnostic{{Rule: Limit, Severity: Error, Span: source.Span{File: f, End: 1}, Message: "m"}}, nil); err != nil || !strings.Contains(b.String(), "file=a%2Cb%3Ac%25.yaml,") {
+	if err := GitHub(&b, []Diagnostic{{Rule: Limit, Severity: Error, Span: source.Span{File: f, End: 1}, Message: "m"}}, strings.Clone); err != nil || !strings.Contains(b.String(), "file=a%2Cb%3Ac%25.yaml,") {
 		t.Errorf("without a way to name files they are named as they are: %v\n%s", err, b.String())
 	}
 }

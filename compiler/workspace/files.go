@@ -154,10 +154,12 @@ func (f Folder) Glob(pattern string) (names []string, err error) {
 		return strings.Contains(pattern, "**") || strings.Count(folder, "/") < strings.Count(path.Clean(pattern), "/")
 	}
 	entries := 0
-	for left := []folder{{top, []os.FileInfo{first}}}; len(left) > 0 && err == nil; left = left[1:] {
+	for left := []folder{{top, []os.FileInfo{first}}}; len(left) > 0; left = left[1:] {
 		in := left[0]
-		var all []fs.DirEntry
-		all, err = fs.ReadDir(root.FS(), in.name)
+		all, err := fs.ReadDir(root.FS(), in.name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, errors.New(Reason(err))
+		}
 		for _, entry := range all {
 			name := path.Join(in.name, entry.Name())
 			if entries++; entries > mostEntries {
@@ -176,9 +178,6 @@ func (f Folder) Glob(pattern string) (names []string, err error) {
 				names = append(names, name)
 			}
 		}
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New(Reason(err))
 	}
 	return names, nil
 }
