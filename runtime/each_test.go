@@ -286,7 +286,7 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 			m, coming = runtime.New(v, o), nil
 			follower := runtime.Follow(m)
 			for _, e := range journal {
-				if _, err := follower.Step(e); err != nil {
+				if _, err := followed(follower, m, e); err != nil {
 					t.Fatalf("its journal can't be followed: %v", err)
 				}
 			}

@@ -12,8 +12,8 @@ import (
 // journal of another version can't be followed.
 const Format = 2
 
-// A Follower brings a new machine to where a run stood, by the events of its
-// journal. It believes nothing: an event that answers no command of the machine, or
+// A Follower watches over a machine that the events of a journal bring to where a run was.
+// It believes nothing: an event that answers no command of the machine, or
 // that no world could have brought, is an error, so that a journal never leads
 // anywhere but where its run has been.
 type Follower struct {
@@ -41,80 +41,70 @@ func Follow(m *Machine) *Follower {
 	return &Follower{machine: m, asked: map[expectation]*expected{}}
 }
 
-// Step takes the next event. After an error the machine is of no use.
-func (f *Follower) Step(e Event) ([]Command, error) {
-	if err := f.admit(&e); err != nil {
-		return nil, err
+// answers are the events that answer commands.
+var answers = map[CommandKind]EventKind{Start: Ended, SetTimer: Fired, Ask: Decided, Plan: Closed, Join: Joined}
+
+func expectationOf(kind EventKind, tick, frame, call, attempt int) expectation {
+	switch kind {
+	case Streamed, Closed:
+		return expectation{Closed, tick, 0, Run, 0}
+	case Joined:
+		return expectation{kind: Joined}
 	}
-	f.began, f.at = true, e.At
-	commands := f.machine.Step(e)
+	return expectation{kind, tick, frame, call, attempt}
+}
+
+// Note keeps in mind what the machine has commanded because of an admitted event.
+func (f *Follower) Note(commands []Command) {
 	for i := range commands {
-		f.note(&commands[i])
-	}
-	return commands, nil
-}
-
-func (f *Follower) note(c *Command) {
-	kind, call, attempt := Ended, c.Call, c.Attempt
-	switch c.Kind {
-	case Start:
-	case SetTimer:
-		kind = Fired
-	case Ask:
-		kind = Decided
-	case Plan:
-		kind, call, attempt = Closed, Run, 0
-	case Join:
-		kind, call, attempt = Joined, 0, 0
-	default:
-		return
-	}
-	key := expectation{kind, c.Tick, c.Frame, call, attempt}
-	if kind == Joined {
-		key.tick = 0
-	}
-	one := f.asked[key]
-	if one == nil {
-		one = &expected{most: c.Count}
-		f.asked[key] = one
-	}
-	if one.times++; c.Of != nil {
-		one.routes = len(c.Of.Output)
+		c := &commands[i]
+		kind, answered := answers[c.Kind]
+		if !answered {
+			continue
+		}
+		key := expectationOf(kind, c.Tick, c.Frame, c.Call, c.Attempt)
+		one := f.asked[key]
+		if one == nil {
+			one = &expected{most: c.Count}
+			f.asked[key] = one
+		}
+		if one.times++; c.Of != nil {
+			one.routes = len(c.Of.Output)
+		}
 	}
 }
 
-func (f *Follower) admit(e *Event) error {
+// Admit reports why an event can't be the next one that the machine was given, or nil.
+func (f *Follower) Admit(e *Event) (err error) {
 	switch {
 	case e.At < f.at:
-		return fmt.Errorf("the event %q comes %v after the run began, and the one before it %v", e.Kind, e.At, f.at)
+		err = fmt.Errorf("the event %q comes %v after the run began, and the one before it %v", e.Kind, e.At, f.at)
 	case e.Kind == RunBegan && f.began:
-		return errors.New("the run begins a second time")
+		err = errors.New("the run begins a second time")
 	case !f.began && e.Kind != RunBegan && e.Kind != Resumed && e.Kind != Stopped:
-		return fmt.Errorf("the event %q comes before the run began", e.Kind)
-	case e.Usage != nil && (e.Usage.InputTokens < 0 || e.Usage.OutputTokens < 0 || !(e.Usage.Cost >= 0)):
-		return errors.New("what an answer cost is below nothing")
+		err = fmt.Errorf("the event %q comes before the run began", e.Kind)
+	case e.Kind == Resumed:
+		err = f.resumed(e)
+	case e.Kind != RunBegan && e.Kind != Stopped:
+		err = f.consume(e)
 	}
-	switch e.Kind {
-	case Resumed:
-		return f.resumed(e)
-	case RunBegan, Stopped:
-		return nil
-	case Streamed, Closed:
-		return f.consume(e, expectation{Closed, e.Tick, 0, Run, 0}, "there is no answer of a planner under way")
-	case Joined:
-		return f.consume(e, expectation{kind: Joined}, "no instances were asked for")
-	}
-	otherwise := map[EventKind]string{Fired: "no timer was set", Decided: "nobody was asked", Ended: "it isn't at work"}
-	return f.consume(e, expectation{e.Kind, e.Tick, e.Frame, e.Call, e.Attempt}, otherwise[e.Kind])
+	f.began, f.at = true, e.At
+	return err
 }
 
-func (f *Follower) consume(e *Event, key expectation, otherwise string) error {
+// consume reports why an event answers nothing that was commanded, or nil.
+func (f *Follower) consume(e *Event) error {
+	key := expectationOf(e.Kind, e.Tick, e.Frame, e.Call, e.Attempt)
 	one := f.asked[key]
 	switch {
 	case one == nil:
-		return fmt.Errorf("the event %q is about %s, but %s", e.Kind, f.subject(e), otherwise)
+		about := fmt.Sprintf("call %d", e.Call)
+		if fr := f.machine.frame(*e); fr != nil && e.Call != Run {
+			about = fmt.Sprintf("the call %q", fr.call(int32(e.Call)).Name)
+		}
+		return fmt.Errorf("the event %q of %s (try %d, frame %d, tick %d) answers nothing", e.Kind, about, e.Attempt, e.Frame, e.Tick)
 	case e.Kind == Ended && (e.Route < -1 || e.Route >= max(1, one.routes)):
-		return fmt.Errorf("the event %q takes alternative %d of %s, which has %d", e.Kind, e.Route, f.subject(e), one.routes)
+		return fmt.Errorf("a result is for alternative %d of %d", e.Route, one.routes)
 	case e.Kind == Joined && len(e.Instances) > one.most:
 		return fmt.Errorf("%d instances join where at most %d were asked for", len(e.Instances), one.most)
 	case e.Kind == Streamed:
@@ -126,46 +116,22 @@ func (f *Follower) consume(e *Event, key expectation, otherwise string) error {
 	return nil
 }
 
-func (f *Follower) subject(e *Event) string {
-	name := fmt.Sprintf("call %d", e.Call)
-	switch fr := f.machine.frame(*e); {
-	case e.Call == Run:
-		name = "the run"
-	case fr != nil:
-		name = fmt.Sprintf("the call %q", fr.call(int32(e.Call)).Name)
-	}
-	if e.Attempt > 0 {
-		name += fmt.Sprintf(", try %d", e.Attempt)
-	}
-	if e.Frame != 0 {
-		name += fmt.Sprintf(" (frame %d)", e.Frame)
-	}
-	if e.Tick != 0 {
-		name += fmt.Sprintf(" in tick %d", e.Tick)
-	}
-	return name
-}
-
 // resumed begins the part of a journal that another process wrote: nothing of what
 // the one before it had begun can be heard of any more.
 func (f *Follower) resumed(e *Event) error {
-	if f.machine.Over() && !f.machine.Stopped() {
-		if failed, _ := f.machine.Failed(); e.Resumption == nil || !e.Resumption.RetryFailed || failed == 0 {
-			return errors.New("the run is resumed, but it had come to its end")
-		}
-	}
-	if how := e.Resumption; how != nil {
-		if !slices.Contains([]InFlight{"", InFlightAsk, InFlightRetry, InFlightFail}, how.InFlight) {
-			return fmt.Errorf("there is no way %q to go on with calls that were in flight", how.InFlight)
-		}
-		if how.Confirm != nil {
-			if err := how.Confirm.check(); err != nil {
-				return err
-			}
-		}
+	how := e.Resumption
+	failed, _ := f.machine.Failed()
+	switch {
+	case f.machine.Over() && !f.machine.Stopped() && (how == nil || !how.RetryFailed || failed == 0):
+		return errors.New("the run is resumed, but it had come to its end")
+	case how != nil && !slices.Contains([]InFlight{"", InFlightAsk, InFlightRetry, InFlightFail}, how.InFlight):
+		return fmt.Errorf("there is no way %q to go on with calls that were in flight", how.InFlight)
 	}
 	clear(f.asked)
-	return nil
+	if how == nil || how.Confirm == nil {
+		return nil
+	}
+	return how.Confirm.check()
 }
 
 func (c Confirm) check() error {

@@ -115,7 +115,7 @@ func followsForged(t *testing.T, v *analyzer.Verified, o runtime.Options, journa
 	m := runtime.New(v, o)
 	follower := runtime.Follow(m)
 	for _, e := range events {
-		if _, err := follower.Step(e); err != nil {
+		if _, err := followed(follower, m, e); err != nil {
 			return false
 		}
 	}
@@ -134,7 +134,7 @@ func followsForged(t *testing.T, v *analyzer.Verified, o runtime.Options, journa
 		e := coming[0]
 		coming = coming[1:]
 		e.At = now
-		commands, err := follower.Step(e)
+		commands, err := followed(follower, m, e)
 		if err != nil {
 			t.Fatalf("%v, going on from %s", err, journal)
 		}

@@ -266,7 +266,7 @@ func (r *simulator) follow() {
 	r.said = nil
 	follower := runtime.Follow(r.machine)
 	for i, e := range kept {
-		commands, err := follower.Step(e)
+		commands, err := followed(follower, r.machine, e)
 		if err != nil {
 			r.t.Fatalf("the journal can't be followed: event %d, %s: %v", i, inJSON(e), err)
 		}

@@ -97,7 +97,7 @@ func Run(ctx context.Context, v *analyzer.Verified, o Options) (*runtime.Outcome
 	if err := Runnable(v.Plan(), o.Planner != nil); err != nil {
 		return nil, err
 	}
-	return newWorld(runtime.New(v, o.Options), o).run(ctx, runtime.Event{Kind: runtime.RunBegan})
+	return drive(ctx, runtime.New(v, o.Options), runtime.Event{Kind: runtime.RunBegan}, o)
 }
 
 // Resume continues a run that was stopped or killed: with a machine that has
@@ -108,9 +108,7 @@ func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runti
 	if m.Over() && !m.Stopped() && !how.RetryFailed {
 		return nil, errors.New("the run has come to its end, and there is nothing to go on with")
 	}
-	w := newWorld(m, o)
-	w.started = w.started.Add(-at)
-	return w.run(ctx, runtime.Event{Kind: runtime.Resumed, At: at, Resumption: &how})
+	return drive(ctx, m, runtime.Event{Kind: runtime.Resumed, At: at, Resumption: &how}, o)
 }
 
 // Runnable reports why a plan can't be run here, or nil: a latent call needs a
@@ -134,24 +132,22 @@ func answerable(p *plan.Plan, model bool) error {
 	return nil
 }
 
+// A world is a [runtime.World] of this process.
 type world struct {
 	options Options
 	machine *runtime.Machine
+	ctx     context.Context // without an end: the machine says when something is to be given up
 	started time.Time
-	events  chan runtime.Event
+	batch   []runtime.Event    // that have happened and weren't given to the machine yet
+	events  chan runtime.Event // that happen
 	pieces  chan runtime.Event // of an answer, and its end: whatever else happens goes before
-	gone    chan struct{}      // closed when nobody takes events any more
-	tries   map[try]context.CancelFunc
-	asked   map[try]*question
-	due     []runtime.Event  // that the world has to tell itself
+	posts   chan func()        // what other goroutines have this one do
+	gone    chan struct{}      // closed when nobody hears of them any more
+	tries   map[try]*undertaking
 	put     []func()         // what waits for the answers to questions that are being put
 	busy    int              // goroutines that haven't reported back
 	budget  *activity.Budget // of expressions; nil for no bound
 	timers  map[timed]*timer
-	fired   chan *timer // that have run out
-	seen    chan try    // questions that a person sees
-	unheard chan unanswered
-	reports reports
 	open    []unanswered // in the order in which they were asked
 
 	interrupt <-chan struct{}   // closed when the run is to stop; nil when it was told so
@@ -164,28 +160,19 @@ type world struct {
 // [runtime.Run] as the call, one answer of the planner.
 type try struct{ tick, frame, call, attempt int }
 
-func newWorld(m *runtime.Machine, o Options) *world {
-	var budget *activity.Budget
-	if m.Bounded() {
-		taken := m.Computed()
-		budget = activity.NewBudget(taken.Tries, taken.Steps, taken.Made)
+// An undertaking is what a command has begun, until it has reported back.
+type undertaking struct {
+	cancel context.CancelCauseFunc
+	asks   bool // it is a question
+	seen   bool // which the person sees
+}
+
+// giveUp cancels it. Who asks a person says why.
+func (u *undertaking) giveUp(why error) {
+	if !u.asks {
+		why = nil
 	}
-	return &world{
-		budget:  budget,
-		options: o,
-		machine: m,
-		started: time.Now(),
-		events:  make(chan runtime.Event, batch),
-		pieces:  make(chan runtime.Event, 16),
-		gone:    make(chan struct{}),
-		tries:   map[try]context.CancelFunc{},
-		asked:   map[try]*question{},
-		timers:  map[timed]*timer{},
-		fired:   make(chan *timer),
-		seen:    make(chan try),
-		unheard: make(chan unanswered),
-		reports: reports{wake: make(chan struct{}, 1), of: map[try]*report{}},
-	}
+	u.cancel(why)
 }
 
 const batch = 256
@@ -197,80 +184,96 @@ const (
 	maxPieces = 4 * maxPiece
 )
 
-func (w *world) run(ctx context.Context, first runtime.Event) (outcome *runtime.Outcome, err error) {
+// drive runs a machine from its first event on.
+func drive(ctx context.Context, m *runtime.Machine, first runtime.Event, o Options) (*runtime.Outcome, error) {
+	w := &world{
+		options: o,
+		machine: m,
+		ctx:     context.WithoutCancel(ctx), // else its end would race with the event that describes it
+		started: time.Now().Add(-first.At),
+		batch:   []runtime.Event{first},
+		events:  make(chan runtime.Event, batch),
+		pieces:  make(chan runtime.Event, 16),
+		posts:   make(chan func(), 64),
+		gone:    make(chan struct{}),
+		tries:   map[try]*undertaking{},
+		timers:  map[timed]*timer{},
+
+		interrupt: ctx.Done(),
+	}
+	if m.Bounded() {
+		taken := m.Computed()
+		w.budget = activity.NewBudget(taken.Tries, taken.Steps, taken.Made)
+	}
 	defer close(w.gone)
 	defer w.wait()
-	w.interrupt = ctx.Done()
-	calm := context.WithoutCancel(ctx) // the machine says when something is to be given up; else its end would race with the event that describes it
-	for events := []runtime.Event{first}; err == nil; events, err = w.next() {
-		if err = w.take(events); err != nil {
-			break
-		}
-		if outcome, err = w.follow(calm); outcome != nil || err != nil {
-			return outcome, err
-		}
-	}
-	return nil, err
+	return runtime.Drive(m, w)
 }
 
-// next waits for something to happen, and takes with it what has happened
+// Next gives what has happened, one event after the other, and records it. When the machine has been given all
+// of it, what follows is brought to disk and carried out, and the next is waited for.
+func (w *world) Next() (runtime.Event, error) {
+	for {
+		for len(w.batch) > 0 {
+			e := w.batch[0]
+			if w.batch = w.batch[1:]; e.Kind != runtime.Fired || w.ranOut(e) {
+				return e, w.record(&e)
+			}
+		}
+		if err := w.follow(); err != nil {
+			return runtime.Event{}, err
+		}
+		if len(w.batch) == 0 { // else a question was answered before
+			if err := w.await(); err != nil {
+				return runtime.Event{}, err
+			}
+		}
+	}
+}
+
+// await waits for something to happen, and takes with it what has happened
 // meanwhile: all of it goes to disk at once. When the disk has done with what it was
 // given there are no events.
-func (w *world) next() ([]runtime.Event, error) {
-	if events := w.due; len(events) > 0 {
-		w.due = nil
-		return events, nil
-	}
-	var events []runtime.Event
+func (w *world) await() error {
 	if reason := w.stuck(); reason != "" {
-		return []runtime.Event{{Kind: runtime.Stopped, Text: string(reason), Gently: true}}, nil
+		w.batch = append(w.batch, runtime.Event{Kind: runtime.Stopped, Text: string(reason), Gently: true})
+		return nil
 	}
 	if w.busy == 0 && len(w.timers) == 0 && w.synced == nil {
-		return nil, errors.New("internal error: nothing is at work, and the run isn't over")
+		return errors.New("internal error: nothing is at work, and the run isn't over")
 	}
 	select {
 	case e := <-w.events:
-		events = append(events, e)
+		w.gather(e)
 	case e := <-w.pieces:
-		events = append(events, e)
-	case t := <-w.fired:
-		events = w.ranOut(t)
-	case key := <-w.seen:
-		w.shown(key)
-	case u := <-w.unheard:
-		w.leaveOpen(u)
-	case <-w.reports.wake:
-		for _, c := range w.reports.due(func(key try) bool { return w.tries[key] != nil }) {
-			w.options.Observe(time.Since(w.started), c)
-		}
+		w.gather(e)
+	case post := <-w.posts:
+		post()
 	case err := <-w.synced:
 		w.synced = nil
-		return nil, err
+		return err
 	case <-w.interrupt:
 		w.interrupt = nil
-		return []runtime.Event{{Kind: runtime.Stopped, Text: string(runtime.ReasonInterrupted)}}, nil
+		w.batch = append(w.batch, runtime.Event{Kind: runtime.Stopped, Text: string(runtime.ReasonInterrupted)})
 	}
-	if len(events) > 0 {
-		events = w.more(events)
-	}
-	return events, nil
+	return nil
 }
 
-// more takes with events those that have come meanwhile: all but pieces of an
+// gather takes with an event those that have come meanwhile: all but pieces of an
 // answer first, and of these so much, joined, that a planner that never pauses
 // holds nobody up.
-func (w *world) more(events []runtime.Event) []runtime.Event {
-	for len(events) < batch {
+func (w *world) gather(first runtime.Event) {
+	events := append(w.batch, first)
+	for more := true; more && len(events) < batch; {
 		select {
 		case e := <-w.events:
 			events = append(events, e)
-			continue
 		default:
+			more = false
 		}
-		break
 	}
 	var joined strings.Builder
-	for len(events) < batch && joined.Len() < maxPieces {
+	for more := true; more && len(events) < batch && joined.Len() < maxPieces; {
 		select {
 		case e := <-w.pieces:
 			last := &events[len(events)-1]
@@ -284,50 +287,60 @@ func (w *world) more(events []runtime.Event) []runtime.Event {
 			}
 			joined.WriteString(e.Text)
 			last.Text = joined.String()
-			continue
 		default:
+			more = false
 		}
-		break
 	}
-	return events
+	w.batch = events
 }
 
-// take records events and steps the machine. What it answers is held back until they
-// are on disk.
-func (w *world) take(events []runtime.Event) error {
-	for i := range events {
-		e := &events[i]
-		w.back(e)
-		if e.Kind != runtime.Resumed { // at the time at which the run stood
-			e.At = time.Since(w.started)
-		}
-		if w.options.Journal != nil {
-			if err := unwritable(w.options.Journal.Append(e)); err != nil {
+// record notes that an event has come, and appends it to the journal.
+func (w *world) record(e *runtime.Event) error {
+	w.back(e)
+	if e.Kind != runtime.Resumed { // at the time at which the run stood
+		e.At = time.Since(w.started)
+	}
+	if w.options.Journal == nil {
+		return nil
+	}
+	return unwritable(w.options.Journal.Append(e))
+}
+
+// Do holds commands back until the events that they follow from are on disk. The end of a run waits for that.
+func (w *world) Do(commands []runtime.Command) error {
+	w.held = append(w.held, commands...)
+	if n := len(commands); n == 0 || commands[n-1].Kind != runtime.Finish {
+		return nil
+	}
+	for len(w.held)+len(w.ripe) > 0 {
+		if w.synced != nil {
+			if err := <-w.synced; err != nil {
 				return err
 			}
+			w.synced = nil
 		}
-		w.held = append(w.held, w.machine.Step(*e)...)
+		if err := w.follow(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // follow does what follows from events that are on disk, and sends those there that
-// something else follows from; it gives the outcome when the run is over.
-func (w *world) follow(ctx context.Context) (*runtime.Outcome, error) {
+// something else follows from.
+func (w *world) follow() error {
 	for w.synced == nil {
-		if outcome := w.carryOut(ctx, w.ripe); outcome != nil {
-			return outcome, nil
-		}
+		w.carryOut(w.ripe)
 		clear(w.ripe)
 		w.ripe, w.held = w.held, w.ripe[:0]
 		if len(w.ripe) == 0 {
 			break
 		}
 		if err := w.sync(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // sync brings what was recorded to disk. As long as something is at work, and so
@@ -381,23 +394,22 @@ func (w *world) back(e *runtime.Event) {
 
 func (w *world) over(key try) {
 	w.busy--
-	if cancel, ok := w.tries[key]; ok {
-		cancel()
+	if one := w.tries[key]; one != nil {
+		one.cancel(nil)
 		delete(w.tries, key)
-		delete(w.asked, key)
 	}
 }
 
 // wait gives activities that were cancelled their time to end.
 func (w *world) wait() {
+	for i := range w.batch {
+		w.back(&w.batch[i])
+	}
 	for key := range w.timers {
 		w.stopTimer(key)
 	}
-	for _, q := range w.asked {
-		q.cancel(errStopped)
-	}
-	for _, cancel := range w.tries {
-		cancel()
+	for _, one := range w.tries {
+		one.giveUp(errStopped)
 	}
 	over := time.NewTimer(5 * time.Second)
 	defer over.Stop()
@@ -407,19 +419,16 @@ func (w *world) wait() {
 			w.back(&e)
 		case e := <-w.pieces:
 			w.back(&e)
-		case <-w.seen:
-		case u := <-w.unheard:
-			w.over(u.try)
+		case post := <-w.posts:
+			post()
 		case <-over.C:
 			return
 		}
 	}
 }
 
-// carryOut does what the machine asks for; it gives the outcome when the run is
-// over.
-func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runtime.Outcome {
-	defer w.awaitAnswers()
+// carryOut does what the machine asks for.
+func (w *world) carryOut(commands []runtime.Command) {
 	for _, c := range commands {
 		if w.options.Observe != nil {
 			w.options.Observe(time.Since(w.started), c)
@@ -428,35 +437,37 @@ func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runti
 		case runtime.Settle:
 			w.stopTimer(timed{c.Tick, c.Frame, c.Call})
 		case runtime.Start:
-			w.start(w.within(ctx, c), c)
+			w.start(w.within(c), c)
 		case runtime.Plan:
-			w.plan(w.within(ctx, c), c)
+			w.plan(w.within(c), c)
 		case runtime.Ask:
-			w.ask(ctx, c)
+			w.ask(c)
 		case runtime.Join:
 			w.join(c.Count)
 		case runtime.Cancel:
-			key := try{c.Tick, c.Frame, c.Call, c.Attempt}
-			if q, ok := w.asked[key]; ok {
-				q.cancel(w.cause(c, commands))
-			}
-			if cancel, ok := w.tries[key]; ok {
-				cancel()
+			if one := w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}]; one != nil {
+				one.giveUp(w.cause(c, commands))
 			}
 		case runtime.SetTimer:
 			w.setTimer(c)
-		case runtime.Finish:
-			return c.Outcome
 		}
 	}
-	return nil
+	w.awaitAnswers()
 }
 
-func (w *world) within(ctx context.Context, c runtime.Command) context.Context {
+func (w *world) within(c runtime.Command) context.Context {
 	if w.options.Within != nil {
-		return w.options.Within(ctx, c)
+		return w.options.Within(w.ctx, c)
 	}
-	return ctx
+	return w.ctx
+}
+
+// post has the run's goroutine do something.
+func (w *world) post(what func()) {
+	select {
+	case w.posts <- what:
+	case <-w.gone:
+	}
 }
 
 func (w *world) send(e runtime.Event) { w.sendTo(w.events, e) }
@@ -469,13 +480,15 @@ func (w *world) sendTo(events chan<- runtime.Event, e runtime.Event) {
 }
 
 // began notes something that a command has asked for, and how to cancel it.
-func (w *world) began(c runtime.Command, cancel context.CancelFunc) {
-	w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}] = cancel
+func (w *world) began(c runtime.Command, cancel context.CancelCauseFunc) *undertaking {
+	one := &undertaking{cancel: cancel}
+	w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}] = one
 	w.busy++
+	return one
 }
 
 func (w *world) begin(ctx context.Context, c runtime.Command) context.Context {
-	own, cancel := context.WithCancel(ctx)
+	own, cancel := context.WithCancelCause(ctx)
 	w.began(c, cancel)
 	return own
 }
@@ -488,7 +501,7 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 		request.Output = c.Of.Tool.Output
 	}
 	if w.options.Observe != nil {
-		request.Progress = func(done, total float64, message string) { w.reports.take(c, done, total, message) }
+		request.Progress = w.progress(c)
 	}
 	if c.Request != nil {
 		own := w.begin(ctx, c)
@@ -499,10 +512,11 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 	if a := c.Plan.Activities[name]; a != nil && a.Kind != "go" { // those that the program registers are everyone's
 		name = activity.Of(c.Delegate, name)
 	}
-	w.began(c, w.options.Activities.Start(ctx, name, request, func(result activity.Result, err error) {
+	cancel := w.options.Activities.Start(ctx, name, request, func(result activity.Result, err error) {
 		take(&e, result, err)
 		w.send(e)
-	}))
+	})
+	w.began(c, func(error) { cancel() })
 }
 
 func take(e *runtime.Event, result activity.Result, err error) {

@@ -8,19 +8,14 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-type question struct {
-	cancel context.CancelCauseFunc
-	seen   bool // the person sees it
-}
-
 // ErrNoReviewer says that nobody is there to answer a question.
 var ErrNoReviewer = errors.New("there is nobody to ask")
 
-func (w *world) ask(ctx context.Context, c runtime.Command) {
+func (w *world) ask(c runtime.Command) {
 	if w.options.Answered != nil {
 		if d := w.options.Answered(c.Question); d != nil {
-			w.began(c, func() {})
-			w.due = append(w.due, c.Question.Answered(d))
+			w.began(c, func(error) {})
+			w.batch = append(w.batch, c.Question.Answered(d))
 			return
 		}
 	}
@@ -29,16 +24,9 @@ func (w *world) ask(ctx context.Context, c runtime.Command) {
 		w.open = append(w.open, unanswered{key, unasked(c.Question)})
 		return
 	}
-	own, cancel := context.WithCancelCause(ctx)
-	w.began(c, func() { cancel(nil) })
-	w.asked[key] = &question{cancel: cancel}
-	answer := w.options.Confirmer.Ask(own, c.Question, func() {
-		select {
-		case w.seen <- key:
-		case <-own.Done():
-		case <-w.gone:
-		}
-	})
+	own, cancel := context.WithCancelCause(w.ctx)
+	w.began(c, cancel).asks = true
+	answer := w.options.Confirmer.Ask(own, c.Question, func() { w.post(func() { w.shown(key) }) })
 	w.put = append(w.put, func() {
 		decided := runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt}
 		d, err := answer()
@@ -47,10 +35,7 @@ func (w *world) ask(ctx context.Context, c runtime.Command) {
 			decided.Decision = &d
 		case own.Err() != nil:
 		case errors.Is(err, ErrNoReviewer):
-			select {
-			case w.unheard <- unanswered{key, unasked(c.Question)}:
-			case <-w.gone:
-			}
+			w.post(func() { w.leaveOpen(unanswered{key, unasked(c.Question)}) })
 			return
 		default:
 			w.send(runtime.Event{Kind: runtime.Stopped, Text: string(unasked(c.Question)), Gently: true})

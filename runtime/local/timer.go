@@ -22,17 +22,18 @@ func (w *world) setTimer(c runtime.Command) {
 	w.stopTimer(key)
 	t := &timer{event: runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt}, after: c.After}
 	w.timers[key] = t
-	if q := w.asked[try{c.Tick, c.Frame, c.Call, c.Attempt}]; q == nil || q.seen {
-		w.startTimer(t)
+	if q := w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}]; q == nil || !q.asks || q.seen {
+		w.startTimer(key, t)
 	}
 }
 
-func (w *world) startTimer(t *timer) {
+func (w *world) startTimer(key timed, t *timer) {
 	t.clock = time.AfterFunc(t.after, func() {
-		select {
-		case w.fired <- t:
-		case <-w.gone:
-		}
+		w.post(func() {
+			if w.timers[key] == t {
+				w.gather(t.event)
+			}
+		})
 	})
 }
 
@@ -45,36 +46,31 @@ func (w *world) stopTimer(key timed) {
 	}
 }
 
-// ranOut gives the event of a timer that has run out, unless it was set for
-// something that is over: that is nobody's business any more, and no journal's.
-func (w *world) ranOut(t *timer) []runtime.Event {
-	e := t.event
+// ranOut reports whether the timer of an event was still waited for: one that was set for
+// something that is over is nobody's business any more, and no journal's.
+func (w *world) ranOut(e runtime.Event) bool {
 	key := timed{e.Tick, e.Frame, e.Call}
-	if w.timers[key] != t {
-		return nil
+	t := w.timers[key]
+	if t == nil || t.event.Attempt != e.Attempt {
+		return false
 	}
 	delete(w.timers, key)
-	if e.Call != runtime.Run {
-		if e.Tick != w.machine.Tick() {
-			return nil
-		}
-		switch w.machine.Status(e.Frame, e.Call) {
-		case runtime.Running, runtime.Pausing, runtime.Asking:
-		default:
-			return nil
-		}
+	if e.Call == runtime.Run {
+		return true
 	}
-	return []runtime.Event{e}
+	status := w.machine.Status(e.Frame, e.Call)
+	return e.Tick == w.machine.Tick() && (status == runtime.Running || status == runtime.Pausing || status == runtime.Asking)
 }
 
 // shown notes that a person sees a question: the time for its answer begins.
-func (w *world) shown(key try) {
-	q := w.asked[key]
-	if q == nil || q.seen {
+func (w *world) shown(of try) {
+	q := w.tries[of]
+	if q == nil || !q.asks || q.seen {
 		return
 	}
 	q.seen = true
-	if t := w.timers[timed{key.tick, key.frame, key.call}]; t != nil && t.clock == nil {
-		w.startTimer(t)
+	key := timed{of.tick, of.frame, of.call}
+	if t := w.timers[key]; t != nil && t.clock == nil {
+		w.startTimer(key, t)
 	}
 }

@@ -26,7 +26,6 @@ const extension = ".jsonl"
 type keeper struct {
 	writer *journal.Writer
 	file   string
-	place  string // the same, in whatever folder we are
 	moment func(what string)
 }
 
@@ -39,7 +38,7 @@ func create(folder string, m *Manifest) (*keeper, error) {
 		writer, err := journal.Create(path, m)
 		switch {
 		case err == nil:
-			return &keeper{writer: writer, file: path, place: absolute(path)}, nil
+			return &keeper{writer: writer, file: path}, nil
 		case !errors.Is(err, fs.ErrExist):
 			return nil, diag.NewError(ErrNoJournal, "no journal can be kept in %q: %s", folder, workspace.Reason(err)).About(folder).From(err).
 				Advise("name another folder, or keep none and give up resuming the run")
@@ -123,7 +122,7 @@ func (k *keeper) end(o *runtime.Outcome) error {
 	if err == nil {
 		err = k.writer.Sync()
 	}
-	if _, gone := os.Stat(k.place); err == nil && errors.Is(gone, fs.ErrNotExist) { // what is open can be written all the same
+	if _, gone := os.Stat(k.file); err == nil && errors.Is(gone, fs.ErrNotExist) { // what is open can be written all the same
 		err = errors.New("somebody has removed it, or put it elsewhere")
 	}
 	if err != nil {

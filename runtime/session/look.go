@@ -2,7 +2,6 @@ package session
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -35,9 +34,7 @@ func LookAt(path string, o ResumeOptions, observe func(at time.Duration, c runti
 	if l.Program, err = m.Program(o.Activities, functions, o.Hints); err != nil {
 		return nil, err
 	}
-	l.Replay = NewReplay(l.Program.Verified, m.Options)
-	l.Replay.Reopenable()
-	err = m.follow(path, l.Replay, records, func(at time.Duration, commands []runtime.Command) {
+	l.Replay, err = m.replay(path, l.Program.Verified, records, true, func(at time.Duration, commands []runtime.Command) {
 		if observe != nil {
 			for _, c := range commands {
 				observe(at, c)
@@ -116,29 +113,4 @@ func absolute(name string) string {
 		return full
 	}
 	return name
-}
-
-// follow takes all records of a journal. The commands of each are passed to seen, which may be
-// nil.
-func (m *Manifest) follow(path string, r *Replay, records iter.Seq2[Record, error], seen func(at time.Duration, commands []runtime.Command)) error {
-	line := 1 // the header's
-	for record, err := range records {
-		if err != nil {
-			return err
-		}
-		line++
-		if !r.reopenable && record.reopens() { // what had failed is needed, and wasn't kept
-			r.begin()
-			r.Reopenable()
-			return m.follow(path, r, records, seen)
-		}
-		commands, err := r.Take(record)
-		if err != nil {
-			return m.unfollowed(path, line, err)
-		}
-		if seen != nil {
-			seen(r.At, commands)
-		}
-	}
-	return nil
 }

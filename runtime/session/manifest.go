@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -26,15 +27,10 @@ import (
 // become of the plan's file. Of files of activities, which may hold secrets, it has only names and
 // digests.
 type Manifest struct {
-	Format  int               `json:"format"` // of the events; see [runtime.Format]
-	Obelus  string            `json:"obelus"` // the version
-	Title   string            `json:"title"`  // the plan's name, or its file's
-	Started time.Time         `json:"begun"`
-	Folder  string            `json:"folder"` // where the run was begun
-	Root    string            `json:"root"`   // the workspace, from there
-	Name    string            `json:"name"`   // the plan's path in it
-	Plan    Text              `json:"plan"`
-	Imports map[string]string `json:"imports,omitempty"` // texts by their paths in the workspace
+	Format  int       `json:"format"` // of the events; see [runtime.Format]
+	Obelus  string    `json:"obelus"` // the version
+	Started time.Time `json:"begun"`
+	Source
 
 	Approval   *Approved   `json:"approval,omitempty"`
 	Policies   []Policy    `json:"policies,omitempty"`
@@ -60,6 +56,16 @@ type Manifest struct {
 
 	Instances string `json:"instances,omitempty"` // the file of instances
 	Out       string `json:"out,omitempty"`       // the file of results
+}
+
+// A Source is the plan that a run was begun with, and where.
+type Source struct {
+	Title   string            `json:"title"`  // the plan's name, or its file's
+	Folder  string            `json:"folder"` // where the run was begun
+	Root    string            `json:"root"`   // the workspace, from there
+	Name    string            `json:"name"`   // the plan's path in it
+	Plan    Text              `json:"plan"`
+	Imports map[string]string `json:"imports,omitempty"` // texts by their paths in the workspace
 }
 
 // Forked is the run and the tick from which another run continues.
@@ -97,28 +103,29 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
+	options := &p.Document.Options
 	m := &Manifest{
-		Format: runtime.Format, Obelus: o.Version, Title: p.Plan.Name, Started: time.Now().UTC().Truncate(time.Second), Folder: folder, Root: p.Root,
-		Name: p.Document.Options.Name, Plan: Text{p.File.Name, string(p.File.Text)}, Imports: p.Opened, Limits: p.Document.Options.Limits, Functions: p.Document.Options.Functions,
-		Options: o.Options, Planner: o.PlannerName, Model: o.Model, Record: o.Record, Instances: o.Instances, Out: o.Results,
-		Hosts: p.Hosts,
+		Format: runtime.Format, Obelus: o.Version, Started: time.Now().UTC().Truncate(time.Second),
+		Source: Source{
+			Title: cmp.Or(p.Plan.Name, filepath.Base(p.File.Name)), Folder: folder, Root: p.Root, Name: options.Name,
+			Plan: Text{p.File.Name, string(p.File.Text)}, Imports: p.Opened,
+		},
+		Limits: options.Limits, Functions: options.Functions, Options: o.Options, Hosts: p.Hosts,
+		Planner: o.PlannerName, Model: o.Model, Record: o.Record, Instances: o.Instances, Out: o.Results,
 	}
 	if m.Digest = o.Digest; m.Digest != "" || compiler.Compiled(p.Plan) {
 		if m.Programs, err = compiler.Programs(p.Plan); err != nil {
 			return nil, diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
 		}
 	}
-	if m.Title == "" {
-		m.Title = filepath.Base(p.File.Name)
-	}
-	for _, one := range p.Document.Options.Policies {
+	for _, one := range options.Policies {
 		m.Policies = append(m.Policies, Policy{Text{one.File.Name, string(one.File.Text)}, one.Counts})
 	}
-	for _, f := range p.Document.Options.Activities {
+	for _, f := range options.Activities {
 		m.Activities = append(m.Activities, referenceTo(f))
 	}
-	m.Untrusted = !p.Document.Options.Trusted && len(p.Document.Options.Catalogues) > 0
-	for _, f := range p.Document.Options.Catalogues {
+	m.Untrusted = !options.Trusted && len(options.Catalogues) > 0
+	for _, f := range options.Catalogues {
 		m.Catalogues = append(m.Catalogues, referenceTo(f))
 	}
 	return m, nil
@@ -177,7 +184,7 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]plan
 				if text, ok := m.Imports[name]; ok {
 					return []byte(text), nil
 				}
-				return nil, notHeld{}
+				return nil, fmt.Errorf("the journal doesn't hold it: %w", fs.ErrNotExist)
 			},
 			Files: m.files(),
 			Show:  func(name string) string { return filepath.Join(m.At(m.Root), filepath.FromSlash(name)) },
@@ -276,13 +283,6 @@ func (m *Manifest) At(name string) string {
 	}
 	return filepath.Join(m.Folder, name)
 }
-
-// notHeld is the error of a file that wasn't there when the run began, or isn't said to
-// have been.
-type notHeld struct{}
-
-func (notHeld) Error() string        { return "the journal doesn't hold it" }
-func (notHeld) Is(target error) bool { return target == fs.ErrNotExist }
 
 // at is a path of the run as this process sees it.
 func (s *Session) at(name string) string {

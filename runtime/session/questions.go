@@ -47,8 +47,8 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 	if err != nil {
 		return nil, err
 	}
-	replay := NewReplay(p.Verified, m.Options)
-	if err := m.follow(path, replay, records, nil); err != nil {
+	replay, err := m.replay(path, p.Verified, records, false, nil)
+	if err != nil {
 		return nil, err
 	}
 	if replay.Over() {

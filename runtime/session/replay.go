@@ -1,7 +1,9 @@
 package session
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"time"
@@ -12,40 +14,102 @@ import (
 	"github.com/obelus-dev/obelus/runtime/journal"
 )
 
-// A Replay is a machine that the records of a journal bring, one by one, to where its run stood.
+// A Replay is the world of what has happened: the events of a journal bring its machine to where the run was.
 type Replay struct {
 	Machine *runtime.Machine
 	At      time.Duration          // of the last event
 	Joined  []string               // the instances that came from outside
 	Full    bool                   // no more of them will come
 	Left    []*runtime.InstanceEnd // those that have ended
-	Again   []string               // those that had ended, and run again
 	Outcome *runtime.Outcome       // the last that it came to, or nil
 
-	follow     *runtime.Follower
-	verified   *analyzer.Verified
-	options    runtime.Options
-	reopenable bool
-	answered   map[string]bool // questions, by their ids
+	follower   *runtime.Follower
+	next       func() (Record, error, bool)
+	wrong      func(error) error // what is wrong with the record
+	reopenable bool              // what fails is kept, so that it can run again
+	answered   map[string]bool   // questions, by their ids
+	seen       func(at time.Duration, commands []runtime.Command)
 }
 
-// NewReplay begins with a machine at the beginning of a run.
-func NewReplay(v *analyzer.Verified, o runtime.Options) *Replay {
-	r := &Replay{verified: v, options: o}
-	r.begin()
-	return r
+var errReopens = errors.New("what had failed is needed, and wasn't kept")
+
+// replay drives a new machine with all records of a journal, once for each time that the run began or was
+// resumed. The commands of each are passed to seen, which may be nil.
+func (m *Manifest) replay(path string, v *analyzer.Verified, records iter.Seq2[Record, error], reopenable bool, seen func(time.Duration, []runtime.Command)) (*Replay, error) {
+	machine := runtime.New(v, m.Options)
+	if reopenable {
+		machine.Reopenable()
+	}
+	r := &Replay{Machine: machine, follower: runtime.Follow(machine), reopenable: reopenable, answered: map[string]bool{}, seen: seen}
+	next, stop := iter.Pull2(records)
+	defer stop()
+	line := 1 // the header's
+	r.next = func() (Record, error, bool) {
+		line++
+		return next()
+	}
+	r.wrong = func(err error) error { return m.unfollowed(path, line, err) }
+	for {
+		_, err := runtime.Drive(machine, r)
+		switch {
+		case errors.Is(err, io.EOF):
+			return r, nil
+		case errors.Is(err, errReopens):
+			return m.replay(path, v, records, true, seen)
+		case err != nil:
+			return nil, err
+		}
+	}
 }
 
-func (r *Replay) begin() {
-	m := runtime.New(r.verified, r.options)
-	*r = Replay{Machine: m, follow: runtime.Follow(m), verified: r.verified, options: r.options, answered: map[string]bool{}}
+// Next gives the event of the next record.
+func (r *Replay) Next() (runtime.Event, error) {
+	for {
+		record, err, more := r.next()
+		switch {
+		case !more:
+			return runtime.Event{}, io.EOF
+		case err != nil:
+			return runtime.Event{}, err
+		case record.End != nil && !r.Machine.Over():
+			return runtime.Event{}, r.wrong(fmt.Errorf("the run is said to be %q, but it is going on", record.End.Status))
+		case record.End != nil:
+			continue
+		case record.reopens() && !r.reopenable:
+			return runtime.Event{}, errReopens
+		case record.reopens():
+			r.reopen()
+		}
+		e := record.Event
+		if err := r.follower.Admit(e); err != nil {
+			return runtime.Event{}, r.wrong(err)
+		}
+		r.At, r.Full = e.At, r.Full || e.Last
+		if e.Decision != nil && e.Decision.ID != "" {
+			r.answered[e.Decision.ID] = true
+		}
+		for _, one := range e.Instances {
+			r.Joined = append(r.Joined, one.ID)
+		}
+		return *e, nil
+	}
 }
 
-// Reopenable keeps what fails so that it can be run again. It is to be said before the
-// first record is taken.
-func (r *Replay) Reopenable() {
-	r.reopenable = true
-	r.Machine.Reopenable()
+// Do notes what had followed.
+func (r *Replay) Do(commands []runtime.Command) error {
+	r.follower.Note(commands)
+	for i := range commands {
+		switch c := &commands[i]; c.Kind {
+		case runtime.Leave:
+			r.Left = append(r.Left, c.Left)
+		case runtime.Finish:
+			r.Outcome = c.Outcome
+		}
+	}
+	if r.seen != nil {
+		r.seen(r.At, commands)
+	}
+	return nil
 }
 
 // reopens reports whether a record has what failed run again.
@@ -56,43 +120,7 @@ func (r Record) reopens() bool {
 // reopen forgets how instances ended that run again.
 func (r *Replay) reopen() {
 	_, again := r.Machine.Failed()
-	r.Again = append(r.Again, again...)
 	r.Left = slices.DeleteFunc(r.Left, func(end *runtime.InstanceEnd) bool { return slices.Contains(again, end.ID) })
-}
-
-// Take steps one record, and gives what the machine had done because of it. After an
-// error, which says what no run can have written, the machine is of no use.
-func (r *Replay) Take(record Record) ([]runtime.Command, error) {
-	if record.End != nil {
-		if !r.Machine.Over() {
-			return nil, fmt.Errorf("the run is said to be %q, but it is going on", record.End.Status)
-		}
-		return nil, nil
-	}
-	if record.reopens() {
-		r.reopen()
-	}
-	commands, err := r.follow.Step(*record.Event)
-	if err != nil {
-		return nil, err
-	}
-	r.At = record.Event.At
-	if d := record.Event.Decision; d != nil && d.ID != "" {
-		r.answered[d.ID] = true
-	}
-	for _, one := range record.Event.Instances {
-		r.Joined = append(r.Joined, one.ID)
-	}
-	r.Full = r.Full || record.Event.Last
-	for _, command := range commands {
-		switch command.Kind {
-		case runtime.Leave:
-			r.Left = append(r.Left, command.Left)
-		case runtime.Finish:
-			r.Outcome = command.Outcome
-		}
-	}
-	return commands, nil
 }
 
 // Over reports whether the run has ended, so that there is nothing to go

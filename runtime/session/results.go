@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -18,10 +17,9 @@ import (
 // Results is the file that a run over instances writes a line to as each reaches
 // its end. A run of the same plan takes these lines as instances.
 type results struct {
-	name    string
-	file    *os.File
-	written map[string]bool // what the file held already, of a run that is resumed
-	err     error           // the first that writing met
+	name string
+	file *os.File
+	err  error // the first that writing met
 }
 
 // A resultLine is how a run went for one instance.
@@ -34,95 +32,72 @@ type resultLine struct {
 	Errors []runtime.CallError `json:"errors"`
 }
 
-// openResults opens the file that a run writes its results to; nil for none.
-func (s *Session) openResults() (*results, error) {
-	switch {
-	case s.options.Results == "":
-		return nil, nil
-	case s.replay != nil:
-		return reopenResults(s.manifest.At(s.options.Results), s.replay.Left, s.replay.Again)
-	}
-	return createResults(s.options.Results)
-}
-
 // resultsProblem is what keeps a file from being written to.
 func resultsProblem(name, format string, args ...any) *diag.UserError {
 	return diag.NewError(ErrResults, "results: "+format, args...).About(name)
 }
 
-// createResults begins the file of a run that begins. What a file holds isn't
-// overwritten: it may be all that is left of a long run.
-func createResults(name string) (*results, error) {
-	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		return nil, resultsProblem(name, "%q isn't empty", name).Advise("name another file, or remove this one")
+// openResults opens the file that a run writes its results to; nil for none. What a file holds isn't
+// overwritten by a run that begins: it may be all that is left of a long run. One that is resumed writes what its
+// journal says over what it had written before.
+func (s *Session) openResults() (*results, error) {
+	name := s.options.Results
+	if name == "" {
+		return nil, nil
 	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	name, how := s.at(name), os.O_WRONLY
+	if s.replay != nil {
+		how = os.O_RDWR
+	}
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|how, 0o600)
 	if err != nil {
 		return nil, resultsProblem(name, "can't write %q: %s", name, workspace.Reason(err)).From(err)
 	}
-	return &results{name: name, file: file}, nil
+	r := &results{name: name, file: file}
+	switch info, unknown := file.Stat(); {
+	case unknown != nil || !info.Mode().IsRegular():
+	case s.replay != nil:
+		err = r.empty()
+	case info.Size() > 0:
+		err = resultsProblem(name, "%q isn't empty", name).Advise("name another file, or remove this one")
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	if s.replay != nil {
+		for _, end := range s.replay.Left {
+			r.add(end)
+		}
+	}
+	return r, nil
 }
 
-// reopenResults continues the file of a run that is resumed: it cuts off a torn end, adds the missing
-// results, and takes out those of instances that run again.
-func reopenResults(name string, left []*runtime.InstanceEnd, again []string) (*results, error) {
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, resultsProblem(name, "can't write %q: %s", name, workspace.Reason(err)).From(err)
-	}
-	r := &results{name: name, file: file, written: map[string]bool{}}
-	full := int64(0)
-	var kept []byte
-	lines := bufio.NewReader(file)
+// empty empties the file, if it was a run that filled it. Its end may be torn.
+func (r *results) empty() error {
+	lines := bufio.NewReader(r.file)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		var there struct {
+		var written struct {
 			ID string `json:"id"`
 		}
-		if err != nil || json.Unmarshal(line, &there) != nil || there.ID == "" {
-			file.Close()
-			return nil, resultsProblem(name, "%q holds a line that no run has written: %s", name, wording.Cut(string(bytes.TrimSpace(line)), 60)).
+		if err != nil || json.Unmarshal(line, &written) != nil || written.ID == "" {
+			return resultsProblem(r.name, "%q holds a line that no run has written: %s", r.name, wording.Cut(string(bytes.TrimSpace(line)), 60)).
 				Advise("put the file back as it was, or move it away: then all results are written again")
 		}
-		if full += int64(len(line)); slices.Contains(again, there.ID) {
-			continue
-		}
-		r.written[there.ID] = true
-		if len(again) > 0 {
-			kept = append(kept, line...)
-		}
 	}
-	if len(again) > 0 && int64(len(kept)) < full {
-		full = int64(len(kept))
-		_, err = file.WriteAt(kept, 0)
+	if err := r.file.Truncate(0); err != nil {
+		return resultsProblem(r.name, "can't write %q: %s", r.name, workspace.Reason(err)).From(err)
 	}
-	if err == nil {
-		err = file.Truncate(full)
-	}
-	if err == nil {
-		_, err = file.Seek(full, io.SeekStart)
-	}
-	if err != nil && isRegular(file) {
-		file.Close()
-		return nil, resultsProblem(name, "can't write %q: %s", name, workspace.Reason(err)).From(err)
-	}
-	for _, end := range left {
-		r.add(end)
-	}
-	return r, nil
+	return nil
 }
 
-func isRegular(file *os.File) bool {
-	info, err := file.Stat()
-	return err == nil && info.Mode().IsRegular()
-}
-
-// add writes the line of an instance, unless it is there.
+// add writes the line of an instance.
 func (r *results) add(end *runtime.InstanceEnd) {
-	if r.err == nil && !r.written[end.ID] {
+	if r.err == nil {
 		r.err = diag.JSONLine(r.file, resultLine{end.ID, end.Status, end.Input, LastState(end.State), end.Output, diag.Listed(end.Errors)})
 	}
 }
@@ -140,7 +115,7 @@ func (r *results) end() error {
 }
 
 func (r *results) close() error {
-	if isRegular(r.file) && r.err == nil {
+	if info, err := r.file.Stat(); err == nil && info.Mode().IsRegular() && r.err == nil {
 		r.err = r.file.Sync()
 	}
 	if err := r.file.Close(); r.err == nil {

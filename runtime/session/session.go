@@ -235,7 +235,7 @@ func Open(path string, o ResumeOptions) (*Session, error) {
 	if err != nil {
 		return nil, journalProblem(path, err)
 	}
-	s := &Session{keeper: &keeper{writer: writer, file: path, place: absolute(path), moment: o.Moment}, Observer: o.Observer, Confirmer: o.Confirmer}
+	s := &Session{keeper: &keeper{writer: writer, file: path, moment: o.Moment}, Observer: o.Observer, Confirmer: o.Confirmer}
 	if err := s.restore(path, contents, &o); err != nil {
 		s.Close()
 		return nil, err
@@ -272,11 +272,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 		confirm.Policy = started
 		s.resume.Confirm = &confirm
 	}
-	s.replay = NewReplay(s.program.Verified, m.Options)
-	if o.RetryFailed {
-		s.replay.Reopenable()
-	}
-	if err := m.follow(path, s.replay, m.records(path, contents), nil); err != nil {
+	if s.replay, err = m.replay(path, s.program.Verified, m.records(path, contents), o.RetryFailed, nil); err != nil {
 		return err
 	}
 	if o.RetryFailed {

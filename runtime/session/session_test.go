@@ -91,24 +91,11 @@ func TestResumeRefused(t *testing.T) {
 	if !errors.Is(err, session.ErrEnded) || again == nil || !reflect.DeepEqual(again.Outcome, result.Outcome) {
 		t.Errorf("a run that has ended: %+v, %v", again, err)
 	}
-	manifest, records, err := session.Read(path)
+	look, err := session.LookAt(path, session.ResumeOptions{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := manifest.Program(nil, []string{"work"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	replay := session.NewReplay(p.Verified, manifest.Options)
-	for record, err := range records {
-		if err == nil {
-			_, err = replay.Take(record)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := local.Resume(t.Context(), replay.Machine, replay.At, runtime.Resumption{}, local.Options{}); err == nil {
+	if _, err := local.Resume(t.Context(), look.Replay.Machine, look.Replay.At, runtime.Resumption{}, local.Options{}); err == nil {
 		t.Error("a machine that has come to its end goes on")
 	}
 	if _, err := session.Find(filepath.Dir(path), "nothing"); !errors.Is(err, session.ErrNoRun) {

@@ -24,14 +24,11 @@ func (s *Session) traced() trace.Run {
 // ran it. Of an active run it contains what has happened; one that was stopped and
 // resumed is one, which ended when it ended last.
 func Traced(path string, o ResumeOptions, attributes ...trace.Attribute) (*trace.Recording, error) {
-	look, err := LookAt(path, o, nil)
-	if err != nil {
-		return nil, err
-	}
-	recording := trace.NewRecording(look.Run, attributes...)
-	tracer := trace.New(context.Background(), recording, trace.Run{ID: look.Run, Plan: look.Manifest.Title, Began: look.Started})
+	entry := entryOf(path)
+	recording := trace.NewRecording(entry.Run, attributes...)
+	tracer := trace.New(context.Background(), recording, trace.Run{ID: entry.Run, Plan: entry.Plan, Began: entry.Started})
 	stop := func() {} // ends it, if nothing follows
-	_, err = LookAt(path, o, func(at time.Duration, c runtime.Command) {
+	_, err := LookAt(path, o, func(at time.Duration, c runtime.Command) {
 		if c.Kind == runtime.Finish {
 			stop = func() { tracer.Observe(at, c) }
 			return

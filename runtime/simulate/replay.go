@@ -35,25 +35,51 @@ func Replay(r *analyzer.Simulation, s analyzer.Schedule, o Options) (*Scenario, 
 		o.State = state.Over(o.State, s.State)
 	}
 	o.Parallel = math.MaxInt // what the schedule doesn't name mustn't keep it waiting for a place
-	w := newWorld(r, o)
+	w := &replay{world: newWorld(r, o), events: s.Events}
 	w.replaying = true
-	w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.RunBegan}))
-	for i, end := range s.Events {
-		for len(w.due) > 0 && w.due[0].at <= w.now { // a call that has to be approved begins when it is
-			w.fireNext()
-		}
-		if err := w.endAs(end); err != nil {
-			return nil, fmt.Errorf("event %d of the schedule: %w", i+1, err)
-		}
-	}
-	for w.out.Outcome == nil {
-		if !w.failNext() && !w.fireNext() {
-			return nil, errors.New("the schedule leaves the run with nothing at work and nothing to wait for")
-		}
+	if _, err := runtime.Drive(w.machine, w); err != nil {
+		return nil, err
 	}
 	w.out.Makespan = w.now
 	w.analyse()
 	return w.out, nil
+}
+
+// A replay is a world whose events a schedule gives.
+type replay struct {
+	*world
+	events []analyzer.ScheduledEnd
+	at     int // the next of them
+}
+
+// Next gives the next event of the schedule. After the last, calls at work fail, and timers fire.
+func (w *replay) Next() (runtime.Event, error) {
+	if !w.began {
+		return w.world.Next()
+	}
+	for w.at < len(w.events) {
+		if len(w.due) > 0 && w.due[0].at <= w.now { // a call that has to be approved begins when it is
+			return w.fire(), nil
+		}
+		w.at++
+		e, err := w.ended(w.events[w.at-1])
+		if err != nil {
+			return runtime.Event{}, fmt.Errorf("event %d of the schedule: %w", w.at, err)
+		}
+		if e != nil {
+			return w.end(*e), nil
+		}
+	}
+	for i := range w.plan.Calls {
+		if w.machine.Status(0, i) == runtime.Running {
+			failure := &runtime.Failure{Code: activity.CodeError, Message: "the schedule doesn't name it"}
+			return w.end(runtime.Event{Kind: runtime.Ended, Call: i, Attempt: w.report(0, i).Attempts, Route: -1, Failure: failure}), nil
+		}
+	}
+	if len(w.due) == 0 {
+		return runtime.Event{}, errors.New("the schedule leaves the run with nothing at work and nothing to wait for")
+	}
+	return w.fire(), nil
 }
 
 // FinalState replays a schedule and gives the state that it ends in: an
@@ -66,16 +92,17 @@ func FinalState(r *analyzer.Simulation, s analyzer.Schedule) (any, error) {
 	return scenario.Outcome.State, nil
 }
 
-func (w *world) endAs(end analyzer.ScheduledEnd) error {
+// ended is the event of a scheduled end; nil for a call that has no result, or has it in the plan.
+func (w *replay) ended(end analyzer.ScheduledEnd) (*runtime.Event, error) {
 	at := slices.IndexFunc(w.plan.Calls, func(c *plan.Call) bool { return c.Name == end.Call })
 	if at < 0 {
-		return fmt.Errorf("the plan has no call %q", end.Call)
+		return nil, fmt.Errorf("the plan has no call %q", end.Call)
 	}
 	switch status := w.machine.Status(0, at); {
 	case status.Settled() && w.plan.Calls[at].Produced != nil, status == runtime.Skipped:
-		return nil // its result is in the plan, or it has none
+		return nil, nil
 	case status != runtime.Running:
-		return fmt.Errorf("the call %q isn't at work then: it is %s", end.Call, status)
+		return nil, fmt.Errorf("the call %q isn't at work then: it is %s", end.Call, status)
 	}
 	e := runtime.Event{Kind: runtime.Ended, Call: at, Attempt: w.report(0, at).Attempts, Value: end.Output, Route: -1}
 	if end.Fails {
@@ -86,35 +113,20 @@ func (w *world) endAs(end analyzer.ScheduledEnd) error {
 		result, err := activity.Take(named, activity.Request{Call: call.Name, Paths: compiler.Offered(w.plan, call)}, call.Activity)
 		take(&e, result, err)
 	}
-	w.end(e)
-	return nil
+	return &e, nil
 }
 
-func (w *world) failNext() bool {
-	for i := range w.plan.Calls {
-		if w.machine.Status(0, i) == runtime.Running {
-			failure := &runtime.Failure{Code: activity.CodeError, Message: "the schedule doesn't name it"}
-			w.end(runtime.Event{Kind: runtime.Ended, Call: i, Attempt: w.report(0, i).Attempts, Route: -1, Failure: failure})
-			return true
-		}
-	}
-	return false
-}
-
-func (w *world) fireNext() bool {
-	if len(w.due) == 0 {
-		return false
-	}
+// fire gives the next event of the calendar.
+func (w *replay) fire() runtime.Event {
 	next := heap.Pop(&w.due).(happening)
 	w.now = max(w.now, next.at)
 	next.event.At = w.now
-	w.carryOut(w.machine.Step(next.event))
-	return true
+	return next.event
 }
 
-func (w *world) end(e runtime.Event) {
+func (w *replay) end(e runtime.Event) runtime.Event {
 	w.now += replayStep
 	e.At = w.now
 	w.stopped(0, e.Call)
-	w.carryOut(w.machine.Step(e))
+	return e
 }

@@ -121,30 +121,8 @@ type CallReport struct {
 func Run(r *analyzer.Simulation, o Options) *Scenario {
 	w := newWorld(r, o)
 	w.prepare()
-	w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.RunBegan}))
-	for len(w.due) > 0 && w.out.Outcome == nil {
-		if o.Steps > 0 && w.out.Steps > o.Steps {
-			w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.Stopped, At: w.now, Text: TooLong}))
-			break
-		}
-		if o.Watch != nil && !o.Watch(w.out.Steps) {
-			w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.Stopped, At: w.now, Text: Unwatched}))
-			break
-		}
-		next := heap.Pop(&w.due).(happening)
-		e := next.event
-		if e.Call >= 0 && (e.Tick != w.machine.Tick() || w.machine.Status(e.Frame, e.Call).Settled()) {
-			continue // a timer nobody waits for any more doesn't make the simulation longer
-		}
-		w.now = next.at
-		e.At = next.at
-		if e.Kind == runtime.Ended && e.Attempt == w.report(e.Frame, e.Call).Attempts && w.machine.Status(e.Frame, e.Call) == runtime.Running {
-			w.stopped(e.Frame, e.Call)
-		}
-		w.carryOut(w.machine.Step(e))
-	}
-	if w.out.Outcome == nil {
-		w.out.Outcome = &runtime.Outcome{Status: runtime.RunFailed, Reason: "internal error: nothing is at work, and the simulation isn't over"}
+	if _, err := runtime.Drive(w.machine, w); err != nil {
+		w.out.Outcome = &runtime.Outcome{Status: runtime.RunFailed, Reason: runtime.Reason(err.Error())}
 	}
 	w.out.Makespan = w.now
 	w.weigh(w.out.Outcome.Output) // which may hold the same part many times
@@ -152,6 +130,38 @@ func Run(r *analyzer.Simulation, o Options) *Scenario {
 		w.analyse()
 	}
 	return w.out
+}
+
+// Next gives the next event of the calendar, unless the simulation is to be stopped.
+func (w *world) Next() (runtime.Event, error) {
+	if !w.began {
+		w.began = true
+		return runtime.Event{Kind: runtime.RunBegan}, nil
+	}
+	for len(w.due) > 0 {
+		switch o := &w.options; {
+		case o.Steps > 0 && w.out.Steps > o.Steps:
+			return w.stop(TooLong), nil
+		case o.Watch != nil && !o.Watch(w.out.Steps):
+			return w.stop(Unwatched), nil
+		}
+		next := heap.Pop(&w.due).(happening)
+		e := next.event
+		if e.Call >= 0 && (e.Tick != w.machine.Tick() || w.machine.Status(e.Frame, e.Call).Settled()) {
+			continue // a timer nobody waits for any more doesn't make the simulation longer
+		}
+		w.now, e.At = next.at, next.at
+		if e.Kind == runtime.Ended && e.Attempt == w.report(e.Frame, e.Call).Attempts && w.machine.Status(e.Frame, e.Call) == runtime.Running {
+			w.stopped(e.Frame, e.Call)
+		}
+		return e, nil
+	}
+	return runtime.Event{}, errors.New("internal error: nothing is at work, and the simulation isn't over")
+}
+
+func (w *world) stop(why string) runtime.Event {
+	w.due = nil
+	return runtime.Event{Kind: runtime.Stopped, At: w.now, Text: why}
 }
 
 // TooLong is the reason of a simulation that was stopped by Options.Steps.
@@ -235,6 +245,7 @@ type world struct {
 	plan      *plan.Plan
 	options   Options
 	machine   *runtime.Machine
+	began     bool
 	now       time.Duration
 	due       calendar
 	order     int
@@ -276,7 +287,8 @@ func (w *world) later(after time.Duration, e runtime.Event) {
 	heap.Push(&w.due, happening{w.now + after, w.order, e})
 }
 
-func (w *world) carryOut(commands []runtime.Command) {
+// Do makes up what follows from commands, and when.
+func (w *world) Do(commands []runtime.Command) error {
 	w.out.Steps += (w.machine.Matched() - w.matched) / effortOfStep
 	w.matched = w.machine.Matched()
 	if now := w.machine.Resolved(); now > w.resolved {
@@ -312,6 +324,7 @@ func (w *world) carryOut(commands []runtime.Command) {
 			w.out.Outcome = c.Outcome
 		}
 	}
+	return nil
 }
 
 // start makes up how a try goes, and when it will have gone.

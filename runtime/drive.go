@@ -1,0 +1,34 @@
+package runtime
+
+// A World carries out what a machine commands, and reports what happens because of it: with programs and people
+// (package local), on a virtual clock (package simulate), out of a journal (package session), or in the history
+// of a workflow engine. It decides nothing about the plan.
+type World interface {
+	// Next waits for the next event. The first begins or resumes the run. A world that keeps its events has
+	// kept this one, or does so before anything that follows from it is carried out. A world whose run is
+	// interrupted from outside gives a [Stopped] event.
+	Next() (Event, error)
+	// Do carries out the commands that follow from that event, in their order. They come together, as what
+	// comes with a command may explain it. Once a run is over, or has stopped, the last is [Finish]: then all of
+	// them have been carried out when Do returns.
+	Do(commands []Command) error
+}
+
+// Drive runs a machine in a world until the run is over or has stopped. It reads no clock, no file and no map's
+// order, so that whoever feeds the same events to a new machine, in the same order, brings it to the same place.
+// The error is the world's.
+func Drive(m *Machine, w World) (*Outcome, error) {
+	for {
+		e, err := w.Next()
+		if err != nil {
+			return nil, err
+		}
+		commands := m.Step(e)
+		if err := w.Do(commands); err != nil {
+			return nil, err
+		}
+		if n := len(commands); n > 0 && commands[n-1].Kind == Finish {
+			return commands[n-1].Outcome, nil
+		}
+	}
+}
