@@ -25,10 +25,7 @@ func (v View) Graph() graph.Graph[string, Node] {
 }
 
 // Up to how many nodes and edges implied edges of order are looked for: the time grows with the square of the edges.
-const (
-	reducedNodes = 400
-	reducedEdges = 1000
-)
+const reducedNodes, reducedEdges = 400, 1000
 
 // withoutImplied drops the given edges of order that follow from longer ways
 // through the drawing. In a drawing with a cycle all stay: what follows from

@@ -52,11 +52,11 @@ func (v *View) hidesDetail(n *Node) bool { return !v.Detail && n.Call != "" }
 
 // boxRows are what a box shows: signs and name, then the details, unless they are shown on hover, and what became of it.
 func (v *View) boxRows(n *Node, s sizes) (out []row) {
-	label := rows(n.Label, s.name)
-	if text := n.signs(); text != "" {
-		label = append([]string{strings.TrimSpace(text + " " + strings.Join(label[:min(1, len(label))], ""))}, label[min(1, len(label)):]...)
+	signs := n.signs()
+	if signs != "" {
+		signs += " "
 	}
-	for _, text := range label {
+	for _, text := range rows(signs+n.Label, s.name+len(signs)) {
 		out = append(out, row{text: text, kind: "name"})
 	}
 	if !v.hidesDetail(n) {

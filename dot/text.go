@@ -15,7 +15,7 @@ func (v View) Text() string {
 	}
 	layer, order, into := layers(v.waits()), []int{}, make([][]int, len(v.Nodes))
 	for i, n := range v.Nodes {
-		if !n.source() {
+		if !slices.Contains([]Kind{Input, Initial, Missing}, n.Kind) { // these only give values
 			order = append(order, i)
 		}
 	}
@@ -42,9 +42,6 @@ func (v View) Text() string {
 	}
 	return out.String()
 }
-
-// source reports whether a node is only where values come from.
-func (n *Node) source() bool { return n.Kind == Input || n.Kind == Initial || n.Kind == Missing }
 
 // line is a node in one line.
 func (v *View) line(n *Node) string {

@@ -189,7 +189,7 @@ func (v *View) Way(calls []string, m Mark) {
 // Card notes what a reviewer needs first ([facts.Facts.Card]) above the drawing of a plan.
 func (v *View) Card(f *facts.Facts) {
 	card := strings.TrimPrefix(f.Card("", nil, false).Text(false), cmp.Or(v.Name, "plan"))
-	card = strings.ReplaceAll(strings.TrimSpace(strings.TrimPrefix(card, ":")), "\n    ", "\n· ")
+	card = strings.NewReplacer("\n    ", "\n· ", "✋", "?").Replace(strings.TrimSpace(strings.TrimPrefix(card, ":")))
 	v.Notes = append(strings.Split(card, "\n"), v.Notes...)
 }
 

@@ -87,6 +87,11 @@ func (p *Permit) allow(f *facts.Facts, name string, rule map[string]any) error {
 			if err := diag.ReadStrictly(facts.Compact(v), &e.Below); err != nil {
 				return fmt.Errorf("\"_outputPath\": %w", err)
 			}
+			for i, path := range e.Below {
+				if !strings.HasPrefix(path, "†") {
+					e.Below[i] = "†state." + path
+				}
+			}
 		case strings.HasPrefix(key, "_"):
 			return fmt.Errorf("there is no %q: expected \"_times\" or \"_outputPath\"", key)
 		case strings.HasPrefix(text, "†"):

@@ -375,7 +375,7 @@ type widened struct {
 
 func drawWidened(r *rand.Rand, plan []drawnCall) *widened {
 	w := &widened{tool: []string{"t", "u"}[r.IntN(2)], times: 1 + r.IntN(2)}
-	rule := map[string]any{"_times": float64(w.times), "_outputPath": "†state.a"}
+	rule := map[string]any{"_times": float64(w.times), "_outputPath": []string{"a", "†state.a"}[r.IntN(2)]}
 	var p func(value string) bool
 	switch r.IntN(4) {
 	case 0:
