@@ -253,7 +253,8 @@ func badHeader(text string) bool {
 type filling struct {
 	params map[string]any
 	lookup func(variable string) string
-	shown  bool // for people: variables stand there by their names
+	shown  bool  // for people: variables stand there by their names
+	err    error // the first value that can't be in the request
 }
 
 // HTTPRequest is what is sent for a call with these parameters; lookup gives what a variable
@@ -271,26 +272,11 @@ func ShownRequest(h *plan.HTTP, params map[string]any) (*plan.WebRequest, error)
 func request(h *plan.HTTP, in *filling) (*plan.WebRequest, error) {
 	r := &plan.WebRequest{Method: h.Method, URL: h.Scheme + "://"}
 	if h.User != "" {
-		user, err := in.encoded(h.User, false)
-		if err != nil {
-			return nil, err
-		}
-		r.URL += user + "@"
+		r.URL += in.encoded(h.User, false) + "@"
 	}
-	path, err := in.path(h.Path)
-	if err != nil {
-		return nil, err
-	}
-	r.URL += h.Host + path
-	query, err := in.encoded(h.Search, false)
-	if err != nil {
-		return nil, err
-	}
-	fields, err := in.fields(h.Query)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range fields {
+	r.URL += h.Host + in.path(h.Path)
+	query := in.encoded(h.Search, false)
+	for _, f := range in.fields(h.Query) {
 		if query != "" {
 			query += "&"
 		}
@@ -299,26 +285,25 @@ func request(h *plan.HTTP, in *filling) (*plan.WebRequest, error) {
 	if query != "" {
 		r.URL += "?" + query
 	}
-	if r.Headers, err = in.fields(h.Headers); err != nil {
-		return nil, err
-	}
-	for _, f := range r.Headers {
-		if badHeader(f[1]) {
-			return nil, &UnfitArgument{nameIn(h.Headers, f[0]), fmt.Sprintf("the value for the header %q has a character that no header has", f[0]), "pass it in one line"}
+	for _, h := range h.Headers {
+		for _, f := range in.fields([]plan.HTTPField{h}) {
+			if r.Headers = append(r.Headers, f); badHeader(f[1]) {
+				in.unfit(namedIn(h.Value), "pass it in one line", "the value for the header %q has a character that no header has", f[0])
+			}
 		}
 	}
-	r.Body, r.Sends, err = in.body(h)
-	return r, err
+	r.Body, r.Sends = in.body(h)
+	if in.err != nil {
+		return nil, in.err
+	}
+	return r, nil
 }
 
-// nameIn is the parameter that is in a field; "" for none.
-func nameIn(all []plan.HTTPField, field string) string {
-	for _, f := range all {
-		if f.Name == field {
-			return namedIn(f.Value)
-		}
+// unfit notes why a value can't be in a request, unless another can't.
+func (in *filling) unfit(parameter, help, format string, args ...any) {
+	if in.err == nil {
+		in.err = &UnfitArgument{parameter, fmt.Sprintf(format, args...), help}
 	}
-	return ""
 }
 
 // namedIn is the first parameter in a template; "" for none.
@@ -335,9 +320,8 @@ func namedIn(n *source.Node) string {
 	return cmp.Or(names...)
 }
 
-// escape writes a text so that it stays what it is wherever it is in an address: all
-// but letters, digits and -._~ as %XX (RFC 6570, level 1). What people are shown is
-// escaped but for the names of variables.
+// escape writes a text so that it stays what it is wherever it is in an address: all but letters, digits and -._~ as
+// %XX (RFC 6570, level 1). What people are shown is escaped but for the names of variables.
 func (in *filling) escape(text string) string {
 	text = strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
 	if in.shown {
@@ -349,17 +333,17 @@ func (in *filling) escape(text string) string {
 var escapedVariable = regexp.MustCompile(`%7B%24([A-Za-z_][A-Za-z0-9_]*)%7D`)
 
 // encoded fills in a part of an address, with what is filled in escaped.
-func (in *filling) encoded(template string, inPath bool) (text string, err error) {
-	text = placeholder().ReplaceAllStringFunc(template, func(found string) string {
+func (in *filling) encoded(template string, inPath bool) string {
+	return placeholder().ReplaceAllStringFunc(template, func(found string) string {
 		name, value := named(found), ""
 		switch {
 		case name != "":
 			switch v := in.params[name].(type) {
 			case nil:
-				err = &UnfitArgument{name, fmt.Sprintf("the url needs %q, and it isn't given", name), "pass it"}
+				in.unfit(name, "pass it", "the url needs %q, and it isn't given", name)
 				return ""
 			case []any, map[string]any:
-				err = &UnfitArgument{name, fmt.Sprintf("%q is a list or an object, which can't stand in a url", name), "pass a text, a number or a boolean"}
+				in.unfit(name, "pass a text, a number or a boolean", "%q is a list or an object, which can't stand in a url", name)
 				return ""
 			default:
 				value = argumentText(v)
@@ -367,22 +351,18 @@ func (in *filling) encoded(template string, inPath bool) (text string, err error
 		case found[0] == '$':
 			return found
 		case found[1] == '$':
-			name, value = found, in.lookup(found[2:len(found)-1])
+			value = in.lookup(found[2 : len(found)-1])
 		default:
 			return found[1 : len(found)-1]
 		}
 		if why := unnamed(value); inPath && why != "" {
-			if err = (&UnfitArgument{name, fmt.Sprintf("the value of %q %s, and stands in the path of the url", name, why), "pass a name"}); name == found {
-				err = &UnfitArgument{"", fmt.Sprintf("what the environment holds for %s %s, and stands in the path of the url", found, why), "set it to a name"}
-			}
+			in.unfit(name, "pass a name", "the value of %q %s, and stands in the path of the url", cmp.Or(name, found), why)
 		}
 		return in.escape(value)
 	})
-	return text, err
 }
 
-// unnamed says why a value isn't one name in a path, also once more
-// decoded; "" for one that is.
+// unnamed says why a value isn't one name in a path, also once more decoded; "" for one that is.
 func unnamed(value string) string {
 	plain, err := url.PathUnescape(value)
 	if err != nil {
@@ -401,19 +381,13 @@ func unnamed(value string) string {
 	return ""
 }
 
-// path fills in the path of an address. No segment becomes another folder, whatever
-// is beside a value in it.
-func (in *filling) path(template string) (string, error) {
-	path, err := in.encoded(template, true)
-	if err != nil {
-		return "", err
+// path fills in the path of an address. No segment becomes another folder, whatever is beside a value in it.
+func (in *filling) path(template string) string {
+	path := in.encoded(template, true)
+	if slices.ContainsFunc(strings.Split(path, "/"), isDots) {
+		in.unfit(cmp.Or(parametersIn(template)...), "pass names", "the values make a segment of the url's path lead to another folder")
 	}
-	for segment := range strings.SplitSeq(path, "/") {
-		if isDots(segment) {
-			return "", &UnfitArgument{cmp.Or(parametersIn(template)...), "the values make a segment of the url's path lead to another folder", "pass names"}
-		}
-	}
-	return cmp.Or(path, "/"), nil
+	return cmp.Or(path, "/")
 }
 
 // value is what a template makes of what is given, and whether that is there.
@@ -456,15 +430,11 @@ func (in *filling) value(n *source.Node) (any, bool) {
 	return n.Value(), true
 }
 
-// fields are the fields of a query, of headers or of a form: a list is as many fields, and
-// what isn't given is none.
-func (in *filling) fields(all []plan.HTTPField) (list [][2]string, err error) {
+// fields are the fields of a query or of headers: a list is as many fields, and what isn't given is none.
+func (in *filling) fields(all []plan.HTTPField) (list [][2]string) {
 	for _, f := range all {
 		value, _ := in.value(f.Value)
-		texts, ok := fieldTexts(value)
-		if !ok {
-			return nil, &UnfitArgument{namedIn(f.Value), fmt.Sprintf("the value for %q is an object, or has one in it, and can't be sent there", f.Name), "pass texts, numbers or booleans"}
-		}
+		texts := in.texts(value, f.Name, namedIn(f.Value))
 		if f.Join != "" && len(texts) > 0 {
 			texts = []string{strings.Join(texts, f.Join)}
 		}
@@ -472,10 +442,11 @@ func (in *filling) fields(all []plan.HTTPField) (list [][2]string, err error) {
 			list = append(list, [2]string{f.Name, text})
 		}
 	}
-	return list, nil
+	return list
 }
 
-func fieldTexts(value any) (texts []string, ok bool) {
+// texts are those of one field.
+func (in *filling) texts(value any, field, parameter string) (texts []string) {
 	items, many := value.([]any)
 	if !many {
 		items = []any{value}
@@ -484,12 +455,12 @@ func fieldTexts(value any) (texts []string, ok bool) {
 		switch item.(type) {
 		case nil:
 		case []any, map[string]any:
-			return nil, false
+			in.unfit(parameter, "pass texts, numbers or booleans", "the value for %q is an object, or has one in it, and can't be sent there", field)
 		default:
 			texts = append(texts, argumentText(item))
 		}
 	}
-	return texts, true
+	return texts
 }
 
 // rest are the parameters that stand nowhere by name.
@@ -500,22 +471,20 @@ func (in *filling) rest(h *plan.HTTP) map[string]any {
 }
 
 // body is what is sent, and in which form.
-func (in *filling) body(h *plan.HTTP) (body any, sends string, err error) {
+func (in *filling) body(h *plan.HTTP) (body any, sends string) {
 	var of any
 	switch rest := in.rest(h); {
-	case h.Sends == StreamNone:
-		return nil, StreamNone, nil
+	case h.Sends == StreamNone, h.Body == nil && h.Sends == "" && len(rest) == 0:
+		return nil, StreamNone
 	case h.Body != nil:
 		value, there := in.value(h.Body)
 		if of = value; !there {
-			return nil, StreamNone, nil
+			return nil, StreamNone
 		}
-	case h.Sends == "" && len(rest) == 0:
-		return nil, StreamNone, nil
 	case h.Sends == StreamText:
 		for _, name := range slices.Sorted(maps.Keys(rest)) {
 			if of != nil {
-				return nil, "", &UnfitArgument{name, fmt.Sprintf("one parameter is sent as a text, and %q is another", name), "say in \"body\" which: †name"}
+				in.unfit(name, "say in \"body\" which: †name", "one parameter is sent as a text, and %q is another", name)
 			}
 			of = rest[name]
 		}
@@ -528,21 +497,17 @@ func (in *filling) body(h *plan.HTTP) (body any, sends string, err error) {
 		if !ok && of != nil {
 			text = argumentText(of)
 		}
-		return text, StreamText, nil
+		return text, StreamText
 	case plan.BodyForm:
 		fields, ok := of.(map[string]any)
 		if !ok {
-			return nil, "", &UnfitArgument{namedIn(h.Body), "a form is made of an object, and this is none", "pass an object"}
+			in.unfit(namedIn(h.Body), "pass an object", "a form is made of an object, and this is none")
 		}
 		form := url.Values{}
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
-			texts, ok := fieldTexts(fields[name])
-			if !ok {
-				return nil, "", &UnfitArgument{name, fmt.Sprintf("the value for %q is an object, or has one in it, and can't be sent in a form", name), "pass texts, numbers or booleans"}
-			}
-			form[name] = texts
+			form[name] = in.texts(fields[name], name, name)
 		}
-		return form.Encode(), plan.BodyForm, nil
+		return form.Encode(), plan.BodyForm
 	}
-	return of, StreamJSON, nil
+	return of, StreamJSON
 }

@@ -82,8 +82,8 @@ func (c *compilation) openPassword(n *source.Node) {
 // HTTPUser is who asks by the address itself, nil if nobody does.
 func HTTPUser(h *plan.HTTP, lookup func(variable string) string) *url.Userinfo {
 	in := filling{lookup: lookup}
-	text, err := in.encoded(h.User, false)
-	if err != nil || text == "" {
+	text := in.encoded(h.User, false)
+	if in.err != nil || text == "" {
 		return nil
 	}
 	at, err := url.Parse("http://" + text + "@host")
