@@ -1,8 +1,6 @@
 package analyzer
 
 import (
-	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -92,24 +90,24 @@ func (p *Pass) mayBeSkipped() []bool {
 // come: what its schema names counts as there, in the variant of a union that names it.
 func (p *Pass) mayBeAbsent(r *plan.Read) bool {
 	paths := p.Plan.Paths
-	if compiler.ReadsItem(p.Plan, r) || r.Path == pathtree.Root || paths.Depth(r.Path) < 3 {
+	if compiler.ReadsItem(p.Plan, r) || r.Path == pathtree.Root {
 		return false
 	}
-	absent := func(s *schema.Schema, rest []expression.Segment) bool {
-		at := p.flow.AsDeclared(s, false).At(compiler.SchemaPath(rest))
+	absent := func(s *schema.Schema, rest []expression.Segment, external bool) bool {
+		at := p.flow.AsDeclared(s, external).At(compiler.SchemaPath(rest))
 		return !at.Possible || !at.Required
 	}
 	if s := p.Plan.InputSchema; paths.Kind(r.Path) == "input" {
 		path := paths.Segments(r.Path)[1:]
-		return s != nil && absent(s, path)
+		return s != nil && absent(s, path, true) && !p.flow.Begins("input", path)
 	}
-	return slices.ContainsFunc(r.Writers, func(w int32) bool {
+	return paths.Depth(r.Path) > 2 && slices.ContainsFunc(r.Writers, func(w int32) bool {
 		call := p.Plan.Calls[w]
 		if call.Method != plan.Set {
 			return true // what was there may be gone, where no two objects or lists meet
 		}
 		rest, ok := p.flow.LookedInto(call, r.Path)
-		return ok && len(rest) > 0 && absent(call.Tool.Output, rest)
+		return ok && len(rest) > 0 && absent(call.Tool.Output, rest, false)
 	})
 }
 
@@ -240,11 +238,14 @@ func (w *trial) absent(r *plan.Read, seen map[int32]bool) want {
 	if !done {
 		return why
 	}
-	above := *r
-	for step := paths.Segment(r.Path); paths.Depth(above.Path) > 2; step = paths.Segment(above.Path) {
+	above, least := *r, 2
+	if paths.Kind(r.Path) == "input" && !p.config.within { // else what a call passes is known at the call
+		least = 1
+	}
+	for step := paths.Segment(r.Path); paths.Depth(above.Path) > least; step = paths.Segment(above.Path) {
 		above.Path = paths.Parent(above.Path)
 		if value, presence := w.read(&above); presence == expression.There {
-			if w.spares(&above, value, step) {
+			if least > 1 && w.spares(&above, value, step) {
 				return want{spared: len(r.Writers) > 0}
 			}
 			why.add(w.holds(r, above.Path, value))
@@ -274,33 +275,14 @@ func isTaken(w *trial, call *plan.Call) bool {
 }
 
 // spares reports whether nothing is to be said of an object that goes without a property: an
-// "_output" names it and has room for it, or it needn't be given.
+// "_output" names it and has room for it.
 func (w *trial) spares(r *plan.Read, value any, step expression.Segment) bool {
-	object, ok := value.(map[string]any)
-	if !ok || step.IsIndex {
+	if schema.KindOf(value) != schema.Object || step.IsIndex {
 		return false
-	}
-	p, paths := w.pass, w.pass.Plan.Paths
-	if s := p.Plan.InputSchema; paths.Kind(r.Path) == "input" && s != nil {
-		at := s.At(compiler.SchemaPath(paths.Segments(r.Path)[1:]))
-		if at.Schema == nil {
-			return true
-		}
-		part := at.Schema.At(compiler.SchemaPath([]expression.Segment{step}))
-		if !part.Possible {
-			return false
-		}
-		var filling any
-		if part.Schema != nil {
-			filling, _ = p.sample(part.Schema, rand.New(rand.NewPCG(1, 2)), w.left)
-		}
-		filled := maps.Clone(object)
-		filled[step.Key] = filling
-		return at.Schema.Accepts(filled)
 	}
 	lacking, named, builds := false, false, false
 	for _, i := range r.Writers {
-		if call := p.Plan.Calls[i]; w.ended[i].done {
+		if call := w.pass.Plan.Calls[i]; w.ended[i].done {
 			lacks, has := w.lacks(call, r.Path, step)
 			lacking, named, builds = lacking || lacks, named || !lacks && !has, builds || call.Method != plan.Set
 		}

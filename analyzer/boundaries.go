@@ -22,9 +22,12 @@ func (a *boundaryValues) atBounds(s *schema.Schema) {
 	}
 }
 
-// atConstants adds the texts of an expression, and its numbers and their neighbours.
+// atConstants adds the texts of an expression, its numbers and their neighbours, and a count that isn't accepted.
 func (a *boundaryValues) atConstants(e *expression.Expr) {
 	for n := range e.Root().All() {
+		if n.Name == "repeat" || n.Name == "take" {
+			a.add(-1.0)
+		}
 		switch v := n.Value.(type) {
 		case float64:
 			a.add(v, v-1, v+1)

@@ -50,7 +50,7 @@ func (r *Simulation) Single() (*Simulation, error) {
 	if p.Targeted() {
 		return nil, errors.New("a schedule orders the calls of one state, and instances of this plan have calls of their own")
 	}
-	if len(p.Instances) == 0 && !p.AwaitsInstances && len(p.Delegates) == 0 && !slices.ContainsFunc(p.Calls, func(c *plan.Call) bool { return c.Each != nil }) {
+	if len(p.Instances) == 0 && !p.AwaitsInstances && len(p.Delegates) == 0 && !slices.ContainsFunc(p.Calls, func(c *plan.Call) bool { return c.Each != nil || c.Instance != "" }) {
 		return r, nil
 	}
 	one := *p
@@ -63,7 +63,7 @@ func (r *Simulation) Single() (*Simulation, error) {
 	one.Calls = make([]*plan.Call, len(p.Calls))
 	for i, of := range p.Calls {
 		call := *compiler.WithoutItems(of)
-		call.Delegate = ""
+		call.Delegate, call.Instance = "", ""
 		one.Calls[i] = &call
 	}
 	return &Simulation{&one, r.conflict}, nil
@@ -92,9 +92,9 @@ type ScheduledEnd struct {
 	Fails  bool   `json:"fails,omitempty"` // it ends badly
 }
 
-// A Replay simulates one schedule and gives the final state. It is how the
+// A Replay simulates one schedule and gives the final state, and how each call ends. It is how the
 // evidence of OB401 is confirmed: the machine itself says what happens.
-type Replay func(*Simulation, Schedule) (state any, err error)
+type Replay func(*Simulation, Schedule) (end any, err error)
 
 // conflictTries bounds how often other results are made up for a conflict that
 // doesn't show.
@@ -133,17 +133,19 @@ func (p *Pass) conflictSchedules(u *plan.Unordered, branch logic.Assignment) []S
 // some tenths of a second.
 const maxEvidence = 100_000
 
-// differ replays schedules, and reports whether they end in different states.
+// differ replays schedules, and reports whether they end differently.
 func (p *Pass) differ(schedules []Schedule) bool {
-	var states [2]any
+	one := *p.Plan // a view is all that its instance runs
+	one.Targets, one.Entire = nil, nil
+	var ends [2]any
 	for i, s := range schedules {
-		state, err := p.config.Replay(&Simulation{p.Plan, true}, s)
+		end, err := p.config.Replay(&Simulation{&one, true}, s)
 		if err != nil {
 			return false
 		}
-		states[i] = state
+		ends[i] = end
 	}
-	return !reflect.DeepEqual(states[0], states[1])
+	return !reflect.DeepEqual(ends[0], ends[1])
 }
 
 // needs are the calls that two calls depend on, directly or not, in the order
@@ -320,13 +322,7 @@ func (m *maker) result(call *plan.Call, route plan.Route) any {
 		}
 	}
 	if value == nil {
-		value = m.filling(call, demand{})
-	}
-	switch _, isObject := value.(map[string]any); {
-	case (call.Method == plan.Merge || call.Method == plan.Assign) && !isObject:
-		return map[string]any{"by": value}
-	case call.Method == plan.Concat:
-		return []any{value}
+		value = m.filling(call, demand{method: call.Method})
 	}
 	return value
 }

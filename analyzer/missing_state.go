@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // A delegate has a state of its own: what its plan gives it, what its calls write, and what
@@ -55,12 +56,12 @@ func (p *Pass) missingState(call *plan.Call) (missing []*plan.Read) {
 // handsOver reports a delegate that doesn't receive a required part of its state, or has no output
 // without it.
 func (p *Pass) handsOver(call *plan.Call) {
-	missing := p.missingState(call)
-	if len(missing) == 0 {
+	d, missing := p.Plan.Delegates[call.Plan()], p.missingState(call)
+	if d == nil || len(p.config.delegates.judge(d).Errors) > 0 {
 		return
 	}
-	d := p.Plan.Delegates[call.Plan()]
-	if len(p.config.delegates.judge(d).Errors) > 0 {
+	p.misfitScopes(call, d.StateSchema)
+	if len(missing) == 0 {
 		return
 	}
 	const help = "pass it in \"_scopes\", use a parameter, or give the delegate its own \"state\""
@@ -76,6 +77,25 @@ func (p *Pass) handsOver(call *plan.Call) {
 	}
 	p.Report(call.ToolNode.Span(), "the delegate %q has no output without %q, which this call doesn't pass", call.Plan(), missing[0].Ref.String()).About(call.Label()).As(diag.Warning).
 		Advise(help).Note(missing[0].Span(), "it is read here")
+}
+
+// misfitScopes reports scopes with values that the "stateSchema" of a call's delegate doesn't accept.
+func (p *Pass) misfitScopes(call *plan.Call, accepts *schema.Schema) {
+	for _, s := range call.Scopes {
+		if accepts == nil || s.Kind != "state" || len(s.Ref.Path) == 0 {
+			continue
+		}
+		at := accepts.At(compiler.SchemaPath(s.Ref.Path)).Schema
+		to := target{call: call, taker: &parameters{}, schema: at, node: p.Plan.Reads[s.Read].Node}
+		j := judgement{p.flow.Accepts(nil, p.flow.Read(s.Read), at), to}
+		if j.Relation != schema.Never && j.Relation != schema.MayNotFit {
+			continue
+		}
+		f := p.misfit(p.rule, &j, "the \"stateSchema\" of the delegate "+quote(call.Plan())).Advise("%s", help(&j))
+		if j.Relation == schema.MayNotFit {
+			f.As(diag.Warning)
+		}
+	}
 }
 
 // comesToNothing reports whether a plan's output is never there without some of what it reads.

@@ -17,7 +17,9 @@ var _ = register(Rule{Rule: diag.DanglingReference, Run: danglingReferences})
 // evaluated with that reference absent and all others still to come.
 func danglingReferences(p *Pass) {
 	reads := p.Plan.Reads
-	never := func(r int) bool { return !p.flow.MayBeThere(&reads[r]) || p.flow.BelowNull(&reads[r]) }
+	never := func(r int) bool {
+		return !p.flow.MayBeThere(&reads[r]) || p.flow.BelowNull(&reads[r]) || p.precedesErrors(&reads[r])
+	}
 	p.Expressions(func(call *plan.Call, t *plan.Template) {
 		var required, optional []int
 		for _, r := range t.Reads {
@@ -43,9 +45,6 @@ func danglingReferences(p *Pass) {
 		f := p.dangling(&reads[optional[0]])
 		if len(optional) > 1 {
 			f.Message += "; neither do the other operands"
-			for _, r := range optional[1:] {
-				f.Note(reads[r].Span(), "%q never has a value either", reads[r].Ref.String())
-			}
 		}
 	})
 }
@@ -59,6 +58,13 @@ func (p *Pass) isOutputEmpty(never func(read int) bool) bool {
 		}
 	}
 	return p.givesOutput() && !hasLiterals(p.Plan.Output)
+}
+
+// precedesErrors reports whether a read is of errors that no run without a planner has yet: calls see those of earlier
+// ticks, the output those of calls.
+func (p *Pass) precedesErrors(r *plan.Read) bool {
+	return r.Ref.Kind == "error" && (r.Call >= 0 || len(p.Plan.Calls) == 0) &&
+		p.givesOutput() && !p.config.within && len(p.Plan.Errors) == 0
 }
 
 // isCycle reports whether a call waits for itself, by writing a path that it reads.
@@ -80,7 +86,9 @@ func (p *Pass) dangling(r *plan.Read) *diag.Diagnostic {
 		f.Advise("%s", whereFrom[kind])
 	}
 	if p.flow.MayBeThere(r) {
-		f.As(diag.Warning).Message = fmt.Sprintf("%q never has a value: the initial state has null above it, and no call writes it", name)
+		if f.As(diag.Warning); kind != "error" {
+			f.Message = fmt.Sprintf("%q never has a value: the initial state has null above it, and no call writes it", name)
+		}
 		return f
 	}
 	if kind == "state" || kind == "data" {

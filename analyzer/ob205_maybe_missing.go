@@ -104,10 +104,6 @@ func (p *Pass) reportMissing(leaf *plan.Template, branch []BranchChoice, alone b
 	f := p.Report(leaf.Node.Span(), "the output lacks %q when %s", short(leaf.Node.Text), describeBranch(branch)).
 		Advise("add a fallback (\"… || null\"), or write it on every branch")
 	f.Witness = Branch{Branch: branch}
-	if leaf.Expr != nil && !leaf.Expr.Plain() && expression.IsExpression(leaf.Node.Text) && len(leaf.Reads) > 0 {
-		reference := short(p.Plan.Reads[leaf.Reads[0]].Ref.String())
-		f.Advise("add a fallback (\"(%s || null)\"), or write it on every branch", reference)
-	}
 	if leaf == p.Plan.Output { // a run whose whole output is null has failed
 		f.Advise("write it on every branch, or join the branches with \"||\": without a value the run has no output")
 	} else if alone && leaf.Expr != nil && leaf.Expr.Plain() && !p.requiredInOutput(leaf) { // whether null will do is for the author to say

@@ -20,7 +20,8 @@ var _ = register(Rule{
 
 // deadCalls finds calls that can run on no branch, whatever the input is.
 func deadCalls(p *Pass) {
-	if !p.flow.HasBranches() {
+	union := func(t *plan.Tool) bool { return t.Output != nil && branch.HasAlternatives(t.Output.Raw(), 12) }
+	if !p.flow.HasBranches() && !slices.ContainsFunc(p.Plan.Tools, union) {
 		return
 	}
 	e := p.flow.Conditions()

@@ -92,6 +92,9 @@ func (p *Pass) conflict(pairs []plan.Unordered, goals []logic.Literal, answers [
 			if words := describeBranch(branch); words != "" {
 				f.Message += "; both run when " + words
 			}
+			if p.Plan.Targeted() { // a schedule is for the calls of all instances
+				schedules = nil
+			}
 			f.Witness = Branch{Branch: branch, Schedules: schedules}
 		}
 		return true

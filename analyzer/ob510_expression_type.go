@@ -121,12 +121,7 @@ func (p *Pass) strayName(name string, known *parameters, activity *plan.Activity
 	first := node.Name
 	message := fmt.Sprintf("%q isn't a parameter of the tool %q, so it is always null", first, known.tool.Name)
 	f := p.codeFault(known.tool, code.Within(node.Start, node.End), message).As(diag.Warning)
-	quoted := slices.IndexFunc(known.schema.Properties(), func(one string) bool {
-		return strings.HasPrefix(one, first+"-") && strings.Contains(code.Text, one)
-	})
-	if near, ok := known.names().Nearest(first); quoted >= 0 {
-		f.Advise("a parameter whose name isn't a word is read as $env[%q]", known.schema.Properties()[quoted])
-	} else if ok {
+	if near, ok := known.names().Nearest(first); ok {
 		p.suggestedParameters[suggestedParameter{activity, near}] = true
 		f.Advise("did you mean %q?", near)
 	} else if list := known.names().list; list != "" {
@@ -148,10 +143,16 @@ const codeTrials = 64
 // goes wrong, and what isn't a result of the tool, is reported with them.
 func (p *Pass) codeTried(tool *plan.Tool, activity *plan.Activity, variable func(string) *expression.Type, used map[string]bool, result *expression.Type, reported map[string]bool) {
 	risky, blind := activity.Expression.CodeMayFail(variable)
-	gives := p.flow.Likeness(result)
 	known := p.parametersOf(tool)
-	left := p.leftOutOf(tool, known, used)
-	if blind || p.alwaysRouted(tool) || !risky && len(left) == 0 && (tool.Output == nil || gives != nil && p.flow.Contains(gives, tool.Output).Relation == schema.Fits) {
+	p.samples.openCode[tool], _ = activity.Expression.CodeMayFail(func(name string) *expression.Type {
+		at := known.place(name)
+		if !at.Possible || !at.Required { // a call may leave it out
+			return nil
+		}
+		return p.flow.TypeOf(at.Schema, true)
+	})
+	gives := p.flow.Likeness(result)
+	if blind || p.alwaysRouted(tool) || !risky && (tool.Output == nil || gives != nil && p.flow.Contains(gives, tool.Output).Relation == schema.Fits) {
 		return
 	}
 	var open []schema.Step // parameters that some variant of a union doesn't describe
@@ -179,11 +180,6 @@ func (p *Pass) codeTried(tool *plan.Tool, activity *plan.Activity, variable func
 		if slices.ContainsFunc(open, func(step schema.Step) bool { return !isDescribedIn(known.schema, params, []schema.Step{step}, false) }) {
 			continue
 		}
-		for _, name := range left {
-			if g.random.IntN(2) == 0 {
-				delete(params, name)
-			}
-		}
 		value, err := p.codeGives(tool, activity, params, &steps)
 		if p.samples.worked.Passed() {
 			return
@@ -192,7 +188,7 @@ func (p *Pass) codeTried(tool *plan.Tool, activity *plan.Activity, variable func
 			continue
 		}
 		never := err != nil && gives != nil && tool.Output != nil && p.flow.Contains(gives, tool.Output).Relation == schema.Never
-		if p.codeFails(tool, activity, params, value, err, never) != nil {
+		if p.codeFails(tool, nil, activity, params, value, err, never) != nil {
 			reported[tool.Activity] = true
 			return
 		}
@@ -231,13 +227,15 @@ func (p *Pass) codeGives(tool *plan.Tool, activity *plan.Activity, params map[st
 	return value, nil
 }
 
-// codeFails reports why the code of an activity fails with some parameters; nothing where it
-// doesn't, or fails as any tool may.
-func (p *Pass) codeFails(tool *plan.Tool, activity *plan.Activity, params map[string]any, value any, err error, never bool) (f *diag.Diagnostic) {
-	node := activity.Node.Get("expr")
-	wrong, refused := new(expression.Error), new(schema.Violation)
+// codeFails reports why the code of an activity fails with some parameters: those that a call passes, or that its
+// tool accepts. Of the latter only the kinds count.
+func (p *Pass) codeFails(tool *plan.Tool, call *plan.Call, activity *plan.Activity, params map[string]any, value any, err error, never bool) (f *diag.Diagnostic) {
+	node, wrong, refused := activity.Node.Get("expr"), new(expression.Error), new(schema.Violation)
 	switch {
-	case errors.As(err, &wrong) && wrong.Cause == expression.OfKind:
+	case errors.As(err, &wrong):
+		if wrong.Cause == expression.OfText || call == nil && wrong.Cause == expression.OfValue {
+			return nil
+		}
 		f = p.codeFault(tool, node.Within(wrong.Start, wrong.End), "this fails when the parameters are "+brief(params)+": "+wrong.Message).As(diag.Warning).
 			Advise("narrow the tool's parameters, or handle that case in the expression")
 	case errors.As(err, &refused):
@@ -254,8 +252,7 @@ func (p *Pass) codeFails(tool *plan.Tool, activity *plan.Activity, params map[st
 	return f
 }
 
-// tryCode evaluates the code of an activity with a call's parameters. Faults are reported if the tool
-// doesn't describe its parameters: only calls show them then.
+// tryCode evaluates the code of an activity with a call's parameters. Faults are reported if only calls show them.
 func (w *trial) tryCode(call *plan.Call, activity *plan.Activity, params map[string]any) (value any, well bool) {
 	p, tool := w.pass, call.Single()
 	value, err := p.codeGives(tool, activity, params, w.left)
@@ -265,26 +262,12 @@ func (w *trial) tryCode(call *plan.Call, activity *plan.Activity, params map[str
 	if p.samples.openCode[tool] && call.FailureRoute() < 0 && !w.worked.Passed() && w.first(call, tool, activity.Node.Get("expr")) {
 		rule := p.rule
 		p.rule = expressionType.Rule
-		if f := p.codeFails(tool, activity, params, value, err, false); f != nil {
+		if f := p.codeFails(tool, call, activity, params, value, err, false); f != nil {
 			f.About(call.Label()).Note(call.ToolNode.Span(), "this call passes them")
 		}
 		p.rule = rule
 	}
 	return nil, false
-}
-
-// leftOutOf are the parameters that the code of an activity names and some call of the
-// tool doesn't pass; they are null there.
-func (p *Pass) leftOutOf(tool *plan.Tool, known *parameters, used map[string]bool) (names []string) {
-	for _, call := range p.Plan.Calls {
-		for name := range used {
-			if call.Single() == tool && !passes(call, name) && !slices.Contains(known.required, name) && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // alwaysRouted reports whether the plan has a way for the failures of every call of a

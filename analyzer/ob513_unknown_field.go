@@ -49,7 +49,7 @@ func (p *Pass) unknownField(r *plan.Read) {
 			return
 		}
 		at := p.flow.At(o.Call.Tool.Output, o.Rest) // which an activity may send to a failure route, too
-		if at.Named || at.Possible && (at.Silent || at.Open) {
+		if at.Named || at.Required || at.Possible && (at.Silent || at.Open) {
 			return
 		}
 		if o.Call.Produced != nil && flow.Holds(o.Call.Produced.Value(), o.Rest) {

@@ -61,13 +61,6 @@ func (p *Pass) unsound(path string, found []diag.Diagnostic, what string, severi
 		f.Message = fmt.Sprintf("the delegate %q %s: it has %s, the first: %s", path, what, wording.Count(len(found), severity.String()), first.Message)
 	}
 	f.Note(first.Span, "%s %s is found here", first.Rule.Code, first.Rule.Name)
-	if first.Rule == diag.BadDelegate { // what it says of its own delegates leads to the fault
-		for _, n := range first.Related {
-			if !slices.ContainsFunc(f.Related, func(have diag.Note) bool { return have.Span == n.Span }) {
-				f.Related = append(f.Related, n)
-			}
-		}
-	}
 }
 
 // delegateNode is where a delegate is named, and the call that is the first to
@@ -88,13 +81,8 @@ func (p *Pass) delegateNode(path string) (*plan.Call, *source.Node) {
 		}
 	}
 	for _, tool := range p.Plan.Tools {
-		if tool.Delegate == path && tool.DelegateNode != nil {
+		if tool.DelegateNode != nil && (tool.Delegate == path || tool.Delegate == "") { // or it is chosen
 			return nil, tool.DelegateNode
-		}
-	}
-	for _, tool := range p.Plan.Tools {
-		if tool.DelegateNode != nil {
-			return nil, tool.DelegateNode // one of those to choose from
 		}
 	}
 	return nil, p.Plan.Root
@@ -103,24 +91,32 @@ func (p *Pass) delegateNode(path string) (*plan.Call, *source.Node) {
 // delegateOutput holds what a delegate gives against what the tool says that it
 // gives: both hold for the result of the call.
 func (p *Pass) delegateOutput(call *plan.Call) {
-	face, tool := compiler.Interface(p.Plan.Delegates[call.Plan()]), call.Single()
-	if face == nil || face.Output == nil || tool.Output == nil || face.Output == tool.Output {
+	d := p.Plan.Delegates[call.Plan()]
+	face, tool := compiler.Interface(d), call.Single()
+	if face == nil || tool.Output == nil || face.Output == tool.Output {
 		return
 	}
-	v := p.flow.Fits(face.Output, tool.Output, false)
-	severity := diag.Error
-	var words string
-	switch v.Relation {
-	case schema.Never:
-		words = "never fits"
-	case schema.MayNotFit:
+	j := judgement{to: target{schema: tool.Output}}
+	node := face.OutputNode
+	switch judged := p.config.delegates.judge(d); {
+	case face.Output != nil:
+		v := p.flow.Fits(face.Output, tool.Output, false)
+		j.Fit = flow.Fit{Relation: v.Relation, Kinds: face.Output.Kinds(), Witness: v.Witness}
+	case judged.Verified != nil && d.Output != nil: // samples show what may not fit
+		inner := flow.New(judged.Plan, 0, p.flow.Schemas)
+		if j.Fit = inner.Accepts(nil, inner.Eval(nil, d.Output), tool.Output); j.Relation != schema.Never {
+			return
+		}
+		node = d.Output.Node
+	}
+	words, severity := "never fits", diag.Error
+	if j.Relation == schema.MayNotFit {
 		words, severity = "may not fit", diag.Warning
-	default:
+	} else if j.Relation != schema.Never {
 		return
 	}
-	j := judgement{flow.Fit{Relation: v.Relation, Kinds: face.Output.Kinds(), Witness: v.Witness}, target{schema: tool.Output}}
 	f := p.Report(call.ToolNode.Span(), "the output of the delegate %q %s the \"_output\" of %q: %s", face.Name, words, tool.Name, j.because()).About(call.Label()).As(severity).
 		Advise("make the two schemas agree, or remove the tool's \"_output\" to use the delegate's \"outputSchema\"")
-	f.Witness = v.Witness
-	f.Show(headOf(face.OutputNode.Span()), "the delegate's output is described here").Show(headOf(tool.OutputNode.Span()), "the tool's output is described here")
+	f.Witness = j.Witness
+	f.Show(headOf(node.Span()), "the delegate's output is described here").Show(headOf(tool.OutputNode.Span()), "the tool's output is described here")
 }

@@ -181,8 +181,10 @@ func (p *Pass) tooOften(c *policy.Check, shares []share) (all []misorder) {
 	for _, key := range keys {
 		all = append(all, p.together(c, alike[key], true)...)
 	}
-	if len(all) == 0 {
-		all = p.together(c, unspecified, false)
+	for _, key := range append(keys, "") {
+		if len(all) == 0 && len(unspecified) > 0 && (key == "" || alike[key][0].literal()) {
+			all = p.together(c, slices.Concat(alike[key], unspecified), false)
+		}
 	}
 	return all
 }
@@ -246,9 +248,10 @@ func (p *Pass) reportOrder(c *policy.Check, m *misorder) {
 	case c.Kind == policy.NeverAfter:
 		says, help = fmt.Sprintf("%q may start after %s", m.call.Name, quotedNames(names)), fmt.Sprintf("let %s wait for it: \"_after\": {\"settled\": [%q]}", quotedNames(names), p.idOf(m.call))
 	case len(names) == 0:
-		says, help = fmt.Sprintf("%q starts %q more often than %s", m.call.Name, c.Subject.Text, times(c.Most)), "limit its \"_retry\", or give the list that it runs for \"maxItems\""
+		says, help = fmt.Sprintf("%q starts %q more often than allowed", m.call.Name, c.Subject.Text),
+			"limit its \"_retry\", or give the list that it runs for \"maxItems\""
 	default:
-		says, help = fmt.Sprintf("%q may be one too many after %s: together they start %q more often than %s", m.call.Name, quotedNames(names), c.Subject.Text, times(c.Most)), "remove one of them"
+		says, help = fmt.Sprintf("%q may be one too many after %s: together they start %q more often than allowed", m.call.Name, quotedNames(names), c.Subject.Text), "remove one of them"
 	}
 	witness := OrderWitness{Order: append(names, m.call.Name)}
 	if m.answer.Possible {
@@ -278,11 +281,4 @@ func (p *Pass) idOf(call *plan.Call) string {
 		return "its _id"
 	}
 	return call.ToolName
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
+	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // A share is what a call is to a check of a policy's order rule: it itself, or the calls
@@ -58,8 +59,8 @@ func (p *Pass) share(at int, call *plan.Call) share {
 			least, most := p.flow.Lengths(call)
 			items, one.some = min(most, c.Most+2), least > 0 && !call.When.PerItem() && !call.Each.Collect
 		}
-		if one.key = p.orderKey(c.Per, call); c.Per != "" && one.key == "" {
-			items = 1 // each may count under a value of its own
+		if one.key = p.orderKey(c.Per, call); strings.HasPrefix(one.key, eachItem) {
+			items = 1
 		}
 	}
 	one.uncertain = one.uncertain || attempts > 1 && call.Plan() != "" // the plan may never fail
@@ -107,13 +108,31 @@ func (p *Pass) orderKey(parameter string, call *plan.Call) string {
 	switch {
 	case parameter == "" || at < 0 && call.Plan() == "":
 		return "=null"
-	case at < 0 || call.Plan() != "" || call.Params.Fields[at].Value.PerItem():
+	case at < 0 || call.Plan() != "":
+		return ""
+	}
+	t := call.Params.Fields[at].Value
+	if t.PerItem() {
+		if t.Expr == nil || !t.Expr.Plain() {
+			return ""
+		}
+		r := &p.Plan.Reads[t.Reads[0]].Ref
+		if r.Kind == "index" || len(r.Path) == 0 && p.surelyFits(call.Each.List, unrepeated) {
+			return eachItem + call.Name
+		}
 		return ""
 	}
 	var b strings.Builder
-	p.fingerprint(&b, call.Params.Fields[at].Value)
+	p.fingerprint(&b, t)
 	return b.String()
 }
+
+// eachItem begins the key of a call whose items count under different values: their positions, or items of a list
+// without duplicates.
+const eachItem = "each "
+
+// unrepeated accepts lists without duplicates.
+var unrepeated = schema.New(map[string]any{"uniqueItems": true}, schema.Options{})
 
 // literal reports whether the value that a call counts under is written in the plan.
 func (s *share) literal() bool { return strings.HasPrefix(s.key, "=") }

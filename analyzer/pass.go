@@ -148,7 +148,7 @@ type sampleBudget struct {
 	making   int                 // steps of making values up as evidence
 	trying   int                 // steps of sample runs
 	worked   expression.Meter    // cost of expressions
-	openCode map[*plan.Tool]bool // tools that don't say what they accept, so that nothing is known of what their code does
+	openCode map[*plan.Tool]bool // tools with code that may fail for some parameters: calls show for which
 }
 
 func newSampleBudget() *sampleBudget {

@@ -38,11 +38,6 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
 			return
 		}
 	}
-	if path, ok := p.writtenBelowState(r); ok {
-		f.Advise("leave out \"state.\" there: what \"_outputPath\" names begins in the state")
-		f.Note(path.Span(), "%q is written here", p.path(path.ID))
-		return
-	}
 	near, ok := p.nearReference(r)
 	if !ok {
 		return
@@ -53,20 +48,6 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
 	}
 	f.Rename(r.Node, r.Ref.Start, r.Ref.End, near.text, near.sure)
 	p.noteSuggestion(f, near.Reference)
-}
-
-// writtenBelowState is a path that a call writes as "state.key" without a †, where a read looks
-// for the key itself.
-func (p *Pass) writtenBelowState(r *plan.Read) (plan.Path, bool) {
-	read := p.Plan.Paths.Segments(r.Path)
-	for _, call := range p.Plan.Calls {
-		for _, path := range call.Paths() {
-			if s := p.Plan.Paths.Segments(path.ID); len(s) > 2 && len(read) > 1 && read[0].Key == "state" && s[0].Key == "state" && s[1].Key == "state" && s[2] == read[1] {
-				return path, true
-			}
-		}
-	}
-	return plan.Path{}, false
 }
 
 // noteSuggestion notes where the suggested reference is written. Nothing else is reported about it.
@@ -129,6 +110,7 @@ var (
 		"data":  "no call writes it, and no message contains it",
 
 		"advice": "advisors vote on tools, and there is no such tool",
+		"error":  "without a planner calls see no errors, and only calls make some",
 	}
 	whereFrom = map[string]string{
 		"input": "declare it under \"input\" or \"inputSchema\"",
@@ -136,6 +118,7 @@ var (
 		"data":  "let a call write it with \"_outputPath\", or give it in a message of its kind",
 
 		"advice": "name a tool: †advice.tool is a number, the result of the votes on it",
+		"error":  "read it in \"output\", or give the call that may fail a failure route",
 	}
 )
 

@@ -28,7 +28,8 @@ func (p *Pass) opens(call *plan.Call) bool {
 // sound by itself.
 func (t *sampler) inside(call *plan.Call) *sampler {
 	p := t.pass
-	if !p.opens(call) || p.config.delegates == nil || t.depth >= maxInside || len(p.missingState(call)) > 0 {
+	if !p.opens(call) || p.config.delegates == nil || t.depth >= maxInside || len(p.missingState(call)) > 0 ||
+		call.ScopesNode != nil && p.isReported(call.ScopesNode) {
 		return nil
 	}
 	return flow.Once(t.within, call, func() *sampler {

@@ -194,8 +194,8 @@ func (f *frame) noOutput() *CallError {
 	}
 	for i := range f.plan.Reads {
 		if read := &f.plan.Reads[i]; read.Call < 0 {
-			if value, there := f.resolve(read); !there || value == nil {
-				lacks = append(lacks, read.Ref.String()+" is missing")
+			if value, there := f.resolve(read); value == nil {
+				lacks = append(lacks, read.Ref.String()+map[bool]string{true: " is null", false: " is missing"}[there])
 				look(read)
 			}
 		}

@@ -42,11 +42,11 @@ func TestConflictsShow(t *testing.T) {
 			}
 			var states [2]any
 			for i, schedule := range branch.Schedules {
-				s, err := simulate.Replay(r, schedule, simulate.Options{})
+				end, err := simulate.FinalState(r, schedule)
 				if err != nil {
 					t.Fatalf("plan %d: %s: schedule %d: %v\n%s", n, f.Message, i, err, text)
 				}
-				states[i] = s.Outcome.State
+				states[i] = end
 			}
 			if reflect.DeepEqual(states[0], states[1]) {
 				t.Errorf("plan %d: %s: both schedules end in %v\n%s", n, f.Message, states[0], text)

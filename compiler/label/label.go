@@ -172,15 +172,15 @@ func (l *Labels) call(i int) {
 	l.judge(c, &l.calls[i])
 }
 
-// ended is what whether another call is done says of it: whether it ran, for that it may
-// fail isn't counted.
+// ended is what whether another call is done says of it: whether it ran. That it may fail counts only under a
+// strict policy.
 func (l *Labels) ended(call int, at source.Span) [taints]*step {
 	if call >= len(l.calls) {
 		return [taints]*step{}
 	}
 	c := l.Plan.Calls[call]
 	decides := l.calls[call].out.control
-	if len(c.Output) > 1 || l.Plan.Writes == plan.Once { // its result may be written to the failure route, or be absent
+	if l.rules.strict || len(c.Output) > 1 || l.Plan.Writes == plan.Once { // it may fail, or its result be absent
 		decides = l.calls[call].out.decides()
 	}
 	return over(decides, Hop{Plan: l.Plan, Call: c, Span: at, Words: fmt.Sprintf("what becomes of %q decides whether the call runs", c.Name), Control: true})

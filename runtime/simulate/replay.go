@@ -82,14 +82,17 @@ func (w *replay) Next() (runtime.Event, error) {
 	return w.fire(), nil
 }
 
-// FinalState replays a schedule and gives the state that it ends in: an
-// [analyzer.Replay].
+// FinalState replays a schedule and gives the state that it ends in, and how each call ends: an [analyzer.Replay].
 func FinalState(r *analyzer.Simulation, s analyzer.Schedule) (any, error) {
 	scenario, err := Replay(r, s, Options{})
 	if err != nil {
 		return nil, err
 	}
-	return scenario.Outcome.State, nil
+	end := []any{scenario.Outcome.State}
+	for i := range scenario.Calls {
+		end = append(end, scenario.Calls[i].Status)
+	}
+	return end, nil
 }
 
 // ended is the event of a scheduled end; nil for a call that has no result, or has it in the plan.

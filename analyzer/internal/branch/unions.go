@@ -252,7 +252,7 @@ func (e *Conditions) isUnion(call *plan.Call) bool {
 	}
 	is, known := e.unions[call.Tool.Output]
 	if !known {
-		is = hasAlternatives(call.Tool.Output.Raw(), 12)
+		is = HasAlternatives(call.Tool.Output.Raw(), 12)
 		e.unions[call.Tool.Output] = is
 	}
 	return is
@@ -266,8 +266,8 @@ func (e *Conditions) hasUnions() bool {
 	return e.someUnion
 }
 
-// hasAlternatives reports whether a schema holds keywords by which parts of a value hang together.
-func hasAlternatives(raw any, depth int) bool {
+// HasAlternatives reports whether a schema holds keywords by which parts of a value hang together.
+func HasAlternatives(raw any, depth int) bool {
 	switch raw := raw.(type) {
 	case map[string]any:
 		for key, value := range raw {
@@ -275,13 +275,13 @@ func hasAlternatives(raw any, depth int) bool {
 			case "oneOf", "anyOf", "if", "not", "$ref", "dependentSchemas", "dependencies", "dependentRequired":
 				return true
 			}
-			if depth > 0 && hasAlternatives(value, depth-1) {
+			if depth > 0 && HasAlternatives(value, depth-1) {
 				return true
 			}
 		}
 	case []any:
 		for _, one := range raw {
-			if depth > 0 && hasAlternatives(one, depth-1) {
+			if depth > 0 && HasAlternatives(one, depth-1) {
 				return true
 			}
 		}
