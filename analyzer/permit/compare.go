@@ -105,40 +105,40 @@ func (p *Permit) EntryOf(s *Subject) string {
 // Any is of calls that may run however often.
 func Any(int) bool { return true }
 
-// Match is the first entry that a call equals and that has uses left; or the one of its name, or else the first of its
-// tool (-1 if there is none), and what differs.
+// Match is the first entry that a call equals and that has uses left; or the one that it differs from the least (-1 if
+// there is none of its tool), and in what.
 func (p *Permit) Match(s *Subject, hasUses func(entry int) bool) (entry int, left []Difference) {
 	rows, needs := s.rows()
-	spent, closest := -1, -1
+	entry = -1
+	candidates := 0
 	for at := range p.Calls {
 		e := &p.Calls[at]
 		if e.In != s.In || e.Tool != s.Call.Tool || s.IsReplacement {
 			continue
 		}
-		if closest < 0 || e.Call == s.Call.Name {
-			closest = at
+		candidates++
+		if candidates > 20 && e.Allow == nil && s.Call.Produced.IsZero() && !slices.Equal(e.Rows, rows) {
+			continue // there are too many to look for the closest
 		}
-		if e.Allow == nil && !slices.Equal(e.Rows, rows) && s.Call.Produced.IsZero() {
-			continue // most of many
+		all := s.differences(e, rows, needs)
+		if len(all) == 0 && !hasUses(at) {
+			all = append(all, s.differing(Row{Times, "", "once more"}, "no more"))
 		}
-		if len(s.differences(e, rows, needs)) == 0 {
-			if hasUses(at) {
-				return at, nil
-			}
-			spent = at
+		if entry < 0 || len(all) < len(left) {
+			entry, left = at, all
+		}
+		if len(all) == 0 {
+			return entry, nil
 		}
 	}
-	switch {
-	case spent >= 0:
-		return spent, []Difference{s.differing(Row{Times, "", "once more"}, "no more")}
-	case closest >= 0:
-		return closest, s.differences(&p.Calls[closest], rows, needs)
+	if entry < 0 {
+		is := s.Call.Effect.Kind
+		for _, r := range rows {
+			is += ", " + r.String()
+		}
+		left = append(left, s.differing(Row{Tool, s.Call.Tool, is}, nothing))
 	}
-	is := s.Call.Effect.Kind
-	for _, r := range rows {
-		is += ", " + r.String()
-	}
-	return -1, []Difference{s.differing(Row{Tool, s.Call.Tool, is}, nothing)}
+	return entry, left
 }
 
 func (s *Subject) differing(is Row, approved string) Difference {
