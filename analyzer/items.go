@@ -76,20 +76,12 @@ func (w *trial) readsOne(t *plan.Template, is func(*plan.Read) bool) bool {
 	return false
 }
 
-// firstTried are the results without their repetitions.
-func firstTried(call *plan.Call, value any) any {
-	if list, ok := value.([]any); ok && call.Each != nil && len(list) > triedItems {
-		return list[:triedItems]
-	}
-	return value
-}
-
 // triedItems bounds how many items of a list are gone through in a trial.
 const triedItems = 5
 
 // performItems goes through a call for the items of its list.
 func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
-	own, there, unspecified := w.listFor(call)
+	own, there, unspecified := w.resolve(call, call.Each.List)
 	list, isList := own.([]any)
 	if !there && !unspecified {
 		w.ended[call.Index].lacks = call.Each.List
@@ -102,7 +94,7 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 	if w.fails(call) {
 		return
 	}
-	if call.Tool == nil || !isList {
+	if !isList {
 		var value any
 		known := call.Tool != nil && !w.readsOne(call.Each.List, w.isBlank)
 		if known {
@@ -120,8 +112,7 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 			}
 		}
 	}
-	results, known := make([]any, len(list)), true
-	alike := w.random.IntN(3) == 0 // that all are empty, say, would come seldom else
+	results, known, blank := make([]any, len(list)), true, false
 	for at, item := range list {
 		if at >= triedItems && at < len(list)-1 {
 			results[at] = results[at%triedItems]
@@ -138,7 +129,7 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 				continue
 			}
 		}
-		params, runs, open := w.parameters(call, guardUnknown)
+		params, runs, open := w.parameters(call)
 		switch {
 		case !runs && params != nil:
 			return // a parameter isn't accepted, which is reported
@@ -150,19 +141,16 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 			results[at], w.failed = aRecord, true
 			continue
 		}
-		if alike && at > 0 && results[0] != nil {
-			results[at] = results[0]
-			continue
-		}
 		value, ok, well := w.carriedOut(call, params, open || conditionUnknown)
 		if !well {
 			return
 		}
-		if value == nil && !ok { // null isn't what it gives: there was no time to make something up
-			w.write(call, nil, false)
-			return
-		}
+		blank = blank || value == nil && !ok // null isn't what it gives: nothing says what does
 		results[at], known = value, known && ok
+	}
+	if blank {
+		w.write(call, nil, false)
+		return
 	}
 	w.write(call, results, known)
 }
@@ -212,19 +200,6 @@ func (w *trial) describesLack(call *plan.Call, list []any, at int) bool {
 		}
 	}
 	return true
-}
-
-// listFor is the list that a call runs for, see [trial.resolve]. That other keys may be in its
-// items leaves open what these are, and not how many there are: it is for who reads them.
-func (w *trial) listFor(call *plan.Call) (list any, there, unspecified bool) {
-	t := call.Each.List
-	if t.Expr != nil && t.Expr.Plain() {
-		if r := &w.pass.Plan.Reads[t.Reads[0]]; !w.isUnspecified(r, false) {
-			value, presence := w.read(r)
-			return value, presence == expression.There, false
-		}
-	}
-	return w.resolve(call, t)
 }
 
 // carriedOut is the result of a call or of one item, whether it is known, and whether nothing failed in

@@ -85,6 +85,12 @@ func (p *Pass) dangling(r *plan.Read) *diag.Diagnostic {
 	} else {
 		f.Advise("%s", whereFrom[kind])
 	}
+	if s := p.Plan.InputSchema; kind == "input" && s != nil {
+		if end := pastEnd(s, p.Plan.Paths.Segments(r.Path)[1:]); end != "" {
+			f.Message = fmt.Sprintf("%q never has a value: %s", name, end)
+			return f.Advise("read an item that there may be")
+		}
+	}
 	if p.flow.MayBeThere(r) {
 		if f.As(diag.Warning); kind != "error" {
 			f.Message = fmt.Sprintf("%q never has a value: the initial state has null above it, and no call writes it", name)

@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"slices"
+
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -69,6 +71,9 @@ func (p *Pass) undeclared(id pathtree.ID, at source.Span, done string) *diag.Dia
 	known := p.declared(id, place)
 	if place.Depth > 0 && known.list == "" {
 		f.Message = "\"" + p.path(id) + "\" can't be " + done + ": the state schema says that \"" + above.String() + "\" has no parts"
+	}
+	if step.IsIndex && slices.Contains(place.Known(), step.Key) {
+		return f.Advise("%q is an object: write [%q]", above.String(), step.Key)
 	}
 	return f.Advise("declare it in \"stateSchema\"")
 }

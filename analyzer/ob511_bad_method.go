@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"slices"
+
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -93,7 +95,7 @@ func (p *Pass) baseOf(b beginning, call *plan.Call, path plan.Path) (schema.Kind
 			continue // it makes no difference
 		}
 		other := p.Plan.Calls[w.Call]
-		before := flow.Waits(call, other)
+		before := flow.Waits(call, other) || slices.Contains(p.ordered, [2]int{other.Index, call.Index})
 		if other == call || w.Failure || !before && (p.rank(other) > p.rank(call) || p.screens && int(w.Call) > call.Index) {
 			continue // nothing of it stands there yet
 		}

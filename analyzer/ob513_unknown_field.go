@@ -95,7 +95,10 @@ type missingField struct {
 // a reference names it, and which part may be meant.
 func (p *Pass) instead(f *diag.Diagnostic, r *plan.Read, rest []expression.Segment, m missingField) {
 	step := rest[m.at.Depth]
-	switch {
+	switch end := pastEnd(m.of, rest); {
+	case end != "":
+		f.Message += ": " + end
+		f.Advise("read an item that there may be")
 	case m.known.list == "":
 		f.Message += ": " + m.is + " " + m.of.At(compiler.SchemaPath(rest[:m.at.Depth])).Schema.Kinds().String()
 	case m.closed:

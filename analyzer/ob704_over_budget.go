@@ -25,7 +25,8 @@ func overBudget(p *Pass) {
 	unlimited := *p.Plan
 	unlimited.Limits = plan.Limits{}
 	worst := facts.Of(&unlimited, facts.Options{}).Worst.Cost
-	if worst.Most == nil || *worst.Most <= p.Plan.Limits.Cost {
+	const rounding = 1e-9 // of sums of decimal fractions
+	if worst.Most == nil || *worst.Most <= p.Plan.Limits.Cost*(1+rounding) {
 		return
 	}
 	f := p.Report(budget.Span(), "at worst the calls of the plan cost %s, and its budget is %s", brief(*worst.Most), brief(p.Plan.Limits.Cost))

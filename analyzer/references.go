@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"fmt"
+
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -48,6 +50,17 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
 	}
 	f.Rename(r.Node, r.Ref.Start, r.Ref.End, near.text, near.sure)
 	p.noteSuggestion(f, near.Reference)
+}
+
+// pastEnd says that a list in a schema ends before a step of a path; it is "" where none does.
+func pastEnd(s *schema.Schema, path []expression.Segment) string {
+	for i, step := range path {
+		_, most := s.At(compiler.SchemaPath(path[:i])).Schema.Lengths()
+		if step.IsIndex && most >= 0 && step.Index >= most {
+			return fmt.Sprintf("the list has at most %d items (maxItems)", most)
+		}
+	}
+	return ""
 }
 
 // noteSuggestion notes where the suggested reference is written. Nothing else is reported about it.

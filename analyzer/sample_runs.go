@@ -250,7 +250,7 @@ func (w *trial) perform(call *plan.Call) {
 		w.performItems(call, guardUnknown)
 		return
 	}
-	params, runs, unspecified := w.parameters(call, guardUnknown)
+	params, runs, unspecified := w.parameters(call)
 	if !runs {
 		return
 	}
@@ -387,10 +387,9 @@ func (w *trial) resolve(call *plan.Call, t *plan.Template) (value any, there, un
 
 // parameters are those of a call, held against what takes them. It doesn't run where
 // something is absent or isn't accepted.
-func (w *trial) parameters(call *plan.Call, guardUnknown bool) (params map[string]any, runs, unspecified bool) {
+func (w *trial) parameters(call *plan.Call) (params map[string]any, runs, unspecified bool) {
 	params, runs = map[string]any{}, true
 	var expressions []*plan.TemplateField
-	kindOnly := map[string]bool{} // parameters of which only the kind of value is described
 	for i := range call.Params.Fields {
 		f := &call.Params.Fields[i]
 		value, there, part := w.resolve(call, f.Value)
@@ -399,11 +398,6 @@ func (w *trial) parameters(call *plan.Call, guardUnknown bool) (params map[strin
 			return nil, false, false // another sample run checks the rest
 		}
 		params[f.Key] = value
-		if part && !guardUnknown && f.Value.Expr != nil && f.Value.Expr.Plain() {
-			params[f.Key], _ = w.read(&w.pass.Plan.Reads[f.Value.Reads[0]])
-			expressions = append(expressions, f)
-			kindOnly[f.Key] = true
-		}
 		if unspecified = unspecified || part; !part && f.Value.Live() {
 			expressions = append(expressions, f)
 		}
@@ -411,16 +405,10 @@ func (w *trial) parameters(call *plan.Call, guardUnknown bool) (params map[strin
 	for _, f := range expressions {
 		value := params[f.Key]
 		for _, taker := range w.pass.takers(call) {
-			if at := taker.place(f.Key); at.Possible && at.Schema != nil {
-				wrong := at.Schema.Validate(value)
-				if wrong != nil && kindOnly[f.Key] && (wrong.Keyword != "type" || !w.kindIsDescribed(&w.pass.Plan.Reads[f.Value.Reads[0]], wrong.Path)) {
-					break
-				}
-				if wrong != nil {
-					w.isRefused(call, taker, f, value, at.Schema)
-					runs = false
-					break
-				}
+			if at := taker.place(f.Key); at.Possible && at.Schema != nil && !at.Schema.Accepts(value) {
+				w.isRefused(call, taker, f, value, at.Schema)
+				runs = false
+				break
 			}
 		}
 	}
@@ -490,7 +478,7 @@ func (w *trial) fail(call *plan.Call) {
 func (w *trial) write(call *plan.Call, value any, known bool) {
 	tool := call.Single()
 	w.ended[call.Index] = ending{done: true, blank: !known && value == nil, unspecified: !known || tool != nil && tool.Output != nil && call.Produced == nil &&
-		!w.speaks(tool.Output, nil, true) && !isDescribedIn(call.Tool.Output, firstTried(call, value), nil, true)}
+		!w.speaks(tool.Output, nil, true) && !isDescribedIn(call.Tool.Output, value, nil, true)}
 	if len(call.Output) == 0 {
 		return
 	}

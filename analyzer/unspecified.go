@@ -175,45 +175,6 @@ func (w *trial) isBlank(r *plan.Read) bool {
 	return slices.ContainsFunc(r.Writers, func(i int32) bool { return w.ended[i].blank })
 }
 
-// kindIsDescribed reports whether the plan's schemas say of what kind a part of a read's
-// value is.
-func (w *trial) kindIsDescribed(r *plan.Read, part []any) bool {
-	paths, described := w.pass.Plan.Paths, false
-	if compiler.ReadsItem(w.pass.Plan, r) {
-		return !slices.ContainsFunc(w.pass.flow.OfItem(r), func(v flow.Variant) bool {
-			at := v.Schema.At(flow.Steps(part))
-			return v.Wide || at.Schema == nil || at.Schema.Kinds() == schema.Anything
-		})
-	}
-	for _, i := range r.Writers {
-		call := w.pass.Plan.Calls[i]
-		if !w.ended[i].done {
-			continue
-		}
-		if call.Tool == nil || call.Tool.Output == nil || w.ended[i].blank {
-			return false
-		}
-		for _, path := range call.Paths() {
-			if !paths.Overlap(path.ID, r.Path) {
-				continue
-			}
-			if !paths.IsAbove(path.ID, r.Path) {
-				return false
-			}
-			steps := append(compiler.SchemaPath(paths.Segments(r.Path)[paths.Depth(path.ID):]), flow.Steps(part)...)
-			if call.Method == plan.Push && len(steps) > 0 {
-				steps = steps[1:] // the items are the results
-			}
-			at := call.Tool.Output.At(steps)
-			if at.Schema == nil || at.Schema.Kinds() == schema.Anything {
-				return false
-			}
-			described = true
-		}
-	}
-	return described
-}
-
 // saysOf reports whether a tool with undescribed results describes enough for a failed write by
 // "assign", "merge" or "concat": the kind of its results, or the refused part.
 func (w *trial) saysOf(call *plan.Call, value, written any, path plan.Path, err error) bool {

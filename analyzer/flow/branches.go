@@ -68,7 +68,7 @@ func (b *Branches) mayEndEmpty(t *plan.Template) bool {
 			if fallback {
 				return !literal && (len(r.Writers) > 0 || b.of.BeginsNull(r))
 			}
-			return !e.Expr.Plain() && b.of.MeetsNull(r, true)
+			return !e.Expr.Plain() && (b.of.MeetsNull(r, true) || b.of.BeginsNull(r))
 		}) {
 			return true
 		}

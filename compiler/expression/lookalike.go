@@ -219,7 +219,7 @@ func misspeltAt(s string, at int, there func(Reference) bool) (ref Reference, en
 		if !strings.HasPrefix(s[end:], n.closing) {
 			continue
 		}
-		if input := (Reference{Kind: "input", Path: ref.Path}); ref.Kind == "inputs" && there(input) {
+		if ref.Kind == "inputs" && (n.open == "${{" || there(Reference{Kind: "input", Path: ref.Path})) {
 			ref.Kind = "input" // which workflows of other systems call inputs
 		}
 		known := slices.Contains(kinds, ref.Kind) || n.open == mark

@@ -137,7 +137,6 @@ func newConditions(plan *plan.Plan, facts Facts, part int) *Conditions {
 	}
 	e.reach()
 	e.findAtoms(plan.Calls)
-	findChoices(e, plan.Output)
 	return e
 }
 

@@ -172,6 +172,8 @@ func (e *Conditions) result(call *plan.Call, alternative int, at, written pathtr
 	case place.Schema == nil:
 	case place.Schema.Kinds()&schema.Null == 0:
 		v.solid = v.there
+	case place.Schema.Kinds() == schema.Null:
+		v.solid = logic.False
 	default: // a schema allows null, so it is a branch of the plan
 		v.solid = e.And(v.there, e.nulls(heldKey{int32(call.Index), at}).Not())
 	}

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -67,6 +70,10 @@ func newSamples(e *Conditions, s *subject) *samples {
 	x.exact = !slices.ContainsFunc(s.atoms, func(a *atom) bool { return !comparesWithConstants(a.term) })
 	if kinds&schema.Number != 0 {
 		x.numbers()
+	}
+	if r := &e.plan.Reads[s.read]; r.Path != pathtree.Root {
+		given, _ := compiler.BeginsWith(e.plan, &plan.Instance{}, r.Path)
+		x.add(given)
 	}
 	if !x.exact {
 		x.combined()
