@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
@@ -100,21 +100,13 @@ func (c *cli) reportPanic(bug any) {
 
 // panicPlace finds the function that panicked, below the runtime's own.
 func panicPlace() string {
-	callers := make([]uintptr, 64)
-	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])
-	panicking := false
-	for {
-		frame, more := frames.Next()
-		switch {
-		case strings.HasPrefix(frame.Function, "runtime."):
-			panicking = panicking || frame.Function == "runtime.gopanic"
-		case panicking:
-			return fmt.Sprintf("%s, line %d", frame.Function, frame.Line)
-		}
-		if !more {
-			return ""
+	_, stack, _ := strings.Cut(string(debug.Stack()), "\npanic(")
+	for _, line := range strings.Split(stack, "\n")[1:] {
+		if !strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, "runtime.") {
+			return line[:max(0, strings.LastIndexByte(line, '('))]
 		}
 	}
+	return ""
 }
 
 // textOptions fit findings to the stream that they are shown on.

@@ -127,7 +127,11 @@ func (c *cli) rootCommand() *cobra.Command {
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(removedCommand("fork", "continue from a tick of a run: obelus resume RUN --at TICK"))
+	removed := func(*cobra.Command, []string) error {
+		return usageErr("there is no command \"fork\" any more").
+			Advise("continue from a tick of a run: obelus resume RUN --at TICK")
+	}
+	root.AddCommand(&cobra.Command{Use: "fork", Hidden: true, DisableFlagParsing: true, RunE: removed})
 	all := append(root.Commands(), root)
 	for _, cmd := range root.Commands() {
 		all = append(all, cmd.Commands()...)

@@ -17,11 +17,6 @@ type door struct {
 
 func (d *door) address() string { return "http://" + d.host + "/" + d.token + "/" }
 
-// guarded serves those who have the address.
-func (d *door) guarded(next http.Handler) http.Handler {
-	return d.served(next, func(r *http.Request) bool { return startsWith(r.URL.Path, "/"+d.token+"/") })
-}
-
 // orBearer serves those who have the address, and those who send the token of it in a header.
 func (d *door) orBearer(next http.Handler) http.Handler {
 	return d.served(next, func(r *http.Request) bool {

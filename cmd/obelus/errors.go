@@ -10,7 +10,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
-	"github.com/spf13/cobra"
 )
 
 // byKind adds commands and flags to errors of the libraries, which know neither: a replacement in the message, and the
@@ -121,10 +120,3 @@ const (
 	toPNG  = "draw with Graphviz: obelus graph PLAN --format dot | dot -Tpng -o FILE"
 	toPage = "list the branches with --branches --format json; obelus graph PLAN -o FILE.html draws what happens when a call fails"
 )
-
-// removedCommand gives one error, whatever its flags.
-func removedCommand(name, instead string) *cobra.Command {
-	return &cobra.Command{Use: name, Hidden: true, DisableFlagParsing: true, RunE: func(*cobra.Command, []string) error {
-		return usageErr("there is no command %q any more", name).Advise("%s", instead)
-	}}
-}

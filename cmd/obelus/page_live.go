@@ -77,7 +77,8 @@ func serve(s *session.Session, who string, next observer) (*live, error) {
 	routes.HandleFunc("GET /"+l.token+"/{$}", l.show)
 	routes.HandleFunc("GET /"+l.token+"/events", l.stream)
 	routes.HandleFunc("POST /"+l.token+"/answer", l.take)
-	l.server = &http.Server{Handler: l.guarded(routes), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
+	known := func(r *http.Request) bool { return startsWith(r.URL.Path, "/"+l.token+"/") }
+	l.server = &http.Server{Handler: l.served(routes, known), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
 	go l.server.Serve(listener) // until it is closed
 	return l, nil
 }

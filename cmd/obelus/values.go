@@ -41,8 +41,11 @@ func (g *given) withValues(
 		return nil, nil, nil, err
 	}
 	accepts := func(key string, value any) bool {
-		if p.Plan.InputSchema == nil {
-			return false
+		if p.Plan.InputSchema == nil { // the plan's own value shows which type it has
+			own, _ := p.Plan.Input.(map[string]any)
+			_, wants := own[key].(string)
+			_, is := value.(string)
+			return wants && is
 		}
 		at := p.Plan.InputSchema.At([]schema.Step{schema.Key(key)})
 		return at.Possible && at.Schema != nil && at.Schema.Validate(value) == nil
