@@ -95,19 +95,16 @@ func Entries(
 
 // EntryOf is "call NAME" of the entry that a call equals, or "other NAME" where there is none.
 func (p *Permit) EntryOf(s *Subject) string {
-	at, left := p.Match(s, Any)
+	at, left := p.Match(s, nil)
 	if len(left) > 0 || p.Calls[at].Allow != nil {
 		return "other " + s.Call.Name
 	}
 	return "call " + p.Calls[at].Call
 }
 
-// Any is of calls that may run however often.
-func Any(int) bool { return true }
-
-// Match is the first entry that a call equals and that has uses left; or the one that it differs from the least (-1 if
-// there is none of its tool), and in what.
-func (p *Permit) Match(s *Subject, hasUses func(entry int) bool) (entry int, left []Difference) {
+// Match is the first entry that a call equals and that has uses left (nil: each has); or the one that it differs from
+// the least (-1 if there is none of its tool), and in what.
+func (p *Permit) Match(s *Subject, used []int) (entry int, left []Difference) {
 	rows, needs := s.rows()
 	entry = -1
 	candidates := 0
@@ -121,7 +118,7 @@ func (p *Permit) Match(s *Subject, hasUses func(entry int) bool) (entry int, lef
 			continue // there are too many to look for the closest
 		}
 		all := s.differences(e, rows, needs)
-		if len(all) == 0 && !hasUses(at) {
+		if len(all) == 0 && used != nil && used[at] >= e.Times {
 			all = append(all, s.differing(Row{Times, "", "once more"}, "no more"))
 		}
 		if entry < 0 || len(all) < len(left) {
@@ -258,8 +255,7 @@ func (p *Permit) plan(f, root *facts.Facts, in string, times int, used []int) (a
 		c := &f.Calls[i]
 		n := timesOf(c, times)
 		for missing := n; missing > 0; {
-			s := &Subject{In: in, Call: c, EntryOf: entryOf}
-			at, left := p.Match(s, func(at int) bool { return used[at] < p.Calls[at].Times })
+			at, left := p.Match(&Subject{In: in, Call: c, EntryOf: entryOf}, used)
 			if len(left) > 0 {
 				all = append(all, left...)
 				break

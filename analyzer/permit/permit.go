@@ -139,7 +139,7 @@ func defines(p plan.Part) bool {
 // are equal share an entry.
 func (p *Permit) add(f, root *facts.Facts, in string, times int) {
 	entryOf := Entries(Subject{In: in}, map[string]string{}, find(f), func(s *Subject) string {
-		at, left := p.Match(s, Any)
+		at, left := p.Match(s, nil)
 		if len(left) > 0 || p.Calls[at].Allow != nil {
 			c := s.Call
 			at = len(p.Calls)

@@ -125,22 +125,21 @@ func (b *BoundParameter) NamesNoType() bool {
 	return b.Schema.Accepts(nil) && b.Schema.Accepts(false) && schema.Contains(nil, b.Schema, schema.Budget{}).Relation != schema.Fits
 }
 
-// Refuses is what keeps parameters of a tool from being within the bounds; nil when
-// nothing does. What patterns cost is taken off an allowance; nil is none.
-func (b *Bounds) Refuses(tool string, parameters map[string]any, a *schema.Allowance) (parameter string, why *schema.Violation) {
+// Refuses is what keeps parameters of some tools from being within the bounds; nil when nothing does. What patterns cost
+// is taken off an allowance; nil is none.
+func (b *Bounds) Refuses(
+	isTool func(name string) bool, parameters map[string]any, a *schema.Allowance,
+) (tool, parameter string, why *schema.Violation) {
 	for _, t := range b.Tools {
-		if t.Name != tool {
-			continue
-		}
 		for _, p := range t.Parameters {
-			if value, given := parameters[p.Name]; given {
+			if value, given := parameters[p.Name]; given && isTool(t.Name) {
 				if why := p.Schema.ValidateWithin(value, a); why != nil {
-					return p.Name, why
+					return t.Name, p.Name, why
 				}
 			}
 		}
 	}
-	return "", nil
+	return "", "", nil
 }
 
 // An Only says which tools there may be.

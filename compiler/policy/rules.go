@@ -88,7 +88,8 @@ func (r *reader) bounds(n *source.Node, rule Rule) trial {
 				return t.Name == tool.Key.Text && slices.ContainsFunc(t.Parameters, func(p BoundParameter) bool { return tool.Value.Get(p.Name) != nil })
 			})
 			parameters, _ := tool.Value.Value().(map[string]any)
-			if name, why := one.Refuses(tool.Key.Text, parameters, &r.tried); why != nil {
+			isTool := func(name string) bool { return name == tool.Key.Text }
+			if _, name, why := one.Refuses(isTool, parameters, &r.tried); why != nil {
 				return fmt.Sprintf("%q: %s", name, why.Error()), tool.Value.Get(name), true
 			}
 		}

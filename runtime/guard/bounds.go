@@ -19,20 +19,11 @@ func Outside(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.
 				return fmt.Sprintf("%q isn't among the tools that there may be, by the policy's rule %q", name, p.Only[i].Name)
 			}
 		}
-		for _, b := range p.Bounds {
-			for _, t := range b.Tools {
-				if !label.Carries(call, t.Name) {
-					continue
-				}
-				for _, bound := range t.Parameters {
-					value, given := params[bound.Name]
-					if !given {
-						continue
-					}
-					if v := bound.Schema.ValidateWithin(value, a); v != nil {
-						return fmt.Sprintf("the policy's rule %q doesn't let %q of %q be this: %s", b.Name, bound.Name+v.Where(), t.Name, v.Message)
-					}
-				}
+		for i := range p.Bounds {
+			b := &p.Bounds[i]
+			isTool := func(name string) bool { return label.Carries(call, name) }
+			if tool, name, v := b.Refuses(isTool, params, a); v != nil {
+				return fmt.Sprintf("the policy's rule %q doesn't let %q of %q be this: %s", b.Name, name+v.Where(), tool, v.Message)
 			}
 		}
 	}

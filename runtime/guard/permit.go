@@ -58,15 +58,14 @@ type ID struct{ Tick, Frame, Call int }
 func (g *Permit) Arrives(c *Call) []permit.Difference {
 	c.Arrives, c.Wrote = true, map[string][]permit.Writer{}
 	c.EntryOf, c.Earlier = g.EntriesOf(c), g.earlier(c)
-	_, left := g.Match(&c.Subject, permit.Any)
+	_, left := g.Match(&c.Subject, nil)
 	return left
 }
 
 // Starts compares a call with its values, who wrote what it reads, and what is left of the budget.
 func (g *Permit) Starts(c *Call) []permit.Difference {
-	uses := g.uses(c.Instance)
 	c.EntryOf, c.Earlier = g.EntriesOf(c), g.earlier(c)
-	entry, left := g.Match(&c.Subject, func(entry int) bool { return uses[entry] < g.Calls[entry].Times })
+	entry, left := g.Match(&c.Subject, g.uses(c.Instance))
 	known := g.entries[[2]int{c.Tick, c.Frame}]
 	if known[c.Subject.Call.Name] = "other " + c.Subject.Call.Name; len(left) == 0 && g.Calls[entry].Allow == nil {
 		known[c.Subject.Call.Name] = "call " + g.Calls[entry].Call
