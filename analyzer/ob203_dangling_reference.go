@@ -3,6 +3,7 @@ package analyzer
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -13,13 +14,14 @@ import (
 
 var _ = register(Rule{Rule: diag.DanglingReference, Run: danglingReferences})
 
-// danglingReferences finds expressions that can have no value because what they read is never there: they are
-// evaluated with that reference absent and all others still to come.
+// danglingReferences evaluates expressions with references absent that are never there, and all others still to come.
 func danglingReferences(p *Pass) {
 	reads := p.Plan.Reads
 	never := func(r int) bool {
-		return !p.flow.MayBeThere(&reads[r]) || p.flow.BelowNull(&reads[r]) || p.precedesErrors(&reads[r])
+		read := &reads[r]
+		return !p.flow.MayBeThere(read) || !p.config.within && (p.flow.BelowNull(read) || p.precedesErrors(read))
 	}
+	isOutputEmpty := sync.OnceValue(func() bool { return p.isOutputEmpty(never) })
 	p.Expressions(func(call *plan.Call, t *plan.Template) {
 		var required, optional []int
 		for _, r := range t.Reads {
@@ -39,7 +41,7 @@ func danglingReferences(p *Pass) {
 		if len(required) > 0 || len(optional) == 0 {
 			return
 		}
-		if !neverThere(t, never) && (call != nil || !p.isOutputEmpty(never)) {
+		if !neverThere(t, never) && (call != nil || !isOutputEmpty()) {
 			return
 		}
 		f := p.dangling(&reads[optional[0]])
@@ -49,8 +51,7 @@ func danglingReferences(p *Pass) {
 	})
 }
 
-// isOutputEmpty reports whether the plan's output consists of references that are never there, each required or
-// with "?.", so that a run has no output.
+// isOutputEmpty reports whether the plan's output consists of references that are never there.
 func (p *Pass) isOutputEmpty(never func(read int) bool) bool {
 	for t := range p.Plan.Output.Expressions() {
 		if t.Expr.Root().Op != expression.OpRef || !never(t.Reads[0]) {
@@ -60,11 +61,9 @@ func (p *Pass) isOutputEmpty(never func(read int) bool) bool {
 	return p.givesOutput() && !hasLiterals(p.Plan.Output)
 }
 
-// precedesErrors reports whether a read is of errors that no run without a planner has yet: calls see those of earlier
-// ticks, the output those of calls.
+// precedesErrors reports whether a read is of errors that no run without a planner has yet: those of earlier ticks.
 func (p *Pass) precedesErrors(r *plan.Read) bool {
-	return r.Ref.Kind == "error" && (r.Call >= 0 || len(p.Plan.Calls) == 0) &&
-		p.givesOutput() && !p.config.within && len(p.Plan.Errors) == 0
+	return r.Ref.Kind == "error" && (r.Call >= 0 || len(p.Plan.Calls) == 0) && p.givesOutput() && len(p.Plan.Errors) == 0
 }
 
 // isCycle reports whether a call waits for itself, by writing a path that it reads.

@@ -95,7 +95,8 @@ func (p *Pass) baseOf(b beginning, call *plan.Call, path plan.Path) (schema.Kind
 			continue // it makes no difference
 		}
 		other := p.Plan.Calls[w.Call]
-		before := flow.Waits(call, other) || slices.Contains(p.ordered, [2]int{other.Index, call.Index})
+		pair := [2]int{other.Index, call.Index}
+		before := flow.Waits(call, other) || len(p.ordered) < 1000 && slices.Contains(p.ordered, pair)
 		if other == call || w.Failure || !before && (p.rank(other) > p.rank(call) || p.screens && int(w.Call) > call.Index) {
 			continue // nothing of it stands there yet
 		}

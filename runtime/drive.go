@@ -8,15 +8,13 @@ type World interface {
 	// kept this one, or does so before anything that follows from it is carried out. A world whose run is
 	// interrupted from outside gives a [Stopped] event.
 	Next() (Event, error)
-	// Do carries out the commands that follow from that event, in their order. They come together, as what
-	// comes with a command may explain it. Once a run is over, or has stopped, the last is [Finish]: then all of
-	// them have been carried out when Do returns.
+	// Do carries out the commands that follow from that event, in their order. Once a run is over, or has stopped, the
+	// last is [Finish]: then all of them have been carried out when Do returns.
 	Do(commands []Command) error
 }
 
-// Drive runs a machine in a world until the run is over or has stopped. It reads no clock, no file and no map's
-// order, so that whoever feeds the same events to a new machine, in the same order, brings it to the same place.
-// The error is the world's.
+// Drive runs a machine in a world until the run is over or has stopped. It reads no clock, no file and no map's order:
+// the same events bring a new machine to the same place. The error is the world's.
 func Drive(m *Machine, w World) (*Outcome, error) {
 	for {
 		e, err := w.Next()

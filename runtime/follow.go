@@ -83,6 +83,8 @@ func (f *Follower) Admit(e *Event) (err error) {
 		err = errors.New("the run begins a second time")
 	case !f.began && e.Kind != RunBegan && e.Kind != Resumed && e.Kind != Stopped:
 		err = fmt.Errorf("the event %q comes before the run began", e.Kind)
+	case e.Usage != nil && (min(e.Usage.InputTokens, e.Usage.OutputTokens) < 0 || !(e.Usage.Cost >= 0)):
+		err = errors.New("what an answer cost is below nothing")
 	case e.Kind == Resumed:
 		err = f.resumed(e)
 	case e.Kind != RunBegan && e.Kind != Stopped:

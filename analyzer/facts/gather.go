@@ -394,8 +394,10 @@ func (g *gatherer) orders() []Order {
 			writers = slices.Concat(writers, at[above])
 			left -= len(at[above])
 		}
+		patches := func(i int32) bool { return p.Calls[i].Method != plan.Set }
+		byIndex := p.Writes == plan.Once || !slices.ContainsFunc(writers, patches)
 		slices.SortFunc(writers, func(a, b int32) int {
-			if p.Writes == plan.Once || p.Calls[a].Method == plan.Set && p.Calls[b].Method == plan.Set {
+			if byIndex {
 				return cmp.Compare(a, b)
 			}
 			return cmp.Compare(p.Graph.Rank(int(a)), p.Graph.Rank(int(b)))

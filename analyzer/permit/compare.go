@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
@@ -208,7 +209,8 @@ func (s *Subject) exceptions(e *Entry) (isOptional, isImplied func(Row) bool) {
 			return sees
 		case Writers:
 			return r.Is == start && s.Wrote != nil || slices.ContainsFunc(s.Wrote[r.Of], func(w Writer) bool {
-				return w.Entry == r.Is && slices.Contains(e.Needs, Row{Writers, r.Of, "every " + w.Tool})
+				isCall := strings.HasPrefix(w.Entry, "call ")
+				return isCall && w.Entry == r.Is && slices.Contains(e.Needs, Row{Writers, r.Of, "every " + w.Tool})
 			})
 		}
 		return false

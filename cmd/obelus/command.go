@@ -75,7 +75,8 @@ func (c *cli) cobra(row *command, above string) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.cmd = cmd
 		for _, group := range row.exclusive {
-			given := slices.DeleteFunc(slices.Clone(group), func(name string) bool { return !c.changed(name) })
+			isDefault := func(name string) bool { return !c.changed(name) || cmd.Flag(name).Value.String() == "none" }
+			given := slices.DeleteFunc(slices.Clone(group), isDefault)
 			if len(given) > 1 {
 				return usageErr("--%s and --%s can't be given together", given[0], given[1])
 			}

@@ -70,8 +70,7 @@ func (r *reporter) readFile(file project.Named) (judge func() (show func() error
 			case project.Instances:
 				found = session.JudgeInstances(file.Name, text, r.reading.Limits)
 			case project.Policy:
-				policy, wrong := compiler.ReadPolicy(d.File, r.reading.Limits)
-				found = append(wrong, policy.Untyped()...)
+				_, found = compiler.ReadPolicy(d.File, r.reading.Limits)
 			default:
 				judged = p.Judge()
 				p.Confirm(judged.Findings)

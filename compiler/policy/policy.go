@@ -21,9 +21,9 @@ const File = "obelus.policy.yaml"
 
 // A Policy is one file.
 type Policy struct {
-	Name, Description string
-	File              *source.File
-	Root              *source.Node
+	Name string
+	File *source.File
+	Root *source.Node
 	// Counts says that the policy may relax rules: the user named it, or its content is trusted.
 	// Restrictions always apply.
 	Counts bool

@@ -78,10 +78,7 @@ func (r *reader) fits(n *source.Node, part, what string) bool {
 	}
 	if v.Keyword != "additionalProperties" || len(v.Path) == 0 {
 		at := n.Along(v.Path)
-		f := r.Report(diag.WrongType, at.Span().Head(), "%s: %s", what, v.Error())
-		if len(v.Path) > 1 && v.Path[1] == "as" {
-			f.Advise("a boolean, a number with a minimum and a maximum, an enum or a const: a text or a pattern never makes a value trusted")
-		}
+		r.Report(diag.WrongType, at.Span().Head(), "%s: %s", what, v.Error())
 		return false
 	}
 	last := len(v.Path) - 1
@@ -116,7 +113,7 @@ func (r *reader) root(root *source.Node) {
 	if !r.fits(root, "", "the policy") && root.Get("rules") != nil && root.Get("rules").Kind != source.Array {
 		return
 	}
-	p.Name, p.Description = root.Get("policy").AsText(), root.Get("description").AsText()
+	p.Name = root.Get("policy").AsText()
 	p.Strict = root.Get("strict") != nil && root.Get("strict").Text == "true"
 	for _, f := range fields(root.Get("tools")) {
 		if r.fits(f.Value, "tool", fmt.Sprintf("the tool %q", f.Key.Text)) {

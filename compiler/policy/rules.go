@@ -97,21 +97,6 @@ func (r *reader) bounds(n *source.Node, rule Rule) trial {
 	}
 }
 
-// Untyped reports bounds that accept values of other types.
-func (p *Policy) Untyped() (found []diag.Diagnostic) {
-	for _, rule := range p.Bounds {
-		for _, tool := range rule.Tools {
-			for i := range tool.Parameters {
-				if bound := &tool.Parameters[i]; bound.NamesNoType() {
-					d := diag.New(diag.WrongType, bound.Node.Span().Head(), fmt.Sprintf("the bound of %q names no type: a value of another type is within it, unless the tool says what it takes", bound.Name))
-					found = append(found, *d.As(diag.Info).Advise("name the \"type\" that it may have"))
-				}
-			}
-		}
-	}
-	return found
-}
-
 // schema reads a JSON Schema; format counts in it, since a bound is there to be kept.
 func (r *reader) schema(n *source.Node, what string) *schema.Schema {
 	s := schema.New(n.Value(), schema.Options{AssertFormat: true})

@@ -138,10 +138,14 @@ func (f Folder) Glob(pattern string) (names []string, err error) {
 	if !fs.ValidPath(top) {
 		return names, nil // another workspace's
 	}
-	if i := strings.IndexAny(top, "*?"); i >= 0 {
-		top = top[:i] + "x"
+	i := strings.IndexAny(top, "*?")
+	if i < 0 {
+		if info, err := root.Lstat(filepath.FromSlash(top)); err == nil && !info.IsDir() {
+			names = append(names, top)
+		}
+		return names, nil
 	}
-	top = path.Dir(top)
+	top = path.Dir(top[:i] + "x")
 	type folder struct {
 		name  string
 		above []os.FileInfo // itself and those that it was found in: a link may lead back
@@ -150,8 +154,16 @@ func (f Folder) Glob(pattern string) (names []string, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return names, nil
 	}
+	segments := strings.Split(path.Clean(pattern), "/")
 	leads := func(folder string) bool { // something in it may match
-		return strings.Contains(pattern, "**") || strings.Count(folder, "/") < strings.Count(path.Clean(pattern), "/")
+		for i, part := range strings.Split(folder, "/") {
+			if strings.Contains(segments[i], "**") {
+				return true
+			} else if i == len(segments)-1 || !Pattern(segments[i]).MatchString(part) {
+				return false
+			}
+		}
+		return true
 	}
 	entries := 0
 	for left := []folder{{top, []os.FileInfo{first}}}; len(left) > 0; left = left[1:] {
@@ -164,6 +176,12 @@ func (f Folder) Glob(pattern string) (names []string, err error) {
 			name := path.Join(in.name, entry.Name())
 			if entries++; entries > mostEntries {
 				return nil, fmt.Errorf("more than %d entries lie below %q", mostEntries, top)
+			}
+			if entry.Type().IsRegular() {
+				if matches.MatchString(name) {
+					names = append(names, name)
+				}
+				continue
 			}
 			to, problem := root.Stat(filepath.FromSlash(name))
 			switch {

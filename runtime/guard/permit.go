@@ -67,7 +67,9 @@ func (g *Permit) Starts(c *Call) []permit.Difference {
 	c.EntryOf, c.Earlier = g.EntriesOf(c), g.earlier(c)
 	entry, left := g.Match(&c.Subject, g.uses(c.Instance))
 	known := g.entries[[2]int{c.Tick, c.Frame}]
-	if known[c.Subject.Call.Name] = "other " + c.Subject.Call.Name; len(left) == 0 && g.Calls[entry].Allow == nil {
+	differs := func(d permit.Difference) bool { return !c.IsAgain || d.What != permit.Times }
+	known[c.Subject.Call.Name] = "other " + c.Subject.Call.Name
+	if entry >= 0 && !slices.ContainsFunc(left, differs) && g.Calls[entry].Allow == nil {
 		known[c.Subject.Call.Name] = "call " + g.Calls[entry].Call
 	}
 	g.next, g.closest = c.ID, entry
@@ -83,9 +85,7 @@ func (g *Permit) Starts(c *Call) []permit.Difference {
 	if c.Cost > 0 {
 		exceeds("cost", g.asked+g.cost+c.Cost)
 	}
-	return slices.DeleteFunc(permit.Without(left, c.Approved), func(d permit.Difference) bool {
-		return c.IsAgain && d.What == permit.Times
-	})
+	return slices.DeleteFunc(permit.Without(left, c.Approved), func(d permit.Difference) bool { return !differs(d) })
 }
 
 // EntriesOf names the entries that the calls equal that are in the plan of one.

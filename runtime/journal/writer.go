@@ -57,7 +57,7 @@ func Create(path string, header any) (*Writer, error) {
 		if err := lock(f); err != nil {
 			return nil, err
 		}
-		w, err := Begin(disk{f}, openAnchor(path, os.O_CREATE), header)
+		w, err := Begin(disk{f}, openAnchor(path, os.O_CREATE|os.O_TRUNC), header)
 		if err != nil {
 			return nil, err
 		}

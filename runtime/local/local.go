@@ -217,7 +217,8 @@ func (w *world) Next() (runtime.Event, error) {
 		for len(w.batch) > 0 {
 			e := w.batch[0]
 			if w.batch = w.batch[1:]; e.Kind != runtime.Fired || w.ranOut(e) {
-				return e, w.record(&e)
+				err := w.record(&e)
+				return e, err
 			}
 		}
 		if err := w.follow(); err != nil {
@@ -306,18 +307,32 @@ func (w *world) record(e *runtime.Event) error {
 	return unwritable(w.options.Journal.Append(e))
 }
 
-// Do holds commands back until the events that they follow from are on disk. The end of a run waits for that.
+// Do holds commands back until the events that they follow from are on disk. The end of a run waits for that; what
+// comes until then is recorded, so that nothing that is known to have ended counts as being at work.
 func (w *world) Do(commands []runtime.Command) error {
 	w.held = append(w.held, commands...)
 	if n := len(commands); n == 0 || commands[n-1].Kind != runtime.Finish {
 		return nil
 	}
 	for len(w.held)+len(w.ripe) > 0 {
-		if w.synced != nil {
-			if err := <-w.synced; err != nil {
-				return err
+		for i := range w.batch {
+			if e := &w.batch[i]; e.Kind != runtime.Fired {
+				if err := w.record(e); err != nil {
+					return err
+				}
 			}
-			w.synced = nil
+		}
+		w.batch = nil
+		if w.synced != nil {
+			select {
+			case e := <-w.events:
+				w.batch = append(w.batch, e)
+				continue
+			case err := <-w.synced:
+				if w.synced = nil; err != nil {
+					return err
+				}
+			}
 		}
 		if err := w.follow(); err != nil {
 			return err

@@ -116,10 +116,8 @@ func answerOf(n *source.Node) (a Answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	strict := json.NewDecoder(bytes.NewReader(text))
-	strict.DisallowUnknownFields()
-	if err := strict.Decode(&a); err != nil {
-		return a, diag.Misread(err)
+	if err := diag.ReadStrictly(text, &a); err != nil {
+		return a, err
 	}
 	verdicts := []runtime.Verdict{runtime.Approve, runtime.Reject, runtime.Change, runtime.Replace, runtime.Retry, runtime.Fail}
 	switch {

@@ -135,9 +135,7 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 func readManifest(path string, header []byte) (*Manifest, error) {
 	m := &Manifest{}
 	err := json.Unmarshal(header, m)
-	if err != nil {
-		err = diag.Misread(err)
-	} else if m.Plan.Name == "" && m.Name == "" && m.Started.IsZero() {
+	if err != nil || m.Plan.Name == "" && m.Name == "" && m.Started.IsZero() {
 		err = errors.New("its head doesn't say which plan it runs")
 	}
 	if err != nil {

@@ -41,9 +41,6 @@ func within(p *project.Program, o *Options) error {
 	if own == nil {
 		return nil
 	}
-	if err := own.Check(); err != nil {
-		return diag.NewError(ErrOutside, "the permit can't be used: %v", err)
-	}
 	for _, name := range []string{o.PlannerName, o.Model} {
 		if name != "" && own.Models != nil && !slices.Contains(own.Models, name) {
 			return diag.NewError(ErrOutside, "the model %q isn't one of those that are approved", name).About(name)

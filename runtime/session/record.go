@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -32,8 +31,8 @@ func readRecord(body []byte) (Record, error) {
 	var r Record
 	strict := json.NewDecoder(bytes.NewReader(body))
 	strict.DisallowUnknownFields()
-	if err := strict.Decode(&r); err != nil {
-		return r, diag.Misread(err)
+	if strict.Decode(&r) != nil {
+		return r, errors.New("it is no record of a run")
 	}
 	if (r.Event == nil) == (r.End == nil) {
 		return r, errors.New("a record is either an event or the end of the run")

@@ -70,8 +70,8 @@ func (a *format) Listen(f endpoint.Form, end *endpoint.Ending, say func(string))
 			return false, &endpoint.StreamError{Data: []byte(data)}
 		}
 		var e event
-		if err := json.Unmarshal([]byte(data), &e); err != nil {
-			return false, endpoint.Unfit(err)
+		if json.Unmarshal([]byte(data), &e) != nil {
+			return false, endpoint.ErrUnfit
 		}
 		l.hear(e)
 		return e.Type != "message_stop", nil

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/tmaxmax/go-sse"
 )
 
@@ -82,7 +82,5 @@ type StreamError struct{ Data []byte }
 
 func (e *StreamError) Error() string { return "the stream brought an error" }
 
-// Unfit is the error for an event of a stream that isn't in its format.
-func Unfit(err error) error {
-	return fmt.Errorf("it brought an event of another form: %w", diag.Misread(err))
-}
+// ErrUnfit is the error for an event of a stream that isn't in its format.
+var ErrUnfit = errors.New("it brought an event of another form")

@@ -81,8 +81,8 @@ func (a *format) Listen(_ endpoint.Form, end *endpoint.Ending, say func(string))
 			}
 			Choices []choice
 		}
-		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
-			return false, endpoint.Unfit(err)
+		if json.Unmarshal([]byte(data), &chunk) != nil {
+			return false, endpoint.ErrUnfit
 		}
 		if len(chunk.Error) > 0 && string(chunk.Error) != "null" || chunk.Object == "error" {
 			return false, &endpoint.StreamError{Data: []byte(data)}
