@@ -35,7 +35,7 @@ activities:
 	}
 	s := startBrowser(t).visits(t, visit{File: pageFile(t, "--format", "html", plan), Evaluate: `(() => {
   const section = title => [...document.querySelectorAll('#panel section')].find(s => s.querySelector('h3').textContent === title);
-  const idle = /In no simulation here ran never:/.test(section('When something fails, or goes otherwise').textContent);
+  const idle = /Ran in no simulation here: never/.test(section('When something fails, or goes otherwise').textContent);
   choose('pack');
   const order = [...section('Parameters').querySelectorAll('dt')].map(d => d.textContent).join();
   const sends = section('What it does').textContent.includes('X-Key with {$PACK_KEY}');

@@ -199,7 +199,7 @@ func TestPageInBrowser(t *testing.T) {
 			if (skips != "" || n == 10 && len(skipped) != 0) && !slices.Contains(skipped, any(skips)) {
 				t.Errorf("%d calls, by %s: skipped are %q, want %q", n, by, skipped, skips)
 			}
-			if got, _ := s.Seen["failure by "+by].(string); !strings.Contains(got, "c5 failed, and handled: the simulation lets it fail") {
+			if got, _ := s.Seen["failure by "+by].(string); !strings.Contains(got, "c5 failed, and handled: it fails in this simulation") {
 				t.Errorf("%d calls, by %s: the moment of the failure is %q", n, by, got)
 			}
 			if got := s.Seen["critical by "+by]; !reflect.DeepEqual(got, critical) {

@@ -42,7 +42,7 @@ activities: {use: {exec: {argv: [use]}}}
 	s := startBrowser(t).visits(t, visit{File: pageFile(t, "--format", "html", filepath.Join(folder, "plan.yaml")), Evaluate: `(() => {
   const section = title => [...document.querySelectorAll('#panel section')].find(s => s.querySelector('h3').textContent === title);
   const models = [...section('What came from a model').querySelectorAll('li')].map(l => l.textContent.split(',')[0]);
-  const path = /critical path of bolt: /.test(section('How long, how dear').textContent);
+  const path = /critical path of bolt: /.test(section('Time and cost').textContent);
   const no = section('What is destroyed').textContent.includes('a person is asked; a no, like a failure, may set off sorry, since sub fails');
   choose('known');
   const given = section('What it does').textContent.includes('nothing: its result is given "x"');

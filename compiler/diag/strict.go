@@ -7,12 +7,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	v1 "github.com/go-json-experiment/json/v1"
 )
 
 // ReadStrictly reads JSON that can mean one thing only: it holds every known field at most
 // once, no other, and nothing behind it. The error is in the terms of the JSON.
 func ReadStrictly(text []byte, into any) error {
-	err := json.Unmarshal(text, into, json.RejectUnknownMembers(true))
+	err := json.Unmarshal(text, into, json.RejectUnknownMembers(true), v1.FormatDurationAsNano(true))
 	var semantic *json.SemanticError
 	var syntactic *jsontext.SyntacticError
 	switch {

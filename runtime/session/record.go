@@ -1,10 +1,9 @@
 package session
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -29,10 +28,8 @@ type End struct {
 // refused.
 func readRecord(body []byte) (Record, error) {
 	var r Record
-	strict := json.NewDecoder(bytes.NewReader(body))
-	strict.DisallowUnknownFields()
-	if strict.Decode(&r) != nil {
-		return r, errors.New("it is no record of a run")
+	if err := diag.ReadStrictly(body, &r); err != nil {
+		return r, err
 	}
 	if (r.Event == nil) == (r.End == nil) {
 		return r, errors.New("a record is either an event or the end of the run")
