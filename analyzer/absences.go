@@ -18,43 +18,40 @@ import (
 
 // mayComeToNothing reports whether values may come with which nothing of the plan's output is
 // there, for all that schemas say.
-func (p *Pass) mayComeToNothing() bool {
-	if !p.givesOutput() || hasLiterals(p.Plan.Output) {
+func mayComeToNothing(p *Pass) bool {
+	if !givesOutput(p) || hasLiterals(p.Plan.Output) {
 		return false
 	}
-	lacking, some := p.mayBeSkipped(), false // some part depends on values, not only on branches
+	lacking, some := mayBeSkipped(p), false // some part depends on values, not only on branches
 	for t := range p.Plan.Output.Expressions() {
 		if t.FallsBack() {
 			continue
 		}
 		hanging := func(i int) bool {
 			r := &p.Plan.Reads[i]
-			return p.mayBeAbsent(r) || p.flow.MeetsNull(r, true) || p.flow.BeginsNull(r) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] })
+			return mayBeAbsent(p, r) || p.flow.MeetsNull(r, true) || p.flow.BeginsNull(r) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] })
 		}
-		if slices.ContainsFunc(t.Reads, hanging) || p.mayBeNull(t) {
+		if slices.ContainsFunc(t.Reads, hanging) || mayBeNull(p, t) {
 			some = true
-		} else if !slices.ContainsFunc(t.Reads, p.onSomeBranches) {
-			return false
+		} else if !slices.ContainsFunc(t.Reads, func(read int) bool {
+			return slices.ContainsFunc(p.Plan.Reads[read].Writers, func(w int32) bool {
+				call := p.Plan.Calls[w]
+				return len(call.Output) > 1 || compiler.Condition(call) != nil
+			})
+		}) {
+			return false // each of its writers always runs
 		}
 	}
 	return some
 }
 
 // mayBeNull reports whether the type of an expression includes null.
-func (p *Pass) mayBeNull(t *plan.Template) bool {
+func mayBeNull(p *Pass, t *plan.Template) bool {
 	if t.Expr.Plain() {
 		return false // that is its read's
 	}
 	result, wrong := p.flow.Check(t)
 	return wrong == nil && result != nil && result.Kinds&expression.Null != 0
-}
-
-// onSomeBranches reports whether the writers of a read run on some branches only.
-func (p *Pass) onSomeBranches(read int) bool {
-	return slices.ContainsFunc(p.Plan.Reads[read].Writers, func(w int32) bool {
-		call := p.Plan.Calls[w]
-		return len(call.Output) > 1 || compiler.Condition(call) != nil
-	})
 }
 
 // hasLiterals reports whether a part of a template is there in any case.
@@ -69,12 +66,12 @@ func hasLiterals(t *plan.Template) bool {
 
 // mayBeSkipped are, by index, the calls that may be skipped for want of a part of a value,
 // or of what another one gives; nil where there are none.
-func (p *Pass) mayBeSkipped() []bool {
+func mayBeSkipped(p *Pass) []bool {
 	var lacking []bool
 	for _, i := range p.Plan.Graph.Order() {
 		for _, at := range p.Plan.Calls[i].Reads {
 			r := &p.Plan.Reads[at]
-			if p.mayBeAbsent(r) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] }) {
+			if mayBeAbsent(p, r) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] }) {
 				if lacking == nil {
 					lacking = make([]bool, len(p.Plan.Calls))
 				}
@@ -88,7 +85,7 @@ func (p *Pass) mayBeSkipped() []bool {
 
 // mayBeAbsent reports whether there may be nothing where a read looks into a value that has
 // come: what its schema names counts as there, in the variant of a union that names it.
-func (p *Pass) mayBeAbsent(r *plan.Read) bool {
+func mayBeAbsent(p *Pass, r *plan.Read) bool {
 	paths := p.Plan.Paths
 	if compiler.ReadsItem(p.Plan, r) || r.Path == pathtree.Root {
 		return false
@@ -157,7 +154,7 @@ func (w *trial) lacksOutput() (why want) {
 			first = t
 		}
 	}
-	if nothing && first != nil && why.sure && !why.spared && !w.failed && p.givesOutput() {
+	if nothing && first != nil && why.sure && !why.spared && !w.failed && givesOutput(p) {
 		w.reportLack(first, why.branch, leaves == 1)
 	}
 	return why
@@ -167,12 +164,12 @@ func (w *trial) lacksOutput() (why want) {
 // offered if it is enough.
 func (w *trial) reportLack(leaf *plan.Template, branch []BranchChoice, alone bool) {
 	p := w.pass
-	if len(branch) == 0 || p.isReported(p.Plan.Output.Node) || !p.config.asksFor(maybeMissing) {
+	if len(branch) == 0 || isReported(p, p.Plan.Output.Node) || !p.config.asksFor(maybeMissing) {
 		return
 	}
 	rule := p.rule
 	p.rule = maybeMissing.Rule
-	p.reportMissing(leaf, branch, alone)
+	reportMissing(p, leaf, branch, alone)
 	p.rule = rule
 }
 
@@ -184,7 +181,7 @@ func (w *trial) wanting(t *plan.Template, seen map[int32]bool) want {
 			continue
 		}
 		value, there, unspecified := w.value(nil, e)
-		if unspecified || p.isReported(e.Node) {
+		if unspecified || isReported(p, e.Node) {
 			return want{unspecified: unspecified}
 		}
 		if there && value != nil && value != false {

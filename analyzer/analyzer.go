@@ -54,7 +54,7 @@ func applied(p *plan.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagno
 		if several {
 			all = append(all, byView(p, found, pass)...)
 		}
-		unjudged, ordered = pass.unjudged(), pass.ordered
+		unjudged, ordered = unjudgedKinds(pass), pass.ordered
 	}
 	diag.Sort(all)
 	return all, unjudged, ordered
@@ -63,8 +63,8 @@ func applied(p *plan.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagno
 // kindsOfJudgement are what a plan is judged for when it is known as a whole.
 var kindsOfJudgement = []string{"branches", "conflicts", "types"}
 
-// unjudged names those of them that errors keep from being judged everywhere.
-func (p *Pass) unjudged() (kinds []string) {
+// unjudgedKinds names those of them that errors keep from being judged everywhere.
+func unjudgedKinds(p *Pass) (kinds []string) {
 	if p.flow.Hidden == diag.Everything {
 		return kindsOfJudgement
 	}
@@ -72,7 +72,7 @@ func (p *Pass) unjudged() (kinds []string) {
 	for i, hidden := range []bool{
 		(p.Unknown(branch.Needed) || !ordered) && p.flow.HasBranches(),
 		(p.Unknown(diag.Order) || !ordered) && len(p.Plan.Calls) > 1 || p.strayed,
-		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Tools) || p.Plan.ToolsDeclared && slices.ContainsFunc(p.Plan.Calls, p.unknownTool),
+		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Tools) || p.Plan.ToolsDeclared && slices.ContainsFunc(p.Plan.Calls, func(call *plan.Call) bool { return usesUnknownTool(p, call) }),
 	} {
 		if hidden {
 			kinds = append(kinds, kindsOfJudgement[i])

@@ -19,7 +19,7 @@ const maxBeginnings = maxViewed
 
 // inEveryInstance looks for faults that depend on the initial state, in each instance. A finding that
 // only some instances have names them.
-func (p *Pass) inEveryInstance(look func(beginning)) {
+func inEveryInstance(p *Pass, look func(beginning)) {
 	all := p.Plan.Instances
 	if len(all) == 0 {
 		look(beginning{state: p.Plan.State})
@@ -63,9 +63,9 @@ func (p *Pass) inEveryInstance(look func(beginning)) {
 func (b beginning) said(p *Pass, path []expression.Segment) []remark {
 	if b.instance != nil {
 		below := append([]expression.Segment{{Key: b.instance.ID}, {Key: "state"}}, path...)
-		if said := p.documentPlace("instances", below); said != nil {
+		if said := documentPlace(p, "instances", below); said != nil {
 			return said
 		}
 	}
-	return p.documentPlace("state", path)
+	return documentPlace(p, "state", path)
 }

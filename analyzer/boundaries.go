@@ -65,7 +65,7 @@ func (t *sampler) findBoundaries(output bool) {
 		}
 		for _, f := range call.Params.Fields {
 			if f.Value.Live() {
-				for _, taker := range p.takers(call) {
+				for _, taker := range takers(p, call) {
 					take(taker.place(f.Key).Schema)
 				}
 			}
@@ -84,7 +84,7 @@ func (t *sampler) findInitialState() {
 		if len(path) < 2 || path[0].Key != "state" || t.pass.Plan.StateSchema == nil || t.depth > 0 {
 			continue
 		}
-		if id, ok := t.pass.lookup(path[:2]); ok && len(t.pass.Plan.Writers(id)) == 0 {
+		if id, ok := lookup(t.pass, path[:2]); ok && len(t.pass.Plan.Writers(id)) == 0 {
 			t.initial[path[1].Key] = true
 		}
 	}

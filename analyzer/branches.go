@@ -31,7 +31,7 @@ type Branch struct {
 }
 
 // noteWriters shows where alternatives write what some expressions read; nil is none.
-func (p *Pass) noteWriters(f *diag.Diagnostic, templates ...*plan.Template) {
+func noteWriters(p *Pass, f *diag.Diagnostic, templates ...*plan.Template) {
 	noted := map[source.Span]bool{}
 	for _, t := range templates {
 		if t == nil {

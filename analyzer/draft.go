@@ -72,7 +72,7 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	pass.barred = func(call int) bool { return d.barred[call] }
 	writeConflicts(pass)
 	d.take(diag.AtLeast(diag.Error, pass.found))
-	pass.ordered = append(pass.ordered, pass.asListed(func(call int) bool { return d.held[call] })...)
+	pass.ordered = append(pass.ordered, asListed(pass, func(call int) bool { return d.held[call] })...)
 	switch {
 	case len(pass.ordered) == 0:
 	case d.complete:
@@ -107,7 +107,7 @@ func (d *Draft) Extend(found []diag.Diagnostic, overApproximate func(call *plan.
 	d.faults = append(d.faults, nil)
 	d.held = append(d.held, false)
 	found = about(p, found)
-	related := d.pass.related(call)
+	related := related(d.pass, call)
 	d.held[i] = overApproximate(call) || d.waitsForTheRest(call, found) || slices.ContainsFunc(related, func(earlier int) bool { return d.held[earlier] })
 	reads := d.reads
 	d.reads = len(p.Reads)
@@ -127,7 +127,7 @@ func (d *Draft) On(p *plan.Plan, judged int) *Draft {
 	for i, call := range p.Calls[:judged] {
 		one.faults, one.held, one.barred = append(one.faults, d.faults[i]), append(one.held, d.held[i]), append(one.barred, d.barred[i])
 		one.reads += len(call.Reads)
-		one.pass.related(call)
+		related(one.pass, call)
 		if d.held[i] {
 			one.some = true
 		}

@@ -102,8 +102,8 @@ const conflictTries = 12
 
 // conflictSchedules are two orders of the same work, confirmed by a replay, that end in different states: all that
 // the two calls depend on, then one before the other. They are nil where no replay differs.
-func (p *Pass) conflictSchedules(u *plan.Unordered, branch logic.Assignment) []Schedule {
-	needed := p.needs(u.A, u.B)
+func conflictSchedules(p *Pass, u *plan.Unordered, branch logic.Assignment) []Schedule {
+	needed := neededBy(p, u.A, u.B)
 	m := &maker{pass: p, branch: branch, conflict: u, leaves: map[int][]demand{}}
 	m.require(append(slices.Clone(needed), int32(u.A), int32(u.B)))
 	for seed := range uint64(conflictTries) {
@@ -122,7 +122,7 @@ func (p *Pass) conflictSchedules(u *plan.Unordered, branch logic.Assignment) []S
 			{input, state, append(slices.Clone(before), a, b)},
 			{input, state, append(slices.Clone(before), b, a)},
 		}
-		if p.differ(schedules) {
+		if differ(p, schedules) {
 			return schedules
 		}
 	}
@@ -134,7 +134,7 @@ func (p *Pass) conflictSchedules(u *plan.Unordered, branch logic.Assignment) []S
 const maxEvidence = 100_000
 
 // differ replays schedules, and reports whether they end differently.
-func (p *Pass) differ(schedules []Schedule) bool {
+func differ(p *Pass, schedules []Schedule) bool {
 	one := *p.Plan // a view is all that its instance runs
 	one.Targets, one.Entire = nil, nil
 	var ends [2]any
@@ -148,9 +148,9 @@ func (p *Pass) differ(schedules []Schedule) bool {
 	return !reflect.DeepEqual(ends[0], ends[1])
 }
 
-// needs are the calls that two calls depend on, directly or not, in the order
+// neededBy gives the calls that two calls depend on, directly or not, in the order
 // in which they may run.
-func (p *Pass) needs(a, b int) (needed []int32) {
+func neededBy(p *Pass, a, b int) (needed []int32) {
 	var ofA, ofB dag.Trace
 	ofA.Follow(&p.Plan.Graph, int32(a), 0)
 	ofB.Follow(&p.Plan.Graph, int32(b), 0)
@@ -311,7 +311,7 @@ func (m *maker) result(call *plan.Call, route plan.Route) any {
 		}
 	}
 	if len(known) > 0 {
-		value, _ = m.pass.sample(schema.AllOf(known...), m.chance(call.Index), &m.pass.samples.making)
+		value, _ = sample(m.pass, schema.AllOf(known...), m.chance(call.Index), &m.pass.samples.making)
 	}
 	for _, path := range route {
 		for _, one := range m.leaves[call.Index] {
@@ -343,7 +343,7 @@ func (m *maker) filling(call *plan.Call, one demand) any {
 	}
 	for _, s := range known {
 		if s != nil {
-			if value, ok := m.pass.sample(s, m.chance(at), &m.pass.samples.making); ok {
+			if value, ok := sample(m.pass, s, m.chance(at), &m.pass.samples.making); ok {
 				return value
 			}
 		}

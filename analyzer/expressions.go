@@ -15,7 +15,7 @@ type expressionOf struct {
 // one that arrives over those of the calls that are judged. The call is nil for those of
 // the plan's output.
 func (p *Pass) Expressions(f func(call *plan.Call, t *plan.Template)) {
-	p.findExpressions()
+	findExpressions(p)
 	for _, x := range p.everyExpression {
 		f(x.call, x.template)
 	}
@@ -23,15 +23,15 @@ func (p *Pass) Expressions(f func(call *plan.Call, t *plan.Template)) {
 
 // calculations goes over those expressions that do more than pass on what one
 // reference gives: conditions, fallbacks and the like. In most plans they are few.
-func (p *Pass) calculations(f func(call *plan.Call, t *plan.Template)) {
-	p.findExpressions()
+func calculations(p *Pass, f func(call *plan.Call, t *plan.Template)) {
+	findExpressions(p)
 	for _, x := range p.calculated {
 		f(x.call, x.template)
 	}
 }
 
 // findExpressions lists the plan's expressions, once for all rules.
-func (p *Pass) findExpressions() {
+func findExpressions(p *Pass) {
 	if p.everyExpression != nil {
 		return
 	}

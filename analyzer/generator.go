@@ -53,7 +53,7 @@ func (g *generator) sample(s *schema.Schema, external bool) (any, bool) {
 }
 
 // sample makes a value up within a budget for many.
-func (p *Pass) sample(s *schema.Schema, r *rand.Rand, budget *int) (any, bool) {
+func sample(p *Pass, s *schema.Schema, r *rand.Rand, budget *int) (any, bool) {
 	return affordable(budget, func(steps *int) (any, bool) { return s.SampleWithin(r, steps) })
 }
 

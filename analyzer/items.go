@@ -13,7 +13,7 @@ import (
 )
 
 // unknownInItem reports a field of an item that the list's schema doesn't name.
-func (p *Pass) unknownInItem(r *plan.Read) {
+func unknownInItem(p *Pass, r *plan.Read) {
 	call := p.flow.Caller(r)
 	if call == nil || call.Each == nil || len(r.Ref.Path) == 0 {
 		return
@@ -37,15 +37,15 @@ func (p *Pass) unknownInItem(r *plan.Read) {
 		}
 	}
 	f := p.Report(r.Span(), "the items of %q have no %q", short(call.Each.Text()), r.Ref.Path[at.Depth].Key).About(call.Label())
-	showAll(f, p.itemPlace(r))
+	showAll(f, itemPlace(p, r))
 	if f.Advise("read a field that the schema of the list names, or name this one there"); r.Ref.Path[0].Key == "index" && at.Depth == 0 {
 		f.Advise("the place of an item in its list is %q", "†index")
 	}
-	p.instead(f, r, r.Ref.Path, missingField{all[len(all)-1].Schema, at, declarationOf(at), !at.Possible, "they are", "their"})
+	instead(p, f, r, r.Ref.Path, missingField{all[len(all)-1].Schema, at, declarationOf(at), !at.Possible, "they are", "their"})
 }
 
 // inItem reports whether a reference names a field that the items of a call's list have.
-func (p *Pass) inItem(call *plan.Call, ref expression.Reference) bool {
+func inItem(p *Pass, call *plan.Call, ref expression.Reference) bool {
 	if call == nil || call.Each == nil || ref.Kind != "item" || len(ref.Path) == 0 {
 		return false
 	}

@@ -32,7 +32,7 @@ type target struct {
 func (t *target) name() string { return quote(t.key) + t.part }
 
 // wanted are the places where the plan says what a target wants.
-func (p *Pass) wanted(t *target) []remark {
+func wanted(p *Pass, t *target) []remark {
 	if t.call == nil {
 		if n := p.Plan.Root.Get("outputSchema"); p.Plan.Root.Kind == source.Object && n != nil {
 			return []remark{{headOf(n.Span()), "the output's schema is here"}}
@@ -58,21 +58,21 @@ func (j *judgement) because() string {
 }
 
 // misfit reports that what comes never fits a place, or may not.
-func (p *Pass) misfit(rule *diag.Rule, j *judgement, to string) *diag.Diagnostic {
+func misfit(p *Pass, rule *diag.Rule, j *judgement, to string) *diag.Diagnostic {
 	words := "%s may not fit %s: %s"
 	if j.Relation == schema.Never {
 		words = "%s never fits %s: %s"
 	}
 	f := p.found.Report(rule, j.place(), words, j.called(), to, j.because()).About(j.to.call.Label())
 	f.Witness = j.Witness
-	p.note(f, j)
+	noteSources(p, f, j)
 	return f
 }
 
-// note adds where the plan says what comes and what is wanted.
-func (p *Pass) note(f *diag.Diagnostic, j *judgement) {
+// noteSources adds where the plan says what comes and what is wanted.
+func noteSources(p *Pass, f *diag.Diagnostic, j *judgement) {
 	noted := map[source.Span]bool{f.Span: true}
-	for _, said := range slices.Concat(p.remarks(&j.Variant), p.wanted(&j.to)) {
+	for _, said := range slices.Concat(remarks(p, &j.Variant), wanted(p, &j.to)) {
 		if said.at.Known() && !noted[said.at] {
 			noted[said.at] = true
 			f.Note(said.at, "%s", said.says)
@@ -102,7 +102,7 @@ func (j *judgement) called() string {
 }
 
 // judgements are those of all values of parameters, in the order of the text.
-func (p *Pass) judgements() []judgement {
+func judgements(p *Pass) []judgement {
 	if p.judged != nil {
 		return p.judged
 	}
@@ -116,12 +116,12 @@ func (p *Pass) judgements() []judgement {
 	for _, call := range p.fresh() {
 		if call.Each != nil && call.Each.List.Expr != nil {
 			to := target{call: call, taker: &parameters{taker: quote(call.Name)}, schema: flow.AList, key: "_each"}
-			p.judged, _ = p.judgeParts(p.judged, call.Each.List, to)
+			p.judged, _ = judgeParts(p, p.judged, call.Each.List, to)
 		}
 		if !call.Params.Live() {
 			continue
 		}
-		takers := p.takers(call)
+		takers := takers(p, call)
 		for _, f := range call.Params.Fields {
 			if !f.Value.Live() {
 				continue
@@ -130,7 +130,7 @@ func (p *Pass) judgements() []judgement {
 			judge := func(taker *parameters, s *schema.Schema) {
 				if s != nil && len(found) == 0 {
 					to, fits := target{call: call, taker: taker, schema: s, key: f.Key}, false
-					found, fits = p.judgeTemplate(f.Value, to, !refused[call.Name])
+					found, fits = judgeTemplate(p, f.Value, to, !refused[call.Name])
 					sure = sure && fits
 				}
 			}
@@ -153,8 +153,8 @@ func (p *Pass) judgements() []judgement {
 
 // judgeTemplate judges a value with expressions in it: each of these, and where nothing is wrong with any and the rest
 // is sound, the whole. It reports whether a value that is one expression surely fits.
-func (p *Pass) judgeTemplate(t *plan.Template, to target, sound bool) (found []judgement, sure bool) {
-	found, sure = p.judgeParts(nil, t, to)
+func judgeTemplate(p *Pass, t *plan.Template, to target, sound bool) (found []judgement, sure bool) {
+	found, sure = judgeParts(p, nil, t, to)
 	if t.Expr != nil || len(found) > 0 || !sound {
 		return found, sure
 	}
@@ -167,7 +167,7 @@ func (p *Pass) judgeTemplate(t *plan.Template, to target, sound bool) (found []j
 	return found, sure
 }
 
-func (p *Pass) judgeParts(found []judgement, t *plan.Template, to target) (all []judgement, sure bool) {
+func judgeParts(p *Pass, found []judgement, t *plan.Template, to target) (all []judgement, sure bool) {
 	to.node = t.Node
 	switch {
 	case t.Expr != nil:
@@ -178,13 +178,13 @@ func (p *Pass) judgeParts(found []judgement, t *plan.Template, to target) (all [
 	case t.Items != nil:
 		for i, item := range t.Items {
 			if at := to.schema.At([]schema.Step{schema.Index(i)}); item.Live() && at.Possible && at.Schema != nil {
-				found, _ = p.judgeParts(found, item, to.below(fmt.Sprintf("[%d]", i), at.Schema))
+				found, _ = judgeParts(p, found, item, to.below(fmt.Sprintf("[%d]", i), at.Schema))
 			}
 		}
 	default:
 		for _, f := range t.Fields {
 			if at := to.schema.At([]schema.Step{schema.Key(f.Key)}); f.Value.Live() && at.Possible && at.Schema != nil {
-				found, _ = p.judgeParts(found, f.Value, to.below("."+f.Key, at.Schema))
+				found, _ = judgeParts(p, found, f.Value, to.below("."+f.Key, at.Schema))
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func neededState(d *plan.Plan) (needed []*plan.Read) {
 }
 
 // missingState are the needed reads that a call doesn't provide.
-func (p *Pass) missingState(call *plan.Call) (missing []*plan.Read) {
+func missingState(p *Pass, call *plan.Call) (missing []*plan.Read) {
 	d := p.Plan.Delegates[call.Plan()]
 	if d == nil || p.config.delegates == nil {
 		return nil
@@ -55,12 +55,12 @@ func (p *Pass) missingState(call *plan.Call) (missing []*plan.Read) {
 
 // handsOver reports a delegate that doesn't receive a required part of its state, or has no output
 // without it.
-func (p *Pass) handsOver(call *plan.Call) {
-	d, missing := p.Plan.Delegates[call.Plan()], p.missingState(call)
+func handsOver(p *Pass, call *plan.Call) {
+	d, missing := p.Plan.Delegates[call.Plan()], missingState(p, call)
 	if d == nil || len(p.config.delegates.judge(d).Errors) > 0 {
 		return
 	}
-	p.misfitScopes(call, d.StateSchema)
+	misfitScopes(p, call, d.StateSchema)
 	if len(missing) == 0 {
 		return
 	}
@@ -80,7 +80,7 @@ func (p *Pass) handsOver(call *plan.Call) {
 }
 
 // misfitScopes reports scopes with values that the "stateSchema" of a call's delegate doesn't accept.
-func (p *Pass) misfitScopes(call *plan.Call, accepts *schema.Schema) {
+func misfitScopes(p *Pass, call *plan.Call, accepts *schema.Schema) {
 	for _, s := range call.Scopes {
 		if accepts == nil || s.Kind != "state" || len(s.Ref.Path) == 0 {
 			continue
@@ -91,7 +91,7 @@ func (p *Pass) misfitScopes(call *plan.Call, accepts *schema.Schema) {
 		if j.Relation != schema.Never && j.Relation != schema.MayNotFit {
 			continue
 		}
-		f := p.misfit(p.rule, &j, "the \"stateSchema\" of the delegate "+quote(call.Plan())).Advise("%s", help(&j))
+		f := misfit(p, p.rule, &j, "the \"stateSchema\" of the delegate "+quote(call.Plan())).Advise("%s", help(&j))
 		if j.Relation == schema.MayNotFit {
 			f.As(diag.Warning)
 		}

@@ -25,8 +25,8 @@ func (n *names) has(s expression.Segment) bool { return n.known[s.Key] }
 
 // children are the keys below a path that some call writes, or that the
 // document's values or schemas hold.
-func (p *Pass) children(id pathtree.ID) *names {
-	written := p.writtenBelow()
+func children(p *Pass, id pathtree.ID) *names {
+	written := writtenBelow(p)
 	if n, ok := p.near[id]; ok {
 		return n
 	}
@@ -45,7 +45,7 @@ func (p *Pass) children(id pathtree.ID) *names {
 	for _, child := range written[id] {
 		add(paths.Segment(child).Key)
 	}
-	value, s := p.initial(paths.Segments(id))
+	value, s := initial(p, paths.Segments(id))
 	for _, key := range sortedKeys(value) {
 		add(key)
 	}
@@ -74,8 +74,8 @@ func declarationOf(place schema.Place) *declaration {
 	return &declaration{naming.NewSuggester(names), wording.Names(names, maxNamed)}
 }
 
-// tools suggests among the names that a call can use.
-func (p *Pass) tools() *naming.Suggester {
+// toolSuggester suggests among the names that a call can use.
+func toolSuggester(p *Pass) *naming.Suggester {
 	if p.toolNames == nil {
 		var all []string
 		for _, t := range p.Plan.Tools {
@@ -120,13 +120,13 @@ func respelt(text, key, other string, suggested expression.Reference) string {
 
 // nearReference is the same path with one key spelt as something that is there,
 // or the same path of another kind.
-func (p *Pass) nearReference(r *plan.Read) (near suggestion, ok bool) {
+func nearReference(p *Pass, r *plan.Read) (near suggestion, ok bool) {
 	ref := r.Ref
 	id, at := pathtree.Root, -1
 	full := p.Plan.Paths.Segments(r.Path)
 	offset := len(full) - len(ref.Path) // data kinds stand one level deeper in the table
 	for i, s := range full {
-		if i >= offset && !p.children(id).has(s) {
+		if i >= offset && !children(p, id).has(s) {
 			at = i - offset
 			break
 		}
@@ -136,15 +136,15 @@ func (p *Pass) nearReference(r *plan.Read) (near suggestion, ok bool) {
 		return near, false
 	}
 	near.Reference = expression.Reference{Kind: ref.Kind, Path: append([]expression.Segment(nil), ref.Path...)}
-	names, key := p.children(id), ref.Path[at].Key
+	names, key := children(p, id), ref.Path[at].Key
 	spell := func(other string, sure bool) (suggestion, bool) {
 		near.Path[at].Key, near.sure = other, sure
 		near.text = respelt(r.Node.Text[ref.Start:ref.End], key, other, near.Reference)
 		return near, true
 	}
 	if ref.Kind == "advice" && at == 0 {
-		if other, found := p.tools().Nearest(key); found {
-			return spell(other, compiler.Misspelt(p.Plan, key, other, p.tools(), true))
+		if other, found := toolSuggester(p).Nearest(key); found {
+			return spell(other, compiler.Misspelt(p.Plan, key, other, toolSuggester(p), true))
 		}
 	}
 	if !ref.Path[at].IsIndex {
@@ -157,7 +157,7 @@ func (p *Pass) nearReference(r *plan.Read) (near suggestion, ok bool) {
 		}
 	}
 	for _, kind := range []string{"state", "input"} {
-		if near.Kind = kind; kind != ref.Kind && p.somethingAt(near.Reference) {
+		if near.Kind = kind; kind != ref.Kind && somethingAt(p, near.Reference) {
 			near.text = near.String()
 			return near, true
 		}

@@ -19,9 +19,9 @@ func danglingReferences(p *Pass) {
 	reads := p.Plan.Reads
 	never := func(r int) bool {
 		read := &reads[r]
-		return !p.flow.MayBeThere(read) || !p.config.within && (p.flow.BelowNull(read) || p.precedesErrors(read))
+		return !p.flow.MayBeThere(read) || !p.config.within && (p.flow.BelowNull(read) || precedesErrors(p, read))
 	}
-	isOutputEmpty := sync.OnceValue(func() bool { return p.isOutputEmpty(never) })
+	isOutputEmpty := sync.OnceValue(func() bool { return isOutputEmpty(p, never) })
 	p.Expressions(func(call *plan.Call, t *plan.Template) {
 		var required, optional []int
 		for _, r := range t.Reads {
@@ -34,8 +34,8 @@ func danglingReferences(p *Pass) {
 			}
 		}
 		for _, r := range required {
-			if call == nil || !p.isCycle(call, reads[r].Path) {
-				p.dangling(&reads[r])
+			if call == nil || !isCycle(p, call, reads[r].Path) {
+				dangling(p, &reads[r])
 			}
 		}
 		if len(required) > 0 || len(optional) == 0 {
@@ -44,7 +44,7 @@ func danglingReferences(p *Pass) {
 		if !neverThere(t, never) && (call != nil || !isOutputEmpty()) {
 			return
 		}
-		f := p.dangling(&reads[optional[0]])
+		f := dangling(p, &reads[optional[0]])
 		if len(optional) > 1 {
 			f.Message += "; neither do the other operands"
 		}
@@ -52,28 +52,28 @@ func danglingReferences(p *Pass) {
 }
 
 // isOutputEmpty reports whether the plan's output consists of references that are never there.
-func (p *Pass) isOutputEmpty(never func(read int) bool) bool {
+func isOutputEmpty(p *Pass, never func(read int) bool) bool {
 	for t := range p.Plan.Output.Expressions() {
 		if t.Expr.Root().Op != expression.OpRef || !never(t.Reads[0]) {
 			return false
 		}
 	}
-	return p.givesOutput() && !hasLiterals(p.Plan.Output)
+	return givesOutput(p) && !hasLiterals(p.Plan.Output)
 }
 
 // precedesErrors reports whether a read is of errors that no run without a planner has yet: those of earlier ticks.
-func (p *Pass) precedesErrors(r *plan.Read) bool {
-	return r.Ref.Kind == "error" && (r.Call >= 0 || len(p.Plan.Calls) == 0) && p.givesOutput() && len(p.Plan.Errors) == 0
+func precedesErrors(p *Pass, r *plan.Read) bool {
+	return r.Ref.Kind == "error" && (r.Call >= 0 || len(p.Plan.Calls) == 0) && givesOutput(p) && len(p.Plan.Errors) == 0
 }
 
 // isCycle reports whether a call waits for itself, by writing a path that it reads.
-func (p *Pass) isCycle(call *plan.Call, id pathtree.ID) bool {
+func isCycle(p *Pass, call *plan.Call, id pathtree.ID) bool {
 	_, waits := slices.BinarySearch(p.Plan.Graph.SelfCycles(), int32(call.Index))
 	_, writes := flow.OutputOver(p.Plan, call, id)
 	return waits && writes
 }
 
-func (p *Pass) dangling(r *plan.Read) *diag.Diagnostic {
+func dangling(p *Pass, r *plan.Read) *diag.Diagnostic {
 	call := p.flow.Caller(r)
 	name := r.Ref.String()
 	kind := p.Plan.Paths.Kind(r.Path)
@@ -97,9 +97,9 @@ func (p *Pass) dangling(r *plan.Read) *diag.Diagnostic {
 		return f
 	}
 	if kind == "state" || kind == "data" {
-		p.misreads(r.Call)
+		misreads(p, r.Call)
 	}
-	p.explainNever(f, r, call)
-	p.noteMissing(r, nil)
+	explainNever(p, f, r, call)
+	noteMissing(p, r, nil)
 	return f
 }

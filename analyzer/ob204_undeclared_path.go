@@ -35,16 +35,16 @@ func undeclaredPaths(p *Pass) {
 	for _, call := range p.fresh() {
 		for _, path := range call.Paths() {
 			if undeclared(path.ID) {
-				f := p.undeclared(path.ID, path.Span(), "written").About(call.Label())
+				f := reportUndeclared(p, path.ID, path.Span(), "written").About(call.Label())
 				node := path.Node
 				if node == call.ToolNode { // the tool itself fixes the path
 					node = nil
 				}
 				p.suggestedPaths[path.ID] = true // that nothing reads it follows from it
-				if suggested, ok := p.offerDeclared(f, path.ID, node, path.Start, path.End); ok {
+				if suggested, ok := offerDeclared(p, f, path.ID, node, path.Start, path.End); ok {
 					for i := range p.Plan.Reads {
 						if r := &p.Plan.Reads[i]; len(r.Writers) == 0 && r.Ref.Kind == "state" && r.Ref.String() == suggested.String() {
-							p.misreads(r.Call)
+							misreads(p, r.Call)
 						}
 					}
 				}
@@ -53,22 +53,22 @@ func undeclaredPaths(p *Pass) {
 	}
 	for i := p.fromRead; i < len(p.Plan.Reads); i++ {
 		if r := &p.Plan.Reads[i]; undeclared(r.Path) {
-			f := p.undeclared(r.Path, r.Span(), "read").About(p.flow.Caller(r).Label())
-			if suggested, ok := p.offerDeclared(f, r.Path, r.Node, r.Ref.Start, r.Ref.End); ok {
-				p.noteSuggestion(f, suggested)
+			f := reportUndeclared(p, r.Path, r.Span(), "read").About(p.flow.Caller(r).Label())
+			if suggested, ok := offerDeclared(p, f, r.Path, r.Node, r.Ref.Start, r.Ref.End); ok {
+				noteSuggestion(p, f, suggested)
 			}
-			p.misreads(r.Call)
+			misreads(p, r.Call)
 		}
 	}
 }
 
-func (p *Pass) undeclared(id pathtree.ID, at source.Span, done string) *diag.Diagnostic {
+func reportUndeclared(p *Pass, id pathtree.ID, at source.Span, done string) *diag.Diagnostic {
 	path := p.Plan.Paths.Segments(id)
 	place := p.Plan.StateSchema.At(compiler.SchemaPath(path[1:]))
 	step := path[1+place.Depth]
 	above := expression.Reference{Kind: "state", Path: path[1 : 1+place.Depth]}
 	f := p.Report(at, "%q can't be %s: the state schema allows no %q in %q", p.path(id), done, step.Key, above.String())
-	known := p.declared(id, place)
+	known := declared(p, id, place)
 	if place.Depth > 0 && known.list == "" {
 		f.Message = "\"" + p.path(id) + "\" can't be " + done + ": the state schema says that \"" + above.String() + "\" has no parts"
 	}
@@ -81,11 +81,11 @@ func (p *Pass) undeclared(id pathtree.ID, at source.Span, done string) *diag.Dia
 // offerDeclared offers the path that the state schema names and that comes nearest to
 // one that it doesn't, in the place of the bytes [from, to) of a string, if that is
 // the plan's own.
-func (p *Pass) offerDeclared(f *diag.Diagnostic, id pathtree.ID, n *source.Node, from, to int) (suggested expression.Reference, ok bool) {
+func offerDeclared(p *Pass, f *diag.Diagnostic, id pathtree.ID, n *source.Node, from, to int) (suggested expression.Reference, ok bool) {
 	path := p.Plan.Paths.Segments(id)
 	place := p.Plan.StateSchema.At(compiler.SchemaPath(path[1:]))
 	step := &path[1+place.Depth]
-	known := p.declared(id, place)
+	known := declared(p, id, place)
 	near, ok := known.Nearest(step.Key)
 	if !ok || step.IsIndex {
 		return suggested, false
@@ -101,7 +101,7 @@ func (p *Pass) offerDeclared(f *diag.Diagnostic, id pathtree.ID, n *source.Node,
 }
 
 // declared is what the state schema names where a path leaves it.
-func (p *Pass) declared(id pathtree.ID, place schema.Place) *declaration {
+func declared(p *Pass, id pathtree.ID, place schema.Place) *declaration {
 	for range p.Plan.Paths.Depth(id) - 1 - place.Depth {
 		id = p.Plan.Paths.Parent(id)
 	}

@@ -22,7 +22,7 @@ var maybeMissing = register(Rule{
 // that isn't given make no branch. A leaf that the output's schema doesn't require isn't reported where another one
 // is there exactly when it isn't.
 func missingOutputs(p *Pass) {
-	p.missingInSomeInstances()
+	missingInSomeInstances(p)
 	if p.Plan.Output == nil || p.Unknown(branch.Needed) || !p.flow.HasBranches() {
 		return
 	}
@@ -47,7 +47,7 @@ func missingOutputs(p *Pass) {
 		// That no value was found with which it is there doesn't show that none comes.
 		tried := missing[i].Beyond || missing[i].Possible && !present[i].Possible && !present[i].Impossible && !e.Exhausted()
 		instead := false
-		if (tried || missing[i].Possible && present[i].Possible) && !p.requiredInOutput(leaves[i]) {
+		if (tried || missing[i].Possible && present[i].Possible) && !requiredInOutput(p, leaves[i]) {
 			if other := missingInstead(e, there, i); other != lacks[i] {
 				instead, lacks[i] = true, other
 				missing[i] = e.Solve(lacks[i:i+1], true)[0]
@@ -58,12 +58,12 @@ func missingOutputs(p *Pass) {
 		case tried:
 			p.undecided = append(p.undecided, leaves[i])
 		case !missing[i].Possible && !missing[i].Impossible && !e.Exhausted():
-			p.unanswered(leaves[i].Node.Span(), nil, "on which branches "+quote(short(leaves[i].Node.Text))+" is there")
+			unanswered(p, leaves[i].Node.Span(), nil, "on which branches "+quote(short(leaves[i].Node.Text))+" is there")
 		case missing[i].Possible && present[i].Possible:
 			// A condition that no value was found for can most likely go either way; of
 			// two it isn't known whether they can together.
 			if branch := e.Decisions(lacks[i], missing[i].Assignment); undecided(branch) < 2 {
-				p.reportMissing(leaves[i], branch, true)
+				reportMissing(p, leaves[i], branch, true)
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func missingOutputs(p *Pass) {
 
 // givesOutput reports whether it is the plan's own output that a run gives, and that it fails
 // without any.
-func (p *Pass) givesOutput() bool {
+func givesOutput(p *Pass) bool {
 	return p.Plan.Form == plan.PlanFile || p.Plan.Form == plan.CallList
 }
 
@@ -100,20 +100,20 @@ func missingInstead(e *branch.Conditions, there []logic.Literal, leaf int) logic
 	return lacks
 }
 
-func (p *Pass) reportMissing(leaf *plan.Template, branch []BranchChoice, alone bool) {
+func reportMissing(p *Pass, leaf *plan.Template, branch []BranchChoice, alone bool) {
 	f := p.Report(leaf.Node.Span(), "the output lacks %q when %s", short(leaf.Node.Text), describeBranch(branch)).
 		Advise("add a fallback (\"… || null\"), or write it on every branch")
 	f.Witness = Branch{Branch: branch}
 	if leaf == p.Plan.Output { // a run whose whole output is null has failed
 		f.Advise("write it on every branch, or join the branches with \"||\": without a value the run has no output")
-	} else if alone && leaf.Expr != nil && leaf.Expr.Plain() && !p.requiredInOutput(leaf) { // whether null will do is for the author to say
+	} else if alone && leaf.Expr != nil && leaf.Expr.Plain() && !requiredInOutput(p, leaf) { // whether null will do is for the author to say
 		f.Offer("use null if it is missing", leaf.Node, len(leaf.Node.Text), len(leaf.Node.Text), " || null", false)
 	}
-	p.noteWriters(f, leaf)
+	noteWriters(p, f, leaf)
 }
 
 // requiredInOutput reports whether the output's schema wants a leaf to be there.
-func (p *Pass) requiredInOutput(leaf *plan.Template) bool {
+func requiredInOutput(p *Pass, leaf *plan.Template) bool {
 	if p.Plan.OutputSchema == nil {
 		return false
 	}
@@ -133,7 +133,7 @@ func (p *Pass) requiredInOutput(leaf *plan.Template) bool {
 
 // missingInSomeInstances finds reads of what only some instances have, and no
 // call writes.
-func (p *Pass) missingInSomeInstances() {
+func missingInSomeInstances(p *Pass) {
 	if len(p.Plan.Instances) < 2 || p.Unknown(diag.State|diag.Input|diag.Writes) {
 		return
 	}
@@ -146,7 +146,7 @@ func (p *Pass) missingInSomeInstances() {
 		if len(path) < 2 || path[0].Key != "input" && path[0].Key != "state" {
 			continue
 		}
-		shared, _ := p.initial(path[:1])
+		shared, _ := initial(p, path[:1])
 		if flow.Holds(shared, path[1:]) {
 			continue
 		}
@@ -156,21 +156,21 @@ func (p *Pass) missingInSomeInstances() {
 			if path[0].Key == "input" {
 				own = p.Plan.Instances[k].Input
 			}
-			if !flow.Holds(own, path[1:]) && !p.keptAway(r, &p.Plan.Instances[k]) {
+			if !flow.Holds(own, path[1:]) && !keptAway(p, r, &p.Plan.Instances[k]) {
 				without = append(without, p.Plan.Instances[k].ID)
 			}
 		}
 		if len(without) == 0 || len(without) == len(p.Plan.Instances) {
 			continue
 		}
-		p.inSomeOnly(r, without, false).About(p.flow.Caller(r).Label())
-		p.noteMissing(r, without)
+		inSomeOnly(p, r, without, false).About(p.flow.Caller(r).Label())
+		noteMissing(p, r, without)
 	}
 }
 
 // keptAway reports whether the condition of the call that reads something isn't true with what an
 // instance begins with.
-func (p *Pass) keptAway(r *plan.Read, one *plan.Instance) bool {
+func keptAway(p *Pass, r *plan.Read, one *plan.Instance) bool {
 	call := p.flow.Caller(r)
 	if call == nil || compiler.Condition(call) == nil || compiler.Condition(call).Expr == nil {
 		return false
@@ -191,13 +191,13 @@ func (p *Pass) keptAway(r *plan.Read, one *plan.Instance) bool {
 }
 
 // inSomeOnly reports a reference that some instances can't satisfy.
-func (p *Pass) inSomeOnly(r *plan.Read, without []string, unnamed bool) *diag.Diagnostic {
+func inSomeOnly(p *Pass, r *plan.Read, without []string, unnamed bool) *diag.Diagnostic {
 	return p.Report(r.Span(), "%q has a value in some instances only: %s", r.Ref.String(), lacking(without, unnamed)).
 		Advise("set it in every instance or in the shared %s, or add a fallback", r.Ref.Kind)
 }
 
 // noteMissing remembers what is judged again over all views of the plan.
-func (p *Pass) noteMissing(r *plan.Read, without []string) {
+func noteMissing(p *Pass, r *plan.Read, without []string) {
 	if p.view != nil {
 		p.view.missing[r.Span()] = missingReference{r, without}
 	}

@@ -23,13 +23,13 @@ func lookalikes(p *Pass) {
 		bareReferences(p, call)
 		reported := p.found[before:len(p.found):len(p.found)]
 		for _, f := range call.Params.Fields {
-			p.unmarkedReferences(call, f.Value.Node, reported)
+			unmarkedReferences(p, call, f.Value.Node, reported)
 		}
 	}
 	if p.Plan.Output != nil {
-		p.unmarkedReferences(nil, p.Plan.Output.Node, nil)
+		unmarkedReferences(p, nil, p.Plan.Output.Node, nil)
 	}
-	p.carriedOut(func(known *parameters, a *plan.Activity, _ []*plan.Call) {
+	carriedOut(p, func(known *parameters, a *plan.Activity, _ []*plan.Call) {
 		for _, one := range []struct {
 			of     *source.Node
 			keys   []string
@@ -41,7 +41,7 @@ func lookalikes(p *Pass) {
 		} {
 			for _, key := range one.keys {
 				if n := one.of.Get(key); n != nil {
-					eachString(n, func(n *source.Node) { p.unboundPlaces(known, a, n, one.places) })
+					eachString(n, func(n *source.Node) { unboundPlaces(p, known, a, n, one.places) })
 				}
 			}
 		}
@@ -57,7 +57,7 @@ var variableLike = regexp.MustCompile(`(?:\$\{|\{\{)([A-Z][A-Z0-9_]+)\}+|\$([A-Z
 
 // unboundPlaces reports parameters and references in a text of a program's arguments or a request that
 // nothing replaces. Only some texts may contain parameters, in braces.
-func (p *Pass) unboundPlaces(known *parameters, a *plan.Activity, n *source.Node, places bool) {
+func unboundPlaces(p *Pass, known *parameters, a *plan.Activity, n *source.Node, places bool) {
 	if a.HTTP != nil && expression.IsExpression(n.Text) {
 		return // the parameter itself
 	}
@@ -131,8 +131,8 @@ func isKnownKind(ref expression.Reference) bool {
 const parametersAlone = "an activity receives only parameters: pass the value in the call, and write the parameter's name in braces"
 
 // unmarkedReferences checks the strings of a value that have no finding.
-func (p *Pass) unmarkedReferences(call *plan.Call, n *source.Node, reported []diag.Diagnostic) {
-	eachString(n, func(n *source.Node) { p.unmarkedReference(call, n, reported) })
+func unmarkedReferences(p *Pass, call *plan.Call, n *source.Node, reported []diag.Diagnostic) {
+	eachString(n, func(n *source.Node) { unmarkedReference(p, call, n, reported) })
 	eachKey(n, func(key *source.Node) {
 		if !expression.IsExpression(key.Text) && !expression.IsText(key.Text) {
 			return
@@ -166,12 +166,12 @@ func eachString(n *source.Node, give func(*source.Node)) {
 	}
 }
 
-func (p *Pass) unmarkedReference(call *plan.Call, n *source.Node, reported []diag.Diagnostic) {
+func unmarkedReference(p *Pass, call *plan.Call, n *source.Node, reported []diag.Diagnostic) {
 	if start, end, ok := expression.Unfilled(n.Text); ok {
 		p.Report(n.Within(start, end), "this text is inside an expression, so its †{ … } isn't evaluated").About(call.Label()).
 			Advise("join the text and the value: \"… \" + string(†state.x)")
 	}
-	m, ok := expression.Lookalike(n.Text, func(ref expression.Reference) bool { return p.named(ref) || p.inItem(call, ref) })
+	m, ok := expression.Lookalike(n.Text, func(ref expression.Reference) bool { return isNamed(p, ref) || inItem(p, call, ref) })
 	if !ok || slices.ContainsFunc(reported, func(f diag.Diagnostic) bool { return f.Span == n.Span() }) {
 		return
 	}
@@ -189,9 +189,9 @@ func (p *Pass) unmarkedReference(call *plan.Call, n *source.Node, reported []dia
 	f.Offer("make it a reference", n, from, to, m.Intended[from:tail], m.Sure)
 }
 
-// named reports whether the first key of a reference is one that a call writes, that the
+// isNamed reports whether the first key of a reference is one that a call writes, that the
 // document holds or declares, or, of the input, that another reference reads.
-func (p *Pass) named(ref expression.Reference) bool {
+func isNamed(p *Pass, ref expression.Reference) bool {
 	if len(ref.Path) == 0 || ref.Kind != "input" && ref.Kind != "state" && !p.flow.IsKind(ref.Kind) {
 		return false
 	}
@@ -199,26 +199,26 @@ func (p *Pass) named(ref expression.Reference) bool {
 	if p.flow.IsKind(ref.Kind) {
 		path = append([]expression.Segment{{Key: "data"}}, path...)
 	}
-	if id, ok := p.lookup(path); ok && p.children(id).has(ref.Path[0]) || !p.flow.IsKind(ref.Kind) && p.flow.Begins(ref.Kind, ref.Path[:1]) {
+	if id, ok := lookup(p, path); ok && children(p, id).has(ref.Path[0]) || !p.flow.IsKind(ref.Kind) && p.flow.Begins(ref.Kind, ref.Path[:1]) {
 		return true
 	}
 	if ref.Kind != "input" {
 		return false
 	}
-	_, read := p.lookup(append(path, ref.Path[0])) // input isn't written
+	_, read := lookup(p, append(path, ref.Path[0])) // input isn't written
 	return read || p.Plan.InputSchema != nil && p.Plan.InputSchema.At(compiler.SchemaPath(ref.Path[:1])).Named
 }
 
 // bareReferences finds strings that read like a reference without its † where
 // the tool takes no string.
 func bareReferences(p *Pass, call *plan.Call) {
-	takers := p.takers(call)
+	takers := takers(p, call)
 	if len(takers) == 0 {
 		return
 	}
 	for _, f := range call.Params.Fields {
 		if n := f.Value.Node; n.Kind >= source.Array || isBareReference(n) {
-			p.bareReference(call, takers[0].schema, n, []schema.Step{schema.Key(f.Key)})
+			bareReference(p, call, takers[0].schema, n, []schema.Step{schema.Key(f.Key)})
 		}
 	}
 }
@@ -228,12 +228,12 @@ func isBareReference(n *source.Node) bool {
 }
 
 // bareReference looks through a value; the steps lead to it in the schema.
-func (p *Pass) bareReference(call *plan.Call, s *schema.Schema, n *source.Node, steps []schema.Step) {
+func bareReference(p *Pass, call *plan.Call, s *schema.Schema, n *source.Node, steps []schema.Step) {
 	for i, item := range n.Items {
-		p.bareReference(call, s, item, append(steps, schema.Index(i)))
+		bareReference(p, call, s, item, append(steps, schema.Index(i)))
 	}
 	for _, f := range n.Fields {
-		p.bareReference(call, s, f.Value, append(steps, schema.Key(f.Key.Text)))
+		bareReference(p, call, s, f.Value, append(steps, schema.Key(f.Key.Text)))
 	}
 	if !isBareReference(n) {
 		return

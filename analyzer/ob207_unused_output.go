@@ -22,10 +22,10 @@ func unusedOutputs(p *Pass) {
 	if p.Plan.Output == nil {
 		return
 	}
-	seen := p.seen()
+	seen := seen(p)
 	for _, call := range p.Plan.Calls {
 		if slices.ContainsFunc(call.Output, func(route plan.Route) bool {
-			return len(call.Output) > 1 && slices.ContainsFunc(route, func(path plan.Path) bool { return seen[call.Index] && p.isRead(path.ID) })
+			return len(call.Output) > 1 && slices.ContainsFunc(route, func(path plan.Path) bool { return seen[call.Index] && isRead(p, path.ID) })
 		}) {
 			continue
 		}
@@ -34,7 +34,7 @@ func unusedOutputs(p *Pass) {
 				continue
 			}
 			for _, path := range route {
-				if (!seen[call.Index] || !p.isRead(path.ID)) && !p.suggestedPaths[path.ID] {
+				if (!seen[call.Index] || !isRead(p, path.ID)) && !p.suggestedPaths[path.ID] {
 					p.Report(path.Span(), "nothing reads %q, and it isn't part of the plan's output", p.path(path.ID)).About(call.Label()).
 						Advise("read it, add it to \"output\", or remove \"_outputPath\" if the call is made for its effect")
 				}
@@ -44,7 +44,7 @@ func unusedOutputs(p *Pass) {
 }
 
 // seen tells by call whether some read is bound to it.
-func (p *Pass) seen() []bool {
+func seen(p *Pass) []bool {
 	seen := make([]bool, len(p.Plan.Calls))
 	for i := range p.Plan.Reads {
 		for _, w := range p.Plan.Reads[i].Writers {
@@ -55,8 +55,8 @@ func (p *Pass) seen() []bool {
 }
 
 // isRead reports whether anything reads a path, something above it or below it.
-func (p *Pass) isRead(id pathtree.ID) bool {
+func isRead(p *Pass, id pathtree.ID) bool {
 	found := false
-	p.reading().overlapping(id, func([]int32) bool { found = true; return false })
+	reading(p).overlapping(id, func([]int32) bool { found = true; return false })
 	return found
 }

@@ -23,8 +23,8 @@ var _ = register(Rule{
 // uselessFallbacks finds operands of || that never decide: they are never there
 // when it is their turn, or one before them always is.
 func uselessFallbacks(p *Pass) {
-	p.unwrittenOperands()
-	p.sureItems()
+	unwrittenOperands(p)
+	sureItems(p)
 	if p.Unknown(branch.Needed) {
 		return
 	}
@@ -45,7 +45,7 @@ func uselessFallbacks(p *Pass) {
 			dangles[r.Call] = true // that is OB203's
 		}
 	}
-	p.calculations(func(call *plan.Call, t *plan.Template) {
+	calculations(p, func(call *plan.Call, t *plan.Template) {
 		if t.Expr.Plain() || t.PerItem() || call != nil && dangles[call.Index] {
 			return
 		}
@@ -53,7 +53,7 @@ func uselessFallbacks(p *Pass) {
 			if at == 0 && call != nil && t == call.When {
 				continue // a condition: that is OB210's
 			}
-			if !branches && !p.hasSureOperand(call, t, fallback) {
+			if !branches && !hasSureOperand(p, call, t, fallback) {
 				continue // any tool may fail, and nothing else decides
 			}
 			e := p.flow.Conditions()
@@ -77,20 +77,20 @@ func uselessFallbacks(p *Pass) {
 	for i := 0; i < len(operands); {
 		o := operands[i]
 		chain := answers[i : i+len(o.fallback.Args)]
-		p.uselessOperands(e, o.call, o.template, o.fallback, chain, func(n int) (left, there logic.Literal) { return operands[i+n].left, operands[i+n].there })
+		uselessOperands(p, e, o.call, o.template, o.fallback, chain, func(n int) (left, there logic.Literal) { return operands[i+n].left, operands[i+n].there })
 		i += len(chain)
 	}
 }
 
 // sureItems reports operands that every item of a list has, by its type.
-func (p *Pass) sureItems() {
-	p.calculations(func(call *plan.Call, t *plan.Template) {
+func sureItems(p *Pass) {
+	calculations(p, func(call *plan.Call, t *plan.Template) {
 		if call == nil || !t.PerItem() || t.Expr.Plain() {
 			return
 		}
 		for at, fallback := range fallbacks(t) {
 			for i, a := range fallback.Args[:len(fallback.Args)-1] {
-				if a.Op != expression.OpRef || at == 0 && t == call.When || !p.sureItem(&p.Plan.Reads[t.Reads[a.Index]]) {
+				if a.Op != expression.OpRef || at == 0 && t == call.When || !sureItem(p, &p.Plan.Reads[t.Reads[a.Index]]) {
 					continue
 				}
 				next := fallback.Args[i+1]
@@ -103,7 +103,7 @@ func (p *Pass) sureItems() {
 }
 
 // sureItem reports whether a read is of an item's place, or of what each item has.
-func (p *Pass) sureItem(r *plan.Read) bool {
+func sureItem(p *Pass, r *plan.Read) bool {
 	call := p.flow.Caller(r)
 	if !compiler.ReadsItem(p.Plan, r) || call == nil || call.Each == nil || r.Ref.Kind == "index" {
 		return compiler.ReadsItem(p.Plan, r) && len(r.Ref.Path) == 0 && r.Ref.Kind == "index"
@@ -121,11 +121,11 @@ func (p *Pass) sureItem(r *plan.Read) bool {
 // unwrittenOperands reports operands at whose path nothing ever stands: nobody
 // writes it, and the document doesn't say that a run begins with it. That
 // a state given at run time may bring it is for the document to declare.
-func (p *Pass) unwrittenOperands() {
+func unwrittenOperands(p *Pass) {
 	if p.Plan.Form == plan.Solution {
 		return // the state that it is given isn't known
 	}
-	p.calculations(func(call *plan.Call, t *plan.Template) {
+	calculations(p, func(call *plan.Call, t *plan.Template) {
 		var never map[int]bool
 		for _, i := range t.Reads {
 			if r := &p.Plan.Reads[i]; !r.Ref.Required && !p.flow.MayBeThere(r) {
@@ -147,7 +147,7 @@ func (p *Pass) unwrittenOperands() {
 			kind := p.Plan.Paths.Kind(r.Path)
 			f := p.Report(r.Span(), "%q never has a value: %s; the operand of \"||\" has no effect", r.Ref.String(), whyNever[kind]).About(call.Label()).
 				Advise("%s, or remove the operand", operandFrom[kind])
-			p.explainNever(f, r, call)
+			explainNever(p, f, r, call)
 		}
 	})
 }
@@ -160,12 +160,12 @@ var operandFrom = map[string]string{
 
 // hasSureOperand reports whether an operand before the last is seen at once to be
 // there always, or whenever the call runs, or never.
-func (p *Pass) hasSureOperand(call *plan.Call, t *plan.Template, fallback *expression.Node) bool {
+func hasSureOperand(p *Pass, call *plan.Call, t *plan.Template, fallback *expression.Node) bool {
 	for _, a := range fallback.Args[:len(fallback.Args)-1] {
 		if a.Op != expression.OpRef {
 			return true
 		}
-		if p.sure(call, t.Reads[a.Index]) {
+		if sure(p, call, t.Reads[a.Index]) {
 			return true
 		}
 	}
@@ -174,7 +174,7 @@ func (p *Pass) hasSureOperand(call *plan.Call, t *plan.Template, fallback *expre
 
 // sure reports whether a read is seen at once to be there always, or whenever the
 // call runs, or never.
-func (p *Pass) sure(call *plan.Call, read int) bool {
+func sure(p *Pass, call *plan.Call, read int) bool {
 	r := &p.Plan.Reads[read]
 	return r.Start || !p.flow.MayBeThere(r) || call != nil && slices.ContainsFunc(call.Reads, func(i int) bool {
 		other := &p.Plan.Reads[i]
@@ -184,18 +184,18 @@ func (p *Pass) sure(call *plan.Call, read int) bool {
 
 // onlyDeadWrite reports whether all that could write what a read reads are calls that never
 // run, which is a finding of their own.
-func (p *Pass) onlyDeadWrite(e *branch.Conditions, r *plan.Read) bool {
+func onlyDeadWrite(p *Pass, e *branch.Conditions, r *plan.Read) bool {
 	return len(r.Writers) > 0 && !r.Start && !slices.ContainsFunc(r.Writers, func(w int32) bool { return !e.SolveOne(e.Runs(p.Plan.Calls[w]), false).Impossible })
 }
 
-func (p *Pass) uselessOperands(e *branch.Conditions, call *plan.Call, t *plan.Template, fallback *expression.Node, decides []logic.Answer, standing func(operand int) (left, there logic.Literal)) {
+func uselessOperands(p *Pass, e *branch.Conditions, call *plan.Call, t *plan.Template, fallback *expression.Node, decides []logic.Answer, standing func(operand int) (left, there logic.Literal)) {
 	last := -1 // the last operand that ever decides
 	for i, a := range decides {
 		if !a.Impossible {
 			last = i
 		}
 		if !a.Possible && !a.Impossible && !a.Beyond && !e.Exhausted() {
-			p.unanswered(t.Node.Within(fallback.Start, fallback.End), call, "whether every operand of "+quote(short(t.Node.Text))+" is needed")
+			unanswered(p, t.Node.Within(fallback.Start, fallback.End), call, "whether every operand of "+quote(short(t.Node.Text))+" is needed")
 			return
 		}
 	}
@@ -207,7 +207,7 @@ func (p *Pass) uselessOperands(e *branch.Conditions, call *plan.Call, t *plan.Te
 	useless := func(i int) {
 		if a := fallback.Args[i]; a.Op == expression.OpRef && e.NeverThere(&p.Plan.Reads[t.Reads[a.Index]]) {
 			return // already reported
-		} else if a.Op == expression.OpRef && p.onlyDeadWrite(e, &p.Plan.Reads[t.Reads[a.Index]]) {
+		} else if a.Op == expression.OpRef && onlyDeadWrite(p, e, &p.Plan.Reads[t.Reads[a.Index]]) {
 			return // that is their own fault, and told
 		}
 		what := "never has a value when it is reached"

@@ -27,11 +27,11 @@ func booleanFallbacks(p *Pass) {
 		}
 		for part := range t.Expr.Root().All() {
 			if part.IsPresence() && !part.Open() {
-				p.booleanFallback(call, t, part)
+				booleanFallback(p, call, t, part)
 			}
 		}
 	}
-	p.calculations(check)
+	calculations(p, check)
 	for _, name := range slices.Sorted(maps.Keys(p.Plan.Activities)) {
 		if a := p.Plan.Activities[name]; a.Expression != nil && p.from == 0 {
 			check(nil, &plan.Template{Node: a.Node.Get("expr"), Expr: a.Expression})
@@ -39,7 +39,7 @@ func booleanFallbacks(p *Pass) {
 	}
 }
 
-func (p *Pass) booleanFallback(call *plan.Call, t *plan.Template, part *expression.Node) {
+func booleanFallback(p *Pass, call *plan.Call, t *plan.Template, part *expression.Node) {
 	if slices.ContainsFunc(part.Args, func(x *expression.Node) bool { return x.Constant }) {
 		return
 	}
@@ -55,7 +55,7 @@ func (p *Pass) booleanFallback(call *plan.Call, t *plan.Template, part *expressi
 	}
 	f := p.Report(at, "%q between booleans tests whether they have a value, not whether they are true: %s", operator,
 		result).About(call.Label()).Advise("write %q to test whether they are true", word)
-	if part.Op == expression.OpGate || (t.Reads == nil || call != nil && t == call.When) && p.alwaysThere(t, part.Args[0]) {
+	if part.Op == expression.OpGate || (t.Reads == nil || call != nil && t == call.When) && alwaysThere(p, t, part.Args[0]) {
 		f.As(diag.Error) // the last alone decides, or the first alone
 	}
 	var edits []diag.Edit
@@ -77,7 +77,7 @@ func (p *Pass) booleanFallback(call *plan.Call, t *plan.Template, part *expressi
 
 // alwaysThere reports whether all that a part of an expression reads is there from the
 // start, or written by calls that always run.
-func (p *Pass) alwaysThere(t *plan.Template, part *expression.Node) bool {
+func alwaysThere(p *Pass, t *plan.Template, part *expression.Node) bool {
 	return !slices.ContainsFunc(t.Reads, func(read int) bool {
 		r := &p.Plan.Reads[read]
 		within := part.Start <= r.Ref.Start && r.Ref.End <= part.End

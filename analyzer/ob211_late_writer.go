@@ -51,7 +51,7 @@ func lateWriters(p *Pass) {
 				continue
 			}
 			late := compiled.Calls[w.Call]
-			if p.neverBoth(late, p.flow.Caller(r)) {
+			if neverBoth(p, late, p.flow.Caller(r)) {
 				continue
 			}
 			path, _ := flow.OutputOver(p.Plan, late, w.Path)
@@ -64,7 +64,7 @@ func lateWriters(p *Pass) {
 }
 
 // neverBoth reports whether of two calls at most one runs.
-func (p *Pass) neverBoth(a, b *plan.Call) bool {
+func neverBoth(p *Pass, a, b *plan.Call) bool {
 	if !p.flow.HasBranches() {
 		return false
 	}

@@ -23,21 +23,19 @@ var _ = register(Rule{
 	Run:   constantConditions,
 })
 
-// constantConditions finds conditions that don't decide anything, and comparisons that
-// nothing can fulfil.
+// constantConditions finds conditions that don't decide anything, and comparisons that nothing can fulfil.
 func constantConditions(p *Pass) {
-	constant, left := p.constantConditions(), emptyBudget
-	p.calculations(func(call *plan.Call, t *plan.Template) {
+	constant, left := constantTemplates(p), emptyBudget
+	calculations(p, func(call *plan.Call, t *plan.Template) {
 		if !constant[t] {
-			t.Expr.Comparisons(func(ref int, with *expression.Node) { p.comparison(call, t, t.Reads[ref], with, &left) })
+			t.Expr.Comparisons(func(ref int, with *expression.Node) { comparison(p, call, t, t.Reads[ref], with, &left) })
 		}
 	})
 }
 
-// comparison reports a literal that the value which it is compared with can't be. Null
-// asks whether something is there; and that a value is of another kind altogether is
-// found with the types.
-func (p *Pass) comparison(call *plan.Call, t *plan.Template, read int, with *expression.Node, left *int) {
+// comparison reports a literal that the value which it is compared with can't be. Null asks whether something is there;
+// and that a value is of another kind altogether is found with the types.
+func comparison(p *Pass, call *plan.Call, t *plan.Template, read int, with *expression.Node, left *int) {
 	flows := p.flow.Read(read)
 	kind := schema.KindOf(with.Value)
 	if with.Value == nil || len(flows) == 0 || slices.ContainsFunc(flows, func(v flow.Variant) bool {
@@ -59,7 +57,7 @@ func (p *Pass) comparison(call *plan.Call, t *plan.Template, read int, with *exp
 	shown := t.Expr.Text[with.Start:with.End]
 	f := p.Report(t.Node.Within(with.Start, with.End), "%q is never %s", r.Ref.String(), shown).About(call.Label()).
 		Advise("compare it with a possible value")
-	showAll(f, p.remarks(&flows[0]))
+	showAll(f, remarks(p, &flows[0]))
 	raw, _ := flows[0].Schema.Raw().(map[string]any)
 	words, _ := raw["enum"].([]any)
 	var known []string
@@ -77,8 +75,8 @@ func (p *Pass) comparison(call *plan.Call, t *plan.Template, read int, with *exp
 	}
 }
 
-// constantConditions reports conditions of calls that are always or never true.
-func (p *Pass) constantConditions() map[*plan.Template]bool {
+// constantTemplates reports conditions of calls that are always or never true.
+func constantTemplates(p *Pass) map[*plan.Template]bool {
 	constant := map[*plan.Template]bool{}
 	var calls []*plan.Call
 	var goals []logic.Literal
@@ -101,7 +99,7 @@ func (p *Pass) constantConditions() map[*plan.Template]bool {
 	for i, call := range calls {
 		never, always := answers[2*i].Impossible, answers[2*i+1].Impossible
 		// What may go wrong isn't true always, even if it is never false.
-		if never == always || always && (p.mayFail(call.When) || slices.ContainsFunc(call.When.Reads, p.mayBeMissing)) {
+		if never == always || always && (mayFail(p, call.When) || mayBeMissing(p, call.When)) {
 			continue
 		}
 		constant[call.When] = true
@@ -120,25 +118,28 @@ func (p *Pass) constantConditions() map[*plan.Template]bool {
 
 // mayBeMissing reports whether there may be nothing where a condition looks, which then isn't
 // true: no call has written it, or what came has no such part.
-func (p *Pass) mayBeMissing(read int) bool {
-	r, e := &p.Plan.Reads[read], p.flow.Conditions()
-	if compiler.ReadsItem(p.Plan, r) {
-		call := p.flow.Caller(r)
-		return r.Ref.Kind == "item" && call != nil && call.Each != nil && slices.ContainsFunc(p.flow.Elements(call.Each.List), func(v flow.Variant) bool {
-			return v.Schema != nil && !v.Schema.At(compiler.SchemaPath(r.Ref.Path)).Required
+func mayBeMissing(p *Pass, condition *plan.Template) bool {
+	e := p.flow.Conditions()
+	return slices.ContainsFunc(condition.Reads, func(read int) bool {
+		r := &p.Plan.Reads[read]
+		if compiler.ReadsItem(p.Plan, r) {
+			call := p.flow.Caller(r)
+			return r.Ref.Kind == "item" && call != nil && call.Each != nil && slices.ContainsFunc(p.flow.Elements(call.Each.List), func(v flow.Variant) bool {
+				return v.Schema != nil && !v.Schema.At(compiler.SchemaPath(r.Ref.Path)).Required
+			})
+		}
+		return mayBeOmitted(p, r) || slices.ContainsFunc(r.Writers, func(w int32) bool {
+			call := p.Plan.Calls[w]
+			rest, ok := p.flow.LookedInto(call, r.Path)
+			return ok && len(rest) > 0 && !call.Tool.Output.At(compiler.SchemaPath(rest)).Required
+		}) || !r.Start && len(r.Writers) > 0 && !slices.ContainsFunc(r.Writers, func(w int32) bool {
+			return e.SolveOne(e.Runs(p.Plan.Calls[w]).Not(), true).Impossible
 		})
-	}
-	return p.mayBeOmitted(r) || slices.ContainsFunc(r.Writers, func(w int32) bool {
-		call := p.Plan.Calls[w]
-		rest, ok := p.flow.LookedInto(call, r.Path)
-		return ok && len(rest) > 0 && !call.Tool.Output.At(compiler.SchemaPath(rest)).Required
-	}) || !r.Start && len(r.Writers) > 0 && !slices.ContainsFunc(r.Writers, func(w int32) bool {
-		return e.SolveOne(e.Runs(p.Plan.Calls[w]).Not(), true).Impossible
 	})
 }
 
 // constantAlone reports whether OB212 speaks of a call's condition.
-func (p *Pass) constantAlone(e *branch.Conditions, call *plan.Call) bool {
+func constantAlone(p *Pass, e *branch.Conditions, call *plan.Call) bool {
 	if !call.When.Live() || call.When.Expr != nil && len(call.When.Reads) == 0 {
 		return true
 	}

@@ -26,7 +26,7 @@ type edge struct {
 // calls that wait for themselves.
 func cycles(p *Pass) {
 	for _, i := range p.Plan.Graph.SelfCycles() {
-		p.selfCycle(p.Plan.Calls[i])
+		selfCycle(p, p.Plan.Calls[i])
 	}
 	for _, call := range p.fresh() {
 		if itself := call.ComesAfter(call.Index); itself != nil {
@@ -42,11 +42,11 @@ func cycles(p *Pass) {
 		together[p.Plan.Graph.Component(i)]++
 	}
 	for _, cycle := range cycles {
-		p.cycle(cycle, together[p.Plan.Graph.Component(int(cycle[0]))])
+		reportCycle(p, cycle, together[p.Plan.Graph.Component(int(cycle[0]))])
 	}
 }
 
-func (p *Pass) selfCycle(call *plan.Call) {
+func selfCycle(p *Pass, call *plan.Call) {
 	for _, i := range call.Reads {
 		r := &p.Plan.Reads[i]
 		if !r.Ref.Required || r.Start || len(r.Writers) > 0 {
@@ -62,11 +62,11 @@ func (p *Pass) selfCycle(call *plan.Call) {
 	}
 }
 
-// cycle reports a cycle, and how many calls wait for each other together with its own.
-func (p *Pass) cycle(calls []int32, together int) {
+// reportCycle reports a cycle, and how many calls wait for each other together with its own.
+func reportCycle(p *Pass, calls []int32, together int) {
 	edges := make([]edge, len(calls))
 	for i, c := range calls {
-		edges[i] = p.edge(p.Plan.Calls[c], p.Plan.Calls[calls[(i+1)%len(calls)]])
+		edges[i] = edgeBetween(p, p.Plan.Calls[c], p.Plan.Calls[calls[(i+1)%len(calls)]])
 	}
 	// The list begins with the call that stands first in the plan, so its edge is
 	// the one that reaches forward in the text and closes the cycle.
@@ -98,8 +98,8 @@ func (p *Pass) cycle(calls []int32, together int) {
 	f.Advise("remove one of these references, or read a path that none of the calls writes")
 }
 
-// edge finds what makes one call wait for another.
-func (p *Pass) edge(from, to *plan.Call) edge {
+// edgeBetween finds what makes one call wait for another.
+func edgeBetween(p *Pass, from, to *plan.Call) edge {
 	e := edge{from: from, to: to, at: from.ToolNode.Span(), other: to.ToolNode.Span()}
 	for _, i := range from.Reads {
 		r := &p.Plan.Reads[i]

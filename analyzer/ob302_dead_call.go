@@ -34,9 +34,9 @@ func deadCalls(p *Pass) {
 		call := p.Plan.Calls[order[i]]
 		switch {
 		case a.Impossible:
-			p.deadCall(e, call)
+			deadCall(p, e, call)
 		case !a.Possible && !a.Beyond && !e.Exhausted():
-			p.unanswered(call.ToolNode.Span(), call, "whether "+quote(call.Name)+" can ever run")
+			unanswered(p, call.ToolNode.Span(), call, "whether "+quote(call.Name)+" can ever run")
 		}
 	}
 }
@@ -49,7 +49,7 @@ type part struct {
 	words string
 }
 
-func (p *Pass) parts(call *plan.Call) []part {
+func parts(p *Pass, call *plan.Call) []part {
 	e := p.flow.Conditions()
 	var list []part
 	if when := compiler.Condition(call); when != nil {
@@ -73,8 +73,8 @@ const maxPaired = 24
 
 // deadCall reports a call with the smallest evidence: one thing that never
 // holds, or two that exclude each other.
-func (p *Pass) deadCall(e *branch.Conditions, call *plan.Call) {
-	parts := p.parts(call)
+func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
+	parts := parts(p, call)
 	goals := make([]logic.Literal, len(parts))
 	for i := range parts {
 		goals[i] = parts[i].holds
@@ -84,7 +84,7 @@ func (p *Pass) deadCall(e *branch.Conditions, call *plan.Call) {
 		if !a.Impossible {
 			continue
 		}
-		if parts[i].at == nil || parts[i].at == call.When && p.constantAlone(e, call) {
+		if parts[i].at == nil || parts[i].at == call.When && constantAlone(p, e, call) {
 			return // that is the other call's own, or OB212's
 		}
 		what := parts[i].words + " never has a value"
@@ -95,7 +95,7 @@ func (p *Pass) deadCall(e *branch.Conditions, call *plan.Call) {
 			Note(parts[i].node.Span(), "it needs this").
 			Advise("read values of one branch, join branches with \"||\", or remove the call")
 		f.Witness = Branch{Branch: []BranchChoice{}}
-		p.noteWriters(f, parts[i].at)
+		noteWriters(p, f, parts[i].at)
 		return
 	}
 	for i := range parts[:min(len(parts), maxPaired)] {
@@ -112,14 +112,14 @@ func (p *Pass) deadCall(e *branch.Conditions, call *plan.Call) {
 				needs(f, parts[i].node, other)
 			}
 			f.Witness = Branch{Branch: one, Instead: other}
-			p.noteWriters(f, parts[j].at, parts[i].at)
+			noteWriters(p, f, parts[j].at, parts[i].at)
 			return
 		}
 	}
 	what := "no branch provides everything that it needs"
 	if e.Ready(call) != e.Runs(call) && !e.SolveOne(e.Ready(call), false).Impossible {
 		what = "whenever it could run, its output path already has a value"
-		if p.rewritesItself(call) {
+		if rewritesItself(p, call) {
 			return // that is OB403's
 		}
 	}
@@ -132,9 +132,9 @@ func (p *Pass) deadCall(e *branch.Conditions, call *plan.Call) {
 }
 
 // rewritesItself reports whether a call needs a value where it writes.
-func (p *Pass) rewritesItself(call *plan.Call) bool {
+func rewritesItself(p *Pass, call *plan.Call) bool {
 	return slices.ContainsFunc(call.Reads, func(i int) bool {
-		_, yes := p.claims(call, call.FailureRoute(), p.Plan.Reads[i].Path)
+		_, yes := claims(p, call, call.FailureRoute(), p.Plan.Reads[i].Path)
 		return yes && p.Plan.Reads[i].Ref.Required
 	})
 }

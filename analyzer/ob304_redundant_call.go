@@ -31,13 +31,13 @@ func redundantCalls(p *Pass) {
 		}
 		var b strings.Builder
 		fmt.Fprintf(&b, "%q %q %q ", call.ToolName, call.Activity, call.Delegate)
-		p.fingerprint(&b, call.Params)
-		p.fingerprintOfScopes(&b, call)
+		fingerprint(p, &b, call.Params)
+		fingerprintOfScopes(p, &b, call)
 		if call.When != nil {
-			p.fingerprint(&b, call.When)
+			fingerprint(p, &b, call.When)
 		}
 		if call.Each != nil {
-			p.fingerprint(&b, call.Each.List)
+			fingerprint(p, &b, call.Each.List)
 		}
 		key := b.String()
 		earlier, again := first[key]
@@ -57,7 +57,7 @@ func redundantCalls(p *Pass) {
 
 // fingerprint writes what a template passes: two with the same fingerprint get
 // the same value.
-func (p *Pass) fingerprint(b *strings.Builder, t *plan.Template) {
+func fingerprint(p *Pass, b *strings.Builder, t *plan.Template) {
 	switch {
 	case !t.Live():
 		text, err := json.Marshal(t.Value)
@@ -74,7 +74,7 @@ func (p *Pass) fingerprint(b *strings.Builder, t *plan.Template) {
 	case t.Items != nil:
 		b.WriteByte('[')
 		for _, item := range t.Items {
-			p.fingerprint(b, item)
+			fingerprint(p, b, item)
 			b.WriteByte(',')
 		}
 		b.WriteByte(']')
@@ -84,7 +84,7 @@ func (p *Pass) fingerprint(b *strings.Builder, t *plan.Template) {
 		b.WriteByte('{')
 		for _, f := range fields {
 			b.WriteString(strconv.Quote(f.Key))
-			p.fingerprint(b, f.Value)
+			fingerprint(p, b, f.Value)
 			b.WriteByte(',')
 		}
 		b.WriteByte('}')
@@ -92,7 +92,7 @@ func (p *Pass) fingerprint(b *strings.Builder, t *plan.Template) {
 }
 
 // fingerprintOfScopes writes what context a call is handed.
-func (p *Pass) fingerprintOfScopes(b *strings.Builder, call *plan.Call) {
+func fingerprintOfScopes(p *Pass, b *strings.Builder, call *plan.Call) {
 	if call.Scopes == nil {
 		return
 	}

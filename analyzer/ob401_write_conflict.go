@@ -25,10 +25,10 @@ func writeConflicts(p *Pass) {
 	if len(p.Plan.Unordered) == 0 {
 		return
 	}
-	astray := p.astray()
+	astray := astray(p)
 	pairs := slices.DeleteFunc(slices.Clone(p.Plan.Unordered), func(u plan.Unordered) bool {
 		if astray != nil && (astray[u.A] || astray[u.B]) {
-			p.strays()
+			strays(p)
 			return true
 		}
 		return u.B < p.from || p.barred != nil && (p.barred(u.A) || p.barred(u.B))
@@ -54,20 +54,20 @@ func writeConflicts(p *Pass) {
 				with = append(with, k)
 			}
 		}
-		if len(with) > 0 && !p.conflict(pairs, goals, answers, with) {
+		if len(with) > 0 && !conflict(p, pairs, goals, answers, with) {
 			for _, k := range with {
 				listed = append(listed, [2]int{pairs[k].A, pairs[k].B})
 			}
 		}
 		i = end
 	}
-	p.order(pairs, listed)
+	order(p, pairs, listed)
 }
 
 // conflict reports a call and those of the pairs that it may conflict in: an error where
 // two schedules show the conflict, or without a replay where values do, and a warning where
 // values let both calls run. It reports whether that is an error.
-func (p *Pass) conflict(pairs []plan.Unordered, goals []logic.Literal, answers []logic.Answer, with []int) (isError bool) {
+func conflict(p *Pass, pairs []plan.Unordered, goals []logic.Literal, answers []logic.Answer, with []int) (isError bool) {
 	e := p.flow.Conditions()
 	possible := slices.DeleteFunc(slices.Clone(with), func(k int) bool { return !answers[k].Possible })
 	first := func(k int) []int {
@@ -82,12 +82,12 @@ func (p *Pass) conflict(pairs []plan.Unordered, goals []logic.Literal, answers [
 		}
 		var schedules []Schedule
 		if p.config.Replay != nil {
-			schedules = p.conflictSchedules(&pairs[k], answers[k].Assignment)
+			schedules = conflictSchedules(p, &pairs[k], answers[k].Assignment)
 		}
 		if schedules == nil && (p.config.Replay != nil || !decided) {
 			continue
 		}
-		f := p.writeConflict(pairs, first(k), "the result depends on timing")
+		f := reportConflict(p, pairs, first(k), "the result depends on timing")
 		if !p.screens { // what comes behind changes the example
 			if words := describeBranch(branch); words != "" {
 				f.Message += "; both run when " + words
@@ -100,12 +100,12 @@ func (p *Pass) conflict(pairs []plan.Unordered, goals []logic.Literal, answers [
 		return true
 	}
 	if meet >= 0 {
-		p.writeConflict(pairs, first(meet), "no two runs were found that end differently; they run one after the other, as listed if that is possible").As(diag.Warning)
+		reportConflict(p, pairs, first(meet), "no two runs were found that end differently; they run one after the other, as listed if that is possible").As(diag.Warning)
 	}
 	for _, k := range with {
 		if a := answers[k]; !a.Possible && !a.Beyond {
 			call := p.Plan.Calls[pairs[k].B]
-			p.unanswered(pairs[k].PathB.Span(), call, "whether "+quote(call.Name)+" conflicts with other calls")
+			unanswered(p, pairs[k].PathB.Span(), call, "whether "+quote(call.Name)+" conflicts with other calls")
 			break
 		}
 	}
@@ -118,10 +118,10 @@ const maxShownConflicts = 3
 // order lets the calls of each pair run one after the other, so that the final state is always the same: as they are
 // listed, or as in the graph where that would be a cycle. With more pairs than are kept, all calls that may write the
 // same place are ordered.
-func (p *Pass) order(unordered []plan.Unordered, pairs [][2]int) {
+func order(p *Pass, unordered []plan.Unordered, pairs [][2]int) {
 	more := len(p.Plan.Unordered) >= compiler.MaxUnordered
 	if more {
-		p.unanswered(headOf(p.Plan.CallsNode.Span()), nil, fmt.Sprintf("whether more than %d pairs of calls conflict", compiler.MaxUnordered))
+		unanswered(p, headOf(p.Plan.CallsNode.Span()), nil, fmt.Sprintf("whether more than %d pairs of calls conflict", compiler.MaxUnordered))
 	}
 	if len(pairs) == 0 && !more {
 		return
@@ -137,7 +137,7 @@ func (p *Pass) order(unordered []plan.Unordered, pairs [][2]int) {
 			p.ordered = append(p.ordered, pair)
 		}
 		if more {
-			p.ordered = append(p.ordered, p.chains(place)...)
+			p.ordered = append(p.ordered, chains(p, place)...)
 		}
 		arriving := p.held != nil // what arrives comes after what is there
 		if arriving || !p.Plan.Graph.Acyclic() || compiler.WithOrder(p.Plan, p.ordered).Graph.Acyclic() {
@@ -150,13 +150,13 @@ func (p *Pass) order(unordered []plan.Unordered, pairs [][2]int) {
 	p.ordered = nil
 	for i, u := range unordered {
 		if more || slices.Contains(pairs, [2]int{u.A, u.B}) {
-			p.writeConflict(unordered, []int{i}, "in the order in which they are listed calls would wait for each other")
+			reportConflict(p, unordered, []int{i}, "in the order in which they are listed calls would wait for each other")
 		}
 	}
 }
 
 // chains are pairs that order all calls that may write the same place.
-func (p *Pass) chains(place func(call int32) int) (pairs [][2]int) {
+func chains(p *Pass, place func(call int32) int) (pairs [][2]int) {
 	known := map[pathtree.ID]bool{}
 	for _, call := range p.Plan.Calls {
 		for _, path := range call.Paths() {
@@ -176,9 +176,9 @@ func (p *Pass) chains(place func(call int32) int) (pairs [][2]int) {
 	return pairs
 }
 
-// writeConflict reports one call against some of those before it, by their places
+// reportConflict reports one call against some of those before it, by their places
 // among the pairs.
-func (p *Pass) writeConflict(pairs []plan.Unordered, with []int, says string) *diag.Diagnostic {
+func reportConflict(p *Pass, pairs []plan.Unordered, with []int, says string) *diag.Diagnostic {
 	first := pairs[with[0]]
 	call, other := p.Plan.Calls[first.B], p.Plan.Calls[first.A]
 	path, otherPath := p.path(first.PathB.ID), p.path(first.PathA.ID)

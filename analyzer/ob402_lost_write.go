@@ -15,9 +15,8 @@ var _ = register(Rule{
 	Run:   lostWrites,
 })
 
-// lostWrites reports values that are replaced before anything can read them: a
-// later call, which waits for the earlier one, sets the same path or one above
-// it, and every read that sees the earlier value sees the later one too.
+// lostWrites reports values that are replaced before anything can read them: a later call, which waits for the earlier
+// one, sets the same path or one above it, and every read that sees the earlier value sees the later one too.
 func lostWrites(p *Pass) {
 	if p.Plan.Writes == plan.Once {
 		return
@@ -29,12 +28,12 @@ func lostWrites(p *Pass) {
 		}
 		for _, i := range later.Waits[max(0, len(later.Waits)-nearWrites):] {
 			earlier := p.Plan.Calls[i]
-			if lost[i] || i > int32(later.Index) || !flow.Sets(earlier) || !p.replaces(later, earlier) || p.readBetween(earlier, later) || !p.flow.AlwaysWith(later, earlier) {
+			if lost[i] || i > int32(later.Index) || !flow.Sets(earlier) || !replaces(p.Plan, later, earlier) || readBetween(p, earlier, later) || !p.flow.AlwaysWith(later, earlier) {
 				continue
 			}
 			lost[i] = true
 			path := earlier.Output[0][0]
-			by := p.over(later, path)
+			by := over(p.Plan, later, path)
 			p.Report(path.Span(), "the value that %q writes to %q is replaced by %q before anything reads it", earlier.Name, p.path(path.ID), later.Name).About(earlier.Label()).
 				Note(by.Span(), "%q writes %q here, after %q", later.Name, p.path(by.ID), earlier.Name).
 				Advise("read the value in between, write one of the two to another path, or remove the first write")
@@ -46,17 +45,15 @@ func lostWrites(p *Pass) {
 // nearest in the list: a value that survives those was meant to.
 const nearWrites = 8
 
-// replaces reports whether everything that a call writes is overwritten by
-// another one.
-func (p *Pass) replaces(later, earlier *plan.Call) bool {
-	return !slices.ContainsFunc(earlier.Output[0], func(path plan.Path) bool { return p.over(later, path).Node == nil })
+// replaces reports whether everything that a call writes is overwritten by another one.
+func replaces(p *plan.Plan, later, earlier *plan.Call) bool {
+	return !slices.ContainsFunc(earlier.Output[0], func(path plan.Path) bool { return over(p, later, path).Node == nil })
 }
 
-// over is the path of a call's output that is, or stands above, another path;
-// its Node is nil when there is none.
-func (p *Pass) over(c *plan.Call, lost plan.Path) plan.Path {
+// over is the path of a call's output that is, or stands above, another path; its Node is nil when there is none.
+func over(p *plan.Plan, c *plan.Call, lost plan.Path) plan.Path {
 	for _, path := range c.Output[0] {
-		if p.Plan.Paths.IsAbove(path.ID, lost.ID) {
+		if p.Paths.IsAbove(path.ID, lost.ID) {
 			return path
 		}
 	}
@@ -65,10 +62,10 @@ func (p *Pass) over(c *plan.Call, lost plan.Path) plan.Path {
 
 // readBetween reports whether a read sees what one call wrote but not what a later one did: a read of a call listed
 // between the two, of the later one, or of one listed before both that is bound to nothing earlier.
-func (p *Pass) readBetween(earlier, later *plan.Call) bool {
+func readBetween(p *Pass, earlier, later *plan.Call) bool {
 	found := false
 	for _, path := range earlier.Output[0] {
-		p.reading().overlapping(path.ID, func(calls []int32) bool {
+		reading(p).overlapping(path.ID, func(calls []int32) bool {
 			at, _ := slices.BinarySearch(calls, int32(earlier.Index)+1)
 			found = at < len(calls) && calls[at] <= int32(later.Index)
 			return !found

@@ -24,7 +24,7 @@ func rewrites(p *Pass) {
 			if !r.Ref.Required || len(r.Writers) == 0 && !r.Start {
 				continue
 			}
-			if path, ok := p.claims(call, failure, r.Path); ok {
+			if path, ok := claims(p, call, failure, r.Path); ok {
 				p.Report(r.Span(), "%q can't write %q: it first needs a value there, and under \"writes: once\" no path is written twice", call.Name, p.path(path.ID)).About(call.Label()).
 					Note(path.Span(), "it would write the path here").
 					Advise("write the result to another path, or leave \"writes: once\" out")
@@ -36,7 +36,7 @@ func rewrites(p *Pass) {
 
 // claims is the first path that a call writes, other than as its failure route,
 // and that overlaps another.
-func (p *Pass) claims(call *plan.Call, failure int, id pathtree.ID) (plan.Path, bool) {
+func claims(p *Pass, call *plan.Call, failure int, id pathtree.ID) (plan.Path, bool) {
 	for i, path := range call.Paths() {
 		if i != failure && p.Plan.Paths.Overlap(path.ID, id) {
 			return path, true

@@ -36,7 +36,7 @@ func shapeConflicts(p *Pass) {
 			}
 			for up := paths.Parent(path.ID); up > pathtree.Root; up = paths.Parent(up) {
 				if p.Plan.Written(up) {
-					p.shapeConflict(write{call, i, path}, up, p.before(call, p.holders(up)))
+					shapeConflict(p, write{call, i, path}, up, heldBefore(p, call, holders(p, up)))
 				}
 			}
 		}
@@ -74,7 +74,7 @@ type holderList struct {
 
 // holders are the calls that set a path, in the graph's order; the alternatives of one
 // call come in their order when the list is read from its end.
-func (p *Pass) holders(id pathtree.ID) []holder {
+func holders(p *Pass, id pathtree.ID) []holder {
 	if p.shapes.holders == nil {
 		p.shapes.holders = map[pathtree.ID]*holderList{}
 	}
@@ -103,27 +103,27 @@ func (p *Pass) holders(id pathtree.ID) []holder {
 		known.list = append(known.list, of...)
 	}
 	known.upTo = len(writers)
-	slices.SortStableFunc(known.list, func(a, b holder) int { return p.rank(a.call) - p.rank(b.call) })
+	slices.SortStableFunc(known.list, func(a, b holder) int { return rankOf(p, a.call) - rankOf(p, b.call) })
 	return known.list
 }
 
-func (p *Pass) rank(call *plan.Call) int { return int(p.Plan.Graph.Rank(call.Index)) }
+func rankOf(p *Pass, call *plan.Call) int { return int(p.Plan.Graph.Rank(call.Index)) }
 
-// before are the holders whose values may stand when a call writes, the last of them
+// heldBefore are the holders whose values may stand when a call writes, the last of them
 // first: what a call sets afterwards takes the place of the whole, parts and all.
-func (p *Pass) before(call *plan.Call, holders []holder) []holder {
-	at, _ := slices.BinarySearchFunc(holders, p.rank(call), func(h holder, rank int) int { return cmp.Or(p.rank(h.call)-rank, -1) })
+func heldBefore(p *Pass, call *plan.Call, holders []holder) []holder {
+	at, _ := slices.BinarySearchFunc(holders, rankOf(p, call), func(h holder, rank int) int { return cmp.Or(rankOf(p, h.call)-rank, -1) })
 	before := slices.Clone(holders[max(0, at-maxHolders):at])
 	slices.Reverse(before)
 	return before
 }
 
-func (p *Pass) shapeConflict(written write, container pathtree.ID, holders []holder) {
+func shapeConflict(p *Pass, written write, container pathtree.ID, holders []holder) {
 	call, paths := written.call, p.Plan.Paths
 	below := paths.Segments(written.path.ID)[paths.Depth(container):]
 	for _, h := range holders {
 		place := h.call.Tool.Output.At(compiler.SchemaPath(below))
-		if place.Possible || h.call == call || p.excludes(h, written, place.Depth) {
+		if place.Possible || h.call == call || excludes(p, h, written, place.Depth) {
 			continue
 		}
 		says := "the result of \"" + h.call.ToolName + "\" is " + h.call.Tool.Output.Kinds().String()
@@ -139,12 +139,12 @@ func (p *Pass) shapeConflict(written write, container pathtree.ID, holders []hol
 
 // excludes reports whether a call writes a part only when the holder's value is absent: on other
 // branches, or after another call has replaced it, so many segments below the holder's path.
-func (p *Pass) excludes(h holder, written write, depth int) bool {
+func excludes(p *Pass, h holder, written write, depth int) bool {
 	at := written.path.ID
 	for p.Plan.Paths.Depth(at) > p.Plan.Paths.Depth(h.path.ID)+depth {
 		at = p.Plan.Paths.Parent(at)
 	}
-	between := p.between(at, h.call, written.call)
+	between := between(p, at, h.call, written.call)
 	if !p.flow.HasBranches() {
 		return len(between) > 0
 	}
@@ -178,7 +178,7 @@ type need struct {
 }
 
 // pathNeeds calls f for everything that a path of a call needs, its own end first.
-func (p *Pass) pathNeeds(call *plan.Call, alternative int, path plan.Path, f func(pathtree.ID, need)) {
+func pathNeeds(p *Pass, call *plan.Call, alternative int, path plan.Path, f func(pathtree.ID, need)) {
 	paths := p.Plan.Paths
 	switch n := (need{call: call, alternative: alternative, path: path, kind: schema.Object}); {
 	case alternative == call.FailureRoute():
@@ -200,9 +200,9 @@ func (p *Pass) pathNeeds(call *plan.Call, alternative int, path plan.Path, f fun
 }
 
 // needsOf calls f for everything that a call needs.
-func (p *Pass) needsOf(call *plan.Call, f func(pathtree.ID, need)) {
+func needsOf(p *Pass, call *plan.Call, f func(pathtree.ID, need)) {
 	for i, path := range call.Paths() {
-		p.pathNeeds(call, i, path, f)
+		pathNeeds(p, call, i, path, f)
 	}
 }
 
@@ -211,16 +211,16 @@ func misplacedWrites(p *Pass) {
 	if p.Unknown(diag.Order | diag.Writes) {
 		return
 	}
-	p.listsAndObjects()
+	listsAndObjects(p)
 	if p.Unknown(diag.State) {
 		return
 	}
-	p.inEveryInstance(func(b beginning) {
+	inEveryInstance(p, func(b beginning) {
 		for _, call := range p.fresh() {
 			for _, route := range call.Output {
 				for at, path := range route {
-					if !p.belowNothing(b, call, path) {
-						p.beyondTheEnd(b, call, route[:at], path)
+					if !belowNothing(p, b, call, path) {
+						beyondTheEnd(p, b, call, route[:at], path)
 					}
 				}
 			}
@@ -230,26 +230,26 @@ func misplacedWrites(p *Pass) {
 
 // listsAndObjects reports what one write takes for a list and another for an
 // object, where both may happen and nothing replaces the value in between.
-func (p *Pass) listsAndObjects() {
+func listsAndObjects(p *Pass) {
 	s := &p.shapes
 	s.kinds = reaches(s.kinds, p.Plan.Paths.Len())
 	for ; s.needed < len(p.Plan.Calls); s.needed++ {
-		p.needsOf(p.Plan.Calls[s.needed], func(at pathtree.ID, n need) { s.kinds[at] |= n.kind })
+		needsOf(p, p.Plan.Calls[s.needed], func(at pathtree.ID, n need) { s.kinds[at] |= n.kind })
 	}
 	earlier := map[pathtree.ID][]need{}
 	for _, call := range p.fresh() {
 		reported := map[pathtree.ID]bool{}
-		p.needsOf(call, func(at pathtree.ID, later need) {
+		needsOf(p, call, func(at pathtree.ID, later need) {
 			if s.kinds[at] != schema.Array|schema.Object || reported[at] {
 				return
 			}
-			for _, one := range flow.Once(earlier, at, func() []need { return p.needsAt(at) }) {
+			for _, one := range flow.Once(earlier, at, func() []need { return needsAt(p, at) }) {
 				if one == later {
 					return
 				}
-				if one.kind != later.kind && (p.held == nil || !p.held(one.call.Index)) && p.disagree(at, one, later) {
+				if one.kind != later.kind && (p.held == nil || !p.held(one.call.Index)) && disagree(p, at, one, later) {
 					reported[at] = true
-					p.listAndObject(at, one, later)
+					listAndObject(p, at, one, later)
 					return
 				}
 			}
@@ -258,14 +258,14 @@ func (p *Pass) listsAndObjects() {
 }
 
 // needsAt are what calls need to stand at a path, in their order.
-func (p *Pass) needsAt(at pathtree.ID) (all []need) {
+func needsAt(p *Pass, at pathtree.ID) (all []need) {
 	last := int32(-1)
 	for _, w := range p.Plan.Writers(at) {
 		if w.Call == last || !p.Plan.Paths.IsAbove(at, w.Path) {
 			continue
 		}
 		last = w.Call
-		p.needsOf(p.Plan.Calls[w.Call], func(id pathtree.ID, n need) {
+		needsOf(p, p.Plan.Calls[w.Call], func(id pathtree.ID, n need) {
 			if id == at {
 				all = append(all, n)
 			}
@@ -280,7 +280,7 @@ func (p *Pass) needsAt(at pathtree.ID) (all []need) {
 // maxNeeds bounds with how many others a write is compared.
 const maxNeeds = 32
 
-func (p *Pass) listAndObject(at pathtree.ID, earlier, later need) {
+func listAndObject(p *Pass, at pathtree.ID, earlier, later need) {
 	list, object := earlier, later
 	if list.kind != schema.Array {
 		list, object = later, earlier
@@ -292,7 +292,7 @@ func (p *Pass) listAndObject(at pathtree.ID, earlier, later need) {
 
 // disagree reports whether two writes that take a value for a list and for an
 // object can meet.
-func (p *Pass) disagree(at pathtree.ID, a, b need) bool {
+func disagree(p *Pass, at pathtree.ID, a, b need) bool {
 	if a.call == b.call {
 		return a.alternative == b.alternative && a.path.ID != b.path.ID
 	}
@@ -300,7 +300,7 @@ func (p *Pass) disagree(at pathtree.ID, a, b need) bool {
 	if (a.record || b.record) && !failures {
 		return false
 	}
-	if len(p.between(at, a.call, b.call)) > 0 || len(p.between(at, b.call, a.call)) > 0 {
+	if len(between(p, at, a.call, b.call)) > 0 || len(between(p, at, b.call, a.call)) > 0 {
 		return false
 	}
 	if p.Plan.Paths.Overlap(a.path.ID, b.path.ID) {
@@ -320,11 +320,11 @@ func (p *Pass) disagree(at pathtree.ID, a, b need) bool {
 }
 
 // between are the calls between two others that may set a path or what is above it.
-func (p *Pass) between(at pathtree.ID, first, last *plan.Call) (all []*plan.Call) {
+func between(p *Pass, at pathtree.ID, first, last *plan.Call) (all []*plan.Call) {
 	if !flow.Waits(last, first) {
 		return nil
 	}
-	for _, w := range p.setters(at) {
+	for _, w := range setters(p, at) {
 		if call := p.Plan.Calls[w.Call]; call != first && call != last && flow.Waits(last, call) && flow.Waits(call, first) {
 			all = append(all, call)
 		}
@@ -333,7 +333,7 @@ func (p *Pass) between(at pathtree.ID, first, last *plan.Call) (all []*plan.Call
 }
 
 // setters are the calls that may replace what stands at a path.
-func (p *Pass) setters(at pathtree.ID) []plan.Writer {
+func setters(p *Pass, at pathtree.ID) []plan.Writer {
 	var all []plan.Writer
 	for _, w := range p.Plan.Writers(at) {
 		if w.Sets && p.Plan.Paths.IsAbove(w.Path, at) {
@@ -344,13 +344,13 @@ func (p *Pass) setters(at pathtree.ID) []plan.Writer {
 }
 
 // isBefore reports whether a call's write may precede another call, as known when the other arrives.
-func (p *Pass) isBefore(w int32, call *plan.Call) bool {
+func isBefore(p *Pass, w int32, call *plan.Call) bool {
 	return int(w) < call.Index || p.Plan.Graph.Rank(int(w)) < p.Plan.Graph.Rank(call.Index)
 }
 
 // belowNothing reports a path that leads through a value of the initial state that
 // can't hold it.
-func (p *Pass) belowNothing(b beginning, call *plan.Call, path plan.Path) (reported bool) {
+func belowNothing(p *Pass, b beginning, call *plan.Call, path plan.Path) (reported bool) {
 	if b.state == nil || p.Plan.Paths.Kind(path.ID) != "state" {
 		return false
 	}
@@ -365,7 +365,7 @@ func (p *Pass) belowNothing(b beginning, call *plan.Call, path plan.Path) (repor
 		if paths.Segment(at).IsIndex {
 			wanted = schema.Array
 		}
-		if kind == wanted || slices.ContainsFunc(p.setters(above), func(w plan.Writer) bool { return int(w.Call) != call.Index && p.isBefore(w.Call, call) }) {
+		if kind == wanted || slices.ContainsFunc(setters(p, above), func(w plan.Writer) bool { return int(w.Call) != call.Index && isBefore(p, w.Call, call) }) {
 			return false
 		}
 		f := p.Report(path.Span(), "%q can't be written: the initial state has %s at %q, and this needs %s", p.path(path.ID), kind, p.path(above), wanted).About(call.Label()).
@@ -378,11 +378,11 @@ func (p *Pass) belowNothing(b beginning, call *plan.Call, path plan.Path) (repor
 
 // beyondTheEnd reports an index past the end of a list: one that no call before it
 // makes long enough.
-func (p *Pass) beyondTheEnd(b beginning, call *plan.Call, before plan.Route, path plan.Path) {
+func beyondTheEnd(p *Pass, b beginning, call *plan.Call, before plan.Route, path plan.Path) {
 	paths := p.Plan.Paths
 	for at := path.ID; paths.Depth(at) > 1; at = paths.Parent(at) {
 		if s := paths.Segment(at); s.IsIndex && s.Index > 0 {
-			if length, known := p.longest(b, paths.Parent(at), call, before); known && s.Index > length {
+			if length, known := longest(p, b, paths.Parent(at), call, before); known && s.Index > length {
 				p.Report(path.Span(), "%q can't be written: %q has no more than %d items by then, and an index may be at most the length of the list", p.path(path.ID), p.path(paths.Parent(at)), length).About(call.Label()).
 					Advise("write the items in their order, or add to the list with \"_outputMethod: push\"")
 				return
@@ -393,7 +393,7 @@ func (p *Pass) beyondTheEnd(b beginning, call *plan.Call, before plan.Route, pat
 
 // longest is how many items a list may have when a call writes to it; false where
 // that isn't known.
-func (p *Pass) longest(b beginning, list pathtree.ID, call *plan.Call, before plan.Route) (length int, known bool) {
+func longest(p *Pass, b beginning, list pathtree.ID, call *plan.Call, before plan.Route) (length int, known bool) {
 	paths := p.Plan.Paths
 	if paths.Kind(list) != "state" || p.Plan.Form == plan.Solution || paths.Depth(list) < 2 {
 		return 0, false
@@ -411,19 +411,19 @@ func (p *Pass) longest(b beginning, list pathtree.ID, call *plan.Call, before pl
 	for _, w := range p.Plan.Writers(list) {
 		other := p.Plan.Calls[w.Call]
 		switch {
-		case other == call || !p.isBefore(w.Call, call):
+		case other == call || !isBefore(p, w.Call, call):
 		case paths.IsAbove(w.Path, list):
 			if w.Path != list || other.Method != plan.Push || other.SetsAt(list) {
 				return 0, false
 			}
 			length++
 		default:
-			items = append(items, p.item(list, w.Path))
+			items = append(items, item(p, list, w.Path))
 		}
 	}
 	for _, path := range before {
 		if paths.IsAbove(list, path.ID) && path.ID != list {
-			items = append(items, p.item(list, path.ID))
+			items = append(items, item(p, list, path.ID))
 		}
 	}
 	slices.Sort(items)
@@ -436,7 +436,7 @@ func (p *Pass) longest(b beginning, list pathtree.ID, call *plan.Call, before pl
 }
 
 // item is the index at which a path leads into a list; -1 for a key.
-func (p *Pass) item(list, path pathtree.ID) int {
+func item(p *Pass, list, path pathtree.ID) int {
 	for p.Plan.Paths.Parent(path) != list {
 		path = p.Plan.Paths.Parent(path)
 	}

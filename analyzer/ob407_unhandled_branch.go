@@ -17,11 +17,11 @@ var unhandledBranch = register(Rule{
 // unhandledBranches finds alternatives that nothing reads. Where a plan has no
 // output its state is the result, and a first alternative may be it.
 func unhandledBranches(p *Pass) {
-	read := p.alternativesRead()
+	read := alternativesRead(p)
 	if read == nil {
 		return
 	}
-	tried := p.triedNext()
+	tried := triedNext(p)
 	for _, call := range p.Plan.Calls {
 		if len(call.Output) < 2 {
 			continue
@@ -46,7 +46,7 @@ func unhandledBranches(p *Pass) {
 
 // triedNext is, under "writes: once", the last call that offers a value at a path first:
 // when one before it fails, its value comes in that one's place.
-func (p *Pass) triedNext() map[pathtree.ID]int {
+func triedNext(p *Pass) map[pathtree.ID]int {
 	if p.Plan.Writes != plan.Once {
 		return nil
 	}
@@ -65,7 +65,7 @@ const maxMatched = 4_000_000
 // alternativesRead tells by call and alternative whether some read that sees the
 // call looks where the alternative writes; nil when no call has alternatives, or
 // when that is too much to look at.
-func (p *Pass) alternativesRead() [][]bool {
+func alternativesRead(p *Pass) [][]bool {
 	var read [][]bool
 	for _, call := range p.Plan.Calls {
 		if len(call.Output) > 1 {
@@ -86,7 +86,7 @@ func (p *Pass) alternativesRead() [][]bool {
 				if work++; work > maxMatched {
 					return nil
 				}
-				read[w][alternative] = read[w][alternative] || p.meets(p.Plan.Calls[w].Output[alternative], r.Path)
+				read[w][alternative] = read[w][alternative] || meets(p, p.Plan.Calls[w].Output[alternative], r.Path)
 			}
 		}
 	}

@@ -66,6 +66,6 @@ func admitsFailure(p *plan.Plan, path []expression.Segment) bool {
 }
 
 // meets reports whether a route writes a path, or something above or below it.
-func (p *Pass) meets(route plan.Route, id pathtree.ID) bool {
+func meets(p *Pass, route plan.Route, id pathtree.ID) bool {
 	return slices.ContainsFunc(route, func(path plan.Path) bool { return p.Plan.Paths.Overlap(path.ID, id) })
 }

@@ -26,7 +26,7 @@ func failuresJoinBranches(p *Pass) {
 	joins := map[*plan.Call]bool{} // candidates, with whether they were reported
 	for _, call := range p.Plan.Calls {
 		last := call.FailureRoute()
-		if last >= 0 && (call.Activity != "" || call.Plan() != "") && !slices.ContainsFunc(call.Output[last], p.tellsFailures) {
+		if last >= 0 && (call.Activity != "" || call.Plan() != "") && !tellsFailures(p, call.Output[last]) {
 			joins[call] = false
 		}
 	}
@@ -39,10 +39,10 @@ func failuresJoinBranches(p *Pass) {
 			r := &p.Plan.Reads[i]
 			for _, w := range r.Writers {
 				call := p.Plan.Calls[w]
-				if _, may := joins[call]; !may || !p.meets(call.Output[call.FailureRoute()], r.Path) {
+				if _, may := joins[call]; !may || !meets(p, call.Output[call.FailureRoute()], r.Path) {
 					continue
 				}
-				if p.looksAtFailure(call, t, r) {
+				if looksAtFailure(p, call, t, r) {
 					delete(joins, call)
 				} else if reader != nil {
 					readers[call] = append(readers[call], r)
@@ -61,23 +61,22 @@ func failuresJoinBranches(p *Pass) {
 	}
 }
 
-// tellsFailures reports whether a path is one for failures by its name, or the state
+// tellsFailures reports whether a path of a route is one for failures by its name, or the state
 // schema there names what a failure record holds, or has no room for one.
-func (p *Pass) tellsFailures(path plan.Path) bool {
-	segments := p.Plan.Paths.Segments(path.ID)
-	for _, s := range segments[1:] {
-		if slices.ContainsFunc(wordsOf(s.Key), func(word string) bool { return slices.Contains(shortFailureWords, word) || namesFailure(word) }) {
+func tellsFailures(p *Pass, route plan.Route) bool {
+	isFailure := func(word string) bool { return slices.Contains(shortFailureWords, word) || namesFailure(word) }
+	return slices.ContainsFunc(route, func(path plan.Path) bool {
+		segments := p.Plan.Paths.Segments(path.ID)
+		switch {
+		case slices.ContainsFunc(segments[1:], func(s expression.Segment) bool { return slices.ContainsFunc(wordsOf(s.Key), isFailure) }):
 			return true
+		case p.Plan.StateSchema == nil || segments[0].Key != "state":
+			return false
 		}
-	}
-	if p.Plan.StateSchema == nil || segments[0].Key != "state" {
-		return false
-	}
-	at := p.Plan.StateSchema.At(compiler.SchemaPath(segments[1:]))
-	if !at.Possible || at.Schema.Kinds() != 0 && at.Schema.Kinds()&schema.Object == 0 {
-		return true
-	}
-	return at.Named && slices.ContainsFunc(at.Schema.Properties(), func(name string) bool { return slices.Contains(failureFields, name) })
+		at := p.Plan.StateSchema.At(compiler.SchemaPath(segments[1:]))
+		return !at.Possible || at.Schema.Kinds() != 0 && at.Schema.Kinds()&schema.Object == 0 ||
+			at.Named && slices.ContainsFunc(at.Schema.Properties(), func(name string) bool { return slices.Contains(failureFields, name) })
+	})
 }
 
 // NamesFailures reports whether one of some paths of a plan is for failures and nothing else, by its name.
@@ -91,7 +90,7 @@ func NamesFailures(p *plan.Plan, paths ...plan.Path) bool {
 // forFailures reports whether a path of a call's failure route is meant for the records of its
 // failures: by its name, and since the state has no room there for a result that is left by the
 // other alternatives. "rejected" may be a verdict as well.
-func (p *Pass) forFailures(call *plan.Call, path plan.Path) bool {
+func forFailures(p *Pass, call *plan.Call, path plan.Path) bool {
 	if !NamesFailures(p.Plan, path) {
 		return false
 	}
@@ -111,9 +110,8 @@ func namesFailure(word string) bool {
 	return word == "err" || slices.ContainsFunc(failureWords, func(known string) bool { return strings.HasPrefix(word, known) })
 }
 
-// looksAtFailure reports whether an expression that reads a failure route can tell a
-// failure record from a result.
-func (p *Pass) looksAtFailure(call *plan.Call, t *plan.Template, r *plan.Read) bool {
+// looksAtFailure reports whether an expression that reads a failure route can tell a failure record from a result.
+func looksAtFailure(p *Pass, call *plan.Call, t *plan.Template, r *plan.Read) bool {
 	for _, path := range call.Output[call.FailureRoute()] {
 		if depth := p.Plan.Paths.Depth(path.ID); p.Plan.Paths.Depth(r.Path) > depth && slices.Contains(failureFields, p.Plan.Paths.Segments(r.Path)[depth].Key) {
 			return true

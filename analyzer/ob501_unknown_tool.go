@@ -16,10 +16,10 @@ var _ = register(Rule{
 // schema whose activity is registered is known by that; ConsultAdvisor exists
 // wherever advisors do.
 func unknownTool(p *Pass, call *plan.Call) {
-	if !p.Plan.ToolsDeclared || !p.unknownTool(call) {
+	if !p.Plan.ToolsDeclared || !usesUnknownTool(p, call) {
 		return
 	}
-	near, ok := p.tools().Nearest(call.ToolName)
+	near, ok := toolSuggester(p).Nearest(call.ToolName)
 	if call.ToolName == compiler.Consult && !ok {
 		p.Report(call.ToolNode.Span(), "no advisor answers on demand: each has an \"on\"").About(call.Label()).
 			Advise("list an advisor without \"on\" under \"advisors\": \"ConsultAdvisor\" is then the tool that asks it")
@@ -28,7 +28,7 @@ func unknownTool(p *Pass, call *plan.Call) {
 	f := p.Report(call.ToolNode.Span(), "there is no tool %q", compiler.Shown(call.ToolName, near)).About(call.Label())
 	if ok {
 		f.Advise("did you mean %q?", compiler.Shown(near, call.ToolName))
-		f.Rename(call.ToolNode, 0, len(call.ToolName), near, compiler.Misspelt(p.Plan, call.ToolName, near, p.tools(), true))
+		f.Rename(call.ToolNode, 0, len(call.ToolName), near, compiler.Misspelt(p.Plan, call.ToolName, near, toolSuggester(p), true))
 		if tool := p.Plan.Tool(near); tool != nil {
 			f.Show(tool.NameNode.Span(), "%q is declared here", near)
 		}
@@ -37,6 +37,6 @@ func unknownTool(p *Pass, call *plan.Call) {
 	}
 }
 
-func (p *Pass) unknownTool(call *plan.Call) bool {
+func usesUnknownTool(p *Pass, call *plan.Call) bool {
 	return call.Tool == nil && p.Plan.Activities[call.ToolName] == nil && !p.flow.Defines(call.ToolName)
 }

@@ -17,28 +17,28 @@ func missingParameters(p *Pass, call *plan.Call) {
 		return
 	}
 	missing := map[string]bool{}
-	for _, known := range p.takers(call) {
+	for _, known := range takers(p, call) {
 		for _, name := range known.required {
 			if !missing[name] && !passes(call, name) {
 				missing[name] = true
-				p.missing(call, known, name)
+				reportMissingParameter(p, call, known, name)
 			}
 		}
 	}
 }
 
-func (p *Pass) missing(call *plan.Call, known *parameters, name string) {
+func reportMissingParameter(p *Pass, call *plan.Call, known *parameters, name string) {
 	f := p.Report(call.ToolNode.Span(), "%s needs the parameter %q, which %q doesn't pass", known.taker, name, call.Name).About(call.Label()).
 		Advise("pass %q: a value, or a reference such as †state.%s", name, name).
 		Show(parameterNode(known.tool, name).Span(), "%q is declared here", name)
-	if key, ok := p.misspelt(call, known, name); ok {
+	if key, ok := misspelt(p, call, known, name); ok {
 		f.Advise("%q may be meant for it", key.Text).Note(key.Span(), "the %s has no parameter %q", known.which, key.Text)
 	}
 }
 
 // misspelt is a parameter that the tool doesn't have and whose name is nearest
 // to one that is missing.
-func (p *Pass) misspelt(call *plan.Call, known *parameters, missing string) (*source.Node, bool) {
+func misspelt(p *Pass, call *plan.Call, known *parameters, missing string) (*source.Node, bool) {
 	for _, f := range call.Params.Fields {
 		if !known.unknown(f.Key) {
 			continue

@@ -18,11 +18,11 @@ var _ = register(Rule{
 // says itself that it takes others (additionalProperties).
 func unknownParameters(p *Pass, call *plan.Call) {
 	unknown := map[*source.Node]bool{}
-	for _, known := range p.takers(call) {
+	for _, known := range takers(p, call) {
 		for _, f := range call.Params.Fields {
 			if !unknown[f.Node] && known.unknown(f.Key) {
 				unknown[f.Node] = true
-				p.unknownParameter(call, known, f)
+				unknownParameter(p, call, known, f)
 			}
 		}
 		for _, key := range known.ignored {
@@ -39,7 +39,7 @@ func unknownParameters(p *Pass, call *plan.Call) {
 	}
 }
 
-func (p *Pass) unknownParameter(call *plan.Call, known *parameters, f plan.TemplateField) {
+func unknownParameter(p *Pass, call *plan.Call, known *parameters, f plan.TemplateField) {
 	found := p.Report(f.Node.Span(), "%s has no parameter %q", known.taker, f.Key).About(call.Label())
 	if near, ok := known.names().Nearest(f.Key); ok && !passes(call, near) {
 		found.Advise("did you mean %q?", near)

@@ -23,17 +23,17 @@ var badParameter = register(Rule{
 // that is wrong, and the results that a solution already holds where the tool's
 // _output rejects them. What an expression will give isn't judged here.
 func badParameters(p *Pass, call *plan.Call) {
-	p.produced(call)
-	p.unfitArguments(call)
-	for _, known := range p.takers(call) {
-		if p.badParametersOf(call, known) {
+	produced(p, call)
+	unfitArguments(p, call)
+	for _, known := range takers(p, call) {
+		if badParametersOf(p, call, known) {
 			break // what takes them next would say the same of most
 		}
 	}
 }
 
 // unfitArguments reports literals that can't be program arguments or parts of a request.
-func (p *Pass) unfitArguments(call *plan.Call) {
+func unfitArguments(p *Pass, call *plan.Call) {
 	a := p.Plan.Activities[call.Activity]
 	if a == nil || a.HTTP == nil && len(a.Parameters) == 0 {
 		return
@@ -41,7 +41,7 @@ func (p *Pass) unfitArguments(call *plan.Call) {
 	given := map[string]any{}
 	for _, f := range call.Params.Fields {
 		if given[f.Key] = f.Value.Value; f.Value.Live() {
-			given[f.Key] = p.heldFor(f.Value)
+			given[f.Key] = heldFor(p, f.Value)
 			if given[f.Key] == nil && a.HTTP != nil { // it will be something, and fit: what is known of it is judged with the flows
 				given[f.Key] = "x"
 				if a.HTTP.IsForm(f.Key) {
@@ -51,7 +51,7 @@ func (p *Pass) unfitArguments(call *plan.Call) {
 		}
 	}
 	var unfit *compiler.UnfitArgument
-	known := p.parametersOf(call.Single())
+	known := parametersOf(p, call.Single())
 	if err := compiler.CheckArguments(a, given); errors.As(err, &unfit) && unfit.Parameter != "" && (known == nil || !known.unknown(unfit.Parameter)) { // else the activity is at fault
 		at := slices.IndexFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == unfit.Parameter })
 		if at < 0 {
@@ -68,7 +68,7 @@ func (p *Pass) unfitArguments(call *plan.Call) {
 
 // heldFor is the value of a plain reference to what the document itself gives and
 // nothing writes; else nil.
-func (p *Pass) heldFor(t *plan.Template) any {
+func heldFor(p *Pass, t *plan.Template) any {
 	if t.Expr == nil || !t.Expr.Plain() {
 		return nil
 	}
@@ -86,13 +86,13 @@ func (p *Pass) heldFor(t *plan.Template) any {
 
 // badParametersOf judges the literals of a call, and reports whether it found a
 // fault.
-func (p *Pass) badParametersOf(call *plan.Call, known *parameters) bool {
+func badParametersOf(p *Pass, call *plan.Call, known *parameters) bool {
 	before := len(p.found)
 	complete := true
 	for _, f := range call.Params.Fields {
 		complete = complete && !f.Value.Live() && !known.unknown(f.Key)
 		if at := known.place(f.Key); at.Possible {
-			p.badLiteral(call, known, f, at.Schema)
+			badLiteral(p, call, known, f, at.Schema)
 		}
 	}
 	if len(p.found) > before || slices.ContainsFunc(known.required, func(name string) bool { return !passes(call, name) }) {
@@ -146,7 +146,7 @@ func (t *parameters) completed(passed any) any {
 	return all
 }
 
-func (p *Pass) produced(call *plan.Call) {
+func produced(p *Pass, call *plan.Call) {
 	if call.Produced == nil || call.Each != nil || call.Tool == nil || call.Tool.Output == nil {
 		return
 	}
@@ -158,7 +158,7 @@ func (p *Pass) produced(call *plan.Call) {
 }
 
 // badLiteral reports what a taker of a call refuses of one of its parameters.
-func (p *Pass) badLiteral(call *plan.Call, taker *parameters, f plan.TemplateField, s *schema.Schema) {
+func badLiteral(p *Pass, call *plan.Call, taker *parameters, f plan.TemplateField, s *schema.Schema) {
 	var found *diag.Diagnostic
 	l := literals{
 		refused: func(at source.Span, below, why string) {

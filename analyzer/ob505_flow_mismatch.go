@@ -21,10 +21,10 @@ func help(j *judgement) string {
 
 // flowMismatches reports flows whose values never fit the parameter.
 func flowMismatches(p *Pass) {
-	for _, j := range p.judgements() {
+	for _, j := range judgements(p) {
 		if j.Relation != schema.Never {
 			continue
 		}
-		p.misfit(p.rule, &j, j.to.name()+" of "+j.to.taker.taker).Advise("%s", help(&j))
+		misfit(p, p.rule, &j, j.to.name()+" of "+j.to.taker.taker).Advise("%s", help(&j))
 	}
 }

@@ -15,18 +15,18 @@ var flowMayMismatch = register(Rule{
 // flowMayMismatches reports flows with a value that doesn't fit, and those that couldn't be checked
 // within the budget.
 func flowMayMismatches(p *Pass) {
-	for _, j := range p.judgements() {
+	for _, j := range judgements(p) {
 		switch j.Relation {
 		case schema.MayNotFit:
-			p.reportMayMismatch(&j)
+			reportMayMismatch(p, &j)
 		case schema.Unknown:
-			p.cutShort(j.place(), "whether %s fits %s of %s isn't fully analysed: %s", j.called(), j.to.name(), j.to.taker.taker, j.CutShort).About(j.to.call.Label())
+			cutShort(p, j.place(), "whether %s fits %s of %s isn't fully analysed: %s", j.called(), j.to.name(), j.to.taker.taker, j.CutShort).About(j.to.call.Label())
 		}
 	}
 }
 
 // reportMayMismatch reports a value that may come and isn't accepted.
-func (p *Pass) reportMayMismatch(j *judgement) {
-	p.misfit(mayMismatchRule, j, j.to.name()+" of "+j.to.taker.taker).
+func reportMayMismatch(p *Pass, j *judgement) {
+	misfit(p, mayMismatchRule, j, j.to.name()+" of "+j.to.taker.taker).
 		Advise("narrow the source's schema, widen the parameter's, or convert the value (int(…), filter(…), \"… || 0\")")
 }

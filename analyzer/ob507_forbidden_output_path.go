@@ -23,7 +23,7 @@ func forbiddenOutputPath(p *Pass, call *plan.Call) {
 		return
 	}
 	n := call.Node.Get("_outputPath")
-	if n == nil || n.Kind != source.String || len(call.Output) == 0 || p.allowsPath(call, n.Text) {
+	if n == nil || n.Kind != source.String || len(call.Output) == 0 || allowsPath(p, call, n.Text) {
 		return
 	}
 	why := "its schema refuses it"
@@ -49,7 +49,7 @@ func only(s *schema.Schema) (string, bool) {
 
 // allowsPath reports whether a tool's schema accepts an output path, as it is
 // written, in its canonical form, or each of its paths by itself.
-func (p *Pass) allowsPath(call *plan.Call, text string) bool {
+func allowsPath(p *Pass, call *plan.Call, text string) bool {
 	s := call.Tool.OutputPath
 	accepts := func(text string) bool {
 		bare := strings.ReplaceAll(text, string(expression.Mark), "")

@@ -27,7 +27,7 @@ func stateMismatches(p *Pass) {
 	}
 	for _, call := range p.fresh() {
 		if call.Produced != nil && call.Method == plan.Set && len(call.Output) > 0 {
-			p.producedMismatch(call)
+			producedMismatch(p, call)
 			continue
 		}
 		if call.Tool == nil || call.Tool.Output == nil || len(call.Output) == 0 || call.Produced != nil {
@@ -35,20 +35,20 @@ func stateMismatches(p *Pass) {
 		}
 		switch call.Method {
 		case plan.Set:
-			p.stateMismatch(call, p.flow.Gives(call), p.acceptedSomewhere(call), "")
+			stateMismatch(p, call, p.flow.Gives(call), acceptedSomewhere(p, call), "")
 		case plan.Push, plan.Concat:
-			p.itemMismatch(call)
+			itemMismatch(p, call)
 		default:
-			p.partMismatch(call)
+			partMismatch(p, call)
 		}
 	}
 	if !p.screens { // it is no error
-		p.missingParts()
+		missingParts(p)
 	}
 }
 
 // acceptedSomewhere is what the state schema accepts at all paths of at least one alternative.
-func (p *Pass) acceptedSomewhere(call *plan.Call) *schema.Schema {
+func acceptedSomewhere(p *Pass, call *plan.Call) *schema.Schema {
 	var any []*schema.Schema
 	for _, route := range call.Output {
 		var all *schema.Schema
@@ -66,7 +66,7 @@ func (p *Pass) acceptedSomewhere(call *plan.Call) *schema.Schema {
 	return schema.AnyOf(any...)
 }
 
-func (p *Pass) stateMismatch(call *plan.Call, produced, wanted *schema.Schema, part string) {
+func stateMismatch(p *Pass, call *plan.Call, produced, wanted *schema.Schema, part string) {
 	if produced == nil || wanted == nil {
 		return
 	}
@@ -83,33 +83,33 @@ func (p *Pass) stateMismatch(call *plan.Call, produced, wanted *schema.Schema, p
 		where = "what the state schema accepts at any of the alternatives"
 	}
 	var f *diag.Diagnostic
-	switch verdict.Relation {
-	case schema.Never:
+	switch why := verdict.CutShort(); {
+	case verdict.Relation == schema.Never:
 		f = p.Report(path.Span(), "%s never fits %s: %s", what, where, j.because()).About(call.Label())
-	case schema.MayNotFit:
+	case verdict.Relation == schema.MayNotFit:
 		f = p.Report(path.Span(), "%s may not fit %s: %s", what, where, j.because()).About(call.Label()).As(diag.Warning)
+	case why != "":
+		cutShort(p, path.Span(), "whether %s fits %s isn't fully analysed: %s", what, where, why).About(call.Label())
+		return
 	default:
-		if why := verdict.CutShort(); why != "" {
-			p.cutShort(path.Span(), "whether %s fits %s isn't fully analysed: %s", what, where, why).About(call.Label())
-		}
 		return
 	}
 	f.Witness = verdict.Witness
 	f.Advise("make the two schemas agree, write the result to another path, or add an alternative that accepts the rest")
 	showAll(f, outputPlace(call.Tool, nil))
 	if segments := p.Plan.Paths.Segments(path.ID); len(segments) > 1 {
-		showAll(f, p.documentPlace("stateSchema", segments[1:]))
+		showAll(f, documentPlace(p, "stateSchema", segments[1:]))
 	}
 }
 
 // producedMismatch judges a result that the solution already holds.
-func (p *Pass) producedMismatch(call *plan.Call) {
+func producedMismatch(p *Pass, call *plan.Call) {
 	if call.Takes > 0 { // none but this
 		one := *call
 		one.Output = call.Output[call.Takes-1 : call.Takes]
 		call = &one
 	}
-	wanted := p.acceptedSomewhere(call)
+	wanted := acceptedSomewhere(p, call)
 	if wanted == nil {
 		return
 	}
@@ -126,7 +126,7 @@ func (p *Pass) producedMismatch(call *plan.Call) {
 
 // itemMismatch judges what is pushed, or the items of what is appended, against
 // what the state schema says of the list's items, where it says one thing of all.
-func (p *Pass) itemMismatch(call *plan.Call) {
+func itemMismatch(p *Pass, call *plan.Call) {
 	if len(call.Output) != 1 || len(call.Output[0]) != 1 {
 		return
 	}
@@ -142,11 +142,11 @@ func (p *Pass) itemMismatch(call *plan.Call) {
 		}
 		produced = produced.At(item).Schema
 	}
-	p.stateMismatch(call, produced, list.At(item).Schema, "")
+	stateMismatch(p, call, produced, list.At(item).Schema, "")
 }
 
 // partMismatch judges the properties that are merged into an object one by one.
-func (p *Pass) partMismatch(call *plan.Call) {
+func partMismatch(p *Pass, call *plan.Call) {
 	if len(call.Output) != 1 || len(call.Output[0]) != 1 || call.Tool.Output.Kinds() != schema.Object {
 		return
 	}
@@ -154,27 +154,27 @@ func (p *Pass) partMismatch(call *plan.Call) {
 	if into == nil || into.Kinds() != schema.Object {
 		return
 	}
-	p.partsMismatch(call, call.Tool.Output, into, "")
+	partsMismatch(p, call, call.Tool.Output, into, "")
 }
 
 // maxParts bounds how deep the parts of a merged object are looked into.
 const maxParts = 8
 
-func (p *Pass) partsMismatch(call *plan.Call, given, into *schema.Schema, above string) {
+func partsMismatch(p *Pass, call *plan.Call, given, into *schema.Schema, above string) {
 	for _, name := range given.Properties() {
 		key := []schema.Step{schema.Key(name)}
 		from, to := given.At(key), into.At(key)
 		switch {
 		case !from.Possible:
 		case !to.Possible:
-			p.noPlaceFor(call, above+name, from.Required)
+			noPlaceFor(p, call, above+name, from.Required)
 		case from.Schema == nil:
 		case call.Method == plan.Merge && from.Schema.Kinds()&schema.Object != 0: // it is merged in its turn
 			if to.Schema != nil && from.Schema.Kinds() == schema.Object && to.Schema.Kinds() == schema.Object && strings.Count(above, ".") < maxParts {
-				p.partsMismatch(call, from.Schema, to.Schema, above+name+".")
+				partsMismatch(p, call, from.Schema, to.Schema, above+name+".")
 			}
 		default:
-			p.stateMismatch(call, from.Schema, to.Schema, above+name)
+			stateMismatch(p, call, from.Schema, to.Schema, above+name)
 		}
 	}
 	for _, name := range into.Properties() { // a map has a schema for any name
@@ -187,13 +187,13 @@ func (p *Pass) partsMismatch(call *plan.Call, given, into *schema.Schema, above 
 		v := p.flow.Contains(from.Schema, to.Schema)
 		if (v.Relation == schema.Never || v.Relation == schema.MayNotFit) &&
 			p.flow.Contains(schema.AllOf(given, schema.Containing(key, schema.Const(v.Witness))), schema.AnyOf()).Relation == schema.Never { // some result has it there
-			p.stateMismatch(call, schema.AnyOf(from.Schema, to.Schema), to.Schema, above+name)
+			stateMismatch(p, call, schema.AnyOf(from.Schema, to.Schema), to.Schema, above+name)
 		}
 	}
 }
 
 // noPlaceFor reports a property that the state schema leaves no room for.
-func (p *Pass) noPlaceFor(call *plan.Call, part string, always bool) {
+func noPlaceFor(p *Pass, call *plan.Call, part string, always bool) {
 	path := call.Output[0][0]
 	verb, severity := "never fits", diag.Error
 	if !always {
@@ -206,7 +206,7 @@ func (p *Pass) noPlaceFor(call *plan.Call, part string, always bool) {
 
 // missingParts reports writes into an object whose schema requires another part that nothing writes.
 // The state itself is checked when a run begins.
-func (p *Pass) missingParts() {
+func missingParts(p *Pass) {
 	if p.Unknown(diag.Writes) {
 		return
 	}
@@ -220,7 +220,7 @@ func (p *Pass) missingParts() {
 					continue
 				}
 				for _, name := range s.Required() {
-					if part := (expression.Segment{Key: name}); !p.comesInto(container, part) {
+					if part := (expression.Segment{Key: name}); !comesInto(p, container, part) {
 						p.Report(path.Span(), "this writes a part of %q; the state schema also requires %q there, and nothing writes it", p.path(container), name).About(call.Label()).As(diag.Warning).
 							Advise("write the whole value, write %q in a call, or don't require it", name)
 						break
@@ -233,7 +233,7 @@ func (p *Pass) missingParts() {
 
 // comesInto reports whether a part of an object in the state is there from the
 // start, or some call writes it, more or less of it.
-func (p *Pass) comesInto(container pathtree.ID, part expression.Segment) bool {
+func comesInto(p *Pass, container pathtree.ID, part expression.Segment) bool {
 	path := append(p.Plan.Paths.Segments(container), part)[1:]
 	value, there := p.Plan.Paths.Walk(p.Plan.State, container)
 	if null := there && value == nil && p.flow.StateAt(container).Schema.Kinds()&schema.Null != 0; !null && p.flow.Begins("state", path) { // else it is a blank

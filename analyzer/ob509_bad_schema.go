@@ -20,7 +20,7 @@ const (
 // emptySchemas reports schemas that no value satisfies: the innermost ones, where they
 // stand. That a schema isn't valid is found when the document is read.
 func emptySchemas(p *Pass) {
-	places, reported := p.schemaPlaces(), []source.Span(nil)
+	places, reported := schemaPlaces(p), []source.Span(nil)
 	left := emptyBudget
 	for _, at := range slices.Backward(places) { // the inner before the outer
 		n := at.node

@@ -26,9 +26,9 @@ var expressionType = register(Rule{
 // its references, and every _when against being a boolean.
 func expressionTypes(p *Pass) {
 	if p.from == 0 {
-		p.activityCode()
+		activityCode(p)
 	}
-	p.calculations(func(call *plan.Call, t *plan.Template) {
+	calculations(p, func(call *plan.Call, t *plan.Template) {
 		when := call != nil && t == call.When
 		if !when && neverFails(t.Expr) {
 			return
@@ -56,11 +56,11 @@ func expressionTypes(p *Pass) {
 
 // activityCode holds the expressions of activities against the parameters of the
 // tools that they carry out.
-func (p *Pass) activityCode() {
+func activityCode(p *Pass) {
 	reported := map[string]bool{}
 	for _, tool := range p.Plan.Tools {
 		activity := p.Plan.Activities[tool.Activity]
-		known := p.parametersOf(tool)
+		known := parametersOf(p, tool)
 		if activity == nil || activity.Expression == nil || known == nil || reported[tool.Activity] {
 			continue
 		}
@@ -77,18 +77,18 @@ func (p *Pass) activityCode() {
 			return nil
 		}
 		result, err := activity.Expression.CheckCode(variable)
-		if f := p.strayName(tool.Activity, known, activity); f != nil {
+		if f := strayName(p, tool.Activity, known, activity); f != nil {
 			if reported[tool.Activity] = true; err != nil { // it always goes wrong
 				f.As(diag.Error)
 			}
 			continue
 		}
 		if err == nil {
-			p.codeTried(tool, activity, variable, used, result, reported)
+			codeTried(p, tool, activity, variable, used, result, reported)
 			continue
 		}
 		reported[tool.Activity] = true
-		f := p.codeFault(tool, activity.Node.Get("expr").Within(err.Start, err.End), err.Message)
+		f := codeFault(p, tool, activity.Node.Get("expr").Within(err.Start, err.End), err.Message)
 		if f.Help = err.Help; f.Help == "" {
 			f.Advise("the types come from the parameters of %q, which the activity carries out", tool.Name)
 		}
@@ -100,11 +100,11 @@ func (p *Pass) activityCode() {
 
 // strayName reports the first name in an activity's code that is none of a parameter, of
 // whatever tool that it carries out: it is always null.
-func (p *Pass) strayName(name string, known *parameters, activity *plan.Activity) *diag.Diagnostic {
+func strayName(p *Pass, name string, known *parameters, activity *plan.Activity) *diag.Diagnostic {
 	code := activity.Node.Get("expr")
 	stray := func(n *expression.Node) bool {
 		return n.Op == expression.OpVar && known.unknown(n.Name) && !slices.ContainsFunc(p.Plan.Tools, func(t *plan.Tool) bool {
-			k := p.parametersOf(t)
+			k := parametersOf(p, t)
 			return compiler.MayRun(t, name) && (k == nil || !k.unknown(n.Name))
 		})
 	}
@@ -120,7 +120,7 @@ func (p *Pass) strayName(name string, known *parameters, activity *plan.Activity
 	}
 	first := node.Name
 	message := fmt.Sprintf("%q isn't a parameter of the tool %q, so it is always null", first, known.tool.Name)
-	f := p.codeFault(known.tool, code.Within(node.Start, node.End), message).As(diag.Warning)
+	f := codeFault(p, known.tool, code.Within(node.Start, node.End), message).As(diag.Warning)
 	if near, ok := known.names().Nearest(first); ok {
 		p.suggestedParameters[suggestedParameter{activity, near}] = true
 		f.Advise("did you mean %q?", near)
@@ -132,7 +132,7 @@ func (p *Pass) strayName(name string, known *parameters, activity *plan.Activity
 	return f
 }
 
-func (p *Pass) codeFault(tool *plan.Tool, at source.Span, message string) *diag.Diagnostic {
+func codeFault(p *Pass, tool *plan.Tool, at source.Span, message string) *diag.Diagnostic {
 	return p.Report(at, "%s", message).Show(tool.NameNode.Span(), "%q is declared here", tool.Name)
 }
 
@@ -141,9 +141,9 @@ const codeTrials = 64
 
 // codeTried works the code of an activity out with parameters that its tool takes: what
 // goes wrong, and what isn't a result of the tool, is reported with them.
-func (p *Pass) codeTried(tool *plan.Tool, activity *plan.Activity, variable func(string) *expression.Type, used map[string]bool, result *expression.Type, reported map[string]bool) {
+func codeTried(p *Pass, tool *plan.Tool, activity *plan.Activity, variable func(string) *expression.Type, used map[string]bool, result *expression.Type, reported map[string]bool) {
 	risky, blind := activity.Expression.CodeMayFail(variable)
-	known := p.parametersOf(tool)
+	known := parametersOf(p, tool)
 	p.samples.openCode[tool], _ = activity.Expression.CodeMayFail(func(name string) *expression.Type {
 		at := known.place(name)
 		if !at.Possible || !at.Required { // a call may leave it out
@@ -152,7 +152,7 @@ func (p *Pass) codeTried(tool *plan.Tool, activity *plan.Activity, variable func
 		return p.flow.TypeOf(at.Schema, true)
 	})
 	gives := p.flow.Likeness(result)
-	if blind || p.alwaysRouted(tool) || !risky && (tool.Output == nil || gives != nil && p.flow.Contains(gives, tool.Output).Relation == schema.Fits) {
+	if blind || alwaysRouted(p, tool) || !risky && (tool.Output == nil || gives != nil && p.flow.Contains(gives, tool.Output).Relation == schema.Fits) {
 		return
 	}
 	var open []schema.Step // parameters that some variant of a union doesn't describe
@@ -180,7 +180,7 @@ func (p *Pass) codeTried(tool *plan.Tool, activity *plan.Activity, variable func
 		if slices.ContainsFunc(open, func(step schema.Step) bool { return !isDescribedIn(known.schema, params, []schema.Step{step}, false) }) {
 			continue
 		}
-		value, err := p.codeGives(tool, activity, params, &steps)
+		value, err := codeGives(p, tool, activity, params, &steps)
 		if p.samples.worked.Passed() {
 			return
 		}
@@ -188,7 +188,7 @@ func (p *Pass) codeTried(tool *plan.Tool, activity *plan.Activity, variable func
 			continue
 		}
 		never := err != nil && gives != nil && tool.Output != nil && p.flow.Contains(gives, tool.Output).Relation == schema.Never
-		if p.codeFails(tool, nil, activity, params, value, err, never) != nil {
+		if codeFails(p, tool, nil, activity, params, value, err, never) != nil {
 			reported[tool.Activity] = true
 			return
 		}
@@ -199,7 +199,7 @@ var errTooLarge = errors.New("there is no time to hold it against a schema")
 
 // codeGives evaluates the code of an activity. The error says why it fails, or that the tool's
 // "_output" refuses the result.
-func (p *Pass) codeGives(tool *plan.Tool, activity *plan.Activity, params map[string]any, steps *int) (value any, err error) {
+func codeGives(p *Pass, tool *plan.Tool, activity *plan.Activity, params map[string]any, steps *int) (value any, err error) {
 	if value, err = activity.Expression.EvalCode(params, &p.samples.worked); err != nil {
 		return nil, err
 	}
@@ -229,21 +229,21 @@ func (p *Pass) codeGives(tool *plan.Tool, activity *plan.Activity, params map[st
 
 // codeFails reports why the code of an activity fails with some parameters: those that a call passes, or that its
 // tool accepts. Of the latter only the kinds count.
-func (p *Pass) codeFails(tool *plan.Tool, call *plan.Call, activity *plan.Activity, params map[string]any, value any, err error, never bool) (f *diag.Diagnostic) {
+func codeFails(p *Pass, tool *plan.Tool, call *plan.Call, activity *plan.Activity, params map[string]any, value any, err error, never bool) (f *diag.Diagnostic) {
 	node, wrong, refused := activity.Node.Get("expr"), new(expression.Error), new(schema.Violation)
 	switch {
 	case errors.As(err, &wrong):
 		if wrong.Cause == expression.OfText || call == nil && wrong.Cause == expression.OfValue {
 			return nil
 		}
-		f = p.codeFault(tool, node.Within(wrong.Start, wrong.End), "this fails when the parameters are "+brief(params)+": "+wrong.Message).As(diag.Warning).
+		f = codeFault(p, tool, node.Within(wrong.Start, wrong.End), "this fails when the parameters are "+brief(params)+": "+wrong.Message).As(diag.Warning).
 			Advise("narrow the tool's parameters, or handle that case in the expression")
 	case errors.As(err, &refused):
 		words, severity := "this may not match the \"_output\" of %q: for %s it returns %s: %s", diag.Warning
 		if never {
 			words, severity = "this never matches the \"_output\" of %q: for %s it returns %s: %s", diag.Error
 		}
-		f = p.codeFault(tool, node.Span(), fmt.Sprintf(words, tool.Name, brief(params), brief(value), strings.TrimPrefix(refused.Error(), "."))).As(severity).
+		f = codeFault(p, tool, node.Span(), fmt.Sprintf(words, tool.Name, brief(params), brief(value), strings.TrimPrefix(refused.Error(), "."))).As(severity).
 			Advise("correct the expression or the tool's \"_output\"")
 	default:
 		return nil
@@ -255,14 +255,14 @@ func (p *Pass) codeFails(tool *plan.Tool, call *plan.Call, activity *plan.Activi
 // tryCode evaluates the code of an activity with a call's parameters. Faults are reported if only calls show them.
 func (w *trial) tryCode(call *plan.Call, activity *plan.Activity, params map[string]any) (value any, well bool) {
 	p, tool := w.pass, call.Single()
-	value, err := p.codeGives(tool, activity, params, w.left)
+	value, err := codeGives(p, tool, activity, params, w.left)
 	if err == nil {
 		return value, true
 	}
 	if p.samples.openCode[tool] && call.FailureRoute() < 0 && !w.worked.Passed() && w.first(call, tool, activity.Node.Get("expr")) {
 		rule := p.rule
 		p.rule = expressionType.Rule
-		if f := p.codeFails(tool, call, activity, params, value, err, false); f != nil {
+		if f := codeFails(p, tool, call, activity, params, value, err, false); f != nil {
 			f.About(call.Label()).Note(call.ToolNode.Span(), "this call passes them")
 		}
 		p.rule = rule
@@ -272,7 +272,7 @@ func (w *trial) tryCode(call *plan.Call, activity *plan.Activity, params map[str
 
 // alwaysRouted reports whether the plan has a way for the failures of every call of a
 // tool.
-func (p *Pass) alwaysRouted(tool *plan.Tool) bool {
+func alwaysRouted(p *Pass, tool *plan.Tool) bool {
 	return !slices.ContainsFunc(p.Plan.Calls, func(call *plan.Call) bool { return call.Single() == tool && call.FailureRoute() < 0 })
 }
 

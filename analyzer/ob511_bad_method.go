@@ -26,7 +26,7 @@ func badMethods(p *Pass) {
 		}
 		if call.Tool != nil && call.Tool.Output != nil && call.Produced == nil {
 			if gives, takes := call.Tool.Output.Kinds(), patchKinds[call.Method]; gives != 0 && gives&takes == 0 {
-				f := p.Report(p.methodPlace(call), "%q needs %s to write, but the result of %q is %s", call.Method, takes, call.ToolName, gives).About(call.Label()).
+				f := p.Report(methodPlace(p, call), "%q needs %s to write, but the result of %q is %s", call.Method, takes, call.ToolName, gives).About(call.Label()).
 					Advise("use another \"_outputMethod\", or make the tool return %s", takes)
 				showAll(f, outputPlace(call.Tool, nil))
 				continue
@@ -39,18 +39,18 @@ func badMethods(p *Pass) {
 	if len(applied) == 0 {
 		return
 	}
-	p.inEveryInstance(func(b beginning) {
+	inEveryInstance(p, func(b beginning) {
 		for _, call := range applied {
-			p.badBase(b, call)
+			badBase(p, b, call)
 		}
 	})
 }
 
 // badBase reports a method that can't work on what stands at one of a call's paths.
-func (p *Pass) badBase(b beginning, call *plan.Call) {
+func badBase(p *Pass, b beginning, call *plan.Call) {
 	for _, path := range call.Output[0] {
-		if kinds, said := p.baseOf(b, call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
-			f := p.Report(p.methodPlace(call), "%q needs %s at %q, but it is %s", call.Method, baseKinds[call.Method], p.path(path.ID), kinds).About(call.Label()).
+		if kinds, said := baseOf(p, b, call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
+			f := p.Report(methodPlace(p, call), "%q needs %s at %q, but it is %s", call.Method, baseKinds[call.Method], p.path(path.ID), kinds).About(call.Label()).
 				Advise("use another \"_outputMethod\", or another path")
 			showAll(f, said)
 			return
@@ -67,7 +67,7 @@ var (
 	}
 )
 
-func (p *Pass) methodPlace(call *plan.Call) source.Span {
+func methodPlace(p *Pass, call *plan.Call) source.Span {
 	if n := call.Node.Get("_outputMethod"); n != nil {
 		return n.Span()
 	}
@@ -76,13 +76,13 @@ func (p *Pass) methodPlace(call *plan.Call) source.Span {
 
 // baseOf returns the possible kinds of value that a method is applied to, and where they are declared;
 // 0 if unknown.
-func (p *Pass) baseOf(b beginning, call *plan.Call, path plan.Path) (schema.Kinds, []remark) {
+func baseOf(p *Pass, b beginning, call *plan.Call, path plan.Path) (schema.Kinds, []remark) {
 	segments := p.Plan.Paths.Segments(path.ID)
 	if len(segments) < 2 || p.Unknown(diag.State|diag.Writes) {
 		return 0, nil
 	}
 	if s := p.flow.StateAt(path.ID).Schema; s != nil {
-		return s.Kinds(), p.documentPlace("stateSchema", segments[1:])
+		return s.Kinds(), documentPlace(p, "stateSchema", segments[1:])
 	}
 	if segments[0].Key != "state" {
 		return 0, nil
@@ -97,7 +97,7 @@ func (p *Pass) baseOf(b beginning, call *plan.Call, path plan.Path) (schema.Kind
 		other := p.Plan.Calls[w.Call]
 		pair := [2]int{other.Index, call.Index}
 		before := flow.Waits(call, other) || len(p.ordered) < 1000 && slices.Contains(p.ordered, pair)
-		if other == call || w.Failure || !before && (p.rank(other) > p.rank(call) || p.screens && int(w.Call) > call.Index) {
+		if other == call || w.Failure || !before && (rankOf(p, other) > rankOf(p, call) || p.screens && int(w.Call) > call.Index) {
 			continue // nothing of it stands there yet
 		}
 		if w.Path != path.ID || other.Method != plan.Set && other.Method != call.Method || len(said) > maxHolders {
@@ -113,12 +113,12 @@ func (p *Pass) baseOf(b beginning, call *plan.Call, path plan.Path) (schema.Kind
 			return 0, nil
 		}
 		if !p.flow.HasBranches() && kinds != 0 {
-			if p.rank(other) < latest {
+			if rankOf(p, other) < latest {
 				continue
 			}
 			kinds, said = 0, nil // what it sets takes the place of what was there
 		}
-		latest = p.rank(other)
+		latest = rankOf(p, other)
 		if at, ok := flow.OutputOver(p.Plan, other, path.ID); ok {
 			said = append(said, remark{at.Span(), quote(other.Name) + " writes " + other.Tool.Output.Kinds().String() + " here"})
 		}

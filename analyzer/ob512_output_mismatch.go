@@ -18,22 +18,22 @@ var outputMismatch = register(Rule{
 // outputMismatches reports what of the plan's output its schema refuses, and
 // required parts of it that may be left out.
 func outputMismatches(p *Pass) {
-	p.outputForgotten()
-	for _, j := range p.judgeOutput() {
+	outputForgotten(p)
+	for _, j := range judgeOutput(p) {
 		switch j.Relation {
 		case schema.Never:
-			p.misfit(p.rule, &j, j.of()).Advise("correct the output or \"outputSchema\"")
+			misfit(p, p.rule, &j, j.of()).Advise("correct the output or \"outputSchema\"")
 		case schema.MayNotFit:
-			p.reportOutput(&j)
+			reportOutput(p, &j)
 		case schema.Unknown:
-			p.cutShort(j.place(), "whether %s fits %s isn't fully analysed: %s", j.called(), j.of(), j.CutShort)
+			cutShort(p, j.place(), "whether %s fits %s isn't fully analysed: %s", j.called(), j.of(), j.CutShort)
 		}
 	}
 }
 
 // outputForgotten reports a plan that says what its output is and gives none. One that a
 // model works on gets it from the model.
-func (p *Pass) outputForgotten() {
+func outputForgotten(p *Pass) {
 	if p.Plan.Output != nil || p.Plan.OutputSchema == nil || p.Plan.Form != plan.PlanFile || len(p.Plan.Calls) == 0 || p.Unknown(diag.Reads) {
 		return
 	}
@@ -49,8 +49,8 @@ func (p *Pass) outputForgotten() {
 }
 
 // reportOutput reports a value that may come and that "outputSchema" refuses.
-func (p *Pass) reportOutput(j *judgement) {
-	p.misfit(p.rule, j, j.of()).As(diag.Warning).Advise("narrow the source's schema, or widen \"outputSchema\"")
+func reportOutput(p *Pass, j *judgement) {
+	misfit(p, p.rule, j, j.of()).As(diag.Warning).Advise("narrow the source's schema, or widen \"outputSchema\"")
 }
 
 // of is what to call the part of the output that is judged.
@@ -62,24 +62,24 @@ func (j *judgement) of() string {
 }
 
 // judgeOutput judges the flows into the plan's output.
-func (p *Pass) judgeOutput() []judgement {
+func judgeOutput(p *Pass) []judgement {
 	s := p.Plan.OutputSchema
 	if s == nil || p.Plan.Output == nil || s.Compile() != nil || p.Unknown(diag.Reads) {
 		return nil
 	}
 	before := len(p.found)
-	p.outputLiterals(s)
+	outputLiterals(p, s)
 	if !p.Plan.Output.Live() {
 		return nil
 	}
-	found, _ := p.judgeTemplate(p.Plan.Output, target{schema: s}, len(p.found) == before)
+	found, _ := judgeTemplate(p, p.Plan.Output, target{schema: s}, len(p.found) == before)
 	return found
 }
 
 // outputLiterals judges what of the plan's output holds no expression: literals,
 // properties that are missing or not allowed, and required ones that are left
 // out on some branch.
-func (p *Pass) outputLiterals(s *schema.Schema) {
+func outputLiterals(p *Pass, s *schema.Schema) {
 	wrong := func(at source.Span, below, why string) *diag.Diagnostic {
 		where := "the output"
 		if below != "" {
@@ -95,7 +95,7 @@ func (p *Pass) outputLiterals(s *schema.Schema) {
 	l := literals{
 		refused: func(at source.Span, below, why string) { wrong(at, below, why) },
 		given: func(f plan.TemplateField, of string) {
-			if when := p.leftOut(f.Value); when != "" {
+			if when := leftOut(p, f.Value); when != "" {
 				wrong(placeAt(f.Node, f.Value.Node, nil), of, "the property "+quote(f.Key)+" is missing when "+when).As(diag.Warning)
 			}
 		},
@@ -105,7 +105,7 @@ func (p *Pass) outputLiterals(s *schema.Schema) {
 
 // leftOut is a branch, in words, on which an expression of the output has no
 // value; "" when there is none, or it isn't known.
-func (p *Pass) leftOut(t *plan.Template) string {
+func leftOut(p *Pass, t *plan.Template) string {
 	if t.Expr == nil || p.Unknown(branch.Needed) || !p.flow.HasBranches() {
 		return ""
 	}

@@ -23,21 +23,21 @@ var _ = register(Rule{
 // Where a schema names nothing, says that there may be more, or isn't known, the
 // field may be there and the rule is silent.
 func unknownFields(p *Pass) {
-	p.unknownMembers()
+	unknownMembers(p)
 	for i := p.fromRead; i < len(p.Plan.Reads); i++ {
 		r := &p.Plan.Reads[i]
 		if compiler.ReadsItem(p.Plan, r) {
-			p.unknownInItem(r)
+			unknownInItem(p, r)
 			continue
 		}
 		if len(r.Writers) == 0 || len(r.Writers) > flow.MaxWriters || r.Start || p.Plan.Paths.Depth(r.Path) < 3 {
 			continue
 		}
-		p.unknownField(r)
+		unknownField(p, r)
 	}
 }
 
-func (p *Pass) unknownField(r *plan.Read) {
+func unknownField(p *Pass, r *plan.Read) {
 	var first flow.Origin
 	var place schema.Place
 	closed := true
@@ -60,7 +60,7 @@ func (p *Pass) unknownField(r *plan.Read) {
 			first, place = o, at
 		}
 	}
-	if first.Call == nil || p.declaredInDocument(r) {
+	if first.Call == nil || declaredInDocument(p, r) {
 		return
 	}
 	if first.Failure {
@@ -79,7 +79,7 @@ func (p *Pass) unknownField(r *plan.Read) {
 		object.Path = r.Ref.Path[:len(r.Ref.Path)-len(first.Rest)+place.Depth]
 		f.Advise("use a function: †(%s(%s))", function, object.String())
 	}
-	p.instead(f, r, first.Rest, missingField{first.Call.Tool.Output, place, known, closed, "there it is", "its"})
+	instead(p, f, r, first.Rest, missingField{first.Call.Tool.Output, place, known, closed, "there it is", "its"})
 }
 
 // A missingField is a part that a schema doesn't name, with what it names in its stead.
@@ -93,7 +93,7 @@ type missingField struct {
 
 // instead adds to a finding what there is in the place of a part that isn't, as the end of
 // a reference names it, and which part may be meant.
-func (p *Pass) instead(f *diag.Diagnostic, r *plan.Read, rest []expression.Segment, m missingField) {
+func instead(p *Pass, f *diag.Diagnostic, r *plan.Read, rest []expression.Segment, m missingField) {
 	step := rest[m.at.Depth]
 	switch end := pastEnd(m.of, rest); {
 	case end != "":
@@ -123,7 +123,7 @@ var failureFields = []string{"code", "message", "details"}
 
 // declaredInDocument reports whether the document itself holds or names a path of the state, whatever
 // the tools say.
-func (p *Pass) declaredInDocument(r *plan.Read) bool {
+func declaredInDocument(p *Pass, r *plan.Read) bool {
 	path := p.Plan.Paths.Segments(r.Path)
 	switch path[0].Key {
 	case "state":
@@ -139,12 +139,12 @@ func (p *Pass) declaredInDocument(r *plan.Read) bool {
 
 // unknownMembers reports fields that an expression reads inside what it works out, such as an item, where the
 // schemas name fields and not that one.
-func (p *Pass) unknownMembers() {
+func unknownMembers(p *Pass) {
 	hasParts := func(read int) bool {
 		known := p.flow.Type(read)
 		return known != nil && known.Kinds&(expression.Object|expression.Array) != 0
 	}
-	p.calculations(func(call *plan.Call, t *plan.Template) {
+	calculations(p, func(call *plan.Call, t *plan.Template) {
 		if t.Expr.Plain() || !slices.ContainsFunc(t.Reads, hasParts) {
 			return
 		}
@@ -153,7 +153,7 @@ func (p *Pass) unknownMembers() {
 		}
 		_, err := t.Expr.Check(func(i int) *expression.Type {
 			if read := t.Reads[i]; hasParts(read) {
-				return p.declaredType(read)
+				return declaredType(p, read)
 			}
 			return p.flow.Type(t.Reads[i])
 		})
@@ -170,7 +170,7 @@ func (p *Pass) unknownMembers() {
 
 // declaredType is the type of a read whose objects have the fields that their
 // schemas name and no others, where these say nothing of others.
-func (p *Pass) declaredType(read int) *expression.Type {
+func declaredType(p *Pass, read int) *expression.Type {
 	flows := p.flow.Read(read)
 	if len(flows) != 1 || !flows[0].Sure() {
 		return p.flow.Type(read)

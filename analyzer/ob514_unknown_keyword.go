@@ -19,21 +19,21 @@ var _ = register(Rule{
 // and that are one letter or the case away from one that counts. Others are somebody's
 // own notes.
 func unknownKeywords(p *Pass) {
-	for _, at := range p.schemaPlaces() {
+	for _, at := range schemaPlaces(p) {
 		for _, f := range at.node.Fields {
-			p.unknownKeyword(f.Key, at.what, keywords)
+			unknownKeyword(p, f.Key, at.what, keywords)
 		}
 		if at.tool {
 			if hints := at.node.Get("annotations"); hints != nil {
 				for _, f := range hints.Fields {
-					p.unknownKeyword(f.Key, "the \"annotations\" of "+at.what, hintNames)
+					unknownKeyword(p, f.Key, "the \"annotations\" of "+at.what, hintNames)
 				}
 			}
 		}
 	}
 }
 
-func (p *Pass) unknownKeyword(key *source.Node, of string, known []string) {
+func unknownKeyword(p *Pass, key *source.Node, of string, known []string) {
 	word := key.Text
 	if strings.HasPrefix(word, "x-") || strings.HasPrefix(word, "_") || slices.Contains(known, word) || slices.Contains(otherKeywords, word) {
 		return

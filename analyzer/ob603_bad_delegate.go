@@ -30,11 +30,11 @@ func badDelegates(p *Pass) {
 	for _, path := range sortedKeys(all) {
 		judged := p.config.delegates.judge(p.Plan.Delegates[path])
 		if len(judged.Errors) > 0 {
-			p.unsound(path, judged.Errors, "can't be run", diag.Error)
+			reportUnsound(p, path, judged.Errors, "can't be run", diag.Error)
 			continue
 		}
 		if warnings := diag.AtLeast(diag.Warning, judged.Findings); len(warnings) > 0 {
-			p.unsound(path, warnings, "may fail", diag.Warning)
+			reportUnsound(p, path, warnings, "may fail", diag.Warning)
 		}
 	}
 	type outcome struct {
@@ -43,17 +43,17 @@ func badDelegates(p *Pass) {
 	}
 	judged := map[outcome]bool{}
 	for _, call := range p.Plan.Calls {
-		p.handsOver(call)
+		handsOver(p, call)
 		if key := (outcome{call.Single(), call.Plan()}); key.delegate != "" && key.tool != nil && !judged[key] {
 			judged[key] = true
-			p.delegateOutput(call)
+			delegateOutput(p, call)
 		}
 	}
 }
 
-// unsound reports a delegate with errors or warnings of its own, where it is first named.
-func (p *Pass) unsound(path string, found []diag.Diagnostic, what string, severity diag.Severity) {
-	call, at := p.delegateNode(path)
+// reportUnsound reports a delegate with errors or warnings of its own, where it is first named.
+func reportUnsound(p *Pass, path string, found []diag.Diagnostic, what string, severity diag.Severity) {
+	call, at := delegateNode(p, path)
 	first := found[0]
 	f := p.Report(at.Span(), "the delegate %q %s: %s", path, what, first.Message).About(call.Label()).As(severity).
 		Advise("run \"obelus check %s\"", path)
@@ -65,7 +65,7 @@ func (p *Pass) unsound(path string, found []diag.Diagnostic, what string, severi
 
 // delegateNode is where a delegate is named, and the call that is the first to
 // use it; nil where none does.
-func (p *Pass) delegateNode(path string) (*plan.Call, *source.Node) {
+func delegateNode(p *Pass, path string) (*plan.Call, *source.Node) {
 	for _, call := range p.Plan.Calls {
 		if call.Plan() != path {
 			continue
@@ -90,7 +90,7 @@ func (p *Pass) delegateNode(path string) (*plan.Call, *source.Node) {
 
 // delegateOutput holds what a delegate gives against what the tool says that it
 // gives: both hold for the result of the call.
-func (p *Pass) delegateOutput(call *plan.Call) {
+func delegateOutput(p *Pass, call *plan.Call) {
 	d := p.Plan.Delegates[call.Plan()]
 	face, tool := compiler.Interface(d), call.Single()
 	if face == nil || tool.Output == nil || face.Output == tool.Output {

@@ -21,12 +21,12 @@ func badScopes(p *Pass) {
 				continue // the state that it is given isn't known
 			}
 			f := p.Report(r.Span(), "the scope %q names nothing: %s", r.Ref.String(), whyNever[kind]).About(call.Label()).Advise("%s", whereFrom[kind])
-			p.noteMissing(r, nil)
+			noteMissing(p, r, nil)
 			if call.ScopesNode == nil {
 				f.Note(headOf(s.Node.Span()), "the tool fixes the scope here")
 				continue // the call can't fix the reference
 			}
-			p.explainNever(f, r, call)
+			explainNever(p, f, r, call)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func unsafeRetry(p *Pass, call *plan.Call) {
 	}
 	at := call.Node.Get("_retry").Span()
 	if path := call.Plan(); path != "" {
-		if first := p.unsafeIn(p.Plan, path); first.call != nil {
+		if first := unsafeIn(p, p.Plan, path); first.call != nil {
 			p.Report(at, "%q is attempted up to %d times, and each attempt starts the plan %q again, in which %q isn't declared idempotent", call.Name, call.Retry.Attempts, path, first.name).About(call.Label()).
 				Advise("put \"_retry\" on the calls of that plan that are safe to repeat, or declare annotations: {idempotentHint: true} in their tools").
 				Show(first.call.Node.Span(), "%q is repeated", first.name)
@@ -46,7 +46,7 @@ type unsafeCall struct {
 }
 
 // unsafeIn is the first call of a delegate, or of its delegates, that isn't known to be safe to repeat.
-func (p *Pass) unsafeIn(above *plan.Plan, path string) unsafeCall {
+func unsafeIn(p *Pass, above *plan.Plan, path string) unsafeCall {
 	compiled := above.Delegates[path]
 	if compiled == nil {
 		return unsafeCall{}
@@ -64,7 +64,7 @@ func (p *Pass) unsafeIn(above *plan.Plan, path string) unsafeCall {
 		}
 		first := unsafeCall{call, call.Name}
 		if below := call.Plan(); below != "" {
-			if first = p.unsafeIn(compiled, below); first.call == nil {
+			if first = unsafeIn(p, compiled, below); first.call == nil {
 				continue
 			}
 			first.name = call.Name + "/" + first.name

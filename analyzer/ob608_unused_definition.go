@@ -27,7 +27,7 @@ func unusedDefinitions(p *Pass) {
 	if compiler.Compiled(compiled) {
 		return
 	}
-	p.shadowed()
+	shadowed(p)
 	if compiled.Form != plan.PlanFile || len(compiled.Calls) == 0 || p.Unknown(diag.Tools|diag.Writes) {
 		return
 	}
@@ -36,8 +36,8 @@ func unusedDefinitions(p *Pass) {
 		tools[call.ToolName] = true
 		activities[call.Activity] = true
 		tool := call.Tool
-		if p.unknownTool(call) {
-			if closest, ok := p.tools().Nearest(call.ToolName); ok { // OB501 suggests it
+		if usesUnknownTool(p, call) {
+			if closest, ok := toolSuggester(p).Nearest(call.ToolName); ok { // OB501 suggests it
 				tool, tools[closest] = compiled.Tool(closest), true
 			}
 		}
@@ -73,11 +73,11 @@ func unusedDefinitions(p *Pass) {
 				Advise("give it the name of a tool, name it in \"_activity\", or remove it")
 		}
 	}
-	p.unusedImports(files, usedFiles)
+	unusedImports(p, files, usedFiles)
 }
 
 // shadowed reports definitions that a later one of the same name replaces.
-func (p *Pass) shadowed() {
+func shadowed(p *Pass) {
 	for _, t := range p.Plan.Shadowed {
 		if t.NameNode == nil {
 			continue
@@ -92,7 +92,7 @@ func (p *Pass) shadowed() {
 
 // unusedImports reports imported files without used definitions. A file that may contain more than
 // tools and activities isn't checked.
-func (p *Pass) unusedImports(files map[string][]*source.File, used map[*source.File]bool) {
+func unusedImports(p *Pass, files map[string][]*source.File, used map[*source.File]bool) {
 	list := p.Plan.Root.Get("import")
 	if list == nil {
 		return

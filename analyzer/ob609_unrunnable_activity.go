@@ -33,7 +33,7 @@ type Machine struct {
 // unrunnableActivities reports activities that calls use and that can't be carried out
 // where the plan is to be run, each once.
 func unrunnableActivities(p *Pass) {
-	p.unfitActivities()
+	unfitActivities(p)
 	if p.config.Machine == nil {
 		return
 	}
@@ -56,13 +56,13 @@ func unrunnableActivities(p *Pass) {
 
 // unfitActivities reports programs that can't do what the tools say that they carry out,
 // each once for a tool.
-func (p *Pass) unfitActivities() {
-	p.carriedOut(func(known *parameters, a *plan.Activity, calls []*plan.Call) {
+func unfitActivities(p *Pass) {
+	carriedOut(p, func(known *parameters, a *plan.Activity, calls []*plan.Call) {
 		for _, taken := range a.Parameters {
-			p.strayParameter(known, a, taken)
+			strayParameter(p, known, a, taken)
 		}
-		p.dropped(known, a, calls)
-		p.otherResult(known.tool, a)
+		dropped(p, known, a, calls)
+		otherResult(p, known.tool, a)
 	})
 	for _, call := range p.Plan.Calls {
 		a := p.Plan.Activities[call.Activity]
@@ -77,7 +77,7 @@ func (p *Pass) unfitActivities() {
 }
 
 // carriedOut visits each activity of a tool with known parameters once, with its calls.
-func (p *Pass) carriedOut(judge func(known *parameters, a *plan.Activity, calls []*plan.Call)) {
+func carriedOut(p *Pass, judge func(known *parameters, a *plan.Activity, calls []*plan.Call)) {
 	if len(p.Plan.Activities) == 0 {
 		return
 	}
@@ -103,7 +103,7 @@ func (p *Pass) carriedOut(judge func(known *parameters, a *plan.Activity, calls 
 		look(call.Single(), call.Activity, call)
 	}
 	for _, one := range pairs {
-		if a, known := p.Plan.Activities[one.activity], p.parametersOf(one.tool); a != nil && known != nil {
+		if a, known := p.Plan.Activities[one.activity], parametersOf(p, one.tool); a != nil && known != nil {
 			judge(known, a, calls[one])
 		}
 	}
@@ -114,7 +114,7 @@ var upperCase = regexp.MustCompile(`^[A-Z][A-Z0-9_]+$`)
 
 // strayParameter reports what a program is to be given of a call's parameters that its
 // tool doesn't have: it would always be left out.
-func (p *Pass) strayParameter(known *parameters, a *plan.Activity, taken plan.Variable) {
+func strayParameter(p *Pass, known *parameters, a *plan.Activity, taken plan.Variable) {
 	if !known.unknown(taken.Name) {
 		return
 	}
@@ -139,7 +139,7 @@ func (p *Pass) strayParameter(known *parameters, a *plan.Activity, taken plan.Va
 
 // dropped reports parameters that calls pass, or where there are no calls yet might, and that
 // change nothing.
-func (p *Pass) dropped(known *parameters, a *plan.Activity, calls []*plan.Call) {
+func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 	passed := map[string]*plan.Call{}
 	for _, call := range slices.Backward(calls) {
 		for _, f := range call.Params.Fields {
@@ -152,12 +152,12 @@ func (p *Pass) dropped(known *parameters, a *plan.Activity, calls []*plan.Call) 
 	}
 	for _, name := range names {
 		if compiler.Ignores(a, name) && a.NameNode != nil && !known.unknown(name) && !slices.Contains(known.ignored, name) && !p.suggestedParameters[suggestedParameter{a, name}] {
-			p.droppedParameter(known, a, name, passed[name])
+			droppedParameter(p, known, a, name, passed[name])
 		}
 	}
 }
 
-func (p *Pass) droppedParameter(known *parameters, a *plan.Activity, name string, by *plan.Call) {
+func droppedParameter(p *Pass, known *parameters, a *plan.Activity, name string, by *plan.Call) {
 	f := p.Report(a.NameNode.Span(), "the activity %q doesn't use the parameter %q of the tool %q", compiler.Shown(a.Name), name, known.tool.Name).As(diag.Warning)
 	switch place := "{" + name + "}"; {
 	case !compiler.IsParameter(place):
@@ -178,7 +178,7 @@ func (p *Pass) droppedParameter(known *parameters, a *plan.Activity, name string
 }
 
 // otherResult reports a program whose results never have the kind of its tool's result.
-func (p *Pass) otherResult(tool *plan.Tool, a *plan.Activity) {
+func otherResult(p *Pass, tool *plan.Tool, a *plan.Activity) {
 	gives := map[string]schema.Kinds{compiler.StreamText: schema.String, compiler.StreamLines: schema.Array, compiler.StreamNone: schema.Null}[a.Stdout]
 	if gives == 0 || tool.Output == nil || tool.Output.Compile() != nil || tool.Output.Kinds()&gives != 0 {
 		return

@@ -11,11 +11,11 @@ import (
 var _ = register(Rule{
 	Rule:  &diag.Rule{Code: "OB701", Name: "untrusted-to-sink", Default: diag.Error},
 	Needs: diag.Reads | diag.Writes | diag.Order | diag.Tools,
-	Run:   func(p *Pass) { p.forbiddenFlows(true) },
+	Run:   func(p *Pass) { forbiddenFlows(p, true) },
 })
 
 // labels are those of the plan; nil where it stands under no policy.
-func (p *Pass) labels() *label.Labels {
+func labels(p *Pass) *label.Labels {
 	switch {
 	case p.labelled == nil && p.screens:
 		p.labelled = label.Begin(p.Plan)
@@ -30,17 +30,17 @@ func (p *Pass) labels() *label.Labels {
 
 // forbiddenFlows reports the flows that the policies forbid for their integrity, or for their
 // confidentiality.
-func (p *Pass) forbiddenFlows(integrity bool) {
+func forbiddenFlows(p *Pass, integrity bool) {
 	if len(p.Plan.Policies) == 0 {
 		return
 	}
-	labels := p.labels()
+	labels := labels(p)
 	if labels == nil || !p.screens && !p.Plan.Graph.Acyclic() {
 		return
 	}
 	for i := range labels.Flows {
 		if f := &labels.Flows[i]; f.Integrity == integrity && f.Of.Index >= p.from {
-			p.reportFlow(f)
+			reportFlow(p, f)
 		}
 	}
 }
@@ -60,7 +60,7 @@ type WayHop struct {
 // maxHops is how many steps of a way are shown as places.
 const maxHops = 12
 
-func (p *Pass) reportFlow(f *label.Flow) {
+func reportFlow(p *Pass, f *label.Flow) {
 	at, sink := f.At, fmt.Sprintf("%q of %q", f.Parameter, f.Call.Name)
 	switch f.Parameter {
 	case "":

@@ -5,5 +5,5 @@ import "github.com/obelus-dev/obelus/compiler/diag"
 var _ = register(Rule{
 	Rule:  &diag.Rule{Code: "OB702", Name: "leak", Default: diag.Error},
 	Needs: diag.Reads | diag.Writes | diag.Order | diag.Tools,
-	Run:   func(p *Pass) { p.forbiddenFlows(false) },
+	Run:   func(p *Pass) { forbiddenFlows(p, false) },
 })

@@ -28,7 +28,7 @@ func leavesPermit(p *Pass) {
 	parts, _ := p.Plan.Parts() // what can't be read doesn't run
 	policies, _ := compiler.PolicyParts(p.Plan)
 	for _, d := range e.Within(facts.Of(p.Plan, facts.Options{}), slices.Concat(parts, policies)) {
-		f := p.Report(p.placeOf(&d), "%s", d)
+		f := p.Report(placeOf(p, &d), "%s", d)
 		if d.In == "" && d.Call != "" {
 			f.About(d.Call)
 		}
@@ -38,9 +38,9 @@ func leavesPermit(p *Pass) {
 
 // placeOf is the call that a difference is about, the one that runs the plan that it is
 // in, or the definition.
-func (p *Pass) placeOf(d *permit.Difference) source.Span {
+func placeOf(p *Pass, d *permit.Difference) source.Span {
 	for _, c := range p.Plan.Calls {
-		if d.Call != "" && (d.In == "" && c.Name == d.Call || d.In != "" && p.runs(c, d.In)) {
+		if d.Call != "" && (d.In == "" && c.Name == d.Call || d.In != "" && runs(p, c, d.In)) {
 			return headOf(c.Node.Span())
 		}
 	}
@@ -53,7 +53,7 @@ func (p *Pass) placeOf(d *permit.Difference) source.Span {
 }
 
 // runs reports whether a call runs a plan, or one that does.
-func (p *Pass) runs(c *plan.Call, plan string) bool {
+func runs(p *Pass, c *plan.Call, plan string) bool {
 	d := p.Plan.Delegates[c.Plan()]
 	return d != nil && (c.Plan() == plan || d.AllDelegates()[plan] != nil)
 }

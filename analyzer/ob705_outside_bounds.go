@@ -29,32 +29,32 @@ func outsideOfBounds(p *Pass) {
 	for _, call := range p.fresh() {
 		for _, one := range p.Plan.Policies {
 			for i := range one.Only {
-				p.unlisted(&one.Only[i], call)
+				unlisted(p, &one.Only[i], call)
 			}
 		}
-		for _, bounds := range p.boundsOn(call) {
-			p.outOfBounds(call, bounds)
+		for _, bounds := range boundsOn(p, call) {
+			outOfBounds(p, call, bounds)
 		}
-		for _, bounds := range p.boundsWithin(call.Plan()) {
-			p.outOfBounds(call, bounds)
+		for _, bounds := range boundsWithin(p, call.Plan()) {
+			outOfBounds(p, call, bounds)
 		}
 	}
 	for _, one := range p.Plan.Policies {
 		for i := range one.Bounds {
 			for k := range one.Bounds[i].Tools {
-				p.untyped(&one.Bounds[i], &one.Bounds[i].Tools[k])
+				untyped(p, &one.Bounds[i], &one.Bounds[i].Tools[k])
 			}
 		}
 	}
 }
 
 // boundsOn are those that policies set for a call.
-func (p *Pass) boundsOn(call *plan.Call) (all []*parameters) {
+func boundsOn(p *Pass, call *plan.Call) (all []*parameters) {
 	for _, one := range p.Plan.Policies {
 		for i := range one.Bounds {
 			for k := range one.Bounds[i].Tools {
 				if tool := &one.Bounds[i].Tools[k]; label.Carries(call, tool.Name) {
-					all = append(all, p.boundsOf(&one.Bounds[i], tool))
+					all = append(all, boundsOf(p, &one.Bounds[i], tool))
 				}
 			}
 		}
@@ -64,7 +64,7 @@ func (p *Pass) boundsOn(call *plan.Call) (all []*parameters) {
 
 // boundsWithin are the bounds of a delegate's parameters: its calls pass them to bounded parameters for
 // certain.
-func (p *Pass) boundsWithin(path string) []*parameters {
+func boundsWithin(p *Pass, path string) []*parameters {
 	d := p.Plan.Delegates[path]
 	if path == "" || d == nil || p.config.delegates == nil {
 		return nil
@@ -77,9 +77,9 @@ func (p *Pass) boundsWithin(path string) []*parameters {
 		inner := newPass(judged.Plan, nil)
 		inner.config = p.config
 		for _, call := range inner.Plan.Calls {
-			for _, bounds := range slices.Concat(inner.boundsOn(call), inner.boundsWithin(call.Plan())) {
+			for _, bounds := range slices.Concat(boundsOn(inner, call), boundsWithin(inner, call.Plan())) {
 				for _, f := range call.Params.Fields {
-					if one := inner.passedOn(call, f, bounds); one != nil {
+					if one := passedOn(inner, call, f, bounds); one != nil {
 						one.taker = fmt.Sprintf("%s, which %q of the delegate %q passes it on to,", bounds.taker, call.Name, path)
 						all = append(all, one)
 					}
@@ -92,7 +92,7 @@ func (p *Pass) boundsWithin(path string) []*parameters {
 
 // passedOn is what a bound of a call's parameter is to the parameter of the plan that is
 // passed on there; nil where none is for certain.
-func (p *Pass) passedOn(call *plan.Call, f plan.TemplateField, bounds *parameters) *parameters {
+func passedOn(p *Pass, call *plan.Call, f plan.TemplateField, bounds *parameters) *parameters {
 	place, bounded := bounds.places[f.Key]
 	if !bounded || call.Each != nil || f.Value.Expr == nil || !f.Value.Expr.Plain() {
 		return nil
@@ -112,12 +112,12 @@ func (p *Pass) passedOn(call *plan.Call, f plan.TemplateField, bounds *parameter
 
 // untyped reports bounds that accept values of other types, if the tool doesn't declare the type
 // either.
-func (p *Pass) untyped(bounds *policy.Bounds, of *policy.BoundTool) {
+func untyped(p *Pass, bounds *policy.Bounds, of *policy.BoundTool) {
 	at := slices.IndexFunc(p.Plan.Calls, func(c *plan.Call) bool { return label.Carries(c, of.Name) && c.Tool != nil })
 	if at < p.from {
 		return
 	}
-	known := p.parametersOf(p.Plan.Calls[at].Tool)
+	known := parametersOf(p, p.Plan.Calls[at].Tool)
 	for i := range of.Parameters {
 		if bound := &of.Parameters[i]; known != nil && bound.NamesNoType() && known.place(bound.Name).Schema.Kinds() == schema.Anything {
 			p.Report(headOf(bound.Node.Span()), "the bound of %q in %q names no type, and neither does %s: a value of another type is within it", bound.Name, bounds.Name, known.taker).As(diag.Warning).
@@ -126,7 +126,7 @@ func (p *Pass) untyped(bounds *policy.Bounds, of *policy.BoundTool) {
 	}
 }
 
-func (p *Pass) unlisted(only *policy.Only, call *plan.Call) {
+func unlisted(p *Pass, only *policy.Only, call *plan.Call) {
 	name := label.Unlisted(only, call)
 	if name == "" {
 		return
@@ -141,7 +141,7 @@ func (p *Pass) unlisted(only *policy.Only, call *plan.Call) {
 }
 
 // boundsOf are the bounds of a tool as a taker of its parameters.
-func (p *Pass) boundsOf(rule *policy.Bounds, tool *policy.BoundTool) *parameters {
+func boundsOf(p *Pass, rule *policy.Bounds, tool *policy.BoundTool) *parameters {
 	return flow.Once(p.bounds, tool, func() *parameters {
 		t := &parameters{taker: fmt.Sprintf("the policy's rule %q", rule.Name), which: "policy", places: map[string]schema.Place{}, bounds: map[string]*source.Node{}}
 		for _, one := range tool.Parameters {
@@ -151,38 +151,38 @@ func (p *Pass) boundsOf(rule *policy.Bounds, tool *policy.BoundTool) *parameters
 	})
 }
 
-func (p *Pass) outOfBounds(call *plan.Call, bounds *parameters) {
+func outOfBounds(p *Pass, call *plan.Call, bounds *parameters) {
 	for _, f := range call.Params.Fields {
 		place, bounded := bounds.places[f.Key]
 		if !bounded {
 			continue
 		}
 		before := len(p.found)
-		if p.badLiteral(call, bounds, f, place.Schema); len(p.found) > before || !f.Value.Live() {
+		if badLiteral(p, call, bounds, f, place.Schema); len(p.found) > before || !f.Value.Live() {
 			continue
 		}
 		to := target{call: call, taker: bounds, schema: place.Schema, key: f.Key}
-		found, _ := p.judgeTemplate(f.Value, to, true)
+		found, _ := judgeTemplate(p, f.Value, to, true)
 		if bounds.which == "delegate" { // its own findings cover the rest
 			found = slices.DeleteFunc(found, func(j judgement) bool { return j.Relation != schema.Never })
 		}
 		for i := range found {
-			p.reportBounds(&found[i])
+			reportBounds(p, &found[i])
 		}
-		if bounds.which != "delegate" && len(found) == 0 && !p.isWithin(call, f.Value, place.Schema, schema.Fits) {
+		if bounds.which != "delegate" && len(found) == 0 && !isWithin(p, call, f.Value, place.Schema, schema.Fits) {
 			to.node = f.Value.Node
 			j := judgement{flow.Fit{Relation: schema.Unknown, Several: true}, to}
-			if p.isWithin(call, f.Value, place.Schema, schema.Fits, schema.Unknown) {
+			if isWithin(p, call, f.Value, place.Schema, schema.Fits, schema.Unknown) {
 				j.CutShort = "the schemas can't be compared"
 			}
-			p.reportBounds(&j)
+			reportBounds(p, &j)
 		}
 	}
 }
 
 // isWithin reports whether all that a template may give is in one of some relations to a
 // schema; of a value that the document gives as an example it is known that it fits.
-func (p *Pass) isWithin(call *plan.Call, t *plan.Template, s *schema.Schema, relations ...schema.Relation) bool {
+func isWithin(p *Pass, call *plan.Call, t *plan.Template, s *schema.Schema, relations ...schema.Relation) bool {
 	return !slices.ContainsFunc(p.flow.Eval(call, t), func(v flow.Variant) bool {
 		if v.Schema = p.flow.Guarded(&v, call); v.Schema == nil {
 			return true
@@ -191,18 +191,18 @@ func (p *Pass) isWithin(call *plan.Call, t *plan.Template, s *schema.Schema, rel
 	})
 }
 
-func (p *Pass) reportBounds(j *judgement) {
+func reportBounds(p *Pass, j *judgement) {
 	what := fmt.Sprintf("what %s lets %s be", j.to.taker.taker, j.to.name())
 	var f *diag.Diagnostic
 	switch j.Relation {
 	case schema.Never:
-		f = p.misfit(p.rule, j, what)
+		f = misfit(p, p.rule, j, what)
 	case schema.MayNotFit:
-		f = p.misfit(p.rule, j, what).As(diag.Warning)
+		f = misfit(p, p.rule, j, what).As(diag.Warning)
 		f.Message += "; a run refuses the call then"
 	default:
 		f = p.Report(j.place(), "whether %s fits %s isn't known; a run refuses the call if it doesn't", j.called(), what).About(j.to.call.Label()).As(diag.Warning)
-		if p.note(f, j); j.CutShort != "" {
+		if noteSources(p, f, j); j.CutShort != "" {
 			f.As(diag.Info)
 		}
 	}

@@ -41,22 +41,22 @@ func forbiddenOrders(p *Pass) {
 		return
 	}
 	var pairs [][2]int
-	for at := range p.orderChecks() {
+	for at := range orderChecks(p) {
 		c := &p.checks[at]
-		shares := p.shares(at)
+		shares := shares(p, at)
 		var all []misorder
 		switch {
 		case c.Kind == policy.NeverAfter:
-			all = p.maybeAfter(shares)
+			all = maybeAfter(p, shares)
 		case c.Kind == policy.AtMost:
-			all = p.tooOften(c, shares)
+			all = tooOften(p, c, shares)
 		case !p.config.within: // else what was done before the call that runs the plan counts
-			all = p.maybeBefore(shares)
+			all = maybeBefore(p, shares)
 		}
 		for i := range all {
-			p.reportOrder(c, &all[i])
+			reportOrder(p, c, &all[i])
 		}
-		pairs = p.toOrder(pairs, c, shares, slices.ContainsFunc(all, func(m misorder) bool { return !m.certain }))
+		pairs = toOrder(p, pairs, c, shares, slices.ContainsFunc(all, func(m misorder) bool { return !m.certain }))
 	}
 	if pairs = slices.Concat(p.ordered, pairs); len(pairs) > len(p.ordered) && compiler.WithOrder(p.Plan, pairs).Graph.Acyclic() {
 		p.ordered = pairs
@@ -72,10 +72,10 @@ type misorder struct {
 	certain bool
 }
 
-// misorder asks whether a call can come where it mustn't; nil where it can't.
-func (p *Pass) misorder(call *plan.Call, goal logic.Literal, certain bool, earlier ...*plan.Call) *misorder {
+// misorderOf asks whether a call can come where it mustn't; nil where it can't.
+func misorderOf(p *Pass, call *plan.Call, goal logic.Literal, certain bool, earlier ...*plan.Call) *misorder {
 	e := p.flow.Conditions()
-	if !p.spend(questionCost) {
+	if !spend(p, questionCost) {
 		return nil
 	}
 	a := e.SolveLikely([]logic.Literal{goal})[0]
@@ -96,12 +96,12 @@ func (p *Pass) misorder(call *plan.Call, goal logic.Literal, certain bool, earli
 
 // maybeBefore are the subjects that may start without one of the others done before. Only the
 // calls that a subject depends on count.
-func (p *Pass) maybeBefore(shares []share) (all []misorder) {
+func maybeBefore(p *Pass, shares []share) (all []misorder) {
 	e := p.flow.Conditions()
 	for i := range shares {
 		shares[i].without = e.Runs(shares[i].call)
 	}
-	p.pairs(&p.Plan.Graph, shares, func(y, x *share, ordered bool) {
+	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, ordered bool) {
 		if is, _ := x.same(y); ordered && is && y.subject && x.other && x.some {
 			e.Allow(2)
 			y.without = e.And(y.without, e.Done(x.call).Not())
@@ -114,7 +114,7 @@ func (p *Pass) maybeBefore(shares []share) (all []misorder) {
 		}
 		certain := !x.uncertain && p.Plan.Form != plan.Solution && // calls of earlier ticks are unknown
 			!slices.ContainsFunc(shares, func(y share) bool { is, may := x.same(&y); return y.other && is != may })
-		m := p.misorder(x.call, x.without, certain)
+		m := misorderOf(p, x.call, x.without, certain)
 		if m != nil && (m.answer.Possible || x.without == e.Runs(x.call)) {
 			all = append(all, *m)
 		}
@@ -124,13 +124,13 @@ func (p *Pass) maybeBefore(shares []share) (all []misorder) {
 
 // maybeAfter are the subjects that may start after one of the others has started: nothing
 // lets the other wait for them.
-func (p *Pass) maybeAfter(shares []share) (all []misorder) {
+func maybeAfter(p *Pass, shares []share) (all []misorder) {
 	e := p.flow.Conditions()
 	found := map[*share]*misorder{}
-	p.pairs(&p.Plan.Graph, shares, func(y, x *share, ordered bool) {
+	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, ordered bool) {
 		if is, may := x.same(y); !ordered && may && x.subject && y.other && (found[x] == nil || !found[x].certain) {
 			goal := e.And(e.Runs(x.call), e.Runs(y.call))
-			if m := p.misorder(x.call, goal, is && !x.uncertain && !y.uncertain, y.call); m != nil && (found[x] == nil || m.certain) {
+			if m := misorderOf(p, x.call, goal, is && !x.uncertain && !y.uncertain, y.call); m != nil && (found[x] == nil || m.certain) {
 				found[x] = m
 			}
 		}
@@ -143,9 +143,9 @@ func (p *Pass) maybeAfter(shares []share) (all []misorder) {
 	return all
 }
 
-// pairs goes through the pairs of calls with a role; ordered says that y comes after x in a
+// eachPair goes through the pairs of calls with a role; ordered says that y comes after x in a
 // graph.
-func (p *Pass) pairs(g *dag.Graph, shares []share, f func(y, x *share, ordered bool)) {
+func eachPair(p *Pass, g *dag.Graph, shares []share, f func(y, x *share, ordered bool)) {
 	of, at := make([]int32, len(shares)), map[int32]int{}
 	for i := range shares {
 		of[i] = int32(shares[i].call.Index)
@@ -153,7 +153,7 @@ func (p *Pass) pairs(g *dag.Graph, shares []share, f func(y, x *share, ordered b
 	}
 	g.Reach(of, func(y int32, from int, after *dag.Set) {
 		for i := from; i < min(len(of), from+dag.Block); i++ {
-			if of[i] != y && p.spend(1) {
+			if of[i] != y && spend(p, 1) {
 				f(&shares[at[y]], &shares[i], after.Has(from, i))
 			}
 		}
@@ -161,7 +161,7 @@ func (p *Pass) pairs(g *dag.Graph, shares []share, f func(y, x *share, ordered b
 }
 
 // tooOften are the calls with which subjects may start more often than they may.
-func (p *Pass) tooOften(c *policy.Check, shares []share) (all []misorder) {
+func tooOften(p *Pass, c *policy.Check, shares []share) (all []misorder) {
 	var keys []string
 	alike := map[string][]*share{} // those that are sure to count under one value
 	var unspecified []*share       // those that may count under several
@@ -179,23 +179,23 @@ func (p *Pass) tooOften(c *policy.Check, shares []share) (all []misorder) {
 		alike[x.key] = append(alike[x.key], x)
 	}
 	for _, key := range keys {
-		all = append(all, p.together(c, alike[key], true)...)
+		all = append(all, together(p, c, alike[key], true)...)
 	}
 	for _, key := range append(keys, "") {
 		if len(all) == 0 && len(unspecified) > 0 && (key == "" || alike[key][0].literal()) {
-			all = p.together(c, slices.Concat(alike[key], unspecified), false)
+			all = together(p, c, slices.Concat(alike[key], unspecified), false)
 		}
 	}
 	return all
 }
 
 // together is the call with which some shares may be one too many.
-func (p *Pass) together(c *policy.Check, of []*share, certain bool) []misorder {
+func together(p *Pass, c *policy.Check, of []*share, certain bool) []misorder {
 	total := 0
 	for _, x := range of {
 		total = min(total+x.count, c.Most+1)
 	}
-	if total <= c.Most || !p.spend(len(of)*(c.Most+2)) {
+	if total <= c.Most || !spend(p, len(of)*(c.Most+2)) {
 		return nil
 	}
 	// By number: at least so many of the subjects start.
@@ -208,7 +208,7 @@ func (p *Pass) together(c *policy.Check, of []*share, certain bool) []misorder {
 			counts[n] = e.Or(counts[n], e.And(e.Runs(x.call), counts[max(0, n-x.count)]))
 		}
 	}
-	m := p.misorder(nil, counts[c.Most+1], certain)
+	m := misorderOf(p, nil, counts[c.Most+1], certain)
 	if m == nil {
 		return nil
 	}
@@ -227,16 +227,16 @@ func (p *Pass) together(c *policy.Check, of []*share, certain bool) []misorder {
 }
 
 // spend takes work off the budget. Where it doesn't last that is a finding.
-func (p *Pass) spend(work int) bool {
+func spend(p *Pass, work int) bool {
 	if p.orderWork < orderBudget && p.orderWork+work >= orderBudget {
-		p.cutShort(headOf(p.Plan.CallsNode.Span()), "which of the calls may come after which isn't fully analysed for the policy: there are too many")
+		cutShort(p, headOf(p.Plan.CallsNode.Span()), "which of the calls may come after which isn't fully analysed for the policy: there are too many")
 	}
 	p.orderWork += work
 	return p.orderWork < orderBudget
 }
 
 // reportOrder reports a call that may start where a policy forbids it.
-func (p *Pass) reportOrder(c *policy.Check, m *misorder) {
+func reportOrder(p *Pass, c *policy.Check, m *misorder) {
 	names := make([]string, len(m.earlier))
 	for i, other := range m.earlier {
 		names[i] = other.Name
@@ -246,7 +246,7 @@ func (p *Pass) reportOrder(c *policy.Check, m *misorder) {
 	case c.Kind == policy.OnlyAfter:
 		says, help = fmt.Sprintf("%q may start before %q is done", m.call.Name, c.Other.Text), fmt.Sprintf("name a call of %q in its \"_after\", or let it read what that gives", c.Other.Text)
 	case c.Kind == policy.NeverAfter:
-		says, help = fmt.Sprintf("%q may start after %s", m.call.Name, quotedNames(names)), fmt.Sprintf("let %s wait for it: \"_after\": {\"settled\": [%q]}", quotedNames(names), p.idOf(m.call))
+		says, help = fmt.Sprintf("%q may start after %s", m.call.Name, quotedNames(names)), fmt.Sprintf("let %s wait for it: \"_after\": {\"settled\": [%q]}", quotedNames(names), idOf(p, m.call))
 	case len(names) == 0:
 		says, help = fmt.Sprintf("%q starts %q more often than allowed", m.call.Name, c.Subject.Text),
 			"limit its \"_retry\", or give the list that it runs for \"maxItems\""
@@ -273,7 +273,7 @@ func (p *Pass) reportOrder(c *policy.Check, m *misorder) {
 }
 
 // idOf is what "_after" can call a call.
-func (p *Pass) idOf(call *plan.Call) string {
+func idOf(p *Pass, call *plan.Call) string {
 	switch {
 	case call.ID != "":
 		return call.ID

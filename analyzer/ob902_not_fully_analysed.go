@@ -12,7 +12,7 @@ var notAnalysed = register(Rule{
 })
 
 // cutShort says that a judgement was cut short.
-func (p *Pass) cutShort(at source.Span, format string, args ...any) *diag.Diagnostic {
+func cutShort(p *Pass, at source.Span, format string, args ...any) *diag.Diagnostic {
 	return p.found.Report(notAnalysed.Rule, at, format, args...).Advise("use simpler schemas, or fewer alternatives in them")
 }
 
@@ -57,6 +57,6 @@ type openQuestion struct {
 }
 
 // unanswered notes something that the budget didn't last for.
-func (p *Pass) unanswered(at source.Span, call *plan.Call, what string) {
+func unanswered(p *Pass, at source.Span, call *plan.Call, what string) {
 	p.openQuestions = append(p.openQuestions, openQuestion{at, call, what})
 }

@@ -26,7 +26,7 @@ type share struct {
 }
 
 // orderChecks are what the policies of the plan ask of orders.
-func (p *Pass) orderChecks() []policy.Check {
+func orderChecks(p *Pass) []policy.Check {
 	if p.checks == nil && len(p.Plan.Policies) > 0 {
 		p.checks = policy.Checks(p.Plan.Policies)
 	}
@@ -34,18 +34,18 @@ func (p *Pass) orderChecks() []policy.Check {
 }
 
 // shares are those of the calls that are anything to a check, in the order of the calls.
-func (p *Pass) shares(at int) (all []share) {
+func shares(p *Pass, at int) (all []share) {
 	for _, call := range p.Plan.Calls {
-		if one := p.share(at, call); one.subject || one.other {
+		if one := shareOf(p, at, call); one.subject || one.other {
 			all = append(all, one)
 		}
 	}
 	return all
 }
 
-func (p *Pass) share(at int, call *plan.Call) share {
-	c := &p.orderChecks()[at]
-	role, in := label.RoleOf(c, p.Plan, call), p.delegateShare(at, call)
+func shareOf(p *Pass, at int, call *plan.Call) share {
+	c := &orderChecks(p)[at]
+	role, in := label.RoleOf(c, p.Plan, call), delegateShare(p, at, call)
 	one := share{call: call, subject: role&label.Subject != 0, other: role&label.Other != 0, some: true, uncertain: in.uncertain}
 	own, attempts, items := 0, max(1, call.Retry.Attempts), 1
 	if one.subject {
@@ -59,7 +59,7 @@ func (p *Pass) share(at int, call *plan.Call) share {
 			least, most := p.flow.Lengths(call)
 			items, one.some = min(most, c.Most+2), least > 0 && !call.When.PerItem() && !call.Each.Collect
 		}
-		if one.key = p.orderKey(c.Per, call); strings.HasPrefix(one.key, eachItem) {
+		if one.key = orderKey(p, c.Per, call); strings.HasPrefix(one.key, eachItem) {
 			items = 1
 		}
 	}
@@ -69,7 +69,7 @@ func (p *Pass) share(at int, call *plan.Call) share {
 }
 
 // delegateShare is what the plan that carries a call out is to a check.
-func (p *Pass) delegateShare(at int, call *plan.Call) (all share) {
+func delegateShare(p *Pass, at int, call *plan.Call) (all share) {
 	d := p.Plan.Delegates[call.Plan()]
 	if d == nil || p.config.delegates == nil {
 		return all
@@ -81,7 +81,7 @@ func (p *Pass) delegateShare(at int, call *plan.Call) (all share) {
 		}
 		inner := newPass(judged.Plan, nil)
 		inner.config = p.config
-		c, shares := &inner.orderChecks()[at], inner.shares(at)
+		c, shares := &orderChecks(inner)[at], shares(inner, at)
 		for i := range shares {
 			one := &shares[i]
 			all.subject, all.other = all.subject || one.subject, all.other || one.other
@@ -89,7 +89,7 @@ func (p *Pass) delegateShare(at int, call *plan.Call) (all share) {
 			all.uncertain = all.uncertain || one.uncertain || inner.flow.Conditions().Runs(one.call) != logic.True
 		}
 		if c.Kind == policy.OnlyAfter {
-			all.subject = len(inner.maybeBefore(shares)) > 0
+			all.subject = len(maybeBefore(inner, shares)) > 0
 		}
 		return all
 	})
@@ -103,7 +103,7 @@ type orderPlace struct {
 
 // orderKey is what a call counts under for a parameter: two calls with the same key have the
 // same value there. It is "" where that isn't known, or isn't one value.
-func (p *Pass) orderKey(parameter string, call *plan.Call) string {
+func orderKey(p *Pass, parameter string, call *plan.Call) string {
 	at := slices.IndexFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == parameter })
 	switch {
 	case parameter == "" || at < 0 && call.Plan() == "":
@@ -117,13 +117,13 @@ func (p *Pass) orderKey(parameter string, call *plan.Call) string {
 			return ""
 		}
 		r := &p.Plan.Reads[t.Reads[0]].Ref
-		if r.Kind == "index" || len(r.Path) == 0 && p.surelyFits(call.Each.List, unrepeated) {
+		if r.Kind == "index" || len(r.Path) == 0 && surelyFits(p, call.Each.List, unrepeated) {
 			return eachItem + call.Name
 		}
 		return ""
 	}
 	var b strings.Builder
-	p.fingerprint(&b, t)
+	fingerprint(p, &b, t)
 	return b.String()
 }
 
@@ -145,7 +145,7 @@ func (s *share) same(other *share) (is, may bool) {
 
 // toOrder adds the pairs of calls that are to run one after the other, so that which of them a check refuses doesn't
 // depend on timing: those that the graph orders, and with all set the others as they are listed.
-func (p *Pass) toOrder(pairs [][2]int, c *policy.Check, shares []share, all bool) [][2]int {
+func toOrder(p *Pass, pairs [][2]int, c *policy.Check, shares []share, all bool) [][2]int {
 	if c.Kind == policy.AtMost {
 		slices.SortFunc(shares, func(x, y share) int { return p.Plan.Graph.Rank(x.call.Index) - p.Plan.Graph.Rank(y.call.Index) })
 		for i := 1; all && i < len(shares); i++ {
@@ -154,12 +154,12 @@ func (p *Pass) toOrder(pairs [][2]int, c *policy.Check, shares []share, all bool
 		return pairs
 	}
 	ordered := map[[2]int]bool{} // that wait for each other in any case
-	p.pairs(p.strictGraph(), shares, func(y, x *share, after bool) {
+	eachPair(p, strictGraph(p), shares, func(y, x *share, after bool) {
 		if after {
 			ordered[[2]int{x.call.Index, y.call.Index}] = true
 		}
 	})
-	p.pairs(&p.Plan.Graph, shares, func(y, x *share, after bool) {
+	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, after bool) {
 		pair := [2]int{x.call.Index, y.call.Index}
 		matters := (x.subject && y.other || x.other && y.subject) && !ordered[pair]
 		if matters && (after || all && p.Plan.Graph.Rank(pair[0]) < p.Plan.Graph.Rank(pair[1])) && !slices.ContainsFunc(y.call.After, func(a plan.After) bool { return a.Call == pair[0] }) {
@@ -170,7 +170,7 @@ func (p *Pass) toOrder(pairs [][2]int, c *policy.Check, shares []share, all bool
 }
 
 // strictGraph is who never starts before whom has settled.
-func (p *Pass) strictGraph() *dag.Graph {
+func strictGraph(p *Pass) *dag.Graph {
 	if p.strict == nil {
 		deps := dag.NewBuilder(len(p.Plan.Calls), p.Plan.Graph.Edges())
 		for _, call := range p.Plan.Calls {

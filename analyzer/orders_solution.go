@@ -19,14 +19,14 @@ type orderedCall struct {
 }
 
 // related are the calls listed before one with which order rules relate it.
-func (p *Pass) related(call *plan.Call) (with []int) {
-	checks := p.orderChecks()
+func related(p *Pass, call *plan.Call) (with []int) {
+	checks := orderChecks(p)
 	if p.orderedCalls == nil {
 		p.orderedCalls = make([][]orderedCall, len(checks))
 	}
 	for at := range checks {
 		c := &checks[at]
-		one := orderedCall{share: p.share(at, call)}
+		one := orderedCall{share: shareOf(p, at, call)}
 		if call.Plan() != "" { // of its calls nothing is known here
 			one.subject, one.other, one.count = true, true, c.Most+1
 		}
@@ -61,14 +61,14 @@ func (p *Pass) related(call *plan.Call) (with []int) {
 
 // asListed are the pairs of calls of a solution that run as listed for the sake of orders.
 // Those of calls that have been held are left out where calls would wait for each other.
-func (p *Pass) asListed(held func(call int) bool) (pairs [][2]int) {
-	if len(p.orderChecks()) == 0 {
+func asListed(p *Pass, held func(call int) bool) (pairs [][2]int) {
+	if len(orderChecks(p)) == 0 {
 		return nil
 	}
 	var trace dag.Trace
 	var late [][2]int
 	for _, call := range p.fresh() {
-		for _, earlier := range p.related(call) {
+		for _, earlier := range related(p, call) {
 			pair := [2]int{earlier, call.Index}
 			if !held(call.Index) {
 				pairs = append(pairs, pair)

@@ -30,7 +30,7 @@ type parameters struct {
 }
 
 // parametersOf is nil for a tool whose parameters aren't known.
-func (p *Pass) parametersOf(tool *plan.Tool) *parameters {
+func parametersOf(p *Pass, tool *plan.Tool) *parameters {
 	if tool == nil || tool.Parameters == nil || tool.Parameters.Compile() != nil {
 		return nil
 	}
@@ -47,8 +47,8 @@ func (p *Pass) parametersOf(tool *plan.Tool) *parameters {
 // takers are what takes the parameters of a call: its tool, and the plan that is
 // run as the call. Where that plan is all that is known of the tool, it
 // speaks for both.
-func (p *Pass) takers(call *plan.Call) []*parameters {
-	known := p.parametersOf(call.Tool)
+func takers(p *Pass, call *plan.Call) []*parameters {
+	known := parametersOf(p, call.Tool)
 	if call.Plan() == "" {
 		return known.alone()
 	}
@@ -57,7 +57,7 @@ func (p *Pass) takers(call *plan.Call) []*parameters {
 	if known != nil && (face == nil || call.Tool.Parameters != face.Parameters) {
 		takers = append(takers, known)
 	}
-	if known := p.parametersOf(face); known != nil {
+	if known := parametersOf(p, face); known != nil {
 		known.taker, known.which = "the delegate "+quote(face.Name), "delegate"
 		takers = append(takers, known)
 	}

@@ -106,7 +106,7 @@ func (p *Pass) apply(counts func(*Rule) bool) {
 		}
 	}
 	if counts(outputMismatch) {
-		p.runSamples()
+		runSamples(p)
 	}
 }
 

@@ -15,7 +15,7 @@ type readers struct {
 }
 
 // reading is the pass's index of readers, made when it is first asked for.
-func (p *Pass) reading() *readers {
+func reading(p *Pass) *readers {
 	if p.readers != nil {
 		return p.readers
 	}
@@ -59,7 +59,7 @@ func (r *readers) overlapping(id pathtree.ID, f func([]int32) bool) {
 
 // writtenBelow lists, by path, the paths one segment down at which, or below
 // which, some call writes.
-func (p *Pass) writtenBelow() [][]pathtree.ID {
+func writtenBelow(p *Pass) [][]pathtree.ID {
 	w, paths := &p.written, p.Plan.Paths
 	w.below, w.noted = reaches(w.below, paths.Len()), reaches(w.noted, paths.Len())
 	for ; w.upTo < len(p.Plan.Calls); w.upTo++ {

@@ -26,7 +26,7 @@ func neverThere(t *plan.Template, never func(read int) bool) bool {
 
 // explainNever adds to a finding about a reference that is never there what was
 // most likely meant by it.
-func (p *Pass) explainNever(f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
+func explainNever(p *Pass, f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
 	if call != nil {
 		if own, yes := flow.OutputOver(p.Plan, call, r.Path); yes {
 			f.Note(own.Span(), "only the call itself writes it, and a call doesn't see its own result")
@@ -35,12 +35,12 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
 	}
 	if last := len(r.Ref.Path) - 1; last > 0 {
 		of := expression.Reference{Kind: r.Ref.Kind, Path: r.Ref.Path[:last]}
-		if name, ok := expression.FunctionFor(r.Ref.Path[last].Key); ok && p.somethingAt(of) {
+		if name, ok := expression.FunctionFor(r.Ref.Path[last].Key); ok && somethingAt(p, of) {
 			f.Advise("a function stands before what it is of: †(%s(%s))", name, of.String())
 			return
 		}
 	}
-	near, ok := p.nearReference(r)
+	near, ok := nearReference(p, r)
 	if !ok {
 		return
 	}
@@ -49,7 +49,7 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
 		f.Advise("did you mean %q? the two are one text in two spellings: composed characters in one, combining ones in the other", near.String())
 	}
 	f.Rename(r.Node, r.Ref.Start, r.Ref.End, near.text, near.sure)
-	p.noteSuggestion(f, near.Reference)
+	noteSuggestion(p, f, near.Reference)
 }
 
 // pastEnd says that a list in a schema ends before a step of a path; it is "" where none does.
@@ -64,11 +64,11 @@ func pastEnd(s *schema.Schema, path []expression.Segment) string {
 }
 
 // noteSuggestion notes where the suggested reference is written. Nothing else is reported about it.
-func (p *Pass) noteSuggestion(f *diag.Diagnostic, suggested expression.Reference) {
+func noteSuggestion(p *Pass, f *diag.Diagnostic, suggested expression.Reference) {
 	if suggested.Kind == "input" && len(suggested.Path) > 0 {
 		p.suggestedInputs[suggested.Path[0].Key] = true
 	}
-	if at, ok := p.writtenAt(suggested); ok {
+	if at, ok := writtenAt(p, suggested); ok {
 		p.suggestedPaths[at.ID] = true
 		f.Note(at.Span(), "%q is written here", p.path(at.ID))
 	}
@@ -76,14 +76,14 @@ func (p *Pass) noteSuggestion(f *diag.Diagnostic, suggested expression.Reference
 
 // misreads notes that a call can't have been meant to read what it reads, so that
 // nobody knows what it should wait for; below 0 it is the plan's output.
-func (p *Pass) misreads(call int) {
+func misreads(p *Pass, call int) {
 	if call >= 0 {
 		p.misread[call] = true
 	}
 }
 
 // strays notes that misread references keep a conflict from being judged.
-func (p *Pass) strays() {
+func strays(p *Pass) {
 	p.strayed = true
 	if p.view != nil {
 		p.view.shared.first.strayed = true
@@ -93,7 +93,7 @@ func (p *Pass) strays() {
 // astray are the calls whose order isn't known, by index: those that were meant to
 // read what they don't, and what waits for these. It is nil where there are none, and
 // where the other calls run all the same.
-func (p *Pass) astray() []bool {
+func astray(p *Pass) []bool {
 	if len(p.misread) == 0 || p.barred != nil {
 		return nil
 	}
@@ -136,7 +136,7 @@ var (
 )
 
 // initial is what the document gives and declares at a path.
-func (p *Pass) initial(path []expression.Segment) (any, *schema.Schema) {
+func initial(p *Pass, path []expression.Segment) (any, *schema.Schema) {
 	if len(path) == 0 {
 		return nil, nil
 	}
@@ -159,12 +159,12 @@ func (p *Pass) initial(path []expression.Segment) (any, *schema.Schema) {
 
 // somethingAt reports whether a call writes exactly a path, or the document holds
 // or declares it.
-func (p *Pass) somethingAt(r expression.Reference) bool {
+func somethingAt(p *Pass, r expression.Reference) bool {
 	path := append([]expression.Segment{{Key: r.Kind}}, r.Path...)
-	if id, ok := p.lookup(path); ok && p.Plan.Written(id) {
+	if id, ok := lookup(p, path); ok && p.Plan.Written(id) {
 		return true
 	}
-	value, s := p.initial(path[:len(path)-1])
+	value, s := initial(p, path[:len(path)-1])
 	last := path[len(path)-1]
 	if _, ok := pathtree.Step(value, last); ok {
 		return true
@@ -172,7 +172,7 @@ func (p *Pass) somethingAt(r expression.Reference) bool {
 	return s != nil && s.At(compiler.SchemaPath([]expression.Segment{last})).Named
 }
 
-func (p *Pass) lookup(path []expression.Segment) (pathtree.ID, bool) {
+func lookup(p *Pass, path []expression.Segment) (pathtree.ID, bool) {
 	id, ok := pathtree.Root, true
 	for _, s := range path {
 		if id, ok = p.Plan.Paths.Lookup(id, s); !ok {
@@ -183,7 +183,7 @@ func (p *Pass) lookup(path []expression.Segment) (pathtree.ID, bool) {
 }
 
 // writtenAt is where a call first writes a path, or something above or below it.
-func (p *Pass) writtenAt(r expression.Reference) (plan.Path, bool) {
+func writtenAt(p *Pass, r expression.Reference) (plan.Path, bool) {
 	path := append([]expression.Segment{{Key: r.Kind}}, r.Path...)
 	if p.flow.IsKind(r.Kind) {
 		path = append([]expression.Segment{{Key: "data"}}, path...)

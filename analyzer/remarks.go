@@ -23,13 +23,13 @@ func showAll(f *diag.Diagnostic, all []remark) {
 }
 
 // remarks are the places where the plan says what a variant is.
-func (p *Pass) remarks(v *flow.Variant) []remark {
+func remarks(p *Pass, v *flow.Variant) []remark {
 	var all []remark
 	if v.Read != nil {
-		all = append(all, p.itemPlace(v.Read)...)
+		all = append(all, itemPlace(p, v.Read)...)
 	}
 	if v.Read != nil && v.Said != "" {
-		all = append(all, p.documentPlace(v.Said, p.Plan.Paths.Segments(v.Read.Path)[1:])...)
+		all = append(all, documentPlace(p, v.Said, p.Plan.Paths.Segments(v.Read.Path)[1:])...)
 	}
 	if call := v.From.Call; call != nil {
 		if call.Each != nil {
@@ -54,7 +54,7 @@ func (p *Pass) remarks(v *flow.Variant) []remark {
 }
 
 // itemPlace is where the list of an item is.
-func (p *Pass) itemPlace(r *plan.Read) []remark {
+func itemPlace(p *Pass, r *plan.Read) []remark {
 	call := p.flow.Caller(r)
 	if call == nil || call.Each == nil || !compiler.ReadsItem(p.Plan, r) {
 		return nil
@@ -63,7 +63,7 @@ func (p *Pass) itemPlace(r *plan.Read) []remark {
 }
 
 // documentPlace is where the document describes a path, or gives its value.
-func (p *Pass) documentPlace(key string, path []expression.Segment) []remark {
+func documentPlace(p *Pass, key string, path []expression.Segment) []remark {
 	if p.Plan.Root.Kind != source.Object {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 const maxInside = 4
 
 // opens reports whether a call runs a plan whose schemas don't describe all parameters and results.
-func (p *Pass) opens(call *plan.Call) bool {
+func opens(p *Pass, call *plan.Call) bool {
 	d := p.Plan.Delegates[call.Plan()]
 	return d != nil && (d.InputSchema == nil || d.Output != nil && d.OutputSchema == nil || len(call.Scopes) > 0)
 }
@@ -28,8 +28,8 @@ func (p *Pass) opens(call *plan.Call) bool {
 // sound by itself.
 func (t *sampler) inside(call *plan.Call) *sampler {
 	p := t.pass
-	if !p.opens(call) || p.config.delegates == nil || t.depth >= maxInside || len(p.missingState(call)) > 0 ||
-		call.ScopesNode != nil && p.isReported(call.ScopesNode) {
+	if !opens(p, call) || p.config.delegates == nil || t.depth >= maxInside || len(missingState(p, call)) > 0 ||
+		call.ScopesNode != nil && isReported(p, call.ScopesNode) {
 		return nil
 	}
 	return flow.Once(t.within, call, func() *sampler {

@@ -89,16 +89,16 @@ type ending struct {
 }
 
 // runSamples runs the calls that aren't known to succeed.
-func (p *Pass) runSamples() {
+func runSamples(p *Pass) {
 	if p.screens || p.from > 0 || p.Plan.Form == plan.Replan || p.Plan.AwaitsInstances ||
 		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Input|diag.Reads|diag.Tools) || !p.Plan.Graph.Acyclic() {
 		return
 	}
 	p.rule = outputMismatch.Rule
 	t := newSampler(p, &p.samples.trying, &p.samples.worked)
-	output := p.isOutputUndecided()
+	output := isOutputUndecided(p)
 	for _, call := range p.Plan.Calls {
-		if p.isUndecided(call) {
+		if isUndecided(p, call) {
 			t.asked[int32(call.Index)] = true
 		}
 	}
@@ -170,7 +170,7 @@ func (t *sampler) gather(output bool) {
 	t.findBoundaries(output)
 	t.findInitialState()
 	t.layout = state.Layout{Plan: p.Plan, Paths: p.Plan.Paths, Settled: true, Inconsistency: new(string)}
-	p.calculations(func(call *plan.Call, x *plan.Template) {
+	calculations(p, func(call *plan.Call, x *plan.Template) {
 		if call == nil || within[call.Index] {
 			t.boundaries.atConstants(x.Expr)
 		}
@@ -295,7 +295,7 @@ func (w *trial) read(r *plan.Read) (any, expression.Presence) {
 func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there, unspecified bool) {
 	var seen []looked
 	strictly := false // an undescribed object may hold something
-	blind := flow.Once(w.blind, t, func() bool { _, blind := w.pass.evaluationRisk(t); return blind })
+	blind := flow.Once(w.blind, t, func() bool { _, blind := evaluationRisk(w.pass, t); return blind })
 	value, presence, err := t.Expr.EvalWithin(func(i int) (any, expression.Presence) {
 		r := &w.pass.Plan.Reads[t.Reads[i]]
 		strictly = strictly || w.isUnspecified(r, true)
@@ -404,7 +404,7 @@ func (w *trial) parameters(call *plan.Call) (params map[string]any, runs, unspec
 	}
 	for _, f := range expressions {
 		value := params[f.Key]
-		for _, taker := range w.pass.takers(call) {
+		for _, taker := range takers(w.pass, call) {
 			if at := taker.place(f.Key); at.Possible && at.Schema != nil && !at.Schema.Accepts(value) {
 				w.isRefused(call, taker, f, value, at.Schema)
 				runs = false
@@ -412,7 +412,7 @@ func (w *trial) parameters(call *plan.Call) (params map[string]any, runs, unspec
 			}
 		}
 	}
-	for _, taker := range w.pass.takers(call) {
+	for _, taker := range takers(w.pass, call) {
 		runs = runs && (unspecified || !taker.combines() || taker.acceptsTogether(w, call, params))
 	}
 	return params, runs, unspecified
@@ -463,7 +463,7 @@ func (w *trial) fail(call *plan.Call) {
 	w.failed = true
 	route := call.Output[call.FailureRoute()]
 	if path, err, _ := w.unfit(call, route, plan.Set, aRecord); err != nil {
-		if w.pass.forFailures(call, path) {
+		if forFailures(w.pass, call, path) {
 			w.hasNoPlace(call, path, aRecord, true, err)
 		}
 		return
@@ -513,7 +513,7 @@ func (w *trial) taking(call *plan.Call, value any) int {
 	if routes == 1 {
 		return 0
 	}
-	if last := call.FailureRoute(); !slices.ContainsFunc(call.Output[last], w.pass.tellsFailures) {
+	if last := call.FailureRoute(); !tellsFailures(w.pass, call.Output[last]) {
 		routes++ // results may go there as well
 	}
 	var taking []int

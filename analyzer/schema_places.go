@@ -23,7 +23,7 @@ const maxSchemaPlaces = 20_000
 
 // schemaPlaces are the schemas of a document and those inside of them, the outer before
 // the inner. A mapping that several aliases repeat is listed once.
-func (p *Pass) schemaPlaces() []schemaPlace {
+func schemaPlaces(p *Pass) []schemaPlace {
 	w := &schemaWalk{seen: map[source.Span]bool{}}
 	for _, t := range p.Plan.Tools {
 		if t.Builtin || t.Node == nil {

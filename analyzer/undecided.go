@@ -18,10 +18,9 @@ import (
 
 // Sample runs include calls that aren't known to succeed.
 
-// isUndecided reports whether types, schemas and paths leave open that a call's expressions, parameters
-// or writes fail.
-func (p *Pass) isUndecided(call *plan.Call) bool {
-	if call.When != nil && p.mayFail(call.When) || call.Each != nil && (p.mayFail(call.Each.List) || !p.surelyFits(call.Each.List, flow.AList)) {
+// isUndecided reports whether types, schemas and paths leave open that a call's expressions, parameters or writes fail.
+func isUndecided(p *Pass, call *plan.Call) bool {
+	if call.When != nil && mayFail(p, call.When) || call.Each != nil && (mayFail(p, call.Each.List) || !surelyFits(p, call.Each.List, flow.AList)) {
 		return true
 	}
 	for i := range call.Params.Fields {
@@ -29,37 +28,36 @@ func (p *Pass) isUndecided(call *plan.Call) bool {
 		if !f.Value.Live() {
 			continue
 		}
-		if p.mayFail(f.Value) {
+		if mayFail(p, f.Value) {
 			return true
 		}
 		if t := f.Value; t.Expr != nil && len(t.Reads) > 0 && t.Reads[0] < len(p.fitting) && p.fitting[t.Reads[0]] {
 			continue // it was judged
 		}
-		for _, taker := range p.takers(call) {
-			if at := taker.place(f.Key); at.Possible && !p.surelyFits(f.Value, at.Schema) && !(f.Value.Expr != nil && p.isReported(f.Value.Node)) {
+		for _, taker := range takers(p, call) {
+			if at := taker.place(f.Key); at.Possible && !surelyFits(p, f.Value, at.Schema) && !(f.Value.Expr != nil && isReported(p, f.Value.Node)) {
 				return true
 			}
 		}
 	}
-	return call.Params.Live() && slices.ContainsFunc(p.takers(call), (*parameters).combines) ||
-		p.opens(call) || p.mayLackRoom(call) || p.samples.openCode[call.Single()] && call.FailureRoute() < 0
+	return call.Params.Live() && slices.ContainsFunc(takers(p, call), (*parameters).combines) ||
+		opens(p, call) || mayLackRoom(p, call) || p.samples.openCode[call.Single()] && call.FailureRoute() < 0
 }
 
 // isOutputUndecided reports whether the plan's output may fail or may not fit its schema.
-func (p *Pass) isOutputUndecided() bool {
+func isOutputUndecided(p *Pass) bool {
 	t := p.Plan.Output
 	if t == nil || !t.Live() {
 		return false
 	}
-	return p.mayFail(t) || len(p.undecided) > 0 || p.mayComeToNothing() || p.Plan.OutputSchema != nil && (!p.surelyFits(t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r plan.Read) bool {
+	return mayFail(p, t) || len(p.undecided) > 0 || mayComeToNothing(p) || p.Plan.OutputSchema != nil && (!surelyFits(p, t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r plan.Read) bool {
 		return slices.ContainsFunc(r.Ref.Path, func(s expression.Segment) bool { return s.IsIndex }) || // the list may end before, and what reads it is skipped
-			p.mayBeAbsent(&r) || r.Call < 0 && p.mayBeOmitted(&r)
+			mayBeAbsent(p, &r) || r.Call < 0 && mayBeOmitted(p, &r)
 	}))
 }
 
-// mayBeOmitted reports whether the schemas of the input and the state let a run begin without the value
-// of a read.
-func (p *Pass) mayBeOmitted(r *plan.Read) bool {
+// mayBeOmitted reports whether the schemas of the input and the state let a run begin without the value of a read.
+func mayBeOmitted(p *Pass, r *plan.Read) bool {
 	path := p.Plan.Paths.Segments(r.Path)
 	if len(path) < 2 || len(r.Writers) > 0 {
 		return false
@@ -70,17 +68,17 @@ func (p *Pass) mayBeOmitted(r *plan.Read) bool {
 
 // mayFail reports whether an expression of a template may fail and has no finding. It is false if
 // nothing is known about its values.
-func (p *Pass) mayFail(t *plan.Template) bool {
+func mayFail(p *Pass, t *plan.Template) bool {
 	uncertain := func(read int) bool {
 		return slices.ContainsFunc(p.Plan.Reads[read].Writers, func(w int32) bool { return p.Plan.Calls[w].Each != nil }) &&
 			slices.ContainsFunc(p.flow.Read(read), func(v flow.Variant) bool { return v.Uncertain })
 	}
-	known := func(read int) bool { return p.flow.Type(read) != nil || p.somethingKnown(read) }
+	known := func(read int) bool { return p.flow.Type(read) != nil || isKnown(p, read) }
 	for e := range t.Expressions() {
 		if len(e.Reads) > 0 && (neverFails(e.Expr) || !slices.ContainsFunc(e.Reads, known)) {
 			continue
 		}
-		if risky, _ := p.evaluationRisk(e); (risky || slices.ContainsFunc(e.Reads, uncertain)) && !p.isReported(e.Node) {
+		if risky, _ := evaluationRisk(p, e); (risky || slices.ContainsFunc(e.Reads, uncertain)) && !isReported(p, e.Node) {
 			return true
 		}
 	}
@@ -88,7 +86,7 @@ func (p *Pass) mayFail(t *plan.Template) bool {
 }
 
 // evaluationRisk is [expression.Expr.MayFail] for a template.
-func (p *Pass) evaluationRisk(t *plan.Template) (risky, blind bool) {
+func evaluationRisk(p *Pass, t *plan.Template) (risky, blind bool) {
 	if neverFails(t.Expr) {
 		return false, false
 	}
@@ -102,7 +100,7 @@ func neverFails(e *expression.Expr) bool {
 }
 
 // surelyFits reports whether a schema accepts all known values of a template.
-func (p *Pass) surelyFits(t *plan.Template, to *schema.Schema) bool {
+func surelyFits(p *Pass, t *plan.Template, to *schema.Schema) bool {
 	if to == nil {
 		return true
 	}
@@ -115,20 +113,23 @@ func (p *Pass) surelyFits(t *plan.Template, to *schema.Schema) bool {
 			if v := p.flow.Contains(f.Schema, to); v.Relation != schema.Fits && v.Keyword != "budget" {
 				return false
 			}
-		case t.Expr == nil || slices.ContainsFunc(t.Reads, p.somethingKnown):
+		case t.Expr == nil || somethingKnown(p, t):
 			return false
 		}
 	}
 	return true
 }
 
-// somethingKnown reports whether the plan describes a value of a read.
-func (p *Pass) somethingKnown(read int) bool {
-	r := &p.Plan.Reads[read]
-	paths := p.Plan.Paths
+// somethingKnown reports whether the plan describes a value of one of the reads of an expression.
+func somethingKnown(p *Pass, t *plan.Template) bool {
+	return slices.ContainsFunc(t.Reads, func(read int) bool { return isKnown(p, read) })
+}
+
+func isKnown(p *Pass, read int) bool {
+	r, paths := &p.Plan.Reads[read], p.Plan.Paths
 	if compiler.ReadsItem(p.Plan, r) {
 		list := p.flow.Caller(r).Each.List
-		return list.Expr == nil || slices.ContainsFunc(list.Reads, p.somethingKnown)
+		return list.Expr == nil || somethingKnown(p, list)
 	}
 	if r.Path == pathtree.Root || paths.Depth(r.Path) < 2 {
 		return false
@@ -140,16 +141,16 @@ func (p *Pass) somethingKnown(read int) bool {
 	return held(p.Plan.Input, p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i plan.Instance) bool { return held(i.Input, i.State) }) ||
 		slices.ContainsFunc(r.Writers, func(w int32) bool {
 			call := p.Plan.Calls[w]
-			return call.Produced != nil || call.Tool != nil && call.Tool.Output != nil || p.opens(call)
+			return call.Produced != nil || call.Tool != nil && call.Tool.Output != nil || opens(p, call)
 		})
 }
 
 // mayLackRoom reports whether the state may have no place for what a call writes.
-func (p *Pass) mayLackRoom(call *plan.Call) bool {
+func mayLackRoom(p *Pass, call *plan.Call) bool {
 	paths := p.Plan.Paths
 	for i, route := range call.Output {
 		for _, path := range route {
-			if s := p.flow.StateAt(path.ID).Schema; i == call.FailureRoute() && s != nil && p.forFailures(call, path) && !s.Accepts(aRecord) {
+			if s := p.flow.StateAt(path.ID).Schema; i == call.FailureRoute() && s != nil && forFailures(p, call, path) && !s.Accepts(aRecord) {
 				return true
 			}
 			if call.Each != nil && p.flow.StateAt(path.ID).Schema != nil && p.flow.Listing(call).Uncertain {
@@ -165,7 +166,7 @@ func (p *Pass) mayLackRoom(call *plan.Call) bool {
 			if !needs {
 				continue
 			}
-			if len(route) > 1 || slices.ContainsFunc(p.Plan.Around(path.ID), func(w plan.Writer) bool { return int(w.Call) != call.Index }) || p.beginsWith(path.ID) {
+			if len(route) > 1 || slices.ContainsFunc(p.Plan.Around(path.ID), func(w plan.Writer) bool { return int(w.Call) != call.Index }) || beginsWith(p, path.ID) {
 				return true
 			}
 			if s := p.flow.StateAt(path.ID).Schema; s != nil || paths.Segment(path.ID).IsIndex {
@@ -176,9 +177,8 @@ func (p *Pass) mayLackRoom(call *plan.Call) bool {
 	return false
 }
 
-// beginsWith reports whether the state may hold something at a path or above it before
-// any call has written.
-func (p *Pass) beginsWith(id pathtree.ID) bool {
+// beginsWith reports whether the state may hold something at a path or above it before any call has written.
+func beginsWith(p *Pass, id pathtree.ID) bool {
 	at := id
 	for p.Plan.Paths.Depth(at) > 2 {
 		at = p.Plan.Paths.Parent(at)
@@ -204,12 +204,12 @@ func (t *sampler) first(call *plan.Call, at any, node *source.Node) bool {
 		return false
 	}
 	t.reported[place] = true
-	return !t.pass.isReported(node)
+	return !isReported(t.pass, node)
 }
 
 // isReported reports whether a finding is about something in a value. That a condition is never true doesn't say
 // that it never fails.
-func (p *Pass) isReported(n *source.Node) bool {
+func isReported(p *Pass, n *source.Node) bool {
 	return slices.ContainsFunc(p.found, func(f diag.Diagnostic) bool {
 		return f.Severity > diag.Info && f.Rule != constantConditionRule && f.Span.File == n.File && f.Span.Start < n.Span().End && n.Span().Start < f.Span.End
 	})
@@ -265,7 +265,7 @@ func (w *trial) noteSources(f *diag.Diagnostic, t *plan.Template) {
 	noted := map[source.Span]bool{f.Span: true}
 	for _, read := range t.Reads {
 		for _, v := range w.pass.flow.Read(read) {
-			for _, said := range w.pass.remarks(&v) {
+			for _, said := range remarks(w.pass, &v) {
 				if said.at.Known() && !noted[said.at] && len(noted) < 4 {
 					noted[said.at] = true
 					f.Note(said.at, "%s", said.says)
@@ -275,8 +275,7 @@ func (w *trial) noteSources(f *diag.Diagnostic, t *plan.Template) {
 	}
 }
 
-// isRefused reports a value that may come and that a parameter, or the output's schema,
-// doesn't accept.
+// isRefused reports a value that may come and that a parameter, or the output's schema, doesn't accept.
 func (w *trial) isRefused(call *plan.Call, taker *parameters, field *plan.TemplateField, value any, s *schema.Schema) {
 	t := field.Value
 	if !w.first(call, t, t.Node) || call == nil && slices.ContainsFunc(w.pass.found, func(f diag.Diagnostic) bool { return f.Rule == w.pass.rule }) {
@@ -292,10 +291,10 @@ func (w *trial) isRefused(call *plan.Call, taker *parameters, field *plan.Templa
 		j.Variant.Operand = flow.Operand{Node: t.Node, End: len(t.Node.Text)}
 	}
 	if call == nil {
-		w.pass.reportOutput(&j)
+		reportOutput(w.pass, &j)
 		return
 	}
-	w.pass.reportMayMismatch(&j)
+	reportMayMismatch(w.pass, &j)
 }
 
 // acceptsTogether reports whether parameters are accepted beside each other, and makes a finding of those that are not.
@@ -312,8 +311,7 @@ func (t *parameters) acceptsTogether(w *trial, call *plan.Call, params map[strin
 	return false
 }
 
-// hasNoPlace reports a write for which there may be no room, of a result or of the record of
-// the call's failure.
+// hasNoPlace reports a write for which there may be no room, of a result or of the record of the call's failure.
 func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, failure bool, err error) {
 	known := func(f diag.Diagnostic) bool {
 		return f.Call == call.Label() && f.Severity > diag.Info && (f.Rule == shapeConflictRule || f.Rule == stateMismatchRule || f.Rule.Code == "OB511")

@@ -65,7 +65,8 @@ func (c *sharedPass) within(view *plan.Plan, id string, found []diag.Diagnostic)
 	p := newPass(view, found)
 	p.config, p.view = c.first.config, &viewPass{c, view, map[source.Span]missingReference{}, map[findingKey][]string{}}
 	p.inResult, p.parameters, p.toolNames = c.first.inResult, c.first.parameters, c.first.toolNames
-	p.flow.Schemas, p.flow.Lacks, p.samples = c.schemas, p.lacksInput, c.samples
+	p.flow.Schemas, p.samples = c.schemas, c.samples
+	p.flow.Lacks = func(id pathtree.ID, path []expression.Segment) bool { return lacksInput(p, id, path) }
 	return p
 }
 
@@ -75,7 +76,7 @@ func (p *Pass) spent() int { return p.evidence + p.flow.Spent() }
 
 // lacksInput reports whether the input of no instance with this view holds what
 // that of another does: no parameter of the plan, then, but something forgotten.
-func (p *Pass) lacksInput(id pathtree.ID, path []expression.Segment) bool {
+func lacksInput(p *Pass, id pathtree.ID, path []expression.Segment) bool {
 	if p.Plan.AwaitsInstances {
 		return false
 	}
@@ -329,7 +330,7 @@ func (m *viewMerger) missing(s *sharedFinding) diag.Diagnostic {
 	without, unnamed := m.instances(views, func(v *viewResult) []string { return v.missing[s.Span].ids })
 	p := newPass(m.plan, nil)
 	p.rule = maybeMissing.Rule
-	f := p.inSomeOnly(m.views[s.views[0]].missing[s.Span].read, without, unnamed)
+	f := inSomeOnly(p, m.views[s.views[0]].missing[s.Span].read, without, unnamed)
 	f.Call, f.Severity = s.Call, min(s.Severity, f.Severity)
 	return *f
 }
