@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}()
 	root := c.rootCommand()
 	root.SetArgs(append([]string{}, args...)) // nil would mean the process's own
-	err := root.ExecuteContext(ctx)
+	err := cmp.Or(root.ExecuteContext(ctx), c.unknown)
 	var ended ending
 	switch {
 	case err == nil:
@@ -55,7 +56,8 @@ type cli struct {
 	in       io.Reader
 	out, err io.Writer
 	globals
-	cmd *cobra.Command
+	cmd     *cobra.Command
+	unknown error // a command whose help was asked for, and which there isn't
 
 	documents    *project.Reader      // how documents are read; nil for as the global flags say
 	input, state map[string]any       // those that a plan gets before the flags give others

@@ -119,6 +119,14 @@ func (c *cli) rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpTemplate(helpTemplate)
 	root.SetHelpCommand(helpCommand())
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if names := cmd.Flags().Args(); cmd == root && len(names) > 0 {
+			c.unknown = unknownCommand(root, names[0])
+			return
+		}
+		help(cmd, args)
+	})
 	for _, g := range table() {
 		root.AddGroup(&cobra.Group{ID: g.title})
 		root.SetCompletionCommandGroupID(g.title)
@@ -128,11 +136,12 @@ func (c *cli) rootCommand() *cobra.Command {
 			root.AddCommand(cmd)
 		}
 	}
-	removed := func(*cobra.Command, []string) error {
-		return usageErr("there is no command \"fork\" any more").
-			Advise("continue from a tick of a run: obelus resume RUN --at TICK")
+	for name, instead := range removedCommands {
+		removed := func(*cobra.Command, []string) error {
+			return usageErr("there is no command %q any more", name).Advise("%s", instead)
+		}
+		root.AddCommand(&cobra.Command{Use: name, Hidden: true, DisableFlagParsing: true, RunE: removed})
 	}
-	root.AddCommand(&cobra.Command{Use: "fork", Hidden: true, DisableFlagParsing: true, RunE: removed})
 	all := append(root.Commands(), root)
 	for _, cmd := range root.Commands() {
 		all = append(all, cmd.Commands()...)

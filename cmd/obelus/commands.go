@@ -29,8 +29,6 @@ func table() []group {
 			exclusive: [][]string{{"unsigned", "key"}}, action: func() action { return &signing{Expires: "90d"} }},
 		{use: "diff OLD NEW", short: "compare the behavior of two plans", args: counted("two plans", 2, 2), global: planFlags,
 			action: func() action { return &differing{} }, tool: diffTool},
-		{use: "compat PRODUCER CONSUMER | --batch FILE", short: "report whether every value of one JSON Schema fits another",
-			action: func() action { return &comparing{} }, tool: compatTool},
 		{use: "tools --check [DIR | CATALOGUE]", short: "import the tools of a service, and report how they have changed since",
 			args: counted("", 0, 1), global: planFlags, action: func() action { return &toolsFlags{} }, below: []command{
 				{use: "import FILE", short: "make a catalogue of an OpenAPI file or of MCP servers", global: "allow-host ",

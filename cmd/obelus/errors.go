@@ -93,12 +93,17 @@ func withFlags(found []diag.Diagnostic) []diag.Diagnostic {
 
 var blockedHost = regexp.MustCompile(`^allow (\S+) for the run`)
 
+// removedCommands no longer exist; each gives one error that says what to use instead.
+var removedCommands = map[string]string{
+	"compat": "\"obelus check\" compares the schemas that a plan connects (OB505, OB506)",
+	"fork":   "continue from a tick of a run: obelus resume RUN --at TICK",
+}
+
 // removedFlags are flags, "command --flag" or "--flag" of all commands, and values of flags, "command --flag value",
 // that no longer exist, with what to use instead. They aren't registered; each gives one error.
 var removedFlags = map[string]string{
 	"--limit":                "a document has at most 64 MiB, 100 levels, 8 MiB in one text and 40 characters in one number",
 	"approve --out":          "--approval names the file of the approval",
-	"compat --dialect":       "name the draft in the schema's $schema",
 	"graph --delegates":      "the calls of delegates are drawn where the drawing has at most 30 calls; draw the file of a delegate",
 	"graph --format png":     toPNG,
 	"graph --layout":         "draw with Graphviz: obelus graph PLAN --format dot | dot -Tsvg",

@@ -50,7 +50,6 @@ var hostileCommands = []struct {
 	{"branches", []string{"simulate", "--branches"}},
 	{"run", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none"}},
 	{"run in JSON", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none", "--format", "json"}},
-	{"compat", []string{"compat", "other.json"}},
 	{"approve", []string{"approve", "--show"}},
 	{"diff", []string{"diff", "--format", "json", "old"}},
 	{"diff to nothing", []string{"diff", "empty.yaml"}},
@@ -102,9 +101,6 @@ func TestHostileFilesAreBounded(t *testing.T) {
 		}
 		if total > 100_000 || name == "" {
 			t.Fatalf("%s: %d bytes, plan %q: this shows nothing", f.name, total, name)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "other.json"), []byte(`{"type":"object"}`), 0o600); err != nil { // for compat
-			t.Fatal(err)
 		}
 		// What becomes of a plan that has every call at another place, for diff.
 		for file, text := range map[string]string{"old" + filepath.Ext(name): turned(t, filepath.Join(dir, name)), "empty.yaml": "calls: []"} {

@@ -85,7 +85,7 @@ func TestMCPHostileText(t *testing.T) {
 	}
 	deep := json.RawMessage(strings.Repeat("[", 400) + strings.Repeat("]", 400))
 	for tool, in := range map[string]map[string]any{
-		"simulate": {"plan": goodPlan, "input": map[string]any{"city": deep}}, "compat": {"producer": map[string]any{"const": deep}, "consumer": true},
+		"simulate": {"plan": goodPlan, "input": map[string]any{"city": deep}},
 	} {
 		if said, _, failed := called(t, s, tool, in); !failed || !strings.Contains(said, "100") {
 			t.Errorf("%s: %s", tool, said)

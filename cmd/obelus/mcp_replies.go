@@ -158,11 +158,6 @@ func (r *request) drawn() (reply, error) {
 	return reply{object{"format": r.cmd.Flag("format").Value.String(), "drawing": drawing}, drawing}, nil
 }
 
-func (r *request) ruled() (reply, error) {
-	lines, _ := r.lines()
-	return inFull(reduced(lines[0]), fmt.Sprint(lines[0]["verdict"]))
-}
-
 // compared compares two plans, each with files of its own.
 func (r *request) compared() (reply, error) {
 	var sides [2]side

@@ -141,9 +141,6 @@ func (r *request) invoke(ctx context.Context) (err error) {
 	}
 	name := r.Code
 	switch r.row.tool {
-	case compatTool:
-		pair, bad := json.Marshal(map[string]json.RawMessage{"sub": r.Producer, "super": r.Consumer})
-		r.in, err = bytes.NewReader(pair), bad
 	case explainTool:
 		args = append(args, "--", name)
 	default:

@@ -134,8 +134,6 @@ func TestMCPTools(t *testing.T) {
 		{"simulate", in{"plan": goodPlan, "fail": []string{"fetch"}}, false, `"message":"it fails as requested"`, "scenario"},
 		{"simulate", in{"plan": goodPlan, "fail": []string{"fetsh"}}, true, "no call of the plan is \"fetsh\" or uses that tool\n  help: did you mean \"fetch\"?", ""},
 		{"simulate", plan(badPlan), true, nowhere, ""},
-		{"compat", in{"producer": in{"type": "integer"}, "consumer": in{"type": "number", "minimum": 3}}, false, "may-not-fit", "witness"},
-		{"compat", in{"producer": in{"type": 3}, "consumer": true}, true, "error[OB509]", ""},
 		{"diff", in{"old": plan(goodPlan), "new": plan(strings.Replace(goodPlan, "Oslo", "Rome", 1))}, false, `city: "Oslo" → "Rome"`, "differences"},
 		{"diff", in{"old": plan(goodPlan), "new": in{"path": "plans/good.yaml"}}, false, "the plans mean the same", "summary"},
 		{"diff", in{"old": plan(goodPlan), "new": plan("calls: [")}, true, "error OB101", ""},
@@ -168,7 +166,7 @@ func TestMCPLists(t *testing.T) {
 				t.Errorf("%s: %+v", tool.Name, a)
 			}
 		}
-		if got := strings.Join(names, " "); got != strings.Trim("check compat diff explain graph "+strings.Repeat("run ", len(flags))+"simulate", " ") {
+		if got := strings.Join(names, " "); got != strings.Trim("check diff explain graph "+strings.Repeat("run ", len(flags))+"simulate", " ") {
 			t.Error(got)
 		}
 	}

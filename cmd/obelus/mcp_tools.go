@@ -33,15 +33,13 @@ type planArgument struct {
 // toolArguments are the arguments that aren't flags, with descriptions that a model reads.
 type toolArguments struct {
 	planArgument
-	First    int             `json:"first" about:"how many entries to skip, to see what was left out before"`
-	Most     int             `json:"most" about:"how many entries to show, 20 unless given, 200 at most"`
-	Code     string          `json:"code" about:"a finding's code or name, such as OB401; without it, all are listed"`
-	Input    json.RawMessage `json:"input" about:"an object of input values, over the plan's own"`
-	State    json.RawMessage `json:"state" about:"an object: a state to start from, over the plan's own"`
-	Producer json.RawMessage `json:"producer" about:"a JSON Schema"`
-	Consumer json.RawMessage `json:"consumer" about:"the JSON Schema that is to accept every value of the producer's"`
-	Old      planArgument    `json:"old" about:"the plan as it was: plan or path, and files"`
-	New      planArgument    `json:"new" about:"the plan as it is now: plan or path, and files"`
+	First int             `json:"first" about:"how many entries to skip, to see what was left out before"`
+	Most  int             `json:"most" about:"how many entries to show, 20 unless given, 200 at most"`
+	Code  string          `json:"code" about:"a finding's code or name, such as OB401; without it, all are listed"`
+	Input json.RawMessage `json:"input" about:"an object of input values, over the plan's own"`
+	State json.RawMessage `json:"state" about:"an object: a state to start from, over the plan's own"`
+	Old   planArgument    `json:"old" about:"the plan as it was: plan or path, and files"`
+	New   planArgument    `json:"new" about:"the plan as it is now: plan or path, and files"`
 }
 
 // What agents are offered.
@@ -66,11 +64,6 @@ var (
 		about: "Compare what two plans do, whatever their layout: calls, where values come from, what waits for " +
 			"what, what leaves the machine, and worst cases.",
 		arguments: "old new first most", fields: "differences summary", answer: (*request).compared,
-	}
-	compatTool = &tool{
-		about: "Report whether every value of one JSON Schema fits another: fits, never, may-not-fit (with a value " +
-			"that shows it) or unknown (with the reason).",
-		arguments: "producer consumer", fixed: "--batch=-", fields: "verdict", answer: (*request).ruled,
 	}
 	simulateTool = &tool{
 		about: "Simulate a plan on a virtual clock, with results made up from what its tools declare: the order, " +

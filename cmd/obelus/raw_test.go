@@ -41,7 +41,7 @@ func TestNothingRawOnATerminal(t *testing.T) {
 		"compile plan.yaml", "compile bad.yaml", "compile --format json bad.yaml", "graph plan.yaml", "graph --format mermaid plan.yaml", "graph bad.yaml", "check plan.yaml", "check bad.yaml", "check --format json bad.yaml",
 		"check --format sarif bad.yaml", "check --format github bad.yaml", "check --explain bad.yaml", "check --diff mend.yaml", "simulate plan.yaml", "simulate --format json plan.yaml", "run plan.yaml --runs runs",
 		"run plan.yaml --runs runs --format json", "run fail.yaml --runs runs --confirm never", "run fail.yaml --runs runs --confirm never --format json", "run bad.yaml", "runs --runs runs", "runs --runs runs --format json",
-		"compat a.json b.json", "compat --format json a.json b.json", "run plan.yaml --runs runs --instances in.jsonl", "run plan.yaml --runs runs --state @state.json", "explain \u202e\u009b", "check \u202e\u009b.yaml",
+		"run plan.yaml --runs runs --instances in.jsonl", "run plan.yaml --runs runs --state @state.json", "explain \u202e\u009b", "check \u202e\u009b.yaml",
 		"run plan.yaml --input \u202e\u009b", "resume \u202e\u009b --runs runs",
 	} {
 		var out bytes.Buffer

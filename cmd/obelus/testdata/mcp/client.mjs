@@ -22,7 +22,7 @@ for (const [name, transport] of Object.entries(transports)) {
 	const client = new Client({ name: "test", version: "1" });
 	await client.connect(transport());
 	const { tools } = await client.listTools(); // by which the client holds answers to their schemas
-	assert.deepEqual(tools.map((t) => t.name).sort(), ["check", "compat", "diff", "explain", "graph", "simulate"]);
+	assert.deepEqual(tools.map((t) => t.name).sort(), ["check", "diff", "explain", "graph", "simulate"]);
 	const call = (name, args) => client.callTool({ name, arguments: args });
 	const bad = await call("check", { plan: job.bad });
 	assert.ok(bad.structuredContent.findings.some((f) => f.code === "OB203"));
@@ -32,7 +32,6 @@ for (const [name, transport] of Object.entries(transports)) {
 		["explain", { code: "OB203" }],
 		["graph", { plan: job.good, format: "mermaid" }],
 		["simulate", { plan: job.good, branches: true }],
-		["compat", { producer: { type: "string" }, consumer: { maxLength: 3 } }],
 		["diff", { old: { plan: job.good }, new: { plan: job.bad } }],
 	]) {
 		const answer = await call(tool, args);
