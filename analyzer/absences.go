@@ -130,9 +130,8 @@ func (a *want) add(b want) {
 	a.sure, a.spared, a.unspecified = a.sure && b.sure, a.spared || b.spared, a.unspecified || b.unspecified
 }
 
-// lacksOutput reports missing parts of the plan's output where the run has no output then, or where
-// conditions don't decide about them. After a failure nothing is reported. It returns why parts are
-// missing.
+// lacksOutput reports missing parts of the plan's output where the run has no output then, or where conditions don't
+// decide about them. After a failure nothing is reported. It returns why parts are missing.
 func (w *trial) lacksOutput() (why want) {
 	p := w.pass
 	var first *plan.Template
@@ -147,7 +146,7 @@ func (w *trial) lacksOutput() (why want) {
 			continue
 		}
 		one := w.wanting(t, map[int32]bool{})
-		if !there && slices.Contains(p.undecided, t) && one.sure && !one.spared && !w.failed {
+		if !there && slices.Contains(*kept[undecidedLeaves](p.store), t) && one.sure && !one.spared && !w.failed {
 			w.reportLack(t, one.branch, true)
 		}
 		if why.add(one); first == nil {
@@ -164,7 +163,7 @@ func (w *trial) lacksOutput() (why want) {
 // offered if it is enough.
 func (w *trial) reportLack(leaf *plan.Template, branch []BranchChoice, alone bool) {
 	p := w.pass
-	if len(branch) == 0 || isReported(p, p.Plan.Output.Node) || !p.config.asksFor(maybeMissing) {
+	if len(branch) == 0 || isReported(p, p.Plan.Output.Node) || !p.asks(maybeMissing) {
 		return
 	}
 	rule := p.rule
@@ -208,8 +207,7 @@ func (w *trial) holds(r *plan.Read, at pathtree.ID, value any) want {
 	return want{branch: []BranchChoice{{Reference: w.pass.path(at), Value: &value}}, sure: true}
 }
 
-// absent is why there is nothing where a read looks: who would write it was skipped, or what
-// is there has no such part.
+// absent is why there is nothing where a read looks: who would write it was skipped, or what is there has no such part.
 func (w *trial) absent(r *plan.Read, seen map[int32]bool) want {
 	p, paths, why := w.pass, w.pass.Plan.Paths, want{sure: true}
 	if compiler.ReadsItem(p.Plan, r) || r.Path == pathtree.Root {
@@ -236,7 +234,7 @@ func (w *trial) absent(r *plan.Read, seen map[int32]bool) want {
 		return why
 	}
 	above, least := *r, 2
-	if paths.Kind(r.Path) == "input" && !p.config.within { // else what a call passes is known at the call
+	if paths.Kind(r.Path) == "input" && !p.within { // else what a call passes is known at the call
 		least = 1
 	}
 	for step := paths.Segment(r.Path); paths.Depth(above.Path) > least; step = paths.Segment(above.Path) {

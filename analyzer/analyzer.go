@@ -6,8 +6,7 @@
 // findings of some rules; these have no file here. Code that several rules share is in files named by
 // its purpose: references, parameters, judgements. Package flow computes which values may occur at each place.
 //
-// Every rule prefers silence to a false finding. It reports nothing that depends on a part that
-// couldn't be read.
+// Every rule prefers silence to a false finding. It reports nothing that depends on a part that couldn't be read.
 package analyzer
 
 import (
@@ -36,9 +35,8 @@ func (v *Verified) Plan() *plan.Plan { return v.plan }
 // Rules are those of [Config.Rules] that it was held to, as solutions of it are.
 func (v *Verified) Rules() []*Rule { return v.own }
 
-// Delegate is one of the plan's own delegates, by [plan.Call.Delegate]:
-// it was found free of errors along with the plan. It is nil where there is none.
-// A solution's are those of the plan that it is a solution of.
+// Delegate is one of the plan's own delegates, by [plan.Call.Delegate]: it was found free of errors along with the
+// plan. It is nil where there is none. A solution's are those of the plan that it is a solution of.
 func (v *Verified) Delegate(path string) *Verified { return v.delegates[path] }
 
 // applied runs the rules over a plan and puts their findings to those given. Ordered
@@ -46,13 +44,13 @@ func (v *Verified) Delegate(path string) *Verified { return v.delegates[path] }
 func applied(p *plan.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagnostic, unjudged []string, ordered [][2]int) {
 	all, unjudged = slices.Clone(found), kindsOfJudgement
 	if p.Root != nil { // what couldn't be read at all isn't judged
-		pass := newPass(p, found)
-		pass.config = c
+		pass := newPass(p, unknownFacts(p, found))
+		pass.surroundings = c.surroundings(pass.shared)
 		several := p.Targeted() || slices.ContainsFunc(p.Instances, func(i plan.Instance) bool { return compiler.IsParticular(p, &i) })
-		pass.apply(func(r *Rule) bool { return !several || !r.byView() })
+		c.apply(pass, func(r *Rule) bool { return !several || !r.byView() })
 		all = append(all, pass.found...)
 		if several {
-			all = append(all, byView(p, found, pass)...)
+			all = append(all, byView(p, found, pass, c)...)
 		}
 		unjudged, ordered = unjudgedKinds(pass), pass.ordered
 	}
@@ -81,8 +79,7 @@ func unjudgedKinds(p *Pass) (kinds []string) {
 	return kinds
 }
 
-// Config is what an analysis takes from outside the plan. The zero value judges
-// by the rules alone.
+// Config is what an analysis takes from outside the plan. The zero value judges by the rules alone.
 type Config struct {
 	// StrictProtocol reports what the base protocol doesn't have.
 	StrictProtocol bool
@@ -90,9 +87,8 @@ type Config struct {
 	Rules []*Rule
 	// Settings are those of an obelus.yaml, or nil.
 	Settings *Settings
-	// Path gives a file's path from the folder of the settings, with forward
-	// slashes, for the name under which findings show it. Without it that name
-	// is the path.
+	// Path gives a file's path from the folder of the settings, with forward slashes, for the name under which findings
+	// show it. Without it that name is the path.
 	Path func(shown string) string
 	// Replay confirms the evidence of OB401. Without it a conflict comes with the
 	// branch in which it happens, and without schedules.
@@ -103,15 +99,55 @@ type Config struct {
 	// Permit is what the plan may do (OB703); nil holds it to nothing.
 	Permit *permit.Permit
 
-	delegates *delegates // of the plan, judged so far
-	within    bool       // the plan is a delegate of one that is judged
+	delegates *delegates               // of the plan
+	judged    map[*plan.Plan]Judgement // so far, of them
+	within    bool                     // the plan is a delegate of one that is judged
+}
+
+// surroundings are what a pass takes of it.
+func (c *Config) surroundings(shared store) surroundings {
+	*kept[Replay](shared) = c.Replay
+	return surroundings{shared, c.delegates, c.within, c.Machine, c.Permit, c.asksFor}
+}
+
+// apply runs the rules that are asked for. Sample runs then check the calls that have no finding and
+// aren't known to succeed.
+func (c *Config) apply(p *Pass, counts func(*Rule) bool) {
+	for _, r := range c.rules() {
+		if counts(r) && c.asksFor(r) {
+			c.run(p, r)
+		}
+	}
+	if counts(outputMismatch) {
+		runSamples(p)
+	}
+}
+
+// run runs one rule, where what it concludes from is known.
+func (c *Config) run(p *Pass, r *Rule) {
+	if p.Unknown(r.Needs) {
+		return
+	}
+	p.rule = r.Rule
+	switch {
+	case r.Call != nil:
+		for _, call := range p.fresh() {
+			r.Call(p, call)
+		}
+	case r.Run != nil && p.from > 0 && slices.Contains(c.Rules, r):
+		from, reads := p.from, p.fromRead
+		p.turnTo(0, 0) // it may ask for anything
+		r.Run(p)
+		p.turnTo(from, reads)
+	case r.Run != nil:
+		r.Run(p)
+	}
 }
 
 // A Judgement is all that an analysis has to say of a plan.
 type Judgement struct {
-	// Plan is the plan with the order that findings speak of, in it and in the
-	// plans that it delegates to, if it has no errors. It is the one that was judged
-	// where there is none.
+	// Plan is the plan with the order that findings speak of, in it and in the plans that it delegates to, if it has no
+	// errors. It is the one that was judged where there is none.
 	Plan *plan.Plan
 	// Verified is the plan, if no finding is an error by its rule; else nil.
 	Verified *Verified
@@ -125,36 +161,34 @@ type Judgement struct {
 	Errors []diag.Diagnostic
 	// Maturity is how much the plan says of itself.
 	Maturity Maturity
-	// Unjudged names what errors keep from being judged yet, in part or whole: types,
-	// branches, conflicts.
+	// Unjudged names what errors keep from being judged yet, in part or whole: types, branches, conflicts.
 	Unjudged []string
 	// Used are the ignores of the settings that suppressed something.
 	Used []*Ignore
 }
 
-// Analyze judges a plan, given the findings that compiling it made. The plan is
-// verified when no finding is an error by its rule: to suppress or lower an error
-// doesn't make a plan sound. The time that it takes grows with the plan's
-// text and dependencies, not faster.
+// Analyze judges a plan, given the findings that compiling it made. The plan is verified when no finding is an error by
+// its rule: to suppress or lower an error doesn't make a plan sound. The time that it takes grows with the plan's text
+// and dependencies, not faster.
 func Analyze(p *plan.Plan, found []diag.Diagnostic, c Config) Judgement {
 	if c.delegates == nil {
-		c.delegates = newDelegates(Config{Rules: c.Rules, Machine: c.Machine, Replay: c.Replay}, Analyze)
+		c.delegates, c.judged = judgedDelegates(c)
 	}
 	all, unjudged, ordered := applied(p, found, c)
-	plan := c.delegates.ordered(p)
+	final := c.delegates.withOrder(p)
 	if !diag.HasErrors(all) {
-		final := plan
+		inOrder := final
 		if len(ordered) > 0 { // else schedules that show an error wouldn't be those of the plan
-			final = compiler.WithOrder(plan, ordered)
+			inOrder = compiler.WithOrder(final, ordered)
 		}
-		if d := compiler.NotAsCompiled(final); d != nil {
+		if d := compiler.NotAsCompiled(inOrder); d != nil {
 			all = append(all, *d)
 		} else {
-			plan = final
+			final = inOrder
 		}
 	}
 	compiler.RedactFindings(p, all)
-	j := Judgement{Plan: plan, Maturity: assess(p, all), Unjudged: unjudged}
+	j := Judgement{Plan: final, Maturity: assess(p, all), Unjudged: unjudged}
 	suppressions := suppress.Of(p, func(word string) (*diag.Rule, string) {
 		if rule, near := named(c.rules(), word); rule == nil {
 			return nil, near
@@ -204,7 +238,14 @@ func Analyze(p *plan.Plan, found []diag.Diagnostic, c Config) Judgement {
 		j.Findings = append(j.Findings, d)
 	}
 	if len(j.Errors) == 0 {
-		j.Verified = &Verified{j.Plan, c.Rules, c.delegates.of(p)}
+		j.Verified = &Verified{j.Plan, c.Rules, nil}
+		if p.Form != plan.Replan && len(p.Delegates) > 0 {
+			j.Verified.delegates = make(map[string]*Verified, len(p.Delegates))
+			for path, one := range p.Delegates {
+				c.delegates.judge(one)
+				j.Verified.delegates[path] = c.judged[one].Verified
+			}
+		}
 	}
 	return j
 }
@@ -236,8 +277,7 @@ func (c *Config) ignores(d *diag.Diagnostic, covering map[*source.File][]*Ignore
 	return nil
 }
 
-// asksFor reports whether a rule has its say: an optional one only where the
-// settings give it a severity.
+// asksFor reports whether a rule has its say: an optional one only where the settings give it a severity.
 func (c *Config) asksFor(r *Rule) bool {
 	switch {
 	case r.Strict:

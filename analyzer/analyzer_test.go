@@ -178,12 +178,12 @@ func callByCall(t testing.TB, plan *plan.Plan, found []diag.Diagnostic) {
 	if plan.Root == nil {
 		return
 	}
-	full, alone := newPass(plan, found), newPass(plan, found)
+	full, alone := newPass(plan, unknownFacts(plan, found)), newPass(plan, unknownFacts(plan, found))
 	for _, r := range rules {
 		if r.Call == nil || full.Unknown(r.Needs) {
 			continue
 		}
-		full.run(r)
+		(&Config{}).run(full, r)
 		alone.rule = r.Rule
 		for _, call := range slices.Backward(plan.Calls) {
 			r.Call(alone, call)

@@ -13,8 +13,7 @@ type beginning struct {
 	state    any
 }
 
-// maxBeginnings bounds in how many instances, times the calls of the plan, every
-// write is followed.
+// maxBeginnings bounds in how many instances, times the calls of the plan, every write is followed.
 const maxBeginnings = maxViewed
 
 // inEveryInstance looks for faults that depend on the initial state, in each instance. A finding that

@@ -16,14 +16,13 @@ type Turn = branch.Turn
 
 // Turns are the values that conditions of a plan, or of one of its delegates, are about, with samples
 // for which conditions hold and don't hold, if the schemas allow both.
-func Turns(p *plan.Plan) []Turn { return branch.Turns(p, newPass(p, nil).flow) }
+func Turns(p *plan.Plan) []Turn { return branch.Turns(p, newPass(p, 0).flow) }
 
 // A BranchChoice is one decision of a branch.
 type BranchChoice = branch.Choice
 
-// A Branch is the evidence that goes with a finding about branches: the
-// decisions that lead into it, in the order of the run. Where something is the
-// other way on another branch, Instead leads there.
+// A Branch is the evidence that goes with a finding about branches: the decisions that lead into it, in the order of
+// the run. Where something is the other way on another branch, Instead leads there.
 type Branch struct {
 	Branch    []branch.Choice `json:"branch"`
 	Instead   []branch.Choice `json:"instead,omitempty"`

@@ -11,29 +11,36 @@ import (
 
 // delegates are the plans below a plan, each checked once, without the settings of a workspace.
 type delegates struct {
-	judge  func(*plan.Plan) Judgement
-	orders map[orderPlace]share         // see [Pass.delegateShare]
-	bounds map[*plan.Plan][]*parameters // see [Pass.boundsWithin]
-	needs  map[*plan.Plan][]*plan.Read  // see neededState
+	judge func(*plan.Plan) delegateJudgement
+	store store // what rules keep of them
 }
 
-func newDelegates(c Config, judge func(*plan.Plan, []diag.Diagnostic, Config) Judgement) *delegates {
-	d, judged := &delegates{orders: map[orderPlace]share{}, bounds: map[*plan.Plan][]*parameters{}, needs: map[*plan.Plan][]*plan.Read{}}, map[*plan.Plan]Judgement{}
-	c.delegates, c.within = d, true
-	d.judge = func(p *plan.Plan) Judgement {
-		return flow.Once(judged, p, func() Judgement { return judge(p, p.Findings(), c) })
-	}
-	return d
+// A delegateJudgement is what was found in a delegate, as [Judgement] has it.
+type delegateJudgement struct {
+	plan             *plan.Plan
+	sound            bool
+	errors, findings []diag.Diagnostic
 }
 
-// ordered is a plan with the order that findings about its delegates speak of.
-func (d *delegates) ordered(p *plan.Plan) *plan.Plan {
+// judgedDelegates begins the judgement of the plans below one, at most once each.
+func judgedDelegates(c Config) (*delegates, map[*plan.Plan]Judgement) {
+	known := map[*plan.Plan]Judgement{}
+	below := Config{Rules: c.Rules, Machine: c.Machine, Replay: c.Replay, within: true, judged: known}
+	below.delegates = &delegates{store: store{}, judge: func(p *plan.Plan) delegateJudgement {
+		j := flow.Once(known, p, func() Judgement { return Analyze(p, p.Findings(), below) })
+		return delegateJudgement{j.Plan, j.Verified != nil, j.Errors, j.Findings}
+	}}
+	return below.delegates, known
+}
+
+// withOrder is a plan with the order that findings about its delegates speak of.
+func (d *delegates) withOrder(p *plan.Plan) *plan.Plan {
 	if p.Form == plan.Replan {
 		return p
 	}
 	var with map[string]*plan.Plan
 	for path, one := range p.Delegates {
-		if judged := d.judge(one).Plan; judged != one {
+		if judged := d.judge(one).plan; judged != one {
 			if with == nil {
 				with = maps.Clone(p.Delegates)
 			}
@@ -44,16 +51,4 @@ func (d *delegates) ordered(p *plan.Plan) *plan.Plan {
 		return p
 	}
 	return compiler.WithDelegates(p, with)
-}
-
-// of are the delegates of a plan that was found sound.
-func (d *delegates) of(p *plan.Plan) map[string]*Verified {
-	if p.Form == plan.Replan || len(p.Delegates) == 0 {
-		return nil
-	}
-	verified := make(map[string]*Verified, len(p.Delegates))
-	for path, one := range p.Delegates {
-		verified[path] = d.judge(one).Verified
-	}
-	return verified
 }

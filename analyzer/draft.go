@@ -20,16 +20,17 @@ type Draft struct {
 	barred   []bool // has a fault that is no conflict
 
 	// Of one that is arriving:
-	pass  *Pass
-	reads int  // those before it have been judged
-	some  bool // calls so far are held
+	pass   *Pass
+	config Config // with a program's own rules
+	reads  int    // those before it have been judged
+	some   bool   // calls so far are held
 }
 
 // Screen judges a whole solution that has been compiled in the setting of a run, with the
 // findings that compiling it made, by a program's own rules as well. Held says which
 // calls have been held back until now, as [Draft.Extend] found; nil is all.
 func Screen(p *plan.Plan, found []diag.Diagnostic, own []*Rule, held func(call *plan.Call) bool) *Draft {
-	d := &Draft{plan: p, complete: true, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
+	d := &Draft{plan: p, config: Config{Rules: own}, complete: true, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
 	found = about(p, found)
 	if p.Root == nil {
 		d.problems = diag.AtLeast(diag.Error, found)
@@ -38,26 +39,25 @@ func Screen(p *plan.Plan, found []diag.Diagnostic, own []*Rule, held func(call *
 	for i, call := range p.Calls {
 		d.held[i] = held == nil || held(call)
 	}
-	d.screen(newScreening(p, own), found)
+	d.screen(newScreening(p), found)
 	return d
 }
 
-// newScreening is a pass over a solution. An error leaves no gap there: what has errors
-// doesn't run, so what it would have done doesn't matter, and a solution defines
-// nothing.
-func newScreening(p *plan.Plan, own []*Rule) *Pass {
-	pass := newPass(p, nil)
-	pass.screens, pass.config.Rules = true, own
+// newScreening is a pass over a solution. An error leaves no gap there: what has errors doesn't run, so what it would
+// have done doesn't matter, and a solution defines nothing.
+func newScreening(p *plan.Plan) *Pass {
+	pass := newPass(p, 0)
+	pass.screens = true
 	return pass
 }
 
 // screen judges the calls that a pass is about.
 func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	pass.found = nil
-	for _, r := range pass.config.rules() {
-		ofDocuments := r.Scope == Document && r.Call == nil && !slices.Contains(pass.config.Rules, r) // a solution defines nothing
-		if (r.Default == diag.Error || r.Raises) && r != writeConflict && !ofDocuments && pass.config.asksFor(r) {
-			pass.run(r)
+	for _, r := range d.config.rules() {
+		ofDocuments := r.Scope == Document && r.Call == nil && !slices.Contains(d.config.Rules, r) // a solution defines nothing
+		if (r.Default == diag.Error || r.Raises) && r != writeConflict && !ofDocuments && d.config.asksFor(r) {
+			d.config.run(pass, r)
 		}
 	}
 	d.take(slices.Concat(diag.AtLeast(diag.Error, found), diag.AtLeast(diag.Error, pass.found)))
@@ -86,18 +86,16 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 
 // Arriving starts the check of a solution without calls.
 func Arriving(p *plan.Plan, own []*Rule) *Draft {
-	return &Draft{plan: p, pass: newScreening(p, own)}
+	return &Draft{plan: p, pass: newScreening(p), config: Config{Rules: own}}
 }
 
 // Extend judges the call that has come last, together with those before it and with the
 // findings that compiling it made.
 //
-// What only the whole shows stays open: the call is held back, rather than judged, if
-// loose says so (what it reads, or writes into, may still turn out to be another call's
-// work), if it names a call in "_after" that may still come, if it depends on such a
-// call, or if it writes what such a call listed before it writes. What isn't held is
-// judged once and for all: calls listed after it change nothing about it, so that it
-// may start.
+// What only the whole shows stays open: the call is held back, rather than judged, if loose says so (what it reads, or
+// writes into, may still turn out to be another call's work), if it names a call in "_after" that may still come, if it
+// depends on such a call, or if it writes what such a call listed before it writes. What isn't held is judged once and
+// for all: calls listed after it change nothing about it, so that it may start.
 func (d *Draft) Extend(found []diag.Diagnostic, overApproximate func(call *plan.Call) bool) {
 	p, i := d.plan, len(d.held)
 	if i == len(p.Calls) {
@@ -123,7 +121,7 @@ func (d *Draft) Extend(found []diag.Diagnostic, overApproximate func(call *plan.
 
 // On continues the check in another plan that starts with the same calls; so many of them were checked.
 func (d *Draft) On(p *plan.Plan, judged int) *Draft {
-	one := Arriving(p, d.pass.config.Rules)
+	one := Arriving(p, d.config.Rules)
 	for i, call := range p.Calls[:judged] {
 		one.faults, one.held, one.barred = append(one.faults, d.faults[i]), append(one.held, d.held[i]), append(one.barred, d.barred[i])
 		one.reads += len(call.Reads)
@@ -135,8 +133,7 @@ func (d *Draft) On(p *plan.Plan, judged int) *Draft {
 	return one
 }
 
-// Restand says that what the plan's calls stand on from now on, the values of the input
-// and the state, has changed.
+// Restand says that what the plan's calls stand on from now on, the values of the input and the state, has changed.
 func (d *Draft) Restand() { d.pass.forgetValues() }
 
 // Plan is what was screened.
@@ -145,8 +142,7 @@ func (d *Draft) Plan() *plan.Plan { return d.plan }
 // Whole reports whether nothing more will come.
 func (d *Draft) Complete() bool { return d.complete }
 
-// Faults are the errors that keep a call from running; those of a call that is
-// held aren't known yet.
+// Faults are the errors that keep a call from running; those of a call that is held aren't known yet.
 func (d *Draft) Faults(call int) []diag.Diagnostic {
 	compiler.RedactFindings(d.plan, d.faults[call])
 	return d.faults[call]
@@ -199,8 +195,7 @@ func (d *Draft) callIn(at source.Span) *plan.Call {
 	return callAt(d.plan, at.Start)
 }
 
-// takeCycles bars every call that is part of a cycle: the finding names but one
-// of them.
+// takeCycles bars every call that is part of a cycle: the finding names but one of them.
 func (d *Draft) takeCycles() {
 	graph := &d.plan.Graph
 	if graph.Acyclic() {
@@ -222,8 +217,7 @@ func (d *Draft) takeCycles() {
 	}
 }
 
-// waitsForTheRest reports whether calls that are still to come may decide what becomes
-// of one.
+// waitsForTheRest reports whether calls that are still to come may decide what becomes of one.
 func (d *Draft) waitsForTheRest(call *plan.Call, found []diag.Diagnostic) bool {
 	for i := range found {
 		if found[i].Rule == diag.UnknownCall && d.callIn(found[i].Span) == call {
@@ -234,16 +228,14 @@ func (d *Draft) waitsForTheRest(call *plan.Call, found []diag.Diagnostic) bool {
 	if slices.ContainsFunc(call.After, func(a plan.After) bool { return a.ByTool || a.Call == call.Index }) {
 		return true
 	}
-	// What depends on a call that is held may turn out to be on a cycle with it,
-	// even if a fallback could do without it. What isn't held depends on calls
-	// listed before it. How a call goes together with one that is held and writes
+	// What depends on a call that is held may turn out to be on a cycle with it, even if a fallback could do without
+	// it. What isn't held depends on calls listed before it. How a call goes together with one that is held and writes
 	// what it writes isn't known, unless it depends on it, as under once.
 	return d.some && (slices.ContainsFunc(d.plan.Graph.Deps(call.Index), func(dep int32) bool { return d.held[dep] }) ||
 		d.plan.Writes != plan.Once && d.joinsHeld(call))
 }
 
-// joinsHeld reports whether a call may write what one that is held may write, except both as
-// their failures.
+// joinsHeld reports whether a call may write what one that is held may write, except both as their failures.
 func (d *Draft) joinsHeld(call *plan.Call) bool {
 	for alternative, path := range call.Paths() {
 		if slices.ContainsFunc(d.plan.Writers(path.ID), func(w plan.Writer) bool {

@@ -267,7 +267,7 @@ func screenPrefix(p *plan.Plan, found []diag.Diagnostic, overApproximate func(ca
 		d.held[i] = d.held[i] || slices.ContainsFunc(call.After, func(other plan.After) bool { return other.ByTool || other.Call >= i }) ||
 			slices.ContainsFunc(p.Graph.Deps(i), func(dep int32) bool { return d.held[dep] }) || p.Writes != plan.Once && joins(call)
 	}
-	pass := newScreening(p, nil)
+	pass := newScreening(p)
 	pass.held = func(call int) bool { return d.held[call] }
 	d.screen(pass, found)
 	return d

@@ -24,8 +24,7 @@ type Simulation struct {
 	conflict bool
 }
 
-// Simulate gives what may be simulated of a plan with its findings, or nil when
-// they hold an error other than OB401.
+// Simulate gives what may be simulated of a plan with its findings, or nil when they hold an error other than OB401.
 func Simulate(p *plan.Plan, found []diag.Diagnostic) *Simulation {
 	r := &Simulation{plan: p}
 	for i := range found {
@@ -75,9 +74,8 @@ func (r *Simulation) Plan() *plan.Plan { return r.plan }
 // Conflicts reports whether calls write over each other in no fixed order: the value of the last to end stays.
 func (r *Simulation) Conflicts() bool { return r.conflict }
 
-// A Schedule says in which order activities end, and how: enough to simulate a
-// run exactly. Activities that it doesn't name fail, after all that it names. Input and
-// state lie over the plan's own, key by key.
+// A Schedule says in which order activities end, and how: enough to simulate a run exactly. Activities that it doesn't
+// name fail, after all that it names. Input and state lie over the plan's own, key by key.
 type Schedule struct {
 	Input  map[string]any `json:"input,omitempty"`
 	State  map[string]any `json:"state,omitempty"`
@@ -96,8 +94,10 @@ type ScheduledEnd struct {
 // evidence of OB401 is confirmed: the machine itself says what happens.
 type Replay func(*Simulation, Schedule) (end any, err error)
 
-// conflictTries bounds how often other results are made up for a conflict that
-// doesn't show.
+// replayed counts the calls that were replayed to confirm schedules.
+type replayed int
+
+// conflictTries bounds how often other results are made up for a conflict that doesn't show.
 const conflictTries = 12
 
 // conflictSchedules are two orders of the same work, confirmed by a replay, that end in different states: all that
@@ -106,9 +106,10 @@ func conflictSchedules(p *Pass, u *plan.Unordered, branch logic.Assignment) []Sc
 	needed := neededBy(p, u.A, u.B)
 	m := &maker{pass: p, branch: branch, conflict: u, leaves: map[int][]demand{}}
 	m.require(append(slices.Clone(needed), int32(u.A), int32(u.B)))
+	cost := kept[replayed](p.store)
 	for seed := range uint64(conflictTries) {
 		// A replay settles every call, and looks along every dependency.
-		if p.evidence += 2*len(p.Plan.Calls) + p.Plan.Graph.Edges()/2; p.evidence > maxEvidence {
+		if *cost += replayed(2*len(p.Plan.Calls) + p.Plan.Graph.Edges()/2); *cost > maxEvidence {
 			return nil
 		}
 		m.seed = seed
@@ -139,7 +140,7 @@ func differ(p *Pass, schedules []Schedule) bool {
 	one.Targets, one.Entire = nil, nil
 	var ends [2]any
 	for i, s := range schedules {
-		end, err := p.config.Replay(&Simulation{&one, true}, s)
+		end, err := (*kept[Replay](p.shared))(&Simulation{&one, true}, s)
 		if err != nil {
 			return false
 		}
@@ -148,8 +149,7 @@ func differ(p *Pass, schedules []Schedule) bool {
 	return !reflect.DeepEqual(ends[0], ends[1])
 }
 
-// neededBy gives the calls that two calls depend on, directly or not, in the order
-// in which they may run.
+// neededBy gives the calls that two calls depend on, directly or not, in the order in which they may run.
 func neededBy(p *Pass, a, b int) (needed []int32) {
 	var ofA, ofB dag.Trace
 	ofA.Follow(&p.Plan.Graph, int32(a), 0)
@@ -214,8 +214,7 @@ func (m *maker) require(calls []int32) {
 	}
 }
 
-// parameter asks for something wherever a parameter reads: of the parameter's
-// own type where it is the whole of it.
+// parameter asks for something wherever a parameter reads: of the parameter's own type where it is the whole of it.
 func (m *maker) parameter(t *plan.Template, fits *schema.Schema) {
 	for e := range t.Expressions() {
 		if e != t || !e.Expr.Plain() {
@@ -294,8 +293,7 @@ func (m *maker) end(index int) ScheduledEnd {
 	return end
 }
 
-// result makes a result that the tool and the state schema accept, with a value at every path that is
-// read.
+// result makes a result that the tool and the state schema accept, with a value at every path that is read.
 func (m *maker) result(call *plan.Call, route plan.Route) any {
 	if call.Produced != nil {
 		return call.Produced.Value()
@@ -311,7 +309,7 @@ func (m *maker) result(call *plan.Call, route plan.Route) any {
 		}
 	}
 	if len(known) > 0 {
-		value, _ = sample(m.pass, schema.AllOf(known...), m.chance(call.Index), &m.pass.samples.making)
+		value, _ = sample(m.pass, schema.AllOf(known...), m.chance(call.Index), &samplesOf(m.pass).making)
 	}
 	for _, path := range route {
 		for _, one := range m.leaves[call.Index] {
@@ -343,7 +341,7 @@ func (m *maker) filling(call *plan.Call, one demand) any {
 	}
 	for _, s := range known {
 		if s != nil {
-			if value, ok := sample(m.pass, s, m.chance(at), &m.pass.samples.making); ok {
+			if value, ok := sample(m.pass, s, m.chance(at), &samplesOf(m.pass).making); ok {
 				return value
 			}
 		}

@@ -4,19 +4,19 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// An expressionOf is one expression of the plan; the call is nil for those of the
-// plan's output.
+// An expressionOf is one expression of the plan; the call is nil for those of the plan's output.
 type expressionOf struct {
 	call     *plan.Call
 	template *plan.Template
 }
 
-// Expressions goes over every expression of the plan, in the order of the text, or of
-// one that arrives over those of the calls that are judged. The call is nil for those of
-// the plan's output.
+// Listed are the expressions of a plan: all, and those that do more than pass on what one reference gives.
+type listed struct{ all, calculated []expressionOf }
+
+// Expressions goes over every expression of the plan, in the order of the text, or of one that arrives over those of
+// the calls that are judged. The call is nil for those of the plan's output.
 func (p *Pass) Expressions(f func(call *plan.Call, t *plan.Template)) {
-	findExpressions(p)
-	for _, x := range p.everyExpression {
+	for _, x := range findExpressions(p).all {
 		f(x.call, x.template)
 	}
 }
@@ -24,30 +24,31 @@ func (p *Pass) Expressions(f func(call *plan.Call, t *plan.Template)) {
 // calculations goes over those expressions that do more than pass on what one
 // reference gives: conditions, fallbacks and the like. In most plans they are few.
 func calculations(p *Pass, f func(call *plan.Call, t *plan.Template)) {
-	findExpressions(p)
-	for _, x := range p.calculated {
+	for _, x := range findExpressions(p).calculated {
 		f(x.call, x.template)
 	}
 }
 
 // findExpressions lists the plan's expressions, once for all rules.
-func findExpressions(p *Pass) {
-	if p.everyExpression != nil {
-		return
+func findExpressions(p *Pass) *listed {
+	l := kept[listed](p.store)
+	if l.all != nil {
+		return l
 	}
-	p.everyExpression = make([]expressionOf, 0, len(p.Plan.Reads)-p.fromRead)
+	l.all = make([]expressionOf, 0, len(p.Plan.Reads)-p.fromRead)
 	for _, call := range p.fresh() {
 		for t := range call.Expressions() {
-			p.everyExpression = append(p.everyExpression, expressionOf{call, t})
+			l.all = append(l.all, expressionOf{call, t})
 			if !t.Expr.Plain() || t == call.When || call.Each != nil && t == call.Each.List {
-				p.calculated = append(p.calculated, expressionOf{call, t})
+				l.calculated = append(l.calculated, expressionOf{call, t})
 			}
 		}
 	}
 	for t := range p.Plan.Output.Expressions() {
-		p.everyExpression = append(p.everyExpression, expressionOf{nil, t})
+		l.all = append(l.all, expressionOf{nil, t})
 		if !t.Expr.Plain() {
-			p.calculated = append(p.calculated, expressionOf{nil, t})
+			l.calculated = append(l.calculated, expressionOf{nil, t})
 		}
 	}
+	return l
 }

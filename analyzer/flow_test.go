@@ -507,7 +507,7 @@ func BenchmarkFlows(b *testing.B) {
 	plan, found := compiler.Compile(source.NewFile("generated.json", []byte(generated(1000))), compiler.Options{})
 	b.ReportAllocs()
 	for b.Loop() {
-		p := newPass(plan, found)
+		p := newPass(plan, unknownFacts(plan, found))
 		p.rule = flowMismatch.Rule
 		if len(judgements(p)) != 0 {
 			b.Fatal("the plan isn't sound")
@@ -520,7 +520,7 @@ func BenchmarkTypeOf(b *testing.B) {
 	plan, found := compiler.Compile(source.NewFile("generated.json", []byte(generated(100))), compiler.Options{})
 	b.ReportAllocs()
 	for b.Loop() {
-		p := newPass(plan, found)
+		p := newPass(plan, unknownFacts(plan, found))
 		var t *expression.Type
 		for i := range plan.Reads {
 			t = p.flow.Type(i)

@@ -10,9 +10,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// unknownFacts returns the facts that errors of the compiler hide, by the parts of the document with
-// errors. Rules don't conclude anything from hidden facts, since the finding would only repeat the
-// fault.
+// unknownFacts returns the facts that errors of the compiler hide, by the parts of the document with errors. Rules
+// don't conclude anything from hidden facts, since the finding would only repeat the fault.
 func unknownFacts(p *plan.Plan, found []diag.Diagnostic) diag.Facts {
 	var unknown diag.Facts
 	for i := range found {

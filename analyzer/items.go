@@ -202,8 +202,7 @@ func (w *trial) describesLack(call *plan.Call, list []any, at int) bool {
 	return true
 }
 
-// carriedOut is the result of a call or of one item, whether it is known, and whether nothing failed in
-// its delegate.
+// carriedOut is the result of a call or of one item, whether it is known, and whether nothing failed in its delegate.
 func (w *trial) carriedOut(call *plan.Call, params map[string]any, unspecified bool) (value any, known, well bool) {
 	if sub := w.inside(call); sub != nil && !unspecified {
 		return w.delegated(call, sub, params)

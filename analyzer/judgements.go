@@ -80,8 +80,7 @@ func noteSources(p *Pass, f *diag.Diagnostic, j *judgement) {
 	}
 }
 
-// place is where a judgement is shown: the reference or operand at fault, or
-// the whole value when it is several.
+// place is where a judgement is shown: the reference or operand at fault, or the whole value when it is several.
 func (j *judgement) place() source.Span {
 	if at := j.Variant.At(); !j.Several && at.Known() && at.File == j.to.node.File && within(j.to.node, at.Start) {
 		return headOf(at)
@@ -101,12 +100,18 @@ func (j *judgement) called() string {
 	return quote(name)
 }
 
+type (
+	valuesJudged []judgement
+	fittingReads []bool // by the first read of an expression: all that comes surely fits what it is for
+)
+
 // judgements are those of all values of parameters, in the order of the text.
 func judgements(p *Pass) []judgement {
-	if p.judged != nil {
-		return p.judged
+	known, fitting := kept[valuesJudged](p.store), kept[fittingReads](p.store)
+	if *known != nil {
+		return *known
 	}
-	p.judged, p.fitting = []judgement{}, reaches(p.fitting, len(p.Plan.Reads))
+	*known, *fitting = valuesJudged{}, reaches(*fitting, len(p.Plan.Reads))
 	refused := map[string]bool{} // calls whose literals aren't accepted
 	for i := range p.found {
 		if p.found[i].Rule == badParameter.Rule {
@@ -116,7 +121,7 @@ func judgements(p *Pass) []judgement {
 	for _, call := range p.fresh() {
 		if call.Each != nil && call.Each.List.Expr != nil {
 			to := target{call: call, taker: &parameters{taker: quote(call.Name)}, schema: flow.AList, key: "_each"}
-			p.judged, _ = judgeParts(p, p.judged, call.Each.List, to)
+			*known, _ = judgeParts(p, *known, call.Each.List, to)
 		}
 		if !call.Params.Live() {
 			continue
@@ -142,13 +147,13 @@ func judgements(p *Pass) []judgement {
 			if s := p.flow.Sendable(p.Plan.Activities[call.Activity], f.Key); s != nil {
 				judge(&parameters{taker: "the activity " + quote(compiler.Shown(call.Activity))}, s)
 			}
-			p.judged = append(p.judged, found...)
+			*known = append(*known, found...)
 			if f.Value.Expr != nil && len(f.Value.Reads) > 0 {
-				p.fitting[f.Value.Reads[0]] = sure
+				(*fitting)[f.Value.Reads[0]] = sure
 			}
 		}
 	}
-	return p.judged
+	return *known
 }
 
 // judgeTemplate judges a value with expressions in it: each of these, and where nothing is wrong with any and the rest

@@ -36,7 +36,7 @@ func TestManyLookalikesAreFoundSoon(t *testing.T) {
 	const many, related = 10_000, 100_000
 	document := fmt.Sprintf("{\"calls\": [{\"_tool\": \"t\", \"a\": [%s\"\"]}]}", strings.Repeat("\"x {{state.a}}\", ", many))
 	plan, _ := compiler.Compile(source.NewFile("a.json", []byte(document)), compiler.Options{})
-	p := newPass(plan, nil)
+	p := newPass(plan, 0)
 	p.rule, p.found = diag.LookalikeRef, make([]diag.Diagnostic, related)
 	if took, ok := cputime.Within(time.Second, func() {
 		p.found = p.found[:related] // when it is measured again

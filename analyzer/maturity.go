@@ -6,8 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// Maturity is how much a plan says of itself and is prepared for. Each
-// degree includes those before it.
+// Maturity is how much a plan says of itself and is prepared for. Each degree includes those before it.
 type Maturity uint8
 
 // The degrees of maturity.
@@ -20,8 +19,7 @@ const (
 	Open
 	// Closed: the state schema names every path there is.
 	Closed
-	// Happy: besides, no alternative that can be taken goes unhandled; what is
-	// missing are routes for tools that fail.
+	// Happy: besides, no alternative that can be taken goes unhandled; what is missing are routes for tools that fail.
 	Happy
 	// Complete: every failure of an explicit tool has its route as well.
 	Complete
@@ -31,8 +29,7 @@ func (m Maturity) String() string {
 	return [...]string{"", "freeform", "open", "closed", "happy", "complete"}[m]
 }
 
-// assess says how mature a plan is. The findings are those that the rules
-// made, before any of them was suppressed.
+// assess says how mature a plan is. The findings are those that the rules made, before any of them was suppressed.
 func assess(p *plan.Plan, found []diag.Diagnostic) Maturity {
 	switch {
 	case p.Root == nil || len(p.Calls) == 0 || diag.HasErrors(found):

@@ -3,7 +3,6 @@ package analyzer
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -14,8 +13,7 @@ import (
 // A delegate has a state of its own: what its plan gives it, what its calls write, and what
 // the scopes of the call hand over, and nothing else is there.
 
-// neededState returns the reads of a plan's state that only its caller can provide and that calls
-// require.
+// neededState returns the reads of a plan's state that only its caller can provide and that calls require.
 func neededState(d *plan.Plan) (needed []*plan.Read) {
 	scopes := map[int]bool{} // missing values are left out
 	for _, call := range d.Calls {
@@ -38,10 +36,10 @@ func neededState(d *plan.Plan) (needed []*plan.Read) {
 // missingState are the needed reads that a call doesn't provide.
 func missingState(p *Pass, call *plan.Call) (missing []*plan.Read) {
 	d := p.Plan.Delegates[call.Plan()]
-	if d == nil || p.config.delegates == nil {
+	if d == nil || p.delegates == nil {
 		return nil
 	}
-	for _, r := range flow.Once(p.config.delegates.needs, d, func() []*plan.Read { return neededState(d) }) {
+	for _, r := range once(p.delegates.store, d, func() []*plan.Read { return neededState(d) }) {
 		path := d.Paths.Segments(r.Path)
 		if !slices.ContainsFunc(call.Scopes, func(s plan.Scope) bool {
 			n := min(len(s.Ref.Path), len(path)-1)
@@ -53,11 +51,10 @@ func missingState(p *Pass, call *plan.Call) (missing []*plan.Read) {
 	return missing
 }
 
-// handsOver reports a delegate that doesn't receive a required part of its state, or has no output
-// without it.
+// handsOver reports a delegate that doesn't receive a required part of its state, or has no output without it.
 func handsOver(p *Pass, call *plan.Call) {
 	d, missing := p.Plan.Delegates[call.Plan()], missingState(p, call)
-	if d == nil || len(p.config.delegates.judge(d).Errors) > 0 {
+	if d == nil || len(p.delegates.judge(d).errors) > 0 {
 		return
 	}
 	misfitScopes(p, call, d.StateSchema)

@@ -23,11 +23,11 @@ type names struct {
 
 func (n *names) has(s expression.Segment) bool { return n.known[s.Key] }
 
-// children are the keys below a path that some call writes, or that the
-// document's values or schemas hold.
+// children are the keys below a path that some call writes, or that the document's values or schemas hold.
 func children(p *Pass, id pathtree.ID) *names {
 	written := writtenBelow(p)
-	if n, ok := p.near[id]; ok {
+	near := table[pathtree.ID, *names](p.store)
+	if n, ok := near[id]; ok {
 		return n
 	}
 	paths := p.Plan.Paths
@@ -59,7 +59,7 @@ func children(p *Pass, id pathtree.ID) *names {
 		add(key)
 	}
 	n.suggester = naming.NewSuggester(list)
-	p.near[id] = n
+	near[id] = n
 	return n
 }
 
@@ -76,7 +76,8 @@ func declarationOf(place schema.Place) *declaration {
 
 // toolSuggester suggests among the names that a call can use.
 func toolSuggester(p *Pass) *naming.Suggester {
-	if p.toolNames == nil {
+	known := kept[*naming.Suggester](p.shared)
+	if *known == nil {
 		var all []string
 		for _, t := range p.Plan.Tools {
 			all = append(all, t.Name)
@@ -85,9 +86,9 @@ func toolSuggester(p *Pass) *naming.Suggester {
 			all = append(all, name)
 		}
 		slices.Sort(all)
-		p.toolNames = naming.NewSuggester(slices.Compact(all))
+		*known = naming.NewSuggester(slices.Compact(all))
 	}
-	return p.toolNames
+	return *known
 }
 
 // A suggestion is a reference that was most likely intended instead of another.
@@ -101,9 +102,8 @@ type suggestion struct {
 // requiredSteps makes the optional steps of a path required.
 var requiredSteps = strings.NewReplacer("?.[", "[", "?.", ".")
 
-// respelt is the text of a path with one key spelt otherwise and all else as it
-// stands, its † or none among it, where that says what is meant, and else the
-// usual spelling of it.
+// respelt is the text of a path with one key spelt otherwise and all else as it stands, its † or none among it, where
+// that says what is meant, and else the usual spelling of it.
 func respelt(text, key, other string, suggested expression.Reference) string {
 	for at := strings.LastIndex(text, key); at >= 0; at = strings.LastIndex(text[:at], key) {
 		instead := text[:at] + other + text[at+len(key):]
@@ -118,8 +118,7 @@ func respelt(text, key, other string, suggested expression.Reference) string {
 	return suggested.String()
 }
 
-// nearReference is the same path with one key spelt as something that is there,
-// or the same path of another kind.
+// nearReference is the same path with one key spelt as something that is there, or the same path of another kind.
 func nearReference(p *Pass, r *plan.Read) (near suggestion, ok bool) {
 	ref := r.Ref
 	id, at := pathtree.Root, -1

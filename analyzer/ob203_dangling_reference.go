@@ -19,7 +19,7 @@ func danglingReferences(p *Pass) {
 	reads := p.Plan.Reads
 	never := func(r int) bool {
 		read := &reads[r]
-		return !p.flow.MayBeThere(read) || !p.config.within && (p.flow.BelowNull(read) || precedesErrors(p, read))
+		return !p.flow.MayBeThere(read) || !p.within && (p.flow.BelowNull(read) || precedesErrors(p, read))
 	}
 	isOutputEmpty := sync.OnceValue(func() bool { return isOutputEmpty(p, never) })
 	p.Expressions(func(call *plan.Call, t *plan.Template) {

@@ -3,7 +3,6 @@ package analyzer
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -14,15 +13,18 @@ import (
 
 var _ = register(Rule{Rule: diag.UndeclaredPath, Run: undeclaredPaths})
 
-// undeclaredPaths finds reads and writes of what a closed state schema leaves no
-// room for.
+// pathVerdicts are by path: 0 not asked, 1 fine, -1 not possible.
+type pathVerdicts []int8
+
+// undeclaredPaths finds reads and writes of what a closed state schema leaves no room for.
 func undeclaredPaths(p *Pass) {
 	s := p.Plan.StateSchema
 	if s == nil {
 		return
 	}
-	p.possible = reaches(p.possible, p.Plan.Paths.Len()) // 0 not asked, 1 fine, -1 not possible
-	verdicts := p.possible
+	known := kept[pathVerdicts](p.store)
+	*known = reaches(*known, p.Plan.Paths.Len())
+	verdicts := *known
 	undeclared := func(id pathtree.ID) bool {
 		if verdicts[id] == 0 {
 			verdicts[id] = 1
@@ -40,7 +42,7 @@ func undeclaredPaths(p *Pass) {
 				if node == call.ToolNode { // the tool itself fixes the path
 					node = nil
 				}
-				p.suggestedPaths[path.ID] = true // that nothing reads it follows from it
+				p.suggested.paths[path.ID] = true // that nothing reads it follows from it
 				if suggested, ok := offerDeclared(p, f, path.ID, node, path.Start, path.End); ok {
 					for i := range p.Plan.Reads {
 						if r := &p.Plan.Reads[i]; len(r.Writers) == 0 && r.Ref.Kind == "state" && r.Ref.String() == suggested.String() {
@@ -78,9 +80,8 @@ func reportUndeclared(p *Pass, id pathtree.ID, at source.Span, done string) *dia
 	return f.Advise("declare it in \"stateSchema\"")
 }
 
-// offerDeclared offers the path that the state schema names and that comes nearest to
-// one that it doesn't, in the place of the bytes [from, to) of a string, if that is
-// the plan's own.
+// offerDeclared offers the path that the state schema names and that comes nearest to one that it doesn't, in the place
+// of the bytes [from, to) of a string, if that is the plan's own.
 func offerDeclared(p *Pass, f *diag.Diagnostic, id pathtree.ID, n *source.Node, from, to int) (suggested expression.Reference, ok bool) {
 	path := p.Plan.Paths.Segments(id)
 	place := p.Plan.StateSchema.At(compiler.SchemaPath(path[1:]))
@@ -105,5 +106,5 @@ func declared(p *Pass, id pathtree.ID, place schema.Place) *declaration {
 	for range p.Plan.Paths.Depth(id) - 1 - place.Depth {
 		id = p.Plan.Paths.Parent(id)
 	}
-	return flow.Once(p.inState, id, func() *declaration { return declarationOf(place) })
+	return once(p.store, id, func() *declaration { return declarationOf(place) })
 }

@@ -56,7 +56,8 @@ func missingOutputs(p *Pass) {
 		switch {
 		case tried && instead:
 		case tried:
-			p.undecided = append(p.undecided, leaves[i])
+			undecided := kept[undecidedLeaves](p.store)
+			*undecided = append(*undecided, leaves[i])
 		case !missing[i].Possible && !missing[i].Impossible && !e.Exhausted():
 			unanswered(p, leaves[i].Node.Span(), nil, "on which branches "+quote(short(leaves[i].Node.Text))+" is there")
 		case missing[i].Possible && present[i].Possible:
@@ -69,8 +70,7 @@ func missingOutputs(p *Pass) {
 	}
 }
 
-// givesOutput reports whether it is the plan's own output that a run gives, and that it fails
-// without any.
+// givesOutput reports whether it is the plan's own output that a run gives, and that it fails without any.
 func givesOutput(p *Pass) bool {
 	return p.Plan.Form == plan.PlanFile || p.Plan.Form == plan.CallList
 }
@@ -88,8 +88,7 @@ func undecided(branch []BranchChoice) (n int) {
 // maxLeaves bounds how many leaves are held against one.
 const maxLeaves = 50
 
-// missingInstead is that a leaf is missing and none of those is there that is there
-// only while it is missing.
+// missingInstead is that a leaf is missing and none of those is there that is there only while it is missing.
 func missingInstead(e *branch.Conditions, there []logic.Literal, leaf int) logic.Literal {
 	lacks := there[leaf].Not()
 	for i, other := range there[:min(len(there), maxLeaves)] {
@@ -131,8 +130,7 @@ func requiredInOutput(p *Pass, leaf *plan.Template) bool {
 	return required
 }
 
-// missingInSomeInstances finds reads of what only some instances have, and no
-// call writes.
+// missingInSomeInstances finds reads of what only some instances have, and no call writes.
 func missingInSomeInstances(p *Pass) {
 	if len(p.Plan.Instances) < 2 || p.Unknown(diag.State|diag.Input|diag.Writes) {
 		return
@@ -168,8 +166,7 @@ func missingInSomeInstances(p *Pass) {
 	}
 }
 
-// keptAway reports whether the condition of the call that reads something isn't true with what an
-// instance begins with.
+// keptAway reports whether the condition of the call that reads something isn't true with what an instance begins with.
 func keptAway(p *Pass, r *plan.Read, one *plan.Instance) bool {
 	call := p.flow.Caller(r)
 	if call == nil || compiler.Condition(call) == nil || compiler.Condition(call).Expr == nil {
@@ -214,3 +211,6 @@ func lacking(instances []string, unnamed bool) string {
 	}
 	return namedInstances(instances) + " lack it"
 }
+
+// undecidedLeaves are the leaves of the output whose conditions don't decide about their presence.
+type undecidedLeaves []*plan.Template

@@ -48,8 +48,7 @@ func lookalikes(p *Pass) {
 	})
 }
 
-// placeLike is what looks like a place for a parameter: {name}, { name }, {{name}}, ${name},
-// †{name} or †name.
+// placeLike is what looks like a place for a parameter: {name}, { name }, {{name}}, ${name}, †{name} or †name.
 var placeLike = regexp.MustCompile(`([$†{]?)\{(\s*)([^{}$\s][^{}$]*?)\s*\}|†([\pL_][^\s{}"',;&]*)`)
 
 // variableLike is what looks like a variable of the environment: ${NAME} {{NAME}} or $NAME_OF_IT.
@@ -98,7 +97,7 @@ func unboundPlaces(p *Pass, known *parameters, a *plan.Activity, n *source.Node,
 		if isPart {
 			name = ref.Kind
 		}
-		p.suggestedParameters[suggestedParameter{a, name}] = true
+		p.suggested.parameters[suggestedParameter{a, name}] = true
 		f := p.Report(n.Within(start, end), "this is passed as text, but %q looks like a value", n.Text[start:end])
 		switch place := "{" + name + "}"; {
 		case isReference:
@@ -114,12 +113,6 @@ func unboundPlaces(p *Pass, known *parameters, a *plan.Activity, n *source.Node,
 			f.Offer("make it the parameter", n, start, end, place, false)
 		}
 	}
-}
-
-// A suggestedParameter is one that a text of an activity most likely refers to.
-type suggestedParameter struct {
-	activity *plan.Activity
-	name     string
 }
 
 // isKnownKind reports whether a reference in an activity was meant as a call's.
@@ -209,8 +202,7 @@ func isNamed(p *Pass, ref expression.Reference) bool {
 	return read || p.Plan.InputSchema != nil && p.Plan.InputSchema.At(compiler.SchemaPath(ref.Path[:1])).Named
 }
 
-// bareReferences finds strings that read like a reference without its † where
-// the tool takes no string.
+// bareReferences finds strings that read like a reference without its † where the tool takes no string.
 func bareReferences(p *Pass, call *plan.Call) {
 	takers := takers(p, call)
 	if len(takers) == 0 {

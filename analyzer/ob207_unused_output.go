@@ -15,9 +15,8 @@ var _ = register(Rule{
 	Run:   unusedOutputs,
 })
 
-// unusedOutputs reports results that nothing reads, where the plan has an output
-// and the state itself is therefore not the result. An alternative that nothing
-// reads is another matter.
+// unusedOutputs reports results that nothing reads, where the plan has an output and the state itself is therefore not
+// the result. An alternative that nothing reads is another matter.
 func unusedOutputs(p *Pass) {
 	if p.Plan.Output == nil {
 		return
@@ -34,7 +33,7 @@ func unusedOutputs(p *Pass) {
 				continue
 			}
 			for _, path := range route {
-				if (!seen[call.Index] || !isRead(p, path.ID)) && !p.suggestedPaths[path.ID] {
+				if (!seen[call.Index] || !isRead(p, path.ID)) && !p.suggested.paths[path.ID] {
 					p.Report(path.Span(), "nothing reads %q, and it isn't part of the plan's output", p.path(path.ID)).About(call.Label()).
 						Advise("read it, add it to \"output\", or remove \"_outputPath\" if the call is made for its effect")
 				}

@@ -37,7 +37,7 @@ func unusedInputs(p *Pass) {
 			return
 		}
 		for _, f := range n.Fields {
-			if name := f.Key.Text; !used[name] && !reported[name] && !p.suggestedInputs[name] {
+			if name := f.Key.Text; !used[name] && !reported[name] && !p.suggested.inputs[name] {
 				reported[name] = true
 				p.Report(f.Key.Span(), "nothing reads the input %q", name).Advise("read it as †input.%s, or remove it", name)
 			}

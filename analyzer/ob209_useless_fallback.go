@@ -118,9 +118,8 @@ func sureItem(p *Pass, r *plan.Read) bool {
 	})
 }
 
-// unwrittenOperands reports operands at whose path nothing ever stands: nobody
-// writes it, and the document doesn't say that a run begins with it. That
-// a state given at run time may bring it is for the document to declare.
+// unwrittenOperands reports operands at whose path nothing ever stands: nobody writes it, and the document doesn't say
+// that a run begins with it. That a state given at run time may bring it is for the document to declare.
 func unwrittenOperands(p *Pass) {
 	if p.Plan.Form == plan.Solution {
 		return // the state that it is given isn't known
@@ -172,8 +171,7 @@ func hasSureOperand(p *Pass, call *plan.Call, t *plan.Template, fallback *expres
 	return false
 }
 
-// sure reports whether a read is seen at once to be there always, or whenever the
-// call runs, or never.
+// sure reports whether a read is seen at once to be there always, or whenever the call runs, or never.
 func sure(p *Pass, call *plan.Call, read int) bool {
 	r := &p.Plan.Reads[read]
 	return r.Start || !p.flow.MayBeThere(r) || call != nil && slices.ContainsFunc(call.Reads, func(i int) bool {

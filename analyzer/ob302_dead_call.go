@@ -71,8 +71,7 @@ func parts(p *Pass, call *plan.Call) []part {
 // maxPaired bounds how many parts of a call are held against each other.
 const maxPaired = 24
 
-// deadCall reports a call with the smallest evidence: one thing that never
-// holds, or two that exclude each other.
+// deadCall reports a call with the smallest evidence: one thing that never holds, or two that exclude each other.
 func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 	parts := parts(p, call)
 	goals := make([]logic.Literal, len(parts))

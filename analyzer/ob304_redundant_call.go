@@ -19,9 +19,8 @@ var _ = register(Rule{
 	Run:   redundantCalls,
 })
 
-// redundantCalls reports calls that ask a read-only tool again for what another
-// call has already asked it: the same parameters, of reads with the same
-// bindings.
+// redundantCalls reports calls that ask a read-only tool again for what another call has already asked it: the same
+// parameters, of reads with the same bindings.
 func redundantCalls(p *Pass) {
 	first := map[string]*plan.Call{}
 	for _, call := range p.Plan.Calls {
@@ -55,8 +54,7 @@ func redundantCalls(p *Pass) {
 	}
 }
 
-// fingerprint writes what a template passes: two with the same fingerprint get
-// the same value.
+// fingerprint writes what a template passes: two with the same fingerprint get the same value.
 func fingerprint(p *Pass, b *strings.Builder, t *plan.Template) {
 	switch {
 	case !t.Live():

@@ -73,6 +73,7 @@ func conflict(p *Pass, pairs []plan.Unordered, goals []logic.Literal, answers []
 	first := func(k int) []int {
 		return append([]int{k}, slices.DeleteFunc(slices.Clone(possible), func(other int) bool { return other == k })...)
 	}
+	replay := *kept[Replay](p.shared) != nil
 	meet := -1 // a pair that values let run
 	for _, k := range possible[:min(len(possible), maxShownConflicts)] {
 		branch := e.Decisions(goals[k], answers[k].Assignment)
@@ -81,10 +82,10 @@ func conflict(p *Pass, pairs []plan.Unordered, goals []logic.Literal, answers []
 			meet = k
 		}
 		var schedules []Schedule
-		if p.config.Replay != nil {
+		if replay {
 			schedules = conflictSchedules(p, &pairs[k], answers[k].Assignment)
 		}
-		if schedules == nil && (p.config.Replay != nil || !decided) {
+		if schedules == nil && (replay || !decided) {
 			continue
 		}
 		f := reportConflict(p, pairs, first(k), "the result depends on timing")
@@ -176,8 +177,7 @@ func chains(p *Pass, place func(call int32) int) (pairs [][2]int) {
 	return pairs
 }
 
-// reportConflict reports one call against some of those before it, by their places
-// among the pairs.
+// reportConflict reports one call against some of those before it, by their places among the pairs.
 func reportConflict(p *Pass, pairs []plan.Unordered, with []int, says string) *diag.Diagnostic {
 	first := pairs[with[0]]
 	call, other := p.Plan.Calls[first.B], p.Plan.Calls[first.A]

@@ -11,8 +11,7 @@ var _ = register(Rule{
 	Run:  rewrites,
 })
 
-// rewrites reports, under once, calls that need a value at a path before they
-// may write it: by then it is taken.
+// rewrites reports, under once, calls that need a value at a path before they may write it: by then it is taken.
 func rewrites(p *Pass) {
 	if p.Plan.Writes != plan.Once {
 		return
@@ -34,8 +33,7 @@ func rewrites(p *Pass) {
 	}
 }
 
-// claims is the first path that a call writes, other than as its failure route,
-// and that overlaps another.
+// claims is the first path that a call writes, other than as its failure route, and that overlaps another.
 func claims(p *Pass, call *plan.Call, failure int, id pathtree.ID) (plan.Path, bool) {
 	for i, path := range call.Paths() {
 		if i != failure && p.Plan.Paths.Overlap(path.ID, id) {

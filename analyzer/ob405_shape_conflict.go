@@ -1,7 +1,6 @@
 package analyzer
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
@@ -20,9 +19,8 @@ var _ = register(Rule{
 	Run:  shapeConflicts,
 })
 
-// shapeConflicts reports writes for which there can be no place. One kind of them
-// goes into a part that the whole can't have: one call sets a path to a value whose
-// schema leaves no room for what another writes below it.
+// shapeConflicts reports writes for which there can be no place. One kind of them goes into a part that the whole can't
+// have: one call sets a path to a value whose schema leaves no room for what another writes below it.
 func shapeConflicts(p *Pass) {
 	misplacedWrites(p)
 	if p.Plan.Writes == plan.Once {
@@ -36,16 +34,12 @@ func shapeConflicts(p *Pass) {
 			}
 			for up := paths.Parent(path.ID); up > pathtree.Root; up = paths.Parent(up) {
 				if p.Plan.Written(up) {
-					shapeConflict(p, write{call, i, path}, up, heldBefore(p, call, holders(p, up)))
+					shapeConflict(p, write{call, i, path}, up)
 				}
 			}
 		}
 	}
 }
-
-// A holder is a call that sets a path to the result of a tool whose schema is
-// known.
-type holder = write
 
 // A write is a path that a call writes on one of its alternatives.
 type write struct {
@@ -54,76 +48,40 @@ type write struct {
 	path        plan.Path
 }
 
-// maxHolders bounds how many of those that set a path are looked at: the last ones
-// before a call.
+// maxHolders bounds how many of those that set a path are looked at: the last ones before a call.
 const maxHolders = 8
 
-// Shapes are what the rule keeps of the calls that it has looked at.
-type shapes struct {
-	holders map[pathtree.ID]*holderList
-	kinds   []schema.Kinds // by path: what calls need there
-	needed  int            // the calls before it have been looked at
-}
-
-// A holderList is the calls that set a path, in the graph's order, and how many writers of it
-// were looked at.
-type holderList struct {
-	list []holder
-	upTo int
-}
-
-// holders are the calls that set a path, in the graph's order; the alternatives of one
-// call come in their order when the list is read from its end.
-func holders(p *Pass, id pathtree.ID) []holder {
-	if p.shapes.holders == nil {
-		p.shapes.holders = map[pathtree.ID]*holderList{}
-	}
-	known := flow.Once(p.shapes.holders, id, func() *holderList { return &holderList{} })
+// holders are the writes of a path whose values may stand when a call writes, each the result of a tool with a schema,
+// the last first: what a call sets afterwards takes the place of the whole, parts and all. They are looked for among
+// the writers that are listed next to the call.
+func holders(p *Pass, id pathtree.ID, call *plan.Call) (all []write) {
 	writers := p.Plan.WritersAt(id)
-	if known.upTo == len(writers) {
-		return known.list
-	}
-	for _, w := range writers[known.upTo:] {
-		call := p.Plan.Calls[w.Call]
-		if call.Method != plan.Set || call.Tool == nil || call.Tool.Output == nil {
+	at, _ := slices.BinarySearchFunc(writers, call.Index, func(w plan.Writer, call int) int { return int(w.Call) - call })
+	for _, w := range writers[max(0, at-maxHolders):min(len(writers), at+maxHolders)] {
+		setter := p.Plan.Calls[w.Call]
+		if setter.Method != plan.Set || setter.Tool == nil || setter.Tool.Output == nil || rankOf(p, setter) >= rankOf(p, call) {
 			continue
 		}
-		var of []holder
-		for i, route := range call.Output {
-			if i == call.FailureRoute() {
-				continue
-			}
+		for i, route := range setter.Output {
 			for _, path := range route {
-				if path.ID == id {
-					of = append(of, holder{call, i, path})
+				if path.ID == id && i != setter.FailureRoute() {
+					all = append(all, write{setter, i, path})
 				}
 			}
 		}
-		slices.Reverse(of)
-		known.list = append(known.list, of...)
 	}
-	known.upTo = len(writers)
-	slices.SortStableFunc(known.list, func(a, b holder) int { return rankOf(p, a.call) - rankOf(p, b.call) })
-	return known.list
+	slices.SortStableFunc(all, func(a, b write) int { return rankOf(p, b.call) - rankOf(p, a.call) })
+	return all
 }
 
 func rankOf(p *Pass, call *plan.Call) int { return int(p.Plan.Graph.Rank(call.Index)) }
 
-// heldBefore are the holders whose values may stand when a call writes, the last of them
-// first: what a call sets afterwards takes the place of the whole, parts and all.
-func heldBefore(p *Pass, call *plan.Call, holders []holder) []holder {
-	at, _ := slices.BinarySearchFunc(holders, rankOf(p, call), func(h holder, rank int) int { return cmp.Or(rankOf(p, h.call)-rank, -1) })
-	before := slices.Clone(holders[max(0, at-maxHolders):at])
-	slices.Reverse(before)
-	return before
-}
-
-func shapeConflict(p *Pass, written write, container pathtree.ID, holders []holder) {
+func shapeConflict(p *Pass, written write, container pathtree.ID) {
 	call, paths := written.call, p.Plan.Paths
 	below := paths.Segments(written.path.ID)[paths.Depth(container):]
-	for _, h := range holders {
+	for _, h := range holders(p, container, call) {
 		place := h.call.Tool.Output.At(compiler.SchemaPath(below))
-		if place.Possible || h.call == call || excludes(p, h, written, place.Depth) {
+		if place.Possible || excludes(p, h, written, place.Depth) {
 			continue
 		}
 		says := "the result of \"" + h.call.ToolName + "\" is " + h.call.Tool.Output.Kinds().String()
@@ -139,7 +97,7 @@ func shapeConflict(p *Pass, written write, container pathtree.ID, holders []hold
 
 // excludes reports whether a call writes a part only when the holder's value is absent: on other
 // branches, or after another call has replaced it, so many segments below the holder's path.
-func excludes(p *Pass, h holder, written write, depth int) bool {
+func excludes(p *Pass, h write, written write, depth int) bool {
 	at := written.path.ID
 	for p.Plan.Paths.Depth(at) > p.Plan.Paths.Depth(h.path.ID)+depth {
 		at = p.Plan.Paths.Parent(at)
@@ -166,9 +124,8 @@ func excludes(p *Pass, h holder, written write, depth int) bool {
 	return !e.SolveOne(both, true).Possible
 }
 
-// A need is what one path of a call needs to stand somewhere on its way. It shows
-// in the path and the call's method alone: a key needs an object above it, an
-// index a list that is long enough, "push" a list, "merge" an object.
+// A need is what one path of a call needs to stand somewhere on its way. It shows in the path and the call's method
+// alone: a key needs an object above it, an index a list that is long enough, "push" a list, "merge" an object.
 type need struct {
 	call        *plan.Call
 	alternative int
@@ -228,53 +185,31 @@ func misplacedWrites(p *Pass) {
 	})
 }
 
+// callsShaped is how many calls the rule has looked at.
+type callsShaped int
+
 // listsAndObjects reports what one write takes for a list and another for an
 // object, where both may happen and nothing replaces the value in between.
 func listsAndObjects(p *Pass) {
-	s := &p.shapes
-	s.kinds = reaches(s.kinds, p.Plan.Paths.Len())
-	for ; s.needed < len(p.Plan.Calls); s.needed++ {
-		needsOf(p, p.Plan.Calls[s.needed], func(at pathtree.ID, n need) { s.kinds[at] |= n.kind })
-	}
-	earlier := map[pathtree.ID][]need{}
-	for _, call := range p.fresh() {
-		reported := map[pathtree.ID]bool{}
+	looked, needs := kept[callsShaped](p.store), table[pathtree.ID, []need](p.store)
+	for ; int(*looked) < len(p.Plan.Calls); *looked++ {
+		call, reported := p.Plan.Calls[*looked], map[pathtree.ID]bool{}
 		needsOf(p, call, func(at pathtree.ID, later need) {
-			if s.kinds[at] != schema.Array|schema.Object || reported[at] {
-				return
+			known := needs[at]
+			clashes := func(one need) bool {
+				return one.kind != later.kind && (p.held == nil || !p.held(one.call.Index)) && disagree(p, at, one, later)
 			}
-			for _, one := range flow.Once(earlier, at, func() []need { return needsAt(p, at) }) {
-				if one == later {
-					return
-				}
-				if one.kind != later.kind && (p.held == nil || !p.held(one.call.Index)) && disagree(p, at, one, later) {
+			if call.Index >= p.from && !reported[at] {
+				if clash := slices.IndexFunc(known, clashes); clash >= 0 {
 					reported[at] = true
-					listAndObject(p, at, one, later)
-					return
+					listAndObject(p, at, known[clash], later)
 				}
 			}
-		})
-	}
-}
-
-// needsAt are what calls need to stand at a path, in their order.
-func needsAt(p *Pass, at pathtree.ID) (all []need) {
-	last := int32(-1)
-	for _, w := range p.Plan.Writers(at) {
-		if w.Call == last || !p.Plan.Paths.IsAbove(at, w.Path) {
-			continue
-		}
-		last = w.Call
-		needsOf(p, p.Plan.Calls[w.Call], func(id pathtree.ID, n need) {
-			if id == at {
-				all = append(all, n)
+			if len(known) < maxNeeds {
+				needs[at] = append(known, later)
 			}
 		})
-		if len(all) >= maxNeeds {
-			return all[:maxNeeds]
-		}
 	}
-	return all
 }
 
 // maxNeeds bounds with how many others a write is compared.
@@ -290,8 +225,7 @@ func listAndObject(p *Pass, at pathtree.ID, earlier, later need) {
 		Advise("write to two paths, or use only keys or only indexes below %q", p.path(at))
 }
 
-// disagree reports whether two writes that take a value for a list and for an
-// object can meet.
+// disagree reports whether two writes that take a value for a list and for an object can meet.
 func disagree(p *Pass, at pathtree.ID, a, b need) bool {
 	if a.call == b.call {
 		return a.alternative == b.alternative && a.path.ID != b.path.ID
@@ -348,8 +282,7 @@ func isBefore(p *Pass, w int32, call *plan.Call) bool {
 	return int(w) < call.Index || p.Plan.Graph.Rank(int(w)) < p.Plan.Graph.Rank(call.Index)
 }
 
-// belowNothing reports a path that leads through a value of the initial state that
-// can't hold it.
+// belowNothing reports a path that leads through a value of the initial state that can't hold it.
 func belowNothing(p *Pass, b beginning, call *plan.Call, path plan.Path) (reported bool) {
 	if b.state == nil || p.Plan.Paths.Kind(path.ID) != "state" {
 		return false
@@ -376,8 +309,7 @@ func belowNothing(p *Pass, b beginning, call *plan.Call, path plan.Path) (report
 	return false
 }
 
-// beyondTheEnd reports an index past the end of a list: one that no call before it
-// makes long enough.
+// beyondTheEnd reports an index past the end of a list: one that no call before it makes long enough.
 func beyondTheEnd(p *Pass, b beginning, call *plan.Call, before plan.Route, path plan.Path) {
 	paths := p.Plan.Paths
 	for at := path.ID; paths.Depth(at) > 1; at = paths.Parent(at) {
@@ -391,8 +323,7 @@ func beyondTheEnd(p *Pass, b beginning, call *plan.Call, before plan.Route, path
 	}
 }
 
-// longest is how many items a list may have when a call writes to it; false where
-// that isn't known.
+// longest is how many items a list may have when a call writes to it; false where that isn't known.
 func longest(p *Pass, b beginning, list pathtree.ID, call *plan.Call, before plan.Route) (length int, known bool) {
 	paths := p.Plan.Paths
 	if paths.Kind(list) != "state" || p.Plan.Form == plan.Solution || paths.Depth(list) < 2 {

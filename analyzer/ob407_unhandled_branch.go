@@ -62,9 +62,8 @@ func triedNext(p *Pass) map[pathtree.ID]int {
 // maxMatched bounds how often a read and an alternative are compared.
 const maxMatched = 4_000_000
 
-// alternativesRead tells by call and alternative whether some read that sees the
-// call looks where the alternative writes; nil when no call has alternatives, or
-// when that is too much to look at.
+// alternativesRead tells by call and alternative whether some read that sees the call looks where the alternative
+// writes; nil when no call has alternatives, or when that is too much to look at.
 func alternativesRead(p *Pass) [][]bool {
 	var read [][]bool
 	for _, call := range p.Plan.Calls {

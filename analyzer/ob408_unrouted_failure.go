@@ -16,9 +16,8 @@ var _ = register(Rule{
 	Run:   unroutedFailures,
 })
 
-// unroutedFailures reports calls whose tool may fail and whose failure nothing handles. It ignores
-// expressions, plans that read †error, and calls that a model wrote, whose next request reports
-// failures.
+// unroutedFailures reports calls whose tool may fail and whose failure nothing handles. It ignores expressions, plans
+// that read †error, and calls that a model wrote, whose next request reports failures.
 func unroutedFailures(p *Pass) {
 	if p.Plan.Form != plan.PlanFile && p.Plan.Form != plan.CallList {
 		return
@@ -42,9 +41,8 @@ func unroutedFailures(p *Pass) {
 	}
 }
 
-// unrouted reports whether nothing of the call's own takes up a failure of its
-// tool: an explicit one that has no failure route, or one where the state schema
-// has no room for the record.
+// unrouted reports whether nothing of the call's own takes up a failure of its tool: an explicit one that has no
+// failure route, or one where the state schema has no room for the record.
 func unrouted(p *plan.Plan, call *plan.Call) bool {
 	if call.Latent() {
 		return false
@@ -55,8 +53,7 @@ func unrouted(p *plan.Plan, call *plan.Call) bool {
 	})
 }
 
-// admitsFailure reports whether the state schema has room for the record of a
-// failure at a path.
+// admitsFailure reports whether the state schema has room for the record of a failure at a path.
 func admitsFailure(p *plan.Plan, path []expression.Segment) bool {
 	if p.StateSchema == nil {
 		return true

@@ -12,9 +12,8 @@ var _ = register(Rule{
 	Call:  unknownTool,
 })
 
-// unknownTool reports calls of tools that nobody declares. A tool without a
-// schema whose activity is registered is known by that; ConsultAdvisor exists
-// wherever advisors do.
+// unknownTool reports calls of tools that nobody declares. A tool without a schema whose activity is registered is
+// known by that; ConsultAdvisor exists wherever advisors do.
 func unknownTool(p *Pass, call *plan.Call) {
 	if !p.Plan.ToolsDeclared || !usesUnknownTool(p, call) {
 		return

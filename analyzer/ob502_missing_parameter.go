@@ -36,8 +36,7 @@ func reportMissingParameter(p *Pass, call *plan.Call, known *parameters, name st
 	}
 }
 
-// misspelt is a parameter that the tool doesn't have and whose name is nearest
-// to one that is missing.
+// misspelt is a parameter that the tool doesn't have and whose name is nearest to one that is missing.
 func misspelt(p *Pass, call *plan.Call, known *parameters, missing string) (*source.Node, bool) {
 	for _, f := range call.Params.Fields {
 		if !known.unknown(f.Key) {

@@ -19,9 +19,8 @@ var badParameter = register(Rule{
 	Call: badParameters,
 })
 
-// badParameters reports literals that the tool's schema rejects, at the value
-// that is wrong, and the results that a solution already holds where the tool's
-// _output rejects them. What an expression will give isn't judged here.
+// badParameters reports literals that the tool's schema rejects, at the value that is wrong, and the results that a
+// solution already holds where the tool's _output rejects them. What an expression will give isn't judged here.
 func badParameters(p *Pass, call *plan.Call) {
 	produced(p, call)
 	unfitArguments(p, call)
@@ -66,8 +65,7 @@ func unfitArguments(p *Pass, call *plan.Call) {
 	}
 }
 
-// heldFor is the value of a plain reference to what the document itself gives and
-// nothing writes; else nil.
+// heldFor is the value of a plain reference to what the document itself gives and nothing writes; else nil.
 func heldFor(p *Pass, t *plan.Template) any {
 	if t.Expr == nil || !t.Expr.Plain() {
 		return nil
@@ -84,8 +82,7 @@ func heldFor(p *Pass, t *plan.Template) any {
 	return value
 }
 
-// badParametersOf judges the literals of a call, and reports whether it found a
-// fault.
+// badParametersOf judges the literals of a call, and reports whether it found a fault.
 func badParametersOf(p *Pass, call *plan.Call, known *parameters) bool {
 	before := len(p.found)
 	complete := true

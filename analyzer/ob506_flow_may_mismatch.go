@@ -12,8 +12,7 @@ var flowMayMismatch = register(Rule{
 	Run:  flowMayMismatches,
 })
 
-// flowMayMismatches reports flows with a value that doesn't fit, and those that couldn't be checked
-// within the budget.
+// flowMayMismatches reports flows with a value that doesn't fit, and those that couldn't be checked within the budget.
 func flowMayMismatches(p *Pass) {
 	for _, j := range judgements(p) {
 		switch j.Relation {

@@ -16,8 +16,7 @@ var _ = register(Rule{
 	Call: forbiddenOutputPath,
 })
 
-// forbiddenOutputPath reports output paths that the tool's own schema doesn't
-// allow, however they are spelt.
+// forbiddenOutputPath reports output paths that the tool's own schema doesn't allow, however they are spelt.
 func forbiddenOutputPath(p *Pass, call *plan.Call) {
 	if call.Tool == nil || call.Tool.OutputPath == nil || call.Tool.OutputPath.Compile() != nil {
 		return

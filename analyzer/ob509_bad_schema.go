@@ -10,8 +10,7 @@ import (
 
 var _ = register(Rule{Rule: diag.BadSchema, Scope: Document, Run: emptySchemas})
 
-// emptySteps bounds the search for a value of one schema, and emptyBudget that for
-// values of all schemas of a document.
+// emptySteps bounds the search for a value of one schema, and emptyBudget that for values of all schemas of a document.
 const (
 	emptySteps  = 2_000
 	emptyBudget = 100_000

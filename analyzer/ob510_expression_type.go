@@ -54,8 +54,7 @@ func expressionTypes(p *Pass) {
 	})
 }
 
-// activityCode holds the expressions of activities against the parameters of the
-// tools that they carry out.
+// activityCode holds the expressions of activities against the parameters of the tools that they carry out.
 func activityCode(p *Pass) {
 	reported := map[string]bool{}
 	for _, tool := range p.Plan.Tools {
@@ -122,7 +121,7 @@ func strayName(p *Pass, name string, known *parameters, activity *plan.Activity)
 	message := fmt.Sprintf("%q isn't a parameter of the tool %q, so it is always null", first, known.tool.Name)
 	f := codeFault(p, known.tool, code.Within(node.Start, node.End), message).As(diag.Warning)
 	if near, ok := known.names().Nearest(first); ok {
-		p.suggestedParameters[suggestedParameter{activity, near}] = true
+		p.suggested.parameters[suggestedParameter{activity, near}] = true
 		f.Advise("did you mean %q?", near)
 	} else if list := known.names().list; list != "" {
 		f.Advise("the parameters are %s; write a text in quotes", list)
@@ -144,7 +143,7 @@ const codeTrials = 64
 func codeTried(p *Pass, tool *plan.Tool, activity *plan.Activity, variable func(string) *expression.Type, used map[string]bool, result *expression.Type, reported map[string]bool) {
 	risky, blind := activity.Expression.CodeMayFail(variable)
 	known := parametersOf(p, tool)
-	p.samples.openCode[tool], _ = activity.Expression.CodeMayFail(func(name string) *expression.Type {
+	samplesOf(p).openCode[tool], _ = activity.Expression.CodeMayFail(func(name string) *expression.Type {
 		at := known.place(name)
 		if !at.Possible || !at.Required { // a call may leave it out
 			return nil
@@ -159,7 +158,7 @@ func codeTried(p *Pass, tool *plan.Tool, activity *plan.Activity, variable func(
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		switch at := known.place(name); {
 		case !at.Named && known.open, at.Named && (at.Schema == nil || at.Schema.Kinds() == schema.Anything):
-			p.samples.openCode[tool] = true
+			samplesOf(p).openCode[tool] = true
 			return
 		case at.Named && !isDescribed(at.Schema, false, 4):
 			open = append(open, schema.Key(name))
@@ -181,7 +180,7 @@ func codeTried(p *Pass, tool *plan.Tool, activity *plan.Activity, variable func(
 			continue
 		}
 		value, err := codeGives(p, tool, activity, params, &steps)
-		if p.samples.worked.Passed() {
+		if samplesOf(p).worked.Passed() {
 			return
 		}
 		if refused := new(schema.Violation); errors.As(err, &refused) && typeAt(result, refused.Path) == nil {
@@ -200,7 +199,7 @@ var errTooLarge = errors.New("there is no time to hold it against a schema")
 // codeGives evaluates the code of an activity. The error says why it fails, or that the tool's
 // "_output" refuses the result.
 func codeGives(p *Pass, tool *plan.Tool, activity *plan.Activity, params map[string]any, steps *int) (value any, err error) {
-	if value, err = activity.Expression.EvalCode(params, &p.samples.worked); err != nil {
+	if value, err = activity.Expression.EvalCode(params, &samplesOf(p).worked); err != nil {
 		return nil, err
 	}
 	if o, ok := value.(map[string]any); ok && len(o) == 2 && o["_outputPath"] != nil {
@@ -259,7 +258,7 @@ func (w *trial) tryCode(call *plan.Call, activity *plan.Activity, params map[str
 	if err == nil {
 		return value, true
 	}
-	if p.samples.openCode[tool] && call.FailureRoute() < 0 && !w.worked.Passed() && w.first(call, tool, activity.Node.Get("expr")) {
+	if samplesOf(p).openCode[tool] && call.FailureRoute() < 0 && !w.worked.Passed() && w.first(call, tool, activity.Node.Get("expr")) {
 		rule := p.rule
 		p.rule = expressionType.Rule
 		if f := codeFails(p, tool, call, activity, params, value, err, false); f != nil {
@@ -270,8 +269,7 @@ func (w *trial) tryCode(call *plan.Call, activity *plan.Activity, params map[str
 	return nil, false
 }
 
-// alwaysRouted reports whether the plan has a way for the failures of every call of a
-// tool.
+// alwaysRouted reports whether the plan has a way for the failures of every call of a tool.
 func alwaysRouted(p *Pass, tool *plan.Tool) bool {
 	return !slices.ContainsFunc(p.Plan.Calls, func(call *plan.Call) bool { return call.Single() == tool && call.FailureRoute() < 0 })
 }

@@ -16,8 +16,7 @@ var _ = register(Rule{
 	Run:  badMethods,
 })
 
-// badMethods reports methods that can't work on what stands at the path, or with
-// what the tool gives.
+// badMethods reports methods that can't work on what stands at the path, or with what the tool gives.
 func badMethods(p *Pass) {
 	var applied []*plan.Call
 	for _, call := range p.fresh() {
@@ -74,8 +73,7 @@ func methodPlace(p *Pass, call *plan.Call) source.Span {
 	return call.OutputNode.Span()
 }
 
-// baseOf returns the possible kinds of value that a method is applied to, and where they are declared;
-// 0 if unknown.
+// baseOf returns the possible kinds of value that a method is applied to, and where they are declared; 0 if unknown.
 func baseOf(p *Pass, b beginning, call *plan.Call, path plan.Path) (schema.Kinds, []remark) {
 	segments := p.Plan.Paths.Segments(path.ID)
 	if len(segments) < 2 || p.Unknown(diag.State|diag.Writes) {

@@ -15,8 +15,7 @@ var outputMismatch = register(Rule{
 	Run:  outputMismatches,
 })
 
-// outputMismatches reports what of the plan's output its schema refuses, and
-// required parts of it that may be left out.
+// outputMismatches reports what of the plan's output its schema refuses, and required parts of it that may be left out.
 func outputMismatches(p *Pass) {
 	outputForgotten(p)
 	for _, j := range judgeOutput(p) {
@@ -76,9 +75,8 @@ func judgeOutput(p *Pass) []judgement {
 	return found
 }
 
-// outputLiterals judges what of the plan's output holds no expression: literals,
-// properties that are missing or not allowed, and required ones that are left
-// out on some branch.
+// outputLiterals judges what of the plan's output holds no expression: literals, properties that are missing or not
+// allowed, and required ones that are left out on some branch.
 func outputLiterals(p *Pass, s *schema.Schema) {
 	wrong := func(at source.Span, below, why string) *diag.Diagnostic {
 		where := "the output"

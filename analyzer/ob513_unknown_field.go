@@ -19,9 +19,8 @@ var _ = register(Rule{
 	Run:    unknownFields,
 })
 
-// unknownFields reports reads of a field that no bound call's _output names.
-// Where a schema names nothing, says that there may be more, or isn't known, the
-// field may be there and the rule is silent.
+// unknownFields reports reads of a field that no bound call's _output names. Where a schema names nothing, says that
+// there may be more, or isn't known, the field may be there and the rule is silent.
 func unknownFields(p *Pass) {
 	unknownMembers(p)
 	for i := p.fromRead; i < len(p.Plan.Reads); i++ {
@@ -70,7 +69,7 @@ func unknownField(p *Pass, r *plan.Read) {
 	}
 	step := first.Rest[place.Depth]
 	in := p.flow.At(first.Call.Tool.Output, first.Rest[:place.Depth]).Schema
-	known := flow.Once(p.inResult, in, func() *declaration { return declarationOf(place) })
+	known := once(p.shared, in, func() *declaration { return declarationOf(place) })
 	f := p.Report(r.Span(), "the result of %q has no %q", first.Call.ToolName, step.Key).About(p.flow.Caller(r).Label())
 	f.Note(first.Path.Span(), "%q writes its result to %q here", first.Call.Name, p.path(first.Path.ID))
 	f.Advise("read a field that the tool's \"_output\" names, or name this one there")
@@ -121,8 +120,7 @@ func instead(p *Pass, f *diag.Diagnostic, r *plan.Read, rest []expression.Segmen
 // failureFields are what a failure record holds.
 var failureFields = []string{"code", "message", "details"}
 
-// declaredInDocument reports whether the document itself holds or names a path of the state, whatever
-// the tools say.
+// declaredInDocument reports whether the document itself holds or names a path of the state, whatever the tools say.
 func declaredInDocument(p *Pass, r *plan.Read) bool {
 	path := p.Plan.Paths.Segments(r.Path)
 	switch path[0].Key {

@@ -15,9 +15,8 @@ var _ = register(Rule{
 	Run:   unknownKeywords,
 })
 
-// unknownKeywords reports keys of schemas, and of tools' annotations, that nobody reads
-// and that are one letter or the case away from one that counts. Others are somebody's
-// own notes.
+// unknownKeywords reports keys of schemas, and of tools' annotations, that nobody reads and that are one letter or the
+// case away from one that counts. Others are somebody's own notes.
 func unknownKeywords(p *Pass) {
 	for _, at := range schemaPlaces(p) {
 		for _, f := range at.node.Fields {

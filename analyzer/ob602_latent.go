@@ -12,8 +12,7 @@ var _ = register(Rule{
 	Run:   latentTools,
 })
 
-// latentTools says once which tools need a model, because no activity carries
-// them out.
+// latentTools says once which tools need a model, because no activity carries them out.
 func latentTools(p *Pass) {
 	if p.Plan.Form == plan.Solution && !p.Plan.ToolsDeclared {
 		return

@@ -16,11 +16,10 @@ import (
 
 var _ = register(Rule{Rule: diag.BadDelegate, Scope: Document, Run: badDelegates})
 
-// badDelegates reports delegates that have errors of their own, and those whose
-// output isn't what the tool of a call gives. A solution's were judged
-// with the plan that it is a solution of.
+// badDelegates reports delegates that have errors of their own, and those whose output isn't what the tool of a call
+// gives. A solution's were judged with the plan that it is a solution of.
 func badDelegates(p *Pass) {
-	if p.Plan.Form == plan.Replan || p.config.delegates == nil {
+	if p.Plan.Form == plan.Replan || p.delegates == nil {
 		return
 	}
 	all := make(map[string]any, len(p.Plan.Delegates))
@@ -28,12 +27,12 @@ func badDelegates(p *Pass) {
 		all[path] = nil
 	}
 	for _, path := range sortedKeys(all) {
-		judged := p.config.delegates.judge(p.Plan.Delegates[path])
-		if len(judged.Errors) > 0 {
-			reportUnsound(p, path, judged.Errors, "can't be run", diag.Error)
+		judged := p.delegates.judge(p.Plan.Delegates[path])
+		if len(judged.errors) > 0 {
+			reportUnsound(p, path, judged.errors, "can't be run", diag.Error)
 			continue
 		}
-		if warnings := diag.AtLeast(diag.Warning, judged.Findings); len(warnings) > 0 {
+		if warnings := diag.AtLeast(diag.Warning, judged.findings); len(warnings) > 0 {
 			reportUnsound(p, path, warnings, "may fail", diag.Warning)
 		}
 	}
@@ -63,8 +62,7 @@ func reportUnsound(p *Pass, path string, found []diag.Diagnostic, what string, s
 	f.Note(first.Span, "%s %s is found here", first.Rule.Code, first.Rule.Name)
 }
 
-// delegateNode is where a delegate is named, and the call that is the first to
-// use it; nil where none does.
+// delegateNode is where a delegate is named, and the call that is the first to use it; nil where none does.
 func delegateNode(p *Pass, path string) (*plan.Call, *source.Node) {
 	for _, call := range p.Plan.Calls {
 		if call.Plan() != path {
@@ -98,12 +96,12 @@ func delegateOutput(p *Pass, call *plan.Call) {
 	}
 	j := judgement{to: target{schema: tool.Output}}
 	node := face.OutputNode
-	switch judged := p.config.delegates.judge(d); {
+	switch judged := p.delegates.judge(d); {
 	case face.Output != nil:
 		v := p.flow.Fits(face.Output, tool.Output, false)
 		j.Fit = flow.Fit{Relation: v.Relation, Kinds: face.Output.Kinds(), Witness: v.Witness}
-	case judged.Verified != nil && d.Output != nil: // samples show what may not fit
-		inner := flow.New(judged.Plan, 0, p.flow.Schemas)
+	case judged.sound && d.Output != nil: // samples show what may not fit
+		inner := flow.New(judged.plan, 0, p.flow.Schemas)
 		if j.Fit = inner.Accepts(nil, inner.Eval(nil, d.Output), tool.Output); j.Relation != schema.Never {
 			return
 		}

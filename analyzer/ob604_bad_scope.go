@@ -7,8 +7,7 @@ import (
 
 var _ = register(Rule{Rule: diag.BadScope, Run: badScopes})
 
-// badScopes reports scopes that name nothing: nothing is there, and no call
-// writes it.
+// badScopes reports scopes that name nothing: nothing is there, and no call writes it.
 func badScopes(p *Pass) {
 	for _, call := range p.fresh() {
 		for _, s := range call.Scopes {

@@ -38,8 +38,7 @@ func unsafeRetry(p *Pass, call *plan.Call) {
 		Show(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 }
 
-// An unsafeCall is one of a plan that is run as a call, and its name there: behind those of the
-// calls that it is below.
+// An unsafeCall is one of a plan that is run as a call, and its name there: behind those of the calls that it is below.
 type unsafeCall struct {
 	call *plan.Call
 	name string
@@ -51,13 +50,11 @@ func unsafeIn(p *Pass, above *plan.Plan, path string) unsafeCall {
 	if compiled == nil {
 		return unsafeCall{}
 	}
-	if known, ok := p.unsafe[compiled]; ok {
+	unsafe := table[*plan.Plan, unsafeCall](p.store)
+	if known, ok := unsafe[compiled]; ok {
 		return known
 	}
-	if p.unsafe == nil {
-		p.unsafe = map[*plan.Plan]unsafeCall{}
-	}
-	p.unsafe[compiled] = unsafeCall{} // and of one that reaches itself, which is an error
+	unsafe[compiled] = unsafeCall{} // and of one that reaches itself, which is an error
 	for _, call := range compiled.Calls {
 		if call.Latent() || compiler.DeclaredEffect(compiled, call).Idempotent {
 			continue
@@ -69,8 +66,8 @@ func unsafeIn(p *Pass, above *plan.Plan, path string) unsafeCall {
 			}
 			first.name = call.Name + "/" + first.name
 		}
-		p.unsafe[compiled] = first
+		unsafe[compiled] = first
 		break
 	}
-	return p.unsafe[compiled]
+	return unsafe[compiled]
 }

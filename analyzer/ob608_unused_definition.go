@@ -19,9 +19,8 @@ var _ = register(Rule{
 	Run:   unusedDefinitions,
 })
 
-// unusedDefinitions reports what a plan file defines and no call uses. A plan
-// without calls, or one in another form, offers its tools to a model instead; a compiled
-// plan holds whatever it was compiled with.
+// unusedDefinitions reports what a plan file defines and no call uses. A plan without calls, or one in another form,
+// offers its tools to a model instead; a compiled plan holds whatever it was compiled with.
 func unusedDefinitions(p *Pass) {
 	compiled := p.Plan
 	if compiler.Compiled(compiled) {

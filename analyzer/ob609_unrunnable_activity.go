@@ -22,8 +22,7 @@ var _ = register(Rule{
 
 // A Machine is what is known of where a plan is to be run.
 type Machine struct {
-	// Unrunnable tells each thing for which an activity can't be run there, what to do, and
-	// at which place of the text.
+	// Unrunnable tells each thing for which an activity can't be run there, what to do, and at which place of the text.
 	Unrunnable func(a *plan.Activity, tell func(what, help string, at source.Span))
 	// Other says that the plan will be run on another machine than the one that was
 	// looked at: what is missing is then a warning.
@@ -34,7 +33,7 @@ type Machine struct {
 // where the plan is to be run, each once.
 func unrunnableActivities(p *Pass) {
 	unfitActivities(p)
-	if p.config.Machine == nil {
+	if p.machine == nil {
 		return
 	}
 	reported := map[string]bool{}
@@ -44,18 +43,17 @@ func unrunnableActivities(p *Pass) {
 			continue
 		}
 		reported[call.Activity] = true
-		p.config.Machine.Unrunnable(a, func(what, help string, at source.Span) {
+		p.machine.Unrunnable(a, func(what, help string, at source.Span) {
 			f := p.Report(at, "the activity %q can't be run: %s", compiler.Shown(a.Name), what).About(call.Label()).Advise("%s", help).
 				Note(call.ToolNode.Span(), "%q needs it", call.Name)
-			if p.config.Machine.Other {
+			if p.machine.Other {
 				f.As(diag.Warning)
 			}
 		})
 	}
 }
 
-// unfitActivities reports programs that can't do what the tools say that they carry out,
-// each once for a tool.
+// unfitActivities reports programs that can't do what the tools say that they carry out, each once for a tool.
 func unfitActivities(p *Pass) {
 	carriedOut(p, func(known *parameters, a *plan.Activity, calls []*plan.Call) {
 		for _, taken := range a.Parameters {
@@ -123,7 +121,7 @@ func strayParameter(p *Pass, known *parameters, a *plan.Activity, taken plan.Var
 	f := p.Report(taken.Node.Within(at, min(at+len(braces), len(taken.Node.Text))), "the activity %q uses the parameter %q, which the tool %q doesn't have", compiler.Shown(a.Name), taken.Name, known.tool.Name)
 	ref, err := expression.ParsePath(taken.Node.Text)
 	if near, ok := known.names().Nearest(taken.Name); ok {
-		p.suggestedParameters[suggestedParameter{a, near}] = true
+		p.suggested.parameters[suggestedParameter{a, near}] = true
 		f.Advise("did you mean %q?", near)
 	} else if err == nil && isKnownKind(ref) {
 		f.Advise("%s", parametersAlone)
@@ -137,8 +135,7 @@ func strayParameter(p *Pass, known *parameters, a *plan.Activity, taken plan.Var
 	f.Show(known.tool.NameNode.Span(), "%q is declared here", known.tool.Name)
 }
 
-// dropped reports parameters that calls pass, or where there are no calls yet might, and that
-// change nothing.
+// dropped reports parameters that calls pass, or where there are no calls yet might, and that change nothing.
 func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 	passed := map[string]*plan.Call{}
 	for _, call := range slices.Backward(calls) {
@@ -151,7 +148,7 @@ func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 		names = known.schema.Properties()
 	}
 	for _, name := range names {
-		if compiler.Ignores(a, name) && a.NameNode != nil && !known.unknown(name) && !slices.Contains(known.ignored, name) && !p.suggestedParameters[suggestedParameter{a, name}] {
+		if compiler.Ignores(a, name) && a.NameNode != nil && !known.unknown(name) && !slices.Contains(known.ignored, name) && !p.suggested.parameters[suggestedParameter{a, name}] {
 			droppedParameter(p, known, a, name, passed[name])
 		}
 	}

@@ -16,16 +16,17 @@ var _ = register(Rule{
 
 // labels are those of the plan; nil where it stands under no policy.
 func labels(p *Pass) *label.Labels {
+	known := kept[*label.Labels](p.store)
 	switch {
-	case p.labelled == nil && p.screens:
-		p.labelled = label.Begin(p.Plan)
-	case p.labelled == nil:
-		p.labelled = label.Of(p.Plan)
+	case *known == nil && p.screens:
+		*known = label.Begin(p.Plan)
+	case *known == nil:
+		*known = label.Of(p.Plan)
 	}
-	if p.labelled != nil && p.screens {
-		p.labelled.Extend()
+	if *known != nil && p.screens {
+		(*known).Extend()
 	}
-	return p.labelled
+	return *known
 }
 
 // forbiddenFlows reports the flows that the policies forbid for their integrity, or for their

@@ -21,7 +21,7 @@ var _ = register(Rule{
 // leavesPermit reports what of a plan leaves the permit that it is checked for. The
 // calls of a solution are compared by the machine, which knows more.
 func leavesPermit(p *Pass) {
-	e := p.config.Permit
+	e := p.permit
 	if e == nil || p.screens {
 		return
 	}
@@ -36,8 +36,7 @@ func leavesPermit(p *Pass) {
 	}
 }
 
-// placeOf is the call that a difference is about, the one that runs the plan that it is
-// in, or the definition.
+// placeOf is the call that a difference is about, the one that runs the plan that it is in, or the definition.
 func placeOf(p *Pass, d *permit.Difference) source.Span {
 	for _, c := range p.Plan.Calls {
 		if d.Call != "" && (d.In == "" && c.Name == d.Call || d.In != "" && runs(p, c, d.In)) {

@@ -66,16 +66,15 @@ func boundsOn(p *Pass, call *plan.Call) (all []*parameters) {
 // certain.
 func boundsWithin(p *Pass, path string) []*parameters {
 	d := p.Plan.Delegates[path]
-	if path == "" || d == nil || p.config.delegates == nil {
+	if path == "" || d == nil || p.delegates == nil {
 		return nil
 	}
-	return flow.Once(p.config.delegates.bounds, d, func() (all []*parameters) {
-		judged := p.config.delegates.judge(d)
-		if judged.Verified == nil {
+	return once(p.delegates.store, d, func() (all []*parameters) {
+		judged := p.delegates.judge(d)
+		if !judged.sound {
 			return nil // which is a finding of its own
 		}
-		inner := newPass(judged.Plan, nil)
-		inner.config = p.config
+		inner := p.inner(judged.plan)
 		for _, call := range inner.Plan.Calls {
 			for _, bounds := range slices.Concat(boundsOn(inner, call), boundsWithin(inner, call.Plan())) {
 				for _, f := range call.Params.Fields {
@@ -142,7 +141,7 @@ func unlisted(p *Pass, only *policy.Only, call *plan.Call) {
 
 // boundsOf are the bounds of a tool as a taker of its parameters.
 func boundsOf(p *Pass, rule *policy.Bounds, tool *policy.BoundTool) *parameters {
-	return flow.Once(p.bounds, tool, func() *parameters {
+	return once(p.store, tool, func() *parameters {
 		t := &parameters{taker: fmt.Sprintf("the policy's rule %q", rule.Name), which: "policy", places: map[string]schema.Place{}, bounds: map[string]*source.Node{}}
 		for _, one := range tool.Parameters {
 			t.places[one.Name], t.bounds[one.Name] = schema.Place{Schema: one.Schema, Possible: true, Named: true}, one.Node

@@ -41,8 +41,9 @@ func forbiddenOrders(p *Pass) {
 		return
 	}
 	var pairs [][2]int
-	for at := range orderChecks(p) {
-		c := &p.checks[at]
+	checks := orderChecks(p)
+	for at := range checks {
+		c := &checks[at]
 		shares := shares(p, at)
 		var all []misorder
 		switch {
@@ -50,7 +51,7 @@ func forbiddenOrders(p *Pass) {
 			all = maybeAfter(p, shares)
 		case c.Kind == policy.AtMost:
 			all = tooOften(p, c, shares)
-		case !p.config.within: // else what was done before the call that runs the plan counts
+		case !p.within: // else what was done before the call that runs the plan counts
 			all = maybeBefore(p, shares)
 		}
 		for i := range all {
@@ -195,7 +196,7 @@ func together(p *Pass, c *policy.Check, of []*share, certain bool) []misorder {
 	for _, x := range of {
 		total = min(total+x.count, c.Most+1)
 	}
-	if total <= c.Most || !spend(p, len(of)*(c.Most+2)) {
+	if total <= c.Most || !spend(p, orderWork(len(of)*(c.Most+2))) {
 		return nil
 	}
 	// By number: at least so many of the subjects start.
@@ -226,13 +227,17 @@ func together(p *Pass, c *policy.Check, of []*share, certain bool) []misorder {
 	return []misorder{*m}
 }
 
+// orderWork is what order rules have taken of their budget.
+type orderWork int
+
 // spend takes work off the budget. Where it doesn't last that is a finding.
-func spend(p *Pass, work int) bool {
-	if p.orderWork < orderBudget && p.orderWork+work >= orderBudget {
+func spend(p *Pass, work orderWork) bool {
+	done := kept[orderWork](p.store)
+	if *done < orderBudget && *done+work >= orderBudget {
 		cutShort(p, headOf(p.Plan.CallsNode.Span()), "which of the calls may come after which isn't fully analysed for the policy: there are too many")
 	}
-	p.orderWork += work
-	return p.orderWork < orderBudget
+	*done += work
+	return *done < orderBudget
 }
 
 // reportOrder reports a call that may start where a policy forbids it.

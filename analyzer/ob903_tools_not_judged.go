@@ -11,8 +11,7 @@ var _ = register(Rule{
 	Run:   toolsNotJudged,
 })
 
-// toolsNotJudged says that there is nothing to hold tools and parameters
-// against.
+// toolsNotJudged says that there is nothing to hold tools and parameters against.
 func toolsNotJudged(p *Pass) {
 	if p.Plan.ToolsDeclared || len(p.Plan.Calls) == 0 {
 		return

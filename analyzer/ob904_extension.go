@@ -11,8 +11,7 @@ var _ = register(Rule{
 	Call:   extensions,
 })
 
-// extensions reports, where the base protocol is asked for strictly, every key of
-// a call that it doesn't have.
+// extensions reports, where the base protocol is asked for strictly, every key of a call that it doesn't have.
 func extensions(p *Pass, call *plan.Call) {
 	for _, f := range call.Extensions {
 		p.Report(f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).About(call.Label()).

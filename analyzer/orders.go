@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/label"
@@ -27,10 +26,11 @@ type share struct {
 
 // orderChecks are what the policies of the plan ask of orders.
 func orderChecks(p *Pass) []policy.Check {
-	if p.checks == nil && len(p.Plan.Policies) > 0 {
-		p.checks = policy.Checks(p.Plan.Policies)
+	checks := kept[[]policy.Check](p.store)
+	if *checks == nil && len(p.Plan.Policies) > 0 {
+		*checks = policy.Checks(p.Plan.Policies)
 	}
-	return p.checks
+	return *checks
 }
 
 // shares are those of the calls that are anything to a check, in the order of the calls.
@@ -71,16 +71,15 @@ func shareOf(p *Pass, at int, call *plan.Call) share {
 // delegateShare is what the plan that carries a call out is to a check.
 func delegateShare(p *Pass, at int, call *plan.Call) (all share) {
 	d := p.Plan.Delegates[call.Plan()]
-	if d == nil || p.config.delegates == nil {
+	if d == nil || p.delegates == nil {
 		return all
 	}
-	return flow.Once(p.config.delegates.orders, orderPlace{d, at}, func() share {
-		judged := p.config.delegates.judge(d)
-		if judged.Verified == nil {
+	return once(p.delegates.store, orderPlace{d, at}, func() share {
+		judged := p.delegates.judge(d)
+		if !judged.sound {
 			return all // which is a finding of its own
 		}
-		inner := newPass(judged.Plan, nil)
-		inner.config = p.config
+		inner := p.inner(judged.plan)
 		c, shares := &orderChecks(inner)[at], shares(inner, at)
 		for i := range shares {
 			one := &shares[i]
@@ -171,7 +170,8 @@ func toOrder(p *Pass, pairs [][2]int, c *policy.Check, shares []share, all bool)
 
 // strictGraph is who never starts before whom has settled.
 func strictGraph(p *Pass) *dag.Graph {
-	if p.strict == nil {
+	strict := kept[*dag.Graph](p.store)
+	if *strict == nil {
 		deps := dag.NewBuilder(len(p.Plan.Calls), p.Plan.Graph.Edges())
 		for _, call := range p.Plan.Calls {
 			for _, a := range call.After {
@@ -187,7 +187,7 @@ func strictGraph(p *Pass) *dag.Graph {
 			deps.Next()
 		}
 		graph := deps.Graph(nil)
-		p.strict = &graph
+		*strict = &graph
 	}
-	return p.strict
+	return *strict
 }

@@ -21,9 +21,8 @@ type orderedCall struct {
 // related are the calls listed before one with which order rules relate it.
 func related(p *Pass, call *plan.Call) (with []int) {
 	checks := orderChecks(p)
-	if p.orderedCalls == nil {
-		p.orderedCalls = make([][]orderedCall, len(checks))
-	}
+	ordered := kept[[][]orderedCall](p.store)
+	*ordered = reaches(*ordered, len(checks))
 	for at := range checks {
 		c := &checks[at]
 		one := orderedCall{share: shareOf(p, at, call)}
@@ -33,8 +32,8 @@ func related(p *Pass, call *plan.Call) (with []int) {
 		if !one.subject && !one.other {
 			continue
 		}
-		before, _ := slices.BinarySearchFunc(p.orderedCalls[at], call.Index, func(t orderedCall, call int) int { return t.call.Index - call })
-		known := p.orderedCalls[at][:before:before]
+		before, _ := slices.BinarySearchFunc((*ordered)[at], call.Index, func(t orderedCall, call int) int { return t.call.Index - call })
+		known := (*ordered)[at][:before:before]
 		if live := p.Plan.Live; live != nil && at < len(live.Started) {
 			one.total = live.Started[at]
 		}
@@ -53,7 +52,7 @@ func related(p *Pass, call *plan.Call) (with []int) {
 				break
 			}
 		}
-		p.orderedCalls[at] = append(known, one)
+		(*ordered)[at] = append(known, one)
 	}
 	slices.Sort(with)
 	return slices.Compact(with)

@@ -34,7 +34,7 @@ func parametersOf(p *Pass, tool *plan.Tool) *parameters {
 	if tool == nil || tool.Parameters == nil || tool.Parameters.Compile() != nil {
 		return nil
 	}
-	return flow.Once(p.parameters, tool, func() *parameters {
+	return once(p.shared, tool, func() *parameters {
 		return &parameters{
 			taker: quote(tool.Name), which: "tool", tool: tool,
 			schema: tool.Parameters, open: tool.Open, places: map[string]schema.Place{},
@@ -44,9 +44,8 @@ func parametersOf(p *Pass, tool *plan.Tool) *parameters {
 	})
 }
 
-// takers are what takes the parameters of a call: its tool, and the plan that is
-// run as the call. Where that plan is all that is known of the tool, it
-// speaks for both.
+// takers are what takes the parameters of a call: its tool, and the plan that is run as the call. Where that plan is
+// all that is known of the tool, it speaks for both.
 func takers(p *Pass, call *plan.Call) []*parameters {
 	known := parametersOf(p, call.Tool)
 	if call.Plan() == "" {
@@ -100,8 +99,7 @@ func (t *parameters) names() *declaration {
 	return t.declared
 }
 
-// unknown reports whether the schema neither names a parameter nor says itself
-// that there may be others.
+// unknown reports whether the schema neither names a parameter nor says itself that there may be others.
 func (t *parameters) unknown(name string) bool {
 	at := t.place(name)
 	return !at.Named && !(at.Possible && (t.open || at.Open))

@@ -7,9 +7,8 @@ import (
 // headOf is the first line of a place: what a person can look at.
 func headOf(s source.Span) source.Span { return s.Head() }
 
-// placeAt follows a path from a node, whose key is given where it has one, into
-// the text. The place of a mapping or list that isn't in one line with its key is
-// that key, or else its first line.
+// placeAt follows a path from a node, whose key is given where it has one, into the text. The place of a mapping or
+// list that isn't in one line with its key is that key, or else its first line.
 func placeAt(key, n *source.Node, path []any) source.Span {
 	for _, step := range path {
 		var next *source.Node

@@ -16,12 +16,12 @@ type readers struct {
 
 // reading is the pass's index of readers, made when it is first asked for.
 func reading(p *Pass) *readers {
-	if p.readers != nil {
-		return p.readers
+	r, paths := kept[readers](p.store), p.Plan.Paths
+	if r.paths != nil {
+		return r
 	}
-	paths := p.Plan.Paths
 	n := paths.Len()
-	r := &readers{paths: paths, at: make([][]int32, n), below: make([][]int32, n)}
+	*r = readers{paths: paths, at: make([][]int32, n), below: make([][]int32, n)}
 	for i := range p.Plan.Reads {
 		read, reader := &p.Plan.Reads[i], int32(p.Plan.Reads[i].Call)
 		if reader < 0 {
@@ -32,7 +32,6 @@ func reading(p *Pass) *readers {
 			r.below[up] = note(r.below[up], reader)
 		}
 	}
-	p.readers = r
 	return r
 }
 
@@ -57,10 +56,9 @@ func (r *readers) overlapping(id pathtree.ID, f func([]int32) bool) {
 	}
 }
 
-// writtenBelow lists, by path, the paths one segment down at which, or below
-// which, some call writes.
+// writtenBelow lists, by path, the paths one segment down at which, or below which, some call writes.
 func writtenBelow(p *Pass) [][]pathtree.ID {
-	w, paths := &p.written, p.Plan.Paths
+	w, paths, near := kept[writtenPaths](p.store), p.Plan.Paths, table[pathtree.ID, *names](p.store)
 	w.below, w.noted = reaches(w.below, paths.Len()), reaches(w.noted, paths.Len())
 	for ; w.upTo < len(p.Plan.Calls); w.upTo++ {
 		for _, path := range p.Plan.Calls[w.upTo].Paths() {
@@ -68,7 +66,7 @@ func writtenBelow(p *Pass) [][]pathtree.ID {
 				w.noted[id] = true
 				up := paths.Parent(id)
 				w.below[up] = append(w.below[up], id)
-				delete(p.near, up)
+				delete(near, up)
 			}
 		}
 	}

@@ -24,8 +24,7 @@ func neverThere(t *plan.Template, never func(read int) bool) bool {
 	return err == nil && presence == expression.Absent
 }
 
-// explainNever adds to a finding about a reference that is never there what was
-// most likely meant by it.
+// explainNever adds to a finding about a reference that is never there what was most likely meant by it.
 func explainNever(p *Pass, f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
 	if call != nil {
 		if own, yes := flow.OutputOver(p.Plan, call, r.Path); yes {
@@ -66,10 +65,10 @@ func pastEnd(s *schema.Schema, path []expression.Segment) string {
 // noteSuggestion notes where the suggested reference is written. Nothing else is reported about it.
 func noteSuggestion(p *Pass, f *diag.Diagnostic, suggested expression.Reference) {
 	if suggested.Kind == "input" && len(suggested.Path) > 0 {
-		p.suggestedInputs[suggested.Path[0].Key] = true
+		p.suggested.inputs[suggested.Path[0].Key] = true
 	}
 	if at, ok := writtenAt(p, suggested); ok {
-		p.suggestedPaths[at.ID] = true
+		p.suggested.paths[at.ID] = true
 		f.Note(at.Span(), "%q is written here", p.path(at.ID))
 	}
 }
@@ -86,13 +85,12 @@ func misreads(p *Pass, call int) {
 func strays(p *Pass) {
 	p.strayed = true
 	if p.view != nil {
-		p.view.shared.first.strayed = true
+		p.view.first.strayed = true
 	}
 }
 
-// astray are the calls whose order isn't known, by index: those that were meant to
-// read what they don't, and what waits for these. It is nil where there are none, and
-// where the other calls run all the same.
+// astray are the calls whose order isn't known, by index: those that were meant to read what they don't, and what waits
+// for these. It is nil where there are none, and where the other calls run all the same.
 func astray(p *Pass) []bool {
 	if len(p.misread) == 0 || p.barred != nil {
 		return nil
@@ -157,8 +155,7 @@ func initial(p *Pass, path []expression.Segment) (any, *schema.Schema) {
 	return value, s
 }
 
-// somethingAt reports whether a call writes exactly a path, or the document holds
-// or declares it.
+// somethingAt reports whether a call writes exactly a path, or the document holds or declares it.
 func somethingAt(p *Pass, r expression.Reference) bool {
 	path := append([]expression.Segment{{Key: r.Kind}}, r.Path...)
 	if id, ok := lookup(p, path); ok && p.Plan.Written(id) {

@@ -27,22 +27,18 @@ type Rule struct {
 	// Run looks at the plan. A program's own rule is asked again with every call of a
 	// solution that arrives, if it makes errors.
 	Run func(*Pass)
-	// Call looks at one call, and at what the document says of its tool, but not at
-	// which other calls there are; such a rule has no Run. It is asked about each
-	// call of a plan, and about a call that arrives later alone.
+	// Call looks at one call, and at what the document says of its tool, but not at which other calls there are; such a
+	// rule has no Run. It is asked about each call of a plan, and about a call that arrives later alone.
 	Call func(*Pass, *plan.Call)
 }
 
-// A Scope says what a rule looks at: it decides how a plan is judged whose
-// instances have calls of their own.
+// A Scope says what a rule looks at: it decides how a plan is judged whose instances have calls of their own.
 type Scope uint8
 
 const (
-	// View rules look at the calls that run together: each instance's are judged
-	// for themselves.
+	// View rules look at the calls that run together: each instance's are judged for themselves.
 	View Scope = iota
-	// Idle rules are View rules about what serves no purpose, which is a finding only
-	// where it is so in every instance.
+	// Idle rules are View rules about what serves no purpose, which is a finding only where it is so in every instance.
 	Idle
 	// Document rules look at the document, or go through its calls one by one.
 	Document
@@ -64,8 +60,7 @@ func (c *Config) rules() []*Rule {
 	return slices.Concat(rules, c.Rules)
 }
 
-// Named is the rule of a code or name, in any case; or nil and the code or name
-// that comes nearest, if any comes near.
+// Named is the rule of a code or name, in any case; or nil and the code or name that comes nearest, if any comes near.
 func Named(word string) (rule *Rule, near string) { return named(rules, word) }
 
 func named(rules []*Rule, word string) (rule *Rule, near string) {
@@ -80,8 +75,7 @@ func named(rules []*Rule, word string) (rule *Rule, near string) {
 	return nil, near
 }
 
-// Page is the page of a rule, in Markdown. The code may have any case. It returns false if there is no
-// such rule.
+// Page is the page of a rule, in Markdown. The code may have any case. It returns false if there is no such rule.
 func Page(code string) (string, bool) {
 	r, _ := Named(code)
 	if r == nil {

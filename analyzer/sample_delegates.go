@@ -24,21 +24,19 @@ func opens(p *Pass, call *plan.Call) bool {
 	return d != nil && (d.InputSchema == nil || d.Output != nil && d.OutputSchema == nil || len(call.Scopes) > 0)
 }
 
-// inside is what tries the delegate of a call; nil where that shows nothing, or it isn't
-// sound by itself.
+// inside is what tries the delegate of a call; nil where that shows nothing, or it isn't sound by itself.
 func (t *sampler) inside(call *plan.Call) *sampler {
 	p := t.pass
-	if !opens(p, call) || p.config.delegates == nil || t.depth >= maxInside || len(missingState(p, call)) > 0 ||
+	if !opens(p, call) || p.delegates == nil || t.depth >= maxInside || len(missingState(p, call)) > 0 ||
 		call.ScopesNode != nil && isReported(p, call.ScopesNode) {
 		return nil
 	}
 	return flow.Once(t.within, call, func() *sampler {
-		judged := p.config.delegates.judge(p.Plan.Delegates[call.Plan()])
-		if judged.Verified == nil || len(diag.AtLeast(diag.Warning, judged.Findings)) > 0 {
+		judged := p.delegates.judge(p.Plan.Delegates[call.Plan()])
+		if !judged.sound || len(diag.AtLeast(diag.Warning, judged.findings)) > 0 {
 			return nil
 		}
-		pass := newPass(judged.Plan, nil)
-		pass.config = p.config
+		pass := p.inner(judged.plan)
 		sub := newSampler(pass, t.left, t.worked)
 		sub.depth = t.depth + 1
 		for i := range pass.Plan.Calls {
@@ -49,8 +47,7 @@ func (t *sampler) inside(call *plan.Call) *sampler {
 	})
 }
 
-// delegated goes through the delegate of a call. It is false where something went wrong
-// in it.
+// delegated goes through the delegate of a call. It is false where something went wrong in it.
 func (w *trial) delegated(call *plan.Call, sub *sampler, params map[string]any) (value any, known, well bool) {
 	unspecified := false
 	given := state.ScopeValues(call, func(index int) (any, expression.Presence) {

@@ -16,10 +16,9 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// Sample runs check what types, schemas and branches leave open. Calls run in the order of the graph
-// with generated results and with routed failures. Each step checks what a run checks: the values of
-// expressions, the parameters, the room for results. A fault that is found can happen in a run, and the
-// values show it.
+// Sample runs check what types, schemas and branches leave open. Calls run in the order of the graph with generated
+// results and with routed failures. Each step checks what a run checks: the values of expressions, the parameters, the
+// room for results. A fault that is found can happen in a run, and the values show it.
 //
 // Nothing is concluded from values that the plan doesn't describe.
 
@@ -88,6 +87,23 @@ type ending struct {
 	lacks       *plan.Template // why it was skipped, if that is sure: what has no value, or its condition
 }
 
+// A sampleBudget is what generated values may still cost, over all views of a plan.
+type sampleBudget struct {
+	making   int                 // steps of making values up as evidence
+	trying   int                 // steps of sample runs
+	worked   expression.Meter    // cost of expressions
+	openCode map[*plan.Tool]bool // tools with code that may fail for some parameters: calls show for which
+}
+
+func samplesOf(p *Pass) *sampleBudget {
+	s := kept[sampleBudget](p.shared)
+	if s.openCode == nil {
+		worked := expression.Meter{Steps: 4_000_000, Memory: 256_000_000}
+		*s = sampleBudget{flow.MaxReasoning / 4, trialWork, worked, map[*plan.Tool]bool{}}
+	}
+	return s
+}
+
 // runSamples runs the calls that aren't known to succeed.
 func runSamples(p *Pass) {
 	if p.screens || p.from > 0 || p.Plan.Form == plan.Replan || p.Plan.AwaitsInstances ||
@@ -95,7 +111,7 @@ func runSamples(p *Pass) {
 		return
 	}
 	p.rule = outputMismatch.Rule
-	t := newSampler(p, &p.samples.trying, &p.samples.worked)
+	t := newSampler(p, &samplesOf(p).trying, &samplesOf(p).worked)
 	output := isOutputUndecided(p)
 	for _, call := range p.Plan.Calls {
 		if isUndecided(p, call) {
@@ -506,8 +522,7 @@ func (w *trial) write(call *plan.Call, value any, known bool) {
 	}
 }
 
-// taking is the alternative that a result takes: any that accepts it but the failure
-// route, if there is such a one.
+// taking is the alternative that a result takes: any that accepts it but the failure route, if there is such a one.
 func (w *trial) taking(call *plan.Call, value any) int {
 	routes := len(call.Output)
 	if routes == 1 {

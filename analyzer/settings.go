@@ -22,9 +22,8 @@ type Settings struct {
 	Tools   []*source.Node `key:"tools" of:"a list of files that declare tools"` // paths of catalogues
 	// MinSeverity is the least severity with which a check fails; nil for the default.
 	MinSeverity *diag.Severity `key:"min-severity" words:"info,warning,error"`
-	// RequireApproval says that plans run only as approved, by at least Approvals people; 0 for the
-	// default. Signers and Revoked name, relative to the file's folder, the lists of accepted and of
-	// revoked keys; nil for none.
+	// RequireApproval says that plans run only as approved, by at least Approvals people; 0 for the default. Signers
+	// and Revoked name, relative to the file's folder, the lists of accepted and of revoked keys; nil for none.
 	RequireApproval bool         `key:"require-approval"`
 	Approvals       int          `key:"approvals" from:"1" to:"100"`
 	Signers         *source.Node `key:"signers"`
@@ -34,8 +33,7 @@ type Settings struct {
 	excluded []*regexp.Regexp
 }
 
-// Excludes reports whether a file, by its path from the folder of the settings, isn't to
-// be checked.
+// Excludes reports whether a file, by its path from the folder of the settings, isn't to be checked.
 func (s *Settings) Excludes(path string) bool {
 	return s != nil && slices.ContainsFunc(s.excluded, func(paths *regexp.Regexp) bool { return paths.MatchString(path) })
 }
@@ -57,8 +55,7 @@ type Ignore struct {
 	paths   *regexp.Regexp
 }
 
-// Covers reports whether a file, by its path from the folder of the settings, is
-// one that an ignore speaks of.
+// Covers reports whether a file, by its path from the folder of the settings, is one that an ignore speaks of.
 func (i *Ignore) Covers(path string) bool { return i.paths.MatchString(path) }
 
 // ReadSettings reads an obelus.yaml. The settings hold what could be read; the findings say what is
@@ -206,10 +203,9 @@ func (r *settingsReader) exclude(f source.Field) {
 	}
 }
 
-// globbed is a pattern of paths as a regular expression: ? is one character, [a-z] one
-// of some, and * any number of them within a name; ** is any number of folders, and
-// {a,b} either of the two. A pattern without a slash speaks of files of that name in any
-// folder, and one that names a folder of all files below it.
+// globbed is a pattern of paths as a regular expression: ? is one character, [a-z] one of some, and * any number of
+// them within a name; ** is any number of folders, and {a,b} either of the two. A pattern without a slash speaks of
+// files of that name in any folder, and one that names a folder of all files below it.
 func globbed(pattern string) string {
 	pattern = strings.TrimPrefix(pattern, "./")
 	var b strings.Builder

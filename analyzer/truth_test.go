@@ -207,7 +207,7 @@ func truthCaseOf(t *testing.T, conditions []string) *truthCase {
 	if diag.HasErrors(found) {
 		t.Fatalf("%v: %s", conditions, every(found))
 	}
-	e := newPass(plan, found).flow.Conditions()
+	e := newPass(plan, unknownFacts(plan, found)).flow.Conditions()
 	return &truthCase{plan: plan, e: e, calls: plan.Calls[1:], terms: conditions}
 }
 

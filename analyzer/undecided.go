@@ -23,6 +23,7 @@ func isUndecided(p *Pass, call *plan.Call) bool {
 	if call.When != nil && mayFail(p, call.When) || call.Each != nil && (mayFail(p, call.Each.List) || !surelyFits(p, call.Each.List, flow.AList)) {
 		return true
 	}
+	fitting := *kept[fittingReads](p.store)
 	for i := range call.Params.Fields {
 		f := &call.Params.Fields[i]
 		if !f.Value.Live() {
@@ -31,7 +32,7 @@ func isUndecided(p *Pass, call *plan.Call) bool {
 		if mayFail(p, f.Value) {
 			return true
 		}
-		if t := f.Value; t.Expr != nil && len(t.Reads) > 0 && t.Reads[0] < len(p.fitting) && p.fitting[t.Reads[0]] {
+		if t := f.Value; t.Expr != nil && len(t.Reads) > 0 && t.Reads[0] < len(fitting) && fitting[t.Reads[0]] {
 			continue // it was judged
 		}
 		for _, taker := range takers(p, call) {
@@ -41,7 +42,7 @@ func isUndecided(p *Pass, call *plan.Call) bool {
 		}
 	}
 	return call.Params.Live() && slices.ContainsFunc(takers(p, call), (*parameters).combines) ||
-		opens(p, call) || mayLackRoom(p, call) || p.samples.openCode[call.Single()] && call.FailureRoute() < 0
+		opens(p, call) || mayLackRoom(p, call) || samplesOf(p).openCode[call.Single()] && call.FailureRoute() < 0
 }
 
 // isOutputUndecided reports whether the plan's output may fail or may not fit its schema.
@@ -50,7 +51,7 @@ func isOutputUndecided(p *Pass) bool {
 	if t == nil || !t.Live() {
 		return false
 	}
-	return mayFail(p, t) || len(p.undecided) > 0 || mayComeToNothing(p) || p.Plan.OutputSchema != nil && (!surelyFits(p, t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r plan.Read) bool {
+	return mayFail(p, t) || len(*kept[undecidedLeaves](p.store)) > 0 || mayComeToNothing(p) || p.Plan.OutputSchema != nil && (!surelyFits(p, t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r plan.Read) bool {
 		return slices.ContainsFunc(r.Ref.Path, func(s expression.Segment) bool { return s.IsIndex }) || // the list may end before, and what reads it is skipped
 			mayBeAbsent(p, &r) || r.Call < 0 && mayBeOmitted(p, &r)
 	}))

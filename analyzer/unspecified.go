@@ -99,8 +99,7 @@ func (t *sampler) speaks(s *schema.Schema, path []expression.Segment, strict boo
 	})
 }
 
-// isDescribedIn is isDescribed for a part of a value; of the variants of a union only those of the
-// value count.
+// isDescribedIn is isDescribed for a part of a value; of the variants of a union only those of the value count.
 func isDescribedIn(s *schema.Schema, value any, path []schema.Step, strict bool) bool {
 	const steps, parts = 40, 5_000 // at most
 	if len(path) >= steps {

@@ -22,32 +22,16 @@ const maxViewed = 200_000
 
 // A viewResult is what was found in one view.
 type viewResult struct {
-	*viewPass
+	*viewData
 	ids     []string // the instances that have it
 	unnamed bool     // so have those that come with the run and have no calls of their own
 	found   []diag.Diagnostic
-}
-
-// A missingReference is one that some instances of a view, or all of them, can't
-// satisfy.
-type missingReference struct {
-	read *plan.Read
-	ids  []string // nil for all
-}
-
-// A viewPass is what the pass over one view has besides.
-type viewPass struct {
-	shared  *sharedPass
-	plan    *plan.Plan // the view
-	missing map[source.Span]missingReference
-	some    map[findingKey][]string // of findings that only some of its instances have: which
 }
 
 // A sharedPass is what the passes over all views of a plan work out together.
 type sharedPass struct {
 	entirePlan *plan.Plan
 	schemas    *flow.Schemas
-	samples    *sampleBudget
 	inputs     map[pathtree.ID]bool // some instance's input holds the path
 	first      *Pass                // the whole plan's, which knows the tools
 }
@@ -62,31 +46,26 @@ func (c *sharedPass) within(view *plan.Plan, id string, found []diag.Diagnostic)
 		})
 		view = &one
 	}
-	p := newPass(view, found)
-	p.config, p.view = c.first.config, &viewPass{c, view, map[source.Span]missingReference{}, map[findingKey][]string{}}
-	p.inResult, p.parameters, p.toolNames = c.first.inResult, c.first.parameters, c.first.toolNames
-	p.flow.Schemas, p.samples = c.schemas, c.samples
-	p.flow.Lacks = func(id pathtree.ID, path []expression.Segment) bool { return lacksInput(p, id, path) }
+	p := newPass(view, unknownFacts(view, found))
+	p.surroundings, p.flow.Schemas = c.first.surroundings, c.schemas
+	p.view = &viewData{c.first, map[source.Span]missingReference{}, map[findingKey][]string{}}
+	p.flow.Lacks = func(id pathtree.ID, path []expression.Segment) bool { return c.lacksInput(view, p.Plan, id, path) }
 	return p
 }
 
-// spent is roughly the work that a pass has done beyond looking at every call, in
-// calls.
-func (p *Pass) spent() int { return p.evidence + p.flow.Spent() }
-
 // lacksInput reports whether the input of no instance with this view holds what
 // that of another does: no parameter of the plan, then, but something forgotten.
-func lacksInput(p *Pass, id pathtree.ID, path []expression.Segment) bool {
-	if p.Plan.AwaitsInstances {
+func (c *sharedPass) lacksInput(view, one *plan.Plan, id pathtree.ID, path []expression.Segment) bool {
+	if one.AwaitsInstances {
 		return false
 	}
 	given := func(i plan.Instance) bool { return i.Node == nil || flow.Holds(i.Input, path) } // an unknown instance may have it
-	somewhere, asked := p.view.shared.inputs[id]
+	somewhere, asked := c.inputs[id]
 	if !asked {
-		somewhere = slices.ContainsFunc(p.view.shared.entirePlan.Instances, given)
-		p.view.shared.inputs[id] = somewhere
+		somewhere = slices.ContainsFunc(c.entirePlan.Instances, given)
+		c.inputs[id] = somewhere
 	}
-	return somewhere && !slices.ContainsFunc(p.view.plan.Instances, given)
+	return somewhere && !slices.ContainsFunc(view.Instances, given)
 }
 
 // asOne makes of a plan for one known instance one without instances, with that instance's input and state. A
@@ -105,8 +84,8 @@ func asOne(p *plan.Plan) *plan.Plan {
 }
 
 // byView judges a plan view by view.
-func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass) []diag.Diagnostic {
-	c := &sharedPass{entirePlan, flow.NewSchemas(), newSampleBudget(), map[pathtree.ID]bool{}, first}
+func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass, config Config) []diag.Diagnostic {
+	c := &sharedPass{entirePlan, flow.NewSchemas(), map[pathtree.ID]bool{}, first}
 	var all []*viewResult
 	known := map[*plan.Plan]*viewResult{}
 	ids, own := instancesOf(entirePlan)
@@ -130,13 +109,12 @@ func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass) []diag.
 			return nil
 		}
 		pass := c.within(view, id, found)
-		pass.apply((*Rule).byView)
-		budget -= pass.spent()
+		config.apply(pass, (*Rule).byView)
+		budget -= int(*kept[replayed](pass.store)) + pass.flow.Spent()
 		for _, pair := range pass.ordered {
 			first.ordered = append(first.ordered, [2]int{view.Calls[pair[0]].Place, view.Calls[pair[1]].Place})
 		}
-		pass.view.plan = nil // it isn't needed any more, and there may be hundreds
-		v := &viewResult{viewPass: pass.view, found: pass.found}
+		v := &viewResult{viewData: pass.view, found: pass.found}
 		if all = append(all, v); view == entirePlan || len(view.Instances) != 1 { // else nobody else has it
 			known[view] = v
 		}
@@ -154,7 +132,7 @@ func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass) []diag.
 			v.unnamed = true
 		}
 	}
-	m := viewMerger{plan: entirePlan, views: all, order: order, targeted: map[string]bool{}, rules: first.config.rules()}
+	m := viewMerger{plan: entirePlan, views: all, order: order, targeted: map[string]bool{}, rules: config.rules()}
 	for _, call := range entirePlan.Calls {
 		m.targeted[call.Name] = call.Instance != ""
 	}
@@ -309,8 +287,7 @@ func (m *viewMerger) instances(views []int, only func(*viewResult) []string) (id
 	return ids, unnamed
 }
 
-// isMissing reports whether a finding is about a reference that some instances satisfy and
-// others don't.
+// isMissing reports whether a finding is about a reference that some instances satisfy and others don't.
 func (m *viewMerger) isMissing(s *sharedFinding, views int) bool {
 	reference, known := m.views[s.views[0]].missing[s.Span]
 	if !known || s.Rule == maybeMissing.Rule {
@@ -328,7 +305,7 @@ func (m *viewMerger) missing(s *sharedFinding) diag.Diagnostic {
 		}
 	}
 	without, unnamed := m.instances(views, func(v *viewResult) []string { return v.missing[s.Span].ids })
-	p := newPass(m.plan, nil)
+	p := newPass(m.plan, 0)
 	p.rule = maybeMissing.Rule
 	f := inSomeOnly(p, m.views[s.views[0]].missing[s.Span].read, without, unnamed)
 	f.Call, f.Severity = s.Call, min(s.Severity, f.Severity)

@@ -22,8 +22,7 @@ type atom struct {
 	free     truth      // what it is where its subjects have values that weren't tried; see [Conditions.open]
 }
 
-// An outcome is what an atom comes out as: true, false, or neither, where it has no
-// value or goes wrong.
+// An outcome is what an atom comes out as: true, false, or neither, where it has no value or goes wrong.
 type outcome uint8
 
 const (
@@ -33,8 +32,7 @@ const (
 	isNeither
 )
 
-// The states of a subject are its cells and, before these, that there is nothing and
-// that there is null.
+// The states of a subject are its cells and, before these, that there is nothing and that there is null.
 const (
 	stateAbsent = iota
 	stateNull
@@ -47,8 +45,7 @@ const (
 	evaluationRoom = 256_000_000 // bytes that it may make
 )
 
-// findAtoms collects the atoms of the conditions of calls. The samples of a value depend on all atoms
-// about it.
+// findAtoms collects the atoms of the conditions of calls. The samples of a value depend on all atoms about it.
 func (e *Conditions) findAtoms(calls []*plan.Call) {
 	for _, call := range calls {
 		if when := call.When; when != nil && when.Expr != nil {
@@ -98,8 +95,7 @@ type templateNode struct {
 	node     *expression.Node
 }
 
-// atom is the atom that a term is, the same one for terms that are written alike and
-// are about the same values.
+// atom is the atom that a term is, the same one for terms that are written alike and are about the same values.
 func (e *Conditions) atom(t *plan.Template, term *expression.Node) *atom {
 	use := templateNode{t, term}
 	if known := e.terms[use]; known != nil {
@@ -128,8 +124,7 @@ func (e *Conditions) atom(t *plan.Template, term *expression.Node) *atom {
 	return a
 }
 
-// key tells what is written in some way about the atom's subjects from what is
-// written so about others.
+// key tells what is written in some way about the atom's subjects from what is written so about others.
 func (a *atom) key(text string) string {
 	var b strings.Builder
 	b.WriteString(text)
@@ -260,10 +255,9 @@ func (e *Conditions) evaluate(a *atom, value func(subject int) (any, expression.
 	return isNeither
 }
 
-// open is the truth of an atom about values that weren't tried: it may be either, but
-// what is written the same way is the same, and of less, equal and more one is so. A
-// question is first asked without such values, see [logic.Circuit.Untried], unless
-// none was found with which no condition goes wrong.
+// open is the truth of an atom about values that weren't tried: it may be either, but what is written the same way is
+// the same, and of less, equal and more one is so. A question is first asked without such values, see
+// [logic.Circuit.Untried], unless none was found with which no condition goes wrong.
 func (e *Conditions) open(a *atom) truth {
 	if a.free != (truth{}) {
 		return a.free

@@ -1,7 +1,6 @@
-// Package branch says under which conditions the calls of a plan run, what they write and
-// which reads have a value, as formulas over what a run decides: which alternatives are
-// taken, what fails, which values come. Whether some of that can come together is for
-// package logic. It knows no rules.
+// Package branch says under which conditions the calls of a plan run, what they write and which reads have a value, as
+// formulas over what a run decides: which alternatives are taken, what fails, which values come. Whether some of that
+// can come together is for package logic. It knows no rules.
 package branch
 
 import (
@@ -22,8 +21,7 @@ type Facts interface {
 	Unknown(diag.Facts) bool
 	// MayBeThere reports whether something may put a value where a read looks.
 	MayBeThere(*plan.Read) bool
-	// Begins reports whether the input or the state begins with something at a path, be it in one
-	// instance only.
+	// Begins reports whether the input or the state begins with something at a path, be it in one instance only.
 	Begins(kind string, path []expression.Segment) bool
 	// InResult is the part of a tool's result schema for a path, so many steps below the path that the
 	// result is written to.
@@ -44,14 +42,12 @@ type Facts interface {
 // Needed is what must be known of a plan before its branches are judged.
 const Needed = diag.Writes | diag.Reads | diag.Order | diag.State
 
-// Conditions are formulas: when each call of a plan runs, what it writes, and which reads have a value.
-// They describe what the machine does. By default nothing fails, first alternatives are selected and
-// conditions hold.
+// Conditions are formulas: when each call of a plan runs, what it writes, and which reads have a value. They describe
+// what the machine does. By default nothing fails, first alternatives are selected and conditions hold.
 //
-// Variables that are choices make the branches of a plan. The others represent what isn't known:
-// whether a result holds a field that its schema doesn't promise, whether a tool without a failure
-// route fails. Without a schema a result may or may not hold a field. Strict questions assume every
-// property that a schema names.
+// Variables that are choices make the branches of a plan. The others represent what isn't known: whether a result holds
+// a field that its schema doesn't promise, whether a tool without a failure route fails. Without a schema a result may
+// or may not hold a field. Strict questions assume every property that a schema names.
 //
 // The circuit decides whether several formulas can be true together.
 type Conditions struct {
@@ -140,8 +136,7 @@ func newConditions(plan *plan.Plan, facts Facts, part int) *Conditions {
 	return e
 }
 
-// Covers reports whether the conditions are those of all calls of the plan: one that
-// arrives gets more of them.
+// Covers reports whether the conditions are those of all calls of the plan: one that arrives gets more of them.
 func (e *Conditions) Covers() bool { return len(e.runs) == len(e.plan.Calls) }
 
 // Spent is roughly the work that was done, in calls that were looked at.
@@ -306,8 +301,7 @@ func neverFails(call *plan.Call) bool {
 		})
 }
 
-// Done is whether a call ends as done: it runs, and doesn't fail, into its failure route
-// neither.
+// Done is whether a call ends as done: it runs, and doesn't fail, into its failure route neither.
 func (e *Conditions) Done(call *plan.Call) logic.Literal {
 	outcome, last := e.outcome(call), call.FailureRoute()
 	if last < 0 {
@@ -363,9 +357,8 @@ type chosenKey struct {
 	records bool // failure records count
 }
 
-// occupied is whether one of the calls that come before another under once has
-// written a path that overlaps one of its alternatives, or the state begins with
-// a value there. Failure records count only if they are asked for.
+// occupied is whether one of the calls that come before another under once has written a path that overlaps one of its
+// alternatives, or the state begins with a value there. Failure records count only if they are asked for.
 func (e *Conditions) occupied(call *plan.Call, alternative int, records bool) logic.Literal {
 	plan, occupied := e.plan, logic.False
 	for _, path := range call.Output[alternative] {
@@ -401,8 +394,7 @@ func (e *Conditions) occupied(call *plan.Call, alternative int, records bool) lo
 	return occupied
 }
 
-// Meet is whether two calls write overlapping paths, not both as their failure
-// routes, and at least one of them by set.
+// Meet is whether two calls write overlapping paths, not both as their failure routes, and at least one of them by set.
 func (e *Conditions) Meet(u *plan.Unordered) logic.Literal {
 	a, b := e.plan.Calls[u.A], e.plan.Calls[u.B]
 	meets := logic.False
@@ -429,8 +421,7 @@ func (e *Conditions) overlaps(route plan.Route, id pathtree.ID) bool {
 	return slices.ContainsFunc(route, func(p plan.Path) bool { return e.plan.Paths.Overlap(p.ID, id) })
 }
 
-// look counts a writer that is looked at. Past the bound it reports false, and nothing
-// may be concluded any more.
+// look counts a writer that is looked at. Past the bound it reports false, and nothing may be concluded any more.
 func (e *Conditions) look() bool {
 	if e.work++; e.work > maxWork {
 		e.Exhaust()

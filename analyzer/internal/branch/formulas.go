@@ -16,8 +16,7 @@ type formula struct {
 	alone    map[int]valued // when set: what reads are is left open, and only the expression counts
 }
 
-// A truth is whether a term is true, and whether it is false. It is neither
-// while it is absent, or when it goes wrong.
+// A truth is whether a term is true, and whether it is false. It is neither while it is absent, or when it goes wrong.
 type truth struct{ yes, no logic.Literal }
 
 func (e *Conditions) formula(t *plan.Template) *formula {
@@ -36,8 +35,7 @@ func (e *Conditions) Condition(call *plan.Call) logic.Literal {
 	}
 }
 
-// ConditionAlone is whether a call's _when is true and whether it is false, for any values of its
-// references.
+// ConditionAlone is whether a call's _when is true and whether it is false, for any values of its references.
 func (e *Conditions) ConditionAlone(call *plan.Call) (yes, no logic.Literal) {
 	f := e.formula(call.When)
 	f.alone = map[int]valued{}

@@ -9,9 +9,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// Implied returns a schema that a value fits if a condition comes out as holds says; nil if
-// that says nothing about the value. Below reports whether a reference is to the value or a
-// part of it, and to which part.
+// Implied returns a schema that a value fits if a condition comes out as holds says; nil if that says nothing about the
+// value. Below reports whether a reference is to the value or a part of it, and to which part.
 func Implied(t *expression.Node, holds bool, below func(ref int) (part []schema.Step, ok bool)) *schema.Schema {
 	if t.Constant {
 		if t.Value != holds {

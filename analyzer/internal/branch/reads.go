@@ -12,8 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// A readKey tells reads of one value from others: a path, and the calls that are
-// seen.
+// A readKey tells reads of one value from others: a path, and the calls that are seen.
 type readKey struct {
 	path        pathtree.ID
 	bound       plan.Binding
@@ -62,8 +61,7 @@ func (e *Conditions) NeverThere(r *plan.Read) bool {
 	return !r.Ref.Required && (kind == "state" || kind == "data") && e.plan.Form != plan.Solution && !e.facts.MayBeThere(r)
 }
 
-// A prefix keeps what the first writers of a path leave there: reads that are
-// bound to some of them share the work.
+// A prefix keeps what the first writers of a path leave there: reads that are bound to some of them share the work.
 type prefix struct {
 	after   []valued // after[i]: when i of them have been looked at
 	ordered int      // how many of them are in the graph's order
@@ -93,8 +91,7 @@ func (e *Conditions) afterFirst(r *plan.Read) (valued, bool) {
 	return shared.after[len(r.Writers)], true
 }
 
-// resolve folds what a read's writers do over what is there from the start, in
-// the order in which the machine does.
+// resolve folds what a read's writers do over what is there from the start, in the order in which the machine does.
 func (e *Conditions) resolve(r *plan.Read) valued {
 	plan := e.plan
 	if r.Path == pathtree.Root {
@@ -140,9 +137,8 @@ func (e *Conditions) contribution(v valued, call *plan.Call, at pathtree.ID) val
 	return v
 }
 
-// result is what a call that writes one path leaves at another, at or below it.
-// On its failure route that may be the record of a failure, which isn't
-// null, or a result that was sent there by name.
+// result is what a call that writes one path leaves at another, at or below it. On its failure route that may be the
+// record of a failure, which isn't null, or a result that was sent there by name.
 func (e *Conditions) result(call *plan.Call, alternative int, at, written pathtree.ID) valued {
 	paths := e.plan.Paths
 	deeper := paths.Depth(at) - paths.Depth(written)
@@ -312,9 +308,8 @@ func (e *Conditions) lacks(id pathtree.ID) logic.Literal {
 	return l
 }
 
-// promised is what a schema guarantees about a path of the input or the initial state. The provider
-// decides about optional properties. A nullable value is a branch of the plan, and its properties are
-// absent when it is null.
+// promised is what a schema guarantees about a path of the input or the initial state. The provider decides about
+// optional properties. A nullable value is a branch of the plan, and its properties are absent when it is null.
 func (e *Conditions) promised(s *schema.Schema, id pathtree.ID, path []expression.Segment) valued {
 	place := s.At(compiler.SchemaPath(path))
 	v := valued{there: logic.True}

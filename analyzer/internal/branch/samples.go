@@ -23,9 +23,8 @@ const (
 	sampleWork  = 200_000 // of making values for one plan
 )
 
-// samples are the values that a subject is tried with: the constants of the conditions and
-// of the schema, their neighbours, and values that the schema and one of the conditions
-// allow.
+// samples are the values that a subject is tried with: the constants of the conditions and of the schema, their
+// neighbours, and values that the schema and one of the conditions allow.
 type samples struct {
 	e         *Conditions
 	of        *subject
@@ -104,9 +103,8 @@ func isHole(t *expression.Node) bool {
 		t.Op == expression.OpFallback && len(t.Args) == 2 && t.Args[0].Op == expression.OpRef && t.Args[1].Constant
 }
 
-// comparesWithConstants reports whether an atom is a value, or compares one with constants:
-// all values between two constants then give the same result. Texts are only compared for
-// equality.
+// comparesWithConstants reports whether an atom is a value, or compares one with constants: all values between two
+// constants then give the same result. Texts are only compared for equality.
 func comparesWithConstants(t *expression.Node) bool {
 	if isHole(t) {
 		return true

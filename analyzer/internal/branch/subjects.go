@@ -60,8 +60,7 @@ type domain struct {
 	records []any          // what it is where it is (part of) the record of a failure
 }
 
-// domainOf returns the possible values of a read: from schemas of results, and from values like those
-// in the document.
+// domainOf returns the possible values of a read: from schemas of results, and from values like those in the document.
 func (e *Conditions) domainOf(r *plan.Read) domain {
 	paths := e.plan.Paths
 	kind := paths.Kind(r.Path)
@@ -192,8 +191,7 @@ func (s *subject) divideLike(other *subject) {
 	}
 }
 
-// place makes the literals of a subject's cells: it is in exactly one of them. By
-// default that is the first.
+// place makes the literals of a subject's cells: it is in exactly one of them. By default that is the first.
 func (s *subject) place(e *Conditions) {
 	s.in = make([]logic.Literal, len(s.cells))
 	about, so, last := aboutSubject{s}, logic.True, len(s.cells)
@@ -215,9 +213,8 @@ func (s *subject) place(e *Conditions) {
 	}
 }
 
-// settle makes the cells of a subject from samples. It leaves out samples with the same
-// outcomes as another, sets apart those with which a condition fails, and adds records of
-// failures and the cell for values that weren't tried.
+// settle makes the cells of a subject from samples. It leaves out samples with the same outcomes as another, sets apart
+// those with which a condition fails, and adds records of failures and the cell for values that weren't tried.
 func (s *subject) settle(e *Conditions, from *samples) {
 	alone := s.isAlone()
 	alike := map[string]bool{}
@@ -271,8 +268,7 @@ func (e *Conditions) results(s *subject, value any) string {
 	return string(all)
 }
 
-// A Turn is a value that conditions are about, by one of its reads, with sample values for their
-// outcomes.
+// A Turn is a value that conditions are about, by one of its reads, with sample values for their outcomes.
 type Turn struct {
 	Read   *plan.Read
 	Values []any
@@ -291,9 +287,8 @@ func (t *Turn) Alike(a, b any) bool {
 	})
 }
 
-// Turns are the values that a plan's conditions are about, in the order in which these ask
-// for them. What can't be had from outside, as the record of a failure, isn't among their
-// values.
+// Turns are the values that a plan's conditions are about, in the order in which these ask for them. What can't be had
+// from outside, as the record of a failure, isn't among their values.
 func Turns(plan *plan.Plan, facts Facts) []Turn {
 	e := newConditions(plan, facts, 8)
 	turns := make([]Turn, len(e.subjects))

@@ -10,11 +10,10 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// The formulas take the parts of one result for independent of each other. Where its schema is
-// a union they aren't: no variant may allow what an assignment says of two of them. Such
-// assignments are refuted when they come up, and the question is asked again without what
-// refuted them, as solvers modulo theories do (Nieuwenhuis, Oliveras and Tinelli, "Solving SAT
-// and SAT Modulo Theories", JACM 53(6), 2006).
+// The formulas take the parts of one result for independent of each other. Where its schema is a union they aren't: no
+// variant may allow what an assignment says of two of them. Such assignments are refuted when they come up, and the
+// question is asked again without what refuted them, as solvers modulo theories do (Nieuwenhuis, Oliveras and Tinelli,
+// "Solving SAT and SAT Modulo Theories", JACM 53(6), 2006).
 
 // Bounds on refuting.
 const (
@@ -38,8 +37,7 @@ func (e *Conditions) SolveOne(goal logic.Literal, strict bool) logic.Answer {
 	return e.possible(goal, e.Circuit.SolveOne(goal, strict), strict)
 }
 
-// SolveLikely asks strictly first: what is possible is best shown where nothing
-// unforeseen happens.
+// SolveLikely asks strictly first: what is possible is best shown where nothing unforeseen happens.
 func (e *Conditions) SolveLikely(goals []logic.Literal) []logic.Answer {
 	answers := e.Solve(goals, true)
 	for i, goal := range goals {
@@ -71,8 +69,7 @@ func (e *Conditions) possible(goal logic.Literal, answer logic.Answer, strict bo
 	return answer
 }
 
-// A statement is what an assignment says of a part of a result. It is worked out where there are
-// two of one result.
+// A statement is what an assignment says of a part of a result. It is worked out where there are two of one result.
 type statement struct {
 	at   string // where, and what
 	says func() *schema.Schema
@@ -173,8 +170,7 @@ type refutation struct {
 	reported string
 }
 
-// statementOf is what an assignment says of the value of a subject: that it is there, and in one of
-// its cells.
+// statementOf is what an assignment says of the value of a subject: that it is there, and in one of its cells.
 func (e *Conditions) statementOf(s *subject, a logic.Assignment, optional bool) (call int32, one statement, ok bool) {
 	r := &e.plan.Reads[s.read]
 	if len(r.Writers) != 1 || compiler.ReadsItem(e.plan, r) || e.initial(r).there != logic.False {

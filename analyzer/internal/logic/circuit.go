@@ -1,12 +1,10 @@
-// Package logic answers whether formulas over a few thousand yes-or-no questions can
-// hold. Formulas are built as an and-inverter graph; what has no quick answer is
-// decided by binary decision diagrams. It knows nothing of plans.
+// Package logic answers whether formulas over a few thousand yes-or-no questions can hold. Formulas are built as an
+// and-inverter graph; what has no quick answer is decided by binary decision diagrams. It knows nothing of plans.
 package logic
 
 import "slices"
 
-// A Literal is a gate of a [Circuit] or its negation: twice the gate's number, and
-// one more when it is negated.
+// A Literal is a gate of a [Circuit] or its negation: twice the gate's number, and one more when it is negated.
 type Literal int32
 
 // The constants.
@@ -28,12 +26,10 @@ func (l Literal) Not() Literal { return l ^ 1 }
 
 func (l Literal) gate() int { return int(l >> 1) }
 
-// flip is all ones for a negated literal, so that a word of assignments can be
-// negated with it.
+// flip is all ones for a negated literal, so that a word of assignments can be negated with it.
 func (l Literal) flip() uint64 { return -uint64(l & 1) }
 
-// A gate holds when both of its inputs do. That of a variable has -1 and the
-// variable's number.
+// A gate holds when both of its inputs do. That of a variable has -1 and the variable's number.
 type gate struct{ a, b Literal }
 
 // A Circuit is an and-inverter graph: formulas over variables. Each formula is built from earlier ones,
@@ -43,9 +39,8 @@ type gate struct{ a, b Literal }
 //
 // A circuit has a limit of gates. Past it no conclusion is valid: see [Circuit.Exhausted].
 type Circuit struct {
-	// Level is that of the variables to come: those that are made at a higher level
-	// stand above the others in decision diagrams, which are smallest where the
-	// variables that formulas share stand below.
+	// Level is that of the variables to come: those that are made at a higher level stand above the others in decision
+	// diagrams, which are smallest where the variables that formulas share stand below.
 	Level int32
 
 	gates     []gate
@@ -175,8 +170,7 @@ func (c *Circuit) Untried() Literal {
 	return c.untried
 }
 
-// An Assignment gives every variable a value: it lists those that don't have their
-// default, ascending.
+// An Assignment gives every variable a value: it lists those that don't have their default, ascending.
 type Assignment []int32
 
 // Flips reports whether a variable doesn't have its default.
@@ -207,8 +201,7 @@ func (c *Circuit) Evaluate(l Literal, a Assignment) bool {
 	return words(l.gate())&1 == 1 != (l&1 == 1)
 }
 
-// Implicant is variables that make a goal hold in an assignment in which it does,
-// whatever the others are, ascending.
+// Implicant is variables that make a goal hold in an assignment in which it does, whatever the others are, ascending.
 func (c *Circuit) Implicant(goal Literal, w Assignment) []int32 {
 	words := c.simulate([]Assignment{w}, []Literal{goal})
 	return c.implicant(goal, func(g int) bool { return words(g)&1 == 1 })
@@ -259,8 +252,7 @@ func (c *Circuit) visit() {
 	c.stamp++
 }
 
-// seen reports whether a gate was come upon since the last visit began, and notes
-// that it was.
+// seen reports whether a gate was come upon since the last visit began, and notes that it was.
 func (c *Circuit) seen(g int32) bool {
 	was := c.stamps[g] == c.stamp
 	c.stamps[g] = c.stamp

@@ -4,10 +4,9 @@ import (
 	"slices"
 )
 
-// diagrams decide what sampling didn't: formulas as reduced ordered binary decision diagrams with
-// complemented edges (Bryant, IEEE Trans. Comput. C-35, 1986; Brace, Rudell and Bryant, DAC 1990). The
-// variables of the highest level are on top. Formulas that are built level by level, with few variables
-// of their own, grow by about one node a level.
+// diagrams decide what sampling didn't: formulas as reduced ordered binary decision diagrams with complemented edges
+// (Bryant, IEEE Trans. Comput. C-35, 1986; Brace, Rudell and Bryant, DAC 1990). The variables of the highest level are
+// on top. Formulas that are built level by level, with few variables of their own, grow by about one node a level.
 //
 // Work is counted in steps, not timed. Past the budget there is no answer.
 type diagrams struct {

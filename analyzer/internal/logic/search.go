@@ -14,9 +14,8 @@ type Answer struct {
 	Assignment Assignment
 }
 
-// Solve looks for each of several goals for an assignment in which it holds; a strict
-// question may only vary the choices. What is possible with [Circuit.Untried] alone is
-// neither possible nor impossible.
+// Solve looks for each of several goals for an assignment in which it holds; a strict question may only vary the
+// choices. What is possible with [Circuit.Untried] alone is neither possible nor impossible.
 func (c *Circuit) Solve(goals []Literal, strict bool) []Answer {
 	if c.untried == True {
 		return c.solve(goals, strict)
@@ -41,9 +40,8 @@ func (c *Circuit) Solve(goals []Literal, strict bool) []Answer {
 	return answers
 }
 
-// solve answers by trying where it can: the defaults, then 64 other assignments at once,
-// then for each goal the defaults repaired where they stand against it. What is left is
-// proven one way or the other by [Circuit.Prove].
+// solve answers by trying where it can: the defaults, then 64 other assignments at once, then for each goal the
+// defaults repaired where they stand against it. What is left is proven one way or the other by [Circuit.Prove].
 func (c *Circuit) solve(goals []Literal, strict bool) []Answer {
 	answers := make([]Answer, len(goals))
 	if c.exhausted {
@@ -75,14 +73,12 @@ func (c *Circuit) SolveOne(goal Literal, strict bool) Answer {
 	return c.Solve([]Literal{goal}, strict)[0]
 }
 
-// strictPatterns is how many of the random assignments vary nothing but choices: the
-// first of the 64.
+// strictPatterns is how many of the random assignments vary nothing but choices: the first of the 64.
 const strictPatterns = 40
 
-// evaluateRandom evaluates every gate in 64 assignments at once. In the first two
-// every variable has its default and every choice the other value; in the others a
-// variable is flipped with a chance between one half and one in 512. They are the
-// same every time.
+// evaluateRandom evaluates every gate in 64 assignments at once. In the first two every variable has its default and
+// every choice the other value; in the others a variable is flipped with a chance between one half and one in 512. They
+// are the same every time.
 func (c *Circuit) evaluateRandom() {
 	if len(c.random) == len(c.gates) {
 		return
@@ -191,9 +187,8 @@ func (c *Circuit) repair(goal Literal, strict, second bool) (Assignment, bool) {
 	return w, true
 }
 
-// tryRepairs flips what stands against each goal, and looks whether the goal then
-// holds: 64 goals at once, and no further than between the first variable that is
-// flipped and the last goal.
+// tryRepairs flips what stands against each goal, and looks whether the goal then holds: 64 goals at once, and no
+// further than between the first variable that is flipped and the last goal.
 func (c *Circuit) tryRepairs(goals []Literal, answers []Answer, left []int, strict, second bool) []int {
 	if len(left) == 0 {
 		return left

@@ -1,6 +1,5 @@
-// Newrule begins a rule: the file that registers it, a page and a case. What it
-// writes compiles, and the tests fail until the function, the page's two plans
-// and the case are filled in. It is run from the root of the repository:
+// Newrule begins a rule: the file that registers it, a page and a case. What it writes compiles, and the tests fail
+// until the function, the page's two plans and the case are filled in. It is run from the root of the repository:
 //
 //	make rule NAME=dead-call CODE=OB302 [SEVERITY=warning]
 package main

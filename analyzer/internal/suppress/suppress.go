@@ -21,8 +21,7 @@ import (
 //   - the key x-obelus-ignore with the text "OB407 reason", or a list of such texts, covers its mapping. It is
 //     read where x- keys are ignored otherwise, and never among values, which belong to tools and users.
 //
-// Suppressions of imported files count too. Whether they are useless isn't checked: other plans may use
-// the file.
+// Suppressions of imported files count too. Whether they are useless isn't checked: other plans may use the file.
 type Suppression struct {
 	At     source.Span // where it stands
 	Reason string
@@ -180,8 +179,7 @@ func (s *Set) begins(file *source.File, start, end int) {
 	}
 }
 
-// A part of a text is a document, a definition in it, or values, among which no key speaks to
-// obelus.
+// A part of a text is a document, a definition in it, or values, among which no key speaks to obelus.
 type part int
 
 const (
@@ -246,10 +244,9 @@ func (s *Set) key(n, value *source.Node) {
 	}
 }
 
-// Assign finds the suppression of each finding, or nil: of several the one that
-// begins last, which is the innermost, and of those the one that is written
-// first. The findings are in the order in which they are always shown, so that
-// one pass over each file's suppressions is enough.
+// Assign finds the suppression of each finding, or nil: of several the one that begins last, which is the innermost,
+// and of those the one that is written first. The findings are in the order in which they are always shown, so that one
+// pass over each file's suppressions is enough.
 func (s *Set) Assign(found []diag.Diagnostic) []*Suppression {
 	by := make([]*Suppression, len(found))
 	if len(s.all) == 0 {
@@ -293,9 +290,8 @@ func (s *Set) Assign(found []diag.Diagnostic) []*Suppression {
 	return by
 }
 
-// Useless reports suppressions of rules that were asked for that suppressed
-// nothing. Where a part of the plan
-// couldn't be judged nothing is concluded from that.
+// Useless reports suppressions of rules that were asked for that suppressed nothing. Where a part of the plan couldn't
+// be judged nothing is concluded from that.
 func (s *Set) Useless(asked func(*diag.Rule) bool) {
 	for _, one := range s.all {
 		for i, rule := range one.rules {
