@@ -25,18 +25,17 @@ func (l *loop) speakers() []*plan.Advisor {
 
 // takeOpinions takes the opinions of a solution, and reports whether its calls may start:
 // not while one is missing or isn't valid.
-func (m *Machine) takeOpinions(plan *plan.Plan, found []diag.Diagnostic) bool {
-	l := m.loop
+func (l *loop) takeOpinions(plan *plan.Plan, found []diag.Diagnostic) bool {
 	if l.heard {
 		return true
 	}
 	sound := l.noteOpinions(plan.Opinions)
-	if !sound || slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule == diag.BadAdvisor }) || len(m.silent(false)) > 0 {
+	if !sound || slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule == diag.BadAdvisor }) || len(l.silent(false)) > 0 {
 		return false
 	}
 	l.heard, l.greeted = true, true
 	maps.Copy(l.said, l.tickOpinions)
-	m.giveAdvice()
+	l.giveAdvice()
 	return true
 }
 
@@ -65,21 +64,21 @@ func (l *loop) noteOpinions(opinions *source.Node) bool {
 
 // silent are the advisors who must have spoken in the tick and haven't: those of
 // the start and of every request, and where the run is to end those of the end.
-func (m *Machine) silent(ending bool) []CallError {
+func (l *loop) silent(ending bool) []CallError {
 	var missing []CallError
-	for _, a := range m.loop.speakers() {
+	for _, a := range l.speakers() {
 		if a.On == "finish" && !ending {
 			continue
 		}
 		of := []string{""}
-		if a.Instanced && m.instances != nil {
+		if a.Instanced && l.instances != nil {
 			of = nil
-			for _, f := range m.roots() {
+			for _, f := range l.roots() {
 				of = append(of, f.site.Instance)
 			}
 		}
 		for _, instance := range of {
-			if _, yes := m.loop.tickOpinions[opinionKey{a.ID, instance}]; !yes {
+			if _, yes := l.tickOpinions[opinionKey{a.ID, instance}]; !yes {
 				missing = append(missing, CallError{Code: diag.BadAdvisor.Name, Message: mustSpeak(a, instance), Instance: instance})
 			}
 		}
@@ -98,12 +97,11 @@ func mustSpeak(a *plan.Advisor, instance string) string {
 	return fmt.Sprintf("the advisor %q hasn't spoken%s: its opinion comes first, under \"advisors\"", a.ID, about)
 }
 
-func (m *Machine) giveAdvice() {
-	l := m.loop
+func (l *loop) giveAdvice() {
 	said := slices.SortedFunc(maps.Keys(l.said), opinionKey.compare)
 	apart := slices.ContainsFunc(said, func(key opinionKey) bool { return key.instance != "" })
 	var ranking []plan.Rank
-	for at, f := range m.roots() {
+	for at, f := range l.roots() {
 		if at == 0 || apart {
 			var opinions []plan.Opinion
 			for _, key := range said {
@@ -112,7 +110,7 @@ func (m *Machine) giveAdvice() {
 				}
 			}
 			ranking = compiler.RankOf(l.base.Advice, opinions)
-			c := m.emitRun(Advise)
+			c := l.emitRun(Advise)
 			c.Frame, c.Ranking = f.number, ranking
 			if apart {
 				c.Site = &f.site
@@ -129,7 +127,7 @@ func (m *Machine) giveAdvice() {
 
 // uncertainty says that the advisors rate the tool of a call below the threshold, or the
 // one of the name of what carries it out; or nothing.
-func (f *frame) uncertainty(call *plan.Call) string {
+func uncertainty(f *frame, call *plan.Call) string {
 	advice := &f.machine.base().Advice
 	if !advice.HasThreshold || advice.Enforce == "off" {
 		return ""

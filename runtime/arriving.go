@@ -11,79 +11,77 @@ import (
 
 // arrive takes up the calls that have ended. Each is compiled, bound and
 // judged once, together with those before it.
-func (m *Machine) arrive() {
-	l := m.loop
+func (l *loop) arrive() {
 	if l.growing == nil {
-		l.growing, l.about = l.setting.Begin(document(m.tick, l.stream.Prefix(0)), compiler.Options{})
+		l.growing, l.about = l.setting.Begin(document(l.tick, l.stream.Prefix(0)), compiler.Options{})
 	}
-	if !m.takeOpinions(l.growing.Plan(), l.about) {
+	if !l.takeOpinions(l.growing.Plan(), l.about) {
 		return // they stand before the calls, or it takes the whole to tell
 	}
-	m.plan = l.growing.Plan()
+	l.plan = l.growing.Plan()
 	for ; l.known < l.stream.Calls(); l.known++ {
 		if start, end := l.stream.Call(l.known); l.growing.Add(l.stream.Text(), start, end) {
-			m.judgeLast()
+			l.judgeLast()
 		}
 	}
-	for _, f := range m.roots() {
+	for _, f := range l.roots() {
 		if f.draft != nil && len(f.calls) < len(f.draft.Plan().Calls) {
-			f.extend(f.draft)
+			extendFrame(f, f.draft)
 		}
 	}
 }
 
 // viewOfArriving is what the frame's instance runs of the solution that is arriving.
-func (f *frame) viewOfArriving() *plan.Plan {
+func viewOfArriving(f *frame) *plan.Plan {
 	if f.machine.instances == nil {
 		return f.machine.plan
 	}
 	return f.machine.loop.growing.For(f.site.Instance)
 }
 
-func (m *Machine) judgeLast() {
-	l := m.loop
-	call := m.plan.Calls[len(m.plan.Calls)-1]
+func (l *loop) judgeLast() {
+	call := l.plan.Calls[len(l.plan.Calls)-1]
 	stands := false // for one that is done
-	for _, f := range m.roots() {
-		if f.doneCalls == nil || !f.takes(call) {
+	for _, f := range l.roots() {
+		if f.doneCalls == nil || !runsCall(f, call) {
 			continue
 		}
-		if number, yes := f.doneCalls.list(m.plan, call); yes {
+		if number, yes := f.doneCalls.list(l.plan, call); yes {
 			stands = true
-			m.standDown(f, number)
+			l.standDown(f, number)
 		}
 	}
 	if stands {
 		l.growing.Stand(l.setting)
-		for _, f := range m.roots() {
+		for _, f := range l.roots() {
 			if f.draft != nil {
 				f.draft.Restand()
 			}
 		}
 	}
 	found := l.growing.Bind()
-	for _, f := range m.roots() {
-		switch takes := f.takes(call); {
+	for _, f := range l.roots() {
+		switch takes := runsCall(f, call); {
 		case takes:
-			view := f.viewOfArriving()
-			f.draft = f.draftOf(view, len(view.Calls)-1)
-			f.draft.Extend(found, func(call *plan.Call) bool { return f.mayChange(view, call) })
-		case f.draft != nil && f.draft.Plan() == m.plan: // from now on it runs less than all
-			view := f.viewOfArriving()
-			f.draft = f.draftOf(view, len(view.Calls))
+			view := viewOfArriving(f)
+			f.draft = draftOf(f, view, len(view.Calls)-1)
+			f.draft.Extend(found, func(call *plan.Call) bool { return mayChange(f, view, call) })
+		case f.draft != nil && f.draft.Plan() == l.plan: // from now on it runs less than all
+			view := viewOfArriving(f)
+			f.draft = draftOf(f, view, len(view.Calls))
 			f.setPlan(view)
 		}
 	}
 }
 
-func (f *frame) takes(call *plan.Call) bool {
+func runsCall(f *frame, call *plan.Call) bool {
 	return f.machine.instances == nil || call.Instance == "" || call.Instance == f.site.Instance
 }
 
 // draftOf is the draft in which the calls of an arriving plan are judged for the frame;
 // judged of them have been. Instances that run the same calls share it, unless earlier
 // ticks have done some of them.
-func (f *frame) draftOf(view *plan.Plan, judged int) *analyzer.Draft {
+func draftOf(f *frame, view *plan.Plan, judged int) *analyzer.Draft {
 	l, own := f.machine.loop, f.doneCalls != nil && len(f.doneCalls.completed) > 0
 	d := f.draft
 	if !own && l.drafts[view] != nil {
@@ -103,17 +101,17 @@ func (f *frame) draftOf(view *plan.Plan, judged int) *analyzer.Draft {
 
 // mayChange reports whether what a call, in a plan that is still arriving, reads or
 // writes into may turn out to be another call's work.
-func (f *frame) mayChange(p *plan.Plan, call *plan.Call) bool {
-	return slices.ContainsFunc(call.Reads, func(r int) bool { return f.readMayChange(p, &p.Reads[r], call) }) ||
+func mayChange(f *frame, p *plan.Plan, call *plan.Call) bool {
+	return slices.ContainsFunc(call.Reads, func(r int) bool { return readMayChange(f, p, &p.Reads[r], call) }) ||
 		slices.ContainsFunc(slices.Concat(call.Output...), func(path plan.Path) bool {
-			return f.baseMayBeListedLater(call, path.ID)
+			return baseMayBeListedLater(f, call, path.ID)
 		})
 }
 
 // baseMayBeListedLater reports whether a message that decides whether there is a place for a path may be
 // the work of a done call that is listed again only after the writer: one to the same key of the state,
 // whichever part of its value it is about.
-func (f *frame) baseMayBeListedLater(call *plan.Call, id pathtree.ID) bool {
+func baseMayBeListedLater(f *frame, call *plan.Call, id pathtree.ID) bool {
 	key := id
 	for f.program.Paths.Depth(key) > 2 {
 		key = f.program.Paths.Parent(key)
@@ -134,7 +132,7 @@ func (f *frame) baseMayBeListedLater(call *plan.Call, id pathtree.ID) bool {
 // those listed before it come first, then what is there, and only then those
 // listed after it. In a carried plan what is there may turn out to be the
 // work of a call that is repeated further down.
-func (f *frame) readMayChange(p *plan.Plan, read *plan.Read, call *plan.Call) bool {
+func readMayChange(f *frame, p *plan.Plan, read *plan.Read, call *plan.Call) bool {
 	if kind := p.Paths.Kind(read.Path); kind != "state" && kind != "data" {
 		return false
 	}

@@ -20,8 +20,9 @@ type doneCalls struct {
 	owners    map[int32]int32         // by number of a completed call: the one of the tick that lists it again
 	wrote     map[int32][]pathtree.ID // by number, where those of earlier ticks have written
 
-	items map[string]map[string][]any // by identity of the call and by parameters: what items gave that earlier ticks have done
-	taken map[string]int              // by parameters and identity: how many of these the tick's calls repeat
+	items   map[string][]any // by parameters and identity of the call: what items gave that earlier ticks have done
+	ofItems map[string]bool  // by identity: whether there are any
+	taken   map[string]int   // by parameters and identity: how many of these the tick's calls repeat
 }
 
 func (l *doneCalls) nextTick(log *Log) {
@@ -82,11 +83,11 @@ func (l *doneCalls) list(plan *plan.Plan, call *plan.Call) (number int32, stands
 
 // rematchCompleted takes up the calls of the tick's whole plan that haven't been, and
 // reports whether more done calls are repeated.
-func (m *Machine) rematchCompleted(plan *plan.Plan) bool {
+func (l *loop) rematchCompleted(plan *plan.Plan) bool {
 	grown := false
-	for _, f := range m.roots() {
-		if l := f.doneCalls; l != nil && f.runs(plan) > len(l.keys) {
-			view := f.view(plan)
+	for _, f := range l.roots() {
+		if l := f.doneCalls; l != nil && countCalls(f, plan) > len(l.keys) {
+			view := viewOf(f, plan)
 			for _, call := range view.Calls[len(l.keys):] {
 				if _, stands := l.list(view, call); stands {
 					grown = true
@@ -99,7 +100,7 @@ func (m *Machine) rematchCompleted(plan *plan.Plan) bool {
 
 // numberDone numbers what the tick has done as it is listed, whenever it ended, and gives the
 // numbers, from 1, by call.
-func (f *frame) numberDone() map[int]int32 {
+func numberDone(f *frame) map[int]int32 {
 	l, numbers := f.doneCalls, map[int]int32{}
 	if l == nil {
 		return numbers
@@ -128,19 +129,19 @@ func (l *doneCalls) isListed(message *Message) bool {
 
 // stands reports whether a message of an earlier tick counts for a read: one of a
 // call that is listed again counts only for those who are bound to that call.
-func (f *frame) stands(message *Message, sees func(call int) bool) bool {
-	if f.doneCalls == nil || message.Completed == 0 {
+func (r *resolver) stands(message *Message, sees func(call int) bool) bool {
+	if r.doneCalls == nil || message.Completed == 0 {
 		return true
 	}
-	owner, listed := f.doneCalls.owners[message.Completed-1]
-	return !listed || sees(int(owner)) || f.repeater(message.Completed, sees)
+	owner, listed := r.doneCalls.owners[message.Completed-1]
+	return !listed || sees(int(owner)) || r.repeater(message.Completed, sees)
 }
 
 // repeater reports whether one of the calls that are seen lists a completed one again.
-func (f *frame) repeater(completed int32, sees func(call int) bool) bool {
-	id := f.doneCalls.completed[completed-1].key
-	for i, other := range f.doneCalls.keys {
-		if other == id && i < len(f.calls) && f.calls[i].more != nil && f.calls[i].more.repeats == completed && sees(i) {
+func (r *resolver) repeater(completed int32, sees func(call int) bool) bool {
+	id := r.doneCalls.completed[completed-1].key
+	for i, other := range r.doneCalls.keys {
+		if other == id && i < len(r.calls) && r.calls[i].more != nil && r.calls[i].more.repeats == completed && sees(i) {
 			return true
 		}
 	}
@@ -150,16 +151,16 @@ func (f *frame) repeater(completed int32, sees func(call int) bool) bool {
 // mayBeListedLater reports whether one of the messages of earlier ticks on some paths
 // may be the work of a done call that is listed again only after a call of the
 // tick.
-func (f *frame) mayBeListedLater(paths []pathtree.ID, call *plan.Call) bool {
-	if f.doneCalls == nil {
+func (s *schedule) mayBeListedLater(paths []pathtree.ID, call *plan.Call) bool {
+	if s.doneCalls == nil {
 		return false
 	}
 	for _, path := range paths {
-		for _, m := range f.log.On(path) {
-			if m.Completed == 0 || f.doneCalls.completed[m.Completed-1].key == "" {
+		for _, m := range s.log.On(path) {
+			if m.Completed == 0 || s.doneCalls.completed[m.Completed-1].key == "" {
 				continue
 			}
-			if owner, listed := f.doneCalls.owners[m.Completed-1]; !listed || int(owner) > call.Index {
+			if owner, listed := s.doneCalls.owners[m.Completed-1]; !listed || int(owner) > call.Index {
 				return true
 			}
 		}
@@ -177,44 +178,44 @@ const (
 
 // dedupe reports whether a call whose parameters are resolved is done already. Of
 // several that are alike the nth, in the graph's order, repeats the nth.
-func (f *frame) dedupe(i int32, params map[string]any) dedupeResult {
-	l := f.doneCalls
+func (s *schedule) dedupe(i int32, params map[string]any) dedupeResult {
+	l := s.doneCalls
 	if !l.knows(l.keys[i]) {
 		return fresh
 	}
 	id, own := l.keys[i], canonical(params)
 	nth := 0
-	for j, other := range l.keys[:len(f.calls)] {
-		if other != id || f.log.Place(int32(j)) >= f.log.Place(i) {
+	for j, other := range l.keys[:len(s.calls)] {
+		if other != id || s.log.Place(int32(j)) >= s.log.Place(i) {
 			continue
 		}
-		switch state := &f.calls[j]; {
+		switch state := &s.calls[j]; {
 		case state.status == Waiting:
 			return undecided
 		case state.more != nil && state.more.resolved == own:
 			nth++
 		}
 	}
-	f.calls[i].details().resolved = own
+	s.calls[i].details().resolved = own
 	for _, number := range l.byKey[id] {
 		if l.completed[number].params != own {
 			continue
 		}
 		if nth == 0 {
-			f.calls[i].more.repeats = number + 1
+			s.calls[i].more.repeats = number + 1
 			return duplicate
 		}
 		nth--
 	}
-	if f.plan.Calls[i].Each != nil {
-		l.repeatItems(id, f.calls[i].more.items.of)
+	if s.plan.Calls[i].Each != nil {
+		l.repeatItems(id, s.calls[i].more.items.of)
 	}
 	return fresh
 }
 
 // knows reports whether earlier ticks have done a call of an identity, or items of one.
 func (l *doneCalls) knows(identity string) bool {
-	return len(l.byKey[identity]) > 0 || len(l.items[identity]) > 0
+	return len(l.byKey[identity]) > 0 || l.ofItems[identity]
 }
 
 // repeatItems finds those items of a call that are done already, though the call as a whole
@@ -222,28 +223,21 @@ func (l *doneCalls) knows(identity string) bool {
 func (l *doneCalls) repeatItems(identity string, items []item) {
 	for at := range items {
 		if one := &items[at]; one.params != nil && one.failure == nil {
-			own := canonical(one.params)
-			nth := l.taken[own+identity]
-			if outputs := l.items[identity][own]; nth < len(outputs) {
-				one.before, one.output = true, outputs[nth]
-				l.taken[own+identity]++
+			own := canonical(one.params) + identity
+			if nth := l.taken[own]; nth < len(l.items[own]) {
+				one.before, one.output = true, l.items[own][nth]
+				l.taken[own]++
 			}
 		}
 	}
 }
 
 func (l *doneCalls) keepItem(identity string, params map[string]any, output any) {
-	if identity == "" {
-		return
+	if identity != "" {
+		own := canonical(params) + identity
+		l.ofItems[identity] = true
+		l.items[own] = append(l.items[own], output)
 	}
-	if l.items == nil {
-		l.items = map[string]map[string][]any{}
-	}
-	if l.items[identity] == nil {
-		l.items[identity] = map[string][]any{}
-	}
-	own := canonical(params)
-	l.items[identity][own] = append(l.items[identity][own], output)
 }
 
 // lookAgain notes that those may be decided that waited for a call of their kind.
@@ -266,7 +260,7 @@ func doneBefore(output any) Settlement {
 // settleContinued settles the calls that were done before this run began: those of whose
 // output the frame's initial state holds one alternative, the failure route
 // included.
-func (f *frame) settleContinued() {
+func settleContinued(f *frame) {
 	for i, call := range f.plan.Calls {
 		for _, route := range call.Output {
 			if output, there := f.initialOutput(route); there {
@@ -280,14 +274,10 @@ func (f *frame) settleContinued() {
 
 // initialOutput reports whether the initial state holds a value, not null, at all paths
 // of an alternative, and gives the one at the first.
-func (f *frame) initialOutput(route plan.Route) (first any, there bool) {
-	for at, path := range route {
-		value, ok := f.log.Initial(path.ID)
-		if !ok || value == nil {
+func (s *store) initialOutput(route plan.Route) (first any, there bool) {
+	for _, path := range slices.Backward(route) {
+		if first, _ = s.log.Initial(path.ID); first == nil {
 			return nil, false
-		}
-		if at == 0 {
-			first = value
 		}
 	}
 	return first, true
@@ -304,10 +294,10 @@ func (l *doneCalls) add(one completedCall) int32 {
 
 // resolvedParams are what the plan resolved a call's parameters to, whatever a
 // person made of them.
-func (f *frame) resolvedParams(i int32) map[string]any {
-	params, v := f.evaluate(f.plan.Calls[i])
-	if f.plan.Calls[i].Each != nil {
-		params, _ = f.enumerate(i, params, v.list)
+func (r *resolver) resolvedParams(i int32) map[string]any {
+	params, v := r.evaluate(r.plan.Calls[i])
+	if r.plan.Calls[i].Each != nil {
+		params, _ = r.enumerate(i, params, v.list)
 	}
 	return params
 }

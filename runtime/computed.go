@@ -22,10 +22,10 @@ func (c *Computed) add(e Event) {
 }
 
 // Computed is what the activities that are expressions have taken so far.
-func (m *Machine) Computed() Computed { return m.computed }
+func (t *tally) Computed() Computed { return t.computed }
 
 // Bounded reports whether the expressions of the run have a budget together.
-func (m *Machine) Bounded() bool { return !m.options.Unbounded }
+func (a *allowances) Bounded() bool { return !a.unbounded }
 
 // What the expressions that are in calls and in the output may take together,
 // and how much more for each evaluation.
@@ -38,13 +38,13 @@ const (
 
 // Resolved is how many steps the expressions in calls and in the output have taken
 // beyond what each of them is given.
-func (m *Machine) Resolved() int { return resolvingSteps - m.resolving.Steps }
+func (a *allowances) Resolved() int { return resolvingSteps - a.resolving.Steps }
 
 // compute evaluates an expression of a call or of the output, within what all of the
 // run may take.
-func (m *Machine) compute(t *plan.Template, look expression.Lookup) (any, expression.Presence, *Failure) {
-	left := &m.resolving
-	if m.options.Unbounded {
+func (a *allowances) compute(t *plan.Template, look expression.Lookup) (any, expression.Presence, *Failure) {
+	left := &a.resolving
+	if a.unbounded {
 		left = nil
 	} else {
 		left.Steps += stepsOfLook

@@ -17,16 +17,16 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// decided takes a person's answer. One that can't be taken asks again and says
+// takeDecision takes a person's answer. One that can't be taken asks again and says
 // why.
-func (f *frame) decided(e Event) {
+func takeDecision(f *frame, e Event) {
 	i, state := int32(e.Call), &f.calls[e.Call]
 	if !state.asks() || int(state.attempt) != e.Attempt || e.Decision == nil {
 		return
 	}
 	d, more := e.Decision, state.more
-	if ids := f.machine.kept[f.keptFor(i)]; slices.Contains(ids, "") { // one to whatever is asked is to this
-		f.machine.kept[f.keptFor(i)] = slices.Delete(ids, slices.Index(ids, ""), slices.Index(ids, "")+1)
+	if ids := f.machine.kept[keptFor(f, i)]; slices.Contains(ids, "") { // one to whatever is asked is to this
+		f.machine.kept[keptFor(f, i)] = slices.Delete(ids, slices.Index(ids, ""), slices.Index(ids, "")+1)
 	}
 	if d.ID != "" && !SameQuestion(d.ID, more.question.ID) {
 		f.put(i, "it was an answer to another question, or what would run has changed since")
@@ -36,13 +36,13 @@ func (f *frame) decided(e Event) {
 		f.put(i, fmt.Sprintf("%q is no answer to this question: expected %s", d.Verdict, wording.Or(more.question.Verdicts())))
 		return
 	}
-	if len(more.question.Outside) > 0 && f.decidedOutside(i, d) {
+	if len(more.question.Outside) > 0 && decidedOutside(f, i, d) {
 		return
 	}
 	switch d.Verdict {
 	case Approve:
 	case Retry:
-		if failure := f.forbidden(i, f.call(i), state.params); failure != nil {
+		if failure := forbidden(f, i, f.call(i), state.params); failure != nil {
 			f.put(i, failure.Message)
 			return
 		}
@@ -50,24 +50,24 @@ func (f *frame) decided(e Event) {
 	case Fail:
 		more.decide(d)
 		more.question = nil
-		f.interrupted(i)
+		interrupted(f, i)
 		return
 	case Reject:
-		f.rejected(i, d)
+		rejectCall(f, i, d)
 		return
 	case Change:
 		if problem := more.question.Unacceptable(d.Params); problem != "" {
 			f.put(i, problem)
 			return
 		}
-		if failure := f.forbidden(i, f.call(i), d.Params); failure != nil {
+		if failure := forbidden(f, i, f.call(i), d.Params); failure != nil {
 			f.put(i, failure.Message)
 			return
 		}
-		f.changes(i, d.Params)
+		noteChanges(f, i, d.Params)
 		state.params, more.kept = d.Params, nil
 	case Replace:
-		problem := f.replace(i, d)
+		problem := replaceCall(f, i, d)
 		if problem == "" {
 			more.question = nil // what is asked about is another call
 		}
@@ -106,9 +106,9 @@ func (q *Question) Verdicts() []string {
 	return []string{string(Approve), string(Reject), string(Change), string(Replace)}
 }
 
-// rejected settles a call that a person rejects: the one that is in the
+// rejectCall settles a call that a person rejects: the one that is in the
 // plan, whatever was proposed in its place. Its failure route takes the record.
-func (f *frame) rejected(i int32, d *Decision) {
+func rejectCall(f *frame, i int32, d *Decision) {
 	state := &f.calls[i]
 	state.more.decide(d)
 	state.more.replacement = nil
@@ -155,16 +155,16 @@ type replacement struct {
 	scopes   []ScopeSource
 }
 
-func (f *frame) replacement(i int32) *replacement {
-	if more := f.calls[i].more; more != nil {
+func (s *schedule) replacement(i int32) *replacement {
+	if more := s.calls[i].more; more != nil {
 		return more.replacement
 	}
 	return nil
 }
 
 // chosen is what a person has a call run with, whatever the plan says; or nil.
-func (f *frame) chosen(i int32) map[string]any {
-	switch more := f.calls[i].more; {
+func (s *schedule) chosen(i int32) map[string]any {
+	switch more := s.calls[i].more; {
 	case more == nil:
 	case more.given != nil && more.given.Params != nil:
 		return more.given.Params
@@ -174,15 +174,15 @@ func (f *frame) chosen(i int32) map[string]any {
 	return nil
 }
 
-// replace puts another call in the place of one, or says why it can't. It reads
+// replaceCall puts another call in the place of one, or says why it can't. It reads
 // what is there now.
-func (f *frame) replace(i int32, d *Decision) string {
+func replaceCall(f *frame, i int32, d *Decision) string {
 	call := f.plan.Calls[i]
-	plan, problem := f.compileReplacement(call, d.Replacement)
+	solved, problem := compileReplacement(f, call, d.Replacement)
 	if problem != "" {
 		return problem
 	}
-	by := plan.Calls[0]
+	by := solved.Calls[0]
 	if by.Each != nil {
 		return "what takes the place of one call can't run for each item of a list: leave \"_each\" out"
 	}
@@ -190,12 +190,12 @@ func (f *frame) replace(i int32, d *Decision) string {
 		return fmt.Sprintf("no activity carries out the tool %q", by.ToolName)
 	}
 	// Its references are resolved here and now, in a machine of its own.
-	scratch := &frame{machine: f.machine, plan: plan, log: f.log, doneCalls: f.doneCalls}
-	scratch.reads = make([]readState, len(plan.Reads))
-	for r := range plan.Reads {
+	scratch := &resolver{store: store{machine: f.machine, plan: solved, log: f.log}, doneCalls: f.doneCalls}
+	scratch.reads = make([]readState, len(solved.Reads))
+	for r := range solved.Reads {
 		read := &scratch.reads[r]
 		read.known = true
-		read.value, read.there = f.log.Resolve(plan.Reads[r].Path, state.Anyone)
+		read.value, read.there = f.log.Resolve(solved.Reads[r].Path, state.Anyone)
 	}
 	params, verdict := scratch.evaluate(by)
 	switch {
@@ -204,10 +204,10 @@ func (f *frame) replace(i int32, d *Decision) string {
 	case verdict.skip != "":
 		return verdict.skip
 	}
-	if failure := invalid(plan, by, params, &f.machine.matching); failure != nil {
+	if failure := invalid(solved, by, params, &f.machine.matching); failure != nil {
 		return failure.Message
 	}
-	if failure := f.forbidden(i, by, params); failure != nil {
+	if failure := forbidden(f, i, by, params); failure != nil {
 		return failure.Message
 	}
 	merged := *by
@@ -215,11 +215,11 @@ func (f *frame) replace(i int32, d *Decision) string {
 	merged.Output, merged.OutputNode, merged.ItemOf = call.Output, call.OutputNode, call.ItemOf
 	merged.Reads, merged.After, merged.Choices, merged.Waits = call.Reads, call.After, call.Choices, call.Waits
 	r := &replacement{call: &merged, decision: d, params: params, context: state.ScopeValues(by, scratch.read)}
-	r.sources, r.scopes = scratch.provenance(by, f.reader().writersOf)
+	r.sources, r.scopes = scratch.provenance(by, func(read *plan.Read) []string { return writersOf(f.reader(), read) })
 	more := f.calls[i].details()
 	more.replacement, more.given, more.kept = r, nil, nil
 	if more.permitState = (permitState{}); f.machine.permit != nil {
-		more.permitState.replaced = facts.OfCalls(plan)(by)
+		more.permitState.replaced = facts.OfCalls(solved)(by)
 	}
 	f.calls[i].params = params
 	return ""
@@ -227,7 +227,7 @@ func (f *frame) replace(i int32, d *Decision) string {
 
 // writersOf names the calls that have written what a replacement reads, which is
 // bound to none of them; or what was there from the start.
-func (f *frame) writersOf(r *plan.Read) []string {
+func writersOf(f *frame, r *plan.Read) []string {
 	var from []string
 	for _, m := range f.log.Messages() {
 		if m.Tick == f.machine.tick && f.program.Paths.Overlap(m.Path, r.Path) && !slices.Contains(from, f.plan.Calls[m.Call].Name) {
@@ -242,7 +242,7 @@ func (f *frame) writersOf(r *plan.Read) []string {
 
 // compileReplacement checks a call that a person wrote like any other, in the
 // setting of what is there now.
-func (f *frame) compileReplacement(call *plan.Call, text json.RawMessage) (*plan.Plan, string) {
+func compileReplacement(f *frame, call *plan.Call, text json.RawMessage) (*plan.Plan, string) {
 	head, _ := json.Marshal(call.ToolName)
 	var own map[string]json.RawMessage
 	if err := json.Unmarshal(text, &own); err != nil || !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
@@ -260,7 +260,7 @@ func (f *frame) compileReplacement(call *plan.Call, text json.RawMessage) (*plan
 		}
 	}
 	file := source.NewFile("replacement.json", slices.Concat([]byte(`{"calls":[`), body, []byte("]}")))
-	plan, found := f.setting().Solve(file, compiler.Options{})
+	plan, found := settingOf(f).Solve(file, compiler.Options{})
 	draft := analyzer.Screen(plan, found, f.machine.rules, nil)
 	if !draft.Sound() || len(plan.Calls) != 1 {
 		problems := draft.Problems()
@@ -272,5 +272,5 @@ func (f *frame) compileReplacement(call *plan.Call, text json.RawMessage) (*plan
 		}
 		return nil, "that isn't one call"
 	}
-	return plan, f.worse(call, plan)
+	return plan, worseLabels(f, call, plan)
 }

@@ -7,35 +7,35 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-func (f *frame) child(i int32) *frame {
-	if more := f.calls[i].more; more != nil {
+func (s *schedule) child(i int32) *frame {
+	if more := s.calls[i].more; more != nil {
 		return more.child
 	}
 	return nil
 }
 
-// delegate begins the next try of a call that a plan carries out. It takes no
+// startDelegate begins the next try of a call that a plan carries out. It takes no
 // place from activities: its own calls do.
-func (f *frame) delegate(i int32) {
+func startDelegate(f *frame, i int32) {
 	call, status := f.call(i), &f.calls[i]
 	plan := f.plan.Delegates[call.Delegate]
-	if f.revive(i) || !f.nextTry(i) {
+	if revive(f, i) || !f.nextTry(i) {
 		return
 	}
 	f.machine.delegated += len(plan.Calls) + 1
 	c := f.emit(i, Enter)
-	c.Params, c.Uncertainty = status.params, f.uncertainty(call)
+	c.Params, c.Uncertainty = status.params, uncertainty(f, call)
 	if call.Timeout > 0 {
 		f.pause(i, call.Timeout)
 	}
 	site := Site{Instance: f.site.Instance, Under: Path(f.site.Under, call.Name), Delegate: call.Delegate}
 	if site.Tries = slices.Clip(f.site.Tries); status.attempt > 1 || site.Tries != nil {
-		for len(site.Tries) < f.delegates() {
+		for len(site.Tries) < delegateDepth(f) {
 			site.Tries = append(site.Tries, 1)
 		}
 		site.Tries = append(site.Tries, int(status.attempt))
 	}
-	d := f.below(i, site)
+	d := openBelow(f, i, site)
 	given := f.context(i)
 	d.log = state.New(state.Delegated(plan, given, status.params))
 	for _, kind := range []string{"error", "advice"} {
@@ -49,8 +49,8 @@ func (f *frame) delegate(i int32) {
 	d.begin()
 }
 
-// delegates is how many plans are run in each other above a frame's calls.
-func (f *frame) delegates() int {
+// delegateDepth is how many plans are run in each other above a frame's calls.
+func delegateDepth(f *frame) int {
 	n := 0
 	for ; f.parent != nil; f = f.parent {
 		if f.items == nil {
@@ -60,10 +60,11 @@ func (f *frame) delegates() int {
 	return n
 }
 
-// below opens the frame of what carries a call out.
-func (f *frame) below(i int32, site Site) *frame {
+// openBelow opens the frame of what carries a call out.
+func openBelow(f *frame, i int32, site Site) *frame {
 	at := position{len(f.machine.frames), site, f.order, f.place, f, i, f.depth + 1}
-	d := &frame{machine: f.machine, position: at}
+	d := &frame{position: at}
+	d.machine = f.machine
 	if d.place < 0 {
 		d.place = int32(f.plan.Calls[i].Place)
 	}
@@ -72,30 +73,30 @@ func (f *frame) below(i int32, site Site) *frame {
 	return d
 }
 
-func (f *frame) returnResult() {
+func returnResult(f *frame) {
 	if f.givenUp {
-		f.handUp()
-		f.release()
+		handUp(f)
+		releaseFrame(f)
 		f.parent.complete(f.under, nil, -1, nil)
 		return
 	}
 	if f.items != nil {
-		f.returnList()
+		returnList(f)
 		return
 	}
-	output := f.conclude()
-	f.release()
+	output := concludeFrame(f)
+	releaseFrame(f)
 	var failure *Failure
 	if len(f.errors) > 0 {
-		failure = f.delegateFailure()
-		f.handUp()
+		failure = delegateFailure(f)
+		handUp(f)
 	}
 	f.parent.complete(f.under, output, -1, failure)
 }
 
 // handUp leaves with the call above what was done in its stead though that has failed: the
 // next request reports it, so that it isn't done again for want of knowing.
-func (f *frame) handUp() {
+func handUp(f *frame) {
 	if f.machine.loop == nil {
 		return
 	}
@@ -105,7 +106,7 @@ func (f *frame) handUp() {
 		switch {
 		case more == nil:
 		case f.calls[i].status != Done:
-			above.within = append(above.within, f.doneWithin(int32(i))...)
+			above.within = append(above.within, doneWithin(f, int32(i))...)
 		case f.items == nil && !more.settlement.before:
 			one := standingOf(f.plan.Calls[i], f.site.Instance, more.settlement)
 			above.within = append(above.within, request.Settled{Standing: one, Tool: f.call(int32(i)).ToolName, Tick: f.machine.tick, Params: more.ran, Result: more.settlement.Output})
@@ -114,7 +115,7 @@ func (f *frame) handUp() {
 }
 
 // doneWithin is what was done in the stead of a call that has failed.
-func (f *frame) doneWithin(i int32) []request.Settled {
+func doneWithin(f *frame, i int32) []request.Settled {
 	more := f.calls[i].more
 	var all []request.Settled
 	if more.results != nil {
@@ -127,7 +128,7 @@ func (f *frame) doneWithin(i int32) []request.Settled {
 	return append(all, more.within...)
 }
 
-func (f *frame) delegateFailure() *Failure {
+func delegateFailure(f *frame) *Failure {
 	first := sortedErrors(f.errors)[0]
 	failure := &Failure{Code: first.Code, Message: first.Message, Details: map[string]any{"delegate": f.site.Delegate, "call": first.Call}}
 	if first.Call != "" {
@@ -138,7 +139,7 @@ func (f *frame) delegateFailure() *Failure {
 
 // cancelDelegate gives a delegate up. What it has at work is asked to end, and when that has
 // ended the call above has.
-func (f *frame) cancelDelegate() {
+func cancelDelegate(f *frame) {
 	f.givenUp = true
 	for i := range f.calls {
 		switch state := &f.calls[i]; {
@@ -146,18 +147,18 @@ func (f *frame) cancelDelegate() {
 			f.giveUp(int32(i))
 		case state.status == Asking:
 			f.emit(int32(i), Cancel)
-			f.settleCancelled(int32(i))
+			settleCancelled(f, int32(i))
 		case !state.status.Settled():
-			f.settleCancelled(int32(i))
+			settleCancelled(f, int32(i))
 		}
 	}
 }
 
-func (f *frame) settleCancelled(i int32) {
+func settleCancelled(f *frame, i int32) {
 	f.settle(i, Settlement{Status: Cancelled, Reason: "the call that delegates was given up", Attempts: int(f.calls[i].attempt)})
 }
 
-func (f *frame) release() {
+func releaseFrame(f *frame) {
 	more := f.parent.calls[f.under].more
 	f.machine.frames[f.number], more.child, more.refused = nil, nil, f.rejects
 	if f.machine.keepsFailed {

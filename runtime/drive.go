@@ -1,5 +1,12 @@
 package runtime
 
+import _ "embed"
+
+// Reference is how a plan runs, in the form of [compiler.Reference].
+//
+//go:embed EXECUTION.md
+var Reference string
+
 // A World carries out what a machine commands, and reports what happens because of it: with programs and people
 // (package local), on a virtual clock (package simulate), out of a journal (package session), or in the history
 // of a workflow engine. It decides nothing about the plan.

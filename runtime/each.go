@@ -49,8 +49,8 @@ type endedItem struct {
 
 // enumerate works out what each item of a call's list is run with, once all that it may
 // read has settled. It gives the call's parameters, which are those of its items.
-func (f *frame) enumerate(i int32, own map[string]any, given any) (map[string]any, *Failure) {
-	call := f.plan.Calls[i]
+func (r *resolver) enumerate(i int32, own map[string]any, given any) (map[string]any, *Failure) {
+	call := r.plan.Calls[i]
 	list, isList := given.([]any)
 	switch {
 	case !isList:
@@ -59,10 +59,10 @@ func (f *frame) enumerate(i int32, own map[string]any, given any) (map[string]an
 		return nil, &Failure{Code: codeLimit, Message: fmt.Sprintf("\"_each\" has %d items; the limit is %d", len(list), compiler.MaxItems)}
 	}
 	all, params := &items{list, make([]item, len(list))}, make([]any, len(list))
-	f.calls[i].details().items = all
+	r.calls[i].details().items = all
 	for at := range list {
-		f.turnTo(i, at)
-		one := f.itemOf(call, own)
+		r.turnTo(i, at)
+		one := r.itemOf(call, own)
 		if one.failure != nil && !call.Each.Collect {
 			return nil, ofItem(one.failure, at)
 		}
@@ -75,51 +75,51 @@ func (f *frame) enumerate(i int32, own map[string]any, given any) (map[string]an
 }
 
 // turnTo lets what a call reads of an item be that of one item.
-func (f *frame) turnTo(i int32, at int) {
-	for _, r := range f.plan.Calls[i].Reads {
-		read := &f.plan.Reads[r]
-		if !compiler.ReadsItem(f.plan, read) {
+func (r *resolver) turnTo(i int32, at int) {
+	for _, number := range r.plan.Calls[i].Reads {
+		read := &r.plan.Reads[number]
+		if !compiler.ReadsItem(r.plan, read) {
 			continue
 		}
-		state := &f.reads[r]
+		state := &r.reads[number]
 		state.known = true
 		if read.Ref.Kind == "index" {
 			state.value, state.there = pathtree.Walk(float64(at), read.Ref.Path)
 		} else {
-			state.value, state.there = pathtree.Walk(f.calls[i].more.items.list[at], read.Ref.Path)
+			state.value, state.there = pathtree.Walk(r.calls[i].more.items.list[at], read.Ref.Path)
 		}
 	}
 }
 
 // itemOf is what the item at hand is run with; own are the parameters that are the same
 // for all.
-func (f *frame) itemOf(call *plan.Call, own map[string]any) item {
+func (r *resolver) itemOf(call *plan.Call, own map[string]any) item {
 	var v readiness
-	f.ofItem = true
-	defer func() { f.ofItem = false }()
+	r.ofItem = true
+	defer func() { r.ofItem = false }()
 	if call.When.PerItem() {
-		f.meets(call, &v)
+		r.meets(call, &v)
 	}
 	params := make(map[string]any, len(own))
 	for i := 0; i < len(call.Params.Fields) && v.skip == ""; i++ {
 		field := &call.Params.Fields[i]
 		if params[field.Key] = own[field.Key]; field.Value.PerItem() {
-			params[field.Key] = f.value(field.Value, &v)
+			params[field.Key] = r.value(field.Value, &v)
 		}
 	}
 	switch {
 	case v.skip != "":
 		return item{skip: v.skip}
-	case v.failure == nil && !f.machine.overMatched(): // else nothing starts any more
-		v.failure = invalid(f.plan, call, params, &f.machine.matching)
+	case v.failure == nil && !r.machine.overMatched(): // else nothing starts any more
+		v.failure = invalid(r.plan, call, params, &r.machine.matching)
 	}
 	return item{params: params, failure: v.failure}
 }
 
-// expand begins the items of a call. It takes no place from activities: they do.
-func (f *frame) expand(i int32) {
+// expandItems begins the items of a call. It takes no place from activities: they do.
+func expandItems(f *frame, i int32) {
 	call, state := f.plan.Calls[i], &f.calls[i]
-	if f.revive(i) {
+	if revive(f, i) {
 		return
 	}
 	if !f.transition(i, Running) {
@@ -130,7 +130,7 @@ func (f *frame) expand(i int32) {
 	f.machine.delegated += len(all)
 	c := f.emit(i, Enter)
 	c.Params, c.Count = state.params, len(all)
-	d := f.below(i, f.site)
+	d := openBelow(f, i, f.site)
 	d.plan, d.program, d.log = compiler.Items(f.plan, call, len(all)), f.program, f.log
 	d.items = &results{values: make([]any, len(all)), collect: call.Each.Collect}
 	d.calls = make([]callState, len(all))
@@ -157,7 +157,7 @@ func (f *frame) expand(i int32) {
 
 // itemSettled takes the result of an item. Of several that fail the first in the list
 // counts: all before it have been started, so that which it is doesn't depend on timing.
-func (f *frame) itemSettled(i int32, s *Settlement) {
+func itemSettled(f *frame, i int32, s *Settlement) {
 	failure := s.Failure
 	decided, done := s.Decision != nil && s.Decision.Verdict != Approve, s.Status == Done && !s.before
 	if (decided || done) && f.machine.loop != nil {
@@ -184,11 +184,11 @@ func (f *frame) itemSettled(i int32, s *Settlement) {
 		f.items.failure, f.items.failed = failure, i
 	}
 	if first {
-		f.startNoOther(i)
+		startNoOther(f, i)
 	}
 }
 
-func (f *frame) startNoOther(failed int32) {
+func startNoOther(f *frame, failed int32) {
 	for at := range f.calls {
 		i, state := int32(at), &f.calls[at]
 		if state.attempt > 0 || state.status.Settled() {
@@ -201,11 +201,11 @@ func (f *frame) startNoOther(failed int32) {
 	}
 }
 
-func (f *frame) returnList() {
-	f.release()
+func returnList(f *frame) {
+	releaseFrame(f)
 	slices.SortFunc(f.items.ended, func(a, b endedItem) int { return int(a.item - b.item) })
 	f.parent.calls[f.under].more.results = f.items
-	f.handUp()
+	handUp(f)
 	var failure *Failure
 	if f.items.failure != nil {
 		failure = ofItem(f.items.failure, int(f.items.failed))

@@ -24,20 +24,20 @@ type readiness struct {
 
 // evaluate resolves a call's condition and parameters where its reads are
 // settled: one that is absent decides at once, whatever else is pending.
-func (f *frame) evaluate(call *plan.Call) (map[string]any, readiness) {
+func (r *resolver) evaluate(call *plan.Call) (map[string]any, readiness) {
 	var v readiness
 	if call.When != nil && !call.When.PerItem() {
-		f.meets(call, &v)
+		r.meets(call, &v)
 	}
 	if call.Each != nil && v.skip == "" {
-		v.list = f.value(call.Each.List, &v)
+		v.list = r.value(call.Each.List, &v)
 	}
 	if v.skip != "" {
 		return nil, v
 	}
 	for _, scope := range call.Scopes { // a missing value doesn't block the call
-		if !compiler.ReadsItem(f.plan, &f.plan.Reads[scope.Read]) {
-			_, presence := f.read(scope.Read)
+		if !compiler.ReadsItem(r.plan, &r.plan.Reads[scope.Read]) {
+			_, presence := r.read(scope.Read)
 			v.pending = v.pending || presence == expression.Pending
 		}
 	}
@@ -48,7 +48,7 @@ func (f *frame) evaluate(call *plan.Call) (map[string]any, readiness) {
 	params := make(map[string]any, len(call.Params.Fields))
 	for i := range call.Params.Fields {
 		field := &call.Params.Fields[i]
-		params[field.Key] = f.value(field.Value, &v)
+		params[field.Key] = r.value(field.Value, &v)
 		if v.skip != "" {
 			return nil, v
 		}
@@ -57,8 +57,8 @@ func (f *frame) evaluate(call *plan.Call) (map[string]any, readiness) {
 }
 
 // meets notes in the readiness whether a call's condition holds.
-func (f *frame) meets(call *plan.Call, v *readiness) {
-	value := f.value(call.When, v)
+func (r *resolver) meets(call *plan.Call, v *readiness) {
+	value := r.value(call.When, v)
 	if yes, isBool := value.(bool); v.skip == "" && !v.pending && v.failure == nil && (!isBool || !yes) {
 		v.skip = "its condition is not true"
 	} else if v.skip != "" {
@@ -67,57 +67,57 @@ func (f *frame) meets(call *plan.Call, v *readiness) {
 }
 
 // value resolves a template, and notes in the readiness what stands against it.
-func (f *frame) value(t *plan.Template, v *readiness) any {
+func (r *resolver) value(t *plan.Template, v *readiness) any {
 	switch {
 	case !t.Live():
 		return t.Value
-	case t.Expr != nil && t.PerItem() && !f.ofItem: // each item has a value of its own
+	case t.Expr != nil && t.PerItem() && !r.ofItem: // each item has a value of its own
 		return nil
 	case t.Expr != nil && t.Expr.Plain():
-		value, presence := f.read(t.Reads[0])
-		f.note(t, presence, v)
+		value, presence := r.read(t.Reads[0])
+		r.note(t, presence, v)
 		return value
 	case t.Expr != nil:
-		value, presence, failure := f.machine.compute(t, func(ref int) (any, expression.Presence) { return f.read(t.Reads[ref]) })
+		value, presence, failure := r.machine.compute(t, func(ref int) (any, expression.Presence) { return r.read(t.Reads[ref]) })
 		if failure != nil {
 			if v.failure == nil {
 				v.failure = failure
 			}
 			return nil
 		}
-		f.note(t, presence, v)
+		r.note(t, presence, v)
 		return value
 	case t.Fields != nil:
 		object := make(map[string]any, len(t.Fields))
 		for i := range t.Fields {
-			object[t.Fields[i].Key] = f.value(t.Fields[i].Value, v)
+			object[t.Fields[i].Key] = r.value(t.Fields[i].Value, v)
 		}
 		return object
 	}
 	list := make([]any, len(t.Items))
 	for i, item := range t.Items {
-		list[i] = f.value(item, v)
+		list[i] = r.value(item, v)
 	}
 	return list
 }
 
-func (f *frame) note(t *plan.Template, p expression.Presence, v *readiness) {
+func (r *resolver) note(t *plan.Template, p expression.Presence, v *readiness) {
 	switch p {
 	case expression.Pending:
 		v.pending = true
 	case expression.Absent:
 		if v.skip == "" {
-			v.skip = compiler.Redact(f.plan, f.absent(t)) + " has no value"
+			v.skip = compiler.Redact(r.plan, r.absent(t)) + " has no value"
 		}
 	}
 }
 
 // absent is the text of an expression that has no value, or the one reference in it that
 // it is for the want of.
-func (f *frame) absent(t *plan.Template) string {
+func (r *resolver) absent(t *plan.Template) string {
 	text := t.Node.Text
-	for i, r := range t.Reads {
-		if _, presence := f.read(r); presence == expression.Absent {
+	for i, at := range t.Reads {
+		if _, presence := r.read(at); presence == expression.Absent {
 			if text != t.Node.Text {
 				return t.Node.Text
 			}
@@ -129,13 +129,13 @@ func (f *frame) absent(t *plan.Template) string {
 
 // read is the value of a read: of the initial state and its bound writers'
 // messages alone.
-func (f *frame) read(r int) (any, expression.Presence) {
-	state := &f.reads[r]
+func (r *resolver) read(at int) (any, expression.Presence) {
+	state := &r.reads[at]
 	if !state.known {
 		if state.open > 0 {
 			return nil, expression.Pending
 		}
-		state.value, state.there = f.resolve(&f.plan.Reads[r])
+		state.value, state.there = r.resolve(&r.plan.Reads[at])
 		state.known = true
 	}
 	if !state.there {
@@ -144,22 +144,22 @@ func (f *frame) read(r int) (any, expression.Presence) {
 	return state.value, expression.There
 }
 
-func (f *frame) resolve(read *plan.Read) (any, bool) {
-	return f.log.Resolve(read.Path, func(message *Message) bool { return f.sees(read, message) })
+func (r *resolver) resolve(read *plan.Read) (any, bool) {
+	return r.log.Resolve(read.Path, func(message *Message) bool { return r.sees(read, message) })
 }
 
-func (f *frame) sees(read *plan.Read, message *Message) bool {
-	if message.Tick != f.machine.tick {
-		return f.stands(message, read.Sees)
+func (r *resolver) sees(read *plan.Read, message *Message) bool {
+	if message.Tick != r.machine.tick {
+		return r.stands(message, read.Sees)
 	}
-	return read.Sees(message.Call) && f.isFor(read, message)
+	return read.Sees(message.Call) && r.isFor(read, message)
 }
 
 // isFor reports whether a message is one of a call that a read is bound to. That is
 // so of any that overlaps what is read; others matter where a value above it has to be
 // put together, and nobody has waited for those that aren't bound.
-func (f *frame) isFor(read *plan.Read, message *Message) bool {
-	if message.Path == read.Path || f.plan.Paths.Overlap(message.Path, read.Path) {
+func (r *resolver) isFor(read *plan.Read, message *Message) bool {
+	if message.Path == read.Path || r.plan.Paths.Overlap(message.Path, read.Path) {
 		return true
 	}
 	_, isBound := slices.BinarySearch(read.Writers, int32(message.Call))
@@ -213,13 +213,13 @@ func invalid(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.
 	return nil
 }
 
-func (f *frame) refused(call *plan.Call, value any) *Failure {
+func (s *store) refused(call *plan.Call, value any) *Failure {
 	if call.Tool != nil && call.Tool.Output != nil && call.Each == nil { // each result of it was judged
-		if v := f.machine.validate(call.Tool.Output, value); v != nil {
+		if v := s.machine.validate(call.Tool.Output, value); v != nil {
 			return unfitting("bad-output", "the result doesn't fit the tool's \"_output\"", v)
 		}
 	}
-	if why := label.Unendorsed(f.plan, call, value, &f.machine.matching); why != "" && call.Each == nil {
+	if why := label.Unendorsed(s.plan, call, value, &s.machine.matching); why != "" && call.Each == nil {
 		return badOutput("%s", why)
 	}
 	return nil
@@ -227,53 +227,53 @@ func (f *frame) refused(call *plan.Call, value any) *Failure {
 
 // candidates are the alternatives that a result may take: one, unless that hangs
 // on what stands there already.
-func (f *frame) candidates(call *plan.Call, value any, named int) []plan.Route {
+func (s *store) candidates(call *plan.Call, value any, named int) []plan.Route {
 	if named < 0 && call.Method != plan.Set && len(call.Output) > 1 {
 		return call.Output
 	}
-	at := f.taking(call, value, named)
+	at := s.taking(call, value, named)
 	return call.Output[at : at+1]
 }
 
-func (f *frame) taking(call *plan.Call, value any, named int) int {
+func (s *store) taking(call *plan.Call, value any, named int) int {
 	if named >= 0 || len(call.Output) == 1 {
 		return max(0, named)
 	}
-	return max(0, slices.IndexFunc(call.Output, func(r plan.Route) bool { return f.accepts(call, r, value) }))
+	return max(0, slices.IndexFunc(call.Output, func(r plan.Route) bool { return s.accepts(call, r, value) }))
 }
 
 // admitted finds the alternative that a result takes, and whether it may be
 // written there.
-func (f *frame) admitted(call *plan.Call, value any, named int) (int, *Failure) {
-	route := f.taking(call, value, named)
-	if f.plan.Writes == plan.Once {
+func (s *store) admitted(call *plan.Call, value any, named int) (int, *Failure) {
+	route := s.taking(call, value, named)
+	if s.plan.Writes == plan.Once {
 		// Only where the activity itself names the failure route. Those who meet
 		// there aren't ordered, so they never refuse each other.
 		for _, path := range call.Output[route] {
-			if f.occupied(path.ID, func(message *Message) bool { return !message.Failure }) {
-				return 0, badOutput("%s is written already, and a path is written once", f.plan.Paths.String(path.ID))
+			if s.occupied(path.ID, func(message *Message) bool { return !message.Failure }) {
+				return 0, badOutput("%s is written already, and a path is written once", s.plan.Paths.String(path.ID))
 			}
 		}
 	}
-	return route, f.unfit(call, call.Output[route], call.Method, value)
+	return route, s.unfit(call, call.Output[route], call.Method, value)
 }
 
 // accepts reports whether the state schema has nothing against a value on any path
 // of a route. Whether there is a place for it is another question, and not one
 // that chooses.
-func (f *frame) accepts(call *plan.Call, route plan.Route, value any) bool {
-	draft := f.log.Draft(int32(call.Index))
+func (s *store) accepts(call *plan.Call, route plan.Route, value any) bool {
+	draft := s.log.Draft(int32(call.Index))
 	defer draft.Discard()
 	return !slices.ContainsFunc(route, func(path plan.Path) bool {
-		s := f.schemaAt(path.ID)
-		if s == nil {
+		kept := s.schemaAt(path.ID)
+		if kept == nil {
 			return false
 		}
 		written, err := value, error(nil)
 		if call.Method != plan.Set {
 			written, err = draft.Write(path.ID, call.Method, value)
 		}
-		return err == nil && f.machine.validate(s, written) != nil
+		return err == nil && s.machine.validate(kept, written) != nil
 	})
 }
 
@@ -284,30 +284,30 @@ func badOutput(format string, args ...any) *Failure {
 // unfit says why a value can't be written to all paths of a route, one after the
 // other: what stands there has no place for it, or the state schema rejects
 // it.
-func (f *frame) unfit(call *plan.Call, route plan.Route, method plan.Method, value any) *Failure {
-	draft := f.log.Draft(int32(call.Index))
+func (s *store) unfit(call *plan.Call, route plan.Route, method plan.Method, value any) *Failure {
+	draft := s.log.Draft(int32(call.Index))
 	defer draft.Discard()
 	for _, path := range route {
 		written := value
-		if f.needsBase(path.ID, method) {
+		if s.needsBase(path.ID, method) {
 			result, err := draft.Write(path.ID, method, value)
 			if err != nil {
-				return badOutput("%s can't be written: %v", f.plan.Paths.String(path.ID), err)
+				return badOutput("%s can't be written: %v", s.plan.Paths.String(path.ID), err)
 			}
 			written = result
 		}
-		if s := f.schemaAt(path.ID); s != nil {
-			if v := f.machine.validate(s, written); v != nil {
-				return unfitting("bad-output", "the state schema rejects the value of "+f.plan.Paths.String(path.ID), v)
+		if kept := s.schemaAt(path.ID); kept != nil {
+			if v := s.machine.validate(kept, written); v != nil {
+				return unfitting("bad-output", "the state schema rejects the value of "+s.plan.Paths.String(path.ID), v)
 			}
 		}
 	}
 	return nil
 }
 
-// routes writes a failure record to every path of the call's failure route, if
+// routeFailure writes a failure record to every path of the call's failure route, if
 // it has one that admits it, and reports whether it did.
-func (f *frame) routes(call *plan.Call, failure *Failure) bool {
+func routeFailure(f *frame, call *plan.Call, failure *Failure) bool {
 	at := call.FailureRoute()
 	if at < 0 {
 		return false
@@ -332,8 +332,8 @@ func (f *frame) routes(call *plan.Call, failure *Failure) bool {
 
 // taken reports whether, under once, a value already is where the call would
 // write, its failure route aside.
-func (f *frame) taken(call *plan.Call) bool {
-	if f.plan.Writes != plan.Once {
+func (s *store) taken(call *plan.Call) bool {
+	if s.plan.Writes != plan.Once {
 		return false
 	}
 	failure := call.FailureRoute()
@@ -342,7 +342,7 @@ func (f *frame) taken(call *plan.Call) bool {
 			continue
 		}
 		for _, path := range route {
-			if f.occupied(path.ID, func(*Message) bool { return true }) {
+			if s.occupied(path.ID, func(*Message) bool { return true }) {
 				return true
 			}
 		}
@@ -352,11 +352,11 @@ func (f *frame) taken(call *plan.Call) bool {
 
 // occupied reports whether the initial state holds a value at a path, or a
 // message of the given sort stands on an overlapping one.
-func (f *frame) occupied(id pathtree.ID, counts func(*Message) bool) bool {
-	if value, ok := f.log.Initial(id); ok && value != nil {
+func (s *store) occupied(id pathtree.ID, counts func(*Message) bool) bool {
+	if value, ok := s.log.Initial(id); ok && value != nil {
 		return true
 	}
-	for _, message := range f.log.Over(id) {
+	for _, message := range s.log.Over(id) {
 		if counts(message) {
 			return true
 		}

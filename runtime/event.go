@@ -186,10 +186,12 @@ type Site struct {
 	// Instance is the one that the call works on; "" without instances. Under is, of
 	// a call of a delegate, the path of the calls that delegate: "digest#1/chapter#2".
 	// Delegate is the path of the plan that such a call is in.
-	Instance, Under, Delegate string
+	Instance string `json:"instance,omitzero"`
+	Under    string `json:"under,omitzero"`
+	Delegate string `json:"delegate,omitzero"`
 	// Tries are, where one of the calls in Under is tried again, which try of each it is,
 	// the outermost first. With them each call settles once.
-	Tries []int
+	Tries []int `json:"-"`
 }
 
 // Path is that of a call below those in whose stead it is carried out: "digest#1/chapter#2".

@@ -17,27 +17,24 @@ import (
 // instances, or of a delegate. All reads and writes of a call stay within
 // its frame.
 type frame struct {
-	machine *Machine
-	program *program
-	plan    *plan.Plan
 	position
-	given   Instance   // what its instance brought of its own
-	judging *plan.Plan // the document as its instance has it, where that has schemas of its own and the plan at hand doesn't know them
-	left    bool       // it is that of an instance that has ended
-	givenUp bool       // a delegate whose call is given up: it is over when what it has at work has ended
-	items   *results   // of a frame whose calls are one call's, for one item each; else nil
-	ofItem  bool       // what is read of an item is that of one at hand
-
-	log *Log
 	schedule
 	failures
-	doneCalls *doneCalls
-	history   []request.Written // what its calls did in earlier ticks
-	draft     *analyzer.Draft   // of the solution that is arriving
-	ranking   []plan.Rank       // what the advisors make of the tools
-	orders    guard.Orders      // of a frame of the run: the order rules of policies
-	secrets   frameSecrets
-	wrote     map[writing]permit.Writer // who calls are that have written; nil without a permit
+	given   Instance // what its instance brought of its own
+	left    bool     // it is that of an instance that has ended
+	givenUp bool     // a delegate whose call is given up: it is over when what it has at work has ended
+	items   *results // of a frame whose calls are one call's, for one item each; else nil
+
+	stale                         callHeap // calls to look at again
+	pendingWrites, releasedWrites []int32  // calls with results that wait for other calls; that can be checked again
+	isAwake                       bool     // some call is to be looked at, and the machine knows it
+
+	history []request.Written // what its calls did in earlier ticks
+	draft   *analyzer.Draft   // of the solution that is arriving
+	ranking []plan.Rank       // what the advisors make of the tools
+	orders  guard.Orders      // of a frame of the run: the order rules of policies
+	secrets frameSecrets
+	wrote   map[writing]permit.Writer // who calls are that have written; nil without a permit
 }
 
 // position is where a frame is among those of its run.
@@ -51,15 +48,29 @@ type position struct {
 	depth  int32 // how many frames are above it
 }
 
-// schedule is how far the calls of a frame are, and who waits for whom.
+// A store is the state of a frame, and decides what may be written into it.
+type store struct {
+	machine *Machine
+	plan    *plan.Plan
+	program *program
+	judging *plan.Plan // the document as its instance has it, where that has schemas of its own and the plan at hand doesn't know them
+	log     *Log
+}
+
+// A resolver makes values of what is in the store: of reads, of conditions and of parameters.
+type resolver struct {
+	store
+	calls     []callState
+	reads     []readState
+	doneCalls *doneCalls
+	ofItem    bool // what is read of an item is that of one at hand
+}
+
+// A schedule is how far the calls of a frame are, and which of them wait for which.
 type schedule struct {
-	calls                         []callState
-	reads                         []readState
-	boundBy, orderedBy            links    // reads by the call that they are bound to; calls by the call that they follow
-	stale                         callHeap // calls to look at again
-	pendingWrites, releasedWrites []int32  // calls with results that wait for other calls; that can be checked again
-	isAwake                       bool     // some call is to be looked at, and the machine knows it
-	unsettled                     int      // its calls that haven't settled
+	resolver
+	boundBy, orderedBy links // reads by the call that they are bound to; calls by the call that they follow
+	unsettled          int   // its calls that haven't settled
 }
 
 // failures are those of a frame's calls.
@@ -128,9 +139,9 @@ func (f *frame) begin() {
 		f.machine.finished = append(f.machine.finished, f)
 	}
 	if f.machine.options.Continue && f.parent == nil {
-		f.settleContinued()
+		settleContinued(f)
 	}
-	f.failCycles()
+	failCycles(f)
 	for i := range f.calls {
 		f.look(int32(i))
 	}
@@ -138,11 +149,11 @@ func (f *frame) begin() {
 
 // call is what runs in a place of the plan: what stands there, or what a person
 // put in its place.
-func (f *frame) call(i int32) *plan.Call {
-	if r := f.replacement(i); r != nil {
+func (s *schedule) call(i int32) *plan.Call {
+	if r := s.replacement(i); r != nil {
 		return r.call
 	}
-	return f.plan.Calls[i]
+	return s.plan.Calls[i]
 }
 
 // emit appends a command about a call, and gives it to the caller to be filled in.
@@ -231,19 +242,19 @@ func (f *frame) decide(i int32) {
 const alreadyThere = "a value is already there"
 
 // verdict is whether a call can run, by its reads and by the calls that it comes after.
-func (f *frame) verdict(i int32) (map[string]any, readiness) {
-	call := f.plan.Calls[i]
-	params, v := f.evaluate(call)
-	if first := f.undone(call); first >= 0 && v.skip == "" {
-		v.skip = fmt.Sprintf("it comes after %q, which %s", f.plan.Calls[first].Name, cameTo[f.calls[first].status])
+func (r *resolver) verdict(i int32) (map[string]any, readiness) {
+	call := r.plan.Calls[i]
+	params, v := r.evaluate(call)
+	if first := r.undone(call); first >= 0 && v.skip == "" {
+		v.skip = fmt.Sprintf("it comes after %q, which %s", r.plan.Calls[first].Name, cameTo[r.calls[first].status])
 	}
 	return params, v
 }
 
 // undone is a call that must be done before another starts, and has ended otherwise; -1 is none.
-func (f *frame) undone(call *plan.Call) int {
+func (r *resolver) undone(call *plan.Call) int {
 	for _, a := range call.After {
-		if status := f.calls[a.Call].status; !a.Settled && status.Settled() && status != Done {
+		if status := r.calls[a.Call].status; !a.Settled && status.Settled() && status != Done {
 			return a.Call
 		}
 	}
@@ -287,9 +298,9 @@ func (f *frame) nextTry(i int32) bool {
 	if f.calls[i].attempt == 0 {
 		f.machine.started++
 	}
-	f.began(i)
+	countStart(f, i)
 	if f.machine.permit != nil {
-		f.machine.permit.Started(f.guarded(i))
+		f.machine.permit.Started(guarded(f, i))
 	}
 	f.calls[i].attempt++
 	if more := f.calls[i].more; more != nil {
@@ -305,9 +316,9 @@ func (f *frame) start(i int32) {
 	}
 	f.machine.running++
 	c := f.emit(i, Start)
-	c.Params, c.Context, c.Uncertainty = state.params, f.context(i), f.uncertainty(call)
+	c.Params, c.Context, c.Uncertainty = state.params, f.context(i), uncertainty(f, call)
 	if call.Activity == "" && !f.machine.simulated {
-		c.Request = f.latentRequest(i)
+		c.Request = latentRequest(f, i)
 	}
 	if call.Timeout > 0 {
 		f.emit(i, SetTimer).After = call.Timeout
@@ -317,9 +328,9 @@ func (f *frame) start(i int32) {
 // produced settles a latent call whose result the plan already holds.
 func (f *frame) produced(i int32) {
 	if f.transition(i, Running) {
-		f.began(i)
+		countStart(f, i)
 		if f.machine.permit != nil {
-			f.machine.permit.Started(f.guarded(i))
+			f.machine.permit.Started(guarded(f, i))
 		}
 		f.complete(i, f.call(i).Produced.Value(), f.call(i).Takes-1, nil)
 	}
@@ -343,7 +354,7 @@ func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 	call := f.call(i)
 	switch more := f.calls[i].more; {
 	case f.givenUp:
-		f.settleCancelled(i)
+		settleCancelled(f, i)
 		return
 	case more != nil && more.overdue:
 		more.overdue = false
@@ -390,7 +401,7 @@ func (f *frame) fired(e Event) {
 	case Pausing:
 		f.enqueue(i)
 	case Asking:
-		f.unanswered(i)
+		unanswered(f, i)
 	}
 }
 
@@ -398,7 +409,7 @@ func (f *frame) fired(e Event) {
 // what its program still does, and what comes after it, are never at work together.
 func (f *frame) giveUp(i int32) {
 	if child := f.child(i); child != nil {
-		child.cancelDelegate()
+		cancelDelegate(child)
 		return
 	}
 	f.emit(i, Cancel)
@@ -410,17 +421,17 @@ func (f *frame) settle(i int32, s Settlement) {
 		return
 	}
 	if s.Status == Done && !s.before {
-		f.did(i)
+		countDone(f, i)
 	}
 	if f.machine.permit != nil {
-		f.machine.permit.Settled(f.guarded(i), s.Status == Done)
+		f.machine.permit.Settled(guarded(f, i), s.Status == Done)
 	}
 	if state.more != nil && state.more.permitState.early {
-		f.closeEarly(i)
+		closeEarly(f, i)
 		f.emit(i, Cancel)
 	}
 	if s.Failure != nil && !s.redacted {
-		s.Failure = f.withoutSecrets(i, s.Failure)
+		s.Failure = withoutSecrets(f, i, s.Failure)
 	}
 	if f.machine.loop != nil && f.items == nil {
 		more := state.details()
@@ -468,7 +479,7 @@ func (f *frame) settle(i int32, s Settlement) {
 		}
 	}
 	if f.items != nil {
-		f.itemSettled(i, &s)
+		itemSettled(f, i, &s)
 	}
 }
 
@@ -482,7 +493,7 @@ func (f *frame) write(call *plan.Call, path pathtree.ID, method plan.Method, val
 		if f.wrote == nil {
 			f.wrote = map[writing]permit.Writer{}
 		}
-		entryOf := f.machine.permit.EntriesOf(f.guarded(int32(call.Index)))
+		entryOf := f.machine.permit.EntriesOf(guarded(f, int32(call.Index)))
 		f.wrote[writing{message.Tick, message.Call}] = permit.Writer{Entry: entryOf(call.Name), Tool: call.ToolName}
 	}
 	f.emit(int32(call.Index), Write).Message = f.log.Append(message)

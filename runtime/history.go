@@ -15,13 +15,13 @@ import (
 // keepHistory notes what the calls of a tick did, for the records of further ticks: what they
 // wrote in the order in which it counts, and those that were done and
 // wrote nothing.
-func (f *frame) keepHistory(numbers map[int]int32) {
+func keepHistory(f *frame, numbers map[int]int32) {
 	calls := map[int]request.Object{}
 	for _, m := range f.log.OfTick() {
 		if calls[m.Call] == nil {
-			calls[m.Call] = f.ran(m.Call, numbers[m.Call])
+			calls[m.Call] = recordedCall(f, m.Call, numbers[m.Call])
 			if f.calls[m.Call].more.settlement.Status == Done {
-				calls[m.Call], _ = f.keepItems(m.Call, calls[m.Call])
+				calls[m.Call], _ = keepItems(f, m.Call, calls[m.Call])
 			}
 		}
 		paths := f.program.Paths
@@ -31,10 +31,10 @@ func (f *frame) keepHistory(numbers map[int]int32) {
 		more := f.calls[i].more
 		switch s := more.settlement; {
 		case s.Status == Done && !s.before && len(call.Output) == 0:
-			did, _ := f.keepItems(i, f.ran(i, numbers[i]).With("_output", s.Output))
+			did, _ := keepItems(f, i, recordedCall(f, i, numbers[i]).With("_output", s.Output))
 			f.history = append(f.history, request.Written{Call: did, When: f.machine.now})
 		case s.Status == Failed && more.results != nil:
-			if did, some := f.keepItems(i, f.ran(i, 0).With("_output", more.results.values)); some {
+			if did, some := keepItems(f, i, recordedCall(f, i, 0).With("_output", more.results.values)); some {
 				f.history = append(f.history, request.Written{Call: did, When: f.machine.now})
 			}
 		}
@@ -44,7 +44,7 @@ func (f *frame) keepHistory(numbers map[int]int32) {
 // keepItems notes which items of a call are done, so that they aren't run again when a
 // carried plan lists them with others. It gives the call as a record holds it, with
 // their places, and reports whether there are any.
-func (f *frame) keepItems(i int, call request.Object) (request.Object, bool) {
+func keepItems(f *frame, i int, call request.Object) (request.Object, bool) {
 	results := f.calls[i].more.results
 	if f.doneCalls == nil || results == nil {
 		return call, false
@@ -62,8 +62,8 @@ func (f *frame) keepItems(i int, call request.Object) (request.Object, bool) {
 	return call.With("_items", places), true
 }
 
-// ran is a call as a record holds it; number is that of a done call, from 1, or 0.
-func (f *frame) ran(i int, number int32) request.Object {
+// recordedCall is a call as a record holds it; number is that of a done call, from 1, or 0.
+func recordedCall(f *frame, i int, number int32) request.Object {
 	call := f.plan.Calls[i]
 	out := request.Object{{Key: "_tool", Value: call.ToolName}, {Key: "_id", Value: call.Name}, {Key: "_tick", Value: float64(f.machine.tick)}}
 	params := f.calls[i].more.ran
@@ -98,7 +98,7 @@ func (f *frame) ran(i int, number int32) request.Object {
 
 // recall brings a frame to where a record says that its run stood: what was written is in
 // the log as earlier ticks have left it, and what was done needn't be done again.
-func (f *frame) recall(history []plan.Written) {
+func recall(f *frame, history []plan.Written) {
 	if f.machine.loop == nil {
 		return // what was written is among its values
 	}
@@ -128,7 +128,7 @@ func (f *frame) recall(history []plan.Written) {
 		if w.Path != pathtree.Root {
 			kept.Path, kept.At, kept.Method, kept.Value = paths.Segments(w.Path), paths.String(w.Path), w.Method, w.Value
 			f.machine.loop.written.Add(w.Path)
-			if !f.isGivenAnew(w.Path) {
+			if !isGivenAnew(f, w.Path) {
 				f.log.Append(Message{
 					Path: w.Path, Method: w.Method, Value: w.Value, Completed: numbers[w.Number()],
 					Failure: w.Failed() || base.Writes == plan.Once && w.IsFailureRoute(kept.At),
@@ -141,7 +141,7 @@ func (f *frame) recall(history []plan.Written) {
 
 // isGivenAnew reports whether the run was given what stands at a path, in the place of what
 // the record says of it.
-func (f *frame) isGivenAnew(id pathtree.ID) bool {
+func isGivenAnew(f *frame, id pathtree.ID) bool {
 	path := f.program.Paths.Segments(id)
 	if len(path) < 2 || path[0].Key != "state" {
 		return false

@@ -8,19 +8,19 @@ const codeInternal = "internal"
 // for what can't come: an event to which nothing would ever answer, a state that
 // can't be made of what was written, a call's status that can't follow its last. The event that showed it is in
 // the journal, so that a resumed run ends the same way.
-func (m *Machine) checkItself() {
+func checkItself(m *Machine) {
 	switch {
 	case m.over:
 	case m.inconsistency != "":
-		m.endInconsistent(m.inconsistency)
-	case m.stuck():
-		m.endInconsistent(fmt.Sprintf("nothing is at work, and %d calls haven't settled", m.unsettled))
+		endInconsistent(m, m.inconsistency)
+	case isStuck(m):
+		endInconsistent(m, fmt.Sprintf("nothing is at work, and %d calls haven't settled", m.unsettled))
 	}
 }
 
-// stuck reports whether the machine waits although nobody will tell it anything
+// isStuck reports whether the machine waits although nobody will tell it anything
 // any more.
-func (m *Machine) stuck() bool {
+func isStuck(m *Machine) bool {
 	if !m.opened || m.unsettled == 0 || m.running > 0 || m.planning() || m.instances != nil && m.instances.asked {
 		return false
 	}
@@ -38,7 +38,7 @@ func (m *Machine) stuck() bool {
 }
 
 // endInconsistent ends the run as failed. What is at work is cancelled.
-func (m *Machine) endInconsistent(why string) {
+func endInconsistent(m *Machine, why string) {
 	e := CallError{Code: codeInternal, Message: "internal error: " + why + "; this is a fault of obelus, please report it with the plan"}
 	m.errors = append(m.errors, runError{e, m.tick, atLast, 0})
 	m.inconsistency = ""
@@ -48,7 +48,7 @@ func (m *Machine) endInconsistent(why string) {
 	}
 	for _, f := range m.frames {
 		if f != nil {
-			f.report(&outcome.Counts, "the run has ended")
+			reportUnsettled(f, &outcome.Counts, "the run has ended")
 		}
 	}
 	m.finish(outcome)

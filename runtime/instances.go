@@ -70,9 +70,9 @@ func (m *Machine) Keep(places []int) {
 	m.instances.waiting = kept
 }
 
-// atOnce is how many instances are at work at once: enough to keep every place
+// mostAtOnce is how many instances are at work at once: enough to keep every place
 // busy, and where nobody bounds activities, enough for anyone.
-func (m *Machine) atOnce() int {
+func mostAtOnce(m *Machine) int {
 	said := cmp.Or(m.options.Parallel, m.plan.Limits.Parallel)
 	switch {
 	case m.loop != nil:
@@ -83,14 +83,14 @@ func (m *Machine) atOnce() int {
 	return 1024
 }
 
-// admit begins instances as long as there is room, and asks for more before the
+// admitInstances begins instances as long as there is room, and asks for more before the
 // last has begun. It reports whether anything has changed.
-func (m *Machine) admit() bool {
+func admitInstances(m *Machine) bool {
 	c := m.instances
 	if c == nil || !m.opened {
 		return false
 	}
-	most := m.atOnce()
+	most := mostAtOnce(m)
 	opened := false
 	for len(c.waiting) > 0 && c.working < most {
 		one := c.waiting[0]
@@ -107,7 +107,7 @@ func (m *Machine) admit() bool {
 
 const maxJoined = 1024
 
-func (m *Machine) joined(e Event) {
+func addInstances(m *Machine, e Event) {
 	c := m.instances
 	if c == nil || c.closed {
 		return
@@ -128,7 +128,8 @@ func (c *instancePool) more() bool { return c != nil && (len(c.waiting) > 0 || !
 // open begins a frame of the run itself: of an instance, or of the one state that
 // a plan without instances has.
 func (m *Machine) open(one *Instance) {
-	f := &frame{machine: m, position: position{number: len(m.frames), place: -1}}
+	f := &frame{position: position{number: len(m.frames), place: -1}}
+	f.machine = m
 	m.frames = append(m.frames, f)
 	base, own := m.base(), Instance{}
 	if c := m.instances; c != nil {
@@ -138,7 +139,7 @@ func (m *Machine) open(one *Instance) {
 		c.working++
 	}
 	if m.loop != nil && m.loop.carries {
-		f.doneCalls = &doneCalls{byKey: map[string][]int32{}}
+		f.doneCalls = &doneCalls{byKey: map[string][]int32{}, items: map[string][]any{}, ofItems: map[string]bool{}}
 	}
 	input, initial := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
 	f.log = state.New(map[string]any{"input": input, "state": initial, "data": laid(m.shared.data, own.Data)})
@@ -146,11 +147,11 @@ func (m *Machine) open(one *Instance) {
 	if m.loop != nil { // the plans of ticks don't know
 		f.judging = compiler.OwnPlan(base, own.ID)
 	}
-	f.showFailures()
-	f.setPlan(f.view(m.plan))
+	showFailures(f)
+	f.setPlan(viewOf(f, m.plan))
 	f.orders = guard.NewOrders(base.Policies)
 	f.orders.Remember(base, base.History[own.ID], f.readable)
-	f.recall(base.History[own.ID])
+	recall(f, base.History[own.ID])
 	if m.loop == nil {
 		f.takeUp(nil)
 	}
@@ -160,7 +161,7 @@ func (m *Machine) open(one *Instance) {
 			what, v = "state", missing(f.plan, initial)
 		}
 		if v != nil {
-			f.rejectInstance(what, v)
+			rejectInstance(f, what, v)
 			return
 		}
 	}
@@ -175,7 +176,7 @@ func (m *Machine) open(one *Instance) {
 // failCycles fails the calls that wait for each other in this instance alone. A plan
 // with so many calls for single instances that not all of them could be judged
 // (OB902) would otherwise never end.
-func (f *frame) failCycles() {
+func failCycles(f *frame) {
 	graph := &f.plan.Graph
 	if graph.Acyclic() {
 		return
@@ -193,23 +194,23 @@ func (f *frame) failCycles() {
 
 // rejectInstance ends an instance whose values don't fit the plan before any of its
 // calls has begun. The others aren't concerned.
-func (f *frame) rejectInstance(what string, v *schema.Violation) {
+func rejectInstance(f *frame, what string, v *schema.Violation) {
 	f.recordError(CallError{Code: "bad-instance", Message: "the " + what + " of the instance doesn't fit its schema" + misfit(v)}, atFirst)
 	for i := range f.calls {
 		f.settle(int32(i), Settlement{Status: Skipped, Reason: "the " + what + " of its instance doesn't fit"})
 	}
-	f.leaving(RunFailed, nil)
+	leaveRun(f, RunFailed, nil)
 }
 
-// leaving takes the result of an instance that has ended, and forgets
+// leaveRun takes the result of an instance that has ended, and forgets
 // the rest of it.
-func (f *frame) leaving(status RunStatus, output any) {
-	end := f.end(status, output)
+func leaveRun(f *frame, status RunStatus, output any) {
+	end := instanceEnd(f, status, output)
 	f.machine.instances.ends = append(f.machine.instances.ends, end)
 	c := f.machine.emitRun(Leave)
 	c.Frame, c.Site, c.Left = f.number, &f.site, &end
 	f.machine.instances.working--
-	if f.left = true; f.machine.keepsFailed && len(f.failedCalls()) > 0 {
+	if f.left = true; f.machine.keepsFailed && len(failedCalls(f)) > 0 {
 		return
 	}
 	f.machine.frames[f.number] = nil
@@ -229,7 +230,7 @@ func (m *Machine) base() *plan.Plan {
 // what the run was given.
 type shared struct{ input, state, data map[string]any }
 
-func (m *Machine) share() {
+func shareValues(m *Machine) {
 	p := m.base()
 	began := plan.Before{State: p.State, Data: p.Data}
 	if m.loop != nil {
@@ -252,6 +253,6 @@ func laid(shared, own map[string]any) map[string]any {
 	return mapping(compiler.Overlay(shared, own))
 }
 
-func (f *frame) end(status RunStatus, output any) InstanceEnd {
+func instanceEnd(f *frame, status RunStatus, output any) InstanceEnd {
 	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given.Input, State: f.log.Value("state"), Output: output, Errors: sortedErrors(f.errors)}
 }

@@ -14,30 +14,29 @@ import (
 // solution is judged with the labels of what stands there, and its own text is as good as
 // what its model was shown. They follow from the plans and the policies alone, so that a
 // resumed run has the same.
-func (m *Machine) leaveLabels() {
-	l := m.loop
+func (l *loop) leaveLabels() {
 	if l.live == nil {
 		return
 	}
 	l.live = l.live.Clone()
 	known := map[*plan.Plan]*label.Labels{}
-	for _, f := range m.roots() {
+	for _, f := range l.roots() {
 		if known[f.plan] == nil {
 			known[f.plan] = label.Of(f.plan)
 		}
-		f.leaveBehind(l.live, known[f.plan])
+		leaveBehind(f, l.live, known[f.plan])
 	}
 }
 
-func (f *frame) leaveBehind(live *policy.Live, labels *label.Labels) {
+func leaveBehind(f *frame, live *policy.Live, labels *label.Labels) {
 	labels.Leave(live, func(call int) bool {
 		return call < len(f.calls) && slices.Contains([]Status{Done, Failed, Running}, f.calls[call].status)
 	})
 }
 
-// labels are those of what stands there now, for a call that a person writes: their text
+// liveLabels are those of what stands there now, for a call that a person writes: their text
 // is their own. Within a delegate nothing is known of what was handed to it.
-func (f *frame) labels() *policy.Live {
+func liveLabels(f *frame) *policy.Live {
 	switch {
 	case len(f.plan.Policies) == 0:
 		return nil
@@ -48,14 +47,14 @@ func (f *frame) labels() *policy.Live {
 	if l := f.machine.loop; l != nil {
 		live = l.live.Clone()
 	}
-	f.leaveBehind(live, label.Of(f.plan))
+	leaveBehind(f, live, label.Of(f.plan))
 	live.Seen, live.From = policy.Label{}, ""
 	return live
 }
 
-// worse is the reason why a call that a person writes can't replace another: its labels
+// worseLabels is the reason why a call that a person writes can't replace another: its labels
 // would be worse than those with which the plan was checked.
-func (f *frame) worse(call *plan.Call, by *plan.Plan) string {
+func worseLabels(f *frame, call *plan.Call, by *plan.Plan) string {
 	judged := label.Of(f.reader().plan) // of an item the call that runs it was judged
 	if judged == nil {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-func (m *Machine) request() *Request {
+func composeRequest(m *Machine) *Request {
 	l := m.loop
 	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: l.carried, Held: l.recorded, Past: l.past, Said: l.opinions()}
 	s.Started = request.Started{Input: declared(m.shared.input, l.base.Input), State: declared(m.shared.state, l.base.State), Data: m.shared.data}
@@ -30,7 +30,7 @@ func (m *Machine) request() *Request {
 // latentRequest composes the request for the result of a latent call. It
 // sees the state as its tick began, and what its own reads are bound to; or, if it
 // has scopes, what these hand on.
-func (f *frame) latentRequest(i int32) *Request {
+func latentRequest(f *frame, i int32) *Request {
 	call, params := f.call(i), f.calls[i].params
 	s := request.Context{Plan: f.plan, Tick: f.machine.tick, Input: f.log.Given("input"), Only: f.context(i), Offered: compiler.Offered(f.plan, call)}
 	seen := func(message *Message) bool {

@@ -25,6 +25,7 @@ import (
 // with no call; those of its solution are scheduled as
 // they arrive.
 type loop struct {
+	*Machine
 	base    *plan.Plan      // gives tools, schemas and settings
 	wanted  map[string]bool // tools about whose calls it has a person asked
 	unasked int             // the last tick that no planner of this run was asked for
@@ -51,12 +52,12 @@ type loop struct {
 
 // answer is the solution of a tick, as far as it has arrived.
 type answer struct {
-	stream  *source.Stream
-	open    bool                           // more of it may come
-	known   int                            // the places of its list that have been looked at
-	growing *compiler.Growing              // what has arrived of it, compiled; nil before the first call
-	about   []diag.Diagnostic              // what stands before the calls
-	drafts  map[*plan.Plan]*analyzer.Draft // what was judged, for instances that run the same
+	stream      *source.Stream
+	isStreaming bool                           // more of it may come
+	known       int                            // the places of its list that have been looked at
+	growing     *compiler.Growing              // what has arrived of it, compiled; nil before the first call
+	about       []diag.Diagnostic              // what stands before the calls
+	drafts      map[*plan.Plan]*analyzer.Draft // what was judged, for instances that run the same
 }
 
 // advice is what advisors have said.
@@ -67,8 +68,8 @@ type advice struct {
 	said         map[opinionKey]plan.Opinion // last, in all ticks
 }
 
-func newLoop(base *plan.Plan) *loop {
-	l := &loop{base: base, live: label.Beginning(base), paths: base.Paths.Clone(), written: &state.Marks{}, wanted: map[string]bool{}}
+func newLoop(m *Machine, base *plan.Plan) *loop {
+	l := &loop{Machine: m, base: base, live: label.Beginning(base), paths: base.Paths.Clone(), written: &state.Marks{}, wanted: map[string]bool{}}
 	l.said = map[opinionKey]plan.Opinion{}
 	for _, tool := range compiler.ConfirmedTools(base) {
 		l.wanted[tool] = true
@@ -99,43 +100,42 @@ func newLoop(base *plan.Plan) *loop {
 	return l
 }
 
-func (m *Machine) planning() bool { return m.loop != nil && m.loop.open }
+func (m *Machine) planning() bool { return m.loop != nil && m.loop.isStreaming }
 
-func (m *Machine) nextTick() {
-	l := m.loop
-	if m.overspends(1) {
-		m.stop(ReasonPermit)
+func (l *loop) nextTick() {
+	if overspends(l.Machine, 1) {
+		l.stop(ReasonPermit)
 		return
 	}
-	m.tick++
+	l.tick++
 	first := l.stream == nil
-	l.answer = answer{stream: source.NewStream(source.DefaultLimits()), open: true, drafts: map[*plan.Plan]*analyzer.Draft{}}
+	l.answer = answer{stream: source.NewStream(source.DefaultLimits()), isStreaming: true, drafts: map[*plan.Plan]*analyzer.Draft{}}
 	l.tickErrors, l.refused, l.changed, l.ended = nil, false, false, false
 	l.heard, l.tickOpinions = len(l.speakers()) == 0, nil
-	m.plan = l.emptyPlan()
-	m.programs = map[*plan.Plan]*program{}
-	if m.permit != nil {
-		m.permit.facts = map[*plan.Call]*facts.Call{}
+	l.plan = l.emptyPlan()
+	l.programs = map[*plan.Plan]*program{}
+	if l.permit != nil {
+		l.permit.facts = map[*plan.Call]*facts.Call{}
 	}
-	for _, f := range m.roots() {
-		f.nextTick()
+	for _, f := range l.roots() {
+		resetFrame(f)
 	}
 	if first && len(l.said) > 0 {
-		m.giveAdvice()
+		l.giveAdvice()
 	}
-	m.countOrders()
-	l.setting, l.owned = m.setting(func(*frame, *Message) bool { return true }), false
+	l.countOrders()
+	l.setting, l.owned = settingFor(l.Machine, func(*frame, *Message) bool { return true }), false
 	if given := l.given; given != "" {
 		l.given = ""
-		m.streamed(Event{Tick: m.tick, Text: given})
-		m.closed(Event{Tick: m.tick})
+		l.streamed(Event{Tick: l.tick, Text: given})
+		l.closed(Event{Tick: l.tick})
 		return
 	}
-	l.asked = m.request()
-	m.askPlanner(nil)
+	l.asked = composeRequest(l.Machine)
+	l.askPlanner(nil)
 }
 
-func (f *frame) nextTick() {
+func resetFrame(f *frame) {
 	f.calls, f.reads, f.stale, f.unsettled = nil, nil, nil, 0
 	f.boundBy, f.orderedBy = links{}, links{}
 	f.draft = nil
@@ -143,10 +143,10 @@ func (f *frame) nextTick() {
 	f.setPlan(f.machine.plan)
 }
 
-func (f *frame) setPlan(p *plan.Plan) {
-	f.plan = p
-	f.program = f.machine.program(p)
-	f.log.Follow(&f.program.Layout)
+func (s *store) setPlan(p *plan.Plan) {
+	s.plan = p
+	s.program = s.machine.program(p)
+	s.log.Follow(&s.program.Layout)
 }
 
 func (l *loop) emptyPlan() *plan.Plan {
@@ -156,14 +156,14 @@ func (l *loop) emptyPlan() *plan.Plan {
 
 // askPlanner asks for the solution of the tick, or for the rest of it: with what was there
 // as the tick began, whatever has been done since.
-func (m *Machine) askPlanner(received []byte) {
-	request := *m.loop.asked
+func (l *loop) askPlanner(received []byte) {
+	request := *l.asked
 	request.Received = string(received)
-	m.emitRun(Plan).Request = &request
+	l.emitRun(Plan).Request = &request
 }
 
-// setting is where the run stands, for those messages that are visible.
-func (m *Machine) setting(visible func(*frame, *Message) bool) compiler.Setting {
+// settingFor is where the run stands, for those messages that are visible.
+func settingFor(m *Machine, visible func(*frame, *Message) bool) compiler.Setting {
 	s := compiler.Setting{Plan: m.loop.base, Paths: m.loop.paths, Live: m.loop.live}
 	for _, f := range m.roots() {
 		input, state, data := f.values(func(message *Message) bool { return visible(f, message) })
@@ -179,8 +179,8 @@ func (m *Machine) setting(visible func(*frame, *Message) bool) compiler.Setting 
 }
 
 // setting is where a frame stands, for a plan of its own.
-func (f *frame) setting() compiler.Setting {
-	s := compiler.Setting{Plan: f.plan, Paths: f.program.Paths, Errors: f.readable, Live: f.labels()}
+func settingOf(f *frame) compiler.Setting {
+	s := compiler.Setting{Plan: f.plan, Paths: f.program.Paths, Errors: f.readable, Live: liveLabels(f)}
 	if f.machine.loop != nil && f.parent == nil {
 		s.Plan = f.machine.loop.base
 	} else if s.Paths == f.plan.Paths {
@@ -192,36 +192,34 @@ func (f *frame) setting() compiler.Setting {
 }
 
 // values are the state of a frame, made of the messages that are visible.
-func (f *frame) values(visible func(*Message) bool) (input, state, data map[string]any) {
+func (s *store) values(visible func(*Message) bool) (input, state, data map[string]any) {
 	object := func(kind string) map[string]any {
-		value, _ := f.log.SeenBy(kind, visible).(map[string]any)
+		value, _ := s.log.SeenBy(kind, visible).(map[string]any)
 		return value
 	}
 	return object("input"), object("state"), object("data")
 }
 
-func (m *Machine) streamed(e Event) {
-	if !m.planning() || e.Tick != m.tick {
+func (l *loop) streamed(e Event) {
+	if !l.planning() || e.Tick != l.tick {
 		return
 	}
-	l := m.loop
 	if l.stream.Err() != nil {
 		return // it has been given up, and not heard yet
 	}
 	if l.stream.Write(e.Text); l.stream.Err() != nil {
-		m.emitRun(Cancel)
+		l.emitRun(Cancel)
 	}
 	if l.stream.Calls() > l.known && l.base.Mode != plan.Lazy {
-		m.arrive()
+		l.arrive()
 	}
 }
 
-func (m *Machine) closed(e Event) {
-	if !m.planning() || e.Tick != m.tick {
+func (l *loop) closed(e Event) {
+	if !l.planning() || e.Tick != l.tick {
 		return
 	}
-	l := m.loop
-	l.open = false
+	l.isStreaming = false
 	switch problem := l.stream.Err(); {
 	case problem != nil: // whatever came of giving it up
 		at, rule := problem.Span.From(), diag.Syntax
@@ -232,7 +230,7 @@ func (m *Machine) closed(e Event) {
 	case e.Failure != nil:
 		l.addTickError(CallError{Code: e.Failure.Code, Message: e.Failure.Message})
 	}
-	drafts := m.finishedDrafts()
+	drafts := l.finishedDrafts()
 	sound := true
 	for _, d := range drafts {
 		sound = sound && d.Sound()
@@ -243,20 +241,20 @@ func (m *Machine) closed(e Event) {
 	lazy := l.base.Mode == plan.Lazy
 	l.refused = l.refused || lazy && !sound
 	l.growing, l.drafts = nil, nil
-	for at, f := range m.roots() {
+	for at, f := range l.roots() {
 		f.draft = nil
-		f.extend(drafts[at])
+		extendFrame(f, drafts[at])
 	}
 	switch {
 	case !l.heard:
-		m.skipAll("an advisor's opinion is missing or isn't valid, and no call starts without it")
+		l.skipAll("an advisor's opinion is missing or isn't valid, and no call starts without it")
 	case lazy && l.refused:
-		m.skipAll("the solution has errors, and in lazy mode none of it is run then")
+		l.skipAll("the solution has errors, and in lazy mode none of it is run then")
 	}
 }
 
-func (m *Machine) skipAll(reason string) {
-	for _, f := range m.roots() {
+func (l *loop) skipAll(reason string) {
+	for _, f := range l.roots() {
 		for i := range f.calls {
 			if f.calls[i].status == Waiting {
 				f.settle(int32(i), Settlement{Status: Skipped, Reason: reason})
@@ -275,25 +273,24 @@ func (l *loop) addTickError(e CallError) {
 
 // finishedDrafts judge the solution as it is at the end of the stream. Where the text is
 // broken, its calls up to there are taken.
-func (m *Machine) finishedDrafts() []*analyzer.Draft {
-	l := m.loop
+func (l *loop) finishedDrafts() []*analyzer.Draft {
 	text := l.stream.Solution()
 	if l.stream.Err() != nil {
 		text = l.stream.Prefix(l.stream.Calls())
 	}
-	file := document(m.tick, text)
+	file := document(l.tick, text)
 	plan, found := l.setting.Solve(file, compiler.Options{})
 	var broken []diag.Diagnostic
 	for _, calls := range []int{l.stream.Calls(), l.growing.Listed()} { // as many as can be read
-		if plan.Root != nil && m.continues(plan) {
+		if plan.Root != nil && l.continues(plan) {
 			break
 		}
 		broken = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Severity < diag.Error })
-		file = document(m.tick, l.stream.Prefix(calls))
+		file = document(l.tick, l.stream.Prefix(calls))
 		plan, found = l.setting.Solve(file, compiler.Options{})
 	}
-	if m.rematchCompleted(plan) { // the writes of calls that are done are no initial values
-		m.resetSetting()
+	if l.rematchCompleted(plan) { // the writes of calls that are done are no initial values
+		l.resetSetting()
 		plan, found = l.setting.Solve(file, compiler.Options{})
 	}
 	if l.refused {
@@ -302,29 +299,28 @@ func (m *Machine) finishedDrafts() []*analyzer.Draft {
 	for i := range broken {
 		l.addTickError(CallError{Code: broken[i].Rule.Name, Message: structural(&broken[i])})
 	}
-	if !m.takeOpinions(plan, found) {
-		for _, e := range m.silent(false) {
+	if !l.takeOpinions(plan, found) {
+		for _, e := range l.silent(false) {
 			l.addTickError(e)
 		}
 	}
-	return m.drafts(plan, found)
+	return draftsOf(l.Machine, plan, found)
 }
 
 // resetSetting takes what done calls that are listed again did out of the setting.
-func (m *Machine) resetSetting() {
-	m.loop.setting, m.loop.owned = m.setting((*frame).seenByTick), false
+func (l *loop) resetSetting() {
+	l.setting, l.owned = settingFor(l.Machine, (*frame).seenByTick), false
 }
 
 // seenByTick reports whether a message was there before the tick, and isn't the work of a
 // call that the tick lists again.
-func (f *frame) seenByTick(message *Message) bool {
-	return message.Tick < f.machine.tick && !f.doneCalls.isListed(message)
+func (r *resolver) seenByTick(message *Message) bool {
+	return message.Tick < r.machine.tick && !r.doneCalls.isListed(message)
 }
 
 // standDown takes what one more done call did out of the setting, without looking at the
 // rest of it. What was taken from the setting before is a copy.
-func (m *Machine) standDown(f *frame, number int32) {
-	l := m.loop
+func (l *loop) standDown(f *frame, number int32) {
 	if s := &l.setting; !l.owned {
 		l.owned = true
 		s.State, s.Data = maps.Clone(s.State), maps.Clone(s.Data)
@@ -333,15 +329,15 @@ func (m *Machine) standDown(f *frame, number int32) {
 		}
 	}
 	state, data := l.setting.State, l.setting.Data
-	if m.instances != nil {
-		at := slices.Index(m.roots(), f)
+	if l.instances != nil {
+		at := slices.Index(l.roots(), f)
 		state, data = mapping(l.setting.Instances[at].State), l.setting.Instances[at].Data
 	}
 	for _, path := range f.doneCalls.wrote[number] {
 		segments := f.program.Paths.Segments(path)
 		of := map[string]map[string]any{"state": state, "data": data}[segments[0].Key]
 		if len(segments) < 2 || of == nil {
-			m.resetSetting()
+			l.resetSetting()
 			return
 		}
 		id, _ := f.program.Paths.Lookup(pathtree.Root, segments[0])
@@ -354,15 +350,15 @@ func (m *Machine) standDown(f *frame, number int32) {
 	}
 }
 
-// drafts judge a whole plan as each instance is to run it. Instances that run the same
+// draftsOf judge a whole plan as each instance is to run it. Instances that run the same
 // share one.
-func (m *Machine) drafts(p *plan.Plan, found []diag.Diagnostic) []*analyzer.Draft {
+func draftsOf(m *Machine, p *plan.Plan, found []diag.Diagnostic) []*analyzer.Draft {
 	m.plan = p
 	m.programs = map[*plan.Plan]*program{}
 	shared := map[*plan.Plan]*analyzer.Draft{}
 	drafts := make([]*analyzer.Draft, len(m.roots()))
 	for at, f := range m.roots() {
-		view := f.view(p)
+		view := viewOf(f, p)
 		own := f.doneCalls != nil && len(f.doneCalls.completed) > 0 // what is held depends on what it has done
 		if drafts[at] = shared[view]; own || drafts[at] == nil {
 			drafts[at] = analyzer.Screen(view, found, m.rules, func(call *plan.Call) bool {
@@ -376,25 +372,25 @@ func (m *Machine) drafts(p *plan.Plan, found []diag.Diagnostic) []*analyzer.Draf
 	return drafts
 }
 
-func (f *frame) view(plan *plan.Plan) *plan.Plan {
+func viewOf(f *frame, plan *plan.Plan) *plan.Plan {
 	if f.machine.instances == nil {
 		return plan
 	}
 	return compiler.ForInstance(plan, f.site.Instance)
 }
 
-func (f *frame) runs(plan *plan.Plan) int {
+func countCalls(f *frame, plan *plan.Plan) int {
 	if f.machine.instances == nil {
 		return len(plan.Calls)
 	}
 	return compiler.CallsOf(plan, f.site.Instance)
 }
 
-func (m *Machine) continues(plan *plan.Plan) bool {
-	if len(plan.Calls) < len(m.plan.Calls) {
+func (l *loop) continues(plan *plan.Plan) bool {
+	if len(plan.Calls) < len(l.plan.Calls) {
 		return false
 	}
-	for i, call := range m.plan.Calls {
+	for i, call := range l.plan.Calls {
 		if plan.Calls[i].Node.Start != call.Node.Start || plan.Calls[i].Node.End != call.Node.End {
 			return false
 		}
@@ -402,9 +398,9 @@ func (m *Machine) continues(plan *plan.Plan) bool {
 	return true
 }
 
-// extend schedules the new calls of a plan, and binds those that were held until the
+// extendFrame schedules the new calls of a plan, and binds those that were held until the
 // whole plan was there. The others were judged when they came, and may be at work.
-func (f *frame) extend(d *analyzer.Draft) {
+func extendFrame(f *frame, d *analyzer.Draft) {
 	first := len(f.calls)
 	f.setPlan(d.Plan())
 	f.takeUp(d)
@@ -419,9 +415,9 @@ func (f *frame) extend(d *analyzer.Draft) {
 			f.connect(i)
 		}
 		if faults := d.Faults(i); isJudged && len(faults) > 0 {
-			f.refuse(int32(i), faults)
+			refuseCall(f, int32(i), faults)
 		} else if isJudged && !state.held {
-			f.arrives(int32(i))
+			checkArrival(f, int32(i))
 		}
 		f.look(int32(i)) // which of several repeats a done call is known with the entire plan
 	}
@@ -430,7 +426,7 @@ func (f *frame) extend(d *analyzer.Draft) {
 	}
 }
 
-func (f *frame) refuse(i int32, faults []diag.Diagnostic) {
+func refuseCall(f *frame, i int32, faults []diag.Diagnostic) {
 	var words []string
 	for k := range faults {
 		words = append(words, structural(&faults[k]))
@@ -459,16 +455,15 @@ func (l *loop) settled(f *frame, i int32, s *Settlement) {
 // endTick decides, when every call of a solution has settled, whether it has
 // reached its goal, and else asks for the next. The goal is reached when
 // it is in every instance.
-func (m *Machine) endTick() {
-	l := m.loop
-	m.leaveLabels()
+func (l *loop) endTick() {
+	l.leaveLabels()
 	reached := true
 	var outputs []any
-	for _, f := range m.roots() {
+	for _, f := range l.roots() {
 		f.log.Seal()
-		f.keepHistory(f.numberDone())
-		f.appendErrors()
-		output, problem := f.result()
+		keepHistory(f, numberDone(f))
+		appendErrors(f)
+		output, problem := outputOf(f)
 		judged := func(e CallError) bool { return e.Code == codeMisfit } // of the text, which says the same
 		if problem != nil && !(problem.Code == "bad-output" && slices.ContainsFunc(l.tickErrors, judged)) {
 			problem.Instance = f.site.Instance
@@ -478,51 +473,51 @@ func (m *Machine) endTick() {
 		reached = reached && output != nil
 	}
 	if l.base.Terminate == plan.TerminateCalls {
-		reached = len(m.plan.Calls) == 0
+		reached = len(l.plan.Calls) == 0
 	}
 	if reached && !l.refused {
-		for _, e := range m.silent(true) {
+		for _, e := range l.silent(true) {
 			l.addTickError(e)
 		}
 	}
 	for _, e := range l.tickErrors {
-		m.errors = append(m.errors, runError{e, m.tick, atLast, 0})
+		l.errors = append(l.errors, runError{e, l.tick, atLast, 0})
 	}
-	for _, f := range m.roots() {
-		f.showTickErrors(l.tickErrors)
+	for _, f := range l.roots() {
+		showTickErrors(f, l.tickErrors)
 	}
-	m.emitRun(EndTick).End = &TickEnd{l.tickErrors, m.usage, m.dropped()}
-	if reached && !l.refused || !m.options.Planned {
-		m.finish(m.reached(outputs))
+	l.emitRun(EndTick).End = &TickEnd{l.tickErrors, l.usage, l.dropped()}
+	if reached && !l.refused || !l.options.Planned {
+		l.finish(outcomeOfGoal(l.Machine, outputs))
 		return
 	}
 	l.still++
-	l.idle = append(l.idle, m.idled())
+	l.idle = append(l.idle, l.idled())
 	if l.changed {
 		l.still, l.idle = 0, nil
 	}
-	m.carry()
+	l.carry()
 	l.ended = true
 	switch limit := l.base.Limits.Ticks; {
-	case m.draining != "":
-		m.stop(m.draining)
+	case l.draining != "":
+		l.stop(l.draining)
 	case l.still >= 2:
-		m.why = "nothing was written, and nothing carried out: " + strings.Join(l.idle, "; ")
+		l.why = "nothing was written, and nothing carried out: " + strings.Join(l.idle, "; ")
 		l.still, l.idle = 0, nil
-		m.stop(ReasonStalled)
-	case m.tick-m.spent.ticks >= cmp.Or(limit, plan.DefaultTicks):
-		m.stop(ReasonTicks)
+		l.stop(ReasonStalled)
+	case l.tick-l.spent.ticks >= cmp.Or(limit, plan.DefaultTicks):
+		l.stop(ReasonTicks)
 	default:
-		m.nextTick()
+		l.nextTick()
 	}
 }
 
 const fewIdle = 3
 
-func (m *Machine) idled() string {
+func (l *loop) idled() string {
 	var lines []string
 	more := 0
-	for _, f := range m.roots() {
+	for _, f := range l.roots() {
 		for i, call := range f.plan.Calls {
 			s := f.calls[i].more.settlement
 			if len(lines) == fewIdle {
@@ -546,20 +541,20 @@ func (m *Machine) idled() string {
 	if more > 0 {
 		lines = append(lines, fmt.Sprintf("and so on (%d more)", more))
 	}
-	for _, e := range m.loop.tickErrors {
+	for _, e := range l.tickErrors {
 		lines = append(lines, "its solution has an error ("+e.Code+")")
 	}
 	if len(lines) == 0 {
 		lines = []string{"its solution had neither calls nor an output"}
 	}
-	return fmt.Sprintf("in tick %d %s", m.tick, strings.Join(lines, ", "))
+	return fmt.Sprintf("in tick %d %s", l.tick, strings.Join(lines, ", "))
 }
 
-func (f *frame) showTickErrors(problems []CallError) {
+func showTickErrors(f *frame, problems []CallError) {
 	for _, e := range problems {
 		if e.Instance == "" || e.Instance == f.site.Instance {
 			f.readable = append(slices.Clip(f.readable), map[string]any{"call": nil, "error": map[string]any{"code": e.Code, "message": e.Message, "details": nil}})
 		}
 	}
-	f.showFailures()
+	showFailures(f)
 }

@@ -67,29 +67,36 @@ type Machine struct {
 
 	frames    []*frame      // by number; nil for one that is over
 	instances *instancePool // nil for a plan that has one state
-	awake     []*frame      // with calls to look at again
-	finished  []*frame      // all their calls have settled
-	queue     queue         // ready calls that wait for a free place
-	running   int           // activities at work
-	unsettled int           // calls that haven't settled
-	parallel  int
-	now       time.Duration
-	simulationBounds
+	line
+	now time.Duration
+	allowances
 	tally
 	progress
-	matching  schema.Allowance  // what patterns may still cost
-	resolving expression.Meter  // what the expressions that the machine itself evaluates may still take
-	permit    *permitted        // nil without one
-	kept      map[Kept][]string // the names of the questions that answers wait for, by their calls
-	commands  []Command
+	permit   *permitted        // nil without one
+	kept     map[Kept][]string // the names of the questions that answers wait for, by their calls
+	commands []Command
 }
 
-// simulationBounds stop a simulation; see [Machine.Bound].
-type simulationBounds struct {
-	delegated     int    // delegates that have been started, and their calls
-	mostDelegated int    // 0 for no bound
-	mostMatched   int    // 0 for no bound
-	tooMuch       Reason // why a simulation stops that would start or match more
+// A line is the calls and frames of a run that something is to be done about.
+type line struct {
+	awake     []*frame // with calls to look at again
+	finished  []*frame // all their calls have settled
+	queue     queue    // ready calls that wait for a free place
+	running   int      // activities at work
+	unsettled int      // calls that haven't settled
+	parallel  int
+}
+
+// allowances are what the patterns and expressions of a run may still take; and what stops a
+// simulation, see [Machine.Bound].
+type allowances struct {
+	unbounded     bool
+	matching      schema.Allowance // what patterns may still cost
+	resolving     expression.Meter // what the expressions that the machine itself evaluates may still take
+	delegated     int              // delegates that have been started, and their calls
+	mostDelegated int              // 0 for no bound
+	mostMatched   int              // 0 for no bound
+	tooMuch       Reason           // why a simulation stops that would start or match more
 }
 
 // tally is what a run has done and used so far.
@@ -135,7 +142,7 @@ func Simulate(r *analyzer.Simulation, o Options) *Machine {
 // was recorded of, and its solution what a planner has answered.
 func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
 	m := &Machine{plan: p, options: o, byTime: byTime, programs: map[*plan.Plan]*program{}}
-	m.resolving = expression.Meter{Steps: resolvingSteps, Memory: resolvingMemory}
+	m.unbounded, m.resolving = o.Unbounded, expression.Meter{Steps: resolvingSteps, Memory: resolvingMemory}
 	if m.matching = schema.NewAllowance(); o.Unbounded {
 		m.matching.Left = math.MaxInt / 2
 	}
@@ -147,7 +154,7 @@ func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
 	}
 	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, plan.DefaultParallel)
 	if o.Planned || recorded {
-		m.loop = newLoop(p)
+		m.loop = newLoop(m, p)
 		m.plan = m.loop.emptyPlan()
 		m.tick = max(p.Tick-1, 0)
 		if m.loop.unasked = m.tick; recorded {
@@ -155,7 +162,7 @@ func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
 		}
 		m.spent.ticks = m.tick
 	}
-	m.share()
+	shareValues(m)
 	if len(p.Instances) > 0 || o.Joining {
 		m.instances = newInstancePool(p, o, m.loop != nil)
 	} else {
@@ -180,11 +187,11 @@ func (m *Machine) Status(frame, call int) Status {
 }
 
 // Over reports whether the run has ended or stopped.
-func (m *Machine) Over() bool { return m.over }
+func (p *progress) Over() bool { return p.over }
 
 // Stopped reports whether the run has stopped short of its end, so that it can be
 // resumed.
-func (m *Machine) Stopped() bool { return m.stopped }
+func (p *progress) Stopped() bool { return p.stopped }
 
 // Step takes one event and says what is to be done about it. The commands are
 // the machine's own until the next Step.
@@ -198,8 +205,8 @@ func (m *Machine) Step(e Event) []Command {
 	}
 	m.now = max(m.now, e.At)
 	m.take(e)
-	m.checkBudget()
-	if !m.over && m.overspends(0) {
+	checkBudget(m)
+	if !m.over && overspends(m, 0) {
 		m.drain(ReasonPermit)
 	}
 	for !m.over && m.inconsistency == "" {
@@ -209,14 +216,14 @@ func (m *Machine) Step(e Event) []Command {
 			continue
 		}
 		switch {
-		case m.draining == "" && m.admit(), m.unsettled == 0 && m.advance():
+		case m.draining == "" && admitInstances(m), m.unsettled == 0 && m.advance():
 			continue
 		case m.draining != "" && m.running == 0:
 			m.stop(m.draining)
 		}
 		break
 	}
-	m.checkItself()
+	checkItself(m)
 	return m.commands
 }
 
@@ -229,11 +236,11 @@ func (m *Machine) take(e Event) {
 	case RunBegan:
 		m.begin()
 	case Joined:
-		m.joined(e)
+		addInstances(m, e)
 	case Streamed:
-		m.streamed(e)
+		m.loop.streamed(e)
 	case Closed:
-		m.closed(e)
+		m.loop.closed(e)
 	case Stopped:
 		if e.Gently {
 			m.drain(Reason(e.Text))
@@ -241,11 +248,11 @@ func (m *Machine) take(e Event) {
 			m.stop(Reason(e.Text))
 		}
 	case Resumed:
-		m.resume(e)
+		resumeRun(m, e)
 	case Fired:
 		if f := m.frame(e); f != nil {
 			f.fired(e)
-		} else if e.Call == Run && m.overspends(0) {
+		} else if e.Call == Run && overspends(m, 0) {
 			m.stop(ReasonPermit)
 		} else if e.Call == Run {
 			m.stop(ReasonTime)
@@ -256,7 +263,7 @@ func (m *Machine) take(e Event) {
 		}
 	case Decided:
 		if f := m.frame(e); f != nil {
-			f.decided(e)
+			takeDecision(f, e)
 		}
 	}
 }
@@ -287,13 +294,13 @@ func (m *Machine) emitRun(kind CommandKind) *Command {
 
 func (m *Machine) begin() {
 	m.opened = true
-	if left := m.deadline(); left > 0 {
+	if left := deadline(m); left > 0 {
 		m.emitRun(SetTimer).After = left
 	}
 	switch {
 	case m.instances != nil: // they are admitted as there is room
 	case m.loop != nil:
-		m.nextTick()
+		m.loop.nextTick()
 	default:
 		m.frames[0].begin()
 	}
@@ -316,7 +323,7 @@ func (m *Machine) settleAll() {
 			m.finished = nil // nothing else holds those that have left
 		}
 		if m.frames[f.number] == f {
-			f.finish()
+			finishFrame(f)
 		}
 	}
 }
@@ -329,22 +336,22 @@ func (m *Machine) startQueued() {
 		call, state := f.call(i), &f.calls[i]
 		switch {
 		case state.status != Queued: // its delegate was given up meanwhile
-		case f.refusedByOrder(i):
+		case refusedByOrder(f, i):
 			m.settleAll()
-		case call.Each == nil && !f.isPermitted(i):
+		case call.Each == nil && !isPermitted(f, i):
 		case call.Latent() && call.Produced != nil:
 			f.produced(i)
 			m.settleAll()
-		case call.Each != nil && m.limit(f, i) == "":
-			f.expand(i)
+		case call.Each != nil && limitOf(m, f, i) == "":
+			expandItems(f, i)
 			m.settleAll()
-		case call.Each == nil && !state.approved && f.asks(i):
+		case call.Each == nil && !state.approved && mustAsk(f, i):
 			f.ask(i, "")
-		case m.limit(f, i) != "":
+		case limitOf(m, f, i) != "":
 			f.enqueue(i)
-			m.drain(m.limit(f, i))
+			m.drain(limitOf(m, f, i))
 		case call.Plan() != "":
-			f.delegate(i)
+			startDelegate(f, i)
 			m.settleAll() // its calls come before those listed after it
 		default:
 			f.start(i)
@@ -352,7 +359,7 @@ func (m *Machine) startQueued() {
 	}
 }
 
-func (m *Machine) limit(f *frame, i int32) Reason {
+func limitOf(m *Machine, f *frame, i int32) Reason {
 	call, most, within := f.call(i), m.plan.Limits.Calls, 0
 	if call.Each != nil {
 		within = len(f.calls[i].more.items.of)
@@ -374,19 +381,19 @@ func (m *Machine) limit(f *frame, i int32) Reason {
 // Bound stops a simulation for some reason before more delegates have been started than
 // have so many calls, themselves counted, and when the patterns of parameters may have
 // cost so much: without any activity these take no time, in which it could be stopped.
-func (m *Machine) Bound(delegates, matched int, reason Reason) {
-	m.mostDelegated, m.mostMatched, m.tooMuch = delegates, matched, reason
+func (a *allowances) Bound(delegates, matched int, reason Reason) {
+	a.mostDelegated, a.mostMatched, a.tooMuch = delegates, matched, reason
 }
 
-func (m *Machine) overMatched() bool { return m.mostMatched > 0 && m.matching.Used > m.mostMatched }
+func (a *allowances) overMatched() bool { return a.mostMatched > 0 && a.matching.Used > a.mostMatched }
 
 // Matched is what the patterns of parameters may have cost so far.
-func (m *Machine) Matched() int { return m.matching.Used }
+func (a *allowances) Matched() int { return a.matching.Used }
 
 // validate holds a value against a schema, within what the patterns of the run's schemas
 // may cost together.
-func (m *Machine) validate(s *schema.Schema, v any) *schema.Violation {
-	return s.ValidateWithin(v, &m.matching)
+func (a *allowances) validate(s *schema.Schema, v any) *schema.Violation {
+	return s.ValidateWithin(v, &a.matching)
 }
 
 // Run is the call of a timer for the run itself.
@@ -399,13 +406,13 @@ func (m *Machine) advance() bool {
 	case m.instances.more() || !m.opened || m.planning():
 		return false
 	case m.loop == nil, len(m.roots()) == 0:
-		m.conclude()
+		concludeRun(m)
 	case m.loop.stream == nil: // all instances have joined
-		m.nextTick()
+		m.loop.nextTick()
 	case m.loop.ended:
-		m.nextTick() // the run was stopped between two ticks
+		m.loop.nextTick() // the run was stopped between two ticks
 	default:
-		m.endTick()
+		m.loop.endTick()
 	}
 	return true
 }
@@ -423,7 +430,7 @@ func (m *Machine) program(p *plan.Plan) *program {
 	if known == nil {
 		known = &program{Layout: state.Layout{Plan: p, Paths: p.Paths, Tick: m.tick, Settled: true, ByTime: m.byTime, Inconsistency: &m.inconsistency}}
 		if m.loop != nil && p.Form == plan.Replan {
-			known.Before, known.Settled = m.loop.written, !m.loop.open
+			known.Before, known.Settled = m.loop.written, !m.loop.isStreaming
 		}
 		m.programs[p] = known
 	}

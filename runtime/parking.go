@@ -49,24 +49,24 @@ func (f *frame) park(i int32, routes []plan.Route, method plan.Method, a arrival
 // ahead is a call that must have settled before a write can be judged, of several the
 // one listed last: when it has settled, most others have; -1 for none. Where one of
 // those that count before it makes a difference, the others may make one to that one.
-func (f *frame) ahead(i int32, path pathtree.ID, method plan.Method) int32 {
-	if !f.needsBase(path, method) {
+func (s *schedule) ahead(i int32, path pathtree.ID, method plan.Method) int32 {
+	if !s.needsBase(path, method) {
 		return -1
 	}
-	around, mine, behind := f.plan.Around(path), f.log.Place(i), int32(-1)
+	around, mine, behind := s.plan.Around(path), s.log.Place(i), int32(-1)
 	for _, w := range slices.Backward(around) {
-		if !f.calls[w.Call].status.Settled() && w.Call != i && f.log.Place(w.Call) < mine {
+		if !s.calls[w.Call].status.Settled() && w.Call != i && s.log.Place(w.Call) < mine {
 			behind = w.Call
 			break
 		}
 	}
-	judged := f.schemaAt(path) != nil
+	judged := s.schemaAt(path) != nil
 	if behind < 0 || !slices.ContainsFunc(around, func(w plan.Writer) bool {
-		how := f.call(w.Call).Method
+		how := s.call(w.Call).Method
 		if w.Sets {
 			how = plan.Set
 		}
-		return w.Call != i && f.decides(w.Path, how, path, method, judged) && f.log.Place(w.Call) < mine
+		return w.Call != i && s.decides(w.Path, how, path, method, judged) && s.log.Place(w.Call) < mine
 	}) {
 		return -1
 	}
@@ -76,21 +76,21 @@ func (f *frame) ahead(i int32, path pathtree.ID, method plan.Method) int32 {
 // needsBase reports whether a write asks for something of what stands there
 // already: one that sets a key of the state itself does so only if the state may
 // be something else than an object.
-func (f *frame) needsBase(path pathtree.ID, method plan.Method) bool {
-	if method != plan.Set || f.plan.Paths.Depth(path) > 2 {
+func (s *store) needsBase(path pathtree.ID, method plan.Method) bool {
+	if method != plan.Set || s.plan.Paths.Depth(path) > 2 {
 		return true
 	}
-	above := f.plan.Paths.Parent(path)
-	return above != pathtree.Root && f.program.IsWritten(above)
+	above := s.plan.Paths.Parent(path)
+	return above != pathtree.Root && s.program.IsWritten(above)
 }
 
 // decides reports whether a write that counts before another may decide whether
 // that one fits, or what becomes of it where a schema judges that.
-func (f *frame) decides(first pathtree.ID, how plan.Method, path pathtree.ID, method plan.Method, judged bool) bool {
-	paths := f.plan.Paths
+func (s *store) decides(first pathtree.ID, how plan.Method, path pathtree.ID, method plan.Method, judged bool) bool {
+	paths := s.plan.Paths
 	switch {
 	case first != path && !paths.Overlap(first, path):
-		return f.divides(first, path)
+		return s.divides(first, path)
 	case judged && method != plan.Set:
 		return true
 	case first != path:
@@ -106,8 +106,8 @@ func (f *frame) decides(first pathtree.ID, how plan.Method, path pathtree.ID, me
 // divides reports whether two paths part at items of a list, the first at an
 // earlier one: that may make the list long enough for the other. A key and an item
 // are never both right.
-func (f *frame) divides(first, path pathtree.ID) bool {
-	paths := f.plan.Paths
+func (s *store) divides(first, path pathtree.ID) bool {
+	paths := s.plan.Paths
 	for paths.Depth(first) > paths.Depth(path) {
 		first = paths.Parent(first)
 	}

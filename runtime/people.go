@@ -41,11 +41,11 @@ func (p Policy) Stricter(than Policy) bool {
 // Confirm is whom the run asks, as it stands.
 func (m *Machine) Confirm() Confirm { return m.options.Confirm }
 
-// asks reports whether a person must be asked before a call starts. Effects asks
+// mustAsk reports whether a person must be asked before a call starts. Effects asks
 // where what runs isn't known to be read-only (of a plan, its calls are judged), and
 // about what a person put in the place of another.
-func (f *frame) asks(i int32) bool {
-	if f.kept(i) {
+func mustAsk(f *frame, i int32) bool {
+	if hasAnswer(f, i) {
 		return true
 	}
 	call := f.call(i)
@@ -57,26 +57,26 @@ func (f *frame) asks(i int32) bool {
 			return true
 		}
 	}
-	return f.wanted(i) || f.machine.loop != nil && f.machine.base().Advice.Enforce == "ask" && f.uncertainty(call) != ""
+	return wantsPerson(f, i) || f.machine.loop != nil && f.machine.base().Advice.Enforce == "ask" && uncertainty(f, call) != ""
 }
 
-// kept reports whether an answer waits for a call to be asked about, as it was when the
+// hasAnswer reports whether an answer waits for a call to be asked about, as it was when the
 // run stopped, or as who decided could see that it would be.
-func (f *frame) kept(i int32) bool {
+func hasAnswer(f *frame, i int32) bool {
 	if len(f.machine.kept) == 0 {
 		return false
 	}
-	ids := f.machine.kept[f.keptFor(i)]
+	ids := f.machine.kept[keptFor(f, i)]
 	if more := f.calls[i].more; len(ids) == 0 || more != nil && more.question != nil || slices.Contains(ids, "") {
 		return len(ids) > 0
 	}
-	q := f.question(i)
+	q := questionOf(f, i)
 	q.at = f.tryOf(i)
 	q.identify()
 	return slices.ContainsFunc(ids, func(id string) bool { return SameQuestion(id, q.ID) })
 }
 
-func (f *frame) keptFor(i int32) Kept {
+func keptFor(f *frame, i int32) Kept {
 	return Kept{Call: Path(f.site.Under, f.call(i).Name), Instance: f.site.Instance}
 }
 
@@ -84,10 +84,10 @@ func (f *frame) tryOf(i int32) try {
 	return try{f.machine.tick, f.number, int(i), int(f.calls[i].attempt)}
 }
 
-// wanted reports whether the plan has a person asked about a call. A model can't do
+// wantsPerson reports whether the plan has a person asked about a call. A model can't do
 // without by leaving the key out: its calls are held to those of the plan that was
 // given, by their tools.
-func (f *frame) wanted(i int32) bool {
+func wantsPerson(f *frame, i int32) bool {
 	call := f.plan.Calls[i]
 	if l := f.machine.loop; l != nil && (l.wanted[call.ToolName] || l.wanted[f.call(i).ToolName]) {
 		return true
@@ -97,12 +97,12 @@ func (f *frame) wanted(i int32) bool {
 
 // effect is what the activity may do that carries a call out with its resolved
 // parameters, and who says so.
-func (f *frame) effect(i int32) compiler.Effect {
-	if f.calls[i].status == Waiting { // its parameters aren't known yet
-		return compiler.EffectOf(f.plan, f.call(i), nil)
+func (s *schedule) effect(i int32) compiler.Effect {
+	if s.calls[i].status == Waiting { // its parameters aren't known yet
+		return compiler.EffectOf(s.plan, s.call(i), nil)
 	}
-	return compiler.EffectOf(f.plan, f.call(i), func(t *plan.Tool) bool {
-		return t.Parameters == nil || f.machine.validate(t.Parameters, f.calls[i].params) == nil
+	return compiler.EffectOf(s.plan, s.call(i), func(t *plan.Tool) bool {
+		return t.Parameters == nil || s.machine.validate(t.Parameters, s.calls[i].params) == nil
 	})
 }
 
@@ -119,7 +119,7 @@ func (f *frame) put(i int32, problem string) {
 	state := &f.calls[i]
 	more := state.details()
 	if more.question == nil {
-		more.question = f.question(i)
+		more.question = questionOf(f, i)
 	}
 	q := more.question
 	q.Problem, q.at = f.redact(problem), f.tryOf(i)
@@ -154,17 +154,17 @@ func (m *Machine) Questions() []*Question {
 	return all
 }
 
-// question is what a person has to know of a call: what runs, with all that it is
+// questionOf is what a person has to know of a call: what runs, with all that it is
 // given.
-func (f *frame) question(i int32) *Question {
+func questionOf(f *frame, i int32) *Question {
 	call, effect := f.call(i), f.effect(i)
 	q := &Question{
-		Call: call.Name, Tool: call.ToolName, Activity: call.Activity, Instance: f.site.Instance, Under: f.site.Under, Delegate: f.site.Delegate, Reason: call.Reason,
-		Params: f.calls[i].params, Runs: f.execution(call, f.calls[i].params), Context: f.context(i),
+		Call: call.Name, Tool: call.ToolName, Activity: call.Activity, Site: f.site, Reason: call.Reason,
+		Params: f.calls[i].params, Runs: executionOf(f, call, f.calls[i].params), Context: f.context(i),
 		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, ClaimedBy: effect.ClaimedBy, Untrusted: effect.Untrusted, OpenWorld: effect.OpenWorld,
-		Writes: compiler.Offered(f.plan, compiler.RepeatedCall(call)),
-		Advice: f.root().ranking, Uncertainty: f.uncertainty(call), Wanted: f.wanted(i),
-		takers: []*plan.Tool{call.Tool, compiler.Interface(f.plan.Delegates[call.Plan()])}, plan: f.plan, of: call,
+		Writes:   compiler.Offered(f.plan, compiler.RepeatedCall(call)),
+		Occasion: Occasion{Advice: f.root().ranking, Uncertainty: uncertainty(f, call), Wanted: wantsPerson(f, i)},
+		subject:  subject{takers: []*plan.Tool{call.Tool, compiler.Interface(f.plan.Delegates[call.Plan()])}, plan: f.plan, of: call},
 	}
 	q.Cost, _ = compiler.CostOf(call.Tool)
 	if call.Retry.Attempts > 1 {
@@ -176,7 +176,7 @@ func (f *frame) question(i int32) *Question {
 	if r := f.replacement(i); r != nil {
 		q.Replaces, q.Sources, q.Scopes = f.plan.Calls[i].ToolName, r.sources, r.scopes
 	} else {
-		q.Sources, q.Scopes = f.provenance(call, f.reader().origins)
+		q.Sources, q.Scopes = f.provenance(call, func(read *plan.Read) []string { return originsOf(f.reader(), read) })
 	}
 	if more := f.calls[i].more; more != nil && more.given != nil && more.given.Params != nil {
 		q.Sources = nil
@@ -189,22 +189,22 @@ func (f *frame) question(i int32) *Question {
 
 // provenance is where a call's parameters and scopes get their values, by what
 // tells who wrote what a read reads.
-func (f *frame) provenance(call *plan.Call, origins func(*plan.Read) []string) ([]Source, []ScopeSource) {
+func (r *resolver) provenance(call *plan.Call, origins func(*plan.Read) []string) ([]Source, []ScopeSource) {
 	var sources []Source
 	for _, field := range call.Params.Fields {
-		sources = f.sources(sources, origins, field.Key, field.Value)
+		sources = r.sources(sources, origins, field.Key, field.Value)
 	}
 	var scopes []ScopeSource
 	if call.Scopes != nil {
 		scopes = []ScopeSource{}
 	}
 	for _, s := range call.Scopes {
-		scopes = append(scopes, ScopeSource{s.Node.Text, origins(&f.plan.Reads[s.Read])})
+		scopes = append(scopes, ScopeSource{s.Node.Text, origins(&r.plan.Reads[s.Read])})
 	}
 	return sources, scopes
 }
 
-func (f *frame) execution(call *plan.Call, params map[string]any) Execution {
+func executionOf(f *frame, call *plan.Call, params map[string]any) Execution {
 	e := Execution{Kind: "model", Alone: call.Delegate == plan.Anonymous}
 	a := f.plan.Activities[call.Activity]
 	switch {
@@ -254,12 +254,12 @@ func (f *frame) execution(call *plan.Call, params map[string]any) Execution {
 	return e
 }
 
-func (f *frame) sources(all []Source, origins func(*plan.Read) []string, param string, t *plan.Template) []Source {
+func (r *resolver) sources(all []Source, origins func(*plan.Read) []string, param string, t *plan.Template) []Source {
 	switch {
 	case t.Expr != nil:
 		s := Source{Param: param, Reference: t.Node.Text}
-		for _, r := range t.Reads {
-			for _, from := range origins(&f.plan.Reads[r]) {
+		for _, read := range t.Reads {
+			for _, from := range origins(&r.plan.Reads[read]) {
 				if !slices.Contains(s.From, from) {
 					s.From = append(s.From, from)
 				}
@@ -269,19 +269,19 @@ func (f *frame) sources(all []Source, origins func(*plan.Read) []string, param s
 	case !t.Live():
 	default:
 		for _, field := range t.Fields {
-			all = f.sources(all, origins, param+"."+field.Key, field.Value)
+			all = r.sources(all, origins, param+"."+field.Key, field.Value)
 		}
 		for at, item := range t.Items {
-			all = f.sources(all, origins, fmt.Sprintf("%s[%d]", param, at), item)
+			all = r.sources(all, origins, fmt.Sprintf("%s[%d]", param, at), item)
 		}
 	}
 	return all
 }
 
-// origins names what a read got its value from: calls that wrote, under an envelope those
+// originsOf names what a read got its value from: calls that wrote, under an envelope those
 // of earlier ticks included, or what was there from the start. Of a call that hasn't come so
 // far they are those that may write yet.
-func (f *frame) origins(r *plan.Read) []string {
+func originsOf(f *frame, r *plan.Read) []string {
 	var from []string
 	writers := r.Writers
 	if compiler.ReadsItem(f.plan, r) { // what wrote the list
@@ -311,7 +311,7 @@ func (f *frame) origins(r *plan.Read) []string {
 const ByTimeout = "time-out"
 
 // unanswered takes the default when the time for an answer is over.
-func (f *frame) unanswered(i int32) {
+func unanswered(f *frame, i int32) {
 	verdict := f.machine.options.Confirm.Default
 	if label.Shown(f.plan, f.call(i)) {
 		verdict = Reject // nobody has seen it
@@ -320,5 +320,5 @@ func (f *frame) unanswered(i int32) {
 		verdict = Reject
 	}
 	f.emit(i, Cancel)
-	f.decided(Event{Call: int(i), Attempt: int(f.calls[i].attempt), Decision: &Decision{Verdict: verdict, By: ByTimeout, Reason: fmt.Sprintf("nobody answered within %v", f.machine.options.Confirm.Timeout)}})
+	takeDecision(f, Event{Call: int(i), Attempt: int(f.calls[i].attempt), Decision: &Decision{Verdict: verdict, By: ByTimeout, Reason: fmt.Sprintf("nobody answered within %v", f.machine.options.Confirm.Timeout)}})
 }

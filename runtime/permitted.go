@@ -35,7 +35,7 @@ func (c *callState) asks() bool {
 }
 
 // guarded is a call as the permit compares it.
-func (f *frame) guarded(i int32) *guard.Call {
+func guarded(f *frame, i int32) *guard.Call {
 	state, reader := &f.calls[i], f.reader()
 	c := &guard.Call{
 		Instance: f.site.Instance, ID: guard.ID{Tick: f.machine.tick, Frame: f.number, Call: int(i)},
@@ -49,7 +49,7 @@ func (f *frame) guarded(i int32) *guard.Call {
 		},
 	}
 	c.Cost, _ = compiler.CostOf(f.call(i).Tool)
-	c.In, c.Subject.Call, c.Values, c.Wrote = f.site.Delegate, f.factsOf(i), state.params, reader.writers(f.listed(i))
+	c.In, c.Subject.Call, c.Values, c.Wrote = f.site.Delegate, factsOfCall(f, i), state.params, writersByPath(reader, listedCall(f, i))
 	if more := state.more; more != nil {
 		c.IsReplacement, c.IsAgain = more.permitState.replaced != nil, more.permitState.again
 		c.Approved = more.permitState.approved
@@ -57,13 +57,13 @@ func (f *frame) guarded(i int32) *guard.Call {
 	return c
 }
 
-// arrives asks a reviewer about a call of a planner that leaves the permit as it is written.
-func (f *frame) arrives(i int32) {
+// checkArrival asks a reviewer about a call of a planner that leaves the permit as it is written.
+func checkArrival(f *frame, i int32) {
 	m, state := f.machine, &f.calls[i]
 	if m.permit == nil || state.status != Waiting {
 		return
 	}
-	if differences := m.permit.Arrives(f.guarded(i)); len(differences) > 0 {
+	if differences := m.permit.Arrives(guarded(f, i)); len(differences) > 0 {
 		asWritten := map[string]any{}
 		for _, field := range f.plan.Calls[i].Params.Fields {
 			asWritten[field.Key] = field.Value.Node.Value()
@@ -71,41 +71,41 @@ func (f *frame) arrives(i int32) {
 		state.details().permitState.early = true
 		m.permit.asked++
 		state.params = asWritten
-		f.askOutside(i, differences)
+		askOutside(f, i, differences)
 		state.params = nil
 	}
 }
 
-func (f *frame) askOutside(i int32, differences []permit.Difference) {
-	q := f.question(i)
+func askOutside(f *frame, i int32, differences []permit.Difference) {
+	q := questionOf(f, i)
 	q.Outside, q.Beyond = differences, permit.Digest(differences)
 	f.calls[i].details().question = q
 	f.put(i, "")
 }
 
 // isPermitted reports whether an attempt of a call may start. If it may not, a reviewer is asked.
-func (f *frame) isPermitted(i int32) bool {
+func isPermitted(f *frame, i int32) bool {
 	if f.machine.permit == nil {
 		return true
 	}
-	differences := f.machine.permit.Starts(f.guarded(i))
+	differences := f.machine.permit.Starts(guarded(f, i))
 	if len(differences) > 0 {
-		f.askOutside(i, differences)
+		askOutside(f, i, differences)
 	}
 	return len(differences) == 0
 }
 
-// listed is the call of the plan that runs in a place: of an item the one that runs it.
-func (f *frame) listed(i int32) *plan.Call {
+// listedCall is the call of the plan that runs in a place: of an item the one that runs it.
+func listedCall(f *frame, i int32) *plan.Call {
 	if f.items != nil {
 		return f.parent.plan.Calls[f.under]
 	}
 	return f.plan.Calls[i]
 }
 
-// factsOf are those of what runs in a place of the plan.
-func (f *frame) factsOf(i int32) *facts.Call {
-	one, more := *f.machine.permit.factsOf(f.reader().plan, f.listed(i)), f.calls[i].more
+// factsOfCall are those of what runs in a place of the plan.
+func factsOfCall(f *frame, i int32) *facts.Call {
+	one, more := *f.machine.permit.factsOf(f.reader().plan, listedCall(f, i)), f.calls[i].more
 	if more != nil && more.permitState.replaced != nil {
 		one = *more.permitState.replaced
 	}
@@ -127,8 +127,8 @@ func (p *permitted) factsOf(plan *plan.Plan, call *plan.Call) *facts.Call {
 	return p.facts[call]
 }
 
-// changes notes which parameters a reviewer has given other values.
-func (f *frame) changes(i int32, params map[string]any) {
+// noteChanges notes which parameters a reviewer has given other values.
+func noteChanges(f *frame, i int32, params map[string]any) {
 	if f.machine.permit == nil {
 		return
 	}
@@ -145,8 +145,8 @@ func (f *frame) changes(i int32, params map[string]any) {
 // writing is the call that wrote a message of a frame's log.
 type writing struct{ tick, call int }
 
-// writers are those of what a call reads, by path.
-func (f *frame) writers(call *plan.Call) map[string][]permit.Writer {
+// writersByPath are those of what a call reads, by path.
+func writersByPath(f *frame, call *plan.Call) map[string][]permit.Writer {
 	all := map[string][]permit.Writer{}
 	for _, r := range call.Reads {
 		read := &f.plan.Reads[r]
@@ -168,7 +168,7 @@ func (f *frame) writers(call *plan.Call) map[string][]permit.Writer {
 
 // decidedOutside accepts the answer to a question about what leaves the permit, and reports whether that was all. An
 // approval is of what was shown: it names it.
-func (f *frame) decidedOutside(i int32, d *Decision) bool {
+func decidedOutside(f *frame, i int32, d *Decision) bool {
 	state := &f.calls[i]
 	q, a := state.more.question, &state.more.permitState
 	switch {
@@ -188,7 +188,7 @@ func (f *frame) decidedOutside(i int32, d *Decision) bool {
 	if !a.early {
 		return false
 	}
-	f.closeEarly(i)
+	closeEarly(f, i)
 	if d.Verdict == Reject {
 		return !f.transition(i, Queued) || !f.transition(i, Asking)
 	}
@@ -199,14 +199,14 @@ func (f *frame) decidedOutside(i int32, d *Decision) bool {
 }
 
 // closeEarly notes that a reviewer isn't asked any more about a call as it arrived.
-func (f *frame) closeEarly(i int32) {
+func closeEarly(f *frame, i int32) {
 	f.calls[i].more.permitState.early = false
 	f.machine.permit.asked--
 }
 
 // overspends reports whether a run exceeds the budget of its permit as a whole; further are the requests that its
 // planner is about to get.
-func (m *Machine) overspends(further int) bool {
+func overspends(m *Machine, further int) bool {
 	if m.permit == nil {
 		return false
 	}
@@ -221,7 +221,7 @@ func (m *Machine) overspends(further int) bool {
 }
 
 // deadline is how long the run may still take by its own limit and by its permit; 0 is for ever.
-func (m *Machine) deadline() time.Duration {
+func deadline(m *Machine) time.Duration {
 	var left time.Duration
 	if limit := m.plan.Limits.Time; limit > 0 {
 		left = max(limit-(m.now-m.spent.time), time.Nanosecond)

@@ -27,13 +27,9 @@ type Question struct {
 	Call     string `json:"call"` // its "_id", or tool#place
 	Tool     string `json:"tool"`
 	Activity string `json:"activity,omitzero"` // what carries it out; "" for a latent call
-	Instance string `json:"instance,omitzero"` // "" without instances
-	// Under is the path of the calls above one of a delegate, "digest#1/chapter#2",
-	// and Delegate the plan that such a call is in.
-	Under    string         `json:"under,omitzero"`
-	Delegate string         `json:"delegate,omitzero"`
-	Reason   string         `json:"reason,omitzero"` // the call's "_reasoningForCall": a model's words, never ours
-	Params   map[string]any `json:"params"`
+	Site
+	Reason string         `json:"reason,omitzero"` // the call's "_reasoningForCall": a model's words, never ours
+	Params map[string]any `json:"params"`
 	// Sources tell where parameters come from, in the order of the text.
 	Sources []Source `json:"sources,omitzero"`
 	// Runs is what is started, and Attempts how often at most.
@@ -57,6 +53,18 @@ type Question struct {
 	Writes    []string `json:"writes,omitzero"` // the alternatives of its output path, as text
 	Method    string   `json:"method,omitzero"` // how it is written there: "merge", "push", …; "" to take the place of what is there
 	Cost      float64  `json:"cost,omitzero"`   // the declared cost of one try ("x-simulate"); 0 when undeclared
+	Occasion
+	// ID names the question: an answer that was given to it answers no other, and none
+	// about what would run otherwise. What the machine doesn't see of that is added by
+	// [Question.Pin].
+	ID string `json:"id"`
+	// Within is how long an answer is waited for, once the question is shown; 0 is for ever.
+	Within time.Duration `json:"-"`
+	subject
+}
+
+// An Occasion is why a person is asked.
+type Occasion struct {
 	// InFlight is set where the run was killed while this call was at work, and
 	// its tool isn't known to be idempotent: it may have happened already.
 	// Then Retry, Fail and nothing else answers.
@@ -77,13 +85,10 @@ type Question struct {
 	Beyond  string              `json:"beyond,omitzero"`
 	// Problem says why the last answer couldn't be taken; "" for the first time.
 	Problem string `json:"problem,omitzero"`
-	// ID names the question: an answer that was given to it answers no other, and none
-	// about what would run otherwise. What the machine doesn't see of that is added by
-	// [Question.Pin].
-	ID string `json:"id"`
-	// Within is how long an answer is waited for, once the question is shown; 0 is for ever.
-	Within time.Duration `json:"-"`
+}
 
+// A subject is what a question is about.
+type subject struct {
 	at try
 	// The call's tool and the plan that carries it out, the call and its plan, for what
 	// parameters may be.

@@ -15,13 +15,12 @@ const (
 )
 
 // countOrders lets the solution of a tick be judged with what has started before it.
-func (m *Machine) countOrders() {
-	l := m.loop
+func (l *loop) countOrders() {
 	if l.live == nil {
 		return
 	}
 	l.live = l.live.Clone()
-	for _, f := range m.roots() {
+	for _, f := range l.roots() {
 		if l.live.Started == nil {
 			l.live.Started = f.orders.Totals()
 		}
@@ -32,35 +31,35 @@ func (m *Machine) countOrders() {
 }
 
 // forbidden is why a call can't start now with parameters; nil when it can.
-func (f *frame) forbidden(i int32, call *plan.Call, params map[string]any) *Failure {
+func forbidden(f *frame, i int32, call *plan.Call, params map[string]any) *Failure {
 	if call.Each != nil { // its items start, one by one
 		return nil
 	}
-	c := f.root().orders.Forbids(f.plan, call, params, f.repeats(i, call))
+	c := f.root().orders.Forbids(f.plan, call, params, isRepeat(f, i, call))
 	if c == nil {
 		return nil
 	}
 	return &Failure{Code: codeForbidden, Message: fmt.Sprintf("the policy's rule %q says that %s", c.Name, c.Says())}
 }
 
-func (f *frame) repeats(i int32, call *plan.Call) bool {
+func isRepeat(f *frame, i int32, call *plan.Call) bool {
 	return f.calls[i].attempt > 0 && label.IsIdempotent(f.plan, call)
 }
 
-func (f *frame) refusedByOrder(i int32) bool {
-	failure := f.forbidden(i, f.call(i), f.calls[i].params)
+func refusedByOrder(f *frame, i int32) bool {
+	failure := forbidden(f, i, f.call(i), f.calls[i].params)
 	if failure != nil {
 		f.settle(i, Settlement{Status: Failed, Failure: failure, Attempts: int(f.calls[i].attempt)})
 	}
 	return failure != nil
 }
 
-func (f *frame) began(i int32) {
+func countStart(f *frame, i int32) {
 	call := f.call(i)
-	f.root().orders.Started(f.plan, call, f.calls[i].params, f.repeats(i, call))
+	f.root().orders.Started(f.plan, call, f.calls[i].params, isRepeat(f, i, call))
 }
 
-func (f *frame) did(i int32) {
+func countDone(f *frame, i int32) {
 	if call := f.call(i); call.Each == nil {
 		f.root().orders.Done(f.plan, call, f.calls[i].params)
 	}

@@ -15,11 +15,11 @@ type program struct {
 }
 
 // schemaAt is what a schema says of a path: an instance's own where it has one.
-func (f *frame) schemaAt(id pathtree.ID) *schema.Schema {
-	if f.judging == nil {
-		return f.program.schemaAt(id)
+func (s *store) schemaAt(id pathtree.ID) *schema.Schema {
+	if s.judging == nil {
+		return s.program.schemaAt(id)
 	}
-	if over, below := f.judging.SchemaOf(f.program.Paths.Segments(id)); over != nil {
+	if over, below := s.judging.SchemaOf(s.program.Paths.Segments(id)); over != nil {
 		return over.At(compiler.SchemaPath(below)).Schema
 	}
 	return nil

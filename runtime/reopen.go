@@ -4,7 +4,7 @@ import "slices"
 
 // Reopenable keeps of what fails all that it takes to run it again ([Resumption]). It is
 // to be said before the run begins.
-func (m *Machine) Reopenable() { m.keepsFailed = true }
+func (p *progress) Reopenable() { p.keepsFailed = true }
 
 // Failed reports what of a run has failed that can be run again: in how many calls of its
 // own, and in which instances, those that are still at work left out.
@@ -13,20 +13,18 @@ func (m *Machine) Failed() (calls int, instances []string) {
 		if f == nil || f.parent != nil {
 			continue
 		}
-		n := len(f.failedCalls())
-		if calls += n; n > 0 && f.hasLeft() {
+		n := len(failedCalls(f))
+		if calls += n; n > 0 && f.left {
 			instances = append(instances, f.site.Instance)
 		}
 	}
 	return calls, instances
 }
 
-func (f *frame) hasLeft() bool { return f.left && f.parent == nil }
-
 // failedCalls are the calls of a frame that failed, whose failure nothing took, and of
 // which something can run again. There are none where the frame fails whatever they come
 // to: a person rejected an item of a list, or what was given up with the frame stands.
-func (f *frame) failedCalls() []int32 {
+func failedCalls(f *frame) []int32 {
 	var failed []int32
 	allOrNothing := f.items != nil && !f.items.collect
 	for at := range f.calls {
@@ -47,21 +45,21 @@ func (f *frame) failedCalls() []int32 {
 
 // isFinal reports whether a call was carried out by a delegate, or by its items, and nothing
 // of them can run again: started anew, it would repeat what was done or decided.
-func (f *frame) isFinal(i int32) bool {
-	more := f.calls[i].more
-	return more != nil && more.kept != nil && len(more.kept.failedCalls()) == 0
+func (s *schedule) isFinal(i int32) bool {
+	more := s.calls[i].more
+	return more != nil && more.kept != nil && len(failedCalls(more.kept)) == 0
 }
 
-// reopen has what failed run again, and what was skipped for it; nothing that was done. A
+// reopenRun has what failed run again, and what was skipped for it; nothing that was done. A
 // failure that the plan took, and what a person rejected, stand as they are.
-func (m *Machine) reopen() {
+func reopenRun(m *Machine) {
 	reopened, back := map[int32]*frame{}, map[string]bool{}
 	for _, f := range m.frames {
-		if f == nil || f.parent != nil || !f.reopen() {
+		if f == nil || f.parent != nil || !reopenFrame(f) {
 			continue
 		}
 		reopened[f.order] = f
-		if f.hasLeft() {
+		if f.left {
 			f.left, back[f.site.Instance] = false, true
 			m.instances.working++
 		}
@@ -76,7 +74,7 @@ func (m *Machine) reopen() {
 }
 
 // forgetFailures leaves of what †error reads what stood there from the start.
-func (f *frame) forgetFailures() {
+func forgetFailures(f *frame) {
 	if len(f.readable) == 0 {
 		return
 	}
@@ -85,21 +83,21 @@ func (f *frame) forgetFailures() {
 		f.readable = slices.Concat(base.Errors, base.Instance(f.site.Instance).Errors)
 	}
 	f.log.Give("error", nil)
-	f.showFailures()
+	showFailures(f)
 }
 
 // lacksItems reports whether a call is done, and some of the items that it ran for were skipped.
-func (f *frame) lacksItems(i int32) bool {
-	more := f.calls[i].more
-	if f.calls[i].status != Done || more == nil || more.kept == nil || more.kept.items == nil {
+func (s *schedule) lacksItems(i int32) bool {
+	more := s.calls[i].more
+	if s.calls[i].status != Done || more == nil || more.kept == nil || more.kept.items == nil {
 		return false
 	}
 	return slices.ContainsFunc(more.kept.calls, func(one callState) bool { return one.status == Skipped })
 }
 
-func (f *frame) reopen() bool {
+func reopenFrame(f *frame) bool {
 	again := make([]bool, len(f.calls))
-	failed := f.failedCalls()
+	failed := failedCalls(f)
 	for _, i := range failed {
 		again[i] = true
 	}
@@ -115,7 +113,7 @@ func (f *frame) reopen() bool {
 		f.errors = slices.DeleteFunc(f.errors, func(e runError) bool { return e.place == atLast || e.place >= 0 && again[e.place] })
 		all := slices.Concat(f.shownErrors, f.unrouted)
 		f.unrouted = slices.DeleteFunc(all, func(e errorMessage) bool { return again[e.call] })
-		f.forgetFailures()
+		forgetFailures(f)
 	} else {
 		f.items.failure = nil
 		for i, one := range f.parent.calls[f.under].more.items.of {
@@ -128,14 +126,14 @@ func (f *frame) reopen() bool {
 	f.givenUp = false
 	for i, yes := range again {
 		if yes {
-			f.reset(int32(i))
+			resetCall(f, int32(i))
 		}
 	}
 	for i, yes := range again {
 		switch {
 		case !yes:
 		case f.items != nil:
-			f.again(int32(i))
+			runAgain(f, int32(i))
 		default:
 			f.connect(i)
 			f.look(int32(i))
@@ -144,9 +142,9 @@ func (f *frame) reopen() bool {
 	return true
 }
 
-// reset puts a call in the place of one that has settled: it waits, as none of it had been
+// resetCall puts a call in the place of one that has settled: it waits, as none of it had been
 // before but its tries, and what a person gave it to run with. What it wrote is taken back.
-func (f *frame) reset(i int32) {
+func resetCall(f *frame, i int32) {
 	state := &f.calls[i]
 	*f.machine.counts.of(state.status)--
 	if state.status == Done {
@@ -167,7 +165,7 @@ func (f *frame) reset(i int32) {
 	}}
 }
 
-func (f *frame) again(i int32) {
+func runAgain(f *frame, i int32) {
 	one := f.parent.calls[f.under].more.items.of[i]
 	if one.failure != nil {
 		f.settle(i, Settlement{Status: Failed, Failure: one.failure})
@@ -179,23 +177,23 @@ func (f *frame) again(i int32) {
 // exhausted reports whether nothing is left to be tried again of a call that runs again; or
 // it failed for one that a person rejected, or that was cut short and may not simply run
 // again: begun anew it would ask about that once more, or run it.
-func (f *frame) exhausted(i int32) bool {
-	more := f.calls[i].more
-	return more != nil && (more.refused || more.again && f.isFinal(i))
+func (s *schedule) exhausted(i int32) bool {
+	more := s.calls[i].more
+	return more != nil && (more.refused || more.again && s.isFinal(i))
 }
 
 // revive continues with the delegate, or the items, of a call's last try that failed, where
 // something of it can run again.
-func (f *frame) revive(i int32) bool {
+func revive(f *frame, i int32) bool {
 	more := f.calls[i].more
 	if more == nil || more.kept == nil || !more.again {
 		return false
 	}
 	d := more.kept
-	if more.kept = nil; d.items == nil && len(d.failedCalls()) == 0 || !f.transition(i, Running) {
+	if more.kept = nil; d.items == nil && len(failedCalls(d)) == 0 || !f.transition(i, Running) {
 		return false
 	}
-	f.began(i)
+	countStart(f, i)
 	f.calls[i].attempt++
 	c := f.emit(i, Enter)
 	c.Params = f.calls[i].params
@@ -206,6 +204,6 @@ func (f *frame) revive(i int32) bool {
 	if d.items != nil {
 		c.Count = len(d.calls)
 	}
-	d.reopen()
+	reopenFrame(d)
 	return true
 }

@@ -19,54 +19,54 @@ type errorMessage struct {
 // appendErrors makes what failed readable as †error, now that nothing more can
 // start: until then no call sees the errors of its own tick. They stand
 // in plan order, which doesn't depend on timing.
-func (f *frame) appendErrors() {
+func appendErrors(f *frame) {
 	slices.SortFunc(f.unrouted, func(a, b errorMessage) int { return a.call - b.call })
 	f.readable = slices.Clip(f.readable)
 	for _, e := range f.unrouted {
 		f.readable = append(f.readable, map[string]any{"call": f.plan.Calls[e.call].Node.Value(), "error": e.failure.record()})
 	}
 	f.shownErrors, f.unrouted = f.unrouted, nil
-	f.showFailures()
+	showFailures(f)
 }
 
-func (f *frame) showFailures() {
+func showFailures(f *frame) {
 	if len(f.readable) > 0 {
 		f.log.Give("error", f.readable)
 	}
 }
 
-func (f *frame) finish() {
+func finishFrame(f *frame) {
 	switch {
 	case f.parent != nil:
-		f.returnResult()
+		returnResult(f)
 	case f.machine.loop == nil && f.machine.instances != nil:
-		output, status := f.conclude(), RunDone
+		output, status := concludeFrame(f), RunDone
 		if len(f.errors) > 0 {
 			status = RunFailed
 		}
-		f.leaving(status, output)
+		leaveRun(f, status, output)
 	}
 }
 
-func (f *frame) conclude() any {
-	f.appendErrors()
-	output, problem := f.result()
+func concludeFrame(f *frame) any {
+	appendErrors(f)
+	output, problem := outputOf(f)
 	if problem != nil {
 		f.recordError(*problem, atLast)
 	}
 	return output
 }
 
-func (m *Machine) conclude() {
+func concludeRun(m *Machine) {
 	var output any
 	if m.instances == nil {
-		output = m.frames[0].conclude()
+		output = concludeFrame(m.frames[0])
 	}
-	m.finish(m.ended(output))
+	m.finish(outcomeOfCalls(m, output))
 }
 
-// ended is the outcome of a run without a planner: failed where anything has.
-func (m *Machine) ended(output any) *Outcome {
+// outcomeOfCalls is the outcome of a run without a planner: failed where anything has.
+func outcomeOfCalls(m *Machine, output any) *Outcome {
 	outcome := m.outcome(RunDone, "")
 	outcome.Output = output
 	if len(outcome.Errors) > 0 {
@@ -75,11 +75,11 @@ func (m *Machine) ended(output any) *Outcome {
 	return outcome
 }
 
-// reached is the outcome of a run whose planner has reached its goal, with what
+// outcomeOfGoal is the outcome of a run whose planner has reached its goal, with what
 // it is in every instance.
-func (m *Machine) reached(outputs []any) *Outcome {
+func outcomeOfGoal(m *Machine, outputs []any) *Outcome {
 	if !m.options.Planned && m.instances == nil {
-		return m.ended(outputs[0])
+		return outcomeOfCalls(m, outputs[0])
 	}
 	if m.instances == nil {
 		outcome := m.outcome(RunDone, "")
@@ -91,10 +91,10 @@ func (m *Machine) reached(outputs []any) *Outcome {
 		if !m.options.Planned && len(f.errors) > 0 {
 			status = RunFailed
 		}
-		f.leaving(status, outputs[at])
+		leaveRun(f, status, outputs[at])
 	}
 	if !m.options.Planned {
-		return m.ended(nil)
+		return outcomeOfCalls(m, nil)
 	}
 	for _, end := range m.instances.ends {
 		if end.Status == RunFailed { // it didn't fit, and took no part
@@ -123,7 +123,7 @@ func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
 	o.Instances = append(make([]InstanceEnd, 0, len(m.instances.ends)), m.instances.ends...)
 	for _, f := range m.frames {
 		if f != nil && f.parent == nil && !f.left { // it hasn't ended
-			o.Instances = append(o.Instances, f.end(status, nil))
+			o.Instances = append(o.Instances, instanceEnd(f, status, nil))
 		}
 	}
 	return o
@@ -134,9 +134,9 @@ func (m *Machine) finish(o *Outcome) {
 	m.emit(Finish).Outcome = o
 }
 
-// result resolves the plan's output and validates it; the problem is nil when
+// outputOf resolves the plan's output and validates it; the problem is nil when
 // there is none.
-func (f *frame) result() (any, *CallError) {
+func outputOf(f *frame) (any, *CallError) {
 	planned := f.parent == nil && f.machine.options.Planned
 	held := f.plan.Output != nil // against its schema; a planner's null is none, unless the loop ends with it
 	r := resolution{frame: f, known: map[int]readState{}, left: maxOutputValues, room: maxOutputText}
@@ -151,7 +151,7 @@ func (f *frame) result() (any, *CallError) {
 	case planned:
 		held = value != nil || f.machine.loop.base.Terminate == plan.TerminateCalls && len(f.machine.plan.Calls) == 0 && !f.machine.loop.refused
 	case r.problem == nil && f.parent == nil && f.plan.Output != nil && f.plan.Output.Live() && (r.leaves == 0 || value == nil && !f.plan.Output.FallsBack()):
-		r.problem = f.noOutput()
+		r.problem = noOutput(f)
 	}
 	if r.problem == nil && f.plan.OutputSchema != nil && held {
 		if v := f.machine.validate(f.plan.OutputSchema, value); v != nil {
@@ -166,7 +166,7 @@ func (f *frame) result() (any, *CallError) {
 
 // noOutput says what the plan's output lacks, and which calls were skipped for want of
 // something on the way to it. Where calls failed, these say it.
-func (f *frame) noOutput() *CallError {
+func noOutput(f *frame) *CallError {
 	if len(f.errors) > 0 {
 		return nil
 	}

@@ -22,7 +22,7 @@ func (f *frame) failed(i int32, failure *Failure) {
 		shown.Message += fmt.Sprintf("; it isn't tried again, as it asks for a pause of %s, and none is longer than %s", wording.Duration(failure.After), wording.Duration(longestPause))
 		failure = &shown
 	}
-	if f.tries(i) < call.Retry.Attempts && failure.After <= longestPause && call.Each == nil && !f.exhausted(i) && f.forbidden(i, call, f.calls[i].params) == nil { // of items each was tried again
+	if f.tries(i) < call.Retry.Attempts && failure.After <= longestPause && call.Each == nil && !f.exhausted(i) && forbidden(f, i, call, f.calls[i].params) == nil { // of items each was tried again
 		if f.transition(i, Pausing) {
 			pause := max(failure.After, backoff(call.Retry, f.tries(i)))
 			f.tried(i, failure, pause)
@@ -41,8 +41,8 @@ func (f *frame) failedForGood(i int32, failure *Failure) {
 		return
 	}
 	state := &f.calls[i]
-	failure = f.withoutSecrets(i, failure)
-	s := Settlement{Status: Failed, Failure: failure, Routed: f.routes(call, failure), Attempts: int(state.attempt), redacted: true}
+	failure = withoutSecrets(f, i, failure)
+	s := Settlement{Status: Failed, Failure: failure, Routed: routeFailure(f, call, failure), Attempts: int(state.attempt), redacted: true}
 	if more := state.more; more != nil && more.decision != nil && more.decision.Verdict == Reject {
 		s.Status, s.Reason, s.Failure = Rejected, failure.Message, nil
 		if !s.Routed && f.items == nil && (f.machine.loop == nil || f.parent != nil) {
@@ -53,8 +53,8 @@ func (f *frame) failedForGood(i int32, failure *Failure) {
 	f.settle(i, s)
 }
 
-func (f *frame) tries(i int32) int {
-	state := &f.calls[i]
+func (s *schedule) tries(i int32) int {
+	state := &s.calls[i]
 	if state.more == nil {
 		return int(state.attempt)
 	}
@@ -63,7 +63,7 @@ func (f *frame) tries(i int32) int {
 
 func (f *frame) tried(i int32, failure *Failure, after time.Duration) {
 	if failure != nil {
-		failure = f.withoutSecrets(i, failure)
+		failure = withoutSecrets(f, i, failure)
 	}
 	c := f.emit(i, Tried)
 	c.Failure, c.After = failure, after
@@ -87,33 +87,33 @@ func backoff(r plan.Retry, attempt int) time.Duration {
 	return pause
 }
 
-// inFlight decides about a call that was at work when the run was killed.
-func (f *frame) inFlight(i int32, how InFlight) {
+// decideInFlight decides about a call that was at work when the run was killed.
+func decideInFlight(f *frame, i int32, how InFlight) {
 	switch {
-	case f.forbidden(i, f.call(i), f.calls[i].params) != nil:
-		f.interrupted(i)
+	case forbidden(f, i, f.call(i), f.calls[i].params) != nil:
+		interrupted(f, i)
 	case f.repeatable(i):
 		f.enqueue(i)
 	case how == InFlightRetry:
 		f.calls[i].more.uncertain = true
 		f.enqueue(i)
 	case how == InFlightFail:
-		f.interrupted(i)
+		interrupted(f, i)
 	default:
 		more := f.calls[i].details()
-		more.question = f.question(i)
+		more.question = questionOf(f, i)
 		more.question.InFlight = true
 		f.ask(i, "")
 	}
 }
 
-func (f *frame) interrupted(i int32) {
+func interrupted(f *frame, i int32) {
 	f.calls[i].details().refused = true
 	f.failedForGood(i, &Failure{Code: "interrupted", Message: "the run broke off while this call was at work, and it isn't known whether it took effect"})
 }
 
 // repeatable reports whether running a call twice does no more than running it
 // once, by what is known of the activity that carries it out.
-func (f *frame) repeatable(i int32) bool {
-	return f.effect(i).Idempotent
+func (s *schedule) repeatable(i int32) bool {
+	return s.effect(i).Idempotent
 }

@@ -27,26 +27,26 @@ func (f *frame) takeUp(d *analyzer.Draft) {
 	}
 }
 
-func (f *frame) connect(i int) {
-	call, state := f.plan.Calls[i], &f.calls[i]
+func (s *schedule) connect(i int) {
+	call, state := s.plan.Calls[i], &s.calls[i]
 	for _, r := range call.Reads {
-		f.reads[r].open = int32(len(f.plan.Reads[r].Writers))
-		if !f.isSettled(int32(r)) {
+		s.reads[r].open = int32(len(s.plan.Reads[r].Writers))
+		if !s.isSettled(int32(r)) {
 			state.open++
 		}
 	}
 	state.partial = call.When != nil || call.Each != nil || !plain(call.Params)
 	state.order = int32(len(call.Waits) + len(call.Choices) + len(call.After))
-	f.isOrdered(int32(i))
+	s.isOrdered(int32(i))
 }
 
 // isSettled reports whether all writers that a read is bound to have settled;
 // if not, it waits for one of them.
-func (f *frame) isSettled(r int32) bool {
-	read, writers := &f.reads[r], f.plan.Reads[r].Writers
+func (s *schedule) isSettled(r int32) bool {
+	read, writers := &s.reads[r], s.plan.Reads[r].Writers
 	for ; read.open > 0; read.open-- {
-		if w := writers[read.open-1]; !f.calls[w].status.Settled() {
-			f.boundBy.add(w, r)
+		if w := writers[read.open-1]; !s.calls[w].status.Settled() {
+			s.boundBy.add(w, r)
 			return false
 		}
 	}
@@ -55,11 +55,11 @@ func (f *frame) isSettled(r int32) bool {
 
 // isOrdered reports whether all calls have settled that must before one starts,
 // whether or not it reads what they write; if not, it waits for one of them.
-func (f *frame) isOrdered(i int32) bool {
-	state := &f.calls[i]
+func (s *schedule) isOrdered(i int32) bool {
+	state := &s.calls[i]
 	for ; state.order > 0; state.order-- {
-		if first := waitsFor(f.plan.Calls[i], int(state.order-1)); !f.calls[first].status.Settled() {
-			f.orderedBy.add(first, i)
+		if first := waitsFor(s.plan.Calls[i], int(state.order-1)); !s.calls[first].status.Settled() {
+			s.orderedBy.add(first, i)
 			return false
 		}
 	}

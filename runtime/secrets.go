@@ -38,29 +38,29 @@ func (f *frame) redact(text string) string {
 
 // withoutSecrets is a failure without secrets in its message and details, those in the
 // parameters of its call included.
-func (f *frame) withoutSecrets(i int32, failure *Failure) *Failure {
+func withoutSecrets(f *frame, i int32, failure *Failure) *Failure {
 	var own *schema.Schema
 	if tool := f.call(i).Tool; tool != nil {
 		own = tool.Parameters
 	}
 	compiler.LearnSecrets(f.reader().learned(), nil, any(f.calls[i].params), own)
-	return &Failure{Code: failure.Code, Message: f.redact(failure.Message), Details: f.redactIn(failure.Details)}
+	return &Failure{Code: failure.Code, Message: f.redact(failure.Message), Details: redactIn(f, failure.Details)}
 }
 
-func (f *frame) redactIn(details any) any {
+func redactIn(f *frame, details any) any {
 	switch v := details.(type) {
 	case string:
 		return f.redact(v)
 	case []any:
 		list := make([]any, len(v))
 		for i, item := range v {
-			list[i] = f.redactIn(item)
+			list[i] = redactIn(f, item)
 		}
 		return list
 	case map[string]any:
 		object := maps.Clone(v)
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			object[key] = f.redactIn(v[key])
+			object[key] = redactIn(f, v[key])
 		}
 		return object
 	}

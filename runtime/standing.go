@@ -20,17 +20,16 @@ func standingOf(call *plan.Call, instance string, s *Settlement) request.Standin
 
 // carry makes the solution's calls the next request's plan message, and notes what
 // that and the state don't show them.
-func (m *Machine) carry() {
-	l := m.loop
-	if m.plan.CallsNode == nil {
+func (l *loop) carry() {
+	if l.plan.CallsNode == nil {
 		return // of a solution that couldn't be read, the plan before it stands
 	}
 	l.recorded = nil
-	l.carried = make([]request.Standing, len(m.plan.Calls))
-	for i, call := range m.plan.Calls {
+	l.carried = make([]request.Standing, len(l.plan.Calls))
+	for i, call := range l.plan.Calls {
 		l.carried[i] = request.Standing{Call: call.Node, Name: call.Name}
 	}
-	for _, f := range m.roots() {
+	for _, f := range l.roots() {
 		for i, call := range f.plan.Calls {
 			s := f.calls[i].details().settlement
 			if s.absent { // of several values that it lacks, timing decided which was seen first
@@ -41,8 +40,8 @@ func (m *Machine) carry() {
 			one := standingOf(call, f.site.Instance, s)
 			carried := &l.carried[call.Place]
 			carried.Each = append(carried.Each, one)
-			f.tellItems(int32(i))
-			if settled, ok := f.reportApart(int32(i), one, s); ok {
+			tellItems(f, int32(i))
+			if settled, ok := reportApart(f, int32(i), one, s); ok {
 				l.past.Add(settled)
 			}
 		}
@@ -55,8 +54,8 @@ func (m *Machine) carry() {
 // dropped are the calls of the carried plan that have never run and that the tick's
 // solution doesn't list any more: neither one of their id, nor another one of their tool,
 // path and instance.
-func (m *Machine) dropped() (names []string) {
-	if !m.loop.carries || m.plan.CallsNode == nil {
+func (l *loop) dropped() (names []string) {
+	if !l.carries || l.plan.CallsNode == nil {
 		return nil
 	}
 	key := func(call *source.Node) string {
@@ -66,10 +65,10 @@ func (m *Machine) dropped() (names []string) {
 		return strings.Join([]string{call.Get("_tool").AsText(), call.Get("_outputPath").AsText(), call.Get("_instance").AsText()}, "\x00")
 	}
 	listed := map[string]int{}
-	for _, call := range m.plan.Calls {
+	for _, call := range l.plan.Calls {
 		listed[key(call.Node)]++
 	}
-	for _, one := range m.loop.carried {
+	for _, one := range l.carried {
 		if listed[key(one.Call)]--; listed[key(one.Call)] >= 0 || len(one.Each) > 0 || one.Status != "" && one.Status != Skipped.String() {
 			continue
 		}
@@ -82,7 +81,7 @@ func (m *Machine) dropped() (names []string) {
 // the carried plan says of it: one that did something and wrote nothing, so that it
 // isn't done again for want of knowing; and, where no plan is carried, one about which
 // a person decided otherwise than to let it run.
-func (f *frame) reportApart(i int32, one request.Standing, s *Settlement) (request.Settled, bool) {
+func reportApart(f *frame, i int32, one request.Standing, s *Settlement) (request.Settled, bool) {
 	call := f.plan.Calls[i]
 	acted := s.Status == Done && !s.before && len(call.Output) == 0
 	if !acted && (f.machine.loop.carries || s.Decision == nil || s.Decision.Verdict == Approve) {
@@ -98,7 +97,7 @@ func (f *frame) reportApart(i int32, one request.Standing, s *Settlement) (reque
 // tellItems reports of a call's items what neither the state nor the plan shows: what people
 // decided about them otherwise than to let them run, and, where the call has failed, which
 // are done all the same.
-func (f *frame) tellItems(i int32) {
+func tellItems(f *frame, i int32) {
 	more, past := f.calls[i].more, &f.machine.loop.past
 	if more.results != nil {
 		for _, one := range more.results.ended {

@@ -20,7 +20,7 @@ func (m *Machine) stop(reason Reason) {
 	}
 	for _, f := range m.frames {
 		if f != nil {
-			f.report(&outcome.Counts, "")
+			reportUnsettled(f, &outcome.Counts, "")
 		}
 	}
 	outcome.Asked = m.Questions()
@@ -55,9 +55,9 @@ func (c *callState) left(why Reason) string {
 // that it runs again only if the next resume says so once more.
 func (c *callState) isUncertain() bool { return c.more != nil && c.more.uncertain }
 
-// report cancels what runs in a frame that is stopped, and tells so of all that hasn't
+// reportUnsettled cancels what runs in a frame that is stopped, and tells so of all that hasn't
 // settled: for a reason, or "" as they are left.
-func (f *frame) report(counts *Counts, reason string) {
+func reportUnsettled(f *frame, counts *Counts, reason string) {
 	for i := range f.calls {
 		state := &f.calls[i]
 		if (state.status == Running || state.asks()) && f.child(int32(i)) == nil {
@@ -73,7 +73,7 @@ func (f *frame) report(counts *Counts, reason string) {
 	}
 }
 
-func (m *Machine) checkBudget() {
+func checkBudget(m *Machine) {
 	limits, spent := &m.plan.Limits, &m.spent.usage
 	switch {
 	case m.over:
@@ -92,7 +92,7 @@ type budget struct {
 
 // renewBudget gives a run that stopped at a limit as much again of what it ran out
 // of: resuming means continuing.
-func (m *Machine) renewBudget(reason Reason) {
+func renewBudget(m *Machine, reason Reason) {
 	switch reason {
 	case ReasonCalls:
 		m.spent.calls = m.started
@@ -105,9 +105,9 @@ func (m *Machine) renewBudget(reason Reason) {
 	}
 }
 
-// resume continues where a stopped or killed run stood. A call that was at
+// resumeRun continues where a stopped or killed run stood. A call that was at
 // work is tried again if that can't have a second effect, and otherwise as the event says.
-func (m *Machine) resume(e Event) {
+func resumeRun(m *Machine, e Event) {
 	how := Resumption{}
 	if e.Resumption != nil {
 		how = *e.Resumption
@@ -123,49 +123,43 @@ func (m *Machine) resume(e Event) {
 		of := Kept{Call: k.Call, Instance: k.Instance}
 		m.kept[of] = append(m.kept[of], k.ID)
 	}
-	m.renewBudget(m.ending)
+	renewBudget(m, m.ending)
 	m.over, m.stopped, m.draining = false, false, ""
 	if how.RetryFailed && m.loop == nil {
-		defer m.reopen()
+		defer reopenRun(m)
 	}
 	if !m.opened { // it was killed before its first event was kept
 		m.begin()
 		return
 	}
-	if left := m.deadline(); left > 0 {
+	if left := deadline(m); left > 0 {
 		m.emitRun(SetTimer).After = left
 	}
-	m.catchUp()
+	late := m.late // it had happened when the run stopped, but came after: nothing reports it again
+	m.late = nil
+	for _, e := range late {
+		if e.Kind != Stopped && e.Kind != Fired { // timers are set anew
+			m.take(e)
+		}
+	}
 	switch {
 	case !m.planning():
 	case m.loop.stream.Err() != nil:
-		m.closed(Event{Kind: Closed, Tick: m.tick})
+		m.loop.closed(Event{Kind: Closed, Tick: m.tick})
 	default:
-		m.askPlanner(m.loop.stream.Text())
+		m.loop.askPlanner(m.loop.stream.Text())
 	}
 	if m.instances != nil {
 		m.instances.asked = false // what was asked for and didn't come is asked for again
 	}
 	for _, f := range m.frames {
 		if f != nil {
-			f.resume(how)
+			resumeFrame(f, how)
 		}
 	}
 }
 
-// catchUp takes what had happened when the run stopped, but came after: the journal
-// has it, so that nothing reports it again. Timers are set anew.
-func (m *Machine) catchUp() {
-	late := m.late
-	m.late = nil
-	for _, e := range late {
-		if e.Kind != Stopped && e.Kind != Fired {
-			m.take(e)
-		}
-	}
-}
-
-func (f *frame) resume(how Resumption) {
+func resumeFrame(f *frame, how Resumption) {
 	for at := range f.calls {
 		i, state := int32(at), &f.calls[at]
 		if state.status == Waiting && state.asks() {
@@ -174,7 +168,7 @@ func (f *frame) resume(how Resumption) {
 		switch state.status {
 		case Queued:
 			if state.isUncertain() && how.InFlight != InFlightRetry { // the latest resume decides
-				f.inFlight(i, how.InFlight)
+				decideInFlight(f, i, how.InFlight)
 			}
 		case Running:
 			switch {
@@ -185,9 +179,9 @@ func (f *frame) resume(how Resumption) {
 				f.machine.running--
 				state.details().lost++
 				if f.machine.permit != nil && f.repeatable(i) {
-					f.machine.permit.Interrupted(f.guarded(i))
+					f.machine.permit.Interrupted(guarded(f, i))
 				}
-				f.inFlight(i, how.InFlight)
+				decideInFlight(f, i, how.InFlight)
 			case f.call(i).Each == nil && f.call(i).Timeout > 0 && !state.more.overdue: // a delegate's calls see to themselves
 				f.pause(i, max(state.more.due-f.machine.now, time.Nanosecond))
 			}
@@ -195,8 +189,8 @@ func (f *frame) resume(how Resumption) {
 			f.pause(i, max(state.more.due-f.machine.now, time.Nanosecond))
 		case Asking:
 			if q := state.more.question; q.InFlight || state.isUncertain() {
-				f.inFlight(i, how.InFlight)
-			} else if f.asks(i) {
+				decideInFlight(f, i, how.InFlight)
+			} else if mustAsk(f, i) {
 				f.ask(i, q.Problem)
 			} else {
 				f.enqueue(i)

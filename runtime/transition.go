@@ -45,10 +45,10 @@ var (
 // transition gives a call another status: nothing else does. It reports whether
 // the call may have it now; if not, nothing has changed, and the run ends as one
 // in which the machine is inconsistent (see checkItself).
-func (f *frame) transition(i int32, to Status) bool {
-	state := &f.calls[i]
+func (s *schedule) transition(i int32, to Status) bool {
+	state := &s.calls[i]
 	if !mayFollow[state.status].has(to) {
-		f.illegal(i, to)
+		s.illegal(i, to)
 		return false
 	}
 	if onTransition != nil {
@@ -58,10 +58,10 @@ func (f *frame) transition(i int32, to Status) bool {
 	return true
 }
 
-func (f *frame) illegal(i int32, to Status) {
-	why := fmt.Sprintf("%q can't be %s after it was %s", f.plan.Calls[i].Name, to, f.calls[i].status)
+func (s *schedule) illegal(i int32, to Status) {
+	why := fmt.Sprintf("%q can't be %s after it was %s", s.plan.Calls[i].Name, to, s.calls[i].status)
 	if panicOnIllegal {
 		panic(why)
 	}
-	f.machine.inconsistency = why
+	s.machine.inconsistency = why
 }

@@ -112,7 +112,7 @@ func TestAnswersBeforeTheirQuestions(t *testing.T) {
 		}
 		for _, call := range p.Plan.Calls {
 			for _, id := range instances {
-				q := &runtime.Question{Call: call.Name, Instance: id}
+				q := &runtime.Question{Call: call.Name, Site: runtime.Site{Instance: id}}
 				d := decider{}.decide(q)
 				if o.Answers = append(o.Answers, session.AnswerTo(q, d)); d.Verdict == runtime.Replace {
 					q.Replaces = "act"
