@@ -81,8 +81,13 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 		return a.approve(judge)
 	}
 	if a.old == nil {
-		return usageErr("there is no approval %q", a.file).
+		err := usageErr("there is no approval %q", a.file).
 			Advise("obelus approve %s makes one; --approval names another file", a.plan)
+		if a.Payload {
+			return err
+		}
+		c.showError(err)
+		return ending(statusFound)
 	}
 	if a.Verify && unjudged != nil {
 		return unjudged

@@ -12,9 +12,11 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
@@ -76,11 +78,9 @@ const instructions = "Obelus checks, draws and simulates plans: lists of tool ca
 
 // converse serves the client at standard input and output.
 func (s *serving) converse(server *mcp.Server) error {
-	in, ok := s.cli.in.(io.ReadCloser)
-	if !ok {
-		in = io.NopCloser(s.cli.in)
-	}
-	transport := &mcp.IOTransport{Reader: in, Writer: unmarked{s.cli.out}, MaxLineLength: mostFrame}
+	out := unmarked{s.cli.out, &sync.Mutex{}}
+	in := &messages{lines: source.NewLineReader("-", s.cli.in, mostFrame), out: out}
+	transport := &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: mostFrame + 1}
 	err := server.Run(s.ctx, answeringTransport{transport})
 	if s.ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) {
 		return nil

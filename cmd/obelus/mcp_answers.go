@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // lastAnswers is how long requests may still be answered once the input has ended.
@@ -73,8 +74,40 @@ func (a *answering) Write(ctx context.Context, message jsonrpc.Message) error {
 	return err
 }
 
+// messages reads a message a line. A line that is none is answered by an error, for the SDK would end.
+type messages struct {
+	lines *source.LineReader
+	out   io.Writer
+	rest  []byte // of the last line
+}
+
+func (m *messages) Read(to []byte) (int, error) {
+	for len(m.rest) == 0 {
+		line, err := m.lines.Next()
+		if err != nil {
+			return 0, err
+		}
+		if _, err := jsonrpc.DecodeMessage(line.Text); err == nil {
+			m.rest = append(line.Text, '\n')
+			continue
+		}
+		wrong := `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is no JSON-RPC message"}}` + "\n"
+		if _, err := io.WriteString(m.out, wrong); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(to, m.rest)
+	m.rest = m.rest[n:]
+	return n, nil
+}
+
+func (m *messages) Close() error { return nil }
+
 // unmarked writes JSON without characters that could act on what shows it.
-type unmarked struct{ io.Writer }
+type unmarked struct {
+	io.Writer
+	*sync.Mutex // held for each message
+}
 
 func (unmarked) Close() error { return nil }
 
@@ -86,6 +119,8 @@ func (u unmarked) Write(text []byte) (int, error) {
 			all = append(all, '\n')
 		}
 	}
+	u.Lock()
+	defer u.Unlock()
 	if _, err := u.Writer.Write(all); err != nil {
 		return 0, err
 	}
@@ -95,7 +130,7 @@ func (u unmarked) Write(text []byte) (int, error) {
 type unmarkedResponse struct{ http.ResponseWriter }
 
 func (u unmarkedResponse) Write(text []byte) (int, error) {
-	return unmarked{u.ResponseWriter}.Write(text)
+	return unmarked{u.ResponseWriter, &sync.Mutex{}}.Write(text)
 }
 
 // Unwrap is for [http.ResponseController].

@@ -357,6 +357,8 @@ func TestMCPAnswersAFile(t *testing.T) {
 	var said bytes.Buffer
 	asked := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":
+[{"jsonrpc":"2.0","id":2,"method":"tools/list"}]
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"check","arguments":{"plan":"calls: []"}}}
 {"jsonrpc":"2.0","id":4,"method":"no/such"}
@@ -367,6 +369,9 @@ func TestMCPAnswersAFile(t *testing.T) {
 	}
 	if strings.Contains(said.String(), `"structuredContent":null`) { // which isn't an object, as clients demand
 		t.Error(said.String())
+	}
+	if strings.Count(said.String(), `"id":null,"error":{"code":-32700`) != 2 {
+		t.Errorf("not every line that is no message is answered so: %s", said.String())
 	}
 	for id := range 5 {
 		if answer := fmt.Sprintf(`"id":%d,`, id+1); strings.Count(said.String(), answer) != 1 {

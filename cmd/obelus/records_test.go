@@ -83,3 +83,22 @@ func TestRecordingIsntWhole(t *testing.T) {
 		}
 	}
 }
+
+// A run that is named by its journal's file, outside of the folder of journals, is named so in the commands that
+// continue it.
+func TestCommandsNameAJournal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	write(t, map[string]string{"a.yaml": "tools: {say: {}}\nactivities: {say: {expr: '1'}}\n" +
+		"calls: [{_tool: say, _confirm: true, _outputPath: said}]\noutput: †state.said\n"})
+	if _, stderr, _ := obelus(strings.NewReader(""), "run", "a.yaml", "--runs", "runs"); !strings.Contains(stderr, " --runs runs") {
+		t.Error(stderr)
+	}
+	journals, _ := filepath.Glob("runs/*.jsonl")
+	_, stderr, _ := obelus(strings.NewReader(""), "resume", journals[0])
+	for _, command := range []string{"decide " + journals[0] + " 'say#1' approve", "resume " + journals[0]} {
+		if !strings.Contains(stderr, "obelus "+command+"  #") {
+			t.Errorf("%q isn't in %s", command, stderr)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,14 +25,24 @@ func (c *cli) stopped(result *session.Result, s *session.Session) {
 	if result.Why != "" && (s.ID() != "" || result.Reason == runtime.ReasonPermit) {
 		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(result.Why))
 	}
+	run := c.runName(s)
 	switch {
 	case result.Reason == runtime.ReasonPermit:
 		c.help("an approval counts what the whole run does: have more approved, and begin a new run")
 	case s.ID() != "" && result.Why != "":
-		c.help(c.commandLine("resume", s.ID()) + "  # continues with two more ticks; --at TICK from an earlier one")
+		c.help(c.commandLine("resume", run) + "  # continues with two more ticks; --at TICK from an earlier one")
 	case s.ID() != "":
-		c.help(c.commandLine("resume", s.ID()) + "  # continues the run")
+		c.help(c.commandLine("resume", run) + "  # continues the run")
 	}
+}
+
+// runName names a run in commands: by its journal's file where that isn't in the folder in which they look for it.
+func (c *cli) runName(s *session.Session) string {
+	folder, err := c.runsFolder()
+	if s.ID() != "" && (err != nil || filepath.Dir(s.Journal()) != filepath.Clean(folder)) {
+		return s.Journal()
+	}
+	return s.ID()
 }
 
 func (c *cli) help(text string) {
@@ -70,7 +81,8 @@ const mostCommands = 5
 // unanswered prints the questions that a run stopped with, and the commands that answer them and
 // continue, one a line.
 func (c *cli) unanswered(result *session.Result, s *session.Session) {
-	lines := []string{c.commandLine("decide", s.ID()) + "  # shows what is asked"}
+	run := c.runName(s)
+	lines := []string{c.commandLine("decide", run) + "  # shows what is asked"}
 	var ways []string
 	for i, q := range result.Asked {
 		if i == mostCommands {
@@ -82,7 +94,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 			ways = append(ways, way)
 		}
 		fmt.Fprintf(c.err, "obelus: stopped before the call %s (there is nobody to ask): %s\n", named(q), why)
-		words, comment := []string{"decide", s.ID(), q.Path(), "approve"}, "or reject, change, replace"
+		words, comment := []string{"decide", run, q.Path(), "approve"}, "or reject, change, replace"
 		switch {
 		case q.InFlight:
 			words[3], comment = "retry", "or fail"
@@ -101,13 +113,13 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 	for _, q := range result.Refused {
 		fmt.Fprintf(c.err, "obelus: the answer for the call %s can't be used: %s\n", named(q), diag.Escape(q.Problem))
 	}
-	lines = append(lines, c.commandLine("resume", s.ID())+"  # continues with the answers")
+	lines = append(lines, c.commandLine("resume", run)+"  # continues with the answers")
 	for _, way := range ways {
 		effect := "continues without questions"
 		if way == retryInFlight {
 			effect = "runs such calls again; fail counts them as failed"
 		}
-		words := append([]string{"resume", s.ID()}, strings.Fields(way)...)
+		words := append([]string{"resume", run}, strings.Fields(way)...)
 		lines = append(lines, c.commandLine(words...)+"  # "+effect)
 		if s.ID() == "" {
 			c.help(way + " " + effect)

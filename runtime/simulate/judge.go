@@ -16,6 +16,9 @@ func (c *course) judge() (all []Problem) {
 	if at := slices.IndexFunc(s.Calls, func(one CallReport) bool { return !one.Status.Settled() }); at >= 0 {
 		return []Problem{{Kind: Stuck, Message: fmt.Sprintf("%q never settles", s.Calls[at].Call.Name)}}
 	}
+	if s.Outcome.Status == runtime.RunStopped {
+		return []Problem{{Kind: Unhandled, Message: fmt.Sprintf("the run stops: %s", s.Outcome.Reason)}}
+	}
 	failed := slices.ContainsFunc(s.Outcome.Errors, func(e runtime.CallError) bool { return e.Call != "" })
 	for _, e := range s.Outcome.Errors {
 		if failed && e.Call == "" {
