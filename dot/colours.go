@@ -13,6 +13,7 @@ const (
 	working    = "#0969da"
 	differs    = "#8250df"
 	paper      = "#ffffff"
+	frameLine  = "#afb8c1"
 
 	cautionLine = "#bf8700" // caution, for lines that are seen on white and on black
 )
@@ -25,7 +26,6 @@ var paints = map[Kind]paint{
 	Effect:  {"#eaf7f5", "#5a9f97", ink},
 	Latent:  {"#f7f2fd", "#9a7fd1", ink},
 	Folded:  {"#eaeef2", "#6e7781", ink},
-	Path:    {"#ffffff", "#afb8c1", ink},
 	Input:   {"#eaf4ff", "#6ea8dc", ink},
 	Initial: {"#eaf4ff", "#6ea8dc", ink},
 	Missing: {"#ffffff", "#8c959f", muted},
@@ -37,7 +37,7 @@ var darker = map[string]string{
 	paper: "#0d1117", ink: "#e6edf3", muted: "#9aa4af", line: "#768390",
 	danger: "#ff7b72", dangerFill: "#4d1f1b", caution: "#d8a02a", fine: "#4cc465", working: "#6cb2ff", differs: "#c297ff",
 	"#f6f8fa": "#161b22", "#eaf7f5": "#10292a", "#5a9f97": "#4a938d", "#f7f2fd": "#221a33", "#9a7fd1": "#a98ee0",
-	"#eaeef2": "#262c35", "#6e7781": "#8b949e", "#afb8c1": "#6e7681", "#eaf4ff": "#0f2238", "#6ea8dc": "#4b8fd1",
+	"#eaeef2": "#262c35", "#6e7781": "#8b949e", frameLine: "#6e7681", "#eaf4ff": "#0f2238", "#6ea8dc": "#4b8fd1",
 	"#ebf8ee": "#12261a", "#68b37c": "#3f9a58",
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/testdata/crossings"
 )
 
-// Every example is drawn, with and without its paths.
+// Every example is drawn, with and without its details.
 func TestExamples(t *testing.T) {
 	files, _ := filepath.Glob("../examples/*.yaml")
 	if len(files) == 0 {
@@ -27,8 +27,8 @@ func TestExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, found := compile(t, file, string(text))
-		for _, paths := range []bool{false, true} {
-			v := FromPlan(p, found, Options{Paths: paths})
+		for _, detail := range []bool{false, true} {
+			v := FromPlan(p, found, Options{Detail: detail})
 			if len(v.Nodes) < len(p.Calls) {
 				t.Errorf("%s: %d nodes for %d calls", file, len(v.Nodes), len(p.Calls))
 			}
@@ -58,7 +58,7 @@ func TestCorpus(t *testing.T) {
 			file := source.NewFile(name+".json", []byte(row))
 			file.Row = i + 1
 			p, found := compiler.Compile(file, compiler.Options{})
-			v := FromPlan(p, found, Options{Paths: i%2 > 0})
+			v := FromPlan(p, found, Options{})
 			calls := 0
 			for _, n := range v.Nodes {
 				calls += n.Count
@@ -95,7 +95,7 @@ func TestCorpusIsLegible(t *testing.T) {
 			file := source.NewFile(name+".json", []byte(row))
 			file.Row = i + 1
 			p, found := compiler.Compile(file, compiler.Options{})
-			v := FromPlan(p, found, Options{Paths: i/4%2 > 0})
+			v := FromPlan(p, found, Options{})
 			svg := v.SVG()
 			plans++
 			legible(t, fmt.Sprint(name, ":", i+1), svg)

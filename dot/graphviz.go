@@ -36,7 +36,7 @@ func (v *View) frameDOT(b *strings.Builder, f *frame, indent string) {
 	}
 	for _, inner := range f.inside {
 		fmt.Fprintf(b, "%ssubgraph cluster_%d {\n%s  graph [style=\"rounded\", color=%q, labelloc=t, labeljust=l, label=<%s>]\n",
-			indent, inner.number, indent, paints[Path].border, linesDOT(wrapped(inner.name, maxLabel)))
+			indent, inner.number, indent, frameLine, linesDOT(wrapped(inner.name, maxLabel)))
 		v.frameDOT(b, inner, indent+"  ")
 		b.WriteString(indent + "}\n")
 	}
@@ -71,7 +71,7 @@ func linesDOT(lines []string) string {
 }
 
 var shapesDOT = map[Kind]string{
-	Input: ovalDOT, Initial: ovalDOT, Output: ovalDOT, Path: "shape=note, style=filled", Folded: "peripheries=2",
+	Input: ovalDOT, Initial: ovalDOT, Output: ovalDOT, Folded: "peripheries=2",
 }
 
 const ovalDOT = `shape=oval, style=filled, height=0.36, margin="0.1,0.03"`

@@ -30,10 +30,8 @@ var legend = []LegendEntry{
 	{Node: Effect, Look: "teal box", Words: "a call whose result nothing reads"},
 	{Node: Folded, Look: "double box", Words: "several calls, drawn as one"},
 	{Repeats: true, Look: "stacked box", Words: "a call that runs once for each of several items or instances"},
-	{Node: Path, Look: "white box", Words: "a path of the state, as its readers see it"},
 	{Node: Missing, Look: "dashed box", Words: "a path that is read and nothing writes"},
 	{Edge: Data, Look: "line", Words: "a value"},
-	{Edge: Write, Look: "thick line", Words: "a call writes the path; thin lines read it"},
 	{Edge: Failure, Look: "dashed amber line", Words: "only if the call fails, is rejected, or chooses that path"},
 	{Optional: true, Look: "open arrowhead", Words: "an optional value, or one of several"},
 	{Edge: After, Look: "dashed line", Words: "no value; runs only if the call is done"},
@@ -56,7 +54,7 @@ func (v View) Legend() (entries []LegendEntry) {
 		used[e.Kind], used["optional"] = true, used["optional"] || e.Optional
 		used["others"] = used["others"] || e.Kind != Data
 	}
-	used[Data] = used[Data] && used["others"] && !used[Write] // beside other lines it is to be told from them
+	used[Data] = used[Data] && used["others"] // beside other lines it is to be told from them
 	for _, nothing := range []any{Kind(""), EdgeKind(""), MarkKind("")} {
 		delete(used, nothing)
 	}

@@ -109,7 +109,7 @@ func quoteMermaid(s string) string { return `"<div>` + s + `</div>"` }
 
 var shapes = map[Kind][2]string{
 	Call: {"[", "]"}, Effect: {"[", "]"}, Latent: {"[", "]"}, Folded: {"[[", "]]"}, Missing: {"(", ")"},
-	Path: {"(", ")"}, Input: {"([", "])"}, Initial: {"([", "])"}, Output: {"([", "])"},
+	Input: {"([", "])"}, Initial: {"([", "])"}, Output: {"([", "])"},
 }
 
 // markup writes rows as the text of a label.
@@ -161,11 +161,8 @@ func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func (b *flowchart) edge(e *Edge) {
 	arrow := " --> "
-	switch look := b.edgeLook(e); {
-	case look.dash != "":
+	if b.edgeLook(e).dash != "" {
 		arrow = " -.-> "
-	case e.Kind == Write:
-		arrow = " ==> "
 	}
 	if label := markup(b.edgeRows(e, b.sizes), false); label != "" {
 		arrow = strings.TrimRight(arrow, " ") + "|" + quoteMermaid(label) + "| "

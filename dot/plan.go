@@ -14,10 +14,6 @@ import (
 
 // Options say what of a plan is drawn.
 type Options struct {
-	// Paths draws state paths as nodes of their own, one for each set of
-	// writers that a reader may see: a path that is written anew, as in
-	// draft → polish → publish, is there once for each of its readers' views.
-	Paths bool
 	// Detail shows in the boxes and on the edges what is otherwise shown on hover, and the parameters of each call.
 	Detail bool
 	// Focus draws only the call of this name or _id and what is near it, and Depth
@@ -58,20 +54,15 @@ func FromPlan(p *plan.Plan, findings []diag.Diagnostic, o Options) View {
 	d.selectCalls()
 	coarse := levels
 	if d.near == nil && len(p.Calls) > o.MaxNodes {
-		d.withoutPaths()
 		coarse = levels[1:]
 	}
 	for {
-		d.last = len(coarse) == 1 && !d.options.Paths
+		d.last = len(coarse) == 1
 		v, fits := d.draw(coarse[0])
-		switch {
-		case fits || d.last:
+		if fits || d.last {
 			return d.finish(v)
-		case d.options.Paths:
-			d.withoutPaths()
-		default:
-			coarse = coarse[1:]
 		}
+		coarse = coarse[1:]
 	}
 }
 
@@ -88,14 +79,6 @@ func (d *drawing) finish(v View) View {
 		v = v.unfold(d.plan, d.options)
 	}
 	return v
-}
-
-// withoutPaths gives up on state paths as nodes, and says so.
-func (d *drawing) withoutPaths() {
-	if d.options.Paths {
-		d.options.Paths = false
-		d.notes = append(d.notes, "too many state paths for nodes of their own: they stand on the edges")
-	}
 }
 
 // A drawing is the work on one view of a plan.
@@ -119,7 +102,6 @@ type drawing struct {
 	b       *builder
 	shown   []int // by call: its node, -1 when it isn't drawn
 	sources map[string]int
-	paths   map[string]int
 	lost    map[string]int // the nodes of paths that nothing writes
 	output  int
 }
@@ -161,7 +143,7 @@ func (d *drawing) findsNothing(r *plan.Read) bool {
 // whose number may be the square of that of the calls.
 func (d *drawing) draw(l level) (v View, fits bool) {
 	d.b = newBuilder(View{Name: diag.Escape(d.plan.Name), Notes: d.notes, Detail: d.options.Detail})
-	d.sources, d.paths, d.lost, d.output = map[string]int{}, map[string]int{}, map[string]int{}, -1
+	d.sources, d.lost, d.output = map[string]int{}, map[string]int{}, -1
 
 	d.drawCalls(l)
 	if d.crowded() {
@@ -216,14 +198,9 @@ func (d *drawing) drawReads() {
 		case compiler.ReadsItem(d.plan, r):
 		case len(r.Writers) == 0:
 			d.drawUnbound(i, reader)
-		case d.options.Paths:
-			d.drawPath(reader, i)
 		default:
 			d.drawWriters(reader, i)
 		}
-	}
-	if d.options.Paths && !d.crowded() {
-		d.drawUnread()
 	}
 }
 
@@ -363,15 +340,6 @@ func (d *drawing) drawUnbound(read, reader int) {
 		rest := Node{Kind: Missing, Label: "more paths", Detail: "that nothing writes"}
 		d.b.edge(d.source(n, rest, d.lost), reader, Data).takes(r)
 		return
-	case d.options.Paths:
-		kind := Initial
-		if r.Ref.Kind == "input" {
-			kind = Input
-		}
-		e := d.b.edge(d.source(Node{Kind: kind, Label: name}, Node{}, d.sources), reader, Data)
-		e.takes(r)
-		e.enters(d.entrances[read])
-		return
 	case r.Ref.Kind == "input":
 		n = Node{Kind: Input, Label: "input"}
 	case r.Ref.Kind == "state":
@@ -398,7 +366,7 @@ func (d *drawing) rewrites(call int, path pathtree.ID) bool {
 
 // source is the one node of its label among known ones; of too many it is that of the rest.
 func (d *drawing) source(n, rest Node, known map[string]int) int {
-	if _, drawn := known[n.Label]; !drawn && len(known) >= maxSources && !d.options.Paths {
+	if _, drawn := known[n.Label]; !drawn && len(known) >= maxSources {
 		n = rest
 	}
 	at, drawn := known[n.Label]

@@ -171,55 +171,6 @@ func TestFromFaultyPlan(t *testing.T) {
 		t.Errorf("notes are %q", v.Notes)
 	}
 	draw(t, "faulty", v)
-
-	v = FromPlan(p, nil, Options{Paths: true})
-	red := 0
-	for _, e := range v.Edges {
-		if has(e.Marks, Error) {
-			red++
-		}
-	}
-	if red != 5 { // four of the cycle of two calls, one of the call that waits for itself
-		t.Errorf("%d edges with an error among paths:\n%s", red, strings.Join(edges(v), "\n"))
-	}
-}
-
-// LANGUAGE.md#the-graph: with paths as nodes, a path that is written anew is one node for
-// each set of writers that a reader sees, so a plan without a cycle is drawn
-// without one.
-func TestPaths(t *testing.T) {
-	p, _ := compile(t, "article.yaml", `
-plan: article
-input: {notes: x}
-state: {style: plain}
-calls:
-  - {_tool: draft, notes: †input.notes, style: †state.style, _outputPath: text}
-  - {_tool: polish, text: †state.text, _outputPath: text && versions.polished}
-  - {_tool: publish, text: †state.text.body, _outputPath: page || problem}
-  - {_tool: alarm, what: †state.problem, _outputMethod: push, _outputPath: log}
-output: †state.page
-`)
-	v := FromPlan(p, nil, Options{Paths: true})
-	same(t, "nodes", nodes(v), []string{
-		"call alarm#4", "call draft#1", "call polish#2", "call publish#3", "initial †state.style", "input †input.notes", "output output",
-		"path †state.log", "path †state.page", "path †state.problem", "path †state.text", "path †state.text.body", "path †state.versions.polished",
-	})
-	same(t, "edges", edges(v), []string{
-		"alarm#4 -write-> †state.log: push",
-		"draft#1 -write-> †state.text",
-		"draft#1 -write-> †state.text.body: writes †state.text",
-		"polish#2 -write-> †state.text.body: writes †state.text",
-		"polish#2 -write-> †state.versions.polished",
-		"publish#3 -write-> †state.page",
-		"publish#3 -failure-> †state.problem",
-		"†input.notes -data-> draft#1",
-		"†state.page -data-> output",
-		"†state.problem -data-> alarm#4",
-		"†state.style -data-> draft#1",
-		"†state.text -data-> polish#2",
-		"†state.text.body -data-> publish#3",
-	})
-	draw(t, "paths", v)
 }
 
 // LANGUAGE.md#calls: what a call comes after without a value of it is told by what becomes of
@@ -536,7 +487,7 @@ func FuzzFromPlan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, options uint8, focus string) {
 		p, found := compile(t, "plan.yaml", text)
-		v := FromPlan(p, found, Options{Paths: options&1 > 0, Depth: int(options >> 1 & 3), Focus: focus, MaxNodes: int(options >> 3)})
+		v := FromPlan(p, found, Options{Depth: int(options >> 1 & 3), Focus: focus, MaxNodes: int(options >> 3)})
 		tokenKinds(t, v.DOT())
 		noneOverlap(t, v, readSVG(t, v.SVG()))
 		for _, line := range strings.Split(strings.TrimSuffix(v.Mermaid(), "\n"), "\n") {

@@ -149,7 +149,7 @@ func labelled(texts ...string) View {
 		one := b.node(Node{Label: s, Detail: s, Kind: Call, Count: 1, Tooltip: s, Frames: []string{s}, Marks: []Mark{{Kind: Error, Code: "OB203", Text: s}}})
 		two := b.node(Node{Label: s, Kind: Missing})
 		three := b.node(Node{Label: "x" + s, Kind: Output, Frames: []string{s}})
-		four := b.node(Node{Label: "four", Detail: s, Kind: Path})
+		four := b.node(Node{Label: "four", Detail: s, Kind: Effect})
 		edge := b.edge(one, two, Data)
 		edge.read(s)
 		edge.marks = addMark(nil, Mark{Kind: Warning, Code: "OB211", Text: s})

@@ -102,7 +102,7 @@ func (v *View) edgeRows(e *Edge, s sizes) (out []row) {
 	if s.edge == 0 {
 		return nil
 	}
-	if v.Detail || e.Kind == Write {
+	if v.Detail {
 		for _, text := range rows(e.Label, s.edge) {
 			out = append(out, row{text: text})
 		}
@@ -179,8 +179,6 @@ func (v *View) edgeLook(e *Edge) look {
 		l.dash, l.width = "dashed", 1.4
 	case Order, Once:
 		l.dash, l.width = "dotted", 1.4
-	case Write:
-		l.width = 2.4
 	}
 	if v.Nodes[e.From].Kind == Missing || has(e.Marks, Removed) {
 		l.dash = "dashed"

@@ -242,7 +242,7 @@ func (d *svgDrawing) shape(n *Node, box layout.Box) {
 		round = box.Height / 2
 	case Latent:
 		round = 12
-	case Effect, Path:
+	case Effect:
 		round = 0
 	}
 	rect := func(box layout.Box, round int) {
@@ -382,7 +382,7 @@ var svgStyle = func() string {
 	rules, colours, _ := strings.Cut(svgRules, "/* colours */\n")
 	names := []string{"<paper>", paper, "<ink>", ink, "<muted>", muted, "<line>", line, "<caution>", caution, "<working>", working, "<differs>", differs}
 	colours = strings.NewReplacer(names...).Replace(colours)
-	for _, kind := range []Kind{Call, Effect, Latent, Folded, Path, Input, Initial, Missing, Output} {
+	for _, kind := range []Kind{Call, Effect, Latent, Folded, Input, Initial, Missing, Output} {
 		colours += fmt.Sprintf(".obelus .%s rect{fill:%s;stroke:%s}\n", kind, paints[kind].fill, paints[kind].border)
 	}
 	colours += ".obelus .mark-destroys rect{fill:" + dangerFill + "}\n"

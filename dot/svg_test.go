@@ -233,21 +233,19 @@ func TestAnchor(t *testing.T) {
 // The legend explains what a drawing uses and nothing else.
 func TestLegend(t *testing.T) {
 	for _, test := range []struct {
-		text  string
-		paths bool
-		want  []string
+		text string
+		want []string
 	}{
-		{"calls: [{_tool: a, _outputPath: x}]\noutput: †state.x", false, nil},
-		{"calls: [{_tool: a}]", false, []string{"teal box"}},
-		{"calls: [{_tool: a, _outputPath: x || e}, {_tool: b, e: †state.e, _outputPath: y}, {_tool: b, x: †state.x, _outputPath: z}]", false, []string{"line", "dashed amber line"}},
-		{"calls: [{_tool: a, _outputPath: x}, {_tool: b, x: †state.x, _outputPath: y}]", true, []string{"white box", "thick line"}},
-		{"state: {}\ncalls: [{_id: a, _tool: a, _outputPath: x}, {_tool: b, _after: [a], x: †state.gone, _outputPath: y}]", false, []string{"dashed box", "line", "dashed line"}},
-		{"calls: [{_tool: t, _outputPath: x}]\ntools: {t: {type: object, properties: {_output: {type: string}}}}", false, []string{"✦"}},
-		{"calls: [{_tool: t, _each: [1, 2], _outputPath: x}]", false, []string{"stacked box"}},
-		{"calls: [{_tool: t, _outputPath: x}]\nactivities: {t: {exec: {argv: [true]}}}", false, []string{"△", "↗"}},
+		{"calls: [{_tool: a, _outputPath: x}]\noutput: †state.x", nil},
+		{"calls: [{_tool: a}]", []string{"teal box"}},
+		{"calls: [{_tool: a, _outputPath: x || e}, {_tool: b, e: †state.e, _outputPath: y}, {_tool: b, x: †state.x, _outputPath: z}]", []string{"line", "dashed amber line"}},
+		{"state: {}\ncalls: [{_id: a, _tool: a, _outputPath: x}, {_tool: b, _after: [a], x: †state.gone, _outputPath: y}]", []string{"dashed box", "line", "dashed line"}},
+		{"calls: [{_tool: t, _outputPath: x}]\ntools: {t: {type: object, properties: {_output: {type: string}}}}", []string{"✦"}},
+		{"calls: [{_tool: t, _each: [1, 2], _outputPath: x}]", []string{"stacked box"}},
+		{"calls: [{_tool: t, _outputPath: x}]\nactivities: {t: {exec: {argv: [true]}}}", []string{"△", "↗"}},
 	} {
 		p, found := compile(t, "plan.yaml", test.text)
-		v := FromPlan(p, found, Options{Paths: test.paths})
+		v := FromPlan(p, found, Options{})
 		var got []string
 		for _, entry := range v.Legend() {
 			got = append(got, entry.Look)

@@ -49,7 +49,6 @@ const (
 	Effect  Kind = "effect"  // a call without output: run for what it does
 	Latent  Kind = "latent"  // a call whose result a model produces
 	Folded  Kind = "folded"  // several calls in one
-	Path    Kind = "path"    // a state path as its readers see it
 	Input   Kind = "input"   // the plan's input
 	Initial Kind = "initial" // what is there from the start: initial state, data of a context
 	Missing Kind = "missing" // a path that is read and nothing writes
@@ -81,7 +80,6 @@ const (
 	Order   EdgeKind = "order"   // only the order, however the call ends: _after with settled, or as listed
 	Once    EdgeKind = "once"    // only if the call hasn't written: who is tried first under the policy once
 	Failure EdgeKind = "failure" // what is read is there only when the writer failed
-	Write   EdgeKind = "write"   // a call writes a path that has a node of its own
 )
 
 // A Mark is something to say about a node or an edge: a finding, how far a run got,

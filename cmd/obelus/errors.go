@@ -105,6 +105,7 @@ var removedFlags = map[string]string{
 	"--limit":                "a document has at most 64 MiB, 100 levels, 8 MiB in one text and 40 characters in one number",
 	"approve --out":          "--approval names the file of the approval",
 	"graph --delegates":      "the calls of delegates are drawn where the drawing has at most 30 calls; draw the file of a delegate",
+	"graph --paths":          "--detail writes the paths on the edges",
 	"graph --format png":     toPNG,
 	"graph --layout":         "draw with Graphviz: obelus graph PLAN --format dot | dot -Tsvg",
 	"runs --verify":          "\"obelus runs\" verifies every record of every journal",

@@ -77,7 +77,7 @@ func FuzzDocument(f *testing.F) {
 		}
 		give("graph", "-")
 		give("approve", "--show", "-")
-		give("graph", "--format", "mermaid", "--paths", "-")
+		give("graph", "--format", "mermaid", "--detail", "-")
 		give("graph", "--format", "svg", "--detail", "-")
 		give("graph", "--format", "text", "-")
 		compiled, compiledStatus := give("compile", "-")

@@ -19,7 +19,6 @@ type graphing struct {
 	Focus    string `flag:"--focus CALL: draw only this call and its neighbors"`
 	Between  string `flag:"--between A,B: draw only the calls on the ways from A to B"`
 	Depth    int    `least:"1" flag:"--depth N: with --focus, how many calls away to draw"`
-	Paths    bool   `flag:"--paths: draw the state's paths as nodes of their own"`
 	Detail   bool   `flag:"--detail: show what is otherwise shown on hover, and parameters"`
 	Labels   bool   `flag:"--labels: mark trust and confidentiality under a policy"`
 	Critical bool   `flag:"--critical: simulate the plan and mark its critical path"`
@@ -27,7 +26,7 @@ type graphing struct {
 
 func (o *graphing) options() dot.Options {
 	from, to, _ := strings.Cut(o.Between, ",")
-	return dot.Options{Focus: o.Focus, Between: [2]string{from, to}, Depth: o.Depth, Paths: o.Paths, Detail: o.Detail}
+	return dot.Options{Focus: o.Focus, Between: [2]string{from, to}, Depth: o.Depth, Detail: o.Detail}
 }
 
 func (o *graphing) run(_ context.Context, c *cli, args []string) error {

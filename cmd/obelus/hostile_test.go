@@ -41,7 +41,7 @@ var hostileCommands = []struct {
 	{"SARIF", []string{"check", "--format", "sarif"}},
 	{"compile", []string{"compile"}},
 	{"graph", []string{"graph"}},
-	{"mermaid", []string{"graph", "--format", "mermaid", "--paths"}},
+	{"mermaid", []string{"graph", "--format", "mermaid", "--detail"}},
 	{"depth", []string{"graph", "--depth", "3"}},
 	{"svg", []string{"graph", "--format", "svg", "--detail"}},
 	{"tree", []string{"graph", "--format", "text"}},

@@ -74,6 +74,8 @@ func (a *answering) Write(ctx context.Context, message jsonrpc.Message) error {
 	return err
 }
 
+const noMessage = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is no message"}}` + "\n"
+
 // messages reads a message a line. A line that is none is answered by an error, for the SDK would end.
 type messages struct {
 	lines *source.LineReader
@@ -91,8 +93,7 @@ func (m *messages) Read(to []byte) (int, error) {
 			m.rest = append(line.Text, '\n')
 			continue
 		}
-		wrong := `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is no JSON-RPC message"}}` + "\n"
-		if _, err := io.WriteString(m.out, wrong); err != nil {
+		if _, err := io.WriteString(m.out, noMessage); err != nil {
 			return 0, err
 		}
 	}

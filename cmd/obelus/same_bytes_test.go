@@ -24,8 +24,8 @@ func TestSameBytes(t *testing.T) {
 	}
 	for n, file := range append(files, "../../examples/comments.jsonl") {
 		commands := map[string]int{
-			"graph": 12, "graph --format mermaid --paths": 3, "graph --depth 2 --delegates 3": 3,
-			"graph --format svg --critical --detail": 3, "graph --format text --paths": 3,
+			"graph": 12, "graph --format mermaid --detail": 3, "graph --depth 2 --delegates 3": 3,
+			"graph --format svg --critical --detail": 3, "graph --format text --detail": 3,
 			"compile": 3, "approve --show": 2, "check --format json": 3, "check --format sarif": 3, "check --explain": 2, "simulate --schedules 2 --format json": 2, "simulate": 2,
 			"simulate --branches --format json": 2, "simulate --branches": 2, "simulate --seeds 3": 2, "simulate --format svg": 2, "simulate --format mermaid": 2,
 			"diff --format json ../../examples/refund.yaml": 3, "diff ../../examples/refund.yaml --format mermaid": 2,
@@ -64,7 +64,7 @@ func TestFreshProcessesSayTheSame(t *testing.T) {
 			}
 		}
 	}
-	commands := []string{"graph --format svg", "graph", "graph --format mermaid --paths", "graph --format text", "check --format json", "compile", "approve --show", "simulate --format json",
+	commands := []string{"graph --format svg", "graph", "graph --format mermaid --detail", "graph --format text", "check --format json", "compile", "approve --show", "simulate --format json",
 		"simulate --branches --format json", "graph --format html", "simulate --schedules 5", "simulate --seeds 5 --format json", "simulate --format svg"}
 	for _, command := range commands[:amount.Of(1, len(commands), len(commands))] {
 		for _, file := range files {

@@ -87,7 +87,7 @@ func TestSecretsAreNeverQuoted(t *testing.T) {
 			}
 			for k, args := range [][]string{
 				{"check"}, {"check", "--explain"}, {"check", "--format", "json", "--explain"}, {"check", "--format", "sarif"}, {"check", "--format", "github"}, {"check", "--strict-protocol"},
-				{"graph"}, {"graph", "--format", "mermaid"}, {"graph", "--format", "svg", "--detail"}, {"graph", "--format", "text", "--detail", "--paths"}, {"graph", "--format", "html"},
+				{"graph"}, {"graph", "--format", "mermaid"}, {"graph", "--format", "svg", "--detail"}, {"graph", "--format", "text", "--detail"}, {"graph", "--format", "html"},
 				{"approve", "--show"}, {"approve", "--show", "--format", "json"}, {"approve", "--show", "--format", "markdown"},
 				{"diff", "empty.yaml"}, {"diff", "empty.yaml", "--format", "json"}, {"diff", "empty.yaml", "--format", "markdown"}, {"diff", "empty.yaml", "--format", "dot"},
 			} {
