@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
@@ -130,7 +130,7 @@ func named(q *runtime.Question) string {
 
 // showQuestions shows questions, briefly or in full.
 func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format string, inFull bool) (err error) {
-	render := terminal.NewRenderer(c.out, 0, toolsOf(p))
+	render := terminal.NewRenderer(c.out, 0, pages.ToolsOf(p))
 	text := render.Question
 	if inFull {
 		text = render.Full
@@ -149,8 +149,4 @@ func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format
 		}
 	}
 	return err
-}
-
-func toolsOf(p *project.Program) func(*runtime.Question) *plan.Tool {
-	return func(q *runtime.Question) *plan.Tool { return p.Tool(q.Delegate, q.Tool) }
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/simulation"
 	"github.com/spf13/cobra"
 )
 
@@ -42,7 +43,7 @@ func table() []group {
 	execute := []command{
 		{use: "simulate FILE | -", short: "run a plan on a virtual clock, without running anything", aliases: []string{"dry-run"},
 			args: plan, global: planFlags, exclusive: [][]string{{"branches", "schedule", "schedules", "seeds"}},
-			action: func() action { return &simulating{Seed: 1} }, tool: simulateTool},
+			action: func() action { return &simulating{Flags: simulation.Flags{Seed: 1}} }, tool: simulateTool},
 		{use: "run FILE | -", short: "run a plan", args: plan, global: planFlags + "runs ",
 			exclusive: [][]string{{"model", "planner"}, {"continue", "planner"}},
 			action:    func() action { return &starting{Planner: "none"} }, tool: runTool},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
@@ -39,7 +40,7 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 	}
 	options := o.options()
 	if form == "html" {
-		options.MaxNodes, options.MaxEdges = pageNodes, pageEdges
+		options.MaxNodes, options.MaxEdges = pages.Nodes, pages.Edges
 	}
 	if o.Run != "" {
 		if err := counted("", 0, 0)(c.cmd, args); err != nil {
@@ -58,7 +59,7 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 		return c.faultyPlan(p, "text", statusFound)
 	}
 	for _, name := range []string{options.Focus, options.Between[0], options.Between[1]} {
-		if err := knownCall(p.Plan, name); err != nil {
+		if err := pages.KnownCall(p.Plan, name); err != nil {
 			return err
 		}
 	}
@@ -67,9 +68,9 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 		one.View.Labels(p.Plan)
 	}
 	if form == "html" {
-		one, err = pageOf(p, one.View)
+		one, err = pages.OfPlan(p, one.View)
 	} else if o.Critical {
-		err = markCritical(&one.View, p)
+		err = pages.MarkCritical(&one.View, p)
 	}
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func (o *graphing) drawRun(c *cli, options dot.Options, form string) error {
 	if err != nil {
 		return err
 	}
-	one, err := drawnRun(path, c.Activities, options, form == "html")
+	one, err := pages.OfRun(path, c.Activities, options, form == "html")
 	if err != nil {
 		return err
 	}

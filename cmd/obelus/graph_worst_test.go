@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
@@ -24,7 +25,7 @@ func TestWorstIsNoLessThanUsual(t *testing.T) {
 			continue
 		}
 		bounded++
-		found, _ := explored(p.Plan, r)
+		found, _ := pages.Explored(p.Plan, r)
 		found.Alternatives(1, func(usual *simulate.Alternative) (more bool) {
 			if took := usual.Scenario.Makespan.Seconds(); took > *worst.Time.Most {
 				t.Errorf("%s usually takes %g s, and at worst %g", file, took, *worst.Time.Most)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -109,19 +110,19 @@ func (s *serving) listen(server *mcp.Server) error {
 	if err != nil {
 		return usageErr("nothing can be served at %s: %s", s.Listen, reason(err))
 	}
-	at := &door{host: listener.Addr().String(), also: s.Host, token: cmp.Or(given, rand.Text())}
-	if _, port, err := net.SplitHostPort(at.host); err == nil && len(s.Host) == 0 {
-		at.also = []string{"localhost:" + port}
+	at := &pages.Door{Host: listener.Addr().String(), Also: s.Host, Token: cmp.Or(given, rand.Text())}
+	if _, port, err := net.SplitHostPort(at.Host); err == nil && len(s.Host) == 0 {
+		at.Also = []string{"localhost:" + port}
 	}
 	web := &http.Server{
-		Handler: at.orBearer(handler(server)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: at.OrBearer(handler(server)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 16 << 10,
 	}
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
-	shown := at.address()
+	shown := at.Address()
 	if given != "" { // a secret that somebody else set isn't printed
-		shown = "http://" + at.host + "/ with the token of OBELUS_MCP_TOKEN"
+		shown = "http://" + at.Host + "/ with the token of OBELUS_MCP_TOKEN"
 	}
 	fmt.Fprintf(s.cli.err, "obelus: plans are served at %s\n", shown)
 	select {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -95,8 +96,8 @@ func reduced(one object) object {
 			value = list[:usualEntries]
 			one[key], one["more "+key] = value, len(list)-usualEntries
 		}
-		if text := asJSON(value); len(text) > longestResult {
-			one[key] = wording.Cut(text, longestResult)
+		if text := asJSON(value); len(text) > pages.LongestResult {
+			one[key] = wording.Cut(text, pages.LongestResult)
 		}
 	}
 	return one

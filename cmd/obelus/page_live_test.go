@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/local"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -395,7 +396,7 @@ func TestEitherAnswers(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
 				defer cancel()
 				shown := 0
-				d, err := either{&one.a, &one.b}.Ask(ctx, &runtime.Question{}, func() { shown++ })()
+				d, err := pages.Either{A: &one.a, B: &one.b}.Ask(ctx, &runtime.Question{}, func() { shown++ })()
 				if d.Verdict != one.verdict || !errors.Is(err, one.err) || shown != 1 {
 					t.Errorf("%q, %v, shown %d times; want %q, %v", d.Verdict, err, shown, one.verdict, one.err)
 				}

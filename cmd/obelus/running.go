@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
@@ -93,7 +94,7 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	screen := terminal.NewScreen(c.out)
 	var asking *terminal.Dialogue
 	if terminal.CanAsk(c.in, c.err) {
-		asking = terminal.NewDialogue(c.in, c.err, screen, o.name, toolsOf(s.Program()))
+		asking = terminal.NewDialogue(c.in, c.err, screen, o.name, pages.ToolsOf(s.Program()))
 		defer asking.Close()
 		s.Confirmer = asking
 	}
@@ -103,13 +104,13 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 
 	show := c.observer(ctx, screen, s, o.Format)
 	if o.Web {
-		served, err := serve(s, o.name, show)
+		served, err := pages.Serve(s, o.name, show)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.err, "obelus: the run is shown at %s\n", served.address())
+		fmt.Fprintf(c.err, "obelus: the run is shown at %s\n", served.Address())
 		if show, s.Confirmer = served, served; asking != nil {
-			s.Confirmer = either{asking, served}
+			s.Confirmer = pages.Either{A: asking, B: served}
 		}
 	}
 	s.Observer = show
@@ -127,15 +128,8 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	return c.conclude(result, show, s)
 }
 
-// An observer shows a run as it goes.
-type observer interface {
-	session.Observer
-	End(*runtime.Outcome) error
-	Abandon() // the run never began
-}
-
 // observer shows a run in a format.
-func (c *cli) observer(ctx context.Context, screen *terminal.Screen, s *session.Session, format string) observer {
+func (c *cli) observer(ctx context.Context, screen *terminal.Screen, s *session.Session, format string) pages.Observer {
 	shown := terminal.Run{Plan: s.Program().Plan, Planned: s.Planned(), Journal: s.Journal(), Results: s.Results(),
 		Taken: s.Taken, Resumed: s.Resumed()}
 	switch {
@@ -172,7 +166,7 @@ type lines struct{ *session.Events }
 func (lines) Abandon() {}
 
 // conclude shows how a run ended, and gives its exit status.
-func (c *cli) conclude(result *session.Result, show observer, s *session.Session) error {
+func (c *cli) conclude(result *session.Result, show pages.Observer, s *session.Session) error {
 	result.Incomplete = slices.DeleteFunc(result.Incomplete, func(err error) bool {
 		isMinor := errors.Is(err, session.ErrEndNotKept)
 		if isMinor {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -23,18 +24,18 @@ func (o *showing) run(_ context.Context, c *cli, args []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := recorded(path, c.Activities)
+	r, err := pages.ReadRun(path, c.Activities)
 	if err != nil {
 		return err
 	}
 	if o.State {
-		return c.showState(r.look.Replay.Machine.Stands(), o.Format)
+		return c.showState(r.Look.Replay.Machine.Stands(), o.Format)
 	}
 	if o.Format == "json" {
-		return r.show(lines{session.NewEvents(c.out, path)})
+		return r.Show(lines{session.NewEvents(c.out, path)})
 	}
-	m := r.look.Manifest
-	fmt.Fprintf(c.out, "%s  %s\n  begun %s", diag.Escape(r.look.Run), r.look.Status,
+	m := r.Look.Manifest
+	fmt.Fprintf(c.out, "%s  %s\n  begun %s", diag.Escape(r.Look.Run), r.Look.Status,
 		m.Started.Local().Format(time.DateTime))
 	if who := m.Planner + m.Model; who != "" {
 		fmt.Fprintf(c.out, ", with %s", diag.Escape(who))
@@ -46,21 +47,21 @@ func (o *showing) run(_ context.Context, c *cli, args []string) error {
 		fmt.Fprintf(c.out, ", from %s at %s", diag.Escape(m.Forked.Run), diag.Escape(m.Forked.At))
 	}
 	fmt.Fprint(c.out, "\n\n")
-	show := terminal.NewRecorded(c.out, terminal.Run{Plan: r.look.Program.Plan, Planned: m.Options.Planned,
+	show := terminal.NewRecorded(c.out, terminal.Run{Plan: r.Look.Program.Plan, Planned: m.Options.Planned,
 		Journal: path})
-	r.observe(show)
-	for i, line := range r.decisions() {
+	r.ShowEvents(show)
+	for i, line := range decisions(r) {
 		if i == 0 {
 			fmt.Fprint(c.out, "\n  decided:\n")
 		}
 		fmt.Fprintf(c.out, "  %s\n", diag.Escape(line))
 	}
-	return show.End(r.outcome())
+	return show.End(r.Outcome())
 }
 
 // decisions are what people decided, each on a line.
-func (r *recordedRun) decisions() (lines []string) {
-	for _, c := range r.commands {
+func decisions(r *pages.Recorded) (lines []string) {
+	for _, c := range r.Commands {
 		if c.Kind != runtime.Settle || c.Settlement.Decision == nil {
 			continue
 		}

@@ -4,37 +4,33 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"strconv"
 
-	"github.com/obelus-dev/obelus/dot"
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/simulation"
+	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
 // simulating is a simulation: its flags, and what it reads.
 type simulating struct {
-	Format string `flag:"--format text|json|mermaid|svg: text, events, or a timeline; the ending of -o names it, too"`
+	simulation.Flags
 	outputFlag
 	Digest demanded `flag:"--digest sha256:…: simulate only the plan with this digest"`
 	given
 	concurrencyFlag
-	Fail      []string `flag:"--fail NAME: a tool, call or item (fetch#1[2]) that fails every time"`
-	Branches  bool     `flag:"--branches: simulate every way in which calls and conditions can end"`
-	Schedules int      `least:"0" flag:"--schedules N: simulate this many other orders of the same work, too"`
-	Seed      uint64   `flag:"--seed N: seed of what is left to chance"`
-	Seeds     int      `least:"0" most:"100000" flag:"--seeds N: simulate with this many seeds, from --seed on"`
-	Schedule  string   `flag:"--schedule N|FILE: replay one of --schedules, or the orders or witness in FILE"`
-	Unbounded bool     `flag:"--unbounded: leave nothing out, whatever it costs"`
+	Schedule string `flag:"--schedule N|FILE: replay one of --schedules, or the orders or witness in FILE"`
 
 	reading *project.Reader
 }
-
-// timelines are the formats in which a timeline is drawn.
-var timelines = map[string]func(*dot.Timeline) string{"mermaid": (*dot.Timeline).Gantt, "svg": (*dot.Timeline).SVG}
 
 func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
 	if o.Format, err = o.formOf(c, o.Format); err != nil {
 		return err
 	}
-	if timelines[o.Format] != nil && (o.Branches || o.Schedule != "" || o.Schedules+o.Seeds > 0) {
+	if simulation.Timelines[o.Format] != nil && (o.Branches || o.Schedule != "" || o.Schedules+o.Seeds > 0) {
 		return usageErr("--format %s draws one simulation", o.Format).
 			Advise("--format json writes all; obelus graph -o plan.html draws what happens when a call fails")
 	}
@@ -50,4 +46,50 @@ func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
 		err = cmp.Or(c.write(o.Output, text.Bytes()), err)
 	}
 	return err
+}
+
+func (c *cli) simulate(o *simulating, name string) error {
+	p, input, state, err := o.withValues(c, o.reading, name)
+	if err != nil {
+		return err
+	}
+	s := &simulation.Simulation{
+		Flags: o.Flags, Out: c.out, Plan: p.Plan, Simulated: analyzer.Simulate(p.Plan, p.Findings),
+	}
+	switch {
+	case s.Simulated == nil:
+		return c.faultyPlan(p, o.Format, statusError)
+	case s.Simulated.Conflicts():
+		c.note("calls of the plan write over each other (OB401), so its result depends on the order; " +
+			"it can be simulated, but not run")
+	default:
+		c.mentionWarnings(name, p, o.Format)
+	}
+	if err = cmp.Or(p.Demand(string(o.Digest)), unreadInputs(p.Plan, input)); err != nil {
+		return err
+	}
+	input, state, s.Made = simulation.Generated(p.Plan, input, state, o.Seed)
+	if err = session.Fits(p.Plan, input, state); err != nil {
+		return err
+	}
+	s.Options = simulate.Options{
+		Options: runtime.Options{Input: input, State: state, Parallel: o.Concurrency},
+		Seed:    o.Seed, Fail: o.Fail, Steps: simulate.DefaultSteps(p.Plan), Watch: c.watch,
+	}
+	if o.Unbounded {
+		s.Options.Steps, s.Options.Unbounded = 0, true
+	}
+	if s.Options.Schedule, err = strconv.Atoi(o.Schedule); o.Schedule != "" && (err != nil || s.Options.Schedule < 0) {
+		var orders map[string]any
+		if orders, err = c.mapping(o.reading, "--schedule", o.Schedule); err == nil {
+			s.Orders, err = simulation.ReadOrders(o.Schedule, orders)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if isFine, err := s.Run(); err != nil || isFine {
+		return err
+	}
+	return ending(statusFound)
 }

@@ -25,7 +25,7 @@ func (c *cli) stopped(result *session.Result, s *session.Session) {
 	if result.Why != "" && (s.ID() != "" || result.Reason == runtime.ReasonPermit) {
 		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(result.Why))
 	}
-	run := c.runName(s)
+	run := runName(c, s)
 	switch {
 	case result.Reason == runtime.ReasonPermit:
 		c.help("an approval counts what the whole run does: have more approved, and begin a new run")
@@ -37,7 +37,7 @@ func (c *cli) stopped(result *session.Result, s *session.Session) {
 }
 
 // runName names a run in commands: by its journal's file where that isn't in the folder in which they look for it.
-func (c *cli) runName(s *session.Session) string {
+func runName(c *cli, s *session.Session) string {
 	folder, err := c.runsFolder()
 	if s.ID() != "" && (err != nil || filepath.Dir(s.Journal()) != filepath.Clean(folder)) {
 		return s.Journal()
@@ -81,7 +81,7 @@ const mostCommands = 5
 // unanswered prints the questions that a run stopped with, and the commands that answer them and
 // continue, one a line.
 func (c *cli) unanswered(result *session.Result, s *session.Session) {
-	run := c.runName(s)
+	run := runName(c, s)
 	lines := []string{c.commandLine("decide", run) + "  # shows what is asked"}
 	var ways []string
 	for i, q := range result.Asked {

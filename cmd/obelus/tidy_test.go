@@ -82,7 +82,9 @@ var mayImport = map[string][]string{
 	"runtime/activity/mcp": {"compiler/catalogue"},
 
 	// The terminal shows what happens, and asks; it knows no command and no flag.
-	"cmd/obelus/internal/*": {"compiler", "compiler/*", "runtime", "runtime/session"},
+	"cmd/obelus/internal/terminal":   {"compiler", "compiler/*", "runtime", "runtime/session"},
+	"cmd/obelus/internal/simulation": {"compiler", "compiler/*", "analyzer", "dot", "runtime", "runtime/*", "cmd/obelus/internal/terminal"},
+	"cmd/obelus/internal/pages":      {"compiler", "compiler/*", "analyzer", "analyzer/facts", "dot", "dot/*", "runtime", "runtime/*", "cmd/obelus/internal/*"},
 
 	// A format knows what is sent and how it is read, and nothing of HTTP or of runs.
 	"runtime/planner/recording": {"compiler/decode", "compiler/workspace", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/endpoint"},
@@ -165,7 +167,7 @@ func inspectFile(t *testing.T, name, relative string) {
 	if slices.Contains(machine, folder) && !test {
 		inspectMachine(t, fset, file)
 	}
-	if folder != "cmd/obelus" && !test {
+	if isCommand := strings.HasPrefix(folder, "cmd/obelus") && folder != "cmd/obelus/internal/terminal"; !isCommand && !test {
 		inspectWords(t, fset, file)
 	}
 }

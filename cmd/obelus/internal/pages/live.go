@@ -1,4 +1,4 @@
-package main
+package pages
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
 	"github.com/obelus-dev/obelus/runtime"
@@ -25,11 +26,11 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// A live page shows a run as it goes, after another observer, and asks its questions. It is served on this
-// computer alone, behind a [door], and accepts answers only from itself. It is a [local.Confirmer].
-type live struct {
-	observer
-	door
+// Live is a page that shows a run as it goes, after another observer, and asks its questions. It is served on this
+// computer alone, behind a [Door], and accepts answers only from itself. It is a [local.Confirmer].
+type Live struct {
+	Observer
+	Door
 	who       string // who answers here
 	server    *http.Server
 	program   *project.Program
@@ -48,6 +49,18 @@ type live struct {
 	ending       chan struct{} // closed as it is over
 }
 
+// An Observer shows a run as it goes.
+type Observer interface {
+	session.Observer
+	End(*runtime.Outcome) error
+	Abandon() // the run never began
+}
+
+// ToolsOf finds the tool of a question.
+func ToolsOf(p *project.Program) func(*runtime.Question) *plan.Tool {
+	return func(q *runtime.Question) *plan.Tool { return p.Tool(q.Delegate, q.Tool) }
+}
+
 // A posed question is open.
 type posed struct {
 	*runtime.Question
@@ -58,26 +71,26 @@ type posed struct {
 // mostEvents is how many events a live page keeps.
 const mostEvents = 200_000
 
-// serve begins to serve the page of a run.
-func serve(s *session.Session, who string, next observer) (*live, error) {
+// Serve begins to serve the page of a run.
+func Serve(s *session.Session, who string, next Observer) (*Live, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, usageErr("the page can't be served: %s", reason(err))
+		return nil, diag.NewError(nil, "the page can't be served: %s", workspace.Reason(err))
 	}
-	l := &live{
-		observer: next, door: door{host: listener.Addr().String(), token: rand.Text()}, who: who, program: s.Program(),
+	l := &Live{
+		Observer: next, Door: Door{Host: listener.Addr().String(), Token: rand.Text()}, who: who, program: s.Program(),
 		planned: s.Planned(), course: newExecution(), changed: make(chan struct{}), ending: make(chan struct{}),
 	}
-	l.tools = toolsOf(l.program)
+	l.tools = ToolsOf(l.program)
 	l.questions = terminal.NewRenderer(io.Discard, 1000, l.tools) // the page breaks lines
 	if err := l.draw(); err != nil {
 		return nil, err
 	}
 	routes := http.NewServeMux()
-	routes.HandleFunc("GET /"+l.token+"/{$}", l.show)
-	routes.HandleFunc("GET /"+l.token+"/events", l.stream)
-	routes.HandleFunc("POST /"+l.token+"/answer", l.take)
-	known := func(r *http.Request) bool { return startsWith(r.URL.Path, "/"+l.token+"/") }
+	routes.HandleFunc("GET /"+l.Token+"/{$}", l.show)
+	routes.HandleFunc("GET /"+l.Token+"/events", l.stream)
+	routes.HandleFunc("POST /"+l.Token+"/answer", l.take)
+	known := func(r *http.Request) bool { return startsWith(r.URL.Path, "/"+l.Token+"/") }
 	l.server = &http.Server{Handler: l.served(routes, known), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
 	go l.server.Serve(listener) // until it is closed
 	return l, nil
@@ -85,9 +98,9 @@ func serve(s *session.Session, who string, next observer) (*live, error) {
 
 // draw draws what doesn't change any more: the plan, or those of the ticks that have ended.
 // It is done by who steps the run, so that nothing changes meanwhile.
-func (l *live) draw() (err error) {
+func (l *Live) draw() (err error) {
 	l.drawn++
-	one := l.course.page(l.program, l.planned, dot.Options{MaxNodes: pageNodes, MaxEdges: pageEdges})
+	one := l.course.page(l.program, l.planned, dot.Options{MaxNodes: Nodes, MaxEdges: Edges})
 	one.Kind, one.Drawn = page.Live, l.drawn
 	if l.planned {
 		one.View.Notes = append(one.View.Notes, "a tick is drawn when it has ended")
@@ -97,7 +110,7 @@ func (l *live) draw() (err error) {
 	return err
 }
 
-func (l *live) show(w http.ResponseWriter, _ *http.Request) {
+func (l *Live) show(w http.ResponseWriter, _ *http.Request) {
 	l.mu.Lock()
 	text := l.page
 	l.mu.Unlock()
@@ -116,7 +129,7 @@ const (
 const lastMessages = 5 * time.Second
 
 // stream tells a page what happens from an event on, as it happens, until the run is over.
-func (l *live) stream(w http.ResponseWriter, r *http.Request) {
+func (l *Live) stream(w http.ResponseWriter, r *http.Request) {
 	from, _ := strconv.Atoi(r.Header.Get("Last-Event-ID"))
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
@@ -155,7 +168,7 @@ func (l *live) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (l *live) shown(q *posed) page.Question {
+func (l *Live) shown(q *posed) page.Question {
 	asked := *q.Question
 	asked.Problem = "" // which has a place of its own
 	s := page.Question{
@@ -176,14 +189,14 @@ func (l *live) shown(q *posed) page.Question {
 }
 
 // take takes an answer: the first to a question counts, and none that comes later.
-func (l *live) take(w http.ResponseWriter, r *http.Request) {
+func (l *Live) take(w http.ResponseWriter, r *http.Request) {
 	var given runtime.Decision
 	body := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<20))
 	body.DisallowUnknownFields()
 	err := body.Decode(&given)
 	verdicts := []runtime.Verdict{runtime.Approve, runtime.Reject, runtime.Change, runtime.Retry, runtime.Fail}
 	switch {
-	case r.Header.Get("Origin") != "http://"+l.host || r.Header.Get("Content-Type") != "application/json":
+	case r.Header.Get("Origin") != "http://"+l.Host || r.Header.Get("Content-Type") != "application/json":
 		http.Error(w, "answers come from the page", http.StatusForbidden)
 		return
 	case err != nil || given.ID == "" || len(given.Replacement) > 0 || !slices.Contains(verdicts, given.Verdict) ||
@@ -214,7 +227,7 @@ func (l *live) take(w http.ResponseWriter, r *http.Request) {
 }
 
 // Ask shows a question on the page until somebody answers it, or ctx ends.
-func (l *live) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
+func (l *Live) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
 	l.mu.Lock()
 	l.asked++
 	one := &posed{q, l.asked, make(chan runtime.Decision, 1)}
@@ -241,14 +254,14 @@ func (l *live) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 }
 
 // tell wakes those who wait for news.
-func (l *live) tell() {
+func (l *Live) tell() {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
 
 // Observe takes what happened.
-func (l *live) Observe(at time.Duration, c runtime.Command) {
-	l.observer.Observe(at, c)
+func (l *Live) Observe(at time.Duration, c runtime.Command) {
+	l.Observer.Observe(at, c)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.course.lines) >= mostEvents {
@@ -266,8 +279,8 @@ func (l *live) Observe(at time.Duration, c runtime.Command) {
 }
 
 // Waits takes why programs wait.
-func (l *live) Waits(why string) {
-	l.observer.Waits(why)
+func (l *Live) Waits(why string) {
+	l.Observer.Waits(why)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.course.Waits(why)
@@ -276,7 +289,7 @@ func (l *live) Waits(why string) {
 
 // close tells pages how the run ended, and serves them no more; nil where it never came to
 // an end.
-func (l *live) close(o *runtime.Outcome) {
+func (l *Live) close(o *runtime.Outcome) {
 	l.mu.Lock()
 	if l.left > 0 {
 		l.course.Waits(fmt.Sprintf("%d more events came than a page shows", l.left))
@@ -295,27 +308,27 @@ func (l *live) close(o *runtime.Outcome) {
 }
 
 // End ends the page as well.
-func (l *live) End(o *runtime.Outcome) error {
+func (l *Live) End(o *runtime.Outcome) error {
 	l.close(o)
-	return l.observer.End(o)
+	return l.Observer.End(o)
 }
 
 // Abandon ends the page of a run that never began.
-func (l *live) Abandon() {
+func (l *Live) Abandon() {
 	l.close(nil)
-	l.observer.Abandon()
+	l.Observer.Abandon()
 }
 
-// either asks in two places at once; the first answer counts. What one place can't answer,
+// Either asks in two places at once; the first answer counts. What one place can't answer,
 // the other may.
-type either struct{ a, b local.Confirmer }
+type Either struct{ A, B local.Confirmer }
 
 // Ask puts a question to both.
-func (e either) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
+func (e Either) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
 	ctx, withdraw := context.WithCancelCause(ctx)
 	var once sync.Once
 	seen := func() { once.Do(shown) }
-	asked := []func() (runtime.Decision, error){e.a.Ask(ctx, q, seen), e.b.Ask(ctx, q, seen)}
+	asked := []func() (runtime.Decision, error){e.A.Ask(ctx, q, seen), e.B.Ask(ctx, q, seen)}
 	return func() (runtime.Decision, error) {
 		type result struct {
 			runtime.Decision

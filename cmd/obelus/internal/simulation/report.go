@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"cmp"
@@ -26,21 +26,21 @@ const (
 	maxTimeline = 60
 )
 
-func (s *simulation) print(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
+func (s *Simulation) print(format string, args ...any) { fmt.Fprintf(s.Out, format, args...) }
 
 // title names what is reported.
-func (s *simulation) title(what string, seed uint64) string {
-	name := s.plan.Name
-	if name == "" && s.plan.File != nil {
-		name = s.plan.File.Name
+func (s *Simulation) title(what string, seed uint64) string {
+	name := s.Plan.Name
+	if name == "" && s.Plan.File != nil {
+		name = s.Plan.File.Name
 	}
 	return fmt.Sprintf("%s of %s, seed %d", what, name, seed)
 }
 
 // head prints a title, and what of input and state was generated.
-func (s *simulation) head(style terminal.Style, title string) {
+func (s *Simulation) head(style terminal.Style, title string) {
 	s.print("%s\n", style.Bold(diag.Escape(title)))
-	for what, keys := range map[string][]string{"input": s.generated.Input, "state": s.generated.State} {
+	for what, keys := range map[string][]string{"input": s.Made.Input, "state": s.Made.State} {
 		if len(keys) > 0 {
 			s.print("%s\n", style.Faint(diag.Escape("generated "+what+": "+strings.Join(keys, ", "))))
 		}
@@ -48,16 +48,16 @@ func (s *simulation) head(style terminal.Style, title string) {
 }
 
 // report prints one simulation: its timeline, and what a run prints at its end.
-func (s *simulation) report(one *simulate.Scenario) error {
-	style := terminal.StyleFor(s.out)
+func (s *Simulation) report(one *simulate.Scenario) error {
+	style := terminal.StyleFor(s.Out)
 	title := s.title("simulation", one.Seed) + ", " + wording.Count(len(one.Calls), "call")
-	if one.Schedule > 0 || s.orders != nil {
+	if one.Schedule > 0 || s.Orders != nil {
 		title += fmt.Sprintf(", schedule %d", s.number(one))
 	}
 	s.head(style, title)
 	s.print("\n")
 	s.bars(one, style)
-	ending := terminal.NewRecorded(s.out, terminal.Run{Plan: s.plan, Simulated: true})
+	ending := terminal.NewRecorded(s.Out, terminal.Run{Plan: s.Plan, Simulated: true})
 	ending.Observe(one.Makespan, runtime.Command{Kind: runtime.Finish})
 	for _, end := range one.Outcome.Instances {
 		ending.Observe(one.Makespan, runtime.Command{Kind: runtime.Leave, Left: &end})
@@ -80,10 +80,10 @@ func (s *simulation) report(one *simulate.Scenario) error {
 		terminal.Duration(one.Work))
 	if len(one.CriticalPath) > 0 {
 		of := ""
-		if id := criticalInstance(one); id != nil {
+		if id := CriticalInstance(one); id != nil {
 			of = " of " + diag.Escape(*id)
 		}
-		path := diag.Escape(strings.Join(names(one, one.CriticalPath), " → "))
+		path := diag.Escape(strings.Join(Names(one, one.CriticalPath), " → "))
 		s.print("  critical path%s: %s\n", of, terminal.Cut(path, 400))
 	}
 	if one.Cost > 0 {
@@ -93,12 +93,12 @@ func (s *simulation) report(one *simulate.Scenario) error {
 }
 
 // together is how many activities a simulation had at work at once, and how many may be.
-func (s *simulation) together(one *simulate.Scenario) string {
-	return fmt.Sprintf("%d at once, of at most %d", one.Peak, cmp.Or(s.Concurrency, s.plan.Limits.Together()))
+func (s *Simulation) together(one *simulate.Scenario) string {
+	return fmt.Sprintf("%d at once, of at most %d", one.Peak, cmp.Or(s.Options.Parallel, s.Plan.Limits.Together()))
 }
 
 // bars draws when each call was at work, in the order of their starts.
-func (s *simulation) bars(one *simulate.Scenario, style terminal.Style) {
+func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
 	columns := 0
 	for i := range one.Calls {
 		columns = min(48, max(columns, diag.Columns(nameOf(&one.Calls[i]))))
@@ -135,15 +135,15 @@ func (s *simulation) bars(one *simulate.Scenario, style terminal.Style) {
 	s.print("  %s\n", style.Faint(strings.Repeat(" ", columns+4)+"0"+gap+end+"   █ critical path"))
 }
 
-func settlementOf(c *simulate.CallReport) *runtime.Settlement {
+func SettlementOf(c *simulate.CallReport) *runtime.Settlement {
 	return &runtime.Settlement{
 		Status: c.Status, Routed: c.Routed, Attempts: c.Attempts, Output: c.Output, Failure: c.Failure, Reason: c.Reason,
 	}
 }
 
 // settlement is a mark and a text for how a call settled.
-func (s *simulation) settlement(call *simulate.CallReport, style terminal.Style) (mark, text string) {
-	settled := runtime.Command{Of: call.Call, Plan: s.plan, Settlement: settlementOf(call)}
+func (s *Simulation) settlement(call *simulate.CallReport, style terminal.Style) (mark, text string) {
+	settled := runtime.Command{Of: call.Call, Plan: s.Plan, Settlement: SettlementOf(call)}
 	mark, text = terminal.Settlement(style, settled, 60)
 	if call.Status == runtime.Done && call.Attempts > 1 {
 		text = strings.TrimSuffix(fmt.Sprintf("%d attempts: %s", call.Attempts, text), ": ")
@@ -165,7 +165,7 @@ func inTime(s *simulate.Scenario) (order []int, critical map[int]bool) {
 }
 
 // timeline is a simulation to be drawn.
-func (s *simulation) timeline(one *simulate.Scenario) *dot.Timeline {
+func (s *Simulation) timeline(one *simulate.Scenario) *dot.Timeline {
 	t := &dot.Timeline{Name: s.title("simulation", one.Seed), Notes: []string{
 		fmt.Sprintf("%s in %s; %s; the critical path is marked", one.Outcome.Status, terminal.Duration(one.Makespan),
 			s.together(one)),
@@ -189,18 +189,18 @@ func (s *simulation) timeline(one *simulate.Scenario) *dot.Timeline {
 }
 
 // conclude reports what the simulations together show.
-func (s *simulation) conclude(all *comparison) error {
+func (s *Simulation) conclude(all *comparison) error {
 	if s.Format == "json" {
 		return s.writeEvent(summaryOf(all, s.Seeds > 0))
 	}
-	style := terminal.StyleFor(s.out)
+	style := terminal.StyleFor(s.Out)
 	left := func(what string) {
 		if all.left > 0 {
 			s.print("%s left out: they would cost too much; --unbounded simulates all\n", wording.Count(all.left, what))
 		}
 	}
 	switch {
-	case timelines[s.Format] != nil:
+	case Timelines[s.Format] != nil:
 	case s.Seeds > 0:
 		s.print("\nover %s: %s\n", wording.Count(all.played, "seed"), terminal.Ends(all.ends))
 		left("more seed")
@@ -228,7 +228,7 @@ type different struct {
 }
 
 // diverge finds in what two simulations end differently; nil for nothing.
-func (s *simulation) diverge(a, b *simulate.Scenario) *divergence {
+func (s *Simulation) diverge(a, b *simulate.Scenario) *divergence {
 	d := &divergence{Schedules: [2]int{s.number(a), s.number(b)}}
 	x, y := session.ResultsOf(a.Outcome), session.ResultsOf(b.Outcome)
 	if x == nil {
@@ -281,14 +281,14 @@ func differentValue(kind string, path []expression.Segment, a, b any) *different
 }
 
 // difference describes in what two simulations end differently.
-func (s *simulation) difference(all *comparison) string {
+func (s *Simulation) difference(all *comparison) string {
 	d, text := all.divergence, ""
 	if d.First != nil {
 		at := diag.Escape(strings.TrimPrefix(d.First.Instance+" "+d.First.At, " "))
 		text = fmt.Sprintf("  %s is %s\n      and then %s\n", at,
 			terminal.Cut(terminal.Brief(d.First.Values[0]), 200), terminal.Cut(terminal.Brief(d.First.Values[1]), 200))
 	}
-	if s.orders == nil {
+	if s.Orders == nil {
 		text += fmt.Sprintf("  again: --seed %d --schedule %d, and --schedule %d\n", all.first.Seed, d.Schedules[0],
 			d.Schedules[1])
 	}
@@ -296,8 +296,8 @@ func (s *simulation) difference(all *comparison) string {
 }
 
 // number counts schedules for people: those of a file from 1, others from 1 after the first.
-func (s *simulation) number(one *simulate.Scenario) int {
-	if s.orders != nil {
+func (s *Simulation) number(one *simulate.Scenario) int {
+	if s.Orders != nil {
 		return one.Schedule + 1
 	}
 	return one.Schedule

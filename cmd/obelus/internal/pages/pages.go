@@ -1,4 +1,4 @@
-package main
+package pages
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/simulation"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -25,22 +26,22 @@ import (
 // What a page has room for: nodes of its drawing, and events of simulations in which
 // something goes otherwise.
 const (
-	pageNodes  = 2_000
-	pageEdges  = 8_000
+	Nodes      = 2_000
+	Edges      = 8_000
 	pageEvents = 20_000
 
 	pageSimulations = 300
 )
 
-// drawnRun draws the run of a journal, with the details of a page, which marks
+// OfRun draws the run of a journal, with the details of a page, which marks
 // itself what happened.
-func drawnRun(path string, activities []string, o dot.Options, paged bool) (*page.Page, error) {
-	r, err := recorded(path, activities)
+func OfRun(path string, activities []string, o dot.Options, paged bool) (*page.Page, error) {
+	r, err := ReadRun(path, activities)
 	if err != nil {
 		return nil, err
 	}
-	look, happened := r.look, newExecution()
-	if err := r.show(happened); err != nil {
+	look, happened := r.Look, newExecution()
+	if err := r.Show(happened); err != nil {
 		return nil, err
 	}
 	one := happened.page(look.Program, look.Manifest.Options.Planned, o)
@@ -73,15 +74,15 @@ func (c *execution) page(p *project.Program, planned bool, o dot.Options) *page.
 	return one
 }
 
-// pageOf is the page of a plan, with simulations of it: as it usually goes, what comes when
+// OfPlan is the page of a plan, with simulations of it: as it usually goes, what comes when
 // each thing goes otherwise, and when several do.
-func pageOf(p *project.Program, view dot.View) (*page.Page, error) {
+func OfPlan(p *project.Program, view dot.View) (*page.Page, error) {
 	one := &page.Page{View: view, Kind: page.Simulation, Parts: []page.Part{{Plan: p.Plan, Facts: facts.Of(p.Plan, facts.Options{}), Findings: p.Findings}}}
 	r := analyzer.Simulate(p.Plan, p.Findings)
 	if r == nil {
 		return one, nil
 	}
-	found, input := explored(p.Plan, r)
+	found, input := Explored(p.Plan, r)
 	if session.Fits(p.Plan, input, nil) != nil {
 		return one, nil // nobody can say what it would be given
 	}
@@ -100,8 +101,11 @@ func simulated(one *page.Page, found *simulate.Exploration) (err error) {
 			}
 			return false
 		}
-		of := page.Scenario{Name: strings.Join(inWords(a.Path), ", "), Picks: a.Picks, Together: a.Together, Critical: names(s, s.CriticalPath), Cost: s.Cost}
-		if id := criticalInstance(s); id != nil {
+		of := page.Scenario{
+			Name: strings.Join(simulation.InWords(a.Path), ", "), Picks: a.Picks, Together: a.Together,
+			Critical: simulation.Names(s, s.CriticalPath), Cost: s.Cost,
+		}
+		if id := simulation.CriticalInstance(s); id != nil {
 			of.Instance = *id
 		}
 		if n > 0 && a.Path[n-1].Fails {
@@ -113,20 +117,9 @@ func simulated(one *page.Page, found *simulate.Exploration) (err error) {
 	})
 	one.Left = left + crowded
 	for _, options := range found.Choices() {
-		one.Choices = append(one.Choices, inWords(options))
+		one.Choices = append(one.Choices, simulation.InWords(options))
 	}
 	return err
-}
-
-// inWords are options of choices as people read them.
-func inWords(path []analyzer.BranchChoice) (words []string) {
-	for _, choice := range path {
-		words = append(words, analyzer.InWords(choice))
-	}
-	if words == nil {
-		return []string{"as it usually goes"}
-	}
-	return words
 }
 
 // eventsOf are the events of a simulation as a run has them.
@@ -138,7 +131,7 @@ func eventsOf(s *simulate.Scenario, hasResults bool) ([]json.RawMessage, error) 
 			Kind: runtime.Start, Of: call.Call, Site: &runtime.Site{Under: call.Under, Instance: call.Instance},
 		}
 		if m.Status.Settled() {
-			c.Kind, c.Settlement, c.Attempt = runtime.Settle, settlementOf(call), call.Attempts
+			c.Kind, c.Settlement, c.Attempt = runtime.Settle, simulation.SettlementOf(call), call.Attempts
 			if !hasResults {
 				c.Settlement.Output = nil
 			}
@@ -151,31 +144,32 @@ func eventsOf(s *simulate.Scenario, hasResults bool) ([]json.RawMessage, error) 
 	return happened.lines, happened.End(&end)
 }
 
-// explored are the simulations of a plan that drawings and pages show, and what input they
+// Explored are the simulations of a plan that drawings and pages show, and what input they
 // are given.
-func explored(plan *plan.Plan, r *analyzer.Simulation) (found *simulate.Exploration, input map[string]any) {
-	input, state, made := generated(plan, nil, nil, 1)
+func Explored(plan *plan.Plan, r *analyzer.Simulation) (found *simulate.Exploration, input map[string]any) {
+	input, state, made := simulation.Generated(plan, nil, nil, 1)
 	return simulate.Begin(r, simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1, Steps: simulate.DefaultSteps(plan)}, made), input
 }
 
-// markCritical marks the critical path of a simulation without failures, and notes its time and cost.
-func markCritical(view *dot.View, p *project.Program) error {
+// MarkCritical marks the critical path of a simulation without failures, and notes its time and cost.
+func MarkCritical(view *dot.View, p *project.Program) error {
 	r := analyzer.Simulate(p.Plan, p.Findings)
 	if r == nil {
-		return usageErr("the plan has errors, so it can't be simulated and has no critical path").Advise("obelus check shows them")
+		return diag.NewError(nil, "the plan has errors, so it can't be simulated and has no critical path").
+			Advise("obelus check shows them")
 	}
-	found, _ := explored(p.Plan, r)
+	found, _ := Explored(p.Plan, r)
 	found.Alternatives(1, func(usual *simulate.Alternative) (more bool) {
 		s := usual.Scenario
-		view.Way(names(s, s.CriticalPath), dot.Mark{Kind: dot.Critical})
+		view.Way(simulation.Names(s, s.CriticalPath), dot.Mark{Kind: dot.Critical})
 		view.Notes = append(view.Notes, fmt.Sprintf("simulated without failures: %s, cost %.4g", wording.Duration(s.Makespan.Round(time.Millisecond)), s.Cost))
 		return false
 	})
 	return nil
 }
 
-// knownCall refuses the name of a call that the plan doesn't have.
-func knownCall(plan *plan.Plan, name string) error {
+// KnownCall refuses the name of a call that the plan doesn't have.
+func KnownCall(plan *plan.Plan, name string) error {
 	if name == "" {
 		return nil
 	}
@@ -186,5 +180,6 @@ func knownCall(plan *plan.Plan, name string) error {
 		}
 		names[i] = call.Name
 	}
-	return usageErr("the plan has no call %q", name).Advise("a call is named by its \"_id\", or by its tool and place, such as %q", "fetch#1").Suggest(name, names)
+	return diag.NewError(nil, "the plan has no call %q", name).
+		Advise("a call is named by its \"_id\", or by its tool and place, such as %q", "fetch#1").Suggest(name, names)
 }

@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"fmt"
@@ -42,28 +42,25 @@ type (
 )
 
 // explore simulates the branches of the plan.
-func (s *simulation) explore() error {
+func (s *Simulation) explore() (isFine bool, err error) {
 	most := maxCombinations
 	if s.Unbounded {
 		most = 1 << 40
 	}
-	found := simulate.Explore(s.simulated, s.options, s.generated, most)
+	found := simulate.Explore(s.Simulated, s.Options, s.Made, most)
 	if err := s.hasFailing(found.Usual); err != nil {
-		return err
+		return false, err
 	}
 	if s.Format != "json" {
 		s.reportBranches(found)
 	} else if err := s.writeBranches(found); err != nil {
-		return err
+		return false, err
 	}
-	if len(found.Problems) > 0 {
-		return ending(statusFound)
-	}
-	return nil
+	return len(found.Problems) == 0, nil
 }
 
 // writeBranches writes the usual scenario, one for each problem, and the summary.
-func (s *simulation) writeBranches(found *simulate.Exploration) error {
+func (s *Simulation) writeBranches(found *simulate.Exploration) error {
 	if err := s.show(found.Usual); err != nil {
 		return err
 	}
@@ -75,7 +72,7 @@ func (s *simulation) writeBranches(found *simulate.Exploration) error {
 		branches.Unreached = append(branches.Unreached, unreached{[]analyzer.BranchChoice{choice}})
 	}
 	for _, p := range found.Problems {
-		e := scenarioEventOf(p.Scenario, s.generated)
+		e := scenarioEventOf(p.Scenario, s.Made)
 		e.Problem = &branchProblem{p.Kind, diag.OrNull(p.Call), p.Message}
 		e.Branch, e.Seen = diag.Listed(p.Path), p.Seen
 		branches.Problems[string(p.Kind)]++
@@ -99,12 +96,12 @@ var problemTitles = []struct {
 }
 
 // reportBranches prints what was found.
-func (s *simulation) reportBranches(found *simulate.Exploration) {
-	style := terminal.StyleFor(s.out)
+func (s *Simulation) reportBranches(found *simulate.Exploration) {
+	style := terminal.StyleFor(s.Out)
 	title := s.title("branches", found.Usual.Seed) + ", " + wording.Count(len(found.Choices()), "choice")
 	s.head(style, title)
-	fixed := session.Over(s.plan.Input, s.options.Input)
-	maps.DeleteFunc(fixed, func(key string, _ any) bool { return slices.Contains(s.generated.Input, key) })
+	fixed := session.Over(s.Plan.Input, s.Options.Input)
+	maps.DeleteFunc(fixed, func(key string, _ any) bool { return slices.Contains(s.Made.Input, key) })
 	if len(fixed) > 0 {
 		keys := strings.Join(slices.Sorted(maps.Keys(fixed)), ", ")
 		s.print("%s\n", style.Faint(diag.Escape("fixed input: "+keys+"; --input gives other values")))
@@ -161,8 +158,8 @@ func (s *simulation) reportBranches(found *simulate.Exploration) {
 	}
 }
 
-func (s *simulation) problem(p *simulate.Problem, played int, style terminal.Style) {
-	s.print("  %s  %s\n", diag.Escape(strings.Join(inWords(p.Path), ", ")),
+func (s *Simulation) problem(p *simulate.Problem, played int, style terminal.Style) {
+	s.print("  %s  %s\n", diag.Escape(strings.Join(InWords(p.Path), ", ")),
 		style.Faint(fmt.Sprintf("in %d of %d", p.Seen, played)))
 	if n := len(p.Path); p.Kind == simulate.Unhandled && n > 0 && p.Path[n-1].Fails &&
 		strings.HasPrefix(p.Path[n-1].Call+"/", p.Call+"/") {
@@ -173,4 +170,15 @@ func (s *simulation) problem(p *simulate.Problem, played int, style terminal.Sty
 		message = fmt.Sprintf("%q: %s", p.Call, message)
 	}
 	s.print("      %s\n", terminal.Cut(diag.Escape(message), 300))
+}
+
+// InWords are options of choices as people read them.
+func InWords(path []analyzer.BranchChoice) (words []string) {
+	for _, choice := range path {
+		words = append(words, analyzer.InWords(choice))
+	}
+	if words == nil {
+		return []string{"as it usually goes"}
+	}
+	return words
 }

@@ -1,4 +1,4 @@
-package main
+package pages
 
 import (
 	"crypto/subtle"
@@ -7,21 +7,22 @@ import (
 	"strings"
 )
 
-// A door admits requests that know a secret address of this computer. It refuses other host names,
+// A Door admits requests that know a secret address of this computer. It refuses other host names,
 // against DNS rebinding, and pages of other origins.
-type door struct {
-	host  string   // the address and the port
-	also  []string // other names for them
-	token string
+type Door struct {
+	Host  string   // the address and the port
+	Also  []string // other names for them
+	Token string
 }
 
-func (d *door) address() string { return "http://" + d.host + "/" + d.token + "/" }
+// Address is the secret address.
+func (d *Door) Address() string { return "http://" + d.Host + "/" + d.Token + "/" }
 
-// orBearer serves those who have the address, and those who send the token of it in a header.
-func (d *door) orBearer(next http.Handler) http.Handler {
+// OrBearer serves those who have the address, and those who send the token of it in a header.
+func (d *Door) OrBearer(next http.Handler) http.Handler {
 	return d.served(next, func(r *http.Request) bool {
 		sent, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		return startsWith(r.URL.Path, "/"+d.token+"/") || len(sent) == len(d.token) && startsWith(sent, d.token)
+		return startsWith(r.URL.Path, "/"+d.Token+"/") || len(sent) == len(d.Token) && startsWith(sent, d.Token)
 	})
 }
 
@@ -30,7 +31,7 @@ func startsWith(text, secret string) bool {
 	return len(text) >= len(secret) && subtle.ConstantTimeCompare([]byte(text[:len(secret)]), []byte(secret)) == 1
 }
 
-func (d *door) served(next http.Handler, knows func(*http.Request) bool) http.Handler {
+func (d *Door) served(next http.Handler, knows func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !d.fromHere(r) || !knows(r) {
 			http.Error(w, "there is nothing here", http.StatusNotFound)
@@ -45,9 +46,9 @@ func (d *door) served(next http.Handler, knows func(*http.Request) bool) http.Ha
 
 // fromHere reports whether a request names this very address, and comes from no page of
 // another.
-func (d *door) fromHere(r *http.Request) bool {
+func (d *Door) fromHere(r *http.Request) bool {
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
 	_, of, _ := strings.Cut(origin, "://")
-	known := func(host string) bool { return host == d.host || slices.Contains(d.also, host) }
+	known := func(host string) bool { return host == d.Host || slices.Contains(d.Also, host) }
 	return known(r.Host) && (origin == "" || of == r.Host) && (site == "" || site == "same-origin" || site == "none")
 }

@@ -1,4 +1,6 @@
-package main
+// Package pages draws plans, and what happened in runs and simulations, for people: as pages and views. It serves the
+// page of a run as it goes, on this computer alone, and asks the questions of the run there.
+package pages
 
 import (
 	"bytes"
@@ -20,7 +22,7 @@ import (
 )
 
 // An execution is what happened in a run, for drawings: its events as programs read them, and what became of each
-// call. It is an observer.
+// call. It is an Observer.
 type execution struct {
 	*session.Events
 	lines []json.RawMessage
@@ -50,8 +52,8 @@ func (e *execution) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// longestResult is how much of a result a page shows, in bytes of JSON.
-const longestResult = 4 << 10
+// LongestResult is how much of a result a page shows, in bytes of JSON.
+const LongestResult = 4 << 10
 
 // shortened is a value, or the beginning of its text where that is long.
 func shortened(v any) any {
@@ -59,8 +61,8 @@ func shortened(v any) any {
 	switch {
 	case err != nil:
 		return nil
-	case len(text) > longestResult:
-		return wording.Cut(string(text), longestResult)
+	case len(text) > LongestResult:
+		return wording.Cut(string(text), LongestResult)
 	}
 	return v
 }
@@ -191,10 +193,10 @@ func (e *execution) step(tick int) string {
 	return strings.Join(faults, "\n")
 }
 
-// A recordedRun is what happened in a run so far, from its journal.
-type recordedRun struct {
-	look     *session.Look
-	commands []recordedCommand
+// A Recorded is what happened in a run so far, from its journal.
+type Recorded struct {
+	Look     *session.Look
+	Commands []recordedCommand
 }
 
 type recordedCommand struct {
@@ -202,48 +204,48 @@ type recordedCommand struct {
 	runtime.Command
 }
 
-// recorded reads the journal of a run. Of the calls that a stop left unfinished it has only those of the last stop.
-func recorded(path string, activities []string) (*recordedRun, error) {
-	r := &recordedRun{}
+// ReadRun reads the journal of a run. Of the calls that a stop left unfinished it has only those of the last stop.
+func ReadRun(path string, activities []string) (*Recorded, error) {
+	r := &Recorded{}
 	var err error
-	r.look, err = session.LookAt(path, session.ResumeOptions{Activities: activities},
+	r.Look, err = session.LookAt(path, session.ResumeOptions{Activities: activities},
 		func(at time.Duration, c runtime.Command) {
-			if n := len(r.commands); n > 0 && r.commands[n-1].Kind == runtime.Finish {
-				r.commands = slices.DeleteFunc(r.commands, func(c recordedCommand) bool {
+			if n := len(r.Commands); n > 0 && r.Commands[n-1].Kind == runtime.Finish {
+				r.Commands = slices.DeleteFunc(r.Commands, func(c recordedCommand) bool {
 					return c.Kind == runtime.Settle && c.Settlement.Left
 				})
 			}
-			r.commands = append(r.commands, recordedCommand{at, c})
+			r.Commands = append(r.Commands, recordedCommand{at, c})
 		})
 	return r, err
 }
 
-func (r *recordedRun) show(to interface {
+func (r *Recorded) Show(to interface {
 	session.Observer
 	End(*runtime.Outcome) error
 }) error {
-	r.observe(to)
-	return to.End(r.outcome())
+	r.ShowEvents(to)
+	return to.End(r.Outcome())
 }
 
-// observe shows what happened.
-func (r *recordedRun) observe(to session.Observer) {
-	isStopped := r.outcome().Status == runtime.RunStopped
-	for _, c := range r.commands {
+// ShowEvents shows what happened.
+func (r *Recorded) ShowEvents(to session.Observer) {
+	isStopped := r.Outcome().Status == runtime.RunStopped
+	for _, c := range r.Commands {
 		if c.Kind != runtime.Settle || !c.Settlement.Left || isStopped {
 			to.Observe(c.at, c.Command)
 		}
 	}
 }
 
-// outcome is how the run ended, or where it is.
-func (r *recordedRun) outcome() *runtime.Outcome {
-	replay := r.look.Replay
+// Outcome is how the run ended, or where it is.
+func (r *Recorded) Outcome() *runtime.Outcome {
+	replay := r.Look.Replay
 	if replay.Over() && replay.Outcome != nil {
 		return replay.Outcome
 	}
 	outcome := replay.Machine.Stands()
-	if !replay.Machine.Stopped() && r.look.Status == string(runtime.RunGoesOn) {
+	if !replay.Machine.Stopped() && r.Look.Status == string(runtime.RunGoesOn) {
 		outcome.Status, outcome.Reason = runtime.RunGoesOn, ""
 		for i := range outcome.Instances {
 			if one := &outcome.Instances[i]; one.Status == runtime.RunStopped {

@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"bytes"
@@ -9,17 +9,17 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// generated completes input and state with samples for what their schemas require and neither the
+// Generated completes input and state with samples for what their schemas require and neither the
 // plan nor the user gives, nor a call writes.
-func generated(p *plan.Plan, input, state map[string]any, seed uint64) (_, _ map[string]any, made simulate.MadeUp) {
+func Generated(p *plan.Plan, input, state map[string]any, seed uint64) (_, _ map[string]any, made simulate.MadeUp) {
 	count := uint64(0)
 	add := func(
 		to map[string]any, of *schema.Schema, key string, keys *[]string, own func(plan.Instance) any,
@@ -55,12 +55,8 @@ func generated(p *plan.Plan, input, state map[string]any, seed uint64) (_, _ map
 	return input, state, made
 }
 
-// readOrders reads the schedules in a file.
-func readOrders(c *cli, name string, reading *project.Reader) (all []analyzer.Schedule, err error) {
-	values, err := c.mapping(reading, "--schedule", name)
-	if err != nil {
-		return nil, err
-	}
+// ReadOrders reads the schedules that a file holds.
+func ReadOrders(name string, values map[string]any) (all []analyzer.Schedule, err error) {
 	if witness, ok := values["witness"].(map[string]any); ok {
 		values = witness
 	}
@@ -76,7 +72,7 @@ func readOrders(c *cli, name string, reading *project.Reader) (all []analyzer.Sc
 	strict.DisallowUnknownFields()
 	isEmpty := func(one analyzer.Schedule) bool { return len(one.Events) == 0 }
 	if err := strict.Decode(&all); err != nil || len(all) == 0 || slices.ContainsFunc(all, isEmpty) {
-		return nil, usageErr("--schedule: %q doesn't hold a schedule", name).
+		return nil, diag.NewError(nil, "--schedule: %q doesn't hold a schedule", name).
 			Advise("it is {events: [{call, output, path?, fails?}, …]}, or the \"witness\" of an OB401, " +
 				"with two of them under \"schedules\"")
 	}
@@ -88,7 +84,7 @@ var itemOf = regexp.MustCompile(`\[(\d+)\]$`)
 
 // hasFailing refuses names of --fail that neither the plan nor a simulation of it has: a tool, or a call or an item
 // by its name or path.
-func (s *simulation) hasFailing(one *simulate.Scenario) error {
+func (s *Simulation) hasFailing(one *simulate.Scenario) error {
 	known := map[string]bool{}
 	var add func(p *plan.Plan, under string, depth int)
 	add = func(p *plan.Plan, under string, depth int) {
@@ -100,14 +96,14 @@ func (s *simulation) hasFailing(one *simulate.Scenario) error {
 			}
 		}
 	}
-	add(s.plan, "", 0)
+	add(s.Plan, "", 0)
 	for i := range one.Calls {
 		known[one.Calls[i].Call.Name], known[pathOf(&one.Calls[i])] = true, true
 	}
 	for _, name := range s.Fail {
-		hadNoItems := s.orders != nil || one.Outcome.Reason == simulate.TooLong
+		hadNoItems := s.Orders != nil || one.Outcome.Reason == simulate.TooLong
 		if !known[name] && !(hadNoItems && known[itemOf.ReplaceAllString(name, "")]) {
-			return usageErr("no call of the plan is %q or uses that tool", name).
+			return diag.NewError(nil, "no call of the plan is %q or uses that tool", name).
 				Suggest(name, slices.Sorted(maps.Keys(known)))
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"slices"
@@ -73,13 +73,13 @@ type (
 	}
 )
 
-func (s *simulation) writeEvent(event any) error { return diag.JSONLine(s.out, event) }
+func (s *Simulation) writeEvent(event any) error { return diag.JSONLine(s.Out, event) }
 
 func scenarioEventOf(s *simulate.Scenario, generated simulate.MadeUp) scenarioEvent {
 	e := scenarioEvent{
 		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status, Reason: diag.OrNull(s.Outcome.Reason),
 		Makespan:     session.InMilliseconds(s.Makespan),
-		CriticalPath: names(s, s.CriticalPath), Critical: criticalInstance(s),
+		CriticalPath: Names(s, s.CriticalPath), Critical: CriticalInstance(s),
 		LowerBound: session.InMilliseconds(s.LowerBound), Work: session.InMilliseconds(s.Work), Parallel: s.Peak, Cost: s.Cost,
 		Calls:     make([]scenarioCall, len(s.Calls)),
 		Instances: session.ResultsOf(s.Outcome), Errors: diag.Listed(s.Outcome.Errors),
@@ -106,7 +106,7 @@ func summaryOf(all *comparison, hasSeeds bool) simulationSummary {
 	first := all.first
 	summary := simulationSummary{
 		Kind: "summary", Scenarios: all.played, Makespan: session.InMilliseconds(first.Makespan),
-		CriticalPath: names(first, first.CriticalPath),
+		CriticalPath: Names(first, first.CriticalPath),
 		LowerBound:   session.InMilliseconds(first.LowerBound), Cost: first.Cost, Deterministic: all.different == nil,
 		LeftOut: all.left, Diverging: all.divergence,
 	}
@@ -119,8 +119,8 @@ func summaryOf(all *comparison, hasSeeds bool) simulationSummary {
 	return summary
 }
 
-// names are those of calls, a delegate's with the calls above them.
-func names(s *simulate.Scenario, calls []int) []string {
+// Names are those of calls, a delegate's with the calls above them.
+func Names(s *simulate.Scenario, calls []int) []string {
 	names := make([]string, len(calls))
 	for i, call := range calls {
 		names[i] = pathOf(&s.Calls[call])
@@ -135,8 +135,8 @@ func nameOf(c *simulate.CallReport) string {
 	return diag.Escape(strings.TrimPrefix(c.Instance+" "+pathOf(c), " "))
 }
 
-// criticalInstance is the one whose calls take the longest; null without instances.
-func criticalInstance(s *simulate.Scenario) *string {
+// CriticalInstance is the one whose calls take the longest; null without instances.
+func CriticalInstance(s *simulate.Scenario) *string {
 	if len(s.CriticalPath) == 0 {
 		return nil
 	}

@@ -1,0 +1,125 @@
+// Package simulation simulates a plan once, in several orders, with several seeds or in all its branches, and reports
+// what happened: as text, as events, or as a timeline. It reads no files, and starts nothing.
+package simulation
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/dot"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/simulate"
+)
+
+// Flags are what is simulated, and how it is reported.
+type Flags struct {
+	Format    string   `flag:"--format text|json|mermaid|svg: text, events, or a timeline; the ending of -o names it, too"`
+	Fail      []string `flag:"--fail NAME: a tool, call or item (fetch#1[2]) that fails every time"`
+	Branches  bool     `flag:"--branches: simulate every way in which calls and conditions can end"`
+	Schedules int      `least:"0" flag:"--schedules N: simulate this many other orders of the same work, too"`
+	Seed      uint64   `flag:"--seed N: seed of what is left to chance"`
+	Seeds     int      `least:"0" most:"100000" flag:"--seeds N: simulate with this many seeds, from --seed on"`
+	Unbounded bool     `flag:"--unbounded: leave nothing out, whatever it costs"`
+}
+
+// Timelines are the formats in which a timeline is drawn.
+var Timelines = map[string]func(*dot.Timeline) string{"mermaid": (*dot.Timeline).Gantt, "svg": (*dot.Timeline).SVG}
+
+// A Simulation is one use of the command: the same work once, in several orders, or with several seeds.
+type Simulation struct {
+	Flags
+	Out       io.Writer
+	Plan      *plan.Plan
+	Simulated *analyzer.Simulation
+	Options   simulate.Options
+	Made      simulate.MadeUp
+	Orders    []analyzer.Schedule // of a file
+}
+
+// Run simulates and reports. It isn't fine if a run isn't done, or if two orders end differently.
+func (s *Simulation) Run() (isFine bool, err error) {
+	if s.Branches {
+		return s.explore()
+	}
+	return s.play()
+}
+
+// scenario simulates the plan for the nth time.
+func (s *Simulation) scenario(n int) (*simulate.Scenario, error) {
+	options := s.Options
+	switch {
+	case s.Orders != nil:
+		options.Schedule = n
+		one, err := simulate.Replay(s.Simulated, s.Orders[n], options)
+		if err != nil {
+			err = diag.NewError(nil, "--schedule: %v", err)
+		}
+		return one, err
+	case s.Seeds > 0:
+		options.Seed += uint64(n)
+	default:
+		options.Schedule += n
+	}
+	return simulate.Run(s.Simulated, options), nil
+}
+
+// A comparison is what several simulations show together.
+type comparison struct {
+	first, different *simulate.Scenario // different ends otherwise than the first; nil for none
+	divergence       *divergence
+	ends             map[runtime.RunStatus]int
+	played, left     int // left had no room
+}
+
+func (s *Simulation) play() (isFine bool, err error) {
+	all := comparison{ends: map[runtime.RunStatus]int{}}
+	steps := 0
+	for total := max(1, s.Schedules+1, s.Seeds, len(s.Orders)); all.played < total; all.played++ {
+		if all.played > 0 && !s.Unbounded &&
+			(all.first.Outcome.Reason == simulate.TooLong || steps+all.first.Steps > 2*s.Options.Steps) {
+			all.left = total - all.played
+			break
+		}
+		one, err := s.scenario(all.played)
+		if err != nil {
+			return false, err
+		}
+		if all.first == nil {
+			all.first = one
+			if err := s.hasFailing(one); err != nil {
+				return false, err
+			}
+		} else if all.different == nil && s.Seeds == 0 {
+			if all.divergence = s.diverge(all.first, one); all.divergence != nil {
+				all.different = one
+			}
+		}
+		steps += one.Steps
+		all.ends[one.Outcome.Status]++
+		if one == all.first || s.Format == "json" || s.Orders != nil {
+			if err := s.show(one); err != nil {
+				return false, err
+			}
+		}
+	}
+	if err := s.conclude(&all); err != nil {
+		return false, err
+	}
+	return all.ends[runtime.RunDone] == all.played && all.different == nil, nil
+}
+
+func (s *Simulation) show(one *simulate.Scenario) (err error) {
+	switch {
+	case s.Format == "json":
+		return s.writeEvent(scenarioEventOf(one, s.Made))
+	case Timelines[s.Format] != nil:
+		_, err = io.WriteString(s.Out, Timelines[s.Format](s.timeline(one)))
+		return err
+	case one.Schedule > 0 && s.Orders != nil:
+		fmt.Fprintln(s.Out)
+	}
+	return s.report(one)
+}
