@@ -28,7 +28,9 @@ func lostWrites(p *Pass) {
 		}
 		for _, i := range later.Waits[max(0, len(later.Waits)-nearWrites):] {
 			earlier := p.Plan.Calls[i]
-			if lost[i] || i > int32(later.Index) || !flow.Sets(earlier) || !replaces(p.Plan, later, earlier) || readBetween(p, earlier, later) || !p.flow.AlwaysWith(later, earlier) {
+			if lost[i] || i > int32(later.Index) || !flow.Sets(earlier) ||
+				slices.ContainsFunc(earlier.Output[0], func(path plan.Path) bool { return over(p.Plan, later, path).Node == nil }) ||
+				readBetween(p, earlier, later) || !p.flow.AlwaysWith(later, earlier) {
 				continue
 			}
 			lost[i] = true
@@ -44,11 +46,6 @@ func lostWrites(p *Pass) {
 // nearWrites is how many of the writes that come before one are looked at, the
 // nearest in the list: a value that survives those was meant to.
 const nearWrites = 8
-
-// replaces reports whether everything that a call writes is overwritten by another one.
-func replaces(p *plan.Plan, later, earlier *plan.Call) bool {
-	return !slices.ContainsFunc(earlier.Output[0], func(path plan.Path) bool { return over(p, later, path).Node == nil })
-}
 
 // over is the path of a call's output that is, or stands above, another path; its Node is nil when there is none.
 func over(p *plan.Plan, c *plan.Call, lost plan.Path) plan.Path {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -48,10 +49,12 @@ func unknownParameter(p *Pass, call *plan.Call, known *parameters, f plan.Templa
 			return other.Node != f.Node && known.unknown(other.Key) && suggested == near
 		})
 		found.Rename(f.Node, 0, len(f.Key), near, !rival && compiler.Misspelt(p.Plan, f.Key, near, known.names().Suggester, true))
+	} else if known.which == "tool" && known.tool.Node.Get(f.Key).IsMapping() {
+		found.Advise("declare parameters under \"properties\" of the tool: put %q there", f.Key)
+	} else if _, ok := decode.Foreign(f.Key, []string{"input"}); ok && call.Node.Get(f.Key).IsMapping() {
+		found.Advise("write the parameters beside \"_tool\"")
 	} else if meta, ok := compiler.MetaForeign(f.Key); ok {
 		found.Advise("did you mean %q? a call's own keys begin with _", meta)
-	} else if known.which == "tool" && known.tool.Node.Get(f.Key) != nil {
-		found.Advise("declare parameters under \"properties\" of the tool: put %q there", f.Key)
 	} else if list := known.names().list; list != "" {
 		found.Advise("its parameters are %s", list)
 	} else {

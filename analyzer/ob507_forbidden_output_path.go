@@ -7,7 +7,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -32,18 +31,12 @@ func forbiddenOutputPath(p *Pass, call *plan.Call) {
 	f := p.Report(n.Span(), "%q doesn't let its result go to %q: %s", call.ToolName, n.Text, why).About(call.Label()).
 		Advise("write it where the tool's \"_outputPath\" allows, or leave \"_outputPath\" out where the tool fixes one")
 	f.Show(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
-	if only, ok := only(call.Tool.OutputPath); ok {
+	raw, _ := call.Tool.OutputPath.Raw().(map[string]any)
+	if only, ok := raw["const"].(string); ok { // the one path that the schema allows
 		if edit, ok := diag.EditScalar(n, 0, len(n.Text), only); ok {
 			f.Fixes = append(f.Fixes, diag.Fix{Message: "write it to " + only, Edits: []diag.Edit{edit}})
 		}
 	}
-}
-
-// only is the one path that a schema allows.
-func only(s *schema.Schema) (string, bool) {
-	raw, _ := s.Raw().(map[string]any)
-	text, ok := raw["const"].(string)
-	return text, ok
 }
 
 // allowsPath reports whether a tool's schema accepts an output path, as it is

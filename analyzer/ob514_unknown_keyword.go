@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -21,6 +22,11 @@ func unknownKeywords(p *Pass) {
 	for _, at := range schemaPlaces(p) {
 		for _, f := range at.node.Fields {
 			unknownKeyword(p, f.Key, at.what, keywords)
+			_, foreign := decode.Foreign(f.Key.Text, []string{"output"})
+			if at.tool && (foreign || f.Key.Text == "output") && f.Value.IsMapping() {
+				p.Report(f.Key.Span(), "nothing reads the keyword %q in %s", f.Key.Text, at.what).
+					Advise("did you mean \"outputSchema\"?").Rename(f.Key, 0, len(f.Key.Text), "outputSchema", false)
+			}
 		}
 		if at.tool {
 			if hints := at.node.Get("annotations"); hints != nil {

@@ -8,16 +8,12 @@ import (
 var _ = register(Rule{
 	Rule:   &diag.Rule{Code: "OB904", Name: "extension", Default: diag.Warning},
 	Strict: true,
-	Call:   extensions,
+	Call: func(p *Pass, call *plan.Call) {
+		for _, f := range call.Extensions {
+			p.Report(f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).About(call.Label()).Advise("%s", insteadOf[f.Key.Text])
+		}
+	},
 })
-
-// extensions reports, where the base protocol is asked for strictly, every key of a call that it doesn't have.
-func extensions(p *Pass, call *plan.Call) {
-	for _, f := range call.Extensions {
-		p.Report(f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).About(call.Label()).
-			Advise("%s", insteadOf[f.Key.Text])
-	}
-}
 
 var insteadOf = map[string]string{
 	"_id":      "take it out; the call is then known by its tool and its place",

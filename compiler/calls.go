@@ -254,7 +254,7 @@ func (c *compilation) lowerMeta(call *plan.Call, f source.Field) {
 	case "_confirm":
 		if call.Confirm = n.IsTrue(); !call.Confirm {
 			c.Report(diag.WrongType, n.Span(), "\"_confirm\" can only be true").About(call.Label()).
-				Advise("remove it: the run's settings decide which other calls are confirmed")
+				Advise("write _confirm: true, or remove it")
 		}
 	default:
 		c.UnknownKey(call.Node, f.Key, "a call", metaKeys).About(call.Label())

@@ -95,7 +95,7 @@ func Compile(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
 func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag.Diagnostic) {
 	p, problems := policy.Parse(file, limits)
 	found := diag.Findings(problems)
-	tools := newNames(found.Report, "policy's tools", 0)
+	tools := newNames(found.Report, "policy's tools")
 	for _, n := range p.Named {
 		known := tools.has(n.Text)
 		tools.add(n.Text, n.Span())

@@ -41,16 +41,9 @@ func (c *compilation) lower(root *source.Node) {
 	case root.Kind == source.Null && root.Start == root.End:
 		c.Report(diag.Syntax, root.Span(), "there is nothing in this document").Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
 	default:
-		c.Report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls, not %s", describe(root)).
+		c.Report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls, not %s", root.Kind).
 			Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
 	}
-}
-
-func describe(n *source.Node) string {
-	if n.Kind == source.Array && len(n.Items) > 0 {
-		return "a list of which no item has \"_tool\" or \"type\""
-	}
-	return n.Kind.String()
 }
 
 func isCall(n *source.Node) bool { return n.Get("_tool") != nil }

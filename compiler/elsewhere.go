@@ -18,7 +18,7 @@ func MetaForeign(parameter string) (string, bool) {
 // where the schema of its parameters stands: what depends on these can be checked all the same.
 func (c *compilation) foreignTool(d definition) (fields, parameters *source.Node) {
 	fields = d.node
-	if inner := d.node.Get("function"); inner != nil && inner.Kind == source.Object && d.node.Get("properties") == nil {
+	if inner := d.node.Get("function"); inner.IsMapping() && d.node.Get("properties") == nil {
 		fields = inner
 	}
 	if fields.Get("properties") != nil || fields.Get("inputSchema") != nil {
@@ -26,7 +26,7 @@ func (c *compilation) foreignTool(d definition) (fields, parameters *source.Node
 	}
 	for _, f := range fields.Fields {
 		known := slices.Index([]string{"parameters", "input_schema", "input", "args", "arguments", "params", "schema"}, f.Key.Text)
-		if kind := f.Value.Get("type"); known < 0 || f.Value.Get("properties") == nil && (kind == nil || kind.Text != "object") {
+		if known < 0 || f.Value.Kind != source.Object {
 			continue
 		}
 		if fields != d.node {

@@ -14,25 +14,26 @@ import (
 
 // judgeNames looks for ids and paths that a reader can't tell apart, or can't see.
 func (c *compilation) judgeNames() {
-	tools := newNames(c.Report, "plan's tools", 0)
+	tools := newNames(c.Report, "plan's tools")
 	for _, d := range c.toolDefs {
 		tools.add(d.name, d.key.Span())
 	}
-	activities := newNames(c.Report, "plan's activities", 0)
+	activities := newNames(c.Report, "plan's activities")
 	for _, name := range slices.Sorted(maps.Keys(c.plan.Activities)) {
 		if a := c.plan.Activities[name]; a.NameNode != nil {
 			activities.add(name, a.NameNode.Span())
 		}
 	}
-	advisors := newNames(c.Report, "plan's advisors", 0)
+	advisors := newNames(c.Report, "plan's advisors")
 	for _, a := range c.plan.Advisors {
 		advisors.add(a.ID, a.IDNode.Span())
 	}
-	instances := newNames(c.Report, "plan's instances", 0)
+	instances := newNames(c.Report, "plan's instances")
 	for _, i := range c.plan.Instances {
 		instances.add(i.ID, i.Node.Span())
 	}
-	c.spellings = spellings{tools: tools, calls: newNames(c.Report, "plan's calls", len(c.ids)), paths: newNames(c.Report, "plan's paths", 0), composed: map[string]bool{}}
+	c.spellings = spellings{tools: tools, calls: newNames(c.Report, "plan's calls"),
+		paths: newNames(c.Report, "plan's paths"), composed: map[string]bool{}}
 	c.judgeNamesOfCalls()
 	if !c.plan.Paths.IsASCII() {
 		for i := range c.plan.Reads {
@@ -104,8 +105,8 @@ type names struct {
 	skeletons map[string]string
 }
 
-func newNames(report func(*diag.Rule, source.Span, string, ...any) *diag.Diagnostic, what string, usually int) *names {
-	return &names{report: report, what: what, seen: make(map[string]source.Span, usually), skeletons: make(map[string]string, usually)}
+func newNames(report func(*diag.Rule, source.Span, string, ...any) *diag.Diagnostic, what string) *names {
+	return &names{report: report, what: what, seen: map[string]source.Span{}, skeletons: map[string]string{}}
 }
 
 func (n *names) has(name string) bool { _, ok := n.seen[name]; return ok }

@@ -90,7 +90,8 @@ func (c *compilation) secretsIn(n *source.Node, name string) {
 			case defines && slices.Contains(valueKeys, f.Key.Text):
 			case defines && f.Value.Kind < source.Array:
 				continue
-			case (defines || name == "") && (naming.SecretKey(f.Key.Text) || isSecretSchema(f.Value)):
+			case (defines || name == "") && (naming.SecretKey(f.Key.Text) ||
+				f.Value.Get("format").AsText() == "password" || f.Value.Get("writeOnly").IsTrue()):
 				under = f.Key.Text
 			case defines:
 				under = ""
@@ -111,11 +112,6 @@ func (c *compilation) secretsIn(n *source.Node, name string) {
 			c.plan.Secrets.Learn("password", n.Text[at[0]:at[1]])
 		}
 	}
-}
-
-// isSecretSchema reports whether a schema declares its values secret.
-func isSecretSchema(n *source.Node) bool {
-	return n.Get("format").AsText() == "password" || n.Get("writeOnly").IsTrue()
 }
 
 var (

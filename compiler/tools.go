@@ -193,7 +193,7 @@ func withDefinitions(raw any, around *source.Node) any {
 }
 
 func fixedText(n *source.Node) string {
-	if n != nil && n.Kind == source.Object {
+	if n.IsMapping() {
 		n = n.Get("const")
 	}
 	if n == nil || n.Kind != source.String {

@@ -25,7 +25,7 @@ import (
 func definesServers(file string, text []byte) bool {
 	root, _ := source.Parse(source.NewFile(file, text), source.Limits{})
 	servers := root.Get("servers")
-	return root.Get("openapi") == nil && servers != nil && servers.Kind == source.Object
+	return root.Get("openapi") == nil && servers.IsMapping()
 }
 
 // A listing is what the MCP servers that a file defines list as their tools.

@@ -4,6 +4,7 @@
 package decode
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"reflect"
@@ -51,12 +52,15 @@ func (r *Reader) Expects(n *source.Node, what, expected string) *diag.Diagnostic
 // values that the caller reads afterwards. Further keys have handlers, by name, or nil for those that are read
 // elsewhere. Keys that begin with x- are ignored.
 func (r *Reader) Mapping(n *source.Node, what string, to any, handlers map[string]func(source.Field)) bool {
-	if n.Kind != source.Object {
-		r.Expects(n, what, "a mapping")
-		return false
-	}
 	into := reflect.ValueOf(to).Elem()
 	fields := fieldsOf(into.Type())
+	if n.Kind != source.Object {
+		found := r.Expects(n, what, "a mapping")
+		for _, f := range fields {
+			found.Help = cmp.Or(found.Help, f.Tag.Get("need"))
+		}
+		return false
+	}
 	for _, f := range n.Fields {
 		if at := slices.IndexFunc(fields, func(known field) bool { return known.key == f.Key.Text }); at >= 0 {
 			r.value(f.Value, strconv.Quote(f.Key.Text), into.FieldByIndex(fields[at].Index), fields[at].Tag)

@@ -56,8 +56,10 @@ func newKeys(n *source.Node, what string, known []string) *keys {
 var foreign = func() map[string][]string {
 	all := map[string][]string{}
 	for intended, names := range map[string]string{
-		"calls": "steps tasks jobs nodes actions stages toolcalls", "plan": "name title workflow", "input": "inputs parameters params vars variables args arguments",
+		"calls": "steps tasks jobs nodes actions stages toolcalls", "plan": "name title workflow",
+		"input":  "inputs parameters params vars variables args arguments with",
 		"output": "outputs result results return returns", "tools": "functions", "description": "summary",
+		"activities": "activity implementations", "exec": "shell command cmd run program script", "argv": "command cmd args run",
 		"_tool":       "tool uses action function",
 		"_when":       "if condition cond when guard",
 		"_after":      "needs dependson depends requires after waitfor dependencies runafter",

@@ -110,7 +110,7 @@ func Characters(s string) iter.Seq2[int, int] {
 		before := ' '
 		for i, r := range s {
 			width := runeColumns(r, before)
-			if i > 0 && marks < maxMarks && joined(r, before) {
+			if i > 0 && marks < maxMarks && before != ' ' && (r == emojiStyle || runeColumns(r, before) == 0) {
 				marks++
 			} else {
 				if i > 0 && !yield(start, total) {
@@ -126,11 +126,6 @@ func Characters(s string) iter.Seq2[int, int] {
 			yield(start, total)
 		}
 	}
-}
-
-// joined reports whether a character is drawn as a part of the one before it.
-func joined(r, before rune) bool {
-	return before != ' ' && (r == emojiStyle || runeColumns(r, before) == 0)
 }
 
 // runeColumns is how many columns a character adds to the one before it: two

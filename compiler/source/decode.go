@@ -235,7 +235,9 @@ func (d *decoder) escape(i, end int) (int, *fault) {
 		case c == '0':
 			return i, &fault{i, i + 2, "a NUL character", noNUL}
 		case isBreak(c):
-			return d.escapedBreak(i, end), nil
+			next, count := d.breaks(i+1, end)
+			d.newlines(count-1, i, next) // the line continues without a space, and empty lines that follow are line breaks
+			return next, nil
 		case wideEscapes[c] != "":
 			d.put(wideEscapes[c], i, i+2)
 			return i + 2, nil
@@ -293,14 +295,6 @@ func (d *decoder) hex(from, end, digits int) (rune, bool) {
 		r = r<<4 | uint32(c)
 	}
 	return rune(r), true
-}
-
-// escapedBreak reads a backslash at the end of a line: the line continues without
-// a space, and empty lines that follow are line breaks.
-func (d *decoder) escapedBreak(i, end int) int {
-	next, count := d.breaks(i+1, end)
-	d.newlines(count-1, i, next)
-	return next
 }
 
 // block decodes a literal (|) or folded (>) scalar that begins at start, below

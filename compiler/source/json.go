@@ -141,7 +141,9 @@ func (j *jsonReader) object() *Node {
 		key := j.key()
 		j.blanks()
 		if j.i == len(j.text) || j.text[j.i] != ':' {
-			j.refuseCommentAhead()
+			if j.i < len(j.text) {
+				j.refuseComment()
+			}
 			j.stop(j.i, j.word(j.i), "", "expected \":\" after the key %s", quote(key.Text))
 		}
 		j.i++
@@ -224,12 +226,6 @@ func (j *jsonReader) separated(n *Node, closer byte) bool {
 
 func (j *jsonReader) unclosed(n *Node, closer byte) {
 	j.stop(n.Start, n.Start+1, "", "%q is never closed; expected %q before the end of the file", j.text[n.Start:n.Start+1], string(closer))
-}
-
-func (j *jsonReader) refuseCommentAhead() {
-	if j.i < len(j.text) {
-		j.refuseComment()
-	}
 }
 
 // quotable are the bytes that need no escape in a string.

@@ -229,9 +229,6 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// isWord reports whether a byte may be in a number, or in true, false and null.
-func isWord(c byte) bool { return isDigit(c) || isLetter(c) || c == '-' || c == '+' || c == '.' }
-
 // step reads one byte.
 func (s *Stream) step(at int, c byte) {
 	switch s.state {
@@ -240,7 +237,7 @@ func (s *Stream) step(at int, c byte) {
 	case inString, inEscape:
 		s.string(at, c)
 	case inWord:
-		if !isWord(c) && s.scalar(at) != nil {
+		if !isDigit(c) && !isLetter(c) && c != '-' && c != '+' && c != '.' && s.scalar(at) != nil {
 			s.ended(at)
 			s.step(at, c)
 		}

@@ -80,6 +80,9 @@ func (n *Node) AsText() string {
 	return n.Text
 }
 
+// IsMapping reports whether the node is there and is a mapping.
+func (n *Node) IsMapping() bool { return n != nil && n.Kind == Object }
+
 // IsTrue reports whether a value is the boolean true.
 func (n *Node) IsTrue() bool { return n != nil && n.Kind == Bool && n.Text == "true" }
 

@@ -78,8 +78,6 @@ func (o *outlet) flush() {
 	o.send(s)
 }
 
-func (o *outlet) seen() bool { return o.sent > 0 && o.emit != nil }
-
 // restart forgets what came, which nobody has seen.
 func (o *outlet) restart() {
 	o.text.Reset()

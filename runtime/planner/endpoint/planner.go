@@ -98,10 +98,6 @@ type Options struct {
 // Prices are what a million tokens cost, in the currency of "limits.cost".
 type Prices struct{ InputPerMillion, OutputPerMillion float64 }
 
-func (p Prices) cost(u request.Usage) float64 {
-	return float64(u.InputTokens)/1e6*p.InputPerMillion + float64(u.OutputTokens)/1e6*p.OutputPerMillion
-}
-
 // A Planner is a model behind a wire format.
 type Planner struct {
 	name     string // as in a spec
@@ -155,8 +151,11 @@ func (p *Planner) Answer(ctx context.Context, r *request.Request, emit func(stri
 	if r.Received != "" {
 		return usage, fmt.Errorf("%w: a model can't go on with an answer that had begun to arrive when the run was stopped", request.ErrCut)
 	}
-	q := p.question(r)
-	defer func() { usage.Cost = p.prices.cost(usage) }()
+	q := question{prompt: prompt.Render(r), schema: request.JSON(r.Schema), forms: p.format.Forms(r.Schema)}
+	defer func() {
+		usage.Cost = float64(usage.InputTokens)/1e6*p.prices.InputPerMillion +
+			float64(usage.OutputTokens)/1e6*p.prices.OutputPerMillion
+	}()
 	out := &outlet{hide: p.wire.hide, emit: emit}
 	if r.Call != nil {
 		out.emit = nil // nobody waits for the beginning of a result
@@ -175,10 +174,6 @@ type question struct {
 	prompt prompt.Prompt
 	schema string
 	forms  []Form
-}
-
-func (p *Planner) question(r *request.Request) question {
-	return question{prompt: prompt.Render(r), schema: request.JSON(r.Schema), forms: p.format.Forms(r.Schema)}
 }
 
 // persist asks until there is an answer or no use in asking. An answer that was
@@ -205,7 +200,7 @@ func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *r
 			return f, fmt.Errorf("asking %s: %w", p.name, ctx.Err())
 		}
 		t := p.diagnose(end, x, streamErr)
-		if out.seen() {
+		if out.sent > 0 && out.emit != nil {
 			out.flush()
 			return f, fmt.Errorf("%w: %s, after %d bytes of it", request.ErrCut, t.why, out.sent)
 		}
