@@ -110,10 +110,6 @@ func (g accept) apply(p *prover, s *state) bool {
 	if s.finite != nil {
 		return true // trying the values is all there is to do
 	}
-	if n.scoped || n.meta != "" {
-		s.leaveOut("$dynamicRef")
-		return true // only a validator that comes from the whole schema can tell
-	}
 	switch s.kind {
 	case Integer, Fraction:
 		if n.numbers != nil && !s.number.accept(n.numbers) {
@@ -202,9 +198,6 @@ func (g refuse) apply(p *prover, s *state) bool {
 // refusals are the ways in which a node can refuse a value of one kind: each
 // of its keywords can be failed.
 func (n *node) refusals(kind Kinds) []goal {
-	if n.scoped || n.meta != "" {
-		return []goal{skip("$dynamicRef")}
-	}
 	var options []goal
 	if n.values != nil {
 		differ := every{}
@@ -470,16 +463,16 @@ func (p *prover) bare(n *node) *node {
 		return b
 	}
 	b := n
-	applies := n.objects != nil && (n.objects.needs != nil || n.objects.unevaluated != nil) || n.arrays != nil && n.arrays.unevaluated != nil || n.meta != "" || n.scoped
+	applies := n.objects != nil && (n.objects.needs != nil || n.objects.unevaluated != nil) || n.arrays != nil && n.arrays.unevaluated != nil
 	n.inPlace(func(*node) { applies = true })
 	if applies {
 		b = &node{unit: detached, kinds: n.kinds, values: n.values, numbers: n.numbers, strings: n.strings}
-		if n.objects != nil && !n.scoped {
+		if n.objects != nil {
 			o := *n.objects
 			o.needs, o.unevaluated = nil, nil
 			b.objects = &o
 		}
-		if n.arrays != nil && !n.scoped {
+		if n.arrays != nil {
 			a := *n.arrays
 			a.unevaluated = nil
 			b.arrays = &a
@@ -522,10 +515,8 @@ func (p *prover) solve(s *state) finding {
 // differsFrom is the goal of being another value.
 func differsFrom(v any) goal {
 	switch v := v.(type) {
-	case []any:
-		return differsFromArray(v)
-	case map[string]any:
-		return differsFromObject(v)
+	case []any, map[string]any:
+		return skip("enum")
 	case string:
 		return notText(v)
 	}

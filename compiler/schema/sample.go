@@ -187,9 +187,6 @@ func (m *sampler) gather(nodes []*node) want {
 			}
 		}
 		add(n.ref, depth+1)
-		if n.dynamic != nil {
-			add(n.dynamic.target, depth+1)
-		}
 		for _, x := range n.allOf {
 			add(x, depth+1)
 		}
