@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/catalogues"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -40,6 +41,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := c.rootCommand()
 	root.SetArgs(append([]string{}, args...)) // nil would mean the process's own
 	err := cmp.Or(root.ExecuteContext(ctx), c.unknown)
+	if faulty := new(catalogues.Faulty); errors.As(err, &faulty) {
+		err = cmp.Or(c.show(faulty.Found, "text"), error(ending(statusError)))
+	}
 	var ended ending
 	switch {
 	case err == nil:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -295,11 +294,6 @@ func (c *cli) show(found []diag.Diagnostic, format string) error {
 		return diag.JSON(c.out, found)
 	}
 	return diag.Text(c.out, found, textOptions(c.out))
-}
-
-// faulty shows what is wrong with a file, and ends the command.
-func (c *cli) faulty(found []diag.Diagnostic) error {
-	return cmp.Or(c.show(found, "text"), error(ending(statusError)))
 }
 
 // prepared reads, compiles and analyzes the one plan that a command works on.

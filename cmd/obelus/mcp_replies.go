@@ -12,6 +12,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -34,7 +35,8 @@ type object = map[string]any
 
 // inFull is a reply whose text has a headline and the object as JSON.
 func inFull(value object, headline string) (reply, error) {
-	return reply{value, strings.TrimSpace(headline) + "\n" + leftOut(value) + diag.Escape(asJSON(value))}, nil
+	text := strings.TrimSpace(headline) + "\n" + leftOut(value) + diag.Escape(terminal.JSON(value, ""))
+	return reply{value, text}, nil
 }
 
 // fromRoot is a text in which the workspace's files are named from its root: clients don't see where it is.
@@ -68,10 +70,10 @@ func (r *request) put(answer object, key string, all []object) {
 	most := min(mostEntries, cmp.Or(max(0, r.Most), usualEntries))
 	to := from
 	for size := 0; to < len(all) && to-from < most; to++ {
-		if len(asJSON(all[to])) > mostAnswer/4 {
+		if len(terminal.JSON(all[to], "")) > mostAnswer/4 {
 			reduced(all[to])
 		}
-		if size += len(asJSON(all[to])); size > mostAnswer && to > from {
+		if size += len(terminal.JSON(all[to], "")); size > mostAnswer && to > from {
 			break
 		}
 	}
@@ -96,7 +98,7 @@ func reduced(one object) object {
 			value = list[:usualEntries]
 			one[key], one["more "+key] = value, len(list)-usualEntries
 		}
-		if text := asJSON(value); len(text) > pages.LongestResult {
+		if text := terminal.JSON(value, ""); len(text) > pages.LongestResult {
 			one[key] = wording.Cut(text, pages.LongestResult)
 		}
 	}
@@ -140,7 +142,7 @@ func (r *request) checked() (reply, error) {
 	lines, summary := r.lines()
 	answer := object{"summary": summary}
 	r.put(answer, "findings", lines)
-	return reply{answer, findingsText(answer) + diag.Escape(asJSON(summary))}, nil
+	return reply{answer, findingsText(answer) + diag.Escape(terminal.JSON(summary, ""))}, nil
 }
 
 func (r *request) explained() (reply, error) {

@@ -30,10 +30,6 @@ func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
 	if o.Format, err = o.formOf(c, o.Format); err != nil {
 		return err
 	}
-	if simulation.Timelines[o.Format] != nil && (o.Branches || o.Schedule != "" || o.Schedules+o.Seeds > 0) {
-		return usageErr("--format %s draws one simulation", o.Format).
-			Advise("--format json writes all; obelus graph -o plan.html draws what happens when a call fails")
-	}
 	o.reading = c.newReading()
 	if o.Output == "" {
 		return c.simulate(o, args[0])

@@ -8,16 +8,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/catalogues"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/openapi"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
@@ -27,7 +25,11 @@ type toolsFlags struct {
 
 func (o *toolsFlags) run(ctx context.Context, c *cli, args []string) error {
 	if o.Check {
-		return checkTools(ctx, c, append(args, ".")[0])
+		breaks, err := catalogues.Check(ctx, append(args, ".")[0], c.newReading, c.out)
+		if err == nil && breaks {
+			err = ending(statusFound)
+		}
+		return err
 	}
 	if len(args) > 0 {
 		return usageErr("tools needs --check to read %q", args[0]).Advise("obelus tools --check %s", args[0])
@@ -35,13 +37,9 @@ func (o *toolsFlags) run(ctx context.Context, c *cli, args []string) error {
 	return c.cmd.Help()
 }
 
-// An importing is the flags of an import. A catalogue records them as its source.
+// An importing is the flags of an import.
 type importing struct {
-	Only   []string `flag:"--only PATTERN: import operations like this: \"GET /users/*\""`
-	Tags   []string `flag:"--tag PATTERN: import operations with a tag like this"`
-	Names  []string `flag:"--name PATTERN: import operations whose tool would have a name like this"`
-	Header []string `flag:"--header HEADER: send a header with every request: \"Authorization: Bearer {$TOKEN}\""`
-	Server string   `flag:"--server URL: the address of the service, in place of the file's first"`
+	catalogues.Import
 	outputFlag
 }
 
@@ -64,18 +62,18 @@ func (o *importing) run(ctx context.Context, c *cli, args []string) error {
 	if err != nil {
 		return err
 	}
-	var result *importResult
-	if name != "-" && definesServers(name, text) {
-		result, err = o.ofServers(ctx, c, name, reading)
+	var result *catalogues.Result
+	if name != "-" && catalogues.DefinesServers(name, text) {
+		result, err = o.OfServers(ctx, name, reading, o.Output)
 	} else {
-		result, err = o.ofDocument(c, name, text)
+		result, err = o.OfDocument(name, text, o.Output)
 	}
 	if err != nil {
 		return err
 	}
-	count := len(result.catalogue["tools"].(map[string]any))
+	count := len(result.Catalogue["tools"].(map[string]any))
 	if count > 0 {
-		if err := o.write(c, name, result.catalogue); err != nil {
+		if err := o.write(c, name, result.Catalogue); err != nil {
 			return err
 		}
 	}
@@ -83,38 +81,11 @@ func (o *importing) run(ctx context.Context, c *cli, args []string) error {
 	if o.Output == "" {
 		to = c.err
 	}
-	_, err = io.WriteString(to, result.report(name, o.Output, terminal.StyleFor(to)))
+	_, err = io.WriteString(to, result.Report(name, o.Output, terminal.StyleFor(to)))
 	if err == nil && count == 0 {
 		return ending(statusFound)
 	}
 	return err
-}
-
-// patterns are the lists of the flags, by their names in a catalogue.
-func (o *importing) patterns() map[string]*[]string {
-	return map[string]*[]string{"only": &o.Only, "tags": &o.Tags, "names": &o.Names, "headers": &o.Header}
-}
-
-// record puts the lists of the flags into a catalogue's record.
-func (o *importing) record(into map[string]any) {
-	for key, list := range o.patterns() {
-		for _, text := range *list {
-			all, _ := into[key].([]any)
-			into[key] = append(all, text)
-		}
-	}
-}
-
-// like reports whether a text is like one of some patterns; without patterns every text is.
-func like(patterns []string) func(string) bool {
-	if len(patterns) == 0 {
-		return func(string) bool { return true }
-	}
-	var all []string
-	for _, pattern := range patterns {
-		all = append(all, strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*"))
-	}
-	return regexp.MustCompile("^(?s:" + strings.Join(all, "|") + ")$").MatchString
 }
 
 // importedHead begins the catalogues that are written here.
@@ -139,7 +110,7 @@ func (o *importing) write(c *cli, name string, value map[string]any) error {
 		return err
 	}
 	settings := shownPath(place.Settings)
-	listed, err := pathFrom(settings, o.Output)
+	listed, err := catalogues.PathFrom(settings, o.Output)
 	text, unread := os.ReadFile(settings)
 	if err = cmp.Or(err, unread); err == nil {
 		text, err = catalogue.AddTo(source.NewFile(settings, text), "tools", listed)
@@ -152,70 +123,4 @@ func (o *importing) write(c *cli, name string, value map[string]any) error {
 		return usageErr("%q can't list the catalogue: %s", settings, reason(err)).Advise("add %s to \"tools\"", listed)
 	}
 	return nil
-}
-
-// pathFrom is the path of a file from the folder of another.
-func pathFrom(file, name string) (string, error) {
-	from, _ := filepath.Abs(filepath.Dir(file)) // without it Rel fails
-	to, _ := filepath.Abs(name)
-	relative, err := filepath.Rel(from, to)
-	return filepath.ToSlash(relative), err
-}
-
-// An importResult is a catalogue, and what became of the rest of its source.
-type importResult struct {
-	catalogue        map[string]any
-	kind             string // of what was imported: "operation" or "tool"
-	unwanted         int    // that no flag asks for
-	refused, changed []remark
-	variables        map[string]string // of the environment, with what they are for
-}
-
-// A remark is about a part of the source. Each help is shown once.
-type remark struct{ text, help string }
-
-const mostRemarks = 20 // about parts that are imported
-
-func (i *importResult) report(file, output string, style terminal.Style) string {
-	count := len(i.catalogue["tools"].(map[string]any))
-	text := style.Bold(wording.Count(count, i.kind)) + " of " + diag.Escape(file) + " imported"
-	if len(i.refused) > 0 {
-		text += fmt.Sprintf(", %d not", len(i.refused))
-	}
-	if i.unwanted > 0 {
-		text += fmt.Sprintf("; %d not asked for", i.unwanted)
-	}
-	if output != "" && count > 0 {
-		text += "; they are in " + diag.Escape(output)
-	}
-	text += "\n"
-	help := "  " + style.Green("help:") + " "
-	if count == 0 && len(i.refused) == 0 && i.unwanted > 0 {
-		text += help + "a pattern covers all of a method and a path, such as --only \"GET /users*\", or of a tag or name\n"
-	}
-	var helped []string
-	add := func(title string, remarks []remark) {
-		for n, one := range remarks {
-			if n == 0 {
-				text += style.Bold(title) + "\n"
-			}
-			text += "  " + diag.Escape(one.text) + "\n"
-			if one.help != "" && !slices.Contains(helped, one.help) {
-				text += "  " + help + one.help + "\n"
-			}
-			helped = append(helped, one.help)
-		}
-	}
-	add("not imported:", i.refused)
-	add("imported otherwise than they are written:", i.changed[:min(len(i.changed), mostRemarks)])
-	if more := len(i.changed) - mostRemarks; more > 0 {
-		text += fmt.Sprintf("  and %d more\n", more)
-	}
-	var variables []remark
-	for name, purpose := range i.variables {
-		variables = append(variables, remark{text: name + ": " + purpose})
-	}
-	slices.SortFunc(variables, func(a, b remark) int { return cmp.Compare(a.text, b.text) })
-	add("requests take from the environment:", variables)
-	return text
 }

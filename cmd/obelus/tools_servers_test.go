@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/catalogues"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 )
 
@@ -173,7 +174,7 @@ func TestUnfitToolsAreRefused(t *testing.T) {
 		{catalogue.Tool{Name: "look", Input: map[string]any{"type": "array"}}, "mapping"},
 		{catalogue.Tool{Name: "look", Output: map[string]any{"type": "none"}}, "none"},
 	} {
-		if why := unfit(c.tool); (why == "") != (c.says == "") || !strings.Contains(why, c.says) {
+		if why := catalogues.Unfit(c.tool); (why == "") != (c.says == "") || !strings.Contains(why, c.says) {
 			t.Errorf("%v: %q", c.tool.Input, why)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
-	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
@@ -164,30 +163,6 @@ func inTime(s *simulate.Scenario) (order []int, critical map[int]bool) {
 	return order, critical
 }
 
-// timeline is a simulation to be drawn.
-func (s *Simulation) timeline(one *simulate.Scenario) *dot.Timeline {
-	t := &dot.Timeline{Name: s.title("simulation", one.Seed), Notes: []string{
-		fmt.Sprintf("%s in %s; %s; the critical path is marked", one.Outcome.Status, terminal.Duration(one.Makespan),
-			s.together(one)),
-	}}
-	order, critical := inTime(one)
-	for _, i := range order {
-		call := &one.Calls[i]
-		bar := dot.Bar{Label: strings.TrimPrefix(call.Instance+" "+pathOf(call), " "), From: call.From, To: call.To,
-			Marks: []dot.Mark{{Kind: dot.MarkKind(call.Status.String())}}}
-		if critical[i] {
-			bar.Marks = append(bar.Marks, dot.Mark{Kind: dot.Critical})
-		}
-		if call.Status != runtime.Done {
-			_, bar.Detail = s.settlement(call, false)
-		} else if call.Attempts > 1 {
-			bar.Detail = fmt.Sprintf("%d attempts", call.Attempts)
-		}
-		t.Bars = append(t.Bars, bar)
-	}
-	return t
-}
-
 // conclude reports what the simulations together show.
 func (s *Simulation) conclude(all *comparison) error {
 	if s.Format == "json" {
@@ -200,7 +175,6 @@ func (s *Simulation) conclude(all *comparison) error {
 		}
 	}
 	switch {
-	case Timelines[s.Format] != nil:
 	case s.Seeds > 0:
 		s.print("\nover %s: %s\n", wording.Count(all.played, "seed"), terminal.Ends(all.ends))
 		left("more seed")

@@ -1,5 +1,5 @@
 // Package simulation simulates a plan once, in several orders, with several seeds or in all its branches, and reports
-// what happened: as text, as events, or as a timeline. It reads no files, and starts nothing.
+// what happened, as text or as events. It reads no files, and starts nothing.
 package simulation
 
 import (
@@ -9,14 +9,13 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
 // Flags are what is simulated, and how it is reported.
 type Flags struct {
-	Format    string   `flag:"--format text|json|mermaid|svg: text, events, or a timeline; the ending of -o names it, too"`
+	Format    string   `flag:"--format text|json: text, or events; the ending of -o names it, too"`
 	Fail      []string `flag:"--fail NAME: a tool, call or item (fetch#1[2]) that fails every time"`
 	Branches  bool     `flag:"--branches: simulate every way in which calls and conditions can end"`
 	Schedules int      `least:"0" flag:"--schedules N: simulate this many other orders of the same work, too"`
@@ -24,9 +23,6 @@ type Flags struct {
 	Seeds     int      `least:"0" most:"100000" flag:"--seeds N: simulate with this many seeds, from --seed on"`
 	Unbounded bool     `flag:"--unbounded: leave nothing out, whatever it costs"`
 }
-
-// Timelines are the formats in which a timeline is drawn.
-var Timelines = map[string]func(*dot.Timeline) string{"mermaid": (*dot.Timeline).Gantt, "svg": (*dot.Timeline).SVG}
 
 // A Simulation is one use of the command: the same work once, in several orders, or with several seeds.
 type Simulation struct {
@@ -115,9 +111,6 @@ func (s *Simulation) show(one *simulate.Scenario) (err error) {
 	switch {
 	case s.Format == "json":
 		return s.writeEvent(scenarioEventOf(one, s.Made))
-	case Timelines[s.Format] != nil:
-		_, err = io.WriteString(s.Out, Timelines[s.Format](s.timeline(one)))
-		return err
 	case one.Schedule > 0 && s.Orders != nil:
 		fmt.Fprintln(s.Out)
 	}

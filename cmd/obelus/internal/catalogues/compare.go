@@ -1,13 +1,13 @@
-package main
+package catalogues
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"reflect"
 	"regexp"
 	"slices"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -95,7 +95,7 @@ func (d *drift) fits(tool string, producer, consumer *schema.Schema, changed, re
 		if why := consumer.Validate(verdict.Witness); why != nil {
 			because = ": " + why.Message
 		}
-		d.add(driftBreaks, tool, refused, wording.Cut(asJSON(verdict.Witness), 200), because)
+		d.add(driftBreaks, tool, refused, wording.Cut(terminal.JSON(verdict.Witness, ""), 200), because)
 	}
 }
 
@@ -124,16 +124,11 @@ func requestParts(a *plan.Activity) map[string]string {
 	parts["response"] = `"json"` // unless another is declared
 	for _, f := range a.Node.Get("http").Fields {
 		for _, inner := range f.Value.Fields {
-			parts[f.Key.Text+"."+inner.Key.Text] = asJSON(inner.Value.Value())
+			parts[f.Key.Text+"."+inner.Key.Text] = terminal.JSON(inner.Value.Value(), "")
 		}
 		if f.Value.Kind != source.Object && f.Value.Text != "none" {
-			parts[f.Key.Text] = asJSON(f.Value.Value())
+			parts[f.Key.Text] = terminal.JSON(f.Value.Value(), "")
 		}
 	}
 	return parts
-}
-
-func asJSON(value any) string {
-	text, _ := json.Marshal(value) // it was read from JSON or YAML
-	return string(text)
 }

@@ -1,4 +1,4 @@
-package main
+package catalogues
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// definesServers reports whether a file defines MCP servers: OpenAPI's servers are a list.
-func definesServers(file string, text []byte) bool {
+// DefinesServers reports whether a file defines MCP servers: OpenAPI's servers are a list.
+func DefinesServers(file string, text []byte) bool {
 	root, _ := source.Parse(source.NewFile(file, text), source.Limits{})
 	servers := root.Get("servers")
 	return root.Get("openapi") == nil && servers.IsMapping()
@@ -38,7 +38,7 @@ type listing struct {
 
 // askServers asks the servers of a file for their tools. Unless the user named the file, only trusted
 // servers with a record are asked: the file's author decides what starts, and which secrets it gets.
-func askServers(ctx context.Context, c *cli, file string, reading *project.Reader, named bool) (*listing, error) {
+func askServers(ctx context.Context, file string, reading *project.Reader, named bool) (*listing, error) {
 	d, err := reading.One(file)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func askServers(ctx context.Context, c *cli, file string, reading *project.Reade
 	p := d.Compile()
 	found := slices.DeleteFunc(slices.Clone(p.Findings), func(f diag.Diagnostic) bool { return named && isReplaced(f, root) })
 	if diag.HasErrors(found) {
-		return nil, c.faulty(found)
+		return nil, &Faulty{found}
 	}
 	all := &listing{plan: p.Plan, tools: map[string][]catalogue.Tool{}, refused: map[string][]activity.RefusedTool{}}
 	for _, name := range slices.Sorted(maps.Keys(p.Plan.Servers)) {
@@ -60,8 +60,8 @@ func askServers(ctx context.Context, c *cli, file string, reading *project.Reade
 			continue
 		}
 		if !named && !reading.Trust && server.TrustedBy == "" { // a workspace's trust doesn't cover all of its files
-			return nil, usageErr("the MCP server %q of %q isn't asked: that starts a program or sends a request, and "+
-				"nobody trusts it", name, file).
+			return nil, diag.NewError(nil, "the MCP server %q of %q isn't asked: that starts a program or sends a request, "+
+				"and nobody trusts it", name, file).
 				Advise("look at its definition, then say --trust, or have a policy trust it (servers)")
 		}
 		if !filepath.IsAbs(server.Dir) {
@@ -69,7 +69,7 @@ func askServers(ctx context.Context, c *cli, file string, reading *project.Reade
 		}
 		tools, refused, err := activity.Tools(ctx, &server, activity.Options{Hosts: p.HostRules()})
 		if err != nil {
-			return nil, usageErr("%v", err)
+			return nil, diag.NewError(nil, "%v", err)
 		}
 		all.names, all.tools[name], all.refused[name] = append(all.names, name), tools, refused
 	}
@@ -91,28 +91,28 @@ func isReplaced(f diag.Diagnostic, root *source.Node) bool {
 	})
 }
 
-// ofServers makes a catalogue of what the servers of a file list as their tools.
-func (o *importing) ofServers(ctx context.Context, c *cli, file string, reading *project.Reader) (*importResult, error) {
+// OfServers makes a catalogue of what the servers of a file list as their tools.
+func (o *Import) OfServers(ctx context.Context, file string, reading *project.Reader, output string) (*Result, error) {
 	if len(o.Tags) > 0 || o.Server != "" || len(o.Header) > 0 {
-		return nil, usageErr("--tag, --server and --header are for OpenAPI files, and %q defines servers", file).
+		return nil, diag.NewError(nil, "--tag, --server and --header are for OpenAPI files; %q defines servers", file).
 			Advise("write url and headers in the file")
 	}
-	all, err := askServers(ctx, c, file, reading, true)
+	all, err := askServers(ctx, file, reading, true)
 	if err != nil {
 		return nil, err
 	}
-	if o.Output != "" && filepath.Dir(o.Output) != filepath.Dir(file) {
-		return nil, usageErr("the catalogue of %q has to be beside it: its servers are started from there", file).
+	if output != "" && filepath.Dir(output) != filepath.Dir(file) {
+		return nil, diag.NewError(nil, "the catalogue of %q has to be beside it: its servers are started from there", file).
 			Advise("name a file in %q with -o", filepath.Dir(file))
 	}
-	return all.imported(func(string) *importing { return o }), nil
+	return all.imported(func(string) *Import { return o }), nil
 }
 
 // mostNamed bounds the shown part of a tool's name, in bytes.
 const mostNamed = 100
 
 // imported is the catalogue of the listed tools that the flags for their servers choose.
-func (all *listing) imported(flags func(server string) *importing) *importResult {
+func (all *listing) imported(flags func(server string) *Import) *Result {
 	owners, taken := map[string]int{}, map[string]int{} // how many servers have a tool of a name
 	for _, server := range all.names {
 		for _, t := range all.tools[server] {
@@ -120,8 +120,8 @@ func (all *listing) imported(flags func(server string) *importing) *importResult
 		}
 	}
 	tools, activities, servers := map[string]any{}, map[string]any{}, map[string]any{}
-	result := &importResult{
-		catalogue: map[string]any{"tools": tools, "activities": activities, "servers": servers}, kind: "tool",
+	result := &Result{
+		Catalogue: map[string]any{"tools": tools, "activities": activities, "servers": servers}, kind: "tool",
 	}
 	for _, server := range all.names {
 		o, recorded := flags(server), map[string]any{}
@@ -141,7 +141,7 @@ func (all *listing) imported(flags func(server string) *importing) *importResult
 			unless(r.Tool, r.Why)
 		}
 		for _, t := range all.tools[server] {
-			if !unless(t.Name, unfit(t)) {
+			if !unless(t.Name, Unfit(t)) {
 				continue
 			}
 			name := t.Name
@@ -183,9 +183,9 @@ func offeredTool(server string, t catalogue.Tool) map[string]any {
 	return tool
 }
 
-// unfit is why a tool of a server can't be one of a catalogue: only the workspace decides what carries
+// Unfit is why a tool of a server can't be one of a catalogue: only the workspace decides what carries
 // a tool out, and an invalid schema would make the whole catalogue invalid.
-func unfit(t catalogue.Tool) string {
+func Unfit(t catalogue.Tool) string {
 	input, _ := t.Input.(map[string]any)
 	properties, _ := input["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
@@ -216,7 +216,7 @@ var helps = map[string]string{
 }
 
 // read reads an OpenAPI document, with the files of its folder that it refers to.
-func (o *importing) read(c *cli, name string, text []byte) (*openapi.API, error) {
+func (o *Import) read(name string, text []byte) (*openapi.API, error) {
 	options := openapi.Options{Server: o.Server, Headers: map[string]any{}}
 	if name != "-" {
 		options.Open = workspace.Folder{Dir: filepath.Dir(name), Limit: source.DefaultLimits().Bytes}.Open
@@ -224,7 +224,7 @@ func (o *importing) read(c *cli, name string, text []byte) (*openapi.API, error)
 	for _, header := range o.Header {
 		name, value, ok := strings.Cut(header, ":")
 		if !ok || name == "" {
-			return nil, usageErr("--header can't be %q: expected NAME: VALUE", header).
+			return nil, diag.NewError(nil, "--header can't be %q: expected NAME: VALUE", header).
 				Advise("write it like --header \"Authorization: Bearer {$TOKEN}\"")
 		}
 		options.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
@@ -235,19 +235,19 @@ func (o *importing) read(c *cli, name string, text []byte) (*openapi.API, error)
 	}
 	api, found := openapi.Read(source.NewFile(name, text), options)
 	if api == nil {
-		return nil, c.faulty(found)
+		return nil, &Faulty{found}
 	}
 	return api, nil
 }
 
-// ofDocument makes a catalogue of an OpenAPI document.
-func (o *importing) ofDocument(c *cli, name string, text []byte) (*importResult, error) {
-	api, err := o.read(c, name, text)
+// OfDocument makes a catalogue of an OpenAPI document.
+func (o *Import) OfDocument(name string, text []byte, output string) (*Result, error) {
+	api, err := o.read(name, text)
 	if err != nil {
 		return nil, err
 	}
-	result := &importResult{
-		catalogue: api.Catalogue(), kind: "operation", unwanted: api.Unwanted, variables: api.Variables,
+	result := &Result{
+		Catalogue: api.Catalogue(), kind: "operation", unwanted: api.Unwanted, variables: api.Variables,
 	}
 	about := func(at source.Span, message, reason string) remark {
 		return remark{diag.Escape(at.Where()) + ": " + message, helps[reason]}
@@ -261,15 +261,15 @@ func (o *importing) ofDocument(c *cli, name string, text []byte) (*importResult,
 	for _, n := range api.Notes {
 		result.changed = append(result.changed, about(n.At, n.Message, n.Reason))
 	}
-	if o.Output == "" {
+	if output == "" {
 		return result, nil
 	}
-	relative, err := pathFrom(o.Output, name)
+	relative, err := PathFrom(output, name)
 	record := map[string]any{"file": relative, "digest": api.Digest(text)}
 	if o.Server != "" {
 		record["server"] = o.Server
 	}
 	o.record(record)
-	result.catalogue["x-source"] = record
+	result.Catalogue["x-source"] = record
 	return result, err
 }

@@ -1,9 +1,10 @@
-package main
+package catalogues
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -40,12 +41,12 @@ func (d *drift) add(kind driftKind, tool, format string, args ...any) {
 	d.lines[kind] = append(d.lines[kind], line)
 }
 
-// checkTools reports how the sources of catalogues differ from them.
-func checkTools(ctx context.Context, c *cli, name string) error {
+// Check reports to a writer how the sources of catalogues differ from them, and whether that breaks plans.
+func Check(ctx context.Context, name string, reading func() *project.Reader, to io.Writer) (breaks bool, err error) {
 	files := []string{name}
 	info, err := os.Stat(name)
 	if err != nil {
-		return project.CantRead(name, err).Advise("\"obelus tools import FILE -o CATALOGUE\" makes a catalogue")
+		return false, project.CantRead(name, err).Advise("\"obelus tools import FILE -o CATALOGUE\" makes a catalogue")
 	}
 	if info.IsDir() {
 		files, _ = filepath.Glob(filepath.Join(name, "*.y*ml"))
@@ -54,30 +55,30 @@ func checkTools(ctx context.Context, c *cli, name string) error {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return project.CantRead(file, err)
+			return false, project.CantRead(file, err)
 		}
 		root, _ := source.Parse(source.NewFile(file, text), source.Limits{})
 		var some []*drift
 		if from := root.Get("x-source"); from != nil {
-			some, err = driftOfDocument(c, file, text, from)
-		} else if definesServers(file, text) {
-			some, err = driftOfServers(ctx, c, file)
+			some, err = driftOfDocument(file, text, from)
+		} else if DefinesServers(file, text) {
+			some, err = driftOfServers(ctx, file, reading())
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 		all = append(all, some...)
 	}
 	if len(all) == 0 {
-		return usageErr("no catalogue in %q records what it was imported from", name).
+		return false, diag.NewError(nil, "no catalogue in %q records what it was imported from", name).
 			Advise("import the tools again: obelus tools import FILE -o CATALOGUE")
 	}
-	return showDrift(c, all)
+	return showDrift(to, all)
 }
 
-// showDrift prints what has changed. The exit status is 1 if it breaks plans.
-func showDrift(c *cli, all []*drift) error {
-	style, text, status := terminal.StyleFor(c.out), "", error(nil)
+// showDrift prints what has changed.
+func showDrift(to io.Writer, all []*drift) (breaks bool, err error) {
+	style, text := terminal.StyleFor(to), ""
 	for _, d := range all {
 		count := len(d.lines[driftBreaks]) + len(d.lines[driftHarmless]) + len(d.lines[driftNew])
 		state := "as it was"
@@ -95,22 +96,20 @@ func showDrift(c *cli, all []*drift) error {
 				text += title + strings.Join(d.lines[kind], "")
 			}
 		}
-		if len(d.lines[driftBreaks]) > 0 {
-			status = ending(statusFound)
-		}
+		breaks = breaks || len(d.lines[driftBreaks]) > 0
 	}
-	_, err := fmt.Fprint(c.out, text)
-	return cmp.Or(err, status)
+	_, err = io.WriteString(to, text)
+	return breaks, err
 }
 
 // driftOfDocument imports an OpenAPI document again and compares the tools with those of a catalogue.
-func driftOfDocument(c *cli, name string, text []byte, from *source.Node) ([]*drift, error) {
+func driftOfDocument(name string, text []byte, from *source.Node) ([]*drift, error) {
 	d := &drift{filepath.Join(filepath.Dir(name), filepath.FromSlash(from.Get("file").AsText())), map[driftKind][]string{}}
 	now, err := os.ReadFile(d.name)
 	if err != nil {
 		return nil, project.CantRead(d.name, err)
 	}
-	o := importing{Server: from.Get("server").AsText()}
+	o := Import{Server: from.Get("server").AsText()}
 	for key, list := range o.patterns() {
 		if n := from.Get(key); n != nil {
 			for _, item := range n.Items {
@@ -118,15 +117,15 @@ func driftOfDocument(c *cli, name string, text []byte, from *source.Node) ([]*dr
 			}
 		}
 	}
-	api, err := o.read(c, d.name, now)
+	api, err := o.read(d.name, now)
 	if err != nil || api.Digest(now) == from.Get("digest").AsText() {
 		return []*drift{d}, err
 	}
-	was, err := definitions(c, name, text)
+	was, err := definitions(name, text)
 	if err != nil {
 		return nil, err
 	}
-	is, err := compiled(c, api.Catalogue())
+	is, err := compiled(api.Catalogue())
 	if err != nil {
 		return nil, err
 	}
@@ -153,16 +152,16 @@ func driftOfDocument(c *cli, name string, text []byte, from *source.Node) ([]*dr
 }
 
 // driftOfServers asks the servers of a file for their tools and compares them with what is recorded.
-func driftOfServers(ctx context.Context, c *cli, file string) (all []*drift, err error) {
-	listed, err := askServers(ctx, c, file, c.newReading(), false)
+func driftOfServers(ctx context.Context, file string, reading *project.Reader) (all []*drift, err error) {
+	listed, err := askServers(ctx, file, reading, false)
 	if err != nil {
 		return nil, err
 	}
-	now := listed.imported(func(server string) *importing {
+	now := listed.imported(func(server string) *Import {
 		record := listed.plan.Servers[server].Lock
-		return &importing{Only: record.Only, Names: record.Names}
+		return &Import{Only: record.Only, Names: record.Names}
 	})
-	is, err := compiled(c, now.catalogue)
+	is, err := compiled(now.Catalogue)
 	if err != nil {
 		return nil, err
 	}
@@ -191,21 +190,21 @@ func driftOfServers(ctx context.Context, c *cli, file string) (all []*drift, err
 }
 
 // definitions compiles a catalogue.
-func definitions(c *cli, name string, text []byte) (*plan.Plan, error) {
+func definitions(name string, text []byte) (*plan.Plan, error) {
 	p, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Definitions: true})
 	if diag.HasErrors(found) {
-		return nil, c.faulty(found)
+		return nil, &Faulty{found}
 	}
 	return p, nil
 }
 
 // compiled compiles a catalogue that was made just now.
-func compiled(c *cli, value map[string]any) (*plan.Plan, error) {
+func compiled(value map[string]any) (*plan.Plan, error) {
 	text, err := catalogue.YAML("", value)
 	if err != nil {
-		return nil, usageErr("%v", err)
+		return nil, diag.NewError(nil, "%v", err)
 	}
-	return definitions(c, "catalogue.yaml", text)
+	return definitions("catalogue.yaml", text)
 }
 
 // byOperation are the tools that were imported, by their operations in the source.
