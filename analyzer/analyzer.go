@@ -45,7 +45,8 @@ func applied(p *plan.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagno
 	all, unjudged = slices.Clone(found), kindsOfJudgement
 	if p.Root != nil { // what couldn't be read at all isn't judged
 		pass := newPass(p, unknownFacts(p, found))
-		pass.surroundings = c.surroundings(pass.shared)
+		*kept[Replay](pass.shared) = c.Replay
+		pass.surroundings = surroundings{pass.shared, c.delegates, c.within, c.Machine, c.Permit, c.asksFor}
 		several := p.Targeted() || slices.ContainsFunc(p.Instances, func(i plan.Instance) bool { return compiler.IsParticular(p, &i) })
 		c.apply(pass, func(r *Rule) bool { return !several || !r.byView() })
 		all = append(all, pass.found...)
@@ -102,12 +103,6 @@ type Config struct {
 	delegates *delegates               // of the plan
 	judged    map[*plan.Plan]Judgement // so far, of them
 	within    bool                     // the plan is a delegate of one that is judged
-}
-
-// surroundings are what a pass takes of it.
-func (c *Config) surroundings(shared store) surroundings {
-	*kept[Replay](shared) = c.Replay
-	return surroundings{shared, c.delegates, c.within, c.Machine, c.Permit, c.asksFor}
 }
 
 // apply runs the rules that are asked for. Sample runs then check the calls that have no finding and

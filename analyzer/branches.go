@@ -88,14 +88,7 @@ func InWords(d BranchChoice) string {
 		if d.Absent {
 			return who + " has no value"
 		}
-		return who + " is " + shortly(*d.Value) + d.Apart
+		return who + " is " + brief(*d.Value) + d.Apart
 	}
 	return quote(d.Call) + " ends well"
-}
-
-func shortly(value any) string {
-	if text, ok := value.(string); ok {
-		return quote(text)
-	}
-	return brief(value)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -134,7 +135,10 @@ func (d *Draft) On(p *plan.Plan, judged int) *Draft {
 }
 
 // Restand says that what the plan's calls stand on from now on, the values of the input and the state, has changed.
-func (d *Draft) Restand() { d.pass.forgetValues() }
+func (d *Draft) Restand() {
+	d.pass.flow.Restart()
+	clear(table[pathtree.ID, *names](d.pass.store))
+}
 
 // Plan is what was screened.
 func (d *Draft) Plan() *plan.Plan { return d.plan }

@@ -129,7 +129,7 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 				continue
 			}
 		}
-		params, runs, open := w.parameters(call)
+		params, runs, open := w.parameters(call, guardUnknown)
 		switch {
 		case !runs && params != nil:
 			return // a parameter isn't accepted, which is reported

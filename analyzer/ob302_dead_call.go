@@ -118,7 +118,10 @@ func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 	what := "no branch provides everything that it needs"
 	if e.Ready(call) != e.Runs(call) && !e.SolveOne(e.Ready(call), false).Impossible {
 		what = "whenever it could run, its output path already has a value"
-		if rewritesItself(p, call) {
+		if slices.ContainsFunc(call.Reads, func(i int) bool { // it needs a value where it writes
+			_, yes := claims(p, call, call.FailureRoute(), p.Plan.Reads[i].Path)
+			return yes && p.Plan.Reads[i].Ref.Required
+		}) {
 			return // that is OB403's
 		}
 	}
@@ -128,14 +131,6 @@ func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 	for _, part := range parts[:min(len(parts), maxShown)] {
 		f.Note(part.node.Span(), "it needs this")
 	}
-}
-
-// rewritesItself reports whether a call needs a value where it writes.
-func rewritesItself(p *Pass, call *plan.Call) bool {
-	return slices.ContainsFunc(call.Reads, func(i int) bool {
-		_, yes := claims(p, call, call.FailureRoute(), p.Plan.Reads[i].Path)
-		return yes && p.Plan.Reads[i].Ref.Required
-	})
 }
 
 func needs(f *diag.Diagnostic, n *source.Node, branch []BranchChoice) {

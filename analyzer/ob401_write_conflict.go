@@ -28,7 +28,10 @@ func writeConflicts(p *Pass) {
 	astray := astray(p)
 	pairs := slices.DeleteFunc(slices.Clone(p.Plan.Unordered), func(u plan.Unordered) bool {
 		if astray != nil && (astray[u.A] || astray[u.B]) {
-			strays(p)
+			p.strayed = true
+			if p.view != nil {
+				p.view.first.strayed = true
+			}
 			return true
 		}
 		return u.B < p.from || p.barred != nil && (p.barred(u.A) || p.barred(u.B))

@@ -109,12 +109,6 @@ func (p *Pass) turnTo(call, read int) {
 	forget[valuesJudged](p.store)
 }
 
-// forgetValues drops what was concluded from the values of the input and the state.
-func (p *Pass) forgetValues() {
-	p.flow.Restart()
-	clear(table[pathtree.ID, *names](p.store))
-}
-
 // fresh are the calls that are judged: all of them, or of a plan that arrives the latest.
 func (p *Pass) fresh() []*plan.Call { return p.Plan.Calls[p.from:] }
 

@@ -81,14 +81,6 @@ func misreads(p *Pass, call int) {
 	}
 }
 
-// strays notes that misread references keep a conflict from being judged.
-func strays(p *Pass) {
-	p.strayed = true
-	if p.view != nil {
-		p.view.first.strayed = true
-	}
-}
-
 // astray are the calls whose order isn't known, by index: those that were meant to read what they don't, and what waits
 // for these. It is nil where there are none, and where the other calls run all the same.
 func astray(p *Pass) []bool {

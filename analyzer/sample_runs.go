@@ -266,7 +266,7 @@ func (w *trial) perform(call *plan.Call) {
 		w.performItems(call, guardUnknown)
 		return
 	}
-	params, runs, unspecified := w.parameters(call)
+	params, runs, unspecified := w.parameters(call, guardUnknown)
 	if !runs {
 		return
 	}
@@ -403,9 +403,10 @@ func (w *trial) resolve(call *plan.Call, t *plan.Template) (value any, there, un
 
 // parameters are those of a call, held against what takes them. It doesn't run where
 // something is absent or isn't accepted.
-func (w *trial) parameters(call *plan.Call) (params map[string]any, runs, unspecified bool) {
+func (w *trial) parameters(call *plan.Call, guardUnknown bool) (params map[string]any, runs, unspecified bool) {
 	params, runs = map[string]any{}, true
 	var expressions []*plan.TemplateField
+	onlyKinds := map[string]bool{} // parameters of whose values only the kinds are described
 	for i := range call.Params.Fields {
 		f := &call.Params.Fields[i]
 		value, there, part := w.resolve(call, f.Value)
@@ -414,14 +415,23 @@ func (w *trial) parameters(call *plan.Call) (params map[string]any, runs, unspec
 			return nil, false, false // another sample run checks the rest
 		}
 		params[f.Key] = value
-		if unspecified = unspecified || part; !part && f.Value.Live() {
+		if part && !guardUnknown && f.Value.Expr != nil && f.Value.Expr.Plain() {
+			r := &w.pass.Plan.Reads[f.Value.Reads[0]]
+			onlyKinds[f.Key] = !w.isUnspecified(r, false)
+			params[f.Key], _ = w.read(r)
+		}
+		if unspecified = unspecified || part; f.Value.Live() && (!part || onlyKinds[f.Key]) {
 			expressions = append(expressions, f)
 		}
 	}
 	for _, f := range expressions {
 		value := params[f.Key]
 		for _, taker := range takers(w.pass, call) {
-			if at := taker.place(f.Key); at.Possible && at.Schema != nil && !at.Schema.Accepts(value) {
+			at := taker.place(f.Key)
+			if !at.Possible || at.Schema == nil {
+				continue
+			}
+			if wrong := at.Schema.Validate(value); wrong != nil && (!onlyKinds[f.Key] || wrong.Keyword == "type") {
 				w.isRefused(call, taker, f, value, at.Schema)
 				runs = false
 				break
@@ -456,19 +466,16 @@ func (w *trial) result(call *plan.Call, params map[string]any, unspecified bool)
 	return w.generator.sample(tool.Output, false)
 }
 
-// mayFail reports whether a call is thought of as one that fails. A model's answer is so
-// only where the tool says that it fails, or the plan has a place for failures by its name.
-func (w *trial) mayFail(call *plan.Call) bool {
-	return call.Activity != "" || call.Plan() != "" || compiler.SaysItFails(call.Single()) || NamesFailures(w.pass.Plan, call.Output[call.FailureRoute()]...)
-}
-
 // aRecord represents the records of failures.
 var aRecord any = map[string]any{"code": "error", "message": "it failed", "details": nil}
 
 // fails lets a call fail at times that has a failure route: it writes the record where the
 // plan wants it, if there is room.
 func (w *trial) fails(call *plan.Call) bool {
-	if call.FailureRoute() < 0 || w.joined[call.Label()] || w.random.IntN(4) != 0 || !w.mayFail(call) {
+	if call.FailureRoute() < 0 || w.joined[call.Label()] || w.random.IntN(4) != 0 ||
+		// a model's answer fails only where the tool says that it fails, or the plan has a place for failures by its name
+		call.Activity == "" && call.Plan() == "" &&
+			!compiler.SaysItFails(call.Single()) && !NamesFailures(w.pass.Plan, call.Output[call.FailureRoute()]...) {
 		return false
 	}
 	w.fail(call)
