@@ -59,7 +59,6 @@ type (
 	accept struct{ node *node } // the node accepts the value
 	refuse struct{ node *node } // the node refuses it
 	every  []goal               // all of them
-	one    []goal               // one of them
 	skip   string               // true for all that is known: a keyword that isn't modelled
 )
 
@@ -71,8 +70,6 @@ func (g every) apply(p *prover, s *state) bool {
 	}
 	return true
 }
-
-func (g one) apply(p *prover, s *state) bool { return s.choose(p, choice{options: g}) }
 
 func (g skip) apply(p *prover, s *state) bool {
 	s.leaveOut(string(g))
@@ -305,24 +302,18 @@ func (p *prover) outlook(s *state, g goal) outlook {
 			return hopeless
 		}
 	case every:
-		return p.together(s, g, sure, hopeless)
-	case one:
-		return p.together(s, g, hopeless, sure)
+		all := sure
+		for _, x := range g {
+			switch p.outlook(s, x) {
+			case hopeless:
+				return hopeless
+			case open:
+				all = open
+			}
+		}
+		return all
 	}
 	return open
-}
-
-// together is the outlook of several goals, which one of a kind decides.
-func (p *prover) together(s *state, goals []goal, all, decisive outlook) outlook {
-	for _, x := range goals {
-		switch p.outlook(s, x) {
-		case decisive:
-			return decisive
-		case open:
-			all = open
-		}
-	}
-	return all
 }
 
 // clashes reports whether a node wants other values for a property than what has

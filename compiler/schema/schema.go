@@ -121,23 +121,6 @@ func (s *Schema) Raw() any {
 	return s.ready().json()
 }
 
-// Description is what the schema, or else what it refers to, says of itself.
-func (s *Schema) Description() string {
-	n := s.ready()
-	for range maxDepth {
-		if m, ok := n.raw.(map[string]any); ok {
-			if text, ok := m["description"].(string); ok {
-				return text
-			}
-		}
-		if n.ref == nil {
-			break
-		}
-		n = n.ref
-	}
-	return ""
-}
-
 // AnyOf is the schema of what any of several schemas accepts: the join over
 // several writers of one path. Without schemas it accepts nothing; a nil among
 // them makes it accept everything.
