@@ -13,24 +13,23 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-func listRules(c *cli) error {
+func listRules() (text string) {
 	for _, rule := range analyzer.Rules() {
 		severity := rule.Default.String()
 		if rule.Optional {
 			severity = "off"
 		}
-		if _, err := fmt.Fprintf(c.out, "%s  %-8s %s\n", rule.Code, severity, rule.Name); err != nil {
-			return err
-		}
+		text += fmt.Sprintf("%s  %-8s %s\n", rule.Code, severity, rule.Name)
 	}
-	return nil
+	return text
 }
 
 // explain prints the page of a finding, or lists all findings without a name.
 func explain(_ context.Context, c *cli, args []string) error {
 	name := strings.Join(args, "")
 	if name == "" {
-		return listRules(c)
+		_, err := fmt.Fprint(c.out, listRules())
+		return err
 	}
 	rule, near := analyzer.Named(name)
 	if rule != nil {

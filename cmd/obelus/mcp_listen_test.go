@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/agents"
 )
 
 // listening begins "obelus mcp --listen", in this process, and gives its address.
@@ -126,10 +127,10 @@ func TestMCPDoor(t *testing.T) {
 // for a moment, by which it asks what the server speaks.
 func TestMCPSessionsAreBounded(t *testing.T) {
 	address := listening(t, t.TempDir())
-	for open := range mostSessions + 1 {
+	for open := range agents.MostSessions + 1 {
 		s, err := client(nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: address, DisableStandaloneSSE: true}, nil)
 		if err != nil {
-			if open < mostSessions/2 {
+			if open < agents.MostSessions/2 {
 				t.Errorf("only %d are open: %v", open, err)
 			}
 			return

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/obelus-dev/obelus/examples"
 	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/obelus-dev/obelus/testdata/corpus"
 )
@@ -239,8 +241,16 @@ func TestMCPChecksAsTheCommand(t *testing.T) {
 	root := t.TempDir()
 	s := served(t, root, nil)
 	texts := []string{goodPlan, badPlan, "", "\n", "calls: [", "[]", "{\"calls\": 1}", "\x00"}
-	for _, name := range exampleNames() {
-		texts = append(texts, example(name))
+	plans, _ := fs.Glob(examples.Plans, "*")
+	if len(plans) == 0 {
+		t.Fatal("there are no examples")
+	}
+	for _, name := range plans {
+		text, err := examples.Plans.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
 	}
 	for _, name := range corpus.Plans {
 		rows := corpus.Rows[corpus.Plan](t, name)

@@ -1,7 +1,8 @@
-package main
+package agents
 
 import (
 	"context"
+	"io/fs"
 	"regexp"
 	"strings"
 
@@ -23,8 +24,8 @@ var headings = regexp.MustCompile(`(?m)^##+ (.*)$`)
 
 const markdown = "text/markdown"
 
-// addResources adds what agents may read: all of it is in this program.
-func addResources(to *mcp.Server) {
+// AddResources adds what agents may read: all of it is in this program.
+func AddResources(to *mcp.Server, rules string) {
 	add := func(uri, name, about, kind, text string) {
 		one := &mcp.Resource{URI: uri, Name: name, Description: about, MIMEType: kind}
 		to.AddResource(one, resource("", kind, func(string) string { return text }))
@@ -44,11 +45,10 @@ func addResources(to *mcp.Server) {
 		}
 		add("obelus://"+one.name, one.name, "Contents of the reference: "+one.title, markdown, contents)
 	}
-	var rules strings.Builder
-	_ = listRules(&cli{out: &rules}) // to memory
-	add("obelus://rules", "rules", "All findings: code, severity, name", "text/plain", rules.String())
+	names, _ := fs.Glob(examples.Plans, "*")
+	add("obelus://rules", "rules", "All findings: code, severity, name", "text/plain", rules)
 	add("obelus://examples", "examples", "The names of the example plans", "text/plain",
-		strings.Join(exampleNames(), "\n"))
+		strings.Join(names, "\n"))
 	add("obelus://schemas/plan", "plan.schema.json", "The JSON Schema of plan files", "application/schema+json",
 		string(planschema.JSON()))
 	addFamily := func(uri, argument, name, about, kind string, find func(string) string) {
@@ -73,22 +73,7 @@ func resource(below, kind string, find func(string) string) mcp.ResourceHandler 
 	}
 }
 
-func exampleNames() []string {
-	all, err := examples.Plans.ReadDir(".")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	names := make([]string, len(all))
-	for i, one := range all {
-		names[i] = one.Name()
-	}
-	return names
-}
-
 func example(name string) string {
-	text, err := examples.Plans.ReadFile(name)
-	if err != nil {
-		return ""
-	}
+	text, _ := examples.Plans.ReadFile(name) // nothing for another name
 	return string(text)
 }
