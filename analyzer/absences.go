@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -19,7 +21,7 @@ import (
 // mayComeToNothing reports whether values may come with which nothing of the plan's output is
 // there, for all that schemas say.
 func mayComeToNothing(p *Pass) bool {
-	if !givesOutput(p) || hasLiterals(p.Plan.Output) {
+	if !rules.GivesOutput(p) || rules.HasLiterals(p.Plan.Output) {
 		return false
 	}
 	lacking, some := mayBeSkipped(p), false // some part depends on values, not only on branches
@@ -29,7 +31,7 @@ func mayComeToNothing(p *Pass) bool {
 		}
 		hanging := func(i int) bool {
 			r := &p.Plan.Reads[i]
-			return mayBeAbsent(p, r) || p.flow.MeetsNull(r, true) || p.flow.BeginsNull(r) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] })
+			return mayBeAbsent(p, r) || p.Flow.MeetsNull(r, true) || p.Flow.BeginsNull(r) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] })
 		}
 		if slices.ContainsFunc(t.Reads, hanging) || mayBeNull(p, t) {
 			some = true
@@ -50,18 +52,8 @@ func mayBeNull(p *Pass, t *plan.Template) bool {
 	if t.Expr.Plain() {
 		return false // that is its read's
 	}
-	result, wrong := p.flow.Check(t)
+	result, wrong := p.Flow.Check(t)
 	return wrong == nil && result != nil && result.Kinds&expression.Null != 0
-}
-
-// hasLiterals reports whether a part of a template is there in any case.
-func hasLiterals(t *plan.Template) bool {
-	if !t.Live() {
-		list, isList := t.Value.([]any)
-		object, isObject := t.Value.(map[string]any)
-		return len(list)+len(object) > 0 || !isList && !isObject
-	}
-	return t.Expr == nil && (slices.ContainsFunc(t.Fields, func(f plan.TemplateField) bool { return hasLiterals(f.Value) }) || slices.ContainsFunc(t.Items, hasLiterals))
 }
 
 // mayBeSkipped are, by index, the calls that may be skipped for want of a part of a value,
@@ -91,19 +83,19 @@ func mayBeAbsent(p *Pass, r *plan.Read) bool {
 		return false
 	}
 	absent := func(s *schema.Schema, rest []expression.Segment, external bool) bool {
-		at := p.flow.AsDeclared(s, external).At(compiler.SchemaPath(rest))
+		at := p.Flow.AsDeclared(s, external).At(compiler.SchemaPath(rest))
 		return !at.Possible || !at.Required
 	}
 	if s := p.Plan.InputSchema; paths.Kind(r.Path) == "input" {
 		path := paths.Segments(r.Path)[1:]
-		return s != nil && absent(s, path, true) && !p.flow.Begins("input", path)
+		return s != nil && absent(s, path, true) && !p.Flow.Begins("input", path)
 	}
 	return paths.Depth(r.Path) > 2 && slices.ContainsFunc(r.Writers, func(w int32) bool {
 		call := p.Plan.Calls[w]
 		if call.Method != plan.Set {
 			return true // what was there may be gone, where no two objects or lists meet
 		}
-		rest, ok := p.flow.LookedInto(call, r.Path)
+		rest, ok := p.Flow.LookedInto(call, r.Path)
 		return ok && len(rest) > 0 && absent(call.Tool.Output, rest, false)
 	})
 }
@@ -137,7 +129,7 @@ func (w *trial) lacksOutput() (why want) {
 	var first *plan.Template
 	leaves := 0
 	why.sure = true
-	nothing := !hasLiterals(p.Plan.Output)
+	nothing := !rules.HasLiterals(p.Plan.Output)
 	for t := range p.Plan.Output.Expressions() {
 		leaves++
 		value, there, unspecified := w.value(nil, t)
@@ -146,14 +138,15 @@ func (w *trial) lacksOutput() (why want) {
 			continue
 		}
 		one := w.wanting(t, map[int32]bool{})
-		if !there && slices.Contains(*kept[undecidedLeaves](p.store), t) && one.sure && !one.spared && !w.failed {
+		undecided := *analysis.Kept[rules.UndecidedLeaves](p.Store)
+		if !there && slices.Contains(undecided, t) && one.sure && !one.spared && !w.failed {
 			w.reportLack(t, one.branch, true)
 		}
 		if why.add(one); first == nil {
 			first = t
 		}
 	}
-	if nothing && first != nil && why.sure && !why.spared && !w.failed && givesOutput(p) {
+	if nothing && first != nil && why.sure && !why.spared && !w.failed && rules.GivesOutput(p) {
 		w.reportLack(first, why.branch, leaves == 1)
 	}
 	return why
@@ -163,13 +156,13 @@ func (w *trial) lacksOutput() (why want) {
 // offered if it is enough.
 func (w *trial) reportLack(leaf *plan.Template, branch []BranchChoice, alone bool) {
 	p := w.pass
-	if len(branch) == 0 || isReported(p, p.Plan.Output.Node) || !p.asks(maybeMissing) {
+	if len(branch) == 0 || rules.IsReported(p, p.Plan.Output.Node) || !p.Asks(rules.MaybeMissing) {
 		return
 	}
-	rule := p.rule
-	p.rule = maybeMissing.Rule
-	reportMissing(p, leaf, branch, alone)
-	p.rule = rule
+	rule := p.Rule
+	p.Rule = rules.MaybeMissing.Rule
+	rules.ReportMissing(p, leaf, branch, alone)
+	p.Rule = rule
 }
 
 // wanting is why a template has no value; seen are the calls on the way to it.
@@ -180,7 +173,7 @@ func (w *trial) wanting(t *plan.Template, seen map[int32]bool) want {
 			continue
 		}
 		value, there, unspecified := w.value(nil, e)
-		if unspecified || isReported(p, e.Node) {
+		if unspecified || rules.IsReported(p, e.Node) {
 			return want{unspecified: unspecified}
 		}
 		if there && value != nil && value != false {
@@ -204,7 +197,7 @@ func (w *trial) holds(r *plan.Read, at pathtree.ID, value any) want {
 	if w.isUnspecified(r, false) {
 		return want{unspecified: true}
 	}
-	return want{branch: []BranchChoice{{Reference: w.pass.path(at), Value: &value}}, sure: true}
+	return want{branch: []BranchChoice{{Reference: w.pass.Path(at), Value: &value}}, sure: true}
 }
 
 // absent is why there is nothing where a read looks: who would write it was skipped, or what is there has no such part.
@@ -234,7 +227,7 @@ func (w *trial) absent(r *plan.Read, seen map[int32]bool) want {
 		return why
 	}
 	above, least := *r, 2
-	if paths.Kind(r.Path) == "input" && !p.within { // else what a call passes is known at the call
+	if paths.Kind(r.Path) == "input" && !p.Within { // else what a call passes is known at the call
 		least = 1
 	}
 	for step := paths.Segment(r.Path); paths.Depth(above.Path) > least; step = paths.Segment(above.Path) {

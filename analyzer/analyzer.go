@@ -1,10 +1,9 @@
 // Package analyzer checks a compiled plan. It finds what would fail in a run, or means something else
 // than its author intended, before anything has run.
 //
-// A rule is a value in a file with its code and name, ob203_dangling_reference.go, and has a page,
-// rules/OB203-dangling-reference.md. Its file registers it; [Rules] lists all. The compiler reports the
-// findings of some rules; these have no file here. Code that several rules share is in files named by
-// its purpose: references, parameters, judgements. Package flow computes which values may occur at each place.
+// A rule is a value in a file with its code and name, rules/ob203_dangling_reference.go, and has a page beside it. Its
+// file registers it; [Rules] lists all. The compiler reports the findings of some rules; these have no file. Here are
+// those that compare runs or policies. Package flow computes which values may occur at each place.
 //
 // Every rule prefers silence to a false finding. It reports nothing that depends on a part that couldn't be read.
 package analyzer
@@ -12,9 +11,13 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
+
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/suppress"
 	"github.com/obelus-dev/obelus/analyzer/permit"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -44,16 +47,18 @@ func (v *Verified) Delegate(path string) *Verified { return v.delegates[path] }
 func applied(p *plan.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagnostic, unjudged []string, ordered [][2]int) {
 	all, unjudged = slices.Clone(found), kindsOfJudgement
 	if p.Root != nil { // what couldn't be read at all isn't judged
-		pass := newPass(p, unknownFacts(p, found))
-		*kept[Replay](pass.shared) = c.Replay
-		pass.surroundings = surroundings{pass.shared, c.delegates, c.within, c.Machine, c.Permit, c.asksFor}
+		pass := analysis.NewPass(p, analysis.UnknownFacts(p, found))
+		*analysis.Kept[Replay](pass.Shared) = c.Replay
+		pass.Surroundings = analysis.Surroundings{
+			Shared: pass.Shared, Delegates: c.delegates, Within: c.within, Machine: c.Machine, Permit: c.Permit, Asks: c.asksFor,
+		}
 		several := p.Targeted() || slices.ContainsFunc(p.Instances, func(i plan.Instance) bool { return compiler.IsParticular(p, &i) })
-		c.apply(pass, func(r *Rule) bool { return !several || !r.byView() })
-		all = append(all, pass.found...)
+		c.apply(pass, func(r *Rule) bool { return !several || !r.ByView() })
+		all = append(all, pass.Found...)
 		if several {
 			all = append(all, byView(p, found, pass, c)...)
 		}
-		unjudged, ordered = unjudgedKinds(pass), pass.ordered
+		unjudged, ordered = unjudgedKinds(pass), pass.Ordered
 	}
 	diag.Sort(all)
 	return all, unjudged, ordered
@@ -64,14 +69,14 @@ var kindsOfJudgement = []string{"branches", "conflicts", "types"}
 
 // unjudgedKinds names those of them that errors keep from being judged everywhere.
 func unjudgedKinds(p *Pass) (kinds []string) {
-	if p.flow.Hidden == diag.Everything {
+	if p.Flow.Hidden == diag.Everything {
 		return kindsOfJudgement
 	}
 	ordered := p.Plan.Graph.Acyclic()
 	for i, hidden := range []bool{
-		(p.Unknown(branch.Needed) || !ordered) && p.flow.HasBranches(),
-		(p.Unknown(diag.Order) || !ordered) && len(p.Plan.Calls) > 1 || p.strayed,
-		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Tools) || p.Plan.ToolsDeclared && slices.ContainsFunc(p.Plan.Calls, func(call *plan.Call) bool { return usesUnknownTool(p, call) }),
+		(p.Unknown(branch.Needed) || !ordered) && p.Flow.HasBranches(),
+		(p.Unknown(diag.Order) || !ordered) && len(p.Plan.Calls) > 1 || p.Strayed,
+		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Tools) || p.Plan.ToolsDeclared && slices.ContainsFunc(p.Plan.Calls, func(call *plan.Call) bool { return rules.UsesUnknownTool(p, call) }),
 	} {
 		if hidden {
 			kinds = append(kinds, kindsOfJudgement[i])
@@ -100,7 +105,7 @@ type Config struct {
 	// Permit is what the plan may do (OB703); nil holds it to nothing.
 	Permit *permit.Permit
 
-	delegates *delegates               // of the plan
+	delegates *analysis.Delegates      // of the plan
 	judged    map[*plan.Plan]Judgement // so far, of them
 	within    bool                     // the plan is a delegate of one that is judged
 }
@@ -113,7 +118,7 @@ func (c *Config) apply(p *Pass, counts func(*Rule) bool) {
 			c.run(p, r)
 		}
 	}
-	if counts(outputMismatch) {
+	if counts(rules.OutputMismatch) {
 		runSamples(p)
 	}
 }
@@ -123,17 +128,17 @@ func (c *Config) run(p *Pass, r *Rule) {
 	if p.Unknown(r.Needs) {
 		return
 	}
-	p.rule = r.Rule
+	p.Rule = r.Rule
 	switch {
 	case r.Call != nil:
-		for _, call := range p.fresh() {
+		for _, call := range p.Fresh() {
 			r.Call(p, call)
 		}
-	case r.Run != nil && p.from > 0 && slices.Contains(c.Rules, r):
-		from, reads := p.from, p.fromRead
-		p.turnTo(0, 0) // it may ask for anything
+	case r.Run != nil && p.From > 0 && slices.Contains(c.Rules, r):
+		from, reads := p.From, p.FromRead
+		p.TurnTo(0, 0) // it may ask for anything
 		r.Run(p)
-		p.turnTo(from, reads)
+		p.TurnTo(from, reads)
 	case r.Run != nil:
 		r.Run(p)
 	}
@@ -170,7 +175,7 @@ func Analyze(p *plan.Plan, found []diag.Diagnostic, c Config) Judgement {
 		c.delegates, c.judged = judgedDelegates(c)
 	}
 	all, unjudged, ordered := applied(p, found, c)
-	final := c.delegates.withOrder(p)
+	final := c.delegates.WithOrder(p)
 	if !diag.HasErrors(all) {
 		inOrder := final
 		if len(ordered) > 0 { // else schedules that show an error wouldn't be those of the plan
@@ -185,7 +190,7 @@ func Analyze(p *plan.Plan, found []diag.Diagnostic, c Config) Judgement {
 	compiler.RedactFindings(p, all)
 	j := Judgement{Plan: final, Maturity: assess(p, all), Unjudged: unjudged}
 	suppressions := suppress.Of(p, func(word string) (*diag.Rule, string) {
-		if rule, near := named(c.rules(), word); rule == nil {
+		if rule, near := rules.Find(c.rules(), word); rule == nil {
 			return nil, near
 		} else {
 			return rule.Rule, ""
@@ -204,7 +209,7 @@ func Analyze(p *plan.Plan, found []diag.Diagnostic, c Config) Judgement {
 		}
 		kept = append(kept, d)
 	}
-	if p.Root != nil && unknownFacts(p, found) == 0 {
+	if p.Root != nil && analysis.UnknownFacts(p, found) == 0 {
 		asked := map[*diag.Rule]bool{}
 		for _, r := range c.rules() {
 			asked[r.Rule] = c.asksFor(r)
@@ -237,7 +242,7 @@ func Analyze(p *plan.Plan, found []diag.Diagnostic, c Config) Judgement {
 		if p.Form != plan.Replan && len(p.Delegates) > 0 {
 			j.Verified.delegates = make(map[string]*Verified, len(p.Delegates))
 			for path, one := range p.Delegates {
-				c.delegates.judge(one)
+				c.delegates.Judge(one)
 				j.Verified.delegates[path] = c.judged[one].Verified
 			}
 		}
@@ -284,4 +289,17 @@ func (c *Config) asksFor(r *Rule) bool {
 	}
 	level, set := c.Settings.Rules[r.Rule]
 	return set && !level.Off
+}
+
+// judgedDelegates begins the judgement of the plans below one, at most once each.
+func judgedDelegates(c Config) (*analysis.Delegates, map[*plan.Plan]Judgement) {
+	known := map[*plan.Plan]Judgement{}
+	below := Config{Rules: c.Rules, Machine: c.Machine, Replay: c.Replay, within: true, judged: known}
+	judge := func(p *plan.Plan) analysis.DelegateJudgement {
+		j := flow.Once(known, p, func() Judgement { return Analyze(p, p.Findings(), below) })
+		sound := j.Verified != nil
+		return analysis.DelegateJudgement{Plan: j.Plan, Sound: sound, Errors: j.Errors, Findings: j.Findings}
+	}
+	below.delegates = &analysis.Delegates{Store: analysis.Store{}, Judge: judge}
+	return below.delegates, known
 }

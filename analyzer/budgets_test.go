@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
@@ -92,7 +93,7 @@ func TestBudgetsEndInAStatement(t *testing.T) {
 			}
 			count := map[string]int{}
 			for _, d := range found {
-				if d.Severity > diag.Info || d.Rule == notAnalysed.Rule {
+				if d.Severity > diag.Info || d.Rule == analysis.NotAnalysed {
 					count[d.Rule.Code]++
 				}
 			}

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/permit"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
@@ -88,7 +90,7 @@ func asked(text string) Config {
 		parts, _ := p.Parts() // it has no files
 		c.Permit = permit.Of(facts.Of(p, facts.Options{}), parts)
 	}
-	for _, r := range Rules() {
+	for _, r := range rules.Rules() {
 		if r.Optional && (strings.Contains(text, "# judge "+r.Code) || strings.Contains(text, "# want "+r.Code)) {
 			c.Settings.Rules[r.Rule] = Level{Severity: r.Default}
 		}
@@ -132,7 +134,7 @@ func TestRealToolCatalogue(t *testing.T) {
 		t.Fatal(err)
 	}
 	var calls []map[string]any
-	for _, name := range sortedKeys(anyOf(tools)) {
+	for _, name := range analysis.SortedKeys(anyOf(tools)) {
 		call := map[string]any{"_tool": name, "_outputPath": "†state.r" + fmt.Sprint(len(calls))}
 		for _, parameter := range tools[name].Required {
 			if !strings.HasPrefix(parameter, "_") {
@@ -202,7 +204,7 @@ func references(v any, at []any, prefix string) []leaf {
 			all = append(all, references(item, append(at, i), prefix)...)
 		}
 	case map[string]any:
-		for _, k := range sortedKeys(v) {
+		for _, k := range analysis.SortedKeys(v) {
 			if len(at) > 0 || !strings.HasPrefix(k, "_") {
 				all = append(all, references(v[k], append(at, k), prefix)...)
 			}
@@ -301,7 +303,7 @@ func mutants(t *testing.T, document []byte) []mutant {
 // parameter is the first parameter of a call, or _when when it has none.
 func parameter(t *testing.T, call any) string {
 	t.Helper()
-	for _, k := range sortedKeys(call) {
+	for _, k := range analysis.SortedKeys(call) {
 		if !strings.HasPrefix(k, "_") {
 			return k
 		}

@@ -3,9 +3,9 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -47,21 +47,21 @@ func Screen(p *plan.Plan, found []diag.Diagnostic, own []*Rule, held func(call *
 // newScreening is a pass over a solution. An error leaves no gap there: what has errors doesn't run, so what it would
 // have done doesn't matter, and a solution defines nothing.
 func newScreening(p *plan.Plan) *Pass {
-	pass := newPass(p, 0)
-	pass.screens = true
+	pass := analysis.NewPass(p, 0)
+	pass.Screens = true
 	return pass
 }
 
 // screen judges the calls that a pass is about.
 func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
-	pass.found = nil
+	pass.Found = nil
 	for _, r := range d.config.rules() {
 		ofDocuments := r.Scope == Document && r.Call == nil && !slices.Contains(d.config.Rules, r) // a solution defines nothing
 		if (r.Default == diag.Error || r.Raises) && r != writeConflict && !ofDocuments && d.config.asksFor(r) {
 			d.config.run(pass, r)
 		}
 	}
-	d.take(slices.Concat(diag.AtLeast(diag.Error, found), diag.AtLeast(diag.Error, pass.found)))
+	d.take(slices.Concat(diag.AtLeast(diag.Error, found), diag.AtLeast(diag.Error, pass.Found)))
 	d.takeCycles()
 
 	// A call that won't run writes nothing, and so conflicts with nobody, unless it is for
@@ -69,17 +69,17 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	for i := len(d.barred); i < len(d.faults); i++ {
 		d.barred = append(d.barred, len(d.faults[i]) > 0)
 	}
-	pass.found, pass.rule = nil, writeConflict.Rule
-	pass.barred = func(call int) bool { return d.barred[call] }
+	pass.Found, pass.Rule = nil, writeConflict.Rule
+	pass.Barred = func(call int) bool { return d.barred[call] }
 	writeConflicts(pass)
-	d.take(diag.AtLeast(diag.Error, pass.found))
-	pass.ordered = append(pass.ordered, asListed(pass, func(call int) bool { return d.held[call] })...)
+	d.take(diag.AtLeast(diag.Error, pass.Found))
+	pass.Ordered = append(pass.Ordered, asListed(pass, func(call int) bool { return d.held[call] })...)
 	switch {
-	case len(pass.ordered) == 0:
+	case len(pass.Ordered) == 0:
 	case d.complete:
-		d.plan = compiler.WithOrder(d.plan, pass.ordered)
+		d.plan = compiler.WithOrder(d.plan, pass.Ordered)
 	default:
-		for _, pair := range pass.ordered {
+		for _, pair := range pass.Ordered {
 			compiler.OrderLast(d.plan, pair[0])
 		}
 	}
@@ -115,8 +115,8 @@ func (d *Draft) Extend(found []diag.Diagnostic, overApproximate func(call *plan.
 		d.barred = append(d.barred, false)
 		return
 	}
-	d.pass.turnTo(i, reads)
-	d.pass.held = func(call int) bool { return d.held[call] }
+	d.pass.TurnTo(i, reads)
+	d.pass.Held = func(call int) bool { return d.held[call] }
 	d.screen(d.pass, found)
 }
 
@@ -135,10 +135,7 @@ func (d *Draft) On(p *plan.Plan, judged int) *Draft {
 }
 
 // Restand says that what the plan's calls stand on from now on, the values of the input and the state, has changed.
-func (d *Draft) Restand() {
-	d.pass.flow.Restart()
-	clear(table[pathtree.ID, *names](d.pass.store))
-}
+func (d *Draft) Restand() { d.pass.ForgetValues() }
 
 // Plan is what was screened.
 func (d *Draft) Plan() *plan.Plan { return d.plan }
@@ -196,7 +193,7 @@ func (d *Draft) callIn(at source.Span) *plan.Call {
 	if at.File != d.plan.File {
 		return nil
 	}
-	return callAt(d.plan, at.Start)
+	return analysis.CallAt(d.plan, at.Start)
 }
 
 // takeCycles bars every call that is part of a cycle: the finding names but one of them.

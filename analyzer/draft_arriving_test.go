@@ -268,7 +268,7 @@ func screenPrefix(p *plan.Plan, found []diag.Diagnostic, overApproximate func(ca
 			slices.ContainsFunc(p.Graph.Deps(i), func(dep int32) bool { return d.held[dep] }) || p.Writes != plan.Once && joins(call)
 	}
 	pass := newScreening(p)
-	pass.held = func(call int) bool { return d.held[call] }
+	pass.Held = func(call int) bool { return d.held[call] }
 	d.screen(pass, found)
 	return d
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
@@ -58,7 +59,7 @@ func (r *Simulation) Single() (*Simulation, error) {
 		one.Instances = p.Instances[:1]
 	}
 	one.AwaitsInstances = false
-	one = *asOne(&one)
+	one = *analysis.AsOne(&one)
 	one.Calls = make([]*plan.Call, len(p.Calls))
 	for i, of := range p.Calls {
 		call := *compiler.WithoutItems(of)
@@ -73,22 +74,6 @@ func (r *Simulation) Plan() *plan.Plan { return r.plan }
 
 // Conflicts reports whether calls write over each other in no fixed order: the value of the last to end stays.
 func (r *Simulation) Conflicts() bool { return r.conflict }
-
-// A Schedule says in which order activities end, and how: enough to simulate a run exactly. Activities that it doesn't
-// name fail, after all that it names. Input and state lie over the plan's own, key by key.
-type Schedule struct {
-	Input  map[string]any `json:"input,omitempty"`
-	State  map[string]any `json:"state,omitempty"`
-	Events []ScheduledEnd `json:"events"`
-}
-
-// A ScheduledEnd is the end of one call's activity.
-type ScheduledEnd struct {
-	Call   string `json:"call"`            // the call's name
-	Output any    `json:"output"`          // its result; null for one that fails
-	Path   string `json:"path,omitempty"`  // the alternative that it takes; "" leaves it to LANGUAGE.md#output-paths-and-state
-	Fails  bool   `json:"fails,omitempty"` // it ends badly
-}
 
 // A Replay simulates one schedule and gives the final state, and how each call ends. It is how the
 // evidence of OB401 is confirmed: the machine itself says what happens.
@@ -106,7 +91,7 @@ func conflictSchedules(p *Pass, u *plan.Unordered, branch logic.Assignment) []Sc
 	needed := neededBy(p, u.A, u.B)
 	m := &maker{pass: p, branch: branch, conflict: u, leaves: map[int][]demand{}}
 	m.require(append(slices.Clone(needed), int32(u.A), int32(u.B)))
-	cost := kept[replayed](p.store)
+	cost := analysis.Kept[replayed](p.Store)
 	for seed := range uint64(conflictTries) {
 		// A replay settles every call, and looks along every dependency.
 		if *cost += replayed(2*len(p.Plan.Calls) + p.Plan.Graph.Edges()/2); *cost > maxEvidence {
@@ -120,8 +105,8 @@ func conflictSchedules(p *Pass, u *plan.Unordered, branch logic.Assignment) []Sc
 		a, b := m.end(u.A), m.end(u.B)
 		input, state := m.beginning()
 		schedules := []Schedule{
-			{input, state, append(slices.Clone(before), a, b)},
-			{input, state, append(slices.Clone(before), b, a)},
+			{Input: input, State: state, Events: append(slices.Clone(before), a, b)},
+			{Input: input, State: state, Events: append(slices.Clone(before), b, a)},
 		}
 		if differ(p, schedules) {
 			return schedules
@@ -140,7 +125,7 @@ func differ(p *Pass, schedules []Schedule) bool {
 	one.Targets, one.Entire = nil, nil
 	var ends [2]any
 	for i, s := range schedules {
-		end, err := (*kept[Replay](p.shared))(&Simulation{&one, true}, s)
+		end, err := (*analysis.Kept[Replay](p.Shared))(&Simulation{&one, true}, s)
 		if err != nil {
 			return false
 		}
@@ -196,7 +181,7 @@ func (m *maker) require(calls []int32) {
 		}
 		if guard := compiler.Condition(call); guard != nil && guard.Expr != nil {
 			m.read(guard, func(i int) demand {
-				value, known := m.pass.flow.Conditions().ReadValue(guard.Reads[i], m.branch)
+				value, known := m.pass.Flow.Conditions().ReadValue(guard.Reads[i], m.branch)
 				return demand{fixed: known, value: value}
 			})
 		}
@@ -277,7 +262,7 @@ func (m *maker) beginning() (input, state map[string]any) {
 // end is the end of a call's activity in the branch.
 func (m *maker) end(index int) ScheduledEnd {
 	call := m.pass.Plan.Calls[index]
-	alternative, fails := m.pass.flow.Conditions().Ending(index, m.branch)
+	alternative, fails := m.pass.Flow.Conditions().Ending(index, m.branch)
 	end := ScheduledEnd{Call: call.Name, Fails: fails}
 	if fails {
 		return end
@@ -304,7 +289,7 @@ func (m *maker) result(call *plan.Call, route plan.Route) any {
 		known = append(known, call.Tool.Output)
 	}
 	for _, path := range route {
-		if s := m.pass.flow.StateAt(path.ID).Schema; s != nil && call.Method == plan.Set {
+		if s := m.pass.Flow.StateAt(path.ID).Schema; s != nil && call.Method == plan.Set {
 			known = append(known, s)
 		}
 	}
@@ -337,7 +322,7 @@ func (m *maker) filling(call *plan.Call, one demand) any {
 	if call != nil {
 		text, at = "from "+call.Name, call.Index
 	} else {
-		known = append(known, m.pass.flow.Initial(one.path).Schema)
+		known = append(known, m.pass.Flow.Initial(one.path).Schema)
 	}
 	for _, s := range known {
 		if s != nil {

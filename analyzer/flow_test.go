@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -180,16 +182,16 @@ func TestGeneratedFlows(t *testing.T) {
 			for _, v := range values {
 				if !f.consumer.Accepts(v) {
 					if !cut && !f.excused(v) {
-						t.Errorf("nothing is reported, and %s is refused\n%s", brief(v), f.text)
+						t.Errorf("nothing is reported, and %s is refused\n%s", analysis.Brief(v), f.text)
 					}
 					break
 				}
 			}
-		case said.Rule == flowMismatch.Rule:
+		case said.Rule == rules.FlowMismatch.Rule:
 			count["never"]++
 			for _, v := range values {
 				if f.consumer.Accepts(v) {
-					t.Errorf("%s\nand %s is accepted\n%s", shown(*said), brief(v), f.text)
+					t.Errorf("%s\nand %s is accepted\n%s", shown(*said), analysis.Brief(v), f.text)
 					break
 				}
 			}
@@ -243,7 +245,7 @@ func (f *flowPlan) confirm(t *testing.T, said *diag.Diagnostic) {
 			}
 		}
 	}
-	t.Errorf("%s\n%s isn't what one accepts and the other refuses\n%s", shown(*said), brief(witness), f.text)
+	t.Errorf("%s\n%s isn't what one accepts and the other refuses\n%s", shown(*said), analysis.Brief(witness), f.text)
 }
 
 func inner(v any, full func(any) bool) any {
@@ -277,7 +279,7 @@ func TestGeneratedExpressionFlows(t *testing.T) {
 		}
 		for i, d := range found {
 			switch {
-			case d.Rule == flowMismatch.Rule || d.Rule == flowMayMismatch.Rule:
+			case d.Rule == rules.FlowMismatch.Rule || d.Rule == rules.FlowMayMismatch.Rule:
 				said = &found[i]
 			case d.Severity == diag.Error:
 				t.Fatalf("%s: %s", code, shown(d))
@@ -294,8 +296,8 @@ func TestGeneratedExpressionFlows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said.Rule == flowMayMismatch.Rule && ordinary.Validate(said.Witness) == nil {
-			t.Fatalf("%s into %s: the validator accepts %s", code, wanted, brief(said.Witness))
+		if said.Rule == rules.FlowMayMismatch.Rule && ordinary.Validate(said.Witness) == nil {
+			t.Fatalf("%s into %s: the validator accepts %s", code, wanted, analysis.Brief(said.Witness))
 		}
 		for range 60 {
 			result, ok := source.Sample(g.Rand)
@@ -305,12 +307,12 @@ func TestGeneratedExpressionFlows(t *testing.T) {
 			out, presence, err := value.Expr.Eval(func(i int) (any, expression.Presence) {
 				v, ok := pathtree.Walk(map[string]any{"r": result}, plan.Reads[value.Reads[i]].Ref.Path)
 				if !ok {
-					t.Fatalf("%s has no value in %s", code, brief(result))
+					t.Fatalf("%s has no value in %s", code, analysis.Brief(result))
 				}
 				return v, expression.There
 			})
-			if err == nil && presence == expression.There && said.Rule == flowMismatch.Rule && consumer.Accepts(out) {
-				t.Fatalf("%s into %s: %s, and %s is accepted", code, wanted, shown(*said), brief(out))
+			if err == nil && presence == expression.There && said.Rule == rules.FlowMismatch.Rule && consumer.Accepts(out) {
+				t.Fatalf("%s into %s: %s, and %s is accepted", code, wanted, shown(*said), analysis.Brief(out))
 			}
 		}
 	}
@@ -329,12 +331,12 @@ func TestWitnessesOfTheCorpusAreConfirmed(t *testing.T) {
 	for _, r := range rows(t, "nestful.jsonl") {
 		plan, _, found := judged(r.ID+".json", string(r.Document))
 		for _, d := range found {
-			if d.Rule != flowMayMismatch.Rule {
+			if d.Rule != rules.FlowMayMismatch.Rule {
 				continue
 			}
 			call := callNamed(plan, d.Call)
 			for _, f := range call.Params.Fields {
-				if !within(f.Value.Node, d.Span.Start) || f.Value.Expr == nil {
+				if !analysis.Within(f.Value.Node, d.Span.Start) || f.Value.Expr == nil {
 					continue
 				}
 				consumer, err := call.Tool.Parameters.At([]schema.Step{schema.Key(f.Key)}).Schema.Ordinary()
@@ -342,7 +344,7 @@ func TestWitnessesOfTheCorpusAreConfirmed(t *testing.T) {
 					t.Fatal(err)
 				}
 				if consumer.Validate(d.Witness) == nil {
-					t.Errorf("%s: %s is accepted: %s", r.ID, brief(d.Witness), shown(d))
+					t.Errorf("%s: %s is accepted: %s", r.ID, analysis.Brief(d.Witness), shown(d))
 				}
 				read := plan.Reads[f.Value.Reads[0]]
 				writer := plan.Calls[read.Writers[0]]
@@ -351,7 +353,7 @@ func TestWitnessesOfTheCorpusAreConfirmed(t *testing.T) {
 					t.Fatal(err)
 				}
 				if err := producer.Validate(d.Witness); err != nil {
-					t.Errorf("%s: %s isn't what the source gives: %v", r.ID, brief(d.Witness), err)
+					t.Errorf("%s: %s isn't what the source gives: %v", r.ID, analysis.Brief(d.Witness), err)
 				}
 				shownSome++
 			}
@@ -395,7 +397,7 @@ func TestMediaAreTextsInTheCorpus(t *testing.T) {
 				}
 			}
 			for _, d := range found {
-				if d.Rule == flowMismatch.Rule || d.Rule == flowMayMismatch.Rule {
+				if d.Rule == rules.FlowMismatch.Rule || d.Rule == rules.FlowMayMismatch.Rule {
 					t.Errorf("%s: %s", r.ID, shown(d))
 				}
 			}
@@ -432,14 +434,14 @@ func TestHardFlowsAreBounded(t *testing.T) {
 			t.Errorf("%s takes %v", name, took)
 		}
 		for _, d := range found {
-			if d.Rule == flowMismatch.Rule || d.Rule == diag.Syntax {
+			if d.Rule == rules.FlowMismatch.Rule || d.Rule == diag.Syntax {
 				t.Errorf("%s: %s", name, shown(d))
 			}
 		}
 		if name == "patterns" {
 			unsaid := 0
 			for _, d := range found {
-				if d.Rule == notAnalysed.Rule {
+				if d.Rule == analysis.NotAnalysed {
 					unsaid++
 				}
 			}
@@ -495,7 +497,7 @@ func TestAlikeFlowsAreJudgedOnce(t *testing.T) {
 		t.Fatalf("%d calls", len(plan.Calls))
 	}
 	for _, d := range found {
-		if d.Rule == notAnalysed.Rule || d.Severity > diag.Info {
+		if d.Rule == analysis.NotAnalysed || d.Severity > diag.Info {
 			t.Fatalf("%d findings, among them %s", len(found), shown(d))
 		}
 	}
@@ -507,9 +509,9 @@ func BenchmarkFlows(b *testing.B) {
 	plan, found := compiler.Compile(source.NewFile("generated.json", []byte(generated(1000))), compiler.Options{})
 	b.ReportAllocs()
 	for b.Loop() {
-		p := newPass(plan, unknownFacts(plan, found))
-		p.rule = flowMismatch.Rule
-		if len(judgements(p)) != 0 {
+		p := analysis.NewPass(plan, analysis.UnknownFacts(plan, found))
+		p.Rule = rules.FlowMismatch.Rule
+		if len(analysis.Judgements(p)) != 0 {
 			b.Fatal("the plan isn't sound")
 		}
 	}
@@ -520,10 +522,10 @@ func BenchmarkTypeOf(b *testing.B) {
 	plan, found := compiler.Compile(source.NewFile("generated.json", []byte(generated(100))), compiler.Options{})
 	b.ReportAllocs()
 	for b.Loop() {
-		p := newPass(plan, unknownFacts(plan, found))
+		p := analysis.NewPass(plan, analysis.UnknownFacts(plan, found))
 		var t *expression.Type
 		for i := range plan.Reads {
-			t = p.flow.Type(i)
+			t = p.Flow.Type(i)
 		}
 		_ = t
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/testdata/corpus"
 )
@@ -24,7 +25,7 @@ func TestTypeMutants(t *testing.T) {
 			plan, _, all := judged(r.ID+".json", string(text))
 			node := plan.Calls[m.call].Node.Along(m.at)
 			if slices.ContainsFunc(all, func(d diag.Diagnostic) bool {
-				return strings.Contains(m.code, d.Rule.Code) && d.Severity > diag.Info && d.Call == plan.Calls[m.call].Name && within(node, d.Span.Start)
+				return strings.Contains(m.code, d.Rule.Code) && d.Severity > diag.Info && d.Call == plan.Calls[m.call].Name && analysis.Within(node, d.Span.Start)
 			}) {
 				found[m.name]++
 				continue

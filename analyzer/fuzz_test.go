@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -59,8 +60,8 @@ func everyCase(f *testing.F) {
 			f.Add(string(file.Data))
 		}
 	}
-	for _, r := range rules {
-		page, _ := Page(r.Code)
+	for _, r := range rules.Registered {
+		page, _ := rules.Page(r.Code)
 		for _, plan := range fenced(page) {
 			f.Add(plan)
 		}

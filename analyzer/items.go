@@ -4,67 +4,25 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// unknownInItem reports a field of an item that the list's schema doesn't name.
-func unknownInItem(p *Pass, r *plan.Read) {
-	call := p.flow.Caller(r)
-	if call == nil || call.Each == nil || len(r.Ref.Path) == 0 {
-		return
-	}
-	if r.Ref.Kind == "index" {
-		p.Report(r.Span(), "%q is the place of an item, a number, and has no %q", "†index", r.Ref.Path[0].Key).About(call.Label()).As(diag.Error).
-			Advise("the item itself is %q", "†item")
-		return
-	}
-	all := p.flow.Elements(call.Each.List)
-	if len(all) == 0 {
-		return
-	}
-	var at schema.Place
-	for i := range all {
-		if all[i].Schema == nil || all[i].Wide {
-			return
-		}
-		if at = all[i].Schema.At(compiler.SchemaPath(r.Ref.Path)); at.Named || at.Possible && (at.Silent || at.Open) {
-			return
-		}
-	}
-	f := p.Report(r.Span(), "the items of %q have no %q", short(call.Each.Text()), r.Ref.Path[at.Depth].Key).About(call.Label())
-	showAll(f, itemPlace(p, r))
-	if f.Advise("read a field that the schema of the list names, or name this one there"); r.Ref.Path[0].Key == "index" && at.Depth == 0 {
-		f.Advise("the place of an item in its list is %q", "†index")
-	}
-	instead(p, f, r, r.Ref.Path, missingField{all[len(all)-1].Schema, at, declarationOf(at), !at.Possible, "they are", "their"})
-}
-
-// inItem reports whether a reference names a field that the items of a call's list have.
-func inItem(p *Pass, call *plan.Call, ref expression.Reference) bool {
-	if call == nil || call.Each == nil || ref.Kind != "item" || len(ref.Path) == 0 {
-		return false
-	}
-	return slices.ContainsFunc(p.flow.Elements(call.Each.List), func(v flow.Variant) bool {
-		return v.Schema != nil && v.Schema.At(compiler.SchemaPath(ref.Path[:1])).Named
-	})
-}
-
 // isUnspecifiedItem reports whether nothing can be concluded from the value of an item: types don't
 // describe it, and its list depends on generated values.
 func (w *trial) isUnspecifiedItem(r *plan.Read, strict bool) bool {
 	item, there := w.item["item"]
-	if there && r.Ref.Kind == "item" && !slices.ContainsFunc(w.pass.flow.Elements(w.pass.flow.Caller(r).Each.List), func(v flow.Variant) bool {
+	if there && r.Ref.Kind == "item" && !slices.ContainsFunc(w.pass.Flow.Elements(w.pass.Flow.Caller(r).Each.List), func(v flow.Variant) bool {
 		return v.Wide || v.Schema == nil || !isDescribedIn(v.Schema, item, compiler.SchemaPath(r.Ref.Path), strict)
 	}) {
 		return false
 	}
-	return slices.ContainsFunc(w.pass.flow.OfItem(r), func(v flow.Variant) bool { return v.Wide || !isDescribed(v.Schema, strict, 4) }) &&
-		w.readsOne(w.pass.flow.Caller(r).Each.List, func(r *plan.Read) bool { return w.isUnspecified(r, strict) })
+	return slices.ContainsFunc(w.pass.Flow.OfItem(r), func(v flow.Variant) bool { return v.Wide || !isDescribed(v.Schema, strict, 4) }) &&
+		w.readsOne(w.pass.Flow.Caller(r).Each.List, func(r *plan.Read) bool { return w.isUnspecified(r, strict) })
 }
 
 func (w *trial) readsOne(t *plan.Template, is func(*plan.Read) bool) bool {
@@ -88,7 +46,7 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 		return
 	}
 	if !unspecified && !isList {
-		w.isRefused(call, &parameters{taker: quote(call.Name)}, &plan.TemplateField{Key: "_each", Value: call.Each.List}, own, flow.AList)
+		w.isRefused(call, &analysis.Parameters{Taker: analysis.Quote(call.Name)}, &plan.TemplateField{Key: "_each", Value: call.Each.List}, own, flow.AList)
 		return
 	}
 	if w.fails(call) {
@@ -99,7 +57,7 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 		known := call.Tool != nil && !w.readsOne(call.Each.List, w.isBlank)
 		if known {
 			value, known = w.several(call)
-			known = known && !w.pass.flow.Listing(call).Uncounted
+			known = known && !w.pass.Flow.Listing(call).Uncounted
 		}
 		w.write(call, value, known)
 		return
@@ -138,7 +96,7 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 			continue
 		}
 		if call.Each.Collect && w.random.IntN(4) == 0 {
-			results[at], w.failed = aRecord, true
+			results[at], w.failed = analysis.ARecord, true
 			continue
 		}
 		value, ok, well := w.carriedOut(call, params, open || conditionUnknown)
@@ -158,7 +116,7 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 // several makes up what a call gives for the items of a list that isn't known: as many results
 // as another call for the same list has.
 func (w *trial) several(call *plan.Call) (value any, known bool) {
-	output := w.pass.flow.Gives(call)
+	output := w.pass.Flow.Gives(call)
 	if value, known = w.generator.sample(output, false); !known {
 		return nil, false
 	}
@@ -188,7 +146,7 @@ func (w *trial) describesLack(call *plan.Call, list []any, at int) bool {
 		for _, read := range e.Reads {
 			r := &w.pass.Plan.Reads[read]
 			path := append([]schema.Step{schema.Index(at)}, compiler.SchemaPath(r.Ref.Path)...)
-			if r.Ref.Kind == "item" && slices.ContainsFunc(w.pass.flow.Read(t.Reads[0]), func(v flow.Variant) bool {
+			if r.Ref.Kind == "item" && slices.ContainsFunc(w.pass.Flow.Read(t.Reads[0]), func(v flow.Variant) bool {
 				if v.Schema == nil {
 					return false
 				}

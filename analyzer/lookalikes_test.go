@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -36,12 +38,12 @@ func TestManyLookalikesAreFoundSoon(t *testing.T) {
 	const many, related = 10_000, 100_000
 	document := fmt.Sprintf("{\"calls\": [{\"_tool\": \"t\", \"a\": [%s\"\"]}]}", strings.Repeat("\"x {{state.a}}\", ", many))
 	plan, _ := compiler.Compile(source.NewFile("a.json", []byte(document)), compiler.Options{})
-	p := newPass(plan, 0)
-	p.rule, p.found = diag.LookalikeRef, make([]diag.Diagnostic, related)
+	p := analysis.NewPass(plan, 0)
+	p.Rule, p.Found = diag.LookalikeRef, make([]diag.Diagnostic, related)
 	if took, ok := cputime.Within(time.Second, func() {
-		p.found = p.found[:related] // when it is measured again
-		lookalikes(p)
-	}); !ok || len(p.found) != related+many {
-		t.Errorf("%d findings in %v", len(p.found)-related, took)
+		p.Found = p.Found[:related] // when it is measured again
+		rules.Lookalikes(p)
+	}); !ok || len(p.Found) != related+many {
+		t.Errorf("%d findings in %v", len(p.Found)-related, took)
 	}
 }

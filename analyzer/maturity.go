@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -40,12 +41,12 @@ func assess(p *plan.Plan, found []diag.Diagnostic) Maturity {
 		return Open
 	}
 	for i := range found {
-		if found[i].Rule == unhandledBranch.Rule {
+		if found[i].Rule == rules.UnhandledBranch.Rule {
 			return Closed
 		}
 	}
 	for _, call := range p.Calls {
-		if unrouted(p, call) {
+		if rules.Unrouted(p, call) {
 			return Happy
 		}
 	}

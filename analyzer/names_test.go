@@ -3,6 +3,7 @@ package analyzer
 import (
 	"testing"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
@@ -20,7 +21,7 @@ func TestRespeltKeepsThePath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := respelt(text, "email", "eMail", suggested); got != want {
+		if got := analysis.Respelt(text, "email", "eMail", suggested); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"testing"
 
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -15,7 +16,7 @@ func TestNullIsOfferedForPartsOfTheOutput(t *testing.T) {
 		plan, found := compiler.Compile(source.NewFile("a.yaml", []byte(calls+output)), compiler.Options{})
 		seen := false
 		for _, f := range Analyze(plan, found, Config{}).Findings {
-			if f.Rule == maybeMissing.Rule {
+			if f.Rule == rules.MaybeMissing.Rule {
 				seen = true
 				if len(f.Fixes) != offered {
 					t.Errorf("%s: %d fixes are offered, want %d", output, len(f.Fixes), offered)

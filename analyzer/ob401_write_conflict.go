@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -12,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-var writeConflict = register(Rule{
+var writeConflict = rules.Register(Rule{
 	Rule:  &diag.Rule{Code: "OB401", Name: "write-conflict", Default: diag.Error},
 	Needs: diag.Order,
 	Run:   writeConflicts,
@@ -21,25 +23,25 @@ var writeConflict = register(Rule{
 // writeConflicts reports calls that may write one path although neither waits for the other, in one
 // finding for each call. Calls that never write the path in the same run don't conflict.
 func writeConflicts(p *Pass) {
-	p.ordered = nil
+	p.Ordered = nil
 	if len(p.Plan.Unordered) == 0 {
 		return
 	}
-	astray := astray(p)
+	astray := analysis.Astray(p)
 	pairs := slices.DeleteFunc(slices.Clone(p.Plan.Unordered), func(u plan.Unordered) bool {
 		if astray != nil && (astray[u.A] || astray[u.B]) {
-			p.strayed = true
-			if p.view != nil {
-				p.view.first.strayed = true
+			p.Strayed = true
+			if p.View != nil {
+				p.View.First.Strayed = true
 			}
 			return true
 		}
-		return u.B < p.from || p.barred != nil && (p.barred(u.A) || p.barred(u.B))
+		return u.B < p.From || p.Barred != nil && (p.Barred(u.A) || p.Barred(u.B))
 	})
 	if len(pairs) == 0 {
 		return
 	}
-	e := p.flow.Conditions()
+	e := p.Flow.Conditions()
 	goals := make([]logic.Literal, len(pairs))
 	for i := range pairs {
 		goals[i] = e.Meet(&pairs[i])
@@ -71,16 +73,16 @@ func writeConflicts(p *Pass) {
 // two schedules show the conflict, or without a replay where values do, and a warning where
 // values let both calls run. It reports whether that is an error.
 func conflict(p *Pass, pairs []plan.Unordered, goals []logic.Literal, answers []logic.Answer, with []int) (isError bool) {
-	e := p.flow.Conditions()
+	e := p.Flow.Conditions()
 	possible := slices.DeleteFunc(slices.Clone(with), func(k int) bool { return !answers[k].Possible })
 	first := func(k int) []int {
 		return append([]int{k}, slices.DeleteFunc(slices.Clone(possible), func(other int) bool { return other == k })...)
 	}
-	replay := *kept[Replay](p.shared) != nil
+	replay := *analysis.Kept[Replay](p.Shared) != nil
 	meet := -1 // a pair that values let run
 	for _, k := range possible[:min(len(possible), maxShownConflicts)] {
 		branch := e.Decisions(goals[k], answers[k].Assignment)
-		decided := undecided(branch) == 0
+		decided := rules.Undecided(branch) == 0
 		if decided && meet < 0 {
 			meet = k
 		}
@@ -92,8 +94,8 @@ func conflict(p *Pass, pairs []plan.Unordered, goals []logic.Literal, answers []
 			continue
 		}
 		f := reportConflict(p, pairs, first(k), "the result depends on timing")
-		if !p.screens { // what comes behind changes the example
-			if words := describeBranch(branch); words != "" {
+		if !p.Screens { // what comes behind changes the example
+			if words := analysis.DescribeBranch(branch); words != "" {
 				f.Message += "; both run when " + words
 			}
 			if p.Plan.Targeted() { // a schedule is for the calls of all instances
@@ -109,7 +111,8 @@ func conflict(p *Pass, pairs []plan.Unordered, goals []logic.Literal, answers []
 	for _, k := range with {
 		if a := answers[k]; !a.Possible && !a.Beyond {
 			call := p.Plan.Calls[pairs[k].B]
-			unanswered(p, pairs[k].PathB.Span(), call, "whether "+quote(call.Name)+" conflicts with other calls")
+			analysis.Unanswered(p, pairs[k].PathB.Span(), call,
+				"whether "+analysis.Quote(call.Name)+" conflicts with other calls")
 			break
 		}
 	}
@@ -125,7 +128,7 @@ const maxShownConflicts = 3
 func order(p *Pass, unordered []plan.Unordered, pairs [][2]int) {
 	more := len(p.Plan.Unordered) >= compiler.MaxUnordered
 	if more {
-		unanswered(p, headOf(p.Plan.CallsNode.Span()), nil, fmt.Sprintf("whether more than %d pairs of calls conflict", compiler.MaxUnordered))
+		analysis.Unanswered(p, p.Plan.CallsNode.Span().Head(), nil, fmt.Sprintf("whether more than %d pairs of calls conflict", compiler.MaxUnordered))
 	}
 	if len(pairs) == 0 && !more {
 		return
@@ -133,25 +136,25 @@ func order(p *Pass, unordered []plan.Unordered, pairs [][2]int) {
 	listed := func(call int32) int { return int(call) }
 	inGraph := func(call int32) int { return p.Plan.Graph.Rank(int(call)) }
 	for _, place := range []func(call int32) int{listed, inGraph} {
-		p.ordered = nil
+		p.Ordered = nil
 		for _, pair := range pairs {
 			if place(int32(pair[0])) > place(int32(pair[1])) {
 				pair[0], pair[1] = pair[1], pair[0]
 			}
-			p.ordered = append(p.ordered, pair)
+			p.Ordered = append(p.Ordered, pair)
 		}
 		if more {
-			p.ordered = append(p.ordered, chains(p, place)...)
+			p.Ordered = append(p.Ordered, chains(p, place)...)
 		}
-		arriving := p.held != nil // what arrives comes after what is there
-		if arriving || !p.Plan.Graph.Acyclic() || compiler.WithOrder(p.Plan, p.ordered).Graph.Acyclic() {
+		arriving := p.Held != nil // what arrives comes after what is there
+		if arriving || !p.Plan.Graph.Acyclic() || compiler.WithOrder(p.Plan, p.Ordered).Graph.Acyclic() {
 			return
 		}
-		if p.view != nil { // each instance's graph has an order of its own
+		if p.View != nil { // each instance's graph has an order of its own
 			break
 		}
 	}
-	p.ordered = nil
+	p.Ordered = nil
 	for i, u := range unordered {
 		if more || slices.Contains(pairs, [2]int{u.A, u.B}) {
 			reportConflict(p, unordered, []int{i}, "in the order in which they are listed calls would wait for each other")
@@ -184,18 +187,18 @@ func chains(p *Pass, place func(call int32) int) (pairs [][2]int) {
 func reportConflict(p *Pass, pairs []plan.Unordered, with []int, says string) *diag.Diagnostic {
 	first := pairs[with[0]]
 	call, other := p.Plan.Calls[first.B], p.Plan.Calls[first.A]
-	path, otherPath := p.path(first.PathB.ID), p.path(first.PathA.ID)
-	what := quote(path)
+	path, otherPath := p.Path(first.PathB.ID), p.Path(first.PathA.ID)
+	what := analysis.Quote(path)
 	if path != otherPath {
-		what = quote(path) + " and " + quote(otherPath) + ", one inside the other,"
+		what = analysis.Quote(path) + " and " + analysis.Quote(otherPath) + ", one inside the other,"
 	}
 	f := p.Report(first.PathB.Span(), "%q and %q may both write %s and neither waits for the other: %s", call.Name, other.Name, what, says).About(call.Label())
 	if n := len(with) - 1; n > 0 {
 		f.Message += "; the same applies to " + wording.Count(n, "more call")
 	}
-	for _, k := range with[:min(len(with), maxShown)] {
+	for _, k := range with[:min(len(with), analysis.MaxShown)] {
 		u := pairs[k]
-		f.Note(u.PathA.Span(), "%q writes %q here", p.Plan.Calls[u.A].Name, p.path(u.PathA.ID))
+		f.Note(u.PathA.Span(), "%q writes %q here", p.Plan.Calls[u.A].Name, p.Path(u.PathA.ID))
 	}
 	return f.Advise("let one read the other's result or name it in \"_after\", write to two paths, or use \"writes: once\" to keep the first")
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -17,7 +19,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var expressionType = register(Rule{
+var expressionType = rules.Register(Rule{
 	Rule: &diag.Rule{Code: "OB510", Name: "expression-type", Default: diag.Error},
 	Run:  expressionTypes,
 })
@@ -25,15 +27,15 @@ var expressionType = register(Rule{
 // expressionTypes holds every expression against what is known of the types of
 // its references, and every _when against being a boolean.
 func expressionTypes(p *Pass) {
-	if p.from == 0 {
+	if p.From == 0 {
 		activityCode(p)
 	}
-	calculations(p, func(call *plan.Call, t *plan.Template) {
+	analysis.Calculations(p, func(call *plan.Call, t *plan.Template) {
 		when := call != nil && t == call.When
-		if !when && neverFails(t.Expr) {
+		if !when && rules.NeverFails(t.Expr) {
 			return
 		}
-		result, err := p.flow.Check(t)
+		result, err := p.Flow.Check(t)
 		if err != nil {
 			f := p.Report(t.Node.Within(err.Start, err.End), "%s", err.Message).About(call.Label())
 			if f.Help = err.Help; f.Help == "" {
@@ -59,19 +61,19 @@ func activityCode(p *Pass) {
 	reported := map[string]bool{}
 	for _, tool := range p.Plan.Tools {
 		activity := p.Plan.Activities[tool.Activity]
-		known := parametersOf(p, tool)
+		known := analysis.ParametersOf(p, tool)
 		if activity == nil || activity.Expression == nil || known == nil || reported[tool.Activity] {
 			continue
 		}
 		used, strange := map[string]bool{}, []string(nil)
 		variable := func(name string) *expression.Type {
 			used[name] = true
-			if known.unknown(name) { // nobody passes it, and it is null
+			if known.Unknown(name) { // nobody passes it, and it is null
 				strange = append(strange, name)
 				return &expression.Type{Kinds: expression.Null}
 			}
-			if at := known.place(name); at.Possible {
-				return p.flow.TypeOf(at.Schema, false)
+			if at := known.Place(name); at.Possible {
+				return p.Flow.TypeOf(at.Schema, false)
 			}
 			return nil
 		}
@@ -92,19 +94,19 @@ func activityCode(p *Pass) {
 			f.Advise("the types come from the parameters of %q, which the activity carries out", tool.Name)
 		}
 		if len(strange) > 0 {
-			f.Advise("the tool %q has no parameter %q, which is null therefore; it has %s", tool.Name, strange[0], cmp.Or(known.names().list, "none"))
+			f.Advise("the tool %q has no parameter %q, which is null therefore; it has %s", tool.Name, strange[0], cmp.Or(known.Names().List, "none"))
 		}
 	}
 }
 
 // strayName reports the first name in an activity's code that is none of a parameter, of
 // whatever tool that it carries out: it is always null.
-func strayName(p *Pass, name string, known *parameters, activity *plan.Activity) *diag.Diagnostic {
+func strayName(p *Pass, name string, known *analysis.Parameters, activity *plan.Activity) *diag.Diagnostic {
 	code := activity.Node.Get("expr")
 	stray := func(n *expression.Node) bool {
-		return n.Op == expression.OpVar && known.unknown(n.Name) && !slices.ContainsFunc(p.Plan.Tools, func(t *plan.Tool) bool {
-			k := parametersOf(p, t)
-			return compiler.MayRun(t, name) && (k == nil || !k.unknown(n.Name))
+		return n.Op == expression.OpVar && known.Unknown(n.Name) && !slices.ContainsFunc(p.Plan.Tools, func(t *plan.Tool) bool {
+			k := analysis.ParametersOf(p, t)
+			return compiler.MayRun(t, name) && (k == nil || !k.Unknown(n.Name))
 		})
 	}
 	var node *expression.Node
@@ -118,12 +120,12 @@ func strayName(p *Pass, name string, known *parameters, activity *plan.Activity)
 		return nil
 	}
 	first := node.Name
-	message := fmt.Sprintf("%q isn't a parameter of the tool %q, so it is always null", first, known.tool.Name)
-	f := codeFault(p, known.tool, code.Within(node.Start, node.End), message).As(diag.Warning)
-	if near, ok := known.names().Nearest(first); ok {
-		p.suggested.parameters[suggestedParameter{activity, near}] = true
+	message := fmt.Sprintf("%q isn't a parameter of the tool %q, so it is always null", first, known.Tool.Name)
+	f := codeFault(p, known.Tool, code.Within(node.Start, node.End), message).As(diag.Warning)
+	if near, ok := known.Names().Nearest(first); ok {
+		p.Suggested.Parameters[analysis.SuggestedParameter{Activity: activity, Name: near}] = true
 		f.Advise("did you mean %q?", near)
-	} else if list := known.names().list; list != "" {
+	} else if list := known.Names().List; list != "" {
 		f.Advise("the parameters are %s; write a text in quotes", list)
 	} else {
 		f.Advise("declare the parameter in the tool; write a text in quotes")
@@ -142,22 +144,22 @@ const codeTrials = 64
 // goes wrong, and what isn't a result of the tool, is reported with them.
 func codeTried(p *Pass, tool *plan.Tool, activity *plan.Activity, variable func(string) *expression.Type, used map[string]bool, result *expression.Type, reported map[string]bool) {
 	risky, blind := activity.Expression.CodeMayFail(variable)
-	known := parametersOf(p, tool)
+	known := analysis.ParametersOf(p, tool)
 	samplesOf(p).openCode[tool], _ = activity.Expression.CodeMayFail(func(name string) *expression.Type {
-		at := known.place(name)
+		at := known.Place(name)
 		if !at.Possible || !at.Required { // a call may leave it out
 			return nil
 		}
-		return p.flow.TypeOf(at.Schema, true)
+		return p.Flow.TypeOf(at.Schema, true)
 	})
-	gives := p.flow.Likeness(result)
-	if blind || alwaysRouted(p, tool) || !risky && (tool.Output == nil || gives != nil && p.flow.Contains(gives, tool.Output).Relation == schema.Fits) {
+	gives := p.Flow.Likeness(result)
+	if blind || alwaysRouted(p, tool) || !risky && (tool.Output == nil || gives != nil && p.Flow.Contains(gives, tool.Output).Relation == schema.Fits) {
 		return
 	}
 	var open []schema.Step // parameters that some variant of a union doesn't describe
 	for _, name := range slices.Sorted(maps.Keys(used)) {
-		switch at := known.place(name); {
-		case !at.Named && known.open, at.Named && (at.Schema == nil || at.Schema.Kinds() == schema.Anything):
+		switch at := known.Place(name); {
+		case !at.Named && known.Open, at.Named && (at.Schema == nil || at.Schema.Kinds() == schema.Anything):
 			samplesOf(p).openCode[tool] = true
 			return
 		case at.Named && !isDescribed(at.Schema, false, 4):
@@ -171,22 +173,19 @@ func codeTried(p *Pass, tool *plan.Tool, activity *plan.Activity, variable func(
 	for n := 0; n < codeTrials && steps > 0; n++ {
 		steps -= callWork
 		g = g.vary(n, rand.New(rand.NewPCG(uint64(n), 72)))
-		drawn, ok := g.sample(known.schema, false)
+		drawn, ok := g.sample(known.Schema, false)
 		params, isObject := drawn.(map[string]any)
 		if !ok || !isObject {
 			return
 		}
-		if slices.ContainsFunc(open, func(step schema.Step) bool { return !isDescribedIn(known.schema, params, []schema.Step{step}, false) }) {
+		if slices.ContainsFunc(open, func(step schema.Step) bool { return !isDescribedIn(known.Schema, params, []schema.Step{step}, false) }) {
 			continue
 		}
 		value, err := codeGives(p, tool, activity, params, &steps)
 		if samplesOf(p).worked.Passed() {
 			return
 		}
-		if refused := new(schema.Violation); errors.As(err, &refused) && typeAt(result, refused.Path) == nil {
-			continue
-		}
-		never := err != nil && gives != nil && tool.Output != nil && p.flow.Contains(gives, tool.Output).Relation == schema.Never
+		never := err != nil && gives != nil && tool.Output != nil && p.Flow.Contains(gives, tool.Output).Relation == schema.Never
 		if codeFails(p, tool, nil, activity, params, value, err, never) != nil {
 			reported[tool.Activity] = true
 			return
@@ -235,14 +234,14 @@ func codeFails(p *Pass, tool *plan.Tool, call *plan.Call, activity *plan.Activit
 		if wrong.Cause == expression.OfText || call == nil && wrong.Cause == expression.OfValue {
 			return nil
 		}
-		f = codeFault(p, tool, node.Within(wrong.Start, wrong.End), "this fails when the parameters are "+brief(params)+": "+wrong.Message).As(diag.Warning).
+		f = codeFault(p, tool, node.Within(wrong.Start, wrong.End), "this fails when the parameters are "+analysis.Brief(params)+": "+wrong.Message).As(diag.Warning).
 			Advise("narrow the tool's parameters, or handle that case in the expression")
 	case errors.As(err, &refused):
 		words, severity := "this may not match the \"_output\" of %q: for %s it returns %s: %s", diag.Warning
 		if never {
 			words, severity = "this never matches the \"_output\" of %q: for %s it returns %s: %s", diag.Error
 		}
-		f = codeFault(p, tool, node.Span(), fmt.Sprintf(words, tool.Name, brief(params), brief(value), strings.TrimPrefix(refused.Error(), "."))).As(severity).
+		f = codeFault(p, tool, node.Span(), fmt.Sprintf(words, tool.Name, analysis.Brief(params), analysis.Brief(value), strings.TrimPrefix(refused.Error(), "."))).As(severity).
 			Advise("correct the expression or the tool's \"_output\"")
 	default:
 		return nil
@@ -259,12 +258,12 @@ func (w *trial) tryCode(call *plan.Call, activity *plan.Activity, params map[str
 		return value, true
 	}
 	if samplesOf(p).openCode[tool] && call.FailureRoute() < 0 && !w.worked.Passed() && w.first(call, tool, activity.Node.Get("expr")) {
-		rule := p.rule
-		p.rule = expressionType.Rule
+		rule := p.Rule
+		p.Rule = expressionType.Rule
 		if f := codeFails(p, tool, call, activity, params, value, err, false); f != nil {
 			f.About(call.Label()).Note(call.ToolNode.Span(), "this call passes them")
 		}
-		p.rule = rule
+		p.Rule = rule
 	}
 	return nil, false
 }
@@ -272,22 +271,4 @@ func (w *trial) tryCode(call *plan.Call, activity *plan.Activity, params map[str
 // alwaysRouted reports whether the plan has a way for the failures of every call of a tool.
 func alwaysRouted(p *Pass, tool *plan.Tool) bool {
 	return !slices.ContainsFunc(p.Plan.Calls, func(call *plan.Call) bool { return call.Single() == tool && call.FailureRoute() < 0 })
-}
-
-// typeAt is the type of a part of a value; nil where nothing is known of it.
-func typeAt(t *expression.Type, path []any) *expression.Type {
-	for _, step := range path {
-		if t == nil {
-			return nil
-		}
-		if key, isKey := step.(string); isKey {
-			t = t.Fields[key]
-		} else {
-			t = t.Elem
-		}
-	}
-	if t == nil || t.Kinds == 0 {
-		return nil
-	}
-	return t
 }

@@ -3,12 +3,14 @@ package analyzer
 import (
 	"fmt"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = register(Rule{
+var _ = rules.Register(Rule{
 	Rule:  &diag.Rule{Code: "OB701", Name: "untrusted-to-sink", Default: diag.Error},
 	Needs: diag.Reads | diag.Writes | diag.Order | diag.Tools,
 	Run:   func(p *Pass) { forbiddenFlows(p, true) },
@@ -16,31 +18,30 @@ var _ = register(Rule{
 
 // labels are those of the plan; nil where it stands under no policy.
 func labels(p *Pass) *label.Labels {
-	known := kept[*label.Labels](p.store)
+	known := analysis.Kept[*label.Labels](p.Store)
 	switch {
-	case *known == nil && p.screens:
+	case *known == nil && p.Screens:
 		*known = label.Begin(p.Plan)
 	case *known == nil:
 		*known = label.Of(p.Plan)
 	}
-	if *known != nil && p.screens {
+	if *known != nil && p.Screens {
 		(*known).Extend()
 	}
 	return *known
 }
 
-// forbiddenFlows reports the flows that the policies forbid for their integrity, or for their
-// confidentiality.
+// forbiddenFlows reports the flows that the policies forbid for their integrity, or for their confidentiality.
 func forbiddenFlows(p *Pass, integrity bool) {
 	if len(p.Plan.Policies) == 0 {
 		return
 	}
 	labels := labels(p)
-	if labels == nil || !p.screens && !p.Plan.Graph.Acyclic() {
+	if labels == nil || !p.Screens && !p.Plan.Graph.Acyclic() {
 		return
 	}
 	for i := range labels.Flows {
-		if f := &labels.Flows[i]; f.Integrity == integrity && f.Of.Index >= p.from {
+		if f := &labels.Flows[i]; f.Integrity == integrity && f.Of.Index >= p.From {
 			reportFlow(p, f)
 		}
 	}

@@ -5,13 +5,14 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/analyzer/permit"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = register(Rule{
+var _ = rules.Register(Rule{
 	Rule:  &diag.Rule{Code: "OB703", Name: "outside-envelope", Default: diag.Error},
 	Scope: Document,
 	Needs: diag.Everything,
@@ -21,8 +22,8 @@ var _ = register(Rule{
 // leavesPermit reports what of a plan leaves the permit that it is checked for. The
 // calls of a solution are compared by the machine, which knows more.
 func leavesPermit(p *Pass) {
-	e := p.permit
-	if e == nil || p.screens {
+	e := p.Permit
+	if e == nil || p.Screens {
 		return
 	}
 	parts, _ := p.Plan.Parts() // what can't be read doesn't run
@@ -40,7 +41,7 @@ func leavesPermit(p *Pass) {
 func placeOf(p *Pass, d *permit.Difference) source.Span {
 	for _, c := range p.Plan.Calls {
 		if d.Call != "" && (d.In == "" && c.Name == d.Call || d.In != "" && runs(p, c, d.In)) {
-			return headOf(c.Node.Span())
+			return c.Node.Span().Head()
 		}
 	}
 	for _, t := range p.Plan.Tools {
@@ -48,7 +49,7 @@ func placeOf(p *Pass, d *permit.Difference) source.Span {
 			return t.NameNode.Span()
 		}
 	}
-	return headOf(p.Plan.Root.Span())
+	return p.Plan.Root.Span().Head()
 }
 
 // runs reports whether a call runs a plan, or one that does.

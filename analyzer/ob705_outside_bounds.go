@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/label"
@@ -14,7 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = register(Rule{
+var _ = rules.Register(Rule{
 	Rule: &diag.Rule{Code: "OB705", Name: "outside-bounds", Default: diag.Error},
 	Run:  outsideOfBounds,
 })
@@ -26,7 +28,7 @@ func outsideOfBounds(p *Pass) {
 	if len(p.Plan.Policies) == 0 {
 		return
 	}
-	for _, call := range p.fresh() {
+	for _, call := range p.Fresh() {
 		for _, one := range p.Plan.Policies {
 			for i := range one.Only {
 				unlisted(p, &one.Only[i], call)
@@ -49,7 +51,7 @@ func outsideOfBounds(p *Pass) {
 }
 
 // boundsOn are those that policies set for a call.
-func boundsOn(p *Pass, call *plan.Call) (all []*parameters) {
+func boundsOn(p *Pass, call *plan.Call) (all []*analysis.Parameters) {
 	for _, one := range p.Plan.Policies {
 		for i := range one.Bounds {
 			for k := range one.Bounds[i].Tools {
@@ -62,24 +64,23 @@ func boundsOn(p *Pass, call *plan.Call) (all []*parameters) {
 	return all
 }
 
-// boundsWithin are the bounds of a delegate's parameters: its calls pass them to bounded parameters for
-// certain.
-func boundsWithin(p *Pass, path string) []*parameters {
+// boundsWithin are the bounds of a delegate's parameters: its calls pass them to bounded parameters for certain.
+func boundsWithin(p *Pass, path string) []*analysis.Parameters {
 	d := p.Plan.Delegates[path]
-	if path == "" || d == nil || p.delegates == nil {
+	if path == "" || d == nil || p.Delegates == nil {
 		return nil
 	}
-	return once(p.delegates.store, d, func() (all []*parameters) {
-		judged := p.delegates.judge(d)
-		if !judged.sound {
+	return analysis.Once(p.Delegates.Store, d, func() (all []*analysis.Parameters) {
+		judged := p.Delegates.Judge(d)
+		if !judged.Sound {
 			return nil // which is a finding of its own
 		}
-		inner := p.inner(judged.plan)
+		inner := p.Inner(judged.Plan)
 		for _, call := range inner.Plan.Calls {
 			for _, bounds := range slices.Concat(boundsOn(inner, call), boundsWithin(inner, call.Plan())) {
 				for _, f := range call.Params.Fields {
 					if one := passedOn(inner, call, f, bounds); one != nil {
-						one.taker = fmt.Sprintf("%s, which %q of the delegate %q passes it on to,", bounds.taker, call.Name, path)
+						one.Taker = fmt.Sprintf("%s, which %q of the delegate %q passes it on to,", bounds.Taker, call.Name, path)
 						all = append(all, one)
 					}
 				}
@@ -91,8 +92,8 @@ func boundsWithin(p *Pass, path string) []*parameters {
 
 // passedOn is what a bound of a call's parameter is to the parameter of the plan that is
 // passed on there; nil where none is for certain.
-func passedOn(p *Pass, call *plan.Call, f plan.TemplateField, bounds *parameters) *parameters {
-	place, bounded := bounds.places[f.Key]
+func passedOn(p *Pass, call *plan.Call, f plan.TemplateField, bounds *analysis.Parameters) *analysis.Parameters {
+	place, bounded := bounds.Places[f.Key]
 	if !bounded || call.Each != nil || f.Value.Expr == nil || !f.Value.Expr.Plain() {
 		return nil
 	}
@@ -100,26 +101,25 @@ func passedOn(p *Pass, call *plan.Call, f plan.TemplateField, bounds *parameters
 	if r.Ref.Kind != "input" || len(r.Ref.Path) == 0 || r.Ref.Path[0].IsIndex || len(r.Writers) > 0 {
 		return nil
 	}
-	e := p.flow.Conditions()
+	e := p.Flow.Conditions()
 	if !e.SolveOne(e.And(e.There(f.Value), e.Runs(call).Not()), true).Impossible {
 		return nil
 	}
 	name := r.Ref.Path[0].Key
 	place.Schema = schema.Containing(compiler.SchemaPath(r.Ref.Path[1:]), place.Schema)
-	return &parameters{which: "delegate", places: map[string]schema.Place{name: place}, bounds: map[string]*source.Node{name: bounds.bounds[f.Key]}}
+	return &analysis.Parameters{Which: "delegate", Places: map[string]schema.Place{name: place}, Bounds: map[string]*source.Node{name: bounds.Bounds[f.Key]}}
 }
 
-// untyped reports bounds that accept values of other types, if the tool doesn't declare the type
-// either.
+// untyped reports bounds that accept values of other types, if the tool doesn't declare the type either.
 func untyped(p *Pass, bounds *policy.Bounds, of *policy.BoundTool) {
 	at := slices.IndexFunc(p.Plan.Calls, func(c *plan.Call) bool { return label.Carries(c, of.Name) && c.Tool != nil })
-	if at < p.from {
+	if at < p.From {
 		return
 	}
-	known := parametersOf(p, p.Plan.Calls[at].Tool)
+	known := analysis.ParametersOf(p, p.Plan.Calls[at].Tool)
 	for i := range of.Parameters {
-		if bound := &of.Parameters[i]; known != nil && bound.NamesNoType() && known.place(bound.Name).Schema.Kinds() == schema.Anything {
-			p.Report(headOf(bound.Node.Span()), "the bound of %q in %q names no type, and neither does %s: a value of another type is within it", bound.Name, bounds.Name, known.taker).As(diag.Warning).
+		if bound := &of.Parameters[i]; known != nil && bound.NamesNoType() && known.Place(bound.Name).Schema.Kinds() == schema.Anything {
+			p.Report(bound.Node.Span().Head(), "the bound of %q in %q names no type, and neither does %s: a value of another type is within it", bound.Name, bounds.Name, known.Taker).As(diag.Warning).
 				Advise("name the \"type\" that it may have")
 		}
 	}
@@ -135,42 +135,42 @@ func unlisted(p *Pass, only *policy.Only, call *plan.Call) {
 		at = n
 	}
 	p.Report(at.Span(), "%q isn't among the tools that there may be: the policy's rule %q lists those", name, only.Name).About(call.Label()).
-		Advise("call one of %s", quotedNames(only.Tools)).
-		Note(headOf(only.Node.Span()), "the rule is here")
+		Advise("call one of %s", analysis.QuotedNames(only.Tools)).
+		Note(only.Node.Span().Head(), "the rule is here")
 }
 
 // boundsOf are the bounds of a tool as a taker of its parameters.
-func boundsOf(p *Pass, rule *policy.Bounds, tool *policy.BoundTool) *parameters {
-	return once(p.store, tool, func() *parameters {
-		t := &parameters{taker: fmt.Sprintf("the policy's rule %q", rule.Name), which: "policy", places: map[string]schema.Place{}, bounds: map[string]*source.Node{}}
+func boundsOf(p *Pass, rule *policy.Bounds, tool *policy.BoundTool) *analysis.Parameters {
+	return analysis.Once(p.Store, tool, func() *analysis.Parameters {
+		t := &analysis.Parameters{Taker: fmt.Sprintf("the policy's rule %q", rule.Name), Which: "policy", Places: map[string]schema.Place{}, Bounds: map[string]*source.Node{}}
 		for _, one := range tool.Parameters {
-			t.places[one.Name], t.bounds[one.Name] = schema.Place{Schema: one.Schema, Possible: true, Named: true}, one.Node
+			t.Places[one.Name], t.Bounds[one.Name] = schema.Place{Schema: one.Schema, Possible: true, Named: true}, one.Node
 		}
 		return t
 	})
 }
 
-func outOfBounds(p *Pass, call *plan.Call, bounds *parameters) {
+func outOfBounds(p *Pass, call *plan.Call, bounds *analysis.Parameters) {
 	for _, f := range call.Params.Fields {
-		place, bounded := bounds.places[f.Key]
+		place, bounded := bounds.Places[f.Key]
 		if !bounded {
 			continue
 		}
-		before := len(p.found)
-		if badLiteral(p, call, bounds, f, place.Schema); len(p.found) > before || !f.Value.Live() {
+		before := len(p.Found)
+		if rules.BadLiteral(p, call, bounds, f, place.Schema); len(p.Found) > before || !f.Value.Live() {
 			continue
 		}
-		to := target{call: call, taker: bounds, schema: place.Schema, key: f.Key}
-		found, _ := judgeTemplate(p, f.Value, to, true)
-		if bounds.which == "delegate" { // its own findings cover the rest
-			found = slices.DeleteFunc(found, func(j judgement) bool { return j.Relation != schema.Never })
+		to := analysis.Target{Call: call, Taker: bounds, Schema: place.Schema, Key: f.Key}
+		found, _ := analysis.JudgeTemplate(p, f.Value, to, true)
+		if bounds.Which == "delegate" { // its own findings cover the rest
+			found = slices.DeleteFunc(found, func(j analysis.Judgement) bool { return j.Relation != schema.Never })
 		}
 		for i := range found {
 			reportBounds(p, &found[i])
 		}
-		if bounds.which != "delegate" && len(found) == 0 && !isWithin(p, call, f.Value, place.Schema, schema.Fits) {
-			to.node = f.Value.Node
-			j := judgement{flow.Fit{Relation: schema.Unknown, Several: true}, to}
+		if bounds.Which != "delegate" && len(found) == 0 && !isWithin(p, call, f.Value, place.Schema, schema.Fits) {
+			to.Node = f.Value.Node
+			j := analysis.Judgement{Fit: flow.Fit{Relation: schema.Unknown, Several: true}, To: to}
 			if isWithin(p, call, f.Value, place.Schema, schema.Fits, schema.Unknown) {
 				j.CutShort = "the schemas can't be compared"
 			}
@@ -182,26 +182,26 @@ func outOfBounds(p *Pass, call *plan.Call, bounds *parameters) {
 // isWithin reports whether all that a template may give is in one of some relations to a
 // schema; of a value that the document gives as an example it is known that it fits.
 func isWithin(p *Pass, call *plan.Call, t *plan.Template, s *schema.Schema, relations ...schema.Relation) bool {
-	return !slices.ContainsFunc(p.flow.Eval(call, t), func(v flow.Variant) bool {
-		if v.Schema = p.flow.Guarded(&v, call); v.Schema == nil {
+	return !slices.ContainsFunc(p.Flow.Eval(call, t), func(v flow.Variant) bool {
+		if v.Schema = p.Flow.Guarded(&v, call); v.Schema == nil {
 			return true
 		}
-		return !v.Sample && !slices.Contains(relations, p.flow.Fits(v.Schema, s, v.External).Relation)
+		return !v.Sample && !slices.Contains(relations, p.Flow.Fits(v.Schema, s, v.External).Relation)
 	})
 }
 
-func reportBounds(p *Pass, j *judgement) {
-	what := fmt.Sprintf("what %s lets %s be", j.to.taker.taker, j.to.name())
+func reportBounds(p *Pass, j *analysis.Judgement) {
+	what := fmt.Sprintf("what %s lets %s be", j.To.Taker.Taker, j.To.Name())
 	var f *diag.Diagnostic
 	switch j.Relation {
 	case schema.Never:
-		f = misfit(p, p.rule, j, what)
+		f = analysis.Misfit(p, p.Rule, j, what)
 	case schema.MayNotFit:
-		f = misfit(p, p.rule, j, what).As(diag.Warning)
+		f = analysis.Misfit(p, p.Rule, j, what).As(diag.Warning)
 		f.Message += "; a run refuses the call then"
 	default:
-		f = p.Report(j.place(), "whether %s fits %s isn't known; a run refuses the call if it doesn't", j.called(), what).About(j.to.call.Label()).As(diag.Warning)
-		if noteSources(p, f, j); j.CutShort != "" {
+		f = p.Report(j.Place(), "whether %s fits %s isn't known; a run refuses the call if it doesn't", j.Called(), what).About(j.To.Call.Label()).As(diag.Warning)
+		if analysis.NoteSources(p, f, j); j.CutShort != "" {
 			f.As(diag.Info)
 		}
 	}

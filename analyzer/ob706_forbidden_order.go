@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -13,7 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
-var _ = register(Rule{
+var _ = rules.Register(Rule{
 	Rule:  &diag.Rule{Code: "OB706", Name: "forbidden-order", Default: diag.Error},
 	Needs: branch.Needed,
 	Run:   forbiddenOrders,
@@ -37,7 +39,7 @@ const (
 // requires, on some branch. Whether an order that the graph leads to is kept on
 // every branch isn't looked at: the run refuses what would break it.
 func forbiddenOrders(p *Pass) {
-	if p.screens || !p.Plan.Graph.Acyclic() { // a solution is held to it as it runs: earlier ticks count
+	if p.Screens || !p.Plan.Graph.Acyclic() { // a solution is held to it as it runs: earlier ticks count
 		return
 	}
 	var pairs [][2]int
@@ -51,7 +53,7 @@ func forbiddenOrders(p *Pass) {
 			all = maybeAfter(p, shares)
 		case c.Kind == policy.AtMost:
 			all = tooOften(p, c, shares)
-		case !p.within: // else what was done before the call that runs the plan counts
+		case !p.Within: // else what was done before the call that runs the plan counts
 			all = maybeBefore(p, shares)
 		}
 		for i := range all {
@@ -59,8 +61,8 @@ func forbiddenOrders(p *Pass) {
 		}
 		pairs = toOrder(p, pairs, c, shares, slices.ContainsFunc(all, func(m misorder) bool { return !m.certain }))
 	}
-	if pairs = slices.Concat(p.ordered, pairs); len(pairs) > len(p.ordered) && compiler.WithOrder(p.Plan, pairs).Graph.Acyclic() {
-		p.ordered = pairs
+	if pairs = slices.Concat(p.Ordered, pairs); len(pairs) > len(p.Ordered) && compiler.WithOrder(p.Plan, pairs).Graph.Acyclic() {
+		p.Ordered = pairs
 	}
 }
 
@@ -75,7 +77,7 @@ type misorder struct {
 
 // misorderOf asks whether a call can come where it mustn't; nil where it can't.
 func misorderOf(p *Pass, call *plan.Call, goal logic.Literal, certain bool, earlier ...*plan.Call) *misorder {
-	e := p.flow.Conditions()
+	e := p.Flow.Conditions()
 	if !spend(p, questionCost) {
 		return nil
 	}
@@ -85,7 +87,7 @@ func misorderOf(p *Pass, call *plan.Call, goal logic.Literal, certain bool, earl
 	}
 	if certain = certain && a.Possible; certain {
 		// It mustn't depend on what the plan doesn't tell.
-		certain = undecided(e.Decisions(goal, a.Assignment)) == 0
+		certain = rules.Undecided(e.Decisions(goal, a.Assignment)) == 0
 		for _, v := range e.Implicant(goal, a.Assignment) {
 			call, ends := e.EndingOf(v)
 			unlikely := ends && a.Assignment.Flips(v) && (p.Plan.Calls[call].Plan() != "" || p.Plan.Calls[call].Each != nil)
@@ -98,7 +100,7 @@ func misorderOf(p *Pass, call *plan.Call, goal logic.Literal, certain bool, earl
 // maybeBefore are the subjects that may start without one of the others done before. Only the
 // calls that a subject depends on count.
 func maybeBefore(p *Pass, shares []share) (all []misorder) {
-	e := p.flow.Conditions()
+	e := p.Flow.Conditions()
 	for i := range shares {
 		shares[i].without = e.Runs(shares[i].call)
 	}
@@ -123,10 +125,9 @@ func maybeBefore(p *Pass, shares []share) (all []misorder) {
 	return all
 }
 
-// maybeAfter are the subjects that may start after one of the others has started: nothing
-// lets the other wait for them.
+// maybeAfter are the subjects that may start after one of the others has started: nothing lets the other wait for them.
 func maybeAfter(p *Pass, shares []share) (all []misorder) {
-	e := p.flow.Conditions()
+	e := p.Flow.Conditions()
 	found := map[*share]*misorder{}
 	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, ordered bool) {
 		if is, may := x.same(y); !ordered && may && x.subject && y.other && (found[x] == nil || !found[x].certain) {
@@ -144,8 +145,7 @@ func maybeAfter(p *Pass, shares []share) (all []misorder) {
 	return all
 }
 
-// eachPair goes through the pairs of calls with a role; ordered says that y comes after x in a
-// graph.
+// eachPair goes through the pairs of calls with a role; ordered says that y comes after x in a graph.
 func eachPair(p *Pass, g *dag.Graph, shares []share, f func(y, x *share, ordered bool)) {
 	of, at := make([]int32, len(shares)), map[int32]int{}
 	for i := range shares {
@@ -200,7 +200,7 @@ func together(p *Pass, c *policy.Check, of []*share, certain bool) []misorder {
 		return nil
 	}
 	// By number: at least so many of the subjects start.
-	e := p.flow.Conditions()
+	e := p.Flow.Conditions()
 	e.Allow(2 * len(of) * (c.Most + 2))
 	counts := slices.Repeat([]logic.Literal{logic.False}, c.Most+2)
 	counts[0] = logic.True
@@ -232,9 +232,9 @@ type orderWork int
 
 // spend takes work off the budget. Where it doesn't last that is a finding.
 func spend(p *Pass, work orderWork) bool {
-	done := kept[orderWork](p.store)
+	done := analysis.Kept[orderWork](p.Store)
 	if *done < orderBudget && *done+work >= orderBudget {
-		cutShort(p, headOf(p.Plan.CallsNode.Span()), "which of the calls may come after which isn't fully analysed for the policy: there are too many")
+		analysis.CutShort(p, p.Plan.CallsNode.Span().Head(), "which of the calls may come after which isn't fully analysed for the policy: there are too many")
 	}
 	*done += work
 	return *done < orderBudget
@@ -251,26 +251,26 @@ func reportOrder(p *Pass, c *policy.Check, m *misorder) {
 	case c.Kind == policy.OnlyAfter:
 		says, help = fmt.Sprintf("%q may start before %q is done", m.call.Name, c.Other.Text), fmt.Sprintf("name a call of %q in its \"_after\", or let it read what that gives", c.Other.Text)
 	case c.Kind == policy.NeverAfter:
-		says, help = fmt.Sprintf("%q may start after %s", m.call.Name, quotedNames(names)), fmt.Sprintf("let %s wait for it: \"_after\": {\"settled\": [%q]}", quotedNames(names), idOf(p, m.call))
+		says, help = fmt.Sprintf("%q may start after %s", m.call.Name, analysis.QuotedNames(names)), fmt.Sprintf("let %s wait for it: \"_after\": {\"settled\": [%q]}", analysis.QuotedNames(names), idOf(p, m.call))
 	case len(names) == 0:
 		says, help = fmt.Sprintf("%q starts %q more often than allowed", m.call.Name, c.Subject.Text),
 			"limit its \"_retry\", or give the list that it runs for \"maxItems\""
 	default:
-		says, help = fmt.Sprintf("%q may be one too many after %s: together they start %q more often than allowed", m.call.Name, quotedNames(names), c.Subject.Text), "remove one of them"
+		says, help = fmt.Sprintf("%q may be one too many after %s: together they start %q more often than allowed", m.call.Name, analysis.QuotedNames(names), c.Subject.Text), "remove one of them"
 	}
 	witness := OrderWitness{Order: append(names, m.call.Name)}
 	if m.answer.Possible {
-		witness.Branch = p.flow.Conditions().Decisions(m.goal, m.answer.Assignment)
-		if words := describeBranch(witness.Branch); words != "" {
+		witness.Branch = p.Flow.Conditions().Decisions(m.goal, m.answer.Assignment)
+		if words := analysis.DescribeBranch(witness.Branch); words != "" {
 			says += ", when " + words
 		}
 	}
-	f := p.Report(m.call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says, quote(c.Name), c.Says()).About(m.call.Label()).Advise("%s", help)
+	f := p.Report(m.call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says, analysis.Quote(c.Name), c.Says()).About(m.call.Label()).Advise("%s", help)
 	f.Witness = witness
-	for _, other := range m.earlier[:min(len(m.earlier), maxShown)] {
+	for _, other := range m.earlier[:min(len(m.earlier), analysis.MaxShown)] {
 		f.Note(other.ToolNode.Span(), "%q is here", other.Name)
 	}
-	f.Show(headOf(c.Node.Span()), "the rule is here")
+	f.Show(c.Node.Span().Head(), "the rule is here")
 	if !m.certain {
 		f.Message += "; whether that happens isn't known, so a run refuses the call if it does"
 		f.As(diag.Warning)

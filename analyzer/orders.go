@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -26,7 +28,7 @@ type share struct {
 
 // orderChecks are what the policies of the plan ask of orders.
 func orderChecks(p *Pass) []policy.Check {
-	checks := kept[[]policy.Check](p.store)
+	checks := analysis.Kept[[]policy.Check](p.Store)
 	if *checks == nil && len(p.Plan.Policies) > 0 {
 		*checks = policy.Checks(p.Plan.Policies)
 	}
@@ -56,7 +58,7 @@ func shareOf(p *Pass, at int, call *plan.Call) share {
 	one.subject, one.other = one.subject || in.subject, one.other || in.other
 	if one.subject || one.other {
 		if call.Each != nil {
-			least, most := p.flow.Lengths(call)
+			least, most := p.Flow.Lengths(call)
 			items, one.some = min(most, c.Most+2), least > 0 && !call.When.PerItem() && !call.Each.Collect
 		}
 		if one.key = orderKey(p, c.Per, call); strings.HasPrefix(one.key, eachItem) {
@@ -71,21 +73,21 @@ func shareOf(p *Pass, at int, call *plan.Call) share {
 // delegateShare is what the plan that carries a call out is to a check.
 func delegateShare(p *Pass, at int, call *plan.Call) (all share) {
 	d := p.Plan.Delegates[call.Plan()]
-	if d == nil || p.delegates == nil {
+	if d == nil || p.Delegates == nil {
 		return all
 	}
-	return once(p.delegates.store, orderPlace{d, at}, func() share {
-		judged := p.delegates.judge(d)
-		if !judged.sound {
+	return analysis.Once(p.Delegates.Store, orderPlace{d, at}, func() share {
+		judged := p.Delegates.Judge(d)
+		if !judged.Sound {
 			return all // which is a finding of its own
 		}
-		inner := p.inner(judged.plan)
+		inner := p.Inner(judged.Plan)
 		c, shares := &orderChecks(inner)[at], shares(inner, at)
 		for i := range shares {
 			one := &shares[i]
 			all.subject, all.other = all.subject || one.subject, all.other || one.other
 			all.count = min(all.count+one.count, c.Most+1)
-			all.uncertain = all.uncertain || one.uncertain || inner.flow.Conditions().Runs(one.call) != logic.True
+			all.uncertain = all.uncertain || one.uncertain || inner.Flow.Conditions().Runs(one.call) != logic.True
 		}
 		if c.Kind == policy.OnlyAfter {
 			all.subject = len(maybeBefore(inner, shares)) > 0
@@ -122,7 +124,7 @@ func orderKey(p *Pass, parameter string, call *plan.Call) string {
 		return ""
 	}
 	var b strings.Builder
-	fingerprint(p, &b, t)
+	rules.Fingerprint(p, &b, t)
 	return b.String()
 }
 
@@ -170,7 +172,7 @@ func toOrder(p *Pass, pairs [][2]int, c *policy.Check, shares []share, all bool)
 
 // strictGraph is who never starts before whom has settled.
 func strictGraph(p *Pass) *dag.Graph {
-	strict := kept[*dag.Graph](p.store)
+	strict := analysis.Kept[*dag.Graph](p.Store)
 	if *strict == nil {
 		deps := dag.NewBuilder(len(p.Plan.Calls), p.Plan.Graph.Edges())
 		for _, call := range p.Plan.Calls {

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -21,8 +22,8 @@ type orderedCall struct {
 // related are the calls listed before one with which order rules relate it.
 func related(p *Pass, call *plan.Call) (with []int) {
 	checks := orderChecks(p)
-	ordered := kept[[][]orderedCall](p.store)
-	*ordered = reaches(*ordered, len(checks))
+	ordered := analysis.Kept[[][]orderedCall](p.Store)
+	*ordered = analysis.Reaches(*ordered, len(checks))
 	for at := range checks {
 		c := &checks[at]
 		one := orderedCall{share: shareOf(p, at, call)}
@@ -66,7 +67,7 @@ func asListed(p *Pass, held func(call int) bool) (pairs [][2]int) {
 	}
 	var trace dag.Trace
 	var late [][2]int
-	for _, call := range p.fresh() {
+	for _, call := range p.Fresh() {
 		for _, earlier := range related(p, call) {
 			pair := [2]int{earlier, call.Index}
 			if !held(call.Index) {
@@ -76,7 +77,7 @@ func asListed(p *Pass, held func(call int) bool) (pairs [][2]int) {
 			}
 		}
 	}
-	if all := slices.Concat(pairs, late); len(late) > 0 && compiler.WithOrder(p.Plan, slices.Concat(p.ordered, all)).Graph.Acyclic() {
+	if all := slices.Concat(pairs, late); len(late) > 0 && compiler.WithOrder(p.Plan, slices.Concat(p.Ordered, all)).Graph.Acyclic() {
 		return all
 	}
 	return pairs

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
@@ -20,8 +21,8 @@ func reference(t testing.TB) string {
 		"You can set the severity of a rule in `obelus.yaml`, which also turns on a rule that is off by default.\n" +
 		"[OB901](OB901-useless-suppression.md) describes how to suppress one finding. `make update` generates this table.\n\n" +
 		"| code | name | severity | problem |\n|---|---|---|---|\n")
-	for _, r := range Rules() {
-		page, ok := Page(r.Code)
+	for _, r := range rules.Rules() {
+		page, ok := rules.Page(r.Code)
 		summary := diag.Meaning(page)
 		if !ok || summary == "" || len(summary) > 300 {
 			t.Errorf("the page of %s doesn't begin with a sentence that says what it means: %q", r.Code, summary)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -18,25 +20,19 @@ import (
 // maxInside bounds how deep trials follow delegates.
 const maxInside = 4
 
-// opens reports whether a call runs a plan whose schemas don't describe all parameters and results.
-func opens(p *Pass, call *plan.Call) bool {
-	d := p.Plan.Delegates[call.Plan()]
-	return d != nil && (d.InputSchema == nil || d.Output != nil && d.OutputSchema == nil || len(call.Scopes) > 0)
-}
-
 // inside is what tries the delegate of a call; nil where that shows nothing, or it isn't sound by itself.
 func (t *sampler) inside(call *plan.Call) *sampler {
 	p := t.pass
-	if !opens(p, call) || p.delegates == nil || t.depth >= maxInside || len(missingState(p, call)) > 0 ||
-		call.ScopesNode != nil && isReported(p, call.ScopesNode) {
+	if !rules.Opens(p, call) || p.Delegates == nil || t.depth >= maxInside || len(analysis.MissingState(p, call)) > 0 ||
+		call.ScopesNode != nil && rules.IsReported(p, call.ScopesNode) {
 		return nil
 	}
 	return flow.Once(t.within, call, func() *sampler {
-		judged := p.delegates.judge(p.Plan.Delegates[call.Plan()])
-		if !judged.sound || len(diag.AtLeast(diag.Warning, judged.findings)) > 0 {
+		judged := p.Delegates.Judge(p.Plan.Delegates[call.Plan()])
+		if !judged.Sound || len(diag.AtLeast(diag.Warning, judged.Findings)) > 0 {
 			return nil
 		}
-		pass := p.inner(judged.plan)
+		pass := p.Inner(judged.Plan)
 		sub := newSampler(pass, t.left, t.worked)
 		sub.depth = t.depth + 1
 		for i := range pass.Plan.Calls {
@@ -61,7 +57,7 @@ func (w *trial) delegated(call *plan.Call, sub *sampler, params map[string]any) 
 	p := sub.pass
 	inner := sub.newTrial(w.n, w.random)
 	inner.fromCall = true
-	before := len(p.found)
+	before := len(p.Found)
 	inner.goThrough(state.Delegated(p.Plan, given, params))
 	if p.Plan.Output == nil {
 		known = true
@@ -71,8 +67,8 @@ func (w *trial) delegated(call *plan.Call, sub *sampler, params map[string]any) 
 			value = result
 		}
 	}
-	if len(p.found) > before {
-		w.goesWrongInside(call, &p.found[before])
+	if len(p.Found) > before {
+		w.goesWrongInside(call, &p.Found[before])
 		return nil, false, false
 	}
 	says, what, at := p.Plan.OutputSchema, "its \"outputSchema\"", p.Plan.Root.Get("outputSchema")
@@ -104,8 +100,8 @@ func (w *trial) givesAnother(call *plan.Call, value any, what string, at *source
 	if !w.first(call, "delegate", call.ToolNode) {
 		return
 	}
-	f := w.report(diag.BadDelegate, diag.Warning, call, call.ToolNode.Span(), "the output of the delegate %q may not fit %s: for instance %s: %v", call.Plan(), what, brief(value), wrong)
+	f := w.report(diag.BadDelegate, diag.Warning, call, call.ToolNode.Span(), "the output of the delegate %q may not fit %s: for instance %s: %v", call.Plan(), what, analysis.Brief(value), wrong)
 	f.Witness = value
 	f.Advise("hand over what the delegate can do with, let its output be there whatever comes (\"… || null\"), or widen what is said of it")
-	f.Show(headOf(at.Span()), "what it is said to give is here")
+	f.Show(at.Span().Head(), "what it is said to give is here")
 }

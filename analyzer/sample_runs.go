@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -96,7 +98,7 @@ type sampleBudget struct {
 }
 
 func samplesOf(p *Pass) *sampleBudget {
-	s := kept[sampleBudget](p.shared)
+	s := analysis.Kept[sampleBudget](p.Shared)
 	if s.openCode == nil {
 		worked := expression.Meter{Steps: 4_000_000, Memory: 256_000_000}
 		*s = sampleBudget{flow.MaxReasoning / 4, trialWork, worked, map[*plan.Tool]bool{}}
@@ -106,11 +108,11 @@ func samplesOf(p *Pass) *sampleBudget {
 
 // runSamples runs the calls that aren't known to succeed.
 func runSamples(p *Pass) {
-	if p.screens || p.from > 0 || p.Plan.Form == plan.Replan || p.Plan.AwaitsInstances ||
+	if p.Screens || p.From > 0 || p.Plan.Form == plan.Replan || p.Plan.AwaitsInstances ||
 		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Input|diag.Reads|diag.Tools) || !p.Plan.Graph.Acyclic() {
 		return
 	}
-	p.rule = outputMismatch.Rule
+	p.Rule = rules.OutputMismatch.Rule
 	t := newSampler(p, &samplesOf(p).trying, &samplesOf(p).worked)
 	output := isOutputUndecided(p)
 	for _, call := range p.Plan.Calls {
@@ -180,13 +182,13 @@ func (t *sampler) gather(output bool) {
 			t.boundaries.atConstants(a.Expression)
 		}
 	}
-	for _, f := range p.found {
-		t.joined[f.Call] = t.joined[f.Call] || f.Rule == failureJoinsRule
+	for _, f := range p.Found {
+		t.joined[f.Call] = t.joined[f.Call] || f.Rule == rules.FailureJoinsRule
 	}
 	t.findBoundaries(output)
 	t.findInitialState()
 	t.layout = state.Layout{Plan: p.Plan, Paths: p.Plan.Paths, Settled: true, Inconsistency: new(string)}
-	calculations(p, func(call *plan.Call, x *plan.Template) {
+	analysis.Calculations(p, func(call *plan.Call, x *plan.Template) {
 		if call == nil || within[call.Index] {
 			t.boundaries.atConstants(x.Expr)
 		}
@@ -311,7 +313,7 @@ func (w *trial) read(r *plan.Read) (any, expression.Presence) {
 func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there, unspecified bool) {
 	var seen []looked
 	strictly := false // an undescribed object may hold something
-	blind := flow.Once(w.blind, t, func() bool { _, blind := evaluationRisk(w.pass, t); return blind })
+	blind := flow.Once(w.blind, t, func() bool { _, blind := rules.EvaluationRisk(w.pass, t); return blind })
 	value, presence, err := t.Expr.EvalWithin(func(i int) (any, expression.Presence) {
 		r := &w.pass.Plan.Reads[t.Reads[i]]
 		strictly = strictly || w.isUnspecified(r, true)
@@ -353,7 +355,7 @@ func (w *trial) kindsClash(t *plan.Template) error {
 	p := w.pass
 	absent := false
 	_, wrong := t.Expr.Check(func(i int) *expression.Type {
-		known, r := p.flow.Type(t.Reads[i]), &p.Plan.Reads[t.Reads[i]]
+		known, r := p.Flow.Type(t.Reads[i]), &p.Plan.Reads[t.Reads[i]]
 		value, presence := w.read(r)
 		if absent = absent || presence != expression.There; absent || known == nil || known.Kinds == 0 || w.isBlank(r) {
 			return nil
@@ -426,8 +428,8 @@ func (w *trial) parameters(call *plan.Call, guardUnknown bool) (params map[strin
 	}
 	for _, f := range expressions {
 		value := params[f.Key]
-		for _, taker := range takers(w.pass, call) {
-			at := taker.place(f.Key)
+		for _, taker := range analysis.Takers(w.pass, call) {
+			at := taker.Place(f.Key)
 			if !at.Possible || at.Schema == nil {
 				continue
 			}
@@ -438,8 +440,8 @@ func (w *trial) parameters(call *plan.Call, guardUnknown bool) (params map[strin
 			}
 		}
 	}
-	for _, taker := range takers(w.pass, call) {
-		runs = runs && (unspecified || !taker.combines() || taker.acceptsTogether(w, call, params))
+	for _, taker := range analysis.Takers(w.pass, call) {
+		runs = runs && (unspecified || !taker.Combines() || acceptsTogether(w, taker, call, params))
 	}
 	return params, runs, unspecified
 }
@@ -466,16 +468,13 @@ func (w *trial) result(call *plan.Call, params map[string]any, unspecified bool)
 	return w.generator.sample(tool.Output, false)
 }
 
-// aRecord represents the records of failures.
-var aRecord any = map[string]any{"code": "error", "message": "it failed", "details": nil}
-
 // fails lets a call fail at times that has a failure route: it writes the record where the
 // plan wants it, if there is room.
 func (w *trial) fails(call *plan.Call) bool {
 	if call.FailureRoute() < 0 || w.joined[call.Label()] || w.random.IntN(4) != 0 ||
 		// a model's answer fails only where the tool says that it fails, or the plan has a place for failures by its name
 		call.Activity == "" && call.Plan() == "" &&
-			!compiler.SaysItFails(call.Single()) && !NamesFailures(w.pass.Plan, call.Output[call.FailureRoute()]...) {
+			!compiler.SaysItFails(call.Single()) && !rules.NamesFailures(w.pass.Plan, call.Output[call.FailureRoute()]...) {
 		return false
 	}
 	w.fail(call)
@@ -485,15 +484,15 @@ func (w *trial) fails(call *plan.Call) bool {
 func (w *trial) fail(call *plan.Call) {
 	w.failed = true
 	route := call.Output[call.FailureRoute()]
-	if path, err, _ := w.unfit(call, route, plan.Set, aRecord); err != nil {
-		if forFailures(w.pass, call, path) {
-			w.hasNoPlace(call, path, aRecord, true, err)
+	if path, err, _ := w.unfit(call, route, plan.Set, analysis.ARecord); err != nil {
+		if rules.ForFailures(w.pass, call, path) {
+			w.hasNoPlace(call, path, analysis.ARecord, true, err)
 		}
 		return
 	}
 	w.ended[call.Index].fails, w.ended[call.Index].takes = true, call.FailureRoute()
 	for _, path := range route {
-		w.log.Append(state.Message{Path: path.ID, Value: aRecord, Failure: true, Call: call.Index})
+		w.log.Append(state.Message{Path: path.ID, Value: analysis.ARecord, Failure: true, Call: call.Index})
 	}
 }
 
@@ -535,13 +534,13 @@ func (w *trial) taking(call *plan.Call, value any) int {
 	if routes == 1 {
 		return 0
 	}
-	if last := call.FailureRoute(); !tellsFailures(w.pass, call.Output[last]) {
+	if last := call.FailureRoute(); !rules.TellsFailures(w.pass, call.Output[last]) {
 		routes++ // results may go there as well
 	}
 	var taking []int
 	for i, route := range call.Output[:routes-1] {
 		if !slices.ContainsFunc(route, func(path plan.Path) bool {
-			s := w.pass.flow.StateAt(path.ID).Schema
+			s := w.pass.Flow.StateAt(path.ID).Schema
 			return s != nil && call.Method == plan.Set && !s.Accepts(value)
 		}) {
 			taking = append(taking, i)
@@ -562,7 +561,7 @@ func (w *trial) unfit(call *plan.Call, route plan.Route, method plan.Method, val
 	for _, path := range route {
 		written, err := draft.Write(path.ID, method, value)
 		if err == nil {
-			s := w.pass.flow.StateAt(path.ID).Schema
+			s := w.pass.Flow.StateAt(path.ID).Schema
 			if s == nil || s.Accepts(written) {
 				continue
 			}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
@@ -61,7 +62,8 @@ func (i *Ignore) Covers(path string) bool { return i.paths.MatchString(path) }
 // ReadSettings reads an obelus.yaml. The settings hold what could be read; the findings say what is
 // wrong. A program's own rules may be named besides those of [Rules].
 func ReadSettings(file *source.File, limits source.Limits, own ...*Rule) (*Settings, []diag.Diagnostic) {
-	r := &settingsReader{known: slices.Concat(rules, own), settings: &Settings{Rules: map[*diag.Rule]Level{}}}
+	known := slices.Concat(rules.Registered, own)
+	r := &settingsReader{known: known, settings: &Settings{Rules: map[*diag.Rule]Level{}}}
 	root, problems := source.Parse(file, limits)
 	for _, p := range problems {
 		if d := diag.OfProblem(p); d.Rule != diag.AmbiguousScalar { // "off" is a word of this file
@@ -98,7 +100,7 @@ type settingsReader struct {
 
 // rule finds the rule that a text names.
 func (r *settingsReader) rule(n *source.Node) *diag.Rule {
-	rule, _ := named(r.known, n.Text)
+	rule, _ := rules.Find(r.known, n.Text)
 	if rule != nil && n.Kind == source.String {
 		return rule.Rule
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
@@ -207,7 +208,7 @@ func truthCaseOf(t *testing.T, conditions []string) *truthCase {
 	if diag.HasErrors(found) {
 		t.Fatalf("%v: %s", conditions, every(found))
 	}
-	e := newPass(plan, unknownFacts(plan, found)).flow.Conditions()
+	e := analysis.NewPass(plan, analysis.UnknownFacts(plan, found)).Flow.Conditions()
 	return &truthCase{plan: plan, e: e, calls: plan.Calls[1:], terms: conditions}
 }
 

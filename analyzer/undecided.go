@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -20,29 +21,29 @@ import (
 
 // isUndecided reports whether types, schemas and paths leave open that a call's expressions, parameters or writes fail.
 func isUndecided(p *Pass, call *plan.Call) bool {
-	if call.When != nil && mayFail(p, call.When) || call.Each != nil && (mayFail(p, call.Each.List) || !surelyFits(p, call.Each.List, flow.AList)) {
+	if call.When != nil && rules.MayFail(p, call.When) || call.Each != nil && (rules.MayFail(p, call.Each.List) || !surelyFits(p, call.Each.List, flow.AList)) {
 		return true
 	}
-	fitting := *kept[fittingReads](p.store)
+	fitting := *analysis.Kept[analysis.FittingReads](p.Store)
 	for i := range call.Params.Fields {
 		f := &call.Params.Fields[i]
 		if !f.Value.Live() {
 			continue
 		}
-		if mayFail(p, f.Value) {
+		if rules.MayFail(p, f.Value) {
 			return true
 		}
 		if t := f.Value; t.Expr != nil && len(t.Reads) > 0 && t.Reads[0] < len(fitting) && fitting[t.Reads[0]] {
 			continue // it was judged
 		}
-		for _, taker := range takers(p, call) {
-			if at := taker.place(f.Key); at.Possible && !surelyFits(p, f.Value, at.Schema) && !(f.Value.Expr != nil && isReported(p, f.Value.Node)) {
+		for _, taker := range analysis.Takers(p, call) {
+			if at := taker.Place(f.Key); at.Possible && !surelyFits(p, f.Value, at.Schema) && !(f.Value.Expr != nil && rules.IsReported(p, f.Value.Node)) {
 				return true
 			}
 		}
 	}
-	return call.Params.Live() && slices.ContainsFunc(takers(p, call), (*parameters).combines) ||
-		opens(p, call) || mayLackRoom(p, call) || samplesOf(p).openCode[call.Single()] && call.FailureRoute() < 0
+	return call.Params.Live() && slices.ContainsFunc(analysis.Takers(p, call), (*analysis.Parameters).Combines) ||
+		rules.Opens(p, call) || mayLackRoom(p, call) || samplesOf(p).openCode[call.Single()] && call.FailureRoute() < 0
 }
 
 // isOutputUndecided reports whether the plan's output may fail or may not fit its schema.
@@ -51,53 +52,10 @@ func isOutputUndecided(p *Pass) bool {
 	if t == nil || !t.Live() {
 		return false
 	}
-	return mayFail(p, t) || len(*kept[undecidedLeaves](p.store)) > 0 || mayComeToNothing(p) || p.Plan.OutputSchema != nil && (!surelyFits(p, t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r plan.Read) bool {
+	return rules.MayFail(p, t) || len(*analysis.Kept[rules.UndecidedLeaves](p.Store)) > 0 || mayComeToNothing(p) || p.Plan.OutputSchema != nil && (!surelyFits(p, t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r plan.Read) bool {
 		return slices.ContainsFunc(r.Ref.Path, func(s expression.Segment) bool { return s.IsIndex }) || // the list may end before, and what reads it is skipped
-			mayBeAbsent(p, &r) || r.Call < 0 && mayBeOmitted(p, &r)
+			mayBeAbsent(p, &r) || r.Call < 0 && rules.MayBeOmitted(p, &r)
 	}))
-}
-
-// mayBeOmitted reports whether the schemas of the input and the state let a run begin without the value of a read.
-func mayBeOmitted(p *Pass, r *plan.Read) bool {
-	path := p.Plan.Paths.Segments(r.Path)
-	if len(path) < 2 || len(r.Writers) > 0 {
-		return false
-	}
-	s := map[string]*schema.Schema{"input": p.Plan.InputSchema, "state": p.Plan.StateSchema}[path[0].Key]
-	return s != nil && !s.At(compiler.SchemaPath(path[1:])).Required
-}
-
-// mayFail reports whether an expression of a template may fail and has no finding. It is false if
-// nothing is known about its values.
-func mayFail(p *Pass, t *plan.Template) bool {
-	uncertain := func(read int) bool {
-		return slices.ContainsFunc(p.Plan.Reads[read].Writers, func(w int32) bool { return p.Plan.Calls[w].Each != nil }) &&
-			slices.ContainsFunc(p.flow.Read(read), func(v flow.Variant) bool { return v.Uncertain })
-	}
-	known := func(read int) bool { return p.flow.Type(read) != nil || isKnown(p, read) }
-	for e := range t.Expressions() {
-		if len(e.Reads) > 0 && (neverFails(e.Expr) || !slices.ContainsFunc(e.Reads, known)) {
-			continue
-		}
-		if risky, _ := evaluationRisk(p, e); (risky || slices.ContainsFunc(e.Reads, uncertain)) && !isReported(p, e.Node) {
-			return true
-		}
-	}
-	return false
-}
-
-// evaluationRisk is [expression.Expr.MayFail] for a template.
-func evaluationRisk(p *Pass, t *plan.Template) (risky, blind bool) {
-	if neverFails(t.Expr) {
-		return false, false
-	}
-	return t.Expr.MayFail(func(i int) *expression.Type { return p.flow.Type(t.Reads[i]) })
-}
-
-// neverFails reports whether an expression gives one of its references, whatever these hold.
-func neverFails(e *expression.Expr) bool {
-	references, _ := e.Alternatives()
-	return references || e.Plain()
 }
 
 // surelyFits reports whether a schema accepts all known values of a template.
@@ -105,45 +63,20 @@ func surelyFits(p *Pass, t *plan.Template, to *schema.Schema) bool {
 	if to == nil {
 		return true
 	}
-	flows := p.flow.Eval(nil, t)
+	flows := p.Flow.Eval(nil, t)
 	for i := range flows {
 		switch f := &flows[i]; {
 		case f.Uncertain:
 			return false
 		case f.Schema != nil:
-			if v := p.flow.Contains(f.Schema, to); v.Relation != schema.Fits && v.Keyword != "budget" {
+			if v := p.Flow.Contains(f.Schema, to); v.Relation != schema.Fits && v.Keyword != "budget" {
 				return false
 			}
-		case t.Expr == nil || somethingKnown(p, t):
+		case t.Expr == nil || rules.SomethingKnown(p, t):
 			return false
 		}
 	}
 	return true
-}
-
-// somethingKnown reports whether the plan describes a value of one of the reads of an expression.
-func somethingKnown(p *Pass, t *plan.Template) bool {
-	return slices.ContainsFunc(t.Reads, func(read int) bool { return isKnown(p, read) })
-}
-
-func isKnown(p *Pass, read int) bool {
-	r, paths := &p.Plan.Reads[read], p.Plan.Paths
-	if compiler.ReadsItem(p.Plan, r) {
-		list := p.flow.Caller(r).Each.List
-		return list.Expr == nil || somethingKnown(p, list)
-	}
-	if r.Path == pathtree.Root || paths.Depth(r.Path) < 2 {
-		return false
-	}
-	held := func(input, state any) bool {
-		value, there := paths.Walk(map[string]any{"input": input, "state": state, "data": flow.Data(p.Plan)}[paths.Kind(r.Path)], r.Path)
-		return there && (value != nil || paths.Kind(r.Path) == "state")
-	}
-	return held(p.Plan.Input, p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i plan.Instance) bool { return held(i.Input, i.State) }) ||
-		slices.ContainsFunc(r.Writers, func(w int32) bool {
-			call := p.Plan.Calls[w]
-			return call.Produced != nil || call.Tool != nil && call.Tool.Output != nil || opens(p, call)
-		})
 }
 
 // mayLackRoom reports whether the state may have no place for what a call writes.
@@ -151,14 +84,14 @@ func mayLackRoom(p *Pass, call *plan.Call) bool {
 	paths := p.Plan.Paths
 	for i, route := range call.Output {
 		for _, path := range route {
-			if s := p.flow.StateAt(path.ID).Schema; i == call.FailureRoute() && s != nil && forFailures(p, call, path) && !s.Accepts(aRecord) {
+			if s := p.Flow.StateAt(path.ID).Schema; i == call.FailureRoute() && s != nil && rules.ForFailures(p, call, path) && !s.Accepts(analysis.ARecord) {
 				return true
 			}
-			if call.Each != nil && p.flow.StateAt(path.ID).Schema != nil && p.flow.Listing(call).Uncertain {
+			if call.Each != nil && p.Flow.StateAt(path.ID).Schema != nil && p.Flow.Listing(call).Uncertain {
 				return true
 			}
 			needs := call.Method != plan.Set
-			if gives := call.Tool; needs && gives != nil && gives.Output != nil && i != call.FailureRoute() && gives.Output.Kinds() != schema.Anything && gives.Output.Kinds()&^patchKinds[call.Method] != 0 {
+			if gives := call.Tool; needs && gives != nil && gives.Output != nil && i != call.FailureRoute() && gives.Output.Kinds() != schema.Anything && gives.Output.Kinds()&^rules.PatchKinds[call.Method] != 0 {
 				return true
 			}
 			for at := path.ID; paths.Depth(at) > 2; at = paths.Parent(at) {
@@ -170,7 +103,7 @@ func mayLackRoom(p *Pass, call *plan.Call) bool {
 			if len(route) > 1 || slices.ContainsFunc(p.Plan.Around(path.ID), func(w plan.Writer) bool { return int(w.Call) != call.Index }) || beginsWith(p, path.ID) {
 				return true
 			}
-			if s := p.flow.StateAt(path.ID).Schema; s != nil || paths.Segment(path.ID).IsIndex {
+			if s := p.Flow.StateAt(path.ID).Schema; s != nil || paths.Segment(path.ID).IsIndex {
 				return true
 			}
 		}
@@ -205,20 +138,12 @@ func (t *sampler) first(call *plan.Call, at any, node *source.Node) bool {
 		return false
 	}
 	t.reported[place] = true
-	return !isReported(t.pass, node)
-}
-
-// isReported reports whether a finding is about something in a value. That a condition is never true doesn't say
-// that it never fails.
-func isReported(p *Pass, n *source.Node) bool {
-	return slices.ContainsFunc(p.found, func(f diag.Diagnostic) bool {
-		return f.Severity > diag.Info && f.Rule != constantConditionRule && f.Span.File == n.File && f.Span.Start < n.Span().End && n.Span().Start < f.Span.End
-	})
+	return !rules.IsReported(t.pass, node)
 }
 
 // report makes a finding of a rule that has been asked already.
 func (t *sampler) report(rule *diag.Rule, severity diag.Severity, call *plan.Call, at source.Span, format string, args ...any) *diag.Diagnostic {
-	return t.pass.found.Report(rule, at, format, args...).About(call.Label()).As(severity)
+	return t.pass.Found.Report(rule, at, format, args...).About(call.Label()).As(severity)
 }
 
 // A looked is what was found where an expression looked, by the index of the reference.
@@ -243,7 +168,7 @@ func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error, seen []l
 			continue
 		}
 		if values[name] = of.value; of.presence == expression.There {
-			with = append(with, fmt.Sprintf("%q is %s", name, brief(of.value)))
+			with = append(with, fmt.Sprintf("%q is %s", name, analysis.Brief(of.value)))
 		} else {
 			lacking = append(lacking, fmt.Sprintf("%q has no value", name))
 		}
@@ -251,7 +176,7 @@ func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error, seen []l
 	if len(with) == 0 {
 		with = lacking // the result of a ?.
 	}
-	f := w.report(mayMismatchRule, diag.Warning, call, t.Node.Within(wrong.Start, wrong.End), "this fails when %s: %s", strings.Join(with, " and "), wrong.Message)
+	f := w.report(rules.MayMismatchRule, diag.Warning, call, t.Node.Within(wrong.Start, wrong.End), "this fails when %s: %s", strings.Join(with, " and "), wrong.Message)
 	f.Witness = values
 	if f.Help = wrong.Help; f.Help == "" {
 		f.Advise("narrow the source's schema, test the value in \"_when\", or add a default (\"… || 0\")")
@@ -265,11 +190,11 @@ func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error, seen []l
 func (w *trial) noteSources(f *diag.Diagnostic, t *plan.Template) {
 	noted := map[source.Span]bool{f.Span: true}
 	for _, read := range t.Reads {
-		for _, v := range w.pass.flow.Read(read) {
-			for _, said := range remarks(w.pass, &v) {
-				if said.at.Known() && !noted[said.at] && len(noted) < 4 {
-					noted[said.at] = true
-					f.Note(said.at, "%s", said.says)
+		for _, v := range w.pass.Flow.Read(read) {
+			for _, said := range analysis.Remarks(w.pass, &v) {
+				if said.At.Known() && !noted[said.At] && len(noted) < 4 {
+					noted[said.At] = true
+					f.Note(said.At, "%s", said.Says)
 				}
 			}
 		}
@@ -277,14 +202,16 @@ func (w *trial) noteSources(f *diag.Diagnostic, t *plan.Template) {
 }
 
 // isRefused reports a value that may come and that a parameter, or the output's schema, doesn't accept.
-func (w *trial) isRefused(call *plan.Call, taker *parameters, field *plan.TemplateField, value any, s *schema.Schema) {
+func (w *trial) isRefused(
+	call *plan.Call, taker *analysis.Parameters, field *plan.TemplateField, value any, s *schema.Schema,
+) {
 	t := field.Value
-	if !w.first(call, t, t.Node) || call == nil && slices.ContainsFunc(w.pass.found, func(f diag.Diagnostic) bool { return f.Rule == w.pass.rule }) {
+	if !w.first(call, t, t.Node) || call == nil && slices.ContainsFunc(w.pass.Found, func(f diag.Diagnostic) bool { return f.Rule == w.pass.Rule }) {
 		return
 	}
-	j := judgement{flow.Fit{Relation: schema.MayNotFit, Witness: value}, target{call: call, taker: taker, schema: s, node: t.Node, key: field.Key}}
+	j := analysis.Judgement{Fit: flow.Fit{Relation: schema.MayNotFit, Witness: value}, To: analysis.Target{Call: call, Taker: taker, Schema: s, Node: t.Node, Key: field.Key}}
 	if t.Expr != nil {
-		if flows := w.pass.flow.Expression(t); len(flows) == 1 {
+		if flows := w.pass.Flow.Expression(t); len(flows) == 1 {
 			j.Variant = flows[0]
 		}
 	}
@@ -292,22 +219,22 @@ func (w *trial) isRefused(call *plan.Call, taker *parameters, field *plan.Templa
 		j.Variant.Operand = flow.Operand{Node: t.Node, End: len(t.Node.Text)}
 	}
 	if call == nil {
-		reportOutput(w.pass, &j)
+		rules.ReportOutput(w.pass, &j)
 		return
 	}
-	reportMayMismatch(w.pass, &j)
+	rules.ReportMayMismatch(w.pass, &j)
 }
 
 // acceptsTogether reports whether parameters are accepted beside each other, and makes a finding of those that are not.
-func (t *parameters) acceptsTogether(w *trial, call *plan.Call, params map[string]any) bool {
-	wrong := t.schema.Validate(t.completed(params))
+func acceptsTogether(w *trial, t *analysis.Parameters, call *plan.Call, params map[string]any) bool {
+	wrong := t.Schema.Validate(t.Completed(params))
 	if wrong == nil {
 		return true
 	}
-	if w.first(call, t.which, call.ToolNode) {
-		w.report(mayMismatchRule, diag.Warning, call, call.ToolNode.Span(),
-			"%s may not accept these parameters together: for instance %s: %v", t.taker, brief(params), wrong).
-			Advise("pass the parameters that the %s's schema asks for beside these", t.which).Witness = params
+	if w.first(call, t.Which, call.ToolNode) {
+		w.report(rules.MayMismatchRule, diag.Warning, call, call.ToolNode.Span(),
+			"%s may not accept these parameters together: for instance %s: %v", t.Taker, analysis.Brief(params), wrong).
+			Advise("pass the parameters that the %s's schema asks for beside these", t.Which).Witness = params
 	}
 	return false
 }
@@ -315,14 +242,14 @@ func (t *parameters) acceptsTogether(w *trial, call *plan.Call, params map[strin
 // hasNoPlace reports a write for which there may be no room, of a result or of the record of the call's failure.
 func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, failure bool, err error) {
 	known := func(f diag.Diagnostic) bool {
-		return f.Call == call.Label() && f.Severity > diag.Info && (f.Rule == shapeConflictRule || f.Rule == stateMismatchRule || f.Rule.Code == "OB511")
+		return f.Call == call.Label() && f.Severity > diag.Info && (f.Rule == rules.ShapeConflictRule || f.Rule == rules.StateMismatchRule || f.Rule.Code == "OB511")
 	}
-	if !w.first(call, path.ID, path.Node) || slices.ContainsFunc(w.pass.found, known) {
+	if !w.first(call, path.ID, path.Node) || slices.ContainsFunc(w.pass.Found, known) {
 		return
 	}
-	rule, name, advice := shapeConflictRule, w.pass.path(path.ID), "let the calls that it builds on run whenever this one does (\"_after\", the same \"_when\"), or write to another path"
+	rule, name, advice := rules.ShapeConflictRule, w.pass.Path(path.ID), "let the calls that it builds on run whenever this one does (\"_after\", the same \"_when\"), or write to another path"
 	if errors.Is(err, errNoRoom) {
-		rule = stateMismatchRule
+		rule = rules.StateMismatchRule
 		if call.Method == plan.Set {
 			advice = "narrow the source's schema, widen the state schema, or write to another path"
 		}

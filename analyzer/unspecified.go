@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -58,7 +60,7 @@ func (w *trial) isUnspecified(r *plan.Read, strict bool) bool {
 
 // unspecifiedFor reports whether a read of a call's result sees undescribed values.
 func (w *trial) unspecifiedFor(call *plan.Call, read pathtree.ID, strict bool) bool {
-	if call.Tool == nil || call.Tool.Output == nil || call.Each != nil && w.pass.flow.Listing(call).Uncounted {
+	if call.Tool == nil || call.Tool.Output == nil || call.Each != nil && w.pass.Flow.Listing(call).Uncounted {
 		return true
 	}
 	paths := w.pass.Plan.Paths
@@ -129,7 +131,7 @@ func arePartsDescribed(s *schema.Schema, value any, strict bool, left *int) bool
 		if strict && len(s.Properties()) == 0 && !areOthersDescribed(s, 4) {
 			return false
 		}
-		for _, name := range sortedKeys(value) {
+		for _, name := range analysis.SortedKeys(value) {
 			if !part(schema.Key(name), value[name]) {
 				return false
 			}
@@ -182,7 +184,7 @@ func (w *trial) saysOf(call *plan.Call, value, written any, path plan.Path, err 
 		return false
 	}
 	if !errors.Is(err, errNoRoom) {
-		return tool.Output.Kinds() != schema.Anything && schema.KindOf(value)&patchKinds[call.Method] == 0
+		return tool.Output.Kinds() != schema.Anything && schema.KindOf(value)&rules.PatchKinds[call.Method] == 0
 	}
-	return (call.Method == plan.Assign || call.Method == plan.Merge) && !flow.IsUndescribed(tool.Output, w.pass.flow.StateAt(path.ID).Schema, written)
+	return (call.Method == plan.Assign || call.Method == plan.Merge) && !flow.IsUndescribed(tool.Output, w.pass.Flow.StateAt(path.ID).Schema, written)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -13,16 +15,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// In a plan with calls for single instances each instance runs the shared calls and its own. Such a plan is checked
-// view by view, and equal findings are reported once.
-
-// maxViewed bounds the calls that are judged over all views, unless two views of
-// the plan have more. Dependencies and paths count as well, eight as one call.
-const maxViewed = 200_000
-
 // A viewResult is what was found in one view.
 type viewResult struct {
-	*viewData
+	*analysis.ViewData
 	ids     []string // the instances that have it
 	unnamed bool     // so have those that come with the run and have no calls of their own
 	found   []diag.Diagnostic
@@ -46,10 +41,10 @@ func (c *sharedPass) within(view *plan.Plan, id string, found []diag.Diagnostic)
 		})
 		view = &one
 	}
-	p := newPass(view, unknownFacts(view, found))
-	p.surroundings, p.flow.Schemas = c.first.surroundings, c.schemas
-	p.view = &viewData{c.first, map[source.Span]missingReference{}, map[findingKey][]string{}}
-	p.flow.Lacks = func(id pathtree.ID, path []expression.Segment) bool { return c.lacksInput(view, p.Plan, id, path) }
+	p := analysis.NewPass(view, analysis.UnknownFacts(view, found))
+	p.Surroundings, p.Flow.Schemas = c.first.Surroundings, c.schemas
+	p.View = analysis.NewView(c.first)
+	p.Flow.Lacks = func(id pathtree.ID, path []expression.Segment) bool { return c.lacksInput(view, p.Plan, id, path) }
 	return p
 }
 
@@ -68,21 +63,6 @@ func (c *sharedPass) lacksInput(view, one *plan.Plan, id pathtree.ID, path []exp
 	return somewhere && !slices.ContainsFunc(view.Instances, given)
 }
 
-// asOne makes of a plan for one known instance one without instances, with that instance's input and state. A
-// solution stays as it is: which instances share a view changes while it arrives.
-func asOne(p *plan.Plan) *plan.Plan {
-	if len(p.Instances) != 1 || p.AwaitsInstances || p.Form == plan.Replan {
-		return p
-	}
-	one, own := *p, &p.Instances[0]
-	one.Instances = nil
-	if p.Input != nil || p.InputSchema != nil {
-		one.Input = compiler.Overlay(p.Input, own.Input)
-	}
-	one.State = compiler.Overlay(p.State, own.State)
-	return &one
-}
-
 // byView judges a plan view by view.
 func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass, config Config) []diag.Diagnostic {
 	c := &sharedPass{entirePlan, flow.NewSchemas(), map[pathtree.ID]bool{}, first}
@@ -96,7 +76,7 @@ func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass, config 
 	// Those with few calls of their own come first, as more of them are judged within
 	// the budget; those with none share one view.
 	slices.SortStableFunc(ids, func(a, b string) int { return own[a] - own[b] })
-	budget, skipped := max(maxViewed, 2*len(entirePlan.Calls)), 0
+	budget, skipped := max(analysis.MaxViewed, 2*len(entirePlan.Calls)), 0
 	look := func(id string) *viewResult {
 		if budget < 0 && own[id] > 0 {
 			return nil // its view isn't made for nothing
@@ -109,12 +89,12 @@ func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass, config 
 			return nil
 		}
 		pass := c.within(view, id, found)
-		config.apply(pass, (*Rule).byView)
-		budget -= int(*kept[replayed](pass.store)) + pass.flow.Spent()
-		for _, pair := range pass.ordered {
-			first.ordered = append(first.ordered, [2]int{view.Calls[pair[0]].Place, view.Calls[pair[1]].Place})
+		config.apply(pass, (*Rule).ByView)
+		budget -= int(*analysis.Kept[replayed](pass.Store)) + pass.Flow.Spent()
+		for _, pair := range pass.Ordered {
+			first.Ordered = append(first.Ordered, [2]int{view.Calls[pair[0]].Place, view.Calls[pair[1]].Place})
 		}
-		v := &viewResult{viewData: pass.view, found: pass.found}
+		v := &viewResult{ViewData: pass.View, found: pass.Found}
 		if all = append(all, v); view == entirePlan || len(view.Instances) != 1 { // else nobody else has it
 			known[view] = v
 		}
@@ -138,7 +118,7 @@ func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass, config 
 	}
 	merged := m.merge()
 	if skipped > 0 {
-		merged.Report(notAnalysed.Rule, headOf(entirePlan.CallsNode.Span()), "the plan was judged for %d of its instances and not fully analysed for %d, whose calls differ", len(ids)-skipped, skipped).
+		merged.Report(analysis.NotAnalysed, entirePlan.CallsNode.Span().Head(), "the plan was judged for %d of its instances and not fully analysed for %d, whose calls differ", len(ids)-skipped, skipped).
 			Advise("split it into plans of fewer instances")
 	}
 	return merged
@@ -172,19 +152,9 @@ func about(view *plan.Plan, found []diag.Diagnostic) []diag.Diagnostic {
 		return found
 	}
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
-		return d.Span.File == entirePlan.File && callAt(view, d.Span.Start) == nil && callAt(entirePlan, d.Span.Start) != nil
+		return d.Span.File == entirePlan.File && analysis.CallAt(view, d.Span.Start) == nil && analysis.CallAt(entirePlan, d.Span.Start) != nil
 	})
 }
-
-// A findingKey identifies a finding without its message.
-type findingKey struct {
-	rule     *diag.Rule
-	severity diag.Severity
-	at       source.Span
-	call     string
-}
-
-func keyOf(d *diag.Diagnostic) findingKey { return findingKey{d.Rule, d.Severity, d.Span, d.Call} }
 
 // A viewMerger joins the findings of several views.
 type viewMerger struct {
@@ -205,8 +175,8 @@ type sharedFinding struct {
 func (m *viewMerger) merge() (merged diag.Findings) {
 	reported := map[source.Span]bool{}
 	for _, s := range m.shared() {
-		key, views := keyOf(&s.Diagnostic), m.having(&s.Diagnostic)
-		only := func(v *viewResult) []string { return v.some[key] }
+		key, views := analysis.KeyOf(&s.Diagnostic), m.having(&s.Diagnostic)
+		only := func(v *viewResult) []string { return v.Some[key] }
 		switch {
 		case len(s.views) < views && slices.ContainsFunc(m.rules, func(r *Rule) bool { return r.Rule == s.Rule && r.Scope == Idle }):
 		case m.isMissing(s, views):
@@ -219,7 +189,7 @@ func (m *viewMerger) merge() (merged diag.Findings) {
 			var where []string
 			ids, unnamed := m.instances(s.views, only)
 			if len(ids) > 0 {
-				where = append(where, inInstances(ids))
+				where = append(where, analysis.InInstances(ids))
 			}
 			if unnamed {
 				where = append(where, "in instances that no call names")
@@ -241,15 +211,15 @@ func (m *viewMerger) merge() (merged diag.Findings) {
 // the same as the first in other views, and so on.
 func (m *viewMerger) shared() (all []*sharedFinding) {
 	type numbered struct {
-		findingKey
+		analysis.FindingKey
 		n int
 	}
 	known := map[numbered]*sharedFinding{}
 	for i, v := range m.views {
-		count := map[findingKey]int{}
+		count := map[analysis.FindingKey]int{}
 		for _, d := range v.found {
-			key := numbered{keyOf(&d), count[keyOf(&d)]}
-			count[key.findingKey]++
+			key := numbered{analysis.KeyOf(&d), count[analysis.KeyOf(&d)]}
+			count[key.FindingKey]++
 			if known[key] == nil {
 				known[key] = &sharedFinding{Diagnostic: d}
 				all = append(all, known[key])
@@ -266,7 +236,7 @@ func (m *viewMerger) having(d *diag.Diagnostic) int {
 		return 1
 	}
 	if d.Call == "" && d.Span.File == m.plan.File {
-		if call := callAt(m.plan, d.Span.Start); call != nil && call.Instance != "" {
+		if call := analysis.CallAt(m.plan, d.Span.Start); call != nil && call.Instance != "" {
 			return 1
 		}
 	}
@@ -289,9 +259,9 @@ func (m *viewMerger) instances(views []int, only func(*viewResult) []string) (id
 
 // isMissing reports whether a finding is about a reference that some instances satisfy and others don't.
 func (m *viewMerger) isMissing(s *sharedFinding, views int) bool {
-	reference, known := m.views[s.views[0]].missing[s.Span]
-	if !known || s.Rule == maybeMissing.Rule {
-		return known && reference.ids != nil
+	reference, known := m.views[s.views[0]].Missing[s.Span]
+	if !known || s.Rule == rules.MaybeMissing.Rule {
+		return known && reference.Ids != nil
 	}
 	return (s.Rule == diag.DanglingReference || s.Rule == diag.BadScope) && len(s.views) < views
 }
@@ -300,14 +270,14 @@ func (m *viewMerger) isMissing(s *sharedFinding, views int) bool {
 func (m *viewMerger) missing(s *sharedFinding) diag.Diagnostic {
 	var views []int
 	for i, v := range m.views {
-		if _, known := v.missing[s.Span]; known {
+		if _, known := v.Missing[s.Span]; known {
 			views = append(views, i)
 		}
 	}
-	without, unnamed := m.instances(views, func(v *viewResult) []string { return v.missing[s.Span].ids })
-	p := newPass(m.plan, 0)
-	p.rule = maybeMissing.Rule
-	f := inSomeOnly(p, m.views[s.views[0]].missing[s.Span].read, without, unnamed)
+	without, unnamed := m.instances(views, func(v *viewResult) []string { return v.Missing[s.Span].Ids })
+	p := analysis.NewPass(m.plan, 0)
+	p.Rule = rules.MaybeMissing.Rule
+	f := rules.InSomeOnly(p, m.views[s.views[0]].Missing[s.Span].Read, without, unnamed)
 	f.Call, f.Severity = s.Call, min(s.Severity, f.Severity)
 	return *f
 }

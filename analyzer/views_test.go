@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -103,7 +105,7 @@ func TestViewsJudgeLikePlans(t *testing.T) {
 			mine := slices.ContainsFunc(calls, func(text string) bool {
 				return strings.Contains(text, "_id: "+call+",") && of[slices.Index(calls, text)] != ""
 			})
-			rule := maybeMissing.Rule
+			rule := rules.MaybeMissing.Rule
 			if n == len(threeInstances) || mine {
 				rule = diag.DanglingReference
 			} else {
@@ -144,7 +146,7 @@ func manyInstances(shared, instances int) string {
 func TestViewsHaveABudget(t *testing.T) {
 	said := func(found []diag.Diagnostic) bool {
 		return slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
-			return d.Rule == notAnalysed.Rule && strings.Contains(d.Message, "not fully analysed for")
+			return d.Rule == analysis.NotAnalysed && strings.Contains(d.Message, "not fully analysed for")
 		})
 	}
 	if found := judgedText(t, manyInstances(10, 1000)); said(found) {
@@ -196,7 +198,7 @@ func TestManyInstancesAreNamedShortly(t *testing.T) {
 	}
 	text += "calls:\n  - {_tool: b, x: †state.x}\n  - {_tool: a, _instance: i7, _outputPath: †state.x}\n"
 	for _, d := range judgedText(t, text) {
-		if d.Rule == maybeMissing.Rule && strings.HasPrefix(d.Message, `"†state.x" has a value in some instances only: "i0", "i1", `) && strings.HasSuffix(d.Message, `"i20" and 29 more lack it`) {
+		if d.Rule == rules.MaybeMissing.Rule && strings.HasPrefix(d.Message, `"†state.x" has a value in some instances only: "i0", "i1", `) && strings.HasSuffix(d.Message, `"i20" and 29 more lack it`) {
 			return
 		}
 	}

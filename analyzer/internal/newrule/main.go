@@ -54,7 +54,7 @@ func (r rule) begin(folder string) (files []string, err error) {
 		}
 	}
 	for _, f := range [][2]string{
-		{"rule.go.tmpl", strings.ToLower(r.Code) + "_" + strings.ReplaceAll(r.Name, "-", "_") + ".go"},
+		{"rule.go.tmpl", filepath.Join("rules", strings.ToLower(r.Code)+"_"+strings.ReplaceAll(r.Name, "-", "_")+".go")},
 		{"page.md.tmpl", filepath.Join("rules", r.Code+"-"+r.Name+".md")},
 		{"case.txtar.tmpl", filepath.Join("testdata", r.Name+".txtar")},
 	} {

@@ -1,0 +1,286 @@
+package analysis
+
+import (
+	"reflect"
+
+	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/permit"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A Pass is one analysis of one plan: what a rule looks at, and where its findings go.
+type Pass struct {
+	// Plan is what is judged. It mustn't be changed.
+	Plan  *plan.Plan
+	Flow  *flow.Facts // what may be at each place of the plan
+	Store Store       // what rules keep of the plan
+	Surroundings
+	arrival
+	reports
+	Suggested
+	View *ViewData // of this view of the plan; nil where there is but one
+}
+
+// Surroundings are what the analysis takes from outside the plan.
+type Surroundings struct {
+	Shared    Store      // what rules keep for all views of the plan
+	Delegates *Delegates // nil where they aren't judged
+	Within    bool       // the plan is a delegate of one that is judged
+	Machine   *Machine   // where the plan is to be run; nil where that isn't said
+	Permit    *permit.Permit
+	Asks      func(*Rule) bool // for the findings of an optional rule
+}
+
+// An arrival is how much of a plan is judged that arrives call by call.
+type arrival struct {
+	Barred func(call int) bool // the call is known never to run; nil for none
+	// screens says that more calls may follow; findings must not depend on them.
+	Screens bool
+	// Of a plan that arrives only the calls and reads from these on are judged: those before them have been.
+	From, FromRead int
+	Held           func(call int) bool // the call isn't judged yet; nil for none
+	// ordered are the pairs of calls that are to run as listed, by index.
+	Ordered [][2]int
+}
+
+// Reports are the findings so far, and what else the rules couldn't judge.
+type reports struct {
+	Rule          *diag.Rule // the rule that is running
+	Found         diag.Findings
+	OpenQuestions []openQuestion // questions about branches for which the budget didn't last
+	Unread        int            // the instances whose initial state wasn't looked at
+	Strayed       bool           // whether conflicts depend on references that mean something else, in this view or another
+}
+
+// Suggested is what dangling references were most likely meant to read: that it isn't read is no finding of its own.
+type Suggested struct {
+	Inputs     map[string]bool
+	Parameters map[SuggestedParameter]bool // that texts of activities most likely refer to
+	Paths      map[pathtree.ID]bool
+	misread    map[int]bool // the calls that read what is never there, and must have been meant to read something else
+}
+
+// A SuggestedParameter is one that a text of an activity most likely refers to.
+type SuggestedParameter struct {
+	Activity *plan.Activity
+	Name     string
+}
+
+// ViewData is what the pass over one view of a plan has besides.
+type ViewData struct {
+	First   *Pass // the whole plan's
+	Missing map[source.Span]MissingReference
+	Some    map[FindingKey][]string // of findings that only some of its instances have: which
+}
+
+// NewView is that of a pass over one view; the first is the pass over the whole plan.
+func NewView(first *Pass) *ViewData {
+	return &ViewData{first, map[source.Span]MissingReference{}, map[FindingKey][]string{}}
+}
+
+// A MissingReference is one that some instances of a view, or all of them, can't satisfy.
+type MissingReference struct {
+	Read *plan.Read
+	Ids  []string // nil for all
+}
+
+// NewPass begins an analysis of a plan of which errors hide some facts.
+func NewPass(p *plan.Plan, unknown diag.Facts) *Pass {
+	one := AsOne(p)
+	pass := &Pass{Plan: one, Flow: flow.New(one, unknown, flow.NewSchemas()), Store: Store{}}
+	pass.Shared, pass.Asks = Store{}, func(*Rule) bool { return true }
+	pass.Suggested = Suggested{map[string]bool{}, map[SuggestedParameter]bool{}, map[pathtree.ID]bool{}, map[int]bool{}}
+	return pass
+}
+
+// Inner begins the analysis of a delegate that was found sound.
+func (p *Pass) Inner(delegate *plan.Plan) *Pass {
+	inner := NewPass(delegate, 0)
+	inner.Surroundings = p.Surroundings
+	inner.Shared = Store{}
+	return inner
+}
+
+// Unknown reports whether some of certain facts aren't known, because a part of the plan couldn't be understood.
+func (p *Pass) Unknown(facts diag.Facts) bool { return p.Flow.Unknown(facts) }
+
+// TurnTo makes the pass be about the calls and reads of a plan from these on.
+func (p *Pass) TurnTo(call, read int) {
+	p.From, p.FromRead = call, read
+	forget[listed](p.Store)
+	forget[valuesJudged](p.Store)
+}
+
+// ForgetValues drops what was concluded from the values of the input and the state.
+func (p *Pass) ForgetValues() {
+	p.Flow.Restart()
+	clear(Table[pathtree.ID, *names](p.Store))
+}
+
+// Fresh are the calls that are judged: all of them, or of a plan that arrives the latest.
+func (p *Pass) Fresh() []*plan.Call { return p.Plan.Calls[p.From:] }
+
+// Reaches makes a table of something by number as long as it has to be.
+func Reaches[T any](table []T, n int) []T {
+	return append(table, make([]T, max(0, n-len(table)))...)
+}
+
+// Report makes a finding of the running rule at a place of the text. It is completed by its own methods before the
+// next one is made.
+func (p *Pass) Report(at source.Span, format string, args ...any) *diag.Diagnostic {
+	return p.Found.Report(p.Rule, at, format, args...)
+}
+
+// Path writes a path as people do: †state.a.
+func (p *Pass) Path(id pathtree.ID) string { return p.Plan.Paths.String(id) }
+
+// A Machine is what is known of where a plan is to be run.
+type Machine struct {
+	// Unrunnable tells each thing for which an activity can't be run there, what to do, and at which place of the text.
+	Unrunnable func(a *plan.Activity, tell func(what, help string, at source.Span))
+	// Other says that the plan will be run on another machine than the one that was
+	// looked at: what is missing is then a warning.
+	Other bool
+}
+
+// In a plan with calls for single instances each instance runs the shared calls and its own. Such a plan is checked
+// view by view, and equal findings are reported once.
+
+// MaxViewed bounds the calls that are judged over all views, unless two views of
+// the plan have more. Dependencies and paths count as well, eight as one call.
+const MaxViewed = 200_000
+
+// AsOne makes of a plan for one known instance one without instances, with that instance's input and state. A
+// solution stays as it is: which instances share a view changes while it arrives.
+func AsOne(p *plan.Plan) *plan.Plan {
+	if len(p.Instances) != 1 || p.AwaitsInstances || p.Form == plan.Replan {
+		return p
+	}
+	one, own := *p, &p.Instances[0]
+	one.Instances = nil
+	if p.Input != nil || p.InputSchema != nil {
+		one.Input = compiler.Overlay(p.Input, own.Input)
+	}
+	one.State = compiler.Overlay(p.State, own.State)
+	return &one
+}
+
+// A FindingKey identifies a finding without its message.
+type FindingKey struct {
+	rule     *diag.Rule
+	severity diag.Severity
+	at       source.Span
+	call     string
+}
+
+func KeyOf(d *diag.Diagnostic) FindingKey { return FindingKey{d.Rule, d.Severity, d.Span, d.Call} }
+
+// A Store holds what rules work out once: one value of each type, made when it is first asked for.
+type Store map[reflect.Type]any
+
+// Kept is the store's value of a type.
+func Kept[T any](s Store) *T {
+	return flow.Once(s, reflect.TypeFor[T](), func() any { return new(T) }).(*T)
+}
+
+// Table is the store's map between two types.
+func Table[K comparable, V any](s Store) map[K]V {
+	return flow.Once(s, reflect.TypeFor[map[K]V](), func() any { return map[K]V{} }).(map[K]V)
+}
+
+// Once is the entry of a key in such a map, made when it is first asked for.
+func Once[K comparable, V any](s Store, key K, work func() V) V {
+	return flow.Once(Table[K, V](s), key, work)
+}
+
+func forget[T any](s Store) { delete(s, reflect.TypeFor[T]()) }
+
+// An expressionOf is one expression of the plan; the call is nil for those of the plan's output.
+type expressionOf struct {
+	call     *plan.Call
+	template *plan.Template
+}
+
+// Listed are the expressions of a plan: all, and those that do more than pass on what one reference gives.
+type listed struct{ all, calculated []expressionOf }
+
+// Expressions goes over every expression of the plan, in the order of the text, or of one that arrives over those of
+// the calls that are judged. The call is nil for those of the plan's output.
+func (p *Pass) Expressions(f func(call *plan.Call, t *plan.Template)) {
+	for _, x := range findExpressions(p).all {
+		f(x.call, x.template)
+	}
+}
+
+// Calculations goes over those expressions that do more than pass on what one
+// reference gives: conditions, fallbacks and the like. In most plans they are few.
+func Calculations(p *Pass, f func(call *plan.Call, t *plan.Template)) {
+	for _, x := range findExpressions(p).calculated {
+		f(x.call, x.template)
+	}
+}
+
+// findExpressions lists the plan's expressions, once for all rules.
+func findExpressions(p *Pass) *listed {
+	l := Kept[listed](p.Store)
+	if l.all != nil {
+		return l
+	}
+	l.all = make([]expressionOf, 0, len(p.Plan.Reads)-p.FromRead)
+	for _, call := range p.Fresh() {
+		for t := range call.Expressions() {
+			l.all = append(l.all, expressionOf{call, t})
+			if !t.Expr.Plain() || t == call.When || call.Each != nil && t == call.Each.List {
+				l.calculated = append(l.calculated, expressionOf{call, t})
+			}
+		}
+	}
+	for t := range p.Plan.Output.Expressions() {
+		l.all = append(l.all, expressionOf{nil, t})
+		if !t.Expr.Plain() {
+			l.calculated = append(l.calculated, expressionOf{nil, t})
+		}
+	}
+	return l
+}
+
+// A Rule is one thing that is looked for: what its findings are called, and a
+// function that makes them. Without a function it is the compiler that finds it.
+// Rules run in the order of their codes, a program's own (see [Config]) last.
+type Rule struct {
+	*diag.Rule
+	// Scope says what Run looks at.
+	Scope Scope
+	// Strict rules are on where [Config.StrictProtocol] is.
+	Strict bool
+	// Raises says that some findings are errors although the default is less.
+	Raises bool
+	// Needs are the facts from whose absence the rule concludes something: it isn't
+	// asked where an error of the compiler leaves some of them unknown.
+	Needs diag.Facts
+	// Run looks at the plan. A program's own rule is asked again with every call of a
+	// solution that arrives, if it makes errors.
+	Run func(*Pass)
+	// Call looks at one call, and at what the document says of its tool, but not at which other calls there are; such a
+	// rule has no Run. It is asked about each call of a plan, and about a call that arrives later alone.
+	Call func(*Pass, *plan.Call)
+}
+
+// A Scope says what a rule looks at: it decides how a plan is judged whose instances have calls of their own.
+type Scope uint8
+
+const (
+	// View rules look at the calls that run together: each instance's are judged for themselves.
+	View Scope = iota
+	// Idle rules are View rules about what serves no purpose, which is a finding only where it is so in every instance.
+	Idle
+	// Document rules look at the document, or go through its calls one by one.
+	Document
+)
+
+// ByView reports whether a rule is asked about each instance's calls anew.
+func (r *Rule) ByView() bool { return r.Call == nil && r.Scope != Document }

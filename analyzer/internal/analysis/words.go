@@ -1,0 +1,168 @@
+package analysis
+
+import (
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
+)
+
+// A BranchChoice is one decision of a branch.
+type BranchChoice = branch.Choice
+
+// A Branch is the evidence that goes with a finding about branches: the decisions that lead into it, in the order of
+// the run. Where something is the other way on another branch, Instead leads there.
+type Branch struct {
+	Branch    []branch.Choice `json:"branch"`
+	Instead   []branch.Choice `json:"instead,omitempty"`
+	Schedules []Schedule      `json:"schedules,omitempty"` // two that end in different states
+}
+
+// NoteWriters shows where alternatives write what some expressions read; nil is none.
+func NoteWriters(p *Pass, f *diag.Diagnostic, templates ...*plan.Template) {
+	noted := map[source.Span]bool{}
+	for _, t := range templates {
+		if t == nil {
+			continue
+		}
+		for _, r := range t.Reads {
+			read := &p.Plan.Reads[r]
+			for _, w := range read.Writers {
+				call := p.Plan.Calls[w]
+				if path, ok := flow.OutputOver(p.Plan, call, read.Path); ok && len(noted) < MaxShown && !noted[path.Span()] {
+					noted[path.Span()] = true
+					f.Note(path.Span(), "%q may write %q here", call.Name, p.Path(path.ID))
+				}
+			}
+		}
+	}
+}
+
+// maxChoices limits the decisions in a message.
+const maxChoices = 4
+
+// told is a branch in words: "judge#1" takes "†state.bad" and "†input.size" is 11.
+func DescribeBranch(branch []branch.Choice) string {
+	var words []string
+	for i, d := range branch {
+		if i == maxChoices && len(branch) > maxChoices+1 {
+			words = append(words, fmt.Sprintf("%d more conditions", len(branch)-i))
+			break
+		}
+		words = append(words, InWords(d))
+	}
+	return wording.And(words)
+}
+
+// InWords is a decision as text.
+func InWords(d BranchChoice) string {
+	switch {
+	case d.Takes != "":
+		return Quote(d.Call) + " chooses " + Quote(d.Takes)
+	case d.Fails:
+		return Quote(d.Call) + " fails"
+	case d.Approved != nil && *d.Approved:
+		return Quote(d.Call) + " is approved"
+	case d.Approved != nil:
+		return Quote(d.Call) + " is rejected"
+	case d.Condition != "" && *d.Holds:
+		return Quote(d.Condition) + " holds"
+	case d.Condition != "":
+		return Quote(d.Condition) + " doesn't hold"
+	case d.Reference != "":
+		who := Quote(d.Reference)
+		if d.Call != "" {
+			who += " of " + Quote(d.Call)
+		}
+		if d.Absent {
+			return who + " has no value"
+		}
+		return who + " is " + Brief(*d.Value) + d.Apart
+	}
+	return Quote(d.Call) + " ends well"
+}
+
+// A Schedule says in which order activities end, and how: enough to simulate a run exactly. Activities that it doesn't
+// name fail, after all that it names. Input and state lie over the plan's own, key by key.
+type Schedule struct {
+	Input  map[string]any `json:"input,omitempty"`
+	State  map[string]any `json:"state,omitempty"`
+	Events []ScheduledEnd `json:"events"`
+}
+
+// A ScheduledEnd is the end of one call's activity.
+type ScheduledEnd struct {
+	Call   string `json:"call"`            // the call's name
+	Output any    `json:"output"`          // its result; null for one that fails
+	Path   string `json:"path,omitempty"`  // the alternative that it takes; "" leaves it to LANGUAGE.md#output-paths-and-state
+	Fails  bool   `json:"fails,omitempty"` // it ends badly
+}
+
+// ARecord represents the records of failures.
+var ARecord any = map[string]any{"code": "error", "message": "it failed", "details": nil}
+
+func Quote(name string) string { return "\"" + name + "\"" }
+
+// MaxNamed is how many names of a kind a message lists.
+const MaxNamed = 12
+
+// MaxShown bounds how many related places one finding names.
+const MaxShown = 20
+
+// Brief is a value as JSON, cut where it is long.
+func Brief(v any) string {
+	const most = 60
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "a value"
+	}
+	if len(text) <= most {
+		return string(text)
+	}
+	cut := most
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return string(text[:cut]) + "…"
+}
+
+// NamedInstances lists instances, so many as one reads.
+func NamedInstances(instances []string) string {
+	shown := make([]string, len(instances))
+	for i, id := range instances {
+		shown[i] = compiler.Shown(id)
+	}
+	return QuotedNames(shown)
+}
+
+// QuotedNames are the names of some calls; of many the first.
+func QuotedNames(names []string) string {
+	list := wording.Names(names[:min(len(names), MaxShown)], MaxShown)
+	if more := len(names) - MaxShown; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
+}
+
+// InInstances says in which instances something is so.
+func InInstances(ids []string) string {
+	if len(ids) == 1 {
+		return "in the instance " + NamedInstances(ids)
+	}
+	return "in the instances " + NamedInstances(ids)
+}
+
+// Short is a text for a message.
+func Short(text string) string {
+	if runes := []rune(text); len(runes) > 60 {
+		return string(runes[:57]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,216 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var _ = Register(Rule{
+	Rule:  &diag.Rule{Code: "OB209", Name: "useless-fallback", Default: diag.Warning},
+	Scope: idle,
+	Run:   uselessFallbacks,
+})
+
+// uselessFallbacks finds operands of || that never decide: they are never there
+// when it is their turn, or one before them always is.
+func uselessFallbacks(p *Pass) {
+	unwrittenOperands(p)
+	if p.Unknown(branch.Needed) {
+		return
+	}
+	type operand struct {
+		call     *plan.Call
+		template *plan.Template
+		fallback *expression.Node
+		index    int
+		left     logic.Literal // the call runs, and no operand before it is there
+		there    logic.Literal // it is there while the call runs
+	}
+	var operands []operand
+	var goals []logic.Literal
+	branches := p.Flow.HasBranches()
+	dangles := make([]bool, len(p.Plan.Calls))
+	for i := range p.Plan.Reads {
+		if r := &p.Plan.Reads[i]; r.Call >= 0 && r.Ref.Required && !p.Flow.MayBeThere(r) {
+			dangles[r.Call] = true // that is OB203's
+		}
+	}
+	analysis.Calculations(p, func(call *plan.Call, t *plan.Template) {
+		if t.Expr.Plain() || t.PerItem() || call != nil && dangles[call.Index] {
+			return
+		}
+		for at, fallback := range fallbacks(t) {
+			if at == 0 && call != nil && t == call.When {
+				continue // a condition: that is OB210's
+			}
+			if !branches && !hasSureOperand(p, call, t, fallback) {
+				continue // any tool may fail, and nothing else decides
+			}
+			e := p.Flow.Conditions()
+			left := logic.True // the call runs, and no operand so far is there
+			if call != nil && t != call.When {
+				left = e.Runs(call)
+			}
+			runs := left
+			for i, solid := range e.Operands(t, fallback) {
+				operands = append(operands, operand{call, t, fallback, i, left, e.And(runs, solid)})
+				goals = append(goals, e.And(left, solid))
+				left = e.And(left, solid.Not())
+			}
+		}
+	})
+	if len(goals) == 0 {
+		return
+	}
+	e := p.Flow.Conditions()
+	answers := e.Solve(goals, false)
+	for i := 0; i < len(operands); {
+		o := operands[i]
+		chain := answers[i : i+len(o.fallback.Args)]
+		uselessOperands(p, e, o.call, o.template, o.fallback, chain, func(n int) (left, there logic.Literal) { return operands[i+n].left, operands[i+n].there })
+		i += len(chain)
+	}
+}
+
+// unwrittenOperands reports operands at whose path nothing ever stands: nobody writes it, and the document doesn't say
+// that a run begins with it. That a state given at run time may bring it is for the document to declare.
+func unwrittenOperands(p *Pass) {
+	if p.Plan.Form == plan.Solution {
+		return // the state that it is given isn't known
+	}
+	analysis.Calculations(p, func(call *plan.Call, t *plan.Template) {
+		var never map[int]bool
+		for _, i := range t.Reads {
+			if r := &p.Plan.Reads[i]; !r.Ref.Required && !p.Flow.MayBeThere(r) {
+				if never == nil {
+					never = map[int]bool{}
+				}
+				never[i] = true
+			}
+		}
+		if len(never) == 0 || analysis.NeverThere(t, func(r int) bool { return never[r] }) { // that is OB203's
+			return
+		}
+		chains := fallbacks(t)
+		for _, i := range t.Reads {
+			r := &p.Plan.Reads[i]
+			if !never[i] || !slices.ContainsFunc(chains, func(f *expression.Node) bool { return f.Start <= r.Ref.Start && r.Ref.End <= f.End }) {
+				continue
+			}
+			kind := p.Plan.Paths.Kind(r.Path)
+			f := p.Report(r.Span(), "%q never has a value: %s; the operand of \"||\" has no effect", r.Ref.String(), analysis.WhyNever[kind]).About(call.Label()).
+				Advise("%s, or remove the operand", operandFrom[kind])
+			analysis.ExplainNever(p, f, r, call)
+		}
+	})
+}
+
+var operandFrom = map[string]string{
+	"input": "declare it under \"input\" or \"inputSchema\"",
+	"state": "let a call write it with \"_outputPath\", declare it in \"stateSchema\" if a run may begin with it",
+	"data":  "let a call write it with \"_outputPath\", give it in a message of its kind",
+}
+
+// hasSureOperand reports whether an operand before the last is seen at once to be
+// there always, or whenever the call runs, or never.
+func hasSureOperand(p *Pass, call *plan.Call, t *plan.Template, fallback *expression.Node) bool {
+	for _, a := range fallback.Args[:len(fallback.Args)-1] {
+		if a.Op != expression.OpRef {
+			return true
+		}
+		if sure(p, call, t.Reads[a.Index]) {
+			return true
+		}
+	}
+	return false
+}
+
+// sure reports whether a read is seen at once to be there always, or whenever the call runs, or never.
+func sure(p *Pass, call *plan.Call, read int) bool {
+	r := &p.Plan.Reads[read]
+	return r.Start || !p.Flow.MayBeThere(r) || call != nil && slices.ContainsFunc(call.Reads, func(i int) bool {
+		other := &p.Plan.Reads[i]
+		return other.Ref.Required && p.Plan.Paths.IsAbove(r.Path, other.Path)
+	})
+}
+
+// onlyDeadWrite reports whether all that could write what a read reads are calls that never
+// run, which is a finding of their own.
+func onlyDeadWrite(p *Pass, e *branch.Conditions, r *plan.Read) bool {
+	return len(r.Writers) > 0 && !r.Start && !slices.ContainsFunc(r.Writers, func(w int32) bool { return !e.SolveOne(e.Runs(p.Plan.Calls[w]), false).Impossible })
+}
+
+func uselessOperands(p *Pass, e *branch.Conditions, call *plan.Call, t *plan.Template, fallback *expression.Node, decides []logic.Answer, standing func(operand int) (left, there logic.Literal)) {
+	last := -1 // the last operand that ever decides
+	for i, a := range decides {
+		if !a.Impossible {
+			last = i
+		}
+		if !a.Possible && !a.Impossible && !a.Beyond && !e.Exhausted() {
+			analysis.Unanswered(p, t.Node.Within(fallback.Start, fallback.End), call, "whether every operand of "+quote(short(t.Node.Text))+" is needed")
+			return
+		}
+	}
+	if last < 0 || call != nil && t != call.When && e.Runs(call) == logic.False {
+		return // dangling, or in a call that never runs
+	}
+	text := func(i int) string { return short(t.Node.Text[fallback.Args[i].Start:fallback.Args[i].End]) }
+	span := func(i int) source.Span { return t.Node.Within(fallback.Args[i].Start, fallback.Args[i].End) }
+	useless := func(i int) {
+		if a := fallback.Args[i]; a.Op == expression.OpRef && e.NeverThere(&p.Plan.Reads[t.Reads[a.Index]]) {
+			return // already reported
+		} else if a.Op == expression.OpRef && onlyDeadWrite(p, e, &p.Plan.Reads[t.Reads[a.Index]]) {
+			return // that is their own fault, and told
+		}
+		what := "never has a value when it is reached"
+		if _, there := standing(i); e.SolveOne(there, false).Impossible {
+			what = "never has a value"
+		}
+		p.Report(span(i), "%q %s: this operand of \"||\" has no effect", text(i), what).About(call.Label()).
+			Advise("remove the operand, or write it on a branch that reads it")
+	}
+	for i := range last {
+		if decides[i].Impossible {
+			useless(i)
+		}
+	}
+	if last == len(decides)-1 {
+		return
+	}
+	if left, _ := standing(last + 1); !e.SolveOne(left, false).Impossible {
+		for i := last + 1; i < len(decides); i++ {
+			useless(i)
+		}
+		return
+	}
+	what := quote(text(last)) + " is"
+	if last > 0 {
+		what = "one of the operands up to " + quote(text(last)) + " is"
+	}
+	if first, _ := standing(0); first == logic.True {
+		what += " always set"
+	} else {
+		what += " always set when the call runs"
+	}
+	p.Report(span(last), "%s: the operands after it are never used", what).About(call.Label()).
+		Note(span(last+1), "this is never used").
+		Advise("remove the operands after it, or put it last")
+}
+
+// fallbacks are the fallbacks in an expression, the outermost first.
+func fallbacks(t *plan.Template) []*expression.Node {
+	var list []*expression.Node
+	for n := range t.Expr.Root().All() {
+		if n.Op == expression.OpFallback && !n.Open() && !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list
+}

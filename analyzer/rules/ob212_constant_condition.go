@@ -1,0 +1,153 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/wording"
+)
+
+var constantConditionRule = &diag.Rule{Code: "OB212", Name: "constant-condition", Default: diag.Warning}
+
+var _ = Register(Rule{
+	Rule:  constantConditionRule,
+	Scope: idle,
+	Run:   constantConditions,
+})
+
+// constantConditions finds conditions that don't decide anything, and comparisons that nothing can fulfil.
+func constantConditions(p *Pass) {
+	constant, left := constantTemplates(p), emptyBudget
+	analysis.Calculations(p, func(call *plan.Call, t *plan.Template) {
+		if !constant[t] {
+			t.Expr.Comparisons(func(ref int, with *expression.Node) { comparison(p, call, t, t.Reads[ref], with, &left) })
+		}
+	})
+}
+
+// comparison reports a literal that the value which it is compared with can't be. Null asks whether something is there;
+// and that a value is of another kind altogether is found with the types.
+func comparison(p *Pass, call *plan.Call, t *plan.Template, read int, with *expression.Node, left *int) {
+	flows := p.Flow.Read(read)
+	kind := schema.KindOf(with.Value)
+	if with.Value == nil || len(flows) == 0 || slices.ContainsFunc(flows, func(v flow.Variant) bool {
+		return !v.Sure() || v.Schema.Kinds() == 0
+	}) {
+		return
+	}
+	possible := false
+	for _, f := range flows {
+		if !schema.Empty(schema.AllOf(f.Schema, schema.Const(with.Value)), emptySteps, left) {
+			return
+		}
+		possible = possible || f.Schema.Kinds()&kind != 0
+	}
+	if !possible {
+		return
+	}
+	r := &p.Plan.Reads[read]
+	shown := t.Expr.Text[with.Start:with.End]
+	f := p.Report(t.Node.Within(with.Start, with.End), "%q is never %s", r.Ref.String(), shown).About(call.Label()).
+		Advise("compare it with a possible value")
+	analysis.ShowAll(f, analysis.Remarks(p, &flows[0]))
+	raw, _ := flows[0].Schema.Raw().(map[string]any)
+	words, _ := raw["enum"].([]any)
+	var known []string
+	for _, word := range words {
+		if text, ok := word.(string); ok {
+			known = append(known, text)
+		}
+	}
+	if text, ok := with.Value.(string); ok {
+		if near, ok := naming.Nearest(text, known); ok {
+			f.Advise("did you mean %q?", near)
+		} else if len(known) > 0 {
+			f.Advise("it is one of %s", wording.Names(known, analysis.MaxNamed))
+		}
+	}
+}
+
+// constantTemplates reports conditions of calls that are always or never true.
+func constantTemplates(p *Pass) map[*plan.Template]bool {
+	constant := map[*plan.Template]bool{}
+	var calls []*plan.Call
+	var goals []logic.Literal
+	for _, call := range p.Plan.Calls {
+		t := call.When
+		switch {
+		case t == nil:
+		case !t.Live() || t.Expr != nil && len(t.Reads) == 0:
+			p.Report(t.Node.Span(), "the condition of %q has no reference: it is the same in every run", call.Name).About(call.Label()).
+				Advise("read a value in it, or remove it")
+		case t.Expr != nil:
+			yes, no := p.Flow.Conditions().ConditionAlone(call)
+			calls, goals = append(calls, call), append(goals, yes, no)
+		}
+	}
+	if len(calls) == 0 {
+		return constant
+	}
+	answers := p.Flow.Conditions().Solve(goals, false)
+	for i, call := range calls {
+		never, always := answers[2*i].Impossible, answers[2*i+1].Impossible
+		// What may go wrong isn't true always, even if it is never false.
+		if never == always || always && (MayFail(p, call.When) || mayBeMissing(p, call.When)) {
+			continue
+		}
+		constant[call.When] = true
+		what := "is never true, so the call is always skipped"
+		if call.When.PerItem() {
+			what = "is never true, so every item is skipped"
+		}
+		if always {
+			what = "is always true"
+		}
+		p.Report(call.When.Node.Span(), "the condition of %q %s", call.Name, what).About(call.Label()).
+			Advise("compare it with a possible value, or remove the condition")
+	}
+	return constant
+}
+
+// mayBeMissing reports whether there may be nothing where a condition looks, which then isn't
+// true: no call has written it, or what came has no such part.
+func mayBeMissing(p *Pass, condition *plan.Template) bool {
+	e := p.Flow.Conditions()
+	return slices.ContainsFunc(condition.Reads, func(read int) bool {
+		r := &p.Plan.Reads[read]
+		if compiler.ReadsItem(p.Plan, r) {
+			call := p.Flow.Caller(r)
+			return r.Ref.Kind == "item" && call != nil && call.Each != nil && slices.ContainsFunc(p.Flow.Elements(call.Each.List), func(v flow.Variant) bool {
+				return v.Schema != nil && !v.Schema.At(compiler.SchemaPath(r.Ref.Path)).Required
+			})
+		}
+		return MayBeOmitted(p, r) || slices.ContainsFunc(r.Writers, func(w int32) bool {
+			call := p.Plan.Calls[w]
+			rest, ok := p.Flow.LookedInto(call, r.Path)
+			return ok && len(rest) > 0 && !call.Tool.Output.At(compiler.SchemaPath(rest)).Required
+		}) || !r.Start && len(r.Writers) > 0 && !slices.ContainsFunc(r.Writers, func(w int32) bool {
+			return e.SolveOne(e.Runs(p.Plan.Calls[w]).Not(), true).Impossible
+		})
+	})
+}
+
+// constantAlone reports whether OB212 speaks of a call's condition.
+func constantAlone(p *Pass, e *branch.Conditions, call *plan.Call) bool {
+	if !call.When.Live() || call.When.Expr != nil && len(call.When.Reads) == 0 {
+		return true
+	}
+	if call.When.Expr == nil {
+		return false
+	}
+	yes, no := e.ConditionAlone(call)
+	answers := e.Solve([]logic.Literal{yes, no}, false)
+	return answers[0].Impossible != answers[1].Impossible
+}

@@ -1,0 +1,143 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var _ = Register(Rule{
+	Rule:  &diag.Rule{Code: "OB302", Name: "dead-call", Default: diag.Warning},
+	Scope: idle,
+	Needs: branch.Needed,
+	Run:   deadCalls,
+})
+
+// deadCalls finds calls that can run on no branch, whatever the input is.
+func deadCalls(p *Pass) {
+	union := func(t *plan.Tool) bool { return t.Output != nil && branch.HasAlternatives(t.Output.Raw(), 12) }
+	if !p.Flow.HasBranches() && !slices.ContainsFunc(p.Plan.Tools, union) {
+		return
+	}
+	e := p.Flow.Conditions()
+	order := p.Plan.Graph.Order()
+	goals := make([]logic.Literal, len(order))
+	for i, call := range order {
+		goals[i] = e.Runs(p.Plan.Calls[call])
+	}
+	for i, a := range e.Solve(goals, false) {
+		call := p.Plan.Calls[order[i]]
+		switch {
+		case a.Impossible:
+			deadCall(p, e, call)
+		case !a.Possible && !a.Beyond && !e.Exhausted():
+			analysis.Unanswered(p, call.ToolNode.Span(), call, "whether "+quote(call.Name)+" can ever run")
+		}
+	}
+}
+
+// A part is one of the things that must come together for a call to run.
+type part struct {
+	holds logic.Literal
+	node  *source.Node
+	at    *plan.Template // nil for a call that it comes after
+	words string
+}
+
+func parts(p *Pass, call *plan.Call) []part {
+	e := p.Flow.Conditions()
+	var list []part
+	if when := compiler.Condition(call); when != nil {
+		list = append(list, part{e.Condition(call), when.Node, when, "its condition " + quote(short(when.Node.Text))})
+	}
+	for _, a := range call.After {
+		if other := p.Plan.Calls[a.Call]; !a.Settled {
+			list = append(list, part{e.Done(other), a.Node, nil, "that " + quote(other.Name) + " is done"})
+		}
+	}
+	for t := range call.Expressions() {
+		if t != call.When && !t.PerItem() {
+			list = append(list, part{e.There(t), t.Node, t, quote(short(t.Node.Text))})
+		}
+	}
+	return list
+}
+
+// maxPaired bounds how many parts of a call are held against each other.
+const maxPaired = 24
+
+// deadCall reports a call with the smallest evidence: one thing that never holds, or two that exclude each other.
+func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
+	parts := parts(p, call)
+	goals := make([]logic.Literal, len(parts))
+	for i := range parts {
+		goals[i] = parts[i].holds
+	}
+	alone := e.Solve(goals, false)
+	for i, a := range alone {
+		if !a.Impossible {
+			continue
+		}
+		if parts[i].at == nil || parts[i].at == call.When && constantAlone(p, e, call) {
+			return // that is the other call's own, or OB212's
+		}
+		what := parts[i].words + " never has a value"
+		if parts[i].at == call.When {
+			what = parts[i].words + " is never true"
+		}
+		f := p.Report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).About(call.Label()).
+			Note(parts[i].node.Span(), "it needs this").
+			Advise("read values of one branch, join branches with \"||\", or remove the call")
+		f.Witness = evidence{Branch: []choice{}}
+		analysis.NoteWriters(p, f, parts[i].at)
+		return
+	}
+	for i := range parts[:min(len(parts), maxPaired)] {
+		for j := range i {
+			both := e.And(parts[j].holds, parts[i].holds)
+			if !e.SolveOne(both, false).Impossible {
+				continue
+			}
+			f := p.Report(call.ToolNode.Span(), "%q can never run: %s and %s exclude each other", call.Name, parts[j].words, parts[i].words).About(call.Label()).
+				Advise("read values of one branch, join branches with \"||\", or remove the call")
+			one, other := e.Decisions(parts[j].holds, alone[j].Assignment), e.Decisions(parts[i].holds, alone[i].Assignment)
+			needs(f, parts[j].node, one)
+			if parts[i].node != parts[j].node {
+				needs(f, parts[i].node, other)
+			}
+			f.Witness = evidence{Branch: one, Instead: other}
+			analysis.NoteWriters(p, f, parts[j].at, parts[i].at)
+			return
+		}
+	}
+	what := "no branch provides everything that it needs"
+	if e.Ready(call) != e.Runs(call) && !e.SolveOne(e.Ready(call), false).Impossible {
+		what = "whenever it could run, its output path already has a value"
+		if slices.ContainsFunc(call.Reads, func(i int) bool { // it needs a value where it writes
+			_, yes := claims(p, call, call.FailureRoute(), p.Plan.Reads[i].Path)
+			return yes && p.Plan.Reads[i].Ref.Required
+		}) {
+			return // that is OB403's
+		}
+	}
+	f := p.Report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).About(call.Label()).
+		Advise("read values of one branch, join branches with \"||\", or remove the call")
+	f.Witness = evidence{Branch: []choice{}}
+	for _, part := range parts[:min(len(parts), analysis.MaxShown)] {
+		f.Note(part.node.Span(), "it needs this")
+	}
+}
+
+func needs(f *diag.Diagnostic, n *source.Node, branch []choice) {
+	if words := analysis.DescribeBranch(branch); words != "" {
+		f.Note(n.Span(), "it needs this, which is true when %s", words)
+	} else {
+		f.Note(n.Span(), "it needs this")
+	}
+}

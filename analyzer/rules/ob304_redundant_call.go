@@ -1,0 +1,102 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
+)
+
+var _ = Register(Rule{
+	Rule:  &diag.Rule{Code: "OB304", Name: "redundant-call", Default: diag.Info},
+	Scope: idle,
+	Needs: diag.Order | diag.Writes,
+	Run:   redundantCalls,
+})
+
+// redundantCalls reports calls that ask a read-only tool again for what another call has already asked it: the same
+// parameters, of reads with the same bindings.
+func redundantCalls(p *Pass) {
+	first := map[string]*plan.Call{}
+	for _, call := range p.Plan.Calls {
+		tool := call.Tool
+		if tool == nil || tool.Volatile || tool.Hints.ReadOnly == nil || compiler.DeclaredEffect(p.Plan, call).Kind != compiler.ReadOnly || call.Produced != nil || call.Method != plan.Set {
+			continue
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "%q %q %q ", call.ToolName, call.Activity, call.Delegate)
+		Fingerprint(p, &b, call.Params)
+		fingerprintOfScopes(p, &b, call)
+		if call.When != nil {
+			Fingerprint(p, &b, call.When)
+		}
+		if call.Each != nil {
+			Fingerprint(p, &b, call.Each.List)
+		}
+		key := b.String()
+		earlier, again := first[key]
+		if !again {
+			first[key] = call
+			continue
+		}
+		f := p.Report(call.ToolNode.Span(), "%q calls %q with the same parameters as %q", call.Name, call.ToolName, earlier.Name).About(call.Label()).
+			Note(earlier.ToolNode.Span(), "%q is here", earlier.Name)
+		if len(earlier.Output) > 0 {
+			f.Advise("read %q instead; if the tool's answers change, declare x-volatile: true", p.Path(earlier.Output[0][0].ID))
+		} else {
+			f.Advise("give the first an \"_outputPath\" and read that; if the tool's answers change, declare x-volatile: true")
+		}
+	}
+}
+
+// Fingerprint writes what a template passes: two with the same fingerprint get the same value.
+func Fingerprint(p *Pass, b *strings.Builder, t *plan.Template) {
+	switch {
+	case !t.Live():
+		text, err := json.Marshal(t.Value)
+		if err != nil {
+			text = fmt.Append(nil, t.Node.Start) // like no other
+		}
+		b.WriteByte('=')
+		b.Write(text)
+	case t.Expr != nil:
+		b.WriteString("†" + strconv.Quote(t.Expr.String()))
+		for _, i := range t.Reads {
+			fmt.Fprint(b, p.Plan.Reads[i].Path, p.Plan.Reads[i].Writers)
+		}
+	case t.Items != nil:
+		b.WriteByte('[')
+		for _, item := range t.Items {
+			Fingerprint(p, b, item)
+			b.WriteByte(',')
+		}
+		b.WriteByte(']')
+	default:
+		fields := slices.Clone(t.Fields)
+		slices.SortFunc(fields, func(x, y plan.TemplateField) int { return strings.Compare(x.Key, y.Key) })
+		b.WriteByte('{')
+		for _, f := range fields {
+			b.WriteString(strconv.Quote(f.Key))
+			Fingerprint(p, b, f.Value)
+			b.WriteByte(',')
+		}
+		b.WriteByte('}')
+	}
+}
+
+// fingerprintOfScopes writes what context a call is handed.
+func fingerprintOfScopes(p *Pass, b *strings.Builder, call *plan.Call) {
+	if call.Scopes == nil {
+		return
+	}
+	b.WriteString(" in")
+	for _, s := range call.Scopes {
+		r := &p.Plan.Reads[s.Read]
+		fmt.Fprint(b, " ", r.Path, r.Writers)
+	}
+}

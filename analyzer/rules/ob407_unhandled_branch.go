@@ -1,0 +1,93 @@
+package rules
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
+)
+
+var UnhandledBranch = Register(Rule{
+	Rule:  &diag.Rule{Code: "OB407", Name: "unhandled-branch", Default: diag.Warning},
+	Scope: idle,
+	Needs: diag.Reads | diag.Writes,
+	Run:   unhandledBranches,
+})
+
+// unhandledBranches finds alternatives that nothing reads. Where a plan has no
+// output its state is the result, and a first alternative may be it.
+func unhandledBranches(p *Pass) {
+	read := alternativesRead(p)
+	if read == nil {
+		return
+	}
+	tried := triedNext(p)
+	for _, call := range p.Plan.Calls {
+		if len(call.Output) < 2 {
+			continue
+		}
+		for i, route := range call.Output {
+			if read[call.Index][i] || i == 0 && p.Plan.Output == nil || i == call.FailureRoute() && tried[call.Output[0][0].ID] > call.Index {
+				continue
+			}
+			what := "if the call chooses this alternative, nothing follows"
+			if i == call.FailureRoute() {
+				what = "if the call fails, nothing follows"
+			}
+			f := p.Report(route[0].Span(), "nothing reads %q: %s", compiler.Offered(p.Plan, call)[i], what).About(call.Label()).
+				Advise("read it in a call, a fallback or the plan's \"output\", or remove the alternative")
+			if p.Plan.Form == plan.Solution || p.Plan.Form == plan.ProcessRecord {
+				f.As(diag.Info).Advise("the next solution may handle it; else let a call or the \"output\" read it")
+			}
+			f.Witness = evidence{Branch: []choice{{Call: call.Name, Takes: compiler.Offered(p.Plan, call)[i]}}}
+		}
+	}
+}
+
+// triedNext is, under "writes: once", the last call that offers a value at a path first:
+// when one before it fails, its value comes in that one's place.
+func triedNext(p *Pass) map[pathtree.ID]int {
+	if p.Plan.Writes != plan.Once {
+		return nil
+	}
+	last := map[pathtree.ID]int{}
+	for _, call := range p.Plan.Calls {
+		if len(call.Output) > 0 {
+			last[call.Output[0][0].ID] = call.Index
+		}
+	}
+	return last
+}
+
+// maxMatched bounds how often a read and an alternative are compared.
+const maxMatched = 4_000_000
+
+// alternativesRead tells by call and alternative whether some read that sees the call looks where the alternative
+// writes; nil when no call has alternatives, or when that is too much to look at.
+func alternativesRead(p *Pass) [][]bool {
+	var read [][]bool
+	for _, call := range p.Plan.Calls {
+		if len(call.Output) > 1 {
+			if read == nil {
+				read = make([][]bool, len(p.Plan.Calls))
+			}
+			read[call.Index] = make([]bool, len(call.Output))
+		}
+	}
+	if read == nil {
+		return nil
+	}
+	work := 0
+	for i := range p.Plan.Reads {
+		r := &p.Plan.Reads[i]
+		for _, w := range r.Writers {
+			for alternative := range read[w] {
+				if work++; work > maxMatched {
+					return nil
+				}
+				read[w][alternative] = read[w][alternative] || meets(p, p.Plan.Calls[w].Output[alternative], r.Path)
+			}
+		}
+	}
+	return read
+}

@@ -1,0 +1,143 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+var FailureJoinsRule = &diag.Rule{Code: "OB409", Name: "failure-joins-branch", Default: diag.Warning}
+
+var _ = Register(Rule{
+	Rule:  FailureJoinsRule,
+	Needs: diag.Reads | diag.Writes | diag.State,
+	Run:   failuresJoinBranches,
+})
+
+// failuresJoinBranches reports last alternatives whose readers take them for ordinary
+// values, although a record of the failure goes there as well.
+func failuresJoinBranches(p *Pass) {
+	joins := map[*plan.Call]bool{} // candidates, with whether they were reported
+	for _, call := range p.Plan.Calls {
+		last := call.FailureRoute()
+		if last >= 0 && (call.Activity != "" || call.Plan() != "") && !TellsFailures(p, call.Output[last]) {
+			joins[call] = false
+		}
+	}
+	if len(joins) == 0 {
+		return
+	}
+	readers := map[*plan.Call][]*plan.Read{}
+	p.Expressions(func(reader *plan.Call, t *plan.Template) {
+		for _, i := range t.Reads {
+			r := &p.Plan.Reads[i]
+			for _, w := range r.Writers {
+				call := p.Plan.Calls[w]
+				if _, may := joins[call]; !may || !meets(p, call.Output[call.FailureRoute()], r.Path) {
+					continue
+				}
+				if looksAtFailure(p, call, t, r) {
+					delete(joins, call)
+				} else if reader != nil {
+					readers[call] = append(readers[call], r)
+				}
+			}
+		}
+	})
+	for _, call := range p.Plan.Calls {
+		if _, may := joins[call]; !may || len(readers[call]) == 0 {
+			continue
+		}
+		first, last := readers[call][0], call.FailureRoute()
+		p.Report(call.Output[last][0].Span(), "if %q fails, its failure record is written to %q, and %q reads it as a result", call.Name, compiler.Offered(p.Plan, call)[last], p.Flow.Caller(first).Name).
+			About(call.Label()).Note(first.Span(), "%q reads it here", p.Flow.Caller(first).Name).
+			Advise("add an alternative for failures, such as || †state.error, or test its \"code\" in the reader")
+	}
+}
+
+// TellsFailures reports whether a path of a route is one for failures by its name, or the state
+// schema there names what a failure record holds, or has no room for one.
+func TellsFailures(p *Pass, route plan.Route) bool {
+	isFailure := func(word string) bool { return slices.Contains(shortFailureWords, word) || namesFailure(word) }
+	return slices.ContainsFunc(route, func(path plan.Path) bool {
+		segments := p.Plan.Paths.Segments(path.ID)
+		switch {
+		case slices.ContainsFunc(segments[1:], func(s expression.Segment) bool { return slices.ContainsFunc(wordsOf(s.Key), isFailure) }):
+			return true
+		case p.Plan.StateSchema == nil || segments[0].Key != "state":
+			return false
+		}
+		at := p.Plan.StateSchema.At(compiler.SchemaPath(segments[1:]))
+		return !at.Possible || at.Schema.Kinds() != 0 && at.Schema.Kinds()&schema.Object == 0 ||
+			at.Named && slices.ContainsFunc(at.Schema.Properties(), func(name string) bool { return slices.Contains(failureFields, name) })
+	})
+}
+
+// NamesFailures reports whether one of some paths of a plan is for failures and nothing else, by its name.
+func NamesFailures(p *plan.Plan, paths ...plan.Path) bool {
+	names := func(s expression.Segment) bool { return slices.ContainsFunc(wordsOf(s.Key), namesFailure) }
+	return slices.ContainsFunc(paths, func(path plan.Path) bool {
+		return slices.ContainsFunc(p.Paths.Segments(path.ID)[1:], names)
+	})
+}
+
+// ForFailures reports whether a path of a call's failure route is meant for the records of its
+// failures: by its name, and since the state has no room there for a result that is left by the
+// other alternatives. "rejected" may be a verdict as well.
+func ForFailures(p *Pass, call *plan.Call, path plan.Path) bool {
+	if !NamesFailures(p.Plan, path) {
+		return false
+	}
+	own, tool := p.Flow.StateAt(path.ID).Schema, call.Single()
+	if own == nil || call.Method != plan.Set || tool == nil || tool.Output == nil || p.Flow.Contains(tool.Output, own).Relation == schema.Never {
+		return true
+	}
+	return slices.ContainsFunc(call.Output[:call.FailureRoute()], func(route plan.Route) bool {
+		return !slices.ContainsFunc(route, func(path plan.Path) bool {
+			s := p.Flow.StateAt(path.ID).Schema
+			return s != nil && p.Flow.Contains(tool.Output, s).Relation != schema.Fits
+		})
+	})
+}
+
+func namesFailure(word string) bool {
+	return word == "err" || slices.ContainsFunc(failureWords, func(known string) bool { return strings.HasPrefix(word, known) })
+}
+
+// looksAtFailure reports whether an expression that reads a failure route can tell a failure record from a result.
+func looksAtFailure(p *Pass, call *plan.Call, t *plan.Template, r *plan.Read) bool {
+	for _, path := range call.Output[call.FailureRoute()] {
+		if depth := p.Plan.Paths.Depth(path.ID); p.Plan.Paths.Depth(r.Path) > depth && slices.Contains(failureFields, p.Plan.Paths.Segments(r.Path)[depth].Key) {
+			return true
+		}
+	}
+	return !t.Expr.Plain() && slices.ContainsFunc([]string{".code", ".message", ".details", "type("}, func(part string) bool { return strings.Contains(t.Expr.Text, part) })
+}
+
+// failureWords begin words that people call failures by, and shortFailureWords are some.
+var (
+	failureWords = []string{
+		"error", "fail", "fault", "problem", "trouble", "exception", "issue", "invalid", "broken", "wrong", "reject", "refus", "declin", "denied", "dead",
+		"missed", "missing", "lost", "timeout", "unavail", "unable", "unhandled", "unknown", "abort", "crash", "retry", "manual", "escalat", "fallback",
+	}
+	shortFailureWords = []string{"e", "bad", "ugly", "log", "no", "not", "none"}
+)
+
+// wordsOf splits a name at separators and where a capital begins a word.
+func wordsOf(name string) []string {
+	var words []string
+	start := 0
+	for i, r := range name {
+		if unicode.IsUpper(r) || r == '_' || r == '-' || r == ' ' {
+			words = append(words, strings.ToLower(strings.Trim(name[start:i], "_- ")))
+			start = i
+		}
+	}
+	return append(words, strings.ToLower(strings.Trim(name[start:], "_- ")))
+}

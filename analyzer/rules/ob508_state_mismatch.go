@@ -1,0 +1,248 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+var StateMismatchRule = &diag.Rule{Code: "OB508", Name: "state-mismatch", Default: diag.Error}
+
+var _ = Register(Rule{
+	Rule:  StateMismatchRule,
+	Needs: diag.State,
+	Run:   stateMismatches,
+})
+
+// stateMismatches reports results that the state schema refuses, always or for some values.
+func stateMismatches(p *Pass) {
+	if p.Plan.StateSchema == nil && p.Plan.DataSchemas == nil || p.Plan.StateSchema != nil && p.Plan.StateSchema.Compile() != nil {
+		return
+	}
+	for _, call := range p.Fresh() {
+		if call.Produced != nil && call.Method == plan.Set && len(call.Output) > 0 {
+			producedMismatch(p, call)
+			continue
+		}
+		if call.Tool == nil || call.Tool.Output == nil || len(call.Output) == 0 || call.Produced != nil {
+			continue
+		}
+		switch call.Method {
+		case plan.Set:
+			stateMismatch(p, call, p.Flow.Gives(call), acceptedSomewhere(p, call), "")
+		case plan.Push, plan.Concat:
+			itemMismatch(p, call)
+		default:
+			partMismatch(p, call)
+		}
+	}
+	if !p.Screens { // it is no error
+		missingParts(p)
+	}
+}
+
+// acceptedSomewhere is what the state schema accepts at all paths of at least one alternative.
+func acceptedSomewhere(p *Pass, call *plan.Call) *schema.Schema {
+	var any []*schema.Schema
+	for _, route := range call.Output {
+		var all *schema.Schema
+		for _, path := range route {
+			all = p.Flow.Meet(all, p.Flow.StateAt(path.ID).Schema)
+		}
+		if all == nil {
+			return nil
+		}
+		any = append(any, all)
+	}
+	if len(any) == 1 {
+		return any[0]
+	}
+	return schema.AnyOf(any...)
+}
+
+func stateMismatch(p *Pass, call *plan.Call, produced, wanted *schema.Schema, part string) {
+	if produced == nil || wanted == nil {
+		return
+	}
+	verdict := p.Flow.Fits(produced, wanted, false)
+	path := call.Output[0][0]
+	fit := flow.Fit{Relation: verdict.Relation, Kinds: produced.Kinds(), Witness: verdict.Witness}
+	j := judgement{Fit: fit, To: target{Schema: wanted}}
+	what := "the result of " + quote(call.ToolName)
+	if part != "" {
+		what = quote(part) + " of " + what
+	}
+	where := "the state schema at " + quote(p.Path(path.ID))
+	if len(call.Output) > 1 {
+		where = "what the state schema accepts at any of the alternatives"
+	}
+	var f *diag.Diagnostic
+	switch why := verdict.CutShort(); {
+	case verdict.Relation == schema.Never:
+		f = p.Report(path.Span(), "%s never fits %s: %s", what, where, j.Because()).About(call.Label())
+	case verdict.Relation == schema.MayNotFit:
+		f = p.Report(path.Span(), "%s may not fit %s: %s", what, where, j.Because()).About(call.Label()).As(diag.Warning)
+	case why != "":
+		analysis.CutShort(p, path.Span(), "whether %s fits %s isn't fully analysed: %s", what, where, why).
+			About(call.Label())
+		return
+	default:
+		return
+	}
+	f.Witness = verdict.Witness
+	f.Advise("make the two schemas agree, write the result to another path, or add an alternative that accepts the rest")
+	analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
+	if segments := p.Plan.Paths.Segments(path.ID); len(segments) > 1 {
+		analysis.ShowAll(f, analysis.DocumentPlace(p, "stateSchema", segments[1:]))
+	}
+}
+
+// producedMismatch judges a result that the solution already holds.
+func producedMismatch(p *Pass, call *plan.Call) {
+	if call.Takes > 0 { // none but this
+		one := *call
+		one.Output = call.Output[call.Takes-1 : call.Takes]
+		call = &one
+	}
+	wanted := acceptedSomewhere(p, call)
+	if wanted == nil {
+		return
+	}
+	v := wanted.Validate(call.Produced.Value())
+	if v == nil {
+		return
+	}
+	path := call.Output[0][0]
+	f := p.Report(analysis.PlaceAt(nil, call.Produced, v.Path), "the result of %q doesn't fit the state schema at %q: %s", call.Name, p.Path(path.ID), v.Error()).About(call.Label()).
+		Advise("give a result that the state schema accepts, or write it elsewhere").
+		Note(path.Span(), "it would be written here")
+	f.Witness = call.Produced.Value()
+}
+
+// itemMismatch judges what is pushed, or the items of what is appended, against
+// what the state schema says of the list's items, where it says one thing of all.
+func itemMismatch(p *Pass, call *plan.Call) {
+	if len(call.Output) != 1 || len(call.Output[0]) != 1 {
+		return
+	}
+	list := p.Flow.StateAt(call.Output[0][0].ID).Schema
+	if list == nil || list.Kinds()&schema.Array == 0 || !flow.Uniform(list) {
+		return
+	}
+	item := []schema.Step{schema.Index(0)}
+	produced := p.Flow.Gives(call)
+	if call.Method == plan.Concat {
+		if produced.Kinds() != schema.Array || !flow.Uniform(produced) {
+			return
+		}
+		produced = produced.At(item).Schema
+	}
+	stateMismatch(p, call, produced, list.At(item).Schema, "")
+}
+
+// partMismatch judges the properties that are merged into an object one by one.
+func partMismatch(p *Pass, call *plan.Call) {
+	if len(call.Output) != 1 || len(call.Output[0]) != 1 || call.Tool.Output.Kinds() != schema.Object {
+		return
+	}
+	into := p.Flow.StateAt(call.Output[0][0].ID).Schema
+	if into == nil || into.Kinds() != schema.Object {
+		return
+	}
+	partsMismatch(p, call, call.Tool.Output, into, "")
+}
+
+// maxParts bounds how deep the parts of a merged object are looked into.
+const maxParts = 8
+
+func partsMismatch(p *Pass, call *plan.Call, given, into *schema.Schema, above string) {
+	for _, name := range given.Properties() {
+		key := []schema.Step{schema.Key(name)}
+		from, to := given.At(key), into.At(key)
+		switch {
+		case !from.Possible:
+		case !to.Possible:
+			noPlaceFor(p, call, above+name, from.Required)
+		case from.Schema == nil:
+		case call.Method == plan.Merge && from.Schema.Kinds()&schema.Object != 0: // it is merged in its turn
+			if to.Schema != nil && from.Schema.Kinds() == schema.Object && to.Schema.Kinds() == schema.Object && strings.Count(above, ".") < maxParts {
+				partsMismatch(p, call, from.Schema, to.Schema, above+name+".")
+			}
+		default:
+			stateMismatch(p, call, from.Schema, to.Schema, above+name)
+		}
+	}
+	for _, name := range into.Properties() { // a map has a schema for any name
+		key := []schema.Step{schema.Key(name)}
+		from, to := given.At(key), into.At(key)
+		if slices.Contains(given.Properties(), name) || !from.Possible || !from.Named || from.Schema == nil || from.Schema.Kinds() == schema.Anything || to.Schema == nil ||
+			call.Method == plan.Merge && from.Schema.Kinds()&schema.Object != 0 {
+			continue
+		}
+		v := p.Flow.Contains(from.Schema, to.Schema)
+		if (v.Relation == schema.Never || v.Relation == schema.MayNotFit) &&
+			p.Flow.Contains(schema.AllOf(given, schema.Containing(key, schema.Const(v.Witness))), schema.AnyOf()).Relation == schema.Never { // some result has it there
+			stateMismatch(p, call, schema.AnyOf(from.Schema, to.Schema), to.Schema, above+name)
+		}
+	}
+}
+
+// noPlaceFor reports a property that the state schema leaves no room for.
+func noPlaceFor(p *Pass, call *plan.Call, part string, always bool) {
+	path := call.Output[0][0]
+	verb, severity := "never fits", diag.Error
+	if !always {
+		verb, severity = "may not fit", diag.Warning
+	}
+	f := p.Report(path.Span(), "the result of %s %s the state schema at %s, which allows no %s", quote(call.ToolName), verb, quote(p.Path(path.ID)), quote(part)).About(call.Label()).As(severity).
+		Advise("allow it in the state schema, or remove it from the tool's \"_output\"")
+	analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
+}
+
+// missingParts reports writes into an object whose schema requires another part that nothing writes.
+// The state itself is checked when a run begins.
+func missingParts(p *Pass) {
+	if p.Unknown(diag.Writes) {
+		return
+	}
+	paths, reported := p.Plan.Paths, map[pathtree.ID]bool{}
+	for _, call := range p.Plan.Calls {
+		for _, path := range call.Paths() {
+			for container := paths.Parent(path.ID); paths.Depth(container) > 1 && !reported[container]; container = paths.Parent(container) {
+				reported[container] = true
+				s := p.Flow.StateAt(container).Schema
+				if s == nil {
+					continue
+				}
+				for _, name := range s.Required() {
+					if part := (expression.Segment{Key: name}); !comesInto(p, container, part) {
+						p.Report(path.Span(), "this writes a part of %q; the state schema also requires %q there, and nothing writes it", p.Path(container), name).About(call.Label()).As(diag.Warning).
+							Advise("write the whole value, write %q in a call, or don't require it", name)
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// comesInto reports whether a part of an object in the state is there from the
+// start, or some call writes it, more or less of it.
+func comesInto(p *Pass, container pathtree.ID, part expression.Segment) bool {
+	path := append(p.Plan.Paths.Segments(container), part)[1:]
+	value, there := p.Plan.Paths.Walk(p.Plan.State, container)
+	if null := there && value == nil && p.Flow.StateAt(container).Schema.Kinds()&schema.Null != 0; !null && p.Flow.Begins("state", path) { // else it is a blank
+		return true
+	}
+	if id, known := p.Plan.Paths.Lookup(container, part); known {
+		return len(p.Plan.Writers(id)) > 0
+	}
+	return slices.ContainsFunc(p.Plan.Writers(container), func(w plan.Writer) bool { return p.Plan.Paths.IsAbove(w.Path, container) })
+}

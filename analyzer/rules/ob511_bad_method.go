@@ -1,0 +1,126 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var _ = Register(Rule{
+	Rule: &diag.Rule{Code: "OB511", Name: "bad-method", Default: diag.Error},
+	Run:  badMethods,
+})
+
+// badMethods reports methods that can't work on what stands at the path, or with what the tool gives.
+func badMethods(p *Pass) {
+	var applied []*plan.Call
+	for _, call := range p.Fresh() {
+		if call.Method == plan.Set || len(call.Output) == 0 {
+			continue
+		}
+		if call.Tool != nil && call.Tool.Output != nil && call.Produced == nil {
+			if gives, takes := call.Tool.Output.Kinds(), PatchKinds[call.Method]; gives != 0 && gives&takes == 0 {
+				f := p.Report(methodPlace(p, call), "%q needs %s to write, but the result of %q is %s", call.Method, takes, call.ToolName, gives).About(call.Label()).
+					Advise("use another \"_outputMethod\", or make the tool return %s", takes)
+				analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
+				continue
+			}
+		}
+		if len(call.Output) == 1 {
+			applied = append(applied, call)
+		}
+	}
+	if len(applied) == 0 {
+		return
+	}
+	analysis.InEveryInstance(p, func(b beginning) {
+		for _, call := range applied {
+			badBase(p, b, call)
+		}
+	})
+}
+
+// badBase reports a method that can't work on what stands at one of a call's paths.
+func badBase(p *Pass, b beginning, call *plan.Call) {
+	for _, path := range call.Output[0] {
+		if kinds, said := baseOf(p, b, call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
+			f := p.Report(methodPlace(p, call), "%q needs %s at %q, but it is %s", call.Method, baseKinds[call.Method], p.Path(path.ID), kinds).About(call.Label()).
+				Advise("use another \"_outputMethod\", or another path")
+			analysis.ShowAll(f, said)
+			return
+		}
+	}
+}
+
+var (
+	PatchKinds = map[plan.Method]schema.Kinds{
+		plan.Merge: schema.Anything, plan.Assign: schema.Object, plan.Push: schema.Anything, plan.Concat: schema.Array,
+	}
+	baseKinds = map[plan.Method]schema.Kinds{
+		plan.Merge: schema.Object, plan.Assign: schema.Object, plan.Push: schema.Array, plan.Concat: schema.Array,
+	}
+)
+
+func methodPlace(p *Pass, call *plan.Call) source.Span {
+	if n := call.Node.Get("_outputMethod"); n != nil {
+		return n.Span()
+	}
+	return call.OutputNode.Span()
+}
+
+// baseOf returns the possible kinds of value that a method is applied to, and where they are declared; 0 if unknown.
+func baseOf(p *Pass, b beginning, call *plan.Call, path plan.Path) (schema.Kinds, []analysis.Remark) {
+	segments := p.Plan.Paths.Segments(path.ID)
+	if len(segments) < 2 || p.Unknown(diag.State|diag.Writes) {
+		return 0, nil
+	}
+	if s := p.Flow.StateAt(path.ID).Schema; s != nil {
+		return s.Kinds(), analysis.DocumentPlace(p, "stateSchema", segments[1:])
+	}
+	if segments[0].Key != "state" {
+		return 0, nil
+	}
+	var kinds schema.Kinds
+	var said []analysis.Remark
+	for _, w := range p.Plan.Writers(path.ID) {
+		if w.Path == path.ID && w.Method == call.Method && w.Method != plan.Set && len(said) <= maxHolders {
+			continue // it makes no difference
+		}
+		other := p.Plan.Calls[w.Call]
+		pair := [2]int{other.Index, call.Index}
+		before := flow.Waits(call, other) || len(p.Ordered) < 1000 && slices.Contains(p.Ordered, pair)
+		if other == call || w.Failure || !before && (rankOf(p, other) > rankOf(p, call) || p.Screens && int(w.Call) > call.Index) {
+			continue // nothing of it stands there yet
+		}
+		if w.Path != path.ID || other.Method != plan.Set && other.Method != call.Method || len(said) > maxHolders {
+			return 0, nil
+		}
+		if other.Method != plan.Set {
+			continue
+		}
+		if !before {
+			continue // in no order, which is another finding
+		}
+		if other.Tool == nil || other.Tool.Output == nil {
+			return 0, nil
+		}
+		if at, ok := flow.OutputOver(p.Plan, other, path.ID); ok {
+			said = append(said, analysis.Remark{At: at.Span(), Says: quote(other.Name) + " writes " + other.Tool.Output.Kinds().String() + " here"})
+		}
+		kinds |= other.Tool.Output.Kinds()
+	}
+	if kinds != 0 && !p.Flow.HasBranches() {
+		return kinds, said // what the state began with is gone
+	}
+	if value, ok := pathtree.Walk(b.State, segments[1:]); ok && value != nil {
+		kinds |= schema.KindOf(value)
+		said = append(b.Said(p, segments[1:]), said...)
+	}
+	return kinds, said
+}

@@ -1,0 +1,118 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var OutputMismatch = Register(Rule{
+	Rule: &diag.Rule{Code: "OB512", Name: "output-mismatch", Default: diag.Error},
+	Run:  outputMismatches,
+})
+
+// outputMismatches reports what of the plan's output its schema refuses, and required parts of it that may be left out.
+func outputMismatches(p *Pass) {
+	outputForgotten(p)
+	for _, j := range judgeOutput(p) {
+		switch j.Relation {
+		case schema.Never:
+			analysis.Misfit(p, p.Rule, &j, partOf(j.To.Part)).Advise("correct the output or \"outputSchema\"")
+		case schema.MayNotFit:
+			ReportOutput(p, &j)
+		case schema.Unknown:
+			analysis.CutShort(p, j.Place(), "whether %s fits %s isn't fully analysed: %s", j.Called(), partOf(j.To.Part), j.CutShort)
+		}
+	}
+}
+
+// outputForgotten reports a plan that says what its output is and gives none. One that a
+// model works on gets it from the model.
+func outputForgotten(p *Pass) {
+	if p.Plan.Output != nil || p.Plan.OutputSchema == nil || p.Plan.Form != plan.PlanFile || len(p.Plan.Calls) == 0 || p.Unknown(diag.Reads) {
+		return
+	}
+	for _, key := range []string{"output", "terminate", "mode", "advisors", "advice"} {
+		if p.Plan.Root.Get(key) != nil {
+			return
+		}
+	}
+	if n := p.Plan.Root.Get("outputSchema"); n != nil && !p.Plan.OutputSchema.Accepts(nil) {
+		p.Report(n.Span().Head(), "the plan has an \"outputSchema\" but no \"output\"").As(diag.Warning).
+			Advise("add \"output: {…}\" with references")
+	}
+}
+
+// ReportOutput reports a value that may come and that "outputSchema" refuses.
+func ReportOutput(p *Pass, j *judgement) {
+	analysis.Misfit(p, p.Rule, j, partOf(j.To.Part)).As(diag.Warning).Advise("narrow the source's schema, or widen \"outputSchema\"")
+}
+
+// judgeOutput judges the flows into the plan's output.
+func judgeOutput(p *Pass) []judgement {
+	s := p.Plan.OutputSchema
+	if s == nil || p.Plan.Output == nil || s.Compile() != nil || p.Unknown(diag.Reads) {
+		return nil
+	}
+	before := len(p.Found)
+	outputLiterals(p, s)
+	if !p.Plan.Output.Live() {
+		return nil
+	}
+	found, _ := analysis.JudgeTemplate(p, p.Plan.Output, target{Schema: s}, len(p.Found) == before)
+	return found
+}
+
+// outputLiterals judges what of the plan's output holds no expression: literals, properties that are missing or not
+// allowed, and required ones that are left out on some branch.
+func outputLiterals(p *Pass, s *schema.Schema) {
+	wrong := func(at source.Span, below, why string) *diag.Diagnostic {
+		where := "the output"
+		if below != "" {
+			where = quote(strings.TrimPrefix(below, "."))
+		}
+		f := p.Report(at, "%s doesn't match \"outputSchema\": %s", where, why).As(diag.Error).
+			Advise("correct the output or \"outputSchema\"")
+		if n := p.Plan.Root.Get("outputSchema"); p.Plan.Root.Kind == source.Object && n != nil {
+			f.Note(n.Span().Head(), "the output's schema is here")
+		}
+		return f
+	}
+	l := analysis.Literals{
+		Refused: func(at source.Span, below, why string) { wrong(at, below, why) },
+		Given: func(f plan.TemplateField, of string) {
+			if when := leftOut(p, f.Value); when != "" {
+				wrong(analysis.PlaceAt(f.Node, f.Value.Node, nil), of, "the property "+quote(f.Key)+" is missing when "+when).As(diag.Warning)
+			}
+		},
+	}
+	l.Judge(p.Plan.Output, nil, s, "")
+}
+
+// leftOut is a branch, in words, on which an expression of the output has no
+// value; "" when there is none, or it isn't known.
+func leftOut(p *Pass, t *plan.Template) string {
+	if t.Expr == nil || p.Unknown(branch.Needed) || !p.Flow.HasBranches() {
+		return ""
+	}
+	e := p.Flow.Conditions()
+	lacks := e.There(t).Not()
+	found := e.SolveOne(lacks, true)
+	if !found.Possible {
+		return ""
+	}
+	return analysis.DescribeBranch(e.Decisions(lacks, found.Assignment))
+}
+
+// partOf is what to call the part of the output that is judged.
+func partOf(part string) string {
+	if part == "" {
+		return "\"outputSchema\""
+	}
+	return quote(strings.TrimPrefix(part, ".")) + " of \"outputSchema\""
+}

@@ -1,0 +1,238 @@
+package rules
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+var _ = Register(Rule{
+	Rule:   &diag.Rule{Code: "OB513", Name: "unknown-field", Default: diag.Warning},
+	Raises: true,
+	Run:    unknownFields,
+})
+
+// unknownFields reports reads of a field that no bound call's _output names. Where a schema names nothing, says that
+// there may be more, or isn't known, the field may be there and the rule is silent.
+func unknownFields(p *Pass) {
+	unknownMembers(p)
+	for i := p.FromRead; i < len(p.Plan.Reads); i++ {
+		r := &p.Plan.Reads[i]
+		if compiler.ReadsItem(p.Plan, r) {
+			unknownInItem(p, r)
+			continue
+		}
+		if len(r.Writers) == 0 || len(r.Writers) > flow.MaxWriters || r.Start || p.Plan.Paths.Depth(r.Path) < 3 {
+			continue
+		}
+		unknownField(p, r)
+	}
+}
+
+func unknownField(p *Pass, r *plan.Read) {
+	var first flow.Origin
+	var place schema.Place
+	closed := true
+	for _, o := range p.Flow.Origins(nil, r) {
+		if o.Below || len(o.Rest) == 0 || o.Call.Method != plan.Set || o.Call.Tool == nil || o.Call.Tool.Output == nil {
+			return
+		}
+		if o.Failure && slices.Contains(failureFields, o.Rest[0].Key) {
+			return
+		}
+		at := p.Flow.At(o.Call.Tool.Output, o.Rest) // which an activity may send to a failure route, too
+		if at.Named || at.Required || at.Possible && (at.Silent || at.Open) {
+			return
+		}
+		if o.Call.Produced != nil && flow.Holds(o.Call.Produced.Value(), o.Rest) {
+			return
+		}
+		closed = closed && !at.Possible
+		if first.Call == nil {
+			first, place = o, at
+		}
+	}
+	if first.Call == nil || declaredInDocument(p, r) {
+		return
+	}
+	if first.Failure {
+		p.Report(r.Span(), "the failure record of %q has no %q: it has code, message and details", first.Call.ToolName, first.Rest[0].Key).About(p.Flow.Caller(r).Label()).
+			Note(first.Path.Span(), "%q writes it to %q here", first.Call.Name, p.Path(first.Path.ID)).Advise("read one of these three")
+		return
+	}
+	step := first.Rest[place.Depth]
+	in := p.Flow.At(first.Call.Tool.Output, first.Rest[:place.Depth]).Schema
+	known := analysis.Once(p.Shared, in, func() *analysis.Declaration { return analysis.DeclarationOf(place) })
+	f := p.Report(r.Span(), "the result of %q has no %q", first.Call.ToolName, step.Key).About(p.Flow.Caller(r).Label())
+	f.Note(first.Path.Span(), "%q writes its result to %q here", first.Call.Name, p.Path(first.Path.ID))
+	f.Advise("read a field that the tool's \"_output\" names, or name this one there")
+	if function, ok := expression.FunctionFor(step.Key); ok && known.List == "" && !step.IsIndex {
+		object := r.Ref
+		object.Path = r.Ref.Path[:len(r.Ref.Path)-len(first.Rest)+place.Depth]
+		f.Advise("use a function: †(%s(%s))", function, object.String())
+	}
+	instead(p, f, r, first.Rest, missingField{first.Call.Tool.Output, place, known, closed, "there it is", "its"})
+}
+
+// A missingField is a part that a schema doesn't name, with what it names in its stead.
+type missingField struct {
+	of      *schema.Schema
+	at      schema.Place
+	known   *analysis.Declaration
+	closed  bool   // it doesn't allow others either
+	is, its string // how a message speaks of the values
+}
+
+// instead adds to a finding what there is in the place of a part that isn't, as the end of
+// a reference names it, and which part may be meant.
+func instead(p *Pass, f *diag.Diagnostic, r *plan.Read, rest []expression.Segment, m missingField) {
+	step := rest[m.at.Depth]
+	switch end := analysis.PastEnd(m.of, rest); {
+	case end != "":
+		f.Message += ": " + end
+		f.Advise("read an item that there may be")
+	case m.known.List == "":
+		f.Message += ": " + m.is + " " + m.of.At(compiler.SchemaPath(rest[:m.at.Depth])).Schema.Kinds().String()
+	case m.closed:
+		f.Message += ": " + m.its + " schema allows only " + m.known.List
+	default:
+		f.Message += ": " + m.its + " schema names " + m.known.List
+	}
+	if m.closed && r.Ref.Required {
+		f.As(diag.Error)
+	}
+	if near, ok := m.known.Nearest(step.Key); ok && !step.IsIndex {
+		suggested := r.Ref
+		suggested.Path = slices.Clone(r.Ref.Path)
+		suggested.Path[len(suggested.Path)-len(rest)+m.at.Depth].Key = near
+		f.Advise("did you mean %q?", suggested.String())
+		f.Rename(r.Node, r.Ref.Start, r.Ref.End, analysis.Respelt(r.Node.Text[r.Ref.Start:r.Ref.End], step.Key, near, suggested), compiler.Misspelt(p.Plan, step.Key, near, m.known.Suggester, true))
+	}
+}
+
+// failureFields are what a failure record holds.
+var failureFields = []string{"code", "message", "details"}
+
+// declaredInDocument reports whether the document itself holds or names a path of the state, whatever the tools say.
+func declaredInDocument(p *Pass, r *plan.Read) bool {
+	path := p.Plan.Paths.Segments(r.Path)
+	switch path[0].Key {
+	case "state":
+		if p.Plan.StateSchema != nil && p.Plan.StateSchema.At(compiler.SchemaPath(path[1:])).Named {
+			return true
+		}
+		return p.Flow.Begins("state", path[1:])
+	case "data":
+		return p.Flow.DescribesKind(path[1].Key) || flow.Holds(flow.Data(p.Plan), path[1:])
+	}
+	return false
+}
+
+// unknownMembers reports fields that an expression reads inside what it works out, such as an item, where the
+// schemas name fields and not that one.
+func unknownMembers(p *Pass) {
+	hasParts := func(read int) bool {
+		known := p.Flow.Type(read)
+		return known != nil && known.Kinds&(expression.Object|expression.Array) != 0
+	}
+	analysis.Calculations(p, func(call *plan.Call, t *plan.Template) {
+		if t.Expr.Plain() || !slices.ContainsFunc(t.Reads, hasParts) {
+			return
+		}
+		if _, err := p.Flow.Check(t); err != nil {
+			return // a finding of its own
+		}
+		_, err := t.Expr.Check(func(i int) *expression.Type {
+			if read := t.Reads[i]; hasParts(read) {
+				return declaredType(p, read)
+			}
+			return p.Flow.Type(t.Reads[i])
+		})
+		if err == nil {
+			return
+		}
+		said := strings.Replace(err.Message, "there is no field", "no schema names a field", 1)
+		f := p.Report(t.Node.Within(err.Start, err.End), "%s here", said).About(call.Label())
+		if f.Help = err.Help; f.Help == "" {
+			f.Advise("read a field that the source's schema names, or name this one there")
+		}
+	})
+}
+
+// declaredType is the type of a read whose objects have the fields that their
+// schemas name and no others, where these say nothing of others.
+func declaredType(p *Pass, read int) *expression.Type {
+	flows := p.Flow.Read(read)
+	if len(flows) != 1 || !flows[0].Sure() {
+		return p.Flow.Type(read)
+	}
+	t := flow.NewType(flows[0].Schema)
+	closeDeclared(t, flows[0].Schema)
+	return t
+}
+
+func closeDeclared(t *expression.Type, s *schema.Schema) {
+	if t == nil || s == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
+		closeDeclared(t.Fields[name], s.At([]schema.Step{schema.Key(name)}).Schema)
+	}
+	if t.Elem != nil {
+		closeDeclared(t.Elem, s.At([]schema.Step{schema.Index(0)}).Schema)
+	}
+	if t.Open && len(t.Fields) > 0 {
+		other := s.At([]schema.Step{schema.Key("\x00")}) // a name that no schema has
+		t.Open = other.Named || other.Possible && (other.Silent || other.Open)
+	}
+}
+
+// unknownInItem reports a field of an item that the list's schema doesn't name.
+func unknownInItem(p *Pass, r *plan.Read) {
+	call := p.Flow.Caller(r)
+	if call == nil || call.Each == nil || len(r.Ref.Path) == 0 {
+		return
+	}
+	if r.Ref.Kind == "index" {
+		p.Report(r.Span(), "%q is the place of an item, a number, and has no %q", "†index", r.Ref.Path[0].Key).About(call.Label()).As(diag.Error).
+			Advise("the item itself is %q", "†item")
+		return
+	}
+	all := p.Flow.Elements(call.Each.List)
+	if len(all) == 0 {
+		return
+	}
+	var at schema.Place
+	for i := range all {
+		if all[i].Schema == nil || all[i].Wide {
+			return
+		}
+		if at = all[i].Schema.At(compiler.SchemaPath(r.Ref.Path)); at.Named || at.Possible && (at.Silent || at.Open) {
+			return
+		}
+	}
+	f := p.Report(r.Span(), "the items of %q have no %q", short(call.Each.Text()), r.Ref.Path[at.Depth].Key).About(call.Label())
+	analysis.ShowAll(f, analysis.ItemPlace(p, r))
+	if f.Advise("read a field that the schema of the list names, or name this one there"); r.Ref.Path[0].Key == "index" && at.Depth == 0 {
+		f.Advise("the place of an item in its list is %q", "†index")
+	}
+	instead(p, f, r, r.Ref.Path, missingField{all[len(all)-1].Schema, at, analysis.DeclarationOf(at), !at.Possible, "they are", "their"})
+}
+
+// inItem reports whether a reference names a field that the items of a call's list have.
+func inItem(p *Pass, call *plan.Call, ref expression.Reference) bool {
+	if call == nil || call.Each == nil || ref.Kind != "item" || len(ref.Path) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(p.Flow.Elements(call.Each.List), func(v flow.Variant) bool {
+		return v.Schema != nil && v.Schema.At(compiler.SchemaPath(ref.Path[:1])).Named
+	})
+}

@@ -1,0 +1,121 @@
+package rules
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
+)
+
+var _ = Register(Rule{Rule: diag.BadDelegate, Scope: document, Run: badDelegates})
+
+// badDelegates reports delegates that have errors of their own, and those whose output isn't what the tool of a call
+// gives. A solution's were judged with the plan that it is a solution of.
+func badDelegates(p *Pass) {
+	if p.Plan.Form == plan.Replan || p.Delegates == nil {
+		return
+	}
+	all := make(map[string]any, len(p.Plan.Delegates))
+	for path := range p.Plan.Delegates {
+		all[path] = nil
+	}
+	for _, path := range analysis.SortedKeys(all) {
+		judged := p.Delegates.Judge(p.Plan.Delegates[path])
+		if len(judged.Errors) > 0 {
+			reportUnsound(p, path, judged.Errors, "can't be run", diag.Error)
+			continue
+		}
+		if warnings := diag.AtLeast(diag.Warning, judged.Findings); len(warnings) > 0 {
+			reportUnsound(p, path, warnings, "may fail", diag.Warning)
+		}
+	}
+	type outcome struct {
+		tool     *plan.Tool
+		delegate string
+	}
+	judged := map[outcome]bool{}
+	for _, call := range p.Plan.Calls {
+		handsOver(p, call)
+		if key := (outcome{call.Single(), call.Plan()}); key.delegate != "" && key.tool != nil && !judged[key] {
+			judged[key] = true
+			delegateOutput(p, call)
+		}
+	}
+}
+
+// reportUnsound reports a delegate with errors or warnings of its own, where it is first named.
+func reportUnsound(p *Pass, path string, found []diag.Diagnostic, what string, severity diag.Severity) {
+	call, at := delegateNode(p, path)
+	first := found[0]
+	f := p.Report(at.Span(), "the delegate %q %s: %s", path, what, first.Message).About(call.Label()).As(severity).
+		Advise("run \"obelus check %s\"", path)
+	if len(found) > 1 {
+		f.Message = fmt.Sprintf("the delegate %q %s: it has %s, the first: %s", path, what, wording.Count(len(found), severity.String()), first.Message)
+	}
+	f.Note(first.Span, "%s %s is found here", first.Rule.Code, first.Rule.Name)
+}
+
+// delegateNode is where a delegate is named, and the call that is the first to use it; nil where none does.
+func delegateNode(p *Pass, path string) (*plan.Call, *source.Node) {
+	for _, call := range p.Plan.Calls {
+		if call.Plan() != path {
+			continue
+		}
+		if own := call.Node.Get("_delegate"); own != nil {
+			return call, own
+		}
+		return call, call.ToolNode
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Plan.Activities)) {
+		if a := p.Plan.Activities[name]; a.Plan == path {
+			return nil, a.PlanNode
+		}
+	}
+	for _, tool := range p.Plan.Tools {
+		if tool.DelegateNode != nil && (tool.Delegate == path || tool.Delegate == "") { // or it is chosen
+			return nil, tool.DelegateNode
+		}
+	}
+	return nil, p.Plan.Root
+}
+
+// delegateOutput holds what a delegate gives against what the tool says that it
+// gives: both hold for the result of the call.
+func delegateOutput(p *Pass, call *plan.Call) {
+	d := p.Plan.Delegates[call.Plan()]
+	face, tool := compiler.Interface(d), call.Single()
+	if face == nil || tool.Output == nil || face.Output == tool.Output {
+		return
+	}
+	j := judgement{To: target{Schema: tool.Output}}
+	node := face.OutputNode
+	switch judged := p.Delegates.Judge(d); {
+	case face.Output != nil:
+		v := p.Flow.Fits(face.Output, tool.Output, false)
+		j.Fit = flow.Fit{Relation: v.Relation, Kinds: face.Output.Kinds(), Witness: v.Witness}
+	case judged.Sound && d.Output != nil: // samples show what may not fit
+		inner := flow.New(judged.Plan, 0, p.Flow.Schemas)
+		if j.Fit = inner.Accepts(nil, inner.Eval(nil, d.Output), tool.Output); j.Relation != schema.Never {
+			return
+		}
+		node = d.Output.Node
+	}
+	words, severity := "never fits", diag.Error
+	if j.Relation == schema.MayNotFit {
+		words, severity = "may not fit", diag.Warning
+	} else if j.Relation != schema.Never {
+		return
+	}
+	f := p.Report(call.ToolNode.Span(), "the output of the delegate %q %s the \"_output\" of %q: %s", face.Name, words, tool.Name, j.Because()).About(call.Label()).As(severity).
+		Advise("make the two schemas agree, or remove the tool's \"_output\" to use the delegate's \"outputSchema\"")
+	f.Witness = j.Witness
+	f.Show(node.Span().Head(), "the delegate's output is described here").Show(tool.OutputNode.Span().Head(), "the tool's output is described here")
+}

@@ -1,0 +1,38 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
+)
+
+var _ = Register(Rule{
+	Rule:  &diag.Rule{Code: "OB704", Name: "over-budget", Default: diag.Warning},
+	Scope: document,
+	Needs: diag.Tools | diag.Order,
+	Run:   overBudget,
+})
+
+// overBudget reports a budget that the worst case exceeds, by the costs of tools ("x-simulate"). It
+// reports nothing if a cost is unknown.
+func overBudget(p *Pass) {
+	budget := p.Plan.Root.Get("limits").Get("cost")
+	if p.Screens || budget == nil || p.Plan.Limits.Cost <= 0 {
+		return
+	}
+	unlimited := *p.Plan
+	unlimited.Limits = plan.Limits{}
+	worst := facts.Of(&unlimited, facts.Options{}).Worst.Cost
+	const rounding = 1e-9 // of sums of decimal fractions
+	if worst.Most == nil || *worst.Most <= p.Plan.Limits.Cost*(1+rounding) {
+		return
+	}
+	f := p.Report(budget.Span(), "at worst the calls of the plan cost %s, and its budget is %s", analysis.Brief(*worst.Most), analysis.Brief(p.Plan.Limits.Cost))
+	if len(worst.Because) > 0 {
+		f.Message += ": " + strings.Join(worst.Because, "; ")
+	}
+	f.Advise("raise the budget, or let there be fewer calls, tries and items (\"maxItems\")")
+}

@@ -1,0 +1,84 @@
+package rules
+
+import (
+	"embed"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
+)
+
+// What a rule is written with.
+type (
+	Pass       = analysis.Pass
+	Rule       = analysis.Rule
+	parameters = analysis.Parameters
+	judgement  = analysis.Judgement
+	target     = analysis.Target
+	beginning  = analysis.Beginning
+	evidence   = analysis.Branch
+	choice     = analysis.BranchChoice
+)
+
+var quote, short = analysis.Quote, analysis.Short
+
+const (
+	idle     = analysis.Idle
+	document = analysis.Document
+)
+
+// Rules lists every rule, by code.
+func Rules() []*Rule { return slices.Clone(Registered) }
+
+// Registered are the rules by code; don't change the list.
+var Registered []*Rule
+
+// Named is the rule of a code or name, in any case; or nil and the code or name that comes nearest, if any comes near.
+func Named(word string) (rule *Rule, near string) { return Find(Registered, word) }
+
+// Find is Named among some rules.
+func Find(rules []*Rule, word string) (rule *Rule, near string) {
+	var names []string
+	for _, r := range rules {
+		if strings.EqualFold(word, r.Code) || strings.EqualFold(word, r.Name) {
+			return r, ""
+		}
+		names = append(names, r.Code, r.Name)
+	}
+	near, _ = naming.Nearest(word, names)
+	return nil, near
+}
+
+// Page is the page of a rule, in Markdown. The code may have any case. It returns false if there is no such rule.
+func Page(code string) (string, bool) {
+	r, _ := Named(code)
+	if r == nil {
+		return "", false
+	}
+	text, err := Pages.ReadFile(r.Code + "-" + r.Name + ".md")
+	return string(text), err == nil
+}
+
+//go:embed OB*.md
+var Pages embed.FS
+
+// Register enters a rule, which its file does.
+func Register(r Rule) *Rule {
+	at, taken := slices.BinarySearchFunc(Registered, r.Code, func(other *Rule, code string) int { return strings.Compare(other.Code, code) })
+	if taken {
+		panic("there are two rules " + r.Code)
+	}
+	Registered = slices.Insert(Registered, at, &r)
+	return &r
+}
+
+// What the compiler finds alone has no file here.
+func init() {
+	for _, shared := range diag.Shared() {
+		if !slices.ContainsFunc(Registered, func(r *Rule) bool { return r.Rule == shared }) {
+			Register(Rule{Rule: shared})
+		}
+	}
+}
