@@ -261,7 +261,7 @@ func TestEveryRuleHasItsPlaceAndPage(t *testing.T) {
 	if !slices.IsSortedFunc(rules.Registered, func(a, b *Rule) int { return strings.Compare(a.Code, b.Code) }) {
 		t.Error("the rules aren't in order")
 	}
-	for _, r := range rules.Rules() {
+	for _, r := range rules.Registered {
 		if _, ok := rules.Page(r.Code); !ok {
 			t.Errorf("%s %s has no page", r.Code, r.Name)
 		}

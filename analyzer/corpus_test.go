@@ -90,7 +90,7 @@ func asked(text string) Config {
 		parts, _ := p.Parts() // it has no files
 		c.Permit = permit.Of(facts.Of(p, facts.Options{}), parts)
 	}
-	for _, r := range rules.Rules() {
+	for _, r := range rules.Registered {
 		if r.Optional && (strings.Contains(text, "# judge "+r.Code) || strings.Contains(text, "# want "+r.Code)) {
 			c.Settings.Rules[r.Rule] = Level{Severity: r.Default}
 		}

@@ -185,6 +185,9 @@ func codeTried(p *Pass, tool *plan.Tool, activity *plan.Activity, variable func(
 		if samplesOf(p).worked.Passed() {
 			return
 		}
+		if refused := new(schema.Violation); errors.As(err, &refused) && !isTyped(result, refused.Path) {
+			continue
+		}
 		never := err != nil && gives != nil && tool.Output != nil && p.Flow.Contains(gives, tool.Output).Relation == schema.Never
 		if codeFails(p, tool, nil, activity, params, value, err, never) != nil {
 			reported[tool.Activity] = true
@@ -271,4 +274,16 @@ func (w *trial) tryCode(call *plan.Call, activity *plan.Activity, params map[str
 // alwaysRouted reports whether the plan has a way for the failures of every call of a tool.
 func alwaysRouted(p *Pass, tool *plan.Tool) bool {
 	return !slices.ContainsFunc(p.Plan.Calls, func(call *plan.Call) bool { return call.Single() == tool && call.FailureRoute() < 0 })
+}
+
+// isTyped reports whether anything is known of the type of a part of a value.
+func isTyped(t *expression.Type, path []any) bool {
+	for i := 0; i < len(path) && t != nil; i++ {
+		if key, isKey := path[i].(string); isKey {
+			t = t.Fields[key]
+		} else {
+			t = t.Elem
+		}
+	}
+	return t != nil && t.Kinds != 0
 }

@@ -21,7 +21,7 @@ func reference(t testing.TB) string {
 		"You can set the severity of a rule in `obelus.yaml`, which also turns on a rule that is off by default.\n" +
 		"[OB901](OB901-useless-suppression.md) describes how to suppress one finding. `make update` generates this table.\n\n" +
 		"| code | name | severity | problem |\n|---|---|---|---|\n")
-	for _, r := range rules.Rules() {
+	for _, r := range rules.Registered {
 		page, ok := rules.Page(r.Code)
 		summary := diag.Meaning(page)
 		if !ok || summary == "" || len(summary) > 300 {

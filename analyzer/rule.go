@@ -35,18 +35,6 @@ type (
 // InWords is a decision as text.
 func InWords(d BranchChoice) string { return analysis.InWords(d) }
 
-// Rules lists every rule, by code.
-func Rules() []*Rule { return rules.Rules() }
-
-// Named is the rule of a code or name, in any case; or nil and the code or name that comes nearest, if any comes near.
-func Named(word string) (rule *Rule, near string) { return rules.Named(word) }
-
-// Page is the page of a rule, in Markdown. The code may have any case. It returns false if there is no such rule.
-func Page(code string) (string, bool) { return rules.Page(code) }
-
-// NamesFailures reports whether one of some paths of a plan is for failures and nothing else, by its name.
-func NamesFailures(p *plan.Plan, paths ...plan.Path) bool { return rules.NamesFailures(p, paths...) }
-
 // rules are all that are looked for.
 func (c *Config) rules() []*Rule {
 	if len(c.Rules) == 0 {

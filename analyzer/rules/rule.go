@@ -29,9 +29,6 @@ const (
 	document = analysis.Document
 )
 
-// Rules lists every rule, by code.
-func Rules() []*Rule { return slices.Clone(Registered) }
-
 // Registered are the rules by code; don't change the list.
 var Registered []*Rule
 

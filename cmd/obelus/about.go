@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/planschema"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 func listRules() (text string) {
-	for _, rule := range analyzer.Rules() {
+	for _, rule := range rules.Registered {
 		severity := rule.Default.String()
 		if rule.Optional {
 			severity = "off"
@@ -31,9 +32,9 @@ func explain(_ context.Context, c *cli, args []string) error {
 		_, err := fmt.Fprint(c.out, listRules())
 		return err
 	}
-	rule, near := analyzer.Named(name)
+	rule, near := rules.Named(name)
 	if rule != nil {
-		page, ok := analyzer.Page(rule.Code)
+		page, ok := rules.Page(rule.Code)
 		if !ok {
 			panic("the rule " + rule.Code + " has no page")
 		}

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"golang.org/x/tools/txtar"
 )
 
@@ -286,7 +286,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 // LANGUAGE.md#findings: every code that check may print can be explained.
 func TestEveryRuleIsExplained(t *testing.T) {
 	listed, _, _ := obelus(nil, "explain")
-	for _, rule := range analyzer.Rules() {
+	for _, rule := range rules.Registered {
 		for _, name := range []string{rule.Code, strings.ToLower(rule.Code), rule.Name} {
 			stdout, stderr, status := obelus(nil, "explain", name)
 			if status != statusOK || !strings.Contains(stdout, rule.Code) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -271,8 +272,8 @@ func (r *reporter) end() (err error) {
 	case "json":
 		err = r.total.JSON(r.out)
 	case "sarif":
-		r.report.Version, r.report.Page, r.report.Path = version(), analyzer.Page, inRepository
-		for _, rule := range analyzer.Rules() {
+		r.report.Version, r.report.Page, r.report.Path = version(), rules.Page, inRepository
+		for _, rule := range rules.Registered {
 			r.report.Rules = append(r.report.Rules, rule.Rule)
 		}
 		err = diag.SARIF(r.out, r.report)

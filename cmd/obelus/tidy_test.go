@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"analyzer/rules":             {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/facts", "analyzer/flow", "analyzer/internal/*"},
 	"analyzer/internal/analysis": {"compiler", "compiler/*", "analyzer/flow", "analyzer/permit", "analyzer/internal/*"},
 	"analyzer/flow":              {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/internal/*"},
-	"analyzer/internal/*":        {"compiler", "compiler/*", "analyzer"},
+	"analyzer/internal/*":        {"compiler", "compiler/*", "analyzer", "analyzer/rules"},
 	"analyzer/facts":             {"compiler", "compiler/*"},
 	"analyzer/permit":            {"analyzer/facts", "compiler", "compiler/*"},
 	"analyzer/internal/branch":   {"compiler", "compiler/*", "analyzer/internal/logic"},
@@ -70,7 +70,7 @@ var mayImport = map[string][]string{
 	"runtime/otel":             {"", "runtime/trace"}, // a module of its own
 	"runtime/approval":         {"compiler", "compiler/*"},
 	"runtime/planner":          {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
-	"runtime/simulate":         {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity", "runtime/state"},
+	"runtime/simulate":         {"compiler", "compiler/*", "analyzer", "analyzer/rules", "runtime", "runtime/activity", "runtime/state"},
 	"runtime/project":          {"analyzer/permit", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
 	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/trace"},
 	"":                         {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
@@ -79,13 +79,13 @@ var mayImport = map[string][]string{
 	"examples/sqlite/server":   {},
 	"examples/library":         {"examples/library/service"},
 	"examples/library/service": {},
-	"cmd/obelus":               {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "dot", "dot/*", "examples", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
+	"cmd/obelus":               {"compiler", "compiler/*", "analyzer", "analyzer/rules", "analyzer/permit", "analyzer/facts", "dot", "dot/*", "examples", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
 
 	"runtime/activity/mcp": {"compiler/catalogue"},
 
 	// The terminal shows what happens, and asks; it knows no command and no flag.
 	"cmd/obelus/internal/terminal":   {"compiler", "compiler/*", "runtime", "runtime/session"},
-	"cmd/obelus/internal/agents":     {"analyzer", "compiler", "compiler/*", "examples", "runtime", "cmd/obelus/internal/pages"},
+	"cmd/obelus/internal/agents":     {"analyzer/rules", "analyzer", "compiler", "compiler/*", "examples", "runtime", "cmd/obelus/internal/pages"},
 	"cmd/obelus/internal/catalogues": {"compiler", "compiler/*", "runtime/activity", "runtime/project", "cmd/obelus/internal/terminal"},
 	"cmd/obelus/internal/simulation": {"compiler", "compiler/*", "analyzer", "dot", "runtime", "runtime/*", "cmd/obelus/internal/terminal"},
 	"cmd/obelus/internal/pages":      {"compiler", "compiler/*", "analyzer", "analyzer/facts", "dot", "dot/*", "runtime", "runtime/*", "cmd/obelus/internal/*"},

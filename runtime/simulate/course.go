@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -190,7 +191,7 @@ func (x *explorer) fork(w *world, command runtime.Command, call *plan.Call) *for
 	how := w.profile(tool)
 	mayFail := mustFail || how.failure > 0 || !how.rated && (!expr || call.FailureRoute() >= 0)
 	last := len(call.Output)
-	if mayFail && call.FailureRoute() >= 0 && analyzer.NamesFailures(p, call.Output[last-1]...) {
+	if mayFail && call.FailureRoute() >= 0 && rules.NamesFailures(p, call.Output[last-1]...) {
 		last-- // results don't go there
 	}
 	offered := compiler.Offered(p, call)

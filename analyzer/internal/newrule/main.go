@@ -14,7 +14,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 )
 
 //go:embed *.tmpl
@@ -48,7 +48,7 @@ func (r rule) begin(folder string) (files []string, err error) {
 	case r.Severity != "error" && r.Severity != "warning" && r.Severity != "info":
 		return nil, fmt.Errorf("the severity %q isn't error, warning or info", r.Severity)
 	}
-	for _, other := range analyzer.Rules() {
+	for _, other := range rules.Registered {
 		if other.Code == r.Code || other.Name == r.Name {
 			return nil, fmt.Errorf("there is a rule %s %s already", other.Code, other.Name)
 		}

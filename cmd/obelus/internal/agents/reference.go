@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/planschema"
 	"github.com/obelus-dev/obelus/examples"
@@ -25,7 +25,7 @@ var headings = regexp.MustCompile(`(?m)^##+ (.*)$`)
 const markdown = "text/markdown"
 
 // AddResources adds what agents may read: all of it is in this program.
-func AddResources(to *mcp.Server, rules string) {
+func AddResources(to *mcp.Server, findings string) {
 	add := func(uri, name, about, kind, text string) {
 		one := &mcp.Resource{URI: uri, Name: name, Description: about, MIMEType: kind}
 		to.AddResource(one, resource("", kind, func(string) string { return text }))
@@ -46,7 +46,7 @@ func AddResources(to *mcp.Server, rules string) {
 		add("obelus://"+one.name, one.name, "Contents of the reference: "+one.title, markdown, contents)
 	}
 	names, _ := fs.Glob(examples.Plans, "*")
-	add("obelus://rules", "rules", "All findings: code, severity, name", "text/plain", rules)
+	add("obelus://rules", "rules", "All findings: code, severity, name", "text/plain", findings)
 	add("obelus://examples", "examples", "The names of the example plans", "text/plain",
 		strings.Join(names, "\n"))
 	add("obelus://schemas/plan", "plan.schema.json", "The JSON Schema of plan files", "application/schema+json",
@@ -57,7 +57,7 @@ func AddResources(to *mcp.Server, rules string) {
 		}, resource(uri, kind, find))
 	}
 	addFamily("obelus://rules/", "code", "rule", "What a finding means and how to fix it, such as OB401", markdown,
-		func(code string) string { text, _ := analyzer.Page(code); return text })
+		func(code string) string { text, _ := rules.Page(code); return text })
 	addFamily("obelus://examples/", "name", "example", "An example, such as weather.yaml", "application/yaml", example)
 }
 
