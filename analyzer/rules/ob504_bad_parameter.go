@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var badParameter = Register(Rule{
+var _ = Register(Rule{
 	Rule: &diag.Rule{Code: "OB504", Name: "bad-parameter", Default: diag.Error},
 	Call: badParameters,
 })
