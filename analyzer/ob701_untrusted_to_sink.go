@@ -59,9 +59,6 @@ type WayHop struct {
 	Control bool   `json:"control,omitempty"`
 }
 
-// maxHops is how many steps of a way are shown as places.
-const maxHops = 12
-
 func reportFlow(p *Pass, f *label.Flow) {
 	at, sink := f.At, fmt.Sprintf("%q of %q", f.Parameter, f.Call.Name)
 	switch f.Parameter {
@@ -102,11 +99,8 @@ func reportFlow(p *Pass, f *label.Flow) {
 	way := Way{}
 	var before string
 	var last source.Span
-	for i, hop := range f.Way {
+	for _, hop := range f.Way {
 		way.Way = append(way.Way, WayHop{hop.Call.Label(), hop.Words, hop.Control})
-		if i >= maxHops/2 && i < len(f.Way)-maxHops/2 {
-			continue
-		}
 		if !hop.Span.Known() {
 			before += hop.Words + "; "
 			continue

@@ -19,11 +19,11 @@ type Labels struct {
 	rules   *rules
 	start   *start
 	given   value // of what the plan's own text says
-	started value // what decides whether any of it runs
+	started value // what decides whether any of it runs, as control
 	calls   []ofCall
 	secrets map[*plan.Tool]bool // their results hold secrets
 	depth   int
-	reads   map[int]value // of the call that is looked at
+	list    value // for whose items the call runs that is looked at
 }
 
 // An ofCall is what is known of one call.
@@ -32,7 +32,7 @@ type ofCall struct {
 	failure    value // the record of a failure, which may quote all that it took
 	parameters []value
 	context    value // what else it is handed
-	control    [taints]*step
+	control    value // what decides whether it runs
 }
 
 // A Flow is one that a policy forbids.
@@ -85,7 +85,7 @@ func Begin(p *plan.Plan) *Labels {
 	if len(p.Policies) == 0 {
 		return nil
 	}
-	l := &Labels{Plan: p, rules: newRules(p.Policies), start: newStart(p), secrets: map[*plan.Tool]bool{}, reads: map[int]value{}}
+	l := &Labels{Plan: p, rules: newRules(p.Policies), start: newStart(p), secrets: map[*plan.Tool]bool{}}
 	l.start.values(p.Policies)
 	l.start.declared()
 	if p.Live != nil {
@@ -105,7 +105,7 @@ func (l *Labels) live(live *policy.Live) {
 		l.start.add(v.Path, of(v.Label, "an earlier tick wrote it: "+v.From))
 	}
 	l.given = of(live.Seen, "the model that wrote the calls was shown "+live.From)
-	l.started.control = l.given.decides()
+	l.started = l.given.decides()
 }
 
 // Extend follows labels through the calls that have come last.
@@ -119,22 +119,22 @@ func (l *Labels) Extend() {
 func (l *Labels) Result(call int) policy.Label {
 	c := l.calls[call]
 	c.out.join(c.failure)
-	return of(c.out.data).Join(of(c.out.control))
+	return c.out.label()
 }
 
 // Parameter is the label of a parameter, by its place among the call's, and of what
 // decides whether the call runs.
 func (l *Labels) Parameter(call, at int) (data, control policy.Label) {
-	return of(l.calls[call].parameters[at].data), of(l.calls[call].control)
+	return l.calls[call].parameters[at].data().label(), l.calls[call].control.label()
 }
 
 // Sees is the label of all that a call takes.
 func (l *Labels) Sees(call int) policy.Label {
-	all := of(l.calls[call].context.data)
+	all := l.calls[call].context
 	for _, v := range l.calls[call].parameters {
-		all = all.Join(of(v.data))
+		all.join(v)
 	}
-	return all
+	return all.data().label()
 }
 
 func (l *Labels) call(i int) {
@@ -143,27 +143,23 @@ func (l *Labels) call(i int) {
 	if i >= len(l.calls) {
 		l.calls = append(l.calls, make([]ofCall, i+1-len(l.calls))...)
 	}
-	var of ofCall
-	clear(l.reads)
-	join(&of.control, l.started.control)
-	join(&of.control, l.inTemplate(c.When, c).decides())
-	if c.Each != nil { // how long the list is
-		join(&of.control, l.inTemplate(c.Each.List, c).decides())
+	of := ofCall{control: l.started}
+	if c.Each != nil {
+		l.list = l.inTemplate(c.Each.List)
+		of.control.join(l.list.decides()) // how long it is
 	}
+	of.control.join(l.inTemplate(c.When).decides())
 	for _, after := range c.After {
 		if !after.Settled {
-			join(&of.control, l.ended(after.Call, after.Node.Span()))
+			of.control.join(l.ended(after.Call, after.Node.Span()))
 		}
 	}
 	for _, before := range c.Choices {
-		join(&of.control, l.ended(int(before), c.ToolNode.Span()))
-	}
-	if n := len(c.Params.Fields); n > 0 {
-		of.parameters = make([]value, 0, n)
+		of.control.join(l.ended(int(before), c.ToolNode.Span()))
 	}
 	for i := range c.Params.Fields {
-		v := l.inTemplate(c.Params.Fields[i].Value, c)
-		join(&of.control, v.control) // whether it is there decides whether the call runs
+		v := l.inTemplate(c.Params.Fields[i].Value)
+		of.control.join(v.control()) // whether it is there decides whether the call runs
 		of.parameters = append(of.parameters, v)
 	}
 	of.context = l.contextOf(c)
@@ -174,20 +170,21 @@ func (l *Labels) call(i int) {
 
 // ended is what whether another call is done says of it: whether it ran. That it may fail counts only under a
 // strict policy.
-func (l *Labels) ended(call int, at source.Span) [taints]*step {
+func (l *Labels) ended(call int, at source.Span) value {
 	if call >= len(l.calls) {
-		return [taints]*step{}
+		return nothing
 	}
 	c := l.Plan.Calls[call]
-	decides := l.calls[call].out.control
+	decides := l.calls[call].out.control()
 	if l.rules.strict || len(c.Output) > 1 || l.Plan.Writes == plan.Once { // it may fail, or its result be absent
 		decides = l.calls[call].out.decides()
 	}
-	return over(decides, Hop{Plan: l.Plan, Call: c, Span: at, Words: fmt.Sprintf("what becomes of %q decides whether the call runs", c.Name), Control: true})
+	words := fmt.Sprintf("what becomes of %q decides whether the call runs", c.Name)
+	return decides.over(Hop{Plan: l.Plan, Call: c, Span: at, Words: words})
 }
 
 // inTemplate is what the expressions of a template may see.
-func (l *Labels) inTemplate(t *plan.Template, c *plan.Call) (v value) {
+func (l *Labels) inTemplate(t *plan.Template) (v value) {
 	switch {
 	case t == nil:
 		return v
@@ -204,17 +201,17 @@ func (l *Labels) inTemplate(t *plan.Template, c *plan.Call) (v value) {
 		})
 	}
 	for i, r := range t.Reads {
-		one := l.readOf(r, c)
+		one := l.read(r)
 		if decides[i] {
-			one = value{control: one.decides()}
+			one = one.decides()
 		}
 		v.join(one)
 	}
 	for _, f := range t.Fields {
-		v.join(l.inTemplate(f.Value, c))
+		v.join(l.inTemplate(f.Value))
 	}
 	for _, item := range t.Items {
-		v.join(l.inTemplate(item, c))
+		v.join(l.inTemplate(item))
 	}
 	return v
 }
@@ -229,29 +226,17 @@ func onlyRefers(e *expression.Expr) bool {
 	return e.Plain() || alternatives && !literal
 }
 
-// readOf is the label of a read of a call, or of an item. Only the presence of an index depends on the
-// list.
-func (l *Labels) readOf(r int, c *plan.Call) value {
-	read := &l.Plan.Reads[r]
-	if !compiler.ReadsItem(l.Plan, read) {
-		return l.read(r)
-	}
-	v := l.inTemplate(c.Each.List, c)
-	if read.Ref.Kind == "index" {
-		return value{control: v.decides()}
-	}
-	return v
-}
-
-// read is what a read may see.
+// read is what a read may see. Only the presence of an index depends on the list.
 func (l *Labels) read(at int) value {
-	if v, ok := l.reads[at]; ok {
-		return v
-	}
 	p := l.Plan
 	r := &p.Reads[at]
-	if r.Path == pathtree.Root || compiler.ReadsItem(p, r) {
-		return value{}
+	switch isItem := compiler.ReadsItem(p, r); {
+	case isItem && r.Ref.Kind == "index":
+		return l.list.decides()
+	case isItem:
+		return l.list
+	case r.Path == pathtree.Root:
+		return nothing
 	}
 	v := l.start.read(r.Path)
 	for _, w := range r.Writers {
@@ -263,9 +248,6 @@ func (l *Labels) read(at int) value {
 	}
 	if v != nothing {
 		v = v.over(Hop{Plan: p, Call: reader, read: r})
-	}
-	if reader != nil && reader.Each != nil { // every read of an item asks for those of the list
-		l.reads[at] = v
 	}
 	return v
 }
@@ -284,20 +266,19 @@ func (l *Labels) written(writer int, r *plan.Read) (v value) {
 		part := out
 		rest, within := l.part(w, path.ID, r.Path)
 		if within && i != w.FailureRoute() && l.rules.extracts(w, rest) {
-			part.data[untrusted] = nil
+			part[untrusted] = nil
 		}
 		v.join(part)
 		if i == w.FailureRoute() {
 			v.join(l.calls[writer].failure)
 		}
 		if l.resultHoldsSecrets(w) && (!within || !l.isPlain(w, rest)) {
-			join(&v.data, from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop {
-				return Hop{Plan: p, Call: w, Span: w.ToolNode.Span(), Words: fmt.Sprintf("what %q gives holds a secret", w.ToolName)}
-			}).data)
+			words := fmt.Sprintf("what %q gives holds a secret", w.ToolName)
+			v.join(secretBy(Hop{Plan: p, Call: w, Span: w.ToolNode.Span(), Words: words}))
 		}
 	}
 	if len(w.Output) > 1 { // what came of the call decided which of them was written
-		join(&v.control, out.decides())
+		v.join(out.decides())
 	}
 	return v
 }
@@ -326,7 +307,7 @@ func (l *Labels) resultHoldsSecrets(w *plan.Call) bool {
 	}
 	holds, asked := l.secrets[tool]
 	if !asked {
-		holds = l.start.holdsSecrets(tool.Output, 0)
+		holds = holdsSecrets(tool.Output, 0)
 		l.secrets[tool] = holds
 	}
 	return holds
@@ -335,7 +316,7 @@ func (l *Labels) resultHoldsSecrets(w *plan.Call) bool {
 // isPlain reports whether a part of a result that holds secrets holds none itself.
 func (l *Labels) isPlain(w *plan.Call, rest []expression.Segment) bool {
 	place := w.Single().Output.At(compiler.SchemaPath(rest))
-	return place.Named && !l.start.holdsSecrets(place.Schema, 0)
+	return place.Named && !holdsSecrets(place.Schema, 0)
 }
 
 // handed is what a call is given besides its parameters.
@@ -371,8 +352,8 @@ func (l *Labels) comes(c *plan.Call, of *ofCall) (v, failure value) {
 		}))
 	}
 	failure.join(v)
-	join(&v.control, of.control)
-	join(&failure.control, of.control)
+	v.join(of.control)
+	failure.join(of.control)
 	return v, failure
 }
 
@@ -380,8 +361,7 @@ const maxDepth = 32
 
 // delegate follows labels through a plan that is run as a call.
 func (l *Labels) delegate(c *plan.Call, of *ofCall, p *plan.Plan) (v, failure value) {
-	below := &Labels{Plan: p, rules: l.rules, start: newStart(p), secrets: l.secrets, reads: map[int]value{}, depth: l.depth + 1}
-	below.started.control = of.control
+	below := &Labels{Plan: p, rules: l.rules, start: newStart(p), secrets: l.secrets, depth: l.depth + 1, started: of.control}
 	for i, f := range c.Params.Fields {
 		below.start.add([]expression.Segment{{Key: "input"}, {Key: f.Key}}, of.parameters[i])
 	}
@@ -403,9 +383,7 @@ func (l *Labels) delegate(c *plan.Call, of *ofCall, p *plan.Plan) (v, failure va
 	for _, one := range below.calls { // a failure of any of them is one of the call
 		failure.join(one.failure)
 	}
-	clear(below.reads)
-	v.join(below.inTemplate(p.Output, nil))
-	return v, failure
+	return below.inTemplate(p.Output), failure
 }
 
 // Nodes are the calls of the plan itself that a flow goes through, in its order.

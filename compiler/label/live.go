@@ -19,7 +19,7 @@ func Beginning(p *plan.Plan) *policy.Live {
 		return nil
 	}
 	live := &policy.Live{}
-	live.See(of(l.start.all.data), "what stood there from the start")
+	live.See(l.start.all.data().label(), "what stood there from the start")
 	for _, all := range p.History {
 		for _, w := range all {
 			from := fmt.Sprintf("%q of the record", w.Tool())
@@ -47,8 +47,7 @@ func Unknown() *policy.Live {
 // a model is shown. Happened reports whether a call has run.
 func (l *Labels) Leave(live *policy.Live, happened func(call int) bool) {
 	for i, c := range l.Plan.Calls {
-		control := of(l.calls[i].control)
-		live.See(control, fmt.Sprintf("what became of %q", c.Name))
+		live.See(l.calls[i].control.label(), fmt.Sprintf("what became of %q", c.Name))
 		if !happened(i) {
 			continue
 		}

@@ -63,10 +63,19 @@ type demand struct {
 	few, person bool
 }
 
-// A limit is what a parameter takes, and which rules say so.
-type limit struct {
-	most policy.Label
-	by   [2]*policy.Rule // of the integrity, and of the confidentiality; nil for the default
+// A limit is what a parameter takes, of integrity and of confidentiality, and which rules say so.
+type limit [2]struct {
+	most uint8
+	by   *policy.Rule // nil for the default
+}
+
+func limitOf(most policy.Label) (l limit) {
+	l[0].most, l[1].most = uint8(most.Integrity), uint8(most.Confidentiality)
+	return l
+}
+
+func (l limit) label() policy.Label {
+	return policy.Label{Integrity: policy.Integrity(l[0].most), Confidentiality: policy.Confidentiality(l[1].most)}
 }
 
 // Effects are those of a call as the policies of its plan see them. A policy lowers them only if it counts and what
@@ -187,11 +196,9 @@ func (r *rules) demand(c *plan.Call, is *known, parameter string) demand {
 }
 
 func (r *rules) limit(c *plan.Call, effects policy.Effects, parameter string) limit {
-	all := limit{most: worst}
-	cleared := false
+	all, cleared := limitOf(worst), false
 	for _, one := range r.policies {
-		own := limit{most: worst}
-		best := [2]int{}
+		own, best := limitOf(worst), [2]int{}
 		for i := range one.Requires {
 			rule := &one.Requires[i]
 			rank := r.speaks(rule, c, effects)
@@ -202,23 +209,23 @@ func (r *rules) limit(c *plan.Call, effects policy.Effects, parameter string) li
 			if _, named := rule.Parameters[parameter]; named {
 				rank++
 			}
-			if most := said.Most(); said.Integrity != nil && (rank > best[0] || rank == best[0] && most.Integrity < own.most.Integrity) {
-				best[0], own.most.Integrity, own.by[0] = rank, most.Integrity, &rule.Rule
-			}
-			if most := said.Most(); said.Confidentiality != nil && (rank > best[1] || rank == best[1] && most.Confidentiality < own.most.Confidentiality) {
-				best[1], own.most.Confidentiality, own.by[1] = rank, most.Confidentiality, &rule.Rule
+			most := limitOf(said.Most())
+			for k, says := range []bool{said.Integrity != nil, said.Confidentiality != nil} {
+				if says && (rank > best[k] || rank == best[k] && most[k].most < own[k].most) {
+					best[k], own[k] = rank, most[k]
+					own[k].by = &rule.Rule
+				}
 			}
 		}
-		cleared = cleared || one.Counts && own.by[1] != nil
-		if own.by[0] != nil && own.most.Integrity <= all.most.Integrity {
-			all.most.Integrity, all.by[0] = own.most.Integrity, own.by[0]
-		}
-		if own.by[1] != nil && own.most.Confidentiality <= all.most.Confidentiality {
-			all.most.Confidentiality, all.by[1] = own.most.Confidentiality, own.by[1]
+		cleared = cleared || one.Counts && own[1].by != nil
+		for k := range own {
+			if own[k].by != nil && own[k].most <= all[k].most {
+				all[k] = own[k]
+			}
 		}
 	}
-	if !cleared && effects&policy.External != 0 && all.most.Confidentiality == policy.Secret {
-		all.most.Confidentiality, all.by[1] = policy.Private, nil
+	if !cleared && effects&policy.External != 0 && all.label().Confidentiality == policy.Secret {
+		all[1].most, all[1].by = uint8(policy.Private), nil
 	}
 	return all
 }
@@ -267,34 +274,29 @@ func Shown(p *plan.Plan, c *plan.Call) bool {
 	})
 }
 
-// Unendorsed says why a result isn't what the policies take for trusted of it, "" where it
-// is: such a result is none.
+// Unendorsed says why a result isn't what the policies take for trusted of it, "" where it is: such a result is none.
 func Unendorsed(p *plan.Plan, c *plan.Call, result any, a *schema.Allowance) string {
-	return unendorsed(p, c, a, func(e *policy.Endorse) (any, bool) {
-		if e.Parameter != "" {
-			return nil, false
-		}
-		return pathtree.Walk(result, e.Output)
-	})
+	return unendorsed(p, c, result, true, a)
 }
 
 // UnendorsedParameter is Unendorsed for what a call is given.
 func UnendorsedParameter(p *plan.Plan, c *plan.Call, parameters map[string]any, a *schema.Allowance) string {
-	return unendorsed(p, c, a, func(e *policy.Endorse) (any, bool) {
-		value, given := parameters[e.Parameter]
-		return value, given
-	})
+	return unendorsed(p, c, parameters, false, a)
 }
 
-func unendorsed(p *plan.Plan, c *plan.Call, a *schema.Allowance, of func(*policy.Endorse) (any, bool)) string {
+func unendorsed(p *plan.Plan, c *plan.Call, value any, isResult bool, a *schema.Allowance) string {
 	for _, one := range p.Policies {
 		for i := range one.Endorse {
 			e := &one.Endorse[i]
-			if e.As == nil || !Carries(c, e.Tool) {
+			if e.As == nil || !Carries(c, e.Tool) || isResult != (e.Parameter == "") {
 				continue
 			}
-			if value, there := of(e); there {
-				if v := e.As.ValidateWithin(value, a); v != nil {
+			path := e.Output
+			if !isResult {
+				path = []expression.Segment{{Key: e.Parameter}}
+			}
+			if part, there := pathtree.Walk(value, path); there {
+				if v := e.As.ValidateWithin(part, a); v != nil {
 					return fmt.Sprintf("the rule %q refuses it: %s", e.Name, v.Error())
 				}
 			}
@@ -305,27 +307,27 @@ func unendorsed(p *plan.Plan, c *plan.Call, a *schema.Allowance, of func(*policy
 
 // judge finds what a call takes that it mustn't.
 func (l *Labels) judge(c *plan.Call, is *ofCall) {
-	if is.control == nothing.control && is.context == nothing && !slices.ContainsFunc(is.parameters, func(v value) bool { return v != nothing }) {
+	isSomething := func(v value) bool { return v != nothing }
+	if !isSomething(is.control) && !isSomething(is.context) && !slices.ContainsFunc(is.parameters, isSomething) {
 		return
 	}
 	known := l.rules.of(l.Plan, c)
-	strictest := limit{most: worst} // the condition must be as trusted as the parameters
+	strictest := limitOf(worst) // the condition must be as trusted as the parameters
 	take := func(name string, v value, at func() source.Span) {
-		most := l.rules.demand(c, known, name)
-		if most.person {
-			most.most = worst
+		d := l.rules.demand(c, known, name)
+		if d.person {
+			d.limit = limitOf(worst)
 		}
-		if most.most.Integrity < strictest.most.Integrity {
-			strictest.most.Integrity, strictest.by[0] = most.most.Integrity, most.by[0]
+		for k := range strictest {
+			if d.limit[k].most < strictest[k].most {
+				strictest[k] = d.limit[k]
+			}
 		}
-		if most.most.Confidentiality < strictest.most.Confidentiality {
-			strictest.most.Confidentiality, strictest.by[1] = most.most.Confidentiality, most.by[1]
+		if d.few { // one of these values; whether the call runs, and how often, is another matter
+			d.limit[0].most = uint8(policy.Untrusted)
 		}
-		if most.few { // one of these values; whether the call runs, and how often, is another matter
-			most.most.Integrity = policy.Untrusted
-		}
-		if v.data != nothing.data {
-			l.forbid(Flow{Call: c, Parameter: name, At: at()}, v.data, most.limit)
+		if v = v.data(); v != nothing {
+			l.forbid(Flow{Call: c, Parameter: name, At: at()}, v, d.limit)
 		}
 	}
 	for i := range c.Params.Fields {
@@ -338,29 +340,26 @@ func (l *Labels) judge(c *plan.Call, is *ofCall) {
 	if len(c.Params.Fields) == 0 {
 		take(policy.AnyParameter, nothing, nil)
 	}
-	if is.control != nothing.control && known.effects&(policy.Destructive|policy.External) != 0 {
+	if is.control != nothing && known.effects&(policy.Destructive|policy.External) != 0 {
 		l.forbid(Flow{Call: c, At: c.ToolNode.Span(), Control: true, Strict: l.rules.strict}, is.control, strictest)
 	}
 }
 
 // forbid notes what is worse than it may be: one flow for each of the two respects.
-func (l *Labels) forbid(f Flow, is [taints]*step, most limit) {
-	f.Of, f.Is, f.Most = f.Call, of(is), most.most
-	note := func(s *step, by *policy.Rule) {
-		f.Rule, f.Way, f.Why = by, s.way(), "nothing lets what is secret leave"
-		if by != nil {
-			f.Why = fmt.Sprintf("the rule %q", by.Name)
+func (l *Labels) forbid(f Flow, is value, most limit) {
+	f.Of, f.Is, f.Most = f.Call, is.label(), most.label()
+	tooMuch := private
+	if f.Most.Confidentiality == policy.Private {
+		tooMuch = secret
+	}
+	for k, t := range []taint{untrusted, tooMuch} {
+		if limitOf(f.Is)[k].most <= most[k].most {
+			continue
+		}
+		f.Integrity, f.Rule, f.Way, f.Why = k == 0, most[k].by, is.of(t).way(), "nothing lets what is secret leave"
+		if f.Rule != nil {
+			f.Why = fmt.Sprintf("the rule %q", f.Rule.Name)
 		}
 		l.Flows = append(l.Flows, f)
-	}
-	if f.Integrity = f.Is.Integrity > f.Most.Integrity; f.Integrity {
-		note(is[untrusted], most.by[0])
-	}
-	if f.Integrity = false; f.Is.Confidentiality > f.Most.Confidentiality {
-		worst := is[private]
-		if f.Most.Confidentiality == policy.Private {
-			worst = is[secret]
-		}
-		note(worst, most.by[1])
 	}
 }

@@ -16,11 +16,10 @@ import (
 // A start is what stands there from the start, by path. It knows paths by themselves, since
 // those of a plan that arrives become more.
 type start struct {
-	plan    *plan.Plan
-	root    spot
-	all     value
-	known   map[pathtree.ID]value // results of read
-	secrets map[string]bool       // keys, whether they are names of secrets
+	plan  *plan.Plan
+	root  spot
+	all   value
+	known map[pathtree.ID]value // results of read
 }
 
 // A spot is a place in what stands there.
@@ -32,17 +31,24 @@ type spot struct {
 }
 
 func newStart(p *plan.Plan) *start {
-	return &start{plan: p, known: map[pathtree.ID]value{}, secrets: map[string]bool{}}
+	return &start{plan: p, known: map[pathtree.ID]value{}}
 }
 
 // from is the value of a source with a label. Hop makes the hop of each taint.
 func from(l policy.Label, hop func(taint) Hop) (v value) {
-	for i, has := range [taints]bool{l.Integrity == policy.Untrusted, l.Confidentiality >= policy.Private, l.Confidentiality == policy.Secret} {
+	for i, has := range []bool{
+		l.Integrity == policy.Untrusted, l.Confidentiality >= policy.Private, l.Confidentiality == policy.Secret,
+	} {
 		if has {
-			v.data[i] = &step{Hop: hop(taint(i))}
+			v[i] = &step{Hop: hop(taint(i))}
 		}
 	}
 	return v
+}
+
+// secretBy is the value of what is secret by a hop.
+func secretBy(hop Hop) value {
+	return from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop { return hop })
 }
 
 // add puts a value at a path, its kind first.
@@ -71,7 +77,7 @@ func (s *start) read(id pathtree.ID) value {
 	if !asked {
 		v, path := s.along(s.plan.Paths.Segments(id))
 		named := slices.IndexFunc(path, func(segment expression.Segment) bool {
-			return !segment.IsIndex && s.isSecret(segment.Key)
+			return !segment.IsIndex && naming.SecretKey(segment.Key)
 		})
 		if named >= 0 {
 			v.join(s.called(path[named].Key))
@@ -102,20 +108,9 @@ func (s *start) along(path []expression.Segment) (v value, names []expression.Se
 	return v, names
 }
 
-func (s *start) isSecret(key string) bool {
-	is, asked := s.secrets[key]
-	if !asked {
-		is = naming.SecretKey(key)
-		s.secrets[key] = is
-	}
-	return is
-}
-
 // called is the value of what stands under the name of a secret.
 func (s *start) called(key string) value {
-	return from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop {
-		return Hop{Plan: s.plan, Words: fmt.Sprintf("%q is the name of a secret", key)}
-	})
+	return secretBy(Hop{Plan: s.plan, Words: fmt.Sprintf("%q is the name of a secret", key)})
 }
 
 // declared adds what a document and its schemas say is secret, by name or by schema.
@@ -137,11 +132,9 @@ func (s *start) hold(kind string, v any, of *schema.Schema) {
 	path := []expression.Segment{{Key: kind}}
 	s.named(path, v)
 	s.ofSchema(path, of)
-	if of.HasSecrets() {
-		of.Secrets(v, func(steps []any, _ any) {
-			s.secret(slices.Concat(path, segments(steps)), "its schema says that it is secret")
-		})
-	}
+	of.Secrets(v, func(steps []any, _ any) {
+		s.secret(slices.Concat(path, segments(steps)), "its schema says that it is secret")
+	})
 }
 
 func segments(steps []any) []expression.Segment {
@@ -157,11 +150,9 @@ func segments(steps []any) []expression.Segment {
 }
 
 func (s *start) secret(path []expression.Segment, why string) {
-	if _, names := s.along(path); names == nil {
-		return
+	if _, names := s.along(path); names != nil {
+		s.add(path, secretBy(Hop{Plan: s.plan, Words: why}))
 	}
-	at := Hop{Plan: s.plan, Words: why}
-	s.add(path, from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop { return at }))
 }
 
 // named adds what stands under names of secrets. What is read by such a name needs no
@@ -171,7 +162,7 @@ func (s *start) named(path []expression.Segment, v any) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			below := append(path[:len(path):len(path)], expression.Segment{Key: key})
-			if s.isSecret(key) {
+			if naming.SecretKey(key) {
 				s.secret(below, fmt.Sprintf("%q is the name of a secret", key))
 			} else {
 				s.named(below, v[key])
@@ -196,7 +187,7 @@ func (s *start) ofSchema(path []expression.Segment, of *schema.Schema) {
 		place := of.At([]schema.Step{schema.Key(key)})
 		below := append(path[:len(path):len(path)], expression.Segment{Key: key})
 		switch {
-		case s.isSecret(key):
+		case naming.SecretKey(key):
 			s.secret(below, fmt.Sprintf("%q is the name of a secret", key))
 		case saysSecret(place.Schema):
 			s.secret(below, fmt.Sprintf("the schema of %q says that it is secret", key))
@@ -212,12 +203,12 @@ func saysSecret(s *schema.Schema) bool {
 }
 
 // holdsSecrets reports whether what a schema describes has a part that is secret.
-func (s *start) holdsSecrets(of *schema.Schema, depth int) bool {
+func holdsSecrets(of *schema.Schema, depth int) bool {
 	if of == nil || depth > maxDeclared {
 		return false
 	}
 	return of.HasSecrets() || slices.ContainsFunc(of.Properties(), func(key string) bool {
-		return s.isSecret(key) || s.holdsSecrets(of.At([]schema.Step{schema.Key(key)}).Schema, depth+1)
+		return naming.SecretKey(key) || holdsSecrets(of.At([]schema.Step{schema.Key(key)}).Schema, depth+1)
 	})
 }
 

@@ -24,10 +24,9 @@ const (
 	taints
 )
 
-// A value is what is known of one: for each taint the shortest way by which it has come,
-// nil where it hasn't. What has come only by deciding whether there is a value, or
-// whether a call runs, is control.
-type value struct{ data, control [taints]*step }
+// A value is what is known of one: for each taint the shortest way by which it has come, nil where it hasn't. In the
+// second half are the ways on which it has come only by deciding whether there is a value, or whether a call runs.
+type value [2 * taints]*step
 
 // A step is the last of a way from a source; steps are shared and never change.
 type step struct {
@@ -48,44 +47,47 @@ type Hop struct {
 	read *plan.Read // whose words are made when somebody wants them
 }
 
-func nearer(a, b *step) *step {
-	if a == nil || b != nil && b.length < a.length {
-		return b
-	}
-	return a
-}
-
-func join(to *[taints]*step, from [taints]*step) {
-	for i, s := range from {
-		to[i] = nearer(to[i], s)
-	}
-}
-
 func (v *value) join(other value) {
-	join(&v.data, other.data)
-	join(&v.control, other.control)
+	for i, s := range other {
+		if v[i] == nil || s != nil && s.length < v[i].length {
+			v[i] = s
+		}
+	}
+}
+
+// data is the value without what only decides something.
+func (v value) data() value {
+	clear(v[taints:])
+	return v
+}
+
+// control is the value without all else.
+func (v value) control() value {
+	clear(v[:taints])
+	return v
 }
 
 // decides is the value as what decides something: all of it is control.
-func (v value) decides() [taints]*step {
-	all := v.control
-	for i, s := range v.data {
-		if s != nil && !s.Control {
-			hop := s.Hop
-			hop.Control = true
-			s = &step{before: s.before, source: s.source, length: s.length, Hop: hop}
+func (v value) decides() value {
+	all := v.control()
+	for i, s := range v[:taints] {
+		if s != nil {
+			decisive := *s
+			decisive.Control = true
+			var one value
+			one[i+int(taints)] = &decisive
+			all.join(one)
 		}
-		all[i] = nearer(all[i], s)
 	}
 	return all
 }
 
-// over is a way with one hop more.
-func over(from [taints]*step, hop Hop) (to [taints]*step) {
-	for i, s := range from {
-		switch {
+// over is the value with one hop more in each of its ways.
+func (v value) over(hop Hop) (to value) {
+	for i, s := range v {
+		switch hop.Control = i >= int(taints); {
 		case s == nil:
-		case i > 0 && from[i-1] == s:
+		case i > 0 && v[i-1] == s:
 			to[i] = to[i-1]
 		default:
 			to[i] = &step{before: s, source: cmp.Or(s.source, s), length: s.length + 1, Hop: hop}
@@ -94,22 +96,17 @@ func over(from [taints]*step, hop Hop) (to [taints]*step) {
 	return to
 }
 
-// over is the value with one hop more in each of its ways.
-func (v value) over(hop Hop) value {
-	v.data = over(v.data, hop)
-	hop.Control = true
-	v.control = over(v.control, hop)
-	return v
-}
+// of is a shortest way of a taint, nil where it hasn't come.
+func (v value) of(t taint) *step { return cmp.Or(v[t], v[t+taints]) }
 
-func of(ways [taints]*step) (l policy.Label) {
-	if ways[untrusted] != nil {
+func (v value) label() (l policy.Label) {
+	if v.of(untrusted) != nil {
 		l.Integrity = policy.Untrusted
 	}
 	switch {
-	case ways[secret] != nil:
+	case v.of(secret) != nil:
 		l.Confidentiality = policy.Secret
-	case ways[private] != nil:
+	case v.of(private) != nil:
 		l.Confidentiality = policy.Private
 	}
 	return l
