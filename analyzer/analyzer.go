@@ -2,7 +2,7 @@
 // than its author intended, before anything has run.
 //
 // A rule is a value in a file with its code and name, rules/ob203_dangling_reference.go, and has a page beside it. Its
-// file registers it; [Rules] lists all. The compiler reports the findings of some rules; these have no file. Here are
+// file registers it; [rules.Registered] lists all. The compiler reports the findings of some rules; these have no file. Here are
 // those that compare runs or policies. Package flow computes which values may occur at each place.
 //
 // Every rule prefers silence to a false finding. It reports nothing that depends on a part that couldn't be read.
@@ -89,7 +89,7 @@ func unjudgedKinds(p *Pass) (kinds []string) {
 type Config struct {
 	// StrictProtocol reports what the base protocol doesn't have.
 	StrictProtocol bool
-	// Rules are looked for besides those that [Rules] lists: a program's own.
+	// Rules are looked for besides those that [rules.Registered] lists: a program's own.
 	Rules []*Rule
 	// Settings are those of an obelus.yaml, or nil.
 	Settings *Settings

@@ -433,7 +433,14 @@ func (w *trial) parameters(call *plan.Call, guardUnknown bool) (params map[strin
 			if !at.Possible || at.Schema == nil {
 				continue
 			}
-			if wrong := at.Schema.Validate(value); wrong != nil && (!onlyKinds[f.Key] || wrong.Keyword == "type") {
+			wrong := at.Schema.Validate(value)
+			if wrong != nil && onlyKinds[f.Key] { // of items, too, but not of keys, which nobody may have described
+				isKey := func(step any) bool { _, key := step.(string); return key }
+				if wrong.Keyword != "type" || slices.ContainsFunc(wrong.Path, isKey) {
+					continue
+				}
+			}
+			if wrong != nil {
 				w.isRefused(call, taker, f, value, at.Schema)
 				runs = false
 				break

@@ -60,7 +60,7 @@ type Ignore struct {
 func (i *Ignore) Covers(path string) bool { return i.paths.MatchString(path) }
 
 // ReadSettings reads an obelus.yaml. The settings hold what could be read; the findings say what is
-// wrong. A program's own rules may be named besides those of [Rules].
+// wrong. A program's own rules may be named besides those of [rules.Registered].
 func ReadSettings(file *source.File, limits source.Limits, own ...*Rule) (*Settings, []diag.Diagnostic) {
 	known := slices.Concat(rules.Registered, own)
 	r := &settingsReader{known: known, settings: &Settings{Rules: map[*diag.Rule]Level{}}}

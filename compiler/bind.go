@@ -258,7 +258,11 @@ func orderWrites(p *plan.Plan) {
 		call, waits := p.Calls[i], len(p.Calls[i].Waits)
 		follows := func(other int32) bool { return set.Has(from, place[other]) } // out here Has is inlined: most of the time goes there
 		for alternative, path := range call.Paths() {
-			orderWrite(p, call, alternative, path, writersBetween(p.Around(path.ID), of[from], of[to-1]), follows)
+			byCall := func(w plan.Writer, call int32) int { return int(w.Call - call) }
+			around := p.Around(path.ID) // ascending by call
+			first, _ := slices.BinarySearchFunc(around, of[from], byCall)
+			last, _ := slices.BinarySearchFunc(around, of[to-1]+1, byCall)
+			orderWrite(p, call, alternative, path, around[first:last], follows)
 		}
 		slices.Sort(call.Waits[waits:])
 		call.Waits = slices.Compact(call.Waits)
@@ -281,14 +285,6 @@ func orderWrite(p *plan.Plan, call *plan.Call, alternative int, path plan.Path, 
 			noteUnordered(p, call, path, p.Calls[w.Call], w.Path)
 		}
 	}
-}
-
-// writersBetween is the part of a list, ascending by call, from one call to another, both included.
-func writersBetween(list []plan.Writer, first, last int32) []plan.Writer {
-	byCall := func(w plan.Writer, call int32) int { return int(w.Call - call) }
-	from, _ := slices.BinarySearchFunc(list, first, byCall)
-	to, _ := slices.BinarySearchFunc(list[from:], last+1, byCall)
-	return list[from : from+to]
 }
 
 func noteUnordered(p *plan.Plan, a *plan.Call, pathA plan.Path, b *plan.Call, idB pathtree.ID) {

@@ -40,6 +40,8 @@ func (c *compilation) lower(root *source.Node) {
 		c.lowerPlanFile(root)
 	case root.Kind == source.Null && root.Start == root.End:
 		c.Report(diag.Syntax, root.Span(), "there is nothing in this document").Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
+	case root.Kind == source.Array && len(root.Items) > 0:
+		c.Report(diag.Syntax, root.Span(), "no item of this list has \"_tool\" or \"type\"").Advise("give each call its tool: _tool: name")
 	default:
 		c.Report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls, not %s", root.Kind).
 			Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")

@@ -463,17 +463,12 @@ func (in *filling) texts(value any, field, parameter string) (texts []string) {
 	return texts
 }
 
-// rest are the parameters that stand nowhere by name.
-func (in *filling) rest(h *plan.HTTP) map[string]any {
-	rest := maps.Clone(in.params)
-	maps.DeleteFunc(rest, func(name string, _ any) bool { return h.Taken[name] })
-	return rest
-}
-
 // body is what is sent, and in which form.
 func (in *filling) body(h *plan.HTTP) (body any, sends string) {
 	var of any
-	switch rest := in.rest(h); {
+	rest := maps.Clone(in.params) // that are nowhere by name
+	maps.DeleteFunc(rest, func(name string, _ any) bool { return h.Taken[name] })
+	switch {
 	case h.Sends == StreamNone, h.Body == nil && h.Sends == "" && len(rest) == 0:
 		return nil, StreamNone
 	case h.Body != nil:

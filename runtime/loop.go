@@ -201,7 +201,7 @@ func (s *store) values(visible func(*Message) bool) (input, state, data map[stri
 }
 
 func (l *loop) streamed(e Event) {
-	if !l.planning() || e.Tick != l.tick {
+	if e.Tick != l.tick {
 		return
 	}
 	if l.stream.Err() != nil {
@@ -216,7 +216,7 @@ func (l *loop) streamed(e Event) {
 }
 
 func (l *loop) closed(e Event) {
-	if !l.planning() || e.Tick != l.tick {
+	if e.Tick != l.tick {
 		return
 	}
 	l.isStreaming = false

@@ -238,9 +238,13 @@ func (m *Machine) take(e Event) {
 	case Joined:
 		addInstances(m, e)
 	case Streamed:
-		m.loop.streamed(e)
+		if m.planning() {
+			m.loop.streamed(e)
+		}
 	case Closed:
-		m.loop.closed(e)
+		if m.planning() {
+			m.loop.closed(e)
+		}
 	case Stopped:
 		if e.Gently {
 			m.drain(Reason(e.Text))

@@ -174,8 +174,10 @@ func misplacedWrites(p *Pass) {
 	analysis.InEveryInstance(p, func(b beginning) {
 		for _, call := range p.Fresh() {
 			for _, route := range call.Output {
-				for _, path := range route {
-					belowNothing(p, b, call, path)
+				for at, path := range route {
+					if !belowNothing(p, b, call, path) {
+						beyondTheEnd(p, b, call, route[:at], path)
+					}
 				}
 			}
 		}
@@ -280,9 +282,9 @@ func isBefore(p *Pass, w int32, call *plan.Call) bool {
 }
 
 // belowNothing reports a path that leads through a value of the initial state that can't hold it.
-func belowNothing(p *Pass, b beginning, call *plan.Call, path plan.Path) {
+func belowNothing(p *Pass, b beginning, call *plan.Call, path plan.Path) (reported bool) {
 	if b.State == nil || p.Plan.Paths.Kind(path.ID) != "state" {
-		return
+		return false
 	}
 	paths := p.Plan.Paths
 	for at := path.ID; paths.Depth(at) > 2; at = paths.Parent(at) {
@@ -296,11 +298,82 @@ func belowNothing(p *Pass, b beginning, call *plan.Call, path plan.Path) {
 			wanted = schema.Array
 		}
 		if kind == wanted || slices.ContainsFunc(setters(p, above), func(w plan.Writer) bool { return int(w.Call) != call.Index && isBefore(p, w.Call, call) }) {
-			return
+			return false
 		}
 		f := p.Report(path.Span(), "%q can't be written: the initial state has %s at %q, and this needs %s", p.Path(path.ID), kind, p.Path(above), wanted).About(call.Label()).
 			Advise("write it to another path, or change the initial state to %s", wanted)
 		analysis.ShowAll(f, b.Said(p, paths.Segments(above)[1:]))
-		return
+		return true
 	}
+	return false
+}
+
+// beyondTheEnd reports an index past the end of a list: one that no call before it
+// makes long enough.
+func beyondTheEnd(p *Pass, b beginning, call *plan.Call, before plan.Route, path plan.Path) {
+	paths := p.Plan.Paths
+	for at := path.ID; paths.Depth(at) > 1; at = paths.Parent(at) {
+		if s := paths.Segment(at); s.IsIndex && s.Index > 0 {
+			if length, known := longest(p, b, paths.Parent(at), call, before); known && s.Index > length {
+				p.Report(path.Span(), "%q can't be written: %q has no more than %d items by then, and an index may be at most the length of the list", p.Path(path.ID), p.Path(paths.Parent(at)), length).About(call.Label()).
+					Advise("write the items in their order, or add to the list with \"_outputMethod: push\"")
+				return
+			}
+		}
+	}
+}
+
+// longest is how many items a list may have when a call writes to it; false where
+// that isn't known.
+func longest(p *Pass, b beginning, list pathtree.ID, call *plan.Call, before plan.Route) (length int, known bool) {
+	paths := p.Plan.Paths
+	if paths.Kind(list) != "state" || p.Plan.Form == plan.Solution || paths.Depth(list) < 2 {
+		return 0, false
+	}
+	if value, there := paths.Walk(b.State, list); there && value != nil {
+		items, isList := value.([]any)
+		if !isList {
+			return 0, false
+		}
+		length = len(items)
+	} else if p.Plan.StateSchema != nil {
+		return 0, false // a run may be given what is declared
+	}
+	var items []int
+	for _, w := range p.Plan.Writers(list) {
+		other := p.Plan.Calls[w.Call]
+		switch {
+		case other == call || !isBefore(p, w.Call, call):
+		case paths.IsAbove(w.Path, list):
+			if w.Path != list || other.Method != plan.Push || other.SetsAt(list) {
+				return 0, false
+			}
+			length++
+		default:
+			items = append(items, item(p, list, w.Path))
+		}
+	}
+	for _, path := range before {
+		if paths.IsAbove(list, path.ID) && path.ID != list {
+			items = append(items, item(p, list, path.ID))
+		}
+	}
+	slices.Sort(items)
+	for _, index := range items {
+		if index <= length {
+			length = max(length, index+1)
+		}
+	}
+	return length, true
+}
+
+// item is the index at which a path leads into a list; -1 for a key.
+func item(p *Pass, list, path pathtree.ID) int {
+	for p.Plan.Paths.Parent(path) != list {
+		path = p.Plan.Paths.Parent(path)
+	}
+	if s := p.Plan.Paths.Segment(path); s.IsIndex {
+		return s.Index
+	}
+	return -1
 }

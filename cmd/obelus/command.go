@@ -299,6 +299,9 @@ func helpCommand() *cobra.Command {
 			if err != nil || found == root || len(rest) > 0 {
 				return unknownCommand(root, args[0])
 			}
+			if found.Hidden && found.DisableFlagParsing { // it is gone, and says what is in its place
+				return found.RunE(found, rest)
+			}
 			return found.Help()
 		},
 	}

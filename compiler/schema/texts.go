@@ -10,11 +10,11 @@ import (
 )
 
 // A textGoal is what is asked of a string: its length, patterns that match and
-// that don't, formats likewise, and single strings that it isn't.
+// that don't, formats and contents likewise, and single strings that it isn't.
 type textGoal struct {
 	size
 	matches, misses  []*regex.Pattern
-	checks, failures []string // formats
+	checks, failures []*stringRules // by format or content alone
 	not              []string
 }
 
@@ -33,15 +33,35 @@ func (g *textGoal) accept(r *stringRules) bool {
 		g.narrow(size{least, min(most, maxCount)})
 		g.matches = append(g.matches, r.pattern)
 	}
-	if r.valid != nil && !slices.Contains(g.checks, r.format) {
-		g.checks = append(g.checks, r.format)
+	for _, check := range r.checks() {
+		if slices.ContainsFunc(g.failures, sameCheck(check)) {
+			return false
+		}
+		if !slices.ContainsFunc(g.checks, sameCheck(check)) {
+			g.checks = append(g.checks, check)
+		}
 	}
-	return g.min <= g.max && !slices.ContainsFunc(g.checks, func(x string) bool { return slices.Contains(g.failures, x) })
+	return g.min <= g.max
+}
+
+// checks are the format and the contents, each alone.
+func (r *stringRules) checks() (list []*stringRules) {
+	if r.valid != nil {
+		list = append(list, &stringRules{size: anySize, format: r.format, valid: r.valid})
+	}
+	if r.encoding != "" || r.mediaType != "" {
+		list = append(list, &stringRules{size: anySize, encoding: r.encoding, mediaType: r.mediaType})
+	}
+	return list
+}
+
+func sameCheck(a *stringRules) func(*stringRules) bool {
+	return func(b *stringRules) bool { return sameStrings(a, b) }
 }
 
 type (
 	misses  struct{ pattern *regex.Pattern }
-	fails   string // a format
+	fails   struct{ check *stringRules }
 	notText string
 )
 
@@ -54,8 +74,11 @@ func (g misses) apply(_ *prover, s *state) bool {
 }
 
 func (g fails) apply(_ *prover, s *state) bool {
-	s.text.failures = append(s.text.failures, string(g))
-	return !slices.Contains(s.text.checks, string(g))
+	if slices.ContainsFunc(s.text.checks, sameCheck(g.check)) {
+		return false
+	}
+	s.text.failures = append(s.text.failures, g.check)
+	return true
 }
 
 func (g notText) apply(_ *prover, s *state) bool {
@@ -68,8 +91,8 @@ func (r *stringRules) refusals() []goal {
 	if r.pattern != nil {
 		options = append(options, misses{r.pattern})
 	}
-	if r.valid != nil {
-		options = append(options, fails(r.format))
+	for _, check := range r.checks() {
+		options = append(options, fails{check})
 	}
 	return options
 }
@@ -89,13 +112,13 @@ func (g *textGoal) fits(p *prover, s string) bool {
 			return false
 		}
 	}
-	for _, format := range g.checks {
-		if !formats[format](s) {
+	for _, c := range g.checks {
+		if !c.formed(s) {
 			return false
 		}
 	}
-	for _, format := range g.failures {
-		if formats[format](s) {
+	for _, c := range g.failures {
+		if c.formed(s) {
 			return false
 		}
 	}
@@ -120,15 +143,18 @@ var shortFormats = map[string][]string{
 // longest is the longest string that is ever made up as evidence.
 const longest = 1 << 16
 
-// solve finds such a string. Where patterns or formats are asked for, some
+// solve finds such a string. Where patterns, formats or contents are asked for, some
 // strings are tried, and that there is none isn't known.
 func (g *textGoal) solve(p *prover) finding {
 	if len(g.matches)+len(g.misses)+len(g.checks)+len(g.failures) == 0 {
 		return g.plainText(p)
 	}
 	candidates := plainWords
-	for _, format := range g.checks {
-		candidates = append(slices.Clone(shortFormats[format]), candidates...)
+	for _, c := range g.checks {
+		candidates = append(slices.Clone(shortFormats[c.format]), candidates...)
+		if c.encoding != "" || c.mediaType != "" {
+			candidates = append([]string{"", "e30=", "{}", "aGVsbG8="}, candidates...)
+		}
 	}
 	for _, s := range append(slices.Clip(candidates), g.words(p)...) {
 		if g.fits(p, s) {
@@ -140,6 +166,9 @@ func (g *textGoal) solve(p *prover) finding {
 		return unknown("budget")
 	case len(g.matches)+len(g.misses) > 0:
 		return unknown("pattern")
+	}
+	if checks := slices.Concat(g.checks, g.failures); checks[0].format == "" {
+		return unknown("contentEncoding")
 	}
 	return unknown("format")
 }

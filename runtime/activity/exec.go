@@ -161,7 +161,9 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 	}
 	value, err := x.read(form, output)
 	undeclared := x.def.Stdout == "" && form == compiler.StreamJSON
-	if undeclared && mayBeText(output, r.Output) && (err != nil || r.Output != nil && r.Output.Validate(value) != nil) {
+	start := bytes.TrimLeft(output, " \t\r\n")
+	plain := len(start) > 0 && !bytes.ContainsAny(start[:1], `{["`) && (r.Output == nil || r.Output.Kinds()&schema.String != 0)
+	if undeclared && plain && (err != nil || r.Output != nil && r.Output.Validate(value) != nil) {
 		if text, bad := x.read(compiler.StreamText, output); bad == nil {
 			value, err = text, nil
 		}
@@ -174,13 +176,6 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 		return fail(CodeBadOutput, "must write %v%s%s", err, x.excerpt(output), hint)
 	}
 	return route(value, r, x.name, saying(stderr))
-}
-
-// mayBeText reports whether output may be plain text: it doesn't begin like a JSON object, list or string, and
-// the tool accepts a string.
-func mayBeText(output []byte, declared *schema.Schema) bool {
-	output = bytes.TrimLeft(output, " \t\r\n")
-	return len(output) > 0 && !bytes.ContainsAny(output[:1], `{["`) && (declared == nil || declared.Kinds()&schema.String != 0)
 }
 
 // read takes what the program has written as its result. The error says what it should have written.

@@ -55,7 +55,7 @@ type ProblemKind string
 const (
 	Stuck     ProblemKind = "stuck"     // calls never settle
 	NoOutput  ProblemKind = "no-output" // every failure is handled, and the plan's output has no value
-	Unhandled ProblemKind = "failure"   // a failure that nothing handles, or an output that doesn't fit its schema
+	Unhandled ProblemKind = "failure"   // a failure that nothing handles, a limit that stops the run, or an output that doesn't fit its schema
 )
 
 // is reports whether two problems have one cause. Of plans that end without output the

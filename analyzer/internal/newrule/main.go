@@ -14,6 +14,7 @@ import (
 	"strings"
 	"text/template"
 
+	_ "github.com/obelus-dev/obelus/analyzer" // has rules of its own
 	"github.com/obelus-dev/obelus/analyzer/rules"
 )
 

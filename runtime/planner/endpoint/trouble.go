@@ -119,7 +119,10 @@ func (t *failure) judgeStatus(x *exchange, base, keys string) {
 	case x.status == 404:
 		t.remedy = fmt.Sprintf("see whether the model's name and %s are right", base)
 	case x.status == 408, x.status == 409, x.status == 429, x.status >= 500:
-		t.again, t.wait = true, serverWait(x.header)
+		t.again, t.wait = true, web.RetryAfter(x.header) // negative where the endpoint doesn't say
+		if ms, err := strconv.ParseFloat(x.header.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
+			t.wait = web.Seconds(ms / 1000)
+		}
 		t.form = x.status == 500 && c.has(shapes...) // some trip over a schema
 	case x.status == 413, c.has("context_length", "too long", "too many tokens", "context window"):
 		t.remedy = "take a model with a larger context, or give the plan less state"
@@ -167,15 +170,6 @@ func (x *exchange) brief(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:most], "") + "…"
-}
-
-// serverWait is how long an endpoint asks to wait; negative when it says
-// nothing that makes sense.
-func serverWait(h http.Header) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
-		return web.Seconds(ms / 1000)
-	}
-	return web.RetryAfter(h)
 }
 
 // pauseBefore is how long to wait before the nth repetition of a request whose

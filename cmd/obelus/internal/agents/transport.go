@@ -90,7 +90,7 @@ func (m *messages) Read(to []byte) (int, error) {
 			return 0, err
 		}
 		if _, err := jsonrpc.DecodeMessage(line.Text); err == nil {
-			m.rest = append(line.Text, '\n')
+			m.rest = append(bytes.TrimSpace(line.Text), '\n')
 			continue
 		}
 		if _, err := io.WriteString(m.out, noMessage); err != nil {
