@@ -50,6 +50,7 @@ var hostileCommands = []struct {
 	{"branches", []string{"simulate", "--branches"}},
 	{"run", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none"}},
 	{"run in JSON", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none", "--format", "json"}},
+	{"findings in JSON", []string{"check", "--format", "json"}},
 	{"approve", []string{"approve", "--show"}},
 	{"diff", []string{"diff", "--format", "json", "old"}},
 	{"diff to nothing", []string{"diff", "empty.yaml"}},
