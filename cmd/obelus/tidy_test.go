@@ -85,9 +85,9 @@ var mayImport = map[string][]string{
 
 	// The terminal shows what happens, and asks; it knows no command and no flag.
 	"cmd/obelus/internal/terminal":   {"compiler", "compiler/*", "runtime", "runtime/session"},
-	"cmd/obelus/internal/agents":     {"analyzer/rules", "analyzer", "compiler", "compiler/*", "examples", "runtime", "cmd/obelus/internal/pages"},
+	"cmd/obelus/internal/agents":     {"analyzer/rules", "compiler", "compiler/*", "examples", "runtime", "cmd/obelus/internal/pages"},
 	"cmd/obelus/internal/catalogues": {"compiler", "compiler/*", "runtime/activity", "runtime/project", "cmd/obelus/internal/terminal"},
-	"cmd/obelus/internal/simulation": {"compiler", "compiler/*", "analyzer", "dot", "runtime", "runtime/*", "cmd/obelus/internal/terminal"},
+	"cmd/obelus/internal/simulation": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/*", "cmd/obelus/internal/terminal"},
 	"cmd/obelus/internal/pages":      {"compiler", "compiler/*", "analyzer", "analyzer/facts", "dot", "dot/*", "runtime", "runtime/*", "cmd/obelus/internal/*"},
 
 	// A format knows what is sent and how it is read, and nothing of HTTP or of runs.

@@ -2,7 +2,7 @@
 // The one argument is the folder that has node_modules. Each line of standard
 // input is {"name", "text"}; for each there is a line out: {"name", "error"} or
 // {"name", "title", "nodes": {id: text}, "html": {id: markup}, "edges": [text], "links": the lines drawn,
-// "frames": [text] (of a Gantt chart the tasks), "tags": every element, "attributes": those that could act}.
+// "frames": [text], "tags": every element, "attributes": those that could act}.
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { resolve } from 'node:path';
@@ -49,11 +49,10 @@ mermaid.initialize({ startOnLoad: false, suppressErrorRendering: true });
 let count = 0;
 async function draw({ name, text }) {
   const { svg, diagramType } = await mermaid.render(`drawing${count++}`, text);
-  if (diagramType !== 'flowchart-v2' && diagramType !== 'gantt') throw new Error(`drawn as ${diagramType}`);
+  if (diagramType !== 'flowchart-v2') throw new Error(`drawn as ${diagramType}`);
   const page = new window.DOMParser().parseFromString(svg, 'text/html');
   if (page.querySelector('[aria-roledescription="error"]') || svg.includes('Maximum text size')) throw new Error('drawn as an error');
   const texts = (what) => [...page.querySelectorAll(what)].map((e) => e.textContent);
-  if (diagramType === 'gantt') return { name, title: texts('.titleText').join(' '), frames: texts('text[class*="taskText"]') };
   const nodes = {}, html = {};
   for (const node of page.querySelectorAll('g.node')) {
     const id = node.id.replace(/^.*?flowchart-(.*)-\d+$/, '$1');
