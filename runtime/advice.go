@@ -15,8 +15,7 @@ import (
 
 type opinionKey struct{ advisor, instance string }
 
-// speakers are the advisors who may speak in the tick. Those of the start
-// speak until they have been heard.
+// speakers are the advisors who may speak in the tick. Those of the start speak until they have been heard.
 func (l *loop) speakers() []*plan.Advisor {
 	return slices.DeleteFunc(slices.Clone(l.base.Advisors), func(a *plan.Advisor) bool {
 		return a.On == "" || a.On == "start" && l.greeted

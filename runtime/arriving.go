@@ -9,8 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// arrive takes up the calls that have ended. Each is compiled, bound and
-// judged once, together with those before it.
+// arrive takes up the calls that have ended. Each is compiled, bound and judged once, together with those before it.
 func (l *loop) arrive() {
 	if l.growing == nil {
 		l.growing, l.about = l.setting.Begin(document(l.tick, l.stream.Prefix(0)), compiler.Options{})
@@ -78,9 +77,8 @@ func runsCall(f *frame, call *plan.Call) bool {
 	return f.machine.instances == nil || call.Instance == "" || call.Instance == f.site.Instance
 }
 
-// draftOf is the draft in which the calls of an arriving plan are judged for the frame;
-// judged of them have been. Instances that run the same calls share it, unless earlier
-// ticks have done some of them.
+// draftOf is the draft in which the calls of an arriving plan are judged for the frame; judged of them have been.
+// Instances that run the same calls share it, unless earlier ticks have done some of them.
 func draftOf(f *frame, view *plan.Plan, judged int) *analyzer.Draft {
 	l, own := f.machine.loop, f.doneCalls != nil && len(f.doneCalls.completed) > 0
 	d := f.draft
@@ -128,10 +126,9 @@ func baseMayBeListedLater(f *frame, call *plan.Call, id pathtree.ID) bool {
 		!(alone && call.Method == plan.Set) && f.mayBeListedLater(paths.Below, call)
 }
 
-// readMayChange reports whether a read may be bound to calls that haven't arrived:
-// those listed before it come first, then what is there, and only then those
-// listed after it. In a carried plan what is there may turn out to be the
-// work of a call that is repeated further down.
+// readMayChange reports whether a read may be bound to calls that haven't arrived: those listed before it come first,
+// then what is there, and only then those listed after it. In a carried plan what is there may turn out to be the work
+// of a call that is repeated further down.
 func readMayChange(f *frame, p *plan.Plan, read *plan.Read, call *plan.Call) bool {
 	if kind := p.Paths.Kind(read.Path); kind != "state" && kind != "data" {
 		return false

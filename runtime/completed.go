@@ -9,8 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// doneCalls is what a frame knows of the calls that it has done, where a carried
-// plan may list them again.
+// doneCalls is what a frame knows of the calls that it has done, where a carried plan may list them again.
 type doneCalls struct {
 	completed []completedCall         // by earlier ticks
 	done      []completedCall         // by this one
@@ -38,8 +37,7 @@ func (l *doneCalls) nextTick(log *Log) {
 	}
 }
 
-// A completedCall is one that is done. A carried plan may list it again, and it
-// isn't run again then.
+// A completedCall is one that is done. A carried plan may list it again, and it isn't run again then.
 type completedCall struct {
 	key    string // tool, activity, instance, method and path
 	params string // resolved, as canonical JSON
@@ -98,8 +96,7 @@ func (l *loop) rematchCompleted(plan *plan.Plan) bool {
 	return grown
 }
 
-// numberDone numbers what the tick has done as it is listed, whenever it ended, and gives the
-// numbers, from 1, by call.
+// numberDone numbers what the tick has done as it is listed, whenever it ended, and gives the numbers, from 1, by call.
 func numberDone(f *frame) map[int]int32 {
 	l, numbers := f.doneCalls, map[int]int32{}
 	if l == nil {
@@ -117,8 +114,7 @@ func numberDone(f *frame) map[int]int32 {
 	return numbers
 }
 
-// isListed reports whether a message was written by a done call for which one of the
-// plan stands.
+// isListed reports whether a message was written by a done call for which one of the plan stands.
 func (l *doneCalls) isListed(message *Message) bool {
 	if message.Completed == 0 {
 		return false
@@ -148,9 +144,8 @@ func (r *resolver) repeater(completed int32, sees func(call int) bool) bool {
 	return false
 }
 
-// mayBeListedLater reports whether one of the messages of earlier ticks on some paths
-// may be the work of a done call that is listed again only after a call of the
-// tick.
+// mayBeListedLater reports whether one of the messages of earlier ticks on some paths may be the work of a done call
+// that is listed again only after a call of the tick.
 func (s *schedule) mayBeListedLater(paths []pathtree.ID, call *plan.Call) bool {
 	if s.doneCalls == nil {
 		return false
@@ -257,9 +252,8 @@ func doneBefore(output any) Settlement {
 	return Settlement{Status: Done, Output: output, Reason: "done before", before: true}
 }
 
-// settleContinued settles the calls that were done before this run began: those of whose
-// output the frame's initial state holds one alternative, the failure route
-// included.
+// settleContinued settles the calls that were done before this run began: those of whose output the frame's initial
+// state holds one alternative, the failure route included.
 func settleContinued(f *frame) {
 	for i, call := range f.plan.Calls {
 		for _, route := range call.Output {
@@ -292,8 +286,7 @@ func (l *doneCalls) add(one completedCall) int32 {
 	return number + 1
 }
 
-// resolvedParams are what the plan resolved a call's parameters to, whatever a
-// person made of them.
+// resolvedParams are what the plan resolved a call's parameters to, whatever a person made of them.
 func (r *resolver) resolvedParams(i int32) map[string]any {
 	params, v := r.evaluate(r.plan.Calls[i])
 	if r.plan.Calls[i].Each != nil {

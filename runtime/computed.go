@@ -7,10 +7,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// Computed is what the activities of a run that are expressions have taken so far,
-// ended tries alone: how many these were, their steps, and the bytes of the values
-// that they made. The world holds it against what they may take together, so
-// that a run that is resumed has as much left as when it stopped.
+// Computed is what the activities of a run that are expressions have taken so far, ended tries alone: how many these
+// were, their steps, and the bytes of the values that they made. The world holds it against what they may take
+// together, so that a run that is resumed has as much left as when it stopped.
 type Computed struct{ Tries, Steps, Made int }
 
 func (c *Computed) add(e Event) {
@@ -27,8 +26,7 @@ func (t *tally) Computed() Computed { return t.computed }
 // Bounded reports whether the expressions of the run have a budget together.
 func (a *allowances) Bounded() bool { return !a.unbounded }
 
-// What the expressions that are in calls and in the output may take together,
-// and how much more for each evaluation.
+// What the expressions that are in calls and in the output may take together, and how much more for each evaluation.
 const (
 	resolvingSteps  = 10_000_000
 	resolvingMemory = 32 << 20
@@ -36,12 +34,10 @@ const (
 	memoryOfLook    = 1 << 10
 )
 
-// Resolved is how many steps the expressions in calls and in the output have taken
-// beyond what each of them is given.
+// Resolved is how many steps the expressions in calls and in the output have taken beyond what each of them is given.
 func (a *allowances) Resolved() int { return resolvingSteps - a.resolving.Steps }
 
-// compute evaluates an expression of a call or of the output, within what all of the
-// run may take.
+// compute evaluates an expression of a call or of the output, within what all of the run may take.
 func (a *allowances) compute(t *plan.Template, look expression.Lookup) (any, expression.Presence, *Failure) {
 	left := &a.resolving
 	if a.unbounded {

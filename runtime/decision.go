@@ -17,8 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// takeDecision takes a person's answer. One that can't be taken asks again and says
-// why.
+// takeDecision takes a person's answer. One that can't be taken asks again and says why.
 func takeDecision(f *frame, e Event) {
 	i, state := int32(e.Call), &f.calls[e.Call]
 	if !state.asks() || int(state.attempt) != e.Attempt || e.Decision == nil {
@@ -174,8 +173,7 @@ func (s *schedule) chosen(i int32) map[string]any {
 	return nil
 }
 
-// replaceCall puts another call in the place of one, or says why it can't. It reads
-// what is there now.
+// replaceCall puts another call in the place of one, or says why it can't. It reads what is there now.
 func replaceCall(f *frame, i int32, d *Decision) string {
 	call := f.plan.Calls[i]
 	solved, problem := compileReplacement(f, call, d.Replacement)
@@ -240,8 +238,7 @@ func writersOf(f *frame, r *plan.Read) []string {
 	return from
 }
 
-// compileReplacement checks a call that a person wrote like any other, in the
-// setting of what is there now.
+// compileReplacement checks a call that a person wrote like any other, in the setting of what is there now.
 func compileReplacement(f *frame, call *plan.Call, text json.RawMessage) (*plan.Plan, string) {
 	head, _ := json.Marshal(call.ToolName)
 	var own map[string]json.RawMessage

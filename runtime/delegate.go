@@ -137,8 +137,7 @@ func delegateFailure(f *frame) *Failure {
 	return failure
 }
 
-// cancelDelegate gives a delegate up. What it has at work is asked to end, and when that has
-// ended the call above has.
+// cancelDelegate gives a delegate up. What it has at work is asked to end, and when that has ended the call above has.
 func cancelDelegate(f *frame) {
 	f.givenUp = true
 	for i := range f.calls {

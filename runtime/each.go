@@ -11,10 +11,9 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// A call with "_each" runs as a frame of calls, one for each item: each takes a
-// place, is asked about, tried again, bounded in time, journaled and resumed as any call
-// is. The frame has no state of its own: what its calls read is what the call above reads,
-// and what they give is kept until the list is whole.
+// A call with "_each" runs as a frame of calls, one for each item: each takes a place, is asked about, tried again,
+// bounded in time, journaled and resumed as any call is. The frame has no state of its own: what its calls read is what
+// the call above reads, and what they give is kept until the list is whole.
 
 // An item is what one of these calls is run with, worked out for all before the first
 // starts: a structural error is found before a call has done anything.
@@ -91,8 +90,7 @@ func (r *resolver) turnTo(i int32, at int) {
 	}
 }
 
-// itemOf is what the item at hand is run with; own are the parameters that are the same
-// for all.
+// itemOf is what the item at hand is run with; own are the parameters that are the same for all.
 func (r *resolver) itemOf(call *plan.Call, own map[string]any) item {
 	var v readiness
 	r.ofItem = true

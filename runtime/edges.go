@@ -2,9 +2,8 @@ package runtime
 
 import "slices"
 
-// links say who waits for which call. Everybody waits for one call at a time: of
-// those that must have settled the last, and when that has settled, the next of them
-// that hasn't.
+// links say who waits for which call. Everybody waits for one call at a time: of those that must have settled the last,
+// and when that has settled, the next of them that hasn't.
 type links struct {
 	first []int32 // by call: who waits for it and came last, from 1; 0 for nobody
 	next  []int32 // by who waits: who came before and waits for the same call
@@ -21,8 +20,7 @@ func (l *links) add(call, who int32) {
 	l.first[call] = who + 1
 }
 
-// take gives who waits for a call, one after the other: each may wait for another
-// then.
+// take gives who waits for a call, one after the other: each may wait for another then.
 func (l *links) take(call int32) (who int32, ok bool) {
 	who = l.first[call] - 1
 	if who < 0 {

@@ -42,8 +42,7 @@ func (r *resolver) evaluate(call *plan.Call) (map[string]any, readiness) {
 		}
 	}
 	if !call.Params.Live() {
-		params, _ := call.Params.Value.(map[string]any)
-		return params, v
+		return mapping(call.Params.Value), v
 	}
 	params := make(map[string]any, len(call.Params.Fields))
 	for i := range call.Params.Fields {
@@ -112,8 +111,7 @@ func (r *resolver) note(t *plan.Template, p expression.Presence, v *readiness) {
 	}
 }
 
-// absent is the text of an expression that has no value, or the one reference in it that
-// it is for the want of.
+// absent is the text of an expression that has no value, or the one reference in it that it is for the want of.
 func (r *resolver) absent(t *plan.Template) string {
 	text := t.Node.Text
 	for i, at := range t.Reads {
@@ -127,8 +125,7 @@ func (r *resolver) absent(t *plan.Template) string {
 	return text
 }
 
-// read is the value of a read: of the initial state and its bound writers'
-// messages alone.
+// read is the value of a read: of the initial state and its bound writers' messages alone.
 func (r *resolver) read(at int) (any, expression.Presence) {
 	state := &r.reads[at]
 	if !state.known {
@@ -155,9 +152,8 @@ func (r *resolver) sees(read *plan.Read, message *Message) bool {
 	return read.Sees(message.Call) && r.isFor(read, message)
 }
 
-// isFor reports whether a message is one of a call that a read is bound to. That is
-// so of any that overlaps what is read; others matter where a value above it has to be
-// put together, and nobody has waited for those that aren't bound.
+// isFor reports whether a message is one of a call that a read is bound to. That is so of any that overlaps what is
+// read; others matter where a value above it has to be put together, and nobody has waited for those that aren't bound.
 func (r *resolver) isFor(read *plan.Read, message *Message) bool {
 	if message.Path == read.Path || r.plan.Paths.Overlap(message.Path, read.Path) {
 		return true
@@ -174,8 +170,7 @@ func misfit(v *schema.Violation) string {
 	return ": " + v.Message
 }
 
-// unfitting is the failure of what a schema rejects, or can't be held against it within
-// what that may cost.
+// unfitting is the failure of what a schema rejects, or can't be held against it within what that may cost.
 func unfitting(code, what string, v *schema.Violation) *Failure {
 	if v.Keyword == schema.Limit {
 		return &Failure{Code: codeLimit, Message: v.Message}
@@ -183,10 +178,9 @@ func unfitting(code, what string, v *schema.Violation) *Failure {
 	return &Failure{Code: code, Message: what + misfit(v)}
 }
 
-// invalid validates resolved parameters just before the start: what doesn't fit
-// the tool, can't be an argument of the program or be in the request, or isn't within the
-// bounds of a policy, is a structural error. What the
-// schema's patterns cost is taken off an allowance; nil is none.
+// invalid validates resolved parameters just before the start: what doesn't fit the tool, can't be an argument of the
+// program or be in the request, or isn't within the bounds of a policy, is a structural error. What the schema's
+// patterns cost is taken off an allowance; nil is none.
 func invalid(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.Allowance) *Failure {
 	tool, by := call.Single(), plan.Activities[call.Activity]
 	if tool != nil && tool.Parameters != nil {
@@ -225,8 +219,7 @@ func (s *store) refused(call *plan.Call, value any) *Failure {
 	return nil
 }
 
-// candidates are the alternatives that a result may take: one, unless that hangs
-// on what stands there already.
+// candidates are the alternatives that a result may take: one, unless that hangs on what stands there already.
 func (s *store) candidates(call *plan.Call, value any, named int) []plan.Route {
 	if named < 0 && call.Method != plan.Set && len(call.Output) > 1 {
 		return call.Output
@@ -242,8 +235,7 @@ func (s *store) taking(call *plan.Call, value any, named int) int {
 	return max(0, slices.IndexFunc(call.Output, func(r plan.Route) bool { return s.accepts(call, r, value) }))
 }
 
-// admitted finds the alternative that a result takes, and whether it may be
-// written there.
+// admitted finds the alternative that a result takes, and whether it may be written there.
 func (s *store) admitted(call *plan.Call, value any, named int) (int, *Failure) {
 	route := s.taking(call, value, named)
 	if s.plan.Writes == plan.Once {
@@ -258,9 +250,8 @@ func (s *store) admitted(call *plan.Call, value any, named int) (int, *Failure) 
 	return route, s.unfit(call, call.Output[route], call.Method, value)
 }
 
-// accepts reports whether the state schema has nothing against a value on any path
-// of a route. Whether there is a place for it is another question, and not one
-// that chooses.
+// accepts reports whether the state schema has nothing against a value on any path of a route. Whether there is a place
+// for it is another question, and not one that chooses.
 func (s *store) accepts(call *plan.Call, route plan.Route, value any) bool {
 	draft := s.log.Draft(int32(call.Index))
 	defer draft.Discard()
@@ -281,9 +272,8 @@ func badOutput(format string, args ...any) *Failure {
 	return &Failure{Code: "bad-output", Message: fmt.Sprintf(format, args...)}
 }
 
-// unfit says why a value can't be written to all paths of a route, one after the
-// other: what stands there has no place for it, or the state schema rejects
-// it.
+// unfit says why a value can't be written to all paths of a route, one after the other: what stands there has no place
+// for it, or the state schema rejects it.
 func (s *store) unfit(call *plan.Call, route plan.Route, method plan.Method, value any) *Failure {
 	draft := s.log.Draft(int32(call.Index))
 	defer draft.Discard()
@@ -330,8 +320,7 @@ func routeFailure(f *frame, call *plan.Call, failure *Failure) bool {
 	return true
 }
 
-// taken reports whether, under once, a value already is where the call would
-// write, its failure route aside.
+// taken reports whether, under once, a value already is where the call would write, its failure route aside.
 func (s *store) taken(call *plan.Call) bool {
 	if s.plan.Writes != plan.Once {
 		return false

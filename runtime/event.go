@@ -1,9 +1,8 @@
 // Package runtime runs a verified plan: one deterministic machine, and
 // around it the worlds that carry its commands out.
 //
-// A [Machine] holds no goroutine, clock, file or network. It is given what
-// happened, one [Event] at a time, and answers with [Command]s. What is
-// simulated on a virtual clock is therefore what runs.
+// A [Machine] holds no goroutine, clock, file or network. It is given what happened, one [Event] at a time, and answers
+// with [Command]s. What is simulated on a virtual clock is therefore what runs.
 package runtime
 
 import (
@@ -15,17 +14,14 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// An Event is something that happened outside the machine. Its JSON form is what
-// a journal keeps: feeding the events of a run to a new machine brings it to
-// where the run stood.
+// An Event is something that happened outside the machine. Its JSON form is what a journal keeps: feeding the events of
+// a run to a new machine brings it to where the run stood.
 type Event struct {
 	Kind EventKind `json:"kind"`
-	// At is the time since the run began, pauses between a kill and its resumption
-	// left out. It never goes back.
+	// At is the time since the run began, pauses between a kill and its resumption left out. It never goes back.
 	At time.Duration `json:"at"`
-	// Tick, Call and Attempt identify the try of a call that an event is
-	// about; Tick is 0 without a planner. What the machine has given up is ignored.
-	// A timer of the whole run comes back as [Run].
+	// Tick, Call and Attempt identify the try of a call that an event is about; Tick is 0 without a planner. What the
+	// machine has given up is ignored. A timer of the whole run comes back as [Run].
 	Tick    int `json:"tick,omitzero"`
 	Frame   int `json:"frame,omitzero"` // see [Command.Frame]
 	Call    int `json:"call,omitzero"`
@@ -34,8 +30,7 @@ type Event struct {
 	Value any `json:"value,omitempty"`
 	// Route is the alternative that the activity named, or -1.
 	Route int `json:"route,omitzero"`
-	// Failure is why a try ended badly, or why a planner's answer did; nil when it
-	// ended well.
+	// Failure is why a try ended badly, or why a planner's answer did; nil when it ended well.
 	Failure *Failure `json:"failure,omitempty"`
 	// Text is why a Stopped run stops, and of Streamed the next piece of the
 	// planner's answer: valid UTF-8, never a part of a character.
@@ -58,8 +53,7 @@ type Event struct {
 
 // A Resumption is how a run continues that was stopped or killed.
 type Resumption struct {
-	// InFlight says what becomes of calls that were at work and may not simply be
-	// run again.
+	// InFlight says what becomes of calls that were at work and may not simply be run again.
 	InFlight InFlight `json:"inFlight,omitzero"`
 	// Confirm, if given, takes the place of what the run was begun with.
 	Confirm *Confirm `json:"confirm,omitempty"`
@@ -78,8 +72,7 @@ type Kept struct {
 	ID       string `json:"id,omitzero"`
 }
 
-// InFlight is what becomes of a call that was at work when its run was killed, and may
-// not simply be run again.
+// InFlight is what becomes of a call that was at work when its run was killed, and may not simply be run again.
 type InFlight string
 
 // The ways to go on with such a call.
@@ -99,8 +92,7 @@ const (
 	Ended
 	// Fired says that a timer set for a call has run out.
 	Fired
-	// Stopped asks the run to stop: nothing new starts, and what runs is
-	// cancelled. A stopped run can be resumed.
+	// Stopped asks the run to stop: nothing new starts, and what runs is cancelled. A stopped run can be resumed.
 	Stopped
 	// Streamed brings the next piece of the planner's answer.
 	Streamed
@@ -131,13 +123,11 @@ func (k *EventKind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Command is something that the machine wants done, or lets be known. Its subject and
-// content depend on its kind.
+// A Command is something that the machine wants done, or lets be known. Its subject and content depend on its kind.
 type Command struct {
 	Kind CommandKind
-	// Tick, Frame, Call and Attempt identify the try of a call that it is
-	// about, and Of is that call. Frames number the states on which a plan is at work
-	// at the same time: 0 is the run's own, and each instance and each delegate at
+	// Tick, Frame, Call and Attempt identify the try of a call that it is about, and Of is that call. Frames number the
+	// states on which a plan is at work at the same time: 0 is the run's own, and each instance and each delegate at
 	// work has a number that no other ever has.
 	Tick, Frame, Call, Attempt int
 	Of                         *plan.Call
@@ -147,18 +137,15 @@ type Command struct {
 
 	// Of Start, Ask and Enter: the resolved parameters. They must not be changed.
 	Params map[string]any
-	// Of Start: what the activity is handed besides, by kind; nil for a call
-	// without scopes.
+	// Of Start: what the activity is handed besides, by kind; nil for a call without scopes.
 	Context map[string]any
 	// Of Start and Enter: that the advisors rate the call's tool below the threshold; "" when they don't.
 	Uncertainty string
-	// Of Plan, and of the Start of a latent call: what a model is asked; a latent call
-	// of a simulation has none.
+	// Of Plan, and of the Start of a latent call: what a model is asked; a latent call of a simulation has none.
 	Request *Request
 	// Of Ask: what a person is asked.
 	Question *Question
-	// Of Join: how many instances are asked for, at most. Of Enter: how many items a call
-	// with "_each" runs for.
+	// Of Join: how many instances are asked for, at most. Of Enter: how many items a call with "_each" runs for.
 	Count int
 	// Of SetTimer: how long it waits. Of Tried: how long until the next try.
 	After time.Duration
@@ -183,9 +170,8 @@ type Command struct {
 
 // A Site is where a command's call stands. It is the machine's own.
 type Site struct {
-	// Instance is the one that the call works on; "" without instances. Under is, of
-	// a call of a delegate, the path of the calls that delegate: "digest#1/chapter#2".
-	// Delegate is the path of the plan that such a call is in.
+	// Instance is the one that the call works on; "" without instances. Under is, of a call of a delegate, the path of
+	// the calls that delegate: "digest#1/chapter#2". Delegate is the path of the plan that such a call is in.
 	Instance string `json:"instance,omitzero"`
 	Under    string `json:"under,omitzero"`
 	Delegate string `json:"delegate,omitzero"`
@@ -217,8 +203,7 @@ var noSite = &Site{}
 type TickEnd struct {
 	Faults []CallError
 	Usage  Usage // of all requests to models so far
-	// Dropped are calls of the carried plan that have never run, and that the solution
-	// leaves out.
+	// Dropped are calls of the carried plan that have never run, and that the solution leaves out.
 	Dropped []string
 }
 
@@ -234,13 +219,11 @@ type CommandKind uint8
 
 // What a world has to do.
 const (
-	// Start asks for a try of the call's activity; of a latent call, for a model's
-	// answer.
+	// Start asks for a try of the call's activity; of a latent call, for a model's answer.
 	Start CommandKind = iota
-	// Cancel asks that a try be given up; it is at work until its Ended event comes. Of a call that
-	// a person is asked about, it takes the question back, and
-	// with [Run] as the call it is the planner's answer that is given up; what it says
-	// until its Closed event isn't heard.
+	// Cancel asks that a try be given up; it is at work until its Ended event comes. Of a call that a person is asked
+	// about, it takes the question back, and with [Run] as the call it is the planner's answer that is given up; what
+	// it says until its Closed event isn't heard.
 	Cancel
 	// SetTimer asks for a Fired event of this call and attempt after a while.
 	SetTimer
@@ -255,21 +238,18 @@ const (
 	Finish
 )
 
-// Notices report how the run goes: a world that ignores these
-// carries it out all the same.
+// Notices report how the run goes: a world that ignores these carries it out all the same.
 const (
 	// Write lets be known that a message was appended to the state's log.
 	Write CommandKind = iota + 64
 	// Settle lets be known that a call has settled: once for every call.
 	Settle
-	// Repeat lets be known that a call is done already and isn't run again: of a
-	// carried plan, or of a run that is continued. It isn't settled a
-	// second time.
+	// Repeat lets be known that a call is done already and isn't run again: of a carried plan, or of a run that is
+	// continued. It isn't settled a second time.
 	Repeat
 	// EndTick lets be known that the calls of a tick have settled.
 	EndTick
-	// Enter lets be known that a call's delegate begins: its calls follow, and
-	// the call settles when they have.
+	// Enter lets be known that a call's delegate begins: its calls follow, and the call settles when they have.
 	Enter
 	// Advise lets be known that the advisors' votes have been put together.
 	Advise
@@ -326,8 +306,7 @@ type Settlement struct {
 	redacted bool // the failure has no secret any more
 }
 
-// A Failure is why a call failed. It is also the record that a failure
-// route receives: {code, message, details}.
+// A Failure is why a call failed. It is also the record that a failure route receives: {code, message, details}.
 type Failure struct {
 	Code    string `json:"code"` // "error", "timeout", "bad-output", the activity's own, or the name of the rule that a structural error breaks
 	Message string `json:"message"`
@@ -342,8 +321,7 @@ func (f *Failure) record() map[string]any {
 	return map[string]any{"code": f.Code, "message": f.Message, "details": f.Details}
 }
 
-// A Message is an entry of the state's log, and a Log is the state so far: see package
-// state.
+// A Message is an entry of the state's log, and a Log is the state so far: see package state.
 type (
 	Message = state.Message
 	Log     = state.Log
@@ -362,9 +340,8 @@ const (
 // RunGoesOn is the status of a run that somebody looks at and that hasn't ended yet.
 const RunGoesOn RunStatus = "running"
 
-// A Reason says why a run stopped or failed: one of the codes below, or words: the
-// message of the error that nothing handled, or why no more instances or no planner were
-// to be had.
+// A Reason says why a run stopped or failed: one of the codes below, or words: the message of the error that nothing
+// handled, or why no more instances or no planner were to be had.
 type Reason string
 
 // The reasons for which a run stops that have a code.

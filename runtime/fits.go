@@ -13,10 +13,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// Unfit is what the plan's schemas don't admit of an input and of an initial
-// state, and which one ("input", "state"); nil if all of it fits. Such
-// values would only make calls skip or fail later, where the cause is harder to
-// see. The state may still lack what its schema requires: the calls bring it.
+// Unfit is what the plan's schemas don't admit of an input and of an initial state, and which one ("input", "state");
+// nil if all of it fits. Such values would only make calls skip or fail later, where the cause is harder to see. The
+// state may still lack what its schema requires: the calls bring it.
 func Unfit(p *plan.Plan, input, state map[string]any) (what string, why *schema.Violation) {
 	if p.InputSchema != nil {
 		if v := p.InputSchema.Validate(input); v != nil {
@@ -26,8 +25,7 @@ func Unfit(p *plan.Plan, input, state map[string]any) (what string, why *schema.
 	return "state", UnfitKeys(p.StateSchema, state)
 }
 
-// Wanting are the keys that the schema of the state requires, that are missing, and that no
-// call writes.
+// Wanting are the keys that the schema of the state requires, that are missing, and that no call writes.
 func Wanting(p *plan.Plan, state map[string]any) (keys []string) {
 	if p.StateSchema == nil {
 		return nil
@@ -53,8 +51,7 @@ func missing(p *plan.Plan, state map[string]any) *schema.Violation {
 	return nil
 }
 
-// UnfitKeys is what a schema doesn't admit of the values of an object that needn't
-// be whole; nil if all of them fit.
+// UnfitKeys is what a schema doesn't admit of the values of an object that needn't be whole; nil if all of them fit.
 func UnfitKeys(s *schema.Schema, values map[string]any) *schema.Violation {
 	if s == nil {
 		return nil
@@ -82,10 +79,9 @@ func redacted(v *schema.Violation, values map[string]any, s *schema.Schema) *sch
 	return v
 }
 
-// Lacking are the references to keys of the input that are missing although a call that
-// runs whatever comes can't do without them, the first to each key: it would be
-// skipped. Of a call that may not run, for its condition, for what it comes after or for
-// what another may not write, nothing is asked: it may never be missed.
+// Lacking are the references to keys of the input that are missing although a call that runs whatever comes can't do
+// without them, the first to each key: it would be skipped. Of a call that may not run, for its condition, for what it
+// comes after or for what another may not write, nothing is asked: it may never be missed.
 func Lacking(p *plan.Plan, input, state map[string]any) (lacking []*plan.Read) {
 	given := map[string]any{"input": input, "state": state, "data": any(p.Data)}
 	certain := make([]bool, len(p.Calls))

@@ -7,15 +7,13 @@ import (
 	"time"
 )
 
-// Format is the version of what events mean: it is raised whenever a machine would
-// come elsewhere by the events of a journal than the one that answered them. A
-// journal of another version can't be followed.
+// Format is the version of what events mean: it is raised whenever a machine would come elsewhere by the events of a
+// journal than the one that answered them. A journal of another version can't be followed.
 const Format = 2
 
-// A Follower watches over a machine that the events of a journal bring to where a run was.
-// It believes nothing: an event that answers no command of the machine, or
-// that no world could have brought, is an error, so that a journal never leads
-// anywhere but where its run has been.
+// A Follower watches over a machine that the events of a journal bring to where a run was. It believes nothing: an
+// event that answers no command of the machine, or that no world could have brought, is an error, so that a journal
+// never leads anywhere but where its run has been.
 type Follower struct {
 	machine *Machine
 	asked   map[expectation]*expected
@@ -148,8 +146,7 @@ func (c Confirm) check() error {
 	return nil
 }
 
-// Check reports what is wrong with options that come from elsewhere, such as a
-// journal, or nil.
+// Check reports what is wrong with options that come from elsewhere, such as a journal, or nil.
 func (o *Options) Check() error {
 	if o.Parallel < 0 {
 		return fmt.Errorf("%d activities can't run at once", o.Parallel)

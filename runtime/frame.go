@@ -13,9 +13,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// A frame is one plan at work on one state: that of the run, of one of its
-// instances, or of a delegate. All reads and writes of a call stay within
-// its frame.
+// A frame is one plan at work on one state: that of the run, of one of its instances, or of a delegate. All reads and
+// writes of a call stay within its frame.
 type frame struct {
 	position
 	schedule
@@ -147,8 +146,7 @@ func (f *frame) begin() {
 	}
 }
 
-// call is what runs in a place of the plan: what stands there, or what a person
-// put in its place.
+// call is what runs in a place of the plan: what stands there, or what a person put in its place.
 func (s *schedule) call(i int32) *plan.Call {
 	if r := s.replacement(i); r != nil {
 		return r.call
@@ -348,8 +346,7 @@ func (f *frame) ended(e Event) {
 	f.complete(int32(e.Call), e.Value, e.Route, e.Failure)
 }
 
-// complete takes the result of a try. One that ran out of time has failed, whatever
-// it still brought.
+// complete takes the result of a try. One that ran out of time has failed, whatever it still brought.
 func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 	call := f.call(i)
 	switch more := f.calls[i].more; {

@@ -12,9 +12,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// keepHistory notes what the calls of a tick did, for the records of further ticks: what they
-// wrote in the order in which it counts, and those that were done and
-// wrote nothing.
+// keepHistory notes what the calls of a tick did, for the records of further ticks: what they wrote in the order in
+// which it counts, and those that were done and wrote nothing.
 func keepHistory(f *frame, numbers map[int]int32) {
 	calls := map[int]request.Object{}
 	for _, m := range f.log.OfTick() {
@@ -41,9 +40,8 @@ func keepHistory(f *frame, numbers map[int]int32) {
 	}
 }
 
-// keepItems notes which items of a call are done, so that they aren't run again when a
-// carried plan lists them with others. It gives the call as a record holds it, with
-// their places, and reports whether there are any.
+// keepItems notes which items of a call are done, so that they aren't run again when a carried plan lists them with
+// others. It gives the call as a record holds it, with their places, and reports whether there are any.
 func keepItems(f *frame, i int, call request.Object) (request.Object, bool) {
 	results := f.calls[i].more.results
 	if f.doneCalls == nil || results == nil {
@@ -139,8 +137,7 @@ func recall(f *frame, history []plan.Written) {
 	}
 }
 
-// isGivenAnew reports whether the run was given what stands at a path, in the place of what
-// the record says of it.
+// isGivenAnew reports whether the run was given what stands at a path, in the place of what the record says of it.
 func isGivenAnew(f *frame, id pathtree.ID) bool {
 	path := f.program.Paths.Segments(id)
 	if len(path) < 2 || path[0].Key != "state" {

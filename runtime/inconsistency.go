@@ -4,10 +4,9 @@ import "fmt"
 
 const codeInternal = "internal"
 
-// checkItself ends a run in which the machine isn't consistent, before anybody waits
-// for what can't come: an event to which nothing would ever answer, a state that
-// can't be made of what was written, a call's status that can't follow its last. The event that showed it is in
-// the journal, so that a resumed run ends the same way.
+// checkItself ends a run in which the machine isn't consistent, before anybody waits for what can't come: an event to
+// which nothing would ever answer, a state that can't be made of what was written, a call's status that can't follow
+// its last. The event that showed it is in the journal, so that a resumed run ends the same way.
 func checkItself(m *Machine) {
 	switch {
 	case m.over:
@@ -18,8 +17,7 @@ func checkItself(m *Machine) {
 	}
 }
 
-// isStuck reports whether the machine waits although nobody will tell it anything
-// any more.
+// isStuck reports whether the machine waits although nobody will tell it anything any more.
 func isStuck(m *Machine) bool {
 	if !m.opened || m.unsettled == 0 || m.running > 0 || m.planning() || m.instances != nil && m.instances.asked {
 		return false

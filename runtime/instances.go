@@ -22,8 +22,7 @@ type Instance struct {
 	Data  map[string]any `json:"data,omitempty"` // by kind
 }
 
-// An InstanceEnd is how a run went for one instance. The values are nobody's to
-// change.
+// An InstanceEnd is how a run went for one instance. The values are nobody's to change.
 type InstanceEnd struct {
 	ID     string
 	Status RunStatus
@@ -33,9 +32,8 @@ type InstanceEnd struct {
 	Errors []CallError
 }
 
-// An instancePool is the instances of a run. Only so many are at work at once: what
-// waits is no more than its values, and what has ended no more than its result,
-// so that memory goes with the states and not with the plan.
+// An instancePool is the instances of a run. Only so many are at work at once: what waits is no more than its values,
+// and what has ended no more than its result, so that memory goes with the states and not with the plan.
 type instancePool struct {
 	waiting []Instance // that haven't begun, in their order
 	asked   bool       // for more
@@ -125,8 +123,7 @@ func addInstances(m *Machine, e Event) {
 
 func (c *instancePool) more() bool { return c != nil && (len(c.waiting) > 0 || !c.closed) }
 
-// open begins a frame of the run itself: of an instance, or of the one state that
-// a plan without instances has.
+// open begins a frame of the run itself: of an instance, or of the one state that a plan without instances has.
 func (m *Machine) open(one *Instance) {
 	f := &frame{position: position{number: len(m.frames), place: -1}}
 	f.machine = m
@@ -173,9 +170,8 @@ func (m *Machine) open(one *Instance) {
 	}
 }
 
-// failCycles fails the calls that wait for each other in this instance alone. A plan
-// with so many calls for single instances that not all of them could be judged
-// (OB902) would otherwise never end.
+// failCycles fails the calls that wait for each other in this instance alone. A plan with so many calls for single
+// instances that not all of them could be judged (OB902) would otherwise never end.
 func failCycles(f *frame) {
 	graph := &f.plan.Graph
 	if graph.Acyclic() {
@@ -202,8 +198,7 @@ func rejectInstance(f *frame, what string, v *schema.Violation) {
 	leaveRun(f, RunFailed, nil)
 }
 
-// leaveRun takes the result of an instance that has ended, and forgets
-// the rest of it.
+// leaveRun takes the result of an instance that has ended, and forgets the rest of it.
 func leaveRun(f *frame, status RunStatus, output any) {
 	end := instanceEnd(f, status, output)
 	f.machine.instances.ends = append(f.machine.instances.ends, end)
@@ -226,8 +221,7 @@ func (m *Machine) base() *plan.Plan {
 	return m.plan
 }
 
-// shared is the values that every instance has: the plan's own, and over them
-// what the run was given.
+// shared is the values that every instance has: the plan's own, and over them what the run was given.
 type shared struct{ input, state, data map[string]any }
 
 func shareValues(m *Machine) {
@@ -244,8 +238,7 @@ func mapping(value any) map[string]any {
 	return o
 }
 
-// laid is an instance's own values over the shared ones, as the compiler takes
-// them: objects key by key, at any depth.
+// laid is an instance's own values over the shared ones, as the compiler takes them: objects key by key, at any depth.
 func laid(shared, own map[string]any) map[string]any {
 	if len(own) == 0 {
 		return shared

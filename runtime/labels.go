@@ -10,10 +10,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
-// leaveLabels notes what the calls of the tick that ends leave behind: the next
-// solution is judged with the labels of what stands there, and its own text is as good as
-// what its model was shown. They follow from the plans and the policies alone, so that a
-// resumed run has the same.
+// leaveLabels notes what the calls of the tick that ends leave behind: the next solution is judged with the labels of
+// what stands there, and its own text is as good as what its model was shown. They follow from the plans and the
+// policies alone, so that a resumed run has the same.
 func (l *loop) leaveLabels() {
 	if l.live == nil {
 		return

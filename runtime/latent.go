@@ -27,9 +27,8 @@ func composeRequest(m *Machine) *Request {
 	return request.Compose(s)
 }
 
-// latentRequest composes the request for the result of a latent call. It
-// sees the state as its tick began, and what its own reads are bound to; or, if it
-// has scopes, what these hand on.
+// latentRequest composes the request for the result of a latent call. It sees the state as its tick began, and what its
+// own reads are bound to; or, if it has scopes, what these hand on.
 func latentRequest(f *frame, i int32) *Request {
 	call, params := f.call(i), f.calls[i].params
 	s := request.Context{Plan: f.plan, Tick: f.machine.tick, Input: f.log.Given("input"), Only: f.context(i), Offered: compiler.Offered(f.plan, call)}
@@ -40,7 +39,7 @@ func latentRequest(f *frame, i int32) *Request {
 		})
 	}
 	s.State = f.log.SeenBy("state", seen)
-	s.Data, _ = f.log.SeenBy("data", seen).(map[string]any)
+	s.Data = mapping(f.log.SeenBy("data", seen))
 	if f.machine.loop != nil && f.reader().parent == nil {
 		s.Plan = f.machine.loop.base
 	}

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/label"
@@ -21,9 +19,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// loop is what a machine that is given its calls by a planner has besides. Every tick begins
-// with no call; those of its solution are scheduled as
-// they arrive.
+// loop is what a machine that is given its calls by a planner has besides. Every tick begins with no call; those of its
+// solution are scheduled as they arrive.
 type loop struct {
 	*Machine
 	base    *plan.Plan      // gives tools, schemas and settings
@@ -35,7 +32,6 @@ type loop struct {
 	tickErrors []CallError        // structural errors of the tick that no call carries
 	refused    bool               // it doesn't end the loop, whatever its output
 	changed    bool               // the tick has written something, or carried something out
-	idle       []string           // what became of the calls of these
 	still      int                // ticks in a row that changed nothing
 	carries    bool               // the strategy is carried from tick to tick
 	carried    []request.Standing // the calls of the next request's plan message
@@ -114,9 +110,6 @@ func (l *loop) nextTick() {
 	l.heard, l.tickOpinions = len(l.speakers()) == 0, nil
 	l.plan = l.emptyPlan()
 	l.programs = map[*plan.Plan]*program{}
-	if l.permit != nil {
-		l.permit.facts = map[*plan.Call]*facts.Call{}
-	}
 	for _, f := range l.roots() {
 		resetFrame(f)
 	}
@@ -194,8 +187,7 @@ func settingOf(f *frame) compiler.Setting {
 // values are the state of a frame, made of the messages that are visible.
 func (s *store) values(visible func(*Message) bool) (input, state, data map[string]any) {
 	object := func(kind string) map[string]any {
-		value, _ := s.log.SeenBy(kind, visible).(map[string]any)
-		return value
+		return mapping(s.log.SeenBy(kind, visible))
 	}
 	return object("input"), object("state"), object("data")
 }
@@ -350,8 +342,7 @@ func (l *loop) standDown(f *frame, number int32) {
 	}
 }
 
-// draftsOf judge a whole plan as each instance is to run it. Instances that run the same
-// share one.
+// draftsOf judge a whole plan as each instance is to run it. Instances that run the same share one.
 func draftsOf(m *Machine, p *plan.Plan, found []diag.Diagnostic) []*analyzer.Draft {
 	m.plan = p
 	m.programs = map[*plan.Plan]*program{}
@@ -452,9 +443,8 @@ func (l *loop) settled(f *frame, i int32, s *Settlement) {
 	}
 }
 
-// endTick decides, when every call of a solution has settled, whether it has
-// reached its goal, and else asks for the next. The goal is reached when
-// it is in every instance.
+// endTick decides, when every call of a solution has settled, whether it has reached its goal, and else asks for the
+// next. The goal is reached when it is in every instance.
 func (l *loop) endTick() {
 	l.leaveLabels()
 	reached := true
@@ -492,9 +482,8 @@ func (l *loop) endTick() {
 		return
 	}
 	l.still++
-	l.idle = append(l.idle, l.idled())
 	if l.changed {
-		l.still, l.idle = 0, nil
+		l.still = 0
 	}
 	l.carry()
 	l.ended = true
@@ -502,52 +491,13 @@ func (l *loop) endTick() {
 	case l.draining != "":
 		l.stop(l.draining)
 	case l.still >= 2:
-		l.why = "nothing was written, and nothing carried out: " + strings.Join(l.idle, "; ")
-		l.still, l.idle = 0, nil
+		l.why, l.still = "two ticks in a row wrote nothing and carried nothing out", 0
 		l.stop(ReasonStalled)
 	case l.tick-l.spent.ticks >= cmp.Or(limit, plan.DefaultTicks):
 		l.stop(ReasonTicks)
 	default:
 		l.nextTick()
 	}
-}
-
-const fewIdle = 3
-
-func (l *loop) idled() string {
-	var lines []string
-	more := 0
-	for _, f := range l.roots() {
-		for i, call := range f.plan.Calls {
-			s := f.calls[i].more.settlement
-			if len(lines) == fewIdle {
-				more++
-				continue
-			}
-			words := strconv.Quote(call.Name) + " "
-			switch {
-			case s.before:
-				words += "was done already"
-			case s.Failure != nil:
-				words += "failed (" + s.Failure.Code + ")"
-			case s.Reason != "":
-				words += "was " + s.Status.String() + " (" + s.Reason + ")"
-			default:
-				words += "was " + s.Status.String()
-			}
-			lines = append(lines, words)
-		}
-	}
-	if more > 0 {
-		lines = append(lines, fmt.Sprintf("and so on (%d more)", more))
-	}
-	for _, e := range l.tickErrors {
-		lines = append(lines, "its solution has an error ("+e.Code+")")
-	}
-	if len(lines) == 0 {
-		lines = []string{"its solution had neither calls nor an output"}
-	}
-	return fmt.Sprintf("in tick %d %s", l.tick, strings.Join(lines, ", "))
 }
 
 func showTickErrors(f *frame, problems []CallError) {

@@ -18,30 +18,23 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// Options are what a run takes besides its plan. A journal keeps them, so that a
-// run is resumed as it was begun.
+// Options are what a run takes besides its plan. A journal keeps them, so that a run is resumed as it was begun.
 type Options struct {
-	// Input and State lie over the plan's own, key by key. They bind
-	// nothing anew.
+	// Input and State lie over the plan's own, key by key. They bind nothing anew.
 	Input map[string]any `json:"input,omitempty"`
 	State map[string]any `json:"state,omitempty"`
-	// Parallel is how many activities may run at once; 0 means the plan's own
-	// limit, or else [plan.DefaultParallel].
+	// Parallel is how many activities may run at once; 0 means the plan's own limit, or else [plan.DefaultParallel].
 	Parallel int `json:"parallel,omitzero"`
-	// Planned says that a planner writes what is run, tick after tick; the
-	// plan's own calls are then its first draft.
+	// Planned says that a planner writes what is run, tick after tick; the plan's own calls are then its first draft.
 	Planned bool `json:"planned,omitzero"`
 	// Confirm says which calls a person is asked about before they start.
 	Confirm Confirm `json:"confirm,omitzero"`
-	// Joining says that instances come from outside, after the plan's own: the
-	// machine asks for them with [Join].
+	// Joining says that instances come from outside, after the plan's own: the machine asks for them with [Join].
 	Joining bool `json:"joining,omitzero"`
-	// Continue takes a call of whose output one alternative is there from the start
-	// for done.
+	// Continue takes a call of whose output one alternative is there from the start for done.
 	Continue bool `json:"continue,omitzero"`
-	// Unbounded lets the expressions and patterns of the run take together whatever they
-	// take; each
-	// has its own limits still.
+	// Unbounded lets the expressions and patterns of the run take together whatever they take; each has its own limits
+	// still.
 	Unbounded bool `json:"unbounded,omitzero"`
 	// Permit is what the run may do under its approval; nil holds it to nothing.
 	Permit *permit.Permit `json:"envelope,omitempty"`
@@ -51,8 +44,7 @@ type Options struct {
 	Signed bool `json:"signed,omitzero"`
 }
 
-// A Machine runs one plan once: over one state, or over those of many instances.
-// It is not safe for concurrent use.
+// A Machine runs one plan once: over one state, or over those of many instances. It is not safe for concurrent use.
 type Machine struct {
 	plan      *plan.Plan       // of the current tick, for all instances
 	rules     []*analyzer.Rule // the embedding program's own, to which solutions are held as well
@@ -72,7 +64,8 @@ type Machine struct {
 	allowances
 	tally
 	progress
-	permit   *permitted        // nil without one
+	permit   *guard.Permit     // nil without one
+	asked    int               // calls that a reviewer is asked about as they arrived
 	kept     map[Kept][]string // the names of the questions that answers wait for, by their calls
 	commands []Command
 }
@@ -129,9 +122,8 @@ func New(v *analyzer.Verified, o Options) *Machine {
 	return m
 }
 
-// Simulate prepares a run that isn't real. Where calls write over each other in
-// no fixed order, the time at which they end decides, so that the conflict
-// shows.
+// Simulate prepares a run that isn't real. Where calls write over each other in no fixed order, the time at which they
+// end decides, so that the conflict shows.
 func Simulate(r *analyzer.Simulation, o Options) *Machine {
 	m := newMachine(r.Plan(), o, r.Conflicts(), false)
 	m.simulated = true
@@ -150,7 +142,7 @@ func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
 		m.matching.Refill(given)
 	}
 	if o.Permit != nil {
-		m.permit = &permitted{Permit: guard.PermitOf(o.Permit), facts: map[*plan.Call]*facts.Call{}}
+		m.permit = guard.PermitOf(o.Permit)
 	}
 	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, plan.DefaultParallel)
 	if o.Planned || recorded {
@@ -189,12 +181,10 @@ func (m *Machine) Status(frame, call int) Status {
 // Over reports whether the run has ended or stopped.
 func (p *progress) Over() bool { return p.over }
 
-// Stopped reports whether the run has stopped short of its end, so that it can be
-// resumed.
+// Stopped reports whether the run has stopped short of its end, so that it can be resumed.
 func (p *progress) Stopped() bool { return p.stopped }
 
-// Step takes one event and says what is to be done about it. The commands are
-// the machine's own until the next Step.
+// Step takes one event and says what is to be done about it. The commands are the machine's own until the next Step.
 func (m *Machine) Step(e Event) []Command {
 	m.commands = m.commands[:0]
 	if m.over && e.Kind != Resumed {
@@ -283,8 +273,7 @@ func (m *Machine) frame(e Event) *frame {
 	return nil
 }
 
-// emit appends a command, and gives it to the caller to be filled in. The next emit
-// makes it invalid.
+// emit appends a command, and gives it to the caller to be filled in. The next emit makes it invalid.
 func (m *Machine) emit(kind CommandKind) *Command {
 	m.commands = append(m.commands, Command{Kind: kind, Tick: m.tick, Site: noSite})
 	return &m.commands[len(m.commands)-1]
@@ -334,7 +323,7 @@ func (m *Machine) settleAll() {
 
 // startQueued starts ready calls in plan order, then in the order of instances, as long as there is room.
 func (m *Machine) startQueued() {
-	for len(m.queue) > 0 && m.draining == "" && !m.over && m.running < m.parallel && (m.permit == nil || m.permit.asked == 0) {
+	for len(m.queue) > 0 && m.draining == "" && !m.over && m.running < m.parallel && m.asked == 0 {
 		next := m.queue.pop()
 		f, i := next.frame, next.call
 		call, state := f.call(i), &f.calls[i]
@@ -394,8 +383,7 @@ func (a *allowances) overMatched() bool { return a.mostMatched > 0 && a.matching
 // Matched is what the patterns of parameters may have cost so far.
 func (a *allowances) Matched() int { return a.matching.Used }
 
-// validate holds a value against a schema, within what the patterns of the run's schemas
-// may cost together.
+// validate holds a value against a schema, within what the patterns of the run's schemas may cost together.
 func (a *allowances) validate(s *schema.Schema, v any) *schema.Violation {
 	return s.ValidateWithin(v, &a.matching)
 }
@@ -403,8 +391,7 @@ func (a *allowances) validate(s *schema.Schema, v any) *schema.Violation {
 // Run is the call of a timer for the run itself.
 const Run = -1
 
-// advance ends the run, or its tick, now that every call has settled. It
-// reports whether there is more to do.
+// advance ends the run, or its tick, now that every call has settled. It reports whether there is more to do.
 func (m *Machine) advance() bool {
 	switch {
 	case m.instances.more() || !m.opened || m.planning():
@@ -432,7 +419,7 @@ func (m *Machine) roots() []*frame {
 func (m *Machine) program(p *plan.Plan) *program {
 	known := m.programs[p]
 	if known == nil {
-		known = &program{Layout: state.Layout{Plan: p, Paths: p.Paths, Tick: m.tick, Settled: true, ByTime: m.byTime, Inconsistency: &m.inconsistency}}
+		known = &program{facts: map[*plan.Call]*facts.Call{}, Layout: state.Layout{Plan: p, Paths: p.Paths, Tick: m.tick, Settled: true, ByTime: m.byTime, Inconsistency: &m.inconsistency}}
 		if m.loop != nil && p.Form == plan.Replan {
 			known.Before, known.Settled = m.loop.written, !m.loop.isStreaming
 		}

@@ -7,15 +7,13 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// Whether a write fits, and what its state schema says of the result, is
-// judged on all that counts before it: earlier ticks, and in its own the calls
-// that have their place before its own in the graph's order. Those that it
-// depends on have settled when it starts. Of the others few can make a difference: a
-// result is kept until these have settled, so that no verdict depends on timing, and what
-// was found to fit then fits whenever the state is put together again. There is no deadlock: calls wait for earlier places only.
+// Whether a write fits, and what its state schema says of the result, is judged on all that counts before it: earlier
+// ticks, and in its own the calls that have their place before its own in the graph's order. Those that it depends on
+// have settled when it starts. Of the others few can make a difference: a result is kept until these have settled, so
+// that no verdict depends on timing, and what was found to fit then fits whenever the state is put together again.
+// There is no deadlock: calls wait for earlier places only.
 
-// An arrival is the result of the activity of a call, kept until it can be
-// judged.
+// An arrival is the result of the activity of a call, kept until it can be judged.
 type arrival struct {
 	value   any
 	route   int
@@ -23,8 +21,7 @@ type arrival struct {
 	behind  int32 // the call that must settle first
 }
 
-// park keeps the result of a call if its writes can't be judged yet, and
-// reports whether it does.
+// park keeps the result of a call if its writes can't be judged yet, and reports whether it does.
 func (f *frame) park(i int32, routes []plan.Route, method plan.Method, a arrival) bool {
 	if f.program.ByTime {
 		return false
@@ -73,9 +70,8 @@ func (s *schedule) ahead(i int32, path pathtree.ID, method plan.Method) int32 {
 	return behind
 }
 
-// needsBase reports whether a write asks for something of what stands there
-// already: one that sets a key of the state itself does so only if the state may
-// be something else than an object.
+// needsBase reports whether a write asks for something of what stands there already: one that sets a key of the state
+// itself does so only if the state may be something else than an object.
 func (s *store) needsBase(path pathtree.ID, method plan.Method) bool {
 	if method != plan.Set || s.plan.Paths.Depth(path) > 2 {
 		return true
@@ -103,9 +99,8 @@ func (s *store) decides(first pathtree.ID, how plan.Method, path pathtree.ID, me
 	return how != plan.Assign // what is merged may be something else than an object
 }
 
-// divides reports whether two paths part at items of a list, the first at an
-// earlier one: that may make the list long enough for the other. A key and an item
-// are never both right.
+// divides reports whether two paths part at items of a list, the first at an earlier one: that may make the list long
+// enough for the other. A key and an item are never both right.
 func (s *store) divides(first, path pathtree.ID) bool {
 	paths := s.plan.Paths
 	for paths.Depth(first) > paths.Depth(path) {

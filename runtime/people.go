@@ -41,9 +41,8 @@ func (p Policy) Stricter(than Policy) bool {
 // Confirm is whom the run asks, as it stands.
 func (m *Machine) Confirm() Confirm { return m.options.Confirm }
 
-// mustAsk reports whether a person must be asked before a call starts. Effects asks
-// where what runs isn't known to be read-only (of a plan, its calls are judged), and
-// about what a person put in the place of another.
+// mustAsk reports whether a person must be asked before a call starts. Effects asks where what runs isn't known to be
+// read-only (of a plan, its calls are judged), and about what a person put in the place of another.
 func mustAsk(f *frame, i int32) bool {
 	if hasAnswer(f, i) {
 		return true
@@ -84,9 +83,8 @@ func (f *frame) tryOf(i int32) try {
 	return try{f.machine.tick, f.number, int(i), int(f.calls[i].attempt)}
 }
 
-// wantsPerson reports whether the plan has a person asked about a call. A model can't do
-// without by leaving the key out: its calls are held to those of the plan that was
-// given, by their tools.
+// wantsPerson reports whether the plan has a person asked about a call. A model can't do without by leaving the key
+// out: its calls are held to those of the plan that was given, by their tools.
 func wantsPerson(f *frame, i int32) bool {
 	call := f.plan.Calls[i]
 	if l := f.machine.loop; l != nil && (l.wanted[call.ToolName] || l.wanted[f.call(i).ToolName]) {
@@ -95,8 +93,7 @@ func wantsPerson(f *frame, i int32) bool {
 	return call.Confirm || label.Shown(f.plan, f.call(i))
 }
 
-// effect is what the activity may do that carries a call out with its resolved
-// parameters, and who says so.
+// effect is what the activity may do that carries a call out with its resolved parameters, and who says so.
 func (s *schedule) effect(i int32) compiler.Effect {
 	if s.calls[i].status == Waiting { // its parameters aren't known yet
 		return compiler.EffectOf(s.plan, s.call(i), nil)
@@ -113,8 +110,7 @@ func (f *frame) ask(i int32, problem string) {
 	}
 }
 
-// put puts a question, or puts it anew where its answer can't be taken; the time for the first
-// answer still runs then.
+// put puts a question, or puts it anew where its answer can't be taken; the time for the first answer still runs then.
 func (f *frame) put(i int32, problem string) {
 	state := &f.calls[i]
 	more := state.details()
@@ -154,8 +150,7 @@ func (m *Machine) Questions() []*Question {
 	return all
 }
 
-// questionOf is what a person has to know of a call: what runs, with all that it is
-// given.
+// questionOf is what a person has to know of a call: what runs, with all that it is given.
 func questionOf(f *frame, i int32) *Question {
 	call, effect := f.call(i), f.effect(i)
 	q := &Question{
@@ -187,8 +182,7 @@ func questionOf(f *frame, i int32) *Question {
 	return q
 }
 
-// provenance is where a call's parameters and scopes get their values, by what
-// tells who wrote what a read reads.
+// provenance is where a call's parameters and scopes get their values, by what tells who wrote what a read reads.
 func (r *resolver) provenance(call *plan.Call, origins func(*plan.Read) []string) ([]Source, []ScopeSource) {
 	var sources []Source
 	for _, field := range call.Params.Fields {
@@ -278,9 +272,8 @@ func (r *resolver) sources(all []Source, origins func(*plan.Read) []string, para
 	return all
 }
 
-// originsOf names what a read got its value from: calls that wrote, under an envelope those
-// of earlier ticks included, or what was there from the start. Of a call that hasn't come so
-// far they are those that may write yet.
+// originsOf names what a read got its value from: calls that wrote, under an envelope those of earlier ticks included,
+// or what was there from the start. Of a call that hasn't come so far they are those that may write yet.
 func originsOf(f *frame, r *plan.Read) []string {
 	var from []string
 	writers := r.Writers

@@ -14,13 +14,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// permitted is the permit of a run, and what the machine needs for it.
-type permitted struct {
-	*guard.Permit
-	facts map[*plan.Call]*facts.Call // of the calls of the tick
-	asked int                        // calls that a reviewer is asked about as they arrived
-}
-
 // permitState is what the permit has to do with a call.
 type permitState struct {
 	early    bool                // a reviewer is asked about it, as it arrived
@@ -45,7 +38,7 @@ func guarded(f *frame, i int32) *guard.Call {
 			if at < 0 {
 				return nil
 			}
-			return f.machine.permit.factsOf(reader.plan, reader.plan.Calls[at])
+			return f.machine.program(reader.plan).factsOf(reader.plan.Calls[at])
 		},
 	}
 	c.Cost, _ = compiler.CostOf(f.call(i).Tool)
@@ -69,7 +62,7 @@ func checkArrival(f *frame, i int32) {
 			asWritten[field.Key] = field.Value.Node.Value()
 		}
 		state.details().permitState.early = true
-		m.permit.asked++
+		m.asked++
 		state.params = asWritten
 		askOutside(f, i, differences)
 		state.params = nil
@@ -105,7 +98,7 @@ func listedCall(f *frame, i int32) *plan.Call {
 
 // factsOfCall are those of what runs in a place of the plan.
 func factsOfCall(f *frame, i int32) *facts.Call {
-	one, more := *f.machine.permit.factsOf(f.reader().plan, listedCall(f, i)), f.calls[i].more
+	one, more := *f.machine.program(f.reader().plan).factsOf(listedCall(f, i)), f.calls[i].more
 	if more != nil && more.permitState.replaced != nil {
 		one = *more.permitState.replaced
 	}
@@ -118,13 +111,6 @@ func factsOfCall(f *frame, i int32) *facts.Call {
 		return permit.Changed(&one, f.calls[i].params, more.permitState.changed)
 	}
 	return &one
-}
-
-func (p *permitted) factsOf(plan *plan.Plan, call *plan.Call) *facts.Call {
-	if p.facts[call] == nil {
-		p.facts[call] = facts.OfCalls(plan)(call)
-	}
-	return p.facts[call]
 }
 
 // noteChanges notes which parameters a reviewer has given other values.
@@ -201,7 +187,7 @@ func decidedOutside(f *frame, i int32, d *Decision) bool {
 // closeEarly notes that a reviewer isn't asked any more about a call as it arrived.
 func closeEarly(f *frame, i int32) {
 	f.calls[i].more.permitState.early = false
-	f.machine.permit.asked--
+	f.machine.asked--
 }
 
 // overspends reports whether a run exceeds the budget of its permit as a whole; further are the requests that its

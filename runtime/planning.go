@@ -39,11 +39,10 @@ type Question struct {
 	// Context what they hold, by kind; nil for a call without scopes.
 	Scopes  []ScopeSource  `json:"scopes,omitzero"`
 	Context map[string]any `json:"context,omitzero"`
-	// Effects is what the activity that runs may do: "read-only", "writes",
-	// "destructive", or "unknown"; EffectsBy who says so, "" for nobody; Claimed what is
-	// said where that is less and doesn't count, ClaimedBy who says that, and
-	// Untrusted that it is a workspace that isn't trusted, and not the plan.
-	// OpenWorld is set where it reaches beyond what this machine knows, or may.
+	// Effects is what the activity that runs may do: "read-only", "writes", "destructive", or "unknown"; EffectsBy who
+	// says so, "" for nobody; Claimed what is said where that is less and doesn't count, ClaimedBy who says that, and
+	// Untrusted that it is a workspace that isn't trusted, and not the plan. OpenWorld is set where it reaches beyond
+	// what this machine knows, or may.
 	Effects   string   `json:"effects"`
 	EffectsBy string   `json:"effectsBy,omitzero"`
 	Claimed   string   `json:"claimed,omitzero"`
@@ -65,9 +64,8 @@ type Question struct {
 
 // An Occasion is why a person is asked.
 type Occasion struct {
-	// InFlight is set where the run was killed while this call was at work, and
-	// its tool isn't known to be idempotent: it may have happened already.
-	// Then Retry, Fail and nothing else answers.
+	// InFlight is set where the run was killed while this call was at work, and its tool isn't known to be idempotent:
+	// it may have happened already. Then Retry, Fail and nothing else answers.
 	InFlight bool `json:"inFlight,omitzero"`
 	// Advice is what the advisors make of the tools, the best first, and Doubt says
 	// that this call's tool is rated below the threshold.
@@ -78,9 +76,8 @@ type Occasion struct {
 	// Replaces is the tool of the call in whose place a person put this one; "" when
 	// nobody did. It runs once it is approved as it is shown.
 	Replaces string `json:"replaces,omitzero"`
-	// Outside is what of the call leaves the run's permit, and nothing else;
-	// Beyond identifies that for approval. Params are then as they are
-	// written, where the call has no values yet.
+	// Outside is what of the call leaves the run's permit, and nothing else; Beyond identifies that for approval.
+	// Params are then as they are written, where the call has no values yet.
 	Outside []permit.Difference `json:"outside,omitzero"`
 	Beyond  string              `json:"beyond,omitzero"`
 	// Problem says why the last answer couldn't be taken; "" for the first time.
@@ -90,8 +87,7 @@ type Occasion struct {
 // A subject is what a question is about.
 type subject struct {
 	at try
-	// The call's tool and the plan that carries it out, the call and its plan, for what
-	// parameters may be.
+	// The call's tool and the plan that carries it out, the call and its plan, for what parameters may be.
 	takers []*plan.Tool
 	plan   *plan.Plan
 	of     *plan.Call
@@ -104,9 +100,8 @@ func (q *Question) Answered(d *Decision) Event {
 	return Event{Kind: Decided, Tick: q.at.tick, Frame: q.at.frame, Call: q.at.call, Attempt: q.at.attempt, Decision: d}
 }
 
-// identify gives a question its name: a digest of the try of a call that it is about,
-// and of what would run. Where that is defined doesn't count: it is identified by the paths of
-// the process that asks.
+// identify gives a question its name: a digest of the try of a call that it is about, and of what would run. Where that
+// is defined doesn't count: it is identified by the paths of the process that asks.
 func (q *Question) identify() {
 	same := *q
 	same.Problem, same.Advice, same.ID, same.EffectsBy, same.ClaimedBy, same.Runs.Defined, same.Runs.Folder = "", nil, "", "", "", "", ""
@@ -125,8 +120,7 @@ func (q *Question) Pin(unseen string) {
 
 const pinned = "-"
 
-// SameQuestion reports whether two names are of one question, whatever [Question.Pin]
-// has added to them.
+// SameQuestion reports whether two names are of one question, whatever [Question.Pin] has added to them.
 func SameQuestion(a, b string) bool { return machines(a) == machines(b) }
 
 func machines(id string) string {
@@ -143,8 +137,7 @@ type Execution struct {
 	Argv   []string `json:"argv,omitzero"`
 	Folder string   `json:"folder,omitzero"`
 	Worker bool     `json:"worker,omitzero"`
-	// Stdin is what the program reads: "" for all parameters as JSON, "none", or the
-	// reference to one of them.
+	// Stdin is what the program reads: "" for all parameters as JSON, "none", or the reference to one of them.
 	Stdin string `json:"stdin,omitzero"`
 	// Env are the variables that its definition gives it, as NAME=value, a secret by
 	// its name as {$NAME}; and Inherit the names of those that it gets of ours.
@@ -154,8 +147,7 @@ type Execution struct {
 	// mcp the URL is its server's.
 	Method string `json:"method,omitzero"`
 	URL    string `json:"url,omitzero"`
-	// Headers are what the definition of an mcp's server puts on its requests, a secret by its
-	// name as {$NAME}.
+	// Headers are what the definition of an mcp's server puts on its requests, a secret by its name as {$NAME}.
 	Headers map[string]string `json:"headers,omitzero"`
 	// Text is the expression of an expr, the path of a plan, the tool of an mcp, or what else describes
 	// the activity, as JSON.

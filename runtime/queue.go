@@ -13,10 +13,9 @@ func (h *callHeap) pop() int32 {
 
 type queue []ready
 
-// A ready call and its position in the order of EXECUTION.md#order-of-calls: by its place in the
-// plan, then by its instance; a delegate's calls have the position of the delegate. So
-// of delegates within delegates the first is carried through before the next begins,
-// and no more of them are at work than keep every place busy.
+// A ready call and its position in the order of EXECUTION.md#order-of-calls: by its place in the plan, then by its
+// instance; a delegate's calls have the position of the delegate. So of delegates within delegates the first is carried
+// through before the next begins, and no more of them are at work than keep every place busy.
 type ready struct {
 	frame        *frame
 	call         int32

@@ -16,9 +16,8 @@ type errorMessage struct {
 	failure *Failure
 }
 
-// appendErrors makes what failed readable as †error, now that nothing more can
-// start: until then no call sees the errors of its own tick. They stand
-// in plan order, which doesn't depend on timing.
+// appendErrors makes what failed readable as †error, now that nothing more can start: until then no call sees the
+// errors of its own tick. They stand in plan order, which doesn't depend on timing.
 func appendErrors(f *frame) {
 	slices.SortFunc(f.unrouted, func(a, b errorMessage) int { return a.call - b.call })
 	f.readable = slices.Clip(f.readable)
@@ -75,8 +74,7 @@ func outcomeOfCalls(m *Machine, output any) *Outcome {
 	return outcome
 }
 
-// outcomeOfGoal is the outcome of a run whose planner has reached its goal, with what
-// it is in every instance.
+// outcomeOfGoal is the outcome of a run whose planner has reached its goal, with what it is in every instance.
 func outcomeOfGoal(m *Machine, outputs []any) *Outcome {
 	if !m.options.Planned && m.instances == nil {
 		return outcomeOfCalls(m, outputs[0])
@@ -134,8 +132,7 @@ func (m *Machine) finish(o *Outcome) {
 	m.emit(Finish).Outcome = o
 }
 
-// outputOf resolves the plan's output and validates it; the problem is nil when
-// there is none.
+// outputOf resolves the plan's output and validates it; the problem is nil when there is none.
 func outputOf(f *frame) (any, *CallError) {
 	planned := f.parent == nil && f.machine.options.Planned
 	held := f.plan.Output != nil // against its schema; a planner's null is none, unless the loop ends with it
@@ -212,8 +209,7 @@ func noOutput(f *frame) *CallError {
 	return &CallError{Code: "no-output", Message: strings.TrimSuffix("the plan's output has no value: "+strings.Join(entries, "; "), ": ")}
 }
 
-// The bounds of a plan's output, which may hold one value in many places: those
-// of any result.
+// The bounds of a plan's output, which may hold one value in many places: those of any result.
 const (
 	maxOutputValues = 2_000_000
 	maxOutputText   = 8 << 20

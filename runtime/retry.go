@@ -8,11 +8,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// Whether a call is tried again is decided here: after a try that failed,
-// and after a kill that cut one short.
+// Whether a call is tried again is decided here: after a try that failed, and after a kill that cut one short.
 
-// longestPause is how long a call waits for its next try at most. One that is asked to
-// wait for longer has failed.
+// longestPause is how long a call waits for its next try at most. One that is asked to wait for longer has failed.
 const longestPause = time.Hour
 
 func (f *frame) failed(i int32, failure *Failure) {

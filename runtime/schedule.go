@@ -19,7 +19,6 @@ func (f *frame) takeUp(d *analyzer.Draft) {
 	f.unsettled += n - first
 	f.machine.unsettled += n - first
 	f.log.Grow(n - first) // few write more than one
-	f.program.TakeUp()
 	for i := first; i < n; i++ {
 		if f.calls[i].held = d != nil && d.Held(i); !f.calls[i].held {
 			f.connect(i)
@@ -40,8 +39,7 @@ func (s *schedule) connect(i int) {
 	s.isOrdered(int32(i))
 }
 
-// isSettled reports whether all writers that a read is bound to have settled;
-// if not, it waits for one of them.
+// isSettled reports whether all writers that a read is bound to have settled; if not, it waits for one of them.
 func (s *schedule) isSettled(r int32) bool {
 	read, writers := &s.reads[r], s.plan.Reads[r].Writers
 	for ; read.open > 0; read.open-- {
@@ -66,8 +64,7 @@ func (s *schedule) isOrdered(i int32) bool {
 	return true
 }
 
-// waitsFor is one of the calls, by number, that must have settled before another
-// starts.
+// waitsFor is one of the calls, by number, that must have settled before another starts.
 func waitsFor(call *plan.Call, n int) int32 {
 	if n < len(call.Waits) {
 		return call.Waits[n]

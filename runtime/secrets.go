@@ -36,8 +36,7 @@ func (f *frame) redact(text string) string {
 	return text
 }
 
-// withoutSecrets is a failure without secrets in its message and details, those in the
-// parameters of its call included.
+// withoutSecrets is a failure without secrets in its message and details, those in the parameters of its call included.
 func withoutSecrets(f *frame, i int32, failure *Failure) *Failure {
 	var own *schema.Schema
 	if tool := f.call(i).Tool; tool != nil {

@@ -18,8 +18,7 @@ func standingOf(call *plan.Call, instance string, s *Settlement) request.Standin
 	return one
 }
 
-// carry makes the solution's calls the next request's plan message, and notes what
-// that and the state don't show them.
+// carry makes the solution's calls the next request's plan message, and notes what that and the state don't show them.
 func (l *loop) carry() {
 	if l.plan.CallsNode == nil {
 		return // of a solution that couldn't be read, the plan before it stands
@@ -51,9 +50,8 @@ func (l *loop) carry() {
 	}
 }
 
-// dropped are the calls of the carried plan that have never run and that the tick's
-// solution doesn't list any more: neither one of their id, nor another one of their tool,
-// path and instance.
+// dropped are the calls of the carried plan that have never run and that the tick's solution doesn't list any more:
+// neither one of their id, nor another one of their tool, path and instance.
 func (l *loop) dropped() (names []string) {
 	if !l.carries || l.plan.CallsNode == nil {
 		return nil
@@ -77,10 +75,9 @@ func (l *loop) dropped() (names []string) {
 	return names
 }
 
-// reportApart is what the next requests report about a call besides what it wrote and what
-// the carried plan says of it: one that did something and wrote nothing, so that it
-// isn't done again for want of knowing; and, where no plan is carried, one about which
-// a person decided otherwise than to let it run.
+// reportApart is what the next requests report about a call besides what it wrote and what the carried plan says of it:
+// one that did something and wrote nothing, so that it isn't done again for want of knowing; and, where no plan is
+// carried, one about which a person decided otherwise than to let it run.
 func reportApart(f *frame, i int32, one request.Standing, s *Settlement) (request.Settled, bool) {
 	call := f.plan.Calls[i]
 	acted := s.Status == Done && !s.before && len(call.Output) == 0
@@ -94,9 +91,8 @@ func reportApart(f *frame, i int32, one request.Standing, s *Settlement) (reques
 	return settled, true
 }
 
-// tellItems reports of a call's items what neither the state nor the plan shows: what people
-// decided about them otherwise than to let them run, and, where the call has failed, which
-// are done all the same.
+// tellItems reports of a call's items what neither the state nor the plan shows: what people decided about them
+// otherwise than to let them run, and, where the call has failed, which are done all the same.
 func tellItems(f *frame, i int32) {
 	more, past := f.calls[i].more, &f.machine.loop.past
 	if more.results != nil {

@@ -28,8 +28,7 @@ func (m *Machine) stop(reason Reason) {
 	m.finish(outcome)
 }
 
-// left is the reason of a call that a stop finds unsettled, and that continues when
-// the run does.
+// left is the reason of a call that a stop finds unsettled, and that continues when the run does.
 func (c *callState) left(why Reason) string {
 	switch c.status {
 	case Asking:
@@ -90,8 +89,7 @@ type budget struct {
 	usage        Usage
 }
 
-// renewBudget gives a run that stopped at a limit as much again of what it ran out
-// of: resuming means continuing.
+// renewBudget gives a run that stopped at a limit as much again of what it ran out of: resuming means continuing.
 func renewBudget(m *Machine, reason Reason) {
 	switch reason {
 	case ReasonCalls:

@@ -10,9 +10,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// A part is the state below one path as the messages so far have made it, up to one
-// of them: it moves to where a write is judged, so that this
-// costs what was written in between, and not all that was written.
+// A part is the state below one path as the messages so far have made it, up to one of them: it moves to where a write
+// is judged, so that this costs what was written in between, and not all that was written.
 type part struct {
 	fold
 	order    []int32 // the messages at and below its path, in the order in which they count
@@ -99,16 +98,14 @@ func (l *Log) homeless(m *Message) {
 	*l.layout.Inconsistency = fmt.Sprintf("what was written to %s has no place in the state any more", l.layout.Paths.String(m.Path))
 }
 
-// A Draft is the state as it would be after the writes of a call: on all that
-// counts before them.
+// A Draft is the state as it would be after the writes of a call: on all that counts before them.
 type Draft struct {
 	log   *Log
 	call  int32
 	parts []*part // that are written
 }
 
-// Draft begins a draft for a call of the tick. It has to be discarded before anything
-// else is done with the log.
+// Draft begins a draft for a call of the tick. It has to be discarded before anything else is done with the log.
 func (l *Log) Draft(call int32) Draft { return Draft{log: l, call: call} }
 
 // Write writes to the draft, and gives what stands at the path then.

@@ -11,8 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// A fold applies messages to the value at one path. It copies what it changes,
-// each container once.
+// A fold applies messages to the value at one path. It copies what it changes, each container once.
 type fold struct {
 	paths   *pathtree.Tree
 	root    pathtree.ID
@@ -62,8 +61,7 @@ type change struct {
 	own *owned // of what stood there
 }
 
-// apply applies one message at or below the fold's root. One that has no place
-// changes nothing.
+// apply applies one message at or below the fold's root. One that has no place changes nothing.
 func (f *fold) apply(m *Message) error {
 	steps := make([]pathtree.ID, f.paths.Depth(m.Path)-f.paths.Depth(f.root))
 	id := m.Path
@@ -105,8 +103,7 @@ func (f *fold) back(first int) {
 	f.changes = f.changes[:first]
 }
 
-// put gives the container at a path with the message applied below it, and whether it
-// is the fold's own.
+// put gives the container at a path with the message applied below it, and whether it is the fold's own.
 func (f *fold) put(own *owned, at pathtree.ID, under any, steps []pathtree.ID, m *Message) (any, *owned, error) {
 	if len(steps) == 0 {
 		return f.combine(own, at, under, m)
@@ -208,8 +205,7 @@ func (f *fold) combine(own *owned, at pathtree.ID, under any, m *Message) (any, 
 	return value, &owned{}, nil
 }
 
-// lay lays an object over one that is the fold's own: deep as merge does it, else as
-// assign does.
+// lay lays an object over one that is the fold's own: deep as merge does it, else as assign does.
 func (f *fold) lay(own *owned, at pathtree.ID, base, patch map[string]any, deep bool) {
 	for _, key := range slices.Sorted(maps.Keys(patch)) {
 		value := patch[key]

@@ -19,12 +19,11 @@ type Layout struct {
 	Inconsistency *string // set where the log can't be what calls wrote
 
 	written []PathSet // by path, made when first asked for: the written paths that overlap it
-	upTo    int       // the calls before it are in what is known of written paths
 }
 
 // A PathSet is the written paths that overlap a path.
 type PathSet struct {
-	known        bool
+	known        int           // with so many calls of the plan, and one; a plan that arrives gets further ones
 	Above, Below []pathtree.ID // Above: from the kind down, the path itself last; Below: in order of id
 }
 
@@ -52,10 +51,11 @@ func (p *Layout) Overlapping(id pathtree.ID) *PathSet {
 		p.written = slices.Grow(p.written, n-len(p.written))[:n]
 	}
 	set := &p.written[id]
-	if set.known {
+	known := len(p.Plan.Calls) + 1
+	if set.known == known {
 		return set
 	}
-	set.known = true
+	*set = PathSet{known: known}
 	for up := id; up > pathtree.Root; up = p.Paths.Parent(up) {
 		if p.IsWritten(up) {
 			set.Above = append(set.Above, up)
@@ -70,41 +70,4 @@ func (p *Layout) Overlapping(id pathtree.ID) *PathSet {
 	})
 	slices.Sort(set.Below)
 	return set
-}
-
-// TakeUp puts what the plan's latest calls may write to what is known of written paths:
-// a plan that arrives gets further ones.
-func (p *Layout) TakeUp() {
-	if p.Settled {
-		return
-	}
-	for ; p.upTo < len(p.Plan.Calls); p.upTo++ {
-		for _, path := range p.Plan.Calls[p.upTo].Paths() {
-			p.takeUpPath(path.ID)
-		}
-	}
-}
-
-func (p *Layout) takeUpPath(id pathtree.ID) {
-	known := func(at pathtree.ID) *PathSet {
-		if int(at) < len(p.written) && p.written[at].known {
-			return &p.written[at]
-		}
-		return nil
-	}
-	for up := p.Paths.Parent(id); up > pathtree.Root; up = p.Paths.Parent(up) {
-		if set := known(up); set != nil {
-			if at, there := slices.BinarySearch(set.Below, id); !there {
-				set.Below = slices.Insert(set.Below, at, id)
-			}
-		}
-	}
-	depth := p.Paths.Depth(id)
-	p.Paths.Below(id, func(below pathtree.ID) bool {
-		if set := known(below); set != nil && !slices.Contains(set.Above, id) {
-			at, _ := slices.BinarySearchFunc(set.Above, depth, func(above pathtree.ID, depth int) int { return p.Paths.Depth(above) - depth })
-			set.Above = slices.Insert(set.Above, at, id)
-		}
-		return true
-	})
 }

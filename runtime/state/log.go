@@ -10,9 +10,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// A Log is the state of a run, or of one instance in it: initial values and an
-// append-only list of messages. Values are never changed in place; a
-// reader may keep what it got.
+// A Log is the state of a run, or of one instance in it: initial values and an append-only list of messages. Values are
+// never changed in place; a reader may keep what it got.
 type Log struct {
 	layout   *Layout
 	initial  map[string]any // by kind: input, state, data, error, advice
@@ -60,9 +59,8 @@ func (l *Log) Seal() {
 	}
 }
 
-// place is where a message counts among those of its tick: at its call's place in
-// the graph. While a plan is still arriving only calls that wait for earlier ones
-// have written, and these count as they are listed.
+// place is where a message counts among those of its tick: at its call's place in the graph. While a plan is still
+// arriving only calls that wait for earlier ones have written, and these count as they are listed.
 func (l *Log) place(m *Message) int32 {
 	switch {
 	case m.Tick != l.layout.Tick:
@@ -147,8 +145,7 @@ func (l *Log) over(set *PathSet) iter.Seq2[int32, *Message] {
 	}
 }
 
-// walk follows the path from one of its prefixes, at which value stands, down to
-// its end.
+// walk follows the path from one of its prefixes, at which value stands, down to its end.
 func (l *Log) walk(value any, from, id pathtree.ID) (any, bool) {
 	if id == from {
 		return value, true
@@ -163,11 +160,10 @@ func (l *Log) walk(value any, from, id pathtree.ID) (any, bool) {
 // Resolve is the value at a path, made of the initial value and the messages of
 // the calls that are visible, and whether there is one.
 //
-// The messages count in the graph's topological order, whenever they were
-// written: the newest set that covers the path ends the search, and what came
-// after it is applied to its value, oldest first. Nothing is left out: every
-// message fitted what counted before it when it was written. A message that
-// fits only on messages that the reader doesn't see makes these visible as well.
+// The messages count in the graph's topological order, whenever they were written: the newest set that covers the path
+// ends the search, and what came after it is applied to its value, oldest first. Nothing is left out: every message
+// fitted what counted before it when it was written. A message that fits only on messages that the reader doesn't see
+// makes these visible as well.
 func (l *Log) Resolve(id pathtree.ID, visible func(*Message) bool) (any, bool) {
 	set := l.layout.Overlapping(id)
 	if len(set.Above) == 1 && len(set.Below) == 0 {
@@ -189,8 +185,7 @@ func (l *Log) Resolve(id pathtree.ID, visible func(*Message) bool) (any, bool) {
 	}
 }
 
-// isBase reports whether a message counts before one of others and has to do with
-// its place.
+// isBase reports whether a message counts before one of others and has to do with its place.
 func (l *Log) isBase(m *Message, of []int32) bool {
 	return slices.ContainsFunc(of, func(at int32) bool {
 		o := &l.messages[at]
@@ -256,8 +251,7 @@ func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (v
 	return f.value, f.there, homeless
 }
 
-// resolveSimple is Resolve where only one written path matters, and one message
-// at most: by far the commonest case.
+// resolveSimple is Resolve where only one written path matters, and one message at most: by far the commonest case.
 func (l *Log) resolveSimple(id, from pathtree.ID, visible func(*Message) bool) (value any, there, ok bool) {
 	at := l.last(from)
 	if at > 0 && l.messages[at-1].older > 0 {
@@ -278,9 +272,8 @@ func (l *Log) resolveSimple(id, from pathtree.ID, visible func(*Message) bool) (
 	return value, there, true
 }
 
-// visible gathers the messages on a set of paths that may be seen, and those
-// without which others have no place, in the order in which they count. Of failure
-// records on one path, that of the call listed first stands: one that counts
+// visible gathers the messages on a set of paths that may be seen, and those without which others have no place, in the
+// order in which they count. Of failure records on one path, that of the call listed first stands: one that counts
 // after it gives way.
 func (l *Log) visible(set *PathSet, visible func(*Message) bool, homeless []int32) []int32 {
 	var places []int32
@@ -315,8 +308,7 @@ func (l *Log) OfTick() []*Message {
 	return all
 }
 
-// standing are the messages, of some in the order in which they count, that don't give
-// way to others.
+// standing are the messages, of some in the order in which they count, that don't give way to others.
 func (l *Log) standing(places []int32) []int32 {
 	standing := records{}
 	return slices.DeleteFunc(places, func(at int32) bool {

@@ -1,7 +1,6 @@
-// Package state is the state of a run, as a log: initial values and messages, what
-// they result in for a reader that sees some of them, and whether another fits. It knows
-// of a plan which paths its calls may write and in which order their
-// messages count, and nothing of how calls run.
+// Package state is the state of a run, as a log: initial values and messages, what they result in for a reader that
+// sees some of them, and whether another fits. It knows of a plan which paths its calls may write and in which order
+// their messages count, and nothing of how calls run.
 package state
 
 import (
