@@ -72,7 +72,7 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 		}
 		a.parts = append(a.parts, part)
 	}
-	judge, _, unjudged := a.judge(a.plan, reading)
+	judge, _, unjudged := a.judge(a.program.Sources(), reading)
 	if a.file != "" {
 		if a.old, err = readApproval(a.file); err != nil && !a.Replace {
 			return err

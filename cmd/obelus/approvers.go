@@ -20,15 +20,16 @@ type approvers struct {
 	Approvals int    `least:"1" flag:"--approvals N: how many people have to approve"`
 }
 
-// judge reads whose approval counts now for a plan's file, and which file demands one, "" for none.
+// judge reads whose approval counts now for a plan, given its file and those of its delegates, and which file demands
+// one, "" for none.
 // A configuration in the plan's folder only makes this stricter.
-func (o *approvers) judge(plan string, reading *project.Reader) (j approval.Judge, by string, err error) {
-	signers, needed := approval.List{Name: o.Signers}, o.Approvals
+func (o *approvers) judge(files []string, reading *project.Reader) (j approval.Judge, by string, err error) {
+	plan, signers, needed := files[0], approval.List{Name: o.Signers}, o.Approvals
 	var revoked []approval.List
 	if o.Revoked != "" {
 		revoked = append(revoked, approval.List{Name: o.Revoked})
 	}
-	by, asked, err := reading.Demanded(plan)
+	by, asked, err := reading.Demanded(files...)
 	if err != nil {
 		return j, plan, err
 	}
@@ -71,10 +72,11 @@ func listOf(name string, read *source.File) approval.List {
 	return approval.List{Name: name, Text: read.Text}
 }
 
-// required is the approval that a run needs, nil where none is asked for; file is where
-// the plan's lies, "" for beside it.
-func (o *approvers) required(asked bool, file, plan string, reading *project.Reader) (*session.Approval, error) {
-	judge, by, err := o.judge(plan, reading)
+// required is the approval that a run needs, nil where none is asked for; file is where it
+// lies, "" for beside the plan.
+func (o *approvers) required(p *project.Program, r *project.Reader, asked bool, file string) (*session.Approval, error) {
+	plan := p.File.Name
+	judge, by, err := o.judge(p.Sources(), r)
 	if !asked && by == "" {
 		return nil, nil
 	}
@@ -97,8 +99,8 @@ func (o *approvers) required(asked bool, file, plan string, reading *project.Rea
 
 // of gives, when a run goes on, whose approval counts for its plan, and what says that it
 // needs one.
-func (o *approvers) of(c *cli) func(plan string) (approval.Judge, string, error) {
-	return func(plan string) (approval.Judge, string, error) { return o.judge(plan, c.newReading()) }
+func (o *approvers) of(c *cli) session.Approvers {
+	return func(files ...string) (approval.Judge, string, error) { return o.judge(files, c.newReading()) }
 }
 
 // approvalOf is where a plan's approval lies, by default.

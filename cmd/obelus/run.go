@@ -81,7 +81,7 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 	if o.Planner != "none" {
 		options.PlannerName = o.Planner
 	}
-	if options.Approval, err = o.required(o.Approved, o.Approval, name, reading); err != nil {
+	if options.Approval, err = o.required(p, reading, o.Approved, o.Approval); err != nil {
 		return nil, err
 	}
 	if options.Approval != nil && !c.changed("confirm") {

@@ -104,15 +104,10 @@ func staysPlain(text string, block bool) bool {
 // out which fixes hold.
 const bytesRead = 6 << 20
 
-// Apply makes the safe fixes of findings in one file's text and tells which
-// were made, by their places in the list. Those that hold, if given, doesn't accept
-// together with what was made before are left out; it is given the text that they
-// make, and the edits that lead there, in the order of the text. Of fixes that overlap the first of the
-// text wins; one with an edit in another file isn't made at all. Nothing but the
-// edits' own places changes: neither other bytes nor, since the result is read
-// again, the meaning of any other value. A fix that doesn't hold to that is left
-// out. The text is the file's own when nothing was made.
-func Apply(file *source.File, findings []Diagnostic, limits source.Limits, holds func([]byte, []Edit) bool) (text []byte, made []int) {
+// Apply makes the safe fixes of findings in one file's text, and gives the places in the list of those that were made.
+// A fix with an edit in another file isn't made, nor one that changes the value of anything else in the document, nor
+// one whose result holds, if given, refuses. Of fixes that overlap, the first in the text wins.
+func Apply(file *source.File, findings []Diagnostic, limits source.Limits, holds func([]byte) bool) (text []byte, made []int) {
 	type candidate struct {
 		finding int
 		edits   []Edit
@@ -158,7 +153,7 @@ func Apply(file *source.File, findings []Diagnostic, limits source.Limits, holds
 			all, _ = merged(all, c.edits) // they don't overlap
 		}
 		switch {
-		case harmless(before, root, len(problems), all, limits) && (holds == nil || holds(edited(before.Text, all), all)):
+		case harmless(before, root, len(problems), all, limits) && (holds == nil || holds(edited(before.Text, all))):
 			taken = all
 			for _, c := range some {
 				made = append(made, c.finding)

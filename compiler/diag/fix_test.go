@@ -296,7 +296,7 @@ func TestApplyMany(t *testing.T) {
 	}{"none holds": {false, 0}, "all hold": {true, many}} {
 		asked := 0
 		spent := cputime.Spent(func() {
-			if _, made := Apply(file, found, source.DefaultLimits(), func([]byte, []Edit) bool { asked++; return c.holds }); len(made) != c.made {
+			if _, made := Apply(file, found, source.DefaultLimits(), func([]byte) bool { asked++; return c.holds }); len(made) != c.made {
 				t.Errorf("%s: %d were made", name, len(made))
 			}
 		})

@@ -2,9 +2,9 @@ package journal
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -30,23 +30,12 @@ func ID(start time.Time, name, suffix string) string {
 // slug writes a name with lower-case ASCII letters, digits and single hyphens,
 // and at most so many of them. Letters lose their accents.
 func slug(name string, most int) string {
-	var b strings.Builder
-	gap := false
-	for _, r := range norm.NFKD.String(name) {
-		r = unicode.ToLower(r)
-		switch {
-		case 'a' <= r && r <= 'z' || '0' <= r && r <= '9':
-			if gap && b.Len() > 0 {
-				b.WriteByte('-')
-			}
-			gap = false
-			b.WriteRune(r)
-		case !unicode.Is(unicode.Mn, r):
-			gap = true
-		}
-	}
-	return strings.TrimRight(b.String()[:min(b.Len(), most)], "-")
+	name = marks.ReplaceAllString(strings.ToLower(norm.NFKD.String(name)), "")
+	name = strings.TrimLeft(gaps.ReplaceAllString(name, "-"), "-")
+	return strings.TrimRight(name[:min(len(name), most)], "-")
 }
+
+var marks, gaps = regexp.MustCompile(`\p{Mn}+`), regexp.MustCompile(`[^a-z0-9]+`)
 
 // A Run is the journal of a run, as somebody who looks at it finds it.
 type Run struct {

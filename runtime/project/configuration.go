@@ -2,11 +2,13 @@ package project
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -85,12 +87,12 @@ func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
 	return above, own, err
 }
 
-// Demanded is what the configurations in a plan's folder and in all those above it ask of its runs: how many people
-// have to approve, and which file says that they have to at all, "" for none. Whatever configuration was named, and
-// whoever may have written one: this makes nothing laxer.
-func (r *Reader) Demanded(plan string) (by string, approvals int, err error) {
-	for _, plan := range []string{plan, whereItLies(plan)} {
-		above, err := foldersOver(r.folder(plan))
+// Demanded is what the configurations in the folders of a plan and of its delegates ([Program.Sources]), and above them,
+// ask of its runs: how many people have to approve, and which file requires approval at all, "" for none. It counts
+// whatever configuration was named and whoever may have written one: it makes nothing laxer.
+func (r *Reader) Demanded(files ...string) (by string, approvals int, err error) {
+	for _, file := range files {
+		above, err := r.around(file)
 		if err != nil {
 			return "", 0, err
 		}
@@ -122,6 +124,18 @@ func whereItLies(name string) string {
 		return filepath.Join(real, filepath.Base(name))
 	}
 	return name
+}
+
+// around are the folders that a file lies in, by where it really lies and by its name, and all those above them.
+func (r *Reader) around(file string) ([]string, error) {
+	folders, err := foldersOver(r.folder(whereItLies(file)))
+	named, wrong := foldersOver(r.folder(file))
+	for _, at := range named {
+		if !slices.Contains(folders, at) {
+			folders = append(folders, at)
+		}
+	}
+	return folders, errors.Join(err, wrong)
 }
 
 // foldersOver are a folder and all those above it, but for those where anybody may put

@@ -11,11 +11,11 @@ import (
 // these were. A fix that brings the document an error or a warning which it hadn't isn't made.
 func (d Document) Mended(found []diag.Diagnostic) (text []byte, made []int) {
 	left := max(1, min(40, 1<<18/(len(d.File.Text)+1))) // the larger it is, the less often it is judged
-	return diag.Apply(d.File, found, d.Options.Limits, func(text []byte, edits []diag.Edit) bool {
+	return diag.Apply(d.File, found, d.Options.Limits, func(text []byte) bool {
 		if left--; left < 0 {
 			return false
 		}
-		return nothingNew(d.File, found, d.With(text).Compile().Judge().Findings, edits)
+		return nothingNew(found, d.With(text).Compile().Judge().Findings)
 	})
 }
 
@@ -44,52 +44,27 @@ func (d Document) With(text []byte) Document {
 	return d
 }
 
-// nothingNew reports whether each error and warning about a text was there, at the
-// same place, before the edits that led to it.
-func nothingNew(file *source.File, before, after []diag.Diagnostic, edits []diag.Edit) bool {
-	type place struct {
-		code, file string
-		row, start int
+// nothingNew reports whether no rule has more errors, nor more errors and warnings together, than before.
+func nothingNew(before, after []diag.Diagnostic) bool {
+	type kind struct {
+		rule  *diag.Rule
+		error bool
 	}
-	at := func(d diag.Diagnostic, start func(int) int) place {
-		p := place{code: d.Rule.Code}
-		if f := d.Span.File; f != nil {
-			p.file, p.row, p.start = f.Name, f.Row, d.Span.Start
-			if f.Name == file.Name && f.Row == file.Row {
-				p.start = start(p.start)
+	counts := map[kind]int{}
+	count := func(found []diag.Diagnostic, by int) (fewer bool) {
+		for _, d := range found {
+			if d.Severity > diag.Info {
+				counts[kind{d.Rule, false}] += by
+			}
+			if d.Severity == diag.Error {
+				counts[kind{d.Rule, true}] += by
 			}
 		}
-		return p
-	}
-	known := map[place]diag.Severity{}
-	for _, d := range before {
-		p := at(d, func(offset int) int { return beforeEdits(edits, offset, false) })
-		known[p] = max(known[p], d.Severity)
-	}
-	return !slices.ContainsFunc(after, func(d diag.Diagnostic) bool {
-		worst, ok := known[at(d, func(offset int) int { return beforeEdits(edits, offset, true) })]
-		return d.Severity > diag.Info && (!ok || worst < d.Severity)
-	})
-}
-
-// beforeEdits is where an offset into an edited text stood before the edits, or, if
-// it wasn't edited yet, where it stands; what lies inside an edit is where that begins.
-func beforeEdits(edits []diag.Edit, offset int, edited bool) int {
-	grown := 0
-	for _, e := range edits {
-		length := e.Span.End - e.Span.Start
-		if edited {
-			length = len(e.Text)
+		for _, n := range counts {
+			fewer = fewer || n < 0
 		}
-		switch start := e.Span.Start + grown; {
-		case offset < start:
-			return offset - grown
-		case offset < start+max(1, length):
-			return e.Span.Start
-		}
-		if edited {
-			grown += len(e.Text) - (e.Span.End - e.Span.Start)
-		}
+		return fewer
 	}
-	return offset - grown
+	count(before, 1)
+	return !count(after, -1)
 }

@@ -26,10 +26,39 @@ type Program struct {
 	Unjudged []string           // what errors keep from being judged yet
 }
 
-// Compile compiles a document.
+// Compile compiles a document. The policies in the folders of its delegates, and above them, hold for all of it.
 func (d Document) Compile() *Program {
-	plan, found := compiler.Compile(d.File, d.Options)
-	return &Program{Document: d, Plan: plan, Findings: found}
+	p := &Program{Document: d}
+	p.Plan, p.Findings = compiler.Compile(d.File, d.Options)
+	added := false
+	if d.policies == nil { // as of a journal, which has them all
+		return p
+	}
+	for _, delegate := range p.Sources()[1:] {
+		policies, err := d.policies(delegate)
+		if err != nil {
+			p.Findings = append(p.Findings, diag.New(diag.BadDelegate, p.Plan.Root.Span(), err.Error()))
+		}
+		for _, one := range policies {
+			known := func(other compiler.PolicyFile) bool { return other.File.Name == one.File.Name }
+			if !slices.ContainsFunc(d.Options.Policies, known) {
+				d.Options.Policies, added = append(slices.Clip(d.Options.Policies), one), true
+			}
+		}
+	}
+	if added {
+		return d.Compile()
+	}
+	return p
+}
+
+// Sources are the files of the document and of all the plans that it delegates to.
+func (p *Program) Sources() []string {
+	files := []string{p.File.Name}
+	for _, delegate := range slices.Sorted(maps.Keys(p.Plan.AllDelegates())) {
+		files = append(files, under(p.Root, delegate))
+	}
+	return files
 }
 
 // Check compiles and analyzes a document.

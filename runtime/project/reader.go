@@ -81,6 +81,8 @@ type Document struct {
 	Hosts   hosts.Rules // where its requests may go, by all but policies
 	// Permit is what it may do; nil holds it to nothing.
 	Permit *permit.Permit
+
+	policies func(file string) ([]compiler.PolicyFile, error) // those that a file stands under
 }
 
 // One reads the single document of a file; - is standard input.
@@ -123,17 +125,20 @@ func (r *Reader) Split(name string, text []byte, each func(Document) error) erro
 		return err
 	}
 	options.Catalogues, options.Trusted = config.Catalogues, config.Trusted
-	opened := remembered(&options)
-	rules := r.hosts(config)
-	if isLines(name) {
-		for file := range source.Lines(name, text) {
-			if err := each(Document{file, options, place.Root, opened, config, r.Machine, rules, r.Permit}); err != nil {
-				return err
-			}
-		}
-		return nil
+	d := Document{
+		Opened: remembered(&options), Root: place.Root, Config: config, Machine: r.Machine, Hosts: r.hosts(config),
+		Permit: r.Permit, policies: r.policies,
 	}
-	return each(Document{source.NewFile(name, text), options, place.Root, opened, config, r.Machine, rules, r.Permit})
+	if d.Options = options; !isLines(name) {
+		d.File = source.NewFile(name, text)
+		return each(d)
+	}
+	for d.File = range source.Lines(name, text) {
+		if err := each(d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *Reader) hosts(config *Configuration) (rules hosts.Rules) {

@@ -282,13 +282,7 @@ func (r *Reader) policiesOver(file string) ([]string, error) {
 }
 
 func (r *Reader) policiesAround(file string) (names []string, err error) {
-	folders, err := foldersOver(r.folder(whereItLies(file)))
-	named, wrong := foldersOver(r.folder(file))
-	for _, at := range named {
-		if !slices.Contains(folders, at) {
-			folders = append(folders, at)
-		}
-	}
+	folders, err := r.around(file)
 	var known []os.FileInfo
 	for _, at := range folders {
 		for _, other := range []string{"." + policy.File, "obelus.policy.yml", ".obelus.policy.yml"} {
@@ -309,5 +303,5 @@ func (r *Reader) policiesAround(file string) (names []string, err error) {
 			names, known = append(names, fromHere(name)), append(known, info)
 		}
 	}
-	return names, errors.Join(err, wrong)
+	return names, err
 }

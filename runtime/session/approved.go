@@ -16,6 +16,10 @@ type Approval struct {
 	Judge approval.Judge // says whose signatures count
 }
 
+// Approvers says whose approval counts for a plan, by the names of its file and of those of its delegates, and which
+// file demands one, "" for none.
+type Approvers func(files ...string) (j approval.Judge, by string, err error)
+
 // Approved is, in the head of a journal, under which approval a run was begun.
 type Approved struct {
 	Digest  string   `json:"digest"`  // of the plan
@@ -80,7 +84,7 @@ func (s *Session) stillApproved(o *ResumeOptions) error {
 	var judge approval.Judge
 	var err error
 	if o.Approvers != nil {
-		judge, by, err = o.Approvers(s.manifest.file())
+		judge, by, err = o.Approvers(append([]string{s.manifest.file()}, s.program.Sources()[1:]...)...)
 	}
 	switch {
 	case was == nil && by != "":

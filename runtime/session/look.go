@@ -90,7 +90,10 @@ func At(path string, tick int, planner, runs string) (string, error) {
 	m.Started, m.Record, m.Out = time.Now().UTC().Truncate(time.Second), "", ""
 	m.Forked = &Forked{idOf(path), strconv.Itoa(tick)}
 	if file, ok := strings.CutPrefix(planner, "replay:"); ok {
-		planner = "replay:" + absolute(file)
+		if file, err = filepath.Abs(file); err != nil {
+			return "", err
+		}
+		planner = "replay:" + file
 	}
 	m.Planner = cmp.Or(planner, m.Planner)
 	k, err := create(runs, m)
@@ -105,12 +108,4 @@ func At(path string, tick int, planner, runs string) (string, error) {
 		return "", diag.NewError(ErrJournalSpace, "%v", err).About(k.id()).From(err)
 	}
 	return k.file, nil
-}
-
-// absolute is a path that means the same in every folder.
-func absolute(name string) string {
-	if full, err := filepath.Abs(name); err == nil {
-		return full
-	}
-	return name
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
-	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/journal"
 	"github.com/obelus-dev/obelus/runtime/local"
 	"github.com/obelus-dev/obelus/runtime/planner"
@@ -109,10 +108,8 @@ type ResumeOptions struct {
 	Answers []Answer
 	// RetryFailed runs again what failed, and what was skipped for it; nothing that was done.
 	RetryFailed bool
-	// Approvers says whose approval counts for a plan, by its file's name, as that of a run
-	// that was begun under one has to hold still; and which file says that no run of the
-	// plan may go on without one, "" for none.
-	Approvers func(plan string) (j approval.Judge, by string, err error)
+	// Approvers judges whether an approval that the run was begun under still holds.
+	Approvers Approvers
 	// RequireApproval lets no run go on that was begun without an approval.
 	RequireApproval bool
 	// OrStricter keeps the policy that the run was begun with where it asks about more

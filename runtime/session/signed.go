@@ -48,8 +48,8 @@ func (q *Questions) ToSign(about *runtime.Question) bool {
 
 // Sign adds to an approval a statement about the question, signed by a key that counts, or signs the
 // one that others have begun. Unless named, the person is the key's owner in the signers' list.
-func (q *Questions) Sign(about *runtime.Question, d *runtime.Decision, named bool, key *approval.Key, approvers func(plan string) (approval.Judge, string, error)) error {
-	judge, _, err := approvers(q.vouching.plan)
+func (q *Questions) Sign(about *runtime.Question, d *runtime.Decision, named bool, key *approval.Key, of Approvers) error {
+	judge, _, err := of(q.vouching.plan)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func TestSignedDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	judge := approval.Judge{Signers: signers, Now: time.Now()}
-	of := func(string) (approval.Judge, string, error) { return judge, "", nil }
+	of := func(...string) (approval.Judge, string, error) { return judge, "", nil }
 	about := &runtime.Question{Call: "pay#2", ID: "12-34", Occasion: runtime.Occasion{Beyond: "sha256:" + strings.Repeat("b", 64), Outside: []permit.Difference{{Call: "pay#2", Row: permit.Row{What: permit.Condition, Is: "nothing"}}}}}
 	run := vouching{run: "one", under: &Approved{Text: "approved"}, judge: judge}
 	questions := &Questions{vouching: &run}
