@@ -36,44 +36,29 @@ func (g *arrayGoal) accept(s *state, r *arrayRules) bool {
 		g.rules = append(g.rules, r)
 	}
 	if r.contains != nil {
-		g.contains(s, r)
+		if r.least > 1 || r.most < maxCount {
+			s.leaveOut("contains")
+		}
+		if r.least > 0 {
+			g.narrow(size{r.least, maxCount})
+			g.somewhere = append(g.somewhere, itemGoal{0, []literal{{r.contains, false}}})
+		}
 	}
 	if r.unevaluated.limits() {
 		s.leaveOut("unevaluatedItems")
 	}
 	if r.unique {
 		g.unique = true
+		s.leaveOut("uniqueItems")
 	}
 	return g.min <= g.max && !(g.unique && g.twins)
-}
-
-// contains asks for an item of a kind, or that there is none. Larger counts aren't
-// modelled.
-func (g *arrayGoal) contains(s *state, r *arrayRules) {
-	if r.least > 0 {
-		g.narrow(size{r.least, maxCount})
-		g.somewhere = append(g.somewhere, itemGoal{0, []literal{{r.contains, false}}})
-	}
-	if r.most == 0 {
-		g.rules = append(g.rules, noItem(r.contains))
-	}
-	if r.least > 1 || r.most > 0 && r.most < maxCount {
-		s.leaveOut("contains")
-	}
-}
-
-// noItem are the rules of arrays without an item that a node accepts.
-func noItem(n *node) *arrayRules {
-	r := anyArray(false)
-	r.rest = &node{unit: detached, kinds: Anything, not: n}
-	return r
 }
 
 type (
 	itemAt     struct{ itemGoal }
 	itemFrom   struct{ itemGoal }
 	itemRules  struct{ *arrayRules } // rules for all items
-	equalItems struct{}
+	equalItems struct{}              // which only a try shows: items that are asked the same are the same
 )
 
 func (g itemAt) apply(p *prover, s *state) bool {
@@ -93,6 +78,7 @@ func (g itemRules) apply(_ *prover, s *state) bool {
 
 func (equalItems) apply(p *prover, s *state) bool {
 	s.array.twins = true
+	s.leaveOut("uniqueItems")
 	return !s.array.unique && atLeast(2).apply(p, s)
 }
 
@@ -108,27 +94,18 @@ func (r *arrayRules) refusals() []goal {
 	}
 	switch {
 	case r.contains == nil:
-	case r.least > 1 || r.most > 0 && r.most < maxCount:
+	case r.least == 1 && r.most == maxCount:
+		none := anyArray()
+		none.rest = &node{unit: detached, kinds: Anything, not: r.contains}
+		options = append(options, itemRules{none})
+	default:
 		options = append(options, skip("contains"))
-	case r.least == 1:
-		options = append(options, itemRules{noItem(r.contains)})
-	}
-	if r.contains != nil && r.most == 0 {
-		options = append(options, itemFrom{itemGoal{0, []literal{{r.contains, false}}}})
 	}
 	if r.unevaluated.limits() {
 		options = append(options, skip("unevaluatedItems"))
 	}
 	if r.unique {
 		options = append(options, equalItems{})
-	}
-	return options
-}
-
-func differsFromArray(v []any) goal {
-	options := one{atMost(len(v) - 1), atLeast(len(v) + 1)}
-	for i, x := range v {
-		options = append(options, itemAt{itemGoal{i, []literal{{constant(x), true}}}})
 	}
 	return options
 }
@@ -211,11 +188,7 @@ func (g *arrayGoal) solve(p *prover) finding {
 	a := arraySearch{asker: asker{p: p, low: unconditional}, goal: g}
 	// Longer arrays than these have items that serve no goal and can go.
 	longest := g.min
-	extra := len(g.somewhere)
-	if g.twins {
-		extra += 2
-	}
-	if extra > 0 {
+	if extra := len(g.somewhere); extra > 0 {
 		longest = max(g.min, places) + extra
 	}
 	if g.min > longestArray {
@@ -290,14 +263,8 @@ func (a *arraySearch) finish() bool {
 	if a.rest > 0 {
 		slots = append(slices.Clip(slots), slot{a.goal.literals(a.length), -1, a.rest})
 	}
-	switch {
-	case !a.p.spend(1 + a.length/64):
+	if !a.p.spend(1 + a.length/64) {
 		return false
-	case a.goal.unique && a.length > 1:
-		a.undecided("uniqueItems")
-		return false
-	case a.goal.twins:
-		return a.equalPair(slots)
 	}
 	a.result = make([]any, 0, a.length)
 	for _, s := range slots {
@@ -310,38 +277,4 @@ func (a *arraySearch) finish() bool {
 		}
 	}
 	return true
-}
-
-// equalPair gives two items one value.
-func (a *arraySearch) equalPair(slots []slot) bool {
-	values := make([]finding, len(slots))
-	for i, s := range slots {
-		if values[i] = a.ask(s.literals); values[i].status != found {
-			return false
-		}
-	}
-	emit := func(i, j int, shared any) bool {
-		a.result = make([]any, 0, a.length)
-		for k, s := range slots {
-			v := values[k].value
-			if k == i || k == j {
-				v = shared
-			}
-			for range s.times {
-				a.result = append(a.result, v)
-			}
-		}
-		return true
-	}
-	for i, s := range slots {
-		if s.times > 1 {
-			return emit(i, i, values[i].value)
-		}
-		for j := range i {
-			if f := a.ask(slices.Concat(s.literals, slots[j].literals)); f.status == found {
-				return emit(i, j, f.value)
-			}
-		}
-	}
-	return false
 }

@@ -27,14 +27,14 @@ func ListOf(item *Schema, least, most int) *Schema {
 	if most < 0 {
 		most = maxCount
 	}
-	a := anyArray(true)
-	a.size, a.rest, a.restKeyword = size{least, most}, item.ready(), "items"
+	a := anyArray()
+	a.size, a.rest = size{least, most}, item.ready()
 	return of(&node{unit: detached, kinds: Array, arrays: a})
 }
 
 // TupleOf is the schema of a list that is put together from its items.
 func TupleOf(items ...*Schema) *Schema {
-	a := anyArray(true)
+	a := anyArray()
 	a.size, a.prefix = size{len(items), len(items)}, nodesOf(items)
 	if slices.ContainsFunc(a.prefix, func(n *node) bool { return n.verdict == never }) {
 		return of(nothing)
@@ -59,7 +59,7 @@ func Containing(path []Step, inner *Schema) *Schema {
 	n := inner.ready()
 	for _, step := range slices.Backward(path) {
 		if step.IsIndex {
-			a := anyArray(true)
+			a := anyArray()
 			a.min = step.Index + 1
 			for range step.Index {
 				a.prefix = append(a.prefix, everything)
@@ -72,50 +72,6 @@ func Containing(path []Step, inner *Schema) *Schema {
 			size: anySize, properties: map[string]*node{step.Key: n}, names: []string{step.Key}, required: []string{step.Key}}}
 	}
 	return of(n)
-}
-
-// built adds what the constructors above make to a combination's text; part is
-// the text of one of its parts.
-func (n *node) built(m map[string]any, part func(*node) any) {
-	if o := n.objects; o != nil {
-		properties := map[string]any{}
-		for _, name := range o.names {
-			properties[name] = part(o.properties[name])
-		}
-		m["properties"] = properties
-		if o.additional != nil {
-			m["additionalProperties"] = part(o.additional)
-		}
-		if len(o.required) > 0 {
-			m["required"] = anyOfStrings(o.required)
-		}
-	}
-	if a := n.arrays; a != nil {
-		if len(a.prefix) > 0 {
-			items := make([]any, len(a.prefix))
-			for i, x := range a.prefix {
-				items[i] = part(x)
-			}
-			m["prefixItems"] = items
-		}
-		if a.rest != nil {
-			m["items"] = part(a.rest)
-		}
-		if a.min > 0 {
-			m["minItems"] = float64(a.min)
-		}
-		if a.max < maxCount {
-			m["maxItems"] = float64(a.max)
-		}
-	}
-}
-
-func anyOfStrings(list []string) []any {
-	out := make([]any, len(list))
-	for i, s := range list {
-		out[i] = s
-	}
-	return out
 }
 
 // AsDeclared is the schema less what it only leaves open: a property that it
@@ -170,14 +126,14 @@ func (n *node) shape(depth int, by shaping) *node {
 		}
 		parts = append(parts, union(options))
 	}
-	alone := n.ref == nil && n.allOf == nil && n.anyOf == nil && n.oneOf == nil && n.cond == nil && n.dynamic == nil
+	alone := n.ref == nil && n.allOf == nil && n.anyOf == nil && n.oneOf == nil && n.cond == nil
 	if n.objects != nil {
 		parts = append(parts, n.objects.shape(depth-1, by, alone))
 	}
 	if a := n.arrays; a != nil && a.rest != nil && len(a.prefix) == 0 {
 		if item := a.rest.shape(depth-1, by); item.verdict != always {
-			list := anyArray(true)
-			list.rest, list.restKeyword = item, "items"
+			list := anyArray()
+			list.rest = item
 			parts = append(parts, &node{unit: detached, kinds: Anything, arrays: list})
 		}
 	}

@@ -19,8 +19,17 @@ type pair struct {
 }
 
 func (p pair) schemas() (sub, super *Schema) {
-	o := Options{Dialect: map[string]Dialect{"draft4": Draft4, "draft6": Draft6, "draft7": Draft7}[p.Dialect]}
-	return New(p.Sub, o), New(p.Super, o)
+	return New(inDialect(p.Sub, p.Dialect), Options{}), New(inDialect(p.Super, p.Dialect), Options{})
+}
+
+// inDialect is a schema that names its draft.
+func inDialect(raw any, name string) any {
+	if m, ok := raw.(map[string]any); ok && m["$schema"] == nil {
+		m = maps.Clone(m)
+		m["$schema"] = metaURL[map[string]dialect{"draft4": draft4, "draft6": draft6, "draft7": draft7}[name]]
+		return m
+	}
+	return raw
 }
 
 // core reports whether a row is in the part that has to be decided.
@@ -118,12 +127,7 @@ func refutes(t *testing.T, p pair, v Verdict) bool {
 		return false
 	}
 	accepts := func(raw any) bool {
-		if m, ok := raw.(map[string]any); ok && m["$schema"] == nil {
-			m = maps.Clone(m)
-			m["$schema"] = metaURL[map[string]Dialect{"draft4": Draft4, "draft6": Draft6, "draft7": Draft7}[p.Dialect]]
-			raw = m
-		}
-		s, err := compileRaw(t, raw)
+		s, err := compileRaw(t, inDialect(raw, p.Dialect))
 		if err != nil {
 			t.Fatal(err)
 		}

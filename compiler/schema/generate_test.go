@@ -9,7 +9,7 @@ import (
 // them: small alphabets, so that keywords meet.
 type generator struct {
 	r     *rand.Rand
-	draft Dialect
+	draft dialect
 	refs  bool // with $ref into $defs, recursive ones too
 	wild  bool // now and then a keyword with a value of the wrong form
 	exact bool // only what containment models
@@ -21,7 +21,7 @@ var generatorPatterns = []string{"^a", "b$", "^[ab]+$", "a.*b", "^.{2}$", "^(a|b
 func pick[T any](g *generator, list ...T) T { return list[g.r.IntN(len(list))] }
 
 func (g *generator) definitions() string {
-	if g.draft < Draft2019 {
+	if g.draft < draft2019 {
 		return "definitions"
 	}
 	return "$defs"
@@ -42,7 +42,7 @@ func (g *generator) root(depth int) any {
 }
 
 func (g *generator) schema(depth int) any {
-	if g.draft >= Draft6 && g.r.IntN(12) == 0 {
+	if g.draft >= draft6 && g.r.IntN(12) == 0 {
 		return g.r.IntN(3) > 0
 	}
 	m := map[string]any{}
@@ -62,7 +62,7 @@ func (g *generator) keyword(m map[string]any, depth int) {
 		case 3:
 			m["enum"] = []any{g.value(1), "a", []any{g.value(0)}}[:1+g.r.IntN(3)]
 		case 4:
-			if g.draft >= Draft6 {
+			if g.draft >= draft6 {
 				m["const"] = g.value(1)
 			}
 		case 5:
@@ -70,7 +70,7 @@ func (g *generator) keyword(m map[string]any, depth int) {
 		case 6:
 			m["maximum"] = pick[any](g, 0.0, 1.0, 2.5, 3.0)
 		case 7:
-			if g.draft > Draft4 {
+			if g.draft > draft4 {
 				m[pick(g, "exclusiveMinimum", "exclusiveMaximum")] = pick[any](g, 0.0, 1.0, 2.0)
 			} else if m["minimum"] != nil {
 				m["exclusiveMinimum"] = true
@@ -110,7 +110,7 @@ func (g *generator) keyword(m map[string]any, depth int) {
 	case 8:
 		m[pick(g, "minProperties", "maxProperties")] = small()
 	case 9:
-		if g.draft >= Draft6 {
+		if g.draft >= draft6 {
 			m["propertyNames"] = sub()
 		}
 	case 10:
@@ -126,15 +126,15 @@ func (g *generator) keyword(m map[string]any, depth int) {
 	case 11, 12:
 		m["items"] = sub()
 	case 13:
-		if g.draft >= Draft2020 {
+		if g.draft >= draft2020 {
 			m["prefixItems"] = subs()
 		} else {
 			m["items"], m["additionalItems"] = subs(), pick[any](g, false, sub())
 		}
 	case 14:
-		if g.draft >= Draft6 {
+		if g.draft >= draft6 {
 			m["contains"] = sub()
-			if g.draft >= Draft2019 && g.r.IntN(2) == 0 {
+			if g.draft >= draft2019 && g.r.IntN(2) == 0 {
 				m[pick(g, "minContains", "maxContains")] = small()
 			}
 		}
@@ -151,7 +151,7 @@ func (g *generator) keyword(m map[string]any, depth int) {
 	case 21:
 		m["not"] = sub()
 	case 22:
-		if g.draft >= Draft7 {
+		if g.draft >= draft7 {
 			m["if"], m["then"] = sub(), sub()
 			if g.r.IntN(2) == 0 {
 				m["else"] = sub()
@@ -165,12 +165,12 @@ func (g *generator) keyword(m map[string]any, depth int) {
 // checksDependencies reports whether the ordinary validator looks at the form of
 // "dependencies" before it reads them. From 2019-09 on it doesn't, and falls over
 // whatever it finds there.
-func (g *generator) checksDependencies() bool { return g.draft < Draft2019 }
+func (g *generator) checksDependencies() bool { return g.draft < draft2019 }
 
 func (g *generator) odd(m map[string]any, depth int, sub func() any) {
 	switch g.r.IntN(5) {
 	case 0:
-		if g.draft >= Draft2019 && !g.exact {
+		if g.draft >= draft2019 && !g.exact {
 			m[pick(g, "unevaluatedProperties", "unevaluatedItems")] = pick[any](g, false, sub())
 		}
 	case 1:
@@ -224,4 +224,23 @@ func (g *generator) value(depth int) any {
 	return m
 }
 
-var dialects = []Dialect{Draft4, Draft6, Draft7, Draft2019, Draft2020}
+var dialects = []dialect{draft4, draft6, draft7, draft2019, draft2020}
+
+// A dialect is a draft of JSON Schema.
+type dialect uint16
+
+const (
+	draft4    dialect = 4
+	draft6    dialect = 6
+	draft7    dialect = 7
+	draft2019 dialect = 2019
+	draft2020 dialect = 2020
+)
+
+var metaURL = map[dialect]string{
+	draft4:    "http://json-schema.org/draft-04/schema",
+	draft6:    "http://json-schema.org/draft-06/schema",
+	draft7:    "http://json-schema.org/draft-07/schema",
+	draft2019: "https://json-schema.org/draft/2019-09/schema",
+	draft2020: "https://json-schema.org/draft/2020-12/schema",
+}

@@ -59,7 +59,6 @@ type (
 	accept struct{ node *node } // the node accepts the value
 	refuse struct{ node *node } // the node refuses it
 	every  []goal               // all of them
-	one    []goal               // one of them
 	skip   string               // true for all that is known: a keyword that isn't modelled
 )
 
@@ -71,8 +70,6 @@ func (g every) apply(p *prover, s *state) bool {
 	}
 	return true
 }
-
-func (g one) apply(p *prover, s *state) bool { return s.choose(p, choice{options: g}) }
 
 func (g skip) apply(p *prover, s *state) bool {
 	s.leaveOut(string(g))
@@ -109,10 +106,6 @@ func (g accept) apply(p *prover, s *state) bool {
 	}
 	if s.finite != nil {
 		return true // trying the values is all there is to do
-	}
-	if n.scoped || n.meta != "" {
-		s.leaveOut("$dynamicRef")
-		return true // only a validator that comes from the whole schema can tell
 	}
 	switch s.kind {
 	case Integer, Fraction:
@@ -202,9 +195,6 @@ func (g refuse) apply(p *prover, s *state) bool {
 // refusals are the ways in which a node can refuse a value of one kind: each
 // of its keywords can be failed.
 func (n *node) refusals(kind Kinds) []goal {
-	if n.scoped || n.meta != "" {
-		return []goal{skip("$dynamicRef")}
-	}
 	var options []goal
 	if n.values != nil {
 		differ := every{}
@@ -312,24 +302,18 @@ func (p *prover) outlook(s *state, g goal) outlook {
 			return hopeless
 		}
 	case every:
-		return p.together(s, g, sure, hopeless)
-	case one:
-		return p.together(s, g, hopeless, sure)
+		all := sure
+		for _, x := range g {
+			switch p.outlook(s, x) {
+			case hopeless:
+				return hopeless
+			case open:
+				all = open
+			}
+		}
+		return all
 	}
 	return open
-}
-
-// together is the outlook of several goals, which one of a kind decides.
-func (p *prover) together(s *state, goals []goal, all, decisive outlook) outlook {
-	for _, x := range goals {
-		switch p.outlook(s, x) {
-		case decisive:
-			return decisive
-		case open:
-			all = open
-		}
-	}
-	return all
 }
 
 // clashes reports whether a node wants other values for a property than what has
@@ -470,16 +454,16 @@ func (p *prover) bare(n *node) *node {
 		return b
 	}
 	b := n
-	applies := n.objects != nil && (n.objects.needs != nil || n.objects.unevaluated != nil) || n.arrays != nil && n.arrays.unevaluated != nil || n.meta != "" || n.scoped
+	applies := n.objects != nil && (n.objects.needs != nil || n.objects.unevaluated != nil) || n.arrays != nil && n.arrays.unevaluated != nil
 	n.inPlace(func(*node) { applies = true })
 	if applies {
 		b = &node{unit: detached, kinds: n.kinds, values: n.values, numbers: n.numbers, strings: n.strings}
-		if n.objects != nil && !n.scoped {
+		if n.objects != nil {
 			o := *n.objects
 			o.needs, o.unevaluated = nil, nil
 			b.objects = &o
 		}
-		if n.arrays != nil && !n.scoped {
+		if n.arrays != nil {
 			a := *n.arrays
 			a.unevaluated = nil
 			b.arrays = &a
@@ -522,10 +506,8 @@ func (p *prover) solve(s *state) finding {
 // differsFrom is the goal of being another value.
 func differsFrom(v any) goal {
 	switch v := v.(type) {
-	case []any:
-		return differsFromArray(v)
-	case map[string]any:
-		return differsFromObject(v)
+	case []any, map[string]any:
+		return skip("enum")
 	case string:
 		return notText(v)
 	}

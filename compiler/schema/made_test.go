@@ -45,7 +45,7 @@ func TestMadeUpValuesAreValid(t *testing.T) {
 		all = append(all, tools[name])
 	}
 	real := len(all)
-	g := &generator{r: rand.New(rand.NewPCG(15, 1)), draft: Draft2020}
+	g := &generator{r: rand.New(rand.NewPCG(15, 1)), draft: draft2020}
 	for range amount.Of(300, 1_500, 100_000) {
 		all = append(all, g.schema(3))
 	}

@@ -24,6 +24,7 @@ const (
 	depends verdict = iota
 	always
 	never
+	unread // only on the way to what a reference means
 )
 
 // A node is one schema object (or boolean), read: every keyword in its place,
@@ -36,15 +37,15 @@ type node struct {
 	keyword string // under which it is in the parent
 	key     string // and there under this name, or at this index
 	raw     any    // nil for a combination of other nodes
+	base    string // the URI that references in it are relative to
+	form    string // see (*node).identity
 
 	verdict verdict
 	kinds   Kinds
-	scoped  bool        // what it accepts depends on the way to it: it leads to a dynamic reference
 	values  []any       // enum and const; nil when absent
 	index   *valueIndex // of many values
 
 	ref                 *node
-	dynamic             *dynamicRef
 	allOf, anyOf, oneOf []*node
 	not                 *node
 	cond, then, other   *node // if, then, else
@@ -55,9 +56,6 @@ type node struct {
 	objects *objectRules
 
 	children []*node // every subschema, applied or only defined
-	base     *resource
-	meta     string   // the standard metaschema that it refers to, by URL
-	odd      []string // its path, where no keyword puts a schema and only a pointer finds it
 }
 
 // A valueIndex holds the strings among values, and the rest of them by hash.
@@ -72,11 +70,9 @@ type numberRules struct {
 
 type stringRules struct {
 	size
-	pattern   *regex.Pattern
-	format    string
-	valid     func(any) bool // the format's check, when it is asserted
-	encoding  string         // contentEncoding and contentMediaType, where draft 7 asserts them
-	mediaType string
+	pattern *regex.Pattern
+	format  string
+	valid   func(any) bool // the format's check, when it is asserted
 }
 
 type arrayRules struct {
@@ -87,8 +83,6 @@ type arrayRules struct {
 	contains    *node
 	least, most int // of the items that contains accepts
 	unevaluated *node
-	evaluates   bool // contains counts as evaluating (2020-12)
-	restKeyword string
 }
 
 // item judges the item at an index; nil where nothing does.
@@ -100,9 +94,7 @@ func (r *arrayRules) item(i int) *node {
 }
 
 // anyArray are the rules of all arrays.
-func anyArray(evaluates bool) *arrayRules {
-	return &arrayRules{size: anySize, least: 1, most: maxCount, evaluates: evaluates}
-}
+func anyArray() *arrayRules { return &arrayRules{size: anySize, least: 1, most: maxCount} }
 
 type objectRules struct {
 	properties    map[string]*node
@@ -130,55 +122,27 @@ type dependency struct {
 	keyword string
 }
 
-// A dynamicRef is a $dynamicRef or $recursiveRef whose target depends on how
-// the schema was reached. One that can't vary is an ordinary ref.
-type dynamicRef struct {
-	target *node
-	anchor string // "" for $recursiveRef
-}
-
 // A unit is one schema text: the schema itself, or one of the named schemas.
 type unit struct {
-	name      string // of the named schema; ""
-	raw       any
-	draft     Dialect
-	assert    bool // format asserts
-	root      *node
-	resources map[string]*resource // by URI
-	odd       map[string]*node     // schemas that a pointer found where no keyword puts one
-	family    *family
-}
-
-// A resource is a part of a unit with a URI of its own, and the anchors in it.
-type resource struct {
-	uri       string
-	root      *node
-	anchors   map[string]*node
-	dynamic   map[string]*node
-	recursive bool
+	name   string // of the named schema; ""
+	root   *node
+	ids    map[string]*node // by URI, and by URI and anchor; the root's is "" as well
+	old    bool             // its $schema names draft 4, 6 or 7: nothing beside a $ref counts, and format asserts
+	family *family
 }
 
 // detached is the unit of nodes that are in no text.
-var detached = &unit{draft: Draft2020}
+var detached = &unit{}
 
 var everything = &node{unit: detached, verdict: always, kinds: Anything, raw: true}
 var nothing = &node{unit: detached, verdict: never, raw: false}
 
 // path leads from the unit's root to the node.
-func (n *node) path() []string { return n.pathBy(func(n *node) string { return n.key }) }
-
-// pathBy is the path under other names for the steps.
-func (n *node) pathBy(key func(*node) string) []string {
+func (n *node) path() []string {
 	var back []string
 	for ; n.parent != nil; n = n.parent {
-		if n.odd != nil {
-			for _, token := range slices.Backward(n.odd) {
-				back = append(back, token)
-			}
-			break
-		}
 		if n.key != "" || n.keyed() {
-			back = append(back, key(n))
+			back = append(back, n.key)
 		}
 		back = append(back, n.keyword)
 	}
@@ -195,34 +159,12 @@ func (n *node) keyed() bool {
 	return false
 }
 
-// json is the schema as a JSON value; that of a combination is made up of the
-// texts of its parts.
+// json is the schema as a JSON value; that of a combination is made up of the texts of its parts.
 func (n *node) json() any {
 	if n.raw != nil {
 		return n.raw
 	}
-	return n.made((*node).json)
-}
-
-// made is a combination as a JSON value; part is the text of one of its parts.
-func (n *node) made(part func(*node) any) map[string]any {
-	m := map[string]any{}
-	if n.values != nil {
-		m["enum"] = n.values
-	} else if n.kinds != Anything {
-		m["type"] = n.kinds.names()
-	}
-	for i, list := range [...][]*node{n.allOf, n.anyOf} {
-		if len(list) > 0 {
-			all := make([]any, len(list))
-			for k, x := range list {
-				all[k] = part(x)
-			}
-			m[[...]string{"allOf", "anyOf"}[i]] = all
-		}
-	}
-	n.built(m, part)
-	return m
+	return n.print((*node).json, nil)
 }
 
 // names are the kinds as the keyword type names them.
@@ -274,25 +216,18 @@ func combined(nodes []*node, decisive, neutral *node, put func(c *node, kept []*
 	case 1:
 		return kept[0]
 	}
-	c := &node{unit: detached, kinds: Anything, scoped: slices.ContainsFunc(kept, (*node).varies)}
+	c := &node{unit: detached, kinds: Anything}
 	put(c, kept)
 	return c
 }
-
-// varies reports whether what the node accepts depends on the way to it.
-func (n *node) varies() bool { return n.scoped }
 
 // limits reports whether there is a node that doesn't accept everything.
 func (n *node) limits() bool { return n != nil && n.verdict != always }
 
 // inPlace calls visit for every node that n applies to the value itself.
 func (n *node) inPlace(visit func(*node)) {
-	single := [...]*node{n.ref, nil, n.not, n.cond, n.then, n.other}
-	if n.dynamic != nil {
-		single[1] = n.dynamic.target
-	}
-	visitAll(visit, single[:2])
-	for _, list := range [...][]*node{n.allOf, n.anyOf, n.oneOf, single[2:]} {
+	single := [...]*node{n.ref, n.not, n.cond, n.then, n.other}
+	for _, list := range [...][]*node{single[:1], n.allOf, n.anyOf, n.oneOf, single[1:]} {
 		visitAll(visit, list)
 	}
 	if n.objects != nil {

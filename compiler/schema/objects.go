@@ -147,19 +147,6 @@ func (r *objectRules) refusals() []goal {
 	return options
 }
 
-func differsFromObject(v map[string]any) goal {
-	names := sortedKeys(v)
-	var options one
-	for _, name := range names {
-		options = append(options, missing(name))
-	}
-	options = append(options, someValue{someGoal{not: names}})
-	for _, name := range names {
-		options = append(options, valueOf{valueGoal{name, []literal{{constant(v[name]), true}}}})
-	}
-	return options
-}
-
 // An objectSearch makes up an object, property by property: those that have to
 // be there, then what serves the goals for some property, then as many as are
 // still missing.

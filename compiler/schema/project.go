@@ -129,7 +129,7 @@ func (n *node) at(step Step, within Kinds, in *any, depth int) reach {
 	if n.verdict == never {
 		return reach{described: true}
 	}
-	if n.verdict == always || depth < 0 || n.meta != "" {
+	if n.verdict == always || depth < 0 {
 		return reach{possible: true}
 	}
 	within &= n.possible()
@@ -226,11 +226,9 @@ func (o *objectRules) open() bool {
 	return o != nil && (o.additional != nil && o.additional.verdict != never || o.unevaluated != nil && o.unevaluated.verdict != never)
 }
 
-// settle draws the conclusion of a schema that accepts nothing. Nothing is known of
-// one that depends on the way to it, which is forgotten here.
+// settle draws the conclusion of a schema that accepts nothing.
 func (r reach) settle() reach {
-	if r.node == nil || r.node.scoped {
-		r.node = nil
+	if r.node == nil {
 		return r
 	}
 	switch r.node.verdict {
@@ -393,14 +391,14 @@ func (n *node) fullKinds() Kinds {
 	case always:
 		return Anything
 	}
-	if n.dynamic != nil || n.meta != "" || n.values != nil || n.oneOf != nil || n.not != nil || n.cond != nil {
+	if n.values != nil || n.oneOf != nil || n.not != nil || n.cond != nil {
 		return 0
 	}
 	k := n.kinds
 	if n.numbers != nil {
 		k &^= Number
 	}
-	if r := n.strings; r != nil && (r.pattern != nil || r.size != anySize || len(r.checks()) > 0) {
+	if r := n.strings; r != nil && (r.pattern != nil || r.size != anySize || r.valid != nil) {
 		k &^= String
 	}
 	if n.arrays != nil {

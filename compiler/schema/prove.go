@@ -21,7 +21,7 @@ type prover struct {
 	out          bool // of steps: from then on nothing is known not to be there
 	level        int  // how deep inside the value
 	ids          map[*node]uint32
-	forms        map[uint64][]*node // nodes by form, to know equal ones again
+	forms        map[string]uint32 // of nodes by identity, to know equal ones again
 	cache        map[string]finding
 	active       map[string]frame
 	stack        int
@@ -31,7 +31,7 @@ type prover struct {
 }
 
 func newProver(limit int) *prover {
-	return &prover{limit: limit, ids: map[*node]uint32{}, forms: map[uint64][]*node{}, cache: map[string]finding{},
+	return &prover{limit: limit, ids: map[*node]uint32{}, forms: map[string]uint32{}, cache: map[string]finding{},
 		active: map[string]frame{}, kinds: map[*node]Kinds{}, bares: map[*node]*node{}, tags: map[*node][]string{}}
 }
 
@@ -202,8 +202,8 @@ func (p *prover) key(literals []literal) string {
 // plain goes through nodes that are nothing but a reference.
 func (n *node) plain() *node {
 	for range maxKeywords {
-		if n.ref == nil || n.scoped || n.kinds != Anything || n.values != nil || n.dynamic != nil || n.allOf != nil || n.anyOf != nil || n.oneOf != nil ||
-			n.not != nil || n.cond != nil || n.numbers != nil || n.strings != nil || n.arrays != nil || n.objects != nil || n.meta != "" {
+		if n.ref == nil || n.kinds != Anything || n.values != nil || n.allOf != nil || n.anyOf != nil || n.oneOf != nil ||
+			n.not != nil || n.cond != nil || n.numbers != nil || n.strings != nil || n.arrays != nil || n.objects != nil {
 			break
 		}
 		n = n.ref
@@ -298,16 +298,12 @@ func (p *prover) id(n *node) uint32 {
 	if id, ok := p.ids[n]; ok {
 		return id
 	}
-	h := p.form(n, 12)
-	const most = 8 // of those that only look alike
-	for _, other := range p.forms[h][:min(most, len(p.forms[h]))] {
-		if sameForm(n, other, map[[2]*node]bool{}) {
-			p.ids[n] = p.ids[other]
-			return p.ids[n]
-		}
+	form := n.identity()
+	id, ok := p.forms[form]
+	if !ok {
+		id = uint32(len(p.forms) + 1)
+		p.forms[form] = id
 	}
-	p.forms[h] = append(p.forms[h], n)
-	id := uint32(len(p.ids) + 1)
 	p.ids[n] = id
 	return id
 }
@@ -337,118 +333,4 @@ func (k *known) nodes() []*node {
 		all[k.count-1] = k.node
 	}
 	return all
-}
-
-// form is a hash that nodes of the same form share; it looks a few levels down.
-func (p *prover) form(n *node, depth int) uint64 {
-	h := uint64(n.kinds)*31 + uint64(n.verdict)
-	mix := func(x uint64) { h = (h ^ x) * 1099511628211 }
-	if depth == 0 {
-		return h
-	}
-	for _, v := range n.values {
-		mix(hash(v, maxNesting))
-	}
-	if r := n.numbers; r != nil {
-		for _, b := range []*float64{r.min, r.max, r.above, r.below, r.multiple} {
-			if mix(1); b != nil {
-				mix(math.Float64bits(*b))
-			}
-		}
-	}
-	if r := n.strings; r != nil {
-		mix(uint64(r.min) ^ uint64(r.max)<<20)
-		if r.pattern != nil {
-			mix(hash(r.pattern.Source, 1))
-		}
-	}
-	if r := n.arrays; r != nil {
-		mix(uint64(len(r.prefix)) ^ uint64(r.min)<<10 ^ uint64(r.max)<<30)
-	}
-	if r := n.objects; r != nil {
-		for _, name := range r.names {
-			mix(hash(name, 1))
-		}
-	}
-	count := uint64(0)
-	visit := func(x *node) { count++; mix(p.form(x, depth/3)) }
-	n.inPlace(visit)
-	mix(count)
-	if depth > 3 {
-		n.below(visit)
-	}
-	return h
-}
-
-// sameForm reports whether two nodes accept the same values because they say
-// the same; assumed holds the pairs that are being compared.
-func sameForm(a, b *node, assumed map[[2]*node]bool) bool {
-	if a == b || assumed[[2]*node{a, b}] {
-		return true
-	}
-	if a.kinds != b.kinds || a.verdict != b.verdict || a.meta != b.meta || a.scoped || b.scoped {
-		return false
-	}
-	assumed[[2]*node{a, b}] = true
-	same := func(x, y *node) bool {
-		return (x == nil) == (y == nil) && (x == nil || sameForm(x, y, assumed))
-	}
-	lists := func(x, y []*node) bool { return slices.EqualFunc(x, y, same) }
-	values := func(x, y []any) bool { return (x == nil) == (y == nil) && slices.EqualFunc(x, y, Equal) }
-	return values(a.values, b.values) &&
-		same(a.ref, b.ref) && same(a.not, b.not) && same(a.cond, b.cond) && same(a.then, b.then) && same(a.other, b.other) &&
-		lists(a.allOf, b.allOf) && lists(a.anyOf, b.anyOf) && lists(a.oneOf, b.oneOf) &&
-		sameNumbers(a.numbers, b.numbers) && sameStrings(a.strings, b.strings) &&
-		sameArrays(a.arrays, b.arrays, same) && sameObjects(a.objects, b.objects, same)
-}
-
-func sameNumbers(a, b *numberRules) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	same := func(x, y *float64) bool { return (x == nil) == (y == nil) && (x == nil || *x == *y) }
-	return same(a.min, b.min) && same(a.max, b.max) && same(a.above, b.above) && same(a.below, b.below) && same(a.multiple, b.multiple)
-}
-
-func sameStrings(a, b *stringRules) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.size == b.size && a.encoding == b.encoding && a.mediaType == b.mediaType &&
-		(a.valid == nil) == (b.valid == nil) && (a.valid == nil || a.format == b.format) &&
-		(a.pattern == nil) == (b.pattern == nil) && (a.pattern == nil || a.pattern.Same(b.pattern))
-}
-
-func sameArrays(a, b *arrayRules, same func(x, y *node) bool) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.size == b.size && a.unique == b.unique && a.least == b.least && a.most == b.most && a.evaluates == b.evaluates &&
-		slices.EqualFunc(a.prefix, b.prefix, same) && same(a.rest, b.rest) && same(a.contains, b.contains) && same(a.unevaluated, b.unevaluated)
-}
-
-func sameObjects(a, b *objectRules, same func(x, y *node) bool) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	if a.size != b.size || !slices.Equal(a.names, b.names) || len(a.required) != len(b.required) {
-		return false
-	}
-	for _, name := range a.required {
-		if !slices.Contains(b.required, name) {
-			return false
-		}
-	}
-	for _, name := range a.names {
-		if !same(a.properties[name], b.properties[name]) {
-			return false
-		}
-	}
-	return same(a.additional, b.additional) && same(a.propertyNames, b.propertyNames) && same(a.unevaluated, b.unevaluated) &&
-		slices.EqualFunc(a.patterns, b.patterns, func(x, y patternRule) bool {
-			return x.pattern.Same(y.pattern) && same(x.node, y.node)
-		}) &&
-		slices.EqualFunc(a.needs, b.needs, func(x, y dependency) bool {
-			return x.name == y.name && slices.Equal(x.names, y.names) && same(x.node, y.node)
-		})
 }

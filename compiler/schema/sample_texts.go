@@ -84,12 +84,6 @@ func (m *sampler) text(w want, name string) any {
 			if r.format != "" {
 				format = r.format
 			}
-			if r.encoding == "base64" {
-				return "aGVsbG8="
-			}
-			if r.mediaType == "application/json" {
-				return "{}"
-			}
 		}
 	}
 	if format != "" {

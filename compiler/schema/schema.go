@@ -3,21 +3,23 @@
 // values that it accepts, and telling whether every value of one schema fits
 // another.
 //
-// Drafts 4, 6, 7, 2019-09 and 2020-12 are understood; without a $schema it is
-// 2020-12. What the standards leave open is decided so:
+// There is one vocabulary, that of draft 2020-12, in which keywords that older
+// drafts alone have keep their meaning: definitions, dependencies, a list of items
+// with additionalItems, a boolean exclusiveMinimum. Where $schema names draft 4, 6 or
+// 7, nothing beside a $ref counts, and format is asserted. What the standards leave
+// open is decided so:
 //
-//   - format is asserted in drafts 4 to 7 and is an annotation from 2019-09
-//     on, as those documents say. Options.AssertFormat asserts it everywhere.
+//   - format is an annotation in later drafts; Options.AssertFormat asserts it everywhere.
 //   - patterns are ECMA-262's, in Unicode mode (package regex). What look-around
 //     and back-references say is matched in a bounded number of steps, and isn't
 //     reasoned about.
 //   - a $ref reaches places inside its own schema ("#/$defs/x", "#anchor", a
-//     $id that the schema itself declares), the document's named schemas
-//     ("#/schemas/Name", and on into them), and the standard metaschemas.
-//     Nothing else is ever read, no file and no URL. Inside a named schema "#"
-//     is that schema.
+//     $id that the schema itself declares) and the document's named schemas
+//     ("#/schemas/Name", and on into them). Nothing else is ever read, no file and
+//     no URL. Inside a named schema "#" is that schema.
+//   - a $dynamicRef is a $ref; where it could be something else it is refused.
 //   - numbers mean what is written: 0.3 is a multiple of 0.1, and 1.0 is an
-//     integer in every draft.
+//     integer.
 //
 // The validator here has to be quick and bounded, because the machine asks it
 // about every call. [Schema.Ordinary] compiles the same schema with
@@ -31,22 +33,8 @@ import (
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// A Dialect is a draft of JSON Schema.
-type Dialect uint16
-
-// The dialects. The zero Dialect means Draft2020.
-const (
-	Draft4    Dialect = 4
-	Draft6    Dialect = 6
-	Draft7    Dialect = 7
-	Draft2019 Dialect = 2019
-	Draft2020 Dialect = 2020
-)
-
 // Options say how a schema is to be read.
 type Options struct {
-	// Dialect counts where the schema has no $schema of its own.
-	Dialect Dialect
 	// Defs are the document's named schemas (its schemas:), reached by
 	// "#/schemas/Name". They must not be changed afterwards.
 	Defs map[string]any
@@ -131,23 +119,6 @@ func (s *Schema) Raw() any {
 		return s.raw
 	}
 	return s.ready().json()
-}
-
-// Description is what the schema, or else what it refers to, says of itself.
-func (s *Schema) Description() string {
-	n := s.ready()
-	for range maxDepth {
-		if m, ok := n.raw.(map[string]any); ok {
-			if text, ok := m["description"].(string); ok {
-				return text
-			}
-		}
-		if n.ref == nil {
-			break
-		}
-		n = n.ref
-	}
-	return ""
 }
 
 // AnyOf is the schema of what any of several schemas accepts: the join over

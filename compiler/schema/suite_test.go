@@ -20,7 +20,7 @@ func TestOfficialSuite(t *testing.T) {
 		t.Skip("no -suite")
 	}
 	skipped, tested, unknown := map[string]int{}, 0, 0
-	for folder, d := range map[string]Dialect{"draft4": Draft4, "draft6": Draft6, "draft7": Draft7, "draft2019-09": Draft2019, "draft2020-12": Draft2020} {
+	for _, folder := range []string{"draft2020-12"} {
 		files, _ := filepath.Glob(filepath.Join(*suite, "tests", folder, "*.json"))
 		more, _ := filepath.Glob(filepath.Join(*suite, "tests", folder, "optional", "*.json"))
 		for _, file := range append(files, more...) {
@@ -43,7 +43,7 @@ func TestOfficialSuite(t *testing.T) {
 			}
 			name := filepath.Base(file)
 			for _, g := range groups {
-				s := New(g.Schema, Options{Dialect: d})
+				s := New(g.Schema, Options{})
 				if err := s.Compile(); err != nil {
 					skipped[folder+"/"+name+": "+err.Error()]++
 					continue

@@ -10,11 +10,11 @@ import (
 )
 
 // A textGoal is what is asked of a string: its length, patterns that match and
-// that don't, formats and contents likewise, and single strings that it isn't.
+// that don't, formats likewise, and single strings that it isn't.
 type textGoal struct {
 	size
 	matches, misses  []*regex.Pattern
-	checks, failures []*stringRules // by format or content alone
+	checks, failures []string // formats
 	not              []string
 }
 
@@ -33,35 +33,15 @@ func (g *textGoal) accept(r *stringRules) bool {
 		g.narrow(size{least, min(most, maxCount)})
 		g.matches = append(g.matches, r.pattern)
 	}
-	for _, check := range r.checks() {
-		if slices.ContainsFunc(g.failures, sameCheck(check)) {
-			return false
-		}
-		if !slices.ContainsFunc(g.checks, sameCheck(check)) {
-			g.checks = append(g.checks, check)
-		}
+	if r.valid != nil && !slices.Contains(g.checks, r.format) {
+		g.checks = append(g.checks, r.format)
 	}
-	return g.min <= g.max
-}
-
-// checks are the format and the contents, each alone.
-func (r *stringRules) checks() (list []*stringRules) {
-	if r.valid != nil {
-		list = append(list, &stringRules{size: anySize, format: r.format, valid: r.valid})
-	}
-	if r.encoding != "" || r.mediaType != "" {
-		list = append(list, &stringRules{size: anySize, encoding: r.encoding, mediaType: r.mediaType})
-	}
-	return list
-}
-
-func sameCheck(a *stringRules) func(*stringRules) bool {
-	return func(b *stringRules) bool { return sameStrings(a, b) }
+	return g.min <= g.max && !slices.ContainsFunc(g.checks, func(x string) bool { return slices.Contains(g.failures, x) })
 }
 
 type (
 	misses  struct{ pattern *regex.Pattern }
-	fails   struct{ check *stringRules }
+	fails   string // a format
 	notText string
 )
 
@@ -74,11 +54,8 @@ func (g misses) apply(_ *prover, s *state) bool {
 }
 
 func (g fails) apply(_ *prover, s *state) bool {
-	if slices.ContainsFunc(s.text.checks, sameCheck(g.check)) {
-		return false
-	}
-	s.text.failures = append(s.text.failures, g.check)
-	return true
+	s.text.failures = append(s.text.failures, string(g))
+	return !slices.Contains(s.text.checks, string(g))
 }
 
 func (g notText) apply(_ *prover, s *state) bool {
@@ -91,8 +68,8 @@ func (r *stringRules) refusals() []goal {
 	if r.pattern != nil {
 		options = append(options, misses{r.pattern})
 	}
-	for _, check := range r.checks() {
-		options = append(options, fails{check})
+	if r.valid != nil {
+		options = append(options, fails(r.format))
 	}
 	return options
 }
@@ -112,13 +89,13 @@ func (g *textGoal) fits(p *prover, s string) bool {
 			return false
 		}
 	}
-	for _, c := range g.checks {
-		if !c.formed(s) {
+	for _, format := range g.checks {
+		if !formats[format](s) {
 			return false
 		}
 	}
-	for _, c := range g.failures {
-		if c.formed(s) {
+	for _, format := range g.failures {
+		if formats[format](s) {
 			return false
 		}
 	}
@@ -143,18 +120,15 @@ var shortFormats = map[string][]string{
 // longest is the longest string that is ever made up as evidence.
 const longest = 1 << 16
 
-// solve finds such a string. Where patterns, formats or contents are asked for, some
+// solve finds such a string. Where patterns or formats are asked for, some
 // strings are tried, and that there is none isn't known.
 func (g *textGoal) solve(p *prover) finding {
 	if len(g.matches)+len(g.misses)+len(g.checks)+len(g.failures) == 0 {
 		return g.plainText(p)
 	}
 	candidates := plainWords
-	for _, c := range g.checks {
-		candidates = append(slices.Clone(shortFormats[c.format]), candidates...)
-		if c.encoding != "" || c.mediaType != "" {
-			candidates = append([]string{"", "e30=", "{}", "aGVsbG8="}, candidates...)
-		}
+	for _, format := range g.checks {
+		candidates = append(slices.Clone(shortFormats[format]), candidates...)
 	}
 	for _, s := range append(slices.Clip(candidates), g.words(p)...) {
 		if g.fits(p, s) {
@@ -166,9 +140,6 @@ func (g *textGoal) solve(p *prover) finding {
 		return unknown("budget")
 	case len(g.matches)+len(g.misses) > 0:
 		return unknown("pattern")
-	}
-	if checks := slices.Concat(g.checks, g.failures); checks[0].format == "" {
-		return unknown("contentEncoding")
 	}
 	return unknown("format")
 }

@@ -5,7 +5,7 @@ import "slices"
 // evaluatesNamesOnly reports whether nothing but properties that the node or its
 // parts declare by name can count as evaluated.
 func (n *node) evaluatesNamesOnly() bool {
-	names := n.dynamic == nil && n.meta == "" && (n.objects == nil || n.objects.additional == nil && n.objects.patterns == nil)
+	names := n.objects == nil || n.objects.additional == nil && n.objects.patterns == nil
 	n.inPlace(func(x *node) {
 		names = names && (x == n.not || (x.objects == nil || x.objects.unevaluated == nil) && x.evaluatesNamesOnly())
 	})
@@ -58,9 +58,6 @@ func (c *checker) evaluate(n *node, v any, seen *evaluated, asking bool) {
 	if seen.all || c.spent {
 		return
 	}
-	if n.scoped {
-		defer c.enter(n)()
-	}
 	switch v := v.(type) {
 	case map[string]any:
 		if o := n.objects; o != nil {
@@ -87,7 +84,7 @@ func (c *checker) evaluate(n *node, v any, seen *evaluated, asking bool) {
 				return
 			}
 			seen.first = max(seen.first, len(a.prefix))
-			if a.contains != nil && a.evaluates {
+			if a.contains != nil {
 				for i, x := range v {
 					if c.accepts(a.contains, x) {
 						seen.items[i] = true
@@ -102,9 +99,6 @@ func (c *checker) evaluate(n *node, v any, seen *evaluated, asking bool) {
 		}
 	}
 	into(n.ref)
-	if n.dynamic != nil {
-		into(c.dynamicTarget(n.dynamic))
-	}
 	for _, list := range [][]*node{n.allOf, n.anyOf, n.oneOf} {
 		for _, x := range list {
 			into(x)

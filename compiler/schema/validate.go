@@ -1,14 +1,11 @@
 package schema
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
 	"reflect"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -49,7 +46,6 @@ type checker struct {
 	effort int // of regular patterns, where most is 0
 	depth  int
 	spent  bool // out of steps or depth: no answer counts
-	scope  *scope
 	cache  map[cacheKey]bool
 
 	allowance *Allowance // of effort, with other validations; nil for none
@@ -57,13 +53,6 @@ type checker struct {
 	explains bool       // it looks for a violation, and remembers no answers
 	found    *Violation // by which the last node refused the value
 	path     []Step     // in the value, while it explains
-}
-
-// A scope is the chain of resources through which a schema was reached, the
-// innermost first. Only schemas with dynamic references keep one.
-type scope struct {
-	in    *resource
-	outer *scope
 }
 
 type cacheKey struct {
@@ -88,23 +77,10 @@ func (c *checker) accepts(n *node, v any) bool {
 	case never:
 		return c.explains && c.fail(n, "", "nothing is allowed here, got %s", describe(v))
 	}
-	if n.scoped {
-		defer c.enter(n)()
-	}
 	c.depth++
 	ok := c.memoized(n, v)
 	c.depth--
 	return ok
-}
-
-// enter adds the node's resource to the scope, until the returned function is
-// called.
-func (c *checker) enter(n *node) (leave func()) {
-	outer := c.scope
-	if n.base != nil && (outer == nil || outer.in != n.base) {
-		c.scope = &scope{n.base, outer}
-	}
-	return func() { c.scope = outer }
 }
 
 // test is accepts for a node whose refusal is no violation.
@@ -128,10 +104,9 @@ func (c *checker) part(n *node, step Step, v any) bool {
 func (c *checker) leave() { c.path = c.path[:len(c.path)-1] }
 
 // memoized remembers answers about containers once a validation has become
-// long. What a node says of a value doesn't depend on the way there, but for
-// dynamic references.
+// long. What a node says of a value doesn't depend on the way there.
 func (c *checker) memoized(n *node, v any) bool {
-	if c.steps < cacheAfter || n.scoped || c.explains {
+	if c.steps < cacheAfter || c.explains {
 		return c.check(n, v)
 	}
 	key := cacheKey{node: n}
@@ -226,11 +201,8 @@ func contains(values []any, v any) bool {
 
 // inPlace checks what the node applies to the value itself.
 func (c *checker) inPlace(n *node, v any) bool {
-	if n.ref != nil && !c.accepts(n.ref, v) || n.dynamic != nil && !c.accepts(c.dynamicTarget(n.dynamic), v) {
+	if n.ref != nil && !c.accepts(n.ref, v) {
 		return false
-	}
-	if n.meta != "" && !metaschemaAccepts(n.meta, v) {
-		return c.explains && c.fail(n, "$ref", "expected a JSON Schema that is valid by %s", n.meta)
 	}
 	for _, x := range n.allOf {
 		if !c.accepts(x, v) {
@@ -282,29 +254,6 @@ func (c *checker) alternatives(n *node, keyword string, list []*node, v any) boo
 		c.found = c.closest(n, keyword, list, refusals, v)
 	}
 	return first >= 0
-}
-
-func (c *checker) dynamicTarget(d *dynamicRef) *node {
-	target := d.target
-	for s := c.scope; s != nil; s = s.outer {
-		if d.anchor != "" {
-			if found := s.in.dynamic[d.anchor]; found != nil {
-				target = found
-			}
-		} else if s.in.recursive {
-			target = s.in.root
-		}
-	}
-	return target
-}
-
-// metaschemaAccepts asks the ordinary validator, which holds the standard metaschemas.
-func metaschemaAccepts(url string, v any) bool {
-	if unfit(v, maxNesting) != "" {
-		return false
-	}
-	compiled, err := metaschemaOf(url)
-	return err == nil && compiled.Validate(v) == nil
 }
 
 // isMultiple judges the numbers as they are written: 0.3 is a multiple of 0.1.
@@ -361,31 +310,8 @@ func (c *checker) text(n *node, s string) bool {
 	case r.valid != nil && !r.valid(s):
 		return c.explains && c.fail(n, "format", "expected a string of the format %s, got %s", quote(r.format),
 			shown(quote(s)))
-	case !r.content(s):
-		return c.explains && c.fail(n, "contentEncoding", "expected a string that holds %s, got %s",
-			strings.TrimSpace(r.encoding+" "+r.mediaType), shown(quote(s)))
 	}
 	return true
-}
-
-// formed judges the format and the contents of a string.
-func (r *stringRules) formed(s string) bool {
-	return (r.valid == nil || r.valid(s)) && (r.encoding == "" && r.mediaType == "" || r.content(s))
-}
-
-// content judges draft 7's contentEncoding and contentMediaType: base64 and JSON are asserted.
-func (r *stringRules) content(s string) bool {
-	data := []byte(s)
-	if r.encoding == "base64" {
-		decoded, err := base64.StdEncoding.DecodeString(s)
-		if err != nil {
-			return false
-		}
-		data = decoded
-	} else if r.encoding != "" {
-		return true
-	}
-	return r.mediaType != "application/json" || json.Valid(data)
 }
 
 func (c *checker) object(n *node, v map[string]any) bool {
@@ -483,7 +409,7 @@ func (c *checker) array(n *node, v []any) bool {
 	case len(v) > r.max:
 		return c.explains && c.fail(n, "maxItems", "expected at most %s, got %d", wording.Count(r.max, "item"), len(v))
 	case r.rest != nil && r.rest.verdict == never && len(v) > len(r.prefix):
-		return c.explains && c.fail(n, r.restKeyword, "expected at most %s, got %d", wording.Count(len(r.prefix), "item"),
+		return c.explains && c.fail(n, "items", "expected at most %s, got %d", wording.Count(len(r.prefix), "item"),
 			len(v))
 	}
 	for i, x := range v {

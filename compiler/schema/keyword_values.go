@@ -1,0 +1,130 @@
+package schema
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/schema/regex"
+)
+
+// pattern reads a regular expression, or the key of a patternProperties.
+func (p *parser) pattern(k, key string, v any) *regex.Pattern {
+	source, ok := p.string(k, v)
+	if !ok || p.reader.full {
+		return nil
+	}
+	tail := []string{k}
+	if k == "patternProperties" {
+		tail = append(tail, key)
+	}
+	if n := utf8.RuneCountInString(source); n > maxPattern {
+		p.reader.fail(p.node, tail, "split it, or say less", "a pattern can have %d characters, and this one has %d", maxPattern, n)
+		return nil
+	}
+	re, size, err := regex.Compile(source)
+	p.reader.besides += size
+	if left := p.reader.family.options.Keywords; left != nil && p.reader.keywords+p.reader.besides > *left {
+		p.reader.stop(p.node, together, lessTogether)
+		return nil
+	}
+	if err != nil {
+		p.reader.fail(p.node, tail, "", "%q isn't a regular expression of ECMA-262, as JSON Schema has them: %s", source, err)
+		return nil
+	}
+	return re
+}
+
+// count reads a number of things.
+func (p *parser) count(k string, v any, otherwise int) int {
+	f, ok := number(v)
+	if !ok || f < 0 || f != math.Trunc(f) || f-f != 0 {
+		p.fail(k, "", "%s is a whole number from 0 on; here is %s", k, describe(v))
+		return otherwise
+	}
+	return int(min(f, maxCount))
+}
+
+func (p *parser) string(k string, v any) (string, bool) {
+	s, ok := v.(string)
+	if !ok {
+		p.fail(k, "", "%s is a string; here is %s", k, describe(v))
+	}
+	return s, ok
+}
+
+func (p *parser) boolean(k string, v any) bool {
+	b, ok := v.(bool)
+	if !ok {
+		p.fail(k, "", "%s is true or false; here is %s", k, describe(v))
+	}
+	return b
+}
+
+func (p *parser) schema(k, key string, v any) *node {
+	return p.reader.node(p.node.unit, p.node, k, key, v, p.node.base, p.depth+1)
+}
+
+func (p *parser) schemas(k string, v any) []*node {
+	list, ok := v.([]any)
+	if !ok {
+		p.fail(k, "", "%s is a list of schemas; here is %s", k, describe(v))
+		return nil
+	}
+	if len(list) == 0 {
+		p.fail(k, "leave it out", "%s has no schema", k)
+	}
+	nodes := make([]*node, 0, len(list))
+	for i, x := range list {
+		if n := p.schema(k, indexKey(i), x); n != nil {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+func (p *parser) schemaMap(k string, v any) map[string]*node {
+	m, ok := v.(map[string]any)
+	if !ok {
+		p.fail(k, "", "%s is an object of schemas; here is %s", k, describe(v))
+		return nil
+	}
+	nodes := make(map[string]*node, len(m))
+	for name, x := range m {
+		if n := p.schema(k, name, x); n != nil {
+			nodes[name] = n
+		}
+	}
+	return nodes
+}
+
+// names reads a list of property names.
+func (p *parser) names(k, key string, v any) []string {
+	tail := []string{k}
+	if key != "" {
+		tail = append(tail, key)
+	}
+	list, ok := v.([]any)
+	if !ok {
+		help := ""
+		if k == "required" && KindOf(v) == Boolean {
+			help = "since draft 4 it stands beside properties and lists the names"
+		}
+		p.reader.fail(p.node, tail, help, "%s is a list of property names; here is %s", k, describe(v))
+		return nil
+	}
+	names := make([]string, 0, len(list))
+	seen := make(map[string]bool, len(list))
+	for i, x := range list {
+		name, ok := x.(string)
+		switch {
+		case !ok:
+			p.reader.fail(p.node, append(tail, indexKey(i)), "", "a property name is a string; here is %s", describe(x))
+		case seen[name]:
+			p.reader.fail(p.node, append(tail, indexKey(i)), "name it once", "%s names %q twice", k, name)
+		default:
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
+}
