@@ -87,7 +87,7 @@ func (a *signing) show(changed []string) error {
 // showJSON is show for programs: what has changed is since the approval that there is.
 func (a *signing) showJSON(digest string, changed []string, differs *facts.Comparison) error {
 	values := a.shownValues()
-	findings, err := objects(func(w io.Writer) error { return diag.JSON(w, withFlags(a.program.Findings)) })
+	findings, err := objects(func(w io.Writer) error { return diag.JSON(w, a.program.Findings) })
 	var differences []json.RawMessage
 	if differs != nil && err == nil {
 		differences, err = objects(differs.JSON)

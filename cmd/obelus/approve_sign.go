@@ -68,7 +68,7 @@ func (a *signing) derive() error {
 		return err
 	}
 	if err := a.permit.Allow(a.facts, said); err != nil {
-		return usageErr("--allow: %q: %v", a.Allow, err).About(a.Allow)
+		return usageErr("--allow: %q: %v", a.Allow, err)
 	}
 	return nil
 }

@@ -88,10 +88,11 @@ func (c *cli) note(format string, args ...any) {
 
 // showError says on stderr what kept a command from doing its work.
 func (c *cli) showError(err error) {
-	message, help := inOurWords(err)
-	fmt.Fprintf(c.err, "%s %s\n", terminal.StyleFor(c.err).Red("obelus:"), diag.Escape(message))
-	if help != "" {
-		c.help(diag.Escape(help))
+	t := &diag.UserError{Message: err.Error()}
+	errors.As(err, &t)
+	fmt.Fprintf(c.err, "%s %s\n", terminal.StyleFor(c.err).Red("obelus:"), diag.Escape(t.Message))
+	if t.Help != "" {
+		c.help(diag.Escape(t.Help))
 	}
 }
 

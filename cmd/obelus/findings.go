@@ -220,7 +220,6 @@ func (r *reporter) once(found []diag.Diagnostic, plan *source.File) []diag.Diagn
 }
 
 func (r *reporter) show(found []diag.Diagnostic, config *project.Configuration) error {
-	found = withFlags(found)
 	more := diag.Summarize(0, found)
 	r.total.Errors += more.Errors
 	r.total.Warnings += more.Warnings
@@ -290,7 +289,6 @@ func (r *reporter) end() (err error) {
 
 // show writes findings to standard output.
 func (c *cli) show(found []diag.Diagnostic, format string) error {
-	found = withFlags(found)
 	if format == "json" {
 		return diag.JSON(c.out, found)
 	}

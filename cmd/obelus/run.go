@@ -116,7 +116,7 @@ func (c *cli) permit(name string) (*permit.Permit, error) {
 	}
 	p, err := permit.Read(text)
 	if err != nil {
-		return nil, usageErr("--permit: %q holds no permit: %v", name, err).About(name)
+		return nil, usageErr("--permit: %q holds no permit: %v", name, err)
 	}
 	return p, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -49,9 +48,6 @@ func (c *cli) help(text string) {
 	fmt.Fprintf(c.err, "  %s %s\n", terminal.StyleFor(c.err).Green("help:"), text)
 }
 
-// plainWord is a word that a shell reads as it is.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,…-]+$`)
-
 // commandLine is a command that can be copied, with the global flags of this one that it needs.
 func (g *globals) commandLine(words ...string) string {
 	if g.Folder != "" {
@@ -62,17 +58,9 @@ func (g *globals) commandLine(words ...string) string {
 	}
 	line := "obelus"
 	for _, word := range words {
-		line += " " + diag.Escape(shellWord(word))
+		line += " " + diag.Escape(wording.ShellWord(word))
 	}
 	return line
-}
-
-// shellWord is a word as a shell reads it.
-func shellWord(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // mostCommands is for how many questions commands are printed.

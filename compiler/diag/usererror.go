@@ -8,13 +8,11 @@ import (
 
 // UserError is what keeps something from being done and is no fault of a plan: the
 // world refuses, or what was asked for can't be had. It says what happened, and
-// where that helps what to do, in words that fit every front end; a front end that has flags
-// or fields adds their names by the kind.
+// where that helps what to do, with the command's flags and commands.
 type UserError struct {
 	Kind    error  // what it is, for [errors.Is]; each package lists its own
 	Message string // what happened
 	Help    string // what to do about it; often ""
-	Name    string // the file, folder or call that it is about
 	Cause   error  // what it follows from, or nil
 }
 
@@ -35,12 +33,6 @@ func (t *UserError) Suggest(word string, words []string) *UserError {
 	if near, ok := naming.Nearest(word, words); ok {
 		t.Advise("did you mean %q?", near)
 	}
-	return t
-}
-
-// About names what it is about.
-func (t *UserError) About(name string) *UserError {
-	t.Name = name
 	return t
 }
 

@@ -205,5 +205,5 @@ func (r Rules) refuse(host, port string, addr netip.Addr, unknown bool) *Refusal
 	if port != "" {
 		entry = net.JoinHostPort(entry, port)
 	}
-	return &Refusal{what, fmt.Sprintf("allow %s for the run, or add hosts: [%q] to obelus.yaml and trust it", entry, entry)}
+	return &Refusal{what, fmt.Sprintf("allow it with --allow-host %s, or add hosts: [%q] to obelus.yaml and run \"obelus trust\"", entry, entry)}
 }

@@ -3,6 +3,7 @@
 package wording
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -69,3 +70,14 @@ func Duration(d time.Duration) string {
 	}
 	return text
 }
+
+// ShellWord is a word as a shell reads it.
+func ShellWord(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// plainWord is a word that a shell reads as it is.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,…-]+$`)

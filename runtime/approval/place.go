@@ -55,7 +55,7 @@ func Judging(plan string, signers List, revoked []List) (j Judge, err error) {
 func ReadFile(name string, limit int) ([]byte, error) {
 	text, err := workspace.Read(name, limit)
 	if err != nil {
-		return nil, diag.NewError(ErrNoFile, "can't read %q: %s", name, workspace.Reason(err)).About(name).From(err)
+		return nil, diag.NewError(ErrNoFile, "can't read %q: %s", name, workspace.Reason(err)).From(err)
 	}
 	return text, nil
 }
@@ -65,8 +65,8 @@ func ReadFile(name string, limit int) ([]byte, error) {
 // writes a plan doesn't say who may approve it.
 func Outside(plan, file string) error {
 	inside := func() error {
-		return diag.NewError(ErrPlace, "%q lies in the plan's folder, where the plan's author may have written it", file).About(file).
-			Advise("keep it above that folder, or elsewhere")
+		return diag.NewError(ErrPlace, "%q lies in the plan's folder, where the plan's author may have written it", file).
+			Advise("keep it above that folder, or elsewhere, and name it with --signers")
 	}
 	plans := []string{plan}
 	if resolved, err := filepath.EvalSymlinks(plan); err == nil {
@@ -100,7 +100,7 @@ func Outside(plan, file string) error {
 		}
 		for _, one := range []string{at, filepath.Dir(at)} {
 			if why := workspace.Shared(one); why != "" {
-				return diag.NewError(ErrPlace, "%q %s: others may have written it", one, why).About(file).Advise("keep it where only you may write")
+				return diag.NewError(ErrPlace, "%q %s: others may have written it", one, why).Advise("keep it where only you may write")
 			}
 		}
 		to, err := os.Readlink(at)

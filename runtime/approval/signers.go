@@ -42,14 +42,14 @@ func ReadSigners(name string, text []byte) (*Signers, error) {
 		return err
 	})
 	if err == nil && len(s.lines) == 0 {
-		err = diag.NewError(ErrSigners, "%q lists nobody", name).About(name)
+		err = diag.NewError(ErrSigners, "%q lists nobody", name)
 	}
 	return s, err
 }
 
 func eachLine(name string, text []byte, each func(string) error) error {
 	if len(text) > mostList {
-		return diag.NewError(ErrSigners, "%q is larger than %d bytes", name, mostList).About(name)
+		return diag.NewError(ErrSigners, "%q is larger than %d bytes", name, mostList)
 	}
 	number := 0
 	for line := range bytes.Lines(text) {
@@ -59,7 +59,7 @@ func eachLine(name string, text []byte, each func(string) error) error {
 			continue
 		}
 		if err := each(one); err != nil {
-			return diag.NewError(ErrSigners, "%s:%d: %v", name, number, err).About(name)
+			return diag.NewError(ErrSigners, "%s:%d: %v", name, number, err)
 		}
 	}
 	return nil
@@ -223,7 +223,7 @@ type Revoked map[string]bool
 // ReadRevoked reads a list of revoked keys: public keys, one a line.
 func ReadRevoked(name string, text []byte) (Revoked, error) {
 	if bytes.HasPrefix(text, []byte("SSHKRL\n")) {
-		return nil, diag.NewError(ErrSigners, "%q is a binary list of revoked keys, which isn't supported", name).About(name).
+		return nil, diag.NewError(ErrSigners, "%q is a binary list of revoked keys, which isn't supported", name).
 			Advise("list the public keys, one a line")
 	}
 	r := Revoked{}

@@ -68,6 +68,9 @@ func (d Document) Check() *Program {
 	return p
 }
 
+// DigestHelp is what to do about a digest that isn't the one demanded.
+const DigestHelp = "\"obelus compile --digest --explain\" lists what the digest is over; look at what has changed before you demand another"
+
 // Demand refuses a program that isn't the one with a digest; "" demands nothing.
 func (p *Program) Demand(digest string) error {
 	if digest == "" {
@@ -76,9 +79,9 @@ func (p *Program) Demand(digest string) error {
 	is, err := compiler.Digest(p.Plan)
 	switch {
 	case err != nil:
-		return diag.NewError(ErrOther, "nobody can say whether the plan is the one that is demanded: %v", err).From(err)
+		return diag.NewError(ErrOther, "nobody can say whether the plan is the one that is demanded: %v", err).From(err).Advise(DigestHelp)
 	case is != digest:
-		return diag.NewError(ErrOther, "this isn't the plan that is demanded: its digest is now %s", is).About(is)
+		return diag.NewError(ErrOther, "this isn't the plan that is demanded: its digest is now %s", is).Advise(DigestHelp)
 	}
 	return nil
 }

@@ -98,12 +98,14 @@ func (r *Reader) One(name string) (Document, error) {
 	case err != nil:
 		return Document{}, err
 	case read == 0:
-		return Document{}, diag.NewError(ErrNotOne, "%q holds 0 documents", name).About(name)
+		return Document{}, diag.NewError(ErrNotOne, "%q holds 0 documents", name).Advise(onePlan)
 	case read > 1:
-		return Document{}, diag.NewError(ErrNotOne, "%q holds %d documents", name, read).About(name)
+		return Document{}, diag.NewError(ErrNotOne, "%q holds %d documents", name, read).Advise(onePlan)
 	}
 	return only, nil
 }
+
+const onePlan = "this command takes one plan; \"obelus check\" takes any number"
 
 // Read hands on every document of one file: itself, or the lines of a .jsonl.
 func (r *Reader) Read(name string, each func(Document) error) error {
@@ -206,7 +208,7 @@ func (r *Reader) most(name string) int {
 // bounded refuses a file of many documents that is too large; one document's reader does so itself.
 func (r *Reader) bounded(name string, text []byte) ([]byte, error) {
 	if most := r.most(name); isLines(name) && len(text) > most {
-		return nil, diag.NewError(ErrTooLarge, "%q is larger than %d bytes", name, most).About(name).Advise("split it into several files")
+		return nil, diag.NewError(ErrTooLarge, "%q is larger than %d bytes", name, most).Advise("split it into several files")
 	}
 	return text, nil
 }
@@ -222,14 +224,14 @@ func (r *Reader) limits() source.Limits {
 
 // CantRead is the trouble with a file that can't be read.
 func CantRead(name string, err error) *diag.UserError {
-	return diag.NewError(ErrRead, "can't read %q: %s", name, workspace.Reason(err)).About(name).From(err)
+	return diag.NewError(ErrRead, "can't read %q: %s", name, workspace.Reason(err)).From(err)
 }
 
 // place is where a file's workspace is, as somebody would write it who names the file so.
 func (r *Reader) place(name string) (place workspace.Place, err error) {
 	if r.Root != "" {
 		unusable := func(why string) error {
-			return diag.NewError(ErrRoot, "can't use the workspace %q: %s", r.Root, why).About(r.Root)
+			return diag.NewError(ErrRoot, "can't use --root %q: %s", r.Root, why)
 		}
 		if info, err := os.Stat(r.Root); err != nil {
 			return place, unusable(workspace.Reason(err))
@@ -325,7 +327,7 @@ func from(dir, name string) (string, error) {
 func below(dir, name string) (string, error) {
 	relative, err := from(dir, name)
 	if err != nil || !filepath.IsLocal(relative) {
-		return "", diag.NewError(ErrOutside, "%q isn't in the workspace %q", name, dir).About(name).Advise("name a workspace that holds it")
+		return "", diag.NewError(ErrOutside, "%q isn't in the workspace %q", name, dir).Advise("name a folder with --root that holds it")
 	}
 	return relative, nil
 }

@@ -60,7 +60,7 @@ func ReadAnswers(name string, text []byte) ([]Answer, error) {
 		key := [2]string{a.name(), a.Instance}
 		for _, b := range before[key] {
 			if (a.ID == "" || b.ID == "" || a.ID == b.ID) && !a.agrees(b) {
-				return nil, diag.NewError(ErrAnswers, "%q, lines %d and %d: the call %q is answered in two ways", name, b.line, a.line, a.name()).About(name).
+				return nil, diag.NewError(ErrAnswers, "%q, lines %d and %d: the call %q is answered in two ways", name, b.line, a.line, a.name()).
 					Advise("leave one out; answers to different questions about a call each have the \"id\" of theirs")
 			}
 		}
@@ -88,7 +88,7 @@ func readAnswers(name string, full [][]byte) (all []Answer, err error) {
 			continue
 		}
 		wrong := func(at int, format string, args ...any) error {
-			return diag.NewError(ErrAnswers, "%q, line %d: %s", name, i+at, fmt.Sprintf(format, args...)).About(name)
+			return diag.NewError(ErrAnswers, "%q, line %d: %s", name, i+at, fmt.Sprintf(format, args...))
 		}
 		node, problems := source.Parse(source.NewFile(name, text), source.DefaultLimits())
 		for _, p := range problems {
@@ -155,7 +155,7 @@ func (b box) add(answers []Answer) error {
 		err = errors.Join(err, f.Sync(), f.Close())
 	}
 	if err != nil {
-		return diag.NewError(ErrAnswers, "the decision can't be kept in %q: %s", string(b), workspace.Reason(err)).About(string(b)).From(err)
+		return diag.NewError(ErrAnswers, "the decision can't be kept in %q: %s", string(b), workspace.Reason(err)).From(err)
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (b box) since(size int64) ([]Answer, int64, error) {
 	}
 	text, err := os.ReadFile(string(b))
 	if err != nil {
-		return nil, size, diag.NewError(ErrAnswers, "can't read %q: %s", string(b), workspace.Reason(err)).About(string(b)).From(err)
+		return nil, size, diag.NewError(ErrAnswers, "can't read %q: %s", string(b), workspace.Reason(err)).From(err)
 	}
 	text = text[min(size, int64(len(text))):]
 	text = text[:bytes.LastIndexByte(text, '\n')+1]

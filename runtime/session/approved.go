@@ -35,7 +35,7 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 		return nil, diag.NewError(ErrUnapproved, "nobody can say whether the plan is the one that was approved: %v", err).From(err)
 	}
 	if a.Judge.Signers == nil {
-		return nil, diag.NewError(ErrUnapproved, "nobody is named whose approval counts").Advise("name an allowed_signers file that lies outside of the plan's folder")
+		return nil, diag.NewError(ErrUnapproved, "nobody is named whose approval counts").Advise("name with --signers an allowed_signers file that lies outside of the plan's folder")
 	}
 	file, err := approval.Read(a.Text)
 	if err != nil {
@@ -48,7 +48,7 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 			Advise("run the plan once for each, with its own input")
 	case len(o.State) > 0:
 		return nil, diag.NewError(ErrUnapproved, "the run isn't approved: it would begin with a state that nobody approved, and that would pass for what calls have written").
-			Advise("approve the plan with that state, or run it without")
+			Advise("approve the plan with that state (approve --state), or run it without")
 	}
 	if file.Given() {
 		given, err := approval.Given(o.Input, o.State)
@@ -88,19 +88,19 @@ func (s *Session) stillApproved(o *ResumeOptions) error {
 	}
 	switch {
 	case was == nil && by != "":
-		return diag.NewError(ErrUnapproved, "the run %s was begun without an approval, and %q asks for one", s.ID(), by).About(s.ID())
+		return diag.NewError(ErrUnapproved, "the run %s was begun without an approval, and %q asks for one", s.ID(), by)
 	case was == nil && o.RequireApproval:
-		return diag.NewError(ErrUnapproved, "the run %s was begun without an approval", s.ID()).About(s.ID())
+		return diag.NewError(ErrUnapproved, "the run %s was begun without an approval", s.ID())
 	case was == nil:
 		return nil
 	case o.Approvers == nil:
-		return diag.NewError(ErrUnapproved, "the run %s was begun under an approval, and nobody is named whose approval counts", s.ID()).About(s.ID())
+		return diag.NewError(ErrUnapproved, "the run %s was begun under an approval, and nobody is named whose approval counts", s.ID())
 	}
 	if err == nil {
 		s.vouching = &vouching{under: was, judge: judge}
 		started := s.options.Permit
 		if _, err = approved(s.program, &s.options, &Approval{[]byte(was.Text), judge}); err == nil && !samePermit(started, s.options.Permit) {
-			err = diag.NewError(ErrUnapproved, "the run %s wasn't begun under the permit of its approval", s.ID()).About(s.ID())
+			err = diag.NewError(ErrUnapproved, "the run %s wasn't begun under the permit of its approval", s.ID())
 		}
 	}
 	return err

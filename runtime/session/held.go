@@ -51,7 +51,7 @@ func (s *Session) hold(ctx context.Context) (err error) {
 		case recorded == nil:
 			s.wait(fmt.Sprintf("nothing is recorded of the MCP server %q: nobody knows whether its tools are what they were", held.Server.Name))
 		case len(held.Changed) > 0:
-			return diag.NewError(ErrDrifted, "OB610: %s: %s", recorded.Node.Span().Where(), strings.Join(held.Changed, "; ")).About(held.Server.Name).
+			return diag.NewError(ErrDrifted, "OB610: %s: %s", recorded.Node.Span().Where(), strings.Join(held.Changed, "; ")).
 				Advise("check that the plan still means what it meant, then import the server's tools again")
 		}
 	}

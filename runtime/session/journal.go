@@ -40,8 +40,8 @@ func create(folder string, m *Manifest) (*keeper, error) {
 		case err == nil:
 			return &keeper{writer: writer, file: path}, nil
 		case !errors.Is(err, fs.ErrExist):
-			return nil, diag.NewError(ErrNoJournal, "no journal can be kept in %q: %s", folder, workspace.Reason(err)).About(folder).From(err).
-				Advise("name another folder, or keep none and give up resuming the run")
+			return nil, diag.NewError(ErrNoJournal, "no journal can be kept in %q: %s", folder, workspace.Reason(err)).From(err).
+				Advise("name another folder with --runs, or run with --no-journal and give up resuming it")
 		}
 	}
 }
@@ -63,6 +63,11 @@ func (k *keeper) id() string {
 // idOf is the id of the run whose journal is a file.
 func idOf(file string) string { return strings.TrimSuffix(filepath.Base(file), extension) }
 
+// full is the trouble with a journal that can't be written any more.
+func (k *keeper) full(err error) error {
+	return diag.NewError(ErrJournalSpace, "%v", err).From(err).Advise("free disk space, then run \"obelus resume %s\"", k.id())
+}
+
 // box is the file of answers for the run, beside the journal.
 func (k *keeper) box() box {
 	if k == nil {
@@ -76,11 +81,11 @@ func boxOf(file string) box { return box(strings.TrimSuffix(file, extension) + "
 // Remove removes the journal of a run, and the files beside it.
 func Remove(path string) error {
 	if journal.Running(path) {
-		return diag.NewError(ErrLocked, "the run is going on, in another process").About(path)
+		return diag.NewError(ErrLocked, "the run is going on, in another process").Advise("stop that one first, with Ctrl-C")
 	}
 	for _, name := range []string{path, journal.AnchorOf(path), string(boxOf(path))} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return diag.NewError(ErrNoJournal, "can't remove %q: %s", name, workspace.Reason(err)).About(name).From(err)
+			return diag.NewError(ErrNoJournal, "can't remove %q: %s", name, workspace.Reason(err)).From(err)
 		}
 	}
 	return nil
@@ -157,7 +162,7 @@ func Find(folder, name string) (string, error) {
 	}
 	files, err := journals(folder)
 	if err != nil {
-		return "", diag.NewError(ErrNoRun, "can't read %q: %s", folder, workspace.Reason(err)).From(err)
+		return "", diag.NewError(ErrNoRun, "can't read %q: %s", folder, workspace.Reason(err)).From(err).Advise(listsRuns)
 	}
 	found := slices.DeleteFunc(files, func(file string) bool { return !strings.HasPrefix(idOf(file), name) })
 	if at := slices.Index(found, filepath.Join(folder, name+extension)); at >= 0 {
@@ -165,13 +170,15 @@ func Find(folder, name string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", diag.NewError(ErrNoRun, "there is no run %q in %q", name, folder).About(name)
+		return "", diag.NewError(ErrNoRun, "there is no run %q in %q", name, folder).Advise(listsRuns)
 	case 1:
 		return found[0], nil
 	}
-	return "", diag.NewError(ErrAmbiguous, "%d runs begin with %q", len(found), name).About(name).
+	return "", diag.NewError(ErrAmbiguous, "%d runs begin with %q", len(found), name).
 		Advise("say more of its id: %s or %s", idOf(found[0]), idOf(found[1]))
 }
+
+const listsRuns = "\"obelus runs\" lists them"
 
 // journalProblem says what is wrong with a journal, and what to do.
 func journalProblem(path string, err error) error {
@@ -182,11 +189,11 @@ func journalProblem(path string, err error) error {
 		if fault.Line > 0 {
 			where = fmt.Sprintf("line %d: ", fault.Line)
 		}
-		return diag.NewError(ErrDamaged, "the journal %q can't be trusted: %s%s", path, where, fault.Why).About(path).From(err).Advise("%s", fault.Do)
+		return diag.NewError(ErrDamaged, "the journal %q can't be trusted: %s%s", path, where, fault.Why).From(err).Advise("%s", fault.Do)
 	case errors.Is(err, journal.ErrLocked):
-		return diag.NewError(ErrLocked, "the run is going on, in another process").About(path).From(err).Advise("stop that one first")
+		return diag.NewError(ErrLocked, "the run is going on, in another process").From(err).Advise("stop that one first, with Ctrl-C")
 	case errors.Is(err, fs.ErrNotExist):
-		return diag.NewError(ErrNoRun, "there is no journal %q", path).About(path).From(err)
+		return diag.NewError(ErrNoRun, "there is no journal %q", path).From(err).Advise(listsRuns)
 	}
-	return diag.NewError(ErrDamaged, "%v", err).About(path).From(err)
+	return diag.NewError(ErrDamaged, "%v", err).From(err)
 }

@@ -83,9 +83,9 @@ func At(path string, tick int, planner, runs string) (string, error) {
 	}
 	switch {
 	case !m.Options.Planned:
-		return "", diag.NewError(ErrNoPoint, "the run has no ticks: only a run with a planner has").About(path)
+		return "", diag.NewError(ErrNoPoint, "the run has no ticks: only a run with a planner has")
 	case tick < 1 || last != tick:
-		return "", diag.NewError(ErrNoPoint, "the run has no tick %d; its last so far is %d", tick, last).About(path)
+		return "", diag.NewError(ErrNoPoint, "the run has no tick %d; its last so far is %d", tick, last)
 	}
 	m.Started, m.Record, m.Out = time.Now().UTC().Truncate(time.Second), "", ""
 	m.Forked = &Forked{idOf(path), strconv.Itoa(tick)}
@@ -105,7 +105,7 @@ func At(path string, tick int, planner, runs string) (string, error) {
 		err = cmp.Or(err, k.Append(e))
 	}
 	if err = cmp.Or(err, k.Sync()); err != nil {
-		return "", diag.NewError(ErrJournalSpace, "%v", err).About(k.id()).From(err)
+		return "", k.full(err)
 	}
 	return k.file, nil
 }

@@ -139,10 +139,10 @@ func readManifest(path string, header []byte) (*Manifest, error) {
 		err = errors.New("its head doesn't say which plan it runs")
 	}
 	if err != nil {
-		return nil, diag.NewError(ErrForeign, "the journal %q isn't one of a run: %v", path, err).About(path)
+		return nil, diag.NewError(ErrForeign, "the journal %q isn't one of a run: %v", path, err)
 	}
 	if err := m.check(); err != nil {
-		return nil, diag.NewError(ErrForeign, "the journal %q can't be followed: %v", path, err).About(path).
+		return nil, diag.NewError(ErrForeign, "the journal %q can't be followed: %v", path, err).
 			Advise("resume the run with the version of obelus that began it (%s), or begin a new run", m.Obelus)
 	}
 	return m, nil
@@ -168,7 +168,7 @@ func (m *Manifest) check() error {
 func (m *Manifest) Program(activities, functions []string, hints map[string]plan.Hints) (*project.Program, error) {
 	for _, name := range m.Functions {
 		if !slices.Contains(functions, name) {
-			return nil, diag.NewError(ErrFunctions, "the run was begun by a program that registers the function %q, and this one doesn't", name).About(name)
+			return nil, diag.NewError(ErrFunctions, "the run was begun by a program that registers the function %q, and this one doesn't", name)
 		}
 	}
 	d := project.Document{
@@ -220,15 +220,15 @@ func (m *Manifest) unchanged(list []Reference) ([]*source.File, error) {
 	for _, ref := range list {
 		text, err := os.ReadFile(m.At(ref.Name))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, diag.NewError(ErrGone, "%q, which the run was begun with, is gone", ref.Name).About(ref.Name).
-				Advise("put it back, or name another file of activities")
+			return nil, diag.NewError(ErrGone, "%q, which the run was begun with, is gone", ref.Name).
+				Advise("put it back, or name another file with --activities")
 		} else if err != nil {
 			return nil, project.CantRead(ref.Name, err)
 		}
 		f := source.NewFile(m.At(ref.Name), text)
 		if referenceTo(f).SHA256 != ref.SHA256 {
-			return nil, diag.NewError(ErrChanged, "%q has changed since the run began", ref.Name).About(ref.Name).
-				Advise("put it back, or name it as the file of activities that is meant")
+			return nil, diag.NewError(ErrChanged, "%q has changed since the run began", ref.Name).
+				Advise("put it back, or use the new one: --activities %s", ref.Name)
 		}
 		files = append(files, f)
 	}

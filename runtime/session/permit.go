@@ -43,11 +43,11 @@ func within(p *project.Program, o *Options) error {
 	}
 	for _, name := range []string{o.PlannerName, o.Model} {
 		if name != "" && own.Models != nil && !slices.Contains(own.Models, name) {
-			return diag.NewError(ErrOutside, "the model %q isn't one of those that are approved", name).About(name)
+			return diag.NewError(ErrOutside, "the model %q isn't one of those that are approved", name)
 		}
 	}
 	if ticks, bounded := own.Budget["ticks"]; o.Planned && bounded && ticks == 0 {
-		return diag.NewError(ErrOutside, "a model is to plan the run, and what was approved is a run without one").Advise("have a run with a planner approved")
+		return diag.NewError(ErrOutside, "a model is to plan the run, and what was approved is a run without one").Advise("obelus approve --planner approves one")
 	}
 	parts, err := approval.Parts(p.Plan)
 	if err != nil {

@@ -19,7 +19,8 @@ func (s *Session) thereToRun() error {
 			continue
 		}
 		if what := cmp.Or(activity.Missing(all[name])); what != "" {
-			return diag.NewError(ErrNotThere, "the run can't go on: %s of activity \"%s\" isn't there", what, name).About(s.ID()).Advise("put it back, and the run goes on")
+			return diag.NewError(ErrNotThere, "the run can't go on: %s of activity \"%s\" isn't there", what, name).
+				Advise("put it back, then run \"obelus resume %s\"", s.ID())
 		}
 	}
 	return nil

@@ -52,7 +52,7 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 		return nil, err
 	}
 	if replay.Over() {
-		return nil, diag.NewError(ErrEnded, "the run has ended, and asks nothing any more").About(path)
+		return nil, diag.NewError(ErrEnded, "the run has ended, and asks nothing any more")
 	}
 	q := &Questions{Program: p, machine: replay.Machine, box: boxOf(path), Running: journal.Running(path)}
 	if m.Approval != nil && m.Options.Signed {
@@ -137,7 +137,7 @@ func (q *Questions) Decide(about []*runtime.Question, d runtime.Decision) (again
 		all = append(all, AnswerTo(one, d))
 		if next := q.try(one, d); next != nil {
 			if next.Problem != "" {
-				return nil, diag.NewError(ErrAnswers, "that can't be taken for the call %q: %s", one.Call, next.Problem).About(one.Call)
+				return nil, diag.NewError(ErrAnswers, "that can't be taken for the call %q: %s", one.Call, next.Problem)
 			}
 			again = append(again, next)
 		}

@@ -34,7 +34,7 @@ type resultLine struct {
 
 // resultsProblem is what keeps a file from being written to.
 func resultsProblem(name, format string, args ...any) *diag.UserError {
-	return diag.NewError(ErrResults, "results: "+format, args...).About(name)
+	return diag.NewError(ErrResults, "--out: "+format, args...)
 }
 
 // openResults opens the file that a run writes its results to; nil for none. What a file holds isn't
@@ -109,7 +109,7 @@ func (r *results) end() error {
 	}
 	if err := r.close(); err != nil {
 		return resultsProblem(r.name, "%q isn't whole: %s", r.name, workspace.Reason(err)).From(err).
-			Advise("make room for it; when the run is resumed, what is missing is written")
+			Advise("make room for it; \"obelus resume\" of this run writes what is missing")
 	}
 	return nil
 }

@@ -281,7 +281,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 			s.resume.RetryFailed = true
 			s.replay.reopen()
 		case s.replay.Over():
-			return diag.NewError(ErrNothingFailed, "the run %s has no failed call that can run again", s.ID()).About(s.ID()).
+			return diag.NewError(ErrNothingFailed, "the run %s has no failed call that can run again", s.ID()).
 				Advise("what was rejected, by a person or as nobody answered, and an output that doesn't fit stand as they are: begin a new run")
 		}
 	}
@@ -305,7 +305,8 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 func (s *Session) open() (err error) {
 	plan, o := s.program.Plan, &s.options
 	if err := local.Runnable(plan, s.Planned() || o.Model != ""); err != nil {
-		return diag.NewError(ErrUnanswered, "%v", err).From(err).Advise("define one under \"activities\", or have a model answer the call")
+		return diag.NewError(ErrUnanswered, "%v", err).From(err).
+			Advise("define one under \"activities\", give a file with --activities, or a model with --model")
 	}
 	options := activity.Options{InUse: activity.InUse(plan, s.Planned()), Hosts: s.program.HostRules()}
 	if o.Digest != "" {
@@ -314,7 +315,7 @@ func (s *Session) open() (err error) {
 	s.set, err = activity.Open(s.program.Activities(activity.Of), o.Functions, options)
 	switch {
 	case errors.Is(err, compiler.ErrOther):
-		return diag.NewError(project.ErrOther, "this isn't the plan that is demanded any more: %v", err).From(err)
+		return diag.NewError(project.ErrOther, "this isn't the plan that is demanded any more: %v", err).From(err).Advise(project.DigestHelp)
 	case err != nil:
 		return diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
 	}
@@ -419,7 +420,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	s.ran = true
 	if s.Ended() {
 		result := s.result(s.replay.Outcome, s.results.end())
-		ended := diag.NewError(ErrEnded, "the run %s had ended already", s.ID()).About(s.ID())
+		ended := diag.NewError(ErrEnded, "the run %s had ended already", s.ID())
 		return result, errors.Join(append([]error{ended}, result.Incomplete...)...)
 	}
 	s.tracer = trace.New(ctx, s.options.Telemetry, s.traced())
@@ -451,11 +452,10 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		if s.results != nil {
 			s.results.close()
 		}
-		kind := ErrUnrunnable
 		if errors.Is(err, local.ErrJournal) {
-			kind = ErrJournalSpace
+			return nil, s.keeper.full(err)
 		}
-		return nil, diag.NewError(kind, "%v", err).About(s.ID()).From(err)
+		return nil, diag.NewError(ErrUnrunnable, "%v", err).From(err)
 	}
 	result := s.result(outcome, s.keeper.end(outcome), s.results.end())
 	result.Refused = desk.refused(outcome.Asked)

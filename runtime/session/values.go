@@ -16,7 +16,7 @@ import (
 )
 
 // Fits refuses values that the plan's schemas don't admit; with instances, only what can't be right
-// for any of them. The name of the trouble is the missing keys, a line each.
+// for any of them.
 func Fits(p *plan.Plan, input, state map[string]any) error {
 	if len(p.Instances) > 0 || p.AwaitsInstances {
 		if v := runtime.UnfitKeys(p.InputSchema, input); v != nil {
@@ -30,7 +30,7 @@ func Fits(p *plan.Plan, input, state map[string]any) error {
 	for _, call := range p.Calls { // of a solution, which checked alone knows nothing of the run that it is for
 		if call.Instance != "" {
 			return diag.NewError(ErrInstances, "the call %q is for the instance %q, and the run has no instances", call.Name, compiler.Shown(call.Instance)).
-				Advise("give the run its instances, or run the solution with the context that it answers: {context, solution}")
+				Advise("give the run its instances with --instances, or run the solution with the context that it answers: {context, solution}")
 		}
 	}
 	what, v := runtime.Unfit(p, Over(p.Input, input), state)
@@ -64,11 +64,23 @@ func missing(kind error, what string, keys []string, more string) error {
 		verb = "are"
 	}
 	return diag.NewError(kind, "the %s doesn't fit its schema: %s %s missing%s", what, wording.And(quoted), verb, more).
-		About(strings.Join(keys, "\n")).Advise("give it")
+		Advise("%s", give(what, keys))
+}
+
+// give says by which flags the keys of an input or a state are given.
+func give(what string, keys []string) string {
+	help := "give"
+	for _, key := range keys {
+		help += fmt.Sprintf(" --%s %s", what, wording.ShellWord(key+"=…"))
+	}
+	if len(keys) > 1 {
+		help += fmt.Sprintf(" (or all in a file: --%s @file.json)", what)
+	}
+	return help
 }
 
 // lacks refuses to begin without an input that the plan can't do without, or without what its
-// state schema requires and no call writes. The name of the trouble is the keys, a line each.
+// state schema requires and no call writes.
 func lacks(p *plan.Plan, input, state map[string]any) error {
 	if keys := runtime.Wanting(p, Over(p.State, state)); len(keys) > 0 && p.Form == plan.PlanFile {
 		return missing(ErrStateLacking, "state", keys, ", and no call writes it")
@@ -86,8 +98,8 @@ func lacks(p *plan.Plan, input, state map[string]any) error {
 		keys = append(keys, r.Ref.Path[0].Key)
 		words = append(words, fmt.Sprintf("%s, which %q reads (%s:%d:%d)", referenceOf(r), p.Calls[r.Call].Name, r.Node.File.Name, at.Line, at.Column))
 	}
-	return diag.NewError(ErrLacking, "the plan can't do without %s", wording.And(words)).About(strings.Join(keys, "\n")).
-		Advise("give it, or say what holds without it: write %s || \"…\"", referenceOf(reads[0]))
+	return diag.NewError(ErrLacking, "the plan can't do without %s", wording.And(words)).
+		Advise("%s, or say what holds without it: write %s || \"…\"", give("input", keys), referenceOf(reads[0]))
 }
 
 func referenceOf(r *plan.Read) string { return r.Node.Text[r.Ref.Start:r.Ref.End] }
