@@ -102,7 +102,7 @@ func (l *Labels) live(live *policy.Live) {
 		return from(label, func(taint) Hop { return Hop{Plan: l.Plan, Words: words} })
 	}
 	for _, v := range live.Values {
-		l.start.add(v.Path, of(v.Label, "an earlier tick wrote it: "+v.From))
+		l.start.add(v.Path, of(v.Label, "an earlier tick wrote it: "+v.From), false)
 	}
 	l.given = of(live.Seen, "the model that wrote the calls was shown "+live.From)
 	l.started = l.given.decides()
@@ -363,11 +363,11 @@ const maxDepth = 32
 func (l *Labels) delegate(c *plan.Call, of *ofCall, p *plan.Plan) (v, failure value) {
 	below := &Labels{Plan: p, rules: l.rules, start: newStart(p), secrets: l.secrets, depth: l.depth + 1, started: of.control}
 	for i, f := range c.Params.Fields {
-		below.start.add([]expression.Segment{{Key: "input"}, {Key: f.Key}}, of.parameters[i])
+		below.start.add([]expression.Segment{{Key: "input"}, {Key: f.Key}}, of.parameters[i], false)
 	}
 	for _, scope := range c.Scopes {
 		if scope.Read >= 0 {
-			below.start.add(l.Plan.Paths.Segments(l.Plan.Reads[scope.Read].Path), l.read(scope.Read))
+			below.start.add(l.Plan.Paths.Segments(l.Plan.Reads[scope.Read].Path), l.read(scope.Read), false)
 		}
 	}
 	below.start.declared()

@@ -13,21 +13,20 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// A start is what stands there from the start, by path. It knows paths by themselves, since
-// those of a plan that arrives become more.
+// A start is what is there from the start: what is known of some paths. It knows paths by themselves, since those of a
+// plan that arrives become more.
 type start struct {
 	plan  *plan.Plan
-	root  spot
-	all   value
+	spots []spot
+	all   value                 // of all of them
 	known map[pathtree.ID]value // results of read
 }
 
-// A spot is a place in what stands there.
+// A spot is what is known of a path, whose kind comes first.
 type spot struct {
-	next  map[expression.Segment]*spot
-	here  value // of what stands at the place itself
-	below value // of all that stands there and below
-	open  bool  // a policy declares its confidentiality, whatever its name is
+	path []expression.Segment
+	value
+	open bool // a policy declares its confidentiality, whatever its name is
 }
 
 func newStart(p *plan.Plan) *start {
@@ -51,36 +50,22 @@ func secretBy(hop Hop) value {
 	return from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop { return hop })
 }
 
-// add puts a value at a path, its kind first.
-func (s *start) add(path []expression.Segment, v value) *spot {
+func (s *start) add(path []expression.Segment, v value, open bool) {
 	s.all.join(v)
-	at := &s.root
-	for _, segment := range path {
-		next := at.next[segment]
-		if next == nil {
-			next = &spot{}
-			if at.next == nil {
-				at.next = map[expression.Segment]*spot{}
-			}
-			at.next[segment] = next
-		}
-		at = next
-		at.below.join(v)
-	}
-	at.here.join(v)
-	return at
+	s.spots = append(s.spots, spot{path, v, open})
 }
 
 // read is what a read of a path may see of it.
 func (s *start) read(id pathtree.ID) value {
 	known, asked := s.known[id]
 	if !asked {
-		v, path := s.along(s.plan.Paths.Segments(id))
+		path := s.plan.Paths.Segments(id)
+		v, open := s.at(path)
 		named := slices.IndexFunc(path, func(segment expression.Segment) bool {
 			return !segment.IsIndex && naming.SecretKey(segment.Key)
 		})
-		if named >= 0 {
-			v.join(s.called(path[named].Key))
+		if named > 0 && !open {
+			v.join(s.secretBy(nameOfSecret(path[named].Key)))
 		}
 		s.known[id], known = v, v
 	}
@@ -90,27 +75,18 @@ func (s *start) read(id pathtree.ID) value {
 // nothing is the value of what is as good as the plan's own text.
 var nothing value
 
-// along is what stands at a path, above and below it, and as much of the path below its kind
-// as says by its names whether that is secret: none of it where a policy does.
-func (s *start) along(path []expression.Segment) (v value, names []expression.Segment) {
-	names = path[min(1, len(path)):]
-	at := &s.root
-	for _, segment := range path {
-		if at = at.next[segment]; at == nil {
-			return v, names
-		}
-		v.join(at.here)
-		if at.open {
-			names = nil
+// at is what is known of a path, of those above it, and of those below it; and whether a policy declares it, so that
+// its name says nothing.
+func (s *start) at(path []expression.Segment) (v value, open bool) {
+	for i := range s.spots {
+		at := &s.spots[i]
+		n := min(len(path), len(at.path))
+		if slices.Equal(path[:n], at.path[:n]) {
+			v.join(at.value)
+			open = open || at.open && n == len(at.path)
 		}
 	}
-	v.join(at.below)
-	return v, names
-}
-
-// called is the value of what stands under the name of a secret.
-func (s *start) called(key string) value {
-	return secretBy(Hop{Plan: s.plan, Words: fmt.Sprintf("%q is the name of a secret", key)})
+	return v, open
 }
 
 // declared adds what a document and its schemas say is secret, by name or by schema.
@@ -130,69 +106,66 @@ func (s *start) declared() {
 
 func (s *start) hold(kind string, v any, of *schema.Schema) {
 	path := []expression.Segment{{Key: kind}}
-	s.named(path, v)
-	s.ofSchema(path, of)
+	s.names(path, v, of)
 	of.Secrets(v, func(steps []any, _ any) {
-		s.secret(slices.Concat(path, segments(steps)), "its schema says that it is secret")
+		at := path
+		for _, step := range steps {
+			at = below(at, step)
+		}
+		s.secret(at, declaredSecret)
 	})
 }
 
-func segments(steps []any) []expression.Segment {
-	var all []expression.Segment
-	for _, step := range steps {
-		if i, ok := step.(int); ok {
-			all = append(all, expression.Segment{Key: fmt.Sprint(i), Index: i, IsIndex: true})
-		} else {
-			all = append(all, expression.Segment{Key: step.(string)})
-		}
-	}
-	return all
+// below is a path with a step more.
+func below(path []expression.Segment, step any) []expression.Segment {
+	segment := expression.Segment{Key: fmt.Sprint(step)}
+	segment.Index, segment.IsIndex = step.(int)
+	return append(slices.Clip(path), segment)
 }
+
+const declaredSecret = "its schema says that it is secret"
+
+func nameOfSecret(key string) string { return fmt.Sprintf("%q is the name of a secret", key) }
+
+func (s *start) secretBy(why string) value { return secretBy(Hop{Plan: s.plan, Words: why}) }
 
 func (s *start) secret(path []expression.Segment, why string) {
-	if _, names := s.along(path); names != nil {
-		s.add(path, secretBy(Hop{Plan: s.plan, Words: why}))
-	}
-}
-
-// named adds what stands under names of secrets. What is read by such a name needs no
-// entry, so that only the first of a path is looked for.
-func (s *start) named(path []expression.Segment, v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			below := append(path[:len(path):len(path)], expression.Segment{Key: key})
-			if naming.SecretKey(key) {
-				s.secret(below, fmt.Sprintf("%q is the name of a secret", key))
-			} else {
-				s.named(below, v[key])
-			}
-		}
-	case []any:
-		for i, item := range v {
-			s.named(append(path[:len(path):len(path)], expression.Segment{Key: fmt.Sprint(i), Index: i, IsIndex: true}), item)
-		}
+	if _, open := s.at(path); !open {
+		s.add(path, s.secretBy(why), false)
 	}
 }
 
 // maxDeclared is how deep properties of a schema are looked at.
 const maxDeclared = 6
 
-// ofSchema adds what a schema names as a secret, be it there or not.
-func (s *start) ofSchema(path []expression.Segment, of *schema.Schema) {
-	if of == nil || len(path) > maxDeclared {
-		return
+// names adds what is a secret by its name, in a value or in a schema of it, and what a schema says is one, be it there
+// or not. What is read by such a name needs no entry, so that only the first of a path is looked for.
+func (s *start) names(path []expression.Segment, v any, of *schema.Schema) {
+	if items, ok := v.([]any); ok {
+		for i, item := range items {
+			s.names(below(path, i), item, nil)
+		}
 	}
-	for _, key := range of.Properties() {
-		place := of.At([]schema.Step{schema.Key(key)})
-		below := append(path[:len(path):len(path)], expression.Segment{Key: key})
+	object, _ := v.(map[string]any)
+	keys := slices.Collect(maps.Keys(object))
+	if of != nil && len(path) <= maxDeclared {
+		keys = append(keys, of.Properties()...)
+	} else {
+		of = nil
+	}
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
+		at, part := below(path, key), (*schema.Schema)(nil)
+		if of != nil {
+			part = of.At([]schema.Step{schema.Key(key)}).Schema
+		}
 		switch {
 		case naming.SecretKey(key):
-			s.secret(below, fmt.Sprintf("%q is the name of a secret", key))
-		case saysSecret(place.Schema):
-			s.secret(below, fmt.Sprintf("the schema of %q says that it is secret", key))
+			s.secret(at, nameOfSecret(key))
+		case saysSecret(part):
+			s.secret(at, declaredSecret)
 		default:
-			s.ofSchema(below, place.Schema)
+			s.names(at, object[key], part)
 		}
 	}
 }
@@ -217,10 +190,9 @@ func (s *start) values(policies []*policy.Policy) {
 	for _, one := range policies {
 		for _, v := range one.Values {
 			label := v.Said.Over(policy.Label{})
-			at := s.add(v.Path, from(label, func(t taint) Hop {
+			s.add(v.Path, from(label, func(t taint) Hop {
 				return Hop{Plan: s.plan, Span: v.Node.Span(), Words: fmt.Sprintf("%s says that it is %s", one.Title(), word(label, t))}
-			}))
-			at.open = at.open || one.Counts && v.Said.Confidentiality != nil
+			}), one.Counts && v.Said.Confidentiality != nil)
 		}
 	}
 }
@@ -231,7 +203,7 @@ func (s *start) advised(given value) {
 	if v.join(given); v == nothing {
 		return
 	}
-	s.add([]expression.Segment{{Key: "advice"}}, v.over(Hop{Plan: s.plan, Words: "advisors were shown it"}))
+	s.add([]expression.Segment{{Key: "advice"}}, v.over(Hop{Plan: s.plan, Words: "advisors were shown it"}), false)
 }
 
 func word(l policy.Label, t taint) string {
