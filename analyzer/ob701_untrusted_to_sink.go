@@ -75,14 +75,18 @@ func reportFlow(p *Pass, f *label.Flow) {
 	if f.Integrity {
 		is, most = f.Is.Integrity.String(), f.Most.Integrity.String()
 	}
+	why := "nothing lets what is secret leave"
+	if f.Rule != nil {
+		why = fmt.Sprintf("the rule %q", f.Rule.Name)
+	}
 	var d *diag.Diagnostic
 	if f.Control {
-		d = p.Report(at, "something %s decides whether %s runs, which accepts at most %s data: %s", is, sink, most, f.Why)
+		d = p.Report(at, "something %s decides whether %s runs, which accepts at most %s data: %s", is, sink, most, why)
 		if !f.Strict {
 			d.As(diag.Warning)
 		}
 	} else {
-		d = p.Report(at, "%s reaches %s, which accepts at most %s data: %s", is, sink, most, f.Why)
+		d = p.Report(at, "%s reaches %s, which accepts at most %s data: %s", is, sink, most, why)
 	}
 	d.About(f.Of.Label())
 	if f.Integrity {

@@ -201,7 +201,7 @@ func invalid(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.
 	if why := guard.Outside(plan, call, params, a); why != "" {
 		return &Failure{Code: codeOutside, Message: why}
 	}
-	if why := label.UnendorsedParameter(plan, call, params, a); why != "" {
+	if why := label.Unendorsed(plan, call, params, false, a); why != "" {
 		return &Failure{Code: codeOutside, Message: why}
 	}
 	return nil
@@ -213,7 +213,7 @@ func (s *store) refused(call *plan.Call, value any) *Failure {
 			return unfitting("bad-output", "the result doesn't fit the tool's \"_output\"", v)
 		}
 	}
-	if why := label.Unendorsed(s.plan, call, value, &s.machine.matching); why != "" && call.Each == nil {
+	if why := label.Unendorsed(s.plan, call, value, true, &s.machine.matching); why != "" && call.Each == nil {
 		return badOutput("%s", why)
 	}
 	return nil

@@ -218,7 +218,7 @@ func conditionName(i int) string { return fmt.Sprintf("[%c%s]", 'A'+i%26, string
 // passes is who receives what of a call.
 func (d *dealer) passes(c *Call) string {
 	var paths []string
-	for _, s := range c.received() {
+	for _, s := range c.reads(false) {
 		paths = append(paths, s.Path)
 	}
 	return d.brief([]string{c.Runs.Destination()}) + " receives " + cmp.Or(d.brief(paths), "fixed values")

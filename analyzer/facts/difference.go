@@ -85,7 +85,7 @@ func Compare(old, new *Facts) *Comparison {
 	c.outermost.programs()
 	before := old.Worst.bounds()
 	for i, now := range new.Worst.bounds() {
-		c.outermost.compare(Difference{Of: ItemWorst, Name: now.name}, part{}, before[i].node(), now.node())
+		c.outermost.compare(Difference{Of: ItemWorst, Name: now.name}, part{}, before[i].shown(), now.shown())
 	}
 	slices.SortStableFunc(c.Differences, func(a, b Difference) int { return cmp.Compare(a.Risk.rank(), b.Risk.rank()) })
 	return c
@@ -128,7 +128,7 @@ func (c *Comparison) plans(old, new *Facts, path, by string) *pair {
 			p.things(Difference{Of: ItemCall, Name: call.Name, call: call, At: call.At}, p.parts(oldSide, call), nil)
 		}
 	}
-	p.compare(Difference{Of: ItemOutput}, part{}, p.values(oldSide, old.Output), p.values(newSide, new.Output))
+	p.compare(Difference{Of: ItemOutput}, part{}, p.values(oldSide, old.Output...), p.values(newSide, new.Output...))
 	p.orders()
 	before, now := toolsOf(old), toolsOf(new)
 	for _, name := range keysOf(before, now) {
@@ -204,7 +204,7 @@ func (p *pair) report(d Difference, of part, calls ...int) {
 // A part is one of those that calls and tools are compared by.
 type part struct {
 	name   string
-	of     *node
+	of     []leaf
 	weight weight
 }
 
@@ -221,38 +221,38 @@ const (
 // parts are all parts of a call, in the order in which differences are shown, with their weights.
 func (p *pair) parts(side int, c *Call) []part {
 	var list, context *Value
-	var most *node
+	var most []leaf
 	if c.Each != nil {
-		list, most = &c.Each.List, leaf(c.Each.Most)
+		list, most = &c.Each.List, leafOf(c.Each.Most)
 	}
 	if len(c.Context) > 0 {
 		context = &Value{Sources: c.Context}
 	}
 	return []part{
-		{"tool", textNode(c.Tool), acts | gives},
-		{"instance", textNode(c.Instance), acts | repeated},
-		{effectKind, textNode(c.Effect.Kind), acts},
-		{"effect that only the plan claims", textNode(c.Effect.Claimed), 0},
-		{Reaches, flagNode(c.Effect.OpenWorld || c.Runs.Kind == Model), acts},
-		{"a second time does no more", flagNode(c.Effect.Idempotent), 0},
+		{"tool", leafOf(c.Tool), acts | gives},
+		{"instance", leafOf(c.Instance), acts | repeated},
+		{effectKind, leafOf(c.Effect.Kind), acts},
+		{"effect that only the plan claims", leafOf(c.Effect.Claimed), 0},
+		{Reaches, flag(c.Effect.OpenWorld || c.Runs.Kind == Model), acts},
+		{"a second time does no more", flag(c.Effect.Idempotent), 0},
 		{"runs the plan", p.place(side, c.Runs.Plan), acts | gives},
-		{"in a context of its own", flagNode(c.Runs.Alone), acts | gives},
-		{"carried out by", carrierOf(c), acts | gives},
-		{"value", p.values(side, c.Values), acts | gives},
+		{"in a context of its own", flag(c.Runs.Alone), acts | gives},
+		{"carried out by", carrierOf(&c.Runs), acts | gives},
+		{"value", p.values(side, c.Values...), acts | gives},
 		{"condition", p.optional(side, c.When), acts | gives | limit | repeated},
-		{"goes on when an item failed", flagNode(c.Each != nil && c.Each.Collect), 0},
+		{"goes on when an item failed", flag(c.Each != nil && c.Each.Collect), 0},
 		{"most items", most, acts | gives | limit},
 		{"each of", p.optional(side, list), acts | gives | repeated},
 		{"context", p.optional(side, context), acts | gives},
 		{"writes", writesOf(c), 0},
-		{"method", textNode(c.Method), 0},
+		{"method", leafOf(c.Method), 0},
 		{"after", p.afterOf(side, c), acts | limit | repeated},
-		{"tries", leaf(max(1, c.Tries)), acts | limit},
-		{"backoff", textNode(c.Backoff), 0},
-		{"timeout", textNode(c.Timeout), 0},
-		{"a person is asked", flagNode(c.Confirm), acts | limit},
-		{"result", literalNode(c.Produced), acts | gives},
-		{"reasoning", textNode(c.Reason), 0},
+		{"tries", leafOf(max(1, c.Tries)), acts | limit},
+		{"backoff", leafOf(c.Backoff), 0},
+		{"timeout", leafOf(c.Timeout), 0},
+		{"a person is asked", flag(c.Confirm), acts | limit},
+		{"result", leafLiteral(c.Produced), acts | gives},
+		{"reasoning", leafOf(c.Reason), 0},
 	}
 }
 
@@ -294,7 +294,7 @@ func (p *pair) carriers(a, b *Call) {
 		d.Was = from
 	}
 	parts := func(side int, e *Execution) []part {
-		return []part{{"definition", literalNode(e.Definition), acts | gives}, {"folder", p.place(side, e.Folder), acts | gives}}
+		return []part{{"definition", leafLiteral(e.Definition), acts | gives}, {"folder", p.place(side, e.Folder), acts | gives}}
 	}
 	p.things(d, parts(oldSide, &a.Runs), parts(newSide, &b.Runs), calls...)
 }
@@ -303,12 +303,12 @@ func (p *pair) carriers(a, b *Call) {
 func (p *pair) settings() {
 	progress := p.old.Form != p.new.Form && (p.old.IsAnswer() || p.new.IsAnswer())
 	if !progress {
-		p.compare(Difference{Of: ItemSetting, Name: "plan"}, part{}, textNode(p.old.Plan), textNode(p.new.Plan))
+		p.compare(Difference{Of: ItemSetting, Name: "plan"}, part{}, leafOf(p.old.Plan), leafOf(p.new.Plan))
 	}
 	for _, key := range keysOf(p.old.Settings, p.new.Settings) {
 		if !progress || !slices.Contains(standing, key) {
-			p.compare(Difference{Of: ItemSetting, Name: key}, part{}, literalNode(p.old.Settings[key]),
-				literalNode(p.new.Settings[key]))
+			p.compare(Difference{Of: ItemSetting, Name: key}, part{}, leafLiteral(p.old.Settings[key]),
+				leafLiteral(p.new.Settings[key]))
 		}
 	}
 }
@@ -338,8 +338,8 @@ func (t Tool) parts() []part {
 	if t.Name == "" {
 		return nil
 	}
-	return []part{{"description", textNode(t.Description), 0}, {"parameters", literalNode(t.Parameters), 0},
-		{"output", literalNode(t.Output), 0}, {"definition", literalNode(t.Definition), 0}}
+	return []part{{"description", leafOf(t.Description), 0}, {"parameters", leafLiteral(t.Parameters), 0},
+		{"output", leafLiteral(t.Output), 0}, {"definition", leafLiteral(t.Definition), 0}}
 }
 
 // programs compares the files that calls of both plans run; a file that exists in one of them alone is
@@ -349,7 +349,7 @@ func (p *pair) programs() {
 		old, new := p.old.Programs[file], p.new.Programs[file]
 		calls := p.new.callsOf(file)
 		if old != "" && new != "" || len(p.old.callsOf(file)) > 0 && len(calls) > 0 {
-			p.compare(Difference{Of: ItemProgram, Name: file}, part{weight: acts | gives}, textNode(old), textNode(new), calls...)
+			p.compare(Difference{Of: ItemProgram, Name: file}, part{weight: acts | gives}, leafOf(old), leafOf(new), calls...)
 		}
 	}
 }
@@ -371,8 +371,8 @@ func (p *pair) orders() {
 	}
 	for _, o := range p.new.Orders {
 		if a, b := common(old[o.Path], o.Calls), common(o.Calls, old[o.Path]); !slices.Equal(a, b) {
-			p.report(Difference{Of: ItemOrder, Name: o.Path, Old: leaf(a[:min(mostCalls, len(a))]).value,
-				New: leaf(b[:min(mostCalls, len(b))]).value}, part{})
+			p.report(Difference{Of: ItemOrder, Name: o.Path, Old: literal(Compact(a[:min(mostCalls, len(a))])),
+				New: literal(Compact(b[:min(mostCalls, len(b))]))}, part{})
 		}
 	}
 }

@@ -255,7 +255,10 @@ func (g *gatherer) giving(c *plan.Call) []Condition {
 		return known
 	}
 	g.gives[c] = nil
-	asOne, reads := compiler.WithoutItems(c), needed(c)
+	asOne, reads := compiler.WithoutItems(c), c.Reads
+	if c.Each != nil {
+		reads = slices.Concat(readsOf(asOne.When), readsOf(asOne.Params))
+	}
 	var its []Condition
 	if asOne.When != nil {
 		its = append(its, Condition{"if", g.single(asOne.When, c).String(), "for", c.Name})
@@ -263,15 +266,6 @@ func (g *gatherer) giving(c *plan.Call) []Condition {
 	its = merged(its, slices.Concat(g.branches(reads, asOne.Params), g.inherited(c, reads)))
 	g.gives[c] = its
 	return its
-}
-
-// needed are the reads without whose values a call gives nothing.
-func needed(c *plan.Call) []int {
-	if c.Each == nil {
-		return c.Reads
-	}
-	asOne := compiler.WithoutItems(c)
-	return slices.Concat(readsOf(asOne.When), readsOf(asOne.Params))
 }
 
 // A requirement is a call that another can't run without: it must be done, or have failed.
@@ -299,39 +293,30 @@ func (g *gatherer) requirements(c *plan.Call, reads []int) []requirement {
 
 // branches are the alternatives of other calls that a call's reads need, of those that "||" joins one.
 func (g *gatherer) branches(reads []int, params *plan.Template) []Condition {
-	var all []Condition
+	var groups [][]int
 	for _, r := range reads {
-		if read := &g.plan.Reads[r]; read.Ref.Required {
-			if condition, needs := g.branch(read); needs {
-				all = append(all, condition)
+		if g.plan.Reads[r].Ref.Required {
+			groups = append(groups, []int{r})
+		}
+	}
+	if params != nil {
+		for _, field := range params.Fields {
+			if t := field.Value; t.Expr != nil {
+				if joined, literal := t.Expr.Alternatives(); joined && !literal {
+					groups = append(groups, t.Reads)
+				}
 			}
 		}
 	}
-	if params == nil {
-		return all
-	}
-	for _, field := range params.Fields {
-		t := field.Value
-		if t.Expr == nil {
-			continue
+	var all []Condition
+	for _, group := range groups {
+		one, needed := g.branch(&g.plan.Reads[group[0]])
+		for _, r := range group[1:] {
+			branch, needs := g.branch(&g.plan.Reads[r])
+			one.Path += ", or if " + branch.Text + " " + branch.More + " " + branch.Path
+			needed = needed && needs
 		}
-		if joined, literal := t.Expr.Alternatives(); !joined || literal {
-			continue
-		}
-		var one Condition
-		for i, r := range t.Reads {
-			condition, needs := g.branch(&g.plan.Reads[r])
-			if !needs {
-				one = Condition{}
-				break
-			}
-			if i == 0 {
-				one = condition
-			} else {
-				one.Path += ", or if " + condition.Text + " " + condition.More + " " + condition.Path
-			}
-		}
-		if one != (Condition{}) {
+		if needed {
 			all = append(all, one)
 		}
 	}

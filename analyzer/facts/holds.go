@@ -25,7 +25,7 @@ func (g *gatherer) holds(f *Facts) {
 	left, met := mostSpread, make([]int, len(f.Calls)) // by call: the last one that was found to depend on it
 	received := make([][]*Source, len(f.Calls))
 	for i := range f.Calls {
-		received[i] = f.Calls[i].received()
+		received[i] = f.Calls[i].reads(false)
 	}
 	for i := range f.Calls {
 		c := &f.Calls[i]
@@ -75,12 +75,6 @@ func (c *Call) hold(f *Facts, calls []int, kinds map[string]bool) {
 		}
 	}
 	c.Holds = append(c.Holds, slices.Sorted(maps.Keys(kinds))...)
-}
-
-// received are the sources of all that a call is given, each list of writers once.
-func (c *Call) received() []*Source {
-	one := Call{Values: c.Values, Each: c.Each, Context: c.Context}
-	return one.reads()
 }
 
 func kindOf(path string) string {

@@ -22,32 +22,22 @@ type matching struct {
 // match finds which calls are the same: by the author's name for it, then by all that it does, then by
 // what it receives and writes, then by its tool.
 func match(old, new *Facts) matching {
-	m := matching{old, new, slices.Repeat([]int{-1}, len(old.Calls)), slices.Repeat([]int{-1}, len(new.Calls)), byName(old), byName(new)}
+	m := matching{
+		old, new, slices.Repeat([]int{-1}, len(old.Calls)), slices.Repeat([]int{-1}, len(new.Calls)), byName(old), byName(new),
+	}
+	// By all of some traits, of which one that a call lacks is "".
+	const id, tool, given, paths, names, instance, rest = 0, 1, 2, 3, 4, 5, 6
 	before, now := traitsOf(old), traitsOf(new)
-	m.pair(before, now, true, byID)
-	for _, of := range [][]trait{
-		{byTool, byRest, byGiven, byPaths}, {byPaths, byGiven}, {byPaths, byTool}, {byGiven, byTool}, {byPaths}, {byGiven},
-		{byTool, byInstance, byNames}, {byTool, byInstance},
+	for _, of := range [][]int{
+		{id}, {tool, rest, given, paths, instance}, {paths, given}, {paths, tool}, {given, tool}, {paths}, {given},
+		{tool, instance, names}, {tool, instance},
 	} {
-		m.pair(before, now, false, of...)
+		m.pair(before, now, of)
 	}
 	return m
 }
 
-// A trait is something by which a call is told from others.
-type trait int
-
-const (
-	byID trait = iota
-	byTool
-	byInstance
-	byGiven // what it receives
-	byNames // of what it receives
-	byPaths // what it writes, "" for nothing
-	byRest
-)
-
-// traitsOf are the traits of all calls.
+// traitsOf are by what each call is told from others.
 func traitsOf(f *Facts) [][]string {
 	all := make([][]string, len(f.Calls))
 	for i := range f.Calls {
@@ -62,10 +52,33 @@ func traitsOf(f *Facts) [][]string {
 		for _, route := range c.Writes {
 			paths += strings.Join(route, "\x00") + "\x01"
 		}
-		rest := strings.Join([]string{c.Instance, c.Runs.Kind, c.Runs.Activity, c.Runs.Plan, c.Timeout, c.Reason}, "\x00")
-		all[i] = []string{c.ID, c.Tool, c.Instance, given, names, paths, rest}
+		rest := strings.Join([]string{c.Runs.Kind, c.Runs.Activity, c.Runs.Plan, c.Timeout, c.Reason}, "\x00")
+		all[i] = []string{c.ID, c.Tool, given, paths, names, c.Instance, rest}
 	}
 	return all
+}
+
+// pair matches the calls that have some traits in common, the first of which they must have, the nth with the nth.
+func (m *matching) pair(before, now [][]string, of []int) {
+	left := func(traits [][]string, to []int) map[string][]int {
+		all := map[string][]int{}
+		for i, one := range traits {
+			if to[i] < 0 && one[of[0]] != "" {
+				key := ""
+				for _, t := range of {
+					key += one[t] + "\x02"
+				}
+				all[key] = append(all[key], i)
+			}
+		}
+		return all
+	}
+	new := left(now, m.newTo)
+	for key, is := range left(before, m.oldTo) {
+		for i := range min(len(is), len(new[key])) {
+			m.oldTo[is[i]], m.newTo[new[key][i]] = new[key][i], is[i]
+		}
+	}
 }
 
 func byName(f *Facts) map[string]int {
@@ -85,32 +98,6 @@ func (c *Call) inputs() iter.Seq[*Value] {
 			}
 		}
 		_ = (c.When == nil || yield(c.When)) && (c.Each == nil || yield(&c.Each.List)) && (len(c.Context) == 0 || yield(&Value{Sources: c.Context}))
-	}
-}
-
-// pair matches the calls that have some traits in common, the first of which they must have, the nth with the nth; with
-// only, if there is one on each side.
-func (m *matching) pair(before, now [][]string, only bool, of ...trait) {
-	left := func(traits [][]string, to []int) map[string][]int {
-		all := map[string][]int{}
-		for i, one := range traits {
-			if to[i] < 0 && one[of[0]] != "" {
-				key := ""
-				for _, t := range of {
-					key += one[t] + "\x02"
-				}
-				all[key] = append(all[key], i)
-			}
-		}
-		return all
-	}
-	new := left(now, m.newTo)
-	for k, is := range left(before, m.oldTo) {
-		if candidates := new[k]; !only || len(is) == 1 && len(candidates) == 1 {
-			for i := range min(len(is), len(candidates)) {
-				m.oldTo[is[i]], m.newTo[candidates[i]] = candidates[i], is[i]
-			}
-		}
 	}
 }
 
@@ -138,10 +125,13 @@ func (p *pair) newName(name string) string {
 	return "\x00" + name
 }
 
-// reads are the sources of all that a call reads, each list of writers once.
-func (c *Call) reads() (all []*Source) {
+// reads are the sources of all that a call is given, and with conditions of its condition, each list of writers once.
+func (c *Call) reads(conditions bool) (all []*Source) {
 	seen := map[writerList]bool{}
 	for v := range c.inputs() {
+		if v == c.When && !conditions {
+			continue
+		}
 		for k := range v.Sources {
 			s := &v.Sources[k]
 			if list := listOf(s.writers); len(s.writers) == 0 || !seen[list] {

@@ -1,254 +1,199 @@
 package facts
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// A node is something that is compared, or has parts that are.
-type node struct {
-	value  *Value           // of a leaf
-	means  string           // what is compared of a leaf besides its literal
-	fields map[string]*node // of an object, by key
-	items  []*node          // of a list
-	set    bool             // fields have no path: that they exist is all
+// A leaf is a value that is compared with the one at the same place of another call, or another item.
+type leaf struct {
+	*Value
+	at    string // the path of the value, or after a NUL what else tells it from others
+	means string // what is compared besides a literal
 }
 
-// compare reports where two parts differ.
-func (p *pair) compare(d Difference, of part, old, new *node, calls ...int) {
-	walk(d.Path, old, new, func(path string, old, new *Value) {
-		d.Path, d.Old, d.New = path, old, new
+// compare reports where the leaves of two parts differ.
+func (p *pair) compare(d Difference, of part, old, new []leaf, calls ...int) {
+	found := func(at string, a, b *Value) {
+		d.Path, _, _ = strings.Cut(at, "\x00")
+		d.Old, d.New = a, b
 		p.report(d, of, calls...)
-	})
-}
-
-// walk finds where two nodes differ, and reports whether they do. Of what exists on one side alone all leaves differ.
-func walk(path string, a, b *node, found func(path string, old, new *Value)) (differ bool) {
-	if a == nil && b == nil || a.equals(b) {
-		return false
 	}
-	a, b = a.orEmpty(b), b.orEmpty(a)
-	switch {
-	case a.open("{") && b.open("{"):
-		for _, key := range keysOf(a.fields, b.fields) {
-			at := Step(path, key)
-			if a.set {
-				at = path
-			}
-			differ = walk(at, a.fields[key], b.fields[key], found) || differ
-		}
-	case a.open("[") && b.open("["):
-		differ = walkItems(path, a.items, b.items, found)
-	case a != nil && a.value == nil || b != nil && b.value == nil: // an expression took the place of others, or they its
-		differ = walk(path, a, nil, found)
-		return walk(path, nil, b, found) || differ
+	was := map[string]leaf{}
+	for _, x := range apart(old, new) {
+		was[x.at] = x
 	}
-	if !differ && (a == nil || a.value != nil) && (b == nil || b.value != nil) { // at least by a secret
-		differ = true
-		found(path, a.shown(), b.shown())
-	}
-	return differ
-}
-
-// orEmpty is the node, or if there is none an empty one with the structure of another.
-func (n *node) orEmpty(o *node) *node {
-	if n != nil || o == nil || o.value != nil {
-		return n
-	}
-	if o.fields != nil {
-		return &node{fields: map[string]*node{}, set: o.set}
-	}
-	return &node{items: []*node{}}
-}
-
-// walkItems compares the items of two lists, without those that both begin and end with.
-func walkItems(path string, a, b []*node, found func(path string, old, new *Value)) (differ bool) {
-	same := func(x, y *node) bool { return !walk("", x, y, func(string, *Value, *Value) {}) }
-	start := 0
-	for start < len(a) && start < len(b) && same(a[start], b[start]) {
-		start++
-	}
-	for len(a) > start && len(b) > start && same(a[len(a)-1], b[len(b)-1]) {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	for i := start; i < max(len(a), len(b)); i++ {
-		differ = walk(path+"["+strconv.Itoa(i)+"]", itemOf(a, i), itemOf(b, i), found) || differ
-	}
-	return differ
-}
-
-func itemOf(items []*node, i int) *node {
-	if i < len(items) {
-		return items[i]
-	}
-	return nil
-}
-
-// equals reports whether two leaves are the same.
-func (n *node) equals(o *node) bool {
-	if n == nil || o == nil || n.value == nil || o.value == nil {
-		return false
-	}
-	a, b := n.value.Literal, o.value.Literal
-	return n.means != "" && n.means == o.means || !a.IsZero() && !b.IsZero() && a.Equal(b)
-}
-
-// open reports whether a node is an object ("{") or a list ("["), and takes a literal apart.
-func (n *node) open(kind string) bool {
-	if n == nil {
-		return false
-	}
-	if n.fields == nil && n.items == nil && n.value != nil {
-		literal := n.value.Literal.Text
+	for _, y := range apart(new, old) {
+		x, both := was[y.at]
+		delete(was, y.at)
 		switch {
-		case len(literal) == 0:
-		case literal[0] == '{':
-			var fields map[string]json.RawMessage
-			_ = json.Unmarshal(literal, &fields)
-			n.fields = make(map[string]*node, len(fields))
-			for key, value := range fields {
-				n.fields[key] = literalNode(Literal{Text: value})
-			}
-		case literal[0] == '[':
-			var items []json.RawMessage
-			_ = json.Unmarshal(literal, &items)
-			n.items = make([]*node, len(items))
-			for i, item := range items {
-				n.items[i] = literalNode(Literal{Text: item})
-			}
+		case !both:
+			found(y.at, nil, y.Value)
+		case x.means != "" && x.means == y.means || !x.Literal.IsZero() && x.Literal.Equal(y.Literal):
+		case x.Literal.IsZero() || y.Literal.IsZero() || bytes.Equal(x.Literal.Text, y.Literal.Text): // at least by a secret
+			found(y.at, x.Value, y.Value)
+		default:
+			literals(y.at, x.Literal.Text, y.Literal.Text, found)
 		}
 	}
-	return kind == "{" && n.fields != nil || kind == "[" && n.items != nil
-}
-
-// at is a part of a node, by a step of a path.
-func (n *node) at(step string) *node {
-	if step[0] == '[' && step[1] != '"' {
-		at, _ := strconv.Atoi(step[1 : len(step)-1])
-		if at >= len(n.items) {
-			at = len(n.items)
-			n.items = append(n.items, &node{})
+	for _, x := range old {
+		if gone, is := was[x.at]; is {
+			found(x.at, gone.Value, nil)
 		}
-		return n.items[at]
 	}
-	key := strings.TrimPrefix(step, ".")
-	if step[0] == '[' {
-		key, _ = strconv.Unquote(step[1 : len(step)-1])
-	}
-	if n.fields == nil {
-		n.fields = map[string]*node{}
-	}
-	if n.fields[key] == nil {
-		n.fields[key] = &node{}
-	}
-	return n.fields[key]
 }
 
-var steps = regexp.MustCompile(`\[(?:"(?:[^"\\]|\\.)*"|\d+)\]|\.?[^.\[]+`)
+// literals finds where two JSON values differ. Items with which both lists end are the same.
+func literals(path string, a, b json.RawMessage, found func(path string, old, new *Value)) {
+	both := func(kind byte) bool { return a != nil && b != nil && a[0] == kind && b[0] == kind }
+	switch {
+	case bytes.Equal(a, b):
+	case both('{'):
+		x, y := partsOf(a), partsOf(b)
+		for _, key := range keysOf(x, y) {
+			literals(Step(path, key), x[key], y[key], found)
+		}
+	case both('['):
+		x, y := itemsOf(a), itemsOf(b)
+		for len(x) > 0 && len(y) > 0 && bytes.Equal(x[len(x)-1], y[len(y)-1]) {
+			x, y = x[:len(x)-1], y[:len(y)-1]
+		}
+		more := make([]json.RawMessage, max(len(x), len(y)))
+		x, y = append(x, more[len(x):]...), append(y, more[len(y):]...)
+		for i := range x {
+			literals(path+"["+strconv.Itoa(i)+"]", x[i], y[i], found)
+		}
+	default:
+		found(path, literal(a), literal(b))
+	}
+}
 
-func literalNode(l Literal) *node {
+func literal(text json.RawMessage) *Value {
+	if text == nil {
+		return nil
+	}
+	return &Value{Literal: Literal{Text: text}}
+}
+
+func partsOf(object json.RawMessage) (fields map[string]json.RawMessage) {
+	_ = json.Unmarshal(object, &fields)
+	return fields
+}
+
+func itemsOf(list json.RawMessage) (items []json.RawMessage) {
+	_ = json.Unmarshal(list, &items)
+	return items
+}
+
+// apart are leaves with the parts of literals in their place of which others have parts.
+func apart(all, others []leaf) (leaves []leaf) {
+	for _, one := range all {
+		text := one.Literal.Text
+		isBelow := func(o leaf) bool {
+			return o.at != one.at && (one.at == "" || overlaps(o.at, one.at) && len(o.at) > len(one.at))
+		}
+		if text == nil || text[0] != '{' && text[0] != '[' || len(text) == 2 || !slices.ContainsFunc(others, isBelow) {
+			leaves = append(leaves, one)
+			continue
+		}
+		var parts []leaf
+		for key, part := range partsOf(text) {
+			parts = append(parts, leaf{literal(part), Step(one.at, key), ""})
+		}
+		for i, item := range itemsOf(text) {
+			parts = append(parts, leaf{literal(item), one.at + "[" + strconv.Itoa(i) + "]", ""})
+		}
+		leaves = append(leaves, apart(parts, others)...)
+	}
+	return leaves
+}
+
+// leafOf is a single leaf of a JSON value, and none of "", which says nothing.
+func leafOf(v any) []leaf {
+	if v == "" {
+		return nil
+	}
+	return leafLiteral(Literal{Text: Compact(v)})
+}
+
+func leafLiteral(l Literal) []leaf {
 	if l.IsZero() {
 		return nil
 	}
-	return &node{value: &Value{Literal: l}}
+	return []leaf{{Value: &Value{Literal: l}}}
 }
 
-func leaf(v any) *node { return literalNode(Literal{Text: Compact(v)}) }
-
-// textNode is nil for "".
-func textNode(text string) *node {
-	if text == "" {
-		return nil
-	}
-	return leaf(text)
-}
-
-// values are the parts of values, as the new plan has them.
-func (p *pair) values(side int, values []Value) *node {
-	if len(values) == 0 {
-		return nil
-	}
-	root := &node{}
-	for i := range values {
-		n, v := root, values[i]
-		if v.Path != "" {
-			for _, step := range steps.FindAllString(v.Path, -1) {
-				n = n.at(step)
-			}
-		}
+// values are the leaves of values, as the new plan has them.
+func (p *pair) values(side int, values ...Value) (all []leaf) {
+	for _, v := range values {
+		one := leaf{&v, v.Path, ""}
 		if v.Path = ""; v.Literal.IsZero() {
-			n.means = v.Expression + "\x00" + p.sources(side, v.Sources)
+			one.means = v.Expression + "\x00" + p.sources(side, v.Sources)
 		}
-		n.value = &v
+		all = append(all, one)
 	}
-	return root
+	return all
 }
 
-func (p *pair) optional(side int, v *Value) *node {
+func (p *pair) optional(side int, v *Value) []leaf {
 	if v == nil {
 		return nil
 	}
-	return p.values(side, []Value{*v})
+	return p.values(side, *v)
 }
 
-func flagNode(is bool) *node {
+func flag(is bool) []leaf {
 	if !is {
 		return nil
 	}
-	return leaf("yes")
+	return leafOf("yes")
 }
 
 // place is where something lies: places are the same if they are the same from the workspaces' roots,
 // or from the folders of the plans.
-func (p *pair) place(side int, path string) *node {
-	n := textNode(path)
-	if n != nil {
-		relative, err := filepath.Rel(filepath.FromSlash(p.sides[side].Folder), filepath.FromSlash(path))
-		if err == nil {
-			n.means = filepath.ToSlash(relative)
-		}
+func (p *pair) place(side int, path string) []leaf {
+	all := leafOf(path)
+	relative, err := filepath.Rel(filepath.FromSlash(p.sides[side].Folder), filepath.FromSlash(path))
+	if err == nil && all != nil {
+		all[0].means = filepath.ToSlash(relative)
 	}
-	return n
+	return all
 }
 
 // carrierOf is what carries a call out; a changed definition of its activity is another difference.
-func carrierOf(c *Call) *node {
-	e := &c.Runs
-	if e.Activity == "" || e.Kind == aPlan {
-		return &node{value: leaf(e.Kind).value, means: e.Activity + "\x00" + e.Kind}
+func carrierOf(e *Execution) []leaf {
+	shown, means := e.Kind, e.Activity+"\x00"+e.Kind
+	if e.Activity != "" && e.Kind != aPlan {
+		shown, means = e.Activity+": "+e.Destination(), e.Activity+"\x00"
 	}
-	return &node{value: leaf(e.Activity + ": " + e.Destination()).value, means: e.Activity + "\x00"}
+	return []leaf{{leafOf(shown)[0].Value, "", means}}
 }
 
 // writesOf is where results go: the order of alternatives counts, that of the paths of one doesn't.
-func writesOf(c *Call) *node {
+func writesOf(c *Call) []leaf {
 	var routes []string
 	for _, route := range c.Writes {
 		paths := slices.Sorted(slices.Values(route))
 		routes = append(routes, strings.Join(slices.Compact(paths), " && "))
 	}
-	return textNode(strings.Join(routes, " || "))
+	return leafOf(strings.Join(routes, " || "))
 }
 
 // afterOf is the calls that another comes after without reading from them.
-func (p *pair) afterOf(side int, c *Call) *node {
-	if len(c.After) == 0 {
-		return nil
-	}
-	n := &node{fields: map[string]*node{}, set: true}
+func (p *pair) afterOf(side int, c *Call) (all []leaf) {
 	for _, a := range c.After {
-		shown := leaf(a.String())
+		shown := leafOf(a.String())[0]
 		if side == oldSide {
 			a.Call = p.newName(a.Call)
 		}
-		shown.means = a.String()
-		n.fields[a.String()] = shown
+		shown.at, shown.means = "\x00"+a.String(), a.String()
+		all = append(all, shown)
 	}
-	return n
+	return all
 }
 
 // String is which call, and what of it.
@@ -272,17 +217,10 @@ func (w *Worst) bounds() []namedBound {
 	return []namedBound{{"calls", w.Calls}, {"tries", w.Tries}, {"ticks", w.Ticks}, {"cost", w.Cost}, {"seconds", w.Time}}
 }
 
-// node is the bound as a leaf.
-func (b Bound) node() *node {
+// shown is the bound as a leaf.
+func (b Bound) shown() []leaf {
 	if b.Most == nil {
-		return leaf("unbounded")
+		return leafOf("unbounded")
 	}
-	return leaf(*b.Most)
-}
-
-func (n *node) shown() *Value {
-	if n == nil {
-		return nil
-	}
-	return n.value
+	return leafOf(*b.Most)
 }

@@ -75,7 +75,7 @@ func graphOf(f *Facts) *graph {
 		first, at := g.first[p.path], byName(p.facts)
 		ends[p.path] = node()
 		for i := range p.facts.Calls {
-			for _, s := range p.facts.Calls[i].reads() {
+			for _, s := range p.facts.Calls[i].reads(true) {
 				shared := listOf(s.writers)
 				list, met := known[shared]
 				if !met || len(s.writers) == 0 {
@@ -160,7 +160,7 @@ func (g *graph) follow(d *Difference, plan, from string, calls []int) (h impact)
 		}
 	}
 	for call := g.first[plan]; from != "" && call < len(g.calls) && g.paths[call] == plan; call++ {
-		if slices.ContainsFunc(g.calls[call].reads(), func(s *Source) bool { return s.Start && overlaps(s.Path, from) }) {
+		if slices.ContainsFunc(g.calls[call].reads(true), func(s *Source) bool { return s.Start && overlaps(s.Path, from) }) {
 			visit(call)
 		}
 	}

@@ -105,7 +105,7 @@ func (f *Facts) Details() (all Rows) {
 	for _, group := range []string{destroying, writing, reading, delegating, planning} {
 		section(group, by[group])
 	}
-	section("Output", s.rows("", alone.values(newSide, f.Output)))
+	section("Output", s.rows("", alone.values(newSide, f.Output...)))
 	return all
 }
 
@@ -164,9 +164,9 @@ func (s *sheet) body(c *Call) (all Rows) {
 		held += ", " + wording.Count(c.HoldsMore, "more call")
 	}
 	for _, of := range append(alone.parts(newSide, &one),
-		part{"effect declared by", textNode(one.Effect.By), 0}, part{"effect claimed by", textNode(claimedBy), 0},
-		part{"folder", textNode(c.Runs.Folder), 0}, part{"definition", literalNode(c.Runs.Definition), 0},
-		part{"may hold what came from", textNode(held), 0}) {
+		part{"effect declared by", leafOf(one.Effect.By), 0}, part{"effect claimed by", leafOf(claimedBy), 0},
+		part{"folder", leafOf(c.Runs.Folder), 0}, part{"definition", leafLiteral(c.Runs.Definition), 0},
+		part{"may hold what came from", leafOf(held), 0}) {
 		if of.weight&repeated == 0 {
 			all = append(all, s.rows(of.name, of.of)...)
 		}
@@ -184,8 +184,11 @@ func (s *sheet) body(c *Call) (all Rows) {
 }
 
 // rows are the values of a part, each with its path.
-func (s *sheet) rows(what string, n *node) (all Rows) {
-	walk("", nil, n, func(path string, _, v *Value) { all = append(all, s.row(what, path, s.side(v))) })
+func (s *sheet) rows(what string, leaves []leaf) (all Rows) {
+	for _, one := range leaves {
+		path, _, _ := strings.Cut(one.at, "\x00")
+		all = append(all, s.row(what, path, s.side(one.Value)))
+	}
 	return all
 }
 

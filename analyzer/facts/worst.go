@@ -12,11 +12,20 @@ import (
 
 // A load is what the calls of a plan use, once.
 type load struct {
-	calls, tries, cost float64
-	work, path         float64 // seconds of all tries, and of the longest chain of calls that wait for each other
-	attempts           float64 // the most of one call
-	unknown            [4]some // by reason
+	sums     [sums]float64
+	path     float64 // seconds of the longest chain of calls that wait for each other
+	attempts float64 // the most of one call
+	unknown  [reasons]some
 }
+
+// What is summed up.
+const (
+	calls = iota
+	tries
+	cost
+	work // seconds of all tries
+	sums
+)
 
 // Why a bound of some calls isn't known.
 const (
@@ -24,19 +33,13 @@ const (
 	untimed
 	asked // a model answers, without a known cost
 	lists // they run for lists that nothing bounds
+	reasons
 )
 
 // some are calls with something in common: how many, and the first one.
 type some struct {
 	n     int
 	first string
-}
-
-func (s *some) add(o some) {
-	if s.n == 0 {
-		s.first = o.first
-	}
-	s.n += o.n
 }
 
 func (s some) String() string {
@@ -51,8 +54,7 @@ func (s some) String() string {
 func (f *Facts) reckon(p *plan.Plan, delegates map[string]*plan.Plan) {
 	r := reckoner{plans: delegates, facts: f.Delegates, known: map[string]*load{}}
 	for path, d := range delegates {
-		l := r.load(path)
-		f.Delegates[path].Worst = worst(d, l, f.Delegates[path].Planned, false)
+		f.Delegates[path].Worst = worst(d, r.load(path), f.Delegates[path].Planned, false)
 	}
 	f.Worst = worst(p, r.of(p, f), f.Planned, true)
 }
@@ -65,12 +67,11 @@ type reckoner struct {
 
 // load is that of a delegate; of one within itself, which is an error, nothing.
 func (r *reckoner) load(path string) *load {
-	if l := r.known[path]; l != nil {
-		return l
-	}
-	r.known[path] = &load{}
-	if r.plans[path] != nil {
-		r.known[path] = r.of(r.plans[path], r.facts[path])
+	if r.known[path] == nil {
+		r.known[path] = &load{}
+		if r.plans[path] != nil {
+			r.known[path] = r.of(r.plans[path], r.facts[path])
+		}
 	}
 	return r.known[path]
 }
@@ -80,69 +81,59 @@ func (r *reckoner) of(p *plan.Plan, f *Facts) *load {
 	ends := make([]float64, len(p.Calls)) // when each has ended, at worst
 	for _, i := range p.Graph.Order() {   // none of a cycle, which never runs
 		c, one := p.Calls[i], &f.Calls[i]
-		times := instancesOf(p, c)
+		times := 1.0
+		if c.Instance == "" {
+			times = float64(max(1, len(p.Instances)))
+		}
+		unknown := func(reason int, n int, name string) {
+			if all.unknown[reason].n == 0 {
+				all.unknown[reason].first = name
+			}
+			all.unknown[reason].n += n
+		}
 		if one.Each != nil {
 			times *= float64(one.Each.Most)
 			if !one.Each.bounded {
-				all.unknown[lists].add(some{1, one.Name})
+				unknown(lists, 1, one.Name)
 			}
 		}
 		attempts := float64(max(1, one.Tries))
 		seconds, timed := trySeconds(p, c)
-		cost, priced := price(p, c)
-		own := load{calls: 1, tries: attempts, cost: attempts * cost, work: attempts * seconds, attempts: attempts}
-		own.path = own.work + pauses(c).Seconds()
+		price, priced := price(p, c)
+		own := [sums]float64{calls: 1, tries: attempts, cost: attempts * price, work: attempts * seconds}
+		takes := own[work] + pauses(c).Seconds()
+		all.attempts = max(all.attempts, attempts)
 		if path := one.Runs.Plan; path != "" {
 			d := r.load(path)
-			own.calls += attempts * d.calls
-			own.tries += attempts * d.tries
-			own.cost += attempts * d.cost
-			own.work += attempts * d.work
-			own.path += attempts * d.path
-			for i, calls := range d.unknown {
-				own.unknown[i] = some{calls.n, one.Name + "/" + calls.first}
+			for k, n := range d.sums {
+				own[k] += attempts * n
 			}
-			own.attempts = max(own.attempts, d.attempts)
+			takes += attempts * d.path
+			for reason, calls := range d.unknown {
+				unknown(reason, calls.n, one.Name+"/"+calls.first)
+			}
+			all.attempts = max(all.attempts, d.attempts)
 			timed, priced = true, true
 		}
 		if !timed {
-			own.unknown[untimed] = some{1, one.Name}
+			unknown(untimed, 1, one.Name)
 		}
 		switch {
 		case !priced && one.Runs.Kind == Model:
-			own.unknown[asked] = some{1, one.Name}
+			unknown(asked, 1, one.Name)
 		case !priced:
-			own.unknown[unpriced] = some{1, one.Name}
+			unknown(unpriced, 1, one.Name)
 		}
-		all.add(&own, times)
-		start := 0.0
+		for k, n := range own {
+			all.sums[k] += times * n
+		}
 		for _, w := range p.Graph.Deps(int(i)) {
-			start = max(start, ends[w])
+			ends[i] = max(ends[i], ends[w])
 		}
-		ends[i] = start + own.path
+		ends[i] += takes
 		all.path = max(all.path, ends[i])
 	}
 	return all
-}
-
-// add adds the load of a call that runs so many times.
-func (l *load) add(o *load, times float64) {
-	l.calls += times * o.calls
-	l.tries += times * o.tries
-	l.cost += times * o.cost
-	l.work += times * o.work
-	l.attempts = max(l.attempts, o.attempts)
-	for i, calls := range o.unknown {
-		l.unknown[i].add(calls)
-	}
-}
-
-// instancesOf is for how many instances a call runs.
-func instancesOf(p *plan.Plan, c *plan.Call) float64 {
-	if c.Instance != "" || len(p.Instances) == 0 {
-		return 1
-	}
-	return float64(len(p.Instances))
 }
 
 // trySeconds is how long one try may take.
@@ -208,18 +199,18 @@ func worst(p *plan.Plan, l *load, planned, outermost bool) Worst {
 		limits = p.Limits
 	}
 	w, unknown := Worst{}, &l.unknown
-	w.Calls, w.Tries, w.Ticks, w.Cost = most(l.calls), most(l.tries), most(0), most(l.cost)
+	w.Calls, w.Tries, w.Ticks, w.Cost = most(l.sums[calls]), most(l.sums[tries]), most(0), most(l.sums[cost])
 	for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost} {
-		if unknown[lists].n > 0 && (b != &w.Cost || l.cost > 0) {
+		if unknown[lists].n > 0 && (b != &w.Cost || l.sums[cost] > 0) {
 			b.because("nothing but the %d items of any list bounds the list of %s", compiler.MaxItems, unknown[lists])
 		}
 	}
 	parallel := float64(limits.Together())
 	seconds := l.path
-	if l.calls > parallel {
+	if l.sums[calls] > parallel {
 		// Ready calls start as soon as there is room, so at every moment either all places are taken or a longest chain
 		// continues (Graham 1969).
-		seconds += l.work / parallel
+		seconds += l.sums[work] / parallel
 	}
 	if w.Time = most(seconds); unknown[untimed].n > 0 {
 		w.Time.unbounded("no time-out ends %s", unknown[untimed])
@@ -229,14 +220,14 @@ func worst(p *plan.Plan, l *load, planned, outermost bool) Worst {
 	case unknown[unpriced].n > 0:
 		w.Cost.unbounded("no tool declares the cost of %s", unknown[unpriced])
 	case (unknown[asked].n > 0 || len(p.Advisors) > 0) && limits.Cost > 0:
-		w.Cost = most(l.cost + limits.Cost)
+		w.Cost = most(l.sums[cost] + limits.Cost)
 		w.Cost.because("limits.cost bounds what models cost, up to the answer with which it is reached")
 	case unknown[asked].n > 0:
 		w.Cost.unbounded("the cost of the model that answers %s is unknown", unknown[asked])
 	case len(p.Advisors) > 0:
 		w.Cost.unbounded("the cost of advisors is unknown")
 	}
-	w.Cost.known, w.Cost.silent = l.cost, unknown[unpriced].n+unknown[asked].n
+	w.Cost.known, w.Cost.silent = l.sums[cost], unknown[unpriced].n+unknown[asked].n
 	if outermost && p.AwaitsInstances {
 		for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost, &w.Time} {
 			b.unbounded("the instances come with the run")

@@ -29,15 +29,17 @@ func RoleOf(c *policy.Check, plan *plan.Plan, call *plan.Call) (role Role) {
 }
 
 func meets(s policy.Subject, plan *plan.Plan, call *plan.Call) bool {
-	switch {
+	switch r := newRules(plan.Policies); {
 	case s.Any:
 		return true
 	case s.Tool != "":
 		return Carries(call, s.Tool)
 	case s.Effects != 0:
-		return s.Effects&Effects(plan, call) != 0
+		return s.Effects&r.effects(plan, call) != 0
+	default:
+		gives, _ := r.output(plan, call)
+		return s.Label.Within(gives)
 	}
-	return s.Label.Within(Gives(plan, call))
 }
 
 // IsIdempotent reports whether another attempt of a call does no more than the first.

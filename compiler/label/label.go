@@ -43,11 +43,10 @@ type Flow struct {
 	Parameter string     // "" for what decides whether the call runs; [Context] for what it is handed besides
 	At        source.Span
 	Is, Most  policy.Label
-	Integrity bool // it is the integrity that is wrong, and else the confidentiality
-	Control   bool // it goes through control alone
-	Strict    bool // which a policy wants to be an error
-	Why       string
-	Rule      *policy.Rule // nil where nothing but the default says so
+	Integrity bool         // it is the integrity that is wrong, and else the confidentiality
+	Control   bool         // it goes through control alone
+	Strict    bool         // which a policy wants to be an error
+	Rule      *policy.Rule // nil where nothing but the default says so: what is secret mustn't leave
 	Way       []Hop        // a shortest one, from the source to the call
 }
 
@@ -99,7 +98,7 @@ func Begin(p *plan.Plan) *Labels {
 // could see: its text joins all of that.
 func (l *Labels) live(live *policy.Live) {
 	of := func(label policy.Label, words string) value {
-		return from(label, func(taint) Hop { return Hop{Plan: l.Plan, Words: words} })
+		return from(label, func(respect) Hop { return Hop{Plan: l.Plan, Words: words} })
 	}
 	for _, v := range live.Values {
 		l.start.add(v.Path, of(v.Label, "an earlier tick wrote it: "+v.From), false)
@@ -266,7 +265,7 @@ func (l *Labels) written(writer int, r *plan.Read) (v value) {
 		part := out
 		rest, within := l.part(w, path.ID, r.Path)
 		if within && i != w.FailureRoute() && l.rules.extracts(w, rest) {
-			part[untrusted] = nil
+			part[integrity] = nil
 		}
 		v.join(part)
 		if i == w.FailureRoute() {
@@ -307,7 +306,7 @@ func (l *Labels) resultHoldsSecrets(w *plan.Call) bool {
 	}
 	holds, asked := l.secrets[tool]
 	if !asked {
-		holds = holdsSecrets(tool.Output, 0)
+		holds = holdsSecrets(tool.Output)
 		l.secrets[tool] = holds
 	}
 	return holds
@@ -316,7 +315,7 @@ func (l *Labels) resultHoldsSecrets(w *plan.Call) bool {
 // isPlain reports whether a part of a result that holds secrets holds none itself.
 func (l *Labels) isPlain(w *plan.Call, rest []expression.Segment) bool {
 	place := w.Single().Output.At(compiler.SchemaPath(rest))
-	return place.Named && !holdsSecrets(place.Schema, 0)
+	return place.Named && !holdsSecrets(place.Schema)
 }
 
 // handed is what a call is given besides its parameters.
@@ -347,8 +346,8 @@ func (l *Labels) comes(c *plan.Call, of *ofCall) (v, failure value) {
 	}
 	if c.Produced == nil {
 		known := l.rules.of(l.Plan, c)
-		v.join(from(known.output, func(t taint) Hop {
-			return Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(), Words: known.words[t]}
+		v.join(from(known.output, func(k respect) Hop {
+			return Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(), Words: known.words[k]}
 		}))
 	}
 	failure.join(v)

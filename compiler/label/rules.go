@@ -30,8 +30,7 @@ type alike struct {
 type known struct {
 	effects policy.Effects
 	output  policy.Label // besides that of what they take
-	words   [taints]string
-	demands map[string]demand // by parameter
+	words   [respects]string
 }
 
 func (r *rules) of(p *plan.Plan, c *plan.Call) *known {
@@ -39,9 +38,9 @@ func (r *rules) of(p *plan.Plan, c *plan.Call) *known {
 	k := r.calls[key]
 	if k == nil {
 		output, says := r.output(p, c)
-		k = &known{effects: r.effects(p, c), output: output, demands: map[string]demand{}}
-		for t := range taints {
-			k.words[t] = fmt.Sprintf("what %q gives is %s: %s", c.ToolName, word(output, t), says)
+		k = &known{effects: r.effects(p, c), output: output}
+		for i := range respects {
+			k.words[i] = fmt.Sprintf("what %q gives is %s: %s", c.ToolName, word(output, i), says)
 		}
 		r.calls[key] = k
 	}
@@ -56,44 +55,41 @@ func newRules(policies []*policy.Policy) *rules {
 	return r
 }
 
-// A demand is what a parameter of calls that are alike is asked for, and what a policy takes
-// for trusted of it: one of a few values, or what a person approves.
-type demand struct {
-	limit
-	few, person bool
-}
-
 // A limit is what a parameter takes, of integrity and of confidentiality, and which rules say so.
-type limit [2]struct {
+type limit [respects]struct {
 	most uint8
 	by   *policy.Rule // nil for the default
 }
 
 func limitOf(most policy.Label) (l limit) {
-	l[0].most, l[1].most = uint8(most.Integrity), uint8(most.Confidentiality)
+	l[integrity].most, l[confidentiality].most = uint8(most.Integrity), uint8(most.Confidentiality)
 	return l
 }
 
 func (l limit) label() policy.Label {
-	return policy.Label{Integrity: policy.Integrity(l[0].most), Confidentiality: policy.Confidentiality(l[1].most)}
+	return policy.Label{Integrity: policy.Integrity(l[integrity].most), Confidentiality: policy.Confidentiality(l[confidentiality].most)}
 }
 
-// Effects are those of a call as the policies of its plan see them. A policy lowers them only if it counts and what
+// effects are those of a call as the policies of its plan see them. A policy lowers them only if it counts and what
 // carries the call out comes from outside of the plan.
-func Effects(p *plan.Plan, c *plan.Call) policy.Effects {
-	return newRules(p.Policies).effects(p, c)
-}
-
-// Gives is the label that a call adds to its result.
-func Gives(p *plan.Plan, c *plan.Call) policy.Label {
-	l, _ := newRules(p.Policies).output(p, c)
-	return l
-}
-
-func (r *rules) effects(p *plan.Plan, c *plan.Call) policy.Effects {
-	e := standing(p, c)
-	if !c.Latent() && !isPure(p, c) {
-		return e // policies have their say in it
+func (r *rules) effects(p *plan.Plan, c *plan.Call) (e policy.Effects) {
+	switch {
+	case c.Latent(): // what a model is asked leaves the machine
+		e = policy.Read | policy.External
+	case !isPure(p, c):
+		effect := compiler.EffectOf(p, c, nil) // policies have their say in it
+		switch effect.Kind {
+		case compiler.ReadOnly:
+			e = policy.Read
+		case compiler.Writes:
+			e = policy.Write
+		default:
+			e = policy.Write | policy.Destructive
+		}
+		if effect.OpenWorld {
+			e |= policy.External
+		}
+		return e
 	}
 	said, lowered := policy.Effects(0), false
 	for _, one := range r.policies {
@@ -108,25 +104,6 @@ func (r *rules) effects(p *plan.Plan, c *plan.Call) policy.Effects {
 		return said
 	}
 	return e | said
-}
-
-// standing are the effects of a call by what its tool and its activity say.
-func standing(p *plan.Plan, c *plan.Call) policy.Effects {
-	if c.Latent() { // what a model is asked leaves the machine
-		return policy.Read | policy.External
-	}
-	if isPure(p, c) {
-		return 0
-	}
-	effect := compiler.EffectOf(p, c, nil)
-	e := map[string]policy.Effects{compiler.ReadOnly: policy.Read, compiler.Writes: policy.Write, compiler.Destructive: policy.Write | policy.Destructive}[effect.Kind]
-	if e == 0 {
-		e = policy.Write | policy.Destructive
-	}
-	if effect.OpenWorld {
-		e |= policy.External
-	}
-	return e
 }
 
 // isPure reports whether a call itself does nothing and brings nothing in: of a plan its
@@ -182,19 +159,9 @@ func (r *rules) output(p *plan.Plan, c *plan.Call) (l policy.Label, says string)
 	return l, says
 }
 
-// demand is what a parameter of a call takes. In each policy a rule that names the tool counts before one that names
+// limit is what a parameter of a call takes. In each policy a rule that names the tool counts before one that names
 // an effect, and one that names the parameter before one about any; of several policies the strictest. What is secret
 // mustn't leave unless a policy that counts says that it may.
-func (r *rules) demand(c *plan.Call, is *known, parameter string) demand {
-	d, ok := is.demands[parameter]
-	if !ok {
-		d.limit = r.limit(c, is.effects, parameter)
-		d.few, d.person = r.endorses(c, parameter)
-		is.demands[parameter] = d
-	}
-	return d
-}
-
 func (r *rules) limit(c *plan.Call, effects policy.Effects, parameter string) limit {
 	all, cleared := limitOf(worst), false
 	for _, one := range r.policies {
@@ -217,7 +184,7 @@ func (r *rules) limit(c *plan.Call, effects policy.Effects, parameter string) li
 				}
 			}
 		}
-		cleared = cleared || one.Counts && own[1].by != nil
+		cleared = cleared || one.Counts && own[confidentiality].by != nil
 		for k := range own {
 			if own[k].by != nil && own[k].most <= all[k].most {
 				all[k] = own[k]
@@ -225,7 +192,7 @@ func (r *rules) limit(c *plan.Call, effects policy.Effects, parameter string) li
 		}
 	}
 	if !cleared && effects&policy.External != 0 && all.label().Confidentiality == policy.Secret {
-		all[1].most, all[1].by = uint8(policy.Private), nil
+		all[confidentiality].most, all[confidentiality].by = uint8(policy.Private), nil
 	}
 	return all
 }
@@ -251,13 +218,6 @@ func (r *rules) extracts(c *plan.Call, part []expression.Segment) bool {
 	})
 }
 
-// endorses reports whether a parameter is trusted as one of a few values, and whether a person approves it.
-func (r *rules) endorses(c *plan.Call, parameter string) (few, person bool) {
-	few = r.endorsed(c, func(e *policy.Endorse) bool { return e.Parameter == parameter && !e.Person })
-	person = r.endorsed(c, func(e *policy.Endorse) bool { return e.Parameter == parameter && e.Person })
-	return few, person
-}
-
 func (r *rules) endorsed(c *plan.Call, is func(*policy.Endorse) bool) bool {
 	return slices.ContainsFunc(r.policies, func(one *policy.Policy) bool {
 		return one.Counts && slices.ContainsFunc(one.Endorse, func(e policy.Endorse) bool { return Carries(c, e.Tool) && is(&e) })
@@ -274,17 +234,9 @@ func Shown(p *plan.Plan, c *plan.Call) bool {
 	})
 }
 
-// Unendorsed says why a result isn't what the policies take for trusted of it, "" where it is: such a result is none.
-func Unendorsed(p *plan.Plan, c *plan.Call, result any, a *schema.Allowance) string {
-	return unendorsed(p, c, result, true, a)
-}
-
-// UnendorsedParameter is Unendorsed for what a call is given.
-func UnendorsedParameter(p *plan.Plan, c *plan.Call, parameters map[string]any, a *schema.Allowance) string {
-	return unendorsed(p, c, parameters, false, a)
-}
-
-func unendorsed(p *plan.Plan, c *plan.Call, value any, isResult bool, a *schema.Allowance) string {
+// Unendorsed says why a result, or what a call is given, isn't what the policies take for trusted of it, "" where it
+// is: such a result is none.
+func Unendorsed(p *plan.Plan, c *plan.Call, value any, isResult bool, a *schema.Allowance) string {
 	for _, one := range p.Policies {
 		for i := range one.Endorse {
 			e := &one.Endorse[i]
@@ -314,20 +266,20 @@ func (l *Labels) judge(c *plan.Call, is *ofCall) {
 	known := l.rules.of(l.Plan, c)
 	strictest := limitOf(worst) // the condition must be as trusted as the parameters
 	take := func(name string, v value, at func() source.Span) {
-		d := l.rules.demand(c, known, name)
-		if d.person {
-			d.limit = limitOf(worst)
+		most := l.rules.limit(c, known.effects, name)
+		if l.rules.endorsed(c, func(e *policy.Endorse) bool { return e.Parameter == name && e.Person }) {
+			most = limitOf(worst)
 		}
 		for k := range strictest {
-			if d.limit[k].most < strictest[k].most {
-				strictest[k] = d.limit[k]
+			if most[k].most < strictest[k].most {
+				strictest[k] = most[k]
 			}
 		}
-		if d.few { // one of these values; whether the call runs, and how often, is another matter
-			d.limit[0].most = uint8(policy.Untrusted)
+		if l.rules.endorsed(c, func(e *policy.Endorse) bool { return e.Parameter == name && !e.Person }) {
+			most[integrity].most = uint8(policy.Untrusted) // one of a few values; whether the call runs is another matter
 		}
 		if v = v.data(); v != nothing {
-			l.forbid(Flow{Call: c, Parameter: name, At: at()}, v, d.limit)
+			l.forbid(Flow{Call: c, Parameter: name, At: at()}, v, most)
 		}
 	}
 	for i := range c.Params.Fields {
@@ -348,18 +300,12 @@ func (l *Labels) judge(c *plan.Call, is *ofCall) {
 // forbid notes what is worse than it may be: one flow for each of the two respects.
 func (l *Labels) forbid(f Flow, is value, most limit) {
 	f.Of, f.Is, f.Most = f.Call, is.label(), most.label()
-	tooMuch := private
-	if f.Most.Confidentiality == policy.Private {
-		tooMuch = secret
-	}
-	for k, t := range []taint{untrusted, tooMuch} {
-		if limitOf(f.Is)[k].most <= most[k].most {
+	for k := range respects {
+		worst := is.of(k)
+		if worst == nil || worst.level <= most[k].most {
 			continue
 		}
-		f.Integrity, f.Rule, f.Way, f.Why = k == 0, most[k].by, is.of(t).way(), "nothing lets what is secret leave"
-		if f.Rule != nil {
-			f.Why = fmt.Sprintf("the rule %q", f.Rule.Name)
-		}
+		f.Integrity, f.Rule, f.Way = k == integrity, most[k].by, worst.way()
 		l.Flows = append(l.Flows, f)
 	}
 }

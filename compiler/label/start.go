@@ -33,23 +33,6 @@ func newStart(p *plan.Plan) *start {
 	return &start{plan: p, known: map[pathtree.ID]value{}}
 }
 
-// from is the value of a source with a label. Hop makes the hop of each taint.
-func from(l policy.Label, hop func(taint) Hop) (v value) {
-	for i, has := range []bool{
-		l.Integrity == policy.Untrusted, l.Confidentiality >= policy.Private, l.Confidentiality == policy.Secret,
-	} {
-		if has {
-			v[i] = &step{Hop: hop(taint(i))}
-		}
-	}
-	return v
-}
-
-// secretBy is the value of what is secret by a hop.
-func secretBy(hop Hop) value {
-	return from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop { return hop })
-}
-
 func (s *start) add(path []expression.Segment, v value, open bool) {
 	s.all.join(v)
 	s.spots = append(s.spots, spot{path, v, open})
@@ -176,13 +159,10 @@ func saysSecret(s *schema.Schema) bool {
 }
 
 // holdsSecrets reports whether what a schema describes has a part that is secret.
-func holdsSecrets(of *schema.Schema, depth int) bool {
-	if of == nil || depth > maxDeclared {
-		return false
-	}
-	return of.HasSecrets() || slices.ContainsFunc(of.Properties(), func(key string) bool {
-		return naming.SecretKey(key) || holdsSecrets(of.At([]schema.Step{schema.Key(key)}).Schema, depth+1)
-	})
+func holdsSecrets(of *schema.Schema) bool {
+	s := &start{}
+	s.names(nil, nil, of)
+	return of.HasSecrets() || len(s.spots) > 0
 }
 
 // values adds what policies say of what stands there.
@@ -190,8 +170,8 @@ func (s *start) values(policies []*policy.Policy) {
 	for _, one := range policies {
 		for _, v := range one.Values {
 			label := v.Said.Over(policy.Label{})
-			s.add(v.Path, from(label, func(t taint) Hop {
-				return Hop{Plan: s.plan, Span: v.Node.Span(), Words: fmt.Sprintf("%s says that it is %s", one.Title(), word(label, t))}
+			s.add(v.Path, from(label, func(k respect) Hop {
+				return Hop{Plan: s.plan, Span: v.Node.Span(), Words: fmt.Sprintf("%s says that it is %s", one.Title(), word(label, k))}
 			}), one.Counts && v.Said.Confidentiality != nil)
 		}
 	}
@@ -206,8 +186,8 @@ func (s *start) advised(given value) {
 	s.add([]expression.Segment{{Key: "advice"}}, v.over(Hop{Plan: s.plan, Words: "advisors were shown it"}), false)
 }
 
-func word(l policy.Label, t taint) string {
-	if t == untrusted {
+func word(l policy.Label, k respect) string {
+	if k == integrity {
 		return l.Integrity.String()
 	}
 	return l.Confidentiality.String()

@@ -14,25 +14,26 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A taint is one of the ways in which a value can be worse than a literal of the plan.
-type taint uint8
+// A respect is one in which a value can be worse than a literal of the plan.
+type respect uint8
 
 const (
-	untrusted taint = iota
-	private         // or secret
-	secret
-	taints
+	integrity respect = iota
+	confidentiality
+	respects
 )
 
-// A value is what is known of one: for each taint the shortest way by which it has come, nil where it hasn't. In the
-// second half are the ways on which it has come only by deciding whether there is a value, or whether a call runs.
-type value [2 * taints]*step
+// A value is what is known of one: for each respect the shortest way by which the worst level has come, nil where it is
+// as good as can be. In the second half are the ways on which it has come only by deciding whether there is a value, or
+// whether a call runs.
+type value [2 * respects]*step
 
 // A step is the last of a way from a source; steps are shared and never change.
 type step struct {
 	before *step
 	source *step // nil of a source itself
 	length int32
+	level  uint8 // an Integrity or a Confidentiality
 	Hop
 }
 
@@ -49,33 +50,39 @@ type Hop struct {
 
 func (v *value) join(other value) {
 	for i, s := range other {
-		if v[i] == nil || s != nil && s.length < v[i].length {
-			v[i] = s
-		}
+		v[i] = worse(v[i], s)
 	}
+}
+
+// worse is the step of a higher level, or of two of one the end of a shorter way.
+func worse(a, b *step) *step {
+	if a == nil || b != nil && (b.level > a.level || b.level == a.level && b.length < a.length) {
+		return b
+	}
+	return a
 }
 
 // data is the value without what only decides something.
 func (v value) data() value {
-	clear(v[taints:])
+	clear(v[respects:])
 	return v
 }
 
 // control is the value without all else.
 func (v value) control() value {
-	clear(v[:taints])
+	clear(v[:respects])
 	return v
 }
 
 // decides is the value as what decides something: all of it is control.
 func (v value) decides() value {
 	all := v.control()
-	for i, s := range v[:taints] {
+	for i, s := range v[:respects] {
 		if s != nil {
 			decisive := *s
 			decisive.Control = true
 			var one value
-			one[i+int(taints)] = &decisive
+			one[i+int(respects)] = &decisive
 			all.join(one)
 		}
 	}
@@ -85,31 +92,39 @@ func (v value) decides() value {
 // over is the value with one hop more in each of its ways.
 func (v value) over(hop Hop) (to value) {
 	for i, s := range v {
-		switch hop.Control = i >= int(taints); {
-		case s == nil:
-		case i > 0 && v[i-1] == s:
-			to[i] = to[i-1]
-		default:
-			to[i] = &step{before: s, source: cmp.Or(s.source, s), length: s.length + 1, Hop: hop}
+		if hop.Control = i >= int(respects); s != nil {
+			to[i] = &step{before: s, source: cmp.Or(s.source, s), length: s.length + 1, level: s.level, Hop: hop}
 		}
 	}
 	return to
 }
 
-// of is a shortest way of a taint, nil where it hasn't come.
-func (v value) of(t taint) *step { return cmp.Or(v[t], v[t+taints]) }
+// of is a shortest way of the worst level in a respect, nil where it is as good as can be.
+func (v value) of(k respect) *step { return worse(v[k], v[k+respects]) }
 
-func (v value) label() (l policy.Label) {
-	if v.of(untrusted) != nil {
-		l.Integrity = policy.Untrusted
+func (v value) label() policy.Label {
+	var l limit
+	for k := range l {
+		if s := v.of(respect(k)); s != nil {
+			l[k].most = s.level
+		}
 	}
-	switch {
-	case v.of(secret) != nil:
-		l.Confidentiality = policy.Secret
-	case v.of(private) != nil:
-		l.Confidentiality = policy.Private
+	return l.label()
+}
+
+// from is the value of a source with a label. Hop makes the hop of each respect.
+func from(l policy.Label, hop func(respect) Hop) (v value) {
+	for k, of := range limitOf(l) {
+		if of.most > 0 {
+			v[k] = &step{level: of.most, Hop: hop(respect(k))}
+		}
 	}
-	return l
+	return v
+}
+
+// secretBy is the value of what is secret by a hop.
+func secretBy(hop Hop) value {
+	return from(policy.Label{Confidentiality: policy.Secret}, func(respect) Hop { return hop })
 }
 
 // maxWay limits the hops of a path that are reported.
