@@ -18,18 +18,15 @@ type Draft struct {
 	faults   [][]diag.Diagnostic // by call
 	problems []diag.Diagnostic
 	held     []bool
-	barred   []bool // has a fault that is no conflict
-
-	// Of one that is arriving:
-	pass   *Pass
-	config Config // with a program's own rules
-	reads  int    // those before it have been judged
-	some   bool   // calls so far are held
+	barred   []bool   // has a fault that is no conflict
+	ordered  [][2]int // the pairs of calls that run as listed
+	first    int      // the calls before it were judged in an earlier draft
+	config   Config   // with a program's own rules
 }
 
 // Screen judges a whole solution that has been compiled in the setting of a run, with the
 // findings that compiling it made, by a program's own rules as well. Held says which
-// calls have been held back until now, as [Draft.Extend] found; nil is all.
+// calls have been held back until now, as [Arriving] found; nil is all.
 func Screen(p *plan.Plan, found []diag.Diagnostic, own []*Rule, held func(call *plan.Call) bool) *Draft {
 	d := &Draft{plan: p, config: Config{Rules: own}, complete: true, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
 	found = about(p, found)
@@ -73,74 +70,52 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	pass.Barred = func(call int) bool { return d.barred[call] }
 	writeConflicts(pass)
 	d.take(diag.AtLeast(diag.Error, pass.Found))
-	pass.Ordered = append(pass.Ordered, asListed(pass, func(call int) bool { return d.held[call] })...)
-	switch {
-	case len(pass.Ordered) == 0:
-	case d.complete:
-		d.plan = compiler.WithOrder(d.plan, pass.Ordered)
-	default:
-		for _, pair := range pass.Ordered {
-			compiler.OrderLast(d.plan, pair[0])
+	isHeld := func(call int) bool { return d.held[call] }
+	for _, pair := range append(pass.Ordered, asListed(pass, isHeld)...) {
+		if d.complete || !isHeld(pair[0]) && !isHeld(pair[1]) {
+			d.ordered = append(d.ordered, pair)
 		}
+	}
+	if len(d.ordered) > 0 {
+		d.plan = compiler.WithOrder(d.plan, d.ordered)
 	}
 }
 
-// Arriving starts the check of a solution without calls.
-func Arriving(p *plan.Plan, own []*Rule) *Draft {
-	return &Draft{plan: p, pass: newScreening(p), config: Config{Rules: own}}
-}
-
-// Extend judges the call that has come last, together with those before it and with the
-// findings that compiling it made.
+// Arriving judges the calls of a solution that have come since an earlier draft of it, nil for none, together with those
+// before them and with the findings that compiling it made.
 //
-// What only the whole shows stays open: the call is held back, rather than judged, if loose says so (what it reads, or
+// What only the whole shows stays open: a call is held back, rather than judged, if loose says so (what it reads, or
 // writes into, may still turn out to be another call's work), if it names a call in "_after" that may still come, if it
 // depends on such a call, or if it writes what such a call listed before it writes. What isn't held is judged once and
 // for all: calls listed after it change nothing about it, so that it may start.
-func (d *Draft) Extend(found []diag.Diagnostic, overApproximate func(call *plan.Call) bool) {
-	p, i := d.plan, len(d.held)
-	if i == len(p.Calls) {
-		return // it has been judged for another instance that runs the same
+func Arriving(p *plan.Plan, found []diag.Diagnostic, own []*Rule, before *Draft, loose func(call *plan.Call) bool) *Draft {
+	d := &Draft{plan: p, config: Config{Rules: own}}
+	if before != nil {
+		d.first, d.ordered = len(before.held), slices.Clip(before.ordered)
+		d.faults, d.held, d.barred = slices.Clip(before.faults), slices.Clip(before.held), slices.Clip(before.barred)
 	}
-	call := p.Calls[i]
-	d.faults = append(d.faults, nil)
-	d.held = append(d.held, false)
+	pass := newScreening(p)
+	pass.From = d.first
+	for _, call := range p.Calls[:d.first] {
+		pass.FromRead += len(call.Reads)
+		related(pass, call)
+	}
 	found = about(p, found)
-	related := related(d.pass, call)
-	d.held[i] = overApproximate(call) || d.waitsForTheRest(call, found) || slices.ContainsFunc(related, func(earlier int) bool { return d.held[earlier] })
-	reads := d.reads
-	d.reads = len(p.Reads)
-	if d.held[i] {
-		d.some = true
-		d.barred = append(d.barred, false)
-		return
+	isHeld := func(call int) bool { return d.held[call] }
+	some := slices.Contains(d.held, true)
+	for _, call := range p.Calls[d.first:] {
+		held := loose(call) || slices.ContainsFunc(related(pass, call), isHeld) || d.waitsForTheRest(call, found, some)
+		d.held, d.faults, some = append(d.held, held), append(d.faults, nil), some || held
 	}
-	d.pass.TurnTo(i, reads)
-	d.pass.Held = func(call int) bool { return d.held[call] }
-	d.screen(d.pass, found)
+	pass.Held = isHeld
+	d.screen(pass, found)
+	return d
 }
-
-// On continues the check in another plan that starts with the same calls; so many of them were checked.
-func (d *Draft) On(p *plan.Plan, judged int) *Draft {
-	one := Arriving(p, d.config.Rules)
-	for i, call := range p.Calls[:judged] {
-		one.faults, one.held, one.barred = append(one.faults, d.faults[i]), append(one.held, d.held[i]), append(one.barred, d.barred[i])
-		one.reads += len(call.Reads)
-		related(one.pass, call)
-		if d.held[i] {
-			one.some = true
-		}
-	}
-	return one
-}
-
-// Restand says that what the plan's calls stand on from now on, the values of the input and the state, has changed.
-func (d *Draft) Restand() { d.pass.ForgetValues() }
 
 // Plan is what was screened.
 func (d *Draft) Plan() *plan.Plan { return d.plan }
 
-// Whole reports whether nothing more will come.
+// Complete reports whether nothing more will come.
 func (d *Draft) Complete() bool { return d.complete }
 
 // Faults are the errors that keep a call from running; those of a call that is held aren't known yet.
@@ -182,7 +157,7 @@ func (d *Draft) take(found []diag.Diagnostic) {
 				}
 			}
 		}
-		if d.complete || call.Index == len(d.held)-1 {
+		if d.complete || call.Index >= d.first && !d.held[call.Index] {
 			d.faults[call.Index] = append(d.faults[call.Index], f)
 		}
 	}
@@ -218,29 +193,30 @@ func (d *Draft) takeCycles() {
 	}
 }
 
-// waitsForTheRest reports whether calls that are still to come may decide what becomes of one.
-func (d *Draft) waitsForTheRest(call *plan.Call, found []diag.Diagnostic) bool {
+// waitsForTheRest reports whether calls that are still to come may decide what becomes of one; some says that a call
+// before it is held.
+func (d *Draft) waitsForTheRest(call *plan.Call, found []diag.Diagnostic, some bool) bool {
 	for i := range found {
 		if found[i].Rule == diag.UnknownCall && d.callIn(found[i].Span) == call {
 			return true
 		}
 	}
 	// Another call of the same tool may come, and its name not say any more which is meant.
-	if slices.ContainsFunc(call.After, func(a plan.After) bool { return a.ByTool || a.Call == call.Index }) {
+	if slices.ContainsFunc(call.After, func(a plan.After) bool { return a.ByTool || a.Call >= call.Index }) {
 		return true
 	}
 	// What depends on a call that is held may turn out to be on a cycle with it, even if a fallback could do without
 	// it. What isn't held depends on calls listed before it. How a call goes together with one that is held and writes
 	// what it writes isn't known, unless it depends on it, as under once.
-	return d.some && (slices.ContainsFunc(d.plan.Graph.Deps(call.Index), func(dep int32) bool { return d.held[dep] }) ||
-		d.plan.Writes != plan.Once && d.joinsHeld(call))
+	return slices.ContainsFunc(d.plan.Graph.Deps(call.Index), func(dep int32) bool { return int(dep) >= call.Index || d.held[dep] }) ||
+		some && d.plan.Writes != plan.Once && d.joinsHeld(call)
 }
 
 // joinsHeld reports whether a call may write what one that is held may write, except both as their failures.
 func (d *Draft) joinsHeld(call *plan.Call) bool {
 	for alternative, path := range call.Paths() {
 		if slices.ContainsFunc(d.plan.Writers(path.ID), func(w plan.Writer) bool {
-			return d.held[w.Call] && !(w.Failure && alternative == call.FailureRoute())
+			return int(w.Call) < call.Index && d.held[w.Call] && !(w.Failure && alternative == call.FailureRoute())
 		}) {
 			return true
 		}

@@ -171,9 +171,6 @@ func loose(p *plan.Plan) func(*plan.Call) bool {
 
 func (s *solution) arrive(t *testing.T, count map[string]int) {
 	t.Helper()
-	setting := s.setting
-	setting.Paths = s.setting.Paths.Clone()
-	growing, _ := setting.Begin(source.NewFile("solution.json", []byte(`{"calls":[]}`)), compiler.Options{})
 	text := []byte(`{"calls":[`)
 	ids := []string{""}
 	if len(s.setting.Instances) > 0 {
@@ -184,37 +181,33 @@ func (s *solution) arrive(t *testing.T, count map[string]int) {
 		if k > 0 {
 			text = append(text, ',')
 		}
-		start := len(text)
 		text = append(text, call...)
-		if !growing.Add(text, start, len(text)) {
-			continue
-		}
-		found := growing.Bind()
-		full := growing.Plan()
-		last := full.Calls[len(full.Calls)-1]
-		p, all := s.setting.Solve(source.NewFile("solution.json", append(slices.Clone(text), "]}"...)), compiler.Options{})
+		p, found := s.setting.Solve(source.NewFile("solution.json", append(slices.Clone(text), "]}"...)), compiler.Options{})
 		for _, id := range ids {
-			if last.Instance != "" && last.Instance != id {
+			prefix, before := compiler.ForInstance(p, id), drafts[id]
+			i := len(prefix.Calls) - 1
+			if i < 0 || before != nil && i < len(before.held) {
 				continue
 			}
-			view, d := growing.For(id), drafts[id]
-			switch {
-			case d == nil:
-				d = Arriving(view, nil)
-			case d.Plan() != view:
-				d = d.On(view, len(view.Calls)-1)
-			}
+			d := Arriving(prefix, found, nil, before, loose(prefix))
 			drafts[id] = d
-			d.Extend(found, loose(view))
-			prefix := compiler.ForInstance(p, id)
-			i := len(view.Calls) - 1
 			isLoose := loose(prefix)
 			isHeld := func(call *plan.Call) bool { return isLoose(call) || call.Index < i && d.held[call.Index] } // what is held stays so
-			got, want := verdict(d, i), verdict(screenPrefix(prefix, all, isHeld), i)
+			got, want := verdict(d, i), verdict(screenPrefix(prefix, found, isHeld), i)
 			if got != want {
 				t.Fatalf("seed %d, instance %q: %s\nis judged %s,\nand with all before it %s\nstate %v, writes %v, schema %v", s.seed, id, append(slices.Clone(text), "]}"...), got, want, s.setting.State, p.Writes, p.StateSchema != nil)
 			}
+			if all := Arriving(prefix, found, nil, nil, isHeld); verdict(all, i) != want {
+				t.Fatalf("seed %d, instance %q: %s\nis judged %s with all that comes with it,\nand alone %s", s.seed, id, append(slices.Clone(text), "]}"...), verdict(all, i), want)
+			}
 			count[strings.SplitN(want, " ", 2)[0]]++
+		}
+	}
+	for id, d := range drafts {
+		for i := range d.held {
+			if all := Arriving(d.plan, nil, nil, nil, func(call *plan.Call) bool { return d.held[call.Index] }); len(d.faults[i]) == 0 && verdict(all, i) != verdict(d, i) {
+				t.Fatalf("seed %d, instance %q: %s\ncall %d is judged %s with those that come after it,\nand alone %s", s.seed, id, text, i, verdict(all, i), verdict(d, i))
+			}
 		}
 	}
 }
@@ -283,18 +276,13 @@ func TestArrivingDoubtsAreOrdered(t *testing.T) {
 		`{"_tool":"b","_when":"†(fromJSON(†input.text).b > 2)","_outputPath":"p"}`,
 		`{"_tool":"c","_when":"†(fromJSON(†input.text).a <= 2)","_outputPath":"q"}`,
 	}
-	growing, _ := setting.Begin(source.NewFile("solution.json", []byte(`{"calls":[]}`)), compiler.Options{})
 	text := []byte(`{"calls":[`)
-	d := Arriving(growing.Plan(), nil)
+	var d *Draft
 	for i, call := range calls {
 		text = append(text, ","[:min(i, 1)]...)
-		start := len(text)
 		text = append(text, call...)
-		if !growing.Add(text, start, len(text)) {
-			t.Fatal("the call isn't read")
-		}
-		found := growing.Bind()
-		d.Extend(found, loose(growing.Plan()))
+		p, found := setting.Solve(source.NewFile("solution.json", append(slices.Clone(text), "]}"...)), compiler.Options{})
+		d = Arriving(p, found, nil, d, loose(p))
 	}
 	setting.Paths = base.Paths.Clone()
 	full, found := setting.Solve(source.NewFile("solution.json", append(slices.Clone(text), "]}"...)), compiler.Options{})

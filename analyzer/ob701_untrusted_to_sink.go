@@ -19,14 +19,8 @@ var _ = rules.Register(Rule{
 // labels are those of the plan; nil where it stands under no policy.
 func labels(p *Pass) *label.Labels {
 	known := analysis.Kept[*label.Labels](p.Store)
-	switch {
-	case *known == nil && p.Screens:
-		*known = label.Begin(p.Plan)
-	case *known == nil:
+	if *known == nil {
 		*known = label.Of(p.Plan)
-	}
-	if *known != nil && p.Screens {
-		(*known).Extend()
 	}
 	return *known
 }

@@ -48,9 +48,6 @@ func (c *compilation) comesAfter(call *plan.Call, n *source.Node, settled bool) 
 		return
 	}
 	f := c.Report(diag.UnknownCall, n.Span(), "no call has the id %q, and there is none of such a tool", n.Text).About(call.Label())
-	if c.arriving {
-		return // one may still come
-	}
 	if c.idNames == nil {
 		c.idNames = naming.NewSuggester(slices.Sorted(maps.Keys(c.ids)))
 	}

@@ -77,7 +77,6 @@ type binder struct {
 	own    map[string]*plan.Writers // those for one instance
 	edges  int                      // of what has been bound
 	dense  bool                     // there are more than there may be: nothing is bound any more
-	trace  dag.Trace                // of the writers that a call waits for
 }
 
 func newBinder(p *plan.Plan) *binder {

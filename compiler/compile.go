@@ -225,9 +225,7 @@ type compilation struct {
 	items       bool                    // what is read belongs to one item
 	everywhere  map[pathtree.ID]bool    // what every instance begins with, of the paths that were asked for
 	spellings   spellings
-	instanceIDs *naming.Suggester     // made when one is misspelt
-	arriving    bool                  // more calls may come: what they might fix needn't be worked out
-	unnamed     map[string]*plan.Call // of what arrives, the calls without "_id", by their names
+	instanceIDs *naming.Suggester // made when one is misspelt
 }
 
 // A definition is a named thing as it is in a document.

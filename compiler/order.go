@@ -35,17 +35,6 @@ func WithOrder(p *plan.Plan, pairs [][2]int) *plan.Plan {
 	return &one
 }
 
-// OrderLast lets the last call of a plan that grows come after an earlier one, before it is run: see [WithOrder].
-func OrderLast(p *plan.Plan, earlier int) {
-	call := p.Calls[len(p.Calls)-1]
-	for _, list := range []*[]int32{&call.Ordered, &call.Waits} {
-		at, known := slices.BinarySearch(*list, int32(earlier))
-		if !known {
-			*list = slices.Insert(*list, at, int32(earlier))
-		}
-	}
-}
-
 // WithDelegates is the plan with other plans in the place of some of those that it delegates to, by their paths.
 func WithDelegates(p *plan.Plan, delegates map[string]*plan.Plan) *plan.Plan {
 	one := *p

@@ -27,9 +27,9 @@ type Setting struct {
 	Live *policy.Live
 }
 
-// Solve compiles a solution in its setting: a plan of the form [Replan]. It gives the same calls with the same numbers,
-// paths and reads as [Setting.Begin] and [Growing.Add] do; only what a read is bound to may be another matter while it
-// is bound to no call listed before it.
+// Solve compiles a solution in its setting: a plan of the form [Replan]. One that begins with the text of another gives
+// the same calls with the same numbers, paths and reads; only what a read is bound to may be another matter while it is
+// bound to no call listed before it.
 func (s Setting) Solve(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
 	c := s.begin(file, o)
 	c.lowerCalls()

@@ -37,7 +37,7 @@ func ForInstance(p *plan.Plan, instance string) *plan.Plan {
 	case len(p.Targets.Own[instance]) == 0:
 		view1 = common(p)
 	default:
-		view1 = view(p, runs(p, instance), p.Only(instance)).view
+		view1 = view(p, runs(p, instance), p.Only(instance))
 	}
 	if at, ok := p.InstanceAt[instance]; ok && IsParticular(p, &p.Instances[at]) {
 		one, own := *view1, &p.Instances[at]
@@ -96,7 +96,7 @@ func runs(p *plan.Plan, instance string) []int32 {
 func common(p *plan.Plan) *plan.Plan {
 	t := p.Targets
 	t.Once.Do(func() {
-		t.Common = view(p, t.Shared, plain(p)).view
+		t.Common = view(p, t.Shared, plain(p))
 	})
 	return t.Common
 }
@@ -112,29 +112,20 @@ func plain(p *plan.Plan) (plain []plan.Instance) {
 }
 
 // view makes a plan of some calls of this one, bound anew.
-func view(p *plan.Plan, calls []int32, instances []plan.Instance) *viewer {
+func view(p *plan.Plan, calls []int32, instances []plan.Instance) *plan.Plan {
 	one := *p
-	v := &viewer{full: p, view: &one, calls: calls, binder: binder{plan: &one}}
+	v := &viewer{full: p, view: &one, calls: calls}
 	one.Entire, one.Instances, one.InstanceAt, one.Targets = p, instances, nil, nil
 	one.Unordered, one.Graph, one.Index, one.PlaceIndex = nil, dag.Graph{}, nil, nil
 	v.copy()
-	v.binder.bind()
-	return v
-}
-
-// add puts a further call of the whole to a view of what arrives.
-func (v *viewer) add(i int32) {
-	v.calls = append(v.calls, i)
-	v.view.Calls = append(v.view.Calls, v.call(v.full.Calls[i], len(v.calls)-1))
-	v.binder.add()
+	(&binder{plan: &one}).bind()
+	return &one
 }
 
 // A viewer copies calls into a view, with new numbers for calls and reads.
 type viewer struct {
 	full, view *plan.Plan
 	calls      []int32 // of the whole, ascending
-	binder     binder
-	upTo       int // the calls of the whole before it have been looked at
 }
 
 func (v *viewer) copy() {

@@ -2,99 +2,76 @@ package runtime
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// arrive takes up the calls that have ended. Each is compiled, bound and judged once, together with those before it.
+// eachAlone is up to how many calls a solution is looked at with each of them that comes; a longer one only when it has
+// become an eighth longer, so that what an answer costs grows as its length does.
+const eachAlone = 64
+
+// arrive compiles what has come of a solution, and judges and schedules the calls that are new in it.
 func (l *loop) arrive() {
-	if l.growing == nil {
-		l.growing, l.about = l.setting.Begin(document(l.tick, l.stream.Prefix(0)), compiler.Options{})
+	calls := l.stream.Calls()
+	if l.unreadable || calls == l.known || calls > eachAlone && calls < l.known+l.known/8 {
+		return
 	}
-	if !l.takeOpinions(l.growing.Plan(), l.about) {
+	p, found := l.solve(calls)
+	if l.unreadable = p == nil; l.unreadable {
+		calls = l.readable(calls)
+		if p, found = l.solve(calls); p == nil {
+			return
+		}
+	}
+	l.known = calls
+	if !l.takeOpinions(p, found) {
 		return // they stand before the calls, or it takes the whole to tell
 	}
-	l.plan = l.growing.Plan()
-	for ; l.known < l.stream.Calls(); l.known++ {
-		if start, end := l.stream.Call(l.known); l.growing.Add(l.stream.Text(), start, end) {
-			l.judgeLast()
-		}
+	if l.rematchCompleted(p) { // the writes of calls that are done are no initial values
+		l.setting = settingFor(l.Machine, (*frame).seenByTick)
+		p, found = l.solve(calls)
 	}
+	l.plan, l.programs = p, map[*plan.Plan]*program{}
+	shared := map[*plan.Plan]*analyzer.Draft{}
 	for _, f := range l.roots() {
-		if f.draft != nil && len(f.calls) < len(f.draft.Plan().Calls) {
-			extendFrame(f, f.draft)
-		}
-	}
-}
-
-// viewOfArriving is what the frame's instance runs of the solution that is arriving.
-func viewOfArriving(f *frame) *plan.Plan {
-	if f.machine.instances == nil {
-		return f.machine.plan
-	}
-	return f.machine.loop.growing.For(f.site.Instance)
-}
-
-func (l *loop) judgeLast() {
-	call := l.plan.Calls[len(l.plan.Calls)-1]
-	stands := false // for one that is done
-	for _, f := range l.roots() {
-		if f.doneCalls == nil || !runsCall(f, call) {
+		if countCalls(f, p) == len(f.calls) {
 			continue
 		}
-		if number, yes := f.doneCalls.list(l.plan, call); yes {
-			stands = true
-			l.standDown(f, number)
+		view := viewOf(f, p)
+		f.setPlan(view)
+		own := f.doneCalls != nil && len(f.doneCalls.completed) > 0 // what is held depends on what it has done
+		d := shared[view]
+		if d == nil || own {
+			d = analyzer.Arriving(view, found, l.rules, f.draft, func(call *plan.Call) bool { return mayChange(f, view, call) })
 		}
-	}
-	if stands {
-		l.growing.Stand(l.setting)
-		for _, f := range l.roots() {
-			if f.draft != nil {
-				f.draft.Restand()
-			}
+		if f.draft = d; !own {
+			shared[view] = d
 		}
-	}
-	found := l.growing.Bind()
-	for _, f := range l.roots() {
-		switch takes := runsCall(f, call); {
-		case takes:
-			view := viewOfArriving(f)
-			f.draft = draftOf(f, view, len(view.Calls)-1)
-			f.draft.Extend(found, func(call *plan.Call) bool { return mayChange(f, view, call) })
-		case f.draft != nil && f.draft.Plan() == l.plan: // from now on it runs less than all
-			view := viewOfArriving(f)
-			f.draft = draftOf(f, view, len(view.Calls))
-			f.setPlan(view)
-		}
+		extendFrame(f, d)
 	}
 }
 
-func runsCall(f *frame, call *plan.Call) bool {
-	return f.machine.instances == nil || call.Instance == "" || call.Instance == f.site.Instance
+// solve compiles the solution up to so many items of its list; nil if that can't be read, or isn't what was read before
+// with something behind it.
+func (l *loop) solve(calls int) (*plan.Plan, []diag.Diagnostic) {
+	p, found := l.setting.Solve(document(l.tick, l.stream.Prefix(calls)), compiler.Options{})
+	if p.Root == nil || !l.continues(p) {
+		return nil, found
+	}
+	return p, found
 }
 
-// draftOf is the draft in which the calls of an arriving plan are judged for the frame; judged of them have been.
-// Instances that run the same calls share it, unless earlier ticks have done some of them.
-func draftOf(f *frame, view *plan.Plan, judged int) *analyzer.Draft {
-	l, own := f.machine.loop, f.doneCalls != nil && len(f.doneCalls.completed) > 0
-	d := f.draft
-	if !own && l.drafts[view] != nil {
-		return l.drafts[view]
-	}
-	switch {
-	case d == nil:
-		d = analyzer.Arriving(view, f.machine.rules)
-	case d.Plan() != view:
-		d = d.On(view, judged)
-	}
-	if !own {
-		l.drafts[view] = d
-	}
-	return d
+// readable is how many items of the list can be read, of so many that can't, where too much is wrong with them.
+func (l *loop) readable(calls int) int {
+	return l.known + sort.Search(calls-l.known, func(more int) bool {
+		p, _ := l.solve(l.known + more + 1)
+		return p == nil
+	})
 }
 
 // mayChange reports whether what a call, in a plan that is still arriving, reads or

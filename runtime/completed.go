@@ -11,29 +11,21 @@ import (
 
 // doneCalls is what a frame knows of the calls that it has done, where a carried plan may list them again.
 type doneCalls struct {
-	completed []completedCall         // by earlier ticks
-	done      []completedCall         // by this one
-	byKey     map[string][]int32      // their numbers, from 0, in order
-	keys      []string                // of the calls of the tick
-	counts    map[string]int          // how many of the tick's calls have a key
-	owners    map[int32]int32         // by number of a completed call: the one of the tick that lists it again
-	wrote     map[int32][]pathtree.ID // by number, where those of earlier ticks have written
+	completed []completedCall    // by earlier ticks
+	done      []completedCall    // by this one
+	byKey     map[string][]int32 // their numbers, from 0, in order
+	keys      []string           // of the calls of the tick
+	counts    map[string]int     // how many of the tick's calls have a key
+	owners    map[int32]int32    // by number of a completed call: the one of the tick that lists it again
 
 	items   map[string][]any // by parameters and identity of the call: what items gave that earlier ticks have done
 	ofItems map[string]bool  // by identity: whether there are any
 	taken   map[string]int   // by parameters and identity: how many of these the tick's calls repeat
 }
 
-func (l *doneCalls) nextTick(log *Log) {
-	if l == nil {
-		return
-	}
-	l.keys, l.counts, l.owners, l.taken = nil, map[string]int{}, map[int32]int32{}, map[string]int{}
-	l.wrote = map[int32][]pathtree.ID{}
-	for i := range log.Messages() {
-		if m := &log.Messages()[i]; m.Completed != 0 {
-			l.wrote[m.Completed-1] = append(l.wrote[m.Completed-1], m.Path)
-		}
+func (l *doneCalls) nextTick() {
+	if l != nil {
+		l.keys, l.counts, l.owners, l.taken = nil, map[string]int{}, map[int32]int32{}, map[string]int{}
 	}
 }
 
@@ -62,21 +54,19 @@ func canonical(params map[string]any) string {
 	return string(text)
 }
 
-// list takes up the next call of the tick, and gives the number of the done one that it
-// repeats, the nth of an identity for the nth; false where there is none.
-func (l *doneCalls) list(plan *plan.Plan, call *plan.Call) (number int32, stands bool) {
+// list takes up the next call of the tick, and reports whether it repeats a done one, the nth of an identity the nth.
+func (l *doneCalls) list(plan *plan.Plan, call *plan.Call) bool {
 	id, i := dedupeKey(plan, call), int32(len(l.keys))
 	l.keys = append(l.keys, id)
 	if id == "" {
-		return 0, false
+		return false
 	}
 	nth, numbers := l.counts[id], l.byKey[id]
-	l.counts[id]++
-	if nth >= len(numbers) {
-		return 0, false
+	if l.counts[id]++; nth >= len(numbers) {
+		return false
 	}
 	l.owners[numbers[nth]] = i
-	return numbers[nth], true
+	return true
 }
 
 // rematchCompleted takes up the calls of the tick's whole plan that haven't been, and
@@ -87,9 +77,7 @@ func (l *loop) rematchCompleted(plan *plan.Plan) bool {
 		if l := f.doneCalls; l != nil && countCalls(f, plan) > len(l.keys) {
 			view := viewOf(f, plan)
 			for _, call := range view.Calls[len(l.keys):] {
-				if _, stands := l.list(view, call); stands {
-					grown = true
-				}
+				grown = l.list(view, call) || grown
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package runtime
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -40,7 +39,6 @@ type loop struct {
 	given      string             // the solution of the first tick, where a record holds it
 	ended      bool               // the tick has been judged, and the next not begun
 	setting    compiler.Setting   // of the tick
-	owned      bool               // its objects are nobody else's
 	asked      *Request           // for its solution
 	live       *policy.Live       // how worthy of trust what stands there is; nil without policies
 	written    *state.Marks       // the paths that earlier ticks may have written
@@ -49,11 +47,9 @@ type loop struct {
 // answer is the solution of a tick, as far as it has arrived.
 type answer struct {
 	stream      *source.Stream
-	isStreaming bool                           // more of it may come
-	known       int                            // the places of its list that have been looked at
-	growing     *compiler.Growing              // what has arrived of it, compiled; nil before the first call
-	about       []diag.Diagnostic              // what stands before the calls
-	drafts      map[*plan.Plan]*analyzer.Draft // what was judged, for instances that run the same
+	isStreaming bool // more of it may come
+	known       int  // the items of its list that have been compiled
+	unreadable  bool // what comes behind them can't be
 }
 
 // advice is what advisors have said.
@@ -105,7 +101,7 @@ func (l *loop) nextTick() {
 	}
 	l.tick++
 	first := l.stream == nil
-	l.answer = answer{stream: source.NewStream(source.DefaultLimits()), isStreaming: true, drafts: map[*plan.Plan]*analyzer.Draft{}}
+	l.answer = answer{stream: source.NewStream(source.DefaultLimits()), isStreaming: true}
 	l.tickErrors, l.refused, l.changed, l.ended = nil, false, false, false
 	l.heard, l.tickOpinions = len(l.speakers()) == 0, nil
 	l.plan = l.emptyPlan()
@@ -117,7 +113,7 @@ func (l *loop) nextTick() {
 		l.giveAdvice()
 	}
 	l.countOrders()
-	l.setting, l.owned = settingFor(l.Machine, func(*frame, *Message) bool { return true }), false
+	l.setting = settingFor(l.Machine, func(*frame, *Message) bool { return true })
 	if given := l.given; given != "" {
 		l.given = ""
 		l.streamed(Event{Tick: l.tick, Text: given})
@@ -132,7 +128,7 @@ func resetFrame(f *frame) {
 	f.calls, f.reads, f.stale, f.unsettled = nil, nil, nil, 0
 	f.boundBy, f.orderedBy = links{}, links{}
 	f.draft = nil
-	f.doneCalls.nextTick(f.log)
+	f.doneCalls.nextTick()
 	f.setPlan(f.machine.plan)
 }
 
@@ -202,7 +198,7 @@ func (l *loop) streamed(e Event) {
 	if l.stream.Write(e.Text); l.stream.Err() != nil {
 		l.emitRun(Cancel)
 	}
-	if l.stream.Calls() > l.known && l.base.Mode != plan.Lazy {
+	if l.base.Mode != plan.Lazy {
 		l.arrive()
 	}
 }
@@ -232,7 +228,6 @@ func (l *loop) closed(e Event) {
 	}
 	lazy := l.base.Mode == plan.Lazy
 	l.refused = l.refused || lazy && !sound
-	l.growing, l.drafts = nil, nil
 	for at, f := range l.roots() {
 		f.draft = nil
 		extendFrame(f, drafts[at])
@@ -273,16 +268,17 @@ func (l *loop) finishedDrafts() []*analyzer.Draft {
 	file := document(l.tick, text)
 	plan, found := l.setting.Solve(file, compiler.Options{})
 	var broken []diag.Diagnostic
-	for _, calls := range []int{l.stream.Calls(), l.growing.Listed()} { // as many as can be read
-		if plan.Root != nil && l.continues(plan) {
-			break
-		}
+	if plan.Root == nil || !l.continues(plan) {
 		broken = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Severity < diag.Error })
+		calls := l.stream.Calls()
+		if p, _ := l.solve(calls); p == nil {
+			calls = l.readable(calls) // as many as can be
+		}
 		file = document(l.tick, l.stream.Prefix(calls))
 		plan, found = l.setting.Solve(file, compiler.Options{})
 	}
 	if l.rematchCompleted(plan) { // the writes of calls that are done are no initial values
-		l.resetSetting()
+		l.setting = settingFor(l.Machine, (*frame).seenByTick)
 		plan, found = l.setting.Solve(file, compiler.Options{})
 	}
 	if l.refused {
@@ -299,47 +295,10 @@ func (l *loop) finishedDrafts() []*analyzer.Draft {
 	return draftsOf(l.Machine, plan, found)
 }
 
-// resetSetting takes what done calls that are listed again did out of the setting.
-func (l *loop) resetSetting() {
-	l.setting, l.owned = settingFor(l.Machine, (*frame).seenByTick), false
-}
-
 // seenByTick reports whether a message was there before the tick, and isn't the work of a
 // call that the tick lists again.
 func (r *resolver) seenByTick(message *Message) bool {
 	return message.Tick < r.machine.tick && !r.doneCalls.isListed(message)
-}
-
-// standDown takes what one more done call did out of the setting, without looking at the
-// rest of it. What was taken from the setting before is a copy.
-func (l *loop) standDown(f *frame, number int32) {
-	if s := &l.setting; !l.owned {
-		l.owned = true
-		s.State, s.Data = maps.Clone(s.State), maps.Clone(s.Data)
-		for at := range s.Instances {
-			s.Instances[at].State, s.Instances[at].Data = maps.Clone(mapping(s.Instances[at].State)), maps.Clone(s.Instances[at].Data)
-		}
-	}
-	state, data := l.setting.State, l.setting.Data
-	if l.instances != nil {
-		at := slices.Index(l.roots(), f)
-		state, data = mapping(l.setting.Instances[at].State), l.setting.Instances[at].Data
-	}
-	for _, path := range f.doneCalls.wrote[number] {
-		segments := f.program.Paths.Segments(path)
-		of := map[string]map[string]any{"state": state, "data": data}[segments[0].Key]
-		if len(segments) < 2 || of == nil {
-			l.resetSetting()
-			return
-		}
-		id, _ := f.program.Paths.Lookup(pathtree.Root, segments[0])
-		id, _ = f.program.Paths.Lookup(id, segments[1])
-		if value, there := f.log.Resolve(id, f.seenByTick); there {
-			of[segments[1].Key] = value
-		} else {
-			delete(of, segments[1].Key)
-		}
-	}
 }
 
 // draftsOf judge a whole plan as each instance is to run it. Instances that run the same share one.

@@ -25,7 +25,7 @@ type Branches struct {
 
 // Conditions are the conditions of the plan's calls, worked out when first asked for.
 func (b *Branches) Conditions() *branch.Conditions {
-	if b.branches == nil || !b.branches.Covers() && !b.branches.Extend() {
+	if b.branches == nil {
 		b.branches = branch.New(b.of.Plan, b.of)
 	}
 	return b.branches

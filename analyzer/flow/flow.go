@@ -121,21 +121,11 @@ func New(p *plan.Plan, hidden diag.Facts, schemas *Schemas) *Facts {
 	return f
 }
 
-// Restart drops the conditions, and what was concluded from single values of the input and the state. What reads
-// and lists were found to be stays.
-func (f *Facts) Restart() {
-	f.branches = nil
-	clear(f.given)
-	clear(f.certain)
-}
-
 // Read is what may be at one read: what its bound writers give and, where it can still be seen, what is
 // there from the start.
 func (f *Facts) Read(index int) []Variant {
-	if missing := len(f.Plan.Reads) - len(f.reads); missing > 0 { // more of the plan has arrived
-		f.reads = append(f.reads, make([][]Variant, missing)...)
-		f.types = append(f.types, make([]*expression.Type, missing)...)
-		f.typed = append(f.typed, make([]bool, missing)...)
+	if n := len(f.Plan.Reads); f.reads == nil {
+		f.reads, f.types, f.typed = make([][]Variant, n), make([]*expression.Type, n), make([]bool, n)
 	}
 	if f.reads[index] == nil {
 		r := &f.Plan.Reads[index]

@@ -23,9 +23,7 @@ func undeclaredPaths(p *Pass) {
 	if s == nil {
 		return
 	}
-	known := analysis.Kept[pathVerdicts](p.Store)
-	*known = analysis.Reaches(*known, p.Plan.Paths.Len())
-	verdicts := *known
+	verdicts := make(pathVerdicts, p.Plan.Paths.Len())
 	undeclared := func(id pathtree.ID) bool {
 		if verdicts[id] == 0 {
 			verdicts[id] = 1

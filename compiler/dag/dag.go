@@ -76,20 +76,6 @@ func (a adjacency) reversed() adjacency {
 	return r
 }
 
-// Append adds a node that depends on earlier ones alone, in any order; repetitions count
-// once. The graph must be one in which every node does.
-func (g *Graph) Append(deps ...int32) {
-	b, n := Builder{g.deps}, int32(g.Len())
-	if n == 0 {
-		b = *NewBuilder(0, 0)
-	}
-	b.Add(deps...)
-	b.Next()
-	g.deps, g.users = b.deps, adjacency{}
-	g.order, g.rank, g.component = append(g.order, n), append(g.rank, n), append(g.component, n)
-	g.components = int(n) + 1
-}
-
 // Len is the number of nodes.
 func (g *Graph) Len() int { return max(0, len(g.deps.start)-1) }
 
@@ -102,12 +88,7 @@ func (g *Graph) Deps(i int) []int32 { return g.deps.of(i) }
 
 // Users are the nodes that depend on node i directly, ascending. The slice is
 // the graph's own.
-func (g *Graph) Users(i int) []int32 {
-	if len(g.users.start) == 0 { // it has got further nodes
-		g.users = g.deps.reversed()
-	}
-	return g.users.of(i)
-}
+func (g *Graph) Users(i int) []int32 { return g.users.of(i) }
 
 // SelfCycles are the nodes that depend on themselves, ascending.
 func (g *Graph) SelfCycles() []int32 { return g.self }

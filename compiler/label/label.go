@@ -55,7 +55,7 @@ const Context = "_scopes"
 
 // Of follows labels through a plan; nil when it stands under no policy.
 func Of(p *plan.Plan) *Labels {
-	l := Begin(p)
+	l := begin(p)
 	if l != nil {
 		l.follow()
 	}
@@ -79,8 +79,8 @@ func (l *Labels) follow() {
 	}
 }
 
-// Begin is Of for a plan that grows: [Labels.Extend] follows what has come.
-func Begin(p *plan.Plan) *Labels {
+// begin is Of before labels are followed through calls.
+func begin(p *plan.Plan) *Labels {
 	if len(p.Policies) == 0 {
 		return nil
 	}
@@ -105,13 +105,6 @@ func (l *Labels) live(live *policy.Live) {
 	}
 	l.given = of(live.Seen, "the model that wrote the calls was shown "+live.From)
 	l.started = l.given.decides()
-}
-
-// Extend follows labels through the calls that have come last.
-func (l *Labels) Extend() {
-	for i := len(l.calls); i < len(l.Plan.Calls); i++ {
-		l.call(i)
-	}
 }
 
 // Result is the label of what a call gives or fails with, control included.

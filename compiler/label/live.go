@@ -14,7 +14,7 @@ import (
 // known but that it happened, so that it is as bad as a value can be. It is nil for a plan
 // that stands under no policy.
 func Beginning(p *plan.Plan) *policy.Live {
-	l := Begin(p)
+	l := begin(p)
 	if l == nil {
 		return nil
 	}

@@ -56,43 +56,6 @@ func (p Part) String() string {
 	return text
 }
 
-// Grow notes that a call writes a path, and puts it to what has been asked before. The
-// call is listed behind those that are known.
-func (w *Writers) Grow(under pathtree.ID, one Writer) {
-	w.Add(under, one)
-	for id := under; id > pathtree.Root; id = w.Paths.Parent(id) {
-		w.put(id, one)
-	}
-	w.Paths.Below(under, func(id pathtree.ID) bool {
-		if id != under {
-			w.put(id, one)
-		}
-		return true
-	})
-}
-
-func (w *Writers) put(id pathtree.ID, one Writer) {
-	slot, known := w.slot(id)
-	if !known {
-		return
-	}
-	if w.Over[slot] != nil {
-		w.Over[slot] = append(w.Over[slot], one)
-	}
-	if calls := w.Calls[slot]; calls != nil && (len(calls) == 0 || calls[len(calls)-1] != one.Call) {
-		w.Calls[slot] = append(calls, one.Call)
-	}
-}
-
-// asked is where what is found out about a path is kept, if it is.
-func (w *Writers) asked(id pathtree.ID) (slot int, kept bool) {
-	slot, kept = w.slot(id)
-	if !kept && w.Grows {
-		return w.newSlot(id), true
-	}
-	return slot, kept
-}
-
 // Instance is the instance of an id; one of which nothing is known where the document has none.
 func (p *Plan) Instance(id string) *Instance { return &p.Only(id)[0] }
 

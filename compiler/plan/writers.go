@@ -24,7 +24,6 @@ type Writers struct {
 	At    [][]Writer          // the calls that name a path, ascending
 	Over  [][]Writer          // those that overlap it, ascending by call; nil before it is asked
 	Calls [][]int32           // the same, each call once; nil before it is asked
-	Grows bool                // further calls may come
 }
 
 // slot is where a path is in the index. The table of paths may have grown since.
@@ -73,7 +72,7 @@ func (w *Writers) of(id pathtree.ID) []Writer {
 // Overlapping lists who may write a path, what is above it, or what is below
 // it. The slice is shared: readers take parts of it and nobody changes it.
 func (w *Writers) Overlapping(id pathtree.ID) []Writer {
-	slot, known := w.asked(id)
+	slot, known := w.slot(id)
 	if known && w.Over[slot] != nil {
 		return w.Over[slot]
 	}
@@ -112,7 +111,7 @@ func (w *Writers) below(list []Writer, id pathtree.ID) []Writer {
 
 // CallsOver is overlapping with each call once.
 func (w *Writers) CallsOver(id pathtree.ID) []int32 {
-	slot, known := w.asked(id)
+	slot, known := w.slot(id)
 	if known && w.Calls[slot] != nil {
 		return w.Calls[slot]
 	}

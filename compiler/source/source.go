@@ -108,12 +108,6 @@ func (f *File) Mentions(word string) int {
 	return f.words[word]
 }
 
-// Grow gives a file that is still arriving the text that there is of it by now, which
-// begins with what there was. Nobody else may use the file meanwhile.
-func (f *File) Grow(text []byte) {
-	f.Text, f.once, f.lines, f.runes, f.commenting = text, sync.Once{}, nil, nil, sync.Once{}
-}
-
 // byteOrderMark may begin a YAML file. It is no character of the first line.
 const byteOrderMark = "\uFEFF"
 

@@ -140,10 +140,6 @@ func (s *Stream) keep(piece string) {
 // Calls is how many calls are complete.
 func (s *Stream) Calls() int { return len(s.calls) }
 
-// Call is the place of one of the complete calls, from 0: the bytes
-// of the text from start on, up to and without end.
-func (s *Stream) Call(k int) (start, end int) { return s.calls[k].start, s.calls[k].end }
-
 // Advisors reports whether a list of advisors' opinions that stands before the
 // calls is complete.
 func (s *Stream) Advisors() bool { return s.advisors }

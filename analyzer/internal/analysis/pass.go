@@ -115,12 +115,6 @@ func (p *Pass) TurnTo(call, read int) {
 	forget[valuesJudged](p.Store)
 }
 
-// ForgetValues drops what was concluded from the values of the input and the state.
-func (p *Pass) ForgetValues() {
-	p.Flow.Restart()
-	clear(Table[pathtree.ID, *names](p.Store))
-}
-
 // Fresh are the calls that are judged: all of them, or of a plan that arrives the latest.
 func (p *Pass) Fresh() []*plan.Call { return p.Plan.Calls[p.From:] }
 

@@ -58,27 +58,25 @@ func (r *readers) Overlapping(id pathtree.ID, f func([]int32) bool) {
 
 // writtenBelow lists, by path, the paths one segment down at which, or below which, some call writes.
 func writtenBelow(p *Pass) [][]pathtree.ID {
-	w, paths, near := Kept[writtenPaths](p.Store), p.Plan.Paths, Table[pathtree.ID, *names](p.Store)
-	w.below, w.noted = Reaches(w.below, paths.Len()), Reaches(w.noted, paths.Len())
-	for ; w.upTo < len(p.Plan.Calls); w.upTo++ {
-		for _, path := range p.Plan.Calls[w.upTo].Paths() {
-			for id := path.ID; id > pathtree.Root && !w.noted[id]; id = paths.Parent(id) {
-				w.noted[id] = true
+	below, paths := Kept[writtenPaths](p.Store), p.Plan.Paths
+	if *below != nil {
+		return *below
+	}
+	*below = make(writtenPaths, paths.Len())
+	noted := make([]bool, paths.Len())
+	for _, call := range p.Plan.Calls {
+		for _, path := range call.Paths() {
+			for id := path.ID; id > pathtree.Root && !noted[id]; id = paths.Parent(id) {
+				noted[id] = true
 				up := paths.Parent(id)
-				w.below[up] = append(w.below[up], id)
-				delete(near, up)
+				(*below)[up] = append((*below)[up], id)
 			}
 		}
 	}
-	return w.below
+	return *below
 }
 
-// A writtenPaths is what the calls before one write.
-type writtenPaths struct {
-	upTo  int
-	below [][]pathtree.ID // by path
-	noted []bool
-}
+type writtenPaths [][]pathtree.ID // by path
 
 // SortedKeys are the keys of an object; none of any other value.
 func SortedKeys(value any) []string {

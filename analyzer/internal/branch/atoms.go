@@ -119,7 +119,6 @@ func (e *Conditions) atom(t *plan.Template, term *expression.Node) *atom {
 	e.terms[use], e.atoms[key] = a, a
 	for _, s := range a.subjects {
 		s.atoms = append(s.atoms, a)
-		e.outdated = e.outdated || s.divided
 	}
 	return a
 }

@@ -72,7 +72,6 @@ type Conditions struct {
 	null     map[heldKey]logic.Literal
 	absent   map[pathtree.ID]logic.Literal // where some instances begin with nothing
 	work     int                           // contributions of writers to reads that were looked at
-	outdated bool                          // an atom is about a value that has been divided without it
 
 	refuted    map[refutation]bool
 	refuting   int                     // steps that refuting may still take
@@ -131,13 +130,14 @@ func newConditions(plan *plan.Plan, facts Facts, part int) *Conditions {
 		failures: map[int]logic.Literal{}, shared: map[readKey]valued{}, chosen: map[chosenKey]chosen{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, divided: map[likeness]*subject{}, terms: map[templateNode]*atom{}, free: map[string]logic.Literal{},
 		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, absent: map[pathtree.ID]logic.Literal{}, refuted: map[refutation]bool{}, refuting: unionBudget, unions: map[*schema.Schema]bool{}, evaluations: expression.Meter{Steps: evaluationWork / part, Memory: evaluationRoom / part},
 	}
-	e.reach()
+	e.runs, e.outcomes, e.whens = make([]logic.Literal, n), make([][]logic.Literal, n), make([]*expression.Node, n)
+	e.prefixes, e.reads = make([]prefix, plan.Paths.Len()), make([]valued, len(plan.Reads))
+	for i := range e.reads {
+		e.reads[i].there = -1
+	}
 	e.findAtoms(plan.Calls)
 	return e
 }
-
-// Covers reports whether the conditions are those of all calls of the plan: one that arrives gets more of them.
-func (e *Conditions) Covers() bool { return len(e.runs) == len(e.plan.Calls) }
 
 // Spent is roughly the work that was done, in calls that were looked at.
 func (e *Conditions) Spent() int { return e.Gates()/8 + e.work/20 + e.ProofSteps()/20 }
@@ -156,38 +156,6 @@ func (e *Conditions) build(calls []int32) {
 		}
 	}
 	e.Level = int32(len(plan.Calls))
-}
-
-// reach makes room for the calls, reads and paths of the plan.
-func (e *Conditions) reach() {
-	calls := len(e.plan.Calls) - len(e.runs)
-	e.runs = append(e.runs, make([]logic.Literal, calls)...)
-	e.outcomes = append(e.outcomes, make([][]logic.Literal, calls)...)
-	e.whens = append(e.whens, make([]*expression.Node, calls)...)
-	e.prefixes = append(e.prefixes, make([]prefix, e.plan.Paths.Len()-len(e.prefixes))...)
-	known := len(e.reads)
-	e.reads = append(e.reads, make([]valued, len(e.plan.Reads)-known)...)
-	for i := known; i < len(e.reads); i++ {
-		e.reads[i].there = -1
-	}
-}
-
-// Extend adds the calls that the plan got since; each depends on earlier ones alone. It returns false
-// if they need new samples of a known value: then all conditions must be built again.
-func (e *Conditions) Extend() bool {
-	known := len(e.runs)
-	e.reach()
-	calls := e.plan.Calls[known:]
-	if e.findAtoms(calls); e.outdated {
-		return false
-	}
-	e.Allow(callGates * len(calls))
-	order := make([]int32, len(calls))
-	for i := range order {
-		order[i] = int32(known + i)
-	}
-	e.build(order)
-	return true
 }
 
 // unknown is something that the plan doesn't tell.
