@@ -55,7 +55,7 @@ func (k MarkKind) tone() tone {
 		return tones[1]
 	case Done:
 		return tones[2]
-	case Running, Critical:
+	case Running:
 		return tones[3]
 	case Added, Removed, Changed:
 		return tones[4]

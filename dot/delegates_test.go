@@ -99,23 +99,6 @@ func TestDelegates(t *testing.T) {
 		t.Error("a call of a delegate isn't known by the calls above it and its name")
 	}
 	draw(t, "delegates", v)
-
-	// EXECUTION.md#simulation: a critical path leads into delegates and out of them, through their calls and
-	// frames, and what is done for one item is its call's.
-	v.Way([]string{"one[0]/outline#1", "one[0]/text[3]/draft#1", "bind#2", "nobody"}, Mark{Kind: Critical})
-	var marked []string
-	for _, n := range v.Nodes {
-		if has(n.Marks, Critical) {
-			marked = append(marked, n.Call)
-		}
-	}
-	for _, e := range v.Edges {
-		if has(e.Marks, Critical) {
-			marked = append(marked, fmt.Sprintf("%s -> %s", v.Nodes[e.From].Call, v.Nodes[e.To].Call))
-		}
-	}
-	slices.Sort(marked)
-	same(t, "the way", marked, []string{"one", "one/outline#1", "one/text", "one/text/draft#1", "bind#2", "one/outline#1 -> one/text", "one/text -> one/text/draft#1"})
 }
 
 // Delegates are unfolded where the drawing stays small.

@@ -82,40 +82,22 @@ func (v View) frameCycles() View {
 	return v
 }
 
-// mostPairs bounds the pairs of calls, one waiting for the other, among which calls are looked for.
-const mostPairs = 50_000
-
-// callGraph is the graph of the plan's calls, with edges from those that are waited for. A plan in which too many calls
-// wait for each other has none.
-func (d *drawing) callGraph() graph.Graph[int, int] {
-	g, pairs := graph.New(graph.IntHash, graph.Directed()), 0
-	for i := range d.plan.Calls {
-		g.AddVertex(i)
-		pairs += len(d.graph.Users(i))
-	}
-	if pairs > mostPairs {
-		return nil
-	}
-	for i := range d.plan.Calls {
-		for _, user := range d.graph.Users(i) {
-			g.AddEdge(i, int(user)) // fails only for a pair that waits for two reasons
-		}
-	}
-	return g
-}
-
-// within is the calls at most so many steps from one, along the edges of some maps.
-func within(from, steps int, edges ...map[int]map[int]graph.Edge[int]) map[int]bool {
-	near := map[int]bool{from: true}
-	for before := 0; steps > 0 && len(near) > before; steps-- {
-		before = len(near)
-		for _, call := range slices.Collect(maps.Keys(near)) {
+// within is the calls at most so many steps from one, along edges of the plan's graph.
+func within(from, steps int, edges ...func(call int) []int32) map[int]bool {
+	near, last := map[int]bool{from: true}, []int{from}
+	for ; steps > 0 && len(last) > 0; steps-- {
+		var next []int
+		for _, call := range last {
 			for _, way := range edges {
-				for other := range way[call] {
-					near[other] = true
+				for _, other := range way(call) {
+					if !near[int(other)] {
+						near[int(other)] = true
+						next = append(next, int(other))
+					}
 				}
 			}
 		}
+		last = next
 	}
 	return near
 }
@@ -134,22 +116,14 @@ func (d *drawing) selectCalls() {
 			return
 		}
 	}
-	g, where := d.callGraph(), fmt.Sprintf("near %q", o.Focus)
-	if o.Focus == "" {
-		where = fmt.Sprintf("between %q and %q", o.Between[0], o.Between[1])
-	}
-	if g == nil {
-		d.notes = append(d.notes, "too many calls wait for each other to find those "+where+": all are drawn")
-		return
-	}
-	next, _ := g.AdjacencyMap() // fails for no graph in memory
-	previous, _ := g.PredecessorMap()
 	var near map[int]bool
+	where := fmt.Sprintf("near %q", o.Focus)
 	if o.Focus != "" {
-		near = within(at[0], max(1, o.Depth), next, previous)
+		near = within(at[0], max(1, o.Depth), d.graph.Users, d.graph.Deps)
 	} else {
-		near = within(at[1], len(next), next)
-		before := within(at[2], len(next), previous)
+		where = fmt.Sprintf("between %q and %q", o.Between[0], o.Between[1])
+		near = within(at[1], len(d.plan.Calls), d.graph.Users)
+		before := within(at[2], len(d.plan.Calls), d.graph.Deps)
 		maps.DeleteFunc(near, func(call int, _ bool) bool { return !before[call] })
 	}
 	d.near = make([]bool, len(d.plan.Calls))

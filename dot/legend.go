@@ -37,7 +37,6 @@ var legend = []LegendEntry{
 	{Edge: After, Look: "dashed line", Words: "no value; runs only if the call is done"},
 	{Edge: Order, Look: "dotted line", Words: "only the order; runs however the call ends"},
 	{Edge: Once, Look: "dotted line", Words: "runs only if the call wrote nothing there"},
-	{Mark: Critical, Look: "blue outline", Words: "on the critical path: it decides the shortest time of the run"},
 }
 
 // Legend explains the signs that the view uses, and no others. A view that only

@@ -206,11 +206,11 @@ func said(marks []Mark) []Mark {
 var effects = []MarkKind{Destructive, UnknownEffect, Leaves, Asks, Writes}
 
 // outline is what decides the outline of a node: what became of it, or else its effect.
-// What is on the critical path has another one around it. Findings are words, so that they
+// Findings are words, so that they
 // never take the outline of what destroys, nor give its colour to what only reads.
 func outline(marks []Mark) []Mark {
 	marks = slices.DeleteFunc(said(marks), func(m Mark) bool {
-		return slices.Contains([]MarkKind{Error, Warning, Writes, Leaves, Asks, Critical}, m.Kind)
+		return slices.Contains([]MarkKind{Error, Warning, Writes, Leaves, Asks}, m.Kind)
 	})
 	return marks[:min(1, len(marks))]
 }
@@ -225,8 +225,6 @@ func (m Mark) words() string {
 		s = "effect unknown"
 	case Asks:
 		s = "a person is asked"
-	case Critical:
-		s = "on the critical path"
 	}
 	if m.Code != "" && !strings.ContainsRune(";,:", rune(m.Code[0])) {
 		s += " "
@@ -240,7 +238,7 @@ func (m Mark) words() string {
 
 // glance is what a box says of a mark that has no sign of its own.
 func (m Mark) glance() string {
-	if m.Kind == Critical || slices.Contains(effects, m.Kind) {
+	if slices.Contains(effects, m.Kind) {
 		return ""
 	}
 	if m.Kind == Error || m.Kind == Warning {
@@ -249,10 +247,9 @@ func (m Mark) glance() string {
 	return m.words()
 }
 
-// first is what an edge says of its marks: the gravest of them. What is on the
-// critical path, and what differs, is seen by its colour, and said at its ends.
+// first is what an edge says of its marks: the gravest of them. What differs is seen by its colour, and said at its ends.
 func first(marks []Mark) []Mark {
-	if marks = said(marks); len(marks) > 0 && !has(marks[:1], Critical, Added, Changed, Removed) {
+	if marks = said(marks); len(marks) > 0 && !has(marks[:1], Added, Changed, Removed) {
 		return marks[:1]
 	}
 	return nil

@@ -264,9 +264,6 @@ func (d *svgDrawing) shape(n *Node, box layout.Box) {
 		}
 		d.out.WriteString(`"/>`)
 	}
-	if has(n.Marks, Critical) { // whatever its own outline shows
-		fmt.Fprintf(&d.out, `<path class="trail" d="M%d %dh%dv%dh%dz"/>`, box.X-4, box.Y-4, box.Width+8, box.Height+8, -box.Width-8)
-	}
 }
 
 // classes are those of a group, by which styles and scripts find it.
@@ -333,7 +330,7 @@ func (d *svgDrawing) sample(entry LegendEntry, x, y int) {
 	if entry.Mark != "" {
 		n.Marks = []Mark{{Kind: entry.Mark}}
 	}
-	if entry.Repeats || entry.Mark == Critical {
+	if entry.Repeats {
 		box = layout.Box{X: x + 4, Y: y - 3, Width: 22, Height: 6}
 	}
 	fmt.Fprintf(&d.out, `<g class="%s">`, classes("node "+string(n.Kind), n.look(), n.Marks))

@@ -6,7 +6,6 @@ package dot
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -120,15 +119,12 @@ const (
 
 	// Asks marks a call before which a person is asked.
 	Asks MarkKind = "asks"
-
-	// Critical marks what decides the shortest time of the run.
-	Critical MarkKind = "critical"
 )
 
 // importance orders marks: what a reader should see first comes first.
 var importance = []MarkKind{
 	Error, Failed, Rejected, Cancelled, Removed, Added, Changed, Warning, Running, Done, Skipped,
-	Destructive, UnknownEffect, Leaves, Asks, Writes, Critical, Info,
+	Destructive, UnknownEffect, Leaves, Asks, Writes, Info,
 }
 
 // Mark puts a mark on the node of a call, by the call's name, and reports whether
@@ -143,76 +139,11 @@ func (v *View) Mark(call string, m Mark) bool {
 	return false
 }
 
-// Way puts a mark on the nodes of calls, by their names, on the calls whose delegates they are
-// of, and on the edges between each of them and the next, also where these lead through
-// other nodes. What is done for one item of a list is its call's.
-func (v *View) Way(calls []string, m Mark) {
-	nodes, next := map[string]int{}, make([][]int, len(v.Nodes)) // by node: the edges from it
-	for i, n := range v.Nodes {
-		nodes[n.Call] = i
-	}
-	for i, e := range v.Edges {
-		next[e.From] = append(next[e.From], i)
-	}
-	once := func(marks []Mark) []Mark {
-		if has(marks, m.Kind) {
-			return marks
-		}
-		return addMark(marks, m)
-	}
-	last := -1
-	for _, call := range calls {
-		call = ofItem.ReplaceAllString(call, "$1")
-		at, drawn := nodes[call]
-		for cut := strings.LastIndexByte(call, '/'); cut >= 0; cut = strings.LastIndexByte(call[:cut], '/') {
-			if above, there := nodes[call[:cut]]; there && drawn {
-				v.Nodes[above].Marks = once(v.Nodes[above].Marks)
-			} else if there {
-				at, drawn = above, true
-			}
-		}
-		if !drawn || at == last {
-			continue
-		}
-		v.Nodes[at].Marks = once(v.Nodes[at].Marks)
-		if last >= 0 {
-			for _, e := range v.way(last, at, next) {
-				v.Edges[e].Marks = once(v.Edges[e].Marks)
-			}
-		}
-		last = at
-	}
-}
-
 // Card notes what a reviewer needs first ([facts.Facts.Card]) above the drawing of a plan.
 func (v *View) Card(f *facts.Facts) {
 	card := strings.TrimPrefix(f.Card("", nil, false).Text(false), cmp.Or(v.Name, "plan"))
 	card = strings.NewReplacer("\n    ", "\n· ", "✋", "?").Replace(strings.TrimSpace(strings.TrimPrefix(card, ":")))
 	v.Notes = append(strings.Split(card, "\n"), v.Notes...)
-}
-
-// ofItem is where the name of a call says for which item of a list it is.
-var ofItem = regexp.MustCompile(`\[\d+\](/|$)`)
-
-// way are the edges of a shortest way from the node of one call to that of another on which
-// there are no calls but those whose delegates they are of.
-func (v *View) way(from, to int, next [][]int) (edges []int) {
-	by := map[int]int{} // the edge by which a node was reached
-	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
-		for _, e := range next[queue[0]] {
-			at := v.Edges[e].To
-			call := v.Nodes[at].Call
-			joins := at == to || call == "" || strings.HasPrefix(v.Nodes[from].Call, call+"/") || strings.HasPrefix(v.Nodes[to].Call, call+"/")
-			if _, reached := by[at]; !reached && at != from && joins {
-				by[at] = e
-				queue = append(queue, at)
-			}
-		}
-	}
-	for e, reached := by[to]; reached; e, reached = by[v.Edges[e].From] {
-		edges = append(edges, e)
-	}
-	return edges
 }
 
 // addMark keeps marks in the order of their importance, then by code, each

@@ -121,8 +121,8 @@ func (c *cli) rootCommand() *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if names := cmd.Flags().Args(); cmd == root && len(names) > 0 {
-			c.unknown = unknownCommand(root, names[0])
+		if names := cmd.Flags().Args(); cmd.HasSubCommands() && len(names) > 0 && cmd.Flags().NFlag() == 1 {
+			c.unknown = unknownCommand(cmd, names[0])
 			return
 		}
 		help(cmd, args)
@@ -201,9 +201,9 @@ func reads(cmd *cobra.Command, flag string) bool {
 	return slices.Contains(strings.Fields(cmd.Annotations["global"]), flag)
 }
 
-func unknownCommand(root *cobra.Command, name string) error {
+func unknownCommand(above *cobra.Command, name string) error {
 	var names []string
-	for _, cmd := range root.Commands() {
+	for _, cmd := range above.Commands() {
 		if !cmd.Hidden {
 			names = append(append(names, cmd.Name()), cmd.Aliases...)
 		}

@@ -11,9 +11,12 @@ var removedCommands = map[string]string{
 var removedFlags = map[string]string{
 	"--limit":                   "a document has at most 64 MiB, 100 levels, 8 MiB in one text and 40 characters in one number",
 	"approve --out":             "--approval names the file of the approval",
+	"diff --format png":         toPNG,
+	"graph --critical":          "\"obelus simulate PLAN\" prints the critical path, and a page (-o FILE.html) shows it",
 	"graph --delegates":         "the calls of delegates are drawn where the drawing has at most 30 calls; draw the file of a delegate",
 	"graph --paths":             "--detail writes the paths on the edges",
 	"graph --format png":        toPNG,
+	"graph --labels":            "\"obelus check PLAN\" reports the ways that a policy forbids (OB701, OB702)",
 	"graph --layout":            "draw with Graphviz: obelus graph PLAN --format dot | dot -Tsvg",
 	"runs --verify":             "\"obelus runs\" verifies every record of every journal",
 	"runs show --at":            "continue from a tick of a run: obelus resume RUN --at TICK; \"obelus runs show RUN --format json\" lists its events in order",

@@ -71,17 +71,21 @@ func addFlag(to *pflag.FlagSet, field reflect.Value, tag reflect.StructTag) {
 	}
 	name, word, _ := strings.Cut(strings.TrimPrefix(long, "--"), " ")
 	short = strings.TrimPrefix(short, "-")
-	words := strings.Split(word, "|")
+	var check func() error
 	switch value := field.Addr().Interface().(type) {
 	case *bool:
 		to.BoolVarP(value, name, short, *value, usage)
 	case *string:
-		if len(words) > 1 && word == strings.ToLower(word) {
+		if words := strings.Split(word, "|"); len(words) > 1 && word == strings.ToLower(word) {
 			*value = words[0]
-			to.VarP(&choice{words, value}, name, short, usage)
-		} else {
-			to.StringVarP(value, name, short, *value, usage)
+			check = func() error {
+				if slices.Contains(words, *value) {
+					return nil
+				}
+				return usageErr("expected %s", wording.Or(words)).Suggest(*value, words)
+			}
 		}
+		to.StringVarP(value, name, short, *value, usage)
 	case *[]string:
 		to.StringArrayVarP(value, name, short, *value, usage+"; may be repeated")
 	case *int:
@@ -97,11 +101,12 @@ func addFlag(to *pflag.FlagSet, field reflect.Value, tag reflect.StructTag) {
 	}
 	flag := to.Lookup(name)
 	if least := tag.Get("least"); least != "" {
-		flag.Value = bounded{flag.Value, field, least, tag.Get("most")}
+		check = bounds(field, least, tag.Get("most"))
 	}
-	if word != "" {
-		flag.Value = wordedValue{flag.Value, word}
+	if word == "" {
+		word = flag.Value.Type()
 	}
+	flag.Value = &flagValue{flag.Value, word, check}
 	if field.IsZero() || field.Kind() == reflect.Slice {
 		flag.DefValue = ""
 	}
@@ -132,57 +137,41 @@ func (c *cli) changed(name string) (found bool) {
 	return found
 }
 
-// A wordedValue is called by a word in help and messages.
-type wordedValue struct {
+// A flagValue is called by a word in help and messages, and may be restricted further than its type.
+type flagValue struct {
 	pflag.Value
-	word string
+	word  string
+	check func() error // of the value that was set; nil for nothing
 }
 
-func (w wordedValue) Type() string { return w.word }
+func (v *flagValue) Type() string { return v.word }
 
-// A choice is a flag whose value is one of a few words.
-type choice struct {
-	words []string
-	value *string
-}
-
-func (c *choice) String() string { return *c.value }
-func (c *choice) Type() string   { return strings.Join(c.words, "|") }
-
-func (c *choice) Set(value string) error {
-	if !slices.Contains(c.words, value) {
-		return usageErr("expected %s", wording.Or(c.words)).Suggest(value, c.words)
-	}
-	*c.value = value
-	return nil
-}
-
-// A bounded flag is a number or time that has a least value, and may have a largest.
-type bounded struct {
-	pflag.Value
-	field       reflect.Value
-	least, most string
-}
-
-func (b bounded) Set(text string) error {
-	if err := b.Value.Set(text); err != nil {
+func (v *flagValue) Set(text string) error {
+	if err := v.Value.Set(text); err != nil || v.check == nil {
 		return err
 	}
-	least, _ := strconv.ParseInt(b.least, 10, 64)
-	most, isBounded := strconv.ParseInt(b.most, 10, 64)
-	switch n := b.field.Int(); {
-	case n < least:
-		return usageErr("expected at least %s", b.least)
-	case isBounded == nil && n > most:
-		return usageErr("expected at most %s", b.most)
+	return v.check()
+}
+
+// bounds checks a number or time that has a least value, and may have a largest.
+func bounds(field reflect.Value, least, most string) func() error {
+	return func() error {
+		low, _ := strconv.ParseInt(least, 10, 64)
+		high, unbounded := strconv.ParseInt(most, 10, 64)
+		switch n := field.Int(); {
+		case n < low:
+			return usageErr("expected at least %s", least)
+		case unbounded == nil && n > high:
+			return usageErr("expected at most %s", most)
+		}
+		return nil
 	}
-	return nil
 }
 
 // typeOf is the type of a flag's value, without the word that help shows in its place.
 func typeOf(f *pflag.Flag) string {
-	if n, ok := f.Value.(wordedValue); ok {
-		return n.Value.Type()
+	if v, ok := f.Value.(*flagValue); ok && !strings.Contains(v.word, "|") {
+		return v.Value.Type()
 	}
 	return f.Value.Type()
 }

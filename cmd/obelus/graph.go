@@ -17,12 +17,10 @@ type graphing struct {
 	Run    string `flag:"--run RUN: draw what happened in a run, by its id or its journal's file"`
 	Format string `flag:"--format dot|mermaid|svg|text|html: the drawing's format; the ending of -o names it, too"`
 	outputFlag
-	Focus    string `flag:"--focus CALL: draw only this call and its neighbors"`
-	Between  string `flag:"--between A,B: draw only the calls on the ways from A to B"`
-	Depth    int    `least:"1" flag:"--depth N: with --focus, how many calls away to draw"`
-	Detail   bool   `flag:"--detail: show what is otherwise shown on hover, and parameters"`
-	Labels   bool   `flag:"--labels: mark trust and confidentiality under a policy"`
-	Critical bool   `flag:"--critical: simulate the plan and mark its critical path"`
+	Focus   string `flag:"--focus CALL: draw only this call and its neighbors"`
+	Between string `flag:"--between A,B: draw only the calls on the ways from A to B"`
+	Depth   int    `least:"1" flag:"--depth N: with --focus, how many calls away to draw"`
+	Detail  bool   `flag:"--detail: show what is otherwise shown on hover, and parameters"`
 }
 
 func (o *graphing) options() dot.Options {
@@ -64,13 +62,8 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 		}
 	}
 	one := &page.Page{View: dot.FromPlan(p.Plan, p.Findings, options)}
-	if o.Labels {
-		one.View.Labels(p.Plan)
-	}
 	if form == "html" {
 		one, err = pages.OfPlan(p, one.View)
-	} else if o.Critical {
-		err = pages.MarkCritical(&one.View, p)
 	}
 	if err != nil {
 		return err
@@ -83,8 +76,8 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 
 // drawRun draws what happened in a run.
 func (o *graphing) drawRun(c *cli, options dot.Options, form string) error {
-	if o.Labels || o.Critical || o.Focus+o.Between != "" {
-		return usageErr("--labels, --critical, --focus and --between are for plans, and can't be given with --run")
+	if o.Focus+o.Between != "" {
+		return usageErr("--focus and --between are for plans, and can't be given with --run")
 	}
 	path, err := c.findRun(o.Run)
 	if err != nil {
@@ -109,10 +102,10 @@ func (o *outputFlag) formOf(c *cli, format string) (string, error) {
 	if c.changed("format") || output == "" || output == "-" {
 		return format, nil
 	}
-	if ending == ".png" {
-		return "", usageErr("PNG is no longer drawn").Advise(toPNG)
+	path, known := pathOfCommand(c.cmd), []string(nil)
+	if instead := removedFlags[path+" --format "+strings.TrimPrefix(ending, ".")]; instead != "" {
+		return "", usageErr("%s no longer writes %s", path, ending).Advise("%s", instead)
 	}
-	var known []string
 	for word := range strings.SplitSeq(c.cmd.Flag("format").Value.Type(), "|") {
 		if slices.Contains(strings.Fields(endings[word]), ending) {
 			return word, nil

@@ -57,7 +57,7 @@ var (
 	graphTool = &tool{
 		about: "Draw which call of a plan waits for which, and the paths that data takes, as text, Mermaid or " +
 			"another format. Plans with errors are drawn, too.",
-		arguments: "plan path files", flags: "format focus between depth detail labels", fixed: "--format=text",
+		arguments: "plan path files", flags: "format focus between depth detail", fixed: "--format=text",
 		fields: "format drawing", answer: (*request).drawn,
 	}
 	diffTool = &tool{

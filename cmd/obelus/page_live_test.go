@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,12 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
-	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/local"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -347,60 +341,5 @@ func TestLivePageIsAForm(t *testing.T) {
 		if got := fmt.Sprint(kept.Value); got != "[run done done]" {
 			t.Errorf("by %s: what was saved shows %s", one.by, got)
 		}
-	}
-}
-
-// An askedAt is a place where questions are asked, and what is answered there, after a while.
-type askedAt struct {
-	after   time.Duration
-	verdict runtime.Verdict // "" for never
-	err     error
-	left    bool // the question was taken back
-}
-
-func (p *askedAt) Ask(ctx context.Context, _ *runtime.Question, shown func()) func() (runtime.Decision, error) {
-	return func() (runtime.Decision, error) {
-		shown()
-		over := time.After(p.after)
-		if p.verdict == "" && p.err == nil {
-			over = nil
-		}
-		select {
-		case <-over:
-			return runtime.Decision{Verdict: p.verdict}, p.err
-		case <-ctx.Done():
-			p.left = true
-			return runtime.Decision{}, ctx.Err()
-		}
-	}
-}
-
-// EXECUTION.md#web-page: what is asked at a terminal and on a page has one answer, the first; where one of
-// them has nobody, the other is waited for; and the end of the run takes both back.
-func TestEitherAnswers(t *testing.T) {
-	stop := errors.New("stop")
-	for name, one := range map[string]struct {
-		a, b    askedAt
-		verdict runtime.Verdict
-		err     error
-	}{
-		"the page first":     {askedAt{after: 2 * time.Second, verdict: "reject"}, askedAt{after: time.Second, verdict: "approve"}, "approve", nil},
-		"the terminal first": {askedAt{after: time.Second, verdict: "reject"}, askedAt{}, "reject", nil},
-		"nobody there":       {askedAt{err: local.ErrNoReviewer}, askedAt{after: time.Hour, verdict: "approve"}, "approve", nil},
-		"nobody at all":      {askedAt{err: local.ErrNoReviewer}, askedAt{after: time.Second, err: local.ErrNoReviewer}, "", local.ErrNoReviewer},
-		"a stop":             {askedAt{after: time.Second, err: stop}, askedAt{}, "", stop},
-		"the run ends":       {askedAt{}, askedAt{}, "", context.DeadlineExceeded},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
-				defer cancel()
-				shown := 0
-				d, err := pages.Either{A: &one.a, B: &one.b}.Ask(ctx, &runtime.Question{}, func() { shown++ })()
-				if d.Verdict != one.verdict || !errors.Is(err, one.err) || shown != 1 {
-					t.Errorf("%q, %v, shown %d times; want %q, %v", d.Verdict, err, shown, one.verdict, one.err)
-				}
-			})
-		})
 	}
 }

@@ -30,7 +30,7 @@ type running struct {
 	Timeout     time.Duration `least:"0" was:"answer-within" flag:"--answer-timeout TIME: how long a question waits for its answer [for ever]"`
 	Unanswered  string        `flag:"--unanswered reject|approve: the answer when that time is over"`
 	Price       []float64     `flag:"--price IN,OUT: price of a million tokens for limits.cost, such as 3,15"`
-	Web         bool          `flag:"--web: show the run, and its questions, on a page in a browser" was:"page"`
+	Web         bool          `flag:"--web: show the run, and ask its questions, on a page in a browser" was:"page"`
 
 	name string // of the person
 }
@@ -93,7 +93,7 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	}()
 	screen := terminal.NewScreen(c.out)
 	var asking *terminal.Dialogue
-	if terminal.CanAsk(c.in, c.err) {
+	if !o.Web && terminal.CanAsk(c.in, c.err) {
 		asking = terminal.NewDialogue(c.in, c.err, screen, o.name, pages.ToolsOf(s.Program()))
 		defer asking.Close()
 		s.Confirmer = asking
@@ -109,9 +109,7 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 			return err
 		}
 		fmt.Fprintf(c.err, "obelus: the run is shown at %s\n", served.Address())
-		if show, s.Confirmer = served, served; asking != nil {
-			s.Confirmer = pages.Either{A: asking, B: served}
-		}
+		show, s.Confirmer = served, served
 	}
 	s.Observer = show
 	result, err := s.Run(ctx)

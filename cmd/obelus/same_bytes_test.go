@@ -25,7 +25,7 @@ func TestSameBytes(t *testing.T) {
 	for n, file := range append(files, "../../examples/comments.jsonl") {
 		commands := map[string]int{
 			"graph": 12, "graph --format mermaid --detail": 3, "graph --depth 2 --delegates 3": 3,
-			"graph --format svg --critical --detail": 3, "graph --format text --detail": 3,
+			"graph --format svg --detail": 3, "graph --format text --detail": 3,
 			"compile": 3, "approve --show": 2, "check --format json": 3, "check --format sarif": 3, "check --explain": 2, "simulate --schedules 2 --format json": 2, "simulate": 2,
 			"simulate --branches --format json": 2, "simulate --branches": 2, "simulate --seeds 3": 2, "simulate --format svg": 2, "simulate --format mermaid": 2,
 			"diff --format json ../../examples/refund.yaml": 3, "diff ../../examples/refund.yaml --format mermaid": 2,

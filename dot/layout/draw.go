@@ -18,14 +18,13 @@ func (d *layering) draw() Placed {
 	for c := 1; c < len(d.Clusters); c++ {
 		over[d.first[c]], under[d.last[c]] = max(over[d.first[c]], above[c]), max(under[d.last[c]], below[c])
 	}
-	gaps := d.gaps()
 	y := 0
 	for i := range d.layers {
 		y += over[i]
 		tops[i] = y
-		y += heights[i] + under[i] + gaps[i]
+		y += heights[i] + under[i] + layerGap
 	}
-	placed.Width, placed.Height = most-least, y
+	placed.Width, placed.Height = most-least, y-layerGap
 	for v, one := range d.vertices {
 		d.x[v] -= least
 		if d.isNode(v) {
@@ -66,24 +65,6 @@ func (d *layering) insets() (above, below []int) {
 		}
 	}
 	return above, below
-}
-
-// gaps are the distances below each layer: more where edges lead far aside, so
-// that they don't run flat.
-func (d *layering) gaps() []int {
-	gaps := make([]int, len(d.layers))
-	for i := range d.Edges {
-		for at := 1; at < len(d.ways[i]); at++ {
-			from, to := d.ways[i][at-1], d.ways[i][at]
-			layer := d.vertices[from].layer
-			gaps[layer] = max(gaps[layer], max(d.x[from]-d.x[to], d.x[to]-d.x[from]))
-		}
-	}
-	for i := range gaps {
-		gaps[i] = layerGap + min(gaps[i]/20, layerGap)
-	}
-	gaps[len(gaps)-1] = 0
-	return gaps
 }
 
 // route is the way of an edge through its vertices: straight down within layers

@@ -10,7 +10,7 @@ type vertex struct {
 	cluster     int
 }
 
-// A layering is the work on one part. The vertices of its nodes are the first
+// A layering is the work on a graph. The vertices of its nodes are the first
 // ones, and have the same indexes.
 type layering struct {
 	Graph
@@ -25,12 +25,19 @@ type layering struct {
 	last     []int
 	depth    []int          // by cluster: how many it is in
 	x        []int          // by vertex
+	variable []int          // by vertex: one that has the same x
 	sides    []int          // by cluster: where its left and right sides are, at 2c and 2c+1
 	ports    map[[2]int]int // by vertex, and twice the edge, plus 1 at its lower end: how far from the x it ends
 }
 
-// place lays a connected graph out.
-func (g Graph) place() Placed {
+// Place lays a graph out.
+func Place(g Graph) Placed {
+	if len(g.Clusters) == 0 {
+		g.Clusters = []Cluster{{}}
+	}
+	if len(g.Nodes) == 0 {
+		return Placed{}
+	}
 	d := &layering{Graph: g, ways: make([][]int, len(g.Edges)), upwards: make([]bool, len(g.Edges)), label: make([]int, len(g.Edges))}
 	for _, n := range g.Nodes {
 		d.add(vertex{left: n.Width / 2, right: n.Width - n.Width/2, height: n.Height, cluster: n.Cluster})
@@ -111,11 +118,16 @@ func (d *layering) rank() {
 	s, _ := newSolver(len(d.vertices), gaps, springs)
 	s.settle(rankingWork)
 	pos := s.pos
-	least := slices.Min(pos)
+	least, deepest, alone := slices.Min(pos), 0, 0
 	for v := range d.vertices {
-		d.vertices[v].layer = pos[v] - least
+		layer := pos[v] - least
+		if len(s.springs[v]) == 0 { // these are set in rows
+			layer = alone / rowLength
+			alone++
+		}
+		d.vertices[v].layer, deepest = layer, max(deepest, layer)
 	}
-	d.layers = make([][]int, slices.Max(pos)-least+1)
+	d.layers = make([][]int, deepest+1)
 	n := len(d.Clusters)
 	d.first, d.last, d.depth = slices.Repeat([]int{len(d.layers)}, n), slices.Repeat([]int{-1}, n), make([]int, n)
 	for c := 1; c < n; c++ {

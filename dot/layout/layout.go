@@ -83,145 +83,17 @@ func (r Route) Path() string {
 const (
 	nodeGap   = 24 // beside each other
 	edgeGap   = 14 // where one of them is the way of an edge
-	layerGap  = 28 // one above the other
+	layerGap  = 34 // one above the other
 	inset     = 12 // between a cluster and what is in it
-	partGap   = 40 // between parts that no edge joins
 	portGap   = 12 // between edges of one node
 	loopWidth = 26
+	rowLength = 12 // how many nodes that no edge joins are beside each other
 )
 
-// How many steps each kind of work may take for a part; it is far more than
+// How many steps each kind of work may take; it is far more than
 // graphs of a thousand nodes need.
 const (
 	rankingWork  = 30_000_000
 	crossingWork = 40_000_000
 	placingWork  = 40_000_000
 )
-
-// Place lays a graph out. Parts that nothing joins are laid out each by itself
-// and then set side by side, in rows where there are many.
-func Place(g Graph) Placed {
-	if len(g.Clusters) == 0 {
-		g.Clusters = []Cluster{{}}
-	}
-	placed := Placed{Nodes: make([]Box, len(g.Nodes)), Edges: make([]Route, len(g.Edges)), Clusters: make([]Box, len(g.Clusters))}
-	parts := g.parts()
-	places, sizes := make([]Placed, len(parts)), make([]Box, len(parts))
-	for i, p := range parts {
-		places[i] = p.place()
-		sizes[i] = Box{Width: places[i].Width, Height: places[i].Height}
-	}
-	shelve(sizes)
-	for i, p := range parts {
-		at, size := places[i], sizes[i]
-		for k, node := range p.nodes {
-			placed.Nodes[node] = at.Nodes[k].moved(size)
-		}
-		for k, cluster := range p.clusters {
-			placed.Clusters[cluster] = at.Clusters[k].moved(size)
-		}
-		for k, edge := range p.edges {
-			r := at.Edges[k]
-			r.Label = r.Label.moved(size)
-			for c := range r.Curve {
-				r.Curve[c].X, r.Curve[c].Y = r.Curve[c].X+size.X, r.Curve[c].Y+size.Y
-			}
-			placed.Edges[edge] = r
-		}
-		placed.Width, placed.Height = max(placed.Width, size.X+size.Width), max(placed.Height, size.Y+size.Height)
-	}
-	placed.Clusters[0] = Box{Width: placed.Width, Height: placed.Height}
-	return placed
-}
-
-func (b Box) moved(by Box) Box {
-	b.X, b.Y = b.X+by.X, b.Y+by.Y
-	return b
-}
-
-// A part is the nodes that edges or clusters join, as a graph of its own, and
-// the indexes that those and its edges and clusters have in the whole.
-type part struct {
-	Graph
-	nodes, edges, clusters []int
-}
-
-// parts divides the graph, in the order of the parts' first nodes.
-func (g *Graph) parts() []*part {
-	// The nodes are followed by the outermost clusters, which join what they hold.
-	root := make([]int, len(g.Nodes)+len(g.Clusters))
-	for i := range root {
-		root[i] = i
-	}
-	find := func(i int) int {
-		for root[i] != i {
-			root[i] = root[root[i]]
-			i = root[i]
-		}
-		return i
-	}
-	for i, n := range g.Nodes {
-		if n.Cluster > 0 {
-			root[find(i)] = find(len(g.Nodes) + n.Cluster)
-		}
-	}
-	for i, c := range g.Clusters {
-		if c.Inside > 0 {
-			root[find(len(g.Nodes)+i)] = find(len(g.Nodes) + c.Inside)
-		}
-	}
-	for _, e := range g.Edges {
-		root[find(e.From)] = find(e.To)
-	}
-	var parts []*part
-	of := map[int]*part{}
-	node, cluster := make([]int, len(g.Nodes)), make([]int, len(g.Clusters)) // their indexes in their parts
-	for i := range g.Nodes {
-		if of[find(i)] == nil {
-			parts = append(parts, &part{Graph: Graph{Clusters: make([]Cluster, 1)}, clusters: make([]int, 1)})
-			of[find(i)] = parts[len(parts)-1]
-		}
-	}
-	for i := 1; i < len(g.Clusters); i++ {
-		if p := of[find(len(g.Nodes)+i)]; p != nil { // a cluster without nodes isn't drawn
-			cluster[i] = len(p.Clusters)
-			c := g.Clusters[i]
-			c.Inside = cluster[c.Inside]
-			p.Clusters, p.clusters = append(p.Clusters, c), append(p.clusters, i)
-		}
-	}
-	for i, n := range g.Nodes {
-		p := of[find(i)]
-		node[i] = len(p.Nodes)
-		n.Cluster = cluster[n.Cluster]
-		p.Nodes, p.nodes = append(p.Nodes, n), append(p.nodes, i)
-	}
-	for i, e := range g.Edges {
-		p := of[find(e.From)]
-		e.From, e.To = node[e.From], node[e.To]
-		p.Edges, p.edges = append(p.Edges, e), append(p.edges, i)
-	}
-	return parts
-}
-
-// shelve gives each box its place: all in one row if that is no wider than it
-// is good to read, and else in rows.
-func shelve(boxes []Box) {
-	area, widest := 0, 1200
-	for _, b := range boxes {
-		area += (b.Width + partGap) * (b.Height + partGap)
-		widest = max(widest, b.Width)
-	}
-	for widest*widest < 2*area { // twice as wide as high
-		widest += widest / 8
-	}
-	x, y, row := 0, 0, 0
-	for i := range boxes {
-		if x > 0 && x+boxes[i].Width > widest {
-			x, y, row = 0, y+row+partGap, 0
-		}
-		boxes[i].X, boxes[i].Y = x, y
-		x += boxes[i].Width + partGap
-		row = max(row, boxes[i].Height)
-	}
-}

@@ -5,12 +5,41 @@ import (
 	"slices"
 )
 
-// A token is what is in a layer from the left to the right: a vertex, or the
-// left or right edge of a cluster.
+// A token is what is in a layer from the left to the right: a vertex, or the left or right side of a cluster.
 type token struct {
-	vertex  int // -1 for the edge of a cluster
-	cluster int
-	right   bool
+	variable    int // that stands for its x
+	left, right int // how far it reaches from there
+	kind        tokenKind
+}
+
+type tokenKind int
+
+const (
+	aNode tokenKind = iota
+	aPass           // where an edge or a cluster passes
+	aStart
+	anEnd
+)
+
+// side is the variable of the left edge of a cluster; that of the right one follows. The first ones are those of
+// vertices.
+func (d *layering) side(cluster int) int { return len(d.vertices) + 2*cluster - 2 }
+
+// lineUp gives what an edge passes one variable, so that it is straight there, but where two of those cross.
+func (d *layering) lineUp() {
+	for i, layer := range d.layers {
+		reached := -1
+		for _, v := range layer {
+			d.variable[v] = v
+			if i == 0 || d.isNode(v) || len(d.up[v]) == 0 {
+				continue
+			}
+			before := d.up[v][0]
+			if !d.isNode(before) && d.at[before] > reached && d.vertices[before].cluster == d.vertices[v].cluster {
+				reached, d.variable[v] = d.at[before], d.variable[before]
+			}
+		}
+	}
 }
 
 // tokens are those of a layer.
@@ -21,7 +50,7 @@ func (d *layering) tokens(layer []int) []token {
 		var entered []int
 		for inside != c {
 			if d.depth[inside] >= d.depth[c] {
-				out = append(out, token{-1, inside, true})
+				out = append(out, token{variable: d.side(inside) + 1, kind: anEnd})
 				inside = d.Clusters[inside].Inside
 			} else {
 				entered = append(entered, c)
@@ -29,112 +58,41 @@ func (d *layering) tokens(layer []int) []token {
 			}
 		}
 		for _, inside = range slices.Backward(entered) {
-			out = append(out, token{-1, inside, false})
+			out = append(out, token{variable: d.side(inside), kind: aStart})
 		}
 	}
 	for _, v := range layer {
 		enter(d.vertices[v].cluster)
-		out = append(out, token{v, inside, false})
+		t := token{d.variable[v], d.vertices[v].left, d.vertices[v].right, aNode}
+		if !d.isNode(v) {
+			t.kind = aPass
+		}
+		out = append(out, t)
 	}
 	enter(0)
 	return out
 }
 
-// straighten gives every vertex its x: edges are as short and as straight as the
-// order allows. What an edge passes between its ends is one variable, so that it
-// runs straight there, but where two of those cross.
+// straighten gives every vertex and the sides of every cluster their x: edges are as short and as straight as the order
+// allows. Straight lines through several layers and clusters may contradict each other; then none has to be straight.
 func (d *layering) straighten() {
-	rows := make([][]token, len(d.layers))
-	for i, layer := range d.layers {
-		rows[i] = d.tokens(layer)
-	}
-	d.x = make([]int, len(d.vertices))
-	for _, straight := range []bool{true, false} {
-		if d.placeBlocks(rows, d.blocks(straight)) {
-			return
+	d.x, d.variable = make([]int, len(d.vertices)), make([]int, len(d.vertices))
+	if d.lineUp(); !d.solve() {
+		for v := range d.variable {
+			d.variable[v] = v
 		}
+		d.solve()
 	}
 }
 
-// blocks number the variables: vertices that share one have the same x.
-func (d *layering) blocks(straight bool) []int {
-	block := make([]int, len(d.vertices))
-	for v := range block {
-		block[v] = -1
-	}
-	passes := make([]bool, len(d.vertices))
-	for i := range d.Edges {
-		for at := 1; at+1 < len(d.ways[i]); at++ {
-			passes[d.ways[i][at]] = true
-		}
-	}
-	n := 0
-	for i, layer := range d.layers {
-		// Of the edges that pass both layers in one cluster, those go straight that cross none to their left that does.
-		reached := -1
-		for _, v := range layer {
-			if straight && i > 0 && passes[v] {
-				before := d.up[v][0]
-				if passes[before] && d.at[before] > reached && d.vertices[before].cluster == d.vertices[v].cluster {
-					reached = d.at[before]
-					block[v] = block[before]
-				}
-			}
-			if block[v] < 0 {
-				block[v] = n
-				n++
-			}
-		}
-	}
-	return append(block, n)
-}
-
-// placeBlocks solves for the places of blocks and of the clusters' edges; the
-// last of block is how many there are. It reports whether there is a solution.
-func (d *layering) placeBlocks(rows [][]token, block []int) bool {
-	n := block[len(block)-1]
-	border := n
-	var gaps []gap
+// solve finds places for all variables, and reports whether there are any.
+func (d *layering) solve() bool {
 	var springs []spring
-	for _, c := range d.Clusters[1:] {
-		gaps = append(gaps, gap{n, n + 1, c.TitleWidth + 2*inset})
-		springs = append(springs, spring{n, n + 1, c.TitleWidth + 2*inset, 4})
-		n += 2
-	}
-	known := map[[2]int]int{}
-	for _, row := range rows {
-		for i := 1; i < len(row); i++ {
-			a, b := row[i-1], row[i]
-			apart := edgeGap
-			switch {
-			case a.vertex < 0 && b.vertex < 0 && a.right == b.right, a.vertex < 0 && !a.right, b.vertex < 0 && b.right:
-				apart = inset
-			case a.vertex < 0 || b.vertex < 0 || d.isNode(a.vertex) && d.isNode(b.vertex):
-				apart = nodeGap
-			}
-			var ends [2]int
-			for k, t := range []token{a, b} {
-				if t.vertex < 0 {
-					ends[k] = border + 2*(t.cluster-1)
-					if t.right {
-						ends[k]++
-					}
-					continue
-				}
-				ends[k] = block[t.vertex]
-				if k == 0 {
-					apart += d.vertices[t.vertex].right
-				} else {
-					apart += d.vertices[t.vertex].left
-				}
-			}
-			at, ok := known[ends]
-			if !ok {
-				at = len(gaps)
-				known[ends], gaps = at, append(gaps, gap{ends[0], ends[1], apart})
-			}
-			gaps[at].length = max(gaps[at].length, apart)
-		}
+	gaps := d.apart()
+	for c := 1; c < len(d.Clusters); c++ {
+		width := d.Clusters[c].TitleWidth + 2*inset
+		gaps = append(gaps, gap{d.side(c), d.side(c) + 1, width})
+		springs = append(springs, spring{d.side(c), d.side(c) + 1, width, 4})
 	}
 	for i := range d.Edges {
 		way := d.ways[i]
@@ -143,10 +101,10 @@ func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 			// Where an edge enters a cluster at its top, its title stands to the left.
 			for c := d.vertices[to].cluster; c > 0 && d.first[c] == d.vertices[to].layer; c = d.Clusters[c].Inside {
 				if title := d.Clusters[c].TitleWidth; title > 0 {
-					gaps = append(gaps, gap{border + 2*(c-1), block[to], max(0, title+2*inset-d.port(i, at))})
+					gaps = append(gaps, gap{d.side(c), d.variable[to], max(0, title+2*inset-d.port(i, at))})
 				}
 			}
-			if block[from] == block[to] {
+			if d.variable[from] == d.variable[to] {
 				continue
 			}
 			weight := 1
@@ -155,21 +113,39 @@ func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 					weight *= 2
 				}
 			}
-			springs = append(springs, spring{block[from], block[to], d.port(i, at-1) - d.port(i, at), weight})
+			springs = append(springs, spring{d.variable[from], d.variable[to], d.port(i, at-1) - d.port(i, at), weight})
 		}
 	}
-	s, ok := newSolver(n, gaps, springs)
-	if !ok {
+	s, solvable := newSolver(d.side(len(d.Clusters)), gaps, springs)
+	if !solvable {
 		return false
 	}
 	s.spread(placingWork / 2)
 	s.settle(placingWork / 2)
-	pos := s.pos
 	for v := range d.vertices {
-		d.x[v] = pos[block[v]]
+		d.x[v] = s.pos[d.variable[v]]
 	}
-	d.sides = pos[border : border+2*len(d.Clusters)-2]
+	d.sides = s.pos[len(d.vertices):]
 	return true
+}
+
+// apart is how far what stands beside each other in the layers is apart at least.
+func (d *layering) apart() (gaps []gap) {
+	for _, layer := range d.layers {
+		row := d.tokens(layer)
+		for i := 1; i < len(row); i++ {
+			a, b := row[i-1], row[i]
+			apart := edgeGap
+			switch {
+			case a.kind == b.kind && a.kind >= aStart, a.kind == aStart, b.kind == anEnd:
+				apart = inset
+			case a.kind != aPass && b.kind != aPass, a.kind == anEnd, b.kind == aStart:
+				apart = nodeGap
+			}
+			gaps = append(gaps, gap{a.variable, b.variable, a.right + apart + b.left})
+		}
+	}
+	return gaps
 }
 
 // port is how far from the x of its vertex an edge passes there: edges of one

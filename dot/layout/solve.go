@@ -23,7 +23,7 @@ type solver struct {
 	pos           []int
 }
 
-// newSolver puts every variable as far to the front as the gaps let it, or reports that the gaps form a cycle.
+// newSolver puts every variable as far to the front as the gaps let it, or reports that they form a cycle.
 func newSolver(variables int, gaps []gap, springs []spring) (*solver, bool) {
 	s := &solver{
 		before: make([][]gap, variables), after: make([][]gap, variables),

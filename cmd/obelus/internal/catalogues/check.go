@@ -2,11 +2,9 @@ package catalogues
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +16,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
-	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -41,8 +38,9 @@ func (d *drift) add(kind driftKind, tool, format string, args ...any) {
 	d.lines[kind] = append(d.lines[kind], line)
 }
 
-// Check reports to a writer how the sources of catalogues differ from them, and whether that breaks plans.
-func Check(ctx context.Context, name string, reading func() *project.Reader, to io.Writer) (breaks bool, err error) {
+// Check reports to a writer how OpenAPI files differ from the catalogues of them, and whether that breaks plans. Of MCP
+// servers a run refuses each tool that has changed.
+func Check(name string, to io.Writer) (breaks bool, err error) {
 	files := []string{name}
 	info, err := os.Stat(name)
 	if err != nil {
@@ -58,19 +56,16 @@ func Check(ctx context.Context, name string, reading func() *project.Reader, to 
 			return false, project.CantRead(file, err)
 		}
 		root, _ := source.Parse(source.NewFile(file, text), source.Limits{})
-		var some []*drift
 		if from := root.Get("x-source"); from != nil {
-			some, err = driftOfDocument(file, text, from)
-		} else if DefinesServers(file, text) {
-			some, err = driftOfServers(ctx, file, reading())
+			d, err := driftOfDocument(file, text, from)
+			if err != nil {
+				return false, err
+			}
+			all = append(all, d)
 		}
-		if err != nil {
-			return false, err
-		}
-		all = append(all, some...)
 	}
 	if len(all) == 0 {
-		return false, diag.NewError(nil, "no catalogue in %q records what it was imported from", name).
+		return false, diag.NewError(nil, "no catalogue in %q records an OpenAPI file that it was imported from", name).
 			Advise("import the tools again: obelus tools import FILE -o CATALOGUE")
 	}
 	return showDrift(to, all)
@@ -103,7 +98,7 @@ func showDrift(to io.Writer, all []*drift) (breaks bool, err error) {
 }
 
 // driftOfDocument imports an OpenAPI document again and compares the tools with those of a catalogue.
-func driftOfDocument(name string, text []byte, from *source.Node) ([]*drift, error) {
+func driftOfDocument(name string, text []byte, from *source.Node) (*drift, error) {
 	d := &drift{filepath.Join(filepath.Dir(name), filepath.FromSlash(from.Get("file").AsText())), map[driftKind][]string{}}
 	now, err := os.ReadFile(d.name)
 	if err != nil {
@@ -119,7 +114,7 @@ func driftOfDocument(name string, text []byte, from *source.Node) ([]*drift, err
 	}
 	api, err := o.read(d.name, now)
 	if err != nil || api.Digest(now) == from.Get("digest").AsText() {
-		return []*drift{d}, err
+		return d, err
 	}
 	was, err := definitions(name, text)
 	if err != nil {
@@ -148,45 +143,7 @@ func driftOfDocument(name string, text []byte, from *source.Node) ([]*drift, err
 			d.add(driftNew, tool.Name, "it is new")
 		}
 	}
-	return []*drift{d}, nil
-}
-
-// driftOfServers asks the servers of a file for their tools and compares them with what is recorded.
-func driftOfServers(ctx context.Context, file string, reading *project.Reader) (all []*drift, err error) {
-	listed, err := askServers(ctx, file, reading, false)
-	if err != nil {
-		return nil, err
-	}
-	now := listed.imported(func(server string) *Import {
-		record := listed.plan.Servers[server].Lock
-		return &Import{Only: record.Only, Names: record.Names}
-	})
-	is, err := compiled(now.Catalogue)
-	if err != nil {
-		return nil, err
-	}
-	before, after := byOperation(listed.plan), byOperation(is)
-	for _, server := range listed.names {
-		d, record := &drift{file + ": " + server, map[driftKind][]string{}}, listed.plan.Servers[server].Lock
-		for _, t := range record.Tools {
-			why := activity.Changed(&t, t.Name, listed.tools[server], listed.refused[server])
-			if why == "" {
-				continue
-			}
-			d.add(driftBreaks, t.Name, "%s", why)
-			operation := path.Join(server, t.Name)
-			if was, now := before[operation], after[operation]; was != nil && now != nil {
-				d.compare(listed.plan, is, was, now)
-			}
-		}
-		for operation := range after {
-			if tool, ok := strings.CutPrefix(operation, server+"/"); ok && record.Tool(tool) == nil {
-				d.add(driftNew, tool, "it is new")
-			}
-		}
-		all = append(all, d)
-	}
-	return all, nil
+	return d, nil
 }
 
 // definitions compiles a catalogue.

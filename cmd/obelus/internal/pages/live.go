@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -21,13 +20,12 @@ import (
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/local"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
 // Live is a page that shows a run as it goes, after another observer, and asks its questions. It is served on this
-// computer alone, behind a [Door], and accepts answers only from itself. It is a [local.Confirmer].
+// computer alone, behind a [Door], and accepts answers only from itself. It is a Confirmer of [session.Session].
 type Live struct {
 	Observer
 	Door
@@ -317,39 +315,4 @@ func (l *Live) End(o *runtime.Outcome) error {
 func (l *Live) Abandon() {
 	l.close(nil)
 	l.Observer.Abandon()
-}
-
-// Either asks in two places at once; the first answer counts. What one place can't answer,
-// the other may.
-type Either struct{ A, B local.Confirmer }
-
-// Ask puts a question to both.
-func (e Either) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
-	ctx, withdraw := context.WithCancelCause(ctx)
-	var once sync.Once
-	seen := func() { once.Do(shown) }
-	asked := []func() (runtime.Decision, error){e.A.Ask(ctx, q, seen), e.B.Ask(ctx, q, seen)}
-	return func() (runtime.Decision, error) {
-		type result struct {
-			runtime.Decision
-			err error
-		}
-		results := make(chan result)
-		for _, ask := range asked {
-			go func() {
-				decision, err := ask()
-				results <- result{decision, err}
-			}()
-		}
-		first := <-results
-		if !errors.Is(first.err, local.ErrNoReviewer) {
-			withdraw(errors.New("it has been answered elsewhere"))
-		}
-		second := <-results
-		withdraw(nil)
-		if errors.Is(first.err, local.ErrNoReviewer) {
-			first = second
-		}
-		return first.Decision, first.err
-	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/simulation"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
 	"github.com/obelus-dev/obelus/runtime"
@@ -149,23 +148,6 @@ func eventsOf(s *simulate.Scenario, hasResults bool) ([]json.RawMessage, error) 
 func Explored(plan *plan.Plan, r *analyzer.Simulation) (found *simulate.Exploration, input map[string]any) {
 	input, state, made := simulation.Generated(plan, nil, nil, 1)
 	return simulate.Begin(r, simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1, Steps: simulate.DefaultSteps(plan)}, made), input
-}
-
-// MarkCritical marks the critical path of a simulation without failures, and notes its time and cost.
-func MarkCritical(view *dot.View, p *project.Program) error {
-	r := analyzer.Simulate(p.Plan, p.Findings)
-	if r == nil {
-		return diag.NewError(nil, "the plan has errors, so it can't be simulated and has no critical path").
-			Advise("obelus check shows them")
-	}
-	found, _ := Explored(p.Plan, r)
-	found.Alternatives(1, func(usual *simulate.Alternative) (more bool) {
-		s := usual.Scenario
-		view.Way(simulation.Names(s, s.CriticalPath), dot.Mark{Kind: dot.Critical})
-		view.Notes = append(view.Notes, fmt.Sprintf("simulated without failures: %s, cost %.4g", wording.Duration(s.Makespan.Round(time.Millisecond)), s.Cost))
-		return false
-	})
-	return nil
 }
 
 // KnownCall refuses the name of a call that the plan doesn't have.

@@ -92,7 +92,7 @@ var problemTitles = []struct {
 }{
 	{simulate.Stuck, "gets stuck"},
 	{simulate.NoOutput, "ends without output"},
-	{simulate.Unhandled, "ends with a failure that nothing handles"},
+	{simulate.Unhandled, "ends at a limit, or with a failure that nothing handles"},
 }
 
 // reportBranches prints what was found.
@@ -153,7 +153,7 @@ func (s *Simulation) reportBranches(found *simulate.Exploration) {
 			wording.Count(found.Untold, "more cause"))
 	}
 	if len(found.Problems) == 0 {
-		s.print("\n%s no simulated branch gets stuck, ends without output or with a failure that nothing handles\n",
+		s.print("\n%s no simulated branch gets stuck, ends without output, at a limit or with a failure that nothing handles\n",
 			style.Green("✓"))
 	}
 }
