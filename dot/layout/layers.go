@@ -118,12 +118,14 @@ func (d *layering) rank() {
 	s, _ := newSolver(len(d.vertices), gaps, springs)
 	s.settle(rankingWork)
 	pos := s.pos
-	least, deepest, alone := slices.Min(pos), 0, 0
+	least, deepest, row, width := slices.Min(pos), 0, 0, 0
 	for v := range d.vertices {
 		layer := pos[v] - least
 		if len(s.springs[v]) == 0 { // these are set in rows
-			layer = alone / rowLength
-			alone++
+			if width += d.Nodes[v].Width + nodeGap; width > rowWidth {
+				row, width = row+1, d.Nodes[v].Width+nodeGap
+			}
+			layer = row
 		}
 		d.vertices[v].layer, deepest = layer, max(deepest, layer)
 	}

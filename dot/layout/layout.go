@@ -87,7 +87,7 @@ const (
 	inset     = 12 // between a cluster and what is in it
 	portGap   = 12 // between edges of one node
 	loopWidth = 26
-	rowLength = 12 // how many nodes that no edge joins are beside each other
+	rowWidth  = 1100 // of nodes that no edge joins
 )
 
 // How many steps each kind of work may take; it is far more than

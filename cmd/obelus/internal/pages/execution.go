@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -33,11 +32,8 @@ type execution struct {
 
 // A callHistory is what became of a call, of all its items and instances together.
 type callHistory struct {
-	counts   map[dot.Mark]int
-	reasons  map[dot.Mark]string // the last that is known; of an open question under the zero mark
-	started  bool
-	from, to time.Duration
-	attempts int
+	marks          []dot.Mark
+	started, asked bool
 }
 
 func newExecution() *execution {
@@ -85,7 +81,7 @@ func (e *execution) Observe(at time.Duration, c runtime.Command) {
 	if c.Plan != nil && c.Under == "" && c.Of != nil && c.Of.ItemOf == nil {
 		e.plans[c.Tick] = c.Plan
 	}
-	e.note(at, c)
+	e.note(c)
 	e.Events.Observe(at, c)
 }
 
@@ -101,48 +97,39 @@ func nameInView(c runtime.Command) string {
 	return name
 }
 
-// note counts what a command says of a call.
-func (e *execution) note(at time.Duration, c runtime.Command) {
+// note stores what a command says of a call.
+func (e *execution) note(c runtime.Command) {
 	if !slices.Contains([]runtime.CommandKind{runtime.Start, runtime.Enter, runtime.Settle, runtime.Ask}, c.Kind) {
 		return
 	}
 	name := nameInView(c)
 	all := e.calls[name]
 	if all == nil {
-		all = &callHistory{counts: map[dot.Mark]int{}, reasons: map[dot.Mark]string{}}
+		all = &callHistory{}
 		e.calls[name] = all
 	}
-	switch c.Kind {
-	case runtime.Ask:
-		all.reasons[dot.Mark{}] = "a person is asked"
+	all.asked, all.started = c.Kind == runtime.Ask, all.started || c.Kind == runtime.Start || c.Kind == runtime.Enter
+	if c.Kind != runtime.Settle {
 		return
-	case runtime.Start, runtime.Enter:
-		if !all.started {
-			all.started, all.from = true, at
-		}
-	case runtime.Settle:
-		s := c.Settlement
-		mark := dot.Mark{Kind: dot.MarkKind(s.Status.String())}
-		if s.Status == runtime.Failed && s.Routed {
-			mark.Code = ", handled"
-		}
-		if c.Of.Each == nil || len(all.counts) == 0 && !(s.Left && all.started) { // otherwise its items are counted
-			all.counts[mark]++
-		}
-		all.to, all.attempts = at, max(all.attempts, s.Attempts)
-		reason := s.Reason
-		if s.Failure != nil {
-			reason = s.Failure.Message
-		}
-		if d := s.Decision; d != nil {
-			reason = strings.TrimPrefix(fmt.Sprintf("%s: %s by %s", reason, d.Verdict, cmp.Or(d.By, "a person")), ": ")
-		}
-		if reason != "" {
-			all.reasons[mark] = reason
-		}
 	}
-	delete(all.reasons, dot.Mark{})
+	s := c.Settlement
+	mark := dot.Mark{Kind: dot.MarkKind(s.Status.String()), Text: s.Reason}
+	if s.Failure != nil {
+		mark.Text = s.Failure.Message
+	}
+	if s.Status == runtime.Failed && s.Routed {
+		mark.Code = ", handled"
+	}
+	if d := s.Decision; d != nil {
+		mark.Text = strings.TrimPrefix(fmt.Sprintf("%s: %s by %s", mark.Text, d.Verdict, cmp.Or(d.By, "a person")), ": ")
+	}
+	if c.Of.Each == nil || len(all.marks) == 0 && !(s.Left && all.started) { // otherwise its items are counted
+		all.marks = append(all.marks, mark)
+	}
 }
+
+// mostReasons is how many reasons a box shows.
+const mostReasons = 3
 
 // mark draws in what happened.
 func (e *execution) mark(v *dot.View) {
@@ -152,31 +139,22 @@ func (e *execution) mark(v *dot.View) {
 		if n.Call == "" || all == nil {
 			continue
 		}
-		if len(all.counts) == 0 && all.started {
-			v.Mark(n.Call, dot.Mark{Kind: dot.Running, Count: 1})
+		marks := all.marks
+		if len(marks) == 0 && all.started {
+			marks = []dot.Mark{{Kind: dot.Running}}
 		}
-		for m, count := range all.counts { // the view keeps them in an order of its own
-			m.Text, m.Count = all.reasons[m], count
+		var reasons []string
+		if all.asked {
+			reasons = append(reasons, "a person is asked")
+		}
+		for _, m := range marks {
 			v.Mark(n.Call, m)
-		}
-		var times, reasons []string
-		if all.started && all.to >= all.from {
-			times = append(times, terminal.Duration(all.from)+" to "+terminal.Duration(all.to))
-		}
-		if all.attempts > 1 {
-			times = append(times, fmt.Sprintf("%d attempts", all.attempts))
-		}
-		for _, m := range append([]dot.Mark{{}}, n.Marks...) {
-			reason := all.reasons[dot.Mark{Kind: m.Kind, Code: m.Code}]
-			if reason != "" && len(all.counts) > 1 && m.Kind != "" {
-				reason = string(m.Kind) + ": " + reason // of some of them
-			}
-			if reason != "" {
-				reasons = append(reasons, diag.Escape(wording.Cut(reason, 100)))
+			text := diag.Escape(wording.Cut(m.Text, 100))
+			if text != "" && len(reasons) < mostReasons && !slices.Contains(reasons, text) {
+				reasons = append(reasons, text)
 			}
 		}
 		n.State = strings.Join(reasons, ", ")
-		n.Detail = strings.TrimPrefix(n.Detail+"\n"+strings.Join(times, ", "), "\n")
 	}
 }
 

@@ -39,8 +39,9 @@ func (s *Simulation) title(what string, seed uint64) string {
 // head prints a title, and what of input and state was generated.
 func (s *Simulation) head(style terminal.Style, title string) {
 	s.print("%s\n", style.Bold(diag.Escape(title)))
-	for what, keys := range map[string][]string{"input": s.Made.Input, "state": s.Made.State} {
+	for i, keys := range [][]string{s.Made.Input, s.Made.State} {
 		if len(keys) > 0 {
+			what := []string{"input", "state"}[i]
 			s.print("%s\n", style.Faint(diag.Escape("generated "+what+": "+strings.Join(keys, ", "))))
 		}
 	}

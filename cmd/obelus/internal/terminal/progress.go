@@ -67,15 +67,13 @@ type callState struct {
 type instanceCounts struct {
 	expected     int // those of the plan, and those that had joined before
 	done, failed int
-	shown        time.Duration // when the counts were printed last
 }
 
 const (
-	fewItems      = 20               // instances, or items of a call, up to which each is shown
-	shownFailures = 10               // of more
-	shownRunning  = 8                // calls with a line of their own
-	maxDropped    = 10               // names of calls that a solution leaves out
-	countsEvery   = 10 * time.Second // of a run over many instances, without a terminal
+	fewItems      = 20 // instances, or items of a call, up to which each is shown
+	shownFailures = 10 // of more
+	shownRunning  = 8  // calls with a line of their own
+	maxDropped    = 10 // names of calls that a solution leaves out
 )
 
 // NewRecorded shows a run from its journal.
@@ -384,17 +382,13 @@ func (p *Progress) countInstances() string {
 	return text
 }
 
-// left shows the end of an instance: of many only the first failures, and the counts from time to time.
+// left shows the end of an instance: of many only the first failures.
 func (p *Progress) left(end *runtime.InstanceEnd) {
 	s := &p.instances
 	s.count(end)
 	mark, text := p.style.Green("●"), string(end.Status)
 	switch {
 	case p.known() > fewItems && (end.Status != runtime.RunFailed || s.failed > shownFailures):
-		if p.screen == nil && p.at-s.shown >= countsEvery {
-			p.print("  %s\n", p.style.Faint("· "+p.countInstances()))
-			s.shown = p.at
-		}
 		return
 	case end.Status != runtime.RunFailed:
 		if end.Output != nil {
