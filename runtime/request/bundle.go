@@ -174,9 +174,9 @@ func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, op
 	switch {
 	case strings.HasPrefix(key, "x-"), slices.Contains(placing, key), open && untellable(f):
 		return out
-	case key == "$ref":
+	case key == "$ref", key == "$dynamicRef", key == "$recursiveRef":
 		to, ok := w.target(u, value.AsText())
-		if !ok {
+		if !ok || key != "$ref" {
 			w.lost++
 			return out
 		}
@@ -185,9 +185,6 @@ func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, op
 			w.lost++
 		}
 		return add(key, "#/$defs/"+name)
-	case key == "$dynamicRef", key == "$recursiveRef":
-		w.lost++
-		return out
 	case key == "oneOf":
 		before := w.lost
 		all := listed(here)
@@ -220,13 +217,16 @@ func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, op
 		}
 		return out
 	case key == "dependencies":
-		return w.dependencies(out, value, here)
-	case key == "exclusiveMinimum" && value.Kind == source.Bool, key == "exclusiveMaximum" && value.Kind == source.Bool:
+		return add("dependentSchemas", mapped(func(n *source.Node) any {
+			if n.Kind == source.Array {
+				return Object{{"required", Of(n)}}
+			}
+			return here(n)
+		}))
+	case strings.HasPrefix(key, "exclusive") && value.Kind == source.Bool:
 		return out // draft 4: it belongs to its neighbour
-	case key == "minimum" && n.Get("exclusiveMinimum").IsTrue():
-		return add("exclusiveMinimum", Of(value))
-	case key == "maximum" && n.Get("exclusiveMaximum").IsTrue():
-		return add("exclusiveMaximum", Of(value))
+	case n.Get("exclusiveM" + strings.TrimPrefix(key, "m")).IsTrue():
+		return add("exclusiveM"+key[1:], Of(value))
 	}
 	return add(key, Of(value))
 }
@@ -244,24 +244,6 @@ func untellable(f source.Field) bool {
 		return true
 	}
 	return slices.Contains(choosing, f.Key.Text) || slices.Contains(unevaluated, f.Key.Text)
-}
-
-func (w *bundler) dependencies(out Object, n *source.Node, here func(*source.Node) any) Object {
-	var names, schemas Object
-	for _, f := range n.Fields {
-		if f.Value.Kind == source.Array {
-			names = append(names, Member{f.Key.Text, Of(f.Value)})
-		} else {
-			schemas = append(schemas, Member{f.Key.Text, here(f.Value)})
-		}
-	}
-	if len(names) > 0 {
-		out = append(out, Member{"dependentRequired", names})
-	}
-	if len(schemas) > 0 {
-		out = append(out, Member{"dependentSchemas", schemas})
-	}
-	return out
 }
 
 type target struct {

@@ -203,7 +203,7 @@ schemas:
 		{"draft 4", `{"$schema":"http://json-schema.org/draft-04/schema#","items":[{"$ref":"#/definitions/a~1b","maximum":1}],"additionalItems":false,"definitions":{"a/b":{"minimum":0,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":false}}}`,
 			`{"prefixItems":[{"$ref":"#/$defs/a_b"}],"items":false,"$defs":{"a_b":{"exclusiveMinimum":0,"maximum":9}}}`},
 		{"draft 7", `{"$schema":"http://json-schema.org/draft-07/schema#","items":{"type":"string"},"additionalItems":false,"dependencies":{"a":["b"],"c":{"minProperties":2}}}`,
-			`{"items":{"type":"string"},"dependentRequired":{"a":["b"]},"dependentSchemas":{"c":{"minProperties":2}}}`},
+			`{"items":{"type":"string"},"dependentSchemas":{"a":{"required":["b"]},"c":{"minProperties":2}}}`},
 		{"what can't be followed", `{"$id":"http://x.test/","$dynamicRef":"#n","items":{"$ref":"#/$defs/m"},"not":{"$ref":"#/$defs/m"},"oneOf":[{"$ref":"#/$defs/m"},{"const":2}],"x-media":"image","$comment":"no","$defs":{"m":{"$ref":"https://json-schema.org/draft/2020-12/schema","type":"object"}}}`,
 			`{"items":{"$ref":"#/$defs/m"},"anyOf":[{"$ref":"#/$defs/m"},{"const":2}],"$defs":{"m":{"type":"object"}}}`},
 	} {
