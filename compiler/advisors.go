@@ -168,15 +168,12 @@ func (c *compilation) speaker(n *source.Node) *plan.Advisor {
 		ids = append(ids, one.ID)
 	}
 	names := naming.NewSuggester(ids)
-	near, ok := names.Nearest(id.Text)
+	near, _ := names.Nearest(id.Text)
 	f := c.Report(diag.BadAdvisor, id.Span(), "there is no advisor %q", Shown(id.Text, near))
-	switch {
-	case ok:
-		c.typo(f, id, near, names)
-	case len(ids) == 0:
-		f.Advise("nobody was asked: leave \"advisors\" out")
-	default:
-		f.Advise("the advisors are %s", quotedList(ids, fewListed))
+	help := "the advisors are " + quotedList(ids, fewListed)
+	if len(ids) == 0 {
+		help = "nobody was asked: leave \"advisors\" out"
 	}
+	c.closest(f, id, names, help)
 	return nil
 }

@@ -1,11 +1,7 @@
 package compiler
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -20,13 +16,13 @@ func (c *compilation) after(call *plan.Call, n *source.Node) {
 			c.Fields(item, "\"_after\"", map[string]func(source.Field){"settled": nil})
 			for _, name := range item.Get("settled").Several() {
 				if name.Kind != source.String {
-					c.Expects(name, "what is to be settled", "the \"_id\" of a call, or a list of such").About(call.Label())
+					c.Expects(name, "what is to be settled", "the \"_id\" of a call, or a list of such")
 					continue
 				}
 				c.comesAfter(call, name, true)
 			}
 		default:
-			c.Expects(item, "\"_after\"", "the \"_id\" of a call, {settled: [ids]}, or a list of these").About(call.Label())
+			c.Expects(item, "\"_after\"", "the \"_id\" of a call, {settled: [ids]}, or a list of these")
 		}
 	}
 }
@@ -43,19 +39,19 @@ func (c *compilation) comesAfter(call *plan.Call, n *source.Node, settled bool) 
 		return
 	}
 	if len(of) > 1 {
-		c.Report(diag.UnknownCall, n.Span(), "%d calls are of the tool %q: its name doesn't say which is meant", len(of), n.Text).About(call.Label()).
+		c.Report(diag.UnknownCall, n.Span(), "%d calls are of the tool %q: its name doesn't say which is meant", len(of), n.Text).
 			Advise("give the call that must come first an \"_id\", and name that")
 		return
 	}
-	f := c.Report(diag.UnknownCall, n.Span(), "no call has the id %q, and there is none of such a tool", n.Text).About(call.Label())
+	f := c.Report(diag.UnknownCall, n.Span(), "no call has the id %q, and there is none of such a tool", n.Text)
 	if c.idNames == nil {
-		c.idNames = naming.NewSuggester(slices.Sorted(maps.Keys(c.ids)))
+		c.idNames = namesIn(c.ids)
 	}
 	if near, ok := c.idNames.Nearest(n.Text); ok {
 		f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, Misspelt(c.plan, n.Text, near, c.idNames, false))
 		return
 	}
-	if near, ok := naming.Nearest(n.Text, slices.Sorted(maps.Keys(c.byTool))); ok && len(c.byTool[near]) == 1 {
+	if near, ok := namesIn(c.byTool).Nearest(n.Text); ok && len(c.byTool[near]) == 1 {
 		f.Advise("did you mean %q, of which there is one call?", near).Rename(n, 0, len(n.Text), near, false)
 		return
 	}

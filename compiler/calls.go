@@ -45,7 +45,9 @@ func (c *compilation) lowerCalls() {
 		c.listCall(n, place+1)
 	}
 	for _, call := range c.plan.Calls {
-		c.apart(call)
+		if call.ID == "" {
+			c.sharesName(c.ids[call.Name], call)
+		}
 	}
 	for _, call := range c.plan.Calls {
 		c.lowerCall(call)
@@ -57,16 +59,6 @@ func (c *compilation) lowerCalls() {
 	for _, call := range c.plan.Calls {
 		c.addSize(call)
 	}
-}
-
-// listCall makes a call of what stands at a place, from 1, of the list; nil if it is none.
-func (c *compilation) listCall(n *source.Node, place int) *plan.Call {
-	call := c.nameCall(n, place)
-	if call != nil {
-		call.Index, call.Place = len(c.plan.Calls), len(c.plan.Calls)
-		c.plan.Calls = append(c.plan.Calls, call)
-	}
-	return call
 }
 
 // addSize reports the call with which a plan, with its delegates written out, has more
@@ -83,17 +75,8 @@ func (c *compilation) addSize(call *plan.Call) {
 	}
 }
 
-// apart reports an "_id" that is also what a call without one is known by: nothing that names
-// the one would tell it from the other.
-func (c *compilation) apart(call *plan.Call) {
-	if call.ID != "" {
-		return
-	}
-	c.sharesName(c.ids[call.Name], call)
-}
-
-// sharesName reports that a call's "_id" is the name of one without, if there are two. It
-// is the later one's fault, so that it doesn't matter whether they arrive together.
+// sharesName reports that a call's "_id" is the name of one without, if there are two: nothing that names the one would
+// tell it from the other. It is the later one's fault, so that it doesn't matter whether they arrive together.
 func (c *compilation) sharesName(named, call *plan.Call) {
 	if named == nil || call == nil {
 		return
@@ -108,8 +91,8 @@ func (c *compilation) sharesName(named, call *plan.Call) {
 		Note(id, "this call has it").Advise("give it an \"_id\", or choose another for the other")
 }
 
-// nameCall finds a call's tool and name; place counts from 1.
-func (c *compilation) nameCall(n *source.Node, place int) *plan.Call {
+// listCall makes a call of what stands at a place, from 1, of the list, with its tool and name; nil if it is none.
+func (c *compilation) listCall(n *source.Node, place int) *plan.Call {
 	if n.Kind != source.Object {
 		c.Expects(n, "call "+strconv.Itoa(place), "a mapping with \"_tool\"")
 		return nil
@@ -125,6 +108,8 @@ func (c *compilation) nameCall(n *source.Node, place int) *plan.Call {
 	call := new(plan.Call)
 	call.Node, call.ToolNode, call.ToolName, call.Tool, call.Partial = n, tool, tool.Text, c.tools[tool.Text], partial
 	call.Name = tool.Text + "#" + strconv.Itoa(place)
+	call.Index, call.Place = len(c.plan.Calls), len(c.plan.Calls)
+	c.plan.Calls = append(c.plan.Calls, call)
 	id := n.Get("_id")
 	if id == nil {
 		return call
@@ -165,6 +150,7 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 
 func (c *compilation) lowerCall(call *plan.Call) {
 	p, firstRead := c.plan, len(c.plan.Reads)
+	c.Call = call.Name
 	c.each(call)
 	for _, f := range call.Node.Fields {
 		if strings.HasPrefix(f.Key.Text, "_") {
@@ -185,6 +171,7 @@ func (c *compilation) lowerCall(call *plan.Call) {
 		c.inheritOutputPath(call)
 	}
 	c.chosen(call)
+	c.Call = ""
 }
 
 // chosen takes a result apart that is in a solution and names the alternative which it takes.
@@ -204,7 +191,7 @@ func (c *compilation) chosen(call *plan.Call) {
 			return
 		}
 	}
-	c.Report(diag.WrongType, path.Span(), "the result names the path %q, which the call doesn't offer", path.Text).About(call.Label()).
+	c.Report(diag.WrongType, path.Span(), "the result names the path %q, which the call doesn't offer", path.Text).
 		Advise("name one of the alternatives of the call's \"_outputPath\"")
 }
 
@@ -225,7 +212,7 @@ func (c *compilation) lowerMeta(call *plan.Call, f source.Field) {
 		call.Instance = c.instanceID(n)
 	case "_activity":
 		if call.Activity = c.Text(n, "\"_activity\""); call.Activity != "" && c.plan.Activities[call.Activity] == nil {
-			c.noActivity(n, call.Activity).About(call.Label())
+			c.noActivity(n, call.Activity)
 		}
 	case "_delegate":
 		c.callDelegate(call, n)
@@ -241,23 +228,21 @@ func (c *compilation) lowerMeta(call *plan.Call, f source.Field) {
 		c.after(call, n)
 	case "_retry":
 		if n.Kind == source.Number || n.Kind == source.String {
-			call.Retry.Attempts = c.attempts(call, n, "\"_retry\"")
-			return
+			c.Value(n, "\"_retry\"", &call.Retry.Attempts, `from:"1" to:"1000"`)
+		} else {
+			c.Mapping(n, "\"_retry\"", &call.Retry, nil)
 		}
-		c.Mapping(n, "\"_retry\"", &call.Retry, map[string]func(source.Field){
-			"attempts": func(f source.Field) { call.Retry.Attempts = c.attempts(call, f.Value, "\"attempts\"") },
-		})
 	case "_onItemFailure":
 		c.onItemFailure(call, f)
 	case "_timeout":
 		call.Timeout = c.Duration(n, "\"_timeout\"")
 	case "_confirm":
 		if call.Confirm = n.IsTrue(); !call.Confirm {
-			c.Report(diag.WrongType, n.Span(), "\"_confirm\" can only be true").About(call.Label()).
+			c.Report(diag.WrongType, n.Span(), "\"_confirm\" can only be true").
 				Advise("write _confirm: true, or remove it")
 		}
 	default:
-		c.UnknownKey(call.Node, f.Key, "a call", metaKeys).About(call.Label())
+		c.UnknownKey(call.Node, f.Key, "a call", metaKeys)
 	}
 }
 
@@ -275,36 +260,27 @@ func (c *compilation) when(call *plan.Call, n *source.Node) {
 		c.items = false
 		return
 	}
-	found := c.Report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression").About(call.Label())
+	found := c.Report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression")
 	if n.Kind == source.String {
 		found.Advise("an expression begins with †: write %q", "†("+n.Text+")")
 	}
 }
 
-// attempts reads how many tries there are in all; 0 where it doesn't say.
-func (c *compilation) attempts(call *plan.Call, n *source.Node, what string) int {
-	attempts := 0
-	if !c.Value(n, what, &attempts, `from:"1" to:"1000"`) {
-		c.Found[len(c.Found)-1].About(call.Label())
-	}
-	return attempts
-}
-
 // outputPath reads where a call's result goes.
 func (c *compilation) outputPath(call *plan.Call, n *source.Node) {
 	if n.Kind != source.String {
-		c.Expects(n, "\"_outputPath\"", "a path such as †state.result").About(call.Label())
+		c.Expects(n, "\"_outputPath\"", "a path such as †state.result")
 		return
 	}
 	alternatives, err := expression.ParseOutput(n.Text)
 	if err != nil {
-		c.badExpression(n, err).About(call.Label())
+		c.BadExpression(n, err)
 		return
 	}
 	c.routes(call, alternatives, n, func(ref expression.Reference) (start, end int, ok bool) {
 		why, only := readOnly[ref.Kind]
 		if only {
-			c.Report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+ref.Kind, why).About(call.Label()).
+			c.Report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+ref.Kind, why).
 				Advise("write to a path of †state")
 		}
 		return ref.Start, ref.End, !only
@@ -338,7 +314,7 @@ func (c *compilation) routes(call *plan.Call, alternatives [][]expression.Refere
 			if !ok {
 				continue
 			}
-			id, ok := c.kindPath(ref, n, call)
+			id, ok := c.kindPath(ref, n)
 			if !ok {
 				continue
 			}
@@ -368,10 +344,10 @@ var readOnly = map[string]string{
 }
 
 // kindPath interns a reference's path, and reports a kind that there isn't.
-func (c *compilation) kindPath(ref expression.Reference, n *source.Node, call *plan.Call) (pathtree.ID, bool) {
+func (c *compilation) kindPath(ref expression.Reference, n *source.Node) (pathtree.ID, bool) {
 	id, ok := c.pathOf(ref)
 	if !ok {
-		c.unknownKind(diag.UnknownKind, ref, n, call)
+		c.unknownKind(diag.UnknownKind, ref, n)
 	}
 	return id, ok
 }
@@ -465,17 +441,6 @@ func (c *compilation) objectTemplate(call *plan.Call, n *source.Node, params boo
 	return t
 }
 
-// badExpression reports an expression that can't be parsed.
-func (c *compilation) badExpression(n *source.Node, err *expression.Error) *diag.Diagnostic {
-	f := c.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message)
-	f.Help = err.Help
-	after := strings.TrimLeft(string(n.File.Text[n.End:min(n.End+80, len(n.File.Text))]), " \t\r\n")
-	if n.Style == source.Plain && strings.HasPrefix(after, ",") && strings.HasSuffix(err.Message, "is never closed") {
-		f.Help = "YAML ends an unquoted value at a comma inside { } and [ ]: put the whole expression in quotes"
-	}
-	return f
-}
-
 // textTemplate reads a string: one expression, or a text with expressions in it or without.
 func (c *compilation) textTemplate(call *plan.Call, n *source.Node) *plan.Template {
 	isText := expression.IsText(n.Text)
@@ -484,7 +449,7 @@ func (c *compilation) textTemplate(call *plan.Call, n *source.Node) *plan.Templa
 	}
 	e, err := c.parseString(n.Text, isText)
 	if err != nil {
-		f := c.badExpression(n, err).About(call.Label())
+		f := c.BadExpression(n, err)
 		if edit, ok := diag.EditScalar(n, 0, 0, "†"); ok && c.isPlainText(n.Text) {
 			f.Fixes = append(f.Fixes, diag.Fix{Message: "write †† for a text that begins with †", Safe: true, Edits: []diag.Edit{edit}})
 		}
@@ -493,7 +458,7 @@ func (c *compilation) textTemplate(call *plan.Call, n *source.Node) *plan.Templa
 	t := &plan.Template{Node: n, Expr: e, Dynamic: true}
 	firstRead := len(c.plan.Reads)
 	for _, ref := range e.References() {
-		id, ok := c.kindPath(ref, n, call)
+		id, ok := c.kindPath(ref, n)
 		if !ok {
 			id = pathtree.Root // the finding is made; nobody writes the root, so nothing binds to it
 		}

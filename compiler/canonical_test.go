@@ -71,7 +71,8 @@ func TestOrderOfMappings(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"a: 1, b: 2", "b: 2, a: 1"} {
-		if h := requestOf(t, `{url: "https://h.test/", query: {`+query+`}}`); h.Query[0].Name != "a" {
+		p, _ := Compile(source.NewFile("p.yaml", []byte("activities: {t: {http: {url: \"https://h.test/\", query: {"+query+"}}}}\ncalls: []\n")), Options{})
+		if h := p.Activities["t"].HTTP; h.Query[0].Name != "a" {
 			t.Errorf("the query %q begins with %q", query, h.Query[0].Name)
 		}
 	}

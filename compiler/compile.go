@@ -243,8 +243,12 @@ func Misspelt(p *plan.Plan, name, other string, names *naming.Suggester, declare
 	return names.Sure(name) && p.File.Mentions(name) == 1 && (declared || p.File.Mentions(other) > 1)
 }
 
-// slip offers a name that the document declares in the place of a scalar.
-func (c *compilation) typo(f *diag.Diagnostic, n *source.Node, near string, names *naming.Suggester) *diag.Diagnostic {
+// closest offers the declared name that a scalar must have meant, or else gives other advice.
+func (c *compilation) closest(f *diag.Diagnostic, n *source.Node, names *naming.Suggester, help string) *diag.Diagnostic {
+	near, ok := names.Nearest(n.Text)
+	if !ok || n.Kind != source.String {
+		return f.Advise("%s", help)
+	}
 	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, Misspelt(c.plan, n.Text, near, names, true))
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/redact"
@@ -46,14 +45,14 @@ func Interface(p *plan.Plan) *plan.Tool {
 }
 
 // delegatePath is the plan that a text names, by its path from the workspace root; "" when it can be none.
-func (c *compilation) delegatePath(n *source.Node, dir string, call *plan.Call) string {
+func (c *compilation) delegatePath(n *source.Node, dir string) string {
 	text := c.Text(n, "a delegate")
 	if text == "" {
 		return ""
 	}
 	name, problem, help := workspace.Path("delegate", dir, text)
 	if problem != "" {
-		c.Report(diag.BadDelegate, n.Span(), "%s", problem).About(call.Label()).Advise("%s", help)
+		c.Report(diag.BadDelegate, n.Span(), "%s", problem).Advise("%s", help)
 	}
 	return name
 }
@@ -90,16 +89,12 @@ func (c *compilation) callDelegate(call *plan.Call, n *source.Node) {
 		if call.Delegate = tool.Delegates[n.Text]; call.Delegate != "" {
 			return
 		}
-		choices := slices.Sorted(maps.Keys(tool.Delegates))
-		names := naming.NewSuggester(choices)
-		f := c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", tool.Name, n.Text).About(call.Label()).
-			Advise("choose one of %s", quotedList(choices, fewListed)).Note(tool.DelegateNode.Span().Head(), "the choice is here")
-		if near, ok := names.Nearest(n.Text); ok {
-			c.typo(f, n, near, names)
-		}
+		f := c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", tool.Name, n.Text).
+			Note(tool.DelegateNode.Span().Head(), "the choice is here")
+		c.closest(f, n, namesIn(tool.Delegates), "choose one of "+quotedList(slices.Sorted(maps.Keys(tool.Delegates)), fewListed))
 		return
 	}
-	call.Delegate = c.delegatePath(n, c.plan.Folder, call)
+	call.Delegate = c.delegatePath(n, c.plan.Folder)
 }
 
 // toolDelegate reads what a tool says of who carries it out: a plan, or those to choose from.
@@ -114,7 +109,7 @@ func (c *compilation) toolDelegate(t *plan.Tool, dir string) {
 		for _, item := range choices.Items {
 			if item.AsText() == plan.Anonymous {
 				t.Delegates[plan.Anonymous] = plan.Anonymous
-			} else if to := c.delegatePath(item, dir, nil); to != "" {
+			} else if to := c.delegatePath(item, dir); to != "" {
 				t.Delegates[item.Text] = to
 			}
 		}
@@ -124,7 +119,7 @@ func (c *compilation) toolDelegate(t *plan.Tool, dir string) {
 		n = fixed
 	}
 	if n.Kind == source.String {
-		t.Delegate = c.delegatePath(n, dir, nil)
+		t.Delegate = c.delegatePath(n, dir)
 	}
 }
 
@@ -138,7 +133,7 @@ func (c *compilation) carriedOut(call *plan.Call) {
 	own := call.Node.Get("_delegate")
 	switch {
 	case call.Activity != "" && call.Plan() != "":
-		c.Report(diag.BadDelegate, own.Span(), "the call names both an activity and a plan to carry it out").About(call.Label()).
+		c.Report(diag.BadDelegate, own.Span(), "the call names both an activity and a plan to carry it out").
 			Advise("leave \"_activity\" or \"_delegate\" out")
 		return
 	case call.Activity != "" || call.Plan() != "":
@@ -223,7 +218,7 @@ func (c *compilation) compileDelegate(l plan.Link, call *plan.Call) *plan.Plan {
 	all := c.delegation
 	bad := func(rule *diag.Rule, help, format string, args ...any) *plan.Plan {
 		c.refuse(l)
-		c.Report(rule, l.At.Span(), format, args...).About(call.Label()).Advise("%s", help)
+		c.Report(rule, l.At.Span(), format, args...).Advise("%s", help)
 		return nil
 	}
 	if in := slices.IndexFunc(all.chain, func(one plan.Link) bool { return one.Path == l.Path }); in >= 0 {
@@ -283,7 +278,7 @@ func (c *compilation) leadsBack(l plan.Link, chain []plan.Link, call *plan.Call)
 	for _, one := range append(slices.Clip(chain), chain[0]) {
 		names = append(names, one.Path)
 	}
-	f := c.Report(diag.BadDelegate, l.At.Span(), "the plan reaches itself through delegates: %s", strings.Join(names, " → ")).About(call.Label()).
+	f := c.Report(diag.BadDelegate, l.At.Span(), "the plan reaches itself through delegates: %s", strings.Join(names, " → ")).
 		Advise("a plan can't be run within itself: let one of them do without the other")
 	for i, one := range chain {
 		if from := chain[(i+len(chain)-1)%len(chain)]; one.At != nil && one.At != l.At {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -200,7 +201,7 @@ func FilesNow(p *plan.Plan, activity string, in plan.Files, lookup func(variable
 		}
 		return nil
 	}
-	for _, name := range mayName(a, lookup) {
+	for _, name := range kinds.FileNames(a, lookup) {
 		if err := add(PathOf(top, a.Dir), name); err != nil {
 			return nil, err
 		}
@@ -221,7 +222,7 @@ func FilesNow(p *plan.Plan, activity string, in plan.Files, lookup func(variable
 
 // topOf is the folder that the folder of an activity is seen from, from the workspace root.
 func topOf(p *plan.Plan, a *plan.Activity) string {
-	if DefinedIn(a) == plan.Document {
+	if plan.DefinedIn(a) == plan.Document {
 		return p.Workspace
 	}
 	return ""
@@ -233,29 +234,6 @@ func PathOf(folder, name string) string {
 		name = path.Join(filepath.ToSlash(folder), name)
 	}
 	return path.Clean(name)
-}
-
-// mayName are the names that texts of the argv may have for files.
-func mayName(a *plan.Activity, lookup func(variable string) string) (names []string) {
-	for i, argument := range a.Argv {
-		for _, text := range argument.Texts {
-			if len(parametersIn(text)) > 0 || lookup == nil && variable.MatchString(text) {
-				continue
-			}
-			text = fill(text, nil, lookup)
-			if i == 0 && text == filepath.Base(text) {
-				continue // looked for in PATH
-			}
-			names = append(names, text)
-			if _, value, ok := strings.Cut(text, "="); ok {
-				names = append(names, value)
-			}
-			if len(text) > 2 && text[0] == '-' && text[1] != '-' {
-				names = append(names, text[2:])
-			}
-		}
-	}
-	return slices.DeleteFunc(names, func(name string) bool { return name == "" || strings.Contains(name, "\x00") })
 }
 
 // Unchanged returns an error that wraps [ErrOther] unless the files that an activity names

@@ -34,19 +34,19 @@ func (c *compilation) each(call *plan.Call) {
 		return
 	}
 	if n.Kind != source.Array && (n.Kind != source.String || !expression.IsExpression(n.Text)) {
-		f := c.Expects(n, "\"_each\"", "an expression that gives a list").About(call.Label())
+		f := c.Expects(n, "\"_each\"", "an expression that gives a list")
 		if n.Kind == source.String {
 			f.Advise("an expression begins with †: write %q", "†state.pages")
 		}
 		return
 	}
 	if len(n.Items) > MaxItems {
-		c.Report(diag.Limit, n.Items[MaxItems].Span(), "\"_each\" has %d items; the limit is %d", len(n.Items), MaxItems).About(call.Label())
+		c.Report(diag.Limit, n.Items[MaxItems].Span(), "\"_each\" has %d items; the limit is %d", len(n.Items), MaxItems)
 		return
 	}
 	call.Each = &plan.Each{List: c.template(call, n)}
 	if produced := call.Node.Get("_output"); produced != nil {
-		c.Report(diag.WrongType, produced.Span(), "\"_output\" is the result of one call, and this one runs for each item of a list").About(call.Label()).
+		c.Report(diag.WrongType, produced.Span(), "\"_output\" is the result of one call, and this one runs for each item of a list").
 			Advise("take \"_output\" out, or \"_each\"")
 	}
 }
@@ -55,7 +55,7 @@ func (c *compilation) each(call *plan.Call) {
 func (c *compilation) onItemFailure(call *plan.Call, f source.Field) {
 	switch word := c.OneOf(f.Value, "\"_onItemFailure\"", "collect", "fail"); {
 	case call.Node.Get("_each") == nil:
-		c.Report(diag.WrongType, f.Key.Span(), "\"_onItemFailure\" is about the items of a call with \"_each\", and this one has none").About(call.Label())
+		c.Report(diag.WrongType, f.Key.Span(), "\"_onItemFailure\" is about the items of a call with \"_each\", and this one has none")
 	case call.Each != nil:
 		call.Each.Collect = word == "collect"
 	}

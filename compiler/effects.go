@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -111,7 +112,7 @@ func EffectOf(p *plan.Plan, call *plan.Call, fits func(*plan.Tool) bool) Effect 
 	switch {
 	case call.Plan() != "":
 		return Effect{Kind: Unknown, OpenWorld: true}
-	case call.Activity == "" || IsPure(a):
+	case call.Activity == "" || kinds.IsPure(a):
 		return Effect{Kind: ReadOnly, Idempotent: true}
 	}
 	claims := claims(p, call, a, fits)
@@ -140,7 +141,7 @@ func claims(p *plan.Plan, call *plan.Call, a *plan.Activity, fits func(*plan.Too
 	var all []claim
 	from := plan.Document
 	if a != nil {
-		from = SourceOf(a)
+		from = plan.SourceOf(a)
 		all = append(all, claim{a.Hints, fmt.Sprintf("the activity %q%s", a.Name, whereabouts(a.NameNode)), from})
 		if a.Server != nil {
 			if said, any := says(a.Server, a.Remote); any {
@@ -274,24 +275,19 @@ func HasParameter(t *plan.Tool, name string) bool {
 }
 
 // CostOf is the declared cost of one attempt of a tool, by its x-simulate.
-func CostOf(t *plan.Tool) (cost float64, known bool) {
-	if t == nil {
-		return 0, false
-	}
-	n := t.Simulate.Get("cost")
-	if n == nil || n.Kind != source.Number {
-		return 0, false
-	}
-	return n.Float(), true
-}
+func CostOf(t *plan.Tool) (cost float64, known bool) { return simulated(t, "cost") }
 
 // SaysItFails reports whether a tool's x-simulate declares a rate of failures.
 func SaysItFails(t *plan.Tool) bool {
-	if t == nil {
-		return false
+	rate, _ := simulated(t, "failure")
+	return rate > 0
+}
+
+func simulated(t *plan.Tool, key string) (number float64, known bool) {
+	if t == nil || t.Simulate.Get(key) == nil || t.Simulate.Get(key).Kind != source.Number {
+		return 0, false
 	}
-	n := t.Simulate.Get("failure")
-	return n != nil && n.Kind == source.Number && n.Float() > 0
+	return t.Simulate.Get(key).Float(), true
 }
 
 // MayRun reports whether a tool is carried out by an activity, or lets its calls
@@ -313,7 +309,7 @@ func (c *compilation) maySubstitute(call *plan.Call) bool {
 			allowed = slices.DeleteFunc(append([]string{tool.Activity}, tool.Activities...), func(name string) bool { return name == "" })
 		}
 		if !slices.Contains(allowed, call.Activity) {
-			c.Report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", call.ToolName, call.Activity).About(call.Label()).
+			c.Report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", call.ToolName, call.Activity).
 				Advise("leave \"_activity\" out: a tool names the activities that it allows in its \"_activity\", as {const: …} or {enum: […]}")
 			return false
 		}
@@ -330,7 +326,7 @@ func (c *compilation) maySubstitute(call *plan.Call) bool {
 		byTool = byTool || tool == nil || !plan.RunsPlan(tool.Delegate) && len(tool.Delegates) == 0
 	}
 	if !byTool {
-		c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", call.ToolName, n.Text).About(call.Label()).
+		c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", call.ToolName, n.Text).
 			Advise("leave \"_delegate\" out: a tool names the plans that it allows in its \"_delegate\", as {const: …} or {enum: […]}")
 	}
 	return byTool

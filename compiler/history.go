@@ -55,7 +55,7 @@ func (c *compilation) written(m, payload *source.Node) {
 			c.Expects(n, "the \"_outputPath\" of a message", "the one path that it is written to")
 			return
 		}
-		id, ok := c.kindPath(alternatives[0][0], n, nil)
+		id, ok := c.kindPath(alternatives[0][0], n)
 		if !ok {
 			return
 		}

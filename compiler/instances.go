@@ -149,13 +149,9 @@ func (c *compilation) judgeInstance(call *plan.Call) {
 	if c.instanceIDs == nil {
 		c.instanceIDs = naming.NewSuggester(instanceIDs(p))
 	}
-	near, ok := c.instanceIDs.Nearest(call.Instance)
+	near, _ := c.instanceIDs.Nearest(call.Instance)
 	f := c.Report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance, near)).About(call.Label())
-	if ok {
-		c.typo(f, at, near, c.instanceIDs)
-		return
-	}
-	f.Advise("the instances are %s", quotedList(instanceIDs(p), maxListed))
+	c.closest(f, at, c.instanceIDs, "the instances are "+quotedList(instanceIDs(p), maxListed))
 }
 
 func instanceIDs(p *plan.Plan) []string {

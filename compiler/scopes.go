@@ -14,9 +14,9 @@ import (
 )
 
 // scope reads one scope: a kind (state, †state) or a reference.
-func (c *compilation) scope(n *source.Node, call *plan.Call) (plan.Scope, bool) {
+func (c *compilation) scope(n *source.Node) (plan.Scope, bool) {
 	if n.Kind != source.String {
-		c.Expects(n, "a scope", "a kind such as state, or a reference such as †state.history").About(call.Label())
+		c.Expects(n, "a scope", "a kind such as state, or a reference such as †state.history")
 		return plan.Scope{}, false
 	}
 	text, bare := n.Text, !expression.IsExpression(n.Text)
@@ -25,7 +25,7 @@ func (c *compilation) scope(n *source.Node, call *plan.Call) (plan.Scope, bool) 
 	}
 	ref, err := expression.ParsePath(text)
 	if err != nil || bare && len(ref.Path) > 0 {
-		f := c.Report(diag.BadScope, n.Span(), "the scope %q is neither a kind nor a reference", n.Text).About(call.Label())
+		f := c.Report(diag.BadScope, n.Span(), "the scope %q is neither a kind nor a reference", n.Text)
 		f.Advise("name a kind, such as state, or a path, such as †state.history")
 		if err == nil {
 			f.Advise("did you mean %q? a path begins with †", text)
@@ -37,21 +37,21 @@ func (c *compilation) scope(n *source.Node, call *plan.Call) (plan.Scope, bool) 
 	}
 	ref.Start, ref.End, ref.Required = 0, len(n.Text), false
 	if !c.isKind(ref.Kind) {
-		c.unknownKind(diag.BadScope, ref, n, call)
+		c.unknownKind(diag.BadScope, ref, n)
 		return plan.Scope{}, false
 	}
 	return plan.Scope{Kind: ref.Kind, Read: -1, Ref: ref, Node: n}, true
 }
 
 // scopesOf reads a list of scopes, or a single one.
-func (c *compilation) scopesOf(n *source.Node, call *plan.Call) []plan.Scope {
+func (c *compilation) scopesOf(n *source.Node) []plan.Scope {
 	if n.Kind != source.String && n.Kind != source.Array {
-		c.Expects(n, "\"_scopes\"", "a list of kinds and references").About(call.Label())
+		c.Expects(n, "\"_scopes\"", "a list of kinds and references")
 		return nil
 	}
 	scopes := []plan.Scope{}
 	for _, item := range n.Several() {
-		if s, ok := c.scope(item, call); ok {
+		if s, ok := c.scope(item); ok {
 			scopes = append(scopes, s)
 		}
 	}
@@ -64,7 +64,7 @@ func (c *compilation) lowerScopes(call *plan.Call) {
 	tool := call.Tool
 	switch {
 	case call.ScopesNode != nil:
-		call.Scopes = c.scopesOf(call.ScopesNode, call)
+		call.Scopes = c.scopesOf(call.ScopesNode)
 		if tool != nil && tool.Scopes != nil {
 			c.forbiddenScopes(call, tool)
 		}
@@ -76,7 +76,7 @@ func (c *compilation) lowerScopes(call *plan.Call) {
 		if fixed == nil {
 			return // it is the call's to choose, and it chose none
 		}
-		call.Scopes = c.scopesOf(fixed, call)
+		call.Scopes = c.scopesOf(fixed)
 	}
 	for i := range call.Scopes {
 		s := &call.Scopes[i]
@@ -94,7 +94,7 @@ func (c *compilation) lowerScopes(call *plan.Call) {
 func (c *compilation) scopesOfItems(call *plan.Call) {
 	for _, s := range call.Scopes {
 		if IsItemKind(s.Kind) {
-			c.Report(diag.BadScope, s.Node.Span(), "%q can't read the scope %q: †item and †index are read in a call with \"_each\" alone", call.Plan(), s.Node.Text).About(call.Label()).
+			c.Report(diag.BadScope, s.Node.Span(), "%q can't read the scope %q: †item and †index are read in a call with \"_each\" alone", call.Plan(), s.Node.Text).
 				Advise("pass it as a parameter, such as %s: %s", s.Kind, s.Node.Text)
 		}
 	}
@@ -115,7 +115,7 @@ func (c *compilation) forbiddenScopes(call *plan.Call, tool *plan.Tool) {
 	if at != n && at.Kind == source.String {
 		what = fmt.Sprintf("the scope %q", at.Text)
 	}
-	f := c.Report(diag.BadScope, at.Span(), "the tool %q doesn't allow %s: %s", tool.Name, what, v.Message).About(call.Label()).
+	f := c.Report(diag.BadScope, at.Span(), "the tool %q doesn't allow %s: %s", tool.Name, what, v.Message).
 		Note(tool.ScopesNode.Span().Head(), "what %q allows is here", tool.Name)
 	if raw, ok := tool.Scopes.Raw().(map[string]any); ok && raw["const"] != nil {
 		f.Advise("leave \"_scopes\" out: the tool fixes it")
@@ -156,7 +156,7 @@ func (c *compilation) scopesOfAdvisors() {
 		if n == nil {
 			continue
 		}
-		a.Scopes = c.scopesOf(n, nil)
+		a.Scopes = c.scopesOf(n)
 		for _, s := range a.Scopes {
 			state := c.plan.StateSchema
 			if s.Kind == "state" && state != nil && !state.At(SchemaPath(s.Ref.Path)).Possible {
@@ -192,14 +192,14 @@ func (c *compilation) kinds() []string {
 }
 
 // unknownKind reports a kind that there isn't, of a reference or of a scope.
-func (c *compilation) unknownKind(rule *diag.Rule, ref expression.Reference, n *source.Node, call *plan.Call) {
+func (c *compilation) unknownKind(rule *diag.Rule, ref expression.Reference, n *source.Node) {
 	const mark = string(expression.Mark)
 	if ref.Kind == "advice" {
-		c.Report(rule, n.Within(ref.Start, ref.End), "there is no advice, because the plan has no advisors").About(call.Label()).
+		c.Report(rule, n.Within(ref.Start, ref.End), "there is no advice, because the plan has no advisors").
 			Advise("declare advisors under \"advisors\": †advice.tool is the result of their votes on a tool")
 		return
 	}
-	f := c.Report(rule, n.Within(ref.Start, ref.End), "there is no kind %q", mark+ref.Kind).About(call.Label())
+	f := c.Report(rule, n.Within(ref.Start, ref.End), "there is no kind %q", mark+ref.Kind)
 	if IsItemKind(ref.Kind) {
 		f.Advise("use †item and †index only in the parameters, the \"_when\" and the \"_scopes\" of a call with \"_each\"")
 		return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
@@ -61,7 +62,7 @@ func learnSecrets(set *redact.Set, name string, value any) {
 		}
 	default:
 		if name != "" {
-			set.Learn(name, argumentText(value))
+			set.Learn(name, kinds.Text(value))
 		}
 	}
 }
@@ -80,7 +81,7 @@ func (c *compilation) secretsIn(n *source.Node, name string) {
 	switch n.Kind {
 	case source.Object:
 		defines := name != "" && slices.ContainsFunc(n.Fields, func(f source.Field) bool {
-			return Kinds[f.Key.Text].Name != "" || slices.Contains(definingKeys, f.Key.Text)
+			return kinds.Kinds[f.Key.Text].Name != "" || slices.Contains(definingKeys, f.Key.Text)
 		})
 		for _, f := range n.Fields {
 			under := name
@@ -133,7 +134,7 @@ func (c *compilation) secret(n *source.Node, name string) {
 		}
 	}
 	for _, literal := range literals {
-		if strings.TrimSpace(literal) != "" && !variable.MatchString(literal) {
+		if strings.TrimSpace(literal) != "" && !kinds.TakesVariable(literal) {
 			n.File.Hide(n.Span())
 			c.plan.Secrets.Learn(name, literal)
 		}
@@ -187,7 +188,7 @@ func RedactFindings(p *plan.Plan, findings []diag.Diagnostic) {
 		if d.Witness == nil {
 			continue
 		}
-		if text := argumentText(d.Witness); Redact(p, text) != text {
+		if text := kinds.Text(d.Witness); Redact(p, text) != text {
 			if d.Witness = nil; json.Valid([]byte(Redact(p, text))) {
 				d.Witness = json.RawMessage(Redact(p, text))
 			}

@@ -3,17 +3,13 @@ package compiler
 import (
 	"fmt"
 	"maps"
-	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/obelus-dev/obelus/compiler/catalogue"
-	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -30,49 +26,15 @@ func (c *compilation) servers(n *source.Node, dir string) {
 	}
 }
 
-type serverKeys struct {
-	programKeys
-	Command     *source.Node     `key:"command" schema:"argv"`
-	URL         *source.Node     `key:"url"`
-	Headers     []decode.Setting `key:"headers" pattern:""`
-	Lock        *source.Node     `key:"lock"`
-	Description *source.Node     `key:"description"`
-}
-
 func (c *compilation) server(d definition) *plan.Server {
 	s := &plan.Server{Activity: *c.activityOf(d)}
-	a, n, what := &s.Activity, d.node, "the server \""+d.name+"\""
-	var keys serverKeys
-	if !c.Mapping(n, what, &keys, nil) {
-		return s
-	}
-	c.recorded(s) // an earlier lock file lay beside the file, wherever the program starts
-	c.argv(a, keys.Command, "command")
-	program(a, n, keys.programKeys)
-	c.serverURL(s, keys.URL)
-	s.Headers = keys.Headers
-	c.headerNames(n.Get("headers"))
-	noteVariables(a, n.Get("headers"))
+	c.lockBeside(s)
+	c.activities().Server(s)
 	for _, one := range c.delegation.trusted {
 		if one.Is(s, c.wholly) {
 			s.TrustedBy = one.TrustedBy
 			break
 		}
-	}
-	switch {
-	case keys.Command != nil && keys.URL != nil:
-		c.Report(diag.WrongType, keys.URL.Span(), "%s has both a \"command\" and a \"url\"", what).Advise("leave one of them out")
-	case keys.Command == nil && keys.URL == nil:
-		c.Report(diag.WrongType, n.Span().Head(), "%s has neither a \"command\" nor a \"url\"", what).
-			Advise("write {command: [program, argument, …]} or {url: \"https://…\"}")
-	case keys.Command != nil:
-		c.onlyWith(n, what, "url", "headers")
-	default:
-		c.onlyWith(n, what, "command", "env", "inherit", "cwd")
-	}
-	for _, p := range a.Parameters {
-		c.Report(diag.WrongType, p.Node.Span(), "%s is started once for all calls, and has no parameter %q", what, p.Name).
-			Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
 	}
 	return s
 }
@@ -125,39 +87,10 @@ func (c *compilation) wholly(s *plan.Server) string {
 	return filepath.Clean(dir)
 }
 
-// onlyWith reports keys of a server that belong to one that has another key.
-func (c *compilation) onlyWith(n *source.Node, what, other string, keys ...string) {
-	for _, f := range n.Fields {
-		if slices.Contains(keys, f.Key.Text) {
-			c.Report(diag.WrongType, f.Key.Span(), "%s has %q, which belongs to a %q", what, f.Key.Text, other).Advise("leave it out")
-		}
-	}
-}
-
-func (c *compilation) serverURL(s *plan.Server, n *source.Node) {
-	if n == nil {
-		return
-	}
-	s.URL = c.Text(n, "\"url\"")
-	noteVariables(&s.Activity, n)
-	part := plan.HttpAddress.FindStringSubmatch(s.URL)
-	at, err := url.Parse(s.Host())
-	if s.URL != "" && (part == nil || err != nil || at.Hostname() == "" || at.Scheme != "https" && at.Scheme != "http" || part[6] != "") {
-		c.Report(diag.WrongType, n.Span(), "%q is no address of a server", s.URL).
-			Advise("write it like https://example.com/mcp; the host can't come from the environment")
-		return
-	}
-	c.openPassword(n)
-}
-
-// recorded reads what a server's definition records of its tools. A lock file of an earlier
-// release beside it is refused: without it nothing would be recorded.
-func (c *compilation) recorded(s *plan.Server) {
-	if n := s.Node.Get("lock"); n != nil {
-		s.Lock = catalogue.ReadRecord(s.Name, n, &c.Reader)
-		return
-	}
-	if c.options.Open == nil || c.plan.Root.Get(compiledKey) != nil {
+// lockBeside refuses a lock file of an earlier release beside a server's definition: without it nothing would be
+// recorded of its tools.
+func (c *compilation) lockBeside(s *plan.Server) {
+	if s.Node.Get("lock") != nil || c.options.Open == nil || c.plan.Root.Get(compiledKey) != nil {
 		return
 	}
 	name := path.Join(s.Dir, "obelus.lock.yaml")
@@ -169,21 +102,6 @@ func (c *compilation) recorded(s *plan.Server) {
 			Advise("%s, and delete %s", catalogue.ImportAgain, file.Name)
 	}
 }
-
-type mcpKeys struct {
-	Server  string        `key:"server" need:"write mcp: {server: NAME, tool: NAME}"`
-	Tool    string        `key:"tool" need:"write mcp: {server: NAME, tool: NAME}"`
-	Timeout time.Duration `key:"timeout"`
-}
-
-var _ = register(Kind{
-	Name: "mcp", Keys: mcpKeys{}, About: "A tool of an MCP server.",
-	read: func(c *compilation, a *plan.Activity, n *source.Node, what string) {
-		var keys mcpKeys
-		c.Mapping(n, what, &keys, nil)
-		a.Remote, a.Timeout = keys.Tool, keys.Timeout
-	},
-})
 
 // serve gives the activities of the kind mcp the servers that they name, once all are
 // known. A file of definitions may name those of another.
@@ -197,26 +115,12 @@ func (c *compilation) serve() {
 		s := c.plan.Servers[at.Text]
 		if s == nil && c.plan.Form != plan.Definitions {
 			f := c.Report(diag.NoActivity, at.Span(), "the activity %q is of the server %q, which isn't defined", name, at.Text)
-			names := naming.NewSuggester(slices.Sorted(maps.Keys(c.plan.Servers)))
-			if near, ok := names.Nearest(at.Text); ok {
-				c.typo(f, at, near, names)
-			} else {
-				f.Advise("define it under \"servers\"")
-			}
+			c.closest(f, at, namesIn(c.plan.Servers), "define it under \"servers\"")
 		}
 		if s != nil {
 			a.Server, a.Argv, a.Env, a.Inherit, a.Dir, a.Variables = s, s.Argv, s.Env, s.Inherit, s.Dir, s.Variables
 		}
 	}
-}
-
-// SourceOf is where what carries a call out was defined: of a tool of an MCP server, the server
-// as well, unless a policy trusts that by what it is. The least of it counts.
-func SourceOf(a *plan.Activity) plan.Origin {
-	if s := a.Server; s != nil && s.TrustedBy == "" {
-		return min(a.Origin, s.Origin)
-	}
-	return a.Origin
 }
 
 // says is what a server declares of one of its tools' effects, as it is recorded, which each start of the server is
@@ -241,14 +145,6 @@ func says(s *plan.Server, tool string) (said claim, any bool) {
 		hints.Destructive = nil // MCP: it means nothing beside readOnlyHint
 	}
 	return claim{worse(hints), by, plan.Document}, true
-}
-
-// DefinedIn is where what an activity starts was defined: its server, or it itself.
-func DefinedIn(a *plan.Activity) plan.Origin {
-	if a.Server != nil {
-		return a.Server.Origin
-	}
-	return a.Origin
 }
 
 // serverHere is a server's definition as it reads in the plan's own folder, with what is recorded of it.

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -58,7 +59,7 @@ func (d *drawing) callNode(c *plan.Call) Node {
 		detail = append(detail, "runs "+diag.Escape(shorten(fact.Runs.Destination(), maxTip)))
 	}
 	if a := d.plan.Activities[c.Activity]; a != nil && a.HTTP != nil {
-		for _, sent := range compiler.SentVariables(a.HTTP) {
+		for _, sent := range kinds.SentVariables(a.HTTP) {
 			detail = append(detail, "sends "+diag.Escape(shorten(sent, maxTip)))
 		}
 	}

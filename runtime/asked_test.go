@@ -10,6 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
@@ -261,7 +262,7 @@ func (w *recordingWorld) judge(c runtime.Command) {
 	a := c.Plan.Activities[c.Of.Activity]
 	var argv []string
 	if a.Kind == "exec" {
-		argv, _ = compiler.Arguments(a, q.Params, compiler.AsWritten)
+		argv, _ = kinds.Arguments(a, q.Params, kinds.AsWritten)
 	}
 	if q.Tool != c.Of.ToolName || q.Activity != c.Of.Activity || !slices.Equal(q.Runs.Argv, argv) || q.Runs.Kind != a.Kind {
 		w.t.Errorf("asked about %q by %q (%v), started %q by %q (%v)", q.Tool, q.Activity, q.Runs, c.Of.ToolName, c.Of.Activity, argv)

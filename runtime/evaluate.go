@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -194,7 +195,7 @@ func invalid(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.
 		}
 	}
 	if by != nil {
-		if err := compiler.CheckArguments(by, params); err != nil {
+		if err := kinds.CheckArguments(by, params); err != nil {
 			return &Failure{Code: "bad-parameter", Message: err.Error()}
 		}
 	}

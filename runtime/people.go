@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -208,8 +209,8 @@ func executionOf(f *frame, call *plan.Call, params map[string]any) Execution {
 		return e
 	case len(a.Argv) > 0:
 		e.Kind, e.Folder, e.Worker, e.Inherit, e.Text = a.Kind, a.Dir, a.Worker, a.Inherit, a.Remote
-		e.Argv, _ = compiler.Arguments(a, params, compiler.AsWritten)
-		if a.Stdin != compiler.StreamJSON {
+		e.Argv, _ = kinds.Arguments(a, params, kinds.AsWritten)
+		if a.Stdin != plan.StreamJSON {
 			e.Stdin = a.Stdin
 		}
 		for _, set := range a.Env {
@@ -219,16 +220,14 @@ func executionOf(f *frame, call *plan.Call, params map[string]any) Execution {
 		e.Kind, e.Text = a.Kind, a.Node.Get("expr").Text
 	case a.Server != nil:
 		e.Kind, e.URL, e.Text = a.Kind, a.Server.URL, a.Remote
+		e.Headers = make(map[string]string, len(a.Server.Headers))
 		for _, h := range a.Server.Headers {
-			if e.Headers == nil {
-				e.Headers = map[string]string{}
-			}
 			e.Headers[h.Name] = h.Value
 		}
 	default:
 		e.Kind = a.Kind
 		if a.HTTP != nil {
-			if r, err := compiler.ShownRequest(a.HTTP, params); err == nil {
+			if r, err := kinds.ShownRequest(a.HTTP, params); err == nil {
 				e.Method, e.URL = r.Method, r.URL
 			}
 		}

@@ -148,7 +148,7 @@ type Execution struct {
 	Method string `json:"method,omitzero"`
 	URL    string `json:"url,omitzero"`
 	// Headers are what the definition of an mcp's server puts on its requests, a secret by its name as {$NAME}.
-	Headers map[string]string `json:"headers,omitzero"`
+	Headers map[string]string `json:"headers,omitempty"`
 	// Text is the expression of an expr, the path of a plan, the tool of an mcp, or what else describes
 	// the activity, as JSON.
 	Text string `json:"text,omitzero"`

@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -158,7 +159,7 @@ func (g *gatherer) activity(a *plan.Activity) Execution {
 		for _, pattern := range a.Files {
 			e.Files = append(e.Files, pattern.Text)
 		}
-		if compiler.HasUncoveredCode(a) {
+		if kinds.HasUncoveredCode(a) {
 			e.Unseen = e.Program
 		}
 	}

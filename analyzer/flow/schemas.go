@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -296,7 +297,7 @@ func (t *Schemas) Sendable(a *plan.Activity, name string) *schema.Schema {
 		return nil
 	}
 	return Once(t.sendable, sending{a, name}, func() *schema.Schema {
-		raw := compiler.HTTPParameter(a.HTTP, name)
+		raw := kinds.HTTPParameter(a.HTTP, name)
 		if raw == nil {
 			return nil
 		}

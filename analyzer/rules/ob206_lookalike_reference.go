@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -87,9 +88,9 @@ func unboundPlaces(p *Pass, known *parameters, a *plan.Activity, n *source.Node,
 		isPart := err == nil && len(ref.Path) > 0 && known.Declares(ref.Kind)
 		switch {
 		case isReference || isPart && sure:
-		case !known.Declares(name), !sure && !(places && compiler.Ignores(a, name)):
+		case !known.Declares(name), !sure && !(places && kinds.Ignores(a, name)):
 			continue // it means something else
-		case places && compiler.IsParameter(n.Text[start:end]):
+		case places && kinds.IsParameter(n.Text[start:end]):
 			continue
 		}
 		if prefix == "{" && strings.HasPrefix(n.Text[end:], "}") {
@@ -107,7 +108,7 @@ func unboundPlaces(p *Pass, known *parameters, a *plan.Activity, n *source.Node,
 			f.Advise("use parameters in \"argv\" or \"stdin\"; here only environment variables are inserted, as {$NAME}")
 		case isPart:
 			f.Advise("a text can't insert a part of a parameter: give the tool a parameter for it")
-		case !compiler.IsParameter(place):
+		case !kinds.IsParameter(place):
 			f.Advise("use only letters, digits, - and _ in the name of a parameter that a text inserts")
 		default:
 			f.Advise("write a parameter in braces: %s", place)

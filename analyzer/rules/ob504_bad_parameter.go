@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -49,9 +50,9 @@ func unfitArguments(p *Pass, call *plan.Call) {
 			}
 		}
 	}
-	var unfit *compiler.UnfitArgument
+	var unfit *kinds.UnfitArgument
 	known := analysis.ParametersOf(p, call.Single())
-	if err := compiler.CheckArguments(a, given); errors.As(err, &unfit) && unfit.Parameter != "" && (known == nil || !known.Unknown(unfit.Parameter)) { // else the activity is at fault
+	if err := kinds.CheckArguments(a, given); errors.As(err, &unfit) && unfit.Parameter != "" && (known == nil || !known.Unknown(unfit.Parameter)) { // else the activity is at fault
 		at := slices.IndexFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == unfit.Parameter })
 		if at < 0 {
 			p.Report(call.ToolNode.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name), unfit.Message).About(call.Label()).Advise("%s", unfit.Help)

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -56,7 +57,7 @@ func unfitActivities(p *Pass) {
 	})
 	for _, call := range p.Plan.Calls {
 		a := p.Plan.Activities[call.Activity]
-		if a == nil || a.Stdout != compiler.StreamNone {
+		if a == nil || a.Stdout != plan.StreamNone {
 			continue
 		}
 		if n := call.Node.Get("_outputPath"); n != nil {
@@ -140,7 +141,7 @@ func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 		names = known.Schema.Properties()
 	}
 	for _, name := range names {
-		if compiler.Ignores(a, name) && a.NameNode != nil && !known.Unknown(name) && !slices.Contains(known.Ignored, name) && !p.Suggested.Parameters[analysis.SuggestedParameter{Activity: a, Name: name}] {
+		if kinds.Ignores(a, name) && a.NameNode != nil && !known.Unknown(name) && !slices.Contains(known.Ignored, name) && !p.Suggested.Parameters[analysis.SuggestedParameter{Activity: a, Name: name}] {
 			droppedParameter(p, known, a, name, passed[name])
 		}
 	}
@@ -149,11 +150,11 @@ func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 func droppedParameter(p *Pass, known *parameters, a *plan.Activity, name string, by *plan.Call) {
 	f := p.Report(a.NameNode.Span(), "the activity %q doesn't use the parameter %q of the tool %q", compiler.Shown(a.Name), name, known.Tool.Name).As(diag.Warning)
 	switch place := "{" + name + "}"; {
-	case !compiler.IsParameter(place):
+	case !kinds.IsParameter(place):
 		f.Advise("rename it with letters, digits, - and _, and write it in braces in the activity; or remove it from the tool")
 	case a.HTTP == nil:
 		f.Advise("write %s in \"argv\", or let the program read it (\"stdin: json\"); or remove it from the tool", place)
-	case a.HTTP.Sends == compiler.StreamNone:
+	case a.HTTP.Sends == plan.StreamNone:
 		f.Advise("send it, as in query: {%s: †%[1]s}, or as %s in the url; or remove it from the tool", name, place)
 	default:
 		f.Advise("send it, as †%s in \"body\", or as %s in the url; or remove it from the tool", name, place)
@@ -168,7 +169,7 @@ func droppedParameter(p *Pass, known *parameters, a *plan.Activity, name string,
 
 // otherResult reports a program whose results never have the kind of its tool's result.
 func otherResult(p *Pass, tool *plan.Tool, a *plan.Activity) {
-	gives := map[string]schema.Kinds{compiler.StreamText: schema.String, compiler.StreamLines: schema.Array, compiler.StreamNone: schema.Null}[a.Stdout]
+	gives := map[string]schema.Kinds{plan.StreamText: schema.String, plan.StreamLines: schema.Array, plan.StreamNone: schema.Null}[a.Stdout]
 	if gives == 0 || tool.Output == nil || tool.Output.Compile() != nil || tool.Output.Kinds()&gives != 0 {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -23,12 +24,13 @@ import (
 // A Reader collects the findings about a document.
 type Reader struct {
 	Found diag.Findings
+	Call  string // the call that findings are about; "" for none
 	keys  *keys
 }
 
 // Report adds a finding, as [diag.Findings.Report] does.
 func (r *Reader) Report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
-	return r.Found.Report(rule, at, format, args...)
+	return r.Found.Report(rule, at, format, args...).About(r.Call)
 }
 
 // Expects reports a value of the wrong kind.
@@ -295,4 +297,15 @@ func (r *Reader) Duration(n *source.Node, what string) time.Duration {
 // Intended offers a near word of the format in the place of a scalar. The fix is safe if no other word could be meant.
 func Intended(f *diag.Diagnostic, n *source.Node, near string, names *naming.Suggester) *diag.Diagnostic {
 	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, names.Sure(n.Text))
+}
+
+// BadExpression reports an expression that can't be parsed.
+func (r *Reader) BadExpression(n *source.Node, err *expression.Error) *diag.Diagnostic {
+	f := r.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message)
+	f.Help = err.Help
+	after := strings.TrimLeft(string(n.File.Text[n.End:min(n.End+80, len(n.File.Text))]), " \t\r\n")
+	if n.Style == source.Plain && strings.HasPrefix(after, ",") && strings.HasSuffix(err.Message, "is never closed") {
+		f.Help = "YAML ends an unquoted value at a comma inside { } and [ ]: put the whole expression in quotes"
+	}
+	return f
 }

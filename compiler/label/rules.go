@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
@@ -109,7 +110,7 @@ func (r *rules) effects(p *plan.Plan, c *plan.Call) (e policy.Effects) {
 // isPure reports whether a call itself does nothing and brings nothing in: of a plan its
 // calls do.
 func isPure(p *plan.Plan, c *plan.Call) bool {
-	return c.Plan() != "" || compiler.IsPure(p.Activities[c.Activity])
+	return c.Plan() != "" || kinds.IsPure(p.Activities[c.Activity])
 }
 
 // Carries reports whether a policy that names a tool speaks of a call: of its tool, or of
@@ -122,7 +123,7 @@ func vouched(p *plan.Plan, c *plan.Call, tool string) bool {
 		return c.ToolName == tool
 	}
 	a := p.Activities[c.Activity]
-	if a == nil || !compiler.Vouches(compiler.SourceOf(a)) && !compiler.IsPure(a) {
+	if a == nil || !compiler.Vouches(plan.SourceOf(a)) && !kinds.IsPure(a) {
 		return false
 	}
 	return c.Activity == tool || c.Tool != nil && c.Tool.Name == tool && compiler.Vouches(c.Tool.Origin) && compiler.MayRun(c.Tool, c.Activity)

@@ -52,8 +52,12 @@ type HTTP struct {
 	Taken                      map[string]bool // the parameters that stand somewhere by name
 }
 
-// The forms of bodies and results that programs don't have.
+// The forms of what programs read and write and of bodies and results, of which programs don't have the last two.
 const (
+	StreamJSON   = "json"
+	StreamText   = "text"  // less the end of its last line
+	StreamLines  = "lines" // a list of texts
+	StreamNone   = "none"
 	BodyForm     = "form" // as the forms of pages are sent
 	ResponseFull = "full" // {status, headers, body}
 )
@@ -131,4 +135,21 @@ func (p *Plan) Tool(name string) *Tool {
 		return nil
 	}
 	return p.Tools[at]
+}
+
+// SourceOf is where what carries a call out was defined: of a tool of an MCP server, the server
+// as well, unless a policy trusts that by what it is. The least of it counts.
+func SourceOf(a *Activity) Origin {
+	if s := a.Server; s != nil && s.TrustedBy == "" {
+		return min(a.Origin, s.Origin)
+	}
+	return a.Origin
+}
+
+// DefinedIn is where what an activity starts was defined: its server, or it itself.
+func DefinedIn(a *Activity) Origin {
+	if a.Server != nil {
+		return a.Server.Origin
+	}
+	return a.Origin
 }

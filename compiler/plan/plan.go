@@ -436,8 +436,8 @@ func (m Method) String() string { return [...]string{"set", "merge", "assign", "
 
 // Retry is what to do when an activity fails.
 type Retry struct {
-	Attempts int           // attempts in all; 0 and 1 mean no second one
-	Backoff  time.Duration `key:"backoff"` // before the second attempt; doubled before each further one
+	Attempts int           `key:"attempts" from:"1" to:"1000"` // in all; 0 and 1 mean no second one
+	Backoff  time.Duration `key:"backoff"`                     // before the second attempt; doubled before each further one
 }
 
 // A Read is one reference of a call (or of the plan's output), bound.

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/decode"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -27,7 +27,7 @@ func JSON() []byte { return bytes.Clone(text()) }
 
 var text = sync.OnceValue(func() []byte {
 	tagged := map[string]any{"plan": plan.Plan{}, "advisor": plan.Advisor{}, "hints": plan.Hints{}}
-	maps.Copy(tagged, compiler.Keys)
+	maps.Copy(tagged, kinds.Keys)
 	var schema any
 	if err := json.Unmarshal(described, &schema); err != nil {
 		panic(err)
@@ -60,11 +60,11 @@ func complete(v any, tagged map[string]any) {
 		}
 		if name == "activity" {
 			var one []any
-			for _, kind := range compiler.KindNames() {
+			for _, kind := range kinds.Names() {
 				one = append(one, map[string]any{"required": []string{kind}})
 				part := decode.Property(v, kind)
-				part["type"], part["description"] = "string", compiler.Kinds[kind].About
-				if keys := compiler.Kinds[kind].Keys; keys != nil {
+				part["type"], part["description"] = "string", kinds.Kinds[kind].About
+				if keys := kinds.Kinds[kind].Keys; keys != nil {
 					decode.Complete(part, keys)
 				}
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
@@ -292,7 +293,7 @@ func (b *block) add(p Part, outermost *facts.Facts) {
 		c := call{Key: p.Prefix + f.Name, Part: number, Call: f, To: f.Runs.Destination(), Leaves: f.Leaves(), Findings: about[f.Name]}
 		c.Answered = f.Runs.Kind == facts.Produced && (p.Facts.Planned || p.Facts.IsAnswer())
 		if a := p.Plan.Activities[p.Plan.Calls[i].Activity]; a != nil && a.HTTP != nil {
-			c.Sends = compiler.SentVariables(a.HTTP)
+			c.Sends = kinds.SentVariables(a.HTTP)
 		}
 		c.Values = dot.AsWritten(p.Plan.Calls[i], f.Values)
 		c.lines(p.Plan, p.Plan.Calls[i])

@@ -160,7 +160,7 @@ func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Se
 	}
 	for _, name := range slices.Sorted(maps.Keys(defs)) {
 		def := defs[name]
-		kind, known := kinds[def.Kind]
+		kind, known := registered[def.Kind]
 		switch {
 		case s.byName[name] != nil || known && kind.open == nil:
 			continue
@@ -192,10 +192,10 @@ type kind struct {
 	missing func(a *plan.Activity, at source.Span, files plan.Files, tell telling)
 }
 
-var kinds = map[string]kind{}
+var registered = map[string]kind{}
 
 func register(name string, k kind) bool {
-	kinds[name] = k
+	registered[name] = k
 	return true
 }
 

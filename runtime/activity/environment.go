@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
@@ -41,7 +41,7 @@ func (e environment) program(def *plan.Activity, hide *redact.Set) []string {
 		}
 	}
 	for _, one := range def.Env {
-		given[one.Name] = compiler.Filled(one.Value, e.get)
+		given[one.Name] = kinds.Filled(one.Value, e.get)
 		if naming.Secret(one.Name) {
 			hide.KeepDistinctive(one.Name, one.Value)
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
@@ -38,7 +38,7 @@ var _ = register("exec", kind{missing: missingProgram, open: func(s *Set, name s
 	}
 	p := s.program(name, def)
 	if p.unchanged != nil && s.mayUse(name) {
-		found, _ := exec.LookPath(compiler.Filled(def.Argv[0].Texts[0], s.env.get))
+		found, _ := exec.LookPath(kinds.Filled(def.Argv[0].Texts[0], s.env.get))
 		if _, err := p.unchanged(name, found); err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func (x *program) run(ctx context.Context, r Request) (Result, error) {
 	full := make(chan struct{})
 	form := x.stdout(&r)
 	p, err := launch(&start{x, ctx, argv, input, func(stdout io.Reader) {
-		if form == compiler.StreamNone {
+		if form == plan.StreamNone {
 			io.Copy(io.Discard, stdout)
 		} else if n, _ := io.Copy(&output, io.LimitReader(stdout, maxOutput+1)); n > maxOutput {
 			close(full)
@@ -96,13 +96,13 @@ func (x *program) run(ctx context.Context, r Request) (Result, error) {
 
 // given is what the program is started with for a call: its arguments, and all that it reads.
 func (x *program) given(r *Request) (argv []string, input []byte, err error) {
-	if argv, err = compiler.Arguments(x.def, r.Params, x.env.get); err != nil {
+	if argv, err = kinds.Arguments(x.def, r.Params, x.env.get); err != nil {
 		return nil, nil, err
 	}
 	switch x.def.Stdin {
-	case compiler.StreamNone:
+	case plan.StreamNone:
 		return argv, []byte{}, nil
-	case compiler.StreamJSON, "":
+	case plan.StreamJSON, "":
 		input, err = encode(r.input())
 	default:
 		value, _ := pathtree.Walk(r.Params, x.def.StdinPath)
@@ -122,9 +122,9 @@ func (x *program) stdout(r *Request) string {
 	case x.def.Stdout != "":
 		return x.def.Stdout
 	case r.Unread:
-		return compiler.StreamNone
+		return plan.StreamNone
 	}
-	return compiler.StreamJSON
+	return plan.StreamJSON
 }
 
 // input is what a program reads: the parameters, whose names don't begin with "_",
@@ -160,11 +160,11 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: x.died(p, stderr), Details: p.details(stderr)}
 	}
 	value, err := x.read(form, output)
-	undeclared := x.def.Stdout == "" && form == compiler.StreamJSON
+	undeclared := x.def.Stdout == "" && form == plan.StreamJSON
 	start := bytes.TrimLeft(output, " \t\r\n")
 	plain := len(start) > 0 && !bytes.ContainsAny(start[:1], `{["`) && (r.Output == nil || r.Output.Kinds()&schema.String != 0)
 	if undeclared && plain && (err != nil || r.Output != nil && r.Output.Validate(value) != nil) {
-		if text, bad := x.read(compiler.StreamText, output); bad == nil {
+		if text, bad := x.read(plan.StreamText, output); bad == nil {
 			value, err = text, nil
 		}
 	}
@@ -180,10 +180,10 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 
 // read takes what the program has written as its result. The error says what it should have written.
 func (x *program) read(form string, output []byte) (any, error) {
-	if form == compiler.StreamNone {
+	if form == plan.StreamNone {
 		return nil, nil
 	}
-	if form == compiler.StreamJSON {
+	if form == plan.StreamJSON {
 		value, err := decode(output, maxDepth, x.hide)
 		if err != nil {
 			err = fmt.Errorf("exactly one JSON value to stdout: %w", err)
@@ -194,7 +194,7 @@ func (x *program) read(form string, output []byte) (any, error) {
 		return nil, errors.New("UTF-8 without NUL to stdout")
 	}
 	text := x.hide.Text(string(output))
-	if form == compiler.StreamText {
+	if form == plan.StreamText {
 		return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"), nil
 	}
 	list := []any{}

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/runtime/trace"
@@ -32,7 +32,7 @@ type caller struct {
 
 var _ = register("http", kind{open: func(s *Set, name string, def *plan.Activity) (starter, error) {
 	s.env.hideVariables(def, s.hide)
-	learnUser(compiler.HTTPUser(def.HTTP, s.env.get), s.hide)
+	learnUser(kinds.HTTPUser(def.HTTP, s.env.get), s.hide)
 	return &caller{name, def, s.env, s.hide, s.web()}, nil
 }})
 
@@ -116,26 +116,26 @@ func (x *caller) form(r *Request) string {
 	case x.def.HTTP.Response != "":
 		return x.def.HTTP.Response
 	case r.Unread:
-		return compiler.StreamNone
+		return plan.StreamNone
 	}
-	return compiler.StreamJSON
+	return plan.StreamJSON
 }
 
 var contentTypes = map[string]string{
-	compiler.StreamJSON: "application/json", plan.BodyForm: "application/x-www-form-urlencoded", compiler.StreamText: "text/plain; charset=utf-8",
+	plan.StreamJSON: "application/json", plan.BodyForm: "application/x-www-form-urlencoded", plan.StreamText: "text/plain; charset=utf-8",
 }
 
 // request is what is sent for a call. The error holds no secret.
 func (x *caller) request(ctx context.Context, r *Request) (*http.Request, error) {
-	sent, err := compiler.HTTPRequest(x.def.HTTP, r.input(), x.env.get)
+	sent, err := kinds.HTTPRequest(x.def.HTTP, r.input(), x.env.get)
 	if err != nil {
 		return nil, err
 	}
 	var body io.Reader = http.NoBody
-	if sent.Sends != compiler.StreamNone {
+	if sent.Sends != plan.StreamNone {
 		text, isText := sent.Body.(string)
 		content := []byte(text)
-		if !isText || sent.Sends == compiler.StreamJSON {
+		if !isText || sent.Sends == plan.StreamJSON {
 			if content, err = encode(sent.Body); err != nil {
 				return nil, fmt.Errorf("the body can't be written as JSON: %w", err)
 			}
@@ -162,7 +162,7 @@ func (x *caller) request(ctx context.Context, r *Request) (*http.Request, error)
 	return request, nil
 }
 
-var accepted = map[string]string{compiler.StreamJSON: "application/json", compiler.StreamText: "text/*, */*;q=0.1", plan.ResponseFull: "*/*", compiler.StreamNone: "*/*"}
+var accepted = map[string]string{plan.StreamJSON: "application/json", plan.StreamText: "text/*, */*;q=0.1", plan.ResponseFull: "*/*", plan.StreamNone: "*/*"}
 
 // exchange sends a request and reads the answer to it in a form. The error is a [*Failure].
 func (x *caller) exchange(request *http.Request, form string) (any, error) {
@@ -309,18 +309,18 @@ func (x *caller) begins(body []byte) string {
 func (x *caller) value(answer *http.Response, body []byte, form string) (any, error) {
 	kind, parameters, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	switch form {
-	case compiler.StreamNone:
+	case plan.StreamNone:
 		return nil, nil
-	case compiler.StreamText:
+	case plan.StreamText:
 		charset := strings.ToLower(parameters["charset"])
 		if !slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, charset) || !utf8.Valid(body) || bytes.IndexByte(body, 0) >= 0 {
 			return nil, errors.New("UTF-8 without NUL")
 		}
 		return x.hide.Text(string(body)), nil
 	case plan.ResponseFull:
-		inner := compiler.StreamText
+		inner := plan.StreamText
 		if len(body) == 0 || kind == "application/json" || strings.HasSuffix(kind, "+json") {
-			inner = compiler.StreamJSON
+			inner = plan.StreamJSON
 		}
 		content, err := x.value(answer, body, inner)
 		return map[string]any{"status": float64(answer.StatusCode), "headers": x.headers(answer.Header), "body": content}, err

@@ -17,7 +17,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 )
@@ -366,7 +365,7 @@ func FuzzProgram(f *testing.F) {
 	}
 	hide := &redact.Set{}
 	hide.Keep("secret", fuzzedSecret)
-	forms := []string{compiler.StreamJSON, compiler.StreamText, compiler.StreamLines, compiler.StreamNone}
+	forms := []string{plan.StreamJSON, plan.StreamText, plan.StreamLines, plan.StreamNone}
 	x := &program{name: "act", def: &plan.Activity{}, hide: hide}
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte, end byte, tooMuch bool) {
 		p := &process{cmd: &exec.Cmd{ProcessState: ends[int(end)%len(ends)]}, done: make(chan struct{}), reaped: true}

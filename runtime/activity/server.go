@@ -13,8 +13,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -343,7 +343,7 @@ func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
 
 func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
 	c.lines = mcp.NewLines(maxOutput + envelope)
-	argv, _ := compiler.Arguments(s.def, nil, s.env.get) // it takes no parameters
+	argv, _ := kinds.Arguments(s.def, nil, s.env.get) // it takes no parameters
 	p, err := launch(&start{&s.program, s.over, argv, nil, func(stdout io.Reader) { c.lines.Take(stdout) }})
 	if err != nil {
 		f := cannotStart(s.name, argv[0], err)

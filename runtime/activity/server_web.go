@@ -11,13 +11,13 @@ import (
 	"sync/atomic"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
 )
 
 func (e environment) endpoint(of *plan.Server) string {
-	return compiler.Filled(of.URL, func(name string) string { return url.PathEscape(e.get(name)) })
+	return kinds.Filled(of.URL, func(name string) string { return url.PathEscape(e.get(name)) })
 }
 
 // address is the way to a server that isn't started here. What is lost on it isn't sent
@@ -25,7 +25,7 @@ func (e environment) endpoint(of *plan.Server) string {
 func (s *server) address() sdk.Transport {
 	d := &dressed{next: s.client.Transport, headers: http.Header{}}
 	for _, h := range s.of.Headers {
-		d.headers.Set(h.Name, compiler.Filled(h.Value, s.env.get))
+		d.headers.Set(h.Name, kinds.Filled(h.Value, s.env.get))
 	}
 	client := *s.client
 	client.Transport = d

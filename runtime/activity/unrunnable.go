@@ -54,7 +54,7 @@ type telling func(what, help string, at source.Span)
 // can't run, or what it starts, uses or takes of the environment is missing, or it may not go to its host.
 func Unrunnable(a *plan.Activity, files plan.Files, rules hosts.Rules, tell func(what, help string, at source.Span)) {
 	at := cmp.Or(a.NameNode, a.Node).Span()
-	kind, known := kinds[a.Kind]
+	kind, known := registered[a.Kind]
 	if !known {
 		tell("it is of kind "+a.Kind+", which this version can't run", "let a program do it (exec), or give the run another activity of that name", at)
 		return

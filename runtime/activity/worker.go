@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
@@ -151,7 +151,7 @@ func (w *worker) open(dying *process) {
 	s := &shift{w: w, more: make(chan struct{}, 1)}
 	ready := make(chan struct{})
 	defer close(ready)
-	argv, _ := compiler.Arguments(w.def, nil, w.env.get) // it takes no parameters
+	argv, _ := kinds.Arguments(w.def, nil, w.env.get) // it takes no parameters
 	p, err := launch(&start{&w.program, w.over, argv, nil, func(stdout io.Reader) {
 		<-ready
 		s.read(stdout)

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/decode"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -136,7 +136,7 @@ func holdsSolutions(root *source.Node) bool {
 // "type", which is a word of many.
 var signs = map[string][]string{
 	"tools":      {"properties", "inputSchema", "_output", "_outputPath", "_delegate", "parameters", "input_schema", "function"},
-	"activities": compiler.KindNames(),
+	"activities": kinds.Names(),
 	"schemas":    {"properties", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "items"},
 	"advisors":   {"role"},
 }

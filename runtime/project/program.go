@@ -229,7 +229,7 @@ func under(root, name string) string {
 func (p *Program) here(a *plan.Activity) *plan.Activity {
 	there := *a
 	root := p.Root
-	if compiler.DefinedIn(a) == plan.Document {
+	if plan.DefinedIn(a) == plan.Document {
 		root = p.Workspace()
 	}
 	there.Dir = under(root, a.Dir)

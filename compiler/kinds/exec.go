@@ -1,6 +1,7 @@
-package compiler
+package kinds
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"time"
@@ -11,14 +12,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
-)
-
-// What a program reads and writes on its standard streams.
-const (
-	StreamJSON  = "json"
-	StreamText  = "text"  // less the end of its last line
-	StreamLines = "lines" // a list of texts
-	StreamNone  = "none"
 )
 
 // programKeys are the keys of an exec and of a server that is started.
@@ -40,26 +33,22 @@ type execKeys struct {
 
 var _ = register(Kind{
 	Name: "exec", Keys: execKeys{}, About: "A program and how it is given parameters and gives its result.",
-	read: func(c *compilation, a *plan.Activity, n *source.Node, what string) {
+	read: func(r *Reader, a *plan.Activity, n *source.Node, what string) {
 		var keys execKeys
-		if !c.Mapping(n, what, &keys, nil) {
+		if !r.Mapping(n, what, &keys, nil) {
 			return
 		}
 		a.Stdout, a.Worker = keys.Stdout, keys.Worker
-		c.argv(a, keys.Argv, "argv")
+		r.argv(a, keys.Argv, "argv")
 		program(a, n, keys.programKeys)
-		c.stdin(a, keys.Stdin)
-		c.filesOf(a, keys.Files)
-		if a.Stdin != StreamNone && readsCode(a) {
-			at := keys.Argv
-			if keys.Stdin != nil {
-				at = keys.Stdin
-			}
-			c.Report(diag.WrongType, at.Span(), "%s: what it is given would be run as code of the shell, which reads it", what).
+		r.stdin(a, keys.Stdin)
+		r.filesOf(a, keys.Files)
+		if a.Stdin != plan.StreamNone && readsCode(a) {
+			r.Report(diag.WrongType, cmp.Or(keys.Stdin, keys.Argv).Span(), "%s: what it is given would be run as code of the shell, which reads it", what).
 				Advise("name a script: [sh, script.sh], or say stdin: none")
 		}
 		if a.Worker {
-			c.workerTakes(a, n)
+			r.workerTakes(a, n)
 		}
 	},
 })
@@ -76,12 +65,12 @@ func program(a *plan.Activity, n *source.Node, keys programKeys) {
 }
 
 // argv reads a program and its arguments.
-func (c *compilation) argv(a *plan.Activity, n *source.Node, key string) {
+func (r *Reader) argv(a *plan.Activity, n *source.Node, key string) {
 	if n == nil {
 		return
 	}
 	if n.Kind != source.Array || len(n.Items) == 0 {
-		c.Report(diag.WrongType, n.Span(), "%q must be a list that begins with the program", key).
+		r.Report(diag.WrongType, n.Span(), "%q must be a list that begins with the program", key).
 			Advise("write [program, argument, …]; there is no shell")
 		return
 	}
@@ -92,45 +81,45 @@ func (c *compilation) argv(a *plan.Activity, n *source.Node, key string) {
 		}
 		arg := plan.Argument{Option: item.Kind == source.Array}
 		for _, text := range texts {
-			arg.Texts = append(arg.Texts, c.Text(text, "an item of \""+key+"\""))
+			arg.Texts = append(arg.Texts, r.Text(text, "an item of \""+key+"\""))
 			notePlaces(a, text)
 		}
 		a.Argv = append(a.Argv, arg)
 	}
-	c.shellCode(n)
+	r.shellCode(n)
 	if names := parametersIn(a.Argv[0].Texts[0]); len(names) > 0 {
-		c.Report(diag.WrongType, n.Items[0].Span(), "the program can't come from a parameter").
+		r.Report(diag.WrongType, n.Items[0].Span(), "the program can't come from a parameter").
 			Advise("name it; a text in braces is written {{%s}}", names[0])
 	}
 }
 
 // stdin reads what a program is given on its standard input.
-func (c *compilation) stdin(a *plan.Activity, n *source.Node) {
+func (r *Reader) stdin(a *plan.Activity, n *source.Node) {
 	switch {
 	case n == nil:
 	case n.Kind != source.String || !expression.IsExpression(n.Text):
-		a.Stdin = c.OneOf(n, "\"stdin\"", StreamJSON, StreamNone, "†parameter")
+		a.Stdin = r.OneOf(n, "\"stdin\"", plan.StreamJSON, plan.StreamNone, "†parameter")
 	default:
-		if ref := c.reference(a, n); ref != nil {
+		if ref := r.reference(a, n); ref != nil {
 			a.Stdin, a.StdinPath = n.Text, append([]expression.Segment{{Key: ref.Kind}}, ref.Path...)
 		}
 	}
 }
 
 // filesOf reads patterns of the files that a program uses.
-func (c *compilation) filesOf(a *plan.Activity, n *source.Node) {
+func (r *Reader) filesOf(a *plan.Activity, n *source.Node) {
 	if n == nil {
 		return
 	}
 	if n.Kind != source.Array {
-		c.Expects(n, "\"files\"", "a list of patterns of files of the workspace, such as [lib/**/*.py]")
+		r.Expects(n, "\"files\"", "a list of patterns of files of the workspace, such as [lib/**/*.py]")
 	}
 	for _, item := range n.Items {
-		text := c.Text(item, "an item of \"files\"")
+		text := r.Text(item, "an item of \"files\"")
 		switch _, problem, help := workspace.Path("pattern", ".", text); {
 		case text == "":
 		case problem != "":
-			c.Report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
+			r.Report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
 		default:
 			a.Files = append(a.Files, item)
 		}
@@ -139,16 +128,16 @@ func (c *compilation) filesOf(a *plan.Activity, n *source.Node) {
 
 // workerTakes refuses what makes no sense for a worker, which is started once for all calls and is asked a line at a
 // time.
-func (c *compilation) workerTakes(a *plan.Activity, n *source.Node) {
+func (r *Reader) workerTakes(a *plan.Activity, n *source.Node) {
 	for _, p := range a.Parameters {
 		if p.Node != n.Get("stdin") {
-			c.Report(diag.WrongType, p.Node.Span(), "the activity %q is a worker, which is started once for all calls and finds parameters in what it reads", a.Name).
+			r.Report(diag.WrongType, p.Node.Span(), "the activity %q is a worker, which is started once for all calls and finds parameters in what it reads", a.Name).
 				Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
 		}
 	}
 	for _, key := range []string{"stdin", "stdout"} {
 		if f := n.Get(key); f != nil {
-			c.Report(diag.WrongType, f.Span(), "the activity %q is a worker, which reads and writes a JSON object a line", a.Name).Advise("leave %q out", key)
+			r.Report(diag.WrongType, f.Span(), "the activity %q is a worker, which reads and writes a JSON object a line", a.Name).Advise("leave %q out", key)
 		}
 	}
 }
@@ -177,10 +166,10 @@ func notePlaces(a *plan.Activity, n *source.Node) {
 }
 
 // reference notes the parameter of a text that is one, †name; nil where it can't be read.
-func (c *compilation) reference(a *plan.Activity, n *source.Node) *expression.Reference {
+func (r *Reader) reference(a *plan.Activity, n *source.Node) *expression.Reference {
 	ref, err := expression.ParsePath(n.Text)
 	if err != nil {
-		c.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).
+		r.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).
 			Advise("a parameter is written †name, and a text that begins with † ††")
 		return nil
 	}

@@ -1,4 +1,4 @@
-package compiler
+package kinds_test
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -18,7 +20,7 @@ import (
 func requestOf(t *testing.T, http string) *plan.HTTP {
 	t.Helper()
 	text := "tools: {t: {type: object, properties: {}}}\nactivities: {t: {http: " + http + "}}\ncalls: [{_tool: t}]\n"
-	p, found := Compile(source.NewFile("p.yaml", []byte(text)), Options{Name: "p.yaml"})
+	p, found := compiler.Compile(source.NewFile("p.yaml", []byte(text)), compiler.Options{Name: "p.yaml"})
 	if len(found) > 0 {
 		t.Fatalf("%s: %v", http, found)
 	}
@@ -60,7 +62,7 @@ func TestRequests(t *testing.T) {
 		{`{method: PATCH, url: "https://h.test/", body: {a: †a, n: †n, gone: †gone, l: [†gone, "{gone}", ††x, 1, {k: "{$KEY}"}], t: "{{a}}"}}`, map[string]any{"a": []any{"†b"}, "n": nil},
 			sent{Method: "PATCH", URL: "https://h.test/", Headers: nil, Body: map[string]any{"a": []any{"†b"}, "n": nil, "l": []any{"†x", 1.0, map[string]any{"k": "s3cret/ü&x"}}, "t": "{a}"}, Sends: "json"}},
 	} {
-		got, err := HTTPRequest(requestOf(t, c.http), c.params, variables)
+		got, err := kinds.HTTPRequest(requestOf(t, c.http), c.params, variables)
 		if err != nil || !reflect.DeepEqual(*got, c.want) {
 			t.Errorf("%s with %v:\n got %#v, %v\nwant %#v", c.http, c.params, got, err, c.want)
 		}
@@ -94,8 +96,8 @@ func TestUnfitRequests(t *testing.T) {
 		{`{method: POST, url: "https://h.test/", body: form}`, map[string]any{"a": map[string]any{}}, "a"},
 		{`{method: POST, url: "https://h.test/", body: †x, headers: {Content-Type: application/x-www-form-urlencoded}}`, map[string]any{"x": "a"}, "x"},
 	} {
-		got, err := HTTPRequest(requestOf(t, c.http), c.params, variables)
-		var unfit *UnfitArgument
+		got, err := kinds.HTTPRequest(requestOf(t, c.http), c.params, variables)
+		var unfit *kinds.UnfitArgument
 		if !errors.As(err, &unfit) || unfit.Parameter != c.parameter || strings.Contains(fmt.Sprint(err), "s3cret") {
 			t.Errorf("%s with %v: got %v, %v", c.http, c.params, got, err)
 		}
@@ -118,7 +120,7 @@ func TestValuesStayInTheirSegment(t *testing.T) {
 	taken := 0
 	for range 20000 {
 		params := map[string]any{"x": value(), "y": value(), "z": value()}
-		r, err := HTTPRequest(h, params, variables)
+		r, err := kinds.HTTPRequest(h, params, variables)
 		if err != nil {
 			continue
 		}
@@ -150,7 +152,7 @@ func TestValuesStayInTheirSegment(t *testing.T) {
 // EXECUTION.md#reviewers: what people are shown holds no secret, and is what is sent but for secrets.
 func TestShownRequest(t *testing.T) {
 	h := requestOf(t, `{method: POST, url: "https://me:{$KEY}@h.test/{x}/{$KEY}", query: {k: "{$KEY}", x: †x}, headers: {A: "{$KEY}"}}`)
-	r, err := ShownRequest(h, map[string]any{"x": "a b{$KEY}&y=z"})
+	r, err := kinds.ShownRequest(h, map[string]any{"x": "a b{$KEY}&y=z"})
 	want := "https://me:{$KEY}@h.test/a%20b{$KEY}%26y%3Dz/{$KEY}?k={$KEY}&x=a%20b{$KEY}%26y%3Dz"
 	if err != nil || r.URL != want || r.Headers[0][1] != "{$KEY}" {
 		t.Errorf("got %+v, %v", r, err)

@@ -1,15 +1,35 @@
-package compiler
+package kinds
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
+
+// variable is how an activity takes a value of the environment: {$NAME}.
+var variable = regexp.MustCompile(`\{\$([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// TakesVariable reports whether a text takes a value of the environment.
+func TakesVariable(text string) bool { return variable.MatchString(text) }
+
+// Filled is a text of an activity with what the environment holds in the place of each {$NAME}.
+func Filled(text string, lookup func(name string) string) string {
+	return variable.ReplaceAllStringFunc(text, func(found string) string { return lookup(found[2 : len(found)-1]) })
+}
+
+// lazily returns a regular expression that is compiled when it is first used: most plans start no program, and
+// compiling all expressions about programs takes longer than checking a small plan.
+func lazily(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // placeholder is what is in a text of an argv for something else: {$NAME} for what the environment holds, {name} for a
 // parameter, and {{name}} for the text {name}. What stands behind a $, as ${NAME}, is a shell's own and stays.
@@ -60,7 +80,7 @@ func Arguments(a *plan.Activity, params map[string]any, lookup func(variable str
 				if !guarded && strings.HasPrefix(argument, "-") && beginsWithValue(text) {
 					name := parametersIn(text)[0]
 					what := fmt.Sprintf("the value of %q begins with \"-\"", name)
-					if !strings.HasPrefix(argumentText(value[name]), "-") {
+					if !strings.HasPrefix(Text(value[name]), "-") {
 						what = fmt.Sprintf("%q begins with \"-\" as %q is empty", text, name)
 					}
 					return nil, &UnfitArgument{name, what + ", which the program would take for an option",
@@ -93,7 +113,7 @@ func fill(text string, params map[string]any, lookup func(string) string) string
 	return placeholder().ReplaceAllStringFunc(text, func(found string) string {
 		switch name := named(found); {
 		case name != "":
-			return argumentText(params[name])
+			return Text(params[name])
 		case found[0] == '$':
 			return found
 		case found[1] == '$':
@@ -141,8 +161,8 @@ func given(g plan.Argument, params map[string]any) (texts []string, values []map
 	return texts, values, nil
 }
 
-// argumentText is a value as an argument: a text as it is, anything else as JSON.
-func argumentText(value any) string {
+// Text is a value as an argument: a text as it is, anything else as JSON.
+func Text(value any) string {
 	if text, ok := value.(string); ok {
 		return text
 	}
@@ -151,4 +171,27 @@ func argumentText(value any) string {
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(value) // a JSON value
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// FileNames are the names that texts of the argv may have for files.
+func FileNames(a *plan.Activity, lookup func(variable string) string) (names []string) {
+	for i, argument := range a.Argv {
+		for _, text := range argument.Texts {
+			if len(parametersIn(text)) > 0 || lookup == nil && variable.MatchString(text) {
+				continue
+			}
+			text = fill(text, nil, lookup)
+			if i == 0 && text == filepath.Base(text) {
+				continue // looked for in PATH
+			}
+			names = append(names, text)
+			if _, value, ok := strings.Cut(text, "="); ok {
+				names = append(names, value)
+			}
+			if len(text) > 2 && text[0] == '-' && text[1] != '-' {
+				names = append(names, text[2:])
+			}
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" || strings.Contains(name, "\x00") })
 }

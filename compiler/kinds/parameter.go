@@ -1,13 +1,11 @@
-package compiler
+package kinds
 
 import (
-	"net/url"
+	"slices"
 
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // What can be in an address, in a field, and in a field that may be sent several times, as JSON Schemas.
@@ -30,11 +28,11 @@ func HTTPParameter(h *plan.HTTP, parameter string) any {
 		if err != nil || ref.Kind != parameter {
 			return
 		}
-		for i := len(ref.Path) - 1; i >= 0; i-- {
-			if ref.Path[i].IsIndex {
+		for _, s := range slices.Backward(ref.Path) {
+			if s.IsIndex {
 				return
 			}
-			what = map[string]any{"properties": map[string]any{ref.Path[i].Key: what}}
+			what = map[string]any{"properties": map[string]any{s.Key: what}}
 		}
 		all = append(all, what)
 	}
@@ -62,33 +60,8 @@ func HTTPParameter(h *plan.HTTP, parameter string) any {
 			field(f.Value)
 		}
 	}
-	switch len(all) {
-	case 0:
+	if len(all) == 0 {
 		return nil
-	case 1:
-		return all[0]
 	}
 	return map[string]any{"allOf": all}
-}
-
-// openPassword warns of a password that is in an address itself.
-func (c *compilation) openPassword(n *source.Node) {
-	for _, at := range wording.PasswordsIn(n.Text) {
-		c.Report(diag.WrongType, n.Within(at[0], at[1]), "the url contains a password, which everyone who reads this file or a journal can see").As(diag.Warning).
-			Advise("take it from the environment: {$USER}:{$PASSWORD}@")
-	}
-}
-
-// HTTPUser is who asks by the address itself, nil if nobody does.
-func HTTPUser(h *plan.HTTP, lookup func(variable string) string) *url.Userinfo {
-	in := filling{lookup: lookup}
-	text := in.encoded(h.User, false)
-	if in.err != nil || text == "" {
-		return nil
-	}
-	at, err := url.Parse("http://" + text + "@host")
-	if err != nil {
-		return nil
-	}
-	return at.User
 }

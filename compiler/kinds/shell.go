@@ -1,4 +1,4 @@
-package compiler
+package kinds
 
 import (
 	"path"
@@ -41,7 +41,7 @@ func isShell(program string) bool {
 // shellCode refuses parameters in what a shell takes for code, wherever in the argv it is named: what is in a value
 // must never be run. That is all from its option to the first argument that is none itself and that no parameter leaves
 // out. Behind a script that surely is one, options are the script's own.
-func (c *compilation) shellCode(argv *source.Node) {
+func (r *Reader) shellCode(argv *source.Node) {
 	shell, value := false, false
 	first, scripted := true, false // nothing but the shell is started so far, and a script may stand next
 	option, script := -1, -1       // the items that they are in
@@ -57,7 +57,7 @@ func (c *compilation) shellCode(argv *source.Node) {
 			switch named := shellOption().FindString(text.Text); {
 			case hasParameter(text) && (split || option >= 0 && script < 0 || shell && strings.HasSuffix(named, "=") || inOneText().MatchString(text.Text)):
 				name := parametersIn(text.Text)[0]
-				c.Report(diag.WrongType, text.Span(), "the value of %q would be run as code of the shell", name).
+				r.Report(diag.WrongType, text.Span(), "the value of %q would be run as code of the shell", name).
 					Advise("pass it as an argument: [sh, -c, 'echo \"$1\"', sh, \"{%s}\"]; a text in braces is written {{%s}}", name, name)
 				return
 			case script >= 0: // an argument of it

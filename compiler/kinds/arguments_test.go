@@ -1,4 +1,4 @@
-package compiler
+package kinds_test
 
 import (
 	"fmt"
@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -67,17 +69,17 @@ func TestArguments(t *testing.T) {
 		{[]string{"--v={yes}"}, []string{"--v=true"}},
 		{[]string{"-a", "-b"}, []string{"-a", "-b"}},
 	} {
-		got, err := Arguments(argv("tool", test.item), params, func(string) string { return "/home" })
+		got, err := kinds.Arguments(argv("tool", test.item), params, func(string) string { return "/home" })
 		if want := append([]string{"tool"}, test.want...); test.want == nil && err == nil || test.want != nil && (err != nil || !slices.Equal(got, want)) {
 			t.Errorf("%v: got %q, %v, want %q", test.item, got, err, test.want)
 		}
 	}
 	for text, want := range map[string]string{"{minus}{text}": `the value of "minus" begins`, "{empty}{minus}": `"{empty}{minus}" begins with "-" as "empty" is empty`, "{empty}-x": `"{empty}-x" begins with "-" as "empty" is empty`} {
-		if _, err := Arguments(argv("tool", text), params, AsWritten); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := kinds.Arguments(argv("tool", text), params, kinds.AsWritten); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	got, err := Arguments(argv("tool", "--", "{dash}", []string{"{list}"}), params, AsWritten)
+	got, err := kinds.Arguments(argv("tool", "--", "{dash}", []string{"{list}"}), params, kinds.AsWritten)
 	if err != nil || !slices.Equal(got, []string{"tool", "--", "-x", "x", "2"}) {
 		t.Errorf("behind --: %q, %v", got, err)
 	}
@@ -111,7 +113,7 @@ func TestArgumentsAreNothingElse(t *testing.T) {
 			}
 		}
 		a := argv(append([]any{"tool"}, items...)...)
-		got, err := Arguments(a, params, func(string) string { t.Fatal("a value was taken for a variable"); return "" })
+		got, err := kinds.Arguments(a, params, func(string) string { t.Fatal("a value was taken for a variable"); return "" })
 		if err != nil {
 			continue
 		}
@@ -137,7 +139,7 @@ func TestArgumentsAreNothingElse(t *testing.T) {
 // however its option is written; behind the code it is an argument.
 func TestShellsAreGivenNoValues(t *testing.T) {
 	refused := func(argv string) bool {
-		_, found := Compile(source.NewFile("plan.yaml", []byte("activities: {t: {exec: {stdout: text, argv: ["+argv+"]}}}\ncalls: []")), Options{})
+		_, found := compiler.Compile(source.NewFile("plan.yaml", []byte("activities: {t: {exec: {stdout: text, argv: ["+argv+"]}}}\ncalls: []")), compiler.Options{})
 		return slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return strings.Contains(d.Message, "run as code of the shell") })
 	}
 	before := []string{"", "env, ", "env, A=b, ", "timeout, '5', ", "nice, -n, '5', ", "nohup, setsid, ", "xargs, ", "sudo, -u, me, ", "busybox, ", "find, '{dir}', -exec, ", "[env, -i], "}
@@ -190,8 +192,8 @@ func TestUncoveredCode(t *testing.T) {
 		`argv: [sh, build.sh, "{target}"]`: false, `argv: [bash, -e, build.sh, -c, x]`: false, `argv: [make]`: false, `argv: [python3, "{script}"]`: false, `argv: [sh]`: false,
 	} {
 		text := "tools: {t: {properties: {script: {}, name: {}, target: {}}}}\nactivities: {t: {exec: {stdin: none, " + argv + "}}}\ncalls: []\n"
-		p, found := Compile(source.NewFile("plan.yaml", []byte(text)), Options{Limits: source.DefaultLimits()})
-		if got := HasUncoveredCode(p.Activities["t"]); got != want || len(found) > 0 {
+		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{Limits: source.DefaultLimits()})
+		if got := kinds.HasUncoveredCode(p.Activities["t"]); got != want || len(found) > 0 {
 			t.Errorf("%s: %v, %v", argv, got, found)
 		}
 	}

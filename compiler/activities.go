@@ -1,0 +1,44 @@
+package compiler
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/kinds"
+	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+func (c *compilation) activities() *kinds.Reader {
+	return &kinds.Reader{Reader: &c.Reader, Delegate: c.delegatePath}
+}
+
+// collectActivities reads an "activities" mapping.
+func (c *compilation) collectActivities(n *source.Node, dir string) {
+	if n.Kind != source.Object {
+		c.Expects(n, "\"activities\"", "a mapping from names to activities")
+		return
+	}
+	for _, f := range n.Fields {
+		if a := c.activityOf(definition{f.Key.Text, f.Key, f.Value, dir}); c.activities().Activity(a) {
+			c.plan.Activities[a.Name] = a
+		}
+	}
+}
+
+// activityOf is an activity, or the program of a server, of which only is known where it is defined.
+func (c *compilation) activityOf(d definition) *plan.Activity {
+	return &plan.Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: c.folderOf(d), Origin: c.originOf(d.node.File)}
+}
+
+// namesIn are the names in a mapping, for what may have meant one of them.
+func namesIn[V any](all map[string]V) *naming.Suggester {
+	return naming.NewSuggester(slices.Sorted(maps.Keys(all)))
+}
+
+func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
+	f := c.Report(diag.NoActivity, n.Span(), "no activity %q is registered", name)
+	return c.closest(f, n, namesIn(c.plan.Activities), "define it under \"activities\", or add a file of activities")
+}

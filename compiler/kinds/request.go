@@ -1,0 +1,306 @@
+package kinds
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// isDots reports whether a segment of a path represents another folder.
+func isDots(segment string) bool { return segment == "." || segment == ".." }
+
+// badHeader reports whether a text can't be the value of a header.
+func badHeader(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+}
+
+// A filling puts what a call passes into a request.
+type filling struct {
+	params map[string]any
+	lookup func(variable string) string
+	shown  bool  // for people: variables stand there by their names
+	err    error // the first value that can't be in the request
+}
+
+// HTTPRequest is what is sent for a call with these parameters; lookup gives what a variable
+// of the environment holds. The error is an [*UnfitArgument], which never tells that.
+func HTTPRequest(h *plan.HTTP, params map[string]any, lookup func(variable string) string) (*plan.WebRequest, error) {
+	return request(h, &filling{params: params, lookup: lookup})
+}
+
+// ShownRequest is the request as people see it: variables of the environment, which are secret,
+// stand there by their names.
+func ShownRequest(h *plan.HTTP, params map[string]any) (*plan.WebRequest, error) {
+	return request(h, &filling{params: params, lookup: AsWritten, shown: true})
+}
+
+func request(h *plan.HTTP, in *filling) (*plan.WebRequest, error) {
+	r := &plan.WebRequest{Method: h.Method, URL: h.Scheme + "://"}
+	if h.User != "" {
+		r.URL += in.encoded(h.User, false) + "@"
+	}
+	r.URL += h.Host + in.path(h.Path)
+	query := in.encoded(h.Search, false)
+	for _, f := range in.fields(h.Query) {
+		if query != "" {
+			query += "&"
+		}
+		query += in.escape(f[0]) + "=" + in.escape(f[1])
+	}
+	if query != "" {
+		r.URL += "?" + query
+	}
+	for _, h := range h.Headers {
+		for _, f := range in.fields([]plan.HTTPField{h}) {
+			if r.Headers = append(r.Headers, f); badHeader(f[1]) {
+				in.unfit(namedIn(h.Value), "pass it in one line", "the value for the header %q has a character that no header has", f[0])
+			}
+		}
+	}
+	r.Body, r.Sends = in.body(h)
+	if in.err != nil {
+		return nil, in.err
+	}
+	return r, nil
+}
+
+// unfit notes why a value can't be in a request, unless another can't.
+func (in *filling) unfit(parameter, help, format string, args ...any) {
+	if in.err == nil {
+		in.err = &UnfitArgument{parameter, fmt.Sprintf(format, args...), help}
+	}
+}
+
+// namedIn is the first parameter in a template; "" for none.
+func namedIn(n *source.Node) string {
+	names := parametersIn(n.Text)
+	if expression.IsExpression(n.Text) {
+		if ref, err := expression.ParsePath(n.Text); err == nil {
+			names = []string{ref.Kind}
+		}
+	}
+	for _, item := range n.Items {
+		names = append(names, namedIn(item))
+	}
+	return cmp.Or(names...)
+}
+
+// escape writes a text so that it stays what it is wherever it is in an address: all but letters, digits and -._~ as
+// %XX (RFC 6570, level 1). What people are shown is escaped but for the names of variables.
+func (in *filling) escape(text string) string {
+	text = strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
+	if in.shown {
+		text = escapedVariable.ReplaceAllString(text, "{$$$1}")
+	}
+	return text
+}
+
+var escapedVariable = regexp.MustCompile(`%7B%24([A-Za-z_][A-Za-z0-9_]*)%7D`)
+
+// encoded fills in a part of an address, with what is filled in escaped.
+func (in *filling) encoded(template string, inPath bool) string {
+	return placeholder().ReplaceAllStringFunc(template, func(found string) string {
+		name, value := named(found), ""
+		switch {
+		case name != "":
+			switch v := in.params[name].(type) {
+			case nil:
+				in.unfit(name, "pass it", "the url needs %q, and it isn't given", name)
+				return ""
+			case []any, map[string]any:
+				in.unfit(name, "pass a text, a number or a boolean", "%q is a list or an object, which can't stand in a url", name)
+				return ""
+			default:
+				value = Text(v)
+			}
+		case found[0] == '$':
+			return found
+		case found[1] == '$':
+			value = in.lookup(found[2 : len(found)-1])
+		default:
+			return found[1 : len(found)-1]
+		}
+		if why := unnamed(value); inPath && why != "" {
+			in.unfit(name, "pass a name", "the value of %q %s, and stands in the path of the url", cmp.Or(name, found), why)
+		}
+		return in.escape(value)
+	})
+}
+
+// unnamed says why a value isn't one name in a path, also once more decoded; "" for one that is.
+func unnamed(value string) string {
+	plain, err := url.PathUnescape(value)
+	if err != nil {
+		plain = value
+	}
+	for _, text := range []string{value, plain} {
+		switch {
+		case text == "":
+			return "is empty"
+		case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
+			return "has a control character"
+		case slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '\\' }), isDots):
+			return "leads to another folder"
+		}
+	}
+	return ""
+}
+
+// path fills in the path of an address. No segment becomes another folder, whatever is beside a value in it.
+func (in *filling) path(template string) string {
+	path := in.encoded(template, true)
+	if slices.ContainsFunc(strings.Split(path, "/"), isDots) {
+		in.unfit(cmp.Or(parametersIn(template)...), "pass names", "the values make a segment of the url's path lead to another folder")
+	}
+	return cmp.Or(path, "/")
+}
+
+// value is what a template makes of what is given, and whether that is there.
+func (in *filling) value(n *source.Node) (any, bool) {
+	switch n.Kind {
+	case source.String:
+		switch {
+		case strings.HasPrefix(n.Text, "††"):
+			return strings.TrimPrefix(n.Text, "†"), true
+		case expression.IsExpression(n.Text):
+			ref, err := expression.ParsePath(n.Text)
+			if err != nil {
+				return nil, false
+			}
+			return pathtree.Walk(in.params, append([]expression.Segment{{Key: ref.Kind}}, ref.Path...))
+		}
+		for _, name := range parametersIn(n.Text) {
+			if in.params[name] == nil {
+				return nil, false
+			}
+		}
+		return fill(n.Text, in.params, in.lookup), true
+	case source.Array:
+		list := []any{}
+		for _, item := range n.Items {
+			if v, there := in.value(item); there {
+				list = append(list, v)
+			}
+		}
+		return list, true
+	case source.Object:
+		object := make(map[string]any, len(n.Fields))
+		for _, f := range n.Fields {
+			if v, there := in.value(f.Value); there {
+				object[f.Key.Text] = v
+			}
+		}
+		return object, true
+	}
+	return n.Value(), true
+}
+
+// fields are the fields of a query or of headers: a list is as many fields, and what isn't given is none.
+func (in *filling) fields(all []plan.HTTPField) (list [][2]string) {
+	for _, f := range all {
+		value, _ := in.value(f.Value)
+		texts := in.texts(value, f.Name, namedIn(f.Value))
+		if f.Join != "" && len(texts) > 0 {
+			texts = []string{strings.Join(texts, f.Join)}
+		}
+		for _, text := range texts {
+			list = append(list, [2]string{f.Name, text})
+		}
+	}
+	return list
+}
+
+// texts are those of one field.
+func (in *filling) texts(value any, field, parameter string) (texts []string) {
+	items, many := value.([]any)
+	if !many {
+		items = []any{value}
+	}
+	for _, item := range items {
+		switch item.(type) {
+		case nil:
+		case []any, map[string]any:
+			in.unfit(parameter, "pass texts, numbers or booleans", "the value for %q is an object, or has one in it, and can't be sent there", field)
+		default:
+			texts = append(texts, Text(item))
+		}
+	}
+	return texts
+}
+
+// body is what is sent, and in which form.
+func (in *filling) body(h *plan.HTTP) (body any, sends string) {
+	var of any
+	rest := maps.Clone(in.params) // that are nowhere by name
+	maps.DeleteFunc(rest, func(name string, _ any) bool { return h.Taken[name] })
+	switch {
+	case h.Sends == plan.StreamNone, h.Body == nil && h.Sends == "" && len(rest) == 0:
+		return nil, plan.StreamNone
+	case h.Body != nil:
+		value, there := in.value(h.Body)
+		if of = value; !there {
+			return nil, plan.StreamNone
+		}
+	case h.Sends == plan.StreamText:
+		for _, name := range slices.Sorted(maps.Keys(rest)) {
+			if of != nil {
+				in.unfit(name, "say in \"body\" which: †name", "one parameter is sent as a text, and %q is another", name)
+			}
+			of = rest[name]
+		}
+	default:
+		of = rest
+	}
+	switch h.Sends {
+	case plan.StreamText:
+		text, ok := of.(string)
+		if !ok && of != nil {
+			text = Text(of)
+		}
+		return text, plan.StreamText
+	case plan.BodyForm:
+		fields, ok := of.(map[string]any)
+		if !ok {
+			in.unfit(namedIn(h.Body), "pass an object", "a form is made of an object, and this is none")
+		}
+		form := url.Values{}
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			form[name] = in.texts(fields[name], name, name)
+		}
+		return form.Encode(), plan.BodyForm
+	}
+	return of, plan.StreamJSON
+}
+
+// HTTPUser is who asks by the address itself, nil if nobody does.
+func HTTPUser(h *plan.HTTP, lookup func(variable string) string) *url.Userinfo {
+	in := filling{lookup: lookup}
+	text := in.encoded(h.User, false)
+	at, err := url.Parse("http://" + text + "@host")
+	if in.err != nil || text == "" || err != nil {
+		return nil
+	}
+	return at.User
+}
+
+// SentVariables are the fields of headers and query that take something from the environment, by their
+// names and that of the variable: Authorization with {$KEY}.
+func SentVariables(h *plan.HTTP) (sent []string) {
+	for _, f := range slices.Concat(h.Headers, h.Query) {
+		for _, text := range f.Value.Several() {
+			for _, name := range variable.FindAllString(text.Text, -1) {
+				sent = append(sent, f.Name+" with "+name)
+			}
+		}
+	}
+	return slices.Compact(sent)
+}

@@ -1,0 +1,95 @@
+package kinds
+
+import (
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/catalogue"
+	"github.com/obelus-dev/obelus/compiler/decode"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+type mcpKeys struct {
+	Server  string        `key:"server" need:"write mcp: {server: NAME, tool: NAME}"`
+	Tool    string        `key:"tool" need:"write mcp: {server: NAME, tool: NAME}"`
+	Timeout time.Duration `key:"timeout"`
+}
+
+var _ = register(Kind{
+	Name: "mcp", Keys: mcpKeys{}, About: "A tool of an MCP server.",
+	read: func(r *Reader, a *plan.Activity, n *source.Node, what string) {
+		var keys mcpKeys
+		r.Mapping(n, what, &keys, nil)
+		a.Remote, a.Timeout = keys.Tool, keys.Timeout
+	},
+})
+
+type serverKeys struct {
+	programKeys
+	Command     *source.Node     `key:"command" schema:"argv"`
+	URL         *source.Node     `key:"url"`
+	Headers     []decode.Setting `key:"headers" pattern:""`
+	Lock        *source.Node     `key:"lock"`
+	Description *source.Node     `key:"description"`
+}
+
+// Server reads the definition of an MCP server.
+func (r *Reader) Server(s *plan.Server) {
+	a, n, what := &s.Activity, s.Node, "the server \""+s.Name+"\""
+	var keys serverKeys
+	if !r.Mapping(n, what, &keys, nil) {
+		return
+	}
+	if keys.Lock != nil {
+		s.Lock = catalogue.ReadRecord(s.Name, keys.Lock, r.Reader)
+	}
+	r.argv(a, keys.Command, "command")
+	program(a, n, keys.programKeys)
+	r.serverURL(s, keys.URL)
+	s.Headers = keys.Headers
+	r.headerNames(n.Get("headers"))
+	noteVariables(a, n.Get("headers"))
+	switch {
+	case keys.Command != nil && keys.URL != nil:
+		r.Report(diag.WrongType, keys.URL.Span(), "%s has both a \"command\" and a \"url\"", what).Advise("leave one of them out")
+	case keys.Command == nil && keys.URL == nil:
+		r.Report(diag.WrongType, n.Span().Head(), "%s has neither a \"command\" nor a \"url\"", what).
+			Advise("write {command: [program, argument, …]} or {url: \"https://…\"}")
+	case keys.Command != nil:
+		r.onlyWith(n, what, "url", "headers")
+	default:
+		r.onlyWith(n, what, "command", "env", "inherit", "cwd")
+	}
+	for _, p := range a.Parameters {
+		r.Report(diag.WrongType, p.Node.Span(), "%s is started once for all calls, and has no parameter %q", what, p.Name).
+			Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
+	}
+}
+
+// onlyWith reports keys of a server that belong to one that has another key.
+func (r *Reader) onlyWith(n *source.Node, what, other string, keys ...string) {
+	for _, f := range n.Fields {
+		if slices.Contains(keys, f.Key.Text) {
+			r.Report(diag.WrongType, f.Key.Span(), "%s has %q, which belongs to a %q", what, f.Key.Text, other).Advise("leave it out")
+		}
+	}
+}
+
+func (r *Reader) serverURL(s *plan.Server, n *source.Node) {
+	if n == nil {
+		return
+	}
+	s.URL = r.Text(n, "\"url\"")
+	noteVariables(&s.Activity, n)
+	part := plan.HttpAddress.FindStringSubmatch(s.URL)
+	at, err := url.Parse(s.Host())
+	if s.URL != "" && (part == nil || err != nil || at.Hostname() == "" || at.Scheme != "https" && at.Scheme != "http" || part[6] != "") {
+		r.Report(diag.WrongType, n.Span(), "%q is no address of a server", s.URL).
+			Advise("write it like https://example.com/mcp; the host can't come from the environment")
+		return
+	}
+	r.openPassword(n)
+}
