@@ -25,20 +25,12 @@ type answeringTransport struct{ mcp.Transport }
 
 func (t answeringTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	inner, err := t.Transport.Connect(ctx)
-	return &answering{Connection: inner, answered: make(chan struct{}, 1), closed: make(chan struct{})}, err
+	return &answering{Connection: inner}, err
 }
 
 type answering struct {
 	mcp.Connection
-	open     atomic.Int64  // requests without an answer
-	answered chan struct{} // holds a value after an answer
-	closed   chan struct{}
-	closing  sync.Once
-}
-
-func (a *answering) Close() error {
-	a.closing.Do(func() { close(a.closed) })
-	return a.Connection.Close()
+	open atomic.Int64 // requests without an answer
 }
 
 func (a *answering) Read(ctx context.Context) (jsonrpc.Message, error) {
@@ -47,16 +39,10 @@ func (a *answering) Read(ctx context.Context) (jsonrpc.Message, error) {
 		a.open.Add(1)
 	}
 	if errors.Is(err, io.EOF) {
-		for late := time.After(lastAnswers); a.open.Load() > 0; {
-			select {
-			case <-a.answered:
-			case <-a.closed:
-				return nil, err
-			case <-ctx.Done():
-				return nil, err
-			case <-late:
-				return nil, err
-			}
+		late, cancel := context.WithTimeout(ctx, lastAnswers)
+		defer cancel()
+		for a.open.Load() > 0 && late.Err() == nil {
+			time.Sleep(time.Millisecond)
 		}
 	}
 	return message, err
@@ -66,10 +52,6 @@ func (a *answering) Write(ctx context.Context, message jsonrpc.Message) error {
 	err := a.Connection.Write(ctx, message)
 	if _, ok := message.(*jsonrpc.Response); ok {
 		a.open.Add(-1)
-		select {
-		case a.answered <- struct{}{}:
-		default:
-		}
 	}
 	return err
 }

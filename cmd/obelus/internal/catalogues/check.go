@@ -15,27 +15,18 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// A drift is how the tools of a source differ from a catalogue of it: lines of text by kind.
+// A drift is how an OpenAPI file differs from the catalogue of it.
 type drift struct {
-	name  string
-	lines map[driftKind][]string
+	name    string
+	changed bool
+	breaks  []string // why a valid plan may not be valid any more
 }
 
-type driftKind string
-
-const (
-	driftBreaks   driftKind = "breaks plans:" // a valid plan may not be valid any more
-	driftHarmless driftKind = "harmless:"
-	driftNew      driftKind = "new:" // the catalogue doesn't have the tool
-)
-
-func (d *drift) add(kind driftKind, tool, format string, args ...any) {
-	line := fmt.Sprintf("  %s: %s\n", diag.Escape(tool), diag.Escape(fmt.Sprintf(format, args...)))
-	d.lines[kind] = append(d.lines[kind], line)
+func (d *drift) add(tool, format string, args ...any) {
+	d.breaks = append(d.breaks, fmt.Sprintf("  %s: %s\n", diag.Escape(tool), diag.Escape(fmt.Sprintf(format, args...))))
 }
 
 // Check reports to a writer how OpenAPI files differ from the catalogues of them, and whether that breaks plans. Of MCP
@@ -75,23 +66,15 @@ func Check(name string, to io.Writer) (breaks bool, err error) {
 func showDrift(to io.Writer, all []*drift) (breaks bool, err error) {
 	style, text := terminal.StyleFor(to), ""
 	for _, d := range all {
-		count := len(d.lines[driftBreaks]) + len(d.lines[driftHarmless]) + len(d.lines[driftNew])
 		state := "as it was"
-		if count > 0 {
-			state = wording.Count(count, "difference")
+		if d.changed {
+			state = "changed, and breaks no plans"
 		}
-		text += diag.Escape(d.name) + ": " + state + "\n"
-		for _, kind := range []driftKind{driftBreaks, driftHarmless, driftNew} {
-			slices.Sort(d.lines[kind])
-			title := style.Green(string(kind)) + "\n"
-			if kind == driftBreaks {
-				title = style.Red(string(kind)) + "\n"
-			}
-			if len(d.lines[kind]) > 0 {
-				text += title + strings.Join(d.lines[kind], "")
-			}
+		if len(d.breaks) > 0 {
+			breaks, state = true, style.Red("breaks plans:")
 		}
-		breaks = breaks || len(d.lines[driftBreaks]) > 0
+		slices.Sort(d.breaks)
+		text += diag.Escape(d.name) + ": " + state + "\n" + strings.Join(d.breaks, "")
 	}
 	_, err = io.WriteString(to, text)
 	return breaks, err
@@ -99,7 +82,7 @@ func showDrift(to io.Writer, all []*drift) (breaks bool, err error) {
 
 // driftOfDocument imports an OpenAPI document again and compares the tools with those of a catalogue.
 func driftOfDocument(name string, text []byte, from *source.Node) (*drift, error) {
-	d := &drift{filepath.Join(filepath.Dir(name), filepath.FromSlash(from.Get("file").AsText())), map[driftKind][]string{}}
+	d := &drift{name: filepath.Join(filepath.Dir(name), filepath.FromSlash(from.Get("file").AsText()))}
 	now, err := os.ReadFile(d.name)
 	if err != nil {
 		return nil, project.CantRead(d.name, err)
@@ -116,6 +99,7 @@ func driftOfDocument(name string, text []byte, from *source.Node) (*drift, error
 	if err != nil || api.Digest(now) == from.Get("digest").AsText() {
 		return d, err
 	}
+	d.changed = true
 	was, err := definitions(name, text)
 	if err != nil {
 		return nil, err
@@ -135,12 +119,7 @@ func driftOfDocument(name string, text []byte, from *source.Node) (*drift, error
 		if now := after[operation]; now != nil && now.Name == tool.Name {
 			d.compare(was, is, tool, now)
 		} else {
-			d.add(driftBreaks, tool.Name, "%s", cmp.Or(refused[operation], "it isn't there any more"))
-		}
-	}
-	for operation, tool := range after {
-		if before[operation] == nil {
-			d.add(driftNew, tool.Name, "it is new")
+			d.add(tool.Name, "%s", cmp.Or(refused[operation], "it isn't there any more"))
 		}
 	}
 	return d, nil

@@ -28,12 +28,10 @@ func (d *drift) compare(before, after *plan.Plan, was, is *plan.Tool) {
 				accepted[i] = schema.AllOf(accepted[i], schema.New(only, schema.Options{}))
 			}
 		}
-		d.fits(was.Name, accepted[0], accepted[1], "its parameters have changed",
-			"its parameters may not be %s any more%s")
+		d.fits(was.Name, accepted[0], accepted[1], "parameters", "its parameters may not be %s any more%s")
 	}
 	if !reflect.DeepEqual(withReferences(before, was.Output), withReferences(after, is.Output)) {
-		d.fits(was.Name, is.Output, was.Output, "its result has changed",
-			"its result may now be %s, which was ruled out%s")
+		d.fits(was.Name, is.Output, was.Output, "result", "its result may now be %s, which was ruled out%s")
 	}
 	for i, name := range catalogue.Hints {
 		worst := name == "destructiveHint" || name == "openWorldHint" // without a declaration
@@ -46,16 +44,9 @@ func (d *drift) compare(before, after *plan.Plan, was, is *plan.Tool) {
 			}
 			return worst
 		}
-		if before, after := declared(old), declared(now); before != after {
-			kind := driftHarmless
-			if after == worst {
-				kind = driftBreaks
-			}
-			d.add(kind, was.Name, "its %s is %t, and was %t", name, after, before)
+		if before, after := declared(old), declared(now); before != after && after == worst {
+			d.add(was.Name, "its %s is %t, and was %t", name, after, before)
 		}
-	}
-	if was.Description != is.Description {
-		d.add(driftHarmless, was.Name, "it describes itself otherwise")
 	}
 }
 
@@ -82,20 +73,17 @@ func withReferences(p *plan.Plan, s *schema.Schema) any {
 
 // fits reports whether a change of a schema breaks plans, with a value that the producer gives and the
 // consumer refuses.
-func (d *drift) fits(tool string, producer, consumer *schema.Schema, changed, refused string) {
-	verdict := schema.Contains(producer, consumer, schema.Budget{})
-	switch verdict.Relation {
+func (d *drift) fits(tool string, producer, consumer *schema.Schema, what, refused string) {
+	switch verdict := schema.Contains(producer, consumer, schema.Budget{}); verdict.Relation {
 	case schema.Fits:
-		d.add(driftHarmless, tool, "%s, and whatever was sound is", changed)
 	case schema.Unknown:
-		d.add(driftBreaks, tool, "%s, and it can't be shown that whatever was sound is (%s)", changed,
-			cmp.Or(verdict.Reason, verdict.Keyword))
+		d.add(tool, "its %s may not fit any more (%s)", what, cmp.Or(verdict.Reason, verdict.Keyword))
 	default:
 		because := ""
 		if why := consumer.Validate(verdict.Witness); why != nil {
 			because = ": " + why.Message
 		}
-		d.add(driftBreaks, tool, refused, wording.Cut(terminal.JSON(verdict.Witness, ""), 200), because)
+		d.add(tool, refused, wording.Cut(terminal.JSON(verdict.Witness, ""), 200), because)
 	}
 }
 
@@ -106,9 +94,9 @@ func (d *drift) compareRequests(tool string, old, now map[string]string, named m
 		parameter := leadingParameter.FindStringSubmatch(now[part])
 		switch text, exists := old[part]; {
 		case exists && text != now[part]:
-			d.add(driftBreaks, tool, "its %s is %s, and was %s", part, now[part], text)
+			d.add(tool, "its %s is %s, and was %s", part, now[part], text)
 		case !exists && part != "body" && (parameter == nil || named[parameter[1]] != nil):
-			d.add(driftBreaks, tool, "its %s is required now: %s", part, now[part])
+			d.add(tool, "its %s is required now: %s", part, now[part])
 		}
 	}
 }
