@@ -48,9 +48,8 @@ type Way struct {
 
 // A WayHop is one step of a [Way].
 type WayHop struct {
-	Call    string `json:"call,omitempty"`
-	Words   string `json:"words"`
-	Control bool   `json:"control,omitempty"`
+	Call  string `json:"call,omitempty"`
+	Words string `json:"words"`
 }
 
 func reportFlow(p *Pass, f *label.Flow) {
@@ -98,7 +97,7 @@ func reportFlow(p *Pass, f *label.Flow) {
 	var before string
 	var last source.Span
 	for _, hop := range f.Way {
-		way.Way = append(way.Way, WayHop{hop.Call.Label(), hop.Words, hop.Control})
+		way.Way = append(way.Way, WayHop{hop.Call.Label(), hop.Words})
 		if !hop.Span.Known() {
 			before += hop.Words + "; "
 			continue

@@ -23,7 +23,6 @@ const (
 // A dealer makes a card.
 type dealer struct {
 	facts      *Facts
-	full       bool
 	calls      []*Call        // of the plan and those that it runs, without those that only run a plan
 	uses       map[string]int // how many calls a tool has
 	conditions []string
@@ -31,9 +30,9 @@ type dealer struct {
 }
 
 // Card is what a reviewer needs first of facts that [Of] collected, in at most 25 rows: what destroys is never cut.
-// Values are those that alone are approved; without them the card has the plan's own input. A full card has everything.
-func (f *Facts) Card(digest string, values []string, full bool) Rows {
-	d := &dealer{facts: f, full: full, uses: map[string]int{}}
+// Values are those that alone are approved; without them the card has the plan's own input.
+func (f *Facts) Card(digest string, values []string) Rows {
+	d := &dealer{facts: f, uses: map[string]int{}}
 	for _, p := range f.plans() {
 		for _, c := range p.facts.Calls {
 			c.Name, c.Tool = join(p.path, c.Name), join(p.path, c.Tool)
@@ -103,9 +102,6 @@ func (d *dealer) head(digest string, values []string) {
 func (d *dealer) brief(texts []string) string { return d.first(texts, mostNames) }
 
 func (d *dealer) first(texts []string, most int) string {
-	if d.full {
-		most = len(texts)
-	}
 	all := slices.Clone(texts[:min(len(texts), most)])
 	for i, text := range all {
 		all[i] = diag.Escape(wording.Cut(text, mostCardText))
@@ -157,7 +153,7 @@ func (d *dealer) list(sign, head string, test func(*Call) bool, key func(*Call) 
 	for _, k := range keys {
 		row.Rows = append(row.Rows, Row{Text: text(k, by[k])})
 	}
-	if sign == "▲" && len(keys) > mostActs && !d.full {
+	if sign == "▲" && len(keys) > mostActs {
 		row.Rows = Rows{{Text: d.first(namesOf(all, nil), len(all))}}
 	}
 	d.rows = append(d.rows, row)
@@ -249,9 +245,6 @@ func (d *dealer) bounds() {
 		default:
 			text += " unbounded"
 		}
-		if d.full && b.Because != nil {
-			text += " (" + diag.Escape(strings.Join(b.Because, "; ")) + ")"
-		}
 		all = append(all, text)
 	}
 	d.rows = append(d.rows, Row{Text: strings.Join(all, " · ")})
@@ -259,9 +252,6 @@ func (d *dealer) bounds() {
 
 // cut shortens the longest rows until the card has its length.
 func (d *dealer) cut() Rows {
-	if d.full {
-		return d.rows
-	}
 	count := 0
 	for _, row := range d.rows {
 		count += 1 + len(row.Rows)

@@ -185,17 +185,19 @@ func (p *pair) report(d Difference, of part, calls ...int) {
 	counts := of.weight&limit == 0 || !tightens(&d)
 	if of.weight&acts != 0 && counts {
 		for _, call := range calls {
-			h = h.and(p.graph.impacts[call])
+			h |= p.graph.impacts[call]
 		}
 		switch of.name { // only a part of its impact
 		case effectKind:
-			h.leaves = false
+			h &^= leaves
 		case Reaches:
-			h = impact{leaves: h.leaves && d.New != nil}
+			if h &= leaves; d.New == nil {
+				h = 0
+			}
 		}
 	}
 	if from := d.begins(); from != "" || of.weight&gives != 0 && counts {
-		h = h.and(p.graph.follow(&d, p.path, from, calls))
+		h |= p.graph.follow(&d, p.path, from, calls)
 	}
 	d.Risk = h.risk()
 	p.Differences = append(p.Differences, d)

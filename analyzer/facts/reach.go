@@ -18,20 +18,21 @@ const mostSteps = 5_000_000
 
 // An impact is whether a call, or one of the plan that it runs, destroys something or may, whether what it receives
 // leaves the machine, and whether it writes something outside of the plan.
-type impact struct{ destroys, leaves, writes bool }
+type impact uint8
 
-func (h impact) and(o impact) impact {
-	return impact{h.destroys || o.destroys, h.leaves || o.leaves, h.writes || o.writes}
-}
+const (
+	destroys impact = 1 << iota
+	leaves
+	writes
 
-// acts reports whether something outside of the plan is another afterwards.
-func (h impact) acts() bool { return h.destroys || h.writes }
+	acted = destroys | writes // something outside of the plan is another afterwards
+)
 
 func (h impact) risk() Risk {
 	switch {
-	case h.destroys:
+	case h&destroys != 0:
 		return Destroys
-	case h.leaves:
+	case h&leaves != 0:
 		return Leaves
 	}
 	return ""
@@ -108,13 +109,17 @@ func graphOf(f *Facts) *graph {
 func (g *graph) impactOf(f *Facts, call *Call) impact {
 	plan := call.Runs.Plan
 	if plan == "" {
-		return impact{call.group() == destroying, call.Leaves(), call.group() == writing}
+		h := map[string]impact{destroying: destroys, writing: writes}[call.group()]
+		if call.Leaves() {
+			h |= leaves
+		}
+		return h
 	}
 	all, known := g.below[plan]
 	if d := f.Delegates[plan]; d != nil && !known {
 		g.below[plan] = all // a plan that runs itself adds nothing
 		for i := range d.Calls {
-			all = all.and(g.impactOf(f, &d.Calls[i]))
+			all |= g.impactOf(f, &d.Calls[i])
 		}
 		g.below[plan] = all
 	}
@@ -152,7 +157,7 @@ func (g *graph) follow(d *Difference, plan, from string, calls []int) (h impact)
 		g.met[node] = g.round
 		queue = append(queue, node)
 		if node < len(g.calls) && g.impacts[node].risk() != "" {
-			h = h.and(g.impacts[node])
+			h |= g.impacts[node]
 			if len(d.Reaches) < mostReached || !g.named[node] {
 				g.named[node] = true
 				d.Reaches = append(d.Reaches, join(g.paths[node], g.calls[node].Name))

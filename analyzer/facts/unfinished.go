@@ -26,14 +26,14 @@ func (d *dealer) unfinished() {
 		var done, never []*Call
 		for j := range calls {
 			switch {
-			case i == j || needs[j] == nil || !impacts[j].acts():
+			case i == j || needs[j] == nil || impacts[j]&acted == 0:
 			case needs[j][int32(i)]:
 				never = append(never, &calls[j])
 			default:
 				done = append(done, &calls[j])
 			}
 		}
-		if done == nil || never == nil && !impacts[i].acts() {
+		if done == nil || never == nil && impacts[i]&acted == 0 {
 			continue
 		}
 		ending := " → done anyway: " + d.brief(namesOf(done, d.uses))

@@ -95,9 +95,7 @@ func (f *Facts) results(variants []Variant, r *plan.Read, o Origin) []Variant {
 		add(nil, false).Said = "stateSchema"
 	default:
 		if at := f.At(f.Gives(o.Call), o.Rest); at.Possible {
-			if v := add(at.Schema, false); v.Schema == nil {
-				v.Partial = at.Partial
-			}
+			add(at.Schema, false)
 		}
 	}
 	return variants

@@ -76,13 +76,7 @@ func (q *question) relate(v *Variant, to *schema.Schema) (schema.Relation, any) 
 	switch {
 	case to == nil:
 		return schema.Fits, nil
-	case v.Schema == nil && v.Partial == nil:
-		return schema.Unknown, nil
-	case v.Schema == nil: // others may come as well
-		p := q.fits(v.Partial, to, v.External)
-		if !v.Wide && (p.Relation == schema.MayNotFit || p.Relation == schema.Never) {
-			return schema.MayNotFit, p.Witness
-		}
+	case v.Schema == nil:
 		return schema.Unknown, nil
 	case v.Sample:
 		value := v.example()

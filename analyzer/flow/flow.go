@@ -22,9 +22,6 @@ import (
 // list of variants; each run uses one. In an empty list, or without a schema, nothing is known.
 type Variant struct {
 	Schema *schema.Schema // accepts every value that may come; nil when nothing is known
-	// Partial: where nothing is known of all values that may come, it is of some of them: those of
-	// the variants of a union that speak of it.
-	Partial *schema.Schema
 	// Wide: the schema may accept more than can come, so that only what holds for all of its values can
 	// be concluded.
 	Wide bool

@@ -37,7 +37,7 @@ func (f *Facts) OfItem(r *plan.Read) []Variant {
 	for i := range items {
 		if v := &items[i]; v.Schema != nil && len(r.Ref.Path) > 0 {
 			if at := f.At(v.Schema, r.Ref.Path); at.Possible {
-				v.Schema, v.Partial = at.Schema, at.Partial
+				v.Schema = at.Schema
 			} else {
 				v.Schema = nil // which is a finding of its own
 			}

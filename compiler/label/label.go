@@ -377,20 +377,3 @@ func (l *Labels) delegate(c *plan.Call, of *ofCall, p *plan.Plan) (v, failure va
 	}
 	return below.inTemplate(p.Output), failure
 }
-
-// Nodes are the calls of the plan itself that a flow goes through, in its order.
-func (f *Flow) Nodes(p *plan.Plan) []int {
-	var all []int
-	add := func(c *plan.Call) {
-		if c != nil && (len(all) == 0 || all[len(all)-1] != c.Index) {
-			all = append(all, c.Index)
-		}
-	}
-	for _, hop := range f.Way {
-		if hop.Plan == p {
-			add(hop.Call)
-		}
-	}
-	add(f.Of)
-	return all
-}

@@ -39,11 +39,10 @@ type step struct {
 
 // A Hop is one step of a way from a source to a sink.
 type Hop struct {
-	Plan    *plan.Plan
-	Call    *plan.Call // whose read it is, or that is the source; nil for what stands there from the start, and for an output
-	Span    source.Span
-	Words   string // what happens there
-	Control bool   // it goes through control alone
+	Plan  *plan.Plan
+	Call  *plan.Call // whose read it is, or that is the source; nil for what stands there from the start, and for an output
+	Span  source.Span
+	Words string // what happens there
 
 	read *plan.Read // whose words are made when somebody wants them
 }
@@ -75,16 +74,9 @@ func (v value) control() value {
 }
 
 // decides is the value as what decides something: all of it is control.
-func (v value) decides() value {
-	all := v.control()
-	for i, s := range v[:respects] {
-		if s != nil {
-			decisive := *s
-			decisive.Control = true
-			var one value
-			one[i+int(respects)] = &decisive
-			all.join(one)
-		}
+func (v value) decides() (all value) {
+	for k := range respects {
+		all[k+respects] = v.of(k)
 	}
 	return all
 }
@@ -92,7 +84,7 @@ func (v value) decides() value {
 // over is the value with one hop more in each of its ways.
 func (v value) over(hop Hop) (to value) {
 	for i, s := range v {
-		if hop.Control = i >= int(respects); s != nil {
+		if s != nil {
 			to[i] = &step{before: s, source: cmp.Or(s.source, s), length: s.length + 1, level: s.level, Hop: hop}
 		}
 	}
@@ -136,7 +128,7 @@ func (s *step) way() []Hop {
 	var hops []Hop
 	for ; s != nil; s = s.before {
 		if len(hops) == maxWay && s.source != nil {
-			hops = append(hops, Hop{Plan: s.Plan, Words: fmt.Sprintf("and %d steps more", s.length), Control: s.Control})
+			hops = append(hops, Hop{Plan: s.Plan, Words: fmt.Sprintf("and %d steps more", s.length)})
 			s = s.source
 		}
 		hop := s.Hop

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 )
@@ -43,10 +42,6 @@ type Place struct {
 	// len(path) when all are.
 	Depth int
 
-	// Spoken describes what those alternatives accept there that say something of it, where
-	// Schema is nil because others don't; else it is nil.
-	Partial *Schema
-
 	in *node // where step Depth goes wrong; nil when no step does
 }
 
@@ -70,17 +65,9 @@ func (s *Schema) AtIn(value any, path []Step) Place { return s.at(path, &value) 
 
 func (s *Schema) at(path []Step, in *any) Place {
 	p := Place{Possible: true, Named: true, Required: true, Depth: len(path)}
-	n, partial := s.ready(), (*node)(nil)
+	n := s.ready()
 	for i, step := range path {
 		r := n.at(step, Anything, in, maxNesting)
-		if partial != nil {
-			below := partial.at(step, Anything, in, maxNesting)
-			if partial = below.node; partial == nil {
-				partial = below.partial
-			}
-		} else {
-			partial = r.partial
-		}
 		named := r.named || step.IsIndex && r.described
 		if p.Named && !named || !r.possible {
 			p.Depth = i
@@ -106,16 +93,13 @@ func (s *Schema) at(path []Step, in *any) Place {
 			}
 		}
 	}
-	if p.Schema = of(n); p.Schema == nil {
-		p.Partial = of(partial)
-	}
+	p.Schema = of(n)
 	return p
 }
 
 // A reach is what one step leads to.
 type reach struct {
 	node      *node // nil: nothing is declared for it
-	partial   *node // what some alternatives declare, where others declare nothing
 	possible  bool
 	named     bool // declared by this name
 	required  bool
@@ -238,7 +222,7 @@ func (r reach) settle() reach {
 		r.node = nil
 	}
 	if !r.possible {
-		r.required, r.node, r.partial = false, nil, nil
+		r.required, r.node = false, nil
 	}
 	return r
 }
@@ -253,8 +237,6 @@ func meet(a, b reach) reach {
 		open:      a.open || b.open,
 	}
 	switch {
-	case a.node == nil && b.node == nil:
-		r.partial = cmp.Or(a.partial, b.partial)
 	case a.node == nil:
 		r.node = b.node
 	case b.node == nil:
@@ -287,17 +269,13 @@ func among(list []*node, step Step, within Kinds, in *any, depth int) reach {
 		if part.node == nil {
 			open = true
 		}
-		if said := cmp.Or(part.node, part.partial); said != nil {
-			parts = append(parts, said)
+		if part.node != nil {
+			parts = append(parts, part.node)
 		}
 	}
 	r.required = r.required && r.possible
-	switch {
-	case !r.possible:
-	case !open || in != nil && parts != nil:
+	if r.possible && (!open || in != nil && parts != nil) {
 		r.node = union(parts)
-	case parts != nil:
-		r.partial = union(parts)
 	}
 	return r.settle()
 }
