@@ -197,7 +197,7 @@ func reportBounds(p *Pass, j *analysis.Judgement) {
 	case schema.Never:
 		f = analysis.Misfit(p, p.Rule, j, what)
 	case schema.MayNotFit:
-		f = analysis.Misfit(p, p.Rule, j, what).As(diag.Warning)
+		f = analysis.Misfit(p, p.Rule, j, what)
 		f.Message += "; a run refuses the call then"
 	default:
 		f = p.Report(j.Place(), "whether %s fits %s isn't known; a run refuses the call if it doesn't", j.Called(), what).About(j.To.Call.Label()).As(diag.Warning)

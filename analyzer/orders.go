@@ -124,6 +124,9 @@ func orderKey(p *Pass, parameter string, call *plan.Call) string {
 		return ""
 	}
 	var b strings.Builder
+	if !t.Live() {
+		b.WriteByte('=')
+	}
 	rules.Fingerprint(p, &b, t)
 	return b.String()
 }

@@ -9,6 +9,7 @@ package flow
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -215,37 +216,71 @@ func (f *Facts) StateAt(id pathtree.ID) schema.Place {
 	})
 }
 
-// InResult is the part of a tool's result schema for a path, so many steps below the path that the
-// result is written to.
-func (f *Facts) InResult(tool *plan.Tool, at pathtree.ID, below int) schema.Place {
-	if below == 1 { // as it mostly is
-		return f.At(tool.Output, []expression.Segment{f.Plan.Paths.Segment(at)})
-	}
-	path := f.Plan.Paths.Segments(at)
-	return f.At(tool.Output, path[len(path)-below:])
-}
+// manyWriters bounds how many writers of one read are looked at for its domain.
+const manyWriters = 500
 
-// Given is the document's schema of a path, nil without one, and whether it is certain: a value in
-// the document is only an example.
-func (f *Facts) Given(id pathtree.ID) (s *schema.Schema, sure bool) {
-	given := f.Initial(id)
-	if given.Sample {
-		return given.Like, false
+// Domain is what the value of a read may be that isn't null, on whatever branch: from schemas of results, and from
+// values like those in the document.
+func (f *Facts) Domain(r *plan.Read) (d branch.Domain) {
+	paths := f.Plan.Paths
+	isItem := compiler.ReadsItem(f.Plan, r)
+	isKind := r.Path == pathtree.Root || paths.Depth(r.Path) < 2 || paths.Kind(r.Path) == "error"
+	if f.Unknown(diag.State|diag.Writes|diag.Input) || !isItem && isKind || len(r.Writers) > manyWriters {
+		return branch.Domain{}
 	}
-	return given.Schema, given.Schema != nil
-}
-
-// Item is the schema of a read of an item or its index, nil if unknown, and whether it is certain.
-func (f *Facts) Item(r *plan.Read) (s *schema.Schema, sure bool) {
+	d.Sure = true
 	var all []*schema.Schema
-	for _, one := range f.OfItem(r) {
-		if !one.Sure() {
-			return nil, false
+	add := func(s *schema.Schema, sure bool) { all, d.Sure = append(all, s), d.Sure && sure }
+	if isItem {
+		for _, one := range f.OfItem(r) {
+			if !one.Sure() {
+				return branch.Domain{}
+			}
+			add(one.Schema, true)
 		}
-		all = append(all, one.Schema)
+	} else if _, held := paths.Walk(f.Plan.State, r.Path); len(r.Writers) == 0 || r.Start || held {
+		given := f.Initial(r.Path)
+		if given.Sample { // a value in the document is only an example
+			given.Schema = given.Like
+		}
+		add(given.Schema, given.Schema != nil && !given.Sample)
 	}
-	return schema.AnyOf(all...), len(all) > 0
+	declared := f.StateAt(r.Path).Schema
+	for _, o := range f.Origins(nil, r) {
+		s, described, looked := declared, o.Call.Tool != nil && o.Call.Tool.Output != nil, false
+		if !o.Failure && o.Path.ID == r.Path && (o.Call.Method == plan.Push || o.Call.Method == plan.Concat) {
+			s = f.Meet(AList, declared)
+		}
+		if described && o.Call.Method == plan.Set && !o.Below { // which may be sent to a failure route, too
+			if at := f.At(o.Call.Tool.Output, o.Rest); at.Possible {
+				s, looked = f.Meet(at.Schema, declared), true
+			}
+		}
+		record, some := pathtree.Walk(someRecord, o.Rest)
+		if some = some && o.Failure; some {
+			d.Records = append(d.Records, record)
+		}
+		_, isText := record.(string)
+		if isText = isText && some; isText {
+			text := f.Meet(schema.OfKinds(schema.String), declared)
+			if !looked {
+				s = text
+			} else if s != nil {
+				s = schema.AnyOf(s, text)
+			}
+		}
+		add(s, s != nil && (described || !isText))
+	}
+	if len(all) == 1 {
+		d.Schema = f.NotNull(all[0])
+	} else if !slices.Contains(all, nil) {
+		d.Schema = f.NotNull(schema.AnyOf(all...))
+	}
+	return d
 }
+
+// someRecord represents the records of failures.
+var someRecord any = map[string]any{"code": "error", "message": "it failed", "details": nil}
 
 // Type is what is known of the value of a read, for the checking of expressions; nil is nothing.
 func (f *Facts) Type(read int) *expression.Type {

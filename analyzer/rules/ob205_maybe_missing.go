@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"slices"
-
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
@@ -12,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 var MaybeMissing = Register(Rule{
@@ -115,20 +114,12 @@ func ReportMissing(p *Pass, leaf *plan.Template, branch []choice, alone bool) {
 
 // requiredInOutput reports whether the output's schema wants a leaf to be there.
 func requiredInOutput(p *Pass, leaf *plan.Template) bool {
-	if p.Plan.OutputSchema == nil {
-		return false
-	}
 	required := false
-	var walk func(t *plan.Template, names []expression.Segment)
-	walk = func(t *plan.Template, names []expression.Segment) {
-		if t == leaf {
-			required = p.Plan.OutputSchema.At(compiler.SchemaPath(names)).Required
-		}
-		for i := range t.Fields {
-			walk(t.Fields[i].Value, append(slices.Clip(names), expression.Segment{Key: t.Fields[i].Key}))
-		}
+	l := analysis.Literals{
+		Refused: func(source.Span, string, string) {},
+		Given:   func(f plan.TemplateField, _ string) { required = required || f.Value == leaf },
 	}
-	walk(p.Plan.Output, nil)
+	l.Judge(p.Plan.Output, nil, p.Plan.OutputSchema, "")
 	return required
 }
 

@@ -21,15 +21,12 @@ var _ = Register(Rule{Rule: diag.LookalikeRef, Scope: document, Run: Lookalikes}
 // where the tool takes no string, and where a reference stands as others write it.
 func Lookalikes(p *Pass) {
 	for _, call := range p.Plan.Calls {
-		before := len(p.Found)
-		bareReferences(p, call)
-		reported := p.Found[before:len(p.Found):len(p.Found)]
 		for _, f := range call.Params.Fields {
-			unmarkedReferences(p, call, f.Value.Node, reported)
+			eachText(f.Value.Node, []schema.Step{schema.Key(f.Key)}, func(n *source.Node, steps []schema.Step) { lookalike(p, call, n, steps) })
 		}
 	}
 	if p.Plan.Output != nil {
-		unmarkedReferences(p, nil, p.Plan.Output.Node, nil)
+		eachText(p.Plan.Output.Node, []schema.Step{}, func(n *source.Node, steps []schema.Step) { lookalike(p, nil, n, steps) })
 	}
 	carriedOut(p, func(known *parameters, a *plan.Activity, _ []*plan.Call) {
 		for _, one := range []struct {
@@ -43,7 +40,11 @@ func Lookalikes(p *Pass) {
 		} {
 			for _, key := range one.keys {
 				if n := one.of.Get(key); n != nil {
-					eachString(n, func(n *source.Node) { unboundPlaces(p, known, a, n, one.places) })
+					eachText(n, []schema.Step{}, func(n *source.Node, steps []schema.Step) {
+						if steps != nil {
+							unboundPlaces(p, known, a, n, one.places)
+						}
+					})
 				}
 			}
 		}
@@ -125,49 +126,38 @@ func isKnownKind(ref expression.Reference) bool {
 // parametersAlone is what to do about a reference in an activity.
 const parametersAlone = "an activity receives only parameters: pass the value in the call, and write the parameter's name in braces"
 
-// unmarkedReferences checks the strings of a value that have no finding.
-func unmarkedReferences(p *Pass, call *plan.Call, n *source.Node, reported []diag.Diagnostic) {
-	eachString(n, func(n *source.Node) { unmarkedReference(p, call, n, reported) })
-	eachKey(n, func(key *source.Node) {
-		if !expression.IsExpression(key.Text) && !expression.IsText(key.Text) {
-			return
-		}
-		p.Report(key.Span(), "this key is used as text: a key can't be an expression").About(call.Label()).
-			Advise("write an object with a computed key as an expression: †({(†input.key): †input.value})")
-	})
-}
-
-// eachKey gives the keys of the objects in a value.
-func eachKey(n *source.Node, give func(*source.Node)) {
-	for _, item := range n.Items {
-		eachKey(item, give)
-	}
-	for _, f := range n.Fields {
-		give(f.Key)
-		eachKey(f.Value, give)
-	}
-}
-
-// eachString gives the strings of a value.
-func eachString(n *source.Node, give func(*source.Node)) {
-	for _, item := range n.Items {
-		eachString(item, give)
-	}
-	for _, f := range n.Fields {
-		eachString(f.Value, give)
-	}
+// eachText visits the texts of a value, and the keys of its objects: these without steps.
+func eachText(n *source.Node, steps []schema.Step, visit func(n *source.Node, steps []schema.Step)) {
 	if n.Kind == source.String {
-		give(n)
+		visit(n, steps)
+	}
+	for i, item := range n.Items {
+		eachText(item, append(slices.Clip(steps), schema.Index(i)), visit)
+	}
+	for _, f := range n.Fields {
+		visit(f.Key, nil)
+		eachText(f.Value, append(slices.Clip(steps), schema.Key(f.Key.Text)), visit)
 	}
 }
 
-func unmarkedReference(p *Pass, call *plan.Call, n *source.Node, reported []diag.Diagnostic) {
+// lookalike checks a text, or a key, of what a call passes.
+func lookalike(p *Pass, call *plan.Call, n *source.Node, steps []schema.Step) {
+	if steps == nil {
+		if expression.IsExpression(n.Text) || expression.IsText(n.Text) {
+			p.Report(n.Span(), "this key is used as text: a key can't be an expression").About(call.Label()).
+				Advise("write an object with a computed key as an expression: †({(†input.key): †input.value})")
+		}
+		return
+	}
+	if call != nil && bareReference(p, call, n, steps) {
+		return
+	}
 	if start, end, ok := expression.Unfilled(n.Text); ok {
 		p.Report(n.Within(start, end), "this text is inside an expression, so its †{ … } isn't evaluated").About(call.Label()).
 			Advise("join the text and the value: \"… \" + string(†state.x)")
 	}
 	m, ok := expression.Lookalike(n.Text, func(ref expression.Reference) bool { return isNamed(p, ref) || inItem(p, call, ref) })
-	if !ok || slices.ContainsFunc(reported, func(f diag.Diagnostic) bool { return f.Span == n.Span() }) {
+	if !ok {
 		return
 	}
 	f := p.Report(n.Within(m.Start, m.End), "this is text, but %q looks like a reference", n.Text[m.Start:m.End]).About(call.Label())
@@ -204,41 +194,18 @@ func isNamed(p *Pass, ref expression.Reference) bool {
 	return read || p.Plan.InputSchema != nil && p.Plan.InputSchema.At(compiler.SchemaPath(ref.Path[:1])).Named
 }
 
-// bareReferences finds strings that read like a reference without its † where the tool takes no string.
-func bareReferences(p *Pass, call *plan.Call) {
+// bareReference reports a text that reads like a reference without its † where the tool takes no text.
+func bareReference(p *Pass, call *plan.Call, n *source.Node, steps []schema.Step) bool {
 	takers := analysis.Takers(p, call)
-	if len(takers) == 0 {
-		return
+	if len(takers) == 0 || !expression.BareReference(n.Text) {
+		return false
 	}
-	for _, f := range call.Params.Fields {
-		if n := f.Value.Node; n.Kind >= source.Array || isBareReference(n) {
-			bareReference(p, call, takers[0].Schema, n, []schema.Step{schema.Key(f.Key)})
-		}
-	}
-}
-
-func isBareReference(n *source.Node) bool {
-	return n.Kind == source.String && expression.BareReference(n.Text)
-}
-
-// bareReference looks through a value; the steps lead to it in the schema.
-func bareReference(p *Pass, call *plan.Call, s *schema.Schema, n *source.Node, steps []schema.Step) {
-	for i, item := range n.Items {
-		bareReference(p, call, s, item, append(steps, schema.Index(i)))
-	}
-	for _, f := range n.Fields {
-		bareReference(p, call, s, f.Value, append(steps, schema.Key(f.Key.Text)))
-	}
-	if !isBareReference(n) {
-		return
-	}
-	at := s.At(steps)
+	at := takers[0].Schema.At(steps)
 	kinds := at.Schema.Kinds()
 	if !at.Possible || kinds == 0 || kinds&schema.String != 0 {
-		return
+		return false
 	}
-	suggested := "†" + n.Text
-	f := p.Report(n.Span(), "this is the text %q, but %q expects %s", n.Text, call.ToolName, kinds).About(call.Label()).
-		Advise("a reference begins with †: write %q", suggested)
-	f.Offer("make it a reference", n, 0, 0, string(expression.Mark), true)
+	p.Report(n.Span(), "this is the text %q, but %q expects %s", n.Text, call.ToolName, kinds).About(call.Label()).
+		Advise("a reference begins with †: write %q", "†"+n.Text).Offer("make it a reference", n, 0, 0, string(expression.Mark), true)
+	return true
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -22,11 +21,13 @@ func unusedOutputs(p *Pass) {
 	if p.Plan.Output == nil {
 		return
 	}
-	seen := seen(p)
+	bound := analysis.Bound(p)
+	if bound == nil {
+		return
+	}
 	for _, call := range p.Plan.Calls {
-		if slices.ContainsFunc(call.Output, func(route plan.Route) bool {
-			return len(call.Output) > 1 && slices.ContainsFunc(route, func(path plan.Path) bool { return seen[call.Index] && isRead(p, path.ID) })
-		}) {
+		read := func(route plan.Route) bool { return isRead(p, bound[call.Index], route) }
+		if len(call.Output) > 1 && slices.ContainsFunc(call.Output, read) {
 			continue
 		}
 		for i, route := range call.Output {
@@ -34,7 +35,7 @@ func unusedOutputs(p *Pass) {
 				continue
 			}
 			for _, path := range route {
-				if (!seen[call.Index] || !isRead(p, path.ID)) && !p.Suggested.Paths[path.ID] {
+				if !read(plan.Route{path}) && !p.Suggested.Paths[path.ID] {
 					p.Report(path.Span(), "nothing reads %q, and it isn't part of the plan's output", p.Path(path.ID)).About(call.Label()).
 						Advise("read it, add it to \"output\", or remove \"_outputPath\" if the call is made for its effect")
 				}
@@ -43,20 +44,7 @@ func unusedOutputs(p *Pass) {
 	}
 }
 
-// seen tells by call whether some read is bound to it.
-func seen(p *Pass) []bool {
-	seen := make([]bool, len(p.Plan.Calls))
-	for i := range p.Plan.Reads {
-		for _, w := range p.Plan.Reads[i].Writers {
-			seen[w] = true
-		}
-	}
-	return seen
-}
-
-// isRead reports whether anything reads a path, something above it or below it.
-func isRead(p *Pass, id pathtree.ID) bool {
-	found := false
-	analysis.Reading(p).Overlapping(id, func([]int32) bool { found = true; return false })
-	return found
+// isRead reports whether one of some reads looks at a path of a route, or at something above or below it.
+func isRead(p *Pass, reads []int32, route plan.Route) bool {
+	return slices.ContainsFunc(reads, func(r int32) bool { return meets(p, route, p.Plan.Reads[r].Path) })
 }

@@ -25,17 +25,6 @@ func uselessFallbacks(p *Pass) {
 	if p.Unknown(branch.Needed) {
 		return
 	}
-	type operand struct {
-		call     *plan.Call
-		template *plan.Template
-		fallback *expression.Node
-		index    int
-		left     logic.Literal // the call runs, and no operand before it is there
-		there    logic.Literal // it is there while the call runs
-	}
-	var operands []operand
-	var goals []logic.Literal
-	branches := p.Flow.HasBranches()
 	dangles := make([]bool, len(p.Plan.Calls))
 	for i := range p.Plan.Reads {
 		if r := &p.Plan.Reads[i]; r.Call >= 0 && r.Ref.Required && !p.Flow.MayBeThere(r) {
@@ -47,36 +36,14 @@ func uselessFallbacks(p *Pass) {
 			return
 		}
 		for at, fallback := range fallbacks(t) {
-			if at == 0 && call != nil && t == call.When {
-				continue // a condition: that is OB210's
-			}
-			if !branches && !hasSureOperand(p, call, t, fallback) {
-				continue // any tool may fail, and nothing else decides
-			}
-			e := p.Flow.Conditions()
-			left := logic.True // the call runs, and no operand so far is there
-			if call != nil && t != call.When {
-				left = e.Runs(call)
-			}
-			runs := left
-			for i, solid := range e.Operands(t, fallback) {
-				operands = append(operands, operand{call, t, fallback, i, left, e.And(runs, solid)})
-				goals = append(goals, e.And(left, solid))
-				left = e.And(left, solid.Not())
+			// A condition is OB210's. Without branches any tool may fail, and little else decides.
+			if (at > 0 || call == nil || t != call.When) && (p.Flow.HasBranches() || slices.ContainsFunc(fallback.Args[:len(fallback.Args)-1], func(a *expression.Node) bool {
+				return a.Op != expression.OpRef || sure(p, call, &p.Plan.Reads[t.Reads[a.Index]])
+			})) {
+				uselessOperands(p, call, t, fallback)
 			}
 		}
 	})
-	if len(goals) == 0 {
-		return
-	}
-	e := p.Flow.Conditions()
-	answers := e.Solve(goals, false)
-	for i := 0; i < len(operands); {
-		o := operands[i]
-		chain := answers[i : i+len(o.fallback.Args)]
-		uselessOperands(p, e, o.call, o.template, o.fallback, chain, func(n int) (left, there logic.Literal) { return operands[i+n].left, operands[i+n].there })
-		i += len(chain)
-	}
 }
 
 // unwrittenOperands reports operands at whose path nothing ever stands: nobody writes it, and the document doesn't say
@@ -118,23 +85,8 @@ var operandFrom = map[string]string{
 	"data":  "let a call write it with \"_outputPath\", give it in a message of its kind",
 }
 
-// hasSureOperand reports whether an operand before the last is seen at once to be
-// there always, or whenever the call runs, or never.
-func hasSureOperand(p *Pass, call *plan.Call, t *plan.Template, fallback *expression.Node) bool {
-	for _, a := range fallback.Args[:len(fallback.Args)-1] {
-		if a.Op != expression.OpRef {
-			return true
-		}
-		if sure(p, call, t.Reads[a.Index]) {
-			return true
-		}
-	}
-	return false
-}
-
 // sure reports whether a read is seen at once to be there always, or whenever the call runs, or never.
-func sure(p *Pass, call *plan.Call, read int) bool {
-	r := &p.Plan.Reads[read]
+func sure(p *Pass, call *plan.Call, r *plan.Read) bool {
 	return r.Start || !p.Flow.MayBeThere(r) || call != nil && slices.ContainsFunc(call.Reads, func(i int) bool {
 		other := &p.Plan.Reads[i]
 		return other.Ref.Required && p.Plan.Paths.IsAbove(r.Path, other.Path)
@@ -147,7 +99,19 @@ func onlyDeadWrite(p *Pass, e *branch.Conditions, r *plan.Read) bool {
 	return len(r.Writers) > 0 && !r.Start && !slices.ContainsFunc(r.Writers, func(w int32) bool { return !e.SolveOne(e.Runs(p.Plan.Calls[w]), false).Impossible })
 }
 
-func uselessOperands(p *Pass, e *branch.Conditions, call *plan.Call, t *plan.Template, fallback *expression.Node, decides []logic.Answer, standing func(operand int) (left, there logic.Literal)) {
+// uselessOperands reports operands of one fallback.
+func uselessOperands(p *Pass, call *plan.Call, t *plan.Template, fallback *expression.Node) {
+	e, runs := p.Flow.Conditions(), logic.True
+	if call != nil && t != call.When {
+		runs = e.Runs(call)
+	}
+	left := []logic.Literal{runs} // the call runs, and no operand so far is there
+	var there, goals []logic.Literal
+	for i, solid := range e.Operands(t, fallback) {
+		there, goals = append(there, e.And(runs, solid)), append(goals, e.And(left[i], solid))
+		left = append(left, e.And(left[i], solid.Not()))
+	}
+	decides := e.Solve(goals, false)
 	last := -1 // the last operand that ever decides
 	for i, a := range decides {
 		if !a.Impossible {
@@ -158,19 +122,19 @@ func uselessOperands(p *Pass, e *branch.Conditions, call *plan.Call, t *plan.Tem
 			return
 		}
 	}
-	if last < 0 || call != nil && t != call.When && e.Runs(call) == logic.False {
+	if last < 0 || runs == logic.False {
 		return // dangling, or in a call that never runs
 	}
 	text := func(i int) string { return short(t.Node.Text[fallback.Args[i].Start:fallback.Args[i].End]) }
 	span := func(i int) source.Span { return t.Node.Within(fallback.Args[i].Start, fallback.Args[i].End) }
 	useless := func(i int) {
-		if a := fallback.Args[i]; a.Op == expression.OpRef && e.NeverThere(&p.Plan.Reads[t.Reads[a.Index]]) {
-			return // already reported
-		} else if a.Op == expression.OpRef && onlyDeadWrite(p, e, &p.Plan.Reads[t.Reads[a.Index]]) {
-			return // that is their own fault, and told
+		if a := fallback.Args[i]; a.Op == expression.OpRef {
+			if r := &p.Plan.Reads[t.Reads[a.Index]]; e.NeverThere(r) || onlyDeadWrite(p, e, r) {
+				return // a finding of its own
+			}
 		}
 		what := "never has a value when it is reached"
-		if _, there := standing(i); e.SolveOne(there, false).Impossible {
+		if e.SolveOne(there[i], false).Impossible {
 			what = "never has a value"
 		}
 		p.Report(span(i), "%q %s: this operand of \"||\" has no effect", text(i), what).About(call.Label()).
@@ -184,7 +148,7 @@ func uselessOperands(p *Pass, e *branch.Conditions, call *plan.Call, t *plan.Tem
 	if last == len(decides)-1 {
 		return
 	}
-	if left, _ := standing(last + 1); !e.SolveOne(left, false).Impossible {
+	if !e.SolveOne(left[last+1], false).Impossible {
 		for i := last + 1; i < len(decides); i++ {
 			useless(i)
 		}
@@ -194,10 +158,8 @@ func uselessOperands(p *Pass, e *branch.Conditions, call *plan.Call, t *plan.Tem
 	if last > 0 {
 		what = "one of the operands up to " + quote(text(last)) + " is"
 	}
-	if first, _ := standing(0); first == logic.True {
-		what += " always set"
-	} else {
-		what += " always set when the call runs"
+	if what += " always set"; runs != logic.True {
+		what += " when the call runs"
 	}
 	p.Report(span(last), "%s: the operands after it are never used", what).About(call.Label()).
 		Note(span(last+1), "this is never used").

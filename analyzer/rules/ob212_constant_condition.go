@@ -5,7 +5,6 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
-	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -79,42 +78,44 @@ func comparison(p *Pass, call *plan.Call, t *plan.Template, read int, with *expr
 // constantTemplates reports conditions of calls that are always or never true.
 func constantTemplates(p *Pass) map[*plan.Template]bool {
 	constant := map[*plan.Template]bool{}
-	var calls []*plan.Call
-	var goals []logic.Literal
 	for _, call := range p.Plan.Calls {
 		t := call.When
-		switch {
-		case t == nil:
-		case !t.Live() || t.Expr != nil && len(t.Reads) == 0:
-			p.Report(t.Node.Span(), "the condition of %q has no reference: it is the same in every run", call.Name).About(call.Label()).
-				Advise("read a value in it, or remove it")
-		case t.Expr != nil:
-			yes, no := p.Flow.Conditions().ConditionAlone(call)
-			calls, goals = append(calls, call), append(goals, yes, no)
-		}
-	}
-	if len(calls) == 0 {
-		return constant
-	}
-	answers := p.Flow.Conditions().Solve(goals, false)
-	for i, call := range calls {
-		never, always := answers[2*i].Impossible, answers[2*i+1].Impossible
-		// What may go wrong isn't true always, even if it is never false.
-		if never == always || always && (MayFail(p, call.When) || mayBeMissing(p, call.When)) {
+		if t == nil {
 			continue
 		}
-		constant[call.When] = true
+		if !t.Live() || t.Expr != nil && len(t.Reads) == 0 {
+			p.Report(t.Node.Span(), "the condition of %q has no reference: it is the same in every run", call.Name).About(call.Label()).
+				Advise("read a value in it, or remove it")
+			continue
+		}
+		never, always := decided(p, call)
+		// What may go wrong isn't true always, even if it is never false.
+		if never == always || always && (MayFail(p, t) || mayBeMissing(p, t)) {
+			continue
+		}
+		constant[t] = true
 		what := "is never true, so the call is always skipped"
-		if call.When.PerItem() {
+		if t.PerItem() {
 			what = "is never true, so every item is skipped"
 		}
 		if always {
 			what = "is always true"
 		}
-		p.Report(call.When.Node.Span(), "the condition of %q %s", call.Name, what).About(call.Label()).
+		p.Report(t.Node.Span(), "the condition of %q %s", call.Name, what).About(call.Label()).
 			Advise("compare it with a possible value, or remove the condition")
 	}
 	return constant
+}
+
+// decided reports whether a condition is never true, and whether it is never false, for any values of its references.
+func decided(p *Pass, call *plan.Call) (never, always bool) {
+	if call.When.Expr == nil {
+		return false, false
+	}
+	e := p.Flow.Conditions()
+	yes, no := e.ConditionAlone(call)
+	answers := e.Solve([]logic.Literal{yes, no}, false)
+	return answers[0].Impossible, answers[1].Impossible
 }
 
 // mayBeMissing reports whether there may be nothing where a condition looks, which then isn't
@@ -140,14 +141,7 @@ func mayBeMissing(p *Pass, condition *plan.Template) bool {
 }
 
 // constantAlone reports whether OB212 speaks of a call's condition.
-func constantAlone(p *Pass, e *branch.Conditions, call *plan.Call) bool {
-	if !call.When.Live() || call.When.Expr != nil && len(call.When.Reads) == 0 {
-		return true
-	}
-	if call.When.Expr == nil {
-		return false
-	}
-	yes, no := e.ConditionAlone(call)
-	answers := e.Solve([]logic.Literal{yes, no}, false)
-	return answers[0].Impossible != answers[1].Impossible
+func constantAlone(p *Pass, call *plan.Call) bool {
+	never, always := decided(p, call)
+	return !call.When.Live() || call.When.Expr != nil && len(call.When.Reads) == 0 || never != always
 }

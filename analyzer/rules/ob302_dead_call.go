@@ -74,6 +74,10 @@ const maxPaired = 24
 
 // deadCall reports a call with the smallest evidence: one thing that never holds, or two that exclude each other.
 func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
+	report := func(what string) *diag.Diagnostic {
+		return p.Report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).About(call.Label()).
+			Advise("read values of one branch, join branches with \"||\", or remove the call")
+	}
 	parts := parts(p, call)
 	goals := make([]logic.Literal, len(parts))
 	for i := range parts {
@@ -84,16 +88,14 @@ func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 		if !a.Impossible {
 			continue
 		}
-		if parts[i].at == nil || parts[i].at == call.When && constantAlone(p, e, call) {
+		if parts[i].at == nil || parts[i].at == call.When && constantAlone(p, call) {
 			return // that is the other call's own, or OB212's
 		}
 		what := parts[i].words + " never has a value"
 		if parts[i].at == call.When {
 			what = parts[i].words + " is never true"
 		}
-		f := p.Report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).About(call.Label()).
-			Note(parts[i].node.Span(), "it needs this").
-			Advise("read values of one branch, join branches with \"||\", or remove the call")
+		f := report(what).Note(parts[i].node.Span(), "it needs this")
 		f.Witness = evidence{Branch: []choice{}}
 		analysis.NoteWriters(p, f, parts[i].at)
 		return
@@ -104,8 +106,7 @@ func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 			if !e.SolveOne(both, false).Impossible {
 				continue
 			}
-			f := p.Report(call.ToolNode.Span(), "%q can never run: %s and %s exclude each other", call.Name, parts[j].words, parts[i].words).About(call.Label()).
-				Advise("read values of one branch, join branches with \"||\", or remove the call")
+			f := report(parts[j].words + " and " + parts[i].words + " exclude each other")
 			one, other := e.Decisions(parts[j].holds, alone[j].Assignment), e.Decisions(parts[i].holds, alone[i].Assignment)
 			needs(f, parts[j].node, one)
 			if parts[i].node != parts[j].node {
@@ -126,8 +127,7 @@ func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 			return // that is OB403's
 		}
 	}
-	f := p.Report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).About(call.Label()).
-		Advise("read values of one branch, join branches with \"||\", or remove the call")
+	f := report(what)
 	f.Witness = evidence{Branch: []choice{}}
 	for _, part := range parts[:min(len(parts), analysis.MaxShown)] {
 		f.Note(part.node.Span(), "it needs this")

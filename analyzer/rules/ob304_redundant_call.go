@@ -30,8 +30,13 @@ func redundantCalls(p *Pass) {
 		}
 		var b strings.Builder
 		fmt.Fprintf(&b, "%q %q %q ", call.ToolName, call.Activity, call.Delegate)
-		Fingerprint(p, &b, call.Params)
-		fingerprintOfScopes(p, &b, call)
+		for _, f := range slices.SortedFunc(slices.Values(call.Params.Fields), func(x, y plan.TemplateField) int { return strings.Compare(x.Key, y.Key) }) {
+			b.WriteString(strconv.Quote(f.Key))
+			Fingerprint(p, &b, f.Value)
+		}
+		for _, s := range call.Scopes { // what context it is handed
+			fmt.Fprint(&b, " ", p.Plan.Reads[s.Read].Path, p.Plan.Reads[s.Read].Writers)
+		}
 		if call.When != nil {
 			Fingerprint(p, &b, call.When)
 		}
@@ -56,47 +61,14 @@ func redundantCalls(p *Pass) {
 
 // Fingerprint writes what a template passes: two with the same fingerprint get the same value.
 func Fingerprint(p *Pass, b *strings.Builder, t *plan.Template) {
-	switch {
-	case !t.Live():
-		text, err := json.Marshal(t.Value)
-		if err != nil {
-			text = fmt.Append(nil, t.Node.Start) // like no other
-		}
-		b.WriteByte('=')
-		b.Write(text)
-	case t.Expr != nil:
-		b.WriteString("†" + strconv.Quote(t.Expr.String()))
-		for _, i := range t.Reads {
-			fmt.Fprint(b, p.Plan.Reads[i].Path, p.Plan.Reads[i].Writers)
-		}
-	case t.Items != nil:
-		b.WriteByte('[')
-		for _, item := range t.Items {
-			Fingerprint(p, b, item)
-			b.WriteByte(',')
-		}
-		b.WriteByte(']')
-	default:
-		fields := slices.Clone(t.Fields)
-		slices.SortFunc(fields, func(x, y plan.TemplateField) int { return strings.Compare(x.Key, y.Key) })
-		b.WriteByte('{')
-		for _, f := range fields {
-			b.WriteString(strconv.Quote(f.Key))
-			Fingerprint(p, b, f.Value)
-			b.WriteByte(',')
-		}
-		b.WriteByte('}')
+	text, err := json.Marshal(t.Node.Value())
+	if err != nil {
+		text = fmt.Append(nil, t.Node.Start) // like no other
 	}
-}
-
-// fingerprintOfScopes writes what context a call is handed.
-func fingerprintOfScopes(p *Pass, b *strings.Builder, call *plan.Call) {
-	if call.Scopes == nil {
-		return
-	}
-	b.WriteString(" in")
-	for _, s := range call.Scopes {
-		r := &p.Plan.Reads[s.Read]
-		fmt.Fprint(b, " ", r.Path, r.Writers)
+	b.Write(text)
+	for one := range t.Expressions() {
+		for _, i := range one.Reads {
+			fmt.Fprint(b, " ", p.Plan.Reads[i].Path, p.Plan.Reads[i].Writers)
+		}
 	}
 }

@@ -19,7 +19,8 @@ var _ = Register(Rule{
 // lostWrites reports values that are replaced before anything can read them: a later call, which waits for the earlier
 // one, sets the same path or one above it, and every read that sees the earlier value sees the later one too.
 func lostWrites(p *Pass) {
-	if p.Plan.Writes == plan.Once {
+	bound := analysis.Bound(p)
+	if p.Plan.Writes == plan.Once || bound == nil {
 		return
 	}
 	lost := map[int32]bool{}
@@ -31,7 +32,7 @@ func lostWrites(p *Pass) {
 			earlier := p.Plan.Calls[i]
 			if lost[i] || i > int32(later.Index) || !flow.Sets(earlier) ||
 				slices.ContainsFunc(earlier.Output[0], func(path plan.Path) bool { return over(p.Plan, later, path).Node == nil }) ||
-				readBetween(p, earlier, later) || !p.Flow.AlwaysWith(later, earlier) {
+				readBetween(p, bound[i], earlier, later) || !p.Flow.AlwaysWith(later, earlier) {
 				continue
 			}
 			lost[i] = true
@@ -58,16 +59,11 @@ func over(p *plan.Plan, c *plan.Call, lost plan.Path) plan.Path {
 	return plan.Path{}
 }
 
-// readBetween reports whether a read sees what one call wrote but not what a later one did: a read of a call listed
-// between the two, of the later one, or of one listed before both that is bound to nothing earlier.
-func readBetween(p *Pass, earlier, later *plan.Call) bool {
-	found := false
-	for _, path := range earlier.Output[0] {
-		analysis.Reading(p).Overlapping(path.ID, func(calls []int32) bool {
-			at, _ := slices.BinarySearch(calls, int32(earlier.Index)+1)
-			found = at < len(calls) && calls[at] <= int32(later.Index)
-			return !found
-		})
-	}
-	return found
+// readBetween reports whether a read sees what one call wrote but not what a later one did.
+func readBetween(p *Pass, reads []int32, earlier, later *plan.Call) bool {
+	return slices.ContainsFunc(reads, func(i int32) bool {
+		r := &p.Plan.Reads[i]
+		_, sees := slices.BinarySearch(r.Writers, int32(later.Index))
+		return !sees && meets(p, earlier.Output[0], r.Path)
+	})
 }

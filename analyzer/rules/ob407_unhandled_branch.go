@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -17,8 +18,8 @@ var UnhandledBranch = Register(Rule{
 // unhandledBranches finds alternatives that nothing reads. Where a plan has no
 // output its state is the result, and a first alternative may be it.
 func unhandledBranches(p *Pass) {
-	read := alternativesRead(p)
-	if read == nil {
+	bound := analysis.Bound(p)
+	if bound == nil {
 		return
 	}
 	tried := triedNext(p)
@@ -27,7 +28,7 @@ func unhandledBranches(p *Pass) {
 			continue
 		}
 		for i, route := range call.Output {
-			if read[call.Index][i] || i == 0 && p.Plan.Output == nil || i == call.FailureRoute() && tried[call.Output[0][0].ID] > call.Index {
+			if isRead(p, bound[call.Index], route) || i == 0 && p.Plan.Output == nil || i == call.FailureRoute() && tried[call.Output[0][0].ID] > call.Index {
 				continue
 			}
 			what := "if the call chooses this alternative, nothing follows"
@@ -57,37 +58,4 @@ func triedNext(p *Pass) map[pathtree.ID]int {
 		}
 	}
 	return last
-}
-
-// maxMatched bounds how often a read and an alternative are compared.
-const maxMatched = 4_000_000
-
-// alternativesRead tells by call and alternative whether some read that sees the call looks where the alternative
-// writes; nil when no call has alternatives, or when that is too much to look at.
-func alternativesRead(p *Pass) [][]bool {
-	var read [][]bool
-	for _, call := range p.Plan.Calls {
-		if len(call.Output) > 1 {
-			if read == nil {
-				read = make([][]bool, len(p.Plan.Calls))
-			}
-			read[call.Index] = make([]bool, len(call.Output))
-		}
-	}
-	if read == nil {
-		return nil
-	}
-	work := 0
-	for i := range p.Plan.Reads {
-		r := &p.Plan.Reads[i]
-		for _, w := range r.Writers {
-			for alternative := range read[w] {
-				if work++; work > maxMatched {
-					return nil
-				}
-				read[w][alternative] = read[w][alternative] || meets(p, p.Plan.Calls[w].Output[alternative], r.Path)
-			}
-		}
-	}
-	return read
 }

@@ -1,9 +1,9 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -129,15 +129,13 @@ var (
 	shortFailureWords = []string{"e", "bad", "ugly", "log", "no", "not", "none"}
 )
 
-// wordsOf splits a name at separators and where a capital begins a word.
+// nameWords are the words of a name, which begin with a capital or after a separator.
+var nameWords = regexp.MustCompile(`\p{Lu}[^\p{Lu}_\- ]*|[^\p{Lu}_\- ]+`)
+
 func wordsOf(name string) []string {
-	var words []string
-	start := 0
-	for i, r := range name {
-		if unicode.IsUpper(r) || r == '_' || r == '-' || r == ' ' {
-			words = append(words, strings.ToLower(strings.Trim(name[start:i], "_- ")))
-			start = i
-		}
+	words := nameWords.FindAllString(name, -1)
+	for i := range words {
+		words[i] = strings.ToLower(words[i])
 	}
-	return append(words, strings.ToLower(strings.Trim(name[start:], "_- ")))
+	return words
 }

@@ -27,20 +27,15 @@ func stateMismatches(p *Pass) {
 		return
 	}
 	for _, call := range p.Fresh() {
-		if call.Produced != nil && call.Method == plan.Set && len(call.Output) > 0 {
+		switch {
+		case len(call.Output) == 0 || call.Produced != nil && call.Method != plan.Set:
+		case call.Produced != nil:
 			producedMismatch(p, call)
-			continue
-		}
-		if call.Tool == nil || call.Tool.Output == nil || len(call.Output) == 0 || call.Produced != nil {
-			continue
-		}
-		switch call.Method {
-		case plan.Set:
+		case call.Tool == nil || call.Tool.Output == nil:
+		case call.Method == plan.Set:
 			stateMismatch(p, call, p.Flow.Gives(call), acceptedSomewhere(p, call), "")
-		case plan.Push, plan.Concat:
-			itemMismatch(p, call)
-		default:
-			partMismatch(p, call)
+		case len(call.Output) == 1 && len(call.Output[0]) == 1:
+			appliedMismatch(p, call, p.Flow.StateAt(call.Output[0][0].ID).Schema)
 		}
 	}
 	if !p.Screens { // it is no error
@@ -71,10 +66,7 @@ func stateMismatch(p *Pass, call *plan.Call, produced, wanted *schema.Schema, pa
 	if produced == nil || wanted == nil {
 		return
 	}
-	verdict := p.Flow.Fits(produced, wanted, false)
 	path := call.Output[0][0]
-	fit := flow.Fit{Relation: verdict.Relation, Kinds: produced.Kinds(), Witness: verdict.Witness}
-	j := judgement{Fit: fit, To: target{Schema: wanted}}
 	what := "the result of " + quote(call.ToolName)
 	if part != "" {
 		what = quote(part) + " of " + what
@@ -83,24 +75,16 @@ func stateMismatch(p *Pass, call *plan.Call, produced, wanted *schema.Schema, pa
 	if len(call.Output) > 1 {
 		where = "what the state schema accepts at any of the alternatives"
 	}
-	var f *diag.Diagnostic
-	switch why := verdict.CutShort(); {
-	case verdict.Relation == schema.Never:
-		f = p.Report(path.Span(), "%s never fits %s: %s", what, where, j.Because()).About(call.Label())
-	case verdict.Relation == schema.MayNotFit:
-		f = p.Report(path.Span(), "%s may not fit %s: %s", what, where, j.Because()).About(call.Label()).As(diag.Warning)
-	case why != "":
-		analysis.CutShort(p, path.Span(), "whether %s fits %s isn't fully analysed: %s", what, where, why).
-			About(call.Label())
-		return
-	default:
-		return
-	}
-	f.Witness = verdict.Witness
-	f.Advise("make the two schemas agree, write the result to another path, or add an alternative that accepts the rest")
-	analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
-	if segments := p.Plan.Paths.Segments(path.ID); len(segments) > 1 {
-		analysis.ShowAll(f, analysis.DocumentPlace(p, "stateSchema", segments[1:]))
+	switch j := analysis.Compare(p, call, produced, wanted); {
+	case j.Relation == schema.Never, j.Relation == schema.MayNotFit:
+		f := analysis.Mismatch(p, p.Rule, path.Span(), what, j, where).
+			Advise("make the two schemas agree, write the result to another path, or add an alternative that accepts the rest")
+		analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
+		if segments := p.Plan.Paths.Segments(path.ID); len(segments) > 1 {
+			analysis.ShowAll(f, analysis.DocumentPlace(p, "stateSchema", segments[1:]))
+		}
+	case j.CutShort != "":
+		analysis.CutShort(p, path.Span(), "whether %s fits %s isn't fully analysed: %s", what, where, j.CutShort).About(call.Label())
 	}
 }
 
@@ -126,70 +110,49 @@ func producedMismatch(p *Pass, call *plan.Call) {
 	f.Witness = call.Produced.Value()
 }
 
-// itemMismatch judges what is pushed, or the items of what is appended, against
-// what the state schema says of the list's items, where it says one thing of all.
-func itemMismatch(p *Pass, call *plan.Call) {
-	if len(call.Output) != 1 || len(call.Output[0]) != 1 {
-		return
+// appliedMismatch judges what is pushed, or the items of what is appended, against what the state schema says of the
+// list's items, where it says one thing of all; and what is merged into an object property by property.
+func appliedMismatch(p *Pass, call *plan.Call, into *schema.Schema) {
+	produced, item := p.Flow.Gives(call), []schema.Step{schema.Index(0)}
+	switch isList := into != nil && into.Kinds()&schema.Array != 0 && flow.Uniform(into); {
+	case call.Method == plan.Push && isList:
+		stateMismatch(p, call, produced, into.At(item).Schema, "")
+	case call.Method == plan.Concat && isList && produced.Kinds() == schema.Array && flow.Uniform(produced):
+		stateMismatch(p, call, produced.At(item).Schema, into.At(item).Schema, "")
+	case call.Method == plan.Merge || call.Method == plan.Assign:
+		partsMismatch(p, call, call.Tool.Output, into, "")
 	}
-	list := p.Flow.StateAt(call.Output[0][0].ID).Schema
-	if list == nil || list.Kinds()&schema.Array == 0 || !flow.Uniform(list) {
-		return
-	}
-	item := []schema.Step{schema.Index(0)}
-	produced := p.Flow.Gives(call)
-	if call.Method == plan.Concat {
-		if produced.Kinds() != schema.Array || !flow.Uniform(produced) {
-			return
-		}
-		produced = produced.At(item).Schema
-	}
-	stateMismatch(p, call, produced, list.At(item).Schema, "")
-}
-
-// partMismatch judges the properties that are merged into an object one by one.
-func partMismatch(p *Pass, call *plan.Call) {
-	if len(call.Output) != 1 || len(call.Output[0]) != 1 || call.Tool.Output.Kinds() != schema.Object {
-		return
-	}
-	into := p.Flow.StateAt(call.Output[0][0].ID).Schema
-	if into == nil || into.Kinds() != schema.Object {
-		return
-	}
-	partsMismatch(p, call, call.Tool.Output, into, "")
 }
 
 // maxParts bounds how deep the parts of a merged object are looked into.
 const maxParts = 8
 
 func partsMismatch(p *Pass, call *plan.Call, given, into *schema.Schema, above string) {
-	for _, name := range given.Properties() {
+	if into == nil || given.Kinds() != schema.Object || into.Kinds() != schema.Object || strings.Count(above, ".") > maxParts {
+		return
+	}
+	named := given.Properties()
+	names := slices.Concat(named, slices.DeleteFunc(into.Properties(), func(name string) bool { return slices.Contains(named, name) }))
+	for i, name := range names {
 		key := []schema.Step{schema.Key(name)}
 		from, to := given.At(key), into.At(key)
 		switch {
 		case !from.Possible:
 		case !to.Possible:
 			noPlaceFor(p, call, above+name, from.Required)
-		case from.Schema == nil:
+		case from.Schema == nil || to.Schema == nil:
 		case call.Method == plan.Merge && from.Schema.Kinds()&schema.Object != 0: // it is merged in its turn
-			if to.Schema != nil && from.Schema.Kinds() == schema.Object && to.Schema.Kinds() == schema.Object && strings.Count(above, ".") < maxParts {
+			if i < len(named) {
 				partsMismatch(p, call, from.Schema, to.Schema, above+name+".")
 			}
-		default:
+		case i < len(named):
 			stateMismatch(p, call, from.Schema, to.Schema, above+name)
-		}
-	}
-	for _, name := range into.Properties() { // a map has a schema for any name
-		key := []schema.Step{schema.Key(name)}
-		from, to := given.At(key), into.At(key)
-		if slices.Contains(given.Properties(), name) || !from.Possible || !from.Named || from.Schema == nil || from.Schema.Kinds() == schema.Anything || to.Schema == nil ||
-			call.Method == plan.Merge && from.Schema.Kinds()&schema.Object != 0 {
-			continue
-		}
-		v := p.Flow.Contains(from.Schema, to.Schema)
-		if (v.Relation == schema.Never || v.Relation == schema.MayNotFit) &&
-			p.Flow.Contains(schema.AllOf(given, schema.Containing(key, schema.Const(v.Witness))), schema.AnyOf()).Relation == schema.Never { // some result has it there
-			stateMismatch(p, call, schema.AnyOf(from.Schema, to.Schema), to.Schema, above+name)
+		case from.Named && from.Schema.Kinds() != schema.Anything: // a map has a schema for any name
+			v := p.Flow.Contains(from.Schema, to.Schema)
+			if (v.Relation == schema.Never || v.Relation == schema.MayNotFit) &&
+				p.Flow.Contains(schema.AllOf(given, schema.Containing(key, schema.Const(v.Witness))), schema.AnyOf()).Relation == schema.Never { // some result has it there
+				stateMismatch(p, call, schema.AnyOf(from.Schema, to.Schema), to.Schema, above+name)
+			}
 		}
 	}
 }

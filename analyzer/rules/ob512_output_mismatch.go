@@ -50,7 +50,7 @@ func outputForgotten(p *Pass) {
 
 // ReportOutput reports a value that may come and that "outputSchema" refuses.
 func ReportOutput(p *Pass, j *judgement) {
-	analysis.Misfit(p, p.Rule, j, partOf(j.To.Part)).As(diag.Warning).Advise("narrow the source's schema, or widen \"outputSchema\"")
+	analysis.Misfit(p, p.Rule, j, partOf(j.To.Part)).Advise("narrow the source's schema, or widen \"outputSchema\"")
 }
 
 // judgeOutput judges the flows into the plan's output.

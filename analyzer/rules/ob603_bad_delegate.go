@@ -23,11 +23,7 @@ func badDelegates(p *Pass) {
 	if p.Plan.Form == plan.Replan || p.Delegates == nil {
 		return
 	}
-	all := make(map[string]any, len(p.Plan.Delegates))
-	for path := range p.Plan.Delegates {
-		all[path] = nil
-	}
-	for _, path := range analysis.SortedKeys(all) {
+	for _, path := range slices.Sorted(maps.Keys(p.Plan.Delegates)) {
 		judged := p.Delegates.Judge(p.Plan.Delegates[path])
 		if len(judged.Errors) > 0 {
 			reportUnsound(p, path, judged.Errors, "can't be run", diag.Error)
@@ -95,12 +91,11 @@ func delegateOutput(p *Pass, call *plan.Call) {
 	if face == nil || tool.Output == nil || face.Output == tool.Output {
 		return
 	}
-	j := judgement{To: target{Schema: tool.Output}}
+	j := &judgement{To: target{Call: call, Schema: tool.Output}}
 	node := face.OutputNode
 	switch judged := p.Delegates.Judge(d); {
 	case face.Output != nil:
-		v := p.Flow.Fits(face.Output, tool.Output, false)
-		j.Fit = flow.Fit{Relation: v.Relation, Kinds: face.Output.Kinds(), Witness: v.Witness}
+		j = analysis.Compare(p, call, face.Output, tool.Output)
 	case judged.Sound && d.Output != nil: // samples show what may not fit
 		inner := flow.New(judged.Plan, 0, p.Flow.Schemas)
 		if j.Fit = inner.Accepts(nil, inner.Eval(nil, d.Output), tool.Output); j.Relation != schema.Never {
@@ -108,16 +103,12 @@ func delegateOutput(p *Pass, call *plan.Call) {
 		}
 		node = d.Output.Node
 	}
-	words, severity := "never fits", diag.Error
-	if j.Relation == schema.MayNotFit {
-		words, severity = "may not fit", diag.Warning
-	} else if j.Relation != schema.Never {
+	if j.Relation != schema.MayNotFit && j.Relation != schema.Never {
 		return
 	}
-	f := p.Report(call.ToolNode.Span(), "the output of the delegate %q %s the \"_output\" of %q: %s", face.Name, words, tool.Name, j.Because()).About(call.Label()).As(severity).
-		Advise("make the two schemas agree, or remove the tool's \"_output\" to use the delegate's \"outputSchema\"")
-	f.Witness = j.Witness
-	f.Show(node.Span().Head(), "the delegate's output is described here").Show(tool.OutputNode.Span().Head(), "the tool's output is described here")
+	analysis.Mismatch(p, p.Rule, call.ToolNode.Span(), "the output of the delegate "+quote(face.Name), j, "the \"_output\" of "+quote(tool.Name)).
+		Advise("make the two schemas agree, or remove the tool's \"_output\" to use the delegate's \"outputSchema\"").
+		Show(node.Span().Head(), "the delegate's output is described here").Show(tool.OutputNode.Span().Head(), "the tool's output is described here")
 }
 
 // handsOver reports a delegate that doesn't receive a required part of its state, or has no output without it.
@@ -158,10 +149,7 @@ func misfitScopes(p *Pass, call *plan.Call, accepts *schema.Schema) {
 			continue
 		}
 		into := "the \"stateSchema\" of the delegate " + quote(call.Plan())
-		f := analysis.Misfit(p, p.Rule, &j, into).Advise("%s", help(&j))
-		if j.Relation == schema.MayNotFit {
-			f.As(diag.Warning)
-		}
+		analysis.Misfit(p, p.Rule, &j, into).Advise("%s", help(&j))
 	}
 }
 
@@ -180,16 +168,10 @@ func comesToNothing(d *plan.Plan, missing []*plan.Read) bool {
 			skipped[i] = skipped[i] || !t.PerItem() && slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) })
 		}
 	}
-	var empty func(t *plan.Template) bool
-	empty = func(t *plan.Template) bool {
-		switch {
-		case !t.Live():
-			return t.Value == nil
-		case t.Expr != nil:
-			return slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) })
+	for t := range d.Output.Expressions() {
+		if !slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) }) {
+			return false
 		}
-		return !slices.ContainsFunc(t.Items, func(item *plan.Template) bool { return !empty(item) }) &&
-			!slices.ContainsFunc(t.Fields, func(f plan.TemplateField) bool { return !empty(f.Value) })
 	}
-	return empty(d.Output)
+	return !HasLiterals(d.Output)
 }

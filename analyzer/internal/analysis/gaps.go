@@ -68,30 +68,20 @@ func hiddenInDocument(p *plan.Plan, offset int) diag.Facts {
 		return diag.Everything
 	}
 	for _, f := range p.Root.Fields {
-		if Within(f.Value, offset) {
-			return hiddenInField(f)
+		if hides, known := hiddenBy[f.Key.Text]; known && Within(f.Value, offset) {
+			if f.Key.Text == "tools" && f.Value.Kind == source.Object { // by name they are known, see defines
+				return 0
+			}
+			return hides
 		}
 	}
 	return diag.Everything // an unknown key may be a misspelt one
 }
 
-func hiddenInField(f source.Field) diag.Facts {
-	switch f.Key.Text {
-	case "input", "inputSchema":
-		return diag.Input
-	case "state", "stateSchema":
-		return diag.State
-	case "output":
-		return diag.Reads
-	case "activities", "import":
-		return diag.Tools
-	case "tools":
-		if f.Value.Kind != source.Object { // by name they are known, see defines
-			return diag.Tools
-		}
-		return 0
-	case "plan", "version", "description", "outputSchema", "mode", "terminate", "limits", "servers", "advisors", "advice":
-		return 0
-	}
-	return diag.Everything
+// hiddenBy is what errors in a field of a document leave unknown.
+var hiddenBy = map[string]diag.Facts{
+	"input": diag.Input, "inputSchema": diag.Input, "state": diag.State, "stateSchema": diag.State,
+	"output": diag.Reads, "activities": diag.Tools, "import": diag.Tools, "tools": diag.Tools,
+	"plan": 0, "version": 0, "description": 0, "outputSchema": 0, "mode": 0, "terminate": 0, "limits": 0,
+	"servers": 0, "advisors": 0, "advice": 0,
 }

@@ -57,14 +57,29 @@ func (j *Judgement) Because() string {
 	return fmt.Sprintf("for instance %s: %s", Brief(j.Witness), why)
 }
 
-// Misfit reports that what comes never fits a place, or may not.
-func Misfit(p *Pass, rule *diag.Rule, j *Judgement, to string) *diag.Diagnostic {
+// Compare judges all values of one schema by another.
+func Compare(p *Pass, call *plan.Call, from, to *schema.Schema) *Judgement {
+	v := p.Flow.Fits(from, to, false)
+	fit := flow.Fit{Relation: v.Relation, Kinds: from.Kinds(), Witness: v.Witness, CutShort: v.CutShort()}
+	return &Judgement{fit, Target{Call: call, Schema: to}}
+}
+
+// Mismatch reports that something never fits a place, or as a warning that it may not.
+func Mismatch(p *Pass, rule *diag.Rule, at source.Span, what string, j *Judgement, to string) *diag.Diagnostic {
 	words := "%s may not fit %s: %s"
 	if j.Relation == schema.Never {
 		words = "%s never fits %s: %s"
 	}
-	f := p.Found.Report(rule, j.Place(), words, j.Called(), to, j.Because()).About(j.To.Call.Label())
-	f.Witness = j.Witness
+	f := p.Found.Report(rule, at, words, what, to, j.Because()).About(j.To.Call.Label())
+	if f.Witness = j.Witness; j.Relation != schema.Never {
+		f.As(diag.Warning)
+	}
+	return f
+}
+
+// Misfit is Mismatch for what comes, with where the plan says what that is.
+func Misfit(p *Pass, rule *diag.Rule, j *Judgement, to string) *diag.Diagnostic {
+	f := Mismatch(p, rule, j.Place(), j.Called(), j, to)
 	NoteSources(p, f, j)
 	return f
 }

@@ -25,7 +25,6 @@ type Parameters struct {
 	Ignored  []string // that no call can give: keys that begin with "x-"
 	Open     bool     // it allows parameters that it doesn't name, and says so
 	Places   map[string]schema.Place
-	list     []*Parameters           // see alone
 	declared *Declaration            // see names
 	Bounds   map[string]*source.Node // of what a policy says of a tool: where it does, by parameter
 }
@@ -49,9 +48,6 @@ func ParametersOf(p *Pass, tool *plan.Tool) *Parameters {
 // all that is known of the tool, it speaks for both.
 func Takers(p *Pass, call *plan.Call) []*Parameters {
 	known := ParametersOf(p, call.Tool)
-	if call.Plan() == "" {
-		return known.alone()
-	}
 	var takers []*Parameters
 	face := compiler.Interface(p.Plan.Delegates[call.Plan()])
 	if known != nil && (face == nil || call.Tool.Parameters != face.Parameters) {
@@ -62,17 +58,6 @@ func Takers(p *Pass, call *plan.Call) []*Parameters {
 		takers = append(takers, known)
 	}
 	return takers
-}
-
-// alone is a list of nothing else; it is made once.
-func (t *Parameters) alone() []*Parameters {
-	if t == nil {
-		return nil
-	}
-	if t.list == nil {
-		t.list = []*Parameters{t}
-	}
-	return t.list
 }
 
 func (t *Parameters) Place(name string) schema.Place {

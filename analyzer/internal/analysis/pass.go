@@ -199,47 +199,37 @@ type expressionOf struct {
 	template *plan.Template
 }
 
-// Listed are the expressions of a plan: all, and those that do more than pass on what one reference gives.
-type listed struct{ all, calculated []expressionOf }
+// Listed are the expressions of a plan.
+type listed []expressionOf
 
 // Expressions goes over every expression of the plan, in the order of the text, or of one that arrives over those of
 // the calls that are judged. The call is nil for those of the plan's output.
 func (p *Pass) Expressions(f func(call *plan.Call, t *plan.Template)) {
-	for _, x := range findExpressions(p).all {
+	l := Kept[listed](p.Store) // once for all rules
+	if *l == nil {
+		*l = make(listed, 0, len(p.Plan.Reads)-p.FromRead)
+		for _, call := range p.Fresh() {
+			for t := range call.Expressions() {
+				*l = append(*l, expressionOf{call, t})
+			}
+		}
+		for t := range p.Plan.Output.Expressions() {
+			*l = append(*l, expressionOf{nil, t})
+		}
+	}
+	for _, x := range *l {
 		f(x.call, x.template)
 	}
 }
 
 // Calculations goes over those expressions that do more than pass on what one
-// reference gives: conditions, fallbacks and the like. In most plans they are few.
+// reference gives: conditions, lists, fallbacks and the like.
 func Calculations(p *Pass, f func(call *plan.Call, t *plan.Template)) {
-	for _, x := range findExpressions(p).calculated {
-		f(x.call, x.template)
-	}
-}
-
-// findExpressions lists the plan's expressions, once for all rules.
-func findExpressions(p *Pass) *listed {
-	l := Kept[listed](p.Store)
-	if l.all != nil {
-		return l
-	}
-	l.all = make([]expressionOf, 0, len(p.Plan.Reads)-p.FromRead)
-	for _, call := range p.Fresh() {
-		for t := range call.Expressions() {
-			l.all = append(l.all, expressionOf{call, t})
-			if !t.Expr.Plain() || t == call.When || call.Each != nil && t == call.Each.List {
-				l.calculated = append(l.calculated, expressionOf{call, t})
-			}
+	p.Expressions(func(call *plan.Call, t *plan.Template) {
+		if !t.Expr.Plain() || call != nil && (t == call.When || call.Each != nil && t == call.Each.List) {
+			f(call, t)
 		}
-	}
-	for t := range p.Plan.Output.Expressions() {
-		l.all = append(l.all, expressionOf{nil, t})
-		if !t.Expr.Plain() {
-			l.calculated = append(l.calculated, expressionOf{nil, t})
-		}
-	}
-	return l
+	})
 }
 
 // A Rule is one thing that is looked for: what its findings are called, and a

@@ -7,53 +7,36 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
-// Readers index who reads what, the mirror of the compiler's index of writers.
-type readers struct {
-	paths *pathtree.Tree
-	at    [][]int32 // by path: the calls that read exactly it, ascending; behind all of them the plan's output
-	below [][]int32 // by path: the calls that read something below it, in the same way
+// A binding lists, by call, the reads that may see what it writes.
+type binding struct {
+	reads [][]int32
+	known bool
 }
 
-// Reading is the pass's index of readers, made when it is first asked for.
-func Reading(p *Pass) *readers {
-	r, paths := Kept[readers](p.Store), p.Plan.Paths
-	if r.paths != nil {
-		return r
+// maxBound bounds how many pairs of a call and a read are listed.
+const maxBound = 4_000_000
+
+// Bound lists, by call, the reads that may see what it writes; nil where there are too many of them.
+func Bound(p *Pass) [][]int32 {
+	b := Kept[binding](p.Store)
+	if b.known {
+		return b.reads
 	}
-	n := paths.Len()
-	*r = readers{paths: paths, at: make([][]int32, n), below: make([][]int32, n)}
+	b.known = true
+	pairs := 0
 	for i := range p.Plan.Reads {
-		read, reader := &p.Plan.Reads[i], int32(p.Plan.Reads[i].Call)
-		if reader < 0 {
-			reader = int32(len(p.Plan.Calls))
-		}
-		r.at[read.Path] = note(r.at[read.Path], reader)
-		for up := paths.Parent(read.Path); up > pathtree.Root; up = paths.Parent(up) {
-			r.below[up] = note(r.below[up], reader)
-		}
+		pairs += len(p.Plan.Reads[i].Writers)
 	}
-	return r
-}
-
-// note appends a call to an ascending list that holds each call once.
-func note(list []int32, call int32) []int32 {
-	if len(list) > 0 && list[len(list)-1] == call {
-		return list
+	if pairs > maxBound {
+		return nil
 	}
-	return append(list, call)
-}
-
-// Overlapping goes over the lists of calls that read a path, something above it
-// or something below it, until f returns false.
-func (r *readers) Overlapping(id pathtree.ID, f func([]int32) bool) {
-	if len(r.below[id]) > 0 && !f(r.below[id]) {
-		return
-	}
-	for ; id > pathtree.Root; id = r.paths.Parent(id) {
-		if len(r.at[id]) > 0 && !f(r.at[id]) {
-			return
+	b.reads = make([][]int32, len(p.Plan.Calls))
+	for i := range p.Plan.Reads {
+		for _, w := range p.Plan.Reads[i].Writers {
+			b.reads[w] = append(b.reads[w], int32(i))
 		}
 	}
+	return b.reads
 }
 
 // writtenBelow lists, by path, the paths one segment down at which, or below which, some call writes.

@@ -23,18 +23,10 @@ type Facts interface {
 	MayBeThere(*plan.Read) bool
 	// Begins reports whether the input or the state begins with something at a path, be it in one instance only.
 	Begins(kind string, path []expression.Segment) bool
-	// InResult is the part of a tool's result schema for a path, so many steps below the path that the
-	// result is written to.
-	InResult(tool *plan.Tool, at pathtree.ID, below int) schema.Place
-	// StateAt is what the state schema says of a path.
-	StateAt(pathtree.ID) schema.Place
-	// Given is the document's schema of a path, nil without one, and whether it is certain: a value in
-	// the document is only an example.
-	Given(pathtree.ID) (s *schema.Schema, sure bool)
-	// Item is the schema of a read of an item or its index, nil if unknown, and whether it is certain.
-	Item(*plan.Read) (s *schema.Schema, sure bool)
-	// Meet is the intersection of two schemas; nil accepts everything.
-	Meet(a, b *schema.Schema) *schema.Schema
+	// At is what a schema says of a path.
+	At(*schema.Schema, []expression.Segment) schema.Place
+	// Domain is what the value of a read may be.
+	Domain(*plan.Read) Domain
 	// NotNull is a schema less null.
 	NotNull(*schema.Schema) *schema.Schema
 }
@@ -51,9 +43,7 @@ const Needed = diag.Writes | diag.Reads | diag.Order | diag.State
 //
 // The circuit decides whether several formulas can be true together.
 type Conditions struct {
-	*logic.Circuit
-	plan  *plan.Plan
-	facts Facts
+	*variables
 
 	runs     []logic.Literal       // by call: its activity is started
 	outcomes [][]logic.Literal     // by call: which alternative it takes, if it runs; the only one of a call without alternatives is that it doesn't fail
@@ -61,26 +51,11 @@ type Conditions struct {
 	reads    []valued              // by read
 	shared   map[readKey]valued
 	prefixes []prefix // by path
-	chosen   map[chosenKey]chosen
-	subjects map[readKey]*subject
-	atoms    map[string]*atom // by what they say, and of what
-	divided  map[likeness]*subject
-	terms    map[templateNode]*atom
-	free     map[string]logic.Literal // what atoms say of values that weren't tried
-	whens    []*expression.Node       // by call
 	holding  map[heldKey]valued
 	null     map[heldKey]logic.Literal
 	absent   map[pathtree.ID]logic.Literal // where some instances begin with nothing
 	work     int                           // contributions of writers to reads that were looked at
-
-	refuted    map[refutation]bool
-	refuting   int                     // steps that refuting may still take
-	unions     map[*schema.Schema]bool // of results: whether they have alternatives in them
-	someUnion  bool
-	unionsUpTo int
-
-	evaluations expression.Meter // that evaluating atoms may still take
-	sampled     int              // steps that making values took
+	unions   unions
 }
 
 // A valued is what is known of a value to come.
@@ -89,15 +64,15 @@ type valued struct {
 	solid logic.Literal // there is one, and it isn't null
 }
 
-// The subjects of variables.
+// What variables of the circuit are about.
 type (
-	aboutOutcome struct{ call int }         // takes one of some alternatives
-	aboutFailure struct{ call int }         // fails, and has no failure route
-	aboutAtom    struct{ text string }      // an expression that isn't looked into is true
-	aboutSubject struct{ of *subject }      // the value of a reference is among some of its cells
-	aboutNull    struct{ heldKey }          // there is null at a path
-	aboutAbsent  struct{ path pathtree.ID } // there is nothing at a path in some instances
-	aboutGiven   struct{ heldKey }          // a value is present or isn't null, as its provider decides
+	aboutOutcome   struct{ call int }         // takes one of some alternatives
+	aboutFailure   struct{ call int }         // fails, and has no failure route
+	aboutPredicate struct{ text string }      // an expression that isn't looked into is true
+	aboutVariable  struct{ of *variable }     // the value of a reference is among some of its points
+	aboutNull      struct{ heldKey }          // there is null at a path
+	aboutAbsent    struct{ path pathtree.ID } // there is nothing at a path in some instances
+	aboutGiven     struct{ heldKey }          // a value is present or isn't null, as its provider decides
 )
 
 const (
@@ -107,35 +82,38 @@ const (
 )
 
 // New works out the conditions of a plan.
-func New(plan *plan.Plan, facts Facts) *Conditions {
-	e := newConditions(plan, facts, 1)
-	inOrder := make([]bool, len(plan.Calls))
-	for _, i := range plan.Graph.Order() {
-		inOrder[i] = true
-	}
-	for i := range inOrder {
-		if !inOrder[i] { // on a cycle, or after one: nothing is known
-			e.runs[i] = e.unknown(true)
-		}
-	}
-	e.build(plan.Graph.Order())
-	return e
-}
-
-// newConditions allocates conditions without formulas, with a share of the evaluation budget.
-func newConditions(plan *plan.Plan, facts Facts, part int) *Conditions {
-	n := len(plan.Calls)
+func New(p *plan.Plan, facts Facts) *Conditions {
+	calls := len(p.Calls)
 	e := &Conditions{
-		Circuit: logic.New(maxGates + callGates*n), plan: plan, facts: facts,
-		failures: map[int]logic.Literal{}, shared: map[readKey]valued{}, chosen: map[chosenKey]chosen{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, divided: map[likeness]*subject{}, terms: map[templateNode]*atom{}, free: map[string]logic.Literal{},
-		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, absent: map[pathtree.ID]logic.Literal{}, refuted: map[refutation]bool{}, refuting: unionBudget, unions: map[*schema.Schema]bool{}, evaluations: expression.Meter{Steps: evaluationWork / part, Memory: evaluationRoom / part},
+		variables: newVariables(p, facts, 1), runs: make([]logic.Literal, calls),
+		outcomes: make([][]logic.Literal, calls), failures: map[int]logic.Literal{},
+		reads: make([]valued, len(p.Reads)), shared: map[readKey]valued{}, prefixes: make([]prefix, p.Paths.Len()),
+		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, absent: map[pathtree.ID]logic.Literal{},
 	}
-	e.runs, e.outcomes, e.whens = make([]logic.Literal, n), make([][]logic.Literal, n), make([]*expression.Node, n)
-	e.prefixes, e.reads = make([]prefix, plan.Paths.Len()), make([]valued, len(plan.Reads))
+	e.unions = unions{of: e, refuted: map[refutation]bool{}, left: unionBudget, known: map[*schema.Schema]bool{}}
 	for i := range e.reads {
 		e.reads[i].there = -1
 	}
-	e.findAtoms(plan.Calls)
+	e.unions.some = slices.ContainsFunc(p.Calls, e.unions.isUnion)
+	for i := range e.runs {
+		if !p.Graph.Acyclic() { // on a cycle, or after one, nothing is known
+			e.runs[i] = e.unknown(true)
+		}
+	}
+	for _, i := range p.Graph.Order() {
+		e.Level = int32(p.Graph.Rank(int(i)))
+		call := p.Calls[i]
+		e.runs[i] = e.Ready(call)
+		for k := range call.Output {
+			if p.Writes == plan.Once && k != call.FailureRoute() { // a path that it would write already has a value
+				e.runs[i] = e.And(e.runs[i], e.occupied(call, k, true).Not())
+			}
+		}
+		if e.Exhausted() {
+			break
+		}
+	}
+	e.Level = int32(calls)
 	return e
 }
 
@@ -144,19 +122,6 @@ func (e *Conditions) Spent() int { return e.Gates()/8 + e.work/20 + e.ProofSteps
 
 // Runs is whether a call's activity is started.
 func (e *Conditions) Runs(call *plan.Call) logic.Literal { return e.runs[call.Index] }
-
-// build works out which calls run, in the graph's order.
-func (e *Conditions) build(calls []int32) {
-	plan := e.plan
-	for _, i := range calls {
-		e.Level = int32(plan.Graph.Rank(int(i)))
-		e.runs[i] = e.start(plan.Calls[i])
-		if e.Exhausted() {
-			break
-		}
-	}
-	e.Level = int32(len(plan.Calls))
-}
 
 // unknown is something that the plan doesn't tell.
 func (e *Conditions) unknown(byDefault bool) logic.Literal {
@@ -174,15 +139,6 @@ func (e *Conditions) within(call int, build func()) {
 	e.Level = int32(e.plan.Graph.Rank(call))
 	build()
 	e.Level = level
-}
-
-// start is whether a call's activity is started.
-func (e *Conditions) start(call *plan.Call) logic.Literal {
-	runs := e.Ready(call)
-	if e.plan.Writes == plan.Once && runs != logic.False {
-		runs = e.And(runs, e.taken(call).Not())
-	}
-	return runs
 }
 
 // Ready is whether everything that a call needs is there, and done what it comes after.
@@ -246,11 +202,7 @@ func (e *Conditions) outcome(call *plan.Call) []logic.Literal {
 	n := len(call.Output)
 	taken := make([]logic.Literal, max(n, 1))
 	e.within(call.Index, func() {
-		if e.plan.StateSchema == nil && neverFails(call) {
-			for i := range taken {
-				taken[i] = logic.Constant(i == 0)
-			}
-		} else if n < 2 {
+		if n < 2 {
 			taken[0] = e.Variable(false, false, aboutFailure{call.Index}).Not()
 		} else {
 			e.ExactlyOne(taken, logic.True, true, aboutOutcome{call.Index})
@@ -258,15 +210,6 @@ func (e *Conditions) outcome(call *plan.Call) []logic.Literal {
 	})
 	e.outcomes[call.Index] = taken
 	return taken
-}
-
-// neverFails reports whether a call runs for items that are written out and puts the
-// failures of any in the list that it gives, for which there is room.
-func neverFails(call *plan.Call) bool {
-	return call.Each != nil && call.Each.Collect && !call.Each.List.Live() &&
-		!slices.ContainsFunc(call.Params.Fields, func(f plan.TemplateField) bool {
-			return f.Value.Live() && !f.Value.PerItem() && (f.Value.Expr == nil || !f.Value.Expr.Plain())
-		})
 }
 
 // Done is whether a call ends as done: it runs, and doesn't fail, into its failure route neither.
@@ -303,28 +246,6 @@ func (e *Conditions) Writes(call *plan.Call, alternative int) logic.Literal {
 	return w
 }
 
-// taken is whether a path that a call would write already has a value, except its failure route.
-func (e *Conditions) taken(call *plan.Call) logic.Literal {
-	taken := logic.False
-	for i := range call.Output {
-		if i != call.FailureRoute() {
-			taken = e.Or(taken, e.occupied(call, i, true))
-		}
-	}
-	return taken
-}
-
-// What is chosen is whether some calls have written a path, or what overlaps it.
-type chosen struct {
-	calls   []int32
-	written logic.Literal // by one of them
-}
-
-type chosenKey struct {
-	path    pathtree.ID
-	records bool // failure records count
-}
-
 // occupied is whether one of the calls that come before another under once has written a path that overlaps one of its
 // alternatives, or the state begins with a value there. Failure records count only if they are asked for.
 func (e *Conditions) occupied(call *plan.Call, alternative int, records bool) logic.Literal {
@@ -337,27 +258,17 @@ func (e *Conditions) occupied(call *plan.Call, alternative int, records bool) lo
 		if len(plan.Instances) > 0 && segments[0].Key == "state" && e.facts.Begins("state", segments[1:]) {
 			occupied = e.Or(occupied, e.unknown(true))
 		}
-		// The calls before it are often those before the last such call, and some more.
-		known, chosen := e.chosen[chosenKey{path.ID, records}], call.Choices
-		if n := len(known.calls); 0 < n && n <= len(chosen) && slices.Equal(known.calls, chosen[:n]) {
-			chosen = chosen[n:]
-		} else {
-			known.written = logic.False
-		}
-		for _, w := range chosen {
+		for _, w := range call.Choices {
 			other := plan.Calls[w]
 			for i, route := range other.Output {
 				if !e.look() {
 					return logic.False
 				}
-				if (records || i != other.FailureRoute()) && e.overlaps(route, path.ID) {
-					known.written = e.Or(known.written, e.Writes(other, i))
+				if (records || i != other.FailureRoute()) && overlaps(plan, route, path.ID) {
+					occupied = e.Or(occupied, e.Writes(other, i))
 				}
 			}
 		}
-		known.calls = call.Choices
-		e.chosen[chosenKey{path.ID, records}] = known
-		occupied = e.Or(occupied, known.written)
 	}
 	return occupied
 }
@@ -376,7 +287,7 @@ func (e *Conditions) Meet(u *plan.Unordered) logic.Literal {
 			if failureA && failureB || !sets {
 				continue
 			}
-			if slices.ContainsFunc(routeA, func(x plan.Path) bool { return e.overlaps(routeB, x.ID) }) {
+			if slices.ContainsFunc(routeA, func(x plan.Path) bool { return overlaps(e.plan, routeB, x.ID) }) {
 				meets = e.Or(meets, e.And(e.Writes(a, i), e.Writes(b, k)))
 			}
 		}
@@ -385,8 +296,8 @@ func (e *Conditions) Meet(u *plan.Unordered) logic.Literal {
 }
 
 // overlaps reports whether one of the paths of a route overlaps another path.
-func (e *Conditions) overlaps(route plan.Route, id pathtree.ID) bool {
-	return slices.ContainsFunc(route, func(p plan.Path) bool { return e.plan.Paths.Overlap(p.ID, id) })
+func overlaps(p *plan.Plan, route plan.Route, id pathtree.ID) bool {
+	return slices.ContainsFunc(route, func(path plan.Path) bool { return p.Paths.Overlap(path.ID, id) })
 }
 
 // look counts a writer that is looked at. Past the bound it reports false, and nothing may be concluded any more.

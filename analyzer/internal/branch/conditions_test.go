@@ -42,7 +42,7 @@ func FuzzConditions(f *testing.F) {
 		e := New(plan, Nothing{})
 		form := e.formula(call.When)
 		form.alone = map[int]valued{}
-		term := e.whens[0]
+		term := call.When.Expr.Root()
 		h, v := form.holds(term), form.value(term)
 		r := rand.New(rand.NewPCG(seed, 43))
 		for range 20 {
@@ -86,8 +86,8 @@ func FuzzConditions(f *testing.F) {
 				want = e.And(v.there, h.no)
 			case presence == expression.There:
 				want = e.And(v.there, e.And(h.yes.Not(), h.no.Not()))
-				if len(e.atoms) > 0 {
-					continue // an atom that isn't a boolean is an error where a condition is wanted
+				if len(e.predicates) > 0 {
+					continue // a predicate that isn't a boolean is an error where a condition is wanted
 				}
 			}
 			if a := e.SolveOne(e.And(fixed, want), false); a.Impossible {

@@ -35,10 +35,10 @@ func (e *Conditions) Decisions(goal logic.Literal, a logic.Assignment) []Choice 
 		}
 		reported[key] = true
 		list = append(list, d)
-		if s, ok := key.(*subject); ok { // of what it is compared with not every value will do
-			for _, a := range s.atoms {
-				for _, other := range a.subjects {
-					tell(aboutSubject{of: other}, -1)
+		if s, ok := key.(*variable); ok { // of what it is compared with not every value will do
+			for _, a := range s.predicates {
+				for _, other := range a.variables {
+					tell(aboutVariable{of: other}, -1)
 				}
 			}
 		}
@@ -56,7 +56,7 @@ func (e *Conditions) Decisions(goal logic.Literal, a logic.Assignment) []Choice 
 }
 
 // EndingOf is the call how which ends a variable is about, if it is about one.
-func (e *Conditions) EndingOf(v int32) (call int, ok bool) {
+func (e *variables) EndingOf(v int32) (call int, ok bool) {
 	switch about := e.About(v).(type) {
 	case aboutOutcome:
 		return about.call, true
@@ -71,14 +71,15 @@ func (e *Conditions) decision(about any, v int32, a logic.Assignment) (d Choice,
 	switch about := about.(type) {
 	case aboutOutcome:
 		call := e.plan.Calls[about.call]
+		alternative, _ := e.Ending(about.call, a)
 		var takes []string
-		for _, path := range call.Output[e.taking(about.call, a)] {
+		for _, path := range call.Output[alternative] {
 			takes = append(takes, e.plan.Paths.String(path.ID))
 		}
 		return Choice{Call: call.Name, Takes: strings.Join(takes, " && ")}, about.call, true
 	case aboutFailure:
 		return Choice{Call: e.plan.Calls[about.call].Name, Fails: true}, about.call, a.Flips(v)
-	case aboutAtom:
+	case aboutPredicate:
 		holds := e.Value(v, a)
 		return Choice{Condition: about.text, Holds: &holds}, about.text, true
 	case aboutNull:
@@ -86,11 +87,11 @@ func (e *Conditions) decision(about any, v int32, a logic.Assignment) (d Choice,
 			return Choice{Reference: e.plan.Paths.String(about.path), Value: new(any)}, about.path, true
 		}
 		if s := e.onlyAt(about.path); s != nil {
-			return e.decision(aboutSubject{s}, v, a)
+			return e.decision(aboutVariable{s}, v, a)
 		}
 	case aboutAbsent:
 		return Choice{Reference: e.plan.Paths.String(about.path), Absent: true}, about, e.Value(v, a)
-	case aboutSubject:
+	case aboutVariable:
 		if value, known := about.of.value(e.Circuit, a); known {
 			return Choice{Reference: about.of.name, Value: &value}, about.of, true
 		}
@@ -99,9 +100,9 @@ func (e *Conditions) decision(about any, v int32, a logic.Assignment) (d Choice,
 }
 
 // onlyAt is what conditions are about at a path, where that is one value.
-func (e *Conditions) onlyAt(path pathtree.ID) *subject {
-	var only *subject
-	for k, s := range e.subjects {
+func (e *variables) onlyAt(path pathtree.ID) *variable {
+	var only *variable
+	for k, s := range e.byRead {
 		switch {
 		case k.path != path:
 		case only != nil:
@@ -113,16 +114,6 @@ func (e *Conditions) onlyAt(path pathtree.ID) *subject {
 	return only
 }
 
-// taking is the alternative that a call selects in an assignment, if it runs.
-func (e *Conditions) taking(call int, a logic.Assignment) int {
-	for i, taken := range e.outcomes[call] {
-		if e.Holds(taken, a) {
-			return i
-		}
-	}
-	return 0
-}
-
 // Ending is how the activity of a call ends in an assignment: the alternative that it
 // takes, -1 for the one that LANGUAGE.md#output-paths-and-state chooses, and whether it fails.
 func (e *Conditions) Ending(call int, a logic.Assignment) (alternative int, fails bool) {
@@ -131,8 +122,9 @@ func (e *Conditions) Ending(call int, a logic.Assignment) (alternative int, fail
 		return -1, false
 	case len(taken) == 1:
 		return -1, !e.Holds(taken[0], a)
+	default:
+		return max(0, slices.IndexFunc(taken, func(l logic.Literal) bool { return e.Holds(l, a) })), false
 	}
-	return e.taking(call, a), false
 }
 
 // ReadValue is what a condition reads in an assignment, where that is known.
@@ -141,17 +133,17 @@ func (e *Conditions) ReadValue(read int, a logic.Assignment) (value any, known b
 	if e.Evaluate(v.there, a) && !e.Evaluate(v.solid, a) {
 		return nil, true
 	}
-	if s := e.subjects[e.key(&e.plan.Reads[read])]; s != nil {
+	if s := e.byRead[keyOf(e.plan, read)]; s != nil {
 		return s.value(e.Circuit, a)
 	}
 	return nil, false
 }
 
-// value is what a subject is in an assignment, if it was tried.
-func (s *subject) value(c *logic.Circuit, a logic.Assignment) (value any, known bool) {
+// value is what a variable is in an assignment, if it was tried.
+func (s *variable) value(c *logic.Circuit, a logic.Assignment) (value any, known bool) {
 	for i, in := range s.in {
-		if !s.cells[i].untried && c.Holds(in, a) {
-			return s.cells[i].value, true
+		if !s.points[i].untried && c.Holds(in, a) {
+			return s.points[i].value, true
 		}
 	}
 	return nil, false

@@ -31,7 +31,7 @@ func (e *Conditions) Condition(call *plan.Call) logic.Literal {
 	case t.Expr == nil:
 		return e.unknown(true)
 	default:
-		return e.formula(t).holds(e.whens[call.Index]).yes
+		return e.formula(t).holds(call.When.Expr.Root()).yes
 	}
 }
 
@@ -39,7 +39,7 @@ func (e *Conditions) Condition(call *plan.Call) logic.Literal {
 func (e *Conditions) ConditionAlone(call *plan.Call) (yes, no logic.Literal) {
 	f := e.formula(call.When)
 	f.alone = map[int]valued{}
-	h := f.holds(e.whens[call.Index])
+	h := f.holds(call.When.Expr.Root())
 	return h.yes, h.no
 }
 
@@ -75,9 +75,9 @@ func (f *formula) valueOf(r int) valued {
 	if ok {
 		return v
 	}
-	key := f.key(&f.plan.Reads[r])
+	key := keyOf(f.plan, r)
 	for other, one := range f.alone {
-		if f.key(&f.plan.Reads[other]) == key {
+		if keyOf(f.plan, other) == key {
 			f.alone[r] = one
 			return one
 		}
@@ -93,7 +93,7 @@ func (f *formula) valueOf(r int) valued {
 // neverNull reports whether schemas say that something is there for a read, and never null.
 func (f *formula) neverNull(r int) bool {
 	read := &f.plan.Reads[r]
-	return !compiler.ReadsItem(f.plan, read) && f.read(r) == valued{logic.True, logic.True} && f.domainOf(read).sure
+	return !compiler.ReadsItem(f.plan, read) && f.read(r) == valued{logic.True, logic.True} && f.facts.Domain(read).Sure
 }
 
 // value is whether a term has a value where presence counts.
@@ -195,7 +195,7 @@ func (f *formula) truth(t *expression.Node) truth {
 		h.yes = f.Or(f.And(asked.yes, one.yes), f.And(asked.no, other.yes))
 		h.no = f.Or(f.And(asked.yes, one.no), f.And(asked.no, other.no))
 	default:
-		h = f.atom(t)
+		h = f.predicate(t)
 	}
 	f.truths[t] = h
 	return h

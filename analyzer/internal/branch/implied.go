@@ -55,14 +55,14 @@ func impliedByPredicate(t *expression.Node, holds bool, below func(ref int) ([]s
 	if op, ok := opposite[t.Op]; ok && !holds {
 		t, holds = &expression.Node{Op: op, Args: t.Args}, true
 	}
-	subject, fits := about(t)
-	for subject != nil && subject.Op != expression.OpRef {
-		subject, fits = containing(subject, fits)
+	operand, fits := about(t)
+	for operand != nil && operand.Op != expression.OpRef {
+		operand, fits = containing(operand, fits)
 	}
-	if subject == nil || fits == nil {
+	if operand == nil || fits == nil {
 		return nil
 	}
-	part, ok := below(subject.Index)
+	part, ok := below(operand.Index)
 	if !ok {
 		return nil
 	}
@@ -74,7 +74,7 @@ func impliedByPredicate(t *expression.Node, holds bool, below func(ref int) ([]s
 
 // about returns the operand that a predicate is about, and the schema of the values of the
 // operand for which the predicate is true; nil if no schema says that.
-func about(t *expression.Node) (subject *expression.Node, fits any) {
+func about(t *expression.Node) (operand *expression.Node, fits any) {
 	if t.Op.Compares() {
 		left, right, op := t.Args[0], t.Args[1], t.Op
 		if left.Constant {
@@ -88,9 +88,9 @@ func about(t *expression.Node) (subject *expression.Node, fits any) {
 	if len(t.Args) != 2 || t.Op == expression.OpMember {
 		return t, object{"const": true}
 	}
-	subject, other := t.Args[0], t.Args[1]
-	if t.Op == expression.OpIn && subject.Constant {
-		return other, membership(subject.Value)
+	operand, other := t.Args[0], t.Args[1]
+	if t.Op == expression.OpIn && operand.Constant {
+		return other, membership(operand.Value)
 	}
 	if !other.Constant {
 		return nil, nil
@@ -99,17 +99,17 @@ func about(t *expression.Node) (subject *expression.Node, fits any) {
 	switch quoted := regexp.QuoteMeta(text); t.Name {
 	case "in":
 		if items, ok := other.Value.([]any); ok && len(items) > 0 {
-			return subject, object{"enum": items}
+			return operand, object{"enum": items}
 		}
 	case "startsWith", "hasPrefix":
-		return subject, pattern("^"+quoted, isText)
+		return operand, pattern("^"+quoted, isText)
 	case "endsWith", "hasSuffix":
-		return subject, pattern(quoted+"$", isText)
+		return operand, pattern(quoted+"$", isText)
 	case "contains":
-		return subject, pattern(quoted, isText)
+		return operand, pattern(quoted, isText)
 	case "matches":
 		if !strings.Contains(text, "(?") { // which has another meaning in a schema
-			return subject, pattern(text, isText)
+			return operand, pattern(text, isText)
 		}
 	}
 	return nil, nil
@@ -117,11 +117,11 @@ func about(t *expression.Node) (subject *expression.Node, fits any) {
 
 // membership is the schema of the lists and objects in which a value is.
 func membership(value any) any {
-	list := object{"type": "array", "contains": object{"const": value}}
+	in := object{"type": "array", "contains": object{"const": value}}
 	if key, ok := value.(string); ok {
-		return object{"anyOf": []any{list, object{"type": "object", "required": []any{key}}}}
+		in["type"], in["required"] = []any{"array", "object"}, []any{key}
 	}
-	return list
+	return in
 }
 
 func pattern(text string, ok bool) any {
@@ -153,14 +153,14 @@ var opposite = map[expression.Op]expression.Op{
 }
 
 // compared is about for a comparison with a constant.
-func compared(t *expression.Node, op expression.Op, with any) (subject *expression.Node, fits any) {
+func compared(t *expression.Node, op expression.Op, with any) (operand *expression.Node, fits any) {
 	number, isNumber := with.(float64)
 	switch {
 	case op == expression.OpUnequal:
-		if subject, fits = compared(t, expression.OpEqual, with); fits != nil {
+		if operand, fits = compared(t, expression.OpEqual, with); fits != nil {
 			fits = object{"not": fits}
 		}
-		return subject, fits
+		return operand, fits
 	case isLength(t) && isNumber:
 		return t.Args[0], ofLength(op, number)
 	case t.Op == expression.OpCall && t.Name == "type" && op == expression.OpEqual:
@@ -198,15 +198,13 @@ func ofLength(op expression.Op, c float64) any {
 	if low = max(low, 0); high < low || low > 1<<30 {
 		return false
 	}
-	var all []any
-	for _, kind := range [][2]string{{"string", "Length"}, {"array", "Items"}, {"object", "Properties"}} {
-		one := object{"type": kind[0], "min" + kind[1]: low}
-		if high < 1<<30 {
-			one["max"+kind[1]] = high
+	all := object{"type": []any{"string", "array", "object"}}
+	for _, size := range []string{"Length", "Items", "Properties"} { // of which each is about one kind
+		if all["min"+size] = low; high < 1<<30 {
+			all["max"+size] = high
 		}
-		all = append(all, one)
 	}
-	return object{"anyOf": all}
+	return all
 }
 
 // containing returns the container of a node, and the schema of containers whose part fits a schema.

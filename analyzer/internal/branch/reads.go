@@ -21,12 +21,13 @@ type readKey struct {
 	without     int // under once: the reader, which isn't among them
 }
 
-func (e *Conditions) key(r *plan.Read) readKey {
+func keyOf(p *plan.Plan, read int) readKey {
+	r := &p.Reads[read]
 	k := readKey{path: r.Path, bound: r.Bound, count: len(r.Writers), without: -1}
 	if k.count > 0 {
 		k.first, k.last = r.Writers[0], r.Writers[k.count-1]
 	}
-	if r.Bound == plan.All || compiler.ReadsItem(e.plan, r) { // the items of each call are of its own list
+	if r.Bound == plan.All || compiler.ReadsItem(p, r) { // the items of each call are of its own list
 		k.without = r.Call
 	}
 	return k
@@ -44,7 +45,7 @@ func (e *Conditions) read(r int) valued {
 	}
 	v, ok := e.afterFirst(read)
 	if !ok {
-		key := e.key(read)
+		key := keyOf(e.plan, r)
 		if v, ok = e.shared[key]; !ok {
 			v = e.resolve(read)
 			e.shared[key] = v
@@ -142,36 +143,50 @@ func (e *Conditions) contribution(v valued, call *plan.Call, at pathtree.ID) val
 func (e *Conditions) result(call *plan.Call, alternative int, at, written pathtree.ID) valued {
 	paths := e.plan.Paths
 	deeper := paths.Depth(at) - paths.Depth(written)
-	held := e.held(heldKey{int32(call.Index), at})
-	if call.Tool == nil || call.Tool.Output == nil || alternative == call.FailureRoute() && deeper > 0 {
-		if deeper == 0 {
-			return valued{logic.True, held.solid}
-		}
-		return held
-	}
-	place := e.facts.InResult(call.Tool, at, deeper)
-	v := valued{held.there, held.solid}
+	k := heldKey{int32(call.Index), at}
+	held := e.held(k)
 	switch {
-	case !place.Possible: // that is OB513's
+	case call.Tool != nil && call.Tool.Output != nil && (alternative != call.FailureRoute() || deeper == 0):
+		return e.described(call.Tool.Output, k, deeper, func() valued { return held })
+	case deeper == 0:
+		return valued{logic.True, held.solid}
+	}
+	return held
+}
+
+// described is what a schema guarantees of a path so many steps below what it describes: a result, or what a run begins
+// with. There is nothing below null, which is a branch of the plan; what needn't be there is as held says.
+func (e *Conditions) described(s *schema.Schema, k heldKey, below int, held func() valued) valued {
+	path := e.plan.Paths.Segments(k.path)
+	path = path[len(path)-below:]
+	place, v := e.facts.At(s, path), valued{logic.True, logic.True}
+	if !place.Possible && k.call >= 0 { // that is OB513's
 		there := e.unknown(false)
 		return valued{there, there}
-	case place.Required || deeper == 0:
-		v.there = logic.True
 	}
-	for above := at; above != written; { // nothing is there below what is null
-		above = paths.Parent(above)
-		if s := e.facts.InResult(call.Tool, above, paths.Depth(above)-paths.Depth(written)).Schema; saysNull(s) {
-			v.there = e.And(v.there, e.nulls(heldKey{int32(call.Index), above}).Not())
+	for i := 0; i < len(path) && !place.Required; i++ {
+		if saysNull(s) {
+			above := k.path
+			for range len(path) - i {
+				above = e.plan.Paths.Parent(above)
+			}
+			v.there = e.And(v.there, e.nulls(heldKey{k.call, above}).Not())
+		}
+		next := e.facts.At(e.facts.NotNull(s), path[i:i+1])
+		if s = next.Schema; !next.Required || s == nil {
+			v.there = e.And(v.there, held().there)
+			break
 		}
 	}
 	switch {
-	case place.Schema == nil:
-	case place.Schema.Kinds()&schema.Null == 0:
-		v.solid = v.there
+	case place.Schema == nil || place.Schema.Kinds() == schema.Anything || !place.Required && k.call < 0 && saysNull(place.Schema):
+		v.solid = e.And(v.there, held().solid)
 	case place.Schema.Kinds() == schema.Null:
 		v.solid = logic.False
-	default: // a schema allows null, so it is a branch of the plan
-		v.solid = e.And(v.there, e.nulls(heldKey{int32(call.Index), at}).Not())
+	case saysNull(place.Schema):
+		v.solid = e.And(v.there, e.nulls(k).Not())
+	default:
+		v.solid = v.there
 	}
 	return v
 }
@@ -221,20 +236,25 @@ func (e *Conditions) held(k heldKey) valued {
 func (e *Conditions) initial(r *plan.Read) valued {
 	p := e.plan
 	below := func() []expression.Segment { return p.Paths.Segments(r.Path)[1:] }
-	promised := func(s *schema.Schema) valued { return e.promised(s, r.Path, below()) }
+	given := func() valued { there := e.given(); return valued{there, e.And(there, e.given())} }
+	promised := func(s *schema.Schema) valued { return e.described(s, heldKey{-1, r.Path}, len(below()), given) }
 	switch p.Paths.Kind(r.Path) {
 	case "input":
 		if p.InputSchema != nil {
 			return promised(p.InputSchema)
 		}
 	case "state":
-		switch null, absent := e.begins(r); { // branches of the plan, as its instances are known
-		case absent > 0 && absent < len(p.Instances) && e.isAskedFor(r.Path):
-			there := e.lacks(r.Path).Not()
-			if null > 0 {
-				return valued{there, e.And(there, e.nulls(heldKey{-1, r.Path}).Not())}
+		switch null, absent := begins(p, r); { // branches of the plan, as its instances are known
+		case absent > 0 && absent < len(p.Instances) && isAskedFor(p, r.Path):
+			l, ok := e.absent[r.Path]
+			if !ok {
+				l = e.Variable(true, false, aboutAbsent{r.Path})
+				e.absent[r.Path] = l
 			}
-			return valued{there, there}
+			if null > 0 {
+				return valued{l.Not(), e.And(l.Not(), e.nulls(heldKey{-1, r.Path}).Not())}
+			}
+			return valued{l.Not(), l.Not()}
 		case null == 0 || absent > 0:
 		case null == len(p.Instances):
 			return valued{logic.True, logic.False}
@@ -270,18 +290,17 @@ func (e *Conditions) initial(r *plan.Read) valued {
 			return valued{logic.True, logic.True}
 		}
 	}
-	there := e.given()
-	return valued{there, e.And(there, e.given())}
+	return given()
 }
 
 // begins is how many instances of the plan begin with null where a read looks, and how many
 // with nothing; it is 0 of a read that isn't of all of them.
-func (e *Conditions) begins(r *plan.Read) (null, absent int) {
-	if r.Start || r.Call >= 0 && e.plan.Calls[r.Call].Instance != "" {
+func begins(p *plan.Plan, r *plan.Read) (null, absent int) {
+	if r.Start || r.Call >= 0 && p.Calls[r.Call].Instance != "" {
 		return 0, 0
 	}
-	for i := range e.plan.Instances {
-		switch value, there := compiler.BeginsWith(e.plan, &e.plan.Instances[i], r.Path); {
+	for i := range p.Instances {
+		switch value, there := compiler.BeginsWith(p, &p.Instances[i], r.Path); {
 		case !there:
 			absent++
 		case value == nil:
@@ -292,57 +311,10 @@ func (e *Conditions) begins(r *plan.Read) (null, absent int) {
 }
 
 // isAskedFor reports whether a condition of a call looks at a path.
-func (e *Conditions) isAskedFor(id pathtree.ID) bool {
-	return slices.ContainsFunc(e.plan.Calls, func(call *plan.Call) bool {
-		return call.When != nil && slices.ContainsFunc(call.When.Reads, func(read int) bool { return e.plan.Reads[read].Path == id })
+func isAskedFor(p *plan.Plan, id pathtree.ID) bool {
+	return slices.ContainsFunc(p.Calls, func(call *plan.Call) bool {
+		return call.When != nil && slices.ContainsFunc(call.When.Reads, func(read int) bool { return p.Reads[read].Path == id })
 	})
-}
-
-// lacks is that an instance begins with nothing at a path at which others have something.
-func (e *Conditions) lacks(id pathtree.ID) logic.Literal {
-	l, ok := e.absent[id]
-	if !ok {
-		l = e.Variable(true, false, aboutAbsent{id})
-		e.absent[id] = l
-	}
-	return l
-}
-
-// promised is what a schema guarantees about a path of the input or the initial state. The provider decides about
-// optional properties. A nullable value is a branch of the plan, and its properties are absent when it is null.
-func (e *Conditions) promised(s *schema.Schema, id pathtree.ID, path []expression.Segment) valued {
-	place := s.At(compiler.SchemaPath(path))
-	v := valued{there: logic.True}
-	var nullable []pathtree.ID
-	if !place.Required {
-		at, above := s, make([]pathtree.ID, len(path))
-		for i, up := len(path)-1, id; i >= 0; i-- {
-			up = e.plan.Paths.Parent(up)
-			above[i] = up
-		}
-		for i, step := range path {
-			if saysNull(at) {
-				nullable = append(nullable, above[i])
-				at = e.facts.NotNull(at)
-			}
-			next := at.At(compiler.SchemaPath([]expression.Segment{step}))
-			if at = next.Schema; !next.Required || at == nil {
-				v.there = e.given()
-				break
-			}
-		}
-		for _, one := range nullable {
-			v.there = e.And(v.there, e.nulls(heldKey{-1, one}).Not())
-		}
-	}
-	switch v.solid = v.there; {
-	case place.Schema != nil && place.Schema.Kinds()&schema.Null == 0:
-	case place.Required && saysNull(place.Schema):
-		v.solid = e.nulls(heldKey{-1, id}).Not()
-	default:
-		v.solid = e.And(v.there, e.given())
-	}
-	return v
 }
 
 // saysNull reports whether a schema says that null may come.

@@ -14,51 +14,55 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// Bounds on the samples of one subject, and on making them.
+// Bounds on the samples of one variable, and on making them.
 const (
-	maxSamples  = 1_000   // of one subject
-	maxTogether = 60      // of a subject that is compared with others
-	maxOutcomes = 300_000 // of all samples of one subject, each with all of its atoms
+	maxSamples  = 1_000   // of one variable
+	maxTogether = 60      // of a variable that is compared with others
+	maxOutcomes = 300_000 // of all samples of one variable, each with all of its predicates
 	sampleSteps = 1_000   // of making one value
 	sampleWork  = 200_000 // of making values for one plan
 )
 
-// samples are the values that a subject is tried with: the constants of the conditions and of the schema, their
+// samples are the values that a variable is tried with: the constants of the conditions and of the schema, their
 // neighbours, and values that the schema and one of the conditions allow.
 type samples struct {
-	e         *Conditions
-	of        *subject
-	constants []any // of all conditions that the subject is in, and of what it is compared with
+	e         *variables
+	of        *variable
+	constants []any // of all conditions that the variable is in, and of what it is compared with
 	values    []any
 	known     map[any]bool
 	most      int
 	exact     bool // every other value gives the same results as one of these
 }
 
-func newSamples(e *Conditions, s *subject) *samples {
-	x := &samples{e: e, of: s, known: map[any]bool{}, most: min(maxSamples, max(maxTogether, maxOutcomes/max(1, len(s.atoms))))}
+func newSamples(e *variables, s *variable) *samples {
+	x := &samples{e: e, of: s, known: map[any]bool{}, most: min(maxSamples, max(maxTogether, maxOutcomes/max(1, len(s.predicates))))}
 	if !s.isAlone() {
 		x.most = maxTogether
 	}
-	var related []*subject
-	for _, a := range s.atoms {
-		for _, other := range a.subjects {
+	var related []*variable
+	for _, a := range s.predicates {
+		for _, other := range a.variables {
 			if !slices.Contains(related, other) {
 				related = append(related, other)
 			}
 		}
 	}
 	for _, other := range related {
-		for _, a := range other.atoms {
-			x.constants = constantsIn(x.constants, a.term)
+		for _, a := range other.predicates {
+			for n := range a.term.All() {
+				if n.Constant {
+					x.constants = append(x.constants, n.Value)
+				}
+			}
 		}
-		marks := e.domain(other).schema.Landmarks()
+		marks := other.domain.Schema.Landmarks()
 		x.constants = append(x.constants, marks.Listed...)
 		for _, v := range marks.Numbers {
 			x.constants = append(x.constants, v)
 		}
 	}
-	kinds := e.domain(s).kinds()
+	kinds := s.domain.Schema.Kinds() &^ schema.Null
 	for _, v := range x.constants {
 		x.add(v)
 	}
@@ -66,7 +70,7 @@ func newSamples(e *Conditions, s *subject) *samples {
 		x.add(true)
 		x.add(false)
 	}
-	x.exact = !slices.ContainsFunc(s.atoms, func(a *atom) bool { return !comparesWithConstants(a.term) })
+	x.exact = !slices.ContainsFunc(s.predicates, func(a *predicate) bool { return !comparesWithConstants(a.term) })
 	if kinds&schema.Number != 0 {
 		x.numbers()
 	}
@@ -86,24 +90,14 @@ func newSamples(e *Conditions, s *subject) *samples {
 	return x
 }
 
-// constantsIn adds the constants of a node to a list.
-func constantsIn(list []any, t *expression.Node) []any {
-	for n := range t.All() {
-		if n.Constant {
-			list = append(list, n.Value)
-		}
-	}
-	return list
-}
-
-// isHole reports whether a term is the value itself that an atom is about. A fallback for it
+// isHole reports whether a term is the value itself that a predicate is about. A fallback for it
 // counts as the value: null and absence are states of their own.
 func isHole(t *expression.Node) bool {
 	return t.Op == expression.OpRef ||
 		t.Op == expression.OpFallback && len(t.Args) == 2 && t.Args[0].Op == expression.OpRef && t.Args[1].Constant
 }
 
-// comparesWithConstants reports whether an atom is a value, or compares one with constants: all values between two
+// comparesWithConstants reports whether a predicate is a value, or compares one with constants: all values between two
 // constants then give the same result. Texts are only compared for equality.
 func comparesWithConstants(t *expression.Node) bool {
 	if isHole(t) {
@@ -132,13 +126,13 @@ func sides(t *expression.Node) (value, constant *expression.Node) {
 	return value, constant
 }
 
-// add adds a value that the subject may have.
+// add adds a value that the variable may have.
 func (x *samples) add(v any) {
 	key := v
 	if schema.KindOf(v)&(schema.Array|schema.Object) != 0 {
 		key = fmt.Sprintf("%#v", v)
 	}
-	if v != nil && len(x.values) < x.most && !x.known[key] && x.of.domain.schema.Accepts(v) {
+	if v != nil && len(x.values) < x.most && !x.known[key] && x.of.domain.Schema.Accepts(v) {
 		x.values, x.known[key] = append(x.values, v), true
 	}
 }
@@ -166,12 +160,12 @@ func (x *samples) numbers() {
 	}
 }
 
-// combined adds values for which an atom is true or false, if a schema describes them, texts first. It
+// combined adds values for which a predicate is true or false, if a schema describes them, texts first. It
 // adds texts and lists that contain one constant or all; the texts begin or end with one of them.
 func (x *samples) combined() {
-	for _, a := range x.of.atoms {
+	for _, a := range x.of.predicates {
 		for _, holds := range []bool{true, false} {
-			ofSubject := func(ref int) ([]schema.Step, bool) { return nil, a.subjects[a.refs[ref]] == x.of }
+			ofSubject := func(ref int) ([]schema.Step, bool) { return nil, a.variables[a.refs[ref]] == x.of }
 			if s := Implied(a.term, holds, ofSubject); s != nil {
 				x.sample(s, schema.OfKinds(schema.String))
 				x.sample(s)
@@ -199,9 +193,9 @@ func (x *samples) combined() {
 	x.add(x.constants)
 }
 
-// sample adds a value that the subject may have and that fits some schemas.
+// sample adds a value that the variable may have and that fits some schemas.
 func (x *samples) sample(fits ...*schema.Schema) {
-	if s := x.of.domain.schema; s != nil {
+	if s := x.of.domain.Schema; s != nil {
 		fits = append(fits, s)
 	}
 	if left := sampleSteps; len(fits) > 0 && x.e.sampled < sampleWork {
@@ -213,13 +207,13 @@ func (x *samples) sample(fits ...*schema.Schema) {
 }
 
 // represent reports whether every value of some kinds gives the same results as a sample: all values of
-// the kind are listed, or all atoms compare with constants and another value was found.
+// the kind are listed, or all predicates compare with constants and another value was found.
 func (x *samples) represent(kinds schema.Kinds) bool {
 	d, compares := x.of.domain, x.exact
-	if len(x.values) >= x.most || !d.sure && (kinds != schema.Anything&^schema.Null || !compares) {
+	if len(x.values) >= x.most || !d.Sure && (kinds != schema.Anything&^schema.Null || !compares) {
 		return false
 	}
-	marks := d.schema.Landmarks()
+	marks := d.Schema.Landmarks()
 	for _, kind := range []schema.Kinds{schema.Number, schema.String, schema.Array, schema.Object} {
 		if kinds&kind == 0 || x.lists(kind, marks.Listed) {
 			continue
@@ -246,6 +240,6 @@ func (x *samples) lists(kind schema.Kinds, listed []any) bool {
 	if len(every) == 0 {
 		return false
 	}
-	all, within := schema.AllOf(x.of.domain.schema, schema.OfKinds(kind)), schema.Budget{Steps: unionSteps}
+	all, within := schema.AllOf(x.of.domain.Schema, schema.OfKinds(kind)), schema.Budget{Steps: unionSteps}
 	return schema.Contains(all, schema.AnyOf(every...), within).Relation == schema.Fits
 }

@@ -23,6 +23,15 @@ const (
 	unionBudget   = 60_000 // of all times
 )
 
+// unions are what is known of results with alternatives.
+type unions struct {
+	of      *Conditions
+	refuted map[refutation]bool
+	left    int                     // steps that refuting may still take
+	known   map[*schema.Schema]bool // whether they have alternatives in them
+	some    bool                    // one has
+}
+
 // Solve is [logic.Circuit.Solve] of what no union rules out.
 func (e *Conditions) Solve(goals []logic.Literal, strict bool) []logic.Answer {
 	answers := e.Circuit.Solve(goals, strict)
@@ -34,7 +43,7 @@ func (e *Conditions) Solve(goals []logic.Literal, strict bool) []logic.Answer {
 
 // SolveOne is Solve of one goal.
 func (e *Conditions) SolveOne(goal logic.Literal, strict bool) logic.Answer {
-	return e.possible(goal, e.Circuit.SolveOne(goal, strict), strict)
+	return e.Solve([]logic.Literal{goal}, strict)[0]
 }
 
 // SolveLikely asks strictly first: what is possible is best shown where nothing unforeseen happens.
@@ -42,7 +51,7 @@ func (e *Conditions) SolveLikely(goals []logic.Literal) []logic.Answer {
 	answers := e.Solve(goals, true)
 	for i, goal := range goals {
 		// That every part that a variant names is there may be what no variant allows.
-		if !answers[i].Possible || e.conflict(goal, answers[i].Assignment, true) != logic.False {
+		if !answers[i].Possible || e.unions.conflict(goal, answers[i].Assignment, true) != logic.False {
 			answers[i] = e.SolveOne(goal, false)
 		}
 	}
@@ -56,156 +65,116 @@ func (e *Conditions) possible(goal logic.Literal, answer logic.Answer, strict bo
 		if !answer.Possible {
 			return answer
 		}
-		conflict := e.conflict(goal, answer.Assignment, !strict)
+		conflict := e.unions.conflict(goal, answer.Assignment, !strict)
 		if conflict == logic.False {
 			return answer
 		}
 		left = e.And(left, conflict.Not())
 		answer = e.Circuit.SolveOne(left, strict)
 	}
-	if answer.Possible && e.conflict(goal, answer.Assignment, !strict) != logic.False {
+	if answer.Possible && e.unions.conflict(goal, answer.Assignment, !strict) != logic.False {
 		return logic.Answer{}
 	}
 	return answer
 }
 
-// A statement is what an assignment says of a part of a result. It is worked out where there are two of one result.
+// A statement is what an assignment says of a part of a call's result.
 type statement struct {
+	call int32
 	at   string // where, and what
-	says func() *schema.Schema
-	so   func() logic.Literal
+	says *schema.Schema
+	so   logic.Literal
 }
 
-// conflict is what of an assignment in which a goal holds no result of some call allows; False
-// where there is no such thing. Parts that needn't be there count if they are asked for: a
-// strict question takes what a variant names for there.
-func (e *Conditions) conflict(goal logic.Literal, a logic.Assignment, optional bool) logic.Literal {
-	if !e.hasUnions() {
+// conflict is what of an assignment in which a goal holds no result of some call allows: the first two statements that
+// can't both be true; False where there are none. Parts that needn't be there count if they are asked for: a strict
+// question takes what a variant names for there.
+func (u *unions) conflict(goal logic.Literal, a logic.Assignment, optional bool) logic.Literal {
+	if !u.some {
 		return logic.False
 	}
 	all := map[int32][]statement{}
-	var calls []int32
-	add := func(call int32, one statement) {
-		if all[call] == nil {
-			calls = append(calls, call)
-		}
-		if len(all[call]) < maxStatements && !slices.ContainsFunc(all[call], func(known statement) bool { return known.at == one.at }) {
-			all[call] = append(all[call], one)
-		}
-	}
-	for _, v := range e.Implicant(goal, a) {
-		switch about := e.About(v).(type) {
-		case aboutSubject:
-			if call, one, ok := e.statementOf(about.of, a, optional); ok {
-				add(call, one)
-			}
-		case aboutNull:
-			k := about.heldKey
-			switch steps, required, ok := e.below(k); {
-			case ok && (required || optional) && e.Value(v, a):
-				add(k.call, ofNull(steps, true, e.null[k]))
-			case ok && required && !e.Value(v, a):
-				add(k.call, ofNull(steps, false, e.null[k].Not()))
-			}
-		case aboutGiven:
-			k := about.heldKey
-			if steps, _, ok := e.below(k); ok && optional && e.Value(v, a) {
-				add(k.call, statement{fmt.Sprint(steps), func() *schema.Schema { return schema.Containing(steps, nil) }, func() logic.Literal { return e.holding[k].there }})
-			}
-		}
-	}
-	for _, call := range calls {
-		if len(all[call]) < 2 {
+	for _, v := range u.of.Implicant(goal, a) {
+		one, ok := u.statement(v, a, optional)
+		others := all[one.call]
+		if !ok || len(others) == maxStatements || slices.ContainsFunc(others, func(other statement) bool { return other.at == one.at }) {
 			continue
 		}
-		if conflict := e.refute(e.plan.Calls[call].Tool.Output, all[call]); conflict != logic.False {
-			return conflict
-		}
-	}
-	return logic.False
-}
-
-// ofNull is that a part of a result is there and null, or there and not null.
-func ofNull(steps []schema.Step, null bool, so logic.Literal) statement {
-	kinds := schema.Null
-	if !null {
-		kinds = schema.Anything &^ schema.Null
-	}
-	says := func() *schema.Schema { return schema.Containing(steps, schema.OfKinds(kinds)) }
-	return statement{fmt.Sprint(steps, null), says, func() logic.Literal { return so }}
-}
-
-// refute is the first two statements about a result that can't both be true.
-func (e *Conditions) refute(result *schema.Schema, all []statement) logic.Literal {
-	for i := range all {
-		for k := range i {
-			if e.excluded(result, all[k], all[i]) {
-				return e.And(all[k].so(), all[i].so())
+		for _, other := range others {
+			if u.excluded(u.of.plan.Calls[one.call].Tool.Output, other, one) {
+				return u.of.And(other.so, one.so)
 			}
 		}
+		all[one.call] = append(others, one)
 	}
 	return logic.False
 }
 
-// excluded reports whether no result satisfies all statements.
-func (e *Conditions) excluded(result *schema.Schema, all ...statement) bool {
-	key, parts := refutation{result: result}, []*schema.Schema{result}
-	for _, one := range all {
-		key.reported += one.at + "\x00"
-	}
-	is, known := e.refuted[key]
-	if !known {
-		for _, one := range all {
-			parts = append(parts, one.says())
+// statement is what a variable says of a result in an assignment.
+func (u *unions) statement(v int32, a logic.Assignment, optional bool) (one statement, ok bool) {
+	switch about := u.of.About(v).(type) {
+	case aboutVariable:
+		return u.statementOf(about.of, a, optional)
+	case aboutNull:
+		k, null, kinds, so := about.heldKey, u.of.Value(v, a), schema.Null, u.of.null[about.heldKey]
+		if !null {
+			kinds, so = schema.Anything&^schema.Null, so.Not()
 		}
-		is = schema.Empty(schema.AllOf(parts...), unionSteps, &e.refuting)
-		e.refuted[key] = is
+		steps, required, ok := u.below(k)
+		return statement{k.call, fmt.Sprint(steps, null), schema.Containing(steps, schema.OfKinds(kinds)), so}, ok && (required || optional && null)
+	case aboutGiven:
+		k := about.heldKey
+		steps, _, ok := u.below(k)
+		return statement{k.call, fmt.Sprint(steps), schema.Containing(steps, nil), u.of.holding[k].there}, ok && optional && u.of.Value(v, a)
+	}
+	return one, false
+}
+
+// excluded reports whether no result satisfies two statements.
+func (u *unions) excluded(result *schema.Schema, a, b statement) bool {
+	key := refutation{result, a.at + "\x00" + b.at}
+	is, known := u.refuted[key]
+	if !known {
+		is = schema.Empty(schema.AllOf(result, a.says, b.says), unionSteps, &u.left)
+		u.refuted[key] = is
 	}
 	return is
 }
 
 // A refutation is a question whether a result can satisfy some statements.
 type refutation struct {
-	result   *schema.Schema
-	reported string
+	result     *schema.Schema
+	statements string
 }
 
-// statementOf is what an assignment says of the value of a subject: that it is there, and in one of its cells.
-func (e *Conditions) statementOf(s *subject, a logic.Assignment, optional bool) (call int32, one statement, ok bool) {
-	r := &e.plan.Reads[s.read]
-	if len(r.Writers) != 1 || compiler.ReadsItem(e.plan, r) || e.initial(r).there != logic.False {
-		return 0, one, false
+// statementOf is what an assignment says of the value of a variable: that it is there, and in one of its points.
+func (u *unions) statementOf(s *variable, a logic.Assignment, optional bool) (one statement, ok bool) {
+	r := &u.of.plan.Reads[s.read]
+	if len(r.Writers) != 1 || compiler.ReadsItem(u.of.plan, r) || u.of.initial(r).there != logic.False {
+		return one, false
 	}
-	k := heldKey{r.Writers[0], r.Path}
-	steps, required, ok := e.below(k)
-	solid, together := e.read(s.read).solid, 0
-	if !s.isAlone() { // else subjects that are alike have the same cells
-		together = 1 + s.number
-	}
-	if !ok || !required && !optional || !e.Evaluate(solid, a) {
-		return 0, one, false
+	steps, required, ok := u.below(heldKey{r.Writers[0], r.Path})
+	solid := u.of.read(s.read).solid
+	if !ok || !required && !optional || !u.of.Evaluate(solid, a) {
+		return one, false
 	}
 	for i, in := range s.in {
-		if s.cells[i].untried || !e.Holds(in, a) {
-			continue
+		if !s.points[i].untried && u.of.Holds(in, a) {
+			says := schema.Containing(steps, u.standsFor(s, i))
+			return statement{r.Writers[0], fmt.Sprint(steps, "point", i, s.number), says, u.of.And(solid, in)}, true
 		}
-		return k.call, statement{
-			fmt.Sprint(steps, "cell", i, e.likeness(s), together),
-			func() *schema.Schema { return schema.Containing(steps, e.standsFor(s, i)) },
-			func() logic.Literal { return e.And(solid, in) },
-		}, true
 	}
-	return 0, one, false
+	return one, false
 }
 
-// standsFor accepts all values for which a cell stands, and maybe others; nil accepts all.
-func (e *Conditions) standsFor(s *subject, cell int) *schema.Schema {
+// standsFor accepts all values for which a point stands, and maybe others; nil accepts all.
+func (u *unions) standsFor(s *variable, point int) *schema.Schema {
 	if !s.isAlone() {
 		return nil
 	}
-	own := e.results(s, s.cells[cell].value)
+	own := u.of.results(s, s.points[point].value)
 	var known []*schema.Schema
-	for i, a := range s.atoms {
+	for i, a := range s.predicates {
 		if o := outcome(own[i]); o == isTrue || o == isFalse {
 			if implied := Implied(a.term, o == isTrue, func(int) ([]schema.Step, bool) { return nil, true }); implied != nil {
 				known = append(known, implied)
@@ -220,12 +189,12 @@ func (e *Conditions) standsFor(s *subject, cell int) *schema.Schema {
 
 // below returns the position of a path in the result of a call whose schema is a union, and whether
 // every result has a value there.
-func (e *Conditions) below(k heldKey) (steps []schema.Step, required, ok bool) {
+func (u *unions) below(k heldKey) (steps []schema.Step, required, ok bool) {
 	if k.call < 0 {
 		return nil, false, false
 	}
-	call, paths := e.plan.Calls[k.call], e.plan.Paths
-	if !e.isUnion(call) || call.Method != plan.Set || len(call.Output) == 0 {
+	call, paths := u.of.plan.Calls[k.call], u.of.plan.Paths
+	if !u.isUnion(call) || call.Method != plan.Set || len(call.Output) == 0 {
 		return nil, false, false
 	}
 	for i, path := range call.Paths() {
@@ -235,31 +204,23 @@ func (e *Conditions) below(k heldKey) (steps []schema.Step, required, ok bool) {
 			return nil, false, false
 		default:
 			rest := paths.Segments(k.path)[paths.Depth(path.ID):]
-			steps, required, ok = compiler.SchemaPath(rest), len(rest) == 0 || e.facts.InResult(call.Tool, k.path, len(rest)).Required, true
+			steps, required, ok = compiler.SchemaPath(rest), u.of.facts.At(call.Tool.Output, rest).Required, true
 		}
 	}
 	return steps, required, ok
 }
 
 // isUnion reports whether the schema of a call's result contains alternatives.
-func (e *Conditions) isUnion(call *plan.Call) bool {
+func (u *unions) isUnion(call *plan.Call) bool {
 	if call.Tool == nil || call.Tool.Output == nil || call.Each != nil || call.Produced != nil {
 		return false
 	}
-	is, known := e.unions[call.Tool.Output]
+	is, known := u.known[call.Tool.Output]
 	if !known {
 		is = HasAlternatives(call.Tool.Output.Raw(), 12)
-		e.unions[call.Tool.Output] = is
+		u.known[call.Tool.Output] = is
 	}
 	return is
-}
-
-// hasUnions reports whether some call's result has alternatives in it.
-func (e *Conditions) hasUnions() bool {
-	for ; e.unionsUpTo < len(e.plan.Calls); e.unionsUpTo++ {
-		e.someUnion = e.someUnion || e.isUnion(e.plan.Calls[e.unionsUpTo])
-	}
-	return e.someUnion
 }
 
 // HasAlternatives reports whether a schema holds keywords by which parts of a value hang together.
