@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
+	"github.com/obelus-dev/obelus/analyzer/internal/samples"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -294,7 +295,7 @@ func (m *maker) result(call *plan.Call, route plan.Route) any {
 		}
 	}
 	if len(known) > 0 {
-		value, _ = sample(m.pass, schema.AllOf(known...), m.chance(call.Index), &samplesOf(m.pass).making)
+		value, _ = samples.Evidence(m.pass, schema.AllOf(known...), m.chance(call.Index))
 	}
 	for _, path := range route {
 		for _, one := range m.leaves[call.Index] {
@@ -326,7 +327,7 @@ func (m *maker) filling(call *plan.Call, one demand) any {
 	}
 	for _, s := range known {
 		if s != nil {
-			if value, ok := sample(m.pass, s, m.chance(at), &samplesOf(m.pass).making); ok {
+			if value, ok := samples.Evidence(m.pass, s, m.chance(at)); ok {
 				return value
 			}
 		}

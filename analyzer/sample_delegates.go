@@ -5,12 +5,11 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/internal/samples"
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
@@ -33,7 +32,7 @@ func (t *sampler) inside(call *plan.Call) *sampler {
 			return nil
 		}
 		pass := p.Inner(judged.Plan)
-		sub := newSampler(pass, t.left, t.worked)
+		sub := newSampler(pass, t.budget)
 		sub.depth = t.depth + 1
 		for i := range pass.Plan.Calls {
 			sub.asked[int32(i)] = true
@@ -44,64 +43,61 @@ func (t *sampler) inside(call *plan.Call) *sampler {
 }
 
 // delegated goes through the delegate of a call. It is false where something went wrong in it.
-func (w *trial) delegated(call *plan.Call, sub *sampler, params map[string]any) (value any, known, well bool) {
-	unspecified := false
+func (w *trial) delegated(call *plan.Call, sub *sampler, params map[string]any) (value any, well bool) {
+	all := samples.Described
 	given := state.ScopeValues(call, func(index int) (any, expression.Presence) {
-		r := &w.pass.Plan.Reads[index]
-		unspecified = unspecified || w.isUnspecified(r, true)
-		return w.read(r)
+		value, there := w.read(&w.pass.Plan.Reads[index])
+		if !there {
+			return nil, expression.Absent
+		}
+		cleared, how := samples.Clear(value)
+		all = max(all, how)
+		return cleared, expression.There
 	})
-	if unspecified {
-		return nil, false, true
+	if all != samples.Described {
+		return samples.Hole(), true
 	}
 	p := sub.pass
 	inner := sub.newTrial(w.n, w.random)
 	inner.fromCall = true
 	before := len(p.Found)
 	inner.goThrough(state.Delegated(p.Plan, given, params))
-	if p.Plan.Output == nil {
-		known = true
-	} else if result, there, unspecified := inner.resolve(nil, p.Plan.Output); !unspecified {
-		known = true
-		if there {
-			value = result
-		}
+	if p.Plan.Output != nil {
+		value, _ = inner.resolve(nil, p.Plan.Output)
 	}
 	if len(p.Found) > before {
-		w.goesWrongInside(call, &p.Found[before])
-		return nil, false, false
+		found := &p.Found[before]
+		if f := w.ofDelegate(call, "the delegate %q may go wrong with what this call hands over: %s", call.Plan(), found.Message); f != nil {
+			f.Witness = found.Witness
+			f.Note(found.Span, "%s %s is found here", found.Rule.Code, found.Rule.Name).
+				Advise("hand over what it can take, or let its \"inputSchema\" and \"stateSchema\" say what it needs")
+		}
+		return nil, false
 	}
 	says, what, at := p.Plan.OutputSchema, "its \"outputSchema\"", p.Plan.Root.Get("outputSchema")
 	if tool := call.Single(); says == nil && tool != nil {
 		says, what, at = tool.Output, fmt.Sprintf("the \"_output\" of %q", tool.Name), tool.OutputNode
 	}
-	if known && says != nil {
-		if wrong := says.Validate(value); wrong != nil {
-			w.givesAnother(call, value, what, at, wrong)
-			return nil, false, false
-		}
+	cleared, _ := samples.Clear(value)
+	if says == nil {
+		return value, true
 	}
-	return value, known, true
+	wrong := says.Validate(cleared)
+	if wrong == nil || !samples.IsCertain(value, wrong) {
+		return value, true
+	}
+	if f := w.ofDelegate(call, "the output of the delegate %q may not fit %s: for instance %s: %v", call.Plan(), what, analysis.Brief(cleared), wrong); f != nil {
+		f.Witness = cleared
+		f.Advise("hand over what the delegate can do with, let its output be there whatever comes (\"… || null\"), or widen what is said of it")
+		f.Show(at.Span().Head(), "what it is said to give is here")
+	}
+	return nil, false
 }
 
-// goesWrongInside reports what goes wrong in a delegate with what a call hands over.
-func (w *trial) goesWrongInside(call *plan.Call, found *diag.Diagnostic) {
+// ofDelegate reports what goes wrong in a delegate with what a call hands over, once.
+func (w *trial) ofDelegate(call *plan.Call, format string, args ...any) *diag.Diagnostic {
 	if !w.first(call, "delegate", call.ToolNode) {
-		return
+		return nil
 	}
-	f := w.report(diag.BadDelegate, diag.Warning, call, call.ToolNode.Span(), "the delegate %q may go wrong with what this call hands over: %s", call.Plan(), found.Message)
-	f.Witness = found.Witness
-	f.Note(found.Span, "%s %s is found here", found.Rule.Code, found.Rule.Name).
-		Advise("hand over what it can take, or let its \"inputSchema\" and \"stateSchema\" say what it needs")
-}
-
-// givesAnother reports a delegate whose output doesn't fit its schema.
-func (w *trial) givesAnother(call *plan.Call, value any, what string, at *source.Node, wrong *schema.Violation) {
-	if !w.first(call, "delegate", call.ToolNode) {
-		return
-	}
-	f := w.report(diag.BadDelegate, diag.Warning, call, call.ToolNode.Span(), "the output of the delegate %q may not fit %s: for instance %s: %v", call.Plan(), what, analysis.Brief(value), wrong)
-	f.Witness = value
-	f.Advise("hand over what the delegate can do with, let its output be there whatever comes (\"… || null\"), or widen what is said of it")
-	f.Show(at.Span().Head(), "what it is said to give is here")
+	return w.report(diag.BadDelegate, diag.Warning, call, call.ToolNode.Span(), format, args...)
 }

@@ -3,15 +3,16 @@ package analyzer
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/internal/samples"
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -22,60 +23,50 @@ import (
 // results and with routed failures. Each step checks what a run checks: the values of expressions, the parameters, the
 // room for results. A fault that is found can happen in a run, and the values show it.
 //
-// Nothing is concluded from values that the plan doesn't describe.
+// Nothing is concluded from values that the plan doesn't describe: they are holes, see package samples.
 
 // Bounds on sample runs.
 const (
-	maxTrials = 200     // of a plan
-	minTrials = 2       // where the plan is large
-	trialWork = 120_000 // steps of all of them: of making values up, and callWork for each call
-	callWork  = 60
+	maxTrials  = 200 // of a plan
+	minTrials  = 2   // where the plan is large
+	callWork   = 60  // steps of each call
+	triedItems = 5   // of a list
 )
 
 // A sampler runs a part of a plan with generated values.
 type sampler struct {
-	pass       *Pass
-	layout     state.Layout
-	calls      []int32                 // that matter, in the order of the graph
-	asked      map[int32]bool          // calls to check
-	joined     map[string]bool         // failures of the calls of these names go to where results are looked for, which is a finding of its own
-	described  map[describedKey]bool   // whether a schema describes a part of a result and everything below it
-	initial    map[string]bool         // keys of the state that are read and never written
-	boundaries boundaryValues          // see [generator]
-	blind      map[*plan.Template]bool // see [expression.Expr.MayFail]
-	reported   map[undecidedPlace]bool
-	left       *int // steps
-	worked     *expression.Meter
-	within     map[*plan.Call]*sampler // of delegates, see inside
-	depth      int                     // of delegates in delegates
+	pass     *Pass
+	budget   *samples.Budget
+	layout   state.Layout
+	calls    []int32                 // that matter, in the order of the graph
+	asked    map[int32]bool          // calls to check
+	joined   map[string]bool         // failures of the calls of these names go to where results are looked for, which is a finding of its own
+	initial  map[string]bool         // keys of the state that are read and never written
+	targets  samples.Targets         // at which something may change
+	blind    map[*plan.Template]bool // see [expression.Expr.MayFail]
+	reported map[undecidedPlace]bool
+	within   map[*plan.Call]*sampler // of delegates, see inside
+	depth    int                     // of delegates in delegates
 }
 
-func newSampler(p *Pass, left *int, worked *expression.Meter) *sampler {
+func newSampler(p *Pass, budget *samples.Budget) *sampler {
 	return &sampler{
-		pass: p, asked: map[int32]bool{}, joined: map[string]bool{}, described: map[describedKey]bool{},
-		blind: map[*plan.Template]bool{}, reported: map[undecidedPlace]bool{}, within: map[*plan.Call]*sampler{},
-		left: left, worked: worked}
-}
-
-// An undecidedPlace is a parameter of a call or a path that it writes.
-type undecidedPlace struct {
-	call int
-	at   any
+		pass: p, budget: budget, asked: map[int32]bool{}, joined: map[string]bool{}, initial: map[string]bool{},
+		blind: map[*plan.Template]bool{}, reported: map[undecidedPlace]bool{}, within: map[*plan.Call]*sampler{}}
 }
 
 // A trial is one sample run.
 type trial struct {
 	*sampler
-	n           int // counts them
-	generator   generator
-	random      *rand.Rand
-	log         *state.Log
-	ended       []ending       // by call
-	failed      bool           // a call has
-	item        map[string]any // that is at hand, of a call that runs for several, and its place
-	unspecified []pathtree.ID
-	counts      map[string]int // of the items of unknown lists, by their expression
-	fromCall    bool           // the input is what a call hands over
+	n         int // counts them
+	generator samples.Generator
+	random    *rand.Rand
+	log       *state.Log
+	ended     []ending       // by call
+	failed    bool           // a call has
+	item      map[string]any // that is at hand, of a call that runs for several, and its place
+	counts    map[string]int // of the items of unknown lists, by their expression
+	fromCall  bool           // the input is what a call hands over
 }
 
 // An ending is the outcome of a call in a sample run.
@@ -84,26 +75,8 @@ type ending struct {
 	taken       bool           // it was skipped, as its path is written once and has a value
 	takes       int            // the alternative of its output that it took then, or in failing
 	fails       bool           // it failed, which its failure route takes up
-	blank       bool           // no result was generated: it is undescribed, or the budget is spent
-	unspecified bool           // it was skipped, or its result is partly undescribed
+	unspecified bool           // it was skipped by a condition of which nothing is known
 	lacks       *plan.Template // why it was skipped, if that is sure: what has no value, or its condition
-}
-
-// A sampleBudget is what generated values may still cost, over all views of a plan.
-type sampleBudget struct {
-	making   int                 // steps of making values up as evidence
-	trying   int                 // steps of sample runs
-	worked   expression.Meter    // cost of expressions
-	openCode map[*plan.Tool]bool // tools with code that may fail for some parameters: calls show for which
-}
-
-func samplesOf(p *Pass) *sampleBudget {
-	s := analysis.Kept[sampleBudget](p.Shared)
-	if s.openCode == nil {
-		worked := expression.Meter{Steps: 4_000_000, Memory: 256_000_000}
-		*s = sampleBudget{flow.MaxReasoning / 4, trialWork, worked, map[*plan.Tool]bool{}}
-	}
-	return s
 }
 
 // runSamples runs the calls that aren't known to succeed.
@@ -113,7 +86,7 @@ func runSamples(p *Pass) {
 		return
 	}
 	p.Rule = rules.OutputMismatch.Rule
-	t := newSampler(p, &samplesOf(p).trying, &samplesOf(p).worked)
+	t := newSampler(p, samples.BudgetOf(p))
 	output := isOutputUndecided(p)
 	for _, call := range p.Plan.Calls {
 		if isUndecided(p, call) {
@@ -125,7 +98,7 @@ func runSamples(p *Pass) {
 	}
 	t.gather(output)
 	for n := range maxTrials {
-		if *t.left < 0 && n >= minTrials || t.worked.Passed() {
+		if t.budget.Runs < 0 && n >= minTrials || t.budget.Worked.Passed() {
 			break
 		}
 		t.try(n, output)
@@ -148,12 +121,10 @@ func (t *sampler) gather(output bool) {
 	for i := range t.asked {
 		take(i)
 	}
-	if output {
-		for _, r := range p.Plan.Reads {
-			if r.Call < 0 {
-				for _, w := range r.Writers {
-					take(w)
-				}
+	for i := range p.Plan.Reads {
+		if r := &p.Plan.Reads[i]; output && r.Call < 0 {
+			for _, w := range r.Writers {
+				take(w)
 			}
 		}
 	}
@@ -177,20 +148,52 @@ func (t *sampler) gather(output bool) {
 			t.calls = append(t.calls, i)
 		}
 	}
-	for _, i := range t.calls {
-		if a := p.Plan.Activities[p.Plan.Calls[i].Activity]; a != nil && a.Expression != nil {
-			t.boundaries.atConstants(a.Expression)
-		}
-	}
 	for _, f := range p.Found {
 		t.joined[f.Call] = t.joined[f.Call] || f.Rule == rules.FailureJoinsRule
 	}
-	t.findBoundaries(output)
-	t.findInitialState()
 	t.layout = state.Layout{Plan: p.Plan, Paths: p.Plan.Paths, Settled: true, Inconsistency: new(string)}
+	t.prepare(output, within)
+}
+
+// prepare finds the keys of the state that a run may bring, and the bounds of what receives values.
+func (t *sampler) prepare(output bool, within []bool) {
+	p := t.pass
+	for i := range p.Plan.Reads {
+		path := p.Plan.Paths.Segments(p.Plan.Reads[i].Path)
+		if len(path) < 2 || path[0].Key != "state" || p.Plan.StateSchema == nil || t.depth > 0 {
+			continue
+		}
+		if id, ok := analysis.Lookup(p, path[:2]); ok && len(p.Plan.Writers(id)) == 0 {
+			t.initial[path[1].Key] = true
+		}
+	}
+	if output && p.Plan.OutputSchema != nil {
+		t.targets.AtBounds(p.Plan.OutputSchema)
+	}
+	for _, i := range t.calls {
+		call := p.Plan.Calls[i]
+		if a := p.Plan.Activities[call.Activity]; a != nil && a.Expression != nil {
+			t.targets.AtConstants(a.Expression)
+		}
+		if !t.asked[i] {
+			continue
+		}
+		for _, taker := range analysis.Takers(p, call) {
+			for _, f := range call.Params.Fields {
+				if s := taker.Place(f.Key).Schema; s != nil && f.Value.Live() {
+					t.targets.AtBounds(s)
+				}
+			}
+		}
+		for _, path := range call.Paths() {
+			if s := p.Flow.StateAt(path.ID).Schema; s != nil {
+				t.targets.AtBounds(s)
+			}
+		}
+	}
 	analysis.Calculations(p, func(call *plan.Call, x *plan.Template) {
 		if call == nil || within[call.Index] {
-			t.boundaries.atConstants(x.Expr)
+			t.targets.AtConstants(x.Expr)
 		}
 	})
 }
@@ -198,8 +201,7 @@ func (t *sampler) gather(output bool) {
 // try goes through the calls once.
 func (t *sampler) try(n int, output bool) {
 	p := t.pass
-	random := rand.New(rand.NewPCG(uint64(n), 71))
-	w := t.newTrial(n, random)
+	w := t.newTrial(n, rand.New(rand.NewPCG(uint64(n), 71)))
 	input, initial := p.Plan.Input, p.Plan.State
 	if all := p.Plan.Instances; len(all) > 0 {
 		own := &all[n%len(all)]
@@ -209,20 +211,35 @@ func (t *sampler) try(n int, output bool) {
 	if !ok {
 		return
 	}
-	own := orEmpty(initial)
 	if len(w.initial) > 0 {
-		own, _ = w.begin(initial, p.Plan.StateSchema, w.initial)
+		initial, _ = w.begin(initial, p.Plan.StateSchema, w.initial)
 	}
-	w.goThrough(map[string]any{"input": input, "state": own, "data": orEmpty(flow.Data(p.Plan))})
+	w.goThrough(map[string]any{"input": input, "state": orEmpty(initial), "data": orEmpty(flow.Data(p.Plan))})
 	if output && p.Plan.Output != nil {
 		w.giveOutput()
 	}
 }
 
 func (t *sampler) newTrial(n int, random *rand.Rand) *trial {
-	generator := generator{pass: t.pass, boundaries: t.boundaries, left: t.left}
-	ended := make([]ending, len(t.pass.Plan.Calls))
-	return &trial{sampler: t, n: n, random: random, generator: generator.vary(n, random), counts: map[string]int{}, ended: ended}
+	generator := samples.NewGenerator(t.pass, t.targets, n, random, &t.budget.Runs)
+	return &trial{sampler: t, n: n, random: random, generator: generator, counts: map[string]int{}, ended: make([]ending, len(t.pass.Plan.Calls))}
+}
+
+// begin lays values that a schema accepts, of some keys or of all, over what the document
+// gives, as a run does: at times, and always where it doesn't begin with the latter alone. It
+// reports whether there was room to make them; otherwise the schema may refuse what is there.
+func (w *trial) begin(own any, s *schema.Schema, keys map[string]bool) (value any, ok bool) {
+	if s == nil || own != nil && w.random.IntN(2) != 0 && s.Accepts(own) {
+		return orEmpty(own), true
+	}
+	v, ok := w.generator.Value(s, true)
+	over, isObject := v.(map[string]any)
+	if !ok || !isObject {
+		return orEmpty(own), false
+	}
+	over = maps.Clone(over)
+	maps.DeleteFunc(over, func(key string, _ any) bool { return keys != nil && !keys[key] })
+	return state.Over(own, over), true
 }
 
 // goThrough performs the calls, with what there is before.
@@ -230,7 +247,7 @@ func (w *trial) goThrough(initial map[string]any) {
 	w.log = state.New(initial)
 	w.log.Follow(&w.layout)
 	for _, i := range w.calls {
-		*w.left -= callWork
+		w.budget.Runs -= callWork
 		w.perform(w.pass.Plan.Calls[i])
 	}
 }
@@ -247,18 +264,18 @@ func (w *trial) perform(call *plan.Call) {
 	if slices.ContainsFunc(call.After, func(a plan.After) bool { return !a.Settled && !w.ended[a.Call].done }) {
 		return
 	}
-	if isTaken(w, call) {
+	if w.isTaken(call) {
 		w.ended[call.Index].taken = true
 		return
 	}
 	guardUnknown := false // whether the call runs
 	if guard := compiler.Condition(call); guard != nil {
-		value, there, unspecified := w.value(call, guard)
-		if guardUnknown = unspecified; unspecified {
-			value = w.random.IntN(2) == 0 && w.arbitrarily(guard)
+		value, there := w.value(call, guard)
+		if guardUnknown = samples.IsHole(value); guardUnknown {
+			value = w.random.IntN(2) == 0
 		}
-		if value != true || !there && !unspecified {
-			if w.ended[call.Index].unspecified = unspecified; !unspecified {
+		if value != true || !there {
+			if w.ended[call.Index].unspecified = guardUnknown; !guardUnknown {
 				w.ended[call.Index].lacks = guard
 			}
 			return
@@ -268,211 +285,120 @@ func (w *trial) perform(call *plan.Call) {
 		w.performItems(call, guardUnknown)
 		return
 	}
-	params, runs, unspecified := w.parameters(call, guardUnknown)
-	if !runs {
+	params := w.parameters(call, guardUnknown)
+	if params == nil || w.fails(call) {
+		return
+	}
+	if value, well := w.carriedOut(call, params); well {
+		w.write(call, value)
+	}
+}
+
+// performItems goes through a call for the items of its list.
+func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
+	own, there := w.resolve(call, call.Each.List)
+	list, isList := own.([]any)
+	switch {
+	case !there:
+		w.ended[call.Index].lacks = call.Each.List
+		return
+	case samples.IsHole(own): // as long as for other calls with the same list
+		name := call.Each.Text()
+		least, most := w.pass.Flow.Lengths(call)
+		list = slices.Repeat([]any{own}, flow.Once(w.counts, name, func() int { return min(least+w.random.IntN(3), most) }))
+	case !isList:
+		own, _ = samples.Clear(own)
+		w.isRefused(call, &analysis.Parameters{Taker: analysis.Quote(call.Name)}, &plan.TemplateField{Key: "_each", Value: call.Each.List}, own, flow.AList)
 		return
 	}
 	if w.fails(call) {
 		return
 	}
-	if value, known, well := w.carriedOut(call, params, unspecified); well {
-		w.write(call, value, known)
-	}
-}
-
-// arbitrarily reports whether a condition holds with any values for what isn't known.
-func (w *trial) arbitrarily(t *plan.Template) bool {
-	some := []any{true, nil, "text", 1.0}
-	value, presence, err := t.Expr.EvalWithin(func(i int) (any, expression.Presence) {
-		r := &w.pass.Plan.Reads[t.Reads[i]]
-		if w.isUnspecified(r, true) {
-			return some[w.random.IntN(len(some))], expression.There
-		}
-		return w.read(r)
-	}, w.worked)
-	return err == nil && presence == expression.There && value == true
-}
-
-// read is the value of a read.
-func (w *trial) read(r *plan.Read) (any, expression.Presence) {
-	if compiler.ReadsItem(w.pass.Plan, r) {
-		return w.ofItem(r)
-	}
-	value, there := w.log.Resolve(r.Path, func(m *state.Message) bool {
-		_, bound := slices.BinarySearch(r.Writers, int32(m.Call))
-		return bound
-	})
-	if !there {
-		return nil, expression.Absent
-	}
-	return value, expression.There
-}
-
-// value evaluates an expression; unspecified if it depends on undescribed values. A fault is reported,
-// and counts as absent.
-func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there, unspecified bool) {
-	var seen []looked
-	strictly := false // an undescribed object may hold something
-	blind := flow.Once(w.blind, t, func() bool { _, blind := rules.EvaluationRisk(w.pass, t); return blind })
-	value, presence, err := t.Expr.EvalWithin(func(i int) (any, expression.Presence) {
-		r := &w.pass.Plan.Reads[t.Reads[i]]
-		strictly = strictly || w.isUnspecified(r, true)
-		if blind || w.isUnspecified(r, t.Expr.Plain()) {
-			if _, presence := w.read(r); presence != expression.There {
-				return nil, presence
-			}
-			return nil, expression.Pending
-		}
-		v, presence := w.read(r)
-		seen = append(seen, looked{i, v, presence})
-		return v, presence
-	}, w.worked)
-	if wrong := new(expression.Error); w.worked.Passed() || errors.As(err, &wrong) && wrong.Cause == expression.OfText {
-		return nil, false, true // how a text is written is for its author to know
-	}
-	if err == nil && presence == expression.Pending {
-		if err = w.kindsClash(t); err != nil {
-			seen = nil
-			for i := range t.Reads {
-				v, presence := w.read(&w.pass.Plan.Reads[t.Reads[i]])
-				seen = append(seen, looked{i, v, presence})
+	for e := range call.Params.Expressions() {
+		if !e.PerItem() {
+			if _, there := w.value(call, e); !there {
+				w.ended[call.Index].lacks = e
+				return // it is the call that is skipped
 			}
 		}
 	}
-	if err != nil {
-		w.goesWrong(call, t, err, seen)
-		return nil, false, false
-	}
-	if presence == expression.There && strictly && schema.KindOf(value)&(schema.Object|schema.Array) != 0 {
-		return value, true, true
-	}
-	return value, presence == expression.There, presence == expression.Pending
-}
-
-// kindsClash is why an expression fails for all values of these kinds: of some nothing
-// more is known. It is nil where that isn't certain.
-func (w *trial) kindsClash(t *plan.Template) error {
-	p := w.pass
-	absent := false
-	_, wrong := t.Expr.Check(func(i int) *expression.Type {
-		known, r := p.Flow.Type(t.Reads[i]), &p.Plan.Reads[t.Reads[i]]
-		value, presence := w.read(r)
-		if absent = absent || presence != expression.There; absent || known == nil || known.Kinds == 0 || w.isBlank(r) {
-			return nil
+	results := make([]any, len(list))
+	for at, item := range list {
+		if at >= triedItems && at < len(list)-1 {
+			results[at] = results[at%triedItems]
+			continue
 		}
-		of := *known
-		of.Kinds = flow.KindSet(schema.KindOf(value))
-		return &of
-	})
-	if wrong == nil || absent {
-		return nil
-	}
-	return wrong
-}
-
-// resolve is a template of a call with its values, and whether they are all there; of the
-// plan's output, for no call, what is absent is left out.
-func (w *trial) resolve(call *plan.Call, t *plan.Template) (value any, there, unspecified bool) {
-	switch {
-	case !t.Live():
-		return t.Value, true, false
-	case t.Expr != nil:
-		return w.value(call, t)
-	}
-	object, list := make(map[string]any, len(t.Fields)), make([]any, 0, len(t.Items))
-	part := func(of *plan.Template, put func(any)) bool {
-		v, ok, open := w.resolve(call, of)
-		if unspecified = unspecified || open; ok || open && call != nil {
-			put(v)
-		}
-		return ok || open || call == nil
-	}
-	for i := range t.Fields {
-		if !part(t.Fields[i].Value, func(v any) { object[t.Fields[i].Key] = v }) {
-			return nil, false, false
-		}
-	}
-	for _, item := range t.Items {
-		if !part(item, func(v any) { list = append(list, v) }) {
-			return nil, false, false
-		}
-	}
-	if t.Fields != nil {
-		return object, true, unspecified
-	}
-	return list, true, unspecified
-}
-
-// parameters are those of a call, held against what takes them. It doesn't run where
-// something is absent or isn't accepted.
-func (w *trial) parameters(call *plan.Call, guardUnknown bool) (params map[string]any, runs, unspecified bool) {
-	params, runs = map[string]any{}, true
-	var expressions []*plan.TemplateField
-	onlyKinds := map[string]bool{} // parameters of whose values only the kinds are described
-	for i := range call.Params.Fields {
-		f := &call.Params.Fields[i]
-		value, there, part := w.resolve(call, f.Value)
-		if !there && !part {
-			w.ended[call.Index].lacks = f.Value
-			return nil, false, false // another sample run checks the rest
-		}
-		params[f.Key] = value
-		if part && !guardUnknown && f.Value.Expr != nil && f.Value.Expr.Plain() {
-			r := &w.pass.Plan.Reads[f.Value.Reads[0]]
-			onlyKinds[f.Key] = !w.isUnspecified(r, false)
-			params[f.Key], _ = w.read(r)
-		}
-		if unspecified = unspecified || part; f.Value.Live() && (!part || onlyKinds[f.Key]) {
-			expressions = append(expressions, f)
-		}
-	}
-	for _, f := range expressions {
-		value := params[f.Key]
-		for _, taker := range analysis.Takers(w.pass, call) {
-			at := taker.Place(f.Key)
-			if !at.Possible || at.Schema == nil {
+		w.item = map[string]any{"item": item, "index": float64(at)}
+		unknown := guardUnknown
+		if call.When.PerItem() {
+			value, there := w.value(call, call.When)
+			if samples.IsHole(value) {
+				value, unknown = w.random.IntN(2) == 0, true
+			}
+			if value != true || !there {
 				continue
 			}
-			wrong := at.Schema.Validate(value)
-			if wrong != nil && onlyKinds[f.Key] { // of items, too, but not of keys, which nobody may have described
-				isKey := func(step any) bool { _, key := step.(string); return key }
-				if wrong.Keyword != "type" || slices.ContainsFunc(wrong.Path, isKey) {
-					continue
-				}
-			}
-			if wrong != nil {
-				w.isRefused(call, taker, f, value, at.Schema)
-				runs = false
-				break
-			}
 		}
+		params := w.parameters(call, unknown)
+		switch {
+		case params == nil && w.ended[call.Index].lacks == nil:
+			return // a parameter isn't accepted, which is reported
+		case params == nil:
+			w.ended[call.Index].lacks = nil
+			continue
+		}
+		if call.Each.Collect && w.random.IntN(4) == 0 {
+			results[at], w.failed = analysis.ARecord, true
+			continue
+		}
+		value, well := w.carriedOut(call, params)
+		if !well {
+			return
+		}
+		results[at] = value
 	}
-	for _, taker := range analysis.Takers(w.pass, call) {
-		runs = runs && (unspecified || !taker.Combines() || acceptsTogether(w, taker, call, params))
+	if samples.IsHole(own) && w.pass.Flow.Listing(call).Uncounted {
+		w.write(call, samples.Hole())
+		return
 	}
-	return params, runs, unspecified
+	w.write(call, results)
 }
 
-// result generates or computes the result of a call, and reports whether it is described.
-func (w *trial) result(call *plan.Call, params map[string]any, unspecified bool) (value any, known bool) {
+// carriedOut generates or computes the result of a call or of one item, and reports whether nothing failed in its
+// delegate.
+func (w *trial) carriedOut(call *plan.Call, marked map[string]any) (value any, well bool) {
 	p, tool := w.pass, call.Single()
-	if call.Produced != nil {
+	cleared, how := samples.Clear(marked)
+	params, _ := cleared.(map[string]any)
+	a := p.Plan.Activities[call.Activity]
+	switch {
+	case call.Produced != nil:
 		return call.Produced.Value(), true
-	}
-	if a := p.Plan.Activities[call.Activity]; a != nil && a.Expression != nil && !unspecified {
-		if v, well := w.tryCode(call, a, params); well {
+	case how == samples.Described && w.inside(call) != nil:
+		return w.delegated(call, w.inside(call), params)
+	case how == samples.Described && a != nil && a.Expression != nil:
+		v, err := samples.ResultOfCode(p, tool, a, params, &w.budget.Runs)
+		if err == nil {
 			return v, true
+		}
+		if w.budget.OpenCode[tool] && call.FailureRoute() < 0 && !w.budget.Worked.Passed() && w.first(call, tool, a.Node.Get("expr")) {
+			if f := samples.ReportCode(p, tool, call, a, params, v, err); f != nil {
+				f.Note(call.ToolNode.Span(), "this call passes them")
+			}
 		}
 	}
 	if tool == nil || tool.Output == nil {
-		return nil, false
+		return samples.Hole(), true
 	}
 	if own := tool.Mocks; len(own) > 0 && w.random.IntN(4) == 0 {
 		if v := own[w.random.IntN(len(own))]; tool.Output.Accepts(v) {
 			return v, true
 		}
 	}
-	return w.generator.sample(tool.Output, false)
+	if v, made := w.generator.Value(tool.Output, false); made {
+		return v, true
+	}
+	return samples.Hole(), true
 }
 
 // fails lets a call fail at times that has a failure route: it writes the record where the
@@ -484,53 +410,40 @@ func (w *trial) fails(call *plan.Call) bool {
 			!compiler.SaysItFails(call.Single()) && !rules.NamesFailures(w.pass.Plan, call.Output[call.FailureRoute()]...) {
 		return false
 	}
-	w.fail(call)
-	return true
-}
-
-func (w *trial) fail(call *plan.Call) {
 	w.failed = true
 	route := call.Output[call.FailureRoute()]
 	if path, err, _ := w.unfit(call, route, plan.Set, analysis.ARecord); err != nil {
 		if rules.ForFailures(w.pass, call, path) {
 			w.hasNoPlace(call, path, analysis.ARecord, true, err)
 		}
-		return
+		return true
 	}
 	w.ended[call.Index].fails, w.ended[call.Index].takes = true, call.FailureRoute()
 	for _, path := range route {
 		w.log.Append(state.Message{Path: path.ID, Value: analysis.ARecord, Failure: true, Call: call.Index})
 	}
+	return true
 }
 
 // write writes a result to the alternative that takes it.
-func (w *trial) write(call *plan.Call, value any, known bool) {
-	tool := call.Single()
-	w.ended[call.Index] = ending{done: true, blank: !known && value == nil, unspecified: !known || tool != nil && tool.Output != nil && call.Produced == nil &&
-		!w.speaks(tool.Output, nil, true) && !isDescribedIn(call.Tool.Output, value, nil, true)}
+func (w *trial) write(call *plan.Call, value any) {
 	if len(call.Output) == 0 {
+		w.ended[call.Index] = ending{done: true}
 		return
 	}
 	at := w.taking(call, value)
-	w.ended[call.Index].takes = at
-	route := call.Output[at]
-	if known {
-		if path, err, unspecified := w.unfit(call, route, call.Method, value); err != nil {
-			if !unspecified {
-				w.hasNoPlace(call, path, value, false, err)
-			}
-			w.ended[call.Index] = ending{}
-			return
+	route, method := call.Output[at], call.Method
+	if samples.IsHole(value) {
+		method = plan.Set
+	} else if path, err, unknown := w.unfit(call, route, method, value); err != nil {
+		if !unknown {
+			shown, _ := samples.Clear(value)
+			w.hasNoPlace(call, path, shown, false, err)
 		}
+		return
 	}
+	w.ended[call.Index] = ending{done: true, takes: at}
 	for _, path := range route {
-		if !known {
-			w.unspecified = append(w.unspecified, path.ID)
-		}
-		method := call.Method
-		if !known {
-			method = plan.Set
-		}
 		w.log.Append(state.Message{Path: path.ID, Method: method, Value: value, Call: call.Index})
 	}
 }
@@ -544,6 +457,7 @@ func (w *trial) taking(call *plan.Call, value any) int {
 	if last := call.FailureRoute(); !rules.TellsFailures(w.pass, call.Output[last]) {
 		routes++ // results may go there as well
 	}
+	value, _ = samples.Clear(value)
 	var taking []int
 	for i, route := range call.Output[:routes-1] {
 		if !slices.ContainsFunc(route, func(path plan.Path) bool {
@@ -561,38 +475,68 @@ func (w *trial) taking(call *plan.Call, value any) int {
 
 var errNoRoom = errors.New("the state schema has no room for it")
 
-// unfit is the path of a route that has no place for a value, or whose schema rejects the result.
-func (w *trial) unfit(call *plan.Call, route plan.Route, method plan.Method, value any) (at plan.Path, err error, unspecified bool) {
+// unfit is the path of a route that has no place for a value, or whose schema rejects the result; unknown where that
+// depends on something of which nothing is known.
+func (w *trial) unfit(call *plan.Call, route plan.Route, method plan.Method, value any) (at plan.Path, err error, unknown bool) {
 	draft := w.log.Draft(int32(call.Index))
 	defer draft.Discard()
 	for _, path := range route {
 		written, err := draft.Write(path.ID, method, value)
-		if err == nil {
-			s := w.pass.Flow.StateAt(path.ID).Schema
-			if s == nil || s.Accepts(written) {
-				continue
-			}
-			err = fmt.Errorf("%w: %v", errNoRoom, s.Validate(written))
+		if err != nil {
+			return path, err, w.isInHole(path.ID)
 		}
-		unspecified := w.ended[call.Index].unspecified && !w.saysOf(call, value, written, path, err) || slices.ContainsFunc(w.unspecified, func(id pathtree.ID) bool { return w.pass.Plan.Paths.Overlap(id, path.ID) })
-		return path, err, unspecified
+		cleared, _ := samples.Clear(written)
+		if s := w.pass.Flow.StateAt(path.ID).Schema; s != nil && !s.Accepts(cleared) {
+			wrong := s.Validate(cleared)
+			return path, fmt.Errorf("%w: %v", errNoRoom, wrong), !samples.IsCertain(written, wrong)
+		}
 	}
 	return at, nil, false
+}
+
+// isInHole reports whether nothing is known of what is at a path, or above it.
+func (w *trial) isInHole(at pathtree.ID) bool {
+	for paths := w.pass.Plan.Paths; paths.Depth(at) >= 2; at = paths.Parent(at) {
+		if value, there := w.log.Resolve(at, state.Anyone); there && samples.IsHole(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTaken reports whether paths are written once, and one that a result would go to has a value.
+func (w *trial) isTaken(call *plan.Call) bool {
+	if w.pass.Plan.Writes != plan.Once {
+		return false
+	}
+	for alternative, path := range call.Paths() {
+		if alternative == call.FailureRoute() {
+			continue
+		}
+		if value, there := w.log.Initial(path.ID); there && value != nil {
+			return true
+		}
+		for range w.log.Over(path.ID) {
+			return true
+		}
+	}
+	return false
 }
 
 // giveOutput works the plan's output out.
 func (w *trial) giveOutput() {
 	p := w.pass
-	value, there, unspecified := w.resolve(nil, p.Plan.Output)
+	value, there := w.resolve(nil, p.Plan.Output)
 	if !there {
 		value = nil // an absent whole
 	}
-	if why := w.lacksOutput(); why.unspecified || why.spared && !w.failed {
+	if w.lacksOutput().unspecified {
 		return // nothing follows from what is missing
 	}
-	if s := p.Plan.OutputSchema; s != nil && !unspecified && s.Compile() == nil {
-		if !s.Accepts(value) {
-			w.isRefused(nil, nil, &plan.TemplateField{Value: p.Plan.Output}, value, s)
+	cleared, _ := samples.Clear(value)
+	if s := p.Plan.OutputSchema; s != nil && s.Compile() == nil {
+		if wrong := s.Validate(cleared); wrong != nil && samples.IsCertain(value, wrong) {
+			w.isRefused(nil, nil, &plan.TemplateField{Value: p.Plan.Output}, cleared, s)
 		}
 	}
 }

@@ -8,10 +8,10 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/internal/samples"
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -25,85 +25,30 @@ func isUndecided(p *Pass, call *plan.Call) bool {
 		return true
 	}
 	fitting := *analysis.Kept[analysis.FittingReads](p.Store)
-	for i := range call.Params.Fields {
-		f := &call.Params.Fields[i]
-		if !f.Value.Live() {
-			continue
-		}
-		if rules.MayFail(p, f.Value) {
+	for _, f := range call.Params.Fields {
+		t := f.Value
+		if t.Live() && rules.MayFail(p, t) {
 			return true
 		}
-		if t := f.Value; t.Expr != nil && len(t.Reads) > 0 && t.Reads[0] < len(fitting) && fitting[t.Reads[0]] {
+		if !t.Live() || t.Expr != nil && len(t.Reads) > 0 && t.Reads[0] < len(fitting) && fitting[t.Reads[0]] {
 			continue // it was judged
 		}
 		for _, taker := range analysis.Takers(p, call) {
-			if at := taker.Place(f.Key); at.Possible && !surelyFits(p, f.Value, at.Schema) && !(f.Value.Expr != nil && rules.IsReported(p, f.Value.Node)) {
+			if at := taker.Place(f.Key); at.Possible && !surelyFits(p, t, at.Schema) && !(t.Expr != nil && rules.IsReported(p, t.Node)) {
 				return true
 			}
 		}
 	}
 	return call.Params.Live() && slices.ContainsFunc(analysis.Takers(p, call), (*analysis.Parameters).Combines) ||
-		rules.Opens(p, call) || mayLackRoom(p, call) || samplesOf(p).openCode[call.Single()] && call.FailureRoute() < 0
-}
-
-// isOutputUndecided reports whether the plan's output may fail or may not fit its schema.
-func isOutputUndecided(p *Pass) bool {
-	t := p.Plan.Output
-	if t == nil || !t.Live() {
-		return false
-	}
-	return rules.MayFail(p, t) || len(*analysis.Kept[rules.UndecidedLeaves](p.Store)) > 0 || mayComeToNothing(p) || p.Plan.OutputSchema != nil && (!surelyFits(p, t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r plan.Read) bool {
-		return slices.ContainsFunc(r.Ref.Path, func(s expression.Segment) bool { return s.IsIndex }) || // the list may end before, and what reads it is skipped
-			mayBeAbsent(p, &r) || r.Call < 0 && rules.MayBeOmitted(p, &r)
-	}))
-}
-
-// surelyFits reports whether a schema accepts all known values of a template.
-func surelyFits(p *Pass, t *plan.Template, to *schema.Schema) bool {
-	if to == nil {
-		return true
-	}
-	flows := p.Flow.Eval(nil, t)
-	for i := range flows {
-		switch f := &flows[i]; {
-		case f.Uncertain:
-			return false
-		case f.Schema != nil:
-			if v := p.Flow.Contains(f.Schema, to); v.Relation != schema.Fits && v.Keyword != "budget" {
-				return false
-			}
-		case t.Expr == nil || rules.SomethingKnown(p, t):
-			return false
-		}
-	}
-	return true
+		rules.Opens(p, call) || mayLackRoom(p, call) || samples.BudgetOf(p).OpenCode[call.Single()] && call.FailureRoute() < 0
 }
 
 // mayLackRoom reports whether the state may have no place for what a call writes.
 func mayLackRoom(p *Pass, call *plan.Call) bool {
-	paths := p.Plan.Paths
 	for i, route := range call.Output {
 		for _, path := range route {
-			if s := p.Flow.StateAt(path.ID).Schema; i == call.FailureRoute() && s != nil && rules.ForFailures(p, call, path) && !s.Accepts(analysis.ARecord) {
-				return true
-			}
-			if call.Each != nil && p.Flow.StateAt(path.ID).Schema != nil && p.Flow.Listing(call).Uncertain {
-				return true
-			}
-			needs := call.Method != plan.Set
-			if gives := call.Tool; needs && gives != nil && gives.Output != nil && i != call.FailureRoute() && gives.Output.Kinds() != schema.Anything && gives.Output.Kinds()&^rules.PatchKinds[call.Method] != 0 {
-				return true
-			}
-			for at := path.ID; paths.Depth(at) > 2; at = paths.Parent(at) {
-				needs = true
-			}
-			if !needs {
-				continue
-			}
-			if len(route) > 1 || slices.ContainsFunc(p.Plan.Around(path.ID), func(w plan.Writer) bool { return int(w.Call) != call.Index }) || beginsWith(p, path.ID) {
-				return true
-			}
-			if s := p.Flow.StateAt(path.ID).Schema; s != nil || paths.Segment(path.ID).IsIndex {
+			own := p.Flow.StateAt(path.ID).Schema != nil && (call.Each != nil || i == call.FailureRoute())
+			if own || call.Method != plan.Set || p.Plan.Paths.Depth(path.ID) > 2 {
 				return true
 			}
 		}
@@ -111,20 +56,31 @@ func mayLackRoom(p *Pass, call *plan.Call) bool {
 	return false
 }
 
-// beginsWith reports whether the state may hold something at a path or above it before any call has written.
-func beginsWith(p *Pass, id pathtree.ID) bool {
-	at := id
-	for p.Plan.Paths.Depth(at) > 2 {
-		at = p.Plan.Paths.Parent(at)
-	}
-	held := func(state any) bool {
-		value, there := p.Plan.Paths.Walk(map[string]any{"state": state, "data": flow.Data(p.Plan)}[p.Plan.Paths.Kind(at)], at)
-		return there && value != nil
-	}
-	return held(p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i plan.Instance) bool { return held(i.State) })
+// isOutputUndecided reports whether the plan's output may fail, come to nothing, or not fit its schema.
+func isOutputUndecided(p *Pass) bool {
+	t := p.Plan.Output
+	return t != nil && t.Live() && (rules.MayFail(p, t) || len(*analysis.Kept[rules.UndecidedLeaves](p.Store)) > 0 ||
+		rules.GivesOutput(p) && !rules.HasLiterals(t) || p.Plan.OutputSchema != nil)
+}
+
+// surelyFits reports whether a schema accepts all known values of a template.
+func surelyFits(p *Pass, t *plan.Template, to *schema.Schema) bool {
+	return to == nil || !slices.ContainsFunc(p.Flow.Eval(nil, t), func(f flow.Variant) bool {
+		if f.Schema == nil {
+			return f.Uncertain || t.Expr == nil || rules.SomethingKnown(p, t)
+		}
+		v := p.Flow.Contains(f.Schema, to)
+		return f.Uncertain || v.Relation != schema.Fits && v.Keyword != "budget"
+	})
 }
 
 // Findings of sample runs have the form of those of schemas, with the values.
+
+// An undecidedPlace is a parameter of a call or a path that it writes.
+type undecidedPlace struct {
+	call int
+	at   any
+}
 
 // first reports whether something is the first that is found at a place.
 func (t *sampler) first(call *plan.Call, at any, node *source.Node) bool {
@@ -134,7 +90,7 @@ func (t *sampler) first(call *plan.Call, at any, node *source.Node) bool {
 			return false
 		}
 	}
-	if t.reported[place] {
+	if t.reported[place] || t.budget.Worked.Passed() { // then values that aren't worked out are missing
 		return false
 	}
 	t.reported[place] = true
@@ -226,7 +182,7 @@ func (w *trial) isRefused(
 }
 
 // acceptsTogether reports whether parameters are accepted beside each other, and makes a finding of those that are not.
-func acceptsTogether(w *trial, t *analysis.Parameters, call *plan.Call, params map[string]any) bool {
+func (w *trial) acceptsTogether(t *analysis.Parameters, call *plan.Call, params map[string]any) bool {
 	wrong := t.Schema.Validate(t.Completed(params))
 	if wrong == nil {
 		return true

@@ -1,0 +1,178 @@
+package samples
+
+import (
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// A hole stands for a value of which the plan describes nothing. An object of which it doesn't describe all keys has a
+// mark beside those that it has. Values with holes are written to the state of a sample run like others, so that what is
+// made of them has holes as well.
+
+// mark is a key that no object of a plan has: alone with true it makes a hole.
+const mark = "\x00"
+
+// Hole is a value of which nothing is known.
+func Hole() any { return map[string]any{mark: true} }
+
+// IsHole reports whether nothing is known of a value.
+func IsHole(v any) bool {
+	object, is := v.(map[string]any)
+	return is && len(object) == 1 && object[mark] == true
+}
+
+// IsOpen reports whether a value may have any other key, or be anything.
+func IsOpen(v any) bool {
+	object, _ := v.(map[string]any)
+	_, open := object[mark]
+	return open
+}
+
+// Opened is a value that may be an object with other keys, and its items and fields.
+func Opened(v any) any {
+	switch v := v.(type) {
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = Opened(v[i])
+		}
+		return all
+	case map[string]any:
+		all := map[string]any{mark: false}
+		for key, field := range v {
+			all[key] = Opened(field)
+		}
+		return all
+	}
+	return v
+}
+
+// A Certainty is how much of a value is known.
+type Certainty uint8
+
+const (
+	Described Certainty = iota // all of it
+	Open                       // all but keys that some object may have besides
+	Unknown                    // some part is a hole
+)
+
+// Clear is a value without its marks, and what they say. A hole is null.
+func Clear(v any) (any, Certainty) {
+	how := certainty(v)
+	if how == Described {
+		return v, how
+	}
+	return cleared(v), how
+}
+
+func certainty(v any) (how Certainty) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			how = max(how, certainty(item))
+		}
+	case map[string]any:
+		if IsHole(v) {
+			return Unknown
+		}
+		for key, field := range v {
+			if key == mark {
+				how = max(how, Open)
+			} else {
+				how = max(how, certainty(field))
+			}
+		}
+	}
+	return how
+}
+
+func cleared(v any) any {
+	switch v := v.(type) {
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = cleared(v[i])
+		}
+		return all
+	case map[string]any:
+		if IsHole(v) {
+			return nil
+		}
+		all := make(map[string]any, len(v))
+		for key, field := range v {
+			if key != mark {
+				all[key] = cleared(field)
+			}
+		}
+		return all
+	}
+	return v
+}
+
+// IsCertain reports whether a schema refuses a value whatever is in its holes.
+func IsCertain(v any, why *schema.Violation) bool {
+	if _, how := Clear(v); how == Described {
+		return true
+	}
+	for _, step := range why.Path {
+		switch at := v.(type) {
+		case []any:
+			if i, is := step.(int); is && i < len(at) {
+				v = at[i]
+				continue
+			}
+		case map[string]any:
+			if key, is := step.(string); is && at[key] != nil {
+				v = at[key]
+				continue
+			}
+		}
+		return false
+	}
+	_, how := Clear(v)
+	return how == Described || !IsHole(v) && (why.Keyword == "type" || why.Keyword == "minProperties")
+}
+
+// Marked is a value that a schema accepts, with holes where the schema describes nothing.
+func Marked(s *schema.Schema, v any) any {
+	left := 20_000 // parts
+	if all := marked(s, v, &left); left >= 0 {
+		return all
+	}
+	return Hole()
+}
+
+func marked(s *schema.Schema, v any, left *int) any {
+	if *left--; saysNothing(s) || *left < 0 {
+		return Hole()
+	}
+	part := func(step schema.Step, of any) any {
+		if at := s.AtIn(v, []schema.Step{step}); at.Possible {
+			return marked(at.Schema, of, left)
+		}
+		return Hole()
+	}
+	switch v := v.(type) {
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = part(schema.Index(i), v[i])
+		}
+		return all
+	case map[string]any:
+		all := make(map[string]any, len(v)+1)
+		for key, field := range v {
+			all[key] = part(schema.Key(key), field)
+		}
+		// Where a schema names some keys and doesn't say that there may be others there are none.
+		others := s.At([]schema.Step{schema.Key(mark)})
+		if others.Possible && saysNothing(others.Schema) && (others.Open || len(s.Properties()) == 0) {
+			all[mark] = false
+		}
+		return all
+	}
+	return v
+}
+
+func saysNothing(s *schema.Schema) bool {
+	return s == nil || s.Kinds()&^schema.Null == schema.Anything&^schema.Null
+}

@@ -1,0 +1,127 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/internal/samples"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
+)
+
+var _ = Register(Rule{
+	Rule: samples.ExpressionType,
+	Run:  expressionTypes,
+})
+
+// expressionTypes holds every expression against what is known of the types of
+// its references, and every _when against being a boolean.
+func expressionTypes(p *Pass) {
+	if p.From == 0 {
+		activityCode(p)
+	}
+	analysis.Calculations(p, func(call *plan.Call, t *plan.Template) {
+		when := call != nil && t == call.When
+		if !when && NeverFails(t.Expr) {
+			return
+		}
+		result, err := p.Flow.Check(t)
+		if err != nil {
+			f := p.Report(t.Node.Within(err.Start, err.End), "%s", err.Message).About(call.Label())
+			if f.Help = err.Help; f.Help == "" {
+				f.Advise("the types come from the values and schemas of the input and the state, and from the tools' \"_output\"")
+			}
+			return
+		}
+		if when && result != nil && result.Kinds != 0 && result.Kinds&expression.Bool == 0 {
+			f := p.Report(t.Node.Span(), "\"_when\" must be true or false; this is %s", result.Kinds).About(call.Label()).
+				Advise("compare it with something: †state.total > 100")
+			passed := func(r int) bool {
+				return r != t.Reads[0] && p.Plan.Paths.Overlap(p.Plan.Reads[r].Path, p.Plan.Reads[t.Reads[0]].Path)
+			}
+			if t.Expr.Plain() && result.Kinds&expression.Number == 0 && slices.ContainsFunc(call.Reads, passed) {
+				f.Advise("remove it: a call that reads %q in its parameters runs only if that has a value", t.Node.Text)
+			}
+		}
+	})
+}
+
+// activityCode holds the expressions of activities against the parameters of the tools that they carry out.
+func activityCode(p *Pass) {
+	reported := map[string]bool{}
+	for _, tool := range p.Plan.Tools {
+		activity := p.Plan.Activities[tool.Activity]
+		known := analysis.ParametersOf(p, tool)
+		if activity == nil || activity.Expression == nil || known == nil || reported[tool.Activity] {
+			continue
+		}
+		var strange []string
+		variable := func(name string) *expression.Type {
+			if known.Unknown(name) { // nobody passes it, and it is null
+				strange = append(strange, name)
+				return &expression.Type{Kinds: expression.Null}
+			}
+			if at := known.Place(name); at.Possible {
+				return p.Flow.TypeOf(at.Schema, false)
+			}
+			return nil
+		}
+		result, err := activity.Expression.CheckCode(variable)
+		if f := strayName(p, tool.Activity, known, activity); f != nil {
+			if reported[tool.Activity] = true; err != nil { // it always goes wrong
+				f.As(diag.Error)
+			}
+			continue
+		}
+		if err == nil {
+			reported[tool.Activity] = samples.TryCode(p, tool, variable, result)
+			continue
+		}
+		reported[tool.Activity] = true
+		f := samples.CodeFault(p, tool, activity.Node.Get("expr").Within(err.Start, err.End), err.Message)
+		if f.Help = err.Help; f.Help == "" {
+			f.Advise("the types come from the parameters of %q, which the activity carries out", tool.Name)
+		}
+		if len(strange) > 0 {
+			f.Advise("the tool %q has no parameter %q, which is null therefore; it has %s", tool.Name, strange[0], cmp.Or(known.Names().List, "none"))
+		}
+	}
+}
+
+// strayName reports the first name in an activity's code that is none of a parameter, of
+// whatever tool that it carries out: it is always null.
+func strayName(p *Pass, name string, known *analysis.Parameters, activity *plan.Activity) *diag.Diagnostic {
+	code := activity.Node.Get("expr")
+	stray := func(n *expression.Node) bool {
+		return n.Op == expression.OpVar && known.Unknown(n.Name) && !slices.ContainsFunc(p.Plan.Tools, func(t *plan.Tool) bool {
+			k := analysis.ParametersOf(p, t)
+			return compiler.MayRun(t, name) && (k == nil || !k.Unknown(n.Name))
+		})
+	}
+	var node *expression.Node
+	for n := range activity.Expression.Root().All() {
+		if stray(n) {
+			node = n
+			break
+		}
+	}
+	if node == nil {
+		return nil
+	}
+	first := node.Name
+	message := fmt.Sprintf("%q isn't a parameter of the tool %q, so it is always null", first, known.Tool.Name)
+	f := samples.CodeFault(p, known.Tool, code.Within(node.Start, node.End), message).As(diag.Warning)
+	if near, ok := known.Names().Nearest(first); ok {
+		p.Suggested.Parameters[analysis.SuggestedParameter{Activity: activity, Name: near}] = true
+		f.Advise("did you mean %q?", near)
+	} else if list := known.Names().List; list != "" {
+		f.Advise("the parameters are %s; write a text in quotes", list)
+	} else {
+		f.Advise("declare the parameter in the tool; write a text in quotes")
+	}
+	return f
+}
