@@ -3,43 +3,46 @@ package schema
 import (
 	"maps"
 	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/schema/ast"
 )
 
 // ObjectOf is the schema of an object that is put together from parts: each
 // property that is there is what its schema accepts, those that are required
 // are there, and there are no others. A nil schema accepts everything.
 func ObjectOf(properties map[string]*Schema, required []string) *Schema {
-	o := &objectRules{size: anySize, properties: map[string]*node{}, names: slices.Sorted(maps.Keys(properties)), additional: nothing}
-	for _, name := range o.names {
+	o := &ast.ObjectRules{Size: ast.AnySize, Properties: map[string]*ast.Node{},
+		Names: slices.Sorted(maps.Keys(properties)), Additional: ast.Nothing}
+	for _, name := range o.Names {
 		part := properties[name].ready()
-		if part.verdict == never && slices.Contains(required, name) {
-			return of(nothing)
+		if part.Verdict == ast.Never && slices.Contains(required, name) {
+			return of(ast.Nothing)
 		}
-		o.properties[name] = part
+		o.Properties[name] = part
 	}
-	o.required = slices.Sorted(slices.Values(required))
-	return of(&node{unit: detached, kinds: Object, objects: o})
+	o.Required = slices.Sorted(slices.Values(required))
+	return of(&ast.Node{Unit: ast.Detached, Kinds: Object, Objects: o})
 }
 
 // ListOf is the schema of a list of least to most items, whose items the schema accepts; most is -1 where there may be
 // any number.
 func ListOf(item *Schema, least, most int) *Schema {
 	if most < 0 {
-		most = maxCount
+		most = ast.MaxCount
 	}
-	a := anyArray()
-	a.size, a.rest = size{least, most}, item.ready()
-	return of(&node{unit: detached, kinds: Array, arrays: a})
+	a := ast.AnyArray()
+	a.Size, a.Rest = ast.Size{Min: least, Max: most}, item.ready()
+	return of(&ast.Node{Unit: ast.Detached, Kinds: Array, Arrays: a})
 }
 
 // TupleOf is the schema of a list that is put together from its items.
 func TupleOf(items ...*Schema) *Schema {
-	a := anyArray()
-	a.size, a.prefix = size{len(items), len(items)}, nodesOf(items)
-	if slices.ContainsFunc(a.prefix, func(n *node) bool { return n.verdict == never }) {
-		return of(nothing)
+	a := ast.AnyArray()
+	a.Size, a.Prefix = ast.Size{Min: len(items), Max: len(items)}, nodesOf(items)
+	if slices.ContainsFunc(a.Prefix, func(n *ast.Node) bool { return n.Verdict == ast.Never }) {
+		return of(ast.Nothing)
 	}
-	return of(&node{unit: detached, kinds: Array, arrays: a})
+	return of(&ast.Node{Unit: ast.Detached, Kinds: Array, Arrays: a})
 }
 
 // OfKinds is the schema of all values of some kinds.
@@ -48,9 +51,9 @@ func OfKinds(kinds Kinds) *Schema {
 	case Anything:
 		return nil
 	case 0:
-		return of(nothing)
+		return of(ast.Nothing)
 	}
-	return of(&node{unit: detached, kinds: kinds})
+	return of(&ast.Node{Unit: ast.Detached, Kinds: kinds})
 }
 
 // Containing is the schema of all values that have something at a path, which
@@ -59,17 +62,17 @@ func Containing(path []Step, inner *Schema) *Schema {
 	n := inner.ready()
 	for _, step := range slices.Backward(path) {
 		if step.IsIndex {
-			a := anyArray()
-			a.min = step.Index + 1
+			a := ast.AnyArray()
+			a.Min = step.Index + 1
 			for range step.Index {
-				a.prefix = append(a.prefix, everything)
+				a.Prefix = append(a.Prefix, ast.Everything)
 			}
-			a.prefix = append(a.prefix, n)
-			n = &node{unit: detached, kinds: Array, arrays: a}
+			a.Prefix = append(a.Prefix, n)
+			n = &ast.Node{Unit: ast.Detached, Kinds: Array, Arrays: a}
 			continue
 		}
-		n = &node{unit: detached, kinds: Object, objects: &objectRules{
-			size: anySize, properties: map[string]*node{step.Key: n}, names: []string{step.Key}, required: []string{step.Key}}}
+		n = &ast.Node{Unit: ast.Detached, Kinds: Object, Objects: &ast.ObjectRules{
+			Size: ast.AnySize, Properties: map[string]*ast.Node{step.Key: n}, Names: []string{step.Key}, Required: []string{step.Key}}}
 	}
 	return of(n)
 }
@@ -86,11 +89,11 @@ func (s *Schema) AsNamed() *Schema { return s.shaped(false) }
 
 func (s *Schema) shaped(allNames bool) *Schema {
 	n := s.ready()
-	shaped := n.shape(maxShape, shaping{map[*node]bool{}, allNames})
-	if shaped.verdict == always {
+	shaped := shape(n, maxShape, shaping{map[*ast.Node]bool{}, allNames})
+	if shaped.Verdict == ast.Always {
 		return s
 	}
-	return of(both([]*node{n, shaped}))
+	return of(ast.Both([]*ast.Node{n, shaped}))
 }
 
 // maxShape is how many levels of a schema are taken as declared.
@@ -98,82 +101,82 @@ const maxShape = 8
 
 // A shaping is how nodes are taken as declared.
 type shaping struct {
-	above    map[*node]bool // those that are gone through
-	allNames bool           // with every property that they name
+	above    map[*ast.Node]bool // those that are gone through
+	allNames bool               // with every property that they name
 }
 
 // shape is what taking a node as declared adds to it.
-func (n *node) shape(depth int, by shaping) *node {
-	if depth == 0 || by.above[n] || n.verdict != depends {
-		return everything
+func shape(n *ast.Node, depth int, by shaping) *ast.Node {
+	if depth == 0 || by.above[n] || n.Verdict != ast.Depends {
+		return ast.Everything
 	}
 	by.above[n] = true
 	defer delete(by.above, n)
-	var parts []*node
-	if n.ref != nil {
-		parts = append(parts, n.ref.shape(depth, by))
+	var parts []*ast.Node
+	if n.Ref != nil {
+		parts = append(parts, shape(n.Ref, depth, by))
 	}
-	for _, x := range n.allOf {
-		parts = append(parts, x.required(depth, by))
+	for _, x := range n.AllOf {
+		parts = append(parts, shapeOfPart(x, depth, by))
 	}
-	for _, list := range [][]*node{n.anyOf, n.oneOf} {
+	for _, list := range [][]*ast.Node{n.AnyOf, n.OneOf} {
 		if list == nil {
 			continue
 		}
-		var options []*node
+		var options []*ast.Node
 		for _, x := range list {
-			options = append(options, both([]*node{x, x.shape(depth-1, by)}))
+			options = append(options, ast.Both([]*ast.Node{x, shape(x, depth-1, by)}))
 		}
-		parts = append(parts, union(options))
+		parts = append(parts, ast.Union(options))
 	}
-	alone := n.ref == nil && n.allOf == nil && n.anyOf == nil && n.oneOf == nil && n.cond == nil
-	if n.objects != nil {
-		parts = append(parts, n.objects.shape(depth-1, by, alone))
+	alone := n.Ref == nil && n.AllOf == nil && n.AnyOf == nil && n.OneOf == nil && n.Cond == nil
+	if n.Objects != nil {
+		parts = append(parts, shapeOfObject(n.Objects, depth-1, by, alone))
 	}
-	if a := n.arrays; a != nil && a.rest != nil && len(a.prefix) == 0 {
-		if item := a.rest.shape(depth-1, by); item.verdict != always {
-			list := anyArray()
-			list.rest = item
-			parts = append(parts, &node{unit: detached, kinds: Anything, arrays: list})
+	if a := n.Arrays; a != nil && a.Rest != nil && len(a.Prefix) == 0 {
+		if item := shape(a.Rest, depth-1, by); item.Verdict != ast.Always {
+			list := ast.AnyArray()
+			list.Rest = item
+			parts = append(parts, &ast.Node{Unit: ast.Detached, Kinds: Anything, Arrays: list})
 		}
 	}
-	return both(parts)
+	return ast.Both(parts)
 }
 
-// required is the shape of a part of an allOf, whose siblings may name more.
-func (n *node) required(depth int, by shaping) *node {
-	if n.objects == nil || n.verdict != depends {
-		return everything
+// shapeOfPart is the shape of a part of an allOf, whose siblings may name more.
+func shapeOfPart(n *ast.Node, depth int, by shaping) *ast.Node {
+	if n.Objects == nil || n.Verdict != ast.Depends {
+		return ast.Everything
 	}
-	return n.objects.shape(depth-1, by, false)
+	return shapeOfObject(n.Objects, depth-1, by, false)
 }
 
-func (o *objectRules) shape(depth int, by shaping, alone bool) *node {
-	if len(o.names) == 0 {
-		return everything
+func shapeOfObject(o *ast.ObjectRules, depth int, by shaping, alone bool) *ast.Node {
+	if len(o.Names) == 0 {
+		return ast.Everything
 	}
-	declared := &objectRules{size: anySize, properties: map[string]*node{}, names: o.names}
-	for _, name := range o.names {
-		p := o.properties[name]
-		declared.properties[name] = p.shape(depth, by)
-		if by.allNames && p.verdict != never {
-			declared.required = append(declared.required, name)
+	declared := &ast.ObjectRules{Size: ast.AnySize, Properties: map[string]*ast.Node{}, Names: o.Names}
+	for _, name := range o.Names {
+		p := o.Properties[name]
+		declared.Properties[name] = shape(p, depth, by)
+		if by.allNames && p.Verdict != ast.Never {
+			declared.Required = append(declared.Required, name)
 		}
 	}
-	if alone && o.additional == nil && o.unevaluated == nil && o.patterns == nil && len(o.required) <= len(o.names) {
-		declared.additional = nothing
-		for _, name := range o.required {
-			if o.properties[name] == nil {
-				declared.additional = nil // it asks for more than it names
+	if alone && o.Additional == nil && o.Unevaluated == nil && o.Patterns == nil {
+		declared.Additional = ast.Nothing
+		for _, name := range o.Required {
+			if o.Properties[name] == nil {
+				declared.Additional = nil // it asks for more than it names
 			}
 		}
 	}
-	says := declared.additional != nil || declared.required != nil
-	for _, p := range declared.properties {
-		says = says || p.verdict != always
+	says := declared.Additional != nil || declared.Required != nil
+	for _, p := range declared.Properties {
+		says = says || p.Verdict != ast.Always
 	}
 	if !says {
-		return everything
+		return ast.Everything
 	}
-	return &node{unit: detached, kinds: Anything, objects: declared}
+	return &ast.Node{Unit: ast.Detached, Kinds: Anything, Objects: declared}
 }

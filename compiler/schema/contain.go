@@ -1,5 +1,13 @@
 package schema
 
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/obelus-dev/obelus/compiler/schema/ast"
+	"github.com/obelus-dev/obelus/compiler/schema/subset"
+)
+
 // A Relation is how the values of a producer stand to what a consumer accepts.
 type Relation uint8
 
@@ -44,69 +52,61 @@ type Budget struct {
 const defaultSteps = 20_000
 
 // Contains reports whether every value that the producer accepts is accepted by
-// the consumer. A nil schema accepts everything. Both may be of any
-// draft. No keyword is ignored: where one isn't modelled the verdict may still
-// be certain, and is Unknown otherwise.
+// the consumer. A nil schema accepts everything. No keyword is ignored: where one
+// isn't modelled the verdict may still be certain, and is Unknown otherwise.
 func Contains(producer, consumer *Schema, b Budget) Verdict {
 	from, to := producer.ready(), consumer.ready()
 	if producer.Compile() != nil || consumer.Compile() != nil {
 		return Verdict{Keyword: "$schema", Reason: "one of the schemas isn't valid"}
 	}
-	if from == to || from.possible()&^to.fullKinds() == 0 {
+	if from == to || from.Possible()&^to.FullKinds() == 0 {
 		return Verdict{Relation: Fits}
 	}
-	if b.Steps == 0 {
-		b.Steps = defaultSteps
+	steps := cmp.Or(b.Steps, defaultSteps)
+	p := subset.NewProver(steps)
+	accept, refuse := []*ast.Node{from}, []*ast.Node{to}
+	found := p.Find(accept, refuse)
+	switch found.Status {
+	case subset.Empty:
+		return Verdict{Relation: Fits, Steps: p.Steps}
+	case subset.Unclear:
+		return Verdict{Keyword: found.Why, Reason: reasonFor(found.Why), Steps: p.Steps}
 	}
-	p := newProver(b.Steps)
-	refused := p.inhabit([]literal{{from, false}, {to, true}})
-	v := Verdict{Steps: p.steps}
-	switch refused.status {
-	case empty:
-		v.Relation = Fits
-		return v
-	case unclear:
-		v.Keyword, v.Reason = refused.why, reasonFor(refused.why)
-		return v
+	v := Verdict{Relation: MayNotFit, Witness: found.Value}
+	p.Allow(steps / 2)
+	before := p.Steps
+	ours := p.Confirms(accept, refuse, found.Value)
+	confirmed, able := true, true
+	if p.Steps-before <= steps/16 { // what is more than that may cost isn't known
+		confirmed, able = ordinarily(producer, consumer, found.Value)
 	}
-	v = p.confirmed(producer, consumer, refused.value, b.Steps/2)
-	if v.Relation != MayNotFit {
-		return v
+	switch {
+	case p.Out:
+		v = Verdict{Keyword: "budget", Reason: reasonFor("budget")}
+	case ours && !able:
+		v = Verdict{Keyword: "pattern", Reason: "one of the schemas says what only one validator understands"}
+	case !ours || !confirmed:
+		v.Relation, v.Alarm, v.Reason = Unknown, true, "the reasoning and the validators disagree"
+	default:
+		p.Allow(steps / 2)
+		if p.Find([]*ast.Node{from, to}, nil).Status == subset.Empty {
+			v.Relation = Never
+		}
 	}
-	p.allow(b.Steps / 2)
-	shared := p.inhabit([]literal{{from, false}, {to, false}})
-	if v.Steps = p.steps; shared.status == empty {
-		v.Relation = Never
-	}
+	v.Steps = p.Steps
 	return v
 }
 
-// allow begins a part of the work that may take so many steps, whatever those
-// before it took.
-func (p *prover) allow(steps int) { p.limit, p.out = p.steps+steps, false }
-
-// confirmed holds a witness against both schemas, and has the ordinary validator look at
-// it as well. What is more than that may cost isn't
-// known, and so no witness.
-func (p *prover) confirmed(producer, consumer *Schema, witness any, steps int) Verdict {
-	from, to := producer.ready(), consumer.ready()
-	p.allow(steps)
-	before := p.steps
-	ok := p.isWitness(from, to, witness)
-	if p.out {
-		return Verdict{Keyword: "budget", Reason: reasonFor("budget"), Steps: p.steps}
+// Empty reports whether no value fits a schema, if that can be proven in so many steps. It takes the steps that it
+// needs off those that are left.
+func Empty(s *Schema, steps int, left *int) bool {
+	if s.Compile() != nil || *left <= 0 {
+		return false
 	}
-	confirmed, able := true, true
-	if dear := p.steps-before > steps/8; ok && !dear {
-		confirmed, able = ordinarily(producer, consumer, witness)
-	}
-	switch {
-	case ok && confirmed:
-		return Verdict{Relation: MayNotFit, Witness: witness, Steps: p.steps}
-	case ok && !able:
-		return Verdict{Keyword: "pattern", Reason: "one of the schemas says what only one validator understands", Steps: p.steps}
-	}
-	return Verdict{Witness: witness, Reason: "the reasoning and the validators disagree", Steps: p.steps, Alarm: true}
+	p := subset.NewProver(min(steps, *left))
+	found := p.Find([]*ast.Node{s.ready()}, nil)
+	*left -= p.Steps + 1
+	return found.Status == subset.Empty
 }
 
 // CutShort says why a question stays open that a larger budget, or patterns that can
@@ -132,38 +132,13 @@ func reasonFor(why string) string {
 	return "what " + why + " says here can't be reasoned about"
 }
 
-// isWitness reports whether the producer accepts a value and the consumer refuses
-// it; false also when the steps don't last to tell.
-func (p *prover) isWitness(from, to *node, v any) bool {
-	return p.accepts(from, v) && !p.accepts(to, v) && !p.out
-}
-
-// ordinarily asks the ordinary validator to confirm a witness. It has no memory
-// for what it has seen, so very large values are left to our own.
+// ordinarily asks the ordinary validator to confirm a witness. It has no memory for what it has seen, and compares
+// items one by one, so large values are left to our own.
 func ordinarily(producer, consumer *Schema, witness any) (confirmed, able bool) {
-	if sizeOf(witness, 2_000) >= 2_000 {
+	if text, err := json.Marshal(witness); err != nil || len(text) > 4_000 {
 		return true, true
 	}
 	accepted, understood := producer.confirms(witness, true)
 	refused, read := consumer.confirms(witness, false)
 	return accepted && refused, understood && read
-}
-
-func sizeOf(v any, most int) int {
-	n := 1
-	switch v := v.(type) {
-	case []any:
-		for _, x := range v {
-			if n += sizeOf(x, most-n); n >= most {
-				break
-			}
-		}
-	case map[string]any:
-		for _, x := range v {
-			if n += sizeOf(x, most-n); n >= most {
-				break
-			}
-		}
-	}
-	return n
 }

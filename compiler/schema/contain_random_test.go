@@ -18,7 +18,7 @@ func (g *generator) vary(raw any, depth int) any {
 		return g.schema(1)
 	}
 	m = maps.Clone(m)
-	keys := slices.DeleteFunc(sortedKeys(m), func(k string) bool { return k[0] == '$' || k == "definitions" })
+	keys := slices.DeleteFunc(slices.Sorted(maps.Keys(m)), func(k string) bool { return k[0] == '$' || k == "definitions" })
 	switch g.r.IntN(8) {
 	case 0:
 		if len(keys) > 0 {
@@ -39,7 +39,7 @@ func (g *generator) vary(raw any, depth int) any {
 			case map[string]any:
 				if k == "properties" || k == "patternProperties" || k == "dependencies" {
 					v = maps.Clone(v)
-					for _, name := range sortedKeys(v) {
+					for _, name := range slices.Sorted(maps.Keys(v)) {
 						if _, schema := v[name].(map[string]any); schema {
 							v[name] = g.vary(v[name], depth-1)
 						}

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,8 +72,7 @@ func differs(t *testing.T, raw any, values []any) {
 			t.Fatalf("%s: Validate and Accepts differ", shown)
 		}
 		if !got {
-			e := checker{explains: true}
-			if e.accepts(s.node, v) || e.found == nil {
+			if strings.HasPrefix(s.Validate(v).Message, "the schema doesn't accept") {
 				text, _ := json.Marshal(v)
 				t.Errorf("%s\nrefuses %s and has nothing to say", shown, text)
 			}

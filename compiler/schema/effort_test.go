@@ -31,7 +31,7 @@ func TestAllowances(t *testing.T) {
 		}
 	}
 	t.Logf("%d used by documents, %d by one text, refused %d times", documents.Used, one.Used, refused)
-	if one.Used > 2*maxEffort || refused == 0 {
+	if one.Used > 2*NewAllowance().Left || refused == 0 {
 		t.Errorf("one text costs %d, and is refused %d times", one.Used, refused)
 	}
 }

@@ -67,7 +67,7 @@ func TestMadeUpValuesAreValid(t *testing.T) {
 			steps := SampleSteps
 			v, ok := s.FullWithin(rand.New(rand.NewPCG(seed, uint64(at))), &steps)
 			if !ok {
-				if _, _, known := Inhabit([]*Schema{s}, nil, Budget{}); known {
+				if left := defaultSteps; Empty(s, left, &left) {
 					empty++
 				} else if unmade++; at < real {
 					realUnmade++

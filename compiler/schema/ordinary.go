@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/obelus-dev/obelus/compiler/schema/ast"
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
 )
@@ -44,18 +45,14 @@ func newCompiler() *ordinary.Compiler {
 	c.LoadURL = func(url string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%s is outside of this document", url)
 	}
-	c.RegisterExtension(irregularPattern, nil, irregular{})
+	c.RegisterExtension(ast.IrregularPattern, nil, irregular{})
 	return c
 }
-
-// irregularPattern replaces the keyword pattern where Go's expressions can't say what it says. Of patternProperties
-// there is no such thing: the library can't read those.
-const irregularPattern = "x-irregular-pattern"
 
 type irregular struct{ *regex.Pattern }
 
 func (irregular) Compile(_ ordinary.CompilerContext, m map[string]any) (ordinary.ExtSchema, error) {
-	source, ok := m[irregularPattern].(string)
+	source, ok := m[ast.IrregularPattern].(string)
 	if !ok {
 		return nil, nil
 	}
@@ -65,26 +62,26 @@ func (irregular) Compile(_ ordinary.CompilerContext, m map[string]any) (ordinary
 
 func (p irregular) Validate(c ordinary.ValidationContext, v any) error {
 	if text, ok := v.(string); ok && !p.Match(text) {
-		return c.Error(irregularPattern, "the pattern doesn't match")
+		return c.Error(ast.IrregularPattern, "the pattern doesn't match")
 	}
 	return nil
 }
 
 // An exporter writes nodes as texts of draft 2020-12, each that is referred to as one of its own.
 type exporter struct {
-	urls    map[*node]string
-	pending []*node // that have a URL and no text yet
+	urls    map[*ast.Node]string
+	pending []*ast.Node // that have a URL and no text yet
 	err     error
 }
 
 // compileOrdinary compiles a node with all that it refers to.
-func compileOrdinary(n *node) (compiled *ordinary.Schema, err error) {
+func compileOrdinary(n *ast.Node) (compiled *ordinary.Schema, err error) {
 	defer func() {
 		if r := recover(); r != nil { // the library panics on texts it should refuse
 			compiled, err = nil, fmt.Errorf("the ordinary validator can't compile this schema: %v", r)
 		}
 	}()
-	c, x := newCompiler(), exporter{urls: map[*node]string{}}
+	c, x := newCompiler(), exporter{urls: map[*ast.Node]string{}}
 	c.AssertFormat = true
 	top := x.url(n)
 	for len(x.pending) > 0 {
@@ -101,7 +98,7 @@ func compileOrdinary(n *node) (compiled *ordinary.Schema, err error) {
 	return c.Compile(top)
 }
 
-func (x *exporter) url(n *node) string {
+func (x *exporter) url(n *ast.Node) string {
 	if x.urls[n] == "" {
 		x.urls[n] = fmt.Sprintf("obelus:///%d", len(x.urls))
 		x.pending = append(x.pending, n)
@@ -109,15 +106,15 @@ func (x *exporter) url(n *node) string {
 	return x.urls[n]
 }
 
-func (x *exporter) text(n *node) any {
+func (x *exporter) text(n *ast.Node) any {
 	switch {
-	case n.verdict == always:
+	case n.Verdict == ast.Always:
 		return true
-	case n.verdict == never || n.values != nil && len(n.values) == 0: // the library takes an empty enum for none
+	case n.Verdict == ast.Never || n.Values != nil && len(n.Values) == 0: // the library takes an empty enum for none
 		return false
 	}
-	if n.objects != nil && slices.ContainsFunc(n.objects.patterns, func(p patternRule) bool { return !p.pattern.Regular() }) {
+	if n.Objects != nil && slices.ContainsFunc(n.Objects.Patterns, func(p ast.PatternRule) bool { return !p.Pattern.Regular() }) {
 		x.err = errors.New("the ordinary validator can't compile patterns of names with look-around or back-references")
 	}
-	return n.print(x.text, x.url)
+	return n.Print(x.text, x.url)
 }

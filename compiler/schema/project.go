@@ -3,21 +3,10 @@ package schema
 import (
 	"maps"
 	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/schema/ast"
+	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
-
-// A Step is one step of a path into a value: a key of an object, or an index
-// of an array.
-type Step struct {
-	Key     string
-	Index   int
-	IsIndex bool
-}
-
-// Key is a step to a property.
-func Key(name string) Step { return Step{Key: name} }
-
-// Index is a step to an item.
-func Index(i int) Step { return Step{Key: indexKey(i), Index: i, IsIndex: true} }
 
 // A Place is what a schema says of a path into the values that it accepts.
 type Place struct {
@@ -42,7 +31,7 @@ type Place struct {
 	// len(path) when all are.
 	Depth int
 
-	in *node // where step Depth goes wrong; nil when no step does
+	in *ast.Node // where step Depth goes wrong; nil when no step does
 }
 
 // Known are the names that are declared where step Depth goes wrong, sorted.
@@ -51,7 +40,7 @@ func (p Place) Known() []string {
 	if p.in == nil {
 		return nil
 	}
-	return p.in.declared()
+	return declaredBy(p.in)
 }
 
 // At follows a path into the schema: through properties, patternProperties,
@@ -67,7 +56,7 @@ func (s *Schema) at(path []Step, in *any) Place {
 	p := Place{Possible: true, Named: true, Required: true, Depth: len(path)}
 	n := s.ready()
 	for i, step := range path {
-		r := n.at(step, Anything, in, maxNesting)
+		r := at(n, step, Anything, in, ast.MaxNesting)
 		named := r.named || step.IsIndex && r.described
 		if p.Named && !named || !r.possible {
 			p.Depth = i
@@ -78,12 +67,10 @@ func (s *Schema) at(path []Step, in *any) Place {
 		p.Named = p.Named && named
 		p.Required = p.Required && r.required
 		if !r.possible {
-			p.Possible, p.Named, p.Required, p.Silent, p.Open = false, false, false, false, false
-			p.Schema = of(nothing)
-			return p
+			return Place{Schema: of(ast.Nothing), Depth: p.Depth, in: p.in}
 		}
 		if n = r.node; n == nil {
-			n = everything
+			n = ast.Everything
 		}
 		if in != nil {
 			if part, there := stepInto(*in, step); there {
@@ -99,7 +86,7 @@ func (s *Schema) at(path []Step, in *any) Place {
 
 // A reach is what one step leads to.
 type reach struct {
-	node      *node // nil: nothing is declared for it
+	node      *ast.Node // nil: nothing is declared for it
 	possible  bool
 	named     bool // declared by this name
 	required  bool
@@ -109,49 +96,49 @@ type reach struct {
 
 // at takes one step from a node, of whose values only those of some kinds count, or only the
 // one that is at hand.
-func (n *node) at(step Step, within Kinds, in *any, depth int) reach {
-	if n.verdict == never {
+func at(n *ast.Node, step Step, within Kinds, in *any, depth int) reach {
+	if n.Verdict == ast.Never {
 		return reach{described: true}
 	}
-	if n.verdict == always || depth < 0 {
+	if n.Verdict == ast.Always || depth < 0 {
 		return reach{possible: true}
 	}
-	within &= n.possible()
-	r := n.own(step, within)
+	within &= n.Possible()
+	r := own(n, step, within)
 	with := func(other reach) { r = meet(r, other) }
-	if n.values != nil {
-		with(amongValues(n.values, step))
+	if n.Values != nil {
+		with(amongValues(n.Values, step))
 	}
-	if n.ref != nil {
-		with(n.ref.at(step, within, in, depth-1))
+	if n.Ref != nil {
+		with(at(n.Ref, step, within, in, depth-1))
 	}
-	for _, x := range n.allOf {
-		with(x.at(step, within, in, depth-1))
+	for _, x := range n.AllOf {
+		with(at(x, step, within, in, depth-1))
 	}
-	if n.anyOf != nil {
-		with(among(n.anyOf, step, within, in, depth))
+	if n.AnyOf != nil {
+		with(among(n.AnyOf, step, within, in, depth))
 	}
-	if n.oneOf != nil {
-		with(among(n.oneOf, step, within, in, depth))
+	if n.OneOf != nil {
+		with(among(n.OneOf, step, within, in, depth))
 	}
-	if n.cond != nil && (n.then != nil || n.other != nil) {
-		branches := []*node{everything, everything}
-		if n.then != nil {
-			branches[0] = both([]*node{n.cond, n.then})
+	if n.Cond != nil && (n.Then != nil || n.Other != nil) {
+		branches := []*ast.Node{ast.Everything, ast.Everything}
+		if n.Then != nil {
+			branches[0] = ast.Both([]*ast.Node{n.Cond, n.Then})
 		}
-		if n.other != nil {
-			branches[1] = n.other
+		if n.Other != nil {
+			branches[1] = n.Other
 		}
 		with(among(branches, step, within, in, depth))
 	}
-	if n.not != nil {
+	if n.Not != nil {
 		r.described = true
 	}
 	return r
 }
 
 // own is what the node's own keywords say.
-func (n *node) own(step Step, within Kinds) reach {
+func own(n *ast.Node, step Step, within Kinds) reach {
 	kind := Object
 	if step.IsIndex {
 		kind = Array
@@ -162,52 +149,42 @@ func (n *node) own(step Step, within Kinds) reach {
 	r := reach{possible: true}
 	only := within == kind
 	if step.IsIndex {
-		a := n.arrays
-		if r.described = a != nil || n.kinds != Anything; a == nil {
+		a := n.Arrays
+		if r.described = a != nil || n.Kinds != Anything; a == nil {
 			return r
 		}
-		if i := step.Index; i < 0 || i >= a.max {
+		if i := step.Index; i < 0 || i >= a.Max {
 			r.possible = false
 		} else {
-			r.node = a.item(i)
+			r.node = a.Item(i)
 		}
-		r.required = only && step.Index < a.min
+		r.required = only && step.Index < a.Min
 		return r.settle()
 	}
-	o := n.objects
+	o := n.Objects
 	if o == nil {
 		return r
 	}
-	r.described = o.properties != nil || o.patterns != nil || o.additional != nil
-	r.open = o.open()
-	var parts []*node
-	if p := o.properties[step.Key]; p != nil {
-		parts, r.named = append(parts, p), true
-	}
-	for _, p := range o.patterns {
-		if p.pattern.Match(step.Key) {
-			parts, r.named = append(parts, p.node), true
-		}
-	}
-	if parts == nil && o.additional != nil {
-		parts = append(parts, o.additional)
+	r.described = o.Properties != nil || o.Patterns != nil || o.Additional != nil
+	r.open = allowsOthers(o)
+	parts := o.Judges(o.Properties[step.Key], func(p *regex.Pattern) bool { return p.Match(step.Key) })
+	if parts != nil {
 		// A map from any name to one kind of value declares no names, and none is unknown to it.
-		r.named = o.properties == nil && o.patterns == nil && o.additional.verdict != never
+		r.named = parts[0] != o.Additional || o.Properties == nil && o.Patterns == nil && o.Additional.Verdict != ast.Never
 	}
 	if parts != nil {
-		r.node = both(parts)
+		r.node = ast.Both(parts)
 	}
-	if o.propertyNames != nil {
-		c := checker{}
-		r.possible = c.accepts(o.propertyNames, step.Key)
+	if o.PropertyNames != nil {
+		r.possible = ast.Accepts(o.PropertyNames, step.Key)
 	}
-	r.required = only && slices.Contains(o.required, step.Key)
+	r.required = only && slices.Contains(o.Required, step.Key)
 	return r.settle()
 }
 
-// open reports whether the schema explicitly allows properties that aren't declared.
-func (o *objectRules) open() bool {
-	return o != nil && (o.additional != nil && o.additional.verdict != never || o.unevaluated != nil && o.unevaluated.verdict != never)
+// allowsOthers reports whether the schema explicitly allows properties that aren't declared.
+func allowsOthers(o *ast.ObjectRules) bool {
+	return o != nil && (o.Additional != nil && o.Additional.Verdict != ast.Never || o.Unevaluated != nil && o.Unevaluated.Verdict != ast.Never)
 }
 
 // settle draws the conclusion of a schema that accepts nothing.
@@ -215,10 +192,10 @@ func (r reach) settle() reach {
 	if r.node == nil {
 		return r
 	}
-	switch r.node.verdict {
-	case never:
+	switch r.node.Verdict {
+	case ast.Never:
 		r.possible, r.named = false, false
-	case always:
+	case ast.Always:
 		r.node = nil
 	}
 	if !r.possible {
@@ -242,22 +219,22 @@ func meet(a, b reach) reach {
 	case b.node == nil:
 		r.node = a.node
 	default:
-		r.node = both([]*node{a.node, b.node})
+		r.node = ast.Both([]*ast.Node{a.node, b.node})
 	}
 	return r.settle()
 }
 
 // among is what alternatives declare, one of them being true. Those that the kinds of the whole node already exclude
 // don't count, nor those that don't accept the value at hand.
-func among(list []*node, step Step, within Kinds, in *any, depth int) reach {
+func among(list []*ast.Node, step Step, within Kinds, in *any, depth int) reach {
 	r := reach{required: true, described: true}
-	var parts []*node
+	var parts []*ast.Node
 	open := false
 	for _, x := range list {
-		if x.possible()&within == 0 || in != nil && !(&checker{}).accepts(x, *in) {
+		if x.Possible()&within == 0 || in != nil && !ast.Accepts(x, *in) {
 			continue
 		}
-		part := x.at(step, within, in, depth-1)
+		part := at(x, step, within, in, depth-1)
 		r.described = r.described && (part.described || !part.possible)
 		r.required = r.required && part.required
 		if !part.possible {
@@ -275,7 +252,7 @@ func among(list []*node, step Step, within Kinds, in *any, depth int) reach {
 	}
 	r.required = r.required && r.possible
 	if r.possible && (!open || in != nil && parts != nil) {
-		r.node = union(parts)
+		r.node = ast.Union(parts)
 	}
 	return r.settle()
 }
@@ -297,7 +274,7 @@ func amongValues(values []any, step Step) reach {
 	}
 	r.required = r.required && r.possible
 	if r.possible {
-		r.node = constant(parts...)
+		r.node = ast.Constant(parts...)
 	}
 	return r
 }
@@ -319,117 +296,37 @@ func stepInto(v any, step Step) (any, bool) {
 
 // Kinds is the set of kinds that the schema may accept; it can be too large,
 // never too small.
-func (s *Schema) Kinds() Kinds { return s.ready().possible() }
-
-func (n *node) possible() Kinds {
-	if n.verdict == never {
-		return 0
-	}
-	k := n.kinds
-	if n.values != nil {
-		k &= kindsOf(n.values)
-	}
-	if n.ref != nil {
-		k &= n.ref.possible()
-	}
-	for _, x := range n.allOf {
-		k &= x.possible()
-	}
-	for _, list := range [][]*node{n.anyOf, n.oneOf} {
-		if list != nil {
-			var of Kinds
-			for _, x := range list {
-				of |= x.possible()
-			}
-			k &= of
-		}
-	}
-	if n.not != nil {
-		k &^= n.not.fullKinds()
-	}
-	if n.cond != nil && (n.then != nil || n.other != nil) {
-		then, other := n.cond.possible(), Anything&^n.cond.fullKinds()
-		if n.then != nil {
-			then &= n.then.possible()
-		}
-		if n.other != nil {
-			other &= n.other.possible()
-		}
-		k &= then | other
-	}
-	return k
-}
-
-// fullKinds are kinds whose values the node accepts, all of them; the set can be too
-// small, never too large.
-func (n *node) fullKinds() Kinds {
-	switch n.verdict {
-	case never:
-		return 0
-	case always:
-		return Anything
-	}
-	if n.values != nil || n.oneOf != nil || n.not != nil || n.cond != nil {
-		return 0
-	}
-	k := n.kinds
-	if n.numbers != nil {
-		k &^= Number
-	}
-	if r := n.strings; r != nil && (r.pattern != nil || r.size != anySize || r.valid != nil) {
-		k &^= String
-	}
-	if n.arrays != nil {
-		k &^= Array
-	}
-	if n.objects != nil {
-		k &^= Object
-	}
-	if n.ref != nil {
-		k &= n.ref.fullKinds()
-	}
-	for _, x := range n.allOf {
-		k &= x.fullKinds()
-	}
-	if n.anyOf != nil {
-		var of Kinds
-		for _, x := range n.anyOf {
-			of |= x.fullKinds()
-		}
-		k &= of
-	}
-	return k
-}
+func (s *Schema) Kinds() Kinds { return s.ready().Possible() }
 
 // Properties are the names that the schema declares for properties of an
 // object, sorted; also those of its parts and alternatives.
-func (s *Schema) Properties() []string { return s.ready().declared() }
+func (s *Schema) Properties() []string { return declaredBy(s.ready()) }
 
-func (n *node) declared() []string {
+func declaredBy(n *ast.Node) []string {
 	names := map[string]bool{}
-	seen := map[*node]bool{}
-	var collect func(n *node)
-	collect = func(n *node) {
+	seen := map[*ast.Node]bool{}
+	var collect func(n *ast.Node)
+	collect = func(n *ast.Node) {
 		if seen[n] {
 			return
 		}
 		seen[n] = true
-		if n.objects != nil {
-			for _, name := range n.objects.names {
-				if n.objects.properties[name].verdict != never {
+		if n.Objects != nil {
+			for _, name := range n.Objects.Names {
+				if n.Objects.Properties[name].Verdict != ast.Never {
 					names[name] = true
 				}
 			}
 		}
-		for _, v := range n.values {
+		for _, v := range n.Values {
 			if m, ok := v.(map[string]any); ok {
 				for name := range m {
 					names[name] = true
 				}
 			}
 		}
-		not := n.not
-		n.inPlace(func(x *node) {
+		not := n.Not
+		n.InPlace(func(x *ast.Node) {
 			if x != not {
 				collect(x)
 			}
@@ -442,30 +339,30 @@ func (n *node) declared() []string {
 // Required are the names that every accepted object has, sorted, if the schema declares so directly, by its parts, or
 // by all of its alternatives.
 func (s *Schema) Required() []string {
-	return slices.Sorted(maps.Keys(s.ready().needed()))
+	return slices.Sorted(maps.Keys(neededBy(s.ready())))
 }
 
-func (n *node) needed() map[string]bool {
+func neededBy(n *ast.Node) map[string]bool {
 	names := map[string]bool{}
 	join := func(more map[string]bool) { maps.Copy(names, more) }
-	if n.objects != nil {
-		for _, name := range n.objects.required {
+	if n.Objects != nil {
+		for _, name := range n.Objects.Required {
 			names[name] = true
 		}
 	}
-	if n.ref != nil {
-		join(n.ref.needed())
+	if n.Ref != nil {
+		join(neededBy(n.Ref))
 	}
-	for _, x := range n.allOf {
-		join(x.needed())
+	for _, x := range n.AllOf {
+		join(neededBy(x))
 	}
-	for _, list := range [][]*node{n.anyOf, n.oneOf} {
+	for _, list := range [][]*ast.Node{n.AnyOf, n.OneOf} {
 		var common map[string]bool
 		for _, x := range list {
-			if x.possible()&n.kinds&Object == 0 {
+			if x.Possible()&n.Kinds&Object == 0 {
 				continue
 			}
-			more := x.needed()
+			more := neededBy(x)
 			if common == nil {
 				common = more
 			}
@@ -479,25 +376,25 @@ func (n *node) needed() map[string]bool {
 // Closed reports whether an accepted object can have no properties but the
 // declared ones: additionalProperties is false, here, in a part, or in every
 // alternative.
-func (s *Schema) Closed() bool { return s.ready().closed() }
+func (s *Schema) Closed() bool { return isClosed(s.ready()) }
 
-func (n *node) closed() bool {
-	if n.verdict == never {
+func isClosed(n *ast.Node) bool {
+	if n.Verdict == ast.Never {
 		return true
 	}
-	if o := n.objects; o != nil {
-		if len(o.patterns) == 0 && o.additional != nil && o.additional.verdict == never {
+	if o := n.Objects; o != nil {
+		if len(o.Patterns) == 0 && o.Additional != nil && o.Additional.Verdict == ast.Never {
 			return true
 		}
-		if o.unevaluated != nil && o.unevaluated.verdict == never && n.evaluatesNamesOnly() {
+		if o.Unevaluated != nil && o.Unevaluated.Verdict == ast.Never && n.EvaluatesNamesOnly() {
 			return true
 		}
 	}
-	if n.values != nil || n.ref != nil && n.ref.closed() || slices.ContainsFunc(n.allOf, (*node).closed) {
+	if n.Values != nil || n.Ref != nil && isClosed(n.Ref) || slices.ContainsFunc(n.AllOf, isClosed) {
 		return true
 	}
-	for _, list := range [][]*node{n.anyOf, n.oneOf} {
-		if list != nil && !slices.ContainsFunc(list, func(x *node) bool { return x.possible()&n.kinds&Object != 0 && !x.closed() }) {
+	for _, list := range [][]*ast.Node{n.AnyOf, n.OneOf} {
+		if list != nil && !slices.ContainsFunc(list, func(x *ast.Node) bool { return x.Possible()&n.Kinds&Object != 0 && !isClosed(x) }) {
 			return true
 		}
 	}

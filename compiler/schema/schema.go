@@ -30,21 +30,48 @@ package schema
 import (
 	"sync"
 
+	"github.com/obelus-dev/obelus/compiler/schema/ast"
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// Options say how a schema is to be read.
-type Options struct {
-	// Defs are the document's named schemas (its schemas:), reached by
-	// "#/schemas/Name". They must not be changed afterwards.
-	Defs map[string]any
-	// AssertFormat makes format an assertion in every draft.
-	AssertFormat bool
-	// Keywords, unless it is nil, is how many keywords the schemas that share it
-	// may still have together, their references expanded. Each takes off its own
-	// when it is compiled; these then must not be compiled at once.
-	Keywords *int
-}
+// What package ast says of schemas and values.
+type (
+	Kinds       = ast.Kinds
+	Step        = ast.Step
+	Options     = ast.Options
+	SchemaError = ast.SchemaError
+	Violation   = ast.Violation
+	Allowance   = ast.Allowance
+)
+
+// The kinds, and the keyword of a violation that says that the value couldn't be judged.
+const (
+	Null     = ast.Null
+	Boolean  = ast.Boolean
+	Integer  = ast.Integer
+	Fraction = ast.Fraction
+	String   = ast.String
+	Array    = ast.Array
+	Object   = ast.Object
+	Number   = ast.Number
+	Anything = ast.Anything
+	Limit    = ast.Limit
+)
+
+// KindOf is the kind of a value; 0 for what isn't a JSON value, such as an infinity.
+func KindOf(v any) Kinds { return ast.KindOf(v) }
+
+// Equal reports whether two JSON values are the same value: 1 and 1.0 are, and the order of keys doesn't count.
+func Equal(a, b any) bool { return ast.Equal(a, b) }
+
+// Key is a step to a property.
+func Key(name string) Step { return ast.Key(name) }
+
+// Index is a step to an item.
+func Index(i int) Step { return ast.Index(i) }
+
+// NewAllowance is that of a run before anything has come from outside.
+func NewAllowance() Allowance { return ast.NewAllowance() }
 
 // A Schema is one JSON Schema, or a place in one, or a combination of such
 // places. It is immutable and safe for concurrent use. A nil *Schema accepts
@@ -54,7 +81,7 @@ type Schema struct {
 	options Options
 
 	build sync.Once
-	node  *node
+	node  *ast.Node
 	err   *SchemaError
 
 	compile  sync.Once
@@ -72,8 +99,8 @@ type Schema struct {
 func New(raw any, o Options) *Schema { return &Schema{raw: raw, options: o} }
 
 // of makes a schema of a node that is already sound.
-func of(n *node) *Schema {
-	if n == nil || n.verdict == always {
+func of(n *ast.Node) *Schema {
+	if n == nil || n.Verdict == ast.Always {
 		return nil
 	}
 	return &Schema{node: n}
@@ -94,16 +121,16 @@ func (s *Schema) Compile() error {
 
 // ready is the node of the schema; of one that is broken, the node that
 // accepts everything.
-func (s *Schema) ready() *node {
+func (s *Schema) ready() *ast.Node {
 	if s == nil {
-		return everything
+		return ast.Everything
 	}
 	s.build.Do(func() {
 		if s.node == nil {
-			s.node, s.err = read(s.raw, s.options)
+			s.node, s.err = ast.Read(s.raw, s.options)
 		}
 		if s.err != nil {
-			s.node = everything
+			s.node = ast.Everything
 		}
 	})
 	return s.node
@@ -118,19 +145,19 @@ func (s *Schema) Raw() any {
 	if s.raw != nil {
 		return s.raw
 	}
-	return s.ready().json()
+	return s.ready().JSON()
 }
 
 // AnyOf is the schema of what any of several schemas accepts: the join over
 // several writers of one path. Without schemas it accepts nothing; a nil among
 // them makes it accept everything.
-func AnyOf(schemas ...*Schema) *Schema { return of(union(nodesOf(schemas))) }
+func AnyOf(schemas ...*Schema) *Schema { return of(ast.Union(nodesOf(schemas))) }
 
 // AllOf is the schema of what all of several schemas accept.
-func AllOf(schemas ...*Schema) *Schema { return of(both(nodesOf(schemas))) }
+func AllOf(schemas ...*Schema) *Schema { return of(ast.Both(nodesOf(schemas))) }
 
-func nodesOf(schemas []*Schema) []*node {
-	nodes := make([]*node, len(schemas))
+func nodesOf(schemas []*Schema) []*ast.Node {
+	nodes := make([]*ast.Node, len(schemas))
 	for i, s := range schemas {
 		nodes[i] = s.ready()
 	}
@@ -138,17 +165,32 @@ func nodesOf(schemas []*Schema) []*node {
 }
 
 // Const is the schema of one value.
-func Const(v any) *Schema { return of(&node{unit: detached, kinds: KindOf(v), values: []any{v}}) }
-
-// A SchemaError says what makes a schema invalid.
-type SchemaError struct {
-	// Path leads to the place: the keys and indexes of a JSON pointer into the
-	// schema's raw value, or into Defs[Def] when Def isn't "".
-	Path    []string
-	Def     string
-	Message string // lower case, no full stop
-	Help    string // what to do; may be ""
-	Limit   bool   // all of it is larger than a schema may be
+func Const(v any) *Schema {
+	return of(&ast.Node{Unit: ast.Detached, Kinds: KindOf(v), Values: []any{v}})
 }
 
-func (e *SchemaError) Error() string { return e.Message }
+// Validate is nil when the schema accepts the value. Of several faults it tells
+// one, always the same. Values are what encoding/json decodes; other Go numbers
+// are read as float64. A value nested more than 1,000 deep where the schema
+// looks, or one that would take more than a second, isn't accepted.
+func (s *Schema) Validate(v any) *Violation {
+	return s.ValidateWithin(v, nil)
+}
+
+// ValidateWithin is Validate that takes what its regular patterns cost off an allowance;
+// nil is none.
+func (s *Schema) ValidateWithin(v any, a *Allowance) *Violation {
+	return ast.Validate(s.ready(), v, a)
+}
+
+// Accepts reports whether the schema accepts a value, without saying why not.
+func (s *Schema) Accepts(v any) bool { return ast.Accepts(s.ready(), v) }
+
+// AcceptsWithin is Accepts within a budget of steps like that of [Contains], off which
+// it takes what it cost. It is undecided when they don't last.
+func (s *Schema) AcceptsWithin(v any, steps *int) (accepted, decided bool) {
+	c := ast.Bounded(*steps * ast.ChecksPerStep)
+	accepted = c.Accepts(s.ready(), v)
+	*steps -= c.Steps / ast.ChecksPerStep
+	return accepted && !c.Spent, !c.Spent
+}

@@ -1,13 +1,18 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/schema/ast"
+	"github.com/obelus-dev/obelus/compiler/schema/regex"
+)
 
 // Secrets gives the parts of a value that the schema declares secret, writeOnly or of the
 // format "password", with their paths.
 func (s *Schema) Secrets(v any, found func(path []any, secret any)) {
 	if s.HasSecrets() {
 		steps := maxSecretSteps
-		s.ready().secrets(v, nil, &steps, found)
+		secrets(s.ready(), v, nil, &steps, found)
 	}
 }
 
@@ -16,64 +21,51 @@ func (s *Schema) HasSecrets() bool {
 	if s == nil {
 		return false
 	}
-	s.secretsOnce.Do(func() { s.hasSecrets = s.ready().hasSecrets(map[*node]bool{}) })
+	s.secretsOnce.Do(func() { s.hasSecrets = hasSecrets(s.ready(), map[*ast.Node]bool{}) })
 	return s.hasSecrets
 }
 
-func (n *node) hasSecrets(seen map[*node]bool) bool {
+func hasSecrets(n *ast.Node, seen map[*ast.Node]bool) bool {
 	if n == nil || seen[n] {
 		return false
 	}
 	seen[n] = true
-	return n.secret() || n.ref.hasSecrets(seen) || slices.ContainsFunc(n.children, func(x *node) bool { return x.hasSecrets(seen) })
+	return n.Secret() || hasSecrets(n.Ref, seen) || slices.ContainsFunc(n.Children, func(x *ast.Node) bool { return hasSecrets(x, seen) })
 }
 
 // maxSecretSteps bounds how many schemas are held against parts of a value.
 const maxSecretSteps = 1_000_000
 
-func (n *node) secret() bool {
-	raw, _ := n.raw.(map[string]any)
-	return raw["writeOnly"] == true || raw["format"] == "password"
-}
-
-func (n *node) secrets(v any, path []any, steps *int, found func(path []any, secret any)) {
+func secrets(n *ast.Node, v any, path []any, steps *int, found func(path []any, secret any)) {
 	if *steps--; n == nil || *steps < 0 {
 		return
 	}
-	if n.secret() {
+	if n.Secret() {
 		found(path, v)
 		return
 	}
-	alike := []*node{n.ref, n.then, n.other}
-	alike = append(append(append(alike, n.allOf...), n.anyOf...), n.oneOf...)
-	for _, x := range alike {
-		x.secrets(v, path, steps, found)
-	}
-	below := func(x *node, step, v any) { x.secrets(v, append(path[:len(path):len(path)], step), steps, found) }
+	n.InPlace(func(x *ast.Node) {
+		if x != n.Not && x != n.Cond {
+			secrets(x, v, path, steps, found)
+		}
+	})
+	below := func(x *ast.Node, step, v any) { secrets(x, v, append(path[:len(path):len(path)], step), steps, found) }
 	switch v := v.(type) {
 	case map[string]any:
-		if n.objects == nil {
+		if n.Objects == nil {
 			return
 		}
 		for name, value := range v {
-			known := n.objects.properties[name]
-			below(known, name, value)
-			for _, p := range n.objects.patterns {
-				if p.pattern.Match(name) {
-					known = p.node
-					below(p.node, name, value)
-				}
-			}
-			if known == nil {
-				below(n.objects.additional, name, value)
+			for _, x := range n.Objects.Judges(n.Objects.Properties[name], func(p *regex.Pattern) bool { return p.Match(name) }) {
+				below(x, name, value)
 			}
 		}
 	case []any:
-		if n.arrays == nil {
+		if n.Arrays == nil {
 			return
 		}
 		for i, value := range v {
-			below(n.arrays.item(i), i, value)
+			below(n.Arrays.Item(i), i, value)
 		}
 	}
 }

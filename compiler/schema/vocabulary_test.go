@@ -12,7 +12,7 @@ import (
 func TestSchemasThatDifferArentTheSame(t *testing.T) {
 	seen := map[string]string{}
 	tell := func(text string) {
-		form := parse(t, text).ready().identity()
+		form := parse(t, text).ready().Identity()
 		if other, ok := seen[form]; ok {
 			t.Errorf("%s is taken for %s", text, other)
 		}
@@ -148,7 +148,7 @@ func TestKeywordsOfTwoDrafts(t *testing.T) {
 			if !s.Accepts(decode(t, c.good)) || s.Accepts(decode(t, c.bad)) {
 				t.Fatalf("%s: accepts %s: %v, %s: %v", c.schema, c.good, s.Accepts(decode(t, c.good)), c.bad, s.Accepts(decode(t, c.bad)))
 			}
-			if again := parse(t, c.schema); s.ready().identity() != again.ready().identity() {
+			if again := parse(t, c.schema); s.ready().Identity() != again.ready().Identity() {
 				t.Fatalf("%s: isn't the same when it is read again", c.schema)
 			}
 		}

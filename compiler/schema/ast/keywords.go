@@ -1,4 +1,4 @@
-package schema
+package ast
 
 import (
 	"cmp"
@@ -11,12 +11,12 @@ import (
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// formats are the checks of the formats that are asserted, those of the
+// Formats are the checks of the formats that are asserted, those of the
 // ordinary validator. Other names are annotations.
-var formats = ordinary.Formats
+var Formats = ordinary.Formats
 
 func init() {
-	formats["regex"] = func(v any) bool { // which the library takes for one of Go's
+	Formats["regex"] = func(v any) bool { // which the library takes for one of Go's
 		source, ok := v.(string)
 		if !ok {
 			return true
@@ -29,7 +29,7 @@ func init() {
 // A parser reads the keywords of one schema object.
 type parser struct {
 	reader *reader
-	node   *node
+	node   *Node
 	depth  int
 	all    map[string]any
 
@@ -48,14 +48,14 @@ func (p *parser) parse() {
 		}
 		_ = p.general(k, v) || p.scalar(k, v) || p.container(k, v) || p.annotation(k, v)
 	}
-	if o := n.objects; o != nil {
-		slices.SortFunc(o.patterns, func(a, b patternRule) int { return cmp.Compare(a.node.key, b.node.key) })
-		slices.SortFunc(o.needs, func(a, b dependency) int {
-			return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.keyword, b.keyword))
+	if o := n.Objects; o != nil {
+		slices.SortFunc(o.Patterns, func(a, b PatternRule) int { return cmp.Compare(a.Node.key, b.Node.key) })
+		slices.SortFunc(o.Needs, func(a, b dependency) int {
+			return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.keyword, b.keyword))
 		})
 	}
-	if n.cond == nil {
-		n.then, n.other = nil, nil
+	if n.Cond == nil {
+		n.Then, n.Other = nil, nil
 	}
 }
 
@@ -64,12 +64,12 @@ func (p *parser) general(k string, v any) bool {
 	n := p.node
 	switch k {
 	case "type":
-		n.kinds = p.types(v)
+		n.Kinds = p.types(v)
 	case "enum":
 		p.enum(v)
 	case "const":
 		if _, beside := p.all["enum"]; p.finite(k, v) && !beside {
-			n.values = []any{v}
+			n.Values = []any{v}
 		}
 	case "$ref", "$dynamicRef":
 		if text, ok := p.string(k, v); ok && (k == "$ref" || !p.overruled) {
@@ -80,19 +80,19 @@ func (p *parser) general(k string, v any) bool {
 	case "definitions", "$defs":
 		p.schemaMap(k, v)
 	case "allOf":
-		n.allOf = p.schemas(k, v)
+		n.AllOf = p.schemas(k, v)
 	case "anyOf":
-		n.anyOf = p.schemas(k, v)
+		n.AnyOf = p.schemas(k, v)
 	case "oneOf":
-		n.oneOf = p.schemas(k, v)
+		n.OneOf = p.schemas(k, v)
 	case "not":
-		n.not = p.schema(k, "", v)
+		n.Not = p.schema(k, "", v)
 	case "if":
-		n.cond = p.schema(k, "", v)
+		n.Cond = p.schema(k, "", v)
 	case "then":
-		n.then = p.schema(k, "", v)
+		n.Then = p.schema(k, "", v)
 	case "else":
-		n.other = p.schema(k, "", v)
+		n.Other = p.schema(k, "", v)
 	default:
 		return false
 	}
@@ -106,16 +106,16 @@ func (p *parser) scalar(k string, v any) bool {
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
 		p.bound(k, v)
 	case "minLength":
-		n.text().min = p.count(k, v, 0)
+		n.text().Min = p.count(k, v, 0)
 	case "maxLength":
-		n.text().max = p.count(k, v, maxCount)
+		n.text().Max = p.count(k, v, MaxCount)
 	case "pattern":
-		n.text().pattern = p.pattern(k, "", v)
+		n.text().Pattern = p.pattern(k, "", v)
 	case "format":
 		if name, ok := p.string(k, v); ok {
-			n.text().format = name
-			if p.reader.family.options.AssertFormat || n.unit.old {
-				n.text().valid = formats[name]
+			n.text().Format = name
+			if p.reader.family.options.AssertFormat || n.Unit.old {
+				n.text().Valid = Formats[name]
 			}
 		}
 	default:
@@ -131,52 +131,52 @@ func (p *parser) container(k string, v any) bool {
 		_, several := p.all["items"].([]any)
 		switch {
 		case several && k == "items":
-			p.node.array().prefix = p.schemas(k, v)
+			p.node.array().Prefix = p.schemas(k, v)
 		case several || k == "items":
-			p.node.array().rest = p.schema(k, "", v)
+			p.node.array().Rest = p.schema(k, "", v)
 		}
 	case "prefixItems":
 		prefix := p.schemas(k, v)
 		if _, several := p.all["items"].([]any); !several {
-			p.node.array().prefix = prefix
+			p.node.array().Prefix = prefix
 		}
 	case "contains":
-		p.node.array().contains = p.schema(k, "", v)
+		p.node.array().Contains = p.schema(k, "", v)
 	case "minContains":
-		p.node.array().least = p.count(k, v, 1)
+		p.node.array().Least = p.count(k, v, 1)
 	case "maxContains":
-		p.node.array().most = p.count(k, v, maxCount)
+		p.node.array().Most = p.count(k, v, MaxCount)
 	case "minItems":
-		p.node.array().min = p.count(k, v, 0)
+		p.node.array().Min = p.count(k, v, 0)
 	case "maxItems":
-		p.node.array().max = p.count(k, v, maxCount)
+		p.node.array().Max = p.count(k, v, MaxCount)
 	case "uniqueItems":
-		p.node.array().unique = p.boolean(k, v)
+		p.node.array().Unique = p.boolean(k, v)
 	case "unevaluatedItems":
-		p.node.array().unevaluated = p.schema(k, "", v)
+		p.node.array().Unevaluated = p.schema(k, "", v)
 	case "properties":
 		o := p.node.object()
-		o.properties = p.schemaMap(k, v)
-		o.names = slices.Sorted(maps.Keys(o.properties))
+		o.Properties = p.schemaMap(k, v)
+		o.Names = slices.Sorted(maps.Keys(o.Properties))
 	case "patternProperties":
 		for source, x := range p.schemaMap(k, v) {
 			if re := p.pattern(k, source, source); re != nil {
 				o := p.node.object()
-				o.patterns = append(o.patterns, patternRule{re, x})
+				o.Patterns = append(o.Patterns, PatternRule{re, x})
 			}
 		}
 	case "additionalProperties":
-		p.node.object().additional = p.schema(k, "", v)
+		p.node.object().Additional = p.schema(k, "", v)
 	case "propertyNames":
-		p.node.object().propertyNames = p.schema(k, "", v)
+		p.node.object().PropertyNames = p.schema(k, "", v)
 	case "required":
-		p.node.object().required = p.names(k, "", v)
+		p.node.object().Required = p.names(k, "", v)
 	case "minProperties":
-		p.node.object().min = p.count(k, v, 0)
+		p.node.object().Min = p.count(k, v, 0)
 	case "maxProperties":
-		p.node.object().max = p.count(k, v, maxCount)
+		p.node.object().Max = p.count(k, v, MaxCount)
 	case "unevaluatedProperties":
-		p.node.object().unevaluated = p.schema(k, "", v)
+		p.node.object().Unevaluated = p.schema(k, "", v)
 	case "dependencies", "dependentRequired", "dependentSchemas":
 		p.dependencies(k, v)
 	default:
@@ -195,7 +195,7 @@ func (p *parser) annotation(k string, v any) bool {
 	case "contentSchema":
 		p.schema(k, "", v)
 	case "examples":
-		if _, ok := v.([]any); !ok && !p.node.unit.old { // draft 4 has no such keyword
+		if _, ok := v.([]any); !ok && !p.node.Unit.old { // draft 4 has no such keyword
 			p.fail(k, "", "examples is a list of values; here is %s", describe(v))
 		}
 	}
@@ -209,42 +209,42 @@ func (p *parser) dependencies(k string, v any) {
 		return
 	}
 	for name, x := range m {
-		d := dependency{name: name, keyword: k}
+		d := dependency{Name: name, keyword: k}
 		if _, list := x.([]any); k == "dependentRequired" || list && k == "dependencies" {
-			d.names = p.names(k, name, x)
-		} else if d.node = p.schema(k, name, x); d.node == nil {
+			d.Names = p.names(k, name, x)
+		} else if d.Node = p.schema(k, name, x); d.Node == nil {
 			continue
 		}
-		p.node.object().needs = append(p.node.object().needs, d)
+		p.node.object().Needs = append(p.node.object().Needs, d)
 	}
 }
 
-func (n *node) number() *numberRules {
-	if n.numbers == nil {
-		n.numbers = &numberRules{}
+func (n *Node) number() *NumberRules {
+	if n.Numbers == nil {
+		n.Numbers = &NumberRules{}
 	}
-	return n.numbers
+	return n.Numbers
 }
 
-func (n *node) text() *stringRules {
-	if n.strings == nil {
-		n.strings = &stringRules{size: anySize}
+func (n *Node) text() *StringRules {
+	if n.Strings == nil {
+		n.Strings = &StringRules{Size: AnySize}
 	}
-	return n.strings
+	return n.Strings
 }
 
-func (n *node) array() *arrayRules {
-	if n.arrays == nil {
-		n.arrays = anyArray()
+func (n *Node) array() *ArrayRules {
+	if n.Arrays == nil {
+		n.Arrays = AnyArray()
 	}
-	return n.arrays
+	return n.Arrays
 }
 
-func (n *node) object() *objectRules {
-	if n.objects == nil {
-		n.objects = &objectRules{size: anySize}
+func (n *Node) object() *ObjectRules {
+	if n.Objects == nil {
+		n.Objects = &ObjectRules{Size: AnySize}
 	}
-	return n.objects
+	return n.Objects
 }
 
 func (p *parser) types(v any) Kinds {
@@ -281,9 +281,12 @@ func (p *parser) types(v any) Kinds {
 
 // foreignTypes are names that other languages have for the types.
 var foreignTypes = map[string]string{
-	"str": "string", "text": "string", "int": "integer", "long": "integer", "float": "number", "double": "number", "decimal": "number",
-	"bool": "boolean", "list": "array", "tuple": "array", "dict": "object", "map": "object", "mapping": "object", "none": "null", "nil": "null",
-	"string": "string", "number": "number", "integer": "integer", "boolean": "boolean", "array": "array", "object": "object", "null": "null",
+	"str": "string", "text": "string", "int": "integer", "long": "integer", "float": "number",
+	"double": "number", "decimal": "number",
+	"bool": "boolean", "list": "array", "tuple": "array", "dict": "object", "map": "object",
+	"mapping": "object", "none": "null", "nil": "null",
+	"string": "string", "number": "number", "integer": "integer", "boolean": "boolean",
+	"array": "array", "object": "object", "null": "null",
 }
 
 func (p *parser) enum(v any) {
@@ -302,24 +305,19 @@ func (p *parser) enum(v any) {
 	if single, beside := p.all["const"]; beside {
 		list = slices.DeleteFunc(slices.Clone(list), func(x any) bool { return !Equal(x, single) })
 	}
-	p.node.values = list
+	p.node.Values = list
 	if len(list) > 16 {
-		index := &valueIndex{make(map[string]bool, len(list)), map[uint64][]any{}}
+		p.node.index = make(map[any]bool, len(list))
 		for _, x := range list {
-			if word, ok := x.(string); ok {
-				index.words[word] = true
-			} else {
-				h := hash(x, maxNesting)
-				index.rest[h] = append(index.rest[h], x)
-			}
+			k, _ := key(x, maxDepth)
+			p.node.index[k] = true
 		}
-		p.node.index = index
 	}
 }
 
 // finite reports whether a value is a JSON value, not too deep.
 func (p *parser) finite(keyword string, v any) bool {
-	if fault := unfit(v, maxNesting); fault != "" {
+	if fault := unfit(v, MaxNesting); fault != "" {
 		p.fail(keyword, "", "the value of %s %s", keyword, fault)
 		return false
 	}
@@ -359,30 +357,30 @@ func (p *parser) bound(k string, v any) {
 		}
 		return // in draft 4 it says whether the bound itself is excluded
 	}
-	f, ok := number(v)
-	if !ok || kindOfFloat(f) == 0 {
+	f, ok := Float(v)
+	if !ok || KindOfFloat(f) == 0 {
 		p.fail(k, "", "%s is a number; here is %s", k, describe(v))
 		return
 	}
 	rules := p.node.number()
 	switch k {
 	case "minimum":
-		if rules.min = &f; p.all["exclusiveMinimum"] == true {
-			rules.min, rules.above = nil, &f
+		if rules.Min = &f; p.all["exclusiveMinimum"] == true {
+			rules.Min, rules.Above = nil, &f
 		}
 	case "maximum":
-		if rules.max = &f; p.all["exclusiveMaximum"] == true {
-			rules.max, rules.below = nil, &f
+		if rules.Max = &f; p.all["exclusiveMaximum"] == true {
+			rules.Max, rules.Below = nil, &f
 		}
 	case "exclusiveMinimum":
-		rules.above = &f
+		rules.Above = &f
 	case "exclusiveMaximum":
-		rules.below = &f
+		rules.Below = &f
 	case "multipleOf":
 		if f <= 0 {
 			p.fail(k, "", "multipleOf is above 0; here is %s", quote(v))
 			return
 		}
-		rules.multiple = &f
+		rules.Multiple = &f
 	}
 }

@@ -1,16 +1,17 @@
-package schema
+package subset
 
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/compiler/schema/ast"
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
 // An objectGoal is what is asked of an object: how many properties, which are
 // there and which aren't, rules for all of them, and goals for some.
 type objectGoal struct {
-	size
-	rules     []*objectRules
+	ast.Size
+	rules     []*ast.ObjectRules
 	has       []string
 	lacks     []string
 	values    []valueGoal
@@ -36,57 +37,55 @@ func (g *objectGoal) clip() {
 	g.values, g.somewhere = slices.Clip(g.values), slices.Clip(g.somewhere)
 }
 
-func (g *objectGoal) accept(p *prover, s *state, r *objectRules) bool {
-	g.narrow(r.size)
-	if r.properties != nil || r.patterns != nil || r.additional != nil {
+func (g *objectGoal) accept(p *Prover, s *state, r *ast.ObjectRules) bool {
+	g.Narrow(r.Size)
+	if r.Properties != nil || r.Patterns != nil || r.Additional != nil {
 		g.rules = append(g.rules, r)
 	}
-	if r.propertyNames != nil {
+	if r.PropertyNames != nil {
 		s.leaveOut("propertyNames")
 	}
-	if r.unevaluated.limits() {
+	if r.Unevaluated.Limits() {
 		s.leaveOut("unevaluatedProperties")
 	}
-	for _, name := range r.required {
+	for _, name := range r.Required {
 		if !(present(name)).apply(p, s) {
 			return false
 		}
 	}
-	for _, d := range r.needs {
+	for _, d := range r.Needs {
 		then := every{}
-		for _, name := range d.names {
+		for _, name := range d.Names {
 			then = append(then, present(name))
 		}
-		if d.node != nil {
-			then = append(then, accept{d.node})
+		if d.Node != nil {
+			then = append(then, accept{d.Node})
 		}
-		if !s.choose(p, choice{options: []goal{missing(d.name), every{present(d.name), then}}}) {
+		if !s.choose(p, choice{options: []goal{missing(d.Name), every{present(d.Name), then}}}) {
 			return false
 		}
 	}
-	return g.min <= g.max
+	return g.Min <= g.Max
 }
 
 type (
-	present   string // the property is there
-	missing   string // it isn't
-	valueOf   struct{ valueGoal }
-	someValue struct{ someGoal }
+	present string // the property is there
+	missing string // it isn't
 )
 
-func (g present) apply(_ *prover, s *state) bool {
+func (g present) apply(_ *Prover, s *state) bool {
 	o := &s.object
 	if slices.Contains(o.lacks, string(g)) {
 		return false
 	}
 	if !slices.Contains(o.has, string(g)) {
 		o.has = append(o.has, string(g))
-		o.min = max(o.min, len(o.has))
+		o.Min = max(o.Min, len(o.has))
 	}
-	return o.min <= o.max
+	return o.Min <= o.Max
 }
 
-func (g missing) apply(_ *prover, s *state) bool {
+func (g missing) apply(_ *Prover, s *state) bool {
 	o := &s.object
 	if slices.Contains(o.has, string(g)) {
 		return false
@@ -97,51 +96,51 @@ func (g missing) apply(_ *prover, s *state) bool {
 	return true
 }
 
-func (g valueOf) apply(p *prover, s *state) bool {
-	s.object.values = append(s.object.values, g.valueGoal)
+func (g valueGoal) apply(p *Prover, s *state) bool {
+	s.object.values = append(s.object.values, g)
 	return present(g.name).apply(p, s)
 }
 
-func (g someValue) apply(p *prover, s *state) bool {
-	s.object.somewhere = append(s.object.somewhere, g.someGoal)
+func (g someGoal) apply(p *Prover, s *state) bool {
+	s.object.somewhere = append(s.object.somewhere, g)
 	return atLeast(1).apply(p, s)
 }
 
-func (r *objectRules) refusals() []goal {
+func objectRefusals(r *ast.ObjectRules) []goal {
 	var options []goal
-	for _, name := range r.required {
+	for _, name := range r.Required {
 		options = append(options, missing(name))
 	}
-	options = append(options, r.size.refusals()...)
-	for _, name := range r.names {
-		if x := r.properties[name]; x.verdict != always {
-			options = append(options, valueOf{valueGoal{name, []literal{{x, true}}}})
+	options = append(options, sizeRefusals(r.Size)...)
+	for _, name := range r.Names {
+		if x := r.Properties[name]; x.Verdict != ast.Always {
+			options = append(options, valueGoal{name, []literal{{x, true}}})
 		}
 	}
-	for _, x := range r.patterns {
-		if x.node.verdict != always {
-			options = append(options, someValue{someGoal{matches: []*regex.Pattern{x.pattern}, value: []literal{{x.node, true}}}})
+	for _, x := range r.Patterns {
+		if x.Node.Verdict != ast.Always {
+			options = append(options, someGoal{matches: []*regex.Pattern{x.Pattern}, value: []literal{{x.Node, true}}})
 		}
 	}
-	if r.additional.limits() {
-		other := someGoal{not: r.names, value: []literal{{r.additional, true}}}
-		for _, x := range r.patterns {
-			other.misses = append(other.misses, x.pattern)
+	if r.Additional.Limits() {
+		other := someGoal{not: r.Names, value: []literal{{r.Additional, true}}}
+		for _, x := range r.Patterns {
+			other.misses = append(other.misses, x.Pattern)
 		}
-		options = append(options, someValue{other})
+		options = append(options, other)
 	}
-	if r.propertyNames != nil {
+	if r.PropertyNames != nil {
 		options = append(options, skip("propertyNames"))
 	}
-	if r.unevaluated.limits() {
+	if r.Unevaluated.Limits() {
 		options = append(options, skip("unevaluatedProperties"))
 	}
-	for _, d := range r.needs {
-		for _, name := range d.names {
-			options = append(options, every{present(d.name), missing(name)})
+	for _, d := range r.Needs {
+		for _, name := range d.Names {
+			options = append(options, every{present(d.Name), missing(name)})
 		}
-		if d.node != nil {
-			options = append(options, every{present(d.name), refuse{d.node}})
+		if d.Node != nil {
+			options = append(options, every{present(d.Name), refuse{d.Node}})
 		}
 	}
 	return options
@@ -161,12 +160,11 @@ type objectSearch struct {
 }
 
 const (
-	maxPatterns   = 6
-	maxProperties = 2_000
+	maxPatterns = 6
 )
 
-func (g *objectGoal) solve(p *prover) finding {
-	if g.min > maxProperties {
+func (g *objectGoal) solve(p *Prover) finding {
+	if g.Min > ast.MaxProperties {
 		return unknown("minProperties")
 	}
 	o := objectSearch{asker: asker{p: p, low: unconditional}, goal: g, literals: map[string][]literal{}}
@@ -187,7 +185,7 @@ func (g *objectGoal) solve(p *prover) finding {
 				literals = append(literals, v.literals...)
 			}
 		}
-		if o.ask(literals).status == empty {
+		if o.ask(literals).Status == Empty {
 			return o.failed()
 		}
 		o.put(name, literals)
@@ -196,10 +194,10 @@ func (g *objectGoal) solve(p *prover) finding {
 		v := make(map[string]any, len(o.names))
 		for _, name := range o.names {
 			f := o.ask(o.literals[name])
-			if f.status != found {
+			if f.Status != Found {
 				return o.failed()
 			}
-			v[name] = f.value
+			v[name] = f.Value
 		}
 		return some(v)
 	}
@@ -221,9 +219,9 @@ func (o *objectSearch) gather() {
 		}
 	}
 	for _, r := range g.rules {
-		names = append(names, r.names...)
-		for _, x := range r.patterns {
-			add(x.pattern)
+		names = append(names, r.Names...)
+		for _, x := range r.Patterns {
+			add(x.Pattern)
 		}
 	}
 	for _, d := range g.somewhere {
@@ -254,26 +252,11 @@ func (o *objectSearch) cut(length int) {
 func (o *objectSearch) valueLiterals(name string) ([]literal, bool) {
 	var list []literal
 	for _, r := range o.goal.rules {
-		list = r.valueLiterals(list, r.properties[name], func(x *regex.Pattern) bool { return o.p.matches(x, name) })
-	}
-	return list, !slices.ContainsFunc(list, func(l literal) bool { return l.node.verdict == never })
-}
-
-func (r *objectRules) valueLiterals(list []literal, declared *node, matches func(*regex.Pattern) bool) []literal {
-	known := declared != nil
-	if known {
-		list = append(list, literal{declared, false})
-	}
-	for _, x := range r.patterns {
-		if matches(x.pattern) {
-			known = true
-			list = append(list, literal{x.node, false})
+		for _, n := range r.Judges(r.Properties[name], func(x *regex.Pattern) bool { return o.p.matches(x, name) }) {
+			list = append(list, literal{n, false})
 		}
 	}
-	if !known && r.additional != nil {
-		list = append(list, literal{r.additional, false})
-	}
-	return list
+	return list, !slices.ContainsFunc(list, func(l literal) bool { return l.node.Verdict == ast.Never })
 }
 
 // named reports whether a goal for some property can be for the one of this name.
@@ -304,12 +287,12 @@ func (o *objectSearch) place(i int) bool {
 		}
 		old := o.literals[name]
 		o.literals[name] = append(slices.Clip(old), d.value...)
-		if o.ask(o.literals[name]).status != empty && o.place(i+1) {
+		if o.ask(o.literals[name]).Status != Empty && o.place(i+1) {
 			return true
 		}
 		o.literals[name] = old
 	}
-	if len(o.names) >= o.goal.max {
+	if len(o.names) >= o.goal.Max {
 		return false
 	}
 	for _, name := range o.optional() {
@@ -321,7 +304,7 @@ func (o *objectSearch) place(i int) bool {
 			continue
 		}
 		literals = append(literals, d.value...)
-		if o.ask(literals).status == empty {
+		if o.ask(literals).Status == Empty {
 			continue
 		}
 		o.put(name, literals)
@@ -363,13 +346,15 @@ func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
 		}
 		var value []literal
 		for _, r := range o.goal.rules {
-			value = r.valueLiterals(value, nil, matches)
+			for _, n := range r.Judges(nil, matches) {
+				value = append(value, literal{n, false})
+			}
 		}
 		value = append(value, d.value...)
-		if slices.ContainsFunc(value, func(l literal) bool { return l.node.verdict == never && !l.deny }) || o.ask(value).status == empty {
+		if slices.ContainsFunc(value, func(l literal) bool { return l.node.Verdict == ast.Never && !l.deny }) || o.ask(value).Status == Empty {
 			continue
 		}
-		name := textGoal{size: anySize, not: slices.Concat(o.explicit, o.names)}
+		name := textGoal{Size: ast.AnySize, not: slices.Concat(o.explicit, o.names)}
 		for _, x := range o.patterns {
 			if matches(x) {
 				name.matches = append(name.matches, x)
@@ -377,11 +362,11 @@ func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
 				name.misses = append(name.misses, x)
 			}
 		}
-		switch f := name.solve(o.p); f.status {
-		case unclear:
-			o.undecided(f.why)
-		case found:
-			o.put(f.value.(string), value)
+		switch f := name.solve(o.p); f.Status {
+		case Unclear:
+			o.undecided(f.Why)
+		case Found:
+			o.put(f.Value.(string), value)
 			if goOn() {
 				return true
 			}
@@ -393,19 +378,19 @@ func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
 
 // fill adds properties until there are enough.
 func (o *objectSearch) fill() bool {
-	if len(o.names) >= o.goal.min {
-		return len(o.names) <= o.goal.max
+	if len(o.names) >= o.goal.Min {
+		return len(o.names) <= o.goal.Max
 	}
 	for _, name := range o.optional() {
-		if len(o.names) >= o.goal.min {
+		if len(o.names) >= o.goal.Min {
 			return true
 		}
 		literals, ok := o.valueLiterals(name)
-		if ok && o.ask(literals).status == found {
+		if ok && o.ask(literals).Status == Found {
 			o.put(name, literals)
 		}
 	}
-	for len(o.names) < o.goal.min {
+	for len(o.names) < o.goal.Min {
 		if !o.fresh(someGoal{}, func() bool { return true }) {
 			return false
 		}

@@ -1,12 +1,14 @@
-package schema
+package ast
 
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -67,10 +69,10 @@ func KindOf(v any) Kinds {
 	case map[string]any:
 		return Object
 	case float64:
-		return kindOfFloat(v)
+		return KindOfFloat(v)
 	}
-	if f, ok := number(v); ok {
-		return kindOfFloat(f)
+	if f, ok := Float(v); ok {
+		return KindOfFloat(f)
 	}
 	return 0
 }
@@ -82,7 +84,7 @@ func kindsOf(values []any) (kinds Kinds) {
 	return kinds
 }
 
-func kindOfFloat(f float64) Kinds {
+func KindOfFloat(f float64) Kinds {
 	switch {
 	case f != f || f-f != 0:
 		return 0
@@ -92,8 +94,8 @@ func kindOfFloat(f float64) Kinds {
 	return Fraction
 }
 
-// number reads any of Go's numbers as the float64 that JSON would make of it.
-func number(v any) (float64, bool) {
+// Float reads any of Go's numbers as the float64 that JSON would make of it.
+func Float(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:
 		return v, true
@@ -151,61 +153,55 @@ func equal(a, b any, depth int) bool {
 		}
 		return true
 	}
-	x, ok := number(a)
+	x, ok := Float(a)
 	if !ok {
 		return false
 	}
-	y, ok := number(b)
+	y, ok := Float(b)
 	return ok && x == y
 }
 
-// hash is the same for equal values.
-func hash(v any, depth int) uint64 {
-	const prime = 1099511628211
-	h := uint64(14695981039346656037)
-	mix := func(x uint64) { h = (h ^ x) * prime }
-	if depth < 0 {
-		return h
-	}
+// key is the same for equal values, and for no others, and can be the key of a map. It is none for values that are too
+// deep to be equal to any.
+func key(v any, depth int) (any, bool) {
 	switch v := v.(type) {
-	case nil:
-		mix(1)
-	case bool:
-		mix(2)
-		if v {
-			mix(1)
-		}
-	case string:
-		mix(3)
-		for i := 0; i < len(v); i++ {
-			mix(uint64(v[i]))
-		}
-	case []any:
-		mix(4)
-		for _, x := range v {
-			mix(hash(x, depth-1))
-		}
-	case map[string]any:
-		var sum uint64 // the same for every order of keys
-		for k, x := range v {
-			sum += hash(k, depth)*31 ^ hash(x, depth-1)
-		}
-		mix(5)
-		mix(sum)
-	default:
-		f, _ := number(v)
-		if f == 0 {
-			f = 0 // minus zero is zero
-		}
-		mix(6)
-		mix(math.Float64bits(f))
+	case nil, bool, string:
+		return v, true
+	case []any, map[string]any:
+		text, ok := appendKey(nil, v, depth)
+		return composite(text), ok
 	}
-	return h
+	f, ok := Float(v)
+	return f + 0, ok // minus zero is zero
 }
 
-// sortedKeys makes room for all keys at once, as there are many small objects.
-func sortedKeys(m map[string]any) []string {
-	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
-	slices.Sort(keys)
-	return keys
+// A composite is the text of a list or an object.
+type composite string
+
+func appendKey(text []byte, v any, depth int) (_ []byte, ok bool) {
+	if depth < 0 {
+		return nil, false
+	}
+	switch v := v.(type) {
+	case []any:
+		text, ok = append(text, '['), true
+		for i := 0; i < len(v) && ok; i++ {
+			text, ok = appendKey(text, v[i], depth-1)
+			text = append(text, ',')
+		}
+		return append(text, ']'), ok
+	case map[string]any:
+		text, ok = append(text, '{'), true
+		for _, name := range sortedKeys(v) {
+			if text, ok = appendKey(append(strconv.AppendQuote(text, name), ':'), v[name], depth-1); !ok {
+				break
+			}
+			text = append(text, ',')
+		}
+		return append(text, '}'), ok
+	}
+	k, ok := key(v, depth)
+	return fmt.Appendf(text, "%#v", k), ok
 }
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

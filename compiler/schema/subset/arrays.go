@@ -1,12 +1,16 @@
-package schema
+package subset
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/schema/ast"
+)
 
 // An arrayGoal is what is asked of an array: its length, rules for all its
 // items, goals for some, and whether they differ.
 type arrayGoal struct {
-	size
-	rules     []*arrayRules
+	ast.Size
+	rules     []*ast.ArrayRules
 	here      []itemGoal // at their index
 	somewhere []itemGoal // at their index or after it
 	unique    bool       // no two items are equal
@@ -22,104 +26,93 @@ func (g *arrayGoal) clip() {
 	g.rules, g.here, g.somewhere = slices.Clip(g.rules), slices.Clip(g.here), slices.Clip(g.somewhere)
 }
 
-func (g *arrayGoal) accept(s *state, r *arrayRules) bool {
-	g.narrow(r.size)
-	if r.rest != nil && r.rest.verdict == never {
-		g.max = min(g.max, len(r.prefix))
+func (g *arrayGoal) accept(s *state, r *ast.ArrayRules) bool {
+	g.Narrow(r.Size)
+	if r.Rest != nil && r.Rest.Verdict == ast.Never {
+		g.Max = min(g.Max, len(r.Prefix))
 	}
-	for i, x := range r.prefix {
-		if x.verdict == never {
-			g.max = min(g.max, i)
+	for i, x := range r.Prefix {
+		if x.Verdict == ast.Never {
+			g.Max = min(g.Max, i)
 		}
 	}
-	if r.prefix != nil || r.rest != nil {
+	if r.Prefix != nil || r.Rest != nil {
 		g.rules = append(g.rules, r)
 	}
-	if r.contains != nil {
-		if r.least > 1 || r.most < maxCount {
+	if r.Contains != nil {
+		if r.Least > 1 || r.Most < ast.MaxCount {
 			s.leaveOut("contains")
 		}
-		if r.least > 0 {
-			g.narrow(size{r.least, maxCount})
-			g.somewhere = append(g.somewhere, itemGoal{0, []literal{{r.contains, false}}})
+		if r.Least > 0 {
+			g.Narrow(ast.Size{Min: r.Least, Max: ast.MaxCount})
+			g.somewhere = append(g.somewhere, itemGoal{0, []literal{{r.Contains, false}}})
 		}
 	}
-	if r.unevaluated.limits() {
+	if r.Unevaluated.Limits() {
 		s.leaveOut("unevaluatedItems")
 	}
-	if r.unique {
+	if r.Unique {
 		g.unique = true
 		s.leaveOut("uniqueItems")
 	}
-	return g.min <= g.max && !(g.unique && g.twins)
+	return g.Min <= g.Max && !(g.unique && g.twins)
 }
 
 type (
 	itemAt     struct{ itemGoal }
 	itemFrom   struct{ itemGoal }
-	itemRules  struct{ *arrayRules } // rules for all items
-	equalItems struct{}              // which only a try shows: items that are asked the same are the same
+	equalItems struct{} // which only a try shows: items that are asked the same are the same
 )
 
-func (g itemAt) apply(p *prover, s *state) bool {
+func (g itemAt) apply(p *Prover, s *state) bool {
 	s.array.here = append(s.array.here, g.itemGoal)
 	return atLeast(g.index+1).apply(p, s)
 }
 
-func (g itemFrom) apply(p *prover, s *state) bool {
+func (g itemFrom) apply(p *Prover, s *state) bool {
 	s.array.somewhere = append(s.array.somewhere, g.itemGoal)
 	return atLeast(g.index+1).apply(p, s)
 }
 
-func (g itemRules) apply(_ *prover, s *state) bool {
-	s.array.rules = append(s.array.rules, g.arrayRules)
-	return true
-}
-
-func (equalItems) apply(p *prover, s *state) bool {
+func (equalItems) apply(p *Prover, s *state) bool {
 	s.array.twins = true
 	s.leaveOut("uniqueItems")
 	return !s.array.unique && atLeast(2).apply(p, s)
 }
 
-func (r *arrayRules) refusals() []goal {
-	options := r.size.refusals()
-	for i, x := range r.prefix {
-		if x.verdict != always {
+func arrayRefusals(r *ast.ArrayRules) []goal {
+	options := sizeRefusals(r.Size)
+	for i, x := range r.Prefix {
+		if x.Verdict != ast.Always {
 			options = append(options, itemAt{itemGoal{i, []literal{{x, true}}}})
 		}
 	}
-	if r.rest != nil && r.rest.verdict != always {
-		options = append(options, itemFrom{itemGoal{len(r.prefix), []literal{{r.rest, true}}}})
+	if r.Rest != nil && r.Rest.Verdict != ast.Always {
+		options = append(options, itemFrom{itemGoal{len(r.Prefix), []literal{{r.Rest, true}}}})
 	}
 	switch {
-	case r.contains == nil:
-	case r.least == 1 && r.most == maxCount:
-		none := anyArray()
-		none.rest = &node{unit: detached, kinds: Anything, not: r.contains}
-		options = append(options, itemRules{none})
+	case r.Contains == nil:
+	case r.Least == 1 && r.Most == ast.MaxCount:
+		none := ast.AnyArray()
+		none.Rest = &ast.Node{Unit: ast.Detached, Kinds: ast.Anything, Not: r.Contains}
+		options = append(options, accept{&ast.Node{Unit: ast.Detached, Kinds: ast.Anything, Arrays: none}})
 	default:
 		options = append(options, skip("contains"))
 	}
-	if r.unevaluated.limits() {
+	if r.Unevaluated.Limits() {
 		options = append(options, skip("unevaluatedItems"))
 	}
-	if r.unique {
+	if r.Unique {
 		options = append(options, equalItems{})
 	}
 	return options
-}
-
-// constant is the node of some values.
-func constant(values ...any) *node {
-	return &node{unit: detached, kinds: kindsOf(values), values: values}
 }
 
 // literals are what the rules say of the item at an index.
 func (g *arrayGoal) literals(i int) []literal {
 	var list []literal
 	for _, r := range g.rules {
-		if x := r.item(i); x != nil {
+		if x := r.Item(i); x != nil {
 			list = append(list, literal{x, false})
 		}
 	}
@@ -129,7 +122,7 @@ func (g *arrayGoal) literals(i int) []literal {
 // An asker asks about parts of a value and keeps in mind what the answers depend on, for the case that the search
 // fails.
 type asker struct {
-	p    *prover
+	p    *Prover
 	low  int
 	why  string
 	none bool // some answer was unclear
@@ -138,8 +131,8 @@ type asker struct {
 func (a *asker) ask(literals []literal) finding {
 	f := a.p.inside(literals)
 	a.low = min(a.low, f.low)
-	if f.status == unclear {
-		a.undecided(f.why)
+	if f.Status == Unclear {
+		a.undecided(f.Why)
 	}
 	return f
 }
@@ -153,9 +146,9 @@ func (a *asker) undecided(why string) {
 // failed is the finding when no way led anywhere.
 func (a *asker) failed() finding {
 	if a.none {
-		return finding{status: unclear, why: a.why, low: a.low}
+		return finding{Status: Unclear, Why: a.why, low: a.low}
 	}
-	return finding{status: empty, low: a.low}
+	return finding{Status: Empty, low: a.low}
 }
 
 // An arraySearch places the goals of an array of some length: the first items
@@ -177,24 +170,24 @@ type slot struct {
 	times    int
 }
 
-func (g *arrayGoal) solve(p *prover) finding {
+func (g *arrayGoal) solve(p *Prover) finding {
 	places := 0
 	for _, r := range g.rules {
-		places = max(places, len(r.prefix))
+		places = max(places, len(r.Prefix))
 	}
 	for _, d := range slices.Concat(g.here, g.somewhere) {
 		places = max(places, d.index+1)
 	}
 	a := arraySearch{asker: asker{p: p, low: unconditional}, goal: g}
 	// Longer arrays than these have items that serve no goal and can go.
-	longest := g.min
+	longest := g.Min
 	if extra := len(g.somewhere); extra > 0 {
-		longest = max(g.min, places) + extra
+		longest = max(g.Min, places) + extra
 	}
-	if g.min > longestArray {
+	if g.Min > longestArray {
 		return unknown("minItems")
 	}
-	for n := g.min; n <= min(longest, g.max); n++ {
+	for n := g.Min; n <= min(longest, g.Max); n++ {
 		if !p.spend(1) {
 			break
 		}
@@ -209,7 +202,7 @@ func (g *arrayGoal) solve(p *prover) finding {
 			a.slots = append(a.slots, slot{literals, i, 1})
 		}
 		a.rest = n - len(a.slots)
-		impossible := func(s slot) bool { return a.ask(s.literals).status == empty }
+		impossible := func(s slot) bool { return a.ask(s.literals).Status == Empty }
 		if !slices.ContainsFunc(a.slots, impossible) && a.place(0) {
 			return some(a.result)
 		}
@@ -234,7 +227,7 @@ func (a *arraySearch) place(i int) bool {
 			continue
 		}
 		a.slots[j].literals = append(slices.Clip(old), d.literals...)
-		if a.ask(a.slots[j].literals).status != empty && a.place(i+1) {
+		if a.ask(a.slots[j].literals).Status != Empty && a.place(i+1) {
 			return true
 		}
 		a.slots[j].literals = old
@@ -244,7 +237,7 @@ func (a *arraySearch) place(i int) bool {
 	}
 	// The goals' indexes are all among the places, so what comes after suits each.
 	literals := append(a.goal.literals(a.length), d.literals...)
-	if a.ask(literals).status == empty {
+	if a.ask(literals).Status == Empty {
 		return false
 	}
 	a.slots = append(a.slots, slot{literals, -1, 1})
@@ -269,11 +262,11 @@ func (a *arraySearch) finish() bool {
 	a.result = make([]any, 0, a.length)
 	for _, s := range slots {
 		f := a.ask(s.literals)
-		if f.status != found {
+		if f.Status != Found {
 			return false
 		}
 		for range s.times {
-			a.result = append(a.result, f.value)
+			a.result = append(a.result, f.Value)
 		}
 	}
 	return true

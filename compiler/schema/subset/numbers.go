@@ -1,9 +1,11 @@
-package schema
+package subset
 
 import (
 	"math"
 	"math/big"
 	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/schema/ast"
 )
 
 // A numberGoal is what is asked of a number: an interval, what it is a multiple
@@ -36,12 +38,12 @@ func (g *numberGoal) sound() bool {
 	return g.low == nil || g.high == nil || *g.low < *g.high || *g.low == *g.high && !g.lowOpen && !g.highOpen
 }
 
-func (g *numberGoal) accept(r *numberRules) bool {
-	for _, b := range r.bounds() {
+func (g *numberGoal) accept(r *ast.NumberRules) bool {
+	for _, b := range boundsOf(r) {
 		b.narrow(g)
 	}
-	if r.multiple != nil && !slices.Contains(g.multiples, *r.multiple) {
-		g.multiples = append(g.multiples, *r.multiple)
+	if r.Multiple != nil && !slices.Contains(g.multiples, *r.Multiple) {
+		g.multiples = append(g.multiples, *r.Multiple)
 	}
 	return g.sound()
 }
@@ -57,8 +59,8 @@ type (
 	notNumber  float64
 )
 
-func (r *numberRules) bounds() [4]bound {
-	return [4]bound{{r.min, false, false}, {r.above, true, false}, {r.max, false, true}, {r.below, true, true}}
+func boundsOf(r *ast.NumberRules) [4]bound {
+	return [4]bound{{r.Min, false, false}, {r.Above, true, false}, {r.Max, false, true}, {r.Below, true, true}}
 }
 
 func (g bound) narrow(n *numberGoal) {
@@ -69,12 +71,12 @@ func (g bound) narrow(n *numberGoal) {
 	}
 }
 
-func (g bound) apply(_ *prover, s *state) bool {
+func (g bound) apply(_ *Prover, s *state) bool {
 	g.narrow(&s.number)
 	return s.number.sound()
 }
 
-func (g noMultiple) apply(_ *prover, s *state) bool {
+func (g noMultiple) apply(_ *Prover, s *state) bool {
 	if slices.Contains(s.number.multiples, float64(g)) {
 		return false
 	}
@@ -82,20 +84,20 @@ func (g noMultiple) apply(_ *prover, s *state) bool {
 	return true
 }
 
-func (g notNumber) apply(_ *prover, s *state) bool {
+func (g notNumber) apply(_ *Prover, s *state) bool {
 	s.number.not = append(s.number.not, float64(g))
 	return true
 }
 
-func (r *numberRules) refusals() []goal {
+func numberRefusals(r *ast.NumberRules) []goal {
 	var options []goal
-	for _, b := range r.bounds() {
+	for _, b := range boundsOf(r) {
 		if b.f != nil { // what is beyond it
 			options = append(options, bound{b.f, !b.open, !b.above})
 		}
 	}
-	if r.multiple != nil {
-		options = append(options, noMultiple(*r.multiple))
+	if r.Multiple != nil {
+		options = append(options, noMultiple(*r.Multiple))
 	}
 	return options
 }
@@ -107,12 +109,12 @@ func (g *numberGoal) fits(f float64) bool {
 		return false
 	}
 	for _, m := range g.multiples {
-		if !isMultiple(f, m) {
+		if !ast.IsMultiple(f, m) {
 			return false
 		}
 	}
 	for _, m := range g.unlikely {
-		if isMultiple(f, m) {
+		if ast.IsMultiple(f, m) {
 			return false
 		}
 	}
@@ -120,82 +122,57 @@ func (g *numberGoal) fits(f float64) bool {
 }
 
 // solve finds the simplest such number: near zero, with few digits.
-func (g *numberGoal) solve(p *prover, kind Kinds) finding {
-	fits := func(f float64) bool { return kindOfFloat(f) == kind && g.fits(f) }
+func (g *numberGoal) solve(p *Prover, kind ast.Kinds) finding {
+	fits := func(f float64) bool { return ast.KindOfFloat(f) == kind && g.fits(f) }
 	for _, f := range []float64{0, 1, 0.5, -1} {
 		if fits(f) {
 			return some(f)
 		}
 	}
 	grid := g.multiples
-	if kind == Integer {
+	if kind == ast.Integer {
 		grid = append(slices.Clip(grid), 1)
 	}
-	if len(grid) > 0 {
+	switch {
+	case len(grid) > 0:
 		return g.onGrid(p, grid, kind)
-	}
-	return g.between(p, fits)
-}
-
-// between finds a number that needn't be a multiple of anything. Any interval
-// of more than one point holds some: as many digits as it takes are tried.
-func (g *numberGoal) between(p *prover, fits func(float64) bool) finding {
-	if g.low != nil && g.high != nil && *g.low == *g.high {
+	case g.low != nil && g.high != nil && *g.low == *g.high:
 		if fits(*g.low) {
 			return some(*g.low)
 		}
 		return none()
 	}
-	start := 0.0
-	switch {
-	case g.low != nil && (*g.low > 0 || g.high == nil):
-		start = *g.low
-	case g.high != nil && *g.high < 0:
-		start = *g.high
-	}
-	tries := 4 + len(g.not) + len(g.unlikely)
-	for digits := 1; digits <= 17; digits++ {
-		scale := math.Pow(10, float64(digits))
-		k := math.Trunc(start * scale)
-		for i := 0; i <= 2*tries; i++ {
-			if !p.spend(1) {
-				return unknown("budget")
-			}
-			d := float64((i + 1) / 2)
-			if i%2 == 0 {
-				d = -d
-			}
-			if f := (k + d) / scale; fits(f) {
-				return some(f)
-			}
+	for digits := -1; digits >= -17; digits-- { // any other interval holds some: of as many digits as it takes
+		if f := g.onGrid(p, []float64{math.Pow10(digits)}, kind); f.Status != Empty {
+			return f
 		}
 	}
 	return unknown("multipleOf")
 }
 
 // onGrid finds a multiple of all the grids: of their least common multiple.
-func (g *numberGoal) onGrid(p *prover, grids []float64, kind Kinds) finding {
-	step := rational(grids[0])
+func (g *numberGoal) onGrid(p *Prover, grids []float64, kind ast.Kinds) finding {
+	step := ast.Rational(grids[0])
 	for _, m := range grids[1:] {
-		step = commonMultiple(step, rational(m))
+		step = commonMultiple(step, ast.Rational(m))
 	}
 	if step.Num().BitLen() > 1024 || step.Denom().BitLen() > 1024 {
 		return unknown("multipleOf")
 	}
 	for _, m := range g.unlikely {
-		if new(big.Rat).Quo(step, rational(m)).IsInt() {
+		if new(big.Rat).Quo(step, ast.Rational(m)).IsInt() {
 			return none() // whatever is on the grid is a multiple of what it mustn't be
 		}
 	}
-	if kind == Fraction && step.IsInt() {
+	if kind == ast.Fraction && step.IsInt() {
 		return none()
 	}
 	var first, last *big.Int
 	if g.low != nil {
-		first = ceiling(new(big.Rat).Quo(rational(*g.low), step), g.lowOpen)
+		first = ceiling(new(big.Rat).Quo(ast.Rational(*g.low), step), g.lowOpen)
 	}
 	if g.high != nil {
-		last = ceiling(new(big.Rat).Neg(new(big.Rat).Quo(rational(*g.high), step)), g.highOpen)
+		last = ceiling(new(big.Rat).Neg(new(big.Rat).Quo(ast.Rational(*g.high), step)), g.highOpen)
 		last.Neg(last)
 	}
 	if first != nil && last != nil && first.Cmp(last) > 0 {
@@ -229,7 +206,7 @@ func (g *numberGoal) onGrid(p *prover, grids []float64, kind Kinds) finding {
 			}
 			value := new(big.Rat).Mul(step, new(big.Rat).SetInt(x))
 			f, _ := value.Float64()
-			if f-f == 0 && rational(f).Cmp(value) == 0 && kindOfFloat(f) == kind && g.fits(f) {
+			if f-f == 0 && ast.Rational(f).Cmp(value) == 0 && ast.KindOfFloat(f) == kind && g.fits(f) {
 				return some(f)
 			}
 		}

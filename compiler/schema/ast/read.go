@@ -1,4 +1,4 @@
-package schema
+package ast
 
 import (
 	"cmp"
@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// read turns a schema's JSON into nodes: the schema itself and whatever it
+// Read turns a schema's JSON into nodes: the schema itself and whatever it
 // refers to. Nothing is read twice, and nothing that no reference reaches.
-func read(raw any, o Options) (*node, *SchemaError) {
+func Read(raw any, o Options) (*Node, *SchemaError) {
 	f := &family{options: o, units: map[string]*unit{}}
 	r := &reader{family: f, dynamic: map[string]int{}}
 	if o.Keywords != nil {
@@ -54,7 +54,7 @@ type reader struct {
 }
 
 type pendingRef struct {
-	node    *node
+	node    *Node
 	keyword string // $ref or $dynamicRef
 	ref     string
 }
@@ -64,8 +64,8 @@ const (
 	lessTogether = "let fewer schemas refer to large ones, let patterns repeat less, or split the document"
 )
 
-func (r *reader) fail(n *node, tail []string, help, format string, args ...any) {
-	e := &SchemaError{Path: append(n.path(), tail...), Def: n.unit.name, Message: fmt.Sprintf(format, args...), Help: help}
+func (r *reader) fail(n *Node, tail []string, help, format string, args ...any) {
+	e := &SchemaError{Path: append(n.path(), tail...), Def: n.Unit.name, Message: fmt.Sprintf(format, args...), Help: help}
 	if r.full {
 		return
 	}
@@ -75,10 +75,10 @@ func (r *reader) fail(n *node, tail []string, help, format string, args ...any) 
 }
 
 // stop reports a limit, which comes before every other fault.
-func (r *reader) stop(n *node, message, help string) {
+func (r *reader) stop(n *Node, message, help string) {
 	if !r.full {
 		r.full = true
-		r.err = &SchemaError{Def: n.unit.name, Message: message, Help: help, Limit: true}
+		r.err = &SchemaError{Def: n.Unit.name, Message: message, Help: help, Limit: true}
 	}
 }
 
@@ -86,43 +86,43 @@ func (r *reader) stop(n *node, message, help string) {
 var metaschemas = regexp.MustCompile(`^https?://json-schema\.org/(draft-0[467]/|draft/(2019-09|2020-12)/)?schema[#/]?$`)
 
 func (r *reader) unit(name string, raw any) *unit {
-	u := &unit{name: name, family: r.family, ids: map[string]*node{}}
+	u := &unit{name: name, family: r.family, ids: map[string]*Node{}}
 	r.family.units[name] = u
 	if m, ok := raw.(map[string]any); ok {
 		url, named := m["$schema"]
 		u.old = strings.Contains(fmt.Sprint(url), "/draft-0")
 		if named && !metaschemas.MatchString(fmt.Sprint(url)) {
-			r.fail(&node{unit: u}, []string{"$schema"}, `leave it out for draft 2020-12, or name draft 4, 6, 7, 2019-09 or 2020-12, such as "http://json-schema.org/draft-07/schema#"`,
+			r.fail(&Node{Unit: u}, []string{"$schema"}, `leave it out for draft 2020-12, or name draft 4, 6, 7, 2019-09 or 2020-12, such as "http://json-schema.org/draft-07/schema#"`,
 				"%s isn't a JSON Schema dialect that is understood", quote(url))
 		}
 	}
 	u.root = r.node(u, nil, "", "", raw, "", 0)
 	if u.root == nil {
-		u.root = everything
+		u.root = Everything
 	}
 	u.ids[""] = u.root
 	return u
 }
 
 // node reads one schema. It is nil when the value is none at all.
-func (r *reader) node(u *unit, parent *node, keyword, key string, raw any, base string, depth int) *node {
-	n := &node{unit: u, parent: parent, keyword: keyword, key: key, raw: raw, kinds: Anything, base: base}
-	if depth > maxNesting {
-		r.stop(n, fmt.Sprintf("a schema can be nested %d deep, and this one is deeper", maxNesting), "name its parts under $defs and refer to them")
+func (r *reader) node(u *unit, parent *Node, keyword, key string, raw any, base string, depth int) *Node {
+	n := &Node{Unit: u, parent: parent, keyword: keyword, key: key, Raw: raw, Kinds: Anything, base: base}
+	if depth > MaxNesting {
+		r.stop(n, fmt.Sprintf("a schema can be nested %d deep, and this one is deeper", MaxNesting), "name its parts under $defs and refer to them")
 	}
 	if r.full {
 		return nil
 	}
 	if parent != nil {
-		parent.children = append(parent.children, n)
+		parent.Children = append(parent.Children, n)
 	}
 	r.keywords, r.besides = r.keywords+1, r.besides+1
 	switch v := raw.(type) {
 	case bool:
 		if v {
-			n.verdict = always
+			n.Verdict = Always
 		} else {
-			n.verdict, n.kinds = never, 0
+			n.Verdict, n.Kinds = Never, 0
 		}
 		return n
 	case map[string]any:
@@ -132,7 +132,7 @@ func (r *reader) node(u *unit, parent *node, keyword, key string, raw any, base 
 			return nil
 		}
 		if len(v) == 0 {
-			n.verdict = always
+			n.Verdict = Always
 			return n
 		}
 		_, overruled := v["$ref"]
@@ -142,7 +142,7 @@ func (r *reader) node(u *unit, parent *node, keyword, key string, raw any, base 
 		p := parser{reader: r, node: n, depth: depth, all: v, overruled: overruled}
 		p.parse()
 		if overruled { // what it defines can be referred to
-			*n = node{unit: u, parent: parent, keyword: keyword, key: key, raw: raw, kinds: Anything, base: n.base, children: n.children}
+			*n = Node{Unit: u, parent: parent, keyword: keyword, key: key, Raw: raw, Kinds: Anything, base: n.base, Children: n.Children}
 		}
 		return n
 	}
@@ -151,14 +151,14 @@ func (r *reader) node(u *unit, parent *node, keyword, key string, raw any, base 
 }
 
 // identify enters the names of a node, by which references find it.
-func (r *reader) identify(n *node, m map[string]any) {
+func (r *reader) identify(n *Node, m map[string]any) {
 	enter := func(id string) {
-		if other := n.unit.ids[id]; other != nil && other != n {
-			for _, x := range []*node{n, other} { // of which the first is reported
+		if other := n.Unit.ids[id]; other != nil && other != n {
+			for _, x := range []*Node{n, other} { // of which the first is reported
 				r.fail(x, nil, "give each schema an id of its own", "two schemas have the id %s", quote(id))
 			}
 		}
-		n.unit.ids[id] = n
+		n.Unit.ids[id] = n
 	}
 	id, _ := m["$id"].(string)
 	uri, fragment, _ := strings.Cut(id, "#")
@@ -187,3 +187,29 @@ func (r *reader) checkDynamic() {
 		}
 	}
 }
+
+// Options say how a schema is to be read.
+type Options struct {
+	// Defs are the document's named schemas (its schemas:), reached by
+	// "#/schemas/Name". They must not be changed afterwards.
+	Defs map[string]any
+	// AssertFormat makes format an assertion in every draft.
+	AssertFormat bool
+	// Keywords, unless it is nil, is how many keywords the schemas that share it
+	// may still have together, their references expanded. Each takes off its own
+	// when it is compiled; these then must not be compiled at once.
+	Keywords *int
+}
+
+// A SchemaError says what makes a schema invalid.
+type SchemaError struct {
+	// Path leads to the place: the keys and indexes of a JSON pointer into the
+	// schema's raw value, or into Defs[Def] when Def isn't "".
+	Path    []string
+	Def     string
+	Message string // lower case, no full stop
+	Help    string // what to do; may be ""
+	Limit   bool   // all of it is larger than a schema may be
+}
+
+func (e *SchemaError) Error() string { return e.Message }

@@ -1,4 +1,4 @@
-package schema
+package ast
 
 import (
 	"encoding/json"
@@ -30,7 +30,7 @@ func (v *Violation) Where() string {
 	for _, step := range v.Path {
 		switch step := step.(type) {
 		case string:
-			if plainKey(step) {
+			if PlainKey(step) {
 				b.WriteString("." + step)
 			} else {
 				b.WriteString("[" + strconv.Quote(step) + "]")
@@ -42,7 +42,7 @@ func (v *Violation) Where() string {
 	return b.String()
 }
 
-func plainKey(s string) bool {
+func PlainKey(s string) bool {
 	for _, r := range s {
 		if r != '_' && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9') {
 			return false
@@ -59,39 +59,8 @@ func (v *Violation) Error() string {
 	return v.Where() + ": " + v.Message
 }
 
-// Validate is nil when the schema accepts the value. Of several faults it tells
-// one, always the same. Values are what encoding/json decodes; other Go numbers
-// are read as float64. A value nested more than 1,000 deep where the schema
-// looks, or one that would take more than a second, isn't accepted.
-func (s *Schema) Validate(v any) *Violation {
-	return s.ValidateWithin(v, nil)
-}
-
 // Limit is the keyword of a violation that says that the value couldn't be judged.
 const Limit = "limit"
-
-// ValidateWithin is Validate that takes what its regular patterns cost off an allowance;
-// nil is none.
-func (s *Schema) ValidateWithin(v any, a *Allowance) *Violation {
-	n := s.ready()
-	c := checker{allowance: a}
-	defer func() { a.draw(c.effort) }()
-	if c.accepts(n, v) && !c.spent {
-		if n.verdict == always && KindOf(v) == 0 {
-			return &Violation{Keyword: "type", Message: "expected a JSON value, got " + string(describe(v))}
-		}
-		return nil
-	}
-	if c.spent {
-		return &Violation{Keyword: Limit,
-			Message: "a value can't be held against its schema: it is too deep or too large, or the patterns of this schema and of those before take too long"}
-	}
-	e := checker{explains: true}
-	if !e.accepts(n, v) && e.found != nil {
-		return e.found
-	}
-	return &Violation{Message: "the schema doesn't accept " + string(describe(v))}
-}
 
 // maxExplained is how many steps may go into finding the violation of a value that isn't accepted.
 const maxExplained = 100_000
@@ -100,14 +69,14 @@ const maxExplained = 100_000
 type shown string
 
 // fail keeps a violation of the node at the current path, and returns false.
-func (c *checker) fail(n *node, keyword string, format string, args ...any) bool {
+func (c *Checker) fail(n *Node, keyword string, format string, args ...any) bool {
 	c.found = c.violation(n, keyword, format, args...)
 	return false
 }
 
-func (c *checker) violation(n *node, keyword string, format string, args ...any) *Violation {
-	v := &Violation{Keyword: keyword, Def: n.unit.name}
-	secret := n.secret()
+func (c *Checker) violation(n *Node, keyword string, format string, args ...any) *Violation {
+	v := &Violation{Keyword: keyword, Def: n.Unit.name}
+	secret := n.Secret()
 	for _, step := range c.path {
 		if step.IsIndex {
 			v.Path = append(v.Path, step.Index)
@@ -122,7 +91,7 @@ func (c *checker) violation(n *node, keyword string, format string, args ...any)
 		}
 	}
 	v.Message = fmt.Sprintf(format, args...)
-	if n.unit != detached {
+	if n.Unit != Detached {
 		v.SchemaPath = n.path()
 		if keyword != "" {
 			v.SchemaPath = append(v.SchemaPath, keyword)
@@ -133,20 +102,20 @@ func (c *checker) violation(n *node, keyword string, format string, args ...any)
 
 // closest is the violation of the alternative that the value fits best: when all
 // refuse its kind, it names the kinds or values that are accepted; else it is the one deepest in the value.
-func (c *checker) closest(n *node, keyword string, list []*node, refusals []*Violation, v any) *Violation {
+func (c *Checker) closest(n *Node, keyword string, list []*Node, refusals []*Violation, v any) *Violation {
 	kinds, kind := Kinds(0), KindOf(v)
 	var values []any
 	onlyValues := true
 	var best *Violation
 	rank := -1
 	for i, x := range list {
-		kinds |= x.possible()
-		if x.values == nil {
+		kinds |= x.Possible()
+		if x.Values == nil {
 			onlyValues = false
 		}
-		values = append(values, x.values...)
+		values = append(values, x.Values...)
 		found := refusals[i]
-		if x.possible()&kind == 0 || found == nil {
+		if x.Possible()&kind == 0 || found == nil {
 			continue
 		}
 		r := 2 * len(found.Path)
@@ -226,4 +195,26 @@ func quote(v any) string {
 		return string(describe(v))
 	}
 	return string(data)
+}
+
+// Validate is nil when the node accepts the value. What its regular patterns cost it takes off an allowance; nil is
+// none.
+func Validate(n *Node, v any, a *Allowance) *Violation {
+	c := Checker{allowance: a}
+	defer func() { a.draw(c.effort) }()
+	if c.Accepts(n, v) && !c.Spent {
+		if n.Verdict == Always && KindOf(v) == 0 {
+			return &Violation{Keyword: "type", Message: "expected a JSON value, got " + string(describe(v))}
+		}
+		return nil
+	}
+	if c.Spent {
+		return &Violation{Keyword: Limit,
+			Message: "a value can't be held against its schema: it is too deep or too large, or the patterns of this schema and of those before take too long"}
+	}
+	e := Checker{explains: true}
+	if !e.Accepts(n, v) && e.found != nil {
+		return e.found
+	}
+	return &Violation{Message: "the schema doesn't accept " + string(describe(v))}
 }

@@ -1,4 +1,4 @@
-package schema
+package ast
 
 import (
 	"fmt"
@@ -12,22 +12,22 @@ import (
 // resolve finds what a reference means.
 func (r *reader) resolve(p pendingRef) {
 	target, fault, help := r.target(p.node, p.ref)
-	beside, _ := p.node.raw.(map[string]any)
+	beside, _ := p.node.Raw.(map[string]any)
 	switch n := p.node; {
 	case r.full:
 	case fault != "":
 		r.fail(n, []string{p.keyword}, help, "%s", fault)
 	case p.keyword == "$ref" || beside["$ref"] == nil:
-		n.ref = target
+		n.Ref = target
 	default:
 		raw := map[string]any{p.keyword: p.ref}
-		second := &node{unit: n.unit, parent: n, keyword: p.keyword, raw: raw, kinds: Anything, base: n.base, ref: target}
-		n.allOf, n.children = append(n.allOf, second), append(n.children, second)
+		second := &Node{Unit: n.Unit, parent: n, keyword: p.keyword, Raw: raw, Kinds: Anything, base: n.base, Ref: target}
+		n.AllOf, n.Children = append(n.AllOf, second), append(n.Children, second)
 	}
 }
 
-func (r *reader) target(n *node, ref string) (target *node, fault, help string) {
-	u := n.unit
+func (r *reader) target(n *Node, ref string) (target *Node, fault, help string) {
+	u := n.Unit
 	uri, fragment, _ := strings.Cut(ref, "#")
 	if decoded, err := url.PathUnescape(fragment); err == nil {
 		fragment = decoded
@@ -52,7 +52,7 @@ func (r *reader) target(n *node, ref string) (target *node, fault, help string) 
 	for i, t := range tokens {
 		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
 	}
-	if own, _ := root.raw.(map[string]any); uri == "" && tokens[0] == "schemas" && len(tokens) > 1 && own["schemas"] == nil {
+	if own, _ := root.Raw.(map[string]any); uri == "" && tokens[0] == "schemas" && len(tokens) > 1 && own["schemas"] == nil {
 		if root = r.named(tokens[1]); root == nil {
 			return nil, fmt.Sprintf("the document has no schema %q", tokens[1]), r.help(ref)
 		}
@@ -81,7 +81,7 @@ func (r *reader) help(ref string) string {
 }
 
 // named is the root of one of the document's named schemas, or nil.
-func (r *reader) named(name string) *node {
+func (r *reader) named(name string) *Node {
 	raw, ok := r.family.options.Defs[name]
 	if !ok || name == "" { // "" is the schema itself
 		return nil
@@ -95,12 +95,12 @@ func (r *reader) named(name string) *node {
 
 // follow goes along a JSON pointer, through schemas as long as they go along
 // it. A schema where no keyword puts one is read then.
-func (r *reader) follow(n *node, tokens []string) *node {
+func (r *reader) follow(n *Node, tokens []string) *Node {
 	for len(tokens) > 0 {
 		child, used := n.child(tokens)
-		if child == nil || child.verdict == unread && used == len(tokens) {
+		if child == nil || child.Verdict == unread && used == len(tokens) {
 			raw, there := any(nil), false
-			switch v := n.raw.(type) {
+			switch v := n.Raw.(type) {
 			case map[string]any:
 				raw, there = v[tokens[0]]
 			case []any:
@@ -112,19 +112,19 @@ func (r *reader) follow(n *node, tokens []string) *node {
 				return nil
 			}
 			if used = 1; len(tokens) == 1 {
-				n.children = slices.DeleteFunc(n.children, func(x *node) bool { return x == child })
-				return r.node(n.unit, n, tokens[0], "", raw, n.base, 0)
+				n.Children = slices.DeleteFunc(n.Children, func(x *Node) bool { return x == child })
+				return r.node(n.Unit, n, tokens[0], "", raw, n.base, 0)
 			}
-			child = &node{unit: n.unit, parent: n, keyword: tokens[0], raw: raw, base: n.base, verdict: unread}
-			n.children = append(n.children, child)
+			child = &Node{Unit: n.Unit, parent: n, keyword: tokens[0], Raw: raw, base: n.base, Verdict: unread}
+			n.Children = append(n.Children, child)
 		}
 		n, tokens = child, tokens[used:]
 	}
 	return n
 }
 
-func (n *node) child(tokens []string) (*node, int) {
-	for _, c := range n.children {
+func (n *Node) child(tokens []string) (*Node, int) {
+	for _, c := range n.Children {
 		if c.keyword != tokens[0] {
 			continue
 		}
@@ -153,24 +153,24 @@ func resolveURI(base, ref string) string {
 
 // checkLoops refuses schemas that apply themselves to the same value for ever,
 // and those whose references multiply beyond the limit.
-func (r *reader) checkLoops(root *node) {
+func (r *reader) checkLoops(root *Node) {
 	const open = -1
-	sizes := map[*node]int{}
-	var order []*node
-	var size func(n *node) int
-	size = func(n *node) int {
+	sizes := map[*Node]int{}
+	var order []*Node
+	var size func(n *Node) int
+	size = func(n *Node) int {
 		if s, ok := sizes[n]; ok {
 			return max(s, 1)
 		}
 		sizes[n] = open
 		order = append(order, n)
 		total := 1
-		if m, ok := n.raw.(map[string]any); ok {
+		if m, ok := n.Raw.(map[string]any); ok {
 			total += len(m)
 		}
-		add := func(x *node) { total = min(total+size(x), maxKeywords+1) }
-		n.inPlace(add)
-		n.below(add)
+		add := func(x *Node) { total = min(total+size(x), maxKeywords+1) }
+		n.InPlace(add)
+		n.Below(add)
 		sizes[n] = total
 		return total
 	}
@@ -180,11 +180,11 @@ func (r *reader) checkLoops(root *node) {
 		return
 	}
 
-	state := map[*node]int8{} // 1 while open, 2 when done
-	var walk func(n *node)
-	walk = func(n *node) {
+	state := map[*Node]int8{} // 1 while open, 2 when done
+	var walk func(n *Node)
+	walk = func(n *Node) {
 		state[n] = 1
-		n.inPlace(func(x *node) {
+		n.InPlace(func(x *Node) {
 			switch state[x] {
 			case 0:
 				walk(x)

@@ -1,4 +1,6 @@
-package schema
+// Package sample makes up values that a node of a schema accepts: realistic ones, full ones, and those at the bounds of
+// what accepts them. The same random source gives the same value. It guesses and checks, and never proves.
+package sample
 
 import (
 	"math"
@@ -7,75 +9,33 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/compiler/schema/ast"
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
-// Sample generates a value that the schema accepts: by its default, const, enum or examples if it has them, realistic
-// otherwise. The same state of r gives the same value. False doesn't mean that there is none.
-func (s *Schema) Sample(r *rand.Rand) (any, bool) {
-	steps := SampleSteps
-	return s.SampleWithin(r, &steps)
-}
-
-// SampleWithin is Sample with a budget of steps like that of [Contains], from which it subtracts the cost of the value.
-func (s *Schema) SampleWithin(r *rand.Rand, steps *int) (any, bool) {
-	return s.sampleWithin(r, steps, usual, nil)
-}
-
-// FullWithin is SampleWithin that looks for values with every property that the schema names, and with no null where
-// another value is possible. Where it finds none by guessing it takes whatever [Inhabit] finds.
-func (s *Schema) FullWithin(r *rand.Rand, steps *int) (any, bool) {
-	v, ok := s.sampleWithin(r, steps, full, nil)
-	if most := min(*steps, defaultSteps); !ok && most > 0 {
-		*steps -= most
-		v, ok, _ = Inhabit([]*Schema{s}, nil, Budget{Steps: most})
-	}
-	return v, ok
-}
-
-// OddWithin is SampleWithin that looks for unusual values: a null, a zero or a fraction where there may be one, a list
-// of several, a target (a number, which is a size too, or a text) or what is as near to it as the schema lets it come.
-func (s *Schema) OddWithin(r *rand.Rand, steps *int, targets ...any) (any, bool) {
-	return s.sampleWithin(r, steps, odd, targets)
-}
-
-// AlikeWithin is OddWithin that looks for values whose numbers and sizes, or texts, are mostly one target.
-func (s *Schema) AlikeWithin(r *rand.Rand, steps *int, aim any) (any, bool) {
-	return s.sampleWithin(r, steps, alike, []any{aim})
-}
-
-// A taste is what values are looked for.
-type taste uint8
+// A Taste is what values are looked for.
+type Taste uint8
 
 const (
-	usual taste = iota
-	odd         // see [Schema.OddWithin]
-	alike       // see [Schema.AlikeWithin]
-	full        // see [Schema.FullWithin]
+	Usual Taste = iota
+	Odd         // see [Schema.OddWithin]
+	Alike       // see [Schema.AlikeWithin]
+	Full        // see [Schema.FullWithin]
 )
 
-func (s *Schema) sampleWithin(r *rand.Rand, steps *int, of taste, targets []any) (any, bool) {
-	left := *steps * checksPerStep
-	v, ok := sample(s.ready(), r, &left, of, targets)
-	*steps = left / checksPerStep
-	return v, ok
-}
-
-// SampleSteps is the default budget of one value.
-const SampleSteps = 10_000
-
-func sample(n *node, r *rand.Rand, left *int, of taste, targets []any) (any, bool) {
+// Value guesses at a value that a node accepts, by so many steps of a validation.
+func Value(n *ast.Node, r *rand.Rand, left *int, of Taste, targets []any) (any, bool) {
 	writers := map[*regex.Pattern]*regex.Writer{}
 	for try := 0; try < 24 && *left > 0; try++ {
-		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7, odd: (of == odd || of == alike) && try < 4}
+		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7, odd: (of == Odd || of == Alike) && try < 4}
 		if m.odd {
-			m.targets, m.alike = targets, of == alike
+			m.targets, m.alike = targets, of == Alike
 		}
-		if of == full && try < len(fullDepths) {
+		if of == Full && try < len(fullDepths) {
 			m.full = fullDepths[try]
 		}
-		v := m.value([]*node{n}, 0, "")
-		ok := m.left > 0 && KindOf(v) != 0 && m.accepts(n, v)
+		v := m.value([]*ast.Node{n}, 0, "")
+		ok := m.left > 0 && ast.KindOf(v) != 0 && m.accepts(n, v)
 		if *left = m.left; ok {
 			return v, true
 		}
@@ -93,7 +53,7 @@ type sampler struct {
 	odd     bool                             // see [Schema.OddWithin]
 	targets []any                            // numbers, sizes and texts, see [Schema.OddWithin]
 	alike   bool                             // see [Schema.AlikeWithin]
-	full    int                              // how deep objects have all properties and lists an item; see [Schema.FullWithin]
+	full    int                              // how deep objects have all properties and lists an item; see Full
 }
 
 // fullDepths are the depths to which the first guesses are full: a schema that holds
@@ -109,7 +69,7 @@ func (m *sampler) affords(steps int) bool {
 // matching makes up a string for patterns: a random word of the first that
 // fits the length and, with luck, the others.
 func (m *sampler) matching(patterns []*regex.Pattern, low, high int) any {
-	if low > longest {
+	if low > ast.Longest {
 		return nil
 	}
 	writer := m.writers[patterns[0]]
@@ -140,67 +100,67 @@ func (m *sampler) matching(patterns []*regex.Pattern, low, high int) any {
 	return nil
 }
 
-func (m *sampler) accepts(n *node, v any) bool {
-	c := bounded(m.left)
-	accepted := c.accepts(n, v)
-	return m.affords(c.steps) && accepted && !c.spent
+func (m *sampler) accepts(n *ast.Node, v any) bool {
+	c := ast.Bounded(m.left)
+	accepted := c.Accepts(n, v)
+	return m.affords(c.Steps) && accepted && !c.Spent
 }
 
 func (m *sampler) matches(p *regex.Pattern, s string) bool {
-	c := bounded(m.left)
-	matched := c.matches(p, s)
-	return m.affords(c.steps) && matched && !c.spent
+	c := ast.Bounded(m.left)
+	matched := c.Matches(p, s)
+	return m.affords(c.Steps) && matched && !c.Spent
 }
 
 // A want is what a conjunction asks for directly, its parts gathered.
 type want struct {
-	nodes []*node
-	kinds Kinds
+	nodes []*ast.Node
+	kinds ast.Kinds
 	fixed []any // values that some part offers: const, enum, default, examples
 	sure  bool  // the fixed values are all that there are
 }
 
 // gather flattens references and allOf, and picks one of every alternative.
-func (m *sampler) gather(nodes []*node) want {
-	w := want{kinds: Anything}
-	var add func(n *node, depth int)
-	add = func(n *node, depth int) {
-		if n == nil || depth > maxNesting || !m.affords(1+len(w.nodes)/16) || slices.Contains(w.nodes, n) {
+func (m *sampler) gather(nodes []*ast.Node) want {
+	w := want{kinds: ast.Anything}
+	var add func(n *ast.Node, depth int)
+	add = func(n *ast.Node, depth int) {
+		if n == nil || depth > ast.MaxNesting || !m.affords(1+len(w.nodes)/16) || slices.Contains(w.nodes, n) {
 			return
 		}
 		w.nodes = append(w.nodes, n)
-		w.kinds &= n.kinds
-		if n.not != nil {
-			w.kinds &^= n.not.fullKinds()
+		w.kinds &= n.Kinds
+		if n.Not != nil {
+			w.kinds &^= n.Not.FullKinds()
 		}
-		if n.verdict == never {
+		if n.Verdict == ast.Never {
 			w.kinds = 0
 		}
-		if n.values != nil {
-			w.fixed, w.sure = n.values, true
+		if n.Values != nil {
+			w.fixed, w.sure = n.Values, true
 		}
-		if raw, ok := n.raw.(map[string]any); ok && !w.sure && w.fixed == nil {
+		if raw, ok := n.Raw.(map[string]any); ok && !w.sure && w.fixed == nil {
 			if v, ok := raw["default"]; ok && !m.odd && m.r.IntN(3) > 0 {
 				w.fixed = []any{v}
 			} else if list, ok := raw["examples"].([]any); ok && len(list) > 0 && !m.odd && m.r.IntN(4) > 0 {
 				w.fixed = list
 			}
 		}
-		add(n.ref, depth+1)
-		for _, x := range n.allOf {
+		add(n.Ref, depth+1)
+		for _, x := range n.AllOf {
 			add(x, depth+1)
 		}
-		for _, list := range [][]*node{n.anyOf, n.oneOf} {
-			if list = slices.DeleteFunc(slices.Clone(list), func(x *node) bool { return x.possible()&w.kinds == 0 }); len(list) > 0 {
+		for _, list := range [][]*ast.Node{n.AnyOf, n.OneOf} {
+			if list = slices.DeleteFunc(slices.Clone(list), func(x *ast.Node) bool { return x.Possible()&w.kinds == 0 }); len(list) > 0 {
 				add(list[m.r.IntN(len(list))], depth+1)
 			}
 		}
-		if n.cond != nil {
-			if n.then != nil && m.r.IntN(2) == 0 {
-				add(n.cond, depth+1)
-				add(n.then, depth+1)
-			} else if n.other != nil {
-				add(n.other, depth+1)
+		if n.Cond != nil {
+			if n.Then != nil && m.r.IntN(2) == 0 {
+				add(n.Cond, depth+1)
+				add(n.Then, depth+1)
+			} else if n.Other != nil {
+				add(n.Other, depth+1)
 			}
 		}
 	}
@@ -210,7 +170,7 @@ func (m *sampler) gather(nodes []*node) want {
 	return w
 }
 
-func (m *sampler) value(nodes []*node, depth int, name string) any {
+func (m *sampler) value(nodes []*ast.Node, depth int, name string) any {
 	if m.budget--; m.budget < 0 {
 		return nil
 	}
@@ -220,23 +180,23 @@ func (m *sampler) value(nodes []*node, depth int, name string) any {
 	}
 	if len(w.fixed) > 0 {
 		v := w.fixed[m.r.IntN(len(w.fixed))]
-		if w.sure || !slices.ContainsFunc(nodes, func(n *node) bool { return !m.accepts(n, v) }) {
+		if w.sure || !slices.ContainsFunc(nodes, func(n *ast.Node) bool { return !m.accepts(n, v) }) {
 			return v
 		}
 	}
 	kind := m.kind(w, depth)
 	switch kind {
-	case Null:
+	case ast.Null:
 		return nil
-	case Boolean:
+	case ast.Boolean:
 		return m.r.IntN(2) == 0
-	case Integer, Fraction:
+	case ast.Integer, ast.Fraction:
 		return m.number(w, kind)
-	case String:
+	case ast.String:
 		return m.text(w, name)
-	case Array:
+	case ast.Array:
 		return m.array(w, depth, name)
-	case Object:
+	case ast.Object:
 		return m.object(w, depth)
 	}
 	return nil
@@ -244,46 +204,46 @@ func (m *sampler) value(nodes []*node, depth int, name string) any {
 
 // kind picks one of the possible kinds: those that the keywords speak of
 // first, and null only where little else is left or it is looked for.
-func (m *sampler) kind(w want, depth int) Kinds {
-	var mentioned Kinds
+func (m *sampler) kind(w want, depth int) ast.Kinds {
+	var mentioned ast.Kinds
 	for _, n := range w.nodes {
-		if n.objects != nil {
-			mentioned |= Object
+		if n.Objects != nil {
+			mentioned |= ast.Object
 		}
-		if n.arrays != nil {
-			mentioned |= Array
+		if n.Arrays != nil {
+			mentioned |= ast.Array
 		}
-		if n.strings != nil {
-			mentioned |= String
+		if n.Strings != nil {
+			mentioned |= ast.String
 		}
-		if n.numbers != nil {
-			mentioned |= Number
+		if n.Numbers != nil {
+			mentioned |= ast.Number
 		}
 	}
 	candidates := w.kinds
 	switch {
-	case w.kinds&mentioned != 0 && w.kinds == Anything:
+	case w.kinds&mentioned != 0 && w.kinds == ast.Anything:
 		candidates = w.kinds & mentioned
-	case w.kinds == Anything:
-		candidates = String | Integer | Boolean
-	case depth > 6 && depth >= m.full && candidates&^(Array|Object) != 0:
-		candidates &^= Array | Object
+	case w.kinds == ast.Anything:
+		candidates = ast.String | ast.Integer | ast.Boolean
+	case depth > 6 && depth >= m.full && candidates&^(ast.Array|ast.Object) != 0:
+		candidates &^= ast.Array | ast.Object
 	}
-	if candidates&Null != 0 && candidates != Null {
+	if candidates&ast.Null != 0 && candidates != ast.Null {
 		if m.odd && m.r.IntN(3) == 0 {
-			return Null
+			return ast.Null
 		}
 		if depth < m.full || m.r.IntN(5) > 0 && !(depth > 6) {
-			candidates &^= Null
+			candidates &^= ast.Null
 		}
 	}
-	if candidates&Number == Number && m.r.IntN(2) == 0 {
-		if candidates &^= Fraction; m.odd {
-			candidates = candidates&^Integer | Fraction
+	if candidates&ast.Number == ast.Number && m.r.IntN(2) == 0 {
+		if candidates &^= ast.Fraction; m.odd {
+			candidates = candidates&^ast.Integer | ast.Fraction
 		}
 	}
-	var bits []Kinds
-	for k := Null; k <= Object; k <<= 1 {
+	var bits []ast.Kinds
+	for k := ast.Null; k <= ast.Object; k <<= 1 {
 		if candidates&k != 0 {
 			bits = append(bits, k)
 		}
@@ -294,27 +254,27 @@ func (m *sampler) kind(w want, depth int) Kinds {
 	return bits[m.r.IntN(len(bits))]
 }
 
-func (m *sampler) number(w want, kind Kinds) any {
+func (m *sampler) number(w want, kind ast.Kinds) any {
 	low, high, step := math.Inf(-1), math.Inf(1), 0.0
 	for _, n := range w.nodes {
-		if r := n.numbers; r != nil {
-			for _, p := range []*float64{r.min, r.above} {
+		if r := n.Numbers; r != nil {
+			for _, p := range []*float64{r.Min, r.Above} {
 				if p != nil {
 					low = max(low, *p)
 				}
 			}
-			for _, p := range []*float64{r.max, r.below} {
+			for _, p := range []*float64{r.Max, r.Below} {
 				if p != nil {
 					high = min(high, *p)
 				}
 			}
-			if r.multiple != nil {
-				step = max(step, *r.multiple)
+			if r.Multiple != nil {
+				step = max(step, *r.Multiple)
 			}
 		}
 	}
 	if at, ok := m.aim().(float64); ok || m.odd && m.r.IntN(6) == 0 { // else zero, or what is nearest to it
-		if m.r.IntN(4) == 0 && math.Abs(at) < maxCount/1000 {
+		if m.r.IntN(4) == 0 && math.Abs(at) < ast.MaxCount/1000 {
 			at *= 1000
 		}
 		if at = min(max(at, low), high); step > 0 {
@@ -331,7 +291,7 @@ func (m *sampler) number(w want, kind Kinds) any {
 		high = low + 100
 	}
 	if step == 0 {
-		if step = 1; kind == Fraction && high-low > 0 {
+		if step = 1; kind == ast.Fraction && high-low > 0 {
 			step = math.Pow(10, math.Floor(math.Log10(high-low))-2)
 			if m.odd { // a half, or what doesn't become whole by a factor
 				step = min(step, [...]float64{0.5, 0.001}[m.r.IntN(2)])
@@ -384,23 +344,23 @@ const (
 )
 
 func (m *sampler) array(w want, depth int, name string) any {
-	low, high := 0, maxCount
-	var contains []*node
+	low, high := 0, ast.MaxCount
+	var contains []*ast.Node
 	unique := false
 	for _, n := range w.nodes {
-		if r := n.arrays; r != nil {
-			low, high = max(low, r.min), min(high, r.max)
-			unique = unique || r.unique
-			if r.contains != nil && r.least > 0 {
-				for range min(r.least, 16) {
-					contains = append(contains, r.contains)
+		if r := n.Arrays; r != nil {
+			low, high = max(low, r.Min), min(high, r.Max)
+			unique = unique || r.Unique
+			if r.Contains != nil && r.Least > 0 {
+				for range min(r.Least, 16) {
+					contains = append(contains, r.Contains)
 				}
 			}
-			if r.rest != nil && r.rest.verdict == never {
-				high = min(high, len(r.prefix))
+			if r.Rest != nil && r.Rest.Verdict == ast.Never {
+				high = min(high, len(r.Prefix))
 			}
 			if !m.frugal && low == 0 {
-				low = min(len(r.prefix), high)
+				low = min(len(r.Prefix), high)
 			}
 		}
 	}
@@ -429,7 +389,7 @@ func (m *sampler) array(w want, depth int, name string) any {
 			continue
 		}
 		x := m.value(nodes, depth+1, name)
-		for try := 0; unique && try < 12 && slices.ContainsFunc(items, func(y any) bool { return Equal(x, y) }); try++ {
+		for try := 0; unique && try < 12 && slices.ContainsFunc(items, func(y any) bool { return ast.Equal(x, y) }); try++ {
 			x = m.value(nodes, depth+1, name)
 		}
 		items = append(items, x)
@@ -441,11 +401,11 @@ func (m *sampler) array(w want, depth int, name string) any {
 }
 
 // itemNodes are the nodes that judge the item at an index.
-func itemNodes(nodes []*node, i int) []*node {
-	var list []*node
+func itemNodes(nodes []*ast.Node, i int) []*ast.Node {
+	var list []*ast.Node
 	for _, n := range nodes {
-		if r := n.arrays; r != nil && r.item(i) != nil {
-			list = append(list, r.item(i))
+		if r := n.Arrays; r != nil && r.Item(i) != nil {
+			list = append(list, r.Item(i))
 		}
 	}
 	return list
@@ -466,15 +426,15 @@ func (p *properties) add(name string, must bool) {
 }
 
 func (m *sampler) object(w want, depth int) any {
-	low, high := 0, maxCount
+	low, high := 0, ast.MaxCount
 	of := properties{required: map[string]bool{}}
 	for _, n := range w.nodes {
-		if r := n.objects; r != nil {
-			low, high = max(low, r.min), min(high, r.max)
-			for _, name := range r.required {
+		if r := n.Objects; r != nil {
+			low, high = max(low, r.Min), min(high, r.Max)
+			for _, name := range r.Required {
 				of.add(name, true)
 			}
-			for _, name := range r.names {
+			for _, name := range r.Names {
 				of.add(name, false)
 			}
 		}
@@ -493,7 +453,7 @@ func (m *sampler) object(w want, depth int) any {
 			}
 		}
 	}
-	if low > maxProperties {
+	if low > ast.MaxProperties {
 		return nil // too large to show; the caller finds it refused
 	}
 	v := map[string]any{}
@@ -511,10 +471,10 @@ func (m *sampler) object(w want, depth int) any {
 		}
 	}
 	for _, n := range w.nodes { // what is there may need more
-		if r := n.objects; r != nil {
-			for _, d := range r.needs {
-				if _, ok := v[d.name]; ok {
-					for _, name := range d.names {
+		if r := n.Objects; r != nil {
+			for _, d := range r.Needs {
+				if _, ok := v[d.Name]; ok {
+					for _, name := range d.Names {
 						put(name)
 					}
 				}
@@ -533,10 +493,10 @@ func (m *sampler) object(w want, depth int) any {
 	for i := 0; len(v) < low && i < low+64 && m.left > 0 && m.budget > 0; i++ {
 		name := sampleWords[(first+i)%len(sampleWords)]
 		if i >= len(sampleWords) {
-			name += indexKey(i)
+			name += ast.IndexKey(i)
 		}
 		if p := firstPattern(w.nodes); p != nil {
-			if s, ok := m.matching([]*regex.Pattern{p}, 0, maxCount).(string); ok {
+			if s, ok := m.matching([]*regex.Pattern{p}, 0, ast.MaxCount).(string); ok {
 				name = s
 			}
 		}
@@ -545,14 +505,14 @@ func (m *sampler) object(w want, depth int) any {
 	return v
 }
 
-func firstPattern(nodes []*node) *regex.Pattern {
+func firstPattern(nodes []*ast.Node) *regex.Pattern {
 	for _, n := range nodes {
-		if r := n.objects; r != nil {
-			if len(r.patterns) > 0 {
-				return r.patterns[0].pattern
+		if r := n.Objects; r != nil {
+			if len(r.Patterns) > 0 {
+				return r.Patterns[0].Pattern
 			}
-			if r.propertyNames != nil && r.propertyNames.strings != nil {
-				return r.propertyNames.strings.pattern
+			if r.PropertyNames != nil && r.PropertyNames.Strings != nil {
+				return r.PropertyNames.Strings.Pattern
 			}
 		}
 	}
@@ -561,25 +521,12 @@ func firstPattern(nodes []*node) *regex.Pattern {
 
 // propertyNodes are the nodes that judge a property; false when it mustn't be
 // there.
-func (m *sampler) propertyNodes(nodes []*node, name string) ([]*node, bool) {
-	var list []*node
+func (m *sampler) propertyNodes(nodes []*ast.Node, name string) ([]*ast.Node, bool) {
+	var list []*ast.Node
 	for _, n := range nodes {
-		r := n.objects
-		if r == nil {
-			continue
-		}
-		matched := false
-		if p := r.properties[name]; p != nil {
-			list, matched = append(list, p), true
-		}
-		for _, p := range r.patterns {
-			if m.matches(p.pattern, name) {
-				list, matched = append(list, p.node), true
-			}
-		}
-		if !matched && r.additional != nil {
-			list = append(list, r.additional)
+		if r := n.Objects; r != nil {
+			list = append(list, r.Judges(r.Properties[name], func(p *regex.Pattern) bool { return m.matches(p, name) })...)
 		}
 	}
-	return list, !slices.ContainsFunc(list, func(n *node) bool { return n.verdict == never })
+	return list, !slices.ContainsFunc(list, func(n *ast.Node) bool { return n.Verdict == ast.Never })
 }

@@ -1,4 +1,4 @@
-package schema
+package ast
 
 import (
 	"math"
@@ -36,12 +36,12 @@ func (p *parser) pattern(k, key string, v any) *regex.Pattern {
 
 // count reads a number of things.
 func (p *parser) count(k string, v any, otherwise int) int {
-	f, ok := number(v)
+	f, ok := Float(v)
 	if !ok || f < 0 || f != math.Trunc(f) || f-f != 0 {
 		p.fail(k, "", "%s is a whole number from 0 on; here is %s", k, describe(v))
 		return otherwise
 	}
-	return int(min(f, maxCount))
+	return int(min(f, MaxCount))
 }
 
 func (p *parser) string(k string, v any) (string, bool) {
@@ -60,11 +60,11 @@ func (p *parser) boolean(k string, v any) bool {
 	return b
 }
 
-func (p *parser) schema(k, key string, v any) *node {
-	return p.reader.node(p.node.unit, p.node, k, key, v, p.node.base, p.depth+1)
+func (p *parser) schema(k, key string, v any) *Node {
+	return p.reader.node(p.node.Unit, p.node, k, key, v, p.node.base, p.depth+1)
 }
 
-func (p *parser) schemas(k string, v any) []*node {
+func (p *parser) schemas(k string, v any) []*Node {
 	list, ok := v.([]any)
 	if !ok {
 		p.fail(k, "", "%s is a list of schemas; here is %s", k, describe(v))
@@ -73,22 +73,22 @@ func (p *parser) schemas(k string, v any) []*node {
 	if len(list) == 0 {
 		p.fail(k, "leave it out", "%s has no schema", k)
 	}
-	nodes := make([]*node, 0, len(list))
+	nodes := make([]*Node, 0, len(list))
 	for i, x := range list {
-		if n := p.schema(k, indexKey(i), x); n != nil {
+		if n := p.schema(k, IndexKey(i), x); n != nil {
 			nodes = append(nodes, n)
 		}
 	}
 	return nodes
 }
 
-func (p *parser) schemaMap(k string, v any) map[string]*node {
+func (p *parser) schemaMap(k string, v any) map[string]*Node {
 	m, ok := v.(map[string]any)
 	if !ok {
 		p.fail(k, "", "%s is an object of schemas; here is %s", k, describe(v))
 		return nil
 	}
-	nodes := make(map[string]*node, len(m))
+	nodes := make(map[string]*Node, len(m))
 	for name, x := range m {
 		if n := p.schema(k, name, x); n != nil {
 			nodes[name] = n
@@ -118,13 +118,27 @@ func (p *parser) names(k, key string, v any) []string {
 		name, ok := x.(string)
 		switch {
 		case !ok:
-			p.reader.fail(p.node, append(tail, indexKey(i)), "", "a property name is a string; here is %s", describe(x))
+			p.reader.fail(p.node, append(tail, IndexKey(i)), "", "a property name is a string; here is %s", describe(x))
 		case seen[name]:
-			p.reader.fail(p.node, append(tail, indexKey(i)), "name it once", "%s names %q twice", k, name)
+			p.reader.fail(p.node, append(tail, IndexKey(i)), "name it once", "%s names %q twice", k, name)
 		default:
 			seen[name] = true
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// ShortFormats are strings of the formats, the shortest first.
+var ShortFormats = map[string][]string{
+	"date-time": {"2024-03-01T10:00:00Z", "2024-03-01T10:00:00+01:00"}, "date": {"2024-03-01"},
+	"time":     {"10:00:00Z", "10:00:00+01:00"},
+	"duration": {"P1D", "PT1H", "P1DT2H"}, "period": {"2024-03-01T10:00:00Z/2024-03-02T10:00:00Z"},
+	"hostname": {"a", "a.b", "example.com"}, "email": {"a@b", "a@b.co", "ada@example.com"},
+	"ipv4": {"1.2.3.4", "192.0.2.7"}, "ip-address": {"1.2.3.4"}, "ipv6": {"::", "::1", "2001:db8::7"},
+	"uri": {"a:", "a:b", "https://example.com/a"}, "iri": {"a:b", "https://example.com/a"},
+	"uri-reference": {"", "a", "/a"}, "uriref": {"", "a", "/a"}, "iri-reference": {"", "a", "/a"},
+	"uri-template": {"", "a", "/a/{id}"},
+	"regex":        {"", "a", "^a+$"}, "json-pointer": {"", "/a", "/a/b"}, "relative-json-pointer": {"0", "1/a"},
+	"uuid": {"3f2b8c1e-9d47-4a6b-8e21-5c0d7f9a1b34"},
 }

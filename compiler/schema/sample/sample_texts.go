@@ -1,4 +1,4 @@
-package schema
+package sample
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/compiler/schema/ast"
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
@@ -54,14 +55,14 @@ func (m *sampler) formatted(format string) string {
 func (m *sampler) formed(format string, patterns []*regex.Pattern, low, high int) (string, bool) {
 	for try := range 12 {
 		s := m.formatted(format)
-		if short := shortFormats[format]; try > 5 && len(short) > 0 {
+		if short := ast.ShortFormats[format]; try > 5 && len(short) > 0 {
 			s = short[m.r.IntN(len(short))]
 		}
 		if try%2 == 1 && len(patterns) > 0 {
 			s, _ = m.matching(patterns, low, high).(string)
 		}
 		n := utf8.RuneCountInString(s)
-		if valid := formats[format]; s != "" && n >= low && n <= high && (valid == nil || valid(s)) && m.affords(8) &&
+		if valid := ast.Formats[format]; s != "" && n >= low && n <= high && (valid == nil || valid(s)) && m.affords(8) &&
 			!slices.ContainsFunc(patterns, func(p *regex.Pattern) bool { return !m.matches(p, s) }) {
 			return s, true
 		}
@@ -69,20 +70,21 @@ func (m *sampler) formed(format string, patterns []*regex.Pattern, low, high int
 	return "", false
 }
 
-var sampleWords = []string{"amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath", "inlet", "juniper", "karst", "lagoon"}
+var sampleWords = []string{"amber", "birch", "cedar", "delta", "ember", "fjord",
+	"grove", "heath", "inlet", "juniper", "karst", "lagoon"}
 
 func (m *sampler) text(w want, name string) any {
-	low, high := 0, maxCount
+	low, high := 0, ast.MaxCount
 	var patterns []*regex.Pattern
 	format := ""
 	for _, n := range w.nodes {
-		if r := n.strings; r != nil {
-			low, high = max(low, r.min), min(high, r.max)
-			if r.pattern != nil {
-				patterns = append(patterns, r.pattern)
+		if r := n.Strings; r != nil {
+			low, high = max(low, r.Min), min(high, r.Max)
+			if r.Pattern != nil {
+				patterns = append(patterns, r.Pattern)
 			}
-			if r.format != "" {
-				format = r.format
+			if r.Format != "" {
+				format = r.Format
 			}
 		}
 	}
@@ -106,10 +108,10 @@ func (m *sampler) text(w want, name string) any {
 		return strings.Repeat(" ", at)
 	}
 	s := sampleWords[m.r.IntN(len(sampleWords))]
-	if name != "" && m.r.IntN(2) == 0 && plainKey(name) {
+	if name != "" && m.r.IntN(2) == 0 && ast.PlainKey(name) {
 		s = name + " " + s
 	}
-	if low > longest {
+	if low > ast.Longest {
 		return nil // too large to show; the caller finds it refused
 	}
 	if !m.affords(low / 8) {

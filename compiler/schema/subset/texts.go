@@ -1,4 +1,4 @@
-package schema
+package subset
 
 import (
 	"math/rand/v2"
@@ -6,13 +6,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/compiler/schema/ast"
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
 // A textGoal is what is asked of a string: its length, patterns that match and
 // that don't, formats likewise, and single strings that it isn't.
 type textGoal struct {
-	size
+	ast.Size
 	matches, misses  []*regex.Pattern
 	checks, failures []string // formats
 	not              []string
@@ -23,20 +24,20 @@ func (g *textGoal) clip() {
 	g.checks, g.failures, g.not = slices.Clip(g.checks), slices.Clip(g.failures), slices.Clip(g.not)
 }
 
-func (g *textGoal) accept(r *stringRules) bool {
-	g.narrow(r.size)
-	if r.pattern != nil && !slices.ContainsFunc(g.matches, r.pattern.Same) {
-		if slices.ContainsFunc(g.misses, r.pattern.Same) {
+func (g *textGoal) accept(r *ast.StringRules) bool {
+	g.Narrow(r.Size)
+	if r.Pattern != nil && !slices.ContainsFunc(g.matches, r.Pattern.Same) {
+		if slices.ContainsFunc(g.misses, r.Pattern.Same) {
 			return false
 		}
-		least, most := r.pattern.Lengths()
-		g.narrow(size{least, min(most, maxCount)})
-		g.matches = append(g.matches, r.pattern)
+		least, most := r.Pattern.Lengths()
+		g.Narrow(ast.Size{Min: least, Max: min(most, ast.MaxCount)})
+		g.matches = append(g.matches, r.Pattern)
 	}
-	if r.valid != nil && !slices.Contains(g.checks, r.format) {
-		g.checks = append(g.checks, r.format)
+	if r.Valid != nil && !slices.Contains(g.checks, r.Format) {
+		g.checks = append(g.checks, r.Format)
 	}
-	return g.min <= g.max && !slices.ContainsFunc(g.checks, func(x string) bool { return slices.Contains(g.failures, x) })
+	return g.Min <= g.Max && !slices.ContainsFunc(g.checks, func(x string) bool { return slices.Contains(g.failures, x) })
 }
 
 type (
@@ -45,7 +46,7 @@ type (
 	notText string
 )
 
-func (g misses) apply(_ *prover, s *state) bool {
+func (g misses) apply(_ *Prover, s *state) bool {
 	if slices.ContainsFunc(s.text.matches, g.pattern.Same) {
 		return false
 	}
@@ -53,30 +54,30 @@ func (g misses) apply(_ *prover, s *state) bool {
 	return true
 }
 
-func (g fails) apply(_ *prover, s *state) bool {
+func (g fails) apply(_ *Prover, s *state) bool {
 	s.text.failures = append(s.text.failures, string(g))
 	return !slices.Contains(s.text.checks, string(g))
 }
 
-func (g notText) apply(_ *prover, s *state) bool {
+func (g notText) apply(_ *Prover, s *state) bool {
 	s.text.not = append(s.text.not, string(g))
 	return true
 }
 
-func (r *stringRules) refusals() []goal {
-	options := r.size.refusals()
-	if r.pattern != nil {
-		options = append(options, misses{r.pattern})
+func textRefusals(r *ast.StringRules) []goal {
+	options := sizeRefusals(r.Size)
+	if r.Pattern != nil {
+		options = append(options, misses{r.Pattern})
 	}
-	if r.valid != nil {
-		options = append(options, fails(r.format))
+	if r.Valid != nil {
+		options = append(options, fails(r.Format))
 	}
 	return options
 }
 
 // fits reports whether a string is as asked.
-func (g *textGoal) fits(p *prover, s string) bool {
-	if !g.holds(utf8.RuneCountInString(s)) || slices.Contains(g.not, s) {
+func (g *textGoal) fits(p *Prover, s string) bool {
+	if !g.Holds(utf8.RuneCountInString(s)) || slices.Contains(g.not, s) {
 		return false
 	}
 	for _, x := range g.matches {
@@ -85,17 +86,17 @@ func (g *textGoal) fits(p *prover, s string) bool {
 		}
 	}
 	for _, x := range g.misses {
-		if p.matches(x, s) || p.out {
+		if p.matches(x, s) || p.Out {
 			return false
 		}
 	}
 	for _, format := range g.checks {
-		if !formats[format](s) {
+		if !ast.Formats[format](s) {
 			return false
 		}
 	}
 	for _, format := range g.failures {
-		if formats[format](s) {
+		if ast.Formats[format](s) {
 			return false
 		}
 	}
@@ -105,30 +106,15 @@ func (g *textGoal) fits(p *prover, s string) bool {
 // plainWords are some of no format.
 var plainWords = []string{"", "a", "?", "\\", "(", "{", "é", "%", "\n", "a\n"}
 
-// shortFormats are strings of the formats, the shortest first.
-var shortFormats = map[string][]string{
-	"date-time": {"2024-03-01T10:00:00Z", "2024-03-01T10:00:00+01:00"}, "date": {"2024-03-01"}, "time": {"10:00:00Z", "10:00:00+01:00"},
-	"duration": {"P1D", "PT1H", "P1DT2H"}, "period": {"2024-03-01T10:00:00Z/2024-03-02T10:00:00Z"},
-	"hostname": {"a", "a.b", "example.com"}, "email": {"a@b", "a@b.co", "ada@example.com"},
-	"ipv4": {"1.2.3.4", "192.0.2.7"}, "ip-address": {"1.2.3.4"}, "ipv6": {"::", "::1", "2001:db8::7"},
-	"uri": {"a:", "a:b", "https://example.com/a"}, "iri": {"a:b", "https://example.com/a"},
-	"uri-reference": {"", "a", "/a"}, "uriref": {"", "a", "/a"}, "iri-reference": {"", "a", "/a"}, "uri-template": {"", "a", "/a/{id}"},
-	"regex": {"", "a", "^a+$"}, "json-pointer": {"", "/a", "/a/b"}, "relative-json-pointer": {"0", "1/a"},
-	"uuid": {"3f2b8c1e-9d47-4a6b-8e21-5c0d7f9a1b34"},
-}
-
-// longest is the longest string that is ever made up as evidence.
-const longest = 1 << 16
-
 // solve finds such a string. Where patterns or formats are asked for, some
 // strings are tried, and that there is none isn't known.
-func (g *textGoal) solve(p *prover) finding {
+func (g *textGoal) solve(p *Prover) finding {
 	if len(g.matches)+len(g.misses)+len(g.checks)+len(g.failures) == 0 {
 		return g.plainText(p)
 	}
 	candidates := plainWords
 	for _, format := range g.checks {
-		candidates = append(slices.Clone(shortFormats[format]), candidates...)
+		candidates = append(slices.Clone(ast.ShortFormats[format]), candidates...)
 	}
 	for _, s := range append(slices.Clip(candidates), g.words(p)...) {
 		if g.fits(p, s) {
@@ -136,7 +122,7 @@ func (g *textGoal) solve(p *prover) finding {
 		}
 	}
 	switch {
-	case p.out:
+	case p.Out:
 		return unknown("budget")
 	case len(g.matches)+len(g.misses) > 0:
 		return unknown("pattern")
@@ -146,21 +132,21 @@ func (g *textGoal) solve(p *prover) finding {
 
 // words are short words of the patterns that have to match, as long as is asked where
 // the patterns repeat something.
-func (g *textGoal) words(p *prover) (words []string) {
+func (g *textGoal) words(p *Prover) (words []string) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, x := range g.matches {
 		writer := x.Writer()
 		for try := range 12 {
 			extra := try % 4
-			if try >= 8 && g.min <= longest {
-				extra = max(extra, g.min)
+			if try >= 8 && g.Min <= ast.Longest {
+				extra = max(extra, g.Min)
 			}
-			word, steps := writer.Word(r, extra, (p.limit-p.steps)*checksPerStep)
-			if !p.spend(1 + steps/checksPerStep) {
+			word, steps := writer.Word(r, extra, (p.limit-p.Steps)*ast.ChecksPerStep)
+			if !p.spend(1 + steps/ast.ChecksPerStep) {
 				return words
 			}
-			if n := utf8.RuneCountInString(word); n < g.min && g.min <= longest {
-				word += strings.Repeat("a", g.min-n) // a pattern without $ allows more text
+			if n := utf8.RuneCountInString(word); n < g.Min && g.Min <= ast.Longest {
+				word += strings.Repeat("a", g.Min-n) // a pattern without $ allows more text
 			}
 			words = append(words, word)
 		}
@@ -169,18 +155,18 @@ func (g *textGoal) words(p *prover) (words []string) {
 }
 
 // plainText is a string where only the length matters: one of as many as are excluded, and one more.
-func (g *textGoal) plainText(p *prover) finding {
+func (g *textGoal) plainText(p *Prover) finding {
 	if !p.spend(1 + len(g.not)) {
 		return unknown("budget")
 	}
-	if g.min > longest {
+	if g.Min > ast.Longest {
 		return unknown("minLength")
 	}
-	if g.min == 0 && !slices.Contains(g.not, "") {
+	if g.Min == 0 && !slices.Contains(g.not, "") {
 		return some("")
 	}
-	length := max(g.min, 1)
-	if length > g.max {
+	length := max(g.Min, 1)
+	if length > g.Max {
 		return none()
 	}
 	if !p.spend((1 + len(g.not)) * (length / 512)) {

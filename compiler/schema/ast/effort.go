@@ -1,13 +1,13 @@
-package schema
+package ast
 
 import "github.com/obelus-dev/obelus/compiler/schema/regex"
 
 // Work is counted in steps, so that the same question always has the same answer. A step of reasoning costs a few
 // microseconds; validating and making up values count smaller steps, and this many make one step of reasoning.
-const checksPerStep = 32
+const ChecksPerStep = 32
 
-// bounded is a checker that takes no more than so many steps.
-func bounded(steps int) checker { return checker{most: max(steps, 1)} }
+// Bounded is a checker that takes no more than so many steps.
+func Bounded(steps int) Checker { return Checker{most: max(steps, 1)} }
 
 // What the regular patterns of one validation may cost at most together, besides what
 // small ones cost on long texts: a second or less.
@@ -59,10 +59,10 @@ func textOf(v any) int {
 	return n
 }
 
-// matches asks a pattern. What that costs is taken off the steps of a checker that has a
+// Matches asks a pattern. What that costs is taken off the steps of a checker that has a
 // bound of its own; else that of patterns that are regular is counted by itself.
-func (c *checker) matches(p *regex.Pattern, text string) bool {
-	counted, most := &c.steps, maxSteps
+func (c *Checker) Matches(p *regex.Pattern, text string) bool {
+	counted, most := &c.Steps, maxSteps
 	switch {
 	case c.most > 0:
 		most = c.most
@@ -74,29 +74,6 @@ func (c *checker) matches(p *regex.Pattern, text string) bool {
 	}
 	left := most - *counted
 	matched, decided := p.MatchWithin(text, &left)
-	*counted, c.spent = most-left, c.spent || !decided
+	*counted, c.Spent = most-left, c.Spent || !decided
 	return matched && decided
-}
-
-// checker is one whose work counts as reasoning, by charge.
-func (p *prover) checker() checker { return bounded((p.limit - p.steps) * checksPerStep) }
-
-// charge takes off what a checker has done. Where the steps didn't last, there are
-// none left, and its answer doesn't count.
-func (p *prover) charge(c *checker) (counts bool) {
-	p.steps += c.steps / checksPerStep
-	p.out = p.out || c.spent
-	return !c.spent
-}
-
-func (p *prover) accepts(n *node, v any) bool {
-	c := p.checker()
-	accepted := c.accepts(n, v)
-	return p.charge(&c) && accepted
-}
-
-func (p *prover) matches(x *regex.Pattern, text string) bool {
-	c := p.checker()
-	matched := c.matches(x, text)
-	return p.charge(&c) && matched
 }

@@ -1,0 +1,88 @@
+package schema
+
+import (
+	"math"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/schema/ast"
+)
+
+// Landmarks are where what a schema says of a value changes.
+type Landmarks struct {
+	Numbers []float64 // bounds of numbers, and numbers that it lists
+	Step    float64   // what it wants numbers to be a multiple of; 0 for nothing
+	Lengths []int     // bounds of how many characters, items or properties there are
+	Listed  []any     // the values that it lists
+
+	Patterns []string // what it wants texts to match
+}
+
+// Landmarks are those of the schema and of the parts that it applies to the same value.
+func (s *Schema) Landmarks() Landmarks { return s.landmarks((*ast.Node).InPlace) }
+
+// landmarks are those of the schema and of the parts that a function visits.
+func (s *Schema) landmarks(parts func(n *ast.Node, visit func(*ast.Node))) Landmarks {
+	var all Landmarks
+	seen := map[*ast.Node]bool{}
+	var visit func(n *ast.Node)
+	visit = func(n *ast.Node) {
+		if n == nil || seen[n] || len(seen) > maxLandmarks {
+			return
+		}
+		seen[n] = true
+		all.of(n)
+		parts(n, visit)
+	}
+	visit(s.ready())
+	return all
+}
+
+// Bounds are where a schema bounds a number or a size, in whatever it says of a value and
+// of its parts.
+func (s *Schema) Bounds() []float64 {
+	marks := s.landmarks(func(n *ast.Node, visit func(*ast.Node)) {
+		n.InPlace(visit)
+		n.Below(visit)
+	})
+	for _, length := range marks.Lengths {
+		if length > 0 {
+			marks.Numbers = append(marks.Numbers, float64(length))
+		}
+	}
+	slices.Sort(marks.Numbers)
+	return slices.Compact(slices.DeleteFunc(marks.Numbers, func(v float64) bool { return math.Abs(v) >= ast.MaxCount }))
+}
+
+// maxLandmarks bounds how many parts of a schema are looked at for landmarks.
+const maxLandmarks = 200
+
+func (l *Landmarks) of(n *ast.Node) {
+	for _, v := range n.Values {
+		l.Listed = append(l.Listed, v)
+		if f, ok := ast.Float(v); ok {
+			l.Numbers = append(l.Numbers, f)
+		}
+	}
+	if r := n.Numbers; r != nil {
+		for _, bound := range []*float64{r.Min, r.Max, r.Above, r.Below} {
+			if bound != nil {
+				l.Numbers = append(l.Numbers, *bound)
+			}
+		}
+		if r.Multiple != nil {
+			l.Step = max(l.Step, *r.Multiple)
+		}
+	}
+	if n.Strings != nil {
+		l.Lengths = append(l.Lengths, n.Strings.Min, n.Strings.Max)
+		if n.Strings.Pattern != nil {
+			l.Patterns = append(l.Patterns, n.Strings.Pattern.Source)
+		}
+	}
+	if n.Arrays != nil {
+		l.Lengths = append(l.Lengths, n.Arrays.Min, n.Arrays.Max)
+	}
+	if n.Objects != nil {
+		l.Lengths = append(l.Lengths, n.Objects.Min, n.Objects.Max)
+	}
+}
