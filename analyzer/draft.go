@@ -70,9 +70,8 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	pass.Barred = func(call int) bool { return d.barred[call] }
 	writeConflicts(pass)
 	d.take(diag.AtLeast(diag.Error, pass.Found))
-	isHeld := func(call int) bool { return d.held[call] }
-	for _, pair := range append(pass.Ordered, asListed(pass, isHeld)...) {
-		if d.complete || !isHeld(pair[0]) && !isHeld(pair[1]) {
+	for _, pair := range append(pass.Ordered, asListed(pass, d.isHeld)...) {
+		if d.complete || !d.held[pair[0]] && !d.held[pair[1]] {
 			d.ordered = append(d.ordered, pair)
 		}
 	}
@@ -101,16 +100,17 @@ func Arriving(p *plan.Plan, found []diag.Diagnostic, own []*Rule, before *Draft,
 		related(pass, call)
 	}
 	found = about(p, found)
-	isHeld := func(call int) bool { return d.held[call] }
 	some := slices.Contains(d.held, true)
 	for _, call := range p.Calls[d.first:] {
-		held := loose(call) || slices.ContainsFunc(related(pass, call), isHeld) || d.waitsForTheRest(call, found, some)
+		held := loose(call) || slices.ContainsFunc(related(pass, call), d.isHeld) || d.waitsForTheRest(call, found, some)
 		d.held, d.faults, some = append(d.held, held), append(d.faults, nil), some || held
 	}
-	pass.Held = isHeld
+	pass.Held = d.isHeld
 	d.screen(pass, found)
 	return d
 }
+
+func (d *Draft) isHeld(call int) bool { return d.held[call] }
 
 // Plan is what was screened.
 func (d *Draft) Plan() *plan.Plan { return d.plan }

@@ -23,7 +23,9 @@ type orderedCall struct {
 func related(p *Pass, call *plan.Call) (with []int) {
 	checks := orderChecks(p)
 	ordered := analysis.Kept[[][]orderedCall](p.Store)
-	*ordered = analysis.Reaches(*ordered, len(checks))
+	if *ordered == nil {
+		*ordered = make([][]orderedCall, len(checks))
+	}
 	for at := range checks {
 		c := &checks[at]
 		one := orderedCall{share: shareOf(p, at, call)}

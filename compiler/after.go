@@ -58,14 +58,13 @@ func (c *compilation) comesAfter(call *plan.Call, n *source.Node, settled bool) 
 	f.Advise("give the call that must come first an \"_id\"")
 }
 
-// callsOf are the calls of a tool, so far as they are known.
+// callsOf are the calls of a tool.
 func (c *compilation) callsOf(tool string) []int32 {
 	if c.byTool == nil {
 		c.byTool = map[string][]int32{}
-	}
-	for ; c.sorted < len(c.plan.Calls); c.sorted++ {
-		name := c.plan.Calls[c.sorted].ToolName
-		c.byTool[name] = append(c.byTool[name], int32(c.sorted))
+		for i, call := range c.plan.Calls {
+			c.byTool[call.ToolName] = append(c.byTool[call.ToolName], int32(i))
+		}
 	}
 	return c.byTool[tool]
 }

@@ -216,8 +216,7 @@ type compilation struct {
 	ownValues   []ownValue // those of instances, in source order
 	ids         map[string]*plan.Call
 	idNames     *naming.Suggester  // over ids, once all are known
-	byTool      map[string][]int32 // by tool: its calls, of those up to sorted
-	sorted      int
+	byTool      map[string][]int32 // by tool: its calls
 	delegation  *delegation
 	refused     map[plan.Link]bool      // delegates that were reported
 	interfaces  map[through]*plan.Tool  // of calls that plans carry out

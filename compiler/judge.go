@@ -34,30 +34,8 @@ func (c *compilation) judgeNames() {
 	}
 	c.spellings = spellings{tools: tools, calls: newNames(c.Report, "plan's calls"),
 		paths: newNames(c.Report, "plan's paths"), composed: map[string]bool{}}
-	c.judgeNamesOfCalls()
-	if !c.plan.Paths.IsASCII() {
-		for i := range c.plan.Reads {
-			if r := &c.plan.Reads[i]; r.Call < 0 {
-				c.judgePath(r.Path, r.Span)
-			}
-		}
-	}
-}
-
-// Spellings are the names that calls bring, as far as they have been looked at.
-type spellings struct {
-	tools, calls, paths *names
-	named, placed       int // the calls whose names, and whose paths, were looked at
-	seen                []bool
-	composed            map[string]bool // the paths, in composed characters
-}
-
-// judgeNamesOfCalls looks at the calls that haven't been looked at, and at the paths
-// that they write and read, where each first stands.
-func (c *compilation) judgeNamesOfCalls() {
 	p, s := c.plan, &c.spellings
-	for ; s.named < len(p.Calls); s.named++ {
-		call := p.Calls[s.named]
+	for _, call := range p.Calls {
 		if call.ID != "" {
 			s.calls.add(call.ID, call.Node.Get("_id").Span())
 		}
@@ -68,8 +46,7 @@ func (c *compilation) judgeNamesOfCalls() {
 	if p.Paths.IsASCII() {
 		return
 	}
-	for ; s.placed < len(p.Calls); s.placed++ {
-		call := p.Calls[s.placed]
+	for _, call := range p.Calls {
 		for _, path := range call.Paths() {
 			c.judgePath(path.ID, path.Span)
 		}
@@ -77,14 +54,26 @@ func (c *compilation) judgeNamesOfCalls() {
 			c.judgePath(p.Reads[r].Path, p.Reads[r].Span)
 		}
 	}
+	for i := range p.Reads {
+		if r := &p.Reads[i]; r.Call < 0 {
+			c.judgePath(r.Path, r.Span)
+		}
+	}
+}
+
+// Spellings are the names that calls bring.
+type spellings struct {
+	tools, calls, paths *names
+	seen                []bool
+	composed            map[string]bool // the paths, in composed characters
 }
 
 // judgePath looks at a path where it first stands. Two spellings of one text (NFC, NFD)
 // are left to the finding that the path dangles, which names the other.
 func (c *compilation) judgePath(id pathtree.ID, at func() source.Span) {
 	s, paths := &c.spellings, c.plan.Paths
-	if missing := paths.Len() - len(s.seen); missing > 0 {
-		s.seen = append(s.seen, make([]bool, missing)...)
+	if s.seen == nil {
+		s.seen = make([]bool, paths.Len())
 	}
 	if id == pathtree.Root || s.seen[id] {
 		return

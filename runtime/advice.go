@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -124,19 +125,8 @@ func (l *loop) giveAdvice() {
 	}
 }
 
-// uncertainty says that the advisors rate the tool of a call below the threshold, or the
-// one of the name of what carries it out; or nothing.
 func uncertainty(f *frame, call *plan.Call) string {
-	advice := &f.machine.base().Advice
-	if !advice.HasThreshold || advice.Enforce == "off" {
-		return ""
-	}
-	for _, r := range f.root().ranking {
-		if (r.Tool == call.ToolName || r.Tool == call.Activity) && r.Weight < advice.Threshold {
-			return fmt.Sprintf("the advisors rate %q %v, below the threshold of %v", r.Tool, r.Weight, advice.Threshold)
-		}
-	}
-	return ""
+	return guard.Uncertainty(&f.machine.base().Advice, f.root().ranking, call)
 }
 
 func (f *frame) root() *frame {

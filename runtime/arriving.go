@@ -12,56 +12,65 @@ import (
 )
 
 // eachAlone is up to how many calls a solution is looked at with each of them that comes; a longer one only when it has
-// become an eighth longer, so that what an answer costs grows as its length does.
-const eachAlone = 64
+// become a quarter longer, so that what an answer costs grows as its length does.
+const eachAlone = 128
 
 // arrive compiles what has come of a solution, and judges and schedules the calls that are new in it.
 func (l *loop) arrive() {
 	calls := l.stream.Calls()
-	if l.unreadable || calls == l.known || calls > eachAlone && calls < l.known+l.known/8 {
+	if l.unreadable || calls == l.known || calls > eachAlone && calls < l.known+l.known/4 {
 		return
 	}
-	p, found := l.solve(calls)
+	p, found := l.solve(l.stream.Prefix(calls))
 	if l.unreadable = p == nil; l.unreadable {
 		calls = l.readable(calls)
-		if p, found = l.solve(calls); p == nil {
-			return
-		}
+		p, found = l.solve(l.stream.Prefix(calls))
 	}
 	l.known = calls
-	if !l.takeOpinions(p, found) {
+	if p == nil || !l.takeOpinions(p, found) {
 		return // they stand before the calls, or it takes the whole to tell
 	}
-	if l.rematchCompleted(p) { // the writes of calls that are done are no initial values
-		l.setting = settingFor(l.Machine, (*frame).seenByTick)
-		p, found = l.solve(calls)
-	}
+	l.judge(p, func(f *frame, view *plan.Plan) *analyzer.Draft {
+		if f.draft != nil && len(view.Calls) == len(f.calls) {
+			return f.draft
+		}
+		f.setPlan(view)
+		return analyzer.Arriving(view, found, l.rules, f.draft, func(call *plan.Call) bool {
+			return mayChange(f, view, call)
+		})
+	})
+}
+
+// judge has a plan judged as each instance is to run it, and the calls that are new in it scheduled. Instances that run
+// the same share one draft, unless what is held depends on what they have done.
+func (l *loop) judge(p *plan.Plan, draft func(f *frame, view *plan.Plan) *analyzer.Draft) {
 	l.plan, l.programs = p, map[*plan.Plan]*program{}
 	shared := map[*plan.Plan]*analyzer.Draft{}
 	for _, f := range l.roots() {
-		if countCalls(f, p) == len(f.calls) {
-			continue
-		}
 		view := viewOf(f, p)
-		f.setPlan(view)
-		own := f.doneCalls != nil && len(f.doneCalls.completed) > 0 // what is held depends on what it has done
-		d := shared[view]
-		if d == nil || own {
-			d = analyzer.Arriving(view, found, l.rules, f.draft, func(call *plan.Call) bool { return mayChange(f, view, call) })
+		d, isOwn := shared[view], f.doneCalls != nil && len(f.doneCalls.completed) > 0
+		if d == nil || isOwn {
+			d = draft(f, view)
 		}
-		if f.draft = d; !own {
+		if f.draft = d; !isOwn {
 			shared[view] = d
 		}
-		extendFrame(f, d)
+	}
+	for _, f := range l.roots() {
+		extendFrame(f, f.draft)
 	}
 }
 
-// solve compiles the solution up to so many items of its list; nil if that can't be read, or isn't what was read before
-// with something behind it.
-func (l *loop) solve(calls int) (*plan.Plan, []diag.Diagnostic) {
-	p, found := l.setting.Solve(document(l.tick, l.stream.Prefix(calls)), compiler.Options{})
+// solve compiles the text of a solution; nil if it can't be read, or isn't what was read before with more behind it.
+func (l *loop) solve(text []byte) (*plan.Plan, []diag.Diagnostic) {
+	file := document(l.tick, text)
+	p, found := l.setting.Solve(file, compiler.Options{})
 	if p.Root == nil || !l.continues(p) {
 		return nil, found
+	}
+	if l.rematchCompleted(p) { // the writes of calls that are done are no initial values
+		l.setting = settingFor(l.Machine, (*frame).seenByTick)
+		p, found = l.setting.Solve(file, compiler.Options{})
 	}
 	return p, found
 }
@@ -69,7 +78,7 @@ func (l *loop) solve(calls int) (*plan.Plan, []diag.Diagnostic) {
 // readable is how many items of the list can be read, of so many that can't, where too much is wrong with them.
 func (l *loop) readable(calls int) int {
 	return l.known + sort.Search(calls-l.known, func(more int) bool {
-		p, _ := l.solve(l.known + more + 1)
+		p, _ := l.solve(l.stream.Prefix(l.known + more + 1))
 		return p == nil
 	})
 }

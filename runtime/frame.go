@@ -274,10 +274,10 @@ func (f *frame) ready(i int32, params map[string]any) {
 
 // enqueue lets a call start as soon as there is a place for it.
 func (f *frame) enqueue(i int32) {
-	if f.transition(i, Queued) {
-		f.machine.queue.push(f.inLine(i))
-	}
+	f.transition(i, Queued)
 }
+
+func (f *frame) line(i int32) { f.machine.queue.push(f.inLine(i)) }
 
 // inLine is a call with its position in the order in which calls start.
 func (f *frame) inLine(i int32) ready {
@@ -296,10 +296,7 @@ func (f *frame) nextTry(i int32) bool {
 	if f.calls[i].attempt == 0 {
 		f.machine.started++
 	}
-	countStart(f, i)
-	if f.machine.permit != nil {
-		f.machine.permit.Started(guarded(f, i))
-	}
+	tellGuards(f, i, guard.Started)
 	f.calls[i].attempt++
 	if more := f.calls[i].more; more != nil {
 		more.uncertain = false
@@ -326,10 +323,7 @@ func (f *frame) start(i int32) {
 // produced settles a latent call whose result the plan already holds.
 func (f *frame) produced(i int32) {
 	if f.transition(i, Running) {
-		countStart(f, i)
-		if f.machine.permit != nil {
-			f.machine.permit.Started(guarded(f, i))
-		}
+		tellGuards(f, i, guard.Started)
 		f.complete(i, f.call(i).Produced.Value(), f.call(i).Takes-1, nil)
 	}
 }
@@ -417,12 +411,13 @@ func (f *frame) settle(i int32, s Settlement) {
 	if !f.transition(i, s.Status) {
 		return
 	}
-	if s.Status == Done && !s.before {
-		countDone(f, i)
+	stage := guard.Ended
+	if s.before {
+		stage = guard.DoneBefore
+	} else if s.Status == Done {
+		stage = guard.Done
 	}
-	if f.machine.permit != nil {
-		f.machine.permit.Settled(guarded(f, i), s.Status == Done)
-	}
+	tellGuards(f, i, stage)
 	if state.more != nil && state.more.permitState.early {
 		closeEarly(f, i)
 		f.emit(i, Cancel)
@@ -435,10 +430,6 @@ func (f *frame) settle(i int32, s Settlement) {
 		more.ran, more.settlement = state.params, &s
 	}
 	state.params = nil
-	f.machine.unsettled--
-	if f.unsettled--; f.unsettled == 0 {
-		f.machine.finished = append(f.machine.finished, f)
-	}
 	if state.more != nil {
 		s.Decision, s.Earlier, state.more.items = state.more.decision, state.more.earlier, nil
 	}
@@ -454,6 +445,17 @@ func (f *frame) settle(i int32, s Settlement) {
 			f.recordError(CallError{Call: f.plan.Calls[i].Name, Code: s.Failure.Code, Message: s.Failure.Message}, i)
 		}
 		f.emit(i, Settle).Settlement = &s
+	}
+	if f.items != nil {
+		itemSettled(f, i, &s)
+	}
+}
+
+// release counts a call that has settled, and lets those go on that waited for it.
+func (f *frame) release(i int32) {
+	f.machine.unsettled--
+	if f.unsettled--; f.unsettled == 0 {
+		f.machine.finished = append(f.machine.finished, f)
 	}
 	for r, ok := f.boundBy.take(i); ok; r, ok = f.boundBy.take(i) {
 		if f.reads[r].open--; !f.isSettled(r) {
@@ -471,12 +473,9 @@ func (f *frame) settle(i int32, s Settlement) {
 		f.releaseAfter(i)
 	}
 	for waiting, ok := f.orderedBy.take(i); ok; waiting, ok = f.orderedBy.take(i) {
-		if f.calls[waiting].order--; f.isOrdered(waiting) || s.Status != Done {
+		if f.calls[waiting].order--; f.isOrdered(waiting) || f.calls[i].status != Done {
 			f.look(waiting)
 		}
-	}
-	if f.items != nil {
-		itemSettled(f, i, &s)
 	}
 }
 
@@ -490,7 +489,7 @@ func (f *frame) write(call *plan.Call, path pathtree.ID, method plan.Method, val
 		if f.wrote == nil {
 			f.wrote = map[writing]permit.Writer{}
 		}
-		entryOf := f.machine.permit.EntriesOf(guarded(f, int32(call.Index)))
+		entryOf := f.machine.permit.EntriesOf(detailsOf(f, int32(call.Index), guardedCall(f, int32(call.Index))))
 		f.wrote[writing{message.Tick, message.Call}] = permit.Writer{Entry: entryOf(call.Name), Tool: call.ToolName}
 	}
 	f.emit(int32(call.Index), Write).Message = f.log.Append(message)

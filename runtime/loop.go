@@ -218,24 +218,21 @@ func (l *loop) closed(e Event) {
 	case e.Failure != nil:
 		l.addTickError(CallError{Code: e.Failure.Code, Message: e.Failure.Message})
 	}
-	drafts := l.finishedDrafts()
-	sound := true
-	for _, d := range drafts {
-		sound = sound && d.Sound()
+	p, found := l.finished()
+	l.judge(p, func(f *frame, view *plan.Plan) *analyzer.Draft {
+		d := analyzer.Screen(view, found, l.rules, func(call *plan.Call) bool {
+			return call.Index >= len(f.calls) || f.calls[call.Index].held
+		})
 		for _, problem := range d.Problems() {
 			l.addTickError(CallError{Code: problem.Rule.Name, Message: structural(&problem)})
 		}
-	}
-	lazy := l.base.Mode == plan.Lazy
-	l.refused = l.refused || lazy && !sound
-	for at, f := range l.roots() {
-		f.draft = nil
-		extendFrame(f, drafts[at])
-	}
+		l.refused = l.refused || l.base.Mode == plan.Lazy && !d.Sound()
+		return d
+	})
 	switch {
 	case !l.heard:
 		l.skipAll("an advisor's opinion is missing or isn't valid, and no call starts without it")
-	case lazy && l.refused:
+	case l.base.Mode == plan.Lazy && l.refused:
 		l.skipAll("the solution has errors, and in lazy mode none of it is run then")
 	}
 }
@@ -258,68 +255,36 @@ func (l *loop) addTickError(e CallError) {
 	l.refused = true
 }
 
-// finishedDrafts judge the solution as it is at the end of the stream. Where the text is
-// broken, its calls up to there are taken.
-func (l *loop) finishedDrafts() []*analyzer.Draft {
+// finished is the solution as it is at the end of the stream. Where the text is broken, its calls up to there count.
+func (l *loop) finished() (*plan.Plan, []diag.Diagnostic) {
 	text := l.stream.Solution()
 	if l.stream.Err() != nil {
 		text = l.stream.Prefix(l.stream.Calls())
 	}
-	file := document(l.tick, text)
-	plan, found := l.setting.Solve(file, compiler.Options{})
-	var broken []diag.Diagnostic
-	if plan.Root == nil || !l.continues(plan) {
-		broken = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Severity < diag.Error })
-		calls := l.stream.Calls()
-		if p, _ := l.solve(calls); p == nil {
-			calls = l.readable(calls) // as many as can be
+	p, found := l.solve(text)
+	if p == nil {
+		broken, isRefused, calls := found, l.refused, l.stream.Calls()
+		if p, found = l.solve(l.stream.Prefix(calls)); p == nil {
+			p, found = l.solve(l.stream.Prefix(l.readable(calls))) // as many as can be
 		}
-		file = document(l.tick, l.stream.Prefix(calls))
-		plan, found = l.setting.Solve(file, compiler.Options{})
+		for _, problem := range diag.AtLeast(diag.Error, broken) {
+			if !isRefused { // else that the answer broke off says it all
+				l.addTickError(CallError{Code: problem.Rule.Name, Message: structural(&problem)})
+			}
+		}
 	}
-	if l.rematchCompleted(plan) { // the writes of calls that are done are no initial values
-		l.setting = settingFor(l.Machine, (*frame).seenByTick)
-		plan, found = l.setting.Solve(file, compiler.Options{})
-	}
-	if l.refused {
-		broken = nil // that the answer broke off says it all
-	}
-	for i := range broken {
-		l.addTickError(CallError{Code: broken[i].Rule.Name, Message: structural(&broken[i])})
-	}
-	if !l.takeOpinions(plan, found) {
+	if !l.takeOpinions(p, found) {
 		for _, e := range l.silent(false) {
 			l.addTickError(e)
 		}
 	}
-	return draftsOf(l.Machine, plan, found)
+	return p, found
 }
 
 // seenByTick reports whether a message was there before the tick, and isn't the work of a
 // call that the tick lists again.
 func (r *resolver) seenByTick(message *Message) bool {
 	return message.Tick < r.machine.tick && !r.doneCalls.isListed(message)
-}
-
-// draftsOf judge a whole plan as each instance is to run it. Instances that run the same share one.
-func draftsOf(m *Machine, p *plan.Plan, found []diag.Diagnostic) []*analyzer.Draft {
-	m.plan = p
-	m.programs = map[*plan.Plan]*program{}
-	shared := map[*plan.Plan]*analyzer.Draft{}
-	drafts := make([]*analyzer.Draft, len(m.roots()))
-	for at, f := range m.roots() {
-		view := viewOf(f, p)
-		own := f.doneCalls != nil && len(f.doneCalls.completed) > 0 // what is held depends on what it has done
-		if drafts[at] = shared[view]; own || drafts[at] == nil {
-			drafts[at] = analyzer.Screen(view, found, m.rules, func(call *plan.Call) bool {
-				return call.Index >= len(f.calls) || f.calls[call.Index].held
-			})
-			if !own {
-				shared[view] = drafts[at]
-			}
-		}
-	}
-	return drafts
 }
 
 func viewOf(f *frame, plan *plan.Plan) *plan.Plan {

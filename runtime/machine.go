@@ -64,6 +64,8 @@ type Machine struct {
 	allowances
 	tally
 	progress
+	guards   []guard.Guard     // in the order in which they are asked
+	guarded  guard.Call        // what they are asked about
 	permit   *guard.Permit     // nil without one
 	asked    int               // calls that a reviewer is asked about as they arrived
 	kept     map[Kept][]string // the names of the questions that answers wait for, by their calls
@@ -141,9 +143,6 @@ func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
 	for _, given := range []any{p.Input, p.State, o.Input, o.State} {
 		m.matching.Refill(given)
 	}
-	if o.Permit != nil {
-		m.permit = guard.PermitOf(o.Permit)
-	}
 	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, plan.DefaultParallel)
 	if o.Planned || recorded {
 		m.loop = newLoop(m, p)
@@ -154,6 +153,7 @@ func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
 		}
 		m.spent.ticks = m.tick
 	}
+	m.setGuards()
 	shareValues(m)
 	if len(p.Instances) > 0 || o.Joining {
 		m.instances = newInstancePool(p, o, m.loop != nil)
@@ -326,23 +326,27 @@ func (m *Machine) startQueued() {
 	for len(m.queue) > 0 && m.draining == "" && !m.over && m.running < m.parallel && m.asked == 0 {
 		next := m.queue.pop()
 		f, i := next.frame, next.call
-		call, state := f.call(i), &f.calls[i]
-		switch {
-		case state.status != Queued: // its delegate was given up meanwhile
-		case refusedByOrder(f, i):
+		call := f.call(i)
+		if f.calls[i].status != Queued { // its delegate was given up meanwhile
+			continue
+		}
+		switch v := judgeStart(f, i); {
+		case v.Kind == guard.Refuse:
+			f.settle(i, Settlement{Status: Failed, Failure: failureOf(v), Attempts: int(f.calls[i].attempt)})
 			m.settleAll()
-		case call.Each == nil && !isPermitted(f, i):
+		case v.Kind == guard.Ask && v.Outside != nil:
+			askOutside(f, i, v.Outside)
+		case v.Kind == guard.Ask:
+			f.ask(i, "")
+		case v.Kind == guard.Stop:
+			f.enqueue(i)
+			m.drain(Reason(v.Reason))
 		case call.Latent() && call.Produced != nil:
 			f.produced(i)
 			m.settleAll()
-		case call.Each != nil && limitOf(m, f, i) == "":
+		case call.Each != nil:
 			expandItems(f, i)
 			m.settleAll()
-		case call.Each == nil && !state.approved && mustAsk(f, i):
-			f.ask(i, "")
-		case limitOf(m, f, i) != "":
-			f.enqueue(i)
-			m.drain(limitOf(m, f, i))
 		case call.Plan() != "":
 			startDelegate(f, i)
 			m.settleAll() // its calls come before those listed after it
@@ -352,8 +356,12 @@ func (m *Machine) startQueued() {
 	}
 }
 
-func limitOf(m *Machine, f *frame, i int32) Reason {
-	call, most, within := f.call(i), m.plan.Limits.Calls, 0
+func limitOf(f *frame, i int32) Reason {
+	m, call, within := f.machine, f.call(i), 0
+	most := m.plan.Limits.Calls
+	if call.Latent() && call.Produced != nil {
+		return ""
+	}
 	if call.Each != nil {
 		within = len(f.calls[i].more.items.of)
 	} else if d := f.plan.Delegates[call.Plan()]; d != nil {

@@ -104,7 +104,7 @@ func TestPoliciesHoldInEveryRun(t *testing.T) {
 					if begun++; !isBounded(c.Of.ToolName, c.Params) {
 						t.Fatalf("seed %d: %q begins with %v\n%s", seed, c.Of.Name, c.Params, g.String())
 					}
-				case c.Kind == Settle && c.Settlement.Failure != nil && c.Settlement.Failure.Code == codeForbidden:
+				case c.Kind == Settle && c.Settlement.Failure != nil && c.Settlement.Failure.Code == "forbidden-order":
 					refused++
 				case c.Kind == Settle && c.Settlement.Failure != nil && c.Settlement.Failure.Code == codeOutside:
 					outside++

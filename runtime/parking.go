@@ -34,7 +34,6 @@ func (f *frame) park(i int32, routes []plan.Route, method plan.Method, a arrival
 						f.tried(i, a.failure, 0)
 					}
 					f.calls[i].details().arrival = &arrival{a.value, a.route, a.failure, behind}
-					f.pendingWrites = append(f.pendingWrites, i)
 				}
 				return true
 			}
@@ -43,31 +42,30 @@ func (f *frame) park(i int32, routes []plan.Route, method plan.Method, a arrival
 	return false
 }
 
-// ahead is a call that must have settled before a write can be judged, of several the
-// one listed last: when it has settled, most others have; -1 for none. Where one of
-// those that count before it makes a difference, the others may make one to that one.
+func hold(f *frame, i int32) { f.pendingWrites = append(f.pendingWrites, i) }
+
+// ahead is a call that must have settled before a write can be judged, of several the one listed last: when it has
+// settled, most others have; -1 for none.
 func (s *schedule) ahead(i int32, path pathtree.ID, method plan.Method) int32 {
 	if !s.needsBase(path, method) {
 		return -1
 	}
-	around, mine, behind := s.plan.Around(path), s.log.Place(i), int32(-1)
-	for _, w := range slices.Backward(around) {
-		if !s.calls[w.Call].status.Settled() && w.Call != i && s.log.Place(w.Call) < mine {
-			behind = w.Call
-			break
+	mine := s.log.Place(i)
+	for _, w := range slices.Backward(s.plan.Around(path)) {
+		isOpen := !s.calls[w.Call].status.Settled() && w.Call != i && s.log.Place(w.Call) < mine
+		if isOpen && s.matters(w, path, method) {
+			return w.Call
 		}
 	}
-	judged := s.schemaAt(path) != nil
-	if behind < 0 || !slices.ContainsFunc(around, func(w plan.Writer) bool {
-		how := s.call(w.Call).Method
-		if w.Sets {
-			how = plan.Set
-		}
-		return w.Call != i && s.decides(w.Path, how, path, method, judged) && s.log.Place(w.Call) < mine
-	}) {
-		return -1
-	}
-	return behind
+	return -1
+}
+
+// matters reports whether a write that counts before another may decide whether that one fits. One that sets the same
+// path doesn't, nor does one that appends to the same list that no schema judges.
+func (s *schedule) matters(w plan.Writer, path pathtree.ID, method plan.Method) bool {
+	appends := func(m plan.Method) bool { return m == plan.Push || m == plan.Concat }
+	return w.Path != path ||
+		method != plan.Set && (w.Sets || !appends(method) || !appends(w.Method) || s.schemaAt(path) != nil)
 }
 
 // needsBase reports whether a write asks for something of what stands there already: one that sets a key of the state
@@ -78,45 +76,6 @@ func (s *store) needsBase(path pathtree.ID, method plan.Method) bool {
 	}
 	above := s.plan.Paths.Parent(path)
 	return above != pathtree.Root && s.program.IsWritten(above)
-}
-
-// decides reports whether a write that counts before another may decide whether
-// that one fits, or what becomes of it where a schema judges that.
-func (s *store) decides(first pathtree.ID, how plan.Method, path pathtree.ID, method plan.Method, judged bool) bool {
-	paths := s.plan.Paths
-	switch {
-	case first != path && !paths.Overlap(first, path):
-		return s.divides(first, path)
-	case judged && method != plan.Set:
-		return true
-	case first != path:
-		return paths.IsAbove(first, path) // what a write makes of the way to its own path is what that one needs as well
-	case method == plan.Set:
-		return false
-	case method == plan.Push || method == plan.Concat:
-		return how != plan.Push && how != plan.Concat
-	}
-	return how != plan.Assign // what is merged may be something else than an object
-}
-
-// divides reports whether two paths part at items of a list, the first at an earlier one: that may make the list long
-// enough for the other. A key and an item are never both right.
-func (s *store) divides(first, path pathtree.ID) bool {
-	paths := s.plan.Paths
-	for paths.Depth(first) > paths.Depth(path) {
-		first = paths.Parent(first)
-	}
-	for paths.Depth(path) > paths.Depth(first) {
-		path = paths.Parent(path)
-	}
-	for paths.Parent(first) != paths.Parent(path) {
-		first, path = paths.Parent(first), paths.Parent(path)
-	}
-	a, b := paths.Segment(first), paths.Segment(path)
-	if !a.IsIndex || !b.IsIndex {
-		return a.IsIndex || b.IsIndex
-	}
-	return a.Index < b.Index
 }
 
 func (f *frame) releaseAfter(behind int32) {

@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime/guard"
 )
 
 // Confirm says which calls a person is asked about, and what counts as
@@ -24,41 +25,17 @@ type Confirm struct {
 }
 
 // Policy is whom a run asks before a call starts.
-type Policy string
+type Policy = guard.Policy
 
 // The policies of EXECUTION.md#reviewers.
 const (
-	Never   Policy = ""        // nobody
-	Effects Policy = "effects" // about calls that may change the world
-	Always  Policy = "always"  // about every call
+	Never   = guard.Never
+	Effects = guard.Effects
+	Always  = guard.Always
 )
-
-// Stricter reports whether a policy asks about more calls than another.
-func (p Policy) Stricter(than Policy) bool {
-	order := []Policy{Never, Effects, Always}
-	return slices.Index(order, p) > slices.Index(order, than)
-}
 
 // Confirm is whom the run asks, as it stands.
 func (m *Machine) Confirm() Confirm { return m.options.Confirm }
-
-// mustAsk reports whether a person must be asked before a call starts. Effects asks where what runs isn't known to be
-// read-only (of a plan, its calls are judged), and about what a person put in the place of another.
-func mustAsk(f *frame, i int32) bool {
-	if hasAnswer(f, i) {
-		return true
-	}
-	call := f.call(i)
-	switch f.machine.options.Confirm.Policy {
-	case Always:
-		return true
-	case Effects:
-		if call.Plan() == "" && f.effect(i).Kind != compiler.ReadOnly || f.replacement(i) != nil {
-			return true
-		}
-	}
-	return wantsPerson(f, i) || f.machine.loop != nil && f.machine.base().Advice.Enforce == "ask" && uncertainty(f, call) != ""
-}
 
 // hasAnswer reports whether an answer waits for a call to be asked about, as it was when the
 // run stopped, or as who decided could see that it would be.

@@ -27,13 +27,12 @@ func (c *callState) asks() bool {
 	return c.status == Asking || c.status == Waiting && c.more != nil && c.more.permitState.early
 }
 
-// guarded is a call as the permit compares it.
-func guarded(f *frame, i int32) *guard.Call {
+// detailsOf is a call as the permit compares it.
+func detailsOf(f *frame, i int32, of *guard.Call) *guard.Details {
 	state, reader := &f.calls[i], f.reader()
-	c := &guard.Call{
-		Instance: f.site.Instance, ID: guard.ID{Tick: f.machine.tick, Frame: f.number, Call: int(i)},
-		IsOwn: f.machine.loop != nil && f.parent == nil, IsFurther: state.attempt > 0,
-		Of: func(name string) *facts.Call {
+	c := &guard.Details{
+		Call: of, IsOwn: f.machine.loop != nil && f.parent == nil,
+		Find: func(name string) *facts.Call {
 			at := slices.IndexFunc(reader.plan.Calls, func(c *plan.Call) bool { return c.Name == name })
 			if at < 0 {
 				return nil
@@ -44,8 +43,8 @@ func guarded(f *frame, i int32) *guard.Call {
 	c.Cost, _ = compiler.CostOf(f.call(i).Tool)
 	c.In, c.Subject.Call, c.Values, c.Wrote = f.site.Delegate, factsOfCall(f, i), state.params, writersByPath(reader, listedCall(f, i))
 	if more := state.more; more != nil {
-		c.IsReplacement, c.IsAgain = more.permitState.replaced != nil, more.permitState.again
-		c.Approved = more.permitState.approved
+		c.Subject.IsReplacement = more.permitState.replaced != nil
+		c.IsAgain, c.Approved = more.permitState.again, more.permitState.approved
 	}
 	return c
 }
@@ -53,19 +52,21 @@ func guarded(f *frame, i int32) *guard.Call {
 // checkArrival asks a reviewer about a call of a planner that leaves the permit as it is written.
 func checkArrival(f *frame, i int32) {
 	m, state := f.machine, &f.calls[i]
-	if m.permit == nil || state.status != Waiting {
-		return
-	}
-	if differences := m.permit.Arrives(guarded(f, i)); len(differences) > 0 {
-		asWritten := map[string]any{}
-		for _, field := range f.plan.Calls[i].Params.Fields {
-			asWritten[field.Key] = field.Value.Node.Value()
+	for _, g := range m.guards {
+		if state.status != Waiting || state.asks() {
+			return
 		}
-		state.details().permitState.early = true
-		m.asked++
-		state.params = asWritten
-		askOutside(f, i, differences)
-		state.params = nil
+		if v := g.Arrives(guardedCall(f, i)); v.Outside != nil {
+			asWritten := map[string]any{}
+			for _, field := range f.plan.Calls[i].Params.Fields {
+				asWritten[field.Key] = field.Value.Node.Value()
+			}
+			state.details().permitState.early = true
+			m.asked++
+			state.params = asWritten
+			askOutside(f, i, v.Outside)
+			state.params = nil
+		}
 	}
 }
 
@@ -74,18 +75,6 @@ func askOutside(f *frame, i int32, differences []permit.Difference) {
 	q.Outside, q.Beyond = differences, permit.Digest(differences)
 	f.calls[i].details().question = q
 	f.put(i, "")
-}
-
-// isPermitted reports whether an attempt of a call may start. If it may not, a reviewer is asked.
-func isPermitted(f *frame, i int32) bool {
-	if f.machine.permit == nil {
-		return true
-	}
-	differences := f.machine.permit.Starts(guarded(f, i))
-	if len(differences) > 0 {
-		askOutside(f, i, differences)
-	}
-	return len(differences) == 0
 }
 
 // listedCall is the call of the plan that runs in a place: of an item the one that runs it.

@@ -53,9 +53,8 @@ type Question struct {
 	Method    string   `json:"method,omitzero"` // how it is written there: "merge", "push", …; "" to take the place of what is there
 	Cost      float64  `json:"cost,omitzero"`   // the declared cost of one try ("x-simulate"); 0 when undeclared
 	Occasion
-	// ID names the question: an answer that was given to it answers no other, and none
-	// about what would run otherwise. What the machine doesn't see of that is added by
-	// [Question.Pin].
+	// ID names the question: an answer that was given to it answers no other, and none about what would run otherwise.
+	// What the machine doesn't see of that is added by [Question.Pin].
 	ID string `json:"id"`
 	// Within is how long an answer is waited for, once the question is shown; 0 is for ever.
 	Within time.Duration `json:"-"`

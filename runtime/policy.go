@@ -1,17 +1,15 @@
 package runtime
 
 import (
-	"fmt"
-
-	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/policy"
+	"github.com/obelus-dev/obelus/runtime/guard"
 )
 
 // The codes of what a policy forbids: those of the rules that find it beforehand.
 const (
-	codeOutside   = "outside-bounds"
-	codeForbidden = "forbidden-order"
-	codeMisfit    = "output-mismatch"
+	codeOutside = "outside-bounds"
+	codeMisfit  = "output-mismatch"
 )
 
 // countOrders lets the solution of a tick be judged with what has started before it.
@@ -32,35 +30,84 @@ func (l *loop) countOrders() {
 
 // forbidden is why a call can't start now with parameters; nil when it can.
 func forbidden(f *frame, i int32, call *plan.Call, params map[string]any) *Failure {
-	if call.Each != nil { // its items start, one by one
+	c := guardedCall(f, i)
+	c.Of, c.Params = call, params
+	return failureOf(f.machine.orders().Starts(c))
+}
+
+// failureOf is that of a call that a guard refuses.
+func failureOf(v guard.Verdict) *Failure {
+	if v.Kind != guard.Refuse {
 		return nil
 	}
-	c := f.root().orders.Forbids(f.plan, call, params, isRepeat(f, i, call))
-	if c == nil {
-		return nil
+	return &Failure{Code: v.Code, Message: v.Reason}
+}
+
+// guardedCall is a call as the guards see it, until the next one.
+func guardedCall(f *frame, i int32) *guard.Call {
+	c, state, call := &f.machine.guarded, &f.calls[i], f.call(i)
+	*c = guard.Call{
+		ID: guard.ID{Tick: f.machine.tick, Frame: f.number, Call: int(i)}, Instance: f.site.Instance,
+		Plan: f.plan, Of: call, Params: state.params, IsFurther: state.attempt > 0,
+		IsReplacement: f.replacement(i) != nil,
+		IsDecided:     state.approved || call.Each != nil || call.Latent() && call.Produced != nil,
 	}
-	return &Failure{Code: codeForbidden, Message: fmt.Sprintf("the policy's rule %q says that %s", c.Name, c.Says())}
+	return c
 }
 
-func isRepeat(f *frame, i int32, call *plan.Call) bool {
-	return f.calls[i].attempt > 0 && label.IsIdempotent(f.plan, call)
-}
-
-func refusedByOrder(f *frame, i int32) bool {
-	failure := forbidden(f, i, f.call(i), f.calls[i].params)
-	if failure != nil {
-		f.settle(i, Settlement{Status: Failed, Failure: failure, Attempts: int(f.calls[i].attempt)})
+// judgeStart is what the guards make of the next attempt of a call: the first that doesn't allow it decides.
+func judgeStart(f *frame, i int32) guard.Verdict {
+	c := guardedCall(f, i)
+	for _, g := range f.machine.guards {
+		if v := g.Starts(c); v.Kind != guard.Allow {
+			return v
+		}
 	}
-	return failure != nil
+	return guard.Verdict{}
 }
 
-func countStart(f *frame, i int32) {
-	call := f.call(i)
-	f.root().orders.Started(f.plan, call, f.calls[i].params, isRepeat(f, i, call))
-}
-
-func countDone(f *frame, i int32) {
-	if call := f.call(i); call.Each == nil {
-		f.root().orders.Done(f.plan, call, f.calls[i].params)
+// tellGuards tells what became of a call.
+func tellGuards(f *frame, i int32, stage guard.Stage) {
+	c := guardedCall(f, i)
+	for _, g := range f.machine.guards {
+		g.Settled(c, stage)
 	}
+}
+
+// place is where a call of the guards is.
+func (m *Machine) place(c *guard.Call) (*frame, int32) { return m.frames[c.Frame], int32(c.Call) }
+
+// orders refuses what an order rule forbids.
+func (m *Machine) orders() guard.Order {
+	return func(c *guard.Call) *guard.Orders { return &m.frames[c.Frame].root().orders }
+}
+
+// setGuards gives the machine its guards, in their order.
+func (m *Machine) setGuards() {
+	if len(policy.Checks(m.base().Policies)) > 0 {
+		m.guards = append(m.guards, m.orders())
+	}
+	if o := m.options.Permit; o != nil {
+		look := func(c *guard.Call) *guard.Details {
+			f, i := m.place(c)
+			return detailsOf(f, i, c)
+		}
+		m.permit = guard.PermitOf(o, look)
+		m.guards = append(m.guards, m.permit)
+	}
+	effect := func(c *guard.Call) string {
+		f, i := m.place(c)
+		return f.effect(i).Kind
+	}
+	wanted := func(c *guard.Call) bool {
+		f, i := m.place(c)
+		return hasAnswer(f, i) || wantsPerson(f, i)
+	}
+	m.guards = append(m.guards, guard.Confirmation(&m.options.Confirm.Policy, effect, wanted))
+	if advice := &m.base().Advice; advice.Enforce == "ask" {
+		ranking := func(c *guard.Call) []plan.Rank { return m.frames[c.Frame].root().ranking }
+		m.guards = append(m.guards, guard.Advice(advice, ranking))
+	}
+	m.guards = append(m.guards, guard.Others...)
+	m.guards = append(m.guards, guard.Limits(func(c *guard.Call) string { return string(limitOf(m.place(c))) }))
 }

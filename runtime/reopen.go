@@ -1,6 +1,10 @@
 package runtime
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/runtime/guard"
+)
 
 // Reopenable keeps of what fails all that it takes to run it again ([Resumption]). It is
 // to be said before the run begins.
@@ -193,7 +197,7 @@ func revive(f *frame, i int32) bool {
 	if more.kept = nil; d.items == nil && len(failedCalls(d)) == 0 || !f.transition(i, Running) {
 		return false
 	}
-	countStart(f, i)
+	tellGuards(f, i, guard.Continued)
 	f.calls[i].attempt++
 	c := f.emit(i, Enter)
 	c.Params = f.calls[i].params

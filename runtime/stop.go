@@ -1,6 +1,10 @@
 package runtime
 
-import "time"
+import (
+	"time"
+
+	"github.com/obelus-dev/obelus/runtime/guard"
+)
 
 // drain lets what runs end and starts nothing more; then the run
 // stops. What was in flight is thus not in doubt when it is resumed.
@@ -176,8 +180,8 @@ func resumeFrame(f *frame, how Resumption) {
 			case f.child(i) == nil:
 				f.machine.running--
 				state.details().lost++
-				if f.machine.permit != nil && f.repeatable(i) {
-					f.machine.permit.Interrupted(guarded(f, i))
+				if f.repeatable(i) {
+					tellGuards(f, i, guard.Interrupted)
 				}
 				decideInFlight(f, i, how.InFlight)
 			case f.call(i).Each == nil && f.call(i).Timeout > 0 && !state.more.overdue: // a delegate's calls see to themselves
@@ -188,7 +192,7 @@ func resumeFrame(f *frame, how Resumption) {
 		case Asking:
 			if q := state.more.question; q.InFlight || state.isUncertain() {
 				decideInFlight(f, i, how.InFlight)
-			} else if mustAsk(f, i) {
+			} else if judgeStart(f, i).Kind == guard.Ask {
 				f.ask(i, q.Problem)
 			} else {
 				f.enqueue(i)

@@ -14,22 +14,47 @@ func setOf(list ...Status) statuses {
 
 func (s statuses) has(one Status) bool { return s&(1<<one) != 0 }
 
-// mayFollow says what a call may become from each status; from one that is settled nothing follows.
-var mayFollow = [...]statuses{
-	// Done where the call was done before; Cancelled with the delegate that it is in.
-	Waiting: setOf(Queued, Done, Failed, Skipped, Cancelled),
-	// Queued again where the limit of calls lets it not start, Failed where the order of a policy doesn't, or where a
-	// kill cut a try short and who resumes says that it has failed; Writing of its record then.
-	Queued: setOf(Queued, Asking, Running, Writing, Failed, Cancelled),
-	// Asking again where an answer can't be taken. Failed of a call that a kill cut short that a person reports as
-	// failed; Writing of its record, and that of a call which is rejected.
-	Asking: setOf(Queued, Asking, Writing, Failed, Rejected, Cancelled),
-	// Queued and Asking where a kill cut the try short.
-	Running: setOf(Queued, Asking, Pausing, Writing, Done, Failed, Cancelled),
-	Pausing: setOf(Queued, Cancelled),
-	// Writing again where another call has to settle first; Rejected where the record of that had to wait.
-	Writing:   setOf(Pausing, Writing, Done, Failed, Rejected, Cancelled),
-	Cancelled: 0, // as of all that is settled
+// A transition is how a call comes by a status: from which others, and what that does besides.
+type transition struct {
+	from statuses
+	to   Status
+	do   func(f *frame, i int32)
+}
+
+// transitions are all that there are: nothing follows a status that is settled.
+var transitions = []transition{
+	// From Queued where the limit of calls lets it not start, from Running where a kill cut the attempt short.
+	{setOf(Waiting, Queued, Asking, Running, Pausing), Queued, (*frame).line},
+	// From Asking where an answer can't be taken, from Running where a kill cut the attempt short.
+	{setOf(Queued, Asking, Running), Asking, nil},
+	{setOf(Queued), Running, nil},
+	{setOf(Running, Writing), Pausing, nil},
+	// From Queued and Asking with the record of a rejection or an interruption, from Writing where one more call has to
+	// settle first.
+	{setOf(Queued, Asking, Running, Writing), Writing, hold},
+	// From Waiting where the call was done before.
+	{setOf(Waiting, Running, Writing), Done, (*frame).release},
+	// From Queued where a guard refuses it, or where who resumes reports that an interrupted attempt has failed.
+	{setOf(Waiting, Queued, Asking, Running, Writing), Failed, (*frame).release},
+	{setOf(Waiting), Skipped, (*frame).release},
+	{setOf(Asking, Writing), Rejected, (*frame).release},
+	// With the delegate or the list that it is in.
+	{setOf(Waiting, Queued, Asking, Running, Pausing, Writing), Cancelled, (*frame).release},
+}
+
+// mayFollow is by status what a call may become, and effects what that does.
+var mayFollow, effects = byStatus()
+
+func byStatus() (follow [Cancelled + 1]statuses, effects [Cancelled + 1]func(*frame, int32)) {
+	for _, t := range transitions {
+		effects[t.to] = t.do
+		for from := range follow {
+			if t.from.has(Status(from)) {
+				follow[from] |= setOf(t.to)
+			}
+		}
+	}
+	return follow, effects
 }
 
 // Tests let an illegal transition panic where it happens, and see those that are made.
@@ -40,16 +65,19 @@ var (
 
 // transition gives a call another status: nothing else does. It reports whether the call may have it now; if not,
 // nothing has changed, and the run ends as one in which the machine is inconsistent (see checkItself).
-func (s *schedule) transition(i int32, to Status) bool {
-	state := &s.calls[i]
+func (f *frame) transition(i int32, to Status) bool {
+	state := &f.calls[i]
 	if !mayFollow[state.status].has(to) {
-		s.illegal(i, to)
+		f.illegal(i, to)
 		return false
 	}
 	if onTransition != nil {
 		onTransition(state.status, to)
 	}
 	state.status = to
+	if do := effects[to]; do != nil {
+		do(f, i)
+	}
 	return true
 }
 

@@ -62,6 +62,23 @@ func TestSettledIsFinal(t *testing.T) {
 	}
 }
 
+// EXECUTION.md#order-of-calls shows the table.
+func TestTransitionsAreDocumented(t *testing.T) {
+	var table strings.Builder
+	for from := Waiting; !from.Settled(); from++ {
+		var follow []string
+		for to := Waiting; to <= Cancelled; to++ {
+			if mayFollow[from].has(to) {
+				follow = append(follow, to.String())
+			}
+		}
+		fmt.Fprintf(&table, "    %s: %s\n", from, strings.Join(follow, ", "))
+	}
+	if !strings.Contains(Reference, table.String()) {
+		t.Errorf("EXECUTION.md lacks\n%s", table.String())
+	}
+}
+
 func startedMachine(t *testing.T) *Machine {
 	t.Helper()
 	m := unverified(t, "calls: [{_tool: f, _id: one, _outputPath: a}, {_tool: f, _id: two, x: †state.a}]", Options{})

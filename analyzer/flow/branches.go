@@ -16,8 +16,7 @@ type Branches struct {
 	of         *Facts
 	branches   *branch.Conditions
 	branching  bool // something decides what runs
-	branchesTo int  // of how many calls that is known
-	readsTo    int  // of how many reads
+	settled    bool // whether something does is known
 	certain    map[*plan.Call]bool
 	guarding   []*plan.Call // the calls with a condition of their own
 	guardsUpTo int          // of how many calls
@@ -44,16 +43,13 @@ func (b *Branches) Exhausted() bool { return b.branches != nil && b.branches.Exh
 
 // HasBranches reports whether anything in the plan decides what runs.
 func (b *Branches) HasBranches() bool {
-	if !b.branching {
-		p := b.of.Plan
-		b.branching = p.Writes == plan.Once || slices.ContainsFunc(p.Calls[b.branchesTo:], func(c *plan.Call) bool {
+	if p := b.of.Plan; !b.settled {
+		b.settled = true
+		b.branching = p.Writes == plan.Once || slices.ContainsFunc(p.Calls, func(c *plan.Call) bool {
 			return len(c.Output) > 1 || compiler.Condition(c) != nil || b.mayEndEmpty(c.Params)
+		}) || p.Output != nil && slices.ContainsFunc(p.Reads, func(r plan.Read) bool {
+			return b.of.MeetsNull(&r, false)
 		})
-		b.branchesTo = len(p.Calls)
-		if p.Output != nil && !b.branching {
-			b.branching = slices.ContainsFunc(p.Reads[b.readsTo:], func(r plan.Read) bool { return b.of.MeetsNull(&r, false) })
-			b.readsTo = len(p.Reads)
-		}
 	}
 	return b.branching
 }

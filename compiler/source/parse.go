@@ -104,42 +104,6 @@ func Parse(f *File, l Limits) (root *Node, problems []Problem) {
 	})
 }
 
-// ParsePart reads one value of a JSON file of which a [Stream] knows that it stands
-// between two of its bytes, so many brackets deep: it gives what Parse makes of it in
-// the whole.
-func ParsePart(f *File, start, end, depth int, l Limits) (n *Node, problems []Problem) {
-	n, problems = read(f, l, func(b *builder) *Node {
-		b.text = string(f.Text[start:end])
-		return (&jsonReader{builder: b, depth: depth}).document()
-	})
-	n.move(start)
-	for i := range problems {
-		p := &problems[i]
-		p.Span = p.Span.moved(start)
-		for k := range p.Related {
-			p.Related[k].Span = p.Related[k].Span.moved(start)
-		}
-	}
-	return n, problems
-}
-
-func (s Span) moved(by int) Span { return Span{s.File, s.Start + by, s.End + by} }
-
-// move changes the places of a tree.
-func (n *Node) move(by int) {
-	if n == nil {
-		return
-	}
-	n.Start, n.End = n.Start+by, n.End+by
-	for _, item := range n.Items {
-		item.move(by)
-	}
-	for _, f := range n.Fields {
-		f.Key.move(by)
-		f.Value.move(by)
-	}
-}
-
 // read runs a reader, and gathers what is wrong.
 func read(f *File, l Limits, reader func(*builder) *Node) (root *Node, problems []Problem) {
 	b := &builder{file: f, limits: l.orDefaults()}

@@ -428,9 +428,13 @@ func (s *Stream) scalar(end int) *Node {
 		return &Node{} // nothing in it can be wrong
 	}
 	file := &File{Name: "solution.json", Format: JSON, Text: s.text}
-	n, problems := ParsePart(file, s.start, end, len(s.open), s.limits)
+	n, problems := read(file, s.limits, func(b *builder) *Node {
+		b.text = string(s.text[s.start:end])
+		return (&jsonReader{builder: b, depth: len(s.open)}).document()
+	})
 	if n == nil {
 		s.fault, s.state = &problems[len(problems)-1], faulty
+		s.fault.Span = Span{file, s.fault.Span.Start + s.start, s.fault.Span.End + s.start}
 	}
 	return n
 }

@@ -1,5 +1,3 @@
-// Package guard decides whether a policy lets a call of a run start, by its parameters and by
-// what has started and finished before. It never changes a call or a run.
 package guard
 
 import (

@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"fmt"
+
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
@@ -21,6 +23,37 @@ type orderCount struct {
 	all    int
 }
 
+// Order refuses what an order rule of a policy forbids. It finds the counts of a call's instance.
+type Order func(*Call) *Orders
+
+// Arrives allows every call: the rules about plans have judged it.
+func (Order) Arrives(*Call) Verdict { return Verdict{} }
+
+// Starts refuses a call that would break a rule if it started now.
+func (o Order) Starts(c *Call) Verdict {
+	if c.Of.Each != nil { // its items start, one by one
+		return Verdict{}
+	}
+	if broken := o(c).forbids(c.Plan, c.Of, c.Params, isRepeat(c)); broken != nil {
+		why := fmt.Sprintf("the policy's rule %q says that %s", broken.Name, broken.Says())
+		return Verdict{Kind: Refuse, Code: "forbidden-order", Reason: why}
+	}
+	return Verdict{}
+}
+
+// Settled counts what has started, and what is done.
+func (o Order) Settled(c *Call, stage Stage) {
+	switch {
+	case stage <= Continued:
+		o(c).Started(c.Plan, c.Of, c.Params, isRepeat(c))
+	case stage == Done && c.Of.Each == nil:
+		o(c).done(c.Plan, c.Of, c.Params)
+	}
+}
+
+// isRepeat reports whether a call is one more attempt that does no more than the first.
+func isRepeat(c *Call) bool { return c.IsFurther && label.IsIdempotent(c.Plan, c.Of) }
+
 // NewOrders begins with nothing counted.
 func NewOrders(policies []*policy.Policy) Orders {
 	l := Orders{checks: policy.Checks(policies)}
@@ -31,9 +64,9 @@ func NewOrders(policies []*policy.Policy) Orders {
 	return l
 }
 
-// Forbids is the first check that a call would break if it started now; nil when it may.
+// forbids is the first check that a call would break if it started now; nil when it may.
 // Again says that it is one more attempt of a call that does no more than the first.
-func (l *Orders) Forbids(plan *plan.Plan, call *plan.Call, params map[string]any, again bool) *policy.Check {
+func (l *Orders) forbids(plan *plan.Plan, call *plan.Call, params map[string]any, again bool) *policy.Check {
 	for i := range l.checks {
 		c, count := &l.checks[i], &l.counts[i]
 		if label.RoleOf(c, plan, call)&label.Subject == 0 || again && c.Kind == policy.AtMost {
@@ -59,8 +92,7 @@ func (l *Orders) Started(plan *plan.Plan, call *plan.Call, params map[string]any
 	}
 }
 
-// Done counts a call that is done.
-func (l *Orders) Done(plan *plan.Plan, call *plan.Call, params map[string]any) {
+func (l *Orders) done(plan *plan.Plan, call *plan.Call, params map[string]any) {
 	for i := range l.checks {
 		if l.checks[i].Kind == policy.OnlyAfter {
 			l.count(i, plan, call, params)

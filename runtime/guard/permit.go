@@ -12,6 +12,7 @@ import (
 // has used up its budget. It counts over ticks and resumed runs.
 type Permit struct {
 	*permit.Permit
+	look    func(*Call) *Details
 	used    map[string][]int             // by instance, and entry
 	entries map[[2]int]map[string]string // by tick and frame: what their calls equal, see [permit.Entries]
 	ended   map[string][]ending          // by instance: the calls of the run itself
@@ -30,40 +31,47 @@ type ending struct {
 	tick   int
 }
 
-// PermitOf is the guard that a run begins with.
-func PermitOf(p *permit.Permit) *Permit {
+// PermitOf is the guard that a run begins with. It looks a call up to compare it.
+func PermitOf(p *permit.Permit, look func(*Call) *Details) *Permit {
 	return &Permit{
-		Permit: p, used: map[string][]int{}, entries: map[[2]int]map[string]string{},
+		Permit: p, look: look, used: map[string][]int{}, entries: map[[2]int]map[string]string{},
 		ended: map[string][]ending{}, charged: map[ID]int{},
 	}
 }
 
-// A Call is what the permit compares of a call.
-type Call struct {
+// Details are what the permit compares of a call.
+type Details struct {
 	permit.Subject
-	ID
-	Instance  string
-	Of        func(call string) *facts.Call // finds another call of its plan
-	IsOwn     bool                          // it is one of the run itself, and counts for calls of later ticks
-	IsFurther bool                          // it isn't the first attempt
-	IsAgain   bool                          // a reviewer has it run again that was cut short, however often that is then
-	Cost      float64                       // the declared cost of an attempt
-	Approved  []permit.Difference           // what a reviewer has approved of it
+	*Call
+	Find     func(call string) *facts.Call // another call of its plan
+	IsOwn    bool                          // it is one of the run itself, and counts for calls of later ticks
+	IsAgain  bool                          // a reviewer has it run again that was cut short, however often that is then
+	Cost     float64                       // the declared cost of an attempt
+	Approved []permit.Difference           // what a reviewer has approved of it
 }
 
-// An ID is the position of a call in a run.
-type ID struct{ Tick, Frame, Call int }
+func outside(differences []permit.Difference) (v Verdict) {
+	if len(differences) > 0 {
+		v.Kind, v.Outside = Ask, differences
+	}
+	return v
+}
 
 // Arrives compares a call by its text: while a reviewer is asked about one, nothing starts.
-func (g *Permit) Arrives(c *Call) []permit.Difference {
+func (g *Permit) Arrives(of *Call) Verdict {
+	c := g.look(of)
 	c.Arrives, c.Wrote = true, map[string][]permit.Writer{}
 	c.EntryOf, c.Earlier = g.EntriesOf(c), g.earlier(c)
 	_, left := g.Match(&c.Subject, nil)
-	return left
+	return outside(left)
 }
 
 // Starts compares a call with its values, who wrote what it reads, and what is left of the budget.
-func (g *Permit) Starts(c *Call) []permit.Difference {
+func (g *Permit) Starts(of *Call) Verdict {
+	if of.Of.Each != nil { // its items start, one by one
+		return Verdict{}
+	}
+	c := g.look(of)
 	c.EntryOf, c.Earlier = g.EntriesOf(c), g.earlier(c)
 	entry, left := g.Match(&c.Subject, g.uses(c.Instance))
 	known := g.entries[[2]int{c.Tick, c.Frame}]
@@ -85,21 +93,23 @@ func (g *Permit) Starts(c *Call) []permit.Difference {
 	if c.Cost > 0 {
 		exceeds("cost", g.asked+g.cost+c.Cost)
 	}
-	return slices.DeleteFunc(permit.Without(left, c.Approved), func(d permit.Difference) bool { return !differs(d) })
+	return outside(slices.DeleteFunc(permit.Without(left, c.Approved), func(d permit.Difference) bool {
+		return !differs(d)
+	}))
 }
 
 // EntriesOf names the entries that the calls equal that are in the plan of one.
-func (g *Permit) EntriesOf(c *Call) func(call string) string {
+func (g *Permit) EntriesOf(c *Details) func(call string) string {
 	at := [2]int{c.Tick, c.Frame}
 	if g.entries[at] == nil {
 		g.entries[at] = map[string]string{}
 	}
 	like := permit.Subject{In: c.In, Wrote: map[string][]permit.Writer{}, Earlier: g.earlier(c)}
-	return permit.Entries(like, g.entries[at], c.Of, g.EntryOf)
+	return permit.Entries(like, g.entries[at], c.Find, g.EntryOf)
 }
 
 // earlier are the calls that ended in earlier ticks, the second that equals an entry as its second.
-func (g *Permit) earlier(c *Call) (all []permit.Row) {
+func (g *Permit) earlier(c *Details) (all []permit.Row) {
 	times := map[string]int{}
 	for _, one := range g.ended[c.Instance] {
 		if one.tick == c.Tick {
@@ -122,9 +132,30 @@ func (g *Permit) uses(instance string) []int {
 	return g.used[instance]
 }
 
-// Started takes an attempt that starts off what is left. One that a reviewer has approved uses the entry that it is the
+// Settled counts what has started, and notes what has ended for the calls that come after it in later ticks.
+func (g *Permit) Settled(of *Call, stage Stage) {
+	switch {
+	case stage == Started:
+		g.started(g.look(of))
+	case stage == Interrupted: // an attempt that may be repeated gives back what it used
+		if entry, charged := g.charged[of.ID]; charged {
+			g.uses(of.Instance)[entry]--
+		}
+	}
+	if stage > Continued {
+		delete(g.charged, of.ID)
+	}
+	if stage >= Ended {
+		if c := g.look(of); c.IsOwn {
+			one := ending{g.EntriesOf(c)(c.Subject.Call.Name), stage >= Done, c.Tick}
+			g.ended[c.Instance] = append(g.ended[c.Instance], one)
+		}
+	}
+}
+
+// started takes an attempt that starts off what is left. One that a reviewer has approved uses the entry that it is the
 // closest to, if that has uses left.
-func (g *Permit) Started(c *Call) {
+func (g *Permit) started(c *Details) {
 	if c.ID != g.next { // its items start, one by one
 		return
 	}
@@ -137,22 +168,6 @@ func (g *Permit) Started(c *Call) {
 		g.calls++
 	}
 	g.cost += c.Cost
-}
-
-// Interrupted gives back an attempt that a kill cut short and that may be repeated.
-func (g *Permit) Interrupted(c *Call) {
-	if entry, charged := g.charged[c.ID]; charged {
-		g.uses(c.Instance)[entry]--
-		delete(g.charged, c.ID)
-	}
-}
-
-// Settled notes that a call has ended, for those that come after it in later ticks.
-func (g *Permit) Settled(c *Call, isDone bool) {
-	delete(g.charged, c.ID)
-	if c.IsOwn {
-		g.ended[c.Instance] = append(g.ended[c.Instance], ending{g.EntriesOf(c)(c.Subject.Call.Name), isDone, c.Tick})
-	}
 }
 
 // Overspent says by how much a run has used up more than its budget; "" where it is within.

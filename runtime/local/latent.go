@@ -54,8 +54,7 @@ func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.R
 	return e
 }
 
-// answerFailure is what became of a planner's answer that was cut or refused; nil
-// where it is neither.
+// answerFailure is what became of a planner's answer that was cut or refused; nil where it is neither.
 func answerFailure(err error) *runtime.Failure {
 	var refusal interface{ Refusal() string }
 	switch {
@@ -67,8 +66,7 @@ func answerFailure(err error) *runtime.Failure {
 	return nil
 }
 
-// characters gives the whole characters of a text, what is none of them replaced,
-// and what may be the beginning of one.
+// characters gives the whole characters of a text, what is none of them replaced, and what may be the beginning of one.
 func characters(text string) (full, rest string) {
 	cut := len(text) - source.Unfinished([]byte(text[max(0, len(text)-utf8.UTFMax):]))
 	return strings.ToValidUTF8(text[:cut], "\uFFFD"), text[cut:]

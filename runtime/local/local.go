@@ -1,6 +1,5 @@
-// Package local runs a plan here and now: every activity in a goroutine of its
-// own, on the machine's clock. It carries out the commands of a
-// [runtime.Machine] and decides nothing.
+// Package local runs a plan here and now: every activity in a goroutine of its own, on the machine's clock. It carries
+// out the commands of a [runtime.Machine] and decides nothing.
 package local
 
 import (
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -26,17 +24,14 @@ type Options struct {
 	Activities Runner
 	// Planner writes solutions, and the results of latent calls. Nil is no planner.
 	Planner Planner
-	// Confirmer asks people. Nil means that there is nobody to ask, as [ErrNoReviewer] does: a
-	// run that needs an answer runs everything else and then stops, for the reason [runtime.ReasonConfirmation] or
-	// [runtime.ReasonInFlight].
+	// Confirmer asks people. Nil means that there is nobody to ask, as [ErrNoReviewer] does: a run that needs an answer
+	// runs everything else and then stops, for the reason [runtime.ReasonConfirmation] or [runtime.ReasonInFlight].
 	Confirmer Confirmer
 	// Answered, if given, gives answers that were given before the question, or nil.
 	Answered func(q *runtime.Question) *runtime.Decision
-	// Instances, if given, brings further instances; the machine's options say
-	// that they are to be asked for.
+	// Instances, if given, brings further instances; the machine's options say that they are to be asked for.
 	Instances Instances
-	// Journal, if given, has every event on disk before what follows from it is
-	// done.
+	// Journal, if given, has every event on disk before what follows from it is done.
 	Journal Journal
 	// Observe, if given, sees every command, with the time since the run began,
 	// before it is carried out, and how far tries are ([runtime.Progressed]). It is called from one goroutine and must not
@@ -47,51 +42,44 @@ type Options struct {
 	Within func(ctx context.Context, c runtime.Command) context.Context
 }
 
-// A Runner begins one try of an activity and returns at once with a function that
-// cancels it. When the try has ended, ended is called, once, in another goroutine.
-// *activity.Set is one.
+// A Runner begins one try of an activity and returns at once with a function that cancels it. When the try has ended,
+// ended is called, once, in another goroutine. *activity.Set is one.
 type Runner interface {
 	Start(ctx context.Context, name string, r activity.Request, ended func(activity.Result, error)) context.CancelFunc
 }
 
-// A Planner answers a request, handing out the text of its answer piece by piece
-// as it comes. An error that is [request.ErrCut] says that the answer broke off;
-// one with a method Refusal() string that the model declined, in its words; any
-// other that there is no planner to be had, which stops the run.
+// A Planner answers a request, handing out the text of its answer piece by piece as it comes. An error that is
+// [request.ErrCut] says that the answer broke off; one with a method Refusal() string that the model declined, in its
+// words; any other that there is no planner to be had, which stops the run.
 type Planner interface {
 	Answer(ctx context.Context, r *runtime.Request, emit func(text string)) (runtime.Usage, error)
 }
 
-// A Confirmer puts questions to a person. Ask takes one and returns at once: it is
-// called by one goroutine, in the order in which the person is to be asked. The function that it
-// returns is called once, in another goroutine; it waits
-// for the answer, or until ctx is done, whose cause says in words why the question is
-// taken back. It calls shown once the person sees the question: only then does the
-// time for the answer begin. An error says that no answer is to be had: the run stops, but
-// for [ErrNoReviewer] not before nothing else is left to do.
+// A Confirmer puts questions to a person. Ask takes one and returns at once: it is called by one goroutine, in the
+// order in which the person is to be asked. The function that it returns is called once, in another goroutine; it waits
+// for the answer, or until ctx is done, whose cause says in words why the question is taken back. It calls shown once
+// the person sees the question: only then does the time for the answer begin. An error says that no answer is to be
+// had: the run stops, but for [ErrNoReviewer] not before nothing else is left to do.
 type Confirmer interface {
 	Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error))
 }
 
-// Instances brings the instances of a run that come from outside. Next waits for
-// the next ones, at least one and at most so many, and reports whether these are
-// the last. It is called by one goroutine at a time. An error says that no more are to be had: the
-// run stops, and can be resumed.
+// Instances brings the instances of a run that come from outside. Next waits for the next ones, at least one and at
+// most so many, and reports whether these are the last. It is called by one goroutine at a time. An error says that no
+// more are to be had: the run stops, and can be resumed.
 type Instances interface {
 	Next(most int) (next []runtime.Instance, last bool, err error)
 }
 
-// A Journal keeps events. What was appended is on disk when Sync returns. It keeps
-// nothing of the events that it is given. While one goroutine waits in Sync, another
-// appends what the next Sync is for.
+// A Journal keeps events. What was appended is on disk when Sync returns. It keeps nothing of the events that it is
+// given. While one goroutine waits in Sync, another appends what the next Sync is for.
 type Journal interface {
 	Append(e *runtime.Event) error
 	Sync() error
 }
 
-// Run runs the plan to its end. When ctx ends, nothing new starts, what runs is
-// cancelled, and the outcome is "stopped" for the reason "interrupted". The
-// error is for a plan that this world can't run, and for a journal that can't be
+// Run runs the plan to its end. When ctx ends, nothing new starts, what runs is cancelled, and the outcome is "stopped"
+// for the reason "interrupted". The error is for a plan that this world can't run, and for a journal that can't be
 // written: then nothing more is done.
 func Run(ctx context.Context, v *analyzer.Verified, o Options) (*runtime.Outcome, error) {
 	if err := Runnable(v.Plan(), o.Planner != nil); err != nil {
@@ -100,9 +88,8 @@ func Run(ctx context.Context, v *analyzer.Verified, o Options) (*runtime.Outcome
 	return drive(ctx, runtime.New(v, o.Options), runtime.Event{Kind: runtime.RunBegan}, o)
 }
 
-// Resume continues a run that was stopped or killed: with a machine that has
-// been brought to where the run stood by stepping the events of its journal, of
-// which the last came at the given time. The plan and the options of the machine
+// Resume continues a run that was stopped or killed: with a machine that has been brought to where the run stood by
+// stepping the events of its journal, of which the last came at the given time. The plan and the options of the machine
 // are those that the run was begun with. One that has ended is an error.
 func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runtime.Resumption, o Options) (*runtime.Outcome, error) {
 	if m.Over() && !m.Stopped() && !how.RetryFailed {
@@ -111,8 +98,7 @@ func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runti
 	return drive(ctx, m, runtime.Event{Kind: runtime.Resumed, At: at, Resumption: &how}, o)
 }
 
-// Runnable reports why a plan can't be run here, or nil: a latent call needs a
-// model unless its result is in the plan.
+// Runnable reports why a plan can't be run here, or nil: a latent call needs a model unless its result is in the plan.
 func Runnable(p *plan.Plan, planned bool) error {
 	all := p.AllDelegates()
 	for _, path := range slices.Sorted(maps.Keys(all)) {
@@ -177,12 +163,8 @@ func (u *undertaking) giveUp(why error) {
 
 const batch = 256
 
-// What the text of an answer may take, in bytes: one piece, and all that the
-// machine is given at a time.
-const (
-	maxPiece  = 64 << 10
-	maxPieces = 4 * maxPiece
-)
+// maxPiece is how many bytes of an answer are an event at most.
+const maxPiece = 64 << 10
 
 // drive runs a machine from its first event on.
 func drive(ctx context.Context, m *runtime.Machine, first runtime.Event, o Options) (*runtime.Outcome, error) {
@@ -232,9 +214,8 @@ func (w *world) Next() (runtime.Event, error) {
 	}
 }
 
-// await waits for something to happen, and takes with it what has happened
-// meanwhile: all of it goes to disk at once. When the disk has done with what it was
-// given there are no events.
+// await waits for something to happen, and takes with it what has happened meanwhile: all of it goes to disk at once.
+// When the disk has done with what it was given there are no events.
 func (w *world) await() error {
 	if reason := w.stuck(); reason != "" {
 		w.batch = append(w.batch, runtime.Event{Kind: runtime.Stopped, Text: string(reason), Gently: true})
@@ -260,39 +241,20 @@ func (w *world) await() error {
 	return nil
 }
 
-// gather takes with an event those that have come meanwhile: all but pieces of an
-// answer first, and of these so much, joined, that a planner that never pauses
-// holds nobody up.
+// gather takes with an event those that have come meanwhile: all but pieces of an answer first, and of these so many
+// that a planner that never pauses holds nobody up.
 func (w *world) gather(first runtime.Event) {
-	events := append(w.batch, first)
-	for more := true; more && len(events) < batch; {
-		select {
-		case e := <-w.events:
-			events = append(events, e)
-		default:
-			more = false
+	w.batch = append(w.batch, first)
+	for _, from := range []chan runtime.Event{w.events, w.pieces} {
+		for more := true; more && len(w.batch) < batch; {
+			select {
+			case e := <-from:
+				w.batch = append(w.batch, e)
+			default:
+				more = false
+			}
 		}
 	}
-	var joined strings.Builder
-	for more := true; more && len(events) < batch && joined.Len() < maxPieces; {
-		select {
-		case e := <-w.pieces:
-			last := &events[len(events)-1]
-			if e.Kind != runtime.Streamed || last.Kind != runtime.Streamed { // or the first piece, or the end
-				events = append(events, e)
-				joined.Reset()
-				continue
-			}
-			if joined.Len() == 0 {
-				joined.WriteString(last.Text)
-			}
-			joined.WriteString(e.Text)
-			last.Text = joined.String()
-		default:
-			more = false
-		}
-	}
-	w.batch = events
 }
 
 // record notes that an event has come, and appends it to the journal.
@@ -341,8 +303,7 @@ func (w *world) Do(commands []runtime.Command) error {
 	return nil
 }
 
-// follow does what follows from events that are on disk, and sends those there that
-// something else follows from.
+// follow does what follows from events that are on disk, and sends those there that something else follows from.
 func (w *world) follow() error {
 	for w.synced == nil {
 		w.carryOut(w.ripe)

@@ -54,9 +54,8 @@ func (w *world) awaitAnswers() {
 	w.put = w.put[:0]
 }
 
-// An unanswered question is one that nobody is there to answer. The time for the answer
-// counts all the same. The run continues with all that doesn't need it, and stops when
-// nothing else is left.
+// An unanswered question is one that nobody is there to answer. The time for the answer counts all the same. The run
+// continues with all that doesn't need it, and stops when nothing else is left.
 type unanswered struct {
 	try
 	reason runtime.Reason

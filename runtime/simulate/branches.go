@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -34,8 +35,7 @@ type Exploration struct {
 // Choices are the options of every choice that was met.
 func (e *Exploration) Choices() [][]analyzer.BranchChoice { return e.by.choices }
 
-// A Problem is what goes wrong on a branch: one for each cause, with the shortest path
-// that was found to it.
+// A Problem is what goes wrong on a branch: one for each cause, with the shortest path that was found to it.
 type Problem struct {
 	Kind     ProblemKind
 	Call     string // whose it is; "" for the plan's output
@@ -58,26 +58,25 @@ const (
 	Unhandled ProblemKind = "failure"   // a failure that nothing handles, a limit that stops the run, or an output that doesn't fit its schema
 )
 
-// is reports whether two problems have one cause. Of plans that end without output the
-// paths tell causes apart.
+// is reports whether two problems have one cause. Of plans that end without output the paths tell causes apart.
 func (p Problem) is(other Problem) bool {
 	return p.Kind == other.Kind && p.Call == other.Call && p.code == other.code
 }
 
-// mostPaired bounds the choices whose pairs are counted.
-const mostPaired = 300
+// mixed is how many combinations are drawn where there is no room for all: nearly every pair of options that come
+// together in one of four is among them.
+const mixed = 64
 
-// Explore simulates the branches of a plan: all combinations of how calls end, and of
-// values with which its conditions hold or don't, that a run can reach. Of more than most it
-// plays those that differ least from the usual one, and some that bring pairs of options
-// together. made are the generated keys of input and state, which may vary. Options.Steps
+// Explore simulates the branches of a plan: all combinations of how calls end, and of values with which its conditions
+// hold or don't, that a run can reach. Of more than most it plays those that differ least from the usual one, and some
+// that bring pairs of options together. made are the generated keys of input and state, which may vary. Options.Steps
 // bounds each simulation, and all of them together.
 func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Exploration {
 	x := Begin(r, o, made).by
 	x.out.Alternatives(most, func(*Alternative) bool { return true })
 	if !x.out.Complete {
 		x.allow(most)
-		x.cover()
+		x.mix()
 	}
 	x.allow(most)
 	x.conclude()
@@ -117,9 +116,6 @@ type explorer struct {
 	choices    [][]analyzer.BranchChoice // the options of each
 	trials     map[string]*trial
 	order      []*trial
-	numbers    []int           // by choice: of its first option among those of all choices
-	pairs      [][]bool        // by number of an option and a lower one: both were played together
-	paired     int             // how many pairs were
 	started    map[string]bool // calls of the plan, in some combination
 	last       *course         // the combination that is played, or was played last
 	out        Exploration
@@ -157,8 +153,7 @@ func (x *explorer) affords() bool {
 	return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) && (x.o.Watch == nil || x.out.Usual == nil || x.o.Watch(0))
 }
 
-// play simulates the combination that has these options and elsewhere the usual ones, or
-// those preferred.
+// play simulates the combination that has these options and elsewhere the usual ones, or those preferred.
 func (x *explorer) play(forced []pick, prefer func(choice, n int) int) *trial {
 	c := &course{explorer: x, forced: map[int]int{}, prefer: prefer, taken: map[int]int{}}
 	for _, p := range forced {
@@ -199,23 +194,7 @@ func (x *explorer) play(forced []pick, prefer func(choice, n int) int) *trial {
 		}
 		x.see(one)
 	}
-	if len(x.choices) <= mostPaired {
-		for i, a := range t.picks {
-			for _, b := range t.picks[:i] {
-				if both := x.together(a, b); !*both {
-					*both = true
-					x.paired++
-				}
-			}
-		}
-	}
 	return t
-}
-
-// together is whether two options were played together.
-func (x *explorer) together(a, b pick) *bool {
-	one, other := x.numbers[a.choice]+a.option, x.numbers[b.choice]+b.option
-	return &x.pairs[max(one, other)][min(one, other)]
 }
 
 // keyOf tells combinations apart, whatever order their choices were met in.
@@ -232,12 +211,11 @@ type Alternative struct {
 	Scenario *Scenario
 }
 
-// Alternatives plays combinations, each once and at most so many, as long as each asks for
-// more. First comes the usual one, in which nothing fails. Then comes for each other option of
-// a choice that one of these meets the combination that has it: the last of its path is the
-// option, what comes before is what brings the choice about. Then come those in which several
-// things go otherwise. left is how many options had no room. Options.Steps bounds each
-// simulation, and a third as many steps all.
+// Alternatives plays combinations, each once and at most so many, as long as each asks for more. First comes the usual
+// one, in which nothing fails. Then comes for each other option of a choice that one of these meets the combination
+// that has it: the last of its path is the option, what comes before is what brings the choice about. Then come those
+// in which several things go otherwise. left is how many options had no room. Options.Steps bounds each simulation, and
+// a third as many steps all.
 func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)) (left int) {
 	x := e.by
 	x.allow(most)
@@ -286,29 +264,11 @@ func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)
 	return 0
 }
 
-// cover plays combinations that bring most pairs of options together that weren't yet, choice by
-// choice as they are met, until three in a row bring none.
-func (x *explorer) cover() {
-	for stale := 0; stale < 3 && x.affords() && len(x.choices) <= mostPaired; stale++ {
-		before := x.paired
-		x.play(nil, func(choice, n int) int {
-			best, most := 0, -1
-			for option := range n {
-				fresh := 0
-				for _, p := range x.last.picks {
-					if !*x.together(p, pick{choice, option}) {
-						fresh++
-					}
-				}
-				if fresh > most {
-					best, most = option, fresh
-				}
-			}
-			return best
-		})
-		if x.paired > before {
-			stale = -1
-		}
+// mix plays combinations that are drawn.
+func (x *explorer) mix() {
+	chance := rand.New(rand.NewPCG(x.o.Seed, 1))
+	for i := 0; i < mixed && x.affords(); i++ {
+		x.play(nil, func(_, n int) int { return chance.IntN(n) })
 	}
 }
 

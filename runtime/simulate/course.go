@@ -34,8 +34,7 @@ type course struct {
 
 type pick struct{ choice, option int }
 
-// choose takes one of the options of a choice, the same for all tries, items and
-// instances.
+// choose takes one of the options of a choice, the same for all tries, items and instances.
 func (c *course) choose(key string, options []analyzer.BranchChoice) int {
 	if len(options) < 2 {
 		return 0
@@ -44,12 +43,7 @@ func (c *course) choose(key string, options []analyzer.BranchChoice) int {
 	if !known {
 		at = len(c.choices)
 		c.known[key] = at
-		c.choices, c.numbers = append(c.choices, options), append(c.numbers, len(c.pairs))
-		for range options {
-			if len(c.choices) <= mostPaired {
-				c.pairs = append(c.pairs, make([]bool, len(c.pairs)))
-			}
-		}
+		c.choices = append(c.choices, options)
 	}
 	if option, ok := c.taken[at]; ok {
 		return option
@@ -169,8 +163,7 @@ func planted(value any, steps []expression.Segment, part any) any {
 	return pathtree.With(value, steps[:last], container)
 }
 
-// fork works out how a call may end: an alternative each, with the values on which
-// conditions hang, and failing.
+// fork works out how a call may end: an alternative each, with the values on which conditions hang, and failing.
 func (x *explorer) fork(w *world, command runtime.Command, call *plan.Call) *fork {
 	mustFail := w.options.mustFail(command.Of, command.Under)
 	if mustFail && command.Of.ItemOf != nil {
@@ -222,8 +215,7 @@ func (x *explorer) fork(w *world, command runtime.Command, call *plan.Call) *for
 	return f
 }
 
-// made makes up a result of a call that takes an alternative, by the tool's own examples
-// if one fits.
+// made makes up a result of a call that takes an alternative, by the tool's own examples if one fits.
 func (x *explorer) made(w *world, plan *plan.Plan, call *plan.Call, route int) (e ending, ok bool) {
 	if x.making -= stepsOfCall; x.making <= 0 {
 		x.out.Cut = true // it isn't known how the call may end
@@ -370,8 +362,7 @@ func (p *part) add(name string, v any) {
 	p.values, p.options = append(p.values, v), append(p.options, as)
 }
 
-// turns are the values on which conditions of a plan turn, and the lists that its calls run
-// for.
+// turns are the values on which conditions of a plan turn, and the lists that its calls run for.
 func (x *explorer) turns(plan *plan.Plan) *turned {
 	if x.turned[plan] == nil {
 		turns := analyzer.Turns(plan)

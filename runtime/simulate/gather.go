@@ -58,8 +58,7 @@ func (g *gathering) turn(p *part, t *analyzer.Turn) {
 	}
 }
 
-// presence takes up that what is read is missing, or is null, or that it is where it
-// usually isn't.
+// presence takes up that what is read is missing, or is null, or that it is where it usually isn't.
 func (g *gathering) presence(p *part, read *plan.Read) {
 	for _, v := range g.of.alternatives(p.steps) {
 		g.admit(p, read.Ref.String(), v, mostValues+2)

@@ -51,23 +51,18 @@ func listsOf(plan *plan.Plan, turns []analyzer.Turn) (all []*list) {
 	return all
 }
 
-// tried are the lists that are tried in the place of another: none, one and two items, each
-// with the values for which conditions of the call hold or don't, and without what is read of
-// it and needn't be there, and all of these together;
-// and as many as it takes that one is where they turn on its place.
+// tried are the lists that are tried in the place of another: none, one item, each with the values for which conditions
+// of the call hold or don't, and without what is read of it and needn't be there, and all of these together; and as
+// many as it takes that one is where they turn on its place.
 func (l *list) tried(g *gathering, p *part) (all []any) {
 	usual := p.values[0]
 	items, _ := usual.([]any)
 	add := func(items ...any) {
-		same := func(v any) bool { return reflect.DeepEqual(v, any(items)) }
-		if items == nil {
-			items = []any{}
-		}
-		if !same(usual) && !slices.ContainsFunc(all, same) {
+		if !reflect.DeepEqual(usual, any(items)) {
 			all = append(all, items)
 		}
 	}
-	add()
+	add([]any{}...)
 	one := &ending{accepts: func(any) bool { return true }}
 	if g.of.schema != nil {
 		at := g.of.schema.At(append(compiler.SchemaPath(p.steps), schema.Index(0)))

@@ -9,8 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// played is a plan that was at work on one state: that of the run, of an instance
-// or of a delegate.
+// played is a plan that was at work on one state: that of the run, of an instance or of a delegate.
 type played struct {
 	plan     *plan.Plan
 	calls    []int             // the places of its calls among the reports
@@ -68,9 +67,8 @@ func (w *world) report(frame, call int) *CallReport {
 	return &w.out.Calls[w.frames[place{w.machine.Tick(), frame}].calls[call]]
 }
 
-// arrange puts the reports in plan order, instance by instance, the calls of a
-// delegate behind the call that they are done for. Which frame came first depends on
-// the schedule.
+// arrange puts the reports in plan order, instance by instance, the calls of a delegate behind the call that they are
+// done for. Which frame came first depends on the schedule.
 func (w *world) arrange() {
 	all, now := make([]CallReport, 0, len(w.out.Calls)), make([]int, len(w.out.Calls))
 	var take func(p *played)
@@ -107,9 +105,8 @@ func (w *world) analyse() {
 	w.out.LowerBound = max(w.out.Critical, w.out.Work/time.Duration(parallel))
 }
 
-// longest is the longest path through a plan at work, and the activities on it, by what
-// had ended when calls began. A call that a plan carries out is as long as that plan's own, over
-// all tries.
+// longest is the longest path through a plan at work, and the activities on it, by what had ended when calls began. A
+// call that a plan carries out is as long as that plan's own, over all tries.
 func (w *world) longest(p *played) (time.Duration, []int) {
 	n := len(p.plan.Calls)
 	until, before, within := make([]time.Duration, n), make([]int32, n), make([][]int, n)

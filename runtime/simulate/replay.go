@@ -16,13 +16,11 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// replayStep is the virtual time between two ends of a schedule, so that their
-// order can be seen.
+// replayStep is the virtual time between two ends of a schedule, so that their order can be seen.
 const replayStep = 100 * time.Millisecond
 
-// Replay simulates exactly one schedule: activities end in its order and
-// as it says, and those that it doesn't name fail after all others. It is an
-// error when the plan can't be run so: a call named next isn't at work.
+// Replay simulates exactly one schedule: activities end in its order and as it says, and those that it doesn't name
+// fail after all others. It is an error when the plan can't be run so: a call named next isn't at work.
 func Replay(r *analyzer.Simulation, s analyzer.Schedule, o Options) (*Scenario, error) {
 	r, err := r.Single()
 	if err != nil {

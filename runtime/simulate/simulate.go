@@ -1,7 +1,6 @@
-// Package simulate runs a plan without carrying it out: the same machine as a real run, on a
-// virtual clock, with activities whose results, durations and failures are made
-// up from what the tools say of themselves. The same seed gives the same
-// simulation.
+// Package simulate runs a plan without carrying it out: the same machine as a real run, on a virtual clock, with
+// activities whose results, durations and failures are made up from what the tools say of themselves. The same seed
+// gives the same simulation.
 package simulate
 
 import (
@@ -25,8 +24,7 @@ type Options struct {
 	runtime.Options
 	// Seed decides everything that is left to chance.
 	Seed uint64
-	// Schedule, above 0, draws durations anew and leaves results alone: another
-	// interleaving of the same work.
+	// Schedule, above 0, draws durations anew and leaves results alone: another interleaving of the same work.
 	Schedule int
 	// Fail names what fails every time: tools, calls, items of calls ("fetch#1[2]"), and calls
 	// of delegates by their name or path.
@@ -34,10 +32,9 @@ type Options struct {
 	// Answer, of a run that is planned, gives the planner's answer to the request for
 	// a solution, in the pieces in which it arrives.
 	Answer func(*runtime.Request) []Piece
-	// Steps, above 0, bounds what the simulation may cost: a step for every value that
-	// calls are given and give back, and stepsOfCall for a call; a call of a delegate
-	// costs as much again when the delegate begins. One that needs more is
-	// stopped. With instances only as many are simulated as there is room for.
+	// Steps, above 0, bounds what the simulation may cost: a step for every value that calls are given and give back,
+	// and stepsOfCall for a call; a call of a delegate costs as much again when the delegate begins. One that needs
+	// more is stopped. With instances only as many are simulated as there is room for.
 	Steps int
 	// Observe sees every command at its virtual time.
 	Observe func(at time.Duration, c runtime.Command)
@@ -58,17 +55,14 @@ func DefaultSteps(p *plan.Plan) int {
 	return 500_000 + 50*calls
 }
 
-// A Piece is a part of a planner's answer, and how long after the one before it
-// arrives.
+// A Piece is a part of a planner's answer, and how long after the one before it arrives.
 type Piece struct {
 	After time.Duration
 	Text  string
 }
 
-// A Scenario is one simulation. Of a run that is planned it holds the
-// calls of all ticks, one tick after the other, and tells no critical path. The
-// work is that of activities: a call that a plan carries out is as long as its
-// calls.
+// A Scenario is one simulation. Of a run that is planned it holds the calls of all ticks, one tick after the other, and
+// tells no critical path. The work is that of activities: a call that a plan carries out is as long as its calls.
 type Scenario struct {
 	Plan         *plan.Plan
 	Seed         uint64
@@ -87,9 +81,8 @@ type Scenario struct {
 	Moments      []Moment
 }
 
-// A Moment is a change of what a call is doing, in the order in which a simulation came by
-// them: that a try began ([runtime.Running]), that one ended without settling the call
-// ([runtime.Waiting]), or how the call settled.
+// A Moment is a change of what a call is doing, in the order in which a simulation came by them: that a try began
+// ([runtime.Running]), that one ended without settling the call ([runtime.Waiting]), or how the call settled.
 type Moment struct {
 	At     time.Duration
 	Call   int // index of Scenario.Calls
@@ -170,10 +163,9 @@ const TooLong = "the simulation takes too many steps"
 // Unwatched is the reason of a simulation that was stopped by Options.Watch.
 const Unwatched = "nobody waits for the simulation any more"
 
-// stepsOfCall is what a call costs beside its values, and stepsOfSample one of the
-// steps in which a result is made up; stepsOfStep is how many steps of an expression
-// count as one, bytesOfStep is how much text and edgesOfStep how
-// many edges of the graph count as a value.
+// stepsOfCall is what a call costs beside its values, and stepsOfSample one of the steps in which a result is made up;
+// stepsOfStep is how many steps of an expression count as one, bytesOfStep is how much text and edgesOfStep how many
+// edges of the graph count as a value.
 const (
 	stepsOfCall   = 10
 	stepsOfSample = 2
@@ -183,8 +175,7 @@ const (
 	effortOfStep  = 16 // of patterns
 )
 
-// prepare counts what the graph costs, and leaves out instances for which there is
-// no room, all along the list.
+// prepare counts what the graph costs, and leaves out instances for which there is no room, all along the list.
 func (w *world) prepare() {
 	all := w.plan.Instances
 	if w.options.Steps <= 0 {

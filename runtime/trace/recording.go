@@ -20,8 +20,7 @@ type Recording struct {
 	spans      []*Span
 }
 
-// NewRecording keeps the spans of a run of that id. The attributes are those of what ran it,
-// such as service.name.
+// NewRecording keeps the spans of a run of that id. The attributes are those of what ran it, such as service.name.
 func NewRecording(run string, attributes ...Attribute) *Recording {
 	digest := sha256.Sum256([]byte(run))
 	return &Recording{attributes: attributes, trace: hex.EncodeToString(digest[:16])}

@@ -73,8 +73,7 @@ type Run struct {
 	Used runtime.Usage
 }
 
-// A Tracer makes the spans of one run. It isn't for several goroutines. A nil Tracer does
-// nothing.
+// A Tracer makes the spans of one run. It isn't for several goroutines. A nil Tracer does nothing.
 type Tracer struct {
 	observer  Observer
 	ctx       context.Context // of the run
@@ -188,8 +187,7 @@ func (t *Tracer) Observe(at time.Duration, c runtime.Command) {
 
 func positionOf(c runtime.Command) position { return position{c.Tick, c.Frame, c.Call} }
 
-// nameOf is how a command's call is found in a later tick, and by those that are carried
-// out in its stead.
+// nameOf is how a command's call is found in a later tick, and by those that are carried out in its stead.
 func nameOf(c runtime.Command) string { return runtime.Path(c.Under, c.Of.Name) }
 
 func (t *Tracer) instance(c runtime.Command) *instance {
@@ -201,8 +199,7 @@ func (t *Tracer) instance(c runtime.Command) *instance {
 	return own
 }
 
-// above is what a command's call is a part of: the call in whose stead it is carried out,
-// the tick, or the run.
+// above is what a command's call is a part of: the call in whose stead it is carried out, the tick, or the run.
 func (t *Tracer) above(c runtime.Command) *Span {
 	if c.Of != nil {
 		if path := c.Above(); path != "" {

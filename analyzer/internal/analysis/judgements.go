@@ -126,7 +126,7 @@ func Judgements(p *Pass) []Judgement {
 	if *known != nil {
 		return *known
 	}
-	*known, *fitting = valuesJudged{}, Reaches(*fitting, len(p.Plan.Reads))
+	*known, *fitting = valuesJudged{}, make(FittingReads, len(p.Plan.Reads))
 	refused := map[string]bool{} // calls whose literals aren't accepted
 	for i := range p.Found {
 		if p.Found[i].Rule.Code == "OB504" {

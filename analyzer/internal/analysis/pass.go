@@ -118,11 +118,6 @@ func (p *Pass) TurnTo(call, read int) {
 // Fresh are the calls that are judged: all of them, or of a plan that arrives the latest.
 func (p *Pass) Fresh() []*plan.Call { return p.Plan.Calls[p.From:] }
 
-// Reaches makes a table of something by number as long as it has to be.
-func Reaches[T any](table []T, n int) []T {
-	return append(table, make([]T, max(0, n-len(table)))...)
-}
-
 // Report makes a finding of the running rule at a place of the text. It is completed by its own methods before the
 // next one is made.
 func (p *Pass) Report(at source.Span, format string, args ...any) *diag.Diagnostic {

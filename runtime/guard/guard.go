@@ -1,0 +1,146 @@
+// Package guard decides whether calls of a run may start: by policies, by what was approved, by what people and
+// advisors say, and by limits. It never changes a call or a run.
+package guard
+
+import (
+	"fmt"
+
+	"github.com/obelus-dev/obelus/analyzer/permit"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
+)
+
+// A Guard is asked at two checkpoints, and told at a third. A machine has its guards in one order: that of policies,
+// the permit, confirmation, advice, [Others], limits. The first that doesn't allow a call decides. What it decides must
+// follow from the events of the run alone.
+type Guard interface {
+	// Arrives is asked about a call of a planner as it is written.
+	Arrives(*Call) Verdict
+	// Starts is asked about every attempt with its values, whoever wrote the call.
+	Starts(*Call) Verdict
+	// Settled is told what became of a call or of an attempt.
+	Settled(*Call, Stage)
+}
+
+// A Call is an attempt that is about to start, or that has ended.
+type Call struct {
+	ID
+	Instance      string
+	Plan          *plan.Plan
+	Of            *plan.Call // what runs, be it another call than the plan's
+	Params        map[string]any
+	IsFurther     bool // it isn't the first attempt
+	IsReplacement bool // a reviewer put it in the place of another
+	IsDecided     bool // nobody is asked to confirm it
+}
+
+// An ID is the position of a call in a run.
+type ID struct{ Tick, Frame, Call int }
+
+// A Verdict allows a call, asks a person about it, lets it fail, or stops the run.
+type Verdict struct {
+	Kind    Kind
+	Code    string              // of the failure of what is refused
+	Reason  string              // of what is refused, or the code of a stop
+	Outside []permit.Difference // what of the call wasn't approved
+}
+
+// Kind is what a guard decides.
+type Kind uint8
+
+// The kinds of verdicts.
+const (
+	Allow Kind = iota
+	Ask
+	Refuse
+	Stop
+)
+
+// Others are further guards, which every run has: a file of this package adds its own.
+var Others []Guard
+
+// Stage is what became of a call.
+type Stage uint8
+
+// From Ended on a call has settled.
+const (
+	Started     Stage = iota
+	Continued         // what is left of an attempt that failed runs again
+	Interrupted       // a kill cut the attempt short, and it may be repeated
+	Ended
+	Done
+	DoneBefore // in an earlier tick or run
+)
+
+// Start is a guard that only decides about attempts.
+type Start func(*Call) Verdict
+
+// Arrives allows every call.
+func (Start) Arrives(*Call) Verdict { return Verdict{} }
+
+// Starts is the function's verdict.
+func (s Start) Starts(c *Call) Verdict { return s(c) }
+
+// Settled remembers nothing.
+func (Start) Settled(*Call, Stage) {}
+
+// Asking is a guard that has people asked about some calls.
+func Asking(asks func(*Call) bool) Start {
+	return func(c *Call) Verdict {
+		if !c.IsDecided && asks(c) {
+			return Verdict{Kind: Ask}
+		}
+		return Verdict{}
+	}
+}
+
+// Policy is whom a run asks before a call starts.
+type Policy string
+
+// The policies of EXECUTION.md#reviewers.
+const (
+	Never   Policy = ""        // nobody
+	Effects Policy = "effects" // about calls that may change the world
+	Always  Policy = "always"  // about every call
+)
+
+// Stricter reports whether a policy asks about more calls than another.
+func (p Policy) Stricter(than Policy) bool { return p != than && (p == Always || than == Never) }
+
+// Confirmation asks where what runs isn't known to be read-only (of a plan, its calls are judged), and about what a
+// person put in the place of another; or about every call; and about those that are wanted.
+func Confirmation(policy *Policy, effect func(*Call) string, wanted func(*Call) bool) Start {
+	return Asking(func(c *Call) bool {
+		return *policy == Always || wanted(c) ||
+			*policy == Effects && (c.IsReplacement || c.Of.Plan() == "" && effect(c) != compiler.ReadOnly)
+	})
+}
+
+// Advice asks about calls whose tools the advisors rate below the threshold, if the plan has that enforced.
+func Advice(a *plan.Advice, ranking func(*Call) []plan.Rank) Start {
+	return Asking(func(c *Call) bool { return a.Enforce == "ask" && Uncertainty(a, ranking(c), c.Of) != "" })
+}
+
+// Uncertainty says that the advisors rate the tool of a call below the threshold, or the one of the name of what
+// carries it out; or nothing.
+func Uncertainty(a *plan.Advice, ranking []plan.Rank, call *plan.Call) string {
+	if !a.HasThreshold || a.Enforce == "off" {
+		return ""
+	}
+	for _, r := range ranking {
+		if (r.Tool == call.ToolName || r.Tool == call.Activity) && r.Weight < a.Threshold {
+			return fmt.Sprintf("the advisors rate %q %v, below the threshold of %v", r.Tool, r.Weight, a.Threshold)
+		}
+	}
+	return ""
+}
+
+// Limits stops a run for a reason, if there is one.
+func Limits(reason func(*Call) string) Start {
+	return func(c *Call) Verdict {
+		if why := reason(c); why != "" {
+			return Verdict{Kind: Stop, Reason: why}
+		}
+		return Verdict{}
+	}
+}
