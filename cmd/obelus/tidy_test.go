@@ -53,6 +53,7 @@ var mayImport = map[string][]string{
 	"analyzer":                   {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/permit", "analyzer/facts", "analyzer/flow", "analyzer/rules", "analyzer/internal/*", "runtime/state"},
 	"analyzer/rules":             {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/facts", "analyzer/flow", "analyzer/internal/*"},
 	"analyzer/internal/analysis": {"compiler", "compiler/*", "analyzer/flow", "analyzer/permit", "analyzer/internal/*"},
+	"analyzer/internal/samples":  {"compiler", "compiler/*", "analyzer/flow", "analyzer/internal/analysis"},
 	"analyzer/flow":              {"compiler", "compiler/*", "compiler/schema/regex", "analyzer/internal/*"},
 	"analyzer/internal/*":        {"compiler", "compiler/*", "analyzer", "analyzer/rules"},
 	"analyzer/facts":             {"compiler", "compiler/*"},
