@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
-	"github.com/obelus-dev/obelus/compiler/expression"
+	pathtext "github.com/obelus-dev/obelus/compiler/reference"
 )
 
 // LANGUAGE.md#findings: a key that is spelt otherwise changes nothing else of its path.
@@ -17,7 +17,7 @@ func TestRespeltKeepsThePath(t *testing.T) {
 		"†state.u.boss[\"email\"]":  "†state.u.boss[\"eMail\"]",
 		"†state.u.boss.e mail":      "†state.u.boss.eMail",
 	} {
-		suggested, err := expression.ParsePath("†state.u.boss.eMail")
+		suggested, err := pathtext.Parse("†state.u.boss.eMail")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -254,7 +255,7 @@ const methodTags = `words:"set,merge,assign,push,concat"`
 
 // when reads the condition of a call.
 func (c *compilation) when(call *plan.Call, n *source.Node) {
-	if n.Kind == source.Bool || n.Kind == source.String && expression.IsExpression(n.Text) {
+	if n.Kind == source.Bool || n.Kind == source.String && reference.IsExpression(n.Text) {
 		c.items = call.Node.Get("_each") != nil
 		call.When = c.template(call, n)
 		c.items = false
@@ -272,7 +273,7 @@ func (c *compilation) outputPath(call *plan.Call, n *source.Node) {
 		c.Expects(n, "\"_outputPath\"", "a path such as †state.result")
 		return
 	}
-	alternatives, err := expression.ParseOutput(n.Text)
+	alternatives, err := reference.ParseOutput(n.Text)
 	if err != nil {
 		c.BadExpression(n, err)
 		return
@@ -298,7 +299,7 @@ func (c *compilation) inheritOutputPath(call *plan.Call) {
 	raw, _ := call.Tool.OutputPath.Raw().(map[string]any)
 	if text, ok := raw["const"].(string); ok {
 		call.OutputNode = call.ToolNode
-		alternatives, _ := expression.ParseOutput(text)
+		alternatives, _ := reference.ParseOutput(text)
 		c.routes(call, alternatives, call.ToolNode, func(ref expression.Reference) (start, end int, ok bool) {
 			return 0, len(call.ToolNode.Text), readOnly[ref.Kind] == ""
 		})
@@ -443,11 +444,10 @@ func (c *compilation) objectTemplate(call *plan.Call, n *source.Node, params boo
 
 // textTemplate reads a string: one expression, or a text with expressions in it or without.
 func (c *compilation) textTemplate(call *plan.Call, n *source.Node) *plan.Template {
-	isText := expression.IsText(n.Text)
-	if !isText && !expression.IsExpression(n.Text) {
-		return &plan.Template{Node: n, Value: expression.Literal(n.Text)}
+	e, err := expression.ParseString(n.Text, c.isKind, expression.DefaultLimits())
+	if e == nil && err == nil {
+		return &plan.Template{Node: n, Value: reference.Literal(n.Text)}
 	}
-	e, err := c.parseString(n.Text, isText)
 	if err != nil {
 		f := c.BadExpression(n, err)
 		if edit, ok := diag.EditScalar(n, 0, 0, "†"); ok && c.isPlainText(n.Text) {
@@ -483,13 +483,6 @@ func consecutive(first, end int) []int {
 		list[i] = first + i
 	}
 	return list
-}
-
-func (c *compilation) parseString(s string, isText bool) (*expression.Expr, *expression.Error) {
-	if isText {
-		return expression.ParseText(s, c.isKind, expression.DefaultLimits())
-	}
-	return expression.Parse(s, expression.DefaultLimits())
 }
 
 // isPlainText reports whether a string that begins with † and is no expression can only have been meant as text: the †

@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -33,7 +34,7 @@ func (c *compilation) each(call *plan.Call) {
 	if n == nil {
 		return
 	}
-	if n.Kind != source.Array && (n.Kind != source.String || !expression.IsExpression(n.Text)) {
+	if n.Kind != source.Array && (n.Kind != source.String || !reference.IsExpression(n.Text)) {
 		f := c.Expects(n, "\"_each\"", "an expression that gives a list")
 		if n.Kind == source.String {
 			f.Advise("an expression begins with †: write %q", "†state.pages")

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -31,7 +31,7 @@ func WrittenIdentity(w *plan.Written) string {
 func identity(parts ...string) string { return strings.Join(parts, "\x00") }
 
 // Nest puts a value where a path leads, below its kind: each index is a list of one.
-func Nest(path []expression.Segment, value any) any {
+func Nest(path []reference.Segment, value any) any {
 	for _, s := range slices.Backward(path) {
 		if s.IsIndex {
 			value = []any{value}
@@ -50,7 +50,7 @@ func (c *compilation) written(m, payload *source.Node) {
 		c.Value(method, "\"_outputMethod\"", &w.Method, methodTags)
 	}
 	if n := m.Get("_outputPath"); n != nil {
-		alternatives, err := expression.ParseOutput(n.Text)
+		alternatives, err := reference.ParseOutput(n.Text)
 		if n.Kind != source.String || err != nil || len(alternatives) != 1 || len(alternatives[0]) != 1 || readOnly[alternatives[0][0].Kind] != "" {
 			c.Expects(n, "the \"_outputPath\" of a message", "the one path that it is written to")
 			return
@@ -66,7 +66,7 @@ func (c *compilation) written(m, payload *source.Node) {
 		}
 		for _, s := range below {
 			if s.IsIndex {
-				s = expression.Segment{IsIndex: true}
+				s = reference.Segment{IsIndex: true}
 			}
 			if w.Value, ok = pathtree.Step(w.Value, s); !ok {
 				c.Report(diag.WrongType, n.Span(), "the message holds no value at %q", n.Text)
@@ -197,7 +197,7 @@ func (c *compilation) afterHistory(history []plan.Written, state any, data map[s
 }
 
 // put applies what was written to a value that its path leads into. It changes nothing in place.
-func put(under any, path []expression.Segment, w *plan.Written) (any, error) {
+func put(under any, path []reference.Segment, w *plan.Written) (any, error) {
 	if len(path) == 0 {
 		return Combine(w.Method, under, w.Value)
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -19,17 +19,17 @@ func (c *compilation) scope(n *source.Node) (plan.Scope, bool) {
 		c.Expects(n, "a scope", "a kind such as state, or a reference such as †state.history")
 		return plan.Scope{}, false
 	}
-	text, bare := n.Text, !expression.IsExpression(n.Text)
+	text, bare := n.Text, !reference.IsExpression(n.Text)
 	if bare {
-		text = string(expression.Mark) + text
+		text = string(reference.Mark) + text
 	}
-	ref, err := expression.ParsePath(text)
+	ref, err := reference.Parse(text)
 	if err != nil || bare && len(ref.Path) > 0 {
 		f := c.Report(diag.BadScope, n.Span(), "the scope %q is neither a kind nor a reference", n.Text)
 		f.Advise("name a kind, such as state, or a path, such as †state.history")
 		if err == nil {
 			f.Advise("did you mean %q? a path begins with †", text)
-			if edit, ok := diag.EditScalar(n, 0, 0, string(expression.Mark)); ok {
+			if edit, ok := diag.EditScalar(n, 0, 0, string(reference.Mark)); ok {
 				f.Fixes = append(f.Fixes, diag.Fix{Message: "make it a reference", Safe: true, Edits: []diag.Edit{edit}})
 			}
 		}
@@ -192,8 +192,8 @@ func (c *compilation) kinds() []string {
 }
 
 // unknownKind reports a kind that there isn't, of a reference or of a scope.
-func (c *compilation) unknownKind(rule *diag.Rule, ref expression.Reference, n *source.Node) {
-	const mark = string(expression.Mark)
+func (c *compilation) unknownKind(rule *diag.Rule, ref reference.Reference, n *source.Node) {
+	const mark = string(reference.Mark)
 	if ref.Kind == "advice" {
 		c.Report(rule, n.Within(ref.Start, ref.End), "there is no advice, because the plan has no advisors").
 			Advise("declare advisors under \"advisors\": †advice.tool is the result of their votes on a tool")

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -419,7 +419,7 @@ func duration(d time.Duration) string {
 // Step is a path with a key more, as references write it.
 func Step(path, key string) string {
 	switch {
-	case !expression.IsBareKey(key):
+	case !reference.IsBareKey(key):
 		return path + "[" + strconv.Quote(key) + "]"
 	case path == "":
 		return key

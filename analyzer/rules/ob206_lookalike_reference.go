@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -60,7 +61,7 @@ var variableLike = regexp.MustCompile(`(?:\$\{|\{\{)([A-Z][A-Z0-9_]+)\}+|\$([A-Z
 // unboundPlaces reports parameters and references in a text of a program's arguments or a request that
 // nothing replaces. Only some texts may contain parameters, in braces.
 func unboundPlaces(p *Pass, known *parameters, a *plan.Activity, n *source.Node, places bool) {
-	if a.HTTP != nil && expression.IsExpression(n.Text) {
+	if a.HTTP != nil && reference.IsExpression(n.Text) {
 		return // the parameter itself
 	}
 	if a.HTTP != nil {
@@ -84,7 +85,7 @@ func unboundPlaces(p *Pass, known *parameters, a *plan.Activity, n *source.Node,
 			name = strings.Trim(name, "*?&#/+.;") // the operators of RFC 6570's other levels
 			sure = prefix != "$" && prefix != "{" && at[4] == at[5]
 		}
-		ref, err := expression.ParsePath(string(expression.Mark) + name)
+		ref, err := reference.Parse(string(expression.Mark) + name)
 		isReference := err == nil && isKnownKind(ref) && (sure || a.HTTP != nil)
 		isPart := err == nil && len(ref.Path) > 0 && known.Declares(ref.Kind)
 		switch {
@@ -143,7 +144,7 @@ func eachText(n *source.Node, steps []schema.Step, visit func(n *source.Node, st
 // lookalike checks a text, or a key, of what a call passes.
 func lookalike(p *Pass, call *plan.Call, n *source.Node, steps []schema.Step) {
 	if steps == nil {
-		if expression.IsExpression(n.Text) || expression.IsText(n.Text) {
+		if reference.IsExpression(n.Text) || reference.IsText(n.Text) {
 			p.Report(n.Span(), "this key is used as text: a key can't be an expression").About(call.Label()).
 				Advise("write an object with a computed key as an expression: †({(†input.key): †input.value})")
 		}
@@ -152,7 +153,7 @@ func lookalike(p *Pass, call *plan.Call, n *source.Node, steps []schema.Step) {
 	if call != nil && bareReference(p, call, n, steps) {
 		return
 	}
-	if start, end, ok := expression.Unfilled(n.Text); ok {
+	if start, end, ok := reference.Unfilled(n.Text); ok {
 		p.Report(n.Within(start, end), "this text is inside an expression, so its †{ … } isn't evaluated").About(call.Label()).
 			Advise("join the text and the value: \"… \" + string(†state.x)")
 	}
@@ -162,7 +163,7 @@ func lookalike(p *Pass, call *plan.Call, n *source.Node, steps []schema.Step) {
 	}
 	f := p.Report(n.Within(m.Start, m.End), "this is text, but %q looks like a reference", n.Text[m.Start:m.End]).About(call.Label())
 	from, to, tail := 0, len(n.Text), len(m.Intended)
-	if expression.IsExpression(m.Intended) {
+	if reference.IsExpression(m.Intended) {
 		f.Advise("an expression begins with †: write %q", m.Intended)
 	} else {
 		f.Advise("inside a text write %q", m.Intended)
@@ -197,7 +198,7 @@ func isNamed(p *Pass, ref expression.Reference) bool {
 // bareReference reports a text that reads like a reference without its † where the tool takes no text.
 func bareReference(p *Pass, call *plan.Call, n *source.Node, steps []schema.Step) bool {
 	takers := analysis.Takers(p, call)
-	if len(takers) == 0 || !expression.BareReference(n.Text) {
+	if len(takers) == 0 || !reference.BareReference(n.Text) {
 		return false
 	}
 	at := takers[0].Schema.At(steps)

@@ -28,9 +28,29 @@ func constantConditions(p *Pass) {
 	constant, left := constantTemplates(p), emptyBudget
 	analysis.Calculations(p, func(call *plan.Call, t *plan.Template) {
 		if !constant[t] {
-			t.Expr.Comparisons(func(ref int, with *expression.Node) { comparison(p, call, t, t.Reads[ref], with, &left) })
+			comparisons(t.Expr, func(ref int, with *expression.Node) { comparison(p, call, t, t.Reads[ref], with, &left) })
 		}
 	})
+}
+
+// comparisons calls f for every literal that a reference is compared with for being equal, or looked for among.
+func comparisons(e *expression.Expr, f func(ref int, with *expression.Node)) {
+	for n := range e.Root().All() {
+		if n.Op != expression.OpEqual && n.Op != expression.OpUnequal && n.Op != expression.OpIn {
+			continue
+		}
+		for i, a := range n.Args {
+			switch other := n.Args[1-i]; {
+			case a.Op != expression.OpRef || !other.Constant:
+			case n.Op != expression.OpIn:
+				f(a.Index, other)
+			case i == 0 && other.Op == expression.OpList:
+				for _, item := range other.Args {
+					f(a.Index, item)
+				}
+			}
+		}
+	}
 }
 
 // comparison reports a literal that the value which it is compared with can't be. Null asks whether something is there;

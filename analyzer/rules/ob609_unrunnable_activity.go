@@ -9,9 +9,9 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -112,7 +112,7 @@ func strayParameter(p *Pass, known *parameters, a *plan.Activity, taken plan.Var
 	braces := "{" + taken.Name + "}"
 	at := max(0, strings.Index(taken.Node.Text, braces))
 	f := p.Report(taken.Node.Within(at, min(at+len(braces), len(taken.Node.Text))), "the activity %q uses the parameter %q, which the tool %q doesn't have", compiler.Shown(a.Name), taken.Name, known.Tool.Name)
-	ref, err := expression.ParsePath(taken.Node.Text)
+	ref, err := reference.Parse(taken.Node.Text)
 	if near, ok := known.Names().Nearest(taken.Name); ok {
 		p.Suggested.Parameters[analysis.SuggestedParameter{Activity: a, Name: near}] = true
 		f.Advise("did you mean %q?", near)

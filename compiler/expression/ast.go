@@ -28,9 +28,7 @@ const (
 	OpMember             // Args[0][Args[1]], also written with a dot; soft: null of null
 	OpSlice              // Args[0][Args[1]:Args[2]], where a bound may be nil; soft: null of null
 	OpChain              // comparisons that all hold; each has the second operand of the one before as its first
-	OpLoop               // Name over Args[0] with Args[1] once per item; Args[2] is reduce's start or sortBy's order
-	OpCall               // the function Name of the operands
-	OpMethod             // Name on Args[0] with the others
+	OpCall               // the function or method Name of the operands
 	OpText               // the operands one after the other, as text
 	OpNot
 	OpNegate
@@ -133,45 +131,19 @@ func (n *Node) seal() {
 			continue
 		}
 		a.seal()
-		if !(n.Op == OpLoop && i == 1) {
+		if n.fn == nil || !n.fn.param(i).perItem {
 			n.item = n.item || a.item
 		}
 		if a.local != noLocal && !(n.Op == OpLet && i == 1 && a.local >= n.Index) {
 			n.local = min(n.local, a.local)
 		}
 	}
-	n.Constant = n.Op == OpLiteral || (n.Op == OpList || n.Op == OpObject || n.Op == OpText) &&
-		!slices.ContainsFunc(n.Args, func(a *Node) bool { return !a.Constant })
-	if n.Constant {
-		n.Value = n.constant()
+	n.Constant = n.Op == OpLiteral
+	if (n.Op == OpList || n.Op == OpObject || n.Op == OpText) &&
+		!slices.ContainsFunc(n.Args, func(a *Node) bool { return !a.Constant }) {
+		value, err := (&Expr{}).evaluation(nil, nil).attempt(n)
+		n.Value, n.Constant = value, err == nil
 	}
-}
-
-// constant is the value of a constant node.
-func (n *Node) constant() any {
-	switch n.Op {
-	case OpText:
-		var text []byte
-		for _, a := range n.Args {
-			text, _ = appendAsText(text, a.Value)
-		}
-		return string(text)
-	case OpList:
-		list := make([]any, len(n.Args))
-		for i, a := range n.Args {
-			list[i] = a.Value
-		}
-		return list
-	case OpObject:
-		object := make(map[string]any, len(n.Args)/2)
-		for i := 0; i < len(n.Args); i += 2 {
-			if key, ok := n.Args[i].Value.(string); ok {
-				object[key] = n.Args[i+1].Value
-			}
-		}
-		return object
-	}
-	return n.Value
 }
 
 // settle finds what a root, or an operand of a fallback or gate, can't do without.
@@ -230,16 +202,26 @@ func (e *Expr) Alternatives() (yes, literal bool) {
 
 // Either calls f with the references where the expression needs one and can do without the others: the operands of
 // fallbacks that don't end in a value that is always set.
-func (e *Expr) Either(f func(ref int)) { e.root.either(false, f) }
+func (e *Expr) Either(f func(ref int)) {
+	e.root.within(func(n *Node, _ int) bool { return n.Op == OpFallback && !n.Open() }, (*Node).certain, false, f)
+}
 
-func (n *Node) either(within bool, f func(ref int)) {
+// Deciding calls f with the references that only decide by their presence whether there is a value: those in the
+// operands of a gate but its last.
+func (e *Expr) Deciding(f func(ref int)) {
+	decides := func(n *Node, operand int) bool { return n.Op == OpGate && operand < len(n.Args)-1 }
+	e.root.within(decides, func(*Node) bool { return false }, false, f)
+}
+
+// within calls f with the references in operands that are of some sort, but for those in nodes to skip.
+func (n *Node) within(sort func(n *Node, operand int) bool, skip func(*Node) bool, inside bool, f func(ref int)) {
 	switch {
-	case n == nil || n.certain():
-	case n.Op == OpRef && within:
+	case n == nil || skip(n):
+	case n.Op == OpRef && inside:
 		f(n.Index)
 	default:
-		for _, operand := range n.Args {
-			operand.either(within || n.Op == OpFallback && !n.Open(), f)
+		for i, operand := range n.Args {
+			operand.within(sort, skip, inside || sort(n, i), f)
 		}
 	}
 }
@@ -247,42 +229,4 @@ func (n *Node) either(within bool, f func(ref int)) {
 // certain reports whether a node has a value whatever the references are.
 func (n *Node) certain() bool {
 	return n.Constant || n.Op == OpRef && n.Soft || n.Op == OpFallback && slices.ContainsFunc(n.Args, (*Node).certain)
-}
-
-// Deciding calls f with the references that only decide by their presence whether there is a value: those in the
-// operands of a gate but its last.
-func (e *Expr) Deciding(f func(ref int)) { e.root.deciding(false, f) }
-
-func (n *Node) deciding(decides bool, f func(ref int)) {
-	switch {
-	case n == nil:
-	case decides && n.Op == OpRef:
-		f(n.Index)
-	case decides, n.IsPresence():
-		for i, operand := range n.Args {
-			operand.deciding(decides || n.Op == OpGate && i < len(n.Args)-1, f)
-		}
-	}
-}
-
-// Comparisons calls f for every literal that a reference's value is compared with for
-// being equal (==, !=), or looked for among (in): with the index of the reference in
-// References and the literal, in the order of the text.
-func (e *Expr) Comparisons(f func(ref int, with *Node)) {
-	for n := range e.Root().All() {
-		switch n.Op {
-		case OpEqual, OpUnequal:
-			for i, a := range n.Args {
-				if other := n.Args[1-i]; a.Op == OpRef && other.Constant {
-					f(a.Index, other)
-				}
-			}
-		case OpIn:
-			if list := n.Args[1]; n.Args[0].Op == OpRef && list.Op == OpList && list.Constant {
-				for _, item := range list.Args {
-					f(n.Args[0].Index, item)
-				}
-			}
-		}
-	}
 }

@@ -3,9 +3,9 @@ package expression
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // Check checks the expression against what is known of its references: ref is the type of the reference with this index
@@ -102,26 +102,83 @@ func (c *checker) kinds(t *Type) KindSet {
 	return kinds
 }
 
-// suspect notes that a value of a type may not do where one of some kinds is needed.
-func (c *checker) suspect(t *Type, kinds KindSet) {
-	c.mayFail = c.mayFail || c.kinds(t)&^kinds != 0
+// apply is the type of what a node results in, of its operands' types.
+func (c *checker) apply(n *Node, types []*Type) *Type {
+	kinds := make([]KindSet, 0, 4)
+	for i, t := range types {
+		if n.Args[i] == nil { // a bound that is left out
+			t = aNumber
+		}
+		kinds = append(kinds, c.kinds(t))
+	}
+	forms, problem := n.accept(kinds)
+	if problem != nil {
+		c.report(problem)
+		return nil
+	}
+	if n.fn.perItem && len(types) == 1 { // of the items themselves
+		c.want(n, 0, types[0].elem(), n.fn.param(1).kinds, n.fn.words())
+	}
+	c.mayFail = c.mayFail || n.refuses(kinds, 0, allForms) || n.mayFail()
+	c.blind = c.blind || n.fn.name == "fromJSON"
+	if n.fn.results != nil {
+		return n.fn.results(c, n, types)
+	}
+	result := never
+	for i, form := range n.fn.forms {
+		switch {
+		case forms&(1<<i) == 0:
+		case form.item:
+			result = types[0].elem().with(Null)
+		case form.same && n.Soft:
+			result = types[0]
+		case form.same:
+			result = types[0].without(Null)
+		default:
+			result = either(result, form.result, 0)
+		}
+	}
+	return result
 }
 
-// want reports a value none of whose kinds is wanted, and reports whether all is well.
-func (c *checker) want(n *Node, t *Type, kinds KindSet, what string) bool {
-	c.suspect(t, kinds)
-	if t.kinds()&kinds != 0 {
-		return true
+// mayFail reports whether a node fails for some operands although their kinds are right.
+func (n *Node) mayFail() bool {
+	if n.fn.fails != nil {
+		return n.fn.fails(n)
 	}
-	c.report(mismatch(n, what, "", kinds, c.kinds(t)))
-	return false
+	for i, a := range n.Args {
+		if a != nil && n.fn.param(i).integer {
+			if v, ok := integer(a.Value); a.Op != OpLiteral || !ok || v < 0 && n.Op != OpSlice {
+				return true
+			}
+		}
+	}
+	return n.fn.partial
+}
+
+func mayBeZero(n *Node) bool { return n.Args[1].Op != OpLiteral || n.Args[1].Value == 0.0 }
+
+// unlessShort reports whether a range isn't of so few integers that it is made anywhere.
+func unlessShort(n *Node) bool {
+	const few = 1000
+	from, ok := integer(n.Args[0].Value)
+	to, both := integer(n.Args[1].Value)
+	return n.Args[0].Op != OpLiteral || n.Args[1].Op != OpLiteral || !ok || !both || to-from > few
+}
+
+// want reports an operand of a type none of whose kinds is wanted, and by what.
+func (c *checker) want(n *Node, i int, t *Type, kinds KindSet, what string) {
+	got := c.kinds(t)
+	c.mayFail = c.mayFail || got&^kinds != 0
+	if got&kinds == 0 {
+		c.report(unwanted(n.Args[i], what, "", kinds, got))
+	}
 }
 
 func (c *checker) check(n *Node) *Type {
 	if c.err != nil {
 		return nil
 	}
-	c.noteFailures(n)
 	switch n.Op {
 	case OpLiteral:
 		return &Type{Kinds: kindOf(n.Value)}
@@ -131,23 +188,26 @@ func (c *checker) check(n *Node) *Type {
 			t = t.with(Null)
 		}
 		return t
-	case OpVar, OpParams, OpLocal, OpItem, OpIndex, OpAcc:
-		return c.named(n)
+	case OpVar:
+		if c.variable != nil {
+			return c.variable(n.Name)
+		}
+		return nil
+	case OpParams:
+		return anObject
+	case OpLocal:
+		return c.locals[n.Index]
+	case OpItem:
+		return c.items[len(c.items)-1]
+	case OpIndex:
+		return aNumber
+	case OpAcc:
+		return nil
 	case OpFallback, OpGate:
 		return c.presence(n)
 	case OpLet:
 		c.locals[n.Index] = c.check(n.Args[0])
 		return c.check(n.Args[1])
-	case OpCond:
-		c.want(n.Args[0], c.check(n.Args[0]), Bool, "a condition")
-		yes := c.check(n.Args[1])
-		return either(yes, c.check(n.Args[2]), 0)
-	case OpNot:
-		c.want(n.Args[0], c.check(n.Args[0]), Bool, "\"not\"")
-		return aBool
-	case OpNegate, OpPlus:
-		c.want(n.Args[0], c.check(n.Args[0]), Number, "a sign")
-		return aNumber
 	case OpList:
 		out := &Type{Kinds: Array, Elem: never}
 		for _, a := range n.Args {
@@ -160,77 +220,60 @@ func (c *checker) check(n *Node) *Type {
 		if name, ok := n.key(); ok {
 			return c.field(n, name)
 		}
-		return c.at(n)
-	case OpSlice:
-		return c.slice(n)
-	case OpLoop, OpCall, OpMethod:
-		return c.call(n)
-	case OpText:
-		for _, a := range n.Args {
-			t := c.check(a)
-			if c.suspect(t, textual); t.kinds()&textual == 0 {
-				c.report(noText(a, t.kinds()))
-			}
-		}
-		return aString
 	case OpChain:
 		left := c.check(n.Args[0].Args[0])
 		for _, comparison := range n.Args {
 			right := c.check(comparison.Args[1])
-			c.operator(comparison, left, right)
+			if c.err == nil {
+				c.apply(comparison, []*Type{left, right})
+			}
 			left = right
 		}
 		return aBool
 	}
-	left := c.check(n.Args[0])
-	return c.operator(n, left, c.check(n.Args[1]))
+	return c.call(n)
 }
 
-// named is the type of a value that has a name, or is an item.
-func (c *checker) named(n *Node) *Type {
-	switch n.Op {
-	case OpVar:
-		if c.variable != nil {
-			return c.variable(n.Name)
+// call checks a node whose operands are all evaluated before it is.
+func (c *checker) call(n *Node) *Type {
+	base := len(c.types)
+	defer func() { c.types = c.types[:base] }()
+	for i, a := range n.Args {
+		var t *Type
+		switch {
+		case a == nil:
+		case n.fn.param(i).perItem:
+			c.items = append(c.items, c.types[base].elem())
+			t = c.check(a)
+			c.items = c.items[:len(c.items)-1]
+		default:
+			t = c.check(a)
 		}
-	case OpParams:
-		return anObject
-	case OpLocal:
-		return c.locals[n.Index]
-	case OpItem:
-		return c.items[len(c.items)-1]
-	case OpIndex:
-		return aNumber
+		if c.err != nil {
+			return nil
+		}
+		c.types = append(c.types, t)
 	}
-	return nil
+	return c.apply(n, c.types[base:])
 }
 
 // presence is the type of a fallback or gate. Null never comes out of an operand, except of a literal; in a loop it
 // means absence.
 func (c *checker) presence(n *Node) *Type {
-	var out *Type
-	first := true
-	closed := false // nothing can come after a literal
+	out := never
 	for _, a := range n.Args {
 		t := c.check(a)
-		if a.Constant && n.Op == OpFallback {
-			closed = true
-		} else {
-			if t != nil && t.Kinds == Null {
-				continue
-			}
-			t = t.without(Null)
-		}
-		if first || n.Op == OpGate {
-			out, first = t, false
-		} else {
-			out = either(out, t, 0)
-		}
-		if closed {
-			break
+		switch {
+		case a.Constant && n.Op == OpFallback: // nothing can come after a literal
+			return either(out, t, 0)
+		case t != nil && t.Kinds == Null:
+		case n.Op == OpGate:
+			out = t.without(Null)
+		default:
+			out = either(out, t.without(Null), 0)
 		}
 	}
-	if n.Open() && !closed {
+	if n.Open() {
 		out = out.with(Null)
 	}
 	return out
@@ -239,7 +282,7 @@ func (c *checker) presence(n *Node) *Type {
 func (c *checker) object(n *Node) *Type {
 	out := &Type{Kinds: Object, Fields: map[string]*Type{}}
 	for i := 0; i < len(n.Args); i += 2 {
-		c.want(n.Args[i], c.check(n.Args[i]), String, "a key")
+		c.want(n, i, c.check(n.Args[i]), String, aKey)
 		value := c.check(n.Args[i+1])
 		if name, ok := n.Args[i].Value.(string); ok && n.Args[i].Op == OpLiteral {
 			out.Fields[name] = value
@@ -255,14 +298,6 @@ func (c *checker) object(n *Node) *Type {
 	return out
 }
 
-// orNull is what a node accepts in the place of a value of some kinds, which is null too if it is soft.
-func (n *Node) orNull(kinds KindSet) KindSet {
-	if n.Soft {
-		kinds |= Null
-	}
-	return kinds
-}
-
 // field checks a member whose key is written out.
 func (c *checker) field(n *Node, name string) *Type {
 	base := c.check(n.Args[0])
@@ -270,7 +305,11 @@ func (c *checker) field(n *Node, name string) *Type {
 		return nil
 	}
 	kinds := c.kinds(base)
-	c.suspect(base, n.orNull(Object))
+	accepted := Object
+	if n.Soft {
+		accepted |= Null
+	}
+	c.mayFail = c.mayFail || kinds&^accepted != 0
 	switch {
 	case kinds&Object != 0:
 	case kinds&Array == 0 && kinds&Null != 0 && n.Soft:
@@ -303,110 +342,14 @@ func helpField(name string, fields map[string]*Type) string {
 	if near, ok := naming.Nearest(name, names); ok {
 		return "did you mean " + quote(near) + "?"
 	}
-	const most = 8
-	rest := ""
-	if len(names) > most {
-		rest = " and " + itoa(len(names)-most) + " more"
-		names = names[:most]
-	}
 	if len(names) == 0 {
 		return "the object has none"
 	}
-	for i, field := range names {
-		names[i] = quote(field)
-	}
-	return "its fields are " + strings.Join(names, ", ") + rest
-}
-
-// at checks a member whose key or index is computed.
-func (c *checker) at(n *Node) *Type {
-	base, key := c.check(n.Args[0]), c.check(n.Args[1])
-	if !c.want(n.Args[0], base, n.orNull(Array|Object|String), "an index") {
-		return nil
-	}
-	kinds := c.kinds(base)
-	if keys := keysOf(kinds); keys != 0 && !c.want(n.Args[1], key, keys, "the index of "+(kinds&^Null).String()) {
-		return nil
-	}
-	var out *Type
-	switch kinds &^ Null {
-	case Array:
-		out = base.Elem
-	case String:
-		out = aString
-	}
-	if n.Soft {
-		out = out.with(Null)
-	}
-	return out
-}
-
-// keysOf are the kinds of what a value of some kinds is read by.
-func keysOf(kinds KindSet) (keys KindSet) {
-	if kinds&Object != 0 {
-		keys |= String
-	}
-	if kinds&(Array|String) != 0 {
-		keys |= Number
-	}
-	return keys
-}
-
-func (c *checker) slice(n *Node) *Type {
-	base := c.check(n.Args[0])
-	for _, bound := range n.Args[1:] {
-		if bound != nil {
-			c.want(bound, c.check(bound), Number, "a slice")
-		}
-	}
-	c.want(n.Args[0], base, n.orNull(Array|String), "a slice")
-	if n.Soft {
-		return base
-	}
-	return base.without(Null)
-}
-
-// call checks a call of a function, loop or method.
-func (c *checker) call(n *Node) *Type {
-	if c.types == nil {
-		c.types = make([]*Type, 0, 4) // as most expressions need no more
-	}
-	base := len(c.types)
-	defer func() { c.types = c.types[:base] }()
-	for i, a := range n.Args {
-		p := n.fn.param(i)
-		if p.perItem {
-			c.items = append(c.items, c.types[base].elem())
-		}
-		t := c.check(a)
-		if p.perItem {
-			c.items = c.items[:len(c.items)-1]
-		}
-		if c.suspect(t, p.kinds); t.kinds()&p.kinds == 0 { // as want does, but few names need quotes
-			c.report(mismatch(a, quote(n.Name), "", p.kinds, c.kinds(t)))
-		}
-		c.types = append(c.types, t)
-	}
-	types := c.types[base:]
-	if c.err != nil {
-		return nil
-	}
-	if len(n.Args) == 1 && n.fn.loop != nil { // of the items themselves
-		c.want(n.Args[0], types[0].elem(), n.fn.params[1].kinds, quote(n.Name))
-	}
-	switch {
-	case n.fn.results != nil:
-		return n.fn.results(n, types)
-	case n.fn.item:
-		return types[0].elem().with(Null)
-	case n.fn.same:
-		return types[0].without(Null)
-	}
-	return n.fn.result
+	return "its fields are " + wording.Names(names, 8)
 }
 
 // resultOfGet is the type of what get finds.
-func resultOfGet(n *Node, types []*Type) *Type {
+func resultOfGet(_ *checker, n *Node, types []*Type) *Type {
 	base := types[0]
 	if base == nil {
 		return nil
@@ -427,23 +370,19 @@ func resultOfGet(n *Node, types []*Type) *Type {
 	return nil
 }
 
-func listOfResults(_ *Node, arguments []*Type) *Type {
+func listOfResults(_ *checker, _ *Node, arguments []*Type) *Type {
 	return &Type{Kinds: Array, Elem: arguments[1]}
 }
 
-func objectOfLists(_ *Node, arguments []*Type) *Type {
+func objectOfLists(_ *checker, _ *Node, arguments []*Type) *Type {
 	return &Type{Kinds: Object, Open: true, Rest: arguments[0].without(Null)}
 }
 
-func listOfFields(_ *Node, arguments []*Type) *Type {
-	return &Type{Kinds: Array, Elem: arguments[0].parts()}
-}
-
-func objectOfPairs(_ *Node, arguments []*Type) *Type {
+func objectOfPairs(_ *checker, _ *Node, arguments []*Type) *Type {
 	return &Type{Kinds: Object, Open: true, Rest: arguments[0].elem().elem()}
 }
 
-func resultOfReduce(_ *Node, types []*Type) *Type {
+func resultOfReduce(_ *checker, _ *Node, types []*Type) *Type {
 	start := types[0].elem()
 	if len(types) == 3 {
 		start = types[2]
@@ -451,78 +390,37 @@ func resultOfReduce(_ *Node, types []*Type) *Type {
 	return either(start, types[1], 0)
 }
 
-// operator checks an operator between two values.
-func (c *checker) operator(n *Node, a, b *Type) *Type {
-	if c.err != nil {
-		return nil
+func resultOfMember(c *checker, n *Node, types []*Type) (out *Type) {
+	switch c.kinds(types[0]) &^ Null {
+	case Array:
+		out = types[0].Elem
+	case String:
+		out = aString
 	}
-	x, y := c.kinds(a), c.kinds(b)
-	if n.Op == OpEqual || n.Op == OpUnequal {
-		if right := n.Args[1]; x&y == 0 && x != Null && y != Null { // asking for null is never wrong
-			help := ""
-			if x|y == Number|String {
-				help = "write the number without quotes, or string(…) around it"
-			}
-			c.report(fail(right.Start, right.End, x.String()+" never equals "+y.String(), help))
-		}
-		return aBool
+	if n.Soft {
+		out = out.with(Null)
 	}
-	c.mayFail = c.mayFail || n.mayMismatch(x, y)
-	result, problem := n.operands(x, y)
-	if problem != nil {
-		c.report(problem)
-		return nil
-	}
-	item := b.elem()
-	if left := n.Args[0]; n.Op == OpIn && y&^Null == Array && item.kinds()&x == 0 {
-		c.report(fail(left.Start, left.End,
-			x.String()+" is never in a list of which each item is "+item.kinds().String(), ""))
-	}
-	switch {
-	case n.Op == OpRange:
-		return numbers
-	case result == Bool:
-		return aBool
-	case result == Number:
-		return aNumber
-	}
-	return &Type{Kinds: result}
+	return out
 }
 
-// noteFailures notes what may fail of a node although the kinds of its operands are right.
-func (c *checker) noteFailures(n *Node) {
-	literal := func(i int) bool { return len(n.Args) > i && n.Args[i] != nil && n.Args[i].Op == OpLiteral }
-	may := false
-	switch n.Op {
-	case OpDivide:
-		may = !literal(1) || n.Args[1].Value == 0.0
-	case OpModulo, OpPower:
-		may = true
-	case OpRange:
-		may = !literal(0) || !literal(1) || !isShort(n.Args[0].Value, n.Args[1].Value)
-	case OpMember:
-		_, named := n.key()
-		may = !named
-	case OpSlice:
-		for i := range n.Args[1:] {
-			may = may || n.Args[1+i] != nil && !literal(1+i)
+func equality(c *checker, n *Node, types []*Type) *Type {
+	x, y := c.kinds(types[0]), c.kinds(types[1])
+	if x&y == 0 && x != Null && y != Null { // asking for null is never wrong
+		help := ""
+		if x|y == Number|String {
+			help = "write the number without quotes, or string(…) around it"
 		}
-	case OpMatches:
-		may = n.pattern == nil
-	case OpLoop, OpCall, OpMethod:
-		c.blind = c.blind || n.Name == "fromJSON"
-		last := len(n.Args) - 1
-		may = !n.fn.total || n.Name == "reduce" && last < 2 || last >= n.fn.least && n.fn.param(last).kinds == Number
+		c.report(n.wrong(1, x.String()+" never equals "+y.String(), help))
 	}
-	c.mayFail = c.mayFail || may
+	return aBool
 }
 
-// isShort reports whether a range is of integers, and of so few that it is made anywhere.
-func isShort(from, to any) bool {
-	const few = 1000
-	a, ok := integer(from)
-	b, both := integer(to)
-	return ok && both && b-a <= few
+func membership(c *checker, n *Node, types []*Type) *Type {
+	x, items := c.kinds(types[0]), types[1].elem().kinds()
+	if c.kinds(types[1])&^Null == Array && items&x == 0 {
+		c.report(n.wrong(0, x.String()+" is never in a list of which each item is "+items.String(), ""))
+	}
+	return aBool
 }
 
 // What evaluating a part without references may take while an expression is checked.
@@ -536,8 +434,7 @@ func (c *checker) constants(n *Node) {
 	switch {
 	case n == nil || c.err != nil || n.Op == OpLiteral:
 	case !n.Open() && !n.varies():
-		m := c.expr.evaluation(nil)
-		m.most = Meter{min(m.most.Steps, constantSteps), min(m.most.Memory, constantMemory)}
+		m := c.expr.evaluation(nil, &Meter{constantSteps, constantMemory})
 		if _, err := m.attempt(n); err != nil && m.steps <= m.most.Steps && m.memory <= m.most.Memory {
 			c.err, _ = err.(*Error)
 		}

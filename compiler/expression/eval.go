@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"math"
@@ -36,22 +37,43 @@ func (e *Expr) EvalWithin(look Lookup, left *Meter) (value any, p Presence, err 
 		}
 		return value, p, nil
 	}
-	return e.evaluation(look).within(left)
+	m := e.evaluation(look, left)
+	defer m.settle(left)
+	return m.result()
 }
 
 // EvalCode evaluates the code of an activity over the parameters of a call, which are plain JSON and aren't changed. A
 // missing parameter is null, and so is the result when no operand of an outermost fallback is there. Its steps and
 // memory are taken from the meter, which may be nil.
 func (e *Expr) EvalCode(params map[string]any, left *Meter) (any, error) {
-	m := e.evaluation(nil)
+	m := e.evaluation(nil, left)
 	m.params = params
-	value, _, err := m.within(left)
+	defer m.settle(left)
+	value, _, err := m.result()
 	return value, err
 }
 
-// evaluation begins an evaluation of the expression, or of a part of it.
-func (e *Expr) evaluation(look Lookup) *evaluation {
-	m := &evaluation{expr: e, look: look}
+// Holds evaluates a part of the expression that is true or false, over the values of its references from look; none may
+// be pending. It is neither where the part has no value or fails, or is open.
+func (e *Expr) Holds(n *Node, look Lookup, left *Meter) (yes, no bool) {
+	if n.Open() {
+		return false, false
+	}
+	m := e.evaluation(look, left)
+	defer m.settle(left)
+	for below := range n.All() {
+		if below.slot >= 0 && !m.kept[below.slot].known {
+			value, p, err := m.present(below)
+			m.kept[below.slot] = slot{value, p, true, err}
+		}
+	}
+	value, err := m.attempt(n)
+	return err == nil && value == true, err == nil && value == false
+}
+
+// evaluation begins an evaluation of the expression, or of a part of it, within its limits and what is left.
+func (e *Expr) evaluation(look Lookup, left *Meter) *evaluation {
+	m := &evaluation{expr: e, look: look, limits: cmp.Or(e.limits, &defaults)}
 	if m.refs = m.few[:]; len(e.refs) > len(m.few) {
 		m.refs = make([]slot, len(e.refs))
 	}
@@ -61,34 +83,19 @@ func (e *Expr) evaluation(look Lookup) *evaluation {
 	if e.locals > 0 {
 		m.locals = make([]any, e.locals)
 	}
-	if l := e.limits; l != nil { // a reference alone has none
-		m.most = Meter{l.Steps, l.Memory}
+	m.most = Meter{m.limits.Steps, m.limits.Memory}
+	if left != nil {
+		m.most = Meter{min(m.most.Steps, max(0, left.Steps)), min(m.most.Memory, max(0, left.Memory))}
 	}
 	return m
 }
 
-// Holds evaluates a part of the expression that is true or false, over the values of its references from look; none may
-// be pending. It is neither where the part has no value or fails, or is open.
-func (e *Expr) Holds(n *Node, look Lookup, left *Meter) (yes, no bool) {
-	if n.Open() {
-		return false, false
+// settle takes what the evaluation cost from a meter.
+func (m *evaluation) settle(left *Meter) {
+	if left != nil {
+		left.Steps -= m.steps
+		left.Memory -= m.memory
 	}
-	if left.Steps < 1 {
-		left.Steps = -1
-		return false, false
-	}
-	m := e.evaluation(look)
-	m.most = *left
-	for below := range n.All() {
-		if below.slot >= 0 && !m.kept[below.slot].known {
-			value, p, err := m.present(below)
-			m.kept[below.slot] = slot{value, p, true, err}
-		}
-	}
-	value, err := m.attempt(n)
-	left.Steps -= m.steps
-	left.Memory -= m.memory
-	return err == nil && value == true, err == nil && value == false
 }
 
 // A Meter is what several evaluations may still take together, beside the
@@ -99,23 +106,12 @@ type Meter struct{ Steps, Memory int }
 // Passed reports whether more was wanted than there was.
 func (m *Meter) Passed() bool { return m.Steps < 0 || m.Memory < 0 }
 
-// within evaluates, and takes what that cost from a meter.
-func (m *evaluation) within(left *Meter) (any, Presence, error) {
-	if left == nil {
-		return m.result()
-	}
-	m.most = Meter{min(m.most.Steps, max(0, left.Steps)), min(m.most.Memory, max(0, left.Memory))}
-	value, p, err := m.result()
-	left.Steps -= m.steps
-	left.Memory -= m.memory
-	return value, p, err
-}
-
 // An evaluation is one run over an expression's tree. Everything it does is
 // paid for in steps, and everything it makes in memory.
 type evaluation struct {
 	expr   *Expr
 	look   Lookup
+	limits *Limits
 	params map[string]any
 
 	refs     []slot // what look said, by reference
@@ -159,6 +155,8 @@ type abandoned struct{ error }
 
 // attempt is run for callers that continue after a failure.
 func (m *evaluation) attempt(n *Node) (value any, err error) {
+	scopes, stack := len(m.scopes), len(m.stack)
+	defer func() { m.scopes, m.stack = m.scopes[:scopes], m.stack[:stack] }()
 	defer catch(&value, &err)
 	return m.run(n), nil
 }
@@ -283,17 +281,10 @@ func failure(n *Node, message, help string) abandoned {
 	return abandoned{fail(n.Start, n.End, message, help)}
 }
 
-const shareHelp = "do less in them, or do it in an activity that is a program"
-
 // step pays for work.
 func (m *evaluation) step(n *Node, steps int) {
-	m.steps += steps
-	if m.steps > m.most.Steps {
-		if m.most.Steps < m.expr.limits.Steps {
-			panic(failure(n, "the expressions of the run take more steps than they may together", shareHelp))
-		}
-		panic(failure(n, "the expression takes more than "+itoa(m.expr.limits.Steps)+" steps",
-			"do less in it, or do it in an activity"))
+	if m.steps += steps; m.steps > m.most.Steps {
+		m.exceed(n, m.most.Steps < m.limits.Steps, "take more steps", "takes", m.limits.Steps, " steps")
 	}
 }
 
@@ -303,17 +294,22 @@ func (m *evaluation) grow(n *Node, bytes int) {
 		m.memory = math.MaxInt / 2
 	}
 	if m.memory > m.most.Memory {
-		if m.most.Memory < m.expr.limits.Memory {
-			panic(failure(n, "the expressions of the run make more values than they may together", shareHelp))
-		}
-		panic(failure(n, "the expression makes more than "+itoa(m.expr.limits.Memory>>20)+" MiB of values",
-			"do less in it, or do it in an activity"))
+		m.exceed(n, m.most.Memory < m.limits.Memory, "make more values", "makes", m.limits.Memory>>20, " MiB of values")
 	}
 	m.step(n, bytes/64)
 }
 
-// export copies a value into plain JSON of its own. A value that occurs twice is copied twice, so that the copy is a tree,
-// and paid for as one. The copy is written as text so many times.
+// exceed fails for what is more than the expression may take, or all of a run together.
+func (m *evaluation) exceed(n *Node, together bool, they, it string, most int, unit string) {
+	if together {
+		panic(failure(n, "the expressions of the run "+they+" than they may together",
+			"do less in them, or do it in an activity that is a program"))
+	}
+	panic(failure(n, "the expression "+it+" more than "+itoa(most)+unit, "do less in it, or do it in an activity"))
+}
+
+// export copies a value into plain JSON of its own. A value that occurs twice is copied twice, so that the copy is a
+// tree, and paid for as one. The copy is written as text so many times.
 func (m *evaluation) export(n *Node, value any, depth, texts int) any {
 	if depth > maxResultDepth {
 		panic(failure(n, "the result is nested more than "+itoa(maxResultDepth)+" deep", ""))

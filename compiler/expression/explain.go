@@ -8,89 +8,109 @@ import (
 	"github.com/obelus-dev/obelus/compiler/naming"
 )
 
-// A fault is what the parser stopped at: what is wrong there, and what to do.
-type fault struct {
-	token
-	message, help string
-}
+const noNumber, largestNumber = "isn't a number", "whole numbers go up to 9007199254740991"
 
 // complaints are what the parser's messages mean, by a part of them. %q is the token.
 var complaints = []struct{ part, message, help string }{
-	{"integer literal", "%q isn't a number", "whole numbers go up to 9007199254740991"},
-	{"float literal", "%q isn't a number", "whole numbers go up to 9007199254740991"},
-	{"hex literal", "%q isn't a number", "whole numbers go up to 9007199254740991"},
-	{"number", "%q isn't a number", "whole numbers go up to 9007199254740991"},
+	{"literal", "%q " + noNumber, largestNumber},
+	{"number", "%q " + noNumber, largestNumber},
 	{"escape", "the text has an escape that means no character", "write \\\\ for a backslash"},
 	{"arguments", "an argument is missing", "write list | filter(.price > 10), for example"},
-	{"wrap predicate", "\";\" isn't allowed here", "put braces around it: filter({ let x = #; x > 1 })"},
+	{"wrap predicate", "%q isn't allowed here", "put braces around it: filter({ let x = #; x > 1 })"},
 }
+
+const noOperator, onlyItem = "is no operator", "only stands for an item inside a function such as filter"
 
 // signs are what is wrong with operators that don't exist, and with those that are where none can be.
 var signs = map[string]struct{ message, help string }{
-	"=":      {"\"=\" compares nothing", "did you mean \"==\"?"},
-	"=>":     {"\"=>\" is no operator", "the item is # and what it holds .key, without a name: map(list, .key)"},
-	"===":    {"\"===\" is no operator", "did you mean \"==\"?"},
-	"!==":    {"\"!==\" is no operator", "did you mean \"!=\"?"},
-	"<>":     {"\"<>\" is no operator", "did you mean \"!=\"?"},
-	"->":     {"\"->\" is no operator", "parts are read with a point: †state.a.b"},
-	"&":      {"\"&\" is no operator", "did you mean and?"},
-	";":      {"\";\" isn't allowed here", "an expression is one value"},
-	"?":      {"\"?\" isn't allowed here", "a choice is written condition ? value : other"},
-	"#":      {"\"#\" only stands for an item inside a function such as filter", "write list | map(#.name)"},
-	".":      {"\".\" only stands for an item inside a function such as filter", "write list | map(#.name)"},
-	"is":     {"\"is\" is no operator", "did you mean \"==\"?"},
-	"equals": {"\"equals\" is no operator", "did you mean \"==\"?"},
-	"eq":     {"\"eq\" is no operator", "did you mean \"==\"?"},
-	"xor":    {"\"xor\" is no operator", "write != between booleans"},
+	"=":      {"compares nothing", "did you mean \"==\"?"},
+	"=>":     {noOperator, "the item is # and what it holds .key, without a name: map(list, .key)"},
+	"===":    {noOperator, "did you mean \"==\"?"},
+	"!==":    {noOperator, "did you mean \"!=\"?"},
+	"<>":     {noOperator, "did you mean \"!=\"?"},
+	"->":     {noOperator, "parts are read with a point: †state.a.b"},
+	"&":      {noOperator, "did you mean and?"},
+	";":      {"isn't allowed here", "an expression is one value"},
+	"?":      {"isn't allowed here", "a choice is written condition ? value : other"},
+	"#":      {onlyItem, "write list | map(#.name)"},
+	".":      {onlyItem, "write list | map(#.name)"},
+	"is":     {noOperator, "did you mean \"==\"?"},
+	"equals": {noOperator, "did you mean \"==\"?"},
+	"eq":     {noOperator, "did you mean \"==\"?"},
+	"xor":    {noOperator, "write != between booleans"},
+}
+
+// syntax turns the parser's complaint into ours.
+func (s *scan) syntax(failure error) *Error {
+	var f *file.Error
+	last := len(s.tokens) - 1
+	switch {
+	case !errors.As(failure, &f):
+		return fail(0, len(s.text), "this isn't an expression", "")
+	case strings.Contains(f.Message, "maximum allowed nodes"):
+		return tooLarge(s.text, s.limits)
+	case strings.Contains(f.Message, "EOF") && !(last > 0 && s.word(last-1) == "|"):
+		return s.fault(last, "the expression ends too early after "+quote(s.word(last)), "a value must follow")
+	}
+	return s.explain(min(s.tokenAt(s.offset(f.From)), last), f.Message)
+}
+
+func (s *scan) fault(i int, message, help string) *Error {
+	return fail(s.tokens[i].start, s.tokens[i].end, message, help)
 }
 
 // explain is what is wrong at the token that the parser stopped at.
-func (s *scan) explain(i int, complaint string) fault {
+func (s *scan) explain(i int, complaint string) *Error {
 	t, word := s.tokens[i], s.word(i)
+	its := quote(word) + " "
 	if t.kind == tokenNumber && strings.Count(word, ".") > 1 {
-		return fault{t, quote(word) + " isn't a number", "a list of numbers is written [1, 2, 3]"}
+		return s.fault(i, its+noNumber, "a list of numbers is written [1, 2, 3]")
 	}
 	for _, c := range complaints {
 		if strings.Contains(complaint, c.part) {
-			return fault{t, strings.Replace(c.message, "%q", quote(word), 1), c.help}
+			return s.fault(i, strings.Replace(c.message, "%q", quote(word), 1), c.help)
 		}
 	}
-	before, after := "", s.text[t.end:]
+	before, after, bracket := "", s.text[t.end:], s.bracketAround(i)
 	if i > 0 {
 		before = s.word(i - 1)
 	}
+	opens := func(brackets string) bool { return bracket > 0 && strings.Contains(brackets, s.word(bracket)) }
 	switch {
-	case word == "." || word == "#":
-		if f := s.callAround(i); f >= 0 && (functions[s.word(f)] == nil || functions[s.word(f)].loop == nil) {
-			return s.notPerItem(f)
+	case (word == "." || word == "#") && opens("(") && s.tokens[bracket-1].kind == tokenWord:
+		name := s.word(bracket - 1)
+		if f := functions[name]; f == nil {
+			return s.fault(bracket-1, unknownFunction(name), helpFunction(name))
+		} else if !f.perItem {
+			return s.fault(bracket-1, quote(name)+" takes a value, and no item for item",
+				"write "+name+"(list) for the whole, or list | map("+name+"(#)) for each item")
 		}
-	case word == ":" && s.inBraces(i):
-		return fault{t, "\":\" isn't allowed here",
-			"braces after \"(\" hold a condition; write an object in parentheses: map(({\"key\": .name}))"}
-	case word == "," && s.bracketAround(i) < 0:
-		return fault{t, "\",\" isn't allowed here",
-			"an expression is one value: write †([†a, †b]) for a list, or \"†{a}, †{b}\" for a text"}
+	case word == ":" && opens("{") && strings.Contains("(,", s.word(bracket-1)): // in an argument that begins so
+		return s.fault(i, its+"isn't allowed here",
+			"braces after \"(\" hold a condition; write an object in parentheses: map(({\"key\": .name}))")
+	case word == "," && bracket < 0:
+		return s.fault(i, its+"isn't allowed here",
+			"an expression is one value: write †([†a, †b]) for a list, or \"†{a}, †{b}\" for a text")
 	}
 	for _, sign := range []string{before + word, word + after[:min(1, len(after))], word} {
 		if known, ok := signs[sign]; ok {
-			return fault{t, known.message, known.help}
+			return s.fault(i, quote(sign)+" "+known.message, known.help)
 		}
 	}
 	if before == "|" {
 		if name, ok := FunctionFor(word); ok {
-			return fault{t, "a function must follow \"|\", and it is called",
-				"write " + name + "() with its parentheses"}
+			return s.fault(i, "a function must follow \"|\", and it is called", "write "+name+"() with its parentheses")
 		}
-		return fault{t, "a function must follow \"|\"",
-			"write list | filter(…); did you mean \"||\", the first value that is there?"}
+		return s.fault(i, "a function must follow \"|\"",
+			"write list | filter(…); did you mean \"||\", the first value that is there?")
 	}
 	if intended := meantOperator(word); intended != "" && t.kind == tokenWord {
-		return fault{t, quote(word) + " is no operator", "did you mean " + intended + "?"}
+		return s.fault(i, its+noOperator, "did you mean "+intended+"?")
 	}
 	if i > 0 {
 		return s.betweenTokens(i)
 	}
-	return fault{t, quote(word) + " isn't allowed here", ""}
+	return s.fault(i, its+"isn't allowed here", "")
 }
 
 // meantOperator is the operator in words that a word is taken for; "" if there is none.
@@ -107,55 +127,25 @@ func meantOperator(word string) string {
 	return near
 }
 
-// notPerItem is the fault of reading an item in the arguments of a function that isn't called per item.
-func (s *scan) notPerItem(function int) fault {
-	t, name := s.tokens[function], s.word(function)
-	if functions[name] == nil {
-		return fault{t, unknownFunction(name), helpFunction(name)}
-	}
-	return fault{t, quote(name) + " takes a value, and no item for item",
-		"write " + name + "(list) for the whole, or list | map(" + name + "(#)) for each item"}
-}
-
-// betweenTokens is the fault of a token that can't follow the one before it.
-func (s *scan) betweenTokens(i int) fault {
+// betweenTokens is what is wrong with a token that can't follow the one before it.
+func (s *scan) betweenTokens(i int) *Error {
 	t, word := s.tokens[i], s.word(i)
 	last, before := s.tokens[i-1], s.word(i-1)
 	name := strings.TrimPrefix(before, mark)
 	switch {
 	case last.kind == tokenReference && words[name]:
-		return fault{last, quote(before) + " is no reference",
-			"write an expression that doesn't begin with a reference in parentheses: †(" + name + " …)"}
+		return s.fault(i-1, quote(before)+" is no reference",
+			"write an expression that doesn't begin with a reference in parentheses: †("+name+" …)")
 	case t.valueLike() && t.kind != tokenClose && last.valueLike():
 		help := "join the two with an operator, such as || or +"
 		if t.kind == tokenWord && last.kind == tokenReference {
 			help += "; in a text write a value in braces: †{" + name + "} " + word
 		}
-		return fault{t, "an operator is missing before " + quote(word), help}
+		return s.fault(i, "an operator is missing before "+quote(word), help)
 	case last.kind == tokenOperator && (t.kind == tokenOperator || t.kind == tokenClose):
-		return fault{t, "a value is missing between " + quote(before) + " and " + quote(word), ""}
+		return s.fault(i, "a value is missing between "+quote(before)+" and "+quote(word), "")
 	}
-	return fault{t, quote(word) + " isn't allowed here", ""}
-}
-
-// callAround is the index of the word whose call's arguments hold the i-th
-// token, or -1.
-func (s *scan) callAround(i int) int {
-	open := s.bracketAround(i)
-	if open < 1 || s.text[s.tokens[open].start] != '(' || s.tokens[open-1].kind != tokenWord {
-		return -1
-	}
-	return open - 1
-}
-
-// inBraces reports whether the i-th token is in braces that are the beginning of an argument.
-func (s *scan) inBraces(i int) bool {
-	open := s.bracketAround(i)
-	if open < 1 || s.text[s.tokens[open].start] != '{' {
-		return false
-	}
-	before := s.text[s.tokens[open-1].start]
-	return before == '(' || before == ','
+	return s.fault(i, quote(word)+" isn't allowed here", "")
 }
 
 // bracketAround is the index of the innermost bracket that is open at the i-th
@@ -170,23 +160,4 @@ func (s *scan) bracketAround(i int) int {
 		}
 	}
 	return -1
-}
-
-// syntax turns the parser's complaint into ours.
-func (s *scan) syntax(failure error) *Error {
-	var f *file.Error
-	if !errors.As(failure, &f) {
-		return fail(0, len(s.text), "this isn't an expression", "")
-	}
-	if strings.Contains(f.Message, "maximum allowed nodes") {
-		return tooLarge(s.text, s.limits)
-	}
-	last := len(s.tokens) - 1
-	if strings.Contains(f.Message, "EOF") && !(last > 0 && s.word(last-1) == "|") {
-		t := s.tokens[last]
-		return fail(t.start, t.end, "the expression ends too early after "+quote(s.text[t.start:t.end]),
-			"a value must follow")
-	}
-	found := s.explain(min(s.tokenAt(s.offset(f.From)), last), f.Message)
-	return fail(found.start, found.end, found.message, found.help)
 }

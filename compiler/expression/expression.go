@@ -22,56 +22,29 @@
 package expression
 
 import (
-	"strconv"
-	"strings"
+	"cmp"
+
+	"github.com/obelus-dev/obelus/compiler/reference"
+	"github.com/obelus-dev/obelus/compiler/wording"
+)
+
+// References are read by package reference.
+type (
+	Segment   = reference.Segment
+	Reference = reference.Reference
+	Error     = reference.Error
+	Cause     = reference.Cause
+)
+
+// The causes of an [Error].
+const (
+	OfKind  = reference.OfKind
+	OfValue = reference.OfValue
+	OfText  = reference.OfText
 )
 
 // Mark begins every reference.
-const Mark = '†'
-
-// A Segment is one step of a path: a key of an object, or an index of a list.
-// [0] and .0 are indexes; ["0"] is a key.
-type Segment struct {
-	Key     string // the key, or the index in decimal
-	Index   int
-	IsIndex bool
-}
-
-// A Reference is one †kind.path in an expression's text.
-type Reference struct {
-	Kind string
-	Path []Segment
-	// Start and End are byte offsets in the decoded text of the scalar, † included.
-	Start, End int
-	// Required is false inside ||, ?? or ?., where the expression can do without
-	// it. In a path that is written (ParseOutput) it is always true.
-	Required bool
-}
-
-// An Error says what is wrong with a text, and where in it (bytes of the
-// decoded scalar).
-type Error struct {
-	Start, End int
-	Message    string // lower case, no full stop
-	Help       string // what to do; may be ""
-	Cause      Cause
-}
-
-// Cause is what an expression fails for.
-type Cause uint8
-
-const (
-	// OfKind: a value has a kind that isn't wanted there, or the expression itself is wrong.
-	OfKind Cause = iota
-	// OfValue: the kinds are right and the values aren't: an index past the end, a division
-	// by zero.
-	OfValue
-	// OfText: a text isn't written as a function reads it, or a number is too large: which
-	// values do is for those who know them.
-	OfText
-)
-
-func (e *Error) Error() string { return e.Message }
+const Mark = reference.Mark
 
 // Presence is what is known of a reference's or an expression's value at some
 // moment of a run.
@@ -85,43 +58,7 @@ const (
 	There
 )
 
-// IsExpression reports whether a string of a plan is an expression: its
-// first character is †, and its second neither that nor the brace of an
-// expression in a text ([IsText]).
-func IsExpression(s string) bool {
-	return strings.HasPrefix(s, mark) && !strings.HasPrefix(s[len(mark):], mark) && !strings.HasPrefix(s, opening)
-}
-
 const mark = string(Mark)
-
-// IsBareKey reports whether a key can follow a dot in a reference without
-// quotes: letters, digits, _, and - inside. A key of digits alone can't,
-// because it would be an index.
-func IsBareKey(key string) bool {
-	return key != "" && readKey(key, 0) == len(key) && digits(key, 0) != len(key)
-}
-
-// String is the reference in canonical form: †state.items[0]["odd key"].
-func (r Reference) String() string {
-	var b strings.Builder
-	b.WriteString(mark)
-	b.WriteString(r.Kind)
-	writePath(&b, r.Path)
-	return b.String()
-}
-
-func writePath(b *strings.Builder, path []Segment) {
-	for _, s := range path {
-		switch {
-		case s.IsIndex:
-			b.WriteString("[" + s.Key + "]")
-		case IsBareKey(s.Key):
-			b.WriteString("." + s.Key)
-		default:
-			b.WriteString("[" + strconv.Quote(s.Key) + "]")
-		}
-	}
-}
 
 // Limits bound an expression and its evaluation. The zero value of a
 // field is the default.
@@ -142,24 +79,17 @@ func DefaultLimits() Limits {
 	return Limits{Nodes: 1000, Depth: 50, Steps: 10_000_000, Memory: 64 << 20}
 }
 
-// shared is where expressions find the limits: nearly all have the same.
-func (l Limits) shared() *Limits {
-	if l == defaults {
-		return &defaults
-	}
-	own := l
-	return &own
-}
-
 var defaults = DefaultLimits()
 
 func (l Limits) orDefault() Limits {
-	or := func(have, otherwise int) int {
-		if have <= 0 {
-			return otherwise
-		}
-		return have
+	d := &defaults
+	return Limits{
+		cmp.Or(l.Nodes, d.Nodes), cmp.Or(l.Depth, d.Depth), cmp.Or(l.Steps, d.Steps), cmp.Or(l.Memory, d.Memory),
 	}
-	d := DefaultLimits()
-	return Limits{or(l.Nodes, d.Nodes), or(l.Depth, d.Depth), or(l.Steps, d.Steps), or(l.Memory, d.Memory)}
 }
+
+func fail(start, end int, message, help string) *Error {
+	return reference.Fault(start, end, message, help)
+}
+
+func quote(s string) string { return wording.Quote(s) }

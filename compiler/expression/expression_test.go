@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/compiler/reference"
 )
 
 // world is what the references of a test's expression hold, by canonical form;
@@ -58,8 +60,8 @@ type object = map[string]any
 
 // parseString reads what a plan's string holds: one expression, or a text with such.
 func parseString(text string, l Limits) (*Expr, *Error) {
-	if IsText(text) {
-		return ParseText(text, func(word string) bool { return slices.Contains(kinds, word) }, l)
+	if reference.IsText(text) {
+		return ParseText(text, func(word string) bool { return slices.Contains(reference.Kinds, word) }, l)
 	}
 	return Parse(text, l)
 }
@@ -90,10 +92,10 @@ func TestWhatIsAnExpression(t *testing.T) {
 		{"state.a", false, "state.a"},
 		{"a † b", false, "a † b"},
 	} {
-		if got := IsExpression(c.text); got != c.is {
-			t.Errorf("IsExpression(%q) = %v", c.text, got)
+		if got := reference.IsExpression(c.text); got != c.is {
+			t.Errorf("reference.IsExpression(%q) = %v", c.text, got)
 		}
-		if got := Literal(c.text); got != c.literal {
+		if got := reference.Literal(c.text); got != c.literal {
 			t.Errorf("Literal(%q) = %q, want %q", c.text, got, c.literal)
 		}
 	}
@@ -129,7 +131,7 @@ func TestReferences(t *testing.T) {
 		{"†my-kind._x", "my-kind", []Segment{key("_x")}, "†my-kind._x"},
 		{"†state.a[1000000]", "state", []Segment{key("a"), at("1000000", 1_000_000)}, "†state.a[1000000]"},
 	} {
-		ref, err := ParsePath(c.text)
+		ref, err := reference.Parse(c.text)
 		if err != nil {
 			t.Errorf("ParsePath(%q): %s", c.text, err.Message)
 			continue

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
@@ -78,15 +79,15 @@ func FuzzParse(f *testing.F) {
 			if !ok {
 				continue
 			}
-			if _, err := parseString(m.Intended, DefaultLimits()); err != nil && utf8.ValidString(text) && !IsText(text) {
+			if _, err := parseString(m.Intended, DefaultLimits()); err != nil && utf8.ValidString(text) && !reference.IsText(text) {
 				t.Fatalf("%q, which %q is taken for, isn't read: %s", m.Intended, text, err.Message)
 			}
 		}
-		if IsText(Escape(text)) || IsExpression(Escape(text)) || Literal(Escape(text)) != text {
-			t.Fatalf("%q is escaped as %q, which isn't it", text, Escape(text))
+		if reference.IsText(reference.Escape(text)) || reference.IsExpression(reference.Escape(text)) || reference.Literal(reference.Escape(text)) != text {
+			t.Fatalf("%q is escaped as %q, which isn't it", text, reference.Escape(text))
 		}
-		BareReference(text)
-		if _, err := ParsePath(text); err != nil {
+		reference.BareReference(text)
+		if _, err := reference.Parse(text); err != nil {
 			placed(t, text, err)
 		}
 		prompt(t, text, start)
@@ -218,36 +219,4 @@ func plain(v any, depth int) bool {
 		return true
 	}
 	return false
-}
-
-// LANGUAGE.md#output-paths-and-state: whatever the text, an output path is read soon, and what is read means
-// the same when it is written out.
-func FuzzOutput(f *testing.F) {
-	for _, s := range seeds {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		start := cputime.Used()
-		got, err := ParseOutput(text)
-		if err != nil {
-			placed(t, text, err)
-			return
-		}
-		for _, a := range got {
-			if len(a) == 0 {
-				t.Fatalf("%q has an empty alternative", text)
-			}
-			for _, r := range a {
-				if r.Start < 0 || r.End > len(text) || r.Start >= r.End {
-					t.Fatalf("%q: the place of %s is %d-%d", text, r, r.Start, r.End)
-				}
-			}
-		}
-		if utf8.ValidString(text) {
-			if again, err := ParseOutput(routes(got)); err != nil || routes(again) != routes(got) {
-				t.Fatalf("%q: %s isn't read as itself: %v", text, routes(got), err)
-			}
-		}
-		prompt(t, text, start)
-	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
@@ -70,10 +71,7 @@ func helpName(name string) string {
 	case "true", "false", "and", "or", "not", "in":
 		return "did you mean " + strings.ToLower(name) + "?"
 	}
-	if slices.Contains(kinds, name) {
-		return "a reference begins with †, in parentheses too: †" + name + ".…"
-	}
-	if name == "item" || name == "index" { // of a call with "_each"
+	if slices.Contains(reference.Kinds, name) || name == "item" || name == "index" { // those of a call with "_each"
 		return "a reference begins with †, in parentheses too: †" + name
 	}
 	if functions[name] != nil {
@@ -82,7 +80,11 @@ func helpName(name string) string {
 	return "write \"" + name + "\" for text, or †state." + name + " for a value of the state"
 }
 
-func wrongArity(name string, least, most, got int) string {
+func wrongArity(name string, f *function, got int) string {
+	least, most := f.least, f.most
+	if strings.HasPrefix(f.name, ".") {
+		least, most, got = least-1, most-1, got-1
+	}
 	want := wording.Count(least, "argument")
 	switch {
 	case most < 0:
@@ -91,4 +93,18 @@ func wrongArity(name string, least, most, got int) string {
 		want = itoa(least) + " to " + wording.Count(most, "argument")
 	}
 	return quote(name) + " takes " + want + ", and has " + itoa(got)
+}
+
+// calledReference is the error of a reference, as it is written, with arguments behind it.
+func calledReference(written string, ref Reference) *Error {
+	help, last := "only functions can be called, not references", ref.Kind
+	if len(ref.Path) > 0 {
+		last = ref.Path[len(ref.Path)-1].Key
+	} else {
+		help = "an expression that begins with a function is in parentheses: †(" + last + "( … ))"
+	}
+	if instead := foreignNames[strings.ToLower(last)]; instead != "" && functions[last] == nil {
+		help += "; write " + instead + ", in parentheses: †( … )"
+	}
+	return fail(ref.Start, ref.End, quote(written)+" can't be called", help)
 }

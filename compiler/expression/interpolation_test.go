@@ -9,12 +9,13 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // parseTextAlways reads any string as a text with expressions in it.
 func parseTextAlways(text string, l Limits) (*Expr, *Error) {
-	return ParseText(text, func(word string) bool { return slices.Contains(kinds, word) }, l)
+	return ParseText(text, func(word string) bool { return slices.Contains(reference.Kinds, word) }, l)
 }
 
 // LANGUAGE.md#text-with-expressions: LANGUAGE.md#text-with-expressions
@@ -37,10 +38,10 @@ func TestWhatIsAText(t *testing.T) {
 		{"†(\"†{\")", false, "†(\"†{\")"},
 		{"†state.a", false, "†state.a"},
 	} {
-		if IsText(c.text) != c.is || c.is && IsExpression(c.text) {
-			t.Errorf("IsText(%q) = %v", c.text, IsText(c.text))
+		if reference.IsText(c.text) != c.is || c.is && reference.IsExpression(c.text) {
+			t.Errorf("IsText(%q) = %v", c.text, reference.IsText(c.text))
 		}
-		if got := Literal(c.text); !c.is && !IsExpression(c.text) && got != c.literal {
+		if got := reference.Literal(c.text); !c.is && !reference.IsExpression(c.text) && got != c.literal {
 			t.Errorf("Literal(%q) = %q, want %q", c.text, got, c.literal)
 		}
 	}
@@ -244,10 +245,10 @@ func TestTextsAgainstAPlainReading(t *testing.T) {
 		}
 		text := b.String()
 		pieces, ok := plainReading(text)
-		if IsText(text) != (!IsExpression(text) && strings.Contains(text, "†{") && (!ok || len(pieces) > 1)) {
-			t.Fatalf("IsText(%q) = %v", text, IsText(text))
+		if reference.IsText(text) != (!reference.IsExpression(text) && strings.Contains(text, "†{") && (!ok || len(pieces) > 1)) {
+			t.Fatalf("IsText(%q) = %v", text, reference.IsText(text))
 		}
-		if !IsText(text) {
+		if !reference.IsText(text) {
 			continue
 		}
 		var parts []*Expr

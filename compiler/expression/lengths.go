@@ -31,78 +31,81 @@ func (a Interval) positive() Interval { return Interval{max(0, a.Least), max(0, 
 // number is.
 type Known struct{ Items, Number func(ref int) Interval }
 
-// Items is how many items the list has that a part of an expression results in. Nothing is known of anything but a list.
+// Items is how many items the list has that a part of an expression results in. Nothing is known of anything but a
+// list.
 func (n *Node) Items(known Known) Interval {
-	of := func(i int) Interval { return n.Args[i].Items(known) }
-	switch n.Op {
-	case OpRef:
+	switch {
+	case n.Op == OpRef:
 		return known.Items(n.Index)
-	case OpList:
+	case n.Op == OpList:
 		return Interval{len(n.Args), len(n.Args)}
-	case OpFallback, OpCond:
-		all := of(len(n.Args) - 1)
-		for i := range n.Args[:len(n.Args)-1] {
-			if n.Op == OpFallback || i > 0 {
-				all = all.With(of(i))
-			}
-		}
-		return all
-	case OpGate:
-		return of(len(n.Args) - 1)
-	case OpRange:
-		length := n.Args[1].number(known).plus(n.Args[0].number(known).negative())
-		return length.plus(Interval{1, 1}).positive()
-	case OpSlice:
-		return n.sliced(known)
-	case OpLoop, OpCall:
-		switch n.Name {
-		case "map", "sortBy", "sort", "reverse":
-			return of(0)
-		case "filter":
-			return Interval{0, of(0).Most}
-		case "uniq":
-			return Interval{min(of(0).Least, 1), of(0).Most}
-		case "take":
-			count := n.Args[1].number(known)
-			return Interval{min(of(0).Least, count.Least), min(of(0).Most, count.Most)}.positive()
-		case "concat":
-			var all Interval
-			for i := range n.Args {
-				all = all.plus(of(i))
-			}
-			return all
-		}
+	case n.fn != nil && n.fn.items != nil:
+		return n.fn.items(n, known)
 	}
 	return AnyItems
 }
 
 // number is what is known of the whole number that a node results in.
 func (n *Node) number(known Known) Interval {
-	switch n.Op {
-	case OpRef:
+	v, ok := integer(n.Value)
+	switch {
+	case n.Op == OpRef:
 		return known.Number(n.Index)
-	case OpLiteral:
-		if v, ok := integer(n.Value); ok && v <= AnyLength && v >= -AnyLength {
-			return Interval{v, v}
-		}
-	case OpNegate:
+	case n.Op == OpLiteral && ok && v <= AnyLength && v >= -AnyLength:
+		return Interval{v, v}
+	case n.Op == OpNegate:
 		return n.Args[0].number(known).negative()
-	case OpAdd:
+	case n.Op == OpAdd:
 		return n.Args[0].number(known).plus(n.Args[1].number(known))
-	case OpSubtract:
+	case n.Op == OpSubtract:
 		return n.Args[0].number(known).plus(n.Args[1].number(known).negative())
-	case OpCall:
-		if n.Name == "len" {
-			return n.Args[0].Items(known)
-		}
+	case n.Op == OpCall && n.Name == "len":
+		return n.Args[0].Items(known)
 	}
 	return AnyNumber
 }
 
-// sliced is the length of a slice. A bound below 0 counts from the end.
-func (n *Node) sliced(known Known) Interval {
+// What is known of the lists that operators and functions result in.
+
+func asMany(n *Node, known Known) Interval { return n.Args[0].Items(known) }
+func atMost(n *Node, known Known) Interval { return Interval{0, n.Args[0].Items(known).Most} }
+
+func distinct(n *Node, known Known) Interval {
 	list := n.Args[0].Items(known)
-	from, to := Interval{}, AnyNumber // which counts as the end
+	return Interval{min(list.Least, 1), list.Most}
+}
+
+func taken(n *Node, known Known) Interval {
+	list, count := n.Args[0].Items(known), n.Args[1].number(known)
+	return Interval{min(list.Least, count.Least), min(list.Most, count.Most)}.positive()
+}
+
+func spanned(n *Node, known Known) Interval {
+	return n.Args[1].number(known).plus(n.Args[0].number(known).negative()).plus(Interval{1, 1}).positive()
+}
+
+func allOperands(n *Node, known Known) (all Interval) {
+	for _, a := range n.Args {
+		all = all.plus(a.Items(known))
+	}
+	return all
+}
+
+func lastOperand(n *Node, known Known) Interval { return n.Args[len(n.Args)-1].Items(known) }
+
+func someOperand(n *Node, known Known) Interval {
+	all := lastOperand(n, known)
+	for i, a := range n.Args {
+		if n.Op == OpFallback || i > 0 {
+			all = all.With(a.Items(known))
+		}
+	}
+	return all
+}
+
+// sliced is the length of a slice. A bound below 0 counts from the end.
+func sliced(n *Node, known Known) Interval {
+	list, from, to := n.Args[0].Items(known), Interval{}, Interval{AnyLength, AnyLength}
 	for i, bound := range []*Interval{&from, &to} {
 		if n.Args[i+1] == nil {
 			continue
@@ -111,7 +114,7 @@ func (n *Node) sliced(known Known) Interval {
 			return Interval{0, list.Most}
 		}
 	}
-	if from.Least < 0 && to.Least >= 0 { // longer lists give shorter ones
+	if from.Least < 0 && to.Least >= 0 && to.Least < AnyLength { // longer lists give shorter ones
 		return Interval{0, min(list.Most, to.Least, -from.Least)}
 	}
 	of := func(length int) int {
@@ -121,11 +124,7 @@ func (n *Node) sliced(known Known) Interval {
 			}
 			return max(0, min(at, length))
 		}
-		end := length
-		if to != AnyNumber {
-			end = cut(to.Least)
-		}
-		return max(0, end-cut(from.Least))
+		return max(0, cut(to.Least)-cut(from.Least))
 	}
 	return Interval{of(list.Least), of(list.Most)}
 }

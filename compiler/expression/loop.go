@@ -5,69 +5,47 @@ import (
 	"slices"
 )
 
-// loop evaluates a function that looks at each item of a list.
-func (m *evaluation) loop(n *Node) any {
-	base := m.want(n.Args[0], Array, n)
-	// The start of reduce and the order of sortBy are outside of the loop.
-	var extra any
-	if len(n.Args) == 3 {
-		extra = m.want(n.Args[2], n.fn.params[2].kinds, n)
-	}
-	list := base.([]any)
-	m.grow(n, n.fn.grow*len(list))
-	m.scopes = append(m.scopes, scope{})
-	defer func() { m.scopes = m.scopes[:len(m.scopes)-1] }()
-	return n.fn.loop(m, n, list, extra)
-}
-
-// turn evaluates the loop's expression for one item.
-func (m *evaluation) turn(n *Node, list []any, i int) any {
+// turn evaluates the expression of a function for one item of its list.
+func (c invocation) turn(i int) any {
+	m, n, item := c.m, c.n, c.list(0)[i]
 	top := len(m.scopes) - 1
-	m.scopes[top].item, m.scopes[top].index = list[i], i
+	m.scopes[top].item, m.scopes[top].index = item, i
 	if len(n.Args) > 1 {
-		return m.want(n.Args[1], n.fn.params[1].kinds, n)
+		return m.operand(n, 1)
 	}
-	m.step(n, 1) // sum and count of the items themselves
-	if kinds := n.fn.params[1].kinds; kindOf(list[i])&kinds == 0 {
-		panic(abandoned{mismatch(n, quote(n.Name), " of each item", kinds, kindOf(list[i]))})
+	c.work(1) // sum and count of the items themselves
+	if kinds := n.fn.param(1).kinds; kindOf(item)&kinds == 0 {
+		panic(abandoned{unwanted(n, n.fn.words(), " of each item", kinds, kindOf(item))})
 	}
-	return list[i]
+	return item
 }
 
-// next is the index of the first item, in an order, that the loop's condition accepts or refuses; -1 if there is none.
-func (m *evaluation) next(n *Node, list []any, order iter.Seq2[int, any], accepted bool) int {
-	for i := range order {
-		if m.turn(n, list, i) == accepted {
-			return i
-		}
+// turns are the results of the expression for all items.
+func (c invocation) turns() []any {
+	out := make([]any, len(c.list(0)))
+	for i := range out {
+		out[i] = c.turn(i)
 	}
-	return -1
+	return out
 }
 
-// search is a loop that results in something of the index of the first item, in an order, that its condition accepts or
-// refuses.
-func search(
+// find is a function that results in something of the index of the first item, in an order, that its condition accepts
+// or refuses; of -1 if there is none.
+func find(
 	order func([]any) iter.Seq2[int, any], accepted bool, result func(list []any, i int) any,
-) func(*evaluation, *Node, []any, any) any {
-	return func(m *evaluation, n *Node, list []any, _ any) any {
-		return result(list, m.next(n, list, order(list), accepted))
+) func(invocation) any {
+	return func(c invocation) any {
+		for i := range order(c.list(0)) {
+			if c.turn(i) == accepted {
+				return result(c.list(0), i)
+			}
+		}
+		return result(nil, -1)
 	}
 }
 
 func isNone(_ []any, i int) any  { return i < 0 }
 func isFound(_ []any, i int) any { return i >= 0 }
-
-func one(m *evaluation, n *Node, list []any, _ any) any { return count(m, n, list, nil) == 1.0 }
-
-func count(m *evaluation, n *Node, list []any, _ any) any {
-	passed := 0.0
-	for i := range list {
-		if m.turn(n, list, i) == true {
-			passed++
-		}
-	}
-	return passed
-}
 
 func itemAt(list []any, i int) any {
 	if i < 0 {
@@ -83,45 +61,48 @@ func indexOrNull(_ []any, i int) any {
 	return float64(i)
 }
 
-func filter(m *evaluation, n *Node, list []any, _ any) any {
+func one(c invocation) any { return count(c) == 1.0 }
+
+func count(c invocation) any {
+	passed := 0.0
+	for i := range c.list(0) {
+		if c.turn(i) == true {
+			passed++
+		}
+	}
+	return passed
+}
+
+func filter(c invocation) any {
 	out := []any{}
-	for i := range list {
-		if m.turn(n, list, i) == true {
-			m.grow(n, listItem)
-			out = append(out, list[i])
+	for i, item := range c.list(0) {
+		if c.turn(i) == true {
+			c.grow(listItem)
+			out = append(out, item)
 		}
 	}
 	return out
 }
 
-func mapItems(m *evaluation, n *Node, list []any, _ any) any {
-	out := make([]any, len(list))
-	for i := range list {
-		out[i] = m.turn(n, list, i)
-	}
-	return out
-}
-
-func sum(m *evaluation, n *Node, list []any, _ any) any {
+func sum(c invocation) any {
 	total := 0.0
-	for i := range list {
-		total += m.turn(n, list, i).(float64)
+	for i := range c.list(0) {
+		total += c.turn(i).(float64)
 	}
-	return m.finite(n, total)
+	return finiteNumber(c.n, total)
 }
 
 // groupBy puts the items into lists by what the expression results in.
-func groupBy(m *evaluation, n *Node, list []any, _ any) any {
+func groupBy(c invocation) any {
 	out := map[string]any{}
-	for i := range list {
-		key, _ := keyText(m.turn(n, list, i))
-		bytes := listItem
+	for i, item := range c.list(0) {
+		key, _ := keyText(c.turn(i))
 		items, known := out[key].([]any)
 		if !known {
-			bytes += objectField + len(key)
+			c.grow(objectField + len(key))
 		}
-		m.grow(n, bytes)
-		out[key] = append(items, list[i])
+		c.grow(listItem)
+		out[key] = append(items, item)
 	}
 	return out
 }
@@ -135,56 +116,56 @@ func keyText(v any) (string, bool) {
 	return "", false
 }
 
-func sortBy(m *evaluation, n *Node, list []any, order any) any {
-	descending := descending(n, 2, order)
-	type pair struct{ item, key any }
-	pairs := make([]pair, len(list))
-	for i := range list {
-		pairs[i] = pair{list[i], m.turn(n, list, i)}
+func sortList(c invocation) any { return c.sorted(c.list(0), 1) }
+func sortBy(c invocation) any   { return c.sorted(c.turns(), 2) }
+
+// sorted are the items in the order of their keys, as an argument says: "asc" or "desc".
+func (c invocation) sorted(keys []any, argument int) any {
+	sign := 1
+	if c.given(argument) {
+		switch c.args[argument] {
+		case "asc":
+		case "desc":
+			sign = -1
+		default:
+			panic(c.fail(argument, "the order of a sort is \"asc\" or \"desc\"", ""))
+		}
 	}
-	slices.SortStableFunc(pairs, func(a, b pair) int { return m.sortOrder(n.Args[1], a.key, b.key, descending) })
-	out := make([]any, len(list))
+	type pair struct{ item, key any }
+	pairs := make([]pair, len(keys))
+	for i, item := range c.list(0) {
+		pairs[i] = pair{item, keys[i]}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int {
+		c.work(2)
+		order, ok := c.m.compare(c.n, a.key, b.key)
+		if !ok {
+			panic(c.fail(argument-1, kindOf(a.key).String()+" can't be compared with "+kindOf(b.key).String(), ""))
+		}
+		return sign * order
+	})
+	out := make([]any, len(pairs))
 	for i, p := range pairs {
 		out[i] = p.item
 	}
 	return out
 }
 
-// descending reads the order of a sort: none, "asc" or "desc".
-func descending(n *Node, argument int, order any) bool {
-	if len(n.Args) > argument && order != "asc" && order != "desc" {
-		panic(failure(n.Args[argument], "the order of a sort is \"asc\" or \"desc\"", ""))
+func reduce(c invocation) any {
+	list, from := c.list(0), 0
+	acc := &c.m.scopes[len(c.m.scopes)-1].acc
+	switch {
+	case c.given(2):
+		*acc = c.args[2]
+	case len(list) == 0:
+		panic(failure(c.n, "\"reduce\" of an empty list has no value",
+			"give it a start: reduce(list, #acc + #, 0)").of(OfValue))
+	default:
+		*acc, from = list[0], 1
 	}
-	return order == "desc"
-}
-
-// sortOrder compares two values for a sort.
-func (m *evaluation) sortOrder(n *Node, a, b any, descending bool) int {
-	m.step(n, 2)
-	if descending {
-		a, b = b, a
-	}
-	order, ok := m.compare(n, a, b)
-	if !ok {
-		panic(failure(n, kindOf(a).String()+" can't be compared with "+kindOf(b).String(), ""))
-	}
-	return order
-}
-
-func reduce(m *evaluation, n *Node, list []any, start any) any {
-	top := len(m.scopes) - 1
-	from := 0
-	if len(n.Args) < 3 {
-		if len(list) == 0 {
-			help := "give it a start: reduce(list, #acc + #, 0)"
-			panic(failure(n, "\"reduce\" of an empty list has no value", help).of(OfValue))
-		}
-		start, from = list[0], 1
-	}
-	m.scopes[top].acc = start
 	for i := from; i < len(list); i++ {
-		acc := m.turn(n, list, i)
-		m.scopes[top].acc = acc
+		result := c.turn(i)
+		c.m.scopes[len(c.m.scopes)-1].acc = result // inner loops may have moved the scopes
 	}
-	return m.scopes[top].acc
+	return c.m.scopes[len(c.m.scopes)-1].acc
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/reference"
 )
 
 // maxInteger is the largest whole number that a float64 tells from its
@@ -36,15 +37,15 @@ type Expr struct {
 // Parse reads an expression: a string whose first character is †, as the plan has it once it is decoded. The places of
 // the error, of the references and of later findings are bytes of text.
 func Parse(text string, l Limits) (*Expr, *Error) {
-	if !IsExpression(text) {
+	if !reference.IsExpression(text) {
 		return nil, fail(0, len(text), "an expression begins with one †", "write †state.key")
 	}
 	if !strings.HasPrefix(text[len(mark):], "(") {
-		ref, end, optional, err := readReference(text, 0)
+		ref, end, optional, err := reference.Read(text, 0)
 		if err != nil {
 			return nil, err
 		}
-		if skipBlanks(text, end) == len(text) {
+		if reference.SkipBlanks(text, end) == len(text) {
 			e := &Expr{Text: text}
 			ref.Required = !optional
 			e.only[0] = ref
@@ -86,8 +87,7 @@ func (e *Expr) Plain() bool { return e.root == nil || e.root.Op == OpRef && !e.r
 func (e *Expr) Variables() []string { return e.variables }
 
 func parse(text string, limits Limits, code bool) (*Expr, *Error) {
-	l := &lowering{scan: newScan(text, nil, limits, code)}
-	defer l.release()
+	l := &lowering{scan: &scan{text: text, limits: limits, code: code}}
 	from := 0
 	if !code && strings.HasPrefix(text, mark+"(") {
 		from = len(mark)
@@ -117,8 +117,9 @@ func (l *lowering) finish(root *Node) *Expr {
 	root.seal()
 	l.settle(root)
 	sort.Strings(l.variables)
+	limits := l.limits
 	return &Expr{
-		Text: l.text, root: root, refs: l.refs, limits: l.limits.shared(),
+		Text: l.text, root: root, refs: l.refs, limits: &limits,
 		slots: l.slots, locals: l.locals, variables: l.variables,
 	}
 }
@@ -152,11 +153,11 @@ type local struct {
 	index int
 }
 
-func (l *lowering) fail(start, end int, message, help string) *Node {
+func (l *lowering) fail(at token, message, help string) *Node {
 	if l.err == nil {
-		l.err = fail(start, end, message, help)
+		l.err = fail(at.start, at.end, message, help)
 	}
-	return &Node{Start: start, End: end}
+	return &Node{Start: at.start, End: at.end}
 }
 
 // token is where the parser says that a node is, which is one token of it.
@@ -167,7 +168,11 @@ func (l *lowering) token(n ast.Node) token {
 	return l.tokens[l.tokenAt(l.offset(n.Location().From))]
 }
 
+// lower is the node of a node of the parser's, and where it is.
 func (l *lowering) lower(n ast.Node, depth int) *Node {
+	if chain, ok := n.(*ast.ChainNode); ok {
+		return l.lower(chain.Node, depth)
+	}
 	if l.err != nil {
 		return &Node{}
 	}
@@ -183,6 +188,36 @@ func (l *lowering) lower(n ast.Node, depth int) *Node {
 		l.err = tooDeep(t.start, t.end, l.limits)
 		return &Node{}
 	}
+	out := l.node(n, t, depth)
+	if out.End == 0 {
+		l.place(out, t, out.Args...)
+	}
+	if out.fn == nil && int(out.Op) < len(operators) {
+		out.fn = operators[out.Op]
+	}
+	return out
+}
+
+// place sets a node's place to that of its token, with the bracket that it opens and a call's arguments, and of its
+// operands, with the parentheses around these.
+func (l *lowering) place(out *Node, t token, operands ...*Node) {
+	bracket := t
+	if i := l.tokenAt(t.start) + 1; t.kind == tokenWord && i < len(l.tokens) && l.tokens[i].kind == tokenOpen {
+		bracket = l.tokens[i]
+	}
+	out.Start, out.End = t.start, t.end
+	if bracket.match >= 0 {
+		out.End = l.tokens[bracket.match].end
+	}
+	for _, a := range operands {
+		if a != nil {
+			start, end := l.widen(a.Start, a.End)
+			out.Start, out.End = min(out.Start, start), max(out.End, end)
+		}
+	}
+}
+
+func (l *lowering) node(n ast.Node, t token, depth int) *Node {
 	switch n := n.(type) {
 	case *ast.NilNode, *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.StringNode:
 		return l.literal(n, t)
@@ -193,57 +228,52 @@ func (l *lowering) lower(n ast.Node, depth int) *Node {
 	case *ast.UnaryNode:
 		return l.unary(n, t, depth)
 	case *ast.BinaryNode:
-		return l.binary(n, depth)
-	case *ast.ChainNode:
-		l.nodes--
-		return l.lower(n.Node, depth)
+		return l.binary(n, t, depth)
 	case *ast.MemberNode:
 		return l.member(n, t, depth)
 	case *ast.SliceNode:
 		base := l.lower(n.Node, depth)
-		out := &Node{Op: OpSlice, Soft: base.Soft, Args: []*Node{base, nil, nil}, End: l.closing(t)}
+		out := &Node{Op: OpSlice, Soft: base.Soft, Args: []*Node{base, nil, nil}}
 		for i, bound := range []ast.Node{n.From, n.To} {
 			if bound != nil {
 				out.Args[i+1] = l.lower(bound, depth+1)
 			}
 		}
-		out.Start = l.before(base)
 		return out
 	case *ast.CallNode:
 		return l.call(n, t, depth)
 	case *ast.BuiltinNode:
 		return l.builtin(n, t, depth)
 	case *ast.ConditionalNode:
-		out := &Node{Op: OpCond}
-		out.Args = []*Node{l.lower(n.Cond, depth+1), l.lower(n.Exp1, depth+1), l.lower(n.Exp2, depth)}
-		l.span(out)
-		return out
+		return &Node{Op: OpCond,
+			Args: []*Node{l.lower(n.Cond, depth+1), l.lower(n.Exp1, depth+1), l.lower(n.Exp2, depth)}}
 	case *ast.VariableDeclaratorNode:
 		return l.let(n, t, depth)
 	case *ast.ArrayNode:
-		out := &Node{Op: OpList, Start: t.start, End: l.closing(t)}
-		for _, item := range n.Nodes {
-			out.Args = append(out.Args, l.lower(item, depth+1))
-		}
-		return out
+		return &Node{Op: OpList, Args: l.all(n.Nodes, depth+1)}
 	case *ast.MapNode:
-		return l.object(n, t, depth)
+		return l.object(n, depth)
 	case *ast.SequenceNode:
-		return l.fail(t.start, t.end, "an expression is one value", "\";\" only ends a let: let x = …; x + 1")
-	case *ast.BytesNode:
-		return l.fail(t.start, t.end, "bytes have no form in JSON", "write a text")
+		return l.fail(t, "an expression is one value", "\";\" only ends a let: let x = …; x + 1")
 	}
-	return l.fail(t.start, t.end, "this can't be in an expression", "")
+	return l.fail(t, "this can't be in an expression", "")
+}
+
+func (l *lowering) all(nodes []ast.Node, depth int) (out []*Node) {
+	for _, n := range nodes {
+		out = append(out, l.lower(n, depth))
+	}
+	return out
 }
 
 func (l *lowering) literal(n ast.Node, t token) *Node {
-	out := &Node{Op: OpLiteral, Start: t.start, End: t.end}
+	out := &Node{Op: OpLiteral}
 	switch n := n.(type) {
 	case *ast.BoolNode:
 		out.Value = n.Value
 	case *ast.IntegerNode:
 		if n.Value > maxInteger || n.Value < -maxInteger {
-			return l.fail(t.start, t.end, quote(l.text[t.start:t.end])+" is larger than a number can be exactly",
+			return l.fail(t, quote(l.text[t.start:t.end])+" is larger than a number can be exactly",
 				"whole numbers go up to 9007199254740991")
 		}
 		out.Value = float64(n.Value)
@@ -251,8 +281,7 @@ func (l *lowering) literal(n ast.Node, t token) *Node {
 		out.Value = n.Value
 	case *ast.StringNode:
 		if !utf8.ValidString(n.Value) {
-			return l.fail(t.start, t.end, "the text isn't valid Unicode",
-				"write characters as they are, or as \\u00e9")
+			return l.fail(t, "the text isn't valid Unicode", "write characters as they are, or as \\u00e9")
 		}
 		out.Value = n.Value
 	}
@@ -261,69 +290,29 @@ func (l *lowering) literal(n ast.Node, t token) *Node {
 
 // pointer lowers # and what begins with it.
 func (l *lowering) pointer(n *ast.PointerNode, t token) *Node {
-	out := &Node{Start: t.start, End: t.end + len(n.Name)}
-	switch n.Name {
-	case "":
-		out.Op = OpItem
-	case "index":
-		out.Op = OpIndex
-	case "acc":
-		out.Op = OpAcc
-		if len(l.loops) == 0 || l.loops[len(l.loops)-1] != "reduce" {
-			return l.fail(out.Start, out.End, "\"#acc\" is only known in reduce", "")
-		}
-	default:
-		return l.fail(out.Start, out.End, "there is no "+quote("#"+n.Name),
+	t.end += len(n.Name)
+	op, ok := map[string]Op{"": OpItem, "index": OpIndex, "acc": OpAcc}[n.Name]
+	switch {
+	case !ok:
+		return l.fail(t, "there is no "+quote("#"+n.Name),
 			"# is the item, #index its place, #acc what reduce has so far")
+	case op == OpAcc && (len(l.loops) == 0 || l.loops[len(l.loops)-1] != "reduce"):
+		return l.fail(t, "\"#acc\" is only known in reduce", "")
 	}
-	return out
+	return &Node{Op: op, Start: t.start, End: t.end}
 }
 
-func (l *lowering) object(n *ast.MapNode, t token, depth int) *Node {
-	out := &Node{Op: OpObject, Start: t.start, End: l.closing(t)}
+func (l *lowering) object(n *ast.MapNode, depth int) *Node {
+	out := &Node{Op: OpObject}
 	for _, p := range n.Pairs {
 		p := p.(*ast.PairNode)
 		_, isName := p.Key.(*ast.StringNode)
 		if key := l.token(p.Key); isName && key.kind == tokenReference {
-			return l.fail(key.start, key.end, "write a computed key in parentheses",
-				"write {("+l.text[key.start:key.end]+"): …}")
+			return l.fail(key, "write a computed key in parentheses", "write {("+l.text[key.start:key.end]+"): …}")
 		}
 		out.Args = append(out.Args, l.lower(p.Key, depth+1), l.lower(p.Value, depth+1))
 	}
 	return out
-}
-
-// before is where an operand begins, with the parentheses around it.
-func (l *lowering) before(operand *Node) int {
-	start, _ := l.widen(operand.Start, operand.End)
-	return start
-}
-
-// span sets a node's place to that of what is below it.
-func (l *lowering) span(n *Node) {
-	for i, a := range n.Args {
-		start, end := l.widen(a.Start, a.End)
-		if i == 0 || start < n.Start {
-			n.Start = start
-		}
-		n.End = max(n.End, end)
-	}
-}
-
-// closing is the end of the bracket that a token opens.
-func (l *lowering) closing(t token) int {
-	if t.match >= 0 {
-		return l.tokens[t.match].end
-	}
-	return t.end
-}
-
-// callEnd is the end of the call of the function whose name the token is.
-func (l *lowering) callEnd(t token) int {
-	if i := l.tokenAt(t.start) + 1; i < len(l.tokens) && l.tokens[i].kind == tokenOpen {
-		return l.closing(l.tokens[i])
-	}
-	return t.end
 }
 
 func (l *lowering) identifier(n *ast.IdentifierNode, t token) *Node {
@@ -332,23 +321,23 @@ func (l *lowering) identifier(n *ast.IdentifierNode, t token) *Node {
 	}
 	for i := len(l.visible) - 1; i >= 0; i-- {
 		if l.visible[i].name == n.Value {
-			return &Node{Op: OpLocal, Name: n.Value, Index: l.visible[i].index, Start: t.start, End: t.end}
+			return &Node{Op: OpLocal, Name: n.Value, Index: l.visible[i].index}
 		}
 	}
 	switch {
 	case n.Value == "null":
-		return &Node{Op: OpLiteral, Start: t.start, End: t.end}
+		return &Node{Op: OpLiteral}
 	case l.code && n.Value == "$env":
-		return &Node{Op: OpParams, Start: t.start, End: t.end}
+		return &Node{Op: OpParams}
 	case l.code: // also a name that a function has: only calls are functions
 		l.variable(n.Value)
-		return &Node{Op: OpVar, Name: n.Value, Start: t.start, End: t.end}
+		return &Node{Op: OpVar, Name: n.Value}
 	}
 	help := helpName(n.Value)
-	if kind, ok := naming.Nearest(n.Value, kinds); ok && l.isKind != nil {
+	if kind, ok := naming.Nearest(n.Value, reference.Kinds); ok && l.isKind != nil {
 		help = "did you mean " + kind + "?"
 	}
-	return l.fail(t.start, t.end, "there is no value "+quote(n.Value), help)
+	return l.fail(t, "there is no value "+quote(n.Value), help)
 }
 
 func (l *lowering) variable(name string) {
@@ -377,69 +366,65 @@ func sameChain(n ast.Node) bool {
 func (l *lowering) unary(n *ast.UnaryNode, t token, depth int) *Node {
 	// A word of its own is as deep as what it stands before; a run of signs isn't.
 	operand := l.lower(n.Node, depth+1)
-	out := &Node{Op: OpNot, Args: []*Node{operand}, Start: t.start}
-	switch n.Operator {
-	case "-":
-		if v, ok := operand.Value.(float64); ok && operand.Op == OpLiteral {
-			return &Node{Op: OpLiteral, Value: -v, Start: t.start, End: operand.End}
-		}
-		out.Op = OpNegate
-	case "+":
-		out.Op = OpPlus
+	op := map[string]Op{"-": OpNegate, "+": OpPlus, "not": OpNot, "!": OpNot}[n.Operator]
+	if v, ok := operand.Value.(float64); ok && operand.Op == OpLiteral && op == OpNegate {
+		return &Node{Op: OpLiteral, Value: -v, Start: t.start, End: operand.End}
 	}
-	start, end := l.widen(operand.Start, operand.End)
-	out.Start, out.End = min(out.Start, start), max(out.End, end)
-	return out
+	return &Node{Op: op, Args: []*Node{operand}}
 }
 
-func (l *lowering) binary(n *ast.BinaryNode, depth int) *Node {
-	operator := l.token(n)
-	written := l.text[operator.start:operator.end]
-	if n.Operator == "&&" && written != "&&" {
+func (l *lowering) binary(n *ast.BinaryNode, t token, depth int) *Node {
+	if n.Operator == "&&" && l.written(n) != "&&" {
 		return l.chain(n, depth)
 	}
-	name := n.Operator
-	if name == "^" {
-		name = "**"
+	out := l.operator(n.Operator)
+	if out == nil {
+		return l.fail(t, "there is no operator "+quote(l.written(n)), "")
 	}
-	op, ok := operatorFor(name)
-	if !ok {
-		return l.fail(operator.start, operator.end, "there is no operator "+quote(written), "")
-	}
-	out := &Node{Op: op, Name: name}
-	if op == OpFallback {
+	if out.Op == OpFallback {
 		l.fallbacks++
 		defer func() { l.fallbacks-- }()
 	}
 	left := l.lower(n.Left, depth)
 	right := l.lower(n.Right, depth+1)
 	for _, a := range []*Node{left, right} {
-		if a.Op == op && (op == OpGate || op == OpFallback && !l.endsInside(a)) {
+		if a.Op == out.Op && (a.Op == OpGate || a.Op == OpFallback && !l.endsInside(a)) {
 			out.Args = append(out.Args, a.Args...)
 		} else {
 			out.Args = append(out.Args, a)
 		}
 	}
-	out.Start = l.before(left)
-	_, out.End = l.widen(right.Start, right.End)
-	if op == OpMatches && right.Op == OpLiteral {
-		source, ok := right.Value.(string)
-		if !ok {
-			return l.fail(right.Start, right.End, "\"matches\" wants a pattern in quotes", "")
+	l.place(out, t, left, right)
+	if out.Op == OpMatches && right.Op == OpLiteral {
+		source, isText := right.Value.(string)
+		problem := "\"matches\" wants a pattern in quotes"
+		if isText {
+			out.pattern, problem = compilePattern(source)
 		}
-		p, problem := compilePattern(source)
-		if problem != "" {
-			return l.fail(right.Start, right.End, problem, "")
+		if problem != "" && l.err == nil {
+			l.err = fail(right.Start, right.End, problem, "")
 		}
-		out.pattern = p
 	}
 	return out
+}
+
+// operator is a node without operands for an operator between two values; nil if there is none of the name.
+func (l *lowering) operator(name string) *Node {
+	if name == "^" {
+		name = "**"
+	}
+	for op, f := range operators {
+		if f != nil && f.name == name && (f.least > 1 || Op(op) == OpFallback || Op(op) == OpGate) {
+			return &Node{Op: Op(op), Name: name, fn: f}
+		}
+	}
+	return nil
 }
 
 // endsInside reports whether a fallback is in parentheses of its own and may end in them with a null, which doesn't end
 // the fallback around it.
 func (l *lowering) endsInside(n *Node) bool {
-	if l.before(n) == n.Start {
+	if start, _ := l.widen(n.Start, n.End); start == n.Start {
 		return false
 	}
 	return slices.ContainsFunc(n.Args, func(a *Node) bool { return a.Op == OpLiteral && a.Value == nil })
@@ -461,13 +446,12 @@ func (l *lowering) chain(n *ast.BinaryNode, depth int) *Node {
 	left := l.lower(links[len(links)-1].Left, depth)
 	for _, link := range slices.Backward(links) {
 		right := l.lower(link.Right, depth+1)
-		op, _ := operatorFor(link.Operator)
-		comparison := &Node{Op: op, Name: link.Operator, Args: []*Node{left, right}}
-		l.span(comparison)
+		comparison := l.operator(link.Operator)
+		comparison.Args = []*Node{left, right}
+		l.place(comparison, l.token(link), left, right)
 		out.Args = append(out.Args, comparison)
 		left = right
 	}
-	l.span(out)
 	return out
 }
 
@@ -479,92 +463,81 @@ func (l *lowering) written(n ast.Node) string {
 func (l *lowering) member(n *ast.MemberNode, t token, depth int) *Node {
 	base := l.lower(n.Node, depth)
 	out := &Node{Op: OpMember, Soft: n.Optional || base.Soft}
-	out.Start = l.before(base)
-	if key, ok := n.Property.(*ast.StringNode); ok {
-		if p := l.token(key); p.kind == tokenReference {
-			return l.fail(p.start, p.end, "write a computed key in brackets", "write […] without the dot")
-		}
-		out.Args = []*Node{base, {Op: OpLiteral, Value: key.Value, Start: t.start, End: t.end}}
-		out.End = l.closing(t)
-		if l.code && base.Op == OpParams {
-			l.variable(key.Value)
-		}
+	key, ok := n.Property.(*ast.StringNode)
+	if !ok {
+		out.Args = []*Node{base, l.lower(n.Property, depth+1)}
 		return out
 	}
-	out.Args = []*Node{base, l.lower(n.Property, depth+1)}
-	out.End = l.closing(t)
+	if p := l.token(key); p.kind == tokenReference {
+		return l.fail(p, "write a computed key in brackets", "write […] without the dot")
+	}
+	out.Args = []*Node{base, {Op: OpLiteral, Value: key.Value, Start: t.start, End: t.end}}
+	if l.code && base.Op == OpParams {
+		l.variable(key.Value)
+	}
 	return out
 }
 
 func (l *lowering) let(n *ast.VariableDeclaratorNode, t token, depth int) *Node {
-	if t.kind == tokenReference {
-		return l.fail(t.start, t.end, "let names a variable, not a reference", "write let x = …; …")
-	}
-	if functions[n.Name] != nil || n.Name == "null" || n.Name == "$env" {
-		return l.fail(t.start, t.end, quote(n.Name)+" has a meaning already", "choose another name")
-	}
-	for _, v := range l.visible {
-		if v.name == n.Name {
-			return l.fail(t.start, t.end, quote(n.Name)+" is already named by a let", "choose another name")
-		}
+	switch {
+	case t.kind == tokenReference:
+		return l.fail(t, "let names a variable, not a reference", "write let x = …; …")
+	case functions[n.Name] != nil || n.Name == "null" || n.Name == "$env":
+		return l.fail(t, quote(n.Name)+" has a meaning already", "choose another name")
+	case slices.ContainsFunc(l.visible, func(v local) bool { return v.name == n.Name }):
+		return l.fail(t, quote(n.Name)+" is already named by a let", "choose another name")
 	}
 	value := l.lower(n.Value, depth+1)
 	out := &Node{Op: OpLet, Name: n.Name, Index: l.locals}
 	l.visible = append(l.visible, local{n.Name, l.locals})
 	l.locals++
-	body := l.lower(n.Expr, depth)
+	out.Args = []*Node{value, l.lower(n.Expr, depth)}
 	l.visible = l.visible[:len(l.visible)-1]
-	out.Args = []*Node{value, body}
-	out.Start = t.start
 	if i := l.tokenAt(t.start); i > 0 {
-		out.Start = l.tokens[i-1].start
+		t = l.tokens[i-1]
 	}
-	_, out.End = l.widen(body.Start, body.End)
+	l.place(out, t, out.Args...)
 	return out
 }
 
 func (l *lowering) call(n *ast.CallNode, t token, depth int) *Node {
 	switch callee := n.Callee.(type) {
 	case *ast.IdentifierNode:
-		return l.fail(t.start, t.end, unknownFunction(callee.Value), helpFunction(callee.Value))
+		return l.fail(t, unknownFunction(callee.Value), helpFunction(callee.Value))
 	case *ast.MemberNode:
-		if key, ok := callee.Property.(*ast.StringNode); ok {
-			m := methods[key.Value]
-			if m == nil {
-				return l.fail(t.start, t.end, quote(key.Value)+" can't be called",
-					"only functions can: "+quote("len(†state.items)")+" or "+quote("†state.items | len()"))
-			}
-			if arguments := m.least - 1; len(n.Arguments) != arguments {
-				message := wrongArity(key.Value, arguments, arguments, len(n.Arguments))
-				return l.fail(t.start, l.callEnd(t), message, "")
-			}
-			base := l.lower(callee.Node, depth)
-			out := &Node{Op: OpMethod, Name: key.Value, fn: m, Args: []*Node{base}, End: l.callEnd(t)}
-			for _, a := range n.Arguments {
-				out.Args = append(out.Args, l.lower(a, depth+1))
-			}
-			out.Start = l.before(base)
-			return out
+		key, ok := callee.Property.(*ast.StringNode)
+		if !ok {
+			break
 		}
+		f := functions["."+key.Value]
+		if f == nil {
+			return l.fail(t, quote(key.Value)+" can't be called",
+				"only functions can: "+quote("len(†state.items)")+" or "+quote("†state.items | len()"))
+		}
+		base := []*Node{l.lower(callee.Node, depth)}
+		return l.invoked(key.Value, f, append(base, l.all(n.Arguments, depth+1)...), t)
 	}
-	return l.fail(t.start, t.end, "this can't be called", "only functions can, such as len(…)")
+	return l.fail(t, "this can't be called", "only functions can, such as len(…)")
+}
+
+// invoked is the call of a function or a method.
+func (l *lowering) invoked(name string, f *function, args []*Node, t token) *Node {
+	out := &Node{Op: OpCall, Name: name, fn: f, Args: args}
+	if len(args) < f.least || f.most >= 0 && len(args) > f.most {
+		l.place(out, t)
+		return l.fail(token{start: out.Start, end: out.End}, wrongArity(name, f, len(args)), f.usage())
+	}
+	return out
 }
 
 func (l *lowering) builtin(n *ast.BuiltinNode, t token, depth int) *Node {
-	out := &Node{Op: OpCall, Name: n.Name, Start: t.start, End: l.callEnd(t)}
-	piped := false
-	if i := l.tokenAt(t.start); i > 0 && l.text[l.tokens[i-1].start:l.tokens[i-1].end] == "|" {
-		piped = true
+	f := functions[n.Name]
+	if f == nil {
+		return l.fail(t, unknownFunction(n.Name), helpFunction(n.Name))
 	}
-	if out.fn = functions[n.Name]; out.fn == nil {
-		return l.fail(t.start, t.end, unknownFunction(n.Name), helpFunction(n.Name))
-	}
-	if most := out.fn.most; len(n.Arguments) < out.fn.least || most >= 0 && len(n.Arguments) > most {
-		return l.fail(t.start, out.End, wrongArity(n.Name, out.fn.least, most, len(n.Arguments)), out.fn.usage())
-	}
-	if out.fn.loop != nil {
-		out.Op = OpLoop
-	}
+	i := l.tokenAt(t.start)
+	piped := i > 0 && l.word(i-1) == "|"
+	var args []*Node
 	for i, a := range n.Arguments {
 		d := depth + 1
 		if piped && i == 0 {
@@ -572,16 +545,13 @@ func (l *lowering) builtin(n *ast.BuiltinNode, t token, depth int) *Node {
 		}
 		if p, ok := a.(*ast.PredicateNode); ok {
 			l.loops = append(l.loops, n.Name)
-			out.Args = append(out.Args, l.lower(p.Node, d))
+			args = append(args, l.lower(p.Node, d))
 			l.loops = l.loops[:len(l.loops)-1]
 			continue
 		}
-		out.Args = append(out.Args, l.lower(a, d))
+		args = append(args, l.lower(a, d))
 	}
-	if piped {
-		out.Start = l.before(out.Args[0])
-	}
-	return out
+	return l.invoked(n.Name, f, args, t)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

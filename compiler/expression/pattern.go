@@ -35,20 +35,19 @@ func compilePattern(source string) (*pattern, string) {
 	return &pattern{source, compiled, len(program.Inst)}, ""
 }
 
-// match evaluates "matches".
-func (m *evaluation) match(n *Node, where, what string) bool {
-	p := n.pattern
+func matches(c invocation, where, what string) bool {
+	p, m := c.n.pattern, c.m
 	if p == nil {
 		if p = m.lastPattern; p == nil || p.source != what {
-			m.step(n, 100*(len(what)+10))
+			c.work(100 * (len(what) + 10))
 			var problem string
 			if p, problem = compilePattern(what); problem != "" {
-				panic(failure(n.Args[1], problem, "").of(OfText))
+				panic(c.fail(1, problem, "").of(OfText))
 			}
-			m.step(n, 10*p.program)
+			c.work(10 * p.program)
 			m.lastPattern = p
 		}
 	}
-	m.step(n, (len(where)+1)*(p.program/4+1)/4)
+	c.work((len(where) + 1) * (p.program/4 + 1) / 4)
 	return p.regexp.MatchString(where)
 }

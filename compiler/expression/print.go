@@ -40,22 +40,15 @@ func (n *Node) bind() int {
 	switch n.Op {
 	case OpLet:
 		return bindLet
-	case OpCond:
-		return bindCond
-	case OpNot:
-		return bindNot
-	case OpNegate, OpPlus:
-		return bindSign
 	case OpChain:
 		return bindCompare
 	case OpLiteral:
 		if v, ok := n.Value.(float64); ok && v < 0 { // the zero below 0 is written 0
 			return bindSign
 		}
-	default:
-		if int(n.Op) < len(operators) && operators[n.Op].name != "" {
-			return operators[n.Op].bind
-		}
+	}
+	if n.fn != nil && n.fn.bind > 0 {
+		return n.fn.bind
 	}
 	return bindPrimary
 }
@@ -93,91 +86,77 @@ func (p *printer) bare(n *Node) {
 		p.text("; ")
 		p.print(n.Args[1], bindLet)
 	case OpCond:
-		p.print(n.Args[0], bindOr)
+		parts, between := n.Args, []string{" ? ", " : "}
 		if n.Args[0].Start == n.Args[1].Start && n.Args[0].End == n.Args[1].End { // it stands there once
-			p.text(" ?: ")
-		} else {
-			p.text(" ? ")
-			p.print(n.Args[1], bindOr)
-			p.text(" : ")
+			parts, between = n.Args[1:], []string{" ?: "}
 		}
-		p.print(n.Args[2], bindOr)
+		for i, a := range parts {
+			if i > 0 {
+				p.text(between[i-1])
+			}
+			p.print(a, bindOr)
+		}
 	case OpNot:
 		p.text("not ")
 		p.print(n.Args[0], bindNot)
 	case OpNegate, OpPlus:
-		p.text(map[Op]string{OpNegate: "-", OpPlus: "+"}[n.Op])
+		p.text(n.fn.name)
 		p.print(n.Args[0], bindSign+1)
 	case OpList:
-		p.text("[")
-		p.list(n.Args)
-		p.text("]")
+		p.list("[", n.Args, ", ", "]")
 	case OpObject:
 		p.object(n)
 	case OpMember:
 		p.member(n)
 	case OpSlice:
 		p.base(n.Args[0], false)
-		p.text("[")
-		for i, a := range n.Args[1:] {
-			if i > 0 {
-				p.text(":")
-			}
-			if a != nil {
-				p.print(a, bindCond)
-			}
-		}
-		p.text("]")
+		p.list("[", n.Args[1:], ":", "]")
 	case OpChain:
 		p.print(n.Args[0].Args[0], bindRange)
 		for _, comparison := range n.Args {
 			p.text(" " + comparison.Name + " ")
 			p.print(comparison.Args[1], bindRange)
 		}
-	case OpLoop, OpCall:
-		p.text(n.Name + "(")
-		p.list(n.Args)
-		p.text(")")
+	case OpCall:
+		args := n.Args
+		if strings.HasPrefix(n.fn.name, ".") {
+			p.base(args[0], true)
+			args = args[1:]
+		}
+		p.list(n.fn.name+"(", args, ", ", ")")
 	case OpText:
 		p.interpolation(n)
-	case OpMethod:
-		p.base(n.Args[0], true)
-		p.text("." + n.Name + "(")
-		p.list(n.Args[1:])
-		p.text(")")
 	default:
 		p.binary(n)
 	}
 }
 
-func (p *printer) list(nodes []*Node) {
+func (p *printer) list(open string, nodes []*Node, between, closing string) {
+	p.text(open)
 	for i, a := range nodes {
 		if i > 0 {
-			p.text(", ")
+			p.text(between)
 		}
-		p.print(a, bindCond)
+		if a != nil {
+			p.print(a, bindCond)
+		}
 	}
+	p.text(closing)
 }
 
+// binary writes operands with their operator between them.
 func (p *printer) binary(n *Node) {
-	name, strength := operators[n.Op].name, operators[n.Op].bind
 	for i, a := range n.Args {
-		least := strength + 1
-		if i == 0 && n.Op != OpPower {
-			least = strength
-			// What compares by size chains with what follows it.
-			if n.Op.Orders() && (a.Op.Orders() || a.Op == OpChain) {
-				least++
-			}
-			if n.Op == OpFallback && a.Op == OpFallback { // one that ends in its own parentheses
-				least++
-			}
+		least := n.fn.bind + 1
+		if (i == 0) != (n.Op == OpPower) { // the side to which it associates
+			least--
+		}
+		// What compares by size chains with what follows it, and a fallback may end in its own parentheses.
+		if i == 0 && (n.Op.Orders() && (a.Op.Orders() || a.Op == OpChain) || n.Op == OpFallback && a.Op == OpFallback) {
+			least++
 		}
 		if i > 0 {
-			p.text(" " + name + " ")
-			if n.Op == OpPower {
-				least = strength
-			}
+			p.text(" " + n.fn.name + " ")
 		}
 		p.print(a, least)
 	}
@@ -252,16 +231,12 @@ func (p *printer) literal(v any) {
 	case nil:
 		p.text("null")
 	case bool:
-		if v {
-			p.text("true")
-		} else {
-			p.text("false")
-		}
+		p.text(strconv.FormatBool(v))
 	case float64:
 		if v > maxInteger || v < -maxInteger { // digits alone would be read as a whole number
 			p.text(strconv.FormatFloat(v, 'e', -1, 64))
 		} else {
-			p.text(string(appendNumber(nil, v)))
+			p.text(numberText(v))
 		}
 	case string:
 		p.text(quoteText(v))
@@ -279,18 +254,11 @@ func (p *printer) reference(n *Node) {
 		return
 	}
 	ref := p.expr.refs[n.Index]
-	last := len(ref.Path) - 1
-	if !n.Soft || last < 0 {
-		p.text(ref.String())
+	if last := len(ref.Path) - 1; n.Soft && last >= 0 {
+		tail := Reference{Path: ref.Path[last:]}.String()
+		ref.Path = ref.Path[:last]
+		p.text(ref.String() + "?." + strings.TrimPrefix(strings.TrimPrefix(tail, mark), "."))
 		return
 	}
-	tail := ref.Path[last:]
-	ref.Path = ref.Path[:last]
-	p.text(ref.String() + "?")
-	var b strings.Builder
-	writePath(&b, tail)
-	if !strings.HasPrefix(b.String(), ".") {
-		p.text(".")
-	}
-	p.text(b.String())
+	p.text(ref.String())
 }

@@ -1,9 +1,9 @@
 package expression
 
 import (
-	"strings"
 	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
@@ -37,39 +37,137 @@ func (m *evaluation) run(n *Node) any {
 		m.locals[n.Index] = m.run(n.Args[0])
 		return m.run(n.Args[1])
 	case OpCond:
-		if m.truth(n, 0, "a condition") {
+		if m.operand(n, 0).(bool) {
 			return m.run(n.Args[1])
 		}
 		return m.run(n.Args[2])
-	case OpNot:
-		return !m.truth(n, 0, "\"not\"")
 	case OpAnd:
-		return m.truth(n, 0, "\"and\"") && m.truth(n, 1, "\"and\"")
+		return m.operand(n, 0).(bool) && m.operand(n, 1).(bool)
 	case OpOr:
-		return m.truth(n, 0, "\"or\"") || m.truth(n, 1, "\"or\"")
-	case OpNegate:
-		return -m.signed(n)
-	case OpPlus:
-		return m.signed(n)
+		return m.operand(n, 0).(bool) || m.operand(n, 1).(bool)
 	case OpList:
-		return m.list(n)
+		m.grow(n, listItem*len(n.Args))
+		out := make([]any, len(n.Args))
+		for i, a := range n.Args {
+			out[i] = m.run(a)
+		}
+		return out
 	case OpObject:
 		return m.object(n)
 	case OpMember:
 		return m.member(n)
-	case OpSlice:
-		return m.slice(n)
-	case OpLoop:
-		return m.loop(n)
-	case OpCall, OpMethod:
-		return m.call(n)
-	case OpText:
-		return m.text(n)
 	case OpChain:
 		return m.chain(n)
 	}
-	left := m.run(n.Args[0])
-	return m.operator(n, left, m.run(n.Args[1]))
+	base := len(m.stack)
+	for i, a := range n.Args {
+		if a == nil || n.fn.param(i).perItem { // a bound that is left out, or not yet
+			m.stack = append(m.stack, nil)
+		} else {
+			m.stack = append(m.stack, m.operand(n, i))
+		}
+	}
+	if n.fn.perItem {
+		m.scopes = append(m.scopes, scope{})
+	}
+	value := m.apply(n, m.stack[base:len(m.stack):len(m.stack)])
+	m.stack = m.stack[:base]
+	if n.fn.perItem {
+		m.scopes = m.scopes[:len(m.scopes)-1]
+	}
+	return value
+}
+
+// operand evaluates an operand, which is of a kind that is accepted unless that depends on the others.
+func (m *evaluation) operand(n *Node, i int) any {
+	v := m.run(n.Args[i])
+	if len(n.fn.forms) > 1 {
+		return v
+	}
+	p, got := n.fn.param(i), kindOf(v)
+	if got&p.kinds == 0 && !(v == nil && n.Soft && i == 0) {
+		panic(abandoned{n.mismatch(i, p.kinds, got, nil)})
+	}
+	if p.integer {
+		whole, ok := integer(v)
+		if !ok {
+			panic(abandoned{n.wrong(i, n.fn.words()+" wants a whole number here, and got "+describe(v),
+				"round(…), floor(…) or int(…) make one")})
+		}
+		return whole
+	}
+	return v
+}
+
+// apply is what a node results in, of its operands' values.
+func (m *evaluation) apply(n *Node, args []any) any {
+	if len(n.fn.forms) > 1 {
+		kinds := []KindSet{kindOf(args[0]), kindOf(args[1])} // what has several forms has two operands
+		if _, problem := n.accept(kinds); problem != nil {
+			panic(abandoned{problem})
+		}
+	}
+	c := invocation{m, n, args}
+	c.charge()
+	return n.fn.run(c)
+}
+
+// An invocation is one call of a function, its arguments being of the kinds that it wants.
+type invocation struct {
+	m    *evaluation
+	n    *Node
+	args []any
+}
+
+func (c invocation) text(i int) string    { return c.args[i].(string) }
+func (c invocation) number(i int) float64 { return c.args[i].(float64) }
+func (c invocation) list(i int) []any     { return c.args[i].([]any) }
+func (c invocation) given(i int) bool     { return i < len(c.args) }
+func (c invocation) grow(bytes int)       { c.m.grow(c.n, bytes) }
+func (c invocation) work(steps int)       { c.m.step(c.n, steps) }
+
+// whole is an argument that is a whole number, or what is meant where there is none.
+func (c invocation) whole(i, otherwise int) int {
+	if c.given(i) && c.args[i] != nil {
+		return c.args[i].(int)
+	}
+	return otherwise
+}
+
+func (c invocation) fail(argument int, message, help string) abandoned {
+	return abandoned{c.n.wrong(argument, message, help)}
+}
+
+// misread fails for a text that isn't written as the function reads it.
+func (c invocation) misread(message, help string) abandoned {
+	return c.fail(0, message, help).of(OfText)
+}
+
+// of is a failure for a cause.
+func (a abandoned) of(cause Cause) abandoned {
+	a.error.(*Error).Cause = cause
+	return a
+}
+
+// charge pays for what the arguments decide.
+func (c invocation) charge() {
+	f, size := c.n.fn, 0
+	switch v := c.args[0].(type) {
+	case string:
+		if size = len(v); f.scan > 0 {
+			c.work(size / f.scan)
+		}
+	case []any:
+		size = len(v)
+	case map[string]any:
+		size = len(v)
+	}
+	if f.grow > 0 {
+		c.grow(f.grow * size)
+	}
+	if f.cost != nil {
+		f.cost(c)
+	}
 }
 
 // required is the value of a reference.
@@ -109,49 +207,6 @@ func (m *evaluation) pick(n *Node) any {
 	return last
 }
 
-// want evaluates an argument of a call, which must be of some kinds.
-func (m *evaluation) want(n *Node, kinds KindSet, call *Node) any {
-	v := m.run(n)
-	if kindOf(v)&kinds == 0 {
-		where := ""
-		if call.Op == OpLoop && n != call.Args[0] {
-			where = " of each item"
-		}
-		panic(abandoned{mismatch(n, quote(call.Name), where, kinds, kindOf(v))})
-	}
-	return v
-}
-
-// truth evaluates an operand that must be true or false.
-func (m *evaluation) truth(n *Node, operand int, what string) bool {
-	a := n.Args[operand]
-	v := m.run(a)
-	b, ok := v.(bool)
-	if !ok {
-		panic(abandoned{mismatch(a, what, "", Bool, kindOf(v))})
-	}
-	return b
-}
-
-// signed evaluates the operand of a sign.
-func (m *evaluation) signed(n *Node) float64 {
-	v := m.run(n.Args[0])
-	number, ok := v.(float64)
-	if !ok {
-		panic(abandoned{mismatch(n.Args[0], "a sign", "", Number, kindOf(v))})
-	}
-	return number
-}
-
-func (m *evaluation) list(n *Node) any {
-	m.grow(n, listItem*len(n.Args))
-	out := make([]any, len(n.Args))
-	for i, a := range n.Args {
-		out[i] = m.run(a)
-	}
-	return out
-}
-
 func (m *evaluation) object(n *Node) any {
 	m.grow(n, objectField*len(n.Args))
 	out := make(map[string]any, len(n.Args)/2)
@@ -159,125 +214,87 @@ func (m *evaluation) object(n *Node) any {
 		k := m.run(n.Args[i])
 		key, ok := k.(string)
 		if !ok {
-			panic(abandoned{mismatch(n.Args[i], "a key", "", String, kindOf(k))})
+			panic(abandoned{unwanted(n.Args[i], aKey, "", String, kindOf(k))})
 		}
 		out[key] = m.run(n.Args[i+1])
 	}
 	return out
 }
 
-// member reads a key of an object or an item of a list or string.
+const aKey = "a key" // in messages
+
+func (m *evaluation) chain(n *Node) any {
+	left := m.run(n.Args[0].Args[0])
+	for _, comparison := range n.Args {
+		right := m.run(comparison.Args[1])
+		if m.apply(comparison, []any{left, right}) == false {
+			return false
+		}
+		left = right
+	}
+	return true
+}
+
 func (m *evaluation) member(n *Node) any {
 	base := m.run(n.Args[0])
 	if base == nil && n.Soft {
 		return nil
 	}
-	key := n.Args[1].Value
-	if n.Args[1].Op != OpLiteral {
-		key = m.run(n.Args[1])
-	}
-	switch base := base.(type) {
-	case map[string]any:
-		if name, ok := key.(string); ok {
-			return base[name]
+	if name, named := n.key(); named {
+		object, ok := base.(map[string]any)
+		if !ok {
+			panic(abandoned{n.noKey(name, kindOf(base))})
 		}
-	case []any:
-		if i, ok := integer(key); ok {
-			return base[m.bounded(n, i, len(base), "list", "item")]
-		}
-	case string:
-		if i, ok := integer(key); ok {
-			i = m.bounded(n, i, m.characters(n, base), "string", "character")
-			return cut(base, i, i+1)
-		}
+		return object[name]
 	}
-	panic(abandoned{n.noMember(kindOf(base), key)})
+	return m.apply(n, []any{base, m.run(n.Args[1])})
 }
 
-// bounded is an index, counted from the end where it is below 0, that must be below a length.
-func (m *evaluation) bounded(n *Node, i, length int, what, of string) int {
-	at := i
-	if at < 0 {
-		at += length
+// member reads a computed key of an object or an item of a list or a character of a string.
+func member(c invocation) any {
+	if object, ok := c.args[0].(map[string]any); ok {
+		return object[c.text(1)]
 	}
-	if at < 0 || at >= length {
-		message := "the " + what + " has " + wording.Count(length, of) + ", and no index " + itoa(i)
-		panic(failure(n, message, "get(…) is null instead").of(OfValue))
+	at, ok := integer(c.args[1])
+	if !ok {
+		panic(c.fail(1, "an index is a whole number, and this is "+describe(c.args[1]), ""))
 	}
-	return at
+	list, isList := c.args[0].([]any)
+	if isList {
+		return list[c.bounded(at, len(list), "list", "item")]
+	}
+	at = c.bounded(at, c.characters(c.text(0)), "string", "character")
+	return cut(c.text(0), at, at+1)
 }
 
-// noMember is the error of reading a member of a value of some kind by a key that it can't have.
-func (n *Node) noMember(base KindSet, key any) *Error {
-	name, named := n.key()
-	keys := keysOf(base)
-	_, isNumber := key.(float64)
-	switch {
-	case named:
-		return n.noKey(name, base)
-	case base == Null:
-		return fail(n.Start, n.End, "null has no items", "write ?.[ … ] to have null instead")
-	case keys == 0:
-		return mismatch(n.Args[0], "an index", "", Array|Object|String, base)
-	case isNumber && keys == Number:
-		return fail(n.Args[1].Start, n.Args[1].End, "an index is a whole number, and this is "+describe(key), "")
-	}
-	return mismatch(n.Args[1], "the index of "+base.String(), "", keys, kindOf(key))
-}
-
-// noKey is the error of reading a key that is written out of a value of some kinds, none of them an object.
-func (n *Node) noKey(name string, base KindSet) *Error {
-	message, help := base.String()+" has no key "+quote(name), ""
-	switch {
-	case base&Array != 0:
-		message, help = "a list has no key "+quote(name), "read one item with [0], all with map(."+bareStart(name)+")"
-	case base == Null:
-		help = "write ?." + bareStart(name) + " to have null instead"
-	}
-	return fail(n.Start, n.End, message, help)
-}
-
-func (m *evaluation) slice(n *Node) any {
-	base := m.run(n.Args[0])
+func slice(c invocation) any {
 	length := 0
-	switch base := base.(type) {
+	switch base := c.args[0].(type) {
+	case nil:
+		return nil // it is soft
 	case []any:
 		length = len(base)
 	case string:
-		length = m.characters(n, base)
-	case nil:
-		if n.Soft {
-			return nil
-		}
-		panic(failure(n, "null can't be sliced", "write … || [] to have an empty list instead"))
-	default:
-		panic(abandoned{mismatch(n.Args[0], "a slice", "", Array|String, kindOf(base))})
+		length = c.characters(base)
 	}
-	bounds := [2]int{0, length}
-	for i, b := range n.Args[1:] {
-		if b == nil {
-			continue
-		}
-		v := m.run(b)
-		at, ok := integer(v)
-		if !ok {
-			panic(failure(b, "a slice is cut at whole numbers, and this is "+describe(v), ""))
-		}
+	bound := func(i, otherwise int) int {
+		at := c.whole(i, otherwise)
 		if at < 0 {
 			at += length
 		}
-		bounds[i] = max(0, min(at, length))
+		return max(0, min(at, length))
 	}
-	from, to := min(bounds[0], bounds[1]), bounds[1]
-	if text, ok := base.(string); ok {
+	to := bound(2, length)
+	from := min(bound(1, 0), to)
+	if text, ok := c.args[0].(string); ok {
 		return cut(text, from, to)
 	}
-	return base.([]any)[from:to:to]
+	return c.list(0)[from:to:to]
 }
 
 // characters is the length of a string.
-func (m *evaluation) characters(n *Node, s string) int {
-	m.step(n, len(s)/4) // counted here, and found when it is cut
+func (c invocation) characters(s string) int {
+	c.work(len(s) / 4) // counted here, and found when it is cut
 	return utf8.RuneCountInString(s)
 }
 
@@ -296,113 +313,28 @@ func cut(s string, from, to int) string {
 	return s[start:]
 }
 
-func (m *evaluation) chain(n *Node) any {
-	left := m.run(n.Args[0].Args[0])
-	for _, comparison := range n.Args {
-		right := m.run(comparison.Args[1])
-		if m.operator(comparison, left, right) == false {
-			return false
-		}
-		left = right
+// bounded is an index, counted from the end where it is below 0, that must be below a length.
+func (c invocation) bounded(i, length int, what, of string) int {
+	at := i
+	if at < 0 {
+		at += length
 	}
-	return true
+	if at < 0 || at >= length {
+		message := "the " + what + " has " + wording.Count(length, of) + ", and no index " + itoa(i)
+		panic(failure(c.n, message, "get(…) is null instead").of(OfValue))
+	}
+	return at
 }
 
-// operator evaluates an operator that needs the values of both operands.
-func (m *evaluation) operator(n *Node, left, right any) any {
-	var result any
-	ok := false
-	switch n.Op {
-	case OpEqual, OpUnequal:
-		return m.equal(n, left, right, 0) == (n.Op == OpEqual)
-	case OpLess, OpLessEqual, OpMore, OpMoreEqual:
-		var order int
-		if order, ok = m.compare(n.Args[1], left, right); ok {
-			return n.Op.holds(order)
-		}
-	case OpIn:
-		result, ok = m.in(n, left, right)
-	case OpMatches, OpContains, OpStarts, OpEnds:
-		result, ok = m.search(n, left, right)
-	case OpRange:
-		if operands, numbers := bothNumbers(left, right); numbers {
-			return m.span(n, operands)
-		}
-	default:
-		result, ok = m.arithmetic(n, left, right)
+// noKey is the error of reading a key that is written out of a value of some kinds, none of them an object.
+func (n *Node) noKey(name string, base KindSet) *Error {
+	message, help := base.String()+" has no key "+quote(name), ""
+	switch {
+	case base&Array != 0:
+		message = "a list has no key " + quote(name)
+		help = "read one item with [0], all with map(." + reference.BareStart(name) + ")"
+	case base == Null:
+		help = "write ?." + reference.BareStart(name) + " to have null instead"
 	}
-	if !ok {
-		_, problem := n.operands(kindOf(left), kindOf(right))
-		panic(abandoned{problem})
-	}
-	return result
-}
-
-// holds reports whether a comparison by size is true of two values in some order.
-func (o Op) holds(order int) bool {
-	switch o {
-	case OpLess:
-		return order < 0
-	case OpLessEqual:
-		return order <= 0
-	case OpMore:
-		return order > 0
-	}
-	return order >= 0
-}
-
-func (m *evaluation) in(n *Node, needle, haystack any) (isIn, ok bool) {
-	switch h := haystack.(type) {
-	case nil:
-		return false, true
-	case []any:
-		for _, v := range h {
-			if m.equal(n, v, needle, 0) {
-				return true, true
-			}
-		}
-		return false, true
-	case map[string]any:
-		key, ok := needle.(string)
-		_, isIn = h[key]
-		return isIn, ok
-	}
-	return false, false
-}
-
-func (m *evaluation) search(n *Node, left, right any) (found, ok bool) {
-	where, isText := left.(string)
-	what, areTexts := right.(string)
-	if !isText || !areTexts {
-		return false, (isText || left == nil) && (areTexts || right == nil)
-	}
-	m.step(n, len(where)/16)
-	switch n.Op {
-	case OpContains:
-		return strings.Contains(where, what), true
-	case OpStarts:
-		return strings.HasPrefix(where, what), true
-	case OpEnds:
-		return strings.HasSuffix(where, what), true
-	}
-	return m.match(n, where, what), true
-}
-
-// span is the list of the whole numbers from one to another.
-func (m *evaluation) span(n *Node, bounds [2]float64) any {
-	var ends [2]int
-	for i, bound := range bounds {
-		at, ok := integer(bound)
-		if !ok {
-			panic(failure(n.Args[i], "a range goes from one whole number to another, and this is "+describe(bound), ""))
-		}
-		ends[i] = at
-	}
-	size := max(0, ends[1]-ends[0]+1)
-	m.grow(n, listItem*size)
-	out := make([]any, size)
-	for i := range out {
-		out[i] = float64(ends[0] + i)
-	}
-	return out
+	return fail(n.Start, n.End, message, help)
 }

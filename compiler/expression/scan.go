@@ -4,9 +4,10 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/reference"
 )
 
 // maxText bounds the bytes of an expression, text literals included.
@@ -57,20 +58,6 @@ type scan struct {
 	open   []int           // indexes of the brackets that are open
 	copied int             // up to here, the text is in built
 	built  strings.Builder // of the source
-}
-
-// A scan's lists are used again: an expression keeps none of them but its references.
-var scans = sync.Pool{New: func() any { return new(scan) }}
-
-func newScan(text string, isKind func(word string) bool, limits Limits, code bool) *scan {
-	s := scans.Get().(*scan)
-	s.text, s.isKind, s.limits, s.code = text, isKind, limits, code
-	return s
-}
-
-func (s *scan) release() {
-	*s = scan{tokens: s.tokens[:0], optional: s.optional[:0], offsets: s.offsets[:0], open: s.open[:0]}
-	scans.Put(s)
 }
 
 // scanExpression cuts the references out of the expression text[from:to].
@@ -131,10 +118,10 @@ func (s *scan) next(at int) (end int, err *Error) {
 	case strings.HasPrefix(text[at:], mark) || s.beginsUnmarked(text, at):
 		return s.reference(text, at)
 	case c == '"' || c == '\'' || c == '`':
-		end, err = textEnd(text, at)
+		end, err = reference.TextEnd(text, at)
 		return s.emit(tokenText, at, end), err
 	case c == '/' && (followedBy('/') || followedBy('*')):
-		return 0, fail(at, at+2, "an expression has no comments", "remove it; the whole part of a quotient is int(a / b)")
+		return 0, fail(at, at+2, "an expression has no comments", "leave it out; a quotient's whole part is int(a / b)")
 	case isDigit(c) || c == '.' && at+1 < len(text) && isDigit(text[at+1]):
 		return s.emit(tokenNumber, at, numberEnd(text, at)), nil
 	case strings.IndexByte("([{)]}", c) >= 0:
@@ -173,13 +160,13 @@ func (s *scan) reference(text string, at int) (end int, err *Error) {
 		if s.tokens[n-1].end == at && s.tokens[n-1].valueLike() {
 			end := at + len(mark)
 			if !strings.HasPrefix(text[at:], mark) {
-				end = readKey(text, at)
+				end = reference.ReadKey(text, at)
 			}
 			return 0, fail(at, end, "an operator is missing before the reference",
 				"join the two with an operator, such as || or +")
 		}
 	}
-	ref, end, optional, err := readReference(text, at)
+	ref, end, optional, err := reference.Read(text, at)
 	if err == nil {
 		err = s.checkAfter(ref, end)
 	}
@@ -266,13 +253,13 @@ func (s *scan) checkAfter(ref Reference, end int) *Error {
 	blank := strings.TrimLeft(rest, " \t")
 	switch {
 	case strings.HasPrefix(blank, "("):
-		return afterReference(s.text, ref, end+len(rest)-len(blank), "")
+		return calledReference(s.text[ref.Start:end], ref)
 	case r == '.':
 		return fail(end, end+1, "a reference can't end with a dot", "name the key, or leave out the dot")
 	case unicode.IsSpace(r) || strings.ContainsRune("|&?=<>+-*/%^,;:!#)[]}", r):
 		return nil
 	}
-	return afterReference(s.text, ref, end, "")
+	return reference.After(s.text, ref, end, "")
 }
 
 func pair(open byte) byte {
@@ -283,26 +270,6 @@ func pair(open byte) byte {
 		return ']'
 	}
 	return '}'
-}
-
-// textEnd is the end of the text literal at text[at:].
-func textEnd(text string, at int) (int, *Error) {
-	delimiter := text[at]
-	for i := at + 1; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == delimiter && c == '`' && i+1 < len(text) && text[i+1] == '`':
-			i++
-		case c == delimiter:
-			return i + 1, nil
-		case c == '\\' && delimiter != '`':
-			i++
-		case c == '\n' && delimiter != '`':
-			help := "close it with " + string(delimiter) +
-				"; a line break in it is written \\n, and in double quotes of YAML or JSON \\\\n"
-			return 0, fail(at, i, "the text isn't closed on its line", help)
-		}
-	}
-	return 0, fail(at, len(text), "the text is never closed", "close it with "+string(delimiter))
 }
 
 func numberEnd(text string, at int) int {
@@ -357,7 +324,7 @@ func strayCharacter(text string, at int) *Error {
 	} else if strings.ContainsRune("“”„‘’«»", r) {
 		help = "text is in straight quotes: \"…\""
 	}
-	return fail(at, at+size, "unexpected character "+quoteRune(r), help)
+	return fail(at, at+size, "unexpected character "+reference.QuoteRune(r), help)
 }
 
 func tooDeep(start, end int, limits Limits) *Error {

@@ -3,7 +3,6 @@ package expression
 import (
 	"cmp"
 	"maps"
-	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -79,21 +78,6 @@ func (t *Type) elem() *Type {
 	return t.Elem
 }
 
-// parts is the type of what the keys of an object have; nil where it isn't known of all.
-func (t *Type) parts() *Type {
-	if t == nil || t.Rest == nil && t.open() {
-		return nil
-	}
-	all := never
-	if t.Rest != nil {
-		all = t.Rest
-	}
-	for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
-		all = either(all, t.Fields[name], 0)
-	}
-	return all
-}
-
 // without is the type less some kinds. A type without kinds left is nil.
 func (t *Type) without(kinds KindSet) *Type {
 	if t == nil || t.Kinds&kinds == 0 {
@@ -130,11 +114,13 @@ func either(a, b *Type, depth int) *Type {
 		return a
 	case a == never:
 		return b
-	}
-	if a == nil || b == nil || a.Kinds == 0 || b.Kinds == 0 || depth > maxUnionDepth {
+	case a == nil || b == nil || a.Kinds == 0 || b.Kinds == 0 || depth > maxUnionDepth:
 		return nil
 	}
-	out := &Type{Kinds: a.Kinds | b.Kinds}
+	if b.Kinds&Object == 0 {
+		a, b = b, a
+	}
+	out := &Type{Kinds: a.Kinds | b.Kinds, Fields: b.Fields, Open: b.Open, Rest: b.Rest}
 	switch {
 	case a.Kinds&Array == 0:
 		out.Elem = b.Elem
@@ -143,24 +129,24 @@ func either(a, b *Type, depth int) *Type {
 	default:
 		out.Elem = either(a.Elem, b.Elem, depth+1)
 	}
-	switch {
-	case a.Kinds&Object == 0:
-		out.Fields, out.Open, out.Rest = b.Fields, b.Open, b.Rest
-		return out
-	case b.Kinds&Object == 0:
-		out.Fields, out.Open, out.Rest = a.Fields, a.Open, a.Rest
+	if a.Kinds&Object == 0 {
 		return out
 	}
-	out.Open = a.open() || b.open()
-	out.Fields = make(map[string]*Type, len(a.Fields)+len(b.Fields))
-	for _, t := range [][2]*Type{{a, b}, {b, a}} {
-		for name, field := range t[0].Fields {
-			if _, both := t[1].Fields[name]; both {
-				field = either(a.Fields[name], b.Fields[name], depth+1)
-			} else if t[1].open() {
-				field = nil
-			}
-			out.Fields[name] = field
+	out.Open, out.Rest, out.Fields = a.open() || b.open(), nil, maps.Clone(a.Fields)
+	for name, field := range b.Fields {
+		if other, both := a.Fields[name]; both {
+			field = either(field, other, depth+1)
+		} else if a.open() {
+			field = nil
+		}
+		if out.Fields == nil {
+			out.Fields = map[string]*Type{}
+		}
+		out.Fields[name] = field
+	}
+	for name := range a.Fields {
+		if _, both := b.Fields[name]; !both && b.open() {
+			out.Fields[name] = nil
 		}
 	}
 	return out

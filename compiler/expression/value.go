@@ -1,10 +1,10 @@
 package expression
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,7 +37,7 @@ func kindOf(v any) KindSet {
 // their kind.
 func describe(v any) string {
 	if n, ok := v.(float64); ok {
-		return string(appendNumber(nil, n))
+		return numberText(n)
 	}
 	return kindOf(v).String()
 }
@@ -127,53 +127,82 @@ func (m *evaluation) compare(n *Node, a, b any) (order int, ok bool) {
 	return 0, false
 }
 
-func bothNumbers(a, b any) (operands [2]float64, ok bool) {
-	x, isNumber := a.(float64)
-	y, areNumbers := b.(float64)
-	return [2]float64{x, y}, isNumber && areNumbers
+func compared(holds func(order int) bool) func(invocation) any {
+	return func(c invocation) any {
+		order, _ := c.m.compare(c.n.Args[1], c.args[0], c.args[1])
+		return holds(order)
+	}
 }
 
-// arithmetic evaluates + - * / % and **; ok is false for values between which the operator has no meaning.
-func (m *evaluation) arithmetic(n *Node, a, b any) (result any, ok bool) {
-	if operands, ok := bothNumbers(a, b); ok {
-		return m.calculate(n, operands[0], operands[1]), true
+func add(c invocation) any {
+	switch a := c.args[0].(type) {
+	case float64:
+		return finiteNumber(c.n, a+c.number(1))
+	case string:
+		c.grow(len(a) + len(c.text(1)))
+		return a + c.text(1)
+	case time.Time:
+		return a.Add(c.args[1].(time.Duration))
+	case time.Duration:
+		if at, ok := c.args[1].(time.Time); ok {
+			return at.Add(a)
+		}
+		return a + c.args[1].(time.Duration)
 	}
-	if s, isText := a.(string); isText && n.Op == OpAdd {
-		t, ok := b.(string)
-		m.grow(n, len(s)+len(t))
-		return s + t, ok
-	}
-	return timeArithmetic(n.Op, a, b)
+	return nil
 }
 
-func (m *evaluation) calculate(n *Node, x, y float64) any {
-	if y == 0 && (n.Op == OpDivide || n.Op == OpModulo) {
-		panic(failure(n.Args[1], "division by zero", "").of(OfValue))
+func subtract(c invocation) any {
+	switch a := c.args[0].(type) {
+	case float64:
+		return finiteNumber(c.n, a-c.number(1))
+	case time.Time:
+		if b, ok := c.args[1].(time.Time); ok {
+			return a.Sub(b)
+		}
+		return a.Add(-c.args[1].(time.Duration))
 	}
-	switch n.Op {
-	case OpAdd:
-		return m.finite(n, x+y)
-	case OpSubtract:
-		return m.finite(n, x-y)
-	case OpMultiply:
-		return m.finite(n, x*y)
-	case OpPower:
-		return m.finite(n, math.Pow(x, y))
-	case OpDivide:
-		return m.finite(n, x/y)
+	return c.args[0].(time.Duration) - c.args[1].(time.Duration)
+}
+
+func multiply(c invocation) any {
+	a, b := c.args[0], c.args[1]
+	if _, second := b.(time.Duration); second {
+		a, b = b, a
 	}
+	if a, ok := a.(time.Duration); ok {
+		return time.Duration(float64(a) * b.(float64))
+	}
+	return finiteNumber(c.n, a.(float64)*b.(float64))
+}
+
+func divide(c invocation) any {
+	c.divisor()
+	return finiteNumber(c.n, c.number(0)/c.number(1))
+}
+
+func (c invocation) divisor() {
+	if c.number(1) == 0 {
+		panic(c.fail(1, "division by zero", "").of(OfValue))
+	}
+}
+
+func modulo(c invocation) any {
+	c.divisor()
 	var whole [2]int
-	for i, v := range [2]float64{x, y} {
+	for i, v := range c.args {
 		var ok bool
 		if whole[i], ok = integer(v); !ok {
-			panic(failure(n.Args[i], "\"%\" wants whole numbers, and got "+describe(v), ""))
+			panic(c.fail(i, "\"%\" wants whole numbers, and got "+describe(v), ""))
 		}
 	}
 	return float64(whole[0] % whole[1])
 }
 
+func power(c invocation) any { return finiteNumber(c.n, math.Pow(c.number(0), c.number(1))) }
+
 // finite lets through what JSON can say.
-func (m *evaluation) finite(n *Node, v float64) any {
+func finiteNumber(n *Node, v float64) any {
 	if math.IsNaN(v) {
 		panic(failure(n, "the result isn't a number", "").of(OfValue))
 	}
@@ -183,85 +212,75 @@ func (m *evaluation) finite(n *Node, v float64) any {
 	return v
 }
 
-// timeArithmetic calculates with dates and durations.
-func timeArithmetic(o Op, a, b any) (any, bool) {
-	switch x := a.(type) {
-	case time.Time:
-		switch y := b.(type) {
-		case time.Duration:
-			switch o {
-			case OpAdd:
-				return x.Add(y), true
-			case OpSubtract:
-				return x.Add(-y), true
-			}
-		case time.Time:
-			return x.Sub(y), o == OpSubtract
-		}
-	case time.Duration:
-		switch y := b.(type) {
-		case time.Time:
-			return y.Add(x), o == OpAdd
-		case time.Duration:
-			switch o {
-			case OpAdd:
-				return x + y, true
-			case OpSubtract:
-				return x - y, true
-			}
-		case float64:
-			return time.Duration(float64(x) * y), o == OpMultiply
-		}
-	case float64:
-		if y, ok := b.(time.Duration); ok {
-			return time.Duration(x * float64(y)), o == OpMultiply
-		}
+func isIn(c invocation) any {
+	if object, ok := c.args[1].(map[string]any); ok {
+		_, has := object[c.text(0)]
+		return has
 	}
-	return nil, false
+	list, _ := c.args[1].([]any)
+	return slices.ContainsFunc(list, func(v any) bool { return c.m.equal(c.n, v, c.args[0], 0) })
 }
 
-// appendNumber writes a number as JSON does.
-func appendNumber(out []byte, v float64) []byte {
+// search is an operator that looks for a text in another; neither is in null, and null in neither.
+func search(found func(c invocation, where, what string) bool) func(invocation) any {
+	return func(c invocation) any {
+		where, ok := c.args[0].(string)
+		what, both := c.args[1].(string)
+		c.work(len(where) / 16)
+		return ok && both && found(c, where, what)
+	}
+}
+
+func inside(found func(where, what string) bool) func(invocation, string, string) bool {
+	return func(_ invocation, where, what string) bool { return found(where, what) }
+}
+
+// span is the list of the whole numbers from one to another.
+func span(c invocation) any {
+	from := c.whole(0, 0)
+	size := max(0, c.whole(1, 0)-from+1)
+	c.grow(listItem * size)
+	out := make([]any, size)
+	for i := range out {
+		out[i] = float64(from + i)
+	}
+	return out
+}
+
+// numberText is a number as JSON writes it.
+func numberText(v float64) string {
 	if v == 0 {
-		return append(out, '0') // also -0, which equals it
+		return "0" // also -0, which equals it
 	}
 	if a := math.Abs(v); a >= 1e-6 && a < 1e21 {
-		return strconv.AppendFloat(out, v, 'f', -1, 64)
+		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	text, _ := json.Marshal(v) // fails if it isn't finite, which callers see to
-	return append(out, text...)
+	return string(text)
 }
 
-// appendText writes a string as JSON does. What could end a script or a tag in
-// a page is escaped where html is set.
-func appendText(out []byte, s string, html bool) []byte {
-	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\<>&`, r) }) {
-		return append(append(append(out, '"'), s...), '"')
-	}
-	b := bytes.NewBuffer(out)
-	encoder := json.NewEncoder(b)
-	encoder.SetEscapeHTML(html)
-	if err := encoder.Encode(s); err != nil {
-		panic(err) // of a string, and of a buffer
-	}
-	return b.Bytes()[:b.Len()-1] // without the end of the line
-}
-
-// textCopies is how often a text is written while it grows: what was written moves whenever it needs more space, and once
-// more when it is done.
+// textCopies is how often a text is written while it grows: what was written moves whenever it needs more space, and
+// once more when it is done.
 const textCopies = 4
 
-// asJSON is a value as JSON, its keys in order; with indent also on lines of its own, and fit for a page, as the library
-// writes it.
+// asJSON is a value as JSON, its keys in order; with indent also on lines of its own, and fit for a page, as the
+// library writes it.
 func (m *evaluation) asJSON(n *Node, value any, indent bool) string {
+	return writeJSON(m.export(n, value, 0, textCopies), indent)
+}
+
+func writeJSON(value any, indent bool) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(indent)
 	if indent {
 		encoder.SetIndent("", "  ")
 	}
-	if err := encoder.Encode(m.export(n, value, 0, textCopies)); err != nil {
+	if err := encoder.Encode(value); err != nil {
 		panic(err) // of plain data, and of a buffer
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+// quoteText writes a text literal.
+func quoteText(s string) string { return writeJSON(s, false) }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -97,11 +97,11 @@ func (r *Reader) argv(a *plan.Activity, n *source.Node, key string) {
 func (r *Reader) stdin(a *plan.Activity, n *source.Node) {
 	switch {
 	case n == nil:
-	case n.Kind != source.String || !expression.IsExpression(n.Text):
+	case n.Kind != source.String || !reference.IsExpression(n.Text):
 		a.Stdin = r.OneOf(n, "\"stdin\"", plan.StreamJSON, plan.StreamNone, "†parameter")
 	default:
 		if ref := r.reference(a, n); ref != nil {
-			a.Stdin, a.StdinPath = n.Text, append([]expression.Segment{{Key: ref.Kind}}, ref.Path...)
+			a.Stdin, a.StdinPath = n.Text, append([]reference.Segment{{Key: ref.Kind}}, ref.Path...)
 		}
 	}
 }
@@ -166,8 +166,8 @@ func notePlaces(a *plan.Activity, n *source.Node) {
 }
 
 // reference notes the parameter of a text that is one, †name; nil where it can't be read.
-func (r *Reader) reference(a *plan.Activity, n *source.Node) *expression.Reference {
-	ref, err := expression.ParsePath(n.Text)
+func (r *Reader) reference(a *plan.Activity, n *source.Node) *reference.Reference {
+	ref, err := reference.Parse(n.Text)
 	if err != nil {
 		r.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).
 			Advise("a parameter is written †name, and a text that begins with † ††")

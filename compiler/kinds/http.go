@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -125,7 +125,7 @@ func (r *Reader) httpTemplate(a *plan.Activity, n *source.Node) {
 	for _, f := range n.Fields {
 		r.httpTemplate(a, f.Value)
 	}
-	if n.Kind == source.String && expression.IsExpression(n.Text) {
+	if n.Kind == source.String && reference.IsExpression(n.Text) {
 		r.reference(a, n)
 	} else {
 		notePlaces(a, n)
@@ -211,7 +211,7 @@ func (r *Reader) httpBody(a *plan.Activity, n *source.Node) {
 	switch {
 	case n.Kind == source.String && slices.Contains(words, n.Text):
 		h.Sends = n.Text
-	case n.Kind == source.Object || n.Kind == source.Array || n.Kind == source.String && expression.IsExpression(n.Text):
+	case n.Kind == source.Object || n.Kind == source.Array || n.Kind == source.String && reference.IsExpression(n.Text):
 		h.Body, h.Sends = n, plan.StreamJSON
 		if kind == "application/x-www-form-urlencoded" {
 			h.Sends = plan.BodyForm

@@ -3,8 +3,8 @@ package kinds
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -21,10 +21,10 @@ var (
 func HTTPParameter(h *plan.HTTP, parameter string) any {
 	var all []any
 	takes := func(n *source.Node, what map[string]any) {
-		if n.Kind != source.String || !expression.IsExpression(n.Text) {
+		if n.Kind != source.String || !reference.IsExpression(n.Text) {
 			return
 		}
-		ref, err := expression.ParsePath(n.Text)
+		ref, err := reference.Parse(n.Text)
 		if err != nil || ref.Kind != parameter {
 			return
 		}

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -83,8 +83,8 @@ func (in *filling) unfit(parameter, help, format string, args ...any) {
 // namedIn is the first parameter in a template; "" for none.
 func namedIn(n *source.Node) string {
 	names := parametersIn(n.Text)
-	if expression.IsExpression(n.Text) {
-		if ref, err := expression.ParsePath(n.Text); err == nil {
+	if reference.IsExpression(n.Text) {
+		if ref, err := reference.Parse(n.Text); err == nil {
 			names = []string{ref.Kind}
 		}
 	}
@@ -171,12 +171,12 @@ func (in *filling) value(n *source.Node) (any, bool) {
 		switch {
 		case strings.HasPrefix(n.Text, "††"):
 			return strings.TrimPrefix(n.Text, "†"), true
-		case expression.IsExpression(n.Text):
-			ref, err := expression.ParsePath(n.Text)
+		case reference.IsExpression(n.Text):
+			ref, err := reference.Parse(n.Text)
 			if err != nil {
 				return nil, false
 			}
-			return pathtree.Walk(in.params, append([]expression.Segment{{Key: ref.Kind}}, ref.Path...))
+			return pathtree.Walk(in.params, append([]reference.Segment{{Key: ref.Kind}}, ref.Path...))
 		}
 		for _, name := range parametersIn(n.Text) {
 			if in.params[name] == nil {

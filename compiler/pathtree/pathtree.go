@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/reference"
 )
 
 // An ID is a path's place in the plan's tree.
@@ -33,7 +33,7 @@ type Tree struct {
 type pathNode struct {
 	parent, firstChild, nextSibling ID
 	depth                           int32
-	segment                         expression.Segment
+	segment                         reference.Segment
 }
 
 // New is a tree of nothing but the root.
@@ -54,7 +54,7 @@ func (t *Tree) Clone() *Tree {
 func (t *Tree) Len() int { return len(t.nodes) }
 
 // Intern is the path one segment below, made if it is new.
-func (t *Tree) Intern(parent ID, s expression.Segment) ID {
+func (t *Tree) Intern(parent ID, s reference.Segment) ID {
 	slot, id := t.find(parent, s)
 	if id != Root {
 		return id
@@ -72,7 +72,7 @@ func (t *Tree) Intern(parent ID, s expression.Segment) ID {
 
 // find is the path one segment below, or else Root and the slot in which to
 // note it.
-func (t *Tree) find(parent ID, s expression.Segment) (slot int, id ID) {
+func (t *Tree) find(parent ID, s reference.Segment) (slot int, id ID) {
 	mask := len(t.slots) - 1
 	slot = int(pathHash(parent, s)) & mask
 	for ; t.slots[slot] != Root; slot = (slot + 1) & mask {
@@ -95,7 +95,7 @@ func (t *Tree) grow() {
 
 var pathSeed = maphash.MakeSeed()
 
-func pathHash(parent ID, s expression.Segment) uint64 {
+func pathHash(parent ID, s reference.Segment) uint64 {
 	h := maphash.String(pathSeed, s.Key) + uint64(parent)*0x9e3779b97f4a7c15
 	if s.IsIndex {
 		h = ^h
@@ -104,7 +104,7 @@ func pathHash(parent ID, s expression.Segment) uint64 {
 }
 
 // Lookup is the path one segment below, and whether the tree has it.
-func (t *Tree) Lookup(parent ID, s expression.Segment) (ID, bool) {
+func (t *Tree) Lookup(parent ID, s reference.Segment) (ID, bool) {
 	_, id := t.find(parent, s)
 	return id, id != Root
 }
@@ -116,11 +116,11 @@ func (t *Tree) Parent(id ID) ID { return t.nodes[id].parent }
 func (t *Tree) Depth(id ID) int { return int(t.nodes[id].depth) }
 
 // Segment is a path's last segment.
-func (t *Tree) Segment(id ID) expression.Segment { return t.nodes[id].segment }
+func (t *Tree) Segment(id ID) reference.Segment { return t.nodes[id].segment }
 
 // Segments is the whole path, its kind first.
-func (t *Tree) Segments(id ID) []expression.Segment {
-	out := make([]expression.Segment, t.nodes[id].depth)
+func (t *Tree) Segments(id ID) []reference.Segment {
+	out := make([]reference.Segment, t.nodes[id].depth)
 	for i := len(out) - 1; i >= 0; i-- {
 		out[i] = t.nodes[id].segment
 		id = t.nodes[id].parent
@@ -208,7 +208,7 @@ func (t *Tree) String(id ID) string {
 		return "†"
 	}
 	var b strings.Builder
-	b.WriteRune(expression.Mark)
+	b.WriteRune(reference.Mark)
 	for i, s := range t.Segments(id) {
 		writeSegment(&b, s, i == 0)
 	}
@@ -216,7 +216,7 @@ func (t *Tree) String(id ID) string {
 }
 
 // Below is the text of a path below another that is given as text.
-func Below(path string, steps []expression.Segment) string {
+func Below(path string, steps []reference.Segment) string {
 	var b strings.Builder
 	b.WriteString(path)
 	for _, s := range steps {
@@ -225,13 +225,13 @@ func Below(path string, steps []expression.Segment) string {
 	return b.String()
 }
 
-func writeSegment(b *strings.Builder, s expression.Segment, first bool) {
+func writeSegment(b *strings.Builder, s reference.Segment, first bool) {
 	switch {
 	case first:
 		b.WriteString(s.Key)
 	case s.IsIndex:
 		b.WriteString("[" + s.Key + "]")
-	case expression.IsBareKey(s.Key):
+	case reference.IsBareKey(s.Key):
 		b.WriteString("." + s.Key)
 	default:
 		b.WriteString("[" + strconv.Quote(s.Key) + "]")
@@ -251,7 +251,7 @@ func (t *Tree) Keys(id ID) []string {
 
 // Walk follows segments into a JSON value. It reports false where there is
 // nothing.
-func Walk(value any, segments []expression.Segment) (any, bool) {
+func Walk(value any, segments []reference.Segment) (any, bool) {
 	for _, s := range segments {
 		next, ok := Step(value, s)
 		if !ok {
@@ -264,7 +264,7 @@ func Walk(value any, segments []expression.Segment) (any, bool) {
 
 // With is a JSON value with another at some segments: what leads there is copied, and made where it isn't an object or a
 // list of the segment's kind.
-func With(value any, segments []expression.Segment, part any) any {
+func With(value any, segments []reference.Segment, part any) any {
 	if len(segments) == 0 {
 		return part
 	}
@@ -287,7 +287,7 @@ func With(value any, segments []expression.Segment, part any) any {
 
 // Step is what stands one segment down in a JSON value: a key addresses an
 // object, an index a list, and neither the other.
-func Step(value any, s expression.Segment) (any, bool) {
+func Step(value any, s reference.Segment) (any, bool) {
 	switch v := value.(type) {
 	case map[string]any:
 		next, ok := v[s.Key]

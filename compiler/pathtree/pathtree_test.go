@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/reference"
 )
 
 // LANGUAGE.md#the-graph: a table gives every path one number, whatever else it holds, and knows an
@@ -19,12 +19,12 @@ func TestTree(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(6, 1))
 	table, model := New(), map[step]ID{}
-	segment := func() expression.Segment {
+	segment := func() reference.Segment {
 		n := r.IntN(40)
 		if r.IntN(4) == 0 {
-			return expression.Segment{Key: strconv.Itoa(n), Index: n, IsIndex: true}
+			return reference.Segment{Key: strconv.Itoa(n), Index: n, IsIndex: true}
 		}
-		return expression.Segment{Key: []string{"", "k", "ключ"}[r.IntN(3)] + strconv.Itoa(n)}
+		return reference.Segment{Key: []string{"", "k", "ключ"}[r.IntN(3)] + strconv.Itoa(n)}
 	}
 	for range 20_000 {
 		parent, s := ID(r.IntN(min(table.Len(), 500))), segment()
@@ -43,12 +43,12 @@ func TestTree(t *testing.T) {
 		}
 	}
 	clone, length := table.Clone(), table.Len()
-	clone.Intern(Root, expression.Segment{Key: "only in the clone"})
-	if _, ok := table.Lookup(Root, expression.Segment{Key: "only in the clone"}); ok || table.Len() != length || clone.Len() != length+1 {
+	clone.Intern(Root, reference.Segment{Key: "only in the clone"})
+	if _, ok := table.Lookup(Root, reference.Segment{Key: "only in the clone"}); ok || table.Len() != length || clone.Len() != length+1 {
 		t.Error("a clone grows by itself")
 	}
 	for at, id := range model {
-		if got, ok := clone.Lookup(at.parent, expression.Segment{Key: at.key, IsIndex: at.index}); !ok || got != id {
+		if got, ok := clone.Lookup(at.parent, reference.Segment{Key: at.key, IsIndex: at.index}); !ok || got != id {
 			t.Fatalf("the clone has %+v as %d, %v; want %d", at, got, ok, id)
 		}
 	}
@@ -59,11 +59,11 @@ func TestWalk(t *testing.T) {
 	table := New()
 	value := map[string]any{"a": []any{map[string]any{"b": nil}, "x"}, "0": 1.0}
 	for _, text := range []string{"†state", "†state.a", "†state.a[0]", "†state.a[0].b", "†state.a[0].b.c", "†state.a[1].b", "†state.a[2]", "†state[\"0\"]", "†state[0]", "†state.b.c"} {
-		ref, err := expression.ParsePath(text)
+		ref, err := reference.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		id := table.Intern(Root, expression.Segment{Key: ref.Kind})
+		id := table.Intern(Root, reference.Segment{Key: ref.Kind})
 		for _, s := range ref.Path {
 			id = table.Intern(id, s)
 		}

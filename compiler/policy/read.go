@@ -10,9 +10,9 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -192,13 +192,13 @@ func saidOf(n *source.Node) (s Said) {
 
 func (r *reader) value(f source.Field) {
 	key := f.Key
-	ref, err := expression.ParsePath(string(expression.Mark) + strings.TrimPrefix(key.Text, string(expression.Mark)))
+	ref, err := reference.Parse(string(reference.Mark) + strings.TrimPrefix(key.Text, string(reference.Mark)))
 	switch {
 	case err != nil:
 		r.Report(diag.WrongType, key.Span(), "%q isn't a path: %s", key.Text, err.Message).
 			Advise("write it as a reference without †: state.customer.iban")
 	case r.fits(f.Value, "label", fmt.Sprintf("the value %q", key.Text)):
-		path := append([]expression.Segment{{Key: ref.Kind}}, ref.Path...)
+		path := append([]reference.Segment{{Key: ref.Kind}}, ref.Path...)
 		r.policy.Values = append(r.policy.Values, Value{Path: path, Node: key, Said: saidOf(f.Value)})
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -180,12 +180,12 @@ func (r *reader) endorse(n *source.Node, rule Rule) trial {
 	one := Endorse{Rule: rule, Tool: of.Get("tool").Text, Parameter: of.Get("parameter").AsText(), Person: of.Get("person") != nil}
 	r.names(of.Get("tool"))
 	if output := of.Get("output").AsText(); output != "" {
-		ref, err := expression.ParsePath(string(expression.Mark) + output)
+		ref, err := reference.Parse(string(reference.Mark) + output)
 		if err != nil {
 			r.Report(diag.WrongType, of.Get("output").Span(), "%q isn't a part of a result: %s", output, err.Message).Advise("write the keys that lead to it, joined with dots")
 			return nil
 		}
-		one.Output = append([]expression.Segment{{Key: ref.Kind}}, ref.Path...)
+		one.Output = append([]reference.Segment{{Key: ref.Kind}}, ref.Path...)
 	}
 	if as := of.Get("as"); as != nil {
 		if one.As = r.schema(as, "as"); one.As == nil {

@@ -59,6 +59,9 @@ func Cut(text string, most int) string {
 	return text
 }
 
+// Quote is the beginning of a piece of the user's text in quotes.
+func Quote(s string) string { return "\"" + Cut(s, 40) + "\"" }
+
 // Duration spells a length of time as plans do, without what is 0 at its end.
 func Duration(d time.Duration) string {
 	text := d.String()

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/reference"
 )
 
 // samePaths compares two texts that each name one alternative of an output path by what they mean: "log.0 && audit" is
@@ -17,7 +17,7 @@ func samePaths(a, b string) bool {
 
 // alternative is the canonical text of one alternative: its paths, each once, in an order of their own.
 func alternative(text string) (canonical string, ok bool) {
-	routes, err := expression.ParseOutput(text)
+	routes, err := reference.ParseOutput(text)
 	if err != nil || len(routes) != 1 {
 		return "", false
 	}

@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"golang.org/x/text/unicode/norm"
@@ -21,7 +21,7 @@ type names struct {
 	spelt     map[string]string // by composed form
 }
 
-func (n *names) Has(s expression.Segment) bool { return n.known[s.Key] }
+func (n *names) Has(s reference.Segment) bool { return n.known[s.Key] }
 
 // Children are the keys below a path that some call writes, or that the document's values or schemas hold.
 func Children(p *Pass, id pathtree.ID) *names {
@@ -93,7 +93,7 @@ func ToolSuggester(p *Pass) *naming.Suggester {
 
 // A suggestion is a reference that was most likely intended instead of another.
 type suggestion struct {
-	expression.Reference
+	reference.Reference
 	text    string // the text that replaces it
 	respelt bool   // both are one text, composed and decomposed
 	sure    bool   // nothing else can have been meant
@@ -104,12 +104,12 @@ var requiredSteps = strings.NewReplacer("?.[", "[", "?.", ".")
 
 // Respelt is the text of a path with one key spelt otherwise and all else as it stands, its † or none among it, where
 // that says what is meant, and else the usual spelling of it.
-func Respelt(text, key, other string, suggested expression.Reference) string {
+func Respelt(text, key, other string, suggested reference.Reference) string {
 	for at := strings.LastIndex(text, key); at >= 0; at = strings.LastIndex(text[:at], key) {
 		instead := text[:at] + other + text[at+len(key):]
 		required := requiredSteps.Replace(instead)
-		for _, marked := range []string{required, string(expression.Mark) + required} {
-			paths, err := expression.ParseOutput(marked)
+		for _, marked := range []string{required, string(reference.Mark) + required} {
+			paths, err := reference.ParseOutput(marked)
 			if err == nil && len(paths) == 1 && len(paths[0]) == 1 && paths[0][0].String() == suggested.String() {
 				return instead
 			}
@@ -134,7 +134,7 @@ func nearReference(p *Pass, r *plan.Read) (near suggestion, ok bool) {
 	if at < 0 {
 		return near, false
 	}
-	near.Reference = expression.Reference{Kind: ref.Kind, Path: append([]expression.Segment(nil), ref.Path...)}
+	near.Reference = reference.Reference{Kind: ref.Kind, Path: append([]reference.Segment(nil), ref.Path...)}
 	names, key := Children(p, id), ref.Path[at].Key
 	spell := func(other string, sure bool) (suggestion, bool) {
 		near.Path[at].Key, near.sure = other, sure

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -129,7 +129,7 @@ func (p *page) values(m request.Values) {
 	if m.About != "" {
 		p.quote(m.About)
 	}
-	if m.Kind != "" && expression.IsBareKey(m.Kind) {
+	if m.Kind != "" && reference.IsBareKey(m.Kind) {
 		p.say("Read it as `†%s`.", m.Kind)
 	}
 	for _, one := range m.Looked {

@@ -1,0 +1,432 @@
+// Package reference reads references as text, †kind.path, and the paths that are written, which are joined by && and
+// ||. It knows nothing of expressions: what comes in is a text, what goes out a reference or an error with its place.
+package reference
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/wording"
+)
+
+// Mark begins every reference.
+const Mark = '†'
+
+const mark = string(Mark)
+
+// IsExpression reports whether a string of a plan is an expression: its
+// first character is †, and its second neither that nor the brace of an
+// expression in a text, †{.
+func IsExpression(s string) bool {
+	return strings.HasPrefix(s, mark) && !strings.HasPrefix(s[len(mark):], mark) && !strings.HasPrefix(s, mark+"{")
+}
+
+// A Segment is one step of a path: a key of an object, or an index of a list.
+// [0] and .0 are indexes; ["0"] is a key.
+type Segment struct {
+	Key     string // the key, or the index in decimal
+	Index   int
+	IsIndex bool
+}
+
+// A Reference is one †kind.path in an expression's text.
+type Reference struct {
+	Kind string
+	Path []Segment
+	// Start and End are byte offsets in the decoded text of the scalar, † included.
+	Start, End int
+	// Required is false inside ||, ?? or ?., where the expression can do without
+	// it. In a path that is written (ParseOutput) it is always true.
+	Required bool
+}
+
+// An Error says what is wrong with a text, and where in it (bytes of the
+// decoded scalar).
+type Error struct {
+	Start, End int
+	Message    string // lower case, no full stop
+	Help       string // what to do; may be ""
+	Cause      Cause
+}
+
+// Cause is what an expression fails for.
+type Cause uint8
+
+const (
+	// OfKind: a value has a kind that isn't wanted there, or the expression itself is wrong.
+	OfKind Cause = iota
+	// OfValue: the kinds are right and the values aren't: an index past the end, a division
+	// by zero.
+	OfValue
+	// OfText: a text isn't written as a function reads it, or a number is too large: which
+	// values do is for those who know them.
+	OfText
+)
+
+func (e *Error) Error() string { return e.Message }
+
+// IsBareKey reports whether a key can follow a dot in a reference without
+// quotes: letters, digits, _, and - inside. A key of digits alone can't,
+// because it would be an index.
+func IsBareKey(key string) bool {
+	return key != "" && ReadKey(key, 0) == len(key) && digits(key, 0) != len(key)
+}
+
+// String is the reference in canonical form: †state.items[0]["odd key"].
+func (r Reference) String() string {
+	var b strings.Builder
+	b.WriteString(mark)
+	b.WriteString(r.Kind)
+	writePath(&b, r.Path)
+	return b.String()
+}
+
+func writePath(b *strings.Builder, path []Segment) {
+	for _, s := range path {
+		switch {
+		case s.IsIndex:
+			b.WriteString("[" + s.Key + "]")
+		case IsBareKey(s.Key):
+			b.WriteString("." + s.Key)
+		default:
+			b.WriteString("[" + strconv.Quote(s.Key) + "]")
+		}
+	}
+}
+
+// maxIndex is the largest index of a list that a reference may name.
+const maxIndex = 1_000_000
+
+func Fault(start, end int, message, help string) *Error {
+	return &Error{Start: start, End: end, Message: message, Help: help}
+}
+
+// Parse reads a text that is one reference and nothing else, as a scope
+// is: †state.items[0]. The error's place is in the text.
+func Parse(text string) (Reference, *Error) {
+	if !strings.HasPrefix(text, mark) {
+		return Reference{}, Fault(0, len(text), "a reference begins with †", "write †state."+BareStart(text))
+	}
+	ref, end, optional, err := Read(text, 0)
+	if err != nil {
+		return Reference{}, err
+	}
+	if optional {
+		return Reference{}, Fault(0, end, "\"?.\" has no meaning here",
+			"a path alone is expected, such as †state.items")
+	}
+	if end != len(text) {
+		return Reference{}, After(text, ref, end, "a path alone is expected here, not an expression")
+	}
+	return ref, nil
+}
+
+// BareStart is the bare key that a text begins with, for a suggestion.
+func BareStart(text string) string {
+	if end := ReadKey(text, 0); end > 0 {
+		return text[:end]
+	}
+	return "key"
+}
+
+// Read reads the reference at text[at:], which begins with †, or with its
+// kind. It ends where the first thing stands that isn't part of a reference. What
+// comes behind a ?. is part of it too, and makes it optional.
+func Read(text string, at int) (ref Reference, end int, optional bool, err *Error) {
+	kind := len(text) - len(strings.TrimPrefix(text[at:], mark))
+	end = ReadKey(text, kind)
+	if end == kind {
+		return ref, 0, false, noKind(text, at)
+	}
+	ref = Reference{Kind: text[kind:end], Start: at, Required: true}
+	ref.Path, end, optional, err = ReadSegments(text, end, at)
+	ref.End = end
+	return ref, end, optional, err
+}
+
+// noKind explains a † that no kind follows.
+func noKind(text string, at int) *Error {
+	rest := text[at+len(mark):]
+	end := at + len(mark)
+	const escape = "write †kind.path, such as †state.total; a text that begins with † itself is written ††"
+	switch {
+	case rest == "":
+		return Fault(at, end, "\"†\" alone refers to nothing", escape)
+	case strings.HasPrefix(rest, mark):
+		return Fault(at, end+len(mark), "two † in a row mean a literal †, and only at the beginning of a string",
+			"write one †")
+	case rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\n':
+		return Fault(at, end, "a kind must follow † directly", escape)
+	case rest[0] == '(' && at > 0:
+		return Fault(at, end, "within an expression parentheses need no †", "leave out the † before the parenthesis")
+	case rest[0] == '.' || rest[0] == '*':
+		return Fault(at, end+1, "a reference begins with its kind", escape)
+	case strings.IndexByte("\"'`[{!-+#", rest[0]) >= 0:
+		return Fault(at, end, "an expression that doesn't begin with a reference stands in parentheses",
+			"write †( … )")
+	}
+	r, size := utf8.DecodeRuneInString(rest)
+	return Fault(at, end+size, "no kind can begin with "+QuoteRune(r), escape)
+}
+
+// ReadSegments reads what may follow a kind: .key, [0], .0, ["any key"], and
+// the same behind a ?. start is where the whole reference begins, for errors.
+func ReadSegments(text string, at, start int) (path []Segment, end int, optional bool, err *Error) {
+	var few [8]Segment
+	read := few[:0] // copied once it is known how many there are
+	for at < len(text) {
+		dot := at
+		soft := false
+		if strings.HasPrefix(text[at:], "?.") {
+			soft = true
+			at += 2
+		}
+		var segment Segment
+		var next int
+		switch {
+		case at < len(text) && text[at] == '[':
+			segment, next, err = readBracket(text, at)
+			if err != nil {
+				return nil, 0, false, err
+			}
+			if next == at { // an index that is computed: no longer the reference's own
+				return append([]Segment(nil), read...), dot, optional || soft, nil
+			}
+		case soft:
+			segment, next, err = readDotted(text, at-1)
+		case text[at] == '.':
+			segment, next, err = readDotted(text, at)
+		default:
+			return append([]Segment(nil), read...), at, optional, nil
+		}
+		if err != nil {
+			return nil, 0, false, err
+		}
+		if segment.IsIndex && segment.Index > maxIndex {
+			return nil, 0, false, Fault(at, next, "an index is at most "+strconv.Itoa(maxIndex),
+				"a key of digits is quoted: [\""+segment.Key+"\"]")
+		}
+		read = append(read, segment)
+		optional = optional || soft
+		at = next
+	}
+	return append([]Segment(nil), read...), at, optional, nil
+}
+
+// readDotted reads the segment behind the dot at text[at].
+func readDotted(text string, at int) (Segment, int, *Error) {
+	from := at + 1
+	end := ReadKey(text, from)
+	if end > from {
+		key := text[from:end]
+		if digits(key, 0) == len(key) {
+			return indexSegment(text, from, end)
+		}
+		return Segment{Key: key}, end, nil
+	}
+	rest := text[from:]
+	switch {
+	case rest == "" || strings.IndexByte(" \t\r\n),]}", rest[0]) >= 0:
+		return Segment{}, 0, Fault(at, from, "a reference can't end with a dot", "name the key, or leave out the dot")
+	case rest[0] == '.':
+		return Segment{}, 0, Fault(at, from+1, "a segment of the path is empty",
+			"leave out one dot; a range wants a space before its \"..\"")
+	case rest[0] == '*':
+		return Segment{}, 0, Fault(at, from+1, "a reference can't have a wildcard",
+			"a list's items are had by †( … | map(.key))")
+	case rest[0] == '"' || rest[0] == '\'':
+		return Segment{}, 0, Fault(at, from+1, "a quoted key stands in brackets", "write [\"key\"] without the dot")
+	case rest[0] == '[':
+		return Segment{}, 0, Fault(at, from, "a segment of the path is empty", "leave out the dot before \"[\"")
+	}
+	r, size := utf8.DecodeRuneInString(rest)
+	return Segment{}, 0, Fault(from, from+size, "no key can begin with "+QuoteRune(r),
+		"a key of other characters than letters, digits and _ is quoted: [\"key\"]")
+}
+
+// readBracket reads [0] or ["any key"] at text[at]. It returns at itself as the
+// end when the bracket holds something else, which is an expression.
+func readBracket(text string, at int) (Segment, int, *Error) {
+	from := SkipBlanks(text, at+1)
+	if from == len(text) {
+		return Segment{}, 0, Fault(at, at+1, "\"[\" is never closed", "write [0] or [\"key\"]")
+	}
+	switch c := text[from]; {
+	case c == ']':
+		return Segment{}, 0, Fault(at, from+1, "a segment of the path is empty", "write [0] or [\"key\"]")
+	case c == '*':
+		return Segment{}, 0, Fault(at, from+1, "a reference can't have a wildcard",
+			"a list's items are had by †( … | map(.key))")
+	case c >= '0' && c <= '9':
+		end := digits(text, from)
+		if closing := SkipBlanks(text, end); closing < len(text) && text[closing] == ']' {
+			segment, _, err := indexSegment(text, from, end)
+			return segment, closing + 1, err
+		}
+	case c == '"' || c == '\'':
+		key, end, err := readQuoted(text, from)
+		if err != nil {
+			return Segment{}, 0, err
+		}
+		if closing := SkipBlanks(text, end); closing < len(text) && text[closing] == ']' {
+			return Segment{Key: key}, closing + 1, nil
+		}
+	}
+	return Segment{}, at, nil
+}
+
+func indexSegment(text string, from, end int) (Segment, int, *Error) {
+	key := text[from:end]
+	if len(key) > 1 && key[0] == '0' {
+		return Segment{}, 0, Fault(from, end, "an index has no leading zero",
+			"write "+strings.TrimLeft(key[:len(key)-1], "0")+key[len(key)-1:]+", or [\""+key+"\"] for a key")
+	}
+	if len(key) > 9 {
+		return Segment{Key: key, Index: maxIndex + 1, IsIndex: true}, end, nil
+	}
+	index := 0
+	for _, c := range []byte(key) {
+		index = index*10 + int(c-'0')
+	}
+	return Segment{Key: key, Index: index, IsIndex: true}, end, nil
+}
+
+// readQuoted reads the string in quotes at text[at] with JSON's and Go's
+// escapes, so that it is the inverse of strconv.Quote.
+func readQuoted(text string, at int) (string, int, *Error) {
+	quote := text[at]
+	plain := true
+	for i := at + 1; i < len(text); i++ {
+		switch text[i] {
+		case quote:
+			if plain {
+				return text[at+1 : i], i + 1, nil
+			}
+			s, err := unescape(text, at+1, i)
+			return s, i + 1, err
+		case '\\':
+			plain = false
+			i++
+		case '\n':
+			i = len(text)
+		}
+	}
+	return "", 0, Fault(at, at+1, "the quoted key is never closed", "write ["+string(quote)+"key"+string(quote)+"]")
+}
+
+func unescape(text string, from, end int) (string, *Error) {
+	var b strings.Builder
+	for at := from; at < end; {
+		if text[at] != '\\' {
+			b.WriteByte(text[at])
+			at++
+			continue
+		}
+		if at+1 < end && strings.IndexByte("\"'/`", text[at+1]) >= 0 {
+			b.WriteByte(text[at+1])
+			at += 2
+			continue
+		}
+		r, multibyte, rest, err := strconv.UnquoteChar(text[at:end], '"')
+		next := end - len(rest)
+		if err == nil && r < utf8.RuneSelf || err == nil && multibyte {
+			b.WriteRune(r)
+			at = next
+			continue
+		}
+		// A pair of surrogates, which JSON writes for a character beyond U+FFFF.
+		var pair string
+		if next = at + len("\\ud83d\\ude00"); next <= end &&
+			json.Unmarshal([]byte(`"`+text[at:next]+`"`), &pair) == nil &&
+			utf8.RuneCountInString(pair) == 1 && pair != string(utf8.RuneError) {
+			b.WriteString(pair)
+			at = next
+			continue
+		}
+		return "", Fault(at, min(at+2, end), "the escape "+strconv.Quote(text[at:min(at+2, end)])+" means no character",
+			"write \\\\ for a backslash")
+	}
+	return b.String(), nil
+}
+
+// ReadKey reads a bare key at text[at:] and returns its end, which is at when
+// there is none. A - belongs to it between other characters of it.
+func ReadKey(text string, at int) int {
+	end := at
+	for i := at; i < len(text); {
+		switch c := text[i]; {
+		case c < utf8.RuneSelf && inKey[c]:
+			i++
+			end = i
+		case c == '-' && i > at:
+			i++
+		case c < utf8.RuneSelf:
+			return end
+		default:
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				return end
+			}
+			i += size
+			end = i
+		}
+	}
+	return end
+}
+
+// inKey says of an ASCII character that it may stand anywhere in a key.
+var inKey = func() (in [utf8.RuneSelf]bool) {
+	for c := range in {
+		r := rune(c)
+		in[c] = r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
+	return in
+}()
+
+// digits is the end of the run of ASCII digits at text[at:].
+func digits(text string, at int) int {
+	for at < len(text) && text[at] >= '0' && text[at] <= '9' {
+		at++
+	}
+	return at
+}
+
+func SkipBlanks(text string, at int) int {
+	for at < len(text) && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r') {
+		at++
+	}
+	return at
+}
+
+// After says what is wrong with a character that follows a reference
+// where nothing that could go on stands.
+func After(text string, ref Reference, end int, otherwise string) *Error {
+	r, size := utf8.DecodeRuneInString(text[end:])
+	switch {
+	case r == '(':
+		return Fault(ref.Start, end, wording.Quote(text[ref.Start:end])+" can't be called",
+			"only functions can be called, not references")
+	case r == Mark:
+		return Fault(end, end+size, "an operator is missing between two references",
+			"join them with an operator, such as || or +")
+	case r == '.' || r == '[' || unicode.IsSpace(r) || strings.ContainsRune("|&?=<>+-*/%^,;:!#)]}", r):
+		return Fault(end, len(text), otherwise, "")
+	case unicode.IsMark(r):
+		return Fault(end, end+size, "a key with the combining character "+QuoteRune(r)+" must be quoted",
+			"write [\"key\"]")
+	}
+	return Fault(end, end+size, QuoteRune(r)+" can't stand in a reference without quotes",
+		"write [\"key\"] for a key of other characters than letters, digits, _ and -")
+}
+
+// QuoteRune is a character in quotes, or its number where it can't be seen.
+func QuoteRune(r rune) string {
+	if unicode.IsGraphic(r) && !unicode.IsMark(r) && r != ' ' {
+		return "\"" + string(r) + "\""
+	}
+	return fmt.Sprintf("U+%04X", r)
+}
