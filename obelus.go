@@ -32,7 +32,7 @@ import (
 
 	"github.com/dominikbraun/graph"
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -298,7 +298,7 @@ type Telemetry = trace.Observer
 // Digest is over all that decides what the plan does when it is run: itself and what it
 // takes in, the plans that it delegates to, and the files of the workspace that its
 // programs are started with.
-func (p *Plan) Digest() (string, error) { return compiler.Digest(p.program.Plan) }
+func (p *Plan) Digest() (string, error) { return canonical.Digest(p.program.Plan) }
 
 // Run runs a plan to its end. When ctx ends it stops. How it went is the result; an
 // error without one means that nothing was run, or that the journal couldn't be written

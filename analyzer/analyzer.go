@@ -19,6 +19,8 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -52,7 +54,7 @@ func applied(p *plan.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagno
 		pass.Surroundings = analysis.Surroundings{
 			Shared: pass.Shared, Delegates: c.delegates, Within: c.within, Machine: c.Machine, Permit: c.Permit, Asks: c.asksFor,
 		}
-		several := p.Targeted() || slices.ContainsFunc(p.Instances, func(i plan.Instance) bool { return compiler.IsParticular(p, &i) })
+		several := p.Targeted() || slices.ContainsFunc(p.Instances, func(i plan.Instance) bool { return bind.IsParticular(p, &i) })
 		c.apply(pass, func(r *Rule) bool { return !several || !r.ByView() })
 		all = append(all, pass.Found...)
 		if several {
@@ -179,9 +181,9 @@ func Analyze(p *plan.Plan, found []diag.Diagnostic, c Config) Judgement {
 	if !diag.HasErrors(all) {
 		inOrder := final
 		if len(ordered) > 0 { // else schedules that show an error wouldn't be those of the plan
-			inOrder = compiler.WithOrder(final, ordered)
+			inOrder = bind.WithOrder(final, ordered)
 		}
-		if d := compiler.NotAsCompiled(inOrder); d != nil {
+		if d := canonical.NotAsCompiled(inOrder); d != nil {
 			all = append(all, *d)
 		} else {
 			final = inOrder

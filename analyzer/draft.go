@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -76,7 +77,7 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 		}
 	}
 	if len(d.ordered) > 0 {
-		d.plan = compiler.WithOrder(d.plan, d.ordered)
+		d.plan = bind.WithOrder(d.plan, d.ordered)
 	}
 }
 

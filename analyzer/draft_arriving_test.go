@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/label"
@@ -184,7 +185,7 @@ func (s *solution) arrive(t *testing.T, count map[string]int) {
 		text = append(text, call...)
 		p, found := s.setting.Solve(source.NewFile("solution.json", append(slices.Clone(text), "]}"...)), compiler.Options{})
 		for _, id := range ids {
-			prefix, before := compiler.ForInstance(p, id), drafts[id]
+			prefix, before := bind.ForInstance(p, id), drafts[id]
 			i := len(prefix.Calls) - 1
 			if i < 0 || before != nil && i < len(before.held) {
 				continue

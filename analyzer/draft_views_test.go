@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -61,11 +62,11 @@ output: †state.w
 		"②": "c OB203, f OB401", // nothing writes z for it, and two calls write w
 		"④": "a OB203",          // it has no x
 	} {
-		if got := faultsOf(Screen(compiler.ForInstance(p, id), found, nil, nil)); got != want {
+		if got := faultsOf(Screen(bind.ForInstance(p, id), found, nil, nil)); got != want {
 			t.Errorf("%s: %s, and not %s", id, got, want)
 		}
 	}
-	if got := faultsOf(Screen(compiler.ForInstance(p, "③"), found, nil, nil)); !strings.Contains(got, "d OB606") {
+	if got := faultsOf(Screen(bind.ForInstance(p, "③"), found, nil, nil)); !strings.Contains(got, "d OB606") {
 		t.Errorf("a call for an instance that isn't there isn't at fault: %s", got)
 	}
 }
@@ -83,7 +84,7 @@ calls:
 `
 	p, _ := solved(t, text, holding("①", "x", "y"), holding("②", "x"))
 	want := "a x true Initial, a y false Later, b x true Initial, b y true Initial, c y false Later"
-	for _, view := range []*plan.Plan{p, compiler.ForInstance(p, "①"), compiler.ForInstance(p, "②")} {
+	for _, view := range []*plan.Plan{p, bind.ForInstance(p, "①"), bind.ForInstance(p, "②")} {
 		var got []string
 		for i := range view.Reads {
 			r := &view.Reads[i]

@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/analyzer/internal/samples"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -56,7 +57,7 @@ func (r *Simulation) Single() (*Simulation, error) {
 	}
 	one := *p
 	if len(p.Instances) > 0 {
-		one = *compiler.ForInstance(p, p.Instances[0].ID)
+		one = *bind.ForInstance(p, p.Instances[0].ID)
 		one.Instances = p.Instances[:1]
 	}
 	one.AwaitsInstances = false

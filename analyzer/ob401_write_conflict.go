@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/analyzer/rules"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -126,9 +126,9 @@ const maxShownConflicts = 3
 // listed, or as in the graph where that would be a cycle. With more pairs than are kept, all calls that may write the
 // same place are ordered.
 func order(p *Pass, unordered []plan.Unordered, pairs [][2]int) {
-	more := len(p.Plan.Unordered) >= compiler.MaxUnordered
+	more := len(p.Plan.Unordered) >= bind.MaxUnordered
 	if more {
-		analysis.Unanswered(p, p.Plan.CallsNode.Span().Head(), nil, fmt.Sprintf("whether more than %d pairs of calls conflict", compiler.MaxUnordered))
+		analysis.Unanswered(p, p.Plan.CallsNode.Span().Head(), nil, fmt.Sprintf("whether more than %d pairs of calls conflict", bind.MaxUnordered))
 	}
 	if len(pairs) == 0 && !more {
 		return
@@ -147,7 +147,7 @@ func order(p *Pass, unordered []plan.Unordered, pairs [][2]int) {
 			p.Ordered = append(p.Ordered, chains(p, place)...)
 		}
 		arriving := p.Held != nil // what arrives comes after what is there
-		if arriving || !p.Plan.Graph.Acyclic() || compiler.WithOrder(p.Plan, p.Ordered).Graph.Acyclic() {
+		if arriving || !p.Plan.Graph.Acyclic() || bind.WithOrder(p.Plan, p.Ordered).Graph.Acyclic() {
 			return
 		}
 		if p.View != nil { // each instance's graph has an order of its own

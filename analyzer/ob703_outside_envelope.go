@@ -6,7 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/analyzer/rules"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -27,7 +27,7 @@ func leavesPermit(p *Pass) {
 		return
 	}
 	parts, _ := p.Plan.Parts() // what can't be read doesn't run
-	policies, _ := compiler.PolicyParts(p.Plan)
+	policies, _ := canonical.PolicyParts(p.Plan)
 	for _, d := range e.Within(facts.Of(p.Plan, facts.Options{}), slices.Concat(parts, policies)) {
 		f := p.Report(placeOf(p, &d), "%s", d)
 		if d.In == "" && d.Call != "" {
@@ -45,7 +45,7 @@ func placeOf(p *Pass, d *permit.Difference) source.Span {
 		}
 	}
 	for _, t := range p.Plan.Tools {
-		if d.What == permit.Definition && t.NameNode != nil && d.Of == (plan.Part{Kind: compiler.PartTool, Name: t.Name}).String() {
+		if d.What == permit.Definition && t.NameNode != nil && d.Of == (plan.Part{Kind: canonical.PartTool, Name: t.Name}).String() {
 			return t.NameNode.Span()
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/analyzer/rules"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -61,7 +61,7 @@ func forbiddenOrders(p *Pass) {
 		}
 		pairs = toOrder(p, pairs, c, shares, slices.ContainsFunc(all, func(m misorder) bool { return !m.certain }))
 	}
-	if pairs = slices.Concat(p.Ordered, pairs); len(pairs) > len(p.Ordered) && compiler.WithOrder(p.Plan, pairs).Graph.Acyclic() {
+	if pairs = slices.Concat(p.Ordered, pairs); len(pairs) > len(p.Ordered) && bind.WithOrder(p.Plan, pairs).Graph.Acyclic() {
 		p.Ordered = pairs
 	}
 }

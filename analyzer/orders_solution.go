@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
@@ -79,7 +79,7 @@ func asListed(p *Pass, held func(call int) bool) (pairs [][2]int) {
 			}
 		}
 	}
-	if all := slices.Concat(pairs, late); len(late) > 0 && compiler.WithOrder(p.Plan, slices.Concat(p.Ordered, all)).Graph.Acyclic() {
+	if all := slices.Concat(pairs, late); len(late) > 0 && bind.WithOrder(p.Plan, slices.Concat(p.Ordered, all)).Graph.Acyclic() {
 		return all
 	}
 	return pairs

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/samples"
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -205,7 +206,7 @@ func (t *sampler) try(n int, output bool) {
 	input, initial := p.Plan.Input, p.Plan.State
 	if all := p.Plan.Instances; len(all) > 0 {
 		own := &all[n%len(all)]
-		input, initial = compiler.Overlay(input, own.Input), compiler.Overlay(initial, own.State)
+		input, initial = bind.Overlay(input, own.Input), bind.Overlay(initial, own.State)
 	}
 	input, ok := w.begin(input, p.Plan.InputSchema, nil)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/rules"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -37,7 +37,7 @@ func (c *sharedPass) within(view *plan.Plan, id string, found []diag.Diagnostic)
 	if view == c.entirePlan { // not all of its instances need run all of its calls
 		one := *view
 		one.Instances = slices.DeleteFunc(slices.Clone(view.Instances), func(i plan.Instance) bool {
-			return compiler.IsParticular(c.entirePlan, &i) || view.Targeted() && i.ID != id
+			return bind.IsParticular(c.entirePlan, &i) || view.Targeted() && i.ID != id
 		})
 		view = &one
 	}
@@ -81,7 +81,7 @@ func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass, config 
 		if budget < 0 && own[id] > 0 {
 			return nil // its view isn't made for nothing
 		}
-		view := compiler.ForInstance(entirePlan, id)
+		view := bind.ForInstance(entirePlan, id)
 		if v := known[view]; v != nil {
 			return v
 		}

@@ -42,3 +42,17 @@ func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
 	f := c.Report(diag.NoActivity, n.Span(), "no activity %q is registered", name)
 	return c.closest(f, n, namesIn(c.plan.Activities), "define it under \"activities\", or add a file of activities")
 }
+
+// originOf is where a definition in a file comes from.
+func (c *compilation) originOf(file *source.File) plan.Origin {
+	switch {
+	case slices.Contains(c.options.Catalogues, file):
+		if c.options.Trusted {
+			return plan.Workspace
+		}
+		return plan.Untrusted
+	case slices.Contains(c.options.Activities, file):
+		return plan.CommandLine
+	}
+	return plan.Document
+}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -71,7 +72,7 @@ func (c *compilation) consultation() {
 	for i, a := range advisors {
 		ids[i] = a.ID
 	}
-	choice, err := canonicalJSON(ids)
+	choice, err := canonical.JSON(ids)
 	if err != nil {
 		panic(err) // it is of strings
 	}

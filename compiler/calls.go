@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -19,9 +20,6 @@ import (
 
 // maxCalls bounds a plan.
 const maxCalls = 1_000_000
-
-// usualReads is more references than most plans have for each call.
-const usualReads = 4
 
 // lowerCalls reads the list of calls in two passes: first names, which "_after"
 // may use in any order, then everything else.
@@ -40,7 +38,7 @@ func (c *compilation) lowerCalls() {
 	}
 	c.plan.Calls = make([]*plan.Call, 0, len(list.Items))
 	marks := bytes.Count(c.plan.File.Text, []byte("†")) - bytes.Count(c.plan.File.Text, []byte("_outputPath"))
-	c.plan.Reads = make([]plan.Read, 0, max(0, min(marks, usualReads*len(list.Items))))
+	c.plan.Reads = make([]plan.Read, 0, max(0, min(marks, 4*len(list.Items))))
 	c.ids = make(map[string]*plan.Call, len(list.Items))
 	for place, n := range list.Items {
 		c.listCall(n, place+1)
@@ -494,4 +492,19 @@ func (c *compilation) isPlainText(s string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(slices.Concat(builtinKinds, c.plan.Kinds), func(kind string) bool { return strings.HasPrefix(word, kind) })
+}
+
+// bind finds for every read the calls that it sees, and from these the graph.
+func (c *compilation) bind() {
+	p := c.plan
+	c.start(p.Reads)
+	if call := bind.Plan(p); call >= 0 {
+		c.tooDense(p.Calls[call])
+	}
+}
+
+// tooDense reports the call with which there are too many dependencies.
+func (c *compilation) tooDense(call *plan.Call) {
+	c.Report(diag.Limit, call.Node.Span(), "the plan has more than %d dependencies between calls", bind.MaxEdges).
+		Advise("let fewer calls read and write one path, or read a narrower path")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -26,11 +27,11 @@ func TestCanonical(t *testing.T) {
 		if len(found) > 0 {
 			t.Fatalf("%s: %s", form.name, found[0].Message)
 		}
-		text, err := Canonical(p)
+		text, err := canonical.Plan(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum, _ := Digest(p)
+		sum, _ := canonical.Digest(p)
 		if bytes == "" {
 			bytes, digest = string(text), sum
 		}
@@ -42,7 +43,7 @@ func TestCanonical(t *testing.T) {
 	if len(found) > 0 {
 		t.Fatalf("the compiled plan: %s", found[0].Message)
 	}
-	if again, _ := Canonical(p); string(again) != bytes {
+	if again, _ := canonical.Plan(p); string(again) != bytes {
 		t.Errorf("again it compiles to\n%s\nnot to\n%s", again, bytes)
 	}
 }
@@ -56,11 +57,11 @@ func TestOrderOfMappings(t *testing.T) {
 		if len(found) > 0 {
 			t.Fatal(found[0].Message)
 		}
-		text, err := Canonical(p)
+		text, err := canonical.Plan(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		digest, _ := Digest(p)
+		digest, _ := canonical.Digest(p)
 		if digests[digest] != "" {
 			t.Errorf("%q has the digest of %q", ids, digests[digest])
 		}
@@ -119,7 +120,7 @@ func compiledAgain(t *testing.T, text string) string {
 	if diag.HasErrors(found) {
 		t.Fatalf("%s: %s\n%s", found[0].Rule.Code, found[0].Message, text)
 	}
-	compiled, err := Canonical(p)
+	compiled, err := canonical.Plan(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func TestCanonicalIsBounded(t *testing.T) {
 		"a chain":          "calls:\n" + repeat(900, "- {_tool: t, x: †state.p%0, _outputPath: p%1}"),
 	} {
 		p, _ := Compile(source.NewFile("plan.yaml", []byte(text)), Options{})
-		compiled, err := Canonical(p)
+		compiled, err := canonical.Plan(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +158,7 @@ func TestCanonicalIsBounded(t *testing.T) {
 		if len(found) > 0 {
 			t.Fatalf("%s: %s", name, found[0].Message)
 		}
-		if same, _ := Canonical(again); string(same) != string(compiled) {
+		if same, _ := canonical.Plan(again); string(same) != string(compiled) {
 			t.Errorf("%s: it compiles to something else", name)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -82,7 +83,12 @@ func Compile(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
 	}
 	p, found := compile(file, o, all)
 	problems = append(problems, misnamed(p)...)
-	p.Files = all.reads.texts()
+	p.Files = map[string]string{}
+	for name, one := range all.reads.files {
+		if one.err == nil {
+			p.Files[name] = string(one.file.Text)
+		}
+	}
 	if len(problems) > 0 {
 		found = append(found, problems...)
 		diag.Sort(found)
@@ -147,10 +153,11 @@ func compile(file *source.File, o Options, all *delegation) (*plan.Plan, []diag.
 		options:    o,
 		delegation: all,
 		plan: &plan.Plan{
-			File: file, Paths: pathtree.New(), Activities: map[string]*plan.Activity{}, Servers: map[string]*plan.Server{},
-			Settings:        plan.Settings{Terminate: plan.TerminateOutput, Mode: plan.Eager, Advice: plan.Advice{Aggregate: "mean", Enforce: "off"}},
-			AwaitsInstances: o.Instances, Policies: all.policies,
-			Folder: path.Dir(o.Name), Workspaces: o.Files, Workspace: all.workspace, Secrets: all.secrets,
+			Text:         plan.Text{File: file, Folder: path.Dir(o.Name), Workspaces: o.Files, Workspace: all.workspace},
+			Declarations: plan.Declarations{Activities: map[string]*plan.Activity{}, Servers: map[string]*plan.Server{}},
+			Settings:     plan.Settings{Terminate: plan.TerminateOutput, Mode: plan.Eager, Advice: plan.Advice{Aggregate: "mean", Enforce: "off"}},
+			Bindings:     plan.Bindings{Paths: pathtree.New()}, Population: plan.Population{AwaitsInstances: o.Instances},
+			Policies: all.policies, Secrets: all.secrets,
 		},
 		tools:       map[string]*plan.Tool{},
 		ids:         map[string]*plan.Call{},
@@ -158,7 +165,7 @@ func compile(file *source.File, o Options, all *delegation) (*plan.Plan, []diag.
 		schemaNodes: map[string]*source.Node{},
 		badSchemas:  map[source.Span]int{},
 	}
-	decidedBy(c.plan)
+	canonical.DecidedBy(c.plan)
 	c.plan.Root = c.parse(file)
 	if row := c.plan.Root.Get("document"); row != nil && file.Row > 0 {
 		c.plan.Root = row // a line of a .jsonl file may say more than its document
@@ -223,8 +230,6 @@ type compilation struct {
 	lists       map[listTool]*plan.Tool // of calls that run for each item of a list
 	items       bool                    // what is read belongs to one item
 	everywhere  map[pathtree.ID]bool    // what every instance begins with, of the paths that were asked for
-	spellings   spellings
-	instanceIDs *naming.Suggester // made when one is misspelt
 }
 
 // A definition is a named thing as it is in a document.
@@ -319,4 +324,21 @@ func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Sch
 		c.Found[known].Note(n.Span(), "%s refers to it", what)
 	}
 	return nil
+}
+
+// hold lets a compiled plan find the plans that it is run with in itself.
+func (c *compilation) hold() {
+	held := c.plan.Root.Get(canonical.CompiledKey).Get("delegates")
+	if held == nil || len(c.delegation.chain) > 1 {
+		return
+	}
+	files := map[string]opened{}
+	for _, f := range held.Fields {
+		if text, err := canonical.JSON(f.Value.Value()); err == nil {
+			file := source.NewFile(c.plan.File.Name+"#"+f.Key.Text, text)
+			file.Format = source.JSON
+			files[path.Join(c.plan.Folder, f.Key.Text)] = opened{file: file}
+		}
+	}
+	c.delegation.reads.files = files
 }

@@ -356,3 +356,39 @@ type through struct {
 	tool string
 	plan *plan.Plan
 }
+
+// maySubstitute reports who carries a call of a solution out although its tool doesn't allow it: a solution is
+// untrusted text, and a tool says both what its calls take and what becomes of them. The call then runs nothing.
+func (c *compilation) maySubstitute(call *plan.Call) bool {
+	if c.plan.Form != plan.Replan {
+		return true
+	}
+	tool := call.Tool
+	if n := call.Node.Get("_activity"); n != nil && c.plan.Activities[call.Activity] != nil {
+		allowed := []string{call.ToolName}
+		if tool != nil {
+			allowed = slices.DeleteFunc(append([]string{tool.Activity}, tool.Activities...), func(name string) bool { return name == "" })
+		}
+		if !slices.Contains(allowed, call.Activity) {
+			c.Report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", call.ToolName, call.Activity).
+				Advise("leave \"_activity\" out: a tool names the activities that it allows in its \"_activity\", as {const: …} or {enum: […]}")
+			return false
+		}
+	}
+	n := call.Node.Get("_delegate")
+	if n == nil || call.Delegate == "" {
+		return true
+	}
+	byTool := false
+	if tool != nil {
+		byTool = slices.Contains(append(slices.Collect(maps.Values(tool.Delegates)), tool.Delegate), call.Delegate)
+	}
+	if call.Delegate == plan.Anonymous { // it hands over less, and runs what would run without it
+		byTool = byTool || tool == nil || !plan.RunsPlan(tool.Delegate) && len(tool.Delegates) == 0
+	}
+	if !byTool {
+		c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", call.ToolName, n.Text).
+			Advise("leave \"_delegate\" out: a tool names the plans that it allows in its \"_delegate\", as {const: …} or {enum: […]}")
+	}
+	return byTool
+}

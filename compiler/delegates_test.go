@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -253,12 +254,12 @@ advisors: [{id: a, role: r}]
 	if diag.HasErrors(found) {
 		t.Fatal(found)
 	}
-	first, err := Canonical(p)
+	first, err := canonical.Plan(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for path, d := range p.AllDelegates() {
-		digest, _ := Digest(d)
+		digest, _ := canonical.Digest(d)
 		fromPlan, err := filepath.Rel("plans", path) // wherever the workspace begins
 		if err != nil {
 			t.Fatal(err)
@@ -277,7 +278,7 @@ advisors: [{id: a, role: r}]
 	if diag.HasErrors(found) {
 		t.Fatalf("%v in\n%s", found, first)
 	}
-	if second, _ := Canonical(again); string(second) != string(first) {
+	if second, _ := canonical.Plan(again); string(second) != string(first) {
 		t.Errorf("compiled again it is\n%s\nnot\n%s", second, first)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler/bind"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -64,12 +66,12 @@ func FuzzCompile(f *testing.F) {
 			}
 		}
 		for i := range p.Instances[:min(len(p.Instances), 3)] {
-			inItself(t, ForInstance(p, p.Instances[i].ID))
+			inItself(t, bind.ForInstance(p, p.Instances[i].ID))
 		}
 		if diag.HasErrors(found) {
 			return
 		}
-		first, err := Canonical(p)
+		first, err := canonical.Plan(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +79,7 @@ func FuzzCompile(f *testing.F) {
 		if diag.HasErrors(found) {
 			t.Fatalf("the compiled plan has errors: %s\n%s", found[0].Message, first)
 		}
-		if second, err := Canonical(again); err != nil || string(second) != string(first) {
+		if second, err := canonical.Plan(again); err != nil || string(second) != string(first) {
 			t.Fatalf("compiled again, it differs (%v):\n%s\n%s", err, first, second)
 		}
 	})

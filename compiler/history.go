@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -130,8 +131,8 @@ func (c *compilation) takeUpHistory() {
 		of, state, data := &p.Values, p.State, p.Data
 		if id != "" {
 			of = &p.Instances[p.InstanceAt[id]].Values
-			state = Overlay(p.State, of.State)
-			data, _ = Overlay(p.Data, of.Data).(map[string]any)
+			state = bind.Overlay(p.State, of.State)
+			data, _ = bind.Overlay(p.Data, of.Data).(map[string]any)
 		}
 		of.Recall(c.afterHistory(c.unlisted(id), state, data))
 	}

@@ -83,17 +83,6 @@ func (c *compilation) shown(name string) string {
 	return name
 }
 
-// texts are those of all files that were read, by path.
-func (r *reads) texts() map[string]string {
-	texts := map[string]string{}
-	for name, one := range r.files {
-		if one.err == nil {
-			texts[name] = string(one.file.Text)
-		}
-	}
-	return texts
-}
-
 // An importer reads the files that a document imports, and those that these import.
 type importer struct {
 	*compilation

@@ -2,14 +2,16 @@ package compiler
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
+	"github.com/obelus-dev/obelus/compiler/bind"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -20,7 +22,7 @@ func (c *compilation) instances(n *source.Node) {
 		return
 	}
 	place := map[string]int{} // as a compiled plan says, whose mappings are sorted
-	if order := c.plan.Root.Get(orderKey); order != nil {
+	if order := c.plan.Root.Get(canonical.OrderKey); order != nil {
 		for at, id := range order.Items {
 			place[id.AsText()] = at
 		}
@@ -79,13 +81,13 @@ func (c *compilation) give(to *plan.Instance, kind string, value any, at *source
 func lay(to *plan.Values, kind string, value any) {
 	switch kind {
 	case "input":
-		to.Input = Overlay(to.Input, value)
+		to.Input = bind.Overlay(to.Input, value)
 	case "state":
-		to.State = Overlay(to.State, value)
+		to.State = bind.Overlay(to.State, value)
 	case "data": // of no kind: it holds kinds itself
-		to.Data, _ = Overlay(to.Data, value).(map[string]any)
+		to.Data, _ = bind.Overlay(to.Data, value).(map[string]any)
 	default:
-		to.Data, _ = Overlay(to.Data, map[string]any{kind: value}).(map[string]any)
+		to.Data, _ = bind.Overlay(to.Data, map[string]any{kind: value}).(map[string]any)
 	}
 }
 
@@ -108,58 +110,27 @@ func placesOf(instances []plan.Instance) map[string]int {
 	return at
 }
 
-// Overlay lays one value over another, as an instance's own lies over the shared one and a message over those before
-// it: objects key by key, anything else whole. Neither is changed.
-func Overlay(under, over any) any {
-	o, ok := over.(map[string]any)
-	u, both := under.(map[string]any)
-	if !ok || !both {
-		if over == nil {
-			return under
-		}
-		return over
-	}
-	merged := map[string]any{}
-	maps.Copy(merged, u)
-	for k, v := range o {
-		merged[k] = Overlay(merged[k], v)
-	}
-	return merged
-}
-
 // judgeInstances reports calls for an instance that the document, or the run that a solution is for, doesn't have. A
 // solution checked alone knows none, and so says nothing.
 func (c *compilation) judgeInstances() {
-	for _, call := range c.plan.Calls {
-		c.judgeInstance(call)
+	p, names := c.plan, (*naming.Suggester)(nil)
+	for _, call := range p.Calls {
+		if _, ok := p.InstanceAt[call.Instance]; ok || call.Instance == "" || p.AwaitsInstances || p.Form == plan.Solution {
+			continue
+		}
+		at := call.Node.Get("_instance")
+		if len(p.Instances) == 0 {
+			c.Report(diag.BadInstance, at.Span(), "the call is for the instance %q, but there are no instances", Shown(call.Instance)).
+				About(call.Label()).Advise("declare instances, or take \"_instance\" out")
+			continue
+		}
+		if names == nil { // made when one is misspelt
+			names = naming.NewSuggester(p.InstanceIDs())
+		}
+		near, _ := names.Nearest(call.Instance)
+		f := c.Report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance, near)).About(call.Label())
+		c.closest(f, at, names, "the instances are "+quotedList(p.InstanceIDs(), maxListed))
 	}
-}
-
-func (c *compilation) judgeInstance(call *plan.Call) {
-	p := c.plan
-	if _, ok := p.InstanceAt[call.Instance]; ok || call.Instance == "" || p.AwaitsInstances || p.Form == plan.Solution {
-		return
-	}
-	at := call.Node.Get("_instance")
-	if len(p.Instances) == 0 {
-		c.Report(diag.BadInstance, at.Span(), "the call is for the instance %q, but there are no instances", Shown(call.Instance)).About(call.Label()).
-			Advise("declare instances, or take \"_instance\" out")
-		return
-	}
-	if c.instanceIDs == nil {
-		c.instanceIDs = naming.NewSuggester(instanceIDs(p))
-	}
-	near, _ := c.instanceIDs.Nearest(call.Instance)
-	f := c.Report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance, near)).About(call.Label())
-	c.closest(f, at, c.instanceIDs, "the instances are "+quotedList(instanceIDs(p), maxListed))
-}
-
-func instanceIDs(p *plan.Plan) []string {
-	ids := make([]string, len(p.Instances))
-	for i := range p.Instances {
-		ids[i] = p.Instances[i].ID
-	}
-	return ids
 }
 
 // maxListed is how many names a message lists.
@@ -252,4 +223,44 @@ func overlaid(under, over any, path []expression.Segment) (any, bool) {
 		return under, true
 	}
 	return over, true
+}
+
+// requiredAt reports whether a schema promises the path before any call has run.
+// A run knows what it has, whatever a schema requires.
+func requiredAt(p *plan.Plan, id pathtree.ID, state *schema.Schema) bool {
+	s, kind := state, p.Paths.Kind(id)
+	if kind == "input" {
+		s = p.InputSchema
+	}
+	if p.Form == plan.Replan || s == nil || kind != "input" && kind != "state" || p.Paths.Depth(id) < 2 {
+		return false
+	}
+	return s.At(SchemaPath(p.Paths.Segments(id)[1:])).Required
+}
+
+// Offered is a call's alternatives as text, in order: what an activity may name.
+func Offered(p *plan.Plan, call *plan.Call) []string {
+	offered := make([]string, len(call.Output))
+	for i, route := range call.Output {
+		for j, path := range route {
+			if j > 0 {
+				offered[i] += " && "
+			}
+			offered[i] += p.Paths.String(path.ID)
+		}
+	}
+	return offered
+}
+
+// SchemaPath is a path's segments as the schema package counts them: without the kind.
+func SchemaPath(segments []expression.Segment) []schema.Step {
+	steps := make([]schema.Step, len(segments))
+	for i, s := range segments {
+		if s.IsIndex {
+			steps[i] = schema.Index(s.Index)
+		} else {
+			steps[i] = schema.Key(s.Key)
+		}
+	}
+	return steps
 }

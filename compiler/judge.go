@@ -32,57 +32,45 @@ func (c *compilation) judgeNames() {
 	for _, i := range c.plan.Instances {
 		instances.add(i.ID, i.Node.Span())
 	}
-	c.spellings = spellings{tools: tools, calls: newNames(c.Report, "plan's calls"),
-		paths: newNames(c.Report, "plan's paths"), composed: map[string]bool{}}
-	p, s := c.plan, &c.spellings
+	calls, paths := newNames(c.Report, "plan's calls"), newNames(c.Report, "plan's paths")
+	p := c.plan
 	for _, call := range p.Calls {
 		if call.ID != "" {
-			s.calls.add(call.ID, call.Node.Get("_id").Span())
+			calls.add(call.ID, call.Node.Get("_id").Span())
 		}
-		if !s.tools.has(call.ToolName) {
-			s.tools.add(call.ToolName, call.ToolNode.Span())
+		if !tools.has(call.ToolName) {
+			tools.add(call.ToolName, call.ToolNode.Span())
 		}
 	}
 	if p.Paths.IsASCII() {
 		return
 	}
+	// A path is judged where it first stands. Two spellings of one text (NFC, NFD) are left to the finding that the path
+	// dangles, which names the other.
+	seen, composed := make([]bool, p.Paths.Len()), map[string]bool{}
+	judge := func(id pathtree.ID, at func() source.Span) {
+		if seen[id] || id == pathtree.Root {
+			return
+		}
+		seen[id] = true
+		name := p.Paths.String(id)
+		if written := norm.NFC.String(name); !composed[written] {
+			composed[written] = true
+			paths.add(name, at(), p.Paths.Keys(id)...)
+		}
+	}
 	for _, call := range p.Calls {
 		for _, path := range call.Paths() {
-			c.judgePath(path.ID, path.Span)
+			judge(path.ID, path.Span)
 		}
 		for _, r := range call.Reads {
-			c.judgePath(p.Reads[r].Path, p.Reads[r].Span)
+			judge(p.Reads[r].Path, p.Reads[r].Span)
 		}
 	}
 	for i := range p.Reads {
 		if r := &p.Reads[i]; r.Call < 0 {
-			c.judgePath(r.Path, r.Span)
+			judge(r.Path, r.Span)
 		}
-	}
-}
-
-// Spellings are the names that calls bring.
-type spellings struct {
-	tools, calls, paths *names
-	seen                []bool
-	composed            map[string]bool // the paths, in composed characters
-}
-
-// judgePath looks at a path where it first stands. Two spellings of one text (NFC, NFD)
-// are left to the finding that the path dangles, which names the other.
-func (c *compilation) judgePath(id pathtree.ID, at func() source.Span) {
-	s, paths := &c.spellings, c.plan.Paths
-	if s.seen == nil {
-		s.seen = make([]bool, paths.Len())
-	}
-	if id == pathtree.Root || s.seen[id] {
-		return
-	}
-	s.seen[id] = true
-	name := paths.String(id)
-	if composed := norm.NFC.String(name); !s.composed[composed] {
-		s.composed[composed] = true
-		s.paths.add(name, at(), paths.Keys(id)...)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -78,17 +79,17 @@ func TestCataloguesKeepTheirSchemas(t *testing.T) {
 			t.Errorf("%s accepts %v: %t, want %t", tool, params, got, want)
 		}
 	}
-	text, err := Canonical(p)
+	text, err := canonical.Plan(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	digest, _ := Digest(p)
+	digest, _ := canonical.Digest(p)
 	for _, o := range []Options{with, {}} {
 		again, found := Compile(file("plan.json", string(text)), o)
-		if diag.HasErrors(found) || NotAsCompiled(again) != nil {
-			t.Fatal(found, NotAsCompiled(again))
+		if diag.HasErrors(found) || canonical.NotAsCompiled(again) != nil {
+			t.Fatal(found, canonical.NotAsCompiled(again))
 		}
-		if sum, _ := Digest(again); sum != digest {
+		if sum, _ := canonical.Digest(again); sum != digest {
 			t.Errorf("the digest is %s, and that of the compiled plan %s", digest, sum)
 		}
 		for _, p := range []*plan.Plan{p, again} {

@@ -1,13 +1,13 @@
 package compiler
 
 import (
-	"fmt"
 	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -45,7 +45,7 @@ func serversOf(p *policy.Policy, o Options, folder string) ([]*plan.Server, []di
 	if o.Open = nil; folder != "" {
 		o.Policies = nil
 	}
-	c := &compilation{options: o, delegation: &delegation{}, plan: &plan.Plan{File: p.File}}
+	c := &compilation{options: o, delegation: &delegation{}, plan: &plan.Plan{Text: plan.Text{File: p.File}}}
 	var all []*plan.Server
 	for _, n := range p.Servers {
 		all = append(all, c.server(definition{key: n, node: n, dir: folder}))
@@ -57,7 +57,8 @@ func serversOf(p *policy.Policy, o Options, folder string) ([]*plan.Server, []di
 // counts by a policy, as [Programs] has those of a plan, by path from the policy's
 // folder; and the names of the programs that are looked for in PATH.
 func PolicyPrograms(p *policy.Policy, o Options) (programs map[string]string, sought []string, err error) {
-	plan := &plan.Plan{Activities: map[string]*plan.Activity{}, Workspaces: o.Files}
+	plan := &plan.Plan{Declarations: plan.Declarations{Activities: map[string]*plan.Activity{}}}
+	plan.Workspaces = o.Files
 	servers, _ := serversOf(p, o, ".")
 	for i, s := range servers {
 		if plan.Activities[strconv.Itoa(i)] = &s.Activity; len(s.Argv) > 0 {
@@ -66,8 +67,8 @@ func PolicyPrograms(p *policy.Policy, o Options) (programs map[string]string, so
 			}
 		}
 	}
-	covered, err := findFiles(plan)
-	return together(covered), sought, err
+	covered, err := canonical.FindFiles(plan)
+	return canonical.Together(covered), sought, err
 }
 
 // wholly is the folder in which a server starts, from the root of all files.
@@ -90,7 +91,7 @@ func (c *compilation) wholly(s *plan.Server) string {
 // lockBeside refuses a lock file of an earlier release beside a server's definition: without it nothing would be
 // recorded of its tools.
 func (c *compilation) lockBeside(s *plan.Server) {
-	if s.Node.Get("lock") != nil || c.options.Open == nil || c.plan.Root.Get(compiledKey) != nil {
+	if s.Node.Get("lock") != nil || c.options.Open == nil || c.plan.Root.Get(canonical.CompiledKey) != nil {
 		return
 	}
 	name := path.Join(s.Dir, "obelus.lock.yaml")
@@ -121,44 +122,4 @@ func (c *compilation) serve() {
 			a.Server, a.Argv, a.Env, a.Inherit, a.Dir, a.Variables = s, s.Argv, s.Env, s.Inherit, s.Dir, s.Variables
 		}
 	}
-}
-
-// says is what a server declares of one of its tools' effects, as it is recorded, which each start of the server is
-// held to (OB610). Where no policy trusts the server, it only makes them worse.
-func says(s *plan.Server, tool string) (said claim, any bool) {
-	recorded := s.Lock.Tool(tool)
-	if recorded == nil {
-		return said, false
-	}
-	of := func(name string) *bool {
-		if is, ok := recorded.Hints[name]; ok {
-			return &is
-		}
-		return nil
-	}
-	hints := plan.Hints{ReadOnly: of("readOnlyHint"), Destructive: of("destructiveHint"), Idempotent: of("idempotentHint"), OpenWorld: of("openWorldHint")}
-	by := fmt.Sprintf("the MCP server %q", s.Name)
-	if s.TrustedBy != "" {
-		return claim{hints, by + ", which " + s.TrustedBy + " trusts", plan.Workspace}, true
-	}
-	if yes(hints.ReadOnly) {
-		hints.Destructive = nil // MCP: it means nothing beside readOnlyHint
-	}
-	return claim{worse(hints), by, plan.Document}, true
-}
-
-// serverHere is a server's definition as it reads in the plan's own folder, with what is recorded of it.
-func serverHere(p *plan.Plan, s *plan.Server) any {
-	value := s.Node.Value()
-	definition, ok := value.(map[string]any)
-	if !ok {
-		return value
-	}
-	if s.Node.File != p.File && s.URL == "" && from(p, s.Dir) != "." {
-		definition["cwd"] = from(p, s.Dir)
-	}
-	if s.Lock != nil {
-		definition["lock"] = s.Lock.Node.Value()
-	}
-	return definition
 }

@@ -3,6 +3,7 @@ package compiler
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -31,31 +32,22 @@ type Setting struct {
 // the same calls with the same numbers, paths and reads; only what a read is bound to may be another matter while it is
 // bound to no call listed before it.
 func (s Setting) Solve(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
-	c := s.begin(file, o)
-	c.lowerCalls()
-	c.judgeInstances()
-	c.lowerOutput()
-	c.bind()
-	c.judgeNames()
-	return c.plan, c.foundIn(0)
-}
-
-// begin compiles all of a solution but its calls and its output.
-func (s Setting) begin(file *source.File, o Options) *compilation {
 	if o.Limits == (source.Limits{}) {
 		o.Limits = source.DefaultLimits()
 	}
 	base := s.Plan
 	p := &plan.Plan{
-		Name: base.Name, Form: plan.Replan, File: file,
-		Tools: base.Tools, ToolsDeclared: base.ToolsDeclared, Activities: base.Activities, Paths: s.Paths, Kinds: base.Kinds,
-		Values:       plan.Values{InputSchema: base.InputSchema, StateSchema: base.StateSchema, DataSchemas: base.DataSchemas},
-		OutputSchema: base.OutputSchema,
-		Settings:     base.Settings, Policies: base.Policies, Live: s.Live, Advisors: base.Advisors, Delegates: base.Delegates, Folder: base.Folder,
-		Schemas: base.Schemas, Secrets: base.Secrets, Workspaces: base.Workspaces,
+		Name: base.Name, Kinds: base.Kinds, Settings: base.Settings, Policies: base.Policies, Live: s.Live, Secrets: base.Secrets,
+		Text: plan.Text{Form: plan.Replan, File: file, Folder: base.Folder, Workspaces: base.Workspaces},
+		Declarations: plan.Declarations{
+			Tools: base.Tools, ToolsDeclared: base.ToolsDeclared, Activities: base.Activities, Advisors: base.Advisors,
+			Delegates: base.Delegates, Schemas: base.Schemas, OutputSchema: base.OutputSchema,
+		},
+		Bindings: plan.Bindings{Paths: s.Paths},
+		Values:   plan.Values{InputSchema: base.InputSchema, StateSchema: base.StateSchema, DataSchemas: base.DataSchemas},
 	}
-	decidedBy(p)
-	s.applyTo(p)
+	canonical.DecidedBy(p)
+	p.Input, p.State, p.Data, p.Errors, p.Instances, p.InstanceAt = s.Input, s.State, s.Data, s.Errors, s.Instances, placesOf(s.Instances)
 	c := &compilation{
 		options: o, plan: p, delegation: &delegation{chain: []plan.Link{{}}, secrets: base.Secrets}, schemas: base.Schemas,
 		tools: make(map[string]*plan.Tool, len(base.Tools)), ids: map[string]*plan.Call{},
@@ -67,34 +59,25 @@ func (s Setting) begin(file *source.File, o Options) *compilation {
 			c.toolDefs = append(c.toolDefs, definition{name: tool.Name, key: tool.NameNode, node: tool.Node})
 		}
 	}
-	if p.Root = c.parse(file); p.Root != nil {
-		c.lowerAnswer(p.Root)
+	switch p.Root = c.parse(file); {
+	case p.Root == nil:
+	case p.Root.Kind != source.Object:
+		c.Expects(p.Root, "a solution", "an object with \"calls\" or \"output\"")
+	default:
+		c.lowerSolution(p.Root, "a solution")
+		if p.Root.Get("calls") == nil && p.Root.Get("output") == nil {
+			c.Report(diag.Syntax, p.Root.Span(), "the solution has neither \"calls\" nor \"output\"").
+				Advise("list the next calls under \"calls\", or give the answer under \"output\"")
+		}
 	}
 	c.judgeOpinions()
-	return c
-}
-
-// applyTo gives a plan the values of a setting.
-func (s Setting) applyTo(p *plan.Plan) {
-	p.Input, p.State, p.Data, p.Errors, p.Instances, p.InstanceAt = s.Input, s.State, s.Data, s.Errors, s.Instances, placesOf(s.Instances)
-}
-
-// foundIn are the findings about the solution itself from a number on, in order: what
-// is amiss in the setting was said when it was checked.
-func (c *compilation) foundIn(from int) []diag.Diagnostic {
-	found := slices.DeleteFunc(slices.Clone(c.Found[from:]), func(d diag.Diagnostic) bool { return d.Span.File != c.plan.File })
+	c.lowerCalls()
+	c.judgeInstances()
+	c.lowerOutput()
+	c.bind()
+	c.judgeNames()
+	// What is amiss in the setting was reported when it was checked.
+	found := slices.DeleteFunc(c.Found, func(d diag.Diagnostic) bool { return d.Span.File != p.File })
 	diag.Sort(found)
-	return found
-}
-
-func (c *compilation) lowerAnswer(root *source.Node) {
-	if root.Kind != source.Object {
-		c.Expects(root, "a solution", "an object with \"calls\" or \"output\"")
-		return
-	}
-	c.lowerSolution(root, "a solution")
-	if root.Get("calls") == nil && root.Get("output") == nil {
-		c.Report(diag.Syntax, root.Span(), "the solution has neither \"calls\" nor \"output\"").
-			Advise("list the next calls under \"calls\", or give the answer under \"output\"")
-	}
+	return p, found
 }

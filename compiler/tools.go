@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -244,4 +245,29 @@ func (c *compilation) resolve(t *plan.Tool) {
 		}
 	}
 	t.Latent = t.Activity == "" && !plan.RunsPlan(t.Delegate)
+}
+
+// HasParameter reports whether a tool has a parameter of a name, or says itself that it takes others than it names.
+func HasParameter(t *plan.Tool, name string) bool {
+	if t.Parameters == nil {
+		return true
+	}
+	at := t.Parameters.At([]schema.Step{schema.Key(name)})
+	return at.Named || at.Possible && (t.Open || at.Open)
+}
+
+// CostOf is the declared cost of one attempt of a tool, by its x-simulate.
+func CostOf(t *plan.Tool) (cost float64, known bool) { return simulated(t, "cost") }
+
+// SaysItFails reports whether a tool's x-simulate declares a rate of failures.
+func SaysItFails(t *plan.Tool) bool {
+	rate, _ := simulated(t, "failure")
+	return rate > 0
+}
+
+func simulated(t *plan.Tool, key string) (number float64, known bool) {
+	if t == nil || t.Simulate.Get(key) == nil || t.Simulate.Get(key).Kind != source.Number {
+		return 0, false
+	}
+	return t.Simulate.Get(key).Float(), true
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -200,7 +201,7 @@ func TestViewBindsAlone(t *testing.T) {
 			targeted++
 		}
 		for _, id := range viewed {
-			view := ForInstance(p, id)
+			view := bind.ForInstance(p, id)
 			want := binding(planOf(s.text(id)))
 			if p.Root == nil {
 				t.Fatalf("seed %d/%d: this can't be read:\n%s", seed, i, s.text(""))
@@ -208,7 +209,7 @@ func TestViewBindsAlone(t *testing.T) {
 			if got := binding(view); got != want {
 				t.Fatalf("seed %d/%d, instance %s:\n%s\nbinds\n%s\nand alone\n%s", seed, i, id, s.text(""), got, want)
 			}
-			if again := binding(ForInstance(planOf(s.text("")), id)); again != binding(view) {
+			if again := binding(bind.ForInstance(planOf(s.text("")), id)); again != binding(view) {
 				t.Fatalf("seed %d/%d, instance %s: another time it binds differently", seed, i, id)
 			}
 			for _, call := range view.Calls {
@@ -229,17 +230,17 @@ func TestViewBindsAlone(t *testing.T) {
 // LANGUAGE.md#instances: instances that run the same calls share one plan.
 func TestViewsAreShared(t *testing.T) {
 	p := planOf("instances: {a: {}, b: {}, c: {stateSchema: {type: object}}}\ncalls: [{_tool: x}]")
-	if ForInstance(p, "a") != p || ForInstance(p, "b") != p || ForInstance(p, "unknown") != p || p.Targeted() {
+	if bind.ForInstance(p, "a") != p || bind.ForInstance(p, "b") != p || bind.ForInstance(p, "unknown") != p || p.Targeted() {
 		t.Error("a plan in which all calls are for all isn't its own view")
 	}
-	if c := ForInstance(p, "c"); c == p || c.StateSchema == nil || p.StateSchema != nil || c.Calls[0] != p.Calls[0] || len(c.Instances) != 1 {
+	if c := bind.ForInstance(p, "c"); c == p || c.StateSchema == nil || p.StateSchema != nil || c.Calls[0] != p.Calls[0] || len(c.Instances) != 1 {
 		t.Error("an instance's own state schema isn't in its view, or costs more than that")
 	}
 	p = planOf("instances: {a: {}, b: {}, c: {}}\ncalls: [{_tool: x}, {_tool: y, _instance: a}]")
-	if ForInstance(p, "a") != p {
+	if bind.ForInstance(p, "a") != p {
 		t.Error("the view from which nothing is left out isn't the plan")
 	}
-	if b := ForInstance(p, "b"); b == p || b != ForInstance(p, "c") || len(b.Calls) != 1 || len(b.Instances) != 2 {
+	if b := bind.ForInstance(p, "b"); b == p || b != bind.ForInstance(p, "c") || len(b.Calls) != 1 || len(b.Instances) != 2 {
 		t.Error("instances without calls of their own don't share their view")
 	}
 }

@@ -66,7 +66,7 @@ func identity(n *Node) [2]string {
 
 // otherEffects is what a call does now and didn't do, and the other way round.
 func otherEffects(old, n *Node) (text string) {
-	for _, kind := range effects {
+	for _, kind := range effectMarks {
 		if now, before := has(n.Marks, kind), old != nil && has(old.Marks, kind); now && !before {
 			text += "; now: " + Mark{Kind: kind}.words()
 		} else if before && !now {

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -182,9 +183,9 @@ func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks 
 	if a == nil || a.Kind == "expr" || c.Plan() != "" {
 		return nil, marks
 	}
-	e := compiler.EffectOf(d.plan, c, nil)
+	e := effects.Of(d.plan, c, nil)
 	declared := diag.Escape(e.String())
-	kind, harmful := map[string]MarkKind{compiler.Destructive: Destructive, compiler.Writes: Writes, compiler.Unknown: UnknownEffect}[e.Kind]
+	kind, harmful := map[string]MarkKind{effects.Destructive: Destructive, effects.Writes: Writes, effects.Unknown: UnknownEffect}[e.Kind]
 	if !harmful {
 		words = append(words, declared)
 	} else {
@@ -192,7 +193,7 @@ func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks 
 		marks = addMark(marks, Mark{Kind: kind, Code: declared[at:]})
 	}
 	if fact.Leaves() {
-		by, denied := compiler.LeavesBy(d.plan, c)
+		by, denied := effects.LeavesBy(d.plan, c)
 		m := Mark{Kind: Leaves}
 		if by != "" {
 			m.Code = ", declared by " + diag.Escape(by)

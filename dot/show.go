@@ -195,7 +195,7 @@ func (v *View) edgeLook(e *Edge) look {
 func said(marks []Mark) []Mark {
 	var out []Mark
 	for _, m := range marks {
-		if m.Kind != Info && (len(out) < 6 || slices.Contains(effects, m.Kind)) {
+		if m.Kind != Info && (len(out) < 6 || slices.Contains(effectMarks, m.Kind)) {
 			out = append(out, m)
 		}
 	}
@@ -203,7 +203,7 @@ func said(marks []Mark) []Mark {
 }
 
 // effects are the marks that say what carrying a call out may do.
-var effects = []MarkKind{Destructive, UnknownEffect, Leaves, Asks, Writes}
+var effectMarks = []MarkKind{Destructive, UnknownEffect, Leaves, Asks, Writes}
 
 // outline is what decides the outline of a node: what became of it, or else its effect.
 // Findings are words, so that they
@@ -238,7 +238,7 @@ func (m Mark) words() string {
 
 // glance is what a box says of a mark that has no sign of its own.
 func (m Mark) glance() string {
-	if slices.Contains(effects, m.Kind) {
+	if slices.Contains(effectMarks, m.Kind) {
 		return ""
 	}
 	if m.Kind == Error || m.Kind == Warning {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -281,7 +282,7 @@ func (w *recordingWorld) judge(c runtime.Command) {
 			w.t.Errorf("the undeclared parameter %q is passed", name)
 		}
 	}
-	if q.Effects == compiler.ReadOnly && !w.harmless(c.Of.Activity) {
+	if q.Effects == effects.ReadOnly && !w.harmless(c.Of.Activity) {
 		w.t.Errorf("the question calls %q harmless, by %q", c.Of.Activity, q.EffectsBy)
 	}
 }

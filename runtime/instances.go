@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -142,7 +142,7 @@ func (m *Machine) open(one *Instance) {
 	f.log = state.New(map[string]any{"input": input, "state": initial, "data": laid(m.shared.data, own.Data)})
 	f.readable = slices.Concat(base.Errors, base.Instance(own.ID).Errors)
 	if m.loop != nil { // the plans of ticks don't know
-		f.judging = compiler.OwnPlan(base, own.ID)
+		f.judging = bind.OwnPlan(base, own.ID)
 	}
 	showFailures(f)
 	f.setPlan(viewOf(f, m.plan))
@@ -243,7 +243,7 @@ func laid(shared, own map[string]any) map[string]any {
 	if len(own) == 0 {
 		return shared
 	}
-	return mapping(compiler.Overlay(shared, own))
+	return mapping(bind.Overlay(shared, own))
 }
 
 func instanceEnd(f *frame, status RunStatus, output any) InstanceEnd {

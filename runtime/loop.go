@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -291,14 +292,14 @@ func viewOf(f *frame, plan *plan.Plan) *plan.Plan {
 	if f.machine.instances == nil {
 		return plan
 	}
-	return compiler.ForInstance(plan, f.site.Instance)
+	return bind.ForInstance(plan, f.site.Instance)
 }
 
 func countCalls(f *frame, plan *plan.Plan) int {
 	if f.machine.instances == nil {
 		return len(plan.Calls)
 	}
-	return compiler.CallsOf(plan, f.site.Instance)
+	return bind.CallsOf(plan, f.site.Instance)
 }
 
 func (l *loop) continues(plan *plan.Plan) bool {

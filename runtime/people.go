@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -72,11 +73,11 @@ func wantsPerson(f *frame, i int32) bool {
 }
 
 // effect is what the activity may do that carries a call out with its resolved parameters, and who says so.
-func (s *schedule) effect(i int32) compiler.Effect {
+func (s *schedule) effect(i int32) effects.Effect {
 	if s.calls[i].status == Waiting { // its parameters aren't known yet
-		return compiler.EffectOf(s.plan, s.call(i), nil)
+		return effects.Of(s.plan, s.call(i), nil)
 	}
-	return compiler.EffectOf(s.plan, s.call(i), func(t *plan.Tool) bool {
+	return effects.Of(s.plan, s.call(i), func(t *plan.Tool) bool {
 		return t.Parameters == nil || s.machine.validate(t.Parameters, s.calls[i].params) == nil
 	})
 }

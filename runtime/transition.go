@@ -42,19 +42,19 @@ var transitions = []transition{
 	{setOf(Waiting, Queued, Asking, Running, Pausing, Writing), Cancelled, (*frame).release},
 }
 
-// mayFollow is by status what a call may become, and effects what that does.
-var mayFollow, effects = byStatus()
+// mayFollow is by status what a call may become, and onEntry what that does.
+var mayFollow, onEntry = byStatus()
 
-func byStatus() (follow [Cancelled + 1]statuses, effects [Cancelled + 1]func(*frame, int32)) {
+func byStatus() (follow [Cancelled + 1]statuses, onEntry [Cancelled + 1]func(*frame, int32)) {
 	for _, t := range transitions {
-		effects[t.to] = t.do
+		onEntry[t.to] = t.do
 		for from := range follow {
 			if t.from.has(Status(from)) {
 				follow[from] |= setOf(t.to)
 			}
 		}
 	}
-	return follow, effects
+	return follow, onEntry
 }
 
 // Tests let an illegal transition panic where it happens, and see those that are made.
@@ -75,7 +75,7 @@ func (f *frame) transition(i int32, to Status) bool {
 		onTransition(state.status, to)
 	}
 	state.status = to
-	if do := effects[to]; do != nil {
+	if do := onEntry[to]; do != nil {
 		do(f, i)
 	}
 	return true

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
@@ -52,10 +52,10 @@ func (f *Facts) Card(digest string, values []string) Rows {
 	effect := func(kind string) func(*Call) bool {
 		return func(c *Call) bool { return c.Effect.Kind == kind && !model(c) }
 	}
-	d.list("▲", "DESTROYS", effect(compiler.Destructive), d.act, d.acts)
-	d.list("▲", "MAY DESTROY, no trusted source describes", effect(compiler.Unknown), d.act, d.acts)
+	d.list("▲", "DESTROYS", effect(effects.Destructive), d.act, d.acts)
+	d.list("▲", "MAY DESTROY, no trusted source describes", effect(effects.Unknown), d.act, d.acts)
 	d.list("↗", "LEAVES the machine by", func(c *Call) bool { return c.Leaves() && !model(c) }, d.passes, d.passing)
-	d.list("✎", "WRITES by", effect(compiler.Writes), nil, nil)
+	d.list("✎", "WRITES by", effect(effects.Writes), nil, nil)
 	d.list("✦", "MODELS answer", model, nil, nil)
 	if f.Planned || len(f.Advisors) > 0 {
 		d.rows = append(d.rows, Row{Sign: "✦", Text: "MODELS plan or advise " + d.brief(f.Advisors)})

@@ -7,7 +7,8 @@ import (
 	"encoding/json"
 	"path"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -82,7 +83,7 @@ type uses struct {
 }
 
 // An Effect is what carrying a call out may do to the world.
-type Effect = compiler.Effect
+type Effect = effects.Effect
 
 // An Execution is what carries a call out.
 type Execution struct {
@@ -230,7 +231,7 @@ func Of(p *plan.Plan, o Options) *Facts {
 	f.label(p)
 	f.Planned = o.Planned
 	for _, part := range o.Parts {
-		if part.Kind == compiler.PartProgram {
+		if part.Kind == canonical.PartProgram {
 			if f.Programs == nil {
 				f.Programs = map[string]string{}
 			}

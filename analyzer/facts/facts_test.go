@@ -13,6 +13,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/cputime"
@@ -111,11 +112,11 @@ func TestFacts(t *testing.T) {
 func TestEffectOfAnotherToolsActivity(t *testing.T) {
 	files := map[string]string{"obelus-tools.yaml": "tools:\n  show: {type: object, properties: {file: {const: notes}}, required: [file], annotations: {readOnlyHint: true}}\nactivities:\n  show: {exec: {argv: [show, \"{file}\"]}}\n"}
 	for values, want := range map[string]string{
-		"_tool: show, file: notes":                      compiler.ReadOnly,
-		"_tool: show, file: †input.x":                   compiler.ReadOnly, // else it doesn't start
-		"_tool: other, _activity: show, file: notes":    compiler.ReadOnly,
-		"_tool: other, _activity: show, file: secrets":  compiler.Unknown,
-		"_tool: other, _activity: show, file: †input.x": compiler.Unknown,
+		"_tool: show, file: notes":                      effects.ReadOnly,
+		"_tool: show, file: †input.x":                   effects.ReadOnly, // else it doesn't start
+		"_tool: other, _activity: show, file: notes":    effects.ReadOnly,
+		"_tool: other, _activity: show, file: secrets":  effects.Unknown,
+		"_tool: other, _activity: show, file: †input.x": effects.Unknown,
 	} {
 		p := compiled(t, "plan.yaml", "tools: {other: {properties: {file: {}}}}\ncalls: [{"+values+"}]", files)
 		if got := facts.Of(p, facts.Options{}).Calls[0].Effect.Kind; got != want {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -55,7 +56,7 @@ func (g *gatherer) facts() *Facts {
 func (g *gatherer) call(c *plan.Call) Call {
 	p := g.plan
 	// What another tool says of its activity counts where the call's values surely fit it.
-	e := compiler.EffectOf(p, c, func(t *plan.Tool) bool {
+	e := effects.Of(p, c, func(t *plan.Tool) bool {
 		return t.Parameters == nil || c.Params != nil && !c.Params.Live() && t.Parameters.Accepts(c.Params.Value)
 	})
 	one := Call{
@@ -121,7 +122,7 @@ func (g *gatherer) execution(c *plan.Call) Execution {
 	case c.Activity == "":
 		e = Execution{Kind: Model}
 	case a == nil:
-		e = Execution{Kind: compiler.Unknown, Activity: c.Activity}
+		e = Execution{Kind: effects.Unknown, Activity: c.Activity}
 	default:
 		e = g.activity(a)
 	}

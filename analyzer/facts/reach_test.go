@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
@@ -78,8 +79,8 @@ func reaches(p *plan.Plan, f *facts.Facts, kind, key string) (names []string, ri
 		switch {
 		case c.Runs.Plan != "": // it asks a model, of which nobody says what it does
 			inner := f.Delegates[c.Runs.Plan].Calls[0]
-			one = map[bool]facts.Risk{true: facts.Destroys, false: facts.Leaves}[inner.Effect.Kind == compiler.Unknown || inner.Effect.Kind == compiler.Destructive]
-		case c.Effect.Kind == compiler.Destructive || c.Effect.Kind == compiler.Unknown:
+			one = map[bool]facts.Risk{true: facts.Destroys, false: facts.Leaves}[inner.Effect.Kind == effects.Unknown || inner.Effect.Kind == effects.Destructive]
+		case c.Effect.Kind == effects.Destructive || c.Effect.Kind == effects.Unknown:
 			one = facts.Destroys
 		case c.Effect.OpenWorld || c.Runs.Kind == facts.Model:
 			one = facts.Leaves
@@ -132,7 +133,7 @@ func TestFilesThatRunAreCompared(t *testing.T) {
 			text := "tools: {t: {properties: {x: {}}}}\nactivities: {t: {exec: {argv: " + argv + "}}}\ncalls: [{_tool: t, x: lib/s.sh}]\n"
 			var parts []plan.Part
 			if digest != "" {
-				parts = append(parts, plan.Part{Kind: compiler.PartProgram, Name: "lib/s.sh", Digest: digest})
+				parts = append(parts, plan.Part{Kind: canonical.PartProgram, Name: "lib/s.sh", Digest: digest})
 			}
 			return facts.Of(compiled(t, "plan.yaml", text, nil), facts.Options{Parts: parts})
 		}

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
@@ -71,9 +71,9 @@ func (c *Call) group() string {
 	switch {
 	case c.Runs.Plan != "":
 		return delegating
-	case c.Effect.Kind == compiler.Writes:
+	case c.Effect.Kind == effects.Writes:
 		return writing
-	case c.Effect.Kind == compiler.ReadOnly:
+	case c.Effect.Kind == effects.ReadOnly:
 		return reading
 	}
 	return destroying

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 func (g *gatherer) tool(t *plan.Tool) Tool {
-	use := &plan.Call{ToolName: t.Name, Tool: t, Activity: t.Activity, Delegate: t.Delegate}
-	tool := Tool{Name: t.Name, Description: g.shown(t.Description), At: place(cmp.Or(t.NameNode, t.Node)), Effect: compiler.EffectOf(g.plan, use, nil), Runs: g.execution(use)}
+	use := &plan.Call{Use: plan.Use{ToolName: t.Name, Tool: t, Activity: t.Activity, Delegate: t.Delegate}}
+	tool := Tool{Name: t.Name, Description: g.shown(t.Description), At: place(cmp.Or(t.NameNode, t.Node)), Effect: effects.Of(g.plan, use, nil), Runs: g.execution(use)}
 	if t.Parameters != nil {
 		parameters := t.Parameters.Raw()
 		if all, ok := parameters.(map[string]any); ok { // the schema may be the tool itself

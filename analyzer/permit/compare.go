@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -146,7 +147,7 @@ func (s *Subject) differing(is Row, approved string) Difference {
 // differences are those between the call and an entry.
 func (s *Subject) differences(e *Entry, rows, needs []Row) (left []Difference) {
 	differ := func(is Row, approved string) { left = append(left, s.differing(is, approved)) }
-	if compiler.Risk(s.Call.Effect.Kind) > compiler.Risk(e.Effect) || s.Call.Effect.OpenWorld && !e.OpenWorld {
+	if effects.Risk(s.Call.Effect.Kind) > effects.Risk(e.Effect) || s.Call.Effect.OpenWorld && !e.OpenWorld {
 		differ(Row{Effect, "", effect(s.Call.Effect.Kind, s.Call.Effect.OpenWorld)}, effect(e.Effect, e.OpenWorld))
 	}
 	if e.Allow != nil {
@@ -242,7 +243,7 @@ func (p *Permit) Within(f *facts.Facts, parts []plan.Part) (all []Difference) {
 		}
 	}
 	for _, one := range p.Parts {
-		if one.Kind == compiler.PartPolicy && !slices.Contains(parts, one) {
+		if one.Kind == canonical.PartPolicy && !slices.Contains(parts, one) {
 			differs(one, "is gone")
 		}
 	}

@@ -11,8 +11,9 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -130,8 +131,8 @@ func Of(f *facts.Facts, parts []plan.Part) *Permit {
 // defines reports whether a part is of a definition or a policy, and not of the plan itself or of what it is run with.
 func defines(p plan.Part) bool {
 	return slices.Contains([]string{
-		compiler.PartActivity, compiler.PartDelegate, compiler.PartFunction, compiler.PartPolicy,
-		compiler.PartProgram, compiler.PartSchema, compiler.PartServer, compiler.PartTool,
+		canonical.PartActivity, canonical.PartDelegate, canonical.PartFunction, canonical.PartPolicy,
+		canonical.PartProgram, canonical.PartSchema, canonical.PartServer, canonical.PartTool,
 	}, p.Kind)
 }
 
@@ -310,9 +311,9 @@ func Read(text []byte) (*Permit, error) {
 func (p *Permit) Check() error {
 	for i := range p.Calls {
 		e := &p.Calls[i]
-		if e.Tool == "" || compiler.Risk(e.Effect) < 0 || e.Times < 1 || e.Rows == nil && e.Allow == nil {
+		if e.Tool == "" || effects.Risk(e.Effect) < 0 || e.Times < 1 || e.Rows == nil && e.Allow == nil {
 			return fmt.Errorf("call %d of the permit is incomplete: expected tool, effect (%s), times from 1, and rows or allow",
-				i+1, wording.Or(compiler.Effects))
+				i+1, wording.Or(effects.Kinds))
 		}
 	}
 	return nil

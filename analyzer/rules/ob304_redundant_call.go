@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -25,7 +25,7 @@ func redundantCalls(p *Pass) {
 	first := map[string]*plan.Call{}
 	for _, call := range p.Plan.Calls {
 		tool := call.Tool
-		if tool == nil || tool.Volatile || tool.Hints.ReadOnly == nil || compiler.DeclaredEffect(p.Plan, call).Kind != compiler.ReadOnly || call.Produced != nil || call.Method != plan.Set {
+		if tool == nil || tool.Volatile || tool.Hints.ReadOnly == nil || effects.Declared(p.Plan, call).Kind != effects.ReadOnly || call.Produced != nil || call.Method != plan.Set {
 			continue
 		}
 		var b strings.Builder

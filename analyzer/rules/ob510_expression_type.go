@@ -7,8 +7,8 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/samples"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
@@ -99,7 +99,7 @@ func strayName(p *Pass, name string, known *analysis.Parameters, activity *plan.
 	stray := func(n *expression.Node) bool {
 		return n.Op == expression.OpVar && known.Unknown(n.Name) && !slices.ContainsFunc(p.Plan.Tools, func(t *plan.Tool) bool {
 			k := analysis.ParametersOf(p, t)
-			return compiler.MayRun(t, name) && (k == nil || !k.Unknown(n.Name))
+			return effects.MayRun(t, name) && (k == nil || !k.Unknown(n.Name))
 		})
 	}
 	var node *expression.Node

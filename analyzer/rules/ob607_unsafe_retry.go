@@ -2,8 +2,8 @@ package rules
 
 import (
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -15,7 +15,7 @@ var _ = Register(Rule{
 // unsafeRetry reports retries of calls that aren't known to be safe to repeat. Expressions and a
 // model's answers have no effect and are safe. A delegate is as unsafe as its calls.
 func unsafeRetry(p *Pass, call *plan.Call) {
-	if call.Retry.Attempts <= 1 || call.Tool == nil || call.Latent() || compiler.DeclaredEffect(p.Plan, call).Idempotent {
+	if call.Retry.Attempts <= 1 || call.Tool == nil || call.Latent() || effects.Declared(p.Plan, call).Idempotent {
 		return
 	}
 	at := call.Node.Get("_retry").Span()
@@ -31,7 +31,7 @@ func unsafeRetry(p *Pass, call *plan.Call) {
 	switch h := call.Tool.Hints; {
 	case h.Idempotent != nil && !*h.Idempotent:
 		how = "is declared not idempotent"
-	case !compiler.MayRun(call.Tool, call.Activity):
+	case !effects.MayRun(call.Tool, call.Activity):
 		who = call.Activity
 	}
 	p.Report(at, "%q is attempted up to %d times, and %q %s: a failed attempt may already have had its effect", call.Name, call.Retry.Attempts, who, how).About(call.Label()).
@@ -57,7 +57,7 @@ func unsafeIn(p *Pass, above *plan.Plan, path string) unsafeCall {
 	}
 	unsafe[compiled] = unsafeCall{} // and of one that reaches itself, which is an error
 	for _, call := range compiled.Calls {
-		if call.Latent() || compiler.DeclaredEffect(compiled, call).Idempotent {
+		if call.Latent() || effects.Declared(compiled, call).Idempotent {
 			continue
 		}
 		first := unsafeCall{call, call.Name}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -24,7 +25,7 @@ var _ = Register(Rule{
 // offers its tools to a model instead; a compiled plan holds whatever it was compiled with.
 func unusedDefinitions(p *Pass) {
 	compiled := p.Plan
-	if compiler.Compiled(compiled) {
+	if canonical.Compiled(compiled) {
 		return
 	}
 	shadowed(p)

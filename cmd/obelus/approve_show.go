@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
@@ -22,7 +23,7 @@ import (
 
 // show writes what there is to approve.
 func (a *signing) show(changed []string) error {
-	digest, err := compiler.Digest(a.program.Plan)
+	digest, err := canonical.Digest(a.program.Plan)
 	if err != nil {
 		return err
 	}

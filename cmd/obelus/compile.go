@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -42,7 +42,7 @@ func (o *compiling) run(_ context.Context, c *cli, args []string) error {
 	if diag.HasErrors(p.Findings) {
 		return c.faultyPlan(p, o.Format, statusFound)
 	}
-	text, err := compiler.Canonical(p.Plan)
+	text, err := canonical.Plan(p.Plan)
 	switch {
 	case o.Digest:
 		text, err = digestOf(p.Plan, o.Explain, o.Format == "json")
@@ -58,7 +58,7 @@ func (o *compiling) run(_ context.Context, c *cli, args []string) error {
 
 // digestOf is a plan's digest as it is printed, with what it is over if that is to be told.
 func digestOf(p *plan.Plan, explain, asJSON bool) ([]byte, error) {
-	digest, err := compiler.Digest(p)
+	digest, err := canonical.Digest(p)
 	if err != nil {
 		return nil, err
 	}

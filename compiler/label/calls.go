@@ -1,7 +1,7 @@
 package label
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
@@ -46,7 +46,7 @@ func meets(s policy.Subject, plan *plan.Plan, call *plan.Call) bool {
 func IsIdempotent(p *plan.Plan, call *plan.Call) bool {
 	// Whether a tool takes the call's parameters isn't asked, so that what is known of a
 	// call's effects is the same before a run and in it.
-	return call.Plan() == "" && compiler.EffectOf(p, call, func(*plan.Tool) bool { return false }).Idempotent
+	return call.Plan() == "" && effects.Of(p, call, func(*plan.Tool) bool { return false }).Idempotent
 }
 
 // Unlisted is the name of a call, its tool's or that of an activity that its tool doesn't
@@ -57,7 +57,7 @@ func Unlisted(o *policy.Only, call *plan.Call) string {
 	case tool != nil && tool.Builtin:
 	case !o.Allows(call.ToolName):
 		return call.ToolName
-	case call.Activity != "" && call.Activity != call.ToolName && (tool == nil || !compiler.MayRun(tool, call.Activity)) && !o.Allows(call.Activity):
+	case call.Activity != "" && call.Activity != call.ToolName && (tool == nil || !effects.MayRun(tool, call.Activity)) && !o.Allows(call.Activity):
 		return call.Activity
 	}
 	return ""

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -78,11 +78,11 @@ func (r *rules) effects(p *plan.Plan, c *plan.Call) (e policy.Effects) {
 	case c.Latent(): // what a model is asked leaves the machine
 		e = policy.Read | policy.External
 	case !isPure(p, c):
-		effect := compiler.EffectOf(p, c, nil) // policies have their say in it
+		effect := effects.Of(p, c, nil) // policies have their say in it
 		switch effect.Kind {
-		case compiler.ReadOnly:
+		case effects.ReadOnly:
 			e = policy.Read
-		case compiler.Writes:
+		case effects.Writes:
 			e = policy.Write
 		default:
 			e = policy.Write | policy.Destructive
@@ -123,16 +123,16 @@ func vouched(p *plan.Plan, c *plan.Call, tool string) bool {
 		return c.ToolName == tool
 	}
 	a := p.Activities[c.Activity]
-	if a == nil || !compiler.Vouches(plan.SourceOf(a)) && !kinds.IsPure(a) {
+	if a == nil || !effects.Vouches(plan.SourceOf(a)) && !kinds.IsPure(a) {
 		return false
 	}
-	return c.Activity == tool || c.Tool != nil && c.Tool.Name == tool && compiler.Vouches(c.Tool.Origin) && compiler.MayRun(c.Tool, c.Activity)
+	return c.Activity == tool || c.Tool != nil && c.Tool.Name == tool && effects.Vouches(c.Tool.Origin) && effects.MayRun(c.Tool, c.Activity)
 }
 
 // output is the label that a call adds to its result, and its source.
 func (r *rules) output(p *plan.Plan, c *plan.Call) (l policy.Label, says string) {
 	standard, says := policy.Label{}, "nothing says otherwise"
-	if !c.Latent() && !isPure(p, c) && compiler.EffectOf(p, c, nil).OpenWorld {
+	if !c.Latent() && !isPure(p, c) && effects.Of(p, c, nil).OpenWorld {
 		standard.Integrity = policy.Untrusted
 	}
 	said, integrity, confidentiality := policy.Label{}, false, false

@@ -66,60 +66,80 @@ type Plan struct {
 	Description string `key:"description"`
 	Version     string `key:"version"`
 	Settings
+	Text
+	Declarations
 
-	Form      Form
-	File      *source.File
-	Root      *source.Node // the document as it was written; nil when it couldn't be read
-	CallsNode *source.Node `key:"calls"` // the list of calls, or nil
-	Secrets   *redact.Set  // of the document, and of all that it is compiled with
+	Calls  []*Call   // in the order of the text
+	Reads  []Read    // every reference of every call, in source order; the output's come last
+	Output *Template // nil when the document has none
+	Bindings
 
+	Values              // the document's own, which all instances share
+	Population          // the states that it runs over
+	Kinds      []string // kinds that the document's messages declare, sorted
+	Tick       int      // of a process record: which of its run it is; 0 when it doesn't say
+
+	Policies []*policy.Policy // what it may do, said outside of it; none of a delegate's own
+	Live     *policy.Live     // of a [Replan]: what its run has left behind so far; nil without policies
+	Secrets  *redact.Set      // of the document, and of all that it is compiled with
+
+	Found     []diag.Diagnostic                            // see Findings
+	Face      *Tool                                        // see Interface
+	Size      int                                          // its calls, those of delegates as often as they are run
+	Circle    []Link                                       // of delegates, in which it takes part
+	PartsOnce func() ([]Part, error)                       `json:"-"` // see Parts; found out once, as are the files
+	Covered   func() (map[string]map[string]string, error) `json:"-"` // by activity
+}
+
+// A Text is a plan's document, and where it is.
+type Text struct {
+	Form        Form
+	File        *source.File
+	Root        *source.Node // the document as it was written; nil when it couldn't be read
+	CallsNode   *source.Node `key:"calls"` // the list of calls, or nil
+	PlanMessage *source.Node // of a context, or nil
+	Solution    *source.Node // of a process record, or nil
+	Opinions    *source.Node // what advisors said in a solution: the list under "advisors"; or nil
+	Folder      string       // the folder that the delegates of its calls are relative to
+	Workspace   string       // see [Plan.Workspace]
+	Workspaces  Files
+	Files       map[string]string // the texts of the files that it took in, by path from the workspace root
+}
+
+// Declarations are what a plan's calls can use.
+type Declarations struct {
 	Tools         []*Tool // the definition of each name that counts, by name
 	ToolsDeclared bool    // the document declares tools, so that they can be judged
 	Shadowed      []*Tool // earlier definitions of the same names, in source order
 	Activities    map[string]*Activity
-	PlanMessage   *source.Node   // of a context, or nil
-	Calls         []*Call        // in the order of the text
-	Reads         []Read         // every reference of every call, in source order; the output's come last
-	Output        *Template      // nil when the document has none
-	Paths         *pathtree.Tree // every path that a call writes or something reads
-	Graph         dag.Graph      // who waits for whom
-	Unordered     []Unordered    // pairs of calls whose writes meet in no fixed order
-
-	Values                               // the document's own, which all instances share
-	Kinds           []string             // kinds that the document's messages declare, sorted
-	Instances       []Instance           // in the order of the text; those of a view are the ones that it is for
-	AwaitsInstances bool                 // the instances come with the run, whatever else is known of them
-	History         map[string][]Written // by instance, "" without: what calls of earlier ticks did, in the order in which it counts; Input, State and Data hold it
-	Tick            int                  // of a process record: which of its run it is; 0 when it doesn't say
-	Solution        *source.Node         // of a process record, or nil
-	Servers         map[string]*Server
-
-	Policies  []*policy.Policy // what it may do, said outside of it; none of a delegate's own
-	Live      *policy.Live     // of a [Replan]: what its run has left behind so far; nil without policies
-	Advisors  []*Advisor       // in the order of the text, imports first
-	Opinions  *source.Node     // what they said in a solution: the list under "advisors"; or nil
-	Delegates map[string]*Plan // the plans that calls, tools and activities name, by path from the workspace root
+	Servers       map[string]*Server
+	Advisors      []*Advisor              // in the order of the text, imports first
+	Delegates     map[string]*Plan        // the plans that calls, tools and activities name, by path from the workspace root
+	Schemas       map[string]any          // the named schemas, imports included
+	NamedSchemas  map[string]*source.Node // where they stand
 
 	OutputSchema     *schema.Schema // nil when absent
 	OutputSchemaNode *source.Node   `key:"outputSchema"`
+}
 
-	Index        *Writers                // by the paths that calls write
-	PlaceIndex   *Writers                // by [pathtree.Tree.List] of these
-	Targets      *Targets                // nil when no call has "_instance"
-	InstanceAt   map[string]int          // by id, the place in Instances
-	Entire       *Plan                   // of a view: the plan that it is a part of
-	Found        []diag.Diagnostic       // see Findings
-	Face         *Tool                   // see Interface
-	Size         int                     // its calls, those of its delegates as often as they are run; no more than twice maxCalls
-	Folder       string                  // the folder that the delegates of its calls are relative to
-	Workspace    string                  // see [Plan.Workspace]
-	Files        map[string]string       // the texts of the files that it took in, by path from the workspace root
-	Circle       []Link                  // of delegates, in which it takes part
-	Schemas      map[string]any          // the named schemas, imports included
-	NamedSchemas map[string]*source.Node // where they stand
-	Workspaces   Files
-	PartsOnce    func() ([]Part, error)                       `json:"-"` // see Parts; found out once, as are the files
-	Covered      func() (map[string]map[string]string, error) `json:"-"` // by activity
+// Bindings are how calls depend on each other.
+type Bindings struct {
+	Paths      *pathtree.Tree // every path that a call writes or something reads
+	Graph      dag.Graph      // who waits for whom
+	Unordered  []Unordered    // pairs of calls whose writes meet in no fixed order
+	Index      *Writers       // by the paths that calls write
+	PlaceIndex *Writers       // by [pathtree.Tree.List] of these
+}
+
+// A Population is the instances that a plan runs over, and what was done for them before.
+type Population struct {
+	Instances       []Instance     // in the order of the text; those of a view are the ones that it is for
+	InstanceAt      map[string]int // by id, the place in Instances
+	AwaitsInstances bool           // the instances come with the run, whatever else is known of them
+	Targets         *Targets       // nil when no call has "_instance"
+	Entire          *Plan          // of a view: the plan that it is a part of
+	// History is what calls of earlier ticks did, by instance or "", in the order in which it counts; values hold it.
+	History map[string][]Written
 }
 
 // Settings are what a document sets for its runs.
@@ -329,26 +349,19 @@ type Variable struct {
 
 // A Call is one use of a tool.
 type Call struct {
-	Index    int    // its place in Plan.Calls
-	Place    int    // its place among the calls of the whole plan; Index differs from it in a view
-	Name     string // _id, or tool#place
-	ID       string // _id; "" when it has none
-	ToolName string
-	Tool     *Tool  // nil when no such tool is defined
-	Activity string // the activity that carries it out; "" when latent
-	// Delegate is the plan that is run as the call, by its path from the workspace root; [Anonymous]; or "". A plan
-	// that an activity of kind plan names is here as well as its name in Activity: it is the plan that is run.
-	Delegate string
-	Node     *source.Node // the whole call
-	ToolNode *source.Node // the value of _tool
-	Partial  bool         // some of its text couldn't be read
+	Index int          // its place in Plan.Calls
+	Place int          // its place among the calls of the whole plan; Index differs from it in a view
+	Name  string       // _id, or tool#place
+	ID    string       // _id; "" when it has none
+	Node  *source.Node // the whole call
+	Use
+	Destination
+	Dependencies
+	Partial bool // some of its text couldn't be read
 
 	Params     *Template // an object, also when empty; its Fields are always there
 	When       *Template // _when, or nil
-	Output     []Route   // the alternatives of _outputPath, in order; none: run for its effect
-	OutputNode *source.Node
-	Method     Method
-	After      []After // calls that must be done, or have settled, first
+	After      []After   // calls that must be done, or have settled, first
 	Retry      Retry
 	Timeout    time.Duration  // 0: none of its own
 	Confirm    bool           // _confirm: a person is asked about it, whatever else asks for that
@@ -356,12 +369,33 @@ type Call struct {
 	ItemOf     *Call          // of a call for one item: the one that runs it; see [compiler.Items]
 	Instance   string         // the instance that it is for; "" for all
 	Produced   *source.Node   // _output: a latent call's result, already produced; or nil
-	Takes      int            // the alternative that Produced names, from 1; 0 for none
 	Reason     string         // _reasoningForCall
 	Scopes     []Scope        // what its context is made of; nil when nothing says so, empty when it is to be empty
 	ScopesNode *source.Node   // _scopes, or nil
 	Extensions []source.Field // its keys that the base protocol doesn't have
+}
 
+// A Use is the tool that a call is of, and what carries it out.
+type Use struct {
+	ToolName string
+	Tool     *Tool        // nil when no such tool is defined
+	ToolNode *source.Node // the value of _tool
+	Activity string       // the activity that carries it out; "" when latent
+	// Delegate is the plan that is run as the call, by its path from the workspace root; [Anonymous]; or "". A plan
+	// that an activity of kind plan names is here as well as its name in Activity: it is the plan that is run.
+	Delegate string
+}
+
+// A Destination is where a call's result goes.
+type Destination struct {
+	Output     []Route // the alternatives of _outputPath, in order; none: run for its effect
+	OutputNode *source.Node
+	Method     Method
+	Takes      int // the alternative that Produced names, from 1; 0 for none
+}
+
+// Dependencies are the reads and the other calls that a call depends on.
+type Dependencies struct {
 	Reads   []int   // its reads, as indexes of Plan.Reads
 	Ordered []int32 // calls listed before it that it comes after as listed, ascending: see [compiler.WithOrder]
 	Choices []int32 // under once: the calls listed before it that may write what it may write, ascending

@@ -200,3 +200,12 @@ func (p *Plan) Only(instance string) []Instance {
 	}
 	return []Instance{{ID: instance}}
 }
+
+// InstanceIDs are the ids of all instances, in their order.
+func (p *Plan) InstanceIDs() []string {
+	ids := make([]string, len(p.Instances))
+	for i := range p.Instances {
+		ids[i] = p.Instances[i].ID
+	}
+	return ids
+}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"golang.org/x/sys/unix"
 )
@@ -48,7 +48,7 @@ func fromDescriptor(cmd *exec.Cmd, dir, digest string) (*os.File, error) {
 	switch {
 	case err != nil:
 	case sum != digest:
-		err = fmt.Errorf("%w: the program %q", compiler.ErrOther, name)
+		err = fmt.Errorf("%w: the program %q", canonical.ErrOther, name)
 	case string(start) != "#!":
 		cmd.Path = fmt.Sprintf("/proc/self/fd/%d", file.Fd())
 	}

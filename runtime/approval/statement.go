@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
@@ -87,15 +87,15 @@ func Parts(p *plan.Plan) ([]plan.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	digest, err := compiler.Digest(p)
-	policies, failed := compiler.PolicyParts(p)
+	digest, err := canonical.Digest(p)
+	policies, failed := canonical.PolicyParts(p)
 	return slices.Concat([]plan.Part{{Kind: full, Digest: digest}}, parts, policies), cmp.Or(err, failed)
 }
 
 // Given is the part of an approval that is about input and state alone that a plan runs
 // with.
 func Given(input, state map[string]any) (plan.Part, error) {
-	digest, err := compiler.DigestOf(map[string]any{"input": input, "state": state})
+	digest, err := canonical.DigestOf(map[string]any{"input": input, "state": state})
 	return plan.Part{Kind: given, Digest: digest}, err
 }
 
@@ -125,22 +125,13 @@ func New(parts []plan.Part, predicate Predicate) (*Approval, error) {
 	}
 	a := &Approval{Statement: Statement{Type: StatementType, Subjects: subjects, PredicateType: PredicateType, Predicate: predicate}}
 	var err error
-	if a.payload, err = canonical(&a.Statement); err != nil {
+	if a.payload, err = canonical.JSON(&a.Statement); err != nil {
 		return nil, err
 	}
 	if len(a.payload) > MostPayload {
 		return nil, diag.NewError(ErrTooLarge, "the statement is larger than %d bytes", MostPayload)
 	}
 	return a, a.check()
-}
-
-// canonical is the one text of a value in canonical JSON (RFC 8785).
-func canonical(value any) ([]byte, error) {
-	text, err := json.Marshal(value)
-	if err == nil {
-		err = (*jsontext.Value)(&text).Canonicalize()
-	}
-	return text, err
 }
 
 // Is reports whether a text means to be an approval: a JSON object with what each has.
@@ -160,7 +151,7 @@ func Read(text []byte) (*Approval, error) {
 		return nil, malformed("%v", err)
 	}
 	read := slices.Clone(jsontext.Value(text))
-	switch written, err := canonical(&e); {
+	switch written, err := canonical.JSON(&e); {
 	case e.PayloadType != PayloadType:
 		return nil, diag.NewError(ErrStatement, "its payload is of the type %q; expected %q", e.PayloadType, PayloadType)
 	case len(e.Signatures) > mostSignatures:
@@ -183,7 +174,7 @@ func Read(text []byte) (*Approval, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	if again, err := canonical(&a.Statement); err != nil || !bytes.Equal(again, a.payload) {
+	if again, err := canonical.JSON(&a.Statement); err != nil || !bytes.Equal(again, a.payload) {
 		return nil, malformed("its statement isn't written as it is signed, in canonical JSON (RFC 8785)")
 	}
 	return a, nil
@@ -246,7 +237,7 @@ func (a *Approval) Changed(now []plan.Part) []string {
 		p.Digest = sum + one.Digest.SHA256
 		was[i] = p
 	}
-	changed := compiler.Changed(was, now)
+	changed := canonical.Changed(was, now)
 	if len(changed) > 1 { // the whole changes with any part
 		changed = slices.DeleteFunc(changed, func(text string) bool { return strings.HasPrefix(text, "the "+full+" ") })
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/obelus-dev/obelus/analyzer/permit"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -112,7 +112,7 @@ func (p Policy) Stricter(than Policy) bool { return p != than && (p == Always ||
 func Confirmation(policy *Policy, effect func(*Call) string, wanted func(*Call) bool) Start {
 	return Asking(func(c *Call) bool {
 		return *policy == Always || wanted(c) ||
-			*policy == Effects && (c.IsReplacement || c.Of.Plan() == "" && effect(c) != compiler.ReadOnly)
+			*policy == Effects && (c.IsReplacement || c.Of.Plan() == "" && effect(c) != effects.ReadOnly)
 	})
 }
 

@@ -137,7 +137,7 @@ func (l *Orders) Remember(plan *plan.Plan, history []plan.Written, failures []an
 }
 
 func (l *Orders) startedBefore(p *plan.Plan, tool, activity string, params map[string]any) {
-	call := &plan.Call{ToolName: tool, Tool: p.Tool(tool), Activity: activity}
+	call := &plan.Call{Use: plan.Use{ToolName: tool, Tool: p.Tool(tool), Activity: activity}}
 	each := []any{params}
 	if items, ok := params["_each"].([]any); ok {
 		each = items

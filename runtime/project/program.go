@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -76,7 +77,7 @@ func (p *Program) Demand(digest string) error {
 	if digest == "" {
 		return nil
 	}
-	is, err := compiler.Digest(p.Plan)
+	is, err := canonical.Digest(p.Plan)
 	switch {
 	case err != nil:
 		return diag.NewError(ErrOther, "nobody can say whether the plan is the one that is demanded: %v", err).From(err).Advise(DigestHelp)
@@ -175,23 +176,23 @@ func (p *Program) plans() map[string]*plan.Plan {
 	return all
 }
 
-// FilesNow are the digests of the workspace's files that an activity names, as they are now ([compiler.FilesNow]).
+// FilesNow are the digests of the workspace's files that an activity names, as they are now ([canonical.FilesNow]).
 func (p *Program) FilesNow(delegate, activity string) (map[string]string, error) {
 	plan := p.plans()[delegate]
 	if plan == nil || plan.Activities[activity] == nil {
 		return nil, nil
 	}
-	return compiler.FilesNow(plan, activity, p.folder(), os.Getenv)
+	return canonical.FilesNow(plan, activity, p.folder(), os.Getenv)
 }
 
 // Unchanged returns functions that tell of each activity, by the name that name gives it,
-// whether its files are still those that the plan's digest covers ([compiler.Unchanged]).
+// whether its files are still those that the plan's digest covers ([canonical.Unchanged]).
 func (p *Program) Unchanged(name func(delegate, name string) string) func(activity, program string) (string, error) {
 	byName := map[string]func(program string) (string, error){}
 	for delegate, plan := range p.plans() {
 		for own := range plan.Activities {
 			byName[name(delegate, own)] = func(program string) (string, error) {
-				return compiler.Unchanged(plan, own, program, p.folder(), os.Getenv)
+				return canonical.Unchanged(plan, own, program, p.folder(), os.Getenv)
 			}
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -95,12 +95,12 @@ func TestServersAreTrustedForWhatTheyAre(t *testing.T) {
 			if diag.HasErrors(checked.Findings) {
 				t.Errorf("%s: %v", c.why, checked.Findings)
 			}
-			return compiler.EffectOf(checked.Plan, checked.Plan.Calls[0], nil).Kind
+			return effects.Of(checked.Plan, checked.Plan.Calls[0], nil).Kind
 		}
 		if got := effect(project.Reader{Policies: policies}); got != c.want {
 			t.Errorf("%s: %s, and it is to be %s", c.why, got, c.want)
 		}
-		if got := effect(project.Reader{}); got == compiler.ReadOnly || got == compiler.Writes {
+		if got := effect(project.Reader{}); got == effects.ReadOnly || got == effects.Writes {
 			t.Errorf("%s: %s by the word of a policy that nobody trusts", c.why, got)
 		}
 	}
@@ -122,13 +122,13 @@ func TestAnotherServerOfTheNameIsntVouchedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string]string{"plan.yaml": compiler.ReadOnly, "evil.yaml": compiler.Unknown} {
+	for name, want := range map[string]string{"plan.yaml": effects.ReadOnly, "evil.yaml": effects.Unknown} {
 		d, err := (&project.Reader{Trust: true}).One(filepath.Join(folder, name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := d.Compile().Plan
-		if e := compiler.EffectOf(p, p.Calls[0], nil); e.Kind != want || want == compiler.Unknown && e.Claimed != compiler.ReadOnly {
+		if e := effects.Of(p, p.Calls[0], nil); e.Kind != want || want == effects.Unknown && e.Claimed != effects.ReadOnly {
 			t.Errorf("%s: %+v, and it is to be %s", name, e, want)
 		}
 	}
@@ -160,7 +160,7 @@ func TestTrustInServersEndsWithTheirPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := d.Compile().Plan
-		return compiler.EffectOf(p, p.Calls[0], nil).Kind == compiler.ReadOnly
+		return effects.Of(p, p.Calls[0], nil).Kind == effects.ReadOnly
 	}
 	all, err := (&project.Reader{}).Vouching(folder)
 	if err != nil || len(all) != 1 || counts() {

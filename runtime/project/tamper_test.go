@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
@@ -249,7 +250,7 @@ func TestWhatDecidesIsInTheDigest(t *testing.T) {
 		before := filepath.Join(top, "before")
 		w.put(t, before, w.chance)
 		p := checkedIn(t, before, "plans/plan.yaml", filepath.Join(before, "ops/prod.yaml"))
-		digest, err := compiler.Digest(p.Plan)
+		digest, err := canonical.Digest(p.Plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,12 +275,12 @@ func TestWhatDecidesIsInTheDigest(t *testing.T) {
 				t.Fatal(err)
 			}
 			now := d.Compile()
-			is, err := compiler.Digest(now.Plan)
+			is, err := canonical.Digest(now.Plan)
 			if err != nil {
 				t.Fatal(err)
 			}
 			those, _ := now.Plan.Parts()
-			changed := compiler.Changed(parts, those)
+			changed := canonical.Changed(parts, those)
 			switch refused := now.Demand(digest); {
 			case change.part == "" && (is != digest || len(changed) > 0 || refused != nil):
 				t.Errorf("seed %d: %s: it is another: %q, %v", seed, change.what, changed, refused)
@@ -304,7 +305,7 @@ func TestWhatDecidesIsInTheDigest(t *testing.T) {
 // compiled looks at the compiled plan.
 func (w *tampering) compiled(t *testing.T, p *project.Program, digest, top string) {
 	t.Helper()
-	text, err := compiler.Canonical(p.Plan)
+	text, err := canonical.Plan(p.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,12 +314,12 @@ func (w *tampering) compiled(t *testing.T, p *project.Program, digest, top strin
 	folder := filepath.Join(top, "elsewhere")
 	elsewhere.put(t, folder, nil)
 	again := checkedIn(t, folder, "plans/compiled.json")
-	if is, err := compiler.Digest(again.Plan); err != nil || is != digest {
+	if is, err := canonical.Digest(again.Plan); err != nil || is != digest {
 		was, _ := p.Plan.Parts()
 		parts, _ := again.Plan.Parts()
-		t.Fatalf("compiled, %q, %v", compiler.Changed(was, parts), err)
+		t.Fatalf("compiled, %q, %v", canonical.Changed(was, parts), err)
 	}
-	if same, err := compiler.Canonical(again.Plan); err != nil || string(same) != string(text) {
+	if same, err := canonical.Plan(again.Plan); err != nil || string(same) != string(text) {
 		t.Fatalf("it compiles to\n%s\nand again to\n%s\n%v", text, same, err)
 	}
 	for range 8 {
@@ -372,8 +373,8 @@ func TestTrustEndsWithWhatWasTrusted(t *testing.T) {
 			p := d.Compile().Plan
 			for _, call := range p.Calls {
 				if call.ToolName == "listed" && call.Activity != "" {
-					e := compiler.EffectOf(p, call, nil)
-					if trusted := e.Kind == compiler.ReadOnly; trusted != (d.Config.Trusted && !e.Untrusted) || !trusted && e.Claimed != compiler.ReadOnly {
+					e := effects.Of(p, call, nil)
+					if trusted := e.Kind == effects.ReadOnly; trusted != (d.Config.Trusted && !e.Untrusted) || !trusted && e.Claimed != effects.ReadOnly {
 						t.Errorf("seed %d: trusted %v, and %+v", seed, d.Config.Trusted, e)
 					}
 				}

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
@@ -190,7 +191,7 @@ func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
 		Files: workspace.Folder{Dir: folder},
 		Show:  func(name string) string { return filepath.Join(folder, filepath.FromSlash(name)) },
 	})
-	programs, err := compiler.Programs(v.Plan)
+	programs, err := canonical.Programs(v.Plan)
 	if err != nil {
 		return nil, err
 	}

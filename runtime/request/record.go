@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -101,7 +102,7 @@ func (s *Context) definitions() Object {
 	tools, schemas, activities, files := Object{}, Object{}, Object{}, Object{}
 	for _, tool := range s.Plan.Tools {
 		if !tool.Builtin {
-			definition, moved := compiler.DefinitionHere(s.Plan, tool, nil)
+			definition, moved := canonical.DefinitionHere(s.Plan, tool, nil)
 			if !moved {
 				definition = Of(tool.Node)
 			}
@@ -114,7 +115,7 @@ func (s *Context) definitions() Object {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Plan.Activities)) {
 		if a := s.Plan.Activities[name]; a.Node != nil && a.Origin == plan.Document && !holdsSecret(a.Node) {
-			definition, moved := compiler.DefinitionHere(s.Plan, nil, a)
+			definition, moved := canonical.DefinitionHere(s.Plan, nil, a)
 			if !moved {
 				definition = Of(a.Node)
 			}

@@ -3,7 +3,7 @@ package session
 import (
 	"path/filepath"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/approval"
@@ -66,7 +66,7 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	if o.Permit, err = permitOf(p, file); err != nil {
 		return nil, err
 	}
-	digest, err := compiler.Digest(p.Plan)
+	digest, err := canonical.Digest(p.Plan)
 	return &Approved{digest, verdict.Signers(), string(a.Text)}, err
 }
 

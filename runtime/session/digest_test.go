@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
@@ -71,7 +71,7 @@ calls:
 - {_tool: t, _activity: prog, _after: first, _outputPath: b}
 output: †state.b
 `)
-			digest, err := compiler.Digest(p.Plan)
+			digest, err := canonical.Digest(p.Plan)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestProgramsStartFromWhatWasCompared(t *testing.T) {
 		}
 	}
 	p := programIn(t, folder, "tools: {t: {_output: {type: string}}}\nactivities: {t: {exec: {argv: [./prog, good], stdout: text, stdin: none}}}\ncalls: [{_tool: t, _outputPath: r}]\noutput: †state.r\n")
-	digest, err := compiler.Digest(p.Plan)
+	digest, err := canonical.Digest(p.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestWhatNobodyDemandedDoesntRun(t *testing.T) {
 		put("s.sh")
 		put("found-by-path")
 		p := programIn(t, folder, "tools: {t: {properties: {}}}\nactivities: {t: {exec: {argv: ["+test.argv+"], stdin: none}}}\ncalls: [{_tool: t}]\n")
-		digest, err := compiler.Digest(p.Plan)
+		digest, err := canonical.Digest(p.Plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ calls: [{_tool: t, _outputPath: r}]
 output: †state.r
 `
 	digest := func() string {
-		sum, err := compiler.Digest(programIn(t, folder, plan).Plan)
+		sum, err := canonical.Digest(programIn(t, folder, plan).Plan)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ func TestWaitsHaveTheirTime(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			e.Waits("502")
 		}
-		call := runtime.Command{Kind: runtime.Progressed, Attempt: 1, Of: &plan.Call{Name: "copy#1", ToolName: "copy"}, Site: &runtime.Site{}, Progress: &runtime.Progress{Done: 3, Total: 10, Message: "\x1b[2J"}}
+		call := runtime.Command{Kind: runtime.Progressed, Attempt: 1, Of: &plan.Call{Name: "copy#1", Use: plan.Use{ToolName: "copy"}}, Site: &runtime.Site{}, Progress: &runtime.Progress{Done: 3, Total: 10, Message: "\x1b[2J"}}
 		e.Observe(12*time.Second, call)
 		call.Progress = &runtime.Progress{Done: 4.5}
 		e.Observe(13*time.Second, call)

@@ -6,8 +6,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 )
@@ -23,7 +23,7 @@ func (s *Session) unasked(of *plan.Server) bool {
 	case s.replay != nil:
 		confirm = s.replay.Machine.Confirm()
 	}
-	return confirm.Policy == runtime.Never || s.manifest.Approval != nil || compiler.Vouches(of.Origin) || of.TrustedBy != ""
+	return confirm.Policy == runtime.Never || s.manifest.Approval != nil || effects.Vouches(of.Origin) || of.TrustedBy != ""
 }
 
 // hold compares the MCP servers that the run may need with what is recorded of their tools,

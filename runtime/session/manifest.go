@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -113,8 +114,8 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 		Limits: options.Limits, Functions: options.Functions, Options: o.Options, Hosts: p.Hosts,
 		Planner: o.PlannerName, Model: o.Model, Record: o.Record, Instances: o.Instances, Out: o.Results,
 	}
-	if m.Digest = o.Digest; m.Digest != "" || compiler.Compiled(p.Plan) {
-		if m.Programs, err = compiler.Programs(p.Plan); err != nil {
+	if m.Digest = o.Digest; m.Digest != "" || canonical.Compiled(p.Plan) {
+		if m.Programs, err = canonical.Programs(p.Plan); err != nil {
 			return nil, diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
 		}
 	}
@@ -248,7 +249,7 @@ type recorded map[string]string
 
 // Sum is the digest of a file.
 func (r recorded) Sum(from, name string) (string, error) {
-	return r[compiler.PathOf(from, name)], nil
+	return r[canonical.PathOf(from, name)], nil
 }
 
 // Glob gives the files that match a pattern.

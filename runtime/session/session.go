@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
@@ -314,7 +314,7 @@ func (s *Session) open() (err error) {
 	}
 	s.set, err = activity.Open(s.program.Activities(activity.Of), o.Functions, options)
 	switch {
-	case errors.Is(err, compiler.ErrOther):
+	case errors.Is(err, canonical.ErrOther):
 		return diag.NewError(project.ErrOther, "this isn't the plan that is demanded any more: %v", err).From(err).Advise(project.DigestHelp)
 	case err != nil:
 		return diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -399,7 +400,7 @@ func (x *explorer) begins(kind string, given map[string]any, made []string) *end
 		case against == nil:
 			return true
 		case kind == "input":
-			return against.Accepts(compiler.Overlay(own, v))
+			return against.Accepts(bind.Overlay(own, v))
 		}
 		object, ok := v.(map[string]any)
 		return ok && runtime.UnfitKeys(against, object) == nil && !slices.ContainsFunc(made, func(key string) bool { _, there := object[key]; return !there })

@@ -13,6 +13,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
@@ -192,7 +193,7 @@ func (w *world) prepare() {
 		keep = keep[:0]
 		steps := 0
 		for at := 0; at < len(all) && (steps <= room || len(keep) == 1); at += every {
-			steps += stepsOfCall * compiler.CallsOf(w.plan, all[at].ID)
+			steps += stepsOfCall * bind.CallsOf(w.plan, all[at].ID)
 			keep = append(keep, at)
 		}
 		if steps <= room || every >= len(all) {

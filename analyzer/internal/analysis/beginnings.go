@@ -1,7 +1,7 @@
 package analysis
 
 import (
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -32,7 +32,7 @@ func InEveryInstance(p *Pass, look func(Beginning)) {
 	in := map[FindingKey][]string{}
 	looked := min(len(all), 1+maxBeginnings/max(1, len(p.Plan.Calls)))
 	for i := range all[:looked] {
-		look(Beginning{&all[i], compiler.Overlay(p.Plan.State, all[i].State)})
+		look(Beginning{&all[i], bind.Overlay(p.Plan.State, all[i].State)})
 		for _, d := range p.Found[before:] {
 			at := KeyOf(&d)
 			ids := in[at]

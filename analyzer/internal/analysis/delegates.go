@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -40,7 +40,7 @@ func (d *Delegates) WithOrder(p *plan.Plan) *plan.Plan {
 	if with == nil {
 		return p
 	}
-	return compiler.WithDelegates(p, with)
+	return bind.WithDelegates(p, with)
 }
 
 // A delegate has a state of its own: what its plan gives it, what its calls write, and what

@@ -5,7 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/permit"
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -152,9 +152,9 @@ func AsOne(p *plan.Plan) *plan.Plan {
 	one, own := *p, &p.Instances[0]
 	one.Instances = nil
 	if p.Input != nil || p.InputSchema != nil {
-		one.Input = compiler.Overlay(p.Input, own.Input)
+		one.Input = bind.Overlay(p.Input, own.Input)
 	}
-	one.State = compiler.Overlay(p.State, own.State)
+	one.State = bind.Overlay(p.State, own.State)
 	return &one
 }
 

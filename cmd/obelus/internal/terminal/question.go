@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 )
@@ -114,7 +114,7 @@ func (r *Renderer) headline(p *block, q *runtime.Question) {
 		}
 		p.row(2, mark+" "+s.Bold(line))
 	}
-	text, paint := effects(q, s)
+	text, paint := paintedEffects(q, s)
 	p.text(4, paint, text)
 	for i, d := range q.Outside {
 		if i == 0 {
@@ -132,18 +132,18 @@ func (r *Renderer) headline(p *block, q *runtime.Question) {
 
 // Effects describes what a call may change, and who declares that.
 func Effects(q *runtime.Question) string {
-	text, _ := effects(q, false)
+	text, _ := paintedEffects(q, false)
 	return text
 }
 
-// effects describes what a call may change, who declares that, and the colour for it.
-func effects(q *runtime.Question, s Style) (text string, paint func(string) string) {
+// paintedEffects describes what a call may change, who declares that, and the colour for it.
+func paintedEffects(q *runtime.Question, s Style) (text string, paint func(string) string) {
 	switch q.Effects {
-	case compiler.ReadOnly:
+	case effects.ReadOnly:
 		text, paint = "it only reads", s.Green
-	case compiler.Writes:
+	case effects.Writes:
 		text, paint = "it adds data and deletes none", s.Yellow
-	case compiler.Destructive:
+	case effects.Destructive:
 		text, paint = "it may change or delete data permanently", s.Red
 	default:
 		text, paint = "unknown effects", s.Yellow
@@ -157,10 +157,10 @@ func effects(q *runtime.Question, s Style) (text string, paint func(string) stri
 		text = "a model writes its result, and nothing else is done"
 	case q.Runs.Kind == "plan":
 		text = "it does what the calls of its plan do"
-	case q.Effects == compiler.Unknown:
+	case q.Effects == effects.Unknown:
 		text += ": no trusted source describes this call"
 	}
-	claim := map[string]string{compiler.ReadOnly: "it only reads", compiler.Writes: "it deletes nothing"}[q.Claimed]
+	claim := map[string]string{effects.ReadOnly: "it only reads", effects.Writes: "it deletes nothing"}[q.Claimed]
 	switch {
 	case claim == "":
 	case q.Untrusted:

@@ -110,7 +110,7 @@ func TestEffects(t *testing.T) {
 		{runtime.Question{Effects: "read-only", EffectsBy: "c", OpenWorld: true}, []string{"it only reads, declared by c", "it may reach other machines"}},
 		{runtime.Question{Effects: "writes", EffectsBy: "c", Occasion: runtime.Occasion{InFlight: true}}, []string{"it may have happened already, and would happen twice", "it adds data and deletes none, declared by c"}},
 	} {
-		words, _ := effects(&test.q, false)
+		words, _ := paintedEffects(&test.q, false)
 		if !slices.Equal(strings.Split(words, "; "), test.want) {
 			t.Errorf("%+v: %q", test.q, words)
 		}

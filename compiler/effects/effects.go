@@ -1,8 +1,9 @@
-package compiler
+// Package effects says what carrying a call out may do to the world, and which definition declares it. It trusts no
+// document about itself: only what lies outside of it makes a risk less.
+package effects
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -12,26 +13,11 @@ import (
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // Vouches reports whether a definition of that origin may lower a risk.
 func Vouches(o plan.Origin) bool { return o >= plan.Workspace }
-
-// originOf is where a definition in a file comes from.
-func (c *compilation) originOf(file *source.File) plan.Origin {
-	switch {
-	case slices.Contains(c.options.Catalogues, file):
-		if c.options.Trusted {
-			return plan.Workspace
-		}
-		return plan.Untrusted
-	case slices.Contains(c.options.Activities, file):
-		return plan.CommandLine
-	}
-	return plan.Document
-}
 
 // The kinds of an [Effect], in the words of events.
 const (
@@ -99,7 +85,7 @@ type claim struct {
 	from  plan.Origin // the least of those that it takes for it to lower a risk
 }
 
-// EffectOf is what the activity that carries a call out may do, and who says so. Not the call's tool is judged but what
+// Of is what the activity that carries a call out may do, and who says so. Not the call's tool is judged but what
 // runs: the hints of a tool speak for an activity that the tool itself names, or that has its name, and for no other
 // that a call puts in its place. Anyone who says that something is harmful is believed; that it is harmless only counts
 // where both the activity and the word for it come from outside of the document. A tool that merely has the activity's
@@ -107,7 +93,7 @@ type claim struct {
 //
 // An expression changes nothing, and neither does a model that writes a result. A
 // plan has no effect but that of its own calls.
-func EffectOf(p *plan.Plan, call *plan.Call, fits func(*plan.Tool) bool) Effect {
+func Of(p *plan.Plan, call *plan.Call, fits func(*plan.Tool) bool) Effect {
 	a := p.Activities[call.Activity]
 	switch {
 	case call.Plan() != "":
@@ -126,10 +112,10 @@ func EffectOf(p *plan.Plan, call *plan.Call, fits func(*plan.Tool) bool) Effect 
 	return e
 }
 
-// DeclaredEffect is what carrying a call out does by what anybody says, the document
+// Declared is what carrying a call out does by what anybody says, the document
 // included: where its author is only told that it contradicts itself.
-func DeclaredEffect(p *plan.Plan, call *plan.Call) Effect {
-	if e := EffectOf(p, call, nil); e.Kind == ReadOnly {
+func Declared(p *plan.Plan, call *plan.Call) Effect {
+	if e := Of(p, call, nil); e.Kind == ReadOnly {
 		return e
 	}
 	return judge(claims(p, call, p.Activities[call.Activity], nil), plan.Document)
@@ -194,6 +180,30 @@ func hintsOfPolicy(e policy.Effects) plan.Hints {
 	return plan.Hints{ReadOnly: &reads, Destructive: is(policy.Destructive), OpenWorld: is(policy.External)}
 }
 
+// says is what a server declares of one of its tools' effects, as it is recorded, which each start of the server is
+// held to (OB610). Where no policy trusts the server, it only makes them worse.
+func says(s *plan.Server, tool string) (said claim, any bool) {
+	recorded := s.Lock.Tool(tool)
+	if recorded == nil {
+		return said, false
+	}
+	of := func(name string) *bool {
+		if is, ok := recorded.Hints[name]; ok {
+			return &is
+		}
+		return nil
+	}
+	hints := plan.Hints{ReadOnly: of("readOnlyHint"), Destructive: of("destructiveHint"), Idempotent: of("idempotentHint"), OpenWorld: of("openWorldHint")}
+	by := fmt.Sprintf("the MCP server %q", s.Name)
+	if s.TrustedBy != "" {
+		return claim{hints, by + ", which " + s.TrustedBy + " trusts", plan.Workspace}, true
+	}
+	if yes(hints.ReadOnly) {
+		hints.Destructive = nil // MCP: it means nothing beside readOnlyHint
+	}
+	return claim{worse(hints), by, plan.Document}, true
+}
+
 // judge puts claims together: the worst counts, and for something to be harmless there must be one of that origin or a
 // more trusted one, and none against it.
 func judge(claims []claim, least plan.Origin) Effect {
@@ -238,11 +248,11 @@ func judge(claims []claim, least plan.Origin) Effect {
 	return e
 }
 
-// Effects are the kinds of an [Effect], the one with the least risk first.
-var Effects = []string{ReadOnly, Writes, Unknown, Destructive}
+// Kinds are the kinds of an [Effect], the one with the least risk first.
+var Kinds = []string{ReadOnly, Writes, Unknown, Destructive}
 
-// Risk is the place of a kind among [Effects]; -1 for what is none.
-func Risk(kind string) int { return slices.Index(Effects, kind) }
+// Risk is the place of a kind among [Kinds]; -1 for what is none.
+func Risk(kind string) int { return slices.Index(Kinds, kind) }
 
 func yes(hint *bool) bool { return hint != nil && *hint }
 
@@ -265,69 +275,8 @@ func whereabouts(n *source.Node) string {
 	return " in " + diag.Escape(n.File.Name)
 }
 
-// HasParameter reports whether a tool has a parameter of a name, or says itself that it takes others than it names.
-func HasParameter(t *plan.Tool, name string) bool {
-	if t.Parameters == nil {
-		return true
-	}
-	at := t.Parameters.At([]schema.Step{schema.Key(name)})
-	return at.Named || at.Possible && (t.Open || at.Open)
-}
-
-// CostOf is the declared cost of one attempt of a tool, by its x-simulate.
-func CostOf(t *plan.Tool) (cost float64, known bool) { return simulated(t, "cost") }
-
-// SaysItFails reports whether a tool's x-simulate declares a rate of failures.
-func SaysItFails(t *plan.Tool) bool {
-	rate, _ := simulated(t, "failure")
-	return rate > 0
-}
-
-func simulated(t *plan.Tool, key string) (number float64, known bool) {
-	if t == nil || t.Simulate.Get(key) == nil || t.Simulate.Get(key).Kind != source.Number {
-		return 0, false
-	}
-	return t.Simulate.Get(key).Float(), true
-}
-
 // MayRun reports whether a tool is carried out by an activity, or lets its calls
 // choose it: one that it names, or without a word about it the one of its name.
 func MayRun(t *plan.Tool, activity string) bool {
 	return t.Activity == activity || activity != "" && slices.Contains(t.Activities, activity)
-}
-
-// maySubstitute reports who carries a call of a solution out although its tool doesn't allow it: a solution is
-// untrusted text, and a tool says both what its calls take and what becomes of them. The call then runs nothing.
-func (c *compilation) maySubstitute(call *plan.Call) bool {
-	if c.plan.Form != plan.Replan {
-		return true
-	}
-	tool := call.Tool
-	if n := call.Node.Get("_activity"); n != nil && c.plan.Activities[call.Activity] != nil {
-		allowed := []string{call.ToolName}
-		if tool != nil {
-			allowed = slices.DeleteFunc(append([]string{tool.Activity}, tool.Activities...), func(name string) bool { return name == "" })
-		}
-		if !slices.Contains(allowed, call.Activity) {
-			c.Report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", call.ToolName, call.Activity).
-				Advise("leave \"_activity\" out: a tool names the activities that it allows in its \"_activity\", as {const: …} or {enum: […]}")
-			return false
-		}
-	}
-	n := call.Node.Get("_delegate")
-	if n == nil || call.Delegate == "" {
-		return true
-	}
-	byTool := false
-	if tool != nil {
-		byTool = slices.Contains(append(slices.Collect(maps.Values(tool.Delegates)), tool.Delegate), call.Delegate)
-	}
-	if call.Delegate == plan.Anonymous { // it hands over less, and runs what would run without it
-		byTool = byTool || tool == nil || !plan.RunsPlan(tool.Delegate) && len(tool.Delegates) == 0
-	}
-	if !byTool {
-		c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", call.ToolName, n.Text).
-			Advise("leave \"_delegate\" out: a tool names the plans that it allows in its \"_delegate\", as {const: …} or {enum: […]}")
-	}
-	return byTool
 }

@@ -1,4 +1,4 @@
-package compiler
+package bind
 
 import (
 	"slices"
@@ -28,10 +28,7 @@ func WithOrder(p *plan.Plan, pairs [][2]int) *plan.Plan {
 		call.Ordered = slices.Compact(call.Ordered)
 	}
 	one.Unordered, one.Graph, one.Index, one.PlaceIndex = nil, dag.Graph{}, nil, nil
-	if p.Targets != nil {
-		one.Targets = targetsOf(one.Calls)
-	}
-	newBinder(&one).bind()
+	Plan(&one)
 	return &one
 }
 

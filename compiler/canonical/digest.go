@@ -1,4 +1,4 @@
-package compiler
+package canonical
 
 import (
 	"cmp"
@@ -39,9 +39,9 @@ func Digest(p *plan.Plan) (string, error) {
 	return DigestOf(parts)
 }
 
-// decidedBy lets what decides what the plan does be found out, once.
-func decidedBy(p *plan.Plan) {
-	p.PartsOnce, p.Covered = sync.OnceValues(func() ([]plan.Part, error) { return collect(p) }), sync.OnceValues(func() (map[string]map[string]string, error) { return findFiles(p) })
+// DecidedBy lets what decides what the plan does be found out, once.
+func DecidedBy(p *plan.Plan) {
+	p.PartsOnce, p.Covered = sync.OnceValues(func() ([]plan.Part, error) { return collect(p) }), sync.OnceValues(func() (map[string]map[string]string, error) { return FindFiles(p) })
 }
 
 // collect finds the parts out.
@@ -84,7 +84,7 @@ func collect(p *plan.Plan) ([]plan.Part, error) {
 		parts = append(parts, plan.Part{Kind: PartDelegate, Name: from(p, path), Digest: digest})
 	}
 	covered, err := p.Covered()
-	for name, digest := range together(covered) {
+	for name, digest := range Together(covered) {
 		parts = append(parts, plan.Part{Kind: PartProgram, Name: from(p, name), Digest: digest})
 	}
 	for path, d := range p.AllDelegates() {
@@ -123,7 +123,7 @@ func PolicyParts(p *plan.Plan) (all []plan.Part, failed error) {
 
 // DigestOf is a digest over a value's canonical JSON (RFC 8785).
 func DigestOf(value any) (string, error) {
-	text, err := canonicalJSON(value)
+	text, err := JSON(value)
 	if err != nil {
 		return "", err
 	}
@@ -143,13 +143,13 @@ func Programs(p *plan.Plan) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		maps.Copy(all, together(covered))
+		maps.Copy(all, Together(covered))
 	}
 	return all, nil
 }
 
-// together are the files of all activities.
-func together(byActivity map[string]map[string]string) map[string]string {
+// Together are the files of all activities.
+func Together(byActivity map[string]map[string]string) map[string]string {
 	all := map[string]string{}
 	for _, activity := range slices.Sorted(maps.Keys(byActivity)) {
 		for name, digest := range byActivity[activity] {
@@ -168,8 +168,8 @@ func addFile(digests map[string]string, name, digest string) {
 	digests[name] = digest
 }
 
-// findFiles finds the digests of the files that activities name, by their names and paths.
-func findFiles(p *plan.Plan) (map[string]map[string]string, error) {
+// FindFiles finds the digests of the files that activities name, by their names and paths.
+func FindFiles(p *plan.Plan) (map[string]map[string]string, error) {
 	found := map[string]map[string]string{}
 	if p.Workspaces == nil {
 		return found, nil

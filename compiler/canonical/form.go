@@ -1,11 +1,12 @@
-package compiler
+// Package canonical writes compiled plans and their digests: the same bytes wherever a workspace lies and however a
+// document is laid out. It reads the files that programs are started with, and decides nothing.
+package canonical
 
 import (
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,12 +17,13 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// compiledKey is where the compiled plan keeps what compiling found out: an
-// extension key, so that the compiled plan is a document again.
-const compiledKey = "x-obelus"
-const orderKey = "x-instances" // the same for the order of instances, if they aren't sorted by their ids
+// Where the compiled plan keeps what compiling found out: extension keys, so that it is a document again.
+const (
+	CompiledKey = "x-obelus"
+	OrderKey    = "x-instances" // the order of instances, if they aren't sorted by their ids
+)
 
-// Canonical is the compiled plan: canonical JSON (RFC 8785) of the document with what it reads from other files, and
+// Plan is the compiled plan: canonical JSON (RFC 8785) of the document with what it reads from other files, and
 // under "x-obelus" every call with its activity, the calls it depends on and what each of its reads is bound to, the
 // digest with its [plan.Plan.Parts], and the plans that are run as its calls, by their paths from its folder. It is a
 // document that compiles to the same bytes again, and needs of the workspace no more than the files that programs are
@@ -31,18 +33,18 @@ const orderKey = "x-instances" // the same for the order of instances, if they a
 // are abridged, and "abridged" says so: a read's "bound" is then the word for which of the calls that write an
 // overlapping path it sees ("earlier", "later", "every" or "none"), and "depends" is left out, as it follows from these
 // words, "_after", and under "once" from the order of the calls.
-func Canonical(p *plan.Plan) ([]byte, error) {
+func Plan(p *plan.Plan) ([]byte, error) {
 	document := document(p)
 	compiled, err := compiledForm(p, document)
 	if err != nil {
 		return nil, err
 	}
-	document[compiledKey] = compiled
-	return canonicalJSON(document)
+	document[CompiledKey] = compiled
+	return JSON(document)
 }
 
 // Compiled reports whether the document is a compiled plan.
-func Compiled(p *plan.Plan) bool { return p.Form != plan.Replan && p.Root.Get(compiledKey) != nil }
+func Compiled(p *plan.Plan) bool { return p.Form != plan.Replan && p.Root.Get(CompiledKey) != nil }
 
 // NotAsCompiled is the finding about a compiled plan that isn't what compiling it gives, or nil: somebody changed it,
 // or a file that its programs are started with. A document that isn't a compiled plan costs nothing.
@@ -50,10 +52,10 @@ func NotAsCompiled(p *plan.Plan) *diag.Diagnostic {
 	if !Compiled(p) {
 		return nil
 	}
-	said := p.Root.Get(compiledKey)
+	said := p.Root.Get(CompiledKey)
 	refuse := func(at *source.Node, format string, args ...any) *diag.Diagnostic {
 		d := diag.New(diag.Syntax, at.Span().Head(), fmt.Sprintf(format, args...))
-		d.Help = "compile it anew from what it was compiled from; or take \"" + compiledKey + "\" out, which makes it a plan like any other"
+		d.Help = "compile it anew from what it was compiled from; or take \"" + CompiledKey + "\" out, which makes it a plan like any other"
 		return &d
 	}
 	compiled, err := compiledForm(p, document(p))
@@ -71,7 +73,7 @@ func NotAsCompiled(p *plan.Plan) *diag.Diagnostic {
 			_ = json.Unmarshal(text, &parts) // what isn't a part differs
 		}
 		if changed := Changed(parts, compiled["parts"].([]plan.Part)); len(changed) > 0 {
-			return refuse(list, "this compiled plan isn't what compiling it gives: %s", strings.Join(changed[:min(len(changed), fewListed)], "; "))
+			return refuse(list, "this compiled plan isn't what compiling it gives: %s", strings.Join(changed[:min(len(changed), mostChanges)], "; "))
 		}
 	}
 	was, _ := said.Value().(map[string]any)
@@ -81,32 +83,16 @@ func NotAsCompiled(p *plan.Plan) *diag.Diagnostic {
 	keys := slices.Concat(slices.Collect(maps.Keys(compiled)), slices.Collect(maps.Keys(was)))
 	slices.Sort(keys)
 	for _, key := range keys {
-		here, failed := canonicalJSON(was[key])
-		if is, err := canonicalJSON(compiled[key]); err != nil || failed != nil || string(here) != string(is) {
+		here, failed := JSON(was[key])
+		if is, err := JSON(compiled[key]); err != nil || failed != nil || string(here) != string(is) {
 			return refuse(cmp.Or(said.Get(key), said), "this compiled plan isn't what compiling it gives: its %q is another", key)
 		}
 	}
 	return nil
 }
 
-// hold lets a compiled plan find the plans that it is run with in itself.
-func (c *compilation) hold() {
-	held := c.plan.Root.Get(compiledKey).Get("delegates")
-	if held == nil || len(c.delegation.chain) > 1 {
-		return
-	}
-	files := map[string]opened{}
-	for _, f := range held.Fields {
-		if text, err := canonicalJSON(f.Value.Value()); err == nil {
-			file := source.NewFile(c.plan.File.Name+"#"+f.Key.Text, text)
-			file.Format = source.JSON
-			files[path.Join(c.plan.Folder, f.Key.Text)] = opened{file: file}
-		}
-	}
-	c.delegation.reads.files = files
-}
-
-func canonicalJSON(v any) ([]byte, error) {
+// JSON is a value as canonical JSON (RFC 8785).
+func JSON(v any) ([]byte, error) {
 	marshalled, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("writing the plan as JSON: %w", err)
@@ -128,7 +114,7 @@ func document(p *plan.Plan) map[string]any {
 	switch root := p.Root.Value().(type) {
 	case map[string]any:
 		document = root
-		delete(document, compiledKey)
+		delete(document, CompiledKey)
 	case []any:
 		if p.Form == plan.Context {
 			document["context"] = root
@@ -138,8 +124,8 @@ func document(p *plan.Plan) map[string]any {
 	}
 	if p.Form == plan.PlanFile || p.Form == plan.CallList { // no other has definitions of its own
 		takeIn(p, document)
-		if ids := instanceIDs(p); !slices.IsSorted(ids) {
-			document[orderKey] = ids
+		if ids := p.InstanceIDs(); !slices.IsSorted(ids) {
+			document[OrderKey] = ids
 		}
 	}
 	return document
@@ -296,6 +282,9 @@ type compiledRead struct {
 	Bound any    `json:"bound"` // the names of calls, or a word where they are abridged
 }
 
+// mostChanges is how many a message names.
+const mostChanges = 12
+
 // How long the lists of calls in the compiled plan may be: so many bytes, and so many times the document.
 const (
 	mostNames    = 1 << 20
@@ -304,7 +293,7 @@ const (
 
 // compiledForm is what compiling a document found out about it.
 func compiledForm(p *plan.Plan, document1 map[string]any) (map[string]any, error) {
-	text, err := canonicalJSON(document1)
+	text, err := JSON(document1)
 	if err != nil {
 		return nil, err
 	}
@@ -385,4 +374,20 @@ func listedOf(p *plan.Plan) (bytes int) {
 		add(p.Graph.Deps(i))
 	}
 	return bytes
+}
+
+// serverHere is a server's definition as it reads in the plan's own folder, with what is recorded of it.
+func serverHere(p *plan.Plan, s *plan.Server) any {
+	value := s.Node.Value()
+	definition, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	if s.Node.File != p.File && s.URL == "" && from(p, s.Dir) != "." {
+		definition["cwd"] = from(p, s.Dir)
+	}
+	if s.Lock != nil {
+		definition["lock"] = s.Lock.Node.Value()
+	}
+	return definition
 }

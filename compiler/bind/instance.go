@@ -1,4 +1,4 @@
-package compiler
+package bind
 
 import (
 	"cmp"
@@ -167,7 +167,7 @@ func (v *viewer) call(of *plan.Call, at int) *plan.Call {
 	}
 	first, end := of.Reads[0], of.Reads[len(of.Reads)-1]+1
 	shift := v.reads(first, end, at)
-	call.Reads = consecutive(first+shift, end+shift)
+	call.Reads = shifted(of.Reads, shift)
 	call.Params, call.When = v.template(of.Params, shift), v.template(of.When, shift)
 	if of.Each != nil {
 		each := *of.Each
@@ -197,9 +197,7 @@ func (v *viewer) template(t *plan.Template, shift int) *plan.Template {
 	}
 	one := new(plan.Template)
 	*one = *t
-	if len(t.Reads) > 0 {
-		one.Reads = consecutive(t.Reads[0]+shift, t.Reads[len(t.Reads)-1]+1+shift)
-	}
+	one.Reads = shifted(t.Reads, shift)
 	if len(t.Fields) > 0 {
 		one.Fields = make([]plan.TemplateField, len(t.Fields))
 		for i, f := range t.Fields {
@@ -214,4 +212,30 @@ func (v *viewer) template(t *plan.Template, shift int) *plan.Template {
 		}
 	}
 	return one
+}
+
+func shifted(reads []int, by int) (all []int) {
+	for _, r := range reads {
+		all = append(all, r+by)
+	}
+	return all
+}
+
+// Overlay lays one value over another, as an instance's own lies over the shared one and a message over those before
+// it: objects key by key, anything else whole. Neither is changed.
+func Overlay(under, over any) any {
+	o, ok := over.(map[string]any)
+	u, both := under.(map[string]any)
+	if !ok || !both {
+		if over == nil {
+			return under
+		}
+		return over
+	}
+	merged := map[string]any{}
+	maps.Copy(merged, u)
+	for k, v := range o {
+		merged[k] = Overlay(merged[k], v)
+	}
+	return merged
 }

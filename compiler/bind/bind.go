@@ -1,19 +1,18 @@
-package compiler
+// Package bind finds which calls each read of a plan sees, and from that the graph: of the whole plan, of what one
+// instance runs, and of a plan that grows. It reads no documents and reports nothing.
+package bind
 
 import (
 	"cmp"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/dag"
-	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// maxEdges bounds what the graph and the table of overlaps may hold: four bytes an entry, twice.
-const maxEdges = 32_000_000
+// MaxEdges bounds what the graph and the table of overlaps may hold: four bytes an entry, twice.
+const MaxEdges = 32_000_000
 
 func writer(c *plan.Call, id pathtree.ID, alternative int) plan.Writer {
 	return plan.Writer{Call: int32(c.Index), Path: id, Failure: alternative == c.FailureRoute(), Sets: c.SetsAt(id), Method: c.Method}
@@ -52,20 +51,11 @@ func indexBy(p *pathtree.Tree, all []*plan.Call, some []int32, under func(pathtr
 	return w
 }
 
-// bind finds for every read the calls that it sees, and from these the graph.
-func (c *compilation) bind() {
-	p := c.plan
+// Plan binds the reads of a plan, of which it is known what is there from the start, and makes its graph. It gives the
+// call at which there are too many dependencies, or -1.
+func Plan(p *plan.Plan) (tooDense int) {
 	p.Targets = targetsOf(p.Calls)
-	c.start(p.Reads)
-	if call := newBinder(p).bind(); call >= 0 {
-		c.tooDense(p.Calls[call])
-	}
-}
-
-// tooDense reports the call with which there are too many dependencies.
-func (c *compilation) tooDense(call *plan.Call) {
-	c.Report(diag.Limit, call.Node.Span(), "the plan has more than %d dependencies between calls", maxEdges).
-		Advise("let fewer calls read and write one path, or read a narrower path")
+	return newBinder(p).bind()
 }
 
 // A binder binds the reads of a plan, of which it is known what is there from the start. In a plan with calls for
@@ -76,7 +66,6 @@ type binder struct {
 	shared *plan.Writers            // the calls for all; nil unless there are calls for several instances
 	own    map[string]*plan.Writers // those for one instance
 	edges  int                      // of what has been bound
-	dense  bool                     // there are more than there may be: nothing is bound any more
 }
 
 func newBinder(p *plan.Plan) *binder {
@@ -113,12 +102,12 @@ func (b *binder) bind() (tooDense int) {
 		}
 		alone[r.Call] = alone[r.Call] || selfish
 		b.edges += len(r.Writers)
-		if b.edges > maxEdges {
+		if b.edges > MaxEdges {
 			tooDense, bound = r.Call, i
 			break
 		}
 	}
-	deps := dag.NewBuilder(len(p.Calls), min(b.edges, maxEdges))
+	deps := dag.NewBuilder(len(p.Calls), min(b.edges, MaxEdges))
 	for i, call := range p.Calls {
 		for _, r := range call.Reads {
 			if r < bound {
@@ -133,9 +122,9 @@ func (b *binder) bind() (tooDense int) {
 			}
 		}
 		deps.Add(call.Ordered...)
-		if p.Writes == plan.Once && b.edges <= maxEdges {
+		if p.Writes == plan.Once && b.edges <= MaxEdges {
 			call.Choices = b.choices(call)
-			if b.edges += len(call.Choices); b.edges > maxEdges {
+			if b.edges += len(call.Choices); b.edges > MaxEdges {
 				tooDense = i
 			}
 			deps.Add(call.Choices...)
@@ -311,44 +300,4 @@ func sharesPlaces(p *plan.Plan, call *plan.Call) bool {
 		}
 	}
 	return false
-}
-
-// requiredAt reports whether a schema promises the path before any call has run.
-// A run knows what it has, whatever a schema requires.
-func requiredAt(p *plan.Plan, id pathtree.ID, state *schema.Schema) bool {
-	s, kind := state, p.Paths.Kind(id)
-	if kind == "input" {
-		s = p.InputSchema
-	}
-	if p.Form == plan.Replan || s == nil || kind != "input" && kind != "state" || p.Paths.Depth(id) < 2 {
-		return false
-	}
-	return s.At(SchemaPath(p.Paths.Segments(id)[1:])).Required
-}
-
-// Offered is a call's alternatives as text, in order: what an activity may name.
-func Offered(p *plan.Plan, call *plan.Call) []string {
-	offered := make([]string, len(call.Output))
-	for i, route := range call.Output {
-		for j, path := range route {
-			if j > 0 {
-				offered[i] += " && "
-			}
-			offered[i] += p.Paths.String(path.ID)
-		}
-	}
-	return offered
-}
-
-// SchemaPath is a path's segments as the schema package counts them: without the kind.
-func SchemaPath(segments []expression.Segment) []schema.Step {
-	steps := make([]schema.Step, len(segments))
-	for i, s := range segments {
-		if s.IsIndex {
-			steps[i] = schema.Index(s.Index)
-		} else {
-			steps[i] = schema.Key(s.Key)
-		}
-	}
-	return steps
 }
