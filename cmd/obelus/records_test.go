@@ -71,7 +71,7 @@ func TestRecordingIsntWhole(t *testing.T) {
 		t.Skip("there is no shell")
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	for name, ends := range map[string]string{"done": "rm -r kept", "failed": "rm -r kept; exit 1"} {
+	for name, ends := range map[string]string{"done": "mv kept gone", "failed": "mv kept gone; exit 1"} {
 		t.Chdir(t.TempDir())
 		write(t, map[string]string{
 			"plan.yaml":      "tools: {t: {properties: {}}}\nactivities: {t: {exec: {argv: [sh, -c, '" + ends + "']}}}\nlimits: {ticks: 2}\ncalls: []\n",
