@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -180,23 +179,6 @@ func inspectFile(t *testing.T, name, relative string) {
 	if slices.Contains(machine, folder) && !test {
 		inspectMachine(t, fset, file)
 	}
-	if isCommand := strings.HasPrefix(folder, "cmd/obelus") && folder != "cmd/obelus/internal/terminal"; !isCommand && !test {
-		inspectWords(t, fset, file)
-	}
-}
-
-// aFlag is what a flag of a command looks like in a text for people.
-var aFlag = regexp.MustCompile(`(^|[^-\w])--[a-z]+`)
-
-// No library says what a flag is called: its errors and findings are read in other
-// programs, too, and the command adds its flags.
-func inspectWords(t *testing.T, fset *token.FileSet, file *ast.File) {
-	ast.Inspect(file, func(n ast.Node) bool {
-		if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING && aFlag.MatchString(text.Value) {
-			t.Errorf("%s: a library names a flag: %s", fset.Position(text.Pos()), text.Value)
-		}
-		return true
-	})
 }
 
 // EXECUTION.md#embedding: the machine holds no goroutine, clock, chance, file or network.
