@@ -20,12 +20,12 @@ import (
 )
 
 type toolsFlags struct {
-	Check bool `flag:"--check: report how OpenAPI files differ from their catalogues"`
+	Check bool `flag:"--check: report how services differ from their catalogues"`
 }
 
-func (o *toolsFlags) run(_ context.Context, c *cli, args []string) error {
+func (o *toolsFlags) run(ctx context.Context, c *cli, args []string) error {
 	if o.Check {
-		breaks, err := catalogues.Check(append(args, ".")[0], c.out)
+		breaks, err := catalogues.Check(ctx, append(args, ".")[0], c.newReading(), c.out)
 		if err == nil && breaks {
 			err = ending(statusFound)
 		}

@@ -2,6 +2,7 @@ package catalogues
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -15,10 +16,11 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// A drift is how an OpenAPI file differs from the catalogue of it.
+// A drift is how the source of a catalogue differs from it.
 type drift struct {
 	name    string
 	changed bool
@@ -29,9 +31,8 @@ func (d *drift) add(tool, format string, args ...any) {
 	d.breaks = append(d.breaks, fmt.Sprintf("  %s: %s\n", diag.Escape(tool), diag.Escape(fmt.Sprintf(format, args...))))
 }
 
-// Check reports to a writer how OpenAPI files differ from the catalogues of them, and whether that breaks plans. Of MCP
-// servers a run refuses each tool that has changed.
-func Check(name string, to io.Writer) (breaks bool, err error) {
+// Check reports to a writer how the sources of catalogues differ from them, and whether that breaks plans.
+func Check(ctx context.Context, name string, reading *project.Reader, to io.Writer) (breaks bool, err error) {
 	files := []string{name}
 	info, err := os.Stat(name)
 	if err != nil {
@@ -53,10 +54,16 @@ func Check(name string, to io.Writer) (breaks bool, err error) {
 				return false, err
 			}
 			all = append(all, d)
+		} else if DefinesServers(file, text) {
+			some, err := driftOfServers(ctx, file, reading)
+			if err != nil {
+				return false, err
+			}
+			all = append(all, some...)
 		}
 	}
 	if len(all) == 0 {
-		return false, diag.NewError(nil, "no catalogue in %q records an OpenAPI file that it was imported from", name).
+		return false, diag.NewError(nil, "no catalogue in %q records what it was imported from", name).
 			Advise("import the tools again: obelus tools import FILE -o CATALOGUE")
 	}
 	return showDrift(to, all)
@@ -78,6 +85,25 @@ func showDrift(to io.Writer, all []*drift) (breaks bool, err error) {
 	}
 	_, err = io.WriteString(to, text)
 	return breaks, err
+}
+
+// driftOfServers asks the servers of a file for their tools. Each that isn't what is recorded breaks plans: a run
+// refuses it.
+func driftOfServers(ctx context.Context, file string, reading *project.Reader) (all []*drift, err error) {
+	listed, err := askServers(ctx, file, reading, false)
+	if err != nil {
+		return nil, err
+	}
+	for _, server := range listed.names {
+		d := &drift{name: file + ": " + server}
+		for _, t := range listed.plan.Servers[server].Lock.Tools {
+			if why := activity.Changed(&t, t.Name, listed.tools[server], listed.refused[server]); why != "" {
+				d.add(t.Name, "%s", why)
+			}
+		}
+		all = append(all, d)
+	}
+	return all, nil
 }
 
 // driftOfDocument imports an OpenAPI document again and compares the tools with those of a catalogue.

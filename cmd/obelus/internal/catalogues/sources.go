@@ -36,23 +36,34 @@ type listing struct {
 	refused map[string][]activity.RefusedTool // of what they list
 }
 
-// askServers asks the servers of a file for their tools.
-func askServers(ctx context.Context, file string, reading *project.Reader) (*listing, error) {
+// askServers asks the servers of a file for their tools. Unless the user named the file, only trusted
+// servers with a record are asked: the file's author decides what starts, and which secrets it gets.
+func askServers(ctx context.Context, file string, reading *project.Reader, named bool) (*listing, error) {
 	d, err := reading.One(file)
 	if err != nil {
 		return nil, err
 	}
 	root, _ := source.Parse(source.NewFile(file, d.File.Text), source.Limits{})
 	d.Options.Definitions = root.Get("calls") == nil // else it is a plan
-	d.Options.Catalogues = nil                       // which may be what is to be written anew, and say nothing of servers
+	if named {
+		d.Options.Catalogues = nil // which may be what is to be written anew, and say nothing of servers
+	}
 	p := d.Compile()
-	found := slices.DeleteFunc(slices.Clone(p.Findings), func(f diag.Diagnostic) bool { return isReplaced(f, root) })
+	found := slices.DeleteFunc(slices.Clone(p.Findings), func(f diag.Diagnostic) bool { return named && isReplaced(f, root) })
 	if diag.HasErrors(found) {
 		return nil, &Faulty{found}
 	}
 	all := &listing{plan: p.Plan, tools: map[string][]catalogue.Tool{}, refused: map[string][]activity.RefusedTool{}}
 	for _, name := range slices.Sorted(maps.Keys(p.Plan.Servers)) {
 		server := *p.Plan.Servers[name]
+		if !named && (server.Lock == nil || server.Node.File != p.Plan.File) {
+			continue
+		}
+		if !named && !reading.Trust && server.TrustedBy == "" { // a workspace's trust doesn't cover all of its files
+			return nil, diag.NewError(nil, "the MCP server %q of %q isn't asked: that starts a program or sends a request, "+
+				"and nobody trusts it", name, file).
+				Advise("look at its definition, then say --trust, or have a policy trust it (servers)")
+		}
 		if !filepath.IsAbs(server.Dir) {
 			server.Dir = filepath.Join(p.Root, filepath.FromSlash(server.Dir))
 		}
@@ -86,7 +97,7 @@ func (o *Import) OfServers(ctx context.Context, file string, reading *project.Re
 		return nil, diag.NewError(nil, "--tag, --server and --header are for OpenAPI files; %q defines servers", file).
 			Advise("write url and headers in the file")
 	}
-	all, err := askServers(ctx, file, reading)
+	all, err := askServers(ctx, file, reading, true)
 	if err != nil {
 		return nil, err
 	}
