@@ -12,7 +12,7 @@ package project
 import "errors"
 
 // The kinds of trouble that this package has, for [errors.Is]. Any may come with an
-// advice, which speaks of no command and no flag.
+// advice, which names the flag of the command that helps.
 var (
 	ErrRead     = errors.New("a file can't be read")
 	ErrTooLarge = errors.New("a file is too large")

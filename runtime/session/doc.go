@@ -17,7 +17,7 @@ import (
 )
 
 // The kinds of trouble that this package has, for [errors.Is]. Any may come with an
-// advice, which speaks of no command and no flag.
+// advice, which names the flag of the command that helps.
 var (
 	ErrUnsound       = errors.New("the plan has errors")
 	ErrUnfit         = errors.New("input or state doesn't fit its schema")
